@@ -8,7 +8,7 @@ for file in $(find lite store tui -name '*.c' | sort); do
     room=${file%%/*}
     grep -qE "^ +${file#*/}\$" "$room/CMakeLists.txt" || { echo "$file: not in $room/CMakeLists.txt"; bad=1; }
 done
-for file in tests/test_*.c; do
+for file in $(find tests -name 'test_*.c'); do
     name=$(basename "$file" .c)
     grep -qE "^ *unit[a-z_]*\(${name#test_}[ )]" tests/CMakeLists.txt || { echo "$file: not in tests/CMakeLists.txt"; bad=1; }
 done

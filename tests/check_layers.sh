@@ -42,4 +42,36 @@ done
 # 7. Only main reads the environment and ends the process; the rest of tui is handed what it needs.
 grep -rnE --include='*.[ch]' '\b(secure_)?getenv *\(|\bexit *\(' "$src/tui" | grep -v '/tui/main\.c:' &&
     say "only tui/main.c reads the environment or exits"
+# 8. Directions between the folders of store: FOLDER may include these. api is for all but fs; a system knows no other.
+directions='fs:
+git: fs proc
+proc: api fs
+log: fs
+journal: api fs git log
+query: api fs log
+rewind: api fs git journal log
+maintenance: api fs git journal log query rewind
+systems/common: api fs
+api: fs git journal proc rewind systems
+demo: api fs git journal log systems/common systems/claude systems/entire systems/exathena systems/goat'
+system='api fs git proc journal log rewind/plan rewind/diff systems/common'
+grep -rnE --include='*.[ch]' '^[[:space:]]*#[[:space:]]*include[[:space:]]*"store/' "$src/store" |
+    sed -nE "s,^$src/store/([^:]*):[0-9]*:.*\"store/([^\"]*)\".*,\1 \2,p" |
+    awk -v directions="$directions" -v system_may="$system" '
+        function folder(path,   part, n) {
+            n = split(path, part, "/")
+            if (part[1] == "systems" && n > 2) return part[1] "/" part[2]
+            return n > 1 ? part[1] : "."
+        }
+        BEGIN { n = split(directions, line, "\n"); for (i = 1; i <= n; i++) { split(line[i], half, ":"); may[half[1]] = half[2] " " } }
+        {
+            from = folder($1); to = folder($2)
+            allowed = (from in may) ? may[from] : from ~ /^systems\// ? " " system_may " " : ""
+            if (from == to || from == "." || allowed == "") next
+            if (index(allowed, " " to " ")) next
+            split($2, part, "/")
+            if (index(allowed, " " part[1] "/" part[2] " ")) next
+            print "layer: store/" $1 " includes store/" $2; found = 1
+        }
+        END { exit found }' || bad=1
 exit $bad

@@ -47,10 +47,20 @@ planted() { # NAME FILE LINE...
 }
 planted "lite includes store" lite/x.c '#include "store/x.h"'
 planted "lite includes store, with blanks" lite/x.c '  #  include  "store/x.h"'
-planted "store includes tui" store/x.c '#ifdef NEVER' '#include "tui/frame.h"' '#endif'
-planted "a header counts too" store/x.h '#ifdef NEVER' '#include "tui/frame.h"' '#endif'
+planted "store includes tui" store/x.c '#ifdef NEVER' '#include "tui/widgets/frame.h"' '#endif'
+planted "a header counts too" store/x.h '#ifdef NEVER' '#include "tui/widgets/frame.h"' '#endif'
 planted "tui includes a system" tui/x.c '#ifdef NEVER' '#include "store/systems/x/x.h"' '#endif'
 planted "curses outside term" tui/x.c '#ifdef NEVER' '#include <ncursesw/curses.h>' '#endif'
+mkdir_room() { mkdir -p "$top/src/store/fs" "$top/src/store/log" "$top/src/store/systems/y"; : >"$top/src/store/log/l.h"; : >"$top/src/store/systems/y/y.h"; }
+between() { # NAME FILE INCLUDED
+    clean_tree
+    mkdir_room
+    printf '#include "%s"\n' "$3" >"$top/src/$2"
+    verdict "${4:-fail}" "$1"
+}
+between "fs includes log" store/fs/f.c store/log/l.h
+between "a system includes another" store/systems/x/x.c store/systems/y/y.h
+between "a system includes log" store/systems/x/x.c store/log/l.h pass
 planted "lite writes" lite/x.c 'long write(int, const void *, unsigned long); long w(void); long w(void) { return write(1, "", 0); }'
 planted "lite renames" lite/x.c 'int rename(const char *, const char *); int r(void) { return rename("a", "b"); }'
 planted "lite unlinks" lite/x.c 'int unlinkat(int, const char *, int); int r(void) { return unlinkat(3, "a", 0); }'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Branches of the rewind engine that no test takes: builds with counters, runs what tests it, asks gcov.
 #   usage: coverage.sh BUILD_DIR [FILE...]
-# FILEs of store/rewind are told branch by branch, and nothing more. Without any it is a check of the path rules, apply
+# FILEs of store are told branch by branch, and nothing more. Without any it is a check of the path rules, apply
 # and recovery: a line of figures a file, the branches that are missing, and exit 1 where one is.
 set -eu
 src=$(cd "$(dirname "$0")/.." && pwd)
@@ -10,10 +10,10 @@ build=$(cd "$1" && pwd)
 shift
 check=
 [ $# -gt 0 ] || check=yes
-[ $# -gt 0 ] || set -- pathrule.c beneath.c apply.c ../attrs.c attrs_member.c carry.c dirs.c kept.c member.c prune.c reach.c records.c room.c stage.c \
-    syncdirs.c talk.c tx.c
-units="attrs copy dirs pathrule beneath planid preview prune recall rewind rewind_allowed rewind_calls rewind_cases rewind_edges
-    rewind_kernel rewind_moments rewind_only rewind_record rewind_resumed rewind_talk room stamp"
+[ $# -gt 0 ] || set -- rewind/plan/pathrule.c rewind/plan/beneath.c rewind/apply/apply.c fs/attrs.c journal/attrs_json.c rewind/apply/apply_files.c rewind/plan/dirs.c rewind/record/backup.c journal/record_json.c rewind/apply/prune.c rewind/apply/reach.c rewind/record/records.c fs/free_space.c rewind/apply/stage.c \
+    rewind/apply/syncdirs.c rewind/plan/conversation_change.c rewind/record/tx.c
+units="attrs copy dirs pathrule beneath planid preview prune known_state rewind rewind_allowed rewind_calls rewind_cases rewind_edges
+    rewind_kernel rewind_syscalls single_turn rewind_record rewind_resumed rewind_conversation free_space record_id"
 
 cmake -S "$src" -B "$build" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0 -DREPRISE_COVERAGE=ON >/dev/null
 targets=
@@ -31,7 +31,7 @@ for unit in $units; do
     "$build/tests/test_$unit" >/dev/null 2>&1 || { echo "test_$unit failed"; failed=1; }
 done
 
-objects=store/CMakeFiles/store.dir/rewind
+objects=store/CMakeFiles/store.dir
 cd "$build"
 for file in "$@"; do
     told=$(basename "$file").gcov

@@ -2,28 +2,28 @@
 
 # Answers recorded from the vendor's SDK.
 foreach(group dir fork json list lite msg sub)
-    script(recorded_${group} recorded recorded.py $<TARGET_FILE:reprise> ${group})
+    script(recorded_${group} recorded commands/recorded.py $<TARGET_FILE:reprise> ${group})
 endforeach()
 
 # What the real ExAthena library wrote, and what its rewinds made of it.
-script(exathena recorded exathena.py $<TARGET_FILE:reprise>)
+script(exathena recorded commands/exathena_conformance.py $<TARGET_FILE:reprise>)
 
 # Go directory sessions: the lists of their format.
-script(goat recorded goat.py $<TARGET_FILE:reprise>)
-script(goat_bad recorded goat_bad.py $<TARGET_FILE:reprise>)
+script(goat recorded commands/goat_conformance.py $<TARGET_FILE:reprise>)
+script(goat_bad recorded commands/goat_bad_input.py $<TARGET_FILE:reprise>)
 # What a rewind may touch, whoever wrote the session.
-script(rewind_rules recorded rewind_rules.py $<TARGET_FILE:reprise>)
+script(rewind_rules recorded commands/rewind_rules.py $<TARGET_FILE:reprise>)
 
 # What undo means, of several directories and stores, and in part.
-script(undo_scope recorded undo_scope.py $<TARGET_FILE:reprise>)
-script(hand_off recorded hand_off.py $<TARGET_FILE:reprise>)
+script(undo_scope recorded commands/undo_scope.py $<TARGET_FILE:reprise>)
+script(hand_off recorded commands/hand_off.py $<TARGET_FILE:reprise>)
 
 # Entire: the conformance list of its format, by the numbers. Under the sanitizers there is no injector.
 set(injector -)
 if(NOT REPRISE_SANITIZE)
     set(injector $<TARGET_FILE:inject>)
 endif()
-script(entire recorded entire.py $<TARGET_FILE:reprise> ${injector})
+script(entire recorded commands/entire_conformance.py $<TARGET_FILE:reprise> ${injector})
 
 # The program in a real terminal.
 add_executable(demo_store support/demo_store.c)
@@ -33,21 +33,21 @@ target_link_libraries(demo_store PRIVATE store)
 if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug" OR REPRISE_SANITIZE)
     # Every system and every command, on the fixtures of all; the sanitizers see the screen's half.
     if(NOT REPRISE_SANITIZE)
-        script(table corpus table.py $<TARGET_FILE:reprise>)
+        script(table corpus commands/table.py $<TARGET_FILE:reprise>)
     endif()
     # Sessions that two versions of the real client made.
     foreach(version 197 330)
-        script(corpus_${version} corpus corpus.py $<TARGET_FILE:reprise> ${version})
-        script(tidy_${version} corpus tidy.py $<TARGET_FILE:reprise> ${version})
-        script(undo_${version} corpus undo.py $<TARGET_FILE:reprise> ${version})
-        script(rewind_${version} corpus rewind.py $<TARGET_FILE:reprise> ${version})
-        script(turn_lines_${version} corpus turn_lines.py $<TARGET_FILE:reprise> ${version})
+        script(corpus_${version} corpus commands/corpus.py $<TARGET_FILE:reprise> ${version})
+        script(tidy_${version} corpus commands/tidy_corpus.py $<TARGET_FILE:reprise> ${version})
+        script(undo_${version} corpus commands/undo_corpus.py $<TARGET_FILE:reprise> ${version})
+        script(rewind_${version} corpus commands/rewind_corpus.py $<TARGET_FILE:reprise> ${version})
+        script(turn_lines_${version} corpus commands/turn_lines.py $<TARGET_FILE:reprise> ${version})
         if(version EQUAL 197 OR NOT REPRISE_SANITIZE) # minutes under the sanitizers: one version will do there
-            script(rewind_both_${version} corpus rewind_both.py $<TARGET_FILE:reprise> ${version})
+            script(rewind_both_${version} corpus commands/rewind_both.py $<TARGET_FILE:reprise> ${version})
         endif()
     endforeach()
     file(GLOB screens RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS screen/*.sh)
-    list(REMOVE_ITEM screens screen/lib.sh screen/pane.sh)
+    list(REMOVE_ITEM screens screen/lib.sh)
     foreach(file ${screens})
         get_filename_component(name ${file} NAME_WE)
         script(screen_${name} screen ${file} $<TARGET_FILE:reprise> $<TARGET_FILE:demo_store>)
@@ -56,25 +56,25 @@ if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug" OR REPRISE_SANITIZE)
         script(screenshots screen check_screenshots.sh $<TARGET_FILE:reprise>
             $<TARGET_FILE:demo_store> ${PROJECT_SOURCE_DIR}/screenshots)
     endif()
-    script(malformed hostile malformed.py $<TARGET_FILE:reprise>)
-    script(hostile hostile hostile.py $<TARGET_FILE:reprise>)
+    script(malformed hostile commands/malformed.py $<TARGET_FILE:reprise>)
+    script(hostile hostile commands/hostile.py $<TARGET_FILE:reprise>)
     if(NOT REPRISE_SANITIZE)
-        script(places hostile places.py $<TARGET_FILE:reprise>)
+        script(places hostile commands/refusing_places.py $<TARGET_FILE:reprise>)
     endif()
-    script(hostile_screen hostile hostile_screen.py $<TARGET_FILE:reprise>)
-    script(terminal hostile terminal.py $<TARGET_FILE:reprise>)
-    script(limits hostile limits.py $<TARGET_FILE:reprise>
+    script(hostile_screen hostile commands/hostile_screen.py $<TARGET_FILE:reprise>)
+    script(terminal hostile commands/terminal.py $<TARGET_FILE:reprise>)
+    script(limits hostile commands/limits.py $<TARGET_FILE:reprise>
         $<IF:$<BOOL:${REPRISE_SANITIZE}>,sanitized,plain>)
 endif()
 
 # Every write path with every call failing. The injector stands where the sanitizers stand.
 if(NOT REPRISE_SANITIZE AND NOT REPRISE_FUZZ)
-    add_subdirectory(fault)
+    add_subdirectory(sweeps)
 endif()
 
 # What can be said about the source needs to be said once.
 if(NOT REPRISE_SANITIZE)
-    script(installed source installed.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${CMAKE_C_COMPILER})
+    script(installed source installed/installed.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${CMAKE_C_COMPILER})
     script(built source check_built.sh ${PROJECT_SOURCE_DIR})
     script(layers source check_layers.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
     script(layers_checked source check_layers_test.sh ${CMAKE_C_COMPILER})

@@ -7,11 +7,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lite/arena.h"
-#include "lite/buf.h"
-#include "tui/clean.h"
+#include "lite/base/arena.h"
+#include "lite/base/buf.h"
 #include "tui/commands/command.h"
 #include "tui/commands/report.h"
+#include "tui/text/clean.h"
 
 /* The one place that reads the environment, the clock and argv, and that ends the process. */
 

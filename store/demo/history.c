@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lite/time.h"
-#include "store/demo/place.h"
+#include "lite/base/time.h"
+#include "store/demo/files.h"
 
 /* <first 16 hex digits of sha256(absolute path)>@v<version> */
 static bool name_backup(const char *cwd, struct history_file *t)

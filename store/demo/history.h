@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-#include "lite/err.h"
+#include "lite/base/err.h"
 #include "store/demo/log.h"
 #include "store/demo/world.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lite/time.h"
+#include "lite/base/time.h"
 
 #define CLIENT_VERSION "2.1.330"
 #define MODEL "claude-opus-5-5"

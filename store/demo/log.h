@@ -4,10 +4,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lite/buf.h"
-#include "lite/err.h"
-#include "lite/jsonout.h"
-#include "lite/slice.h"
+#include "lite/base/buf.h"
+#include "lite/base/err.h"
+#include "lite/base/slice.h"
+#include "lite/json/jsonout.h"
 #include "store/demo/script.h"
 
 /* One transcript being written, row by row, in the manner of client 2.1.330 (claude-client.md 2, 4).

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/demo/place.h"
+#include "store/demo/files.h"
 #include "store/demo/play.h"
 #include "store/demo/tool.h"
 

@@ -84,7 +84,7 @@ extern const size_t demo_session_count;
 extern const struct demo_source demo_sources[];
 extern const size_t demo_source_count;
 
-/* The scripts, by project: shop.c, ledger.c. */
+/* The scripts, by project: session_fixture.c, ledger.c. */
 extern const struct demo_script demo_retry_loop, demo_idempotency, demo_refund_first,
     demo_refund_second, demo_receipt_japanese, demo_checkout_copy, demo_cart_postgres,
     demo_node_upgrade, demo_size_table, demo_providers;

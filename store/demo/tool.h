@@ -3,8 +3,8 @@
 
 #include <stdbool.h>
 
-#include "lite/buf.h"
-#include "lite/jsonout.h"
+#include "lite/base/buf.h"
+#include "lite/json/jsonout.h"
 #include "store/demo/play.h"
 
 /* A tool call under way: its input, what the model is told and what the client keeps are collected,

@@ -4,9 +4,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "lite/buf.h"
-#include "lite/err.h"
-#include "lite/slice.h"
+#include "lite/base/buf.h"
+#include "lite/base/err.h"
+#include "lite/base/slice.h"
 
 /* The files of the sample projects while the scripts are played: what a Read shows, what an edit finds,
  * and in the end what is written to disk. */

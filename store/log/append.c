@@ -9,11 +9,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lite/buf.h"
-#include "lite/time.h"
-#include "store/disk.h"
+#include "lite/base/buf.h"
+#include "lite/base/time.h"
+#include "store/fs/disk.h"
+#include "store/fs/file_at.h"
 #include "store/log/lease.h"
-#include "store/place.h"
 
 /* A fresh tail without newline may be a writer in the middle of its line: looked at once more after this. */
 enum { FRESH_MS = 200 };

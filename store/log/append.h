@@ -4,10 +4,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lite/buf.h"
-#include "lite/err.h"
-#include "lite/file.h"
-#include "lite/slice.h"
+#include "lite/base/buf.h"
+#include "lite/base/err.h"
+#include "lite/base/slice.h"
+#include "lite/io/file.h"
 
 /* Adding records to a log that another program may be writing at this moment (SAFETY.md 1.5 B).
  *

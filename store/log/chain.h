@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lite/err.h"
-#include "lite/index.h"
+#include "lite/base/err.h"
+#include "lite/scan/index.h"
 #include "store/log/idset.h"
 
 /* Who follows whom in a log whose rows have an id and name the row before them.

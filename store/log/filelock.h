@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "lite/err.h"
+#include "lite/base/err.h"
 
 /* The lock that programs writing to the same session hold for each other: flock(2), exclusive, on an empty file beside
  * the log, 0600, which is left in its place (goat.md B5). It dies with its holder. */

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lite/err.h"
-#include "lite/index.h"
+#include "lite/base/err.h"
+#include "lite/scan/index.h"
 
 /* Ids, numbered from 0 in the order in which they came. Whoever keeps something for each id keeps an array
  * by these numbers. Cost: 16 bytes an id and up to 16 for the look-up. A zeroed struct is an empty set. */

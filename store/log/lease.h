@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "store/signalhold.h"
+#include "store/fs/signal_hold.h"
 
 /* A write lease: granted only while no other descriptor of the file is open anywhere on this machine, and
  * while it is held the next open waits. So a lease proves that nobody is writing, and keeps it so for the

@@ -2,7 +2,7 @@
 
 #include <fcntl.h>
 
-#include "store/log/pieces.h"
+#include "store/log/index_parallel.h"
 
 /* A row that begins this close behind the last one read is taken for the next step of a walk. */
 enum { NEAR = 64 * 1024, READ_AHEAD = 512 * 1024 };

@@ -3,11 +3,11 @@
 
 #include <stdatomic.h>
 
-#include "lite/buf.h"
-#include "lite/err.h"
-#include "lite/file.h"
-#include "lite/index.h"
-#include "lite/slice.h"
+#include "lite/base/buf.h"
+#include "lite/base/err.h"
+#include "lite/base/slice.h"
+#include "lite/io/file.h"
+#include "lite/scan/index.h"
 
 /* A log that is being read: the file, its line index, and one buffer through which rows are read again
  * when a rule or a reader wants their bytes. Owned by one thread. A zeroed struct with fd -1 is closed. */

@@ -14,7 +14,7 @@
 #include "ours.h"
 #include "prose.h"
 #include "run.h"
-#include "store/store.h"
+#include "store/api/store.h"
 
 enum { END = 65536, FEW = 40, MANY = 400, MESSAGES = 1000, TEXT = 400 };
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "store/store.h"
+#include "store/api/store.h"
 #include "tui/filter/filter.h"
 #include "words.h"
 

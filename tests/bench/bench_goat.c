@@ -13,7 +13,7 @@
 #include "bench.h"
 #include "ours.h"
 #include "prose.h"
-#include "store/store.h"
+#include "store/api/store.h"
 
 enum { END = 65536, FEW = 12 };
 

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "bench.h"
-#include "lite/index_pass.h"
-#include "lite/keyscan.h"
+#include "lite/scan/index_pass.h"
+#include "lite/scan/key_scan.h"
 
 struct found {
     size_t lines, ok, ids;

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "lite/buf.h"
-#include "lite/file.h"
-#include "lite/json.h"
+#include "lite/base/buf.h"
+#include "lite/io/file.h"
+#include "lite/json/json.h"
 
 enum { ROUNDS = 5, MADE_BYTES = 64 << 20 };
 

@@ -12,7 +12,7 @@
 
 #include "bench.h"
 #include "run.h"
-#include "store/rewind/rewind.h"
+#include "store/rewind/plan/rewind.h"
 
 enum { LINES = 200, CHANGED_EVERY = 17 };
 

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "store/rewind/mode.h"
-#include "store/store.h"
+#include "store/api/store.h"
+#include "store/rewind/plan/mode.h"
 
 enum { FILES = 3, STEPS = 8, LINES = 200 };
 

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "bench.h"
-#include "store/store.h"
-#include "tui/model.h"
+#include "store/api/store.h"
+#include "tui/app/model.h"
 #include "words.h"
 
 enum { ROWS = 60, COLS = 200, BATCH = 4096, PIECE = 64, TIMES = 5, TITLE = 96, PATH = 96, ID = 36 };

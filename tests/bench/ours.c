@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "store/listing.h"
+#include "store/query/listing.h"
 
 static enum err_code count_row(const struct session_row *row, void *arg, struct err *e)
 {

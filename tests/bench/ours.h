@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "store/store.h"
+#include "store/api/store.h"
 
 /* Our side of the comparisons that are made in this process. */
 

@@ -4,9 +4,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "store/change/change.h"
-#include "store/store.h"
-#include "tests/folder.h"
+#include "store/api/store.h"
+#include "store/journal/change.h"
+#include "tests/support/folder.h"
 
 /* What every system has to do, asked through store_ops only. A system joins with an adapter: one file
  * tests/test_contract_<system>.c that writes a small store and says what is in it, and a main that hands it to

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/tidy/request.h"
+#include "store/maintenance/trash_request.h"
 #include "tests/bench/dice.h"
 
 /* What changes: a plan does nothing by itself, the change shows in what is read afterwards, and taking it back

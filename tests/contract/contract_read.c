@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lite/json.h"
+#include "lite/json/json.h"
 
 /* What reads: it answers what the adapter wrote, refuses what is none, and leaves everything as it was. */
 

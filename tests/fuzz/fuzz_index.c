@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "lite/index_pass.h"
-#include "lite/json.h"
-#include "lite/keyscan.h"
+#include "lite/json/json.h"
+#include "lite/scan/index_pass.h"
+#include "lite/scan/key_scan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,10 +6,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "lite/json.h"
-#include "lite/jsonout.h"
-#include "lite/time.h"
-#include "lite/utf8.h"
+#include "lite/base/time.h"
+#include "lite/base/utf8.h"
+#include "lite/json/json.h"
+#include "lite/json/jsonout.h"
 
 enum { DEEPEST = 64 };
 

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lite/json.h"
-#include "store/store.h"
+#include "lite/json/json.h"
+#include "store/api/store.h"
 
 #define ID "5e550000-0000-4000-8000-000000000001"
 

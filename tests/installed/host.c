@@ -2,10 +2,10 @@
 #include <string.h>
 #include <time.h>
 
-#include <store/host/host.h>
-#include <store/listing.h>
-#include <store/resolve.h>
-#include <store/store.h>
+#include <store/api/host.h>
+#include <store/api/store.h>
+#include <store/query/listing.h>
+#include <store/query/resolve.h>
 
 #include "support/memory_store.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/store.h"
+#include "store/api/store.h"
 
 /* Answers what a comparison with the vendor's SDK asks, many sessions in one process.
  *   usage: answer CONFIG_DIR < requests

@@ -35,7 +35,7 @@ corpus() { # VERSION
     demo
     config=$top/home/corpus project=$top/home
     mkdir "$config"
-    tar -xzf "$screens/../corpus/corpus-$1.tar.gz" -C "$config" --strip-components 1
+    tar -xzf "$screens/../fixtures/corpus/corpus-$1.tar.gz" -C "$config" --strip-components 1
 }
 
 # Every byte of the store, and every time.
@@ -55,7 +55,7 @@ open() { # COLUMNS ROWS ARG...
     tm new-session -d -x "$columns" -y "$rows" \
         env -i PATH="$top/bin:$PATH" HOME="$top/home" TZ=UTC LC_ALL=C.UTF-8 TERM=screen-256color \
         CLAUDE_CONFIG_DIR="$config" REPRISE_PROC_DIR="$top" ASAN_OPTIONS="${ASAN_OPTIONS-}" $settings \
-        sh "$screens/pane.sh" "$top" "$project" "$program" "$@"
+        sh "$screens/../support/pane.sh" "$top" "$project" "$program" "$@"
     tm set -g status off >/dev/null
 }
 

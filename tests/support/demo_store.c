@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "store/demo.h"
+#include "store/demo/demo.h"
 
 /* demo_store DIR: builds the demo's store in an existing, empty directory, as of now. */
 int main(int argc, char **argv)

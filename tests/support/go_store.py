@@ -42,7 +42,7 @@ class Shop:
         self.program = Program(path, self.top, {})
         self.store = os.path.join(self.top, 'store')
         if fixture:
-            base = os.path.join(TESTS, 'goat', fixture)
+            base = os.path.join(TESTS, 'fixtures/goat', fixture)
             shutil.copytree(os.path.join(base, 'projects'), os.path.join(self.store, 'projects'))
             shutil.copytree(os.path.join(base, 'ws.before-rewind'), self.ws)
             self.after = os.path.join(base, 'ws.after-rewind')

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "lite/index_pass.h"
+#include "lite/scan/index_pass.h"
 
 /* What tests of the line index look for, and how. */
 

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lite/json.h"
-#include "lite/jsonout.h"
+#include "lite/json/json.h"
+#include "lite/json/jsonout.h"
 
 enum { SESSIONS_MAX = 16, TITLE_MAX = 200 };
 

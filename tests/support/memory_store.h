@@ -1,7 +1,7 @@
 #ifndef TESTS_SUPPORT_MEMORY_STORE_H
 #define TESTS_SUPPORT_MEMORY_STORE_H
 
-#include "store/store.h"
+#include "store/api/store.h"
 
 /* A host's own store, as an example: sessions that live in memory, behind the one interface. Every session is a file
  * without a name (memfd), which /proc/self/fd lets the library read like any other; so only what is the host's own

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "lite/buf.h"
+#include "lite/base/buf.h"
 #include "support/scratch.h"
 
 /* Rows made from a seed: well-formed ones in every spelling JSON allows, and damaged ones. */

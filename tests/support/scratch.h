@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/folder.h"
+#include "tests/support/folder.h"
 
-/* A folder (tests/folder.h) as the state of a test: made by scratch_setup, removed with everything in it by
+/* A folder (tests/support/folder.h) as the state of a test: made by scratch_setup, removed with everything in it by
  * scratch_teardown. *state is the folder, and its path too. Failures end the test program: a test without its files
  * must not pass. */
 

@@ -43,7 +43,7 @@ def folder_of(path):
 
 def claude(top, config):
     """The store that the rewinds were recorded with, and its work tree."""
-    with tarfile.open(f'{HERE}/rewind/base-330.tar.gz') as tar:
+    with tarfile.open(f'{HERE}/fixtures/rewind/base-330.tar.gz') as tar:
         tar.extractall(top)
     os.rename(f'{top}/cfg', config)
     replace(f'{config}/projects', '/home/dev/ws', f'{top}/ws', '.jsonl')
@@ -53,7 +53,7 @@ def claude(top, config):
 
 def corpus(top, config):
     """Sessions of the client with sub-agents, branches, compactions."""
-    with tarfile.open(f'{HERE}/corpus/corpus-330.tar.gz') as tar:
+    with tarfile.open(f'{HERE}/fixtures/corpus/corpus-330.tar.gz') as tar:
         tar.extractall(top)
     os.rename(f'{top}/cfg', config)
     replace(f'{config}/projects', '/home/dev/ws', f'{top}/ws', '.jsonl')
@@ -65,8 +65,8 @@ def corpus(top, config):
 
 
 def goat(top, config, fixture):
-    shutil.copytree(f'{HERE}/goat/{fixture}/projects', f'{config}/projects')
-    shutil.copytree(f'{HERE}/goat/{fixture}/ws.before-rewind', f'{top}/ws')
+    shutil.copytree(f'{HERE}/fixtures/goat/{fixture}/projects', f'{config}/projects')
+    shutil.copytree(f'{HERE}/fixtures/goat/{fixture}/ws.before-rewind', f'{top}/ws')
     replace(f'{config}/projects', '/home/dev/ws', f'{top}/ws', ('.json', '.jsonl'))
     return f'{top}/ws'
 
@@ -93,14 +93,14 @@ def document(top, config):
 
 
 def exathena(top, _):
-    from exathena import stage
+    from exathena_conformance import stage
     return stage('before', f'{top}/ws')
 
 
 def entire(top, config, name):
     made = f'{top}/made'
     os.makedirs(made)
-    subprocess.run(['bash', f'{HERE}/entire/make_fixture.sh', made, name], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(['bash', f'{HERE}/fixtures/entire/make_fixture.sh', made, name], check=True, stdout=subprocess.DEVNULL)
     shutil.rmtree(os.path.dirname(config))
     for part in os.listdir(made):
         if part in ('home', 'wt', name):

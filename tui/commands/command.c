@@ -5,9 +5,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "tui/app/version.h"
 #include "tui/commands/nearest.h"
 #include "tui/commands/report.h"
-#include "tui/version.h"
 
 const struct command *command_find(const char *word)
 {

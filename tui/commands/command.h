@@ -3,10 +3,10 @@
 
 #include <stdint.h>
 
-#include "lite/err.h"
+#include "lite/base/err.h"
+#include "tui/app/process_env.h"
 #include "tui/commands/option.h"
 #include "tui/commands/out.h"
-#include "tui/world.h"
 
 /* One run of the program, after its options were read. */
 struct invocation {

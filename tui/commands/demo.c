@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lite/arena.h"
-#include "store/demo.h"
+#include "lite/base/arena.h"
+#include "store/demo/demo.h"
 #include "tui/commands/command.h"
 
 /* A demo holds a lock on its directory as long as it runs, so that one which was killed can be told from one that

@@ -1,5 +1,5 @@
+#include "tui/app/version.h"
 #include "tui/commands/command.h"
-#include "tui/version.h"
 
 static enum err_code write_usage(const struct command *c, struct out *out, struct err *e)
 {

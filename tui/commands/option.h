@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lite/buf.h"
-#include "lite/err.h"
+#include "lite/base/buf.h"
+#include "lite/base/err.h"
 
 /* Every option of the program, once. A command names those it takes by their bits; parsing and help are
  * made from the same table (option.c). */

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lite/scan.h"
-#include "lite/utf8.h"
-#include "tui/clean.h"
+#include "lite/base/utf8.h"
+#include "lite/json/scan.h"
+#include "tui/text/clean.h"
 
 void out_init(struct out *o, int fd)
 {

@@ -3,9 +3,9 @@
 
 #include <stdbool.h>
 
-#include "lite/buf.h"
-#include "lite/err.h"
-#include "lite/slice.h"
+#include "lite/base/buf.h"
+#include "lite/base/err.h"
+#include "lite/base/slice.h"
 
 /* Where a command's answer goes. Rows are gathered and written in pieces of OUT_PIECE, so that a long
  * answer streams and costs no memory. Each call reports its own failure; a caller stops at the first.

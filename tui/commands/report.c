@@ -3,8 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lite/buf.h"
-#include "tui/clean.h"
+#include "lite/base/buf.h"
+#include "tui/text/clean.h"
 
 int report_exit(enum err_code rc)
 {

@@ -1,7 +1,7 @@
 #ifndef TUI_COMMANDS_REPORT_H
 #define TUI_COMMANDS_REPORT_H
 
-#include "lite/err.h"
+#include "lite/base/err.h"
 
 /* The exit code of the program for an answer of the library: the one place that maps them (CLI.md). */
 int report_exit(enum err_code rc);

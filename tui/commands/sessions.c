@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/resolve.h"
+#include "store/query/resolve.h"
 #include "tui/commands/report.h"
 
 static struct slice optional_text(const char *text)

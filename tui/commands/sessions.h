@@ -1,10 +1,10 @@
 #ifndef TUI_COMMANDS_SESSIONS_H
 #define TUI_COMMANDS_SESSIONS_H
 
-#include "lite/arena.h"
-#include "store/listing.h"
+#include "lite/base/arena.h"
+#include "store/api/store.h"
 #include "store/log/idset.h"
-#include "store/store.h"
+#include "store/query/listing.h"
 #include "tui/commands/command.h"
 
 /* The stores and the scope that the options of a command name (CLI.md, Discovery). */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/store.h"
+#include "store/api/store.h"
 #include "tui/filter/fold.h"
 
 /* Bytes kept of a field. What lies behind them cannot be found by the filter. */

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "store/session.h"
+#include "store/api/session.h"
 #include "tui/filter/fuzzy.h"
 #include "tui/filter/query.h"
 

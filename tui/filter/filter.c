@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lite/fetch.h"
+#include "lite/base/prefetch.h"
 
 enum {
     /* counted up to here; the few above share the last place and get the thorough score */

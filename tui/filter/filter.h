@@ -7,7 +7,7 @@
 
 #include "tui/filter/doc.h"
 #include "tui/filter/query.h"
-#include "tui/filter/titlekey.h"
+#include "tui/filter/title_key.h"
 
 /* Which sessions fit the query, best first, within one keystroke.
  *

@@ -2,7 +2,7 @@
 
 #include <utf8proc.h>
 
-#include "lite/utf8.h"
+#include "lite/base/utf8.h"
 
 /* What one character becomes. A ligature or a Hangul syllable becomes several. */
 enum { FOLDED_MAX = 8 };

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lite/buf.h"
-#include "lite/slice.h"
+#include "lite/base/buf.h"
+#include "lite/base/slice.h"
 
 /* Text as the filter compares it: lower case, without accents, full-width letters as plain ones, white space
  * as one kind of blank, broken bytes as U+FFFD. Still UTF-8, so that an ASCII letter is one byte and a plain

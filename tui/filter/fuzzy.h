@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lite/slice.h"
+#include "lite/base/slice.h"
 
 /* One word against one text, both folded (tui/filter/fold.h). All calls answer a score, or FUZZY_NO.
  *

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "tui/filter/fold.h"
-#include "tui/size.h"
-#include "tui/when.h"
+#include "tui/text/size.h"
+#include "tui/text/when.h"
 
 static const char *const is_names[IS_COUNT] = {
     [IS_RUNNING] = "running", [IS_ARCHIVED] = "archived",       [IS_FORK] = "fork",

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lite/slice.h"
+#include "lite/base/slice.h"
 #include "tui/filter/fuzzy.h"
 
 /* What a person types to find a session, taken apart. Words between blanks, all of which must fit:

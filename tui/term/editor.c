@@ -7,8 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lite/arena.h"
-#include "tui/shell.h"
+#include "lite/base/arena.h"
+#include "tui/config/shell.h"
 #include "tui/term/signals.h"
 
 extern char **environ;

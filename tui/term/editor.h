@@ -1,7 +1,7 @@
 #ifndef TUI_TERM_EDITOR_H
 #define TUI_TERM_EDITOR_H
 
-#include "lite/err.h"
+#include "lite/base/err.h"
 
 /* Runs the person's editor ("vim", "code --wait") on a file, on the terminal tty, and waits for it. The screen has
  * been left before. */

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "lite/utf8.h"
+#include "lite/base/utf8.h"
 
 enum { ESC = 0x1b, BEL = 0x07, PARAMS_MAX = 4, SEQUENCE_MAX = 64 };
 

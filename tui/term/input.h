@@ -4,9 +4,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lite/buf.h"
-#include "lite/slice.h"
-#include "tui/key.h"
+#include "lite/base/buf.h"
+#include "lite/base/slice.h"
+#include "tui/app/key.h"
 
 /* What the terminal sends, taken apart into keys, pastes and mouse events. No terminal and no curses here: bytes
  * in, events out. Keys are read by the grammar that xterm and everything after it follows (CSI, SS3), not by a

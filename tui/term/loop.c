@@ -8,11 +8,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tui/jobs/workers.h"
 #include "tui/term/editor.h"
 #include "tui/term/input.h"
 #include "tui/term/signals.h"
 #include "tui/term/watch.h"
-#include "tui/term/worker.h"
 
 enum {
     READ_BYTES = 4096,

@@ -1,10 +1,10 @@
 #ifndef TUI_TERM_LOOP_H
 #define TUI_TERM_LOOP_H
 
-#include "lite/err.h"
-#include "tui/effect.h"
-#include "tui/model.h"
-#include "tui/term/desk.h"
+#include "lite/base/err.h"
+#include "tui/app/effect.h"
+#include "tui/app/model.h"
+#include "tui/jobs/jobs.h"
 #include "tui/term/term.h"
 
 /* The loop that drives the screen: waits for keys, answers of workers, signals, changed files and the model's own

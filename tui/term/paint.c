@@ -5,8 +5,8 @@
 #include <string.h>
 #include <wchar.h>
 
-#include "lite/utf8.h"
-#include "tui/clean.h"
+#include "lite/base/utf8.h"
+#include "tui/text/clean.h"
 
 static int colours_of_terminal(void)
 {

@@ -3,9 +3,9 @@
 
 #include <stdbool.h>
 
-#include "tui/frame.h"
-#include "tui/settings.h"
-#include "tui/theme.h"
+#include "tui/config/settings.h"
+#include "tui/widgets/frame.h"
+#include "tui/widgets/theme.h"
 
 /* From frames to the curses screen. Rows that are as they were before are not touched, and the screen is never
  * cleared: curses then sends little more than what differs. */

@@ -3,7 +3,7 @@
 
 #include <signal.h>
 
-#include "lite/err.h"
+#include "lite/base/err.h"
 
 /* Signals as something to wait for: while they are held they are read from a descriptor instead of breaking in.
  * Held before the first thread starts, so that threads hold them too. */

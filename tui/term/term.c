@@ -12,7 +12,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "lite/buf.h"
+#include "lite/base/buf.h"
 #include "tui/term/paint.h"
 #include "tui/term/rescue.h"
 

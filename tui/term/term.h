@@ -3,11 +3,11 @@
 
 #include <stdbool.h>
 
-#include "lite/err.h"
-#include "lite/slice.h"
-#include "tui/frame.h"
-#include "tui/settings.h"
-#include "tui/theme.h"
+#include "lite/base/err.h"
+#include "lite/base/slice.h"
+#include "tui/config/settings.h"
+#include "tui/widgets/frame.h"
+#include "tui/widgets/theme.h"
 
 /* The person's terminal: opened as /dev/tty, so that stdin and stdout may go elsewhere. While it is open, the
  * screen is ours; term_close, a crash and a suspension put everything back as it was found.

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "store/session.h"
+#include "store/api/session.h"
 
 /* Notices when session files appear, grow or vanish (inotify on their folders). Many changes are told as one:
  * not before WATCH_QUIET_MS after the first, and not more often than every WATCH_EVERY_MS. Where the system

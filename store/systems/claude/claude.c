@@ -7,8 +7,8 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-#include "store/systems/claude/reading.h"
-#include "store/systems/configdir.h"
+#include "store/systems/claude/list/describe_fields.h"
+#include "store/systems/common/configdir.h"
 
 const struct claude *claude_of(const struct store *st)
 {

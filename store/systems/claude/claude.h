@@ -4,13 +4,13 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-#include "lite/arena.h"
-#include "lite/slice.h"
-#include "store/agents.h"
-#include "store/live_watch.h"
-#include "store/scratch.h"
-#include "store/store.h"
-#include "store/systems/claude/row.h"
+#include "lite/base/arena.h"
+#include "lite/base/slice.h"
+#include "store/api/store.h"
+#include "store/fs/scratch.h"
+#include "store/proc/agents.h"
+#include "store/proc/live_cache.h"
+#include "store/systems/claude/list/describe.h"
 
 #define CLAUDE_SUFFIX ".jsonl"
 enum { CLAUDE_ID = 36 }; /* length of a session id */

@@ -1,12 +1,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/repo.h"
-#include "store/systems/entire/beside.h"
-#include "store/systems/entire/committed.h"
+#include "store/git/repo.h"
 #include "store/systems/entire/names.h"
-#include "store/systems/entire/talk.h"
-#include "store/systems/entire/view.h"
+#include "store/systems/entire/read/committed.h"
+#include "store/systems/entire/read/conversation.h"
+#include "store/systems/entire/read/view.h"
+#include "store/systems/entire/rewind/concurrent_sessions.h"
 
 /* Looking for damage: of a session, and of what belongs to none. Nothing is changed, and nothing is concluded from
  * what is missing. */

@@ -1,8 +1,8 @@
 #ifndef STORE_SYSTEMS_ENTIRE_ENTIRE_H
 #define STORE_SYSTEMS_ENTIRE_ENTIRE_H
 
-#include "store/store.h"
-#include "store/systems/entire/catalog.h"
+#include "store/api/store.h"
+#include "store/systems/entire/read/catalog.h"
 
 /* Entire (entire.md, seed 003): sessions of several agents, kept beside the code in the git repository itself. State
  * files in the git common dir, temporary checkpoints on shadow branches, committed ones on entire/checkpoints/v1

@@ -2,10 +2,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lite/time.h"
-#include "store/leftover.h"
-#include "store/ref.h"
-#include "store/repo.h"
+#include "lite/base/time.h"
+#include "store/api/leftover.h"
+#include "store/git/ref.h"
+#include "store/git/repo.h"
 #include "store/systems/entire/entire.h"
 #include "store/systems/entire/names.h"
 

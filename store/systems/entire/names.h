@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "lite/slice.h"
+#include "lite/base/slice.h"
 
 /* The names that Entire gives to things (entire.md 2.2, 2.4, 2.7, 3). All of them may come from a branch that
  * somebody else pushed, so each is judged here before it becomes part of a ref or of a file name. */

@@ -5,12 +5,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "store/disk.h"
-#include "store/gitfiles.h"
-#include "store/repo.h"
+#include "store/fs/disk.h"
+#include "store/git/gitfiles.h"
+#include "store/git/repo.h"
 #include "store/systems/entire/entire.h"
 #include "store/systems/entire/names.h"
-#include "store/systems/entire/signs.h"
+#include "store/systems/entire/read/detect.h"
 
 const struct entire *entire_of(const struct store *st)
 {

@@ -1,10 +1,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/repo.h"
-#include "store/systems/entire/beside.h"
+#include "store/git/repo.h"
 #include "store/systems/entire/names.h"
-#include "store/systems/entire/view.h"
+#include "store/systems/entire/read/view.h"
+#include "store/systems/entire/rewind/concurrent_sessions.h"
 
 /* What goes when a session is deleted (entire.md 2.10, reset and clean): its state file, what its agent's hooks keep in the
  * work tree, and its shadow branch where it is the only one that works on it. Committed checkpoints never: they are history

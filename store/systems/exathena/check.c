@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lite/line.h"
+#include "lite/io/line.h"
 #include "store/log/logfile.h"
-#include "store/systems/exathena/event.h"
-#include "store/systems/exathena/files.h"
+#include "store/systems/exathena/read/event.h"
+#include "store/systems/exathena/rewind/saved_files.h"
 
 /* What is wrong with a log and with what lies beside it. */
 

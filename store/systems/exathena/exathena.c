@@ -8,9 +8,9 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
-#include "lite/file.h"
-#include "store/disk.h"
-#include "store/systems/configdir.h"
+#include "lite/io/file.h"
+#include "store/fs/disk.h"
+#include "store/systems/common/configdir.h"
 
 enum { DIRECTORY_MODE = 0755, FIRST_LINE = 64 << 10 };
 

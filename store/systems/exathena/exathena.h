@@ -3,8 +3,8 @@
 
 #include <stdbool.h>
 
-#include "store/scratch.h"
-#include "store/store.h"
+#include "store/api/store.h"
+#include "store/fs/scratch.h"
 
 #define EXATHENA_SUFFIX ".jsonl"
 enum { EXATHENA_ID = 22, EXATHENA_EVENT_ID = 11 }; /* lengths of what the library draws */
@@ -13,7 +13,7 @@ enum { EXATHENA_ID = 22, EXATHENA_EVENT_ID = 11 }; /* lengths of what the librar
  *
  *   sessions/<id>.jsonl                       the log: one event a line, in the order in which things happened
  *   sessions/<id>/sidechains/<agent>.jsonl    runs of sub-agents, one line each
- *   file-history/<id>/<sha of path>/          what files were before each edit (files.h)
+ *   file-history/<id>/<sha of path>/          what files were before each edit (saved_files.h)
  *
  * There is no metadata: no title, no tag, no archive mark, and a line with a key that the library does not know makes
  * its own rewind fail half-way, so none is added. A session is called by its first prompt, or by its id.

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "store/leftover.h"
+#include "store/api/leftover.h"
 #include "store/log/idset.h"
 #include "store/systems/exathena/exathena.h"
 

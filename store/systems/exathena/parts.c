@@ -2,7 +2,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "lite/time.h"
+#include "lite/base/time.h"
 #include "store/log/lease.h"
 #include "store/systems/exathena/exathena.h"
 

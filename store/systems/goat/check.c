@@ -1,13 +1,13 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "store/finding.h"
+#include "store/api/finding.h"
 #include "store/log/idset.h"
-#include "store/rewind/source.h"
+#include "store/rewind/plan/source.h"
 #include "store/systems/goat/goat.h"
-#include "store/systems/goat/log.h"
-#include "store/systems/goat/manifest.h"
-#include "store/systems/goat/metadata.h"
+#include "store/systems/goat/read/log.h"
+#include "store/systems/goat/read/metadata.h"
+#include "store/systems/goat/rewind/manifest.h"
 
 /* Damage of a session: lines that the host loses or stumbles over, metadata that it cannot read, checkpoints that cannot be
  * gone back to. What is wrong with the metadata as a whole is told by describe. */

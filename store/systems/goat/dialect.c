@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "lite/json.h"
+#include "lite/json/json.h"
 #include "store/systems/goat/members.h"
 
 /* goat.md B1, "order written", and B4. */

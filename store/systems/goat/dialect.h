@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "lite/slice.h"
+#include "lite/base/slice.h"
 
 /* The three dialects of the Go directory sessions (goat.md B): one engine and these tables of names. Which one a
  * document is written in is told from the document; a session may mix them, file by file. */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "store/systems/configdir.h"
+#include "store/systems/common/configdir.h"
 
 const struct goat *goat_of(const struct store *st)
 {

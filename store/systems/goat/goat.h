@@ -3,10 +3,10 @@
 
 #include <stdbool.h>
 
-#include "lite/arena.h"
-#include "lite/slice.h"
-#include "store/scratch.h"
-#include "store/store.h"
+#include "lite/base/arena.h"
+#include "lite/base/slice.h"
+#include "store/api/store.h"
+#include "store/fs/scratch.h"
 
 /* The Go directory sessions (goat.md B): SESSIONS/<id>/ with metadata.json, messages.jsonl (the conversation, one
  * message a line), transcript.jsonl (the SDK's stream, if the host kept it) and checkpoints/<id>/ with a manifest and
@@ -51,7 +51,7 @@ bool goat_is_point_id(struct slice id);
 /* <session directory>/<rest>, where the ref's path may be that directory itself, NUL-terminated in the arena; rest may be "" (then without a slash). NULL without memory. */
 const char *goat_path(const struct session_ref *ref, const char *rest, struct arena *a);
 
-/* ---- places.c: where sessions lie ---- */
+/* ---- session_dirs.c: where sessions lie ---- */
 
 /* A directory with sessions in it; folder is the name of its project, "" where it has none. Return false to stop. */
 typedef bool goat_base_fn(const char *sessions, struct slice folder, void *arg);

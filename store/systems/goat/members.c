@@ -3,7 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "lite/json.h"
+#include "lite/json/json.h"
 
 enum { NAMES_MAX = 32 }; /* that anybody asks for at once */
 

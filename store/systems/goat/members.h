@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "lite/slice.h"
+#include "lite/base/slice.h"
 
 /* Members of an object as Go's encoding/json finds them: the exact name first, then any spelling of it (goat.md B9);
  * of several the last. value[i] belongs to name[i], empty where there is none. */

@@ -1,0 +1,130 @@
+#define ERR_ITSELF
+#include "lite/base/err.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static enum err_code code_of(int sys)
+{
+    switch (sys) {
+    case ENOENT: return ERR_NOT_FOUND;
+    case ENOMEM: return ERR_NOMEM;
+    case EWOULDBLOCK: return ERR_LOCKED;
+    default: return ERR_IO;
+    }
+}
+
+bool err_is_exhausted(int sys)
+{
+    return sys == EMFILE || sys == ENFILE || sys == ENOMEM;
+}
+
+static void keep_tail(char *dst, size_t cap, const char *src)
+{
+    size_t n = src ? strlen(src) : 0;
+    size_t skip = n < cap ? 0 : n - (cap - 1);
+
+    memcpy(dst, src ? src + skip : "", n - skip);
+    dst[n - skip] = '\0';
+}
+
+/* "inner" becomes "outer: inner"; what does not fit is cut from the inner end. */
+static void prepend_text(char *text, size_t cap, const char *outer)
+{
+    size_t on = strlen(outer), in = strlen(text), room;
+
+    if (on + 3 >= cap)
+        on = cap - 3;
+    room = cap - on - 3;
+    if (in > room)
+        in = room;
+    memmove(text + on + 2, text, in);
+    memcpy(text, outer, on);
+    memcpy(text + on, ": ", 2);
+    text[on + 2 + in] = '\0';
+}
+
+enum err_code err_sys(struct err *e, const char *path, const char *verb)
+{
+    int sys = errno;
+
+    if (e) {
+        e->code = code_of(sys);
+        e->sys = sys;
+        keep_tail(e->path, sizeof e->path, path);
+        snprintf(e->text, sizeof e->text, "%s", verb);
+        e->context = (unsigned char)strlen(e->text);
+    }
+    return code_of(sys);
+}
+
+enum err_code err_set(struct err *e, enum err_code code, const char *path, const char *fmt, ...)
+{
+    if (e) {
+        va_list ap;
+
+        e->code = code;
+        e->sys = 0;
+        keep_tail(e->path, sizeof e->path, path);
+        va_start(ap, fmt);
+        vsnprintf(e->text, sizeof e->text, fmt, ap);
+        va_end(ap);
+        const char *reason = code == ERR_USAGE ? NULL : strstr(e->text, ": ");
+
+        e->context = (unsigned char)(reason ? reason - e->text : 0);
+    }
+    return code;
+}
+
+enum err_code err_nomem(struct err *e)
+{
+    return err_set(e, ERR_NOMEM, "", "out of memory");
+}
+
+enum err_code err_wrap(struct err *e, enum err_code code, const char *fmt, ...)
+{
+    if (e) {
+        char outer[sizeof e->text];
+        va_list ap;
+
+        va_start(ap, fmt);
+        vsnprintf(outer, sizeof outer, fmt, ap);
+        va_end(ap);
+        size_t had = strlen(e->text);
+
+        prepend_text(e->text, sizeof e->text, outer);
+        size_t added = strlen(e->text) - had;
+
+        e->context = (unsigned char)(e->context ? e->context + added : strlen(outer));
+    }
+    return code;
+}
+
+enum err_code err_at(struct err *e, enum err_code code, const char *path)
+{
+    if (e && code && !e->path[0])
+        keep_tail(e->path, sizeof e->path, path);
+    return code;
+}
+
+unsigned long err_format(const struct err *e, char *out, unsigned long cap)
+{
+    const char *reason = e->sys ? strerror(e->sys) : e->text + e->context;
+
+    if (!e->sys && e->context)
+        reason += 2;
+    if (e->code ==
+        ERR_USAGE) { /* of a word that was typed: short, and what it is about comes first */
+        snprintf(out, cap, "%s%s%s", e->path, e->path[0] ? ": " : "", e->text);
+        return 0;
+    }
+    int n = snprintf(out, cap, "%s%s%.*s%s", reason, e->context ? ": " : "", (int)e->context,
+                     e->text, e->path[0] ? ": " : "");
+
+    if (n < 0 || (unsigned long)n >= cap || !e->path[0])
+        return 0;
+    snprintf(out + n, cap - (unsigned long)n, "%s", e->path);
+    return (unsigned long)n;
+}

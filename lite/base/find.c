@@ -1,0 +1,67 @@
+#include "lite/base/find.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "lite/base/simd_block_avx2.h"
+
+#if defined(__x86_64__)
+
+/* What is looked for, and its first and last byte 32 times. */
+struct part {
+    const char *p;
+    size_t last; /* how far the last byte is from the first */
+    __m256i begins, ends;
+};
+
+/* A byte of ones for each of the places p to p + 31 where the first and the last byte fit. */
+WITH_AVX2 static inline __m256i match_ends(const struct part *part, const char *p)
+{
+    __m256i begin = _mm256_loadu_si256((const __m256i *)(const void *)p);
+    __m256i end = _mm256_loadu_si256((const __m256i *)(const void *)(p + part->last));
+
+    return _mm256_and_si256(_mm256_cmpeq_epi8(begin, part->begins),
+                            _mm256_cmpeq_epi8(end, part->ends));
+}
+
+static inline const char *first_whole(const struct part *part, const char *p, uint64_t fit)
+{
+    for (; fit; fit &= fit - 1) {
+        const char *at = p + __builtin_ctzll(fit);
+
+        if (memcmp(at + 1, part->p + 1, part->last - 1) == 0)
+            return at;
+    }
+    return NULL;
+}
+
+/* The part could begin at each of `places` places, 32 or more; the last 32 are looked at together, some
+ * of them for the second time. */
+WITH_AVX2 static const char *find_avx2(const char *p, size_t places, const char *bytes, size_t n)
+{
+    struct part part = { bytes, n - 1, _mm256_set1_epi8(bytes[0]), _mm256_set1_epi8(bytes[n - 1]) };
+    const char *end = p + places, *found = NULL;
+
+    for (; !found && end - p >= BLOCK; p += BLOCK) {
+        __m256i low = match_ends(&part, p), high = match_ends(&part, p + 32);
+
+        if (!_mm256_testz_si256(_mm256_or_si256(low, high), _mm256_set1_epi8(-1)))
+            found = first_whole(&part, p, block_bits(low, high));
+    }
+    for (; !found && p < end; p += 32) {
+        p = end - p < 32 ? end - 32 : p;
+        found = first_whole(&part, p, block_bits(match_ends(&part, p), _mm256_setzero_si256()));
+    }
+    return found;
+}
+#endif
+
+const char *find_bytes(const char *p, size_t n, const char *part, size_t part_n)
+{
+#if defined(__x86_64__)
+    if (part_n >= 2 && n >= part_n + 31 && __builtin_cpu_supports("avx2"))
+        return find_avx2(p, n - part_n + 1, part, part_n);
+#endif
+    return n ? memmem(p, n, part, part_n) : NULL;
+}

@@ -1,0 +1,96 @@
+#include "lite/base/id128.h"
+
+#include <openssl/evp.h>
+#include <stddef.h>
+
+enum { UUID_LENGTH = 36, SHORT_MAX = 15 };
+
+/* What short texts are mixed with: no UUID in use begins with it, and the first byte, with which the length goes, never
+ * comes out as 0. */
+static const struct id128 short_texts = { 0xd53e91c7a86b204fu, 0x7be02d94c1583af6u };
+
+/* 1 + the value of a lower-case hex digit; 0 for anything else. A table, because the digits of an id are
+ * random: a branch on them would be guessed wrong every other time. */
+static const uint8_t digit[256] = {
+    ['0'] = 1, ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
+    ['8'] = 9, ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+};
+
+/* n hex digits, pushed into *value from below; false when one is none. */
+static bool parse_hex(const char *p, size_t n, uint64_t *value)
+{
+    unsigned wrong = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        unsigned d = digit[(unsigned char)p[i]];
+
+        wrong |= d - 1;
+        *value = *value << 4 | ((d - 1) & 15);
+    }
+    return wrong < 16;
+}
+
+bool id128_uuid(const char *p, struct id128 *id)
+{
+    struct id128 v = { 0, 0 };
+
+    if (p[8] != '-' || p[13] != '-' || p[18] != '-' || p[23] != '-')
+        return false;
+    if (!parse_hex(p, 8, &v.hi) || !parse_hex(p + 9, 4, &v.hi) || !parse_hex(p + 14, 4, &v.hi) ||
+        !parse_hex(p + 19, 4, &v.lo) || !parse_hex(p + 24, 12, &v.lo) || id128_none(v))
+        return false;
+    *id = v;
+    return true;
+}
+
+static struct id128 hash_text(struct slice text)
+{
+    unsigned char sum[EVP_MAX_MD_SIZE];
+    struct id128 id = { 0, 0 };
+
+    /* It fails only without memory; all ids of the file then look absent, never equal. */
+    if (!EVP_Digest(text.p, text.n, sum, NULL, EVP_sha256(), NULL))
+        return id;
+    for (int i = 0; i < 8; i++) {
+        id.hi = id.hi << 8 | sum[i];
+        id.lo = id.lo << 8 | sum[8 + i];
+    }
+    return id;
+}
+
+/* Its bytes and its length say all of it: nothing is to be hashed. */
+static struct id128 short_text(struct slice text)
+{
+    struct id128 id = { text.n << 56, 0 };
+
+    for (size_t i = 0; i < text.n; i++) {
+        uint64_t byte = (unsigned char)text.p[i];
+
+        if (i < 7)
+            id.hi |= byte << (48 - 8 * i);
+        else
+            id.lo |= byte << (56 - 8 * (i - 7));
+    }
+    return (struct id128){ id.hi ^ short_texts.hi, id.lo ^ short_texts.lo };
+}
+
+struct id128 id128_of(struct slice text)
+{
+    struct id128 id;
+
+    if (text.n <= SHORT_MAX)
+        return short_text(text);
+    if (text.n == UUID_LENGTH && id128_uuid(text.p, &id))
+        return id;
+    return hash_text(text);
+}
+
+bool id128_none(struct id128 id)
+{
+    return !(id.hi | id.lo);
+}
+
+bool id128_eq(struct id128 a, struct id128 b)
+{
+    return a.hi == b.hi && a.lo == b.lo;
+}

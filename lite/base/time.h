@@ -1,0 +1,27 @@
+#ifndef LITE_BASE_TIME_H
+#define LITE_BASE_TIME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "lite/base/slice.h"
+
+/* Times are milliseconds since the epoch, UTC. TIME_NONE: not known (0 is a real time). */
+#define TIME_NONE INT64_MIN
+
+/* RFC 3339 and the ISO 8601 forms that Date.parse reads ("2026-03-01", "…T10:00Z", six-digit years,
+ * fractions of any length cut to ms, offsets; a date-time without offset is local time there and is
+ * taken as UTC here). As there, 24:00 is midnight and a day that its month lacks runs over into the
+ * next one (02-30 is 03-02). False when it is none of them. */
+bool time_parse(struct slice text, int64_t *ms);
+/* "2026-03-01T10:00:02.000Z"; out needs TIME_TEXT bytes. */
+enum { TIME_TEXT = 32 };
+void time_format(int64_t ms, char out[TIME_TEXT]);
+
+/* What a file system or clock tells, as nanoseconds since the epoch. Times before 1843 or after 2262 are told as these:
+ * any two may be subtracted. */
+int64_t time_ns(struct timespec t);
+int64_t time_ns_of_ms(int64_t ms);
+
+#endif

@@ -1,0 +1,144 @@
+#include "lite/io/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lite/base/time.h"
+
+enum {
+    OPEN_FLAGS = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
+    READ_ALL_STEP = 4096, /* for files that say they are empty, as those in /proc do */
+};
+
+static int open_again(int dirfd, const char *name, int flags)
+{
+    int fd;
+
+    do
+        fd = openat(dirfd, name, flags);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+/* O_NOATIME is for owners only; another's file answers EPERM and is opened without it. */
+static int open_for_reading(int dirfd, const char *name, bool follow)
+{
+    int flags = OPEN_FLAGS | (follow ? 0 : O_NOFOLLOW);
+    int fd = open_again(dirfd, name, flags | O_NOATIME);
+
+    if (fd < 0 && errno == EPERM)
+        fd = open_again(dirfd, name, flags);
+    return fd;
+}
+
+static enum err_code open_failed(const char *name, bool follow, struct err *e)
+{
+    if (errno == ELOOP && !follow)
+        return err_set(e, ERR_UNSAFE, name, "open: is a symbolic link");
+    if (errno == ENXIO) /* a socket, or a device that is not there */
+        return err_set(e, ERR_UNSAFE, name, "open: is not a regular file");
+    return err_sys(e, name, "open");
+}
+
+struct file_id file_id_of(const struct stat *st)
+{
+    return (struct file_id){ .dev = st->st_dev,
+                             .ino = st->st_ino,
+                             .size = st->st_size,
+                             .mtime_ns = time_ns(st->st_mtim),
+                             .ctime_ns = time_ns(st->st_ctim) };
+}
+
+enum err_code file_open(int dirfd, const char *name, unsigned flags, struct file *out,
+                        struct err *e)
+{
+    bool follow = flags & FILE_FOLLOW;
+    int fd = open_for_reading(dirfd, name, follow);
+    struct stat st;
+    enum err_code rc;
+
+    if (fd < 0)
+        return open_failed(name, follow, e);
+    if (fstat(fd, &st) != 0) {
+        rc = err_sys(e, name, "stat");
+    } else if (!S_ISREG(st.st_mode)) {
+        rc = err_set(e, ERR_UNSAFE, name, "open: is not a regular file");
+    } else {
+        *out = (struct file){ .fd = fd, .id = file_id_of(&st), .mode = st.st_mode };
+        return ERR_OK;
+    }
+    close(fd);
+    return rc;
+}
+
+void file_close(struct file *f)
+{
+    if (f->fd >= 0)
+        close(f->fd);
+    f->fd = -1;
+}
+
+enum err_code file_read(const struct file *f, int64_t offset, char *p, size_t n, size_t *got,
+                        struct err *e)
+{
+    size_t have = 0;
+
+    while (have < n) {
+        ssize_t r = pread(f->fd, p + have, n - have, offset + (int64_t)have);
+
+        if (r < 0 && errno == EINTR)
+            continue;
+        if (r < 0)
+            return err_sys(e, "", "read");
+        if (r == 0)
+            break;
+        have += (size_t)r;
+    }
+    *got = have;
+    return ERR_OK;
+}
+
+/* Reads to the end, wherever that is by now, and one byte past max to know that it is too far. */
+static enum err_code read_to_end(const struct file *f, size_t max, struct buf *out, struct err *e)
+{
+    size_t before = out->n, step = (size_t)f->id.size + 1, got;
+
+    if (step < READ_ALL_STEP)
+        step = READ_ALL_STEP;
+    do {
+        size_t have = out->n - before, left = max - have;
+        size_t want = step <= left ? step : left + 1;
+        enum err_code rc = buf_reserve(out, want);
+
+        if (!rc)
+            rc = file_read(f, (int64_t)have, out->p + out->n, want, &got, e);
+        else
+            err_set(e, rc, "", "read");
+        if (!rc && got > left)
+            rc = err_set(e, ERR_FORMAT, "", "is larger than %zu bytes", max);
+        if (rc) {
+            out->n = before;
+            return rc;
+        }
+        out->n += got;
+    } while (got == step);
+    return ERR_OK;
+}
+
+enum err_code file_read_all(int dirfd, const char *name, unsigned flags, size_t max,
+                            struct buf *out, struct err *e)
+{
+    struct file f;
+    enum err_code rc = file_open(dirfd, name, flags, &f, e);
+
+    if (rc)
+        return rc;
+    if (f.id.size > 0 && (uint64_t)f.id.size > max)
+        rc = err_set(e, ERR_FORMAT, name, "is larger than %zu bytes", max);
+    else
+        rc = read_to_end(&f, max, out, e);
+    file_close(&f);
+    return err_at(e, rc, name);
+}

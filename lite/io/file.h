@@ -1,0 +1,50 @@
+#ifndef LITE_IO_FILE_H
+#define LITE_IO_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "lite/base/buf.h"
+#include "lite/base/err.h"
+#include "lite/base/slice.h"
+
+/* What a file was when it was looked at: enough to tell later whether it is still that file, and
+ * whether anything was written since. */
+struct file_id {
+    uint64_t dev, ino;
+    int64_t size;     /* bytes */
+    int64_t mtime_ns; /* since the epoch */
+    int64_t ctime_ns;
+};
+
+struct stat;
+struct file_id file_id_of(const struct stat *st);
+
+struct file {
+    int fd; /* -1 when closed */
+    struct file_id id;
+    uint32_t mode;
+};
+
+enum file_flags {
+    FILE_FOLLOW = 1, /* follow a symlink in the last part; without it a link is ERR_UNSAFE */
+};
+
+/* Opens a regular file for reading, relative to dirfd (AT_FDCWD for a path). Never blocks on a FIFO,
+ * never becomes a controlling terminal, and answers ERR_UNSAFE for anything that is no regular file.
+ * Reading never changes the file; O_NOATIME is tried where we may. The caller closes. */
+MUST_CHECK enum err_code file_open(int dirfd, const char *name, unsigned flags, struct file *out,
+                                   struct err *e);
+void file_close(struct file *f);
+
+/* Reads up to n bytes at offset, looping over short reads and EINTR. *got < n only at the end of the
+ * file: a file that shrank under us is a short answer, never a fault. The error names no path: err_at. */
+MUST_CHECK enum err_code file_read(const struct file *f, int64_t offset, char *p, size_t n,
+                                   size_t *got, struct err *e);
+/* The whole file, appended to out, also one that says it is empty and is not (/proc); ERR_FORMAT when it
+ * is larger than max bytes. For small documents, never for transcripts. On failure out is as it was. */
+MUST_CHECK enum err_code file_read_all(int dirfd, const char *name, unsigned flags, size_t max,
+                                       struct buf *out, struct err *e);
+
+#endif

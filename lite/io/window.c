@@ -1,0 +1,126 @@
+#include "lite/io/window.h"
+
+#include <stdlib.h>
+
+static void set_torn_tail(struct window *w)
+{
+    w->torn_tail = w->tail.n && w->tail.p[w->tail.n - 1] != '\n';
+}
+
+/* Reads on from the end of the head until it has n bytes. */
+static enum err_code grow_head(struct window *w, size_t n, struct err *e)
+{
+    size_t want = n - w->head.n, got;
+    enum err_code rc = file_read(&w->file, (int64_t)w->head.n, w->bytes + w->head.n, want, &got, e);
+
+    if (rc)
+        return rc;
+    w->head = (struct slice){ w->bytes, w->head.n + got };
+    w->shrank |= got < want;
+    return ERR_OK;
+}
+
+/* Counted back from the size the file had when opened; it lies at the end of the second buffer, so that more of it
+ * leaves in place what was there. */
+static enum err_code read_window_tail(struct window *w, size_t n, struct err *e)
+{
+    char *tail = w->bytes + 2 * WINDOW_BYTES - n;
+    size_t got;
+    enum err_code rc = file_read(&w->file, w->file.id.size - (int64_t)n, tail, n, &got, e);
+
+    if (rc)
+        return rc;
+    w->tail = (struct slice){ tail, got };
+    w->shrank |= got < n;
+    return ERR_OK;
+}
+
+enum err_code window_init(struct window *w, struct err *e)
+{
+    char *bytes = malloc(2 * WINDOW_BYTES);
+
+    if (!bytes)
+        return err_nomem(e);
+    *w = (struct window){ .file.fd = -1, .bytes = bytes };
+    return ERR_OK;
+}
+
+void window_fini(struct window *w)
+{
+    if (!w->bytes)
+        return;
+    file_close(&w->file);
+    free(w->bytes);
+    *w = (struct window){ .file.fd = -1 };
+}
+
+void window_close(struct window *w)
+{
+    file_close(&w->file);
+}
+
+static void reset_window(struct window *w)
+{
+    file_close(&w->file);
+    *w = (struct window){ .file.fd = -1, .bytes = w->bytes };
+}
+
+/* A file that fits in one window is read whole at once. */
+static enum err_code read_whole(struct window *w, struct err *e)
+{
+    enum err_code rc = grow_head(w, (size_t)w->file.id.size, e);
+
+    w->tail = w->head;
+    w->wide = true;
+    return rc;
+}
+
+static enum err_code read_first_stage(struct window *w, bool brief, struct err *e)
+{
+    enum err_code rc;
+
+    if (w->file.id.size <= (brief ? WINDOW_BRIEF_WHOLE : WINDOW_BYTES)) {
+        rc = read_whole(w, e);
+    } else {
+        rc = grow_head(w, WINDOW_FIRST_BYTES, e);
+        if (!rc)
+            rc = read_window_tail(w, brief ? WINDOW_BRIEF_BYTES : WINDOW_BYTES, e);
+    }
+    set_torn_tail(w);
+    return rc;
+}
+
+enum err_code window_open(struct window *w, int dirfd, const char *name, unsigned flags,
+                          struct err *e)
+{
+    enum err_code rc;
+
+    reset_window(w);
+    rc = file_open(dirfd, name, flags & ~(unsigned)WINDOW_BRIEF, &w->file, e);
+    if (rc)
+        return rc;
+    rc = read_first_stage(w, flags & WINDOW_BRIEF, e);
+    if (rc)
+        reset_window(w);
+    return err_at(e, rc, name);
+}
+
+static enum err_code widen_window(struct window *w, struct err *e)
+{
+    enum err_code rc;
+
+    if (w->file.id.size <= WINDOW_BYTES)
+        return read_whole(w, e);
+    rc = grow_head(w, WINDOW_BYTES, e);
+    if (!rc && w->tail.n < WINDOW_BYTES && !w->shrank)
+        rc = read_window_tail(w, WINDOW_BYTES, e);
+    return rc;
+}
+
+enum err_code window_widen(struct window *w, struct err *e)
+{
+    enum err_code rc = w->wide ? ERR_OK : widen_window(w, e);
+
+    w->wide |= !rc;
+    return rc;
+}

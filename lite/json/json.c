@@ -1,0 +1,297 @@
+#include "lite/json/json.h"
+
+#include "lite/json/scan.h"
+
+/* The readers step from member to member and never look into a value they pass: they count brackets and
+ * skip strings. */
+
+static const char *skip_json_blanks(const char *p, const char *end)
+{
+    while (p < end && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t'))
+        p++;
+    return p;
+}
+
+/* p stands on an opening bracket; answers the place behind the one that closes it, or NULL. Which kind
+ * closes which is json_valid's business. */
+static const char *skip_nested(const char *p, const char *end)
+{
+    size_t depth = 0;
+
+    for (; p < end; p++) {
+        switch (*p) {
+        case '"':
+            p = scan_string_end(p + 1, end);
+            if (!p)
+                return NULL;
+            break;
+        case '{':
+        case '[': depth++; break;
+        case '}':
+        case ']':
+            if (--depth == 0)
+                return p + 1;
+            break;
+        default: break;
+        }
+    }
+    return NULL;
+}
+
+/* A number or a word goes on until something that cannot belong to it. At the end of the text it may
+ * have been cut: 12 of 1234. */
+static const char *skip_plain(const char *p, const char *end)
+{
+    const char *begin = p;
+
+    while (p < end && ((*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') || *p == '.' ||
+                       *p == '-' || *p == '+' || *p == 'E'))
+        p++;
+    return p == begin || p == end ? NULL : p;
+}
+
+static const char *skip_value(const char *p, const char *end)
+{
+    if (p == end)
+        return NULL;
+    switch (json_type((struct slice){ p, (size_t)(end - p) })) {
+    case JSON_NONE: return NULL;
+    case JSON_STRING: p = scan_string_end(p + 1, end); return p ? p + 1 : NULL;
+    case JSON_ARRAY:
+    case JSON_OBJECT: return skip_nested(p, end);
+    default: return skip_plain(p, end);
+    }
+}
+
+enum json_type json_type(struct slice value)
+{
+    if (value.n == 0)
+        return JSON_NONE;
+    switch (*value.p) {
+    case 'n': return JSON_NULL;
+    case 'f': return JSON_FALSE;
+    case 't': return JSON_TRUE;
+    case '"': return JSON_STRING;
+    case '[': return JSON_ARRAY;
+    case '{': return JSON_OBJECT;
+    case '-': return JSON_NUMBER;
+    default: return *value.p >= '0' && *value.p <= '9' ? JSON_NUMBER : JSON_NONE;
+    }
+}
+
+bool json_iter_open(struct json_iter *it, struct slice value)
+{
+    if (value.n == 0)
+        return false;
+    const char *end = value.p + value.n, *p = skip_json_blanks(value.p, end);
+
+    if (p == end || (*p != '{' && *p != '['))
+        return false;
+    *it = (struct json_iter){ .p = skip_json_blanks(p + 1, end), .end = end, .object = *p == '{' };
+    return true;
+}
+
+/* "key" : at it->p, which moves to the value. */
+static bool next_key(struct json_iter *it, struct slice *key)
+{
+    const char *begin = it->p;
+    const char *close =
+        begin < it->end && *begin == '"' ? scan_string_end(begin + 1, it->end) : NULL;
+
+    if (!close)
+        return false;
+    *key = (struct slice){ begin, (size_t)(close - begin) + 1 };
+    const char *colon = skip_json_blanks(close + 1, it->end);
+
+    if (colon == it->end || *colon != ':')
+        return false;
+    it->p = skip_json_blanks(colon + 1, it->end);
+    return true;
+}
+
+bool json_iter_key(struct json_iter *it, struct slice *key)
+{
+    *key = (struct slice){ NULL, 0 };
+    if (!it->last && it->object && !next_key(it, key))
+        it->last = true;
+    return !it->last;
+}
+
+/* Between two calls it->p stands where the next member begins; at the end, or at a fault, where none does. */
+static void skip_to_next_member(struct json_iter *it, const char *behind)
+{
+    const char *comma = skip_json_blanks(behind, it->end);
+
+    it->last = comma == it->end || *comma != ',';
+    it->p = it->last ? comma : skip_json_blanks(comma + 1, it->end);
+}
+
+bool json_iter_value(struct json_iter *it, struct slice *value)
+{
+    const char *behind = it->last ? NULL : skip_value(it->p, it->end);
+
+    *value = (struct slice){ NULL, 0 };
+    if (!behind) {
+        it->last = true;
+        return false;
+    }
+    *value = (struct slice){ it->p, (size_t)(behind - it->p) };
+    skip_to_next_member(it, behind);
+    return true;
+}
+
+bool json_iter_next(struct json_iter *it, struct slice *key, struct slice *value)
+{
+    *value = (struct slice){ NULL, 0 };
+    if (json_iter_key(it, key) && json_iter_value(it, value))
+        return true;
+    *key = (struct slice){ NULL, 0 };
+    return false;
+}
+
+bool json_iter_into(const struct json_iter *it, struct json_iter *inner)
+{
+    return json_iter_open(inner, (struct slice){ it->p, (size_t)(it->end - it->p) });
+}
+
+/* A walk that met no fault stands at the bracket that ends what it walked. */
+bool json_iter_back(struct json_iter *it, struct json_iter *inner, struct slice *value)
+{
+    struct slice key, rest;
+
+    while (json_iter_next(inner, &key, &rest))
+        continue;
+    if (inner->p == inner->end || (*inner->p != '}' && *inner->p != ']'))
+        return json_iter_value(it, value);
+    *value = (struct slice){ it->p, (size_t)(inner->p + 1 - it->p) };
+    skip_to_next_member(it, inner->p + 1);
+    return true;
+}
+
+/* Most keys are written as they read; then no decoding is needed to say that they differ. */
+static bool key_is_plain(struct slice key)
+{
+    for (size_t i = 0; i < key.n; i++)
+        if (key.p[i] == '\\' || (unsigned char)key.p[i] >= 0x80)
+            return false;
+    return true;
+}
+
+static bool plain_key_is(struct slice key, const char *name)
+{
+    size_t n = key.n - 2;
+
+    for (size_t i = 0; i < n; i++)
+        if (name[i] == '\0' || name[i] != key.p[i + 1])
+            return false;
+    return name[n] == '\0';
+}
+
+static bool key_is(struct slice key, bool plain, const char *name)
+{
+    return plain ? plain_key_is(key, name) : json_string_is(key, name);
+}
+
+size_t json_key_in(struct slice key, const char *const names[], size_t n)
+{
+    bool plain = key_is_plain(key);
+    size_t i = 0;
+
+    while (i < n && !key_is(key, plain, names[i]))
+        i++;
+    return i;
+}
+
+size_t json_get_each(struct slice object, const char *const names[], size_t n,
+                     struct slice values[])
+{
+    struct json_iter it;
+    struct slice key, value;
+    size_t found = 0;
+
+    for (size_t i = 0; i < n; i++)
+        values[i] = (struct slice){ NULL, 0 };
+    if (!json_iter_open(&it, object) || !it.object)
+        return 0;
+    while (json_iter_next(&it, &key, &value)) {
+        bool plain = key_is_plain(key);
+
+        for (size_t i = 0; i < n; i++) {
+            if (!key_is(key, plain, names[i]))
+                continue;
+            found += values[i].n == 0;
+            values[i] = value;
+        }
+    }
+    return found;
+}
+
+bool json_get(struct slice object, const char *name, struct slice *value)
+{
+    return json_get_each(object, &name, 1, value) == 1;
+}
+
+/* The value of the key that is the first `n` bytes of name. */
+static bool get_part(struct slice object, const char *name, size_t n, struct slice *value)
+{
+    char part[64];
+
+    if (n >= sizeof part) {
+        *value = (struct slice){ NULL, 0 };
+        return false;
+    }
+    memcpy(part, name, n);
+    part[n] = '\0';
+    return json_get(object, part, value);
+}
+
+bool json_at(struct slice object, const char *path, struct slice *value)
+{
+    *value = object;
+    for (;;) {
+        size_t n = strcspn(path, ".");
+
+        if (!get_part(*value, path, n, value))
+            return false;
+        if (path[n] == '\0')
+            return true;
+        path += n + 1;
+    }
+}
+
+bool json_get_text(struct slice object, const char *name, struct arena *a, struct slice *text)
+{
+    struct slice value;
+
+    return json_get(object, name, &value) && json_text(value, a, text);
+}
+
+bool json_get_true(struct slice object, const char *name)
+{
+    struct slice value;
+
+    return json_get(object, name, &value) && slice_eq(value, SLICE("true"));
+}
+
+bool json_int(struct slice value, int64_t *out)
+{
+    bool minus = value.n > 0 && *value.p == '-';
+    int64_t n = 0;
+
+    if (value.n == (minus ? 1u : 0u))
+        return false;
+    for (size_t i = minus; i < value.n; i++) {
+        if (value.p[i] < '0' || value.p[i] > '9')
+            return false;
+        int digit = value.p[i] - '0';
+
+        /* Counted below zero, where there is room for INT64_MIN. */
+        if (n < (INT64_MIN + digit) / 10)
+            return false;
+        n = n * 10 - digit;
+    }
+    if (!minus && n == INT64_MIN)
+        return false;
+    *out = minus ? n : -n;
+    return true;
+}

@@ -1,0 +1,277 @@
+#include "lite/json/json.h"
+
+#include <stdlib.h>
+
+#include "lite/json/scan.h"
+#include "lite/scan/key_scan.h"
+
+/* The validator: one pass, no recursion. What is open is one bit a level (set: an object), in a small
+ * array first, so that only texts deeper than that touch the heap. The functions that consume something
+ * answer the place behind it, or NULL when it is not there. */
+
+enum { WORD_BITS = 64, SMALL_WORDS = 8 };
+
+/* From here on blocks are faster (lite/scan/key_scan.h). */
+enum { LONG_TEXT = 256 };
+
+struct nest {
+    uint64_t small[SMALL_WORDS];
+    uint64_t *word; /* small, or owned */
+    size_t depth, words;
+};
+
+static bool nest_grow(struct nest *nest)
+{
+    bool first = nest->word == nest->small;
+    uint64_t *word = realloc(first ? NULL : nest->word, nest->words * 2 * sizeof *word);
+
+    if (!word)
+        return false;
+    if (first)
+        memcpy(word, nest->small, sizeof nest->small);
+    nest->word = word;
+    nest->words *= 2;
+    return true;
+}
+
+static bool nest_push(struct nest *nest, bool object)
+{
+    size_t i = nest->depth / WORD_BITS;
+    uint64_t bit = (uint64_t)1 << nest->depth % WORD_BITS;
+
+    if (i == nest->words && !nest_grow(nest))
+        return false;
+    nest->word[i] = object ? nest->word[i] | bit : nest->word[i] & ~bit;
+    nest->depth++;
+    return true;
+}
+
+static bool nest_in_object(const struct nest *nest)
+{
+    size_t top = nest->depth - 1;
+
+    return nest->word[top / WORD_BITS] >> top % WORD_BITS & 1;
+}
+
+static const char *skip_blank_bytes(const char *p, const char *end)
+{
+    while (p < end && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t'))
+        p++;
+    return p;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_hex_digit(char c)
+{
+    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+/* p stands on the backslash. */
+static const char *escape(const char *p, const char *end)
+{
+    if (end - p < 2)
+        return NULL;
+    switch (p[1]) {
+    case '"':
+    case '\\':
+    case '/':
+    case 'b':
+    case 'f':
+    case 'n':
+    case 'r':
+    case 't': return p + 2;
+    case 'u': break;
+    default: return NULL;
+    }
+    if (end - p < 6 || !is_hex_digit(p[2]) || !is_hex_digit(p[3]) || !is_hex_digit(p[4]) ||
+        !is_hex_digit(p[5]))
+        return NULL;
+    return p + 6;
+}
+
+/* The stops of one block, until the string ends (*done), is wrong (NULL) or leaves the block. */
+static const char *block_rest(const char *p, const char *end, uint32_t stops, bool *done)
+{
+    const char *next = p + SCAN_BLOCK;
+
+    while (stops) {
+        unsigned at = scan_first(stops);
+        const char *stop = p + at;
+
+        *done = *stop == '"';
+        if (*done)
+            return stop + 1;
+        const char *behind = *stop == '\\' ? escape(stop, end) : NULL;
+
+        if (!behind || behind >= next)
+            return behind;
+        stops &= ~(uint32_t)0 << (behind - p);
+    }
+    return next;
+}
+
+/* p stands behind the opening quote. Broken UTF-8 needs no look: it cannot hide a quote or a backslash,
+ * and inside a string U+FFFD is as good as any character. */
+static const char *string_rest(const char *p, const char *end)
+{
+    bool done = false;
+
+    while (p && end - p >= SCAN_BLOCK) {
+        uint32_t stops = scan_block(p);
+
+        p = stops ? block_rest(p, end, stops, &done) : p + SCAN_BLOCK;
+        if (done)
+            return p;
+    }
+    while (p) {
+        p = scan_string(p, end);
+        if (p == end)
+            return NULL;
+        if (*p == '"')
+            return p + 1;
+        p = *p == '\\' ? escape(p, end) : NULL;
+    }
+    return NULL;
+}
+
+static const char *digits(const char *p, const char *end)
+{
+    if (p == end || !is_digit(*p))
+        return NULL;
+    while (p < end && is_digit(*p))
+        p++;
+    return p;
+}
+
+static const char *number(const char *p, const char *end)
+{
+    if (*p == '-' && ++p == end)
+        return NULL;
+    p = *p == '0' ? p + 1 : digits(p, end);
+    if (p && p < end && *p == '.')
+        p = digits(p + 1, end);
+    if (p && p < end && (*p == 'e' || *p == 'E')) {
+        p++;
+        if (p < end && (*p == '+' || *p == '-'))
+            p++;
+        p = digits(p, end);
+    }
+    return p;
+}
+
+static const char *word(const char *p, const char *end, struct slice want)
+{
+    if ((size_t)(end - p) < want.n || memcmp(p, want.p, want.n) != 0)
+        return NULL;
+    return p + want.n;
+}
+
+static const char *scalar(const char *p, const char *end)
+{
+    switch (*p) {
+    case '"': return string_rest(p + 1, end);
+    case 't': return word(p, end, SLICE("true"));
+    case 'f': return word(p, end, SLICE("false"));
+    case 'n': return word(p, end, SLICE("null"));
+    default: return number(p, end);
+    }
+}
+
+/* "key" : and the blanks around; p stands where the value begins. */
+static const char *member_key(const char *p, const char *end)
+{
+    p = skip_blank_bytes(p, end);
+    if (p == end || *p != '"')
+        return NULL;
+    p = string_rest(p + 1, end);
+    if (!p)
+        return NULL;
+    p = skip_blank_bytes(p, end);
+    return p < end && *p == ':' ? skip_blank_bytes(p + 1, end) : NULL;
+}
+
+/* Behind a value: closes what closes here. Answers where the next value begins, or the end of the text
+ * with depth 0 when that was all. */
+static const char *after_value(struct nest *nest, const char *p, const char *end)
+{
+    for (p = skip_blank_bytes(p, end); nest->depth; p = skip_blank_bytes(p + 1, end)) {
+        bool object = nest_in_object(nest);
+
+        if (p == end)
+            return NULL;
+        if (*p == ',')
+            return object ? member_key(p + 1, end) : skip_blank_bytes(p + 1, end);
+        if (*p != (object ? '}' : ']'))
+            return NULL;
+        nest->depth--;
+    }
+    return p == end ? p : NULL;
+}
+
+/* Behind the bracket that opened the newest level: where its first value begins. */
+static const char *first_value(const struct nest *nest, const char *p, const char *end)
+{
+    return nest_in_object(nest) ? member_key(p, end) : skip_blank_bytes(p, end);
+}
+
+/* p stands on an opening bracket. Does the next one close it at once? */
+static bool is_empty(const char *p, const char *end)
+{
+    const char *next = skip_blank_bytes(p + 1, end);
+
+    return next < end && *next == (*p == '{' ? '}' : ']');
+}
+
+static bool valid(struct nest *nest, const char *p, const char *end)
+{
+    p = skip_blank_bytes(p, end);
+    while (p && p < end) {
+        if (*p == '{' || *p == '[') {
+            bool empty = is_empty(p, end);
+
+            if (!nest_push(nest, *p == '{'))
+                return false;
+            p++;
+            if (!empty) {
+                p = first_value(nest, p, end);
+                continue;
+            }
+        } else {
+            p = scalar(p, end);
+        }
+        p = p ? after_value(nest, p, end) : NULL;
+        if (nest->depth == 0)
+            return p != NULL;
+    }
+    return false;
+}
+
+bool json_valid_plain(struct slice text)
+{
+    struct nest nest = { .word = nest.small, .words = SMALL_WORDS };
+
+    if (text.n == 0)
+        return false;
+    bool ok = valid(&nest, text.p, text.p + text.n);
+
+    if (nest.word != nest.small)
+        free(nest.word);
+    return ok;
+}
+
+bool json_valid(struct slice text)
+{
+    static const struct key_scan_names none = { 0 };
+    struct key_scan_source source = { .held = text };
+    struct key_scan s;
+
+    if (text.n < LONG_TEXT || *text.p != '{')
+        return json_valid_plain(text);
+    key_scan_begin(&s, &none, &source);
+    key_validate_best()(&s, 0, text);
+    return s.ended && !s.broken;
+}

@@ -1,0 +1,13 @@
+#include "lite/scan/key_scan.h"
+
+#if defined(__x86_64__)
+
+#include "lite/base/simd_block_avx512.h"
+#include "lite/scan/key_scan_kernel.h"
+
+WITH_BLOCKS void key_scan_feed_avx512(struct key_scan *s, uint64_t at, struct slice piece)
+{
+    scan_blocks(s, at, piece);
+}
+
+#endif

@@ -1,0 +1,70 @@
+#include "store/api/env.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lite/base/time.h"
+
+static enum err_code path_below(const char *dir, const char *name, char out[PATH_MAX],
+                                const char *variable, struct err *e)
+{
+    if (!dir)
+        return err_set(e, ERR_NOT_FOUND, variable,
+                       "nowhere to keep records: neither this nor HOME is set");
+    return (size_t)snprintf(out, PATH_MAX, "%s/%s", dir, name) < PATH_MAX
+               ? ERR_OK
+               : err_set(e, ERR_UNSAFE, dir, "the directory's name is too long");
+}
+
+enum err_code env_state_path(const struct store_env *env, const char *name, char out[PATH_MAX],
+                             struct err *e)
+{
+    return path_below(env->state_dir, name, out, "XDG_STATE_HOME", e);
+}
+
+enum err_code env_data_path(const struct store_env *env, const char *name, char out[PATH_MAX],
+                            struct err *e)
+{
+    return path_below(env->data_dir, name, out, "XDG_DATA_HOME", e);
+}
+
+/* Field 22 of proc(5), counted behind the name of the program, which may hold anything. */
+static bool process_age_ms(int64_t *age)
+{
+    char text[1024];
+    struct timespec up;
+    int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    long ticks = sysconf(_SC_CLK_TCK);
+
+    if (fd >= 0)
+        close(fd);
+    if (n <= 0 || ticks <= 0 || clock_gettime(CLOCK_BOOTTIME, &up))
+        return false;
+    text[n] = '\0';
+    const char *p = strrchr(text, ')');
+
+    for (int field = 2; p && field < 22; field++)
+        p = strchr(p + 1, ' ');
+    if (!p)
+        return false;
+    *age = time_ns(up) / 1000000 - strtoll(p, NULL, 10) * 1000 / ticks;
+    return true;
+}
+
+int64_t env_now_ms(const struct store_env *env)
+{
+    enum { COARSE_MS = 2000 }; /* a host may have filled it in with whole seconds */
+    struct timespec t;
+    int64_t age;
+
+    if (clock_gettime(CLOCK_REALTIME, &t) || !process_age_ms(&age))
+        return env->now_ms;
+    int64_t now = time_ns(t) / 1000000;
+
+    return env->now_ms <= now && env->now_ms >= now - age - COARSE_MS ? now : env->now_ms;
+}

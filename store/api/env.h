@@ -1,0 +1,38 @@
+#ifndef STORE_API_ENV_H
+#define STORE_API_ENV_H
+
+#include <limits.h>
+#include <stdint.h>
+
+#include "lite/base/err.h"
+
+/* Everything the library would otherwise ask the environment for. Filled once in tui/main.c; a test fills
+ * it with a temporary directory. The library itself never calls getenv or getcwd, and tells the time only in env_now_ms.
+ * Strings are
+ * borrowed and must outlive every store opened with them; NULL means the variable is not set (which for
+ * some differs from the empty string). */
+struct store_env {
+    const char *home;      /* $HOME */
+    const char *cwd;       /* absolute */
+    const char *state_dir; /* undo records, operation log: $XDG_STATE_HOME/reprise */
+    const char *data_dir;  /* trash: $XDG_DATA_HOME/reprise */
+    int64_t now_ms;        /* when this command began */
+    const char *proc_dir;  /* where running agents are looked for; NULL: /proc */
+
+    const char *claude_config_dir;       /* CLAUDE_CONFIG_DIR; "" counts (claude.md 1) */
+    const char *claude_project_dir_name; /* CLAUDE_CODE_PROJECT_DIR_NAME */
+    const char *claude_keep_precompact;  /* CLAUDE_CODE_DISABLE_PRECOMPACT_SKIP */
+};
+
+/* The time that a row gets which is written now. now_ms is a reading of the clock that is as old as the host's process, or
+ * younger: then the clock has gone on since. Any other time was made up (by a test, for a demo), and stands still. */
+int64_t env_now_ms(const struct store_env *env);
+
+/* "<state_dir>/<name>" and "<data_dir>/<name>". ERR_NOT_FOUND where there is no such directory (no home): then nothing
+ * can be changed, as there is no place for what takes it back. */
+MUST_CHECK enum err_code env_state_path(const struct store_env *env, const char *name,
+                                        char out[PATH_MAX], struct err *e);
+MUST_CHECK enum err_code env_data_path(const struct store_env *env, const char *name,
+                                       char out[PATH_MAX], struct err *e);
+
+#endif

@@ -1,0 +1,56 @@
+#ifndef STORE_API_FINDING_H
+#define STORE_API_FINDING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lite/base/err.h"
+#include "lite/base/slice.h"
+
+/* Something that is not as it should be, or that a person may wonder about. */
+enum finding_kind {
+    FINDING_TORN_TAIL,       /* the last line has no newline */
+    FINDING_NUL_BYTES,       /* a line that a power cut left full of NULs */
+    FINDING_SPLICED_LINE,    /* two rows run into each other */
+    FINDING_BROKEN_LINE,     /* any other line that does not parse */
+    FINDING_DANGLING_PARENT, /* a row follows one that is not in the file */
+    FINDING_CYCLE,           /* rows follow each other in a circle */
+    FINDING_DUPLICATE_ID,    /* a second row with the same id */
+    FINDING_METADATA,        /* title, tag and the like lie where listings do not look */
+    FINDING_MISSING_BACKUP,  /* a saved copy of a file is gone */
+    FINDING_WRONG_BACKUP,    /* a saved copy is none that could be restored */
+    FINDING_ORPHAN_FOLDER,   /* what belongs to a session whose transcript is gone */
+    FINDING_ORPHAN_BACKUPS,  /* saved copies of files of such a session */
+    FINDING_UNREADABLE,
+    FINDING_HIDDEN,  /* the agent's own picker does not show it */
+    FINDING_EXPIRES, /* the agent's own cleanup will remove it */
+    FINDING_UNFINISHED_CHANGE,
+    FINDING_DAMAGED_CHANGE,
+    FINDING_UNFINISHED_REWIND,
+    FINDING_DAMAGED_REWIND,
+    FINDING_DAMAGED_TRASH,
+    FINDING_CHECKSUM,      /* a transcript that is not what its checksum says */
+    FINDING_ORPHAN_BRANCH, /* a branch of checkpoints that belongs to no session */
+    FINDING_STUCK,         /* said to be running, for too long */
+    FINDING_CONCURRENT,    /* others run in the same place */
+    FINDING_KINDS
+};
+
+/* "torn-tail", ... */
+const char *finding_name(enum finding_kind kind);
+
+struct finding {
+    enum finding_kind kind;
+    struct slice session; /* id; empty: it is about none */
+    const char *path;     /* where it lies */
+    int64_t line;         /* from 1; 0: it is about no line */
+    int64_t offset;       /* of the line in the file; with line */
+    const char *why;
+    bool fixable; /* by adding to a file or finishing what was begun, and nothing else */
+    bool fixed;
+};
+
+/* Called for each; texts are valid during the call. A non-zero answer ends the search and is passed up. */
+typedef enum err_code finding_fn(const struct finding *f, void *arg, struct err *e);
+
+#endif

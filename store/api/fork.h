@@ -1,0 +1,35 @@
+#ifndef STORE_API_FORK_H
+#define STORE_API_FORK_H
+
+#include <stdbool.h>
+
+#include "lite/base/slice.h"
+#include "store/api/env.h"
+
+/* A new session that begins as a copy of another one. */
+struct fork_request {
+    /* up to this message, itself included; empty: all of it, or up to where a resume goes on if that is elsewhere than
+     * at the end */
+    struct slice at;
+    struct slice title; /* of the copy; empty: the title of the source and " (fork)" */
+    bool with_files;    /* also the file checkpoints, so that the copy can be rewound */
+    /* the existing directory that the copy goes into; NULL: beside its source */
+    const char *folder;
+};
+
+/* Where the copy will be once the change is done. Texts live in the change. */
+struct fork_result {
+    struct slice id;
+    const char *path;
+    const char *system; /* whose session the copy is; NULL: of the same system as its source */
+    const char *staged; /* the copy until then ... */
+    const char *staged_files; /* ... and the saved copies of its files; NULL: there are none */
+};
+
+/* Removes the copy of a fork that was planned and not done. */
+void fork_discard(const struct fork_result *fork);
+/* Removes the copies that crashes left behind: a day old, and no change knows of them (one that was taken back does: it
+ * can be done again). Before a fork is the time for it. Takes the lock of the operation log. */
+void fork_sweep(const struct store_env *env);
+
+#endif

@@ -1,0 +1,121 @@
+#include "store/api/host.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <uuid/uuid.h>
+
+#include "lite/json/json.h"
+#include "store/api/store.h"
+
+static enum err_code cannot(const struct store_ops *ops, const char *what, struct err *e)
+{
+    return err_set(e, ERR_UNSUPPORTED, ops->name, "%s: %s sessions cannot", what, ops->name);
+}
+
+enum err_code host_make(const struct store_ops *ops, const struct store_env *env, const char *path,
+                        struct err *e)
+{
+    return ops->make ? ops->make(env, path, e) : cannot(ops, "make a store", e);
+}
+
+enum err_code host_create(const struct store *st, const struct host_create *req, struct arena *a,
+                          struct host_created *out, struct err *e)
+{
+    struct host_create full = *req;
+
+    if (!st->ops->create)
+        return cannot(st->ops, "create", e);
+    if (req->id.n && !host_id_is_plain(req->id))
+        return err_set(e, ERR_USAGE, "", "create: invalid session id: %.*s", SLICE_ARG(req->id));
+    if (!full.cwd.n)
+        full.cwd = slice_of(st->env->cwd);
+    if (full.cwd.n == 0 || full.cwd.p[0] != '/' || memchr(full.cwd.p, '\0', full.cwd.n))
+        return err_set(e, ERR_USAGE, "", "create: the directory is not absolute");
+    return st->ops->create(st, &full, a, out, e);
+}
+
+enum err_code host_append(const struct store *st, const struct session_ref *ref,
+                          const struct host_append *req, struct arena *a, struct host_appended *out,
+                          struct err *e)
+{
+    if (!st->ops->append)
+        return cannot(st->ops, "append", e);
+    for (size_t i = 0; i < req->n; i++)
+        if (json_type(req->row[i]) != JSON_OBJECT || !json_valid(req->row[i]) ||
+            memchr(req->row[i].p, '\n', req->row[i].n))
+            return err_set(e, ERR_USAGE, "", "append: row %zu is no JSON object on one line",
+                           i + 1);
+    if (req->n)
+        return st->ops->append(st, ref, req, a, out, e);
+    *out = (struct host_appended){ 0 };
+    return ERR_OK;
+}
+
+enum err_code host_checkpoint(const struct store *st, const struct session_ref *ref,
+                              const struct host_checkpoint *req, struct arena *a,
+                              struct host_checkpointed *out, struct err *e)
+{
+    if (!st->ops->checkpoint)
+        return cannot(st->ops, "checkpoint", e);
+    if (!req->message.n)
+        return err_set(e, ERR_USAGE, "", "checkpoint: needs the id of a message");
+    for (size_t i = 0; i < req->files; i++)
+        if (req->file[i][0] != '/')
+            return err_set(e, ERR_UNSAFE, req->file[i], "checkpoint: the path is not absolute");
+    return st->ops->checkpoint(st, ref, req, a, out, e);
+}
+
+enum err_code host_set(const struct store *st, const struct session_ref *ref,
+                       const struct host_setting *setting, size_t n, struct err *e)
+{
+    if (!st->ops->set)
+        return unsupported_error(ref, CAN_SET, "set", e);
+    return n ? st->ops->set(st, ref, setting, n, e) : ERR_OK;
+}
+
+/* ---- for those who call ---- */
+
+static bool is_blank_line(struct slice line)
+{
+    for (size_t i = 0; i < line.n; i++)
+        if (!strchr(" \t\r", line.p[i]) || !line.p[i])
+            return false;
+    return true;
+}
+
+enum err_code host_rows(struct slice text, struct arena *a, struct slice **row, size_t *n,
+                        struct err *e)
+{
+    struct slice line, *list = NULL;
+    size_t count = 0;
+    bool torn;
+
+    while (slice_line(&text, &line, &torn)) {
+        if (is_blank_line(line))
+            continue;
+        list = arena_grow(a, list, count, sizeof *list);
+        if (!list)
+            return err_nomem(e);
+        list[count++] = line;
+    }
+    *row = list;
+    *n = count;
+    return ERR_OK;
+}
+
+void host_generate_id(char out[HOST_ID])
+{
+    uuid_t random;
+
+    uuid_generate_random(random);
+    uuid_unparse_lower(random, out);
+}
+
+bool host_id_is_plain(struct slice id)
+{
+    if (id.n == 0 || id.n > 255 || id.p[0] == '-')
+        return false;
+    if (slice_eq(id, SLICE(".")) || slice_eq(id, SLICE("..")))
+        return false;
+    return !memchr(id.p, '/', id.n) && !memchr(id.p, '\0', id.n);
+}

@@ -1,0 +1,90 @@
+#include "store/api/session.h"
+
+#include <stdlib.h>
+
+#include "lite/base/time.h"
+#include "lite/base/utf8.h"
+#include "lite/io/window.h"
+
+bool session_ref_copy(struct arena *a, const struct session_ref *ref, struct session_ref *out)
+{
+    struct session_ref copy = *ref;
+
+    copy.id = arena_copy(a, ref->id);
+    copy.path = arena_copy(a, ref->path);
+    copy.folder = arena_copy(a, ref->folder);
+    copy.told = (struct slice){ NULL, 0 };
+    copy.alone = false;
+    *out = copy;
+    return copy.id.p && copy.path.p && copy.folder.p;
+}
+
+int64_t session_modified_ms(const struct file_id *file)
+{
+    int64_t second = file->mtime_ns / 1000000000, ns = file->mtime_ns % 1000000000;
+
+    if (ns < 0) {
+        second--;
+        ns += 1000000000;
+    }
+    /* In doubles, as the vendor's runtime does it: the last bits decide some roundings. */
+    double ms = (double)second * 1e3 + (double)ns / 1e6 + 0.5;
+    int64_t whole = (int64_t)ms;
+
+    return (double)whole > ms ? whole - 1 : whole; /* down, before the epoch too */
+}
+
+int64_t session_recent_ns(const struct session_ref *ref)
+{
+    int64_t ms = ref->recent_ms ? ref->recent_ms : session_modified_ms(&ref->file);
+
+    return time_ns_of_ms(ms) + ref->recent_ns;
+}
+
+bool session_wants_title(const struct session_row *row)
+{
+    return row->ref.file.size > 2 * (int64_t)WINDOW_BYTES && row->hidden != HIDDEN_SIDECHAIN &&
+           row->hidden != HIDDEN_UNREADABLE &&
+           (row->custom_title.n == 0 || (row->flags & SESSION_AI_TITLE));
+}
+
+void session_row_reset(struct session_row *row)
+{
+    struct arena arena = row->arena;
+
+    arena_reset(&arena);
+    *row = (struct session_row){
+        .arena = arena,
+        .created_ms = TIME_NONE,
+        .modified_ms = TIME_NONE,
+        .activity_ms = TIME_NONE,
+        .expires_ms = TIME_NONE,
+    };
+}
+
+struct session_row *session_row_new(void)
+{
+    struct session_row *row = calloc(1, sizeof *row);
+
+    if (row)
+        session_row_reset(row);
+    return row;
+}
+
+void session_row_free(struct session_row *row)
+{
+    if (!row)
+        return;
+    arena_fini(&row->arena);
+    free(row);
+}
+
+struct slice session_row_title(const struct session_row *row)
+{
+    const struct slice names[] = { row->summary, row->first_prompt, row->last_prompt };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (utf8_js_trim(names[i]).n > 0)
+            return names[i];
+    return SLICE("(no prompt yet)");
+}

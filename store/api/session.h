@@ -1,0 +1,136 @@
+#ifndef STORE_API_SESSION_H
+#define STORE_API_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lite/base/arena.h"
+#include "lite/base/slice.h"
+#include "lite/base/time.h"
+#include "lite/io/file.h"
+
+struct store;
+
+/* A session as a directory listing shows it: enough to sort it, to put it on the screen and to open it.
+ * Made by enumerate, without opening the file. */
+struct session_ref {
+    const struct store *store;
+    struct slice id;   /* opaque: a UUID in one system, "deploy-123" in another */
+    struct slice path; /* absolute path of the transcript (or session directory); NUL-terminated */
+    struct slice folder; /* the system's own name of the project; "" where it has none */
+    struct file_id file; /* size and mtime of the transcript */
+    /* what a list sorts by, where the system says when it changed; 0: the mtime */
+    int64_t recent_ms;
+    uint32_t recent_ns; /* and what is below a millisecond */
+    /* What enumerate had to read of it for the above, in the system's own form: describe takes it from here where it is,
+     * and reads it itself where this is empty. As long as the id is; in no copy, and not in a row's ref. */
+    struct slice told;
+    /* Enumerate saw that nothing lies beside the transcript: describe need not look. Of a copy it says nothing. */
+    bool alone;
+};
+
+/* Why a session is not listed. A listing counts them; doctor names them. */
+enum session_hidden {
+    HIDDEN_NOT,
+    HIDDEN_EMPTY,        /* nothing that could serve as a title: no prompt, no summary */
+    HIDDEN_SIDECHAIN,    /* a sub-agent's transcript */
+    HIDDEN_PROGRAMMATIC, /* written by a program (only when asked to leave those out) */
+    HIDDEN_CONTINUED,    /* another session continues this one */
+    HIDDEN_COLLISION,    /* belongs to another directory whose folder has the same name */
+    HIDDEN_UNREADABLE,   /* a link, no regular file, or not to be opened */
+    HIDDEN_DUPLICATE,    /* a newer copy of the same id is listed */
+    HIDDEN_DAMAGED,      /* what the system writes about it cannot be used: `problem` says why */
+};
+
+enum session_flags {
+    SESSION_TORN = 1 << 0,         /* the last line has no newline */
+    SESSION_PROGRAMMATIC = 1 << 1, /* its rows say sdk-cli, sdk-ts, sdk-py, daemon */
+    /* the last turn was cut: a prompt or tool result without an answer */
+    SESSION_INTERRUPTED = 1 << 2,
+    SESSION_FORK = 1 << 3,    /* its rows name the session they were copied from */
+    SESSION_DAMAGED = 1 << 4, /* a line in the windows does not parse (a torn last one apart) */
+    SESSION_ARCHIVED = 1 << 5,
+    /* a mark says archived or not archived; unset: no mark at all */
+    SESSION_ARCHIVED_KNOWN = 1 << 6,
+    SESSION_LIVE = 1 << 7,    /* a running process has it open (see store/proc/live.h) */
+    SESSION_CHANGED = 1 << 8, /* it shrank or was replaced while it was read: reload */
+    /* custom_title is the agent's; a person's may lie outside the windows */
+    SESSION_AI_TITLE = 1 << 9,
+};
+
+/* What can be done with a session, as CLI.md names it. Made from store_ops and the session itself. */
+enum session_can {
+    CAN_RESUME = 1 << 0,
+    CAN_FORK = 1 << 1,
+    CAN_RESUME_AT = 1 << 2,
+    CAN_REWIND = 1 << 3,
+    CAN_RENAME = 1 << 4,
+    CAN_TAG = 1 << 5,
+    CAN_ARCHIVE = 1 << 6,
+    CAN_DELETE = 1 << 7,
+    /* No row says these, which hang on the system alone; it is asked why it cannot (store/api/unsupported.h). */
+    CAN_TOMBSTONE = 1 << 8,
+    CAN_REAPPEND = 1 << 9,
+    CAN_RETRIEVE = 1 << 10,
+    CAN_SET = 1 << 11,
+    CAN_HAVE_AGENTS = 1 << 12,
+    CAN_NAME_FORK = 1 << 13, /* give a copy a title */
+    CAN_HAVE_BRANCHES = 1 << 14,
+};
+
+/* One row of the list, made by describe from the two windows (the lite read). Texts are WTF-8, as the
+ * system stores them: nothing is cleaned, cut or decorated for a screen; empty where there is nothing.
+ * Everything lives in `arena`; session_row_free frees it. */
+struct session_row {
+    struct arena arena;
+    struct session_ref ref; /* texts copied */
+    enum session_hidden hidden;
+    unsigned flags;            /* enum session_flags */
+    unsigned can;              /* enum session_can */
+    struct slice summary;      /* what to call it: never empty on a listed row */
+    struct slice custom_title; /* given by a person, or by the agent (claude.md 2.3) */
+    struct slice first_prompt;
+    struct slice last_prompt;
+    struct slice git_branch;
+    struct slice cwd;
+    struct slice tag;
+    struct slice model;
+    struct slice agent_name;
+    struct slice parent_id; /* the session this one was forked from */
+    /* an id that it gives itself and that is not the one it is opened by */
+    struct slice recorded_id;
+    const char *problem; /* with HIDDEN_DAMAGED: for a person; a literal */
+    /* without CAN_DELETE: why, for a person; a literal, NULL: its system cannot */
+    const char *stays;
+    /* of systems whose sessions are written in several; a literal, NULL: none */
+    const char *dialect;
+    int64_t created_ms;  /* TIME_NONE where unknown */
+    int64_t modified_ms; /* mtime, rounded half up to ms (claude.md 2.1) */
+    int64_t activity_ms; /* newest timestamp inside the tail, else modified_ms */
+    /* files that the newest snapshot seen in the windows tracks; 0: none seen */
+    unsigned restorable;
+    int64_t expires_ms; /* when the agent's own cleanup may remove it; TIME_NONE: never */
+    int live_pid;       /* with SESSION_LIVE */
+};
+
+/* A ref whose texts live in the arena. False without memory. */
+bool session_ref_copy(struct arena *a, const struct session_ref *ref, struct session_ref *out);
+
+/* mtime in milliseconds, rounded half up (claude.md 2.1). */
+int64_t session_modified_ms(const struct file_id *file);
+
+/* When the session was changed last, as a list sorts and cuts it. */
+int64_t session_recent_ns(const struct session_ref *ref);
+
+/* The windows may not have shown what the session is called: store_ops.deep can tell. */
+bool session_wants_title(const struct session_row *row);
+
+struct session_row *session_row_new(void);
+/* Empties a row for the next session and keeps its memory. */
+void session_row_reset(struct session_row *row);
+void session_row_free(struct session_row *row); /* NULL is fine */
+/* What to call it on a screen: the summary, or a prompt where that is blank. */
+struct slice session_row_title(const struct session_row *row);
+
+#endif

@@ -1,0 +1,102 @@
+#include "store/api/transcript.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "lite/io/file.h"
+#include "lite/scan/index.h"
+
+void transcript_free(struct transcript *t)
+{
+    if (!t)
+        return;
+    free(t->message);
+    free(t->path);
+    buf_fini(&t->bytes);
+    free(t);
+}
+
+void transcript_set_end(struct transcript *t, const struct index *ix)
+{
+    const struct index_line *last = ix->n ? &ix->line[ix->n - 1] : NULL;
+
+    t->torn_tail = ix->torn_tail;
+    t->unfinished = ix->torn_tail && last && last->state == LINE_BROKEN;
+    t->unfinished_at = t->unfinished ? last->offset : 0;
+}
+
+/* A line begins at the start of the file or behind a newline, and ends at the end or at a newline. What
+ * stands between is not compared: a row that was blanked in place is still that row. */
+static enum err_code read_line_at(const struct transcript *t, const struct message *m,
+                                  const struct file *f, struct buf *out, struct err *e)
+{
+    size_t before = m->offset > 0, n = before + m->length + 1, got;
+
+    if (f->id.dev != t->id.dev || f->id.ino != t->id.ino ||
+        f->id.size < m->offset + (int64_t)m->length)
+        return err_set(e, ERR_STALE, t->path, "read a row: the file was replaced or cut");
+    out->n = 0;
+    enum err_code rc = buf_reserve(out, n);
+
+    if (rc)
+        return err_set(e, rc, t->path, "read a row of %zu bytes", n);
+    rc = file_read(f, m->offset - (int64_t)before, out->p, n, &got, e);
+    if (rc)
+        return rc;
+    bool whole = got == n ? out->p[n - 1] == '\n' : got == n - 1;
+
+    if (!whole || (before && out->p[0] != '\n'))
+        return err_set(e, ERR_STALE, t->path, "read a row: the line is no longer there");
+    memmove(out->p, out->p + before, m->length);
+    out->n = m->length;
+    return ERR_OK;
+}
+
+static enum err_code copy_line(const struct transcript *t, const struct message *m, struct buf *out,
+                               struct err *e)
+{
+    out->n = 0;
+    if ((uint64_t)m->offset + m->length > t->bytes.n)
+        return err_set(e, ERR_STALE, t->path, "read a row: it is not there");
+    return buf_add(out, (struct slice){ t->bytes.p + m->offset, m->length }) ? err_nomem(e)
+                                                                             : ERR_OK;
+}
+
+enum err_code transcript_read(const struct transcript *t, size_t i, struct buf *out, struct err *e)
+{
+    struct file f;
+
+    if (t->bytes.p)
+        return copy_line(t, &t->message[i], out, e);
+    enum err_code rc = file_open(AT_FDCWD, t->path, FILE_FOLLOW, &f, e);
+
+    if (rc)
+        return rc;
+    rc = read_line_at(t, &t->message[i], &f, out, e);
+    file_close(&f);
+    return rc;
+}
+
+enum err_code transcript_block_add(struct block_list *list, const struct block *b)
+{
+    if (list->n == list->cap) {
+        size_t cap = list->cap ? 2 * list->cap : 8;
+        struct block *more =
+            cap > SIZE_MAX / sizeof *more ? NULL : arena_alloc(&list->arena, cap * sizeof *more);
+
+        if (!more)
+            return ERR_NOMEM;
+        if (list->n)
+            memcpy(more, list->block, list->n * sizeof *more);
+        list->block = more;
+        list->cap = cap;
+    }
+    list->block[list->n++] = *b;
+    return ERR_OK;
+}
+
+void transcript_blocks_fini(struct block_list *list)
+{
+    arena_fini(&list->arena);
+    *list = (struct block_list){ 0 };
+}

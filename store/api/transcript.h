@@ -1,0 +1,121 @@
+#ifndef STORE_API_TRANSCRIPT_H
+#define STORE_API_TRANSCRIPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lite/base/arena.h"
+#include "lite/base/buf.h"
+#include "lite/base/err.h"
+#include "lite/base/slice.h"
+#include "lite/scan/index.h"
+
+/* The conversation of one session as a person reads it: the rows on the path from the newest leaf to
+ * the root, oldest first. Rows are places in the file; their bytes are read when they are shown.
+ *
+ * A transcript is whole (made from the line index of the file) or a tail (made from the last bytes, in
+ * no time, for a preview or for the first screenful of a 2 GB file; `partial` says so, and what came
+ * before is not known yet). It never changes after it was made, so that threads may share it. */
+
+enum message_kind {
+    MESSAGE_USER,
+    MESSAGE_ASSISTANT,
+    MESSAGE_SYSTEM,
+    MESSAGE_ATTACHMENT,
+    MESSAGE_TOOL, /* systems that store tool results as rows of their own */
+    MESSAGE_OTHER,
+};
+
+enum message_flags {
+    MESSAGE_META = 1 << 0,     /* written by the agent in the user's name; not a prompt */
+    MESSAGE_SEAM = 1 << 1,     /* a compaction boundary: what is above was summarised */
+    MESSAGE_SUMMARY = 1 << 2,  /* the summary below a seam */
+    MESSAGE_BRANCHED = 1 << 3, /* another branch leaves here that is not shown */
+    MESSAGE_BROKEN = 1 << 4,   /* a line that does not parse, shown in its place */
+    MESSAGE_GAP = 1 << 5,      /* its parent is not in the file: what came before is missing */
+    MESSAGE_ASIDE = 1 << 6,    /* here a branch leaves what a resume goes on with */
+    MESSAGE_LEAF = 1 << 7,     /* a resume goes on after this one; only where there are branches */
+    MESSAGE_CLEARED = 1 << 8,  /* a resume takes nothing of what ends here along: it was cleared */
+    /* broken, though it parses: a member is of a type that its program does not read */
+    MESSAGE_MISTYPED = 1 << 9,
+    /* a resume does not load it, though it parses; told of whole transcripts only */
+    MESSAGE_LEFT_OUT = 1 << 10,
+};
+
+struct message {
+    int64_t offset; /* of its line in the file */
+    uint32_t length;
+    uint32_t line; /* number of the line, from 0; only in a whole transcript */
+    int64_t time_ms;
+    struct id128 id;
+    uint8_t kind;   /* enum message_kind */
+    uint16_t flags; /* enum message_flags */
+};
+
+struct transcript {
+    struct message *message; /* owned; oldest first */
+    size_t n;
+    bool partial;    /* made from the tail only */
+    bool torn_tail;  /* the file ended without a newline ... */
+    bool unfinished; /* ... and what stands there is a line that was being written: no message */
+    int64_t unfinished_at; /* where it begins */
+    size_t lines;          /* lines in the file (whole) or in the part that was read */
+    size_t broken;         /* lines that do not parse */
+    int64_t size;          /* of the file when it was read */
+    struct file_id id;     /* to tell whether the file is still that one */
+    char *path;            /* owned: where to read the lines */
+    /* owned: the lines, where they lie in no file (a git blob); path then names the session's, and offsets count from
+     * here. p NULL: in the file */
+    struct buf bytes;
+};
+
+void transcript_free(struct transcript *t); /* NULL is fine */
+struct index;
+/* Tells how the file ended. */
+void transcript_set_end(struct transcript *t, const struct index *ix);
+/* The bytes of one row, replacing what was in out. ERR_STALE when the file no longer holds a line there
+ * (it was truncated or replaced). */
+MUST_CHECK enum err_code transcript_read(const struct transcript *t, size_t i, struct buf *out,
+                                         struct err *e);
+
+/* What a row consists of, for a reader: neutral between the systems. */
+enum block_kind {
+    BLOCK_PROMPT,  /* what the person typed */
+    BLOCK_COMMAND, /* a slash command or "! shell" line of the person's */
+    BLOCK_TEXT,    /* what the agent said: markdown */
+    BLOCK_THINKING,
+    BLOCK_TOOL_CALL,   /* name, input, call_id */
+    BLOCK_TOOL_RESULT, /* call_id, text, failed */
+    BLOCK_IMAGE,       /* media type in name, size in bytes */
+    BLOCK_DOCUMENT,
+    BLOCK_NOTE, /* something the agent's program wrote: system row, attachment; dim */
+    BLOCK_SEAM, /* compaction boundary, branch point, missing part */
+    BLOCK_RAW,  /* a row we cannot read: its bytes */
+};
+
+struct block {
+    enum block_kind kind;
+    bool failed;          /* a tool result that is an error, an interrupted call */
+    struct slice text;    /* decoded WTF-8; not cleaned for a terminal */
+    struct slice name;    /* tool name; media type; sub-type of a note */
+    struct slice input;   /* of a tool call: the raw JSON object */
+    struct slice call_id; /* joins a call and its result */
+    struct slice agent;   /* a tool call that started a sub-agent: its id, else empty */
+    int64_t bytes;        /* of an image or document, decoded; else 0 */
+    /* of a tool result that changed a file: the raw JSON of its structured patch, an array of {oldStart, oldLines,
+     * newStart, newLines, lines[]}; else empty */
+    struct slice patch;
+};
+
+/* Blocks of one row, in order. Texts borrow from the row's bytes or live in the arena. */
+struct block_list {
+    struct arena arena;
+    struct block *block; /* in the arena */
+    size_t n, cap;
+};
+
+MUST_CHECK enum err_code transcript_block_add(struct block_list *list, const struct block *b);
+void transcript_blocks_fini(struct block_list *list);
+
+#endif

@@ -1,0 +1,19 @@
+#include "store/api/unsupported.h"
+
+#include "store/api/store.h"
+
+const char *unsupported_reason(const struct store_ops *ops, unsigned ability)
+{
+    return ops->unsupported ? ops->unsupported(ability) : NULL;
+}
+
+enum err_code unsupported_error(const struct session_ref *ref, unsigned ability, const char *what,
+                                struct err *e)
+{
+    const struct store_ops *ops = ref->store->ops;
+    const char *why = unsupported_reason(ops, ability);
+
+    return why ? err_set(e, ERR_UNSUPPORTED, ref->path.p, "%s: %s", what, why)
+               : err_set(e, ERR_UNSUPPORTED, ref->path.p, "%s: %s sessions cannot", what,
+                         ops->name);
+}

@@ -1,0 +1,398 @@
+#include "store/fs/disk.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/fs/signal_hold.h"
+
+enum err_code disk_write(int fd, struct slice bytes, size_t *done, const char *path, struct err *e)
+{
+    size_t at = 0;
+    struct signal_hold hold;
+    enum err_code rc = ERR_OK;
+
+    signal_hold_begin(&hold, SIGXFSZ);
+    while (at < bytes.n && !rc) {
+        ssize_t k = write(fd, bytes.p + at, bytes.n - at);
+
+        if (k > 0)
+            at += (size_t)k;
+        else if (k == 0 || errno != EINTR)
+            rc = err_sys(e, path, "write");
+    }
+    signal_hold_end(&hold, -1);
+    if (done)
+        *done = at;
+    return rc;
+}
+
+enum err_code disk_sync(int fd, const char *path, struct err *e)
+{
+    while (fsync(fd)) {
+        if (errno ==
+            EINVAL) /* directories of some file systems know no such thing: there is nothing to wait for */
+            return ERR_OK;
+        if (errno != EINTR)
+            return err_sys(e, path, "sync to disk");
+    }
+    return ERR_OK;
+}
+
+void disk_start_sync(int fd, int64_t at, int64_t n)
+{
+    /* A hint: what it leaves undone is done, and its errors are met, by the sync. */
+    if (sync_file_range(fd, at, n, SYNC_FILE_RANGE_WRITE))
+        errno = 0;
+}
+
+int disk_rename_new(int from_dir, const char *from, int to_dir, const char *to)
+{
+    struct stat st;
+
+    if (renameat2(from_dir, from, to_dir, to, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return -1;
+    /* A name that is claimed first, with an empty file, would show that file after a crash. */
+    if (fstatat(to_dir, to, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+        errno = EEXIST;
+        return -1;
+    }
+    return errno == ENOENT ? renameat(from_dir, from, to_dir, to) : -1;
+}
+
+static int dir_open(const char *dir)
+{
+    return open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+enum err_code disk_sync_dir(const char *dir, struct err *e)
+{
+    int fd = dir_open(dir);
+
+    if (fd < 0)
+        return err_sys(e, dir, "open directory");
+    enum err_code rc = disk_sync(fd, dir, e);
+
+    close(fd);
+    return rc;
+}
+
+/* Makes the parent's entry of a new directory durable; path is cut and put together again. */
+static enum err_code sync_parent_entry(char *path, struct err *e)
+{
+    char *slash = strrchr(path, '/');
+
+    if (!slash)
+        return disk_sync_dir(".", e);
+    if (slash == path)
+        return disk_sync_dir("/", e);
+    *slash = '\0';
+    enum err_code rc = disk_sync_dir(path, e);
+
+    *slash = '/';
+    return rc;
+}
+
+static enum err_code dir_make(char *path, mode_t mode, struct err *e)
+{
+    if (mkdir(path, mode) == 0)
+        return sync_parent_entry(path, e);
+    return errno == EEXIST ? ERR_OK : err_sys(e, path, "make directory");
+}
+
+enum err_code disk_make_dir(const char *dir, mode_t mode, struct err *e)
+{
+    char path[4096];
+    int n = snprintf(path, sizeof path, "%s", dir);
+
+    if (n <= 0 || (size_t)n >= sizeof path)
+        return err_set(e, ERR_UNSAFE, dir, "make directory: the name is too long");
+    for (char *p = path + 1; *p; p++) {
+        if (*p != '/')
+            continue;
+        *p = '\0';
+        enum err_code rc = dir_make(path, mode, e);
+
+        *p = '/';
+        if (rc)
+            return rc;
+    }
+    return dir_make(path, mode, e);
+}
+
+enum err_code disk_private_dir(const char *dir, struct err *e)
+{
+    struct stat st;
+    enum err_code rc = disk_make_dir(dir, 0700, e);
+
+    if (rc)
+        return rc;
+    if (lstat(dir, &st))
+        return err_sys(e, dir, "look at directory");
+    if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid())
+        return err_set(e, ERR_UNSAFE, dir,
+                       "a directory of our own is a link or belongs to another user");
+    return ERR_OK;
+}
+
+enum err_code disk_check_own(const char *path, struct err *e)
+{
+    struct stat st;
+
+    if (lstat(path, &st))
+        return err_sys(e, path, "look at");
+    return st.st_uid == geteuid() ? ERR_OK
+                                  : err_set(e, ERR_UNSAFE, path, "it belongs to another user");
+}
+
+/* closed: which permissions of others are taken away. follow: O_NOFOLLOW, or 0. */
+static enum err_code close_dir(const char *dir, int follow, mode_t closed, struct err *e)
+{
+    struct stat st;
+    enum err_code rc = ERR_OK;
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | follow);
+
+    if (fd < 0)
+        return err_sys(e, dir, "open directory");
+    if (fstat(fd, &st))
+        rc = err_sys(e, dir, "look at directory");
+    else if (st.st_uid != geteuid())
+        rc = err_set(e, ERR_UNSAFE, dir, "a directory of our own belongs to another user");
+    else if ((st.st_mode & closed) && fchmod(fd, st.st_mode & 07777 & ~closed))
+        rc = err_sys(e, dir, "close the directory to others");
+    close(fd);
+    return rc;
+}
+
+enum err_code disk_own_dir(const char *above, const char *dir, struct err *e)
+{
+    enum err_code rc = disk_private_dir(dir, e);
+
+    if (!rc)
+        rc = close_dir(above, 0, 0022, e);
+    return rc ? rc : close_dir(dir, O_NOFOLLOW, 0077, e);
+}
+
+static const char temp_start[] = ".reprise-", temp_end[] = ".tmp";
+enum { TEMP_RANDOM = 8 };
+
+static bool temp_name(char out[48])
+{
+    unsigned char r[TEMP_RANDOM];
+
+    if (getrandom(r, sizeof r, 0) != (ssize_t)sizeof r)
+        return false;
+    int n = snprintf(out, 48, "%s", temp_start);
+
+    for (size_t i = 0; i < sizeof r; i++)
+        n += snprintf(out + n, 48 - (size_t)n, "%02x", r[i]);
+    snprintf(out + n, 48 - (size_t)n, "%s", temp_end);
+    return true;
+}
+
+/* Those of a rewind have a longer name and an owner of their own: rewind/tx.h. */
+bool disk_is_temp(const char *name)
+{
+    size_t n = sizeof temp_start - 1;
+
+    return strncmp(name, temp_start, n) == 0 &&
+           strspn(name + n, "0123456789abcdef") == TEMP_RANDOM * (size_t)2 &&
+           strcmp(name + n + TEMP_RANDOM * 2, temp_end) == 0;
+}
+
+/* Held for as long as the descriptor is open: says that somebody is at work. Where it cannot be had the file is
+ * no worse off than without it. */
+static void temp_hold(int fd)
+{
+    if (flock(fd, LOCK_EX | LOCK_NB))
+        errno = 0;
+}
+
+static bool sweep_one(int dir, const char *name)
+{
+    int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+    if (fd < 0)
+        return errno == ENOENT || errno == ELOOP;
+    bool free_to_go = flock(fd, LOCK_EX | LOCK_NB) == 0, held = !free_to_go && errno == EWOULDBLOCK;
+    bool gone = free_to_go && (unlinkat(dir, name, 0) == 0 || errno == ENOENT);
+    int sys = errno;
+
+    close(fd);
+    errno = sys;
+    return gone || held;
+}
+
+bool disk_new_sweep(const char *dir)
+{
+    DIR *d = opendir(dir);
+    const struct dirent *x;
+    bool clean = true;
+    int sys = errno;
+
+    if (!d)
+        return sys == ENOENT;
+    while ((x = readdir(d)))
+        if (disk_is_temp(x->d_name) && !sweep_one(dirfd(d), x->d_name)) {
+            clean = false;
+            sys = errno;
+        }
+    closedir(d);
+    errno = sys;
+    return clean;
+}
+
+/* File systems without O_TMPFILE (NFS, vfat, some FUSE) say so in several ways. */
+static bool no_tmpfile(int sys)
+{
+    return sys == EOPNOTSUPP || sys == EISDIR || sys == EINVAL || sys == ENOENT;
+}
+
+static enum err_code temp_open(struct disk_new *f, mode_t mode, struct err *e)
+{
+    if (!temp_name(f->temp))
+        return err_sys(e, f->path, "draw a random name");
+    f->fd = openat(f->dir, f->temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    if (f->fd < 0)
+        return err_sys(e, f->path, "create a file");
+    temp_hold(f->fd);
+    return ERR_OK;
+}
+
+enum err_code disk_new_open(const char *dir, mode_t mode, struct disk_new *out, struct err *e)
+{
+    struct disk_new f = { .fd = -1, .dir = -1 };
+
+    if ((size_t)snprintf(f.path, sizeof f.path, "%s", dir) >= sizeof f.path)
+        return err_set(e, ERR_UNSAFE, dir, "create a file: the directory's name is too long");
+    f.dir = dir_open(dir);
+    if (f.dir < 0)
+        return err_sys(e, dir, "open directory");
+    f.fd = openat(f.dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+    enum err_code rc = ERR_OK;
+
+    if (f.fd < 0)
+        rc = no_tmpfile(errno) ? temp_open(&f, mode, e) : err_sys(e, dir, "create a file");
+    if (rc) {
+        close(f.dir);
+        return rc;
+    }
+    *out = f;
+    return ERR_OK;
+}
+
+static void new_close(struct disk_new *f)
+{
+    if (f->fd >= 0)
+        close(f->fd);
+    if (f->dir >= 0)
+        close(f->dir);
+    f->fd = f->dir = -1;
+}
+
+void disk_new_discard(struct disk_new *f)
+{
+    if (f->temp[0] && f->dir >= 0)
+        unlinkat(f->dir, f->temp, 0);
+    f->temp[0] = '\0';
+    new_close(f);
+}
+
+/* A nameless file gets a name through /proc, which needs no privilege (linkat with AT_EMPTY_PATH does). */
+static int name_tmpfile(const struct disk_new *f, const char *name)
+{
+    char self[64];
+
+    snprintf(self, sizeof self, "/proc/self/fd/%d", f->fd);
+    return linkat(AT_FDCWD, self, f->dir, name, AT_SYMLINK_FOLLOW);
+}
+
+/* File systems without links (exFAT, some FUSE) say so in several ways. */
+static bool no_links(int sys)
+{
+    return sys == EPERM || sys == ENOSYS || sys == EOPNOTSUPP;
+}
+
+static int name_new(const struct disk_new *f, const char *name)
+{
+    if (!f->temp[0])
+        return name_tmpfile(f, name);
+    if (renameat2(f->dir, f->temp, f->dir, name, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return -1;
+    if (linkat(f->dir, f->temp, f->dir, name, 0) == 0)
+        return unlinkat(f->dir, f->temp, 0);
+    return no_links(errno) ? disk_rename_new(f->dir, f->temp, f->dir, name) : -1;
+}
+
+/* Too late to say that nothing happened. */
+static enum err_code sync_name(const struct disk_new *f, struct err *e)
+{
+    enum err_code rc = f->lazy_dir ? ERR_OK : disk_sync(f->dir, f->path, e);
+
+    return rc ? err_wrap(e, rc, "it is in its place, but perhaps not for good") : ERR_OK;
+}
+
+enum err_code disk_new_publish(struct disk_new *f, const char *name, struct err *e)
+{
+    enum err_code rc = disk_sync(f->fd, f->path, e);
+
+    if (!rc && name_new(f, name))
+        rc = errno == EEXIST ? err_set(e, ERR_STALE, name, "create a file: the name exists already")
+                             : err_sys(e, name, "name a new file");
+    else if (!rc)
+        f->temp[0] = '\0';
+    f->named = !rc;
+    if (!rc)
+        rc = sync_name(f, e);
+    disk_new_discard(f);
+    return rc;
+}
+
+enum err_code disk_new_replace(struct disk_new *f, const char *name, struct err *e)
+{
+    enum err_code rc = disk_sync(f->fd, f->path, e);
+
+    /* Only a name can be renamed over another. */
+    if (!rc && !f->temp[0]) {
+        temp_hold(f->fd);
+        if (!temp_name(f->temp) || name_tmpfile(f, f->temp)) {
+            rc = err_sys(e, f->path, "name a new file");
+            f->temp[0] = '\0';
+        }
+    }
+    if (!rc && renameat(f->dir, f->temp, f->dir, name))
+        rc = err_sys(e, name, "replace a file");
+    else if (!rc)
+        f->temp[0] = '\0';
+    f->named = !rc;
+    if (!rc)
+        rc = sync_name(f, e);
+    disk_new_discard(f);
+    return rc;
+}
+
+enum err_code disk_replace_file(const char *dir, const char *name, struct slice bytes, mode_t mode,
+                                struct err *e)
+{
+    struct disk_new f;
+    enum err_code rc = disk_new_open(dir, mode, &f, e);
+
+    if (rc)
+        return rc;
+    rc = disk_write(f.fd, bytes, NULL, dir, e);
+    if (rc) {
+        disk_new_discard(&f);
+        return rc;
+    }
+    return disk_new_replace(&f, name, e);
+}

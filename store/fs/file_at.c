@@ -1,0 +1,152 @@
+#include "store/fs/file_at.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lite/base/time.h"
+#include "store/fs/signal_hold.h"
+
+int64_t file_at_mtime(const struct stat *st)
+{
+    return time_ns(st->st_mtim);
+}
+
+bool file_at_set_mtime(int fd, int64_t ns)
+{
+    struct timespec t[2] = { { .tv_nsec = UTIME_OMIT },
+                             { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 } };
+    struct stat st;
+
+    if (ns == MTIME_NOW)
+        return true;
+    if (t[1].tv_nsec < 0) { /* before the epoch */
+        t[1].tv_sec--;
+        t[1].tv_nsec += 1000000000;
+    }
+    /* File systems behind libfuse 2 forget a time that comes without the other, and say that all is well. */
+    if (fstat(fd, &st) == 0)
+        t[0] = st.st_atim;
+    return futimens(fd, t) == 0 ||
+           (errno != EIO && errno != ENOSPC && errno != EDQUOT && errno != EROFS);
+}
+
+enum err_code file_at_stat(const char *path, bool *there, struct stat *st, struct err *e)
+{
+    struct stat unused;
+
+    *there = lstat(path, st ? st : &unused) == 0;
+    return *there || errno == ENOENT || errno == ENOTDIR ? ERR_OK : err_sys(e, path, "look at");
+}
+
+enum err_code file_at_reject_link(const char *path, struct err *e)
+{
+    struct stat st;
+    bool there;
+    enum err_code rc = file_at_stat(path, &there, &st, e);
+
+    return rc || !there || !S_ISLNK(st.st_mode) ? rc
+                                                : err_set(e, ERR_UNSAFE, path, "open: is a link");
+}
+
+enum err_code file_at_open(const char *path, int *fd, struct stat *st, struct err *e)
+{
+    *fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    if (*fd < 0)
+        return errno == ELOOP ? err_set(e, ERR_UNSAFE, path, "open for writing: it is a link")
+                              : err_sys(e, path, "open for writing");
+    enum err_code rc = ERR_OK;
+
+    if (fstat(*fd, st))
+        rc = err_sys(e, path, "look at the file");
+    else if (!S_ISREG(st->st_mode))
+        rc = err_set(e, ERR_UNSAFE, path, "open for writing: no regular file");
+    if (rc)
+        close(*fd);
+    return rc;
+}
+
+enum err_code file_at_holds(int fd, struct slice bytes, int64_t offset, bool *same,
+                            const char *path, struct err *e)
+{
+    char piece[16384];
+
+    *same = false;
+    while (bytes.n) {
+        ssize_t k = pread(fd, piece, bytes.n < sizeof piece ? bytes.n : sizeof piece, offset);
+
+        if (k < 0 && errno == EINTR)
+            continue;
+        if (k < 0)
+            return err_sys(e, path, "read");
+        if (k == 0 || memcmp(piece, bytes.p, (size_t)k) != 0)
+            return ERR_OK;
+        bytes.p += k;
+        bytes.n -= (size_t)k;
+        offset += k;
+    }
+    *same = true;
+    return ERR_OK;
+}
+
+enum err_code file_at_read(int fd, char *out, size_t n, int64_t offset, size_t *got,
+                           const char *path, struct err *e)
+{
+    *got = 0;
+    while (*got < n) {
+        ssize_t k = pread(fd, out + *got, n - *got, offset + (int64_t)*got);
+
+        if (k < 0 && errno == EINTR)
+            continue;
+        if (k < 0)
+            return err_sys(e, path, "read");
+        if (k == 0)
+            break;
+        *got += (size_t)k;
+    }
+    return ERR_OK;
+}
+
+enum err_code file_at_write(int fd, struct slice bytes, int64_t offset, const char *path,
+                            struct err *e)
+{
+    struct signal_hold hold;
+    enum err_code rc = ERR_OK;
+
+    signal_hold_begin(&hold, SIGXFSZ);
+    while (bytes.n) {
+        ssize_t k = pwrite(fd, bytes.p, bytes.n, offset);
+
+        if (k < 0 && errno == EINTR)
+            continue;
+        if (k <= 0)
+            rc = err_sys(e, path, "write");
+        if (rc)
+            break;
+        bytes.p += k;
+        bytes.n -= (size_t)k;
+        offset += k;
+    }
+    signal_hold_end(&hold, -1);
+    return rc;
+}
+
+enum err_code file_at_blank(int fd, size_t n, int64_t offset, const char *path, struct err *e)
+{
+    char blanks[4096];
+    enum err_code rc = ERR_OK;
+
+    memset(blanks, ' ', sizeof blanks);
+    while (n && !rc) {
+        size_t k = n < sizeof blanks ? n : sizeof blanks;
+
+        if (k == n)
+            blanks[k - 1] = '\n';
+        rc = file_at_write(fd, (struct slice){ blanks, k }, offset, path, e);
+        n -= k;
+        offset += (int64_t)k;
+    }
+    return rc;
+}

@@ -1,0 +1,31 @@
+#ifndef STORE_FS_HASHER_H
+#define STORE_FS_HASHER_H
+
+#include <stdint.h>
+
+#include "lite/base/err.h"
+#include "lite/base/slice.h"
+#include "store/fs/span.h"
+
+enum { SHA256_BYTES = 32 };
+
+/* What hashing needs, kept from file to file: setting it up costs as much as a small file. Zeroes are a hasher that
+ * has nothing yet. */
+struct hasher {
+    void *kind, *state; /* libcrypto's */
+    char *piece;        /* through which files go that are not held in memory */
+};
+
+void hasher_fini(struct hasher *h);
+
+MUST_CHECK enum err_code hasher_bytes(struct hasher *h, struct slice bytes,
+                                      uint8_t sha256[SHA256_BYTES], struct err *e);
+/* All of a span, in pieces: a file of any size takes the same memory. What goes by is written to `to` at its present
+ * offset, unless that is -1; to_path names it in errors. */
+MUST_CHECK enum err_code hasher_span(struct hasher *h, const struct span *from, int to,
+                                     const char *to_path, uint8_t sha256[SHA256_BYTES],
+                                     struct err *e);
+
+void hasher_hex(const uint8_t hash[SHA256_BYTES], char out[SHA256_BYTES * 2 + 1]);
+
+#endif

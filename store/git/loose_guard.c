@@ -1,0 +1,362 @@
+#include "store/git/loose_guard.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <git2/sys/odb_backend.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+#if __has_include(<git2/sys/errors.h>) /* since libgit2 1.8 */
+#include <git2/sys/errors.h>
+#endif
+
+#include "lite/base/buf.h"
+#include "lite/base/slice.h"
+#include "lite/io/file.h"
+#include "store/git/gitfiles.h"
+
+enum {
+    BEFORE_PACKS = 3,
+    AFTER_PACKS = 2,
+    BACKENDS_MAX = 64,
+    PIECE = 16 * 1024,
+    LINE = 4096,
+    ALTERNATES_MAX = 1 << 20,
+    FOLDERS_MAX = 64
+};
+
+/* Reads nothing itself: it passes each object on, but for one that the next reader would not come back from. */
+struct guard {
+    git_odb_backend base;
+    /* Where objects lie, NUL-terminated one after the other: the repository's own, its alternates'. */
+    struct buf folders;
+};
+
+/* The same of packed objects, by the size that the pack names: libgit2 would hold all of a commit to show its first line.
+ * A pack whose deltas begin with a large object is not seen through. */
+struct limit {
+    git_odb_backend base;
+    git_odb_backend *pack[BACKENDS_MAX]; /* the repository's own, which live as long */
+    size_t packs;
+};
+
+static const char is_cut_short[] = "an object is cut short or damaged";
+static const char is_too_large[] = "a commit or a tree is larger than is read";
+
+static bool is_large(git_object_t type, size_t n)
+{
+    return type == GIT_OBJECT_TREE                               ? n > LOOSE_TREE_MAX
+           : type == GIT_OBJECT_COMMIT || type == GIT_OBJECT_TAG ? n > LOOSE_COMMIT_MAX
+                                                                 : false;
+}
+
+/* ---- one object ---- */
+
+struct inflating {
+    z_stream z;
+    unsigned char in[PIECE], out[PIECE];
+};
+
+/* By the header, "commit 123". */
+static bool says_it_is_large(const char *text, size_t n)
+{
+    const char *space = memchr(text, ' ', n), *end = memchr(text, '\0', n);
+    char type[8];
+
+    if (!space || !end || end < space || (size_t)(space - text) >= sizeof type)
+        return false;
+    snprintf(type, sizeof type, "%.*s", (int)(space - text), text);
+    return is_large(git_object_string2type(type), strtoull(space + 1, NULL, 10));
+}
+
+/* What is wrong with what is compressed here; NULL: it comes to its end. A file that cannot be read does not. */
+static const char *see_end(struct inflating *x, const struct file *f)
+{
+    int64_t at = 0;
+    int answer = Z_OK;
+    bool begun = false;
+
+    while (answer == Z_OK) {
+        size_t got = 0;
+
+        if (file_read(f, at, (char *)x->in, sizeof x->in, &got, NULL) || got == 0)
+            return is_cut_short;
+        at += (int64_t)got;
+        x->z.next_in = x->in;
+        x->z.avail_in = (unsigned)got;
+        do {
+            x->z.next_out = x->out;
+            x->z.avail_out = sizeof x->out;
+            answer = inflate(&x->z, Z_NO_FLUSH);
+            size_t n = sizeof x->out - x->z.avail_out;
+
+            if (!begun && says_it_is_large((const char *)x->out, n))
+                return is_too_large;
+            begun = begun || n;
+        } while (answer == Z_OK && (x->z.avail_in || x->z.avail_out == 0));
+        if (answer == Z_BUF_ERROR && x->z.avail_in == 0)
+            answer = Z_OK; /* it wants more */
+    }
+    return answer == Z_STREAM_END ? NULL : is_cut_short;
+}
+
+static const char *what_is_wrong(const struct file *f)
+{
+    struct inflating *x = calloc(1, sizeof *x);
+    const char *why = is_cut_short;
+
+    if (x && inflateInit(&x->z) == Z_OK) {
+        why = see_end(x, f);
+        inflateEnd(&x->z);
+    }
+    free(x);
+    return why;
+}
+
+/* NULL: nothing, or no such file: another reader may have the object. header: only that is asked for. */
+static const char *wrong_in(const char *folder, const char hex[GIT_OID_HEXSZ + 1], bool header)
+{
+    char path[PATH_MAX];
+    struct file f;
+    int n = snprintf(path, sizeof path, "%s/%.2s/%s", folder, hex, hex + 2);
+
+    if (n < 0 || (size_t)n >= sizeof path)
+        return NULL;
+    enum err_code rc = file_open(AT_FDCWD, path, FILE_FOLLOW, &f, NULL);
+
+    if (rc)
+        return rc == ERR_UNSAFE ? is_cut_short : NULL; /* a pipe would be waited for */
+    const char *why = header ? NULL : what_is_wrong(&f);
+
+    file_close(&f);
+    return why;
+}
+
+/* ---- what libgit2 asks ---- */
+
+static int refuse(const char *why)
+{
+    git_error_set_str(GIT_ERROR_ODB, why);
+    return GIT_ERROR;
+}
+
+static const char *wrong_anywhere(const git_odb_backend *backend, const git_oid *id, bool header)
+{
+    const struct guard *g = (const struct guard *)backend;
+    char hex[GIT_OID_HEXSZ + 1];
+    const char *folder = g->folders.p, *end = folder + g->folders.n, *why = NULL;
+
+    git_oid_tostr(hex, sizeof hex, id);
+    for (; !why && folder < end; folder += strlen(folder) + 1)
+        why = wrong_in(folder, hex, header);
+    return why;
+}
+
+static int guard_read(void **bytes, size_t *n, git_object_t *type, git_odb_backend *backend,
+                      const git_oid *id)
+{
+    const char *why = wrong_anywhere(backend, id, false);
+
+    (void)bytes;
+    (void)n;
+    (void)type;
+    return why ? refuse(why) : GIT_PASSTHROUGH;
+}
+
+static int guard_read_header(size_t *n, git_object_t *type, git_odb_backend *backend,
+                             const git_oid *id)
+{
+    const char *why = wrong_anywhere(backend, id, true);
+
+    (void)n;
+    (void)type;
+    return why ? refuse(why) : GIT_ENOTFOUND;
+}
+
+/* All objects in a folder that begin so. */
+static const char *wrong_in_any(const char *folder, const char *hex, size_t digits)
+{
+    char path[PATH_MAX], whole[GIT_OID_HEXSZ + 1];
+    const struct dirent *entry;
+    const char *why = NULL;
+
+    snprintf(path, sizeof path, "%s/%.2s", folder, hex);
+    DIR *dir = opendir(path);
+
+    while (!why && dir && (entry = readdir(dir))) {
+        if (strlen(entry->d_name) != GIT_OID_HEXSZ - 2 ||
+            strncmp(entry->d_name, hex + 2, digits - 2) != 0)
+            continue;
+        snprintf(whole, sizeof whole, "%.2s%s", hex, entry->d_name);
+        why = wrong_in(folder, whole, false);
+    }
+    if (dir)
+        closedir(dir);
+    return why;
+}
+
+static int guard_read_prefix(git_oid *found, void **bytes, size_t *n, git_object_t *type,
+                             git_odb_backend *backend, const git_oid *front, size_t digits)
+{
+    const struct guard *g = (const struct guard *)backend;
+    char hex[GIT_OID_HEXSZ + 1];
+    const char *folder = g->folders.p, *end = folder + g->folders.n, *why = NULL;
+
+    (void)found;
+    (void)bytes;
+    (void)n;
+    (void)type;
+    git_oid_tostr(hex, sizeof hex, front);
+    for (; !why && digits >= 2 && folder < end; folder += strlen(folder) + 1)
+        why = wrong_in_any(folder, hex, digits);
+    return why ? refuse(why) : GIT_PASSTHROUGH;
+}
+
+/* ---- packs ---- */
+
+static int limit_read(void **bytes, size_t *n, git_object_t *type, git_odb_backend *backend,
+                      const git_oid *id)
+{
+    const struct limit *l = (const struct limit *)backend;
+    git_object_t kind;
+    size_t size;
+
+    (void)bytes;
+    (void)n;
+    (void)type;
+    for (size_t i = 0; i < l->packs; i++)
+        if (l->pack[i]->read_header(&size, &kind, l->pack[i], id) == 0)
+            return is_large(kind, size) ? refuse(is_too_large) : GIT_PASSTHROUGH;
+    return GIT_PASSTHROUGH;
+}
+
+static int limit_read_prefix(git_oid *found, void **bytes, size_t *n, git_object_t *type,
+                             git_odb_backend *backend, const git_oid *front, size_t digits)
+{
+    const struct limit *l = (const struct limit *)backend;
+    git_oid id;
+
+    (void)found;
+    for (size_t i = 0; i < l->packs; i++)
+        if (l->pack[i]->exists_prefix(&id, l->pack[i], front, digits) == 0)
+            return limit_read(bytes, n, type, backend, &id);
+    return GIT_PASSTHROUGH;
+}
+
+static void limit_free(git_odb_backend *backend)
+{
+    free(backend);
+}
+
+/* Those that can take packs in have them. */
+static void find_packs(git_odb *odb, struct limit *l)
+{
+    git_odb_backend *b;
+
+    for (size_t i = 0; i < git_odb_num_backends(odb) && l->packs < BACKENDS_MAX; i++)
+        if (git_odb_get_backend(&b, odb, i) == 0 && b->writepack && b->read_header &&
+            b->exists_prefix)
+            l->pack[l->packs++] = b;
+}
+
+static int add_limit(git_odb *odb)
+{
+    struct limit *l = calloc(1, sizeof *l);
+    int answer = l ? git_odb_init_backend(&l->base, GIT_ODB_BACKEND_VERSION) : GIT_ERROR;
+
+    if (!answer) {
+        find_packs(odb, l);
+        l->base.read = limit_read;
+        l->base.read_prefix = limit_read_prefix;
+        l->base.free = limit_free;
+        answer = git_odb_add_backend(odb, &l->base, BEFORE_PACKS);
+    }
+    if (answer)
+        free(l);
+    return answer;
+}
+
+static void guard_free(git_odb_backend *backend)
+{
+    struct guard *g = (struct guard *)backend;
+
+    buf_fini(&g->folders);
+    free(g);
+}
+
+/* ---- setting it up ---- */
+
+static enum err_code add_folder(struct buf *folders, const char *base, struct slice name)
+{
+    bool whole = name.n && name.p[0] == '/';
+    enum err_code rc = whole ? ERR_OK : buf_addf(folders, "%s/", base);
+
+    if (!rc)
+        rc = buf_add(folders, name);
+    return rc ? rc : buf_add_byte(folders, '\0');
+}
+
+/* Those that the folder at `at` borrows from. */
+static enum err_code add_alternates(struct buf *folders, size_t at)
+{
+    char own[PATH_MAX], list[PATH_MAX + 32];
+    struct buf bytes = { 0 };
+    struct slice rest, line;
+    bool torn;
+    enum err_code rc = ERR_OK;
+
+    snprintf(own, sizeof own, "%s", folders->p + at);
+    snprintf(list, sizeof list, "%s/info/alternates", own);
+    if (file_read_all(AT_FDCWD, list, FILE_FOLLOW, ALTERNATES_MAX, &bytes, NULL) == ERR_OK)
+        for (rest = buf_slice(&bytes); !rc && slice_line(&rest, &line, &torn);)
+            if (line.n && line.n < LINE && line.p[0] != '#' && !memchr(line.p, '\0', line.n))
+                rc = add_folder(folders, own, line);
+    buf_fini(&bytes);
+    return rc;
+}
+
+/* The repository's own and those it borrows from, which borrow in turn; nothing in them is a pipe to git. */
+static enum err_code find_folders(git_repository *repo, struct buf *folders, struct err *e)
+{
+    char own[PATH_MAX];
+    enum err_code rc;
+
+    snprintf(own, sizeof own, "%sobjects", git_repository_commondir(repo));
+    rc = add_folder(folders, "", slice_of(own));
+    for (size_t at = 0, n = 0; !rc && at < folders->n && n < FOLDERS_MAX; n++) {
+        rc = gitfiles_check_objects(folders->p + at, e);
+        if (!rc && add_alternates(folders, at))
+            rc = err_nomem(e);
+        at += strlen(folders->p + at) + 1;
+    }
+    return rc;
+}
+
+enum err_code loose_guard_install(git_repository *repo, struct err *e)
+{
+    struct guard *g = calloc(1, sizeof *g);
+    git_odb *odb = NULL;
+    enum err_code rc = g ? find_folders(repo, &g->folders, e) : err_nomem(e);
+    int answer = !rc && git_odb_init_backend(&g->base, GIT_ODB_BACKEND_VERSION) == 0
+                     ? git_repository_odb(&odb, repo)
+                     : GIT_ERROR;
+
+    if (!answer)
+        answer = add_limit(odb);
+    if (!answer) {
+        g->base.read = guard_read;
+        g->base.read_header = guard_read_header;
+        g->base.read_prefix = guard_read_prefix;
+        g->base.free = guard_free;
+        answer = git_odb_add_backend(odb, &g->base, AFTER_PACKS);
+    }
+    git_odb_free(odb);
+    if (!answer)
+        return ERR_OK;
+    if (g)
+        buf_fini(&g->folders);
+    free(g);
+    return rc ? rc : err_nomem(e);
+}

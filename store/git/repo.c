@@ -1,0 +1,282 @@
+#include "store/git/repo.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/git/gitfiles.h"
+#include "store/git/gitlib.h"
+#include "store/git/loose_guard.h"
+
+enum { TREE_DEPTH_MAX = 512 };
+
+enum err_code repo_error(struct err *e, int answer, const char *path, const char *doing)
+{
+    const git_error *why = git_error_last();
+    enum err_code rc = answer == GIT_ENOTFOUND                   ? ERR_NOT_FOUND
+                       : answer == GIT_EMODIFIED                 ? ERR_STALE
+                       : answer == GIT_ELOCKED                   ? ERR_LOCKED
+                       : why && why->klass == GIT_ERROR_NOMEMORY ? ERR_NOMEM
+                                                                 : ERR_FORMAT;
+
+    return err_set(e, rc, path, "%s: %s", doing, why ? why->message : "git gives no reason");
+}
+
+static bool has_git_entry(const char *dir, size_t n, const char *name)
+{
+    char path[PATH_MAX];
+    int end = snprintf(path, sizeof path, "%.*s/%s", (int)n, dir, name);
+
+    return end > 0 && (size_t)end < sizeof path && access(path, F_OK) == 0;
+}
+
+/* Whether git could find a repository from here upwards. Starting libgit2 costs ten milliseconds (it reads the
+ * certificates of the system), which nobody should wait for who is in no repository. */
+static bool may_be_found(const char *dir)
+{
+    for (size_t n = strlen(dir);; n--) {
+        if (n == 0 || dir[n] == '/' || dir[n] == '\0')
+            if (has_git_entry(dir, n, ".git") ||
+                (has_git_entry(dir, n, "HEAD") && has_git_entry(dir, n, "objects")))
+                return true;
+        if (n == 0)
+            return false;
+    }
+}
+
+enum err_code repo_open(const char *dir, git_repository **out, struct err *e)
+{
+    static const char *known[] = { "worktreeconfig" };
+    git_repository *repo = NULL;
+
+    if (!may_be_found(dir))
+        return err_set(e, ERR_NOT_FOUND, dir, "open the repository: there is none");
+    enum err_code plain = gitfiles_check(dir, true, e);
+
+    if (plain)
+        return plain;
+    if (!gitlib_ready())
+        return err_nomem(e);
+    git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, known, sizeof known / sizeof *known);
+    int answer = git_repository_open_ext(&repo, dir, 0, NULL);
+
+    if (answer == 0) {
+        enum err_code guarded = loose_guard_install(repo, e);
+
+        if (guarded)
+            git_repository_free(repo);
+        else
+            *out = repo;
+        return guarded;
+    }
+    enum err_code rc = repo_error(e, answer, dir, "open the repository");
+
+    if (rc == ERR_FORMAT && e)
+        e->code = ERR_UNSUPPORTED;
+    return rc == ERR_FORMAT ? ERR_UNSUPPORTED : rc;
+}
+
+void repo_close(git_repository *repo)
+{
+    if (!repo)
+        return;
+    git_repository_free(repo);
+}
+
+struct slice repo_worktree_id(git_repository *repo, struct arena *a)
+{
+    const char *common = git_repository_commondir(repo), *dir = git_repository_path(repo);
+    size_t n = strlen(common);
+    static const char below[] = "worktrees/";
+    struct slice id = SLICE("");
+
+    if (git_repository_is_worktree(repo) && strncmp(dir, common, n) == 0 &&
+        strncmp(dir + n, below, sizeof below - 1) == 0) {
+        id = (struct slice){ dir + n + sizeof below - 1, strlen(dir + n) - (sizeof below - 1) };
+        while (id.n && id.p[id.n - 1] == '/')
+            id.n--;
+    }
+    return arena_copy(a, id);
+}
+
+enum err_code repo_ref(git_repository *repo, const char *name, bool *there, git_oid *out,
+                       struct err *e)
+{
+    int answer = git_reference_name_to_id(out, repo, name);
+
+    /* To libgit2 a packed-refs that it could not look at is one that is not there: a failure of one moment is no answer. */
+    if (answer == GIT_ENOTFOUND)
+        answer = git_reference_name_to_id(out, repo, name);
+    *there = answer == 0;
+    return answer && answer != GIT_ENOTFOUND ? repo_error(e, answer, name, "read the ref") : ERR_OK;
+}
+
+bool repo_has_ref(git_repository *repo, const char *name, git_oid *out)
+{
+    return git_reference_name_to_id(out, repo, name) == 0;
+}
+
+bool repo_is_checked_out(git_repository *repo, const char *branch)
+{
+    git_reference *ref = NULL;
+    int answer = git_branch_lookup(&ref, repo, branch, GIT_BRANCH_LOCAL);
+
+    if (answer)
+        return answer != GIT_ENOTFOUND;
+    answer = git_branch_is_checked_out(ref);
+    git_reference_free(ref);
+    return answer != 0;
+}
+
+/* Its size as the header says it: libgit2 would hold the whole object first. 0: not known. */
+static size_t size_of(git_repository *repo, const git_oid *id)
+{
+    git_odb *odb = NULL;
+    git_object_t type;
+    size_t n = 0;
+
+    if (git_repository_odb(&odb, repo) || git_odb_read_header(&n, &type, odb, id))
+        n = 0;
+    git_odb_free(odb);
+    return n;
+}
+
+enum err_code repo_tree(git_repository *repo, const git_oid *id, git_tree **out, struct err *e)
+{
+    char hex[GIT_OID_HEXSZ + 1];
+
+    git_oid_tostr(hex, sizeof hex, id);
+    if (size_of(repo, id) > LOOSE_TREE_MAX)
+        return err_set(e, ERR_UNSUPPORTED, hex, "read a tree: it is larger than %d bytes",
+                       LOOSE_TREE_MAX);
+    int answer = git_tree_lookup(out, repo, id);
+
+    return answer ? repo_error(e, answer, hex, "read a tree") : ERR_OK;
+}
+
+/* ---- how much there is of a tree ---- */
+
+struct measure {
+    git_repository *repo;
+    size_t left; /* entries that may follow */
+    struct err *e;
+};
+
+static enum err_code measure(struct measure *m, const git_oid *tree, const git_oid *base,
+                             int depth);
+
+static const git_oid *subtree(const git_tree_entry *x)
+{
+    return x && git_tree_entry_type(x) == GIT_OBJECT_TREE ? git_tree_entry_id(x) : NULL;
+}
+
+/* The entries of a that b has not, or has otherwise; those in both are b's to count when it comes to a. */
+static enum err_code measure_entries(struct measure *m, const git_tree *a, const git_tree *b,
+                                     bool both, int depth)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; !rc && a && i < git_tree_entrycount(a); i++) {
+        const git_tree_entry *x = git_tree_entry_byindex(a, i);
+        const git_tree_entry *y = b ? git_tree_entry_byname(b, git_tree_entry_name(x)) : NULL;
+
+        if (y && (!both || git_oid_equal(git_tree_entry_id(x), git_tree_entry_id(y))))
+            continue;
+        if (m->left == 0)
+            return err_set(m->e, ERR_UNSUPPORTED, "", "read a tree: it has more than %d entries",
+                           REPO_ENTRIES_MAX);
+        m->left--;
+        rc = measure(m, subtree(x), subtree(y), depth + 1);
+    }
+    return rc;
+}
+
+static enum err_code measure(struct measure *m, const git_oid *tree, const git_oid *base, int depth)
+{
+    git_tree *a = NULL, *b = NULL;
+    enum err_code rc = ERR_OK;
+
+    if (!tree && !base)
+        return ERR_OK;
+    if (depth > TREE_DEPTH_MAX)
+        return err_set(m->e, ERR_UNSUPPORTED, "", "read a tree: it is deeper than %d directories",
+                       TREE_DEPTH_MAX);
+    if (tree)
+        rc = repo_tree(m->repo, tree, &a, m->e);
+    if (!rc && base)
+        rc = repo_tree(m->repo, base, &b, m->e);
+    if (!rc)
+        rc = measure_entries(m, a, b, true, depth);
+    if (!rc)
+        rc = measure_entries(m, b, a, false, depth);
+    git_tree_free(a);
+    git_tree_free(b);
+    return rc;
+}
+
+enum err_code repo_tree_fits(git_repository *repo, const git_oid *tree, const git_oid *base,
+                             struct err *e)
+{
+    struct measure m = { repo, REPO_ENTRIES_MAX, e };
+
+    return base && git_oid_equal(tree, base) ? ERR_OK : measure(&m, tree, base, 0);
+}
+
+/* ---- blobs ---- */
+
+enum err_code repo_blob(git_repository *repo, const git_oid *id, size_t max, struct buf *out,
+                        struct err *e)
+{
+    git_blob *blob = NULL;
+    char hex[GIT_OID_HEXSZ + 1];
+    size_t told = size_of(repo, id);
+
+    git_oid_tostr(hex, sizeof hex, id);
+    if (told > max)
+        return err_set(e, ERR_FORMAT, hex, "read a blob: %zu bytes are too many", told);
+    int answer = git_blob_lookup(&blob, repo, id);
+
+    if (answer)
+        return repo_error(e, answer, hex, "read a blob");
+    size_t n = (size_t)git_blob_rawsize(blob);
+    enum err_code rc = ERR_OK;
+
+    if (n > max)
+        rc = err_set(e, ERR_FORMAT, hex, "read a blob: %zu bytes are too many", n);
+    else {
+        out->n = 0;
+        rc = buf_add(out, (struct slice){ git_blob_rawcontent(blob), n });
+        if (rc)
+            rc = err_nomem(e);
+    }
+    git_blob_free(blob);
+    return rc;
+}
+
+enum err_code repo_blob_at(git_repository *repo, const git_tree *tree, const char *path, size_t max,
+                           struct buf *out, struct err *e)
+{
+    git_tree_entry *entry = NULL;
+    int answer = git_tree_entry_bypath(&entry, tree, path);
+
+    if (answer)
+        return repo_error(e, answer, path, "look into a tree");
+    enum err_code rc = git_tree_entry_type(entry) == GIT_OBJECT_BLOB
+                           ? repo_blob(repo, git_tree_entry_id(entry), max, out, e)
+                           : err_set(e, ERR_NOT_FOUND, path, "look into a tree: no file");
+
+    git_tree_entry_free(entry);
+    return rc;
+}
+
+int64_t repo_size_at(git_repository *repo, const git_tree *tree, const char *path)
+{
+    git_tree_entry *entry = NULL;
+    size_t n = 0;
+
+    if (git_tree_entry_bypath(&entry, tree, path) == 0)
+        n = size_of(repo, git_tree_entry_id(entry));
+    git_tree_entry_free(entry);
+    return (int64_t)n;
+}

@@ -1,0 +1,201 @@
+#include "store/journal/append_journal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/fs/copy.h"
+#include "store/fs/disk.h"
+#include "store/fs/file_at.h"
+#include "store/journal/change_record.h"
+
+/* An append under way. */
+struct journal {
+    const struct store_env *env;
+    const char *path;
+    unsigned flags;
+    log_compose_fn *compose;
+    void *arg;
+    int lock;           /* -1: nothing is written down */
+    char dir[PATH_MAX]; /* of the entry; "" */
+};
+
+/* log: only what was to be appended to this one; NULL: whatever it was. */
+static bool is_of(const struct change *c, const char *log)
+{
+    return !log || (c->n && strcmp(c->step[0].path, log) == 0);
+}
+
+static enum err_code recover_append(const char *dir, const char *log)
+{
+    struct change *c;
+    enum err_code rc = change_record_read(dir, &c, NULL);
+
+    if (rc == ERR_NOT_FOUND) /* it was never begun; or is not yet, by a program that is at it now */
+        return log ? ERR_OK : copy_remove(dir, NULL);
+    if (rc) /* what cannot be understood is not acted on */
+        return rc;
+    if (!is_of(c, log)) {
+        change_free(c);
+        return ERR_OK;
+    }
+    for (size_t i = 0; i < c->n && !rc; i++) {
+        bool done;
+
+        rc = step_is_done(&c->step[i], &done, NULL);
+        if (!rc && !done)
+            rc = step_repair(&c->step[i], &c->arena, NULL);
+    }
+    change_free(c);
+    return rc ? rc : copy_remove(dir, NULL);
+}
+
+static void recover_appends(const char *dir, const char *log)
+{
+    char path[PATH_MAX];
+    const struct dirent *x;
+    DIR *d = opendir(dir);
+
+    while (d && (x = readdir(d)))
+        if (x->d_name[0] != '.' &&
+            (size_t)snprintf(path, sizeof path, "%s/%s", dir, x->d_name) < sizeof path &&
+            recover_append(path, log))
+            errno = 0; /* the next one tries again */
+    if (d)
+        closedir(d);
+}
+
+void journal_recover(const struct store_env *env)
+{
+    char dir[PATH_MAX];
+
+    if (env_state_path(env, "appends", dir, NULL))
+        return;
+    int lock = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0)
+        recover_appends(dir, NULL);
+    if (lock >= 0)
+        close(lock);
+}
+
+static enum err_code lock_shared(int lock, const char *dir, struct err *e)
+{
+    while (flock(lock, LOCK_SH))
+        if (errno != EINTR)
+            return err_sys(e, dir, "lock");
+    return ERR_OK;
+}
+
+/* The link's target: what recovery opens must be no link. */
+static enum err_code describe_append(struct change *c, const char *path, struct slice records,
+                                     unsigned flags, struct err *e)
+{
+    char *real = flags & APPEND_FOLLOW ? realpath(path, NULL) : strdup(path);
+    struct step s = { .kind = STEP_APPEND, .bytes = records, .mtime_ns = MTIME_NOW };
+
+    if (!real)
+        return err_sys(e, path, "append: find the file");
+    s.path = arena_copy(&c->arena, slice_of(real)).p;
+    c->step = arena_zalloc(&c->arena, sizeof *c->step);
+    free(real);
+    if (!s.path || !c->step)
+        return err_nomem(e);
+    c->step[c->n++] = s;
+    return step_prepare(c->step, &c->arena, e);
+}
+
+static enum err_code entry_write(struct journal *j, const char *above, struct change *c,
+                                 struct err *e)
+{
+    unsigned char r[8];
+
+    if (getrandom(r, sizeof r, 0) != (ssize_t)sizeof r)
+        return err_sys(e, above, "draw a random name");
+    snprintf(j->dir, sizeof j->dir, "%s/0%02x%02x%02x%02x%02x%02x%02x%02x", above, r[0], r[1], r[2],
+             r[3], r[4], r[5], r[6], r[7]);
+    if (mkdir(j->dir, 0700)) {
+        enum err_code rc = err_sys(e, j->dir, "make directory");
+
+        j->dir[0] = '\0';
+        return rc;
+    }
+    enum err_code rc = change_record_write(j->dir, c, e);
+
+    return rc ? rc : disk_sync_dir(above, e);
+}
+
+static enum err_code journal_begin(struct journal *j, const char *above, struct slice records,
+                                   struct err *e)
+{
+    struct change *c = change_new("append");
+    enum err_code rc = c ? describe_append(c, j->path, records, j->flags, e) : err_nomem(e);
+
+    if (!rc)
+        rc = entry_write(j, above, c, e);
+    change_free(c);
+    return rc;
+}
+
+static void journal_end(struct journal *j)
+{
+    if (j->dir[0] && copy_remove(j->dir, NULL))
+        errno = 0; /* the next one finds that it was done */
+    j->dir[0] = '\0';
+    if (j->lock >= 0)
+        close(j->lock);
+    j->lock = -1;
+}
+
+/* Entries of this log can only be those of the dead: it is our turn. */
+static enum err_code recover_dead_append(struct journal *j, const char *above, struct err *e)
+{
+    char *real = j->flags & APPEND_FOLLOW ? realpath(j->path, NULL) : strdup(j->path);
+
+    if (!real)
+        return err_sys(e, j->path, "append: find the file");
+    recover_appends(above, real);
+    free(real);
+    return ERR_OK;
+}
+
+static enum err_code compose_written_down(void *arg, struct buf *records, struct err *e)
+{
+    struct journal *j = arg;
+    char above[PATH_MAX];
+
+    journal_end(j);
+    if (env_state_path(j->env, "appends", above, NULL) == ERR_NOT_FOUND)
+        return j->compose(j->arg, records, e);
+    enum err_code rc = disk_own_dir(j->env->state_dir, above, e);
+
+    if (rc)
+        return rc;
+    j->lock = open(above, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    rc = j->lock < 0 ? err_sys(e, above, "open") : lock_shared(j->lock, above, e);
+    if (!rc)
+        rc = recover_dead_append(j, above, e);
+    if (!rc)
+        rc = j->compose(j->arg, records, e);
+    return rc || !records->n ? rc : journal_begin(j, above, buf_slice(records), e);
+}
+
+enum err_code journal_append(const struct store_env *env, const char *path, unsigned flags,
+                             log_compose_fn *compose, void *arg, struct err *e)
+{
+    struct journal j = { env, path, flags, compose, arg, -1, "" };
+
+    journal_recover(env);
+    enum err_code rc = log_append_with(path, flags, compose_written_down, &j, NULL, e);
+
+    journal_end(&j);
+    return rc;
+}

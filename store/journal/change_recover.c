@@ -1,0 +1,227 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/fs/disk.h"
+#include "store/journal/change_log.h"
+#include "store/journal/change_record.h"
+
+/* What a crash left of a change:
+ *
+ *   no record          no step was begun              the directory goes
+ *   every step done    only the last renaming lacks   it is done now: what followed upon it may be there already
+ *   anything else      some steps, and half a step    they are taken back, newest first
+ *
+ * Where a directory of a step is not there, the store may be moved away or not mounted yet: then it is left for a later
+ * start, as it is where the disk may not be written.
+ *
+ * A step that was done and cannot be taken back, because somebody worked on the same file since, stays: their work
+ * counts more than our tidiness, and the next start must not fail over it for ever. Its record stays too, as that of a
+ * change that is done: what the step took out lies nowhere else. Where a program merely has the file open, the next
+ * start tries again. */
+
+static const char stays_text[] = "cut short; it stays, since somebody wrote after it";
+
+/* A refusal is an answer, no failure. */
+static enum err_code answer_of(enum err_code rc, enum rollback *how)
+{
+    if (rc == ERR_LOCKED)
+        *how = ROLLBACK_RETRY;
+    else if (rc == ERR_STALE || rc == ERR_UNSAFE)
+        *how = ROLLBACK_CONFLICT;
+    return *how == ROLLBACK_DONE ? rc : ERR_OK;
+}
+
+/* Of a path's first n bytes: how many are its directory's. */
+static size_t dir_length(const char *path, size_t n)
+{
+    while (n > 0 && path[n - 1] != '/')
+        n--;
+    return n > 0 ? n - 1 : 0;
+}
+
+static bool dir_exists(const char *path, size_t n)
+{
+    char dir[PATH_MAX];
+
+    if (n == 0 || n >= sizeof dir)
+        return true;
+    memcpy(dir, path, n);
+    dir[n] = '\0';
+    return access(dir, F_OK) == 0 || errno != ENOENT;
+}
+
+/* Does a step of the change make or remove this directory, or one above it? */
+static bool is_step_dir(const struct change *c, const char *path, size_t n)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        const char *other = c->step[i].path;
+        size_t m = dir_length(other, strlen(other));
+
+        if (c->step[i].with_dir && m <= n && memcmp(other, path, m) == 0 &&
+            (path[m] == '/' || m == n))
+            return true;
+    }
+    return false;
+}
+
+/* What was there before can only be given back where its directory is; a document that was not there needs none, and a
+ * directory that comes and goes with the change needs the one above it. */
+static bool is_away(const struct change *c)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        const struct step *s = &c->step[i];
+        size_t n = dir_length(s->path, strlen(s->path));
+
+        if (s->kind == STEP_PUT && s->old_absent)
+            continue;
+        if (s->with_dir)
+            n = dir_length(s->path, n);
+        if (!dir_exists(s->path, n) && (s->with_dir || !is_step_dir(c, s->path, n)))
+            return true;
+    }
+    return false;
+}
+
+enum err_code change_step_recover(struct change *c, struct step *s, enum rollback *how,
+                                  struct err *e)
+{
+    bool done;
+    enum err_code rc = step_is_done(s, &done, e);
+
+    *how = ROLLBACK_DONE;
+    if (rc)
+        return rc;
+    if (done) {
+        struct step inverse = step_inverse(s);
+
+        rc = answer_of(step_do(&inverse, &c->arena, e), how);
+        if (!rc && *how == ROLLBACK_DONE)
+            rc = step_sync(&inverse, e);
+    }
+    if (rc || *how != ROLLBACK_DONE)
+        return rc;
+    return answer_of(step_repair(s, &c->arena, e), how);
+}
+
+static enum err_code all_done(struct change *c, bool *done, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    *done = true;
+    for (size_t i = 0; i < c->n && *done && !rc; i++)
+        rc = step_is_done(&c->step[i], done, e);
+    return rc;
+}
+
+/* The crash may have come between a step's bytes and their fsync. */
+static enum err_code harden(const struct step *s, struct err *e)
+{
+    if (s->kind == STEP_MOVE || s->kind == STEP_REF || (s->kind == STEP_PUT && s->absent))
+        return ERR_OK;
+    int fd = open(s->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+
+    if (fd < 0)
+        return err_sys(e, s->path, "open");
+    enum err_code rc = disk_sync(fd, s->path, e);
+
+    close(fd);
+    return rc;
+}
+
+static enum err_code go_forward(struct change_log *log, struct change *c, const char *dir,
+                                struct err *e)
+{
+    bool stands;
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < c->n && !rc; i++)
+        rc = harden(&c->step[i], e);
+    if (!rc)
+        rc = change_steps_sync(c, e);
+    for (size_t i = 0; i < c->n && !rc; i++)
+        rc = step_clean_up(&c->step[i], &c->arena, e);
+    if (!rc && !disk_new_sweep(dir))
+        rc = err_sys(e, dir, "remove temporary files");
+    return rc ? rc : change_finish(log, c, dir, &stands, e);
+}
+
+/* A ref that went may be in the keeping of one that was made before it: where its going stays, so does its keeper. */
+static bool is_held(const struct step *s, const struct step *stays)
+{
+    return stays && s->kind == STEP_REF && strcmp(s->path, stays->path) == 0;
+}
+
+enum err_code change_steps_recover(struct change *c, enum rollback *how, struct err *e)
+{
+    const struct step *stays = NULL;
+    enum err_code rc = ERR_OK;
+
+    *how = is_away(c) ? ROLLBACK_RETRY : ROLLBACK_DONE;
+    for (size_t i = c->n; i > 0 && !rc && *how != ROLLBACK_RETRY; i--) {
+        struct step *s = &c->step[i - 1];
+        enum rollback one;
+
+        if (is_held(s, stays))
+            continue;
+        rc = change_step_recover(c, s, &one, e);
+        if (!rc && one != ROLLBACK_DONE)
+            *how = one;
+        if (!rc && one == ROLLBACK_CONFLICT && s->kind == STEP_REF)
+            stays = s;
+    }
+    return rc;
+}
+
+static enum err_code go_back(struct change_log *log, struct change *c, const char *dir,
+                             struct err *e)
+{
+    enum rollback how;
+    bool stands;
+    enum err_code rc = change_steps_recover(c, &how, e);
+
+    if (rc || how == ROLLBACK_RETRY)
+        return rc;
+    if (how == ROLLBACK_DONE)
+        return change_remove_record(dir, e);
+    c->text = stays_text;
+    return change_finish(log, c, dir, &stands, e);
+}
+
+/* It holds up no other change. */
+static bool waits_for_person(const struct err *e)
+{
+    return e && (e->sys == EROFS || e->sys == EACCES || e->sys == EPERM);
+}
+
+enum err_code change_recover(struct change_log *log, const char *name, struct err *e)
+{
+    char dir[PATH_MAX];
+    struct change *c;
+    bool done = false;
+    size_t n = strlen(name) - strlen(CHANGE_INTENT_SUFFIX);
+
+    if ((size_t)snprintf(dir, sizeof dir, "%s/%s", log->dir, name) >= sizeof dir)
+        return ERR_OK;
+    enum err_code rc = change_record_read(dir, &c, e);
+
+    if (rc == ERR_NOT_FOUND)
+        return change_remove_record(dir, e);
+    if (rc) /* what cannot be understood is not acted on: a newer reprise will, and doctor tells */
+        return rc == ERR_FORMAT || rc == ERR_UNSAFE ? ERR_OK : rc;
+    if (n < sizeof c->id) {
+        memcpy(c->id, name, n);
+        c->id[n] = '\0';
+        rc = all_done(c, &done, e);
+        c->learned = true;
+    }
+    if (!rc)
+        rc = done ? go_forward(log, c, dir, e) : go_back(log, c, dir, e);
+    change_free(c);
+    if (rc && waits_for_person(e))
+        return ERR_OK;
+    return rc ? err_wrap(e, rc, "end a change that was cut short") : ERR_OK;
+}

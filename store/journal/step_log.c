@@ -1,0 +1,422 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/fs/disk.h"
+#include "store/fs/file_at.h"
+#include "store/journal/step_internal.h"
+#include "store/log/append.h"
+#include "store/log/lease.h"
+
+/* What was appended is looked for by its first bytes, in pieces of the file. They overlap, so that no match is cut. */
+enum { SEARCH_WINDOW = 1 << 20, SEARCH_HEAD = 4096 };
+
+enum err_code step_append_do(struct step *s, struct arena *a, struct err *e)
+{
+    struct appended done;
+    enum err_code rc = log_append(s->path, s->bytes, s->follow ? APPEND_FOLLOW : 0, &done, e);
+
+    if (rc)
+        return rc;
+    if (done.guarded) {
+        char *p = arena_alloc(a, s->bytes.n + 1);
+
+        if (!p)
+            return err_nomem(e);
+        p[0] = '\n';
+        memcpy(p + 1, s->bytes.p, s->bytes.n);
+        s->bytes = (struct slice){ p, s->bytes.n + 1 };
+    }
+    s->offset = done.offset;
+    s->old_mtime_ns = done.before.mtime_ns;
+    return ERR_OK;
+}
+
+/* The lease was taken from us while we were stopped, and whoever waited for it may have written. */
+static enum err_code still_alone(const struct lease *lease, const char *path, struct err *e)
+{
+    return lease_is_held(lease) ? ERR_OK
+                                : err_set(e, ERR_LOCKED, path,
+                                          "change the end: a program opened the session meanwhile");
+}
+
+static enum err_code cut_end(const struct lease *lease, int64_t end, const char *path,
+                             struct err *e)
+{
+    enum err_code rc = still_alone(lease, path, e);
+
+    return !rc && ftruncate(lease->fd, end) ? err_sys(e, path, "cut the end") : rc;
+}
+
+/* The end of the log is longer or shorter than before. Growing first and shrinking last keeps every byte that
+ * is wanted on the disk at each moment: only bytes that are in the record already are ever cut. */
+static enum err_code tail_write(const struct lease *lease, const struct step *s,
+                                const struct stat *st, struct err *e)
+{
+    int64_t end = s->offset + (int64_t)s->bytes.n;
+    enum err_code rc = still_alone(lease, s->path, e);
+
+    if (rc)
+        return rc;
+    rc = file_at_write(lease->fd, s->bytes, s->offset, s->path, e);
+    if (!rc && end < st->st_size)
+        rc = cut_end(lease, end, s->path, e);
+    if (!rc)
+        return ERR_OK;
+    enum err_code back = file_at_write(lease->fd, s->old, s->offset, s->path, NULL);
+
+    if (!back && end > st->st_size)
+        back = cut_end(lease, st->st_size, s->path, NULL);
+    return back ? err_wrap(e, rc, "the old end could not be put back") : rc;
+}
+
+static enum err_code tail_do(struct step *s, struct err *e)
+{
+    int fd;
+    struct lease lease;
+    struct stat st;
+    enum err_code rc = file_at_open(s->path, &fd, &st, e);
+
+    if (rc)
+        return rc;
+    if (!lease_acquire(&lease, fd)) {
+        close(fd);
+        return err_set(e, ERR_LOCKED, s->path, "change the end: a program has the session open");
+    }
+    bool same = false;
+
+    if (fstat(fd, &st))
+        rc = err_sys(e, s->path, "look at the file");
+    else
+        rc = file_at_holds(fd, s->old, s->offset, &same, s->path, e);
+    if (!rc && (!same || st.st_size != s->offset + (int64_t)s->old.n))
+        rc = err_set(e, ERR_STALE, s->path, "change the end: the session continued since");
+    if (!rc) {
+        s->old_mtime_ns = file_at_mtime(&st);
+        rc = tail_write(&lease, s, &st, e);
+        if (lease_is_held(&lease)) /* else the time is that of somebody's write */
+            file_at_set_mtime(fd, rc ? s->old_mtime_ns : s->mtime_ns);
+    }
+    lease_release(&lease);
+    if (!rc)
+        rc = disk_sync(fd, s->path, e);
+    close(fd);
+    return rc;
+}
+
+/* Where the end cannot be cut off, the opposite is appended instead (step.h, step_do). */
+enum err_code step_tail_do(struct step *s, struct arena *a, struct err *e)
+{
+    enum err_code rc = tail_do(s, e);
+
+    /* What was appended through a link is never cut through it, and contradicted all the same. */
+    bool linked = rc == ERR_UNSAFE && s->follow;
+
+    if (s->opposite.n == 0 || (rc != ERR_LOCKED && rc != ERR_STALE && !linked))
+        return rc;
+    struct step append = { .kind = STEP_APPEND,
+                           .path = s->path,
+                           .bytes = s->opposite,
+                           .opposite = s->old,
+                           .follow = s->follow,
+                           .mtime_ns = MTIME_NOW };
+
+    rc = step_append_do(&append, a, e);
+    if (!rc)
+        *s = append;
+    return rc;
+}
+
+enum err_code step_edit_do(struct step *s, struct err *e)
+{
+    int fd;
+    struct stat st;
+    enum err_code rc = file_at_open(s->path, &fd, &st, e);
+
+    if (rc)
+        return rc;
+    bool same;
+
+    rc = file_at_holds(fd, s->old, s->offset, &same, s->path, e);
+    if (!rc && (!same || s->old.n != s->bytes.n))
+        rc = err_set(e, ERR_STALE, s->path, "edit in place: the bytes there changed");
+    if (!rc) {
+        s->old_mtime_ns = file_at_mtime(&st);
+        rc = file_at_write(fd, s->bytes, s->offset, s->path, e);
+        if (rc && file_at_write(fd, s->old, s->offset, s->path, NULL))
+            rc = err_wrap(e, rc, "the old bytes could not be put back");
+        else if (rc)
+            file_at_set_mtime(fd, s->old_mtime_ns);
+    }
+    if (!rc)
+        rc = disk_sync(fd, s->path, e);
+    if (!rc)
+        file_at_set_mtime(fd, s->mtime_ns);
+    close(fd);
+    return rc;
+}
+
+/* Looks for the bytes from *at on; *at becomes where they lie. window has room for SEARCH_WINDOW. */
+static enum err_code search(int fd, const struct step *s, char *window, int64_t *at, bool *found,
+                            struct err *e)
+{
+    size_t head = s->bytes.n < SEARCH_HEAD ? s->bytes.n : SEARCH_HEAD, got;
+    enum err_code rc = ERR_OK;
+
+    while (!rc && !*found) {
+        rc = file_at_read(fd, window, SEARCH_WINDOW, *at, &got, s->path, e);
+        if (rc || got < head)
+            break;
+        const char *from = window, *hit;
+
+        while (!rc && (hit = memmem(from, got - (size_t)(from - window), s->bytes.p, head))) {
+            rc = file_at_holds(fd, s->bytes, *at + (hit - window), found, s->path, e);
+            if (*found)
+                *at += hit - window;
+            if (rc || *found)
+                break;
+            from = hit + 1;
+        }
+        if (!*found)
+            *at += (int64_t)(got - head + 1);
+    }
+    return rc;
+}
+
+/* The appended bytes are looked for behind the place where the file ended: another program may have written between. */
+enum err_code step_append_is_done(struct step *s, bool *done, struct err *e)
+{
+    struct stat st;
+    int fd = open(s->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
+    *done = false;
+    if (fd < 0)
+        return errno == ENOENT ? ERR_OK : err_sys(e, s->path, "open");
+    if (fstat(fd, &st)) {
+        enum err_code rc = err_sys(e, s->path, "look at the file");
+
+        close(fd);
+        return rc;
+    }
+    int64_t at = s->offset;
+    char *window = malloc(SEARCH_WINDOW);
+    enum err_code rc = window ? ERR_OK : err_nomem(e);
+
+    if (!rc && at + (int64_t)s->bytes.n <= st.st_size)
+        rc = search(fd, s, window, &at, done, e);
+    if (*done)
+        s->offset = at;
+    free(window);
+    close(fd);
+    return rc;
+}
+
+static bool known_at(const struct step *s, size_t at, char c)
+{
+    return (at < s->old.n && c == s->old.p[at]) || (at < s->bytes.n && c == s->bytes.p[at]) ||
+           (c == '\0' && at >= s->old.n);
+}
+
+/* Is each byte from offset on either the old one or the new one (or a NUL that a power cut left where the file
+ * had grown)? Only then was it our write that was cut short. */
+static enum err_code mixed(int fd, const struct step *s, int64_t size, bool *is, struct err *e)
+{
+    int64_t n = size - s->offset;
+    char piece[4096];
+    ssize_t k;
+
+    *is = n >= 0 && ((size_t)n <= s->old.n || (size_t)n <= s->bytes.n);
+    for (int64_t i = 0; i < n && *is; i += k) {
+        size_t want = n - i < (int64_t)sizeof piece ? (size_t)(n - i) : sizeof piece;
+
+        do
+            k = pread(fd, piece, want, s->offset + i);
+        while (k < 0 && errno == EINTR);
+        if (k < 0)
+            return err_sys(e, s->path, "read");
+        *is = k > 0; /* it became shorter meanwhile */
+        for (ssize_t j = 0; j < k && *is; j++)
+            *is = known_at(s, (size_t)(i + j), piece[j]);
+    }
+    return ERR_OK;
+}
+
+/* Behind a TAIL that was done somebody may have written, before a crash let us say that it was. The new bytes lie there
+ * then, the old ones do not, and the rest is no half of our own write. */
+static enum err_code written_behind(int fd, const struct step *s, int64_t size, bool *is,
+                                    struct err *e)
+{
+    bool grows =
+        s->bytes.n > s->old.n && (s->old.n == 0 || memcmp(s->bytes.p, s->old.p, s->old.n) == 0);
+    bool same = false, half = false;
+    enum err_code rc = file_at_holds(fd, s->bytes, s->offset, is, s->path, e);
+
+    if (!rc && *is && !grows)
+        rc = file_at_holds(fd, s->old, s->offset, &same, s->path, e);
+    if (!rc && *is && !same)
+        rc = mixed(fd, s, size, &half, e);
+    *is = *is && !rc && !same && !half;
+    return rc;
+}
+
+enum err_code step_bytes_is_done(const struct step *s, bool *done, struct err *e)
+{
+    struct stat st;
+    int fd = open(s->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int64_t end = s->offset + (int64_t)s->bytes.n;
+
+    *done = false;
+    if (fd < 0)
+        return errno == ENOENT ? ERR_OK : err_sys(e, s->path, "open");
+    enum err_code rc = fstat(fd, &st) ? err_sys(e, s->path, "look at the file") : ERR_OK;
+
+    if (!rc && (s->kind == STEP_EDIT || st.st_size == end))
+        rc = file_at_holds(fd, s->bytes, s->offset, done, s->path, e);
+    else if (!rc && st.st_size > end)
+        rc = written_behind(fd, s, st.st_size, done, e);
+    close(fd);
+    return rc;
+}
+
+enum err_code step_tail_is_done(struct step *s, bool *done, struct err *e)
+{
+    enum err_code rc = step_bytes_is_done(s, done, e);
+
+    if (rc || *done || s->opposite.n == 0)
+        return rc;
+    struct step append = *s;
+
+    append.kind = STEP_APPEND;
+    append.bytes = s->opposite;
+    append.opposite = s->old;
+    append.offset = s->offset + (int64_t)s->old.n;
+    rc = step_append_is_done(&append, done, e);
+    if (!rc && *done)
+        *s = append;
+    return rc;
+}
+
+static enum err_code time_mend(const struct step *s, struct err *e)
+{
+    int fd;
+    struct stat st;
+
+    /* Where nothing can be written nothing was; that must not be taken for a failure to mend. */
+    if (lstat(s->path, &st) == 0 && file_at_mtime(&st) == s->old_mtime_ns)
+        return ERR_OK;
+    enum err_code rc = file_at_open(s->path, &fd, &st, e);
+
+    if (rc)
+        return rc == ERR_NOT_FOUND || rc == ERR_UNSAFE ? ERR_OK : rc;
+    if (file_at_mtime(&st) != s->old_mtime_ns && !file_at_set_mtime(fd, s->old_mtime_ns))
+        rc = err_sys(e, s->path, "put the time back");
+    close(fd);
+    return rc;
+}
+
+/* Where the lease is not granted blanks lie in place of what there is of the append. */
+enum err_code step_append_repair(const struct step *s, struct err *e)
+{
+    struct step tail = *s;
+    struct stat st;
+
+    if (stat(s->path, &st))
+        return errno == ENOENT ? ERR_OK : err_sys(e, s->path, "look at the file");
+    if (st.st_size < s->offset)
+        return ERR_OK;
+    if (st.st_size ==
+        s->offset) /* perhaps it was cut off, and the crash came before its time was put back */
+        return time_mend(s, e);
+    tail.kind = STEP_TAIL;
+    tail.old = (struct slice){ NULL, 0 };
+    return step_bytes_repair(&tail, e);
+}
+
+/* Do the old bytes lie there, and nothing but them, as if nobody had come? */
+static bool is_as_before(const struct step *s)
+{
+    struct stat st;
+    int fd = open(s->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int64_t end = s->offset + (int64_t)s->old.n;
+    bool same = false;
+
+    if (fd < 0)
+        return false;
+    if (fstat(fd, &st) == 0 && file_at_mtime(&st) == s->old_mtime_ns &&
+        (s->kind == STEP_EDIT || st.st_size == end) &&
+        file_at_holds(fd, s->old, s->offset, &same, s->path, NULL))
+        same = false; /* whoever mends it will say what is wrong */
+    close(fd);
+    return same;
+}
+
+/* What others wrote may stand behind the old end, never in its place. */
+static enum err_code is_there_still(int fd, const struct step *s, struct err *e)
+{
+    bool same;
+    enum err_code rc = file_at_holds(fd, s->old, s->offset, &same, s->path, e);
+
+    return rc || same ? rc : err_set(e, ERR_STALE, s->path, "undo: the session continued since");
+}
+
+/* A mixture of old and new bytes becomes the old ones. lease: that a TAIL needs; NULL for an EDIT. */
+static enum err_code bytes_back(int fd, const struct lease *lease, const struct step *s,
+                                int64_t size, struct err *e)
+{
+    int64_t end = s->offset + (int64_t)s->old.n;
+    enum err_code rc = file_at_write(fd, s->old, s->offset, s->path, e);
+
+    if (!rc && lease && size > end)
+        rc = cut_end(lease, end, s->path, e);
+    if (!rc && !file_at_set_mtime(fd, s->old_mtime_ns))
+        rc = err_sys(e, s->path, "put the time back");
+    return rc;
+}
+
+/* Half an append that cannot be cut off: its last line would have the next one of anybody glued to it. */
+static enum err_code part_blank(int fd, const struct step *s, int64_t size, struct err *e)
+{
+    int64_t guard = s->bytes.n && s->bytes.p[0] == '\n';
+    int64_t n = size - s->offset - guard;
+    enum err_code rc = n > 0 ? file_at_blank(fd, (size_t)n, s->offset + guard, s->path, e) : ERR_OK;
+
+    return rc ? rc : disk_sync(fd, s->path, e);
+}
+
+enum err_code step_bytes_repair(const struct step *s, struct err *e)
+{
+    int fd;
+    struct lease lease;
+    struct stat st;
+    bool is, tail = s->kind == STEP_TAIL;
+
+    if (is_as_before(s))
+        return ERR_OK;
+    enum err_code rc = file_at_open(s->path, &fd, &st, e);
+
+    if (rc == ERR_NOT_FOUND)
+        return tail && s->old.n ? err_set(e, ERR_STALE, s->path, "undo: the session is gone")
+                                : ERR_OK;
+    if (rc)
+        return rc;
+    rc = mixed(fd, s, tail ? st.st_size : s->offset + (int64_t)s->old.n, &is, e);
+    if (!rc && is && tail && !lease_acquire(&lease, fd)) {
+        rc = s->old.n ? err_set(e, ERR_LOCKED, s->path, "undo: a program has the session open")
+                      : part_blank(fd, s, st.st_size, e);
+        is = false;
+    }
+    if (!rc && is) {
+        rc = bytes_back(fd, tail ? &lease : NULL, s, st.st_size, e);
+        if (tail)
+            lease_release(&lease);
+        if (!rc)
+            rc = disk_sync(fd, s->path, e);
+    } else if (!rc && tail) {
+        rc = is_there_still(fd, s, e);
+    }
+    close(fd);
+    return rc;
+}

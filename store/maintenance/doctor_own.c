@@ -1,0 +1,291 @@
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lite/io/file.h"
+#include "store/fs/disk.h"
+#include "store/fs/file_at.h"
+#include "store/journal/change_log.h"
+#include "store/journal/change_record.h"
+#include "store/log/filelock.h"
+#include "store/maintenance/doctor.h"
+#include "store/maintenance/trash_info.h"
+#include "store/rewind/record/tx.h"
+
+/* What reprise itself keeps: the operation log, the records of rewinds, the trash. Looked at without opening any of
+ * them, for opening recovers. */
+
+/* Says what is wrong with one entry of a directory; f comes with its path. f->why NULL: nothing. */
+typedef enum err_code entry_fn(const char *path, const char *name, struct finding *f,
+                               struct arena *a, struct err *e);
+
+static bool has_file(const char *dir, const char *name)
+{
+    char path[PATH_MAX];
+    struct stat st;
+
+    return (size_t)snprintf(path, sizeof path, "%s/%s", dir, name) < sizeof path &&
+           lstat(path, &st) == 0;
+}
+
+/* Nothing of another user's is carried out, whatever it says. */
+static bool is_others(const char *path, struct finding *f)
+{
+    if (disk_check_own(path, NULL) != ERR_UNSAFE)
+        return false;
+    f->why = "it belongs to another user, and is not used";
+    return true;
+}
+
+/* ---- the operation log ---- */
+
+static bool is_intent(const char *name)
+{
+    const char *dot = strchr(name, '.');
+
+    return dot && strcmp(dot, CHANGE_INTENT_SUFFIX) == 0;
+}
+
+static enum err_code look_at_append(const char *path, const char *name, struct finding *f,
+                                    struct arena *a, struct err *e)
+{
+    char above[PATH_MAX];
+    int n = (int)(strlen(path) - strlen(name));
+
+    (void)a;
+    (void)e;
+    if ((size_t)snprintf(above, sizeof above, "%.*s", n, path) < sizeof above &&
+        filelock_is_held(above))
+        return ERR_OK; /* it is under way */
+    f->kind = FINDING_UNFINISHED_CHANGE;
+    f->why = "an interrupted append; it will be undone";
+    f->fixable = true;
+    return ERR_OK;
+}
+
+static enum err_code look_at_change(const char *path, const char *name, struct finding *f,
+                                    struct arena *a, struct err *e)
+{
+    struct change *c;
+
+    (void)a;
+    f->kind = FINDING_DAMAGED_CHANGE;
+    if (is_others(path, f))
+        return ERR_OK;
+    if (is_intent(name)) {
+        f->kind = FINDING_UNFINISHED_CHANGE;
+        f->why = "an interrupted change, or one in progress; it will be undone once its "
+                 "store is "
+                 "there and can be written";
+        f->fixable = true;
+        return ERR_OK;
+    }
+    enum err_code rc = change_record_read(path, &c, NULL);
+
+    if (rc == ERR_OK)
+        change_free(c);
+    else if (rc == ERR_NOMEM)
+        return err_nomem(e);
+    else
+        f->why = "its record cannot be read: this change cannot be undone";
+    f->kind = FINDING_DAMAGED_CHANGE;
+    return ERR_OK;
+}
+
+/* ---- rewinds ---- */
+
+static enum err_code look_at_rewind(const char *path, const char *name, struct finding *f,
+                                    struct arena *a, struct err *e)
+{
+    struct rewind_tx tx;
+    enum err_code rc = rewind_tx_read(path, name, &tx, NULL);
+    bool unfinished = rc == ERR_NOT_FOUND || (!rc && tx.phase < TX_DONE);
+
+    (void)a;
+    if (rc == ERR_NOMEM)
+        return err_nomem(e);
+    if (unfinished) {
+        f->kind = FINDING_UNFINISHED_REWIND;
+        f->why = !rc && tx.phase >= TX_INTENT
+                     ? "an interrupted rewind; it will be finished (reprise rewinds "
+                       "says what it waits for)"
+                     : "a rewind interrupted before it changed anything; it will be dropped";
+        f->fixable = true;
+    } else if (rc) {
+        f->kind = FINDING_DAMAGED_REWIND;
+        f->why = rewind_tx_check_own(path, NULL) == ERR_UNSAFE
+                     ? "it belongs to another user, in whole or in part, and is not used"
+                     : "its record cannot be read: this rewind cannot be undone";
+    }
+    if (!rc)
+        rewind_tx_fini(&tx);
+    return ERR_OK;
+}
+
+/* ---- the trash ---- */
+
+static bool is_empty_dir(const char *path)
+{
+    DIR *dir = opendir(path);
+    struct dirent *d;
+    bool empty = dir != NULL;
+
+    while (dir && (d = readdir(dir)))
+        empty &= strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0;
+    if (dir)
+        closedir(dir);
+    return empty;
+}
+
+static enum err_code look_at_batch(const char *path, const char *name, struct finding *f,
+                                   struct arena *a, struct err *e)
+{
+    struct trash_list list = { 0 };
+    struct buf text = { 0 };
+    const char *info = arena_format(a, "%s/info", path);
+    enum err_code rc = info ? ERR_OK : ERR_NOMEM;
+
+    f->kind = FINDING_DAMAGED_TRASH;
+    if (is_others(path, f))
+        return ERR_OK;
+    if (!rc)
+        rc = file_read_all(AT_FDCWD, info, 0, 256u << 20, &text, NULL);
+    if (!rc)
+        rc = trash_info_parse(buf_slice(&text), path, name, &list, NULL);
+    trash_list_fini(&list);
+    buf_fini(&text);
+    if (rc == ERR_NOMEM)
+        return err_nomem(e);
+    /* What was put back as a whole leaves an empty directory. */
+    if (rc && !is_empty_dir(path))
+        f->why = has_file(path, "info")
+                     ? "the list of what was deleted at once cannot be read; the files are there"
+                     : "the list of what was deleted at once is gone; the files are there";
+    return ERR_OK;
+}
+
+/* ---- together ---- */
+
+static enum err_code look_in(const char *dir, entry_fn *look, struct finding_list *list,
+                             struct err *e)
+{
+    struct dirent **names;
+    int n = scandir(dir, &names, NULL, alphasort);
+    enum err_code rc = ERR_OK;
+
+    if (n < 0)
+        return errno == ENOENT || errno == ENOTDIR ? ERR_OK : err_sys(e, dir, "read directory");
+    for (int i = 0; i < n; i++) {
+        const char *name = names[i]->d_name;
+        struct finding f = { .why = NULL };
+
+        if (!rc && name[0] >= '0' && name[0] <= '9') {
+            f.path = arena_format(&list->arena, "%s/%s", dir, name);
+            rc = f.path ? look(f.path, name, &f, &list->arena, e) : err_nomem(e);
+        }
+        if (!rc && f.why)
+            rc = doctor_list_add(&f, list, e);
+        free(names[i]);
+    }
+    free(names);
+    return rc;
+}
+
+static enum err_code look_in_all(const struct store_env *env, struct finding_list *list,
+                                 struct err *e)
+{
+    const struct {
+        const char *base, *name;
+        entry_fn *look;
+    } places[] = {
+        { env->state_dir, "changes", look_at_change },
+        { env->state_dir, "appends", look_at_append },
+        { env->state_dir, "rewinds", look_at_rewind },
+        { env->data_dir, "trash", look_at_batch },
+    };
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < sizeof places / sizeof *places && !rc; i++) {
+        const char *dir = places[i].base
+                              ? arena_format(&list->arena, "%s/%s", places[i].base, places[i].name)
+                              : NULL;
+
+        if (dir)
+            rc = look_in(dir, places[i].look, list, e);
+        else if (places[i].base)
+            rc = err_nomem(e);
+    }
+    return rc;
+}
+
+static bool is_gone(const char *path)
+{
+    bool there = true;
+
+    return file_at_stat(path, &there, NULL, NULL) == ERR_OK && !there;
+}
+
+/* The record was finished or dropped, or says what it waits for. */
+static void look_again(struct finding *f, const struct rewind_recovery *r, struct arena *a)
+{
+    const char *id = strrchr(f->path, '/') + 1;
+
+    f->fixed = true;
+    for (size_t i = 0; i < r->waiting && i < REWIND_WAITING_TOLD; i++) {
+        const struct rewind_waiting *w = &r->first[i];
+        char why[400];
+
+        if (strcmp(w->id, id) != 0)
+            continue;
+        f->fixed = false;
+        err_format(&w->why, why, sizeof why);
+        const char *text = arena_format(
+            a,
+            "a rewind that cannot be finished yet: %s; to abandon it: reprise rewinds abandon %s",
+            why, id);
+
+        f->why = text ? text : f->why;
+    }
+}
+
+/* Opening the logs recovers them. What then is still there could not be brought to its end. */
+static void fix(const struct doctor *d, struct finding_list *list)
+{
+    struct change_log *log;
+    struct rewind_recovery r;
+    bool changes = change_log_open(d->env, &log, NULL) == ERR_OK;
+    bool rewinds = rewind_recover_all(d->env, &r, NULL) == ERR_OK;
+
+    if (changes)
+        change_log_close(log);
+    rewinds = rewinds && r.waiting <= REWIND_WAITING_TOLD;
+    for (size_t i = 0; i < list->n; i++) {
+        struct finding *f = &list->finding[i];
+
+        if (f->kind == FINDING_UNFINISHED_CHANGE)
+            f->fixed = changes && is_gone(f->path);
+        else if (f->kind == FINDING_UNFINISHED_REWIND && rewinds)
+            look_again(f, &r, &list->arena);
+    }
+}
+
+enum err_code doctor_own(const struct doctor *d, finding_fn *fn, void *arg, struct err *e)
+{
+    struct finding_list list = { 0 };
+    bool fixable = false;
+    enum err_code rc = look_in_all(d->env, &list, e);
+
+    for (size_t i = 0; i < list.n; i++)
+        fixable |= list.finding[i].fixable;
+    if (!rc && d->fix && fixable)
+        fix(d, &list);
+    for (size_t i = 0; i < list.n && !rc; i++)
+        rc = fn(&list.finding[i], arg, e);
+    arena_fini(&list.arena);
+    return rc;
+}

@@ -1,0 +1,96 @@
+#include "store/maintenance/trash_request.h"
+
+#include "store/rewind/plan/origin.h"
+
+static enum err_code check_quiet(const struct session_ref *ref, struct live live, bool unsure,
+                                 struct err *e)
+{
+    if (live.state == LIVE_QUIET || (live.state == LIVE_UNKNOWN && unsure))
+        return ERR_OK;
+    if (live.pid == 0)
+        return err_set(e, ERR_LOCKED, ref->path.p, "delete: an agent may be writing to it (%s)",
+                       live.why ? live.why : "it is registered");
+    return err_set(e, ERR_LOCKED, ref->path.p,
+                   "delete: process %ld may be writing to it (%s); quit it first", (long)live.pid,
+                   live.why ? live.why : "it is registered");
+}
+
+static enum err_code check_supported(const struct session_ref *ref, struct err *e)
+{
+    return ref->store->ops->parts ? ERR_OK : unsupported_error(ref, CAN_DELETE, "delete", e);
+}
+
+static enum err_code fill_request(const struct session_ref *ref, struct slice title, unsigned what,
+                                  struct arena *a, struct trash_request *out, struct err *e)
+{
+    const struct store *st = ref->store;
+    const char **part;
+    struct owned_refs tied = { .n = 0 };
+    struct change_origin origin = { 0 };
+    size_t n;
+    enum err_code rc = st->ops->parts(st, ref, what & TRASH_REQUEST_ALL, a, &part, &n, e);
+
+    if (!rc && st->ops->owned_refs)
+        rc = st->ops->owned_refs(st, ref, a, &tied, e);
+    if (!rc && n == 0)
+        rc = err_set(e, ERR_UNSUPPORTED, ref->path.p, "delete: %s",
+                     tied.stays ? tied.stays : "nothing of it can be deleted");
+    if (!rc)
+        rc = origin_of(ref, a, &origin, e);
+    if (rc)
+        return rc;
+    *out = (struct trash_request){
+        .system = st->ops->name,
+        .store = st->path,
+        .id = ref->id,
+        .title = title,
+        .dir = origin.dir,
+        .part = part,
+        .parts = n,
+        .owned_refs = tied.ref,
+        .owned_refs_n = tied.n,
+        .stays = tied.stays,
+    };
+    return ERR_OK;
+}
+
+enum err_code trash_request_make_live(const struct session_ref *ref, struct live live,
+                                      struct slice title, unsigned what, struct arena *a,
+                                      struct trash_request *out, struct err *e)
+{
+    enum err_code rc = check_supported(ref, e);
+
+    if (!rc)
+        rc = check_quiet(ref, live, what & TRASH_REQUEST_UNSURE, e);
+    return rc ? rc : fill_request(ref, title, what, a, out, e);
+}
+
+enum err_code trash_request_make_all(const struct session_ref *const ref[],
+                                     const struct slice title[], size_t n, unsigned what,
+                                     struct arena *a, struct trash_request out[], size_t *failed,
+                                     struct err *e)
+{
+    struct live *live = arena_alloc(a, (n + 1) * sizeof *live);
+    enum err_code rc = live ? ERR_OK : err_nomem(e);
+
+    *failed = 0;
+    for (size_t i = 0; i < n && !rc; i++) {
+        *failed = i;
+        rc = check_supported(ref[i], e);
+    }
+    if (!rc)
+        rc = store_live(ref, n, live, e);
+    for (size_t i = 0; i < n && !rc; i++) {
+        *failed = i;
+        rc = trash_request_make_live(ref[i], live[i], title[i], what, a, &out[i], e);
+    }
+    return rc;
+}
+
+enum err_code trash_request_make(const struct session_ref *ref, struct slice title, unsigned what,
+                                 struct arena *a, struct trash_request *out, struct err *e)
+{
+    size_t failed;
+
+    return trash_request_make_all(&ref, &title, 1, what, a, out, &failed, e);
+}

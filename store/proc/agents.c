@@ -1,0 +1,340 @@
+#include "store/proc/agents.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lite/base/buf.h"
+#include "lite/io/file.h"
+
+enum {
+    STALE_AFTER_MS = 1000,
+    TEXT_MOST = 1 << 20, /* a command line, an environment */
+    FIRST_ARGUMENTS = 3, /* among which the script of an interpreter is looked for */
+    START_FIELD = 19,    /* of what follows the name in <pid>/stat; proc(5) counts it as 22 */
+    SLACK_MS = 2000,     /* start times are good to a tick, and the boot time to a second */
+};
+
+struct process {
+    pid_t pid;
+    int64_t start_ms;
+    char *cwd;
+    struct slice args; /* each ends with a NUL */
+};
+
+struct agents {
+    struct agents_profile of;
+    pthread_mutex_t lock; /* of all below */
+    struct arena arena;
+    struct process *process; /* in the arena */
+    size_t n, cap;
+    int64_t read_ms;
+    bool known;
+};
+
+struct agents *agents_new(const struct agents_profile *of)
+{
+    struct agents *a = calloc(1, sizeof *a);
+
+    if (!a)
+        return NULL;
+    a->of = *of;
+    if (pthread_mutex_init(&a->lock, NULL) == 0)
+        return a;
+    free(a);
+    return NULL;
+}
+
+void agents_free(struct agents *a)
+{
+    if (!a)
+        return;
+    pthread_mutex_destroy(&a->lock);
+    arena_fini(&a->arena);
+    free(a);
+}
+
+/* ---- one process ---- */
+
+static bool next_argument(struct slice *rest, struct slice *argument)
+{
+    if (rest->n == 0)
+        return false;
+    const char *end = memchr(rest->p, '\0', rest->n);
+    size_t n = end ? (size_t)(end - rest->p) : rest->n;
+
+    *argument = (struct slice){ rest->p, n };
+    rest->p += n + (end != NULL);
+    rest->n -= n + (end != NULL);
+    return true;
+}
+
+static bool is_program(struct slice argument, const char *program)
+{
+    size_t n = strlen(program);
+
+    if (strchr(program, '/'))
+        return memmem(argument.p, argument.n, program, n) != NULL;
+    const char *slash = argument.n ? memrchr(argument.p, '/', argument.n) : NULL;
+
+    if (slash) {
+        argument.n -= (size_t)(slash + 1 - argument.p);
+        argument.p = slash + 1;
+    }
+    return argument.n == n && memcmp(argument.p, program, n) == 0;
+}
+
+static bool is_interpreter(struct slice argument)
+{
+    static const char *const names[] = { "node", "bun", "deno" };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (is_program(argument, names[i]))
+            return true;
+    return false;
+}
+
+static bool is_agent(const struct agents_profile *of, struct slice args)
+{
+    struct slice argument;
+    bool script = false;
+
+    for (int i = 0; i < FIRST_ARGUMENTS && next_argument(&args, &argument); i++) {
+        for (const char *const *name = of->program; *name && (i == 0 || script); name++)
+            if (is_program(argument, *name))
+                return true;
+        script = script || is_interpreter(argument);
+    }
+    return false;
+}
+
+static bool read_text(int dir, const char *name, struct buf *text)
+{
+    text->n = 0;
+    return !file_read_all(dir, name, 0, TEXT_MOST, text, NULL);
+}
+
+/* "VARIABLE=value" among texts that end with NULs. */
+static struct slice variable(struct slice environment, const char *name)
+{
+    struct slice one;
+    size_t n = strlen(name);
+
+    while (next_argument(&environment, &one))
+        if (one.n > n && one.p[n] == '=' && memcmp(one.p, name, n) == 0)
+            return (struct slice){ one.p + n + 1, one.n - n - 1 };
+    return (struct slice){ NULL, 0 };
+}
+
+/* Where its environment cannot be read, or does not say, it may be ours. */
+static bool has_other_config(const struct agents_profile *of, int dir, struct buf *text)
+{
+    char path[PATH_MAX];
+    struct stat ours, theirs;
+
+    if (!read_text(dir, "environ", text) || text->n == 0)
+        return false;
+    struct slice config = variable(buf_slice(text), of->config_variable),
+                 home = variable(buf_slice(text), "HOME");
+
+    if (config.p)
+        snprintf(path, sizeof path, "%.*s", SLICE_ARG(config));
+    else if (home.p)
+        snprintf(path, sizeof path, "%.*s/%s", SLICE_ARG(home), of->config_at_home);
+    else
+        return false;
+    return path[0] == '/' && stat(of->config, &ours) == 0 && stat(path, &theirs) == 0 &&
+           (ours.st_dev != theirs.st_dev || ours.st_ino != theirs.st_ino);
+}
+
+/* When it began, in ticks since the machine did; -1: that cannot be read. */
+static int64_t start_ticks(int dir, struct buf *text)
+{
+    char *at;
+
+    if (!read_text(dir, "stat", text) || !buf_cstr(text))
+        return -1;
+    at = strrchr(text->p, ')'); /* its name may hold blanks and brackets */
+    for (int field = 0; at && field <= START_FIELD; field++)
+        at = strchr(at + 1, ' ');
+    return at ? strtoll(at + 1, NULL, 10) : -1;
+}
+
+/* In ms since the epoch; 0 where it is not known. */
+static int64_t boot_ms(int proc, struct buf *text)
+{
+    const char *at = NULL;
+
+    if (read_text(proc, "stat", text) && buf_cstr(text))
+        at = strstr(text->p, "btime ");
+    return at ? strtoll(at + sizeof "btime " - 1, NULL, 10) * 1000 : 0;
+}
+
+static struct process *reserve_process(struct agents *a)
+{
+    if (a->n == a->cap) {
+        size_t cap = a->cap ? 2 * a->cap : 16;
+        struct process *more = arena_alloc(&a->arena, cap * sizeof *more);
+
+        if (!more)
+            return NULL;
+        if (a->n)
+            memcpy(more, a->process, a->n * sizeof *more);
+        a->process = more;
+        a->cap = cap;
+    }
+    return &a->process[a->n];
+}
+
+static bool add_agent(struct agents *a, int dir, pid_t pid, struct slice args, int64_t boot,
+                      struct buf *text)
+{
+    struct process *p = reserve_process(a);
+    char cwd[PATH_MAX];
+    ssize_t n = readlinkat(dir, "cwd", cwd, sizeof cwd);
+
+    if (!p)
+        return false;
+    *p = (struct process){ .pid = pid, .args = arena_copy(&a->arena, args) };
+    if (n > 0)
+        p->cwd = (char *)arena_copy(&a->arena, (struct slice){ cwd, (size_t)n }).p;
+    int64_t ticks = start_ticks(dir, text), hertz = sysconf(_SC_CLK_TCK);
+
+    p->start_ms = ticks >= 0 && hertz > 0 ? boot + ticks * 1000 / hertz : 0;
+    a->n += p->args.p != NULL;
+    return p->args.p != NULL;
+}
+
+/* ---- all of them ---- */
+
+static bool read_process(struct agents *a, int proc, const char *name, int64_t boot,
+                         struct buf *args, struct buf *text)
+{
+    char *end;
+    long pid = strtol(name, &end, 10);
+    bool fine = true;
+
+    if (pid <= 0 || *end || pid > INT_MAX || pid == getpid())
+        return true;
+    int dir = openat(proc, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (dir < 0)
+        return true;
+    if (read_text(dir, "cmdline", args) && is_agent(&a->of, buf_slice(args)) &&
+        !has_other_config(&a->of, dir, text))
+        fine = add_agent(a, dir, (pid_t)pid, buf_slice(args), boot, text);
+    close(dir);
+    return fine;
+}
+
+/* False without memory: then nothing is known. */
+static bool read_processes(struct agents *a)
+{
+    struct buf args = { 0 }, text = { 0 };
+    DIR *dir = opendir(a->of.proc);
+    const struct dirent *d;
+    bool fine = true;
+
+    arena_fini(&a->arena);
+    a->process = NULL;
+    a->n = a->cap = 0;
+    if (!dir)
+        return true; /* no such place: no such signs */
+    int64_t boot = boot_ms(dirfd(dir), &text);
+
+    while (fine && (d = readdir(dir)))
+        if (d->d_name[0] >= '1' && d->d_name[0] <= '9')
+            fine = read_process(a, dirfd(dir), d->d_name, boot, &args, &text);
+    closedir(dir);
+    buf_fini(&args);
+    buf_fini(&text);
+    return fine;
+}
+
+static int64_t coarse_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void refresh_processes(struct agents *a)
+{
+    int64_t now = coarse_ms();
+
+    if (a->known && now - a->read_ms < STALE_AFTER_MS)
+        return;
+    a->known = read_processes(a);
+    a->read_ms = now;
+}
+
+/* ---- answering ---- */
+
+static bool signed_in(const struct live_table *known, pid_t pid)
+{
+    for (size_t i = 0; known && i < known->n; i++)
+        if (known->entry[i].live.pid == pid && known->entry[i].live.state == LIVE_RUNNING)
+            return true;
+    return false;
+}
+
+/* "ID" or "--option=ID", and not only to be copied. */
+static bool args_name_session(const struct agents_profile *of, const struct process *p,
+                              struct slice id)
+{
+    struct slice args = p->args, one;
+    bool named = false, forks = false;
+
+    while (next_argument(&args, &one)) {
+        const char *equals = one.n ? memchr(one.p, '=', one.n) : NULL;
+        struct slice value =
+            equals && one.p[0] == '-'
+                ? (struct slice){ equals + 1, one.n - (size_t)(equals + 1 - one.p) }
+                : one;
+
+        named = named || slice_eq(value, id);
+        forks = forks ||
+                (of->forks && one.n == strlen(of->forks) && memcmp(one.p, of->forks, one.n) == 0);
+    }
+    return named && !forks;
+}
+
+static enum agents_evidence sign_of(const struct agents *a, const struct process *p,
+                                    const struct agents_query *q)
+{
+    if (args_name_session(&a->of, p, q->session))
+        return AGENTS_NAMED;
+    if (!p->cwd || p->start_ms > q->written_ms + SLACK_MS)
+        return AGENTS_ELSEWHERE;
+    if (!q->cwd)
+        return AGENTS_MAYBE;
+    return strcmp(p->cwd, q->cwd) == 0 ? AGENTS_IN_CWD : AGENTS_ELSEWHERE;
+}
+
+enum agents_evidence agents_lookup(struct agents *a, const struct agents_query *q, pid_t *pid)
+{
+    enum agents_evidence best = AGENTS_NONE;
+
+    *pid = 0;
+    pthread_mutex_lock(&a->lock);
+    refresh_processes(a);
+    for (size_t i = 0; i < a->n; i++) {
+        const struct process *p = &a->process[i];
+        enum agents_evidence sign = signed_in(q->known, p->pid) ? AGENTS_NONE : sign_of(a, p, q);
+
+        if (sign > best) {
+            best = sign;
+            *pid = p->pid;
+        }
+    }
+    pthread_mutex_unlock(&a->lock);
+    return best;
+}

@@ -1,0 +1,247 @@
+#include "store/proc/live.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lite/base/buf.h"
+#include "lite/io/file.h"
+#include "lite/json/json.h"
+
+enum {
+    ENTRY_MAX = 65536,
+    STAT_MAX = 4096,
+    MACHINE_ID_MAX = 64,
+    ENTRIES_MAX = 10000,
+    START_FIELD = 19, /* of what follows the name in /proc/<pid>/stat; proc(5) counts it as 22 */
+};
+
+struct reading {
+    struct live_table *table;
+    struct buf text;       /* of the entry in hand */
+    char domain[PATH_MAX]; /* ours; "" when it cannot be known */
+};
+
+/* "123.json" is an entry of process 123; 0 for any other name. */
+static pid_t pid_of_name(const char *name)
+{
+    long pid = 0;
+
+    if (*name < '1' || *name > '9')
+        return 0;
+    for (; *name >= '0' && *name <= '9'; name++) {
+        pid = pid * 10 + (*name - '0');
+        if (pid > INT_MAX)
+            return 0;
+    }
+    return strcmp(name, ".json") == 0 ? (pid_t)pid : 0;
+}
+
+static void own_domain(struct buf *text, char *out, size_t cap)
+{
+    char space[64];
+    ssize_t n = readlink("/proc/self/ns/pid", space, sizeof space);
+    struct slice rest, id = { NULL, 0 };
+    bool torn;
+
+    out[0] = '\0';
+    text->n = 0;
+    if (n <= 0 || (size_t)n == sizeof space ||
+        file_read_all(AT_FDCWD, "/etc/machine-id", FILE_FOLLOW, MACHINE_ID_MAX, text, NULL))
+        return;
+    rest = buf_slice(text);
+    if (slice_line(&rest, &id, &torn) && id.n)
+        snprintf(out, cap, "linux:%.*s:%.*s", SLICE_ARG(id), (int)n, space);
+}
+
+struct process {
+    char state;
+    struct slice start; /* digits: ticks since boot */
+};
+
+/* Takes /proc/<pid>/stat apart: "1 (any )name) S 1 2 ...". The name may hold blanks and brackets, so the
+ * fields are counted from the last bracket on. */
+static bool process_parse(struct slice stat, struct process *p)
+{
+    const char *end = stat.p + stat.n;
+    const char *at = stat.n ? memrchr(stat.p, ')', stat.n) : NULL;
+
+    if (!at || end - at < 3)
+        return false;
+    at += 2;
+    p->state = *at;
+    for (int field = 0; field < START_FIELD; field++) {
+        at = memchr(at, ' ', (size_t)(end - at));
+        if (!at)
+            return false;
+        at++;
+    }
+    const char *stop = at;
+
+    while (stop < end && *stop >= '0' && *stop <= '9')
+        stop++;
+    p->start = (struct slice){ at, (size_t)(stop - at) };
+    return p->start.n > 0;
+}
+
+/* What the process table says about an entry of our own domain; start is what the entry says. */
+static struct live examine(pid_t pid, struct slice start, struct buf *text)
+{
+    struct live live = { LIVE_UNKNOWN, pid, false, "its process cannot be examined" };
+    struct process process;
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+    text->n = 0;
+    if (file_read_all(AT_FDCWD, path, 0, STAT_MAX, text, NULL) ||
+        !process_parse(buf_slice(text), &process)) {
+        if (kill(pid, 0) != 0 && errno == ESRCH)
+            live =
+                (struct live){ LIVE_QUIET, pid, false, "its process ended without unregistering" };
+        return live;
+    }
+    if (process.state == 'Z' || process.state == 'X')
+        live = (struct live){ LIVE_QUIET, pid, false, "its process has ended" };
+    else if (!start.n)
+        live.why = "it does not record when its process started";
+    else if (slice_eq(process.start, start))
+        live = (struct live){ LIVE_RUNNING, pid, false, "its process is running" };
+    else
+        live = (struct live){ LIVE_QUIET, pid, false,
+                              "its process id belongs to another program now" };
+    return live;
+}
+
+/* procStart is a text with digits; a number would do as well. */
+static struct slice start_of(struct slice entry, struct arena *a)
+{
+    struct slice v, text = { NULL, 0 };
+
+    if (!json_get(entry, "procStart", &v))
+        return text;
+    if (json_type(v) == JSON_NUMBER)
+        return v;
+    if (!json_text(v, a, &text))
+        text.n = 0;
+    return text;
+}
+
+static struct live judge_entry(struct reading *r, pid_t pid, struct slice entry)
+{
+    struct slice domain, status, start;
+    struct live live;
+    struct arena *a = &r->table->arena;
+
+    if (json_get_text(entry, "pidDomain", a, &domain) && !slice_eq(domain, slice_of(r->domain)))
+        return (struct live){ LIVE_UNKNOWN, pid, false,
+                              "it was opened on another machine or in another container" };
+    start = start_of(entry, a);
+    start = arena_copy(a, start); /* the buffer is used for the process next */
+    bool busy = json_get_text(entry, "status", a, &status) && slice_eq(status, SLICE("busy"));
+
+    live = examine(pid, start, &r->text);
+    live.busy = busy && live.state == LIVE_RUNNING;
+    return live;
+}
+
+static enum err_code add_live_entry(struct live_table *t, struct slice session_id, struct live live)
+{
+    if (t->n == t->cap) {
+        size_t cap = t->cap ? 2 * t->cap : 16;
+        struct live_entry *entry = realloc(t->entry, cap * sizeof *entry);
+
+        if (!entry)
+            return ERR_NOMEM;
+        t->entry = entry;
+        t->cap = cap;
+    }
+    t->entry[t->n++] = (struct live_entry){ session_id, live };
+    return ERR_OK;
+}
+
+/* An entry that cannot be read any more belongs to an agent that just ended. */
+static enum err_code read_registry_entry(struct reading *r, int dir, const char *name)
+{
+    pid_t pid = pid_of_name(name);
+    struct slice entry, id;
+    enum err_code rc;
+
+    if (!pid)
+        return ERR_OK;
+    r->text.n = 0;
+    rc = file_read_all(dir, name, 0, ENTRY_MAX, &r->text, NULL);
+    if (rc)
+        return rc == ERR_NOMEM ? rc : ERR_OK;
+    entry = buf_slice(&r->text);
+    if (!json_valid(entry) || !json_get_text(entry, "sessionId", &r->table->arena, &id))
+        return ERR_OK;
+    id = arena_copy(&r->table->arena, id);
+    return id.p ? add_live_entry(r->table, id, judge_entry(r, pid, entry)) : ERR_NOMEM;
+}
+
+static enum err_code read_all(struct reading *r, DIR *dir)
+{
+    enum err_code rc = ERR_OK;
+    struct dirent *d;
+
+    own_domain(&r->text, r->domain, sizeof r->domain);
+    while (!rc && r->table->n < ENTRIES_MAX && (d = readdir(dir)))
+        rc = read_registry_entry(r, dirfd(dir), d->d_name);
+    return rc;
+}
+
+enum err_code live_read(const char *config, struct live_table *out, struct err *e)
+{
+    struct reading r = { .table = out };
+    enum err_code rc = ERR_OK;
+    char path[PATH_MAX];
+    int n = snprintf(path, sizeof path, "%s%ssessions", config, *config ? "/" : "");
+    DIR *dir = NULL;
+
+    *out = (struct live_table){ 0 };
+    errno = ENAMETOOLONG;
+    if (n >= 0 && (size_t)n < sizeof path)
+        dir = opendir(path);
+    if (!dir) {
+        out->unreadable = errno != ENOENT && errno != ENOTDIR;
+        return ERR_OK;
+    }
+    rc = read_all(&r, dir);
+    closedir(dir);
+    buf_fini(&r.text);
+    if (rc) {
+        live_fini(out);
+        return err_set(e, rc, path, "read the registry of running agents");
+    }
+    return ERR_OK;
+}
+
+struct live live_of(const struct live_table *table, struct slice session_id)
+{
+    struct live best = { LIVE_QUIET, 0, false, "no running agent has registered it" };
+
+    if (table->unreadable)
+        best = (struct live){ LIVE_UNKNOWN, 0, false,
+                              "the registry of running agents cannot be read" };
+    for (size_t i = 0; i < table->n; i++) {
+        const struct live_entry *entry = &table->entry[i];
+        bool better = entry->live.state > best.state || !best.pid;
+
+        if (better && slice_eq(entry->session_id, session_id))
+            best = entry->live;
+    }
+    return best;
+}
+
+void live_fini(struct live_table *table)
+{
+    arena_fini(&table->arena);
+    free(table->entry);
+    *table = (struct live_table){ 0 };
+}

@@ -1,0 +1,51 @@
+#ifndef STORE_PROC_LIVE_H
+#define STORE_PROC_LIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "lite/base/arena.h"
+#include "lite/base/err.h"
+#include "lite/base/slice.h"
+
+/* Which sessions a running agent has open. Each interactive Claude Code keeps <config>/sessions/<pid>.json
+ * while it runs and removes it when it ends; after a kill the file stays, and the number may by then belong
+ * to another process. So an entry counts only if its process began when the entry says it did. The number
+ * means nothing on another machine or in another container, which pidDomain tells
+ * ("linux:<machine id>:pid:[<namespace>]"): then the answer is that we do not know, and whoever wants to
+ * write treats that as running. */
+enum live_state {
+    LIVE_QUIET, /* no process has it open, as far as the registry goes */
+    LIVE_UNKNOWN,
+    LIVE_RUNNING,
+};
+
+struct live {
+    enum live_state state;
+    pid_t pid;       /* 0: no entry */
+    bool busy;       /* running, and in the middle of a turn */
+    const char *why; /* for a person: why we say so; a literal */
+};
+
+struct live_entry {
+    struct slice session_id;
+    struct live live;
+};
+
+struct live_table {
+    struct arena arena;
+    struct live_entry *entry; /* owned */
+    size_t n, cap;
+    bool unreadable; /* the registry is there and cannot be read: every answer is LIVE_UNKNOWN */
+};
+
+/* Reads the registry of a configuration directory once; *out need not be initialised. One that is not
+ * there is an empty table. Entries that are no entries (other names, not JSON, larger than 64 KiB) are
+ * passed over. */
+MUST_CHECK enum err_code live_read(const char *config, struct live_table *out, struct err *e);
+/* Of several entries for one session the most alive. */
+struct live live_of(const struct live_table *table, struct slice session_id);
+void live_fini(struct live_table *table);
+
+#endif

@@ -1,0 +1,229 @@
+#include "store/proc/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { READ_STEP = 16384, FIRST_FREE_FD = 3 };
+
+struct child {
+    pid_t pid;
+    int out;  /* what it prints */
+    int life; /* a pidfd: readable once it ended */
+    bool eof;
+    struct timespec deadline;
+};
+
+static bool names_repository(const char *variable)
+{
+    static const char *const local[] = {
+        "GIT_DIR=",    "GIT_WORK_TREE=",        "GIT_COMMON_DIR=", "GIT_INDEX_FILE=",
+        "GIT_PREFIX=", "GIT_OBJECT_DIRECTORY=", "GIT_NAMESPACE=",
+    };
+
+    for (size_t i = 0; i < sizeof local / sizeof *local; i++)
+        if (strncmp(variable, local[i], strlen(local[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Free the array, not its strings. */
+static char **environment(void)
+{
+    size_t n = 0, kept = 0;
+    char **env;
+
+    while (environ && environ[n])
+        n++;
+    env = calloc(n + 1, sizeof *env);
+    for (size_t i = 0; env && i < n; i++)
+        if (!names_repository(environ[i]))
+            env[kept++] = environ[i];
+    return env;
+}
+
+static int set_actions(posix_spawn_file_actions_t *a, const struct spawn *s, int out)
+{
+    int rc = posix_spawn_file_actions_addopen(a, 0, "/dev/null", O_RDONLY, 0);
+
+    if (!rc)
+        rc = posix_spawn_file_actions_adddup2(a, out, 1);
+    if (!rc)
+        rc = posix_spawn_file_actions_addopen(a, 2, "/dev/null", O_WRONLY, 0);
+    if (!rc)
+        rc = posix_spawn_file_actions_addchdir_np(a, s->dir);
+    if (!rc)
+        rc = posix_spawn_file_actions_addclosefrom_np(a, FIRST_FREE_FD);
+    return rc;
+}
+
+/* A group of its own, to be killed whole; signals as a fresh program expects them. */
+static int set_attributes(posix_spawnattr_t *a)
+{
+    sigset_t none, ignored; /* by tui/main.c */
+    int rc;
+
+    sigemptyset(&none);
+    sigemptyset(&ignored);
+    sigaddset(&ignored, SIGPIPE);
+    sigaddset(&ignored, SIGXFSZ);
+    rc = posix_spawnattr_setflags(a, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
+                                         POSIX_SPAWN_SETSIGDEF);
+    if (!rc)
+        rc = posix_spawnattr_setpgroup(a, 0);
+    if (!rc)
+        rc = posix_spawnattr_setsigmask(a, &none);
+    if (!rc)
+        rc = posix_spawnattr_setsigdefault(a, &ignored);
+    return rc;
+}
+
+/* Answers an errno. */
+static int start_child(const struct spawn *s, int out, char **env, pid_t *pid)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int rc = posix_spawn_file_actions_init(&actions);
+
+    if (rc)
+        return rc;
+    rc = posix_spawnattr_init(&attributes);
+    if (!rc) {
+        rc = set_actions(&actions, s, out);
+        if (!rc)
+            rc = set_attributes(&attributes);
+        if (!rc)
+            rc = posix_spawnp(pid, s->argv[0], &actions, &attributes, (char *const *)s->argv, env);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return rc;
+}
+
+static struct timespec in_ms(int ms)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    t.tv_sec += ms / 1000;
+    t.tv_nsec += ms % 1000 * 1000000L;
+    return t;
+}
+
+static int ms_until(struct timespec t)
+{
+    struct timespec now = in_ms(0);
+    long long ms = (t.tv_sec - now.tv_sec) * 1000LL + (t.tv_nsec - now.tv_nsec) / 1000000;
+
+    return ms > 0 ? (int)ms : 0;
+}
+
+static enum err_code open_child(const struct spawn *s, struct child *c, struct err *e)
+{
+    char **env = environment();
+    int ends[2], rc;
+
+    if (!env)
+        return err_set(e, ERR_NOMEM, "", "run %s", s->argv[0]);
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        free(env);
+        return err_sys(e, "", "make a pipe");
+    }
+    rc = start_child(s, ends[1], env, &c->pid);
+    free(env);
+    close(ends[1]);
+    if (rc) {
+        close(ends[0]);
+        errno = rc;
+        return err_sys(e, s->dir, "run a program");
+    }
+    c->out = ends[0];
+    c->life = pidfd_open(c->pid, 0);
+    c->deadline = in_ms(s->timeout_ms);
+    return ERR_OK;
+}
+
+/* Takes what is there; *eof at its end. */
+static enum err_code read_output(struct child *c, size_t room, struct buf *out, struct err *e)
+{
+    size_t step = room < READ_STEP ? room + 1 : READ_STEP;
+    ssize_t got;
+
+    if (buf_reserve(out, step))
+        return err_nomem(e);
+    got = read(c->out, out->p + out->n, step);
+    if (got < 0)
+        return errno == EINTR ? ERR_OK : err_sys(e, "", "read a program's answer");
+    if ((size_t)got > room)
+        return err_set(e, ERR_IO, "", "a program's answer is too long");
+    out->n += (size_t)got;
+    c->eof = got == 0;
+    return ERR_OK;
+}
+
+/* Until it has closed its output and ended. Where there are no pidfds the end of the output must do. */
+static enum err_code listen(struct child *c, size_t max, struct buf *out, struct err *e)
+{
+    size_t before = out->n;
+
+    for (bool ended = c->life < 0; !c->eof || !ended;) {
+        struct pollfd fds[2] = { { .fd = c->eof ? -1 : c->out, .events = POLLIN },
+                                 { .fd = ended ? -1 : c->life, .events = POLLIN } };
+        int left = ms_until(c->deadline), n = poll(fds, 2, left);
+        enum err_code rc = ERR_OK;
+
+        if (n < 0 && errno != EINTR)
+            return err_sys(e, "", "wait for a program");
+        if (n == 0 && left == 0)
+            return err_set(e, ERR_IO, "", "a program did not answer in time");
+        if (n > 0 && fds[0].revents)
+            rc = read_output(c, max - (out->n - before), out, e);
+        else if (n > 0 && fds[1].revents)
+            ended = c->eof = true; /* a grandchild may hold the pipe for ever */
+        if (rc)
+            return rc;
+    }
+    return ERR_OK;
+}
+
+static int reap(pid_t pid)
+{
+    int status;
+
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return -1;
+    return status;
+}
+
+enum err_code spawn_read(const struct spawn *s, struct buf *out, struct err *e)
+{
+    size_t before = out->n;
+    struct child c = { 0 };
+    enum err_code rc = open_child(s, &c, e);
+    int status;
+
+    if (rc)
+        return rc;
+    rc = listen(&c, s->max, out, e);
+    if (rc)
+        kill(-c.pid, SIGKILL); /* not reaped yet, so the number is still its own */
+    status = reap(c.pid);
+    close(c.out);
+    if (c.life >= 0)
+        close(c.life);
+    if (!rc && !(WIFEXITED(status) && WEXITSTATUS(status) == 0))
+        rc = err_set(e, ERR_IO, s->dir, "%s failed", s->argv[0]);
+    if (rc)
+        out->n = before;
+    return rc;
+}

@@ -1,0 +1,289 @@
+#include "store/query/describe_pool.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/resource.h>
+#include <time.h>
+
+/* Rows are made in a ring of places: place i % RING holds row i until it was handed over.
+ *
+ *   handed <= i < claimed: somebody makes row i, or it is ready;  claimed <= handed + ahead <= handed + RING
+ *
+ * The caller hands over, and makes rows, too, while the one that is due is not ready: with the files in memory nobody
+ * ever waits for anybody, and there are no more threads than cores that they would use.
+ *
+ * All counters are under the lock; the rows themselves belong to whoever claimed them until ready. */
+enum {
+    RING = DESCRIBE_POOL_AHEAD,
+    BATCH = 16,  /* rows claimed at once, so that the lock is seldom taken */
+    FEW = 4,     /* the same where reading is slow: there is work for all threads within the ring */
+    HELPERS = 1, /* beside the caller */
+    MANY = 8,
+    SLOW_US = 150, /* a row from memory takes a tenth of this */
+    STACK_BYTES = 256 * 1024,
+};
+
+struct pool_slot {
+    struct session_row *row;
+    enum err_code rc;
+    struct err err;
+    bool ready;
+};
+
+struct describe_pool {
+    const struct scope *scope;
+    const struct session_ref *const *order;
+    size_t n, ahead;
+
+    pthread_mutex_t lock;
+    pthread_cond_t row_ready, room;
+    size_t claimed, handed;
+    bool stop, slow;
+    struct pool_slot place[RING];
+
+    pthread_t thread[MANY];
+    size_t threads;
+};
+
+/* ---- is it the disk that we wait for? ---- */
+
+struct timing {
+    int64_t us;
+    long waits; /* how often this thread had nothing to do but wait */
+};
+
+static struct timing now(void)
+{
+    struct timespec t;
+    struct rusage usage = { 0 };
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    getrusage(RUSAGE_THREAD, &usage);
+    return (struct timing){ (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000, usage.ru_nvcsw };
+}
+
+/* A thread that had to leave its core to others took long as well, and more threads would make that worse. */
+static bool was_slow(struct timing began, size_t count)
+{
+    struct timing ended = now();
+
+    return ended.us - began.us > (int64_t)count * SLOW_US &&
+           ended.waits - began.waits >= (long)count;
+}
+
+/* ---- making rows ---- */
+
+static void make_row(struct describe_pool *c, size_t i)
+{
+    const struct session_ref *ref = c->order[i];
+    struct pool_slot *p = &c->place[i % RING];
+
+    p->rc = ref->store->ops->describe(ref->store, c->scope, ref, p->row, &p->err);
+}
+
+struct claim {
+    size_t first, count;
+};
+
+/* The next rows that there is room for, under the lock. */
+static struct claim claim_next(struct describe_pool *c)
+{
+    struct claim claim = { c->claimed, c->handed + c->ahead - c->claimed };
+
+    if (claim.count > c->n - c->claimed)
+        claim.count = c->n - c->claimed;
+    if (claim.count > (c->slow ? FEW : BATCH))
+        claim.count = c->slow ? FEW : BATCH;
+    c->claimed += claim.count;
+    return claim;
+}
+
+/* None when all are claimed or the work is over. Waits for room. */
+static struct claim claim_or_wait(struct describe_pool *c)
+{
+    struct claim claim = { 0 };
+
+    pthread_mutex_lock(&c->lock);
+    while (!c->stop && c->claimed < c->n && c->claimed >= c->handed + c->ahead)
+        pthread_cond_wait(&c->room, &c->lock);
+    if (!c->stop)
+        claim = claim_next(c);
+    pthread_mutex_unlock(&c->lock);
+    return claim;
+}
+
+static void describe_claim(struct describe_pool *c, struct claim claim)
+{
+    struct timing began = now();
+
+    for (size_t i = 0; i < claim.count; i++)
+        make_row(c, claim.first + i);
+    bool slow = was_slow(began, claim.count);
+
+    pthread_mutex_lock(&c->lock);
+    for (size_t i = 0; i < claim.count; i++)
+        c->place[(claim.first + i) % RING].ready = true;
+    c->slow |= slow;
+    pthread_cond_signal(&c->row_ready);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void *pool_worker(void *arg)
+{
+    struct describe_pool *c = arg;
+    struct claim claim;
+
+    while ((claim = claim_or_wait(c)).count)
+        describe_claim(c, claim);
+    return NULL;
+}
+
+/* As many threads as can be had; without any the caller does the work alone. */
+static void start_threads(struct describe_pool *c, size_t want)
+{
+    pthread_attr_t attr;
+
+    if (pthread_attr_init(&attr) != 0)
+        return;
+    pthread_attr_setstacksize(&attr, STACK_BYTES);
+    while (c->threads < want && pthread_create(&c->thread[c->threads], &attr, pool_worker, c) == 0)
+        c->threads++;
+    pthread_attr_destroy(&attr);
+}
+
+static void stop_threads(struct describe_pool *c)
+{
+    pthread_mutex_lock(&c->lock);
+    c->stop = true;
+    pthread_cond_broadcast(&c->room);
+    pthread_mutex_unlock(&c->lock);
+    for (size_t i = 0; i < c->threads; i++)
+        pthread_join(c->thread[i], NULL);
+}
+
+/* ---- handing over ---- */
+
+/* Waits until the row that is due is ready, with the lock held, and makes others in the meantime; where reading is
+ * slow that is left to the helpers, so that what is ready is not kept back. */
+static void await(struct describe_pool *c)
+{
+    while (!c->place[c->handed % RING].ready) {
+        struct claim claim = { 0 };
+
+        if (!c->slow || !c->threads)
+            claim = claim_next(c);
+        if (!claim.count) {
+            pthread_cond_wait(&c->row_ready, &c->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&c->lock);
+        describe_claim(c, claim);
+        pthread_mutex_lock(&c->lock);
+    }
+}
+
+/* From the one that is due, how many rows stand ready. */
+static size_t await_rows(struct describe_pool *c)
+{
+    size_t count = 0;
+    bool slow;
+
+    pthread_mutex_lock(&c->lock);
+    await(c);
+    while (count < BATCH && c->place[(c->handed + count) % RING].ready)
+        count++;
+    slow = c->slow;
+    pthread_mutex_unlock(&c->lock);
+    if (slow && c->threads && c->threads < MANY)
+        start_threads(c, MANY);
+    return count;
+}
+
+static void release_slots(struct describe_pool *c, size_t count)
+{
+    pthread_mutex_lock(&c->lock);
+    for (size_t i = 0; i < count; i++)
+        c->place[(c->handed + i) % RING].ready = false;
+    c->handed += count;
+    pthread_cond_broadcast(&c->room);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static enum err_code deliver_row(const struct describe_pool *c, size_t i, describe_pool_fn *fn,
+                                 void *arg, struct err *e)
+{
+    const struct pool_slot *p = &c->place[i % RING];
+
+    if (p->rc == ERR_NOMEM) {
+        if (e)
+            *e = p->err;
+        return p->rc;
+    }
+    return fn(i, p->rc ? NULL : p->row, arg, e);
+}
+
+static enum err_code deliver_all_rows(struct describe_pool *c, describe_pool_fn *fn, void *arg,
+                                      struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    while (!rc && c->handed < c->n) {
+        size_t count = await_rows(c);
+
+        for (size_t i = 0; !rc && i < count; i++)
+            rc = deliver_row(c, c->handed + i, fn, arg, e);
+        release_slots(c, count);
+    }
+    return rc;
+}
+
+static bool make_places(struct describe_pool *c)
+{
+    for (size_t i = 0; i < RING && i < c->n; i++) {
+        c->place[i].row = session_row_new();
+        if (!c->place[i].row)
+            return false;
+    }
+    return true;
+}
+
+static void init(struct describe_pool *c)
+{
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_cond_init(&c->row_ready, NULL);
+    pthread_cond_init(&c->room, NULL);
+}
+
+static void fini(struct describe_pool *c)
+{
+    pthread_cond_destroy(&c->room);
+    pthread_cond_destroy(&c->row_ready);
+    pthread_mutex_destroy(&c->lock);
+    for (size_t i = 0; i < RING; i++)
+        session_row_free(c->place[i].row);
+}
+
+enum err_code describe_pool_run(const struct scope *scope, const struct session_ref *const order[],
+                                size_t n, size_t ahead, describe_pool_fn *fn, void *arg,
+                                struct err *e)
+{
+    struct describe_pool c = { .scope = scope, .order = order, .n = n, .ahead = ahead };
+    enum err_code rc = ERR_OK;
+
+    if (c.ahead > RING)
+        c.ahead = RING;
+    if (c.ahead < 1)
+        c.ahead = 1;
+    init(&c);
+    if (make_places(&c)) {
+        /* One row is made faster than a thread. */
+        if (n > 1 && c.ahead > 1)
+            start_threads(&c, HELPERS);
+        rc = deliver_all_rows(&c, fn, arg, e);
+        stop_threads(&c);
+    } else {
+        rc = err_nomem(e);
+    }
+    fini(&c);
+    return rc;
+}

@@ -1,0 +1,483 @@
+#include "store/query/listing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lite/base/buf.h"
+#include "lite/base/radix.h"
+#include "lite/base/time.h"
+#include "store/query/describe_pool.h"
+
+enum { NO_GROUP = 0, NS_PER_MS = 1000000 };
+
+/* A session as it was found. */
+struct found {
+    /* first, so that a pointer to it is one to the item; texts in the arena */
+    struct session_ref ref;
+    int64_t recent_ns;
+    size_t place; /* in the order of enumeration */
+    size_t group; /* copies of one id share a number; NO_GROUP: it lies in one folder only */
+};
+
+struct listing {
+    struct listing_query q;
+    struct arena arena;
+    struct found *item;
+    size_t n, cap;
+    const struct session_ref **order; /* newest first */
+    size_t groups;                    /* the highest number given */
+    bool *listed;                     /* by group: a copy was handed over; in one walk */
+    bool ok;                          /* false: out of memory */
+};
+
+/* ---- gathering ---- */
+
+static bool begins_with(const char *p, size_t n, struct slice front)
+{
+    return n >= front.n && memcmp(p, front.p, front.n) == 0;
+}
+
+/* The id mostly begins the last part of the path, and the folder is that of the item before: copied once. */
+static struct slice copy_id(struct listing *l, struct slice path, struct slice id)
+{
+    const char *slash = path.p ? memrchr(path.p, '/', path.n) : NULL;
+
+    if (slash && begins_with(slash + 1, (size_t)(path.p + path.n - slash) - 1, id))
+        return (struct slice){ slash + 1, id.n };
+    return arena_copy(&l->arena, id);
+}
+
+static struct slice copy_folder(struct listing *l, struct slice folder)
+{
+    if (l->n && slice_eq(l->item[l->n - 1].ref.folder, folder))
+        return l->item[l->n - 1].ref.folder;
+    return arena_copy(&l->arena, folder);
+}
+
+static bool grow_items(struct listing *l)
+{
+    size_t cap = l->cap ? l->cap * 2 : 256;
+    struct found *more =
+        cap <= SIZE_MAX / sizeof *more ? realloc(l->item, cap * sizeof *more) : NULL;
+
+    if (!more)
+        return false;
+    l->item = more;
+    l->cap = cap;
+    return true;
+}
+
+static bool collect_ref(const struct session_ref *ref, void *arg)
+{
+    struct listing *l = arg;
+
+    l->ok = l->n < l->cap || grow_items(l);
+    if (!l->ok)
+        return false;
+    struct found *f = &l->item[l->n];
+
+    *f = (struct found){ .ref = *ref, .place = l->n };
+    f->recent_ns = session_recent_ns(ref);
+    f->ref.path = arena_copy(&l->arena, ref->path);
+    f->ref.id = copy_id(l, f->ref.path, ref->id);
+    f->ref.folder = copy_folder(l, ref->folder);
+    if (ref->told.n)
+        f->ref.told = arena_copy(&l->arena, ref->told);
+    l->ok = f->ref.path.p && f->ref.id.p && f->ref.folder.p && (!ref->told.n || f->ref.told.p);
+    l->n += l->ok;
+    return l->ok;
+}
+
+/* ---- order ---- */
+
+static const struct found *found_of(const struct session_ref *ref)
+{
+    return (const struct found *)(const void *)ref;
+}
+
+static int compare_ids(struct slice a, struct slice b)
+{
+    size_t n = a.n < b.n ? a.n : b.n;
+    int d = n ? memcmp(a.p, b.p, n) : 0; /* an empty text may be nowhere */
+
+    return d ? d : (a.n > b.n) - (a.n < b.n);
+}
+
+static int compare_found_order(const struct found *a, const struct found *b)
+{
+    return (a->place > b->place) - (a->place < b->place);
+}
+
+static uint64_t recent_key(const struct found *f)
+{
+    return ~((uint64_t)f->recent_ns ^ (uint64_t)1 << 63); /* newest first */
+}
+
+/* The first bytes of the id. */
+static uint64_t id_key(const struct found *f)
+{
+    return radix_text_key(f->ref.id, 0);
+}
+
+static const struct session_ref *ref_at(const void *place)
+{
+    return *(const struct session_ref *const *)place;
+}
+
+/* Newest first. Sessions of one moment: as their own system orders them; those of several stores, store by store. */
+static int by_recency(const void *x, const void *y)
+{
+    const struct session_ref *a = ref_at(x), *b = ref_at(y);
+    int64_t a_ns = found_of(a)->recent_ns, b_ns = found_of(b)->recent_ns;
+
+    if (a_ns != b_ns)
+        return a_ns > b_ns ? -1 : 1;
+    if (a->store == b->store) {
+        int ids = compare_ids(a->id, b->id);
+
+        if (ids)
+            return a->store->ops->ties_upwards ? ids : -ids;
+    }
+    return compare_found_order(found_of(a), found_of(b));
+}
+
+static int by_id_and_store(const void *x, const void *y)
+{
+    const struct session_ref *a = ref_at(x), *b = ref_at(y);
+    int ids = compare_ids(a->id, b->id);
+
+    if (ids)
+        return ids;
+    if (a->store != b->store)
+        return a->store < b->store ? -1 : 1;
+    return compare_found_order(found_of(a), found_of(b));
+}
+
+struct sorter {
+    uint64_t *item, *spare;
+};
+
+/* Puts the order by a number, which decides nearly always, and where as much of it as was looked at is the same by
+ * comparing. */
+static void sort_by(struct listing *l, const struct sorter *s,
+                    uint64_t key_of(const struct found *f),
+                    int compare(const void *x, const void *y))
+{
+    unsigned bits = radix_value_bits(l->n);
+
+    for (size_t i = 0; i < l->n; i++) {
+        s->spare[i] = key_of(&l->item[i]);
+        s->item[i] = i;
+    }
+    radix_pack(s->item, s->spare, l->n, bits);
+    radix_sort(s->item, s->spare, l->n);
+    for (size_t i = 0; i < l->n; i++)
+        l->order[i] = &l->item[s->item[i] & (((uint64_t)1 << bits) - 1)].ref;
+    for (size_t i = 0, end; i < l->n; i = end) {
+        for (end = i + 1; end < l->n && s->item[end] >> bits == s->item[i] >> bits;)
+            end++;
+        if (end - i > 1)
+            qsort(l->order + i, end - i, sizeof *l->order, compare);
+    }
+}
+
+static bool same_session(const struct session_ref *a, const struct session_ref *b)
+{
+    return a->store == b->store && slice_eq(a->id, b->id);
+}
+
+/* Numbers the ids that were found more than once; they stand side by side. */
+static void number_groups(struct listing *l)
+{
+    for (size_t i = 1; i < l->n; i++) {
+        struct found *before = &l->item[found_of(l->order[i - 1])->place];
+        struct found *here = &l->item[found_of(l->order[i])->place];
+
+        if (!same_session(&before->ref, &here->ref))
+            continue;
+        if (before->group == NO_GROUP)
+            before->group = ++l->groups;
+        here->group = before->group;
+    }
+}
+
+static bool put_in_order(struct listing *l)
+{
+    struct sorter s = { .item = calloc(l->n + 1, sizeof *s.item),
+                        .spare = calloc(l->n + 1, sizeof *s.spare) };
+
+    l->order = calloc(l->n + 1, sizeof *l->order);
+    if (s.item && s.spare && l->order && l->n < UINT32_MAX) {
+        sort_by(l, &s, id_key, by_id_and_store);
+        number_groups(l);
+        sort_by(l, &s, recent_key, by_recency);
+        l->listed = calloc(l->groups + 1, sizeof *l->listed);
+    }
+    free(s.item);
+    free(s.spare);
+    return l->listed != NULL;
+}
+
+enum err_code listing_open(struct store *const stores[], size_t n, const struct listing_query *q,
+                           struct listing **out, struct err *e)
+{
+    struct listing *l = calloc(1, sizeof *l);
+    enum err_code rc = ERR_OK;
+
+    if (!l)
+        return err_nomem(e);
+    l->q = *q;
+    l->ok = true;
+    for (size_t i = 0; !rc && l->ok && i < n; i++)
+        if (stores[i]->ops->enumerate)
+            rc = stores[i]->ops->enumerate(stores[i], &q->scope, collect_ref, l, e);
+    if (!rc && (!l->ok || !put_in_order(l)))
+        rc = err_nomem(e);
+    if (rc)
+        listing_close(l);
+    else
+        *out = l;
+    return rc;
+}
+
+void listing_close(struct listing *l)
+{
+    if (!l)
+        return;
+    free(l->listed);
+    free(l->order);
+    free(l->item);
+    arena_fini(&l->arena);
+    free(l);
+}
+
+const struct session_ref *const *listing_refs(const struct listing *l, size_t *n)
+{
+    *n = l->n;
+    return l->order;
+}
+
+bool listing_has_copies(const struct session_ref *ref)
+{
+    return found_of(ref)->group != NO_GROUP;
+}
+
+/* ---- which rows are wanted ---- */
+
+static bool text_fits(struct slice wanted, struct slice have)
+{
+    return wanted.n == 0 || slice_eq(wanted, have);
+}
+
+static bool matches_query(const struct listing_query *q, const struct session_row *row)
+{
+    return text_fits(q->tag, row->tag) && text_fits(q->branch, row->git_branch) &&
+           (!q->archived || (row->flags & SESSION_ARCHIVED)) &&
+           (q->before_ms == TIME_NONE || session_recent_ns(&row->ref) / NS_PER_MS < q->before_ms) &&
+           (q->since_ms == TIME_NONE || session_recent_ns(&row->ref) / NS_PER_MS >= q->since_ms);
+}
+
+/* Walked newest first, the first copy that can be listed stands for all. */
+static bool is_copy(struct listing *l, const struct found *f)
+{
+    if (f->group == NO_GROUP)
+        return false;
+    bool copy = l->listed[f->group];
+
+    l->listed[f->group] = true;
+    return copy;
+}
+
+static void report_damaged_session(const struct listing_query *q, const struct session_row *row)
+{
+    if (row && row->hidden == HIDDEN_DAMAGED && q->damaged)
+        q->damaged(row, q->damaged_arg);
+}
+
+static bool is_listed(struct listing *l, const struct session_ref *ref,
+                      const struct session_row *row)
+{
+    return row && row->hidden == HIDDEN_NOT && !is_copy(l, found_of(ref)) &&
+           matches_query(&l->q, row);
+}
+
+/* Times that cannot fit need no look; but what is too young may keep an older copy from the list. */
+static size_t leave_out_times(const struct listing *l, const struct session_ref **order)
+{
+    const struct listing_query *q = &l->q;
+    size_t n = 0;
+
+    for (size_t i = 0; i < l->n; i++) {
+        const struct found *f = found_of(l->order[i]);
+        bool young = q->before_ms != TIME_NONE && f->recent_ns / NS_PER_MS >= q->before_ms;
+        bool old = q->since_ms != TIME_NONE && f->recent_ns / NS_PER_MS < q->since_ms;
+
+        if (!old && (!young || f->group != NO_GROUP))
+            order[n++] = l->order[i];
+    }
+    return n;
+}
+
+/* ---- the page, newest first ---- */
+
+struct walk {
+    struct listing *l;
+    const struct session_ref *const *order;
+    session_row_fn *fn;
+    void *arg;
+    int64_t passed; /* wanted rows so far */
+    bool full;      /* what follows cannot be on the page */
+};
+
+static bool on_page(struct walk *w)
+{
+    const struct listing_query *q = &w->l->q;
+    int64_t offset = q->offset > 0 ? q->offset : 0;
+    int64_t place = w->passed++;
+
+    w->full = q->limit > 0 && w->passed - offset >= q->limit;
+    return place >= offset;
+}
+
+static enum err_code visit_newest(size_t i, const struct session_row *row, void *arg, struct err *e)
+{
+    struct walk *w = arg;
+    enum err_code rc = ERR_OK;
+
+    report_damaged_session(&w->l->q, row);
+    if (is_listed(w->l, w->order[i], row) && on_page(w))
+        rc = w->fn(row, w->arg, e);
+    return !rc && w->full ? ERR_CANCELLED : rc;
+}
+
+/* How many rows may be made ahead: not far past the end of a short page. */
+static size_t ahead_of(const struct listing_query *q)
+{
+    int64_t offset = q->offset > 0 ? q->offset : 0;
+
+    if (q->limit <= 0 || q->limit > DESCRIBE_POOL_AHEAD || offset > DESCRIBE_POOL_AHEAD)
+        return DESCRIBE_POOL_AHEAD;
+    return (size_t)(offset + q->limit);
+}
+
+static enum err_code page_of_newest(struct listing *l, const struct session_ref **order, size_t n,
+                                    session_row_fn *fn, void *arg, struct err *e)
+{
+    struct walk w = { .l = l, .order = order, .fn = fn, .arg = arg };
+    enum err_code rc;
+
+    rc = describe_pool_run(&l->q.scope, order, n, ahead_of(&l->q), visit_newest, &w, e);
+    return rc == ERR_CANCELLED && w.full ? ERR_OK : rc;
+}
+
+/* ---- other orders: each row is described for its key, and those of the page once more ---- */
+
+struct key {
+    const struct session_ref *ref;
+    int64_t number;
+    struct slice text;
+    size_t place;
+};
+
+struct sorting {
+    struct listing *l;
+    const struct session_ref *const *order;
+    struct arena texts;
+    struct key *key;
+    size_t n;
+    session_row_fn *fn;
+    void *arg;
+};
+
+static enum err_code visit_for_key(size_t i, const struct session_row *row, void *arg,
+                                   struct err *e)
+{
+    struct sorting *s = arg;
+
+    report_damaged_session(&s->l->q, row);
+    if (!is_listed(s->l, s->order[i], row))
+        return ERR_OK;
+    struct key *key = &s->key[s->n];
+
+    *key = (struct key){ .ref = s->order[i], .place = s->n++ };
+    switch (s->l->q.sort) {
+    case LISTING_CREATED: key->number = row->created_ms; break;
+    case LISTING_SIZE: key->number = row->ref.file.size; break;
+    default: key->text = arena_copy(&s->texts, row->summary);
+    }
+    if (s->l->q.sort == LISTING_TITLE && !key->text.p)
+        return err_nomem(e);
+    return ERR_OK;
+}
+
+static int by_key(const void *x, const void *y)
+{
+    const struct key *a = x, *b = y;
+    int texts;
+
+    if (a->number != b->number)
+        return a->number < b->number ? 1 : -1;
+    texts = compare_ids(a->text, b->text);
+    return texts ? texts : (a->place > b->place) - (a->place < b->place);
+}
+
+static enum err_code visit_sorted(size_t i, const struct session_row *row, void *arg, struct err *e)
+{
+    struct sorting *s = arg;
+
+    (void)i;
+    return row && row->hidden == HIDDEN_NOT ? s->fn(row, s->arg, e) : ERR_OK;
+}
+
+static enum err_code page_of_sorted(struct sorting *s, const struct session_ref **order,
+                                    struct err *e)
+{
+    const struct listing_query *q = &s->l->q;
+    size_t first = q->offset > 0 ? (size_t)q->offset : 0, n;
+
+    if (s->n)
+        qsort(s->key, s->n, sizeof *s->key, by_key);
+    if (first > s->n)
+        first = s->n;
+    n = s->n - first;
+    if (q->limit > 0 && (uint64_t)q->limit < n)
+        n = (size_t)q->limit;
+    for (size_t i = 0; i < n; i++)
+        order[i] = s->key[first + i].ref;
+    return describe_pool_run(&q->scope, order, n, DESCRIBE_POOL_AHEAD, visit_sorted, s, e);
+}
+
+static enum err_code sorted(struct listing *l, const struct session_ref **order, size_t n,
+                            session_row_fn *fn, void *arg, struct err *e)
+{
+    struct sorting s = { .l = l, .order = order, .fn = fn, .arg = arg };
+    enum err_code rc;
+
+    s.key = calloc(n + 1, sizeof *s.key);
+    if (!s.key)
+        return err_nomem(e);
+    rc = describe_pool_run(&l->q.scope, order, n, DESCRIBE_POOL_AHEAD, visit_for_key, &s, e);
+    if (!rc)
+        rc = page_of_sorted(&s, order, e);
+    free(s.key);
+    arena_fini(&s.texts);
+    return rc;
+}
+
+enum err_code listing_each(struct listing *l, session_row_fn *fn, void *arg, struct err *e)
+{
+    const struct session_ref **order = calloc(l->n + 1, sizeof *order);
+    enum err_code rc;
+
+    if (!order)
+        return err_nomem(e);
+    size_t n = leave_out_times(l, order);
+
+    memset(l->listed, 0, (l->groups + 1) * sizeof *l->listed);
+    if (l->q.sort == LISTING_RECENT)
+        rc = page_of_newest(l, order, n, fn, arg, e);
+    else
+        rc = sorted(l, order, n, fn, arg, e);
+    free(order);
+    return rc;
+}

@@ -1,0 +1,64 @@
+#ifndef STORE_QUERY_LISTING_H
+#define STORE_QUERY_LISTING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lite/base/err.h"
+#include "lite/base/slice.h"
+#include "store/api/scope.h"
+#include "store/api/session.h"
+#include "store/api/store.h"
+
+/* The sessions of one or several stores in order: names, sizes and mtimes are gathered first, then rows
+ * are described only as far as the page needs, on several threads, and handed over one by one. Rows do
+ * not pile up: 10,000 sessions cost what their names cost.
+ *
+ * Of a session that lies in several folders of a store, only the newest copy that can be listed is. */
+
+enum listing_sort {
+    LISTING_RECENT,  /* newest first; ties by id, as ops->ties_upwards says */
+    LISTING_CREATED, /* newest first; unknown last */
+    LISTING_SIZE,    /* largest first */
+    LISTING_TITLE,   /* by the summary's bytes */
+};
+
+/* A session that is there and cannot be listed, because what its system writes about it cannot be used (row->problem);
+ * in no order, valid during the call. */
+typedef void listing_damaged_fn(const struct session_row *row, void *arg);
+
+struct listing_query {
+    struct scope scope;
+    enum listing_sort sort;
+    struct slice tag, branch;    /* exactly this; empty: any */
+    int64_t since_ms, before_ms; /* since <= lastModified < before; TIME_NONE: open */
+    bool archived;               /* only sessions marked as archived */
+    int64_t limit, offset;       /* in listable sessions; limit <= 0: no limit */
+    listing_damaged_fn *damaged; /* may be NULL */
+    void *damaged_arg;
+};
+
+struct listing;
+
+/* A row, in order; it is valid during the call only. A non-zero answer ends the walk and is passed up;
+ * ERR_CANCELLED without an error text is the way to stop early. */
+typedef enum err_code session_row_fn(const struct session_row *row, void *arg, struct err *e);
+
+/* Enumerates the stores and sorts what was found. The stores must outlive the listing, the query's texts
+ * too. */
+MUST_CHECK enum err_code listing_open(struct store *const stores[], size_t n,
+                                      const struct listing_query *q, struct listing **out,
+                                      struct err *e);
+void listing_close(struct listing *l); /* NULL is fine */
+
+/* What was found, newest first, duplicates and unlistable ones included; borrowed. */
+const struct session_ref *const *listing_refs(const struct listing *l, size_t *n);
+/* Of one of these: does its id lie in several folders of its store? */
+bool listing_has_copies(const struct session_ref *ref);
+
+/* Describes and hands over the rows of the page. May be called again. */
+MUST_CHECK enum err_code listing_each(struct listing *l, session_row_fn *fn, void *arg,
+                                      struct err *e);
+
+#endif

@@ -1,0 +1,394 @@
+#include "store/query/resolve.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lite/base/buf.h"
+#include "lite/base/time.h"
+#include "store/log/idset.h"
+#include "store/query/listing.h"
+
+enum {
+    PREFIX_SHORTEST = 4,
+    CANDIDATES_NAMED = 4,
+    MANY = 32, /* fewer are asked for one by one: to read all names would take longer */
+};
+
+struct search {
+    struct store *const *store;
+    size_t stores;
+    const struct scope *scope;
+    struct slice text;
+    struct arena *a;
+    struct session_ref *ref;
+};
+
+static enum err_code not_found(const struct search *s, struct err *e)
+{
+    char name[160];
+
+    snprintf(name, sizeof name, "%.*s", SLICE_ARG(s->text));
+    return err_set(e, ERR_NOT_FOUND, name, "find session: no sessions in this scope");
+}
+
+/* ---- latest ---- */
+
+static enum err_code take_first(const struct session_row *row, void *arg, struct err *e)
+{
+    struct search *s = arg;
+
+    return session_ref_copy(s->a, &row->ref, s->ref) ? ERR_OK : err_nomem(e);
+}
+
+static enum err_code no_latest(const struct scope *scope, struct err *e)
+{
+    char dir[PATH_MAX];
+
+    if (!scope->project.n)
+        return err_set(e, ERR_NOT_FOUND, "latest", "find session: no such session");
+    snprintf(dir, sizeof dir, "%.*s", SLICE_ARG(scope->project));
+    return err_set(e, ERR_NOT_FOUND, dir, "find session: no previous session found here");
+}
+
+static enum err_code find_latest(struct search *s, struct err *e)
+{
+    struct listing_query q = {
+        .scope = *s->scope, .limit = 1, .since_ms = TIME_NONE, .before_ms = TIME_NONE
+    };
+    struct session_ref found = { 0 }, *ref = s->ref;
+    struct listing *l = NULL;
+    enum err_code rc = ERR_OK;
+
+    if (s->stores && q.scope.all)
+        rc = scope_of(s->store[0]->env->cwd, !s->scope->leave_worktrees, s->a, &q.scope, e);
+    s->ref = &found;
+    if (!rc)
+        rc = listing_open(s->store, s->stores, &q, &l, e);
+    if (!rc)
+        rc = listing_each(l, take_first, s, e);
+    listing_close(l);
+    s->ref = ref;
+    if (!rc && !found.store)
+        rc = no_latest(&q.scope, e);
+    if (!rc)
+        *ref = found;
+    return rc;
+}
+
+/* ---- paths ---- */
+
+static bool looks_like_path(struct slice text)
+{
+    static const char suffix[] = ".jsonl";
+    size_t n = sizeof suffix - 1;
+
+    return memchr(text.p, '/', text.n) ||
+           (text.n > n && memcmp(text.p + text.n - n, suffix, n) == 0);
+}
+
+static enum err_code absolute_path(const struct search *s, struct slice *path)
+{
+    const char *cwd = s->store[0]->env->cwd;
+    struct buf full = { 0 };
+    enum err_code rc = ERR_OK;
+
+    if (s->text.p[0] != '/')
+        rc = buf_addf(&full, "%s/", cwd);
+    if (!rc)
+        rc = buf_add(&full, s->text);
+    while (!rc && full.n > 1 && full.p[full.n - 1] == '/')
+        full.n--;
+    if (!rc) {
+        *path = arena_copy(s->a, buf_slice(&full));
+        rc = path->p ? ERR_OK : ERR_NOMEM;
+    }
+    buf_fini(&full);
+    return rc;
+}
+
+static bool store_contains(const struct store *st, struct slice path)
+{
+    size_t n = strlen(st->path);
+
+    return slice_starts(path, st->path) && path.n > n && path.p[n] == '/';
+}
+
+/* A store that holds the path knows best; a transcript may also lie anywhere else. The last system is asked first: the
+ * first one takes any file of its kind, wherever it lies, and would take those of the others too. */
+static enum err_code find_path(struct search *s, struct err *e)
+{
+    struct slice path;
+
+    if (!s->stores)
+        return not_found(s, e);
+    if (absolute_path(s, &path))
+        return err_nomem(e);
+    for (int inside = 1; inside >= 0; inside--) {
+        for (size_t i = s->stores; i-- > 0;) {
+            const struct store *st = s->store[i];
+
+            if (!st->ops->at_path || store_contains(st, path) != (inside == 1))
+                continue;
+            enum err_code rc = st->ops->at_path(st, path, s->a, s->ref, e);
+
+            if (rc != ERR_NOT_FOUND)
+                return rc;
+        }
+    }
+    return not_found(s, e);
+}
+
+/* ---- ids ---- */
+
+/* Entire's sessions are known to their agent's system by the same id. from: stores before it were asked. */
+static enum err_code check_other_systems(const struct search *s, size_t from, struct err *e)
+{
+    const struct store_ops *ops = s->ref->store->ops;
+    char name[160];
+
+    snprintf(name, sizeof name, "%.*s", SLICE_ARG(s->text));
+    for (size_t i = from; i < s->stores; i++) {
+        const struct store *st = s->store[i];
+        struct session_ref other;
+
+        if (st->ops != ops && st->ops->find(st, s->scope, s->text, s->a, &other, NULL) == ERR_OK)
+            return err_set(e, ERR_USAGE, name, "find session: ambiguous: %s:%s, %s:%s", ops->name,
+                           name, st->ops->name, name);
+    }
+    return ERR_OK;
+}
+
+static enum err_code find_exactly(struct search *s, struct err *e)
+{
+    for (size_t i = 0; i < s->stores; i++) {
+        const struct store *st = s->store[i];
+        enum err_code rc = st->ops->find(st, s->scope, s->text, s->a, s->ref, e);
+
+        if (rc == ERR_OK)
+            return check_other_systems(s, i + 1, e);
+        if (rc != ERR_NOT_FOUND && rc != ERR_USAGE)
+            return rc;
+    }
+    return not_found(s, e);
+}
+
+/* Ids that begin alike, each once. */
+struct candidates {
+    struct search *search;
+    const struct store *store[CANDIDATES_NAMED];
+    struct slice id[CANDIDATES_NAMED];
+    size_t n; /* may be more than are named */
+    bool ok;
+};
+
+static bool is_candidate(const struct candidates *c, const struct session_ref *ref)
+{
+    for (size_t i = 0; i < c->n && i < CANDIDATES_NAMED; i++)
+        if (c->store[i] == ref->store && slice_eq(c->id[i], ref->id))
+            return true;
+    return false;
+}
+
+static bool take_candidate(const struct session_ref *ref, void *arg)
+{
+    struct candidates *c = arg;
+    struct slice prefix = c->search->text;
+
+    if (ref->id.n < prefix.n || memcmp(ref->id.p, prefix.p, prefix.n) != 0 || is_candidate(c, ref))
+        return true;
+    if (c->n < CANDIDATES_NAMED) {
+        c->store[c->n] = ref->store;
+        c->id[c->n] = arena_copy(c->search->a, ref->id);
+        c->ok = c->id[c->n].p != NULL;
+    }
+    c->n++;
+    return c->ok && c->n <= CANDIDATES_NAMED;
+}
+
+static bool is_of_two_systems(const struct candidates *c, size_t i)
+{
+    for (size_t k = 0; k < c->n && k < CANDIDATES_NAMED; k++)
+        if (c->store[k]->ops != c->store[i]->ops && slice_eq(c->id[k], c->id[i]))
+            return true;
+    return false;
+}
+
+static enum err_code ambiguous(const struct candidates *c, struct err *e)
+{
+    struct buf names = { 0 };
+    char name[160];
+    enum err_code rc = ERR_OK;
+
+    snprintf(name, sizeof name, "%.*s", SLICE_ARG(c->search->text));
+    for (size_t i = 0; !rc && i < c->n && i < CANDIDATES_NAMED; i++)
+        rc = buf_addf(&names, "%s%s%s%.*s", i ? ", " : "",
+                      is_of_two_systems(c, i) ? c->store[i]->ops->name : "",
+                      is_of_two_systems(c, i) ? ":" : "", SLICE_ARG(c->id[i]));
+    if (!rc && c->n > CANDIDATES_NAMED)
+        rc = buf_addf(&names, ", ...");
+    if (!rc)
+        rc = err_set(e, ERR_USAGE, name, "find session: ambiguous: %.*s",
+                     SLICE_ARG(buf_slice(&names)));
+    buf_fini(&names);
+    return rc == ERR_NOMEM ? err_nomem(e) : rc;
+}
+
+static enum err_code find_prefix(struct search *s, struct err *e)
+{
+    struct candidates c = { .search = s, .ok = true };
+    enum err_code rc = ERR_OK;
+
+    if (s->text.n < PREFIX_SHORTEST)
+        return not_found(s, e);
+    for (size_t i = 0; !rc && c.ok && i < s->stores; i++)
+        if (s->store[i]->ops->enumerate)
+            rc = s->store[i]->ops->enumerate(s->store[i], s->scope, take_candidate, &c, e);
+    if (rc || !c.ok)
+        return rc ? rc : err_nomem(e);
+    if (c.n == 0)
+        return not_found(s, e);
+    if (c.n > 1)
+        return ambiguous(&c, e);
+    return c.store[0]->ops->find(c.store[0], s->scope, c.id[0], s->a, s->ref, e);
+}
+
+/* "SYSTEM:ID" leaves the stores of that system; a colon in an id means nothing. */
+static size_t choose_system(struct slice *text, struct store *const stores[], size_t n,
+                            struct store *chosen[])
+{
+    const char *colon = memchr(text->p, ':', text->n);
+    const struct store_ops *ops = NULL;
+    size_t kept = 0;
+
+    if (colon)
+        ops = store_system((struct slice){ text->p, (size_t)(colon - text->p) });
+    for (size_t i = 0; i < n; i++)
+        if (!ops || stores[i]->ops == ops)
+            chosen[kept++] = stores[i];
+    if (ops)
+        *text = (struct slice){ colon + 1, (size_t)(text->p + text->n - colon) - 1 };
+    return kept;
+}
+
+enum err_code resolve_session(struct store *const stores[], size_t n, const struct scope *scope,
+                              struct slice text, struct arena *a, struct session_ref *ref,
+                              struct err *e)
+{
+    struct store **chosen = arena_alloc(a, (n + 1) * sizeof(struct store *));
+    struct search s = { .store = chosen, .scope = scope, .a = a, .ref = ref };
+    enum err_code rc;
+
+    if (!chosen)
+        return err_nomem(e);
+    s.stores = choose_system(&text, stores, n, chosen);
+    s.text = text;
+    if (slice_eq(text, SLICE("latest")))
+        return find_latest(&s, e);
+    if (text.n && looks_like_path(text))
+        return find_path(&s, e);
+    rc = find_exactly(&s, e);
+    return rc == ERR_NOT_FOUND ? find_prefix(&s, e) : rc;
+}
+
+/* ---- many ids ---- */
+
+/* Takes the place of those that were asked for and are found. */
+static void put_found(const struct session_ref *found, const size_t *place, size_t n,
+                      struct session_ref *ref)
+{
+    for (size_t i = 0; i < n; i++)
+        if (found[i].store)
+            ref[place[i]] = found[i];
+}
+
+static size_t collect_missing(const struct slice *text, size_t texts, const struct session_ref *ref,
+                              struct slice *id, size_t *place)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < texts; i++) {
+        if (ref[i].store)
+            continue;
+        place[n] = i;
+        id[n++] = text[i];
+    }
+    return n;
+}
+
+/* Those that were found, and are in a store of another system too. */
+struct found_elsewhere {
+    struct idset ids;
+    size_t *place; /* by number of the id */
+    struct session_ref *ref;
+};
+
+static bool leave_ambiguous(const struct session_ref *other, void *arg)
+{
+    struct found_elsewhere *f = arg;
+    uint32_t number = idset_find(&f->ids, id128_of(other->id));
+
+    if (number != IDSET_NONE) {
+        struct session_ref *ref = &f->ref[f->place[number]];
+
+        if (ref->store && ref->store->ops != other->store->ops)
+            *ref = (struct session_ref){ 0 };
+    }
+    return true;
+}
+
+/* resolve_session names the systems. A store that cannot be read says nothing, as there. */
+static enum err_code leave_all_ambiguous(struct store *const stores[], size_t n,
+                                         const struct scope *scope, const struct slice *text,
+                                         size_t texts, struct arena *a, struct session_ref *ref,
+                                         struct err *e)
+{
+    struct found_elsewhere f = { .place = arena_alloc(a, (texts + 1) * sizeof *f.place),
+                                 .ref = ref };
+    enum err_code rc = f.place ? ERR_OK : err_nomem(e);
+
+    for (size_t i = 0; i < texts && !rc; i++) {
+        uint32_t number;
+        size_t before = f.ids.n;
+
+        if (!ref[i].store)
+            continue;
+        if (idset_add(&f.ids, id128_of(text[i]), &number))
+            rc = err_nomem(e);
+        else if (f.ids.n > before)
+            f.place[number] = i;
+    }
+    for (size_t i = 1; i < n && !rc; i++)
+        if (stores[i]->ops != stores[0]->ops && f.ids.n && stores[i]->ops->enumerate &&
+            stores[i]->ops->enumerate(stores[i], scope, leave_ambiguous, &f, NULL) == ERR_NOMEM)
+            rc = err_nomem(e);
+    idset_fini(&f.ids);
+    return rc;
+}
+
+/* The stores are asked in the order of resolve_session, and only as far as all of them can answer like this: what a
+ * later store has, an earlier one may have too. */
+enum err_code resolve_sessions(struct store *const stores[], size_t n, const struct scope *scope,
+                               const struct slice *text, size_t texts, struct arena *a,
+                               struct session_ref *ref, struct err *e)
+{
+    struct slice *id = arena_alloc(a, (texts + 1) * sizeof *id);
+    size_t *place = arena_alloc(a, (texts + 1) * sizeof *place);
+
+    if (!id || !place)
+        return err_nomem(e);
+    for (size_t i = 0; i < n && stores[i]->ops->find_many; i++) {
+        size_t missing = collect_missing(text, texts, ref, id, place);
+        if (missing < MANY)
+            break;
+        struct session_ref *found = arena_zalloc(a, missing * sizeof *found);
+        enum err_code rc =
+            found ? stores[i]->ops->find_many(stores[i], scope, id, missing, a, found, e)
+                  : err_nomem(e);
+
+        if (rc)
+            return rc;
+        put_found(found, place, missing, ref);
+    }
+    return leave_all_ambiguous(stores, n, scope, text, texts, a, ref, e);
+}

@@ -1,0 +1,165 @@
+#include "store/query/short_ids.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lite/base/arena.h"
+#include "store/api/store.h"
+
+enum { SHOWN = 8 };
+
+struct known {
+    struct slice id;
+    const struct store_ops *system;
+};
+
+struct short_ids {
+    struct arena arena;
+    struct known *known; /* by id, then by system; each once */
+    size_t n;
+};
+
+struct short_ids *short_ids_new(void)
+{
+    return calloc(1, sizeof(struct short_ids));
+}
+
+void short_ids_free(struct short_ids *s)
+{
+    if (!s)
+        return;
+    arena_fini(&s->arena);
+    free(s);
+}
+
+bool short_ids_add(struct short_ids *s, const struct store_ops *system, struct slice id)
+{
+    struct known *more = arena_grow(&s->arena, s->known, s->n, sizeof *more);
+
+    if (!more)
+        return false;
+    s->known = more;
+    more[s->n] = (struct known){ .id = arena_copy(&s->arena, id), .system = system };
+    if (!more[s->n].id.p)
+        return false;
+    s->n++;
+    return true;
+}
+
+static int by_id_and_system(const void *x, const void *y)
+{
+    const struct known *a = x, *b = y;
+    size_t n = a->id.n < b->id.n ? a->id.n : b->id.n;
+    int d = n ? memcmp(a->id.p, b->id.p, n) : 0;
+
+    if (d == 0)
+        d = (a->id.n > b->id.n) - (a->id.n < b->id.n);
+    return d ? d
+             : ((uintptr_t)a->system > (uintptr_t)b->system) -
+                   ((uintptr_t)a->system < (uintptr_t)b->system);
+}
+
+void short_ids_finish(struct short_ids *s)
+{
+    size_t kept = 0;
+
+    if (s->n == 0)
+        return;
+    qsort(s->known, s->n, sizeof *s->known, by_id_and_system);
+    for (size_t i = 0; i < s->n; i++)
+        if (i == 0 || by_id_and_system(&s->known[i], &s->known[kept - 1]) != 0)
+            s->known[kept++] = s->known[i];
+    s->n = kept;
+}
+
+static size_t alike(struct slice a, struct slice b)
+{
+    size_t n = 0;
+
+    while (n < a.n && n < b.n && a.p[n] == b.p[n])
+        n++;
+    return n;
+}
+
+/* How far the nearest other id on one side begins like this one; only those of `system`, where that is one. */
+static size_t alike_neighbour(const struct short_ids *s, size_t at, bool after,
+                              const struct store_ops *system)
+{
+    const struct slice id = s->known[at].id;
+
+    while (after ? at + 1 < s->n : at > 0) {
+        at = after ? at + 1 : at - 1;
+        if (!slice_eq(s->known[at].id, id) && (!system || s->known[at].system == system))
+            return alike(s->known[at].id, id);
+    }
+    return 0;
+}
+
+static bool is_shared(const struct short_ids *s, size_t at)
+{
+    return (at > 0 && slice_eq(s->known[at - 1].id, s->known[at].id)) ||
+           (at + 1 < s->n && slice_eq(s->known[at + 1].id, s->known[at].id));
+}
+
+static size_t enough(const struct short_ids *s, size_t at, const struct store_ops *system)
+{
+    const struct slice id = s->known[at].id;
+    size_t before = alike_neighbour(s, at, false, system),
+           after = alike_neighbour(s, at, true, system);
+    size_t n = (before > after ? before : after) + 1;
+
+    if (n < SHOWN)
+        n = SHOWN;
+    while (n < id.n && ((unsigned char)id.p[n] & 0xc0) == 0x80) /* a character is not cut */
+        n++;
+    return n < id.n ? n : id.n;
+}
+
+struct slice short_ids_of(const struct short_ids *s, const struct store_ops *system,
+                          struct slice id, char out[SHORT_ID])
+{
+    const struct known wanted = { .id = id, .system = system };
+    const struct known *found =
+        s->n ? bsearch(&wanted, s->known, s->n, sizeof wanted, by_id_and_system) : NULL;
+    bool shared = found && is_shared(s, (size_t)(found - s->known));
+    size_t n = found ? enough(s, (size_t)(found - s->known), shared ? system : NULL) : id.n;
+    int written = snprintf(out, SHORT_ID, "%s%s%.*s", shared ? system->name : "", shared ? ":" : "",
+                           (int)(n < SHORT_ID ? n : SHORT_ID), id.p);
+
+    return (struct slice){ out, written < SHORT_ID ? (size_t)written : SHORT_ID - 1 };
+}
+
+struct adding {
+    struct short_ids *ids;
+    bool ok;
+};
+
+static bool add_ref(const struct session_ref *ref, void *arg)
+{
+    struct adding *a = arg;
+
+    a->ok = short_ids_add(a->ids, ref->store->ops, ref->id);
+    return a->ok;
+}
+
+enum err_code short_ids_of_stores(struct store *const stores[], size_t n, struct short_ids **out,
+                                  struct err *e)
+{
+    const struct scope everywhere = { .all = true };
+    struct adding a = { .ids = short_ids_new(), .ok = true };
+    enum err_code rc = ERR_OK;
+
+    a.ok = a.ids != NULL;
+    for (size_t i = 0; i < n && a.ok && !rc; i++)
+        rc = stores[i]->ops->enumerate(stores[i], &everywhere, add_ref, &a, e);
+    if (!rc && !a.ok)
+        rc = err_nomem(e);
+    if (rc) {
+        short_ids_free(a.ids);
+        return rc;
+    }
+    short_ids_finish(a.ids);
+    *out = a.ids;
+    return ERR_OK;
+}

@@ -1,0 +1,423 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/fs/copy.h"
+#include "store/fs/disk.h"
+#include "store/fs/file_at.h"
+#include "store/fs/free_space.h"
+#include "store/git/ref.h"
+#include "store/journal/change_part.h"
+#include "store/journal/record_id.h"
+#include "store/rewind/apply/reach.h"
+#include "store/rewind/plan/beneath.h"
+#include "store/rewind/plan/look.h"
+#include "store/rewind/plan/pathrule.h"
+#include "store/rewind/record/records.h"
+#include "store/rewind/record/tx.h"
+
+/* ---- the plan of a transaction ---- */
+
+static uint32_t mode_of(const struct rewind_entry *from)
+{
+    if (from->target->has_mode)
+        return from->target->mode & 07777;
+    return from->seen.exists ? from->seen.mode : 0644;
+}
+
+/* How many directories above the path are missing: as many go again when it is taken back. The path is cut and put
+ * together again. */
+static enum err_code missing_dirs(char *path, unsigned *n, struct err *e)
+{
+    struct stat st;
+
+    *n = 0;
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (*n || lstat(path, &st)) {
+            if (!*n && errno != ENOENT)
+                return err_sys(e, path, "look at directory");
+            *n += 1;
+        }
+        *slash = '/';
+    }
+    return ERR_OK;
+}
+
+static const char *copy_tx_text(struct rewind_tx *tx, const char *text)
+{
+    return text ? arena_copy(&tx->arena, slice_of(text)).p : NULL;
+}
+
+/* What a deleted file and the directories that go with it are like. */
+static enum err_code record_deleted_attrs(struct rewind_tx *tx, struct reach *reach,
+                                          struct rewind_tx_entry *x, struct err *e)
+{
+    const char *name;
+    int dir;
+    enum err_code rc = reach_dir(reach, x, &dir, &name, e);
+
+    if (rc)
+        return rc;
+    int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+
+    close(dir);
+    if (fd < 0)
+        return rewind_tx_open_error(x, e);
+    rc = attrs_get(fd, &tx->arena, x->path, &x->was, e);
+    close(fd);
+    return rc ? rc : rewind_tx_record_dirs(tx, x, e);
+}
+
+static enum err_code note_all(struct rewind_tx *tx, const struct rewind_plan *plan, struct err *e)
+{
+    struct reach reach = { 0 };
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < tx->n && !rc; i++)
+        if (tx->entry[i].action == REWIND_DELETE)
+            rc = record_deleted_attrs(tx, &reach, &tx->entry[i], e);
+    reach_fini(&reach);
+    if (!rc && !dirs_add_all(&tx->dirs, &tx->arena, &plan->dirs))
+        rc = err_nomem(e);
+    return rc;
+}
+
+static enum err_code add_tx_entry(struct rewind_tx *tx, const struct rewind_entry *from,
+                                  struct err *e)
+{
+    const char *root = tx->root_id ? tx->project : NULL; /* NULL: it is gone */
+    struct rewind_tx_entry *x = &tx->entry[tx->n++];
+    char *path = arena_format(&tx->arena, "%s", from->target->path);
+
+    if (!path)
+        return err_nomem(e);
+    bool inside = root && pathrule_under(slice_of(path), slice_of(root));
+
+    *x = (struct rewind_tx_entry){ .path = path,
+                                   .root = inside ? root : "/",
+                                   .root_id = inside ? tx->root_id : NULL,
+                                   .action = from->action,
+                                   .mode_only = from->mode_only,
+                                   .mixed = from->target->mixed,
+                                   .adopts = from->action == REWIND_DELETE || from->mode_only
+                                                 ? NULL
+                                                 : copy_tx_text(tx, from->target->adopts),
+                                   .mode = mode_of(from),
+                                   .mtime_ns =
+                                       from->target->has_mtime ? from->target->mtime_ns : MTIME_NOW,
+                                   .dirs = from->target->prune,
+                                   .seen = from->seen };
+    memcpy(x->wanted, from->wanted, SHA256_BYTES);
+    return x->action == REWIND_CREATE ? missing_dirs(path, &x->dirs, e) : ERR_OK;
+}
+
+bool rewind_tx_includes(const struct rewind_entry *x)
+{
+    return x->chosen && x->action != REWIND_UNCHANGED && x->action != REWIND_REFUSED;
+}
+
+/* Steps learn where they went: the plan's stay as they are. */
+static enum err_code copy_conversation(struct rewind_tx *tx, const struct rewind_conversation *t,
+                                       struct err *e)
+{
+    if (!t->change)
+        return ERR_OK;
+    tx->conversation = *t;
+    tx->conversation.change = change_copy(t->change);
+    return tx->conversation.change ? ERR_OK : err_nomem(e);
+}
+
+/* An undo says what it leaves: the rest of the record can then be taken back later. */
+static bool keep_settled(struct rewind_tx *tx, const struct rewind_preview *p)
+{
+    if (!tx->undoes)
+        return true;
+    tx->settled = arena_zalloc(&tx->arena, sizeof *tx->settled * (p->n + 1));
+    for (size_t i = 0; i < p->n && tx->settled; i++)
+        if (p->entry[i].action == REWIND_UNCHANGED)
+            tx->settled[tx->settled_n++] = copy_tx_text(tx, p->entry[i].target->path);
+    return !tx->arena.failed;
+}
+
+static enum err_code tx_make(const struct store_env *env, const struct rewind_preview *p,
+                             const char *id, const char *dir, struct rewind_tx *tx, struct err *e)
+{
+    *tx = (struct rewind_tx){ .version = TX_VERSION,
+                              .at_ms = env->now_ms,
+                              .progress = p->options.progress,
+                              .progress_arg = p->options.progress_arg };
+    tx->id = copy_tx_text(tx, id);
+    tx->dir = copy_tx_text(tx, dir);
+    tx->system = copy_tx_text(tx, p->plan->system);
+    tx->session = copy_tx_text(tx, p->plan->session);
+    tx->point = copy_tx_text(tx, p->plan->point);
+    tx->undoes = copy_tx_text(tx, p->plan->undoes);
+    tx->project = copy_tx_text(tx, p->plan->root);
+    tx->store = copy_tx_text(tx, p->plan->store);
+    tx->title = copy_tx_text(tx, p->plan->title);
+    tx->root_id =
+        tx->project && p->root_id.ino ? arena_zalloc(&tx->arena, sizeof *tx->root_id) : NULL;
+    if (tx->root_id)
+        *tx->root_id = p->root_id;
+    tx->entry = arena_zalloc(&tx->arena, sizeof *tx->entry * (p->n + 1));
+    if (tx->arena.failed || !keep_settled(tx, p))
+        return err_nomem(e);
+    enum err_code rc = copy_conversation(tx, &p->plan->conversation, e);
+
+    for (size_t i = 0; i < p->n && !rc; i++)
+        if (rewind_tx_includes(&p->entry[i]))
+            rc = add_tx_entry(tx, &p->entry[i], e);
+    if (!rc && !rewind_tx_backup_layout(tx))
+        rc = err_set(e, ERR_STALE, dir, "plan a rewind: sizes that cannot be");
+    return rc ? rc : note_all(tx, p->plan, e);
+}
+
+/* ---- preflight ---- */
+
+/* An entry of the plan, with a path of some length. */
+enum { PLAN_BYTES_EACH = 1024 };
+
+/* What a file takes on the disk: whole blocks, one more for its name and inode. */
+static int64_t on_disk(int64_t size)
+{
+    return (size + 4095) / 4096 * 4096 + 4096;
+}
+
+/* The record holds the old files, its plan and four marks: the marks come when there is no way back, so there must be
+ * room for them now. */
+static enum err_code preflight(const struct rewind_tx *tx, const struct rewind_preview *p,
+                               struct err *e)
+{
+    const char *root = p->plan->root ? p->plan->root : "/";
+    int64_t undo = 5 * on_disk(0), fresh = 0;
+    struct stat a, b;
+
+    for (size_t i = 0; i < p->n; i++) {
+        const struct rewind_entry *x = &p->entry[i];
+
+        if (!rewind_tx_includes(x))
+            continue;
+        undo += PLAN_BYTES_EACH + (x->seen.exists ? on_disk(x->seen.size) : 0);
+        fresh += x->action == REWIND_DELETE ? 0 : on_disk(x->wanted_size);
+    }
+    if (stat(tx->dir, &a) == 0 && stat(root, &b) == 0 && a.st_dev == b.st_dev)
+        return free_space_check(tx->dir, undo + fresh, "the rewind and its undo record", e);
+    enum err_code rc = free_space_check(tx->dir, undo, "the undo record", e);
+
+    return rc ? rc : free_space_check(root, fresh, "the rewind", e);
+}
+
+/* ---- apply ---- */
+
+static enum err_code acquire_rewind_lock(const char *dir, int *fd, struct err *e)
+{
+    char path[TX_PATH_MAX], holder[32] = "";
+
+    rewind_tx_path(dir, "lock", path);
+    *fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (*fd < 0)
+        return err_sys(e, path, "open the lock");
+    if (flock(*fd, LOCK_EX | LOCK_NB) == 0) {
+        int n = snprintf(holder, sizeof holder, "%ld\n", (long)getpid());
+
+        if (ftruncate(*fd, 0) == 0 && pwrite(*fd, holder, (size_t)n, 0) < 0)
+            errno = 0; /* who holds it is only told, never relied on */
+        return ERR_OK;
+    }
+    bool held = errno == EWOULDBLOCK;
+    enum err_code rc = err_sys(e, path, "lock");
+    ssize_t n = held ? pread(*fd, holder, sizeof holder - 1, 0) : 0;
+
+    holder[n > 0 ? n : 0] = '\0';
+    holder[strcspn(holder, "\n")] = '\0';
+    close(*fd);
+    *fd = -1;
+    if (!held) /* a file system without locks */
+        return rc;
+    return err_set(e, ERR_LOCKED, path, "another rewind is running (process %s)",
+                   holder[0] ? holder : "unknown");
+}
+
+enum err_code rewind_records_open(const struct store_env *env, char dir[PATH_MAX], int *lock,
+                                  struct err *e)
+{
+    enum err_code rc = env_state_path(env, "rewinds", dir, e);
+
+    if (!rc)
+        rc = disk_own_dir(env->state_dir, dir, e);
+
+    return rc ? rc : acquire_rewind_lock(dir, lock, e);
+}
+
+static enum err_code make_record(const struct store_env *env, const char *rewinds, char id[40],
+                                 char dir[TX_PATH_MAX], struct err *e)
+{
+    unsigned char r[4];
+    char old[TX_PATH_MAX];
+    int64_t ms;
+    enum err_code rc = record_id_next(env, &ms, e);
+
+    if (rc)
+        return rc;
+    if (getrandom(r, sizeof r, 0) != (ssize_t)sizeof r)
+        return err_sys(e, rewinds, "draw a random name");
+    snprintf(id, 40, "%015lld-%02x%02x%02x%02x", (long long)ms, r[0], r[1], r[2], r[3]);
+    rewind_tx_path(rewinds, id, dir);
+    rewind_tx_path(dir, "old", old);
+    return disk_private_dir(old, e);
+}
+
+/* Everything that can still be dropped, and then the decision. */
+static enum err_code prepare(struct change_log *log, struct rewind_tx *tx,
+                             const struct rewind_preview *p, struct err *e)
+{
+    enum err_code rc = preflight(tx, p, e);
+
+    if (!rc)
+        rc = rewind_tx_write_plan(tx, e);
+    if (!rc)
+        rc = rewind_tx_stage(tx, p, e);
+    if (!rc)
+        rc = rewind_tx_conversation_do(log, tx, e);
+    if (!rc)
+        rc = rewind_tx_mark(tx, TX_INTENT, e);
+    enum rollback how = ROLLBACK_DONE;
+
+    if (rc && rewind_tx_roll_back(tx, &how, NULL))
+        err_wrap(e, rc, "unfinished, and what was prepared could not be removed yet");
+    else if (rc && how != ROLLBACK_DONE)
+        err_wrap(e, rc,
+                 "unfinished: only the conversation was rewound, since a program is writing to it");
+    return rc;
+}
+
+static enum err_code run_transaction(const struct store_env *env, struct rewind_tx *tx,
+                                     const struct rewind_preview *p, struct err *e)
+{
+    struct change_log *log = NULL;
+    enum err_code rc = tx->conversation.change ? change_log_open(env, &log, e) : ERR_OK;
+
+    if (rc) {
+        if (copy_remove(tx->dir, NULL))
+            err_wrap(e, rc, "an empty record stays behind");
+        return rc;
+    }
+    rc = prepare(log, tx, p, e);
+    change_log_close(log);
+    if (rc)
+        return rc;
+    rc = rewind_tx_finish(tx, e);
+    return rc ? err_wrap(e, rc, "unfinished rewind, to be finished at the next start") : ERR_OK;
+}
+
+static void report(const struct rewind_tx *tx, const struct rewind_preview *p,
+                   struct rewind_result *r)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; i < p->n; i++) {
+        r->outcome[i] = rewind_tx_includes(&p->entry[i]) ? tx->entry[at++].outcome : REWIND_SKIPPED;
+        r->conflicts += r->outcome[i] == REWIND_CONFLICT;
+    }
+    snprintf(r->undo, sizeof r->undo, "%s", tx->n || tx->conversation.change ? tx->id : "");
+}
+
+/* Nothing of an undo was left for later. */
+static bool takes_all(const struct rewind_preview *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (p->entry[i].action != REWIND_UNCHANGED && !rewind_tx_includes(&p->entry[i]))
+            return false;
+    return true;
+}
+
+/* A record that waits holds up its own files, and no others. */
+static enum err_code check_not_held(const struct rewind_tx *tx, void *arg, bool *more,
+                                    struct err *e)
+{
+    const struct rewind_preview *p = arg;
+
+    *more = true;
+    for (size_t i = 0; i < tx->n && tx->phase < TX_DONE; i++)
+        for (size_t k = 0; k < p->n; k++)
+            if (rewind_tx_includes(&p->entry[k]) &&
+                strcmp(p->entry[k].target->path, tx->entry[i].path) == 0)
+                return err_set(e, ERR_STALE, tx->entry[i].path,
+                               "an interrupted rewind is using it: %s", tx->id);
+    return ERR_OK;
+}
+
+static enum err_code recover_first(const struct store_env *env, const char *rewinds,
+                                   const struct rewind_preview *p, struct err *e)
+{
+    struct rewind_recovery r;
+    enum err_code rc = rewind_records_recover(env, rewinds, &r, e);
+
+    return rc || !r.waiting ? rc : rewind_records_each(env, SIZE_MAX, check_not_held, (void *)p, e);
+}
+
+static enum err_code apply_locked(const struct store_env *env, const char *rewinds,
+                                  const struct rewind_preview *p, struct rewind_result *r,
+                                  struct err *e)
+{
+    char id[40], dir[TX_PATH_MAX];
+    struct rewind_tx tx = { 0 };
+    enum err_code rc = recover_first(env, rewinds, p, e);
+
+    if (!rc)
+        rc = make_record(env, rewinds, id, dir, e);
+    if (rc)
+        return rc;
+    rc = tx_make(env, p, id, dir, &tx, e);
+    if (!rc && tx.n && p->plan->before)
+        rc = p->plan->before(p, id, e);
+    if (!rc && (tx.n || tx.conversation.change || tx.settled_n))
+        rc = run_transaction(env, &tx, p, e);
+    else if (copy_remove(dir, NULL) && !rc)
+        rc = err_set(e, ERR_IO, dir, "remove an empty record");
+    if (!rc)
+        report(&tx, p, r);
+    /* A conversation alone has no root. */
+    if (!rc && p->plan->undoes && p->plan->root && r->conflicts == 0 && takes_all(p))
+        ref_remove_before(p->plan->root, p->plan->undoes);
+    rewind_tx_fini(&tx);
+    return rc;
+}
+
+/* What the answer needs is there before anything is done: a rewind that was done never says that it failed. */
+enum err_code rewind_apply(const struct store_env *env, const struct rewind_preview *preview,
+                           struct rewind_result *out, struct err *e)
+{
+    struct rewind_result r = { 0 };
+    char rewinds[PATH_MAX];
+    int lock;
+
+    r.outcome = arena_zalloc(&r.arena, sizeof *r.outcome * (preview->n + 1));
+    if (!r.outcome)
+        return err_nomem(e);
+    enum err_code rc = rewind_records_open(env, rewinds, &lock, e);
+
+    if (!rc) {
+        rc = apply_locked(env, rewinds, preview, &r, e);
+        close(lock);
+    }
+    if (rc)
+        rewind_result_fini(&r);
+    else
+        *out = r;
+    return rc;
+}
+
+void rewind_result_fini(struct rewind_result *r)
+{
+    arena_fini(&r->arena);
+    *r = (struct rewind_result){ 0 };
+}

@@ -1,0 +1,475 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "store/fs/disk.h"
+#include "store/rewind/apply/entry_files.h"
+
+/* Carrying entries out. Every step looks at what lies where before it moves a name, so that it can be done again
+ * after a crash. */
+
+/* ---- restore ---- */
+
+/* The names changed places; if what came out is not what the preview saw, they change back and the person's file
+ * stays. */
+static enum err_code check_exchanged(const struct entry_files *at, enum rewind_outcome *out,
+                                     struct err *e)
+{
+    enum entry_file came_out;
+    enum err_code rc = entry_files_identify_moved(at, &came_out, e);
+
+    if (rc)
+        return rc;
+    if (came_out == ENTRY_FILE_SEEN) {
+        *out = REWIND_DONE;
+        return ERR_OK;
+    }
+    *out = REWIND_CONFLICT;
+    /* ENOENT: what was put in its place was removed already, so its own place is in the record now. */
+    if (renameat2(at->dir, at->temp, at->dir, at->name, RENAME_EXCHANGE) && errno != ENOENT)
+        return err_sys(e, at->x->path, "give a changed file back");
+    return ERR_OK;
+}
+
+static enum err_code restore(const struct entry_files *at, enum rewind_outcome *out, struct err *e)
+{
+    enum entry_file here, there;
+    enum err_code rc = entry_files_identify(at, at->name, &here, e);
+
+    if (!rc)
+        rc = entry_files_identify(at, at->temp, &there, e);
+    if (rc)
+        return rc;
+    if (there == ENTRY_FILE_SEEN) { /* exchanged before a crash, whatever was saved since */
+        *out = REWIND_DONE;
+        return ERR_OK;
+    }
+    if (here == ENTRY_FILE_WANTED && there != ENTRY_FILE_WANTED) { /* the same */
+        *out = there == ENTRY_FILE_OTHER ? REWIND_CONFLICT : REWIND_DONE;
+        return there == ENTRY_FILE_OTHER ? check_exchanged(at, out, e) : ERR_OK;
+    }
+    *out = REWIND_CONFLICT;
+    if (here != ENTRY_FILE_SEEN || there != ENTRY_FILE_WANTED)
+        return ERR_OK;
+    if (renameat2(at->dir, at->temp, at->dir, at->name, RENAME_EXCHANGE))
+        return errno == ENOENT ? ERR_OK : err_sys(e, at->x->path, "put the old bytes in place");
+    return check_exchanged(at, out, e);
+}
+
+/* ---- mode, create, delete ---- */
+
+static enum err_code set_mode(const struct entry_files *at, enum rewind_outcome *out, struct err *e)
+{
+    int fd = openat(at->dir, at->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    struct stat st;
+    enum err_code rc = ERR_OK;
+
+    *out = REWIND_CONFLICT;
+    if (fd < 0) /* gone, a link or a socket by now */
+        return errno == ENOENT || errno == ELOOP || errno == ENXIO
+                   ? ERR_OK
+                   : err_sys(e, at->x->path, "open");
+    if (fstat(fd, &st)) {
+        rc = err_sys(e, at->x->path, "look at");
+    } else if (entry_files_is_seen(at->x, rewind_tx_file_id(&st))) {
+        if (fchmod(fd, at->x->mode))
+            rc = err_sys(e, at->x->path, "set the mode");
+        else
+            rc = disk_sync(fd, at->x->path, e);
+        *out = REWIND_DONE;
+    }
+    close(fd);
+    return rc;
+}
+
+static enum err_code create(const struct entry_files *at, enum rewind_outcome *out, struct err *e)
+{
+    enum entry_file here, there;
+    enum err_code rc = entry_files_identify(at, at->name, &here, e);
+
+    if (!rc)
+        rc = entry_files_identify(at, at->temp, &there, e);
+    if (rc)
+        return rc;
+    *out = here == ENTRY_FILE_WANTED && there == ENTRY_FILE_NONE ? REWIND_DONE : REWIND_CONFLICT;
+    if (here != ENTRY_FILE_NONE || there != ENTRY_FILE_WANTED)
+        return ERR_OK;
+    if (renameat2(at->dir, at->temp, at->dir, at->name, RENAME_NOREPLACE))
+        return errno == EEXIST ? ERR_OK : err_sys(e, at->x->path, "put the file back");
+    *out = REWIND_DONE;
+    return ERR_OK;
+}
+
+/* Moved aside first, looked at under the other name, and unlinked only when all is decided. */
+static enum err_code remove_entry_file(const struct entry_files *at, enum rewind_outcome *out,
+                                       struct err *e)
+{
+    enum entry_file here, there;
+    enum err_code rc = entry_files_identify(at, at->name, &here, e);
+
+    if (!rc)
+        rc = entry_files_identify(at, at->temp, &there, e);
+    if (rc)
+        return rc;
+    *out = there == ENTRY_FILE_SEEN ? REWIND_DONE : REWIND_CONFLICT;
+    if (here != ENTRY_FILE_SEEN || there != ENTRY_FILE_NONE)
+        return ERR_OK;
+    if (renameat2(at->dir, at->name, at->dir, at->temp, RENAME_NOREPLACE))
+        return errno == ENOENT ? ERR_OK : err_sys(e, at->x->path, "take the file away");
+    rc = entry_files_identify_moved(at, &there, e);
+    *out = there == ENTRY_FILE_SEEN ? REWIND_DONE : REWIND_CONFLICT;
+    /* EEXIST: a newer one was saved meanwhile and stays, this one goes into the record. */
+    if (!rc && there != ENTRY_FILE_SEEN &&
+        renameat2(at->dir, at->temp, at->dir, at->name, RENAME_NOREPLACE) && errno != EEXIST)
+        rc = err_sys(e, at->x->path, "give a changed file back");
+    return rc;
+}
+
+static enum err_code carry_one(struct entry_files_context *c, size_t i, enum rewind_outcome *out,
+                               struct err *e)
+{
+    struct entry_files at;
+    enum err_code rc = entry_files_open(c, i, &at, e);
+
+    if (rc)
+        return rewind_tx_wait_error(at.x, rc, e);
+    if (at.x->mode_only)
+        rc = set_mode(&at, out, e);
+    else if (at.x->action == REWIND_RESTORE)
+        rc = restore(&at, out, e);
+    else if (at.x->action == REWIND_CREATE)
+        rc = create(&at, out, e);
+    else
+        rc = remove_entry_file(&at, out, e);
+    close(at.dir);
+    return rc;
+}
+
+enum err_code rewind_tx_apply(struct rewind_tx *tx, struct err *e)
+{
+    struct entry_files_context c = { .tx = tx };
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < tx->n; i++) { /* one that has to wait does not hold up the others */
+        struct err ignored;
+        enum err_code one = carry_one(&c, i, &tx->entry[i].outcome, rc ? &ignored : e);
+
+        rc = rc ? rc : one;
+        rewind_tx_progress(tx, tx->n + i + 1);
+    }
+    entry_files_fini(&c);
+    return rc ? rc : rewind_tx_sync_dirs(tx, e);
+}
+
+/* ---- cleaning up ---- */
+
+/* Into the record, as it is now. */
+static enum err_code copy_old(const struct entry_files *at, const char *name, struct err *e)
+{
+    struct span all;
+    int fd = openat(at->dir, at->temp, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+
+    if (fd < 0)
+        return err_sys(e, at->x->path, "open");
+    enum err_code rc = span_of_file(fd, at->x->path, &all, e);
+
+    if (!rc)
+        rc = rewind_tx_old_write(at->c->tx, name, &all, e);
+    close(fd);
+    return rc;
+}
+
+/* A save takes a moment, and nobody opens the file by its temporary name. What is written until it is closed would be
+ * lost with it, so the file stays where it is until then. */
+static enum err_code wait_for_writer(const struct entry_files *at, enum lease_writer writer,
+                                     struct err *e)
+{
+    const struct timespec pause = { .tv_nsec = 5000000 };
+
+    for (int tries = 0; tries < 40 && writer == LEASE_WRITER; tries++) {
+        nanosleep(&pause, NULL);
+        writer = spot_writer(at);
+    }
+    return writer != LEASE_WRITER
+               ? ERR_OK
+               : err_set(e, ERR_IO, at->x->path,
+                         "a program has the replaced file open; it stays beside it, as %s, until "
+                         "it is closed",
+                         at->temp);
+}
+
+/* On another file system a synced copy is in the record; but what was written since that copy is kept first. */
+static enum err_code keep_far(const struct entry_files *at, const char *name,
+                              enum lease_writer writer, struct err *e)
+{
+    struct file_id unused;
+    enum entry_file what;
+    enum err_code rc = wait_for_writer(at, writer, e);
+
+    if (!rc)
+        rc = entry_files_read(at, at->temp, &what, &unused, e);
+    if (!rc && what == ENTRY_FILE_OTHER)
+        rc = copy_old(at, name, e);
+    if (!rc && unlinkat(at->dir, at->temp, 0))
+        rc = err_sys(e, at->x->path, "remove a temporary file");
+    return rc;
+}
+
+/* What was written to it may not be on the disk yet, and no copy has it. A disk that fails is no reason to stop here. */
+static void sync_live(const struct entry_files *at)
+{
+    int fd = openat(at->dir, at->temp, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+
+    if (fd >= 0) {
+        (void)!disk_sync(fd, at->x->path, NULL);
+        close(fd);
+    }
+}
+
+/* What came out of its place. A program that has the old file open may still write into it, so the file itself moves
+ * into the record where that is on the same file system. */
+static enum err_code keep_old(const struct entry_files *at, size_t i, enum entry_file there,
+                              enum lease_writer writer, struct err *e)
+{
+    bool done = at->x->outcome == REWIND_DONE && !at->x->unknown;
+    bool live = done && (there == ENTRY_FILE_OTHER || writer != LEASE_NO_WRITER);
+    char name[32];
+
+    rewind_tx_old_name(at->c->tx, i, live, name);
+    if (live)
+        sync_live(at);
+    if (renameat(at->dir, at->temp, at->c->old, name) == 0)
+        return ERR_OK;
+    if (errno != EXDEV)
+        return err_sys(e, at->x->path, "keep the old file");
+    rewind_tx_old_name(at->c->tx, i, done, name); /* if it turns out to have been written to */
+    return keep_far(at, name, writer, e);
+}
+
+/* Asked who writes to it before it is looked at: without a writer it stays as it is then. */
+static enum err_code clean_spot(const struct entry_files *at, size_t i, struct err *e)
+{
+    enum lease_writer writer = spot_writer(at);
+    enum entry_file there;
+    enum err_code rc = entry_files_identify(at, at->temp, &there, e);
+
+    if (!rc && there == ENTRY_FILE_WANTED && unlinkat(at->dir, at->temp, 0))
+        rc = err_sys(e, at->x->path, "remove a temporary file");
+    else if (!rc && there != ENTRY_FILE_WANTED && there != ENTRY_FILE_NONE)
+        rc = keep_old(at, i, there, writer, e);
+    return rc ? rc : spot_release(at, e);
+}
+
+static enum err_code clean_temp(struct entry_files_context *c, size_t i, struct err *e)
+{
+    struct entry_files at;
+    enum err_code rc = entry_files_open(c, i, &at, e);
+
+    if (rc && !rewind_tx_has_root(c->tx)) /* an older reprise may have removed it already */
+        return rc == ERR_NOT_FOUND || rc == ERR_UNSAFE ? ERR_OK : rc;
+    if (rc)
+        return rewind_tx_wait_error(at.x, rc, e);
+    rc = clean_spot(&at, i, e);
+    close(at.dir);
+    return rc;
+}
+
+static enum err_code clean_temps(struct entry_files_context *c, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < c->tx->n; i++) {
+        struct err ignored;
+        enum err_code one =
+            c->tx->entry[i].mode_only ? ERR_OK : clean_temp(c, i, rc ? &ignored : e);
+
+        rc = rc ? rc : one;
+    }
+    return rc;
+}
+
+static bool prunes(const struct rewind_tx_entry *x)
+{
+    return x->action == REWIND_DELETE && x->outcome == REWIND_DONE && !x->unknown && x->dirs;
+}
+
+static bool prunes_any(const struct rewind_tx *tx)
+{
+    size_t i = 0;
+
+    while (i < tx->n && !prunes(&tx->entry[i]))
+        i++;
+    return i < tx->n;
+}
+
+static enum err_code sync_all(const struct entry_files_context *c, struct err *e)
+{
+    enum err_code rc = disk_sync(c->old, c->tx->dir, e);
+
+    return rc ? rc : rewind_tx_sync_dirs(c->tx, e);
+}
+
+/* Directories go after the last temporary file, and after that is written down: from then on one that is missing was
+ * removed here, and was not moved away with something of ours in it. */
+static enum err_code prune_all(const struct entry_files_context *c, struct err *e)
+{
+    const struct rewind_tx *tx = c->tx;
+    enum err_code rc = sync_all(c, e);
+
+    if (!rc)
+        rc = rewind_tx_write_mark(tx, "cleaned", e);
+    for (size_t i = 0; i < tx->n && !rc; i++)
+        if (prunes(&tx->entry[i]))
+            rc = rewind_tx_prune(&tx->entry[i], rewind_tx_has_attrs(tx) ? &tx->dirs : NULL, e);
+    return rc;
+}
+
+enum err_code rewind_tx_clean(struct rewind_tx *tx, struct err *e)
+{
+    struct entry_files_context c = { .tx = tx };
+    enum err_code rc = rewind_tx_old_open(tx, &c.old, e);
+
+    if (rc)
+        return rc;
+    if (!rewind_tx_has_mark(tx, "cleaned"))
+        rc = clean_temps(&c, e);
+    entry_files_fini(&c);
+    if (!rc && prunes_any(tx))
+        rc = prune_all(&c, e);
+    if (!rc)
+        rewind_tx_restore_dir_times(tx);
+    if (!rc)
+        rc = sync_all(&c, e);
+    close(c.old);
+    return rc;
+}
+
+/* ---- giving up ---- */
+
+/* What became of an entry, as far as it can be seen. */
+static void judge_left(struct entry_files_context *c, size_t i)
+{
+    struct rewind_tx_entry *x = &c->tx->entry[i];
+    enum entry_file here = ENTRY_FILE_NONE, there = ENTRY_FILE_NONE;
+    struct entry_files at;
+
+    x->unknown = true;
+    x->outcome = REWIND_DONE;
+    if (x->mode_only || entry_files_open(c, i, &at, NULL))
+        return;
+    enum err_code rc = entry_files_identify(&at, at.name, &here, NULL);
+
+    if (!rc)
+        rc = entry_files_identify(&at, at.temp, &there, NULL);
+    close(at.dir);
+    if (rc || there == ENTRY_FILE_OTHER)
+        return;
+    bool done = x->action == REWIND_CREATE ? there == ENTRY_FILE_NONE && here == ENTRY_FILE_WANTED
+                                           : there == ENTRY_FILE_SEEN;
+
+    x->unknown = !done && here == ENTRY_FILE_WANTED;
+    x->outcome = done || x->unknown ? REWIND_DONE : REWIND_CONFLICT;
+}
+
+static void judge_all(struct rewind_tx *tx)
+{
+    struct entry_files_context c = { .tx = tx };
+
+    for (size_t i = 0; i < tx->n; i++)
+        if (tx->phase < TX_INTENT)
+            tx->entry[i].outcome = REWIND_CONFLICT;
+        else if (tx->phase < TX_COMMITTED)
+            judge_left(&c, i);
+    entry_files_fini(&c);
+}
+
+/* What a person saved and we took out by mistake is not moved any more. */
+static bool is_others(struct entry_files_context *c, size_t i)
+{
+    enum entry_file there = ENTRY_FILE_NONE;
+    struct entry_files at;
+
+    if (entry_files_open(c, i, &at, NULL))
+        return false;
+    enum err_code rc = entry_files_identify(&at, at.temp, &there, NULL);
+
+    close(at.dir);
+    return !rc && there == ENTRY_FILE_OTHER;
+}
+
+static enum err_code report_temp_left(const struct rewind_tx *tx, size_t i, rewind_tx_left_fn *left,
+                                      void *arg, struct err *e)
+{
+    const char *path = tx->entry[i].path;
+    char temp[64], whole[TX_PATH_MAX];
+
+    rewind_tx_temp_name(tx, i, temp);
+    snprintf(whole, sizeof whole, "%.*s/%s", (int)(strrchr(path, '/') - path), path, temp);
+    return left ? left(whole, arg, e) : ERR_OK;
+}
+
+static bool may_be_left(struct entry_files_context *c, size_t i, bool staged_only)
+{
+    return staged_only ? rewind_tx_remove_temp(c->tx, i, NULL) != ERR_OK
+                       : is_others(c, i) || clean_temp(c, i, NULL) != ERR_OK;
+}
+
+static enum err_code clean_left(struct rewind_tx *tx, bool staged_only, rewind_tx_left_fn *left,
+                                void *arg, struct err *e)
+{
+    struct entry_files_context c = { .tx = tx };
+    enum err_code rc = rewind_tx_old_open(tx, &c.old, e);
+
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < tx->n && !rc; i++) {
+        struct rewind_tx_entry *x = &tx->entry[i];
+
+        if (x->mode_only)
+            continue;
+        if (may_be_left(&c, i, staged_only))
+            rc = report_temp_left(tx, i, left, arg, e);
+        else if (prunes(x) || (x->action == REWIND_CREATE && x->outcome == REWIND_CONFLICT))
+            /* A directory that stays is empty, and nothing more. */
+            (void)!rewind_tx_prune(x, rewind_tx_has_attrs(tx) && prunes(x) ? &tx->dirs : NULL,
+                                   NULL);
+    }
+    entry_files_fini(&c);
+    if (!rc)
+        rc = sync_all(&c, e);
+    close(c.old);
+    return rc;
+}
+
+enum err_code rewind_tx_abandon(struct rewind_tx *tx, rewind_tx_left_fn *left, void *arg,
+                                struct err *e)
+{
+    bool staged_only = tx->phase < TX_INTENT;
+    enum err_code rc = rewind_tx_write_mark(tx, "abandoned", e);
+
+    if (!rc && tx->phase < TX_COMMITTED) {
+        judge_all(tx);
+        rc = rewind_tx_mark(tx, TX_COMMITTED, e);
+    }
+    if (!rc)
+        rc = clean_left(tx, staged_only, left, arg, e);
+    return rc ? rc : rewind_tx_mark(tx, TX_DONE, e);
+}
+
+enum err_code rewind_tx_finish(struct rewind_tx *tx, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    if (tx->phase < TX_COMMITTED) {
+        rc = rewind_tx_apply(tx, e);
+        if (!rc)
+            rc = rewind_tx_mark(tx, TX_COMMITTED, e);
+    }
+    if (!rc)
+        rc = rewind_tx_clean(tx, e);
+    return rc ? rc : rewind_tx_mark(tx, TX_DONE, e);
+}

@@ -1,0 +1,474 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "store/fs/copy.h"
+#include "store/fs/disk.h"
+#include "store/fs/file_at.h"
+#include "store/rewind/apply/reach.h"
+#include "store/rewind/plan/beneath.h"
+#include "store/rewind/record/tx.h"
+
+/* Files are staged some at a time: all are written and given to the disk, and then all are waited for. One sync at a
+ * time would have the disk wait for us as well. */
+enum { BATCH = 64 };
+
+struct stager {
+    struct rewind_tx *tx;
+    struct reach reach;
+    struct hasher hasher;
+    int kept;           /* where the present bytes go */
+    uint64_t probed[2]; /* devices on which names are known to move, and to change places */
+    struct {
+        int fd;
+        size_t entry;
+    } staged[BATCH];
+    size_t n;
+};
+
+/* An entry in hand. */
+struct work {
+    struct rewind_tx_entry *x;
+    const struct rewind_target *target;
+    size_t i;
+    int dir;
+    const char *name;
+    int present; /* the file as it lies there; -1: none */
+};
+
+/* ---- the present bytes ---- */
+
+static enum err_code open_present(struct work *w, struct span *out, struct err *e)
+{
+    struct stat st;
+
+    w->present = openat(w->dir, w->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    if (w->present < 0)
+        return rewind_tx_open_error(w->x, e);
+    if (fstat(w->present, &st) || !S_ISREG(st.st_mode) || st.st_nlink > 1 ||
+        !rewind_tx_same_file(rewind_tx_file_id(&st), rewind_tx_seen_id(&w->x->seen)))
+        return err_set(e, ERR_STALE, w->x->path, "it changed since the preview");
+    *out = (struct span){ .path = w->x->path, .fd = w->present, .n = st.st_size, .whole = true };
+    return ERR_OK;
+}
+
+/* Into the record, in one pass with the check that they are still what the preview saw. */
+static enum err_code keep_present(struct stager *s, struct work *w, struct err *e)
+{
+    uint8_t sha256[SHA256_BYTES];
+    struct span present;
+    enum err_code rc = open_present(w, &present, e);
+
+    if (!rc)
+        rc = hasher_span(&s->hasher, &present, s->kept, s->tx->dir, sha256, e);
+    if (!rc && memcmp(sha256, w->x->seen.sha256, SHA256_BYTES) != 0)
+        rc = err_set(e, ERR_STALE, w->x->path, "it changed since the preview");
+    return rc;
+}
+
+static enum err_code may_not(const struct work *w, int error, const char *verb, struct err *e)
+{
+    errno = error;
+    return err_sys(e, w->x->path, verb);
+}
+
+static bool is_fixed(int fd)
+{
+    struct statx sx;
+
+    return statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &sx) == 0 &&
+           (sx.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND));
+}
+
+/* May its name be moved, or its mode be set? What a temporary file beside it cannot tell: asked before INTENT, since
+ * behind it a refusal would leave the rewind unfinished for ever. */
+static enum err_code check_allowed(const struct work *w, struct err *e)
+{
+    bool root = geteuid() == 0;
+    struct stat st, dir;
+    struct statvfs fs;
+
+    if (fstat(w->present, &st) || fstat(w->dir, &dir) || fstatvfs(w->dir, &fs))
+        return err_sys(e, w->x->path, "look at");
+    if (fs.f_flag & ST_RDONLY)
+        return may_not(w, EROFS, "change it", e);
+    if (!w->x->mode_only && beneath_is_mount(w->present, w->dir))
+        return may_not(w, EBUSY, "replace it (it is a mount point)", e);
+    if (is_fixed(w->present) || (!w->x->mode_only && is_fixed(w->dir)))
+        return may_not(w, EPERM, "change it (it is immutable, or can only be appended to)", e);
+    if (w->x->mode_only)
+        return root || st.st_uid == geteuid() ? ERR_OK : may_not(w, EPERM, "set the mode", e);
+    if (faccessat(w->dir, ".", W_OK | X_OK, AT_EACCESS))
+        return err_sys(e, w->x->path, "change its directory");
+    if (!root && (dir.st_mode & S_ISVTX) && st.st_uid != geteuid() && dir.st_uid != geteuid())
+        return may_not(w, EPERM, "move another user's file", e);
+    /* Whoever takes it back could not give it to whom it belongs. */
+    if (!root && w->x->action == REWIND_DELETE && st.st_uid != geteuid())
+        return may_not(w, EPERM, "delete another user's file", e);
+    return ERR_OK;
+}
+
+static enum err_code check_absent(const struct work *w, struct err *e)
+{
+    struct stat st;
+
+    if (fstatat(w->dir, w->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        return err_set(e, ERR_STALE, w->x->path, "it appeared since the preview");
+    return errno == ENOENT ? ERR_OK : err_sys(e, w->x->path, "look at");
+}
+
+/* ---- staged files ---- */
+
+/* A file that is replaced hands on what is its own, and one that comes back gets what it had. */
+static enum err_code put_attrs(const struct work *w, int fd, struct err *e)
+{
+    struct arena a = { 0 };
+    const struct attrs *like = w->target->like;
+    struct attrs present;
+    enum err_code rc = ERR_OK;
+
+    if (w->x->action == REWIND_RESTORE) {
+        rc = attrs_get(w->present, &a, w->x->path, &present, e);
+        like = &present;
+    }
+    if (!rc && like)
+        rc = attrs_apply(fd, like, w->x->path, e);
+    arena_fini(&a);
+    return rc;
+}
+
+static enum err_code fill_temp(struct stager *s, const struct work *w, int fd,
+                               const struct span *wanted, struct err *e)
+{
+    const struct rewind_tx_entry *x = w->x;
+    uint8_t sha256[SHA256_BYTES];
+    enum err_code rc = hasher_span(&s->hasher, wanted, fd, x->path, sha256, e);
+
+    if (!rc && memcmp(sha256, x->wanted, SHA256_BYTES) != 0)
+        rc = err_set(e, ERR_STALE, x->path, "its saved copy changed since the preview");
+    if (!rc)
+        rc = put_attrs(w, fd, e);
+    /* After the owner: a change of owner clears set-id bits. */
+    if (!rc && fchmod(fd, x->mode))
+        rc = err_sys(e, x->path, "set the mode");
+    if (!rc)
+        file_at_set_mtime(fd, x->mtime_ns);
+    return rc;
+}
+
+/* All that were written are durable, and known by sight from here on. */
+static enum err_code settle(struct stager *s, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t k = 0; k < s->n; k++) {
+        struct rewind_tx_entry *x = &s->tx->entry[s->staged[k].entry];
+        int fd = s->staged[k].fd;
+        struct stat st;
+
+        if (!rc)
+            rc = disk_sync(fd, x->path, e);
+        if (!rc && fstat(fd, &st))
+            rc = err_sys(e, x->path, "look at the file");
+        if (!rc)
+            x->staged = rewind_tx_file_id(&st);
+        if (close(fd) && !rc)
+            rc = err_sys(e, x->path, "write");
+    }
+    s->n = 0;
+    return rc;
+}
+
+static enum err_code stage_temp(struct stager *s, const struct work *w, const struct span *wanted,
+                                struct err *e)
+{
+    char temp[64];
+
+    rewind_tx_temp_name(s->tx, w->i, temp);
+    int fd = openat(w->dir, temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+    if (fd < 0)
+        return err_sys(e, w->x->path, "create a file beside it");
+    enum err_code rc = fill_temp(s, w, fd, wanted, e);
+
+    if (rc) {
+        close(fd);
+        return rc;
+    }
+    /* The disk may begin; whether that can be asked for does not matter. */
+    (void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+    s->staged[s->n].fd = fd;
+    s->staged[s->n++].entry = w->i;
+    return s->n < BATCH ? ERR_OK : settle(s, e);
+}
+
+static enum err_code not_here(const struct work *w, struct err *e)
+{
+    if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP)
+        return err_sys(e, w->x->path, "exchange names");
+    return err_set(e, ERR_UNSUPPORTED, w->x->path,
+                   "this file system or kernel cannot exchange files atomically; try --into");
+}
+
+/* Two files of our own change places, or one gets another name: what the entry will need. */
+static enum err_code try_names(const struct work *w, const char *temp, const char *probe,
+                               struct err *e)
+{
+    char other[96];
+    bool exchange = w->x->action == REWIND_RESTORE;
+    unsigned flags = exchange ? RENAME_EXCHANGE : RENAME_NOREPLACE;
+
+    snprintf(other, sizeof other, "%s2", probe);
+    const char *to = exchange ? temp : other;
+
+    if (renameat2(w->dir, probe, w->dir, to, flags))
+        return not_here(w, e);
+    return renameat2(w->dir, to, w->dir, probe, flags)
+               ? err_sys(e, w->x->path, "give names back to files of ours")
+               : ERR_OK;
+}
+
+/* Does this file system do what comes after INTENT? Found out before anything is decided. */
+static enum err_code probe_names(struct stager *s, const struct work *w, struct err *e)
+{
+    uint64_t *known = &s->probed[w->x->action == REWIND_RESTORE];
+    char temp[64], probe[80];
+    struct stat st;
+
+    if (fstat(w->dir, &st))
+        return err_sys(e, w->x->path, "look at its directory");
+    if (*known == st.st_dev)
+        return ERR_OK;
+    *known = st.st_dev;
+    rewind_tx_temp_name(s->tx, w->i, temp);
+    snprintf(probe, sizeof probe, "%s.probe", temp);
+    int fd = openat(w->dir, probe, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+    if (fd < 0)
+        return err_sys(e, w->x->path, "create a file beside it");
+    close(fd);
+    enum err_code rc = try_names(w, temp, probe, e);
+
+    if (unlinkat(w->dir, probe, 0) && !rc)
+        rc = err_sys(e, w->x->path, "remove a file of ours");
+    return rc;
+}
+
+/* The file itself comes back; it keeps its name in the record until all is done. Where a file cannot have two names, or not
+ * there, a copy does. */
+static bool stage_adopted(const struct stager *s, const struct work *w)
+{
+    char from[TX_PATH_MAX], temp[64];
+
+    if (!w->x->adopts)
+        return false;
+    tx_adopted(s->tx, w->x, from);
+    rewind_tx_temp_name(s->tx, w->i, temp);
+    return linkat(AT_FDCWD, from, w->dir, temp, 0) == 0;
+}
+
+static enum err_code stage_wanted(struct stager *s, const struct work *w, struct err *e)
+{
+    struct span wanted;
+
+    if (stage_adopted(s, w))
+        return ERR_OK;
+    enum err_code rc = source_open(&w->target->source, &wanted, e);
+
+    if (rc)
+        return rc;
+    rc = stage_temp(s, w, &wanted, e);
+    span_close(&wanted);
+    return rc;
+}
+
+/* ---- all entries ---- */
+
+static enum err_code stage_one(struct stager *s, size_t i, const struct rewind_target *target,
+                               struct err *e)
+{
+    struct work w = { .x = &s->tx->entry[i], .target = target, .i = i, .present = -1 };
+    bool create = w.x->action == REWIND_CREATE;
+    enum err_code rc = create ? reach_make_dir(&s->reach, w.x, &s->tx->dirs, &w.dir, &w.name, e)
+                              : reach_dir(&s->reach, w.x, &w.dir, &w.name, e);
+
+    if (rc)
+        return rc;
+    s->tx->begun = i + 1;
+    rc = create ? check_absent(&w, e) : keep_present(s, &w, e);
+    if (!rc && !create)
+        rc = check_allowed(&w, e);
+    if (!rc && w.x->action != REWIND_DELETE && !w.x->mode_only)
+        rc = stage_wanted(s, &w, e);
+    if (!rc && !w.x->mode_only)
+        rc = probe_names(s, &w, e);
+    if (w.present >= 0)
+        close(w.present);
+    close(w.dir);
+    return rc;
+}
+
+static enum err_code stage_all(struct stager *s, const struct rewind_preview *p, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+    size_t i = 0;
+
+    for (size_t k = 0; k < p->n && !rc; k++) {
+        if (rewind_tx_includes(&p->entry[k]))
+            rc = stage_one(s, i++, p->entry[k].target, e);
+        rewind_tx_progress(s->tx, i);
+    }
+    struct err ignored;
+    enum err_code settled = settle(s, rc ? &ignored : e);
+
+    return rc ? rc : settled;
+}
+
+enum err_code rewind_tx_stage(struct rewind_tx *tx, const struct rewind_preview *p, struct err *e)
+{
+    struct stager s = { .tx = tx, .probed = { UINT64_MAX, UINT64_MAX } };
+    struct err ignored;
+    enum err_code rc = rewind_tx_backup_open(tx, &s.kept, e);
+
+    if (rc)
+        return rc;
+    rc = stage_all(&s, p, e);
+    reach_fini(&s.reach);
+    hasher_fini(&s.hasher);
+    enum err_code kept = rewind_tx_backup_close(tx, s.kept, rc ? &ignored : e);
+
+    if (!rc)
+        rc = kept;
+    return rc ? rc : rewind_tx_sync_dirs(tx, e);
+}
+
+/* ---- taking it away again ---- */
+
+/* True: it failed. Looked for first: a read-only file system refuses before it says that there is nothing. */
+static bool remove_ours(int dir, const char *name)
+{
+    struct stat st;
+
+    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
+        return errno != ENOENT;
+    return unlinkat(dir, name, 0) && errno != ENOENT;
+}
+
+/* Its directory was to be made here: was the one above it there all the time? */
+static bool was_to_be_made(int root, const struct rewind_tx_entry *x)
+{
+    char path[PATH_MAX];
+    const char *name;
+    int dir;
+
+    snprintf(path, sizeof path, "%s", x->path);
+    for (unsigned i = 0; i < x->dirs; i++)
+        *strrchr(path, '/') = '\0';
+    if (x->action != REWIND_CREATE || !x->dirs ||
+        beneath_parent(root, x->root, path, &dir, &name, NULL))
+        return false;
+    close(dir);
+    return true;
+}
+
+/* *dir -1: there is none, and so no file of ours. */
+static enum err_code open_temp_dir(const struct rewind_tx *tx, const struct rewind_tx_entry *x,
+                                   int *dir, struct err *e)
+{
+    const char *name;
+    int root;
+    enum err_code rc = beneath_same_root(x->root, x->root_id, &root, e);
+
+    *dir = -1;
+    if (!rc) {
+        rc = beneath_parent(root, x->root, x->path, dir, &name, e);
+        if (rc == ERR_NOT_FOUND && was_to_be_made(root, x))
+            rc = ERR_OK;
+        close(root);
+    }
+    if (rc && !rewind_tx_has_root(tx)) /* an older reprise may have removed it already */
+        return rc == ERR_NOT_FOUND || rc == ERR_UNSAFE ? ERR_OK : rc;
+    return rc ? rewind_tx_wait_error(x, rc, e) : ERR_OK;
+}
+
+enum err_code rewind_tx_remove_temp(const struct rewind_tx *tx, size_t i, struct err *e)
+{
+    const struct rewind_tx_entry *x = &tx->entry[i];
+    char temp[64], probe[2][80];
+    int dir;
+    enum err_code rc = open_temp_dir(tx, x, &dir, e);
+
+    if (rc || dir < 0)
+        return rc;
+    rewind_tx_temp_name(tx, i, temp);
+    snprintf(probe[0], sizeof probe[0], "%s.probe", temp);
+    snprintf(probe[1], sizeof probe[1], "%s.probe2", temp);
+    if (remove_ours(dir, temp) || remove_ours(dir, probe[0]) || remove_ours(dir, probe[1]))
+        rc = err_sys(e, x->path, "remove a temporary file");
+    close(dir);
+    return rc;
+}
+
+/* One that has to wait does not hold up the others. */
+static enum err_code drop_temps(const struct rewind_tx *tx, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < tx->n; i++) {
+        const struct rewind_tx_entry *x = &tx->entry[i];
+        struct err ignored;
+        enum err_code one = ERR_OK;
+
+        if (!x->mode_only && i < tx->begun)
+            one = rewind_tx_remove_temp(tx, i, rc ? &ignored : e);
+        if (!one && i <= tx->begun && x->action == REWIND_CREATE)
+            one = rewind_tx_prune(x, NULL, rc ? &ignored : e);
+        rc = rc ? rc : one;
+    }
+    return rc;
+}
+
+/* A mark that could not be synced may lie there all the same: it goes before anything that it speaks of. */
+static enum err_code drop_intent(const struct rewind_tx *tx, struct err *e)
+{
+    char path[TX_PATH_MAX];
+
+    rewind_tx_path(tx->dir, "intent", path);
+    if (unlink(path))
+        return errno == ENOENT ? ERR_OK : err_sys(e, path, "take the decision back");
+    return disk_sync_dir(tx->dir, e);
+}
+
+/* The conversation stays as it is, and only this record holds its old end: so the record is one that is done. Each of
+ * these may be done again. */
+static enum err_code keep_conversation_only(struct rewind_tx *tx, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    tx->n = 0;
+    tx->stays = true;
+    rc = rewind_tx_write_plan(tx, e);
+    for (enum rewind_tx_phase p = TX_INTENT; p <= TX_DONE && !rc; p++)
+        rc = rewind_tx_mark(tx, p, e);
+    return rc;
+}
+
+enum err_code rewind_tx_roll_back(struct rewind_tx *tx, enum rollback *how, struct err *e)
+{
+    enum err_code rc = drop_intent(tx, e);
+
+    if (!rc)
+        rc = rewind_tx_conversation_undo(tx, how, e);
+    if (!rc)
+        rc = drop_temps(tx, e);
+    if (!rc)
+        rc = rewind_tx_sync_dirs(tx, e);
+    if (rc || *how == ROLLBACK_RETRY)
+        return rc;
+    return *how == ROLLBACK_CONFLICT ? keep_conversation_only(tx, e) : copy_remove(tx->dir, e);
+}

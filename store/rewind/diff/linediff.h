@@ -1,0 +1,50 @@
+#ifndef STORE_REWIND_DIFF_LINEDIFF_H
+#define STORE_REWIND_DIFF_LINEDIFF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lite/base/arena.h"
+#include "lite/base/err.h"
+#include "lite/base/slice.h"
+
+/* Line differences of two byte strings, through libgit2: what `git diff` and GNU diff show, a missing newline at
+ * the end included. */
+
+struct linediff_line {
+    char sign;                   /* '+', '-' or ' ' */
+    bool no_newline;             /* the file ends here without a newline */
+    struct slice text;           /* without its newline; borrows from old or new */
+    unsigned old_line, new_line; /* from 1; 0: not on that side */
+};
+
+struct linediff_hunk {
+    unsigned old_start, old_lines, new_start, new_lines;
+    size_t first, n; /* its lines */
+};
+
+struct linediff {
+    struct arena arena;
+    struct linediff_hunk *hunk;
+    size_t hunks;
+    struct linediff_line *line;
+    size_t lines;
+    unsigned insertions, deletions;
+    bool binary; /* a NUL in either: no hunks, no lines, no counts */
+};
+
+/* old and new must outlive the diff. */
+MUST_CHECK enum err_code linediff_make(struct slice before, struct slice after, unsigned context,
+                                       struct linediff *out, struct err *e);
+void linediff_fini(struct linediff *d);
+/* Counts only. Lines of binary files are counted too, as both generations of the client count them. */
+MUST_CHECK enum err_code linediff_count(struct slice before, struct slice after,
+                                        unsigned *insertions, unsigned *deletions, bool *binary,
+                                        struct err *e);
+/* Takes some of the hunks over: the bytes of `before` with the chosen hunks (one flag each) applied. The result lives
+ * in the arena. */
+MUST_CHECK enum err_code linediff_apply_hunks(const struct linediff *d, struct slice before,
+                                              const bool *chosen, struct arena *a,
+                                              struct slice *out, struct err *e);
+
+#endif

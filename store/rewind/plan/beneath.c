@@ -1,0 +1,291 @@
+#include "store/rewind/plan/beneath.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "store/fs/disk.h"
+
+enum err_code beneath_root(const char *root, int *fd, struct err *e)
+{
+    *fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return *fd < 0 ? err_sys(e, root, "open directory") : ERR_OK;
+}
+
+static bool is_same_link(const struct stat *a, const struct stat *b)
+{
+    return S_ISLNK(b->st_mode) && a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
+           a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
+/* Through a link, if the link is the same before and after: every rename changes its ctime. */
+static enum err_code open_linked(const char *root, int *fd, int64_t *link_ms, bool *again,
+                                 struct err *e)
+{
+    struct stat before, after;
+
+    *again = lstat(root, &before) != 0 || S_ISDIR(before.st_mode);
+    if (*again)
+        return ERR_OK;
+    enum err_code rc = beneath_root(root, fd, e);
+
+    if (rc || !S_ISLNK(before.st_mode))
+        return rc;
+    *again = lstat(root, &after) != 0 || !is_same_link(&before, &after);
+    if (*again) {
+        close(*fd);
+        *fd = -1;
+    }
+    *link_ms = (int64_t)before.st_ctim.tv_sec * 1000 + before.st_ctim.tv_nsec / 1000000;
+    return ERR_OK;
+}
+
+enum err_code beneath_root_link(const char *root, int *fd, int64_t *link_ms, struct err *e)
+{
+    enum { TRIES = 64 };
+    bool again = true;
+    enum err_code rc = ERR_OK;
+
+    for (int i = 0; i < TRIES && again && !rc; i++) {
+        *link_ms = INT64_MIN;
+        *fd = open(root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (*fd >= 0)
+            return ERR_OK;
+        if (errno != ELOOP && errno != ENOTDIR)
+            return err_sys(e, root, "open directory");
+        rc = open_linked(root, fd, link_ms, &again, e);
+    }
+    return rc || !again
+               ? rc
+               : err_set(e, ERR_UNSAFE, root, "a directory and a link keep changing places");
+}
+
+/* File system ids and birth times are extras: where they cannot be had, device and inode decide. */
+enum err_code beneath_root_id(int fd, const char *root, struct root_id *out, struct err *e)
+{
+    struct stat st;
+    struct statx sx;
+    struct statfs fs;
+    struct root_id id = { 0 };
+
+    if (fstat(fd, &st))
+        return err_sys(e, root, "look at directory");
+    id.dev = st.st_dev;
+    id.ino = st.st_ino;
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &sx) == 0 && (sx.stx_mask & STATX_BTIME))
+        id.born_ns = (int64_t)sx.stx_btime.tv_sec * 1000000000 + sx.stx_btime.tv_nsec;
+    if (fstatfs(fd, &fs) == 0)
+        memcpy(&id.fs, &fs.f_fsid, sizeof id.fs);
+    *out = id;
+    return ERR_OK;
+}
+
+/* Kernels before 5.8 show only mounts of other file systems. */
+bool beneath_is_mount(int fd, int dir)
+{
+    struct statx file, parent;
+
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &file))
+        return false;
+    if (file.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT)
+        return (file.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+    return statx(dir, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &parent) == 0 &&
+           (file.stx_dev_major != parent.stx_dev_major ||
+            file.stx_dev_minor != parent.stx_dev_minor);
+}
+
+/* Kernels before 5.8 have no ids of mounts. */
+struct beneath_at beneath_at(int dir)
+{
+    struct statx sx;
+
+    if (statx(dir, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_MNT_ID, &sx))
+        return (struct beneath_at){ 0 };
+    return (struct beneath_at){ .mount = sx.stx_mask & STATX_MNT_ID ? sx.stx_mnt_id : 0,
+                                .dev = makedev(sx.stx_dev_major, sx.stx_dev_minor) };
+}
+
+bool beneath_same_at(struct beneath_at a, struct beneath_at b)
+{
+    return a.mount == b.mount && a.dev == b.dev;
+}
+
+static bool is_same_root(const struct root_id *a, const struct root_id *b)
+{
+    return a->ino == b->ino && (a->dev == b->dev || (a->fs && a->fs == b->fs)) &&
+           (!a->born_ns || !b->born_ns || a->born_ns == b->born_ns);
+}
+
+enum err_code beneath_same_root(const char *root, const struct root_id *id, int *fd, struct err *e)
+{
+    struct root_id now;
+    enum err_code rc = beneath_root(root, fd, e);
+
+    if (rc || !id || !id->ino)
+        return rc;
+    rc = beneath_root_id(*fd, root, &now, e);
+    if (!rc && !is_same_root(id, &now))
+        rc = err_set(e, ERR_STALE, root, "another directory has its name now");
+    if (rc)
+        close(*fd);
+    return rc;
+}
+
+/* One step at a time, for kernels before 5.6 and for filters that forbid openat2: no part may be a link, and .. does
+ * not occur in a clean path, so no step can leave the root. */
+static int open_chain(int root, const char *relative)
+{
+    char part[NAME_MAX + 1];
+    int at = dup(root);
+
+    while (at >= 0 && *relative) {
+        size_t n = strcspn(relative, "/");
+
+        if (n > NAME_MAX) {
+            close(at);
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+        memcpy(part, relative, n);
+        part[n] = '\0';
+        int next = openat(at, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), sys = errno;
+
+        close(at);
+        errno = sys;
+        at = next;
+        relative += n + (relative[n] == '/');
+    }
+    return at;
+}
+
+static int open_below(int root, const char *relative)
+{
+    struct open_how how = { .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
+                            .resolve =
+                                RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
+
+    if (!*relative)
+        return fcntl(root, F_DUPFD_CLOEXEC, 0);
+    for (int tries = 0; tries < 8; tries++) {
+        long fd = syscall(SYS_openat2, root, relative, &how, sizeof how);
+
+        if (fd >= 0)
+            return (int)fd;
+        if (errno == ENOSYS || errno == EPERM || errno == E2BIG)
+            return open_chain(root, relative);
+        if (errno != EAGAIN && errno != EINTR) /* EAGAIN: something was renamed while it looked */
+            return -1;
+    }
+    return -1;
+}
+
+/* Splits path into what lies between the root and the last part, and that part. */
+static enum err_code split(const char *root, const char *path, char relative[PATH_MAX],
+                           const char **name, struct err *e)
+{
+    size_t n = strlen(root);
+
+    while (n && root[n - 1] == '/')
+        n--;
+    if (strncmp(path, root, n) != 0 || path[n] != '/' || path[strlen(path) - 1] == '/')
+        return err_set(e, ERR_UNSAFE, path, "not below %s", root);
+    const char *slash = strrchr(path, '/');
+    size_t len = slash > path + n ? (size_t)(slash - (path + n + 1)) : 0;
+
+    if (len >= PATH_MAX)
+        return err_set(e, ERR_UNSAFE, path, "the path is too long");
+    memcpy(relative, path + n + 1, len);
+    relative[len] = '\0';
+    *name = slash + 1;
+    return ERR_OK;
+}
+
+static enum err_code refused(const char *path, struct err *e)
+{
+    if (errno == ELOOP || errno == ENOTDIR || errno == EXDEV || errno == EAGAIN)
+        return err_set(e, ERR_UNSAFE, path, "a link or file took the place of a parent directory");
+    return err_sys(e, path, "open its directory");
+}
+
+enum err_code beneath_parent(int root_fd, const char *root, const char *path, int *fd,
+                             const char **name, struct err *e)
+{
+    char relative[PATH_MAX];
+    enum err_code rc = split(root, path, relative, name, e);
+
+    if (rc)
+        return rc;
+    *fd = open_below(root_fd, relative);
+    return *fd < 0 ? refused(path, e) : ERR_OK;
+}
+
+/* A new directory was private so far. */
+static enum err_code make_like(int fd, struct dir_like *like, struct err *e)
+{
+    enum err_code rc = attrs_apply(fd, &like->attrs, like->path, e);
+
+    if (!rc && fchmod(fd, like->attrs.mode))
+        rc = err_sys(e, like->path, "set the mode");
+    if (!rc)
+        rc = disk_sync(fd, like->path, e);
+    like->made = true;
+    return rc;
+}
+
+/* Makes one directory below an open one and steps into it. */
+static enum err_code step_into(int *at, const char *part, const char *path, struct dir_like *like,
+                               struct err *e)
+{
+    enum err_code rc = ERR_OK;
+    bool made = mkdirat(*at, part, like ? 0700 : 0755) == 0;
+
+    if (made)
+        rc = disk_sync(*at, path, e);
+    else if (errno != EEXIST)
+        rc = err_sys(e, path, "make directory");
+    if (rc)
+        return rc;
+    int next = openat(*at, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (next < 0)
+        return refused(path, e);
+    close(*at);
+    *at = next;
+    return made && like ? make_like(next, like, e) : ERR_OK;
+}
+
+enum err_code beneath_make_parent(int root_fd, const char *root, const char *path,
+                                  struct dirs *like, int *fd, const char **name, struct err *e)
+{
+    char relative[PATH_MAX];
+    enum err_code rc = split(root, path, relative, name, e);
+
+    if (rc)
+        return rc;
+    size_t below = (size_t)(*name - 1 - path) - strlen(relative); /* where it begins in the path */
+    int at = fcntl(root_fd, F_DUPFD_CLOEXEC, 0);
+
+    if (at < 0)
+        return err_sys(e, path, "open its directory");
+    for (char *part = relative; !rc && *part;) {
+        char *slash = strchrnul(part, '/'), *next = slash + (*slash == '/');
+        struct slice dir = { path, below + (size_t)(slash - relative) };
+
+        *slash = '\0';
+        rc = step_into(&at, part, path, like ? dirs_find(like, dir) : NULL, e);
+        part = next;
+    }
+    if (rc)
+        close(at);
+    else
+        *fd = at;
+    return rc;
+}

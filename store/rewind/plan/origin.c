@@ -1,0 +1,204 @@
+#include "store/rewind/plan/origin.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- noting ---- */
+
+enum err_code origin_of(const struct session_ref *ref, struct arena *a, struct change_origin *out,
+                        struct err *e)
+{
+    const struct scope everywhere = { .all = true };
+    struct session_row *row = session_row_new();
+    const struct store *st = ref->store;
+    struct change_origin o = { .store = st->path ? arena_copy(a, slice_of(st->path)).p : NULL };
+
+    if (row && st->ops->describe && st->ops->describe(st, &everywhere, ref, row, NULL) == ERR_OK) {
+        o.dir = row->cwd.n ? arena_copy(a, row->cwd).p : NULL;
+        o.title = row->summary.n ? arena_copy(a, row->summary).p : NULL;
+    }
+    session_row_free(row);
+    if (!row || a->failed)
+        return err_nomem(e);
+    *out = o;
+    return ERR_OK;
+}
+
+enum err_code origin_add_session(struct change *c, const struct session_ref *ref, struct err *e)
+{
+    struct arena a = { 0 };
+    struct change_origin o = { 0 };
+    enum err_code rc = origin_of(ref, &a, &o, e);
+
+    if (!rc)
+        rc = change_add_session(c, ref->store->ops->name, ref->id, e);
+    if (!rc)
+        rc = change_set_origin(c, &o, e);
+    arena_fini(&a);
+    return rc;
+}
+
+/* ---- asking ---- */
+
+/* Certainly not there: what cannot be looked at may be. */
+static bool is_gone(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) != 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
+static bool parent_is_gone(const char *path)
+{
+    char dir[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+
+    if (!slash || slash == path ||
+        snprintf(dir, sizeof dir, "%.*s", (int)(slash - path), path) >= (int)sizeof dir)
+        return false;
+    return is_gone(dir);
+}
+
+static bool step_is_gone(const struct step *s)
+{
+    switch (s->kind) {
+    case STEP_MOVE: return is_gone(s->to) || parent_is_gone(s->path);
+    case STEP_PUT: return parent_is_gone(s->path) && !s->with_dir;
+    default: return is_gone(s->path);
+    }
+}
+
+static bool is_within(const char *path, const char *dir, size_t n)
+{
+    return n > 0 && strncmp(path, dir, n) == 0 &&
+           (path[n] == '\0' || path[n] == '/' || dir[n - 1] == '/');
+}
+
+/* A store that lies in its project is looked at from below it too. */
+static bool is_around(const struct store *st, const struct scope *scope, const char *dir)
+{
+    size_t n = strlen(dir);
+
+    return is_within(st->path, dir, n) && is_within(scope->project.p, dir, n);
+}
+
+static bool is_in_scope(const struct store *st, const struct scope *scope, const char *dir)
+{
+    bool in = is_within(dir, scope->project.p, scope->project.n) || is_around(st, scope, dir);
+
+    for (size_t i = 0; i < scope->trees && !in; i++)
+        in = is_within(dir, scope->tree[i].p, scope->tree[i].n);
+    return in;
+}
+
+static bool is_same_dir(const char *a, const char *b)
+{
+    struct stat x, y;
+
+    return strcmp(a, b) == 0 ||
+           (stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino);
+}
+
+static bool finds(const struct store *st, const struct scope *scope, const char *id)
+{
+    struct arena a = { 0 };
+    struct session_ref ref = { 0 };
+    bool found = st->ops->find(st, scope, slice_of(id), &a, &ref, NULL) == ERR_OK;
+
+    arena_fini(&a);
+    return found;
+}
+
+/* The system knows best whether a session is in the scope; one that was deleted has only what was noted. */
+static bool store_shows(const struct store *st, const struct scope *scope, const char *id,
+                        const char *dir)
+{
+    const struct scope everywhere = { .all = true };
+
+    if (scope->all || finds(st, scope, id))
+        return true;
+    return dir && is_in_scope(st, scope, dir) && !finds(st, &everywhere, id);
+}
+
+/* Does the record belong to the store? Older ones do not say: then if the store has what was changed. */
+static bool is_of_store(const struct store *st, const struct change_origin *o, const char *path)
+{
+    if (!st->path)
+        return false;
+    return o->store ? is_same_dir(st->path, o->store)
+                    : path && is_within(path, st->path, strlen(st->path));
+}
+
+/* A store whose last session was deleted is not found any more, unless another system keeps sessions at its place: then
+ * what was noted decides. */
+static bool emptied_is_shown(const struct shown *shown, const char *name, size_t word,
+                             const struct change_origin *o)
+{
+    bool is_shown = false;
+
+    for (size_t i = 0; i < shown->n && o->store; i++) {
+        const struct store *st = shown->store[i];
+
+        if (strncmp(name, st->ops->name, word) == 0 && !st->ops->name[word])
+            return false;
+        if (st->path && is_same_dir(st->path, o->store))
+            is_shown = shown->scope->all || (o->dir && is_in_scope(st, shown->scope, o->dir));
+    }
+    return is_shown;
+}
+
+static bool session_is_shown(const struct shown *shown, const char *name,
+                             const struct change_origin *o, const char *path)
+{
+    size_t word = name ? strcspn(name, ":") : 0;
+    const char *dir = o->dir ? o->dir : o->store ? o->store : path;
+    bool is_shown = false;
+
+    for (size_t i = 0; i < shown->n && !is_shown && name && name[word]; i++) {
+        const struct store *st = shown->store[i];
+        const char *id = name + word + 1;
+
+        if (strncmp(name, st->ops->name, word) != 0 || st->ops->name[word])
+            continue;
+        if (is_of_store(st, o, path))
+            is_shown = store_shows(st, shown->scope, id, dir);
+        else if (!o->store)
+            is_shown = finds(st, shown->scope, id);
+    }
+    return is_shown || (name && emptied_is_shown(shown, name, word, o));
+}
+
+enum origin_place origin_of_change(const struct shown *shown, const struct change *c)
+{
+    const char *path = c->n ? c->step[0].path : NULL;
+    /* the copy that a fork made belongs to the session it was made of */
+    size_t n = strcmp(c->kind, "fork") == 0 && c->sessions_n ? 1 : c->sessions_n;
+
+    if (!shown)
+        return ORIGIN_SHOWN;
+    for (size_t i = 0; i < c->n; i++)
+        if (step_is_gone(&c->step[i]))
+            return ORIGIN_GONE;
+    for (size_t i = 0; i < n; i++)
+        if (!session_is_shown(shown, c->sessions[i], &c->origin[i], path))
+            return ORIGIN_ELSEWHERE;
+    return n ? ORIGIN_SHOWN : ORIGIN_ELSEWHERE;
+}
+
+enum origin_place origin_of_rewind(const struct shown *shown, const struct rewind_record *r)
+{
+    const struct change_origin o = { .store = r->store, .dir = r->project };
+    char name[512];
+
+    if (!shown)
+        return ORIGIN_SHOWN;
+    if (r->store && is_gone(r->store))
+        return ORIGIN_GONE;
+    snprintf(name, sizeof name, "%s:%s", r->system, r->session);
+    if (session_is_shown(shown, name, &o, NULL))
+        return ORIGIN_SHOWN;
+    return !r->store && r->project && is_gone(r->project) ? ORIGIN_GONE : ORIGIN_ELSEWHERE;
+}

@@ -1,0 +1,236 @@
+#include "store/rewind/plan/planid.h"
+
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/fs/hasher.h"
+
+/* Half of the digits are of a SHA-256 over everything. The other half are sums over the files: with a number v for what
+ * lies at a path and what is wanted there, and a number x for the path,
+ *
+ *   S[k] = sum of v * x^k   for k = 0 .. 3, modulo a prime.
+ *
+ * Of two such rows the differences D[k] are sums over the files that changed alone. Where it was one, D[1] / D[0] is
+ * its x; where it was two, their x are the roots of a quadratic that four differences determine: as in a code that
+ * corrects two errors. */
+enum { SUMS = 4, SUM_DIGITS = 8, PRIME = 2147483647 };
+
+struct sums {
+    uint64_t s[SUMS];
+};
+
+/* ---- arithmetic modulo the prime ---- */
+
+static uint64_t minus(uint64_t a, uint64_t b)
+{
+    return (a + PRIME - b) % PRIME;
+}
+
+static uint64_t times(uint64_t a, uint64_t b)
+{
+    return a * b % PRIME; /* both have 31 bits */
+}
+
+/* By Fermat: a^(p-2). */
+static uint64_t inverse(uint64_t a)
+{
+    uint64_t r = 1;
+
+    for (uint64_t k = PRIME - 2; k; k >>= 1, a = times(a, a))
+        if (k & 1)
+            r = times(r, a);
+    return r;
+}
+
+/* ---- making ---- */
+
+/* Of a path; never 0. */
+static uint64_t path_fingerprint(const char *path)
+{
+    uint64_t h = 14695981039346656037U; /* FNV-1a */
+
+    for (; *path; path++)
+        h = (h ^ (unsigned char)*path) * 1099511628211U;
+    return h % (PRIME - 1) + 1;
+}
+
+static void sums_add(struct sums *sums, const char *path, const uint8_t hash[SHA256_BYTES])
+{
+    uint64_t x = path_fingerprint(path), v = 0;
+
+    for (size_t i = 0; i < 8; i++)
+        v = v << 8 | hash[i];
+    v %= PRIME;
+    for (size_t k = 0; k < SUMS; k++, v = times(v, x))
+        sums->s[k] = (sums->s[k] + v) % PRIME;
+}
+
+static void hash_text(EVP_MD_CTX *c, const char *text)
+{
+    EVP_DigestUpdate(c, text, strlen(text) + 1);
+}
+
+/* What lies there and what is wanted: not what is to be done about it, which options change. */
+static bool hash_file(EVP_MD_CTX *one, const struct rewind_entry *x, struct sums *sums)
+{
+    uint8_t hash[SHA256_BYTES];
+    char facts[96];
+
+    snprintf(facts, sizeof facts, "%d %o %d %o", x->seen.exists, (unsigned)x->seen.mode,
+             (int)x->target->want, x->target->has_mode ? (unsigned)x->target->mode : 0);
+    if (!EVP_DigestInit_ex(one, EVP_sha256(), NULL))
+        return false;
+    hash_text(one, x->target->path);
+    hash_text(one, facts);
+    EVP_DigestUpdate(one, x->seen.sha256, SHA256_BYTES);
+    EVP_DigestUpdate(one, x->wanted, SHA256_BYTES);
+    if (!EVP_DigestFinal_ex(one, hash, NULL))
+        return false;
+    sums_add(sums, x->target->path, hash);
+    return true;
+}
+
+static void hash_entry(EVP_MD_CTX *c, const struct rewind_entry *x)
+{
+    char facts[128];
+
+    hash_text(c, x->target->path);
+    snprintf(facts, sizeof facts, "%d %d %d %o %d %o", (int)x->action, (int)x->rule, x->seen.exists,
+             (unsigned)x->seen.mode, (int)x->target->want,
+             x->target->has_mode ? (unsigned)x->target->mode : 0);
+    hash_text(c, facts);
+    EVP_DigestUpdate(c, x->seen.sha256, SHA256_BYTES);
+    EVP_DigestUpdate(c, x->wanted, SHA256_BYTES);
+}
+
+/* The numbers and the steps: a conversation that went on since is another plan. */
+static void hash_conversation(EVP_MD_CTX *c, const struct rewind_conversation *conversation)
+{
+    char facts[96];
+
+    if (!conversation->change)
+        return;
+    snprintf(facts, sizeof facts, "%d %zu %zu", (int)conversation->how, conversation->kept,
+             conversation->dropped);
+    hash_text(c, facts);
+    for (size_t i = 0; i < conversation->change->n; i++) {
+        const struct step *s = &conversation->change->step[i];
+
+        hash_text(c, s->path);
+        EVP_DigestUpdate(c, s->old.n ? s->old.p : "", s->old.n);
+        EVP_DigestUpdate(c, s->bytes.n ? s->bytes.p : "", s->bytes.n);
+    }
+}
+
+static bool sum_up(const struct rewind_preview *p, EVP_MD_CTX *all, EVP_MD_CTX *one,
+                   struct sums *sums, uint8_t hash[SHA256_BYTES])
+{
+    bool ok = EVP_DigestInit_ex(all, EVP_sha256(), NULL);
+
+    for (size_t i = 0; i < p->n && ok; i++) {
+        hash_entry(all, &p->entry[i]);
+        ok = hash_file(one, &p->entry[i], sums);
+    }
+    if (ok)
+        hash_conversation(all, &p->plan->conversation);
+    return ok && EVP_DigestFinal_ex(all, hash, NULL);
+}
+
+enum err_code planid_make(struct rewind_preview *p, struct err *e)
+{
+    EVP_MD_CTX *all = EVP_MD_CTX_new(), *one = EVP_MD_CTX_new();
+    uint8_t hash[SHA256_BYTES];
+    char hex[SHA256_BYTES * 2 + 1];
+    struct sums sums = { 0 };
+    bool ok = all && one && sum_up(p, all, one, &sums, hash);
+
+    EVP_MD_CTX_free(all);
+    EVP_MD_CTX_free(one);
+    if (!ok)
+        return err_nomem(e);
+    hasher_hex(hash, hex);
+    snprintf(p->id, sizeof p->id, "%.32s%08x%08x%08x%08x", hex, (unsigned)sums.s[0],
+             (unsigned)sums.s[1], (unsigned)sums.s[2], (unsigned)sums.s[3]);
+    return ERR_OK;
+}
+
+/* ---- comparing ---- */
+
+static bool sums_of(const char *id, struct sums *sums)
+{
+    if (strlen(id) != SHA256_BYTES * 2 || strspn(id, "0123456789abcdef") != SHA256_BYTES * 2)
+        return false;
+    for (size_t k = 0; k < SUMS; k++) {
+        char digits[SUM_DIGITS + 1] = "";
+
+        memcpy(digits, id + SHA256_BYTES + k * SUM_DIGITS, SUM_DIGITS);
+        sums->s[k] = strtoul(digits, NULL, 16) % PRIME;
+    }
+    return true;
+}
+
+/* d: the differences. */
+static bool differences(const struct rewind_preview *p, const char *id, struct sums *d)
+{
+    struct sums then, now;
+
+    if (!sums_of(id, &then) || !sums_of(p->id, &now))
+        return false;
+    for (size_t k = 0; k < SUMS; k++)
+        d->s[k] = minus(now.s[k], then.s[k]);
+    return true;
+}
+
+bool planid_same_files(const struct rewind_preview *p, const char *id)
+{
+    struct sums d;
+
+    return differences(p, id, &d) && !(d.s[0] | d.s[1] | d.s[2] | d.s[3]);
+}
+
+static bool is_alone(uint64_t x, const uint64_t d[SUMS])
+{
+    return d[0] && d[1] == times(x, d[0]) && d[2] == times(x, d[1]) && d[3] == times(x, d[2]);
+}
+
+/* Those whose x solves x^2 - a x + b = 0. */
+static size_t roots(const struct rewind_preview *p, uint64_t a, uint64_t b,
+                    size_t entry[PLANID_TOLD])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->n; i++) {
+        uint64_t x = path_fingerprint(p->entry[i].target->path);
+
+        if ((minus(times(x, x), times(a, x)) + b) % PRIME != 0)
+            continue;
+        if (n == PLANID_TOLD)
+            return 0;
+        entry[n++] = i;
+    }
+    return n == PLANID_TOLD ? n : 0;
+}
+
+size_t planid_changed(const struct rewind_preview *p, const char *id, size_t entry[PLANID_TOLD])
+{
+    struct sums sums;
+    const uint64_t *d = sums.s;
+
+    if (!differences(p, id, &sums))
+        return 0;
+    for (size_t i = 0; i < p->n; i++)
+        if (is_alone(path_fingerprint(p->entry[i].target->path), d)) {
+            entry[0] = i;
+            return 1;
+        }
+    uint64_t det = minus(times(d[0], d[2]), times(d[1], d[1]));
+
+    if (!det)
+        return 0;
+    uint64_t a = times(minus(times(d[0], d[3]), times(d[1], d[2])), inverse(det));
+    uint64_t b = times(minus(times(d[1], d[3]), times(d[2], d[2])), inverse(det));
+
+    return roots(p, a, b, entry);
+}

@@ -1,0 +1,491 @@
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/rewind/diff/linediff.h"
+#include "store/rewind/diff/spandiff.h"
+#include "store/rewind/plan/beneath.h"
+#include "store/rewind/plan/look.h"
+#include "store/rewind/plan/pathrule.h"
+#include "store/rewind/plan/planid.h"
+#include "store/rewind/plan/rewind.h"
+#include "store/rewind/plan/source.h"
+
+/* The two roots that a plan may reach into, opened once: what is compared lies in one directory. */
+struct roots {
+    const char *root;        /* the session's directory; / when that is gone */
+    int project, everywhere; /* the root, and / for what lies outside of it */
+    bool is_detour;          /* the root is reached through a link that is newer than the point */
+};
+
+/* Buffers that go from file to file. */
+struct worker {
+    const struct rewind_plan *plan;
+    const struct rewind_options *options;
+    const struct roots *roots;
+    struct look look;
+    struct source_content wanted, last;
+};
+
+/* ---- rules by name ---- */
+
+static bool refuse_entry(struct rewind_entry *x, enum rewind_rule rule, const char *why)
+{
+    x->action = REWIND_REFUSED;
+    x->rule = rule;
+    x->why = why;
+    return false;
+}
+
+/* Rules that no consent lifts. */
+static bool may_look(const struct rewind_target *t, struct rewind_entry *x)
+{
+    const char *why = "";
+    enum pathrule rule = pathrule_check(slice_of(t->path), &why);
+
+    if (rule == PATHRULE_BAD || rule == PATHRULE_GIT)
+        return refuse_entry(x, REWIND_RULE_PATH, why);
+    if (t->want == REWIND_UNKNOWN)
+        return refuse_entry(x, t->conflict ? REWIND_RULE_CONFLICT : REWIND_RULE_SOURCE, t->why);
+    return true;
+}
+
+/* Rules that a person may lift; asked last, so that the entry knows what it would do. */
+static void require_consent(const struct worker *w, struct rewind_entry *x)
+{
+    const struct rewind_options *o = w->options;
+    const char *path = x->target->path, *why = "";
+
+    if (x->action == REWIND_UNCHANGED)
+        return;
+    x->would = x->action;
+    if (pathrule_check(slice_of(path), &why) == PATHRULE_SENSITIVE && !o->allow_sensitive)
+        refuse_entry(x, REWIND_RULE_SENSITIVE, why);
+    else if (!rewind_is_inside(w->plan, path) && !o->allow_outside)
+        refuse_entry(x, REWIND_RULE_OUTSIDE, "outside the session's project");
+    else if (w->roots->is_detour && !o->allow_outside)
+        refuse_entry(x, REWIND_RULE_OUTSIDE,
+                     "the session's project is now reached through a symbolic link");
+    else if (x->edited && !o->allow_edited)
+        refuse_entry(x, REWIND_RULE_EDITED,
+                     x->seen.exists ? "changed since the last snapshot, not by the session"
+                                    : "deleted since the last snapshot, not by the session");
+    else if (x->unproven && !o->allow_edited)
+        refuse_entry(x, REWIND_RULE_UNKNOWN,
+                     "its present content is not known to be the session's work");
+}
+
+/* ---- what would happen ---- */
+
+/* The wanted bytes went by while they were hashed; they are looked at once more. */
+static enum err_code count_large(struct worker *w, struct rewind_entry *x, struct err *e)
+{
+    struct span nothing = span_of_bytes(SLICE("")), after = nothing;
+    enum err_code rc = ERR_OK;
+
+    if (x->target->want == REWIND_BYTES)
+        rc = source_open(&x->target->source, &after, e);
+    if (rc)
+        return rc;
+    struct span before = !x->seen.exists        ? nothing
+                         : w->look.present.held ? span_of_bytes(buf_slice(&w->look.present.bytes))
+                                                : w->look.file;
+
+    rc = spandiff_count(&before, &after, &x->insertions, &x->deletions, &x->binary, e);
+    span_close(&after);
+    if (rc && rc != ERR_NOMEM) {
+        refuse_entry(x, REWIND_RULE_ACCESS, "it is being written right now");
+        return ERR_OK;
+    }
+    return rc;
+}
+
+static enum err_code count_entry_lines(struct worker *w, struct rewind_entry *x, struct err *e)
+{
+    if ((x->seen.exists && !w->look.present.held) ||
+        (x->target->want == REWIND_BYTES && !w->wanted.held))
+        return count_large(w, x, e);
+    struct slice before = x->seen.exists ? buf_slice(&w->look.present.bytes) : SLICE("");
+    struct slice after = x->target->want == REWIND_BYTES ? buf_slice(&w->wanted.bytes) : SLICE("");
+
+    return linediff_count(before, after, &x->insertions, &x->deletions, &x->binary, e);
+}
+
+static void compare_with_wanted(struct worker *w, struct rewind_entry *x)
+{
+    const struct rewind_target *t = x->target;
+
+    if (!x->seen.exists) {
+        x->action = REWIND_CREATE;
+    } else if (!source_content_same(&w->look.present, &w->wanted)) {
+        x->action = REWIND_RESTORE;
+    } else if (t->has_mode && (t->mode & 07777) != x->seen.mode) {
+        x->action = REWIND_RESTORE;
+        x->mode_only = true;
+    } else {
+        x->action = REWIND_UNCHANGED;
+    }
+}
+
+/* Does the present file differ from what the session last knew? False also where that is not known. */
+static enum err_code compare_with_last(struct worker *w, const struct rewind_entry *x, bool *known,
+                                       bool *differs, struct err *e)
+{
+    const struct rewind_target *t = x->target;
+
+    *known = t->has_last;
+    *differs = t->has_last && t->last_absent == x->seen.exists;
+    if (!t->has_last || t->last_absent || !x->seen.exists)
+        return ERR_OK;
+    if (!t->last.file && !t->last.blob && !t->last.bytes.p && t->last.sha256) {
+        char hex[SHA256_BYTES * 2 + 1];
+
+        hasher_hex(w->look.present.sha256, hex);
+        *differs = strcmp(hex, t->last.sha256) != 0;
+        return ERR_OK;
+    }
+    struct err why = { 0 };
+    enum err_code rc = source_read(&t->last, &w->look.present, &w->last, &why);
+
+    if (rc == ERR_NOMEM)
+        return err_nomem(e);
+    if (rc && err_is_exhausted(why.sys)) {
+        errno = why.sys;
+        return err_sys(e, t->path, "read the last saved copy");
+    }
+    *known = rc == ERR_OK; /* unreadable knowledge is no knowledge */
+    *differs = !rc && !source_content_same(&w->look.present, &w->last);
+    return ERR_OK;
+}
+
+/* Nobody's edit: our own newest rewind or undo left it so. */
+static bool is_as_we_left_it(const struct worker *w, const struct rewind_entry *x)
+{
+    const struct rewind_target *t = x->target;
+    char hex[SHA256_BYTES * 2 + 1];
+
+    if (!t->has_left || t->left_absent || !x->seen.exists)
+        return t->has_left && t->left_absent && !x->seen.exists;
+    hasher_hex(w->look.present.sha256, hex);
+    return strcmp(hex, t->left_sha256) == 0;
+}
+
+/* Whose work is it? What a person wrote goes only with consent, and so does what nobody can be shown to have written:
+ * but where no file is, nothing can be lost, and a mode alone loses no byte. */
+static enum err_code find_author(struct worker *w, struct rewind_entry *x, struct err *e)
+{
+    const struct rewind_target *t = x->target;
+    bool known, differs;
+    enum err_code rc = compare_with_last(w, x, &known, &differs, e);
+
+    if (rc || is_as_we_left_it(w, x))
+        return rc;
+    x->edited = differs && !t->last_is_older;
+    x->unproven = x->seen.exists && !x->mode_only && !x->edited && (!known || differs);
+    return ERR_OK;
+}
+
+/* A program that goes on writing may cut it short in between. */
+static enum err_code read_wanted(struct worker *w, const struct rewind_entry *x, struct err *e)
+{
+    const struct rewind_source *s = &x->target->source;
+    enum err_code rc = source_read(s, &w->look.present, &w->wanted, e);
+
+    for (int tries = 0; rc == ERR_STALE && s->grows && tries < 8; tries++)
+        rc = source_read(s, &w->look.present, &w->wanted, e);
+    return rc;
+}
+
+static enum err_code judge_wanted(struct worker *w, struct rewind_entry *x, struct err *e)
+{
+    struct err why = { 0 };
+    enum err_code rc = read_wanted(w, x, &why);
+
+    if (rc == ERR_NOMEM)
+        return err_nomem(e);
+    if (rc && err_is_exhausted(why.sys)) {
+        errno = why.sys;
+        return err_sys(e, x->target->path, "read the saved copy");
+    }
+    if (rc)
+        refuse_entry(x, REWIND_RULE_SOURCE,
+                     rc == ERR_FORMAT ? "the saved copy is missing, damaged or no regular file"
+                                      : "the saved copy cannot be read");
+    else
+        compare_with_wanted(w, x);
+    if (!rc) {
+        memcpy(x->wanted, w->wanted.sha256, SHA256_BYTES);
+        x->wanted_size = w->wanted.size;
+    }
+    return ERR_OK;
+}
+
+/* Its program goes on with the replaced file, which moves into the undo record. Where that cannot be, what is written
+ * later would be lost. */
+static bool judge_writer(struct worker *w, struct rewind_entry *x)
+{
+    const struct beneath_at *record = &w->plan->record_at;
+
+    x->held_open = look_is_written(&w->look);
+    if (!x->held_open || !record->dev || beneath_same_at(*record, w->look.at))
+        return true;
+    return refuse_entry(x, REWIND_RULE_OPEN,
+                        "a program has it open for writing, and the undo record is on another file "
+                        "system: what it writes next would be lost");
+}
+
+static enum err_code judge_entry(struct worker *w, struct rewind_entry *x, struct err *e)
+{
+    const struct rewind_target *t = x->target;
+    enum err_code rc = ERR_OK;
+
+    x->seen = w->look.seen;
+    if (w->look.rule) {
+        refuse_entry(x, w->look.rule, w->look.why);
+        return ERR_OK;
+    }
+    if (t->want == REWIND_ABSENT)
+        x->action = x->seen.exists ? REWIND_DELETE : REWIND_UNCHANGED;
+    else
+        rc = judge_wanted(w, x, e);
+    if (rc || x->action == REWIND_REFUSED || x->action == REWIND_UNCHANGED)
+        return rc;
+    if (w->look.is_mount && !x->mode_only) {
+        refuse_entry(x, REWIND_RULE_ACCESS, "it is a mount point, which cannot be replaced");
+        return ERR_OK;
+    }
+    if (!x->mode_only && !judge_writer(w, x))
+        return ERR_OK;
+    rc = find_author(w, x, e);
+    if (!rc && !x->mode_only)
+        rc = count_entry_lines(w, x, e);
+    return rc;
+}
+
+static enum err_code preview_one(struct worker *w, struct rewind_entry *x, struct err *e)
+{
+    const struct rewind_target *t = x->target;
+    bool outside = !rewind_is_inside(w->plan, t->path);
+
+    if (!may_look(t, x))
+        return ERR_OK;
+    const struct roots *roots = w->roots;
+    enum err_code rc = look_at(outside ? roots->everywhere : roots->project,
+                               outside ? "/" : roots->root, t->path, t->real_parent, &w->look, e);
+
+    if (!rc)
+        rc = judge_entry(w, x, e);
+    if (!rc && x->action != REWIND_REFUSED)
+        require_consent(w, x);
+    return rc;
+}
+
+static void sum_up(struct rewind_preview *p)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        struct rewind_entry *x = &p->entry[i];
+
+        x->chosen = x->action != REWIND_REFUSED;
+        p->refused += x->action == REWIND_REFUSED;
+        p->insertions += x->chosen ? x->insertions : 0;
+        p->deletions += x->chosen ? x->deletions : 0;
+    }
+}
+
+/* ---- all of it ---- */
+
+enum err_code rewind_chosen_init(struct rewind_chosen *c, const struct rewind_options *o,
+                                 struct err *e)
+{
+    struct rewind_chosen chosen = { .all = !o->only };
+    uint32_t number;
+
+    for (size_t i = 0; i < o->only_n; i++)
+        if (textset_add(&chosen.path, slice_of(o->only[i]), &number)) {
+            rewind_chosen_fini(&chosen);
+            return err_nomem(e);
+        }
+    *c = chosen;
+    return ERR_OK;
+}
+
+bool rewind_is_chosen(const struct rewind_chosen *c, const char *path)
+{
+    return c->all || textset_find(&c->path, slice_of(path)) != TEXTSET_NONE;
+}
+
+void rewind_chosen_fini(struct rewind_chosen *c)
+{
+    textset_fini(&c->path);
+}
+
+static enum err_code choose_targets(struct rewind_preview *p, struct err *e)
+{
+    struct rewind_chosen chosen;
+    enum err_code rc = rewind_chosen_init(&chosen, &p->options, e);
+
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < p->plan->n; i++)
+        if (rewind_is_chosen(&chosen, p->plan->target[i].path))
+            p->entry[p->n++] = (struct rewind_entry){ .target = &p->plan->target[i] };
+    rewind_chosen_fini(&chosen);
+    return ERR_OK;
+}
+
+enum { MANY = 16 }; /* a thread is worth starting */
+
+/* The entries, and who comes next; the helper's answer. */
+struct survey {
+    struct rewind_preview *preview;
+    struct roots roots;
+    atomic_size_t next;
+    enum err_code rc;
+    struct err e;
+};
+
+/* What the session worked in was no link, or this one: one that is newer leads elsewhere. But the directory that a
+ * rewind was done in may be reached by a new link; another one is not undone in. */
+static enum err_code check_detour(struct roots *r, const struct rewind_plan *plan, int64_t link_ms,
+                                  struct err *e)
+{
+    int same = -1;
+    enum err_code rc = ERR_STALE;
+
+    if (plan->point_ms <= 0 || link_ms <= plan->point_ms)
+        return ERR_OK;
+    r->is_detour = true;
+    if (!plan->root_id && !plan->undoes)
+        return ERR_OK;
+    if (plan->root_id)
+        rc = beneath_same_root(r->root, plan->root_id, &same, e);
+    if (rc && rc != ERR_STALE)
+        return rc;
+    close(r->project);
+    r->project = same;
+    r->is_detour = rc != ERR_OK;
+    if (!rc)
+        return ERR_OK;
+    r->root = "/"; /* below which links are not followed */
+    return beneath_root(r->root, &r->project, e);
+}
+
+static enum err_code open_project(struct roots *r, struct rewind_preview *p, struct err *e)
+{
+    int64_t link_ms;
+    enum err_code rc = beneath_root_link(r->root, &r->project, &link_ms, e);
+
+    if (rc == ERR_NOT_FOUND) {
+        r->root = "/";
+        return beneath_root(r->root, &r->project, e);
+    }
+    if (!rc)
+        rc = check_detour(r, p->plan, link_ms, e);
+    if (!rc && p->plan->root && r->root == p->plan->root)
+        rc = beneath_root_id(r->project, r->root, &p->root_id, e);
+    return rc;
+}
+
+static enum err_code roots_open(struct roots *r, struct rewind_preview *p, struct err *e)
+{
+    *r = (struct roots){ .root = p->plan->root ? p->plan->root : "/", .project = -1 };
+    enum err_code rc = beneath_root("/", &r->everywhere, e);
+
+    return rc ? rc : open_project(r, p, e);
+}
+
+static void roots_close(const struct roots *r)
+{
+    if (r->project >= 0)
+        close(r->project);
+    if (r->everywhere >= 0)
+        close(r->everywhere);
+}
+
+static void worker_end(struct worker *w)
+{
+    look_fini(&w->look);
+    source_content_fini(&w->wanted);
+    source_content_fini(&w->last);
+}
+
+/* Takes entry after entry until none is left, or one fails. */
+static enum err_code take_entries(struct survey *s, struct err *e)
+{
+    struct worker w = { .plan = s->preview->plan,
+                        .options = &s->preview->options,
+                        .roots = &s->roots };
+    enum err_code rc = ERR_OK;
+    size_t i;
+
+    while (!rc && (i = atomic_fetch_add(&s->next, 1)) < s->preview->n)
+        rc = preview_one(&w, &s->preview->entry[i], e);
+    if (rc)
+        atomic_store(&s->next, s->preview->n);
+    worker_end(&w);
+    return rc;
+}
+
+static void *help(void *arg)
+{
+    struct survey *s = arg;
+
+    s->rc = take_entries(s, &s->e);
+    return NULL;
+}
+
+/* Comparing is most of the work, and files have nothing to do with each other: a second thread takes its share where
+ * there are many. */
+static enum err_code preview_all(struct rewind_preview *p, struct err *e)
+{
+    struct survey s = { .preview = p };
+    pthread_t helper;
+    enum err_code rc = roots_open(&s.roots, p, e);
+    bool helped = !rc && p->n >= MANY && pthread_create(&helper, NULL, help, &s) == 0;
+
+    if (!rc)
+        rc = take_entries(&s, e);
+    if (helped)
+        pthread_join(helper, NULL);
+    roots_close(&s.roots);
+    if (!rc && s.rc) {
+        rc = s.rc;
+        if (e)
+            *e = s.e;
+    }
+    return rc;
+}
+
+enum err_code rewind_preview(const struct rewind_plan *plan, const struct rewind_options *options,
+                             struct rewind_preview *out, struct err *e)
+{
+    struct rewind_preview p = { .plan = plan, .options = *options };
+    enum err_code rc = ERR_OK;
+
+    p.entry = arena_zalloc(&p.arena, sizeof *p.entry * (plan->n + 1));
+    if (!p.entry)
+        rc = err_nomem(e);
+    if (!rc)
+        rc = choose_targets(&p, e);
+    if (!rc)
+        rc = preview_all(&p, e);
+    if (!rc)
+        rc = planid_make(&p, e);
+    if (!rc)
+        sum_up(&p);
+    if (rc)
+        rewind_preview_fini(&p);
+    else
+        *out = p;
+    return rc;
+}
+
+void rewind_preview_fini(struct rewind_preview *p)
+{
+    arena_fini(&p->arena);
+    *p = (struct rewind_preview){ 0 };
+}

@@ -1,0 +1,340 @@
+#include "store/rewind/plan/single_turn.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "lite/base/textset.h"
+#include "store/api/store.h"
+#include "store/rewind/diff/merge.h"
+#include "store/rewind/plan/look.h"
+#include "store/rewind/plan/sides.h"
+
+/* A turn lies between two points: what the files were at its own, and at the next one (or, of the newest turn, what the
+ * session last left). Where points lie behind their turns, the system itself says what a turn found and what it left. */
+struct turn_removal {
+    struct rewind_plan *plan; /* that is made */
+    struct source_content found, left;
+    struct look look;
+};
+
+/* ---- one file ---- */
+
+static enum err_code add_conflict(struct turn_removal *o, const struct rewind_target *found,
+                                  const char *why, struct err *e)
+{
+    struct rewind_target t = *found;
+
+    t.want = REWIND_UNKNOWN;
+    t.conflict = true;
+    t.why = why;
+    return rewind_plan_add(o->plan, &t, e);
+}
+
+/* source NULL: there shall be no file. */
+static enum err_code add_single_target(struct turn_removal *o, const struct rewind_target *found,
+                                       const struct rewind_source *source, struct err *e)
+{
+    struct rewind_target t = *found;
+    bool exists = o->look.seen.exists;
+    char seen[SHA256_BYTES * 2 + 1];
+
+    /* The mode is the file's own affair by now; what was read is what the preview has to find. */
+    t.has_mode = t.has_mode && !exists;
+    hasher_hex(o->look.seen.sha256, seen);
+    t.has_last = true;
+    t.last_absent = !exists;
+    t.last = (struct rewind_source){ .sha256 = seen };
+    t.want = source ? REWIND_BYTES : REWIND_ABSENT;
+    t.source = source ? *source : (struct rewind_source){ 0 };
+    return rewind_plan_add(o->plan, &t, e);
+}
+
+/* Is the present file what the session last knew of it? Then what a merge keeps of it is no person's. */
+static bool is_last_known(const struct turn_removal *o, const struct rewind_target *found)
+{
+    struct source_content last = { 0 };
+    char seen[SHA256_BYTES * 2 + 1];
+    bool same = false;
+
+    hasher_hex(o->look.seen.sha256, seen);
+    if (found->has_last && !found->last_absent && found->last.sha256)
+        same = strcmp(seen, found->last.sha256) == 0;
+    else if (found->has_last && !found->last_absent)
+        same = source_read(&found->last, &o->look.present, &last, NULL) == ERR_OK &&
+               source_content_same(&o->look.present, &last);
+    source_content_fini(&last);
+    return same;
+}
+
+static bool is_as_left(const struct turn_removal *o, bool left_absent)
+{
+    if (left_absent || !o->look.seen.exists)
+        return left_absent && !o->look.seen.exists;
+    return source_content_same(&o->look.present, &o->left);
+}
+
+static enum err_code take_merged(struct turn_removal *o, const struct rewind_target *found,
+                                 struct err *e)
+{
+    struct rewind_source merged = { 0 };
+    struct rewind_target t = *found;
+    bool clean;
+    enum err_code rc =
+        merge_texts(buf_slice(&o->left.bytes), buf_slice(&o->look.present.bytes),
+                    buf_slice(&o->found.bytes), &o->plan->arena, &merged.bytes, &clean, e);
+
+    if (rc)
+        return rc;
+    t.mixed = !is_last_known(o, found);
+    return clean ? add_single_target(o, &t, &merged, e)
+                 : add_conflict(o, found,
+                                "later changes overlap this turn's: it cannot be undone "
+                                "alone",
+                                e);
+}
+
+static enum err_code merge_target(struct turn_removal *o, const struct rewind_target *found,
+                                  bool left_absent, struct err *e)
+{
+    bool found_absent = found->want == REWIND_ABSENT;
+
+    if (is_as_left(o, left_absent)) /* nothing came after: as if one went back */
+        return add_single_target(o, found, found_absent ? NULL : &found->source, e);
+    if (found_absent == !o->look.seen.exists &&
+        (found_absent || source_content_same(&o->look.present, &o->found)))
+        return ERR_OK; /* somebody took it back already */
+    if (left_absent)
+        return add_conflict(o, found, "this turn deleted it, and a new file is there now", e);
+    if (found_absent)
+        return add_conflict(o, found, "this turn created it, and it was changed since", e);
+    if (!o->look.seen.exists)
+        return add_conflict(o, found, "it was deleted since", e);
+    if (!o->found.held || !o->left.held || !o->look.present.held)
+        return add_conflict(o, found, "it is too large to be merged", e);
+    return take_merged(o, found, e);
+}
+
+/* ---- the turn's own files ---- */
+
+/* What the turn left: at the next point, or what the session knows it left. NULL source.file and bytes: a hash alone. */
+struct left {
+    bool known, absent;
+    const struct rewind_source *source;
+};
+
+/* The files of the next point by their paths, of which each is there once. */
+struct next {
+    const struct rewind_plan *plan; /* NULL: there is none */
+    struct textset path;
+    size_t *first; /* by number: the target */
+};
+
+static enum err_code next_init(struct next *next, const struct rewind_plan *plan, struct arena *a,
+                               struct err *e)
+{
+    uint32_t number;
+
+    *next = (struct next){ .plan = plan };
+    if (!plan)
+        return ERR_OK;
+    next->first = arena_alloc(a, sizeof *next->first * (plan->n + 1));
+    if (!next->first)
+        return err_nomem(e);
+    for (size_t i = 0; i < plan->n; i++) {
+        size_t before = next->path.n;
+
+        if (textset_add(&next->path, slice_of(plan->target[i].path), &number))
+            return err_nomem(e);
+        if (next->path.n > before)
+            next->first[number] = i;
+    }
+    return ERR_OK;
+}
+
+static struct left left_by_next(const struct next *next, const char *path)
+{
+    uint32_t number = textset_find(&next->path, slice_of(path));
+
+    if (number == TEXTSET_NONE)
+        return (struct left){ .known = false };
+    const struct rewind_target *t = &next->plan->target[next->first[number]];
+
+    return (struct left){ t->want != REWIND_UNKNOWN, t->want == REWIND_ABSENT, &t->source };
+}
+
+static enum err_code read_both(struct turn_removal *o, const struct rewind_target *found,
+                               const struct left *left, const char **why, struct err *e)
+{
+    struct err ignored;
+    enum err_code rc = ERR_OK;
+
+    *why = NULL;
+    if (found->want == REWIND_BYTES)
+        rc = source_read(&found->source, NULL, &o->found, &ignored);
+    if (!rc && !left->absent)
+        rc = source_read(left->source, NULL, &o->left, &ignored);
+    if (rc == ERR_NOMEM)
+        return err_nomem(e);
+    if (rc)
+        *why = "a saved copy of it is missing or damaged";
+    return ERR_OK;
+}
+
+static bool is_unchanged(const struct turn_removal *o, const struct rewind_target *found,
+                         bool left_absent)
+{
+    if (left_absent || found->want == REWIND_ABSENT)
+        return left_absent && found->want == REWIND_ABSENT;
+    return source_content_same(&o->found, &o->left);
+}
+
+static enum err_code plan_file(struct turn_removal *o, const struct rewind_target *found,
+                               const struct left *left, struct err *e)
+{
+    const char *why;
+
+    if (found->want == REWIND_UNKNOWN)
+        return rewind_plan_add(o->plan, found, e);
+    if (!left->known)
+        return add_conflict(o, found, "its content after this turn is unknown", e);
+    enum err_code rc = read_both(o, found, left, &why, e);
+
+    if (rc || why)
+        return rc ? rc : add_conflict(o, found, why, e);
+    if (is_unchanged(o, found, left->absent))
+        return ERR_OK;
+    rc = rewind_look(o->plan, found, &o->look, e);
+    if (rc)
+        return rc;
+    return o->look.rule ? rewind_plan_add(o->plan, found, e) /* the preview refuses it */
+                        : merge_target(o, found, left->absent, e);
+}
+
+static enum err_code plan_files(struct turn_removal *o, const struct rewind_plan *found,
+                                const struct rewind_plan *behind, struct err *e)
+{
+    struct next next;
+    enum err_code rc = next_init(&next, behind, &o->plan->arena, e);
+
+    for (size_t i = 0; i < found->n && !rc; i++) {
+        const struct rewind_target *t = &found->target[i];
+        struct left left = { t->has_last, t->last_absent, &t->last };
+
+        if (behind)
+            left = left_by_next(&next, t->path);
+        rc = plan_file(o, t, &left, e);
+    }
+    textset_fini(&next.path);
+    source_content_fini(&o->found);
+    source_content_fini(&o->left);
+    look_fini(&o->look);
+    return rc;
+}
+
+/* ---- the plan ---- */
+
+/* The point behind this one; empty: it is the newest. */
+static enum err_code find_next(const struct session_ref *ref, const char *point, struct arena *a,
+                               struct slice *next, struct err *e)
+{
+    struct checkpoint_list list = { 0 };
+    const struct slice id = slice_of(point);
+    enum err_code rc = ref->store->ops->checkpoints(ref->store, ref, &list, e);
+
+    *next = (struct slice){ NULL, 0 };
+    for (size_t i = 0; !rc && i < list.n; i++) {
+        if (!slice_eq(list.checkpoint[i].id, id))
+            continue;
+        if (i + 1 < list.n) {
+            *next = arena_copy(a, list.checkpoint[i + 1].id);
+            rc = next->p ? ERR_OK : err_nomem(e);
+        }
+    }
+    checkpoint_list_fini(&list);
+    return rc;
+}
+
+static enum err_code begin_turn_plan(const struct rewind_plan *found, struct rewind_plan *plan,
+                                     struct err *e)
+{
+    const char *const from[] = { found->session, found->point, found->root };
+    const char **const to[] = { &plan->session, &plan->point, &plan->root };
+
+    plan->system = found->system;
+    plan->before = found->before;
+    plan->wide = found->wide;
+    plan->point_ms = found->point_ms;
+    for (size_t i = 0; i < sizeof from / sizeof *from; i++) {
+        *to[i] = from[i] ? arena_format(&plan->arena, "%s", from[i]) : NULL;
+        if (from[i] && !*to[i])
+            return err_nomem(e);
+    }
+    return ERR_OK;
+}
+
+static enum err_code keep_notes(const struct rewind_plan *found, struct rewind_plan *plan,
+                                struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < found->notes && !rc; i++)
+        rc = rewind_plan_note(plan, found->note[i], e);
+    return rc;
+}
+
+static enum err_code between_points(const struct session_ref *ref, struct slice point,
+                                    struct turn_removal *o, struct err *e)
+{
+    const struct store_ops *ops = ref->store->ops;
+    struct rewind_plan found = { 0 }, next = { 0 };
+    struct slice behind;
+    enum err_code rc = ops->plan(ref->store, ref, point, &found, e);
+
+    if (!rc)
+        rc = find_next(ref, found.point, &o->plan->arena, &behind, e);
+    if (!rc && behind.p)
+        rc = ops->plan(ref->store, ref, behind, &next, e);
+    if (!rc)
+        rc = begin_turn_plan(&found, o->plan, e);
+    if (!rc)
+        rc = plan_files(o, &found, behind.p ? &next : NULL, e);
+    rewind_plan_fini(&found);
+    rewind_plan_fini(&next);
+    return rc;
+}
+
+static enum err_code by_system(const struct session_ref *ref, struct slice point,
+                               struct turn_removal *o, struct err *e)
+{
+    struct rewind_plan found = { 0 };
+    enum err_code rc = ref->store->ops->plan_turn(ref->store, ref, point, &found, e);
+
+    if (!rc)
+        rc = begin_turn_plan(&found, o->plan, e);
+    if (!rc)
+        rc = keep_notes(&found, o->plan, e);
+    if (!rc)
+        rc = plan_files(o, &found, NULL, e);
+    rewind_plan_fini(&found);
+    return rc;
+}
+
+enum err_code rewind_plan_single_turn(const struct session_ref *ref, struct slice point,
+                                      struct rewind_plan *out, struct err *e)
+{
+    const struct store_ops *ops = ref->store->ops;
+    struct rewind_plan plan = { 0 };
+    struct turn_removal o = { .plan = &plan };
+
+    if (!ops->plan || !ops->checkpoints)
+        return err_set(e, ERR_UNSUPPORTED, ref->path.p,
+                       "rewind: sessions of this system keep no file checkpoints");
+    enum err_code rc =
+        ops->plan_turn ? by_system(ref, point, &o, e) : between_points(ref, point, &o, e);
+
+    if (rc)
+        rewind_plan_fini(&plan);
+    else
+        *out = plan;
+    return rc;
+}

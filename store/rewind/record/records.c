@@ -1,0 +1,502 @@
+#include "store/rewind/record/records.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fts.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/fs/copy.h"
+#include "store/fs/disk.h"
+#include "store/rewind/record/tx.h"
+#include "store/rewind/record/undone.h"
+
+/* ---- the records on disk ---- */
+
+static int is_record(const struct dirent *d)
+{
+    return d->d_name[0] >= '0' && d->d_name[0] <= '9';
+}
+
+/* Sorted by time. A missing directory has none. */
+static enum err_code list_record_names(const char *dir, struct dirent ***names, int *n,
+                                       struct err *e)
+{
+    enum err_code rc = disk_check_own(dir, e);
+
+    *names = NULL;
+    *n = rc ? 0 : scandir(dir, names, is_record, alphasort);
+    if (*n >= 0)
+        return rc == ERR_NOT_FOUND ? ERR_OK : rc;
+    *names = NULL;
+    *n = 0;
+    return errno == ENOENT ? ERR_OK : err_sys(e, dir, "read directory");
+}
+
+static void names_free(struct dirent **names, int n)
+{
+    for (int i = 0; i < n; i++)
+        free(names[i]);
+    free(names);
+}
+
+/* One that is being made has no plan yet, and one that is damaged is nobody's: *sound false. But nothing is left out
+ * because there was no memory to read it. */
+static enum err_code read_one(const char *dir, const char *name, struct rewind_tx *tx, bool *sound,
+                              struct err *e)
+{
+    char path[TX_PATH_MAX];
+
+    rewind_tx_path(dir, name, path);
+    enum err_code rc = rewind_tx_read(path, name, tx, e);
+
+    *sound = rc == ERR_OK;
+    return rc == ERR_NOMEM ? rc : ERR_OK;
+}
+
+/* Not even a damaged one of ours. */
+static bool is_others(const char *dir, const char *name)
+{
+    char path[TX_PATH_MAX];
+
+    rewind_tx_path(dir, name, path);
+    return rewind_tx_check_own(path, NULL) == ERR_UNSAFE;
+}
+
+enum err_code rewind_records_each(const struct store_env *env, size_t most, rewind_records_fn *fn,
+                                  void *arg, struct err *e)
+{
+    char dir[PATH_MAX];
+    struct dirent **names;
+    bool more = true, sound;
+    int n;
+
+    if (env_state_path(env, "rewinds", dir, NULL) || list_record_names(dir, &names, &n, NULL))
+        return ERR_OK;
+    enum err_code rc = ERR_OK;
+
+    for (int i = n - 1; i >= 0 && (size_t)(n - i) <= most && more && !rc; i--) {
+        struct rewind_tx tx;
+
+        rc = read_one(dir, names[i]->d_name, &tx, &sound, e);
+        if (!sound)
+            continue;
+        rc = fn(&tx, arg, &more, e);
+        rewind_tx_fini(&tx);
+    }
+    names_free(names, n);
+    return rc;
+}
+
+/* ---- recovery ---- */
+
+enum err_code rewind_records_sweep(const char *dir, struct err *e)
+{
+    static const char *const places[] = { "old", "undo", "talk" };
+    char path[TX_PATH_MAX];
+    bool clean = disk_new_sweep(dir);
+
+    for (size_t i = 0; i < sizeof places / sizeof *places && clean; i++) {
+        rewind_tx_path(dir, places[i], path);
+        clean = disk_new_sweep(path);
+    }
+    if (!clean)
+        return err_sys(e, dir, "remove temporary files");
+    return ERR_OK;
+}
+
+static enum err_code roll_back_record(const struct store_env *env, struct rewind_tx *tx,
+                                      enum rollback *how, struct err *e)
+{
+    struct change_log *log = NULL;
+    enum err_code rc =
+        tx->conversation.how == CONVERSATION_NONE ? ERR_OK : change_log_open(env, &log, e);
+
+    if (!rc)
+        rc = rewind_tx_roll_back(tx, how, e);
+    change_log_close(log);
+    return rc;
+}
+
+/* Given up and then cut short: it is brought to its end without going forward. */
+static enum err_code finish_record(const struct store_env *env, struct rewind_tx *tx,
+                                   enum rollback *how, struct err *e)
+{
+    if (tx->abandoned)
+        return rewind_tx_abandon(tx, NULL, NULL, e);
+    return tx->phase < TX_INTENT ? roll_back_record(env, tx, how, e) : rewind_tx_finish(tx, e);
+}
+
+static enum err_code recover_one(const struct store_env *env, const char *dir, const char *name,
+                                 size_t *recovered, struct err *e)
+{
+    char path[TX_PATH_MAX];
+    struct rewind_tx tx;
+
+    rewind_tx_path(dir, name, path);
+    enum err_code rc = rewind_tx_read(path, name, &tx, e);
+
+    if (rc == ERR_NOT_FOUND) { /* the crash came before the plan: no temp exists */
+        *recovered += 1;
+        return copy_remove(path, e);
+    }
+    if (rc)
+        return rc == ERR_FORMAT ? ERR_OK : rc; /* what cannot be understood is not acted on */
+    if (tx.phase < TX_DONE) {
+        enum rollback how = ROLLBACK_DONE;
+
+        rc = rewind_records_sweep(path, e);
+        if (!rc)
+            rc = finish_record(env, &tx, &how, e);
+        *recovered += !rc && how != ROLLBACK_RETRY;
+    }
+    rewind_tx_fini(&tx);
+    return rc;
+}
+
+static void wait_for(struct rewind_recovery *r, const char *name, const struct err *why)
+{
+    if (r->waiting < REWIND_WAITING_TOLD) {
+        struct rewind_waiting *w = &r->first[r->waiting];
+
+        snprintf(w->id, sizeof w->id, "%.39s", name);
+        w->why = *why;
+    }
+    r->waiting++;
+}
+
+enum err_code rewind_records_recover(const struct store_env *env, const char *dir,
+                                     struct rewind_recovery *out, struct err *e)
+{
+    struct dirent **names;
+    int n;
+    enum err_code rc = list_record_names(dir, &names, &n, e);
+
+    *out = (struct rewind_recovery){ .recovered = 0 };
+    for (int i = 0; i < n; i++) { /* one that cannot be ended yet does not hold up the others */
+        struct err why = { 0 };
+
+        if (recover_one(env, dir, names[i]->d_name, &out->recovered, &why))
+            wait_for(out, names[i]->d_name, &why);
+    }
+    names_free(names, n);
+    return rc ? err_wrap(e, rc, "finish a rewind that was cut short") : ERR_OK;
+}
+
+enum err_code rewind_records_are_done(const char *dir, bool *all, struct err *e)
+{
+    struct dirent **names;
+    char record[TX_PATH_MAX], done[TX_PATH_MAX];
+    int n;
+    enum err_code rc = list_record_names(dir, &names, &n, e);
+
+    *all = rc == ERR_OK;
+    for (int i = 0; i < n && *all; i++) {
+        rewind_tx_path(dir, names[i]->d_name, record);
+        rewind_tx_path(record, "done", done);
+        *all = access(done, F_OK) == 0;
+    }
+    names_free(names, n);
+    return rc;
+}
+
+enum err_code rewind_recover_all(const struct store_env *env, struct rewind_recovery *out,
+                                 struct err *e)
+{
+    char dir[PATH_MAX];
+    struct stat st;
+    bool all;
+    int lock;
+
+    *out = (struct rewind_recovery){ .recovered = 0 };
+    if (env_state_path(env, "rewinds", dir, NULL))
+        return ERR_OK;  /* nowhere to keep anything, so nothing is kept */
+    if (stat(dir, &st)) /* never rewound: nothing is written just to find that out */
+        return errno == ENOENT ? ERR_OK : err_sys(e, dir, "look for rewinds that were cut short");
+    enum err_code rc = rewind_records_are_done(dir, &all, e);
+
+    all = all && !(st.st_mode & 0022);
+    if (!rc && !all)
+        rc = rewind_records_open(env, dir, &lock, e);
+    if (rc || all)
+        return rc;
+    rc = rewind_records_recover(env, dir, out, e);
+    close(lock);
+    return rc;
+}
+
+enum err_code rewind_recover(const struct store_env *env, size_t *recovered, struct err *e)
+{
+    struct rewind_recovery r;
+    enum err_code rc = rewind_recover_all(env, &r, e);
+
+    *recovered = r.recovered;
+    if (rc || !r.waiting)
+        return rc;
+    if (e)
+        *e = r.first[0].why;
+    return err_wrap(e, r.first[0].why.code, "finish a rewind that was cut short");
+}
+
+/* ---- listing ---- */
+
+static int64_t size_of(const char *path)
+{
+    char copy[TX_PATH_MAX];
+    char *roots[] = { copy, NULL };
+    int64_t bytes = 0;
+    FTSENT *f;
+
+    snprintf(copy, sizeof copy, "%s", path);
+    FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+
+    while (fts && (f = fts_read(fts)))
+        if (f->fts_info == FTS_F)
+            bytes += f->fts_statp->st_size;
+    if (fts)
+        fts_close(fts);
+    return bytes;
+}
+
+static const char *copy_record_text(struct arena *a, const char *text)
+{
+    return text ? arena_copy(a, slice_of(text)).p : NULL;
+}
+
+static bool add_record(struct rewind_records *list, struct undone *undone,
+                       const struct rewind_tx *tx)
+{
+    struct rewind_record *r = &list->record[list->n];
+    struct arena *a = &list->arena;
+
+    *r = (struct rewind_record){ .id = copy_record_text(a, tx->id),
+                                 .system = copy_record_text(a, tx->system),
+                                 .session = copy_record_text(a, tx->session),
+                                 .point = copy_record_text(a, tx->point),
+                                 .undoes = copy_record_text(a, tx->undoes),
+                                 .store = copy_record_text(a, tx->store),
+                                 .title = copy_record_text(a, tx->title),
+                                 .project = copy_record_text(a, tx->project),
+                                 .at_ms = tx->at_ms,
+                                 .bytes = size_of(tx->dir),
+                                 .how = tx->conversation.how,
+                                 .kept = tx->conversation.kept,
+                                 .dropped = tx->conversation.dropped,
+                                 .stays = tx->stays,
+                                 .abandoned = tx->abandoned,
+                                 .interrupted = tx->phase < TX_DONE };
+    r->empty = tx->phase == TX_DONE && tx->conversation.how == CONVERSATION_NONE;
+    for (size_t i = 0; i < tx->n && tx->phase >= TX_COMMITTED; i++) {
+        const struct rewind_tx_entry *x = &tx->entry[i];
+        enum rewind_action did =
+            x->outcome == REWIND_DONE && !x->unknown ? x->action : REWIND_UNCHANGED;
+
+        r->empty = r->empty && x->outcome != REWIND_DONE;
+
+        r->restored += did == REWIND_RESTORE;
+        r->created += did == REWIND_CREATE;
+        r->deleted += did == REWIND_DELETE;
+    }
+    list->n++;
+    return undone_mark(undone, tx, r) && !a->failed;
+}
+
+enum err_code rewind_records_read(const struct store_env *env, struct rewind_records *out,
+                                  struct err *e)
+{
+    char dir[PATH_MAX];
+    struct dirent **names = NULL;
+    struct rewind_records list = { 0 };
+    struct undone undone = { .arena = &list.arena };
+    int n = 0;
+    enum err_code rc = env_state_path(env, "rewinds", dir, e);
+
+    if (!rc)
+        rc = list_record_names(dir, &names, &n, e);
+
+    if (!rc) {
+        list.record = arena_zalloc(&list.arena, sizeof *list.record * ((size_t)n + 1));
+        rc = list.record ? ERR_OK : err_nomem(e);
+    }
+    for (int i = n - 1; i >= 0 && !rc; i--) {
+        struct rewind_tx tx;
+        bool sound;
+
+        rc = read_one(dir, names[i]->d_name, &tx, &sound, e);
+        if (!sound) {
+            if (!list.unread[0] && !is_others(dir, names[i]->d_name))
+                snprintf(list.unread, sizeof list.unread, "%.39s", names[i]->d_name);
+            continue;
+        }
+        if (!add_record(&list, &undone, &tx))
+            rc = err_nomem(e);
+        rewind_tx_fini(&tx);
+    }
+    names_free(names, n);
+    if (rc)
+        rewind_records_fini(&list);
+    else
+        *out = list;
+    return rc;
+}
+
+void rewind_records_fini(struct rewind_records *r)
+{
+    arena_fini(&r->arena);
+    *r = (struct rewind_records){ 0 };
+}
+
+/* ---- undo ---- */
+
+/* The file itself, as it is now. */
+static void take_live(struct rewind_target *t, const struct tx_live *live)
+{
+    t->source = (struct rewind_source){ .file = live->path, .grows = true };
+    t->adopts = live->name;
+    t->mode = live->st.st_mode & 07777;
+    t->mtime_ns = rewind_tx_file_id(&live->st).mtime_ns;
+}
+
+/* Nothing to be told where it is as it was: a program had it open, and that is all. */
+static enum err_code note_live(struct rewind_plan *plan, const struct rewind_tx_entry *x,
+                               const struct tx_live *live, struct err *e)
+{
+    int64_t more = live->st.st_size - x->seen.size;
+
+    if (more == 0 && rewind_tx_file_id(&live->st).mtime_ns == x->seen.mtime_ns)
+        return ERR_OK;
+    const char *how = "the old file was written to after the rewind, and comes back as it is now";
+    const char *text =
+        more > 0 ? arena_format(&plan->arena,
+                                "%lld bytes were written to the old file after the rewind, and "
+                                "come back with it: %s",
+                                (long long)more, x->path)
+                 : arena_format(&plan->arena, "%s: %s", how, x->path);
+
+    return text ? rewind_plan_note(plan, text, e) : err_nomem(e);
+}
+
+static enum err_code add_target(struct rewind_plan *plan, const struct rewind_tx *tx, size_t i,
+                                struct err *e)
+{
+    const struct rewind_tx_entry *x = &tx->entry[i];
+    char wanted[SHA256_BYTES * 2 + 1], seen[SHA256_BYTES * 2 + 1], kept[TX_PATH_MAX];
+    struct tx_live live;
+
+    if (x->outcome != REWIND_DONE)
+        return ERR_OK;
+    hasher_hex(x->wanted, wanted);
+    hasher_hex(x->seen.sha256, seen);
+    struct rewind_target t = { .path = x->path,
+                               .want = x->action == REWIND_CREATE ? REWIND_ABSENT : REWIND_BYTES,
+                               .prune = x->action == REWIND_CREATE ? x->dirs : 0,
+                               .has_mode = true,
+                               .mode = x->seen.mode,
+                               .has_mtime = true,
+                               .mtime_ns = x->seen.mtime_ns,
+                               .has_last = true,
+                               .last_absent = x->action == REWIND_DELETE,
+                               .last = { .sha256 = wanted } };
+
+    if (x->action == REWIND_DELETE && rewind_tx_has_attrs(tx))
+        t.like = &x->was;
+    if (t.want == REWIND_BYTES) {
+        t.source = rewind_tx_backup_source(tx, i, kept);
+        t.source.sha256 = seen;
+        if (tx_find_live(tx, i, &live))
+            take_live(&t, &live);
+    }
+    enum err_code rc = rewind_plan_add(plan, &t, e);
+
+    return rc || !t.adopts ? rc : note_live(plan, x, &live, e);
+}
+
+static enum err_code plan_from(struct rewind_tx *tx, const struct rewind_record *r,
+                               struct rewind_plan *out, struct err *e)
+{
+    struct rewind_plan plan = { .point_ms = tx->at_ms };
+    enum err_code rc = ERR_OK;
+
+    plan.system = copy_record_text(&plan.arena, tx->system);
+    plan.session = copy_record_text(&plan.arena, tx->session);
+    plan.point = copy_record_text(&plan.arena, tx->id);
+    plan.undoes = copy_record_text(&plan.arena, tx->id);
+    plan.root = copy_record_text(&plan.arena, tx->project);
+    plan.store = copy_record_text(&plan.arena, tx->store);
+    plan.title = copy_record_text(&plan.arena, tx->title);
+    if (tx->root_id) {
+        struct root_id *id = arena_alloc(&plan.arena, sizeof *id);
+
+        if (id)
+            *id = *tx->root_id;
+        plan.root_id = id;
+    }
+    dirs_add_all(&plan.dirs, &plan.arena, &tx->dirs);
+    if (plan.arena.failed)
+        rc = err_nomem(e);
+    for (size_t i = 0; i < tx->n && !rc; i++)
+        if (undone_can_undo(r, tx->entry[i].path))
+            rc = add_target(&plan, tx, i, e);
+    if (!rc && !r->conversation_undone)
+        rc = rewind_tx_conversation_inverse(tx, &plan.conversation, e);
+    if (rc)
+        rewind_plan_fini(&plan);
+    else
+        *out = plan;
+    return rc;
+}
+
+/* The named record, or the newest that stands: undos are passed over, and what they took back. */
+static enum err_code choose_undo_record(const struct rewind_records *list, const char *id,
+                                        const struct rewind_record **out, struct err *e)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        const struct rewind_record *r = &list->record[i];
+
+        if (id ? strcmp(r->id, id) != 0 : r->undone || r->undoes || r->interrupted || r->empty)
+            continue;
+        if (r->interrupted)
+            return err_set(e, ERR_LOCKED, id,
+                           "undo a rewind: it is not finished; reprise rewinds says why");
+        if (r->undone)
+            return err_set(e, ERR_STALE, id, "undo: it was undone already");
+        *out = r;
+        return ERR_OK;
+    }
+    if (id && id[0] && strcmp(id, list->unread) == 0)
+        return err_set(e, ERR_FORMAT, id,
+                       "undo a rewind: its record is damaged, or of a newer reprise");
+    return err_set(e, ERR_NOT_FOUND, id,
+                   id ? "no change or rewind with this id" : "nothing left to undo");
+}
+
+enum err_code rewind_undo_plan(const struct store_env *env, const char *id, struct rewind_plan *out,
+                               struct err *e)
+{
+    struct rewind_records list;
+    char dir[PATH_MAX], path[TX_PATH_MAX];
+    const struct rewind_record *chosen;
+    struct rewind_tx tx;
+    enum err_code rc = rewind_records_read(env, &list, e);
+
+    if (rc)
+        return rc;
+    rc = choose_undo_record(&list, id, &chosen, e);
+    if (!rc)
+        rc = env_state_path(env, "rewinds", dir, e);
+    if (!rc) {
+        rewind_tx_path(dir, chosen->id, path);
+        rc = rewind_tx_read(path, chosen->id, &tx, e);
+    }
+    if (!rc) {
+        rc = plan_from(&tx, chosen, out, e);
+        rewind_tx_fini(&tx);
+    }
+    rewind_records_fini(&list);
+    if (!rc && (rc = rewind_plan_hold(env, out, e)))
+        rewind_plan_fini(out);
+    return rc;
+}

@@ -1,0 +1,267 @@
+#include "store/rewind/record/undo_target.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "store/journal/record_id.h"
+#include "store/rewind/plan/rewind.h"
+
+struct looking {
+    const struct store_env *env;
+    const struct shown *shown;
+    const char *id; /* the one that is named; NULL: the newest */
+    bool undos;     /* the newest of all; else the newest that stands and is no undo */
+    struct rewind_records rewinds;
+    size_t next; /* of them */
+    struct undo_target found;
+    struct undo_target_others *others;
+    bool is_undo, done;
+};
+
+/* ---- what a person is told of it ---- */
+
+static void copy_cut(char *out, size_t cap, const char *text)
+{
+    size_t n = text ? strnlen(text, cap - 1) : 0;
+
+    while (text && text[n] && n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80)
+        n--; /* no half character */
+    memcpy(out, text ? text : "", n);
+    out[n] = '\0';
+}
+
+/* "claude:5e55…": the id is what follows the system's name. */
+static const char *id_of_session(const char *session)
+{
+    const char *colon = strchr(session, ':');
+
+    return colon ? colon + 1 : session;
+}
+
+static struct undo_target of_change(const struct change *c)
+{
+    struct undo_target n = { .kind = UNDO_TARGET_CHANGE,
+                             .at_ms = c->at_ms,
+                             .sessions = c->sessions_n };
+
+    copy_cut(n.id, sizeof n.id, c->id);
+    copy_cut(n.command, sizeof n.command, c->kind);
+    copy_cut(n.text, sizeof n.text, c->text);
+    if (c->sessions_n) {
+        const struct change_origin *o = &c->origin[0];
+
+        copy_cut(n.title, sizeof n.title,
+                 o->title         ? o->title
+                 : c->sessions[0] ? id_of_session(c->sessions[0])
+                                  : NULL);
+        copy_cut(n.dir, sizeof n.dir, o->dir);
+    }
+    return n;
+}
+
+static struct undo_target of_rewind(const struct rewind_record *r)
+{
+    struct undo_target n = { .kind = UNDO_TARGET_REWIND, .at_ms = r->at_ms, .sessions = 1 };
+
+    copy_cut(n.id, sizeof n.id, r->id);
+    copy_cut(n.command, sizeof n.command, r->undoes ? "undo" : "rewind");
+    snprintf(n.text, sizeof n.text, "%zu restored, %zu created, %zu deleted%s", r->restored,
+             r->created, r->deleted, conversation_change_moves(r->how) ? ", conversation too" : "");
+    copy_cut(n.title, sizeof n.title, r->title ? r->title : r->session);
+    copy_cut(n.dir, sizeof n.dir, r->project);
+    return n;
+}
+
+void undo_target_phrase(const struct undo_target *n, char *out, size_t cap)
+{
+    bool again = strcmp(n->command, "undo") == 0 || strcmp(n->command, "redo") == 0;
+    bool plain = strcmp(n->command, "fork") == 0; /* the id of a copy says nothing */
+    int at = snprintf(out, cap, "%s%s", again && n->kind == UNDO_TARGET_CHANGE ? "" : n->command,
+                      again && n->kind == UNDO_TARGET_CHANGE ? "" : " of ");
+
+    if (at >= 0 && (size_t)at < cap)
+        at += snprintf(out + at, cap - (size_t)at, "\"%s\"", n->title);
+    if (at >= 0 && (size_t)at < cap && n->sessions > 1 && !plain)
+        at += snprintf(out + at, cap - (size_t)at, " and %zu more", n->sessions - 1);
+    if (at >= 0 && (size_t)at < cap && !plain)
+        snprintf(out + at, cap - (size_t)at, ": %s", n->text);
+}
+
+/* ---- looking ---- */
+
+enum session_sort_key { STANDS, ALL_EDITED, WENT_ON };
+
+static bool files_can(const struct rewind_preview *p, bool alone)
+{
+    bool can = alone && p->n > 0 && p->refused == 0;
+
+    for (size_t i = 0; i < p->n && !can; i++)
+        can = p->entry[i].action != REWIND_REFUSED && p->entry[i].action != REWIND_UNCHANGED;
+    return can;
+}
+
+/* Can anything of it be taken back now? What was edited since cannot, nor a conversation that went on. */
+static enum session_sort_key standing_of(struct looking *l, const char *id)
+{
+    const struct rewind_options options = { .allow_outside = true, .allow_sensitive = true };
+    struct rewind_plan plan = { 0 };
+    struct rewind_preview p = { 0 };
+    bool can = false, went_on = false;
+
+    if (rewind_undo_plan(l->env, id, &plan, NULL) == ERR_OK &&
+        rewind_preview(&plan, &options, &p, NULL) == ERR_OK) {
+        went_on = plan.conversation.change && change_is_stale(plan.conversation.change);
+        can = (plan.conversation.change && !went_on) || files_can(&p, !went_on);
+    }
+    rewind_preview_fini(&p);
+    rewind_plan_fini(&plan);
+    return can ? STANDS : went_on ? WENT_ON : ALL_EDITED;
+}
+
+static void keep_first(struct undo_target *first, const struct undo_target *n)
+{
+    if (first->kind == UNDO_TARGET_NONE)
+        *first = *n;
+}
+
+static void pass_over(struct looking *l, const struct undo_target *n, enum origin_place place)
+{
+    l->others->gone_n += place == ORIGIN_GONE;
+    keep_first(place == ORIGIN_GONE ? &l->others->gone : &l->others->elsewhere, n);
+}
+
+static void found(struct looking *l, const struct undo_target *n, bool is_undo)
+{
+    l->found = *n;
+    l->is_undo = is_undo;
+    l->done = true;
+}
+
+static void see_rewind(struct looking *l, const struct rewind_record *r)
+{
+    struct undo_target n = of_rewind(r);
+
+    if (l->id) {
+        if (strcmp(l->id, r->id) == 0)
+            found(l, &n, r->undoes != NULL);
+        return;
+    }
+    if (!l->undos && (r->undone || r->undoes || r->empty))
+        return;
+    enum origin_place place = origin_of_rewind(l->shown, r);
+    bool doubtful =
+        !l->undos && (r->partly || (conversation_change_moves(r->how) && !r->conversation_undone) ||
+                      (l->shown && l->shown->skip_edited));
+
+    if (place != ORIGIN_SHOWN) {
+        pass_over(l, &n, place);
+        return;
+    }
+    switch (doubtful ? standing_of(l, r->id) : STANDS) {
+    case STANDS: found(l, &n, r->undoes && !r->undone); break;
+    case ALL_EDITED: keep_first(&l->others->edited, &n); break;
+    case WENT_ON: keep_first(&l->others->stuck, &n); break;
+    }
+}
+
+/* Of two of the same time the change is meant. */
+static void see_rewinds_after(struct looking *l, int64_t stamp)
+{
+    for (; !l->done && l->next < l->rewinds.n; l->next++) {
+        const struct rewind_record *r = &l->rewinds.record[l->next];
+
+        if (record_id_time(r->id) <= stamp)
+            return;
+        see_rewind(l, r);
+    }
+}
+
+static bool see_change(const struct change *c, bool undone, void *arg)
+{
+    struct looking *l = arg;
+    bool is_undo = strcmp(c->kind, "undo") == 0;
+
+    see_rewinds_after(l, record_id_time(c->id));
+    if (l->done)
+        return false;
+    struct undo_target n = of_change(c);
+
+    if (l->id ? strcmp(l->id, c->id) != 0 : !l->undos && (undone || is_undo))
+        return true;
+    enum origin_place place = l->id ? ORIGIN_SHOWN : origin_of_change(l->shown, c);
+
+    if (place == ORIGIN_SHOWN && !l->id && !l->undos && change_undo_is_stale(c))
+        keep_first(&l->others->stuck, &n);
+    else if (place == ORIGIN_SHOWN)
+        found(l, &n, is_undo && !undone);
+    else
+        pass_over(l, &n, place);
+    return !l->done;
+}
+
+/* A record that cannot be read, damaged or of a newer reprise, may be of what the person means. */
+static enum err_code check_unread(const struct looking *l, const char *unread, struct err *e)
+{
+    return record_id_time(unread) > record_id_time(l->found.id)
+               ? err_set(e, ERR_STALE, unread,
+                         "undo: the newest record cannot be read (from a newer reprise?); name the "
+                         "change to undo")
+               : ERR_OK;
+}
+
+static enum err_code scan_both_logs(struct change_log *log, struct looking *l, struct err *e)
+{
+    struct undo_target_others ignored;
+
+    if (!l->others)
+        l->others = &ignored;
+    *l->others = (struct undo_target_others){ .gone_n = 0 };
+    enum err_code rc = rewind_records_read(l->env, &l->rewinds, e);
+
+    if (rc)
+        return rc;
+    rc = change_list(log, see_change, l, e);
+    if (!rc)
+        see_rewinds_after(l, -1);
+    if (!rc && !l->id)
+        rc = check_unread(l, change_log_unread(log), e);
+    if (!rc && !l->id)
+        rc = check_unread(l, l->rewinds.unread, e);
+    rewind_records_fini(&l->rewinds);
+    return rc;
+}
+
+enum err_code undo_target_find(const struct store_env *env, struct change_log *log,
+                               const struct shown *shown, struct undo_target *out,
+                               struct undo_target_others *others, struct err *e)
+{
+    struct looking l = { .env = env, .shown = shown, .others = others };
+    enum err_code rc = scan_both_logs(log, &l, e);
+
+    if (!rc)
+        *out = l.found;
+    return rc;
+}
+
+enum err_code undo_target_find_redo(const struct store_env *env, struct change_log *log,
+                                    const struct shown *shown, struct undo_target *out,
+                                    struct undo_target_others *others, struct err *e)
+{
+    struct looking l = { .env = env, .shown = shown, .others = others, .undos = true };
+    enum err_code rc = scan_both_logs(log, &l, e);
+
+    if (!rc)
+        *out = l.is_undo ? l.found : (struct undo_target){ .kind = UNDO_TARGET_NONE };
+    return rc;
+}
+
+enum err_code undo_target_by_id(const struct store_env *env, struct change_log *log, const char *id,
+                                struct undo_target *out, struct err *e)
+{
+    struct looking l = { .env = env, .id = id };
+    enum err_code rc = scan_both_logs(log, &l, e);
+
+    if (!rc)
+        *out = l.found;
+    return rc;
+}

@@ -1,0 +1,487 @@
+#include "store/systems/claude/show/item_list.h"
+
+#include <stdlib.h>
+
+#include "lite/json/json.h"
+#include "store/systems/claude/chain/calls.h"
+#include "store/systems/claude/chain/row_facts.h"
+#include "store/systems/claude/show/collate.h"
+
+/* Rows of one API message share message.id, and a tool result follows the row that made its call. When
+ * calls ran side by side the conversation forks there, and the way up from the leaf passes one row of
+ * the message and one result. What it missed comes back behind the last row of that message that is on
+ * the way: first the rows of the message, then the results, each by time (claude.md 3.4). */
+
+/* A user row with tool results that is not on the way. */
+struct answer {
+    uint32_t node;
+    uint32_t seen;      /* the message it was last looked at for, + 1 */
+    size_t tool, tools; /* its ids: place in parallel.tool, and how many */
+};
+
+/* An answer under a row to which it belongs: its parent, the row it names, or the row that made a call. */
+struct link {
+    uint32_t node, answer;
+    size_t order;
+};
+
+struct addition {
+    size_t behind; /* place in the path */
+    size_t order;
+    uint32_t node;
+};
+
+struct parallel {
+    struct claude_log *log;
+    struct claude_calls calls;
+    struct answer *answer;
+    struct link *link;
+    struct addition *addition;
+    struct id128 *tool;
+    size_t answers, links, additions, tools;
+    size_t answer_cap, link_cap, addition_cap, tool_cap;
+    struct idset answered; /* tool ids that a row on the way answers */
+    bool answered_known;
+};
+
+static enum err_code grow_group(void *array, size_t *cap, size_t n, size_t size)
+{
+    void **p = array;
+
+    if (n < *cap)
+        return ERR_OK;
+    size_t more = *cap ? 2 * *cap : 32;
+    void *grown = more > SIZE_MAX / size ? NULL : realloc(*p, more * size);
+
+    if (!grown)
+        return ERR_NOMEM;
+    *p = grown;
+    *cap = more;
+    return ERR_OK;
+}
+
+static bool is_on_path(const struct parallel *p, uint32_t node)
+{
+    return p->log->chain.mark[node] & NODE_LISTED;
+}
+
+/* Whether anything could come back at all: most sessions have no row beside the way that matters, and then
+ * nothing on the way has to be read. */
+static enum err_code anything_missed(struct claude_log *log, bool *missed, struct err *e)
+{
+    const struct chain *c = &log->chain;
+    struct slice row;
+
+    *missed = false;
+    for (uint32_t i = 0; i < c->n && !*missed; i++) {
+        if (!chain_has_row(c, i) || c->mark[i] & NODE_LISTED)
+            continue;
+        const struct index_line *line = claude_node_line(log, i);
+
+        if (!claude_line_is(line, CLAUDE_ASSISTANT) &&
+            !(claude_line_is(line, CLAUDE_USER) && claude_follows(log, i)))
+            continue;
+        enum err_code rc = claude_log_row(log, c->node[i].line, &row, e);
+
+        if (rc)
+            return rc;
+        *missed = claude_line_is(line, CLAUDE_USER) ? claude_has_tool_result(row)
+                                                    : json_at(row, "message.id", &row);
+    }
+    return ERR_OK;
+}
+
+static enum err_code add_link(struct parallel *p, uint32_t node, uint32_t answer)
+{
+    if (grow_group(&p->link, &p->link_cap, p->links, sizeof *p->link))
+        return ERR_NOMEM;
+    p->link[p->links] = (struct link){ node, answer, p->links };
+    p->links++;
+    return ERR_OK;
+}
+
+/* The row that the answer itself names as the one that made its call. */
+static const struct claude_assistant_row *named_source(struct parallel *p, struct slice row,
+                                                       uint32_t node)
+{
+    struct id128 id = { 0, 0 };
+
+    if (!p->log->plain)
+        id = claude_id_at(row, "sourceToolAssistantUUID", &p->log->arena);
+    uint32_t source = id128_none(id) ? CHAIN_NONE : chain_find(&p->log->chain, id);
+
+    if (source == CHAIN_NONE || source == p->log->chain.node[node].parent)
+        return NULL;
+    return claude_assistant_row_of(&p->calls, source);
+}
+
+static enum err_code read_tools(struct parallel *p, struct slice row, struct answer *a)
+{
+    struct json_iter blocks;
+    struct slice key, block;
+
+    a->tool = p->tools;
+    for (bool more = claude_content(row, &blocks); more && json_iter_next(&blocks, &key, &block);) {
+        struct id128 id;
+
+        if (!claude_block_id(block, "tool_result", "tool_use_id", &p->log->arena, &id))
+            continue;
+        if (grow_group(&p->tool, &p->tool_cap, p->tools, sizeof *p->tool))
+            return ERR_NOMEM;
+        p->tool[p->tools++] = id;
+    }
+    a->tools = p->tools - a->tool;
+    return ERR_OK;
+}
+
+static enum err_code read_answer(struct parallel *p, uint32_t node, struct slice row)
+{
+    struct id128 side = claude_side_of(p->log, row);
+    struct answer a = { .node = node };
+    uint32_t parent = p->log->chain.node[node].parent, place = (uint32_t)p->answers;
+
+    if (grow_group(&p->answer, &p->answer_cap, p->answers, sizeof *p->answer) ||
+        read_tools(p, row, &a))
+        return ERR_NOMEM;
+    p->answer[p->answers++] = a;
+    if (parent != CHAIN_NONE && add_link(p, parent, place))
+        return ERR_NOMEM;
+    const struct claude_assistant_row *s = named_source(p, row, node);
+
+    if (s && id128_eq(s->side, side) && add_link(p, s->node, place))
+        return ERR_NOMEM;
+    for (size_t i = 0; i < a.tools; i++) {
+        s = claude_call_owner(&p->calls, p->tool[a.tool + i]);
+        if (s && id128_eq(s->side, side) && add_link(p, s->node, place))
+            return ERR_NOMEM;
+    }
+    return ERR_OK;
+}
+
+static int by_node(const void *a, const void *b)
+{
+    const struct link *x = a, *y = b;
+
+    if (x->node != y->node)
+        return x->node < y->node ? -1 : 1;
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+static enum err_code read_answers(struct parallel *p, struct err *e)
+{
+    const struct chain *c = &p->log->chain;
+    enum err_code rc = ERR_OK;
+    struct slice row;
+
+    for (uint32_t i = 0; !rc && i < c->n; i++) {
+        if (!chain_has_row(c, i) || is_on_path(p, i) || !claude_follows(p->log, i) ||
+            !claude_line_is(claude_node_line(p->log, i), CLAUDE_USER))
+            continue;
+        rc = claude_log_row(p->log, c->node[i].line, &row, e);
+        if (!rc && claude_has_tool_result(row))
+            rc = read_answer(p, i, row);
+    }
+    if (p->links)
+        qsort(p->link, p->links, sizeof *p->link, by_node);
+    return rc;
+}
+
+static enum err_code remember_tools(const struct parallel *p, struct idset *set, size_t tool,
+                                    size_t n)
+{
+    uint32_t number;
+
+    for (size_t i = 0; i < n; i++)
+        if (idset_add(set, p->tool[tool + i], &number))
+            return ERR_NOMEM;
+    return ERR_OK;
+}
+
+/* The tool ids that rows on the way answer. */
+static enum err_code read_answered(struct parallel *p, const uint32_t *path, size_t n,
+                                   struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; !rc && i < n; i++) {
+        struct slice row;
+        struct answer a;
+
+        rc = claude_log_row(p->log, p->log->chain.node[path[i]].line, &row, e);
+        if (!rc)
+            rc = read_tools(p, row, &a);
+        if (!rc)
+            rc = remember_tools(p, &p->answered, a.tool, a.tools);
+    }
+    p->answered_known = true;
+    return rc;
+}
+
+/* The rows of one message that the way missed, and what answers it. */
+struct group {
+    struct id128 message;
+    size_t from, to;      /* in calls.by_message */
+    uint32_t *row;        /* owned: missed rows of the message, then accepted answers */
+    size_t rows, answers; /* how many of each */
+    uint32_t *stray; /* owned: answers whose parent is elsewhere, by place in parallel.answer */
+    size_t strays;
+    size_t row_cap, stray_cap;
+    struct idset taken; /* the tool ids they answer */
+};
+
+static bool in_group(const struct parallel *p, const struct group *g, uint32_t node)
+{
+    const struct claude_assistant_row *s =
+        node == CHAIN_NONE ? NULL : claude_assistant_row_of(&p->calls, node);
+
+    return s && id128_eq(s->message, g->message);
+}
+
+static enum err_code add_group_row(struct group *g, uint32_t node)
+{
+    if (grow_group(&g->row, &g->row_cap, g->rows + g->answers, sizeof *g->row))
+        return ERR_NOMEM;
+    g->row[g->rows + g->answers] = node;
+    return ERR_OK;
+}
+
+static enum err_code add_answer(struct parallel *p, struct group *g, const struct answer *a)
+{
+    if (add_group_row(g, a->node) || remember_tools(p, &g->taken, a->tool, a->tools))
+        return ERR_NOMEM;
+    g->answers++;
+    return ERR_OK;
+}
+
+/* The answers that hang on one row of the message, each of them once for the message. */
+static enum err_code collect_answers(struct parallel *p, struct group *g, uint32_t node)
+{
+    size_t lo = 0, hi = p->links;
+
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+
+        if (p->link[mid].node < node)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    for (; lo < p->links && p->link[lo].node == node; lo++) {
+        struct answer *a = &p->answer[p->link[lo].answer];
+
+        if (is_on_path(p, a->node) || a->seen == g->from + 1)
+            continue;
+        a->seen = (uint32_t)g->from + 1;
+        if (in_group(p, g, p->log->chain.node[a->node].parent)) {
+            if (add_answer(p, g, a))
+                return ERR_NOMEM;
+            continue;
+        }
+        if (grow_group(&g->stray, &g->stray_cap, g->strays, sizeof *g->stray))
+            return ERR_NOMEM;
+        g->stray[g->strays++] = p->link[lo].answer;
+    }
+    return ERR_OK;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint32_t *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+static bool answers_new_call(const struct parallel *p, const struct group *g,
+                             const struct answer *a)
+{
+    for (size_t i = 0; i < a->tools; i++) {
+        struct id128 tool = p->tool[a->tool + i];
+        const struct claude_assistant_row *s = claude_call_owner(&p->calls, tool);
+
+        if (s && id128_eq(s->message, g->message) && !idset_has(&g->taken, tool) &&
+            !idset_has(&p->answered, tool))
+            return true;
+    }
+    return false;
+}
+
+/* An answer whose parent is elsewhere counts only where nobody else has answered. They are asked in the
+ * order in which their ids appear in the file. */
+static enum err_code accept_strays(struct parallel *p, struct group *g)
+{
+    qsort(g->stray, g->strays, sizeof *g->stray, by_number);
+    for (size_t i = 0; i < g->strays; i++) {
+        const struct answer *a = &p->answer[g->stray[i]];
+
+        if (answers_new_call(p, g, a) && add_answer(p, g, a))
+            return ERR_NOMEM;
+    }
+    return ERR_OK;
+}
+
+struct timed {
+    struct slice when;
+    uint32_t node;
+    size_t order;
+};
+
+static int compare_time(const void *a, const void *b)
+{
+    const struct timed *x = a, *y = b;
+    int d = claude_collate(x->when, y->when);
+
+    return d ? d : (x->order > y->order) - (x->order < y->order);
+}
+
+static enum err_code sort_by_time(struct parallel *p, uint32_t *node, size_t n, struct err *e)
+{
+    struct timed *t = n > 1 ? calloc(n, sizeof *t) : NULL;
+    enum err_code rc = n > 1 && !t ? ERR_NOMEM : ERR_OK;
+
+    for (size_t i = 0; !rc && t && i < n; i++) {
+        struct slice row, text = { "", 0 };
+
+        rc = claude_log_row(p->log, p->log->chain.node[node[i]].line, &row, e);
+        if (!rc && json_get_text(row, "timestamp", &p->log->arena, &text))
+            text = arena_copy(&p->log->arena, text);
+        t[i] = (struct timed){ text, node[i], i };
+        if (!rc && !text.p)
+            rc = ERR_NOMEM;
+    }
+    if (!rc && t) {
+        qsort(t, n, sizeof *t, compare_time);
+        for (size_t i = 0; i < n; i++)
+            node[i] = t[i].node;
+    }
+    free(t);
+    return rc;
+}
+
+static enum err_code fill_group(struct parallel *p, struct group *g, const uint32_t *path, size_t n,
+                                struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = g->from; !rc && i < g->to; i++) {
+        uint32_t node = p->calls.assistant_row[p->calls.by_message[i]].node;
+
+        if (is_on_path(p, node))
+            continue;
+        rc = add_group_row(g, node);
+        g->rows += !rc;
+    }
+    for (size_t i = g->from; !rc && i < g->to; i++)
+        rc = collect_answers(p, g, p->calls.assistant_row[p->calls.by_message[i]].node);
+    if (!rc && g->strays && !p->answered_known)
+        rc = read_answered(p, path, n, e);
+    if (!rc && g->strays)
+        rc = accept_strays(p, g);
+    if (!rc)
+        rc = sort_by_time(p, g->row, g->rows, e);
+    if (!rc && g->answers)
+        rc = sort_by_time(p, g->row + g->rows, g->answers, e);
+    return rc;
+}
+
+static enum err_code add_group(struct parallel *p, const struct group *g, size_t behind)
+{
+    for (size_t i = 0; i < g->rows + g->answers; i++) {
+        if (grow_group(&p->addition, &p->addition_cap, p->additions, sizeof *p->addition))
+            return ERR_NOMEM;
+        p->addition[p->additions] = (struct addition){ behind, p->additions, g->row[i] };
+        p->additions++;
+        p->log->chain.mark[g->row[i]] |= NODE_LISTED;
+    }
+    return ERR_OK;
+}
+
+static void group_fini(struct group *g)
+{
+    free(g->row);
+    free(g->stray);
+    idset_fini(&g->taken);
+}
+
+/* last[m] is the last place on the path of the message that begins at place m of by_message. */
+static enum err_code add_missed(struct parallel *p, const uint32_t *path, size_t n, struct err *e)
+{
+    size_t assistant_rows = p->calls.assistant_rows;
+    uint32_t *last = malloc((assistant_rows ? assistant_rows : 1) * sizeof *last);
+    enum err_code rc = last ? ERR_OK : ERR_NOMEM;
+    struct group g;
+
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; !rc && i < n; i++) {
+            const struct claude_assistant_row *s = claude_assistant_row_of(&p->calls, path[i]);
+
+            if (!s)
+                continue;
+            g = (struct group){ .message = s->message };
+            claude_message_rows(&p->calls, s->message, &g.from, &g.to);
+            if (pass == 0) {
+                last[g.from] = (uint32_t)i;
+                continue;
+            }
+            if (last[g.from] == CHAIN_NONE)
+                continue;
+            rc = fill_group(p, &g, path, n, e);
+            if (!rc)
+                rc = add_group(p, &g, last[g.from]);
+            last[g.from] = CHAIN_NONE;
+            group_fini(&g);
+        }
+    free(last);
+    return rc;
+}
+
+static int compare_insertion(const void *a, const void *b)
+{
+    const struct addition *x = a, *y = b;
+
+    if (x->behind != y->behind)
+        return x->behind < y->behind ? -1 : 1;
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+static enum err_code merge(struct parallel *p, uint32_t **path, size_t *n)
+{
+    uint32_t *all = malloc((*n + p->additions) * sizeof *all);
+    size_t at = 0, next = 0;
+
+    if (!all)
+        return ERR_NOMEM;
+    qsort(p->addition, p->additions, sizeof *p->addition, compare_insertion);
+    for (size_t i = 0; i < *n; i++) {
+        all[at++] = (*path)[i];
+        while (next < p->additions && p->addition[next].behind == i)
+            all[at++] = p->addition[next++].node;
+    }
+    free(*path);
+    *path = all;
+    *n = at;
+    return ERR_OK;
+}
+
+enum err_code claude_parallel(struct claude_log *log, uint32_t **path, size_t *n, struct err *e)
+{
+    struct parallel p = { .log = log };
+    bool missed;
+    enum err_code rc = anything_missed(log, &missed, e);
+
+    if (rc || !missed)
+        return rc;
+    rc = claude_calls_read(&p.calls, log, e);
+    if (!rc)
+        rc = read_answers(&p, e);
+    if (!rc)
+        rc = add_missed(&p, *path, *n, e);
+    if (!rc && p.additions)
+        rc = merge(&p, path, n);
+    claude_calls_fini(&p.calls);
+    idset_fini(&p.answered);
+    free(p.answer);
+    free(p.link);
+    free(p.addition);
+    free(p.tool);
+    return rc == ERR_NOMEM ? err_set(e, rc, log->file.path, "join parallel tool results") : rc;
+}

@@ -1,0 +1,243 @@
+#include "store/systems/claude/chain/log.h"
+
+#include <stdlib.h>
+
+#include "lite/json/json.h"
+#include "store/systems/claude/chain/row_facts.h"
+
+/* A compaction may keep messages that lie before its boundary. They are not written again: the boundary
+ * says which they are and behind which row (the anchor) they belong, and what followed the anchor then
+ * follows the last of them (claude.md 3.2). */
+
+struct kept {
+    uint32_t anchor, first, last; /* nodes; CHAIN_NONE where the boundary names none */
+};
+
+/* The node of an id, made when the file has no such row; CHAIN_NONE for what is no id. */
+static enum err_code add_named_id(struct claude_log *log, struct slice object, const char *key,
+                                  uint32_t *node)
+{
+    struct id128 id = claude_id_at(object, key, &log->arena);
+
+    *node = CHAIN_NONE;
+    return id128_none(id) ? ERR_OK : chain_add_id(&log->chain, id, node);
+}
+
+/* What followed the anchor follows the last kept row now. */
+static void move_behind(struct chain *c, const struct kept *k)
+{
+    if (k->anchor == CHAIN_NONE || k->anchor == k->last)
+        return;
+    for (uint32_t at = c->node[k->anchor].child, next; at != CHAIN_NONE; at = next) {
+        next = c->node[at].next;
+        if (at != k->first)
+            chain_relink(c, at, k->last);
+    }
+}
+
+/* The rows of an id list, or nothing unless all of them are in the file. */
+static enum err_code known_rows(struct claude_log *log, struct slice uuids, uint32_t **nodes,
+                                size_t *n, bool *unknown)
+{
+    struct json_iter it;
+    struct slice key, value;
+    size_t cap = 0;
+
+    for (bool more = json_iter_open(&it, uuids); more && json_iter_next(&it, &key, &value);) {
+        struct id128 id = claude_id(value, &log->arena);
+        uint32_t node = id128_none(id) ? CHAIN_NONE : chain_find(&log->chain, id);
+
+        if (node == CHAIN_NONE || !chain_has_row(&log->chain, node)) {
+            *n = 0;
+            *unknown = true;
+            return ERR_OK;
+        }
+        if (*n == cap) {
+            cap = cap ? 2 * cap : 64;
+            uint32_t *grown = realloc(*nodes, cap * sizeof *grown);
+
+            if (!grown)
+                return ERR_NOMEM;
+            *nodes = grown;
+        }
+        (*nodes)[(*n)++] = node;
+    }
+    return ERR_OK;
+}
+
+static enum err_code keep_row(struct claude_log *log, uint32_t node)
+{
+    uint32_t number;
+
+    log->kept_last = node;
+    return idset_add(&log->kept, chain_id(&log->chain, node), &number);
+}
+
+/* The rows of a segment, from its last one up. */
+static enum err_code keep_segment(struct claude_log *log, const struct kept *k)
+{
+    const struct chain *c = &log->chain;
+    enum err_code rc = ERR_OK;
+
+    for (uint32_t at = k->last;
+         !rc && at != CHAIN_NONE && chain_has_row(c, at) && !idset_has(&log->kept, chain_id(c, at));
+         at = chain_parent(c, at)) {
+        rc = keep_row(log, at);
+        if (at == k->first)
+            break;
+    }
+    log->kept_last = k->last;
+    return rc;
+}
+
+static enum err_code relink_list(struct claude_log *log, struct slice kept)
+{
+    struct chain *c = &log->chain;
+    struct slice uuids;
+    uint32_t *node = NULL, anchor;
+    size_t n = 0;
+    bool unknown = false;
+    enum err_code rc = ERR_OK;
+
+    if (json_get(kept, "uuids", &uuids) && json_type(uuids) == JSON_ARRAY)
+        rc = known_rows(log, uuids, &node, &n, &unknown);
+    if (!rc && !unknown)
+        log->loaded_from = log->boundary;
+    for (size_t i = 0; !rc && i < n; i++)
+        rc = keep_row(log, node[i]);
+    if (!rc && n)
+        rc = add_named_id(log, kept, "anchorUuid", &anchor);
+    if (!rc && n) {
+        uint32_t parent = anchor;
+
+        for (size_t i = 0; i < n; i++) {
+            chain_relink(c, node[i], parent);
+            parent = node[i];
+        }
+        move_behind(c, &(struct kept){ anchor, node[0], node[n - 1] });
+    }
+    free(node);
+    return rc;
+}
+
+static enum err_code relink_segment(struct claude_log *log, struct slice kept)
+{
+    struct kept k;
+    enum err_code rc = add_named_id(log, kept, "anchorUuid", &k.anchor);
+
+    if (!rc)
+        rc = add_named_id(log, kept, "headUuid", &k.first);
+    if (!rc)
+        rc = add_named_id(log, kept, "tailUuid", &k.last);
+    if (!rc)
+        rc = keep_segment(log, &k);
+    if (rc)
+        return rc;
+    log->loaded_from = log->boundary;
+    if (k.first != CHAIN_NONE && chain_has_row(&log->chain, k.first))
+        chain_relink(&log->chain, k.first, k.anchor);
+    move_behind(&log->chain, &k);
+    return ERR_OK;
+}
+
+/* Only what the last boundary kept is left of what came before it. */
+static void begin_boundary(struct claude_log *log, uint32_t node)
+{
+    size_t line = log->chain.node[node].line;
+
+    if (line < log->boundary)
+        return;
+    log->boundary = line;
+    if (log->loaded_from)
+        log->loaded_from = line;
+    idset_fini(&log->kept);
+    log->kept = (struct idset){ 0 };
+    log->kept_last = CHAIN_NONE;
+}
+
+static enum err_code relink_boundary(struct claude_log *log, uint32_t node, struct slice row)
+{
+    struct slice metadata, kept;
+
+    if (!claude_is_boundary(row))
+        return ERR_OK;
+    begin_boundary(log, node);
+    if (!json_get(row, "compactMetadata", &metadata))
+        return ERR_OK;
+    if (json_get(metadata, "preservedMessages", &kept) && claude_truthy(kept))
+        return relink_list(log, kept);
+    if (json_get(metadata, "preservedSegment", &kept) && claude_truthy(kept))
+        return relink_segment(log, kept);
+    return ERR_OK;
+}
+
+enum err_code claude_relink(struct claude_log *log, struct err *e)
+{
+    size_t rows = log->chain.n; /* naming an anchor may add nodes */
+
+    /* A view is relinked again when rows were left out of it: boundaries may be among them. */
+    idset_fini(&log->kept);
+    log->boundary = log->loaded_from = 0;
+    log->relinked = true;
+    log->kept_last = CHAIN_NONE;
+    for (size_t i = 0; i < rows; i++) {
+        struct slice row;
+
+        if (!chain_has_row(&log->chain, (uint32_t)i) ||
+            !claude_line_is(claude_node_line(log, (uint32_t)i), CLAUDE_SYSTEM) ||
+            !claude_line_has(claude_node_line(log, (uint32_t)i), MARK_COMPACT))
+            continue;
+        enum err_code rc = claude_log_row(log, log->chain.node[i].line, &row, e);
+
+        if (rc)
+            return rc;
+        rc = relink_boundary(log, (uint32_t)i, row);
+        if (rc)
+            return err_set(e, rc, log->file.path, "follow a compaction");
+    }
+    return ERR_OK;
+}
+
+void claude_unlink(struct claude_log *log)
+{
+    struct chain *c = &log->chain;
+
+    for (uint32_t i = 0; i < c->n; i++) {
+        if (!chain_has_row(c, i))
+            continue;
+        struct id128 id = claude_node_line(log, i)->parent;
+        uint32_t parent = id128_none(id) ? CHAIN_NONE : chain_find(c, id);
+
+        if (parent != c->node[i].parent)
+            chain_relink(c, i, parent);
+    }
+    log->relinked = false;
+}
+
+bool claude_is_compacted(const struct claude_log *log, uint32_t node)
+{
+    return log->chain.node[node].line < log->boundary &&
+           !idset_has(&log->kept, chain_id(&log->chain, node));
+}
+
+bool claude_is_loaded(const struct claude_log *log, uint32_t node)
+{
+    return log->chain.node[node].line >= log->loaded_from || !claude_is_compacted(log, node);
+}
+
+void claude_unload(struct claude_log *log)
+{
+    struct chain *c = &log->chain;
+
+    for (uint32_t i = 0; log->loaded_from && i < c->n; i++) {
+        if (!chain_has_row(c, i) || claude_is_loaded(log, i))
+            continue;
+        /* What hung on it hangs on the last kept row: seen in the client. */
+        for (uint32_t at = c->node[i].child, next; at != CHAIN_NONE; at = next) {
+            next = c->node[at].next;
+            chain_relink(c, at, log->kept_last == at ? CHAIN_NONE : log->kept_last);
+        }
+        chain_relink(c, i, CHAIN_NONE);
+        c->node[i].line = CHAIN_NONE;
+    }
+}

@@ -1,0 +1,224 @@
+#include "store/systems/claude/chain/row_facts.h"
+
+#include <stdlib.h>
+
+#include "lite/json/json.h"
+
+/* Where a turn was cut, the client writes one of these in the place of what is missing. Only the first
+ * words are compared: enough to tell them from what anybody types. */
+static const char *const interrupt_notes[] = {
+    "[Request interrupted by user]",
+    "[Request interrupted by user for tool use]",
+    "[Request interrupted: the session ended before this agent finished. Nobody asked it to stop.]",
+    "[This turn ended before it finished.]",
+    "[Agent call interrupted: the process running this conversation stopped before this agent "
+    "finished, so it returned no result. Nobody asked it to stop.]",
+    "[Tool call did not complete: the turn was ended to deliver the message that follows. Nothing "
+    "refused it; re-run it if still needed.]",
+    "[Tool call interrupted: the session ended before this call's result was recorded, so its "
+    "outcome is unknown. Check whether it took effect before relying on it or running it again.]",
+    "[Tool call result not in this copy: this session was copied from another session before that "
+    "session recorded this call's result. The call may have finished there, may still be running "
+    "there, or may never have run. Check whether it took effect before relying on it or running it "
+    "again.]",
+    "[Tool call skipped: the turn was stopped before this call ran, by the check whose denial is "
+    "on another call in this batch. Nothing refused this call and it had no effects; re-run it if "
+    "still needed.]",
+    "[Tool call skipped: the turn ended to deliver the message that follows before this call ran. "
+    "Nothing refused it; re-run it if still needed.]",
+    "The user doesn't want to take this action right now. STOP what you are doing and wait for the "
+    "user to tell you how to proceed.",
+};
+
+static bool starts_with(struct slice text, const char *front)
+{
+    size_t n = strlen(front);
+
+    return text.n >= n && memcmp(text.p, front, n) == 0;
+}
+
+bool claude_truthy(struct slice value)
+{
+    switch (json_type(value)) {
+    case JSON_TRUE:
+    case JSON_ARRAY:
+    case JSON_OBJECT: return true;
+    case JSON_STRING: return value.n > 2;
+    case JSON_NUMBER: {
+        /* Zero, however it is written, has no other digit before its exponent. */
+        for (size_t i = 0; i < value.n && value.p[i] != 'e' && value.p[i] != 'E'; i++)
+            if (value.p[i] >= '1' && value.p[i] <= '9')
+                return true;
+        return false;
+    }
+    default: return false;
+    }
+}
+
+bool claude_key_truthy(struct slice object, const char *key)
+{
+    struct slice value;
+
+    return json_get(object, key, &value) && claude_truthy(value);
+}
+
+bool claude_row_says(struct slice row, const char *path, const char *text)
+{
+    struct slice value;
+
+    return json_at(row, path, &value) && json_string_is(value, text);
+}
+
+struct id128 claude_id(struct slice value, struct arena *a)
+{
+    struct slice text;
+
+    if (json_type(value) != JSON_STRING || !json_text(value, a, &text))
+        return (struct id128){ 0, 0 };
+    return id128_of(text);
+}
+
+struct id128 claude_id_at(struct slice row, const char *path, struct arena *a)
+{
+    struct slice value;
+
+    return json_at(row, path, &value) ? claude_id(value, a) : (struct id128){ 0, 0 };
+}
+
+bool claude_is_queued_command(struct slice row)
+{
+    return claude_row_says(row, "attachment.type", "queued_command");
+}
+
+bool claude_is_boundary(struct slice row)
+{
+    return claude_row_says(row, "subtype", "compact_boundary");
+}
+
+bool claude_content(struct slice row, struct json_iter *blocks)
+{
+    struct slice content;
+
+    return json_at(row, "message.content", &content) && json_type(content) == JSON_ARRAY &&
+           json_iter_open(blocks, content);
+}
+
+bool claude_block_id(struct slice block, const char *type, const char *key, struct arena *a,
+                     struct id128 *id)
+{
+    struct slice value;
+
+    if (json_type(block) != JSON_OBJECT || !claude_row_says(block, "type", type) ||
+        !json_get(block, key, &value) || json_type(value) != JSON_STRING)
+        return false;
+    *id = claude_id(value, a);
+    return true;
+}
+
+bool claude_has_tool_result(struct slice row)
+{
+    struct json_iter blocks;
+    struct slice key, block;
+
+    if (!claude_content(row, &blocks))
+        return false;
+    while (json_iter_next(&blocks, &key, &block))
+        if (json_type(block) == JSON_OBJECT && claude_row_says(block, "type", "tool_result"))
+            return true;
+    return false;
+}
+
+static bool is_note(struct slice value, struct arena *a)
+{
+    struct slice text;
+
+    if (json_type(value) != JSON_STRING || !json_text(value, a, &text))
+        return false;
+    for (size_t i = 0; i < sizeof interrupt_notes / sizeof *interrupt_notes; i++)
+        if (starts_with(text, interrupt_notes[i]))
+            return true;
+    return false;
+}
+
+static bool block_is_note(struct slice block, struct arena *a)
+{
+    struct slice value;
+
+    if (json_type(block) != JSON_OBJECT)
+        return false;
+    if (claude_row_says(block, "type", "text"))
+        return json_get(block, "text", &value) && is_note(value, a);
+    return claude_row_says(block, "type", "tool_result") && json_get_true(block, "is_error") &&
+           json_get(block, "content", &value) && is_note(value, a);
+}
+
+bool claude_is_interrupt_note(struct slice row, struct arena *a)
+{
+    struct slice content, key, block;
+    struct json_iter blocks;
+    bool any = false;
+
+    if (!json_at(row, "message.content", &content))
+        return false;
+    if (json_type(content) != JSON_ARRAY)
+        return is_note(content, a);
+    if (!json_iter_open(&blocks, content))
+        return false;
+    while (json_iter_next(&blocks, &key, &block)) {
+        if (!block_is_note(block, a))
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+bool claude_origin_speaks(struct slice origin)
+{
+    static const char *const kinds[] = { "channel",    "observer",   "observer-activity",
+                                         "slack-ping", "voice-call", "peer" };
+    struct slice kind;
+
+    if (json_type(origin) != JSON_OBJECT || !json_get(origin, "kind", &kind))
+        return false;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (json_string_is(kind, kinds[i]))
+            return true;
+    return false;
+}
+
+/* The text by which a row is told: its content, or that of its last text block. */
+static bool told_by(struct slice row, struct slice *value)
+{
+    struct slice content, key, block;
+    struct json_iter blocks;
+    bool found = false;
+
+    if (!json_at(row, "message.content", &content))
+        return false;
+    if (json_type(content) != JSON_ARRAY) {
+        *value = content;
+        return json_type(content) == JSON_STRING;
+    }
+    if (!json_iter_open(&blocks, content))
+        return false;
+    while (json_iter_next(&blocks, &key, &block)) {
+        if (json_type(block) != JSON_OBJECT || !claude_row_says(block, "type", "text"))
+            continue;
+        found = json_get(block, "text", value) && json_type(*value) == JSON_STRING;
+    }
+    return found;
+}
+
+enum claude_local claude_local_part(struct slice row, struct arena *a)
+{
+    struct slice value, text;
+
+    if (json_get(row, "promptSource", &value) || !told_by(row, &value) ||
+        !json_text(value, a, &text))
+        return LOCAL_NOT;
+    if (starts_with(text, "<command-name>"))
+        return LOCAL_RECORD;
+    if (starts_with(text, "<local-command-stdout>") || starts_with(text, "<local-command-stderr>"))
+        return LOCAL_OUTPUT;
+    return starts_with(text, "<local-command-caveat>") ? LOCAL_CAVEAT : LOCAL_NOT;
+}

@@ -1,0 +1,297 @@
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "store/api/leftover.h"
+#include "store/log/idset.h"
+#include "store/systems/claude/claude.h"
+#include "store/systems/claude/list/discover.h"
+
+/* What lies in a store and belongs to no session any more: the agent's own cleanup and its delete leave side folders
+ * and saved copies behind (claude.md 5.2).
+ *
+ * That a transcript is gone is told by its absence, and absence proves nothing where one cannot look: every folder of
+ * the store has to be readable, and some transcript has to be there at all (a disk that is not mounted looks like a
+ * store from which all of them went). */
+
+struct found {
+    struct leftover left;
+    bool copies; /* saved copies of files are among it */
+};
+
+struct look {
+    const struct claude *c;
+    struct arena arena;
+    struct idset there; /* ids that have a transcript, with whatever in it */
+    struct idset ids;   /* of the leftovers, numbered as in `found` */
+    struct found *found;
+    struct idset parents; /* sessions that others were forked from */
+    bool unsure;          /* a session could not be asked for its parent */
+};
+
+static bool has_id(const char *name)
+{
+    return strlen(name) >= CLAUDE_ID && claude_is_uuid((struct slice){ name, CLAUDE_ID });
+}
+
+/* ---- which transcripts there are ---- */
+
+/* A name is enough: an empty file is a session that is about to begin. */
+static enum err_code note_transcripts(struct look *l, const char *path, struct err *e)
+{
+    DIR *dir = opendir(path);
+    struct dirent *entry;
+    uint32_t number;
+    enum err_code rc = ERR_OK;
+
+    if (!dir)
+        return errno == ENOTDIR || errno == ENOENT
+                   ? ERR_OK
+                   : err_sys(e, path, "look for transcripts, without which nothing can be said");
+    while (!rc && (entry = readdir(dir)))
+        if (has_id(entry->d_name) && strcmp(entry->d_name + CLAUDE_ID, CLAUDE_SUFFIX) == 0 &&
+            idset_add(&l->there, id128_of((struct slice){ entry->d_name, CLAUDE_ID }), &number))
+            rc = err_nomem(e);
+    closedir(dir);
+    return rc;
+}
+
+/* In every folder, through links too: wherever one may lie. */
+static enum err_code note_all_transcripts(struct look *l, struct err *e)
+{
+    DIR *dir = opendir(l->c->projects);
+    struct dirent *entry;
+    enum err_code rc = ERR_OK;
+
+    if (!dir)
+        return errno == ENOENT ? ERR_OK : err_sys(e, l->c->projects, "look for transcripts");
+    while (!rc && (entry = readdir(dir))) {
+        const char *path = arena_format(&l->arena, "%s/%s", l->c->projects, entry->d_name);
+
+        if (entry->d_name[0] != '.')
+            rc = path ? note_transcripts(l, path, e) : err_nomem(e);
+    }
+    closedir(dir);
+    return rc;
+}
+
+/* ---- what else there is ---- */
+
+/* Where parts lie, with what stands behind the id in their names. */
+struct leftover_dir {
+    const char *dir; /* below the configuration directory; NULL: a project's folder */
+    /* of files, behind the id and perhaps more; NULL: directories named as the id */
+    const char *suffix;
+};
+
+/* clang-format off */
+static const struct leftover_dir beside[] = {
+    { NULL, NULL }, { NULL, ".ccr-tip.json" }, { NULL, ".precompact.json" }, { NULL, ".dir-sync.json" },
+};
+static const struct leftover_dir elsewhere[] = {
+    { "file-history", NULL }, { "tasks", NULL }, { "session-env", NULL }, { "todos", ".json" }, { "debug", ".txt" },
+};
+/* clang-format on */
+
+static bool ends_with(const char *name, const char *suffix)
+{
+    size_t n = strlen(name), k = strlen(suffix);
+
+    return n >= CLAUDE_ID + k && strcmp(name + n - k, suffix) == 0;
+}
+
+static bool is_part(const struct leftover_dir *spot, const char *name, const char *path)
+{
+    struct stat sb;
+
+    if (!spot->suffix)
+        return name[CLAUDE_ID] == '\0' && lstat(path, &sb) == 0 && S_ISDIR(sb.st_mode);
+    return (spot->dir ? ends_with(name, spot->suffix)
+                      : strcmp(name + CLAUDE_ID, spot->suffix) == 0) &&
+           lstat(path, &sb) == 0 && S_ISREG(sb.st_mode);
+}
+
+/* The leftover of an id, a new one too; NULL without memory. */
+static struct found *found_of(struct look *l, struct slice id, struct slice folder)
+{
+    size_t n = l->ids.n;
+    uint32_t number;
+
+    if (idset_add(&l->ids, id128_of(id), &number))
+        return NULL;
+    if (number < n)
+        return &l->found[number];
+    struct found *more = arena_grow(&l->arena, l->found, n, sizeof *more);
+    struct found f = { .left = { .id = arena_copy(&l->arena, id),
+                                 .folder = arena_copy(&l->arena, folder) } };
+
+    if (!more || !f.left.id.p || !f.left.folder.p)
+        return NULL;
+    l->found = more;
+    l->found[n] = f;
+    return &l->found[n];
+}
+
+static enum err_code add_part(struct look *l, struct slice id, struct slice folder,
+                              const char *path, bool copies, struct err *e)
+{
+    struct found *f = found_of(l, id, folder);
+
+    if (!f)
+        return err_nomem(e);
+    const char **more = arena_grow(&l->arena, (void *)f->left.part, f->left.parts, sizeof *more);
+
+    if (!more)
+        return err_nomem(e);
+    f->left.part = more;
+    f->left.part[f->left.parts++] = path;
+    f->copies |= copies;
+    return ERR_OK;
+}
+
+/* One directory, for the parts of one spot; known: only of ids of which something was found already. */
+struct round {
+    const struct leftover_dir *spot;
+    const char *path;
+    struct slice folder;
+    bool known;
+};
+
+static enum err_code search_dir(struct look *l, const struct round *r, struct err *e)
+{
+    DIR *dir = opendir(r->path);
+    struct dirent *entry;
+    enum err_code rc = ERR_OK;
+
+    while (!rc && dir && (entry = readdir(dir))) {
+        struct slice id = { entry->d_name, CLAUDE_ID };
+
+        if (!has_id(entry->d_name) || idset_has(&l->there, id128_of(id)) ||
+            (r->known && !idset_has(&l->ids, id128_of(id))))
+            continue;
+        const char *path = arena_format(&l->arena, "%s/%s", r->path, entry->d_name);
+        bool copies = r->spot == &elsewhere[0];
+
+        if (!path)
+            rc = err_nomem(e);
+        else if (is_part(r->spot, entry->d_name, path))
+            rc = add_part(l, id, r->folder, path, copies, e);
+    }
+    if (dir)
+        closedir(dir);
+    return rc;
+}
+
+static enum err_code search_project_folders(struct look *l, const struct scope *scope,
+                                            struct err *e)
+{
+    struct project_folders list;
+    enum err_code rc = claude_folders(l->c, scope, DISCOVER_LIST, &l->arena, &list, e);
+
+    for (size_t i = 0; !rc && i < list.n; i++) {
+        const char *path = arena_format(&l->arena, "%s/%s", l->c->projects, list.folder[i].name.p);
+
+        if (!path)
+            rc = err_nomem(e);
+        for (size_t k = 0; !rc && k < sizeof beside / sizeof *beside; k++)
+            rc = search_dir(l, &(struct round){ &beside[k], path, list.folder[i].name, false }, e);
+    }
+    return rc;
+}
+
+/* Kept by id alone: whose project they were of, only what lies beside its transcripts can tell. */
+static enum err_code look_elsewhere(struct look *l, bool all, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t k = 0; !rc && k < sizeof elsewhere / sizeof *elsewhere; k++) {
+        const char *path = arena_format(&l->arena, "%s/%s", l->c->base.path, elsewhere[k].dir);
+
+        rc = path ? search_dir(l, &(struct round){ &elsewhere[k], path, SLICE(""), !all }, e)
+                  : err_nomem(e);
+    }
+    return rc;
+}
+
+/* ---- who may need it ---- */
+
+/* The saved copies of a fork may still lie with the session it was made from. */
+static bool note_parent(const struct session_ref *ref, void *arg)
+{
+    const struct scope everywhere = { .all = true };
+    struct look *l = arg;
+    struct session_row *row = session_row_new();
+    uint32_t number;
+    bool ok = row != NULL;
+
+    if (ok && (claude_describe(&l->c->base, &everywhere, ref, row, NULL) ||
+               row->hidden == HIDDEN_UNREADABLE))
+        l->unsure = true;
+    else if (ok && row->parent_id.n)
+        ok = idset_add(&l->parents, id128_of(row->parent_id), &number) == ERR_OK;
+    session_row_free(row);
+    l->unsure |= !ok;
+    return ok;
+}
+
+static enum err_code note_parents(struct look *l, struct err *e)
+{
+    const struct scope everywhere = { .all = true };
+    bool copies = false;
+
+    for (size_t i = 0; i < l->ids.n; i++)
+        copies |= l->found[i].copies;
+    return copies ? claude_enumerate(&l->c->base, &everywhere, note_parent, l, e) : ERR_OK;
+}
+
+static const char *why_it_stays(const struct look *l, const struct found *f,
+                                const struct live_table *live)
+{
+    struct live now = live_of(live, f->left.id);
+
+    if (now.state != LIVE_QUIET)
+        return now.why;
+    if (f->copies && idset_has(&l->parents, id128_of(f->left.id)))
+        return "a fork of that session may need its saved copies of files";
+    if (f->copies && l->unsure)
+        return "a session that cannot be read may be a fork which needs it";
+    return NULL;
+}
+
+static enum err_code report_leftovers(struct look *l, leftover_fn *fn, void *arg, struct err *e)
+{
+    struct live_table live;
+    enum err_code rc = live_read(l->c->base.path, &live, e);
+
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < l->ids.n && !rc; i++) {
+        l->found[i].left.stays = why_it_stays(l, &l->found[i], &live);
+        rc = fn(&l->found[i].left, arg, e);
+    }
+    live_fini(&live);
+    return rc;
+}
+
+enum err_code claude_leftovers(const struct store *st, const struct scope *scope, leftover_fn *fn,
+                               void *arg, struct err *e)
+{
+    struct look l = { .c = claude_of(st) };
+    enum err_code rc = note_all_transcripts(&l, e);
+
+    if (!rc && l.there.n > 0) {
+        rc = search_project_folders(&l, scope, e);
+        if (!rc)
+            rc = look_elsewhere(&l, scope->all, e);
+        if (!rc)
+            rc = note_parents(&l, e);
+        if (!rc)
+            rc = report_leftovers(&l, fn, arg, e);
+    }
+    idset_fini(&l.there);
+    idset_fini(&l.ids);
+    idset_fini(&l.parents);
+    arena_fini(&l.arena);
+    return rc;
+}

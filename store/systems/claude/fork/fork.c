@@ -1,0 +1,360 @@
+#include "store/systems/claude/fork/fork.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "lite/json/json.h"
+#include "store/journal/change.h"
+#include "store/systems/claude/chain/leaf.h"
+#include "store/systems/claude/show/restore.h"
+
+void fork_generate_id(char id[UUID_STR_LEN])
+{
+    uuid_t random;
+
+    uuid_generate_random(random);
+    uuid_unparse_lower(random, id);
+}
+
+bool fork_new_id(const struct fork *f, struct id128 old, char id[UUID_STR_LEN])
+{
+    uint32_t node = id128_none(old) ? CHAIN_NONE : chain_find(&f->log.chain, old);
+
+    if (node == CHAIN_NONE || uuid_is_null(f->id_of[node]))
+        return false;
+    uuid_unparse_lower(f->id_of[node], id);
+    return true;
+}
+
+static bool is_copied(const struct fork *f, struct id128 id)
+{
+    return f->log.chain.mark[chain_find(&f->log.chain, id)] & NODE_LISTED;
+}
+
+bool fork_new_quoted(const struct fork *f, struct slice old, bool copied, char quoted[FORK_QUOTED])
+{
+    struct arena a = { 0 };
+    struct slice text;
+    bool known = json_type(old) == JSON_STRING && json_text(old, &a, &text) &&
+                 fork_new_id(f, id128_of(text), quoted + 1) &&
+                 (!copied || is_copied(f, id128_of(text)));
+
+    arena_fini(&a);
+    if (!known)
+        return false;
+    quoted[0] = '"';
+    quoted[UUID_STR_LEN] = '"';
+    quoted[UUID_STR_LEN + 1] = '\0';
+    return true;
+}
+
+/* ---- what is copied ---- */
+
+/* Every row of the conversation, branches that were left too; what sub-agents did has files of its own. */
+static bool is_kept(const struct index_line *line)
+{
+    const unsigned kinds =
+        1U << CLAUDE_USER | 1U << CLAUDE_ASSISTANT | 1U << CLAUDE_SYSTEM | 1U << CLAUDE_ATTACHMENT;
+
+    return line->state == LINE_OK && line->kind < 32 && (kinds >> line->kind & 1) &&
+           !id128_none(line->id);
+}
+
+static enum err_code choose_rows(struct fork *f, struct err *e)
+{
+    const struct index *ix = &f->log.file.index;
+
+    f->keep = calloc(ix->n + 1, 1);
+    if (!f->keep)
+        return err_nomem(e);
+    for (size_t i = 0; i < ix->n; i++)
+        f->keep[i] = is_kept(&ix->line[i]) ? FORK_COPIED : FORK_NOT;
+    return ERR_OK;
+}
+
+/* Ids are drawn many at a time: a large session has hundreds of thousands. */
+struct ids {
+    uuid_t id[64];
+    size_t left;
+};
+
+static void generate_uuid(struct ids *ids, uuid_t out)
+{
+    if (ids->left == 0) {
+        if (getrandom(ids->id, sizeof ids->id, 0) != (ssize_t)sizeof ids->id) {
+            uuid_generate_random(out);
+            return;
+        }
+        ids->left = sizeof ids->id / sizeof *ids->id;
+    }
+    uuid_copy(out, ids->id[--ids->left]);
+    out[6] = (unsigned char)((out[6] & 0x0f) | 0x40); /* version 4 ... */
+    out[8] = (unsigned char)((out[8] & 0x3f) | 0x80); /* ... of RFC 4122 */
+}
+
+static enum err_code assign_ids(struct fork *f, struct err *e)
+{
+    const struct index *ix = &f->log.file.index;
+    struct ids ids = { .left = 0 };
+    bool any = false;
+
+    f->id_of = calloc(f->log.chain.n + 1, sizeof *f->id_of);
+    if (!f->id_of)
+        return err_nomem(e);
+    for (size_t i = 0; i < ix->n; i++) {
+        if (!f->keep[i] && !claude_line_is(&ix->line[i], CLAUDE_PROGRESS))
+            continue;
+        uint32_t node = chain_find(&f->log.chain, ix->line[i].id);
+
+        if (node != CHAIN_NONE && uuid_is_null(f->id_of[node]))
+            generate_uuid(&ids, f->id_of[node]);
+        if (f->keep[i]) {
+            f->log.chain.mark[node] |= NODE_LISTED;
+            f->last = i;
+            any = true;
+        }
+    }
+    return any ? ERR_OK
+               : err_set(e, ERR_NOT_FOUND, f->ref->id.p, "fork: the session has no messages");
+}
+
+/* ---- notes of progress, which are not copied ---- */
+
+static bool is_note(const struct fork *f, uint32_t node)
+{
+    return chain_has_row(&f->log.chain, node) &&
+           claude_line_is(claude_node_line(&f->log, node), CLAUDE_PROGRESS);
+}
+
+#define ABOVE_UNKNOWN (CHAIN_NONE - 1)
+#define ABOVE_VISITED (CHAIN_NONE - 2)
+
+/* From one note up to the first node that is none, or that was reached before. Notes in a circle have nothing above
+ * them; each is what is above itself, as in the vendor's forks. */
+static void find_above_note(struct fork *f, uint32_t note)
+{
+    const struct chain_node *node = f->log.chain.node;
+    uint32_t top = note;
+
+    while (top != CHAIN_NONE && f->above[top] == ABOVE_UNKNOWN) {
+        f->above[top] = ABOVE_VISITED;
+        top = node[top].parent;
+    }
+    for (uint32_t n = top; n != CHAIN_NONE && f->above[n] == ABOVE_VISITED; n = node[n].parent)
+        f->above[n] = n;
+    uint32_t above = top == CHAIN_NONE ? CHAIN_NONE : f->above[top];
+
+    for (uint32_t n = note; n != CHAIN_NONE && f->above[n] == ABOVE_VISITED; n = node[n].parent)
+        f->above[n] = above;
+}
+
+static enum err_code find_above(struct fork *f, struct err *e)
+{
+    const struct chain *c = &f->log.chain;
+
+    f->above = malloc((c->n + 1) * sizeof *f->above);
+    if (!f->above)
+        return err_nomem(e);
+    for (uint32_t n = 0; n < c->n; n++)
+        f->above[n] = is_note(f, n) ? ABOVE_UNKNOWN : n;
+    for (uint32_t n = 0; n < c->n; n++)
+        if (f->above[n] == ABOVE_UNKNOWN)
+            find_above_note(f, n);
+    return ERR_OK;
+}
+
+/* ---- the copy ---- */
+
+static enum err_code flush(struct buf *out, struct disk_new *to, struct err *e)
+{
+    enum err_code rc = disk_write(to->fd, buf_slice(out), NULL, to->path, e);
+
+    out->n = 0;
+    return rc;
+}
+
+struct staging {
+    struct fork *f;
+    const struct fork_request *req;
+    const char *dir;         /* where the copy is made */
+    const char *name;        /* of its file */
+    struct fork_result made; /* staged_files: where saved copies would go */
+    bool files;              /* there are some */
+};
+
+static enum err_code write_transcript(struct staging *s, struct disk_new *to, struct err *e)
+{
+    struct buf out = { 0 };
+    enum err_code rc = fork_before(s->f, &out, e);
+
+    if (!rc)
+        rc = flush(&out, to, e);
+    if (!rc)
+        rc = fork_copy(s->f, to, e);
+    if (!rc && s->req->with_files)
+        rc = fork_files(s->f, s->made.staged_files, &out, &s->files, e);
+    if (!rc)
+        rc = fork_behind(s->f, &out, e);
+    if (!rc)
+        rc = fork_title(s->f, s->req->title, &out, e);
+    if (!rc)
+        rc = flush(&out, to, e);
+    buf_fini(&out);
+    return rc;
+}
+
+/* Written apart, whole and durable, before anything of it is to be seen among the sessions. */
+static enum err_code stage(struct staging *s, struct err *e)
+{
+    struct disk_new to;
+    enum err_code rc = disk_private_dir(s->dir, e);
+
+    if (!rc)
+        rc = disk_new_open(s->dir, 0600, &to, e);
+    if (rc)
+        return rc;
+    rc = write_transcript(s, &to, e);
+    if (!rc)
+        return disk_new_publish(&to, s->name, e);
+    disk_new_discard(&to);
+    return rc;
+}
+
+static enum err_code name_places(struct staging *s, struct arena *a, struct err *e)
+{
+    const char *id = s->f->id;
+    char forks[PATH_MAX];
+    enum err_code rc = env_data_path(s->f->c->base.env, "forks", forks, e);
+
+    if (rc)
+        return rc;
+    struct slice source = s->f->ref->path;
+    const char *slash = memrchr(source.p, '/', source.n);
+    struct slice folder = { source.p, slash ? (size_t)(slash - source.p) : 0 };
+
+    if (s->req->folder)
+        folder = slice_of(s->req->folder);
+
+    s->dir = arena_format(a, "%s", forks);
+    s->name = arena_format(a, "%s" CLAUDE_SUFFIX, id);
+    s->made.staged = arena_format(a, "%s/%s" CLAUDE_SUFFIX, forks, id);
+    s->made.staged_files = arena_format(a, "%s/%s.files", forks, id);
+    s->made.path = arena_format(a, "%.*s/%s" CLAUDE_SUFFIX, SLICE_ARG(folder), id);
+    s->made.id = arena_copy(a, slice_of(id));
+    if (!s->dir || !s->name || !s->made.staged || !s->made.staged_files || !s->made.path ||
+        !s->made.id.p)
+        return err_nomem(e);
+    return ERR_OK;
+}
+
+/* The transcript comes last: a session that is to be seen has its files already. */
+static enum err_code plan_fork_moves(struct staging *s, struct change *c, struct err *e)
+{
+    struct step move = { .kind = STEP_MOVE, .path = s->made.staged_files };
+    enum err_code rc = ERR_OK;
+
+    if (s->files) {
+        move.to = arena_format(&c->arena, "%s/file-history/%s", s->f->c->base.path, s->made.id.p);
+        rc = move.to ? change_add(c, &move, e) : err_nomem(e);
+    }
+    move.path = s->made.staged;
+    move.to = s->made.path;
+    return rc ? rc : change_add(c, &move, e);
+}
+
+static enum err_code copy_session(struct fork *f, const struct fork_request *req, struct change *c,
+                                  struct fork_result *out, struct err *e)
+{
+    struct staging s = { .f = f, .req = req };
+    enum err_code rc = name_places(&s, &c->arena, e);
+
+    if (rc)
+        return rc;
+    rc = stage(&s, e);
+    if (!rc)
+        rc = plan_fork_moves(&s, c, e);
+    if (rc) {
+        fork_discard(&s.made);
+        return rc;
+    }
+    if (!s.files)
+        s.made.staged_files = NULL;
+    *out = s.made;
+    return ERR_OK;
+}
+
+static enum err_code id_of_node(struct fork *f, uint32_t node, struct slice *at, struct arena *a,
+                                struct err *e)
+{
+    struct slice row;
+    enum err_code rc = claude_log_row(&f->log, f->log.chain.node[node].line, &row, e);
+
+    if (!rc && (!json_get_text(row, "uuid", a, at) || !(*at = arena_copy(a, *at)).p))
+        rc = err_nomem(e);
+    return rc;
+}
+
+/* The whole id where a front of one was given, which only one message may have; of none as it was given. */
+static enum err_code whole_id(struct fork *f, struct slice *at, struct arena *a, struct err *e)
+{
+    uint32_t node = CHAIN_NONE;
+    struct err none;
+    enum err_code rc = ERR_OK;
+
+    if (at->n >= UUID_STR_LEN - 1)
+        return ERR_OK;
+    rc = claude_find_message(&f->log, *at, &node, &none);
+    if (!rc)
+        rc = id_of_node(f, node, at, a, &none);
+    if (rc && rc != ERR_NOT_FOUND && e)
+        *e = none;
+    return rc == ERR_NOT_FOUND ? ERR_OK : rc;
+}
+
+/* A copy has no last-prompt rows, and is gone on with at its newest row. Where a resume of the session goes on elsewhere,
+ * after a resume-at above all, the copy is one up to there, as the client's --fork-session has it. */
+static enum err_code resumed_id(struct fork *f, struct slice *at, struct arena *a, struct err *e)
+{
+    uint32_t leaf = CHAIN_NONE, newest = CHAIN_NONE;
+    bool cleared;
+    enum err_code rc = claude_resume_leaf(&f->log, &leaf, &cleared, e);
+
+    if (!rc)
+        rc = claude_newest_leaf(&f->log, &newest, e);
+    return rc || leaf == CHAIN_NONE || leaf == newest ? rc : id_of_node(f, leaf, at, a, e);
+}
+
+enum err_code claude_fork(const struct store *st, const struct session_ref *ref,
+                          const struct fork_request *req, struct change *c, struct fork_result *out,
+                          struct err *e)
+{
+    struct fork f = { .c = claude_of(st), .ref = ref };
+    struct slice at = req->at;
+    const struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS,
+                                          .as_written = true,
+                                          .no_sidechain = true };
+    enum err_code rc = claude_log_open(&f.log, ref->path.p, &want, e);
+
+    if (rc)
+        return rc;
+    fork_generate_id(f.id);
+    time_format(env_now_ms(st->env), f.now);
+    rc = at.n ? whole_id(&f, &at, &c->arena, e) : resumed_id(&f, &at, &c->arena, e);
+    if (!rc)
+        rc = choose_rows(&f, e);
+    if (!rc && at.n)
+        rc = fork_cut(&f, at, e);
+    if (!rc)
+        rc = assign_ids(&f, e);
+    if (!rc)
+        rc = find_above(&f, e);
+    if (!rc)
+        rc = copy_session(&f, req, c, out, e);
+    claude_log_close(&f.log);
+    free(f.keep);
+    free(f.id_of);
+    free(f.above);
+    return rc;
+}

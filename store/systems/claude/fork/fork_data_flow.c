@@ -1,0 +1,288 @@
+#include "store/systems/claude/fork/fork_data_flow.h"
+
+#include "lite/json/json.h"
+#include "lite/json/jsonout.h"
+#include "store/systems/claude/chain/row_facts.h"
+#include "store/systems/claude/fork/fork_derived.h"
+
+/* Why a record is not complete, in the vendor's numbers. */
+enum {
+    LOST_UNKNOWN = 1,
+    LOST_UNWATCHED = 11,
+    LOST_DAMAGED = 12,
+    LOST_COMPACTED = 13,
+    LOST_CODES = 64
+};
+
+struct flow {
+    struct fork *f;
+    struct arena arena;
+    struct buf records;       /* the elements of the list */
+    struct idset tools;       /* calls that are in it */
+    uint64_t lost;            /* bit c: code c is noted ... */
+    uint8_t code[LOST_CODES]; /* ... in this order */
+    size_t codes;
+    struct fork_derived derived;
+    bool flows;
+    bool compacted; /* since the last row that summed up */
+    enum err_code rc;
+};
+
+static void note_lost_code(struct flow *w, int64_t code)
+{
+    if (code < 0 || code >= LOST_CODES)
+        code = LOST_UNKNOWN;
+    if (w->lost >> code & 1)
+        return;
+    w->lost |= UINT64_C(1) << code;
+    w->code[w->codes++] = (uint8_t)code;
+}
+
+static void add_record(struct flow *w, struct slice record)
+{
+    struct slice name, call, text;
+    size_t before = w->tools.n;
+    uint32_t number;
+    struct jsonout j;
+
+    if (json_type(record) != JSON_OBJECT || !json_get(record, "tool_name", &name) ||
+        json_type(name) != JSON_STRING || !json_get(record, "tool_use_id", &call) ||
+        json_type(call) != JSON_STRING || !json_text(call, &w->arena, &text)) {
+        note_lost_code(w, LOST_DAMAGED);
+        return;
+    }
+    if (idset_add(&w->tools, id128_of(text), &number))
+        w->rc = ERR_NOMEM;
+    if (w->rc || w->tools.n == before)
+        return;
+    jsonout_init(&j, &w->records);
+    j.comma = w->records.n > 0;
+    jsonout_open(&j, '{');
+    jsonout_key(&j, "tool_name");
+    jsonout_raw(&j, name);
+    jsonout_key(&j, "tool_use_id");
+    jsonout_raw(&j, call);
+    jsonout_close(&j, '}');
+    w->rc = j.rc;
+}
+
+/* A row that sums up takes the place of all before it. */
+static void read_records(struct flow *w, struct slice row)
+{
+    struct json_iter it;
+    struct slice list, key, value;
+
+    w->flows = true;
+    if (json_get_true(row, "snapshot")) {
+        w->compacted = false;
+        idset_fini(&w->tools);
+        w->tools = (struct idset){ 0 };
+        w->records.n = 0;
+    }
+    if (!json_get(row, "records", &list) || json_type(list) != JSON_ARRAY) {
+        note_lost_code(w, LOST_DAMAGED);
+        return;
+    }
+    for (bool more = json_iter_open(&it, list);
+         more && json_iter_next(&it, &key, &value) && !w->rc;)
+        add_record(w, value);
+}
+
+static void read_lost(struct flow *w, struct slice row)
+{
+    struct json_iter it;
+    struct slice list, key, value;
+    int64_t code;
+
+    w->flows = true;
+    if (!json_get(row, "codes", &list) || json_type(list) != JSON_ARRAY) {
+        note_lost_code(w, LOST_UNKNOWN);
+        return;
+    }
+    for (bool more = json_iter_open(&it, list); more && json_iter_next(&it, &key, &value);)
+        note_lost_code(w, json_int(value, &code) ? code : LOST_UNKNOWN);
+}
+
+static void read_derived(struct flow *w, struct slice row)
+{
+    bool damaged;
+
+    w->rc = fork_derived_read(&w->derived, row, &damaged);
+    if (damaged) {
+        w->flows = true;
+        note_lost_code(w, LOST_DAMAGED);
+    }
+}
+
+/* To the vendor's readers only a row with an id is a message. */
+static bool row_has_uuid(struct slice row)
+{
+    struct slice id;
+
+    return json_get(row, "uuid", &id) && json_type(id) == JSON_STRING;
+}
+
+/* A message: was anybody watching what it read? */
+static enum err_code read_message(struct flow *w, size_t line, struct err *e)
+{
+    const struct index_line *l = &w->f->log.file.index.line[line];
+    bool watched =
+        !w->flows || (w->lost >> LOST_UNWATCHED & 1) || claude_line_has(l, MARK_SIDECHAIN);
+    struct slice row;
+
+    if (watched && l->kind != CLAUDE_SYSTEM)
+        return ERR_OK;
+    enum err_code rc = claude_log_row(&w->f->log, line, &row, e);
+
+    if (rc || !row_has_uuid(row))
+        return rc;
+    if (l->kind == CLAUDE_SYSTEM && claude_is_boundary(row) &&
+        !claude_line_has(l, MARK_SIDECHAIN) && claude_row_says(row, "sessionId", w->f->ref->id.p))
+        w->compacted = true;
+    if (!watched && !json_get_true(row, "dataFlowOn"))
+        note_lost_code(w, LOST_UNWATCHED);
+    return ERR_OK;
+}
+
+/* Also one that a fork up to a message leaves out: it speaks of the session all the same. */
+static bool is_message(const struct index_line *l)
+{
+    return l->kind > 0 && l->kind < 64 && (CLAUDE_MAIN_KINDS >> l->kind & 1);
+}
+
+static bool is_flow(const struct index_line *l)
+{
+    return claude_line_is(l, CLAUDE_DATA_FLOW) || claude_line_is(l, CLAUDE_DATA_LOST) ||
+           claude_line_is(l, CLAUDE_DERIVED);
+}
+
+static enum err_code read_flow_row(struct flow *w, size_t line, struct err *e)
+{
+    const struct index_line *l = &w->f->log.file.index.line[line];
+    struct slice row;
+
+    if (is_message(l))
+        return read_message(w, line, e);
+    if (!is_flow(l))
+        return ERR_OK;
+    enum err_code rc = claude_log_row(&w->f->log, line, &row, e);
+
+    if (rc || !claude_row_says(row, "sessionId", w->f->ref->id.p))
+        return rc;
+    switch (l->kind) {
+    case CLAUDE_DATA_FLOW: read_records(w, row); break;
+    case CLAUDE_DATA_LOST: read_lost(w, row); break;
+    default: read_derived(w, row); break;
+    }
+    return ERR_OK;
+}
+
+/* Most sessions have no such rows, and then their messages need not be read. */
+static enum err_code read_rows(struct flow *w, struct err *e)
+{
+    const struct index *ix = &w->f->log.file.index;
+    enum err_code rc = ERR_OK;
+    size_t i = 0;
+
+    while (i < ix->n && !is_flow(&ix->line[i]))
+        i++;
+    if (i == ix->n)
+        return ERR_OK;
+    for (i = 0; i < ix->n && !rc && !w->rc; i++)
+        rc = read_flow_row(w, i, e);
+    if (w->flows && w->compacted)
+        note_lost_code(w, LOST_COMPACTED);
+    return rc;
+}
+
+/* ---- what the fork says ---- */
+
+static void open_row(struct flow *w, struct jsonout *j, const char *type)
+{
+    j->comma = false;
+    jsonout_open(j, '{');
+    jsonout_member(j, "type", slice_of(type));
+    jsonout_key(j, "v");
+    jsonout_int(j, 1);
+    jsonout_member(j, "sessionId", slice_of(w->f->id));
+}
+
+static void close_row(struct jsonout *j)
+{
+    jsonout_close(j, '}');
+    if (!j->rc)
+        j->rc = buf_add_byte(j->out, '\n');
+}
+
+static void write_flow(struct flow *w, struct jsonout *j)
+{
+    if (w->codes) {
+        open_row(w, j, "data-flow-incomplete");
+        jsonout_key(j, "codes");
+        jsonout_open(j, '[');
+        for (size_t i = 0; i < w->codes; i++)
+            jsonout_int(j, w->code[i]);
+        jsonout_close(j, ']');
+        close_row(j);
+    }
+    open_row(w, j, "data-flow-records");
+    jsonout_key(j, "records");
+    jsonout_open(j, '[');
+    if (w->records.n)
+        jsonout_raw(j, buf_slice(&w->records));
+    jsonout_close(j, ']');
+    jsonout_key(j, "snapshot");
+    jsonout_bool(j, true);
+    close_row(j);
+}
+
+static enum err_code read_copied(struct flow *w, struct err *e)
+{
+    const struct index *ix = &w->f->log.file.index;
+
+    for (size_t i = 0; i < ix->n && !w->rc; i++) {
+        struct slice row;
+
+        if (!is_message(&ix->line[i]))
+            continue;
+        enum err_code rc = claude_log_row(&w->f->log, i, &row, e);
+
+        if (rc)
+            return rc;
+        if (row_has_uuid(row))
+            w->rc = fork_derived_copied(&w->derived, row);
+    }
+    return ERR_OK;
+}
+
+static enum err_code write_derived(struct flow *w, struct jsonout *j, struct err *e)
+{
+    enum err_code rc = read_copied(w, e);
+
+    open_row(w, j, "derived-from");
+    jsonout_key(j, "sessions");
+    if (!rc && !w->rc)
+        w->rc = fork_derived_write(&w->derived, w->f->ref->id, j);
+    close_row(j);
+    return rc;
+}
+
+enum err_code fork_flow(struct fork *f, struct buf *out, struct err *e)
+{
+    struct flow w = { .f = f };
+    struct jsonout j;
+    enum err_code rc = read_rows(&w, e);
+
+    jsonout_init(&j, out);
+    if (!rc && !w.rc && w.flows)
+        write_flow(&w, &j);
+    if (!rc && !w.rc && (w.flows || w.derived.any))
+        rc = write_derived(&w, &j, e);
+    if (!rc && (w.rc || j.rc))
+        rc = err_nomem(e);
+    idset_fini(&w.tools);
+    fork_derived_fini(&w.derived);
+    buf_fini(&w.records);
+    arena_fini(&w.arena);
+    return rc;
+}

@@ -1,0 +1,306 @@
+#include "store/systems/claude/list/discover.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "store/systems/claude/list/session_cwd.h"
+#include "store/systems/common/project_folder.h"
+
+/* ---- names in PROJECTS ---- */
+
+struct names {
+    struct slice *name; /* in the arena */
+    size_t n, cap;
+};
+
+static bool names_add(struct names *names, const char *name, struct arena *a)
+{
+    if (names->n == names->cap) {
+        size_t cap = names->cap ? names->cap * 2 : 64;
+        struct slice *more = arena_alloc(a, cap * sizeof *more);
+
+        if (!more)
+            return false;
+        if (names->n)
+            memcpy(more, names->name, names->n * sizeof *more);
+        names->name = more;
+        names->cap = cap;
+    }
+    struct slice copy = arena_copy(a, slice_of(name));
+
+    names->name[names->n] = copy;
+    names->n += copy.p != NULL;
+    return copy.p != NULL;
+}
+
+static int compare_name(const void *x, const void *y)
+{
+    const struct slice *a = x, *b = y;
+
+    return strcmp(a->p, b->p);
+}
+
+static bool is_real_folder(DIR *dir, const struct dirent *entry)
+{
+    struct stat sb;
+
+    if (entry->d_type != DT_UNKNOWN)
+        return entry->d_type == DT_DIR;
+    return fstatat(dirfd(dir), entry->d_name, &sb, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(sb.st_mode);
+}
+
+/* Sorted, as the agent's runtime sorts them. Without links, or with everything that is there. */
+static bool read_projects(const struct claude *c, bool real_only, struct arena *a,
+                          struct names *out)
+{
+    DIR *dir = opendir(c->projects);
+    struct dirent *entry;
+    bool ok = true;
+
+    *out = (struct names){ 0 };
+    if (!dir)
+        return true;
+    while (ok && (entry = readdir(dir))) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        if (!real_only || is_real_folder(dir, entry))
+            ok = names_add(out, entry->d_name, a);
+    }
+    closedir(dir);
+    if (out->n)
+        qsort(out->name, out->n, sizeof *out->name, compare_name);
+    return ok;
+}
+
+/* ---- the folders of one path ---- */
+
+static bool has_folder(const struct project_folders *list, struct slice name)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (slice_eq(list->folder[i].name, name))
+            return true;
+    return false;
+}
+
+static bool add_folder(struct project_folders *list, struct slice name, struct slice project,
+                       struct arena *a)
+{
+    if (list->n == list->cap) {
+        size_t cap = list->cap ? list->cap * 2 : 16;
+        struct project_folder *more = arena_alloc(a, cap * sizeof *more);
+
+        if (!more)
+            return false;
+        if (list->n)
+            memcpy(more, list->folder, list->n * sizeof *more);
+        list->folder = more;
+        list->cap = cap;
+    }
+    list->folder[list->n++] = (struct project_folder){ name, project };
+    return true;
+}
+
+static bool add_new(struct project_folders *list, struct slice name, struct slice project,
+                    struct arena *a)
+{
+    return has_folder(list, name) || add_folder(list, name, project, a);
+}
+
+struct slice claude_folder_now(const struct claude *c, struct slice path, struct arena *a)
+{
+    if (c->forced_folder)
+        return slice_of(c->forced_folder);
+    return project_folder_name(path, a);
+}
+
+/* Long paths: is this folder one of those whose names are cut like the path's, and is it the path's? */
+static bool is_cut_folder_of(const struct claude *c, struct slice folder, struct slice flat,
+                             struct slice path)
+{
+    char full[PATH_MAX];
+
+    if (folder.n <= PROJECT_FOLDER_NAME_MAX ||
+        memcmp(folder.p, flat.p, PROJECT_FOLDER_NAME_MAX) != 0 ||
+        folder.p[PROJECT_FOLDER_NAME_MAX] != '-')
+        return false;
+    int n = snprintf(full, sizeof full, "%s/%s", c->projects, folder.p);
+
+    return n > 0 && (size_t)n < sizeof full && session_cwd_folder_matches(full, path);
+}
+
+static bool add_path_folders(const struct claude *c, struct slice path, struct arena *a,
+                             struct project_folders *out)
+{
+    struct slice name = claude_folder_now(c, path, a), plain = project_folder_name(path, a);
+    struct slice flat = project_folder_flatten(path, a);
+    struct names names;
+
+    if (!name.p || !plain.p || !flat.p || !add_new(out, name, path, a) ||
+        !add_new(out, plain, path, a))
+        return false;
+    if (c->forced_folder || flat.n <= PROJECT_FOLDER_NAME_MAX)
+        return true;
+    if (!read_projects(c, true, a, &names))
+        return false;
+    for (size_t i = 0; i < names.n; i++) {
+        if (!has_folder(out, names.name[i]) && is_cut_folder_of(c, names.name[i], flat, path) &&
+            !add_folder(out, names.name[i], path, a))
+            return false;
+    }
+    return true;
+}
+
+/* ---- the folders of a scope ---- */
+
+/* Which worktree a folder belongs to; of several the one with the longest name, as deeper directories
+ * come first. Empty: none. */
+static struct slice worktree_of_folder(const struct claude *c, const struct scope *scope,
+                                       struct slice folder, bool proved, struct arena *a)
+{
+    struct slice best = { NULL, 0 }, best_flat = { NULL, 0 };
+
+    for (size_t i = 0; i < scope->trees; i++) {
+        struct slice tree = scope->tree[i], name = claude_folder_now(c, tree, a);
+        struct slice flat = project_folder_flatten(tree, a);
+
+        if (!name.p || !flat.p || (best.p && name.n <= best_flat.n))
+            continue;
+        bool exact = slice_eq(folder, name);
+
+        if (!exact && (c->forced_folder || flat.n <= PROJECT_FOLDER_NAME_MAX ||
+                       folder.n <= PROJECT_FOLDER_NAME_MAX))
+            continue;
+        if (exact || (proved && memcmp(folder.p, flat.p, PROJECT_FOLDER_NAME_MAX) == 0) ||
+            (!proved && is_cut_folder_of(c, folder, flat, tree))) {
+            best = tree;
+            best_flat = name;
+        }
+    }
+    return best;
+}
+
+static bool add_trees(const struct claude *c, const struct scope *scope, struct arena *a,
+                      struct project_folders *out)
+{
+    struct names names;
+
+    if (!read_projects(c, true, a, &names))
+        return false;
+    for (size_t i = 0; i < names.n; i++) {
+        struct slice tree = { NULL, 0 };
+
+        if (!has_folder(out, names.name[i]))
+            tree = worktree_of_folder(c, scope, names.name[i], false, a);
+        if (tree.p && !add_folder(out, names.name[i], tree, a))
+            return false;
+    }
+    return true;
+}
+
+static bool add_every(const struct claude *c, enum discover_for what, struct arena *a,
+                      struct project_folders *out)
+{
+    struct names names;
+
+    if (!read_projects(c, what == DISCOVER_LIST, a, &names))
+        return false;
+    for (size_t i = 0; i < names.n; i++)
+        if (!add_folder(out, names.name[i], (struct slice){ NULL, 0 }, a))
+            return false;
+    return true;
+}
+
+static bool add_scope(const struct claude *c, const struct scope *scope, enum discover_for what,
+                      struct arena *a, struct project_folders *out)
+{
+    if (scope->all)
+        return add_every(c, what, a, out);
+    if (!add_path_folders(c, scope->project, a, out))
+        return false;
+    if (scope->trees <= 1)
+        return true;
+    if (what == DISCOVER_LIST)
+        return add_trees(c, scope, a, out);
+    for (size_t i = 0; i < scope->trees; i++)
+        if (!slice_eq(scope->tree[i], scope->project) &&
+            !add_path_folders(c, scope->tree[i], a, out))
+            return false;
+    return true;
+}
+
+enum err_code claude_folders(const struct claude *c, const struct scope *scope,
+                             enum discover_for what, struct arena *a, struct project_folders *out,
+                             struct err *e)
+{
+    *out = (struct project_folders){ 0 };
+    if (!add_scope(c, scope, what, a, out))
+        return err_nomem(e);
+    return ERR_OK;
+}
+
+struct slice claude_project_of(const struct claude *c, const struct scope *scope,
+                               struct slice folder, struct arena *a)
+{
+    struct slice none = { NULL, 0 };
+
+    if (scope->all)
+        return none;
+    struct slice name = claude_folder_now(c, scope->project, a),
+                 plain = project_folder_name(scope->project, a);
+
+    if (!name.p || !plain.p || slice_eq(folder, name) || slice_eq(folder, plain))
+        return scope->project;
+    struct slice tree = scope->trees > 1 ? worktree_of_folder(c, scope, folder, true, a) : none;
+
+    return tree.p ? tree : scope->project;
+}
+
+/* ---- collisions ---- */
+
+static bool is_inside(struct slice path, struct slice dir)
+{
+    bool slash = dir.n && dir.p[dir.n - 1] == '/';
+
+    return path.n >= dir.n && memcmp(path.p, dir.p, dir.n) == 0 &&
+           (path.n == dir.n || slash || path.p[dir.n] == '/');
+}
+
+static bool climbs(struct slice path)
+{
+    for (size_t i = 0; i + 2 <= path.n; i++) {
+        bool begins = i == 0 || path.p[i - 1] == '/' || path.p[i - 1] == '\\';
+        bool ends = i + 2 == path.n || path.p[i + 2] == '/' || path.p[i + 2] == '\\';
+
+        if (begins && ends && path.p[i] == '.' && path.p[i + 1] == '.')
+            return true;
+    }
+    return false;
+}
+
+bool claude_collides(const struct scope *scope, struct slice project, struct slice cwd,
+                     struct arena *a)
+{
+    char real[PATH_MAX];
+
+    if (scope->all || !cwd.p || slice_eq(cwd, project) || !project_folder_same(cwd, project))
+        return false;
+    for (size_t i = 0; scope->trees > 1 && i < scope->trees; i++)
+        if (is_inside(cwd, scope->tree[i]))
+            return false;
+    if (scope->trees > 1 && is_inside(cwd, scope->project))
+        return false;
+    if (climbs(cwd) || climbs(project) || memchr(cwd.p, '\0', cwd.n))
+        return false;
+    struct slice path = arena_copy(a, cwd);
+
+    if (!path.p || !realpath(path.p, real))
+        return false;
+    struct slice found = slice_of(real);
+
+    return !slice_eq(found, project) && project_folder_same(found, project);
+}

@@ -1,0 +1,316 @@
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lite/base/buf.h"
+#include "store/systems/claude/claude.h"
+#include "store/systems/claude/list/discover.h"
+
+/* Names, sizes and mtimes of the transcripts in a scope (claude.md 1.3): no transcript is opened. First the
+ * names of all folders are read, then the files are asked for what they are, on two threads where there are
+ * many: that is most of what the first rows on the screen wait for. */
+
+enum {
+    NAME = CLAUDE_ID + sizeof CLAUDE_SUFFIX - 1,
+    MANY = 1024, /* asked for in less time than a thread takes to begin */
+    STACK_BYTES = 64 * 1024,
+};
+
+struct entry {
+    size_t folder;
+    char name[NAME + 1];
+    bool there; /* and worth a row */
+    bool alone; /* no side folder stands beside it */
+    struct file_id file;
+};
+
+/* Side folders that one project folder holds: their names, sorted. */
+struct sides {
+    char (*id)[CLAUDE_ID];
+    size_t n, cap;
+};
+
+struct walk {
+    const char *projects;
+    struct project_folders folders;
+    struct entry *entry;
+    size_t n, cap;
+    struct sides sides; /* of the folder that is being read */
+};
+
+/* A session's transcript by its name. */
+static bool is_transcript(const char *name)
+{
+    return strlen(name) == NAME && strcmp(name + CLAUDE_ID, CLAUDE_SUFFIX) == 0 &&
+           claude_is_uuid((struct slice){ name, CLAUDE_ID });
+}
+
+/* Links and other things that are no files go through: describe says that they cannot be read. A
+ * directory is nothing, and neither is an empty file. */
+static bool worth_a_row(const struct stat *sb)
+{
+    return S_ISREG(sb->st_mode) ? sb->st_size > 0 : !S_ISDIR(sb->st_mode);
+}
+
+/* ---- names ---- */
+
+static bool folder_path(struct buf *path, const struct walk *w, size_t folder)
+{
+    path->n = 0;
+    return buf_addf(path, "%s/%s", w->projects, w->folders.folder[folder].name.p) == ERR_OK &&
+           buf_cstr(path);
+}
+
+static bool add_transcript(struct walk *w, size_t folder, const char *name)
+{
+    if (w->n == w->cap) {
+        size_t cap = w->cap ? w->cap * 2 : 256;
+        struct entry *more =
+            cap <= SIZE_MAX / sizeof *more ? realloc(w->entry, cap * sizeof *more) : NULL;
+
+        if (!more)
+            return false;
+        w->entry = more;
+        w->cap = cap;
+    }
+    struct entry *entry = &w->entry[w->n++];
+
+    *entry = (struct entry){ .folder = folder };
+    memcpy(entry->name, name, sizeof entry->name);
+    return true;
+}
+
+static bool add_side(struct sides *s, const char *id)
+{
+    if (s->n == s->cap) {
+        size_t cap = s->cap ? s->cap * 2 : 64;
+        char(*more)[CLAUDE_ID] =
+            cap <= SIZE_MAX / sizeof *more ? realloc(s->id, cap * sizeof *more) : NULL;
+
+        if (!more)
+            return false;
+        s->id = more;
+        s->cap = cap;
+    }
+    memcpy(s->id[s->n++], id, sizeof *s->id);
+    return true;
+}
+
+static bool add_folder_name(struct walk *w, size_t folder, const char *name)
+{
+    if (is_transcript(name))
+        return add_transcript(w, folder, name);
+    return !claude_is_uuid(slice_of(name)) || add_side(&w->sides, name);
+}
+
+/* Some file systems do not tell upper case from lower. */
+static int compare_side_id(const void *x, const void *y)
+{
+    return strncasecmp(x, y, CLAUDE_ID);
+}
+
+/* Of the entries from `first` on. */
+static void mark_alone(struct walk *w, size_t first)
+{
+    struct sides *s = &w->sides;
+
+    if (s->n)
+        qsort(s->id, s->n, sizeof *s->id, compare_side_id);
+    for (size_t i = first; i < w->n; i++)
+        w->entry[i].alone =
+            !s->n || !bsearch(w->entry[i].name, s->id, s->n, sizeof *s->id, compare_side_id);
+    s->n = 0;
+}
+
+/* False without memory; a folder that cannot be read has no sessions. */
+static bool read_folder_names(struct walk *w, size_t folder, struct buf *path)
+{
+    size_t first = w->n;
+    struct dirent *d;
+    bool ok = folder_path(path, w, folder);
+    DIR *dir = ok ? opendir(path->p) : NULL;
+
+    while (ok && dir && (d = readdir(dir)))
+        ok = add_folder_name(w, folder, d->d_name);
+    if (dir)
+        closedir(dir);
+    mark_alone(w, first);
+    return ok;
+}
+
+/* ---- what the files are ---- */
+
+struct span {
+    struct walk *w;
+    size_t from, to;
+};
+
+static void *stat_span(void *arg)
+{
+    const struct span *span = arg;
+    struct buf path = { 0 };
+    struct stat sb;
+    int fd = -1;
+
+    for (size_t i = span->from; i < span->to; i++) {
+        struct entry *entry = &span->w->entry[i];
+
+        if (i == span->from || entry->folder != entry[-1].folder) {
+            if (fd >= 0)
+                close(fd);
+            fd = folder_path(&path, span->w, entry->folder)
+                     ? open(path.p, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                     : -1;
+        }
+        entry->there =
+            fd >= 0 && fstatat(fd, entry->name, &sb, AT_SYMLINK_NOFOLLOW) == 0 && worth_a_row(&sb);
+        if (entry->there)
+            entry->file = file_id_of(&sb);
+    }
+    if (fd >= 0)
+        close(fd);
+    buf_fini(&path);
+    return NULL;
+}
+
+static bool start_stat_thread(pthread_t *thread, struct span *span)
+{
+    pthread_attr_t attr;
+
+    if (pthread_attr_init(&attr) != 0)
+        return false;
+    pthread_attr_setstacksize(&attr, STACK_BYTES);
+    bool started = pthread_create(thread, &attr, stat_span, span) == 0;
+
+    pthread_attr_destroy(&attr);
+    return started;
+}
+
+static void look_at_all(struct walk *w)
+{
+    size_t half = w->n >= MANY ? w->n / 2 : 0;
+    struct span first = { w, 0, half }, second = { w, half, w->n };
+    pthread_t thread;
+    bool helped = half && start_stat_thread(&thread, &first);
+
+    stat_span(&second);
+    if (helped)
+        pthread_join(thread, NULL);
+    else
+        stat_span(&first);
+}
+
+/* ---- together ---- */
+
+/* path holds the folder's, with a slash. */
+static bool deliver_session(const struct walk *w, const struct store *st, const struct entry *entry,
+                            struct buf *path, session_ref_fn *fn, void *arg, bool *more)
+{
+    struct session_ref ref = { .store = st,
+                               .id = { entry->name, CLAUDE_ID },
+                               .folder = w->folders.folder[entry->folder].name,
+                               .file = entry->file,
+                               .alone = entry->alone };
+    size_t before = path->n;
+
+    if (buf_add(path, (struct slice){ entry->name, NAME }) || !buf_cstr(path))
+        return false;
+    ref.path = buf_slice(path);
+    *more = fn(&ref, arg);
+    path->n = before;
+    return true;
+}
+
+static bool deliver_sessions(const struct walk *w, const struct store *st, session_ref_fn *fn,
+                             void *arg)
+{
+    struct buf path = { 0 };
+    size_t folder = SIZE_MAX;
+    bool ok = true, more = true;
+
+    for (size_t i = 0; ok && more && i < w->n; i++) {
+        const struct entry *entry = &w->entry[i];
+
+        if (entry->folder != folder)
+            ok = folder_path(&path, w, entry->folder) && buf_add_byte(&path, '/') == ERR_OK;
+        folder = entry->folder;
+        if (ok && entry->there)
+            ok = deliver_session(w, st, entry, &path, fn, arg, &more);
+    }
+    buf_fini(&path);
+    return ok;
+}
+
+enum err_code claude_enumerate(const struct store *st, const struct scope *scope,
+                               session_ref_fn *fn, void *arg, struct err *e)
+{
+    const struct claude *c = claude_of(st);
+    struct walk w = { .projects = c->projects };
+    struct arena a = { 0 };
+    struct buf path = { 0 };
+    enum err_code rc = claude_folders(c, scope, DISCOVER_LIST, &a, &w.folders, e);
+    bool ok = true;
+
+    for (size_t i = 0; !rc && ok && i < w.folders.n; i++)
+        ok = read_folder_names(&w, i, &path);
+    if (!rc && ok) {
+        look_at_all(&w);
+        ok = deliver_sessions(&w, st, fn, arg);
+    }
+    if (!rc && !ok)
+        rc = err_nomem(e);
+    free(w.sides.id);
+    free(w.entry);
+    buf_fini(&path);
+    arena_fini(&a);
+    return rc;
+}
+
+/* ---- what is left out ---- */
+
+/* A folder whose names may be read and whose files may not be reached is of no use either. */
+static bool can_be_listed(const char *path, struct err *trouble)
+{
+    DIR *dir = opendir(path);
+
+    if (dir && faccessat(dirfd(dir), ".", X_OK, AT_EACCESS) == 0) {
+        closedir(dir);
+        return true;
+    }
+    err_sys(trouble, path, "list sessions");
+    if (dir)
+        closedir(dir);
+    return trouble->sys == ENOENT;
+}
+
+enum err_code claude_unreadable(const struct store *st, const struct scope *scope, trouble_fn *fn,
+                                void *arg, struct err *e)
+{
+    const struct claude *c = claude_of(st);
+    struct walk w = { .projects = c->projects };
+    struct arena a = { 0 };
+    struct buf path = { 0 };
+    struct err trouble = { 0 };
+    enum err_code rc = claude_folders(c, scope, DISCOVER_LIST, &a, &w.folders, e);
+
+    if (!rc && !can_be_listed(c->projects, &trouble)) {
+        fn(&trouble, arg);
+        w.folders.n = 0; /* for the same reason */
+    }
+    for (size_t i = 0; !rc && i < w.folders.n; i++) {
+        if (!folder_path(&path, &w, i))
+            rc = err_nomem(e);
+        else if (!can_be_listed(path.p, &trouble))
+            fn(&trouble, arg);
+    }
+    buf_fini(&path);
+    arena_fini(&a);
+    return rc;
+}

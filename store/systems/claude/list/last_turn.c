@@ -1,0 +1,200 @@
+#include "store/systems/claude/list/last_turn.h"
+
+#include "lite/io/line.h"
+#include "lite/json/json.h"
+#include "lite/scan/field.h"
+#include "store/systems/claude/list/prompt.h"
+
+/* ---- the last turn ---- */
+
+enum { TYPE, META, SUMMARY, SIDE, TEAM, FAILED, TIME, MESSAGE, KEYS };
+
+/* What a row says of a message. A message may be most of the window, so it is read in one go. */
+struct message {
+    struct slice value[KEYS];
+    struct slice content;
+    bool calls, results; /* the content has such a block */
+};
+
+static void read_block(struct json_iter *it, struct message *m)
+{
+    struct slice key, value, type = { NULL, 0 };
+
+    while (json_iter_key(it, &key) && json_iter_value(it, &value))
+        if (json_string_is(key, "type"))
+            type = value;
+    m->calls |= json_string_is(type, "tool_use");
+    m->results |= json_string_is(type, "tool_result");
+}
+
+static bool read_blocks(struct json_iter *content, struct message *m)
+{
+    struct json_iter it, block;
+    struct slice key, value;
+    bool more = true;
+
+    m->calls = m->results = false;
+    if (!json_iter_into(content, &it) || it.object)
+        return json_iter_value(content, &m->content);
+    while (more && json_iter_key(&it, &key)) {
+        if (json_iter_into(&it, &block)) {
+            read_block(&block, m);
+            more = json_iter_back(&it, &block, &value);
+        } else {
+            more = json_iter_value(&it, &value);
+        }
+    }
+    return json_iter_back(content, &it, &m->content);
+}
+
+static bool read_inside(struct json_iter *row, struct message *m)
+{
+    struct json_iter it;
+    struct slice key, value;
+    bool more = true;
+
+    m->content = (struct slice){ NULL, 0 };
+    if (!json_iter_into(row, &it) || !it.object)
+        return json_iter_value(row, &m->value[MESSAGE]);
+    while (more && json_iter_key(&it, &key))
+        more = json_string_is(key, "content") ? read_blocks(&it, m) : json_iter_value(&it, &value);
+    return json_iter_back(row, &it, &m->value[MESSAGE]);
+}
+
+static void read_last_message(struct slice row, struct message *m)
+{
+    static const char *const keys[KEYS] = { "type",        "isMeta",   "isCompactSummary",
+                                            "isSidechain", "teamName", "isApiErrorMessage",
+                                            "timestamp",   "message" };
+    struct json_iter it;
+    struct slice key, value;
+    bool more = true;
+
+    *m = (struct message){ 0 };
+    if (!json_iter_open(&it, row) || !it.object)
+        return;
+    while (more && json_iter_key(&it, &key)) {
+        size_t i = json_key_in(key, keys, KEYS);
+
+        if (i == MESSAGE)
+            more = read_inside(&it, m);
+        else
+            more = json_iter_value(&it, i < KEYS ? &m->value[i] : &value);
+    }
+}
+
+/* A row of the conversation itself, taken apart; false for every other. */
+static bool read_message(struct slice row, struct message *m)
+{
+    const struct slice *value = m->value;
+
+    read_last_message(row, m);
+    return json_type(value[META]) != JSON_TRUE && json_type(value[SIDE]) != JSON_TRUE &&
+           json_type(value[TEAM]) != JSON_STRING && json_type(value[FAILED]) != JSON_TRUE &&
+           json_type(value[MESSAGE]) == JSON_OBJECT &&
+           (json_string_is(value[TYPE], "user") || json_string_is(value[TYPE], "assistant"));
+}
+
+/* What the agent answers itself (shell lines, local commands) waits for nothing; nor does a prompt that
+ * the person took back. */
+static bool waits_for_answer(struct slice row, const struct message *m, struct arena *a, bool *ok)
+{
+    struct prompt prompt = { 0 };
+
+    if (m->results)
+        return true;
+    if (!m->content.n || slice_has(row, "<bash-input>"))
+        return false;
+    *ok &= prompt_of_row(row, a, &prompt);
+    return prompt.text.p != NULL;
+}
+
+static bool was_cut(struct slice row, const struct message *m, struct arena *a, bool *ok)
+{
+    if (json_string_is(m->value[TYPE], "assistant"))
+        return m->calls;
+    return json_type(m->value[SUMMARY]) != JSON_TRUE && waits_for_answer(row, m, a, ok);
+}
+
+/* The model stands before the content of its message, so its first place is the right one. What only
+ * carries messages of others (progress rows) does not count. */
+bool last_turn_model(struct slice row, struct arena *a, struct slice *model)
+{
+    if (!slice_has(row, "\"type\":\"assistant\"") || slice_has(row, "\"type\":\"progress\""))
+        return true;
+    if (!field_first(row, true, "model", a, model))
+        return false;
+    if (slice_eq(*model, SLICE("<synthetic>")))
+        *model = (struct slice){ NULL, 0 };
+    return true;
+}
+
+bool last_turn_read(struct slice tail, struct arena *a, struct last_turn *out)
+{
+    struct message m;
+    struct slice row;
+    bool torn, ok = true;
+
+    *out = (struct last_turn){ 0 };
+    while (line_last(&tail, &row, &torn)) {
+        if (!read_message(row, &m))
+            continue;
+        out->row = row;
+        out->interrupted = was_cut(row, &m, a, &ok);
+        out->timestamp = m.value[TIME];
+        break;
+    }
+    return ok;
+}
+
+/* ---- forks, snapshots ---- */
+
+bool claude_forked_from(struct slice row, struct arena *a, struct slice *id)
+{
+    struct slice value;
+
+    *id = (struct slice){ NULL, 0 };
+    if (!json_at(row, "forkedFrom.sessionId", &value) || json_type(value) != JSON_STRING)
+        return true;
+    return json_text(value, a, id);
+}
+
+static bool knows_path(const struct restorable_files *t, struct slice path)
+{
+    for (unsigned i = 0; i < t->n && i < sizeof t->path / sizeof *t->path; i++)
+        if (slice_eq(t->path[i], path))
+            return true;
+    return false;
+}
+
+static void add_tracked_path(struct restorable_files *t, struct slice path)
+{
+    if (knows_path(t, path))
+        return;
+    if (t->n < sizeof t->path / sizeof *t->path)
+        t->path[t->n] = path;
+    t->n++;
+}
+
+bool claude_restorable_add(struct restorable_files *t, struct slice row, struct arena *a)
+{
+    enum { TYPE_OF_ROW, TRACKED_PATH, SNAPSHOT, NAMES };
+    static const char *const names[NAMES] = { "type", "trackingPath", "snapshot" };
+    struct slice found[NAMES], files, key, value, path;
+    struct json_iter it;
+
+    json_get_each(row, names, NAMES, found);
+    if (json_string_is(found[TYPE_OF_ROW], "file-history-delta")) {
+        if (json_text(found[TRACKED_PATH], a, &path))
+            add_tracked_path(t, path);
+        return false;
+    }
+    if (!json_string_is(found[TYPE_OF_ROW], "file-history-snapshot") ||
+        !json_get(found[SNAPSHOT], "trackedFileBackups", &files) || !json_iter_open(&it, files))
+        return false;
+    while (json_iter_next(&it, &key, &value))
+        if (json_text(key, a, &path))
+            add_tracked_path(t, path);
+    t->whole = true;
+    return true;
+}

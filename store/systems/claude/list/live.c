@@ -1,0 +1,129 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "store/log/lease.h"
+#include "store/systems/claude/claude.h"
+
+/* Has somebody the session open? The signs, strongest first (SAFETY.md 1.5 C): the registry of the agents and a write
+ * lease, which prove it; then where one cannot look (another user's file, a file system that other machines write to),
+ * and what agents that did not sign in are doing. Whether the file changes is watched for all systems (store/proc/write_watch.h). */
+
+const struct agents_profile claude_agents_profile = {
+    .program = (const char *const[]){ "claude", "/@anthropic-ai/claude-code/", NULL },
+    .forks = "--fork-session",
+    .config_variable = "CLAUDE_CONFIG_DIR",
+    .config_at_home = ".claude",
+};
+
+/* File systems where a lease says nothing about writers elsewhere. fd -1: it could not be opened. */
+static bool is_shared(const char *path, int fd)
+{
+    static const uint32_t kinds[] = { 0x6969 /* NFS */, 0xff534d42 /* CIFS */,
+                                      0xfe534d42 /* SMB2 */, 0x65735546 /* FUSE */ };
+    struct statfs fs;
+
+    if ((fd >= 0 ? fstatfs(fd, &fs) : statfs(path, &fs)) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if ((uint32_t)fs.f_type == kinds[i])
+            return true;
+    return false;
+}
+
+/* The directory is in the transcript: it is read only when an agent runs that may have written to it. */
+static enum agents_evidence lookup_with_cwd(const struct store *st, const struct session_ref *ref,
+                                            struct agents_query *q, pid_t *pid)
+{
+    const struct scope all = { .all = true };
+    struct session_row *row = session_row_new();
+    enum agents_evidence sign = AGENTS_MAYBE; /* what cannot be read may be */
+
+    if (row && claude_describe(st, &all, ref, row, NULL) == ERR_OK) {
+        struct slice cwd = arena_copy(&row->arena, row->cwd);
+
+        q->cwd = cwd.n ? cwd.p : "";
+        if (q->cwd)
+            sign = agents_lookup(claude_of(st)->agents, q, pid);
+        q->cwd = NULL;
+    }
+    session_row_free(row);
+    return sign;
+}
+
+static struct live look_around(const struct store *st, const struct session_ref *ref,
+                               const struct live_table *known, const struct stat *sb)
+{
+    int64_t written = (int64_t)sb->st_mtim.tv_sec * 1000 + sb->st_mtim.tv_nsec / 1000000;
+    struct agents_query q = { .session = ref->id, .written_ms = written, .known = known };
+    pid_t pid;
+    enum agents_evidence sign = agents_lookup(claude_of(st)->agents, &q, &pid);
+
+    if (sign == AGENTS_MAYBE)
+        sign = lookup_with_cwd(st, ref, &q, &pid);
+    switch (sign) {
+    case AGENTS_NAMED:
+        return (struct live){ LIVE_UNKNOWN, pid, false, "it was started with the session's id" };
+    case AGENTS_MAYBE:
+    case AGENTS_IN_CWD:
+        return (struct live){ LIVE_UNKNOWN, pid, false, "it runs in the session's directory" };
+    case AGENTS_ELSEWHERE:
+    case AGENTS_NONE: break;
+    }
+    return (struct live){ .state = LIVE_QUIET };
+}
+
+/* What its file itself tells, open or not. */
+static struct live look_at_file(const struct session_ref *ref, struct stat *sb, bool *known)
+{
+    int fd = open(ref->path.p, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    bool shared = is_shared(ref->path.p, fd);
+
+    *known = (fd >= 0 ? fstat(fd, sb) : stat(ref->path.p, sb)) == 0;
+    /* The only sign of a program that is not in the registry. */
+    if (fd >= 0 && lease_fd_in_use_close(fd))
+        return (struct live){ .state = LIVE_RUNNING, .why = "a program has the session open" };
+    if (*known && geteuid() != 0 && sb->st_uid != geteuid())
+        return (struct live){ .state = LIVE_UNKNOWN, .why = "it belongs to another user" };
+    if (shared)
+        return (struct live){ .state = LIVE_UNKNOWN,
+                              .why = "other machines may write to its file system" };
+    return (struct live){ .state = LIVE_QUIET };
+}
+
+static struct live live_with(const struct store *st, const struct session_ref *ref,
+                             const struct live_table *table)
+{
+    struct stat sb;
+    bool known = false;
+    struct live registered = live_of(table, ref->id);
+
+    if (registered.state != LIVE_QUIET)
+        return registered;
+    struct live file = look_at_file(ref, &sb, &known);
+
+    if (file.state != LIVE_QUIET)
+        return file;
+    return known ? look_around(st, ref, table, &sb) : registered;
+}
+
+enum err_code claude_live_many(const struct store *st, const struct session_ref *const ref[],
+                               size_t n, struct live out[], struct err *e)
+{
+    struct live_table table;
+    enum err_code rc = live_read(st->path, &table, e);
+
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < n; i++)
+        out[i] = live_with(st, ref[i], &table);
+    live_fini(&table);
+    return ERR_OK;
+}
+
+enum err_code claude_live(const struct store *st, const struct session_ref *ref, struct live *out,
+                          struct err *e)
+{
+    return claude_live_many(st, &ref, 1, out, e);
+}

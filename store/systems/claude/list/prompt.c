@@ -1,0 +1,303 @@
+#include "store/systems/claude/list/prompt.h"
+
+#include <string.h>
+
+#include "lite/base/utf8.h"
+#include "lite/json/json.h"
+
+enum { PROMPT_UNITS = 200 };
+
+#define PASTE_OPEN "<pasted_content id=\""
+#define PASTE_CLOSE "\n</pasted_content id=\"hhhh\">"
+enum {
+    PASTE_ID = sizeof PASTE_OPEN - 1, /* where the four digits stand in the opening */
+    PASTE_BODY = PASTE_ID + 4 + 3,    /* behind digits, quote, bracket and newline */
+    PASTE_CLOSE_SIZE = sizeof PASTE_CLOSE - 1,
+    PASTE_CLOSE_ID = PASTE_CLOSE_SIZE - 6,
+};
+
+static struct slice skip_front(struct slice text, size_t n)
+{
+    return (struct slice){ text.p + n, text.n - n };
+}
+
+/* ---- pasted blocks ---- */
+
+static bool is_paste_open(struct slice text)
+{
+    if (text.n < PASTE_BODY || memcmp(text.p + PASTE_ID + 4, "\">\n", 3) != 0)
+        return false;
+    for (size_t i = PASTE_ID; i < PASTE_ID + 4; i++)
+        if (!strchr("0123456789abcdef", text.p[i]) || !text.p[i])
+            return false;
+    return true;
+}
+
+/* The end of a block is looked for from the newline before its body, which may be empty. */
+static const char *paste_close(struct slice block)
+{
+    char close[] = PASTE_CLOSE;
+    struct slice rest = skip_front(block, PASTE_BODY - 1);
+
+    memcpy(close + PASTE_CLOSE_ID, block.p + PASTE_ID, 4);
+    return find_bytes(rest.p, rest.n, close, PASTE_CLOSE_SIZE);
+}
+
+static bool next_paste(struct slice text, const char **open)
+{
+    for (;;) {
+        *open = find_bytes(text.p, text.n, PASTE_OPEN, PASTE_ID);
+        if (!*open)
+            return false;
+        text = skip_front(text, (size_t)(*open - text.p));
+        if (is_paste_open(text))
+            return true;
+        text = skip_front(text, PASTE_ID);
+    }
+}
+
+static size_t append_range(char *out, size_t at, const char *from, const char *to)
+{
+    memcpy(out + at, from, (size_t)(to - from));
+    return at + (size_t)(to - from);
+}
+
+/* Bodies stay, their wrapping goes, with up to two newlines on each side. A block that does not end
+ * stops the unwrapping. */
+static bool unwrap_pasted(struct slice text, struct arena *a, struct slice *out)
+{
+    const char *open, *close;
+    size_t n = 0;
+
+    *out = text;
+    if (!next_paste(text, &open))
+        return true;
+    char *plain = arena_alloc(a, text.n);
+
+    if (!plain)
+        return false;
+    while (next_paste(text, &open)) {
+        struct slice block = skip_front(text, (size_t)(open - text.p));
+
+        close = paste_close(block);
+        if (!close)
+            break;
+        for (int i = 0; i < 2 && open > text.p && open[-1] == '\n'; i++)
+            open--;
+        n = append_range(plain, n, text.p, open);
+        if (close > block.p + PASTE_BODY)
+            n = append_range(plain, n, block.p + PASTE_BODY, close);
+        text = skip_front(text, (size_t)(close + PASTE_CLOSE_SIZE - text.p));
+        for (int i = 0; i < 2 && slice_starts(text, "\n"); i++)
+            text = skip_front(text, 1);
+    }
+    n = append_range(plain, n, text.p, text.p + text.n);
+    *out = (struct slice){ plain, n };
+    return true;
+}
+
+/* ---- one text ---- */
+
+static bool newlines_to_spaces(struct slice text, struct arena *a, struct slice *line)
+{
+    if (memchr(text.p, '\n', text.n)) {
+        text = arena_copy(a, text);
+        if (!text.p)
+            return false;
+        for (char *p = (char *)text.p; (p = memchr(p, '\n', (size_t)(text.p + text.n - p)));)
+            *p = ' ';
+    }
+    *line = utf8_js_trim(text);
+    return true;
+}
+
+/* What stands between an opening and the next closing tag. */
+static bool between(struct slice text, const char *open, const char *close, struct slice *inner)
+{
+    const char *p = find_bytes(text.p, text.n, open, strlen(open));
+
+    if (!p)
+        return false;
+    struct slice rest = skip_front(text, (size_t)(p - text.p) + strlen(open));
+    const char *end = find_bytes(rest.p, rest.n, close, strlen(close));
+
+    if (!end)
+        return false;
+    *inner = (struct slice){ rest.p, (size_t)(end - rest.p) };
+    return true;
+}
+
+/* A name may not run over a line end (of those that are left: CR, U+2028, U+2029). */
+static bool command_name(struct slice text, struct slice *name)
+{
+    while (between(text, "<command-name>", "</command-name>", name)) {
+        if (!slice_has(*name, "\r") && !slice_has(*name, "\xE2\x80\xA8") &&
+            !slice_has(*name, "\xE2\x80\xA9"))
+            return true;
+        text = skip_front(text, (size_t)(name->p - text.p));
+    }
+    return false;
+}
+
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-';
+}
+
+/* Something the agent wrote in the person's name: <tag ...> or a note of an interrupt. */
+static bool written_by_agent(struct slice text)
+{
+    if (slice_starts(text, "[Request interrupted by user"))
+        return memchr(text.p, ']', text.n) != NULL;
+    if (text.n < 3 || text.p[0] != '<' || text.p[1] < 'a' || text.p[1] > 'z')
+        return false;
+    struct slice rest = skip_front(text, 2);
+
+    while (rest.n && is_word(rest.p[0]))
+        rest = skip_front(rest, 1);
+    return rest.n && (rest.p[0] == '>' || utf8_is_js_space(utf8_next(&rest, true)));
+}
+
+static bool join_texts(const char *before, struct slice text, const char *after, struct arena *a,
+                       struct slice *out)
+{
+    size_t n = strlen(before), m = strlen(after);
+    char *p = arena_alloc(a, n + text.n + m);
+
+    if (!p)
+        return false;
+    memcpy(p, before, n);
+    memcpy(p + n, text.p, text.n);
+    memcpy(p + n + text.n, after, m);
+    *out = (struct slice){ p, n + text.n + m };
+    return true;
+}
+
+static bool prompt_of_text(struct slice text, struct arena *a, struct prompt *out)
+{
+    struct slice line, inner;
+
+    if (!unwrap_pasted(text, a, &line) || !newlines_to_spaces(line, a, &line))
+        return false;
+    if (!line.n)
+        return true;
+    if (command_name(line, &inner)) {
+        if (!out->command.n)
+            out->command = inner;
+        return true;
+    }
+    if (between(line, "<bash-input>", "</bash-input>", &inner))
+        return join_texts("! ", utf8_js_trim(inner), "", a, &out->text);
+    if (written_by_agent(line))
+        return true;
+    if (utf8_utf16_length(line) > PROMPT_UNITS)
+        return join_texts("", utf8_js_trim(utf8_utf16_prefix(line, PROMPT_UNITS)), "\xE2\x80\xA6",
+                          a, &out->text);
+    out->text = line;
+    return true;
+}
+
+/* ---- rows ---- */
+
+static bool block_is(struct slice block, const char *type)
+{
+    struct slice value;
+
+    return json_get(block, "type", &value) && json_string_is(value, type);
+}
+
+static bool has_tool_result(struct slice blocks)
+{
+    struct json_iter it;
+    struct slice key, block;
+
+    if (!json_iter_open(&it, blocks))
+        return false;
+    while (json_iter_next(&it, &key, &block))
+        if (block_is(block, "tool_result"))
+            return true;
+    return false;
+}
+
+bool prompt_of_content(struct slice content, struct arena *a, struct prompt *out)
+{
+    struct json_iter it;
+    struct slice key, block, text;
+
+    if (json_type(content) == JSON_STRING)
+        return json_text(content, a, &text) && prompt_of_text(text, a, out);
+    if (json_type(content) != JSON_ARRAY || has_tool_result(content))
+        return true;
+    if (!json_iter_open(&it, content))
+        return true;
+    while (!out->text.p && json_iter_next(&it, &key, &block)) {
+        struct slice value;
+
+        if (!block_is(block, "text") || !json_get(block, "text", &value) ||
+            json_type(value) != JSON_STRING)
+            continue;
+        if (!json_text(value, a, &text) || !prompt_of_text(text, a, out))
+            return false;
+    }
+    return true;
+}
+
+bool prompt_of_row(struct slice row, struct arena *a, struct prompt *out)
+{
+    enum { TYPE, META, SUMMARY, MESSAGE, KEYS };
+    static const char *const keys[KEYS] = { "type", "isMeta", "isCompactSummary", "message" };
+    struct slice value[KEYS], content;
+
+    json_get_each(row, keys, KEYS, value);
+    if (!json_string_is(value[TYPE], "user") || json_type(value[META]) == JSON_TRUE ||
+        json_type(value[SUMMARY]) == JSON_TRUE)
+        return true;
+    if (json_type(value[MESSAGE]) != JSON_OBJECT || !json_get(value[MESSAGE], "content", &content))
+        return true;
+    return prompt_of_content(content, a, out);
+}
+
+/* The text tests that come before a row is parsed. They look anywhere in it. */
+static bool candidate(struct slice row)
+{
+    return (slice_has(row, "\"type\":\"user\"") || slice_has(row, "\"type\": \"user\"")) &&
+           !slice_has(row, "\"tool_result\"") && !slice_has(row, "\"isMeta\":true") &&
+           !slice_has(row, "\"isMeta\": true");
+}
+
+static bool summary_row(struct slice row)
+{
+    return slice_has(row, "\"isCompactSummary\":true") ||
+           slice_has(row, "\"isCompactSummary\": true");
+}
+
+bool prompt_first(struct slice head, struct arena *a, struct prompt *out)
+{
+    struct slice row;
+    bool torn;
+
+    while (!out->text.p && slice_line(&head, &row, &torn)) {
+        if (!candidate(row) || summary_row(row) || !json_valid(row))
+            continue;
+        if (!prompt_of_row(row, a, out))
+            return false;
+    }
+    return true;
+}
+
+struct slice prompt_media(struct slice head)
+{
+    struct slice row;
+    bool torn;
+
+    while (slice_line(&head, &row, &torn)) {
+        if (!candidate(row))
+            continue;
+        if (slice_has(row, "\"type\":\"image\"") || slice_has(row, "\"type\": \"image\""))
+            return SLICE("Image");
+        if (slice_has(row, "\"type\":\"document\"") || slice_has(row, "\"type\": \"document\""))
+            return SLICE("Document");
+    }
+    return (struct slice){ NULL, 0 };
+}

@@ -1,0 +1,159 @@
+#include "store/systems/claude/list/sidecar.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#include <utf8proc.h>
+
+#include "lite/base/time.h"
+#include "lite/base/utf8.h"
+#include "lite/io/file.h"
+#include "lite/json/json.h"
+#include "store/systems/claude/claude.h"
+
+enum { TITLE_CHARACTERS = 200, TITLE_FILE_MAX = 1 << 20, MARK_FILE_MAX = 4096 };
+
+/* A document of the side folder that parses, as bytes in the arena; .p is NULL where there is none. */
+static bool read_document(const struct session_ref *ref, const char *name, unsigned flags,
+                          size_t max, struct arena *a, struct slice *out)
+{
+    struct slice path = claude_side_path(ref, name, a);
+    struct buf bytes = { 0 };
+    enum err_code rc = ERR_NOMEM;
+
+    *out = (struct slice){ NULL, 0 };
+    if (path.p)
+        rc = file_read_all(AT_FDCWD, path.p, flags, max, &bytes, NULL);
+    if (rc == ERR_OK && json_valid(buf_slice(&bytes))) {
+        *out = arena_copy(a, buf_slice(&bytes));
+        rc = out->p ? ERR_OK : ERR_NOMEM;
+    }
+    buf_fini(&bytes);
+    return rc != ERR_NOMEM;
+}
+
+/* ---- the title ---- */
+
+static bool breaks_line(uint32_t cp)
+{
+    utf8proc_category_t category = utf8proc_category((utf8proc_int32_t)cp);
+
+    return category == UTF8PROC_CATEGORY_CC || category == UTF8PROC_CATEGORY_CF || cp == 0x2028 ||
+           cp == 0x2029;
+}
+
+/* Each run of control and format characters becomes one space; cut after 200 characters. */
+static bool title_line(struct slice text, struct arena *a, struct slice *line)
+{
+    char *p = arena_alloc(a, text.n + 1);
+    size_t n = 0;
+    bool in_run = false;
+
+    if (!p)
+        return false;
+    for (size_t characters = 0; text.n && characters < TITLE_CHARACTERS;) {
+        uint32_t cp = utf8_next(&text, true);
+
+        if (breaks_line(cp)) {
+            if (!in_run)
+                p[n++] = ' ';
+            characters += !in_run;
+            in_run = true;
+        } else {
+            n += utf8_encode(p + n, cp);
+            characters++;
+            in_run = false;
+        }
+    }
+    *line = utf8_js_trim((struct slice){ p, n });
+    return true;
+}
+
+bool sidecar_title(const struct session_ref *ref, struct arena *a, struct slice *title)
+{
+    struct slice document, text;
+
+    *title = (struct slice){ NULL, 0 };
+    if (!read_document(ref, "custom-title.json", FILE_FOLLOW, TITLE_FILE_MAX, a, &document))
+        return false;
+    if (!document.p || !json_get(document, "customTitle", &text) || json_type(text) != JSON_STRING)
+        return true;
+    return json_text(text, a, &text) && title_line(utf8_js_trim(text), a, title);
+}
+
+/* ---- the archive mark ---- */
+
+/* Checks digits and fixed characters against a pattern ('0' is any digit) and cuts them off. */
+static bool match_pattern(struct slice *text, const char *pattern)
+{
+    size_t n = strlen(pattern);
+
+    if (text->n < n)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        char c = text->p[i];
+        if (pattern[i] == '0' ? c < '0' || c > '9' : c != pattern[i])
+            return false;
+    }
+    *text = (struct slice){ text->p + n, text->n - n };
+    return true;
+}
+
+static int two_digits(const char *p)
+{
+    return (p[0] - '0') * 10 + (p[1] - '0');
+}
+
+static bool is_day(const char *date)
+{
+    static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
+    int century = two_digits(date), year = two_digits(date + 2);
+    int month = two_digits(date + 5), day = two_digits(date + 8);
+    bool leap = year ? year % 4 == 0 : century % 4 == 0;
+
+    return month >= 1 && month <= 12 && day >= 1 && day <= days[month - 1] + (leap && month == 2);
+}
+
+static bool is_hour_minute(const char *p)
+{
+    return two_digits(p) < 24 && two_digits(p + 3) < 60;
+}
+
+/* A date and time with seconds that names its zone, stricter than time_parse: what else stands in a mark makes the
+ * agent pass over it. */
+static bool is_timestamp(struct slice text)
+{
+    const char *p = text.p;
+
+    if (!match_pattern(&text, "0000-00-00T00:00:00") || !is_day(p) || !is_hour_minute(p + 11) ||
+        two_digits(p + 17) >= 60)
+        return false;
+    if (match_pattern(&text, ".0"))
+        while (match_pattern(&text, "0"))
+            continue;
+    if (match_pattern(&text, "Z"))
+        return text.n == 0;
+    return (match_pattern(&text, "+00:00") || match_pattern(&text, "-00:00")) && text.n == 0 &&
+           is_hour_minute(text.p - 5);
+}
+
+bool sidecar_archive_mark(const struct session_ref *ref, struct arena *a, struct archive_mark *mark)
+{
+    static const char *const keys[] = { "archived", "at" };
+    struct slice document, value[2], at;
+
+    *mark = (struct archive_mark){ .at_ms = TIME_NONE };
+    if (!read_document(ref, "archived.json", 0, MARK_FILE_MAX, a, &document))
+        return false;
+    if (!document.p || json_get_each(document, keys, 2, value) != 2)
+        return true;
+    enum json_type type = json_type(value[0]);
+
+    if ((type != JSON_TRUE && type != JSON_FALSE) || json_type(value[1]) != JSON_STRING)
+        return true;
+    if (!json_text(value[1], a, &at))
+        return false;
+    if (is_timestamp(at) && time_parse(at, &mark->at_ms))
+        *mark = (struct archive_mark){ true, type == JSON_TRUE, mark->at_ms };
+    return true;
+}

@@ -1,0 +1,233 @@
+#include <string.h>
+#include <sys/stat.h>
+
+#include "store/api/checkpoint.h"
+#include "store/rewind/diff/linediff.h"
+#include "store/rewind/plan/source.h"
+#include "store/systems/claude/claude.h"
+#include "store/systems/claude/rewind/planner.h"
+
+/* The points of a session that one can go back to, and what each turn changed. */
+
+static bool same_entry(const struct file_history_entry *a, const struct file_history_entry *b)
+{
+    if (!a || !b || !a->backup || !b->backup)
+        return a && b && !a->backup == !b->backup;
+    return strcmp(a->backup, b->backup) == 0;
+}
+
+/* What the turn changed: entries that are others at the next point; in the newest turn, files written since. */
+static size_t count_changed(const struct planner *p, size_t turn)
+{
+    const struct file_history *h = &p->history;
+    size_t n = 0;
+
+    if (turn + 1 == h->n)
+        return p->writes.n;
+    for (size_t i = 0; i < h->paths; i++)
+        n += !same_entry(file_history_at(h, turn, h->path[i]),
+                         file_history_at(h, turn + 1, h->path[i]));
+    return n;
+}
+
+static const char *why_not(struct planner *p, size_t turn)
+{
+    const struct file_history *h = &p->history;
+    struct stat st;
+
+    if (h->turn[turn].lost)
+        return planner_lost_turn;
+    for (size_t i = 0; i < h->turn[turn].n; i++) {
+        const struct file_history_entry *entry = &h->turn[turn].entry[i];
+        const char *path = entry->backup && entry->valid ? planner_backup(p, entry->backup) : NULL;
+
+        if (path && lstat(path, &st))
+            return "the saved copies of this point are gone (clients keep the last 100)";
+    }
+    return NULL;
+}
+
+static enum err_code read_prompt_text(struct planner *p, size_t message, struct arena *a,
+                                      struct slice *out, struct err *e)
+{
+    struct buf row = { 0 };
+    struct block_list blocks = { 0 };
+    enum err_code rc = transcript_read(p->transcript, message, &row, e);
+
+    if (!rc)
+        rc = claude_blocks(&p->claude->base, buf_slice(&row), &blocks, e);
+    for (size_t i = 0; i < blocks.n && !rc && !out->p; i++)
+        if (blocks.block[i].kind == BLOCK_PROMPT || blocks.block[i].kind == BLOCK_COMMAND) {
+            *out = arena_copy(a, blocks.block[i].text);
+            rc = out->p ? ERR_OK : err_nomem(e);
+        }
+    transcript_blocks_fini(&blocks);
+    buf_fini(&row);
+    return rc;
+}
+
+static enum err_code add_checkpoint(struct planner *p, size_t turn, struct checkpoint_list *list,
+                                    struct err *e)
+{
+    const struct file_history *h = &p->history;
+    const struct file_history_turn *t = &h->turn[turn];
+    size_t next = turn + 1 < h->n ? h->turn[turn + 1].message : p->transcript->n, shell;
+    struct checkpoint *c = &list->checkpoint[list->n++];
+
+    *c = (struct checkpoint){ .id = arena_copy(&list->arena, t->id),
+                              .time_ms = t->time_ms,
+                              .kind = CHECKPOINT_TURN,
+                              .files = count_changed(p, turn),
+                              .why = why_not(p, turn) };
+    c->message = c->id;
+    enum err_code rc =
+        c->id.p ? read_prompt_text(p, t->message, &list->arena, &c->prompt, e) : err_nomem(e);
+
+    if (!rc)
+        rc = planner_shell(p, t->message, next, &shell, e);
+    c->shell = !rc && shell > 0;
+    return rc;
+}
+
+enum err_code claude_checkpoints(const struct store *st, const struct session_ref *ref,
+                                 struct checkpoint_list *out, struct err *e)
+{
+    struct planner p;
+    struct checkpoint_list list = { 0 };
+    enum err_code rc = planner_open(&p, st, ref, e);
+
+    if (rc)
+        return rc;
+    list.checkpoint = arena_zalloc(&list.arena, sizeof *list.checkpoint * (p.history.n + 1));
+    if (!list.checkpoint)
+        rc = err_nomem(e);
+    for (size_t i = 0; i < p.history.n && !rc; i++)
+        rc = add_checkpoint(&p, i, &list, e);
+    planner_close(&p);
+    if (rc)
+        checkpoint_list_fini(&list);
+    else
+        *out = list;
+    return rc;
+}
+
+/* ---- lines ---- */
+
+/* The copies of one file at a turn's point and at the next. */
+struct counting {
+    struct planner *planner;
+    struct source_content before, after;
+};
+
+/* What cannot be read counts as nothing: these figures are for the eye. */
+static enum err_code read_backup(struct counting *k, const struct file_history_entry *entry,
+                                 struct source_content *out, struct err *e)
+{
+    struct rewind_source s = { 0 };
+    struct err ignored;
+
+    out->bytes.n = 0;
+    if (!entry || !entry->backup || !entry->valid)
+        return ERR_OK;
+    s.file = planner_backup(k->planner, entry->backup);
+    enum err_code rc = s.file ? source_read(&s, NULL, out, &ignored) : ERR_NOMEM;
+
+    if (rc || !out->held)
+        out->bytes.n = 0;
+    return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
+}
+
+static enum err_code count_texts(struct counting *k, struct slice after, struct checkpoint *c,
+                                 struct err *e)
+{
+    unsigned insertions = 0, deletions = 0;
+    bool binary;
+    enum err_code rc =
+        linediff_count(buf_slice(&k->before.bytes), after, &insertions, &deletions, &binary, e);
+
+    if (!rc && !binary) {
+        c->insertions += insertions;
+        c->deletions += deletions;
+    }
+    return rc;
+}
+
+static enum err_code count_entry(struct counting *k, const struct file_history_entry *from,
+                                 const struct file_history_entry *to, struct checkpoint *c,
+                                 struct err *e)
+{
+    enum err_code rc = same_entry(from, to) ? ERR_OK : read_backup(k, from, &k->before, e);
+
+    if (rc || same_entry(from, to))
+        return rc;
+    rc = read_backup(k, to, &k->after, e);
+    return rc ? rc : count_texts(k, buf_slice(&k->after.bytes), c, e);
+}
+
+/* The newest turn: what the session's own tools wrote since, where that is known. */
+static enum err_code count_newest(struct counting *k, size_t turn, struct checkpoint *c,
+                                  struct err *e)
+{
+    const struct file_history *h = &k->planner->history;
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < h->paths && !rc; i++) {
+        const char *path = planner_path(k->planner, h->path[i]);
+        const struct lastwrite *w = path ? lastwrites_find(&k->planner->writes, path) : NULL;
+
+        if (!w || !w->known)
+            continue;
+        rc = read_backup(k, file_history_at(h, turn, h->path[i]), &k->before, e);
+        if (!rc)
+            rc = count_texts(k, w->bytes, c, e);
+    }
+    return rc;
+}
+
+static enum err_code count_history_turn(struct counting *k, size_t turn, struct checkpoint *c,
+                                        struct err *e)
+{
+    const struct file_history *h = &k->planner->history;
+    enum err_code rc = ERR_OK;
+
+    if (turn + 1 == h->n)
+        return count_newest(k, turn, c, e);
+    for (size_t i = 0; i < h->paths && !rc; i++)
+        rc = count_entry(k, file_history_at(h, turn, h->path[i]),
+                         file_history_at(h, turn + 1, h->path[i]), c, e);
+    return rc;
+}
+
+/* Turns are those of the list, unless the session went on between: then there is nothing to complete. */
+static bool is_turn(const struct planner *p, size_t turn, const struct checkpoint_list *list)
+{
+    return turn < list->n && slice_eq(p->history.turn[turn].id, list->checkpoint[turn].id);
+}
+
+enum err_code claude_count_lines(const struct store *st, const struct session_ref *ref,
+                                 const atomic_bool *cancel, struct checkpoint_list *list,
+                                 struct err *e)
+{
+    struct planner p;
+    struct counting k = { .planner = &p };
+    enum err_code rc = planner_open(&p, st, ref, e);
+
+    if (rc)
+        return rc;
+
+    for (size_t i = 0; i < p.history.n && is_turn(&p, i, list) && !rc; i++) {
+        struct checkpoint *c = &list->checkpoint[i];
+
+        if (cancel && atomic_load(cancel))
+            rc = err_set(e, ERR_CANCELLED, ref->path.p, "count lines");
+        if (rc || c->why)
+            continue;
+        c->insertions = c->deletions = 0;
+        rc = count_history_turn(&k, i, c, e);
+        c->counted = !rc;
+    }
+    source_content_fini(&k.before);
+    source_content_fini(&k.after);
+    planner_close(&p);
+    return rc;
+}

@@ -1,0 +1,376 @@
+#include "store/systems/claude/rewind/file_history.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#include "lite/base/time.h"
+#include "lite/io/file.h"
+#include "lite/json/json.h"
+#include "lite/scan/index.h"
+
+enum { HISTORY_SNAPSHOT = 1, HISTORY_DELTA }; /* places in the table below */
+
+static const char *const kinds[] = { "file-history-snapshot", "file-history-delta", NULL };
+
+struct reader {
+    struct file_history *h;
+    struct arena scratch; /* decoded texts of one row */
+    struct buf row;
+    struct file file;
+    struct index ix;
+};
+
+/* ---- small helpers ---- */
+
+bool file_history_is_backup_name(struct slice s)
+{
+    size_t hex = 0, i;
+
+    while (hex < s.n && strchr("0123456789abcdef", s.p[hex]) && s.p[hex])
+        hex++;
+    if ((hex != 16 && hex != 64) || s.n < hex + 3 || memcmp(s.p + hex, "@v", 2) != 0)
+        return false;
+    for (i = hex + 2; i < s.n; i++)
+        if (s.p[i] < '0' || s.p[i] > '9')
+            return false;
+    return true;
+}
+
+static bool get_id(struct reader *r, struct slice object, const char *key, struct id128 *id,
+                   struct slice *text)
+{
+    struct slice s;
+
+    if (!json_get_text(object, key, &r->scratch, &s))
+        return false;
+    *id = id128_of(s);
+    *text = s;
+    return true;
+}
+
+static struct file_history_turn *find_turn(struct file_history *h, struct id128 prompt)
+{
+    for (size_t i = h->n; i > 0; i--)
+        if (id128_eq(h->turn[i - 1].prompt, prompt))
+            return &h->turn[i - 1];
+    return NULL;
+}
+
+/* ---- entries ---- */
+
+/* What is no path is told all the same, with a name that can be. */
+static const char *keep_path(struct arena *a, struct slice path, bool *is_none)
+{
+    struct buf text = { 0 };
+    bool ok = true;
+
+    *is_none = path.n == 0 || memchr(path.p, '\0', path.n);
+    if (!*is_none)
+        return arena_copy(a, path).p;
+    for (size_t i = 0; i < path.n && ok; i++)
+        ok = (path.p[i] ? buf_add(&text, (struct slice){ path.p + i, 1 })
+                        : buf_add(&text, SLICE("\\0"))) == ERR_OK;
+    const char *kept = ok ? arena_copy(a, path.n ? buf_slice(&text) : SLICE("(no name)")).p : NULL;
+
+    buf_fini(&text);
+    return kept;
+}
+
+static bool read_backup_entry(struct reader *r, struct slice path, struct slice value,
+                              struct file_history_entry *out)
+{
+    struct arena *a = &r->h->arena;
+    struct slice name, parent, v;
+
+    *out = (struct file_history_entry){ .valid = true };
+    out->path = keep_path(a, path, &out->no_path);
+    if (!out->path)
+        return false;
+    if (json_get_text(value, "backupFileName", &r->scratch, &name)) {
+        out->valid = file_history_is_backup_name(name);
+        out->backup = arena_copy(a, name).p;
+        if (!out->backup)
+            return false;
+    } else if (!json_get(value, "backupFileName", &v) || json_type(v) != JSON_NULL) {
+        out->valid = false;
+        out->backup = "";
+    }
+    if (json_get_text(value, "backupTime", &r->scratch, &out->time) &&
+        !(out->time = arena_copy(a, out->time)).p)
+        return false;
+    if (json_get_text(value, "realParentDir", &r->scratch, &parent) && parent.n) {
+        out->real_parent = arena_copy(a, parent).p;
+        if (!out->real_parent)
+            return false;
+    }
+    if (!json_get(value, "version", &v) || !json_int(v, &out->version))
+        out->version = 0;
+    return true;
+}
+
+/* The number of a path, old or new. */
+static enum err_code track(struct file_history *h, const char *path, uint32_t *number)
+{
+    size_t before = h->number.n;
+
+    if (textset_add(&h->number, slice_of(path), number))
+        return ERR_NOMEM;
+    if (h->number.n == before)
+        return ERR_OK;
+    const char **list = arena_grow(&h->arena, h->path, h->paths, sizeof *list);
+
+    if (!list)
+        return ERR_NOMEM;
+    h->path = list;
+    h->path[h->paths++] = path;
+    return ERR_OK;
+}
+
+/* Room for a number in the turn's table. */
+static enum err_code reserve_number(struct file_history *h, struct file_history_turn *t,
+                                    uint32_t number)
+{
+    size_t n = h->paths > 2 * t->ats ? h->paths : 2 * t->ats;
+
+    if (number < t->ats)
+        return ERR_OK;
+    uint32_t *at = arena_zalloc(&h->arena, n * sizeof *at);
+
+    if (!at)
+        return ERR_NOMEM;
+    if (t->ats)
+        memcpy(at, t->at, t->ats * sizeof *at);
+    t->at = at;
+    t->ats = n;
+    return ERR_OK;
+}
+
+/* Adds an entry to a turn, in the place of an older one of the same file. */
+static enum err_code set_turn_entry(struct file_history *h, struct file_history_turn *t,
+                                    const struct file_history_entry *entry)
+{
+    uint32_t number;
+
+    if (track(h, entry->path, &number) || reserve_number(h, t, number))
+        return ERR_NOMEM;
+    if (t->at[number]) {
+        t->entry[t->at[number] - 1] = *entry;
+        return ERR_OK;
+    }
+    struct file_history_entry *list = arena_grow(&h->arena, t->entry, t->n, sizeof *list);
+
+    if (!list)
+        return ERR_NOMEM;
+    t->entry = list;
+    t->entry[t->n++] = *entry;
+    t->at[number] = (uint32_t)t->n;
+    return ERR_OK;
+}
+
+/* ---- rows ---- */
+
+/* A prompt counts when it is part of the conversation; the turns were made from it, all lost until a row says
+ * otherwise. */
+static enum err_code take_snapshot(struct reader *r, struct slice row)
+{
+    struct slice snapshot, files, id, key, value, stamp;
+    struct id128 prompt;
+    struct json_iter it;
+    struct file_history_turn *t;
+
+    if (!json_get(row, "snapshot", &snapshot) || !get_id(r, snapshot, "messageId", &prompt, &id) ||
+        !json_get(snapshot, "trackedFileBackups", &files) || !(t = find_turn(r->h, prompt)))
+        return ERR_OK;
+    t->lost = false;
+    t->n = 0; /* a later row for the same prompt says it all again */
+    t->entry = NULL;
+    t->at = NULL;
+    t->ats = 0;
+    if (json_get_text(snapshot, "timestamp", &r->scratch, &stamp))
+        time_parse(stamp, &t->time_ms);
+    enum err_code rc = json_iter_open(&it, files) ? ERR_OK : ERR_FORMAT;
+
+    while (!rc && json_iter_next(&it, &key, &value)) {
+        struct file_history_entry entry;
+        struct slice path;
+
+        if (!json_text(key, &r->scratch, &path))
+            return ERR_NOMEM;
+        rc =
+            read_backup_entry(r, path, value, &entry) ? set_turn_entry(r->h, t, &entry) : ERR_NOMEM;
+    }
+    return rc == ERR_FORMAT ? ERR_OK : rc;
+}
+
+static enum err_code take_delta(struct reader *r, struct slice row)
+{
+    struct slice id, path, backup;
+    struct id128 prompt;
+    struct file_history_entry entry;
+    struct file_history_turn *t;
+
+    if (!get_id(r, row, "snapshotMessageId", &prompt, &id) || !(t = find_turn(r->h, prompt)) ||
+        !json_get_text(row, "trackingPath", &r->scratch, &path) ||
+        !json_get(row, "backup", &backup))
+        return ERR_OK;
+    if (!read_backup_entry(r, path, backup, &entry))
+        return ERR_NOMEM;
+    return set_turn_entry(r->h, t, &entry);
+}
+
+static enum err_code read_history_row(struct reader *r, const struct index_line *line,
+                                      struct err *e)
+{
+    size_t got;
+
+    r->row.n = 0;
+    arena_reset(&r->scratch);
+    if (buf_reserve(&r->row, line->length))
+        return err_nomem(e);
+    enum err_code rc = file_read(&r->file, line->offset, r->row.p, line->length, &got, e);
+
+    if (rc)
+        return rc;
+    struct slice row = { r->row.p, got };
+
+    if (!json_valid(row))
+        return ERR_OK;
+    rc = line->kind == HISTORY_SNAPSHOT ? take_snapshot(r, row) : take_delta(r, row);
+    return rc ? err_nomem(e) : ERR_OK;
+}
+
+/* ---- all of it ---- */
+
+/* One turn for each user row of the conversation; those of which no row speaks are taken out again at the end. */
+static enum err_code add_turns(struct file_history *h, const struct transcript *t)
+{
+    h->turn = arena_zalloc(&h->arena, sizeof *h->turn * (t->n + 1));
+    if (!h->turn)
+        return ERR_NOMEM;
+    for (size_t i = 0; i < t->n; i++)
+        if (t->message[i].kind == MESSAGE_USER && !id128_none(t->message[i].id))
+            h->turn[h->n++] = (struct file_history_turn){ .prompt = t->message[i].id,
+                                                          .time_ms = t->message[i].time_ms,
+                                                          .lost = true,
+                                                          .message = i };
+    return ERR_OK;
+}
+
+static void drop_silent_turns(struct file_history *h)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < h->n; i++)
+        if (!h->turn[i].lost || h->turn[i].n)
+            h->turn[kept++] = h->turn[i];
+    h->n = kept;
+}
+
+/* The uuids as they are written, for those that remain. */
+static enum err_code name_turns(struct file_history *h, const struct transcript *t, struct err *e)
+{
+    struct buf row = { 0 };
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < h->n && !rc; i++) {
+        rc = transcript_read(t, h->turn[i].message, &row, e);
+        if (!rc && !json_get_text(buf_slice(&row), "uuid", &h->arena, &h->turn[i].id))
+            h->turn[i].id = (struct slice){ NULL, 0 };
+        if (!rc && h->turn[i].id.n)
+            h->turn[i].id = arena_copy(&h->arena, h->turn[i].id);
+    }
+    buf_fini(&row);
+    return rc;
+}
+
+static enum err_code read_rows(struct reader *r, struct err *e)
+{
+    static const struct index_keys keys = { .type = "type", .kinds = kinds };
+    enum err_code rc = index_build(&r->ix, &r->file, &keys, 0, NULL, e);
+
+    for (size_t i = 0; i < r->ix.n && !rc; i++)
+        if (r->ix.line[i].kind && r->ix.line[i].state == LINE_OK)
+            rc = read_history_row(r, &r->ix.line[i], e);
+    return rc;
+}
+
+/* What is asked of each path. */
+static enum err_code note_ends(struct file_history *h)
+{
+    size_t size = sizeof *h->first * (h->paths + 1);
+    uint32_t number;
+
+    h->first = arena_zalloc(&h->arena, size);
+    h->newest = arena_zalloc(&h->arena, size);
+    if (!h->first || !h->newest)
+        return ERR_NOMEM;
+    for (size_t i = 0; i < h->n; i++)
+        for (size_t k = 0; k < h->turn[i].n; k++) {
+            const struct file_history_entry *entry = &h->turn[i].entry[k];
+
+            number = textset_find(&h->number, slice_of(entry->path));
+            h->newest[number] = entry;
+            if (!h->first[number] && entry->version == 1)
+                h->first[number] = entry;
+        }
+    return ERR_OK;
+}
+
+enum err_code file_history_read(const struct session_ref *ref, const struct transcript *t,
+                                struct file_history *out, struct err *e)
+{
+    struct file_history h = { 0 };
+    struct reader r = { .h = &h };
+    enum err_code rc = file_open(AT_FDCWD, ref->path.p, FILE_FOLLOW, &r.file, e);
+
+    if (rc)
+        return rc;
+    if (add_turns(&h, t))
+        rc = err_nomem(e);
+    if (!rc)
+        rc = read_rows(&r, e);
+    if (!rc) {
+        drop_silent_turns(&h);
+        rc = note_ends(&h) ? err_nomem(e) : name_turns(&h, t, e);
+    }
+    file_close(&r.file);
+    index_fini(&r.ix);
+    buf_fini(&r.row);
+    arena_fini(&r.scratch);
+    if (rc)
+        file_history_fini(&h);
+    else
+        *out = h;
+    return rc;
+}
+
+void file_history_fini(struct file_history *h)
+{
+    textset_fini(&h->number);
+    arena_fini(&h->arena);
+    *h = (struct file_history){ 0 };
+}
+
+/* ---- asking ---- */
+
+static const struct file_history_entry *entry_of(const struct file_history_turn *t, uint32_t number)
+{
+    return number < t->ats && t->at[number] ? &t->entry[t->at[number] - 1] : NULL;
+}
+
+const struct file_history_entry *file_history_at(const struct file_history *h, size_t turn,
+                                                 const char *path)
+{
+    uint32_t number = textset_find(&h->number, slice_of(path));
+    const struct file_history_entry *own =
+        number == TEXTSET_NONE ? NULL : entry_of(&h->turn[turn], number);
+
+    return own || number == TEXTSET_NONE ? own : h->first[number];
+}
+
+const struct file_history_entry *file_history_newest(const struct file_history *h, const char *path)
+{
+    uint32_t number = textset_find(&h->number, slice_of(path));
+
+    return number == TEXTSET_NONE ? NULL : h->newest[number];
+}

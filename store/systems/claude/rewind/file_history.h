@@ -1,0 +1,71 @@
+#ifndef STORE_SYSTEMS_CLAUDE_REWIND_FILE_HISTORY_H
+#define STORE_SYSTEMS_CLAUDE_REWIND_FILE_HISTORY_H
+
+#include <stdbool.h>
+
+#include "lite/base/id128.h"
+#include "lite/base/textset.h"
+#include "store/api/store.h"
+
+/* The file history of a session: what each tracked file looked like when each prompt was sent
+ * (claude-client.md 2). Two generations of the client write it differently:
+ *
+ *   2.1.197  file-history-snapshot at each prompt, and the whole snapshot again (isSnapshotUpdate) at the first edit
+ *            of a file in the turn
+ *   2.1.330  the same snapshot, and at a first edit a file-history-delta with the one new entry
+ *
+ * A delta whose snapshot row is not in the file belongs to a turn whose record was lost: the client makes one up from
+ * the turn before, and then restores older contents than were asked for. Here such a turn is `lost` and refused. */
+
+struct file_history_entry {
+    const char *
+        path; /* tracking path as it is written: absolute, or relative to the session's directory */
+    const char *backup;      /* name of the saved copy; NULL: there was no file */
+    const char *real_parent; /* NULL: not recorded */
+    int64_t version;
+    struct slice time; /* when it was saved, as it is written */
+    bool no_path;      /* what is written is no path: empty, or with a NUL, which is \0 in `path` */
+    bool valid;        /* the backup's name is one that a client writes */
+};
+
+struct file_history_turn {
+    struct id128 prompt;
+    struct slice id; /* the prompt's uuid */
+    int64_t time_ms;
+    size_t message; /* its place in the transcript */
+    bool lost;      /* no snapshot row: only deltas */
+    struct file_history_entry *entry;
+    size_t n;
+    uint32_t *at; /* by the number of a path: which entry, and 1 */
+    size_t ats;
+};
+
+struct file_history {
+    struct arena arena;             /* owns everything */
+    struct file_history_turn *turn; /* those on the conversation, oldest first */
+    size_t n;
+    const char **path; /* tracked in any of them, in the order of first tracking */
+    size_t paths;
+    struct textset number; /* of each path, its place in `path` */
+    const struct file_history_entry **first,
+        **newest; /* by that number: its version 1, its newest entry; NULL: none */
+};
+
+/* t is the whole conversation (load). A session without history is an empty one. */
+MUST_CHECK enum err_code file_history_read(const struct session_ref *ref,
+                                           const struct transcript *t, struct file_history *out,
+                                           struct err *e);
+void file_history_fini(struct file_history *h);
+
+/* 16 or 64 hex digits, "@v", digits: what clients write and accept. Anything else could be a path. */
+bool file_history_is_backup_name(struct slice name);
+
+/* What the file was at a turn, by the client's rule: the turn's own entry; else, for a file first touched later, its
+ * first version. NULL: nothing is known of it. */
+const struct file_history_entry *file_history_at(const struct file_history *h, size_t turn,
+                                                 const char *path);
+/* Its newest entry. */
+const struct file_history_entry *file_history_newest(const struct file_history *h,
+                                                     const char *path);
+
+#endif

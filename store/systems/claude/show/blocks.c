@@ -1,0 +1,295 @@
+#include "store/systems/claude/show/blocks.h"
+
+#include "lite/base/utf8.h"
+#include "lite/json/json.h"
+#include "store/systems/claude/claude.h"
+
+/* One row, taken apart for a reader (claude.md 3 and 8). What a row says in a way not known here becomes a
+ * note or its raw bytes, never nothing: a reader must see that something stands there. */
+
+static const char *const top_names[TOP_COUNT] = {
+    [TOP_TYPE] = "type",
+    [TOP_MESSAGE] = "message",
+    [TOP_META] = "isMeta",
+    [TOP_SUMMARY] = "isCompactSummary",
+    [TOP_API_ERROR] = "isApiErrorMessage",
+    [TOP_RESULT] = "toolUseResult",
+    [TOP_SUBTYPE] = "subtype",
+    [TOP_CONTENT] = "content",
+    [TOP_LEVEL] = "level",
+    [TOP_ATTACHMENT] = "attachment",
+};
+
+void blocks_add(struct blocks *r, struct block b)
+{
+    if (!r->rc)
+        r->rc = transcript_block_add(r->out, &b);
+}
+
+void blocks_note(struct blocks *r, struct slice name, struct slice text)
+{
+    blocks_add(r, (struct block){ .kind = BLOCK_NOTE, .name = name, .text = text });
+}
+
+/* A string value decoded; empty when it is none. */
+static struct slice decode_row_text(struct blocks *r, struct slice value)
+{
+    struct slice text = { NULL, 0 };
+
+    if (json_type(value) == JSON_STRING && !json_text(value, &r->out->arena, &text))
+        r->rc = ERR_NOMEM; /* the row is valid, so nothing else can be wrong */
+    return text;
+}
+
+static struct slice record_json_text(struct blocks *r, struct slice object, const char *name)
+{
+    struct slice value;
+
+    json_get(object, name, &value);
+    return decode_row_text(r, value);
+}
+
+static bool is_true(struct slice value)
+{
+    return json_type(value) == JSON_TRUE;
+}
+
+/* How many bytes a base64 string stands for. Its quotes are there; its escapes, if any, are not counted. */
+static int64_t base64_size(struct slice quoted)
+{
+    if (quoted.n < 2)
+        return 0;
+    size_t n = quoted.n - 2, padding = 0;
+
+    while (padding < 2 && padding < n && quoted.p[n - padding] == '=')
+        padding++;
+    return (int64_t)((n - padding) * 3 / 4);
+}
+
+static void add_media(struct blocks *r, enum block_kind kind, struct slice object,
+                      struct slice call_id)
+{
+    struct slice source, data;
+    struct block b = { .kind = kind, .call_id = call_id };
+
+    json_get(object, "source", &source);
+    json_get(source, "data", &data);
+    b.name = record_json_text(r, source, "media_type");
+    b.bytes = json_type(data) == JSON_STRING ? base64_size(data) : 0;
+    b.text = record_json_text(r, object, "title");
+    if (b.text.n == 0)
+        b.text = record_json_text(r, source, "url");
+    blocks_add(r, b);
+}
+
+static void add_result_media(struct blocks *r, struct slice content, struct slice call_id)
+{
+    struct json_iter it;
+    struct slice key, value, type;
+
+    if (json_type(content) != JSON_ARRAY || !json_iter_open(&it, content))
+        return;
+    while (json_iter_next(&it, &key, &value)) {
+        json_get(value, "type", &type);
+        if (json_string_is(type, "image"))
+            add_media(r, BLOCK_IMAGE, value, call_id);
+        else if (json_string_is(type, "document"))
+            add_media(r, BLOCK_DOCUMENT, value, call_id);
+    }
+}
+
+/* The text blocks of an array, one below the other. */
+static struct slice texts_of(struct blocks *r, struct json_iter it)
+{
+    struct slice key, value, copy = { NULL, 0 };
+    struct buf all = { 0 };
+
+    while (!r->rc && json_iter_next(&it, &key, &value)) {
+        struct slice text = record_json_text(r, value, "text");
+
+        if (all.n && text.n && !r->rc)
+            r->rc = buf_add_byte(&all, '\n');
+        if (!r->rc)
+            r->rc = buf_add(&all, text);
+    }
+    if (!r->rc && all.n) {
+        copy = arena_copy(&r->out->arena, buf_slice(&all));
+        r->rc = copy.p ? ERR_OK : ERR_NOMEM;
+    }
+    buf_fini(&all);
+    return copy;
+}
+
+static struct slice content_text(struct blocks *r, struct slice content)
+{
+    struct json_iter it;
+
+    if (json_type(content) == JSON_STRING)
+        return decode_row_text(r, content);
+    if (json_type(content) == JSON_ARRAY && json_iter_open(&it, content))
+        return texts_of(r, it);
+    return (struct slice){ NULL, 0 };
+}
+
+static void add_tool_result(struct blocks *r, struct slice object)
+{
+    struct slice content, error, patch, interrupted;
+    struct slice more = r->top[TOP_RESULT];
+    struct block b = { .kind = BLOCK_TOOL_RESULT };
+
+    json_get(object, "content", &content);
+    json_get(object, "is_error", &error);
+    b.call_id = record_json_text(r, object, "tool_use_id");
+    b.text = content_text(r, content);
+    b.failed = is_true(error);
+    if (json_type(more) == JSON_OBJECT) {
+        json_get(more, "interrupted", &interrupted);
+        b.failed = b.failed || is_true(interrupted);
+        b.agent = record_json_text(r, more, "agentId");
+        if (json_get(more, "structuredPatch", &patch) && json_type(patch) == JSON_ARRAY)
+            b.patch = patch;
+    }
+    blocks_add(r, b);
+    add_result_media(r, content, b.call_id);
+}
+
+static void add_tool_call(struct blocks *r, struct slice object)
+{
+    struct block b = { .kind = BLOCK_TOOL_CALL };
+
+    b.name = record_json_text(r, object, "name");
+    b.call_id = record_json_text(r, object, "id");
+    json_get(object, "input", &b.input);
+    blocks_add(r, b);
+}
+
+static void add_said(struct blocks *r, struct slice text)
+{
+    if (utf8_js_trim(text).n)
+        blocks_add(r, (struct block){ .kind = BLOCK_TEXT,
+                                      .text = text,
+                                      .failed = is_true(r->top[TOP_API_ERROR]) });
+}
+
+static void add_thinking(struct blocks *r, struct slice object)
+{
+    blocks_add(r, (struct block){ .kind = BLOCK_THINKING,
+                                  .text = record_json_text(r, object, "thinking") });
+}
+
+static void add_text_block(struct blocks *r, struct slice text)
+{
+    if (json_string_is(r->top[TOP_TYPE], "assistant"))
+        add_said(r, text);
+    else
+        blocks_user_text(r, text);
+}
+
+/* One block of message.content, whoever wrote it. */
+static void add_content(struct blocks *r, struct slice object)
+{
+    struct slice type;
+
+    json_get(object, "type", &type);
+    if (json_string_is(type, "text"))
+        add_text_block(r, record_json_text(r, object, "text"));
+    else if (json_string_is(type, "thinking") || json_string_is(type, "redacted_thinking"))
+        add_thinking(r, object);
+    else if (json_string_is(type, "tool_use") || json_string_is(type, "server_tool_use") ||
+             json_string_is(type, "mcp_tool_use"))
+        add_tool_call(r, object);
+    else if (json_string_is(type, "tool_result") || json_string_is(type, "mcp_tool_result"))
+        add_tool_result(r, object);
+    else if (json_string_is(type, "image"))
+        add_media(r, BLOCK_IMAGE, object, (struct slice){ NULL, 0 });
+    else if (json_string_is(type, "document"))
+        add_media(r, BLOCK_DOCUMENT, object, (struct slice){ NULL, 0 });
+    else
+        blocks_note(r, decode_row_text(r, type), content_text(r, object));
+}
+
+/* A string, or an array of blocks. */
+static void add_contents(struct blocks *r, struct slice content)
+{
+    struct json_iter it;
+    struct slice key, value;
+
+    if (json_type(content) == JSON_STRING)
+        add_text_block(r, decode_row_text(r, content));
+    else if (json_type(content) == JSON_ARRAY && json_iter_open(&it, content))
+        while (json_iter_next(&it, &key, &value))
+            add_content(r, value);
+}
+
+static void add_message_blocks(struct blocks *r)
+{
+    struct slice content;
+
+    if (json_get(r->top[TOP_MESSAGE], "content", &content))
+        add_contents(r, content);
+}
+
+static void add_system(struct blocks *r)
+{
+    struct block b = { .kind = BLOCK_NOTE };
+    struct slice inside;
+
+    b.name = decode_row_text(r, r->top[TOP_SUBTYPE]);
+    b.text = decode_row_text(r, r->top[TOP_CONTENT]);
+    b.failed = json_string_is(r->top[TOP_LEVEL], "error");
+    if (blocks_tagged(b.text, "local-command-stdout", &inside) ||
+        blocks_tagged(b.text, "local-command-stderr", &inside))
+        b.text = inside;
+    if (json_string_is(r->top[TOP_SUBTYPE], "compact_boundary"))
+        b.kind = BLOCK_SEAM;
+    blocks_add(r, b);
+}
+
+/* A prompt that was typed while the agent worked; else a note, with the file it is about. */
+static void add_attachment(struct blocks *r)
+{
+    static const char *const about[] = { "displayPath", "filename", "path" };
+    struct slice type, prompt, text = { NULL, 0 };
+
+    json_get(r->top[TOP_ATTACHMENT], "type", &type);
+    if (json_string_is(type, "queued_command") &&
+        json_get(r->top[TOP_ATTACHMENT], "prompt", &prompt)) {
+        add_contents(r, prompt);
+        return;
+    }
+    for (size_t i = 0; i < sizeof about / sizeof about[0] && text.n == 0; i++)
+        text = record_json_text(r, r->top[TOP_ATTACHMENT], about[i]);
+    blocks_note(r, decode_row_text(r, type), text);
+}
+
+static void add_other(struct blocks *r, struct slice row)
+{
+    struct slice text = decode_row_text(r, r->top[TOP_CONTENT]);
+
+    if (text.n == 0)
+        text = record_json_text(r, row, "summary");
+    blocks_note(r, decode_row_text(r, r->top[TOP_TYPE]), text);
+}
+
+enum err_code claude_blocks(const struct store *st, struct slice row, struct block_list *out,
+                            struct err *e)
+{
+    struct blocks r = { .out = out };
+    struct slice trimmed = utf8_js_trim(row);
+
+    (void)st;
+    if (json_type(trimmed) != JSON_OBJECT || !json_valid(trimmed)) {
+        blocks_add(&r, (struct block){ .kind = BLOCK_RAW, .text = row });
+        return r.rc ? err_set(e, r.rc, NULL, "take a row apart") : ERR_OK;
+    }
+    json_get_each(trimmed, top_names, TOP_COUNT, r.top);
+    if (json_string_is(r.top[TOP_TYPE], "user") || json_string_is(r.top[TOP_TYPE], "assistant"))
+        add_message_blocks(&r);
+    else if (json_string_is(r.top[TOP_TYPE], "system"))
+        add_system(&r);
+    else if (json_string_is(r.top[TOP_TYPE], "attachment"))
+        add_attachment(&r);
+    else
+        add_other(&r, trimmed);
+    return r.rc ? err_set(e, r.rc, NULL, "take a row apart") : ERR_OK;
+}

@@ -1,0 +1,307 @@
+#include "store/systems/claude/show/restore.h"
+
+#include <stdlib.h>
+
+#include "lite/base/utf8.h"
+#include "lite/json/json.h"
+#include "store/systems/claude/chain/row_facts.h"
+
+/* What the client does not load again, in its order (seed 002): the API would refuse a conversation with
+ * calls that have no result, with thoughts whose message is gone, and with answers that say nothing. The calls in which
+ * the session ended stay (claude-client-2.md 5).
+ *
+ * A result and the rest of a message are mostly in the next rows, so the rows are looked through from the first one on,
+ * once, and only until what is looked for is found. */
+
+static bool is_thought(struct slice block)
+{
+    return claude_row_says(block, "type", "thinking") ||
+           claude_row_says(block, "type", "redacted_thinking");
+}
+
+static bool is_blank_block(struct slice block)
+{
+    struct arena a = { 0 };
+    struct slice value, text;
+    bool blank = false;
+
+    if (claude_row_says(block, "type", "text")) {
+        blank = !json_get(block, "text", &value);
+        if (!blank && json_text(value, &a, &text))
+            blank = utf8_js_trim(text).n == 0;
+    }
+    arena_fini(&a);
+    return blank;
+}
+
+/* ---- results ---- */
+
+static enum err_code collect_results(struct claude_leaving *l, size_t i, struct err *e)
+{
+    struct json_iter blocks;
+    struct slice key, block, row;
+    struct arena a = { 0 };
+    struct id128 id;
+    uint32_t number;
+    uint8_t kind = l->rows.kind(l->rows.arg, i);
+
+    if (kind != CLAUDE_USER && kind != CLAUDE_ASSISTANT)
+        return ERR_OK;
+    enum err_code rc = l->rows.read(l->rows.arg, i, &row, e);
+
+    if (!rc && claude_content(row, &blocks))
+        while (!rc && json_iter_next(&blocks, &key, &block))
+            if (claude_block_id(block, "tool_result", "tool_use_id", &a, &id) &&
+                idset_add(&l->results, id, &number))
+                rc = err_nomem(e);
+    arena_fini(&a);
+    return rc;
+}
+
+/* Has one of the calls a result? */
+static enum err_code find_result(struct claude_leaving *l, const struct id128 *call, size_t n,
+                                 bool *found, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    *found = false;
+    for (size_t i = 0; i < n && !*found; i++)
+        *found = idset_has(&l->results, call[i]);
+    while (!rc && !*found && l->results_to < l->rows.n) {
+        rc = collect_results(l, l->results_to++, e);
+        for (size_t i = 0; i < n && !*found; i++)
+            *found = idset_has(&l->results, call[i]);
+    }
+    return rc;
+}
+
+/* ---- one row ---- */
+
+struct answer {
+    bool is;      /* an assistant row with blocks, perhaps with none */
+    bool thought; /* nothing but thoughts */
+    bool blank;
+    struct id128 message;
+};
+
+static enum err_code add_call(struct claude_leaving *l, struct slice block, struct arena *a,
+                              struct err *e)
+{
+    struct id128 id;
+
+    if (!claude_block_id(block, "tool_use", "id", a, &id))
+        return ERR_OK;
+    if (l->calls == l->cap) {
+        size_t cap = l->cap ? 2 * l->cap : 16;
+        struct id128 *more =
+            cap > SIZE_MAX / sizeof *more ? NULL : realloc(l->call, cap * sizeof *more);
+
+        if (!more)
+            return err_nomem(e);
+        l->call = more;
+        l->cap = cap;
+    }
+    l->call[l->calls++] = id;
+    return ERR_OK;
+}
+
+/* Its calls are in l->call until the next row is looked at. */
+static enum err_code read_answer(struct claude_leaving *l, size_t i, struct answer *out,
+                                 struct err *e)
+{
+    struct json_iter blocks;
+    struct slice key, block, row;
+    struct arena a = { 0 };
+    size_t n = 0;
+
+    l->calls = 0;
+    *out = (struct answer){ .thought = true, .blank = true };
+    if (l->rows.kind(l->rows.arg, i) != CLAUDE_ASSISTANT)
+        return ERR_OK;
+    enum err_code rc = l->rows.read(l->rows.arg, i, &row, e);
+
+    out->is = !rc && claude_content(row, &blocks);
+    for (; !rc && out->is && json_iter_next(&blocks, &key, &block); n++) {
+        out->thought = out->thought && is_thought(block);
+        out->blank = out->blank && is_blank_block(block);
+        rc = add_call(l, block, &a, e);
+    }
+    out->thought = out->thought && n > 0;
+    out->blank = out->blank && n > 0;
+    if (out->is)
+        out->message = claude_id_at(row, "message.id", &a);
+    arena_fini(&a);
+    return rc;
+}
+
+/* Row i, which was just read: it calls tools, none of the calls has a result, and the conversation went on. */
+static enum err_code is_unanswered(struct claude_leaving *l, size_t i, bool *is, struct err *e)
+{
+    bool found = true;
+    enum err_code rc =
+        l->calls && i < l->end ? find_result(l, l->call, l->calls, &found, e) : ERR_OK;
+
+    *is = !rc && !found;
+    return rc;
+}
+
+/* ---- thoughts ---- */
+
+/* A message of which more than thoughts is there. */
+static enum err_code collect_spoken(struct claude_leaving *l, size_t i, struct err *e)
+{
+    struct answer answer;
+    uint32_t number;
+    bool gone = false;
+    enum err_code rc = read_answer(l, i, &answer, e);
+
+    if (rc || !answer.is || answer.thought || id128_none(answer.message))
+        return rc;
+    rc = is_unanswered(l, i, &gone, e);
+    if (!rc && !gone && idset_add(&l->spoken, answer.message, &number))
+        rc = err_nomem(e);
+    return rc;
+}
+
+static enum err_code is_spoken(struct claude_leaving *l, struct id128 message, bool *is,
+                               struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    *is = !id128_none(message) && idset_has(&l->spoken, message);
+    while (!rc && !*is && !id128_none(message) && l->spoken_to < l->rows.n) {
+        rc = collect_spoken(l, l->spoken_to++, e);
+        *is = idset_has(&l->spoken, message);
+    }
+    return rc;
+}
+
+/* ---- the end ---- */
+
+/* Where the end begins that is nothing but the rows of one answer and the results of its calls. */
+static enum err_code find_end(struct claude_leaving *l, struct err *e)
+{
+    struct id128 message = { 0, 0 };
+    struct arena a = { 0 };
+    bool met = false;
+    enum err_code rc = ERR_OK;
+
+    l->end = l->rows.n;
+    for (size_t i = l->rows.n; i-- > 0; l->end = i) {
+        uint8_t kind = l->rows.kind(l->rows.arg, i);
+        struct slice row;
+
+        if (kind != CLAUDE_USER && kind != CLAUDE_ASSISTANT)
+            continue;
+        rc = l->rows.read(l->rows.arg, i, &row, e);
+        if (rc || (kind == CLAUDE_USER && !claude_has_tool_result(row)))
+            break;
+        if (kind == CLAUDE_USER)
+            continue;
+        struct id128 id = claude_id_at(row, "message.id", &a);
+
+        if (met && (id128_none(id) || !id128_eq(id, message)))
+            break;
+        message = id;
+        met = true;
+    }
+    arena_fini(&a);
+    return rc;
+}
+
+enum err_code claude_leaving_init(struct claude_leaving *l, struct claude_rows rows, struct err *e)
+{
+    *l = (struct claude_leaving){ .rows = rows };
+    return find_end(l, e);
+}
+
+void claude_leaving_fini(struct claude_leaving *l)
+{
+    idset_fini(&l->results);
+    idset_fini(&l->spoken);
+    free(l->call);
+}
+
+enum err_code claude_leaving_row(struct claude_leaving *l, size_t i, enum claude_hidden_row *out,
+                                 struct err *e)
+{
+    struct answer answer;
+    bool is = false;
+    enum err_code rc = read_answer(l, i, &answer, e);
+
+    *out = ROW_LOADED;
+    if (rc || !answer.is)
+        return rc;
+    rc = is_unanswered(l, i, &is, e);
+    if (!rc && is) {
+        *out = ROW_HIDDEN_UNANSWERED;
+    } else if (!rc && answer.thought) {
+        rc = is_spoken(l, answer.message, &is, e);
+        *out = is ? ROW_LOADED : ROW_HIDDEN_THINKING;
+    } else if (!rc && answer.blank) {
+        *out = ROW_HIDDEN_BLANK;
+    }
+    return rc;
+}
+
+/* ---- of a bundle ---- */
+
+static uint8_t revived_kind(void *arg, size_t i)
+{
+    const struct claude_restore_rows *r = arg;
+
+    return r->row[i].kind;
+}
+
+static enum err_code read_revived(void *arg, size_t i, struct slice *row, struct err *e)
+{
+    const struct claude_restore_rows *r = arg;
+
+    (void)e;
+    *row = r->row[i].row;
+    return ERR_OK;
+}
+
+static enum err_code add_unanswered(struct claude_restore_rows *r, struct claude_restore_row *row,
+                                    struct claude_leaving *l, struct claude_values *unanswered)
+{
+    struct json_iter blocks;
+    struct slice key, block, value;
+    struct id128 id;
+    enum err_code rc = ERR_OK;
+
+    for (bool more = row->kind == CLAUDE_ASSISTANT && claude_content(row->row, &blocks);
+         !rc && more && json_iter_next(&blocks, &key, &block);) {
+        bool found;
+
+        if (!claude_block_id(block, "tool_use", "id", r->arena, &id))
+            continue;
+        rc = find_result(l, &id, 1, &found, NULL);
+        if (rc || found)
+            continue;
+        row->cut = true;
+        if (json_get(block, "id", &value))
+            rc = claude_values_add(unanswered, r->arena, value);
+    }
+    return rc;
+}
+
+enum err_code claude_hide_rows(struct claude_restore_rows *r, struct claude_values *unanswered)
+{
+    const struct claude_rows rows = {
+        .kind = revived_kind, .read = read_revived, .arg = r, .n = r->n
+    };
+    struct claude_leaving l;
+    enum err_code rc = claude_leaving_init(&l, rows, NULL);
+
+    for (size_t i = 0; !rc && i < r->n; i++) {
+        enum claude_hidden_row left_out;
+
+        rc = claude_leaving_row(&l, i, &left_out, NULL);
+        r->row[i].left_out = (uint8_t)left_out;
+        if (!rc && i >= l.end)
+            rc = add_unanswered(r, &r->row[i], &l, unanswered);
+    }
+    claude_leaving_fini(&l);
+    return rc;
+}

@@ -1,0 +1,311 @@
+#include "store/systems/claude/claude.h"
+
+#include <stdlib.h>
+
+#include "store/systems/claude/chain/conversation_path.h"
+#include "store/systems/claude/chain/leaf.h"
+#include "store/systems/claude/chain/row_facts.h"
+#include "store/systems/claude/show/item_list.h"
+#include "store/systems/claude/show/restore.h"
+
+/* The conversation as a person reads it: what a resume would continue, and all that came before it; or another
+ * branch of it, and where it leaves that. */
+
+enum { TAIL_GROWS = 16 }; /* how much more than asked for a tail may take to hold one row at all */
+
+/* Marks the rows of the way from which something leaves that is not shown. Answers whether there is any. */
+static bool mark_forks(struct claude_conversation_path *way)
+{
+    struct chain *c = &way->log.chain;
+    bool any = false;
+
+    for (uint32_t i = 0; i < c->n; i++)
+        c->mark[i] &= (uint8_t) ~(NODE_BRANCH | NODE_FORK);
+    for (uint32_t i = 0; i < c->n; i++) {
+        uint32_t at = i;
+
+        if (!claude_conversation_path_lacks(way, i))
+            continue;
+        any = true;
+        while (at != CHAIN_NONE && !(c->mark[at] & (NODE_LISTED | NODE_BRANCH))) {
+            c->mark[at] |= NODE_BRANCH;
+            at = chain_parent(c, at);
+        }
+        if (at != CHAIN_NONE && c->mark[at] & NODE_LISTED)
+            c->mark[at] |= NODE_FORK;
+    }
+    return any;
+}
+
+static uint8_t message_kind_of(const struct index_line *line)
+{
+    switch (line->kind) {
+    case CLAUDE_USER: return MESSAGE_USER;
+    case CLAUDE_ASSISTANT: return MESSAGE_ASSISTANT;
+    case CLAUDE_SYSTEM: return MESSAGE_SYSTEM;
+    case CLAUDE_ATTACHMENT: return MESSAGE_ATTACHMENT;
+    default: return MESSAGE_OTHER;
+    }
+}
+
+static enum err_code is_seam(struct claude_log *log, uint32_t line, bool *seam, struct err *e)
+{
+    const struct index_line *l = claude_line(log, line);
+    struct slice row;
+
+    *seam = false;
+    if (!claude_line_is(l, CLAUDE_SYSTEM) ||
+        (claude_line_has(l, MARK_PARENT) && !claude_line_has(l, MARK_COMPACT)))
+        return ERR_OK;
+    enum err_code rc = claude_log_row(log, line, &row, e);
+
+    *seam = !rc && claude_is_boundary(row);
+    return rc;
+}
+
+/* What is to be shown: the way, and what it has in common with the one a resume goes on with. */
+struct loading {
+    struct claude_conversation_path way;
+    uint8_t *main;  /* owned; by node: on that way; NULL: this is that way */
+    bool forked;    /* some messages are on no way */
+    uint32_t aside; /* the first node of the way that is not on the other; CHAIN_NONE: none */
+};
+
+static unsigned message_flags_of(const struct loading *l, uint32_t node)
+{
+    const struct claude_conversation_path *way = &l->way;
+
+    if (node == CHAIN_NONE)
+        return 0;
+    return (way->log.chain.mark[node] & NODE_FORK ? MESSAGE_BRANCHED : 0) |
+           (way->gap[node] ? MESSAGE_GAP : 0) | (node == l->aside ? MESSAGE_ASIDE : 0) |
+           (node != way->leaf ? 0
+            : way->cleared    ? MESSAGE_CLEARED
+            : l->forked       ? MESSAGE_LEAF
+                              : 0);
+}
+
+static enum err_code add_transcript_row(struct loading *l, struct transcript *t, uint32_t line,
+                                        struct err *e)
+{
+    struct claude_log *log = &l->way.log;
+    const struct index_line *ix = claude_line(log, line);
+    uint32_t node = id128_none(ix->id) ? CHAIN_NONE : chain_find(&log->chain, ix->id);
+    struct message m = { .offset = ix->offset,
+                         .length = ix->length,
+                         .line = line,
+                         .time_ms = ix->time_ms,
+                         .id = ix->id,
+                         .kind = message_kind_of(ix) };
+    bool seam;
+    enum err_code rc = is_seam(log, line, &seam, e);
+    unsigned flags = 0;
+
+    flags |= claude_line_has(ix, MARK_META) ? MESSAGE_META : 0;
+    flags |= claude_line_has(ix, MARK_SUMMARY) ? MESSAGE_SUMMARY : 0;
+    flags |= !rc && seam ? MESSAGE_SEAM : 0;
+    if (ix->state == LINE_BROKEN) {
+        flags = MESSAGE_BROKEN;
+        m.kind = MESSAGE_OTHER;
+    } else {
+        flags |= message_flags_of(l, node);
+    }
+    m.flags = (uint16_t)flags;
+    t->message[t->n++] = m;
+    return rc;
+}
+
+static bool is_broken(const struct index *ix, size_t line)
+{
+    bool torn = ix->torn_tail && line + 1 == ix->n;
+
+    return ix->line[line].state == LINE_BROKEN && !torn;
+}
+
+/* The rows of the way and what hangs behind it, with the lines that nobody can read in their places. */
+static enum err_code fill_transcript(struct loading *l, const struct claude_item_list *behind,
+                                     struct transcript *t, struct err *e)
+{
+    const struct claude_conversation_path *way = &l->way;
+    const struct index *ix = &way->log.file.index;
+    size_t broken = 0, n = way->n + behind->n;
+    enum err_code rc = ERR_OK;
+
+    t->message = malloc((n + t->broken + 1) * sizeof *t->message);
+    if (!t->message)
+        return err_nomem(e);
+    for (size_t i = 0; !rc && i < n; i++) {
+        uint32_t line =
+            i < way->n ? way->log.chain.node[way->path[i]].line : behind->item[i - way->n].line;
+
+        for (; !rc && broken < line; broken++)
+            if (is_broken(ix, broken))
+                rc = add_transcript_row(l, t, (uint32_t)broken, e);
+        if (!rc && !claude_line_is(&ix->line[line], CLAUDE_PROGRESS))
+            rc = add_transcript_row(l, t, line, e);
+    }
+    for (; !rc && broken < ix->n; broken++)
+        if (is_broken(ix, broken))
+            rc = add_transcript_row(l, t, (uint32_t)broken, e);
+    return rc;
+}
+
+/* Goes the way to another leaf, knowing the one to the first. */
+static enum err_code leave_path(struct loading *l, uint32_t leaf, struct err *e)
+{
+    struct claude_conversation_path *way = &l->way;
+    const size_t n = way->log.chain.n;
+    enum err_code rc = claude_conversation_path_go_to(way, way->leaf, e);
+
+    l->main = rc ? NULL : calloc(n + 1, 1);
+    if (!rc && !l->main)
+        rc = err_nomem(e);
+    for (size_t i = 0; i < n && !rc; i++)
+        l->main[i] = way->log.chain.mark[i] & NODE_LISTED;
+    if (!rc)
+        rc = claude_conversation_path_go_to(way, leaf, e);
+    for (size_t i = way->n; i-- > 0 && !rc && !l->main[way->path[i]];)
+        l->aside = way->path[i];
+    return rc;
+}
+
+static enum err_code mark_lines(struct claude_log *log, const struct claude_item_list *list,
+                                const atomic_bool *stop, uint8_t *loaded, struct err *e)
+{
+    struct claude_list_rows rows = { log, list, stop };
+    struct claude_leaving leaving;
+    enum err_code rc = claude_leaving_init(&leaving, claude_list_rows(&rows), e);
+
+    for (size_t i = 0; i < list->n && !rc; i++) {
+        enum claude_hidden_row left_out;
+
+        rc = claude_leaving_row(&leaving, i, &left_out, e);
+        loaded[list->item[i].line] |= left_out == ROW_LOADED;
+    }
+    claude_leaving_fini(&leaving);
+    return rc;
+}
+
+/* Looks at the log again as the client does when it resumes: the chain is made anew. A file in which a resume finds
+ * nothing to go on with, such as that of a sub-agent, has nothing that it leaves out. */
+static enum err_code mark_left_out(struct claude_conversation_path *way, const atomic_bool *stop,
+                                   struct transcript *t, struct err *e)
+{
+    struct claude_log *log = &way->log;
+    struct claude_item_list list = { 0 };
+    uint8_t *loaded = calloc(log->file.index.n + 1, 1);
+    size_t first = 0;
+    enum err_code rc = loaded ? claude_seen_from(log, &first, e) : err_nomem(e);
+
+    if (!rc) {
+        chain_fini(&log->chain);
+        rc = chain_build(&log->chain, &log->file.index, first, CLAUDE_MAIN_KINDS, e);
+    }
+    if (!rc)
+        rc = claude_resume_list(log, &list, e);
+    if (!rc)
+        rc = mark_lines(log, &list, stop, loaded, e);
+    for (size_t i = 0; i < t->n && !rc && (list.n || way->cleared); i++)
+        if (!loaded[t->message[i].line] && !(t->message[i].flags & MESSAGE_BROKEN))
+            t->message[i].flags |= MESSAGE_LEFT_OUT;
+    claude_item_list_fini(&list);
+    free(loaded);
+    return rc;
+}
+
+static enum err_code build_transcript(struct loading *l, uint32_t leaf, struct transcript *t,
+                                      struct err *e)
+{
+    struct claude_item_list behind = { 0 };
+    struct claude_conversation_path *way = &l->way;
+    const struct index *ix = &way->log.file.index;
+    enum err_code rc =
+        leaf == way->leaf ? claude_conversation_path_go_to(way, leaf, e) : leave_path(l, leaf, e);
+
+    if (!rc && leaf != CHAIN_NONE)
+        rc = claude_trailing(&way->log, leaf, &behind, e);
+    if (!rc) {
+        l->forked = mark_forks(way);
+        t->partial = way->partial;
+        t->torn_tail = ix->torn_tail;
+        t->lines = ix->n;
+        for (size_t i = 0; i < ix->n; i++)
+            t->broken += is_broken(ix, i);
+        t->id = way->log.file.file.id;
+        t->size = t->id.size;
+        rc = fill_transcript(l, &behind, t, e);
+    }
+    claude_item_list_fini(&behind);
+    return rc;
+}
+
+/* branch: the last message of another branch, or none. */
+static enum err_code load(const struct session_ref *ref, const struct claude_log_want *want,
+                          struct id128 branch, struct transcript **out, struct err *e)
+{
+    struct loading l = { .aside = CHAIN_NONE };
+    struct transcript *t = calloc(1, sizeof *t);
+    enum err_code rc = ERR_OK;
+
+    if (!t || !(t->path = strdup(ref->path.p)))
+        rc = err_nomem(e);
+    if (rc)
+        goto done;
+    rc = claude_conversation_path_open(&l.way, t->path, want, e);
+    if (rc)
+        goto done;
+    uint32_t leaf = id128_none(branch) ? l.way.leaf : chain_find(&l.way.log.chain, branch);
+
+    if (!id128_none(branch) && (leaf == CHAIN_NONE || !chain_has_row(&l.way.log.chain, leaf)))
+        rc = err_set(e, ERR_NOT_FOUND, t->path, "load the branch: its last message is not there");
+    else
+        rc = build_transcript(&l, leaf, t, e);
+    if (!rc && !t->partial)
+        rc = mark_left_out(&l.way, want->stop, t, e);
+    claude_conversation_path_close(&l.way);
+    free(l.main);
+done:
+    if (rc)
+        transcript_free(t);
+    else
+        *out = t;
+    return rc ? err_wrap(e, rc, "load the conversation") : ERR_OK;
+}
+
+enum err_code claude_load(const struct store *st, const struct session_ref *ref,
+                          const atomic_bool *cancel, struct transcript **out, struct err *e)
+{
+    return claude_load_branch(st, ref, (struct id128){ 0 }, cancel, out, e);
+}
+
+enum err_code claude_load_branch(const struct store *st, const struct session_ref *ref,
+                                 struct id128 leaf, const atomic_bool *cancel,
+                                 struct transcript **out, struct err *e)
+{
+    (void)st;
+    return load(ref, &(struct claude_log_want){ .kinds = CLAUDE_MAIN_KINDS, .stop = cancel }, leaf,
+                out, e);
+}
+
+/* One row may be larger than the window: then the window grows, up to a limit. */
+enum err_code claude_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
+                          struct transcript **out, struct err *e)
+{
+    struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS, .tail = bytes ? bytes : 1 };
+    size_t most = want.tail < SIZE_MAX / TAIL_GROWS ? want.tail * TAIL_GROWS : want.tail;
+
+    (void)st;
+    for (;;) {
+        struct transcript *t;
+        enum err_code rc = load(ref, &want, (struct id128){ 0 }, &t, e);
+
+        if (rc)
+            return rc;
+        if (t->n || !t->partial || want.tail >= most) {
+            *out = t;
+            return ERR_OK;
+        }
+        transcript_free(t);
+        want.tail = want.tail > most / 4 ? most : want.tail * 4;
+    }
+}

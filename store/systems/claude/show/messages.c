@@ -1,0 +1,229 @@
+#include "store/systems/claude/claude.h"
+
+#include <stdlib.h>
+#include <strings.h>
+
+#include "lite/base/utf8.h"
+#include "lite/json/json.h"
+#include "store/api/message_page.h"
+#include "store/systems/claude/show/item_list.h"
+#include "store/systems/claude/show/message_json.h"
+#include "store/systems/claude/show/restore.h"
+
+/* The conversation in the words of the vendor's SDK, element by element as getSessionMessages and getSubagentMessages
+ * answer it. That SDK knows no last-prompt rows, bridges no gaps and leaves nothing out; asked as a resume, all of these
+ * count. */
+
+static enum err_code list_path(struct claude_log *log, const uint32_t *path, size_t n,
+                               struct claude_item_list *list)
+{
+    for (size_t i = 0; i < n; i++)
+        if (claude_item_list_add_line(list, log, log->chain.node[path[i]].line, 0))
+            return ERR_NOMEM;
+    return ERR_OK;
+}
+
+static enum err_code walk_resume(struct claude_log *log, uint32_t *leaf, uint32_t **path, size_t *n,
+                                 struct err *e)
+{
+    bool cleared;
+    enum err_code rc = claude_resume_leaf(log, leaf, &cleared, e);
+
+    if (rc || *leaf == CHAIN_NONE)
+        return rc;
+    claude_unload(log);
+    return claude_resume_path(log, *leaf, path, n, e);
+}
+
+static enum err_code walk_sdk(struct claude_log *log, uint32_t *leaf, uint32_t **path, size_t *n,
+                              struct err *e)
+{
+    enum err_code rc = claude_message_leaf(log, leaf, e);
+
+    if (rc || *leaf == CHAIN_NONE)
+        return rc;
+    return chain_walk(&log->chain, *leaf, NODE_LISTED, path, n, e);
+}
+
+/* The rows of the session, in order. */
+static enum err_code list_session(struct claude_log *log, bool as_sdk,
+                                  struct claude_item_list *list, struct err *e)
+{
+    uint32_t leaf = CHAIN_NONE, *path = NULL;
+    size_t n = 0;
+    enum err_code rc = claude_relink(log, e);
+
+    if (!rc)
+        rc = as_sdk ? walk_sdk(log, &leaf, &path, &n, e) : walk_resume(log, &leaf, &path, &n, e);
+    if (rc || leaf == CHAIN_NONE)
+        return rc;
+    if (!rc)
+        rc = claude_parallel(log, &path, &n, e);
+    if (!rc && list_path(log, path, n, list))
+        rc = err_nomem(e);
+    if (!rc)
+        rc = claude_host_insert(log, list, e);
+    if (!rc)
+        rc = claude_trailing(log, leaf, list, e);
+    if (!rc)
+        rc = claude_delivered(log, list, e);
+    free(path);
+    return rc;
+}
+
+enum err_code claude_resume_list(struct claude_log *log, struct claude_item_list *list,
+                                 struct err *e)
+{
+    return list_session(log, false, list, e);
+}
+
+/* The last message in the file, or the number of lines. */
+static size_t last_message(const struct claude_log *log)
+{
+    const struct index *ix = &log->file.index;
+
+    for (size_t i = ix->n; i-- > 0;)
+        if (claude_line_is_message(&ix->line[i]) && !id128_none(ix->line[i].id))
+            return i;
+    return ix->n;
+}
+
+/* The rows of a sub-agent: up from its last message, and that is all. The way begins at that very line,
+ * also where its id was written again with something that is no message. */
+static enum err_code list_agent(struct claude_log *log, struct claude_item_list *list,
+                                struct err *e)
+{
+    size_t last = last_message(log), n = 0;
+    uint32_t *path = NULL;
+    enum err_code rc = ERR_OK;
+
+    if (last == log->file.index.n)
+        return ERR_OK;
+    const struct index_line *line = claude_line(log, last);
+    uint32_t up = id128_none(line->parent) ? CHAIN_NONE : chain_find(&log->chain, line->parent);
+
+    log->chain.mark[chain_find(&log->chain, line->id)] |= NODE_LISTED;
+    if (up != CHAIN_NONE && chain_has_row(&log->chain, up))
+        rc = chain_walk(&log->chain, up, NODE_LISTED, &path, &n, e);
+    if (!rc &&
+        (list_path(log, path, n, list) || claude_item_list_add_line(list, log, (uint32_t)last, 0)))
+        rc = err_nomem(e);
+    if (!rc)
+        rc = claude_host_insert(log, list, e);
+    free(path);
+    return rc;
+}
+
+/* How many items have to be known: with an offset from the end, all. What a host hid is taken out of the
+ * whole conversation, too. */
+static size_t items_wanted(const struct message_query *q, const struct claude_item_list *list)
+{
+    bool limited = q->has_limit && q->limit > 0;
+
+    if (!limited || q->offset < 0 || claude_host_took_part(list) ||
+        q->offset > INT64_MAX - q->limit || (uint64_t)(q->offset + q->limit) > SIZE_MAX)
+        return SIZE_MAX;
+    return (size_t)(q->offset + q->limit);
+}
+
+struct printing {
+    struct claude_log *log;
+    const struct message_query *q;
+    const struct claude_parent *parent;
+    json_fn *fn;
+    void *arg;
+};
+
+static enum err_code print_messages(struct printing *p, const struct claude_item_list *list,
+                                    struct err *e)
+{
+    struct buf out = { 0 };
+    size_t from, to;
+    enum err_code rc = ERR_OK;
+
+    message_page_range(p->q, list->n, &from, &to);
+    for (size_t i = from; !rc && i < to; i++) {
+        struct slice row;
+        struct jsonout j;
+
+        if (p->q->cancel && atomic_load_explicit(p->q->cancel, memory_order_relaxed))
+            rc = err_set(e, ERR_CANCELLED, p->log->file.path, "list the messages");
+        else
+            rc = claude_item_row(p->log, &list->item[i], &row, e);
+        if (rc)
+            break;
+        out.n = 0;
+        jsonout_init(&j, &out);
+        claude_message_write(&j, row, list->item[i].flags, p->parent);
+        rc = j.rc ? err_set(e, j.rc, p->log->file.path, "write a message")
+                  : p->fn(buf_slice(&out), p->arg, e);
+    }
+    buf_fini(&out);
+    return rc;
+}
+
+static enum err_code list_messages(struct printing *p, bool agent, struct err *e)
+{
+    struct claude_item_list list = { 0 }, out = { 0 };
+    struct claude_leaving leaving = { .end = 0 };
+    struct claude_list_rows rows = { p->log, &list, p->q->cancel };
+    enum err_code rc =
+        agent ? list_agent(p->log, &list, e) : list_session(p->log, p->q->as_sdk, &list, e);
+    struct claude_item_filter how = { .agent = agent,
+                                      .system_messages = p->q->system_messages,
+                                      .most = items_wanted(p->q, &list),
+                                      .leaving = agent || p->q->as_sdk ? NULL : &leaving };
+
+    if (!rc && how.leaving)
+        rc = claude_leaving_init(&leaving, claude_list_rows(&rows), e);
+    if (!rc)
+        rc = claude_select_items(p->log, &list, &how, &out, e);
+    if (!rc)
+        rc = claude_host_hide_calls(p->log, &out, e);
+    if (!rc)
+        rc = print_messages(p, &out, e);
+    claude_leaving_fini(&leaving);
+    claude_item_list_fini(&list);
+    claude_item_list_fini(&out);
+    return rc;
+}
+
+/* The switch that turns the skip off, as the vendor reads it. */
+static bool switched_on(const char *value)
+{
+    static const char *const yes[] = { "1", "true", "yes", "on" };
+    struct slice text = utf8_js_trim((struct slice){ value, value ? strlen(value) : 0 });
+
+    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
+        if (text.n == strlen(yes[i]) && strncasecmp(text.p, yes[i], text.n) == 0)
+            return true;
+    return false;
+}
+
+enum err_code claude_messages(const struct store *st, const struct session_ref *ref,
+                              const struct message_query *q, json_fn *fn, void *arg, struct err *e)
+{
+    struct arena a = { 0 };
+    struct claude_log log;
+    struct session_ref file = *ref;
+    struct claude_parent parent = { { NULL, 0 }, { NULL, 0 } };
+    struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS, .stop = q->cancel };
+    enum err_code rc = ERR_OK;
+
+    want.skip_precompact = !switched_on(st->env->claude_keep_precompact);
+    if (q->agent.n) {
+        rc = claude_subagent(st, ref, q->agent, &a, &file, e);
+        if (!rc)
+            rc = claude_agent_parent(&file, &a, &parent, e);
+        want.kinds = CLAUDE_AGENT_KINDS;
+        want.skip_precompact = false;
+    }
+    if (!rc)
+        rc = claude_log_open(&log, file.path.p, &want, e);
+    if (!rc) {
+        rc = list_messages(&(struct printing){ &log, q, &parent, fn, arg }, q->agent.n > 0, e);
+        claude_log_close(&log);
+    }
+    arena_fini(&a);
+    return rc ? err_wrap(e, rc, "read messages") : ERR_OK;
+}

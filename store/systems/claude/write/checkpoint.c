@@ -1,0 +1,359 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lite/base/time.h"
+#include "lite/json/jsonout.h"
+#include "store/fs/disk.h"
+#include "store/fs/path_normalize.h"
+#include "store/systems/claude/claude.h"
+#include "store/systems/claude/rewind/file_history.h"
+#include "store/systems/claude/write/hostwrite.h"
+
+/* A checkpoint as the client makes it (claude-client.md 2): one snapshot for a prompt with every tracked file in it, a
+ * new backup only of what changed since the last one, and when another file is touched in the same turn the whole
+ * snapshot again. That is how 2.1.197 says it, which 2.1.330 reads too; of a delta row the older client would not
+ * know. A backup is named after the path and never written again. */
+
+enum { HASH_DIGITS = 16, BACKUP_MOST = 1 << 30, FOLDER_MODE = 0700, SHA_BYTES = 32 };
+
+struct entry {
+    const char *tracked; /* as the row names it */
+    const char *path;    /* absolute */
+    const char *backup;  /* name of the copy; NULL: there was no file */
+    const char *parent;  /* real directory; NULL: gone */
+    struct slice time;
+    int64_t version;
+};
+
+struct saving {
+    const struct store *st;
+    const struct session_ref *ref;
+    struct arena *a;
+    struct transcript *transcript; /* owned */
+    struct session_row *row;       /* owned */
+    struct file_history history;
+    const struct file_history_turn *turn; /* that of the message, where it has a snapshot already */
+    const char *cwd, *dir;                /* of the session; of its backups */
+    char now[TIME_TEXT];
+    struct entry *entry;
+    size_t n, fresh;
+};
+
+/* ---- names ---- */
+
+/* Relative where it lies in the session's directory. */
+static const char *tracked_of(const struct saving *s, const char *path)
+{
+    size_t n = strlen(s->cwd);
+
+    return strncmp(path, s->cwd, n) == 0 && path[n] == '/' ? path + n + 1 : path;
+}
+
+static const char *backup_name(const struct saving *s, const char *path, int64_t version)
+{
+    unsigned char sha[SHA_BYTES];
+    char hex[HASH_DIGITS + 1];
+    unsigned n;
+
+    if (!EVP_Digest(path, strlen(path), sha, &n, EVP_sha256(), NULL))
+        return NULL;
+    for (size_t i = 0; i < HASH_DIGITS; i++)
+        hex[i] = "0123456789abcdef"[i % 2 ? sha[i / 2] & 15 : sha[i / 2] >> 4];
+    hex[HASH_DIGITS] = '\0';
+    return arena_format(s->a, "%s@v%lld", hex, (long long)version);
+}
+
+static const char *real_parent(const struct saving *s, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *dir = arena_format(s->a, "%.*s", slash > path ? (int)(slash - path) : 1, path);
+    char *real = dir ? realpath(dir, NULL) : NULL;
+    const char *kept = real ? arena_format(s->a, "%s", real) : NULL;
+
+    free(real);
+    return kept;
+}
+
+/* ---- copies ---- */
+
+static bool is_backup_current(const struct saving *s, const struct file_history_entry *old,
+                              struct slice bytes, mode_t mode)
+{
+    struct buf saved = { 0 };
+    struct stat sb;
+    const char *path = arena_format(s->a, "%s/%s", s->dir, old->backup);
+    bool same = path && lstat(path, &sb) == 0 && (sb.st_mode & 07777) == mode &&
+                file_read_all(AT_FDCWD, path, 0, bytes.n, &saved, NULL) == ERR_OK &&
+                slice_eq(buf_slice(&saved), bytes);
+
+    buf_fini(&saved);
+    return same;
+}
+
+static enum err_code put_copy(const struct saving *s, const char *name, struct slice bytes,
+                              mode_t mode, struct err *e)
+{
+    struct disk_new to;
+    enum err_code rc = disk_make_dir(s->dir, FOLDER_MODE, e);
+
+    if (!rc)
+        rc = disk_new_open(s->dir, mode, &to, e);
+    if (rc)
+        return rc;
+    rc = fchmod(to.fd, mode) ? err_sys(e, to.path, "checkpoint: set the mode")
+                             : disk_write(to.fd, bytes, NULL, to.path, e);
+    if (!rc)
+        return disk_new_publish(&to, name, e);
+    disk_new_discard(&to);
+    return rc;
+}
+
+/* A name that is taken belongs to a copy that no row tells of. */
+static enum err_code save_bytes(struct saving *s, struct entry *x, struct slice bytes, mode_t mode,
+                                struct err *e)
+{
+    enum err_code rc = ERR_STALE;
+
+    for (; rc == ERR_STALE; x->version += rc == ERR_STALE) {
+        x->backup = backup_name(s, x->path, x->version);
+        rc = x->backup ? put_copy(s, x->backup, bytes, mode, e) : err_nomem(e);
+    }
+    s->fresh += rc == ERR_OK;
+    return rc;
+}
+
+static enum err_code save_backup(struct saving *s, struct entry *x,
+                                 const struct file_history_entry *old, struct err *e)
+{
+    struct buf bytes = { 0 };
+    struct stat sb;
+    enum err_code rc = ERR_OK;
+
+    x->version = old ? old->version + 1 : 1;
+    x->time = slice_of(s->now);
+    x->parent = real_parent(s, x->path);
+    if (lstat(x->path, &sb))
+        return errno == ENOENT || errno == ENOTDIR ? ERR_OK : err_sys(e, x->path, "checkpoint");
+    rc = file_read_all(AT_FDCWD, x->path, 0, BACKUP_MOST, &bytes, e);
+    if (!rc && old && old->backup && old->valid &&
+        is_backup_current(s, old, buf_slice(&bytes), sb.st_mode & 07777)) {
+        x->backup = old->backup;
+        x->version = old->version;
+        x->time = old->time.n ? old->time : x->time;
+    } else if (!rc) {
+        rc = save_bytes(s, x, buf_slice(&bytes), sb.st_mode & 07777, e);
+    }
+    buf_fini(&bytes);
+    return rc;
+}
+
+/* ---- what the snapshot holds ---- */
+
+static const struct entry *entry_of(const struct saving *s, const char *path)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (strcmp(s->entry[i].path, path) == 0)
+            return &s->entry[i];
+    return NULL;
+}
+
+static struct entry *add_file_entry(struct saving *s, const char *tracked, const char *path)
+{
+    struct entry *list = arena_grow(s->a, s->entry, s->n, sizeof *list);
+
+    if (!list || !path)
+        return NULL;
+    s->entry = list;
+    list[s->n] = (struct entry){ .tracked = tracked, .path = path };
+    return &list[s->n++];
+}
+
+/* What the snapshot of this turn says already stays as it was said. */
+static enum err_code take_turn(struct saving *s, struct err *e)
+{
+    for (size_t i = 0; s->turn && i < s->turn->n; i++) {
+        const struct file_history_entry *old = &s->turn->entry[i];
+
+        if (old->no_path)
+            continue;
+        struct entry *x = add_file_entry(s, old->path, path_normalize(s->cwd, old->path, s->a));
+
+        if (!x)
+            return err_nomem(e);
+        x->backup = old->backup;
+        x->parent = old->real_parent;
+        x->version = old->version;
+        x->time = old->time;
+    }
+    return ERR_OK;
+}
+
+/* Files of earlier turns: as they are now. One that cannot be read any more keeps its last copy. */
+static enum err_code take_tracked(struct saving *s, struct err *e)
+{
+    for (size_t i = 0; !s->turn && i < s->history.paths; i++) {
+        const char *tracked = s->history.path[i];
+        const struct file_history_entry *old = file_history_newest(&s->history, tracked);
+
+        if (old && old->no_path)
+            continue;
+        struct entry *x = add_file_entry(s, tracked, path_normalize(s->cwd, tracked, s->a));
+
+        if (!x || !old)
+            return err_nomem(e);
+        enum err_code rc = save_backup(s, x, old, e);
+
+        if (rc == ERR_NOMEM)
+            return rc;
+        if (rc) {
+            x->backup = old->backup;
+            x->version = old->version;
+            x->time = old->time;
+        }
+    }
+    return ERR_OK;
+}
+
+static enum err_code collect_files(struct saving *s, const struct host_checkpoint *req,
+                                   struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < req->files && !rc; i++) {
+        const char *path = path_normalize(s->cwd, req->file[i], s->a);
+
+        if (path && entry_of(s, path))
+            continue;
+        const char *tracked = path ? tracked_of(s, path) : NULL;
+        struct entry *x = add_file_entry(s, tracked, path);
+
+        rc = x ? save_backup(s, x, file_history_newest(&s->history, tracked), e) : err_nomem(e);
+    }
+    return rc;
+}
+
+/* ---- the row ---- */
+
+static void write_text_or_null(struct jsonout *j, const char *key, const char *text)
+{
+    jsonout_key(j, key);
+    if (text)
+        jsonout_text(j, slice_of(text));
+    else
+        jsonout_null(j);
+}
+
+static void write_entry(struct jsonout *j, const struct entry *x)
+{
+    jsonout_key(j, x->tracked);
+    jsonout_open(j, '{');
+    write_text_or_null(j, "backupFileName", x->backup);
+    jsonout_key(j, "version");
+    jsonout_int(j, x->version);
+    jsonout_member(j, "backupTime", x->time);
+    if (x->parent)
+        write_text_or_null(j, "realParentDir", x->parent);
+    jsonout_close(j, '}');
+}
+
+static enum err_code write_snapshot_row(struct saving *s, struct slice message, struct err *e)
+{
+    struct buf row = { 0 };
+    struct jsonout j;
+
+    jsonout_init(&j, &row);
+    jsonout_open(&j, '{');
+    jsonout_member(&j, "type", SLICE("file-history-snapshot"));
+    jsonout_member(&j, "messageId", message);
+    jsonout_key(&j, "snapshot");
+    jsonout_open(&j, '{');
+    jsonout_member(&j, "messageId", message);
+    jsonout_key(&j, "trackedFileBackups");
+    jsonout_open(&j, '{');
+    for (size_t i = 0; i < s->n; i++)
+        write_entry(&j, &s->entry[i]);
+    jsonout_close(&j, '}');
+    write_text_or_null(&j, "timestamp", s->now);
+    jsonout_close(&j, '}');
+    jsonout_key(&j, "isSnapshotUpdate");
+    jsonout_bool(&j, s->turn != NULL);
+    jsonout_close(&j, '}');
+    enum err_code rc = j.rc || buf_add_byte(&row, '\n')
+                           ? err_nomem(e)
+                           : claude_write_rows(s->st->env, s->ref, buf_slice(&row), e);
+
+    buf_fini(&row);
+    return rc;
+}
+
+/* ---- together ---- */
+
+static enum err_code find_message(struct saving *s, struct slice message, struct err *e)
+{
+    const struct id128 id = id128_of(message);
+    bool known = false;
+
+    for (size_t i = 0; i < s->transcript->n; i++)
+        known |= s->transcript->message[i].kind == MESSAGE_USER &&
+                 id128_eq(s->transcript->message[i].id, id);
+    if (!known)
+        return err_set(e, ERR_NOT_FOUND, s->ref->path.p,
+                       "checkpoint: no prompt %.*s in the conversation", SLICE_ARG(message));
+    for (size_t i = 0; i < s->history.n; i++)
+        if (id128_eq(s->history.turn[i].prompt, id) && !s->history.turn[i].lost)
+            s->turn = &s->history.turn[i];
+    return ERR_OK;
+}
+
+static enum err_code saving_open(struct saving *s, struct slice message, struct err *e)
+{
+    const struct scope everywhere = { .all = true };
+
+    s->row = session_row_new();
+    enum err_code rc =
+        s->row ? claude_describe(s->st, &everywhere, s->ref, s->row, e) : err_nomem(e);
+
+    if (!rc)
+        rc = claude_load(s->st, s->ref, NULL, &s->transcript, e);
+    if (!rc)
+        rc = file_history_read(s->ref, s->transcript, &s->history, e);
+    if (rc)
+        return rc;
+    s->cwd = s->row->cwd.n && s->row->cwd.p[0] == '/' ? arena_copy(s->a, s->row->cwd).p
+                                                      : arena_format(s->a, "%s", s->st->env->cwd);
+    s->dir = arena_format(s->a, "%s/file-history/%.*s", s->st->path, SLICE_ARG(s->ref->id));
+    time_format(env_now_ms(s->st->env), s->now);
+    return s->cwd && s->dir ? find_message(s, message, e) : err_nomem(e);
+}
+
+enum err_code claude_checkpoint(const struct store *st, const struct session_ref *ref,
+                                const struct host_checkpoint *req, struct arena *a,
+                                struct host_checkpointed *out, struct err *e)
+{
+    struct saving s = { .st = st, .ref = ref, .a = a };
+    enum err_code rc = claude_is_uuid(ref->id)
+                           ? saving_open(&s, req->message, e)
+                           : err_set(e, ERR_UNSAFE, ref->path.p, "checkpoint: no id of a session");
+
+    if (!rc)
+        rc = take_turn(&s, e);
+    if (!rc)
+        rc = take_tracked(&s, e);
+    if (!rc)
+        rc = collect_files(&s, req, e);
+    if (!rc)
+        rc = write_snapshot_row(&s, req->message, e);
+    file_history_fini(&s.history);
+    transcript_free(s.transcript);
+    session_row_free(s.row);
+    if (rc)
+        return rc;
+    *out = (struct host_checkpointed){ .id = arena_copy(a, req->message),
+                                       .files = req->files,
+                                       .fresh = s.fresh };
+    return out->id.p ? ERR_OK : err_nomem(e);
+}

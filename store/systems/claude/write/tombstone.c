@@ -1,0 +1,132 @@
+#include <string.h>
+
+#include "lite/io/file.h"
+#include "store/fs/file_at.h"
+#include "store/systems/claude/chain/log.h"
+#include "store/systems/claude/claude.h"
+#include "store/systems/claude/show/restore.h"
+
+/* Taking one message out of a session (SAFETY.md 1.5 B). Its row is overwritten with blanks, newline and all other
+ * rows where they are: no reader loses its place, and an agent that appends at this moment is not disturbed. As the
+ * system itself would have it (cut), what follows moves forward; that needs the file to oneself. */
+
+enum { CUT_MOST = 50 * 1024 * 1024 }; /* bytes behind the row: all of them go into the record */
+
+static enum err_code plan_blank(const struct session_ref *ref, int64_t offset, struct slice row,
+                                struct change *c, struct err *e)
+{
+    char *blanks = arena_alloc(&c->arena, row.n + 1);
+
+    if (!blanks)
+        return err_nomem(e);
+    memset(blanks, ' ', row.n);
+    return change_add(c,
+                      &(struct step){ .kind = STEP_EDIT,
+                                      .path = ref->path.p,
+                                      .bytes = { blanks, row.n },
+                                      .old = row,
+                                      .offset = offset,
+                                      .mtime_ns = MTIME_NOW },
+                      e);
+}
+
+/* Does a line have the id? */
+static bool has_id(const struct index_line *l, struct id128 id)
+{
+    return l->state == LINE_OK && id128_eq(l->id, id);
+}
+
+/* What stands from the first row with the id on, without any of them. */
+static enum err_code without(const struct claude_log *log, size_t first, struct id128 id,
+                             struct slice old, struct buf *out)
+{
+    const struct index *ix = &log->file.index;
+    int64_t from = ix->line[first].offset;
+    size_t done = 0;
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = first; i < ix->n && !rc; i++) {
+        size_t at = (size_t)(ix->line[i].offset - from), end = at + ix->line[i].length;
+
+        if (!has_id(&ix->line[i], id))
+            continue;
+        rc = buf_add(out, (struct slice){ old.p + done, at - done });
+        done = end < old.n ? end + 1 : old.n; /* the last row may lack its newline */
+    }
+    return rc ? rc : buf_add(out, (struct slice){ old.p + done, old.n - done });
+}
+
+static enum err_code plan_cut(struct claude_log *log, struct id128 id, struct change *c,
+                              struct err *e)
+{
+    const struct index *ix = &log->file.index;
+    size_t first = 0, got = 0;
+
+    while (!has_id(&ix->line[first], id))
+        first++;
+    int64_t offset = ix->line[first].offset, rest = log->file.file.id.size - offset;
+    struct buf old = { 0 }, kept = { 0 };
+    enum err_code rc = ERR_OK;
+
+    if (rest > CUT_MOST)
+        return err_set(e, ERR_UNSUPPORTED, log->file.path,
+                       "tombstone: too much follows this row to move it; blank it instead");
+    if (buf_reserve(&old, (size_t)rest))
+        return err_nomem(e);
+    rc = file_read(&log->file.file, offset, old.p, (size_t)rest, &got, e);
+    old.n = got;
+    if (!rc && got != (size_t)rest)
+        rc = err_set(e, ERR_STALE, log->file.path, "tombstone: the file became shorter");
+    if (!rc && without(log, first, id, buf_slice(&old), &kept))
+        rc = err_nomem(e);
+    if (!rc)
+        rc = change_add(c,
+                        &(struct step){ .kind = STEP_TAIL,
+                                        .path = log->file.path,
+                                        .bytes = buf_slice(&kept),
+                                        .old = buf_slice(&old),
+                                        .offset = offset,
+                                        .mtime_ns = MTIME_NOW },
+                        e);
+    buf_fini(&old);
+    buf_fini(&kept);
+    return rc;
+}
+
+/* Every row with the id: one that stayed would speak for the one that went. */
+static enum err_code plan_blanks(struct claude_log *log, const struct session_ref *ref,
+                                 struct id128 id, struct change *c, struct err *e)
+{
+    const struct index *ix = &log->file.index;
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < ix->n && !rc; i++) {
+        struct slice row;
+
+        if (!has_id(&ix->line[i], id))
+            continue;
+        rc = logfile_row(&log->file, i, &row, e);
+        if (!rc)
+            rc = plan_blank(ref, ix->line[i].offset, row, c, e);
+    }
+    return rc;
+}
+
+enum err_code claude_tombstone(const struct store *st, const struct session_ref *ref,
+                               struct slice message, bool cut, struct change *c, struct err *e)
+{
+    const struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS };
+    struct claude_log log;
+    uint32_t node;
+    enum err_code rc = claude_log_open(&log, ref->path.p, &want, e);
+
+    (void)st;
+    if (rc)
+        return rc;
+    rc = claude_find_message(&log, message, &node, e);
+    if (!rc)
+        rc = cut ? plan_cut(&log, chain_id(&log.chain, node), c, e)
+                 : plan_blanks(&log, ref, chain_id(&log.chain, node), c, e);
+    claude_log_close(&log);
+    return rc;
+}

@@ -1,0 +1,328 @@
+#include "store/systems/common/go_json.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lite/base/time.h"
+#include "lite/base/utf8.h"
+
+static enum err_code add_unit(struct buf *out, uint32_t unit)
+{
+    return buf_addf(out, "\\u%04x", unit);
+}
+
+static const char *short_escape(unsigned char c)
+{
+    switch (c) {
+    case '"': return "\\\"";
+    case '\\': return "\\\\";
+    case '\b': return "\\b";
+    case '\f': return "\\f";
+    case '\n': return "\\n";
+    case '\r': return "\\r";
+    case '\t': return "\\t";
+    default: return NULL;
+    }
+}
+
+static enum err_code add_ascii(struct buf *out, unsigned char c)
+{
+    const char *escape = short_escape(c);
+
+    if (escape)
+        return buf_add(out, (struct slice){ escape, 2 });
+    if (c < 0x20 || c == '<' || c == '>' || c == '&')
+        return add_unit(out, c);
+    return buf_add_byte(out, (char)c);
+}
+
+/* Go replaces byte by byte what utf8.DecodeRune cannot read. */
+static enum err_code add_wide(struct buf *out, struct slice *text)
+{
+    struct slice rest = *text;
+    uint32_t cp = utf8_next(&rest, false);
+    size_t n = text->n - rest.n;
+
+    if (!utf8_valid((struct slice){ text->p, n })) {
+        *text = (struct slice){ text->p + 1, text->n - 1 };
+        return add_unit(out, UTF8_REPLACEMENT);
+    }
+    struct slice one = { text->p, n };
+
+    *text = rest;
+    return cp == 0x2028 || cp == 0x2029 ? add_unit(out, cp) : buf_add(out, one);
+}
+
+enum err_code go_json_text(struct buf *out, struct slice text)
+{
+    enum err_code rc = buf_add_byte(out, '"');
+
+    while (!rc && text.n) {
+        unsigned char c = (unsigned char)text.p[0];
+
+        if (c >= 0x80) {
+            rc = add_wide(out, &text);
+            continue;
+        }
+        rc = add_ascii(out, c);
+        text = (struct slice){ text.p + 1, text.n - 1 };
+    }
+    return rc ? rc : buf_add_byte(out, '"');
+}
+
+enum err_code go_json_time(struct buf *out, int64_t ns)
+{
+    enum { SECONDS = 19 };
+    char text[TIME_TEXT], fraction[16] = "";
+    int64_t rest = ns % 1000000000;
+
+    if (rest < 0)
+        rest += 1000000000;
+    time_format((ns - rest) / 1000000, text);
+    int n = snprintf(fraction, sizeof fraction, ".%09lld", (long long)rest);
+
+    while (n > 0 && (fraction[n - 1] == '0' || fraction[n - 1] == '.'))
+        n--;
+    return buf_addf(out, "\"%.*s%.*sZ\"", SECONDS, text, n, fraction);
+}
+
+/* A number taken apart: 1.25e-7 is "125" and -7. */
+struct decimal {
+    char digit[24];
+    int n, power;
+    bool negative;
+};
+
+/* The fewest digits that mean this number and no other. */
+static void decimal_of(double value, struct decimal *d)
+{
+    enum { ENOUGH = 17 };
+    char text[64];
+    int digits = 0;
+
+    do
+        snprintf(text, sizeof text, "%.*e", digits, value);
+    while (strtod(text, NULL) != value && ++digits < ENOUGH);
+    *d = (struct decimal){ .negative = text[0] == '-' };
+    for (const char *p = text; *p != 'e'; p++)
+        if (*p >= '0' && *p <= '9')
+            d->digit[d->n++] = *p;
+    d->power = (int)strtol(strchr(text, 'e') + 1, NULL, 10);
+}
+
+static enum err_code add_zeros(struct buf *out, int n)
+{
+    enum err_code rc = ERR_OK;
+
+    while (n-- > 0 && !rc)
+        rc = buf_add_byte(out, '0');
+    return rc;
+}
+
+/* The digits with the point where it belongs: 1200, 1.25 or 0.0125. */
+static enum err_code add_plain(struct buf *out, const struct decimal *d)
+{
+    int whole = d->power + 1; /* digits before the point */
+    int front = whole < 0 ? 0 : whole < d->n ? whole : d->n;
+    enum err_code rc =
+        front ? buf_add(out, (struct slice){ d->digit, (size_t)front }) : buf_add_byte(out, '0');
+
+    if (!rc)
+        rc = add_zeros(out, whole - d->n);
+    if (rc || front == d->n)
+        return rc;
+    rc = buf_add_byte(out, '.');
+    if (!rc)
+        rc = add_zeros(out, -whole);
+    return rc ? rc : buf_add(out, (struct slice){ d->digit + front, (size_t)(d->n - front) });
+}
+
+enum err_code go_json_float(struct buf *out, double value)
+{
+    double size = value < 0 ? -value : value;
+    struct decimal d;
+    int power;
+
+    decimal_of(value, &d);
+    enum err_code rc = d.negative ? buf_add_byte(out, '-') : ERR_OK;
+
+    if (rc || size == 0 || (size >= 1e-6 && size < 1e21))
+        return rc ? rc : add_plain(out, &d);
+    power = d.power;
+    d.power = 0;
+    rc = add_plain(out, &d);
+    return rc ? rc : buf_addf(out, "e%c%d", power < 0 ? '-' : '+', power < 0 ? -power : power);
+}
+
+/* Lays a value out again: what stands between its parts is new, the parts are copied. */
+struct layout {
+    struct buf *out;
+    bool lines;
+    unsigned depth;
+};
+
+static enum err_code new_line(const struct layout *l)
+{
+    enum err_code rc = l->lines ? buf_add_byte(l->out, '\n') : ERR_OK;
+
+    for (unsigned i = 0; l->lines && i < l->depth && !rc; i++)
+        rc = buf_add(l->out, SLICE("  "));
+    return rc;
+}
+
+static size_t text_length(struct slice rest)
+{
+    size_t n = 1;
+
+    while (n < rest.n && rest.p[n] != '"')
+        n += rest.p[n] == '\\' ? 2 : 1;
+    return n < rest.n ? n + 1 : rest.n;
+}
+
+static bool hex_unit(struct slice text, uint32_t *unit)
+{
+    uint32_t n = 0;
+
+    if (text.n < 6 || text.p[0] != '\\' || text.p[1] != 'u')
+        return false;
+    for (int i = 2; i < 6; i++) {
+        char c = text.p[i];
+        uint32_t digit = c <= '9' ? (uint32_t)(c - '0') : (uint32_t)((c | 0x20) - 'a') + 10;
+
+        n = n << 4 | digit;
+    }
+    *unit = n;
+    return true;
+}
+
+static enum err_code add_point(struct buf *out, uint32_t cp)
+{
+    char bytes[4];
+
+    if (cp < 0x80)
+        return add_ascii(out, (unsigned char)cp);
+    if (cp == 0x2028 || cp == 0x2029)
+        return add_unit(out, cp);
+    return buf_add(out, (struct slice){ bytes, utf8_encode(bytes, cp) });
+}
+
+/* An escape at the front, as Go would spell it. Half a pair stays as it is written: Go would lose it. */
+static enum err_code add_escape(struct buf *out, struct slice *text)
+{
+    struct slice here = *text, pair;
+    uint32_t unit, low;
+    size_t n = 6;
+
+    if (!hex_unit(here, &unit)) {
+        *text = (struct slice){ here.p + 2, here.n - 2 };
+        return here.p[1] == '/' ? buf_add_byte(out, '/')
+                                : buf_add(out, (struct slice){ here.p, 2 });
+    }
+    pair = (struct slice){ here.p + n, here.n - n };
+    if (unit >= 0xD800 && unit < 0xDC00 && hex_unit(pair, &low) && low >= 0xDC00 && low < 0xE000) {
+        unit = 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00);
+        n = 12;
+    }
+    *text = (struct slice){ here.p + n, here.n - n };
+    return unit >= 0xD800 && unit < 0xE000 ? buf_add(out, (struct slice){ here.p, n })
+                                           : add_point(out, unit);
+}
+
+/* A text that says the same, in Go's spelling. */
+static enum err_code add_quoted(struct buf *out, struct slice text)
+{
+    enum err_code rc = ERR_OK;
+
+    while (text.n && !rc) {
+        char c = text.p[0];
+
+        if (c == '\\' && text.n > 1) {
+            rc = add_escape(out, &text);
+            continue;
+        }
+        if ((unsigned char)c >= 0x80) {
+            rc = add_wide(out, &text);
+            continue;
+        }
+        rc = c == '"' ? buf_add_byte(out, c) : add_ascii(out, (unsigned char)c);
+        text = (struct slice){ text.p + 1, text.n - 1 };
+    }
+    return rc;
+}
+
+static bool is_json_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static struct slice after_blanks(struct slice rest)
+{
+    while (rest.n && is_json_blank(rest.p[0]))
+        rest = (struct slice){ rest.p + 1, rest.n - 1 };
+    return rest;
+}
+
+/* One part at the front; *n is what it took of the text. */
+static enum err_code lay_part(struct layout *l, struct slice rest, size_t *n)
+{
+    char c = rest.p[0];
+    enum err_code rc = ERR_OK;
+    struct slice next;
+
+    *n = 1;
+    switch (c) {
+    case '{':
+    case '[':
+        next = after_blanks((struct slice){ rest.p + 1, rest.n - 1 });
+        rc = buf_add_byte(l->out, c);
+        if (next.n && (next.p[0] == '}' || next.p[0] == ']')) {
+            *n = (size_t)(next.p - rest.p) + 1;
+            return rc ? rc : buf_add_byte(l->out, next.p[0]);
+        }
+        l->depth++;
+        return rc ? rc : new_line(l);
+    case '}':
+    case ']':
+        l->depth--;
+        rc = new_line(l);
+        break;
+    case ',': rc = buf_add_byte(l->out, c); return rc ? rc : new_line(l);
+    case ':': return buf_add(l->out, l->lines ? SLICE(": ") : SLICE(":"));
+    case '"':
+        *n = text_length(rest);
+        rest.n = *n;
+        return l->lines ? buf_add(l->out, rest) : add_quoted(l->out, rest);
+    default: break;
+    }
+    return rc ? rc : buf_add_byte(l->out, c);
+}
+
+static enum err_code lay_out(struct layout *l, struct slice value)
+{
+    enum err_code rc = ERR_OK;
+
+    for (value = after_blanks(value); value.n && !rc; value = after_blanks(value)) {
+        size_t n;
+
+        rc = lay_part(l, value, &n);
+        value = (struct slice){ value.p + n, value.n - n };
+    }
+    return rc;
+}
+
+enum err_code go_json_indent(struct buf *out, struct slice value, unsigned depth)
+{
+    struct layout l = { .out = out, .lines = true, .depth = depth };
+
+    return lay_out(&l, value);
+}
+
+enum err_code go_json_compact(struct buf *out, struct slice value)
+{
+    struct layout l = { .out = out };
+
+    return lay_out(&l, value);
+}

@@ -1,0 +1,353 @@
+#include "store/systems/entire/read/catalog.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lite/base/time.h"
+#include "store/git/repo.h"
+#include "store/systems/entire/names.h"
+#include "store/systems/entire/read/committed.h"
+
+/* ---- has anything moved? ---- */
+
+static void mark_refs(EVP_MD_CTX *c, git_repository *repo, const char *glob)
+{
+    git_reference_iterator *it = NULL;
+    git_reference *ref = NULL;
+
+    if (git_reference_iterator_glob_new(&it, repo, glob))
+        return;
+    while (git_reference_next(&ref, it) == 0) {
+        const git_oid *id = git_reference_target(ref);
+        const char *name = git_reference_name(ref);
+
+        EVP_DigestUpdate(c, name, strlen(name) + 1);
+        if (id)
+            EVP_DigestUpdate(c, id->id, sizeof id->id);
+        git_reference_free(ref);
+    }
+    git_reference_iterator_free(it);
+}
+
+static void mark_states(EVP_MD_CTX *c, const char *states)
+{
+    struct dirent **name = NULL;
+    int n = scandir(states, &name, NULL, alphasort);
+    DIR *dir = n > 0 ? opendir(states) : NULL;
+
+    for (int i = 0; i < n; i++) {
+        struct stat st;
+
+        if (dir && fstatat(dirfd(dir), name[i]->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+            int64_t facts[] = { (int64_t)st.st_ino, st.st_size, st.st_mtim.tv_sec,
+                                st.st_mtim.tv_nsec };
+
+            EVP_DigestUpdate(c, name[i]->d_name, strlen(name[i]->d_name) + 1);
+            EVP_DigestUpdate(c, facts, sizeof facts);
+        }
+        free(name[i]);
+    }
+    if (dir)
+        closedir(dir);
+    free(name);
+}
+
+static bool make_mark(git_repository *repo, const char *states, unsigned char out[32])
+{
+    EVP_MD_CTX *c = EVP_MD_CTX_new();
+    unsigned n = 0;
+    bool ok = c && EVP_DigestInit_ex(c, EVP_sha256(), NULL);
+
+    if (ok) {
+        mark_refs(c, repo, ENTIRE_HEADS "entire/*");
+        mark_refs(c, repo, ENTIRE_V1_REMOTE);
+        mark_refs(c, repo, "refs/entire/*");
+        mark_states(c, states);
+        ok = EVP_DigestFinal_ex(c, out, &n);
+    }
+    EVP_MD_CTX_free(c);
+    return ok;
+}
+
+/* ---- making one ---- */
+
+struct states {
+    struct entire_state *state; /* in the arena */
+    size_t n;
+};
+
+static const char *const why_not =
+    "this is no state of a session: broken, unreadable, or named for another one";
+
+/* Temporary files, folders and a README are nobody's; what ends in .json should be a state. */
+static enum err_code take_state(struct catalog *c, const char *dir, const char *name,
+                                struct states *list, struct err *e)
+{
+    struct entire_state s = { 0 };
+    struct slice id;
+
+    if (!state_name(name, &id)) {
+        static const char temp[] = ".json.tmp";
+        size_t n = strlen(name), k = sizeof temp - 1;
+
+        if (n <= k || strcmp(name + n - k, temp) != 0)
+            return ERR_OK;
+        return entire_problem_add(&c->problems, &c->arena,
+                                  arena_format(&c->arena, "%s/%s", dir, name),
+                                  "a half-written state of a session");
+    }
+    enum err_code rc = state_read(dir, name, &c->arena, &s, NULL, e);
+
+    if (rc == ERR_NOMEM || rc == ERR_NOT_FOUND)
+        return rc == ERR_NOMEM ? rc : ERR_OK; /* it went while we looked */
+    const char *path = rc ? arena_format(&c->arena, "%s/%s", dir, name) : "";
+
+    if (rc)
+        return path ? entire_problem_add(&c->problems, &c->arena, path, why_not) : ERR_NOMEM;
+    struct entire_state *more = arena_grow(&c->arena, list->state, list->n, sizeof *more);
+
+    if (!more)
+        return err_nomem(e);
+    list->state = more;
+    more[list->n++] = s;
+    return ERR_OK;
+}
+
+static enum err_code read_states(struct catalog *c, const char *dir, struct states *list,
+                                 struct err *e)
+{
+    DIR *d = opendir(dir);
+    const struct dirent *x;
+    enum err_code rc = ERR_OK;
+
+    if (!d && (errno == ENOENT || errno == ENOTDIR))
+        return ERR_OK;
+    if (!d)
+        return entire_problem_add(&c->problems, &c->arena, dir,
+                                  "the folder of the states cannot be read");
+    while (!rc && (x = readdir(d)))
+        rc = take_state(c, dir, x->d_name, list, e);
+    closedir(d);
+    return rc;
+}
+
+static int compare_session_slices(struct slice a, struct slice b)
+{
+    int d = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
+
+    return d ? d : (a.n > b.n) - (a.n < b.n);
+}
+
+/* Of one session the oldest first; a branch was walked from its tip. */
+static int by_session(const void *x, const void *y)
+{
+    const struct point *a = x, *b = y;
+    int d = compare_session_slices(a->session, b->session);
+
+    if (d)
+        return d;
+    if (a->time_ms != b->time_ms)
+        return a->time_ms < b->time_ms ? -1 : 1;
+    return (a->order < b->order) - (a->order > b->order);
+}
+
+static int compare_state_id(const void *x, const void *y)
+{
+    const struct entire_state *a = x, *b = y;
+
+    return compare_session_slices(a->id, b->id);
+}
+
+/* Joins two sorted lists: the states, and the points of each session. */
+static enum err_code join_sessions(struct catalog *c, const struct states *states, struct err *e)
+{
+    /* A list of nothing is NULL, into which nothing may point. */
+    const struct point *p = c->points.point, *end = c->points.n ? p + c->points.n : p;
+    const struct entire_state *s = states->state, *last = states->n ? s + states->n : s;
+
+    c->session = arena_zalloc(&c->arena, (c->points.n + states->n + 1) * sizeof *c->session);
+    if (!c->session)
+        return err_nomem(e);
+    while (p < end && p->session.n == 0)
+        p++; /* commits of nobody's */
+    while (p < end || s < last) {
+        struct catalog_session *x = &c->session[c->n++];
+        int d = p == end ? 1 : s == last ? -1 : compare_session_slices(p->session, s->id);
+
+        x->id = d <= 0 ? p->session : s->id;
+        x->state = d >= 0 ? s++ : NULL;
+        x->point = p;
+        for (; p < end && slice_eq(p->session, x->id); p++, x->n++)
+            x->committed += p->source != POINT_SHADOW;
+    }
+    return ERR_OK;
+}
+
+static void catalog_free(struct catalog *c)
+{
+    repo_close(c->repo);
+    pthread_mutex_destroy(&c->lock);
+    arena_fini(&c->arena);
+    free(c);
+}
+
+static enum err_code build_catalog(const char *states_dir, struct catalog *c, struct err *e)
+{
+    struct states states = { 0 };
+    enum err_code rc = read_states(c, states_dir, &states, e);
+
+    if (!rc)
+        rc = shadow_read(c->repo, &c->arena, &c->shadows, &c->points, &c->problems, e);
+    if (!rc)
+        rc = committed_read(c->repo, &c->arena, &c->points, &c->problems, e);
+    if (rc)
+        return rc;
+    if (c->points.n)
+        qsort(c->points.point, c->points.n, sizeof *c->points.point, by_session);
+    if (states.n)
+        qsort(states.state, states.n, sizeof *states.state, compare_state_id);
+    return join_sessions(c, &states, e);
+}
+
+static enum err_code catalog_make(const char *dir, const char *states, struct catalog **out,
+                                  struct err *e)
+{
+    struct catalog *c = calloc(1, sizeof *c);
+
+    if (!c)
+        return err_nomem(e);
+    pthread_mutex_init(&c->lock, NULL);
+    enum err_code rc = repo_open(dir, &c->repo, e);
+
+    if (!rc && !make_mark(c->repo, states, c->mark))
+        rc = err_nomem(e);
+    if (!rc)
+        rc = build_catalog(states, c, e);
+    if (rc)
+        catalog_free(c);
+    else
+        *out = c;
+    return rc;
+}
+
+/* ---- the shelf ---- */
+
+void catalog_cache_init(struct catalog_cache *cache)
+{
+    *cache = (struct catalog_cache){ .present = NULL };
+    pthread_mutex_init(&cache->lock, NULL);
+}
+
+void catalog_cache_fini(struct catalog_cache *cache)
+{
+    if (cache->present)
+        catalog_free(cache->present);
+    pthread_mutex_destroy(&cache->lock);
+}
+
+static bool is_as_now(struct catalog *c, const char *states)
+{
+    unsigned char now[32];
+
+    pthread_mutex_lock(&c->lock);
+    bool same = make_mark(c->repo, states, now) && memcmp(now, c->mark, sizeof now) == 0;
+
+    pthread_mutex_unlock(&c->lock);
+    return same;
+}
+
+/* Held by nobody and on no shelf: it goes. */
+static void let_go(struct catalog_cache *cache, struct catalog *c)
+{
+    if (c && c->holders == 0 && c != cache->present)
+        catalog_free(c);
+}
+
+enum err_code catalog_open(struct catalog_cache *cache, const char *dir, const char *states,
+                           bool fresh, struct catalog **out, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    pthread_mutex_lock(&cache->lock);
+    if (!cache->present || (fresh && !is_as_now(cache->present, states))) {
+        struct catalog *made = NULL, *old = cache->present;
+
+        rc = catalog_make(dir, states, &made, e);
+        if (!rc) {
+            cache->present = made;
+            let_go(cache, old);
+        }
+    }
+    if (!rc) {
+        cache->present->holders++;
+        *out = cache->present;
+    }
+    pthread_mutex_unlock(&cache->lock);
+    return rc;
+}
+
+void catalog_close(struct catalog_cache *cache, struct catalog *c)
+{
+    if (!c)
+        return;
+    pthread_mutex_lock(&cache->lock);
+    c->holders--;
+    let_go(cache, c);
+    pthread_mutex_unlock(&cache->lock);
+}
+
+/* ---- asking ---- */
+
+static int compare_session_id(const void *key, const void *x)
+{
+    return compare_session_slices(*(const struct slice *)key,
+                                  ((const struct catalog_session *)x)->id);
+}
+
+const struct catalog_session *catalog_find(const struct catalog *c, struct slice id)
+{
+    return id.n && c->n ? bsearch(&id, c->session, c->n, sizeof *c->session, compare_session_id)
+                        : NULL;
+}
+
+bool catalog_listed(const struct catalog_session *s)
+{
+    return s->state || s->committed;
+}
+
+const struct point *catalog_newest(const struct catalog_session *s)
+{
+    for (size_t i = s->n; i-- > 0;)
+        if (s->point[i].source != POINT_SHADOW)
+            return &s->point[i];
+    return NULL;
+}
+
+const struct point *catalog_oldest(const struct catalog_session *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->point[i].source != POINT_SHADOW)
+            return &s->point[i];
+    return NULL;
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+    return a == TIME_NONE || (b != TIME_NONE && b > a) ? b : a;
+}
+
+int64_t catalog_activity(const struct catalog_session *s)
+{
+    int64_t at = TIME_NONE;
+
+    if (s->state)
+        at = later(s->state->started_ms, later(s->state->interaction_ms, s->state->ended_ms));
+    for (size_t i = 0; i < s->n; i++)
+        at = later(at, s->point[i].time_ms);
+    return at;
+}

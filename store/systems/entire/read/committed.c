@@ -1,0 +1,404 @@
+#include "store/systems/entire/read/committed.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lite/base/time.h"
+#include "lite/json/json.h"
+#include "store/git/repo.h"
+#include "store/log/idset.h"
+#include "store/systems/entire/names.h"
+
+/* The most that is read: a few hundred objects can name a million checkpoints, and one document as many sessions. */
+enum { DOCUMENT_MAX = 16 << 20, CHECKPOINTS_MAX = 50000, SESSIONS_MAX = 100000 };
+static const size_t documents_max = (size_t)1 << 30; /* bytes, of all of them */
+
+struct reading {
+    git_repository *repo;
+    struct arena *a;
+    struct point_list *points;
+    struct problem_list *problems;
+    struct buf root, session;            /* documents, used again and again */
+    struct idset seen;                   /* checkpoints that were read already */
+    size_t checkpoints, sessions, bytes; /* that were read */
+    bool full;                           /* no more is */
+    struct err *e;
+};
+
+static enum err_code complain(struct reading *r, struct slice id, const char *why)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "checkpoint %.*s", SLICE_ARG(id));
+    return entire_problem_add(r->problems, r->a, name, why) ? err_nomem(r->e) : ERR_OK;
+}
+
+/* Said once. */
+static enum err_code check_full(struct reading *r)
+{
+    static const char *const why =
+        "there are more checkpoints than are read: at most 50,000 with 100,000 sessions in a "
+        "gigabyte; the rest of them is not listed";
+
+    if (r->full || (r->checkpoints < CHECKPOINTS_MAX && r->sessions < SESSIONS_MAX &&
+                    r->bytes < documents_max))
+        return ERR_OK;
+    r->full = true;
+    r->problems->cut = why;
+    return entire_problem_add(r->problems, r->a, git_repository_path(r->repo), why)
+               ? err_nomem(r->e)
+               : ERR_OK;
+}
+
+/* ---- the metadata of a session ---- */
+
+static const char *const keys[] = { "session_id",
+                                    "strategy",
+                                    "created_at",
+                                    "branch",
+                                    "agent",
+                                    "model",
+                                    "tool_use_id",
+                                    "files_touched",
+                                    "checkpoint_transcript_start",
+                                    "transcript_lines_at_start" };
+enum { SESSION_ID, STRATEGY, CREATED, BRANCH, AGENT, MODEL, TOOL, FILES, START, OLD_START, KEYS };
+
+static bool copy_json_text(struct reading *r, struct slice value, struct slice *out)
+{
+    struct slice text = SLICE("");
+
+    if (json_type(value) == JSON_STRING && !json_text(value, r->a, &text))
+        return false;
+    *out = arena_copy(r->a, text);
+    return out->p != NULL;
+}
+
+static size_t count_of(struct slice array)
+{
+    struct json_iter it;
+    struct slice key, value;
+    size_t n = 0;
+
+    if (json_type(array) == JSON_ARRAY && json_iter_open(&it, array))
+        while (json_iter_next(&it, &key, &value))
+            n++;
+    return n;
+}
+
+static enum err_code add_session(struct reading *r, struct point *p)
+{
+    struct slice value[KEYS], created;
+    int64_t start = 0;
+
+    json_get_each(buf_slice(&r->session), keys, KEYS, value);
+    if (!copy_json_text(r, value[SESSION_ID], &p->session) ||
+        !copy_json_text(r, value[STRATEGY], &p->strategy) ||
+        !copy_json_text(r, value[BRANCH], &p->branch) ||
+        !copy_json_text(r, value[AGENT], &p->agent) ||
+        !copy_json_text(r, value[MODEL], &p->model) || !copy_json_text(r, value[TOOL], &p->task) ||
+        !copy_json_text(r, value[CREATED], &created))
+        return err_nomem(r->e);
+    if (!entire_session_id_ok(p->session))
+        return complain(r, p->id, "a session id that cannot be the name of a file");
+    if (!entire_tool_id_ok(p->task))
+        p->task = SLICE("");
+    if (!time_parse(created, &p->time_ms))
+        p->time_ms = TIME_NONE;
+    if ((!json_int(value[START], &start) || start == 0) && !json_int(value[OLD_START], &start))
+        start = 0;
+    p->transcript_start = start;
+    p->files = count_of(value[FILES]);
+    p->text = SLICE("");
+    r->sessions++;
+    return point_add(r->points, r->a, p) ? err_nomem(r->e) : ERR_OK;
+}
+
+/* ---- a checkpoint ---- */
+
+/* The path that an entry of sessions[] names, seen from the checkpoint's folder; "" where it names none. */
+static bool inner_of(struct reading *r, struct slice session, const char *key, struct slice id,
+                     struct slice *out)
+{
+    struct slice named, inner;
+
+    *out = SLICE("");
+    if (json_get_text(session, key, r->a, &named) && entire_inner_path(named, id, &inner))
+        *out = arena_copy(r->a, inner);
+    return out->p != NULL;
+}
+
+static enum err_code read_session(struct reading *r, const git_tree *folder, struct point *p)
+{
+    enum err_code rc =
+        repo_blob_at(r->repo, folder, p->metadata.p, DOCUMENT_MAX, &r->session, r->e);
+
+    if (rc == ERR_NOMEM)
+        return rc;
+    r->bytes += r->session.n;
+    if (rc)
+        return complain(r, p->id, "the metadata of a session is missing or damaged");
+    if (!json_valid(buf_slice(&r->session)))
+        return complain(r, p->id, "the metadata of a session is not a JSON document");
+    return add_session(r, p);
+}
+
+/* The numbered folder of a path in it ("0/metadata.json"); 0 bytes: it lies in none. */
+static struct slice folder_number(struct slice inner)
+{
+    size_t n = 0;
+
+    while (n < inner.n && inner.p[n] >= '0' && inner.p[n] <= '9')
+        n++;
+    return n && n < inner.n && inner.p[n] == '/' ? (struct slice){ inner.p, n } : SLICE("");
+}
+
+/* By the names that such a folder's files always have. */
+static enum err_code read_numbered(struct reading *r, const git_tree *folder, struct point *p,
+                                   const char *number)
+{
+    struct {
+        struct slice *at;
+        const char *name;
+    } files[] = {
+        { &p->metadata, "metadata.json" },
+        { &p->transcript, "full.jsonl" },
+        { &p->prompt, "prompt.txt" },
+        { &p->hash, "content_hash.txt" },
+    };
+
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        const char *path = arena_format(r->a, "%s/%s", number, files[i].name);
+
+        if (!path)
+            return err_nomem(r->e);
+        *files[i].at = slice_of(path);
+    }
+    return read_session(r, folder, p);
+}
+
+static bool is_number(const char *name)
+{
+    return *name && strspn(name, "0123456789") == strlen(name);
+}
+
+static bool is_read(const struct reading *r, size_t from, const char *number)
+{
+    for (size_t i = from; i < r->points->n; i++)
+        if (slice_eq(folder_number(r->points->point[i].metadata), slice_of(number)))
+            return true;
+    return false;
+}
+
+/* What the list leaves out, or names otherwise: the numbered folders that no point since `from` is of. */
+static enum err_code read_rest(struct reading *r, const git_tree *folder, struct point *p,
+                               size_t from, size_t *n)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; !rc && !r->full && i < git_tree_entrycount(folder); i++) {
+        const git_tree_entry *x = git_tree_entry_byindex(folder, i);
+        const char *name = git_tree_entry_name(x);
+
+        if (!is_number(name) || git_tree_entry_type(x) != GIT_OBJECT_TREE || is_read(r, from, name))
+            continue;
+        rc = read_numbered(r, folder, p, name);
+        ++*n;
+        if (!rc)
+            rc = check_full(r);
+    }
+    return rc;
+}
+
+static enum err_code read_listed(struct reading *r, const git_tree *folder, struct point *p,
+                                 struct slice listed)
+{
+    if (!inner_of(r, listed, "metadata", p->id, &p->metadata) ||
+        !inner_of(r, listed, "transcript", p->id, &p->transcript) ||
+        !inner_of(r, listed, "prompt", p->id, &p->prompt) ||
+        !inner_of(r, listed, "content_hash", p->id, &p->hash))
+        return err_nomem(r->e);
+    if (p->metadata.n == 0)
+        return complain(r, p->id, "the root document names a path outside of its checkpoint");
+    return read_session(r, folder, p);
+}
+
+static enum err_code read_sessions(struct reading *r, const git_tree *folder, struct point *p,
+                                   size_t *n)
+{
+    struct slice sessions, key, listed;
+    struct json_iter it;
+    enum err_code rc = ERR_OK;
+
+    *n = 0;
+    if (!json_get(buf_slice(&r->root), "sessions", &sessions) ||
+        json_type(sessions) != JSON_ARRAY || !json_iter_open(&it, sessions))
+        return ERR_OK;
+    for (; !rc && !r->full && json_iter_next(&it, &key, &listed); ++*n) {
+        rc = read_listed(r, folder, p, listed);
+        if (!rc)
+            rc = check_full(r);
+    }
+    return rc;
+}
+
+/* Oldest checkpoints name no sessions: there is one, in the folder itself. */
+static enum err_code read_single(struct reading *r, const git_tree *folder, struct point *p)
+{
+    p->metadata = SLICE("metadata.json");
+    p->transcript = SLICE("full.jsonl");
+    p->prompt = SLICE("prompt.txt");
+    p->hash = SLICE("content_hash.txt");
+    return read_session(r, folder, p);
+}
+
+static enum err_code read_folder(struct reading *r, const git_oid *id_of_tree, struct point p)
+{
+    git_tree *folder = NULL;
+    size_t n, from = r->points->n;
+
+    if (repo_tree(r->repo, id_of_tree, &folder, NULL))
+        return complain(r, p.id, "its folder is missing or damaged");
+    enum err_code rc = repo_blob_at(r->repo, folder, "metadata.json", DOCUMENT_MAX, &r->root, r->e);
+
+    r->bytes += r->root.n;
+    p.tree = *id_of_tree;
+    p.time_ms = TIME_NONE;
+    if (rc && rc != ERR_NOMEM)
+        rc = complain(r, p.id, "its metadata.json is missing or damaged");
+    else if (!rc && !json_valid(buf_slice(&r->root)))
+        rc = complain(r, p.id, "its metadata.json is not a JSON document");
+    else if (!rc) {
+        rc = read_sessions(r, folder, &p, &n);
+        if (!rc)
+            rc = read_rest(r, folder, &p, from, &n);
+        if (!rc && n == 0)
+            rc = read_single(r, folder, &p);
+    }
+    git_tree_free(folder);
+    return rc;
+}
+
+/* id is copied; one that was read from another place already is passed over. */
+static enum err_code read_checkpoint(struct reading *r, enum point_source source, struct slice id,
+                                     const git_oid *tree)
+{
+    struct point p = { .source = source, .id = arena_copy(r->a, id) };
+    struct id128 key = id128_of(id);
+    uint32_t number;
+
+    if (r->full || idset_has(&r->seen, key))
+        return ERR_OK;
+    if (check_full(r))
+        return ERR_NOMEM;
+    if (r->full)
+        return ERR_OK;
+    r->checkpoints++;
+    if (!p.id.p || idset_add(&r->seen, key, &number))
+        return err_nomem(r->e);
+    return read_folder(r, tree, p);
+}
+
+/* ---- where they lie ---- */
+
+/* <id[0:2]>/<id[2:]>/ below the root of a branch. */
+static enum err_code read_shard(struct reading *r, enum point_source source, const char *front,
+                                const git_oid *tree)
+{
+    git_tree *shard = NULL;
+    enum err_code rc = ERR_OK;
+
+    if (repo_tree(r->repo, tree, &shard, NULL))
+        return complain(r, (struct slice){ front, 2 }, "a folder of checkpoints is damaged");
+    for (size_t i = 0; !rc && !r->full && i < git_tree_entrycount(shard); i++) {
+        const git_tree_entry *x = git_tree_entry_byindex(shard, i);
+        const char *name = git_tree_entry_name(x);
+        char id[ENTIRE_ULID + 1];
+        int n = snprintf(id, sizeof id, "%s%s", front, name);
+        struct slice text = { id, n > 0 ? (size_t)n : 0 };
+
+        /* The newer ids have a ref each, and lie in no branch (entire.md 3). */
+        if (text.n == ENTIRE_HEX_ID && entire_checkpoint_id_ok(text) &&
+            git_tree_entry_type(x) == GIT_OBJECT_TREE)
+            rc = read_checkpoint(r, source, text, git_tree_entry_id(x));
+    }
+    git_tree_free(shard);
+    return rc;
+}
+
+static enum err_code read_branch(struct reading *r, enum point_source source, const char *ref)
+{
+    git_tree *root = NULL;
+    git_oid tip;
+    enum err_code rc = ERR_OK;
+
+    if (!repo_has_ref(r->repo, ref, &tip))
+        return ERR_OK;
+    git_commit *c = NULL;
+
+    if (git_commit_lookup(&c, r->repo, &tip) == 0) {
+        if (repo_tree(r->repo, git_commit_tree_id(c), &root, NULL))
+            root = NULL;
+        git_commit_free(c);
+    }
+    if (!root)
+        return entire_problem_add(r->problems, r->a, ref, "its commit is missing or damaged")
+                   ? err_nomem(r->e)
+                   : ERR_OK;
+    for (size_t i = 0; !rc && i < git_tree_entrycount(root); i++) {
+        const git_tree_entry *x = git_tree_entry_byindex(root, i);
+
+        if (strlen(git_tree_entry_name(x)) == 2 && git_tree_entry_type(x) == GIT_OBJECT_TREE)
+            rc = read_shard(r, source, git_tree_entry_name(x), git_tree_entry_id(x));
+    }
+    git_tree_free(root);
+    return rc;
+}
+
+static enum err_code read_ref(struct reading *r, const char *name)
+{
+    struct slice id;
+    git_oid tip;
+    git_commit *c = NULL;
+
+    if (!entire_ref_checkpoint(slice_of(name), &id) || !repo_has_ref(r->repo, name, &tip))
+        return ERR_OK;
+    if (git_commit_lookup(&c, r->repo, &tip))
+        return complain(r, id, "its ref names no commit");
+    enum err_code rc = read_checkpoint(r, POINT_REF, id, git_commit_tree_id(c));
+
+    git_commit_free(c);
+    return rc;
+}
+
+static enum err_code read_refs(struct reading *r)
+{
+    git_reference_iterator *it = NULL;
+    const char *name;
+    enum err_code rc = ERR_OK;
+
+    if (git_reference_iterator_glob_new(&it, r->repo, ENTIRE_REFS "*"))
+        return ERR_OK;
+    while (!rc && git_reference_next_name(&name, it) == 0)
+        rc = read_ref(r, name);
+    git_reference_iterator_free(it);
+    return rc;
+}
+
+enum err_code committed_read(git_repository *repo, struct arena *a, struct point_list *points,
+                             struct problem_list *problems, struct err *e)
+{
+    struct reading r = { .repo = repo, .a = a, .points = points, .problems = problems, .e = e };
+    git_oid tip;
+    enum err_code rc = read_refs(&r);
+
+    if (!rc)
+        rc = read_branch(&r, POINT_V1,
+                         repo_has_ref(repo, ENTIRE_V1, &tip) ? ENTIRE_V1 : ENTIRE_V1_REMOTE);
+    if (!rc)
+        rc = read_branch(&r, POINT_V2, ENTIRE_V2);
+    buf_fini(&r.root);
+    buf_fini(&r.session);
+    idset_fini(&r.seen);
+    return rc;
+}

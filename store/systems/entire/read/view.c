@@ -1,0 +1,172 @@
+#include "store/systems/entire/read/view.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "store/git/repo.h"
+#include "store/systems/entire/names.h"
+
+enum { PREFIX_MIN = 4 };
+
+/* A path in a state file is not followed anywhere but into a work tree of the repository. */
+const char *view_root(const struct entire *x, const struct catalog_session *s)
+{
+    struct stat st;
+
+    for (size_t i = 0; s->state && i < x->trees; i++)
+        if (slice_eq(s->state->worktree_path, slice_of(x->tree[i])) && stat(x->tree[i], &st) == 0 &&
+            S_ISDIR(st.st_mode))
+            return x->tree[i];
+    return x->worktree;
+}
+
+/* Opened from there git knows its work tree, and with it what it ignores. Where it has no .git to be found by, the git
+ * directory itself says which one it is. */
+static bool has_git(const char *root)
+{
+    char path[PATH_MAX];
+    struct stat st;
+
+    return root && (size_t)snprintf(path, sizeof path, "%s/.git", root) < sizeof path &&
+           lstat(path, &st) == 0;
+}
+
+enum err_code view_open(const struct store *st, const struct session_ref *ref, struct view *out,
+                        struct err *e)
+{
+    struct view v = { .store = entire_of(st) };
+    enum err_code rc = entire_session(st, ref->id, &v.catalog, &v.session, e);
+
+    if (rc)
+        return rc;
+    v.root = view_root(v.store, v.session);
+    rc = repo_open(has_git(v.root) ? v.root : v.store->git, &v.repo, e);
+    if (rc)
+        view_close(&v);
+    else
+        *out = v;
+    return rc;
+}
+
+bool view_root_is_own(const struct view *v)
+{
+    const char *common = git_repository_commondir(v->repo);
+    size_t n = strlen(v->store->common);
+
+    return has_git(v->root) && strncmp(common, v->store->common, n) == 0 &&
+           strspn(common + n, "/") == strlen(common + n);
+}
+
+void view_close(struct view *v)
+{
+    repo_close(v->repo);
+    catalog_close(v->store->cache, v->catalog);
+    arena_fini(&v->arena);
+}
+
+bool view_commit_tree(const struct view *v, const git_oid *commit, git_oid *tree)
+{
+    git_commit *c = NULL;
+
+    if (git_commit_lookup(&c, v->repo, commit))
+        return false;
+    *tree = *git_commit_tree_id(c);
+    git_commit_free(c);
+    return true;
+}
+
+bool view_head_tree(const struct view *v, git_oid *tree)
+{
+    git_oid head;
+
+    return repo_has_ref(v->repo, "HEAD", &head) && view_commit_tree(v, &head, tree);
+}
+
+bool view_tree_entry(const struct view *v, const git_oid *tree, const char *path, git_oid *blob,
+                     unsigned *mode)
+{
+    git_tree *t = NULL;
+    git_tree_entry *x = NULL;
+    bool found = git_tree_lookup(&t, v->repo, tree) == 0 &&
+                 git_tree_entry_bypath(&x, t, path) == 0 &&
+                 git_tree_entry_type(x) == GIT_OBJECT_BLOB;
+
+    if (found) {
+        *blob = *git_tree_entry_id(x);
+        *mode = (unsigned)git_tree_entry_filemode_raw(x);
+    }
+    git_tree_entry_free(x);
+    git_tree_free(t);
+    return found;
+}
+
+bool view_branch_tree(const struct view *v, const char *branch, git_oid *tree)
+{
+    char ref[256];
+    git_oid tip;
+
+    return (size_t)snprintf(ref, sizeof ref, ENTIRE_HEADS "%s", branch) < sizeof ref &&
+           repo_has_ref(v->repo, ref, &tip) && view_commit_tree(v, &tip, tree);
+}
+
+/* The commit that a shadow branch is named for: as its state says it, else by its first digits. */
+static bool base_tree(const struct view *v, const struct point *p, git_oid *tree)
+{
+    static const char front[] = "entire/";
+    struct slice hex = { p->branch.p + sizeof front - 1, p->branch.n - (sizeof front - 1) };
+    const char *dash = memchr(hex.p, '-', hex.n);
+    git_object *commit = NULL;
+    git_oid id;
+    size_t n = dash ? (size_t)(dash - hex.p) : hex.n;
+
+    if (git_oid_fromstrn(&id, hex.p, n) ||
+        git_object_lookup_prefix(&commit, v->repo, &id, n, GIT_OBJECT_COMMIT))
+        return false;
+    bool found = view_commit_tree(v, git_object_id(commit), tree);
+
+    git_object_free(commit);
+    return found;
+}
+
+bool view_before(const struct view *v, const struct point *p, git_oid *tree)
+{
+    git_commit *c = NULL;
+    git_oid up;
+
+    if (git_commit_lookup(&c, v->repo, &p->commit))
+        return false;
+    bool has_parent = git_commit_parentcount(c) > 0;
+
+    if (has_parent)
+        up = *git_commit_parent_id(c, 0);
+    git_commit_free(c);
+    return has_parent ? view_commit_tree(v, &up, tree) : base_tree(v, p, tree);
+}
+
+enum err_code view_point(const struct view *v, struct slice id, const struct point **out,
+                         struct err *e)
+{
+    size_t hits = 0;
+    int n = id.n > 64 ? 64 : (int)id.n;
+
+    for (size_t i = 0; i < v->session->n; i++) {
+        const struct point *p = &v->session->point[i];
+
+        if (slice_eq(p->id, id)) {
+            *out = p;
+            return ERR_OK;
+        }
+        if (id.n >= PREFIX_MIN && p->id.n > id.n && memcmp(p->id.p, id.p, id.n) == 0) {
+            *out = p;
+            hits++;
+        }
+    }
+    if (hits == 1)
+        return ERR_OK;
+    return hits ? err_set(e, ERR_USAGE, v->store->base.path,
+                          "rewind: several checkpoints begin with %.*s", n, id.p)
+                : err_set(e, ERR_NOT_FOUND, v->store->base.path,
+                          "rewind: the session has no checkpoint %.*s", n, id.p);
+}

@@ -1,0 +1,195 @@
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lite/json/json.h"
+#include "store/systems/entire/entire.h"
+#include "store/systems/entire/read/conversation.h"
+#include "store/systems/entire/read/view.h"
+
+/* The conversation's part of going back, and of going on: both are the agent's own, so both are asked of the system of
+ * Claude Code, with the transcript that lies here. */
+
+/* The last row of the transcript that has an id: where the conversation ended at the checkpoint. */
+static bool last_id(struct slice text, struct arena *a, struct slice *id)
+{
+    while (text.n) {
+        if (text.p[text.n - 1] == '\n')
+            text.n--;
+        const char *nl = text.n ? memrchr(text.p, '\n', text.n) : NULL;
+        size_t at = nl ? (size_t)(nl + 1 - text.p) : 0;
+
+        if (json_get_text((struct slice){ text.p + at, text.n - at }, "uuid", a, id) && id->n) {
+            *id = arena_copy(a, *id);
+            return id->p != NULL;
+        }
+        text.n = at;
+    }
+    return false;
+}
+
+/* Messages up to the row with this id, and behind it. */
+static enum err_code count_messages(const struct store *st, const struct session_ref *lent,
+                                    struct slice id, struct rewind_conversation *conversation,
+                                    struct err *e)
+{
+    struct transcript *t;
+    struct id128 at = id128_of(id);
+    bool behind = false;
+    enum err_code rc = claude_ops.load(st, lent, NULL, &t, e);
+
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < t->n; i++) {
+        bool speaks = t->message[i].kind == MESSAGE_USER || t->message[i].kind == MESSAGE_ASSISTANT;
+
+        conversation->kept += speaks && !behind;
+        conversation->dropped += speaks && behind;
+        behind = behind || id128_eq(t->message[i].id, at);
+    }
+    transcript_free(t);
+    return ERR_OK;
+}
+
+static enum err_code resume_after(const struct store *st, const struct session_ref *ref,
+                                  struct entire_conversation *live, struct slice id,
+                                  struct rewind_plan *plan, struct err *e)
+{
+    struct session_ref lent = entire_conversation_claude_ref(live, ref);
+    struct rewind_conversation conversation = { .how = CONVERSATION_RESUME_AT };
+    enum err_code rc = count_messages(st, &lent, id, &conversation, e);
+
+    if (rc)
+        return rc;
+    if (conversation.dropped == 0) {
+        conversation.how = CONVERSATION_NONE;
+        plan->conversation = conversation;
+        return ERR_OK;
+    }
+    conversation.change = change_new("rewind");
+    rc = conversation.change ? claude_ops.resume_at(st, &lent, id, conversation.change, e)
+                             : err_nomem(e);
+    if (rc)
+        conversation_change_fini(&conversation);
+    else
+        plan->conversation = conversation;
+    return rc;
+}
+
+/* The transcript that its agent would go on with. */
+static enum err_code open_here(const struct store *st, const struct session_ref *ref,
+                               const char *doing, struct entire_conversation *out, struct err *e)
+{
+    enum err_code rc = entire_conversation_open(st, ref, out, e);
+
+    if (!rc && (out->from != CONVERSATION_LIVE || !out->claude))
+        rc = err_set(e, ERR_UNSUPPORTED, ref->path.p,
+                     out->claude ? "%s: the conversation is not on this machine (reprise retrieve "
+                                   "brings it)"
+                                 : "%s: the format of this agent is not known",
+                     doing);
+    return rc;
+}
+
+enum err_code entire_plan_conversation(const struct store *st, const struct session_ref *ref,
+                                       struct slice point, struct rewind_plan *plan, struct err *e)
+{
+    struct view v;
+    const struct point *p;
+    struct entire_conversation then = { .fd = -1 }, live = { .fd = -1 };
+    struct slice id;
+    enum err_code rc = view_open(st, ref, &v, e);
+
+    if (rc)
+        return rc;
+    rc = view_point(&v, point, &p, e);
+    if (!rc)
+        rc = entire_conversation_open_at(v.repo, p, &then, e);
+    if (!rc)
+        rc = open_here(st, ref, "rewind", &live, e);
+    if (!rc && !last_id(buf_slice(&then.bytes), &plan->arena, &id))
+        rc = err_set(e, ERR_NOT_FOUND, ref->path.p,
+                     "rewind: the checkpoint's transcript names no row");
+    if (!rc) {
+        plan->point = arena_copy(&plan->arena, p->id).p;
+        plan->point_ms = p->time_ms;
+        rc = plan->point ? resume_after(st, ref, &live, id, plan, e) : err_nomem(e);
+    }
+    entire_conversation_close(&then);
+    entire_conversation_close(&live);
+    view_close(&v);
+    return rc;
+}
+
+/* Continuing in the middle of it: after a message, or where it was at a checkpoint. */
+enum err_code entire_resume_at(const struct store *st, const struct session_ref *ref,
+                               struct slice message, struct change *c, struct err *e)
+{
+    struct view v;
+    const struct point *p;
+    struct entire_conversation then = { .fd = -1 }, live = { .fd = -1 };
+    enum err_code rc = view_open(st, ref, &v, e);
+
+    if (rc)
+        return rc;
+    rc = open_here(st, ref, "resume-at", &live, e);
+    if (!rc && message.n && view_point(&v, message, &p, NULL) == ERR_OK) {
+        rc = entire_conversation_open_at(v.repo, p, &then, e);
+        if (!rc && !entire_conversation_task_end(v.repo, p, &c->arena, &message) &&
+            !last_id(buf_slice(&then.bytes), &c->arena, &message))
+            rc = err_set(e, ERR_NOT_FOUND, ref->id.p,
+                         "resume-at: the checkpoint's transcript names no row");
+    }
+    if (!rc) {
+        struct session_ref lent = entire_conversation_claude_ref(&live, ref);
+
+        rc = claude_ops.resume_at(st, &lent, message, c, e);
+    }
+    entire_conversation_close(&then);
+    entire_conversation_close(&live);
+    view_close(&v);
+    return rc;
+}
+
+/* Where the session's work tree is now, wherever the rows of its transcript were written. */
+static enum err_code here(const struct store *st, const struct session_ref *ref,
+                          struct restore *out, struct err *e)
+{
+    struct session_row *row = session_row_new();
+    struct stat sb;
+    enum err_code rc =
+        row ? entire_describe(st, &(struct scope){ .all = true }, ref, row, e) : err_nomem(e);
+
+    if (!rc && row->cwd.n && stat(row->cwd.p, &sb) == 0 && S_ISDIR(sb.st_mode)) {
+        out->command_cwd = arena_copy(&out->arena, row->cwd);
+        if (!out->command_cwd.p)
+            rc = err_nomem(e);
+    }
+    session_row_free(row);
+    return rc;
+}
+
+/* What a host needs to go on with a conversation of Claude Code's; at a checkpoint, as it was then. */
+enum err_code entire_restore(const struct store *st, const struct session_ref *ref, struct slice at,
+                             struct restore *out, struct err *e)
+{
+    struct view v;
+    struct entire_conversation conversation = { .fd = -1 };
+    enum err_code rc = view_open(st, ref, &v, e);
+
+    if (rc)
+        return rc;
+    rc = entire_conversation_open_source(&v, ref, &at, &v.arena, &conversation, e);
+    if (!rc) {
+        struct session_ref lent = entire_conversation_claude_ref(&conversation, ref);
+
+        rc = conversation.claude ? claude_ops.restore(st, &lent, at, out, e)
+                                 : err_set(e, ERR_UNSUPPORTED, ref->path.p,
+                                           "restore: the format of this agent is not known");
+    }
+    rc = entire_conversation_error(&conversation, ref, rc, e);
+    entire_conversation_close(&conversation);
+    view_close(&v);
+    if (!rc && (rc = here(st, ref, out, e)))
+        restore_fini(out);
+    return rc;
+}

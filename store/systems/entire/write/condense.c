@@ -1,0 +1,252 @@
+#include "store/systems/entire/write/condense.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lite/json/json.h"
+#include "store/git/ref.h"
+#include "store/git/repo.h"
+#include "store/systems/entire/names.h"
+#include "store/systems/entire/read/trailer.h"
+#include "store/systems/entire/write/collect_checkpoint.h"
+#include "store/systems/entire/write/state_write.h"
+#include "store/systems/entire/write/treewrite.h"
+
+#define CONDENSED_REFS "refs/reprise/condensed/"
+
+/* ---- HEAD ---- */
+
+/* One ref for each checkpoint is a form that we read and do not write: a commit that names such a one alone is refused. */
+static enum err_code head_checkpoint(const struct view *v, git_oid *head, char id[13],
+                                     struct err *e)
+{
+    git_commit *c = NULL;
+    struct slice found;
+    char other[ENTIRE_ULID + 1];
+
+    id[0] = '\0';
+    other[0] = '\0';
+    if (!repo_has_ref(v->repo, "HEAD", head) || git_commit_lookup(&c, v->repo, head))
+        return err_set(e, ERR_FORMAT, v->store->base.path, "condense: HEAD has no commit");
+    const char *raw = git_commit_message_raw(c);
+    struct slice message = { raw ? raw : "", raw ? strlen(raw) : 0 };
+
+    while (!id[0] && trailer_checkpoint(&message, &found))
+        if (found.n == ENTIRE_HEX_ID)
+            snprintf(id, 13, "%.12s", found.p);
+        else
+            snprintf(other, sizeof other, "%.*s", SLICE_ARG(found));
+    git_commit_free(c);
+    return id[0] || !other[0]
+               ? ERR_OK
+               : err_set(
+                     e, ERR_UNSUPPORTED, v->store->base.path,
+                     "condense: checkpoint %s has a ref of its own; reprise reads that form and "
+                     "does not write it",
+                     other);
+}
+
+/* Commits that git makes by itself are no work of a session's (entire.md 2.3). */
+static bool git_is_at_it(git_repository *repo)
+{
+    switch (git_repository_state(repo)) {
+    case GIT_REPOSITORY_STATE_NONE:
+    case GIT_REPOSITORY_STATE_MERGE:
+    case GIT_REPOSITORY_STATE_BISECT: return false;
+    default: return true;
+    }
+}
+
+/* ---- the turn ---- */
+
+enum { TURN_MAX = 256 }; /* checkpoints of one turn that are kept in mind */
+
+struct turn_ids {
+    struct slice id[TURN_MAX]; /* in the view's arena */
+    size_t n;
+};
+
+static bool has_turn_id(const struct turn_ids *ids, struct slice id)
+{
+    for (size_t i = 0; i < ids->n; i++)
+        if (slice_eq(ids->id[i], id))
+            return true;
+    return false;
+}
+
+static enum err_code read_turn(struct view *v, struct turn_ids *out, struct err *e)
+{
+    struct arena *a = &v->arena;
+    struct entire_state again;
+    struct buf json = { 0 };
+    struct json_iter it;
+    struct slice list, key, value, id;
+    const char *name = arena_format(a, "%.*s.json", SLICE_ARG(v->session->id));
+    enum err_code rc =
+        name ? state_read(v->store->states, name, a, &again, &json, e) : err_nomem(e);
+    bool more = !rc && json_get(buf_slice(&json), "turn_checkpoint_ids", &list) &&
+                json_type(list) == JSON_ARRAY && json_iter_open(&it, list);
+
+    *out = (struct turn_ids){ .n = 0 };
+    while (more && out->n + 1 < TURN_MAX && json_iter_next(&it, &key, &value))
+        if (json_type(value) == JSON_STRING && json_text(value, a, &id) &&
+            entire_checkpoint_id_ok(id) && !has_turn_id(out, id) && (id = arena_copy(a, id)).p)
+            out->id[out->n++] = id;
+    buf_fini(&json);
+    return rc;
+}
+
+/* ---- afterwards ---- */
+
+static enum err_code settle_state(struct view *v, const git_oid *head, const char *id,
+                                  int64_t lines, struct err *e)
+{
+    const struct entire_state *s = v->session->state;
+    struct arena *a = &v->arena;
+    struct turn_ids turn = { .n = 0 };
+    char hex[GIT_OID_HEXSZ + 1];
+    bool active = s->phase == PHASE_ACTIVE;
+
+    if (!id[0] && !active)
+        return ERR_OK;
+    enum err_code rc = active ? read_turn(v, &turn, e) : ERR_OK;
+
+    if (rc)
+        return rc;
+    git_oid_tostr(hex, sizeof hex, head);
+    struct slice base = state_text(a, (struct slice){ hex, GIT_OID_HEXSZ });
+    struct slice checkpoint = slice_of(id);
+
+    if (!has_turn_id(&turn, checkpoint))
+        turn.id[turn.n++] = checkpoint;
+    const struct go_json_member moved[] = { { "base_commit", base } };
+    const struct go_json_member set[] = {
+        { "base_commit", base },
+        { "attribution_base_commit", base },
+        { "checkpoint_count", SLICE("0") },
+        { "checkpoint_transcript_start", state_number(a, lines) },
+        { "condensed_transcript_lines", SLICE("") },
+        { "transcript_lines_at_start", SLICE("") },
+        { "files_touched", SLICE("") },
+        { "last_checkpoint_id", state_text(a, checkpoint) },
+        { "turn_checkpoint_ids", active ? state_list(a, turn.id, turn.n) : SLICE("") },
+    };
+
+    return id[0] ? state_change(v->store, s, set, sizeof set / sizeof *set, e)
+                 : state_change(v->store, s, moved, 1, e);
+}
+
+/* Has only this session work on the branch? One of which nothing is known has work there. */
+static bool is_alone(const struct view *v, const char *branch)
+{
+    const struct point_list *all = &v->catalog->points;
+    struct slice name = slice_of(branch);
+
+    for (size_t i = 0; i < all->n; i++) {
+        const struct point *p = &all->point[i];
+        const struct catalog_session *other;
+
+        if (p->source != POINT_SHADOW || !slice_eq(p->branch, name) ||
+            slice_eq(p->session, v->session->id))
+            continue;
+        other = catalog_find(v->catalog, p->session);
+        if (!other || !other->state || other->state->checkpoint_count > 0)
+            return false;
+    }
+    return true;
+}
+
+/* Its tip gets another name first: nothing that somebody may want back is only reachable through a reflog. */
+static enum err_code take_branch_away(const struct view *v, const char *branch, const char *id,
+                                      bool *gone, struct err *e)
+{
+    char ref[ENTIRE_SHADOW_NAME + 16], kept[ENTIRE_SHADOW_NAME + 64];
+    git_oid tip;
+    bool there;
+
+    snprintf(ref, sizeof ref, ENTIRE_HEADS "%s", branch);
+    enum err_code rc = repo_ref(v->repo, ref, &there, &tip, e);
+
+    if (rc || !there || !is_alone(v, branch))
+        return rc;
+    snprintf(kept, sizeof kept, CONDENSED_REFS "%s/%s", id, branch + strlen("entire/"));
+    rc = ref_move(v->repo, kept, NULL, &tip, "entire: condensed", e);
+
+    if (rc == ERR_STALE)
+        rc = ERR_OK; /* condensed into the same checkpoint before */
+    if (!rc)
+        rc = ref_move(v->repo, ref, &tip, NULL, "entire: condensed", e);
+    *gone = rc == ERR_OK;
+    return rc;
+}
+
+/* What the session has to say goes into the checkpoint of HEAD. One that has ended and touched no file has nothing. */
+static enum err_code write_checkpoint(struct view *v, struct slice strategy, const char *shadow,
+                                      struct collected_checkpoint *g, struct condensed *c,
+                                      struct err *e)
+{
+    enum err_code rc = collect_checkpoint(v, g, e);
+
+    if (rc)
+        return rc;
+    if (v->session->state->phase == PHASE_ENDED && g->s.touched.n == 0) {
+        c->checkpoint[0] = '\0';
+        return ERR_OK;
+    }
+    g->s.checkpoint = slice_of(c->checkpoint);
+    g->s.strategy = strategy;
+    g->s.shadow = slice_of(shadow);
+    return committed_write(v->repo, &g->s, &c->commit, e);
+}
+
+enum err_code condense(struct view *v, struct slice strategy, struct condensed *out, struct err *e)
+{
+    const struct entire_state *s = v->session->state;
+    struct condensed c = { .checkpoint = "" };
+    struct collected_checkpoint g = { .lines = 0 };
+    char shadow[ENTIRE_SHADOW_NAME];
+    git_oid head;
+
+    *out = c;
+    if (git_is_at_it(v->repo))
+        return ERR_OK;
+    enum err_code rc = head_checkpoint(v, &head, c.checkpoint, e);
+
+    if (rc)
+        return rc;
+    entire_shadow_name(s->base, s->worktree_id, shadow);
+    if (c.checkpoint[0])
+        rc = write_checkpoint(v, strategy, shadow, &g, &c, e);
+    if (!rc)
+        rc = settle_state(v, &head, c.checkpoint, g.lines, e);
+    if (!rc && c.checkpoint[0] && s->base.n)
+        rc = take_branch_away(v, shadow, c.checkpoint, &c.branch_gone, e);
+    collected_checkpoint_fini(&g);
+    if (!rc)
+        *out = c;
+    return rc;
+}
+
+enum err_code condense_finalize_turn(struct view *v, struct slice strategy, struct err *e)
+{
+    struct turn_ids turn;
+    struct collected_checkpoint g = { .lines = 0 };
+    git_oid commit;
+    const struct go_json_member none[] = { { "turn_checkpoint_ids", SLICE("") } };
+    enum err_code rc = read_turn(v, &turn, e);
+
+    if (rc || turn.n == 0)
+        return rc;
+    rc = collect_checkpoint(v, &g, e);
+    g.s.strategy = strategy;
+    g.s.finalize = true;
+    /* A conversation that is not here takes none away that is there. */
+    for (size_t i = 0; i < turn.n && !rc && g.s.transcript.n; i++) {
+        g.s.checkpoint = turn.id[i];
+        rc = committed_write(v->repo, &g.s, &commit, e);
+        if (rc == ERR_NOT_FOUND)
+            rc = ERR_OK; /* it is not there any more, or not of this form */
+    }
+    collected_checkpoint_fini(&g);
+    return rc ? rc : state_change(v->store, v->session->state, none, 1, e);
+}

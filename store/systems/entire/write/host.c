@@ -1,0 +1,376 @@
+#include "store/api/host.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lite/json/json.h"
+#include "store/fs/disk.h"
+#include "store/git/repo.h"
+#include "store/log/append.h"
+#include "store/systems/entire/entire.h"
+#include "store/systems/entire/names.h"
+#include "store/systems/entire/read/conversation.h"
+#include "store/systems/entire/rewind/concurrent_sessions.h"
+#include "store/systems/entire/write/autocommit.h"
+#include "store/systems/entire/write/condense.h"
+#include "store/systems/entire/write/skipped_hooks.h"
+#include "store/systems/entire/write/state_write.h"
+#include "store/systems/entire/write/temporary.h"
+
+/* The writing side (store/api/host.h): a session is a state file, its rows go where its agent keeps them, a checkpoint is
+ * a commit of the shadow branch, and what happens to the session is told as an event (set ID event=commit). */
+
+/* ---- create ---- */
+
+/* The work tree of the repository that the directory lies in. */
+static const char *worktree_of_cwd(const struct entire *x, struct slice cwd)
+{
+    for (size_t i = 0; i < x->trees; i++) {
+        size_t n = strlen(x->tree[i]);
+
+        if (cwd.n >= n && memcmp(cwd.p, x->tree[i], n) == 0 && (cwd.n == n || cwd.p[n] == '/'))
+            return x->tree[i];
+    }
+    return x->worktree;
+}
+
+static enum err_code write_state(const struct entire *x, struct slice id, const char *root,
+                                 struct arena *a, struct err *e)
+{
+    git_repository *repo;
+    git_oid head;
+    char hex[GIT_OID_HEXSZ + 1] = "";
+    enum err_code rc = repo_open(root, &repo, e);
+
+    if (rc)
+        return rc;
+    bool has_head;
+
+    rc = repo_ref(repo, "HEAD", &has_head, &head, e);
+    struct slice worktree_id = repo_worktree_id(repo, a);
+
+    repo_close(repo);
+    if (rc)
+        return rc;
+    if (has_head)
+        git_oid_tostr(hex, sizeof hex, &head);
+    /* Where there is no commit yet, the base is set by what needs one: a checkpoint, or the event of a commit. */
+    struct slice base = state_text(a, slice_of(hex)), now = state_time(a, env_now_ms(x->base.env));
+    const struct go_json_member set[] = {
+        { "session_id", state_text(a, id) },
+        { "cli_version", SLICE("\"reprise " REPRISE_VERSION "\"") },
+        { "base_commit", base },
+        { "attribution_base_commit", has_head ? base : SLICE("") },
+        { "worktree_path", state_text(a, slice_of(root)) },
+        { "worktree_id", worktree_id.n ? state_text(a, worktree_id) : SLICE("") },
+        { "started_at", now },
+        { "phase", SLICE("\"idle\"") },
+        { "last_interaction_time", now },
+        { "checkpoint_count", SLICE("0") },
+        { "agent_type", SLICE("\"Claude Code\"") },
+    };
+
+    for (size_t i = 0; i < sizeof set / sizeof *set; i++)
+        if (!set[i].value.p)
+            return err_nomem(e);
+    return state_create(x, id, set, sizeof set / sizeof *set, e);
+}
+
+enum err_code entire_create(const struct store *st, const struct host_create *req, struct arena *a,
+                            struct host_created *out, struct err *e)
+{
+    const struct entire *x = entire_of(st);
+    const char *root = worktree_of_cwd(x, req->cwd);
+    char drawn[HOST_ID];
+    struct slice id = req->id;
+
+    if (!root)
+        return err_set(e, ERR_UNSUPPORTED, x->base.path, "create: the repository has no work tree");
+    if (id.n == 0) {
+        host_generate_id(drawn);
+        id = slice_of(drawn);
+    }
+    if (!entire_session_id_ok(id))
+        return err_set(e, ERR_USAGE, "", "create: invalid session id for Entire");
+    struct host_created made = { .id = arena_copy(a, id) };
+    const char *path = arena_format(a, "%s/%.*s.json", x->states, SLICE_ARG(id));
+
+    if (!made.id.p || !path)
+        return err_nomem(e);
+    enum err_code rc = write_state(x, id, root, a, e);
+
+    if (rc)
+        return rc;
+    made.path = slice_of(path);
+    made.unsaved = (req->model.n ? HOST_MODEL : 0u) | (req->title.n ? HOST_TITLE : 0u) |
+                   (req->parent.n ? HOST_PARENT : 0u);
+    *out = made;
+    return ERR_OK;
+}
+
+/* ---- append ---- */
+
+/* The transcript, made where it is missing. */
+static enum err_code need_transcript(const char *path, struct arena *a, struct err *e)
+{
+    const char *slash = strrchr(path, '/');
+    struct slice dir = arena_copy(a, (struct slice){ path, (size_t)(slash - path) });
+    enum err_code rc = dir.p ? disk_private_dir(dir.p, e) : err_nomem(e);
+    int fd = rc ? -1 : open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+    if (!rc && fd < 0)
+        rc = err_sys(e, path, "make a transcript");
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
+/* No second conversation begins where the first lies in a checkpoint only, or elsewhere. */
+static enum err_code check_transcript_path(const struct store *st, const struct session_ref *ref,
+                                           const char *path, struct err *e)
+{
+    struct entire_conversation elsewhere;
+
+    if (access(path, F_OK) == 0 || entire_conversation_open(st, ref, &elsewhere, NULL))
+        return ERR_OK;
+    entire_conversation_close(&elsewhere);
+    return err_set(e, ERR_UNSUPPORTED, ref->path.p,
+                   "append: the conversation is not where its agent looks for it (reprise retrieve "
+                   "brings it)");
+}
+
+/* The rows are the agent's, which is Claude Code: what they lack is filled in as in a session of its own. */
+enum err_code entire_append(const struct store *st, const struct session_ref *ref,
+                            const struct host_append *req, struct arena *a,
+                            struct host_appended *out, struct err *e)
+{
+    const struct catalog_session *s;
+    struct catalog *c;
+    struct session_ref lent = *ref;
+    const char *path;
+
+    if (req->transcript)
+        return err_set(e, ERR_UNSUPPORTED, ref->path.p,
+                       "append: Entire keeps no second transcript");
+    enum err_code rc = entire_session(st, ref->id, &c, &s, e);
+
+    if (rc)
+        return rc;
+    if (!entire_conversation_write_path(entire_of(st), s, a, &path))
+        rc = err_set(e, ERR_UNSUPPORTED, ref->path.p,
+                     "append: it is not known where the agent of this session keeps its rows");
+    if (!rc)
+        rc = check_transcript_path(st, ref, path, e);
+    if (!rc)
+        rc = need_transcript(path, a, e);
+    if (!rc) {
+        lent.id = entire_agent_id(ref->id);
+        lent.path = slice_of(path);
+        rc = claude_ops.append(st, &lent, req, a, out, e);
+    }
+    catalog_close(entire_of(st)->cache, c);
+    return rc;
+}
+
+/* ---- checkpoint ---- */
+
+static enum err_code open_running(const struct store *st, const struct session_ref *ref,
+                                  struct view *v, struct err *e)
+{
+    enum err_code rc = view_open(st, ref, v, e);
+
+    if (rc || (v->session->state && v->root))
+        return rc;
+    view_close(v);
+    return err_set(e, ERR_UNSUPPORTED, ref->path.p,
+                   "write a checkpoint: the session has no state or no work tree here");
+}
+
+/* What a person should know: who else is here, and what a commit of ours lacks. NULL: nothing, or no memory. */
+static const char *warning_of(const struct view *v, const char *lacks, struct arena *a)
+{
+    const char *beside = entire_concurrent_note(v->catalog, v->session, a);
+
+    return beside && lacks ? arena_format(a, "%s; %s", beside, lacks) : beside ? beside : lacks;
+}
+
+/* By the strategy that commits at once. */
+static enum err_code commit_checkpoint(struct view *v, const struct temporary_request *t,
+                                       struct arena *a, struct host_checkpointed *out,
+                                       struct err *e)
+{
+    struct autocommitted made;
+    enum err_code rc = autocommit_write(v, t, &made, e);
+
+    if (rc)
+        return rc;
+    *out = (struct host_checkpointed){
+        .id = arena_copy(a, slice_of(made.checkpoint)),
+        .files = made.touched.n,
+        .fresh = made.made ? made.touched.n : 0,
+        .warning = warning_of(v, made.made ? skipped_hooks_note(v->repo, a) : NULL, a),
+    };
+    return out->id.p ? ERR_OK : err_nomem(e);
+}
+
+enum err_code entire_checkpoint(const struct store *st, const struct session_ref *ref,
+                                const struct host_checkpoint *req, struct arena *a,
+                                struct host_checkpointed *out, struct err *e)
+{
+    struct temporary_request t = {
+        .file = req->file, .files = req->files, .prompt = req->message, .subject = req->label
+    };
+    struct temporary made;
+    struct view v;
+    char hex[GIT_OID_HEXSZ + 1];
+    enum err_code rc = open_running(st, ref, &v, e);
+
+    if (rc)
+        return rc;
+    if (autocommit_wanted(&v)) {
+        rc = commit_checkpoint(&v, &t, a, out, e);
+        view_close(&v);
+        return rc;
+    }
+    rc = temporary_write(&v, &t, &made, e);
+    if (!rc) {
+        git_oid_tostr(hex, sizeof hex, &made.commit);
+        *out = (struct host_checkpointed){
+            .id = arena_copy(a, (struct slice){ hex, GIT_OID_HEXSZ }),
+            .files = made.touched.n,
+            .fresh = made.made ? made.touched.n : 0,
+            .warning = warning_of(&v, NULL, a),
+        };
+        rc = out->id.p ? ERR_OK : err_nomem(e);
+    }
+    view_close(&v);
+    return rc;
+}
+
+/* ---- set ---- */
+
+static bool event_of(struct slice text, enum entire_event *event)
+{
+    static const char *const names[EVENT_COUNT] = {
+        [EVENT_TURN_START] = "turn-start",
+        [EVENT_TURN_END] = "turn-end",
+        [EVENT_COMMIT] = "commit",
+        [EVENT_SESSION_START] = "session-start",
+        [EVENT_SESSION_STOP] = "session-stop",
+    };
+
+    for (int i = 0; i < EVENT_COUNT; i++)
+        if (slice_eq(text, slice_of(names[i]))) {
+            *event = (enum entire_event)i;
+            return true;
+        }
+    return false;
+}
+
+/* Members of the state that a host may set; the rest follows from events. */
+static bool state_key(struct slice key, const char **member)
+{
+    static const char *const keys[][2] = {
+        { "agent", "agent_type" },           { "first-prompt", "first_prompt" },
+        { "last-prompt", "last_prompt" },    { "branch", "branch" },
+        { "transcript", "transcript_path" }, { "turn", "turn_id" },
+    };
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (slice_eq(key, slice_of(keys[i][0]))) {
+            *member = keys[i][1];
+            return true;
+        }
+    return false;
+}
+
+struct setting {
+    struct go_json_member set[32];
+    size_t n;
+    bool has_event;
+    enum entire_event event;
+    struct slice strategy;
+};
+
+static enum err_code sort_out(const struct host_setting *setting, size_t n, struct arena *a,
+                              struct setting *out, struct err *e)
+{
+    *out = (struct setting){ .strategy = SLICE("manual-commit") };
+    for (size_t i = 0; i < n; i++) {
+        const char *member;
+
+        if (slice_eq(setting[i].key, SLICE("event"))) {
+            if (!event_of(setting[i].value, &out->event))
+                return err_set(e, ERR_USAGE, "event",
+                               "set: turn-start, turn-end, commit, session-start or session-stop");
+            out->has_event = true;
+        } else if (slice_eq(setting[i].key, SLICE("strategy"))) {
+            if (!slice_eq(setting[i].value, SLICE("manual-commit")) &&
+                !slice_eq(setting[i].value, SLICE("auto-commit")))
+                return err_set(e, ERR_USAGE, "strategy", "set: manual-commit or auto-commit");
+            out->strategy = setting[i].value;
+        } else if (state_key(setting[i].key, &member) && out->n < 24) {
+            struct slice value = setting[i].value.n ? state_text(a, setting[i].value) : SLICE("");
+
+            if (!value.p)
+                return err_nomem(e);
+            out->set[out->n++] = (struct go_json_member){ member, value };
+        } else {
+            return err_set(e, ERR_USAGE, "", "set: Entire's sessions have no setting %.*s",
+                           (int)(setting[i].key.n > 64 ? 64 : setting[i].key.n), setting[i].key.p);
+        }
+    }
+    return ERR_OK;
+}
+
+static void add_phase(const struct entire_state *s, int64_t now_ms, struct arena *a,
+                      struct setting *x)
+{
+    enum entire_phase after = entire_phase_after(s->phase, x->event);
+    const char *name = entire_phase_name(after);
+
+    x->set[x->n++] = (struct go_json_member){ "phase", state_text(a, slice_of(name)) };
+    x->set[x->n++] = (struct go_json_member){ "last_interaction_time", state_time(a, now_ms) };
+    if (after != s->phase)
+        x->set[x->n++] =
+            (struct go_json_member){ "ended_at",
+                                     after == PHASE_ENDED ? state_time(a, now_ms) : SLICE("") };
+}
+
+static bool writes_checkpoints(enum entire_event event)
+{
+    return event == EVENT_COMMIT || event == EVENT_TURN_END;
+}
+
+enum err_code entire_set(const struct store *st, const struct session_ref *ref,
+                         const struct host_setting *setting, size_t n, struct err *e)
+{
+    struct setting x;
+    struct condensed done;
+    struct view v;
+    enum err_code rc = open_running(st, ref, &v, e);
+
+    if (rc)
+        return rc;
+    rc = sort_out(setting, n, &v.arena, &x, e);
+    if (!rc && x.has_event && writes_checkpoints(x.event)) {
+        rc = x.event == EVENT_COMMIT ? condense(&v, x.strategy, &done, e)
+                                     : condense_finalize_turn(&v, x.strategy, e);
+        if (!rc) {
+            /* The state was written just now. */
+            view_close(&v);
+            rc = open_running(st, ref, &v, e);
+            if (rc)
+                return rc;
+            rc = sort_out(setting, n, &v.arena, &x, e);
+        }
+    }
+    if (!rc && x.has_event)
+        add_phase(v.session->state, env_now_ms(st->env), &v.arena, &x);
+    if (!rc && x.n)
+        rc = state_change(v.store, v.session->state, x.set, x.n, e);
+    view_close(&v);
+    return rc;
+}

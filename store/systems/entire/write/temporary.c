@@ -1,0 +1,305 @@
+#include "store/systems/entire/write/temporary.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lite/base/utf8.h"
+#include "lite/json/json.h"
+#include "store/git/gitfiles.h"
+#include "store/git/ref.h"
+#include "store/git/repo.h"
+#include "store/rewind/plan/pathrule.h"
+#include "store/systems/entire/names.h"
+#include "store/systems/entire/read/conversation.h"
+#include "store/systems/entire/rewind/disktree.h"
+#include "store/systems/entire/write/migrate_shadow.h"
+#include "store/systems/entire/write/state_write.h"
+#include "store/systems/entire/write/treewrite.h"
+
+enum { SUBJECT_RUNES = 72, TRIES = 5 };
+
+/* ---- the subject ---- */
+
+static bool drop_front(struct slice *text)
+{
+    static const char *const fronts[] = { "Can you ",      "can you ",       "Please ",
+                                          "please ",       "Let's ",         "let's ",
+                                          "Could you ",    "could you ",     "Would you ",
+                                          "would you ",    "I want you to ", "I'd like you to ",
+                                          "I need you to " };
+
+    for (size_t i = 0; i < sizeof fronts / sizeof *fronts; i++)
+        if (slice_starts(*text, fronts[i])) {
+            text->p += strlen(fronts[i]);
+            text->n -= strlen(fronts[i]);
+            return true;
+        }
+    return false;
+}
+
+static struct slice first_runes(struct slice text, int runes)
+{
+    struct slice rest = text;
+
+    while (rest.n && runes-- > 0)
+        utf8_next(&rest, false);
+    return (struct slice){ text.p, text.n - rest.n };
+}
+
+struct slice temporary_subject(struct slice prompt, struct arena *a)
+{
+    while (drop_front(&prompt))
+        ;
+    if (prompt.n && prompt.p[prompt.n - 1] == '?')
+        prompt.n--;
+    prompt = utf8_js_trim(first_runes(utf8_js_trim(prompt), SUBJECT_RUNES));
+    if (prompt.n == 0)
+        return SLICE("Claude Code session updates");
+    char *p = arena_alloc(a, prompt.n + 1);
+
+    if (!p)
+        return (struct slice){ NULL, 0 };
+    memcpy(p, prompt.p, prompt.n);
+    for (size_t i = 0; i < prompt.n; i++)
+        if (p[i] == '\n' || p[i] == '\r')
+            p[i] = ' '; /* a message's first line is one line */
+    if (p[0] >= 'a' && p[0] <= 'z')
+        p[0] = (char)(p[0] - 'a' + 'A');
+    return (struct slice){ p, prompt.n };
+}
+
+/* ---- which files ---- */
+
+/* Names from the root; one outside of it, or in a folder that is not the agent's to save, is no file of the session. */
+enum err_code temporary_names(const struct view *v, const struct temporary_request *req,
+                              struct names_list *l, struct err *e)
+{
+    struct slice root = slice_of(v->root);
+
+    for (size_t i = 0; i < req->files; i++) {
+        struct slice path = slice_of(req->file[i]);
+        const char *why = "";
+        enum pathrule rule = pathrule_check(path, &why);
+
+        if (rule == PATHRULE_BAD || rule == PATHRULE_GIT || !pathrule_under(path, root) ||
+            path.n == root.n || disktree_apart(path.p + root.n + 1))
+            return err_set(e, ERR_UNSAFE, req->file[i],
+                           "write a checkpoint: no file of the work tree");
+        if (!names_add(l, (struct slice){ path.p + root.n + 1, path.n - root.n - 1 }))
+            return err_nomem(e);
+    }
+    return ERR_OK;
+}
+
+/* A link, a pipe or a repository inside of this one is no file of a checkpoint: nobody asked for it by name. */
+static bool is_file_or_gone(const char *root, const char *name)
+{
+    char path[8192];
+    struct stat st;
+    int n = snprintf(path, sizeof path, "%s/%s", root, name);
+
+    return n > 0 && (size_t)n < sizeof path && (lstat(path, &st) != 0 || S_ISREG(st.st_mode));
+}
+
+static bool add_delta(const char *root, struct names_list *l, const git_diff_delta *d)
+{
+    const char *names[] = { d->old_file.path, d->new_file.path };
+
+    for (int i = 0; i < 2; i++)
+        if (names[i] && strncmp(names[i], ".entire/", 8) != 0 && is_file_or_gone(root, names[i]) &&
+            !names_add(l, slice_of(names[i])))
+            return false;
+    return true;
+}
+
+/* Everything that git calls changed or new. The index is read and not refreshed. */
+static enum err_code add_changed(const struct view *v, struct names_list *l, struct err *e)
+{
+    git_status_options o;
+    git_status_list *list = NULL;
+    git_oid head;
+    bool ok = true;
+
+    git_status_options_init(&o, GIT_STATUS_OPTIONS_VERSION);
+    o.flags = GIT_STATUS_OPT_INCLUDE_UNTRACKED | GIT_STATUS_OPT_RECURSE_UNTRACKED_DIRS |
+              GIT_STATUS_OPT_EXCLUDE_SUBMODULES;
+    enum err_code rc = gitfiles_check_tree(v->root, e);
+
+    if (!rc && view_head_tree(v, &head))
+        rc = repo_tree_fits(v->repo, &head, NULL, e);
+    if (rc)
+        return rc;
+    int answer = git_status_list_new(&list, v->repo, &o);
+
+    if (answer)
+        return repo_error(e, answer, v->root, "ask what has changed");
+    for (size_t i = 0; ok && i < git_status_list_entrycount(list); i++) {
+        const git_status_entry *x = git_status_byindex(list, i);
+
+        ok = (!x->head_to_index || add_delta(v->root, l, x->head_to_index)) &&
+             (!x->index_to_workdir || add_delta(v->root, l, x->index_to_workdir));
+    }
+    git_status_list_free(list);
+    return ok ? ERR_OK : err_nomem(e);
+}
+
+/* ---- the tree ---- */
+
+static enum err_code put_metadata(const struct view *v, const struct temporary_request *req,
+                                  struct treewrite *t, struct err *e)
+{
+    char path[700];
+    struct arena a = { 0 };
+    struct buf bytes = { 0 };
+    const char *live;
+    struct slice id = v->session->id;
+    enum err_code rc = ERR_OK;
+
+    if (entire_conversation_live_path(v->store, v->session, &a, &live) &&
+        file_read_all(AT_FDCWD, live, 0, 1 << 30, &bytes, NULL) == ERR_OK) {
+        snprintf(path, sizeof path, ".entire/metadata/%.*s/full.jsonl", SLICE_ARG(id));
+        rc = treewrite_add_bytes(t, path, buf_slice(&bytes), e);
+    }
+    if (!rc && req->prompt.n) {
+        snprintf(path, sizeof path, ".entire/metadata/%.*s/prompt.txt", SLICE_ARG(id));
+        rc = treewrite_add_bytes(t, path, req->prompt, e);
+    }
+    buf_fini(&bytes);
+    arena_fini(&a);
+    return rc;
+}
+
+static enum err_code make_shadow_tree(const struct view *v, const struct temporary_request *req,
+                                      const struct names_list *names, const git_oid *base,
+                                      git_oid *out, struct err *e)
+{
+    struct treewrite t;
+    enum err_code rc = treewrite_open(v->repo, base, &t, e);
+
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < names->n && !rc; i++)
+        rc = treewrite_add_file(&t, v->root, names->name[i].p, e);
+    if (!rc)
+        rc = put_metadata(v, req, &t, e);
+    if (!rc)
+        rc = treewrite_finish(&t, out, e);
+    treewrite_close(&t);
+    return rc;
+}
+
+/* ---- the commit ---- */
+
+static enum err_code write_commit(const struct view *v, const struct temporary_request *req,
+                                  const git_oid *tree, const git_oid *tip, git_oid *out,
+                                  struct err *e)
+{
+    struct arena a = { 0 };
+    git_signature *sig = NULL;
+    struct commit_text c = { .tree = *tree, .parent = tip, .parents = tip != NULL };
+    struct slice subject = req->subject.n ? req->subject : temporary_subject(req->prompt, &a),
+                 id = v->session->id;
+    const char *message =
+        arena_format(&a,
+                     "%.*s\n\nEntire-Metadata: .entire/metadata/%.*s\nEntire-Session: %.*s\n"
+                     "Entire-Strategy: manual-commit\n",
+                     SLICE_ARG(subject), SLICE_ARG(id), SLICE_ARG(id));
+    enum err_code rc =
+        subject.p && message ? treewrite_author(v->repo, &sig, &c.author, e) : err_nomem(e);
+
+    if (!rc) {
+        c.committer = c.author;
+        c.message = slice_of(message);
+        rc = treewrite_commit(v->repo, &c, out, e);
+    }
+    git_signature_free(sig);
+    arena_fini(&a);
+    return rc;
+}
+
+/* One try: from the tip as it is now. */
+static enum err_code try_once(const struct view *v, const struct temporary_request *req,
+                              const char *ref, struct temporary *out, struct err *e)
+{
+    git_oid tip, base, tree;
+    bool has_tip;
+    enum err_code rc = repo_ref(v->repo, ref, &has_tip, &tip, e);
+
+    if (rc)
+        return rc;
+    if (has_tip ? !view_commit_tree(v, &tip, &base) : !view_head_tree(v, &base))
+        return err_set(e, ERR_FORMAT, ref, "write a checkpoint: there is no commit to begin with");
+    rc = make_shadow_tree(v, req, &out->touched, &base, &tree, e);
+    out->made = !rc && !(has_tip && git_oid_equal(&tree, &base));
+    if (rc || !out->made) {
+        out->commit = tip;
+        return rc;
+    }
+    rc = write_commit(v, req, &tree, has_tip ? &tip : NULL, &out->commit, e);
+    return rc ? rc
+              : ref_move(v->repo, ref, has_tip ? &tip : NULL, &out->commit, "entire: checkpoint",
+                         e);
+}
+
+/* ---- the state ---- */
+
+static enum err_code count_step(struct view *v, const struct temporary *t, int64_t now_ms,
+                                struct err *e)
+{
+    const struct entire_state *s = v->session->state;
+    struct arena *a = &v->arena;
+    struct names_list touched = { .a = a };
+    struct buf json = { 0 };
+    struct entire_state again;
+    struct slice old;
+    const char *name = arena_format(a, "%.*s.json", SLICE_ARG(s->id));
+    enum err_code rc =
+        name ? state_read(v->store->states, name, a, &again, &json, e) : err_nomem(e);
+    bool ok = !rc;
+
+    if (ok && json_get(buf_slice(&json), "files_touched", &old))
+        ok = names_add_json(&touched, old);
+    for (size_t i = 0; ok && i < t->touched.n; i++)
+        ok = names_add(&touched, t->touched.name[i]);
+    buf_fini(&json);
+    if (rc || !ok)
+        return rc ? rc : err_nomem(e);
+    const struct go_json_member set[] = {
+        { "checkpoint_count", state_number(a, again.checkpoint_count + 1) },
+        { "files_touched", state_list(a, touched.name, touched.n) },
+        { "last_interaction_time", state_time(a, now_ms) },
+    };
+
+    return state_change(v->store, &again, set, sizeof set / sizeof *set, e);
+}
+
+enum err_code temporary_write(struct view *v, const struct temporary_request *req,
+                              struct temporary *out, struct err *e)
+{
+    const struct entire_state *s = v->session->state;
+    struct temporary t = { .touched = { .a = &v->arena } };
+    char ref[ENTIRE_SHADOW_NAME + 16], name[ENTIRE_SHADOW_NAME];
+    struct slice base;
+    enum err_code rc = migrate_shadow(v, &base, e);
+
+    if (!rc)
+        rc = temporary_names(v, req, &t.touched, e);
+    if (!rc && s->checkpoint_count == 0)
+        rc = add_changed(v, &t.touched, e);
+    if (rc)
+        return rc;
+    entire_shadow_name(base, s->worktree_id, name);
+    snprintf(ref, sizeof ref, ENTIRE_HEADS "%s", name);
+    for (int i = 0; i < TRIES; i++) {
+        rc = try_once(v, req, ref, &t, e);
+        if (rc != ERR_STALE)
+            break;
+    }
+    if (!rc && t.made)
+        rc = count_step(v, &t, env_now_ms(v->store->base.env), e);
+    if (!rc)
+        *out = t;
+    return rc;
+}

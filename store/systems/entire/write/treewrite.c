@@ -1,0 +1,255 @@
+#include "store/systems/entire/write/treewrite.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lite/io/file.h"
+#include "store/git/repo.h"
+#include "store/rewind/plan/beneath.h"
+
+enum { FILE_MAX = 1 << 30 };
+
+enum err_code treewrite_open(git_repository *repo, const git_oid *base, struct treewrite *out,
+                             struct err *e)
+{
+    struct treewrite t = { .repo = repo };
+    git_tree *tree = NULL;
+    enum err_code fits = base ? repo_tree_fits(repo, base, NULL, e) : ERR_OK;
+
+    if (fits)
+        return err_wrap(e, fits, "begin a tree");
+    int answer = git_index_new(&t.index);
+
+    if (!answer && base)
+        answer = git_tree_lookup(&tree, repo, base);
+    if (!answer && base)
+        answer = git_index_read_tree(t.index, tree);
+    git_tree_free(tree);
+    if (answer) {
+        enum err_code rc = repo_error(e, answer, git_repository_path(repo), "begin a tree");
+
+        treewrite_close(&t);
+        return rc;
+    }
+    *out = t;
+    return ERR_OK;
+}
+
+void treewrite_close(struct treewrite *t)
+{
+    git_index_free(t->index);
+    t->index = NULL;
+}
+
+enum err_code treewrite_add(struct treewrite *t, const char *path, const git_oid *blob,
+                            unsigned mode, struct err *e)
+{
+    git_index_entry x = { .mode = mode, .id = *blob, .path = path };
+    int answer = git_index_add(t->index, &x);
+
+    return answer ? repo_error(e, answer, path, "put a file into a tree") : ERR_OK;
+}
+
+enum err_code treewrite_add_bytes(struct treewrite *t, const char *path, struct slice bytes,
+                                  struct err *e)
+{
+    git_oid blob;
+    int answer = git_blob_create_from_buffer(&blob, t->repo, bytes.n ? bytes.p : "", bytes.n);
+
+    return answer ? repo_error(e, answer, path, "write a blob")
+                  : treewrite_add(t, path, &blob, 0100644, e);
+}
+
+void treewrite_remove(struct treewrite *t, const char *path)
+{
+    git_index_remove(t->index, path, 0); /* not there: as wanted */
+}
+
+/* Reached without following a link anywhere on the way. */
+static enum err_code read_file(const char *root, const char *path, struct buf *out, unsigned *mode,
+                               struct err *e)
+{
+    char whole[8192];
+    const char *name;
+    int fd, dir;
+    struct stat st;
+
+    if ((size_t)snprintf(whole, sizeof whole, "%s/%s", root, path) >= sizeof whole)
+        return err_set(e, ERR_UNSAFE, path, "read a file: its path is too long");
+    enum err_code rc = beneath_root(root, &fd, e);
+
+    if (rc)
+        return rc;
+    rc = beneath_parent(fd, root, whole, &dir, &name, e);
+    close(fd);
+    if (rc)
+        return rc;
+    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
+        rc = errno == ENOENT ? ERR_NOT_FOUND : err_sys(e, whole, "look at");
+    else
+        rc = file_read_all(dir, name, 0, FILE_MAX, out, e);
+    close(dir);
+    *mode = !rc && st.st_mode & 0100 ? 0100755 : 0100644;
+    return rc;
+}
+
+static int put_raw(git_repository *repo, const char *path, const struct buf *bytes, git_oid *blob)
+{
+    (void)path;
+    return git_blob_create_from_buffer(blob, repo, bytes->n ? bytes->p : "", bytes->n);
+}
+
+static int put_clean(git_repository *repo, const char *path, const struct buf *bytes, git_oid *blob)
+{
+    git_filter_list *filters = NULL;
+    git_buf clean = { 0 };
+    int answer =
+        git_filter_list_load(&filters, repo, NULL, path, GIT_FILTER_TO_ODB, GIT_FILTER_DEFAULT);
+
+    if (!answer && !filters)
+        return put_raw(repo, path, bytes, blob);
+    if (!answer)
+        answer =
+            git_filter_list_apply_to_buffer(&clean, filters, bytes->n ? bytes->p : "", bytes->n);
+    if (!answer)
+        answer = git_blob_create_from_buffer(blob, repo, clean.ptr ? clean.ptr : "", clean.size);
+    git_buf_dispose(&clean);
+    git_filter_list_free(filters);
+    return answer;
+}
+
+typedef int put_fn(git_repository *repo, const char *path, const struct buf *bytes, git_oid *blob);
+
+static enum err_code put_file(struct treewrite *t, const char *root, const char *path, put_fn *put,
+                              struct err *e)
+{
+    struct buf bytes = { 0 };
+    git_oid blob;
+    unsigned mode;
+    enum err_code rc = read_file(root, path, &bytes, &mode, e);
+
+    if (rc == ERR_NOT_FOUND) {
+        treewrite_remove(t, path);
+        rc = ERR_OK;
+    } else if (!rc) {
+        int answer = put(t->repo, path, &bytes, &blob);
+
+        rc = answer ? repo_error(e, answer, path, "write a blob")
+                    : treewrite_add(t, path, &blob, mode, e);
+    }
+    buf_fini(&bytes);
+    return rc;
+}
+
+enum err_code treewrite_add_file(struct treewrite *t, const char *root, const char *path,
+                                 struct err *e)
+{
+    return put_file(t, root, path, put_raw, e);
+}
+
+enum err_code treewrite_add_filtered(struct treewrite *t, const char *root, const char *path,
+                                     struct err *e)
+{
+    const char *driver = NULL;
+
+    if (git_attr_get(&driver, t->repo, 0, path, "filter"))
+        driver = NULL;
+    return git_attr_value(driver) == GIT_ATTR_VALUE_STRING
+               ? err_set(e, ERR_UNSUPPORTED, path,
+                         "commit a file: a git filter looks after it, so git has to do it")
+               : put_file(t, root, path, put_clean, e);
+}
+
+enum err_code treewrite_remove_folder(struct treewrite *t, const char *folder, struct err *e)
+{
+    int answer = git_index_remove_directory(t->index, folder, 0);
+
+    return answer && answer != GIT_ENOTFOUND ? repo_error(e, answer, folder, "empty a folder")
+                                             : ERR_OK;
+}
+
+enum err_code treewrite_finish(struct treewrite *t, git_oid *tree, struct err *e)
+{
+    int answer = git_index_write_tree_to(tree, t->index, t->repo);
+
+    return answer ? repo_error(e, answer, git_repository_path(t->repo), "write a tree") : ERR_OK;
+}
+
+/* ---- commits ---- */
+
+enum err_code treewrite_author(git_repository *repo, git_signature **sig, struct author *out,
+                               struct err *e)
+{
+    int answer = git_signature_default(sig, repo);
+
+    if (answer)
+        answer = git_signature_now(sig, "reprise", "reprise@localhost");
+    if (answer)
+        return repo_error(e, answer, git_repository_path(repo), "name an author");
+    *out = (struct author){ .name = { (*sig)->name, strlen((*sig)->name) },
+                            .email = { (*sig)->email, strlen((*sig)->email) },
+                            .at = (*sig)->when.time,
+                            .offset = (*sig)->when.offset };
+    return ERR_OK;
+}
+
+static enum err_code add_author(struct buf *text, const char *key, const struct author *a)
+{
+    int offset = a->offset < 0 ? -a->offset : a->offset;
+    enum err_code rc = buf_addf(text, "%s ", key);
+
+    if (!rc)
+        rc = buf_add(text, a->name);
+    if (!rc)
+        rc = buf_addf(text, " <");
+    if (!rc)
+        rc = buf_add(text, a->email);
+    return rc ? rc
+              : buf_addf(text, "> %lld %c%02d%02d\n", (long long)a->at, a->offset < 0 ? '-' : '+',
+                         offset / 60, offset % 60);
+}
+
+static enum err_code add_header(struct buf *text, const struct commit_text *c)
+{
+    char hex[GIT_OID_HEXSZ + 1];
+    enum err_code rc;
+
+    git_oid_tostr(hex, sizeof hex, &c->tree);
+    rc = buf_addf(text, "tree %s\n", hex);
+    for (size_t i = 0; i < c->parents && !rc; i++) {
+        git_oid_tostr(hex, sizeof hex, &c->parent[i]);
+        rc = buf_addf(text, "parent %s\n", hex);
+    }
+    if (!rc)
+        rc = add_author(text, "author", &c->author);
+    return rc ? rc : add_author(text, "committer", &c->committer);
+}
+
+enum err_code treewrite_commit(git_repository *repo, const struct commit_text *c, git_oid *out,
+                               struct err *e)
+{
+    struct buf text = { 0 };
+    git_odb *odb = NULL;
+    enum err_code rc = add_header(&text, c);
+    int answer = 0;
+
+    if (!rc)
+        rc = buf_add_byte(&text, '\n');
+    if (!rc)
+        rc = buf_add(&text, c->message);
+    if (rc)
+        rc = err_nomem(e);
+    else
+        answer = git_repository_odb(&odb, repo);
+    if (!rc && !answer)
+        answer = git_odb_write(out, odb, text.p, text.n, GIT_OBJECT_COMMIT);
+    if (answer)
+        rc = repo_error(e, answer, git_repository_path(repo), "write a commit");
+    git_odb_free(odb);
+    buf_fini(&text);
+    return rc;
+}

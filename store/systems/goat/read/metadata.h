@@ -1,0 +1,47 @@
+#ifndef STORE_SYSTEMS_GOAT_READ_METADATA_H
+#define STORE_SYSTEMS_GOAT_READ_METADATA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lite/base/arena.h"
+#include "lite/base/buf.h"
+#include "lite/base/err.h"
+#include "lite/base/time.h"
+#include "store/api/session.h"
+#include "store/systems/goat/dialect.h"
+
+enum { GOAT_METADATA_MAX = 1024 * 1024 };
+
+/* A session's metadata.json. Raw values and texts borrow from the document or live in the arena. */
+struct goat_metadata {
+    struct slice object; /* the document without blanks, or a BOM, around it */
+    bool bom;            /* it begins with one: Go cannot read it */
+    enum goat_dialect dialect;
+    struct slice raw[GOAT_FIELDS];  /* as written; empty: not there, or null */
+    struct slice text[GOAT_FIELDS]; /* texts and times, decoded */
+    int64_t created_ms;             /* TIME_NONE: not there, or Go's zero time */
+    int64_t updated_ns;             /* 0: likewise */
+    const char *why; /* it cannot be used: what is wrong, for a person; NULL: nothing is */
+};
+
+/* Reads a document. What is wrong with it is no error but in `why`; only memory fails. */
+MUST_CHECK enum err_code goat_metadata_parse(struct slice document, struct arena *a,
+                                             struct goat_metadata *out);
+/* Reads the file beneath a directory (never through a link) into `bytes`, then the document. A file that is too large,
+ * a link, or one that is not there is said in `why` too. */
+MUST_CHECK enum err_code goat_metadata_read(int dirfd, const char *name, struct buf *bytes,
+                                            struct arena *a, struct goat_metadata *out);
+
+/* The session's: as its ref tells it already, else read. */
+MUST_CHECK enum err_code goat_metadata_of(const struct session_ref *ref, struct buf *bytes,
+                                          struct arena *a, struct goat_metadata *out);
+
+/* Only the time of the last update, and as quickly as can be: what a list is sorted by. *ns is 0 where there is none. */
+MUST_CHECK enum err_code goat_metadata_updated(int dirfd, const char *name, struct buf *bytes,
+                                               int64_t *ns);
+
+/* RFC 3339 as Go writes it: seconds with up to nine digits, Z or an offset. False: no such time. */
+bool goat_time(struct slice text, int64_t *ns);
+
+#endif

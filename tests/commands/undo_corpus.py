@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Changes real sessions in random ways, takes every change back, and compares the store with what it was.
+
+usage: undo.py PROGRAM VERSION [ROUNDS]
+
+After the last undo every file of the store has its bytes, mode and mtime again. On the way the answers are looked at:
+a title shows in the list, a deleted session does not, and lies in the trash.
+"""
+import os
+import random
+import sys
+import tarfile
+import tempfile
+
+from support.program import Program, snapshot
+
+FIXTURES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'fixtures')
+
+
+def files_of(store):
+    """Files only: directories change their times when something in them comes and goes."""
+    return {path: what for path, what in snapshot(store).items() if what[2] is not None}
+
+
+def message(program, rng, sid):
+    """One of the session's messages; None where there are none."""
+    messages = program.json('messages', sid)
+    return rng.choice(messages)['uuid'] if messages else None
+
+
+def change(program, rng, ids):
+    """One change; answers how many undos take it back."""
+    sid = rng.choice(ids)
+    what = rng.choice(('rename', 'tag', 'untag', 'archive', 'unarchive', 'delete', 'delete two', 'restore', 'undo, redo',
+                       'fork', 'fork with files', 'fork at', 'resume at', 'clear', 'tombstone', 'cut', 'reappend'))
+    if what == 'rename':
+        title = rng.choice(('Plain', 'Größe "quoted" \\', 'line\nbreak', '🚀 launch', 'x' * 500))
+        program.json('rename', sid, title)
+        row = next(r for r in program.json('list', '--all') if r['sessionId'] == sid)
+        program.same('title', row['customTitle'], title)
+    elif what == 'tag':
+        program.json('tag', sid, rng.choice(('infra', 'ﬁne', '日本')))
+    elif what == 'untag':
+        program.json('tag', sid, '--none')
+    elif what in ('archive', 'unarchive'):
+        program.json(what, sid)
+    elif what.startswith('delete'):
+        gone = [sid] if what == 'delete' or len(ids) < 2 else rng.sample(ids, 2)
+        program.json('delete', *gone)
+        left = {r['sessionId'] for r in program.json('list', '--all')}
+        program.need(not left & set(gone), f'{gone} still listed')
+        lies = {t['sessionId'] for t in program.json('trash', 'list')}
+        program.need(set(gone) <= lies, f'{gone} not in the trash')
+    elif what.startswith('fork'):
+        at = message(program, rng, sid) if what == 'fork at' else None
+        made = program.json('fork', *(['--at', at] if at else []), *(['--with-files'] if what.endswith('files') else []), sid)
+        program.need(os.path.exists(made['path']), f'{made}: no such file')
+        program.same('forked from', program.json('info', made['sessionId']).get('parentId'), sid)
+    elif what == 'clear':
+        program.json('resume-at', '--clear', sid)
+    elif what in ('resume at', 'tombstone', 'cut'):
+        at = message(program, rng, sid)
+        if not at:
+            return 0
+        how = {'resume at': ['resume-at'], 'tombstone': ['tombstone'], 'cut': ['tombstone', '--cut']}[what]
+        program.json(*how, sid, at)
+        if what != 'resume at':
+            program.need(at not in {m['uuid'] for m in program.json('messages', sid)}, f'{at} still counts')
+    elif what == 'reappend':
+        return 1 if program.json('reappend', sid)['appended'] else 0
+    elif what == 'restore':
+        program.json('delete', sid)
+        program.json('trash', 'restore', sid)
+        return 2
+    else:
+        program.json('rename', sid, 'for a moment')
+        program.json('undo', '--all')
+        return 0
+    return 1
+
+
+def main():
+    path, version = sys.argv[1:3]
+    rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 3
+    rng = random.Random(5)
+    with tempfile.TemporaryDirectory() as top:
+        with tarfile.open(os.path.join(FIXTURES, 'corpus', f'corpus-{version}.tar.gz')) as tar:
+            tar.extractall(top)
+        store = os.path.join(top, 'cfg')
+        # Entries of processes that ended long ago, on another machine: whether they run cannot be known there.
+        for name in os.listdir(os.path.join(store, 'sessions')):
+            os.remove(os.path.join(store, 'sessions', name))
+        program = Program(path, top, {'CLAUDE_CONFIG_DIR': store, 'XDG_STATE_HOME': top + '/state', 'XDG_DATA_HOME': top + '/data'})
+        before = files_of(store)
+        for _ in range(rounds):
+            undos = 0
+            for _ in range(12):
+                ids = [r['sessionId'] for r in program.json('list', '--all')]
+                undos += change(program, rng, ids)
+            for _ in range(undos):
+                program.json('undo', '--all')
+            after = files_of(store)
+            program.same('files', sorted(after), sorted(before))
+            program.same('changed', [p for p in before if after.get(p) != before[p]], [])
+        program.finish(rounds * 2)
+
+
+main()

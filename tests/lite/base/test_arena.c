@@ -1,0 +1,73 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "lite/base/arena.h"
+
+static void what_is_allocated_stays_where_it_is(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    struct slice first = arena_copy(&a, SLICE("first"));
+
+    for (int i = 0; i < 500; i++)
+        assert_non_null(arena_alloc(&a, 300));
+
+    assert_true(slice_eq(first, SLICE("first")));
+    assert_int_equal(first.p[first.n], '\0');
+    arena_fini(&a);
+}
+
+static void every_piece_is_aligned_for_any_type(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+
+    for (size_t n = 0; n < 100; n++)
+        assert_int_equal((uintptr_t)arena_alloc(&a, n) % _Alignof(max_align_t), 0);
+    arena_fini(&a);
+}
+
+static void texts_stand_one_after_the_other(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    const struct slice texts[] = { SLICE("one"), { NULL, 0 }, SLICE("/"), SLICE("two") };
+    const struct slice endless[] = { SLICE("one"), { "", SIZE_MAX } };
+
+    assert_string_equal(arena_concat(&a, texts, 4), "one/two");
+    assert_string_equal(arena_concat(&a, texts, 0), "");
+    assert_null(arena_concat(&a, endless, 2));
+    assert_true(a.failed);
+    arena_fini(&a);
+}
+
+static void an_impossible_size_answers_null(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+
+    assert_null(arena_alloc(&a, SIZE_MAX));
+    assert_true(a.failed);
+    a.failed = false;
+    assert_null(arena_copy(&a, (struct slice){ "", SIZE_MAX }).p);
+    assert_true(a.failed);
+    assert_non_null(arena_alloc(&a, 8));
+    arena_reset(&a);
+    assert_non_null(arena_zalloc(&a, 8));
+    arena_fini(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_allocated_stays_where_it_is),
+        cmocka_unit_test(every_piece_is_aligned_for_any_type),
+        cmocka_unit_test(texts_stand_one_after_the_other),
+        cmocka_unit_test(an_impossible_size_answers_null),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

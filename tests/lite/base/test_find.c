@@ -1,0 +1,55 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lite/base/find.h"
+
+/* Texts of few letters, so that nearly every place looks like a beginning, cut at every length so that a read past
+ * the end is noticed. */
+static void random_texts_give_what_memmem_gives(void **state)
+{
+    (void)state;
+    size_t found = 0, missing = 0;
+
+    srand(3);
+    for (int round = 0; round < 20000; round++) {
+        size_t n = 1 + (size_t)rand() % 150, part_n = 1 + (size_t)rand() % 12;
+        char *text = malloc(n), part[12];
+        unsigned letters = 2 + (unsigned)rand() % 3;
+
+        assert_non_null(text);
+        for (size_t i = 0; i < n; i++)
+            text[i] = (char)('a' + (unsigned)rand() % letters);
+        for (size_t i = 0; i < part_n; i++)
+            part[i] = (char)('a' + (unsigned)rand() % letters);
+        const char *at = find_bytes(text, n, part, part_n);
+
+        assert_ptr_equal(at, memmem(text, n, part, part_n));
+        *(at ? &found : &missing) += 1;
+        free(text);
+    }
+    assert_true(found > 1000 && missing > 1000);
+}
+
+static void nothing_is_found_in_nothing(void **state)
+{
+    (void)state;
+
+    assert_null(find_bytes(NULL, 0, "a", 1));
+    assert_null(find_bytes("abc", 3, "abcd", 4));
+    assert_ptr_not_equal(find_bytes("abc", 3, "", 0), NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_texts_give_what_memmem_gives),
+        cmocka_unit_test(nothing_is_found_in_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

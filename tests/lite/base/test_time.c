@@ -1,0 +1,228 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lite/base/time.h"
+
+enum { DAY_MS = 86400000 };
+
+struct date {
+    int year, month, day;
+};
+
+static int month_days(int year, int month)
+{
+    static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
+    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+
+    return days[month - 1] + (month == 2 && leap);
+}
+
+/* The slow and certain way to count days: one after the other. */
+static void next_day(struct date *d)
+{
+    if (++d->day <= month_days(d->year, d->month))
+        return;
+    d->day = 1;
+    if (++d->month <= 12)
+        return;
+    d->month = 1;
+    d->year++;
+}
+
+static int64_t days_before_1970(int year)
+{
+    int64_t days = 0;
+
+    for (; year < 1970; year++)
+        for (int month = 1; month <= 12; month++)
+            days += month_days(year, month);
+    return days;
+}
+
+static int64_t parsed(const char *text)
+{
+    int64_t ms;
+
+    assert_true(time_parse((struct slice){ text, strlen(text) }, &ms));
+    return ms;
+}
+
+static void every_day_of_1600_years_is_the_one_after_the_day_before(void **state)
+{
+    (void)state;
+    struct date d = { 1000, 1, 1 };
+    int64_t day = -days_before_1970(1000);
+
+    for (; d.year < 2600; next_day(&d), day++) {
+        char text[TIME_TEXT], got[TIME_TEXT];
+
+        snprintf(text, sizeof text, "%04d-%02d-%02dT12:34:56.789Z", d.year, d.month, d.day);
+        int64_t ms = parsed(text);
+
+        assert_int_equal(ms, day * DAY_MS + 45296789);
+        time_format(ms, got);
+        assert_string_equal(got, text);
+    }
+}
+
+static void known_times_come_out(void **state)
+{
+    (void)state;
+
+    assert_int_equal(parsed("1970-01-01T00:00:00Z"), 0);
+    assert_int_equal(parsed("2026-03-01T10:00:02.000Z"), 1772359202000);
+    assert_int_equal(parsed("1969-12-31T23:59:59.999Z"), -1);
+    assert_int_equal(parsed("+275760-09-13T00:00:00Z"), 8640000000000000);
+    assert_int_equal(parsed("-271821-04-20T00:00:00Z"), -8640000000000000);
+}
+
+static void the_short_forms_of_iso_8601_are_read(void **state)
+{
+    (void)state;
+    int64_t day = parsed("2026-03-01T00:00:00.000Z");
+
+    assert_int_equal(parsed("2026-03-01"), day);
+    assert_int_equal(parsed("2026-03"), day);
+    assert_int_equal(parsed("2026"), parsed("2026-01-01"));
+    assert_int_equal(parsed("2026-03-01T00:00"), day);
+    assert_int_equal(parsed("2026-03-01T00:00Z"), day);
+    assert_int_equal(parsed("2026-03-01 00:00:00z"), day);
+    assert_int_equal(parsed("+002026-03-01"), day);
+    assert_int_equal(parsed("2026-02-28T24:00:00Z"), day);
+}
+
+static void offsets_are_taken_off(void **state)
+{
+    (void)state;
+    int64_t ten = parsed("2026-03-01T10:00:00Z");
+
+    assert_int_equal(parsed("2026-03-01T11:00:00+01:00"), ten);
+    assert_int_equal(parsed("2026-03-01T05:15:00-0445"), ten);
+    assert_int_equal(parsed("2026-02-28T10:01:00-23:59"), ten);
+}
+
+static void finer_than_a_millisecond_is_cut(void **state)
+{
+    (void)state;
+
+    assert_int_equal(parsed("1970-01-01T00:00:00.5Z"), 500);
+    assert_int_equal(parsed("1970-01-01T00:00:00.0459999999999999Z"), 45);
+    assert_int_equal(parsed("1969-12-31T23:59:59.9999Z"), -1);
+}
+
+static void a_day_the_month_lacks_runs_over(void **state)
+{
+    (void)state;
+
+    assert_int_equal(parsed("2026-02-30"), parsed("2026-03-02"));
+    assert_int_equal(parsed("2023-02-29T01:00Z"), parsed("2023-03-01T01:00Z"));
+    assert_int_equal(parsed("2026-04-31"), parsed("2026-05-01"));
+}
+
+static void what_is_no_time_is_refused_and_leaves_the_answer_alone(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {
+        "",
+        "x",
+        "202",
+        "20260",
+        "2026-",
+        "2026-3-1",
+        "2026-13-01",
+        "2026-00-01",
+        "2026-03-00",
+        "2026-03-32",
+        "2026-03-01T",
+        "2026-03-01T10",
+        "2026-03-01T10:00:",
+        "2026-03-01T10:60",
+        "2026-03-01T10:00:60Z",
+        "2026-03-01T10:00:00.Z",
+        "2026-03-01T10:00.5Z",
+        "2026-03-01T10:00:00,5Z",
+        "2026-03-01T24:00:01Z",
+        "2026-03-01T24:01Z",
+        "2026-03-01T25:00Z",
+        "2026-03-01T10:00:00+01",
+        "2026-03-01T10:00:00+24:00",
+        "2026-03-01T10:00:00+23:60",
+        "2026-03-01T10:00:00Zx",
+        "2026-03-01T10:00:00 Z",
+        "-000000-01-01",
+        "+275760-09-13T00:00:00.001Z",
+        "-271821-04-19T23:59:59.999Z",
+        "0x26-03-01",
+        "-2026-03-01",
+    };
+
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        int64_t ms = 7;
+
+        if (time_parse((struct slice){ wrong[i], strlen(wrong[i]) }, &ms))
+            fail_msg("%s is read as a time", wrong[i]);
+        assert_int_equal(ms, 7);
+    }
+}
+
+static void years_beyond_four_digits_are_printed_with_a_sign(void **state)
+{
+    (void)state;
+    char text[TIME_TEXT];
+
+    time_format(parsed("+010000-01-01"), text);
+    assert_string_equal(text, "+010000-01-01T00:00:00.000Z");
+    time_format(parsed("-000001-12-31"), text);
+    assert_string_equal(text, "-000001-12-31T00:00:00.000Z");
+    time_format(parsed("0000-01-01"), text);
+    assert_string_equal(text, "0000-01-01T00:00:00.000Z");
+}
+
+static void times_that_no_nanosecond_reaches_are_held_at_the_ends(void **state)
+{
+    int64_t first = time_ns((struct timespec){ INT64_MIN, 0 }),
+            last = time_ns((struct timespec){ INT64_MAX, 999999999 });
+
+    (void)state;
+    assert_int_equal(time_ns((struct timespec){ -1, 999000000 }), -1000000);
+    assert_int_equal(time_ns_of_ms(-1), -1000000);
+    assert_true(first < 0 && last > 0 && last - time_ns((struct timespec){ 1, 0 }) > 0);
+    assert_true(time_ns((struct timespec){ INT64_C(1800000000), 0 }) - first > 0);
+    assert_int_equal(time_ns_of_ms(INT64_MIN), first);
+    assert_int_equal(time_ns_of_ms(INT64_MAX), last - 999999999);
+}
+
+static void the_ends_of_the_type_fit_the_text(void **state)
+{
+    (void)state;
+    char text[TIME_TEXT];
+
+    time_format(INT64_MAX, text);
+    assert_string_equal(text, "+292278994-08-17T07:12:55.807Z");
+    time_format(INT64_MIN, text);
+    assert_string_equal(text, "-292275055-05-16T16:47:04.192Z");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_day_of_1600_years_is_the_one_after_the_day_before),
+        cmocka_unit_test(known_times_come_out),
+        cmocka_unit_test(the_short_forms_of_iso_8601_are_read),
+        cmocka_unit_test(offsets_are_taken_off),
+        cmocka_unit_test(finer_than_a_millisecond_is_cut),
+        cmocka_unit_test(a_day_the_month_lacks_runs_over),
+        cmocka_unit_test(what_is_no_time_is_refused_and_leaves_the_answer_alone),
+        cmocka_unit_test(years_beyond_four_digits_are_printed_with_a_sign),
+        cmocka_unit_test(times_that_no_nanosecond_reaches_are_held_at_the_ends),
+        cmocka_unit_test(the_ends_of_the_type_fit_the_text),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,61 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "lite/io/line.h"
+
+static void lines_come_last_first_with_a_torn_tail_told(void **state)
+{
+    (void)state;
+    struct slice rest = SLICE("one\r\n\ntorn"), line;
+    bool torn;
+
+    assert_true(line_last(&rest, &line, &torn));
+    assert_true(torn && slice_eq(line, SLICE("torn")));
+    assert_true(line_last(&rest, &line, &torn));
+    assert_true(!torn && line.n == 0);
+    assert_true(line_last(&rest, &line, &torn));
+    assert_true(!torn && slice_eq(line, SLICE("one\r")));
+    assert_false(line_last(&rest, &line, &torn));
+}
+
+/* Every text of up to 7 bytes over two letters: the backward walk is the forward walk reversed. */
+static void backward_is_forward_reversed(void **state)
+{
+    (void)state;
+    for (unsigned n = 0; n <= 7; n++) {
+        for (unsigned bits = 0; bits < 1u << n; bits++) {
+            char text[8];
+            struct slice forward[8], line, rest = { text, n };
+            bool torn[8], t;
+            size_t lines = 0;
+
+            for (unsigned i = 0; i < n; i++)
+                text[i] = bits >> i & 1 ? '\n' : 'x';
+            while (slice_line(&rest, &line, &t)) {
+                torn[lines] = t;
+                forward[lines++] = line;
+            }
+            rest = (struct slice){ text, n };
+            while (line_last(&rest, &line, &t)) {
+                assert_true(lines-- > 0);
+                assert_ptr_equal(line.p, forward[lines].p);
+                assert_int_equal(line.n, forward[lines].n);
+                assert_int_equal(t, torn[lines]);
+            }
+            assert_int_equal(lines, 0);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lines_come_last_first_with_a_torn_tail_told),
+        cmocka_unit_test(backward_is_forward_reversed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,149 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+
+#include "lite/io/window.h"
+#include "support/scratch.h"
+
+/* n bytes of which every one tells its place. */
+static char *numbered(size_t n)
+{
+    char *p = malloc(n + 1);
+
+    scratch_need(p != NULL, "malloc");
+    for (size_t i = 0; i < n; i++)
+        p[i] = (char)('a' + (i * 7 + i / 251) % 26);
+    return p;
+}
+
+static void expect_ends(const struct window *w, const char *bytes, size_t n, size_t first)
+{
+    size_t head = n < first ? n : first, tail = n < WINDOW_BYTES ? n : WINDOW_BYTES;
+
+    assert_true(slice_eq(w->head, (struct slice){ bytes, head }));
+    assert_true(slice_eq(w->tail, (struct slice){ bytes + n - tail, tail }));
+}
+
+static void ends_are_exact_at_every_interesting_size(void **state)
+{
+    static const size_t sizes[] = { 0,     1,     4095,  4096,   4097,   8191,   8192,  8193,
+                                    65535, 65536, 65537, 131071, 131072, 131073, 300000 };
+    struct window w;
+
+    assert_int_equal(window_init(&w, NULL), ERR_OK);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        size_t n = sizes[i];
+        char *bytes = numbered(n);
+        const char *path = scratch_write(state, "a", (struct slice){ bytes, n });
+
+        assert_int_equal(window_open(&w, AT_FDCWD, path, 0, NULL), ERR_OK);
+        assert_int_equal(w.wide, n <= WINDOW_BYTES);
+        expect_ends(&w, bytes, n, w.wide ? WINDOW_BYTES : WINDOW_FIRST_BYTES);
+        assert_int_equal(window_widen(&w, NULL), ERR_OK);
+        assert_true(w.wide);
+        expect_ends(&w, bytes, n, WINDOW_BYTES);
+        assert_int_equal(w.head.p == w.tail.p, n <= WINDOW_BYTES);
+        assert_int_equal(w.torn_tail, n > 0);
+        assert_false(w.shrank);
+        free(bytes);
+    }
+    window_fini(&w);
+}
+
+static void a_brief_window_begins_with_less_of_the_tail(void **state)
+{
+    static const size_t sizes[] = { 16384, 16385, 65536, 65537, 300000 };
+    struct window w;
+
+    assert_int_equal(window_init(&w, NULL), ERR_OK);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        size_t n = sizes[i];
+        char *bytes = numbered(n);
+        const char *path = scratch_write(state, "a", (struct slice){ bytes, n });
+
+        assert_int_equal(window_open(&w, AT_FDCWD, path, WINDOW_BRIEF, NULL), ERR_OK);
+        assert_int_equal(w.wide, n <= WINDOW_BRIEF_WHOLE);
+        assert_int_equal(w.tail.n, w.wide ? n : WINDOW_BRIEF_BYTES);
+        assert_memory_equal(w.tail.p, bytes + n - w.tail.n, w.tail.n);
+        struct slice before = w.tail;
+
+        assert_int_equal(window_widen(&w, NULL), ERR_OK);
+        assert_true(w.wide);
+        expect_ends(&w, bytes, n, WINDOW_BYTES);
+        assert_int_equal(w.head.p == w.tail.p, n <= WINDOW_BYTES);
+        assert_memory_equal(before.p, bytes + n - before.n, before.n); /* still where it was */
+        free(bytes);
+    }
+    window_fini(&w);
+}
+
+static void the_last_newline_decides_whether_the_tail_is_torn(void **state)
+{
+    struct window w;
+
+    assert_int_equal(window_init(&w, NULL), ERR_OK);
+    assert_int_equal(window_open(&w, AT_FDCWD, scratch_write(state, "a", SLICE("{}\n")), 0, NULL),
+                     ERR_OK);
+    assert_false(w.torn_tail);
+    assert_int_equal(window_open(&w, AT_FDCWD, scratch_write(state, "b", SLICE("{}\n{")), 0, NULL),
+                     ERR_OK);
+    assert_true(w.torn_tail);
+    window_fini(&w);
+}
+
+static void a_file_that_shrinks_between_the_stages_is_a_shorter_window(void **state)
+{
+    char *bytes = numbered(300000);
+    const char *path = scratch_write(state, "a", (struct slice){ bytes, 300000 });
+    struct window w;
+
+    assert_int_equal(window_init(&w, NULL), ERR_OK);
+    assert_int_equal(window_open(&w, AT_FDCWD, path, 0, NULL), ERR_OK);
+    assert_int_equal(truncate(path, 10000), 0);
+    assert_int_equal(window_widen(&w, NULL), ERR_OK);
+
+    assert_true(w.shrank && w.wide);
+    assert_true(slice_eq(w.head, (struct slice){ bytes, 10000 }));
+    assert_true(slice_eq(w.tail, (struct slice){ bytes + 300000 - WINDOW_BYTES, WINDOW_BYTES }));
+    window_fini(&w);
+    free(bytes);
+}
+
+static void a_failed_open_leaves_an_empty_window_and_no_descriptor(void **state)
+{
+    struct window w;
+    struct err e = { 0 };
+    int before, after;
+
+    assert_int_equal(window_init(&w, NULL), ERR_OK);
+    before = dup(0);
+    close(before);
+    assert_int_equal(window_open(&w, AT_FDCWD, scratch_write(state, "a", SLICE("x\n")), 0, NULL),
+                     ERR_OK);
+    assert_int_equal(window_open(&w, AT_FDCWD, scratch_path(state, "no"), 0, &e), ERR_NOT_FOUND);
+
+    after = dup(0);
+    close(after);
+    assert_int_equal(before, after);
+    assert_int_equal(w.head.n + w.tail.n, 0);
+    assert_int_equal(w.file.fd, -1);
+    window_fini(&w);
+}
+
+#define IN_SCRATCH(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_SCRATCH(ends_are_exact_at_every_interesting_size),
+        IN_SCRATCH(a_brief_window_begins_with_less_of_the_tail),
+        IN_SCRATCH(the_last_newline_decides_whether_the_tail_is_torn),
+        IN_SCRATCH(a_file_that_shrinks_between_the_stages_is_a_shorter_window),
+        IN_SCRATCH(a_failed_open_leaves_an_empty_window_and_no_descriptor),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

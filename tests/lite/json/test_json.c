@@ -1,0 +1,359 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "lite/base/buf.h"
+#include "lite/json/json.h"
+
+#define ROW                                                                                        \
+    " {\"type\" : \"user\",\"n\":-12,\"message\":{\"role\":\"user\",\"content\":[1,\"}\",[{}]]},"  \
+    "\"ok\":true,\"no\":false,\"nil\":null} "
+
+static bool is(struct slice got, const char *want)
+{
+    return slice_eq(got, (struct slice){ want, strlen(want) });
+}
+
+static void the_first_byte_tells_the_type(void **state)
+{
+    (void)state;
+
+    assert_int_equal(json_type(SLICE("null")), JSON_NULL);
+    assert_int_equal(json_type(SLICE("false")), JSON_FALSE);
+    assert_int_equal(json_type(SLICE("true")), JSON_TRUE);
+    assert_int_equal(json_type(SLICE("-1")), JSON_NUMBER);
+    assert_int_equal(json_type(SLICE("0")), JSON_NUMBER);
+    assert_int_equal(json_type(SLICE("\"\"")), JSON_STRING);
+    assert_int_equal(json_type(SLICE("[]")), JSON_ARRAY);
+    assert_int_equal(json_type(SLICE("{}")), JSON_OBJECT);
+    assert_int_equal(json_type(SLICE("")), JSON_NONE);
+    assert_int_equal(json_type(SLICE("x")), JSON_NONE);
+}
+
+static void members_come_in_file_order(void **state)
+{
+    (void)state;
+    static const char *const keys[] = { "\"type\"", "\"n\"",  "\"message\"",
+                                        "\"ok\"",   "\"no\"", "\"nil\"" };
+    static const char *const values[] = {
+        "\"user\"", "-12", "{\"role\":\"user\",\"content\":[1,\"}\",[{}]]}", "true", "false", "null"
+    };
+    struct json_iter it;
+    struct slice key, value;
+    size_t i = 0;
+
+    assert_true(json_iter_open(&it, SLICE(ROW)));
+    for (; json_iter_next(&it, &key, &value); i++) {
+        assert_true(is(key, keys[i]));
+        assert_true(is(value, values[i]));
+    }
+    assert_int_equal(i, 6);
+    assert_false(json_iter_next(&it, &key, &value));
+    assert_int_equal(key.n + value.n, 0);
+}
+
+static void elements_have_no_key(void **state)
+{
+    (void)state;
+    struct json_iter it;
+    struct slice key, value;
+
+    assert_true(json_iter_open(&it, SLICE("[ 1 , [2,3] ,\"a\" ]")));
+    assert_true(json_iter_next(&it, &key, &value));
+    assert_true(is(value, "1"));
+    assert_int_equal(key.n, 0);
+    assert_true(json_iter_next(&it, &key, &value));
+    assert_true(is(value, "[2,3]"));
+    assert_true(json_iter_next(&it, &key, &value));
+    assert_true(is(value, "\"a\""));
+    assert_false(json_iter_next(&it, &key, &value));
+}
+
+/* Walks into everything and says what it saw. */
+static void see_all(struct json_iter *it, struct buf *seen, unsigned deep)
+{
+    struct json_iter inner;
+    struct slice key, value;
+    bool more = true;
+
+    while (more && json_iter_key(it, &key)) {
+        assert_int_equal(buf_add(seen, key), ERR_OK);
+        assert_int_equal(buf_add_byte(seen, '('), ERR_OK);
+        if (deep && json_iter_into(it, &inner)) {
+            see_all(&inner, seen, deep - 1);
+            more = json_iter_back(it, &inner, &value);
+        } else {
+            more = json_iter_value(it, &value);
+        }
+        assert_int_equal(buf_add_byte(seen, ')'), ERR_OK);
+        assert_int_equal(buf_add(seen, value), ERR_OK);
+    }
+}
+
+/* Looks into every value of a text, and takes the same as whoever passes it. */
+static void compare_walks(struct slice text)
+{
+    struct json_iter it, plain;
+    struct slice key, value, plain_key, plain_value;
+    bool more = true;
+
+    if (!json_iter_open(&it, text))
+        return;
+    assert_true(json_iter_open(&plain, text));
+    while (more && json_iter_key(&it, &key)) {
+        struct json_iter inner;
+        struct buf seen = { 0 };
+
+        if (json_iter_into(&it, &inner)) {
+            see_all(&inner, &seen, 9);
+            more = json_iter_back(&it, &inner, &value);
+        } else {
+            more = json_iter_value(&it, &value);
+        }
+        assert_int_equal(more, json_iter_next(&plain, &plain_key, &plain_value));
+        assert_true(slice_eq(value, plain_value));
+        assert_true(!more || slice_eq(key, plain_key));
+        buf_fini(&seen);
+    }
+    assert_false(json_iter_next(&plain, &key, &value));
+}
+
+static void a_value_that_was_looked_into_is_what_a_plain_walk_gives(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        ROW,
+        "{\"a\":[],\"b\":{},\"c\":[[],[1,{\"d\":2}]],\"e\":3}",
+        "{\"a\":{\"b\" 1},\"c\":2}", /* a fault inside does not reach what is around it */
+        "{\"a\":[1 2,[3}],\"c\":[4,],\"d\":5}",
+        "{\"a\":1 \"b\":2}",
+        "[{},[],{\"a\":}]",
+    };
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        for (size_t n = 0; n <= strlen(texts[i]); n++) /* cut anywhere, too */
+            compare_walks((struct slice){ texts[i], n });
+}
+
+static void a_walk_sees_what_is_inside(void **state)
+{
+    (void)state;
+    struct json_iter it;
+    struct buf seen = { 0 };
+
+    assert_true(json_iter_open(&it, SLICE("{\"a\":[1,{\"b\":2}],\"c\":3}")));
+    see_all(&it, &seen, 9);
+    assert_true(is(buf_slice(&seen), "\"a\"(()1(\"b\"()2){\"b\":2})[1,{\"b\":2}]\"c\"()3"));
+    buf_fini(&seen);
+}
+
+static void only_containers_are_walked(void **state)
+{
+    (void)state;
+    struct json_iter it;
+
+    assert_false(json_iter_open(&it, SLICE("")));
+    assert_false(json_iter_open(&it, SLICE("  ")));
+    assert_false(json_iter_open(&it, SLICE("12")));
+    assert_false(json_iter_open(&it, SLICE("\"{}\"")));
+}
+
+static void a_key_is_found_with_its_value(void **state)
+{
+    (void)state;
+    struct slice v;
+
+    assert_true(json_get(SLICE(ROW), "n", &v));
+    assert_true(is(v, "-12"));
+    assert_false(json_get(SLICE(ROW), "role", &v));
+    assert_int_equal(v.n, 0);
+    assert_false(json_get(SLICE("[\"n\",1]"), "n", &v));
+    assert_false(json_get(SLICE("{\"n\\u0000\":1}"), "n", &v));
+    assert_false(json_get(SLICE("{\"nn\":1,\"\":2}"), "n", &v));
+}
+
+static void the_last_of_equal_keys_counts_however_it_is_written(void **state)
+{
+    (void)state;
+    struct slice v;
+
+    assert_true(json_get(SLICE("{\"type\":1,\"\\u0074ype\":2}"), "type", &v));
+    assert_true(is(v, "2"));
+    assert_true(json_get(SLICE("{\"\\u0074ype\":1,\"type\":2,\"x\":3}"), "type", &v));
+    assert_true(is(v, "2"));
+}
+
+static void several_keys_are_found_in_one_pass(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "type", "absent", "nil", "type" };
+    struct slice v[4];
+
+    assert_int_equal(json_get_each(SLICE(ROW), names, 4, v), 3);
+
+    assert_true(is(v[0], "\"user\""));
+    assert_int_equal(v[1].n, 0);
+    assert_true(is(v[2], "null"));
+    assert_true(is(v[3], "\"user\""));
+    assert_int_equal(json_get_each(SLICE("x"), names, 4, v), 0);
+    assert_int_equal(v[0].n, 0);
+}
+
+static void a_path_goes_down(void **state)
+{
+    (void)state;
+    struct slice v;
+
+    assert_true(json_at(SLICE(ROW), "message.role", &v));
+    assert_true(is(v, "\"user\""));
+    assert_true(json_at(SLICE("{\"a\":{\"b\":{\"c\":7}}}"), "a.b.c", &v));
+    assert_true(is(v, "7"));
+    assert_false(json_at(SLICE(ROW), "message.role.x", &v));
+    assert_false(json_at(SLICE(ROW), "nothing.here", &v));
+    assert_int_equal(v.n, 0);
+}
+
+/* What a cut text answers must be what the whole one says. */
+static void a_cut_text_never_answers_something_else(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "type", "n", "message", "ok", "no", "nil" };
+    struct slice whole[6], cut[6], row = SLICE(ROW);
+
+    json_get_each(row, names, 6, whole);
+    for (size_t n = 0; n < row.n; n++) {
+        size_t found = json_get_each((struct slice){ row.p, n }, names, 6, cut);
+
+        for (size_t i = 0; i < 6; i++) {
+            if (i < found)
+                assert_true(slice_eq(cut[i], whole[i]));
+            else
+                assert_int_equal(cut[i].n, 0);
+        }
+    }
+}
+
+static void what_stands_before_a_fault_is_answered(void **state)
+{
+    (void)state;
+    static const char *const broken[] = { "{\"a\":1,}",        "{\"a\":1,b:2}",
+                                          "{\"a\":1 \"b\":2}", "{\"a\":1,\"b\"}",
+                                          "{\"a\":1,\"b\":}",  "{\"a\":1,\"b\":[2,",
+                                          "{\"a\":1,\"b\":\"", "{\"a\":1,\"b\":@}" };
+    static const char *const names[] = { "a", "b" };
+    struct slice v[2];
+
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+        assert_int_equal(json_get_each((struct slice){ broken[i], strlen(broken[i]) }, names, 2, v),
+                         1);
+        assert_true(is(v[0], "1"));
+    }
+}
+
+static void depth_costs_no_stack(void **state)
+{
+    (void)state;
+    enum { DEPTH = 500000 };
+    struct buf text = { 0 };
+    struct slice v;
+
+    assert_int_equal(buf_add(&text, SLICE("{\"deep\":")), ERR_OK);
+    for (int i = 0; i < DEPTH; i++)
+        assert_int_equal(buf_add_byte(&text, '['), ERR_OK);
+    for (int i = 0; i < DEPTH; i++)
+        assert_int_equal(buf_add_byte(&text, ']'), ERR_OK);
+    assert_int_equal(buf_add(&text, SLICE(",\"after\":1}")), ERR_OK);
+
+    assert_true(json_get(buf_slice(&text), "after", &v));
+    assert_true(json_get(buf_slice(&text), "deep", &v));
+    assert_int_equal(v.n, 2 * DEPTH);
+    buf_fini(&text);
+}
+
+static void only_strings_have_text_and_only_true_is_true(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    struct slice text;
+
+    assert_true(json_get_text(SLICE(ROW), "type", &a, &text));
+    assert_true(is(text, "user"));
+    assert_false(json_get_text(SLICE(ROW), "n", &a, &text));
+    assert_false(json_get_text(SLICE(ROW), "absent", &a, &text));
+    assert_true(json_get_true(SLICE(ROW), "ok"));
+    assert_false(json_get_true(SLICE(ROW), "no"));
+    assert_false(json_get_true(SLICE(ROW), "type"));
+    assert_false(json_get_true(SLICE("{\"ok\":trueish}"), "ok"));
+    arena_fini(&a);
+}
+
+static int64_t number(const char *text)
+{
+    int64_t n;
+
+    assert_true(json_int((struct slice){ text, strlen(text) }, &n));
+    return n;
+}
+
+static void whole_numbers_are_read_to_the_ends_of_the_type(void **state)
+{
+    (void)state;
+
+    assert_int_equal(number("0"), 0);
+    assert_int_equal(number("-0"), 0);
+    assert_int_equal(number("-12"), -12);
+    assert_true(number("9223372036854775807") == INT64_MAX);
+    assert_true(number("-9223372036854775808") == INT64_MIN);
+}
+
+static void other_numbers_are_not(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = { "",
+                                         "-",
+                                         "1.0",
+                                         "1e3",
+                                         "9223372036854775808",
+                                         "+1",
+                                         "null",
+                                         "\"1\"",
+                                         "1 ",
+                                         "-9223372036854775809",
+                                         "--1",
+                                         "99999999999999999999999" };
+
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        int64_t n = 7;
+
+        assert_false(json_int((struct slice){ wrong[i], strlen(wrong[i]) }, &n));
+        assert_int_equal(n, 7);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_first_byte_tells_the_type),
+        cmocka_unit_test(members_come_in_file_order),
+        cmocka_unit_test(elements_have_no_key),
+        cmocka_unit_test(a_value_that_was_looked_into_is_what_a_plain_walk_gives),
+        cmocka_unit_test(a_walk_sees_what_is_inside),
+        cmocka_unit_test(only_containers_are_walked),
+        cmocka_unit_test(a_key_is_found_with_its_value),
+        cmocka_unit_test(the_last_of_equal_keys_counts_however_it_is_written),
+        cmocka_unit_test(several_keys_are_found_in_one_pass),
+        cmocka_unit_test(a_path_goes_down),
+        cmocka_unit_test(a_cut_text_never_answers_something_else),
+        cmocka_unit_test(what_stands_before_a_fault_is_answered),
+        cmocka_unit_test(depth_costs_no_stack),
+        cmocka_unit_test(only_strings_have_text_and_only_true_is_true),
+        cmocka_unit_test(whole_numbers_are_read_to_the_ends_of_the_type),
+        cmocka_unit_test(other_numbers_are_not),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,78 @@
+#include "tests/test.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "store/api/host.h"
+#include "store/systems/claude/claude.h"
+#include "tests/support/folder.h"
+
+static int64_t clock_ms(void)
+{
+    struct timespec t;
+
+    assert_int_equal(clock_gettime(CLOCK_REALTIME, &t), 0);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void a_time_that_was_made_up_stands_still(void **state)
+{
+    struct store_env env = { .now_ms = 1700000000000 };
+
+    (void)state;
+    assert_int_equal(env_now_ms(&env), 1700000000000);
+    env.now_ms = clock_ms() + 60 * 60 * 1000;
+    assert_int_equal(env_now_ms(&env), env.now_ms);
+}
+
+/* A host fills in the time once, and runs on. */
+static void rows_of_a_host_that_runs_on_have_times_of_their_own(void **state)
+{
+    const struct slice row = SLICE("{\"type\":\"user\",\"message\":{\"content\":\"x\"}}");
+    const struct host_create create = { .id = SLICE("5e550000-0000-4000-8000-000000000001") };
+    const struct host_append append = { .row = &row, .n = 1 };
+    struct folder folder;
+    struct arena a = { 0 };
+    struct store *store;
+    struct host_created made;
+    struct host_appended done;
+    char config[4096], stamp[TIME_TEXT];
+
+    (void)state;
+    folder_make(&folder);
+    folder_path(&folder, "config", config);
+    struct store_env env = { .cwd = folder.path, .now_ms = clock_ms() };
+
+    assert_int_equal(host_make(&claude_ops, &env, config, NULL), ERR_OK);
+    assert_int_equal(claude_ops.open(&env, config, &store, NULL), ERR_OK);
+    assert_int_equal(host_create(store, &create, &a, &made, NULL), ERR_OK);
+    struct session_ref ref = { .store = store, .id = made.id, .path = made.path };
+
+    while (clock_ms() <= env.now_ms + 1) {
+    }
+    assert_true(env_now_ms(&env) > env.now_ms);
+    assert_int_equal(host_append(store, &ref, &append, &a, &done, NULL), ERR_OK);
+    time_format(env.now_ms, stamp);
+    size_t n;
+    char *text = folder_get(&folder, made.path.p + strlen(folder.path) + 1, &n);
+    const char *written = strstr(text, "\"content\":\"x\"");
+
+    assert_non_null(written);
+    while (written > text && *written != '\n')
+        written--;
+    assert_non_null(strstr(written, "\"timestamp\":\""));
+    assert_null(strstr(written, stamp));
+    free(text);
+    store_close(store);
+    arena_fini(&a);
+    folder_remove(&folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_time_that_was_made_up_stands_still),
+        cmocka_unit_test(rows_of_a_host_that_runs_on_have_times_of_their_own),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

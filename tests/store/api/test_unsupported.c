@@ -1,0 +1,93 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "store/api/store.h"
+#include "store/api/unsupported.h"
+
+/* A member that is NULL, and the ability that it stands for. */
+struct member {
+    const char *name;
+    size_t at;
+    unsigned ability;
+};
+
+#define MEMBER(name, ability)                                                                      \
+    {                                                                                              \
+#name, offsetof(struct store_ops, name), ability                                           \
+    }
+
+static const struct member members[] = {
+    MEMBER(rename, CAN_RENAME),
+    MEMBER(tag, CAN_TAG),
+    MEMBER(archive, CAN_ARCHIVE),
+    MEMBER(resume_at, CAN_RESUME_AT),
+    MEMBER(fork, CAN_FORK),
+    MEMBER(plan, CAN_REWIND),
+    MEMBER(parts, CAN_DELETE),
+    MEMBER(tombstone, CAN_TOMBSTONE),
+    MEMBER(reappend, CAN_REAPPEND),
+    MEMBER(retrieve, CAN_RETRIEVE),
+    MEMBER(set, CAN_SET),
+    MEMBER(subagents, CAN_HAVE_AGENTS),
+    MEMBER(checkpoints, CAN_REWIND),
+    MEMBER(branches, CAN_HAVE_BRANCHES),
+};
+
+static bool is_null(const struct store_ops *ops, const struct member *m)
+{
+    void (*fn)(void);
+
+    memcpy(&fn, (const char *)ops + m->at, sizeof fn);
+    return !fn;
+}
+
+/* Whatever a system cannot do is said in its own words: a line that fits on a screen. */
+static void every_null_has_its_words(void **state)
+{
+    size_t nulls = 0;
+
+    (void)state;
+    for (size_t s = 0; store_systems[s]; s++) {
+        for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+            const char *why = unsupported_reason(store_systems[s], members[i].ability);
+
+            if (!is_null(store_systems[s], &members[i]))
+                continue;
+            nulls++;
+            if (!why || strlen(why) > 72)
+                fail_msg("%s: %s: %s", store_systems[s]->name, members[i].name,
+                         why ? why : "(nothing)");
+        }
+    }
+    assert_int_equal(nulls, 25);
+}
+
+static void what_is_refused_says_what_and_why(void **state)
+{
+    static const struct store_ops silent = { .name = "silent" };
+    const struct store goat = { .ops = &goat_ops }, mute = { .ops = &silent };
+    struct session_ref ref = { .store = &goat, .path = SLICE("/s/x") };
+    struct err e;
+
+    (void)state;
+    assert_int_equal(unsupported_error(&ref, CAN_TAG, "tag", &e), ERR_UNSUPPORTED);
+    assert_string_equal(e.path, "/s/x");
+    assert_string_equal(e.text, "tag: Go sessions have no tags");
+    ref.store = &mute;
+    assert_int_equal(unsupported_error(&ref, CAN_TAG, "tag", &e), ERR_UNSUPPORTED);
+    assert_string_equal(e.text, "tag: silent sessions cannot");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_null_has_its_words),
+        cmocka_unit_test(what_is_refused_says_what_and_why),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,109 @@
+#include "tests/test.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "store/fs/disk.h"
+#include "support/faults/syscall_hook.h"
+#include "tests/support/scratch.h"
+
+/* A new file gets its name whole and replaces nothing, on file systems that lack one way or another of doing so. */
+
+/* What a file system cannot do; 0: it can. */
+static const struct lacks {
+    int tmpfile, noreplace, links;
+} kinds[] = {
+    { 0, 0, 0 },
+    { EOPNOTSUPP, 0, 0 },               /* vfat */
+    { EISDIR, EINVAL, 0 },              /* NFS */
+    { EOPNOTSUPP, EINVAL, EPERM },      /* exFAT */
+    { EINVAL, ENOSYS, ENOSYS },         /* some FUSE */
+    { EOPNOTSUPP, EINVAL, EOPNOTSUPP }, /* another */
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static void arm(const struct lacks *k)
+{
+    syscall_hook_arm(&(struct syscall_hook){
+        .call = "openat64", .name = k->tmpfile ? "." : "-", .error = k->tmpfile });
+    syscall_hook_arm_also(&(struct syscall_hook){
+        .call = "renameat2", .name = k->noreplace ? NULL : "-", .error = k->noreplace });
+    syscall_hook_arm_also(&(struct syscall_hook){
+        .call = "linkat", .name = k->links ? NULL : "-", .error = k->links });
+}
+
+static enum err_code publish(void **state, const struct lacks *k, struct err *e)
+{
+    struct disk_new f;
+
+    arm(k);
+    enum err_code rc = disk_new_open(*state, 0600, &f, e);
+
+    assert_int_equal(rc, ERR_OK);
+    assert_int_equal(disk_write(f.fd, SLICE("new\n"), NULL, "new", e), ERR_OK);
+    rc = disk_new_publish(&f, "name", e);
+    syscall_hook_fired();
+    return rc;
+}
+
+static int names_in(const char *path)
+{
+    DIR *d = opendir(path);
+    int n = 0;
+
+    assert_non_null(d);
+    while (readdir(d))
+        n++;
+    closedir(d);
+    return n - 2;
+}
+
+static void a_new_file_gets_its_name(void **state)
+{
+    struct err e = { 0 };
+
+    for (int i = 0; i < KINDS; i++) {
+        if (publish(state, &kinds[i], &e))
+            fail_msg("kind %d: %s", i, e.text);
+        assert_true(folder_is(*state, "name", "new\n"));
+        assert_int_equal(names_in(*state), 1);
+        assert_int_equal(unlink(scratch_path(state, "name")), 0);
+    }
+}
+
+static void a_name_that_is_taken_stays_what_it_is(void **state)
+{
+    struct err e = { 0 };
+
+    scratch_write(state, "name", SLICE("old\n"));
+    for (int i = 0; i < KINDS; i++) {
+        assert_int_equal(publish(state, &kinds[i], &e), ERR_STALE);
+        assert_true(folder_is(*state, "name", "old\n"));
+        assert_int_equal(names_in(*state), 1);
+    }
+}
+
+/* A refusal that is no lack of the file system is not gone around. */
+static void a_link_that_fails_is_a_failure(void **state)
+{
+    static const struct lacks full = { EOPNOTSUPP, EINVAL, ENOSPC };
+    struct err e = { 0 };
+
+    assert_int_equal(publish(state, &full, &e), ERR_IO);
+    assert_int_equal(e.sys, ENOSPC);
+    assert_int_equal(names_in(*state), 0);
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(a_new_file_gets_its_name),
+        CASE(a_name_that_is_taken_stays_what_it_is),
+        CASE(a_link_that_fails_is_a_failure),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

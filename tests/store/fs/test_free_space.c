@@ -1,0 +1,74 @@
+#include "tests/test.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "store/fs/free_space.h"
+#include "support/faults/syscall_hook.h"
+#include "tests/support/folder.h"
+
+/* What is free is counted as the file system says it, and where it says nothing nobody is refused. */
+
+static void free_bytes_are_counted(void **state)
+{
+    static const struct {
+        unsigned long blocks, available, size;
+        int64_t bytes;
+    } cases[] = {
+        { 100, 7, 4096, 7 * 4096 },
+        { 100, 0, 4096, 0 },
+        { 100, 100, 1, 100 },
+        { ~0UL, INT64_MAX, 1, INT64_MAX },
+        { ~0UL, ~0UL, 4096, INT64_MAX }, /* a file system that says "any number" */
+        { ~0UL, 1UL << 51, 4096, INT64_MAX },
+        { ~0UL, (1UL << 51) - 1, 4096, INT64_MAX - 4095 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct statvfs fs = { .f_blocks = cases[i].blocks,
+                                    .f_bavail = cases[i].available,
+                                    .f_frsize = cases[i].size };
+        int64_t bytes = -1;
+
+        assert_true(free_space_bytes(&fs, &bytes));
+        assert_int_equal(bytes, cases[i].bytes);
+    }
+}
+
+static void one_that_tells_nothing_is_not_full(void **state)
+{
+    const struct statvfs ramfs = { .f_frsize = 4096 }, odd = { .f_blocks = 9, .f_bavail = 9 };
+    int64_t bytes;
+
+    (void)state;
+    assert_false(free_space_bytes(&ramfs, &bytes));
+    assert_false(free_space_bytes(&odd, &bytes));
+}
+
+static void too_much_is_refused_and_the_unknown_is_not(void **state)
+{
+    struct folder f;
+    struct err e = { 0 };
+
+    (void)state;
+    folder_make(&f);
+    assert_int_equal(free_space_check(f.path, 1, "this", &e), ERR_OK);
+    assert_int_equal(free_space_check(f.path, INT64_MAX / 2, "this", &e), ERR_IO);
+    assert_non_null(strstr(e.text, "this needs 48"));
+    syscall_hook_arm(&(struct syscall_hook){ .call = "statvfs64", .error = ENOSYS });
+    assert_int_equal(free_space_check(f.path, INT64_MAX / 2, "this", &e), ERR_OK);
+    assert_true(syscall_hook_fired());
+    folder_remove(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(free_bytes_are_counted),
+        cmocka_unit_test(one_that_tells_nothing_is_not_full),
+        cmocka_unit_test(too_much_is_refused_and_the_unknown_is_not),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,73 @@
+#include "tests/test.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "store/fs/move.h"
+#include "support/faults/syscall_hook.h"
+#include "tests/support/scratch.h"
+
+/* A thing gets its other place whole, on one file system and across two, also where a name can only be given after a
+ * look; and what lies there already stays. */
+
+static enum err_code moved(void **state, int first, int then)
+{
+    syscall_hook_arm(&(struct syscall_hook){ .call = "renameat2", .name = "from", .error = first });
+    if (then)
+        syscall_hook_arm_also(&(struct syscall_hook){
+            .call = "renameat2", .name = "to.reprise-copy", .error = then });
+    enum err_code rc = move_path(scratch_path(state, "from"), scratch_path(state, "to"), NULL);
+
+    assert_true(syscall_hook_fired());
+    return rc;
+}
+
+static const struct {
+    int first, then; /* how the renames of the thing, and of its copy, are refused */
+} ways[] = { { EINVAL, 0 }, { ENOSYS, 0 }, { EXDEV, 0 }, { EXDEV, EINVAL }, { EXDEV, ENOSYS } };
+enum { WAYS = sizeof ways / sizeof *ways };
+
+static void a_tree_gets_its_other_place(void **state)
+{
+    for (int i = 0; i < WAYS; i++) {
+        scratch_write(state, "from/sub/a", SLICE("one\n"));
+        char *before = folder_image(*state, "from");
+
+        assert_int_equal(moved(state, ways[i].first, ways[i].then), ERR_OK);
+        char *after = folder_image(*state, "to");
+
+        assert_string_equal(before, after);
+        assert_false(folder_has(*state, "from"));
+        assert_false(folder_has(*state, "to.reprise-copy"));
+        assert_int_equal(rename(scratch_path(state, "to"), scratch_path(state, "done")), 0);
+        assert_int_equal(unlink(scratch_path(state, "done/sub/a")), 0);
+        assert_int_equal(rmdir(scratch_path(state, "done/sub")), 0);
+        assert_int_equal(rmdir(scratch_path(state, "done")), 0);
+        free(before);
+        free(after);
+    }
+}
+
+static void what_lies_there_stays(void **state)
+{
+    scratch_write(state, "from", SLICE("new\n"));
+    scratch_write(state, "to", SLICE("old\n"));
+    for (int i = 0; i < WAYS; i++) {
+        assert_int_equal(moved(state, ways[i].first, ways[i].then), ERR_STALE);
+        assert_true(folder_is(*state, "from", "new\n"));
+        assert_true(folder_is(*state, "to", "old\n"));
+        assert_false(folder_has(*state, "to.reprise-copy"));
+    }
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(a_tree_gets_its_other_place),
+        CASE(what_lies_there_stays),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

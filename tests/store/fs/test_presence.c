@@ -1,0 +1,138 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/fs/presence.h"
+#include "tests/support/folder.h"
+
+enum { NAMES = 300 };
+
+/* Every third name is there. */
+struct place {
+    struct folder folder;
+    struct presence known;
+    char path[NAMES][4096];
+};
+
+static void put(struct place *p, int i)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "dir/session-%d.jsonl", i);
+    folder_put(&p->folder, name, SLICE("x"));
+}
+
+static int set_up(void **state)
+{
+    struct place *p = calloc(1, sizeof *p);
+
+    folder_make(&p->folder);
+    for (int i = 0; i < NAMES; i++) {
+        char name[64];
+
+        snprintf(name, sizeof name, "dir/session-%d.jsonl", i);
+        folder_path(&p->folder, name, p->path[i]);
+    }
+    for (int i = 0; i < NAMES; i += 3)
+        put(p, i);
+    *state = p;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct place *p = *state;
+
+    presence_fini(&p->known);
+    folder_remove(&p->folder);
+    free(p);
+    return 0;
+}
+
+static bool look(struct place *p, const char *path)
+{
+    struct stat st;
+    bool there = false;
+
+    assert_int_equal(presence_lookup(&p->known, path, &there, &st, NULL), ERR_OK);
+    if (there)
+        assert_int_equal(st.st_size, 1);
+    return there;
+}
+
+static bool has_read_names(const struct place *p)
+{
+    for (size_t i = 0; i < PRESENCE_DIRS; i++)
+        if (p->known.dir[i].bits)
+            return true;
+    return false;
+}
+
+static void every_name_is_answered_like_a_look(void **state)
+{
+    struct place *p = *state;
+
+    for (int i = 0; i < NAMES; i++)
+        assert_int_equal(look(p, p->path[i]), i % 3 == 0);
+    assert_true(has_read_names(p));
+    for (int i = 0; i < NAMES; i++)
+        assert_int_equal(look(p, p->path[i]), i % 3 == 0);
+}
+
+static void few_questions_read_no_directory(void **state)
+{
+    struct place *p = *state;
+
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(look(p, p->path[i]), i % 3 == 0);
+    assert_false(has_read_names(p));
+}
+
+static void what_went_after_its_directory_was_read_is_gone(void **state)
+{
+    struct place *p = *state;
+
+    for (int i = 0; i < NAMES; i++)
+        (void)look(p, p->path[i]);
+    assert_true(has_read_names(p));
+    assert_int_equal(unlink(p->path[0]), 0);
+    assert_false(look(p, p->path[0]));
+    assert_true(look(p, p->path[3]));
+}
+
+static void a_directory_that_is_not_there_holds_nothing(void **state)
+{
+    struct place *p = *state;
+    char path[40][4096];
+
+    for (int i = 0; i < 40; i++) {
+        char name[64];
+
+        snprintf(name, sizeof name, "gone-%d/x", i % 20); /* more than are kept in mind */
+        folder_path(&p->folder, name, path[i]);
+        assert_false(look(p, path[i]));
+    }
+    for (int i = 0; i < NAMES; i++)
+        assert_int_equal(look(p, p->path[i]), i % 3 == 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(every_name_is_answered_like_a_look, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(few_questions_read_no_directory, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_went_after_its_directory_was_read_is_gone, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_directory_that_is_not_there_holds_nothing, set_up,
+                                        tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,34 @@
+#include "tests/test.h"
+
+#include <git2.h>
+
+#include "store/git/gitlib.h"
+
+static void one_start_of_ours_is_counted(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        assert_true(gitlib_ready());
+    assert_int_equal(git_libgit2_init(), 2);
+    assert_int_equal(git_libgit2_shutdown(), 1);
+}
+
+static void a_program_that_ends_its_own_leaves_it_running(void **state)
+{
+    git_repository *repo = NULL;
+
+    (void)state;
+    assert_true(git_libgit2_init() > 0);
+    assert_true(gitlib_ready());
+    assert_true(git_libgit2_shutdown() > 0);
+    assert_int_equal(git_repository_open(&repo, "/dev/null"), GIT_ENOTFOUND);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_start_of_ours_is_counted),
+        cmocka_unit_test(a_program_that_ends_its_own_leaves_it_running),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

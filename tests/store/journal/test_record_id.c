@@ -1,0 +1,197 @@
+#include "tests/test.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "store/journal/record_id.h"
+#include "store/rewind/record/undo_target.h"
+#include "support/rewind/rewind_case.h"
+
+/* The order of changes and rewinds does not hang on the clock. */
+
+static const int64_t an_hour = 3600 * (int64_t)1000;
+
+static void ids_go_on_behind_the_newest_of_either_log(void **state)
+{
+    struct rewind_case *p = *state;
+    int64_t ms = 0;
+
+    assert_int_equal(record_id_next(&p->env, &ms, NULL), ERR_OK);
+    assert_int_equal(ms, p->env.now_ms);
+    folder_dir(&p->folder, "state/changes/001900000000000-00000000");
+    assert_int_equal(record_id_next(&p->env, &ms, NULL), ERR_OK);
+    assert_int_equal(ms, 1900000000001);
+    folder_dir(&p->folder, "state/rewinds/001950000000000-00000000");
+    folder_dir(&p->folder, "state/rewinds/99999999999999999999-00000000");
+    folder_dir(&p->folder, "state/rewinds/lost");
+    assert_int_equal(record_id_next(&p->env, &ms, NULL), ERR_OK);
+    assert_int_equal(ms, 1950000000001);
+    assert_int_equal(record_id_time("001950000000000-00000000"), 1950000000000);
+    assert_int_equal(record_id_time("1950000000000-00000000"), 0);
+}
+
+static void a_log_that_cannot_be_read_is_an_error(void **state)
+{
+    struct rewind_case *p = *state;
+    int64_t ms = 7;
+
+    folder_put(&p->folder, "state/changes", SLICE(""));
+    assert_int_equal(record_id_next(&p->env, &ms, NULL), ERR_IO);
+    p->env.state_dir = NULL;
+    assert_int_equal(record_id_next(&p->env, &ms, NULL), ERR_NOT_FOUND);
+    assert_int_equal(ms, 7);
+}
+
+static void rewind_to(struct rewind_case *p, const char *text)
+{
+    forget(p);
+    p->plan =
+        (struct rewind_plan){ .system = "claude", .session = "s", .point = "m", .root = p->root };
+    want(p, p->f, text);
+    assert_int_equal(look(p), ERR_OK);
+    assert_int_equal(apply(p), ERR_OK);
+}
+
+/* Undo takes the last one back, and an undo is known as one. */
+static void a_clock_that_goes_back_does_not_mix_rewinds_up(void **state)
+{
+    struct rewind_case *p = *state;
+
+    rewind_to(p, "first\n");
+    p->env.now_ms -= an_hour;
+    rewind_to(p, "second\n");
+    p->env.now_ms -= an_hour;
+    assert_int_equal(undo(p), ERR_OK);
+    assert_true(folder_is(&p->folder, "ws/d/f", "first\n"));
+    p->env.now_ms -= an_hour;
+    assert_int_equal(undo(p), ERR_OK);
+    assert_true(folder_is(&p->folder, "ws/d/f", "present\n"));
+    assert_int_equal(undo(p), ERR_NOT_FOUND);
+}
+
+/* Perhaps one was cut short. */
+static void records_that_cannot_be_listed_are_an_error(void **state)
+{
+    struct rewind_case *p = *state;
+    size_t recovered;
+
+    folder_put(&p->folder, "state/rewinds", SLICE(""));
+    assert_int_equal(rewind_recover(&p->env, &recovered, &p->e), ERR_IO);
+}
+
+/* ---- both logs ---- */
+
+static void rename_something(struct rewind_case *p, struct change_log *log)
+{
+    struct change *c = change_new("rename");
+    char path[4096];
+    struct step s = { .kind = STEP_APPEND,
+                      .path = folder_path(&p->folder, "ws/d/g", path),
+                      .bytes = SLICE("a row\n"),
+                      .mtime_ns = INT64_MIN };
+
+    assert_int_equal(change_add(c, &s, NULL), ERR_OK);
+    assert_int_equal(change_run(log, c, NULL), ERR_OK);
+    change_free(c);
+}
+
+static enum err_code newest_of(struct rewind_case *p, struct undo_target *newest)
+{
+    struct change_log *log;
+
+    assert_int_equal(change_log_open(&p->env, &log, NULL), ERR_OK);
+    enum err_code rc = undo_target_find(&p->env, log, NULL, newest, NULL, &p->e);
+
+    change_log_close(log);
+    return rc;
+}
+
+static void the_newest_is_the_last_that_was_done(void **state)
+{
+    struct rewind_case *p = *state;
+    struct change_log *log;
+    struct undo_target newest;
+
+    rewind_to(p, "old\n");
+    p->env.now_ms -= an_hour;
+    assert_int_equal(change_log_open(&p->env, &log, NULL), ERR_OK);
+    rename_something(p, log);
+    change_log_close(log);
+    assert_int_equal(newest_of(p, &newest), ERR_OK);
+    assert_int_equal(newest.kind, UNDO_TARGET_CHANGE);
+    p->env.now_ms -= an_hour;
+    rewind_to(p, "older\n");
+    assert_int_equal(newest_of(p, &newest), ERR_OK);
+    assert_int_equal(newest.kind, UNDO_TARGET_REWIND);
+}
+
+/* ---- records of a newer reprise ---- */
+
+static void what_cannot_be_read_is_not_passed_over_in_silence(void **state)
+{
+    static const char *const logs[] = { "state/rewinds/001900000000000-00000000/plan",
+                                        "state/changes/001900000000000-00000000/record" };
+    struct rewind_case *p = *state;
+    struct undo_target newest;
+    char path[4096];
+
+    rewind_to(p, "old\n");
+    for (size_t i = 0; i < 2; i++) {
+        folder_put(&p->folder, logs[i], SLICE("{\"version\":\"77\"}"));
+        assert_int_equal(newest_of(p, &newest), ERR_STALE);
+        assert_string_equal(p->e.path, "001900000000000-00000000");
+        assert_int_equal(unlink(folder_path(&p->folder, logs[i], path)), 0);
+        *strrchr(path, '/') = '\0';
+        assert_int_equal(rmdir(path), 0);
+    }
+    assert_int_equal(newest_of(p, &newest), ERR_OK);
+}
+
+static void a_record_that_cannot_be_read_is_named_when_asked_for(void **state)
+{
+    struct rewind_case *p = *state;
+    struct rewind_plan plan;
+
+    folder_put(&p->folder, "state/rewinds/001900000000000-00000000/plan",
+               SLICE("{\"version\":\"77\"}"));
+    folder_put(&p->folder, "state/rewinds/001800000000000-00000000/plan", SLICE("no record"));
+    assert_int_equal(rewind_undo_plan(&p->env, "001900000000000-00000000", &plan, &p->e),
+                     ERR_FORMAT);
+    assert_int_equal(rewind_undo_plan(&p->env, "001900000000000-00000001", &plan, &p->e),
+                     ERR_NOT_FOUND);
+}
+
+/* It was cut short; the reprise that made it will end it, and until then others go on. */
+static void a_change_of_a_newer_reprise_holds_nobody_up(void **state)
+{
+    struct rewind_case *p = *state;
+    struct change_log *log;
+
+    folder_put(&p->folder, "state/changes/001700000000000-00000000.intent/record",
+               SLICE("{\"version\":\"77\"}"));
+    assert_int_equal(change_log_open(&p->env, &log, NULL), ERR_OK);
+    rename_something(p, log);
+    assert_int_equal(change_undo(log, NULL, NULL, NULL), ERR_OK);
+    change_log_close(log);
+    assert_true(folder_is(&p->folder, "ws/d/g", "also\n"));
+    assert_true(folder_has(&p->folder, "state/changes/001700000000000-00000000.intent/record"));
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(ids_go_on_behind_the_newest_of_either_log),
+        CASE(a_log_that_cannot_be_read_is_an_error),
+        CASE(a_clock_that_goes_back_does_not_mix_rewinds_up),
+        CASE(records_that_cannot_be_listed_are_an_error),
+        CASE(the_newest_is_the_last_that_was_done),
+        CASE(what_cannot_be_read_is_not_passed_over_in_silence),
+        CASE(a_record_that_cannot_be_read_is_named_when_asked_for),
+        CASE(a_change_of_a_newer_reprise_holds_nobody_up),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

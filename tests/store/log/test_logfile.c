@@ -1,0 +1,166 @@
+#include "tests/test.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "store/log/index_parallel.h"
+#include "store/log/logfile.h"
+#include "tests/support/folder.h"
+
+static const char *const kinds[] = { "user", NULL };
+static const struct index_keys keys = {
+    .type = "type", .id = "uuid", .parent = "parentUuid", .time = "timestamp", .kinds = kinds
+};
+
+struct place {
+    struct folder folder;
+    char path[4096];
+};
+
+static void put(struct place *p, struct slice bytes)
+{
+    folder_make(&p->folder);
+    folder_put(&p->folder, "log", bytes);
+    folder_path(&p->folder, "log", p->path);
+}
+
+static void expect_row(struct logfile *log, size_t line, const char *want)
+{
+    struct slice row;
+
+    assert_int_equal(logfile_row(log, line, &row, NULL), ERR_OK);
+    assert_true(slice_eq(row, (struct slice){ want, strlen(want) }));
+}
+
+static void rows_are_read_in_any_order(void **state)
+{
+    (void)state;
+    struct place p;
+    struct logfile log;
+
+    put(&p, SLICE("{\"a\":1}\n\n{\"b\":2}\n{\"torn"));
+    assert_int_equal(logfile_open(&log, p.path, 0, &keys, NULL, NULL), ERR_OK);
+
+    assert_int_equal(log.index.n, 4);
+    assert_true(log.index.torn_tail);
+    expect_row(&log, 3, "{\"torn");
+    expect_row(&log, 0, "{\"a\":1}");
+    expect_row(&log, 2, "{\"b\":2}");
+    expect_row(&log, 1, "");
+    logfile_close(&log);
+    folder_remove(&p.folder);
+}
+
+static void a_tail_begins_with_its_first_whole_line(void **state)
+{
+    (void)state;
+    struct place p;
+    struct logfile log;
+
+    put(&p, SLICE("{\"a\":1}\n{\"b\":2}\n{\"c\":3}\n"));
+    assert_int_equal(logfile_open_tail(&log, p.path, 0, &keys, 12, NULL), ERR_OK);
+    assert_int_equal(log.index.n, 1);
+    assert_int_equal(log.index.line[0].offset, 16);
+    expect_row(&log, 0, "{\"c\":3}");
+    logfile_close(&log);
+
+    /* The window begins where a line does. */
+    assert_int_equal(logfile_open_tail(&log, p.path, 0, &keys, 16, NULL), ERR_OK);
+    assert_int_equal(log.index.n, 2);
+    logfile_close(&log);
+
+    assert_int_equal(logfile_open_tail(&log, p.path, 0, &keys, 1000, NULL), ERR_OK);
+    assert_int_equal(log.index.n, 3);
+    assert_int_equal(log.index.line[0].offset, 0);
+    logfile_close(&log);
+    folder_remove(&p.folder);
+}
+
+static void a_file_that_was_cut_is_stale(void **state)
+{
+    (void)state;
+    struct place p;
+    struct logfile log;
+    struct slice row;
+
+    put(&p, SLICE("{\"a\":1}\n{\"b\":2}\n"));
+    assert_int_equal(logfile_open(&log, p.path, 0, &keys, NULL, NULL), ERR_OK);
+    assert_int_equal(truncate(p.path, 9), 0);
+
+    assert_int_equal(logfile_row(&log, 1, &row, NULL), ERR_STALE);
+    assert_int_equal(logfile_row(&log, 0, &row, NULL), ERR_OK);
+    logfile_close(&log);
+    folder_remove(&p.folder);
+}
+
+static void a_missing_file_is_not_found(void **state)
+{
+    (void)state;
+    struct logfile log;
+
+    assert_int_equal(logfile_open(&log, "/nonexistent/log", 0, &keys, NULL, NULL), ERR_NOT_FOUND);
+}
+
+static void expect_same_index(const struct place *p)
+{
+    struct index whole = { 0 }, pieces = { 0 };
+    struct file f;
+
+    assert_int_equal(file_open(AT_FDCWD, p->path, 0, &f, NULL), ERR_OK);
+    assert_int_equal(index_build(&whole, &f, &keys, INDEX_VALIDATE, NULL, NULL), ERR_OK);
+    assert_int_equal(index_parallel_build(&pieces, &f, &keys, INDEX_VALIDATE, NULL, NULL), ERR_OK);
+    assert_int_equal(pieces.n, whole.n);
+    assert_int_equal(pieces.end, whole.end);
+    assert_int_equal(pieces.torn_tail, whole.torn_tail);
+    assert_int_equal(pieces.broken, whole.broken);
+    for (size_t i = 0; i < whole.n; i++)
+        assert_memory_equal(&pieces.line[i], &whole.line[i], sizeof *whole.line);
+    index_fini(&whole);
+    index_fini(&pieces);
+    file_close(&f);
+}
+
+static void pieces_make_the_same_index(void **state)
+{
+    (void)state;
+    struct place p;
+    struct buf text = { 0 };
+
+    for (int i = 0; text.n < 2u << 20; i++)
+        assert_int_equal(buf_addf(&text, "{\"type\":\"user\",\"uuid\":\"u%d\",\"n\":%s\"%0*d\"}\n",
+                                  i, i % 100 ? "" : "bad", i % 5000, i),
+                         ERR_OK);
+    assert_int_equal(buf_add(&text, SLICE("{\"torn\"")), ERR_OK);
+    put(&p, buf_slice(&text));
+
+    expect_same_index(&p);
+    folder_remove(&p.folder);
+    buf_fini(&text);
+}
+
+static void a_file_without_a_line_end_in_the_middle_is_not_cut(void **state)
+{
+    (void)state;
+    struct place p;
+    struct buf text = { 0 };
+
+    assert_int_equal(buf_addf(&text, "{\"a\":\"%0*d\"}\n{\"b\":1}", 17 << 20, 1), ERR_OK);
+    put(&p, buf_slice(&text));
+
+    expect_same_index(&p);
+    folder_remove(&p.folder);
+    buf_fini(&text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_read_in_any_order),
+        cmocka_unit_test(a_tail_begins_with_its_first_whole_line),
+        cmocka_unit_test(a_file_that_was_cut_is_stale),
+        cmocka_unit_test(a_missing_file_is_not_found),
+        cmocka_unit_test(pieces_make_the_same_index),
+        cmocka_unit_test(a_file_without_a_line_end_in_the_middle_is_not_cut),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,260 @@
+#include <unistd.h>
+
+#include "tests/store/maintenance/sweep_world.h"
+
+static void only_what_is_older_is_found(void **state)
+{
+    struct world *w = *state;
+
+    talk(w, "p", 1, 100);
+    talk(w, "p", 2, 31);
+    talk(w, "q", 3, 29);
+    struct sweep s = find(w);
+
+    assert_string_equal(ids(&s), "2 1 ");
+    assert_true(slice_eq(s.item[0].title, SLICE("prompt 2")));
+    assert_string_equal(s.item[0].why, "not used for 31 days");
+    sweep_fini(&s);
+}
+
+static void a_touched_file_is_as_old_as_its_newest_row(void **state)
+{
+    struct world *w = *state;
+    char name[200];
+
+    talk(w, "p", 1, 100);
+    folder_mtime(&w->folder, name_of("p", 1, ".jsonl", name), NOW * 1000000);
+    struct sweep s = find(w);
+
+    assert_string_equal(ids(&s), "1 ");
+    sweep_fini(&s);
+}
+
+static void the_weight_is_that_of_everything_which_is_the_sessions(void **state)
+{
+    struct world *w = *state;
+    char name[200];
+    struct disk_usage weight;
+
+    talk(w, "p", 1, 100);
+    folder_put(&w->folder, name_of("p", 1, "/subagents/agent-a.jsonl", name), SLICE("12345"));
+    folder_put(&w->folder, "config/file-history/00000001-0000-4000-8000-000000000000/x@v1",
+               SLICE("123"));
+    struct sweep s = find(w);
+    int64_t transcript = s.item[0].ref.file.size;
+
+    assert_int_equal(s.item[0].usage.files, 3);
+    assert_int_equal(s.item[0].usage.bytes, transcript + 8);
+    assert_int_equal(sweep_disk_usage(&s, &weight), 1);
+    assert_int_equal(weight.bytes, transcript + 8);
+    s.item[0].chosen = false;
+    assert_int_equal(sweep_disk_usage(&s, &weight), 0);
+    assert_int_equal(weight.bytes, 0);
+    sweep_fini(&s);
+
+    w->rule.larger_than = transcript + 8;
+    s = find(w);
+    assert_int_equal(s.n, 0);
+    sweep_fini(&s);
+    w->rule.larger_than--;
+    s = find(w);
+    assert_int_equal(s.n, 1);
+    sweep_fini(&s);
+}
+
+static void empty_means_that_nothing_was_ever_said(void **state)
+{
+    struct world *w = *state;
+
+    talk(w, "p", 1, 100);
+    put(w, "p", 2, 100, "{\"type\":\"custom-title\",\"customTitle\":\"t\"}\n");
+    put(w, "p", 3, 100, "{\"type\":\"mode\",\"mode\":\"plan\"}\n");
+    put(w, "p", 4, 100,
+        "{\"type\":\"assistant\",\"uuid\":\"a\",\"parentUuid\":null,\"message\":{\"content\":[]}}"
+        "\n");
+    w->rule.empty = true;
+    struct sweep s = find(w);
+
+    assert_string_equal(ids(&s), "3 2 ");
+    sweep_fini(&s);
+}
+
+static void what_cannot_be_read_is_not_empty(void **state)
+{
+    struct world *w = *state;
+
+    put(w, "p", 1, 100, "{\"type\":\"user\",\"mess\n{\"type\":\"mode\",\"mode\":\"plan\"}\n");
+    w->rule.empty = true;
+    struct sweep s = find(w);
+
+    assert_int_equal(s.n, 0);
+    sweep_fini(&s);
+}
+
+static void archived_means_marked_as_archived(void **state)
+{
+    struct world *w = *state;
+    char name[200];
+
+    talk(w, "p", 1, 100);
+    talk(w, "p", 2, 100);
+    folder_put(&w->folder, name_of("p", 2, "/archived.json", name),
+               SLICE("{\"archived\":true,\"at\":\"2026-12-31T00:00:00.000Z\",\"by\":\"sdk\"}"));
+    w->rule.archived = true;
+    struct sweep s = find(w);
+
+    assert_string_equal(ids(&s), "2 ");
+    sweep_fini(&s);
+}
+
+/* This very process, as an agent would register it. */
+static void register_agent(struct world *w, int id, const char *start)
+{
+    char name[60], text[300];
+
+    snprintf(name, sizeof name, "config/sessions/%ld.json", (long)getpid());
+    snprintf(text, sizeof text,
+             "{\"pid\":%ld,\"sessionId\":\"%08d-0000-4000-8000-000000000000\"%s}", (long)getpid(),
+             id, start);
+    folder_put(&w->folder, name, (struct slice){ text, strlen(text) });
+}
+
+static void a_session_that_may_be_in_use_is_named_and_stays(void **state)
+{
+    struct world *w = *state;
+    struct trash_list moved;
+
+    talk(w, "p", 1, 100);
+    talk(w, "p", 2, 101);
+    register_agent(w, 1, ""); /* it does not say since when: unknown, so taken as running */
+    struct sweep s = find(w);
+
+    assert_string_equal(ids(&s), "!1 2 ");
+    s.item[0].chosen = true; /* choosing does not help */
+    assert_int_equal(sweep_move(w->log, &w->env, &s, &moved, NULL), ERR_OK);
+    assert_int_equal(moved.n, 1);
+    assert_string_equal(moved.item[0].session, "00000002-0000-4000-8000-000000000000");
+    trash_list_fini(&moved);
+    sweep_fini(&s);
+}
+
+static void copies_in_several_folders_stay(void **state)
+{
+    struct world *w = *state;
+
+    talk(w, "p", 1, 100);
+    talk(w, "q", 1, 101);
+    struct sweep s = find(w);
+
+    assert_string_equal(ids(&s), "!1 !1 ");
+    sweep_fini(&s);
+}
+
+static void what_changed_since_it_was_shown_stays(void **state)
+{
+    struct world *w = *state;
+    struct trash_list moved;
+
+    talk(w, "p", 1, 100);
+    talk(w, "p", 2, 101);
+    talk(w, "p", 3, 102);
+    struct sweep s = find(w);
+    char name[200], path[4096];
+
+    talk(w, "p", 2, 0);
+    assert_int_equal(unlink(folder_path(&w->folder, name_of("p", 3, ".jsonl", name), path)), 0);
+    assert_int_equal(sweep_move(w->log, &w->env, &s, &moved, NULL), ERR_OK);
+
+    assert_int_equal(moved.n, 1);
+    assert_string_equal(ids(&s), "1 !2 !3 ");
+    assert_true(folder_has(&w->folder, name_of("p", 2, ".jsonl", name)));
+    trash_list_fini(&moved);
+    sweep_fini(&s);
+}
+
+static void what_is_found_is_what_is_moved_and_undo_gives_it_back(void **state)
+{
+    struct world *w = *state;
+    char name[200];
+    struct trash_list moved;
+
+    for (int id = 1; id <= 5; id++)
+        talk(w, id % 2 ? "p" : "q", id, 20 * id);
+    folder_put(&w->folder, name_of("q", 4, "/subagents/agent-a.jsonl", name), SLICE("{}\n"));
+    char *before = folder_image(&w->folder, "config");
+    struct sweep s = find(w);
+    struct disk_usage weight, gone = { 0 };
+
+    assert_int_equal(sweep_disk_usage(&s, &weight), 4);
+    assert_int_equal(sweep_move(w->log, &w->env, &s, &moved, NULL), ERR_OK);
+    assert_int_equal(moved.n, 4);
+    for (size_t i = 0; i < moved.n; i++) {
+        assert_string_equal(moved.item[i].path, s.item[i].ref.path.p);
+        gone.files += moved.item[i].files;
+        gone.bytes += moved.item[i].bytes;
+    }
+    assert_int_equal(gone.bytes, weight.bytes);
+    assert_int_equal(gone.files, weight.files);
+    assert_false(folder_has(&w->folder, name_of("q", 4, "", name)));
+    sweep_fini(&s);
+    s = find(w);
+    assert_int_equal(s.n, 0);
+
+    assert_int_equal(change_undo(w->log, NULL, NULL, NULL), ERR_OK);
+    char *after = folder_image(&w->folder, "config");
+
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+    trash_list_fini(&moved);
+    sweep_fini(&s);
+}
+
+static void nothing_chosen_makes_no_change(void **state)
+{
+    struct world *w = *state;
+    struct trash_list moved;
+
+    talk(w, "p", 1, 100);
+    struct sweep s = find(w);
+
+    s.item[0].chosen = false;
+    assert_int_equal(sweep_move(w->log, &w->env, &s, &moved, NULL), ERR_OK);
+    assert_int_equal(moved.n, 0);
+    assert_int_equal(change_undo(w->log, NULL, NULL, NULL), ERR_NOT_FOUND);
+    assert_false(folder_has(&w->folder, "data/trash"));
+    trash_list_fini(&moved);
+    sweep_fini(&s);
+}
+
+static void a_search_can_be_called_off(void **state)
+{
+    struct world *w = *state;
+    atomic_bool cancel = true;
+    struct sweep s;
+
+    talk(w, "p", 1, 100);
+    w->rule.cancel = &cancel;
+
+    assert_int_equal(sweep_find(&w->store, 1, &w->rule, &s, NULL), ERR_CANCELLED);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        T(only_what_is_older_is_found),
+        T(a_touched_file_is_as_old_as_its_newest_row),
+        T(the_weight_is_that_of_everything_which_is_the_sessions),
+        T(empty_means_that_nothing_was_ever_said),
+        T(what_cannot_be_read_is_not_empty),
+        T(archived_means_marked_as_archived),
+        T(a_session_that_may_be_in_use_is_named_and_stays),
+        T(copies_in_several_folders_stay),
+        T(what_changed_since_it_was_shown_stays),
+        T(what_is_found_is_what_is_moved_and_undo_gives_it_back),
+        T(nothing_chosen_makes_no_change),
+        T(a_search_can_be_called_off),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,159 @@
+#include <unistd.h>
+
+#include "tests/store/maintenance/sweep_world.h"
+
+#define LEFT "00000009-0000-4000-8000-000000000000"
+#define LEFT_LIST LEFT "-agent-" LEFT ".json"
+
+/* Session 9 is gone, and left something at every place. A thing put now is 55 days old at NOW. */
+static void leave_behind(struct world *w)
+{
+    folder_put(&w->folder, "config/projects/p/" LEFT "/subagents/agent-a.jsonl", SLICE("12345"));
+    folder_put(&w->folder, "config/projects/p/" LEFT ".precompact.json", SLICE("{}"));
+    folder_put(&w->folder, "config/file-history/" LEFT "/x@v1", SLICE("123"));
+    folder_put(&w->folder, "config/tasks/" LEFT "/1.json", SLICE("{}"));
+    folder_put(&w->folder, "config/todos/" LEFT_LIST, SLICE("[]"));
+    w->rule.orphans = true;
+}
+
+static void orphans_are_all_that_a_session_left_behind(void **state)
+{
+    struct world *w = *state;
+
+    talk(w, "p", 1, 100);
+    leave_behind(w);
+    folder_put(&w->folder, "config/projects/p/00000001-0000-4000-8000-000000000000/subagents/x",
+               SLICE("1"));
+    folder_put(&w->folder, "config/projects/p/memory/x", SLICE("1"));
+    folder_put(&w->folder, "config/file-history/mine/x", SLICE("1"));
+    struct sweep s = find(w);
+
+    assert_string_equal(ids(&s), "9 ");
+    assert_int_equal(s.item[0].parts, 5);
+    assert_int_equal(s.item[0].usage.bytes, 5 + 2 + 3 + 2 + 2);
+    assert_non_null(strstr(s.item[0].why, "its session's transcript is gone"));
+    sweep_fini(&s);
+}
+
+static void orphans_go_to_the_trash_and_come_back(void **state)
+{
+    struct world *w = *state;
+    struct trash_list moved;
+
+    talk(w, "p", 1, 100);
+    leave_behind(w);
+    char *before = folder_image(&w->folder, "config");
+    struct sweep s = find(w);
+
+    assert_int_equal(sweep_move(w->log, &w->env, &s, &moved, NULL), ERR_OK);
+    assert_int_equal(moved.n, 1);
+    assert_false(folder_has(&w->folder, "config/file-history/" LEFT));
+    assert_false(folder_has(&w->folder, "config/todos/" LEFT_LIST));
+    trash_list_fini(&moved);
+    sweep_fini(&s);
+    s = find(w);
+    assert_int_equal(s.n, 0);
+    assert_int_equal(change_undo(w->log, NULL, NULL, NULL), ERR_OK);
+    char *after = folder_image(&w->folder, "config");
+
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+    sweep_fini(&s);
+}
+
+static void without_any_transcript_none_is_known_to_be_gone(void **state)
+{
+    struct world *w = *state;
+
+    leave_behind(w);
+    struct sweep s = find(w);
+
+    assert_int_equal(s.n, 0);
+    sweep_fini(&s);
+}
+
+static void a_transcript_in_any_folder_and_of_any_kind_is_one(void **state)
+{
+    struct world *w = *state;
+
+    talk(w, "p", 1, 100);
+    leave_behind(w);
+    folder_put(&w->folder, "config/projects/elsewhere/" LEFT ".jsonl", SLICE(""));
+    struct sweep s = find(w);
+
+    assert_int_equal(s.n, 0);
+    sweep_fini(&s);
+}
+
+static void copies_that_a_fork_may_need_stay(void **state)
+{
+    struct world *w = *state;
+
+    leave_behind(w);
+    put(w, "p", 1, 100,
+        "{\"type\":\"user\",\"uuid\":\"a\",\"parentUuid\":null,\"forkedFrom\":{\"sessionId\":"
+        "\"" LEFT "\",\"messageUuid\":\"b\"},\"message\":{\"role\":\"user\",\"content\":\"x\"}}\n");
+    struct sweep s = find(w);
+
+    assert_string_equal(ids(&s), "!9 ");
+    sweep_fini(&s);
+}
+
+static void orphans_touched_within_a_day_stay(void **state)
+{
+    struct world *w = *state;
+
+    talk(w, "p", 1, 100);
+    leave_behind(w);
+    w->rule.before_ms = TIME_NONE;
+    folder_mtime(&w->folder, "config/tasks/" LEFT "/1.json", (NOW - DAY / 2) * 1000000);
+    struct sweep s = find(w);
+
+    assert_string_equal(ids(&s), "!9 ");
+    sweep_fini(&s);
+    w->rule.before_ms = NOW - 30 * DAY;
+    s = find(w);
+    assert_int_equal(s.n, 0);
+    sweep_fini(&s);
+}
+
+static void orphans_that_changed_since_they_were_shown_stay(void **state)
+{
+    struct world *w = *state;
+    struct trash_list moved;
+
+    talk(w, "p", 1, 100);
+    leave_behind(w);
+    struct sweep s = find(w);
+
+    talk(w, "p", 9, 0);
+    assert_int_equal(sweep_move(w->log, &w->env, &s, &moved, NULL), ERR_OK);
+    assert_int_equal(moved.n, 0);
+    assert_string_equal(ids(&s), "!9 ");
+    sweep_fini(&s);
+
+    char name[200], path[4096];
+
+    assert_int_equal(unlink(folder_path(&w->folder, name_of("p", 9, ".jsonl", name), path)), 0);
+    s = find(w);
+    folder_put(&w->folder, "config/file-history/" LEFT "/y@v1", SLICE("1"));
+    assert_int_equal(sweep_move(w->log, &w->env, &s, &moved, NULL), ERR_OK);
+    assert_int_equal(moved.n, 0);
+    sweep_fini(&s);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        T(orphans_are_all_that_a_session_left_behind),
+        T(orphans_go_to_the_trash_and_come_back),
+        T(without_any_transcript_none_is_known_to_be_gone),
+        T(a_transcript_in_any_folder_and_of_any_kind_is_one),
+        T(copies_that_a_fork_may_need_stay),
+        T(orphans_touched_within_a_day_stay),
+        T(orphans_that_changed_since_they_were_shown_stay),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

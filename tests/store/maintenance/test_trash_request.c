@@ -1,0 +1,155 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "store/maintenance/trash_request.h"
+
+/* A system that answers what the test wants. */
+struct fake {
+    struct store base;
+    struct live live;
+};
+
+static enum err_code fake_live(const struct store *st, const struct session_ref *ref,
+                               struct live *out, struct err *e)
+{
+    (void)ref;
+    (void)e;
+    *out = ((const struct fake *)st)->live;
+    return ERR_OK;
+}
+
+static enum err_code fake_parts(const struct store *st, const struct session_ref *ref, bool all,
+                                struct arena *a, const char ***part, size_t *n, struct err *e)
+{
+    (void)st;
+    (void)e;
+    *part = arena_zalloc(a, 2 * sizeof **part);
+    assert_non_null(*part);
+    (*part)[0] = ref->path.p;
+    (*part)[1] = "/nowhere";
+    *n = all ? 2 : 1;
+    return ERR_OK;
+}
+
+static const struct store_ops ops = { .name = "fake", .parts = fake_parts, .live = fake_live };
+static const struct store_ops keeps = { .name = "keeps" };
+static const struct store_env env = { .now_ms = 1800000000000 };
+
+static enum err_code ask(const struct store_ops *of, enum live_state state, unsigned what,
+                         struct trash_request *out, struct err *e)
+{
+    static char path[] = "/a.jsonl";
+    struct fake st = { { .ops = of, .env = &env, .path = path }, { state, 42, false, "it runs" } };
+    struct session_ref ref = { .store = &st.base, .id = SLICE("a"), .path = SLICE("/a.jsonl") };
+    struct arena a = { 0 };
+
+    enum err_code rc = trash_request_make(&ref, SLICE("A title"), what, &a, out, e);
+
+    arena_fini(&a);
+    return rc;
+}
+
+static void a_quiet_session_may_go_with_all_its_parts(void **state)
+{
+    (void)state;
+    struct trash_request r;
+
+    assert_int_equal(ask(&ops, LIVE_QUIET, TRASH_REQUEST_ALL, &r, NULL), ERR_OK);
+    assert_int_equal(r.parts, 2);
+    assert_string_equal(r.system, "fake");
+    assert_true(slice_eq(r.title, SLICE("A title")));
+    assert_int_equal(ask(&ops, LIVE_QUIET, TRASH_REQUEST_OWN, &r, NULL), ERR_OK);
+    assert_int_equal(r.parts, 1);
+}
+
+static void what_may_be_running_stays(void **state)
+{
+    (void)state;
+    struct trash_request r;
+    struct err e = { 0 };
+
+    assert_int_equal(ask(&ops, LIVE_RUNNING, TRASH_REQUEST_ALL, &r, &e), ERR_LOCKED);
+    assert_non_null(strstr(e.text, "process 42 may be writing to it (it runs)"));
+    assert_int_equal(ask(&ops, LIVE_UNKNOWN, TRASH_REQUEST_ALL, &r, &e), ERR_LOCKED);
+}
+
+static void only_what_is_not_known_can_be_consented_to(void **state)
+{
+    (void)state;
+    struct trash_request r;
+
+    assert_int_equal(ask(&ops, LIVE_UNKNOWN, TRASH_REQUEST_ALL | TRASH_REQUEST_UNSURE, &r, NULL),
+                     ERR_OK);
+    assert_int_equal(r.parts, 2);
+    assert_int_equal(ask(&ops, LIVE_RUNNING, TRASH_REQUEST_ALL | TRASH_REQUEST_UNSURE, &r, NULL),
+                     ERR_LOCKED);
+}
+
+/* Of three the second runs, whichever way its system is asked. */
+static enum err_code second_runs(const struct store *st, const struct session_ref *const ref[],
+                                 size_t n, struct live out[], struct err *e)
+{
+    (void)st;
+    (void)e;
+    for (size_t i = 0; i < n; i++)
+        out[i] =
+            (struct live){ .state = slice_eq(ref[i]->id, SLICE("b")) ? LIVE_RUNNING : LIVE_QUIET };
+    return ERR_OK;
+}
+
+static void of_many_the_first_that_may_not_go_is_named(void **state)
+{
+    (void)state;
+    const struct store_ops many = { .name = "many", .parts = fake_parts, .live_many = second_runs };
+    char path[] = "/a.jsonl";
+    struct fake st = { { .ops = &many, .env = &env, .path = path },
+                       { LIVE_QUIET, 0, false, NULL } };
+    struct fake slow = { { .ops = &ops, .env = &env, .path = path },
+                         { LIVE_QUIET, 0, false, NULL } };
+    struct session_ref a = { .store = &st.base, .id = SLICE("a"), .path = SLICE("/a.jsonl") },
+                       b = a, c = a;
+    const struct session_ref *ref[] = { &a, &b, &c };
+    const struct slice title[] = { SLICE("A"), SLICE("B"), SLICE("C") };
+    struct arena arena = { 0 };
+    struct trash_request r[3];
+    size_t failed = 9;
+
+    b.id = SLICE("b");
+    c.id = SLICE("c");
+    assert_int_equal(
+        trash_request_make_all(ref, title, 3, TRASH_REQUEST_ALL, &arena, r, &failed, NULL),
+        ERR_LOCKED);
+    assert_int_equal(failed, 1);
+    b.store = &slow.base; /* its system says it is quiet */
+    assert_int_equal(
+        trash_request_make_all(ref, title, 3, TRASH_REQUEST_ALL, &arena, r, &failed, NULL), ERR_OK);
+    assert_string_equal(r[0].system, "many");
+    assert_string_equal(r[1].system, "fake");
+    assert_true(slice_eq(r[2].title, SLICE("C")));
+    arena_fini(&arena);
+}
+
+static void a_system_that_cannot_delete_says_so(void **state)
+{
+    (void)state;
+    struct trash_request r;
+
+    assert_int_equal(ask(&keeps, LIVE_QUIET, TRASH_REQUEST_ALL, &r, NULL), ERR_UNSUPPORTED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_quiet_session_may_go_with_all_its_parts),
+        cmocka_unit_test(what_may_be_running_stays),
+        cmocka_unit_test(only_what_is_not_known_can_be_consented_to),
+        cmocka_unit_test(of_many_the_first_that_may_not_go_is_named),
+        cmocka_unit_test(a_system_that_cannot_delete_says_so),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

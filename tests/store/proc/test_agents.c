@@ -1,0 +1,200 @@
+#include "tests/test.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/proc/agents.h"
+#include "tests/support/folder.h"
+
+#define ID "5e550000-0000-4000-8000-000000000001"
+#define BOOT_S 1800000000 /* when the machine of these tests began */
+
+/* A process table of its own: one process, which began a hundred seconds after the machine. */
+struct place {
+    struct folder folder;
+    struct agents *agents;
+    struct agents_profile of;
+    char proc[4096], config[4096];
+};
+
+static int set_up(void **state)
+{
+    static const char *const programs[] = { "agent", "/agent-code/", NULL };
+    struct place *p = calloc(1, sizeof *p);
+
+    folder_make(&p->folder);
+    folder_path(&p->folder, "proc", p->proc);
+    folder_path(&p->folder, "config", p->config);
+    folder_dir(&p->folder, "config");
+    folder_dir(&p->folder, "home/.agent");
+    folder_put(&p->folder, "proc/stat", SLICE("cpu 1 2 3\nbtime 1800000000\n"));
+    p->of = (struct agents_profile){ .proc = p->proc,
+                                     .program = programs,
+                                     .forks = "--fork",
+                                     .config = p->config,
+                                     .config_variable = "AGENT_DIR",
+                                     .config_at_home = ".agent" };
+    p->agents = agents_new(&p->of);
+    *state = p;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct place *p = *state;
+
+    agents_free(p->agents);
+    folder_remove(&p->folder);
+    free(p);
+    return 0;
+}
+
+static void process(struct place *p, const char *pid, struct slice args, const char *cwd)
+{
+    char name[64], path[4096], stat_text[256];
+
+    snprintf(name, sizeof name, "proc/%s/cmdline", pid);
+    folder_put(&p->folder, name, args);
+    snprintf(name, sizeof name, "proc/%s/stat", pid);
+    snprintf(stat_text, sizeof stat_text,
+             "%s (a) b) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 %ld 20 21\n", pid,
+             100 * sysconf(_SC_CLK_TCK));
+    folder_put(&p->folder, name, (struct slice){ stat_text, strlen(stat_text) });
+    snprintf(name, sizeof name, "proc/%s/cwd", pid);
+    assert_int_equal(symlink(cwd, folder_path(&p->folder, name, path)), 0);
+}
+
+/* A session in /srv/app, written to so many seconds after the machine began. */
+static enum agents_evidence ask(struct place *p, int64_t written_s, const char *cwd)
+{
+    struct agents_query q = { .session = SLICE(ID),
+                              .written_ms = (BOOT_S + written_s) * 1000,
+                              .cwd = cwd };
+    pid_t pid;
+
+    return agents_lookup(p->agents, &q, &pid);
+}
+
+static void without_an_agent_there_is_no_sign(void **state)
+{
+    struct place *p = *state;
+
+    process(p, "10", SLICE("less\0" ID ".jsonl\0"), "/srv/app");
+    process(p, "11", SLICE("sh\0-c\0agent --resume " ID "\0"), "/srv/app");
+    process(p, "12", SLICE("grep\0agent\0" ID "\0"), "/srv/app");
+    assert_int_equal(ask(*state, 200, "/srv/app"), AGENTS_NONE);
+}
+
+static void an_id_on_the_command_line_names_the_session(void **state)
+{
+    struct place *p = *state;
+    struct agents_query q = { .session = SLICE(ID) };
+    pid_t pid;
+
+    process(p, "10", SLICE("/usr/bin/agent\0--resume\0" ID "\0"), "/elsewhere");
+    assert_int_equal(agents_lookup(p->agents, &q, &pid), AGENTS_NAMED);
+    assert_int_equal(pid, 10);
+}
+
+static void an_option_may_be_one_word_with_the_id(void **state)
+{
+    process(*state, "10", SLICE("agent\0--resume=" ID "\0"), "/elsewhere");
+    assert_int_equal(ask(*state, 0, NULL), AGENTS_NAMED);
+}
+
+static void a_session_that_is_only_forked_is_not_held(void **state)
+{
+    process(*state, "10", SLICE("agent\0--resume\0" ID "\0--fork\0"), "/elsewhere");
+    assert_int_equal(ask(*state, 200, "/srv/app"), AGENTS_ELSEWHERE);
+}
+
+static void the_script_of_an_interpreter_is_the_agent(void **state)
+{
+    process(*state, "10", SLICE("node\0/opt/agent-code/cli.js\0-r\0" ID "\0"), "/elsewhere");
+    assert_int_equal(ask(*state, 0, NULL), AGENTS_NAMED);
+}
+
+static void an_agent_in_the_directory_may_have_written_what_is_newer(void **state)
+{
+    process(*state, "10", SLICE("agent\0"), "/srv/app");
+
+    assert_int_equal(ask(*state, 200, NULL), AGENTS_MAYBE);
+    assert_int_equal(ask(*state, 200, "/srv/app"), AGENTS_IN_CWD);
+    assert_int_equal(ask(*state, 200, "/srv/app2"), AGENTS_ELSEWHERE);
+}
+
+static void an_agent_that_began_later_wrote_nothing_yet(void **state)
+{
+    process(*state, "10", SLICE("agent\0"), "/srv/app");
+    assert_int_equal(ask(*state, 50, "/srv/app"), AGENTS_ELSEWHERE);
+}
+
+static void an_agent_of_another_store_does_not_count(void **state)
+{
+    struct place *p = *state;
+    char text[4200];
+    int n = snprintf(text, sizeof text, "A=b%cHOME=%s/home", 0, p->folder.path);
+
+    process(p, "10", SLICE("agent\0--resume\0" ID "\0"), "/srv/app");
+    folder_put(&p->folder, "proc/10/environ", (struct slice){ text, (size_t)n + 1 });
+    assert_int_equal(ask(p, 200, "/srv/app"), AGENTS_NONE);
+}
+
+static void an_agent_of_this_store_counts(void **state)
+{
+    struct place *p = *state;
+    char text[8200];
+    int n = snprintf(text, sizeof text, "HOME=%s/home%cAGENT_DIR=%s", p->folder.path, 0, p->config);
+
+    process(p, "10", SLICE("agent\0--resume\0" ID "\0"), "/srv/app");
+    folder_put(&p->folder, "proc/10/environ", (struct slice){ text, (size_t)n + 1 });
+    assert_int_equal(ask(p, 200, "/srv/app"), AGENTS_NAMED);
+}
+
+static void an_agent_that_signed_in_is_known_already(void **state)
+{
+    struct place *p = *state;
+    struct live_entry entry = { SLICE("another"), { .state = LIVE_RUNNING, .pid = 10 } };
+    struct live_table known = { .entry = &entry, .n = 1 };
+    struct agents_query q = { .session = SLICE(ID),
+                              .written_ms = (BOOT_S + 200) * (int64_t)1000,
+                              .cwd = "/srv/app",
+                              .known = &known };
+    pid_t pid;
+
+    process(p, "10", SLICE("agent\0"), "/srv/app");
+    assert_int_equal(agents_lookup(p->agents, &q, &pid), AGENTS_NONE);
+}
+
+static void without_a_process_table_there_is_no_sign(void **state)
+{
+    struct place *p = *state;
+    struct agents_profile nowhere = p->of;
+
+    nowhere.proc = "/nowhere";
+    agents_free(p->agents);
+    p->agents = agents_new(&nowhere);
+    assert_int_equal(ask(p, 200, "/srv/app"), AGENTS_NONE);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(without_an_agent_there_is_no_sign),
+        TEST(an_id_on_the_command_line_names_the_session),
+        TEST(an_option_may_be_one_word_with_the_id),
+        TEST(a_session_that_is_only_forked_is_not_held),
+        TEST(the_script_of_an_interpreter_is_the_agent),
+        TEST(an_agent_in_the_directory_may_have_written_what_is_newer),
+        TEST(an_agent_that_began_later_wrote_nothing_yet),
+        TEST(an_agent_of_another_store_does_not_count),
+        TEST(an_agent_of_this_store_counts),
+        TEST(an_agent_that_signed_in_is_known_already),
+        TEST(without_a_process_table_there_is_no_sign),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

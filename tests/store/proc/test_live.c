@@ -1,0 +1,218 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "lite/base/buf.h"
+#include "lite/io/file.h"
+#include "store/proc/live.h"
+#include "support/scratch.h"
+
+/* A process that does nothing until it is killed. */
+static pid_t sleeper(void)
+{
+    pid_t pid = fork();
+
+    scratch_need(pid >= 0, "fork");
+    if (pid == 0) {
+        for (;;)
+            pause();
+    }
+    return pid;
+}
+
+static void end(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+/* The start time as ps would find it: by splitting at blanks, which is right for our own plain name. */
+static unsigned long long start_of(pid_t pid)
+{
+    unsigned long long start = 0;
+    char path[64];
+    FILE *f;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    f = fopen(path, "r");
+    scratch_need(f != NULL, path);
+    scratch_need(fscanf(f,
+                        "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+                        "%*s %*s %*s %*s %llu",
+                        &start) == 1,
+                 path);
+    fclose(f);
+    return start;
+}
+
+static void put_entry(void **state, const char *name, const char *text)
+{
+    char path[128];
+
+    mkdir(scratch_path(state, "sessions"), 0700);
+    snprintf(path, sizeof path, "sessions/%s", name);
+    scratch_write(state, path, (struct slice){ text, strlen(text) });
+}
+
+static void put_process(void **state, pid_t pid, const char *id, unsigned long long start,
+                        const char *more)
+{
+    char name[32], text[512];
+
+    snprintf(name, sizeof name, "%d.json", (int)pid);
+    snprintf(text, sizeof text, "{\"pid\":%d,\"sessionId\":\"%s\",\"procStart\":\"%llu\"%s}",
+             (int)pid, id, start, more);
+    put_entry(state, name, text);
+}
+
+static struct live ask(void **state, const char *id)
+{
+    struct live_table table;
+    struct live live;
+
+    assert_int_equal(live_read(*state, &table, NULL), ERR_OK);
+    live = live_of(&table, (struct slice){ id, strlen(id) });
+    live_fini(&table);
+    return live;
+}
+
+static void a_running_process_has_its_session_open(void **state)
+{
+    pid_t pid = sleeper();
+    struct live live;
+
+    put_process(state, pid, "a", start_of(pid), ",\"status\":\"busy\"");
+    live = ask(state, "a");
+    assert_int_equal(live.state, LIVE_RUNNING);
+    assert_int_equal(live.pid, pid);
+    assert_true(live.busy);
+    assert_int_equal(ask(state, "other").state, LIVE_QUIET);
+    assert_int_equal(ask(state, "other").pid, 0);
+    end(pid);
+}
+
+static void a_killed_process_leaves_an_entry_that_counts_no_more(void **state)
+{
+    pid_t pid = sleeper();
+    struct live live;
+
+    put_process(state, pid, "a", start_of(pid), ",\"status\":\"busy\"");
+    kill(pid, SIGKILL);
+    siginfo_t info;
+    waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT); /* a zombie for now */
+    assert_int_equal(ask(state, "a").state, LIVE_QUIET);
+    waitpid(pid, NULL, 0);
+    live = ask(state, "a");
+    assert_int_equal(live.state, LIVE_QUIET);
+    assert_int_equal(live.pid, pid);
+    assert_false(live.busy);
+}
+
+static void a_number_that_belongs_to_another_process_now_is_quiet(void **state)
+{
+    put_process(state, getpid(), "a", start_of(getpid()) + 1, "");
+    assert_int_equal(ask(state, "a").state, LIVE_QUIET);
+}
+
+static void another_machine_or_container_is_unknown(void **state)
+{
+    unsigned long long start = start_of(getpid());
+
+    put_process(state, getpid(), "a", start, ",\"pidDomain\":\"linux:feedface:pid:[1]\"");
+    assert_int_equal(ask(state, "a").state, LIVE_UNKNOWN);
+}
+
+static void our_own_domain_is_known(void **state)
+{
+    char space[64] = "", domain[256], id[64] = "";
+    FILE *f = fopen("/etc/machine-id", "r");
+
+    if (!f || fscanf(f, "%63s", id) != 1)
+        skip();
+    fclose(f);
+    assert_true(readlink("/proc/self/ns/pid", space, sizeof space - 1) > 0);
+    snprintf(domain, sizeof domain, ",\"pidDomain\":\"linux:%s:%s\"", id, space);
+    put_process(state, getpid(), "a", start_of(getpid()), domain);
+    assert_int_equal(ask(state, "a").state, LIVE_RUNNING);
+}
+
+static void an_entry_without_a_start_time_is_unknown(void **state)
+{
+    char text[64], name[32];
+
+    snprintf(name, sizeof name, "%d.json", (int)getpid());
+    snprintf(text, sizeof text, "{\"sessionId\":\"a\"}");
+    put_entry(state, name, text);
+    assert_int_equal(ask(state, "a").state, LIVE_UNKNOWN);
+}
+
+static void the_most_alive_of_several_entries_counts(void **state)
+{
+    put_process(state, 2147483646, "a", 1, "");
+    put_process(state, getpid(), "a", start_of(getpid()), "");
+    put_process(state, 2147483645, "a", 1, "");
+    assert_int_equal(ask(state, "a").state, LIVE_RUNNING);
+    assert_int_equal(ask(state, "a").pid, getpid());
+}
+
+static void what_is_no_entry_is_passed_over(void **state)
+{
+    struct live_table table;
+
+    put_entry(state, "1.json", "not json");
+    put_entry(state, "2.json", "{\"sessionId\":7}");
+    put_entry(state, "0.json", "{\"sessionId\":\"a\"}");
+    put_entry(state, "-5.json", "{\"sessionId\":\"a\"}");
+    put_entry(state, "12x.json", "{\"sessionId\":\"a\"}");
+    put_entry(state, "99999999999999999999.json", "{\"sessionId\":\"a\"}");
+    put_entry(state, "heartbeat", "{\"sessionId\":\"a\"}");
+    assert_int_equal(mkfifo(scratch_path(state, "sessions/3.json"), 0600), 0);
+
+    assert_int_equal(live_read(*state, &table, NULL), ERR_OK);
+    assert_int_equal(table.n, 0);
+    live_fini(&table);
+}
+
+static void a_registry_that_is_not_there_is_empty(void **state)
+{
+    assert_int_equal(ask(state, "a").state, LIVE_QUIET);
+    scratch_write(state, "sessions", SLICE("a file"));
+    assert_int_equal(ask(state, "a").state, LIVE_QUIET);
+}
+
+static void a_registry_that_cannot_be_read_is_unknown(void **state)
+{
+    struct live_table table;
+    char config[8192];
+
+    (void)state;
+    memset(config, 'x', sizeof config - 1);
+    config[sizeof config - 1] = '\0';
+    assert_int_equal(live_read(config, &table, NULL), ERR_OK);
+    assert_int_equal(live_of(&table, SLICE("a")).state, LIVE_UNKNOWN);
+    live_fini(&table);
+}
+
+#define IN_SCRATCH(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_SCRATCH(a_running_process_has_its_session_open),
+        IN_SCRATCH(a_killed_process_leaves_an_entry_that_counts_no_more),
+        IN_SCRATCH(a_number_that_belongs_to_another_process_now_is_quiet),
+        IN_SCRATCH(another_machine_or_container_is_unknown),
+        IN_SCRATCH(our_own_domain_is_known),
+        IN_SCRATCH(an_entry_without_a_start_time_is_unknown),
+        IN_SCRATCH(the_most_alive_of_several_entries_counts),
+        IN_SCRATCH(what_is_no_entry_is_passed_over),
+        IN_SCRATCH(a_registry_that_is_not_there_is_empty),
+        IN_SCRATCH(a_registry_that_cannot_be_read_is_unknown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

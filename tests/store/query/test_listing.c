@@ -1,0 +1,406 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "lite/base/time.h"
+#include "lite/json/jsonout.h"
+#include "store/api/store.h"
+#include "store/query/listing.h"
+#include "store/query/resolve.h"
+#include "store/query/session_json.h"
+#include "store/systems/claude/list/discover.h"
+#include "tests/support/folder.h"
+
+/* A store in a temporary folder, listed, and ids as single digits: 3 is 00000000-...-000000000003. */
+struct world {
+    struct folder folder;
+    struct store_env env;
+    struct store *store;
+    struct listing_query q;
+    char got[4000];
+};
+
+static const char all_zero[] = "0000000%d-0000-4000-8000-000000000000";
+
+static int set_up(void **state)
+{
+    static struct world w;
+
+    w = (struct world){ .q = { .since_ms = TIME_NONE, .before_ms = TIME_NONE } };
+    folder_make(&w.folder);
+    folder_dir(&w.folder, "projects");
+    w.q.scope.all = true;
+    w.env = (struct store_env){ .home = w.folder.path, .cwd = w.folder.path };
+    assert_int_equal(claude_ops.open(&w.env, w.folder.path, &w.store, NULL), ERR_OK);
+    *state = &w;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct world *w = *state;
+
+    store_close(w->store);
+    folder_remove(&w->folder);
+    return 0;
+}
+
+static void put(struct world *w, const char *project, int id, int64_t second, const char *rows)
+{
+    char name[200], file[60];
+
+    snprintf(file, sizeof file, all_zero, id);
+    snprintf(name, sizeof name, "projects/%s/%s.jsonl", project, file);
+    folder_put(&w->folder, name, (struct slice){ rows, strlen(rows) });
+    folder_mtime(&w->folder, name, second * 1000000000);
+}
+
+static void prompt(struct world *w, const char *project, int id, int64_t second, const char *text)
+{
+    char rows[500];
+
+    snprintf(
+        rows, sizeof rows,
+        "{\"type\":\"user\",\"cwd\":\"/%s\",\"timestamp\":\"2026-01-0%dT00:00:00Z\",\"message\":{"
+        "\"content\":\"%s\"}}\n",
+        project, 9 - id % 9, text);
+    put(w, project, id, second, rows);
+}
+
+/* "id:summary " for each row. */
+static enum err_code note(const struct session_row *row, void *arg, struct err *e)
+{
+    struct world *w = arg;
+    size_t n = strlen(w->got);
+
+    (void)e;
+    snprintf(w->got + n, sizeof w->got - n, "%.1s:%.*s ", row->ref.id.p + 7,
+             SLICE_ARG(row->summary));
+    return ERR_OK;
+}
+
+static const char *list(struct world *w)
+{
+    struct listing *l = NULL;
+
+    w->got[0] = '\0';
+    assert_int_equal(listing_open(&w->store, 1, &w->q, &l, NULL), ERR_OK);
+    assert_int_equal(listing_each(l, note, w, NULL), ERR_OK);
+    listing_close(l);
+    return w->got;
+}
+
+static void newest_come_first_and_ties_by_id_descending(void **state)
+{
+    struct world *w = *state;
+
+    prompt(w, "a", 1, 100, "one");
+    prompt(w, "b", 2, 300, "two");
+    prompt(w, "a", 3, 100, "three");
+    put(w, "a", 4, 400, "{\"type\":\"x\"}\n");
+
+    assert_string_equal(list(w), "2:two 3:three 1:one ");
+}
+
+/* Enumerate tells describe where there is nothing to look for. */
+static void titles_that_lie_beside_their_sessions_are_seen(void **state)
+{
+    struct world *w = *state;
+    char side[60], name[200];
+
+    for (int i = 1; i <= 4; i++)
+        prompt(w, i < 4 ? "a" : "b", i, i, "p");
+    for (int i = 4; i >= 1; i -= 2) {
+        snprintf(side, sizeof side, all_zero, i);
+        snprintf(name, sizeof name, "projects/%s/%s/custom-title.json", i < 4 ? "a" : "b", side);
+        folder_put(&w->folder, name, SLICE("{\"customTitle\":\"t\"}"));
+    }
+
+    assert_string_equal(list(w), "4:t 3:p 2:t 1:p ");
+}
+
+static void pages_count_what_can_be_listed(void **state)
+{
+    struct world *w = *state;
+
+    for (int i = 1; i <= 9; i++)
+        if (i % 3)
+            prompt(w, "a", i, i, "p");
+        else
+            put(w, "a", i, i, "{\"isSidechain\":true,\"summary\":\"s\"}\n");
+    w->q.limit = 2;
+    w->q.offset = 1;
+    assert_string_equal(list(w), "7:p 5:p ");
+    w->q.offset = 5;
+    assert_string_equal(list(w), "1:p ");
+    w->q.offset = 9;
+    assert_string_equal(list(w), "");
+}
+
+static void of_copies_the_newest_that_can_be_listed_is_shown(void **state)
+{
+    struct world *w = *state;
+
+    prompt(w, "a", 1, 100, "older");
+    prompt(w, "b", 1, 200, "newer");
+    put(w, "c", 1, 300, "{\"type\":\"x\"}\n");
+    prompt(w, "a", 2, 100, "first by name");
+    prompt(w, "b", 2, 100, "second by name");
+
+    assert_string_equal(list(w), "1:newer 2:first by name ");
+    w->q.before_ms = 150000;
+    assert_string_equal(list(w), "2:first by name ");
+}
+
+static void other_orders_and_filters(void **state)
+{
+    struct world *w = *state;
+
+    prompt(w, "a", 1, 100, "bb");
+    prompt(w, "a", 2, 200, "cccc");
+    prompt(w, "a", 3, 300, "a");
+    put(w, "a", 4, 50,
+        "{\"type\":\"tag\",\"tag\":\"t\",\"lastPrompt\":\"d\",\"gitBranch\":\"g\"}\n");
+
+    w->q.sort = LISTING_TITLE;
+    assert_string_equal(list(w), "3:a 1:bb 2:cccc 4:d ");
+    w->q.sort = LISTING_SIZE;
+    w->q.limit = 2;
+    assert_string_equal(list(w), "2:cccc 1:bb ");
+    w->q.sort = LISTING_CREATED;
+    w->q.limit = 0;
+    assert_string_equal(list(w), "1:bb 2:cccc 3:a 4:d ");
+    w->q.sort = LISTING_RECENT;
+    w->q.since_ms = 100000;
+    w->q.before_ms = 300000;
+    assert_string_equal(list(w), "2:cccc 1:bb ");
+    w->q.since_ms = w->q.before_ms = TIME_NONE;
+    w->q.tag = SLICE("t");
+    assert_string_equal(list(w), "4:d ");
+    w->q.branch = SLICE("main");
+    assert_string_equal(list(w), "");
+}
+
+static enum err_code count(const struct session_row *row, void *arg, struct err *e)
+{
+    (void)row;
+    (void)e;
+    ++*(size_t *)arg;
+    return ERR_OK;
+}
+
+static void many_sessions_need_few_descriptors(void **state)
+{
+    struct world *w = *state;
+    struct rlimit before, few;
+    struct listing *l = NULL;
+    size_t n = 0;
+    char name[200];
+
+    for (int i = 0; i < 600; i++) {
+        snprintf(name, sizeof name, "projects/p%d/%08d-0000-4000-8000-000000000000.jsonl", i % 7,
+                 i);
+        folder_put(&w->folder, name,
+                   SLICE("{\"type\":\"user\",\"message\":{\"content\":\"x\"}}\n"));
+    }
+    getrlimit(RLIMIT_NOFILE, &before);
+    few = before;
+    few.rlim_cur = 24;
+    setrlimit(RLIMIT_NOFILE, &few);
+    assert_int_equal(listing_open(&w->store, 1, &w->q, &l, NULL), ERR_OK);
+    assert_int_equal(listing_each(l, count, &n, NULL), ERR_OK);
+    setrlimit(RLIMIT_NOFILE, &before);
+
+    assert_int_equal(n, 600);
+    listing_close(l);
+}
+
+static enum err_code refuse(const struct session_row *row, void *arg, struct err *e)
+{
+    (void)row;
+    ++*(size_t *)arg;
+    return err_set(e, ERR_IO, "", "write");
+}
+
+static void an_error_of_the_caller_ends_the_walk(void **state)
+{
+    struct world *w = *state;
+    struct listing *l = NULL;
+    size_t n = 0;
+
+    for (int i = 1; i < 9; i++)
+        prompt(w, "a", i, i, "p");
+    assert_int_equal(listing_open(&w->store, 1, &w->q, &l, NULL), ERR_OK);
+    assert_int_equal(listing_each(l, refuse, &n, NULL), ERR_IO);
+    assert_int_equal(n, 1);
+    listing_close(l);
+}
+
+static enum err_code resolve(struct world *w, const char *text, char id[2], struct err *e)
+{
+    struct scope everything = { .all = true };
+    struct session_ref ref;
+    struct arena a = { 0 };
+    enum err_code rc = resolve_session(&w->store, 1, &everything,
+                                       (struct slice){ text, strlen(text) }, &a, &ref, e);
+
+    id[0] = rc ? '-' : ref.id.p[7];
+    id[1] = '\0';
+    arena_fini(&a);
+    return rc;
+}
+
+static void ids_are_found_by_what_people_type(void **state)
+{
+    struct world *w = *state;
+    struct err e = { 0 };
+    char id[2], path[4096];
+
+    prompt(w, "a", 1, 100, "one");
+    prompt(w, "b", 2, 200, "two");
+    assert_int_equal(resolve(w, "00000001", id, NULL), ERR_OK);
+    assert_string_equal(id, "1");
+    assert_int_equal(resolve(w, "claude:00000002-0000-4000-8000-000000000000", id, NULL), ERR_OK);
+    assert_string_equal(id, "2");
+    assert_int_equal(resolve(w, "0000", id, &e), ERR_USAGE);
+    assert_non_null(strstr(e.text, "00000001-0000-4000-8000-000000000000"));
+    assert_non_null(strstr(e.text, "00000002-0000-4000-8000-000000000000"));
+    assert_int_equal(resolve(w, "000", id, NULL), ERR_NOT_FOUND);
+    assert_int_equal(resolve(w, "nothing", id, NULL), ERR_NOT_FOUND);
+    folder_path(&w->folder, "projects/b/00000002-0000-4000-8000-000000000000.jsonl", path);
+    assert_int_equal(resolve(w, path, id, NULL), ERR_OK);
+    assert_string_equal(id, "2");
+    path[strlen(path) - 6] = '\0';
+    assert_int_equal(resolve(w, path, id, NULL), ERR_OK);
+    assert_int_equal(resolve(w, "./no.jsonl", id, NULL), ERR_NOT_FOUND);
+    assert_int_equal(resolve(w, "latest", id, NULL), ERR_NOT_FOUND);
+}
+
+static void a_row_as_json_leaves_out_what_is_not_there(void **state)
+{
+    struct world *w = *state;
+    struct session_row row = { .ref = { .store = w->store, .id = SLICE("i"), .path = SLICE("/p") },
+                               .summary = SLICE("s \"q\""),
+                               .created_ms = TIME_NONE,
+                               .modified_ms = 5,
+                               .activity_ms = 4,
+                               .expires_ms = 6,
+                               .flags = SESSION_ARCHIVED_KNOWN,
+                               .can = CAN_RESUME | CAN_DELETE };
+    struct buf out = { 0 };
+    struct jsonout j;
+
+    jsonout_init(&j, &out);
+    session_json(&j, &row);
+
+    assert_int_equal(j.rc, ERR_OK);
+    assert_string_equal(
+        buf_cstr(&out),
+        "{\"system\":\"claude\",\"sessionId\":\"i\",\"summary\":\"s \\\"q\\\"\","
+        "\"lastModified\":5,\"lastActivity\":4,\"expiresAt\":6,\"fileSize\":0,\"archived\":false,"
+        "\"path\":\"/p\",\"can\":[\"resume\",\"delete\"]}");
+    buf_fini(&out);
+}
+
+#define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+enum { ASKED = 60 };
+
+/* Each text gets the answer that resolve_session gives, or none. */
+static void check_many(struct world *w, const struct slice text[ASKED], size_t least)
+{
+    struct scope everything = { .all = true };
+    struct session_ref found[ASKED] = { 0 }, one;
+    struct arena a = { 0 };
+    size_t n = 0;
+
+    assert_int_equal(resolve_sessions(&w->store, 1, &everything, text, ASKED, &a, found, NULL),
+                     ERR_OK);
+    for (int i = 0; i < ASKED; i++) {
+        if (!found[i].store)
+            continue;
+        n++;
+        assert_int_equal(resolve_session(&w->store, 1, &everything, text[i], &a, &one, NULL),
+                         ERR_OK);
+        assert_true(slice_eq(found[i].path, one.path));
+        assert_true(slice_eq(found[i].id, one.id));
+        assert_true(slice_eq(found[i].folder, one.folder));
+        assert_int_equal(found[i].file.ino, one.file.ino);
+    }
+    assert_int_equal(n, least);
+    arena_fini(&a);
+}
+
+/* In two folders, empty in the first of two, named twice, as prefixes, not at all. */
+static void many_ids_are_found_like_one_after_the_other(void **state)
+{
+    struct world *w = *state;
+    struct slice text[ASKED];
+    char name[ASKED][60];
+
+    for (int i = 0; i < ASKED; i++) {
+        snprintf(name[i], sizeof name[i], all_zero, i % 8);
+        text[i] = (struct slice){ name[i], strlen(name[i]) };
+    }
+    prompt(w, "a", 1, 100, "one");
+    prompt(w, "b", 1, 200, "one again");
+    prompt(w, "b", 2, 200, "two");
+    put(w, "a", 3, 100, "");
+    prompt(w, "b", 3, 200, "three");
+    put(w, "a", 4, 100, "");
+    prompt(w, "a", 5, 100, "five");
+    text[5] = SLICE("00000005");
+    text[6] = SLICE("latest");
+    text[7] = SLICE("");
+    check_many(w, text, 8 + 8 + 8 + 6);
+}
+
+/* "d-/--d", "d----d" and "d/../d" have one folder's name. */
+static void a_session_of_another_directory_collides_unless_its_path_climbs(void **state)
+{
+    struct world *w = *state;
+    struct arena a = { 0 };
+    char project[4096], other[4096], climbing[4096], link[4096];
+
+    folder_dir(&w->folder, "d----d");
+    folder_dir(&w->folder, "q/z");
+    assert_int_equal(symlink("q/z", folder_path(&w->folder, "d", link)), 0);
+    assert_int_equal(symlink("../d----d", folder_path(&w->folder, "q/d", link)), 0);
+    struct slice p = slice_of(folder_path(&w->folder, "d-/--d", project));
+    struct slice cwd = slice_of(folder_path(&w->folder, "d----d", other));
+    struct slice climbs = slice_of(folder_path(&w->folder, "d/../d", climbing));
+    struct scope here = { .project = p };
+
+    assert_int_equal(access(climbs.p, F_OK), 0);
+    assert_true(claude_collides(&here, p, cwd, &a));
+    assert_false(claude_collides(&here, p, climbs, &a));
+    assert_false(claude_collides(&here, p, p, &a));
+    here.all = true;
+    assert_false(claude_collides(&here, p, cwd, &a));
+    arena_fini(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_WORLD(newest_come_first_and_ties_by_id_descending),
+        IN_WORLD(titles_that_lie_beside_their_sessions_are_seen),
+        IN_WORLD(pages_count_what_can_be_listed),
+        IN_WORLD(of_copies_the_newest_that_can_be_listed_is_shown),
+        IN_WORLD(other_orders_and_filters),
+        IN_WORLD(many_sessions_need_few_descriptors),
+        IN_WORLD(an_error_of_the_caller_ends_the_walk),
+        IN_WORLD(ids_are_found_by_what_people_type),
+        IN_WORLD(many_ids_are_found_like_one_after_the_other),
+        IN_WORLD(a_row_as_json_leaves_out_what_is_not_there),
+        IN_WORLD(a_session_of_another_directory_collides_unless_its_path_climbs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

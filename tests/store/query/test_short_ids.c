@@ -1,0 +1,119 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "store/api/store.h"
+#include "store/query/short_ids.h"
+
+static const struct store_ops one = { .name = "one" }, two = { .name = "two" };
+
+static struct short_ids *ids_of(const struct store_ops *const system[], const char *const id[],
+                                size_t n)
+{
+    struct short_ids *s = short_ids_new();
+
+    for (size_t i = 0; i < n; i++)
+        assert_true(short_ids_add(s, system[i], (struct slice){ id[i], strlen(id[i]) }));
+    short_ids_finish(s);
+    return s;
+}
+
+static void assert_shown(const struct short_ids *s, const struct store_ops *system, const char *id,
+                         const char *want)
+{
+    char out[SHORT_ID];
+    struct slice got = short_ids_of(s, system, (struct slice){ id, strlen(id) }, out);
+
+    assert_int_equal(got.n, strlen(want));
+    assert_string_equal(out, want);
+}
+
+static void as_much_is_shown_as_tells_ids_apart(void **state)
+{
+    static const struct store_ops *const system[] = { &one, &one, &one, &two, &one, &one };
+    static const char *const id[] = {
+        "c0ffee00-0000-0001", "c0ffee00-0000-0002", "deadbeef-1111", "c0ffee00-1", "dead",
+        "c0ffee00-0000-0001"
+    };
+    struct short_ids *s = ids_of(system, id, 6);
+
+    (void)state;
+    assert_shown(s, &one, id[0], "c0ffee00-0000-0001");
+    assert_shown(s, &one, id[1], "c0ffee00-0000-0002");
+    assert_shown(s, &one, id[2], "deadbeef");
+    assert_shown(s, &two, id[3], "c0ffee00-1");
+    assert_shown(s, &one, id[4], "dead");
+    short_ids_free(s);
+}
+
+/* An id that is the beginning of another one is found by all of it. */
+static void the_beginning_of_another_is_shown_whole(void **state)
+{
+    static const struct store_ops *const system[] = { &one, &one };
+    static const char *const id[] = { "deploy-1", "deploy-123" };
+    struct short_ids *s = ids_of(system, id, 2);
+
+    (void)state;
+    assert_shown(s, &one, id[0], "deploy-1");
+    assert_shown(s, &one, id[1], "deploy-12");
+    short_ids_free(s);
+}
+
+/* The same session as two systems see it; within its own, few bytes are enough. */
+static void an_id_of_two_systems_is_shown_with_its_own(void **state)
+{
+    static const struct store_ops *const system[] = { &two, &one, &one, &two };
+    static const char *const id[] = { "a1b2c3d4-0001", "a1b2c3d4-0001", "a1b2c3d4-0002", "f" };
+    struct short_ids *s = ids_of(system, id, 4);
+
+    (void)state;
+    assert_shown(s, &one, id[0], "one:a1b2c3d4-0001");
+    assert_shown(s, &two, id[0], "two:a1b2c3d4");
+    assert_shown(s, &one, id[2], "a1b2c3d4-0002");
+    short_ids_free(s);
+}
+
+static void a_character_is_not_cut(void **state)
+{
+    static const struct store_ops *const system[] = { &one };
+    static const char *const id[] = { "1234567\xc3\xa9z" };
+    struct short_ids *s = ids_of(system, id, 1);
+
+    (void)state;
+    assert_shown(s, &one, id[0], "1234567\xc3\xa9");
+    short_ids_free(s);
+}
+
+static void one_that_is_not_known_is_shown_whole(void **state)
+{
+    char long_id[400];
+    char out[SHORT_ID];
+    struct short_ids *s = short_ids_new();
+
+    (void)state;
+    short_ids_finish(s);
+    assert_shown(s, &one, "0123456789abcdef", "0123456789abcdef");
+    assert_shown(s, &one, "", "");
+    memset(long_id, 'x', sizeof long_id);
+    assert_int_equal(short_ids_of(s, &one, (struct slice){ long_id, sizeof long_id }, out).n,
+                     SHORT_ID - 1);
+    short_ids_free(s);
+    short_ids_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(as_much_is_shown_as_tells_ids_apart),
+        cmocka_unit_test(the_beginning_of_another_is_shown_whole),
+        cmocka_unit_test(an_id_of_two_systems_is_shown_with_its_own),
+        cmocka_unit_test(a_character_is_not_cut),
+        cmocka_unit_test(one_that_is_not_known_is_shown_whole),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

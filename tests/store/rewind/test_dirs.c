@@ -1,0 +1,158 @@
+#include "tests/test.h"
+
+#include <cjson/cJSON.h>
+#include <stdlib.h>
+
+#include "lite/base/buf.h"
+#include "store/rewind/plan/dirs.h"
+#include "support/faults/memory.h"
+
+/* The directories of a record: each once, whole, or not at all. */
+
+static struct attr one[] = { { "user.one", { "a", 1 } } };
+static const struct attrs sample = { .mode = 0700, .x = one, .n = 1 };
+
+static bool add(struct dirs *list, struct arena *a, const char *path)
+{
+    return dirs_add(list, a, (struct slice){ path, strlen(path) }, &sample);
+}
+
+static void one_is_found_by_its_whole_path(void **state)
+{
+    struct arena a = { 0 };
+    struct dirs list = { 0 };
+
+    (void)state;
+    assert_null(dirs_find(&list, SLICE("/a")));
+    assert_true(add(&list, &a, "/a/bc"));
+    assert_true(add(&list, &a, "/a/bd"));
+    assert_true(add(&list, &a, "/a/bc"));
+    assert_int_equal(list.n, 2);
+    assert_ptr_equal(dirs_find(&list, SLICE("/a/bc")), &list.dir[0]);
+    assert_null(dirs_find(&list, SLICE("/a/b")));
+    assert_null(dirs_find(&list, SLICE("/a/bcd")));
+    arena_fini(&a);
+}
+
+/* ---- without memory ---- */
+
+/* Answers whether it succeeded. */
+typedef bool attempt_fn(const struct dirs *from, cJSON *record);
+
+static bool copy(const struct dirs *from, cJSON *record)
+{
+    struct arena a = { 0 };
+    struct dirs list = { 0 };
+    bool ok = dirs_add_all(&list, &a, from);
+
+    (void)record;
+    assert_true(!ok || list.n == from->n);
+    arena_fini(&a);
+    return ok;
+}
+
+static bool write_down(const struct dirs *from, cJSON *record)
+{
+    struct buf scratch = { 0 };
+    bool ok = dirs_write(record, from, &scratch);
+
+    buf_fini(&scratch);
+    cJSON_DeleteItemFromObjectCaseSensitive(record, "dirs");
+    return ok;
+}
+
+static bool read_back(const struct dirs *from, cJSON *record)
+{
+    struct arena a = { 0 };
+    struct dirs list;
+    bool ok = dirs_read(record, &a, &list);
+
+    assert_true(!ok || list.n == from->n);
+    arena_fini(&a);
+    return ok;
+}
+
+static void fails_until_there_is_memory(attempt_fn *attempt, const struct dirs *from, cJSON *record)
+{
+    bool failed = true;
+    long k = 0;
+
+    while (failed) {
+        memory_fail_at(++k);
+        bool ok = attempt(from, record);
+
+        failed = memory_failed();
+        memory_fail_at(0);
+        assert_int_equal(ok, !failed);
+    }
+    assert_true(k > 1);
+}
+
+static void without_memory_nothing_is_said_to_be_done(void **state)
+{
+    enum { MANY = 40 };
+    struct arena a = { 0 };
+    struct dirs list = { 0 };
+    struct buf scratch = { 0 };
+    cJSON *empty = cJSON_CreateObject(), *record = cJSON_CreateObject();
+    char path[32];
+
+    (void)state;
+    for (int i = 0; i < MANY; i++) {
+        snprintf(path, sizeof path, "/directory%d", i);
+        assert_true(add(&list, &a, path));
+    }
+    assert_true(dirs_write(record, &list, &scratch));
+    fails_until_there_is_memory(copy, &list, NULL);
+    fails_until_there_is_memory(write_down, &list, empty);
+    fails_until_there_is_memory(read_back, &list, record);
+    cJSON_Delete(empty);
+    cJSON_Delete(record);
+    buf_fini(&scratch);
+    arena_fini(&a);
+}
+
+/* ---- damage ---- */
+
+static void damage_is_not_read(void **state)
+{
+#define LIKE "\"attrs\":{\"mode\":\"1\",\"uid\":\"1\",\"gid\":\"1\",\"mtime\":\"1\"}"
+    static const char *const damaged[] = {
+        "{}",
+        "{\"dirs\":{\"path\":\"/a\"}}",
+        "{\"dirs\":[{}]}",
+        "{\"dirs\":[{" LIKE "},{\"path\":\"/a\"," LIKE "}]}",
+        "{\"dirs\":[{\"path\":\"/a\"}]}",
+        "{\"dirs\":[{\"path\":\"/a\"," LIKE "},{\"path\":\"/a\"}]}",
+    };
+    struct arena a = { 0 };
+    struct dirs list;
+    cJSON *o;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
+        o = cJSON_Parse(damaged[i]);
+        assert_non_null(o);
+        if (dirs_read(o, &a, &list))
+            fail_msg("read as if it was whole: %s", damaged[i]);
+        cJSON_Delete(o);
+    }
+    o = cJSON_Parse("{\"dirs\":[{\"path\":\"/a\"," LIKE "}]}");
+    assert_true(dirs_read(o, &a, &list));
+    assert_int_equal(list.n, 1);
+    assert_string_equal(list.dir[0].path, "/a");
+    cJSON_Delete(o);
+    arena_fini(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_is_found_by_its_whole_path),
+        cmocka_unit_test(without_memory_nothing_is_said_to_be_done),
+        cmocka_unit_test(damage_is_not_read),
+    };
+
+    cJSON_InitHooks(&(cJSON_Hooks){ malloc, free });
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

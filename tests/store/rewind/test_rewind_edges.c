@@ -1,0 +1,475 @@
+#include "tests/test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/file.h>
+
+#include "store/rewind/record/records.h"
+#include "store/rewind/record/tx.h"
+#include "support/rewind/wide_hook.h"
+
+/* What a rewind meets at its edges: previews that cannot be, no room, a state directory that is none, two failures at
+ * once, more files than are staged together. */
+
+enum { TOO_MUCH = 55 }; /* two to the power of it: more bytes than any disk has */
+
+static void nothing_happened(struct rewind_case *p, const char *old)
+{
+    struct rewind_records list;
+
+    assert_true(wide_is(p, old));
+    assert_int_equal(rewind_records_read(&p->env, &list, NULL), ERR_OK);
+    assert_int_equal(list.n, 0);
+    rewind_records_fini(&list);
+}
+
+/* ---- previews ---- */
+
+static void what_is_refused_is_not_done_even_when_ticked(void **state)
+{
+    struct rewind_case *p = *state;
+    const struct rewind_options strict = { .allow_edited = true };
+
+    wide_tree(p);
+    wide_plan(p);
+    assert_int_equal(rewind_preview(&p->plan, &strict, &p->preview, &p->e), ERR_OK);
+    assert_int_equal(p->preview.entry[O].rule, REWIND_RULE_OUTSIDE);
+    p->preview.entry[O].chosen = true;
+    assert_int_equal(apply(p), ERR_OK);
+    assert_int_equal(p->result.outcome[O], REWIND_SKIPPED);
+    assert_int_equal(p->result.outcome[F], REWIND_DONE);
+    assert_true(folder_is(&p->folder, "out/o", "new outside\n"));
+}
+
+static void sizes_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    for (int also = 0; also < 2; also++) {
+        struct rewind_case *p = wide_place(false);
+        char *old = wide_image(p);
+
+        p->preview.entry[F].seen.size = -1;
+        if (also) /* the empty record stays for the next start, and what is told is the first failure */
+            syscall_hook_arm(
+                &(struct syscall_hook){ .call = "rmdir", .error = EIO, .stays = true });
+        assert_int_equal(apply(p), ERR_STALE);
+        assert_true(syscall_hook_fired());
+        nothing_happened(p, old);
+        free(old);
+        wide_remove(p);
+    }
+}
+
+static void without_room_nothing_is_begun(void **state)
+{
+    (void)state;
+    for (int apart = 0; apart < 2; apart++) {
+        struct rewind_case *p = wide_place(false);
+        char *old = wide_image(p);
+
+        p->preview.entry[F].seen.size += apart ? (int64_t)1 << TOO_MUCH : 0;
+        p->preview.entry[F].wanted_size = (int64_t)1 << TOO_MUCH;
+        /* Whether the record lies on the file system of the project. */
+        syscall_hook_arm(
+            &(struct syscall_hook){ .call = "stat64", .name = "ws", .error = apart ? EIO : 0 });
+        assert_int_equal(apply(p), ERR_IO);
+        assert_true(syscall_hook_fired());
+        assert_non_null(strstr(p->e.text, "bytes, and"));
+        assert_non_null(strstr(p->e.text, apart ? "the undo record needs" : "the rewind and"));
+        nothing_happened(p, old);
+        free(old);
+        wide_remove(p);
+    }
+}
+
+static void a_record_of_nothing_is_said_to_stay(void **state)
+{
+    struct rewind_case *p = *state;
+
+    want_in(p, "ws/d/f", "present\n");
+    assert_int_equal(look(p), ERR_OK);
+    assert_int_equal(p->preview.entry[0].action, REWIND_UNCHANGED);
+    assert_int_equal(apply(p), ERR_OK);
+    assert_string_equal(p->result.undo, "");
+    syscall_hook_arm(&(struct syscall_hook){ .call = "rmdir", .error = EIO });
+    assert_int_equal(apply(p), ERR_IO);
+    assert_true(syscall_hook_fired());
+}
+
+static enum err_code may_not(const struct rewind_preview *preview, const char *id, struct err *e)
+{
+    (void)preview;
+    (void)id;
+    return err_set(e, ERR_IO, "keeper", "what lies there cannot be kept");
+}
+
+static enum err_code may(const struct rewind_preview *preview, const char *id, struct err *e)
+{
+    (void)preview;
+    (void)id;
+    (void)e;
+    return ERR_OK;
+}
+
+static void the_system_keeps_what_lies_there_first_or_it_is_not_done(void **state)
+{
+    struct rewind_case *p = wide_place(false);
+    char *old = wide_image(p);
+
+    (void)state;
+    p->plan.before = may_not;
+    assert_int_equal(apply(p), ERR_IO);
+    assert_string_equal(p->e.path, "keeper");
+    nothing_happened(p, old);
+    p->plan.before = may;
+    assert_int_equal(apply(p), ERR_OK);
+    assert_true(wide_is_new(p, false));
+    free(old);
+    wide_remove(p);
+}
+
+/* ---- the state directory ---- */
+
+static void who_holds_the_lock_may_be_unknown(void **state)
+{
+    struct rewind_case *p = wide_place(false);
+    char path[4096];
+
+    (void)state;
+    folder_put(&p->folder, "state/rewinds/lock", SLICE(""));
+    int fd = open(folder_path(&p->folder, "state/rewinds/lock", path), O_RDWR | O_CLOEXEC);
+
+    assert_int_equal(flock(fd, LOCK_EX), 0);
+    assert_int_equal(apply(p), ERR_LOCKED);
+    assert_non_null(strstr(p->e.text, "unknown"));
+    close(fd);
+    wide_remove(p);
+}
+
+static enum err_code none(const struct rewind_tx *tx, void *arg, bool *more, struct err *e)
+{
+    (void)tx;
+    (void)more;
+    *(size_t *)arg += 1;
+    return err_set(e, ERR_IO, NULL, "no more");
+}
+
+static enum err_code count(const struct rewind_tx *tx, void *arg, bool *more, struct err *e)
+{
+    (void)tx;
+    (void)more;
+    (void)e;
+    *(size_t *)arg += 1;
+    return ERR_OK;
+}
+
+static void a_state_directory_that_is_none_is_told(void **state)
+{
+    struct rewind_case *p = wide_place(false);
+    struct rewind_records list;
+    size_t n = 0;
+
+    (void)state;
+    folder_put(&p->folder, "state/rewinds", SLICE("a file"));
+    assert_int_not_equal(apply(p), ERR_OK);
+    assert_int_not_equal(rewind_records_read(&p->env, &list, &p->e), ERR_OK);
+    p->env.state_dir = NULL;
+    assert_int_not_equal(apply(p), ERR_OK);
+    p->env.state_dir = p->state;
+    assert_int_equal(rewind_records_each(&p->env, 9, count, &n, NULL), ERR_OK);
+    assert_int_equal(n, 0);
+    wide_remove(p);
+
+    const struct store_env nowhere = { .now_ms = 1 };
+
+    assert_int_not_equal(rewind_records_read(&nowhere, &list, NULL), ERR_OK);
+    assert_int_equal(rewind_records_each(&nowhere, 9, count, &n, NULL), ERR_OK);
+    assert_int_equal(rewind_recover(&nowhere, &n, NULL), ERR_OK);
+    assert_int_equal(n, 0);
+}
+
+static void records_are_met_newest_first_and_damaged_ones_are_not(void **state)
+{
+    struct rewind_case *p = wide_place(false);
+    size_t n = 0;
+
+    (void)state;
+    assert_int_equal(apply(p), ERR_OK);
+    assert_int_equal(wide_undo(p), ERR_OK);
+    folder_put(&p->folder, "state/rewinds/99/plan", SLICE("no plan"));
+    assert_int_equal(rewind_records_each(&p->env, 9, count, &n, NULL), ERR_OK);
+    assert_int_equal(n, 2);
+    assert_int_equal(rewind_records_each(&p->env, 1, count, &n, NULL), ERR_OK);
+    assert_int_equal(n, 2);
+    assert_int_equal(rewind_records_each(&p->env, 9, none, &n, NULL), ERR_IO);
+    assert_int_equal(n, 3);
+    wide_remove(p);
+}
+
+/* ---- recovery ---- */
+
+static void what_cannot_be_swept_is_not_called_recovered(void **state)
+{
+    (void)state;
+    for (int nth = 1; nth <= 2; nth++) {
+        struct rewind_case *p = stopped_at("renameat2", "f");
+        size_t recovered;
+
+        syscall_hook_arm(&(struct syscall_hook){ .call = "opendir", .nth = nth, .error = EIO });
+        assert_int_equal(rewind_recover(&p->env, &recovered, &p->e), ERR_IO);
+        assert_true(syscall_hook_fired());
+        recover(p);
+        assert_true(wide_is_new(p, false));
+        wide_remove(p);
+    }
+}
+
+static void without_a_place_behind_the_others_nothing_is_begun(void **state)
+{
+    struct rewind_case *p = wide_place(false);
+    char *old = wide_image(p);
+
+    (void)state;
+    syscall_hook_arm(&(struct syscall_hook){ .call = "opendir", .name = "rewinds", .error = EIO });
+    assert_int_equal(apply(p), ERR_IO);
+    assert_true(syscall_hook_fired());
+    nothing_happened(p, old);
+    free(old);
+    wide_remove(p);
+}
+
+static void one_that_cannot_be_finished_holds_up_no_other(void **state)
+{
+    struct rewind_case *p = stopped_at("renameat2", "f");
+    char path[4096];
+    size_t recovered;
+
+    (void)state;
+    folder_dir(&p->folder, "state/rewinds/99");
+    syscall_hook_arm(&(struct syscall_hook){ .call = "renameat2", .name = "f", .error = EIO });
+    assert_int_equal(apply(p), ERR_STALE);
+    assert_true(syscall_hook_fired());
+    assert_non_null(strstr(p->e.text, "interrupted"));
+    assert_int_equal(access(folder_path(&p->folder, "state/rewinds/99", path), F_OK), -1);
+    folder_dir(&p->folder, "state/rewinds/99");
+    assert_int_equal(rewind_recover(&p->env, &recovered, &p->e), ERR_OK);
+    assert_int_equal(recovered, 2);
+    wide_remove(p);
+}
+
+/* Somebody else changes sessions: the conversation's part waits, and so does all the rest. */
+static void a_conversation_is_taken_back_only_under_its_lock(void **state)
+{
+    struct rewind_case *p = wide_place(true);
+    char *old = wide_image(p);
+    struct change_log *log;
+    size_t recovered;
+
+    (void)state;
+    assert_int_equal(change_log_open(&p->env, &log, NULL), ERR_OK);
+    syscall_hook_arm(&(struct syscall_hook){ .call = "rmdir", .error = EIO, .stays = true });
+    assert_int_equal(apply(p), ERR_LOCKED);
+    assert_true(syscall_hook_fired());
+    assert_non_null(strstr(p->e.text, "stays behind"));
+    assert_true(wide_is(p, old));
+    change_log_close(log);
+    folder_put(&p->folder, "saved/h", SLICE("changed\n"));
+    syscall_hook_arm(&(struct syscall_hook){ .call = "unlink", .name = "intent", .error = EIO });
+    assert_int_not_equal(apply(p), ERR_OK);
+    assert_true(syscall_hook_fired());
+    assert_int_equal(change_log_open(&p->env, &log, NULL), ERR_OK);
+    assert_int_equal(rewind_recover(&p->env, &recovered, &p->e), ERR_LOCKED);
+    change_log_close(log);
+    assert_int_equal(rewind_recover(&p->env, &recovered, &p->e), ERR_OK);
+    assert_true(wide_is(p, old));
+    free(old);
+    wide_remove(p);
+}
+
+static void write_on(void *arg)
+{
+    struct rewind_case *p = arg;
+    char path[4096];
+    int fd = open(folder_path(&p->folder, "out/log", path), O_WRONLY | O_APPEND | O_CLOEXEC);
+
+    assert_int_equal(write(fd, "three\n", 6), 6);
+    close(fd);
+}
+
+/* The decision fails, and meanwhile somebody wrote to the conversation that was cut: it stays as it is, its old end is in
+ * the record alone, and the files are as they were. */
+static void a_conversation_that_went_on_goes_back_alone(void **state)
+{
+    (void)state;
+    for (int marks = 0; marks < 2; marks++) {
+        struct rewind_case *p = wide_place(true);
+        struct rewind_records list;
+
+        syscall_hook_arm(&(struct syscall_hook){
+            .call = "renameat", .name = "intent", .error = EIO, .then = write_on, .arg = p });
+        if (marks) /* nor can the record be ended at once */
+            syscall_hook_arm_also(
+                &(struct syscall_hook){ .call = "renameat", .name = "commit", .error = EIO });
+        assert_int_equal(apply(p), ERR_IO);
+        assert_true(syscall_hook_fired());
+        assert_non_null(strstr(p->e.text, "unfinished"));
+        if (marks)
+            recover(p);
+        assert_true(folder_is(&p->folder, "out/log", "one\nthree\n"));
+        assert_true(folder_is(&p->folder, "ws/d/f", "present\n"));
+        assert_true(wide_is_clean(p));
+        assert_int_equal(rewind_records_read(&p->env, &list, NULL), ERR_OK);
+        assert_int_equal(list.n, 1);
+        assert_true(list.record[0].stays);
+        assert_int_equal(list.record[0].restored, 0);
+        rewind_records_fini(&list);
+        wide_remove(p);
+    }
+}
+
+struct holder {
+    struct rewind_case *p;
+    int fd;
+};
+
+static void hold_open(void *arg)
+{
+    struct holder *h = arg;
+    char path[4096];
+
+    h->fd = open(folder_path(&h->p->folder, "out/log", path), O_WRONLY | O_CLOEXEC);
+}
+
+/* A program has it open: the next start tries again, and until then nothing of it can be undone. */
+static void a_conversation_that_is_open_is_taken_back_later(void **state)
+{
+    struct rewind_case *p = wide_place(true);
+    char *old = wide_image(p);
+    struct holder holder = { .p = p };
+    struct rewind_plan plan;
+    struct rewind_records list;
+    size_t recovered;
+
+    (void)state;
+    syscall_hook_arm(&(struct syscall_hook){
+        .call = "renameat", .name = "intent", .error = EIO, .then = hold_open, .arg = &holder });
+    assert_int_equal(apply(p), ERR_IO);
+    assert_true(syscall_hook_fired());
+    assert_int_equal(rewind_records_read(&p->env, &list, NULL), ERR_OK);
+    assert_int_equal(list.n, 1);
+    assert_true(list.record[0].interrupted);
+    assert_int_equal(list.record[0].restored, 0);
+    assert_int_equal(rewind_undo_plan(&p->env, list.record[0].id, &plan, NULL), ERR_LOCKED);
+    assert_int_equal(rewind_undo_plan(&p->env, NULL, &plan, NULL), ERR_NOT_FOUND);
+    rewind_records_fini(&list);
+    close(holder.fd);
+    assert_int_equal(rewind_recover(&p->env, &recovered, &p->e), ERR_OK);
+    assert_true(wide_is(p, old));
+    free(old);
+    wide_remove(p);
+}
+
+/* The size of a record is only told. */
+static void a_record_whose_size_is_unknown_is_listed(void **state)
+{
+    struct rewind_case *p = wide_place(false);
+    struct rewind_records list;
+
+    (void)state;
+    assert_int_equal(apply(p), ERR_OK);
+    syscall_hook_arm(&(struct syscall_hook){ .call = "fts64_open", .error = ENOMEM });
+    assert_int_equal(rewind_records_read(&p->env, &list, &p->e), ERR_OK);
+    assert_true(syscall_hook_fired());
+    assert_int_equal(list.n, 1);
+    assert_int_equal(list.record[0].bytes, 0);
+    rewind_records_fini(&list);
+    wide_remove(p);
+}
+
+/* ---- staging ---- */
+
+/* The first failure is the one that is told. */
+static void two_failures_at_once_are_one(void **state)
+{
+    static const char *const names[] = { "*-0.tmp", "kept" };
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct rewind_case *p = wide_place(false);
+        char *old = wide_image(p);
+
+        syscall_hook_arm(&(struct syscall_hook){ .call = "fsync", .name = names[i], .error = EIO });
+        syscall_hook_arm_also(
+            &(struct syscall_hook){ .call = "close", .name = names[i], .error = ENOSPC });
+        assert_int_equal(apply(p), ERR_IO);
+        assert_true(syscall_hook_fired());
+        assert_int_equal(p->e.sys, EIO);
+        nothing_happened(p, old);
+        free(old);
+        wide_remove(p);
+    }
+}
+
+static void a_root_that_cannot_be_opened_stops_it(void **state)
+{
+    struct rewind_case *p = *state;
+
+    want_in(p, "ws/new/h", "back\n");
+    assert_int_equal(look(p), ERR_OK);
+    syscall_hook_arm(&(struct syscall_hook){ .call = "open64", .name = "ws", .error = EIO });
+    assert_int_equal(apply(p), ERR_IO);
+    assert_true(syscall_hook_fired());
+    assert_true(nothing_of_ours_is_left(p));
+    assert_false(folder_has(&p->folder, "ws/new"));
+}
+
+static void more_files_than_are_staged_together_come_back(void **state)
+{
+    struct rewind_case *p = *state;
+    char name[64], text[64];
+
+    for (int i = 0; i < 150; i++) {
+        snprintf(name, sizeof name, "ws/many/f%d", i);
+        folder_put(&p->folder, name, SLICE("new\n"));
+        want_in(p, name, "old\n");
+    }
+    assert_int_equal(look(p), ERR_OK);
+    assert_int_equal(apply(p), ERR_OK);
+    for (int i = 0; i < 150; i++) {
+        snprintf(text, sizeof text, "ws/many/f%d", i);
+        assert_true(folder_is(&p->folder, text, "old\n"));
+    }
+    assert_int_equal(undo(p), ERR_OK);
+    assert_true(folder_is(&p->folder, "ws/many/f149", "new\n"));
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(what_is_refused_is_not_done_even_when_ticked),
+        cmocka_unit_test(sizes_that_cannot_be_are_refused),
+        cmocka_unit_test(without_room_nothing_is_begun),
+        CASE(a_record_of_nothing_is_said_to_stay),
+        cmocka_unit_test(the_system_keeps_what_lies_there_first_or_it_is_not_done),
+        cmocka_unit_test(who_holds_the_lock_may_be_unknown),
+        cmocka_unit_test(a_state_directory_that_is_none_is_told),
+        cmocka_unit_test(records_are_met_newest_first_and_damaged_ones_are_not),
+        cmocka_unit_test(what_cannot_be_swept_is_not_called_recovered),
+        cmocka_unit_test(without_a_place_behind_the_others_nothing_is_begun),
+        cmocka_unit_test(one_that_cannot_be_finished_holds_up_no_other),
+        cmocka_unit_test(a_conversation_is_taken_back_only_under_its_lock),
+        cmocka_unit_test(a_conversation_that_went_on_goes_back_alone),
+        cmocka_unit_test(a_conversation_that_is_open_is_taken_back_later),
+        cmocka_unit_test(a_record_whose_size_is_unknown_is_listed),
+        cmocka_unit_test(two_failures_at_once_are_one),
+        CASE(a_root_that_cannot_be_opened_stops_it),
+        CASE(more_files_than_are_staged_together_come_back),
+    };
+
+    if (access("/dev/shm", W_OK) == 0)
+        setenv("TMPDIR", "/dev/shm", 0);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

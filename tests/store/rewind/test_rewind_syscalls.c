@@ -1,0 +1,346 @@
+#include "tests/test.h"
+
+#include "support/rewind/wide_hook.h"
+
+/* A person does something while a rewind is under way: between the look at a file and the exchange of names, or between
+ * two exchanges. What they did stays, what it replaced is in the record, and the rest is done. */
+
+static void save_f(void *arg)
+{
+    save(arg, F, "saved\n");
+}
+
+static void save_only(void *arg)
+{
+    save(arg, ONLY, "saved\n");
+}
+
+static void save_only_again(void *arg)
+{
+    save(arg, ONLY, "again\n");
+}
+
+static void save_h(void *arg)
+{
+    save(arg, H, "saved\n");
+}
+
+static void drop_f(void *arg)
+{
+    drop(arg, F);
+}
+
+static void drop_only(void *arg)
+{
+    drop(arg, ONLY);
+}
+
+static void applied_with(const struct syscall_hook *m, struct rewind_case *p, int entry)
+{
+    struct syscall_hook with = *m;
+
+    with.arg = p;
+    syscall_hook_arm(&with);
+    assert_int_equal(apply(p), ERR_OK);
+    assert_true(syscall_hook_fired());
+    assert_int_equal(p->result.conflicts, 1);
+    assert_int_equal(p->result.outcome[entry], REWIND_CONFLICT);
+}
+
+static void what_is_saved_before_the_exchange_stays(void **state)
+{
+    struct rewind_case *p = wide_place(false);
+
+    (void)state;
+    applied_with(&(struct syscall_hook){ .call = "renameat2", .name = "f", .then = save_f }, p, F);
+    assert_true(folder_is(&p->folder, "ws/d/f", "saved\n"));
+    only_this_is_a_conflict(p, F);
+    assert_true(folder_is(&p->folder, "ws/d/f", "saved\n"));
+    wide_remove(p);
+}
+
+static void what_is_removed_before_the_exchange_stays_away(void **state)
+{
+    struct rewind_case *p = wide_place(false);
+
+    (void)state;
+    applied_with(&(struct syscall_hook){ .call = "renameat2", .name = "f", .then = drop_f }, p, F);
+    assert_false(folder_has(&p->folder, "ws/d/f"));
+    only_this_is_a_conflict(p, F);
+    wide_remove(p);
+}
+
+/* Saved before the exchange, and removed before it is given back. */
+static void what_cannot_be_given_back_is_in_the_record(void **state)
+{
+    struct rewind_case *p = wide_place(false);
+
+    (void)state;
+    syscall_hook_arm(
+        &(struct syscall_hook){ .call = "renameat2", .name = "f", .then = save_f, .arg = p });
+    syscall_hook_arm_also(&(struct syscall_hook){
+        .call = "renameat2", .name = "f", .nth = 2, .then = drop_f, .arg = p });
+    assert_int_equal(apply(p), ERR_OK);
+    assert_true(syscall_hook_fired());
+    assert_int_equal(p->result.outcome[F], REWIND_CONFLICT);
+    assert_false(folder_has(&p->folder, "ws/d/f"));
+    assert_true(is_kept(p, F, "saved\n"));
+    only_this_is_a_conflict(p, F);
+    wide_remove(p);
+}
+
+/* Nor can it for the moment: the next start gives it back. */
+static void what_could_not_be_given_back_is_given_back_later(void **state)
+{
+    static const struct {
+        const char *name;
+        void (*save)(void *);
+        int entry;
+    } way[] = { { "f", save_f, F }, { "only", save_only, ONLY } };
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct rewind_case *p = wide_place(false);
+
+        syscall_hook_arm(&(struct syscall_hook){
+            .call = "renameat2", .name = way[i].name, .then = way[i].save, .arg = p });
+        syscall_hook_arm_also(&(struct syscall_hook){
+            .call = "renameat2", .name = way[i].name, .nth = 2, .error = EIO });
+        assert_int_equal(apply(p), ERR_IO);
+        assert_true(syscall_hook_fired());
+        recover(p);
+        /* What was to be deleted came out of its place, and its place is free: it is in the record. */
+        if (way[i].entry == F)
+            assert_true(folder_is(&p->folder, "ws/d/f", "saved\n"));
+        else
+            assert_true(is_kept(p, ONLY, "saved\n"));
+        only_this_is_a_conflict(p, way[i].entry);
+        wide_remove(p);
+    }
+}
+
+static void what_is_saved_before_it_is_taken_away_stays(void **state)
+{
+    struct rewind_case *p = wide_place(false);
+
+    (void)state;
+    applied_with(&(struct syscall_hook){ .call = "renameat2", .name = "only", .then = save_only },
+                 p, ONLY);
+    assert_true(folder_is(&p->folder, "ws/gone/deep/only", "saved\n"));
+    only_this_is_a_conflict(p, ONLY);
+    wide_remove(p);
+}
+
+static void what_is_saved_twice_is_the_newer_and_the_older_is_kept(void **state)
+{
+    struct rewind_case *p = wide_place(false);
+
+    (void)state;
+    syscall_hook_arm(
+        &(struct syscall_hook){ .call = "renameat2", .name = "only", .then = save_only, .arg = p });
+    syscall_hook_arm_also(&(struct syscall_hook){
+        .call = "renameat2", .name = "only", .nth = 2, .then = save_only_again, .arg = p });
+    assert_int_equal(apply(p), ERR_OK);
+    assert_true(syscall_hook_fired());
+    assert_true(folder_is(&p->folder, "ws/gone/deep/only", "again\n"));
+    assert_true(is_kept(p, ONLY, "saved\n"));
+    only_this_is_a_conflict(p, ONLY);
+    wide_remove(p);
+}
+
+static void what_is_removed_before_it_is_taken_away_is_gone(void **state)
+{
+    struct rewind_case *p = wide_place(false);
+
+    (void)state;
+    applied_with(&(struct syscall_hook){ .call = "renameat2", .name = "only", .then = drop_only },
+                 p, ONLY);
+    assert_false(folder_has(&p->folder, "ws/gone/deep/only"));
+    wide_remove(p);
+}
+
+static void what_is_made_before_a_file_comes_back_stays(void **state)
+{
+    struct rewind_case *p = wide_place(false);
+
+    (void)state;
+    applied_with(&(struct syscall_hook){ .call = "renameat2", .name = "h", .then = save_h }, p, H);
+    assert_true(folder_is(&p->folder, "ws/new/deep/h", "saved\n"));
+    only_this_is_a_conflict(p, H);
+    wide_remove(p);
+}
+
+static void cut_old(void *arg)
+{
+    struct rewind_case *p = arg;
+    char temp[4096], path[4096];
+
+    assert_int_equal(truncate(folder_path(&p->folder, temp_of(p, F, temp), path), 3), 0);
+}
+
+/* An editor that has the old file open makes it shorter while it is read. */
+static void a_file_that_shrinks_while_it_is_read_stays(void **state)
+{
+    struct rewind_case *p = wide_place(false);
+
+    (void)state;
+    applied_with(&(struct syscall_hook){ .call = "pread64", .name = "*-0.tmp", .then = cut_old }, p,
+                 F);
+    assert_true(folder_is(&p->folder, "ws/d/f", "pre"));
+    only_this_is_a_conflict(p, F);
+    wide_remove(p);
+}
+
+static void touch_staged(void *arg)
+{
+    struct rewind_case *p = arg;
+    char temp[4096], path[4096];
+
+    assert_int_equal(chmod(folder_path(&p->folder, temp_of(p, F, temp), path), 0640), 0);
+}
+
+/* What was staged is known by sight; what was touched since is read, and is what is wanted all the same. */
+static void a_staged_file_that_was_touched_is_read(void **state)
+{
+    struct rewind_case *p = wide_place(false);
+
+    (void)state;
+    usleep(20000); /* a tick of the clock that ctimes are made of */
+    syscall_hook_arm(&(struct syscall_hook){
+        .call = "fstatat64", .name = "*-0.tmp", .then = touch_staged, .arg = p });
+    assert_int_equal(apply(p), ERR_OK);
+    assert_true(syscall_hook_fired());
+    assert_int_equal(p->result.conflicts, 0);
+    assert_true(wide_is_new(p, false));
+    wide_remove(p);
+}
+
+/* ---- before anything is decided ---- */
+
+/* That says nothing of the file: it is neither refused nor called changed. */
+static void without_descriptors_it_is_said_so(void **state)
+{
+    struct rewind_case *p = *state;
+
+    want(p, p->f, "old\n");
+    syscall_hook_arm(&(struct syscall_hook){ .call = "openat64", .name = "f", .error = EMFILE });
+    assert_int_equal(look(p), ERR_IO);
+    assert_true(syscall_hook_fired());
+    assert_int_equal(p->e.sys, EMFILE);
+    for (int absent = 0; absent < 2; absent++) {
+        p->plan.target[0].want = absent ? REWIND_ABSENT : REWIND_BYTES;
+        assert_int_equal(look(p), ERR_OK);
+        syscall_hook_arm(
+            &(struct syscall_hook){ .call = "openat64", .name = "f", .error = EMFILE });
+        assert_int_equal(apply(p), ERR_IO);
+        assert_true(syscall_hook_fired());
+        assert_int_equal(p->e.sys, EMFILE);
+        assert_null(strstr(p->e.text, "changed"));
+        assert_true(nothing_of_ours_is_left(p));
+    }
+}
+
+/* Another directory, or a link to one, in the place of the project after the preview. */
+static void another_project_of_that_name_stops_it(void **state)
+{
+    struct rewind_case *p = *state;
+    char ws[4096], moved[4096], other[4096];
+
+    folder_put(&p->folder, "other/d/f", SLICE("present\n"));
+    folder_path(&p->folder, "other", other);
+    folder_path(&p->folder, "moved", moved);
+    folder_path(&p->folder, "ws", ws);
+    want(p, p->f, "old\n");
+    for (int linked = 0; linked < 2; linked++) {
+        assert_int_equal(look(p), ERR_OK);
+        assert_int_equal(rename(ws, moved), 0);
+        assert_int_equal(linked ? symlink(other, ws) : rename(other, ws), 0);
+        assert_int_equal(apply(p), ERR_STALE);
+        assert_true(folder_is(&p->folder, "ws/d/f", "present\n"));
+        assert_int_equal(linked ? unlink(ws) : rename(ws, other), 0);
+        assert_int_equal(rename(moved, ws), 0);
+        assert_true(nothing_of_ours_is_left(p));
+    }
+}
+
+/* What the session worked in was no link: going through it needs the consent for what lies outside. */
+static void a_project_that_became_a_link_is_outside(void **state)
+{
+    struct rewind_case *p = *state;
+    char ws[4096], moved[4096];
+
+    want(p, p->f, "old\n");
+    p->plan.point_ms = 1000;
+    folder_path(&p->folder, "moved", moved);
+    folder_path(&p->folder, "ws", ws);
+    assert_int_equal(rename(ws, moved), 0);
+    assert_int_equal(symlink(moved, ws), 0);
+    assert_int_equal(look(p), ERR_OK);
+    assert_int_equal(p->preview.entry[0].rule, REWIND_RULE_OUTSIDE);
+    p->plan.point_ms = INT64_MAX; /* the link is older */
+    assert_int_equal(look(p), ERR_OK);
+    assert_int_equal(p->preview.refused, 0);
+    assert_int_equal(apply(p), ERR_OK);
+    assert_true(folder_is(&p->folder, "moved/d/f", "old\n"));
+}
+
+struct swap {
+    char ws[4096], moved[4096];
+};
+
+static void swap_back(void *arg)
+{
+    const struct swap *s = arg;
+
+    assert_int_equal(unlink(s->ws), 0);
+    assert_int_equal(rename(s->moved, s->ws), 0);
+}
+
+/* What is judged is what was opened. */
+static void a_link_that_becomes_the_project_again_is_not_followed(void **state)
+{
+    struct rewind_case *p = *state;
+    struct swap s;
+    char other[4096];
+
+    folder_put(&p->folder, "other/d/f", SLICE("someone else's\n"));
+    want(p, p->f, "old\n");
+    p->plan.point_ms = 1000;
+    folder_path(&p->folder, "moved", s.moved);
+    folder_path(&p->folder, "ws", s.ws);
+    assert_int_equal(rename(s.ws, s.moved), 0);
+    assert_int_equal(symlink(folder_path(&p->folder, "other", other), s.ws), 0);
+    syscall_hook_arm(
+        &(struct syscall_hook){ .call = "lstat64", .name = "ws", .then = swap_back, .arg = &s });
+    assert_int_equal(look(p), ERR_OK);
+    assert_true(syscall_hook_fired());
+    assert_int_equal(p->preview.entry[0].seen.size, strlen("present\n"));
+    assert_int_equal(apply(p), ERR_OK);
+    assert_true(folder_is(&p->folder, "ws/d/f", "old\n"));
+    assert_true(folder_is(&p->folder, "other/d/f", "someone else's\n"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_saved_before_the_exchange_stays),
+        cmocka_unit_test(what_is_removed_before_the_exchange_stays_away),
+        cmocka_unit_test(what_cannot_be_given_back_is_in_the_record),
+        cmocka_unit_test(what_could_not_be_given_back_is_given_back_later),
+        cmocka_unit_test(what_is_saved_before_it_is_taken_away_stays),
+        cmocka_unit_test(what_is_saved_twice_is_the_newer_and_the_older_is_kept),
+        cmocka_unit_test(what_is_removed_before_it_is_taken_away_is_gone),
+        cmocka_unit_test(what_is_made_before_a_file_comes_back_stays),
+        cmocka_unit_test(a_file_that_shrinks_while_it_is_read_stays),
+        cmocka_unit_test(a_staged_file_that_was_touched_is_read),
+        cmocka_unit_test_setup_teardown(without_descriptors_it_is_said_so, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(another_project_of_that_name_stops_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_project_that_became_a_link_is_outside, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_link_that_becomes_the_project_again_is_not_followed,
+                                        set_up, tear_down),
+    };
+
+    if (access("/dev/shm", W_OK) == 0)
+        setenv("TMPDIR", "/dev/shm", 0);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

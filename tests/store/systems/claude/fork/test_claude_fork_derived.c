@@ -1,0 +1,79 @@
+#include "tests/test.h"
+
+#include "lite/base/buf.h"
+#include "store/systems/claude/fork/fork_derived.h"
+
+#define SOURCE(id, via) "{\"type\":\"claude_code_session\",\"id\":\"" id "\",\"via\":\"" via "\"}"
+#define ROW(list) "{\"type\":\"derived-from\",\"v\":1,\"sessions\":[" list "]}"
+
+static bool read(struct fork_derived *d, struct slice row)
+{
+    bool damaged;
+
+    assert_int_equal(fork_derived_read(d, row, &damaged), ERR_OK);
+    return damaged;
+}
+
+/* What a fork of "me" would say; ends d. */
+static void assert_says(struct fork_derived *d, const char *want)
+{
+    struct buf out = { 0 };
+    struct jsonout j;
+
+    jsonout_init(&j, &out);
+    assert_int_equal(fork_derived_write(d, SLICE("me"), &j), ERR_OK);
+    assert_non_null(buf_cstr(&out));
+    assert_string_equal(out.p, want);
+    buf_fini(&out);
+    fork_derived_fini(d);
+}
+
+static void the_newest_row_counts_and_the_source_comes_last(void **state)
+{
+    struct fork_derived d = { .any = false };
+
+    (void)state;
+    assert_false(read(&d, SLICE(ROW(SOURCE("a", "fork")))));
+    assert_false(read(&d, SLICE(ROW(SOURCE("b", "resume") "," SOURCE("b", "resume")))));
+    assert_true(d.any);
+    assert_says(&d, "[" SOURCE("b", "resume") "," SOURCE("me", "fork") "]");
+}
+
+static void a_row_that_is_damaged_only_adds(void **state)
+{
+    struct fork_derived d = { .any = false };
+
+    (void)state;
+    assert_false(read(&d, SLICE(ROW(SOURCE("a", "fork")))));
+    assert_true(read(&d, SLICE(ROW(SOURCE("b", "magic") "," SOURCE("c", "clear")))));
+    assert_true(read(&d, SLICE("{\"v\":2,\"sessions\":[]}")));
+    assert_says(&d, "[" SOURCE("a", "fork") "," SOURCE("c", "clear") "," SOURCE("me", "fork") "]");
+}
+
+static void rows_that_were_copied_name_their_session_once(void **state)
+{
+    struct fork_derived d = { .any = false };
+
+    (void)state;
+    assert_false(read(&d, SLICE(ROW(SOURCE("a", "resume")))));
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(fork_derived_copied(&d, SLICE("{\"forkedFrom\":{\"sessionId\":\"a\"}}")),
+                         ERR_OK);
+        assert_int_equal(fork_derived_copied(&d, SLICE("{\"forkedFrom\":{\"sessionId\":\"z\"}}")),
+                         ERR_OK);
+    }
+    assert_int_equal(fork_derived_copied(&d, SLICE("{\"forkedFrom\":{\"sessionId\":5}}")), ERR_OK);
+    assert_int_equal(fork_derived_copied(&d, SLICE("{}")), ERR_OK);
+    assert_says(&d, "[" SOURCE("a", "resume") "," SOURCE("z", "fork") "," SOURCE("me", "fork") "]");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_newest_row_counts_and_the_source_comes_last),
+        cmocka_unit_test(a_row_that_is_damaged_only_adds),
+        cmocka_unit_test(rows_that_were_copied_name_their_session_once),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

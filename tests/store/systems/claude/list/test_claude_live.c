@@ -1,0 +1,352 @@
+#include "tests/test.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "store/maintenance/trash_request.h"
+#include "store/systems/claude/claude.h"
+#include "tests/support/folder.h"
+
+#define ID "5e550000-0000-4000-8000-000000000001"
+#define NAME "cfg/projects/-p/" ID ".jsonl"
+
+/* A session of the directory "here", and a real process that calls itself as the agent does. It is the only one in the
+ * process table that the store is given: other agents of this machine do not count. */
+struct place {
+    struct folder folder;
+    struct store_env env;
+    struct store *store;
+    struct session_ref ref;
+    char config[4096], here[4096], path[4096], proc[4096];
+    pid_t child;
+};
+
+/* What happens while one waits, and the path it happens to: the linker puts this in front of the real nanosleep. */
+static struct {
+    void (*happens)(const char *path);
+    const char *path;
+} meanwhile;
+
+int __real_nanosleep(const struct timespec *time, struct timespec *left);
+int __wrap_nanosleep(const struct timespec *time, struct timespec *left);
+
+int __wrap_nanosleep(const struct timespec *time, struct timespec *left)
+{
+    if (!meanwhile.happens)
+        return __real_nanosleep(time, left);
+    meanwhile.happens(meanwhile.path);
+    return 0;
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static int set_up(void **state)
+{
+    struct place *p = calloc(1, sizeof *p);
+    char here[4096];
+
+    folder_make(&p->folder);
+    folder_dir(&p->folder, "here");
+    folder_dir(&p->folder, "cfg");
+    folder_path(&p->folder, "cfg", p->config);
+    folder_path(&p->folder, NAME, p->path);
+    folder_dir(&p->folder, "proc");
+    folder_path(&p->folder, "proc", p->proc);
+    assert_non_null(realpath(folder_path(&p->folder, "here", here), p->here));
+    p->env = (struct store_env){ .cwd = p->config, .now_ms = now_ms(), .proc_dir = p->proc };
+    assert_int_equal(claude_ops.open(&p->env, p->config, &p->store, NULL), ERR_OK);
+    p->ref = (struct session_ref){ .store = p->store,
+                                   .id = SLICE(ID),
+                                   .path = { p->path, strlen(p->path) },
+                                   .folder = SLICE("-p") };
+    *state = p;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct place *p = *state;
+
+    if (p->child > 0) {
+        kill(p->child, SIGKILL);
+        waitpid(p->child, NULL, 0);
+    }
+    store_close(p->store);
+    folder_remove(&p->folder);
+    free(p);
+    return 0;
+}
+
+static void write_session(struct place *p)
+{
+    char row[8192];
+    int n = snprintf(row, sizeof row,
+                     "{\"type\":\"user\",\"uuid\":\"1\",\"parentUuid\":null,\"cwd\":\"%s\","
+                     "\"message\":{\"role\":\"user\",\"content\":\"hello\"}}\n",
+                     p->here);
+
+    folder_put(&p->folder, NAME, (struct slice){ row, (size_t)n });
+}
+
+/* Puts a link to a process of the machine's table, or to a file of it, into the store's. */
+static void link_proc(struct place *p, const char *name)
+{
+    char from[64], to[4200];
+
+    snprintf(from, sizeof from, "/proc/%s", name);
+    snprintf(to, sizeof to, "%s/%s", p->proc, name);
+    assert_int_equal(symlink(from, to), 0);
+}
+
+/* A shell that waits, or does what it is told; comes back when it calls itself "claude". */
+static void start_agent(struct place *p, const char *cwd, const char *script, const char *option,
+                        const char *value)
+{
+    char variable[4200], byte;
+    int ends[2];
+
+    snprintf(variable, sizeof variable, "CLAUDE_CONFIG_DIR=%s", p->config);
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    p->child = fork();
+    assert_true(p->child >= 0);
+    if (p->child == 0) {
+        char *env[] = { variable, NULL };
+
+        if (chdir(cwd) == 0)
+            execle("/bin/sh", "claude", "-c", script, option, value, NULL, env);
+        _exit(1);
+    }
+    close(ends[1]);
+    assert_int_equal(read(ends[0], &byte, 1), 0); /* its end closes when the shell has begun */
+    close(ends[0]);
+    char pid[32];
+
+    snprintf(pid, sizeof pid, "%ld", (long)p->child);
+    link_proc(p, pid);
+    link_proc(p, "stat");
+}
+
+static struct live ask(struct place *p)
+{
+    const struct session_ref *ref = &p->ref;
+    struct live live;
+
+    assert_int_equal(store_live(&ref, 1, &live, NULL), ERR_OK);
+    return live;
+}
+
+#define WAIT "while :; do sleep 1; done"
+
+static void without_any_sign_a_session_is_quiet(void **state)
+{
+    write_session(*state);
+    assert_int_equal(ask(*state).state, LIVE_QUIET);
+}
+
+static void an_agent_started_with_its_id_may_write_to_it(void **state)
+{
+    struct place *p = *state;
+
+    write_session(p);
+    start_agent(p, "/", WAIT, "--resume", ID);
+    assert_int_equal(ask(p).state, LIVE_UNKNOWN);
+    assert_int_equal(ask(p).pid, p->child);
+}
+
+static void an_agent_in_its_directory_may_write_to_it(void **state)
+{
+    struct place *p = *state;
+
+    start_agent(p, p->here, WAIT, "--model", "x");
+    write_session(p);
+    assert_int_equal(ask(p).state, LIVE_UNKNOWN);
+    assert_int_equal(ask(p).pid, p->child);
+}
+
+static void an_agent_elsewhere_does_not_hold_it(void **state)
+{
+    struct place *p = *state;
+
+    start_agent(p, "/", WAIT, "--resume", "5e550000-0000-4000-8000-000000000002");
+    write_session(p);
+    assert_int_equal(ask(p).state, LIVE_QUIET);
+}
+
+/* Looked for as long as it takes: who writes has to get its turn. */
+static void while_an_agent_runs_a_file_that_changes_is_live(void **state)
+{
+    struct place *p = *state;
+    char script[4300];
+    int left = 100;
+
+    write_session(p);
+    assert_memory_equal(p->path, p->config,
+                        strlen(p->config)); /* a name that the shell need not quote */
+    snprintf(script, sizeof script, "while :; do echo >>\"$CLAUDE_CONFIG_DIR\"'%s'; done",
+             p->path + strlen(p->config));
+    start_agent(p, "/", script, "--model", "x");
+    while (ask(p).state == LIVE_QUIET && left-- > 0)
+        p->env.now_ms = now_ms();
+    assert_true(left > 0);
+}
+
+static void touch(const char *path)
+{
+    const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, { .tv_sec = 4000000000 } };
+
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static void stay(const char *path)
+{
+    (void)path;
+}
+
+/* A byte more, and the time is put back: clocks of file systems are coarse. */
+static void grow(const char *path)
+{
+    struct stat was;
+
+    assert_int_equal(stat(path, &was), 0);
+    assert_int_equal(truncate(path, was.st_size + 1), 0);
+    const struct timespec times[2] = { was.st_atim, was.st_mtim };
+
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static void another_time_or_another_size_is_a_change(void **state)
+{
+    static const struct {
+        void (*happens)(const char *path);
+        enum live_state is;
+    } want[] = { { stay, LIVE_QUIET }, { grow, LIVE_UNKNOWN }, { touch, LIVE_UNKNOWN } };
+    struct place *p = *state;
+
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        write_session(p);
+        meanwhile.path = p->path;
+        meanwhile.happens = want[i].happens;
+        enum live_state is = ask(p).state;
+
+        meanwhile.happens = NULL;
+        assert_int_equal(is, want[i].is);
+    }
+}
+
+/* Of a program that nobody knows for an agent, and that opens the file anew for each row, nothing else shows. */
+static void what_is_being_written_is_not_deleted(void **state)
+{
+    struct place *p = *state;
+    struct trash_request request;
+    struct arena a = { 0 };
+    int left = 100;
+
+    write_session(p);
+    p->child = fork();
+    assert_true(p->child >= 0);
+    while (p->child == 0) {
+        int fd = open(p->path, O_WRONLY | O_APPEND | O_CREAT, 0600);
+
+        if (fd < 0 || write(fd, "{}\n", 3) != 3 || close(fd))
+            _exit(1);
+    }
+    while (left-- > 0 && trash_request_make(&p->ref, SLICE(""), TRASH_REQUEST_ALL, &a, &request,
+                                            NULL) != ERR_LOCKED)
+        p->env.now_ms = now_ms();
+    assert_true(left >= 0);
+    arena_fini(&a);
+}
+
+static void who_has_it_open_has_it(void **state)
+{
+    struct place *p = *state;
+
+    write_session(p);
+    int fd = open(p->path, O_WRONLY | O_APPEND | O_CLOEXEC);
+
+    assert_true(fd >= 0);
+    assert_int_equal(ask(p).state, LIVE_RUNNING);
+    close(fd);
+    assert_int_equal(ask(p).state, LIVE_QUIET);
+}
+
+static void many_are_answered_like_one_after_the_other(void **state)
+{
+    struct place *p = *state;
+    struct session_ref gone = p->ref, other = p->ref;
+    const struct session_ref *ref[] = { &gone, &p->ref, &other };
+    char away[4096], beside[4096];
+    struct live live[3];
+
+    write_session(p);
+    folder_put(&p->folder, "cfg/projects/-p/other.jsonl", SLICE("{}\n"));
+    folder_path(&p->folder, "cfg/projects/-p/gone.jsonl", away);
+    folder_path(&p->folder, "cfg/projects/-p/other.jsonl", beside);
+    gone.path = (struct slice){ away, strlen(away) };
+    other.path = (struct slice){ beside, strlen(beside) };
+    int fd = open(p->path, O_WRONLY | O_APPEND | O_CLOEXEC);
+
+    assert_true(fd >= 0);
+    assert_int_equal(claude_ops.live_many(p->store, ref, 3, live, NULL), ERR_OK);
+    assert_int_equal(live[0].state, LIVE_QUIET);
+    assert_int_equal(live[1].state, LIVE_RUNNING);
+    assert_int_equal(live[2].state, LIVE_QUIET);
+    close(fd);
+}
+
+static void open_to_all(const struct place *p)
+{
+    static const char *const folders[] = { "", "cfg", "cfg/projects", "cfg/projects/-p" };
+    char path[4096];
+
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        assert_int_equal(chmod(folder_path(&p->folder, folders[i], path), 0755), 0);
+    assert_int_equal(chmod(p->path, 0644), 0);
+}
+
+static void what_belongs_to_another_user_is_not_known(void **state)
+{
+    struct place *p = *state;
+
+    write_session(p);
+    if (geteuid() != 0)
+        skip(); /* only root can make such a file */
+    open_to_all(p);
+    assert_int_equal(seteuid(54321), 0);
+    struct live live = ask(p);
+
+    assert_int_equal(seteuid(0), 0);
+    assert_int_equal(live.state, LIVE_UNKNOWN);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(without_any_sign_a_session_is_quiet),
+        TEST(an_agent_started_with_its_id_may_write_to_it),
+        TEST(an_agent_in_its_directory_may_write_to_it),
+        TEST(an_agent_elsewhere_does_not_hold_it),
+        TEST(while_an_agent_runs_a_file_that_changes_is_live),
+        TEST(another_time_or_another_size_is_a_change),
+        TEST(what_is_being_written_is_not_deleted),
+        TEST(who_has_it_open_has_it),
+        TEST(many_are_answered_like_one_after_the_other),
+        TEST(what_belongs_to_another_user_is_not_known),
+    };
+
+    signal(SIGIO, SIG_IGN);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

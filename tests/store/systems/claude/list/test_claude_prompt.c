@@ -1,0 +1,117 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "store/systems/claude/list/prompt.h"
+
+/* What the first prompt of these rows is, or which command stands in for it; "" for none. */
+static void expect(const char *head, const char *want)
+{
+    struct arena a = { 0 };
+    struct prompt prompt = { 0 };
+    char got[1000] = "";
+
+    assert_true(prompt_first((struct slice){ head, strlen(head) }, &a, &prompt));
+    struct slice text = prompt.text.p ? prompt.text : prompt.command;
+
+    assert_true(text.n < sizeof got);
+    if (text.n)
+        memcpy(got, text.p, text.n);
+    assert_string_equal(got, want);
+    arena_fini(&a);
+}
+
+#define USER(content) "{\"type\":\"user\",\"message\":{\"content\":" content "}}\n"
+
+static void the_first_real_text_is_the_prompt(void **state)
+{
+    (void)state;
+    expect(USER("\"  two\\nlines \""), "two lines");
+    expect(USER("\"\"")
+               USER("[{\"type\":\"text\",\"text\":\" \"},{\"type\":\"text\",\"text\":\"b\"}]"),
+           "b");
+    expect("{\"type\": \"user\",\"message\":{\"content\":\"spaced\"}}", "spaced");
+}
+
+static void rows_not_written_by_a_person_are_passed_over(void **state)
+{
+    (void)state;
+    expect("{\"type\":\"user\",\"isMeta\":true,\"message\":{\"content\":\"m\"}}\n" USER("\"x\""),
+           "x");
+    expect("{\"type\":\"user\",\"isCompactSummary\": true,\"message\":{\"content\":\"m\"}}\n" USER(
+               "\"x\""),
+           "x");
+    expect(USER("[{\"type\":\"tool_result\"},{\"type\":\"text\",\"text\":\"r\"}]") USER("\"x\""),
+           "x");
+    expect(USER("\"<local-command-stdout>o\"") USER("\"[Request interrupted by user]\"")
+               USER("\"x\""),
+           "x");
+    expect(USER("\"<Tag> stays\""), "<Tag> stays");
+    expect("{\"type\":\"user\",\"message\":{\"content\":\"torn", "");
+}
+
+static void a_command_stands_in_where_nothing_was_asked(void **state)
+{
+    (void)state;
+    expect(USER("\"<command-name>/one</command-name>\"")
+               USER("\"<command-name>/two</command-name>\""),
+           "/one");
+    expect(USER("\"<command-name>/one</command-name>\"") USER("\"x\""), "x");
+    expect(USER("\"a <bash-input> ls </bash-input>\""), "! ls");
+}
+
+static void pasted_blocks_are_unwrapped(void **state)
+{
+    (void)state;
+    expect(USER("\"a\\n\\n\\n<pasted_content id=\\\"ab12\\\">\\nbody\\n</pasted_content "
+                "id=\\\"ab12\\\">\\n\\nz\""),
+           "a bodyz");
+    expect(USER("\"<pasted_content id=\\\"ab12\\\">\\n\\n</pasted_content id=\\\"ab12\\\">z\""),
+           "z");
+    expect(USER("\"x <pasted_content id=\\\"ab12\\\">\\nb\\n</pasted_content id=\\\"ab13\\\">\""),
+           "x <pasted_content id=\"ab12\"> b </pasted_content id=\"ab13\">");
+}
+
+static void a_long_prompt_is_cut_at_200_units(void **state)
+{
+    char head[700], want[300];
+    char letters[300];
+
+    (void)state;
+    memset(letters, 'a', sizeof letters);
+    snprintf(head, sizeof head, USER("\"%.200s\""), letters);
+    snprintf(want, sizeof want, "%.200s", letters);
+    expect(head, want);
+    snprintf(head, sizeof head, USER("\"%.199s\xF0\x9F\x98\x80\""), letters);
+    snprintf(want, sizeof want, "%.199s\xE2\x80\xA6", letters);
+    expect(head, want);
+}
+
+static void media_speak_where_nothing_else_does(void **state)
+{
+    struct slice image = SLICE("{\"type\":\"user\",\"x\":{\"type\": \"image\"}}");
+
+    (void)state;
+    assert_true(slice_eq(prompt_media(image), SLICE("Image")));
+    assert_true(slice_eq(prompt_media(SLICE("{\"type\":\"user\",\"x\":{\"type\":\"document\"}}")),
+                         SLICE("Document")));
+    assert_int_equal(prompt_media(SLICE("{\"type\":\"x\",\"y\":{\"type\":\"image\"}}")).n, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_first_real_text_is_the_prompt),
+        cmocka_unit_test(rows_not_written_by_a_person_are_passed_over),
+        cmocka_unit_test(a_command_stands_in_where_nothing_was_asked),
+        cmocka_unit_test(pasted_blocks_are_unwrapped),
+        cmocka_unit_test(a_long_prompt_is_cut_at_200_units),
+        cmocka_unit_test(media_speak_where_nothing_else_does),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,90 @@
+#include "tests/test.h"
+
+#include "lite/base/time.h"
+#include "store/systems/claude/claude.h"
+#include "tests/support/folder.h"
+
+#define DAY INT64_C(86400000)
+
+static int64_t period(const char *settings)
+{
+    struct folder f;
+
+    folder_make(&f);
+    if (settings)
+        folder_put(&f, "settings.json", (struct slice){ settings, strlen(settings) });
+    int64_t ms = claude_retention(f.path);
+
+    folder_remove(&f);
+    return ms;
+}
+
+static void thirty_days_unless_the_settings_say_otherwise(void **state)
+{
+    (void)state;
+    assert_int_equal(period(NULL), 30 * DAY);
+    assert_int_equal(period("{\"theme\":\"dark\"}"), 30 * DAY);
+    assert_int_equal(period("{\"cleanupPeriodDays\":7}"), 7 * DAY);
+    assert_int_equal(period("{\"cleanupPeriodDays\":1,\"cleanupPeriodDays\":0.5}"), DAY / 2);
+    assert_int_equal(period("{\"cleanupPeriodDays\":99999}"), 99999 * DAY);
+}
+
+static void where_no_period_can_be_told_nothing_is_removed(void **state)
+{
+    static const char *const settings[] = {
+        "{\"cleanupPeriodDays\":7",
+        "[]",
+        "",
+        "{\"cleanupPeriodDays\":0}",
+        "{\"cleanupPeriodDays\":-1}",
+        "{\"cleanupPeriodDays\":\"7\"}",
+        "{\"cleanupPeriodDays\":1e999}",
+        "{\"cleanupPeriodDays\":null}",
+        "{\"cleanupPeriodDays\":1e18}",
+        "{\"cleanupPeriodDays\":00}",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        assert_true(period(settings[i]) == TIME_NONE);
+}
+
+static void a_row_says_when_it_goes(void **state)
+{
+    const char *const name = "projects/-w/5e550000-0000-4000-8000-000000000001.jsonl";
+    struct scope everything = { .all = true };
+    struct session_row *row = session_row_new();
+    struct session_ref ref;
+    struct arena a = { 0 };
+    struct folder f;
+    struct store *store;
+
+    (void)state;
+    folder_make(&f);
+    folder_put(&f, "settings.json", SLICE("{\"cleanupPeriodDays\":2}"));
+    folder_put(&f, name, SLICE("{\"type\":\"user\",\"message\":{\"content\":\"x\"}}\n"));
+    folder_mtime(&f, name, INT64_C(1700000000000) * 1000000);
+    struct store_env env = { .home = f.path, .cwd = f.path };
+
+    assert_int_equal(claude_ops.open(&env, f.path, &store, NULL), ERR_OK);
+    assert_int_equal(claude_ops.find(store, &everything,
+                                     SLICE("5e550000-0000-4000-8000-000000000001"), &a, &ref, NULL),
+                     ERR_OK);
+    assert_int_equal(claude_ops.describe(store, &everything, &ref, row, NULL), ERR_OK);
+
+    assert_int_equal(row->expires_ms, INT64_C(1700000000000) + 2 * DAY);
+    session_row_free(row);
+    store_close(store);
+    arena_fini(&a);
+    folder_remove(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(thirty_days_unless_the_settings_say_otherwise),
+        cmocka_unit_test(where_no_period_can_be_told_nothing_is_removed),
+        cmocka_unit_test(a_row_says_when_it_goes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,325 @@
+#include "tests/test.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "store/systems/claude/claude.h"
+#include "store/systems/claude/rewind/lastwrite.h"
+#include "store/systems/common/project_folder.h"
+#include "tests/support/folder.h"
+
+#define ID "5e550000-0000-4000-8000-000000000001"
+#define P1 "11110000-0000-4000-8000-000000000001"
+#define A1 "11110000-0000-4000-8000-000000000002"
+#define P2 "22220000-0000-4000-8000-000000000001"
+#define A2 "22220000-0000-4000-8000-000000000002"
+#define BACKUP "0123456789abcdef"
+
+struct place {
+    struct folder folder;
+    struct store_env env;
+    struct store *store;
+    struct session_ref ref;
+    struct buf rows;
+    char config[4096], cwd[4096], path[4096];
+    char session[4096]; /* from the folder */
+};
+
+static int set_up(void **state)
+{
+    struct place *p = calloc(1, sizeof *p);
+
+    folder_make(&p->folder);
+    folder_dir(&p->folder, "cfg/projects");
+    folder_dir(&p->folder, "ws");
+    folder_path(&p->folder, "cfg", p->config);
+    folder_path(&p->folder, "ws", p->cwd);
+    struct arena a = { 0 };
+
+    snprintf(p->session, sizeof p->session, "cfg/projects/%s/" ID ".jsonl",
+             project_folder_name(slice_of(p->cwd), &a).p);
+    arena_fini(&a);
+    folder_path(&p->folder, p->session, p->path);
+    p->env = (struct store_env){ .cwd = p->cwd, .claude_config_dir = p->config };
+    assert_int_equal(claude_ops.open(&p->env, p->config, &p->store, NULL), ERR_OK);
+    *state = p;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct place *p = *state;
+
+    store_close(p->store);
+    buf_fini(&p->rows);
+    folder_remove(&p->folder);
+    free(p);
+    return 0;
+}
+
+static void row(struct place *p, const char *uuid, const char *parent, const char *type,
+                const char *message)
+{
+    assert_int_equal(
+        buf_addf(&p->rows,
+                 "{\"parentUuid\":%s%s%s,\"type\":\"%s\",\"message\":%s,\"uuid\":\"%s\","
+                 "\"timestamp\":\"2026-03-01T10:00:00.000Z\",\"cwd\":\"%s\",\"sessionId\":\"" ID
+                 "\"}\n",
+                 parent ? "\"" : "", parent ? parent : "null", parent ? "\"" : "", type, message,
+                 uuid, p->cwd),
+        ERR_OK);
+}
+
+static void line(struct place *p, const char *text)
+{
+    assert_int_equal(buf_addf(&p->rows, "%s\n", text), ERR_OK);
+}
+
+static void turns(struct place *p)
+{
+    row(p, P1, NULL, "user", "{\"role\":\"user\",\"content\":\"first\"}");
+    row(p, A1, P1, "assistant",
+        "{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"ok\"}]}");
+    row(p, P2, A1, "user", "{\"role\":\"user\",\"content\":\"second\"}");
+    row(p, A2, P2, "assistant",
+        "{\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\",\"id\":\"t\",\"name\":"
+        "\"Bash\",\"input\":{}}]}");
+}
+
+#define SNAPSHOT(outer, inner, files, update)                                                      \
+    "{\"type\":\"file-history-snapshot\",\"messageId\":\"" outer                                   \
+    "\",\"snapshot\":{\"messageId\":\"" inner "\",\"trackedFileBackups\":{" files                  \
+    "},\"timestamp\":\"2026-03-01T10:00:00.000Z\"},\"isSnapshotUpdate\":" update "}"
+#define DELTA(message, prompt, path, name, version)                                                \
+    "{\"type\":\"file-history-delta\",\"messageId\":\"" message                                    \
+    "\",\"snapshotMessageId\":\"" prompt "\",\"trackingPath\":\"" path                             \
+    "\",\"backup\":{\"backupFileName\":" name ",\"version\":" version "}}"
+#define FILE_AT(path, name, version)                                                               \
+    "\"" path "\":{\"backupFileName\":" name ",\"version\":" version "}"
+
+static void write_session(struct place *p)
+{
+    folder_put(&p->folder, p->session, buf_slice(&p->rows));
+    p->ref = (struct session_ref){ .store = p->store,
+                                   .id = SLICE(ID),
+                                   .path = { p->path, strlen(p->path) } };
+}
+
+static enum err_code plan(struct place *p, const char *point, struct rewind_plan *out)
+{
+    struct err e;
+
+    return claude_ops.plan(p->store, &p->ref, (struct slice){ point, strlen(point) }, out, &e);
+}
+
+static const struct rewind_target *target_of(const struct place *p, const struct rewind_plan *plan,
+                                             const char *name)
+{
+    char path[4096];
+
+    snprintf(path, sizeof path, "%s/%s", p->cwd, name);
+    for (size_t i = 0; i < plan->n; i++)
+        if (strcmp(plan->target[i].path, path) == 0)
+            return &plan->target[i];
+    fail_msg("no target %s", path);
+    return NULL;
+}
+
+static void both_generations_of_rows_give_the_same_targets(void **state)
+{
+    struct place *p = *state;
+    static const char *const generations[2][3] = {
+        { SNAPSHOT(P1, P1, "", "false"),
+          SNAPSHOT(A1, P1, FILE_AT("a", "\"" BACKUP "@v1\"", "1") "," FILE_AT("b", "null", "1"),
+                   "true"),
+          SNAPSHOT(P2, P2, FILE_AT("a", "\"" BACKUP "@v2\"", "2"), "false") },
+        { SNAPSHOT(P1, P1, "", "false") "\n" DELTA(A1, P1, "a", "\"" BACKUP "@v1\"", "1"),
+          DELTA(A1, P1, "b", "null", "1"),
+          SNAPSHOT(P2, P2, FILE_AT("a", "\"" BACKUP "@v2\"", "2"), "false") },
+    };
+
+    for (int g = 0; g < 2; g++) {
+        struct rewind_plan out;
+
+        p->rows.n = 0;
+        turns(p);
+        for (int i = 0; i < 3; i++)
+            line(p, generations[g][i]);
+        write_session(p);
+        assert_int_equal(plan(p, P1, &out), ERR_OK);
+        assert_int_equal(out.n, 2);
+        assert_string_equal(out.root, p->cwd);
+        const struct rewind_target *a = target_of(p, &out, "a"), *b = target_of(p, &out, "b");
+
+        assert_int_equal(a->want, REWIND_BYTES);
+        assert_non_null(strstr(a->source.file, "/file-history/" ID "/" BACKUP "@v1"));
+        assert_non_null(strstr(a->last.file, "@v2"));
+        assert_int_equal(b->want, REWIND_ABSENT);
+        rewind_plan_fini(&out);
+    }
+}
+
+static void a_file_touched_later_goes_back_to_its_first_version(void **state)
+{
+    struct place *p = *state;
+    struct rewind_plan out;
+
+    turns(p);
+    line(p, SNAPSHOT(P1, P1, "", "false"));
+    line(p, SNAPSHOT(P2, P2, "", "false"));
+    line(p, DELTA(A2, P2, "late", "\"" BACKUP "@v1\"", "1"));
+    write_session(p);
+
+    assert_int_equal(plan(p, P1, &out), ERR_OK);
+    assert_non_null(strstr(target_of(p, &out, "late")->source.file, "@v1"));
+    assert_int_equal(out.notes, 1); /* a shell command ran */
+    rewind_plan_fini(&out);
+}
+
+static void a_turn_whose_row_was_lost_is_refused_not_guessed(void **state)
+{
+    struct place *p = *state;
+    struct rewind_plan out;
+    struct checkpoint_list list;
+
+    turns(p);
+    line(p, SNAPSHOT(P1, P1, FILE_AT("a", "\"" BACKUP "@v1\"", "1"), "false"));
+    line(p, DELTA(A2, P2, "b", "null", "1"));
+    write_session(p);
+
+    assert_int_equal(plan(p, P2, &out), ERR_NOT_FOUND);
+    assert_int_equal(claude_ops.checkpoints(p->store, &p->ref, &list, NULL), ERR_OK);
+    assert_int_equal(list.n, 2);
+    assert_non_null(list.checkpoint[1].why);
+    assert_true(slice_eq(list.checkpoint[1].prompt, SLICE("second")));
+    checkpoint_list_fini(&list);
+}
+
+static void what_is_no_prompt_is_no_point(void **state)
+{
+    struct place *p = *state;
+    struct rewind_plan out;
+
+    turns(p);
+    line(p, SNAPSHOT(P1, P1, "", "false"));
+    write_session(p);
+
+    assert_int_equal(plan(p, A1, &out), ERR_NOT_FOUND);
+    assert_int_equal(plan(p, P2, &out), ERR_NOT_FOUND);
+    assert_int_equal(plan(p, "ffff", &out), ERR_NOT_FOUND);
+    assert_int_equal(plan(p, "111", &out), ERR_NOT_FOUND); /* too short to be a prefix */
+    assert_int_equal(plan(p, "1111", &out), ERR_OK);
+    rewind_plan_fini(&out);
+}
+
+static void names_that_no_client_writes_are_refused(void **state)
+{
+    struct place *p = *state;
+    struct rewind_plan out;
+    static const char *const names[] = { "\"../../../etc/passwd\"",
+                                         "\"" BACKUP "@v\"",
+                                         "\"" BACKUP "@v1x\"",
+                                         "\"0123@v1\"",
+                                         "\"\"",
+                                         "7",
+                                         "\"0123456789ABCDEF@v1\"" };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char text[1024];
+
+        p->rows.n = 0;
+        turns(p);
+        snprintf(text, sizeof text,
+                 SNAPSHOT(P1, P1, "\"a\":{\"backupFileName\":%s,\"version\":1}", "false"),
+                 names[i]);
+        line(p, text);
+        write_session(p);
+        assert_int_equal(plan(p, P1, &out), ERR_OK);
+        assert_int_equal(out.target[0].want, REWIND_UNKNOWN);
+        rewind_plan_fini(&out);
+    }
+}
+
+static void tracking_paths_are_taken_from_the_sessions_directory(void **state)
+{
+    struct place *p = *state;
+    struct rewind_plan out;
+    char want[4096];
+
+    turns(p);
+    line(p,
+         SNAPSHOT(P1, P1, FILE_AT("../ws-out/./x", "null", "1") "," FILE_AT("/abs/y", "null", "1"),
+                  "false"));
+    write_session(p);
+
+    assert_int_equal(plan(p, P1, &out), ERR_OK);
+    folder_path(&p->folder, "ws-out/x", want);
+    assert_string_equal(out.target[0].path, want);
+    assert_string_equal(out.target[1].path, "/abs/y");
+    rewind_plan_fini(&out);
+}
+
+static void rows_of_a_dead_branch_do_not_count(void **state)
+{
+    struct place *p = *state;
+    struct rewind_plan out;
+
+    turns(p);
+    row(p, "33330000-0000-4000-8000-000000000001", A1, "user",
+        "{\"role\":\"user\",\"content\":\"instead\"}");
+    line(p, SNAPSHOT(P1, P1, "", "false"));
+    line(p, SNAPSHOT(P2, P2, FILE_AT("dead", "null", "1"), "false"));
+    write_session(p);
+
+    assert_int_equal(plan(p, P1, &out), ERR_OK);
+    assert_int_equal(out.n, 0);
+    assert_int_equal(plan(p, P2, &out), ERR_NOT_FOUND);
+    rewind_plan_fini(&out);
+}
+
+static void edits_of_the_last_turn_are_known_from_their_results(void **state)
+{
+    struct place *p = *state;
+    struct rewind_plan out;
+    char text[8192];
+
+    turns(p);
+    line(p, SNAPSHOT(P1, P1, FILE_AT("a", "\"" BACKUP "@v1\"", "1"), "false"));
+    line(p, SNAPSHOT(P2, P2, FILE_AT("a", "\"" BACKUP "@v1\"", "1"), "false"));
+    snprintf(text, sizeof text,
+             "{\"parentUuid\":\"" A2 "\",\"type\":\"user\",\"message\":{\"role\":\"user\","
+             "\"content\":[{\"type\":\"tool_result\","
+             "\"tool_use_id\":\"t\",\"content\":\"ok\"}]},\"uuid\":\"22220000-0000-4000-8000-"
+             "000000000003\",\"cwd\":\"%s\","
+             "\"toolUseResult\":{\"filePath\":\"%s/"
+             "a\",\"oldString\":\"b\",\"newString\":\"BB\",\"originalFile\":\"a b b\\n\","
+             "\"structuredPatch\":[],\"replaceAll\":%s}}",
+             p->cwd, p->cwd, "true");
+    line(p, text);
+    write_session(p);
+
+    assert_int_equal(plan(p, P1, &out), ERR_OK);
+    assert_true(out.target[0].has_last);
+    assert_true(slice_eq(out.target[0].last.bytes, SLICE("a BB BB\n")));
+    rewind_plan_fini(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(both_generations_of_rows_give_the_same_targets, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_file_touched_later_goes_back_to_its_first_version, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_turn_whose_row_was_lost_is_refused_not_guessed, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(what_is_no_prompt_is_no_point, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(names_that_no_client_writes_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(tracking_paths_are_taken_from_the_sessions_directory,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(rows_of_a_dead_branch_do_not_count, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(edits_of_the_last_turn_are_known_from_their_results, set_up,
+                                        tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,175 @@
+#include "tests/test.h"
+
+#include "lite/json/json.h"
+#include "store/systems/claude/show/restore.h"
+
+enum { MOST_ROWS = 8 };
+
+struct talk {
+    struct arena arena;
+    struct claude_restore_row row[MOST_ROWS];
+    struct claude_restore_rows restore_rows;
+};
+
+static void add(struct talk *t, enum claude_kind kind, const char *text)
+{
+    struct claude_restore_row *r = &t->row[t->restore_rows.n++];
+
+    assert_true(json_valid((struct slice){ text, strlen(text) }));
+    *r = (struct claude_restore_row){ .row = { text, strlen(text) }, .kind = (uint8_t)kind };
+}
+
+static void answer(struct talk *t, const char *text)
+{
+    add(t, CLAUDE_ASSISTANT, text);
+}
+
+static void begin(struct talk *t)
+{
+    *t = (struct talk){ 0 };
+    t->restore_rows = (struct claude_restore_rows){ .row = t->row, .arena = &t->arena };
+    add(t, CLAUDE_USER, "{\"message\":{\"content\":\"hello\"}}");
+}
+
+/* One letter a row: . stays, c stays and the session ended in its calls, u unanswered, t thoughts, b blank. */
+static void leaves(struct talk *t, const char *want)
+{
+    char got[MOST_ROWS + 1] = "";
+
+    struct claude_values unanswered = { 0 };
+
+    assert_int_equal(claude_hide_rows(&t->restore_rows, &unanswered), ERR_OK);
+    for (size_t i = 0; i < t->restore_rows.n; i++)
+        got[i] = t->row[i].cut ? 'c' : ".utb"[t->row[i].left_out];
+    assert_string_equal(got, want);
+    arena_fini(&t->arena);
+}
+
+#define CALL(id) "{\"type\":\"tool_use\",\"id\":\"" id "\"}"
+#define RESULT(id) "{\"type\":\"tool_result\",\"tool_use_id\":\"" id "\"}"
+#define TEXT(text) "{\"type\":\"text\",\"text\":\"" text "\"}"
+#define THOUGHT "{\"type\":\"thinking\",\"thinking\":\"hm\"}"
+#define ROW(content) "{\"message\":{\"content\":[" content "]}}"
+#define PART(id, content) "{\"message\":{\"id\":\"" id "\",\"content\":[" content "]}}"
+
+static void a_call_without_a_result_goes(void **state)
+{
+    (void)state;
+    struct talk t;
+
+    begin(&t);
+    answer(&t, ROW(CALL("1")));
+    add(&t, CLAUDE_USER, ROW(RESULT("1")));
+    answer(&t, ROW(TEXT("done")));
+    answer(&t, ROW(CALL("2")));
+    add(&t, CLAUDE_USER, ROW(TEXT("and now?")));
+    leaves(&t, "....u.");
+}
+
+static void calls_in_which_the_session_ended_stay(void **state)
+{
+    (void)state;
+    struct talk t;
+
+    begin(&t);
+    answer(&t, PART("m1", CALL("1")));
+    answer(&t, PART("m2", CALL("2")));
+    answer(&t, PART("m2", CALL("3")));
+    add(&t, CLAUDE_USER, ROW(RESULT("3")));
+    add(&t, CLAUDE_SYSTEM, "{}");
+    leaves(&t, ".uc...");
+}
+
+static void a_row_stays_while_one_of_its_calls_has_a_result(void **state)
+{
+    (void)state;
+    struct talk t;
+
+    begin(&t);
+    answer(&t, ROW(CALL("1") "," CALL("2")));
+    add(&t, CLAUDE_USER, ROW(RESULT("2")));
+    answer(&t, ROW(CALL("3") "," CALL("4")));
+    answer(&t, ROW(TEXT("done")));
+    leaves(&t, "...u.");
+}
+
+static void thoughts_stay_with_the_rest_of_their_message(void **state)
+{
+    (void)state;
+    struct talk t;
+
+    begin(&t);
+    answer(&t, PART("m1", THOUGHT));
+    answer(&t, PART("m1", TEXT("so")));
+    answer(&t, PART("m2", THOUGHT));
+    answer(&t, PART("m3", "{\"type\":\"redacted_thinking\"}," THOUGHT));
+    answer(&t, ROW(THOUGHT));
+    leaves(&t, "...ttt");
+}
+
+static void thoughts_go_with_the_call_that_went(void **state)
+{
+    (void)state;
+    struct talk t;
+
+    begin(&t);
+    answer(&t, PART("m1", THOUGHT));
+    answer(&t, PART("m1", CALL("1")));
+    answer(&t, ROW(TEXT("done")));
+    leaves(&t, ".tu.");
+}
+
+static void an_answer_of_blanks_goes(void **state)
+{
+    (void)state;
+    struct talk t;
+
+    begin(&t);
+    answer(&t, ROW(TEXT("\\n\\n \\u00a0")));
+    answer(&t, ROW(TEXT(" ") "," TEXT("")));
+    answer(&t, ROW(TEXT(" ") "," TEXT("x")));
+    answer(&t, ROW(TEXT(" ") "," THOUGHT));
+    answer(&t, ROW("{\"type\":\"text\"}"));
+    leaves(&t, ".bb..b");
+}
+
+static void what_has_no_blocks_stays(void **state)
+{
+    (void)state;
+    struct talk t;
+
+    begin(&t);
+    answer(&t, ROW(""));
+    answer(&t, "{\"message\":{\"content\":\" \"}}");
+    answer(&t, "{\"message\":7}");
+    answer(&t, "{}");
+    answer(&t, ROW("7,null"));
+    leaves(&t, "......");
+}
+
+static void only_answers_are_left_out(void **state)
+{
+    (void)state;
+    struct talk t;
+
+    begin(&t);
+    add(&t, CLAUDE_USER, ROW(TEXT(" ")));
+    add(&t, CLAUDE_SYSTEM, ROW(THOUGHT));
+    add(&t, CLAUDE_ATTACHMENT, ROW(CALL("1")));
+    leaves(&t, "....");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_call_without_a_result_goes),
+        cmocka_unit_test(calls_in_which_the_session_ended_stay),
+        cmocka_unit_test(a_row_stays_while_one_of_its_calls_has_a_result),
+        cmocka_unit_test(thoughts_stay_with_the_rest_of_their_message),
+        cmocka_unit_test(thoughts_go_with_the_call_that_went),
+        cmocka_unit_test(an_answer_of_blanks_goes),
+        cmocka_unit_test(what_has_no_blocks_stays),
+        cmocka_unit_test(only_answers_are_left_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

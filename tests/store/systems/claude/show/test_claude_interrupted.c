@@ -1,0 +1,193 @@
+#include "tests/test.h"
+
+#include "store/systems/claude/show/restore.h"
+
+enum { MOST_ROWS = 6 };
+
+struct end {
+    struct arena arena;
+    struct claude_restore_row row[MOST_ROWS];
+    struct claude_restore_rows restore_rows;
+};
+
+static struct end ends(void)
+{
+    return (struct end){ 0 };
+}
+
+static void add(struct end *t, enum claude_kind kind, const char *text)
+{
+    struct claude_restore_row *r = &t->row[t->restore_rows.n++];
+
+    *r = (struct claude_restore_row){ .row = { text, strlen(text) }, .kind = (uint8_t)kind };
+}
+
+static void is(struct end *t, enum interruption want, const char *prompt)
+{
+    struct slice got;
+
+    t->restore_rows.row = t->row;
+    t->restore_rows.arena = &t->arena;
+    assert_int_equal(claude_interruption(&t->restore_rows, &got), want);
+    assert_int_equal(got.n, strlen(prompt));
+    assert_true(slice_eq(got, (struct slice){ prompt, strlen(prompt) }));
+    arena_fini(&t->arena);
+}
+
+#define PROMPT "{\"message\":{\"content\":\"do it\"}}"
+#define SAID(text) "{\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"" text "\"}]}}"
+#define RESULT "{\"message\":{\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"1\"}]}}"
+#define ANSWER                                                                                     \
+    "{\"message\":{\"stop_reason\":null,\"content\":[{\"type\":\"text\",\"text\":\"ok\"}]}}"
+#define CALLING                                                                                    \
+    "{\"message\":{\"stop_reason\":\"tool_use\",\"content\":[{\"type\":\"text\",\"text\":\"ok\"}]" \
+    "}}"
+
+static void an_answer_ends_the_turn(void **state)
+{
+    (void)state;
+    struct end t = ends();
+
+    add(&t, CLAUDE_USER, PROMPT);
+    add(&t, CLAUDE_ASSISTANT, ANSWER);
+    add(&t, CLAUDE_SYSTEM, "{}");
+    is(&t, INTERRUPTION_NONE, "");
+}
+
+static void nothing_at_all_is_no_interruption(void **state)
+{
+    (void)state;
+    struct end t = ends();
+
+    is(&t, INTERRUPTION_NONE, "");
+    t = ends();
+    add(&t, CLAUDE_SYSTEM, "{}");
+    is(&t, INTERRUPTION_NONE, "");
+}
+
+static void a_tool_result_is_a_cut_turn(void **state)
+{
+    (void)state;
+    struct end t = ends();
+
+    add(&t, CLAUDE_ASSISTANT, CALLING);
+    add(&t, CLAUDE_USER, RESULT);
+    add(&t, CLAUDE_ATTACHMENT, "{\"attachment\":{\"type\":\"prompt_snapshot\"}}");
+    is(&t, INTERRUPTION_TURN, "");
+}
+
+static void an_answer_that_was_about_to_call_is_a_cut_turn(void **state)
+{
+    (void)state;
+    struct end t = ends();
+
+    add(&t, CLAUDE_USER, PROMPT);
+    add(&t, CLAUDE_ASSISTANT, CALLING);
+    is(&t, INTERRUPTION_TURN, "");
+
+    t = ends();
+    add(&t, CLAUDE_ASSISTANT, ANSWER);
+    add(&t, CLAUDE_ASSISTANT, ANSWER);
+    t.row[1].left_out = ROW_HIDDEN_UNANSWERED;
+    is(&t, INTERRUPTION_TURN, "");
+}
+
+static void a_prompt_can_be_asked_again(void **state)
+{
+    (void)state;
+    struct end t = ends();
+
+    add(&t, CLAUDE_ASSISTANT, ANSWER);
+    add(&t, CLAUDE_USER, PROMPT);
+    add(&t, CLAUDE_ATTACHMENT, "{\"attachment\":{\"type\":\"date\"}}");
+    add(&t, CLAUDE_ASSISTANT, ANSWER);
+    t.row[3].left_out = ROW_HIDDEN_THINKING;
+    is(&t, INTERRUPTION_PROMPT, PROMPT);
+}
+
+static void an_error_of_the_api_is_no_answer(void **state)
+{
+    (void)state;
+    struct end t = ends();
+
+    add(&t, CLAUDE_USER, PROMPT);
+    add(&t, CLAUDE_ASSISTANT, "{\"isApiErrorMessage\":true,\"message\":{\"content\":[]}}");
+    is(&t, INTERRUPTION_PROMPT, PROMPT);
+}
+
+static void who_stopped_the_turn_does_not_want_it_continued(void **state)
+{
+    (void)state;
+    struct end t = ends();
+
+    add(&t, CLAUDE_USER, RESULT);
+    add(&t, CLAUDE_USER, SAID("[Request interrupted by user for tool use]"));
+    is(&t, INTERRUPTION_NONE, "");
+    t = ends();
+    add(&t, CLAUDE_USER, "{\"message\":{\"content\":\"[Request interrupted by user]\"}}");
+    is(&t, INTERRUPTION_NONE, "");
+}
+
+static void a_turn_that_ended_by_itself_too_early_is_cut(void **state)
+{
+    (void)state;
+    struct end t = ends();
+
+    add(&t, CLAUDE_USER, SAID("[This turn ended before it finished.]"));
+    is(&t, INTERRUPTION_TURN, "");
+}
+
+static void local_commands_need_no_answer(void **state)
+{
+    (void)state;
+    struct end t = ends();
+
+    add(&t, CLAUDE_ASSISTANT, ANSWER);
+    add(&t, CLAUDE_USER, SAID("<command-name>/clear</command-name>"));
+    add(&t, CLAUDE_USER, SAID("<local-command-stdout></local-command-stdout>"));
+    add(&t, CLAUDE_USER, SAID("<bash-input>ls</bash-input>"));
+    add(&t, CLAUDE_USER, SAID("<bash-stdout></bash-stdout>"));
+    is(&t, INTERRUPTION_NONE, "");
+}
+
+static void what_the_client_says_to_itself_is_no_prompt(void **state)
+{
+    (void)state;
+    struct end t = ends();
+
+    add(&t, CLAUDE_USER, "{\"isMeta\":true,\"message\":{\"content\":\"note\"}}");
+    is(&t, INTERRUPTION_NONE, "");
+    t = ends();
+    add(&t, CLAUDE_USER, "{\"isCompactSummary\":true,\"message\":{\"content\":\"so far\"}}");
+    is(&t, INTERRUPTION_NONE, "");
+}
+
+static void a_queued_command_is_a_prompt(void **state)
+{
+    (void)state;
+    struct end t = ends();
+    static const char queued[] =
+        "{\"attachment\":{\"type\":\"queued_command\",\"prompt\":\"and\"}}";
+
+    add(&t, CLAUDE_ASSISTANT, ANSWER);
+    add(&t, CLAUDE_ATTACHMENT, queued);
+    is(&t, INTERRUPTION_PROMPT, queued);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_answer_ends_the_turn),
+        cmocka_unit_test(nothing_at_all_is_no_interruption),
+        cmocka_unit_test(a_tool_result_is_a_cut_turn),
+        cmocka_unit_test(an_answer_that_was_about_to_call_is_a_cut_turn),
+        cmocka_unit_test(a_prompt_can_be_asked_again),
+        cmocka_unit_test(an_error_of_the_api_is_no_answer),
+        cmocka_unit_test(who_stopped_the_turn_does_not_want_it_continued),
+        cmocka_unit_test(a_turn_that_ended_by_itself_too_early_is_cut),
+        cmocka_unit_test(local_commands_need_no_answer),
+        cmocka_unit_test(what_the_client_says_to_itself_is_no_prompt),
+        cmocka_unit_test(a_queued_command_is_a_prompt),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

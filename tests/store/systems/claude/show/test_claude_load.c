@@ -1,0 +1,407 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "lite/json/json.h"
+#include "store/api/store.h"
+#include "store/systems/claude/claude.h"
+#include "support/transcript_writer.h"
+
+/* What a person would see, as one text: the ids, each with a letter for each flag. */
+static void describe(const struct transcript *t, char out[4096])
+{
+    struct buf row = { 0 };
+    size_t at = 0;
+
+    out[0] = '\0';
+    for (size_t i = 0; i < t->n; i++) {
+        struct arena a = { 0 };
+        struct slice id = SLICE("?");
+        unsigned f = t->message[i].flags;
+
+        assert_int_equal(transcript_read(t, i, &row, NULL), ERR_OK);
+        json_get_text(buf_slice(&row), "uuid", &a, &id);
+        at += (size_t)snprintf(
+            out + at, 4096 - at, "%s%.*s%s%s%s%s%s%s%s%s", i ? " " : "", SLICE_ARG(id),
+            f & MESSAGE_META ? "+meta" : "", f & MESSAGE_SEAM ? "+seam" : "",
+            f & MESSAGE_SUMMARY ? "+summary" : "", f & MESSAGE_BRANCHED ? "+branched" : "",
+            f & MESSAGE_BROKEN ? "+broken" : "", f & MESSAGE_GAP ? "+gap" : "",
+            f & MESSAGE_CLEARED ? "+cleared" : "", f & MESSAGE_LEFT_OUT ? "-" : "");
+        arena_fini(&a);
+    }
+    buf_fini(&row);
+}
+
+static struct transcript *load(struct transcript_writer *t)
+{
+    struct session_ref ref = transcript_writer_ref(t);
+    struct transcript *out = NULL;
+
+    assert_int_equal(claude_load(NULL, &ref, NULL, &out, NULL), ERR_OK);
+    return out;
+}
+
+static void expect(struct transcript_writer *t, const char *want)
+{
+    struct transcript *got = load(t);
+    char text[4096];
+
+    describe(got, text);
+    transcript_free(got);
+    assert_string_equal(text, want);
+    transcript_writer_end(t);
+}
+
+static void a_cleared_one_is_read_and_says_so(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+
+    transcript_writer_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":null,\"explicit\":true}\n");
+    expect(&t, "u1- a1- u2- a2+cleared-");
+}
+
+static void what_a_resume_does_not_load_is_marked(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+
+    transcript_writer_row(
+        &t, "assistant", "a3", "a2",
+        "\"message\":{\"id\":\"m\",\"content\":[{\"type\":\"tool_use\",\"id\":\"x\"}]}");
+    transcript_writer_user(&t, "u4", "a3");
+    transcript_writer_row(&t, "assistant", "a4", "u4",
+                          "\"message\":{\"id\":\"n\",\"content\":[{\"type\":\"thinking\"}]}");
+    transcript_writer_user(&t, "u5", "a4");
+    expect(&t, "u1 a1 u2 a2 a3- u4 a4- u5");
+}
+
+static void nothing_of_a_sub_agent_is_marked(void **state)
+{
+    (void)state;
+    struct transcript_writer t;
+
+    transcript_writer_begin(&t);
+    transcript_writer_row(&t, "user", "u1", "",
+                          "\"isSidechain\":true,\"message\":{\"content\":\"x\"}");
+    transcript_writer_row(
+        &t, "assistant", "a1", "u1",
+        "\"isSidechain\":true,\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"y\"}]}");
+    expect(&t, "u1 a1");
+}
+
+static void what_a_compaction_kept_is_loaded(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+
+    transcript_writer_row(
+        &t, "system", "c", "",
+        "\"subtype\":\"compact_boundary\",\"logicalParentUuid\":\"a2\",\"compactMetadata\":"
+        "{\"preservedMessages\":{\"anchorUuid\":\"s\",\"uuids\":[\"u2\",\"a2\"]}}");
+    transcript_writer_row(&t, "user", "s", "c",
+                          "\"isCompactSummary\":true,\"message\":{\"content\":\"s\"}");
+    transcript_writer_user(&t, "u3", "s");
+    expect(&t, "u1- a1- u2 a2 c+seam s+summary u3");
+}
+
+static void a_conversation_is_read_from_root_to_leaf(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+
+    expect(&t, "u1 a1 u2 a2");
+}
+
+static void the_branch_that_a_last_prompt_row_names_is_shown(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+
+    transcript_writer_user(&t, "u3", "a1");
+    transcript_writer_assistant(&t, "a3", "u3");
+    transcript_writer_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":\"a2\"}\n");
+    expect(&t, "u1 a1+branched u2 a2");
+}
+
+static void a_later_row_that_follows_the_named_one_wins(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+
+    transcript_writer_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":\"a1\",\"explicit\":true}\n");
+    transcript_writer_user(&t, "u3", "a1");
+    transcript_writer_assistant(&t, "a3", "u3");
+    expect(&t, "u1 a1+branched u3 a3");
+}
+
+static void a_branch_without_a_last_prompt_row_is_not_taken(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+
+    transcript_writer_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":\"a2\"}\n");
+    transcript_writer_user(&t, "u3", "a1");
+    expect(&t, "u1 a1+branched u2 a2");
+}
+
+static void a_last_prompt_row_that_names_nothing_is_passed_over(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+
+    transcript_writer_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":\"a1\",\"explicit\":true}\n");
+    transcript_writer_raw(&t, "{\"type\":\"last-prompt\",\"lastPrompt\":\"u2\"}\n");
+    expect(&t, "u1 a1+branched");
+}
+
+static void what_lies_above_a_compaction_is_shown_too(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+
+    transcript_writer_row(&t, "system", "c", "",
+                          "\"subtype\":\"compact_boundary\",\"logicalParentUuid\":\"a2\","
+                          "\"compactMetadata\":{\"trigger\":\"auto\"}");
+    transcript_writer_row(
+        &t, "user", "s", "c",
+        "\"isCompactSummary\":true,\"message\":{\"role\":\"user\",\"content\":\"short\"}");
+    transcript_writer_assistant(&t, "a3", "s");
+    expect(&t, "u1- a1- u2- a2- c+seam s+summary a3");
+}
+
+static void a_compaction_that_does_not_name_its_past_follows_the_row_before(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+
+    transcript_writer_row(&t, "system", "c", "",
+                          "\"subtype\":\"compact_boundary\",\"compactMetadata\":{}");
+    transcript_writer_user(&t, "u3", "c");
+    expect(&t, "u1- a1- u2- a2- c+seam u3");
+}
+
+static void a_missing_parent_is_bridged_and_marked(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+
+    transcript_writer_user(&t, "u3", "nowhere");
+    transcript_writer_assistant(&t, "a3", "u3");
+    expect(&t, "u1 a1 u2 a2 u3+gap a3");
+}
+
+static void a_missing_parent_is_bridged_by_time(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+
+    transcript_writer_user(&t, "u3", "a1");
+    t.rows = 1; /* the time of a1 */
+    transcript_writer_user(&t, "u4", "nowhere");
+    expect(&t, "u1 a1+branched u4+gap");
+}
+
+static void a_circle_is_left_where_it_closes(void **state)
+{
+    (void)state;
+    struct transcript_writer t;
+
+    transcript_writer_begin(&t);
+    transcript_writer_user(&t, "u0", "");
+    transcript_writer_user(&t, "u1", "a1");
+    transcript_writer_assistant(&t, "a1", "u1");
+    expect(&t, "u0 u1+gap a1");
+}
+
+static void a_row_that_is_its_own_parent_ends_the_way(void **state)
+{
+    (void)state;
+    struct transcript_writer t;
+
+    transcript_writer_begin(&t);
+    transcript_writer_user(&t, "u1", "u1");
+    expect(&t, "u1+gap");
+}
+
+static void broken_lines_stand_where_they_are_in_the_file(void **state)
+{
+    (void)state;
+    struct transcript_writer t;
+
+    transcript_writer_begin(&t);
+    transcript_writer_raw(&t, "{\"type\":\"user\"\n");
+    transcript_writer_user(&t, "u1", "");
+    transcript_writer_raw(&t, "not json\n\n");
+    transcript_writer_assistant(&t, "a1", "u1");
+    transcript_writer_raw(&t, "{\"type\":\"user\",\"uu");
+
+    struct transcript *got = load(&t);
+    char text[4096];
+
+    describe(got, text);
+    assert_string_equal(text, "?+broken u1 ?+broken a1");
+    assert_true(got->torn_tail);
+    assert_int_equal(got->broken, 2);
+    transcript_free(got);
+    transcript_writer_end(&t);
+}
+
+static void results_of_parallel_calls_are_part_of_it(void **state)
+{
+    (void)state;
+    struct transcript_writer t;
+    static const char call[] =
+        "\"message\":{\"id\":\"m\",\"content\":[{\"type\":\"tool_use\",\"id\":\"%s\"}]}";
+    static const char result[] =
+        "\"message\":{\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"%s\"}]}";
+    char rest[200];
+
+    transcript_writer_begin(&t);
+    transcript_writer_user(&t, "u1", "");
+    snprintf(rest, sizeof rest, call, "t1");
+    transcript_writer_row(&t, "assistant", "a1", "u1", rest);
+    snprintf(rest, sizeof rest, call, "t2");
+    transcript_writer_row(&t, "assistant", "a2", "a1", rest);
+    snprintf(rest, sizeof rest, result, "t1");
+    transcript_writer_row(&t, "user", "r1", "a1", rest);
+    snprintf(rest, sizeof rest, result, "t2");
+    transcript_writer_row(&t, "user", "r2", "a2", rest);
+    transcript_writer_assistant(&t, "a3", "r2");
+    expect(&t, "u1 a1 a2 r1 r2 a3");
+}
+
+static void side_talk_and_progress_are_left_out_and_meta_is_marked(void **state)
+{
+    (void)state;
+    struct transcript_writer t;
+
+    transcript_writer_begin(&t);
+    transcript_writer_user(&t, "u1", "");
+    transcript_writer_row(&t, "user", "x1", "u1", "\"isSidechain\":true");
+    transcript_writer_row(&t, "progress", "p1", "u1", "");
+    transcript_writer_row(&t, "user", "m1", "p1", "\"isMeta\":true");
+    transcript_writer_row(&t, "attachment", "t1", "m1", "\"attachment\":{\"type\":\"todo\"}");
+    expect(&t, "u1 m1+meta t1");
+}
+
+static void a_tail_is_the_end_of_the_whole(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+    struct session_ref ref = transcript_writer_ref(&t);
+    struct transcript *got;
+    char text[4096];
+
+    assert_int_equal(claude_tail(NULL, &ref, 400, &got, NULL), ERR_OK);
+
+    describe(got, text);
+    assert_string_equal(text, "u2 a2");
+    assert_true(got->partial);
+    transcript_free(got);
+
+    assert_int_equal(claude_tail(NULL, &ref, 1 << 20, &got, NULL), ERR_OK);
+    describe(got, text);
+    assert_string_equal(text, "u1 a1 u2 a2");
+    assert_false(got->partial);
+    transcript_free(got);
+    transcript_writer_end(&t);
+}
+
+static void a_tail_grows_until_it_holds_a_row(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+    struct session_ref ref = transcript_writer_ref(&t);
+    struct transcript *got;
+    char text[4096];
+
+    assert_int_equal(claude_tail(NULL, &ref, 20, &got, NULL), ERR_OK);
+
+    describe(got, text);
+    assert_string_equal(text, "a2");
+    transcript_free(got);
+    transcript_writer_end(&t);
+}
+
+static void a_row_that_was_cut_off_is_stale(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+    struct transcript *got = load(&t);
+    struct buf row = { 0 };
+
+    assert_int_equal(truncate(t.path, 300), 0);
+
+    assert_int_equal(transcript_read(got, 0, &row, NULL), ERR_OK);
+    assert_int_equal(transcript_read(got, 3, &row, NULL), ERR_STALE);
+    buf_fini(&row);
+    transcript_free(got);
+    transcript_writer_end(&t);
+}
+
+static void a_long_chain_is_walked_in_bounded_time(void **state)
+{
+    (void)state;
+    enum { LONG = 50000 };
+    struct transcript_writer t;
+    char id[16], parent[16] = "";
+
+    transcript_writer_begin(&t);
+    for (int i = 0; i < LONG; i++) {
+        snprintf(id, sizeof id, "n%d", i);
+        transcript_writer_user(&t, id, parent);
+        memcpy(parent, id, sizeof id);
+    }
+
+    struct transcript *got = load(&t);
+
+    assert_int_equal(got->n, LONG);
+    assert_int_equal(got->message[LONG - 1].line, LONG - 1);
+    transcript_free(got);
+    transcript_writer_end(&t);
+}
+
+static void an_empty_file_is_an_empty_conversation(void **state)
+{
+    (void)state;
+    struct transcript_writer t;
+
+    transcript_writer_begin(&t);
+    expect(&t, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_cleared_one_is_read_and_says_so),
+        cmocka_unit_test(what_a_resume_does_not_load_is_marked),
+        cmocka_unit_test(nothing_of_a_sub_agent_is_marked),
+        cmocka_unit_test(what_a_compaction_kept_is_loaded),
+        cmocka_unit_test(a_conversation_is_read_from_root_to_leaf),
+        cmocka_unit_test(the_branch_that_a_last_prompt_row_names_is_shown),
+        cmocka_unit_test(a_later_row_that_follows_the_named_one_wins),
+        cmocka_unit_test(a_branch_without_a_last_prompt_row_is_not_taken),
+        cmocka_unit_test(a_last_prompt_row_that_names_nothing_is_passed_over),
+        cmocka_unit_test(what_lies_above_a_compaction_is_shown_too),
+        cmocka_unit_test(a_compaction_that_does_not_name_its_past_follows_the_row_before),
+        cmocka_unit_test(a_missing_parent_is_bridged_and_marked),
+        cmocka_unit_test(a_missing_parent_is_bridged_by_time),
+        cmocka_unit_test(a_circle_is_left_where_it_closes),
+        cmocka_unit_test(a_row_that_is_its_own_parent_ends_the_way),
+        cmocka_unit_test(broken_lines_stand_where_they_are_in_the_file),
+        cmocka_unit_test(results_of_parallel_calls_are_part_of_it),
+        cmocka_unit_test(side_talk_and_progress_are_left_out_and_meta_is_marked),
+        cmocka_unit_test(a_tail_is_the_end_of_the_whole),
+        cmocka_unit_test(a_tail_grows_until_it_holds_a_row),
+        cmocka_unit_test(a_row_that_was_cut_off_is_stale),
+        cmocka_unit_test(a_long_chain_is_walked_in_bounded_time),
+        cmocka_unit_test(an_empty_file_is_an_empty_conversation),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,446 @@
+#include "tests/test.h"
+
+#include <stdlib.h>
+
+#include "lite/json/json.h"
+#include "store/systems/claude/claude.h"
+#include "support/transcript_writer.h"
+
+#define NO_ID ((struct slice){ NULL, 0 })
+
+static const struct store_env env = { .home = "/nowhere", .now_ms = 1772359202000 };
+static const struct store somewhere = { .ops = &claude_ops, .env = &env };
+
+static enum err_code restore_at(struct transcript_writer *t, struct slice at, struct restore *out,
+                                struct err *e)
+{
+    struct session_ref ref = transcript_writer_ref(t);
+
+    return claude_restore(&somewhere, &ref, at, out, e);
+}
+
+static bool says(struct slice row, const char *text)
+{
+    return memmem(row.p, row.n, text, strlen(text)) != NULL;
+}
+
+/* The ids of the messages; of what is added "+go" for the one that says to continue, "+none" for the answer that says
+ * nothing, "+cut" for the result of a call that was cut. */
+static void ids_of(const struct restore *r, char out[1024])
+{
+    size_t at = 0;
+
+    out[0] = '\0';
+    for (size_t i = 0; i < r->messages; i++) {
+        struct arena a = { 0 };
+        struct slice id = SLICE("?");
+        bool go = json_get_true(r->messages_json[i], "isMeta") && i + 1 == r->messages;
+
+        assert_true(json_valid(r->messages_json[i]));
+        json_get_text(r->messages_json[i], "uuid", &a, &id);
+        if (go && id.n == 36)
+            id = SLICE("+go");
+        else if (id.n == 1 && says(r->messages_json[i], "No response requested."))
+            id = SLICE("+none");
+        else if (id.n == 1 && says(r->messages_json[i], "[Tool call interrupted: "))
+            id = SLICE("+cut");
+        at += (size_t)snprintf(out + at, 1024 - at, "%s%.*s", i ? " " : "", SLICE_ARG(id));
+        arena_fini(&a);
+    }
+}
+
+static void gives_at(struct transcript_writer *t, const char *id, const char *want)
+{
+    struct restore r;
+    char got[1024];
+
+    assert_int_equal(restore_at(t, (struct slice){ id, strlen(id) }, &r, NULL), ERR_OK);
+    ids_of(&r, got);
+    assert_string_equal(got, want);
+    restore_fini(&r);
+}
+
+/* Restores the session, compares its messages and ends the talk. */
+static void gives(struct transcript_writer *t, const char *want)
+{
+    gives_at(t, "", want);
+    transcript_writer_end(t);
+}
+
+static void last_prompt(struct transcript_writer *t, const char *leaf, const char *rest)
+{
+    char row[256];
+
+    snprintf(row, sizeof row, "{\"type\":\"last-prompt\",\"leafUuid\":%s%s}\n", leaf, rest);
+    transcript_writer_raw(t, row);
+}
+
+static void the_whole_conversation_comes_back(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+
+    gives(&t, "u1 a1 u2 a2");
+}
+
+static void rows_come_back_byte_for_byte(void **state)
+{
+    (void)state;
+    struct transcript_writer t;
+    struct restore r;
+    static const char row[] = "{ \"type\":\"user\",\"uuid\":\"u1\",\"n\":1e400,\"s\":\"\\ud800\","
+                              "\"message\":{\"content\":\"x\"} }";
+
+    transcript_writer_begin(&t);
+    transcript_writer_raw(&t, row);
+    transcript_writer_raw(&t, "\n");
+
+    assert_int_equal(restore_at(&t, NO_ID, &r, NULL), ERR_OK);
+    assert_int_equal(r.messages, 2);
+    assert_true(slice_eq(r.messages_json[0], SLICE(row)));
+    restore_fini(&r);
+    transcript_writer_end(&t);
+}
+
+/* Above 5 MiB a boundary makes what lies before it unreachable; what is asked for is found all the same. */
+static void before_the_boundary_of_a_large_file_only_what_is_asked_for_comes_back(void **state)
+{
+    (void)state;
+    struct transcript_writer t;
+    char *pad = malloc(6 << 20);
+
+    assert_non_null(pad);
+    memset(pad, ' ', 6 << 20);
+    pad[(6 << 20) - 1] = '\0';
+    transcript_writer_begin(&t);
+    transcript_writer_user(&t, "u1", "");
+    transcript_writer_assistant(&t, "a1", "u1");
+    transcript_writer_raw(&t, pad);
+    transcript_writer_raw(&t, "\n");
+    transcript_writer_raw(
+        &t, "{\"type\":\"system\",\"subtype\":\"compact_boundary\",\"uuid\":\"c\"}\n");
+    transcript_writer_user(&t, "u2", "a1");
+    transcript_writer_assistant(&t, "a2", "u2");
+    free(pad);
+    gives_at(&t, "a1", "u1 a1");
+    gives(&t, "u2 a2");
+}
+
+static void an_explicit_leaf_is_where_it_ends(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+
+    last_prompt(&t, "\"a1\"", ",\"explicit\":true");
+    gives(&t, "u1 a1");
+}
+
+static void a_row_that_came_to_follow_the_leaf_later_counts(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+
+    last_prompt(&t, "\"a1\"", ",\"explicit\":true");
+    transcript_writer_user(&t, "u3", "a1");
+    transcript_writer_assistant(&t, "a3", "u3");
+    transcript_writer_raw(&t, "{\"type\":\"custom-title\",\"customTitle\":\"T\"}\n");
+    gives(&t, "u1 a1 u3 a3");
+}
+
+static void a_branch_that_no_last_prompt_names_is_ignored(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+
+    last_prompt(&t, "\"a2\"", "");
+    transcript_writer_user(&t, "u3", "a1");
+    transcript_writer_assistant(&t, "a3", "u3");
+    gives(&t, "u1 a1 u2 a2");
+}
+
+static void a_leaf_of_null_begins_anew(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+
+    last_prompt(&t, "null", ",\"explicit\":true");
+    gives_at(&t, "", "");
+    transcript_writer_user(&t, "u3", "");
+    gives(&t, "u3 +none");
+}
+
+static void an_unknown_leaf_is_no_leaf(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+
+    last_prompt(&t, "\"a1\"", ",\"explicit\":true");
+    last_prompt(&t, "null", "");
+    gives_at(&t, "", "u1 a1");
+    last_prompt(&t, "\"00000000-0000-0000-0000-000000000000\"", ",\"explicit\":true");
+    gives_at(&t, "", "u1 a1 u2 a2");
+    last_prompt(&t, "\"gone\"", "");
+    gives(&t, "u1 a1 u2 a2");
+}
+
+static void an_ordinary_leaf_is_passed_by_what_follows_it_anywhere(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+
+    last_prompt(&t, "\"a1\"", "");
+    gives_at(&t, "", "u1 a1 u2 a2");
+    transcript_writer_user(&t, "u3", "u1");
+    gives(&t, "u1 a1");
+}
+
+static void an_ordinary_leaf_that_repeats_an_explicit_one_changes_nothing(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+
+    last_prompt(&t, "\"a1\"", ",\"explicit\":true");
+    last_prompt(&t, "\"a1\"", "");
+    gives_at(&t, "", "u1 a1");
+    last_prompt(&t, "\"a2\"", "");
+    gives(&t, "u1 a1 u2 a2");
+}
+
+static void a_later_branch_beside_an_explicit_leaf_does_not_count(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+
+    last_prompt(&t, "\"a1\"", ",\"explicit\":true");
+    transcript_writer_assistant(&t, "a3", "a1");
+    transcript_writer_assistant(&t, "b1", "u1");
+    gives(&t, "u1 a1");
+}
+
+/* Rows before a boundary that kept messages are gone for the client, and so is a leaf among them. */
+static void a_leaf_before_a_compaction_is_no_leaf(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+
+    transcript_writer_row(
+        &t, "system", "c", "",
+        "\"subtype\":\"compact_boundary\",\"logicalParentUuid\":\"a2\",\"compactMetadata\":{"
+        "\"preservedMessages\":{\"anchorUuid\":\"s\",\"uuids\":[\"u2\",\"a2\"]}}");
+    transcript_writer_user(&t, "s", "c");
+    transcript_writer_user(&t, "u3", "s");
+    transcript_writer_assistant(&t, "a3", "u3");
+    last_prompt(&t, "\"a1\"", ",\"explicit\":true");
+    gives_at(&t, "", "c s u2 a2 u3 a3");
+    last_prompt(&t, "\"a2\"", ",\"explicit\":true");
+    gives_at(&t, "", "c s u2 a2");
+    last_prompt(&t, "\"c\"", ",\"explicit\":true");
+    gives(&t, "c s u2 a2 u3 a3");
+}
+
+static void without_last_prompts_the_last_row_counts(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+
+    transcript_writer_user(&t, "u3", "a1");
+    transcript_writer_assistant(&t, "a3", "u3");
+    gives(&t, "u1 a1 u3 a3");
+}
+
+static void another_message_can_be_asked_for(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+    struct restore r;
+    struct err e = { 0 };
+
+    transcript_writer_user(&t, "side-branch-1", "a1");
+    transcript_writer_assistant(&t, "side-branch-2", "side-branch-1");
+    last_prompt(&t, "\"a2\"", "");
+    gives_at(&t, "a1", "u1 a1");
+    gives_at(&t, "side-branch-2", "u1 a1 side-branch-1 side-branch-2");
+    assert_int_equal(restore_at(&t, SLICE("side-b"), &r, &e), ERR_USAGE);
+    assert_int_equal(restore_at(&t, SLICE("nobody"), &r, &e), ERR_NOT_FOUND);
+    assert_int_equal(restore_at(&t, SLICE("a"), &r, NULL), ERR_NOT_FOUND);
+    transcript_writer_end(&t);
+}
+
+static void a_unique_front_of_an_id_is_enough(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+
+    transcript_writer_user(&t, "long-name-1", "a1");
+    transcript_writer_assistant(&t, "other-name", "long-name-1");
+    gives_at(&t, "long", "u1 a1 long-name-1");
+    gives(&t, "u1 a1 long-name-1 other-name");
+}
+
+static void a_row_without_its_parent_begins_anew_after_a_pause(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+
+    t.rows = 8; /* five seconds after a2 */
+    transcript_writer_user(&t, "u3", "lost");
+    transcript_writer_assistant(&t, "a3", "u3");
+    gives_at(&t, "", "u1 a1 u2 a2 u3 a3");
+    t.rows = 15; /* six after a3 */
+    transcript_writer_assistant(&t, "a4", "lost too");
+    gives(&t, "a4");
+}
+
+/* The nearest earlier time, wherever in the file; of one time the first; never of a sub-agent. */
+static void a_row_without_its_parent_follows_the_nearest_time(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+
+    transcript_writer_row(&t, "user", "side", "a2",
+                          "\"isSidechain\":true,\"message\":{\"content\":\"x\"}");
+    t.rows = 5;
+    transcript_writer_user(&t, "u5", "lost");
+    transcript_writer_assistant(&t, "a5", "u5");
+    t.rows = 3;
+    transcript_writer_assistant(&t, "b2", "u1");
+    gives_at(&t, "", "u1 b2");
+    transcript_writer_assistant(&t, "a6", "a5");
+    gives(&t, "u1 a1 u2 a2 u5 a5 a6");
+}
+
+static void an_answer_without_its_parent_follows_the_row_before(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+
+    transcript_writer_row(&t, "attachment", "t1", "lost", "\"attachment\":{\"type\":\"date\"}");
+    transcript_writer_assistant(&t, "a3", "lost too");
+    gives(&t, "u1 a1 u2 a2 t1 a3");
+}
+
+static void a_circle_ends_the_way(void **state)
+{
+    (void)state;
+    struct transcript_writer t;
+
+    transcript_writer_begin(&t);
+    transcript_writer_user(&t, "u1", "a2");
+    transcript_writer_assistant(&t, "a1", "u1");
+    transcript_writer_user(&t, "u2", "a1");
+    transcript_writer_assistant(&t, "a2", "u2");
+    gives(&t, "u1 a1 u2 a2");
+}
+
+static void a_session_without_messages_is_not_found(void **state)
+{
+    (void)state;
+    struct transcript_writer t;
+    struct restore r;
+    struct err e = { 0 };
+
+    transcript_writer_begin(&t);
+    transcript_writer_raw(&t, "{\"type\":\"custom-title\",\"customTitle\":\"T\"}\n");
+    assert_int_equal(restore_at(&t, NO_ID, &r, &e), ERR_NOT_FOUND);
+    assert_int_equal(e.code, ERR_NOT_FOUND);
+    transcript_writer_end(&t);
+}
+
+static void a_cut_turn_ends_with_a_message_to_continue(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+    struct restore r;
+    char got[1024];
+    struct slice value;
+
+    transcript_writer_row(
+        &t, "assistant", "a3", "a2",
+        "\"message\":{\"id\":\"m3\",\"content\":[{\"type\":\"tool_use\",\"id\":\"T\"}]}");
+    transcript_writer_row(
+        &t, "user", "r3", "a3",
+        "\"message\":{\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"T\"}]}");
+
+    assert_int_equal(restore_at(&t, NO_ID, &r, NULL), ERR_OK);
+    ids_of(&r, got);
+    assert_string_equal(got, "u1 a1 u2 a2 a3 r3 +none +go");
+    assert_int_equal(r.interruption, INTERRUPTION_TURN);
+    assert_true(json_at(r.messages_json[7], "message.content", &value));
+    assert_true(json_string_is(value, "Continue from where you left off."));
+    assert_true(json_get(r.messages_json[7], "timestamp", &value));
+    assert_true(json_string_is(value, "2026-03-01T10:00:02.000Z"));
+    restore_fini(&r);
+    transcript_writer_end(&t);
+}
+
+/* Each call without a result gets one; what is asked for by name ends there. */
+static void a_session_that_ended_in_its_calls_keeps_them(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+
+    transcript_writer_row(
+        &t, "assistant", "side-call", "a2",
+        "\"message\":{\"id\":\"m3\",\"content\":[{\"type\":\"tool_use\",\"id\":\"T\"}]}");
+    transcript_writer_row(
+        &t, "assistant", "call-2", "side-call",
+        "\"message\":{\"id\":\"m3\",\"content\":[{\"type\":\"tool_use\",\"id\":\"U\"}]}");
+    transcript_writer_row(
+        &t, "user", "r3", "side-call",
+        "\"message\":{\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"T\"}]}");
+    last_prompt(&t, "\"call-2\"", "");
+    gives_at(&t, "", "u1 a1 u2 a2 side-call call-2 r3 +cut +none +go");
+    gives_at(&t, "side-call", "u1 a1 u2 a2 side-call");
+    gives_at(&t, "call-2", "u1 a1 u2 a2 side-call call-2");
+    transcript_writer_end(&t);
+}
+
+static void an_unanswered_prompt_is_handed_out(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+    struct restore r;
+    char got[1024];
+    struct slice value;
+
+    transcript_writer_user(&t, "u3", "a2");
+    transcript_writer_row(&t, "attachment", "t3", "u3", "\"attachment\":{\"type\":\"date\"}");
+
+    assert_int_equal(restore_at(&t, NO_ID, &r, NULL), ERR_OK);
+    ids_of(&r, got);
+    assert_string_equal(got, "u1 a1 u2 a2 u3 t3 +none");
+    assert_int_equal(r.interruption, INTERRUPTION_PROMPT);
+    assert_true(json_get(r.prompt_json, "uuid", &value) && json_string_is(value, "u3"));
+    restore_fini(&r);
+    transcript_writer_end(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_whole_conversation_comes_back),
+        cmocka_unit_test(rows_come_back_byte_for_byte),
+        cmocka_unit_test(before_the_boundary_of_a_large_file_only_what_is_asked_for_comes_back),
+        cmocka_unit_test(an_explicit_leaf_is_where_it_ends),
+        cmocka_unit_test(a_row_that_came_to_follow_the_leaf_later_counts),
+        cmocka_unit_test(a_branch_that_no_last_prompt_names_is_ignored),
+        cmocka_unit_test(a_leaf_of_null_begins_anew),
+        cmocka_unit_test(an_unknown_leaf_is_no_leaf),
+        cmocka_unit_test(an_ordinary_leaf_is_passed_by_what_follows_it_anywhere),
+        cmocka_unit_test(an_ordinary_leaf_that_repeats_an_explicit_one_changes_nothing),
+        cmocka_unit_test(a_later_branch_beside_an_explicit_leaf_does_not_count),
+        cmocka_unit_test(a_leaf_before_a_compaction_is_no_leaf),
+        cmocka_unit_test(without_last_prompts_the_last_row_counts),
+        cmocka_unit_test(another_message_can_be_asked_for),
+        cmocka_unit_test(a_unique_front_of_an_id_is_enough),
+        cmocka_unit_test(a_row_without_its_parent_begins_anew_after_a_pause),
+        cmocka_unit_test(a_row_without_its_parent_follows_the_nearest_time),
+        cmocka_unit_test(an_answer_without_its_parent_follows_the_row_before),
+        cmocka_unit_test(a_circle_ends_the_way),
+        cmocka_unit_test(a_session_without_messages_is_not_found),
+        cmocka_unit_test(a_cut_turn_ends_with_a_message_to_continue),
+        cmocka_unit_test(a_session_that_ended_in_its_calls_keeps_them),
+        cmocka_unit_test(an_unanswered_prompt_is_handed_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

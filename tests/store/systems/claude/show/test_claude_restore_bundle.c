@@ -1,0 +1,182 @@
+#include "tests/test.h"
+
+#include "lite/json/json.h"
+#include "store/systems/claude/claude.h"
+#include "support/transcript_writer.h"
+
+/* What a host is told beside the conversation, and where a session can be made to go on. */
+
+#define NO_ID ((struct slice){ NULL, 0 })
+
+static const struct store_env env = { .home = "/nowhere", .now_ms = 1772359202000 };
+static const struct store somewhere = { .ops = &claude_ops, .env = &env };
+
+static enum err_code restore_at(struct transcript_writer *t, struct slice at, struct restore *out,
+                                struct err *e)
+{
+    struct session_ref ref = transcript_writer_ref(t);
+
+    return claude_restore(&somewhere, &ref, at, out, e);
+}
+
+static void todos_are_those_of_the_last_call(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+    struct restore r;
+
+    transcript_writer_row(
+        &t, "assistant", "a3", "a2",
+        "\"message\":{\"content\":[{\"type\":\"tool_use\",\"id\":\"T1\",\"name\":\"TodoWrite\","
+        "\"input\":{\"todos\":[{\"content\":\"old\"}]}}]}");
+    transcript_writer_row(
+        &t, "user", "r3", "a3",
+        "\"message\":{\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"T1\"}]}");
+    transcript_writer_row(
+        &t, "assistant", "a4", "r3",
+        "\"message\":{\"content\":[{\"type\":\"tool_use\",\"id\":\"T2\",\"name\":\"TodoWrite\","
+        "\"input\":{\"todos\":[{\"content\":\"a\"},{\"content\":\"b\"}]}}]}");
+    transcript_writer_row(
+        &t, "user", "r4", "a4",
+        "\"message\":{\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"T2\"}]}");
+    transcript_writer_assistant(&t, "a5", "r4");
+
+    assert_int_equal(restore_at(&t, NO_ID, &r, NULL), ERR_OK);
+    assert_int_equal(r.todos, 2);
+    assert_true(slice_eq(r.todos_json[0], SLICE("{\"content\":\"a\"}")));
+    assert_true(slice_eq(r.todos_json[1], SLICE("{\"content\":\"b\"}")));
+    restore_fini(&r);
+    transcript_writer_end(&t);
+}
+
+static void skills_are_complete_and_of_one_name_the_last_counts(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+    struct restore r;
+    struct slice value;
+
+    transcript_writer_row(&t, "attachment", "s1", "a2",
+                          "\"attachment\":{\"type\":\"invoked_skills\",\"skills\":["
+                          "{\"name\":\"x\",\"path\":\"/x\",\"content\":\"1\"},"
+                          "{\"name\":\"y\",\"path\":\"\",\"content\":\"1\"},"
+                          "{\"name\":\"z\",\"path\":\"/z\",\"content\":\"1\"}]}");
+    transcript_writer_row(&t, "attachment", "s2", "s1",
+                          "\"attachment\":{\"type\":\"invoked_skills\",\"skills\":["
+                          "{\"name\":\"x\",\"path\":\"/x\",\"content\":\"2\"}]}");
+
+    assert_int_equal(restore_at(&t, NO_ID, &r, NULL), ERR_OK);
+    assert_int_equal(r.skills, 2);
+    assert_true(json_get(r.skills_json[0], "content", &value) && json_string_is(value, "2"));
+    assert_true(json_get(r.skills_json[1], "name", &value) && json_string_is(value, "z"));
+    restore_fini(&r);
+    transcript_writer_end(&t);
+}
+
+static void replacements_are_those_of_the_session_itself(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+    struct restore r;
+
+    transcript_writer_raw(
+        &t, "{\"type\":\"content-replacement\",\"sessionId\":"
+            "\"5e550000-0000-4000-8000-000000000001\",\"replacements\":[{\"a\":1},{\"b\":2}]}\n"
+            "{\"type\":\"content-replacement\",\"sessionId\":\"another\","
+            "\"replacements\":[{\"c\":3}]}\n"
+            "{\"type\":\"content-replacement\",\"agentId\":\"x\",\"sessionId\":"
+            "\"5e550000-0000-4000-8000-000000000001\",\"replacements\":[{\"d\":4}]}\n");
+
+    assert_int_equal(restore_at(&t, NO_ID, &r, NULL), ERR_OK);
+    assert_int_equal(r.replacements, 2);
+    assert_true(slice_eq(r.replacements_json[1], SLICE("{\"b\":2}")));
+    restore_fini(&r);
+    transcript_writer_end(&t);
+}
+
+static void the_state_of_the_session_is_what_its_last_rows_say(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+    struct restore r;
+    char rows[9000];
+
+    snprintf(
+        rows, sizeof rows,
+        "{\"type\":\"mode\",\"mode\":\"coordinator\"}\n{\"type\":\"mode\",\"mode\":\"normal\"}\n"
+        "{\"type\":\"agent-setting\",\"agentSetting\":\"reviewer\"}\n"
+        "{\"type\":\"worktree-state\",\"worktreeSession\":{\"worktreePath\":\"%s\"}}\n"
+        "{\"type\":\"user\",\"cwd\":\"/gone/for/good\",\"gitBranch\":\"main\"}\n",
+        t.folder.path);
+    transcript_writer_raw(&t, rows);
+    transcript_writer_row(
+        &t, "assistant", "a3", "a2",
+        "\"gitBranch\":\"topic\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"x\"}]}");
+
+    assert_int_equal(restore_at(&t, NO_ID, &r, NULL), ERR_OK);
+    assert_true(slice_eq(r.session_id, SLICE("5e550000-0000-4000-8000-000000000001")));
+    assert_true(slice_eq(r.mode, SLICE("normal")));
+    assert_true(slice_eq(r.agent_setting, SLICE("reviewer")));
+    assert_true(slice_eq(r.git_branch, SLICE("topic")));
+    assert_true(slice_eq(r.cwd, SLICE("/gone/for/good")));
+    assert_int_equal(r.command_cwd.n, 0);
+    assert_int_equal(r.worktree_path.n, strlen(t.folder.path));
+    assert_true(r.worktree_exists);
+    restore_fini(&r);
+
+    transcript_writer_raw(&t, "{\"type\":\"worktree-state\",\"worktreeSession\":null}\n");
+    snprintf(rows, sizeof rows, "{\"type\":\"relocated\",\"relocatedCwd\":\"%s\"}\n",
+             t.folder.path);
+    transcript_writer_raw(&t, rows);
+    assert_int_equal(restore_at(&t, NO_ID, &r, NULL), ERR_OK);
+    assert_int_equal(r.worktree_path.n, 0);
+    assert_false(r.worktree_exists);
+    assert_string_equal(r.command_cwd.p, t.folder.path);
+    restore_fini(&r);
+    transcript_writer_end(&t);
+}
+
+/* ERR_OK: the session would go on there. */
+static enum err_code resume_at(struct transcript_writer *t, const char *id, struct err *e)
+{
+    struct session_ref ref = transcript_writer_ref(t);
+    struct change *c = change_new("resume-at");
+    enum err_code rc = claude_resume_at(&somewhere, &ref, (struct slice){ id, strlen(id) }, c, e);
+
+    change_free(c);
+    return rc;
+}
+
+static void nobody_resumes_before_a_compaction(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+    struct err e;
+
+    transcript_writer_row(&t, "user", "side-1", "a2", "\"isSidechain\":true");
+    assert_int_equal(resume_at(&t, "a1", &e), ERR_OK);
+    assert_int_equal(resume_at(&t, "side-1", &e), ERR_UNSUPPORTED);
+    transcript_writer_row(
+        &t, "system", "c", "",
+        "\"subtype\":\"compact_boundary\",\"logicalParentUuid\":\"a2\",\"compactMetadata\":{"
+        "\"preservedSegment\":{\"anchorUuid\":\"s\",\"headUuid\":\"a2\",\"tailUuid\":\"a2\"}}");
+    transcript_writer_user(&t, "s", "c");
+    transcript_writer_assistant(&t, "a3", "s");
+    assert_int_equal(resume_at(&t, "a1", &e), ERR_UNSUPPORTED);
+    assert_non_null(strstr(e.text, "fork there instead"));
+    assert_int_equal(resume_at(&t, "a2", &e), ERR_OK);
+    assert_int_equal(resume_at(&t, "s", &e), ERR_OK);
+    transcript_writer_end(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(todos_are_those_of_the_last_call),
+        cmocka_unit_test(skills_are_complete_and_of_one_name_the_last_counts),
+        cmocka_unit_test(replacements_are_those_of_the_session_itself),
+        cmocka_unit_test(the_state_of_the_session_is_what_its_last_rows_say),
+        cmocka_unit_test(nobody_resumes_before_a_compaction),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

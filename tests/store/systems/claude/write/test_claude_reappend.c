@@ -1,0 +1,193 @@
+#include "tests/test.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "lite/io/window.h"
+#include "store/systems/claude/claude.h"
+#include "store/systems/claude/write/reappend.h"
+#include "tests/support/folder.h"
+
+#define TITLE "{\"type\":\"custom-title\",\"customTitle\":\"t\",\"sessionId\":\"s\"}\n"
+#define TAG "{\"type\":\"tag\",\"tag\":\"g\",\"sessionId\":\"s\"}\n"
+#define MODE "{\"type\":\"mode\",\"mode\":\"plan\",\"sessionId\":\"s\"}\n"
+
+struct log {
+    struct folder folder;
+    struct buf bytes;
+    struct arena arena;
+    char path[4096];
+};
+
+static int set_up(void **state)
+{
+    struct log *l = calloc(1, sizeof *l);
+
+    folder_make(&l->folder);
+    folder_path(&l->folder, "s.jsonl", l->path);
+    *state = l;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct log *l = *state;
+
+    folder_remove(&l->folder);
+    buf_fini(&l->bytes);
+    arena_fini(&l->arena);
+    free(l);
+    return 0;
+}
+
+static void add(struct log *l, const char *text)
+{
+    assert_int_equal(buf_add(&l->bytes, (struct slice){ text, strlen(text) }), ERR_OK);
+}
+
+/* A message row of exactly n bytes with its newline. */
+static void fill(struct log *l, size_t n)
+{
+    const char front[] = "{\"type\":\"user\",\"x\":\"", back[] = "\"}\n";
+
+    assert_true(n >= sizeof front + sizeof back);
+    add(l, front);
+    for (size_t i = sizeof front + sizeof back - 2; i < n; i++)
+        assert_int_equal(buf_add_byte(&l->bytes, 'x'), ERR_OK);
+    add(l, back);
+}
+
+static struct metarows look(struct log *l, bool everywhere)
+{
+    struct file f;
+    struct metarows m;
+
+    folder_put(&l->folder, "s.jsonl", buf_slice(&l->bytes));
+    assert_int_equal(file_open(AT_FDCWD, l->path, 0, &f, NULL), ERR_OK);
+    if (everywhere)
+        assert_int_equal(metarows_anywhere(&f, NULL, &l->arena, &m, NULL), ERR_OK);
+    else
+        assert_int_equal(metarows_near_end(&f, &l->arena, &m, NULL), ERR_OK);
+    file_close(&f);
+    return m;
+}
+
+static void nothing_is_written_while_all_stands_in_the_window(void **state)
+{
+    struct log *l = *state;
+    struct buf out = { 0 };
+    size_t rows;
+
+    add(l, TITLE);
+    fill(l, WINDOW_BYTES - strlen(TITLE));
+    struct metarows m = look(l, true);
+
+    assert_int_equal(reappend_rows(&m, 0, METAROW_TYPES, &out, &rows), ERR_OK);
+    assert_int_equal(rows, 0);
+    assert_int_equal(reappend_rows(&m, 1, METAROW_TYPES, &out, &rows), ERR_OK);
+    assert_int_equal(rows, 1);
+    assert_true(slice_eq(buf_slice(&out), SLICE(TITLE)));
+    buf_fini(&out);
+}
+
+static void rows_are_copied_newest_first_seen_in_the_clients_order(void **state)
+{
+    struct log *l = *state;
+    struct buf out = { 0 };
+    size_t rows;
+
+    add(l, MODE);
+    add(l, TAG);
+    add(l, "{\"type\":\"custom-title\",\"customTitle\":\"older\",\"sessionId\":\"s\"}\n");
+    add(l, TITLE);
+    fill(l, WINDOW_BYTES * 2);
+    struct metarows m = look(l, true);
+
+    assert_int_equal(reappend_rows(&m, 0, METAROW_TYPES, &out, &rows), ERR_OK);
+    assert_int_equal(rows, 3);
+    assert_true(slice_eq(buf_slice(&out), SLICE(TITLE TAG MODE)));
+    buf_fini(&out);
+}
+
+static void what_is_written_pushes_the_next_row_out_too(void **state)
+{
+    struct log *l = *state;
+    struct buf out = { 0 };
+    size_t rows;
+
+    add(l, TITLE);
+    add(l, TAG);
+    fill(l, WINDOW_BYTES - strlen(TITLE TAG));
+    struct metarows m = look(l, false);
+
+    assert_int_equal(reappend_rows(&m, 1, METAROW_TYPES, &out, &rows), ERR_OK);
+    assert_int_equal(rows, 2);
+    out.n = 0;
+    assert_int_equal(reappend_rows(&m, 1, METAROW_CUSTOM_TITLE, &out, &rows), ERR_OK);
+    assert_int_equal(rows, 0);
+    buf_fini(&out);
+}
+
+static void the_newline_of_a_torn_line_counts(void **state)
+{
+    struct log *l = *state;
+    struct buf out = { 0 };
+    size_t rows;
+
+    add(l, TITLE);
+    fill(l, WINDOW_BYTES - strlen(TITLE) + 1);
+    l->bytes.n--; /* torn: the window begins with the title */
+    for (int everywhere = 0; everywhere < 2; everywhere++) {
+        struct metarows m = look(l, everywhere);
+
+        assert_int_equal(m.end, m.size + 1);
+        assert_int_equal(reappend_rows(&m, 0, METAROW_TYPES, &out, &rows), ERR_OK);
+        assert_int_equal(rows, 1);
+        out.n = 0;
+    }
+    buf_fini(&out);
+}
+
+static void the_end_is_enough_for_what_stands_there(void **state)
+{
+    struct log *l = *state;
+
+    add(l, TAG);
+    fill(l, WINDOW_BYTES - strlen(TITLE));
+    add(l, TITLE);
+    struct metarows m = look(l, false);
+
+    assert_true(m.row[METAROW_CUSTOM_TITLE].found);
+    assert_false(m.row[METAROW_TAG].found);
+    assert_true(slice_eq(metarow_value(&m.row[METAROW_CUSTOM_TITLE], "customTitle", &l->arena),
+                         SLICE("t")));
+}
+
+static void a_row_that_does_not_parse_is_no_row(void **state)
+{
+    struct log *l = *state;
+
+    add(l, TAG);
+    add(l, "{\"type\":\"tag\",\"tag\":\"cut\n");
+    add(l, "{\"type\":\"user\",\"message\":{\"type\":\"tag\",\"tag\":\"nested\"}}\n");
+    struct metarows near = look(l, false), all = look(l, true);
+
+    assert_true(slice_eq(metarow_value(&near.row[METAROW_TAG], "tag", &l->arena), SLICE("g")));
+    assert_true(slice_eq(metarow_value(&all.row[METAROW_TAG], "tag", &l->arena), SLICE("g")));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(nothing_is_written_while_all_stands_in_the_window, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(rows_are_copied_newest_first_seen_in_the_clients_order,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_written_pushes_the_next_row_out_too, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(the_newline_of_a_torn_line_counts, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_end_is_enough_for_what_stands_there, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_row_that_does_not_parse_is_no_row, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

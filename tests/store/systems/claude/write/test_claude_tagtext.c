@@ -1,0 +1,55 @@
+#include "tests/test.h"
+
+#include "store/systems/claude/write/tagtext.h"
+
+static void cleans_to(const char *tag, size_t n, const char *want)
+{
+    struct arena a = { 0 };
+    struct slice out;
+
+    assert_true(tagtext_normalize((struct slice){ tag, n }, &a, &out));
+    assert_int_equal(out.n, strlen(want));
+    assert_memory_equal(out.p, want, out.n);
+    arena_fini(&a);
+}
+#define CLEANS_TO(tag, want) cleans_to(tag, sizeof(tag) - 1, want)
+
+static void ascii_is_only_trimmed(void **state)
+{
+    (void)state;
+    CLEANS_TO(" \tin\x01 fra ", "in\x01 fra");
+}
+
+static void other_text_is_normalised_and_stripped(void **state)
+{
+    (void)state;
+    /* claude.md 5.1, recorded case mut-12: ligature, zero width space, full-width A, bidi override, private
+     * use, BOM, accent, emoji */
+    CLEANS_TO("\xef\xac\x81ne\xe2\x80\x8b \xef\xbc\xa1\xe2\x80\xae\xee\x80\x80\xef\xbb\xbf "
+              "caf\xc3\xa9 \xf0\x9f\x8d\x8f",
+              "fine A caf\xc3\xa9 \xf0\x9f\x8d\x8f");
+    CLEANS_TO("e\xcc\x81", "\xc3\xa9");
+}
+
+static void nothing_may_be_left(void **state)
+{
+    (void)state;
+    CLEANS_TO(" \xe2\x80\x8b ", "");
+}
+
+static void a_lone_surrogate_is_kept(void **state)
+{
+    (void)state;
+    CLEANS_TO("e\xcc\x81\xed\xa0\x80x", "\xc3\xa9\xed\xa0\x80x");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ascii_is_only_trimmed),
+        cmocka_unit_test(other_text_is_normalised_and_stripped),
+        cmocka_unit_test(nothing_may_be_left),
+        cmocka_unit_test(a_lone_surrogate_is_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

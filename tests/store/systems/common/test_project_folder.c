@@ -1,0 +1,97 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "store/systems/common/project_folder.h"
+
+static void expect_name(const char *path, const char *name)
+{
+    struct arena a = { 0 };
+    struct slice got = project_folder_name((struct slice){ path, strlen(path) }, &a);
+
+    assert_non_null(got.p);
+    assert_string_equal(got.p, name);
+    arena_fini(&a);
+}
+
+/* A path made of one piece again and again, and what the name of its folder ends in. */
+static void expect_end(const char *front, const char *piece, size_t n, const char *end)
+{
+    struct arena a = { 0 };
+    char path[1000];
+    size_t len = strlen(front);
+
+    memcpy(path, front, len);
+    for (size_t i = 0; i < n; i++, len += strlen(piece))
+        memcpy(path + len, piece, strlen(piece));
+    struct slice got = project_folder_name((struct slice){ path, len }, &a);
+
+    assert_int_equal(got.n, PROJECT_FOLDER_NAME_MAX + strlen(end));
+    assert_string_equal(got.p + PROJECT_FOLDER_NAME_MAX, end);
+    arena_fini(&a);
+}
+
+static void all_but_letters_and_digits_become_dashes(void **state)
+{
+    (void)state;
+    expect_name("/work/a b_c.d", "-work-a-b-c-d");
+    expect_name("/work/\xF0\x9F\x98\x80x", "-work---x");
+    expect_name("/caf\xC3\xA9", "-caf-");
+    expect_name("/cafe\xCC\x81", "-cafe-");
+    expect_name("/", "-");
+    expect_name("", "");
+}
+
+static void a_long_name_is_cut_and_told_apart_by_a_hash(void **state)
+{
+    (void)state;
+    expect_end("/", "\xC3\xA9", 200, "-s4uqmp");
+    expect_end("/", "\xF0\x9F\x98\x80", 120, "-fp2zqh");
+    expect_end("", "/zzzzzzzzzz", 30, "-m1zcyo");
+    expect_end("", "ab", 100, "");
+}
+
+static void paths_that_flatten_alike_are_the_same(void **state)
+{
+    (void)state;
+    assert_true(project_folder_same(SLICE("/a.b"), SLICE("/a-b")));
+    assert_true(project_folder_same(SLICE("/\xF0\x9F\x98\x80"), SLICE("/--")));
+    assert_false(project_folder_same(SLICE("/a.b"), SLICE("/a.b/")));
+    assert_false(project_folder_same(SLICE("/A"), SLICE("/a")));
+}
+
+static const char *stands_for(const char *folder, const char *path, struct arena *a)
+{
+    return project_folder_ancestor(slice_of(folder), slice_of(path), a);
+}
+
+static void a_folder_stands_for_a_directory_or_one_above_it(void **state)
+{
+    struct arena a = { 0 };
+
+    (void)state;
+    assert_string_equal(stands_for("-home-u-p", "/home/u/p", &a), "/home/u/p");
+    assert_string_equal(stands_for("-home-u-p", "/home/u/p/sub/x", &a), "/home/u/p");
+    assert_string_equal(stands_for("-home-u-p", "/home/u-p", &a), "/home/u-p");
+    assert_null(stands_for("-home-u-p", "/", &a));
+    assert_null(stands_for("-home-u-p", "/home/u", &a));
+    assert_null(stands_for("-home-u-p", "/home/u/q", &a));
+    assert_null(stands_for("", "/home/u", &a));
+    assert_null(stands_for("-home-u-p", "", &a));
+    arena_fini(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_but_letters_and_digits_become_dashes),
+        cmocka_unit_test(a_long_name_is_cut_and_told_apart_by_a_hash),
+        cmocka_unit_test(paths_that_flatten_alike_are_the_same),
+        cmocka_unit_test(a_folder_stands_for_a_directory_or_one_above_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

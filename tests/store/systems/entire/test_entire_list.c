@@ -1,0 +1,254 @@
+#include "tests/support/entire_world.h"
+
+#include "tests/test.h"
+
+#include <stdlib.h>
+
+#include "store/query/listing.h"
+
+/* libgit2 1.5 loses the match data of each extension of a repository that a pattern does not match. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libpcre2";
+}
+
+struct seen {
+    char ids[4096];
+    size_t n;
+};
+
+static bool see(const struct session_ref *ref, void *arg)
+{
+    struct seen *s = arg;
+    size_t n = strlen(s->ids);
+
+    snprintf(s->ids + n, sizeof s->ids - n, "%.*s\n", SLICE_ARG(ref->id));
+    s->n++;
+    return true;
+}
+
+static void enumerate(struct entire_world *w, const struct scope *scope, struct seen *out)
+{
+    *out = (struct seen){ .n = 0 };
+    assert_int_equal(entire_ops.enumerate(w->store, scope, see, out, NULL), ERR_OK);
+}
+
+static struct session_row *describe(struct entire_world *w, const char *id)
+{
+    struct session_ref ref = entire_world_find(w, id);
+    struct session_row *row = session_row_new();
+
+    assert_int_equal(entire_ops.describe(w->store, &(struct scope){ .all = true }, &ref, row, NULL),
+                     ERR_OK);
+    return row;
+}
+
+static void assert_text(struct slice got, const char *want)
+{
+    if (!slice_eq(got, (struct slice){ want, strlen(want) }))
+        fail_msg("'%.*s' is not '%s'", SLICE_ARG(got), want);
+}
+
+/* Rows 8, 9, 10 and 13. */
+static void odd_states_are_read_and_broken_ones_stay(void **state)
+{
+    (void)state;
+    struct entire_world w;
+    struct seen all;
+
+    entire_world_make(&w, "edge");
+    char *before = folder_image(&w.folder, "edge/.git");
+
+    enumerate(&w, &(struct scope){ .all = true }, &all);
+    assert_string_equal(all.ids, "2026-01-06-legacy\n"
+                                 "f1b2c3d4-0001-4000-8000-00000000000a\n"
+                                 "f1b2c3d4-0002-4000-8000-00000000000b\n"
+                                 "no-phase\n");
+    entire_world_open(&w, "wt/test-wt");
+    enumerate(&w, &(struct scope){ .all = true }, &all);
+    assert_int_equal(all.n, 4);
+    char *after = folder_image(&w.folder, "edge/.git");
+
+    assert_string_equal(before, after);
+    assert_true(folder_has(&w.folder, "edge/.git/entire-sessions/broken.json"));
+    assert_true(folder_has(&w.folder, "edge/.git/entire-sessions/half.json.tmp"));
+    free(before);
+    free(after);
+    entire_world_remove(&w);
+}
+
+static void sessions_belong_to_their_work_tree(void **state)
+{
+    (void)state;
+    struct entire_world w;
+    struct seen here;
+    char linked[4096];
+
+    entire_world_make(&w, "edge");
+    enumerate(&w, &(struct scope){ .project = { w.repo, strlen(w.repo) } }, &here);
+    assert_int_equal(here.n, 3);
+    assert_null(strstr(here.ids, "f1b2c3d4-0002"));
+    folder_path(&w.folder, "wt/test-wt", linked);
+    enumerate(&w, &(struct scope){ .project = { linked, strlen(linked) } }, &here);
+    assert_non_null(strstr(here.ids, "f1b2c3d4-0002"));
+    assert_null(strstr(here.ids, "f1b2c3d4-0001"));
+    enumerate(&w, &(struct scope){ .project = SLICE("/elsewhere") }, &here);
+    assert_int_equal(here.n, 0);
+    entire_world_remove(&w);
+}
+
+/* Row 36. */
+static void committed_sessions_are_found_by_what_names_them(void **state)
+{
+    (void)state;
+    struct entire_world w;
+    struct seen all;
+
+    entire_world_make(&w, "committed");
+    enumerate(&w, &(struct scope){ .all = true }, &all);
+    assert_string_equal(all.ids, "2026-01-06-c1b2c3d4-0001-4000-8000-00000000000a\n"
+                                 "2026-01-06-c1b2c3d4-0002-4000-8000-00000000000b\n"
+                                 "c1b2c3d4-0001-4000-8000-00000000000a\n"
+                                 "c1b2c3d4-0002-4000-8000-00000000000b\n"
+                                 "d1b2c3d4-0003-4000-8000-00000000000c\n"
+                                 "f1b2c3d4-0004-4000-8000-00000000000d\n");
+    struct session_row *row = describe(&w, "c1b2c3d4-0002-4000-8000-00000000000b");
+
+    assert_text(row->summary, "Document login");
+    assert_text(row->agent_name, "Claude Code");
+    assert_text(row->git_branch, "feature/login");
+    assert_int_equal(row->created_ms, (1770631200 + 402) * 1000LL);
+    session_row_free(row);
+    row = describe(&w, "2026-01-06-c1b2c3d4-0001-4000-8000-00000000000a");
+    assert_text(row->summary, "Add changelog");
+    assert_text(row->agent_name, "");
+    session_row_free(row);
+    entire_world_remove(&w);
+}
+
+/* Row 45. */
+static void checkpoints_of_origin_do_where_there_are_no_local_ones(void **state)
+{
+    (void)state;
+    struct entire_world w;
+    struct seen all;
+
+    entire_world_make(&w, "committed");
+    free(entire_world_sh(&w, "git clone -q committed clone 2>&1"));
+    entire_world_open(&w, "clone");
+    enumerate(&w, &(struct scope){ .all = true }, &all);
+    assert_int_equal(all.n, 6);
+    entire_world_remove(&w);
+}
+
+/* Row 6. */
+static void a_checkpoint_may_have_a_ref_of_its_own(void **state)
+{
+    (void)state;
+    struct entire_world w;
+    struct seen all;
+
+    entire_world_make(&w, "refs-ulid");
+    enumerate(&w, &(struct scope){ .all = true }, &all);
+    assert_string_equal(all.ids, "01b2c3d4-0001-4000-8000-00000000000a\n");
+    struct session_row *row = describe(&w, "01b2c3d4-0001-4000-8000-00000000000a");
+
+    assert_text(row->summary, "Bump dependencies");
+    session_row_free(row);
+    entire_world_remove(&w);
+}
+
+static void a_repository_without_entire_is_no_store(void **state)
+{
+    (void)state;
+    struct folder f;
+    struct store *st = NULL;
+    struct store_env env = { .cwd = "/" };
+    struct err e;
+    char path[4096];
+
+    folder_make(&f);
+    struct entire_world w = { .folder = f };
+
+    free(entire_world_sh(&w, "git init -q plain && git init -q new && "
+                             "git -C new config core.repositoryformatversion 1 && "
+                             "git -C new config extensions.fromthefuture true"));
+    folder_path(&f, "plain", path);
+    assert_int_equal(entire_ops.open(&env, path, &st, NULL), ERR_NOT_FOUND);
+    folder_path(&f, "new", path);
+    assert_int_equal(entire_ops.open(&env, path, &st, &e), ERR_UNSUPPORTED);
+    assert_non_null(strstr(e.text, "fromthefuture"));
+    env.cwd = path; /* nobody asked for it, and nothing of Entire's is in it */
+    assert_int_equal(entire_ops.open(&env, NULL, &st, NULL), ERR_NOT_FOUND);
+    free(entire_world_sh(&w, "mkdir -p new/.git/refs/heads/entire"));
+    assert_int_equal(entire_ops.open(&env, NULL, &st, NULL), ERR_UNSUPPORTED);
+    free(entire_world_sh(&w,
+                         "cd new/.git && git config -f config --unset extensions.fromthefuture && "
+                         "git config -f config extensions.worktreeConfig true && "
+                         "mkdir entire-sessions"));
+    assert_int_equal(entire_ops.open(&env, path, &st, NULL), ERR_OK);
+    store_close(st);
+    folder_remove(&f);
+}
+
+/* Lists that are empty, or name what is not there: the numbered folders say it too. */
+static const char lists[] =
+    "cd committed && T=$(mktemp -u) && export GIT_INDEX_FILE=$T && V=entire/checkpoints/v1 && "
+    "git read-tree $V && "
+    "put() { git update-index --add --cacheinfo 100644,$(git hash-object -w --stdin),\"$1\"; } && "
+    "printf '{\"sessions\":[]}' | put 12/3456789012/metadata.json && "
+    "printf '{\"session_id\":\"first\"}' | put 12/3456789012/0/metadata.json && "
+    "printf '{\"session_id\":\"second\"}' | put 12/3456789012/3/metadata.json && "
+    "printf '{\"sessions\":[{\"metadata\":\"/elsewhere/../metadata.json\"}]}' | "
+    "put 12/3456789013/metadata.json && "
+    "printf '{\"session_id\":\"third\"}' | put 12/3456789013/0/metadata.json && "
+    "C=$(git commit-tree -p $V -m x $(git write-tree)) && git update-ref refs/heads/$V $C && "
+    "rm -f $T";
+
+static void folders_tell_of_sessions_that_a_list_leaves_out(void **state)
+{
+    static const char *const ids[] = { "first", "second", "third" };
+    struct entire_world w;
+
+    (void)state;
+    entire_world_make(&w, "committed");
+    free(entire_world_sh(&w, "%s", lists));
+    for (size_t i = 0; i < 3; i++)
+        assert_non_null(entire_world_find(&w, ids[i]).store);
+    entire_world_remove(&w);
+}
+
+static void a_fresh_repository_can_have_its_first_session(void **state)
+{
+    struct entire_world w;
+    struct store *st;
+
+    (void)state;
+    entire_world_make(&w, "committed");
+    char *dir =
+        entire_world_sh(&w, "mkdir fresh && cd fresh && git init -q . && printf %%s \"$PWD\"");
+
+    assert_int_equal(entire_ops.open(&w.env, dir, &st, NULL), ERR_NOT_FOUND);
+    assert_int_equal(entire_ops.make(&w.env, dir, NULL), ERR_OK);
+    assert_int_equal(entire_ops.open(&w.env, dir, &st, NULL), ERR_OK);
+    store_close(st);
+    free(dir);
+    entire_world_remove(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(odd_states_are_read_and_broken_ones_stay),
+        cmocka_unit_test(sessions_belong_to_their_work_tree),
+        cmocka_unit_test(committed_sessions_are_found_by_what_names_them),
+        cmocka_unit_test(checkpoints_of_origin_do_where_there_are_no_local_ones),
+        cmocka_unit_test(a_checkpoint_may_have_a_ref_of_its_own),
+        cmocka_unit_test(a_repository_without_entire_is_no_store),
+        cmocka_unit_test(folders_tell_of_sessions_that_a_list_leaves_out),
+        cmocka_unit_test(a_fresh_repository_can_have_its_first_session),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

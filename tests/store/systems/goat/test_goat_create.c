@@ -1,0 +1,145 @@
+#include "tests/test.h"
+
+#include <stdlib.h>
+
+#include "store/api/host.h"
+#include "store/maintenance/sweep.h"
+#include "store/systems/goat/goat.h"
+#include "tests/support/folder.h"
+
+/* A host that makes Go sessions beside others, and one that says the same twice. */
+struct shop {
+    struct folder folder;
+    struct store_env env;
+    struct store *store;
+    struct arena a;
+    struct host_created made;
+    struct session_ref ref;
+    char base[4096], cwd[4096];
+};
+
+static int set_up(void **state)
+{
+    struct shop *s = calloc(1, sizeof *s);
+
+    folder_make(&s->folder);
+    folder_path(&s->folder, "p/sessions", s->base);
+    folder_path(&s->folder, "ws", s->cwd);
+    folder_dir(&s->folder, "ws");
+    s->env = (struct store_env){ .cwd = s->cwd, .now_ms = 1770605308120 };
+    assert_int_equal(host_make(&goat_ops, &s->env, s->base, NULL), ERR_OK);
+    assert_int_equal(goat_ops.open(&s->env, s->base, &s->store, NULL), ERR_OK);
+    const struct host_create req = { .id = SLICE("s-1"),
+                                     .model = SLICE("m"),
+                                     .title = SLICE("<T>") };
+
+    assert_int_equal(host_create(s->store, &req, &s->a, &s->made, NULL), ERR_OK);
+    s->ref = (struct session_ref){ .store = s->store, .id = s->made.id, .path = s->made.path };
+    *state = s;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct shop *s = *state;
+
+    store_close(s->store);
+    arena_fini(&s->a);
+    folder_remove(&s->folder);
+    free(s);
+    return 0;
+}
+
+static enum err_code append(struct shop *s, const char *rows, bool stream)
+{
+    struct host_append req = { .transcript = stream };
+    struct host_appended done;
+    struct slice *row;
+
+    assert_int_equal(host_rows((struct slice){ rows, strlen(rows) }, &s->a, &row, &req.n, NULL),
+                     ERR_OK);
+    req.row = row;
+    return host_append(s->store, &s->ref, &req, &s->a, &done, NULL);
+}
+
+#define U(id) "{\"uuid\":\"" id "\",\"role\":\"user\",\"content\":\"x\"}"
+
+/* A store of its own with one session in it, and one that is made beside that. */
+static char *made_beside(struct shop *s, const char *metadata)
+{
+    const struct host_create req = { .id = SLICE("new"), .model = SLICE("m") };
+    struct host_created made;
+    struct store *st;
+    char base[4096];
+    size_t n;
+
+    folder_put(&s->folder, "q/sessions/old/metadata.json",
+               (struct slice){ metadata, strlen(metadata) });
+    folder_path(&s->folder, "q/sessions", base);
+    assert_int_equal(goat_ops.open(&s->env, base, &st, NULL), ERR_OK);
+    assert_int_equal(host_create(st, &req, &s->a, &made, NULL), ERR_OK);
+    store_close(st);
+    return folder_get(&s->folder, "q/sessions/new/metadata.json", &n);
+}
+
+static void a_new_session_is_of_the_dialect_of_its_store(void **state)
+{
+    struct shop *s = *state;
+    char want[8192];
+    char *doc = made_beside(s, "{\"session_id\":\"old\",\"created_at\":\"2026-01-01T00:00:00Z\","
+                               "\"model\":\"m\",\"cwd\":\"/x\"}");
+
+    snprintf(want, sizeof want,
+             "{\n  \"session_id\": \"new\",\n  \"created_at\": \"2026-02-09T02:48:28.12Z\",\n"
+             "  \"model\": \"m\",\n  \"cwd\": \"%s\",\n  \"turn_count\": 0,\n"
+             "  \"total_cost_usd\": 0,\n  \"exit_reason\": \"\",\n  \"agent_name\": \"\"\n}",
+             s->cwd);
+    assert_string_equal(doc, want);
+    free(doc);
+}
+
+static void a_new_session_takes_the_hash_of_its_project(void **state)
+{
+    struct shop *s = *state;
+    char want[8192];
+    char *spec = made_beside(s, "{\"id\":\"old\",\"project_hash\":\"h1\",\"cwd\":\"/x\","
+                                "\"created_at\":\"2026-01-01T00:00:00Z\",\"total_tokens\":3}");
+
+    snprintf(want, sizeof want,
+             "{\n  \"id\": \"new\",\n  \"project_hash\": \"h1\",\n  \"cwd\": \"%s\",\n"
+             "  \"model\": \"m\",\n  \"created_at\": \"2026-02-09T02:48:28.12Z\",\n"
+             "  \"updated_at\": \"2026-02-09T02:48:28.12Z\",\n  \"message_count\": 0,\n"
+             "  \"turn_count\": 0,\n  \"total_tokens\": 0\n}",
+             s->cwd);
+    assert_string_equal(spec, want);
+    free(spec);
+}
+
+static void a_message_that_is_there_is_not_written_again(void **state)
+{
+    struct shop *s = *state;
+
+    assert_int_equal(append(s, U("u-1") "\n" U("u-2"), false), ERR_OK);
+    assert_int_equal(append(s, U("u-2") "\n" U("u-3") "\n" U("u-3"), false), ERR_OK);
+
+    size_t n, rows = 0;
+    char *text = folder_get(&s->folder, "p/sessions/s-1/messages.jsonl", &n);
+
+    for (size_t i = 0; i < n; i++)
+        rows += text[i] == '\n';
+    free(text);
+    assert_int_equal(rows, 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+        CASE(a_new_session_is_of_the_dialect_of_its_store),
+        CASE(a_new_session_takes_the_hash_of_its_project),
+        CASE(a_message_that_is_there_is_not_written_again),
+#undef CASE
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

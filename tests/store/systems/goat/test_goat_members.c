@@ -1,0 +1,126 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "lite/json/json.h"
+#include "store/systems/goat/members.h"
+#include "store/systems/goat/rewind/manifest.h"
+
+enum { UUID, MESSAGE, ROLE, NAMES };
+
+static const char *const names[NAMES] = { "uuid", "message", "role" };
+
+static void expect(struct slice found, const char *text)
+{
+    assert_int_equal(found.n, strlen(text));
+    assert_memory_equal(found.p ? found.p : "", text, found.n);
+}
+
+static void the_exact_name_comes_first_and_of_several_the_last(void **state)
+{
+    (void)state;
+    struct slice value[NAMES];
+
+    goat_members(
+        SLICE("{\"UUID\":1,\"uuid\":2,\"Uuid\":3,\"ROLE\":4,\"Role\":5,\"uuidx\":6,\"\":7}"), names,
+        NAMES, value);
+
+    expect(value[UUID], "2");
+    expect(value[ROLE], "5");
+    expect(value[MESSAGE], "");
+}
+
+static void a_name_is_found_in_escapes(void **state)
+{
+    (void)state;
+    struct slice value[NAMES];
+
+    goat_members(SLICE("{\"\\u0075uid\":1,\"r\\u006fle\":2}"), names, NAMES, value);
+
+    expect(value[UUID], "1");
+    expect(value[ROLE], "2");
+}
+
+/* One pass over both levels says what two say. */
+static void both_levels_are_as_one_after_the_other(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "{\"uuid\":1,\"message\":{\"role\":\"user\",\"content\":[{\"role\":2}]},\"role\":3}",
+        "{\"message\":{\"role\":1},\"message\":{\"uuid\":2}}",
+        "{\"message\":{\"role\":1},\"Message\":{\"role\":2}}",
+        "{\"Message\":{\"role\":1},\"MESSAGE\":{\"uuid\":2}}",
+        "{\"Message\":{\"role\":1},\"message\":5}",
+        "{\"message\":[{\"role\":1}],\"role\":2}",
+        "{\"message\":null,\"message\":{ }}",
+        "{\"m\\u0065ssage\" : { \"Role\" : 1 , \"role\" : \"}\\\"{\" } , \"uuid\" : [ ] }",
+        "{}",
+        "[{\"uuid\":1}]",
+        "7",
+        "",
+    };
+
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct slice line = { lines[i], strlen(lines[i]) };
+        struct slice value[NAMES], inside[NAMES], want[NAMES], wanted[NAMES];
+
+        goat_members_both(line, names, NAMES, value, MESSAGE, inside);
+        goat_members(line, names, NAMES, want);
+        goat_members(want[MESSAGE], names, NAMES, wanted);
+
+        assert_memory_equal(value, want, sizeof value);
+        assert_memory_equal(inside, wanted, sizeof inside);
+    }
+}
+
+static struct goat_saved saved_under(struct arena *a, const char *hash)
+{
+    struct goat_point point = { 0 };
+    const char *text =
+        arena_format(a, "{\"files\":[{\"path\":\"f\",\"exists\":true,\"hash\":\"%s\"}]}", hash);
+
+    assert_non_null(text);
+    assert_int_equal(goat_manifest_parse((struct slice){ text, strlen(text) }, a, &point), ERR_OK);
+    assert_int_equal(point.n, 1);
+    return point.saved[0];
+}
+
+/* The hash becomes a file's name, so that a way out of the directory must not look like one. */
+static void a_saved_copy_is_named_by_hex_digits_only(void **state)
+{
+    (void)state;
+    static const char hex[] = "0123456789abcdefABCDEF";
+    struct arena a = { 0 };
+
+    for (size_t at = 0; at < GOAT_HASH_TEXT; at += 21)
+        for (int c = '!'; c < 127; c++) {
+            char hash[GOAT_HASH_TEXT + 1];
+
+            if (c == '"' || c == '\\')
+                continue;
+            memset(hash, 'a', GOAT_HASH_TEXT);
+            hash[at] = (char)c;
+            hash[GOAT_HASH_TEXT] = '\0';
+            struct goat_saved saved = saved_under(&a, hash);
+            bool good = strchr(hex, c) != NULL;
+
+            assert_int_equal(saved.was, good ? GOAT_WAS_THERE : GOAT_WAS_UNSAID);
+            assert_int_equal(strlen(saved.hash), good ? GOAT_HASH_TEXT : 0);
+            assert_int_equal(saved.why != NULL, !good);
+        }
+    arena_fini(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_exact_name_comes_first_and_of_several_the_last),
+        cmocka_unit_test(a_name_is_found_in_escapes),
+        cmocka_unit_test(both_levels_are_as_one_after_the_other),
+        cmocka_unit_test(a_saved_copy_is_named_by_hex_digits_only),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

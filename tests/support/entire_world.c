@@ -1,0 +1,122 @@
+#include "tests/support/entire_world.h"
+
+#include "tests/test.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/* The answer of a command, without its last newline. */
+static char *run(const char *command)
+{
+    FILE *p = popen(command, "r");
+    char *text = NULL;
+    size_t n = 0, cap = 0, got;
+
+    assert_non_null(p);
+    do {
+        if (n + 4096 > cap) {
+            cap = cap ? 2 * cap : 8192;
+            text = realloc(text, cap);
+            assert_non_null(text);
+        }
+        got = fread(text + n, 1, 4095, p);
+        n += got;
+    } while (got);
+    if (pclose(p))
+        fail_msg("this failed: %s", command);
+    while (n && text[n - 1] == '\n')
+        n--;
+    text[n] = '\0';
+    return text;
+}
+
+static char *run_in(const char *dir, const char *before, const char *fmt, va_list args)
+{
+    char command[16384];
+    int n = snprintf(command, sizeof command, "cd '%s' && %s", dir, before);
+
+    vsnprintf(command + n, sizeof command - (size_t)n, fmt, args);
+    return run(command);
+}
+
+char *entire_world_git(const struct entire_world *w, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    char *text = run_in(w->repo, "GIT_OPTIONAL_LOCKS=0 git ", fmt, args);
+
+    va_end(args);
+    return text;
+}
+
+char *entire_world_sh(const struct entire_world *w, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    char *text = run_in(w->folder.path, "", fmt, args);
+
+    va_end(args);
+    return text;
+}
+
+void entire_world_open(struct entire_world *w, const char *name)
+{
+    store_close(w->store);
+    w->store = NULL;
+    folder_path(&w->folder, name, w->repo);
+    assert_int_equal(entire_ops.open(&w->env, w->repo, &w->store, NULL), ERR_OK);
+}
+
+void entire_world_build(const struct folder *f, const char *which)
+{
+    /* Named for the script too: one that was changed makes anew. Absolute paths stand in states and in the two
+     * ends of a linked work tree. */
+    static const char script[] =
+        "set -e; C=%s/$(sha256sum '%s' | cut -c1-12)-%s; F='%s'; mkdir -p '%s'; "
+        "( flock 9; [ -d $C.made ] || { rm -rf $C; bash '%s' $C %s >/dev/null; mkdir $C.made; } ) "
+        "9>%s/lock; cp -a $C/. \"$F\"; "
+        "for x in $F/*/.git/entire-sessions/*.json $F/*/.git/worktrees/*/gitdir $F/wt/*/.git; do "
+        "[ ! -f \"$x\" ] || sed -i \"s|$C|$F|g\" \"$x\"; done";
+    char command[16384];
+
+    snprintf(command, sizeof command, script, ENTIRE_CACHE, ENTIRE_SCRIPT, which, f->path,
+             ENTIRE_CACHE, ENTIRE_SCRIPT, which, ENTIRE_CACHE);
+    free(run(command));
+}
+
+void entire_world_make(struct entire_world *w, const char *which)
+{
+
+    *w = (struct entire_world){ .store = NULL };
+    folder_make(&w->folder);
+    entire_world_build(&w->folder, which);
+    folder_path(&w->folder, "home", w->home);
+    folder_path(&w->folder, "state", w->state);
+    folder_path(&w->folder, "data", w->data);
+    w->env = (struct store_env){ .home = w->home,
+                                 .cwd = w->folder.path,
+                                 .state_dir = w->state,
+                                 .data_dir = w->data,
+                                 .now_ms = 1770640000000 };
+    entire_world_open(w, which);
+}
+
+void entire_world_remove(struct entire_world *w)
+{
+    store_close(w->store);
+    arena_fini(&w->arena);
+    folder_remove(&w->folder);
+}
+
+struct session_ref entire_world_find(struct entire_world *w, const char *id)
+{
+    struct session_ref ref;
+    struct slice text = { id, strlen(id) };
+
+    assert_int_equal(
+        entire_ops.find(w->store, &(struct scope){ .all = true }, text, &w->arena, &ref, NULL),
+        ERR_OK);
+    return ref;
+}

@@ -1,0 +1,18 @@
+#ifndef TESTS_SUPPORT_REWIND_AS_LEFT_H
+#define TESTS_SUPPORT_REWIND_AS_LEFT_H
+
+#include <sys/stat.h>
+
+#include "store/rewind/plan/rewind.h"
+
+/* The session left the file as it is now: nobody else worked on it. */
+static inline void as_left(struct rewind_target *t)
+{
+    struct stat st;
+
+    t->has_last = true;
+    t->last_absent = lstat(t->path, &st) != 0;
+    t->last = (struct rewind_source){ .file = t->last_absent ? NULL : t->path };
+}
+
+#endif

@@ -1,0 +1,117 @@
+#ifndef TESTS_SUPPORT_SCREEN_SCREEN_H
+#define TESTS_SUPPORT_SCREEN_SCREEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store/api/store.h"
+#include "tui/app/model.h"
+
+/* The screen without a terminal: a model with sessions that exist in memory only, keys pressed by name, effects
+ * answered as workers would, frames as text.
+ *
+ * The conversation beside the list and in the viewer is a stand-in that draws "conversation of TITLE": what the
+ * transcript view does has tests of its own. Link with screen_views. */
+struct fake {
+    const char *id, *title, *prompt, *branch, *tag, *cwd, *folder;
+    int64_t ago_ms; /* before now */
+    int64_t size;
+    unsigned flags, restorable;
+    bool named;                    /* the title was given by a person */
+    unsigned hidden;               /* enum session_hidden */
+    bool gone;                     /* not listed any more */
+    const char *last;              /* last prompt */
+    unsigned unsupported;          /* enum session_can */
+    const char *parent;            /* the session it was forked from */
+    const char *deep;              /* a title in the middle of its file */
+    const char *problem;           /* with HIDDEN_DAMAGED */
+    const struct finding *finding; /* what the doctor says about it */
+    size_t findings;
+    int64_t expires_ms; /* from now on; 0: never */
+};
+
+enum { MINUTE = 60 * 1000, HOUR = 60 * MINUTE, DAY = 24 * HOUR };
+
+struct screen {
+    struct settings settings;
+    struct store store;
+    struct store_ops ops;
+    struct fake *fake; /* borrowed */
+    size_t fakes;
+    int64_t now_ms;
+    struct model *model;
+    struct effects waiting; /* questions that screen_answer has not been asked to answer */
+    char log[4096]; /* what was done outside: "resume ID in DIR\n", "quit 130\n", "copy TEXT\n",
+                        "trash ID ID\n", "rename ID: TEXT\n" */
+    size_t worktrees;
+    /* Answers what screen_answer cannot; may be NULL. */
+    void (*answer)(struct screen *s, const struct effect *e);
+    bool dir_gone;         /* the answer to EFFECT_RESUME_DIRS */
+    int looked_deep;       /* sessions whose whole file was looked through */
+    size_t unsure;         /* so many may be in use, when weighed: nobody can tell */
+    int64_t side_bytes;    /* what every session has beside its transcript, when weighed */
+    bool place_taken;      /* a newer transcript is in the place of what is restored */
+    struct err no_command; /* the answer to where to resume, unless its code is ERR_OK */
+    struct err refusal;    /* the answer to the next change, unless its code is ERR_OK */
+    char renamed[256];     /* the last title or tag that was given */
+    const struct finding *store_findings; /* what lies damaged around the sessions */
+    size_t arounds;
+    struct problem_list *problems; /* of the next listing; handed over */
+    enum scope_kind scope;         /* of the last listing */
+    int listings;
+    struct frame frame;
+    char *text;
+    char line[2048];
+};
+
+/* Five sessions of a shop, newest first, with about everything that a row can have. */
+enum { SHOP = 5 };
+extern const struct fake shop[SHOP];
+
+/* Opens the model; nothing is answered yet. settings may have been filled before. */
+void screen_open(struct screen *s, struct fake *fake, size_t n, int rows, int cols);
+void screen_close(struct screen *s);
+/* Takes the effects out of the model; those that are no questions go to the log. */
+void screen_take(struct screen *s);
+/* Answers one; it stays the caller's. */
+void screen_answer_one(struct screen *s, const struct effect *e);
+/* Answers all questions, and those that follow, until none is left. */
+void screen_answer(struct screen *s);
+/* Opens, answers, lets the moment pass after which the preview follows. */
+void screen_ready(struct screen *s, struct fake *fake, size_t n, int rows, int cols);
+
+/* A screen over the shop, whose sessions the test may change. */
+struct shop {
+    struct screen s;
+    struct fake fake[SHOP];
+};
+
+void shop_begin(struct shop *x); /* nothing is opened yet */
+void shop_ready(struct shop *x, int rows, int cols);
+
+/* Presses keys: letters as they are, others as <Enter> <Esc> <Tab> <S-Tab> <Up> <Down> <Left> <Right> <Home>
+ * <End> <PgUp> <PgDn> <Del> <BS> <F1> <C-a> <A-b>. What is asked is answered after each key. */
+void screen_press(struct screen *s, const char *keys);
+/* The same without answering. */
+void screen_press_only(struct screen *s, const char *keys);
+void screen_send(struct screen *s, struct msg msg);
+void screen_wait(struct screen *s, int64_t ms); /* lets time pass, and answers */
+void screen_resize(struct screen *s, int rows, int cols);
+
+/* The frame as text: valid until the next call. */
+const char *screen_text(struct screen *s);
+/* One line of it. */
+const char *screen_line(struct screen *s, int y);
+bool screen_has(struct screen *s, const char *text);
+/* The line on which the cursor stands. */
+const char *screen_cursor_line(struct screen *s);
+
+/* --- for tests/support/screen*.c */
+void screen_note(struct screen *s, const char *fmt, ...);
+/* Paths are made from ids: the ref borrows its own. */
+struct session_ref screen_ref(const struct screen *s, const struct fake *f, char path[160]);
+/* Answers what is asked before a change, and changes; false: it is something else. */
+bool screen_answer_change(struct screen *s, const struct effect *e);
+
+#endif

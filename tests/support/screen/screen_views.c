@@ -1,0 +1,150 @@
+/* A stand-in for the transcript view: says whose conversation it shows, and nothing else. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/screens/transcript/transcript.h"
+
+struct transcript_view {
+    char title[200];
+    int scrolled;
+    bool searching;
+};
+
+struct transcript_view *transcript_view_new(const struct settings *settings, enum requester asker)
+{
+    (void)settings;
+    (void)asker;
+    return calloc(1, sizeof(struct transcript_view));
+}
+
+void transcript_view_free(struct transcript_view *v)
+{
+    free(v);
+}
+
+bool transcript_view_open(struct transcript_view *v, const struct session_ref *ref,
+                          struct slice title, struct slice cwd, struct effects *fx)
+{
+    (void)cwd;
+    (void)fx;
+    if (title.n == 0)
+        title = ref->id;
+    snprintf(v->title, sizeof v->title, "%.*s", SLICE_ARG(title));
+    v->scrolled = 0;
+    return true;
+}
+
+void transcript_view_close(struct transcript_view *v, struct effects *fx)
+{
+    (void)fx;
+    v->title[0] = '\0';
+}
+
+void transcript_view_reload(struct transcript_view *v, const struct session_ref *ref,
+                            struct effects *fx)
+{
+    (void)ref;
+    (void)fx;
+    strncat(v->title, " (again)", sizeof v->title - strlen(v->title) - 1);
+}
+
+void transcript_view_gone(struct transcript_view *v, bool gone)
+{
+    (void)v;
+    (void)gone;
+}
+
+void transcript_view_retitle(struct transcript_view *v, struct slice title)
+{
+    snprintf(v->title, sizeof v->title, "%.*s", SLICE_ARG(title));
+}
+
+void transcript_view_resize(struct transcript_view *v, int h, int w, struct effects *fx)
+{
+    (void)v;
+    (void)h;
+    (void)w;
+    (void)fx;
+}
+
+bool transcript_view_msg(struct transcript_view *v, const struct msg *msg, struct effects *fx)
+{
+    (void)v;
+    (void)msg;
+    (void)fx;
+    return false;
+}
+
+enum key_context transcript_view_key_context(const struct transcript_view *v)
+{
+    return v->searching ? IN_SEARCH : IN_TRANSCRIPT;
+}
+
+enum transcript_view_result transcript_view_act(struct transcript_view *v, enum action a,
+                                                struct effects *fx)
+{
+    (void)fx;
+    switch (a) {
+    case ACT_BACK:
+        if (!v->searching)
+            return TRANSCRIPT_BACK;
+        v->searching = false;
+        return TRANSCRIPT_DONE;
+    case ACT_SEARCH: v->searching = true; return TRANSCRIPT_DONE;
+    case ACT_DOWN: v->scrolled++; return TRANSCRIPT_DONE;
+    default: return TRANSCRIPT_IGNORED;
+    }
+}
+
+void transcript_view_key(struct transcript_view *v, struct key key, struct effects *fx)
+{
+    (void)v;
+    (void)key;
+    (void)fx;
+}
+
+void transcript_view_paste(struct transcript_view *v, struct slice text, struct effects *fx)
+{
+    (void)v;
+    (void)text;
+    (void)fx;
+}
+
+void transcript_view_scroll(struct transcript_view *v, int lines, struct effects *fx)
+{
+    (void)fx;
+    v->scrolled += lines;
+}
+
+void transcript_view_click(struct transcript_view *v, int y, int x, struct effects *fx)
+{
+    (void)v;
+    (void)y;
+    (void)x;
+    (void)fx;
+}
+
+bool transcript_view_message(const struct transcript_view *v, struct id128 *id, int64_t *time_ms)
+{
+    (void)v;
+    *id = id128_of(SLICE("p1"));
+    *time_ms = 1;
+    return true;
+}
+
+const char *transcript_view_unavailable(const struct transcript_view *v, enum action a)
+{
+    (void)v;
+    return a == ACT_SUBAGENTS ? "no sub-agents in this test" : NULL;
+}
+
+void transcript_view_draw(const struct transcript_view *v, struct frame *f, struct rect r)
+{
+    char text[300];
+
+    snprintf(text, sizeof text, "%d: conversation of %s", v->scrolled, v->title);
+    frame_text_cut(f, r.y, r.x, r.w, STYLE_TEXT, (struct slice){ text, strlen(text) });
+    f->cursor_y = r.y;
+    f->cursor_x = r.x;
+}

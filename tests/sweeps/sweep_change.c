@@ -1,0 +1,241 @@
+#include "tests/test.h"
+
+#include <stdlib.h>
+
+#include "store/fs/file_at.h"
+#include "store/journal/change.h"
+#include "tests/sweeps/change_sweep.h"
+
+/* Changes of every kind of step. Bytes of more than a few KiB lie in files of their own in the record, so one of
+ * them is long. */
+static char long_bytes[12000];
+
+static void make_store(struct trial_dir *y)
+{
+    folder_put(&y->folder, "user/log.jsonl", SLICE("{\"a\":1}\n{\"a\":2}\n"));
+    folder_put(&y->folder, "user/cut.jsonl", SLICE("{\"c\":1}\n{\"c\":2}\n{\"c\":3}\n"));
+    folder_put(&y->folder, "user/doc.json", SLICE("{\"archived\":false}"));
+    folder_put(&y->folder, "user/gone.json", SLICE("{}"));
+    folder_put(&y->folder, "user/side/agent.jsonl", SLICE("{}\n"));
+    folder_dir(&y->folder, "user/other");
+    memset(long_bytes, 'x', sizeof long_bytes);
+}
+
+typedef enum err_code plan_fn(const struct trial_dir *y, struct change *c);
+
+static enum err_code add(const struct trial_dir *y, struct change *c, const char *name,
+                         const char *to, struct step s)
+{
+    char path[4096], other[4096];
+
+    s.path = folder_path(&y->folder, name, path);
+    s.to = to ? folder_path(&y->folder, to, other) : NULL;
+    s.mtime_ns = MTIME_NOW;
+    return change_add(c, &s, NULL);
+}
+
+static enum err_code plan_append(const struct trial_dir *y, struct change *c)
+{
+    return add(y, c, "user/log.jsonl", NULL,
+               (struct step){ .kind = STEP_APPEND,
+                              .bytes = SLICE("{\"title\":\"new\"}\n"),
+                              .opposite = SLICE("{\"title\":\"old\"}\n") });
+}
+
+static enum err_code plan_tail(const struct trial_dir *y, struct change *c)
+{
+    return add(y, c, "user/cut.jsonl", NULL,
+               (struct step){ .kind = STEP_TAIL,
+                              .offset = 8,
+                              .old = SLICE("{\"c\":2}\n{\"c\":3}\n"),
+                              .bytes = SLICE("{\"c\":3}\n") });
+}
+
+static enum err_code plan_grow(const struct trial_dir *y, struct change *c)
+{
+    return add(y, c, "user/cut.jsonl", NULL,
+               (struct step){ .kind = STEP_TAIL,
+                              .offset = 16,
+                              .old = SLICE("{\"c\":3}\n"),
+                              .bytes = { long_bytes, sizeof long_bytes } });
+}
+
+static enum err_code plan_edit(const struct trial_dir *y, struct change *c)
+{
+    return add(
+        y, c, "user/log.jsonl", NULL,
+        (struct step){
+            .kind = STEP_EDIT, .offset = 1, .old = SLICE("\"a\":1"), .bytes = SLICE("\"b\":7") });
+}
+
+static enum err_code plan_replace(const struct trial_dir *y, struct change *c)
+{
+    return add(y, c, "user/doc.json", NULL,
+               (struct step){ .kind = STEP_PUT,
+                              .old = SLICE("{\"archived\":false}"),
+                              .bytes = { long_bytes, sizeof long_bytes } });
+}
+
+static enum err_code plan_create(const struct trial_dir *y, struct change *c)
+{
+    return add(
+        y, c, "user/fresh/new.json", NULL,
+        (struct step){
+            .kind = STEP_PUT, .old_absent = true, .with_dir = true, .bytes = SLICE("{\"n\":1}") });
+}
+
+static enum err_code plan_remove(const struct trial_dir *y, struct change *c)
+{
+    return add(y, c, "user/gone.json", NULL,
+               (struct step){ .kind = STEP_PUT, .old = SLICE("{}"), .absent = true });
+}
+
+static enum err_code plan_move(const struct trial_dir *y, struct change *c)
+{
+    return add(y, c, "user/side", "user/other/side", (struct step){ .kind = STEP_MOVE });
+}
+
+static enum err_code plan_all(const struct trial_dir *y, struct change *c)
+{
+    plan_fn *const each[] = { plan_append, plan_edit,   plan_tail, plan_replace,
+                              plan_create, plan_remove, plan_move };
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < sizeof each / sizeof *each && !rc; i++)
+        rc = each[i](y, c);
+    return rc;
+}
+
+static enum trial_end act(struct trial_dir *y)
+{
+    struct change_log *log;
+    struct change *c = change_new("test");
+    struct err e = { 0 };
+    plan_fn *const *plan = y->arg;
+
+    enum err_code rc = c ? (*plan)(y, c) : ERR_NOMEM;
+
+    if (!rc)
+        rc = change_log_open(&y->env, &log, &e);
+    if (!rc) {
+        rc = change_run(log, c, &e);
+        change_log_close(log);
+    }
+    change_free(c);
+    return trial_end_of(rc, &e);
+}
+
+/* Taking back is a change like any other: it is broken at each of its calls too. */
+static void make_done(struct trial_dir *y)
+{
+    make_store(y);
+    assert_int_equal(act(y), END_DONE);
+}
+
+static void hold(const char *name, plan_fn *plan, bool no_tmpfile)
+{
+    struct trial s = { .name = name,
+                       .make = make_store,
+                       .act = act,
+                       .recover = change_sweep_recover,
+                       .undo = change_sweep_undo,
+                       .arg = &plan,
+                       .no_tmpfile = no_tmpfile,
+                       .thorough = true };
+
+    trial_must_hold(&s);
+}
+
+static void append_is_there_or_not(void **state)
+{
+    (void)state;
+    hold("append step", plan_append, false);
+}
+
+static void end_of_a_log_is_cut_or_not(void **state)
+{
+    (void)state;
+    hold("tail step", plan_tail, false);
+}
+
+static void end_of_a_log_grows_or_not(void **state)
+{
+    (void)state;
+    hold("growing tail step", plan_grow, false);
+}
+
+static void edit_in_place_is_there_or_not(void **state)
+{
+    (void)state;
+    hold("edit step", plan_edit, false);
+}
+
+static void document_is_replaced_or_not(void **state)
+{
+    (void)state;
+    hold("replacing put step", plan_replace, false);
+}
+
+static void document_is_created_or_not(void **state)
+{
+    (void)state;
+    hold("creating put step", plan_create, false);
+}
+
+static void document_is_removed_or_not(void **state)
+{
+    (void)state;
+    hold("removing put step", plan_remove, false);
+}
+
+static void directory_is_moved_or_not(void **state)
+{
+    (void)state;
+    hold("move step", plan_move, false);
+}
+
+static void all_steps_are_done_or_none(void **state)
+{
+    (void)state;
+    hold("all steps", plan_all, false);
+}
+
+static void all_steps_hold_where_files_cannot_be_nameless(void **state)
+{
+    (void)state;
+    hold("all steps, no O_TMPFILE", plan_all, true);
+}
+
+static void taking_back_is_done_or_not(void **state)
+{
+    plan_fn *plan = plan_all;
+    struct trial s = { .name = "undo of all steps",
+                       .make = make_done,
+                       .act = change_sweep_undo,
+                       .recover = change_sweep_recover,
+                       .undo = change_sweep_redo,
+                       .arg = &plan,
+                       .thorough = true };
+
+    (void)state;
+    trial_must_hold(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(append_is_there_or_not),
+        cmocka_unit_test(end_of_a_log_is_cut_or_not),
+        cmocka_unit_test(end_of_a_log_grows_or_not),
+        cmocka_unit_test(edit_in_place_is_there_or_not),
+        cmocka_unit_test(document_is_replaced_or_not),
+        cmocka_unit_test(document_is_created_or_not),
+        cmocka_unit_test(document_is_removed_or_not),
+        cmocka_unit_test(directory_is_moved_or_not),
+        cmocka_unit_test(all_steps_are_done_or_none),
+        cmocka_unit_test(all_steps_hold_where_files_cannot_be_nameless),
+        cmocka_unit_test(taking_back_is_done_or_not),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

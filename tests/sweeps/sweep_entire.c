@@ -1,0 +1,94 @@
+#include "tests/support/entire_world.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "lite/io/file.h"
+#include "store/rewind/plan/mode.h"
+#include "tests/sweeps/rewind_sweep.h"
+#include "tests/test.h"
+
+/* A session of Entire's goes back: its plan comes from a shadow branch, and before the first file changes git keeps the
+ * work tree as it is. What is compared is the work tree; the repository lies beside it. */
+#define SESSION "a1b2c3d4-0001-4000-8000-00000000000a"
+
+static void make_repository(struct trial_dir *y)
+{
+    struct entire_world w = { .folder = y->folder };
+
+    entire_world_build(&y->folder, "two-sessions");
+    folder_path(&y->folder, "two-sessions", y->user);
+    /* The first point: how long after the start it was made is known, its hash is not. */
+    free(entire_world_sh(
+        &w,
+        "mv two-sessions/.git git && echo \"gitdir: $PWD/git\" >two-sessions/.git && "
+        "awk '$2==%d{printf \"%%s\", $1}' expected/two-sessions/points.tsv >point",
+        1770631200 + 120));
+}
+
+static enum err_code plan_of(struct trial_dir *y, struct rewind_plan *plan, struct err *e)
+{
+    const struct scope everywhere = { .all = true };
+    struct store *st = NULL;
+    struct arena a = { 0 };
+    struct buf point = { 0 };
+    struct session_ref ref;
+    char path[4096];
+    enum err_code rc =
+        file_read_all(AT_FDCWD, folder_path(&y->folder, "point", path), 0, 64, &point, e);
+
+    if (!rc)
+        rc = entire_ops.open(&y->env, y->user, &st, e);
+    if (!rc)
+        rc = entire_ops.find(st, &everywhere, SLICE(SESSION), &a, &ref, e);
+    if (!rc)
+        rc = rewind_plan_make(&ref, buf_slice(&point), REWIND_CODE, plan, e);
+    store_close(st);
+    buf_fini(&point);
+    arena_fini(&a);
+    return rc;
+}
+
+static enum trial_end apply(struct trial_dir *y)
+{
+    return rewind_sweep_apply(y, plan_of);
+}
+
+/* Where the repository lies. */
+static void blur(char *image)
+{
+    static const char front[] = "reprise-test-";
+
+    for (char *p = image; (p = strstr(p, front));) {
+        p += strlen(front);
+        memset(p, 'x', strcspn(p, "/"));
+    }
+}
+
+static void files_of_a_shadow_branch_come_back_or_not(void **state)
+{
+    struct trial s = { .name = "rewind of an Entire session",
+                       .make = make_repository,
+                       .act = apply,
+                       .recover = rewind_sweep_recover,
+                       .undo = rewind_sweep_undo,
+                       .blur = blur,
+                       .thorough = true,
+                       .stride = 61 };
+
+    (void)state;
+    /* A repository takes long to make, and what recovers is the engine of all systems. */
+    if (trial_is_long())
+        trial_must_hold(&s);
+    else
+        trial_must_hold_once(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(files_of_a_shadow_branch_come_back_or_not),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

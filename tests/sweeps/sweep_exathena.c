@@ -1,0 +1,106 @@
+#include "tests/test.h"
+
+#include <openssl/evp.h>
+#include <stdlib.h>
+
+#include "store/api/store.h"
+#include "store/rewind/plan/mode.h"
+#include "tests/sweeps/rewind_sweep.h"
+
+/* An ExAthena session goes back, files and log: wherever it breaks, both went or neither did, and nobody's line is
+ * lost. The plan is the system's own, made anew at every try. */
+
+#define AT(n) "\"2026-11-21T20:21:5" n ".343990Z\""
+#define USER(n, text)                                                                              \
+    "{\"data\":{\"message\":{\"role\":\"user\",\"content\":\"" text                                \
+    "\"}},\"ts\":" AT(n) ",\"event\":\"user_message\",\"uuid\":\"event00000" n "\"}\n"
+#define SESSIONS "user/.exathena/sessions/"
+#define HISTORY "/.exathena/file-history/"
+#define SAVED "user" HISTORY "deploy-123/"
+
+/* Under the name that the library gives to a path. */
+static void save(struct trial_dir *y, const char *file, const char *first)
+{
+    char path[4096], name[256];
+    unsigned char sha[32];
+    char hex[65];
+    unsigned n;
+
+    folder_path(&y->folder, file, path);
+    assert_int_equal(EVP_Digest(path, strlen(path), sha, &n, EVP_sha256(), NULL), 1);
+    for (size_t i = 0; i < sizeof sha; i++)
+        snprintf(hex + 2 * i, 3, "%02x", sha[i]);
+    snprintf(name, sizeof name, SAVED "%s/path", hex);
+    folder_put(&y->folder, name, (struct slice){ path, strlen(path) });
+    snprintf(name, sizeof name, SAVED "%s/0.bin", hex);
+    folder_put(&y->folder, name, (struct slice){ first ? first : "", first ? strlen(first) : 0 });
+    snprintf(name, sizeof name, SAVED "%s/0.tombstone", hex);
+    if (!first)
+        folder_put(&y->folder, name, SLICE(""));
+}
+
+static void make_project(struct trial_dir *y)
+{
+    folder_put(&y->folder, SESSIONS "deploy-123.jsonl",
+               SLICE(USER("1", "one") "\nnot an event\r\n" USER("2", "two") USER("3", "three")));
+    folder_put(&y->folder, "user/lib/changed", SLICE("present\n"));
+    folder_put(&y->folder, "user/lib/created", SLICE("created\n"));
+    save(y, "user/lib/changed", "first\n");
+    save(y, "user/lib/created", NULL);
+    save(y, "user/deep/er/gone", "gone\n");
+}
+
+static enum err_code plan_of(struct trial_dir *y, struct rewind_plan *plan, struct err *e)
+{
+    const struct scope everywhere = { .all = true };
+    struct store *st = NULL;
+    struct arena a = { 0 };
+    struct session_ref ref;
+    enum err_code rc = exathena_ops.open(&y->env, y->user, &st, e);
+
+    if (!rc)
+        rc = exathena_ops.find(st, &everywhere, SLICE("deploy-123"), &a, &ref, e);
+    if (!rc)
+        rc = rewind_plan_make(&ref, SLICE("event000002"), REWIND_BOTH, plan, e);
+    store_close(st);
+    arena_fini(&a);
+    return rc;
+}
+
+static enum trial_end apply(struct trial_dir *y)
+{
+    return rewind_sweep_apply(y, plan_of);
+}
+
+/* Names and bytes of what was saved tell where the tree lies, and a rewind reads them only. */
+static void blur(char *image)
+{
+    char *saved = strstr(image, HISTORY), *behind = strstr(image, "/.exathena/sessions");
+
+    if (saved && behind > saved)
+        memmove(saved, behind, strlen(behind) + 1);
+}
+
+static void files_and_log_go_back_together(void **state)
+{
+    struct trial s = { .name = "rewind of an ExAthena session",
+                       .make = make_project,
+                       .act = apply,
+                       .recover = rewind_sweep_recover,
+                       .undo = rewind_sweep_undo,
+                       .blur = blur,
+                       .thorough = true,
+                       .stride = 7 };
+
+    (void)state;
+    trial_must_hold(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(files_and_log_go_back_together),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

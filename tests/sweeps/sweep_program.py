@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""Breaks the built program at its calls, command by command, and looks at the store after the next command has run.
+
+usage: sweep_program.py PROGRAM INJECTOR
+
+The store is then what it was or what it becomes, byte for byte and name by name; it is the latter where the command said
+so (exit 0), the former where it said that it failed; nothing of ours is left in it, and no record of a change under way.
+REPRISE_SWEEP=long: at every call instead of at every third.
+"""
+import errno
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [TESTS, f'{TESTS}/commands']
+from support.program import Program, snapshot
+
+STEM = '00000000-0000-4000-8000-00000000000'  # sorts before the ids that a fork draws
+ID = STEM + '1'
+PROJECT = 'cfg/projects/-srv-app'
+WAYS = [
+    ('kill', 0), ('kill-after', 0), ('torn', 0), ('short', 0),
+    ('error', errno.ENOSPC), ('error', errno.EIO), ('error-after', errno.EIO),
+]
+COMMANDS = {
+    'rename': ['rename', ID, 'Another title'],
+    'tag': ['tag', ID, 'kept'],
+    'archive': ['archive', ID],
+    'resume-at': ['resume-at', ID, STEM + '3'],
+    'fork': ['fork', ID, '--with-files'],
+    'tombstone': ['tombstone', ID, STEM + '3'],
+    'delete': ['delete', ID],
+    'undo': ['undo', '--all'],
+}
+STRIDE = 1 if os.environ.get('REPRISE_SWEEP') == 'long' else 3
+
+
+def row(number, parent):
+    return {'parentUuid': parent and STEM + parent, 'isSidechain': False, 'type': 'user', 'uuid': STEM + number, 'sessionId': ID,
+            'cwd': '/srv/app', 'timestamp': f'2025-03-01T10:00:0{number}.000Z', 'message': {'role': 'user', 'content': 'say ' + number}}
+
+
+def make(top):
+    """A session with a saved file and a sub-agent; all of it is old."""
+    saved = {'a.txt': {'backupFileName': '0123456789abcdef@v1', 'version': 1, 'backupTime': '2025-03-01T10:00:02.000Z'}}
+    snap = {'messageId': STEM + '2', 'trackedFileBackups': saved, 'timestamp': '2025-03-01T10:00:02.000Z'}
+    rows = [row('2', None), {'type': 'file-history-snapshot', 'messageId': STEM + '2', 'snapshot': snap, 'isSnapshotUpdate': False},
+            row('3', '2'), row('4', '3')]
+    files = {
+        f'{PROJECT}/{ID}.jsonl': ''.join(json.dumps(r) + '\n' for r in rows),
+        f'{PROJECT}/{ID}/subagents/agent-a.jsonl': json.dumps(row('5', None)) + '\n',
+        f'cfg/file-history/{ID}/0123456789abcdef@v1': 'old\n',
+    }
+    for name, text in files.items():
+        path = os.path.join(top, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, 'w', encoding='utf-8') as f:
+            f.write(text)
+        os.utime(path, ns=(1700000000123456789, 1700000000123456789))
+
+
+def image(top):
+    """Names, modes and bytes; ids and times that were made on the way become their number."""
+    text = ''.join(f'{os.path.relpath(path, top)} {mode:o} {body!r}\n' for path, (mode, _, body) in sorted(snapshot(top + '/cfg').items()))
+    made = re.compile(r'(?!0{7})[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|20(?!25-03)\d\d-\d\d-\d\dT[0-9:.]+Z')
+    seen = []
+
+    def number(match):
+        if match[0] not in seen:
+            seen.append(match[0])
+        return f'<{seen.index(match[0])}>' if '-4' in match[0] else '<time>'
+    return made.sub(number, text)
+
+
+class Sweep:
+    def __init__(self, path, injector, top):
+        self.path, self.injector, self.top = path, injector, top
+        self.now = os.path.join(top, 'now')
+        self.runs = self.killed = 0
+
+    def program(self, top):
+        return Program(self.path, top, {'CLAUDE_CONFIG_DIR': top + '/cfg', 'XDG_STATE_HOME': top + '/state', 'XDG_DATA_HOME': top + '/data'})
+
+    def broken(self, top, command, mode, error, nth):
+        """The exit of the command, what it said, and how many calls it came to."""
+        counter = top + '/counter'
+        with open(counter, 'wb') as f:
+            f.write(bytes(8))
+        env = {**self.program(top).env, 'LD_PRELOAD': self.injector, 'INJECT_MODE': mode, 'INJECT_ERRNO': str(error),
+               'INJECT_NTH': str(nth), 'INJECT_COUNTER': counter}
+        run = subprocess.run([self.path, *command], env=env, cwd=top, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
+        with open(counter, 'rb') as f:
+            calls = int.from_bytes(f.read(8), sys.byteorder)
+        return run.returncode, run.stderr, calls
+
+    def templates(self, name, command):
+        """A tree to begin with, and the images of it and of what the command makes of it. Records name absolute paths: all of
+        it happens in one place."""
+        now, old = self.now, os.path.join(self.top, name)
+        make(now)
+        if name == 'undo':
+            self.program(now).run('delete', ID)
+        shutil.copytree(now, old, symlinks=True)
+        before = image(now)
+        run = self.program(now).run(*command)
+        if run.returncode:
+            sys.exit(f'{name}: {run.stderr!r}')
+        after = image(now)
+        shutil.rmtree(now)
+        return old, before, after
+
+    def one(self, program, name, command, way, nth, template):
+        old, before, after = template
+        top = self.now
+        shutil.copytree(old, top, symlinks=True)
+        code, said, calls = self.broken(top, command, *way, nth)
+        if calls >= nth:
+            at = f'{name}, {way} at {nth}: exit {code}, {said!r}'
+            self.runs += 1
+            self.killed += code < 0
+            program.need(self.program(top).run('log').returncode == 0, f'{at}: the next command failed')
+            now = image(top)
+            program.need(now in (before, after), f'{at}: neither old nor new\n{now}')
+            program.need(code != 0 or now == after, f'{at}: said done and is not')
+            program.need(code <= 0 or now == before or b'unfinished' in said, f'{at}: said failed and is done')
+            left = [path for path in snapshot(top) if os.path.basename(path).startswith('.reprise') or path.endswith('.intent')]
+            program.need(not left, f'{at}: left {left}')
+        shutil.rmtree(top)
+        return calls >= nth
+
+    def run(self, program):
+        for name, command in COMMANDS.items():
+            template = self.templates(name, command)
+            program.need(template[1] != template[2], f'{name}: nothing happens, so nothing is tested')
+            before = self.runs
+            for i, way in enumerate(WAYS):
+                nth = 1 + i % STRIDE
+                while self.one(program, name, command, way, nth, template):
+                    nth += STRIDE
+            print(f'{name}: {self.runs - before} runs')
+
+
+def main():
+    path, injector = (os.path.abspath(p) for p in sys.argv[1:3])
+    place = '/dev/shm' if os.access('/dev/shm', os.W_OK) else None
+    with tempfile.TemporaryDirectory(dir=place) as top:
+        program = Program(path, top, {})
+        sweep = Sweep(path, injector, top)
+        sweep.run(program)
+        print(f'{sweep.runs} runs, {sweep.killed} of them killed')
+        program.need(sweep.killed > 30, 'too few were killed: is the injector loaded?')
+        program.finish(400)
+
+
+main()

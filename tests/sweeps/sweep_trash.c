@@ -1,0 +1,137 @@
+#include "tests/test.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/maintenance/trash.h"
+#include "tests/sweeps/change_sweep.h"
+
+/* A session with a side directory, a link in it, and backups. Across file systems the data directory is a tmpfs of its
+ * own. */
+static void make_session(struct trial_dir *y)
+{
+    char path[4096];
+
+    folder_put(&y->folder, "user/p/s.jsonl", SLICE("{\"a\":1}\n{\"a\":2}\n"));
+    folder_put(&y->folder, "user/p/other.jsonl", SLICE("{}\n"));
+    folder_put(&y->folder, "user/p/s/agent.jsonl", SLICE("{\"b\":1}\n"));
+    folder_put(&y->folder, "user/p/s/deep/two.jsonl", SLICE("{\"b\":2}\n"));
+    folder_put(&y->folder, "user/history/s/b@v1", SLICE("backup\n"));
+    assert_int_equal(symlink("two.jsonl", folder_path(&y->folder, "user/p/s/deep/link", path)), 0);
+    if (y->arg)
+        assert_int_equal(mount("tmpfs", y->data, "tmpfs", 0, "size=1m"), 0);
+}
+
+static enum trial_end put(struct trial_dir *y)
+{
+    char part[3][4096];
+    const char *parts[3] = { folder_path(&y->folder, "user/p/s.jsonl", part[0]),
+                             folder_path(&y->folder, "user/p/s", part[1]),
+                             folder_path(&y->folder, "user/history/s", part[2]) };
+    struct trash_request r = { .system = "claude",
+                               .store = y->user,
+                               .id = SLICE("s"),
+                               .title = SLICE("t"),
+                               .part = parts,
+                               .parts = 3 };
+    struct trash_list list;
+    struct change_log *log;
+    struct err e = { 0 };
+    enum err_code rc = change_log_open(&y->env, &log, &e);
+
+    if (!rc) {
+        rc = trash_add(log, &y->env, "delete", &r, 1, &list, &e);
+        if (!rc)
+            trash_list_fini(&list);
+        change_log_close(log);
+    }
+    return trial_end_of(rc, &e);
+}
+
+static enum trial_end restore(struct trial_dir *y)
+{
+    struct change_log *log;
+    struct trash_list list = { 0 };
+    struct err e = { 0 };
+    enum err_code rc = change_log_open(&y->env, &log, &e);
+
+    if (rc)
+        return trial_end_of(rc, &e);
+    rc = trash_read(&y->env, &list, &e);
+    if (!rc && list.n != 1)
+        rc = err_set(&e, ERR_NOT_FOUND, NULL, "%zu items in the trash", list.n);
+    if (!rc)
+        rc = trash_restore(log, &y->env, &list.item[0], &e);
+    trash_list_fini(&list);
+    change_log_close(log);
+    return trial_end_of(rc, &e);
+}
+
+static void make_deleted(struct trial_dir *y)
+{
+    make_session(y);
+    assert_int_equal(put(y), END_DONE);
+}
+
+static void unmount(struct trial_dir *y)
+{
+    if (y->arg)
+        assert_int_equal(umount2(y->data, MNT_DETACH), 0);
+}
+
+static void hold(const char *name, void (*make)(struct trial_dir *),
+                 enum trial_end (*act)(struct trial_dir *), bool across)
+{
+    struct trial s = { .name = name,
+                       .make = make,
+                       .act = act,
+                       .recover = change_sweep_recover,
+                       .undo = change_sweep_undo,
+                       .drop = unmount,
+                       .arg = across ? "across" : NULL,
+                       .thorough = true,
+                       .stride = across ? 5 : 2 };
+
+    trial_must_hold(&s);
+}
+
+static void session_is_here_or_in_the_trash(void **state)
+{
+    (void)state;
+    hold("trash", make_session, put, false);
+}
+
+static void session_is_in_the_trash_or_back(void **state)
+{
+    (void)state;
+    hold("restore from the trash", make_deleted, restore, false);
+}
+
+static void session_is_here_or_in_a_trash_elsewhere(void **state)
+{
+    (void)state;
+    trial_dir_need_mount();
+    hold("trash across file systems", make_session, put, true);
+}
+
+static void session_is_in_a_trash_elsewhere_or_back(void **state)
+{
+    (void)state;
+    trial_dir_need_mount();
+    hold("restore across file systems", make_deleted, restore, true);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(session_is_here_or_in_the_trash),
+        cmocka_unit_test(session_is_in_the_trash_or_back),
+        cmocka_unit_test(session_is_here_or_in_a_trash_elsewhere),
+        cmocka_unit_test(session_is_in_a_trash_elsewhere_or_back),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,136 @@
+#include "tests/test.h"
+
+#include <fcntl.h>
+#include <fts.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lite/base/buf.h"
+#include "tests/sweeps/trial.h"
+
+/* Where an operation is broken: see trial.h. */
+
+/* In memory, where there is such a place: what is durable is simulated, and a real fsync costs milliseconds. */
+static void choose_place(void)
+{
+    if (access("/dev/shm", W_OK) == 0)
+        setenv("TMPDIR", "/dev/shm", 1);
+    signal(SIGIO, SIG_IGN); /* of leases */
+}
+
+/* So that the times of two yards are the same, and long past: a fresh torn tail is waited for. */
+static void age(const struct trial_dir *y)
+{
+    char copy[4096];
+    char *roots[] = { copy, NULL };
+    const struct timespec past[2] = { { .tv_sec = 1700000000, .tv_nsec = 123456789 },
+                                      { .tv_sec = 1700000000, .tv_nsec = 123456789 } };
+    FTSENT *x;
+
+    snprintf(copy, sizeof copy, "%s", y->user);
+    FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+
+    assert_non_null(fts);
+    while ((x = fts_read(fts)))
+        if (x->fts_info == FTS_F)
+            assert_int_equal(utimensat(AT_FDCWD, x->fts_accpath, past, 0), 0);
+    fts_close(fts);
+}
+
+void trial_dir_make(struct trial_dir *y, const struct trial *s)
+{
+    choose_place();
+    *y = (struct trial_dir){ .arg = s->arg };
+    folder_make(&y->folder);
+    folder_dir(&y->folder, "user");
+    folder_dir(&y->folder, "state");
+    folder_dir(&y->folder, "data");
+    folder_path(&y->folder, "user", y->user);
+    folder_path(&y->folder, "state", y->state);
+    folder_path(&y->folder, "data", y->data);
+    y->env = (struct store_env){
+        .state_dir = y->state, .data_dir = y->data, .cwd = y->user, .now_ms = 1800000000000
+    };
+    s->make(y);
+    age(y);
+}
+
+void trial_dir_remove(struct trial_dir *y, const struct trial *s)
+{
+    if (s->drop)
+        s->drop(y);
+    folder_remove(&y->folder);
+}
+
+void trial_dir_need_mount(void)
+{
+    char dir[] = "/tmp/reprise-mount-XXXXXX";
+    bool works = geteuid() == 0 && mkdtemp(dir) && mount("tmpfs", dir, "tmpfs", 0, "size=1m") == 0;
+
+    if (works)
+        umount2(dir, MNT_DETACH);
+    rmdir(dir);
+    if (works)
+        return;
+    print_message("skipped: a file system can only be mounted by root\n");
+    skip();
+}
+
+static int by_name(const FTSENT **a, const FTSENT **b)
+{
+    return strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+static void add_bytes(struct buf *out, const char *path)
+{
+    char piece[4096];
+    FILE *in = fopen(path, "rb");
+    size_t n;
+
+    assert_non_null(in);
+    while ((n = fread(piece, 1, sizeof piece, in)) > 0) {
+        for (size_t i = 0; i < n; i++) /* those that a power cut leaves: the image is one text */
+            piece[i] = piece[i] ? piece[i] : '\1';
+        assert_int_equal(buf_add(out, (struct slice){ piece, n }), ERR_OK);
+    }
+    fclose(in);
+}
+
+static void add_entry(struct buf *out, const FTSENT *x, size_t root, bool times)
+{
+    const struct stat *st = x->fts_statp;
+
+    assert_int_equal(buf_addf(out, "%s %o", x->fts_path + root, st->st_mode), ERR_OK);
+    if (x->fts_info == FTS_F && times)
+        assert_int_equal(
+            buf_addf(out, " %lld.%09ld", (long long)st->st_mtim.tv_sec, st->st_mtim.tv_nsec),
+            ERR_OK);
+    assert_int_equal(buf_add_byte(out, '\n'), ERR_OK);
+    if (x->fts_info == FTS_F)
+        add_bytes(out, x->fts_accpath);
+}
+
+char *trial_dir_image(const struct trial_dir *y, bool times)
+{
+    char copy[4096];
+    char *roots[] = { copy, NULL };
+    struct buf out = { 0 };
+    FTSENT *x;
+
+    snprintf(copy, sizeof copy, "%s", y->user);
+    FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, by_name);
+
+    assert_non_null(fts);
+    while ((x = fts_read(fts))) {
+        if (strncmp(x->fts_name, "lost-", 5) == 0) /* by a power cut: see powercut.c */
+            fts_set(fts, x, FTS_SKIP);
+        else if (x->fts_info != FTS_DP && x->fts_level > 0)
+            add_entry(&out, x, strlen(y->user), times);
+    }
+    fts_close(fts);
+    assert_non_null(buf_cstr(&out));
+    return out.p;
+}

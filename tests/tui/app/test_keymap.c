@@ -1,0 +1,262 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "tui/app/keymap.h"
+
+static enum action find(enum key_scheme scheme, enum key_context place, uint32_t code, uint8_t mods)
+{
+    return keymap_find(scheme, place, (struct key){ code, mods });
+}
+
+/* The law the whole screen stands on: where text is entered, no letter has a meaning of its own. */
+static void no_letter_acts_where_text_is_entered(void **state)
+{
+    (void)state;
+    for (int scheme = KEYS_DEFAULT; scheme <= KEYS_VIM; scheme++)
+        for (int place = 0; place < IN_ANY; place++) {
+            if (!keymap_is_text((enum key_scheme)scheme, (enum key_context)place))
+                continue;
+            for (uint32_t c = ' '; c < 0x7f; c++)
+                assert_int_equal(find((enum key_scheme)scheme, (enum key_context)place, c, 0),
+                                 ACT_NONE);
+        }
+    assert_true(keymap_is_text(KEYS_DEFAULT, IN_LIST));
+    assert_false(keymap_is_text(KEYS_VIM, IN_LIST));
+    assert_true(keymap_is_text(KEYS_VIM, IN_FILTER));
+}
+
+static void the_keys_of_the_list_are_those_that_were_promised(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t code;
+        uint8_t mods;
+        enum action action;
+    } promised[] = {
+        { KEYCODE_UP, 0, ACT_UP },           { KEYCODE_DOWN, 0, ACT_DOWN },
+        { 'p', MOD_CTRL, ACT_UP },           { 'n', MOD_CTRL, ACT_DOWN },
+        { 'k', MOD_CTRL, ACT_UP },           { 'j', MOD_CTRL, ACT_DOWN },
+        { KEYCODE_PAGE_UP, 0, ACT_PAGE_UP }, { KEYCODE_PAGE_DOWN, 0, ACT_PAGE_DOWN },
+        { KEYCODE_HOME, 0, ACT_FIRST },      { KEYCODE_END, 0, ACT_LAST },
+        { KEYCODE_TAB, 0, ACT_MARK },        { KEYCODE_TAB, MOD_SHIFT, ACT_MARK_UP },
+        { KEYCODE_ENTER, 0, ACT_RESUME },    { KEYCODE_RIGHT, 0, ACT_VIEW },
+        { 'a', MOD_CTRL, ACT_SCOPE },        { 's', MOD_CTRL, ACT_SORT },
+        { 't', MOD_CTRL, ACT_PREVIEW },      { 'f', MOD_CTRL, ACT_FORK },
+        { 'r', MOD_CTRL, ACT_RENAME },       { KEYCODE_DELETE, 0, ACT_TRASH },
+        { 'x', MOD_CTRL, ACT_MENU },         { 'o', MOD_CTRL, ACT_PRINT },
+        { KEYCODE_F1, 0, ACT_HELP },         { KEYCODE_ESC, 0, ACT_BACK },
+        { 'c', MOD_CTRL, ACT_QUIT },         { 'z', MOD_CTRL, ACT_SUSPEND },
+        { 'l', MOD_CTRL, ACT_REDRAW },
+    };
+
+    for (size_t i = 0; i < sizeof promised / sizeof *promised; i++)
+        assert_int_equal(find(KEYS_DEFAULT, IN_LIST, promised[i].code, promised[i].mods),
+                         promised[i].action);
+    /* Editing keys stay the query's. */
+    assert_int_equal(find(KEYS_DEFAULT, IN_LIST, 'u', MOD_CTRL), ACT_NONE);
+    assert_int_equal(find(KEYS_DEFAULT, IN_LIST, 'w', MOD_CTRL), ACT_NONE);
+    assert_int_equal(find(KEYS_DEFAULT, IN_LIST, KEYCODE_BACKSPACE, 0), ACT_NONE);
+}
+
+/* Both schemes: where no text is entered they differ in nothing that was promised. */
+static void the_keys_of_the_other_places_are_those_that_were_promised(void **state)
+{
+    (void)state;
+    static const struct {
+        enum key_context place;
+        uint32_t code;
+        enum action action;
+    } promised[] = {
+        { IN_TRANSCRIPT, 'j', ACT_DOWN },
+        { IN_TRANSCRIPT, 'k', ACT_UP },
+        { IN_TRANSCRIPT, KEYCODE_DOWN, ACT_DOWN },
+        { IN_TRANSCRIPT, KEYCODE_UP, ACT_UP },
+        { IN_TRANSCRIPT, '{', ACT_PROMPT_PREV },
+        { IN_TRANSCRIPT, '}', ACT_PROMPT_NEXT },
+        { IN_TRANSCRIPT, 'g', ACT_FIRST },
+        { IN_TRANSCRIPT, 'G', ACT_LAST },
+        { IN_TRANSCRIPT, '/', ACT_SEARCH },
+        { IN_TRANSCRIPT, 'n', ACT_SEARCH_NEXT },
+        { IN_TRANSCRIPT, 'N', ACT_SEARCH_PREV },
+        { IN_TRANSCRIPT, ' ', ACT_UNFOLD },
+        { IN_TRANSCRIPT, KEYCODE_ENTER, ACT_UNFOLD },
+        { IN_TRANSCRIPT, 'z', ACT_FOLD_LEVEL },
+        { IN_TRANSCRIPT, 'T', ACT_THINKING },
+        { IN_TRANSCRIPT, 's', ACT_SUBAGENTS },
+        { IN_TRANSCRIPT, 'b', ACT_BRANCHES },
+        { IN_TRANSCRIPT, 'i', ACT_RAW },
+        { IN_TRANSCRIPT, 'y', ACT_COPY },
+        { IN_TRANSCRIPT, KEYCODE_ESC, ACT_BACK },
+        { IN_TRANSCRIPT, KEYCODE_LEFT, ACT_BACK },
+        { IN_TRANSCRIPT, 'r', ACT_RESUME_AT },
+        { IN_TRANSCRIPT, 'f', ACT_FORK_AT },
+        { IN_TRANSCRIPT, 'w', ACT_REWIND_AT },
+        { IN_TRANSCRIPT, 'u', ACT_UNDO },
+        { IN_TRANSCRIPT, 'U', ACT_REDO },
+        { IN_TRANSCRIPT, '?', ACT_HELP },
+        { IN_TRANSCRIPT, 'q', ACT_QUIT },
+        { IN_REWIND, ' ', ACT_TICK },
+        { IN_REWIND, 'h', ACT_HUNK },
+        { IN_REWIND, KEYCODE_TAB, ACT_PANE },
+        { IN_REWIND, 'm', ACT_MODE },
+        { IN_REWIND, 'a', ACT_APPLY },
+        { IN_REWIND, 'u', ACT_UNDO },
+        { IN_REWIND, 'U', ACT_REDO },
+        { IN_REWIND, KEYCODE_ESC, ACT_BACK },
+        { IN_REWIND, '?', ACT_HELP },
+        { IN_REWIND, 'q', ACT_QUIT },
+        { IN_MENU, 'r', ACT_RESUME },
+        { IN_MENU, 'f', ACT_FORK },
+        { IN_MENU, 'w', ACT_REWIND },
+        { IN_MENU, 'n', ACT_RENAME },
+        { IN_MENU, 't', ACT_TAG },
+        { IN_MENU, 'a', ACT_ARCHIVE },
+        { IN_MENU, 'd', ACT_TRASH },
+        { IN_MENU, 'y', ACT_COPY },
+        { IN_MENU, 'o', ACT_EDIT },
+        { IN_MENU, 'c', ACT_CLEANUP },
+        { IN_MENU, 'x', ACT_DAMAGED },
+        { IN_MENU, 'X', ACT_DOCTOR },
+        { IN_CLEANUP, 'u', ACT_UNDO },
+        { IN_CLEANUP, ' ', ACT_MARK },
+        { IN_DAMAGED, KEYCODE_ENTER, ACT_VIEW },
+        { IN_DAMAGED, 'X', ACT_DOCTOR },
+        { IN_DOCTOR, 'F', ACT_FIX },
+        { IN_DOCTOR, 'u', ACT_UNDO },
+    };
+
+    for (int scheme = KEYS_DEFAULT; scheme <= KEYS_VIM; scheme++)
+        for (size_t i = 0; i < sizeof promised / sizeof *promised; i++)
+            assert_int_equal(find((enum key_scheme)scheme, promised[i].place, promised[i].code, 0),
+                             promised[i].action);
+    assert_int_equal(find(KEYS_VIM, IN_LIST, '/', 0), ACT_FILTER);
+}
+
+static void one_letter_means_the_same_in_the_menu_and_in_the_vim_list(void **state)
+{
+    (void)state;
+    for (uint32_t c = 'a'; c <= 'z'; c++) {
+        enum action menu = find(KEYS_VIM, IN_MENU, c, 0);
+        enum action list = find(KEYS_VIM, IN_LIST, c, 0);
+
+        if (c != 'q' && menu != ACT_NONE && list != ACT_NONE)
+            assert_int_equal(menu, list);
+    }
+    assert_int_equal(find(KEYS_DEFAULT, IN_MENU, 'w', 0), ACT_REWIND);
+    assert_int_equal(find(KEYS_DEFAULT, IN_MENU, 'd', 0), ACT_TRASH);
+}
+
+static void a_place_is_asked_before_everywhere(void **state)
+{
+    (void)state;
+    assert_int_equal(find(KEYS_DEFAULT, IN_LIST, 'l', MOD_CTRL), ACT_REDRAW);
+    assert_int_equal(find(KEYS_DEFAULT, IN_TRANSCRIPT, 'l', MOD_CTRL), ACT_REDRAW);
+    assert_int_equal(find(KEYS_DEFAULT, IN_HELP, KEYCODE_F1, 0), ACT_BACK);
+}
+
+static void control_c_leaves_and_escape_steps_back_at_every_place(void **state)
+{
+    (void)state;
+    for (int scheme = KEYS_DEFAULT; scheme <= KEYS_VIM; scheme++)
+        for (int place = 0; place < IN_ANY; place++) {
+            assert_int_equal(find((enum key_scheme)scheme, (enum key_context)place, 'c', MOD_CTRL),
+                             ACT_QUIT);
+            assert_int_equal(find((enum key_scheme)scheme, (enum key_context)place, KEYCODE_ESC, 0),
+                             ACT_BACK);
+        }
+}
+
+static void the_key_that_is_shown_for_an_action_does_it(void **state)
+{
+    (void)state;
+    for (int scheme = KEYS_DEFAULT; scheme <= KEYS_VIM; scheme++)
+        for (int place = 0; place <= IN_ANY; place++)
+            for (int a = ACT_NONE + 1; a < ACT_COUNT; a++) {
+                enum key_scheme s = (enum key_scheme)scheme;
+                enum key_context p = (enum key_context)place;
+                struct key key;
+
+                if (keymap_key_of(s, p, (enum action)a, &key))
+                    assert_int_equal(keymap_find(s, p, key), a);
+            }
+}
+
+static void keys_are_written_as_people_write_them(void **state)
+{
+    (void)state;
+    static const struct {
+        struct key key;
+        const char *name, *ascii;
+    } keys[] = {
+        { { 'a', MOD_CTRL }, "^A", "^A" },
+        { { 'b', MOD_ALT }, "Alt+b", "Alt+b" },
+        { { 'G', 0 }, "G", "G" },
+        { { ' ', 0 }, "Space", "Space" },
+        { { KEYCODE_RIGHT, 0 }, "→", "Right" },
+        { { KEYCODE_TAB, MOD_SHIFT }, "Shift+Tab", "Shift+Tab" },
+        { { KEYCODE_UP, MOD_CTRL }, "Ctrl+↑", "Ctrl+Up" },
+        { { KEYCODE_F1, 0 }, "F1", "F1" },
+        { { KEYCODE_F12, 0 }, "F12", "F12" },
+        { { 0xe4, 0 }, "ä", "ä" },
+    };
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        char out[KEY_NAME];
+
+        key_name(keys[i].key, false, out);
+        assert_string_equal(out, keys[i].name);
+        key_name(keys[i].key, true, out);
+        assert_string_equal(out, keys[i].ascii);
+    }
+}
+
+static void all_keys_of_an_action_are_listed(void **state)
+{
+    (void)state;
+    char out[64], tight[8];
+
+    keymap_keys_of(KEYS_DEFAULT, IN_LIST, ACT_UP, false, out, sizeof out);
+    assert_string_equal(out, "↑ ^P ^K");
+    keymap_keys_of(KEYS_VIM, IN_LIST, ACT_UP, true, out, sizeof out);
+    assert_string_equal(out, "Up ^P ^K k");
+    keymap_keys_of(KEYS_DEFAULT, IN_LIST, ACT_UP, false, tight, sizeof tight);
+    assert_string_equal(tight, "↑ ^P");
+    keymap_keys_of(KEYS_DEFAULT, IN_LIST, ACT_UNFOLD, false, out, sizeof out);
+    assert_string_equal(out, "");
+}
+
+static void every_action_has_a_name_a_word_and_a_line(void **state)
+{
+    (void)state;
+    for (int a = ACT_NONE + 1; a < ACT_COUNT; a++) {
+        assert_int_not_equal(action_name((enum action)a)[0], '\0');
+        assert_int_not_equal(action_title((enum action)a)[0], '\0');
+        assert_int_not_equal(action_help((enum action)a)[0], '\0');
+        for (int b = a + 1; b < ACT_COUNT; b++)
+            assert_string_not_equal(action_name((enum action)a), action_name((enum action)b));
+    }
+    for (int p = 0; p < IN_COUNT; p++)
+        assert_int_not_equal(keymap_context_name((enum key_context)p)[0], '\0');
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_letter_acts_where_text_is_entered),
+        cmocka_unit_test(the_keys_of_the_list_are_those_that_were_promised),
+        cmocka_unit_test(the_keys_of_the_other_places_are_those_that_were_promised),
+        cmocka_unit_test(one_letter_means_the_same_in_the_menu_and_in_the_vim_list),
+        cmocka_unit_test(a_place_is_asked_before_everywhere),
+        cmocka_unit_test(control_c_leaves_and_escape_steps_back_at_every_place),
+        cmocka_unit_test(the_key_that_is_shown_for_an_action_does_it),
+        cmocka_unit_test(keys_are_written_as_people_write_them),
+        cmocka_unit_test(all_keys_of_an_action_are_listed),
+        cmocka_unit_test(every_action_has_a_name_a_word_and_a_line),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,485 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "support/screen/screen.h"
+
+/* Changing sessions from the keyboard: who is meant, what is asked, what is said. */
+
+/* --- one key destroys nothing; the default answer is the safe one */
+static void delete_asks_first_and_enter_leaves_everything(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<Down><Del>");
+    assert_string_equal(x.s.log, "");
+    assert_true(screen_has(&x.s, "Move 1 session, 1.1 MB, to the trash?"));
+    assert_true(screen_has(&x.s, "“Payments: idempotency keys”"));
+    assert_non_null(strstr(screen_cursor_line(&x.s), "cancel"));
+    screen_press(&x.s, "<Enter>");
+    assert_string_equal(x.s.log, "");
+    assert_false(screen_has(&x.s, "to the trash?"));
+    screen_close(&x.s);
+}
+
+static void keys_typed_ahead_of_the_question_meet_the_question(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press_only(&x.s, "<Down><Del><Enter>");
+    screen_answer(&x.s);
+    assert_string_equal(x.s.log, ""); /* neither deleted nor resumed */
+    screen_close(&x.s);
+}
+
+static void delete_moves_to_the_trash_and_undo_brings_it_back(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<Down><Del><Down><Enter>");
+    assert_string_equal(x.s.log, "trash 22222222\n");
+    assert_false(screen_has(&x.s, "idempotency"));
+    assert_true(screen_has(&x.s, "moved to trash: 1 session, 1.1 MB — ^X u undo"));
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Refund flow"));
+    screen_press(&x.s, "<C-x>u");
+    assert_true(screen_has(&x.s, "undone: moved to trash — ^X U redo"));
+    assert_true(screen_has(&x.s, "idempotency"));
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Refund flow"));
+    screen_close(&x.s);
+}
+
+static void a_question_is_about_what_was_meant_when_it_was_asked(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<Down><Del><Down>");
+    x.fake[3].ago_ms = 0; /* another session comes to the top meanwhile */
+    screen_send(&x.s, (struct msg){ .kind = MSG_FILES_CHANGED });
+    screen_wait(&x.s, 500);
+    screen_press(&x.s, "<Enter>");
+    assert_string_equal(x.s.log, "trash 22222222\n");
+    screen_close(&x.s);
+}
+
+static void the_question_learns_the_exact_size(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    x.s.side_bytes = 1024 * 1024;
+    screen_press_only(&x.s, "<Down><Del>");
+    assert_true(screen_has(&x.s, "Move 1 session, 1.1 MB, to the trash?"));
+    screen_press_only(&x.s, "<Down>");
+    screen_answer(&x.s);
+    assert_true(screen_has(&x.s, "Move 1 session, 2.1 MB, to the trash?"));
+    assert_non_null(strstr(screen_cursor_line(&x.s), "move 1 session to the trash"));
+    screen_close(&x.s);
+}
+
+static void where_nobody_can_tell_who_writes_yes_has_to_be_typed(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    x.s.unsure = 1;
+    screen_press(&x.s, "<Down><Del>");
+    assert_true(screen_has(&x.s, "Cannot tell whether an agent is still writing to it."));
+    screen_press(&x.s, "<Down><Enter>");
+    assert_string_equal(x.s.log, "");
+    screen_press(&x.s, "<Del>yes<Down><Enter>");
+    assert_string_equal(x.s.log, "");
+    screen_press(&x.s, "<Del>yes");
+    assert_string_equal(x.s.log, "");
+    screen_press(&x.s, "<Enter>");
+    assert_string_equal(x.s.log, "trash unsure 22222222\n");
+    screen_close(&x.s);
+}
+
+static void a_running_session_cannot_be_deleted(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<Del>");
+    assert_true(screen_has(&x.s, "delete: an agent has this session open"));
+    assert_false(screen_has(&x.s, "to the trash?"));
+    screen_press(&x.s, "<C-x>");
+    assert_true(screen_has(&x.s, "d  delete          an agent has this session open"));
+    screen_close(&x.s);
+}
+
+static void what_the_system_cannot_do_is_said(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_begin(&x);
+    x.fake[1].unsupported = CAN_RENAME;
+    screen_ready(&x.s, x.fake, SHOP, 24, 80);
+    screen_press(&x.s, "<Down><C-r>");
+    assert_true(screen_has(&x.s, "rename: this session's system cannot do that"));
+    assert_string_equal(x.s.log, "");
+    screen_close(&x.s);
+}
+
+/* --- marks first, as one change */
+static void all_marked_sessions_go_at_once(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<Tab><Tab><Tab><Up><Del>"); /* the first of the three is running */
+    assert_true(screen_has(&x.s, "Move 2 sessions, 1.4 MB, to the trash?"));
+    assert_true(screen_has(&x.s, "1 more stays: an agent has it open."));
+    screen_press(&x.s, "2");
+    assert_string_equal(x.s.log, "trash 22222222 33333333\n");
+    assert_true(screen_has(&x.s, "moved to trash: 2 sessions, 1.4 MB"));
+    assert_false(screen_has(&x.s, "marked"));
+    screen_close(&x.s);
+}
+
+static void marked_sessions_that_the_query_hides_are_mentioned(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<Down><Tab><Tab>page<Del>");
+    assert_true(screen_has(&x.s, "Move 2 sessions"));
+    assert_true(screen_has(&x.s, "2 of them are hidden by the filter."));
+    screen_close(&x.s);
+}
+
+static void however_many_marked_sessions_are_hidden_they_are_mentioned(void **state)
+{
+    (void)state;
+    enum { MANY = 70 };
+    struct shop x;
+    struct fake fake[MANY];
+    char id[MANY][40];
+
+    shop_begin(&x);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(id[i], sizeof id[i], "%08d-0000-4000-8000-000000000000", i + 1);
+        fake[i] = x.fake[i == 0 ? 3 : 0]; /* only the first one fits "page" */
+        fake[i].id = id[i];
+        fake[i].flags = 0;
+        fake[i].ago_ms = i * MINUTE;
+    }
+    screen_ready(&x.s, fake, MANY, 24, 80);
+    for (int i = 0; i < MANY; i++)
+        screen_press(&x.s, "<Tab>");
+    screen_press(&x.s, "page<Del>");
+    assert_true(screen_has(&x.s, "Move 70 sessions"));
+    assert_true(screen_has(&x.s, "69 of them are hidden by the filter."));
+    screen_close(&x.s);
+}
+
+static void a_mark_goes_with_its_session(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<Down><Tab>");
+    assert_true(screen_has(&x.s, "1 marked"));
+    x.fake[1].gone = true;
+    screen_send(&x.s, (struct msg){ .kind = MSG_FILES_CHANGED });
+    screen_wait(&x.s, 500);
+    assert_false(screen_has(&x.s, "marked"));
+    screen_close(&x.s);
+}
+
+/* --- titles and tags */
+static void rename_begins_with_the_present_title_and_shows_at_once(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<Down><C-r>");
+    assert_non_null(strstr(screen_line(&x.s, 23), " title › Payments: idempotency keys"));
+    screen_press(&x.s, "<C-w>tokens<Enter>");
+    assert_string_equal(x.s.log, "rename 22222222: Payments: idempotency tokens\n");
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Payments: idempotency tokens"));
+    assert_true(screen_has(&x.s, "renamed to “Payments: idempotency tokens” — ^X u undo"));
+    screen_close(&x.s);
+}
+
+static void no_letter_acts_while_a_title_is_typed(void **state)
+{
+    (void)state;
+    struct shop x = { 0 };
+    char key[2] = "";
+
+    shop_ready(&x, 24, 80);
+    x.s.settings.keys = KEYS_VIM;
+    screen_press(&x.s, "<Down><C-r><C-u>");
+    for (char c = '!'; c < 0x7f; c++) {
+        if (c == '<')
+            continue; /* the name of a key here */
+        key[0] = c;
+        screen_press(&x.s, key);
+        assert_string_equal(x.s.log, "");
+        assert_non_null(strchr(screen_line(&x.s, 23), c));
+        screen_press(&x.s, "<BS>");
+    }
+    screen_send(&x.s, (struct msg){ .kind = MSG_PASTE, .u.paste = SLICE("a\nb") });
+    assert_non_null(strstr(screen_line(&x.s, 23), " title › a b"));
+    screen_press(&x.s, "<Esc>");
+    assert_string_equal(x.s.log, "");
+    screen_close(&x.s);
+}
+
+static void a_title_of_blanks_is_refused_where_it_is_typed(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<Down><C-r><C-u>  <Enter>");
+    assert_string_equal(x.s.log, "");
+    assert_true(screen_has(&x.s, "a title cannot be empty"));
+    screen_press(&x.s, "x<Enter>");
+    assert_string_equal(x.s.log, "rename 22222222:   x\n");
+    screen_close(&x.s);
+}
+
+static void an_empty_tag_takes_the_tag_away(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<Down><C-x>t");
+    assert_non_null(strstr(screen_line(&x.s, 23), " tag (empty removes it) › infra"));
+    screen_press(&x.s, "<C-u><Enter>");
+    assert_string_equal(x.s.log, "tag 22222222\n");
+    assert_true(screen_has(&x.s, "tag removed: 1 session"));
+    assert_false(screen_has(&x.s, "#infra"));
+    screen_close(&x.s);
+}
+
+static void marked_sessions_get_one_tag(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<Tab><Tab><C-x>t");
+    assert_non_null(strstr(screen_line(&x.s, 23), " tag for 2 sessions ›"));
+    screen_press(&x.s, "later<Enter>");
+    assert_string_equal(x.s.log, "tag 11111111 22222222: later\n");
+    assert_true(screen_has(&x.s, "tagged #later: 2 sessions"));
+    screen_close(&x.s);
+}
+
+/* --- the archive */
+static void archive_puts_aside_and_takes_back(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<Down><C-x>a");
+    assert_string_equal(x.s.log, "archive 22222222\n");
+    assert_false(screen_has(&x.s, "  Payments: idempotency keys"));
+    assert_true(screen_has(&x.s, "4/5"));
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Refund flow"));
+    screen_press(&x.s, "is:archived");
+    assert_non_null(strstr(screen_cursor_line(&x.s), "  Payments: idempotency keys"));
+    assert_non_null(strstr(screen_cursor_line(&x.s), "zz"));
+    screen_press(&x.s, "<C-x>a<Esc>");
+    assert_non_null(strstr(x.s.log, "unarchive 22222222\n"));
+    assert_true(screen_has(&x.s, "  Payments: idempotency keys"));
+    assert_true(screen_has(&x.s, "5/5"));
+    screen_close(&x.s);
+}
+
+/* --- errors */
+static void an_error_stays_until_it_was_read(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    err_set(&x.s.refusal, ERR_IO, "/full/a.jsonl", "append: no space");
+    screen_press(&x.s, "<Down><C-r>!<Enter>");
+    assert_true(screen_has(&x.s, "no space: append: /full/a.jsonl"));
+    assert_true(screen_has(&x.s, "Payments: idempotency keys "));
+    screen_wait(&x.s, 60 * 1000);
+    assert_true(screen_has(&x.s, "no space: append"));
+    screen_press(&x.s, "<Down>");
+    assert_false(screen_has(&x.s, "no space: append"));
+    screen_close(&x.s);
+}
+
+static void nothing_to_undo_is_no_error(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    err_set(&x.s.refusal, ERR_NOT_FOUND, "", "nothing left to undo");
+    screen_press(&x.s, "<C-x>u");
+    assert_true(screen_has(&x.s, "· nothing left to undo"));
+    screen_close(&x.s);
+}
+
+/* --- from within a conversation */
+static void a_deleted_conversation_is_left(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<Down><Tab><Up><Right><Del><Down><Enter>");
+    assert_string_equal(x.s.log, "trash 22222222\n"); /* the one that is read, not the marked one */
+    assert_false(screen_has(&x.s, "conversation of"));
+    assert_true(screen_has(&x.s, "moved to trash: 1 session"));
+    screen_close(&x.s);
+}
+
+static void in_a_conversation_u_undoes(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<Down><Right><C-r>!<Enter>");
+    assert_true(screen_has(&x.s, "renamed to “Payments: idempotency keys!” — u undo"));
+    screen_press(&x.s, "u");
+    assert_non_null(strstr(x.s.log, "undo\n"));
+    screen_press(&x.s, "U");
+    assert_non_null(strstr(x.s.log, "redo\n"));
+    screen_close(&x.s);
+}
+
+/* --- copies, and going on from a message */
+static void a_fork_asks_for_a_title_and_is_then_selected(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<Down><C-f>");
+    assert_non_null(
+        strstr(screen_line(&x.s, 23), " title of the fork › Payments: idempotency keys (fork)"));
+    screen_press(&x.s, "<Esc>");
+    assert_string_equal(x.s.log, "");
+    screen_press(&x.s, "<C-f><C-u>Again<Enter>");
+    assert_string_equal(x.s.log, "fork 22222222: Again\n");
+    assert_true(screen_has(&x.s, "forked: the fork is selected — ^X u undo"));
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Paket")); /* the last one stands for it */
+    screen_close(&x.s);
+}
+
+static void only_one_session_is_forked_at_a_time(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<Tab><Tab><C-f>");
+    assert_true(screen_has(&x.s, "only one session can be forked at a time: 2 are marked"));
+    screen_press(&x.s, "<Enter>");
+    assert_null(strstr(x.s.log, "fork"));
+    screen_close(&x.s);
+}
+
+static void a_running_session_is_not_resumed_at_a_message(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<Right>r");
+    assert_true(screen_has(&x.s, "resume here: an agent has this session open"));
+    assert_string_equal(x.s.log, "");
+    screen_close(&x.s);
+}
+
+static void resuming_at_a_message_asks_and_leaves_all_by_default(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<Down><Right>r");
+    assert_true(screen_has(&x.s, "Resume after this message?"));
+    screen_press(&x.s, "<Enter>");
+    assert_string_equal(x.s.log, "");
+    screen_press(&x.s, "r<Down><Enter>");
+    assert_string_equal(x.s.log, "resume at 22222222\nresume 22222222 in /home/u/src/shop\n");
+    screen_close(&x.s);
+}
+
+/* Every word of a question is there on the smallest screen, and every answer. */
+static void a_question_fits_the_smallest_screen(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_begin(&x);
+    x.s.unsure = 1;
+    screen_ready(&x.s, x.fake, SHOP, 12, 50);
+    screen_press(&x.s, "<Down><Del>");
+    assert_true(screen_has(&x.s, "brings it back."));
+    assert_true(screen_has(&x.s, "1  cancel"));
+    assert_true(screen_has(&x.s, "or type yes and press Enter"));
+    screen_resize(&x.s, 24, 80);
+    assert_true(screen_has(&x.s, "until you empty it; undo brings it back."));
+    screen_close(&x.s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_question_fits_the_smallest_screen),
+        cmocka_unit_test(delete_asks_first_and_enter_leaves_everything),
+        cmocka_unit_test(keys_typed_ahead_of_the_question_meet_the_question),
+        cmocka_unit_test(delete_moves_to_the_trash_and_undo_brings_it_back),
+        cmocka_unit_test(where_nobody_can_tell_who_writes_yes_has_to_be_typed),
+        cmocka_unit_test(a_question_is_about_what_was_meant_when_it_was_asked),
+        cmocka_unit_test(the_question_learns_the_exact_size),
+        cmocka_unit_test(a_running_session_cannot_be_deleted),
+        cmocka_unit_test(what_the_system_cannot_do_is_said),
+        cmocka_unit_test(all_marked_sessions_go_at_once),
+        cmocka_unit_test(marked_sessions_that_the_query_hides_are_mentioned),
+        cmocka_unit_test(a_mark_goes_with_its_session),
+        cmocka_unit_test(rename_begins_with_the_present_title_and_shows_at_once),
+        cmocka_unit_test(no_letter_acts_while_a_title_is_typed),
+        cmocka_unit_test(a_title_of_blanks_is_refused_where_it_is_typed),
+        cmocka_unit_test(an_empty_tag_takes_the_tag_away),
+        cmocka_unit_test(however_many_marked_sessions_are_hidden_they_are_mentioned),
+        cmocka_unit_test(marked_sessions_get_one_tag),
+        cmocka_unit_test(archive_puts_aside_and_takes_back),
+        cmocka_unit_test(an_error_stays_until_it_was_read),
+        cmocka_unit_test(nothing_to_undo_is_no_error),
+        cmocka_unit_test(a_deleted_conversation_is_left),
+        cmocka_unit_test(in_a_conversation_u_undoes),
+        cmocka_unit_test(a_fork_asks_for_a_title_and_is_then_selected),
+        cmocka_unit_test(only_one_session_is_forked_at_a_time),
+        cmocka_unit_test(a_running_session_is_not_resumed_at_a_message),
+        cmocka_unit_test(resuming_at_a_message_asks_and_leaves_all_by_default),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

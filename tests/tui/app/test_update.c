@@ -1,0 +1,469 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "support/screen/screen.h"
+
+/* The laws of the screen, each as a test: what a person may rely on. */
+/* --- 1. typing is always safe */
+static void typing_any_letter_never_acts(void **state)
+{
+    (void)state;
+    struct shop x;
+    char key[2] = "";
+
+    shop_ready(&x, 24, 80);
+    for (char c = ' '; c < 0x7f; c++) {
+        if (c == '?' || c == '<')
+            continue; /* help on an empty query; and the name of a key here */
+        key[0] = c;
+        screen_press(&x.s, key);
+        assert_string_equal(x.s.log, "");
+        assert_int_equal(screen_line(&x.s, 1)[0], '>');
+        assert_true(c == ' ' || strchr(screen_line(&x.s, 1) + 1, c) != NULL);
+        screen_press(&x.s, "<BS>");
+    }
+    screen_press(&x.s, "qqq");
+    assert_string_equal(x.s.log, "");
+    assert_string_equal(screen_line(&x.s, 1), "> qqq");
+    screen_close(&x.s);
+}
+
+static void pasted_text_is_never_keys(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_send(&x.s, (struct msg){ .kind = MSG_PASTE, .u.paste = SLICE("refund\n\x1b") });
+    screen_answer(&x.s);
+    assert_string_equal(x.s.log, "");
+    assert_string_equal(screen_line(&x.s, 1), "> refund");
+    assert_true(screen_has(&x.s, "Refund flow"));
+    screen_close(&x.s);
+}
+
+static void a_question_mark_is_help_only_on_an_empty_query(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "a?");
+    assert_string_equal(screen_line(&x.s, 1), "> a?");
+    screen_press(&x.s, "<C-u>?");
+    assert_true(screen_has(&x.s, "In the list of sessions"));
+    screen_close(&x.s);
+}
+
+/* --- 2. what cannot be done is there, with its reason */
+static void the_menu_shows_every_action_and_why_some_cannot_be_done(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<C-x>");
+    assert_true(screen_has(&x.s, "r  resume          resume the session"));
+    assert_false(screen_has(&x.s, "export")); /* what this version lacks is not offered */
+    assert_true(screen_has(&x.s, "w  rewind"));
+    assert_true(screen_has(&x.s, "c  cleanup"));
+    screen_press(&x.s, "e<Esc>");
+    assert_false(screen_has(&x.s, "resume the session"));
+    assert_string_equal(x.s.log, "");
+    screen_close(&x.s);
+}
+
+static void letters_of_the_menu_act(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<Down><C-x>y");
+    assert_string_equal(x.s.log, "copy 22222222-0000-4000-8000-000000000002\n");
+    screen_press(&x.s, "<C-x>r");
+    assert_non_null(strstr(x.s.log, "resume 22222222 in /home/u/src/shop\n"));
+    screen_close(&x.s);
+}
+
+/* --- 3. never wait; late answers are dropped */
+static void keys_are_answered_before_anything_is_listed(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_begin(&x);
+    screen_open(&x.s, x.fake, SHOP, 24, 80);
+    screen_press_only(&x.s, "ref");
+    assert_string_equal(screen_line(&x.s, 1), "> ref");
+    screen_answer(&x.s);
+    screen_wait(&x.s, 200);
+    assert_true(screen_has(&x.s, "Refund flow"));
+    assert_false(screen_has(&x.s, "Payment page"));
+    screen_close(&x.s);
+}
+
+static void a_spinner_turns_only_when_it_takes_long(void **state)
+{
+    (void)state;
+    struct shop x = { 0 };
+
+    x.s.settings.ascii = true;
+    shop_begin(&x);
+    screen_open(&x.s, x.fake, SHOP, 24, 80);
+    screen_take(&x.s);
+    assert_false(screen_has(&x.s, "Loading sessions"));
+    x.s.now_ms += 140;
+    screen_send(&x.s, (struct msg){ .kind = MSG_TICK });
+    assert_false(screen_has(&x.s, "Loading sessions"));
+    x.s.now_ms += 20;
+    screen_send(&x.s, (struct msg){ .kind = MSG_TICK });
+    assert_true(screen_has(&x.s, "Loading sessions"));
+    screen_close(&x.s);
+}
+
+static void an_enter_pressed_too_early_waits_for_the_list(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_begin(&x);
+    screen_open(&x.s, x.fake, SHOP, 24, 80);
+    screen_press_only(&x.s, "refund<Enter>");
+    assert_string_equal(x.s.log, "");
+    screen_answer(&x.s);
+    screen_wait(&x.s, 200);
+    assert_string_equal(x.s.log, "resume 33333333 in /home/u/src/shop-wt\n");
+    screen_close(&x.s);
+}
+
+static void a_late_answer_is_dropped(void **state)
+{
+    (void)state;
+    struct shop x;
+    struct ref_list *refs;
+    struct session_ref ref;
+
+    shop_ready(&x, 24, 80);
+    ref = (struct session_ref){
+        .store = &x.s.store, .id = SLICE("late"), .path = SLICE("/late"), .folder = SLICE("")
+    };
+    refs = ref_list_one(&ref, (struct slice){ 0 });
+    assert_non_null(refs);
+    screen_send(&x.s, (struct msg){ .kind = MSG_SESSIONS, .generation = 9999, .u.sessions = refs });
+    screen_send(&x.s, (struct msg){ .kind = MSG_LISTED, .generation = 9999 });
+    screen_wait(&x.s, 500);
+    assert_true(screen_has(&x.s, "5/5"));
+    screen_close(&x.s);
+}
+
+/* --- 4. the selection sticks to the session */
+static void the_selection_sticks_through_sorting_resizing_and_refreshing(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<Down><Down>");
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Refund flow"));
+    for (int i = 0; i < 4; i++) {
+        screen_press(&x.s, "<C-s>");
+        assert_non_null(strstr(screen_cursor_line(&x.s), "Refund flow"));
+    }
+    screen_resize(&x.s, 12, 50);
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Refund flow"));
+    screen_resize(&x.s, 60, 200);
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Refund flow"));
+    x.fake[4].ago_ms = 1000; /* another session moves to the top */
+    screen_send(&x.s, (struct msg){ .kind = MSG_FILES_CHANGED });
+    screen_wait(&x.s, 1000);
+    assert_int_equal(x.s.listings, 2);
+    assert_non_null(strstr(screen_line(&x.s, 2), "Änderungen"));
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Refund flow"));
+    screen_close(&x.s);
+}
+
+static void the_selection_sticks_through_filtering(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<Down><Down><Down>");
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Payment page"));
+    screen_press(&x.s, "pa");
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Payment page"));
+    screen_press(&x.s, "<BS><BS>");
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Payment page"));
+    screen_close(&x.s);
+}
+
+static void an_untouched_selection_is_the_best_match(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "page");
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Payment page"));
+    screen_close(&x.s);
+}
+
+static void the_neighbour_is_selected_when_a_session_vanishes(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<Down>");
+    x.fake[1].gone = true;
+    screen_press(&x.s, "<F5>");
+    assert_false(screen_has(&x.s, "idempotency"));
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Refund flow"));
+    assert_true(screen_has(&x.s, "4/4"));
+    screen_close(&x.s);
+}
+
+/* --- 5. Esc goes one step back */
+static void escape_goes_back_step_by_step_and_then_leaves(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "pay<Tab><C-x>");
+    assert_true(screen_has(&x.s, "resume the session"));
+    screen_press(&x.s, "<Esc>");
+    assert_false(screen_has(&x.s, "resume the session"));
+    assert_string_equal(x.s.log, "");
+    screen_press(&x.s, "<Esc>");
+    assert_true(screen_has(&x.s, "5/5"));
+    assert_true(screen_has(&x.s, "1 marked"));
+    screen_press(&x.s, "<Esc>");
+    assert_false(screen_has(&x.s, "marked"));
+    assert_string_equal(x.s.log, "");
+    screen_press(&x.s, "<Esc>");
+    assert_string_equal(x.s.log, "quit 130\n");
+    screen_close(&x.s);
+}
+
+static void escape_leaves_the_conversation_for_the_list(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<Down><Right>");
+    assert_true(screen_has(&x.s, "conversation of Payments: idempotency keys"));
+    screen_press(&x.s, "s");
+    assert_true(screen_has(&x.s, "no sub-agents in this test"));
+    screen_press(&x.s, "?");
+    assert_true(screen_has(&x.s, "In a conversation"));
+    screen_press(&x.s, "<Esc><Esc>");
+    assert_non_null(strstr(screen_cursor_line(&x.s), "idempotency"));
+    assert_string_equal(x.s.log, "");
+    screen_close(&x.s);
+}
+
+static void control_c_leaves_from_everywhere(void **state)
+{
+    (void)state;
+    static const char *const ways[] = { "", "pay", "<C-x>", "?", "<Right>", "<Right>/", "<Enter>" };
+
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        struct shop x;
+
+        shop_ready(&x, 24, 80);
+        screen_press(&x.s, ways[i]);
+        screen_press(&x.s, "<C-c>");
+        assert_string_equal(x.s.log, "quit 130\n");
+        screen_close(&x.s);
+    }
+}
+
+static void q_leaves_where_no_text_is_entered(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<Right>q");
+    assert_string_equal(x.s.log, "quit 130\n");
+    screen_close(&x.s);
+}
+
+/* --- 6. nothing dangerous by accident */
+static void enter_twice_on_a_fresh_screen_changes_no_file(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<Enter><Enter>");
+    assert_string_equal(x.s.log, ""); /* the newest is running: asked, and left alone */
+    screen_press(&x.s, "<Down><Enter><Enter>");
+    assert_string_equal(x.s.log, "resume 22222222 in /home/u/src/shop\n");
+    screen_close(&x.s);
+}
+
+static void a_running_session_is_asked_about_and_the_safe_answer_is_selected(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<Enter>");
+    assert_true(screen_has(&x.s, "This session is running"));
+    assert_non_null(strstr(screen_cursor_line(&x.s), "cancel"));
+    screen_press(&x.s, "<Enter>");
+    assert_string_equal(x.s.log, "");
+    screen_press(&x.s, "<Enter>2");
+    assert_string_equal(x.s.log, "resume 11111111 in /home/u/src/shop\n");
+    screen_close(&x.s);
+}
+
+static void a_directory_that_is_gone_is_no_dead_end(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    x.s.dir_gone = true;
+    screen_press(&x.s, "<Down><Enter>");
+    assert_true(screen_has(&x.s, "The session's directory no longer exists"));
+    assert_true(screen_has(&x.s, "in its repository: ~/src/main"));
+    assert_true(screen_has(&x.s, "here: ~/src/shop"));
+    screen_press(&x.s, "<Enter>");
+    assert_string_equal(x.s.log, "");
+    screen_press(&x.s, "<Enter><Down><Enter>");
+    assert_string_equal(x.s.log, "resume 22222222 in /home/u/src/main\n");
+    screen_close(&x.s);
+}
+
+static void an_error_stays_until_a_key_is_pressed(void **state)
+{
+    (void)state;
+    struct shop x;
+    struct err e;
+
+    shop_ready(&x, 24, 80);
+    err_set(&e, ERR_IO, "/home/u/.claude/projects", "list sessions");
+    x.s.problems = problem_list_new();
+    assert_true(problem_list_add(x.s.problems, "claude", &e));
+    screen_press(&x.s, "<F5>");
+    assert_true(screen_has(&x.s, "list sessions: /home/u/.claude/projects"));
+    screen_wait(&x.s, 60000);
+    assert_true(screen_has(&x.s, "list sessions: /home/u/.claude/projects"));
+    screen_press(&x.s, "<Down>");
+    assert_false(screen_has(&x.s, "list sessions"));
+    screen_close(&x.s);
+}
+
+static void trouble_that_stays_is_said_once(void **state)
+{
+    (void)state;
+    struct shop x;
+    struct err e;
+
+    shop_ready(&x, 24, 110);
+    for (int listing = 0; listing < 2; listing++) {
+        x.s.problems = problem_list_new();
+        err_set(&e, ERR_IO, "/home/u/.claude/projects/-a", "list sessions");
+        assert_true(problem_list_add(x.s.problems, "claude", &e));
+        err_set(&e, ERR_IO, "/home/u/.claude/projects/-b", "list sessions");
+        assert_true(problem_list_add(x.s.problems, "claude", &e));
+        screen_press(&x.s, "<F5>");
+        assert_int_equal(screen_has(&x.s, "-a (and 1 more)"), listing == 0);
+        screen_press(&x.s, "<Down>");
+    }
+    x.s.problems = problem_list_new();
+    assert_true(problem_list_add(x.s.problems, "claude", &e));
+    screen_press(&x.s, "<F5>");
+    assert_true(screen_has(&x.s, "list sessions: /home/u/.claude/projects/-b"));
+    screen_close(&x.s);
+}
+
+static void a_key_that_says_what_it_does_is_named_once(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_begin(&x);
+    x.s.settings.ascii = true;
+    screen_ready(&x.s, x.fake, SHOP, 24, 100);
+    screen_press(&x.s, "<F1>");
+    assert_true(screen_has(&x.s, " Up  Down  PgDn "));
+    assert_false(screen_has(&x.s, "Up up"));
+    screen_close(&x.s);
+}
+
+static void nothing_wakes_the_program_when_nothing_happens(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 100);
+    assert_true(model_wake_ms(x.s.model) == TIME_NONE);
+    screen_close(&x.s);
+}
+
+static void after_the_choice_nothing_changes_any_more(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<Down><Enter>");
+    screen_press(&x.s, "<Esc><C-c><Down>");
+    assert_string_equal(x.s.log, "resume 22222222 in /home/u/src/shop\n");
+    screen_close(&x.s);
+}
+
+static void more_questions_than_there_is_room_for_do_no_harm(void **state)
+{
+    (void)state;
+    struct effects fx = { 0 };
+
+    for (int i = 0; i < 2 * EFFECTS_MAX; i++)
+        assert_non_null(effect_add(&fx, EFFECT_LIST, REQUESTER_LIST));
+    assert_int_equal(fx.n, EFFECTS_MAX);
+    effects_fini(&fx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(typing_any_letter_never_acts),
+        cmocka_unit_test(pasted_text_is_never_keys),
+        cmocka_unit_test(a_question_mark_is_help_only_on_an_empty_query),
+        cmocka_unit_test(the_menu_shows_every_action_and_why_some_cannot_be_done),
+        cmocka_unit_test(letters_of_the_menu_act),
+        cmocka_unit_test(keys_are_answered_before_anything_is_listed),
+        cmocka_unit_test(a_spinner_turns_only_when_it_takes_long),
+        cmocka_unit_test(an_enter_pressed_too_early_waits_for_the_list),
+        cmocka_unit_test(a_late_answer_is_dropped),
+        cmocka_unit_test(the_selection_sticks_through_sorting_resizing_and_refreshing),
+        cmocka_unit_test(the_selection_sticks_through_filtering),
+        cmocka_unit_test(an_untouched_selection_is_the_best_match),
+        cmocka_unit_test(the_neighbour_is_selected_when_a_session_vanishes),
+        cmocka_unit_test(escape_goes_back_step_by_step_and_then_leaves),
+        cmocka_unit_test(escape_leaves_the_conversation_for_the_list),
+        cmocka_unit_test(control_c_leaves_from_everywhere),
+        cmocka_unit_test(q_leaves_where_no_text_is_entered),
+        cmocka_unit_test(enter_twice_on_a_fresh_screen_changes_no_file),
+        cmocka_unit_test(a_running_session_is_asked_about_and_the_safe_answer_is_selected),
+        cmocka_unit_test(a_directory_that_is_gone_is_no_dead_end),
+        cmocka_unit_test(an_error_stays_until_a_key_is_pressed),
+        cmocka_unit_test(trouble_that_stays_is_said_once),
+        cmocka_unit_test(a_key_that_says_what_it_does_is_named_once),
+        cmocka_unit_test(nothing_wakes_the_program_when_nothing_happens),
+        cmocka_unit_test(after_the_choice_nothing_changes_any_more),
+        cmocka_unit_test(more_questions_than_there_is_room_for_do_no_harm),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,290 @@
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "store/api/store.h"
+#include "tui/commands/out.h"
+#include "tui/commands/session_line.h"
+
+static void rows_are_written_in_pieces(void **state)
+{
+    struct out o;
+    struct err e;
+    char row[1024];
+    int fd[2];
+
+    (void)state;
+    memset(row, 'x', sizeof row);
+    assert_int_equal(pipe(fd), 0);
+    out_init(&o, fd[1]);
+    for (int i = 0; i < OUT_PIECE / 1024 - 1; i++) {
+        assert_int_equal(out_add(&o, (struct slice){ row, sizeof row }, &e), ERR_OK);
+        assert_int_equal(out_row(&o, &e), ERR_OK);
+    }
+    assert_int_equal(o.buf.n, OUT_PIECE - 1024);
+    assert_int_equal(out_add(&o, (struct slice){ row, sizeof row }, &e), ERR_OK);
+    assert_int_equal(out_row(&o, &e), ERR_OK);
+    assert_int_equal(o.buf.n, 0);
+    out_fini(&o);
+    close(fd[0]);
+    close(fd[1]);
+}
+
+static void long_texts_are_printed_whole(void **state)
+{
+    struct out o;
+    struct err e;
+    char text[4096];
+
+    (void)state;
+    memset(text, 'y', sizeof text);
+    out_init(&o, -1);
+    assert_int_equal(out_addf(&o, &e, "%.*s|", (int)sizeof text, text), ERR_OK);
+    assert_int_equal(o.buf.n, sizeof text + 1);
+    assert_int_equal(o.buf.p[sizeof text], '|');
+    out_fini(&o);
+}
+
+static void a_reader_that_left_is_no_failure(void **state)
+{
+    struct out o;
+    struct err e;
+    int fd[2];
+
+    (void)state;
+    signal(SIGPIPE, SIG_IGN);
+    assert_int_equal(pipe(fd), 0);
+    close(fd[0]);
+    out_init(&o, fd[1]);
+    assert_int_equal(out_add(&o, SLICE("x"), &e), ERR_OK);
+    assert_int_equal(out_flush(&o, &e), ERR_CANCELLED);
+    assert_true(o.closed);
+    assert_int_equal(out_flush(&o, &e), ERR_CANCELLED);
+    out_fini(&o);
+    close(fd[1]);
+}
+
+static const char *written(struct slice text, bool raw, char got[256])
+{
+    struct out o;
+    int fd[2];
+
+    assert_int_equal(pipe(fd), 0);
+    out_init(&o, fd[1]);
+    o.raw = raw;
+    assert_int_equal(out_add(&o, text, NULL), ERR_OK);
+    assert_int_equal(out_flush(&o, NULL), ERR_OK);
+    ssize_t n = read(fd[0], got, 255);
+
+    assert_in_range(n, 0, 255);
+    got[n] = '\0';
+    out_fini(&o);
+    close(fd[0]);
+    close(fd[1]);
+    return got;
+}
+
+static void what_acts_or_hides_leaves_as_json_escapes_it(void **state)
+{
+    static const struct {
+        const char *in, *out;
+    } cases[] = {
+        { "{\"a\":\"plain, long enough for a block or two of it\"}",
+          "{\"a\":\"plain, long enough for a block or two of it\"}" },
+        { "caf\xc3\xa9 \xe6\xbc\xa2\xe5\xad\x97 \xf0\x9f\x98\x80 e\xcc\x81",
+          "caf\xc3\xa9 \xe6\xbc\xa2\xe5\xad\x97 \xf0\x9f\x98\x80 e\xcc\x81" },
+        { "\xc2\x9b"
+          "31m|\xc2\x9d"
+          "52;c|\xc2\x85|\x7f",
+          "\\u009b31m|\\u009d52;c|\\u0085|\\u007f" },
+        { "sixteen bytes on.\x7f", "sixteen bytes on.\\u007f" },
+        { "\xe2\x80\xae|\xe2\x81\xa6|\xd8\x9c|\xe2\x80\x8e", "\\u202e|\\u2066|\\u061c|\\u200e" },
+        { "\xe2\x80\x8b|\xe2\x80\x8d|\xef\xbb\xbf|\xe2\x81\xa0|\xc2\xad",
+          "\\u200b|\\u200d|\\ufeff|\\u2060|\\u00ad" },
+        { "\xe2\x80\xa8|\xe2\x80\xa9|\xef\xbf\xb9", "\\u2028|\\u2029|\\ufff9" },
+        { "t\xf3\xa0\x81\x81t|\xf3\xa0\x84\x80", "t\\udb40\\udc41t|\\udb40\\udd00" },
+        { "\33[2mour own\33[0m\n", "\33[2mour own\33[0m\n" },
+    };
+    char got[256];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(written((struct slice){ cases[i].in, strlen(cases[i].in) }, false, got),
+                            cases[i].out);
+}
+
+static void the_bytes_of_a_file_leave_as_they_are(void **state)
+{
+    char got[256];
+
+    (void)state;
+    assert_string_equal(written(SLICE("\xc2\x9b \x7f \xff \xe2\x80\xae"), true, got),
+                        "\xc2\x9b \x7f \xff \xe2\x80\xae");
+}
+
+static void a_full_disk_is_a_failure(void **state)
+{
+    struct out o;
+    struct err e;
+    int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
+
+    (void)state;
+    assert_true(fd >= 0);
+    out_init(&o, fd);
+    assert_int_equal(out_add(&o, SLICE("x"), &e), ERR_OK);
+    assert_int_equal(out_flush(&o, &e), ERR_IO);
+    assert_false(o.closed);
+    assert_string_equal(e.path, "stdout");
+    out_fini(&o);
+    close(fd);
+}
+
+static void text_from_disk_is_cleaned(void **state)
+{
+    struct out o;
+    struct err e;
+
+    (void)state;
+    out_init(&o, -1);
+    assert_int_equal(out_text(&o,
+                              SLICE("a\x1b]0;x\x07"
+                                    "b\nc"),
+                              &e),
+                     ERR_OK);
+    assert_string_equal(buf_cstr(&o.buf), "a^[]0;x^Gb c");
+    out_fini(&o);
+}
+
+static const struct store_ops some = { .name = "some" };
+static const struct store place = { .ops = &some };
+
+static const struct session_row touched = {
+    .ref = { .store = &place, .id = { "0a1b2c3d-0000", 13 }, .file.size = 4096 },
+    .summary = { "A \33[31mtitle", 12 },
+    .git_branch = { "main", 4 },
+    .tag = { "infra", 5 },
+    .flags = SESSION_FORK,
+    .modified_ms = 10 * 86400000,
+    .activity_ms = 9 * 86400000,
+};
+
+static const char *line_in(struct out *o, struct session_line_columns look)
+{
+    look.now_ms = 10 * 86400000;
+    look.ids = short_ids_new();
+    look.id_columns = 8;
+    assert_true(short_ids_add(look.ids, &some, touched.ref.id));
+    short_ids_finish(look.ids);
+    session_line_columns_fit(&look, &touched.ref);
+    assert_int_equal(session_line_write(&touched, &look, 0, o, NULL), ERR_OK);
+    session_line_columns_close(&look);
+    return buf_cstr(&o->buf);
+}
+
+static const char *line_of(struct out *o, bool color)
+{
+    out_init(o, -1);
+    o->color = color;
+    return line_in(o, (struct session_line_columns){ .width = 0 });
+}
+
+static void a_touched_file_is_as_old_as_what_was_said_in_it(void **state)
+{
+    (void)state;
+    struct out o;
+
+    assert_string_equal(
+        line_of(&o, false),
+        "  1d ago  0a1b2c3d  main               4.0 KB  A ^[[31mtitle  #infra  (fork)\n");
+    out_fini(&o);
+}
+
+static void age_branch_tag_and_state_have_colours_of_their_own(void **state)
+{
+    (void)state;
+    struct out o;
+
+    assert_string_equal(line_of(&o, true),
+                        "\33[2m  1d ago\33[0m  0a1b2c3d  \33[36mmain            \33[0m   4.0 KB  "
+                        "A ^[[31mtitle\33[35m  #infra\33[33m  (fork)\33[0m\n");
+    out_fini(&o);
+}
+
+static void a_line_fits_the_terminal_it_is_written_to(void **state)
+{
+    (void)state;
+    struct out o;
+
+    for (size_t width = 30; width < 130; width++) {
+        out_init(&o, -1);
+        size_t n = 0;
+
+        for (const char *p = line_in(
+                 &o, (struct session_line_columns){ .width = width, .shows_projects = true });
+             *p && *p != '\n'; p++)
+            n += (*p & 0xc0) != 0x80;
+        if (n > width)
+            fail_msg("%zu columns in %zu: %s", n, width, o.buf.p);
+        out_fini(&o);
+    }
+}
+
+static void an_id_that_needs_more_widens_only_itself(void **state)
+{
+    (void)state;
+    struct session_row twin = touched;
+    struct session_line_columns look = { .ids = short_ids_new(), .id_columns = 8 };
+    struct out o;
+
+    twin.ref.id = SLICE("0a1b2c3d-1000");
+    assert_true(short_ids_add(look.ids, &some, touched.ref.id));
+    assert_true(short_ids_add(look.ids, &some, twin.ref.id));
+    short_ids_finish(look.ids);
+    session_line_columns_fit(&look, &twin.ref);
+    assert_int_equal(look.id_columns, 8);
+    out_init(&o, -1);
+    assert_int_equal(session_line_id(&twin.ref, &look, &o, NULL), ERR_OK);
+    assert_string_equal(buf_cstr(&o.buf), "0a1b2c3d-1");
+    out_fini(&o);
+    session_line_columns_close(&look);
+}
+
+static void the_columns_are_named_above_them(void **state)
+{
+    (void)state;
+    struct session_line_columns look = { .id_columns = 8, .shows_projects = true };
+    struct out o;
+
+    out_init(&o, -1);
+    assert_int_equal(session_line_header(&look, 2, &o, NULL), ERR_OK);
+    assert_string_equal(buf_cstr(&o.buf),
+                        "       AGE  ID        PROJECT         BRANCH               SIZE  TITLE\n");
+    out_fini(&o);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_written_in_pieces),
+        cmocka_unit_test(long_texts_are_printed_whole),
+        cmocka_unit_test(a_reader_that_left_is_no_failure),
+        cmocka_unit_test(what_acts_or_hides_leaves_as_json_escapes_it),
+        cmocka_unit_test(the_bytes_of_a_file_leave_as_they_are),
+        cmocka_unit_test(a_full_disk_is_a_failure),
+        cmocka_unit_test(text_from_disk_is_cleaned),
+        cmocka_unit_test(a_touched_file_is_as_old_as_what_was_said_in_it),
+        cmocka_unit_test(age_branch_tag_and_state_have_colours_of_their_own),
+        cmocka_unit_test(a_line_fits_the_terminal_it_is_written_to),
+        cmocka_unit_test(an_id_that_needs_more_widens_only_itself),
+        cmocka_unit_test(the_columns_are_named_above_them),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,140 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tui/config/config.h"
+
+static char path[64];
+
+static enum err_code read_text(struct config *c, const char *text)
+{
+    FILE *f = fopen(path, "w");
+
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+    config_init(c);
+    return config_read(c, path, NULL);
+}
+
+static void defaults_know_the_resume_command(void **state)
+{
+    struct config c;
+
+    (void)state;
+    config_init(&c);
+    assert_string_equal(config_resume_command(&c, "claude"), "claude --resume {id}");
+    assert_null(config_resume_command(&c, "unheard-of"));
+    assert_int_equal(c.theme.look[STYLE_STRONG].attributes, THEME_BOLD);
+    config_fini(&c);
+}
+
+static void what_the_file_says_counts(void **state)
+{
+    struct config c;
+
+    (void)state;
+    assert_int_equal(read_text(&c,
+                               "# mine\nkeys = vim\ndensity=two-lines\nascii = yes\nmouse = no\n"
+                               "sort = title\npreview = off\ncolors = none\nscope = all\n"
+                               "[claude]\nresume = cl --resume \"{id}\" ; a comment\n"
+                               "[other]\nresume = other go {id}\n"
+                               "[colors]\ntitle = bold red\n"),
+                     ERR_OK);
+    assert_null(c.problems);
+    assert_int_equal(c.settings.keys, KEYS_VIM);
+    assert_int_equal(c.settings.density, DENSITY_TWO_LINES);
+    assert_int_equal(c.settings.preview, PREVIEW_OFF);
+    assert_int_equal(c.settings.colours, COLOURS_NONE);
+    assert_int_equal(c.settings.scope, SCOPE_ALL);
+    assert_int_equal(c.settings.sort, SORT_TITLE);
+    assert_true(c.settings.ascii);
+    assert_true(c.settings.no_mouse);
+    assert_string_equal(config_resume_command(&c, "claude"), "cl --resume \"{id}\"");
+    assert_string_equal(config_resume_command(&c, "other"), "other go {id}");
+    assert_int_equal(c.theme.look[STYLE_TITLE].fg, 1);
+    config_fini(&c);
+}
+
+static void every_mistake_is_named_with_its_line(void **state)
+{
+    struct config c;
+    char place[96];
+
+    (void)state;
+    assert_int_equal(read_text(&c, "kyes = vim\nkeys = emacs\nascii = yes\n\nnonsense\n"
+                                   "[colors]\ntilte = red\ntitle = rde\n[claude]\nfork = x\n"),
+                     ERR_OK);
+    assert_non_null(c.problems);
+    assert_true(c.settings.ascii);
+    assert_int_equal(c.settings.keys, KEYS_DEFAULT);
+
+    static const int lines[] = { 1, 2, 7, 8, 10, 5 };
+
+    assert_int_equal(c.problems->n, sizeof lines / sizeof lines[0]);
+    for (size_t i = 0; i < c.problems->n; i++) {
+        snprintf(place, sizeof place, "%s:%d", path, lines[i]);
+        assert_string_equal(c.problems->problem[i].err.path, place);
+    }
+    config_fini(&c);
+}
+
+static void a_line_too_long_for_the_reader_is_not_cut(void **state)
+{
+    struct config c;
+    char text[1000] = "[claude]\nresume = ";
+
+    (void)state;
+    memset(text + strlen(text), 'x', 600);
+    strcat(text, "\n[other]\nresume = y\n");
+    assert_int_equal(read_text(&c, text), ERR_OK);
+    assert_int_equal(c.problems->n, 1);
+    assert_string_equal(config_resume_command(&c, "claude"), "claude --resume {id}");
+    assert_string_equal(config_resume_command(&c, "other"), "y");
+    config_fini(&c);
+}
+
+static void a_missing_file_is_told_apart(void **state)
+{
+    struct config c;
+
+    (void)state;
+    config_init(&c);
+    assert_int_equal(config_read(&c, "/nonexistent/config", NULL), ERR_NOT_FOUND);
+    config_fini(&c);
+}
+
+static int make_file(void **state)
+{
+    (void)state;
+    snprintf(path, sizeof path, "/tmp/test_config.XXXXXX");
+    int fd = mkstemp(path);
+
+    return fd < 0 ? -1 : close(fd);
+}
+
+static int remove_file(void **state)
+{
+    (void)state;
+    return unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(defaults_know_the_resume_command),
+        cmocka_unit_test(what_the_file_says_counts),
+        cmocka_unit_test(every_mistake_is_named_with_its_line),
+        cmocka_unit_test(a_line_too_long_for_the_reader_is_not_cut),
+        cmocka_unit_test(a_missing_file_is_told_apart),
+    };
+
+    return cmocka_run_group_tests(tests, make_file, remove_file);
+}

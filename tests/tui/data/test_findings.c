@@ -1,0 +1,48 @@
+#include "tests/test.h"
+
+#include "tui/data/findings.h"
+
+static void texts_are_copied_and_each_says_whose_it_is(void **state)
+{
+    struct findings *fs = findings_new();
+    char why[] = "first";
+    struct finding f = { .kind = FINDING_TORN_TAIL, .path = "/a", .why = why, .fixable = true };
+
+    (void)state;
+    assert_non_null(fs);
+    assert_int_equal(findings_add(fs, "claude", &f, NULL), ERR_OK);
+    why[0] = 'x';
+    f.fixable = false;
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(findings_add(fs, "goat", &f, NULL), ERR_OK);
+    assert_int_equal(fs->list.n, 101);
+    assert_string_equal(fs->list.finding[0].why, "first");
+    assert_string_equal(fs->system[0], "claude");
+    assert_string_equal(fs->system[100], "goat");
+    findings_free(fs);
+    findings_free(NULL);
+}
+
+static void what_is_repaired_need_not_be(void **state)
+{
+    struct findings *fs = findings_new();
+    struct finding f = { .kind = FINDING_TORN_TAIL, .path = "/a", .why = "w", .fixable = true };
+
+    (void)state;
+    assert_non_null(fs);
+    assert_int_equal(findings_add(fs, "claude", &f, NULL), ERR_OK);
+    f.fixed = true;
+    assert_int_equal(findings_add(fs, "claude", &f, NULL), ERR_OK);
+    assert_int_equal(findings_fixable(fs), 1);
+    findings_free(fs);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(texts_are_copied_and_each_says_whose_it_is),
+        cmocka_unit_test(what_is_repaired_need_not_be),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

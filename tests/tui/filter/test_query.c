@@ -1,0 +1,219 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "lite/base/time.h"
+#include "tui/filter/query.h"
+
+static const int64_t now = INT64_C(1772000000000);
+static const int64_t day = 24 * 60 * 60 * 1000;
+
+static struct query parse(const char *text)
+{
+    struct query q;
+
+    assert_true(query_parse(&q, (struct slice){ text, strlen(text) }, now));
+    return q;
+}
+
+static void assert_needle(const struct term *t, const char *text)
+{
+    assert_int_equal(t->needle.n, strlen(text));
+    assert_memory_equal(t->needle.text, text, t->needle.n);
+}
+
+static void plain_words_are_fuzzy_and_all_must_fit(void **state)
+{
+    (void)state;
+    struct query q = parse("  fix  Loop ");
+
+    assert_int_equal(q.n, 2);
+    assert_int_equal(q.term[0].kind, TERM_FUZZY);
+    assert_needle(&q.term[0], "fix");
+    assert_false(q.term[0].needle.keep_case);
+    assert_needle(&q.term[1], "loop");
+    assert_true(q.term[1].needle.keep_case);
+    assert_false(q.term[1].or_before);
+    assert_int_equal(parse("").n, 0);
+}
+
+static void signs_around_a_word_are_those_of_fzf(void **state)
+{
+    (void)state;
+    struct query q = parse("'exact ^start end$ ^whole$ !not !^no a | b");
+
+    assert_int_equal(q.n, 8);
+    assert_int_equal(q.term[0].kind, TERM_EXACT);
+    assert_int_equal(q.term[0].anchor, ANCHOR_NONE);
+    assert_int_equal(q.term[1].anchor, ANCHOR_START);
+    assert_int_equal(q.term[2].anchor, ANCHOR_END);
+    assert_needle(&q.term[2], "end");
+    assert_int_equal(q.term[3].anchor, ANCHOR_BOTH);
+    assert_true(q.term[4].negate);
+    assert_int_equal(q.term[4].kind, TERM_EXACT);
+    assert_int_equal(q.term[5].anchor, ANCHOR_START);
+    assert_true(q.term[5].negate);
+    assert_false(q.term[6].or_before);
+    assert_true(q.term[7].or_before);
+}
+
+static void quotes_and_backslashes_keep_blanks_in_a_word(void **state)
+{
+    (void)state;
+    struct query q = parse("\"two words\" a\\ b \"still open");
+
+    assert_int_equal(q.n, 3);
+    assert_int_equal(q.term[0].kind, TERM_EXACT);
+    assert_needle(&q.term[0], "two words");
+    assert_needle(&q.term[1], "a b");
+    assert_needle(&q.term[2], "still open");
+    assert_int_equal(parse("\"tag:x\"").term[0].kind, TERM_EXACT);
+}
+
+static void fields_are_known_by_their_names(void **state)
+{
+    (void)state;
+    struct query q = parse("tag:infra branch:\"a b\" sys:claude dir:shop id:1234 !tag:x");
+
+    assert_int_equal(q.n, 6);
+    assert_int_equal(q.term[0].kind, TERM_TAG);
+    assert_needle(&q.term[0], "infra");
+    assert_int_equal(q.term[1].kind, TERM_BRANCH);
+    assert_needle(&q.term[1], "a b");
+    assert_int_equal(q.term[2].kind, TERM_SYSTEM);
+    assert_int_equal(q.term[3].kind, TERM_DIR);
+    assert_int_equal(q.term[4].kind, TERM_ID);
+    assert_true(q.term[5].negate);
+}
+
+static void times_are_ages_or_days(void **state)
+{
+    (void)state;
+    struct query q = parse("before:2w after:2026-01-31");
+    int64_t then;
+
+    assert_int_equal(q.n, 2);
+    assert_int_equal(q.term[0].kind, TERM_BEFORE);
+    assert_int_equal(q.term[0].value, now - 14 * day);
+    assert_true(time_parse(SLICE("2026-01-31"), &then));
+    assert_int_equal(q.term[1].value, then);
+}
+
+static void sizes_have_units_and_a_side(void **state)
+{
+    (void)state;
+    struct query q = parse("size:>10M size:<100k size:512 size:>=1G size:2KB");
+
+    assert_int_equal(q.n, 5);
+    assert_int_equal(q.term[0].kind, TERM_LARGER);
+    assert_int_equal(q.term[0].value, INT64_C(10) << 20);
+    assert_int_equal(q.term[1].kind, TERM_SMALLER);
+    assert_int_equal(q.term[1].value, 100 << 10);
+    assert_int_equal(q.term[2].value, 512);
+    assert_int_equal(q.term[3].value, INT64_C(1) << 30);
+    assert_int_equal(q.term[4].value, 2048);
+}
+
+static void a_state_is_known_by_its_front(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("is:running").term[0].value, IS_RUNNING);
+    assert_int_equal(parse("is:arch").term[0].value, IS_ARCHIVED);
+    assert_int_equal(parse("is:interrupted").term[0].value, IS_INTERRUPTED);
+}
+
+static void a_field_without_a_value_yet_asks_for_nothing(void **state)
+{
+    (void)state;
+    static const char *const typing[] = { "tag:",  "before:", "size:", "size:>", "is:",
+                                          "!tag:", "!",       "'",     "^" };
+
+    for (size_t i = 0; i < sizeof typing / sizeof *typing; i++) {
+        struct query q = parse(typing[i]);
+
+        assert_int_equal(q.n, 0);
+        assert_string_equal(q.problem, "");
+    }
+}
+
+static void what_cannot_be_understood_is_said_and_left_out(void **state)
+{
+    (void)state;
+    struct query q = parse("before:soon fix");
+
+    assert_int_equal(q.n, 1);
+    assert_needle(&q.term[0], "fix");
+    assert_non_null(strstr(q.problem, "before:"));
+    assert_non_null(strstr(parse("size:big").problem, "size:"));
+    assert_non_null(strstr(parse("is:blue").problem, "is:"));
+    assert_non_null(strstr(parse("size:99999999999999999999M").problem, "size:"));
+}
+
+static void two_slashes_ask_for_the_conversations(void **state)
+{
+    (void)state;
+    struct query q = parse("//find me");
+
+    assert_true(q.content);
+    assert_true(slice_eq(q.text, SLICE("find me")));
+    assert_false(parse("/single").content);
+}
+
+static void only_plain_words_narrow(void **state)
+{
+    (void)state;
+    assert_true(parse("fix lo").narrows);
+    assert_true(parse("'fix ^lo").narrows);
+    assert_false(parse("fix !lo").narrows);
+    assert_false(parse("a | b").narrows);
+    assert_false(parse("end$").narrows);
+    assert_false(parse("tag:x").narrows);
+}
+
+static void more_words_than_fit_are_left_out(void **state)
+{
+    (void)state;
+    struct query q = parse("a b c d e f g h i j k l m n o p q r s t u v w x y z");
+
+    assert_int_equal(q.n, QUERY_TERMS);
+}
+
+static void fields_alone_rank_nobody(void **state)
+{
+    (void)state;
+    static const char *const plain[] = { "", "tag:x is:fork", "before:2w !main" };
+
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
+        struct query q = parse(plain[i]);
+
+        assert_false(query_ranks(&q));
+    }
+    struct query words = parse("tag:x pay"), exact = parse("'pay");
+
+    assert_true(query_ranks(&words));
+    assert_true(query_ranks(&exact));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plain_words_are_fuzzy_and_all_must_fit),
+        cmocka_unit_test(signs_around_a_word_are_those_of_fzf),
+        cmocka_unit_test(fields_alone_rank_nobody),
+        cmocka_unit_test(quotes_and_backslashes_keep_blanks_in_a_word),
+        cmocka_unit_test(fields_are_known_by_their_names),
+        cmocka_unit_test(times_are_ages_or_days),
+        cmocka_unit_test(sizes_have_units_and_a_side),
+        cmocka_unit_test(a_state_is_known_by_its_front),
+        cmocka_unit_test(a_field_without_a_value_yet_asks_for_nothing),
+        cmocka_unit_test(what_cannot_be_understood_is_said_and_left_out),
+        cmocka_unit_test(two_slashes_ask_for_the_conversations),
+        cmocka_unit_test(only_plain_words_narrow),
+        cmocka_unit_test(more_words_than_fit_are_left_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,343 @@
+#include "tests/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/screen/jobs_fixture.h"
+
+/* Changes as workers make them: a real store in a temporary folder. */
+
+static void begin(struct jobs_fixture *w)
+{
+    jobs_fixture_begin(w);
+    transcript_writer_user(&w->conversation, "one", "");
+    transcript_writer_assistant(&w->conversation, "two", "one");
+    jobs_fixture_open(w, 2, 1000);
+}
+
+/* text: a title or tag, or the name that the wish needs. */
+static void ask(struct jobs_fixture *w, enum change_request wish, const char *text)
+{
+    struct effect q = { .kind = EFFECT_CHANGE, .request = wish, .scope = SCOPE_ALL, .at_ms = 2000 };
+    struct slice name = { text, strlen(text) };
+    bool about_session = wish < CHANGE_UNDO;
+
+    q.refs = about_session ? ref_list_one(&w->ref, SLICE("")) : NULL;
+    q.names = name_list_new();
+    assert_true(name_list_add(q.names, name));
+    assert_int_equal(buf_add(&q.text, name), ERR_OK);
+    assert_true(workers_submit(w->workers, &q));
+}
+
+/* The answer to a change; the caller frees. */
+static struct change_result *change(struct jobs_fixture *w, enum change_request wish,
+                                    const char *text)
+{
+    ask(w, wish, text);
+    struct msg m = jobs_fixture_next(w);
+
+    assert_int_equal(m.kind, MSG_CHANGED);
+    return m.u.changed;
+}
+
+static void done(struct jobs_fixture *w, enum change_request wish, const char *text)
+{
+    struct change_result *c = change(w, wish, text);
+
+    assert_string_equal(c->error.text, "");
+    assert_int_equal(c->error.code, ERR_OK);
+    change_result_free(c);
+}
+
+static bool file_has(const struct jobs_fixture *w, const char *text)
+{
+    size_t n;
+    char *bytes = folder_get(&w->conversation.folder, FILE_NAME, &n);
+    bool has = memmem(bytes, n, text, strlen(text)) != NULL;
+
+    free(bytes);
+    return has;
+}
+
+static void a_title_is_written_and_undo_leaves_not_a_byte_of_it(void **state)
+{
+    (void)state;
+    struct jobs_fixture w;
+
+    begin(&w);
+    char *before = folder_image(&w.conversation.folder, "projects");
+    struct change_result *c = change(&w, CHANGE_RENAME, "A new title");
+
+    assert_int_equal(c->error.code, ERR_OK);
+    assert_int_equal(c->sessions.n, 1);
+    assert_true(slice_eq(c->sessions.name[0], SLICE(ID)));
+    assert_true(slice_eq(buf_slice(&c->text), SLICE("A new title")));
+    change_result_free(c);
+    assert_true(file_has(&w, "\"customTitle\":\"A new title\""));
+
+    c = change(&w, CHANGE_UNDO, "");
+    assert_int_equal(c->error.code, ERR_OK);
+    assert_int_equal(buf_add_byte(&c->text, '\0'), ERR_OK);
+    assert_non_null(strstr(c->text.p, "rename of \"one\": renamed to A new title"));
+    assert_true(slice_eq(c->sessions.name[0], SLICE(ID)));
+    change_result_free(c);
+    char *after = folder_image(&w.conversation.folder, "projects");
+
+    assert_string_equal(after, before);
+    free(before);
+    free(after);
+    done(&w, CHANGE_REDO, "");
+    assert_true(file_has(&w, "A new title"));
+    jobs_fixture_end(&w);
+}
+
+static void a_session_goes_to_the_trash_and_comes_back(void **state)
+{
+    (void)state;
+    struct jobs_fixture w;
+
+    begin(&w);
+    folder_put(&w.conversation.folder, "projects/-p/" ID "/subagents/a.jsonl", SLICE("12345\n"));
+    char *before = folder_image(&w.conversation.folder, "projects/-p");
+    struct change_result *c = change(&w, CHANGE_TRASH, "Its title");
+
+    assert_int_equal(c->error.code, ERR_OK);
+    assert_int_equal(c->bytes, w.conversation.text.n + 6);
+    change_result_free(c);
+    assert_false(folder_has(&w.conversation.folder, FILE_NAME));
+    assert_false(folder_has(&w.conversation.folder, "projects/-p/" ID));
+
+    struct effect q = { .kind = EFFECT_TRASH };
+    char id[64];
+
+    assert_true(workers_submit(w.workers, &q));
+    struct msg m = jobs_fixture_next(&w);
+
+    assert_int_equal(m.kind, MSG_TRASH);
+    assert_int_equal(m.u.trash.list->n, 1);
+    assert_int_equal(m.u.trash.refs->n, 1); /* its conversation can be read where it is now */
+    assert_string_equal(m.u.trash.refs->ref[0].path.p, m.u.trash.list->item[0].part[0]);
+    assert_string_equal(m.u.trash.list->item[0].title, "Its title");
+    assert_int_equal(m.u.trash.list->item[0].deleted_ms, 2000); /* when it was asked for */
+    snprintf(id, sizeof id, "%s", m.u.trash.list->item[0].trash_id);
+    msg_fini(&m);
+    done(&w, CHANGE_RESTORE, id);
+    char *after = folder_image(&w.conversation.folder, "projects/-p");
+
+    assert_string_equal(after, before);
+    free(before);
+    free(after);
+    c = change(&w, CHANGE_EMPTY, id);
+    assert_int_equal(c->error.code, ERR_NOT_FOUND); /* it is not there any more */
+    assert_true(folder_has(&w.conversation.folder, FILE_NAME));
+    change_result_free(c);
+    jobs_fixture_end(&w);
+}
+
+static void a_newer_transcript_in_its_place_is_joined_when_the_person_says_so(void **state)
+{
+    (void)state;
+    struct jobs_fixture w;
+    struct effect q = { .kind = EFFECT_TRASH };
+    char id[64];
+
+    begin(&w);
+    change_result_free(change(&w, CHANGE_TRASH, "Its title"));
+    folder_put(&w.conversation.folder, FILE_NAME, SLICE("{\"newer\":1}\n"));
+    assert_true(workers_submit(w.workers, &q));
+    struct msg m = jobs_fixture_next(&w);
+
+    snprintf(id, sizeof id, "%s", m.u.trash.list->item[0].trash_id);
+    msg_fini(&m);
+    struct change_result *c = change(&w, CHANGE_RESTORE, id);
+
+    assert_int_equal(c->error.code, ERR_OK);
+    assert_true(c->asks);
+    assert_string_equal(c->id, id);
+    assert_string_equal(c->where, "Its title");
+    assert_true(folder_is(&w.conversation.folder, FILE_NAME, "{\"newer\":1}\n"));
+    change_result_free(c);
+    c = change(&w, WISH_JOIN, id);
+    assert_int_equal(c->error.code, ERR_OK);
+    assert_true(file_has(&w, "{\"newer\":1}"));
+    assert_true(file_has(&w, "\"one\""));
+    change_result_free(c);
+    jobs_fixture_end(&w);
+}
+
+/* What a rule without limits means. */
+static struct sweep *swept(struct jobs_fixture *w)
+{
+    struct effect q = { .kind = EFFECT_SWEEP,
+                        .scope = SCOPE_ALL,
+                        .rule.before_ms = TIME_NONE,
+                        .requester = REQUESTER_CLEANUP };
+
+    assert_true(workers_submit(w->workers, &q));
+    struct msg m = jobs_fixture_next(w);
+
+    assert_int_equal(m.kind, MSG_SWEEP);
+    return m.u.sweep;
+}
+
+static struct change_result *move_swept(struct jobs_fixture *w, struct sweep *sweep)
+{
+    struct effect q = {
+        .kind = EFFECT_CHANGE, .request = CHANGE_SWEEP, .scope = SCOPE_ALL, .sweep = sweep
+    };
+
+    assert_true(workers_submit(w->workers, &q));
+    struct msg m = jobs_fixture_next(w);
+
+    assert_int_equal(m.kind, MSG_CHANGED);
+    return m.u.changed;
+}
+
+static void a_sweep_goes_to_the_trash_and_comes_back(void **state)
+{
+    (void)state;
+    struct jobs_fixture w;
+
+    begin(&w);
+    char *before = folder_image(&w.conversation.folder, "projects/-p");
+    struct change_result *c = move_swept(&w, swept(&w));
+
+    assert_string_equal(c->error.text, "");
+    assert_int_equal(c->sessions.n, 1);
+    assert_int_equal(c->bytes, w.conversation.text.n);
+    assert_int_equal(c->stayed, 0);
+    change_result_free(c);
+    assert_false(folder_has(&w.conversation.folder, FILE_NAME));
+    done(&w, CHANGE_UNDO, "");
+    char *after = folder_image(&w.conversation.folder, "projects/-p");
+
+    assert_string_equal(after, before);
+    free(before);
+    free(after);
+    jobs_fixture_end(&w);
+}
+
+static void a_swept_session_that_was_used_meanwhile_stays(void **state)
+{
+    (void)state;
+    struct jobs_fixture w;
+
+    begin(&w);
+    struct sweep *sweep = swept(&w);
+
+    transcript_writer_user(&w.conversation, "three", "two");
+    folder_put(&w.conversation.folder, FILE_NAME, buf_slice(&w.conversation.text));
+    struct change_result *c = move_swept(&w, sweep);
+
+    assert_int_equal(c->error.code, ERR_STALE);
+    assert_int_equal(c->stayed, 1);
+    change_result_free(c);
+    assert_true(folder_has(&w.conversation.folder, FILE_NAME));
+    jobs_fixture_end(&w);
+}
+
+static void a_copy_is_made_and_undo_takes_it_away(void **state)
+{
+    (void)state;
+    struct jobs_fixture w;
+    char name[128];
+
+    begin(&w);
+    ask(&w, CHANGE_FORK, "");
+    struct msg m = jobs_fixture_next(&w);
+
+    assert_int_equal(m.kind, MSG_CHANGED);
+    assert_string_equal(m.u.changed->error.text, "");
+    snprintf(name, sizeof name, "projects/-p/%s.jsonl", m.u.changed->copy);
+    msg_fini(&m);
+    assert_true(folder_has(&w.conversation.folder, name));
+    assert_true(folder_has(&w.conversation.folder, FILE_NAME));
+    done(&w, CHANGE_UNDO, "");
+    assert_false(folder_has(&w.conversation.folder, name));
+    assert_true(folder_has(&w.conversation.folder, FILE_NAME));
+    jobs_fixture_end(&w);
+}
+
+static void what_went_wrong_is_said_and_nothing_changes(void **state)
+{
+    (void)state;
+    struct jobs_fixture w;
+
+    begin(&w);
+    char *before = folder_image(&w.conversation.folder, "projects");
+    struct change_result *c = change(&w, CHANGE_RENAME, "   ");
+
+    assert_int_equal(c->error.code, ERR_USAGE);
+    change_result_free(c);
+    c = change(&w, CHANGE_UNDO, "");
+    assert_int_equal(c->error.code, ERR_NOT_FOUND);
+    change_result_free(c);
+    w.env.state_dir = NULL;
+    c = change(&w, CHANGE_RENAME, "x");
+    assert_int_not_equal(c->error.code, ERR_OK);
+    change_result_free(c);
+    char *after = folder_image(&w.conversation.folder, "projects");
+
+    assert_string_equal(after, before);
+    free(before);
+    free(after);
+    jobs_fixture_end(&w);
+}
+
+static void changes_are_made_in_the_order_asked(void **state)
+{
+    (void)state;
+    struct jobs_fixture w;
+
+    begin(&w);
+    ask(&w, CHANGE_RENAME, "first");
+    ask(&w, CHANGE_RENAME, "second");
+    ask(&w, CHANGE_UNDO, "");
+    ask(&w, CHANGE_UNDO, "");
+    for (enum change_request want[] = { CHANGE_RENAME, CHANGE_RENAME, CHANGE_UNDO, CHANGE_UNDO },
+                             *p = want;
+         p < want + 4; p++) {
+        struct msg m = jobs_fixture_next(&w);
+
+        assert_int_equal(m.kind, MSG_CHANGED);
+        assert_int_equal(m.u.changed->request, *p);
+        assert_int_equal(m.u.changed->error.code, ERR_OK);
+        msg_fini(&m);
+    }
+    assert_false(file_has(&w, "first"));
+    assert_false(file_has(&w, "second"));
+    jobs_fixture_end(&w);
+}
+
+static void who_leaves_at_once_has_made_the_change_all_the_same(void **state)
+{
+    (void)state;
+    struct jobs_fixture w;
+
+    begin(&w);
+    ask(&w, CHANGE_RENAME, "first");
+    ask(&w, CHANGE_TAG, "last");
+    workers_free(w.workers);
+    w.workers = NULL;
+    assert_true(file_has(&w, "first"));
+    assert_true(file_has(&w, "\"tag\":\"last\""));
+    jobs_fixture_end(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_title_is_written_and_undo_leaves_not_a_byte_of_it),
+        cmocka_unit_test(a_session_goes_to_the_trash_and_comes_back),
+        cmocka_unit_test(a_newer_transcript_in_its_place_is_joined_when_the_person_says_so),
+        cmocka_unit_test(a_sweep_goes_to_the_trash_and_comes_back),
+        cmocka_unit_test(a_swept_session_that_was_used_meanwhile_stays),
+        cmocka_unit_test(a_copy_is_made_and_undo_takes_it_away),
+        cmocka_unit_test(what_went_wrong_is_said_and_nothing_changes),
+        cmocka_unit_test(changes_are_made_in_the_order_asked),
+        cmocka_unit_test(who_leaves_at_once_has_made_the_change_all_the_same),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,140 @@
+#include "tests/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/screen/jobs_fixture.h"
+
+/* Questions about damage, and repairs, as workers answer them: a real store in a temporary folder. */
+
+/* A conversation whose last line is cut. */
+static void begin(struct jobs_fixture *w)
+{
+    jobs_fixture_begin(w);
+    transcript_writer_user(&w->conversation, "one", "");
+    transcript_writer_assistant(&w->conversation, "two", "one");
+    transcript_writer_raw(&w->conversation, "{\"type\":\"us");
+    jobs_fixture_open(w, 1, INT64_C(1000000));
+    folder_mtime(&w->conversation.folder, FILE_NAME, INT64_C(1000000000));
+}
+
+static struct msg ask(struct jobs_fixture *w, enum effect_kind kind, enum change_request wish)
+{
+    struct effect q = {
+        .kind = kind, .request = wish, .generation = 1, .scope = SCOPE_ALL, .at_ms = 1000000
+    };
+
+    if (kind != EFFECT_CHECK_STORE)
+        q.refs = ref_list_one(&w->ref, SLICE(""));
+    assert_true(workers_submit(w->workers, &q));
+    return jobs_fixture_next(w);
+}
+
+static size_t fixable(struct jobs_fixture *w)
+{
+    struct msg m = ask(w, EFFECT_CHECK_SESSION, CHANGE_FIX);
+
+    assert_int_equal(m.kind, MSG_FINDINGS);
+    for (size_t i = 0; i < m.u.findings->list.n; i++)
+        assert_string_equal(m.u.findings->system[i], "claude");
+    size_t n = findings_fixable(m.u.findings);
+
+    msg_fini(&m);
+    return n;
+}
+
+static void a_look_finds_what_is_torn_and_changes_nothing(void **state)
+{
+    struct jobs_fixture w;
+
+    (void)state;
+    begin(&w);
+    char *before = folder_image(&w.conversation.folder, "");
+
+    assert_int_equal(fixable(&w), 1);
+    char *after = folder_image(&w.conversation.folder, "");
+
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+    jobs_fixture_end(&w);
+}
+
+static void a_repair_is_made_once_and_can_be_taken_back(void **state)
+{
+    struct jobs_fixture w;
+
+    (void)state;
+    begin(&w);
+    char *before = folder_image(&w.conversation.folder, "projects");
+    struct msg m = ask(&w, EFFECT_CHANGE, CHANGE_FIX);
+
+    assert_int_equal(m.kind, MSG_CHANGED);
+    assert_int_equal(m.u.changed->error.code, ERR_OK);
+    assert_int_equal(m.u.changed->repaired, 1);
+    assert_int_equal(m.u.changed->steps, 1);
+    assert_int_equal(m.u.changed->sessions.n, 1);
+    assert_true(slice_eq(m.u.changed->sessions.name[0], SLICE(ID)));
+    msg_fini(&m);
+    assert_int_equal(fixable(&w), 0);
+
+    m = ask(&w, EFFECT_CHANGE, CHANGE_FIX);
+    assert_int_equal(m.u.changed->error.code, ERR_STALE);
+    assert_non_null(strstr(m.u.changed->error.text, "nothing left to repair"));
+    msg_fini(&m);
+
+    m = ask(&w, EFFECT_CHANGE, CHANGE_UNDO);
+    assert_int_equal(m.u.changed->error.code, ERR_OK);
+    msg_fini(&m);
+    char *after = folder_image(&w.conversation.folder, "projects");
+
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+    jobs_fixture_end(&w);
+}
+
+static void what_lies_damaged_around_is_found_and_orphans_are_not_meant(void **state)
+{
+    struct jobs_fixture w;
+
+    (void)state;
+    begin(&w);
+    folder_put(&w.conversation.folder, "state/changes/7/record", SLICE("no record"));
+    folder_put(&w.conversation.folder,
+               "projects/-p/5e550000-0000-4000-8000-00000000dead/subagents/a.jsonl", SLICE("x"));
+    struct msg m = ask(&w, EFFECT_CHECK_STORE, CHANGE_FIX);
+
+    assert_int_equal(m.kind, MSG_FINDINGS);
+    assert_int_equal(m.u.findings->list.n, 1);
+    assert_string_equal(m.u.findings->system[0], "reprise");
+    assert_int_equal(m.u.findings->list.finding[0].kind, FINDING_DAMAGED_CHANGE);
+    msg_fini(&m);
+    jobs_fixture_end(&w);
+}
+
+static void a_session_that_is_gone_is_a_failure(void **state)
+{
+    struct jobs_fixture w;
+
+    (void)state;
+    begin(&w);
+    folder_remove(&w.conversation.folder);
+    struct msg m = ask(&w, EFFECT_CHECK_SESSION, CHANGE_FIX);
+
+    assert_int_equal(m.kind, MSG_FAILED);
+    msg_fini(&m);
+    jobs_fixture_end(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_look_finds_what_is_torn_and_changes_nothing),
+        cmocka_unit_test(a_repair_is_made_once_and_can_be_taken_back),
+        cmocka_unit_test(what_lies_damaged_around_is_found_and_orphans_are_not_meant),
+        cmocka_unit_test(a_session_that_is_gone_is_a_failure),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

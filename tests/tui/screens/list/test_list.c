@@ -1,0 +1,418 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "support/screen/screen.h"
+#include "tui/app/state.h"
+
+/* What the list looks like, as text: at the sizes people have, in its states. */
+static void assert_screen(struct screen *s, const char *const *lines)
+{
+    for (int y = 0; lines[y]; y++)
+        assert_string_equal(screen_line(s, y), lines[y]);
+}
+
+static void on_80x24_it_shows_what_a_row_has(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        " reprise  ~/src/shop +2 worktrees                                   5/5  recent",
+        ">   type to filter                                              1 damaged: ^X x",
+        "▌      NOW  Fix the payment retry loop                     fix/retry  ●",
+        "    2h ago  Payments: idempotency keys             #infra  main           3f",
+        "    1d ago  Refund flow, second try                        refunds           ⑂",
+        "    3d ago  Payment page copy                              -          !",
+        "    2w ago  Größere Änderungen am 設定 📦 Paket            ümlaut       ⚠",
+        "",
+        NULL,
+    };
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    assert_screen(&x.s, lines);
+    assert_string_equal(screen_line(&x.s, 23), " Enter resume  → view  Tab mark  ^A scope  ^F "
+                                               "fork  ^R rename  ^X more  ? help");
+    assert_int_equal(x.s.frame.cursor_y, 2);
+    assert_int_equal(x.s.frame.cursor_x, 0);
+    screen_close(&x.s);
+}
+
+static void narrow_screens_give_a_session_two_lines(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 119);
+    list_set_density(&x.s.model->list, DENSITY_AUTO, &x.s.model->fx);
+    assert_non_null(strstr(screen_line(&x.s, 4), "  2h ago  Payments: idempotency keys"));
+    assert_non_null(strstr(screen_line(&x.s, 5), "main · #infra · "));
+    screen_press(&x.s, "<C-x>L");
+    assert_non_null(strstr(screen_line(&x.s, 3), "  2h ago  Payments: idempotency keys"));
+    list_set_density(&x.s.model->list, DENSITY_AUTO, &x.s.model->fx);
+    screen_resize(&x.s, 24, 120);
+    assert_non_null(strstr(screen_line(&x.s, 3), "  2h ago  Payments: idempotency keys"));
+    screen_close(&x.s);
+}
+
+static void a_blank_title_is_its_first_prompt(void **state)
+{
+    (void)state;
+    struct session_row row = { .summary = SLICE(" \t"), .first_prompt = SLICE("Find the leak") };
+
+    assert_true(slice_eq(session_row_title(&row), SLICE("Find the leak")));
+    row.first_prompt = SLICE("\n");
+    assert_true(slice_eq(session_row_title(&row), SLICE("(no prompt yet)")));
+}
+
+static void on_50x12_columns_give_way(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        " reprise  ~/src/shop +2 worktrees     5/5  recent",
+        ">   type to filter                1 damaged: ^X x",
+        "▌      NOW  Fix the payment retry loop  ●",
+        "    2h ago  Payments: idempotency keys      3f",
+        "    1d ago  Refund flow, second try            ⑂",
+        "    3d ago  Payment page copy           !",
+        "    2w ago  Größere Änderungen am 設…     ⚠",
+        NULL,
+    };
+    struct shop x;
+
+    shop_ready(&x, 12, 50);
+    assert_screen(&x.s, lines);
+    assert_string_equal(screen_line(&x.s, 11), " Enter resume  → view  Tab mark  ^X more  ? help");
+    screen_close(&x.s);
+}
+
+static void from_100_columns_the_conversation_stands_beside(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 30, 100);
+    assert_non_null(strstr(screen_line(&x.s, 2), "┌─ 47 KB on disk ─"));
+    assert_non_null(strstr(screen_line(&x.s, 3), "│ Fix the payment retry loop"));
+    assert_non_null(strstr(screen_line(&x.s, 4), "│ ~/src/shop · fix/retry · 20"));
+    assert_non_null(strstr(screen_line(&x.s, 6), "│ 0: conversation of Fix the payment"));
+    assert_non_null(strstr(screen_line(&x.s, 28), "│"));
+    screen_press(&x.s, "<C-t>");
+    assert_false(screen_has(&x.s, "conversation of"));
+    screen_press(&x.s, "<C-t>");
+    assert_true(screen_has(&x.s, "conversation of"));
+    screen_close(&x.s);
+}
+
+static void above_it_stands_what_the_session_weighs(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_begin(&x);
+    x.s.side_bytes = 1 << 20;
+    screen_ready(&x.s, x.fake, SHOP, 30, 120);
+    assert_non_null(strstr(screen_line(&x.s, 2), "┌─ 1.0 MB on disk, transcript 47 KB ─"));
+    screen_press(&x.s, "<Down>");
+    screen_wait(&x.s, 100);
+    assert_non_null(strstr(screen_line(&x.s, 2), "┌─ 2.1 MB on disk, transcript 1.1 MB"));
+    screen_resize(&x.s, 40, 80);
+    assert_true(screen_has(&x.s, "── 2.1 MB on disk, transcript 1.1 MB ─"));
+    screen_close(&x.s);
+}
+
+/* Nobody waits for a weight: until it has come the transcript's own size stands there. */
+static void until_it_is_weighed_the_transcript_counts(void **state)
+{
+    (void)state;
+    struct shop x;
+    struct effect e, weights = { 0 };
+
+    shop_begin(&x);
+    x.s.side_bytes = 1 << 20;
+    screen_open(&x.s, x.fake, SHOP, 30, 120);
+    screen_take(&x.s);
+    while (effects_pop(&x.s.waiting, &e)) {
+        if (e.kind == EFFECT_DISK_USAGE && !weights.refs) {
+            weights = e;
+            continue;
+        }
+        screen_answer_one(&x.s, &e);
+        effect_fini(&e);
+        screen_take(&x.s);
+    }
+    screen_wait(&x.s, 100);
+    assert_non_null(weights.refs);
+    assert_non_null(strstr(screen_line(&x.s, 2), "┌─ transcript 47 KB ─"));
+    screen_answer_one(&x.s, &weights);
+    assert_non_null(strstr(screen_line(&x.s, 2), "┌─ 1.0 MB on disk, transcript 47 KB ─"));
+    effect_fini(&weights);
+    screen_close(&x.s);
+}
+
+static void from_30_lines_it_stands_below(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 30, 80);
+    assert_true(screen_has(&x.s, "────────"));
+    assert_non_null(strstr(screen_line(&x.s, 15), " 0: conversation of"));
+    screen_close(&x.s);
+}
+
+static void on_small_screens_it_comes_when_asked_for(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    assert_false(screen_has(&x.s, "conversation of"));
+    screen_press(&x.s, "<C-t>");
+    assert_true(screen_has(&x.s, "conversation of"));
+    screen_close(&x.s);
+}
+
+static void on_200x60_every_column_is_there(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 60, 200);
+    const char *line = screen_line(&x.s, 3);
+
+    assert_non_null(strstr(line, "#infra  main           3f"));
+    assert_non_null(strstr(line, "│"));
+    screen_close(&x.s);
+}
+
+static void systems_are_told_apart_where_there_are_several(void **state)
+{
+    (void)state;
+    struct session_row goat = { 0 };
+    struct store_ops ops = { .name = "goat" };
+    struct store store = { .ops = &ops };
+    struct shop x;
+
+    shop_ready(&x, 60, 200);
+    goat.ref.store = &store;
+    goat.dialect = "spec";
+    list_widths_include(&x.s.model->list.widths, &goat);
+    assert_non_null(strstr(screen_line(&x.s, 3), "#infra  claude     main           3f"));
+    screen_close(&x.s);
+}
+
+static void below_50x12_it_says_so(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 11, 80);
+    assert_true(screen_has(&x.s, "80x11 is too small: reprise needs 50x12"));
+    screen_resize(&x.s, 12, 49);
+    assert_true(screen_has(&x.s, "is too small"));
+    screen_resize(&x.s, 1, 1);
+    screen_text(&x.s);
+    screen_resize(&x.s, 100, 300);
+    assert_true(screen_has(&x.s, "Refund flow"));
+    screen_close(&x.s);
+}
+
+static void every_size_is_drawn_within_its_frame(void **state)
+{
+    (void)state;
+    static const char *const ways[] = { "", "<C-x>", "?", "<C-t>", "<C-x>L", "<Enter>", "zz" };
+
+    for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+        struct shop x;
+
+        shop_ready(&x, 24, 80);
+        screen_press(&x.s, ways[w]);
+        for (int rows = 12; rows <= 61; rows += 7)
+            for (int cols = 50; cols <= 210; cols += 23) {
+                screen_resize(&x.s, rows, cols);
+                assert_non_null(screen_text(&x.s));
+                assert_true(x.s.frame.cursor_y >= 0 && x.s.frame.cursor_y < rows);
+                assert_true(x.s.frame.cursor_x >= 0 && x.s.frame.cursor_x < cols);
+            }
+        screen_close(&x.s);
+    }
+}
+
+static void two_lines_tell_more_of_each_session(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "       NOW  Fix the payment retry loop                                ●",
+        "            fix/retry · 47 KB",
+        "▌   2h ago  Payments: idempotency keys                                    3f",
+        "▌           main · #infra · 1.1 MB",
+        NULL,
+    };
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<C-x>L<Down>");
+    for (int y = 0; lines[y]; y++)
+        assert_string_equal(screen_line(&x.s, y + 2), lines[y]);
+    assert_int_equal(x.s.frame.cursor_y, 4);
+    screen_close(&x.s);
+}
+
+static void all_projects_show_their_directories(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 100);
+    screen_press(&x.s, "<C-t><C-a>");
+    assert_non_null(strstr(screen_line(&x.s, 4), "shop-wt"));
+    screen_close(&x.s);
+}
+
+static void ascii_uses_ascii_only(void **state)
+{
+    (void)state;
+    static const char *const ways[] = { "",       "<Tab>",   "<C-x>", "<C-t>",
+                                        "<C-x>L", "<Enter>", "pay",   "?x" };
+    struct fake plain[4];
+
+    memcpy(plain, shop, sizeof plain);
+    for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+        struct screen s = { .settings.ascii = true };
+
+        screen_ready(&s, plain, 4, 30, 120);
+        screen_press(&s, ways[w]);
+        for (const char *p = screen_text(&s); *p; p++)
+            assert_true((unsigned char)*p < 0x80);
+        screen_close(&s);
+    }
+}
+
+/* Where colours are off, selection, mark, state and matches have signs of their own. */
+static void nothing_is_said_by_colour_alone(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<Tab>");
+    assert_non_null(strstr(screen_line(&x.s, 2), " ◆"));
+    assert_int_equal(strncmp(screen_line(&x.s, 3), "▌", strlen("▌")), 0);
+    assert_true(screen_has(&x.s, "NOW"));
+    screen_close(&x.s);
+}
+
+static void letters_that_match_are_highlighted(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "refund");
+    screen_text(&x.s);
+    const struct cell *row = &x.s.frame.cell[2 * 80];
+
+    for (int i = 0; i < 11; i++)
+        assert_int_equal(row[12 + i].style == STYLE_MATCH, i < 6);
+    screen_close(&x.s);
+}
+
+static void hostile_titles_keep_the_columns_straight(void **state)
+{
+    (void)state;
+    struct fake odd[] = {
+        { .id = "aaaaaaaa",
+          .title = "\x1b[2J\x07 evil \xe2\x80\xae reversed",
+          .branch = "b\x1b[0m" },
+        { .id = "bbbbbbbb", .title = "مرحبا بالعالم", .branch = "main" },
+        { .id = "cccccccc",
+          .title = "👨‍👩‍👧 e\xcc\x81\xcc\x81 \xff\xfe",
+          .branch = "main" },
+        { .id = "dddddddd", .title = "a\nb\tc", .branch = "main" },
+    };
+    struct screen s = { 0 };
+
+    screen_ready(&s, odd, 4, 24, 80);
+    screen_press(&s, "e");
+    const char *text = screen_text(&s);
+
+    assert_null(strchr(text, '\x1b'));
+    assert_null(strchr(text, '\x07'));
+    assert_null(strstr(text, "\xe2\x80\xae"));
+    screen_press(&s, "<Esc>");
+    screen_text(&s);
+    for (int y = 3; y < 6; y++) { /* the branch begins in the same column everywhere */
+        const struct cell *row = &s.frame.cell[y * 80];
+        const struct cell *first = &s.frame.cell[3 * 80];
+        int at = 0;
+
+        while (at < 80 && first[at].style != STYLE_BRANCH)
+            at++;
+        assert_true(at < 80);
+        assert_int_equal(row[at].style, STYLE_BRANCH);
+        assert_int_not_equal(row[at - 1].style, STYLE_BRANCH);
+    }
+    screen_close(&s);
+}
+
+static void a_long_list_scrolls_with_the_selection(void **state)
+{
+    (void)state;
+    enum { MANY = 100 };
+    struct fake many[MANY];
+    char id[MANY][16], title[MANY][32];
+    struct screen s = { 0 };
+
+    for (int i = 0; i < MANY; i++) {
+        snprintf(id[i], sizeof id[i], "%08d", i);
+        snprintf(title[i], sizeof title[i], "session %d", i);
+        many[i] =
+            (struct fake){ .id = id[i], .title = title[i], .ago_ms = (i + 1) * (int64_t)HOUR };
+    }
+    screen_ready(&s, many, MANY, 12, 60);
+    screen_press(&s, "<PgDn><PgDn>");
+    assert_non_null(strstr(screen_cursor_line(&s), "session 16"));
+    screen_press(&s, "<End>");
+    assert_non_null(strstr(screen_cursor_line(&s), "session 99"));
+    assert_int_equal(s.frame.cursor_y, 10);
+    screen_press(&s, "<Up><Up>");
+    assert_non_null(strstr(screen_cursor_line(&s), "session 97"));
+    assert_int_equal(s.frame.cursor_y, 8);
+    screen_send(&s, (struct msg){ .kind = MSG_MOUSE, .u.mouse = { MOUSE_WHEEL_UP, 5, 5 } });
+    assert_non_null(strstr(screen_line(&s, 2), "session 88"));
+    screen_press(&s, "<Home>");
+    assert_non_null(strstr(screen_cursor_line(&s), "session 0"));
+    screen_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(on_80x24_it_shows_what_a_row_has),
+        cmocka_unit_test(narrow_screens_give_a_session_two_lines),
+        cmocka_unit_test(a_blank_title_is_its_first_prompt),
+        cmocka_unit_test(on_50x12_columns_give_way),
+        cmocka_unit_test(from_100_columns_the_conversation_stands_beside),
+        cmocka_unit_test(above_it_stands_what_the_session_weighs),
+        cmocka_unit_test(until_it_is_weighed_the_transcript_counts),
+        cmocka_unit_test(from_30_lines_it_stands_below),
+        cmocka_unit_test(on_small_screens_it_comes_when_asked_for),
+        cmocka_unit_test(on_200x60_every_column_is_there),
+        cmocka_unit_test(systems_are_told_apart_where_there_are_several),
+        cmocka_unit_test(below_50x12_it_says_so),
+        cmocka_unit_test(every_size_is_drawn_within_its_frame),
+        cmocka_unit_test(two_lines_tell_more_of_each_session),
+        cmocka_unit_test(all_projects_show_their_directories),
+        cmocka_unit_test(ascii_uses_ascii_only),
+        cmocka_unit_test(nothing_is_said_by_colour_alone),
+        cmocka_unit_test(letters_that_match_are_highlighted),
+        cmocka_unit_test(hostile_titles_keep_the_columns_straight),
+        cmocka_unit_test(a_long_list_scrolls_with_the_selection),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

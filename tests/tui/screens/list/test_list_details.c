@@ -1,0 +1,152 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "support/screen/screen.h"
+
+/* What a closer look adds to rows that are described: titles in the middle of long files, weights, days left. */
+
+static void a_title_in_the_middle_of_a_long_file_comes_later(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_begin(&x);
+    x.fake[2].deep = "The title in the middle";
+    screen_ready(&x.s, x.fake, SHOP, 24, 80);
+    screen_wait(&x.s, 200);
+    assert_true(screen_has(&x.s, "The title in the middle"));
+    assert_false(screen_has(&x.s, "Refund flow, second try"));
+    assert_int_equal(x.s.looked_deep, 1); /* the others are short, or titled by a person */
+    screen_close(&x.s);
+}
+
+static void what_was_found_is_kept_while_the_file_grows(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_begin(&x);
+    x.fake[2].deep = "The title in the middle";
+    screen_ready(&x.s, x.fake, SHOP, 24, 80);
+    screen_wait(&x.s, 200);
+    x.fake[2].size += 100;
+    screen_press(&x.s, "<F5>");
+    screen_wait(&x.s, 200);
+    assert_true(screen_has(&x.s, "The title in the middle"));
+    assert_int_equal(x.s.looked_deep, 1);
+    x.fake[2].size = 200000; /* shorter than it was: another file */
+    x.fake[2].deep = "Another title";
+    screen_press(&x.s, "<F5>");
+    screen_wait(&x.s, 200);
+    assert_true(screen_has(&x.s, "Another title"));
+    assert_int_equal(x.s.looked_deep, 2);
+    screen_close(&x.s);
+}
+
+static void a_title_that_a_person_gave_goes_before_it(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_begin(&x);
+    x.fake[2].deep = "The title in the middle";
+    screen_ready(&x.s, x.fake, SHOP, 24, 80);
+    screen_wait(&x.s, 200);
+    x.fake[2].named = true;
+    x.fake[2].title = "A newer title";
+    x.fake[2].size += 100;
+    screen_press(&x.s, "<F5>");
+    screen_wait(&x.s, 200);
+    assert_true(screen_has(&x.s, "A newer title"));
+    screen_close(&x.s);
+}
+
+static void an_answer_about_another_scope_is_dropped(void **state)
+{
+    (void)state;
+    struct shop x;
+    unsigned generation = 0;
+
+    shop_begin(&x);
+    x.fake[2].deep = "The title in the middle";
+    screen_open(&x.s, x.fake, SHOP, 24, 80);
+    for (int i = 0; generation == 0 && i < 20; i++) { /* list, rows; then the look is asked for */
+        struct effect e;
+
+        screen_take(&x.s);
+        for (size_t k = 0; k < x.s.waiting.n; k++)
+            if (x.s.waiting.item[k].kind == EFFECT_FULL_SCAN)
+                generation = x.s.waiting.item[k].generation;
+        if (generation == 0 && effects_pop(&x.s.waiting, &e)) {
+            screen_answer_one(&x.s, &e);
+            effect_fini(&e);
+        }
+    }
+    assert_int_not_equal(generation, 0);
+    screen_press_only(&x.s, "<C-a>");
+    struct described_list *late = described_list_new(1);
+
+    assert_non_null(late);
+    late->item[late->n++] = (struct described){ .entry = 0, .bytes = 1 };
+    screen_send(
+        &x.s, (struct msg){ .kind = MSG_FULL_SCAN, .generation = generation, .u.described = late });
+    screen_answer(&x.s);
+    screen_wait(&x.s, 200);
+    assert_true(screen_has(&x.s, "5/5"));
+    screen_close(&x.s);
+}
+
+static void by_size_each_row_says_what_it_takes(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_begin(&x);
+    x.s.side_bytes = 1 << 20;
+    screen_ready(&x.s, x.fake, SHOP, 24, 99); /* no conversation beside it */
+    assert_false(screen_has(&x.s, "MB"));
+    screen_press(&x.s, "<C-s><C-s>");
+    screen_wait(&x.s, 200);
+    assert_non_null(strstr(screen_line(&x.s, 0), "5/5  6.5 MB  size"));
+    assert_non_null(strstr(screen_line(&x.s, 2), "2.1 MB"));
+    assert_non_null(strstr(screen_line(&x.s, 3), "1.3 MB"));
+    assert_non_null(strstr(screen_line(&x.s, 6), "1.0 MB"));
+    screen_close(&x.s);
+}
+
+static void a_row_says_when_the_agent_is_about_to_remove_it(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_begin(&x);
+    x.fake[1].expires_ms = INT64_C(30) * DAY;
+    x.fake[3].expires_ms = 3 * DAY + HOUR;
+    x.fake[4].expires_ms = 5 * HOUR + MINUTE;
+    screen_ready(&x.s, x.fake, SHOP, 24, 80);
+    assert_null(strstr(screen_line(&x.s, 3), "left"));
+    assert_non_null(strstr(screen_line(&x.s, 5), "3d left"));
+    assert_non_null(strstr(screen_line(&x.s, 6), "5h left"));
+    screen_press(&x.s, "<C-l>");
+    assert_true(screen_has(&x.s, "3d left"));
+    screen_close(&x.s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_title_in_the_middle_of_a_long_file_comes_later),
+        cmocka_unit_test(what_was_found_is_kept_while_the_file_grows),
+        cmocka_unit_test(a_title_that_a_person_gave_goes_before_it),
+        cmocka_unit_test(an_answer_about_another_scope_is_dropped),
+        cmocka_unit_test(by_size_each_row_says_what_it_takes),
+        cmocka_unit_test(a_row_says_when_the_agent_is_about_to_remove_it),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,71 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "support/screen/screen.h"
+
+/* What stands where no session does. */
+static void an_empty_list_teaches(void **state)
+{
+    (void)state;
+    static const char *const places[] = { "claude  ~/.claude/projects" };
+    struct screen s = { 0 };
+
+    s.settings.looked_in = places;
+    s.settings.looked_in_count = 1;
+    screen_ready(&s, NULL, 0, 24, 80);
+    assert_true(screen_has(&s, "There are no sessions here yet"));
+    assert_true(screen_has(&s, "Searched for sessions of ~/src/shop and its worktrees in"));
+    assert_true(screen_has(&s, "claude  ~/.claude/projects"));
+    assert_true(screen_has(&s, "^A     look in all projects"));
+    assert_true(screen_has(&s, "reprise demo"));
+    screen_press(&s, "<Enter>");
+    assert_string_equal(s.log, "");
+    assert_true(screen_has(&s, "resume: no session is selected"));
+    screen_press(&s, "<C-a>");
+    assert_true(screen_has(&s, "There are no sessions yet"));
+    assert_true(screen_has(&s, "Searched for sessions of all projects in"));
+    screen_close(&s);
+}
+
+static void a_query_without_a_match_says_what_helps(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "xyzzy");
+    assert_true(screen_has(&x.s, "No matches"));
+    assert_true(screen_has(&x.s, "5 sessions searched"));
+    assert_true(screen_has(&x.s, "Esc    clear the query"));
+    assert_true(screen_has(&x.s, "0/5"));
+    screen_close(&x.s);
+}
+
+static void a_filter_that_is_not_understood_says_so(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "before:soon");
+    assert_non_null(strstr(screen_line(&x.s, 1), "before: wants an age or a date"));
+    assert_true(screen_has(&x.s, "5/5"));
+    screen_press(&x.s, "<C-u>//text");
+    assert_non_null(strstr(screen_line(&x.s, 1), "not in this version"));
+    screen_close(&x.s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_empty_list_teaches),
+        cmocka_unit_test(a_query_without_a_match_says_what_helps),
+        cmocka_unit_test(a_filter_that_is_not_understood_says_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

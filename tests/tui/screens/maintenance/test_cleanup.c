@@ -1,0 +1,305 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "support/screen/screen.h"
+
+/* Cleanup by rule: rules, the exact list, one question, the trash. */
+
+/* With the rule "not used for" opened to any time: all five of the shop, and ticked by hand. */
+static void open_all(struct shop *x, int rows, int cols)
+{
+    shop_begin(x);
+    x->fake[2].ago_ms += HOUR; /* more than a day, not just one */
+    x->fake[4].flags |= SESSION_ARCHIVED;
+    screen_ready(&x->s, x->fake, SHOP, rows, cols);
+    screen_press(&x->s, "<C-x>c<Left><Left><Left><Left>*");
+}
+
+static void it_begins_with_what_was_not_used_for_a_month(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_begin(&x);
+    x.fake[4].ago_ms = INT64_C(40) * DAY;
+    screen_ready(&x.s, x.fake, SHOP, 24, 80);
+    screen_press(&x.s, "<C-x>c");
+    assert_string_equal(screen_line(&x.s, 0), " cleanup  1 of 1 session ticked, 900 B"
+                                              "                            largest first");
+    assert_string_equal(screen_line(&x.s, 1), "   where           this repository's worktrees");
+    assert_string_equal(screen_cursor_line(&x.s), "▌  not used for  ‹ 30d ›");
+    assert_non_null(strstr(screen_line(&x.s, 8), "[x]  1mo ago    900 B  Größere"));
+    assert_string_equal(x.s.log, "");
+    screen_press(&x.s, "<Esc>");
+    assert_true(screen_has(&x.s, "Fix the payment retry loop"));
+    screen_close(&x.s);
+}
+
+static void a_rule_that_changes_changes_the_list_at_once(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    open_all(&x, 24, 80);
+    assert_true(screen_has(&x.s, "4 of 5 sessions ticked, 1.5 MB"));
+    screen_press(&x.s, "<Right>");
+    assert_true(screen_has(&x.s, "not used for  ‹ 1d ›"));
+    assert_true(screen_has(&x.s, "3 of 3 sessions ticked"));
+    screen_press(&x.s, "<Down><Right>");
+    assert_true(screen_has(&x.s, "larger than   ‹ 100k ›"));
+    assert_true(screen_has(&x.s, "1 of 1 session ticked, 293 KB"));
+    screen_press(&x.s, "<Left><Down><Down> ");
+    assert_true(screen_has(&x.s, "only archived   [x]"));
+    assert_true(screen_has(&x.s, "1 of 1 session ticked, 900 B"));
+    screen_press(&x.s, "<Home><Right>");
+    assert_true(screen_has(&x.s, "where         ‹ all projects ›"));
+    assert_int_equal(x.s.scope, SCOPE_ALL);
+    screen_close(&x.s);
+}
+
+/* The fakes know no orphans; what is asked for, and what is said, is the screen's. */
+static void only_orphans_excludes_the_rules_about_sessions(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    open_all(&x, 24, 80);
+    screen_press(&x.s, "<Down><Down><Down> "); /* archived */
+    screen_press(&x.s, "<Down> ");
+    assert_true(screen_has(&x.s, "only archived   [ ]"));
+    assert_true(screen_has(&x.s, "only orphaned   [x]"));
+    assert_true(screen_has(&x.s, "what deleted sessions left behind"));
+    assert_true(screen_has(&x.s, "Deleted sessions left nothing behind"));
+    screen_press(&x.s, "<Up> ");
+    assert_true(screen_has(&x.s, "only orphaned   [ ]"));
+    screen_close(&x.s);
+}
+
+static void without_a_rule_nothing_is_ticked(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<C-x>c<Left><Left><Left><Left>");
+    assert_true(screen_has(&x.s, "0 of 5 sessions ticked"));
+    screen_press(&x.s, "d");
+    assert_true(screen_has(&x.s, "delete: nothing is ticked"));
+    screen_press(&x.s, "<Right><Right>"); /* a week: the rule ticks */
+    assert_true(screen_has(&x.s, "1 of 1 session ticked, 900 B"));
+    screen_close(&x.s);
+}
+
+static void any_age_and_size_can_be_typed(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<C-x>c<Enter><C-u>soon<Enter>");
+    assert_true(screen_has(&x.s, "like 90d, 12h, 2w"));
+    screen_press(&x.s, "<C-u>36h<Enter>");
+    assert_true(screen_has(&x.s, "not used for  ‹ 36h ›"));
+    assert_true(screen_has(&x.s, "2 of 2 sessions ticked"));
+    screen_press(&x.s, "<Down><Enter><C-u>2k<Enter>");
+    assert_true(screen_has(&x.s, "1 of 1 session ticked, 20 KB"));
+    screen_press(&x.s, "<Enter><C-u><Enter>");
+    assert_true(screen_has(&x.s, "larger than   ‹ any size ›"));
+    screen_close(&x.s);
+}
+
+static void what_is_ticked_goes_after_one_question_that_names_it(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    open_all(&x, 24, 80);
+    screen_press(&x.s, "<Tab>");
+    assert_string_equal(screen_cursor_line(&x.s),
+                        "▌ [x]   2h ago   1.1 MB  Payments: idempotency keys  ~/src/shop");
+    screen_press(&x.s, " ");
+    assert_string_equal(screen_line(&x.s, 8),
+                        "  [ ]   2h ago   1.1 MB  Payments: idempotency keys  ~/src/shop");
+    screen_press(&x.s, "d");
+    assert_true(screen_has(&x.s, "Move 3 sessions, 313 KB, to the trash?"));
+    assert_true(screen_has(&x.s, "Kept: 1 not ticked, 1 that cannot be deleted now."));
+    screen_press(&x.s, "<Enter>");
+    assert_string_equal(x.s.log, "");
+    screen_press(&x.s, "d<Down><Enter>");
+    assert_string_equal(x.s.log, "sweep 33333333 44444444 55555555\n");
+    assert_true(screen_has(&x.s, "moved to trash: 3 sessions, 313 KB — u undo"));
+    assert_true(screen_has(&x.s, "0 of 2 sessions ticked"));
+    screen_close(&x.s);
+}
+
+static void undo_brings_them_back_into_the_list(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    open_all(&x, 24, 80);
+    screen_press(&x.s, "d<Down><Enter>u");
+    assert_true(screen_has(&x.s, "0 of 5 sessions ticked"));
+    assert_non_null(strstr(x.s.log, "undo"));
+    screen_press(&x.s, "<Esc>");
+    assert_true(screen_has(&x.s, "4/5"));
+    screen_close(&x.s);
+}
+
+static void a_session_in_use_cannot_be_ticked(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    open_all(&x, 24, 80);
+    screen_press(&x.s, "<Tab><Down><Down>");
+    assert_non_null(strstr(screen_cursor_line(&x.s), " -       now    47 KB  Fix the payment"));
+    assert_true(screen_has(&x.s, " stays: process 4242 may be writing to it; 2 files; ~/"));
+    screen_press(&x.s, " ");
+    assert_true(screen_has(&x.s, "stays: process 4242 may be writing to it"));
+    assert_true(screen_has(&x.s, "4 of 5 sessions ticked"));
+    screen_close(&x.s);
+}
+
+static void what_was_unticked_stays_so_while_rules_change(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    open_all(&x, 24, 80);
+    screen_press(&x.s, "<Right>");
+    assert_true(screen_has(&x.s, "3 of 3 sessions ticked"));
+    screen_press(&x.s, "<Tab> ");
+    assert_true(screen_has(&x.s, "2 of 3 sessions ticked"));
+    screen_press(&x.s, "<Home><Down><Down><Right>");
+    assert_true(screen_has(&x.s, "0 of 1 session ticked"));
+    assert_true(screen_has(&x.s, "[ ]   1d ago   293 KB  Refund flow"));
+    screen_press(&x.s, "<Left>");
+    assert_true(screen_has(&x.s, "2 of 3 sessions ticked"));
+    screen_press(&x.s, "*");
+    assert_true(screen_has(&x.s, "3 of 3 sessions ticked"));
+    screen_press(&x.s, "*");
+    assert_true(screen_has(&x.s, "0 of 3 sessions ticked"));
+    screen_press(&x.s, "d");
+    assert_true(screen_has(&x.s, "delete: nothing is ticked"));
+    screen_close(&x.s);
+}
+
+static void by_project_each_says_what_it_takes(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    open_all(&x, 24, 80);
+    screen_press(&x.s, "<C-s><C-s><Tab>");
+    assert_true(screen_has(&x.s, "by project"));
+    assert_string_equal(screen_cursor_line(&x.s),
+                        "▌ [x]            1.2 MB  ▸ ~/src/shop  4 sessions");
+    assert_string_equal(screen_line(&x.s, 9),
+                        "  [x]            293 KB  ▸ ~/src/shop-wt  1 session");
+    screen_press(&x.s, " "); /* all of the project, whether it is shown or not */
+    assert_true(screen_has(&x.s, "1 of 5 sessions ticked, 293 KB"));
+    screen_close(&x.s);
+}
+
+static void a_project_opens_and_closes_as_a_tree_does(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    open_all(&x, 24, 80);
+    screen_press(&x.s, "<C-s><C-s><Tab><Right>");
+    assert_string_equal(screen_line(&x.s, 8), "▌ [x]            1.2 MB  ▾ ~/src/shop  4 sessions");
+    assert_true(screen_has(&x.s, "Payment page copy"));
+    assert_string_equal(screen_line(&x.s, 13),
+                        "  [x]            293 KB  ▸ ~/src/shop-wt  1 session");
+    screen_press(&x.s, "<Down><Down> ");
+    assert_true(screen_has(&x.s, "▾ ~/src/shop")); /* also when what is meant was asked for anew */
+    screen_press(&x.s, "<F5>");
+    assert_true(screen_has(&x.s, "Payment page copy"));
+    screen_press(&x.s, "<Left>");
+    assert_non_null(strstr(screen_cursor_line(&x.s), "▸ ~/src/shop"));
+    assert_false(screen_has(&x.s, "Payment page copy"));
+    screen_press(&x.s, "<Enter>");
+    assert_true(screen_has(&x.s, "Payment page copy"));
+    screen_press(&x.s, "<Down><C-s>"); /* another order: the cursor stays with its session */
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Payments: idempotency keys"));
+    assert_string_equal(x.s.log, "");
+    screen_close(&x.s);
+}
+
+static void while_it_looks_nothing_can_be_moved(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    open_all(&x, 24, 80);
+    screen_press_only(&x.s, "<Right>d");
+    assert_true(screen_has(&x.s, "delete: the sessions are still being checked"));
+    x.s.now_ms += 200;
+    screen_send(&x.s, (struct msg){ .kind = MSG_TICK });
+    assert_true(screen_has(&x.s, "checking the sessions"));
+    screen_press_only(&x.s, "<Left>"); /* asked again: only the last answer counts */
+    screen_answer(&x.s);
+    assert_true(screen_has(&x.s, "0 of 5 sessions ticked"));
+    screen_close(&x.s);
+}
+
+static void trouble_is_named_and_nothing_offered(void **state)
+{
+    (void)state;
+    struct shop x;
+    struct msg failed = { .kind = MSG_FAILED };
+
+    shop_ready(&x, 24, 80);
+    screen_press_only(&x.s, "<C-x>c");
+    for (size_t i = 0; i < x.s.waiting.n; i++)
+        if (x.s.waiting.item[i].kind == EFFECT_SWEEP)
+            failed.generation = x.s.waiting.item[i].generation;
+    err_set(&failed.u.error, ERR_IO, "/home/u/.claude", "look for sessions");
+    screen_send(&x.s, failed);
+    assert_true(screen_has(&x.s, "look for sessions: /home/u/.claude"));
+    screen_answer(&x.s); /* late: dropped */
+    screen_press(&x.s, "d");
+    assert_true(screen_has(&x.s, "delete: the sessions could not be checked"));
+    screen_close(&x.s);
+}
+
+static void it_fits_a_small_screen(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    open_all(&x, 12, 50);
+    screen_press(&x.s, "<End>");
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Größere"));
+    assert_true(screen_has(&x.s, "Payment page copy"));
+    screen_close(&x.s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_begins_with_what_was_not_used_for_a_month),
+        cmocka_unit_test(a_rule_that_changes_changes_the_list_at_once),
+        cmocka_unit_test(only_orphans_excludes_the_rules_about_sessions),
+        cmocka_unit_test(without_a_rule_nothing_is_ticked),
+        cmocka_unit_test(any_age_and_size_can_be_typed),
+        cmocka_unit_test(what_is_ticked_goes_after_one_question_that_names_it),
+        cmocka_unit_test(undo_brings_them_back_into_the_list),
+        cmocka_unit_test(a_session_in_use_cannot_be_ticked),
+        cmocka_unit_test(what_was_unticked_stays_so_while_rules_change),
+        cmocka_unit_test(by_project_each_says_what_it_takes),
+        cmocka_unit_test(a_project_opens_and_closes_as_a_tree_does),
+        cmocka_unit_test(while_it_looks_nothing_can_be_moved),
+        cmocka_unit_test(trouble_is_named_and_nothing_offered),
+        cmocka_unit_test(it_fits_a_small_screen),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,260 @@
+#include "tests/test.h"
+
+#include <string.h>
+
+#include "support/screen/screen.h"
+
+/* The list of what is damaged: sessions and files of every system, each with what is wrong in a line. */
+
+/* One torn session, one with a broken line, one that no list shows. */
+static void open_damaged(struct shop *x, int rows, int cols)
+{
+    shop_begin(x);
+    x->fake[1].flags |= SESSION_DAMAGED;
+    x->fake[3].hidden = HIDDEN_DAMAGED;
+    x->fake[3].problem = "metadata.json is no JSON";
+    screen_ready(&x->s, x->fake, SHOP, rows, cols);
+    screen_press(&x->s, "<C-x>x");
+}
+
+static void it_names_system_session_and_what_is_wrong(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    open_damaged(&x, 24, 80);
+    assert_string_equal(
+        screen_line(&x.s, 0),
+        " damaged  ~/src/shop +2 worktrees                                    3 sessions");
+    assert_string_equal(screen_line(&x.s, 2),
+                        "▌  2h ago  claude    Payments: idempotency …  a line cannot be read");
+    assert_string_equal(screen_line(&x.s, 3),
+                        "   3d ago  claude    Payment page copy        metadata.json is no JSON");
+    assert_string_equal(screen_line(&x.s, 4),
+                        "   2w ago  claude    Größere Änderungen am …  its last line is cut short");
+    assert_string_equal(screen_line(&x.s, 20),
+                        "  ~/.claude/projects/shop/22222222-0000-4000-8000-000000000002.jsonl");
+    assert_string_equal(screen_line(&x.s, 21), "  a line cannot be read");
+    assert_string_equal(screen_line(&x.s, 23),
+                        " Enter view  X doctor  ^A scope  d delete  o open in "
+                        "editor  ^X more  ? help");
+    screen_wait(&x.s, 200);
+    screen_press(&x.s, "<Down>");
+    assert_string_equal(
+        screen_line(&x.s, 0),
+        " damaged  ~/src/shop +2 worktrees                                    3 sessions");
+    screen_close(&x.s);
+}
+
+static void the_newest_come_first_whatever_came_first(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "Payment page copy", "Payments: idem", "Größere" };
+    struct shop x;
+
+    shop_begin(&x);
+    x.fake[1].flags |= SESSION_DAMAGED;
+    x.fake[3].flags |= SESSION_DAMAGED;
+    x.fake[3].ago_ms = 1000;
+    screen_ready(&x.s, x.fake, SHOP, 24, 80);
+    screen_press(&x.s, "<C-x>x");
+    for (int i = 0; i < 3; i++)
+        assert_non_null(strstr(screen_line(&x.s, 2 + i), names[i]));
+    screen_close(&x.s);
+}
+
+static void narrow_screens_lose_the_age_first(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    open_damaged(&x, 12, 50);
+    assert_string_equal(screen_line(&x.s, 2), "▌  claude    Payments: ide…  a line cannot be re…");
+    assert_string_equal(screen_line(&x.s, 10), "  a line cannot be read");
+    screen_close(&x.s);
+}
+
+static void the_list_counts_them_and_says_where_they_are(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    open_damaged(&x, 24, 80);
+    screen_press(&x.s, "<Esc>");
+    assert_non_null(strstr(screen_line(&x.s, 0), "4/4"));
+    assert_non_null(strstr(screen_line(&x.s, 1), "3 damaged: ^X x"));
+    x.fake[1].flags = 0;
+    x.fake[1].size++;
+    x.fake[3].gone = true;
+    x.fake[4].flags = 0;
+    x.fake[4].size++;
+    screen_press(&x.s, "<F5>");
+    assert_string_equal(screen_line(&x.s, 1), ">   type to filter");
+    screen_close(&x.s);
+}
+
+static void a_line_that_is_being_written_is_no_damage(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_begin(&x);
+    x.fake[4].flags = SESSION_TORN | SESSION_LIVE;
+    screen_ready(&x.s, x.fake, SHOP, 24, 80);
+    screen_press(&x.s, "<A-x>");
+    assert_true(screen_has(&x.s, "Nothing here is damaged"));
+    assert_true(
+        screen_has(&x.s, "5 sessions were looked at, at the beginning and at the end. ^X X"));
+    assert_true(screen_has(&x.s, "^A     check more projects"));
+    screen_press(&x.s, "<Enter>");
+    assert_true(screen_has(&x.s, "view: nothing is selected"));
+    screen_close(&x.s);
+}
+
+static void what_the_listing_could_not_read_comes_first(void **state)
+{
+    (void)state;
+    struct shop x;
+    struct err e;
+    const struct finding around[] = {
+        { .kind = FINDING_DAMAGED_CHANGE,
+          .path = "/home/u/.local/state/reprise/changes/7",
+          .why = "its record cannot be read: this change cannot be undone" },
+        { .kind = FINDING_UNREADABLE, /* told already */
+          .path = "/home/u/.claude/projects/shop/55555555-0000-4000-8000-000000000005.jsonl",
+          .why = "torn" },
+    };
+
+    shop_begin(&x);
+    x.s.store_findings = around;
+    x.s.arounds = 2;
+    x.s.problems = problem_list_new();
+    err_set(&e, ERR_IO, "/home/u/.claude/projects/locked", "list sessions: Permission denied");
+    assert_true(problem_list_add(x.s.problems, "claude", &e));
+    screen_ready(&x.s, x.fake, SHOP, 24, 100);
+    screen_press(&x.s, "<Down><C-x>x"); /* a key reads the complaint, too */
+    assert_non_null(strstr(screen_line(&x.s, 0), "1 session, 2 files"));
+    assert_string_equal(
+        screen_line(&x.s, 2),
+        "▌          claude              locked                       Permission denied: "
+        "list sessions");
+    assert_non_null(strstr(screen_line(&x.s, 3), "claude              7 "));
+    assert_non_null(strstr(screen_line(&x.s, 4), "claude    55555555  Größere Änderungen"));
+    screen_press(&x.s, "<Enter>");
+    assert_true(screen_has(&x.s, "view: this is a file, not a session"));
+    screen_press(&x.s, "oy");
+    assert_string_equal(x.s.log, "edit /home/u/.claude/projects/locked\n"
+                                 "copy /home/u/.claude/projects/locked\n");
+    screen_close(&x.s);
+}
+
+static void enter_reads_the_session_and_comes_back(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    open_damaged(&x, 24, 80);
+    screen_press(&x.s, "<Down><Enter>");
+    assert_true(screen_has(&x.s, "0: conversation of Payment page copy"));
+    screen_press(&x.s, "<Esc>");
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Payment page copy"));
+    screen_press(&x.s, "<Esc>");
+    assert_non_null(strstr(screen_line(&x.s, 0), " reprise "));
+    assert_string_equal(x.s.log, "");
+    screen_close(&x.s);
+}
+
+static void actions_are_about_the_session_under_the_cursor(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    open_damaged(&x, 24, 80);
+    screen_press(&x.s, "<Down><Down>d<Down><Enter>");
+    assert_string_equal(x.s.log, "trash 55555555\n");
+    assert_non_null(strstr(screen_line(&x.s, 0), "2 sessions"));
+    screen_press(&x.s, "u");
+    assert_non_null(strstr(screen_line(&x.s, 0), "3 sessions"));
+    screen_press(&x.s, "<Home><C-x>");
+    assert_true(screen_has(&x.s, "─ Payments: idempotency keys ─"));
+    screen_press(&x.s, "y");
+    assert_string_equal(x.s.log, "trash 55555555\nundo\n"
+                                 "copy 22222222-0000-4000-8000-000000000002\n");
+    screen_close(&x.s);
+}
+
+static void the_cursor_stays_with_its_session(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    open_damaged(&x, 24, 80);
+    screen_press(&x.s, "<End>");
+    x.fake[2].flags |= SESSION_DAMAGED; /* another one, newer */
+    x.fake[2].size++;
+    screen_press(&x.s, "<F5>");
+    assert_non_null(strstr(screen_line(&x.s, 0), "4 sessions"));
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Größere Änderungen"));
+    screen_press(&x.s, "<C-a>"); /* entries are counted anew there */
+    assert_non_null(strstr(screen_line(&x.s, 0), "all projects"));
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Größere Änderungen"));
+    screen_close(&x.s);
+}
+
+/* A key may come between the change of the scope and its answer: what is open then is found again, or nothing is
+ * meant; never another session. */
+static void what_is_read_stays_what_is_meant_while_the_scope_changes(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    open_damaged(&x, 24, 80);
+    screen_press_only(&x.s, "<C-a><End><Enter>");
+    x.fake[0].gone = x.fake[2].gone = true;
+    screen_answer(&x.s);
+    screen_wait(&x.s, 200);
+    screen_press(&x.s, "<C-x>y<Esc>");
+    assert_string_equal(x.s.log, "copy 55555555-0000-4000-8000-000000000005\n");
+    assert_non_null(strstr(screen_line(&x.s, 0), "3 sessions"));
+    screen_press_only(&x.s, "<C-a><End><Enter>");
+    x.fake[4].gone = true;
+    screen_answer(&x.s);
+    screen_press(&x.s, "<Del>");
+    assert_true(screen_has(&x.s, "delete: no session is selected"));
+    screen_close(&x.s);
+}
+
+static void nothing_is_said_before_all_was_looked_at(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_begin(&x);
+    x.fake[4].flags = 0;
+    screen_open(&x.s, x.fake, SHOP, 24, 80);
+    screen_press_only(&x.s, "<C-x>x");
+    assert_true(screen_has(&x.s, "Checking ..."));
+    screen_answer(&x.s);
+    screen_wait(&x.s, 200);
+    assert_true(screen_has(&x.s, "Nothing here is damaged"));
+    screen_close(&x.s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_names_system_session_and_what_is_wrong),
+        cmocka_unit_test(the_newest_come_first_whatever_came_first),
+        cmocka_unit_test(narrow_screens_lose_the_age_first),
+        cmocka_unit_test(the_list_counts_them_and_says_where_they_are),
+        cmocka_unit_test(a_line_that_is_being_written_is_no_damage),
+        cmocka_unit_test(what_the_listing_could_not_read_comes_first),
+        cmocka_unit_test(enter_reads_the_session_and_comes_back),
+        cmocka_unit_test(actions_are_about_the_session_under_the_cursor),
+        cmocka_unit_test(the_cursor_stays_with_its_session),
+        cmocka_unit_test(what_is_read_stays_what_is_meant_while_the_scope_changes),
+        cmocka_unit_test(nothing_is_said_before_all_was_looked_at),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

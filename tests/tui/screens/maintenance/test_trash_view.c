@@ -1,0 +1,203 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "support/screen/screen.h"
+
+/* The trash as a view: what lies there, restored one by one, emptied only by a word that is typed. */
+
+static void open_trash(struct shop *x, int rows, int cols)
+{
+    shop_begin(x);
+    x->fake[1].gone = x->fake[3].gone = true;
+    screen_ready(&x->s, x->fake, SHOP, rows, cols);
+    screen_press(&x->s, "<C-x>D");
+}
+
+static void it_shows_age_size_and_title_of_what_was_deleted(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    open_trash(&x, 24, 80);
+    assert_non_null(strstr(screen_line(&x.s, 0), " trash  2 sessions, 1.2 MB"));
+    assert_string_equal(screen_line(&x.s, 2), "▌  1h ago   1.1 MB  Payments: idempotency keys");
+    assert_string_equal(screen_line(&x.s, 3), "   1h ago    20 KB  Payment page copy");
+    assert_string_equal(screen_line(&x.s, 23),
+                        " Enter restore  Space mark  E empty  u undo  U redo  Esc back  ? help");
+    assert_string_equal(x.s.log, "");
+    screen_press(&x.s, "<Esc>");
+    assert_true(screen_has(&x.s, "Fix the payment retry loop"));
+    screen_close(&x.s);
+}
+
+static void where_it_came_from_is_shown_when_there_is_room(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    open_trash(&x, 30, 120);
+    assert_non_null(strstr(screen_line(&x.s, 2), "~/.claude/projects/shop"));
+    screen_close(&x.s);
+}
+
+static void where_a_newer_one_is_restore_asks_and_joins(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    open_trash(&x, 24, 80);
+    x.s.place_taken = true;
+    screen_press(&x.s, "<Enter>");
+    assert_true(screen_has(&x.s, "A newer transcript is in its place. Join the two?"));
+    screen_press(&x.s, "<Enter>");
+    assert_string_equal(x.s.log, "restore 22222222\n");
+    assert_true(screen_has(&x.s, "trash  2 sessions"));
+    screen_press(&x.s, "<Enter><Down><Enter>");
+    assert_non_null(strstr(x.s.log, "join 22222222"));
+    assert_true(screen_has(&x.s, "joined with the newer transcript: 1 session — u undo"));
+    screen_close(&x.s);
+}
+
+static void restore_takes_the_selected_one_out(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    open_trash(&x, 24, 80);
+    screen_press(&x.s, "<Down>r");
+    assert_string_equal(x.s.log, "restore 44444444\n");
+    assert_true(screen_has(&x.s, "restored: 1 session, 20 KB — u undo"));
+    assert_true(screen_has(&x.s, "trash  1 session, 1.1 MB"));
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Payments: idempotency keys"));
+    screen_press(&x.s, "<Esc>");
+    assert_true(screen_has(&x.s, "Payment page copy"));
+    screen_close(&x.s);
+}
+
+static void several_are_restored_at_once(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_begin(&x);
+    x.fake[1].gone = x.fake[2].gone = x.fake[3].gone = true;
+    screen_ready(&x.s, x.fake, SHOP, 24, 80);
+    screen_press(&x.s, "<C-x>D <Down> ");
+    assert_non_null(strstr(screen_line(&x.s, 0), "3 sessions, 1.4 MB; 2 marked, 1.2 MB"));
+    assert_string_equal(screen_line(&x.s, 2), " ◆ 1h ago   1.1 MB  Payments: idempotency keys");
+    screen_press(&x.s, "<Enter>");
+    assert_string_equal(x.s.log, "restore 22222222 44444444\n");
+    assert_true(screen_has(&x.s, "restored: 2 sessions, 1.2 MB"));
+    assert_true(screen_has(&x.s, "trash  1 session, 293 KB"));
+    screen_close(&x.s);
+}
+
+static void only_what_is_marked_is_removed_for_good(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    open_trash(&x, 24, 80);
+    screen_press(&x.s, "<Down><Tab>E");
+    assert_true(screen_has(&x.s, "Delete 1 session, 20 KB, for good?"));
+    assert_true(screen_has(&x.s, "Only the marked ones: 1 more stay in the trash."));
+    screen_press(&x.s, "yes<Enter>");
+    assert_string_equal(x.s.log, "empty 44444444\n");
+    screen_close(&x.s);
+}
+
+static void marks_stay_with_what_they_are_on_and_esc_takes_them_away(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    open_trash(&x, 24, 80);
+    screen_press(&x.s, "<Down> ");
+    x.fake[0].gone = true; /* another one is deleted meanwhile, by somebody else */
+    screen_press(&x.s, "U");
+    assert_true(screen_has(&x.s, "trash  3 sessions"));
+    assert_true(screen_has(&x.s, "; 1 marked, 20 KB"));
+    assert_non_null(strstr(screen_line(&x.s, 4), "◆ 1h ago    20 KB  Payment page copy"));
+    screen_press(&x.s, "<Esc>");
+    assert_false(screen_has(&x.s, "marked"));
+    assert_true(screen_has(&x.s, "trash  3 sessions"));
+    screen_press(&x.s, "<Esc>");
+    assert_false(screen_has(&x.s, "trash  3 sessions"));
+    screen_close(&x.s);
+}
+
+static void emptying_names_number_and_size_and_needs_a_word(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    open_trash(&x, 24, 80);
+    screen_press(&x.s, "E");
+    assert_true(screen_has(&x.s, "Delete 2 sessions, 1.2 MB, for good?"));
+    screen_press(&x.s, "<Enter>");
+    assert_string_equal(x.s.log, "");
+    screen_press(&x.s, "Ey2");
+    assert_string_equal(x.s.log, "");
+    screen_press(&x.s, "<Esc>Eyes<Enter>");
+    assert_string_equal(x.s.log, "empty 22222222 44444444\n");
+    assert_true(screen_has(&x.s, "deleted for good: 2 sessions, 1.2 MB"));
+    assert_false(screen_has(&x.s, "undo —"));
+    screen_close(&x.s);
+}
+
+static void an_empty_trash_says_so_and_offers_nothing(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<C-x>D");
+    assert_true(screen_has(&x.s, "The trash is empty"));
+    screen_press(&x.s, "E");
+    assert_true(screen_has(&x.s, "empty: the trash is empty"));
+    screen_press(&x.s, "<Enter>");
+    assert_string_equal(x.s.log, "");
+    screen_close(&x.s);
+}
+
+static void trouble_with_reading_it_is_shown(void **state)
+{
+    (void)state;
+    struct shop x;
+    struct msg failed = { .kind = MSG_FAILED };
+
+    shop_ready(&x, 24, 80);
+    screen_press_only(&x.s, "<C-x>D");
+    for (size_t i = 0; i < x.s.waiting.n; i++)
+        if (x.s.waiting.item[i].kind == EFFECT_TRASH)
+            failed.generation = x.s.waiting.item[i].generation;
+    err_set(&failed.u.error, ERR_IO, "/data/trash", "read the trash");
+    screen_send(&x.s, failed);
+    assert_true(screen_has(&x.s, "read the trash: /data/trash"));
+    screen_answer(&x.s); /* a late answer is dropped */
+    assert_true(screen_has(&x.s, "read the trash: /data/trash"));
+    screen_close(&x.s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_shows_age_size_and_title_of_what_was_deleted),
+        cmocka_unit_test(where_it_came_from_is_shown_when_there_is_room),
+        cmocka_unit_test(where_a_newer_one_is_restore_asks_and_joins),
+        cmocka_unit_test(restore_takes_the_selected_one_out),
+        cmocka_unit_test(several_are_restored_at_once),
+        cmocka_unit_test(only_what_is_marked_is_removed_for_good),
+        cmocka_unit_test(marks_stay_with_what_they_are_on_and_esc_takes_them_away),
+        cmocka_unit_test(emptying_names_number_and_size_and_needs_a_word),
+        cmocka_unit_test(an_empty_trash_says_so_and_offers_nothing),
+        cmocka_unit_test(trouble_with_reading_it_is_shown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,238 @@
+#include "support/screen/rewind_screen_fixture.h"
+
+typedef enum err_code plan_fn(const struct store *st, const struct session_ref *ref,
+                              struct slice point, struct rewind_plan *out, struct err *e);
+
+/* What the rewind view looks like, how one comes to it and leaves it, and what it says when there is nothing. */
+
+static void from_a_message_its_turn_is_selected(void **state)
+{
+    struct trip *t = *state;
+
+    screen_press(&t->s, "<Right>w");
+    assert_non_null(strstr(screen_cursor_line(&t->s), "Add idempotency keys"));
+    screen_press(&t->s, "<Esc>");
+    assert_true(screen_has(&t->s, "conversation of"));
+}
+
+static enum err_code no_checkpoints(const struct store *st, const struct session_ref *ref,
+                                    struct checkpoint_list *out, struct err *e)
+{
+    (void)st;
+    (void)ref;
+    (void)e;
+    *out = (struct checkpoint_list){ .n = 0 };
+    return ERR_OK;
+}
+
+static void a_session_without_points_says_what_that_means(void **state)
+{
+    struct trip *t = *state;
+
+    t->s.ops.checkpoints = no_checkpoints;
+    screen_press(&t->s, "<C-x>w");
+    assert_true(screen_has(&t->s, "This session has no checkpoints."));
+    screen_press(&t->s, "a<Tab> hu<Esc>");
+    assert_true(screen_has(&t->s, "type to filter"));
+}
+
+static void a_failure_is_said_where_the_files_would_be(void **state)
+{
+    struct trip *t = *state;
+
+    t->s.ops.plan = NULL;
+    screen_press(&t->s, "<C-x>w");
+    assert_true(screen_has(&t->s, "sessions of this system"));
+    screen_press(&t->s, "a");
+    assert_true(screen_has(&t->s, "apply: the preview failed"));
+}
+
+static void modes_that_are_not_there_say_so(void **state)
+{
+    struct trip *t = *state;
+
+    t->s.ops.plan_conversation = NULL;
+    trip_go(t);
+    screen_press(&t->s, "m");
+    assert_true(screen_has(&t->s, "conversations of this system cannot be"));
+    assert_true(screen_has(&t->s, "dry run: nothing has been changed"));
+}
+
+/* ---- what a plan has to say ---- */
+
+static plan_fn *plain_plan; /* of the store that is being looked at */
+
+static enum err_code with_notes(const struct store *st, const struct session_ref *ref,
+                                struct slice point, struct rewind_plan *out, struct err *e)
+{
+    static const char *const notes[] = {
+        "this turn ran 2 shell commands: what they changed is not covered",
+        "a copy that was evicted is not covered", "the fork's parent keeps the copies"
+    };
+    enum err_code rc = plain_plan(st, ref, point, out, e);
+
+    for (size_t i = 0; i < 3 && !rc; i++)
+        rc = rewind_plan_note(out, notes[i], e);
+    return rc;
+}
+
+static void all_that_a_plan_says_is_shown_or_counted(void **state)
+{
+    struct trip *t = *state;
+
+    plain_plan = t->s.ops.plan;
+    t->s.ops.plan = with_notes;
+    screen_resize(&t->s, 24, 80);
+    trip_go(t);
+    assert_true(screen_has(&t->s, "· this turn ran 2 shell"));
+    assert_true(screen_has(&t->s, "· a copy that was evicted"));
+    assert_true(screen_has(&t->s, "· the fork's parent keeps"));
+    screen_resize(&t->s, 17, 80);
+    assert_true(screen_has(&t->s, "· this turn ran 2 shell"));
+    assert_true(screen_has(&t->s, "more"));
+}
+
+static void what_can_only_be_inferred_has_a_key_where_there_is_such_a_thing(void **state)
+{
+    struct trip *t = *state;
+
+    trip_go(t);
+    assert_false(screen_has(&t->s, "i at the point"));
+    screen_press(&t->s, "i");
+    assert_true(screen_has(&t->s, "needs no inferring"));
+    assert_true(screen_has(&t->s, "dry run: nothing has been changed"));
+
+    plain_plan = t->s.ops.plan;
+    t->s.ops.plan_inferred = with_notes;
+    screen_resize(&t->s, 24, 130);
+    screen_press(&t->s, "i");
+    assert_true(screen_has(&t->s, "inferred state, dry run: nothing has been changed"));
+    assert_true(screen_has(&t->s, "a copy that was evicted"));
+    assert_true(screen_has(&t->s, "[x] M src/pay.c"));
+    assert_true(screen_has(&t->s, "i at the point"));
+    screen_press(&t->s, "i");
+    assert_false(screen_has(&t->s, "inferred state, dry run"));
+}
+
+/* ---- what it looks like ---- */
+
+static void it_fits_eighty_columns(void **state)
+{
+    struct trip *t = *state;
+    /* clang-format off */
+    static const char want[] =
+        " rewind  Fix the payment retry loop           dry run: nothing has been changed\n"
+        "  Begin with the shop    3h     ✗ │ [ ] held README.md       edited since +0 -1\n"
+        "▌ Add idempotency keys   2h    7f │ [ ] held .bashrc            sensitive +0 -1\n"
+        "  Split the handler      1h $  1f │  -  held .git/config           not allowed\n"
+        "                                  │ [ ] held ~/other/notes.txt    outside +1 -1\n"
+        "                                  │▌[x] M src/pay.c                       +2 -2\n"
+        "                                  │ [x] D src/keys.c                      +0 -2\n"
+        "                                  │ [x] A src/gone.c                      +1 -0\n"
+        "                                  │     1 unchanged\n"
+        "                                  ├─ src/pay.c ───────────────────── hunk 1/2 ──\n"
+        "                                  │ @@ -1,5 +1,5 @@                         [x]\n"
+        "                                  │    1   /* 1 */\n"
+        "                                  │    2 - bool seen(struct slice key);\n"
+        "                                  │    2 + int seen(const char *key);\n"
+        "                                  │    3   /* 3 */\n"
+        "                                  │    4   /* 4 */\n"
+        "                                  │    5   /* 5 */\n"
+        " ─────────────────────────────────┤ @@ -15,6 +15,6 @@                       [x]\n"
+        "  Add idempotency keys            │   15   /* 15 */\n"
+        "  this turn: 7 files +40 -3       │   16   /* 16 */\n"
+        "  rewinds the files to before     │   17   /* 17 */\n"
+        "  this prompt was answered        │   18 -     return charge(key, cents, 0);\n"
+        "                                  │   18 +     return charge(key, cents);\n"
+        " h hunk  Tab pane  m mode  a apply  Esc back  o this turn  ? help\n";
+    /* clang-format on */
+
+    trip_go(t);
+    assert_string_equal(screen_text(&t->s), want);
+}
+
+/* The line between left and right stands in one column, whatever is written beside it. */
+static void turns_say_what_each_of_them_changed(void **state)
+{
+    struct trip *t = *state;
+
+    screen_resize(&t->s, 24, 130);
+    trip_go(t);
+    assert_true(screen_has(&t->s, "7 files      +40 -3"));
+    assert_true(screen_has(&t->s, "1 file       +80 -6"));
+}
+
+static void it_is_straight_at_every_size(void **state)
+{
+    struct trip *t = *state;
+    static const struct {
+        int rows, cols, edge;
+    } sizes[] = {
+        { 24, 80, 34 }, { 30, 100, 40 }, { 60, 200, 80 }, { 100, 300, 90 }, { 24, 72, 34 }
+    };
+
+    trip_go(t);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        screen_resize(&t->s, sizes[i].rows, sizes[i].cols);
+        screen_text(&t->s);
+        for (int y = 1; y < sizes[i].rows - 1; y++) {
+            const struct cell *c = &t->s.frame.cell[y * sizes[i].cols + sizes[i].edge];
+
+            assert_true(c->style == STYLE_BORDER && c->len == 3);
+        }
+        assert_true(screen_has(&t->s, "[x] M src/pay.c"));
+        assert_true(screen_has(&t->s, "@@ -1,5 +1,5 @@"));
+    }
+}
+
+static void a_narrow_screen_shows_one_side_at_a_time(void **state)
+{
+    struct trip *t = *state;
+
+    trip_go(t);
+    screen_resize(&t->s, 12, 50);
+    assert_true(screen_has(&t->s, "Add idempotency keys"));
+    assert_false(screen_has(&t->s, "pay.c"));
+    screen_press(&t->s, "<Tab>");
+    assert_false(screen_has(&t->s, "Add idempotency keys"));
+    assert_true(screen_has(&t->s, "[x] M src/pay.c"));
+    assert_true(screen_has(&t->s, "@@ -")); /* laid while the turns were shown */
+    assert_false(screen_has(&t->s, "an empty file"));
+}
+
+static void a_session_named_on_the_command_line_is_left_for_good(void **state)
+{
+    struct trip *t = *state;
+    const struct session_ref ref = {
+        .store = &t->s.store, .id = SLICE("s"), .path = SLICE("/s"), .folder = SLICE("")
+    };
+
+    const struct session_row row = { .ref = ref, .summary = SLICE("Payments") };
+
+    assert_true(model_rewind(t->s.model, &row));
+    screen_answer(&t->s);
+    assert_true(screen_has(&t->s, "[x] M src/pay.c"));
+    screen_press(&t->s, "<Esc>");
+    assert_string_equal(t->s.log, "quit 0\n");
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, trip_set_up, trip_tear_down)
+    const struct CMUnitTest tests[] = {
+        T(from_a_message_its_turn_is_selected),
+        T(a_session_without_points_says_what_that_means),
+        T(a_failure_is_said_where_the_files_would_be),
+        T(modes_that_are_not_there_say_so),
+        T(all_that_a_plan_says_is_shown_or_counted),
+        T(what_can_only_be_inferred_has_a_key_where_there_is_such_a_thing),
+        T(it_fits_eighty_columns),
+        T(turns_say_what_each_of_them_changed),
+        T(it_is_straight_at_every_size),
+        T(a_narrow_screen_shows_one_side_at_a_time),
+        T(a_session_named_on_the_command_line_is_left_for_good),
+    };
+#undef T
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,489 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/hostile.h"
+#include "support/screen/transcript_drive.h"
+
+static bool screen_holds_bytes(struct drive *d, struct slice raw)
+{
+    char *got = drive_screen(d);
+    bool held = hostile_within((struct slice){ got, strlen(got) }, raw);
+
+    free(got);
+    return held;
+}
+
+/* As a JSON string: control characters by number, the rest as it is. */
+static void add_escaped(struct buf *out, struct slice text)
+{
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+
+        if (c < 0x20)
+            assert_int_equal(buf_addf(out, "\\u%04x", c), ERR_OK);
+        else if (c == '"' || c == '\\')
+            assert_int_equal(buf_addf(out, "\\%c", c), ERR_OK);
+        else
+            assert_int_equal(buf_add_byte(out, (char)c), ERR_OK);
+    }
+}
+
+static void a_talk_reads_like_one(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    drive_init(&d, SLICE(USER("Fix the bug") SAID("I **look** at `a.c`.")
+                             CALL("1", "Read", "{\"file_path\":\"/p/a.c\"}")
+                                 RESULT("1", "", "one\\ntwo") SAID("Done.")));
+    d.settings.project = SLICE("/p");
+    drive_open(&d, REQUESTER_PREVIEW, 9, 30);
+
+    assert_screen(&d, "──────────────────────────────\n"
+                      "❯ Fix the bug\n"
+                      "\n"
+                      "● I look at a.c.\n"
+                      "  ▸ Read a.c  2 lines ✓\n"
+                      "\n"
+                      "● Done.\n"
+                      "\n"
+                      "\n");
+    drive_fini(&d);
+}
+
+static void what_a_resume_does_not_load_is_marked_beside_it(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    drive_init(&d, SLICE(USER("Old") SAID("Gone.") USER("New") SAID("Here.")));
+    d.left_out = 2;
+    drive_open(&d, REQUESTER_VIEWER, 9, 30);
+
+    assert_true(screen_holds(&d, "┊❯ Old"));
+    assert_true(screen_holds(&d, "┊● Gone."));
+    assert_false(screen_holds(&d, "┊❯ New"));
+    assert_false(screen_holds(&d, "┊● Here."));
+    drive_fini(&d);
+}
+
+static void a_conversation_whose_file_vanished_says_so(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    drive_init(&d, SLICE(USER("Old") SAID("Gone.")));
+    drive_open(&d, REQUESTER_VIEWER, 9, 70);
+    assert_false(screen_holds(&d, "the file is gone"));
+    transcript_view_gone(d.view, true);
+    assert_true(screen_holds(&d, "the file is gone; this is what was read before"));
+    transcript_view_gone(d.view, false);
+    assert_false(screen_holds(&d, "the file is gone"));
+    drive_fini(&d);
+}
+
+static void paths_are_told_from_where_the_session_was(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    drive_init(&d, SLICE(CALL("1", "Read", "{\"file_path\":\"/other/a.c\"}")
+                             CALL("2", "Read", "{\"file_path\":\"/p/b.c\"}")));
+    d.settings.project = SLICE("/p");
+    d.cwd = SLICE("/other");
+    drive_open(&d, REQUESTER_PREVIEW, 6, 40);
+    assert_true(screen_holds(&d, "Read a.c"));
+    assert_true(screen_holds(&d, "Read /p/b.c"));
+    drive_fini(&d);
+}
+
+static void a_call_opens_into_its_diff_and_closes_again(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    drive_init(&d, SLICE(CALL("1", "Edit",
+                              "{\"file_path\":\"/p/a.c\",\"old_string\":\"one\\ntwo\\nthree\","
+                              "\"new_string\":\"one\\n2\\nthree\"}") RESULT("1", "", "ok")));
+    drive_open(&d, REQUESTER_VIEWER, 7, 40);
+    drive_act(&d, ACT_UNFOLD);
+
+    assert_screen(&d, " A title                            1/2\n"
+                      "▌   ▾ Edit /p/a.c +1 -1 ✓              ┃\n"
+                      "▏       one                            ┃\n"
+                      "▏     - two                            ┃\n"
+                      "▏     + 2                              ┃\n"
+                      "▏       three                          ┃\n"
+                      "                                       ┃\n");
+    drive_act(&d, ACT_UNFOLD);
+    assert_false(screen_holds(&d, "two"));
+    drive_fini(&d);
+}
+
+static void hostile_text_never_reaches_a_cell(void **state)
+{
+    (void)state;
+    static const char *const places[] = {
+        USER("%s"),
+        SAID("%s"),
+        SAID("```%s\\n%s\\n```"),
+        SAID("| %s | b |\\n|---|---|\\n| %s | x |"),
+        CALL("%s", "%s", "{\"command\":\"%s\",\"%s\":\"%s\"}")
+            RESULT("%s", ",\"is_error\":true", "%s"),
+        "{\"type\":\"system\",\"subtype\":\"%s\",\"content\":\"%s\"}\n",
+        "%s not json %s\n",
+    };
+
+    for (size_t h = 0; h < HOSTILE_COUNT; h++)
+        for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+            struct buf row = { 0 };
+            struct drive d;
+
+            for (const char *p = places[i]; *p; p++)
+                if (p[0] == '%' && p[1] == 's') {
+                    add_escaped(&row, hostile[h].text);
+                    p++;
+                } else {
+                    assert_int_equal(buf_add_byte(&row, *p), ERR_OK);
+                }
+            drive_init(&d, buf_slice(&row));
+            drive_open(&d, REQUESTER_VIEWER, 30, 100);
+            for (int level = 0; level < 3; level++) {
+                if (screen_holds_bytes(&d, hostile[h].raw))
+                    fail_msg("%s in place %zu reaches a cell", hostile[h].name, i);
+                drive_act(&d, ACT_FOLD_LEVEL);
+            }
+            drive_act(&d, ACT_RAW);
+            assert_false(screen_holds_bytes(&d, hostile[h].raw));
+            drive_fini(&d);
+            buf_fini(&row);
+        }
+}
+
+static void search_goes_to_what_is_typed_and_counts(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    open_long_talk(&d, 300, REQUESTER_VIEWER, 14, 60);
+    drive_act(&d, ACT_FIRST);
+    drive_act(&d, ACT_SEARCH);
+    assert_int_equal(transcript_view_key_context(d.view), IN_SEARCH);
+    drive_type(&d, "answer 12");
+    assert_true(screen_holds(&d, "/answer 12"));
+    assert_true(screen_holds(&d, "1 of 11")); /* 12, 120 ... 129 */
+    drive_act(&d, ACT_ACCEPT);
+    assert_int_equal(transcript_view_key_context(d.view), IN_TRANSCRIPT);
+    assert_cursor_on(&d, "answer 12 ");
+    drive_act(&d, ACT_SEARCH_NEXT);
+    assert_cursor_on(&d, "answer 120");
+    drive_act(&d, ACT_SEARCH_NEXT);
+    assert_cursor_on(&d, "answer 121");
+    drive_act(&d, ACT_SEARCH_PREV);
+    drive_act(&d, ACT_SEARCH_PREV);
+    assert_cursor_on(&d, "answer 12 ");
+    drive_act(&d, ACT_SEARCH_PREV);
+    assert_cursor_on(&d, "answer 129");
+    drive_act(&d, ACT_SEARCH_NEXT);
+    assert_cursor_on(&d, "answer 12 ");
+
+    drive_act(&d, ACT_SEARCH);
+    drive_type(&d, "nowhere");
+    assert_true(screen_holds(&d, "not found"));
+    transcript_view_key(d.view, (struct key){ 'u', MOD_CTRL }, &d.fx);
+    assert_int_equal(d.fx.n, 0); /* nothing is looked for */
+    assert_false(screen_holds(&d, "not found"));
+    assert_int_equal(drive_act(&d, ACT_BACK), TRANSCRIPT_DONE);
+    assert_cursor_on(&d, "answer 12 ");
+    assert_int_equal(drive_act(&d, ACT_BACK), TRANSCRIPT_BACK);
+    drive_fini(&d);
+}
+
+static void search_opens_what_hides_the_place(void **state)
+{
+    (void)state;
+    struct drive d;
+    struct buf rows = { 0 };
+
+    assert_int_equal(buf_addf(&rows, CALL("1", "Read", "{\"file_path\":\"/a\"}")), ERR_OK);
+    assert_int_equal(buf_addf(&rows, "{\"type\":\"user\",\"message\":{\"content\":[{\"type\":"
+                                     "\"tool_result\",\"tool_use_id\":\"1\",\"content\":\""),
+                     ERR_OK);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(buf_addf(&rows, "line %d\\n", i), ERR_OK);
+    assert_int_equal(buf_addf(&rows, "\"}]}}\n" SAID("end")), ERR_OK);
+    drive_init(&d, buf_slice(&rows));
+    drive_open(&d, REQUESTER_VIEWER, 14, 60);
+    drive_act(&d, ACT_SEARCH);
+    drive_type(&d, "line 77");
+
+    drive_act(&d, ACT_ACCEPT);
+    assert_cursor_on(&d, "line 77");
+    drive_fini(&d);
+    buf_fini(&rows);
+}
+
+#define EDIT_INPUT "{\"file_path\":\"/a\",\"old_string\":\"gamma needle\",\"new_string\":\"delta\"}"
+
+/* Two calls whose results come after both, an edit whose result is folded twice, notes, and a match over a line's
+ * end. Hits in the order they are read on the screen. */
+static const char *const hit_lines[] = {
+    "needle one", "needle two", "first needle",  "second needle", "third needle",  "gamma needle",
+    "edited the", "needle too", "last needle a", "last needle a", "a meta needle",
+};
+
+static void open_hits(struct drive *d)
+{
+    struct buf rows = { 0 };
+
+    assert_int_equal(
+        buf_addf(
+            &rows, "%s%s%s%s%s%s%s%s%s%s", USER("needle one, needle two in the prompt"),
+            CALL("1", "Read", "{\"file_path\":\"/a\"}"),
+            CALL("2", "Read", "{\"file_path\":\"/b\"}"),
+            RESULT("2", "", "zero\\nthird needle\\nno"),
+            RESULT("1", "", "zero\\nfirst needle\\nno\\nsecond needle"),
+            CALL("3", "Edit", EDIT_INPUT), RESULT("3", "", "edited the needle file"),
+            SAID("A long line breaks where it ends, and this wrapped needle too"),
+            SAID("last needle and needle"),
+            "{\"type\":\"user\",\"isMeta\":true,\"message\":{\"content\":\"a meta needle\"}}\n"),
+        ERR_OK);
+    drive_init(d, buf_slice(&rows));
+    buf_fini(&rows);
+}
+
+/* A message's text may be on the line above: prompts hold two hits in one line. */
+static void assert_hit(struct drive *d, size_t i, size_t n)
+{
+    char number[32];
+
+    snprintf(number, sizeof number, "%zu of %zu", i + 1, n);
+    if (!screen_holds(d, number))
+        fail_msg("hit %zu: the counter is not \"%s\"", i, number);
+    assert_cursor_on(d, hit_lines[i]);
+}
+
+static void every_hit_is_visited_once_and_has_its_number(void **state)
+{
+    (void)state;
+    enum { N = sizeof hit_lines / sizeof hit_lines[0] };
+    struct drive d;
+
+    open_hits(&d);
+    drive_open(&d, REQUESTER_VIEWER, 20, 60);
+    drive_act(&d, ACT_FIRST);
+    drive_act(&d, ACT_SEARCH);
+    drive_type(&d, "needle");
+    drive_act(&d, ACT_ACCEPT);
+    for (size_t round = 0; round < 2; round++)
+        for (size_t i = 0; i < N; i++) {
+            assert_hit(&d, i, N);
+            drive_act(&d, ACT_SEARCH_NEXT);
+        }
+    for (size_t i = 0; i < N; i++) {
+        drive_act(&d, ACT_SEARCH_PREV);
+        assert_true(screen_holds(&d, i == 0 ? "wrapped" : "of 11"));
+        drive_act(&d, ACT_SEARCH_PREV);
+        drive_act(&d, ACT_SEARCH_NEXT);
+        if (i > 0)
+            assert_hit(&d, N - 1 - i, N);
+    }
+    drive_fini(&d);
+}
+
+static void a_match_over_the_end_of_a_line_is_found(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    open_hits(&d);
+    drive_open(&d, REQUESTER_VIEWER, 20, 60);
+    drive_act(&d, ACT_SEARCH);
+    drive_type(&d, "wrapped needle");
+    drive_act(&d, ACT_ACCEPT);
+    assert_true(screen_holds(&d, "1 of 1"));
+    assert_cursor_on(&d, "and this wrapped");
+    assert_false(screen_holds(&d, "wrapped needle too"));
+    drive_fini(&d);
+}
+
+static void search_goes_on_from_a_cursor_that_was_moved(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    open_hits(&d);
+    drive_open(&d, REQUESTER_VIEWER, 20, 60);
+    drive_act(&d, ACT_FIRST);
+    drive_act(&d, ACT_SEARCH);
+    drive_type(&d, "needle");
+    drive_act(&d, ACT_ACCEPT);
+    drive_act(&d, ACT_LAST);
+    drive_act(&d, ACT_SEARCH_PREV);
+    assert_hit(&d, 7, 11); /* two are in the last line that is shown, one is folded below it */
+    drive_act(&d, ACT_FIRST);
+    drive_act(&d, ACT_SEARCH_NEXT);
+    assert_hit(&d, 0, 11);
+    drive_act(&d, ACT_DOWN);
+    drive_act(&d, ACT_SEARCH_NEXT);
+    assert_hit(&d, 2, 11);
+    drive_act(&d, ACT_DOWN);
+    drive_act(&d, ACT_SEARCH_PREV);
+    assert_hit(&d, 2, 11);
+    drive_fini(&d);
+}
+
+static void a_search_holds_when_the_whole_conversation_comes(void **state)
+{
+    (void)state;
+    struct drive d;
+    struct buf talk = long_talk(300);
+
+    drive_init(&d, buf_slice(&talk));
+    d.tail_rows = 40;
+    d.hold_load = true;
+    drive_open(&d, REQUESTER_VIEWER, 14, 60);
+    drive_act(&d, ACT_SEARCH);
+    drive_type(&d, "answer 29");
+    drive_act(&d, ACT_ACCEPT);
+    drive_act(&d, ACT_SEARCH_NEXT);
+    drive_act(&d, ACT_SEARCH_NEXT);
+    assert_true(screen_holds(&d, "2 of 10"));
+    assert_cursor_on(&d, "answer 291");
+    drive_release_load(&d);
+
+    assert_true(screen_holds(&d, "3 of 11")); /* with "answer 29" itself */
+    assert_cursor_on(&d, "answer 291");
+    drive_act(&d, ACT_SEARCH_NEXT);
+    assert_cursor_on(&d, "answer 292");
+    assert_true(screen_holds(&d, "4 of 11"));
+    drive_fini(&d);
+    buf_fini(&talk);
+}
+
+static void a_message_can_be_seen_as_it_is_stored(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    drive_init(&d,
+               SLICE("{\"type\":\"user\",\"n\":1.0,\"message\":{\"content\":\"a\\u001bb\"}}\n"));
+    drive_open(&d, REQUESTER_VIEWER, 9, 40);
+    drive_act(&d, ACT_RAW);
+
+    assert_screen(&d, " A title                            1/1\n"
+                      "  {\n"
+                      "    \"type\": \"user\"\n"
+                      "    \"n\": 1.0\n"
+                      "    \"message\": {\n"
+                      "      \"content\": \"a\\u001bb\"\n"
+                      "    }\n"
+                      "  }\n"
+                      "\n");
+    assert_int_equal(drive_act(&d, ACT_BACK), TRANSCRIPT_DONE);
+    assert_true(screen_holds(&d, "a^[b"));
+    drive_fini(&d);
+}
+
+static void the_block_at_the_cursor_is_copied(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    drive_init(&d, SLICE(USER("what") SAID("**this**")));
+    drive_open(&d, REQUESTER_VIEWER, 9, 40);
+    drive_act(&d, ACT_COPY);
+
+    assert_true(slice_eq(buf_slice(&d.copied), SLICE("**this**")));
+    drive_fini(&d);
+}
+
+static void the_outline_has_prompts_and_first_lines_only(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    drive_init(&d, SLICE(USER("do it\\nnow\\nplease") CALL("1", "Bash", "{\"command\":\"ls\"}")
+                             RESULT("1", "", "x") SAID("**first** `x`\\n\\nsecond")));
+    drive_open(&d, REQUESTER_PREVIEW, 8, 40);
+    drive_act(&d, ACT_FOLD_LEVEL);
+    drive_act(&d, ACT_FOLD_LEVEL);
+
+    assert_screen(&d, "────────────────────────────────────────\n"
+                      "❯ do it\n"
+                      "  now\n"
+                      "\n"
+                      "● first x\n"
+                      "\n"
+                      "\n"
+                      "\n");
+    drive_fini(&d);
+}
+
+static void any_size_can_be_drawn(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    drive_init(&d, SLICE(USER("日本語のテキスト \\ud83d\\udc69 and a word") CALL(
+                       "1", "Edit",
+                       "{\"file_path\":\"/very/long/path/to/a/file.c\",\"old_string\":\"a\","
+                       "\"new_string\":\"b\"}") RESULT("1", ",\"is_error\":true", "no")
+                             SAID("# Head\\n- list\\n\\n|a|b|\\n|-|-|\\n|c|d|")));
+    drive_open(&d, REQUESTER_VIEWER, 12, 50);
+    for (int h = 1; h < 40; h += 3)
+        for (int w = 1; w < 120; w += 7) {
+            drive_resize(&d, h, w);
+            for (int i = 0; i < 3; i++) {
+                free(drive_screen(&d));
+                drive_act(&d, ACT_FOLD_LEVEL);
+                drive_act(&d, ACT_PAGE_UP);
+                drive_act(&d, ACT_DOWN);
+            }
+        }
+    drive_fini(&d);
+}
+
+static void an_action_that_is_not_possible_says_why(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    drive_init(&d, SLICE(USER("a")));
+    drive_open(&d, REQUESTER_VIEWER, 9, 80);
+    assert_non_null(transcript_view_unavailable(d.view, ACT_SUBAGENTS));
+    drive_act(&d, ACT_SUBAGENTS);
+
+    assert_true(screen_holds(&d, "keeps no sub-agents"));
+    assert_null(transcript_view_unavailable(d.view, ACT_UNFOLD));
+    drive_fini(&d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_talk_reads_like_one),
+        cmocka_unit_test(what_a_resume_does_not_load_is_marked_beside_it),
+        cmocka_unit_test(a_conversation_whose_file_vanished_says_so),
+        cmocka_unit_test(paths_are_told_from_where_the_session_was),
+        cmocka_unit_test(a_call_opens_into_its_diff_and_closes_again),
+        cmocka_unit_test(hostile_text_never_reaches_a_cell),
+        cmocka_unit_test(search_goes_to_what_is_typed_and_counts),
+        cmocka_unit_test(search_opens_what_hides_the_place),
+        cmocka_unit_test(every_hit_is_visited_once_and_has_its_number),
+        cmocka_unit_test(a_match_over_the_end_of_a_line_is_found),
+        cmocka_unit_test(search_goes_on_from_a_cursor_that_was_moved),
+        cmocka_unit_test(a_search_holds_when_the_whole_conversation_comes),
+        cmocka_unit_test(a_message_can_be_seen_as_it_is_stored),
+        cmocka_unit_test(the_block_at_the_cursor_is_copied),
+        cmocka_unit_test(the_outline_has_prompts_and_first_lines_only),
+        cmocka_unit_test(any_size_can_be_drawn),
+        cmocka_unit_test(an_action_that_is_not_possible_says_why),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

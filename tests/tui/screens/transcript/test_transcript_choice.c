@@ -1,0 +1,128 @@
+#include "support/screen/transcript_drive.h"
+
+/* Branches of a conversation: chosen from a list, read over it, and acted on. */
+
+static void open_branched(struct drive *d, size_t branches)
+{
+    struct buf talk = long_talk(2);
+
+    drive_init(d, buf_slice(&talk));
+    d->branches = branches;
+    drive_open(d, REQUESTER_VIEWER, 16, 60);
+    buf_fini(&talk);
+}
+
+static void where_the_session_goes_on_is_told(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    open_branched(&d, 1);
+    assert_true(screen_holds(&d, "── a resume continues here "));
+    drive_fini(&d);
+    open_branched(&d, 0);
+    assert_false(screen_holds(&d, "a resume continues"));
+    drive_fini(&d);
+}
+
+static void branches_are_listed_with_the_way_first(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    open_branched(&d, 2);
+    drive_act(&d, ACT_BRANCHES);
+    assert_true(screen_holds(&d, " branches\n    the current conversation\n"));
+    assert_cursor_on(&d, "?     1 message   Try a queue");
+    assert_true(screen_holds(&d, "?     2 messages  (no prompt)"));
+    assert_int_equal(transcript_view_key_context(d.view), IN_MENU);
+    assert_int_equal(drive_act(&d, ACT_BACK), TRANSCRIPT_DONE);
+    assert_false(screen_holds(&d, "branches"));
+    drive_fini(&d);
+}
+
+static void a_branch_is_read_from_where_it_leaves(void **state)
+{
+    (void)state;
+    struct drive d;
+    struct id128 id;
+    int64_t ms;
+
+    open_branched(&d, 2);
+    drive_act(&d, ACT_BRANCHES);
+    drive_act(&d, ACT_DOWN);
+    drive_act(&d, ACT_ACCEPT);
+    assert_true(screen_holds(&d, " another branch of A title"));
+    assert_true(screen_holds(&d, "── another branch begins here "));
+    assert_true(transcript_view_message(d.view, &id, &ms)); /* r and f are about this branch */
+    assert_true(id128_eq(id, (struct id128){ 7, 1 }));
+    assert_int_equal(drive_act(&d, ACT_BACK), TRANSCRIPT_DONE);
+    assert_true(screen_holds(&d, " A title"));
+    assert_false(screen_holds(&d, "another branch"));
+    drive_fini(&d);
+}
+
+static void from_a_branch_the_list_comes_again(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    open_branched(&d, 2);
+    drive_act(&d, ACT_BRANCHES);
+    drive_act(&d, ACT_ACCEPT);
+    assert_true(screen_holds(&d, "another branch of A title"));
+    drive_act(&d, ACT_BRANCHES);
+    assert_true(screen_holds(&d, "the current conversation"));
+    drive_act(&d, ACT_FIRST);
+    drive_act(&d, ACT_ACCEPT);
+    assert_true(screen_holds(&d, "a resume continues here"));
+    assert_int_equal(drive_act(&d, ACT_BACK), TRANSCRIPT_BACK);
+    drive_fini(&d);
+}
+
+static void sub_agents_are_listed_with_what_came_of_them(void **state)
+{
+    (void)state;
+    struct drive d;
+    struct store_ops ops = drive_ops;
+
+    open_branched(&d, 0);
+    ops.subagents = drive_subagents;
+    d.store.ops = &ops;
+    drive_act(&d, ACT_SUBAGENTS);
+    assert_cursor_on(&d, "done         4.1 KB  Explore  Audit the shop: 23 routes");
+    assert_true(screen_holds(&d, "unfinished     12 B           b2"));
+    drive_act(&d, ACT_ACCEPT);
+    assert_true(screen_holds(&d, " sub-agent: Audit the shop"));
+    drive_act(&d, ACT_BACK);
+    assert_cursor_on(&d, "done         4.1 KB  Explore  Audit the shop: 23 routes");
+    drive_act(&d, ACT_DOWN);
+    drive_act(&d, ACT_ACCEPT);
+    assert_true(screen_holds(&d, " sub-agent b2"));
+    drive_fini(&d);
+}
+
+static void without_branches_that_is_said(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    open_branched(&d, 0);
+    drive_act(&d, ACT_BRANCHES);
+    assert_true(screen_holds(&d, "this conversation has no other branches"));
+    drive_fini(&d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(where_the_session_goes_on_is_told),
+        cmocka_unit_test(branches_are_listed_with_the_way_first),
+        cmocka_unit_test(a_branch_is_read_from_where_it_leaves),
+        cmocka_unit_test(from_a_branch_the_list_comes_again),
+        cmocka_unit_test(without_branches_that_is_said),
+        cmocka_unit_test(sub_agents_are_listed_with_what_came_of_them),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,266 @@
+#include "support/screen/transcript_drive.h"
+
+static void the_end_is_shown_first_and_the_cursor_is_on_it(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    open_long_talk(&d, 500, REQUESTER_VIEWER, 12, 40);
+
+    assert_true(screen_holds(&d, "answer 499"));
+    assert_true(screen_holds(&d, "1000/1000"));
+    assert_cursor_on(&d, "answer 499");
+    drive_fini(&d);
+}
+
+static void both_ends_are_one_key_away(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    open_long_talk(&d, 3000, REQUESTER_VIEWER, 12, 40);
+    drive_act(&d, ACT_FIRST);
+    assert_true(screen_holds(&d, "prompt 0\n") || screen_holds(&d, "prompt 0 "));
+    drive_act(&d, ACT_LAST);
+    assert_cursor_on(&d, "answer 2999");
+    drive_fini(&d);
+}
+
+static void keys_move_by_lines_pages_and_prompts(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    open_long_talk(&d, 300, REQUESTER_VIEWER, 22, 40);
+    drive_act(&d, ACT_PROMPT_PREV);
+    assert_cursor_on(&d, "prompt 299");
+    drive_act(&d, ACT_PROMPT_PREV);
+    assert_cursor_on(&d, "prompt 298");
+    drive_act(&d, ACT_DOWN);
+    drive_act(&d, ACT_DOWN);
+    assert_cursor_on(&d, "answer 298");
+    drive_act(&d, ACT_PROMPT_NEXT);
+    assert_cursor_on(&d, "prompt 299");
+    drive_act(&d, ACT_PAGE_UP);
+    drive_act(&d, ACT_PAGE_DOWN);
+    assert_cursor_on(&d, "prompt 299");
+    drive_act(&d, ACT_HALF_UP);
+    drive_act(&d, ACT_HALF_DOWN);
+    assert_cursor_on(&d, "prompt 299");
+    drive_fini(&d);
+}
+
+static void prompts_are_found_far_beyond_what_is_read(void **state)
+{
+    (void)state;
+    struct drive d;
+    struct buf rows = { 0 };
+
+    assert_int_equal(buf_addf(&rows, USER("the only prompt")), ERR_OK);
+    for (int i = 0; i < 2000; i++)
+        assert_int_equal(buf_addf(&rows, SAID("answer %d"), i), ERR_OK);
+    drive_init(&d, buf_slice(&rows));
+    drive_open(&d, REQUESTER_VIEWER, 20, 40);
+    drive_act(&d, ACT_PROMPT_PREV);
+
+    assert_cursor_on(&d, "the only prompt");
+    drive_act(&d, ACT_PROMPT_NEXT);
+    assert_cursor_on(&d, "answer 1999");
+    drive_fini(&d);
+    buf_fini(&rows);
+}
+
+static void only_messages_around_the_screen_are_read(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    open_long_talk(&d, 20000, REQUESTER_VIEWER, 40, 80);
+    assert_in_range(d.reads, 1, 8);
+    unsigned before = d.reads;
+
+    for (int i = 0; i < 20; i++)
+        drive_act(&d, ACT_UP);
+    assert_in_range(d.reads - before, 0, 2);
+    drive_fini(&d);
+}
+
+static void every_line_is_passed_on_the_way_up_and_down(void **state)
+{
+    (void)state;
+    struct drive d;
+    char name[32];
+
+    open_long_talk(&d, 200, REQUESTER_VIEWER, 14, 40);
+    for (int i = 199; i >= 0; i--) {
+        snprintf(name, sizeof name, "answer %d ", i);
+        assert_cursor_on(&d, name);
+        for (int k = 0; k < 5; k++)
+            drive_act(&d, ACT_UP);
+    }
+    drive_act(&d, ACT_LAST);
+    assert_cursor_on(&d, "answer 199");
+    drive_fini(&d);
+}
+
+static void the_whole_replaces_the_tail_without_moving_anything(void **state)
+{
+    (void)state;
+    struct drive d;
+    struct buf talk = long_talk(400);
+
+    drive_init(&d, buf_slice(&talk));
+    d.tail_rows = 60;
+    d.hold_load = true;
+    drive_open(&d, REQUESTER_VIEWER, 14, 40);
+    assert_true(screen_holds(&d, "end of"));
+    for (int i = 0; i < 9; i++)
+        drive_act(&d, ACT_PAGE_UP);
+    drive_act(&d, ACT_UP);
+    char *before = drive_screen(&d);
+    int y = d.frame.cursor_y;
+
+    drive_release_load(&d);
+    char *after = drive_screen(&d);
+
+    assert_int_equal(d.frame.cursor_y, y);
+    assert_non_null(strstr(after, "/800"));
+    /* the first line and the bar at the right say more now; the text must not move */
+    char *a = strchr(before, '\n'), *b = strchr(after, '\n');
+
+    while (a && b) {
+        char *a_end = strchrnul(a + 1, '\n'), *b_end = strchrnul(b + 1, '\n');
+        size_t n = (size_t)(a_end - a) < 30 ? (size_t)(a_end - a) : 30;
+
+        assert_memory_equal(a, b, n);
+        a = *a_end ? a_end : NULL;
+        b = *b_end ? b_end : NULL;
+    }
+    free(before);
+    free(after);
+    drive_act(&d, ACT_FIRST);
+    assert_true(screen_holds(&d, "prompt 0 "));
+    drive_fini(&d);
+    buf_fini(&talk);
+}
+
+static void the_beginning_is_waited_for_while_only_the_tail_is_there(void **state)
+{
+    (void)state;
+    struct drive d;
+    struct buf talk = long_talk(400);
+
+    drive_init(&d, buf_slice(&talk));
+    d.tail_rows = 60;
+    d.hold_load = true;
+    drive_open(&d, REQUESTER_VIEWER, 14, 40);
+    drive_act(&d, ACT_FIRST);
+    assert_false(screen_holds(&d, "prompt 0 "));
+    drive_release_load(&d);
+
+    assert_true(screen_holds(&d, "prompt 0 "));
+    drive_fini(&d);
+    buf_fini(&talk);
+}
+
+static void what_is_written_meanwhile_appears_at_the_end(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    open_long_talk(&d, 50, REQUESTER_VIEWER, 14, 40);
+    drive_append(&d, SLICE(SAID("and more")));
+    transcript_view_reload(d.view, &d.ref, &d.fx);
+    drive_answer_all(&d);
+    assert_cursor_on(&d, "and more");
+
+    drive_act(&d, ACT_PAGE_UP);
+    drive_act(&d, ACT_PAGE_UP);
+    drive_append(&d, SLICE(SAID("much more")));
+    transcript_view_reload(d.view, &d.ref, &d.fx);
+    drive_answer_all(&d);
+    assert_false(screen_holds(&d, "much more"));
+    drive_act(&d, ACT_LAST);
+    assert_cursor_on(&d, "much more");
+    drive_fini(&d);
+}
+
+static void the_place_survives_resize_and_folding(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    open_long_talk(&d, 300, REQUESTER_VIEWER, 20, 60);
+    for (int i = 0; i < 30; i++)
+        drive_act(&d, ACT_PROMPT_PREV);
+    assert_cursor_on(&d, "prompt 270");
+    drive_resize(&d, 40, 100);
+    assert_cursor_on(&d, "prompt 270");
+    drive_resize(&d, 12, 50);
+    assert_cursor_on(&d, "prompt 270");
+    for (int i = 0; i < 3; i++) {
+        drive_act(&d, ACT_FOLD_LEVEL);
+        assert_cursor_on(&d, "prompt 270");
+    }
+    drive_fini(&d);
+}
+
+static void a_preview_that_is_scrolled_up_gets_the_rest(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    open_long_talk(&d, 3000, REQUESTER_PREVIEW, 8, 60);
+    assert_true(screen_holds(&d, "answer 2999"));
+    transcript_view_scroll(d.view, -100000, &d.fx);
+    assert_int_equal(d.fx.n, 1);
+    drive_answer_all(&d);
+    transcript_view_scroll(d.view, -100000, &d.fx);
+    assert_true(screen_holds(&d, "prompt 0"));
+    drive_fini(&d);
+}
+
+static void what_was_answered_is_not_cancelled_at_the_end(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    open_long_talk(&d, 300, REQUESTER_VIEWER, 14, 60);
+    assert_int_equal(d.fx.n, 0);
+    transcript_view_close(d.view, &d.fx);
+    assert_int_equal(d.fx.n, 0);
+    drive_fini(&d);
+}
+
+static void broken_lines_are_shown_in_their_place(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    drive_init(&d, SLICE(USER("a") "{\"type\":\"user\",\n" SAID("b")));
+    drive_open(&d, REQUESTER_PREVIEW, 8, 60);
+
+    assert_true(screen_holds(&d, "unreadable line"));
+    assert_true(screen_holds(&d, "● b"));
+    drive_fini(&d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_end_is_shown_first_and_the_cursor_is_on_it),
+        cmocka_unit_test(both_ends_are_one_key_away),
+        cmocka_unit_test(keys_move_by_lines_pages_and_prompts),
+        cmocka_unit_test(prompts_are_found_far_beyond_what_is_read),
+        cmocka_unit_test(only_messages_around_the_screen_are_read),
+        cmocka_unit_test(every_line_is_passed_on_the_way_up_and_down),
+        cmocka_unit_test(the_whole_replaces_the_tail_without_moving_anything),
+        cmocka_unit_test(the_beginning_is_waited_for_while_only_the_tail_is_there),
+        cmocka_unit_test(what_is_written_meanwhile_appears_at_the_end),
+        cmocka_unit_test(the_place_survives_resize_and_folding),
+        cmocka_unit_test(a_preview_that_is_scrolled_up_gets_the_rest),
+        cmocka_unit_test(what_was_answered_is_not_cancelled_at_the_end),
+        cmocka_unit_test(broken_lines_are_shown_in_their_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,218 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "lite/base/utf8.h"
+#include "support/hostile.h"
+#include "tui/text/clean.h"
+#include "tui/text/width.h"
+
+static void assert_clean(struct slice text, const char *want)
+{
+    struct buf out = { 0 };
+
+    assert_int_equal(clean_add(&out, text), ERR_OK);
+    assert_non_null(buf_cstr(&out));
+    assert_string_equal(out.p, want);
+    buf_fini(&out);
+}
+
+#define CLEAN(text, want) assert_clean(SLICE(text), want)
+
+static void no_hostile_pattern_comes_through(void **state)
+{
+    (void)state;
+
+    assert_int_equal(HOSTILE_COUNT, 20);
+    for (size_t i = 0; i < HOSTILE_COUNT; i++) {
+        struct buf out = { 0 };
+
+        assert_true(hostile_within(hostile[i].text, hostile[i].raw));
+        assert_int_equal(clean_add(&out, hostile[i].text), ERR_OK);
+        if (hostile_within(buf_slice(&out), hostile[i].raw))
+            fail_msg("%s comes through", hostile[i].name);
+        assert_true(utf8_valid(buf_slice(&out)));
+        buf_fini(&out);
+    }
+}
+
+static void controls_are_shown_with_a_caret(void **state)
+{
+    (void)state;
+
+    CLEAN("a\x1b[2J", "a^[[2J");
+    CLEAN("bel\x07", "bel^G");
+    CLEAN("de\x7fl", "de^?l");
+    CLEAN("real\rfake", "real^Mfake");
+    assert_clean((struct slice){ "a\0b", 3 }, "a^@b");
+    CLEAN("\xc2\x9b[", "<9B>[");
+}
+
+static void newlines_and_tabs_are_one_blank(void **state)
+{
+    (void)state;
+
+    CLEAN("a\nb\tc", "a b c");
+}
+
+static void invisible_characters_are_named(void **state)
+{
+    (void)state;
+
+    CLEAN("a\u202egpj", "a<U+202E>gpj");
+    CLEAN("z\u200bz", "z<U+200B>z");
+    CLEAN("t\U000e0041t", "t<U+E0041>t");
+    CLEAN("pass\u00adword", "pass<U+00AD>word");
+    CLEAN("a\u200db", "a<U+200D>b");
+    CLEAN("\ufeffbom", "<U+FEFF>bom");
+    CLEAN("line\u2028end", "line<U+2028>end");
+    CLEAN("\ufe0f", "<U+FE0F>");
+}
+
+static void a_hidden_message_of_selectors_is_shown(void **state)
+{
+    (void)state;
+
+    CLEAN("x\ufe01\ufe02\U000e0101", "x<U+FE02><U+E0101>");
+}
+
+static void broken_bytes_are_replaced(void **state)
+{
+    (void)state;
+
+    CLEAN("a\xff"
+          "b",
+          "a\ufffd"
+          "b");
+    CLEAN("\xe4\xb8", "\ufffd");
+    CLEAN("\xed\xa0\x80", "\ufffd"); /* a lone surrogate is one character of WTF-8 */
+    CLEAN("\xc0\x9b", "\ufffd\ufffd");
+}
+
+static void clusters_without_a_certain_width_are_made_plain(void **state)
+{
+    (void)state;
+
+    CLEAN("\U0001F469\u200D\U0001F4BB", "\U0001F469\U0001F4BB");
+    CLEAN("\u2764\uFE0F", "\u2764");
+    CLEAN("1\uFE0F\u20E3", "1\u20E3");
+    CLEAN("\U0001F44D\U0001F3FD", "\U0001F44D");
+    CLEAN("\U0001F1E9\U0001F1EA", "\U0001F1E9\U0001F1EA");
+}
+
+static void words_spelt_with_joiners_stay_readable(void **state)
+{
+    (void)state;
+
+    CLEAN("\u0645\u06CC\u200C\u062E\u0648\u0627\u0647\u0645",
+          "\u0645\u06CC\u062E\u0648\u0627\u0647\u0645");
+    CLEAN("\u0915\u094D\u200D\u0937", "\u0915\u094D\u0937");
+}
+
+static void at_most_four_marks_sit_on_a_letter(void **state)
+{
+    (void)state;
+
+    CLEAN("e\u0301x", "e\u0301x");
+    CLEAN("e\u0301\u0302\u0303\u0304\u0305\u0306x", "e\u0301\u0302\u0303\u0304x");
+}
+
+static void a_mark_without_a_base_gets_one(void **state)
+{
+    (void)state;
+
+    CLEAN("\u0301", "\u25CC\u0301");
+    CLEAN("\n\u0301", " \u25CC\u0301");
+}
+
+static void glyphs_of_one_cluster_are_joined(void **state)
+{
+    (void)state;
+    struct clean c;
+    struct glyph g;
+
+    clean_begin(&c, SLICE("\U0001F469\u200D\U0001F4BBa"));
+    assert_int_equal(clean_cluster_width(&c), 4);
+
+    assert_true(clean_next(&c, &g));
+    assert_false(g.joined);
+    assert_true(clean_next(&c, &g));
+    assert_true(g.joined);
+    assert_int_equal(g.at, 7);
+    assert_true(clean_next(&c, &g));
+    assert_false(g.joined);
+    assert_false(clean_next(&c, &g));
+    assert_int_equal(clean_cluster_width(&c), 0);
+}
+
+static void the_width_is_the_sum_of_what_is_written(void **state)
+{
+    (void)state;
+
+    assert_int_equal(clean_width(SLICE("abc")), 3);
+    assert_int_equal(clean_width(SLICE("\u4E2D\u6587")), 4);
+    assert_int_equal(clean_width(SLICE("e\u0301")), 1);
+    assert_int_equal(clean_width(SLICE("\x1b\u202e")), 2 + 8);
+    assert_int_equal(clean_width(SLICE("")), 0);
+}
+
+/* Any bytes: what comes out is valid, holds no control and no format character, and its width adds up. */
+static void random_bytes_come_out_clean(void **state)
+{
+    (void)state;
+    unsigned seed = 1;
+    static const char *const spice[] = { "\u200d",       "\ufe0f", "\U0001F469",
+                                         "\U0001F3FD",   "\u0301", "\u202e",
+                                         "\xed\xa0\x80", "\u4e2d", "\u0915\u094d" };
+
+    for (int round = 0; round < 4000; round++) {
+        struct buf in = { 0 }, out = { 0 };
+
+        for (int i = 0; i < 12; i++) {
+            seed = seed * 1103515245u + 12345u;
+            const char *s = spice[(seed >> 16) % 9];
+
+            if (seed >> 20 & 1)
+                assert_int_equal(buf_add(&in, (struct slice){ s, strlen(s) }), ERR_OK);
+            else
+                assert_int_equal(buf_add_byte(&in, (char)(seed >> 22)), ERR_OK);
+        }
+        assert_int_equal(clean_add(&out, buf_slice(&in)), ERR_OK);
+        assert_true(utf8_valid(buf_slice(&out)));
+        size_t width = 0;
+
+        for (struct slice rest = buf_slice(&out); rest.n;) {
+            int w = width_of(utf8_next(&rest, false));
+
+            assert_true(w >= 0);
+            width += (size_t)w;
+        }
+        assert_int_equal(width, clean_width(buf_slice(&in)));
+        buf_fini(&in);
+        buf_fini(&out);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_hostile_pattern_comes_through),
+        cmocka_unit_test(controls_are_shown_with_a_caret),
+        cmocka_unit_test(newlines_and_tabs_are_one_blank),
+        cmocka_unit_test(invisible_characters_are_named),
+        cmocka_unit_test(a_hidden_message_of_selectors_is_shown),
+        cmocka_unit_test(broken_bytes_are_replaced),
+        cmocka_unit_test(clusters_without_a_certain_width_are_made_plain),
+        cmocka_unit_test(words_spelt_with_joiners_stay_readable),
+        cmocka_unit_test(at_most_four_marks_sit_on_a_letter),
+        cmocka_unit_test(a_mark_without_a_base_gets_one),
+        cmocka_unit_test(glyphs_of_one_cluster_are_joined),
+        cmocka_unit_test(the_width_is_the_sum_of_what_is_written),
+        cmocka_unit_test(random_bytes_come_out_clean),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

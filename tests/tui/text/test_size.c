@@ -1,0 +1,52 @@
+#include "tests/test.h"
+
+#include "tui/text/size.h"
+
+static void a_size_is_told_in_seven_columns(void **state)
+{
+    char text[SIZE_TEXT];
+
+    (void)state;
+    size_text(832, text);
+    assert_string_equal(text, "832 B");
+    size_text(3 << 20, text);
+    assert_string_equal(text, "3.0 MB");
+    size_text(INT64_MAX, text);
+    assert_string_equal(text, "8.0 EB");
+}
+
+static void a_size_is_read_with_its_unit(void **state)
+{
+    int64_t n = 0;
+
+    (void)state;
+    assert_true(size_parse(SLICE("7"), &n));
+    assert_int_equal(n, 7);
+    assert_true(size_parse(SLICE("500k"), &n));
+    assert_int_equal(n, 500 * 1024);
+    assert_true(size_parse(SLICE("2GB"), &n));
+    assert_int_equal(n, INT64_C(2) << 30);
+}
+
+static void what_is_no_size_is_refused(void **state)
+{
+    static const char *const wrong[] = { "",    "k",   "B",          "-1",       "1x",
+                                         "1 M", "1MM", "1234567890", "99999999T" };
+    int64_t n = 5;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_false(size_parse((struct slice){ wrong[i], strlen(wrong[i]) }, &n));
+    assert_false(size_parse((struct slice){ "1\0", 2 }, &n));
+    assert_int_equal(n, 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_size_is_told_in_seven_columns),
+        cmocka_unit_test(a_size_is_read_with_its_unit),
+        cmocka_unit_test(what_is_no_size_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

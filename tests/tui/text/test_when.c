@@ -1,0 +1,149 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "tui/text/when.h"
+
+#define MIN INT64_C(60000)
+#define HOUR (60 * MIN)
+#define DAY (24 * HOUR)
+
+static const int64_t now = INT64_C(1800000000000); /* 2027-01-15T08:00:00Z */
+
+static void assert_age(int64_t back, const char *want)
+{
+    char out[WHEN_AGE];
+
+    when_age(now, now - back, out);
+    assert_string_equal(out, want);
+}
+
+static void age_is_told_in_the_largest_unit(void **state)
+{
+    (void)state;
+    assert_age(0, "now");
+    assert_age(MIN - 1, "now");
+    assert_age(MIN, "1m ago");
+    assert_age(HOUR - 1, "59m ago");
+    assert_age(23 * HOUR, "23h ago");
+    assert_age(6 * DAY, "6d ago");
+    assert_age(29 * DAY, "4w ago");
+    assert_age(364 * DAY, "12mo ago");
+    assert_age(800 * DAY, "2y ago");
+}
+
+static void impossible_times_are_unknown(void **state)
+{
+    char out[WHEN_AGE];
+
+    (void)state;
+    when_age(now, TIME_NONE, out);
+    assert_string_equal(out, "?");
+    when_age(now, 0, out);
+    assert_string_equal(out, "?");
+    when_age(now, now + 2 * DAY, out);
+    assert_string_equal(out, "?");
+    when_age(now, now + MIN, out);
+    assert_string_equal(out, "now");
+}
+
+/* For many ages: until the promised moment the text stays, at it the text is another one. */
+static void age_changes_exactly_when_it_says(void **state)
+{
+    (void)state;
+    for (int64_t back = 0; back < 900 * DAY; back = back * 3 / 2 + 7919) {
+        int64_t then = now - back, at = when_age_changes(now, then);
+        char before[WHEN_AGE], still[WHEN_AGE], after[WHEN_AGE];
+
+        when_age(now, then, before);
+        when_age(at - 1, then, still);
+        when_age(at, then, after);
+        assert_true(at > now);
+        assert_string_equal(before, still);
+        assert_string_not_equal(before, after);
+    }
+}
+
+static bool parse(const char *text, int64_t *ms)
+{
+    return when_parse((struct slice){ text, strlen(text) }, now, ms);
+}
+
+static void spans_count_back_from_now(void **state)
+{
+    int64_t ms = 0;
+
+    (void)state;
+    assert_true(parse("30m", &ms));
+    assert_int_equal(ms, now - 30 * MIN);
+    assert_true(parse("2w", &ms));
+    assert_int_equal(ms, now - 14 * DAY);
+    assert_true(parse("1mo", &ms));
+    assert_int_equal(ms, now - 30 * DAY);
+}
+
+static void dates_are_local_days(void **state)
+{
+    int64_t ms = 0;
+
+    (void)state;
+    assert_true(parse("2027-01-15", &ms));
+    assert_int_equal(ms, INT64_C(1800000000000) - 8 * HOUR - 2 * HOUR); /* midnight is 22:00Z */
+    assert_true(parse("today", &ms));
+    assert_int_equal(ms, INT64_C(1800000000000) - 10 * HOUR);
+    assert_true(parse("yesterday", &ms));
+    assert_int_equal(ms, INT64_C(1800000000000) - 10 * HOUR - DAY);
+    assert_true(parse("2027-01-15T08:00:00Z", &ms));
+    assert_int_equal(ms, now);
+}
+
+static void nonsense_is_refused(void **state)
+{
+    static const char *const words[] = { "",    "w",        "2",          "2 w",     "2x",
+                                         "-2w", "9999999w", "2027-13-45", "tomorrow" };
+    int64_t ms = 42;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        assert_false(parse(words[i], &ms));
+    assert_int_equal(ms, 42);
+}
+
+static void what_is_left_is_told_in_the_last_week(void **state)
+{
+    (void)state;
+    const int64_t hour = 3600 * 1000;
+    char text[WHEN_LEFT];
+
+    assert_false(when_left(now, TIME_NONE, text));
+    assert_false(when_left(now, now + 7 * 24 * hour, text));
+    assert_true(when_left(now, now + 7 * 24 * hour - 1, text));
+    assert_string_equal(text, "6d left");
+    assert_true(when_left(now, now + 24 * hour - 1, text));
+    assert_string_equal(text, "23h left");
+    assert_true(when_left(now, now, text));
+    assert_string_equal(text, "due");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_left_is_told_in_the_last_week),
+        cmocka_unit_test(age_is_told_in_the_largest_unit),
+        cmocka_unit_test(impossible_times_are_unknown),
+        cmocka_unit_test(age_changes_exactly_when_it_says),
+        cmocka_unit_test(spans_count_back_from_now),
+        cmocka_unit_test(dates_are_local_days),
+        cmocka_unit_test(nonsense_is_refused),
+    };
+
+    setenv("TZ", "UTC-2", 1); /* two hours east of Greenwich */
+    tzset();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

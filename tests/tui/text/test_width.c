@@ -1,0 +1,106 @@
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <wchar.h>
+
+#include <cmocka.h>
+#include <utf8proc.h>
+
+#include "tui/text/width.h"
+
+static void the_width_is_the_one_ncurses_counts_with(void **state)
+{
+    (void)state;
+    assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
+
+    for (uint32_t cp = 0; cp <= 0x10FFFF; cp++) {
+        int width = width_of(cp);
+
+        if (width >= 0 && wcwidth((wchar_t)cp) != width)
+            fail_msg("U+%04X: %d, wcwidth says %d", (unsigned)cp, width, wcwidth((wchar_t)cp));
+    }
+}
+
+/* Characters of a version of Unicode that only one of the libraries knows are refused as well. */
+static void what_ncurses_can_place_is_refused_only_when_it_is_a_format_character(void **state)
+{
+    (void)state;
+    unsigned refused = 0;
+
+    assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
+    for (uint32_t cp = 0x20; cp <= 0x10FFFF; cp++) {
+        utf8proc_category_t category = utf8proc_category((utf8proc_int32_t)cp);
+
+        if (width_of(cp) >= 0 || wcwidth((wchar_t)cp) <= 0 || category == UTF8PROC_CATEGORY_CN)
+            continue;
+        refused++;
+        if (category != UTF8PROC_CATEGORY_CF)
+            fail_msg("U+%04X of category %d is refused", (unsigned)cp, category);
+    }
+    /* Soft hyphen, the visible format characters of Arabic, Syriac and Kaithi ... */
+    assert_true(refused);
+}
+
+static void letters_ideographs_and_emoji_have_their_columns(void **state)
+{
+    (void)state;
+
+    assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
+    assert_int_equal(width_of('a'), 1);
+    assert_int_equal(width_of(0x00E9), 1);
+    assert_int_equal(width_of(0x4E2D), 2);
+    assert_int_equal(width_of(0x1F600), 2);
+    assert_int_equal(width_of(0x0301), 0);
+    assert_int_equal(width_of(0x05D0), 1);
+    assert_int_equal(width_of(0x1161), 0);
+}
+
+static void controls_surrogates_and_unassigned_are_never_shown_as_themselves(void **state)
+{
+    (void)state;
+    const uint32_t refused[] = { 0,      0x1B,   0x7F,   0x9B,   0xAD,    0x200B, 0x200D,  0x202E,
+                                 0x2066, 0x2028, 0xD800, 0xFEFF, 0xE0041, 0x378,  0x110000 };
+
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
+        assert_int_equal(width_of(refused[i]), -1);
+}
+
+static void without_a_locale_letters_keep_their_columns(void **state)
+{
+    (void)state;
+
+    assert_non_null(setlocale(LC_CTYPE, "C"));
+    assert_int_equal(width_of('a'), 1);
+    assert_int_equal(width_of(0x00E9), 1);
+    assert_int_equal(width_of(0x4E2D), 2);
+    assert_int_equal(width_of(0x0301), 0);
+    assert_int_equal(width_of(0x202E), -1);
+}
+
+static void a_family_is_one_cluster_and_two_letters_are_two(void **state)
+{
+    (void)state;
+    int32_t walk = 0;
+
+    assert_false(width_breaks(0x1F469, 0x200D, &walk));
+    assert_false(width_breaks(0x200D, 0x1F4BB, &walk));
+    walk = 0;
+    assert_true(width_breaks('a', 'b', &walk));
+    assert_true(width_pictograph(0x1F469));
+    assert_false(width_pictograph('a'));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_width_is_the_one_ncurses_counts_with),
+        cmocka_unit_test(what_ncurses_can_place_is_refused_only_when_it_is_a_format_character),
+        cmocka_unit_test(letters_ideographs_and_emoji_have_their_columns),
+        cmocka_unit_test(controls_surrogates_and_unassigned_are_never_shown_as_themselves),
+        cmocka_unit_test(without_a_locale_letters_keep_their_columns),
+        cmocka_unit_test(a_family_is_one_cluster_and_two_letters_are_two),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,206 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "support/hostile.h"
+#include "tui/widgets/frame.h"
+
+static void assert_frame(const struct frame *f, const char *want)
+{
+    char *dump = frame_dump(f);
+
+    assert_non_null(dump);
+    assert_string_equal(dump, want);
+    free(dump);
+}
+
+static void text_is_drawn_where_it_belongs(void **state)
+{
+    (void)state;
+    struct frame f;
+
+    assert_true(frame_init(&f, 2, 10, false));
+    assert_int_equal(frame_puts(&f, 1, 2, 5, STYLE_TITLE, "hello world"), 5);
+
+    assert_frame(&f, "\n  hello\n");
+    assert_int_equal(f.cell[12].style, STYLE_TITLE);
+    assert_int_equal(f.cell[17].style, STYLE_TEXT);
+    frame_fini(&f);
+}
+
+static void nothing_is_drawn_outside_the_frame(void **state)
+{
+    (void)state;
+    struct frame f;
+
+    assert_true(frame_init(&f, 2, 4, false));
+    assert_int_equal(frame_puts(&f, -1, 0, 9, STYLE_TEXT, "abc"), 0);
+    assert_int_equal(frame_puts(&f, 2, 0, 9, STYLE_TEXT, "abc"), 0);
+    assert_int_equal(frame_puts(&f, 0, 4, 9, STYLE_TEXT, "abc"), 0);
+    assert_int_equal(frame_puts(&f, 0, -1, 9, STYLE_TEXT, "abc"), 0);
+    assert_int_equal(frame_puts(&f, 0, 2, 9, STYLE_TEXT, "abc"), 2);
+    frame_fill(&f, (struct rect){ -5, -5, 100, 100 }, STYLE_BAR);
+    frame_select(&f, (struct rect){ 1, 3, 5, 5 });
+
+    assert_frame(&f, "\n\n");
+    assert_int_equal(f.cell[7].selected, 1);
+    assert_int_equal(f.cell[6].selected, 0);
+    frame_fini(&f);
+}
+
+static void a_wide_cluster_that_does_not_fit_is_left_out(void **state)
+{
+    (void)state;
+    struct frame f;
+
+    assert_true(frame_init(&f, 1, 5, false));
+    assert_int_equal(frame_text(&f, 0, 0, 5, STYLE_TEXT, SLICE("\u4E2D\u6587\u5B57")), 4);
+
+    assert_frame(&f, "\u4E2D\u6587\n");
+    assert_int_equal(f.cell[0].width, 2);
+    assert_int_equal(f.cell[1].width, 0);
+    frame_fini(&f);
+}
+
+static void half_of_an_overwritten_wide_cluster_becomes_a_blank(void **state)
+{
+    (void)state;
+    struct frame f;
+
+    assert_true(frame_init(&f, 1, 6, false));
+    frame_text(&f, 0, 0, 6, STYLE_TEXT, SLICE("\u4E2D\u6587\u5B57"));
+    frame_puts(&f, 0, 1, 2, STYLE_TEXT, "ab");
+
+    assert_frame(&f, " ab \u5B57\n");
+    for (int x = 0; x < 4; x++)
+        assert_int_equal(f.cell[x].width, 1);
+    frame_fini(&f);
+}
+
+static void long_text_ends_in_an_ellipsis(void **state)
+{
+    (void)state;
+    struct frame f;
+
+    assert_true(frame_init(&f, 3, 6, false));
+    assert_int_equal(frame_text_cut(&f, 0, 0, 6, STYLE_TEXT, SLICE("abcdef")), 6);
+    assert_int_equal(frame_text_cut(&f, 1, 0, 6, STYLE_TEXT, SLICE("abcdefg")), 6);
+    assert_int_equal(frame_text_cut(&f, 2, 0, 6, STYLE_TEXT, SLICE("\u4E2D\u6587\u5B57x")), 5);
+
+    assert_frame(&f, "abcdef\nabcde…\n\u4E2D\u6587…\n");
+    frame_fini(&f);
+}
+
+static void paths_are_cut_in_the_middle(void **state)
+{
+    (void)state;
+    struct frame f;
+
+    assert_true(frame_init(&f, 3, 9, true));
+    frame_text_middle(&f, 0, 0, 9, STYLE_TEXT, SLICE("/home/dev/src"));
+    frame_text_middle(&f, 1, 0, 9, STYLE_TEXT, SLICE("/home/dev"));
+    frame_text_middle(&f, 2, 0, 1, STYLE_TEXT, SLICE("/home/dev"));
+
+    assert_frame(&f, "/hom~/src\n/home/dev\n~\n");
+    frame_fini(&f);
+}
+
+static void no_hostile_pattern_reaches_a_cell(void **state)
+{
+    (void)state;
+    struct frame f;
+
+    assert_true(frame_init(&f, 3, 120, false));
+    for (size_t i = 0; i < HOSTILE_COUNT; i++) {
+        frame_clear(&f);
+        frame_text(&f, 0, 0, 120, STYLE_TEXT, hostile[i].text);
+        frame_text_cut(&f, 1, 0, 9, STYLE_TEXT, hostile[i].text);
+        frame_text_middle(&f, 2, 0, 9, STYLE_TEXT, hostile[i].text);
+        char *dump = frame_dump(&f);
+
+        assert_non_null(dump);
+        if (hostile_within((struct slice){ dump, strlen(dump) }, hostile[i].raw))
+            fail_msg("%s reaches a cell", hostile[i].name);
+        free(dump);
+    }
+    frame_fini(&f);
+}
+
+static void columns_stay_straight_under_any_text(void **state)
+{
+    (void)state;
+    static const char *const text[] = {
+        "plain",
+        "\u4E2D\u6587",
+        "\U0001F469\u200D\U0001F4BB",
+        "e\u0301\u0301\u0301\u0301\u0301\u0301",
+        "\u05E9\u05DC\u05D5\u05DD",
+        "\U0001F1E9\U0001F1EA\U0001F1E9",
+        "\x1b[1m",
+        "\u0915\u094D\u0937\u093F",
+    };
+    struct frame f;
+
+    assert_true(frame_init(&f, 1, 9, false));
+    for (size_t i = 0; i < sizeof text / sizeof text[0]; i++)
+        for (int w = 0; w <= 9; w++) {
+            frame_clear(&f);
+            int used = frame_puts(&f, 0, 0, w, STYLE_TEXT, text[i]);
+            int sum = 0;
+
+            for (int x = 0; x < 9; x++)
+                sum += f.cell[x].width;
+            assert_in_range(used, 0, w);
+            assert_int_equal(sum, 9);
+        }
+    frame_fini(&f);
+}
+
+static void an_impossible_size_gives_an_empty_frame(void **state)
+{
+    (void)state;
+    struct frame f;
+
+    assert_false(frame_init(&f, 0, 10, false));
+    assert_false(frame_init(&f, 10, 1001, false));
+    assert_int_equal(frame_puts(&f, 0, 0, 10, STYLE_TEXT, "x"), 0);
+    frame_fini(&f);
+}
+
+static void a_stretch_gets_a_style_and_keeps_its_text(void **state)
+{
+    (void)state;
+    struct frame f;
+
+    assert_true(frame_init(&f, 1, 4, false));
+    frame_puts(&f, 0, 0, 4, STYLE_TEXT, "abcd");
+    frame_style(&f, (struct rect){ 0, 1, 1, 2 }, STYLE_MATCH);
+
+    assert_frame(&f, "abcd\n");
+    assert_int_equal(f.cell[0].style, STYLE_TEXT);
+    assert_int_equal(f.cell[1].style, STYLE_MATCH);
+    assert_int_equal(f.cell[2].style, STYLE_MATCH);
+    assert_int_equal(f.cell[3].style, STYLE_TEXT);
+    frame_fini(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(text_is_drawn_where_it_belongs),
+        cmocka_unit_test(nothing_is_drawn_outside_the_frame),
+        cmocka_unit_test(a_wide_cluster_that_does_not_fit_is_left_out),
+        cmocka_unit_test(half_of_an_overwritten_wide_cluster_becomes_a_blank),
+        cmocka_unit_test(long_text_ends_in_an_ellipsis),
+        cmocka_unit_test(paths_are_cut_in_the_middle),
+        cmocka_unit_test(no_hostile_pattern_reaches_a_cell),
+        cmocka_unit_test(columns_stay_straight_under_any_text),
+        cmocka_unit_test(an_impossible_size_gives_an_empty_frame),
+        cmocka_unit_test(a_stretch_gets_a_style_and_keeps_its_text),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,153 @@
+#include "support/screen/styled_text_dump.h"
+#include "tui/widgets/markdown.h"
+
+static struct styled_text laid(int width, bool ascii, const char *text)
+{
+    struct styled_text s = { .n = 0 };
+    struct markdown how = { .width = width, .ascii = ascii };
+
+    markdown_layout(&s, &how, (struct slice){ text, strlen(text) });
+    return s;
+}
+
+static void assert_markdown(int width, const char *text, const char *want)
+{
+    struct styled_text s = laid(width, false, text);
+
+    assert_sheet(&s, want);
+    styled_text_fini(&s);
+}
+
+static void paragraphs_stand_apart_and_line_breaks_stay(void **state)
+{
+    (void)state;
+
+    assert_markdown(40, "one\ntwo\n\nthree", "one\ntwo\n\nthree\n");
+    assert_markdown(40, "", "");
+}
+
+static void signs_of_emphasis_become_styles(void **state)
+{
+    (void)state;
+    struct styled_text s = laid(60, false, "a **bold** *slanted* `code` ~~gone~~\n# Head");
+
+    assert_sheet(&s, "a bold slanted code gone\n\nHead\n");
+    assert_int_equal(styled_text_style_at(&s, "bold"), STYLE_STRONG);
+    assert_int_equal(styled_text_style_at(&s, "slanted"), STYLE_EMPHASIS);
+    assert_int_equal(styled_text_style_at(&s, "code"), STYLE_CODE);
+    assert_int_equal(styled_text_style_at(&s, "Head"), STYLE_HEADING);
+    styled_text_fini(&s);
+}
+
+static void lists_are_marked_and_indented(void **state)
+{
+    (void)state;
+
+    assert_markdown(40, "- one\n- two\n  - deep\n- three\n\nend",
+                    "• one\n• two\n  ◦ deep\n• three\n\nend\n");
+    assert_markdown(14, "9. aaa bbb ccc\n10. ddd", "9. aaa bbb ccc\n10. ddd\n");
+    assert_markdown(16, "1. aaaa bbbb cccc dddd", "1. aaaa bbbb\n   cccc dddd\n");
+    assert_markdown(40, "- [x] done\n- [ ] open", "[x] done\n[ ] open\n");
+    assert_markdown(40, "- loose\n\n- items", "• loose\n\n• items\n");
+}
+
+static void quotes_have_a_bar(void **state)
+{
+    (void)state;
+
+    assert_markdown(40, "> a\n> b\n\nc", "▎ a\n▎ b\n\nc\n");
+}
+
+static void code_stays_as_it_is(void **state)
+{
+    (void)state;
+
+    assert_markdown(40, "x\n\n```c\nif (a)\n\n    b **c**;\n```\ny",
+                    "x\n\n│ if (a)\n│\n│     b **c**;\n\ny\n");
+    assert_markdown(40, "```\nunclosed", "│ unclosed\n");
+    struct styled_text s = laid(40, false, "```diff\n-a\n+b\n c\n```");
+
+    assert_int_equal(styled_text_style_at(&s, "-a"), STYLE_DELETE);
+    assert_int_equal(styled_text_style_at(&s, "+b"), STYLE_ADD);
+    styled_text_fini(&s);
+}
+
+static void a_link_says_where_it_leads_once(void **state)
+{
+    (void)state;
+
+    assert_markdown(60, "[docs](https://a.org/x) https://b.org",
+                    "docs (https://a.org/x) https://b.org\n");
+}
+
+static void tables_have_straight_columns(void **state)
+{
+    (void)state;
+
+    assert_markdown(40, "| a | b |\n|---|--:|\n| 日本 | 1 |\n| c | 22 |",
+                    "a    │  b\n"
+                    "─────┼───\n"
+                    "日本 │  1\n"
+                    "c    │ 22\n");
+}
+
+static void a_wide_table_wraps_within_its_columns(void **state)
+{
+    (void)state;
+    struct styled_text s =
+        laid(24, false, "| n | text |\n|---|---|\n| 1 | one two three four five six |\n");
+
+    assert_sheet_fits(&s, 24);
+    assert_sheet(&s, "n │ text\n"
+                     "──┼─────────────────────\n"
+                     "1 │ one two three four\n"
+                     "  │ five six\n");
+    styled_text_fini(&s);
+}
+
+static void in_ascii_every_sign_is_ascii(void **state)
+{
+    (void)state;
+    struct styled_text s =
+        laid(40, true, "- a\n\n> b\n\n| a | b |\n|---|---|\n| c | d |\n\n```\ne\n```");
+    struct buf text = styled_text_dump(&s);
+
+    for (size_t i = 0; i < text.n; i++)
+        assert_true((unsigned char)text.p[i] < 0x80);
+    buf_fini(&text);
+    styled_text_fini(&s);
+}
+
+static void hostile_documents_end(void **state)
+{
+    (void)state;
+    struct buf deep = { 0 };
+
+    for (int i = 0; i < 2000; i++)
+        assert_int_equal(buf_add(&deep, SLICE("> - ")), ERR_OK);
+    assert_int_equal(buf_add(&deep, SLICE("x\n|||||\n|-|-|-|-|\n| [a](b | **c\n\xff\xfe\x1b[2J")),
+                     ERR_OK);
+    assert_non_null(buf_cstr(&deep));
+    struct styled_text s = laid(30, false, deep.p);
+
+    assert_int_equal(s.rc, ERR_OK);
+    styled_text_fini(&s);
+    buf_fini(&deep);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(paragraphs_stand_apart_and_line_breaks_stay),
+        cmocka_unit_test(signs_of_emphasis_become_styles),
+        cmocka_unit_test(lists_are_marked_and_indented),
+        cmocka_unit_test(quotes_have_a_bar),
+        cmocka_unit_test(code_stays_as_it_is),
+        cmocka_unit_test(a_link_says_where_it_leads_once),
+        cmocka_unit_test(tables_have_straight_columns),
+        cmocka_unit_test(a_wide_table_wraps_within_its_columns),
+        cmocka_unit_test(in_ascii_every_sign_is_ascii),
+        cmocka_unit_test(hostile_documents_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

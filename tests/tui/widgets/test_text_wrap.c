@@ -1,0 +1,173 @@
+#include "support/screen/styled_text_dump.h"
+#include "tui/widgets/text_wrap.h"
+
+static struct styled_text laid(int width, enum text_wrap_mode mode, struct slice text)
+{
+    struct styled_text s = { .n = 0 };
+    struct text_wrap f = { .styled_text = &s, .width = width, .mode = mode };
+
+    text_wrap_begin(&f);
+    text_wrap_add(&f, STYLE_TEXT, text);
+    text_wrap_fini(&f);
+    return s;
+}
+
+static void assert_flow(int width, enum text_wrap_mode mode, struct slice text, const char *want)
+{
+    struct styled_text s = laid(width, mode, text);
+
+    assert_sheet(&s, want);
+    styled_text_fini(&s);
+}
+
+#define WORDS(width, text, want) assert_flow(width, TEXT_WRAP_WORDS, SLICE(text), want)
+#define VERBATIM(width, text, want) assert_flow(width, TEXT_WRAP_VERBATIM, SLICE(text), want)
+
+static void lines_break_between_words(void **state)
+{
+    (void)state;
+
+    WORDS(12, "one two three four", "one two\nthree four\n");
+    WORDS(12, "one  two", "one  two\n");
+    WORDS(12, "aaaa\n\nbbbb", "aaaa\n\nbbbb\n");
+    WORDS(12, "", "");
+}
+
+static void a_word_wider_than_the_line_is_cut(void **state)
+{
+    (void)state;
+
+    WORDS(12, "abcdefghijklmnopqrstuvwxyz", "abcdefghijkl\nmnopqrstuvwx\nyz\n");
+    WORDS(12, "ab abcdefghijklmnop", "ab\nabcdefghijkl\nmnop\n");
+}
+
+static void ideographs_are_words_and_keep_their_punctuation(void **state)
+{
+    (void)state;
+
+    WORDS(12, "日本語日本語日本", "日本語日本語\n日本\n");
+    WORDS(12, "日本語日本語。本", "日本語日本\n語。本\n");
+    WORDS(13, "abc 日本語日本語", "abc 日本語日\n本語\n");
+}
+
+static void clusters_are_never_cut(void **state)
+{
+    (void)state;
+
+    WORDS(12, "aaaaaaaaaae\u0301\u0301e\u0301e\u0301", "aaaaaaaaaae\u0301\u0301e\u0301\ne\u0301\n");
+    /* a family is four columns here, and stays together */
+    WORDS(12, "aaaaaaaaaa\U0001F469\u200D\U0001F4BB", "aaaaaaaaaa\n\U0001F469\U0001F4BB\n");
+}
+
+static void the_margin_stands_before_every_line(void **state)
+{
+    (void)state;
+    struct styled_text s = { .n = 0 };
+    struct text_wrap f = { .styled_text = &s, .width = 16 };
+
+    text_margin_add(&f.first, STYLE_MARK, "* ");
+    text_margin_add(&f.rest, STYLE_TEXT, "  ");
+    text_wrap_begin(&f);
+    text_wrap_add(&f, STYLE_TEXT, SLICE("one two three "));
+    text_wrap_add(&f, STYLE_STRONG, SLICE("four"));
+    text_wrap_fini(&f);
+
+    assert_sheet(&s, "* one two three\n  four\n");
+    assert_int_equal(styled_text_style_at(&s, "four"), STYLE_STRONG);
+    styled_text_fini(&s);
+}
+
+static void a_style_may_change_within_a_word(void **state)
+{
+    (void)state;
+    struct styled_text s = { .n = 0 };
+    struct text_wrap f = { .styled_text = &s, .width = 12 };
+
+    text_wrap_begin(&f);
+    text_wrap_add(&f, STYLE_TEXT, SLICE("aaaaaaaa bb"));
+    text_wrap_add(&f, STYLE_STRONG, SLICE("cc"));
+    text_wrap_fini(&f);
+
+    assert_sheet(&s, "aaaaaaaa\nbbcc\n");
+    styled_text_fini(&s);
+}
+
+static void verbatim_text_keeps_its_blanks(void **state)
+{
+    (void)state;
+
+    VERBATIM(20, "a\tb\n  c  d", "a   b\n  c  d\n");
+    VERBATIM(12, "abcdefghij klmn", "abcdefghij k\nlmn\n");
+}
+
+static void colours_and_carriage_returns_of_programs_are_left_out(void **state)
+{
+    (void)state;
+
+    VERBATIM(20, "\x1b[31mred\x1b[0m\r\nnext", "red\nnext\n");
+    VERBATIM(20, "\x1b[2J\rx", "^[[2J^Mx\n");
+}
+
+static void nothing_is_added_behind_the_last_line_allowed(void **state)
+{
+    (void)state;
+    struct styled_text s = { .n = 0 };
+    struct text_wrap f = { .styled_text = &s, .width = 12, .max_lines = 2 };
+
+    text_wrap_begin(&f);
+    size_t taken = text_wrap_add(&f, STYLE_TEXT, SLICE("a\nb\nc\nd"));
+
+    text_wrap_fini(&f);
+    assert_sheet(&s, "a\nb\n");
+    assert_int_equal(taken, 4);
+    styled_text_fini(&s);
+}
+
+static void no_text_is_ever_wider_than_the_line(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "Hello, 世界! \U0001F469\u200D\U0001F469\u200D\U0001F466 e\u0301 \u05E9\u05DC\u05D5\u05DD "
+        "\U0001F1E9\U0001F1EA averyveryverylongwordthatdoesnotfit \x1b[1m 漢字漢字漢字。漢字";
+
+    for (int width = 12; width < 60; width++)
+        for (int mode = 0; mode < 2; mode++) {
+            struct styled_text s = laid(width, (enum text_wrap_mode)mode, SLICE(text));
+
+            assert_int_equal(s.rc, ERR_OK);
+            assert_sheet_fits(&s, (size_t)width);
+            styled_text_fini(&s);
+        }
+}
+
+static void a_cluster_without_end_takes_linear_time(void **state)
+{
+    (void)state;
+    struct buf text = { 0 };
+
+    for (int i = 0; i < 30000; i++)
+        assert_int_equal(buf_add(&text, SLICE("\U0001F469\u200D")), ERR_OK);
+    struct styled_text s = laid(40, TEXT_WRAP_WORDS, buf_slice(&text));
+
+    assert_true(s.n > 0);
+    styled_text_fini(&s);
+    buf_fini(&text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lines_break_between_words),
+        cmocka_unit_test(a_word_wider_than_the_line_is_cut),
+        cmocka_unit_test(ideographs_are_words_and_keep_their_punctuation),
+        cmocka_unit_test(clusters_are_never_cut),
+        cmocka_unit_test(the_margin_stands_before_every_line),
+        cmocka_unit_test(a_style_may_change_within_a_word),
+        cmocka_unit_test(verbatim_text_keeps_its_blanks),
+        cmocka_unit_test(colours_and_carriage_returns_of_programs_are_left_out),
+        cmocka_unit_test(nothing_is_added_behind_the_last_line_allowed),
+        cmocka_unit_test(no_text_is_ever_wider_than_the_line),
+        cmocka_unit_test(a_cluster_without_end_takes_linear_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

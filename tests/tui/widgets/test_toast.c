@@ -1,0 +1,145 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lite/base/time.h"
+#include "tui/text/path.h"
+#include "tui/text/size.h"
+#include "tui/widgets/spinner.h"
+#include "tui/widgets/toast.h"
+
+static void sizes_are_short_and_never_wider_than_seven(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t bytes;
+        const char *text;
+    } sizes[] = {
+        { 0, "0 B" },
+        { 1, "1 B" },
+        { 1023, "1023 B" },
+        { 1024, "1.0 KB" },
+        { 10239, "10 KB" },
+        { 1023 * 1024, "1023 KB" },
+        { 1024 * 1024, "1.0 MB" },
+        { INT64_C(3) << 30, "3.0 GB" },
+        { INT64_MAX, "8.0 EB" },
+        { -5, "0 B" },
+    };
+
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        char out[SIZE_TEXT];
+
+        size_text(sizes[i].bytes, out);
+        assert_string_equal(out, sizes[i].text);
+        assert_true(strlen(out) <= 7);
+    }
+}
+
+static void the_home_directory_is_a_tilde(void **state)
+{
+    (void)state;
+    char out[32];
+
+    assert_true(slice_eq(path_short(SLICE("/home/u/src"), SLICE("/home/u"), out, sizeof out),
+                         SLICE("~/src")));
+    assert_true(
+        slice_eq(path_short(SLICE("/home/u"), SLICE("/home/u"), out, sizeof out), SLICE("~")));
+    assert_true(slice_eq(path_short(SLICE("/home/user2"), SLICE("/home/u"), out, sizeof out),
+                         SLICE("/home/user2")));
+    assert_true(slice_eq(path_short(SLICE("/etc"), SLICE("/"), out, sizeof out), SLICE("/etc")));
+    assert_true(
+        slice_eq(path_short(SLICE("/x"), (struct slice){ 0 }, out, sizeof out), SLICE("/x")));
+    assert_true(slice_eq(path_short(SLICE("/home/u/0123456789"), SLICE("/home/u"), out, 8),
+                         SLICE("/home/u/0123456789")));
+}
+
+static void the_last_part_of_a_path_names_it(void **state)
+{
+    (void)state;
+    assert_true(slice_eq(path_last(SLICE("/home/u/shop")), SLICE("shop")));
+    assert_true(slice_eq(path_last(SLICE("/home/u/shop//")), SLICE("shop")));
+    assert_true(slice_eq(path_last(SLICE("/")), SLICE("/")));
+    assert_true(slice_eq(path_last(SLICE("shop")), SLICE("shop")));
+    assert_int_equal(path_last((struct slice){ 0 }).n, 0);
+}
+
+static void news_goes_by_itself_and_errors_stay(void **state)
+{
+    (void)state;
+    struct toast t = { 0 };
+
+    toast_info(&t, 1000, "copied %d", 3);
+    assert_string_equal(t.text, "copied 3");
+    assert_true(toast_wake_ms(&t) > 1000);
+    toast_tick(&t, toast_wake_ms(&t) - 1);
+    assert_string_equal(t.text, "copied 3");
+    toast_tick(&t, toast_wake_ms(&t));
+    assert_string_equal(t.text, "");
+    toast_error_text(&t, SLICE("no"));
+    assert_true(toast_wake_ms(&t) == TIME_NONE);
+    toast_tick(&t, INT64_MAX);
+    assert_string_equal(t.text, "no");
+    toast_dismiss(&t);
+    assert_string_equal(t.text, "");
+}
+
+static void a_narrow_screen_cuts_the_middle_of_a_path(void **state)
+{
+    (void)state;
+    struct toast t = { 0 };
+    struct frame f;
+    struct err e;
+
+    err_set(&e, ERR_LOCKED, "/home/user/.claude/projects/-home-user-src/0012.jsonl",
+            "append: it is in use");
+    toast_error(&t, &e);
+    assert_true(frame_init(&f, 1, 60, false));
+    assert_true(toast_draw(&t, &f, (struct rect){ 0, 0, 1, 60 }));
+    char *text = frame_dump(&f);
+
+    assert_non_null(strstr(text, "it is in use: append: /home/user"));
+    assert_non_null(strstr(text, "\u2026"));
+    assert_non_null(strstr(text, "0012.jsonl"));
+    free(text);
+    frame_fini(&f);
+}
+
+static void an_error_says_where_and_why(void **state)
+{
+    (void)state;
+    struct toast t = { 0 };
+    struct err e;
+
+    err_set(&e, ERR_FORMAT, "/a.jsonl", "line 3 is cut");
+    toast_error(&t, &e);
+    assert_string_equal(t.text, "line 3 is cut: /a.jsonl");
+    assert_true(t.error);
+}
+
+static void the_spinner_turns_with_the_time(void **state)
+{
+    (void)state;
+    assert_string_equal(spinner_sign(0, true), spinner_sign(99, true));
+    assert_string_not_equal(spinner_sign(0, true), spinner_sign(100, true));
+    assert_string_not_equal(spinner_sign(0, false), spinner_sign(100, false));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_are_short_and_never_wider_than_seven),
+        cmocka_unit_test(the_home_directory_is_a_tilde),
+        cmocka_unit_test(the_last_part_of_a_path_names_it),
+        cmocka_unit_test(news_goes_by_itself_and_errors_stay),
+        cmocka_unit_test(a_narrow_screen_cuts_the_middle_of_a_path),
+        cmocka_unit_test(an_error_says_where_and_why),
+        cmocka_unit_test(the_spinner_turns_with_the_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

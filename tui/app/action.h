@@ -1,0 +1,98 @@
+#ifndef TUI_APP_ACTION_H
+#define TUI_APP_ACTION_H
+
+/* Everything a person can do, once: the enum, the name in the configuration, the word in footer and menu, and
+ * the line in help cannot drift apart. */
+#define ACTIONS(X)                                                                                 \
+    X(NONE, "none", "", "")                                                                        \
+    /* sessions */                                                                                 \
+    X(RESUME, "resume", "resume", "resume the session")                                            \
+    X(VIEW, "view", "view", "read the conversation")                                               \
+    X(MARK, "mark", "mark", "mark the session and move down")                                      \
+    X(MARK_UP, "mark-up", "mark up", "mark the session and move up")                               \
+    X(MARK_ALL, "mark-all", "mark all", "mark every session in the list, or none")                 \
+    X(PRINT, "print", "print", "print the choice and quit")                                        \
+    X(MENU, "menu", "more", "menu of all actions")                                                 \
+    X(FORK, "fork", "fork", "fork: continue in a copy of the session")                             \
+    X(REWIND, "rewind", "rewind", "preview what a rewind would change")                            \
+    X(RENAME, "rename", "rename", "rename the session")                                            \
+    X(TAG, "tag", "tag", "tag the session")                                                        \
+    X(ARCHIVE, "archive", "archive", "archive or unarchive the session")                           \
+    X(TRASH, "delete", "delete", "move the session to the trash")                                  \
+    X(COPY, "copy", "yank", "copy the session id, or the text shown")                              \
+    X(EDIT, "edit", "open in editor", "open the transcript in the editor")                         \
+    X(CLEANUP, "cleanup", "cleanup", "find sessions to delete")                                    \
+    X(TRASHED, "trash", "trash", "browse the trash and restore from it")                           \
+    X(DAMAGED, "damaged", "damaged", "list damaged sessions and files")                            \
+    X(DOCTOR, "doctor", "doctor", "check the whole session for damage")                            \
+    X(FIX, "fix", "repair", "repair what is safe to repair (asks first)")                          \
+    X(RESTORE, "restore", "restore", "restore the marked sessions, or the selected one")           \
+    X(EMPTY, "empty-trash", "empty", "delete the marked sessions for good, or empty the trash")    \
+    X(UNDO, "undo", "undo", "undo the last change")                                                \
+    X(REDO, "redo", "redo", "redo the last undone change")                                         \
+    /* moving */                                                                                   \
+    X(UP, "up", "up", "one line up")                                                               \
+    X(DOWN, "down", "down", "one line down")                                                       \
+    X(PAGE_UP, "page-up", "page up", "one page up")                                                \
+    X(PAGE_DOWN, "page-down", "page down", "one page down")                                        \
+    X(HALF_UP, "half-page-up", "half up", "half a page up")                                        \
+    X(HALF_DOWN, "half-page-down", "half down", "half a page down")                                \
+    X(FIRST, "first", "first", "to the beginning")                                                 \
+    X(LAST, "last", "last", "to the end")                                                          \
+    /* how the list looks */                                                                       \
+    X(SCOPE, "scope", "scope", "this directory, its repository's worktrees, or all projects")      \
+    X(SORT, "sort", "sort", "sort by recent, created, size or title")                              \
+    X(PREVIEW, "preview", "preview", "show or hide the preview")                                   \
+    X(PREVIEW_UP, "preview-up", "preview up", "scroll the preview up")                             \
+    X(PREVIEW_DOWN, "preview-down", "preview down", "scroll the preview down")                     \
+    X(DENSITY, "density", "density", "one or two lines per session")                               \
+    X(REFRESH, "refresh", "refresh", "reload the sessions")                                        \
+    X(FILTER, "filter", "filter", "filter the sessions")                                           \
+    /* the transcript */                                                                           \
+    X(PROMPT_PREV, "previous-prompt", "prev prompt", "to the previous prompt")                     \
+    X(PROMPT_NEXT, "next-prompt", "next prompt", "to the next prompt")                             \
+    X(UNFOLD, "unfold", "unfold", "unfold or fold the block under the cursor")                     \
+    X(FOLD_LEVEL, "fold-level", "folds", "fold everything, only tools, or nothing")                \
+    X(THINKING, "thinking", "thinking", "show or hide the agent's thinking")                       \
+    X(SUBAGENTS, "subagents", "subagents", "list the sub-agents")                                  \
+    X(BRANCHES, "branches", "branches", "forks, or other branches of the conversation")            \
+    X(RAW, "raw", "raw", "show the raw entry")                                                     \
+    X(SEARCH, "search", "search", "search the conversation")                                       \
+    X(SEARCH_NEXT, "search-next", "next", "to the next match")                                     \
+    X(SEARCH_PREV, "search-previous", "previous", "to the previous match")                         \
+    X(RESUME_AT, "resume-at", "resume here", "resume the session after this message")              \
+    X(FORK_AT, "fork-at", "fork here", "fork: a copy that ends with this message")                 \
+    X(REWIND_AT, "rewind-at", "rewind here", "rewind to before this message")                      \
+    /* the rewind */                                                                               \
+    X(PANE, "next-pane", "pane", "next pane: turns, files, diff")                                  \
+    X(PANE_PREV, "previous-pane", "pane back", "previous pane")                                    \
+    X(TICK, "tick", "file", "include or exclude the file")                                         \
+    X(HUNK, "hunk", "hunk", "include or exclude the hunk")                                         \
+    X(HUNK_NEXT, "next-hunk", "next hunk", "to the next hunk")                                     \
+    X(HUNK_PREV, "previous-hunk", "prev hunk", "to the previous hunk")                             \
+    X(MODE, "mode", "mode", "rewind files, conversation, or both")                                 \
+    X(ONLY, "only", "this turn", "undo only this turn and keep the later ones")                    \
+    X(INFERRED, "inferred", "at the point", "files as of this turn, inferred from its edits")      \
+    X(APPLY, "apply", "apply", "rewind the ticked files (asks first)")                             \
+    /* everywhere */                                                                               \
+    X(ACCEPT, "accept", "choose", "choose the selected line")                                      \
+    X(BACK, "back", "back", "one step back")                                                       \
+    X(HELP, "help", "help", "all keys")                                                            \
+    X(SUSPEND, "suspend", "suspend", "suspend reprise (fg brings it back)")                        \
+    X(REDRAW, "redraw", "redraw", "redraw the screen")                                             \
+    X(VALUE_NEXT, "next-value", "more", "the next value of the rule")                              \
+    X(VALUE_PREV, "previous-value", "less", "the previous value of the rule")                      \
+    X(QUIT, "quit", "quit", "quit without choosing")
+
+enum action {
+#define X(id, name, title, help) ACT_##id,
+    ACTIONS(X)
+#undef X
+        ACT_COUNT
+};
+
+const char *action_name(enum action a);  /* "page-up": in the configuration */
+const char *action_title(enum action a); /* "page up": in footer and menu */
+const char *action_help(enum action a);  /* "one page up": in help */
+
+#endif

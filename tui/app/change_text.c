@@ -1,0 +1,125 @@
+#include "tui/app/change_text.h"
+
+#include <stdio.h>
+
+#include "tui/app/state.h"
+#include "tui/text/size.h"
+
+enum { NAME_BYTES = 64 }; /* of a title in a line of ours */
+
+struct change_text change_text_title(const struct model *m, struct slice title)
+{
+    const bool ascii = m->settings->ascii;
+    const char *left = ascii ? "\"" : "“", *right = ascii ? "\"" : "”";
+    const char *more = title.n <= NAME_BYTES ? "" : ascii ? "..." : "…";
+    int n = title.n <= NAME_BYTES ? (int)title.n : NAME_BYTES;
+    struct change_text w;
+
+    snprintf(w.text, sizeof w.text, "%s%.*s%s%s", left, n, title.p, more, right);
+    return w;
+}
+
+struct change_text change_text_count(size_t n)
+{
+    struct change_text w;
+
+    snprintf(w.text, sizeof w.text, "%zu session%s", n, n == 1 ? "" : "s");
+    return w;
+}
+
+struct change_text change_text_undo_key(const struct model *m, enum action a)
+{
+    enum key_context place = view_ops_of(view_top(m))->place(m);
+    const char *dash = m->settings->ascii ? "-" : "—";
+    struct change_text w;
+    struct key key;
+    char name[KEY_NAME];
+    bool here = keymap_key_of(m->settings->keys, place, a, &key);
+
+    if (!here && !keymap_key_of(m->settings->keys, IN_MENU, a, &key))
+        return (struct change_text){ "" };
+    key_name(key, m->settings->ascii, name);
+    snprintf(w.text, sizeof w.text, " %s %s%s %s", dash, here ? "" : "^X ", name, action_title(a));
+    return w;
+}
+
+const char *change_text_doing(enum change_request request)
+{
+    switch (request) {
+    case CHANGE_RENAME: return "renaming";
+    case CHANGE_TAG: return "tagging";
+    case CHANGE_ARCHIVE:
+    case CHANGE_UNARCHIVE: return "marking";
+    case CHANGE_FORK: return "forking";
+    case CHANGE_SWEEP:
+    case CHANGE_TRASH: return "moving to the trash";
+    case WISH_JOIN:
+    case CHANGE_RESTORE: return "restoring from the trash";
+    case CHANGE_EMPTY: return "emptying the trash";
+    case CHANGE_RESUME_AT: return "setting where to resume";
+    case CHANGE_FIX: return "repairing";
+    case CHANGE_UNDO: return "undoing";
+    case CHANGE_REDO: return "redoing";
+    }
+    return "";
+}
+
+static void describe_sweep(struct change_text *w, const struct change_result *c, const char *size)
+{
+    int n =
+        snprintf(w->text, sizeof w->text, "moved to trash: %s%s%s, %s", c->orphans ? "what " : "",
+                 change_text_count(c->sessions.n).text, c->orphans ? " left behind" : "", size);
+
+    if (c->stayed > 0 && n > 0 && (size_t)n < sizeof w->text)
+        snprintf(w->text + n, sizeof w->text - (size_t)n, "; %zu kept: used meanwhile", c->stayed);
+}
+
+static void describe_fix(struct change_text *w, const struct change_result *c)
+{
+    int n = snprintf(w->text, sizeof w->text, "repaired: %zu finding%s", c->repaired,
+                     c->repaired == 1 ? "" : "s");
+
+    if (c->steps > 1 && n > 0 && (size_t)n < sizeof w->text)
+        snprintf(w->text + n, sizeof w->text - (size_t)n, ", in %zu steps", c->steps);
+}
+
+struct change_text change_text_done(const struct model *m, const struct change_result *c)
+{
+    struct slice text = buf_slice(&c->text);
+    struct change_text n = change_text_count(c->sessions.n), w = { "" };
+    char size[SIZE_TEXT];
+
+    size_text(c->bytes, size);
+    switch (c->request) {
+    case CHANGE_RENAME:
+        snprintf(w.text, sizeof w.text, "renamed to %s", change_text_title(m, text).text);
+        break;
+    case CHANGE_TAG:
+        if (text.n > 0)
+            snprintf(w.text, sizeof w.text, "tagged #%.*s: %s", SLICE_ARG(text), n.text);
+        else
+            snprintf(w.text, sizeof w.text, "tag removed: %s", n.text);
+        break;
+    case CHANGE_ARCHIVE: snprintf(w.text, sizeof w.text, "archived: %s", n.text); break;
+    case CHANGE_UNARCHIVE: snprintf(w.text, sizeof w.text, "unarchived: %s", n.text); break;
+    case CHANGE_TRASH:
+        snprintf(w.text, sizeof w.text, "moved to trash: %s, %s", n.text, size);
+        break;
+    case CHANGE_SWEEP: describe_sweep(&w, c, size); break;
+    case CHANGE_RESTORE: snprintf(w.text, sizeof w.text, "restored: %s, %s", n.text, size); break;
+    case WISH_JOIN:
+        snprintf(w.text, sizeof w.text, "joined with the newer transcript: %s", n.text);
+        break;
+    case CHANGE_EMPTY:
+        snprintf(w.text, sizeof w.text, "deleted for good: %s, %s", n.text, size);
+        break;
+    case CHANGE_UNDO: snprintf(w.text, sizeof w.text, "undone: %.*s", SLICE_ARG(text)); break;
+    case CHANGE_REDO: snprintf(w.text, sizeof w.text, "redone: %.*s", SLICE_ARG(text)); break;
+    case CHANGE_FIX: describe_fix(&w, c); break;
+    case CHANGE_FORK: snprintf(w.text, sizeof w.text, "forked: the fork is selected"); break;
+    case CHANGE_RESUME_AT:
+        snprintf(w.text, sizeof w.text, "the session resumes after that message");
+        break;
+    }
+    return w;
+}

@@ -1,0 +1,67 @@
+#ifndef TUI_APP_KEY_H
+#define TUI_APP_KEY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One key press, free of any terminal's way of sending it. term/ makes these, keymaps and editors of text
+ * read them. (curses owns the names KEY_*.)
+ *
+ * A letter is its code point as typed, without MOD_SHIFT: 'G', not shift+'g'. With MOD_CTRL or MOD_ALT a
+ * letter is lower case: Ctrl+A is { 'a', MOD_CTRL }. What the terminal sends for Enter, Tab, Backspace and
+ * Esc always comes as the named key; Ctrl+J (byte 10) comes as { 'j', MOD_CTRL }. MOD_SHIFT goes with named
+ * keys only: Shift+Tab is { KEYCODE_TAB, MOD_SHIFT }. */
+enum key_code {
+    KEYCODE_NONE = 0,
+    KEYCODE_ENTER = 0x110000, /* behind the last code point */
+    KEYCODE_TAB,
+    KEYCODE_BACKSPACE,
+    KEYCODE_DELETE,
+    KEYCODE_ESC,
+    KEYCODE_UP,
+    KEYCODE_DOWN,
+    KEYCODE_LEFT,
+    KEYCODE_RIGHT,
+    KEYCODE_HOME,
+    KEYCODE_END,
+    KEYCODE_PAGE_UP,
+    KEYCODE_PAGE_DOWN,
+    KEYCODE_INSERT,
+    KEYCODE_F1, /* F12 is KEYCODE_F1 + 11 */
+    KEYCODE_F12 = KEYCODE_F1 + 11,
+};
+
+enum key_mods {
+    MOD_CTRL = 1 << 0,
+    MOD_ALT = 1 << 1,
+    MOD_SHIFT = 1 << 2,
+};
+
+struct key {
+    uint32_t code; /* a code point or enum key_code */
+    uint8_t mods;  /* enum key_mods */
+};
+
+enum mouse_event { MOUSE_CLICK, MOUSE_DOUBLE_CLICK, MOUSE_WHEEL_UP, MOUSE_WHEEL_DOWN };
+
+struct mouse {
+    enum mouse_event event; /* a double click follows the click that began it */
+    int y, x;
+};
+
+static inline bool key_eq(struct key a, struct key b)
+{
+    return a.code == b.code && a.mods == b.mods;
+}
+
+/* A key that stands for text: typed into a query, it is inserted. */
+static inline bool key_is_text(struct key k)
+{
+    return k.mods == 0 && k.code >= ' ' && k.code != 0x7f && k.code < KEYCODE_ENTER;
+}
+
+/* How the key is written in the footer and in help: "^A", "Alt+b", "Enter", "↑", "F1", "q". */
+enum { KEY_NAME = 24 };
+void key_name(struct key k, bool ascii, char out[KEY_NAME]);
+
+#endif

@@ -1,0 +1,58 @@
+#include "tui/app/msg.h"
+
+#include <stdlib.h>
+
+bool msg_answers(const struct msg *m, unsigned asked, enum msg_kind kind)
+{
+    return asked != 0 && m->generation == asked && (m->kind == kind || m->kind == MSG_FAILED);
+}
+
+void msg_fini(struct msg *m)
+{
+    switch (m->kind) {
+    case MSG_SESSIONS: ref_list_free(m->u.sessions); break;
+    case MSG_LISTED: problem_list_free(m->u.listed.problems); break;
+    case MSG_DISK_USAGE:
+    case MSG_FULL_SCAN:
+    case MSG_DESCRIBED: described_list_free(m->u.described); break;
+    case MSG_TRANSCRIPT: conversation_free(m->u.conversation); break;
+    case MSG_PASSAGES: passage_list_free(m->u.passages); break;
+    case MSG_FOUND: search_hits_free(m->u.found); break;
+    case MSG_SUBAGENTS:
+        subagent_list_fini(m->u.subagents);
+        free(m->u.subagents);
+        break;
+    case MSG_BRANCHES:
+        branch_list_fini(m->u.branches);
+        free(m->u.branches);
+        break;
+    case MSG_RESUME_DIRS: resume_dirs_free(m->u.place); break;
+    case MSG_CHECKPOINTS: preview_checkpoints_free(m->u.checkpoints); break;
+    case MSG_PREVIEW: preview_free(m->u.preview); break;
+    case MSG_COMPARISON: preview_comparison_free(m->u.comparison); break;
+    case MSG_SWEEP:
+        sweep_fini(m->u.sweep);
+        free(m->u.sweep);
+        break;
+    case MSG_TRASH:
+        trash_list_fini(m->u.trash.list);
+        free(m->u.trash.list);
+        ref_list_free(m->u.trash.refs);
+        break;
+    case MSG_FINDINGS: findings_free(m->u.findings); break;
+    case MSG_CHANGED: change_result_free(m->u.changed); break;
+    case MSG_REWIND_DONE: name_list_free(m->u.rewind_summary.edited); break;
+    case MSG_DELETE_ESTIMATE:
+    case MSG_TICK:
+    case MSG_KEY:
+    case MSG_PASTE:
+    case MSG_MOUSE:
+    case MSG_RESIZE:
+    case MSG_CONTINUE:
+    case MSG_FILES_CHANGED:
+    case MSG_NOTICE:
+    case MSG_PROGRESS:
+    case MSG_FAILED: break;
+    }
+    *m = (struct msg){ .kind = MSG_TICK };
+}

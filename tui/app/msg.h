@@ -1,0 +1,114 @@
+#ifndef TUI_APP_MSG_H
+#define TUI_APP_MSG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lite/base/err.h"
+#include "lite/base/slice.h"
+#include "store/api/branch.h"
+#include "store/maintenance/sweep.h"
+#include "store/maintenance/trash.h"
+#include "tui/app/key.h"
+#include "tui/data/change_request.h"
+#include "tui/data/conversation.h"
+#include "tui/data/findings.h"
+#include "tui/data/preview.h"
+#include "tui/data/search.h"
+
+/* Everything that can happen to the screen. update() is the only reader.
+ *
+ * Ownership: what a message points to belongs to update() once it is called, also when the message is
+ * late and dropped; only `paste` and `say` are borrowed for the call. A message that is never delivered
+ * is freed with msg_fini.
+ *
+ * An answer carries the generation of the effect that asked. Answers to a question nobody asks any more
+ * are dropped by update; the sender need not know. */
+enum msg_kind {
+    MSG_TICK, /* nothing but the time: sent when model.wake_ms has come */
+    MSG_KEY,
+    MSG_PASTE,
+    MSG_MOUSE,
+    MSG_RESIZE,        /* also the first message of all */
+    MSG_CONTINUE,      /* back from suspension or from the editor */
+    MSG_FILES_CHANGED, /* something under the listed folders appeared, grew or vanished */
+    MSG_NOTICE, /* the result of an effect that has no other answer: copied, printed, opened */
+
+    MSG_SESSIONS,  /* EFFECT_LIST: a batch of sessions; the first one early, with few */
+    MSG_LISTED,    /* EFFECT_LIST: that were all */
+    MSG_DESCRIBED, /* EFFECT_DESCRIBE: all its rows, or some of them; each is answered once */
+    MSG_DISK_USAGE, /* EFFECT_DISK_USAGE: all its rows, or some; each is answered once, with bytes and no row */
+    MSG_FULL_SCAN,       /* EFFECT_FULL_SCAN: the same, with a row only where something was found */
+    MSG_TRANSCRIPT,      /* EFFECT_TAIL, EFFECT_LOAD */
+    MSG_PASSAGES,        /* EFFECT_READ: all of what was asked, or the front of it */
+    MSG_FOUND,           /* EFFECT_SEARCH: hits in order; the last one says so */
+    MSG_SUBAGENTS,       /* EFFECT_SUBAGENTS */
+    MSG_BRANCHES,        /* EFFECT_BRANCHES */
+    MSG_RESUME_DIRS,     /* EFFECT_RESUME_DIRS */
+    MSG_CHECKPOINTS,     /* EFFECT_CHECKPOINTS, EFFECT_TURN_LINES */
+    MSG_PREVIEW,         /* EFFECT_PREVIEW */
+    MSG_COMPARISON,      /* EFFECT_COMPARE */
+    MSG_REWIND_DONE,     /* EFFECT_REWIND, EFFECT_UNDO_REWIND */
+    MSG_DELETE_ESTIMATE, /* EFFECT_ESTIMATE_DELETE */
+    MSG_SWEEP,           /* EFFECT_SWEEP */
+    MSG_TRASH,           /* EFFECT_TRASH */
+    MSG_FINDINGS,        /* EFFECT_CHECK_SESSION, EFFECT_CHECK_STORE */
+    MSG_CHANGED,         /* EFFECT_CHANGE: done, or not done and why */
+    MSG_PROGRESS,        /* any question that takes long: at most ten a second */
+    MSG_FAILED,          /* any question: there will be no answer */
+};
+
+struct msg {
+    enum msg_kind kind;
+    unsigned generation; /* of the answered effect; 0 where nobody asked */
+    int64_t now_ms;      /* when it happened: every message brings the time */
+    union {
+        struct key key;
+        struct slice paste; /* borrowed */
+        struct mouse mouse;
+        struct {
+            int rows, cols;
+        } size;
+        struct {
+            bool error;        /* stays until read */
+            struct slice text; /* borrowed */
+        } notice;
+        struct ref_list *sessions;
+        struct {
+            struct problem_list *problems; /* NULL: none */
+            size_t worktrees; /* other worktrees of the repository that were looked at */
+        } listed;
+        struct described_list *described;
+        struct conversation *conversation; /* one hold is handed over */
+        struct passage_list *passages;
+        struct search_hits *found;
+        struct subagent_list *subagents;
+        struct branch_list *branches;
+        struct resume_dirs *place;
+        struct checkpoint_list *checkpoints;
+        struct preview *preview; /* one hold is handed over */
+        struct comparison *comparison;
+        struct rewind_summary rewind_summary;
+        struct delete_estimate usage;
+        struct sweep *sweep;
+        struct {
+            struct trash_list *list;
+            struct ref_list *
+                refs; /* of those that can be read where they are now, by their place in the list */
+        } trash;
+        struct findings *findings;
+        struct change_result *changed;
+        struct {
+            int64_t done, total; /* bytes or things; total 0: not known */
+        } progress;
+        struct err error;
+    } u;
+};
+
+/* Returns true if it answers the question of this generation, with what was asked for or with MSG_FAILED. An `asked`
+ * of 0 means that nothing was asked. */
+bool msg_answers(const struct msg *m, unsigned asked, enum msg_kind kind);
+/* Frees what an undelivered message carries. */
+void msg_fini(struct msg *m);
+
+#endif

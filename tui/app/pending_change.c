@@ -1,0 +1,505 @@
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/app/change_text.h"
+#include "tui/app/state.h"
+#include "tui/text/size.h"
+
+/* From a key to a changed session:
+ *
+ *     ^R -> collect: who is meant, now -> prompt -> EFFECT_CHANGE -> MSG_CHANGED -> toast, rows are read again
+ *     Del -> collect -> dialog (and EFFECT_ESTIMATE_DELETE -> MSG_DELETE_ESTIMATE: its exact numbers) -> EFFECT_CHANGE ...
+ *
+ * Who is meant is settled when the key is pressed: what is asked about is what is changed, whatever the list does
+ * in between. Nothing is changed before the last Enter. */
+
+void pending_change_clear(struct model *m)
+{
+    struct pending_change *c = &m->pending_change;
+
+    ref_list_free(c->refs);
+    name_list_free(c->titles);
+    c->refs = NULL;
+    c->titles = NULL;
+    c->estimating = 0;
+}
+
+static void fail_pending_change(struct model *m)
+{
+    toast_no_memory(&m->toast);
+    pending_change_clear(m);
+}
+
+/* ---- who is meant ---- */
+
+static bool may_change(const struct session_entry *e, enum action a)
+{
+    unsigned ability = action_required_ability(a);
+
+    if (!e->row) /* not read yet: the worker will know */
+        return true;
+    return (e->row->can & ability) == ability && !(a == ACT_TRASH && e->row->flags & SESSION_LIVE);
+}
+
+static void count_left_out(struct pending_change *c, const struct model *m,
+                           const struct session_entry *e)
+{
+    (void)m;
+    if (e->row && e->row->flags & SESSION_LIVE)
+        c->running++;
+    else
+        c->unsupported++;
+}
+
+static bool collect_selection(struct model *m, enum action a)
+{
+    struct pending_change *c = &m->pending_change;
+    struct selection s = selection_of(m);
+    uint32_t i;
+
+    pending_change_clear(m);
+    c->running = c->unsupported = c->unsure = c->partly = 0;
+    c->bytes = 0;
+    c->all_archived = true;
+    c->message[0] = '\0';
+    c->refs = ref_list_new();
+    c->titles = name_list_new();
+    bool ok = c->refs && c->titles;
+
+    while (ok && selection_next(&s, &i)) {
+        const struct session_entry *e = &m->list.sessions.entry[i];
+
+        if (!may_change(e, a)) {
+            count_left_out(c, m, e);
+            continue;
+        }
+        ok = ref_list_add(c->refs, &e->ref, i) &&
+             name_list_add(c->titles, e->row ? session_entry_title(e) : e->ref.id);
+        c->bytes += e->ref.file.size;
+        c->all_archived &= e->row && (e->row->flags & SESSION_ARCHIVED);
+    }
+    if (!ok)
+        fail_pending_change(m);
+    return ok && c->refs->n > 0;
+}
+
+/* The row of the only one meant; NULL: there are more, or it is not read. */
+static const struct session_row *single_row(const struct model *m)
+{
+    const struct pending_change *c = &m->pending_change;
+
+    return c->refs->n == 1 ? m->list.sessions.entry[c->refs->entry[0]].row : NULL;
+}
+
+/* ---- doing ---- */
+
+/* Hands what was collected to a worker. */
+static struct effect *submit_change(struct model *m, enum change_request request, struct slice text)
+{
+    struct pending_change *c = &m->pending_change;
+    struct buf copy = { 0 };
+
+    if (buf_add(&copy, text)) {
+        fail_pending_change(m);
+        return NULL;
+    }
+    struct effect *e = effect_add(&m->fx, EFFECT_CHANGE, REQUESTER_LIST);
+
+    e->request = request;
+    e->scope = m->list.scope;
+    e->refs = c->refs;
+    e->names = c->titles;
+    e->text = copy;
+    e->at_ms = m->now_ms;
+    c->refs = NULL;
+    c->titles = NULL;
+    if (c->under_way++ == 0)
+        c->since_ms = m->now_ms;
+    c->newest = e->generation;
+    c->request = request;
+    m->list.moved = true; /* from now on the cursor stays with its session */
+    pending_change_clear(m);
+    return e;
+}
+
+void pending_change_request_names(struct model *m, enum change_request request,
+                                  struct name_list *names)
+{
+    pending_change_clear(m);
+    m->pending_change.titles = names;
+    submit_change(m, request, (struct slice){ 0 });
+}
+
+void pending_change_request_undo(struct model *m, enum change_request request,
+                                 struct name_list *names, struct slice id)
+{
+    pending_change_clear(m);
+    m->pending_change.titles = names;
+    submit_change(m, request, id);
+}
+
+void pending_change_request_fix(struct model *m, uint32_t entry)
+{
+    struct pending_change *c = &m->pending_change;
+
+    pending_change_clear(m);
+    c->refs = ref_list_one(&m->list.sessions.entry[entry].ref, (struct slice){ 0 });
+    if (c->refs)
+        submit_change(m, CHANGE_FIX, (struct slice){ 0 });
+    else
+        fail_pending_change(m);
+}
+
+void pending_change_request_sweep(struct model *m, struct sweep *sweep)
+{
+    pending_change_clear(m);
+    struct effect *e = submit_change(m, CHANGE_SWEEP, (struct slice){ 0 });
+
+    if (e) {
+        e->sweep = sweep;
+        return;
+    }
+    sweep_fini(sweep);
+    free(sweep);
+}
+
+static bool is_blank_text(struct slice text)
+{
+    for (size_t i = 0; i < text.n; i++)
+        if (text.p[i] != ' ')
+            return false;
+    return true;
+}
+
+static const char *rename_to(struct model *m, struct slice title)
+{
+    if (is_blank_text(title))
+        return "a title cannot be empty";
+    submit_change(m, CHANGE_RENAME, title);
+    return NULL;
+}
+
+static const char *tag_with(struct model *m, struct slice tag)
+{
+    submit_change(m, CHANGE_TAG, is_blank_text(tag) ? (struct slice){ 0 } : tag);
+    return NULL;
+}
+
+static void begin_rename(struct model *m)
+{
+    const struct session_row *row = single_row(m);
+    struct slice title =
+        row ? (row->custom_title.n ? row->custom_title : row->summary) : (struct slice){ 0 };
+    char label[PROMPT_TEXT];
+
+    if (m->pending_change.refs->n == 1)
+        snprintf(label, sizeof label, "title ");
+    else
+        snprintf(label, sizeof label, "title for %zu sessions ", m->pending_change.refs->n);
+    prompt_open(m, label, title, rename_to);
+}
+
+static void begin_tag(struct model *m)
+{
+    const struct session_row *row = single_row(m);
+    char label[PROMPT_TEXT];
+
+    if (m->pending_change.refs->n == 1)
+        snprintf(label, sizeof label, row && row->tag.n ? "tag (empty removes it) " : "tag ");
+    else
+        snprintf(label, sizeof label, "tag for %zu sessions ", m->pending_change.refs->n);
+    prompt_open(m, label, row ? row->tag : (struct slice){ 0 }, tag_with);
+}
+
+/* ---- deleting: shows first, acts second ---- */
+
+static int compare_entries(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Marked sessions that the query hides go too: a person must hear of them. */
+static size_t hidden_by_query(const struct model *m)
+{
+    const struct ref_list *refs =
+        m->pending_change.refs; /* by entry: selection_next goes upwards */
+    const struct filter *filter = &m->list.filter;
+    size_t shown = 0;
+
+    if (view_base(m) != VIEW_LIST || m->list.marks == 0)
+        return 0;
+    for (size_t i = 0; i < filter->hits; i++)
+        shown += bsearch(&filter->hit[i], refs->entry, refs->n, sizeof *refs->entry,
+                         compare_entries) != NULL;
+    return refs->n - shown;
+}
+
+static void trash_answer(struct model *m, enum dialog_choice choice)
+{
+    size_t unsure = m->pending_change.unsure;
+    struct effect *e = NULL;
+
+    if (choice == CHOICE_DO)
+        e = submit_change(m, CHANGE_TRASH, (struct slice){ 0 });
+    else
+        pending_change_clear(m);
+    if (e)
+        e->unsure = unsure > 0; /* the question said so */
+}
+
+static void lines_about_others(struct dialog *d, const struct pending_change *c)
+{
+    if (c->running > 0)
+        dialog_line(d, "%zu more %s: an agent has %s open.", c->running,
+                    c->running == 1 ? "stays" : "stay", c->running == 1 ? "it" : "them");
+    if (c->unsupported > 0)
+        dialog_line(d, "%zu more %s: they cannot be deleted.", c->unsupported,
+                    c->unsupported == 1 ? "stays" : "stay");
+    if (c->partly > 1)
+        dialog_line(d, "Part of %s stays; of one of them:", change_text_count(c->partly).text);
+    if (c->partly > 0)
+        dialog_line(d, "%c%s.", toupper((unsigned char)c->stays[0]), c->stays + 1);
+}
+
+/* Filled when the question is asked, and again when the exact numbers have come. */
+static void fill_trash_dialog(struct model *m)
+{
+    const struct pending_change *c = &m->pending_change;
+    struct dialog *d = &m->dialog;
+    size_t at = d->at, n = c->refs->n, hidden = hidden_by_query(m);
+    char size[SIZE_TEXT], title[DIALOG_TEXT];
+
+    size_text(c->bytes, size);
+    snprintf(title, sizeof title, "Move %s, %s, to the trash?", change_text_count(n).text, size);
+    dialog_begin(d, title, trash_answer);
+    if (n == 1)
+        dialog_line(d, "%s", change_text_title(m, c->titles->name[0]).text);
+    if (hidden > 0)
+        dialog_line(d, "%zu of them %s hidden by the filter.", hidden, hidden == 1 ? "is" : "are");
+    lines_about_others(d, c);
+    dialog_line(d, "%s in the trash until you empty it; undo brings %s back.",
+                n == 1 ? "It stays" : "They stay", n == 1 ? "it" : "them");
+    dialog_offer(d, CHOICE_CANCEL, "cancel");
+    if (c->unsure > 0) {
+        dialog_line(d, "Cannot tell whether an agent is still writing to %s.",
+                    n == 1 ? "it" : change_text_count(c->unsure).text);
+        dialog_line(d, "Quit the agent first, or what it writes from now on may be lost.");
+        dialog_want_yes(d);
+        return;
+    }
+    dialog_offer(d, CHOICE_DO, "move %s to the trash", change_text_count(n).text);
+    d->at = at < d->choices ? at : 0;
+}
+
+static void begin_trash(struct model *m)
+{
+    struct pending_change *c = &m->pending_change;
+    struct ref_list *refs = ref_list_copy(c->refs);
+
+    if (!refs) {
+        fail_pending_change(m);
+        return;
+    }
+    struct effect *e = effect_add(&m->fx, EFFECT_ESTIMATE_DELETE, REQUESTER_LIST);
+
+    e->refs = refs;
+    c->estimating = e->generation;
+    m->dialog.at = 0;
+    fill_trash_dialog(m);
+    view_push(m, VIEW_DIALOG);
+}
+
+static void set_delete_estimate(struct model *m, const struct delete_estimate *w)
+{
+    struct pending_change *c = &m->pending_change;
+
+    c->estimating = 0;
+    if (w->n == c->refs->n) {
+        c->bytes = w->bytes;
+        c->unsure = w->unsure;
+        c->partly = w->partly;
+        c->stays = w->stays;
+        fill_trash_dialog(m);
+    }
+}
+
+/* ---- at a message ---- */
+
+/* The id of the message under the cursor, as text. (An id that is no UUID has no text here, and the system will say
+ * that it knows no such message.) */
+static bool message_meant(const struct model *m, char out[40])
+{
+    struct id128 id;
+    int64_t time_ms;
+
+    if (!transcript_view_message(m->viewer, &id, &time_ms))
+        return false;
+    snprintf(out, 40, "%08x-%04x-%04x-%04x-%012llx", (unsigned)(id.hi >> 32),
+             (unsigned)(id.hi >> 16 & 0xffff), (unsigned)(id.hi & 0xffff), (unsigned)(id.lo >> 48),
+             (unsigned long long)(id.lo & 0xffffffffffffu));
+    return true;
+}
+
+/* What the effect names is the message, not the titles. */
+static bool name_message(struct model *m)
+{
+    struct pending_change *c = &m->pending_change;
+    const char *text = c->message;
+
+    name_list_free(c->titles);
+    c->titles = name_list_new();
+    if (c->titles && name_list_add(c->titles, slice_of(text)))
+        return true;
+    fail_pending_change(m);
+    return false;
+}
+
+static const char *fork_as(struct model *m, struct slice title)
+{
+    if (name_message(m))
+        submit_change(m, CHANGE_FORK, is_blank_text(title) ? (struct slice){ 0 } : title);
+    return NULL;
+}
+
+static void fork_answer(struct model *m, enum dialog_choice choice)
+{
+    if (choice == CHOICE_DO)
+        fork_as(m, SLICE(""));
+    else
+        pending_change_clear(m);
+}
+
+/* Where a copy has no title one is not asked for. */
+static void ask_fork(struct model *m, bool here, const char *why)
+{
+    struct dialog *d = &m->dialog;
+
+    dialog_begin(d, here ? "Fork up to here?" : "Fork this session?", fork_answer);
+    dialog_line(d, "The original session is not changed.");
+    dialog_line(d, "The fork gets no title: %s.", why);
+    dialog_offer(d, CHOICE_CANCEL, "cancel");
+    dialog_offer(d, CHOICE_DO, "fork");
+    view_push(m, VIEW_DIALOG);
+}
+
+static void begin_fork(struct model *m, bool here)
+{
+    const struct pending_change *c = &m->pending_change;
+    const struct store *st = c->refs->n ? c->refs->ref[0].store : NULL;
+    const char *nameless = st ? unsupported_reason(st->ops, CAN_NAME_FORK) : NULL;
+    char title[LINE_EDITOR_MAX];
+
+    if (c->refs->n > 1) {
+        toast_note(&m->toast, m->now_ms, "only one session can be forked at a time: %zu are marked",
+                   c->refs->n);
+        pending_change_clear(m);
+        return;
+    }
+    if (nameless) {
+        ask_fork(m, here, nameless);
+        return;
+    }
+    int n = snprintf(title, sizeof title, "%.*s (fork)", SLICE_ARG(c->titles->name[0]));
+
+    if (n < 0 || n >= (int)sizeof title)
+        n = 0;
+    prompt_open(m, here ? "title of the fork up to here " : "title of the fork ",
+                (struct slice){ title, (size_t)n }, fork_as);
+}
+
+static void resume_at_answer(struct model *m, enum dialog_choice choice)
+{
+    if (choice != CHOICE_DO)
+        pending_change_clear(m);
+    else if (name_message(m))
+        submit_change(m, CHANGE_RESUME_AT, (struct slice){ 0 });
+}
+
+static void begin_resume_at(struct model *m)
+{
+    struct dialog *d = &m->dialog;
+
+    dialog_begin(d, "Resume after this message?", resume_at_answer);
+    dialog_line(d, "The session continues after this message, in the same file.");
+    dialog_line(d, "The messages after it are kept as another branch.");
+    dialog_offer(d, CHOICE_CANCEL, "cancel");
+    dialog_offer(d, CHOICE_DO, "resume here");
+    view_push(m, VIEW_DIALOG);
+}
+
+static void begin_at_message(struct model *m, enum action a)
+{
+    if (!message_meant(m, m->pending_change.message)) {
+        toast_note(&m->toast, m->now_ms, "%s: no message here", action_title(a));
+        pending_change_clear(m);
+        return;
+    }
+    if (a == ACT_FORK_AT)
+        begin_fork(m, true);
+    else
+        begin_resume_at(m);
+}
+
+/* ---- the ways in ---- */
+
+void pending_change_begin(struct model *m, enum action a)
+{
+    if (m->pending_change.under_way == CHANGES_MAX) {
+        toast_note(&m->toast, m->now_ms, "%zu changes are still running: please wait",
+                   m->pending_change.under_way);
+        return;
+    }
+    if (a == ACT_UNDO || a == ACT_REDO) {
+        undo_flow_begin(m, a == ACT_UNDO ? CHANGE_UNDO : CHANGE_REDO);
+        return;
+    }
+    if (!collect_selection(m, a))
+        return;
+    switch (a) {
+    case ACT_RENAME: begin_rename(m); break;
+    case ACT_TAG: begin_tag(m); break;
+    case ACT_TRASH: begin_trash(m); break;
+    case ACT_FORK: begin_fork(m, false); break;
+    case ACT_FORK_AT:
+    case ACT_RESUME_AT: begin_at_message(m, a); break;
+    case ACT_ARCHIVE:
+        submit_change(m, m->pending_change.all_archived ? CHANGE_UNARCHIVE : CHANGE_ARCHIVE,
+                      (struct slice){ 0 });
+        break;
+    default: pending_change_clear(m); break;
+    }
+}
+
+/* ---- what came of it ---- */
+
+bool pending_change_msg(struct model *m, const struct msg *msg)
+{
+    struct pending_change *c = &m->pending_change;
+    bool weighed = c->estimating != 0 && msg->generation == c->estimating;
+
+    switch (msg->kind) {
+    case MSG_REWIND_DONE:
+        undoing_rewound(m, &msg->u.rewind_summary);
+        return false; /* it is the rewind view's */
+    case MSG_CHANGED:
+        pending_change_finish(m, msg->u.changed);
+        change_result_free(msg->u.changed);
+        return true;
+    case MSG_DELETE_ESTIMATE:
+        if (weighed)
+            set_delete_estimate(m, &msg->u.usage);
+        return true;
+    case MSG_FAILED:
+        if (c->under_way > 0 && msg->generation == c->newest) {
+            c->under_way--;
+            toast_error(&m->toast, &msg->u.error);
+            return true;
+        }
+        return weighed; /* the question stands with the numbers it has */
+    default: return false;
+    }
+}

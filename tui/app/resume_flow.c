@@ -1,0 +1,335 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/app/state.h"
+#include "tui/text/path.h"
+
+/* From Enter to the agent:
+ *
+ *     Enter -> (wait until the row is read) -> (it is running: ask) -> EFFECT_RESUME_DIRS -> MSG_RESUME_DIRS
+ *           -> (its directory is gone: ask) -> EFFECT_RESUME
+ *
+ * To print: EFFECT_RESUME_DIRS for all that are meant -> MSG_RESUME_DIRS -> EFFECT_PRINT. A session that cannot be resumed is said
+ * on the screen, which is not left.
+ *
+ * Nothing is written on the way. */
+
+void resume_flow_cancel(struct model *m)
+{
+    resume_dirs_free(m->resume_flow.place);
+    m->resume_flow = (struct resume_flow){ .entry = ENTRY_NONE };
+}
+
+void model_quit(struct model *m)
+{
+    enum { CANCELLED = 130 };
+
+    /* In the picker leaving is choosing nothing; in a rewind it is the end of the work. */
+    effect_add(&m->fx, EFFECT_QUIT, REQUESTER_LIST)->code = m->rewind_only ? 0 : CANCELLED;
+    m->leaving = true;
+}
+
+static bool in_list(const struct model *m)
+{
+    return view_base(m) == VIEW_LIST;
+}
+
+static bool is_marked(const struct list *l, uint32_t entry)
+{
+    return entry < l->marked_cap && l->marked[entry];
+}
+
+/* The session that is meant: the one being read, the only one marked, or the selected one. */
+static uint32_t session_to_resume(const struct model *m)
+{
+    const struct list *l = &m->list;
+
+    if (!in_list(m))
+        return selection_entry(m);
+    for (uint32_t i = 0; l->marks == 1 && i < l->marked_cap; i++)
+        if (l->marked[i])
+            return i;
+    return l->selected;
+}
+
+static const struct session_row *row_of(const struct model *m, uint32_t entry)
+{
+    return entry == ENTRY_NONE ? NULL : m->list.sessions.entry[entry].row;
+}
+
+static bool choose_row(struct model *m, const struct session_row *row)
+{
+    free(m->chosen);
+    m->chosen = malloc(sizeof(struct session_row *));
+    if (m->chosen)
+        m->chosen[0] = row;
+    return m->chosen != NULL;
+}
+
+static void fail_resume(struct model *m)
+{
+    toast_no_memory(&m->toast);
+    resume_flow_cancel(m);
+}
+
+/* The last step: this is what the loop leaves the screen for. */
+static void leave_with_choice(struct model *m, const char *dir)
+{
+    const struct session_row *row = row_of(m, m->resume_flow.entry);
+    struct buf text = { 0 };
+
+    if (buf_add(&text, slice_of(dir)) || !buf_cstr(&text) || !choose_row(m, row)) {
+        buf_fini(&text);
+        fail_resume(m);
+        return;
+    }
+    struct effect *e = effect_add(&m->fx, EFFECT_RESUME, REQUESTER_LIST);
+
+    e->rows = m->chosen;
+    e->row_count = 1;
+    e->text = text;
+    m->leaving = true;
+}
+
+static void request_resume_dirs(struct model *m)
+{
+    const struct session_entry *entry = &m->list.sessions.entry[m->resume_flow.entry];
+    struct ref_list *refs = ref_list_one(&entry->ref, (struct slice){ 0 });
+    struct buf text = { 0 };
+
+    if (!refs || buf_add(&text, entry->row->cwd)) {
+        ref_list_free(refs);
+        fail_resume(m);
+        return;
+    }
+    struct effect *e = effect_add(&m->fx, EFFECT_RESUME_DIRS, REQUESTER_LIST);
+
+    e->refs = refs;
+    e->text = text;
+    m->resume_flow.question = e->generation;
+}
+
+static void confirm_live(struct model *m, const struct session_row *row)
+{
+    struct dialog *d = &m->dialog;
+
+    dialog_begin(d, "This session is running", resume_flow_answer);
+    if (row->live_pid > 0)
+        dialog_line(d, "Process %d has it open. Two agents in one session", row->live_pid);
+    else
+        dialog_line(d, "An agent has it open. Two agents in one session");
+    dialog_line(d, "overwrite each other's conversation.");
+    dialog_offer(d, CHOICE_CANCEL, "cancel");
+    dialog_offer(d, CHOICE_ANYWAY, "resume it anyway");
+    view_push(m, VIEW_DIALOG);
+}
+
+static void offer_directories(struct model *m, enum dialog_choice choice, const char *what,
+                              const char *dir)
+{
+    char out[256];
+    struct slice path = path_short(slice_of(dir), m->settings->home, out, sizeof out);
+
+    dialog_offer(&m->dialog, choice, "%s %.*s", what, SLICE_ARG(path));
+}
+
+static void confirm_directory(struct model *m, const struct resume_dirs *p)
+{
+    struct dialog *d = &m->dialog;
+
+    dialog_begin(d, "The session's directory no longer exists", resume_flow_answer);
+    dialog_line(d, "%s",
+                p->session_dir ? p->session_dir : "The session does not record its directory.");
+    dialog_line(d, "Where should the session be resumed?");
+    dialog_offer(d, CHOICE_CANCEL, "cancel");
+    if (p->main_worktree)
+        offer_directories(m, CHOICE_MAIN_WORKTREE, "in its repository:", p->main_worktree);
+    if (p->present_dir)
+        offer_directories(m, CHOICE_PRESENT_DIR, "here:", p->present_dir);
+    view_push(m, VIEW_DIALOG);
+}
+
+static void resume_one(struct model *m)
+{
+    const struct session_row *row = row_of(m, m->resume_flow.entry);
+
+    m->resume_flow.waits_for_row = false;
+    if ((row->flags & SESSION_LIVE) && !m->resume_flow.knows_live)
+        confirm_live(m, row);
+    else
+        request_resume_dirs(m);
+}
+
+/* The marked sessions in the list's order; those that could not be read are left out. */
+static size_t collect_marked(struct model *m)
+{
+    const struct list *l = &m->list;
+    size_t n = 0;
+
+    free(m->chosen);
+    m->chosen = calloc(l->marks + 1, sizeof *m->chosen);
+    for (size_t i = 0; m->chosen && i < l->order.n && n < l->marks; i++) {
+        uint32_t entry = l->order.entry[i];
+
+        if (is_marked(l, entry) && row_of(m, entry))
+            m->chosen[n++] = row_of(m, entry);
+    }
+    return n;
+}
+
+static bool prints_marked(const struct model *m)
+{
+    return m->resume_flow.action == ACT_PRINT && in_list(m) && m->list.marks > 0;
+}
+
+/* Whether the rows that are acted on have been read, or never will be. */
+static bool rows_are_there(const struct model *m)
+{
+    const struct list *l = &m->list;
+
+    if (!prints_marked(m))
+        return row_of(m, m->resume_flow.entry) != NULL;
+    for (uint32_t i = 0; !list_settled(l) && i < l->marked_cap && i < l->sessions.n; i++)
+        if (l->marked[i] && session_table_is_listed(&l->sessions, i) && !row_of(m, i))
+            return false;
+    return true;
+}
+
+static void print_rows(struct model *m)
+{
+    size_t n =
+        prints_marked(m) ? collect_marked(m) : choose_row(m, row_of(m, m->resume_flow.entry));
+
+    if (!m->chosen) {
+        fail_resume(m);
+        return;
+    }
+    if (n == 0) {
+        toast_error_text(&m->toast, SLICE("none of the marked sessions can be read"));
+        resume_flow_cancel(m);
+        return;
+    }
+    struct effect *e = effect_add(&m->fx, EFFECT_PRINT, REQUESTER_LIST);
+
+    e->rows = m->chosen;
+    e->row_count = n;
+    m->leaving = true;
+}
+
+static bool add_ref(struct ref_list *refs, const struct session_row *row, uint32_t entry)
+{
+    return !row || ref_list_add(refs, &row->ref, entry);
+}
+
+/* The sessions to be printed, before the screen is left for them. */
+static void ask_commands(struct model *m)
+{
+    const struct list *l = &m->list;
+    struct ref_list *refs = ref_list_new();
+    bool ok = refs;
+
+    if (!prints_marked(m)) {
+        ok = ok && add_ref(refs, row_of(m, m->resume_flow.entry), m->resume_flow.entry);
+    } else {
+        for (size_t i = 0; ok && i < l->order.n; i++)
+            if (is_marked(l, l->order.entry[i]))
+                ok = add_ref(refs, row_of(m, l->order.entry[i]), l->order.entry[i]);
+    }
+    if (!ok) {
+        ref_list_free(refs);
+        fail_resume(m);
+        return;
+    }
+    struct effect *e = effect_add(&m->fx, EFFECT_RESUME_DIRS, REQUESTER_LIST);
+
+    e->refs = refs;
+    e->prints = true;
+    m->resume_flow.question = e->generation;
+}
+
+static void act_on_row(struct model *m)
+{
+    m->resume_flow.waits_for_row = false;
+    if (m->resume_flow.action == ACT_PRINT)
+        ask_commands(m);
+    else
+        resume_one(m);
+}
+
+void resume_flow_begin(struct model *m, enum action a)
+{
+    const struct list *l = &m->list;
+
+    resume_flow_cancel(m);
+    m->resume_flow.action = m->settings->print ? ACT_PRINT : a;
+    if (in_list(m) && l->marks > 1 && m->resume_flow.action == ACT_RESUME) {
+        toast_note(&m->toast, m->now_ms,
+                   "only one session can be resumed at a time: %zu are marked", l->marks);
+        return;
+    }
+    if (m->settings->demo) {
+        toast_note(&m->toast, m->now_ms, "demo sessions cannot be resumed: no agent knows them");
+        resume_flow_cancel(m);
+        return;
+    }
+    m->resume_flow.entry = session_to_resume(m);
+    if (rows_are_there(m))
+        act_on_row(m);
+    else
+        m->resume_flow.waits_for_row = !list_settled(l) || m->resume_flow.entry != ENTRY_NONE;
+}
+
+void resume_flow_retry(struct model *m)
+{
+    if (!m->resume_flow.waits_for_row)
+        return;
+    if (m->resume_flow.entry == ENTRY_NONE && list_settled(&m->list)) {
+        m->resume_flow.entry = session_to_resume(m);
+        if (m->resume_flow.entry == ENTRY_NONE)
+            resume_flow_cancel(m);
+    }
+    if (rows_are_there(m))
+        act_on_row(m);
+}
+
+bool resume_flow_msg(struct model *m, const struct msg *msg)
+{
+    bool mine = m->resume_flow.question != 0 && msg->generation == m->resume_flow.question;
+
+    if (msg->kind == MSG_FAILED && mine) {
+        toast_error(&m->toast, &msg->u.error);
+        resume_flow_cancel(m);
+        return true;
+    }
+    if (msg->kind != MSG_RESUME_DIRS)
+        return false;
+    if (!mine) {
+        resume_dirs_free(msg->u.place);
+        return true;
+    }
+    m->resume_flow.place = msg->u.place;
+    m->resume_flow.question = 0;
+    if (m->resume_flow.action == ACT_PRINT)
+        print_rows(m);
+    else if (!m->resume_flow.place->missing && m->resume_flow.place->session_dir)
+        leave_with_choice(m, m->resume_flow.place->session_dir);
+    else
+        confirm_directory(m, m->resume_flow.place);
+    return true;
+}
+
+void resume_flow_answer(struct model *m, enum dialog_choice choice)
+{
+    if (m->resume_flow.entry == ENTRY_NONE) /* forgotten meanwhile */
+        return;
+    switch (choice) {
+    case CHOICE_CANCEL: resume_flow_cancel(m); return;
+    case CHOICE_ANYWAY:
+        m->resume_flow.knows_live = true;
+        resume_one(m);
+        return;
+    case CHOICE_MAIN_WORKTREE: leave_with_choice(m, m->resume_flow.place->main_worktree); return;
+    case CHOICE_PRESENT_DIR: leave_with_choice(m, m->resume_flow.place->present_dir); return;
+    case CHOICE_DO: return; /* not offered here */
+    }
+}

@@ -1,0 +1,198 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/app/state.h"
+
+/* From u to an undone change:
+ *
+ *     u -> EFFECT_CHANGE (what of this run needs no question) -> MSG_CHANGED: done -> toast
+ *                                                             -> it asks -> dialog, one more for each file that
+ *                                                                changed since -> EFFECT_CHANGE (with its id) -> ...
+ *
+ * In the rewind view the same with EFFECT_UNDO_REWIND and MSG_REWIND_DONE.
+ *
+ * A rewind rewrites files of a project: one that was made by another instance, from another directory or before this
+ * run is never undone by one key. */
+
+enum { SHOWN_BYTES = 200 }; /* of a path in a line of ours */
+
+void undo_flow_fini(struct undo_flow *u)
+{
+    name_list_free(u->edited);
+    name_list_free(u->taken);
+    name_list_free(u->made);
+    *u = (struct undo_flow){ .at = 0 };
+}
+
+static void clear_question(struct undo_flow *u)
+{
+    name_list_free(u->edited);
+    name_list_free(u->taken);
+    u->edited = u->taken = NULL;
+}
+
+void undo_flow_note_rewind(struct model *m, const char *record)
+{
+    struct undo_flow *u = &m->undo_flow;
+
+    if (!record[0])
+        return;
+    if (!u->made)
+        u->made = name_list_new();
+    /* without memory it is asked about */
+    if (u->made && !name_list_add(u->made, slice_of(record)))
+        toast_no_memory(&m->toast);
+}
+
+static struct name_list *copy_of(const struct name_list *from)
+{
+    struct name_list *list = name_list_new();
+
+    for (size_t i = 0; from && i < from->n && list; i++)
+        if (!name_list_add(list, from->name[i])) {
+            name_list_free(list);
+            list = NULL;
+        }
+    return list;
+}
+
+static void fail_undo(struct model *m)
+{
+    clear_question(&m->undo_flow);
+    toast_no_memory(&m->toast);
+}
+
+void undo_flow_begin(struct model *m, enum change_request request)
+{
+    struct name_list *made = copy_of(m->undo_flow.made);
+
+    if (made)
+        pending_change_request_undo(m, request, made, (struct slice){ 0 });
+    else
+        fail_undo(m);
+}
+
+static void submit_undo(struct model *m)
+{
+    struct undo_flow *u = &m->undo_flow;
+    struct name_list *taken = u->taken;
+
+    u->taken = NULL;
+    if (u->in_view)
+        rewind_view_take_back(m->rewind, taken, &m->fx);
+    else
+        pending_change_request_undo(m, u->request, taken, slice_of(u->id));
+    clear_question(u);
+}
+
+static void confirm_file(struct model *m);
+
+static void file_answer(struct model *m, enum dialog_choice choice)
+{
+    struct undo_flow *u = &m->undo_flow;
+
+    if (choice == CHOICE_DO && !name_list_add(u->taken, u->edited->name[u->at])) {
+        fail_undo(m);
+        return;
+    }
+    u->at = choice == CHOICE_ANYWAY ? u->edited->n : u->at + 1;
+    confirm_file(m);
+}
+
+static void confirm_file(struct model *m)
+{
+    struct undo_flow *u = &m->undo_flow;
+    struct dialog *d = &m->dialog;
+
+    if (u->at >= u->edited->n) {
+        submit_undo(m);
+        return;
+    }
+    struct slice path = u->edited->name[u->at];
+    size_t more = u->edited->n - u->at - 1, cut = path.n > SHOWN_BYTES ? path.n - SHOWN_BYTES : 0;
+
+    dialog_begin(d, "This file changed since. Undo it too?", file_answer);
+    dialog_line(d, "%s%.*s", cut ? "..." : "", (int)(path.n - cut), path.p + cut);
+    dialog_line(d, "Its present content is kept in the undo record.");
+    dialog_offer(d, CHOICE_CANCEL, "skip this file");
+    dialog_offer(d, CHOICE_DO, "undo it");
+    if (more > 0)
+        dialog_offer(d, CHOICE_ANYWAY, "skip this and %zu more", more);
+    view_push(m, VIEW_DIALOG);
+}
+
+static void first_answer(struct model *m, enum dialog_choice choice)
+{
+    if (choice == CHOICE_DO)
+        confirm_file(m);
+    else
+        clear_question(&m->undo_flow);
+}
+
+/* False: it cannot be asked, and that was said. */
+static bool begin_question(struct model *m, const struct name_list *edited)
+{
+    struct undo_flow *u = &m->undo_flow;
+
+    clear_question(u);
+    if (view_top(m) == VIEW_DIALOG || view_top(m) == VIEW_PROMPT) {
+        toast_note(&m->toast, m->now_ms, "nothing undone: another question is open");
+        return false;
+    }
+    u->at = 0;
+    u->edited = copy_of(edited);
+    u->taken = name_list_new();
+    if (!u->edited || !u->taken)
+        fail_undo(m);
+    return u->edited != NULL;
+}
+
+static void say_edited(struct dialog *d, const struct undo_flow *u)
+{
+    if (u->edited->n > 0)
+        dialog_line(d, "%zu file%s changed since; you are asked about each.", u->edited->n,
+                    u->edited->n == 1 ? "" : "s");
+}
+
+static void ask_edited(struct model *m, const struct name_list *edited)
+{
+    struct dialog *d = &m->dialog;
+
+    if (!begin_question(m, edited))
+        return;
+    m->undo_flow.in_view = true;
+    dialog_begin(d, "Files changed since. Continue?", first_answer);
+    say_edited(d, &m->undo_flow);
+    dialog_offer(d, CHOICE_CANCEL, "cancel");
+    dialog_offer(d, CHOICE_DO, "continue");
+    view_push(m, VIEW_DIALOG);
+}
+
+void undoing_rewound(struct model *m, const struct rewind_summary *r)
+{
+    undo_flow_note_rewind(m, r->record);
+    if (r->edited)
+        ask_edited(m, r->edited);
+    name_list_free(r->edited);
+}
+
+void undo_flow_confirm(struct model *m, const struct change_result *c)
+{
+    struct undo_flow *u = &m->undo_flow;
+    struct dialog *d = &m->dialog;
+    struct slice text = buf_slice(&c->text);
+
+    if (!begin_question(m, &c->edited))
+        return;
+    u->in_view = false;
+    u->request = c->request;
+    snprintf(u->id, sizeof u->id, "%s", c->id);
+    dialog_begin(d, c->request == CHANGE_UNDO ? "Undo this?" : "Redo this?", first_answer);
+    dialog_line(d, "%.*s", (int)(text.n < 250 ? text.n : 250), text.p);
+    if (c->where[0])
+        dialog_line(d, "in %s", c->where);
+    say_edited(d, u);
+    dialog_offer(d, CHOICE_CANCEL, "cancel");
+    dialog_offer(d, CHOICE_DO, c->request == CHANGE_UNDO ? "undo it" : "redo it");
+    view_push(m, VIEW_DIALOG);
+}

@@ -1,0 +1,215 @@
+#include "tui/config/config.h"
+
+#include <fcntl.h>
+#include <ini.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lite/io/file.h"
+
+enum { FILE_MAX = 256 * 1024 };
+
+/* How the settings are spelled: a word of the list is the place in its enum. */
+struct choice {
+    const char *name, *words; /* parted by | */
+    size_t at;                /* an int-sized enum in struct settings */
+    bool flag;                /* a bool there instead; the words are its values */
+};
+
+/* clang-format off */
+#define AT(member) offsetof(struct settings, member)
+static const struct choice choices[] = {
+    { "keys",    "default|vim",               AT(keys),     false },
+    { "density", "auto|one-line|two-lines",   AT(density),  false },
+    { "preview", "auto|on|off",               AT(preview),  false },
+    { "scope",   "worktrees|here|all",        AT(scope),    false },
+    { "sort",    "recent|created|size|title", AT(sort),     false },
+    { "colors",  "auto|none|16|256",          AT(colours),  false },
+    { "ascii",   "no|yes",                    AT(ascii),    true },
+    { "mouse",   "yes|no",                    AT(no_mouse), true },
+};
+/* clang-format on */
+
+static const struct config_resume default_resume[] = {
+    { "claude", "claude --resume {id}" },
+    { "goat", "goat --resume {id}" },
+    { "gemini", "gemini --resume {id}" },
+    { "codex", "codex resume {id}" },
+};
+
+_Static_assert(sizeof(enum key_scheme) == sizeof(int), "choices are written as int");
+
+/* What ini_parse_stream is given, and what its handler needs. */
+struct reading {
+    struct config *config;
+    const char *path;
+    struct slice rest; /* of the file */
+    int line;          /* the one being read, from 1 */
+    bool no_memory;
+};
+
+static bool equals_word(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0;
+}
+
+static void add_problem(struct reading *r, const char *what, const char *word)
+{
+    struct err e = { 0 };
+    char place[sizeof e.path];
+
+    snprintf(place, sizeof place, "%s:%d", r->path, r->line);
+    err_set(&e, ERR_FORMAT, place, "read configuration: %s %s", what, word);
+    if (!r->config->problems)
+        r->config->problems = problem_list_new();
+    if (!r->config->problems || !problem_list_add(r->config->problems, NULL, &e))
+        r->no_memory = true;
+}
+
+/* The place of a word in "one|two|three"; -1: it is none of them. */
+static int word_index(const char *words, const char *word)
+{
+    size_t n = strlen(word);
+    int place = 0;
+
+    for (const char *w = words; w; place++) {
+        const char *bar = strchr(w, '|');
+        size_t len = bar ? (size_t)(bar - w) : strlen(w);
+
+        if (len == n && memcmp(w, word, n) == 0)
+            return place;
+        w = bar ? bar + 1 : NULL;
+    }
+    return -1;
+}
+
+static void set_choice(struct reading *r, const struct choice *c, const char *value)
+{
+    char *at = (char *)&r->config->settings + c->at;
+    int place = word_index(c->words, value);
+
+    if (place < 0)
+        add_problem(r, c->words, "was expected");
+    else if (c->flag)
+        *(bool *)(void *)at = place == 1;
+    else
+        *(int *)(void *)at = place;
+}
+
+static void set_setting(struct reading *r, const char *name, const char *value)
+{
+    for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
+        if (equals_word(choices[i].name, name)) {
+            set_choice(r, &choices[i], value);
+            return;
+        }
+    add_problem(r, "unknown key", name);
+}
+
+static void set_style(struct reading *r, const char *name, const char *value)
+{
+    enum style style = theme_find_style(slice_of(name));
+
+    if (style == STYLE_COUNT)
+        add_problem(r, "unknown style", name);
+    else if (!theme_parse_style(slice_of(value), &r->config->theme.look[style]))
+        add_problem(r, "not a look:", value);
+}
+
+static void set_resume(struct reading *r, const char *system, const char *command)
+{
+    struct config *c = r->config;
+    size_t i = 0;
+
+    while (i < c->resumes && !equals_word(c->resume[i].system, system))
+        i++;
+    if (i == CONFIG_SYSTEMS_MAX) {
+        add_problem(r, "too many systems:", system);
+        return;
+    }
+    const char *name = arena_copy(&c->arena, slice_of(system)).p;
+    const char *line = arena_copy(&c->arena, slice_of(command)).p;
+
+    if (!name || !line) {
+        r->no_memory = true;
+        return;
+    }
+    c->resume[i] = (struct config_resume){ name, line };
+    c->resumes += i == c->resumes;
+}
+
+static int handle_setting(void *user, const char *section, const char *name, const char *value)
+{
+    struct reading *r = user;
+
+    if (section[0] == '\0' || equals_word(section, "screen"))
+        set_setting(r, name, value);
+    else if (equals_word(section, "colors"))
+        set_style(r, name, value);
+    else if (equals_word(name, "resume") && value[0])
+        set_resume(r, section, value);
+    else
+        add_problem(r, "unknown key", name);
+    return 1;
+}
+
+/* Hands inih one line a call, as fgets does, and counts: its handler is not told the line. A line longer than
+ * inih's buffer would come out as two, so it is named and left out. */
+static char *next_line(char *out, int cap, void *user)
+{
+    struct reading *r = user;
+    struct slice line;
+    bool torn;
+
+    while (slice_line(&r->rest, &line, &torn)) {
+        r->line++;
+        if (line.n + 2 <= (size_t)cap) {
+            memcpy(out, line.p, line.n);
+            memcpy(out + line.n, "\n", 2);
+            return out;
+        }
+        add_problem(r, "this line is", "too long");
+    }
+    return NULL;
+}
+
+void config_init(struct config *c)
+{
+    *c = (struct config){ 0 };
+    theme_default(&c->theme);
+    memcpy(c->resume, default_resume, sizeof default_resume);
+    c->resumes = sizeof default_resume / sizeof default_resume[0];
+}
+
+enum err_code config_read(struct config *c, const char *path, struct err *e)
+{
+    struct buf text = { 0 };
+    enum err_code rc = file_read_all(AT_FDCWD, path, FILE_FOLLOW, FILE_MAX, &text, e);
+
+    if (rc)
+        return err_wrap(e, rc, "read configuration");
+    struct reading r = { .config = c, .path = path, .rest = buf_slice(&text) };
+    int bad_line = ini_parse_stream(next_line, &r, handle_setting, &r);
+
+    if (bad_line > 0) {
+        r.line = bad_line;
+        add_problem(&r, "neither a [section] nor", "name = value");
+    }
+    buf_fini(&text);
+    return r.no_memory || bad_line < 0 ? err_nomem(e) : ERR_OK;
+}
+
+void config_fini(struct config *c)
+{
+    problem_list_free(c->problems);
+    arena_fini(&c->arena);
+    *c = (struct config){ 0 };
+}
+
+const char *config_resume_command(const struct config *c, const char *system)
+{
+    for (size_t i = 0; i < c->resumes; i++)
+        if (equals_word(c->resume[i].system, system))
+            return c->resume[i].command;
+    return NULL;
+}

@@ -1,0 +1,172 @@
+#include "tui/config/resume_command.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/api/store.h"
+#include "tui/config/shell.h"
+
+enum err_code resume_make(const struct config *c, const struct session_ref *ref, const char *dir,
+                          struct arena *a, struct resume *out, struct err *e)
+{
+    const struct store_ops *ops = ref->store->ops;
+    const char *agent = ops->agent ? ops->agent(ref->store, ref) : ops->name;
+    const char *system = agent ? agent : ops->name;
+    const char *line = config_resume_command(c, system);
+    const struct shell_value values[] = {
+        { "id", ops->agent_id ? ops->agent_id(ref->id) : ref->id },
+        { "cwd", slice_of(dir) },
+        { "path", ref->path },
+    };
+
+    if (!line)
+        return err_set(e, ERR_UNSUPPORTED, system,
+                       "resume: no command is configured; set `resume = ...` under [%s] in the "
+                       "configuration",
+                       system);
+    enum err_code rc =
+        shell_split(slice_of(line), values, sizeof values / sizeof values[0], a, &out->argv, e);
+
+    if (rc)
+        return err_wrap(e, rc, "resume command of %s", system);
+    out->dir = dir;
+    out->variable = out->value = NULL;
+    return ops->agent_variable ? ops->agent_variable(ref->store, &out->variable, &out->value, e)
+                               : ERR_OK;
+}
+
+enum err_code resume_add(struct resume *r, char *const *words, size_t n, struct arena *a,
+                         struct err *e)
+{
+    size_t own = 0;
+
+    while (r->argv[own])
+        own++;
+    char **argv = arena_alloc(a, (own + n + 1) * sizeof *argv);
+
+    if (!argv)
+        return err_nomem(e);
+    memcpy(argv, r->argv, own * sizeof *argv);
+    for (size_t i = 0; i < n; i++)
+        argv[own + i] = words[i];
+    argv[own + n] = NULL;
+    r->argv = argv;
+    return ERR_OK;
+}
+
+static enum err_code no_program(const struct resume *r, const char *system, struct err *e)
+{
+    return err_set(e, ERR_IO, r->argv[0],
+                   "resume: the program is not installed; set `resume = ...` under [%s] in the "
+                   "configuration",
+                   system);
+}
+
+static bool is_program(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+static bool is_found(const struct resume *r, const char *path)
+{
+    const char *name = r->argv[0];
+    bool found = false;
+
+    if (strchr(name, '/'))
+        path = r->dir;
+    while (!found) {
+        size_t n = strcspn(path, name[0] == '/' || strchr(name, '/') ? "" : ":");
+        struct buf full = { 0 };
+
+        if (name[0] == '/' ? buf_addf(&full, "%s", name)
+                           : buf_addf(&full, "%.*s/%s", n ? (int)n : 1, n ? path : ".", name))
+            found = true; /* without memory it is tried */
+        else
+            found = buf_cstr(&full) && is_program(full.p);
+        buf_fini(&full);
+        if (!path[n])
+            break;
+        path += n + 1;
+    }
+    return found;
+}
+
+enum err_code resume_check(const struct resume *r, const char *path, const char *system,
+                           struct err *e)
+{
+    return is_found(r, path ? path : "/usr/bin:/bin") ? ERR_OK : no_program(r, system, e);
+}
+
+/* Behind "cd DIR &&". */
+static enum err_code add_variable(const struct resume *r, struct buf *out)
+{
+    if (!r->variable)
+        return ERR_OK;
+    if (!r->value)
+        return buf_addf(out, " env -u %s", r->variable);
+    enum err_code rc = buf_addf(out, " %s=", r->variable);
+
+    return rc ? rc : shell_quote(out, slice_of(r->value));
+}
+
+enum err_code resume_line(const struct resume *r, struct buf *out)
+{
+    enum err_code rc = buf_add(out, SLICE("cd "));
+
+    if (rc == ERR_OK)
+        rc = shell_quote(out, slice_of(r->dir));
+    if (rc == ERR_OK)
+        rc = buf_add(out, SLICE(" &&"));
+    if (rc == ERR_OK)
+        rc = add_variable(r, out);
+    for (char **word = r->argv; rc == ERR_OK && *word; word++) {
+        rc = buf_add_byte(out, ' ');
+        if (rc == ERR_OK)
+            rc = shell_quote(out, (struct slice){ *word, strlen(*word) });
+    }
+    return rc;
+}
+
+enum err_code resume_exec(const struct resume *r, const char *system, struct err *e)
+{
+    sigset_t none;
+
+    if (chdir(r->dir) != 0) {
+        err_sys(e, r->dir, "resume: enter the session's directory");
+        return ERR_IO;
+    }
+    /* What we ignore or block would stay so in the program. */
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
+    if (r->variable && (r->value ? setenv(r->variable, r->value, 1) : unsetenv(r->variable)) != 0) {
+        err_sys(e, r->argv[0], "resume: set the environment");
+        return ERR_IO;
+    }
+    execvp(r->argv[0], r->argv);
+    if (errno == ENOENT)
+        return no_program(r, system, e);
+    err_sys(e, r->argv[0], "resume: start the program");
+    return ERR_IO;
+}
+
+void resume_json_env(const struct resume *r, struct jsonout *j)
+{
+    if (!r->variable)
+        return;
+    jsonout_key(j, "env");
+    jsonout_open(j, '{');
+    jsonout_key(j, r->variable);
+    if (r->value)
+        jsonout_text(j, slice_of(r->value));
+    else
+        jsonout_null(j);
+    jsonout_close(j, '}');
+}

@@ -1,0 +1,173 @@
+#include "tui/config/shell.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "tui/text/clean.h"
+
+static bool is_plain_word(struct slice word)
+{
+    static const char chars[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_@%+:,./-=";
+
+    if (word.n == 0 || word.p[0] == '=') /* zsh reads =word as a path */
+        return false;
+    for (size_t i = 0; i < word.n; i++)
+        if (!memchr(chars, word.p[i], sizeof chars - 1))
+            return false;
+    return true;
+}
+
+/* Is it text that a terminal shows as it is? */
+static enum err_code is_clean(struct slice word, bool *clean)
+{
+    struct buf shown = { 0 };
+    enum err_code rc = clean_add(&shown, word);
+
+    *clean = rc == ERR_OK && slice_eq(word, buf_slice(&shown));
+    buf_fini(&shown);
+    return rc;
+}
+
+static enum err_code quote_escaped(struct buf *out, struct slice word)
+{
+    enum err_code rc = buf_add(out, SLICE("$'"));
+
+    for (size_t i = 0; rc == ERR_OK && i < word.n; i++) {
+        unsigned char c = (unsigned char)word.p[i];
+
+        if (c == '\'' || c == '\\' || c < ' ' || c >= 0x7f)
+            rc = buf_addf(out, "\\%03o", c);
+        else
+            rc = buf_add_byte(out, (char)c);
+    }
+    return rc ? rc : buf_add_byte(out, '\'');
+}
+
+static enum err_code quote_simple(struct buf *out, struct slice word)
+{
+    enum err_code rc = buf_add_byte(out, '\'');
+
+    for (size_t i = 0; rc == ERR_OK && i < word.n; i++)
+        rc = word.p[i] == '\'' ? buf_add(out, SLICE("'\\''")) : buf_add_byte(out, word.p[i]);
+    return rc ? rc : buf_add_byte(out, '\'');
+}
+
+enum err_code shell_quote(struct buf *out, struct slice word)
+{
+    size_t before = out->n;
+    bool clean = false;
+
+    if (is_plain_word(word))
+        return buf_add(out, word);
+    enum err_code rc = is_clean(word, &clean);
+
+    if (rc == ERR_OK)
+        rc = clean ? quote_simple(out, word) : quote_escaped(out, word);
+    if (rc)
+        out->n = before;
+    return rc;
+}
+
+/* Where the line is being read: outside of quotes, or inside which. */
+struct reader {
+    struct slice rest;
+    char quote; /* ' or " or 0 */
+    const struct shell_value *values;
+    size_t n;
+};
+
+static bool blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static char next_byte(struct reader *r)
+{
+    r->rest.n--;
+    return *r->rest.p++;
+}
+
+/* "{name}" at the front: its value, and it is read over. */
+static const struct slice *read_value(struct reader *r)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        size_t len = strlen(r->values[i].name);
+
+        if (r->rest.n >= len + 2 && r->rest.p[0] == '{' && r->rest.p[len + 1] == '}' &&
+            memcmp(r->rest.p + 1, r->values[i].name, len) == 0) {
+            r->rest.p += len + 2;
+            r->rest.n -= len + 2;
+            return &r->values[i].value;
+        }
+    }
+    return NULL;
+}
+
+static enum err_code read_piece(struct reader *r, struct buf *word)
+{
+    const struct slice *value = r->quote == '\'' ? NULL : read_value(r);
+
+    if (value)
+        return buf_add(word, *value);
+    char c = next_byte(r);
+
+    if (r->quote && c == r->quote) {
+        r->quote = 0;
+        return ERR_OK;
+    }
+    if (!r->quote && (c == '\'' || c == '"')) {
+        r->quote = c;
+        return ERR_OK;
+    }
+    if (c == '\\' && r->quote != '\'' && r->rest.n)
+        c = next_byte(r);
+    return buf_add_byte(word, c);
+}
+
+/* One word into the buffer; *found is false at the end of the line. */
+static enum err_code read_word(struct reader *r, struct buf *word, bool *found)
+{
+    enum err_code rc = ERR_OK;
+
+    word->n = 0;
+    while (r->rest.n && blank(r->rest.p[0]))
+        next_byte(r);
+    *found = r->rest.n > 0;
+    while (rc == ERR_OK && r->rest.n && (r->quote || !blank(r->rest.p[0])))
+        rc = read_piece(r, word);
+    return rc ? rc : r->quote ? ERR_USAGE : ERR_OK;
+}
+
+static enum err_code failed(enum err_code rc, struct err *e)
+{
+    return rc == ERR_USAGE ? err_set(e, rc, "", "read command: a quote is not closed")
+                           : err_nomem(e);
+}
+
+enum err_code shell_split(struct slice line, const struct shell_value *values, size_t n,
+                          struct arena *a, char ***argv, struct err *e)
+{
+    struct reader r = { .rest = line, .values = values, .n = n };
+    struct buf word = { 0 };
+    size_t words = 0;
+    bool found = true;
+    /* Every word but the last takes two bytes of the line. */
+    char **list = arena_zalloc(a, (line.n / 2 + 2) * sizeof *list);
+    enum err_code rc = list ? ERR_OK : ERR_NOMEM;
+
+    while (rc == ERR_OK && found) {
+        rc = read_word(&r, &word, &found);
+        if (rc == ERR_OK && found) {
+            list[words] = (char *)arena_copy(a, buf_slice(&word)).p;
+            rc = list[words++] ? ERR_OK : ERR_NOMEM;
+        }
+    }
+    buf_fini(&word);
+    if (rc)
+        return failed(rc, e);
+    if (words == 0)
+        return err_set(e, ERR_USAGE, "", "read command: it is empty");
+    *argv = list;
+    return ERR_OK;
+}

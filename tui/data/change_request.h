@@ -1,0 +1,65 @@
+#ifndef TUI_DATA_CHANGE_REQUEST_H
+#define TUI_DATA_CHANGE_REQUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lite/base/buf.h"
+#include "lite/base/err.h"
+#include "tui/data/conversation.h"
+
+/* What can be changed from the screen, and what came of it: an effect carries the wish to a worker, a message
+ * brings the result back. Each wish is one change in the operation log, however many sessions it is about: it
+ * happens wholly or not at all, and one undo takes it back. (Emptying the trash is none, and cannot be undone.) */
+enum change_request {
+    CHANGE_RENAME, /* text: the title */
+    CHANGE_TAG,    /* text: the tag; empty: none any more */
+    CHANGE_ARCHIVE,
+    CHANGE_UNARCHIVE,
+    CHANGE_FORK, /* text: the title of the copy; names: the message it ends with, or "" for all of it */
+    CHANGE_TRASH,     /* names: the titles, as the trash will show them */
+    CHANGE_RESUME_AT, /* names: one message */
+    /* the newest change of what is shown; names: rewinds that need not be asked about. With text: the change of this
+     * id, which was asked about; names: files that changed since and go back all the same. */
+    CHANGE_UNDO,
+    CHANGE_REDO,
+    CHANGE_RESTORE, /* names: what to take out of the trash, by trash id */
+    WISH_JOIN, /* names: one whose transcript goes in front of the one written in its place since */
+    CHANGE_EMPTY, /* names: what to remove for good */
+    CHANGE_SWEEP, /* sweep: what is chosen of it goes to the trash */
+    CHANGE_FIX, /* one session: what the doctor can repair in it; each step of it is a change of its own */
+};
+
+struct change_result {
+    enum change_request request;
+    struct err error; /* code ERR_OK: done; else nothing was changed (EMPTY: not all of it) */
+    /* the title or tag; UNDO, REDO: what it was that was taken back or done again */
+    struct buf text;
+    struct name_list sessions; /* ids of those that are not what they were */
+    int64_t bytes;             /* TRASH, EMPTY, SWEEP */
+    bool orphans;              /* SWEEP: no sessions, but what they left behind */
+    size_t stayed;             /* SWEEP: chosen, but not to be moved any more */
+    size_t repaired, steps;    /* FIX: findings; and how many undo would take to take that back */
+    char copy[64];             /* FORK: the id of the new session */
+    char id[64];               /* UNDO, REDO, RESTORE that asks: what it is about, */
+    char record[40];           /* and the record that taking a rewind back made */
+    bool asks; /* UNDO, REDO, RESTORE: nothing was done, the person is to be asked first; */
+    struct name_list edited; /* these files changed since */
+    char where[200];         /* the directory it was done in */
+};
+
+struct change_result *change_result_new(enum change_request request);
+void change_result_free(struct change_result *c); /* NULL is fine */
+/* What deleting would take, as a question asks it. */
+struct delete_estimate {
+    size_t n;           /* sessions that can go */
+    size_t unsure;      /* of those: nobody can tell whether an agent is writing to them */
+    size_t running;     /* and those that stay: an agent has them open */
+    size_t unsupported; /* or their system cannot */
+    size_t partly;      /* of those that go: something of them stays, */
+    const char *stays;  /* which is this, of one of them; a literal */
+    int64_t bytes;      /* of all that goes, side files too */
+};
+
+#endif

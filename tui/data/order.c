@@ -1,0 +1,276 @@
+#include "tui/data/order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lite/base/prefetch.h"
+
+/* Sorted by what is asked for; those that are equal in it by time; those equal in that by id. Each of the three is a
+ * number, or a row of numbers that are taken level by level, and only those that are equal so far are asked for the
+ * next one. */
+
+enum {
+    TEXT_MAX = FUZZY_HAYSTACK_MAX, /* titles are folded up to here; of an id nobody needs more */
+    AHEAD = 32, /* what is asked lies all over the memory: called for before it is needed */
+    FEW = 12,
+};
+
+enum aspect { BY_CREATED, BY_SIZE, BY_TITLE, BY_TIME, BY_ID, BY_NOTHING };
+
+/* Titles by their keys first; then, as ids are from the beginning, by their bytes. */
+struct criterion {
+    enum aspect aspect;
+    unsigned level;
+};
+
+struct sorting {
+    const struct session_table *sessions;
+    const struct filter *titles;
+    uint64_t *item, *spare;
+    size_t n;
+    unsigned value_bits;
+};
+
+static uint32_t entry_at(const struct sorting *s, size_t i)
+{
+    return (uint32_t)(s->item[i] & (((uint64_t)1 << s->value_bits) - 1));
+}
+
+/* A number that sorts the other way round: the largest, the newest first. */
+static uint64_t largest_first(int64_t n)
+{
+    return ~((uint64_t)n ^ (uint64_t)1 << 63);
+}
+
+/* The bytes of a text that are known to be equal in a level that has no keys. */
+static size_t depth_of(struct criterion by)
+{
+    return by.aspect == BY_ID ? (size_t)by.level * RADIX_CHUNK
+                              : TITLE_SAME + (size_t)(by.level - TITLE_KEYS) * RADIX_CHUNK;
+}
+
+/* Those without a title yet stand last. */
+static uint64_t title_key(const struct filter *titles, unsigned level, uint32_t entry)
+{
+    if (level < TITLE_KEYS)
+        return entry < titles->slots ? titles->front[level][entry] : TITLE_NONE;
+    struct fuzzy_haystack title = doc_haystack(titles->slot[entry].doc, DOC_TITLE);
+
+    return radix_text_key((struct slice){ title.text, title.n },
+                          depth_of((struct criterion){ BY_TITLE, level }));
+}
+
+static uint64_t criterion_key(const struct sorting *s, struct criterion by, uint32_t entry)
+{
+    const struct session_sort_key *at = &s->sessions->sort_key[entry];
+
+    switch (by.aspect) {
+    case BY_CREATED: return largest_first(at->created_ms);
+    case BY_SIZE: return largest_first(at->bytes);
+    case BY_TIME: return largest_first(at->time_ms);
+    case BY_TITLE: return title_key(s->titles, by.level, entry);
+    case BY_ID: return ~radix_text_key(s->sessions->entry[entry].ref.id, depth_of(by));
+    case BY_NOTHING: break;
+    }
+    return 0;
+}
+
+static void fetch_key(const struct sorting *s, struct criterion by, uint32_t entry)
+{
+    enum { LINE = 64 };
+    const char *at;
+
+    if (by.aspect == BY_ID) {
+        at = s->sessions->entry[entry].ref.id.p;
+    } else if (by.aspect != BY_TITLE) {
+        at = (const char *)&s->sessions->sort_key[entry];
+    } else if (entry >= s->titles->slots) {
+        return;
+    } else if (by.level < TITLE_KEYS) {
+        at = (const char *)&s->titles->front[by.level][entry];
+    } else {
+        at = (const char *)s->titles->slot[entry].doc;
+        prefetch(at + LINE); /* the texts stand behind the sets */
+    }
+    prefetch(at);
+}
+
+static bool text_goes_on(struct criterion by, uint64_t key)
+{
+    return (key & 0xff) != 0 && depth_of(by) + RADIX_CHUNK < TEXT_MAX;
+}
+
+/* What decides between those that have this key. */
+#define GOES_ON 1 /* a key that does not end a text */
+static struct criterion criterion_after(struct criterion by, uint64_t key)
+{
+    const struct criterion next = { by.aspect, by.level + 1 };
+
+    switch (by.aspect) {
+    case BY_TITLE:
+        if (by.level < TITLE_KEYS ? title_key_is_cut(key) : text_goes_on(by, key))
+            return next;
+        return (struct criterion){ BY_TIME, 0 };
+    case BY_TIME: return (struct criterion){ BY_ID, 0 };
+    case BY_ID:
+        if (text_goes_on(by, ~key))
+            return next;
+        return (struct criterion){ BY_NOTHING, 0 };
+    default: return (struct criterion){ BY_TIME, 0 };
+    }
+}
+
+static bool sorts_before(const struct sorting *s, struct criterion by, uint32_t a, uint32_t b)
+{
+    while (by.aspect != BY_NOTHING) {
+        uint64_t x = criterion_key(s, by, a), y = criterion_key(s, by, b);
+
+        if (x != y)
+            return x < y;
+        by = criterion_after(by, x);
+    }
+    return a < b;
+}
+
+/* For a few, all that sorting by keys needs would cost more than comparing. */
+static void sort_few(const struct sorting *s, struct criterion by, size_t from, size_t end)
+{
+    for (size_t i = from; i < end; i++) {
+        uint32_t this = entry_at(s, i);
+        size_t at = i;
+
+        for (; at > from && sorts_before(s, by, this, entry_at(s, at - 1)); at--)
+            s->item[at] = s->item[at - 1];
+        s->item[at] = this;
+    }
+}
+
+/* Items from .. end - 1 get their keys, whose lost bits are answered. */
+static unsigned collect_keys(const struct sorting *s, struct criterion by, size_t from, size_t end)
+{
+    for (size_t i = from; i < end; i++) {
+        s->item[i] = entry_at(s, i);
+        s->spare[i] = criterion_key(s, by, (uint32_t)s->item[i]);
+    }
+    return radix_pack(s->item + from, s->spare + from, end - from, s->value_bits);
+}
+
+static bool same_key(const struct sorting *s, size_t i, size_t j)
+{
+    return s->item[i] >> s->value_bits == s->item[j] >> s->value_bits;
+}
+
+/* Calls for what is asked next of those before `end` that are not alone with their key; *called: up to where that was
+ * done. */
+static void fetch_ties(const struct sorting *s, struct criterion next, size_t *called, size_t end)
+{
+    for (size_t i = *called; i + 1 < end; i++)
+        if (same_key(s, i, i + 1) || (i > *called && same_key(s, i - 1, i)))
+            fetch_key(s, next, entry_at(s, i));
+    *called = end;
+}
+
+/* Sorts items from .. end - 1 by this and all that comes after it. */
+static void sort_by(const struct sorting *s, struct criterion by, size_t from, size_t end)
+{
+    if (end - from <= FEW || by.aspect == BY_NOTHING) {
+        sort_few(s, by, from, end);
+        return;
+    }
+    unsigned lost = collect_keys(s, by, from, end);
+    struct criterion likely = criterion_after(by, GOES_ON);
+    size_t called = from;
+
+    radix_sort(s->item + from, s->spare + from, end - from);
+    for (size_t i = from, next; i < end; i = next) {
+        for (next = i + 1; next < end && same_key(s, i, next);)
+            next++;
+        fetch_ties(s, likely, &called, next + AHEAD < end ? next + AHEAD : end);
+        if (next - i == 1)
+            continue;
+        uint64_t key = criterion_key(s, by, entry_at(s, i));
+
+        sort_by(s, lost ? by : criterion_after(by, key), i, next);
+    }
+}
+
+static struct criterion criterion_of(enum sort_kind sort)
+{
+    switch (sort) {
+    case SORT_CREATED: return (struct criterion){ BY_CREATED, 0 };
+    case SORT_SIZE: return (struct criterion){ BY_SIZE, 0 };
+    case SORT_TITLE: return (struct criterion){ BY_TITLE, 0 };
+    default: return (struct criterion){ BY_TIME, 0 };
+    }
+}
+
+static bool order_reserve(struct order *o, size_t n)
+{
+    if (n <= o->cap)
+        return true;
+    size_t cap = n + n / 2;
+    uint64_t *item = reallocarray(o->item, cap, sizeof *item);
+
+    if (item)
+        o->item = item;
+    uint64_t *spare = reallocarray(o->spare, cap, sizeof *spare);
+
+    if (spare)
+        o->spare = spare;
+    uint32_t *entry = reallocarray(o->entry, cap, sizeof *entry);
+
+    if (entry)
+        o->entry = entry;
+    if (!item || !spare || !entry)
+        return false;
+    o->cap = cap;
+    return true;
+}
+
+bool order_make(struct order *o, const struct session_table *r, const struct filter *titles,
+                enum sort_kind sort)
+{
+    size_t n = 0;
+    int64_t bytes = 0;
+
+    if (!order_reserve(o, r->n))
+        return false;
+    for (uint32_t i = 0; i < r->n; i++) {
+        if (!r->sort_key[i].listed)
+            continue;
+        o->item[n++] = i;
+        bytes += r->sort_key[i].bytes;
+    }
+    const struct sorting s = { .sessions = r,
+                               .titles = titles,
+                               .item = o->item,
+                               .spare = o->spare,
+                               .n = n,
+                               .value_bits = radix_value_bits(r->n) };
+
+    sort_by(&s, criterion_of(sort), 0, n);
+    for (size_t i = 0; i < n; i++)
+        o->entry[i] = entry_at(&s, i);
+    o->n = n;
+    o->bytes = bytes;
+    return true;
+}
+
+void order_fini(struct order *o)
+{
+    free(o->entry);
+    free(o->item);
+    free(o->spare);
+    *o = (struct order){ 0 };
+}
+
+const char *order_sort_name(enum sort_kind sort)
+{
+    static const char *const names[] = {
+        [SORT_RECENT] = "recent",
+        [SORT_CREATED] = "created",
+        [SORT_SIZE] = "size",
+        [SORT_TITLE] = "title",
+    };
+    return names[sort];
+}

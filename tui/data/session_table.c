@@ -1,0 +1,397 @@
+#include "tui/data/session_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t hash_bytes(struct slice s)
+{
+    const uint64_t prime = 0x9e3779b97f4a7c15u;
+    uint64_t h = s.n * prime, word = 0;
+
+    for (; s.n >= sizeof word; s = (struct slice){ s.p + sizeof word, s.n - sizeof word }) {
+        memcpy(&word, s.p, sizeof word);
+        h = (h ^ word) * prime;
+        h ^= h >> 32;
+    }
+    word = 0;
+    if (s.n > 0)
+        memcpy(&word, s.p, s.n);
+    h = (h ^ word) * prime;
+    return (uint32_t)(h >> 32);
+}
+
+static struct slice entry_key(const struct session_entry *e, bool by_path)
+{
+    return by_path ? e->ref.path : e->ref.id;
+}
+
+static bool has_key(const struct session_entry *e, bool by_path, struct slice key, uint32_t hash)
+{
+    return (by_path ? e->path_hash : e->id_hash) == hash && slice_eq(entry_key(e, by_path), key);
+}
+
+/* The place of the key in a table: of its entry, or the free one where it would go. */
+static size_t table_slot(const struct session_table *r, bool by_path, struct slice key,
+                         uint32_t hash)
+{
+    const uint32_t *table = by_path ? r->by_path : r->by_id;
+    size_t i = hash & (r->table - 1);
+
+    while (table[i] != 0 && !has_key(&r->entry[table[i] - 1], by_path, key, hash))
+        i = (i + 1) & (r->table - 1);
+    return i;
+}
+
+/* Fills a larger table from a smaller one: no two of its entries are the same, so no text is looked at. */
+static void move_table(const struct session_table *r, bool by_path, uint32_t *to, size_t size)
+{
+    const uint32_t *from = by_path ? r->by_path : r->by_id;
+
+    for (size_t i = 0; i < r->table; i++) {
+        if (from[i] == 0)
+            continue;
+        const struct session_entry *e = &r->entry[from[i] - 1];
+        size_t at = (by_path ? e->path_hash : e->id_hash) & (size - 1);
+
+        while (to[at] != 0)
+            at = (at + 1) & (size - 1);
+        to[at] = from[i];
+    }
+}
+
+/* Tables are at most half full. An id's place holds the first entry that had it. */
+static bool grow_tables(struct session_table *r)
+{
+    size_t size = r->table ? r->table : 64;
+
+    while (size < 2 * (r->n + 1))
+        size *= 2;
+    if (size == r->table)
+        return true;
+    uint32_t *by_path = calloc(size, sizeof *by_path), *by_id = calloc(size, sizeof *by_id);
+
+    if (!by_path || !by_id) {
+        free(by_path);
+        free(by_id);
+        return false;
+    }
+    move_table(r, true, by_path, size);
+    move_table(r, false, by_id, size);
+    free(r->by_path);
+    free(r->by_id);
+    r->by_path = by_path;
+    r->by_id = by_id;
+    r->table = size;
+    return true;
+}
+
+static bool grow_entries(struct session_table *r)
+{
+    if (r->n < r->cap)
+        return true;
+    size_t cap = r->cap ? r->cap * 2 : 64;
+    struct session_entry *entry = reallocarray(r->entry, cap, sizeof *entry);
+
+    if (!entry)
+        return false;
+    r->entry = entry;
+    struct session_sort_key *standing = reallocarray(r->sort_key, cap, sizeof *standing);
+
+    if (!standing)
+        return false;
+    r->sort_key = standing;
+    r->cap = cap;
+    return true;
+}
+
+static bool may_be_listed(const struct session_entry *e)
+{
+    return !e->gone && !e->hidden;
+}
+
+/* Something of the entry has changed. */
+static void set_standing(struct session_table *r, uint32_t entry)
+{
+    const struct session_entry *e = &r->entry[entry];
+
+    r->sort_key[entry] = (struct session_sort_key){
+        .time_ms = session_entry_time(e),
+        .created_ms = e->row ? e->row->created_ms : TIME_NONE,
+        .bytes = session_entry_bytes(e),
+        .listed = may_be_listed(e) && !e->copy,
+    };
+}
+
+void session_table_fini(struct session_table *r)
+{
+    for (size_t i = 0; i < r->n; i++)
+        session_row_free(r->entry[i].row);
+    free(r->entry);
+    free(r->sort_key);
+    free(r->by_path);
+    free(r->by_id);
+    arena_fini(&r->arena);
+    *r = (struct session_table){ 0 };
+}
+
+static bool add_session_entry(struct session_table *r, const struct session_ref *ref,
+                              uint32_t path_hash, unsigned listing)
+{
+    struct session_entry new = {
+        .seen = listing, .path_hash = path_hash, .id_hash = hash_bytes(ref->id), .stale = true
+    };
+
+    if (!grow_entries(r) || !grow_tables(r) || !session_ref_copy(&r->arena, ref, &new.ref))
+        return false;
+    uint32_t e = (uint32_t)r->n;
+    size_t id = table_slot(r, false, new.ref.id, new.id_hash);
+
+    new.same_id = e;
+    if (r->by_id[id] == 0) {
+        r->by_id[id] = e + 1;
+    } else { /* joins the ring of its id */
+        struct session_entry *first = &r->entry[r->by_id[id] - 1];
+
+        new.same_id = first->same_id;
+        first->same_id = e;
+    }
+    r->by_path[table_slot(r, true, new.ref.path, path_hash)] = e + 1;
+    r->entry[e] = new;
+    set_standing(r, e);
+    r->n++;
+    r->stale++;
+    return true;
+}
+
+static uint32_t find_hashed(const struct session_table *r, struct slice path, uint32_t hash)
+{
+    if (r->table == 0)
+        return ENTRY_NONE;
+    return r->by_path[table_slot(r, true, path, hash)] -
+           1; /* 0, a free place, wraps to ENTRY_NONE */
+}
+
+static bool same_file(const struct file_id *a, const struct file_id *b)
+{
+    return a->dev == b->dev && a->ino == b->ino && a->size == b->size && a->mtime_ns == b->mtime_ns;
+}
+
+static void set_stale(struct session_table *r, struct session_entry *e, bool stale)
+{
+    if (e->stale == stale)
+        return;
+    e->stale = stale;
+    r->stale = stale ? r->stale + 1 : r->stale - 1;
+}
+
+/* A last line without its end is no damage while somebody writes it. */
+bool session_row_is_damaged(const struct session_row *row)
+{
+    unsigned damage = SESSION_DAMAGED | SESSION_CHANGED;
+
+    if (!(row->flags & SESSION_LIVE))
+        damage |= SESSION_TORN;
+    return row->hidden == HIDDEN_DAMAGED || row->hidden == HIDDEN_UNREADABLE ||
+           (row->hidden == HIDDEN_NOT && row->flags & damage);
+}
+
+static void note_damage(struct session_table *r, struct session_entry *e, bool damaged)
+{
+    if (e->damaged) {
+        r->damaged--;
+        r->unlisted -= e->hidden;
+    }
+    e->damaged = damaged;
+    if (damaged) {
+        r->damaged++;
+        r->unlisted += e->hidden;
+    }
+}
+
+static void update_seen_entry(struct session_table *r, uint32_t entry,
+                              const struct session_ref *ref, unsigned listing)
+{
+    struct session_entry *e = &r->entry[entry];
+    bool changed = !same_file(&e->ref.file, &ref->file);
+
+    e->ref.file = ref->file;
+    e->ref.store = ref->store;
+    e->seen = listing;
+    e->asked = false; /* an answer to an older listing is dropped */
+    if (changed || e->gone || !e->row)
+        set_stale(r, e, true);
+    e->gone = false;
+    set_standing(r, entry);
+}
+
+bool session_table_update(struct session_table *r, const struct ref_list *refs, unsigned listing)
+{
+    for (size_t i = 0; i < refs->n; i++) {
+        uint32_t hash = hash_bytes(refs->ref[i].path);
+        uint32_t e = find_hashed(r, refs->ref[i].path, hash);
+
+        if (e != ENTRY_NONE)
+            update_seen_entry(r, e, &refs->ref[i], listing);
+        else if (!add_session_entry(r, &refs->ref[i], hash, listing))
+            return false;
+    }
+    return true;
+}
+
+static bool newer(const struct session_entry *a, const struct session_entry *b)
+{
+    if (a->ref.file.mtime_ns != b->ref.file.mtime_ns)
+        return a->ref.file.mtime_ns > b->ref.file.mtime_ns;
+    return a->ref.path.n < b->ref.path.n;
+}
+
+static void set_copy(struct session_table *r, uint32_t entry, bool copy)
+{
+    r->entry[entry].copy = copy;
+    set_standing(r, entry);
+}
+
+/* Of the entries with one id (and system), the newest that can be listed is; the others are copies. */
+static void choose_copy(struct session_table *r, uint32_t e)
+{
+    uint32_t best = ENTRY_NONE, i = e;
+
+    if (r->entry[e].same_id == e) {
+        set_copy(r, e, false);
+        return;
+    }
+    do {
+        const struct session_entry *other = &r->entry[i];
+
+        if (other->ref.store == r->entry[e].ref.store) {
+            set_copy(r, i, true);
+            if (may_be_listed(other) && (best == ENTRY_NONE || newer(other, &r->entry[best])))
+                best = i;
+        }
+        i = other->same_id;
+    } while (i != e);
+    if (best != ENTRY_NONE)
+        set_copy(r, best, false);
+}
+
+void session_table_remove_unseen(struct session_table *r, unsigned listing)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        struct session_entry *e = &r->entry[i];
+
+        if (e->seen == listing)
+            continue;
+        e->gone = true;
+        note_damage(r, e, false);
+        set_stale(r, e, false);
+        choose_copy(r, (uint32_t)i);
+    }
+}
+
+/* What was found in the middle of a file stays there while it grows: nobody reads gigabytes again for a line more. */
+static void keep_full_scan(struct session_entry *e, struct session_row *row)
+{
+    const struct session_row *old = e->row;
+    bool grown = old && row && old->ref.file.ino == row->ref.file.ino &&
+                 old->ref.file.dev == row->ref.file.dev && old->ref.file.size <= row->ref.file.size;
+
+    e->deep = e->deep && grown;
+    if (!e->deep || !session_wants_title(row) || old->custom_title.n == 0)
+        return;
+    struct slice title = arena_copy(&row->arena, old->custom_title);
+
+    if (!title.p)
+        return;
+    row->custom_title = row->summary = title;
+    row->flags = (row->flags & ~(unsigned)SESSION_AI_TITLE) | (old->flags & SESSION_AI_TITLE);
+    if (row->tag.n == 0 && old->tag.n > 0)
+        row->tag = arena_copy(&row->arena, old->tag);
+}
+
+void session_table_set_row(struct session_table *r, uint32_t entry, struct session_row *row)
+{
+    struct session_entry *e = &r->entry[entry];
+
+    keep_full_scan(e, row);
+    note_damage(r, e, false); /* as long as it is known whether it was listed */
+    session_row_free(e->row);
+    e->row = row;
+    e->made++;
+    e->has_disk_usage = false;
+    e->asked = false;
+    e->gone = row == NULL;
+    set_stale(r, e, false);
+    e->hidden = row && row->hidden != HIDDEN_NOT;
+    note_damage(r, e, row && session_row_is_damaged(row));
+    if (row)
+        e->ref.file = row->ref.file; /* what the row was made from */
+    choose_copy(r, entry);
+}
+
+void session_table_set_bytes(struct session_table *r, uint32_t entry, int64_t bytes)
+{
+    r->entry[entry].bytes = bytes;
+    set_standing(r, entry);
+}
+
+uint32_t session_table_by_id(const struct session_table *r, struct slice id)
+{
+    uint32_t at = r->table == 0 ? 0 : r->by_id[table_slot(r, false, id, hash_bytes(id))];
+
+    for (uint32_t i = at - 1; at != 0;) {
+        if (session_table_is_listed(r, i))
+            return i;
+        i = r->entry[i].same_id;
+        if (i == at - 1)
+            break;
+    }
+    return ENTRY_NONE;
+}
+
+void session_table_invalidate(struct session_table *r, struct slice id)
+{
+    uint32_t at = r->table == 0 ? 0 : r->by_id[table_slot(r, false, id, hash_bytes(id))];
+
+    if (at == 0)
+        return;
+    uint32_t first = at - 1, i = first;
+
+    do {
+        if (!r->entry[i].gone)
+            set_stale(r, &r->entry[i], true);
+        r->entry[i].asked = false;
+        i = r->entry[i].same_id;
+    } while (i != first);
+}
+
+bool session_table_is_listed(const struct session_table *r, uint32_t entry)
+{
+    return r->sort_key[entry].listed;
+}
+
+uint32_t session_table_find(const struct session_table *r, struct slice path)
+{
+    return find_hashed(r, path, hash_bytes(path));
+}
+
+int64_t session_entry_time(const struct session_entry *e)
+{
+    int64_t active_ms = e->row ? e->row->activity_ms : TIME_NONE;
+
+    return active_ms != TIME_NONE ? active_ms : e->ref.file.mtime_ns / 1000000;
+}
+
+int64_t session_entry_bytes(const struct session_entry *e)
+{
+    return e->bytes > e->ref.file.size ? e->bytes : e->ref.file.size;
+}
+
+struct slice session_entry_title(const struct session_entry *e)
+{
+    return e->row ? session_row_title(e->row) : (struct slice){ 0 };
+}
+
+struct slice session_entry_cwd(const struct session_entry *e)
+{
+    return e->row ? e->row->cwd : (struct slice){ 0 };
+}

@@ -1,0 +1,87 @@
+#ifndef TUI_DATA_SESSION_TABLE_H
+#define TUI_DATA_SESSION_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lite/base/arena.h"
+#include "store/api/session.h"
+#include "tui/data/conversation.h"
+
+/* The sessions on the screen. Each has a number, its entry, which stays its own while the scope stays:
+ * through refreshes, sorting, filtering. A session is known by the path of its file, so that a copy in
+ * another folder is another entry; of copies with one id only the newest is listed. */
+#define ENTRY_NONE UINT32_MAX /* no entry; an enum constant would have to fit an int */
+
+struct session_entry {
+    struct session_ref ref;  /* texts in the roster's arena */
+    struct session_row *row; /* owned; NULL: not described yet */
+    unsigned seen;           /* the listing that saw it last */
+    unsigned made;           /* how often its row was read: it changes when the row does */
+    uint32_t path_hash, id_hash;
+    uint32_t same_id;    /* the next entry with its id: a ring */
+    bool hidden;         /* its row says that it is not to be listed */
+    bool gone;           /* the file vanished */
+    bool asked;          /* a worker is describing it */
+    bool stale;          /* the file changed since the row was made, or there is no row */
+    bool copy;           /* a newer one of its id is listed */
+    bool damaged;        /* its row says that something is wrong with the file */
+    bool has_disk_usage; /* bytes was asked for */
+    bool deep;           /* its row was completed by a look through the whole file, or is being */
+    int64_t bytes;       /* of all its files; 0: not known, then those of the transcript count */
+};
+
+/* What a list has to know of all entries: whether it shows them, and what they are sorted by. Made of the entries,
+ * and apart from them: they are large, and a walk over all of them is what takes the time when a list is sorted. */
+struct session_sort_key {
+    int64_t time_ms;    /* session_entry_time */
+    int64_t created_ms; /* of the row; TIME_NONE without one */
+    int64_t bytes;      /* session_entry_bytes */
+    bool listed;        /* session_table_is_listed */
+};
+
+struct session_table {
+    struct arena arena;
+    struct session_entry *entry;       /* owned */
+    struct session_sort_key *sort_key; /* owned, by entry */
+    size_t n, cap;
+    uint32_t *by_path, *by_id; /* owned: hash tables of entry + 1 */
+    size_t table;              /* their size: a power of two */
+    size_t stale;              /* entries that still need describing */
+    size_t damaged;            /* entries that are; those that are gone do not count */
+    size_t unlisted;           /* of those: no list shows them */
+};
+
+void session_table_fini(struct session_table *r);
+/* What a listing saw: new sessions get entries, known ones are looked at again where the file changed.
+ * False without memory; what was added stays. */
+bool session_table_update(struct session_table *r, const struct ref_list *refs, unsigned listing);
+/* The listing is over: what it did not see is gone. */
+void session_table_remove_unseen(struct session_table *r, unsigned listing);
+/* Takes the row over; NULL: the file is gone. */
+void session_table_set_row(struct session_table *r, uint32_t entry, struct session_row *row);
+/* What all files of the session take is known now. */
+void session_table_set_bytes(struct session_table *r, uint32_t entry, int64_t bytes);
+/* A session with this id was changed: its row is made anew, also when its file looks the same. */
+void session_table_invalidate(struct session_table *r, struct slice id);
+/* Whether the list may show it. */
+bool session_table_is_listed(const struct session_table *r, uint32_t entry);
+/* Something is wrong with the file, whether the list shows the session or not. */
+bool session_row_is_damaged(const struct session_row *row);
+/* The entry of a session's file; ENTRY_NONE: it has none. */
+uint32_t session_table_find(const struct session_table *r, struct slice path);
+
+/* The listed session with this id; ENTRY_NONE: there is none. */
+uint32_t session_table_by_id(const struct session_table *r, struct slice id);
+
+/* When the session was last active: as the row says, else its file. */
+int64_t session_entry_time(const struct session_entry *e);
+/* What it takes on the disk, as far as that is known. */
+int64_t session_entry_bytes(const struct session_entry *e);
+/* What to call it: the row's summary; empty until it is described. */
+struct slice session_entry_title(const struct session_entry *e);
+/* The directory it is about; empty until it is described, or where it does not say. */
+struct slice session_entry_cwd(const struct session_entry *e);
+
+#endif

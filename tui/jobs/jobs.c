@@ -1,0 +1,463 @@
+#include "tui/jobs/jobs.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "store/git/worktree.h"
+#include "tui/config/resume_command.h"
+#include "tui/jobs/jobs_change.h"
+#include "tui/jobs/jobs_doctor.h"
+#include "tui/jobs/jobs_rewind.h"
+#include "tui/jobs/jobs_rows.h"
+
+enum {
+    FIRST_BATCH = 256, /* of a listing: enough for any screen */
+    LATER_BATCH = 4096,
+    READ_MAX = 8 << 20, /* bytes of rows in one answer */
+};
+
+void jobs_init(struct job_context *d, struct store *const store[], size_t stores,
+               const struct settings *settings, const char *present_dir)
+{
+    *d = (struct job_context){
+        .store = store,
+        .stores = stores,
+        .settings = settings,
+        .present_dir = present_dir,
+    };
+    pthread_mutex_init(&d->lock, NULL);
+}
+
+void jobs_fini(struct job_context *d)
+{
+    pthread_mutex_destroy(&d->lock);
+    arena_fini(&d->arena);
+}
+
+static enum err_code resolve(struct job_context *d, enum scope_kind kind, struct scope *out,
+                             struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    if (kind == SCOPE_ALL)
+        out->all = true;
+    else
+        rc = scope_of(d->settings->project.p, kind == SCOPE_WORKTREES && !d->no_worktrees,
+                      &d->arena, out, e);
+    out->leave_programmatic = d->settings->leave_programmatic;
+    return rc;
+}
+
+enum err_code jobs_scope(struct job_context *d, enum scope_kind kind, struct scope *out,
+                         struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    pthread_mutex_lock(&d->lock);
+    if (!d->resolved[kind]) {
+        rc = resolve(d, kind, &d->scope[kind], e);
+        d->resolved[kind] = rc == ERR_OK;
+    }
+    *out = d->scope[kind];
+    pthread_mutex_unlock(&d->lock);
+    return rc;
+}
+
+void jobs_post(const struct reply *r, const struct effect *q, struct msg m)
+{
+    m.generation = q->generation;
+    r->post(r->arg, &m);
+}
+
+static void post_failure(const struct reply *r, const struct effect *q, const struct err *e)
+{
+    jobs_post(r, q, (struct msg){ .kind = MSG_FAILED, .u.error = *e });
+}
+
+/* ---- the listing ---- */
+
+struct jobs_batch {
+    const struct effect *question;
+    const struct reply *reply;
+    struct ref_list *batch;
+    size_t batch_max;
+    bool no_memory;
+};
+
+static void post_batch(struct jobs_batch *l)
+{
+    if (l->batch && l->batch->n) {
+        jobs_post(l->reply, l->question,
+                  (struct msg){ .kind = MSG_SESSIONS, .u.sessions = l->batch });
+        l->batch = NULL;
+        l->batch_max = LATER_BATCH;
+    }
+}
+
+static bool collect_ref(const struct session_ref *ref, void *arg)
+{
+    struct jobs_batch *l = arg;
+
+    if (atomic_load(l->reply->cancelled))
+        return false;
+    if (!l->batch)
+        l->batch = ref_list_new();
+    if (!l->batch || !ref_list_add(l->batch, ref, 0)) {
+        l->no_memory = true;
+        return false;
+    }
+    if (l->batch->n >= l->batch_max)
+        post_batch(l);
+    return true;
+}
+
+/* What goes wrong in one of the stores. */
+struct trouble {
+    const char *system;
+    struct problem_list **list;
+};
+
+static void note_trouble(const struct err *e, void *arg)
+{
+    const struct trouble *t = arg;
+
+    if (!*t->list)
+        *t->list = problem_list_new();
+    if (*t->list && !problem_list_add(*t->list, t->system, e))
+        return; /* without memory even for that: the listing itself says so */
+}
+
+static enum err_code enumerate(struct job_context *d, const struct scope *scope,
+                               struct jobs_batch *l, struct problem_list **problems)
+{
+    for (size_t i = 0; i < d->stores && !l->no_memory; i++) {
+        const struct store *st = d->store[i];
+        struct trouble t = { st->ops->name, problems };
+        struct err e = { 0 };
+
+        if (st->ops->enumerate(st, scope, collect_ref, l, &e) ||
+            (st->ops->unreadable && st->ops->unreadable(st, scope, note_trouble, &t, &e)))
+            note_trouble(&e, &t);
+    }
+    return l->no_memory ? ERR_NOMEM : ERR_OK;
+}
+
+static enum err_code answer_list(struct job_context *d, const struct effect *q,
+                                 const struct reply *r, struct err *e)
+{
+    struct scope scope = { 0 };
+    struct jobs_batch l = { .question = q, .reply = r, .batch_max = FIRST_BATCH };
+    struct problem_list *problems = NULL;
+    enum err_code rc = jobs_scope(d, q->scope, &scope, e);
+
+    if (rc)
+        return rc;
+    if (enumerate(d, &scope, &l, &problems) == ERR_OK && !atomic_load(r->cancelled)) {
+        post_batch(&l);
+        jobs_post(r, q,
+                  (struct msg){ .kind = MSG_LISTED,
+                                .u.listed = { problems, scope.trees ? scope.trees - 1 : 0 } });
+        return ERR_OK;
+    }
+    ref_list_free(l.batch);
+    problem_list_free(problems);
+    return l.no_memory ? err_nomem(e) : ERR_OK;
+}
+
+/* ---- conversations ---- */
+
+/* The session meant: the first of the question, or one of its sub-agents. */
+static enum err_code session_of(const struct effect *q, struct arena *a, struct session_ref *out,
+                                struct err *e)
+{
+    const struct session_ref *ref = &q->refs->ref[0];
+
+    *out = *ref;
+    if (q->refs->agent.n == 0)
+        return ERR_OK;
+    if (!ref->store->ops->subagent)
+        return unsupported_error(ref, CAN_HAVE_AGENTS, "open sub-agent", e);
+    return ref->store->ops->subagent(ref->store, ref, q->refs->agent, a, out, e);
+}
+
+static enum err_code answer_transcript(const struct effect *q, const struct reply *r, struct err *e)
+{
+    struct arena arena = { 0 };
+    struct session_ref ref;
+    struct transcript *t = NULL;
+    enum err_code rc = session_of(q, &arena, &ref, e);
+
+    if (rc == ERR_OK && q->kind == EFFECT_TAIL)
+        rc = ref.store->ops->tail(ref.store, &ref, q->bytes, &t, e);
+    else if (rc == ERR_OK && !id128_none(q->branch))
+        rc = ref.store->ops->load_branch(ref.store, &ref, q->branch, r->cancelled, &t, e);
+    else if (rc == ERR_OK)
+        rc = ref.store->ops->load(ref.store, &ref, r->cancelled, &t, e);
+    arena_fini(&arena);
+    if (rc)
+        return rc;
+    struct conversation *c = conversation_new(q->refs->ref[0].store, t);
+
+    if (!c)
+        return err_nomem(e);
+    jobs_post(r, q, (struct msg){ .kind = MSG_TRANSCRIPT, .u.conversation = c });
+    return ERR_OK;
+}
+
+static void read_passage(const struct conversation *c, size_t i, struct passage *p)
+{
+    *p = (struct passage){ .message = i };
+    enum err_code rc = transcript_read(c->transcript, i, &p->bytes, &p->error);
+
+    if (rc == ERR_OK)
+        rc = c->store->ops->blocks(c->store, buf_slice(&p->bytes), &p->blocks, &p->error);
+    if (rc && !p->error.code)
+        err_set(&p->error, rc, c->transcript->path, "read the message");
+}
+
+static enum err_code answer_read(const struct effect *q, const struct reply *r, struct err *e)
+{
+    struct passage_list *list = passage_list_new(q->n);
+    size_t bytes = 0;
+
+    if (!list)
+        return err_nomem(e);
+    while (list->n < q->n && bytes < READ_MAX && !atomic_load(r->cancelled)) {
+        struct passage *p = &list->passage[list->n];
+
+        read_passage(q->conversation, q->first + list->n, p);
+        bytes += p->bytes.n;
+        list->n++;
+    }
+    jobs_post(r, q, (struct msg){ .kind = MSG_PASSAGES, .u.passages = list });
+    return ERR_OK;
+}
+
+/* A question and where its answers go. */
+struct asking {
+    const struct effect *question;
+    const struct reply *reply;
+};
+
+static void post_found(struct search_hits *list, void *arg)
+{
+    const struct asking *a = arg;
+
+    jobs_post(a->reply, a->question, (struct msg){ .kind = MSG_FOUND, .u.found = list });
+}
+
+static enum err_code answer_search(const struct effect *q, const struct reply *r, struct err *e)
+{
+    struct asking asking = { q, r };
+
+    return search_conversation(q->conversation, buf_slice(&q->text), r->cancelled, post_found,
+                               &asking, e);
+}
+
+static enum err_code answer_subagents(const struct effect *q, const struct reply *r, struct err *e)
+{
+    const struct session_ref *ref = &q->refs->ref[0];
+    struct subagent_list *list = calloc(1, sizeof *list);
+    enum err_code rc = list ? ERR_OK : err_nomem(e);
+
+    if (rc == ERR_OK && ref->store->ops->describe_subagents)
+        rc = ref->store->ops->describe_subagents(ref->store, ref, r->cancelled, list, e);
+    if (rc) {
+        free(list);
+        return rc;
+    }
+    jobs_post(r, q, (struct msg){ .kind = MSG_SUBAGENTS, .u.subagents = list });
+    return ERR_OK;
+}
+
+static enum err_code answer_branches(const struct effect *q, const struct reply *r, struct err *e)
+{
+    const struct session_ref *ref = &q->refs->ref[0];
+    struct branch_list *list = calloc(1, sizeof *list);
+    enum err_code rc = list ? ERR_OK : err_nomem(e);
+
+    if (rc == ERR_OK && ref->store->ops->branches)
+        rc = ref->store->ops->branches(ref->store, ref, r->cancelled, list, e);
+    if (rc) {
+        free(list);
+        return rc;
+    }
+    jobs_post(r, q, (struct msg){ .kind = MSG_BRANCHES, .u.branches = list });
+    return ERR_OK;
+}
+
+/* ---- where to resume ---- */
+
+static bool dir_exists(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static enum err_code fill_resume_dirs(const struct job_context *d, const char *dir,
+                                      struct resume_dirs *p, struct err *e)
+{
+    struct arena arena = { 0 };
+    const char *main_tree = NULL;
+    enum err_code rc = ERR_OK;
+
+    p->missing = !dir || !dir_exists(dir);
+    p->present_dir = strdup(d->present_dir);
+    p->session_dir = dir ? strdup(dir) : NULL;
+    if (!p->present_dir || (dir && !p->session_dir))
+        rc = err_nomem(e);
+    if (rc == ERR_OK && dir && p->missing)
+        rc = worktree_main(dir, &arena, &main_tree, e);
+    if (rc == ERR_OK && main_tree) {
+        p->main_worktree = strdup(main_tree);
+        rc = p->main_worktree ? ERR_OK : err_nomem(e);
+    }
+    arena_fini(&arena);
+    return rc;
+}
+
+/* Can the session be resumed at all? The screen is left only then. */
+static enum err_code check_resume(const struct job_context *d, const struct session_ref *ref,
+                                  const struct resume_dirs *p, struct err *e)
+{
+    const struct store_ops *ops = ref->store->ops;
+    const char *agent = ops->agent ? ops->agent(ref->store, ref) : ops->name;
+    struct arena a = { 0 };
+    struct resume r;
+    enum err_code rc =
+        resume_make(d->config, ref, p->missing ? p->present_dir : p->session_dir, &a, &r, e);
+
+    if (!rc)
+        rc = resume_check(&r, d->path, agent ? agent : ops->name, e);
+    arena_fini(&a);
+    return rc;
+}
+
+/* Has each of them a command? */
+static enum err_code check_print(const struct job_context *d, const struct ref_list *refs,
+                                 struct err *e)
+{
+    struct arena a = { 0 };
+    struct resume r;
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < refs->n && !rc; i++)
+        rc = resume_make(d->config, &refs->ref[i], d->present_dir, &a, &r, e);
+    arena_fini(&a);
+    return rc;
+}
+
+static enum err_code answer_resume_dirs(const struct job_context *d, const struct effect *q,
+                                        const struct reply *r, struct err *e)
+{
+    struct resume_dirs *p = calloc(1, sizeof *p);
+    char *dir = q->text.n ? strndup(q->text.p, q->text.n) : NULL;
+    enum err_code rc = p && (dir || !q->text.n) ? fill_resume_dirs(d, dir, p, e) : err_nomem(e);
+
+    free(dir);
+    if (!rc && d->config)
+        rc = q->prints ? check_print(d, q->refs, e) : check_resume(d, &q->refs->ref[0], p, e);
+    if (rc) {
+        resume_dirs_free(p);
+        return rc;
+    }
+    jobs_post(r, q, (struct msg){ .kind = MSG_RESUME_DIRS, .u.place = p });
+    return ERR_OK;
+}
+
+/* ---- changes ---- */
+
+/* Done or not, there is an answer that says so; only without memory for one it is a failure. */
+static enum err_code answer_change(struct job_context *d, const struct effect *q,
+                                   const struct reply *r, struct err *e)
+{
+    struct change_result *c = change_result_new(q->request);
+    struct scope scope = { 0 };
+    const struct shown shown = { .store = d->store, .n = d->stores, .scope = &scope };
+
+    if (!c)
+        return err_nomem(e);
+    if (!d->env)
+        err_set(&c->error, ERR_UNSUPPORTED, "", "nothing can be changed here");
+    else if (jobs_scope(d, q->scope, &scope, &c->error) == ERR_OK &&
+             jobs_change(d->env, &shown, q, c, &c->error) == ERR_OK)
+        c->error = (struct err){ 0 };
+    jobs_post(r, q, (struct msg){ .kind = MSG_CHANGED, .u.changed = c });
+    return ERR_OK;
+}
+
+static enum err_code answer_estimate_delete(const struct effect *q, const struct reply *r,
+                                            struct err *e)
+{
+    struct msg m = { .kind = MSG_DELETE_ESTIMATE };
+    enum err_code rc = jobs_estimate_delete(q, r->cancelled, &m.u.usage, e);
+
+    if (rc == ERR_OK)
+        jobs_post(r, q, m);
+    return rc;
+}
+
+static enum err_code answer_sweep(struct job_context *d, const struct effect *q,
+                                  const struct reply *r, struct err *e)
+{
+    struct sweep *sweep = calloc(1, sizeof *sweep);
+    struct scope scope = { 0 };
+    enum err_code rc = sweep ? jobs_scope(d, q->scope, &scope, e) : err_nomem(e);
+
+    if (rc == ERR_OK)
+        rc = jobs_sweep(d->store, d->stores, &scope, q, r->cancelled, sweep, e);
+    if (rc) {
+        free(sweep);
+        return rc;
+    }
+    jobs_post(r, q, (struct msg){ .kind = MSG_SWEEP, .u.sweep = sweep });
+    return ERR_OK;
+}
+
+size_t jobs_pieces(const struct effect *q)
+{
+    if (q->kind == EFFECT_FULL_SCAN && q->refs->n > 0)
+        return q->refs->n;
+    if (q->kind != EFFECT_DESCRIBE || q->refs->n == 0)
+        return 1;
+    return (q->refs->n + DESCRIBE_PIECE - 1) / DESCRIBE_PIECE;
+}
+
+void jobs_run(struct job_context *d, const struct effect *q, size_t piece, const struct reply *r)
+{
+    struct err e = { 0 };
+    enum err_code rc = ERR_OK;
+
+    switch (q->kind) {
+    case EFFECT_LIST: rc = answer_list(d, q, r, &e); break;
+    case EFFECT_DESCRIBE: rc = jobs_describe(d, q, piece, r, &e); break;
+    case EFFECT_DISK_USAGE: rc = jobs_disk_usage(q, r, &e); break;
+    case EFFECT_FULL_SCAN: rc = jobs_full_scan(d, q, piece, r, &e); break;
+    case EFFECT_TAIL:
+    case EFFECT_LOAD: rc = answer_transcript(q, r, &e); break;
+    case EFFECT_READ: rc = answer_read(q, r, &e); break;
+    case EFFECT_SEARCH: rc = answer_search(q, r, &e); break;
+    case EFFECT_SUBAGENTS: rc = answer_subagents(q, r, &e); break;
+    case EFFECT_BRANCHES: rc = answer_branches(q, r, &e); break;
+    case EFFECT_RESUME_DIRS: rc = answer_resume_dirs(d, q, r, &e); break;
+    case EFFECT_CHECKPOINTS:
+    case EFFECT_TURN_LINES:
+    case EFFECT_PREVIEW:
+    case EFFECT_COMPARE:
+    case EFFECT_REWIND:
+    case EFFECT_UNDO_REWIND: rc = jobs_run_rewind(q, r, &e); break;
+    case EFFECT_ESTIMATE_DELETE: rc = answer_estimate_delete(q, r, &e); break;
+    case EFFECT_SWEEP: rc = answer_sweep(d, q, r, &e); break;
+    case EFFECT_TRASH: rc = desk_trash(d, q, r, &e); break;
+    case EFFECT_CHECK_SESSION: rc = jobs_check_session(d, q, r, &e); break;
+    case EFFECT_CHECK_STORE: rc = jobs_check_store(d, q, r, &e); break;
+    case EFFECT_CHANGE: rc = answer_change(d, q, r, &e); break;
+    default: break; /* the loop carries those out itself */
+    }
+    if (rc && !atomic_load(r->cancelled)) {
+        e.code = rc;
+        post_failure(r, q, &e);
+    }
+}

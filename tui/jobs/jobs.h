@@ -1,0 +1,55 @@
+#ifndef TUI_JOBS_JOBS_H
+#define TUI_JOBS_JOBS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "store/api/store.h"
+#include "tui/app/effect.h"
+#include "tui/app/msg.h"
+#include "tui/config/settings.h"
+
+/* Where questions are answered: what the workers look things up in. Several threads use one desk at once. */
+struct job_context {
+    struct store *const *store;
+    size_t stores;
+    const struct settings *settings;
+    const char *present_dir;
+    const struct store_env *env; /* where changes are kept; may be set before the first question */
+    const struct config *config; /* how sessions are resumed; NULL: that is not checked */
+    const char *path;            /* where programs are; may be NULL */
+    bool no_worktrees;           /* the widest scope but everywhere is the project alone */
+
+    pthread_mutex_t lock; /* of what follows: scopes, resolved when first asked for */
+    struct arena arena;
+    struct scope scope[SCOPE_ALL + 1];
+    bool resolved[SCOPE_ALL + 1];
+};
+
+/* Borrows everything. */
+void jobs_init(struct job_context *d, struct store *const store[], size_t stores,
+               const struct settings *settings, const char *present_dir);
+void jobs_fini(struct job_context *d);
+
+/* Where answers go; post takes over what the message carries. */
+struct reply {
+    void (*post)(void *arg, const struct msg *m);
+    void *arg;
+    const atomic_bool *cancelled;
+};
+
+/* --- for tui/term/desk*.c */
+/* Resolved once, and shared. */
+MUST_CHECK enum err_code jobs_scope(struct job_context *d, enum scope_kind kind, struct scope *out,
+                                    struct err *e);
+void jobs_post(const struct reply *r, const struct effect *q, struct msg m);
+
+/* How many pieces a question is answered in, each on its own; at least 1. */
+size_t jobs_pieces(const struct effect *question);
+/* Answers one piece. The question stays with the caller. */
+void jobs_run(struct job_context *d, const struct effect *question, size_t piece,
+              const struct reply *reply);
+
+#endif

@@ -1,0 +1,440 @@
+#include "tui/jobs/jobs_change.h"
+#include "tui/jobs/jobs_doctor.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "store/fs/disk_usage.h"
+#include "store/maintenance/trash_request.h"
+#include "store/rewind/plan/origin.h"
+
+/* What every change needs. */
+struct change_job {
+    const struct store_env *env; /* its time is when the change was asked for */
+    const struct shown *shown;
+    const struct effect *q;
+    struct change_result *out;
+};
+
+static enum err_code open_log(const struct change_job *d, struct change_log **log, struct err *e)
+{
+    if (!d->env->state_dir || !d->env->data_dir)
+        return err_set(e, ERR_NOT_FOUND, "", "keep undo records: HOME is not set");
+    return change_log_open(d->env, log, e);
+}
+
+static enum err_code note_session(struct change_job *d, struct slice id, struct err *e)
+{
+    return name_list_add(&d->out->sessions, id) ? ERR_OK : err_nomem(e);
+}
+
+/* ---- one small change of each session, all in one change ---- */
+
+/* A second agent in a conversation that moves under the first is what a person must never get by accident. */
+static enum err_code check_quiet(const struct session_ref *ref, struct err *e)
+{
+    struct live live;
+    enum err_code rc = store_live(&ref, 1, &live, e);
+
+    if (rc || live.state == LIVE_QUIET)
+        return rc;
+    return err_set(e, ERR_LOCKED, ref->path.p,
+                   "an agent may be writing to it (%s); quit the agent first",
+                   live.why ? live.why : "it is registered as running");
+}
+
+static enum err_code plan_resume_at(struct change_job *d, const struct session_ref *ref,
+                                    struct change *c, struct err *e)
+{
+    enum err_code rc = check_quiet(ref, e);
+
+    return rc ? rc : ref->store->ops->resume_at(ref->store, ref, d->q->names->name[0], c, e);
+}
+
+static enum err_code plan_one(struct change_job *d, const struct session_ref *ref, struct change *c,
+                              struct err *e)
+{
+    const struct store_ops *ops = ref->store->ops;
+    struct slice text = buf_slice(&d->q->text);
+
+    switch (d->q->request) {
+    case CHANGE_RENAME:
+        return ops->rename ? ops->rename(ref->store, ref, text, c, e)
+                           : unsupported_error(ref, CAN_RENAME, "rename", e);
+    case CHANGE_TAG:
+        return ops->tag ? ops->tag(ref->store, ref, text, text.n == 0, c, e)
+                        : unsupported_error(ref, CAN_TAG, "tag", e);
+    case CHANGE_ARCHIVE:
+    case CHANGE_UNARCHIVE:
+        return ops->archive ? ops->archive(ref->store, d->shown->scope, ref,
+                                           d->q->request == CHANGE_ARCHIVE, c, e)
+                            : unsupported_error(ref, CAN_ARCHIVE, "archive", e);
+    case CHANGE_RESUME_AT:
+        return ops->resume_at ? plan_resume_at(d, ref, c, e)
+                              : unsupported_error(ref, CAN_RESUME_AT, "resume-at", e);
+    default: return ERR_OK;
+    }
+}
+
+/* The command's name, and what the log will say it did. */
+static const char *change_kind(enum change_request requested)
+{
+    switch (requested) {
+    case CHANGE_RENAME: return "rename";
+    case CHANGE_TAG: return "tag";
+    case CHANGE_ARCHIVE: return "archive";
+    case CHANGE_UNARCHIVE: return "unarchive";
+    case CHANGE_RESUME_AT: return "resume-at";
+    default: return "change";
+    }
+}
+
+static const char *change_description(const struct change_job *d, struct change *c)
+{
+    struct slice text = buf_slice(&d->q->text);
+
+    switch (d->q->request) {
+    case CHANGE_RENAME: return arena_format(&c->arena, "renamed to %.*s", SLICE_ARG(text));
+    case CHANGE_TAG:
+        return text.n ? arena_format(&c->arena, "tagged %.*s", SLICE_ARG(text)) : "tag removed";
+    case CHANGE_ARCHIVE: return "archived";
+    case CHANGE_UNARCHIVE: return "unarchived";
+    case CHANGE_RESUME_AT: return "set to resume at another message";
+    default: return "changed";
+    }
+}
+
+static enum err_code plan_all(struct change_job *d, struct change *c, struct err *e)
+{
+    const struct ref_list *refs = d->q->refs;
+    enum err_code rc = ERR_OK;
+
+    c->text = change_description(d, c);
+    if (!c->text)
+        return err_nomem(e);
+    for (size_t i = 0; i < refs->n && !rc; i++) {
+        const struct session_ref *ref = &refs->ref[i];
+
+        rc = origin_add_session(c, ref, e);
+        if (!rc)
+            rc = plan_one(d, ref, c, e);
+        if (!rc)
+            rc = note_session(d, ref->id, e);
+    }
+    return rc;
+}
+
+static enum err_code change_each(struct change_job *d, struct err *e)
+{
+    struct change *c = change_new(change_kind(d->q->request));
+    struct change_log *log = NULL;
+    enum err_code rc = c ? open_log(d, &log, e) : err_nomem(e);
+
+    if (c)
+        c->at_ms =
+            d->env->now_ms; /* not when the screen was opened: an archive mark counts from now */
+    if (!rc)
+        rc = plan_all(d, c, e);
+    if (!rc && c->n > 0)
+        rc = change_run(log, c, e);
+    change_log_close(log);
+    change_free(c);
+    return rc;
+}
+
+/* ---- a copy ---- */
+
+static enum err_code plan_fork(struct change_job *d, struct change *c, struct fork_result *fork,
+                               struct err *e)
+{
+    const struct session_ref *ref = &d->q->refs->ref[0];
+    const struct store_ops *ops = ref->store->ops;
+    const struct fork_request request = { .at = d->q->names->name[0],
+                                          .title = buf_slice(&d->q->text),
+                                          .with_files = true };
+    enum err_code rc =
+        ops->fork ? origin_add_session(c, ref, e) : unsupported_error(ref, CAN_FORK, "fork", e);
+
+    if (!rc)
+        rc = ops->fork(ref->store, ref, &request, c, fork, e);
+    if (rc)
+        return rc;
+    c->text = arena_format(&c->arena, "forked as %.*s", SLICE_ARG(fork->id));
+    rc = c->text ? change_add_session(c, fork->system ? fork->system : ops->name, fork->id, e)
+                 : err_nomem(e);
+    if (!rc)
+        rc = note_session(d, fork->id, e);
+    snprintf(d->out->copy, sizeof d->out->copy, "%.*s", SLICE_ARG(fork->id));
+    return rc;
+}
+
+/* The copy is made before the log is locked: that may take a while, and it is out of everybody's way. */
+static enum err_code make_fork(struct change_job *d, struct err *e)
+{
+    struct change *c = change_new("fork");
+    struct change_log *log = NULL;
+    struct fork_result fork = { .path = NULL };
+
+    fork_sweep(d->env);
+    enum err_code rc = c ? plan_fork(d, c, &fork, e) : err_nomem(e);
+
+    if (!rc)
+        rc = open_log(d, &log, e);
+    if (!rc)
+        rc = change_run(log, c, e);
+    if (rc && fork.path)
+        fork_discard(&fork);
+    change_log_close(log);
+    change_free(c);
+    return rc;
+}
+
+/* ---- the trash ---- */
+
+/* NULL without memory. */
+static const struct session_ref **refs_of(const struct ref_list *list, struct arena *a)
+{
+    const struct session_ref **ref = arena_alloc(a, (list->n + 1) * sizeof(struct session_ref *));
+
+    for (size_t i = 0; i < list->n && ref; i++)
+        ref[i] = &list->ref[i];
+    return ref;
+}
+
+static enum err_code requests_make(struct change_job *d, struct arena *a,
+                                   struct trash_request **out, struct err *e)
+{
+    const struct ref_list *refs = d->q->refs;
+    const struct session_ref **ref = refs_of(refs, a);
+    struct trash_request *r = arena_zalloc(a, (refs->n + 1) * sizeof *r);
+    size_t failed;
+    enum err_code rc = ref && r ? ERR_OK : err_nomem(e);
+
+    if (!rc)
+        rc = trash_request_make_all(ref, d->q->names->name, refs->n,
+                                    TRASH_REQUEST_ALL | (d->q->unsure ? TRASH_REQUEST_UNSURE : 0),
+                                    a, r, &failed, e);
+    for (size_t i = 0; i < refs->n && !rc; i++)
+        rc = note_session(d, refs->ref[i].id, e);
+    *out = r;
+    return rc;
+}
+
+static enum err_code to_trash(struct change_job *d, struct err *e)
+{
+    struct arena a = { 0 };
+    struct change_log *log = NULL;
+    struct trash_request *request = NULL;
+    struct trash_list list = { 0 };
+    enum err_code rc = open_log(d, &log, e);
+
+    if (!rc)
+        rc = requests_make(d, &a, &request, e);
+    if (!rc)
+        rc = trash_add(log, d->env, "delete", request, d->q->refs->n, &list, e);
+    for (size_t i = 0; i < list.n; i++)
+        d->out->bytes += list.item[i].bytes;
+    trash_list_fini(&list);
+    change_log_close(log);
+    arena_fini(&a);
+    return rc;
+}
+
+/* What was chosen may have been used since: then it stays, and only if all of it does is that a failure. */
+static enum err_code sweep_chosen(struct change_job *d, struct err *e)
+{
+    struct change_log *log = NULL;
+    struct trash_list moved = { 0 };
+    struct disk_usage weight;
+    size_t chosen = sweep_disk_usage(d->q->sweep, &weight);
+    enum err_code rc = open_log(d, &log, e);
+
+    if (!rc)
+        rc = sweep_move(log, d->env, d->q->sweep, &moved, e);
+    for (size_t i = 0; i < moved.n && !rc; i++) {
+        const char *id = moved.item[i].session;
+
+        d->out->bytes += moved.item[i].bytes;
+        rc = note_session(d, slice_of(id), e);
+    }
+    d->out->stayed = chosen - moved.n;
+    d->out->orphans = d->q->sweep->n > 0 && d->q->sweep->item[0].orphan;
+    if (!rc && moved.n == 0)
+        rc = err_set(e, ERR_STALE, "", "clean up: the sessions were used meanwhile and are kept");
+    trash_list_fini(&moved);
+    change_log_close(log);
+    return rc;
+}
+
+static const struct trash_item *item_named(const struct trash_list *list, struct slice id)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (slice_eq(slice_of(list->item[i].trash_id), id))
+            return &list->item[i];
+    return NULL;
+}
+
+/* Those that were named, as far as they still lie there. */
+static enum err_code items_named(struct change_job *d, const struct trash_list *list,
+                                 const struct trash_item **item, size_t *n, struct err *e)
+{
+    const struct name_list *names = d->q->names;
+    enum err_code rc = ERR_OK;
+
+    *n = 0;
+    for (size_t i = 0; i < names->n && !rc; i++) {
+        const struct trash_item *found = item_named(list, names->name[i]);
+
+        if (!found)
+            continue;
+        item[(*n)++] = found;
+        d->out->bytes += found->bytes;
+        rc = note_session(d, slice_of(found->session), e);
+    }
+    if (!rc && *n == 0)
+        rc = err_set(e, ERR_NOT_FOUND, "", "no longer in the trash");
+    return rc;
+}
+
+static enum err_code destroy_all(struct change_job *d, const struct trash_item *const item[],
+                                 size_t n, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = trash_destroy(d->env, item[i], e);
+    return rc;
+}
+
+/* A newer transcript in the place of one is a question; of several it is said which. */
+static enum err_code check_places(struct change_job *d, const struct trash_item *const item[],
+                                  size_t n, struct err *e)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!trash_can_join(item[i]))
+            continue;
+        if (n > 1)
+            return err_set(e, ERR_STALE, item[i]->path,
+                           "restore: a newer transcript is in its place; restore it alone to join "
+                           "the two");
+        d->out->asks = true;
+        snprintf(d->out->id, sizeof d->out->id, "%s", item[i]->trash_id);
+        snprintf(d->out->where, sizeof d->out->where, "%s", item[i]->title);
+    }
+    return ERR_OK;
+}
+
+static enum err_code put_back(struct change_job *d, struct change_log *log,
+                              const struct trash_item *const item[], size_t n, struct err *e)
+{
+    if (d->q->request == CHANGE_EMPTY)
+        return destroy_all(d, item, n, e);
+    if (d->q->request == WISH_JOIN)
+        return trash_join(log, item[0], e);
+    enum err_code rc = check_places(d, item, n, e);
+
+    return rc || d->out->asks ? rc : trash_restore_all(log, item, n, e);
+}
+
+/* Only what was shown goes: a session that was deleted since stays. What is not there any more is passed over. */
+static enum err_code from_trash(struct change_job *d, struct err *e)
+{
+    struct change_log *log = NULL;
+    struct trash_list list = { 0 };
+    struct arena a = { 0 };
+    const struct trash_item **item = arena_zalloc(&a, (d->q->names->n + 1) * sizeof *item);
+    size_t n = 0;
+    enum err_code rc = item ? open_log(d, &log, e) : err_nomem(e);
+
+    if (!rc)
+        rc = trash_read(d->env, &list, e);
+    if (!rc)
+        rc = items_named(d, &list, item, &n, e);
+    if (!rc)
+        rc = put_back(d, log, item, n, e);
+    trash_list_fini(&list);
+    change_log_close(log);
+    arena_fini(&a);
+    return rc;
+}
+
+/* ---- the way in ---- */
+
+enum err_code jobs_change(const struct store_env *env, const struct shown *shown,
+                          const struct effect *q, struct change_result *out, struct err *e)
+{
+    struct store_env then = *env;
+    struct change_job d = { &then, shown, q, out };
+
+    then.now_ms = q->at_ms;
+    switch (q->request) {
+    case CHANGE_TRASH: return to_trash(&d, e);
+    case CHANGE_SWEEP: return sweep_chosen(&d, e);
+    case CHANGE_RESTORE:
+    case WISH_JOIN:
+    case CHANGE_EMPTY: return from_trash(&d, e);
+    case CHANGE_UNDO:
+    case CHANGE_REDO: return jobs_undo(&then, shown, q, out, e);
+    case CHANGE_FIX: return jobs_fix(&then, shown->scope, q, out, e);
+    default: break;
+    }
+    if (buf_add(&out->text, buf_slice(&q->text)))
+        return err_nomem(e);
+    return q->request == CHANGE_FORK ? make_fork(&d, e) : change_each(&d, e);
+}
+
+enum err_code jobs_sweep(struct store *const stores[], size_t n, const struct scope *scope,
+                         const struct effect *q, const atomic_bool *cancelled, struct sweep *out,
+                         struct err *e)
+{
+    struct sweep_rule rule = q->rule;
+
+    rule.scope = *scope;
+    rule.cancel = cancelled;
+    return sweep_find(stores, n, &rule, out, e);
+}
+
+/* Counts those of which it cannot be known whether an agent is writing to them: a person may have them go. */
+static enum err_code request_for(const struct session_ref *ref, struct live live, struct arena *a,
+                                 struct trash_request *r, size_t *unsure, struct err *e)
+{
+    enum err_code rc = trash_request_make_live(ref, live, SLICE(""), TRASH_REQUEST_ALL, a, r, e);
+
+    if (rc != ERR_LOCKED)
+        return rc;
+    rc = trash_request_make_live(ref, live, SLICE(""), TRASH_REQUEST_ALL | TRASH_REQUEST_UNSURE, a,
+                                 r, e);
+    *unsure += rc == ERR_OK;
+    return rc;
+}
+
+enum err_code jobs_estimate_delete(const struct effect *q, const atomic_bool *cancelled,
+                                   struct delete_estimate *out, struct err *e)
+{
+    struct arena all = { 0 }, a = { 0 };
+    struct disk_usage weight = { 0 };
+    const struct session_ref **ref = refs_of(q->refs, &all);
+    struct live *live = arena_alloc(&all, (q->refs->n + 1) * sizeof *live);
+    enum err_code rc = ref && live ? store_live(ref, q->refs->n, live, e) : err_nomem(e);
+
+    for (size_t i = 0; i < q->refs->n && !rc && !atomic_load(cancelled); i++) {
+        struct trash_request r = { 0 };
+
+        rc = request_for(ref[i], live[i], &a, &r, &out->unsure, e);
+        out->running += rc == ERR_LOCKED;
+        out->unsupported += rc == ERR_UNSUPPORTED;
+        out->n += rc == ERR_OK;
+        if (rc == ERR_LOCKED || rc == ERR_UNSUPPORTED)
+            rc = ERR_OK;
+        if (r.stays)
+            out->stays = r.stays;
+        out->partly += r.stays != NULL;
+        for (size_t k = 0; k < r.parts && !rc; k++)
+            rc = disk_usage_add(r.part[k], &weight, e);
+        arena_reset(&a);
+    }
+    out->bytes = weight.bytes;
+    arena_fini(&a);
+    arena_fini(&all);
+    return rc;
+}

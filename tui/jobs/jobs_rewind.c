@@ -1,0 +1,289 @@
+#include "tui/jobs/jobs_rewind.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static void post_answer(const struct reply *r, const struct effect *q, struct msg m)
+{
+    m.generation = q->generation;
+    r->post(r->arg, &m);
+}
+
+static enum err_code answer_checkpoints(const struct effect *q, const struct reply *r,
+                                        struct err *e)
+{
+    const struct session_ref *ref = &q->refs->ref[0];
+    struct checkpoint_list *list = preview_checkpoints_new();
+    enum err_code rc = !list ? err_nomem(e)
+                       : !ref->store->ops->checkpoints
+                           ? unsupported_error(ref, CAN_REWIND, "rewind", e)
+                           : ref->store->ops->checkpoints(ref->store, ref, list, e);
+
+    if (!rc && q->kind == EFFECT_TURN_LINES && ref->store->ops->count_lines)
+        rc = ref->store->ops->count_lines(ref->store, ref, r->cancelled, list, e);
+    if (rc) {
+        preview_checkpoints_free(list);
+        return rc;
+    }
+    post_answer(r, q, (struct msg){ .kind = MSG_CHECKPOINTS, .u.checkpoints = list });
+    return ERR_OK;
+}
+
+static enum err_code answer_preview(const struct effect *q, const struct reply *r, struct err *e)
+{
+    const struct session_ref *ref = &q->refs->ref[0];
+    struct preview *p = preview_new();
+    enum err_code rc =
+        p ? rewind_plan_make(ref, buf_slice(&q->text), q->mode, &p->plan, e) : err_nomem(e);
+
+    if (!rc)
+        rc = rewind_preview(&p->plan, &p->options, &p->preview, e);
+    if (rc) {
+        preview_free(p);
+        return rc;
+    }
+    post_answer(r, q, (struct msg){ .kind = MSG_PREVIEW, .u.preview = p });
+    return ERR_OK;
+}
+
+static enum err_code diff_file(const struct effect *q, struct comparison *c, struct err *e)
+{
+    c->entry = q->first;
+    enum err_code rc =
+        rewind_sides_read(&q->preview->plan, &q->preview->preview.entry[q->first], &c->sides, e);
+
+    return rc ? rc
+              : linediff_make(buf_slice(&c->sides.present), buf_slice(&c->sides.wanted),
+                              REWIND_CONTEXT, &c->diff, e);
+}
+
+static enum err_code answer_compare(const struct effect *q, const struct reply *r, struct err *e)
+{
+    struct comparison *c = calloc(1, sizeof *c);
+    enum err_code rc = c ? diff_file(q, c, e) : err_nomem(e);
+
+    if (rc) {
+        preview_comparison_free(c);
+        return rc;
+    }
+    post_answer(r, q, (struct msg){ .kind = MSG_COMPARISON, .u.comparison = c });
+    return ERR_OK;
+}
+
+/* ---- doing it ---- */
+
+static void skip_entry(struct rewind_summary *out, const char *path, const char *why)
+{
+    if (out->left++ > 0)
+        return;
+    snprintf(out->left_name, sizeof out->left_name, "%s", path);
+    out->left_why = why;
+}
+
+static void count_summary(const struct rewind_preview *p, const struct rewind_result *result,
+                          const struct preview_selection *selection, struct rewind_summary *out)
+{
+    const struct rewind_conversation *conversation = &p->plan->conversation;
+
+    snprintf(out->record, sizeof out->record, "%s", result->undo);
+    out->conversation_changed = conversation->change != NULL;
+    out->dropped = conversation->dropped;
+    out->added = conversation->added;
+    out->kept = conversation->kept;
+    for (size_t i = 0; i < p->n; i++) {
+        const struct rewind_entry *x = &p->entry[i];
+        enum rewind_action action = x->action == REWIND_REFUSED && selection ? x->would : x->action;
+
+        if (result->outcome[i] == REWIND_CONFLICT)
+            skip_entry(out, x->target->path, "changed meanwhile");
+        else if (!selection && x->action == REWIND_REFUSED)
+            skip_entry(out, x->target->path, x->why);
+        if (result->outcome[i] != REWIND_DONE)
+            continue;
+        out->restored += action == REWIND_RESTORE;
+        out->created += action == REWIND_CREATE;
+        out->deleted += action == REWIND_DELETE;
+    }
+}
+
+/* The time of the record is that of the rewind, not that of the program's start: records are told apart and
+ * ordered by it. */
+static struct store_env env_of(const struct effect *q)
+{
+    struct store_env env = *q->refs->ref[0].store->env;
+
+    env.now_ms = q->at_ms;
+    return env;
+}
+
+/* Ten words a second at most; the last one is the answer. */
+struct progress_report {
+    const struct reply *reply;
+    const struct effect *question;
+    int64_t told_ms;
+};
+
+enum { TELL_MS = 100 };
+
+static int64_t clock_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void post_progress(size_t done, size_t all, void *arg)
+{
+    struct progress_report *t = arg;
+    int64_t now_ms = clock_ms();
+
+    if (done == all || now_ms - t->told_ms < TELL_MS)
+        return;
+    t->told_ms = now_ms;
+    post_answer(t->reply, t->question,
+                (struct msg){ .kind = MSG_PROGRESS,
+                              .u.progress = { .done = (int64_t)done, .total = (int64_t)all } });
+}
+
+static enum err_code apply_selection(const struct effect *q, const struct reply *r,
+                                     struct rewind_summary *out, struct err *e)
+{
+    const struct store_env env = env_of(q);
+    struct progress_report telling = { .reply = r, .question = q, .told_ms = clock_ms() };
+    struct rewind_preview watched = q->preview->preview; /* it is shared, and never changes */
+    struct rewind_result result;
+
+    watched.options.progress = post_progress;
+    watched.options.progress_arg = &telling;
+    enum err_code rc = rewind_apply_selected(&env, &watched, q->selection->pick, &result, e);
+
+    if (rc)
+        return rc;
+    count_summary(&q->preview->preview, &result, q->selection, out);
+    rewind_result_fini(&result);
+    return ERR_OK;
+}
+
+/* As `reprise undo`: the consent was given for what is taken back, but files edited since stay. */
+static enum err_code preview_undo(const struct store_env *env, const char *record,
+                                  struct preview *p, struct err *e)
+{
+    p->options = (struct rewind_options){ .allow_outside = true, .allow_sensitive = true };
+    enum err_code rc = rewind_undo_plan(env, record, &p->plan, e);
+
+    return rc ? rc : rewind_preview(&p->plan, &p->options, &p->preview, e);
+}
+
+static bool is_consented(const struct name_list *consent, const char *path)
+{
+    for (size_t i = 0; consent && i < consent->n; i++)
+        if (slice_eq(consent->name[i], slice_of(path)))
+            return true;
+    return false;
+}
+
+static enum err_code apply_undo(const struct store_env *env, struct preview *p,
+                                const struct name_list *consent, struct rewind_summary *out,
+                                struct err *e)
+{
+    struct arena a = { 0 };
+    struct rewind_selection *pick = arena_zalloc(&a, (p->preview.n + 1) * sizeof *pick);
+    struct rewind_result result;
+    enum err_code rc = pick ? ERR_OK : err_nomem(e);
+
+    for (size_t i = 0; i < p->preview.n && !rc; i++) {
+        pick[i].ticked = true;
+        pick[i].consent = is_consented(consent, p->preview.entry[i].target->path);
+    }
+    if (!rc)
+        rc = rewind_apply_selected(env, &p->preview, pick, &result, e);
+    for (size_t i = 0; i < p->preview.n && !rc; i++) /* for the count: they were done */
+        if (pick[i].consent && rewind_may_consent(&p->preview.entry[i]))
+            p->preview.entry[i].action = p->preview.entry[i].would;
+    if (!rc) {
+        count_summary(&p->preview, &result, NULL, out);
+        rewind_result_fini(&result);
+    }
+    arena_fini(&a);
+    return rc;
+}
+
+enum err_code jobs_undo_rewind(const struct store_env *env, const char *record,
+                               const struct name_list *consent, struct rewind_summary *out,
+                               struct err *e)
+{
+    struct preview *p = preview_new();
+    enum err_code rc = p ? preview_undo(env, record, p, e) : err_nomem(e);
+
+    if (!rc)
+        rc = apply_undo(env, p, consent, out, e);
+    preview_free(p);
+    return rc;
+}
+
+enum err_code jobs_undo_edited(const struct store_env *env, const char *record,
+                               struct name_list *out, struct err *e)
+{
+    struct preview *p = preview_new();
+    enum err_code rc = p ? preview_undo(env, record, p, e) : err_nomem(e);
+
+    for (size_t i = 0; !rc && i < p->preview.n; i++)
+        if (rewind_may_consent(&p->preview.entry[i]) &&
+            !name_list_add(out, slice_of(p->preview.entry[i].target->path)))
+            rc = err_nomem(e);
+    preview_free(p);
+    return rc;
+}
+
+/* A person is asked about files that changed since, unless they were. */
+static enum err_code answer_undo(const struct store_env *env, const struct effect *q,
+                                 const char *record, struct rewind_summary *out, struct err *e)
+{
+    if (q->names)
+        return jobs_undo_rewind(env, record, q->names, out, e);
+    struct name_list *edited = name_list_new();
+    enum err_code rc = edited ? jobs_undo_edited(env, record, edited, e) : err_nomem(e);
+
+    if (!rc && edited->n > 0) {
+        out->edited = edited;
+        out->asks = true;
+        return ERR_OK;
+    }
+    name_list_free(edited);
+    return rc ? rc : jobs_undo_rewind(env, record, NULL, out, e);
+}
+
+static enum err_code answer_rewind(const struct effect *q, const struct reply *r, struct err *e)
+{
+    struct msg m = { .kind = MSG_REWIND_DONE };
+    const struct store_env env = env_of(q);
+    struct buf record = { 0 };
+    enum err_code rc = ERR_OK;
+
+    if (q->kind == EFFECT_REWIND) {
+        rc = apply_selection(q, r, &m.u.rewind_summary, e);
+    } else {
+        rc = buf_add(&record, buf_slice(&q->text));
+        const char *name = rc ? NULL : buf_cstr(&record);
+
+        rc = name ? answer_undo(&env, q, name, &m.u.rewind_summary, e) : err_nomem(e);
+        buf_fini(&record);
+    }
+    if (!rc)
+        post_answer(r, q, m);
+    return rc;
+}
+
+enum err_code jobs_run_rewind(const struct effect *q, const struct reply *r, struct err *e)
+{
+    switch (q->kind) {
+    case EFFECT_TURN_LINES:
+    case EFFECT_CHECKPOINTS: return answer_checkpoints(q, r, e);
+    case EFFECT_PREVIEW: return answer_preview(q, r, e);
+    case EFFECT_COMPARE: return answer_compare(q, r, e);
+    default: return answer_rewind(q, r, e);
+    }
+}

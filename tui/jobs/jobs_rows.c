@@ -1,0 +1,166 @@
+#include "tui/jobs/jobs_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "store/fs/disk_usage.h"
+#include "store/maintenance/trash.h"
+
+static void describe_one(const struct scope *scope, const struct session_ref *ref,
+                         struct described *out)
+{
+    out->row = session_row_new();
+    out->code =
+        out->row ? ref->store->ops->describe(ref->store, scope, ref, out->row, NULL) : ERR_NOMEM;
+    if (out->code) {
+        session_row_free(out->row);
+        out->row = NULL;
+    }
+}
+
+enum err_code jobs_describe(struct job_context *d, const struct effect *q, size_t piece,
+                            const struct reply *r, struct err *e)
+{
+    size_t first = piece * DESCRIBE_PIECE, left = q->refs->n - first;
+    size_t n = left < DESCRIBE_PIECE ? left : DESCRIBE_PIECE;
+    struct described_list *list = described_list_new(n);
+    struct scope scope;
+    enum err_code rc = list ? jobs_scope(d, q->scope, &scope, e) : err_nomem(e);
+
+    if (rc) {
+        described_list_free(list);
+        return rc;
+    }
+    for (size_t i = first; i < first + n; i++) {
+        struct described *item = &list->item[list->n++];
+
+        *item = (struct described){ .entry = q->refs->entry[i] };
+        describe_one(&scope, &q->refs->ref[i], item);
+    }
+    jobs_post(r, q, (struct msg){ .kind = MSG_DESCRIBED, .u.described = list });
+    return ERR_OK;
+}
+
+/* What is not there any more, or cannot be deleted, weighs what its transcript does. */
+static int64_t measure_one(const struct session_ref *ref, struct arena *a)
+{
+    const char **part = NULL;
+    struct disk_usage w = { 0 };
+    size_t n = 0;
+
+    if (!ref->store->ops->parts ||
+        ref->store->ops->parts(ref->store, ref, true, a, &part, &n, NULL))
+        return ref->file.size;
+    for (size_t i = 0; i < n; i++)
+        if (disk_usage_add(part[i], &w, NULL))
+            break;
+    return w.bytes;
+}
+
+enum err_code jobs_disk_usage(const struct effect *q, const struct reply *r, struct err *e)
+{
+    struct described_list *list = described_list_new(q->refs->n);
+    struct arena a = { 0 };
+
+    if (!list)
+        return err_nomem(e);
+    for (size_t i = 0; i < q->refs->n && !atomic_load(r->cancelled); i++) {
+        list->item[list->n++] = (struct described){ .entry = q->refs->entry[i],
+                                                    .bytes = measure_one(&q->refs->ref[i], &a) };
+        arena_reset(&a);
+    }
+    arena_fini(&a);
+    jobs_post(r, q, (struct msg){ .kind = MSG_DISK_USAGE, .u.described = list });
+    return ERR_OK;
+}
+
+/* A row is handed over only where the look found something for it. */
+static void scan_one_fully(const struct scope *scope, const struct session_ref *ref,
+                           const atomic_bool *cancel, struct described *out)
+{
+    bool found = false;
+
+    describe_one(scope, ref, out);
+    if (out->row && ref->store->ops->deep && session_wants_title(out->row))
+        out->code =
+            ref->store->ops->deep(ref->store, &out->row->ref, cancel, out->row, &found, NULL);
+    if (found && !out->code)
+        return;
+    session_row_free(out->row);
+    out->row = NULL;
+}
+
+enum err_code jobs_full_scan(struct job_context *d, const struct effect *q, size_t piece,
+                             const struct reply *r, struct err *e)
+{
+    struct described_list *list = described_list_new(1);
+    struct scope scope;
+    enum err_code rc = list ? jobs_scope(d, q->scope, &scope, e) : err_nomem(e);
+
+    if (rc) {
+        described_list_free(list);
+        return rc;
+    }
+    list->item[0] = (struct described){ .entry = q->refs->entry[piece] };
+    list->n = 1;
+    scan_one_fully(&scope, &q->refs->ref[piece], r->cancelled, &list->item[0]);
+    jobs_post(r, q, (struct msg){ .kind = MSG_FULL_SCAN, .u.described = list });
+    return ERR_OK;
+}
+
+/* A transcript in the trash is read as any other of its system. */
+static bool add_trashed(const struct job_context *d, const struct trash_item *x, size_t at,
+                        struct ref_list *refs)
+{
+    const struct store *st = NULL;
+    struct stat sb;
+
+    for (size_t i = 0; i < d->stores; i++)
+        if (strcmp(d->store[i]->ops->name, x->system) == 0 &&
+            (!st || strcmp(d->store[i]->path, x->store) == 0))
+            st = d->store[i];
+    if (!st || x->parts == 0 || x->refs > 0 || lstat(x->part[0], &sb) != 0)
+        return true;
+    struct session_ref ref = { .store = st,
+                               .id = slice_of(x->session),
+                               .path = slice_of(x->part[0]),
+                               .folder = SLICE(""),
+                               .file = file_id_of(&sb),
+                               .told = SLICE("") };
+    struct arena a = { 0 };
+
+    /* A session that is a directory has its conversation where its system knows. */
+    bool known = S_ISREG(sb.st_mode) ||
+                 (st->ops->at_path && !st->ops->at_path(st, slice_of(x->part[0]), &a, &ref, NULL));
+    bool ok = !known || ref_list_add(refs, &ref, (uint32_t)at);
+
+    arena_fini(&a);
+    return ok;
+}
+
+enum err_code desk_trash(const struct job_context *d, const struct effect *q, const struct reply *r,
+                         struct err *e)
+{
+    struct trash_list *list = calloc(1, sizeof *list);
+    enum err_code rc = list ? ERR_OK : err_nomem(e);
+
+    if (rc == ERR_OK && d->env && d->env->data_dir)
+        rc = trash_read(d->env, list, e);
+    struct ref_list *refs = rc ? NULL : ref_list_new();
+    bool ok = refs;
+
+    for (size_t i = 0; ok && i < list->n; i++)
+        ok = add_trashed(d, &list->item[i], i, refs);
+    if (!rc && !ok) {
+        trash_list_fini(list);
+        rc = err_nomem(e);
+    }
+    if (rc) {
+        ref_list_free(refs);
+        free(list);
+        return rc;
+    }
+    jobs_post(r, q, (struct msg){ .kind = MSG_TRASH, .u.trash = { list, refs } });
+    return ERR_OK;
+}

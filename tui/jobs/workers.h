@@ -1,0 +1,36 @@
+#ifndef TUI_JOBS_WORKERS_H
+#define TUI_JOBS_WORKERS_H
+
+#include <stdbool.h>
+
+#include "lite/base/err.h"
+#include "tui/app/effect.h"
+#include "tui/app/msg.h"
+#include "tui/jobs/jobs.h"
+
+/* A few threads that answer questions (tui/app/effect.h) at a desk.
+ *
+ *  - A question with many pieces (describing 10,000 rows) is answered piece by piece, by all threads, and between
+ *    pieces whatever is more urgent goes first: a preview never waits for the background.
+ *  - Only one question that may take seconds (loading a whole transcript) runs at a time.
+ *  - A newer question of the same kind and asker replaces one that is not answered yet, but for DESCRIBE.
+ *  - Changes are made one at a time, in the order asked; none is replaced, cancelled or forgotten.
+ *
+ * All calls are made by one thread, the loop. */
+struct workers;
+
+MUST_CHECK enum err_code workers_new(struct job_context *desk, int threads, struct workers **out,
+                                     struct err *e);
+/* Waits for what is being answered and for the changes that were asked for, and drops all answers. */
+void workers_free(struct workers *w); /* NULL is fine */
+
+/* Readable while answers wait. */
+int workers_fd(const struct workers *w);
+/* Takes the question over. False without memory: the question is freed, and nobody will answer. */
+bool workers_submit(struct workers *w, struct effect *question);
+/* Nobody waits for this generation any more. */
+void workers_cancel(struct workers *w, unsigned generation);
+/* The oldest answer; false: none is there. */
+bool workers_pop(struct workers *w, struct msg *out);
+
+#endif

@@ -1,0 +1,168 @@
+#include "tui/screens/dialogs/dialog.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/app/state.h"
+#include "tui/widgets/box.h"
+#include "tui/widgets/text_wrap.h"
+
+enum { DIALOG_W = 72 };
+
+void dialog_begin(struct dialog *d, const char *title, dialog_answer_fn *answer)
+{
+    *d = (struct dialog){ .answer = answer };
+    snprintf(d->title, sizeof d->title, "%s", title);
+}
+
+void dialog_line(struct dialog *d, const char *fmt, ...)
+{
+    va_list args;
+
+    if (d->lines == DIALOG_LINES)
+        return;
+    va_start(args, fmt);
+    vsnprintf(d->line[d->lines++], DIALOG_TEXT, fmt, args);
+    va_end(args);
+}
+
+void dialog_offer(struct dialog *d, enum dialog_choice choice, const char *fmt, ...)
+{
+    va_list args;
+
+    if (d->choices == DIALOG_CHOICES)
+        return;
+    va_start(args, fmt);
+    vsnprintf(d->label[d->choices], DIALOG_TEXT, fmt, args);
+    va_end(args);
+    d->choice[d->choices++] = choice;
+}
+
+static const char consent[] = "yes";
+
+void dialog_want_yes(struct dialog *d)
+{
+    d->wants_yes = true;
+}
+
+static enum key_context dialog_key_context(const struct model *m)
+{
+    (void)m;
+    return IN_DIALOG;
+}
+
+static void draw_choice(const struct dialog *d, struct frame *f, struct rect r, size_t i)
+{
+    char number[8];
+
+    snprintf(number, sizeof number, "%zu", i + 1);
+    frame_puts(f, r.y, r.x + 2, 2, STYLE_KEY, number);
+    frame_text_middle(f, r.y, r.x + 5, r.w - 6, STYLE_TEXT, slice_of(d->label[i]));
+    if (i == d->at)
+        frame_point(f, r);
+}
+
+/* How many lines of the screen its words take, in so many columns. */
+static int words_height(const struct dialog *d, int w)
+{
+    int h = 0;
+
+    for (size_t i = 0; i < d->lines; i++)
+        h += text_wrap_height(slice_of(d->line[i]), w + 1);
+    return h;
+}
+
+/* On a small screen the words give way: every answer is always there. */
+static void draw_words(const struct dialog *d, struct frame *f, struct rect r)
+{
+    int end = r.y + r.h;
+
+    for (size_t i = 0; i < d->lines && r.y < end; i++) {
+        r.h = end - r.y;
+        r.y += text_wrap_draw(f, (struct rect){ r.y, r.x, r.h, r.w + 1 }, STYLE_TEXT,
+                              slice_of(d->line[i]));
+    }
+}
+
+static void draw_dialog(const struct model *m, struct frame *f)
+{
+    const struct dialog *d = &m->dialog;
+    int answers = (int)d->choices + d->wants_yes;
+    int w = f->cols - 4 < DIALOG_W ? f->cols - 4 : DIALOG_W;
+    struct rect r = box_draw(f, words_height(d, w) + 1 + answers, w, slice_of(d->title));
+    int y = r.y + r.h - answers;
+
+    draw_words(d, f, (struct rect){ r.y, r.x, r.h - answers - (r.h > answers + 3), r.w });
+    for (size_t i = 0; i < d->choices; i++)
+        draw_choice(d, f, (struct rect){ y++, r.x, 1, r.w }, i);
+    if (d->wants_yes) {
+        int x = r.x + 5;
+
+        x += frame_puts(f, y, x, r.w - 5, STYLE_TEXT, "or type yes and press Enter: ");
+        frame_text(f, y, x, 3, STYLE_STRONG, (struct slice){ consent, d->typed });
+    }
+}
+
+static void dialog_choose(struct model *m, size_t i)
+{
+    enum dialog_choice choice = m->dialog.choice[i];
+
+    view_pop(m);
+    m->dialog.answer(m, choice);
+}
+
+/* Enter is what one presses after a word, by habit too: so the word alone does nothing yet, and an Enter that was meant
+ * for it can never reach the view below. */
+static void dialog_accept(struct model *m)
+{
+    struct dialog *d = &m->dialog;
+
+    if (d->typed < sizeof consent - 1) {
+        dialog_choose(m, d->at);
+        return;
+    }
+    view_pop(m);
+    d->answer(m, CHOICE_DO);
+}
+
+static bool dialog_act(struct model *m, enum action a)
+{
+    struct dialog *d = &m->dialog;
+
+    if (a != ACT_ACCEPT) /* who looks for another answer does not mean the word any more */
+        d->typed = 0;
+    switch (a) {
+    case ACT_UP: d->at = d->at > 0 ? d->at - 1 : d->choices - 1; return true;
+    case ACT_DOWN: d->at = d->at + 1 < d->choices ? d->at + 1 : 0; return true;
+    case ACT_ACCEPT: dialog_accept(m); return true;
+    case ACT_BACK:
+        view_pop(m);
+        d->answer(m, CHOICE_CANCEL);
+        return true;
+    default: return false;
+    }
+}
+
+/* Any other key begins anew. */
+static void type_yes(struct dialog *d, struct key k)
+{
+    d->typed = k.mods == 0 && k.code == (unsigned char)consent[d->typed] ? d->typed + 1 : 0;
+}
+
+static void dialog_key(struct model *m, struct key k)
+{
+    if (m->dialog.wants_yes)
+        type_yes(&m->dialog, k);
+    if (k.mods == 0 && k.code >= '1' && k.code < '1' + m->dialog.choices)
+        dialog_choose(m, k.code - '1');
+}
+
+const struct view_ops view_dialog = {
+    .name = "dialog",
+    .overlay = true,
+    .place = dialog_key_context,
+    .draw = draw_dialog,
+    .act = dialog_act,
+    .key = dialog_key,
+};

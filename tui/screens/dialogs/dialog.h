@@ -1,0 +1,45 @@
+#ifndef TUI_SCREENS_DIALOGS_DIALOG_H
+#define TUI_SCREENS_DIALOGS_DIALOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lite/base/err.h"
+#include "lite/base/slice.h"
+
+/* A question with a few answers. The first one is the safe one and is selected: Enter pressed without reading
+ * changes nothing. */
+enum dialog_choice {
+    CHOICE_CANCEL,
+    CHOICE_ANYWAY,        /* resume although it is running */
+    CHOICE_MAIN_WORKTREE, /* resume there */
+    CHOICE_PRESENT_DIR,
+    CHOICE_DO, /* what was asked about */
+};
+
+struct model;
+typedef void dialog_answer_fn(struct model *m, enum dialog_choice choice);
+
+enum { DIALOG_LINES = 6, DIALOG_CHOICES = 4, DIALOG_TEXT = 300 };
+
+struct dialog {
+    char title[DIALOG_TEXT];
+    char line[DIALOG_LINES][DIALOG_TEXT];
+    size_t lines;
+    char label[DIALOG_CHOICES][DIALOG_TEXT];
+    enum dialog_choice choice[DIALOG_CHOICES];
+    size_t choices;
+    size_t at;
+    dialog_answer_fn *answer; /* called when the dialog is closed */
+    bool wants_yes;           /* it is done when "yes" and Enter are typed, and by no key alone */
+    size_t typed;             /* letters of it */
+};
+
+void dialog_begin(struct dialog *d, const char *title, dialog_answer_fn *answer);
+void dialog_line(struct dialog *d, const char *fmt, ...) PRINTF_LIKE(2, 3);
+void dialog_offer(struct dialog *d, enum dialog_choice choice, const char *fmt, ...)
+    PRINTF_LIKE(3, 4);
+/* Instead of an offer: CHOICE_DO is the answer to the word yes and Enter. */
+void dialog_want_yes(struct dialog *d);
+
+#endif

@@ -1,0 +1,377 @@
+#include "tui/screens/dialogs/help.h"
+
+#include <string.h>
+
+#include "tui/app/state.h"
+#include "tui/app/version.h"
+#include "tui/filter/fuzzy.h"
+#include "tui/widgets/box.h"
+
+enum { KEYS_W = 22, HELP_W = 84, KEYS_TEXT = 96 };
+
+/* What can be typed, and what the signs mean: the rest is made from the action list. */
+static const struct {
+    const char *sign, *text;
+} typed[] = {
+    { "word", "fuzzy: these letters in this order, in any case if all are lower case" },
+    { "'word", "the exact word" },
+    { "^word  word$", "at the start, at the end of a field" },
+    { "!word", "sessions that do not contain it" },
+    { "a | b", "either of the two" },
+    { "\"two words\"", "the exact phrase" },
+    { "1a2b  claude  #tag", "also the start of an id or a system, or a tag" },
+    { "tag:x branch:x", "only in that field; also dir: sys: id:" },
+    { "before:2w after:3d", "by age (m h d w mo y) or date: after:2026-01-31" },
+    { "size:>10M", "larger than; size:<100k: smaller than" },
+    { "is:running", "also is:archived fork damaged interrupted empty marked" },
+};
+
+struct sign {
+    const char *sign, *ascii, *text; /* ascii NULL: the same */
+};
+
+static const struct sign signs[] = {
+    { "NOW ●", "NOW *", "an agent has the session open" },
+    { "3f", NULL, "files that a rewind can restore" },
+    { "⑂", "Y", "a fork of another session" },
+    { "!", NULL, "the last turn was interrupted" },
+    { "zz", NULL, "archived: listed only if the filter matches it; is:archived lists all" },
+    { "3d left, due", NULL, "time until the agent's own cleanup may remove it; due: any time now" },
+    { "⚠", "X", "a line is damaged; the rest is shown" },
+    { "◆", "+", "marked" },
+};
+
+static const struct sign transcript_signs[] = {
+    { "┊", ":", "left out by a resume: summarised, another branch, or a call without a result" },
+};
+
+static const struct sign rewind_signs[] = {
+    { "[x] [~] [ ]", NULL, "included, only some hunks, excluded" },
+    { "M A D", NULL, "the file is modified, created again, deleted" },
+    { "held", NULL, "held back: the reason is shown below; Space asks where you may include it" },
+    { "$", NULL, "shell commands ran in this turn: their changes are not covered" },
+    { "✗", "x", "the turn cannot be restored" },
+};
+
+/* Where an action means something of its own. */
+static const struct {
+    enum key_context place;
+    enum action action;
+    const char *text;
+} meant_here[] = {
+    { IN_CLEANUP, ACT_MARK, "tick the session, or change the rule" },
+    { IN_CLEANUP, ACT_MARK_ALL, "tick every session that can be deleted, or none" },
+    { IN_CLEANUP, ACT_TRASH, "move the ticked sessions to the trash (asks first)" },
+    { IN_CLEANUP, ACT_SORT, "sort by size, by age, or group by project" },
+    { IN_CLEANUP, ACT_PANE, "switch between rules and sessions" },
+    { IN_CLEANUP, ACT_ACCEPT, "type a value for a rule; open a project; on a session: delete" },
+    { IN_CLEANUP, ACT_VALUE_NEXT, "next value of the rule; open a project" },
+    { IN_CLEANUP, ACT_VALUE_PREV, "previous value of the rule; close a project" },
+    { IN_TRASH, ACT_MARK, "mark the session and move down" },
+    { IN_TRASH, ACT_MARK_UP, "mark the session and move up" },
+    { IN_TRASH, ACT_MARK_ALL, "mark all, or none" },
+    { IN_REWIND, ACT_REFRESH, "check the files again" },
+    { IN_REWIND, ACT_PREVIEW_UP, "scroll the diff up" },
+    { IN_REWIND, ACT_PREVIEW_DOWN, "scroll the diff down" },
+    { IN_REWIND, ACT_ACCEPT, "to the files of the turn, to the diff of the file" },
+    { IN_DAMAGED, ACT_COPY, "copy the session id, or the file's path" },
+    { IN_DAMAGED, ACT_EDIT, "open the file in the editor" },
+    { IN_DAMAGED, ACT_REFRESH, "check again" },
+    { IN_DOCTOR, ACT_REFRESH, "check the session again" },
+};
+
+static const char *help_here(enum key_context place, enum action a)
+{
+    for (size_t i = 0; i < sizeof meant_here / sizeof *meant_here; i++)
+        if (meant_here[i].place == place && meant_here[i].action == a)
+            return meant_here[i].text;
+    return action_help(a);
+}
+
+void help_open(struct help *h, enum key_context place)
+{
+    *h = (struct help){ .place = place };
+}
+
+/* A walk over all lines; those that fit the query are given to `line`. */
+struct walk {
+    const struct help *help;
+    const struct settings *settings;
+    bool ascii;
+    struct fuzzy_needle needle;
+    const char *section; /* its heading has not been given yet */
+    void (*line)(struct walk *w, const char *keys, const char *text);
+    size_t n;
+    struct frame *frame; /* of a drawing walk */
+    struct rect rect;
+};
+
+static bool contains(const struct fuzzy_needle *needle, const char *text)
+{
+    size_t n = strlen(text);
+
+    if (n < needle->n)
+        return false;
+    for (size_t i = 0; i + needle->n <= n; i++) {
+        size_t k = 0;
+
+        while (k < needle->n) {
+            char c = text[i + k];
+
+            if ((c >= 'A' && c <= 'Z' ? c + 0x20 : c) != needle->text[k])
+                break;
+            k++;
+        }
+        if (k == needle->n)
+            return true;
+    }
+    return needle->n == 0;
+}
+
+/* name: by which the line is found too, besides what it shows. */
+static void emit_line(struct walk *w, const char *keys, const char *text, const char *name)
+{
+    if (!contains(&w->needle, keys) && !contains(&w->needle, text) && !contains(&w->needle, name))
+        return;
+    if (w->section) {
+        const char *heading = w->section;
+
+        w->section = NULL;
+        if (w->n > 0)
+            w->line(w, NULL, "");
+        w->line(w, NULL, heading);
+    }
+    w->line(w, keys, text);
+}
+
+static void walk_place(struct walk *w, enum key_context place)
+{
+    for (int a = ACT_NONE + 1; a < ACT_COUNT; a++) {
+        char keys[KEYS_TEXT];
+
+        keymap_keys_of(w->settings->keys, place, (enum action)a, w->ascii, keys, sizeof keys);
+        if (keys[0])
+            emit_line(w, keys, help_here(place, (enum action)a), action_name((enum action)a));
+    }
+}
+
+static const char *heading_of(enum key_context place)
+{
+    switch (place) {
+    case IN_LIST: return "In the list of sessions";
+    case IN_FILTER: return "While typing a filter";
+    case IN_TRANSCRIPT: return "In a conversation";
+    case IN_REWIND: return "While rewinding";
+    case IN_SEARCH: return "While typing a search";
+    case IN_MENU: return "In the menu";
+    case IN_DIALOG: return "In a dialog";
+    case IN_TRASH: return "In the trash";
+    case IN_CLEANUP: return "In the cleanup";
+    case IN_DAMAGED: return "In the list of damage";
+    case IN_DOCTOR: return "In the doctor's findings";
+    case IN_PROMPT: return "While typing a title or a tag";
+    case IN_HELP: return "In this help";
+    case IN_ANY:
+    case IN_COUNT: break;
+    }
+    return "Everywhere";
+}
+
+static void walk_section(struct walk *w, enum key_context place)
+{
+    if (place == IN_FILTER && w->settings->keys == KEYS_DEFAULT)
+        return;
+    w->section = heading_of(place);
+    walk_place(w, place);
+}
+
+static void walk_typed(struct walk *w)
+{
+    w->section = "Filter syntax";
+    for (size_t i = 0; i < sizeof typed / sizeof *typed; i++)
+        emit_line(w, typed[i].sign, typed[i].text, "");
+}
+
+static void walk_signs(struct walk *w, const char *section, const struct sign *sign, size_t n)
+{
+    w->section = section;
+    for (size_t i = 0; i < n; i++)
+        emit_line(w, w->ascii && sign[i].ascii ? sign[i].ascii : sign[i].sign, sign[i].text, "");
+}
+
+static void walk_all(struct walk *w)
+{
+    static const enum key_context rest[] = { IN_LIST, IN_FILTER, IN_TRANSCRIPT, IN_REWIND,
+                                             IN_MENU };
+
+    if (!fuzzy_needle_init(&w->needle, line_editor_text(&w->help->query)))
+        return;
+    walk_section(w, w->help->place);
+    walk_section(w, IN_ANY);
+    if (w->help->place == IN_LIST || w->help->place == IN_FILTER) {
+        walk_typed(w);
+        walk_signs(w, "Symbols in the list", signs, sizeof signs / sizeof *signs);
+    }
+    if (w->help->place == IN_TRANSCRIPT)
+        walk_signs(w, "Signs in a conversation", transcript_signs,
+                   sizeof transcript_signs / sizeof *transcript_signs);
+    if (w->help->place == IN_REWIND)
+        walk_signs(w, "Symbols while rewinding", rewind_signs,
+                   sizeof rewind_signs / sizeof *rewind_signs);
+    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
+        if (rest[i] != w->help->place)
+            walk_section(w, rest[i]);
+}
+
+static void count_line(struct walk *w, const char *keys, const char *text)
+{
+    (void)keys;
+    (void)text;
+    w->n++;
+}
+
+static void draw_line(struct walk *w, const char *keys, const char *text)
+{
+    size_t i = w->n++;
+    struct rect r = w->rect;
+
+    if (i < w->help->top || i >= w->help->top + (size_t)r.h)
+        return;
+    int y = r.y + (int)(i - w->help->top);
+
+    if (!keys) {
+        frame_puts(w->frame, y, r.x, r.w, STYLE_HEADING, text);
+        return;
+    }
+    int keys_w = r.w > 60 ? KEYS_W : 16;
+
+    frame_text_cut(w->frame, y, r.x + 1, keys_w - 2, STYLE_KEY, slice_of(keys));
+    frame_text_cut(w->frame, y, r.x + keys_w, r.w - keys_w, STYLE_TEXT, slice_of(text));
+}
+
+size_t help_count(const struct help *h, const struct settings *settings, bool ascii)
+{
+    struct walk w = { .help = h, .settings = settings, .ascii = ascii, .line = count_line };
+
+    walk_all(&w);
+    return w.n;
+}
+
+void help_draw(const struct help *h, const struct settings *settings, struct frame *f,
+               struct rect r)
+{
+    struct walk w = {
+        .help = h,
+        .settings = settings,
+        .ascii = f->ascii,
+        .line = draw_line,
+        .frame = f,
+        .rect = { r.y + 2, r.x, r.h - 2, r.w },
+    };
+    int x = r.x + frame_puts(f, r.y, r.x, r.w, STYLE_PROMPT, "/ ");
+
+    walk_all(&w);
+    line_editor_draw(&h->query, f, (struct rect){ r.y, x, 1, r.w - 2 }, STYLE_STRONG, true);
+    if (h->query.n == 0)
+        frame_puts(f, r.y, x + 1, r.w - 3, STYLE_DIM, "type to search");
+    if (w.n == 0)
+        frame_puts(f, r.y + 2, r.x, r.w, STYLE_DIM, "No matches. Esc goes back.");
+}
+
+/* --- as a view */
+static enum key_context help_key_context(const struct model *m)
+{
+    (void)m;
+    return IN_HELP;
+}
+
+/* The lines inside the box: it leaves the footer free. */
+static int height(int rows)
+{
+    return rows > 30 ? rows - 8 : rows - 3;
+}
+
+static void draw_help(const struct model *m, struct frame *f)
+{
+    const char *version = version_text();
+    int h = height(f->rows);
+    struct rect r = box_draw(f, h, HELP_W, slice_of(version));
+
+    help_draw(&m->help, m->settings, f, r);
+}
+
+static size_t page(const struct model *m)
+{
+    int h = height(m->rows) - 2;
+
+    return h > 1 ? (size_t)h : 1;
+}
+
+static void scroll(struct model *m, int64_t lines)
+{
+    size_t n = help_count(&m->help, m->settings, m->settings->ascii);
+    int64_t last = (int64_t)n - (int64_t)page(m), top = (int64_t)m->help.top + lines;
+
+    if (top > last)
+        top = last;
+    m->help.top = top < 0 ? 0 : (size_t)top;
+}
+
+static bool help_act(struct model *m, enum action a)
+{
+    switch (a) {
+    case ACT_UP: scroll(m, -1); return true;
+    case ACT_DOWN: scroll(m, 1); return true;
+    case ACT_PAGE_UP: scroll(m, -(int64_t)page(m)); return true;
+    case ACT_PAGE_DOWN: scroll(m, (int64_t)page(m)); return true;
+    case ACT_FIRST: m->help.top = 0; return true;
+    case ACT_LAST: scroll(m, INT32_MAX); return true;
+    case ACT_HELP:
+    case ACT_BACK:
+        if (a == ACT_BACK && m->help.query.n > 0) {
+            line_editor_set(&m->help.query, (struct slice){ 0 });
+            m->help.top = 0;
+        } else {
+            view_pop(m);
+        }
+        return true;
+    default: return false;
+    }
+}
+
+static void help_key(struct model *m, struct key k)
+{
+    if (m->help.query.n == 0 && k.mods == 0 && (k.code == '?' || k.code == 'q')) {
+        view_pop(m);
+        return;
+    }
+    if (m->help.query.n == 0 && k.mods == 0 && k.code == '/')
+        return; /* the sign is there already */
+    if (line_editor_key(&m->help.query, k))
+        m->help.top = 0;
+}
+
+static void help_paste(struct model *m, struct slice text)
+{
+    line_editor_insert(&m->help.query, text);
+    m->help.top = 0;
+}
+
+static void help_mouse(struct model *m, struct mouse event)
+{
+    if (event.event == MOUSE_WHEEL_UP)
+        scroll(m, -3);
+    else if (event.event == MOUSE_WHEEL_DOWN)
+        scroll(m, 3);
+}
+
+const struct view_ops view_help = {
+    .name = "help",
+    .overlay = true,
+    .place = help_key_context,
+    .draw = draw_help,
+    .act = help_act,
+    .key = help_key,
+    .paste = help_paste,
+    .mouse = help_mouse,
+};

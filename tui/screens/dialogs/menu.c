@@ -1,0 +1,130 @@
+#include "tui/screens/dialogs/menu.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/app/state.h"
+#include "tui/widgets/box.h"
+
+static const enum action items[] = {
+    ACT_RESUME,  ACT_VIEW,    ACT_FORK,    ACT_REWIND, ACT_RENAME,   ACT_TAG,    ACT_ARCHIVE,
+    ACT_TRASH,   ACT_COPY,    ACT_EDIT,    ACT_PRINT,  ACT_BRANCHES, ACT_DOCTOR, ACT_DAMAGED,
+    ACT_CLEANUP, ACT_TRASHED, ACT_DENSITY, ACT_UNDO,   ACT_REDO,
+};
+
+enum { LETTER_W = 4, TITLE_W = 16, MENU_W = 66 };
+
+size_t menu_count(void)
+{
+    return sizeof items / sizeof *items;
+}
+
+enum action menu_action(size_t i)
+{
+    return items[i];
+}
+
+static enum key_context menu_key_context(const struct model *m)
+{
+    (void)m;
+    return IN_MENU;
+}
+
+static void draw_menu_item(const struct model *m, struct frame *f, struct rect r, size_t i)
+{
+    enum action a = items[i];
+    const char *why = action_unavailable(m, a);
+    struct key key;
+    char name[KEY_NAME] = "";
+    enum style plain = why ? STYLE_DIM : STYLE_TEXT;
+
+    if (keymap_key_of(m->settings->keys, IN_MENU, a, &key))
+        key_name(key, f->ascii, name);
+    frame_puts(f, r.y, r.x + 1, LETTER_W, why ? STYLE_DIM : STYLE_KEY, name);
+    frame_puts(f, r.y, r.x + LETTER_W, TITLE_W, plain, action_title(a));
+    const char *text = why ? why : action_help(a);
+
+    frame_text_cut(f, r.y, r.x + LETTER_W + TITLE_W, r.w - LETTER_W - TITLE_W, STYLE_DIM,
+                   slice_of(text));
+    if (i == m->menu.at)
+        frame_point(f, r);
+}
+
+/* As wide as the reasons are, which are longer than what the actions say of themselves. */
+static int width(const struct model *m)
+{
+    size_t most = MENU_W;
+
+    for (size_t i = 0; i < menu_count(); i++) {
+        const char *why = action_unavailable(m, items[i]);
+        size_t n = why ? LETTER_W + TITLE_W + strlen(why) : 0;
+
+        most = n > most ? n : most;
+    }
+    return (int)most;
+}
+
+static struct slice menu_title(const struct model *m, char *out, size_t cap)
+{
+    const struct session_entry *e = selection_session(m);
+
+    if (m->list.marks > 1 && view_base(m) == VIEW_LIST) {
+        snprintf(out, cap, "%zu marked sessions", m->list.marks);
+        return slice_of(out);
+    }
+    return e && session_entry_title(e).n ? session_entry_title(e) : SLICE("actions");
+}
+
+static void draw_menu(const struct model *m, struct frame *f)
+{
+    char title[64];
+    struct rect r = box_draw(f, (int)menu_count(), width(m), menu_title(m, title, sizeof title));
+    size_t fit = r.h > 0 ? (size_t)r.h : 1;
+    size_t top = m->menu.at >= fit ? m->menu.at - fit + 1 : 0;
+
+    for (size_t i = 0; i < fit && top + i < menu_count(); i++)
+        draw_menu_item(m, f, (struct rect){ r.y + (int)i, r.x, 1, r.w }, top + i);
+}
+
+/* The menu closes first, so that what is chosen acts on the view below, and says there what it has to say. */
+static void menu_choose(struct model *m, enum action a)
+{
+    view_pop(m);
+    update_perform(m, a);
+}
+
+static bool menu_act(struct model *m, enum action a)
+{
+    size_t last = menu_count() - 1;
+
+    switch (a) {
+    case ACT_UP: m->menu.at = m->menu.at > 0 ? m->menu.at - 1 : last; return true;
+    case ACT_DOWN: m->menu.at = m->menu.at < last ? m->menu.at + 1 : 0; return true;
+    case ACT_FIRST: m->menu.at = 0; return true;
+    case ACT_LAST: m->menu.at = last; return true;
+    case ACT_ACCEPT: menu_choose(m, items[m->menu.at]); return true;
+    case ACT_BACK: view_pop(m); return true;
+    default: break;
+    }
+    for (size_t i = 0; i <= last; i++)
+        if (items[i] == a) {
+            menu_choose(m, a);
+            return true;
+        }
+    return false;
+}
+
+static void menu_key(struct model *m, struct key k)
+{
+    (void)m;
+    (void)k; /* no text is entered here */
+}
+
+const struct view_ops view_menu = {
+    .name = "menu",
+    .overlay = true,
+    .place = menu_key_context,
+    .draw = draw_menu,
+    .act = menu_act,
+    .key = menu_key,
+};

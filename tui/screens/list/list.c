@@ -1,0 +1,352 @@
+#include "tui/screens/list/list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* How long the selection rests before the preview follows: a held key must not read every session it
+ * passes. */
+enum { FOLLOW_MS = 60 };
+
+bool list_init(struct list *l, const struct settings *settings, int64_t now_ms, struct effects *fx)
+{
+    *l = (struct list){
+        .settings = settings,
+        .now_ms = now_ms,
+        .scope = settings->scope,
+        .sort = settings->sort,
+        .density = settings->density,
+        .preview = settings->preview,
+        .selected = ENTRY_NONE,
+        .sought = ENTRY_NONE,
+        .viewed = ENTRY_NONE,
+        .view_ms = TIME_NONE,
+        .busy_since = TIME_NONE,
+        .refresh_ms = TIME_NONE,
+        .reorder_ms = TIME_NONE,
+    };
+    line_editor_set(&l->query, settings->query);
+    l->view = transcript_view_new(settings, REQUESTER_PREVIEW);
+    if (!l->view)
+        return false;
+    list_track(l, &l->selected);
+    list_track(l, &l->viewed);
+    list_start(l, fx);
+    return true;
+}
+
+void list_fini(struct list *l)
+{
+    transcript_view_free(l->view);
+    filter_fini(&l->filter); /* before the rows it looks at */
+    order_fini(&l->order);
+    fork_tree_fini(&l->fork_tree);
+    session_table_fini(&l->sessions);
+    problem_list_free(l->problems);
+    arena_fini(&l->tracked_paths);
+    free(l->marked);
+}
+
+void list_track(struct list *l, uint32_t *entry)
+{
+    if (l->tracked_n < LIST_TRACKED_MAX)
+        l->held[l->tracked_n++].entry = entry;
+}
+
+void list_untrack(struct list *l, uint32_t *entry)
+{
+    *entry = ENTRY_NONE;
+    for (size_t i = 0; i < l->tracked_n; i++)
+        if (l->held[i].entry == entry)
+            l->held[i].path = (struct slice){ 0 };
+}
+
+const struct session_entry *list_entry(const struct list *l)
+{
+    return l->selected == ENTRY_NONE ? NULL : &l->sessions.entry[l->selected];
+}
+
+size_t list_shown(const struct list *l)
+{
+    return l->filter.hits;
+}
+
+size_t list_total(const struct list *l)
+{
+    return l->order.n;
+}
+
+static void keep_in_view(struct list *l)
+{
+    size_t items = list_layout(l, l->rows, l->cols).items;
+
+    if (l->at < l->top)
+        l->top = l->at;
+    else if (l->at >= l->top + items)
+        l->top = l->at - items + 1;
+    if (l->top + items > l->filter.hits)
+        l->top = l->filter.hits > items ? l->filter.hits - items : 0;
+}
+
+void list_follow(struct list *l, struct effects *fx)
+{
+    if (l->selected == ENTRY_NONE && l->viewed != ENTRY_NONE) {
+        transcript_view_close(l->view, fx);
+        l->viewed = ENTRY_NONE;
+    }
+    bool visible = list_layout(l, l->rows, l->cols).preview.w > 0;
+
+    if (l->selected == l->viewed || !visible)
+        l->view_ms = TIME_NONE;
+    else if (l->view_ms == TIME_NONE || l->viewed != ENTRY_NONE)
+        l->view_ms = l->viewed == ENTRY_NONE ? l->now_ms : l->now_ms + FOLLOW_MS;
+}
+
+/* Puts the cursor on a place; there is one. */
+static void put_cursor(struct list *l, size_t at, struct effects *fx)
+{
+    if (l->filter.hits == 0) {
+        l->selected = ENTRY_NONE;
+        l->at = l->top = 0;
+    } else {
+        l->at = at < l->filter.hits ? at : l->filter.hits - 1;
+        l->selected = l->filter.hit[l->at];
+        keep_in_view(l);
+    }
+    list_follow(l, fx);
+}
+
+void list_move_to(struct list *l, size_t at, struct effects *fx)
+{
+    l->moved = true;
+    l->seek[0] = '\0';
+    put_cursor(l, at, fx);
+}
+
+/* Somebody typed, and waits for what fits. */
+static bool filter_is_awaited(const struct list *l)
+{
+    return !l->filter.quiet && filter_pending(&l->filter);
+}
+
+static void move_now(struct list *l, struct effects *fx)
+{
+    int64_t at = (int64_t)l->at + l->move_by;
+
+    if (l->move_by != 0)
+        list_move_to(l, at < 0 ? 0 : (size_t)at, fx);
+    l->move_by = 0;
+}
+
+void list_move(struct list *l, int64_t by, struct effects *fx)
+{
+    l->move_by += by;
+    if (!filter_is_awaited(l))
+        move_now(l, fx);
+}
+
+void list_scroll(struct list *l, int lines, struct effects *fx)
+{
+    size_t items = list_layout(l, l->rows, l->cols).items;
+    int64_t last = (int64_t)l->filter.hits - (int64_t)items;
+    int64_t top = (int64_t)l->top + lines;
+
+    if (top > last)
+        top = last;
+    l->top = top < 0 ? 0 : (size_t)top;
+    size_t at = l->at < l->top ? l->top : l->at >= l->top + items ? l->top + items - 1 : l->at;
+
+    list_move_to(l, at, fx);
+}
+
+static bool find_hit(const struct list *l, uint32_t entry, size_t *at)
+{
+    for (size_t i = 0; i < l->filter.hits; i++)
+        if (l->filter.hit[i] == entry) {
+            *at = i;
+            return true;
+        }
+    return false;
+}
+
+/* A session that was just made is gone to when it is there, unless the person went elsewhere meanwhile. */
+static void find_sought(struct list *l)
+{
+    for (size_t i = 0; l->seek[0] && i < l->filter.hits; i++) {
+        struct slice id = l->sessions.entry[l->filter.hit[i]].ref.id;
+
+        if (!slice_eq(id, slice_of(l->seek)))
+            continue;
+        l->selected = l->filter.hit[i];
+        l->moved = true;
+        l->seek[0] = '\0';
+    }
+}
+
+/* Archived: only a query finds it. */
+static bool left_list(const struct list *l, uint32_t entry)
+{
+    return l->filter.query.n == 0 && l->filter.slot[entry].archived;
+}
+
+/* After sorting or filtering: the same session where it is still shown, else the top. */
+static void keep_selection(struct list *l, struct effects *fx)
+{
+    uint32_t wanted = l->sought != ENTRY_NONE ? l->sought : l->selected;
+    bool pending = filter_pending(&l->filter), wants = l->moved && wanted != ENTRY_NONE;
+    size_t at = 0;
+    bool found = wants && find_hit(l, wanted, &at);
+
+    if (!pending)
+        l->sought = ENTRY_NONE;
+    /* Gone with its file: its neighbour takes its place. Filtered away: the best match. */
+    if (!found && wants && (!session_table_is_listed(&l->sessions, wanted) || left_list(l, wanted)))
+        at = l->at;
+    else if (!found && !pending)
+        l->moved = false;
+    put_cursor(l, at, fx);
+}
+
+static void find_selection(struct list *l, struct effects *fx)
+{
+    find_sought(l);
+    keep_selection(l, fx);
+}
+
+static bool by_score(const struct list *l)
+{
+    return l->sort == SORT_RECENT &&
+           !l->tree; /* an order asked for by name is kept while filtering */
+}
+
+static bool marks_reserve(struct list *l)
+{
+    if (l->marked_cap >= l->sessions.n)
+        return true;
+    size_t cap = l->sessions.cap;
+    bool *marked = realloc(l->marked, cap * sizeof *marked);
+
+    if (!marked)
+        return false;
+    memset(marked + l->marked_cap, 0, (cap - l->marked_cap) * sizeof *marked);
+    l->marked = marked;
+    l->marked_cap = cap;
+    return true;
+}
+
+static void step_filter(struct list *l, struct effects *fx)
+{
+    if (filter_step(&l->filter, l->marks > 0 && marks_reserve(l) ? l->marked : NULL))
+        find_selection(l, fx);
+    if (!filter_pending(&l->filter))
+        move_now(l, fx);
+}
+
+void list_filter_more(struct list *l, struct effects *fx)
+{
+    if (filter_pending(&l->filter))
+        step_filter(l, fx);
+}
+
+void list_filter_finish(struct list *l, struct effects *fx)
+{
+    while (filter_is_awaited(l))
+        step_filter(l, fx);
+}
+
+static void start_filter(struct list *l, bool quiet, struct effects *fx)
+{
+    /* What was typed and not answered whole yet stays a question of the person. */
+    quiet = quiet && (l->filter.quiet || !filter_pending(&l->filter));
+    l->filter.quiet = quiet;
+    if (!quiet && l->sought == ENTRY_NONE)
+        l->sought = l->moved ? l->selected : ENTRY_NONE;
+    if (!filter_start(&l->filter, line_editor_text(&l->query), l->order.entry, l->order.n,
+                      l->now_ms, by_score(l)))
+        l->filter.hits = 0;
+    step_filter(l, fx);
+}
+
+void list_query_changed(struct list *l, struct effects *fx)
+{
+    move_now(l, fx); /* in what fitted before, as far as that is known */
+    start_filter(l, false, fx);
+}
+
+static void sort_and_filter(struct list *l, bool quiet, struct effects *fx)
+{
+    l->reorder_ms = TIME_NONE;
+    l->rebuilt++;
+    if (!order_make(&l->order, &l->sessions, &l->filter, l->sort))
+        return;
+    l->bytes = l->order.bytes;
+    if (l->tree)
+        fork_tree_arrange(&l->fork_tree, &l->sessions, l->order.entry, l->order.n);
+    else
+        fork_tree_fini(&l->fork_tree);
+    filter_invalidate(&l->filter);
+    l->filter.busy = true;
+    start_filter(l, quiet, fx);
+}
+
+void list_rebuild(struct list *l, struct effects *fx)
+{
+    sort_and_filter(l, true, fx);
+}
+
+void list_sort(struct list *l, enum sort_kind sort, struct effects *fx)
+{
+    l->sort = sort;
+    l->next_disk_usage = 0;
+    sort_and_filter(l, false, fx);
+}
+
+void list_set_tree(struct list *l, bool tree, struct effects *fx)
+{
+    l->tree = tree;
+    sort_and_filter(l, false, fx);
+}
+
+void list_set_density(struct list *l, enum density density, struct effects *fx)
+{
+    l->density = density;
+    put_cursor(l, l->at, fx);
+}
+
+void list_fit_preview(struct list *l, struct effects *fx)
+{
+    struct list_layout lay = list_layout(l, l->rows, l->cols);
+    struct rect r = list_conversation_rect(l, &lay);
+
+    if (lay.preview.w > 0)
+        transcript_view_resize(l->view, r.h, r.w, fx);
+}
+
+void list_set_preview(struct list *l, enum preview_mode mode, struct effects *fx)
+{
+    l->preview = mode;
+    list_fit_preview(l, fx);
+    put_cursor(l, l->at, fx);
+}
+
+void list_resize(struct list *l, int rows, int cols, struct effects *fx)
+{
+    l->rows = rows;
+    l->cols = cols;
+    list_fit_preview(l, fx);
+    put_cursor(l, l->at, fx);
+}
+
+void list_mark(struct list *l, uint32_t entry, bool on)
+{
+    if (!marks_reserve(l) || l->marked[entry] == on)
+        return;
+    l->marked[entry] = on;
+    l->marks = on ? l->marks + 1 : l->marks - 1;
+}
+
+void list_unmark_all(struct list *l)
+{
+    if (l->marked)
+        memset(l->marked, 0, l->marked_cap * sizeof *l->marked);
+    l->marks = 0;
+}

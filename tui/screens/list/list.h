@@ -1,0 +1,186 @@
+#ifndef TUI_SCREENS_LIST_LIST_H
+#define TUI_SCREENS_LIST_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tui/app/effect.h"
+#include "tui/app/key.h"
+#include "tui/app/msg.h"
+#include "tui/config/settings.h"
+#include "tui/data/fork_tree.h"
+#include "tui/data/order.h"
+#include "tui/data/session_table.h"
+#include "tui/filter/filter.h"
+#include "tui/screens/transcript/transcript.h"
+#include "tui/widgets/frame.h"
+#include "tui/widgets/line_editor.h"
+
+/* The picker: the sessions of a scope, in order, as far as they fit the query; one of them selected.
+ *
+ *     roster (what is there) -> order (sorted) -> filter.hit (what fits): what the list shows
+ *
+ * Invariants:
+ *  - `selected` is the entry the cursor is on, ENTRY_NONE only when nothing is shown; it is at place `at`;
+ *  - as long as the person has not moved, the cursor stays at the top and `selected` follows; from then on
+ *    `selected` stays and `at` follows;
+ *  - top <= at < top + rows that fit. */
+enum { DESCRIBE_JOBS = 3, LIST_TRACKED_MAX = 8 };
+
+struct describe_job {
+    unsigned generation; /* 0: free */
+    size_t left;         /* rows not answered yet */
+};
+
+enum { LIST_FLAGS = 5 };
+
+struct list_widths {
+    int dir, tag, branch, name, system; /* system: the name with its dialect */
+    int flag[LIST_FLAGS];               /* each in a column of its own */
+    /* the system of all sessions so far; NULL: none yet, or several */
+    const struct store_ops *only;
+    bool several; /* systems: only then a row says which is its own */
+};
+
+/* An entry that stays with its session when the scope changes and entries are counted anew. */
+struct tracked_entry {
+    uint32_t *entry;   /* where it stands; ENTRY_NONE: nowhere */
+    struct slice path; /* of one that the new scope has not shown yet; empty: none */
+};
+
+struct list {
+    const struct settings *settings;
+    int64_t now_ms;
+    int rows, cols; /* of the screen */
+
+    /* what is there */
+    struct session_table sessions;
+    struct filter filter;
+    struct order order;
+    struct fork_tree fork_tree; /* with `tree` */
+    bool tree;                  /* forks stand below what they were forked from */
+    enum scope_kind scope;
+    enum sort_kind sort;
+    size_t worktrees;   /* other worktrees that were looked at */
+    unsigned listing;   /* generation of the question under way; 0: none */
+    bool replace;       /* the first answer to it replaces the roster: the scope has changed */
+    bool listed_once;   /* the scope has been listed to its end */
+    int64_t busy_since; /* when the work under way began; TIME_NONE: none */
+    int64_t refresh_ms; /* files have changed: when to list again; TIME_NONE */
+    int64_t reorder_ms; /* rows have changed: when to sort and filter again; TIME_NONE */
+    size_t next_stale;  /* place in order from which to look for rows to describe */
+    size_t next_rest;   /* then among the entries */
+    struct describe_job job[DESCRIBE_JOBS];
+    struct describe_job disk_usage_job, full_scan_job; /* list_details.c */
+    size_t next_disk_usage, next_full_scan;            /* among the entries */
+    int64_t bytes;                                     /* of all in `order` */
+    struct problem_list *problems;                     /* owned; NULL: none */
+    bool new_problems;                                 /* other than those of the listing before */
+    unsigned rebuilt; /* how often it was sorted: then other sessions may be there */
+    struct tracked_entry held[LIST_TRACKED_MAX]; /* entries that somebody holds on to */
+    size_t tracked_n;
+    struct arena tracked_paths;
+    struct list_widths widths; /* the widest text of each column so far */
+
+    /* what is shown */
+    struct line_editor query;
+    bool typing; /* vim keys: `/` was pressed, letters are text */
+    enum density density;
+    uint32_t selected;
+    uint32_t sought; /* to be selected when the filter comes to it; ENTRY_NONE: nothing else */
+    size_t at, top;
+    int64_t move_by; /* as soon as the filter is through */
+    bool moved;
+    char seek[64]; /* the id of a session to select as soon as it is listed; "": none */
+    bool *marked;  /* owned, by entry */
+    size_t marked_cap, marks;
+
+    /* the conversation beside it */
+    enum preview_mode preview;
+    struct transcript_view *view; /* owned */
+    uint32_t viewed;              /* the entry it shows */
+    int64_t view_ms;              /* when to show the selected one; TIME_NONE: it does */
+};
+
+bool list_init(struct list *l, const struct settings *settings, int64_t now_ms, struct effects *fx);
+void list_fini(struct list *l);
+
+/* From now on the entry that stands there is found again when the scope changes; ENTRY_NONE where it is not in it. */
+void list_track(struct list *l, uint32_t *entry);
+/* Sets it to ENTRY_NONE, and looks for it no more. */
+void list_untrack(struct list *l, uint32_t *entry);
+
+/* --- what happens (list_load.c) */
+void list_start(struct list *l, struct effects *fx); /* lists the scope, again */
+void list_rescope(struct list *l, enum scope_kind scope, struct effects *fx);
+/* True when the message answers a question of the list or its preview: taken over. */
+bool list_msg(struct list *l, const struct msg *msg, struct effects *fx);
+void list_tick(struct list *l, struct effects *fx);
+void list_resize(struct list *l, int rows, int cols, struct effects *fx);
+int64_t list_wake_ms(const struct list *l);
+/* A closer look at rows that are described (list_details.c). Answers of it: true when rows have changed. */
+void list_details_request(struct list *l, struct effects *fx);
+void list_details_cancel(struct list *l, struct effects *fx);
+bool list_details_msg(struct list *l, const struct msg *msg);
+bool list_details_failed(struct list *l, unsigned generation);
+/* Work is under way since more than a moment. */
+bool list_busy(const struct list *l);
+/* All sessions are listed and described. */
+bool list_settled(const struct list *l);
+
+/* --- what a person does (list.c) */
+/* While a filter that somebody typed is not through, the cursor moves when it is: frames go on until then. */
+void list_move(struct list *l, int64_t by, struct effects *fx);
+void list_move_to(struct list *l, size_t at, struct effects *fx);
+void list_scroll(struct list *l, int lines, struct effects *fx);
+void list_query_changed(struct list *l, struct effects *fx);
+/* Another step of a filter that takes several frames. */
+void list_filter_more(struct list *l, struct effects *fx);
+/* All of them, before anything is done with what is shown. */
+void list_filter_finish(struct list *l, struct effects *fx);
+void list_sort(struct list *l, enum sort_kind sort, struct effects *fx);
+/* Forks below what they were forked from, or where their own time puts them. */
+void list_set_tree(struct list *l, bool tree, struct effects *fx);
+void list_set_density(struct list *l, enum density density, struct effects *fx);
+void list_set_preview(struct list *l, enum preview_mode mode, struct effects *fx);
+void list_mark(struct list *l, uint32_t entry, bool on);
+void list_unmark_all(struct list *l);
+/* Sorts and filters now, and finds the selection again. */
+void list_rebuild(struct list *l, struct effects *fx);
+/* The conversation gets the room that its head leaves it. */
+void list_fit_preview(struct list *l, struct effects *fx);
+/* The preview follows the selection, after a moment. */
+void list_follow(struct list *l, struct effects *fx);
+
+/* The selected session; NULL: none. */
+const struct session_entry *list_entry(const struct list *l);
+/* How many sessions fit, of how many. */
+size_t list_shown(const struct list *l);
+size_t list_total(const struct list *l);
+
+/* --- where things are (list_layout.c) */
+struct list_layout {
+    struct rect title, query, rows, preview, footer; /* preview.w 0: there is none */
+    int item;                                        /* lines a session takes */
+    size_t items;                                    /* sessions that fit */
+    bool beside;                                     /* the preview stands beside, not below */
+};
+
+/* Whether a session takes two lines on a screen of so many columns. */
+bool list_has_two_lines(const struct list *l, int cols);
+struct list_layout list_layout(const struct list *l, int rows, int cols);
+/* Where the conversation is in the preview: below the title, the directory, the branch and the date. */
+struct rect list_conversation_rect(const struct list *l, const struct list_layout *lay);
+/* The place in the list under a line of the screen; false: none. */
+bool list_row_at(const struct list *l, int y, int x, size_t *at);
+
+/* --- how it looks (list_draw.c, list_row.c, list_empty.c) */
+void list_draw(const struct list *l, struct frame *f);
+/* "~/src/shop +2 worktrees" */
+void list_draw_scope(const struct list *l, struct frame *f, struct rect r);
+void list_widths_include(struct list_widths *w, const struct session_row *row);
+void list_draw_row(const struct list *l, struct frame *f, struct rect r, size_t at);
+void list_draw_empty(const struct list *l, struct frame *f, struct rect r);
+
+#endif

@@ -1,0 +1,308 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/app/keymap.h"
+#include "tui/screens/list/list.h"
+#include "tui/text/path.h"
+#include "tui/text/size.h"
+#include "tui/text/when.h"
+#include "tui/widgets/spinner.h"
+#include "tui/widgets/text_wrap.h"
+
+void list_draw_scope(const struct list *l, struct frame *f, struct rect r)
+{
+    char dir[512], more[48];
+
+    if (l->scope == SCOPE_ALL) {
+        frame_puts(f, r.y, r.x, r.w, STYLE_TEXT, "all projects");
+        return;
+    }
+    struct slice here = path_short(l->settings->project, l->settings->home, dir, sizeof dir);
+    const char *what = "";
+
+    if (l->scope == SCOPE_WORKTREES && l->worktrees > 0) {
+        snprintf(more, sizeof more, "+%zu worktree%s", l->worktrees, l->worktrees == 1 ? "" : "s");
+        what = more;
+    } else if (l->scope == SCOPE_HERE) {
+        what = "only";
+    }
+    int room = r.w - (*what ? frame_width(slice_of(what)) + 1 : 0);
+    int used = frame_text_middle(f, r.y, r.x, room, STYLE_TEXT, here);
+
+    frame_puts(f, r.y, r.x + used + 1, r.w - used - 1, STYLE_DIM, what);
+}
+
+/* "37/412  recent": what fits, of how many, in which order; a spinner in front while work is under way. */
+static int draw_counts(const struct list *l, struct frame *f, struct rect r)
+{
+    char text[128], size[SIZE_TEXT], bytes[SIZE_TEXT + 4] = "";
+    bool ranked = query_ranks(&l->filter.query) && l->sort == SORT_RECENT && !l->tree;
+
+    if (l->sort == SORT_SIZE) {
+        size_text(l->bytes, size);
+        snprintf(bytes, sizeof bytes, "%s  ", size);
+    }
+    snprintf(text, sizeof text, "%zu/%zu  %s%s%s%s", list_shown(l), list_total(l), bytes,
+             ranked ? "best, " : "", order_sort_name(l->sort), l->tree ? ", tree" : "");
+    int w = frame_width(slice_of(text)), x = r.x + r.w - w - 1;
+
+    frame_puts(f, r.y, x, w, STYLE_DIM, text);
+    if (list_busy(l)) {
+        x -= 2;
+        frame_puts(f, r.y, x, 1, STYLE_KEY, spinner_sign(l->now_ms, f->ascii));
+    }
+    return x;
+}
+
+static void draw_title_line(const struct list *l, struct frame *f, struct rect r)
+{
+    int end = draw_counts(l, f, r);
+    int x = r.x + 1;
+
+    x += frame_puts(f, r.y, x, end - x, STYLE_TITLE, "reprise") + 2;
+    list_draw_scope(l, f, (struct rect){ r.y, x, 1, end - x - 2 });
+}
+
+static void draw_query_hint(const struct list *l, struct frame *f, int y, int x, int w)
+{
+    if (l->settings->keys == KEYS_VIM && !l->typing)
+        frame_puts(f, y, x, w, STYLE_DIM, "/ to filter");
+    else
+        frame_puts(f, y, x + 1, w - 1, STYLE_DIM, "type to filter");
+}
+
+/* What is not as it should be, and where to see it: loud only where something is missing from the list for it. */
+static enum style damage_note(const struct list *l, char *out, size_t cap)
+{
+    size_t problems = l->problems ? l->problems->n : 0, n = problems + l->sessions.damaged;
+    char menu_keys[KEYMAP_MENU_KEYS];
+
+    if (n == 0)
+        return STYLE_DIM;
+    keymap_menu_keys(l->settings->keys, IN_LIST, ACT_DAMAGED, l->settings->ascii, menu_keys);
+    snprintf(out, cap, "%zu damaged: %s", n, menu_keys);
+    return problems + l->sessions.unlisted > 0 ? STYLE_WARN : STYLE_DIM;
+}
+
+static void draw_query_note(const struct list *l, struct frame *f, struct rect r, int used)
+{
+    char text[160] = "";
+    enum style style = STYLE_MARK;
+
+    if (l->filter.query.content) {
+        snprintf(text, sizeof text, "searching inside conversations (//) is not in this version");
+        style = STYLE_WARN;
+    } else if (l->filter.query.problem[0]) {
+        snprintf(text, sizeof text, "%s", l->filter.query.problem);
+        style = STYLE_WARN;
+    } else if (l->marks > 0) {
+        snprintf(text, sizeof text, "%zu marked", l->marks);
+    } else if (l->query.n == 0) {
+        style = damage_note(l, text, sizeof text);
+    }
+    int w = frame_width(slice_of(text)), x = r.x + r.w - w - 1;
+
+    if (x < r.x + used + 2)
+        x = r.x + used + 2;
+    frame_puts(f, r.y, x, r.x + r.w - x - 1, style, text);
+}
+
+/* The terminal's cursor stands on the selected session, where a reader looks for it; where typing goes is a
+ * block of its own. */
+static void draw_query_line(const struct list *l, struct frame *f, struct rect r)
+{
+    bool text = l->settings->keys == KEYS_DEFAULT || l->typing;
+    int x = r.x + frame_puts(f, r.y, r.x, 2, STYLE_PROMPT, "> ");
+    int w = r.w - 3, used;
+
+    used = line_editor_draw(&l->query, f, (struct rect){ r.y, x, 1, w }, STYLE_STRONG, true);
+    if (text)
+        frame_select(f, (struct rect){ r.y, f->cursor_x, 1, 1 });
+    if (l->query.n == 0)
+        draw_query_hint(l, f, r.y, x + text, w);
+    draw_query_note(l, f, r, 2 + (l->query.n ? used : 16));
+}
+
+static void draw_rows(const struct list *l, struct frame *f, const struct list_layout *lay)
+{
+    struct rect r = lay->rows;
+
+    if (l->filter.hits == 0) {
+        list_draw_empty(l, f, r);
+        return;
+    }
+    for (size_t i = 0; i < lay->items && l->top + i < l->filter.hits; i++) {
+        int y = r.y + (int)i * lay->item;
+        int h = y + lay->item <= r.y + r.h ? lay->item : r.y + r.h - y;
+
+        list_draw_row(l, f, (struct rect){ y, r.x, h, r.w - 1 }, l->top + i);
+    }
+    frame_scrollbar(f, r, l->top, l->filter.hits, lay->items);
+    f->cursor_y = r.y + (int)(l->at - l->top) * lay->item;
+    f->cursor_x = r.x;
+}
+
+/* Above the conversation, and beside it where it stands beside the list. */
+static void draw_border(struct frame *f, const struct list_layout *lay)
+{
+    struct rect r = lay->preview;
+
+    for (int x = 0; x < r.w; x++)
+        frame_puts(f, r.y, r.x + x, 1, STYLE_BORDER, f->ascii ? "-" : "─");
+    for (int y = 1; lay->beside && y < r.h; y++)
+        frame_puts(f, r.y + y, r.x, 1, STYLE_BORDER, f->ascii ? "|" : "│");
+    if (lay->beside)
+        frame_puts(f, r.y, r.x, 1, STYLE_BORDER, f->ascii ? "+" : "┌");
+}
+
+/* What the session takes on the disk, with all that lies beside its transcript once that has been weighed. */
+static void draw_disk_usage(const struct list *l, struct frame *f, struct rect r)
+{
+    enum { BOTH_COLS = 44 };
+    const struct session_entry *e = &l->sessions.entry[l->viewed];
+    char all[SIZE_TEXT], own[SIZE_TEXT], text[80];
+
+    size_text(session_entry_bytes(e), all);
+    size_text(e->ref.file.size, own);
+    if (e->bytes == 0)
+        snprintf(text, sizeof text, "transcript %s", own);
+    else if (strcmp(all, own) == 0 || r.w < BOTH_COLS)
+        snprintf(text, sizeof text, "%s on disk", all);
+    else
+        snprintf(text, sizeof text, "%s on disk, transcript %s", all, own);
+    int used = frame_puts(f, r.y, r.x, r.w, STYLE_DIM, text);
+
+    frame_puts(f, r.y, r.x - 1, 1, STYLE_DIM, " ");
+    frame_puts(f, r.y, r.x + used, 1, STYLE_DIM, " ");
+}
+
+enum brevity { WITH_TIME, WITH_DAY, WITH_NAME, BREVITIES };
+
+static struct slice last_part(struct slice path)
+{
+    const char *slash = path.n ? memrchr(path.p, '/', path.n - 1) : NULL;
+
+    return slash ? (struct slice){ slash + 1, path.n - (size_t)(slash + 1 - path.p) } : path;
+}
+
+static bool join_facts(const struct list *l, const struct session_entry *e, enum brevity brevity,
+                       struct buf *out)
+{
+    enum { DAY = sizeof "2026-11-22" - 1 };
+    const char *dot = l->settings->ascii ? " - " : " · ";
+    char room[512], date[WHEN_DATE];
+    struct slice dir = path_short(session_entry_cwd(e), l->settings->home, room, sizeof room);
+    struct slice when = slice_of(when_date(session_entry_time(e), date));
+    struct slice fact[] = {
+        brevity < WITH_NAME ? dir : last_part(dir),
+        e->row ? e->row->git_branch : (struct slice){ 0 },
+        brevity < WITH_DAY || when.n < DAY ? when : (struct slice){ when.p, DAY },
+    };
+
+    out->n = 0;
+    for (size_t i = 0; i < sizeof fact / sizeof *fact; i++)
+        if (fact[i].n > 0 && ((out->n > 0 && buf_add(out, slice_of(dot))) || buf_add(out, fact[i])))
+            return false;
+    return true;
+}
+
+/* Where and when, below the title: "~/code/shop - main - 2026-11-22 14:03". Where that needs a second line it goes without
+ * the time, and without the directories above. */
+static bool head_facts(const struct list *l, const struct session_entry *e, int w, struct buf *out)
+{
+    for (enum brevity b = WITH_TIME; b < BREVITIES; b++) {
+        if (!join_facts(l, e, b, out))
+            return false;
+        if (frame_width(buf_slice(out)) <= w)
+            return true;
+    }
+    return join_facts(l, e, WITH_TIME, out);
+}
+
+/* Lines of the title and of the facts, as far as they leave the conversation most of the room. */
+struct head {
+    int title, facts;
+};
+
+static struct head head_lines(const struct session_entry *e, struct slice facts, struct rect r)
+{
+    int most = (r.h - 1) / 3, title = text_wrap_height(session_entry_title(e), r.w);
+    int below = text_wrap_height(facts, r.w);
+
+    if (most < 2)
+        return (struct head){ 0, 0 };
+    below = below < most - 1 ? below : most - 1;
+    return (struct head){ title < most - below ? title : most - below, below };
+}
+
+static struct rect inside_preview(const struct list_layout *lay)
+{
+    struct rect r = lay->preview;
+
+    return (struct rect){ r.y + 1, r.x + (lay->beside ? 2 : 1), r.h - 1, r.w - 2 };
+}
+
+struct rect list_conversation_rect(const struct list *l, const struct list_layout *lay)
+{
+    struct rect r = inside_preview(lay);
+    struct buf facts = { 0 };
+    const struct session_entry *e = l->viewed == ENTRY_NONE ? NULL : &l->sessions.entry[l->viewed];
+
+    if (e && r.w > 0 && head_facts(l, e, r.w, &facts)) {
+        struct head head = head_lines(e, buf_slice(&facts), r);
+
+        r.y += head.title + head.facts;
+        r.h -= head.title + head.facts;
+    }
+    buf_fini(&facts);
+    return r;
+}
+
+static void draw_preview_head(const struct list *l, struct frame *f, const struct list_layout *lay)
+{
+    const struct session_entry *e = &l->sessions.entry[l->viewed];
+    struct rect r = inside_preview(lay);
+    struct buf facts = { 0 };
+
+    if (head_facts(l, e, r.w, &facts)) {
+        struct head head = head_lines(e, buf_slice(&facts), r);
+
+        text_wrap_draw(f, (struct rect){ r.y, r.x, head.title, r.w }, STYLE_STRONG,
+                       session_entry_title(e));
+        text_wrap_draw(f, (struct rect){ r.y + head.title, r.x, head.facts, r.w }, STYLE_DIM,
+                       buf_slice(&facts));
+    }
+    buf_fini(&facts);
+}
+
+/* In the border above the conversation stands what it weighs. */
+static void draw_preview(const struct list *l, struct frame *f, const struct list_layout *lay)
+{
+    struct rect r = lay->preview;
+    int y = f->cursor_y, x = f->cursor_x;
+
+    if (r.w <= 0)
+        return;
+    draw_border(f, lay);
+    if (l->viewed == ENTRY_NONE)
+        return;
+    draw_disk_usage(l, f, (struct rect){ r.y, r.x + 3, 1, r.w - 6 });
+    draw_preview_head(l, f, lay);
+    transcript_view_draw(l->view, f, list_conversation_rect(l, lay));
+    f->cursor_y = y;
+    f->cursor_x = x;
+}
+
+void list_draw(const struct list *l, struct frame *f)
+{
+    struct list_layout lay = list_layout(l, f->rows, f->cols);
+
+    draw_title_line(l, f, lay.title);
+    draw_query_line(l, f, lay.query);
+    if (l->order.n == 0) { /* nothing that could stand beside it */
+        list_draw_empty(l, f, (struct rect){ lay.rows.y, 0, f->rows - lay.rows.y - 1, f->cols });
+        return;
+    }
+    draw_rows(l, f, &lay);
+    draw_preview(l, f, &lay);
+}

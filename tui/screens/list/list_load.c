@@ -1,0 +1,381 @@
+#include "tui/screens/list/list.h"
+#include "tui/widgets/spinner.h"
+
+/* How the list fills: a listing brings names, sizes and times in batches; then sessions are described, those
+ * on the screen first. A few questions are under way at once, so that no worker waits for us. */
+enum {
+    FIRST_ROWS = 64,     /* described at once: what is on the screen, rounded up */
+    MORE_ROWS = 256,     /* of the rest */
+    FIRST_ORDER_MS = 20, /* a folder that takes longer to list is shown as far as it was read */
+    REORDER_MS = 120,    /* rows that arrive are sorted in this often */
+    REFRESH_MS = 250,    /* files that change are looked at this often */
+};
+
+static bool jobs_idle(const struct list *l)
+{
+    for (int i = 0; i < DESCRIBE_JOBS; i++)
+        if (l->job[i].generation != 0)
+            return false;
+    return true;
+}
+
+bool list_settled(const struct list *l)
+{
+    return l->listing == 0 && l->sessions.stale == 0 && l->reorder_ms == TIME_NONE &&
+           !filter_pending(&l->filter);
+}
+
+bool list_busy(const struct list *l)
+{
+    return l->busy_since != TIME_NONE && spinner_shows(l->busy_since, l->now_ms);
+}
+
+static void note_work(struct list *l)
+{
+    bool busy = l->listing != 0 || !jobs_idle(l);
+
+    if (!busy)
+        l->busy_since = TIME_NONE;
+    else if (l->busy_since == TIME_NONE)
+        l->busy_since = l->now_ms;
+}
+
+void list_start(struct list *l, struct effects *fx)
+{
+    struct effect *e = effect_add(fx, EFFECT_LIST, REQUESTER_LIST);
+
+    e->scope = l->scope;
+    l->listing = e->generation;
+    l->refresh_ms = TIME_NONE;
+    note_work(l);
+}
+
+/* Late answers to what the old scope asked are dropped. */
+static void cancel_jobs(struct list *l)
+{
+    for (int i = 0; i < DESCRIBE_JOBS; i++)
+        l->job[i] = (struct describe_job){ 0 };
+}
+
+void list_rescope(struct list *l, enum scope_kind scope, struct effects *fx)
+{
+    l->scope = scope;
+    l->replace = true;
+    l->listed_once = false;
+    l->worktrees = 0;
+    list_details_cancel(l, fx);
+    list_start(l, fx);
+}
+
+/* The old scope's sessions stay on the screen until the first answer about the new one: no flash of an empty
+ * list. The selected one is found again by its path. */
+static void replace_roster(struct list *l)
+{
+    cancel_jobs(l);
+    list_unmark_all(l);
+    filter_fini(&l->filter);
+    session_table_fini(&l->sessions);
+    l->order.n = 0;
+    l->sought = ENTRY_NONE;
+    l->widths = (struct list_widths){ 0 };
+    l->replace = false;
+    l->rebuilt++;
+}
+
+static void keep_tracked(struct list *l)
+{
+    arena_fini(&l->tracked_paths);
+    for (size_t i = 0; i < l->tracked_n; i++) {
+        struct tracked_entry *h = &l->held[i];
+
+        h->path = (struct slice){ 0 };
+        if (*h->entry != ENTRY_NONE)
+            h->path = arena_copy(&l->tracked_paths, l->sessions.entry[*h->entry].ref.path);
+        *h->entry = ENTRY_NONE;
+    }
+}
+
+static void find_tracked(struct list *l)
+{
+    for (size_t i = 0; i < l->tracked_n; i++) {
+        struct tracked_entry *h = &l->held[i];
+
+        if (h->path.p && *h->entry == ENTRY_NONE)
+            *h->entry = session_table_find(&l->sessions, h->path);
+        if (*h->entry != ENTRY_NONE)
+            h->path = (struct slice){ 0 };
+    }
+}
+
+static void see_sessions(struct list *l, const struct ref_list *refs)
+{
+    if (l->replace) {
+        keep_tracked(l);
+        replace_roster(l);
+    }
+    session_table_update(&l->sessions, refs, l->listing);
+    l->next_stale = l->next_rest = 0;
+    l->next_disk_usage = l->next_full_scan = 0;
+    if (!filter_reserve(&l->filter, l->sessions.n))
+        l->sessions.n = l->filter.slots; /* what cannot be filtered is not shown */
+    find_tracked(l);
+}
+
+static struct describe_job *free_job(struct list *l)
+{
+    for (int i = 0; i < DESCRIBE_JOBS; i++)
+        if (l->job[i].generation == 0)
+            return &l->job[i];
+    return NULL;
+}
+
+static bool wants_row(const struct session_entry *e)
+{
+    return e->stale && !e->asked && !e->gone;
+}
+
+static void request_description(struct list *l, struct ref_list *refs, uint32_t i)
+{
+    struct session_entry *e = &l->sessions.entry[i];
+
+    if (wants_row(e) && ref_list_add(refs, &e->ref, i))
+        e->asked = true;
+}
+
+/* Those on the screen, then those that follow in the list, then the rest. */
+static void choose_refs(struct list *l, struct ref_list *refs)
+{
+    for (size_t i = l->top; i < l->filter.hits && i < l->top + FIRST_ROWS; i++)
+        request_description(l, refs, l->filter.hit[i]);
+    if (refs->n > 0)
+        return;
+    while (refs->n < MORE_ROWS && l->next_stale < l->order.n)
+        request_description(l, refs, l->order.entry[l->next_stale++]);
+    if (refs->n > 0)
+        return;
+    while (refs->n < MORE_ROWS &&
+           l->next_rest < l->sessions.n) /* like a copy that may be newer now */
+        request_description(l, refs, (uint32_t)l->next_rest++);
+}
+
+static bool describe_some(struct list *l, struct describe_job *job, struct effects *fx)
+{
+    struct ref_list *refs = ref_list_new();
+
+    if (refs)
+        choose_refs(l, refs);
+    if (!refs || refs->n == 0) {
+        ref_list_free(refs);
+        return false;
+    }
+    struct effect *e = effect_add(fx, EFFECT_DESCRIBE, REQUESTER_LIST);
+
+    e->scope = l->scope;
+    e->refs = refs;
+    *job = (struct describe_job){ .generation = e->generation, .left = refs->n };
+    return true;
+}
+
+static void describe_more(struct list *l, struct effects *fx)
+{
+    struct describe_job *job;
+
+    if (l->order.n == 0 && l->listing != 0) /* not known yet which come first */
+        return;
+    while (l->sessions.stale > 0 && (job = free_job(l)) != NULL)
+        if (!describe_some(l, job, fx))
+            break;
+    note_work(l);
+}
+
+static void reorder_later(struct list *l)
+{
+    if (l->reorder_ms == TIME_NONE)
+        l->reorder_ms = l->now_ms + REORDER_MS;
+}
+
+/* Sorts now when all is there, else in a moment: sorting at every answer would cost more than reading, and
+ * the first sessions of a folder are any sessions, not the newest. */
+static void reorder_soon(struct list *l, struct effects *fx)
+{
+    bool all = l->listing == 0 && l->sessions.stale == 0;
+
+    if (all)
+        list_rebuild(l, fx);
+    else if (l->order.n == 0 && l->reorder_ms == TIME_NONE)
+        l->reorder_ms = l->now_ms + FIRST_ORDER_MS;
+    else
+        reorder_later(l);
+}
+
+static bool handle_sessions(struct list *l, const struct msg *msg, struct effects *fx)
+{
+    if (msg->generation == l->listing) {
+        see_sessions(l, msg->u.sessions);
+        reorder_soon(l, fx);
+        describe_more(l, fx);
+    }
+    ref_list_free(msg->u.sessions);
+    return true;
+}
+
+/* A mark on what is not there any more would be counted and never acted on. */
+static void unmark_gone(struct list *l)
+{
+    for (uint32_t i = 0; l->marks > 0 && i < l->marked_cap && i < l->sessions.n; i++)
+        if (l->sessions.entry[i].gone)
+            list_mark(l, i, false);
+}
+
+static bool handle_listed(struct list *l, const struct msg *msg, struct effects *fx)
+{
+    if (msg->generation != l->listing) {
+        problem_list_free(msg->u.listed.problems);
+        return true;
+    }
+    if (l->replace)
+        see_sessions(l, &(struct ref_list){ 0 });
+    l->new_problems = !problem_list_same(l->problems, msg->u.listed.problems);
+    problem_list_free(l->problems);
+    l->problems = msg->u.listed.problems;
+    l->worktrees = msg->u.listed.worktrees;
+    session_table_remove_unseen(&l->sessions, l->listing);
+    unmark_gone(l);
+    l->listing = 0;
+    l->listed_once = true;
+    list_rebuild(l, fx);
+    describe_more(l, fx);
+    return true;
+}
+
+static void reload_view(struct list *l, uint32_t entry, struct effects *fx)
+{
+    if (entry != l->viewed)
+        return;
+    transcript_view_reload(l->view, &l->sessions.entry[entry].ref, fx);
+    list_fit_preview(l, fx);
+}
+
+static void set_described_row(struct list *l, struct described *d, struct effects *fx)
+{
+    struct session_row *row = d->row;
+    bool again = l->sessions.entry[d->entry].row != NULL;
+
+    filter_set(&l->filter, d->entry, row && row->hidden == HIDDEN_NOT ? row : NULL);
+    session_table_set_row(&l->sessions, d->entry, row);
+    d->row = NULL;
+    if (row && row->hidden == HIDDEN_NOT)
+        list_widths_include(&l->widths, row);
+    if (again && row)
+        reload_view(l, d->entry, fx);
+    else if (d->entry == l->selected)
+        list_follow(l, fx);
+}
+
+static bool handle_described(struct list *l, const struct msg *msg, struct effects *fx)
+{
+    struct described_list *rows = msg->u.described;
+    struct describe_job *job = NULL;
+
+    for (int i = 0; i < DESCRIBE_JOBS; i++)
+        if (l->job[i].generation == msg->generation)
+            job = &l->job[i];
+    for (size_t i = 0; job && i < rows->n; i++)
+        set_described_row(l, &rows->item[i], fx);
+    if (job) {
+        job->left -= rows->n < job->left ? rows->n : job->left;
+        if (job->left == 0)
+            *job = (struct describe_job){ 0 };
+        describe_more(l, fx);
+        reorder_soon(l, fx);
+    }
+    described_list_free(rows);
+    return true;
+}
+
+static bool handle_failure(struct list *l, const struct msg *msg)
+{
+    bool mine = msg->generation == l->listing && l->listing != 0;
+
+    if (mine)
+        l->listing = 0;
+    for (int i = 0; i < DESCRIBE_JOBS; i++)
+        if (l->job[i].generation != 0 && l->job[i].generation == msg->generation) {
+            l->job[i] = (struct describe_job){ 0 }; /* its sessions stay as they are */
+            mine = true;
+        }
+    note_work(l);
+    return mine;
+}
+
+bool list_msg(struct list *l, const struct msg *msg, struct effects *fx)
+{
+    switch (msg->kind) {
+    case MSG_SESSIONS: return handle_sessions(l, msg, fx);
+    case MSG_LISTED: return handle_listed(l, msg, fx);
+    case MSG_DESCRIBED: return handle_described(l, msg, fx);
+    case MSG_DISK_USAGE:
+    case MSG_FULL_SCAN:
+        if (list_details_msg(l, msg))
+            reorder_later(l);
+        return true;
+    case MSG_FILES_CHANGED:
+        if (l->refresh_ms == TIME_NONE)
+            l->refresh_ms = l->now_ms + REFRESH_MS;
+        return true;
+    case MSG_FAILED:
+        return handle_failure(l, msg) || list_details_failed(l, msg->generation) ||
+               transcript_view_msg(l->view, msg, fx);
+    default: return transcript_view_msg(l->view, msg, fx);
+    }
+}
+
+/* A session that is not read yet is shown when its row arrives. */
+static void show_selected(struct list *l, struct effects *fx)
+{
+    const struct session_entry *e = list_entry(l);
+
+    l->view_ms = TIME_NONE;
+    if (e && e->row &&
+        transcript_view_open(l->view, &e->ref, session_entry_title(e), session_entry_cwd(e), fx)) {
+        l->viewed = l->selected;
+        list_fit_preview(l, fx);
+    }
+}
+
+static void reorder(struct list *l, struct effects *fx)
+{
+    list_rebuild(l, fx);
+    describe_more(l, fx);
+}
+
+void list_tick(struct list *l, struct effects *fx)
+{
+    if (l->reorder_ms != TIME_NONE && l->now_ms >= l->reorder_ms)
+        reorder(l, fx);
+    if (l->refresh_ms != TIME_NONE && l->now_ms >= l->refresh_ms && l->listing == 0)
+        list_start(l, fx);
+    if (l->view_ms != TIME_NONE && l->now_ms >= l->view_ms)
+        show_selected(l, fx);
+    list_details_request(l, fx);
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    if (a == TIME_NONE || b == TIME_NONE)
+        return a == TIME_NONE ? b : a;
+    return a < b ? a : b;
+}
+
+int64_t list_wake_ms(const struct list *l)
+{
+    int64_t wake = earlier(l->reorder_ms, l->view_ms);
+
+    if (filter_pending(&l->filter))
+        return l->now_ms;
+    if (l->listing == 0) /* else its end looks at the files anyway */
+        wake = earlier(wake, l->refresh_ms);
+    if (l->busy_since != TIME_NONE)
+        wake = earlier(wake, spinner_wake_ms(l->busy_since, l->now_ms));
+    return wake;
+}

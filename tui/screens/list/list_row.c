@@ -1,0 +1,399 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "store/api/store.h"
+#include "tui/screens/list/list.h"
+#include "tui/text/path.h"
+#include "tui/text/size.h"
+#include "tui/text/when.h"
+
+/* One session. What it takes: a pointer and a mark, the age, the title, and as the width allows what it
+ * belongs to and how it stands. Columns stand at the same place in every row, whatever is in them. */
+enum {
+    POINTER_W = 1,
+    MARK_W = 1,
+    AGE_W = WHEN_AGE_COLUMNS - 1, /* the longest, "10mo ago", begins in the blank before it */
+    GAP = 2,
+    TITLE_MIN = 24,
+    TITLE_FAIR = 40, /* what columns leave it where there is room */
+    SIZE_W = 7,
+    TAG_MAX = 12,
+    DIR_LEAST = 8,
+    TEXT_MAX = 14,  /* of a branch, a directory */
+    TEXT_WIDE = 24, /* where a row is wide */
+    WIDE_COLS = 110,
+    KIN_MAX = 6,        /* steps that forks of forks are moved in */
+    TITLE_BYTES = 1024, /* of a title that are looked at for what matched */
+};
+
+struct columns {
+    int title; /* where it begins, and how wide it is */
+    int title_w;
+    int size_w, dir_w, tag_w, system_w, branch_w, flags_w; /* 0: dropped */
+};
+
+static int wider(int w, struct slice text)
+{
+    int mine = frame_width(text);
+
+    return mine > w ? mine : w;
+}
+
+enum { SYSTEM_TEXT = 40 };
+
+static struct slice system_name(const struct session_row *row)
+{
+    return slice_of(row->ref.store->ops->name);
+}
+
+/* "claude", "goat/spec" */
+static struct slice system_text(const struct session_row *row, char out[SYSTEM_TEXT])
+{
+    snprintf(out, SYSTEM_TEXT, "%s%s%s", row->ref.store->ops->name, row->dialect ? "/" : "",
+             row->dialect ? row->dialect : "");
+    return slice_of(out);
+}
+
+/* How a session stands, each in a mark; "" where it does not. */
+struct flag {
+    enum style style;
+    char text[16];
+};
+
+static void row_flags(const struct session_row *row, bool ascii, struct flag out[LIST_FLAGS])
+{
+    const uint32_t damage = SESSION_DAMAGED | SESSION_TORN | SESSION_CHANGED;
+    const bool live = row->flags & SESSION_LIVE;
+    const struct mark {
+        bool is;
+        enum style style;
+        const char *text, *ascii;
+    } on = { true, STYLE_LIVE, "●", "*" },
+      cut = { row->flags & SESSION_INTERRUPTED, STYLE_WARN, "!", "!" };
+    const struct mark known[LIST_FLAGS] = {
+        live ? on : cut, /* what runs is not interrupted */
+        { row->flags & damage, STYLE_WARN, "⚠", "X" },
+        { row->restorable > 0, STYLE_OK, NULL, NULL }, /* so many files, "3f" */
+        { row->flags & SESSION_FORK, STYLE_BRANCH, "⑂", "Y" },
+        { row->flags & SESSION_ARCHIVED, STYLE_DIM, "zz", "zz" },
+    };
+
+    for (size_t i = 0; i < LIST_FLAGS; i++) {
+        out[i] = (struct flag){ .style = known[i].style };
+        if (!known[i].is)
+            continue;
+        if (known[i].text)
+            snprintf(out[i].text, sizeof out[i].text, "%s", ascii ? known[i].ascii : known[i].text);
+        else
+            snprintf(out[i].text, sizeof out[i].text, "%uf", row->restorable);
+    }
+}
+
+/* The widest there are, with a blank between them. */
+static int flags_width(const struct list_widths *w)
+{
+    int sum = 0;
+
+    for (size_t i = 0; i < LIST_FLAGS; i++)
+        sum += w->flag[i] > 0 ? w->flag[i] + (sum > 0) : 0;
+    return sum;
+}
+
+void list_widths_include(struct list_widths *w, const struct session_row *row)
+{
+    const struct store_ops *system = row->ref.store->ops;
+    char text[SYSTEM_TEXT];
+
+    w->several = w->several || (w->only && w->only != system);
+    w->only = system;
+    w->dir = wider(w->dir, path_last(row->cwd));
+    w->branch = wider(w->branch, row->git_branch);
+    w->name = wider(w->name, system_name(row));
+    w->system = wider(w->system, system_text(row, text));
+    struct flag flag[LIST_FLAGS];
+
+    row_flags(row, false, flag);
+    for (size_t i = 0; i < LIST_FLAGS; i++)
+        w->flag[i] = wider(w->flag[i], slice_of(flag[i].text));
+    if (row->tag.n > 0)
+        w->tag = wider(w->tag, row->tag) < TAG_MAX ? wider(w->tag, row->tag) : TAG_MAX;
+}
+
+static int at_most(int w, int limit)
+{
+    return w < limit ? w : limit;
+}
+
+/* A column is as wide as its widest text, up to a limit, and not there when it has none. As the width shrinks
+ * columns first give way to their least, then go: the branch first, then the directory, the tag, the system, the
+ * flags last. */
+static struct columns columns_for(const struct list *l, int w)
+{
+    struct columns c = { .title = POINTER_W + MARK_W + 1 + AGE_W + GAP };
+    const bool two_lines = list_has_two_lines(l, l->cols), all = l->scope == SCOPE_ALL;
+    const struct list_widths *widest = &l->widths;
+    const int limit = w >= WIDE_COLS ? TEXT_WIDE : TEXT_MAX, flags = flags_width(widest);
+    const struct {
+        int *w, want, least;
+        bool wanted;
+    } wants[] = {
+        { &c.flags_w, flags, flags, true },
+        { &c.size_w, SIZE_W, SIZE_W, l->sort == SORT_SIZE && !two_lines },
+        { &c.system_w, widest->system, widest->name, widest->several && !two_lines },
+        { &c.tag_w, widest->tag + 1, widest->tag + 1, widest->tag > 0 && !two_lines },
+        { &c.dir_w, at_most(widest->dir, limit), at_most(widest->dir, DIR_LEAST),
+          all && !two_lines },
+        { &c.branch_w, at_most(widest->branch, limit), at_most(widest->branch, TEXT_MAX),
+          !two_lines },
+    };
+    const size_t n = sizeof wants / sizeof *wants;
+    int title_min = w < 2 * TITLE_FAIR ? w * 9 / 20 : TITLE_FAIR;
+
+    title_min = title_min > TITLE_MIN ? title_min : TITLE_MIN;
+    int spare = w - c.title - title_min - 1;
+
+    for (size_t i = 0; i < n; i++) {
+        if (!wants[i].wanted || wants[i].least == 0)
+            continue;
+        if (spare < wants[i].least + GAP)
+            break;
+        *wants[i].w = wants[i].least;
+        spare -= wants[i].least + GAP;
+    }
+    for (size_t i = 0; i < n; i++) {
+        int more = at_most(wants[i].want - *wants[i].w, spare);
+
+        if (*wants[i].w == 0 || more <= 0)
+            continue;
+        *wants[i].w += more;
+        spare -= more;
+    }
+    c.title_w = title_min + (spare > 0 ? spare : 0);
+    if (c.title + c.title_w > w)
+        c.title_w = w - c.title;
+    return c;
+}
+
+static void draw_age(const struct list *l, struct frame *f, int y, int x,
+                     const struct session_entry *e)
+{
+    char age[WHEN_AGE];
+
+    if (e->row && (e->row->flags & SESSION_LIVE)) {
+        frame_puts(f, y, x + AGE_W - 3, 3, STYLE_LIVE, "NOW");
+        return;
+    }
+    when_age(l->now_ms, session_entry_time(e), age);
+    int len = (int)strlen(age);
+
+    frame_puts(f, y, x + AGE_W - len, len, STYLE_AGE, age);
+}
+
+/* Colours the columns of a drawn text in which bytes matched. */
+static void draw_hits(struct frame *f, struct rect r, struct slice text, const bool *hit)
+{
+    for (size_t i = 0; i < text.n;) {
+        size_t from = i;
+
+        while (i < text.n && hit[i] == hit[from])
+            i++;
+        if (!hit[from])
+            continue;
+        int x = frame_width((struct slice){ text.p, from });
+        int end = frame_width((struct slice){ text.p, i });
+
+        if (x >= r.w)
+            return;
+        frame_style(f, (struct rect){ r.y, r.x + x, 1, (end < r.w ? end : r.w) - x }, STYLE_MATCH);
+    }
+}
+
+static void draw_row_title(const struct list *l, struct frame *f, struct rect r,
+                           const struct session_entry *e)
+{
+    struct slice title = session_entry_title(e);
+
+    if (!e->row) { /* not read yet: its name is all there is */
+        frame_text_cut(f, r.y, r.x, r.w, STYLE_DIM, e->ref.id);
+        return;
+    }
+    enum style style = e->row->flags & SESSION_ARCHIVED ? STYLE_DIM
+                       : e->row->custom_title.n > 0     ? STYLE_STRONG
+                                                        : STYLE_TEXT;
+    int used = frame_text_cut(f, r.y, r.x, r.w, style, title);
+
+    if (l->filter.query.n > 0 && title.n <= TITLE_BYTES) {
+        bool hit[TITLE_BYTES] = { false };
+
+        doc_highlight(&l->filter.query, title, hit);
+        draw_hits(f, (struct rect){ r.y, r.x, 1, used }, title, hit);
+    }
+}
+
+/* At the end of the title's room, for the few that have few days left; the room that is left. */
+static struct rect draw_left(const struct list *l, struct frame *f, struct rect r,
+                             const struct session_entry *e)
+{
+    char left[WHEN_LEFT];
+
+    if (!e->row || list_has_two_lines(l, l->cols) ||
+        !when_left(l->now_ms, e->row->expires_ms, left))
+        return r;
+    int w = frame_width(slice_of(left));
+
+    if (r.w < TITLE_MIN)
+        return r;
+    frame_puts(f, r.y, r.x + r.w - w, w, STYLE_WARN, left);
+    return (struct rect){ r.y, r.x, r.h, r.w - w - GAP };
+}
+
+/* How a fork hangs below its parent; the room that is left for the title. */
+static struct rect draw_fork_indent(const struct list *l, struct frame *f, struct rect r,
+                                    uint32_t entry)
+{
+    int depth = (int)fork_tree_depth(&l->fork_tree, entry),
+        in = 2 * (depth < KIN_MAX ? depth : KIN_MAX);
+
+    if (depth == 0 || in >= r.w)
+        return r;
+    frame_puts(f, r.y, r.x + in - 2, 2, STYLE_BRANCH, f->ascii ? "`-" : "└╴");
+    return (struct rect){ r.y, r.x + in, r.h, r.w - in };
+}
+
+/* A flag is in the same column in every row; numbers end there. */
+static void draw_flags(const struct list_widths *widest, struct frame *f, struct rect r,
+                       const struct session_row *row)
+{
+    struct flag flag[LIST_FLAGS];
+    int x = r.x;
+
+    row_flags(row, f->ascii, flag);
+    for (size_t i = 0; i < LIST_FLAGS; i++) {
+        int w = widest->flag[i], used = frame_width(slice_of(flag[i].text));
+
+        if (w == 0 || x + w > r.x + r.w)
+            continue;
+        frame_puts(f, r.y, x + (used < w ? w - used : 0), w, flag[i].style, flag[i].text);
+        x += w + 1;
+    }
+}
+
+static void draw_tag(struct frame *f, int y, int x, int w, struct slice tag)
+{
+    if (tag.n == 0)
+        return;
+    int used = frame_puts(f, y, x, w, STYLE_TAG, "#");
+
+    frame_text_cut(f, y, x + used, w - used, STYLE_TAG, tag);
+}
+
+/* Answers what the column takes, with the gap before it. */
+static int draw_size_column(struct frame *f, int y, int x, int w, const struct session_entry *e)
+{
+    char size[SIZE_TEXT];
+
+    if (w == 0)
+        return 0;
+    size_text(session_entry_bytes(e), size);
+    int used = (int)strlen(size);
+
+    frame_puts(f, y, x + (used < w ? w - used : 0), w, STYLE_TEXT, size);
+    return w + GAP;
+}
+
+/* Without its dialect where both have no room. */
+static void draw_system(struct frame *f, int y, int x, int w, const struct session_row *row)
+{
+    char both[SYSTEM_TEXT];
+    struct slice text = system_text(row, both);
+
+    frame_text_cut(f, y, x, w, STYLE_SYSTEM, frame_width(text) > w ? system_name(row) : text);
+}
+
+static void draw_columns(const struct list *l, struct frame *f, struct rect r,
+                         const struct columns *c, const struct session_entry *e)
+{
+    const struct session_row *row = e->row;
+    int x = r.x + c->title + c->title_w;
+
+    x += draw_size_column(f, r.y, x + GAP, c->size_w, e);
+    if (c->dir_w > 0) {
+        frame_text_cut(f, r.y, x + GAP, c->dir_w, STYLE_DIM, path_last(row->cwd));
+        x += c->dir_w + GAP;
+    }
+    if (c->tag_w > 0) {
+        draw_tag(f, r.y, x + GAP, c->tag_w, row->tag);
+        x += c->tag_w + GAP;
+    }
+    if (c->system_w > 0) {
+        draw_system(f, r.y, x + GAP, c->system_w, row);
+        x += c->system_w + GAP;
+    }
+    if (c->branch_w > 0) {
+        frame_text_cut(f, r.y, x + GAP, c->branch_w, STYLE_BRANCH,
+                       row->git_branch.n ? row->git_branch : SLICE("-"));
+        x += c->branch_w + GAP;
+    }
+    if (c->flags_w > 0)
+        draw_flags(&l->widths, f, (struct rect){ r.y, x + GAP, 1, c->flags_w }, row);
+}
+
+/* A fact of the second line, with a dot between it and the one before. */
+static int draw_fact(struct frame *f, struct rect r, int x, enum style style, struct slice text)
+{
+    if (text.n == 0 || x >= r.x + r.w)
+        return x;
+    if (x > r.x)
+        x += frame_puts(f, r.y, x, r.x + r.w - x, STYLE_DIM, f->ascii ? " - " : " · ");
+    return x + frame_text_cut(f, r.y, x, r.x + r.w - x, style, text);
+}
+
+/* The second line: where it belongs, and what was said last. */
+static void draw_second(const struct list *l, struct frame *f, struct rect r,
+                        const struct session_entry *e)
+{
+    const struct session_row *row = e->row;
+    char dir[512], size[SIZE_TEXT], system[SYSTEM_TEXT], left[WHEN_LEFT];
+    int x = r.x;
+
+    size_text(session_entry_bytes(e), size);
+    if (when_left(l->now_ms, row->expires_ms, left))
+        x = draw_fact(f, r, x, STYLE_WARN, slice_of(left));
+    if (l->scope == SCOPE_ALL)
+        x = draw_fact(f, r, x, STYLE_DIM, path_short(row->cwd, l->settings->home, dir, sizeof dir));
+    if (l->widths.several)
+        x = draw_fact(f, r, x, STYLE_SYSTEM, system_text(row, system));
+    x = draw_fact(f, r, x, STYLE_BRANCH, row->git_branch);
+    if (row->tag.n > 0 && x + 4 < r.x + r.w) {
+        x = draw_fact(f, r, x, STYLE_TAG, SLICE("#"));
+        x += frame_text_cut(f, r.y, x, r.x + r.w - x, STYLE_TAG, row->tag);
+    }
+    x = draw_fact(f, r, x, STYLE_DIM, slice_of(size));
+    draw_fact(f, r, x, STYLE_DIM,
+              slice_eq(row->last_prompt, row->summary) ? (struct slice){ 0 } : row->last_prompt);
+}
+
+void list_draw_row(const struct list *l, struct frame *f, struct rect r, size_t at)
+{
+    uint32_t i = l->filter.hit[at];
+    const struct session_entry *e = &l->sessions.entry[i];
+    struct columns c = columns_for(l, r.w);
+    bool marked = i < l->marked_cap && l->marked[i];
+
+    if (i == l->selected)
+        for (int y = 0; y < r.h; y++)
+            frame_puts(f, r.y + y, r.x, POINTER_W, STYLE_KEY, f->ascii ? ">" : "▌");
+    if (marked)
+        frame_puts(f, r.y, r.x + POINTER_W, MARK_W, STYLE_MARK, f->ascii ? "+" : "◆");
+    draw_age(l, f, r.y, r.x + POINTER_W + MARK_W + 1, e);
+    struct rect title = draw_left(l, f, (struct rect){ r.y, r.x + c.title, 1, c.title_w }, e);
+
+    draw_row_title(l, f, draw_fork_indent(l, f, title, i), e);
+    if (e->row) {
+        draw_columns(l, f, r, &c, e);
+        if (r.h > 1)
+            draw_second(l, f, (struct rect){ r.y + 1, r.x + c.title, 1, r.w - c.title - 1 }, e);
+    }
+    if (i == l->selected)
+        frame_select(f, r);
+}

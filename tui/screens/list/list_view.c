@@ -1,0 +1,242 @@
+#include <string.h>
+
+#include "tui/app/state.h"
+
+/* The list as a view: which key does what to it. */
+
+static enum key_context list_key_context(const struct model *m)
+{
+    return m->list.typing ? IN_FILTER : IN_LIST;
+}
+
+static void list_view_draw(const struct model *m, struct frame *f)
+{
+    list_draw(&m->list, f);
+}
+
+static int64_t page(const struct list *l)
+{
+    int64_t items = (int64_t)list_layout(l, l->rows, l->cols).items;
+
+    return items > 1 ? items - 1 : 1;
+}
+
+static bool list_view_move(struct model *m, enum action a)
+{
+    struct list *l = &m->list;
+
+    switch (a) {
+    case ACT_UP: list_move(l, -1, &m->fx); return true;
+    case ACT_DOWN: list_move(l, 1, &m->fx); return true;
+    case ACT_PAGE_UP: list_move(l, -page(l), &m->fx); return true;
+    case ACT_PAGE_DOWN: list_move(l, page(l), &m->fx); return true;
+    case ACT_HALF_UP: list_move(l, -(page(l) + 1) / 2, &m->fx); return true;
+    case ACT_HALF_DOWN: list_move(l, (page(l) + 1) / 2, &m->fx); return true;
+    case ACT_FIRST: list_move_to(l, 0, &m->fx); return true;
+    case ACT_LAST: list_move_to(l, SIZE_MAX, &m->fx); return true;
+    default: return false;
+    }
+}
+
+static void list_view_mark(struct model *m, int direction)
+{
+    struct list *l = &m->list;
+
+    if (l->selected == ENTRY_NONE)
+        return;
+    list_mark(l, l->selected, !(l->selected < l->marked_cap && l->marked[l->selected]));
+    list_move(l, direction, &m->fx);
+}
+
+/* All that are shown, or none when all of them are marked. */
+static void mark_all(struct list *l)
+{
+    bool on = false;
+
+    for (size_t i = 0; i < l->filter.hits && !on; i++)
+        on = l->filter.hit[i] >= l->marked_cap || !l->marked[l->filter.hit[i]];
+    for (size_t i = 0; i < l->filter.hits; i++)
+        list_mark(l, l->filter.hit[i], on);
+}
+
+static bool selecting(struct model *m, enum action a)
+{
+    switch (a) {
+    case ACT_MARK: list_view_mark(m, 1); return true;
+    case ACT_MARK_UP: list_view_mark(m, -1); return true;
+    case ACT_MARK_ALL: mark_all(&m->list); return true;
+    default: return list_view_move(m, a);
+    }
+}
+
+void list_next_scope(struct model *m)
+{
+    static const enum scope_kind next[] = {
+        [SCOPE_HERE] = SCOPE_WORKTREES,
+        [SCOPE_WORKTREES] = SCOPE_ALL,
+        [SCOPE_ALL] = SCOPE_HERE,
+    };
+    static const char *const say[] = {
+        [SCOPE_HERE] = "sessions of this directory",
+        [SCOPE_WORKTREES] = "sessions of this repository's worktrees",
+        [SCOPE_ALL] = "sessions of all projects",
+    };
+
+    list_rescope(&m->list, next[m->list.scope], &m->fx);
+    toast_note(&m->toast, m->now_ms, "%s", say[m->list.scope]);
+}
+
+static void toggle_preview(struct list *l, struct effects *fx)
+{
+    bool shown = list_layout(l, l->rows, l->cols).preview.w > 0;
+
+    list_set_preview(l, shown ? PREVIEW_OFF : PREVIEW_ON, fx);
+}
+
+/* One step back: leave the filter, clear the query, forget the marks, go. */
+static void list_view_back(struct model *m)
+{
+    struct list *l = &m->list;
+
+    if (l->query.n > 0) {
+        line_editor_set(&l->query, (struct slice){ 0 });
+        list_query_changed(l, &m->fx);
+    } else if (l->typing) {
+        l->typing = false;
+    } else if (l->marks > 0) {
+        list_unmark_all(l);
+    } else {
+        model_quit(m);
+        return;
+    }
+    if (l->query.n == 0)
+        l->typing = false;
+}
+
+static void scroll_preview(struct model *m, int direction)
+{
+    struct list *l = &m->list;
+    int h = list_layout(l, l->rows, l->cols).preview.h;
+
+    transcript_view_scroll(l->view, direction * (h > 2 ? h / 2 : 1), &m->fx);
+}
+
+static void toggle_density(struct model *m)
+{
+    bool two = list_has_two_lines(&m->list, m->list.cols);
+
+    list_set_density(&m->list, two ? DENSITY_ONE_LINE : DENSITY_TWO_LINES, &m->fx);
+}
+
+static void toggle_tree(struct model *m)
+{
+    list_set_tree(&m->list, !m->list.tree, &m->fx);
+    toast_note(&m->toast, m->now_ms, "%s",
+               m->list.tree ? "forks are listed below their parents"
+                            : "forks are listed by their own time");
+}
+
+static bool list_view_act(struct model *m, enum action a)
+{
+    struct list *l = &m->list;
+
+    switch (a) {
+    case ACT_SCOPE: list_next_scope(m); return true;
+    case ACT_SORT: list_sort(l, (l->sort + 1) % SORT_COUNT, &m->fx); return true;
+    case ACT_PREVIEW: toggle_preview(l, &m->fx); return true;
+    case ACT_PREVIEW_UP: scroll_preview(m, -1); return true;
+    case ACT_PREVIEW_DOWN: scroll_preview(m, 1); return true;
+    case ACT_BRANCHES: toggle_tree(m); return true;
+    case ACT_DENSITY: toggle_density(m); return true;
+    case ACT_REFRESH: list_start(l, &m->fx); return true;
+    case ACT_FILTER: l->typing = true; return true;
+    case ACT_ACCEPT: l->typing = false; return true;
+    case ACT_BACK: list_view_back(m); return true;
+    default: return selecting(m, a);
+    }
+}
+
+/* `?` is help as long as it cannot be meant as text, and an arrow moves in the query as long as there is
+ * something to the right of it. */
+static bool list_view_takes(struct model *m, struct key key)
+{
+    struct list *l = &m->list;
+    bool text = keymap_is_text(m->settings->keys, list_key_context(m));
+
+    if (key.mods != 0 || !text)
+        return false;
+    if (key.code == '?' && l->query.n == 0) {
+        update_perform(m, ACT_HELP);
+        return true;
+    }
+    return key.code == KEYCODE_RIGHT && l->query.cursor < l->query.n &&
+           line_editor_key(&l->query, key);
+}
+
+static void list_view_key(struct model *m, struct key k)
+{
+    struct list *l = &m->list;
+    size_t before = l->query.n;
+
+    if (!keymap_is_text(m->settings->keys, list_key_context(m)))
+        return;
+    if (line_editor_key(&l->query, k) && (l->query.n != before || key_is_text(k)))
+        list_query_changed(l, &m->fx);
+}
+
+static void list_view_paste(struct model *m, struct slice text)
+{
+    if (!keymap_is_text(m->settings->keys, list_key_context(m)))
+        m->list.typing = true; /* pasted text is never keys */
+    line_editor_insert(&m->list.query, text);
+    list_query_changed(&m->list, &m->fx);
+}
+
+static bool in_rect(struct rect r, int y, int x)
+{
+    return y >= r.y && y < r.y + r.h && x >= r.x && x < r.x + r.w;
+}
+
+static void wheel(struct model *m, struct mouse mouse, int lines)
+{
+    struct list *l = &m->list;
+    struct list_layout lay = list_layout(l, l->rows, l->cols);
+
+    if (lay.preview.w > 0 && in_rect(lay.preview, mouse.y, mouse.x))
+        transcript_view_scroll(l->view, lines, &m->fx);
+    else
+        list_scroll(l, lines, &m->fx);
+}
+
+static void list_view_mouse(struct model *m, struct mouse event)
+{
+    struct list *l = &m->list;
+    size_t at;
+
+    list_filter_finish(l, &m->fx);
+    switch (event.event) {
+    case MOUSE_WHEEL_UP: wheel(m, event, -3); return;
+    case MOUSE_WHEEL_DOWN: wheel(m, event, 3); return;
+    case MOUSE_CLICK:
+        if (list_row_at(l, event.y, event.x, &at))
+            list_move_to(l, at, &m->fx);
+        return;
+    case MOUSE_DOUBLE_CLICK:
+        if (!list_row_at(l, event.y, event.x, &at))
+            return;
+        list_move_to(l, at, &m->fx);
+        update_perform(m, ACT_VIEW);
+        return;
+    }
+}
+
+const struct view_ops view_list = {
+    .name = "list",
+    .place = list_key_context,
+    .draw = list_view_draw,
+    .act = list_view_act,
+    .takes = list_view_takes,
+    .key = list_view_key,
+    .paste = list_view_paste,
+    .mouse = list_view_mouse,
+};

@@ -1,0 +1,450 @@
+#include "tui/screens/maintenance/cleanup.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/app/change_text.h"
+#include "tui/app/state.h"
+#include "tui/text/size.h"
+#include "tui/widgets/spinner.h"
+
+static void free_sweep(struct cleanup *c)
+{
+    if (c->sweep)
+        sweep_fini(c->sweep);
+    free(c->sweep);
+    free(c->line);
+    free(c->shown);
+    c->sweep = NULL;
+    c->line = NULL;
+    c->shown = NULL;
+    c->lines = c->shown_n = 0;
+    c->error = (struct err){ 0 };
+}
+
+void cleanup_fini(struct cleanup *c)
+{
+    free_sweep(c);
+    name_list_fini(&c->opened);
+}
+
+/* ---- the cursor ---- */
+
+static void cleanup_move_to(struct model *m, int64_t at)
+{
+    struct cleanup *c = &m->cleanup;
+    size_t last = CLEANUP_RULE_COUNT + c->shown_n - 1, fit = cleanup_fit(m->rows);
+
+    c->at = at < 0 ? 0 : (size_t)at < last ? (size_t)at : last;
+    size_t line = c->at >= CLEANUP_RULE_COUNT ? c->at - CLEANUP_RULE_COUNT : 0;
+
+    if (line < c->top)
+        c->top = line;
+    else if (line >= c->top + fit)
+        c->top = line - fit + 1;
+    if (c->top + fit > c->shown_n)
+        c->top = c->shown_n > fit ? c->shown_n - fit : 0;
+}
+
+static bool on_rule(const struct cleanup *c)
+{
+    return c->at < CLEANUP_RULE_COUNT;
+}
+
+/* The line under the cursor, which stands on none of the rules. */
+static size_t cursor_line(const struct cleanup *c)
+{
+    return c->shown[c->at - CLEANUP_RULE_COUNT];
+}
+
+/* ---- which sessions ---- */
+
+static void request_sweep(struct model *m)
+{
+    struct cleanup *c = &m->cleanup;
+    struct effect *e = effect_add(&m->fx, EFFECT_SWEEP, REQUESTER_CLEANUP);
+
+    e->scope = c->rules.scope;
+    e->rule = cleanup_rules_to_sweep(&c->rules, m->now_ms);
+    if (c->asked == 0)
+        c->asked_ms = m->now_ms;
+    c->asked = e->generation;
+}
+
+void cleanup_open(struct model *m)
+{
+    if (view_base(m) == VIEW_CLEANUP)
+        return;
+    cleanup_rules_init(&m->cleanup.rules, m->list.scope);
+    m->cleanup.at = CLEANUP_RULE_OLDER;
+    m->cleanup.top = 0;
+    view_push(m, VIEW_CLEANUP);
+    request_sweep(m);
+}
+
+void cleanup_refresh(struct model *m)
+{
+    if (view_base(m) == VIEW_CLEANUP)
+        request_sweep(m);
+}
+
+static void close_cleanup(struct model *m)
+{
+    struct cleanup *c = &m->cleanup;
+
+    if (c->asked != 0)
+        effect_add(&m->fx, EFFECT_CANCEL, REQUESTER_CLEANUP)->generation = c->asked;
+    c->asked = 0;
+    cleanup_fini(c);
+    view_pop(m);
+}
+
+static int compare_slices(const void *pa, const void *pb)
+{
+    const struct slice *a = pa, *b = pb;
+    int direction = memcmp(a->p, b->p, a->n < b->n ? a->n : b->n);
+
+    return direction ? direction : (a->n > b->n) - (a->n < b->n);
+}
+
+/* What a person has unticked stays so while rules change. */
+static bool keep_ticks(const struct sweep *before, struct sweep *now)
+{
+    struct slice *unticked = calloc(before->n + 1, sizeof *unticked);
+    size_t n = 0;
+
+    if (!unticked)
+        return false;
+    for (size_t i = 0; i < before->n; i++)
+        if (!before->item[i].chosen && !before->item[i].stays)
+            unticked[n++] = before->item[i].ref.path;
+    qsort(unticked, n, sizeof *unticked, compare_slices);
+    for (size_t i = 0; i < now->n && n > 0; i++)
+        if (bsearch(&now->item[i].ref.path, unticked, n, sizeof *unticked, compare_slices))
+            now->item[i].chosen = false;
+    free(unticked);
+    return true;
+}
+
+/* Without a rule nobody has said that anything should go. */
+static void untick_all(struct sweep *sweep)
+{
+    for (size_t i = 0; i < sweep->n; i++)
+        sweep->item[i].chosen = false;
+}
+
+static void set_sweep(struct model *m, struct sweep *sweep)
+{
+    struct cleanup *c = &m->cleanup;
+    bool ruled = cleanup_rules_select(&c->rules);
+    bool ok = !c->sweep || !c->ruled || keep_ticks(c->sweep, sweep);
+
+    if (!ruled)
+        untick_all(sweep);
+    free_sweep(c);
+    c->sweep = sweep;
+    c->ruled = ruled;
+    if (!cleanup_arrange(c) || !ok)
+        toast_no_memory(&m->toast);
+    cleanup_move_to(m, (int64_t)c->at);
+}
+
+bool cleanup_msg(struct model *m, const struct msg *msg)
+{
+    struct cleanup *c = &m->cleanup;
+
+    if (!msg_answers(msg, c->asked, MSG_SWEEP))
+        return false;
+    c->asked = 0;
+    if (msg->kind == MSG_SWEEP) {
+        set_sweep(m, msg->u.sweep);
+        return true;
+    }
+    free_sweep(c);
+    c->error = msg->u.error;
+    cleanup_move_to(m, (int64_t)c->at);
+    return true;
+}
+
+int64_t cleanup_wake_ms(const struct cleanup *c, int64_t now_ms)
+{
+    return c->asked != 0 ? spinner_wake_ms(c->asked_ms, now_ms) : TIME_NONE;
+}
+
+const char *cleanup_unavailable(const struct cleanup *c, enum action a)
+{
+    if (a != ACT_TRASH)
+        return NULL;
+    if (c->asked != 0)
+        return "the sessions are still being checked";
+    if (c->error.code)
+        return "the sessions could not be checked";
+    return cleanup_sum(c, 0, c->lines).ticked > 0 ? NULL : "nothing is ticked";
+}
+
+/* ---- the rules ---- */
+
+static void step_rule(struct model *m, int direction)
+{
+    struct cleanup *c = &m->cleanup;
+
+    if (cleanup_rule_step(&c->rules, (enum cleanup_rule)c->at, direction))
+        request_sweep(m);
+}
+
+/* Space on a rule: its next value, and after the last one the first. */
+static void turn_rule(struct model *m)
+{
+    struct cleanup *c = &m->cleanup;
+
+    if (!cleanup_rule_step(&c->rules, (enum cleanup_rule)c->at, 1))
+        while (cleanup_rule_step(&c->rules, (enum cleanup_rule)c->at, -1))
+            ;
+    request_sweep(m);
+}
+
+static const char *rule_typed(struct model *m, struct slice text)
+{
+    struct cleanup *c = &m->cleanup;
+    const char *why = cleanup_rule_set_text(&c->rules, (enum cleanup_rule)c->at, text, m->now_ms);
+
+    if (!why)
+        request_sweep(m);
+    return why;
+}
+
+static void type_rule(struct model *m)
+{
+    const struct cleanup_rules *r = &m->cleanup.rules;
+    const char *value = m->cleanup.at == CLEANUP_RULE_OLDER ? r->older : r->larger;
+
+    prompt_open(m,
+                m->cleanup.at == CLEANUP_RULE_OLDER ? "not used for (empty for any time) "
+                                                    : "larger than (empty for any size) ",
+                slice_of(value), rule_typed);
+}
+
+/* ---- projects ---- */
+
+/* As in a tree: the cursor stays on the head, or goes there from one of its sessions. */
+static void open_project(struct model *m, bool open)
+{
+    struct cleanup *c = &m->cleanup;
+    size_t head = cleanup_head_of(c, cursor_line(c));
+
+    if (!c->line[head].head)
+        return;
+    if (!cleanup_open_project(c, head, open))
+        toast_no_memory(&m->toast);
+    if (!open)
+        c->at = CLEANUP_RULE_COUNT + cleanup_row_of(c, head);
+    cleanup_move_to(m, (int64_t)c->at);
+}
+
+/* ---- ticks ---- */
+
+/* All of them between two lines, or none when all that may go are ticked. */
+static void tick_lines(struct cleanup *c, size_t first, size_t end)
+{
+    struct cleanup_sum sum = cleanup_sum(c, first, end);
+    bool on = sum.ticked < sum.n - sum.staying;
+
+    for (size_t i = first; i < end; i++)
+        if (!c->line[i].head && !c->sweep->item[c->line[i].item].stays)
+            c->sweep->item[c->line[i].item].chosen = on;
+}
+
+static void tick_at_cursor(struct model *m, int direction)
+{
+    struct cleanup *c = &m->cleanup;
+
+    if (on_rule(c)) {
+        turn_rule(m);
+        return;
+    }
+    size_t at = cursor_line(c);
+    const struct sweep_item *item = &c->sweep->item[c->line[at].item];
+
+    if (c->line[at].head)
+        tick_lines(c, at, cleanup_group_end(c, at));
+    else if (item->stays)
+        toast_note(&m->toast, m->now_ms, "stays: %s", item->stays);
+    else
+        tick_lines(c, at, at + 1);
+    cleanup_move_to(m, (int64_t)c->at + direction);
+}
+
+/* ---- moving them ---- */
+
+static void trash_answer(struct model *m, enum dialog_choice choice)
+{
+    struct cleanup *c = &m->cleanup;
+
+    if (choice != CHOICE_DO || cleanup_unavailable(c, ACT_TRASH))
+        return;
+    struct sweep *sweep = c->sweep;
+
+    c->sweep = NULL;
+    free_sweep(c);
+    pending_change_request_sweep(m, sweep); /* what is left is looked at when they are gone */
+}
+
+static void confirm_trash(struct model *m)
+{
+    const struct cleanup *c = &m->cleanup;
+    struct dialog *d = &m->dialog;
+    struct cleanup_sum sum = cleanup_sum(c, 0, c->lines);
+    const char *why = cleanup_unavailable(c, ACT_TRASH);
+    bool orphans = c->rules.orphans;
+    char size[SIZE_TEXT], title[DIALOG_TEXT], rules[200];
+
+    if (why) {
+        toast_note(&m->toast, m->now_ms, "%s: %s", action_title(ACT_TRASH), why);
+        return;
+    }
+    size_text(sum.ticked_bytes, size);
+    cleanup_rules_text(&c->rules, rules, sizeof rules);
+    snprintf(title, sizeof title, "Move %s%s%s, %s, to the trash?", orphans ? "what " : "",
+             change_text_count(sum.ticked).text, orphans ? " left behind" : "", size);
+    dialog_begin(d, title, trash_answer);
+    dialog_line(d, "The ticked ones, %s.", rules);
+    if (sum.n > sum.ticked)
+        dialog_line(d, "Kept: %zu not ticked, %zu that cannot be deleted now.",
+                    sum.n - sum.ticked - sum.staying, sum.staying);
+    dialog_line(d, "%s in the trash until you empty it; undo brings %s back.",
+                sum.ticked == 1 ? "It stays" : "They stay", sum.ticked == 1 ? "it" : "them");
+    dialog_offer(d, CHOICE_CANCEL,
+                 sum.ticked == 1 ? "leave it where it is" : "leave them where they are");
+    if (orphans)
+        dialog_offer(d, CHOICE_DO, "move it to the trash");
+    else
+        dialog_offer(d, CHOICE_DO, "move %s to the trash", change_text_count(sum.ticked).text);
+    view_push(m, VIEW_DIALOG);
+}
+
+static void cleanup_accept(struct model *m)
+{
+    struct cleanup *c = &m->cleanup;
+
+    if (!on_rule(c) && c->line[cursor_line(c)].head)
+        open_project(m, !cleanup_is_open(c, cursor_line(c)));
+    else if (!on_rule(c))
+        confirm_trash(m);
+    else if (c->at == CLEANUP_RULE_OLDER || c->at == CLEANUP_RULE_LARGER)
+        type_rule(m);
+    else
+        turn_rule(m);
+}
+
+/* ---- the view ---- */
+
+static enum key_context cleanup_key_context(const struct model *m)
+{
+    (void)m;
+    return IN_CLEANUP;
+}
+
+/* The cursor stays with what it is on. */
+static void next_sort(struct model *m)
+{
+    struct cleanup *c = &m->cleanup;
+    bool follow = !on_rule(c);
+    uint32_t item = follow ? c->line[cursor_line(c)].item : 0;
+
+    c->sort = (c->sort + 1) % CLEANUP_SORTS;
+    if (!cleanup_arrange(c))
+        toast_no_memory(&m->toast);
+    for (size_t i = 0; follow && i < c->lines; i++)
+        if (!c->line[i].head && c->line[i].item == item)
+            c->at = CLEANUP_RULE_COUNT + cleanup_row_of(c, i);
+    cleanup_move_to(m, (int64_t)c->at);
+}
+
+static void step_at_cursor(struct model *m, int direction)
+{
+    if (on_rule(&m->cleanup))
+        step_rule(m, direction);
+    else
+        open_project(m, direction > 0);
+}
+
+/* From the rules to the sessions, and back to the first rule that is no place. */
+static void next_part(struct model *m)
+{
+    cleanup_move_to(m, on_rule(&m->cleanup) ? CLEANUP_RULE_COUNT : CLEANUP_RULE_OLDER);
+}
+
+static bool moves(struct model *m, enum action a)
+{
+    int64_t at = (int64_t)m->cleanup.at, page = (int64_t)cleanup_fit(m->rows);
+
+    switch (a) {
+    case ACT_UP: cleanup_move_to(m, at - 1); return true;
+    case ACT_DOWN: cleanup_move_to(m, at + 1); return true;
+    case ACT_PAGE_UP: cleanup_move_to(m, at - page); return true;
+    case ACT_PAGE_DOWN: cleanup_move_to(m, at + page); return true;
+    case ACT_FIRST: cleanup_move_to(m, 0); return true;
+    case ACT_LAST: cleanup_move_to(m, INT64_MAX); return true;
+    case ACT_PANE:
+    case ACT_PANE_PREV: next_part(m); return true;
+    default: return false;
+    }
+}
+
+static bool cleanup_act(struct model *m, enum action a)
+{
+    struct cleanup *c = &m->cleanup;
+
+    switch (a) {
+    case ACT_VALUE_NEXT: step_at_cursor(m, 1); return true;
+    case ACT_VALUE_PREV: step_at_cursor(m, -1); return true;
+    case ACT_MARK: tick_at_cursor(m, on_rule(c) ? 0 : 1); return true;
+    case ACT_MARK_ALL: tick_lines(c, 0, c->lines); return true;
+    case ACT_SORT: next_sort(m); return true;
+    case ACT_REFRESH: request_sweep(m); return true;
+    case ACT_ACCEPT: cleanup_accept(m); return true;
+    case ACT_TRASH: confirm_trash(m); return true;
+    case ACT_BACK: close_cleanup(m); return true;
+    default: return moves(m, a);
+    }
+}
+
+static void cleanup_key(struct model *m, struct key k)
+{
+    (void)m;
+    (void)k; /* no text is entered here */
+}
+
+static void cleanup_mouse(struct model *m, struct mouse event)
+{
+    struct cleanup *c = &m->cleanup;
+    int64_t at = (int64_t)c->at;
+
+    switch (event.event) {
+    case MOUSE_WHEEL_UP: cleanup_move_to(m, at - 3); return;
+    case MOUSE_WHEEL_DOWN: cleanup_move_to(m, at + 3); return;
+    case MOUSE_CLICK:
+    case MOUSE_DOUBLE_CLICK: /* looks at it; only a key acts */
+        if (event.y >= CLEANUP_LIST_Y && c->top + (size_t)(event.y - CLEANUP_LIST_Y) < c->shown_n)
+            cleanup_move_to(m, CLEANUP_RULE_COUNT + (int64_t)c->top + event.y - CLEANUP_LIST_Y);
+        else if (event.y >= CLEANUP_RULES_Y && event.y < CLEANUP_RULES_Y + CLEANUP_RULE_COUNT)
+            cleanup_move_to(m, event.y - CLEANUP_RULES_Y);
+        return;
+    }
+}
+
+static void cleanup_resized(struct model *m)
+{
+    cleanup_move_to(m, (int64_t)m->cleanup.at);
+}
+
+const struct view_ops view_cleanup = {
+    .name = "cleanup",
+    .place = cleanup_key_context,
+    .draw = cleanup_draw,
+    .act = cleanup_act,
+    .key = cleanup_key,
+    .mouse = cleanup_mouse,
+    .resized = cleanup_resized,
+};

@@ -1,0 +1,358 @@
+#include "tui/screens/maintenance/damaged.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/api/store.h"
+#include "tui/app/state.h"
+#include "tui/text/path.h"
+#include "tui/widgets/spinner.h"
+
+void damaged_fini(struct damaged_view *v)
+{
+    findings_free(v->store_findings);
+    free(v->item);
+    *v = (struct damaged_view){ .entry = ENTRY_NONE, .sought = ENTRY_NONE };
+}
+
+/* ---- what there is ---- */
+
+static bool add_damage(struct damaged_view *v, enum damage_source source, size_t i, int64_t time_ms)
+{
+    if (v->n == v->cap) {
+        size_t cap = v->cap ? v->cap * 2 : 32;
+        struct damage *item = reallocarray(v->item, cap, sizeof *item);
+
+        if (!item)
+            return false;
+        v->item = item;
+        v->cap = cap;
+    }
+    v->item[v->n++] = (struct damage){ source, (uint32_t)i, time_ms };
+    return true;
+}
+
+/* What the listing or a row says already needs not be said twice. */
+static bool is_listed_already(const struct model *m, const char *path)
+{
+    const struct problem_list *p = m->list.problems;
+    uint32_t entry = session_table_find(&m->list.sessions, slice_of(path));
+
+    for (size_t i = 0; p && i < p->n; i++)
+        if (strcmp(p->problem[i].err.path, path) == 0)
+            return true;
+    return entry != ENTRY_NONE && m->list.sessions.entry[entry].damaged;
+}
+
+static bool collect_damage(struct model *m)
+{
+    struct damaged_view *v = &m->damaged;
+    const struct session_table *r = &m->list.sessions;
+    bool ok = true;
+
+    v->n = 0;
+    for (size_t i = 0; ok && m->list.problems && i < m->list.problems->n; i++)
+        ok = add_damage(v, DAMAGE_PROBLEM, i, TIME_NONE);
+    for (size_t i = 0; ok && v->store_findings && i < v->store_findings->list.n; i++)
+        ok = is_listed_already(m, v->store_findings->list.finding[i].path) ||
+             add_damage(v, DAMAGE_STORE, i, TIME_NONE);
+    size_t files = v->n;
+
+    for (size_t i = 0; ok && i < r->n; i++)
+        ok = !r->entry[i].damaged ||
+             add_damage(v, DAMAGE_SESSION, i, session_entry_time(&r->entry[i]));
+    v->sessions = v->n - files;
+    return ok;
+}
+
+/* Files first: they are few, and may hide more than one session. Then sessions, the newest first. */
+static int compare_damage(const void *pa, const void *pb)
+{
+    const struct damage *a = pa, *b = pb;
+
+    if (a->source != b->source)
+        return (a->source > b->source) - (a->source < b->source);
+    if (a->time_ms != b->time_ms)
+        return (a->time_ms < b->time_ms) - (a->time_ms > b->time_ms);
+    return (a->i > b->i) - (a->i < b->i);
+}
+
+/* The session under the cursor is what actions are about. */
+static void note_selected(struct model *m)
+{
+    struct damaged_view *v = &m->damaged;
+    const struct damage *d = v->n > 0 ? &v->item[v->pick.at] : NULL;
+
+    if (d && d->source == DAMAGE_SESSION)
+        v->entry = d->i;
+    else
+        list_untrack(&m->list, &v->entry);
+}
+
+/* A person does. */
+static void damaged_move_to(struct model *m, int64_t at)
+{
+    list_cursor_move(&m->damaged.pick, at, m->damaged.n, damaged_fit(m->rows));
+    note_selected(m);
+    m->damaged.sought = m->damaged.entry;
+}
+
+/* The cursor stays with its session, also when that is read anew and no damage is known of it for a moment. */
+static void rebuild_damaged(struct model *m)
+{
+    struct damaged_view *v = &m->damaged;
+    size_t at = v->pick.at;
+
+    v->made = m->list.rebuilt;
+    v->stale = false;
+    if (!collect_damage(m))
+        toast_no_memory(&m->toast);
+    if (v->n > 1)
+        qsort(v->item, v->n, sizeof *v->item, compare_damage);
+    for (size_t i = 0; v->sought != ENTRY_NONE && i < v->n; i++)
+        if (v->item[i].source == DAMAGE_SESSION && v->item[i].i == v->sought)
+            at = i;
+    list_cursor_move(&v->pick, (int64_t)at, v->n, damaged_fit(m->rows));
+    note_selected(m);
+}
+
+void damaged_tick(struct model *m)
+{
+    const struct damaged_view *v = &m->damaged;
+
+    if (view_is_open(m, VIEW_DAMAGED) && (v->stale || v->made != m->list.rebuilt))
+        rebuild_damaged(m);
+}
+
+static void request_store_check(struct model *m)
+{
+    struct damaged_view *v = &m->damaged;
+    struct effect *e = effect_add(&m->fx, EFFECT_CHECK_STORE, REQUESTER_DAMAGED);
+
+    e->scope = m->list.scope;
+    if (v->asked == 0)
+        v->asked_ms = m->now_ms;
+    v->asked = e->generation;
+}
+
+void damaged_open(struct model *m)
+{
+    if (view_is_open(m, VIEW_DAMAGED))
+        return;
+    m->damaged.pick = (struct list_cursor){ 0 };
+    m->damaged.stale = true;
+    view_push(m, VIEW_DAMAGED);
+    request_store_check(m);
+}
+
+void damaged_refresh(struct model *m)
+{
+    if (view_is_open(m, VIEW_DAMAGED))
+        request_store_check(m);
+}
+
+bool damaged_msg(struct model *m, const struct msg *msg)
+{
+    struct damaged_view *v = &m->damaged;
+
+    if (!msg_answers(msg, v->asked, MSG_FINDINGS))
+        return false;
+    v->asked = 0;
+    findings_free(v->store_findings);
+    v->store_findings = msg->kind == MSG_FINDINGS ? msg->u.findings : NULL;
+    v->error = msg->kind == MSG_FAILED ? msg->u.error : (struct err){ 0 };
+    v->stale = true;
+    if (msg->kind == MSG_FAILED)
+        toast_error(&m->toast, &v->error);
+    return true;
+}
+
+int64_t damaged_wake_ms(const struct damaged_view *v, int64_t now_ms)
+{
+    return v->asked != 0 ? spinner_wake_ms(v->asked_ms, now_ms) : TIME_NONE;
+}
+
+const char *damaged_unavailable(const struct damaged_view *v, enum action a)
+{
+    if (v->n == 0)
+        return "nothing is selected";
+    if (v->entry != ENTRY_NONE || a == ACT_COPY || a == ACT_EDIT)
+        return NULL;
+    return "this is a file, not a session: open it in the editor";
+}
+
+/* ---- in words ---- */
+
+struct reason {
+    bool is;
+    const char *why;
+};
+
+/* What a row says about its file, in one line. */
+static struct slice row_words(const struct session_row *row, char out[DAMAGE_TEXT])
+{
+    const bool torn = row->flags & SESSION_TORN && !(row->flags & SESSION_LIVE);
+    const struct reason reasons[] = {
+        { row->hidden == HIDDEN_DAMAGED, row->problem },
+        { row->hidden == HIDDEN_UNREADABLE, "a link, or a file that cannot be opened" },
+        { row->flags & SESSION_DAMAGED, "a line cannot be read" },
+        { torn, "its last line is cut short" },
+        { row->flags & SESSION_CHANGED, "it was truncated or replaced while being read" },
+    };
+    size_t n = 0;
+
+    out[0] = '\0';
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons && n < DAMAGE_TEXT; i++)
+        if (reasons[i].is && reasons[i].why)
+            n += (size_t)snprintf(out + n, DAMAGE_TEXT - n, "%s%s", n ? "; " : "", reasons[i].why);
+    return slice_of(out);
+}
+
+static void describe_session(const struct session_entry *e, struct damage_words *out)
+{
+    out->system = e->ref.store->ops->name;
+    out->name = session_entry_title(e).n ? session_entry_title(e) : e->ref.id;
+    out->id = e->ref.id;
+    out->path = e->ref.path;
+    if (e->row)
+        out->why = row_words(e->row, out->room);
+}
+
+static void describe_problem(const struct problem *p, struct damage_words *out)
+{
+    struct err err = p->err;
+
+    err.path[0] = '\0'; /* it stands beside */
+    err_format(&err, out->room, sizeof out->room);
+    out->system = p->system ? p->system : "";
+    out->path = slice_of(p->err.path);
+    out->name = path_last(out->path);
+    out->why = slice_of(out->room);
+}
+
+static void describe_finding(const struct findings *fs, size_t i, struct damage_words *out)
+{
+    const struct finding *f = &fs->list.finding[i];
+
+    out->system = fs->system[i];
+    out->path = slice_of(f->path);
+    out->id = f->session;
+    out->name = path_last(out->path);
+    out->why = slice_of(f->why);
+}
+
+void damaged_describe(const struct model *m, const struct damage *d, struct damage_words *out)
+{
+    *out = (struct damage_words){ .system = "" };
+    switch (d->source) {
+    case DAMAGE_PROBLEM: describe_problem(&m->list.problems->problem[d->i], out); break;
+    case DAMAGE_STORE: describe_finding(m->damaged.store_findings, d->i, out); break;
+    case DAMAGE_SESSION: describe_session(&m->list.sessions.entry[d->i], out); break;
+    }
+}
+
+/* ---- the view ---- */
+
+static enum key_context damaged_key_context(const struct model *m)
+{
+    (void)m;
+    return IN_DAMAGED;
+}
+
+static void close_damaged(struct model *m)
+{
+    if (m->damaged.asked != 0)
+        effect_add(&m->fx, EFFECT_CANCEL, REQUESTER_DAMAGED)->generation = m->damaged.asked;
+    list_untrack(&m->list, &m->damaged.entry);
+    list_untrack(&m->list, &m->damaged.sought);
+    damaged_fini(&m->damaged);
+    view_pop(m);
+}
+
+/* Of a file its path is copied or opened; of a session what is everywhere. */
+static bool send_path(struct model *m, enum effect_kind kind)
+{
+    const struct damaged_view *v = &m->damaged;
+    struct damage_words w;
+
+    if (v->n == 0 || v->entry != ENTRY_NONE)
+        return false;
+    damaged_describe(m, &v->item[v->pick.at], &w);
+    struct effect *e = effect_add(&m->fx, kind, REQUESTER_DAMAGED);
+
+    if (buf_add(&e->text, w.path) || !buf_cstr(&e->text))
+        toast_no_memory(&m->toast);
+    return true;
+}
+
+static void next_scope(struct model *m)
+{
+    list_next_scope(m);
+    request_store_check(m);
+}
+
+static void relist_and_check(struct model *m)
+{
+    list_start(&m->list, &m->fx);
+    request_store_check(m);
+}
+
+static bool damaged_act(struct model *m, enum action a)
+{
+    struct damaged_view *v = &m->damaged;
+
+    switch (a) {
+    case ACT_BACK: close_damaged(m); return true;
+    case ACT_SCOPE: next_scope(m); return true;
+    case ACT_REFRESH: relist_and_check(m); return true;
+    case ACT_COPY: return send_path(m, EFFECT_COPY);
+    case ACT_EDIT: return send_path(m, EFFECT_EDIT);
+    default: break;
+    }
+    if (!list_cursor_act(&v->pick, a, v->n, damaged_fit(m->rows)))
+        return false;
+    damaged_move_to(m, (int64_t)v->pick.at);
+    return true;
+}
+
+static void damaged_key(struct model *m, struct key k)
+{
+    (void)m;
+    (void)k; /* no text is entered here */
+}
+
+static void damaged_mouse(struct model *m, struct mouse event)
+{
+    struct damaged_view *v = &m->damaged;
+    size_t line = (size_t)(event.y - DAMAGED_ROWS_Y);
+
+    switch (event.event) {
+    case MOUSE_WHEEL_UP: damaged_move_to(m, (int64_t)v->pick.at - 3); return;
+    case MOUSE_WHEEL_DOWN: damaged_move_to(m, (int64_t)v->pick.at + 3); return;
+    case MOUSE_CLICK:
+    case MOUSE_DOUBLE_CLICK:
+        if (event.y < DAMAGED_ROWS_Y || line >= damaged_fit(m->rows) || v->pick.top + line >= v->n)
+            return;
+        damaged_move_to(m, (int64_t)(v->pick.top + line));
+        if (event.event == MOUSE_DOUBLE_CLICK)
+            update_perform(m, ACT_VIEW);
+        return;
+    }
+}
+
+static void damaged_resized(struct model *m)
+{
+    list_cursor_move(&m->damaged.pick, (int64_t)m->damaged.pick.at, m->damaged.n,
+                     damaged_fit(m->rows));
+}
+
+const struct view_ops view_damaged = {
+    .name = "damaged",
+    .place = damaged_key_context,
+    .draw = damaged_draw,
+    .act = damaged_act,
+    .key = damaged_key,
+    .mouse = damaged_mouse,
+    .resized = damaged_resized,
+};

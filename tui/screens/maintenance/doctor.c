@@ -1,0 +1,337 @@
+#include "tui/screens/maintenance/doctor.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/app/change_text.h"
+#include "tui/app/state.h"
+#include "tui/text/path.h"
+#include "tui/widgets/spinner.h"
+#include "tui/widgets/text_wrap.h"
+
+enum { ROWS_Y = 2, PANEL_H = 4, TALL_ROWS = 16, LINE_W = 12, KIND_W = 17, WIDE_COLS = 90 };
+
+static size_t finding_count(const struct doctor_view *v)
+{
+    return v->findings ? v->findings->list.n : 0;
+}
+
+static int panel_height(int rows)
+{
+    return rows < TALL_ROWS ? PANEL_H - 1 : PANEL_H;
+}
+
+static size_t doctor_fit(int rows)
+{
+    int fit = rows - ROWS_Y - panel_height(rows) - 1;
+
+    return fit > 1 ? (size_t)fit : 1;
+}
+
+void doctor_fini(struct doctor_view *v)
+{
+    findings_free(v->findings);
+    v->findings = NULL;
+    v->error = (struct err){ 0 };
+}
+
+const char *doctor_unavailable(const struct doctor_view *v)
+{
+    if (v->asked != 0)
+        return "the session is still being checked";
+    return v->findings && findings_fixable(v->findings) > 0 ? NULL
+                                                            : "nothing here is safe to repair";
+}
+
+int64_t doctor_wake_ms(const struct doctor_view *v, int64_t now_ms)
+{
+    return v->asked != 0 ? spinner_wake_ms(v->asked_ms, now_ms) : TIME_NONE;
+}
+
+/* ---- what is wrong ---- */
+
+/* Good to know, but no damage. */
+static bool is_news(const struct finding *f)
+{
+    return f->kind == FINDING_EXPIRES || f->kind == FINDING_HIDDEN || f->kind == FINDING_CONCURRENT;
+}
+
+static int compare_findings(const void *pa, const void *pb)
+{
+    const struct finding *a = pa, *b = pb;
+
+    if (is_news(a) != is_news(b))
+        return is_news(a) - is_news(b);
+    if (a->line != b->line)
+        return (a->line > b->line) - (a->line < b->line);
+    return (int)a->kind - (int)b->kind;
+}
+
+/* Damage first, as it stands in the file. (All are of one system.) */
+static void set_findings(struct doctor_view *v, struct findings *found)
+{
+    v->findings = found;
+    if (found->list.n > 1)
+        qsort(found->list.finding, found->list.n, sizeof *found->list.finding, compare_findings);
+}
+
+static void request_session_check(struct model *m)
+{
+    struct doctor_view *v = &m->doctor;
+    const struct session_entry *entry = &m->list.sessions.entry[v->entry];
+    struct ref_list *refs = ref_list_one(&entry->ref, (struct slice){ 0 });
+
+    if (!refs) {
+        toast_no_memory(&m->toast);
+        return;
+    }
+    struct effect *e = effect_add(&m->fx, EFFECT_CHECK_SESSION, REQUESTER_DAMAGED);
+
+    e->refs = refs;
+    e->scope = m->list.scope;
+    if (v->asked == 0)
+        v->asked_ms = m->now_ms;
+    v->asked = e->generation;
+}
+
+void doctor_open(struct model *m)
+{
+    if (view_is_open(m, VIEW_DOCTOR))
+        return;
+    m->doctor.entry = selection_entry(m);
+    m->doctor.pick = (struct list_cursor){ 0 };
+    view_push(m, VIEW_DOCTOR);
+    request_session_check(m);
+}
+
+void doctor_refresh(struct model *m)
+{
+    if (view_is_open(m, VIEW_DOCTOR) && m->doctor.entry != ENTRY_NONE)
+        request_session_check(m);
+}
+
+bool doctor_msg(struct model *m, const struct msg *msg)
+{
+    struct doctor_view *v = &m->doctor;
+
+    if (!msg_answers(msg, v->asked, MSG_FINDINGS))
+        return false;
+    v->asked = 0;
+    doctor_fini(v);
+    if (msg->kind == MSG_FINDINGS)
+        set_findings(v, msg->u.findings);
+    else
+        v->error = msg->u.error;
+    list_cursor_move(&v->pick, (int64_t)v->pick.at, finding_count(v), doctor_fit(m->rows));
+    return true;
+}
+
+/* ---- repairing it ---- */
+
+static void fix_answer(struct model *m, enum dialog_choice choice)
+{
+    if (choice == CHOICE_DO && m->doctor.entry != ENTRY_NONE)
+        pending_change_request_fix(m, m->doctor.entry);
+}
+
+static void confirm_fix(struct model *m)
+{
+    struct dialog *d = &m->dialog;
+    const struct session_entry *e = selection_session(m);
+    size_t n = findings_fixable(m->doctor.findings);
+    const char *s = n == 1 ? "" : "s";
+    char title[DIALOG_TEXT];
+
+    if (!e)
+        return;
+    snprintf(title, sizeof title, "Repair %zu of %zu finding%s?", n, finding_count(&m->doctor),
+             finding_count(&m->doctor) == 1 ? "" : "s");
+    dialog_begin(d, title, fix_answer);
+    dialog_line(
+        d, "%s",
+        change_text_title(m, session_entry_title(e).n ? session_entry_title(e) : e->ref.id).text);
+    dialog_line(d, "A cut-off last line is completed, and the metadata is written again");
+    dialog_line(d, "at the end. No other byte changes; undo restores it.");
+    dialog_offer(d, CHOICE_CANCEL, "cancel");
+    dialog_offer(d, CHOICE_DO, "repair %zu finding%s", n, s);
+    view_push(m, VIEW_DIALOG);
+}
+
+/* ---- how it looks ---- */
+
+static void draw_doctor_title(const struct model *m, struct frame *f)
+{
+    const struct doctor_view *v = &m->doctor;
+    const struct session_entry *e =
+        v->entry == ENTRY_NONE ? NULL : &m->list.sessions.entry[v->entry];
+    char text[96] = "";
+    int x = 1 + frame_puts(f, 0, 1, f->cols, STYLE_TITLE, "doctor") + 2, n = 0;
+    size_t fixable = v->findings ? findings_fixable(v->findings) : 0;
+
+    if (v->asked != 0 && spinner_shows(v->asked_ms, m->now_ms))
+        n = snprintf(text, sizeof text, "%s", spinner_sign(m->now_ms, f->ascii));
+    else if (v->findings)
+        n = snprintf(text, sizeof text, "%zu finding%s", finding_count(v),
+                     finding_count(v) == 1 ? "" : "s");
+    if (v->asked == 0 && fixable > 0 && n > 0)
+        snprintf(text + n, sizeof text - (size_t)n, ", %zu can be repaired", fixable);
+    int w = frame_width(slice_of(text)), end = f->cols - w - 1;
+
+    frame_puts(f, 0, end, w, STYLE_DIM, text);
+    if (e)
+        frame_text_cut(f, 0, x, end - x - 2, STYLE_TEXT,
+                       session_entry_title(e).n ? session_entry_title(e) : e->ref.id);
+}
+
+static void draw_finding(struct frame *f, int y, const struct finding *finding)
+{
+    char line[32] = "";
+    int x = 3;
+
+    if (finding->line > 0)
+        snprintf(line, sizeof line, "line %" PRId64, finding->line);
+    if (finding->fixable && !finding->fixed)
+        frame_puts(f, y, 1, 1, STYLE_OK, "+");
+    frame_puts(f, y, x, LINE_W - 1, STYLE_DIM, line);
+    x += LINE_W;
+    if (f->cols >= WIDE_COLS) {
+        frame_puts(f, y, x, KIND_W - 1, STYLE_SYSTEM, finding_name(finding->kind));
+        x += KIND_W;
+    }
+    frame_text_cut(f, y, x, f->cols - x - 1, is_news(finding) ? STYLE_DIM : STYLE_TEXT,
+                   slice_of(finding->why));
+}
+
+static void draw_panel(const struct model *m, struct frame *f)
+{
+    const struct doctor_view *v = &m->doctor;
+    const struct finding *finding = &v->findings->list.finding[v->pick.at];
+    int h = panel_height(f->rows), y = f->rows - 1 - h;
+    char path[512];
+
+    for (int x = 0; x < f->cols; x++)
+        frame_puts(f, y, x, 1, STYLE_BORDER, f->ascii ? "-" : "─");
+    frame_text_middle(f, y + 1, 2, f->cols - 3, STYLE_TEXT,
+                      path_short(slice_of(finding->path), m->settings->home, path, sizeof path));
+    text_wrap_draw(f, (struct rect){ y + 2, 2, h - 2, f->cols - 3 }, STYLE_WARN,
+                   slice_of(finding->why));
+}
+
+static void draw_doctor_empty(const struct model *m, struct frame *f)
+{
+    const struct doctor_view *v = &m->doctor;
+    char text[400];
+    struct rect r = { ROWS_Y + 1, 3, 4, f->cols - 4 };
+
+    f->cursor_y = ROWS_Y;
+    f->cursor_x = 0;
+    if (v->error.code) {
+        err_format(&v->error, text, sizeof text);
+        text_wrap_draw(f, r, STYLE_ERROR, slice_of(text));
+    } else if (v->findings) {
+        frame_puts(f, r.y, r.x, r.w, STYLE_STRONG, "This session is not damaged");
+        frame_puts(f, r.y + 2, r.x, r.w, STYLE_DIM, "Every line was checked.");
+    } else {
+        frame_puts(f, r.y, r.x, r.w, STYLE_DIM, "Checking the session ...");
+    }
+}
+
+static void draw_doctor(const struct model *m, struct frame *f)
+{
+    const struct doctor_view *v = &m->doctor;
+
+    draw_doctor_title(m, f);
+    if (finding_count(v) == 0) {
+        draw_doctor_empty(m, f);
+        return;
+    }
+    for (size_t i = 0; i < doctor_fit(f->rows) && v->pick.top + i < finding_count(v); i++) {
+        struct rect r = { ROWS_Y + (int)i, 0, 1, f->cols };
+
+        draw_finding(f, r.y, &v->findings->list.finding[v->pick.top + i]);
+        if (v->pick.top + i == v->pick.at)
+            frame_point(f, r);
+    }
+    draw_panel(m, f);
+}
+
+/* ---- keys ---- */
+
+static enum key_context doctor_key_context(const struct model *m)
+{
+    (void)m;
+    return IN_DOCTOR;
+}
+
+static void close_doctor(struct model *m)
+{
+    struct doctor_view *v = &m->doctor;
+
+    if (v->asked != 0)
+        effect_add(&m->fx, EFFECT_CANCEL, REQUESTER_DAMAGED)->generation = v->asked;
+    v->asked = 0;
+    list_untrack(&m->list, &v->entry);
+    doctor_fini(v);
+    view_pop(m);
+}
+
+static bool doctor_act(struct model *m, enum action a)
+{
+    struct doctor_view *v = &m->doctor;
+
+    switch (a) {
+    case ACT_BACK: close_doctor(m); return true;
+    case ACT_FIX: confirm_fix(m); return true;
+    case ACT_REFRESH: doctor_refresh(m); return true;
+    case ACT_VIEW:
+        if (!view_is_open(m, VIEW_TRANSCRIPT))
+            return false;
+        close_doctor(m); /* it is read below */
+        return true;
+    default: return list_cursor_act(&v->pick, a, finding_count(v), doctor_fit(m->rows));
+    }
+}
+
+static void doctor_key(struct model *m, struct key k)
+{
+    (void)m;
+    (void)k; /* no text is entered here */
+}
+
+static void doctor_mouse(struct model *m, struct mouse event)
+{
+    struct doctor_view *v = &m->doctor;
+    int64_t at = (int64_t)v->pick.at;
+    size_t line = (size_t)(event.y - ROWS_Y);
+
+    switch (event.event) {
+    case MOUSE_WHEEL_UP: at -= 3; break;
+    case MOUSE_WHEEL_DOWN: at += 3; break;
+    case MOUSE_CLICK:
+    case MOUSE_DOUBLE_CLICK:
+        if (event.y < ROWS_Y || line >= doctor_fit(m->rows) ||
+            v->pick.top + line >= finding_count(v))
+            return;
+        at = (int64_t)(v->pick.top + line);
+        break;
+    }
+    list_cursor_move(&v->pick, at, finding_count(v), doctor_fit(m->rows));
+}
+
+static void doctor_resized(struct model *m)
+{
+    list_cursor_move(&m->doctor.pick, (int64_t)m->doctor.pick.at, finding_count(&m->doctor),
+                     doctor_fit(m->rows));
+}
+
+const struct view_ops view_doctor = {
+    .name = "doctor",
+    .place = doctor_key_context,
+    .draw = draw_doctor,
+    .act = doctor_act,
+    .key = doctor_key,
+    .mouse = doctor_mouse,
+    .resized = doctor_resized,
+};

@@ -1,0 +1,374 @@
+#include "tui/screens/maintenance/trash.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/app/state.h"
+#include "tui/text/size.h"
+
+size_t trash_view_count(const struct trash_view *v)
+{
+    return v->list ? v->list->n : 0;
+}
+
+bool trash_view_ticked(const struct trash_view *v, size_t i)
+{
+    return v->ticked && v->ticked[i];
+}
+
+size_t trash_view_ticks(const struct trash_view *v)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < trash_view_count(v); i++)
+        n += trash_view_ticked(v, i);
+    return n;
+}
+
+/* Of those that are ticked, or of all. */
+int64_t trash_view_bytes(const struct trash_view *v, bool ticked)
+{
+    int64_t bytes = 0;
+
+    for (size_t i = 0; i < trash_view_count(v); i++)
+        bytes += !ticked || trash_view_ticked(v, i) ? v->list->item[i].bytes : 0;
+    return bytes;
+}
+
+static size_t trash_fit(const struct model *m)
+{
+    int h = trash_layout(m->rows, m->cols).rows.h;
+
+    return h > 1 ? (size_t)h : 1;
+}
+
+static void forget_list(struct trash_view *v)
+{
+    if (v->list)
+        trash_list_fini(v->list);
+    free(v->list);
+    free(v->ticked);
+    ref_list_free(v->refs);
+    v->list = NULL;
+    v->ticked = NULL;
+    v->refs = NULL;
+    v->error = (struct err){ 0 };
+}
+
+void trash_view_fini(struct trash_view *v)
+{
+    forget_list(v);
+    transcript_view_free(v->view);
+    *v = (struct trash_view){ .pick = v->pick };
+}
+
+const char *trash_view_unavailable(const struct trash_view *v)
+{
+    return trash_view_count(v) > 0 ? NULL : "the trash is empty";
+}
+
+/* ---- what lies there ---- */
+
+static const struct session_ref *ref_at(const struct trash_view *v, size_t at)
+{
+    for (size_t i = 0; v->refs && i < v->refs->n; i++)
+        if (v->refs->entry[i] == at)
+            return &v->refs->ref[i];
+    return NULL;
+}
+
+/* The preview shows the selected one, where there is room for one. */
+static void follow(struct model *m)
+{
+    struct trash_view *v = &m->trash;
+    struct trash_layout l = trash_layout(m->rows, m->cols);
+    struct rect r = trash_conversation(&l);
+    const struct trash_item *item =
+        v->pick.at < trash_view_count(v) ? &v->list->item[v->pick.at] : NULL;
+    const struct session_ref *ref = item ? ref_at(v, v->pick.at) : NULL;
+
+    if (!ref || l.preview.w == 0) {
+        if (v->view)
+            transcript_view_close(v->view, &m->fx);
+        v->viewed[0] = '\0';
+        return;
+    }
+    if (!v->view)
+        v->view = transcript_view_new(m->settings, REQUESTER_TRASH);
+    if (v->view && strcmp(v->viewed, item->trash_id) != 0 &&
+        transcript_view_open(v->view, ref, slice_of(item->title),
+                             slice_of(item->dir ? item->dir : ""), &m->fx))
+        snprintf(v->viewed, sizeof v->viewed, "%s", item->trash_id);
+    if (v->view)
+        transcript_view_resize(v->view, r.h, r.w, &m->fx);
+}
+
+static void trash_move_to(struct model *m, int64_t at)
+{
+    list_cursor_move(&m->trash.pick, at, trash_view_count(&m->trash), trash_fit(m));
+    follow(m);
+}
+
+static void request_trash(struct model *m)
+{
+    m->trash.asked = effect_add(&m->fx, EFFECT_TRASH, REQUESTER_TRASH)->generation;
+}
+
+void trash_view_open(struct model *m)
+{
+    if (view_base(m) == VIEW_TRASH)
+        return;
+    m->trash.pick = (struct list_cursor){ 0 };
+    view_push(m, VIEW_TRASH);
+    request_trash(m);
+}
+
+void trash_view_refresh(struct model *m)
+{
+    if (view_base(m) == VIEW_TRASH)
+        request_trash(m);
+}
+
+/* Ticks stay with what they were set on. False without memory: then none is set. */
+static bool set_trash_list(struct trash_view *v, struct trash_list *list, struct ref_list *refs)
+{
+    bool *ticked = calloc(list->n + 1, sizeof *ticked);
+
+    for (size_t i = 0; ticked && trash_view_ticks(v) > 0 && i < list->n; i++)
+        for (size_t k = 0; k < trash_view_count(v) && !ticked[i]; k++)
+            ticked[i] =
+                v->ticked[k] && strcmp(v->list->item[k].trash_id, list->item[i].trash_id) == 0;
+    forget_list(v);
+    v->list = list;
+    v->refs = refs;
+    v->ticked = ticked;
+    return ticked;
+}
+
+bool trash_view_msg(struct model *m, const struct msg *msg)
+{
+    struct trash_view *v = &m->trash;
+
+    if (v->view && transcript_view_msg(v->view, msg, &m->fx))
+        return true;
+    if (!msg_answers(msg, v->asked, MSG_TRASH))
+        return false;
+    if (msg->kind == MSG_TRASH) {
+        if (!set_trash_list(v, msg->u.trash.list, msg->u.trash.refs))
+            toast_no_memory(&m->toast);
+    } else {
+        forget_list(v);
+        v->error = msg->u.error;
+    }
+    v->asked = 0;
+    trash_move_to(m, (int64_t)v->pick.at);
+    return true;
+}
+
+/* ---- keys ---- */
+
+static enum key_context trash_key_context(const struct model *m)
+{
+    (void)m;
+    return IN_TRASH;
+}
+
+enum which { ONE, TICKED, ALL };
+
+static struct name_list *chosen_names(const struct trash_view *v, enum which which)
+{
+    struct name_list *names = name_list_new();
+
+    for (size_t i = 0; names && i < trash_view_count(v); i++) {
+        bool meant = which == ALL || (which == TICKED ? trash_view_ticked(v, i) : i == v->pick.at);
+
+        if (meant && !name_list_add(names, slice_of(v->list->item[i].trash_id))) {
+            name_list_free(names);
+            names = NULL;
+        }
+    }
+    return names;
+}
+
+static void request_change(struct model *m, enum change_request request, enum which which)
+{
+    struct name_list *names = chosen_names(&m->trash, which);
+
+    if (names)
+        pending_change_request_names(m, request, names);
+    else
+        toast_no_memory(&m->toast);
+}
+
+static void restore(struct model *m)
+{
+    request_change(m, CHANGE_RESTORE, trash_view_ticks(&m->trash) > 0 ? TICKED : ONE);
+}
+
+static void join_answer(struct model *m, enum dialog_choice choice)
+{
+    struct name_list *names = choice == CHOICE_DO ? name_list_new() : NULL;
+
+    if (choice != CHOICE_DO)
+        return;
+    if (names && name_list_add(names, slice_of(m->trash.joining))) {
+        pending_change_request_names(m, WISH_JOIN, names);
+        return;
+    }
+    name_list_free(names);
+    toast_no_memory(&m->toast);
+}
+
+void trash_view_ask_join(struct model *m, const struct change_result *c)
+{
+    struct dialog *d = &m->dialog;
+
+    if (view_top(m) == VIEW_DIALOG || view_top(m) == VIEW_PROMPT) {
+        toast_note(&m->toast, m->now_ms, "nothing restored: another question is open");
+        return;
+    }
+    snprintf(m->trash.joining, sizeof m->trash.joining, "%s", c->id);
+    dialog_begin(d, "A newer transcript is in its place. Join the two?", join_answer);
+    dialog_line(d, "%s", c->where);
+    dialog_line(d, "A program continued this session after it was deleted.");
+    dialog_line(d,
+                "The deleted messages go in front of the newer ones, and stay in the trash too.");
+    dialog_offer(d, CHOICE_CANCEL, "cancel");
+    dialog_offer(d, CHOICE_DO, "join them");
+    view_push(m, VIEW_DIALOG);
+}
+
+/* What was shown is what goes: sessions that were deleted meanwhile stay. */
+static void empty_answer(struct model *m, enum dialog_choice choice)
+{
+    if (choice == CHOICE_DO && trash_view_count(&m->trash) > 0)
+        request_change(m, CHANGE_EMPTY, trash_view_ticks(&m->trash) > 0 ? TICKED : ALL);
+}
+
+static void confirm_empty(struct model *m)
+{
+    const struct trash_view *v = &m->trash;
+    struct dialog *d = &m->dialog;
+    size_t ticked = trash_view_ticks(v), n = ticked ? ticked : trash_view_count(v);
+    char size[SIZE_TEXT], title[DIALOG_TEXT];
+
+    size_text(trash_view_bytes(v, ticked > 0), size);
+    snprintf(title, sizeof title, "Delete %zu session%s, %s, for good?", n, n == 1 ? "" : "s",
+             size);
+    dialog_begin(d, title, empty_answer);
+    if (ticked > 0 && trash_view_count(v) > ticked)
+        dialog_line(d, "Only the marked ones: %zu more stay in the trash.",
+                    trash_view_count(v) - ticked);
+    dialog_line(d, "This cannot be undone.");
+    dialog_offer(d, CHOICE_CANCEL, "cancel");
+    dialog_want_yes(d);
+    view_push(m, VIEW_DIALOG);
+}
+
+static void tick_item(struct model *m, int direction)
+{
+    struct trash_view *v = &m->trash;
+
+    if (!v->ticked || trash_view_count(v) == 0)
+        return;
+    v->ticked[v->pick.at] = !v->ticked[v->pick.at];
+    trash_move_to(m, (int64_t)v->pick.at + direction);
+}
+
+/* All, or none when all are. */
+static void tick_all(struct trash_view *v)
+{
+    bool on = trash_view_ticks(v) < trash_view_count(v);
+
+    for (size_t i = 0; v->ticked && i < trash_view_count(v); i++)
+        v->ticked[i] = on;
+}
+
+/* One step back: the marks first, as in the list. */
+static void trash_step_back(struct model *m)
+{
+    struct trash_view *v = &m->trash;
+
+    if (trash_view_ticks(v) > 0) {
+        memset(v->ticked, 0, trash_view_count(v) * sizeof *v->ticked);
+        return;
+    }
+    view_pop(m);
+    if (v->view)
+        transcript_view_close(v->view, &m->fx);
+    trash_view_fini(v);
+    v->asked = 0;
+}
+
+static void scroll(struct model *m, int direction)
+{
+    int h = trash_layout(m->rows, m->cols).preview.h;
+
+    if (m->trash.view)
+        transcript_view_scroll(m->trash.view, direction * (h > 2 ? h / 2 : 1), &m->fx);
+}
+
+static bool act_moving(struct model *m, enum action a)
+{
+    struct trash_view *v = &m->trash;
+
+    if (!list_cursor_act(&v->pick, a, trash_view_count(v), trash_fit(m)))
+        return false;
+    follow(m);
+    return true;
+}
+
+static bool trash_act(struct model *m, enum action a)
+{
+    struct trash_view *v = &m->trash;
+
+    switch (a) {
+    case ACT_RESTORE: restore(m); return true;
+    case ACT_EMPTY: confirm_empty(m); return true;
+    case ACT_MARK: tick_item(m, 1); return true;
+    case ACT_MARK_UP: tick_item(m, -1); return true;
+    case ACT_MARK_ALL: tick_all(v); return true;
+    case ACT_BACK: trash_step_back(m); return true;
+    case ACT_PREVIEW_UP: scroll(m, -1); return true;
+    case ACT_PREVIEW_DOWN: scroll(m, 1); return true;
+    default: return act_moving(m, a);
+    }
+}
+
+static void trash_key(struct model *m, struct key k)
+{
+    (void)m;
+    (void)k; /* no text is entered here */
+}
+
+static void trash_mouse(struct model *m, struct mouse event)
+{
+    struct trash_view *v = &m->trash;
+
+    switch (event.event) {
+    case MOUSE_WHEEL_UP: trash_move_to(m, (int64_t)v->pick.at - 3); return;
+    case MOUSE_WHEEL_DOWN: trash_move_to(m, (int64_t)v->pick.at + 3); return;
+    case MOUSE_CLICK:
+    case MOUSE_DOUBLE_CLICK: /* looks at it; only a key restores */
+        if (event.y >= TRASH_HEAD_H && event.y - TRASH_HEAD_H < (int)trash_fit(m) &&
+            v->pick.top + (size_t)(event.y - TRASH_HEAD_H) < trash_view_count(v))
+            trash_move_to(m, (int64_t)v->pick.top + event.y - TRASH_HEAD_H);
+        return;
+    }
+}
+
+static void trash_resized(struct model *m)
+{
+    trash_move_to(m, (int64_t)m->trash.pick.at);
+}
+
+const struct view_ops view_trash = {
+    .name = "trash",
+    .place = trash_key_context,
+    .draw = trash_draw,
+    .act = trash_act,
+    .key = trash_key,
+    .mouse = trash_mouse,
+    .resized = trash_resized,
+};

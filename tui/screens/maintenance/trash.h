@@ -1,0 +1,58 @@
+#ifndef TUI_SCREENS_MAINTENANCE_TRASH_H
+#define TUI_SCREENS_MAINTENANCE_TRASH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lite/base/err.h"
+#include "store/maintenance/trash.h"
+#include "tui/widgets/frame.h"
+#include "tui/widgets/list_cursor.h"
+
+/* What was deleted, newest first: when, how large, what it was called. */
+struct model;
+struct msg;
+struct ref_list;
+struct transcript_view;
+
+struct trash_view {
+    struct trash_list *list; /* owned; NULL until it has come */
+    struct err error;        /* why there is none */
+    unsigned asked;          /* generation of EFFECT_TRASH; 0: none */
+    struct list_cursor pick;
+    bool *ticked;                 /* owned; beside the items */
+    struct ref_list *refs;        /* owned; where the items' transcripts are now; may be NULL */
+    struct transcript_view *view; /* owned; the preview; NULL until there is something to show */
+    char viewed[64];              /* what it shows, by trash id */
+    char joining[64];             /* what the question is about, by trash id */
+};
+
+enum { TRASH_HEAD_H = 2 };
+
+/* The preview stands beside the list, or below it, or there is none (w 0). Its first line is a border. */
+struct trash_layout {
+    struct rect rows, preview;
+};
+struct trash_layout trash_layout(int rows, int cols);
+/* Where the conversation is in the preview. */
+struct rect trash_conversation(const struct trash_layout *l);
+void trash_draw(const struct model *m, struct frame *f);
+
+size_t trash_view_count(const struct trash_view *v);
+bool trash_view_ticked(const struct trash_view *v, size_t i);
+size_t trash_view_ticks(const struct trash_view *v);
+/* Of those that are ticked, or of all. */
+int64_t trash_view_bytes(const struct trash_view *v, bool ticked);
+
+void trash_view_open(struct model *m);
+/* Something was changed: what lies there may be something else now. */
+void trash_view_refresh(struct model *m);
+/* A newer transcript is in the place of the one that was to be restored: shall the two be joined? */
+struct change_result;
+void trash_view_ask_join(struct model *m, const struct change_result *c);
+bool trash_view_msg(struct model *m, const struct msg *msg);
+void trash_view_fini(struct trash_view *v);
+/* Why restoring or emptying cannot be done now; NULL: it can. */
+const char *trash_view_unavailable(const struct trash_view *v);
+
+#endif

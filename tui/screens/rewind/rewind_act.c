@@ -1,0 +1,410 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/screens/rewind/rewind_internal.h"
+
+/* What keys mean in the rewind view. */
+
+/* ---- moving ---- */
+
+static size_t moved_index(size_t at, long by, size_t n)
+{
+    if (n == 0)
+        return 0;
+    if (by < 0)
+        return at < (size_t)-by ? 0 : at - (size_t)-by;
+    return (size_t)by >= n - at ? n - 1 : at + (size_t)by;
+}
+
+static void move_in(struct rewind_view *v, enum rewind_pane pane, long by, struct effects *fx)
+{
+    size_t before;
+
+    switch (pane) {
+    case PANE_TURNS:
+        before = v->turn;
+        v->turn = moved_index(v->turn, by, v->turns ? v->turns->n : 0);
+        if (v->turn != before)
+            rewind_turn_changed(v, fx);
+        break;
+    case PANE_FILES:
+        before = v->file;
+        v->file = moved_index(v->file, by, v->rows);
+        if (v->file != before)
+            rewind_file_changed(v, fx);
+        break;
+    default: v->changes.line = moved_index(v->changes.line, by, v->changes.styled_text.n); break;
+    }
+}
+
+static long page_of(const struct rewind_view *v, enum rewind_pane pane)
+{
+    struct rewind_layout l = rewind_layout(v, v->h, v->w);
+    int h = pane == PANE_TURNS ? l.turns.h : pane == PANE_FILES ? l.files.h : l.changes.h;
+
+    return h > 2 ? h - 1 : 1;
+}
+
+static bool act_moving(struct rewind_view *v, enum action a, struct effects *fx)
+{
+    const long far = 1L << 40;
+    long page = page_of(v, v->pane);
+
+    switch (a) {
+    case ACT_UP: move_in(v, v->pane, -1, fx); return true;
+    case ACT_DOWN: move_in(v, v->pane, 1, fx); return true;
+    case ACT_PAGE_UP: move_in(v, v->pane, -page, fx); return true;
+    case ACT_PAGE_DOWN: move_in(v, v->pane, page, fx); return true;
+    case ACT_HALF_UP: move_in(v, v->pane, -(page + 1) / 2, fx); return true;
+    case ACT_HALF_DOWN: move_in(v, v->pane, (page + 1) / 2, fx); return true;
+    case ACT_FIRST: move_in(v, v->pane, -far, fx); return true;
+    case ACT_LAST: move_in(v, v->pane, far, fx); return true;
+    case ACT_PREVIEW_UP: move_in(v, PANE_CHANGES, -(page_of(v, PANE_CHANGES) + 1), fx); return true;
+    case ACT_PREVIEW_DOWN: move_in(v, PANE_CHANGES, page_of(v, PANE_CHANGES) + 1, fx); return true;
+    default: return false;
+    }
+}
+
+/* To the head of the next hunk, or of this one, or of the one before. */
+static void to_hunk(struct rewind_view *v, int direction)
+{
+    const struct styled_text *s = &v->changes.styled_text;
+    size_t at = v->changes.line;
+
+    while (direction > 0 ? at + 1 < s->n : at > 0) {
+        at = direction > 0 ? at + 1 : at - 1;
+        if (at == 0 || s->line[at].block != s->line[at - 1].block) {
+            v->changes.line = at;
+            v->changes.top = at; /* the hunk is shown from its head */
+            break;
+        }
+    }
+    v->pane = PANE_CHANGES;
+}
+
+static void next_pane(struct rewind_view *v)
+{
+    v->pane = (v->pane + 1) % PANE_COUNT;
+    if (v->pane == PANE_FILES && v->rows == 0)
+        v->pane = PANE_TURNS;
+    if (v->pane == PANE_CHANGES && v->changes.styled_text.n == 0)
+        v->pane = PANE_TURNS;
+}
+
+/* ---- ticking ---- */
+
+static bool tick_file(struct rewind_view *v)
+{
+    const struct rewind_entry *x = rewind_file(v);
+    struct rewind_selection *pick = rewind_pick_at(v, v->file);
+
+    if (!pick->ticked && rewind_may_consent(x) && !pick->consent) {
+        v->question = QUESTION_CONSENT;
+        return true;
+    }
+    pick->ticked = !pick->ticked;
+    return false;
+}
+
+static void count_hunks(struct rewind_view *v, const struct rewind_selection *pick)
+{
+    const struct linediff *d = &v->changes.comparison->diff;
+    struct lines_changed n = { 0 };
+
+    for (size_t i = 0; i < d->hunks; i++)
+        for (size_t k = 0; pick->hunk[i] && k < d->hunk[i].n; k++) {
+            char sign = d->line[d->hunk[i].first + k].sign;
+
+            n.insertions += sign == '+';
+            n.deletions += sign == '-';
+        }
+    v->partial[v->row[v->file]] = n;
+}
+
+/* A file of which no hunk is left is not ticked any more; with the first one it is again. */
+static void tick_hunk(struct rewind_view *v, struct toast *toast)
+{
+    struct rewind_selection *pick = rewind_pick_at(v, v->file);
+    size_t n = v->changes.comparison->diff.hunks;
+    size_t at = v->changes.styled_text.line[v->changes.line].block;
+    bool *hunk = preview_selection_hunks(v->selection, v->row[v->file], n), any = false;
+
+    if (!hunk) {
+        toast_no_memory(toast);
+        return;
+    }
+    if (pick->ticked) {
+        hunk[at] = !hunk[at];
+    } else {
+        memset(hunk, false, n);
+        hunk[at] = true;
+    }
+    for (size_t i = 0; i < n; i++)
+        any |= hunk[i];
+    pick->ticked = any;
+    if (!any)
+        memset(hunk, true, n); /* ticked again as a whole */
+    count_hunks(v, pick);
+}
+
+/* ---- doing ---- */
+
+static void submit_rewind(struct rewind_view *v, struct effects *fx)
+{
+    struct preview_selection *selection = preview_selection_copy(v->selection);
+    struct effect *e = selection ? rewind_request(v, EFFECT_REWIND, &v->asked_rewind, fx) : NULL;
+
+    if (!e) {
+        preview_selection_free(selection);
+        snprintf(v->result, sizeof v->result, "out of memory: nothing was changed");
+        v->went_wrong = true;
+        return;
+    }
+    e->preview = preview_retain(v->preview);
+    e->selection = selection;
+    v->operation = OPERATION_REWIND;
+    v->done = v->total = 0;
+}
+
+/* A rewind is done again by taking back what took it back. */
+static void submit_undo_rewind(struct rewind_view *v, enum rewind_operation deed,
+                               struct name_list *taken, struct effects *fx)
+{
+    const char *record = deed == OPERATION_UNDO ? v->undo : v->redo;
+    struct effect *e = rewind_request(v, EFFECT_UNDO_REWIND, &v->asked_rewind, fx);
+
+    v->operation = deed;
+    v->done = v->total = 0;
+    if (e)
+        e->names = taken;
+    else
+        name_list_free(taken);
+    if (e && buf_add(&e->text, slice_of(record)) == ERR_OK)
+        return;
+    snprintf(v->result, sizeof v->result, "out of memory: nothing was changed");
+    v->went_wrong = true;
+}
+
+void rewind_view_take_back(struct rewind_view *v, struct name_list *taken, struct effects *fx)
+{
+    submit_undo_rewind(v, v->operation, taken, fx);
+}
+
+void rewind_view_answer(struct rewind_view *v, bool yes, struct effects *fx)
+{
+    enum rewind_question question = v->question;
+
+    v->question = QUESTION_NONE;
+    if (!yes || !rewind_is_current(v))
+        return;
+    if (question == QUESTION_APPLY)
+        submit_rewind(v, fx);
+    if (question == QUESTION_CONSENT) {
+        rewind_pick_at(v, v->file)->consent = true;
+        rewind_pick_at(v, v->file)->ticked = true;
+    }
+    rewind_settle(v);
+}
+
+static void open_next_pane(struct rewind_view *v, struct toast *toast)
+{
+    if (v->pane == PANE_TURNS && v->rows > 0)
+        v->pane = PANE_FILES;
+    else if (v->pane == PANE_FILES && v->changes.styled_text.n > 0)
+        v->pane = PANE_CHANGES;
+    else
+        toast_info(toast, v->now_ms, "press a to rewind (asks first)");
+}
+
+/* One step back: from the changes to the files, to the turns, out. */
+static enum rewind_view_result rewind_step_back(struct rewind_view *v, struct toast *toast)
+{
+    if (v->asked_rewind) {
+        toast_info(toast, v->now_ms, "please wait: files are being changed");
+        return REWIND_VIEW_DONE;
+    }
+    if (v->pane == PANE_TURNS)
+        return REWIND_VIEW_BACK;
+    v->pane--;
+    return REWIND_VIEW_DONE;
+}
+
+/* What was ticked is ticked by the rules again: another mode is another plan. Asked for a second time it is left. */
+static void change_mode(struct rewind_view *v, enum rewind_mode mode, struct effects *fx)
+{
+    v->mode = mode == v->mode ? REWIND_CODE : mode;
+    if (v->pane == PANE_CHANGES)
+        v->pane = PANE_FILES;
+    rewind_turn_changed(v, fx);
+    v->due_ms = TIME_NONE;
+    rewind_request_preview(v, fx);
+}
+
+static enum rewind_view_result run_rewind_action(struct rewind_view *v, enum action a,
+                                                 struct toast *toast, struct effects *fx)
+{
+    switch (a) {
+    case ACT_PANE: next_pane(v); break;
+    case ACT_PANE_PREV: v->pane -= v->pane > PANE_TURNS; break;
+    case ACT_ACCEPT: open_next_pane(v, toast); break;
+    case ACT_TICK: return tick_file(v) ? REWIND_VIEW_ASKS : REWIND_VIEW_DONE;
+    case ACT_HUNK:
+        if (v->pane == PANE_CHANGES)
+            tick_hunk(v, toast);
+        v->pane = PANE_CHANGES; /* where it is seen which hunk is meant */
+        break;
+    case ACT_HUNK_NEXT: to_hunk(v, 1); break;
+    case ACT_HUNK_PREV: to_hunk(v, -1); break;
+    case ACT_APPLY: v->question = QUESTION_APPLY; return REWIND_VIEW_ASKS;
+    case ACT_UNDO: submit_undo_rewind(v, OPERATION_UNDO, NULL, fx); break;
+    case ACT_REDO: submit_undo_rewind(v, OPERATION_REDO, NULL, fx); break;
+    case ACT_MODE: change_mode(v, v->mode < REWIND_BOTH ? v->mode + 1 : REWIND_CODE, fx); break;
+    case ACT_ONLY: change_mode(v, REWIND_TURN, fx); break;
+    case ACT_INFERRED: change_mode(v, REWIND_INFERRED, fx); break;
+    case ACT_REFRESH: rewind_request_preview(v, fx); break;
+    case ACT_BACK: return rewind_step_back(v, toast);
+    default: return REWIND_VIEW_IGNORED;
+    }
+    return REWIND_VIEW_DONE;
+}
+
+enum rewind_view_result rewind_view_act(struct rewind_view *v, enum action a, struct toast *toast,
+                                        struct effects *fx)
+{
+    enum rewind_view_result outcome =
+        act_moving(v, a, fx) ? REWIND_VIEW_DONE : run_rewind_action(v, a, toast, fx);
+
+    if (outcome != REWIND_VIEW_BACK)
+        rewind_settle(v);
+    return outcome;
+}
+
+/* ---- why not ---- */
+
+static const char *no_preview(const struct rewind_view *v)
+{
+    if (v->asked_rewind)
+        return "files are being changed";
+    if (v->turns && v->turns->n == 0)
+        return "this session has no checkpoints";
+    if (rewind_turn(v) && rewind_turn_why(v, rewind_turn(v)))
+        return "this turn cannot be restored";
+    if (v->preview_error.code)
+        return "the preview failed";
+    return rewind_is_current(v) ? NULL : "the files are still being checked";
+}
+
+static const char *no_file(const struct rewind_view *v)
+{
+    const char *why = no_preview(v);
+
+    if (why || v->rows > 0)
+        return why;
+    return v->mode == REWIND_CONVERSATION ? "conversation only: files are not changed"
+                                          : "the files already match";
+}
+
+static const char *no_tick(const struct rewind_view *v)
+{
+    const char *why = no_file(v);
+
+    if (why)
+        return why;
+    if (v->pane == PANE_TURNS)
+        return "press Tab to go to the files";
+    const struct rewind_entry *x = rewind_file(v);
+
+    return x->action == REWIND_REFUSED && !rewind_may_consent(x) ? x->why : NULL;
+}
+
+static const char *no_hunk(const struct rewind_view *v)
+{
+    const char *why = no_file(v);
+
+    if (why)
+        return why;
+    const struct rewind_entry *x = rewind_file(v);
+
+    if (v->changes.styled_text.n == 0)
+        return "this file has no hunks";
+    if (x->action == REWIND_REFUSED && !rewind_pick_at(v, v->file)->consent)
+        return "the file is held back: Space shows why";
+    return rewind_action_of(x) == REWIND_RESTORE ? NULL
+                                                 : "the file is created or deleted as a whole";
+}
+
+static const char *no_apply(const struct rewind_view *v)
+{
+    const char *why = no_preview(v);
+
+    if (why || rewind_conversation_of(v))
+        return why;
+    why = no_file(v);
+    return why ? why : rewind_tally(v).files == 0 ? "no file is ticked" : NULL;
+}
+
+const char *rewind_view_unavailable(const struct rewind_view *v, enum action a)
+{
+    switch (a) {
+    case ACT_TICK: return no_tick(v);
+    case ACT_HUNK: return no_hunk(v);
+    case ACT_HUNK_NEXT:
+    case ACT_HUNK_PREV: return v->changes.styled_text.n ? NULL : "this file has no hunks";
+    case ACT_APPLY: return no_apply(v);
+    case ACT_UNDO:
+    case ACT_REDO:
+        if (v->asked_rewind)
+            return "files are being changed";
+        if (a == ACT_UNDO)
+            return v->undo[0] ? NULL : "nothing has been rewound here yet";
+        return v->redo[0] ? NULL : "no rewind was undone here";
+    case ACT_ONLY: return v->asked_rewind ? "files are being changed" : NULL;
+    case ACT_INFERRED:
+        if (v->asked_rewind)
+            return "files are being changed";
+        return rewind_mode_unavailable(&v->session->ref[0], REWIND_INFERRED);
+    case ACT_MODE:
+        if (v->asked_rewind)
+            return "files are being changed";
+        return rewind_mode_unavailable(&v->session->ref[0], REWIND_CONVERSATION);
+    default: return NULL;
+    }
+}
+
+/* ---- mouse ---- */
+
+static bool rect_contains(struct rect r, int y, int x)
+{
+    return y >= r.y && y < r.y + r.h && x >= r.x && x < r.x + r.w;
+}
+
+void rewind_view_scroll(struct rewind_view *v, int y, int x, int lines, struct effects *fx)
+{
+    struct rewind_layout l = rewind_layout(v, v->h, v->w);
+
+    move_in(v,
+            rect_contains(l.turns, y, x)   ? PANE_TURNS
+            : rect_contains(l.files, y, x) ? PANE_FILES
+                                           : PANE_CHANGES,
+            lines, fx);
+    rewind_settle(v);
+}
+
+void rewind_view_click(struct rewind_view *v, int y, int x, struct effects *fx)
+{
+    struct rewind_layout l = rewind_layout(v, v->h, v->w);
+
+    if (rect_contains(l.turns, y, x) && v->turns &&
+        v->turn_top + (size_t)(y - l.turns.y) < v->turns->n) {
+        v->pane = PANE_TURNS;
+        move_in(v, PANE_TURNS, (long)(v->turn_top + (size_t)(y - l.turns.y)) - (long)v->turn, fx);
+    } else if (rect_contains(l.files, y, x) && v->file_top + (size_t)(y - l.files.y) < v->rows) {
+        v->pane = PANE_FILES;
+        move_in(v, PANE_FILES, (long)(v->file_top + (size_t)(y - l.files.y)) - (long)v->file, fx);
+    } else if (rect_contains(l.changes, y, x) &&
+               v->changes.top + (size_t)(y - l.changes.y) < v->changes.styled_text.n) {
+        v->pane = PANE_CHANGES;
+        v->changes.line = v->changes.top + (size_t)(y - l.changes.y);
+    }
+    rewind_settle(v);
+}

@@ -1,0 +1,428 @@
+#include <stdio.h>
+
+#include "tui/screens/rewind/rewind_draw.h"
+#include "tui/text/path.h"
+#include "tui/text/size.h"
+#include "tui/text/when.h"
+#include "tui/widgets/spinner.h"
+#include "tui/widgets/text_wrap.h"
+
+/* The rewind view in a frame. */
+
+/* ---- title ---- */
+
+/* In hundredths: two steps a file are nobody's count of files. */
+static const char *progress_text(const struct rewind_view *v, char *out, size_t cap)
+{
+    if (v->total > 0)
+        snprintf(out, cap, "changing files %3d%%", (int)(v->done * 100 / v->total));
+    else
+        snprintf(out, cap, "changing files");
+    return out;
+}
+
+/* Whether something was changed here, and what of a turn is looked at. */
+static const char *state_of(const struct rewind_view *v, bool brief, char *out, size_t cap)
+{
+    static const char *const parts[REWIND_MODES] = {
+        [REWIND_CODE] = "",
+        [REWIND_CONVERSATION] = "conversation only",
+        [REWIND_BOTH] = "files and conversation",
+        [REWIND_TURN] = "this turn only",
+        [REWIND_INFERRED] = "inferred state",
+    };
+    const char *part = parts[v->mode], *comma = part[0] ? ", " : "";
+    const char *word = v->undo[0] ? "rewound" : v->redo[0] ? "undone" : "dry run";
+    const char *more = v->undo[0]   ? ": u undo"
+                       : v->redo[0] ? ": U redo"
+                                    : ": nothing has been changed";
+
+    if (brief)
+        snprintf(out, cap, "%s%s%s", word, comma, part);
+    else
+        snprintf(out, cap, "%s%s%s%s", part, comma, word, more);
+    return out;
+}
+
+static void draw_rewind_title(const struct rewind_view *v, struct frame *f, struct rect r)
+{
+    char room[96];
+    bool brief = r.w < (v->mode == REWIND_CODE ? 72 : 110);
+    const char *state = v->asked_rewind ? progress_text(v, room, sizeof room)
+                                        : state_of(v, brief, room, sizeof room);
+
+    frame_fill(f, (struct rect){ r.y, r.x, 1, r.w }, STYLE_BAR);
+    int end = rewind_draw_right(f, r.y, r.x + r.w - 1, STYLE_BAR, state) - 2;
+    int x = r.x + 1;
+
+    x += frame_puts(f, r.y, x, 7, STYLE_BAR, "rewind") + 2;
+    frame_text_cut(f, r.y, x, end - x, STYLE_BAR, v->title);
+}
+
+/* ---- files ---- */
+
+static const char *short_rule(enum rewind_rule rule)
+{
+    switch (rule) {
+    case REWIND_RULE_EDITED: return "edited since";
+    case REWIND_RULE_UNKNOWN: return "unknown";
+    case REWIND_RULE_OUTSIDE: return "outside";
+    case REWIND_RULE_SENSITIVE: return "sensitive";
+    case REWIND_RULE_PATH: return "not allowed";
+    case REWIND_RULE_LINK: return "link";
+    case REWIND_RULE_HARD_LINK: return "hard links";
+    case REWIND_RULE_TYPE: return "not a file";
+    case REWIND_RULE_PARENT: return "moved";
+    case REWIND_RULE_SOURCE: return "no backup";
+    case REWIND_RULE_CONFLICT: return "conflict";
+    case REWIND_RULE_OPEN: return "open";
+    case REWIND_RULE_ACCESS: return "no access";
+    case REWIND_RULE_NONE: break;
+    }
+    return "";
+}
+
+/* M: other bytes or another mode; A: comes back; D: goes; R: held back, shown as that word. */
+static char letter_of(const struct rewind_entry *x, const struct rewind_selection *pick)
+{
+    switch (x->action == REWIND_REFUSED && !pick->consent ? REWIND_REFUSED : rewind_action_of(x)) {
+    case REWIND_RESTORE: return 'M';
+    case REWIND_CREATE: return 'A';
+    case REWIND_DELETE: return 'D';
+    case REWIND_REFUSED: return 'R';
+    case REWIND_UNCHANGED: break;
+    }
+    return 'U';
+}
+
+static enum style style_of(char letter)
+{
+    switch (letter) {
+    case 'A': return STYLE_ADD;
+    case 'D': return STYLE_DELETE;
+    case 'R': return STYLE_WARN;
+    default: return STYLE_HUNK;
+    }
+}
+
+/* "+3 -20" at the right edge: answers where it begins. */
+static int draw_counts(const struct rewind_view *v, struct frame *f, int y, int end, size_t row)
+{
+    const struct rewind_entry *x = rewind_entry_at(v, row);
+    bool partial = rewind_is_partial(rewind_pick_at(v, row));
+    const struct lines_changed *part = &v->partial[v->row[row]];
+    char plus[16], minus[16];
+
+    if (x->binary || x->mode_only)
+        return rewind_draw_right(f, y, end, STYLE_DIM, x->binary ? "binary" : "mode");
+    if (rewind_action_of(x) == REWIND_REFUSED)
+        return end;
+    snprintf(plus, sizeof plus, "+%u", partial ? part->insertions : x->insertions);
+    snprintf(minus, sizeof minus, "-%u", partial ? part->deletions : x->deletions);
+    end = rewind_draw_right(f, y, end, STYLE_DELETE, minus) - 1;
+    return rewind_draw_right(f, y, end, STYLE_ADD, plus);
+}
+
+static void draw_file(const struct rewind_view *v, struct frame *f, struct rect r, size_t row)
+{
+    const struct rewind_entry *x = rewind_entry_at(v, row);
+    const struct rewind_selection *pick = rewind_pick_at(v, row);
+    char letter[2] = { letter_of(x, pick), '\0' }, room[512];
+    const char *box = !pick->ticked ? "[ ]" : rewind_is_partial(pick) ? "[~]" : "[x]";
+    bool can = x->action != REWIND_REFUSED || rewind_may_consent(x);
+    int end = draw_counts(v, f, r.y, r.x + r.w - 1, row) - 1;
+
+    if (x->rule == REWIND_RULE_NONE && x->held_open)
+        end = rewind_draw_right(f, r.y, end, STYLE_WARN, "open") - 1;
+    if (x->rule == REWIND_RULE_NONE && x->target->other)
+        end = rewind_draw_right(f, r.y, end, STYLE_WARN, "other session") - 1;
+    if (x->rule != REWIND_RULE_NONE)
+        end = rewind_draw_right(f, r.y, end, STYLE_WARN, short_rule(x->rule)) - 1;
+    frame_puts(f, r.y, r.x + 1, 3, pick->ticked ? STYLE_MARK : STYLE_DIM, can ? box : " - ");
+    const char *what = letter[0] == 'R' ? "held" : letter;
+    int path = r.x + 6 + frame_puts(f, r.y, r.x + 5, 4, style_of(letter[0]), what);
+
+    frame_text_middle(f, r.y, path, end - path, pick->ticked ? STYLE_TEXT : STYLE_DIM,
+                      rewind_path(v, x, room, sizeof room));
+    if (row == v->file)
+        rewind_select_line(v, PANE_FILES, f, r);
+}
+
+static void draw_unchanged(const struct rewind_view *v, struct frame *f, int y, struct rect r)
+{
+    char text[48];
+
+    if (v->unchanged == 0)
+        return;
+    snprintf(text, sizeof text, "%zu unchanged", v->unchanged);
+    frame_puts(f, y, r.x + 5, r.w - 5, STYLE_DIM, text);
+}
+
+static void draw_files(const struct rewind_view *v, struct frame *f, struct rect r)
+{
+    int h = r.h - (v->unchanged > 0), i = 0;
+
+    for (; i < h && v->file_top + (size_t)i < v->rows; i++)
+        draw_file(v, f, (struct rect){ r.y + i, r.x, 1, r.w }, v->file_top + (size_t)i);
+    draw_unchanged(v, f, r.y + i, r);
+    frame_scrollbar(f, (struct rect){ r.y, r.x, h, r.w }, v->file_top, v->rows, (size_t)h);
+}
+
+/* ---- the changes of the selected file ---- */
+
+/* Whose work would go, too: named before the path, which stands in the list above. */
+static int draw_other(const struct rewind_view *v, struct frame *f, struct rect r,
+                      const struct rewind_entry *x)
+{
+    const struct rewind_other *other = x->target->other;
+    char age[WHEN_AGE];
+    int used = frame_puts(f, r.y, r.x, r.w, STYLE_WARN, "also changed by ");
+
+    when_age(v->now_ms, other->at_ms, age);
+    used += frame_text_cut(f, r.y, r.x + used, r.w - used - 12, STYLE_WARN,
+                           slice_of(other->title ? other->title : other->session));
+    used += frame_puts(f, r.y, r.x + used, r.w - used, STYLE_WARN, ", ");
+    return used + frame_puts(f, r.y, r.x + used, r.w - used, STYLE_WARN, age);
+}
+
+static void draw_changes_head(const struct rewind_view *v, struct frame *f, struct rect r)
+{
+    const struct rewind_entry *x = rewind_file(v);
+    const struct changes *c = &v->changes;
+    char room[512], where[48] = "";
+    int used;
+
+    for (int at = r.x; at < r.x + r.w; at++)
+        frame_puts(f, r.y, at, 1, STYLE_BORDER, f->ascii ? "-" : "─");
+    if (!x || r.w < 20)
+        return;
+    int end = r.x + r.w - 2;
+
+    if (c->comparison && c->styled_text.n > 0 && c->comparison->diff.hunks > 1) {
+        snprintf(where, sizeof where, " hunk %u/%zu ", c->styled_text.line[c->line].block + 1U,
+                 c->comparison->diff.hunks);
+        end = rewind_draw_right(f, r.y, end, STYLE_DIM, where) - 1;
+    }
+    frame_puts(f, r.y, r.x + 1, 1, STYLE_BORDER, " ");
+    if (!x->why && x->target->other)
+        used = draw_other(v, f, (struct rect){ r.y, r.x + 2, 1, end - r.x - 3 }, x);
+    else if (!x->why && x->held_open)
+        used =
+            frame_text_cut(f, r.y, r.x + 2, end - r.x - 3, STYLE_WARN,
+                           SLICE("open for writing: what a program writes goes to the old file"));
+    else if (x->why)
+        used = frame_text_cut(f, r.y, r.x + 2, end - r.x - 3, STYLE_WARN, slice_of(x->why));
+    else
+        used = frame_text_middle(f, r.y, r.x + 2, end - r.x - 3, STYLE_TITLE,
+                                 rewind_path(v, x, room, sizeof room));
+    frame_puts(f, r.y, r.x + 2 + used, 1, STYLE_BORDER, " ");
+}
+
+/* The box of a hunk stands behind its head, where hunks can be picked at all. */
+static void draw_hunk_box(const struct rewind_view *v, struct frame *f, struct rect r, size_t line)
+{
+    const struct styled_text *s = &v->changes.styled_text;
+    const struct rewind_selection *pick = rewind_pick_at(v, v->file);
+    size_t hunk = s->line[line].block;
+    bool head = line == 0 || s->line[line - 1].block != hunk;
+    bool on = pick->ticked && (!pick->hunk || (hunk < pick->hunks && pick->hunk[hunk]));
+
+    if (!head || rewind_action_of(rewind_file(v)) != REWIND_RESTORE ||
+        v->changes.comparison->diff.hunks < 2)
+        return;
+    frame_puts(f, r.y, r.x + r.w - 4, 3, on ? STYLE_MARK : STYLE_DIM, on ? "[x]" : "[ ]");
+}
+
+static void draw_change_lines(const struct rewind_view *v, struct frame *f, struct rect r)
+{
+    const struct changes *c = &v->changes;
+    char text[80];
+    int i = 0;
+
+    for (; i < r.h && c->top + (size_t)i < c->styled_text.n; i++) {
+        size_t line = c->top + (size_t)i;
+        struct rect at = { r.y + i, r.x, 1, r.w };
+
+        styled_text_draw_line(&c->styled_text, line, f, at.y, at.x + 1, at.w - 2);
+        draw_hunk_box(v, f, at, line);
+        if (line == c->line && v->pane == PANE_CHANGES)
+            rewind_select_line(v, PANE_CHANGES, f, at);
+    }
+    if (c->left_out == 0 || i >= r.h)
+        return;
+    snprintf(text, sizeof text, "%zu more lines are not shown", c->left_out);
+    frame_puts(f, r.y + i, r.x + 1, r.w - 1, STYLE_DIM, text);
+}
+
+/* Why there are no lines to be shown. */
+static void no_lines(const struct rewind_view *v, const struct rewind_entry *x, char *out,
+                     size_t cap)
+{
+    char size[SIZE_TEXT];
+
+    size_text(x->seen.size, size);
+    if (x->binary)
+        snprintf(out, cap, "binary file (%s now)", x->seen.exists ? size : "missing");
+    else if (x->mode_only)
+        snprintf(out, cap, "only the mode changes, from %04o to %04o", (unsigned)x->seen.mode,
+                 (unsigned)x->target->mode & 07777);
+    else if (v->changes_error.code)
+        err_format(&v->changes_error, out, cap);
+    else if (x->action == REWIND_REFUSED && !rewind_may_consent(x))
+        snprintf(out, cap, "not restored: %s", x->why);
+    else
+        snprintf(out, cap, "%s", v->changes.comparison ? "an empty file" : "");
+}
+
+static void draw_changes(const struct rewind_view *v, struct frame *f, struct rect r)
+{
+    const struct rewind_entry *x = rewind_file(v);
+    char text[480];
+
+    if (!x || r.h < 1)
+        return;
+    if (v->changes.styled_text.n > 0) {
+        draw_change_lines(v, f, r);
+        return;
+    }
+    no_lines(v, x, text, sizeof text);
+    text_wrap_draw(f, (struct rect){ r.y, r.x + 2, r.h, r.w - 3 }, STYLE_DIM, slice_of(text));
+    if (v->asked_changes)
+        rewind_draw_spinner(v, f, r, "comparing");
+}
+
+/* ---- all of it ---- */
+
+static void draw_empty(struct frame *f, struct rect r)
+{
+    static const char *const text[] = {
+        "This session has no checkpoints.",
+        "",
+        "An agent keeps copies of the files it changes, at each prompt. Here there are none: it "
+        "changed "
+        "no files, or the keeping of copies was turned off, or they were removed.",
+        "",
+        "Esc goes back.",
+    };
+    struct rect in = { r.y + 1, r.x + 2, r.h - 1, r.w - 4 };
+
+    for (size_t i = 0; i < sizeof text / sizeof *text && in.h > 0; i++) {
+        int used =
+            *text[i] ? text_wrap_draw(f, in, i ? STYLE_DIM : STYLE_STRONG, slice_of(text[i])) : 1;
+
+        in.y += used;
+        in.h -= used;
+    }
+}
+
+/* The conversation's part, above the files. */
+static void draw_conversation(const struct rewind_view *v, struct frame *f, struct rect r)
+{
+    const struct rewind_conversation *t = rewind_conversation_of(v);
+    char text[120];
+
+    if (!t || r.h == 0)
+        return;
+    snprintf(text, sizeof text, "conversation: %zu message%s dropped, %zu kept", t->dropped,
+             t->dropped == 1 ? "" : "s", t->kept);
+    const char *fits = frame_width(slice_of(text)) > r.w - 5 ? strchr(text, ' ') + 1 : text;
+
+    frame_text_cut(f, r.y, r.x + 5, r.w - 5, STYLE_STRONG, slice_of(fits));
+}
+
+static const char *no_rows(const struct rewind_view *v)
+{
+    if (v->mode == REWIND_CONVERSATION)
+        return rewind_conversation_of(v) ? "Files are not changed."
+                                         : "Nothing to do: the conversation already ends there.";
+    if (v->mode == REWIND_TURN)
+        return "Nothing to do: nothing is left of this turn's changes.";
+    return rewind_conversation_of(v)
+               ? "The files already match: only the conversation would be rewound."
+               : "Nothing to do: the files already match.";
+}
+
+static void draw_right(const struct rewind_view *v, struct frame *f, const struct rewind_layout *l)
+{
+    struct rect r = { l->files.y, l->files.x + 2, 3, l->files.w - 3 };
+    const struct checkpoint *c = rewind_turn(v);
+    char text[480];
+
+    if (v->preview_error.code) {
+        err_format(&v->preview_error, text, sizeof text);
+        if (l->edge >= 0) /* beside the turns nothing else stands here */
+            r.h = f->rows - 2 - r.y;
+        text_wrap_draw(f, r, STYLE_ERROR, slice_of(text));
+    } else if (c && rewind_turn_why(v, c)) {
+        text_wrap_draw(f, r, STYLE_DIM, SLICE("This turn cannot be restored."));
+    } else if (!rewind_is_current(v) && (!v->preview || rewind_is_slow(v))) {
+        rewind_draw_spinner(v, f, l->files, "checking the files");
+    } else if (v->rows == 0) {
+        draw_conversation(v, f, l->conversation);
+        text_wrap_draw(f, r, STYLE_DIM, slice_of(no_rows(v)));
+    } else {
+        draw_conversation(v, f, l->conversation);
+        draw_files(v, f, l->files);
+        if (l->changes.h > 0) {
+            draw_changes_head(v, f, l->head);
+            draw_changes(v, f, l->changes);
+        }
+    }
+}
+
+static void draw_edge(const struct rewind_view *v, struct frame *f, const struct rewind_layout *l)
+{
+    int bottom = l->turns.y + l->turns.h + l->note.h;
+
+    for (int y = l->turns.y; y < bottom; y++)
+        frame_puts(f, y, l->edge, 1, STYLE_BORDER, f->ascii ? "|" : "│");
+    if (f->ascii)
+        return;
+    bool head = l->head.w > 0 && v->rows > 0;
+
+    if (l->note.h > 0)
+        frame_puts(f, l->note.y, l->edge, 1, STYLE_BORDER,
+                   head && l->note.y == l->head.y ? "┼" : "┤");
+    if (head && l->head.y != l->note.y)
+        frame_puts(f, l->head.y, l->edge, 1, STYLE_BORDER, "├");
+}
+
+static void draw_result(const struct rewind_view *v, struct frame *f, struct rect r)
+{
+    enum style style = v->went_wrong ? STYLE_ERROR : STYLE_OK;
+    const char *sign = v->went_wrong ? (f->ascii ? "! " : "✗ ") : (f->ascii ? "- " : "✓ ");
+    int x = r.x + 1;
+
+    x += frame_puts(f, r.y, x, r.w - 1, style, sign);
+    frame_text_cut(f, r.y, x, r.x + r.w - x, style, slice_of(v->result));
+}
+
+void rewind_view_draw(const struct rewind_view *v, struct frame *f, struct rect r)
+{
+    struct rewind_layout l = rewind_layout(v, r.h, r.w);
+    char text[400];
+
+    draw_rewind_title(v, f, r);
+    if (v->turns_error.code) {
+        err_format(&v->turns_error, text, sizeof text);
+        text_wrap_draw(f, (struct rect){ 2, 2, r.h - 3, r.w - 4 }, STYLE_ERROR, slice_of(text));
+        return;
+    }
+    if (v->turns && v->turns->n == 0) {
+        draw_empty(f, (struct rect){ 1, 0, r.h - 1, r.w });
+        return;
+    }
+    if (l.turns.w > 0) {
+        rewind_draw_turns(v, f, l.turns);
+        rewind_draw_note(v, f, l.note);
+    }
+    if (l.files.w > 0 && v->turns)
+        draw_right(v, f, &l);
+    if (l.edge >= 0)
+        draw_edge(v, f, &l);
+    if (l.result >= 0)
+        draw_result(v, f, (struct rect){ l.result, 0, 1, r.w });
+    if (v->asked_rewind && rewind_is_slow(v))
+        frame_puts(f, 0, r.w - (v->total > 0 ? 23 : 18), 1, STYLE_BAR,
+                   spinner_sign(v->now_ms, f->ascii));
+}

@@ -1,0 +1,124 @@
+#ifndef TUI_SCREENS_REWIND_REWIND_INTERNAL_H
+#define TUI_SCREENS_REWIND_REWIND_INTERNAL_H
+
+#include "lite/base/time.h"
+#include "tui/screens/rewind/rewind_view.h"
+#include "tui/widgets/styled_text.h"
+
+/* What the rewind view is made of. Shared by tui/screens/rewind_*.c only.
+ *
+ *     turns         the points one can go back to
+ *       prospect    what going back to one of them would do; of prospect_turn, which may be the one before while
+ *                   the selected one is looked at
+ *         picks     what the person takes of it
+ *         row       which of its files are listed: what is held back, then what changes
+ *         changes   the selected file line by line, laid out for the width of its pane */
+
+enum rewind_pane { PANE_TURNS, PANE_FILES, PANE_CHANGES, PANE_COUNT };
+enum rewind_operation { OPERATION_REWIND, OPERATION_UNDO, OPERATION_REDO };
+enum rewind_question { QUESTION_NONE, QUESTION_APPLY, QUESTION_CONSENT };
+
+/* Lines that the picked hunks of a file add and remove. */
+struct lines_changed {
+    unsigned insertions, deletions;
+};
+
+struct changes {
+    struct comparison *comparison;  /* owned; NULL: not there (yet) */
+    struct styled_text styled_text; /* its lines; `block` is the hunk */
+    size_t line, top;               /* the selected one, and the first shown */
+    size_t left_out;                /* lines of the diff that are not laid out */
+};
+
+struct rewind_view {
+    const struct settings *settings;
+    struct arena texts;
+    struct ref_list *session; /* owned; NULL: nothing is shown */
+    struct slice title;
+    struct rewind_start at;
+    int64_t now_ms;
+    int h, w;
+    enum rewind_pane pane;
+
+    struct checkpoint_list *turns; /* owned; NULL until it has come */
+    size_t turn, turn_top;
+    enum rewind_mode mode;
+    struct err turns_error;
+
+    struct preview *preview; /* held; NULL: none */
+    size_t preview_turn;
+    struct preview_selection *selection; /* owned; one for each entry of the prospect */
+    struct lines_changed *partial;       /* owned; of files of which hunks are picked */
+    struct err preview_error;
+    size_t *row; /* owned; entries of the prospect */
+    size_t rows, unchanged, file, file_top;
+
+    struct changes changes;
+    struct err changes_error;
+
+    unsigned asked_turns, asked_lines, asked_preview, asked_changes,
+        asked_rewind; /* generations; 0: not asked */
+    int64_t asked_ms; /* when the last of them was asked */
+    int64_t due_ms;   /* when to ask for the prospect; TIME_NONE: not at all */
+
+    enum rewind_question question;
+    enum rewind_operation operation; /* what asked_rewind is about, */
+    int64_t done, total;             /* and how far it is; total 0: not known */
+    char result[300];                /* what came of the last rewind; "": none yet */
+    bool went_wrong;                 /* not all of it could be done */
+    char undo[40], redo[40];
+};
+
+/* ---- what is selected (rewind_state.c) ---- */
+const struct checkpoint *rewind_turn(const struct rewind_view *v); /* NULL: none */
+const struct rewind_entry *rewind_entry_at(const struct rewind_view *v, size_t row);
+const struct rewind_entry *rewind_file(const struct rewind_view *v); /* NULL: none */
+struct rewind_selection *rewind_pick_at(const struct rewind_view *v, size_t row);
+/* What is shown is that of the selected turn. */
+bool rewind_is_current(const struct rewind_view *v);
+/* A person has been waiting long enough to be told. */
+bool rewind_is_slow(const struct rewind_view *v);
+bool rewind_is_partial(const struct rewind_selection *pick);
+/* What it would do, its rule lifted or not. */
+enum rewind_action rewind_action_of(const struct rewind_entry *x);
+/* The path as it is shown: relative to the session's directory, else with ~. */
+struct slice rewind_path(const struct rewind_view *v, const struct rewind_entry *x, char *out,
+                         size_t cap);
+
+/* Why one cannot go back to the turn; NULL: one can. Its conversation can go back where its files cannot. */
+const char *rewind_turn_why(const struct rewind_view *v, const struct checkpoint *turn);
+/* What happens to the conversation, of the prospect; NULL: nothing. */
+const struct rewind_conversation *rewind_conversation_of(const struct rewind_view *v);
+
+struct rewind_tally {
+    size_t restored, created, deleted, partial, consented, held_open, files;
+    unsigned insertions, deletions;
+    size_t dropped; /* messages */
+    bool talks;
+};
+struct rewind_tally rewind_tally(const struct rewind_view *v);
+/* "restore 2 files, delete 1" */
+void rewind_tally_text(const struct rewind_tally *t, char *out, size_t cap);
+
+/* ---- prospect and changes (rewind_load.c) ---- */
+void rewind_clear_preview(struct rewind_view *v, struct effects *fx);
+void rewind_turn_changed(struct rewind_view *v, struct effects *fx);
+void rewind_file_changed(struct rewind_view *v, struct effects *fx);
+void rewind_request_preview(struct rewind_view *v, struct effects *fx);
+void rewind_layout_changes(struct rewind_view *v);
+struct effect *rewind_request(struct rewind_view *v, enum effect_kind kind, unsigned *generation,
+                              struct effects *fx);
+
+/* ---- where things stand (rewind_layout.c) ---- */
+struct rewind_layout {
+    struct rect turns, note, conversation, files, head, changes; /* h or w 0: not shown */
+    int edge;   /* the column between left and right; -1: none */
+    int result; /* the line with the result; -1: none */
+};
+struct rewind_layout rewind_layout(const struct rewind_view *v, int h, int w);
+/* Lines that all there is to say of the selected turn takes in a pane of that width; 0: nothing unusual. */
+int rewind_note_height(const struct rewind_view *v, int w);
+/* Keeps the selected lines within their panes. */
+void rewind_settle(struct rewind_view *v);
+
+#endif

@@ -1,0 +1,406 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/screens/rewind/rewind_internal.h"
+#include "tui/widgets/hunks.h"
+
+/* Questions of the rewind view, and what it makes of the answers. */
+
+enum {
+    REST_MS = 60,         /* the selection rests on a turn before its files are looked at */
+    CHANGES_LINES = 4000, /* of one file, laid out at once */
+    HEAD_MARGIN = 4,      /* before a hunk's head: its tick box is drawn there */
+};
+
+/* ---- asking ---- */
+
+static void cancel_request(struct effects *fx, unsigned *generation)
+{
+    if (*generation)
+        effect_add(fx, EFFECT_CANCEL, REQUESTER_REWIND)->generation = *generation;
+    *generation = 0;
+}
+
+struct effect *rewind_request(struct rewind_view *v, enum effect_kind kind, unsigned *generation,
+                              struct effects *fx)
+{
+    struct ref_list *refs = ref_list_one(&v->session->ref[0], SLICE(""));
+
+    if (!refs)
+        return NULL;
+    struct effect *e = effect_add(fx, kind, REQUESTER_REWIND);
+
+    e->refs = refs;
+    e->at_ms = v->now_ms;
+    *generation = e->generation;
+    v->asked_ms = v->now_ms;
+    return e;
+}
+
+static void clear_changes(struct rewind_view *v, struct effects *fx)
+{
+    cancel_request(fx, &v->asked_changes);
+    preview_comparison_free(v->changes.comparison);
+    styled_text_fini(&v->changes.styled_text);
+    v->changes = (struct changes){ 0 };
+    v->changes_error = (struct err){ 0 };
+}
+
+void rewind_clear_preview(struct rewind_view *v, struct effects *fx)
+{
+    clear_changes(v, fx);
+    cancel_request(fx, &v->asked_preview);
+    preview_free(v->preview);
+    preview_selection_free(v->selection);
+    free(v->partial);
+    free(v->row);
+    v->preview = NULL;
+    v->selection = NULL;
+    v->partial = NULL;
+    v->row = NULL;
+    v->rows = v->unchanged = v->file = v->file_top = 0;
+    v->preview_error = (struct err){ 0 };
+}
+
+void rewind_request_preview(struct rewind_view *v, struct effects *fx)
+{
+    const struct checkpoint *turn = rewind_turn(v);
+
+    v->due_ms = TIME_NONE;
+    cancel_request(fx, &v->asked_preview);
+    if (!turn || rewind_turn_why(v, turn))
+        return;
+    struct effect *e = rewind_request(v, EFFECT_PREVIEW, &v->asked_preview, fx);
+
+    if (!e || buf_add(&e->text, turn->id))
+        err_nomem(&v->preview_error);
+    else
+        e->mode = v->mode;
+}
+
+/* What was shown stays for a moment, until the other is there: nothing flickers. It can no longer be acted on. */
+void rewind_turn_changed(struct rewind_view *v, struct effects *fx)
+{
+    const struct checkpoint *turn = rewind_turn(v);
+
+    v->result[0] = '\0';
+    v->preview_error = (struct err){ 0 };
+    cancel_request(fx, &v->asked_preview);
+    v->asked_ms = v->now_ms;
+    v->due_ms = v->now_ms + REST_MS;
+    if (turn && rewind_turn_why(v, turn)) {
+        rewind_clear_preview(v, fx);
+        v->due_ms = TIME_NONE;
+    }
+}
+
+/* Only what has lines on both sides, or on one, is compared. */
+static bool can_compare(const struct rewind_entry *x)
+{
+    enum rewind_action action = rewind_action_of(x);
+
+    return !x->binary && !x->mode_only && action != REWIND_REFUSED && action != REWIND_UNCHANGED;
+}
+
+void rewind_file_changed(struct rewind_view *v, struct effects *fx)
+{
+    const struct rewind_entry *x = rewind_file(v);
+
+    clear_changes(v, fx);
+    if (!x || !can_compare(x))
+        return;
+    struct effect *e = rewind_request(v, EFFECT_COMPARE, &v->asked_changes, fx);
+
+    if (!e) {
+        err_nomem(&v->changes_error);
+        return;
+    }
+    e->preview = preview_retain(v->preview);
+    e->first = v->row[v->file];
+}
+
+/* ---- the prospect ---- */
+
+/* What is held back comes first: it wants a look. What stays as it is, is only counted. */
+static bool list_rows(struct rewind_view *v)
+{
+    const struct rewind_preview *p = &v->preview->preview;
+
+    v->row = calloc(p->n + 1, sizeof *v->row);
+    v->selection = preview_selection_new(p->n);
+    v->partial = calloc(p->n + 1, sizeof *v->partial);
+    if (!v->row || !v->selection || !v->partial)
+        return false;
+    for (int refused = 1; refused >= 0; refused--)
+        for (size_t i = 0; i < p->n; i++) {
+            bool is_refused = p->entry[i].action == REWIND_REFUSED;
+
+            if (p->entry[i].action != REWIND_UNCHANGED && is_refused == (refused == 1))
+                v->row[v->rows++] = i;
+        }
+    v->unchanged = p->n - v->rows;
+    for (size_t i = 0; i < p->n; i++)
+        v->selection->pick[i].ticked = p->entry[i].chosen && p->entry[i].action != REWIND_UNCHANGED;
+    return true;
+}
+
+/* What is held back stands above it, to be seen; the keys are on what would happen. */
+static size_t first_change(const struct rewind_view *v)
+{
+    for (size_t i = 0; i < v->rows; i++)
+        if (rewind_entry_at(v, i)->action != REWIND_REFUSED)
+            return i;
+    return 0;
+}
+
+static void set_preview(struct rewind_view *v, struct preview *p, struct effects *fx)
+{
+    size_t file = v->preview && v->preview_turn == v->turn ? v->file : SIZE_MAX;
+
+    v->asked_preview = 0;
+    rewind_clear_preview(v, fx);
+    v->preview = p;
+    v->preview_turn = v->turn;
+    if (!list_rows(v)) {
+        rewind_clear_preview(v, fx);
+        err_nomem(&v->preview_error);
+        return;
+    }
+    v->file = file < v->rows ? file : first_change(v);
+    rewind_file_changed(v, fx);
+}
+
+/* ---- the turns ---- */
+
+/* The turn of the message the person came from: the one it begins, else the last that began before it. */
+static size_t find_start_turn(const struct checkpoint_list *list, struct rewind_start at)
+{
+    size_t turn = list->n - 1;
+
+    if (id128_none(at.message))
+        return turn;
+    for (size_t i = 0; i < list->n; i++)
+        if (id128_eq(id128_of(list->checkpoint[i].message), at.message))
+            return i;
+    while (turn > 0 && at.time_ms != TIME_NONE && list->checkpoint[turn].time_ms > at.time_ms)
+        turn--;
+    return turn;
+}
+
+static void set_turns(struct rewind_view *v, struct checkpoint_list *list, struct effects *fx)
+{
+    v->asked_turns = 0;
+    preview_checkpoints_free(v->turns);
+    v->turns = list;
+    if (list->n == 0)
+        return;
+    v->turn = find_start_turn(list, v->at);
+    rewind_request_preview(v, fx);
+    cancel_request(fx, &v->asked_lines);
+    if (v->session->ref[0].store->ops->count_lines) {
+        int64_t asked_ms = v->asked_ms;
+
+        rewind_request(v, EFFECT_TURN_LINES, &v->asked_lines, fx);
+        v->asked_ms = asked_ms; /* nobody waits for these */
+    }
+}
+
+/* The same turns, counted; where the session went on meanwhile, what is shown stays. */
+static void set_turn_lines(struct rewind_view *v, struct checkpoint_list *list)
+{
+    v->asked_lines = 0;
+    for (size_t i = 0; v->turns && i < v->turns->n && i < list->n; i++) {
+        struct checkpoint *c = &v->turns->checkpoint[i];
+        const struct checkpoint *counted = &list->checkpoint[i];
+
+        if (!slice_eq(c->id, counted->id))
+            continue;
+        c->counted = counted->counted;
+        c->insertions = counted->insertions;
+        c->deletions = counted->deletions;
+    }
+    preview_checkpoints_free(list);
+}
+
+/* ---- the changes of a file ---- */
+
+static void layout_hunk(struct rewind_view *v, const struct linediff *diff, size_t i, int width)
+{
+    struct changes *c = &v->changes;
+    struct hunks lines = { 0 };
+    struct hunks_layout_options how = { .width = width, .ascii = v->settings->ascii };
+    size_t room = c->styled_text.n < CHANGES_LINES ? CHANGES_LINES - c->styled_text.n : 0;
+
+    if (room == 0) {
+        c->left_out += diff->hunk[i].n;
+        return;
+    }
+    how.max_lines = room;
+    c->styled_text.stamp.block = (uint16_t)(i < UINT16_MAX ? i : UINT16_MAX);
+    hunks_of_diff(&lines, diff, i);
+    c->left_out += hunks_layout(&c->styled_text, &how, &lines);
+    hunks_fini(&lines);
+}
+
+/* Laid for where they will stand, also while a narrow screen shows the turns instead. */
+void rewind_layout_changes(struct rewind_view *v)
+{
+    struct changes *c = &v->changes;
+    struct rewind_layout l = rewind_layout(v, v->h, v->w);
+    int w = v->w - l.edge - 1; /* no edge, -1: all of it */
+
+    styled_text_fini(&c->styled_text);
+    c->styled_text = (struct styled_text){ 0 };
+    c->left_out = 0;
+    if (!c->comparison || w < 20)
+        return;
+    for (size_t i = 0; i < c->comparison->diff.hunks && !c->styled_text.rc; i++)
+        layout_hunk(v, &c->comparison->diff, i, w - 2);
+    if (c->line >= c->styled_text.n)
+        c->line = c->styled_text.n ? c->styled_text.n - 1 : 0;
+}
+
+static void set_comparison(struct rewind_view *v, struct comparison *c)
+{
+    v->asked_changes = 0;
+    preview_comparison_free(v->changes.comparison);
+    v->changes.comparison = c;
+    rewind_layout_changes(v);
+}
+
+/* ---- what came of it ---- */
+
+static size_t describe_part(char *out, size_t cap, size_t used, const char *verb, size_t n)
+{
+    if (n == 0 || used >= cap)
+        return used;
+    return used + (size_t)snprintf(out + used, cap - used, "%s%s %zu%s", used ? ", " : "", verb, n,
+                                   used     ? ""
+                                   : n == 1 ? " file"
+                                            : " files");
+}
+
+static size_t describe_messages(char *out, size_t cap, size_t used, const struct rewind_summary *r)
+{
+    size_t n = r->added ? r->added : r->dropped;
+
+    if (!r->conversation_changed || used >= cap)
+        return used;
+    return used + (size_t)snprintf(out + used, cap - used, "%s%s %zu message%s", used ? ", " : "",
+                                   r->added ? "brought back" : "dropped", n, n == 1 ? "" : "s");
+}
+
+static void describe_rewind_summary(struct rewind_view *v, const struct rewind_summary *r)
+{
+    char *out = v->result;
+    size_t cap = sizeof v->result, used = 0;
+
+    out[0] = '\0';
+    used = describe_part(out, cap, used, "restored", r->restored);
+    used = describe_part(out, cap, used, "re-created", r->created);
+    used = describe_part(out, cap, used, "deleted", r->deleted);
+    used = describe_messages(out, cap, used, r);
+    if (used == 0)
+        used = (size_t)snprintf(out, cap, "nothing changed");
+    if (r->left > 0 && used < cap)
+        used += (size_t)snprintf(out + used, cap - used, "; %zu skipped: %s (%s)", r->left,
+                                 r->left_name, r->left_why);
+    if (r->record[0] && used < cap)
+        snprintf(out + used, cap - used,
+                 v->operation == OPERATION_UNDO ? " - U redo" : " - u undo");
+    v->went_wrong = r->left > 0;
+}
+
+/* A conversation that ends earlier has fewer turns. The selected one is kept, or the last that is left before it. */
+static void request_turns(struct rewind_view *v, struct effects *fx)
+{
+    const struct checkpoint *turn = rewind_turn(v);
+
+    if (turn && v->operation !=
+                    OPERATION_UNDO) { /* an undo goes back to the turn that the rewind began at */
+        v->at.message = id128_of(turn->message);
+        v->at.time_ms = turn->time_ms;
+    }
+    rewind_clear_preview(v, fx);
+    cancel_request(fx, &v->asked_turns);
+    if (!rewind_request(v, EFFECT_CHECKPOINTS, &v->asked_turns, fx))
+        err_nomem(&v->preview_error);
+}
+
+static void set_rewind_summary(struct rewind_view *v, const struct rewind_summary *r,
+                               struct effects *fx)
+{
+    char *to = v->operation == OPERATION_UNDO ? v->redo : v->undo;
+    char *other = v->operation == OPERATION_UNDO ? v->undo : v->redo;
+
+    v->asked_rewind = 0;
+    if (r->asks) /* the person is asked first */
+        return;
+    snprintf(to, sizeof v->undo, "%s", r->record);
+    if (r->left == 0 ||
+        v->operation == OPERATION_REWIND) /* else the rest can still be taken back */
+        other[0] = '\0';
+    describe_rewind_summary(v, r);
+    if (r->conversation_changed)
+        request_turns(v, fx);
+    else
+        rewind_request_preview(v, fx);
+}
+
+static void handle_rewind_failure(struct rewind_view *v, const struct msg *msg, struct effects *fx)
+{
+    const struct err *e = &msg->u.error;
+
+    if (msg->generation == v->asked_turns) {
+        v->asked_turns = 0;
+        v->turns_error = *e;
+    } else if (msg->generation == v->asked_lines) {
+        v->asked_lines = 0; /* the turns are shown without */
+    } else if (msg->generation == v->asked_preview) {
+        rewind_clear_preview(v, fx);
+        v->asked_preview = 0;
+        v->preview_error = *e;
+    } else if (msg->generation == v->asked_changes) {
+        v->asked_changes = 0;
+        v->changes_error = *e;
+    } else {
+        v->asked_rewind = 0;
+        err_format(e, v->result, sizeof v->result);
+        v->went_wrong = true;
+        rewind_request_preview(v, fx); /* what is shown may be what is no more */
+    }
+}
+
+static bool is_rewind_answer(const struct rewind_view *v, unsigned generation)
+{
+    return generation && (generation == v->asked_turns || generation == v->asked_lines ||
+                          generation == v->asked_preview || generation == v->asked_changes ||
+                          generation == v->asked_rewind);
+}
+
+bool rewind_view_msg(struct rewind_view *v, const struct msg *msg, struct effects *fx)
+{
+    if (!is_rewind_answer(v, msg->generation))
+        return false;
+    v->now_ms = msg->now_ms;
+    switch (msg->kind) {
+    case MSG_CHECKPOINTS:
+        if (msg->generation == v->asked_lines)
+            set_turn_lines(v, msg->u.checkpoints);
+        else
+            set_turns(v, msg->u.checkpoints, fx);
+        break;
+    case MSG_PREVIEW: set_preview(v, msg->u.preview, fx); break;
+    case MSG_COMPARISON: set_comparison(v, msg->u.comparison); break;
+    case MSG_REWIND_DONE: set_rewind_summary(v, &msg->u.rewind_summary, fx); break;
+    case MSG_FAILED: handle_rewind_failure(v, msg, fx); break;
+    case MSG_PROGRESS:
+        v->done = msg->u.progress.done;
+        v->total = msg->u.progress.total;
+        break;
+    default: return false;
+    }
+    rewind_settle(v);
+    return true;
+}

@@ -1,0 +1,38 @@
+#ifndef TUI_SCREENS_TRANSCRIPT_FOLDS_H
+#define TUI_SCREENS_TRANSCRIPT_FOLDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store/api/transcript.h"
+#include "tui/widgets/styled_text.h"
+
+/* What is open and what is folded. A block is named by the place of its row in the file, so that a choice holds
+ * when the tail of a session is replaced by the whole of it. */
+
+enum fold_level {
+    FOLD_TOOLS,   /* tools, thinking and notes in one line each */
+    FOLD_NOTHING, /* all open but thinking, and notes that say nothing are shown too */
+    FOLD_ALL,     /* prompts, and one line of each answer */
+    FOLD_LEVELS
+};
+
+struct folds {
+    enum fold_level level;
+    bool thinking;    /* thinking is open */
+    uint64_t *chosen; /* owned, sorted: what a person opened or closed against the level */
+    size_t n, cap;
+    unsigned stamp; /* another one after every change: what was laid out before is old */
+};
+
+void folds_fini(struct folds *f);
+/* Every choice is forgotten. */
+void folds_level(struct folds *f, enum fold_level level);
+void folds_thinking(struct folds *f, bool open);
+/* False without memory. */
+bool folds_toggle(struct folds *f, int64_t offset, unsigned block, enum line_part part);
+bool folds_open(const struct folds *f, enum block_kind kind, int64_t offset, unsigned block,
+                enum line_part part);
+
+#endif

@@ -1,0 +1,471 @@
+#include "tui/screens/transcript/tool.h"
+
+#include <stdio.h>
+
+#include "lite/base/utf8.h"
+#include "lite/json/json.h"
+#include "tui/data/search.h"
+#include "tui/text/clean.h"
+#include "tui/widgets/hunks.h"
+
+enum { SHORT_LINES = 16, LONG_LINES = 4000, LEAST_ARGUMENT = 8, DEEPEST = 16 };
+
+#define INDENT "    "
+
+enum about { ABOUT_TEXT, ABOUT_PATH, ABOUT_COUNT };
+
+/* Which member of the input says what a call is about, and what its outcome is counted in. */
+static const struct known {
+    const char *name, *member;
+    enum about about;
+    bool counts_lines; /* of its result */
+} known[] = {
+    { "Bash", "command", ABOUT_TEXT, false },
+    { "Read", "file_path", ABOUT_PATH, true },
+    { "Write", "file_path", ABOUT_PATH, false },
+    { "Edit", "file_path", ABOUT_PATH, false },
+    { "MultiEdit", "file_path", ABOUT_PATH, false },
+    { "NotebookEdit", "notebook_path", ABOUT_PATH, false },
+    { "Glob", "pattern", ABOUT_TEXT, true },
+    { "Grep", "pattern", ABOUT_TEXT, true },
+    { "LS", "path", ABOUT_PATH, true },
+    { "WebFetch", "url", ABOUT_TEXT, false },
+    { "WebSearch", "query", ABOUT_TEXT, false },
+    { "Task", "description", ABOUT_TEXT, false },
+    { "Agent", "description", ABOUT_TEXT, false },
+    { "Skill", "skill", ABOUT_TEXT, false },
+    { "TodoWrite", "todos", ABOUT_COUNT, false },
+};
+
+/* For tools not known here: what their input tends to be about. */
+static const char *const telling[] = { "file_path", "path",  "command", "pattern", "query",
+                                       "url",       "title", "subject", "name",    "description",
+                                       "prompt",    "text",  "id" };
+
+static const struct known *known_tool(struct slice name)
+{
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (slice_eq(name, slice_of(known[i].name)))
+            return &known[i];
+    return NULL;
+}
+
+size_t tool_count_lines(struct slice text)
+{
+    size_t n = 0;
+
+    for (const char *p = text.p, *end = text.p + text.n; p && p < end; n++) {
+        p = memchr(p, '\n', (size_t)(end - p));
+        if (p)
+            p++;
+    }
+    return n;
+}
+
+static size_t count_members(struct slice array)
+{
+    struct json_iter it;
+    struct slice key, value;
+    size_t n = 0;
+
+    if (json_iter_open(&it, array))
+        while (json_iter_next(&it, &key, &value))
+            n++;
+    return n;
+}
+
+/* What a call changes in a file: the recorded patch if there is one, else from its input. */
+static void collect_diff(struct hunks *d, const struct tool *t)
+{
+    struct json_iter it;
+    struct slice key, edit, edits, before, after;
+
+    if (t->result && t->result->patch.n)
+        hunks_of_patch(d, t->result->patch);
+    if (d->n > 0 || d->rc)
+        return;
+    if (json_get_text(t->call->input, "old_string", &d->arena, &before) &&
+        json_get_text(t->call->input, "new_string", &d->arena, &after))
+        hunks_of_texts(d, before, after);
+    else if (json_get(t->call->input, "edits", &edits) && json_iter_open(&it, edits))
+        while (!d->rc && json_iter_next(&it, &key, &edit)) {
+            if (json_get_text(edit, "old_string", &d->arena, &before) &&
+                json_get_text(edit, "new_string", &d->arena, &after))
+                hunks_of_texts(d, before, after);
+        }
+    else if (slice_eq(t->call->name, SLICE("Write")) &&
+             json_get_text(t->call->input, "content", &d->arena, &after))
+        hunks_of_texts(d, (struct slice){ NULL, 0 }, after);
+}
+
+/* The words on the folded line: bounded runs, with the bytes they need. */
+struct summary {
+    struct run run[12];
+    size_t n;
+    struct buf name, argument, outcome;
+    char count[64], add[32], remove[32];
+};
+
+static void add_summary_run(struct summary *sum, enum style style, struct slice text)
+{
+    if (text.n && sum->n < sizeof sum->run / sizeof sum->run[0])
+        sum->run[sum->n++] = (struct run){ text, style };
+}
+
+static void add_literal_run(struct summary *sum, enum style style, const char *text)
+{
+    add_summary_run(sum, style, slice_of(text));
+}
+
+/* "Exit code 2" at the front of what a shell command answered. */
+static bool exit_code(struct slice text, struct slice *digits)
+{
+    static const char lead[] = "Exit code ";
+    size_t n = sizeof lead - 1, end = n;
+
+    if (text.n <= n || memcmp(text.p, lead, n) != 0)
+        return false;
+    while (end < text.n && end - n < 6 && text.p[end] >= '0' && text.p[end] <= '9')
+        end++;
+    *digits = (struct slice){ text.p + n, end - n };
+    return end > n;
+}
+
+static struct slice first_text_line(struct slice text)
+{
+    struct slice trimmed = utf8_js_trim(text);
+    const char *nl = trimmed.n ? memchr(trimmed.p, '\n', trimmed.n) : NULL;
+
+    return nl ? (struct slice){ trimmed.p, (size_t)(nl - trimmed.p) } : trimmed;
+}
+
+static struct slice without_tag(struct slice text)
+{
+    static const char tag[] = "<tool_use_error>";
+
+    if (text.n > sizeof tag - 1 && memcmp(text.p, tag, sizeof tag - 1) == 0)
+        return (struct slice){ text.p + sizeof tag - 1, text.n - (sizeof tag - 1) };
+    return text;
+}
+
+static void add_failure(struct summary *sum, const struct layout_options *look, struct slice text)
+{
+    struct slice digits;
+    enum err_code rc = ERR_OK;
+
+    add_literal_run(sum, STYLE_ERROR, " ");
+    add_literal_run(sum, STYLE_ERROR, look->glyphs->failed);
+    if (exit_code(text, &digits)) {
+        rc = buf_addf(&sum->outcome, " exit %.*s", SLICE_ARG(digits));
+    } else {
+        rc = buf_add_byte(&sum->outcome, ' ');
+        layout_cut(look, &sum->outcome, first_text_line(without_tag(text)), look->width / 3);
+    }
+    if (!rc)
+        add_summary_run(sum, STYLE_ERROR, buf_slice(&sum->outcome));
+}
+
+static void add_counts(struct summary *sum, const struct tool *t, const struct known *k)
+{
+    struct hunks d = { 0 };
+
+    collect_diff(&d, t);
+    if (d.added) {
+        snprintf(sum->add, sizeof sum->add, " +%zu", d.added);
+        add_literal_run(sum, STYLE_ADD, sum->add);
+    }
+    if (d.removed) {
+        snprintf(sum->remove, sizeof sum->remove, " -%zu", d.removed);
+        add_literal_run(sum, STYLE_DELETE, sum->remove);
+    }
+    hunks_fini(&d);
+    if (k && k->counts_lines && t->result && !t->result->failed) {
+        size_t n = tool_count_lines(t->result->text);
+
+        snprintf(sum->count, sizeof sum->count, "  %zu line%s", n, n == 1 ? "" : "s");
+        add_literal_run(sum, STYLE_DIM, sum->count);
+    }
+}
+
+static void add_outcome(struct summary *sum, const struct layout_options *look,
+                        const struct tool *t, const struct known *k)
+{
+    add_counts(sum, t, k);
+    if (t->result && t->result->agent.n)
+        add_literal_run(sum, STYLE_SYSTEM, "  sub-agent");
+    if (!t->result) {
+        add_literal_run(sum, STYLE_DIM, " ");
+        add_literal_run(sum, STYLE_DIM, look->glyphs->none);
+    } else if (t->result->failed) {
+        add_failure(sum, look, t->result->text);
+    } else {
+        add_literal_run(sum, STYLE_OK, " ");
+        add_literal_run(sum, STYLE_OK, look->glyphs->ok);
+    }
+}
+
+/* What the call is about, decoded; empty when nothing tells. */
+static struct slice argument(const struct tool *t, const struct known *k, struct arena *a)
+{
+    struct slice text = { NULL, 0 }, value;
+    char count[32];
+
+    if (k && k->about == ABOUT_COUNT && json_get(t->call->input, k->member, &value)) {
+        int n = snprintf(count, sizeof count, "%zu %s", count_members(value), k->member);
+
+        return arena_copy(a, (struct slice){ count, (size_t)n });
+    }
+    if (k && json_get_text(t->call->input, k->member, a, &text))
+        return text;
+    for (size_t i = 0; i < sizeof telling / sizeof telling[0] && text.n == 0; i++)
+        json_get_text(t->call->input, telling[i], a, &text);
+    return text;
+}
+
+static bool is_path_argument(const struct known *k, struct slice text)
+{
+    return k ? k->about == ABOUT_PATH : text.n > 0 && text.p[0] == '/';
+}
+
+static int width_of_runs(const struct summary *sum, size_t from)
+{
+    int width = 0;
+
+    for (size_t i = from; i < sum->n; i++)
+        width += (int)clean_width(sum->run[i].text);
+    return width;
+}
+
+/* "mcp__server__tool" is "server: tool" to a person. */
+static void add_tool_name(struct summary *sum, const struct layout_options *look, struct slice name)
+{
+    static const char lead[] = "mcp__";
+    size_t n = sizeof lead - 1;
+    const char *mid =
+        name.n > n && memcmp(name.p, lead, n) == 0 ? memmem(name.p + n, name.n - n, "__", 2) : NULL;
+
+    if (mid) {
+        layout_cut(look, &sum->name, (struct slice){ name.p + n, (size_t)(mid - name.p) - n }, 24);
+        if (buf_add(&sum->name, SLICE(": ")))
+            return;
+        name = (struct slice){ mid + 2, (size_t)(name.p + name.n - mid) - 2 };
+    }
+    layout_cut(look, &sum->name, name, 32);
+}
+
+/* The line a folded call is: name, what about, what came of it. The outcome always stays on it; the
+ * argument gives way. */
+static void layout_tool_summary(struct styled_text *s, const struct layout_options *look,
+                                const struct tool *t)
+{
+    struct summary sum = { .n = 0 };
+    struct arena scratch = { 0 };
+    const struct known *k = known_tool(t->call->name);
+    struct slice about = argument(t, k, &scratch);
+
+    add_literal_run(&sum, STYLE_TEXT, "  ");
+    add_literal_run(&sum, STYLE_TOOL, t->open ? look->glyphs->open : look->glyphs->closed);
+    add_tool_name(&sum, look, t->call->name);
+    add_summary_run(&sum, STYLE_TOOL, buf_slice(&sum.name));
+    size_t argument_at = sum.n + 1;
+
+    add_literal_run(&sum, STYLE_TEXT, " ");
+    add_literal_run(&sum, STYLE_TEXT, " "); /* the argument's place */
+    add_outcome(&sum, look, t, k);
+    int room = look->width - width_of_runs(&sum, 0) + 1;
+
+    if (room < LEAST_ARGUMENT)
+        room = LEAST_ARGUMENT;
+    if (is_path_argument(k, about))
+        layout_cut_front(look, &sum.argument, layout_path(look, about), room);
+    else
+        layout_cut(look, &sum.argument, first_text_line(about), room);
+    sum.run[argument_at].text = buf_slice(&sum.argument);
+    styled_text_add_line(s, sum.run, sum.n);
+    buf_fini(&sum.name);
+    buf_fini(&sum.argument);
+    buf_fini(&sum.outcome);
+    arena_fini(&scratch);
+}
+
+/* The front of the text with at most n lines. */
+static struct slice front(struct slice text, size_t n)
+{
+    struct slice rest = text, line;
+    bool torn;
+
+    while (n-- > 0 && slice_line(&rest, &line, &torn))
+        ;
+    return (struct slice){ text.p, text.n - rest.n };
+}
+
+static struct slice without_last_newlines(struct slice text)
+{
+    while (text.n > 0 && (text.p[text.n - 1] == '\n' || text.p[text.n - 1] == '\r'))
+        text.n--;
+    return text;
+}
+
+void tool_layout_text(struct styled_text *s, const struct layout_options *look, enum style style,
+                      struct slice text, bool more)
+{
+    struct text_wrap f = { .styled_text = s,
+                           .width = look->width,
+                           .mode = TEXT_WRAP_VERBATIM,
+                           .max_lines = more ? LONG_LINES : SHORT_LINES };
+
+    text = without_last_newlines(text);
+    struct slice shown = front(text, f.max_lines);
+
+    text_margin_add(&f.first, STYLE_TEXT, INDENT);
+    text_margin_add(&f.rest, STYLE_TEXT, INDENT);
+    text_wrap_begin(&f);
+    size_t taken = text_wrap_add(&f, style, without_last_newlines(shown));
+
+    text_wrap_fini(&f);
+    struct slice left = { text.p + taken, text.n - taken };
+
+    if (tool_count_lines(without_last_newlines(left)) > 1 || left.n > (size_t)look->width)
+        layout_more(s, look, tool_count_lines(left) - (left.n && left.p[0] == '\n' ? 1 : 0));
+    else if (more && tool_count_lines(text) > SHORT_LINES)
+        layout_more(s, look, 0);
+}
+
+static bool is_shown_elsewhere(const struct tool *t, struct slice key, bool has_diff)
+{
+    static const char *const in_diff[] = { "\"old_string\"", "\"new_string\"", "\"edits\"",
+                                           "\"content\"", "\"file_path\"" };
+
+    if (slice_eq(t->call->name, SLICE("Bash")))
+        return json_string_is(key, "command");
+    for (size_t i = 0; has_diff && i < sizeof in_diff / sizeof in_diff[0]; i++)
+        if (slice_eq(key, slice_of(in_diff[i])))
+            return true;
+    return false;
+}
+
+/* "key: value"; a value of several lines stands below its key. */
+static void layout_member(struct styled_text *s, const struct layout_options *look,
+                          struct slice key, struct slice value, bool more)
+{
+    struct arena scratch = { 0 };
+    struct slice name = key, text = value;
+    struct text_wrap f = { .styled_text = s, .width = look->width };
+
+    json_text(key, &scratch, &name);
+    if (json_type(value) == JSON_STRING)
+        json_text(value, &scratch, &text);
+    text_margin_add(&f.first, STYLE_TEXT, INDENT);
+    text_margin_add(&f.rest, STYLE_TEXT, INDENT "  ");
+    text_wrap_begin(&f);
+    text_wrap_add(&f, STYLE_KEY, name);
+    text_wrap_add(&f, STYLE_DIM, SLICE(": "));
+    bool in_line =
+        text.n == 0 || (text.n < 2 * (size_t)look->width && !memchr(text.p, '\n', text.n));
+
+    if (in_line)
+        text_wrap_add(&f, STYLE_TEXT, text);
+    text_wrap_fini(&f);
+    if (!in_line)
+        tool_layout_text(s, look, STYLE_TEXT, text, more);
+    arena_fini(&scratch);
+}
+
+static void layout_input(struct styled_text *s, const struct layout_options *look,
+                         const struct tool *t, bool has_diff)
+{
+    struct json_iter it;
+    struct slice key, value;
+    struct arena scratch = { 0 };
+
+    if (slice_eq(t->call->name, SLICE("Bash")) &&
+        json_get_text(t->call->input, "command", &scratch, &value))
+        tool_layout_text(s, look, STYLE_CODE, value, true);
+    if (json_iter_open(&it, t->call->input))
+        while (!s->rc && json_iter_next(&it, &key, &value))
+            if (key.n && !is_shown_elsewhere(t, key, has_diff))
+                layout_member(s, look, key, value, t->more);
+    arena_fini(&scratch);
+}
+
+static void layout_diff(struct styled_text *s, const struct layout_options *look,
+                        const struct tool *t, const struct hunks *d)
+{
+    struct hunks_layout_options how = { .width = look->width,
+                                        .ascii = look->ascii,
+                                        .max_lines = t->more ? LONG_LINES : 4 * SHORT_LINES };
+
+    text_margin_add(&how.margin, STYLE_TEXT, INDENT);
+    size_t left = hunks_layout(s, &how, d);
+
+    if (left > 0)
+        layout_more(s, look, left);
+}
+
+/* Occurrences in the strings of a value; the names of members are not counted. */
+static size_t count_value(struct slice value, struct slice needle, struct arena *scratch, int deep)
+{
+    struct json_iter it;
+    struct slice key, member, text;
+    size_t n = 0;
+
+    if (json_type(value) == JSON_STRING)
+        return json_text(value, scratch, &text) ? search_count(text, needle) : 0;
+    if (deep == DEEPEST || !json_iter_open(&it, value))
+        return search_count(value, needle);
+    while (json_iter_next(&it, &key, &member))
+        n += count_value(member, needle, scratch, deep + 1);
+    return n;
+}
+
+size_t tool_count(const struct block *call, struct slice needle)
+{
+    struct tool t = { .call = call };
+    struct hunks d = { 0 };
+    struct arena scratch = { 0 };
+    struct json_iter it;
+    struct slice key, value;
+    size_t n = 0;
+
+    collect_diff(&d, &t);
+    for (size_t i = 0; i < d.n; i++)
+        if (d.line[i].sign != '@')
+            n += search_count(d.line[i].text, needle);
+    if (json_iter_open(&it, call->input))
+        while (json_iter_next(&it, &key, &value))
+            if (d.n == 0 || json_string_is(key, "file_path") || !is_shown_elsewhere(&t, key, true))
+                n += count_value(value, needle, &scratch, 0);
+    arena_fini(&scratch);
+    hunks_fini(&d);
+    return n;
+}
+
+void tool_layout_result(struct styled_text *s, const struct layout_options *look,
+                        const struct tool *t)
+{
+    struct slice text = without_tag(t->result->text);
+
+    if (text.n > 0)
+        tool_layout_text(s, look, t->result->failed ? STYLE_ERROR : STYLE_DIM, text, t->more);
+    else
+        styled_text_add(s, STYLE_DIM, INDENT "(no output)");
+}
+
+void tool_layout(struct styled_text *s, const struct layout_options *look, const struct tool *t)
+{
+    struct hunks d = { 0 };
+
+    layout_tool_summary(s, look, t);
+    if (!t->open)
+        return;
+    collect_diff(&d, t);
+    layout_input(s, look, t, d.n > 0);
+    if (d.n > 0)
+        layout_diff(s, look, t, &d);
+    if (t->result && (d.n == 0 || t->result->failed || t->more)) {
+        s->stamp.result = true;
+        tool_layout_result(s, look, t);
+        s->stamp.result = false;
+    }
+    hunks_fini(&d);
+}

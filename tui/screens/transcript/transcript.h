@@ -1,0 +1,77 @@
+#ifndef TUI_SCREENS_TRANSCRIPT_TRANSCRIPT_H
+#define TUI_SCREENS_TRANSCRIPT_TRANSCRIPT_H
+
+#include <stdbool.h>
+
+#include "tui/app/action.h"
+#include "tui/app/effect.h"
+#include "tui/app/keymap.h"
+#include "tui/app/msg.h"
+#include "tui/config/settings.h"
+#include "tui/widgets/frame.h"
+
+/* A conversation as people read it: over the whole screen (the viewer) or beside the list (the preview, which
+ * has no title line and no cursor). A part of the model: it has no terminal, and changes only in the calls
+ * that are handed effects.
+ *
+ *     transcript_view_new -> open -> resize -> { msg, act, key, draw }... -> close or open -> free
+ *
+ * The end of the session is there first, from its tail; the whole conversation replaces it without moving what
+ * is seen. Only messages around the viewport are read and laid out, whatever the size of the session. */
+struct transcript_view;
+
+/* asker: REQUESTER_VIEWER, REQUESTER_PREVIEW or REQUESTER_TRASH (a preview too). settings is borrowed. NULL without memory. */
+struct transcript_view *transcript_view_new(const struct settings *settings,
+                                            enum requester requester);
+void transcript_view_free(struct transcript_view *v); /* NULL is fine */
+
+/* Shows the end of a session; what was shown before is forgotten. The texts of ref and title are copied, and that of
+ * cwd, below which paths are shown without it (empty: the project's).
+ * False without memory: the view is then empty. A preview reads only the tail until it is scrolled. */
+bool transcript_view_open(struct transcript_view *v, const struct session_ref *ref,
+                          struct slice title, struct slice cwd, struct effects *fx);
+/* Forgets the session and cancels what was asked. */
+void transcript_view_close(struct transcript_view *v, struct effects *fx);
+/* The session's file has changed: reads it again, and stays where it is (or at the end, if it was there). */
+void transcript_view_reload(struct transcript_view *v, const struct session_ref *ref,
+                            struct effects *fx);
+
+/* The session has another title now; it is copied. */
+/* Its file is there, or not any more: what was read of it stays. */
+void transcript_view_gone(struct transcript_view *v, bool gone);
+void transcript_view_retitle(struct transcript_view *v, struct slice title);
+
+/* The size of the rectangle it will be drawn into. */
+void transcript_view_resize(struct transcript_view *v, int h, int w, struct effects *fx);
+/* True when the message answers a question of this view: it was taken over. */
+bool transcript_view_msg(struct transcript_view *v, const struct msg *msg, struct effects *fx);
+
+/* Where the keys go now: IN_TRANSCRIPT, IN_SEARCH (text is typed), IN_MENU (a choice of sub-agents). */
+enum key_context transcript_view_key_context(const struct transcript_view *v);
+
+enum transcript_view_result {
+    TRANSCRIPT_DONE,    /* the view did it */
+    TRANSCRIPT_BACK,    /* nothing is left to step back from: leave the view */
+    TRANSCRIPT_IGNORED, /* not an action of this view: it is the owner's */
+};
+
+enum transcript_view_result transcript_view_act(struct transcript_view *v, enum action a,
+                                                struct effects *fx);
+/* A key without an action, and pasted text, where text is typed. */
+void transcript_view_key(struct transcript_view *v, struct key key, struct effects *fx);
+void transcript_view_paste(struct transcript_view *v, struct slice text, struct effects *fx);
+/* The wheel: lines down, or up when negative. And a click: y, x within the rectangle. */
+void transcript_view_scroll(struct transcript_view *v, int lines, struct effects *fx);
+void transcript_view_click(struct transcript_view *v, int y, int x, struct effects *fx);
+
+/* The message that the cursor is on; of a sub-agent's conversation: the one that it was opened from. False where there is
+ * none; nothing is then set. */
+bool transcript_view_message(const struct transcript_view *v, struct id128 *id, int64_t *time_ms);
+
+/* Why an action cannot be done here and now, for the dimmed entry: NULL when it can, or is not ours. */
+const char *transcript_view_unavailable(const struct transcript_view *v, enum action a);
+
+/* Draws into r; changes nothing. The viewer puts the cursor of the frame on the selected line. */
+void transcript_view_draw(const struct transcript_view *v, struct frame *f, struct rect r);
+
+#endif

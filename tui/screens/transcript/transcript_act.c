@@ -1,0 +1,326 @@
+#include "tui/screens/transcript/transcript_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lite/base/utf8.h"
+
+/* What keys mean in the view: in the conversation, in what lies over it (the raw entry, a choice), and while
+ * a search is typed. */
+
+/* ---- folding ---- */
+
+/* A call is opened where its line is; so is what lies on lines without a fold: their message's block. */
+static void unfold(struct transcript_view *v)
+{
+    const struct slot *s = transcript_view_cursor_slot(v);
+
+    if (!s || v->cursor.line >= s->styled_text.n)
+        return;
+    struct line line = s->styled_text.line[v->cursor.line];
+    struct transcript_position head = v->cursor;
+
+    if (!line.foldable) {
+        transcript_view_notify(v, "nothing to unfold here");
+        return;
+    }
+    if (!folds_toggle(&v->folds, v->conversation->transcript->message[v->cursor.message].offset,
+                      line.block, line.part)) {
+        transcript_view_notify(v, "out of memory");
+        return;
+    }
+    if (line.part == PART_MORE || head.line == 0)
+        return;
+    /* closing from within: the cursor goes to the line that stays */
+    size_t lines = transcript_view_lines(v, head.message);
+    const struct slot *now = transcript_view_cursor_slot(v);
+
+    for (size_t i = 0; i < lines; i++)
+        if (now->styled_text.line[i].block == line.block && now->styled_text.line[i].runs > 0 &&
+            !now->styled_text.line[i].rule) {
+            if (i < v->cursor.line)
+                v->cursor.line = i;
+            break;
+        }
+    transcript_view_show_cursor(v, 0);
+}
+
+static void next_level(struct transcript_view *v)
+{
+    static const char *const says[FOLD_LEVELS] = {
+        [FOLD_TOOLS] = "tools and notes folded",
+        [FOLD_NOTHING] = "everything open",
+        [FOLD_ALL] = "outline: prompts and first lines",
+    };
+    bool end = v->at_end;
+
+    folds_level(&v->folds, (enum fold_level)((v->folds.level + 1) % FOLD_LEVELS));
+    transcript_view_notify(v, says[v->folds.level]);
+    if (!end && transcript_view_nearest_line(v, &v->cursor)) {
+        v->top = v->cursor;
+        transcript_view_scroll_lines(v, -(long)(v->rows / 3));
+    }
+}
+
+/* ---- copying ---- */
+
+/* The text at the cursor: of its block, or of the whole message. */
+static bool copied_text(const struct transcript_view *v, struct buf *out)
+{
+    const struct block *b = transcript_view_block(v);
+
+    if (!b)
+        return false;
+    struct slice text = b->text.n ? b->text : b->input;
+
+    return text.n > 0 && buf_add(out, text) == ERR_OK;
+}
+
+static void copy_block(struct transcript_view *v, struct effects *fx)
+{
+    struct buf text = { 0 };
+
+    if (!copied_text(v, &text)) {
+        transcript_view_notify(v, "no text here");
+        buf_fini(&text);
+        return;
+    }
+    effect_add(fx, EFFECT_COPY, v->requester)->text = text;
+}
+
+static void open_transcript_in_editor(struct transcript_view *v, struct effects *fx)
+{
+    struct buf path = { 0 };
+    const char *p = v->conversation ? v->conversation->transcript->path : NULL;
+
+    if (!p || buf_add(&path, slice_of(p))) {
+        buf_fini(&path);
+        return;
+    }
+    effect_add(fx, EFFECT_EDIT, v->requester)->text = path;
+}
+
+/* ---- over the conversation ---- */
+
+static enum transcript_view_result act_in_raw(struct transcript_view *v, enum action a)
+{
+    long page = transcript_view_body_height(v) > 2 ? transcript_view_body_height(v) - 2 : 1;
+
+    switch (a) {
+    case ACT_UP: transcript_view_raw_scroll(v, -1); break;
+    case ACT_DOWN: transcript_view_raw_scroll(v, 1); break;
+    case ACT_PAGE_UP: transcript_view_raw_scroll(v, -page); break;
+    case ACT_PAGE_DOWN: transcript_view_raw_scroll(v, page); break;
+    case ACT_HALF_UP: transcript_view_raw_scroll(v, -page / 2); break;
+    case ACT_HALF_DOWN: transcript_view_raw_scroll(v, page / 2); break;
+    case ACT_FIRST: transcript_view_raw_scroll(v, -(1L << 40)); break;
+    case ACT_LAST: transcript_view_raw_scroll(v, 1L << 40); break;
+    case ACT_RAW:
+    case ACT_BACK: transcript_view_raw_close(v); break;
+    case ACT_HELP:
+    case ACT_QUIT:
+    case ACT_SUSPEND:
+    case ACT_REDRAW: return TRANSCRIPT_IGNORED;
+    default: transcript_view_notify(v, "this is the raw entry: Esc goes back"); break;
+    }
+    return TRANSCRIPT_DONE;
+}
+
+static enum transcript_view_result act_in_search(struct transcript_view *v, enum action a,
+                                                 struct effects *fx)
+{
+    switch (a) {
+    case ACT_ACCEPT:
+        v->search.typing = false;
+        if (v->search.needle.n == 0)
+            transcript_view_search_cancel(v, fx);
+        break;
+    case ACT_BACK:
+        v->search.typing = false;
+        transcript_view_go_to(v, v->search.from);
+        transcript_view_show_cursor(v, 3);
+        transcript_view_search_cancel(v, fx);
+        break;
+    case ACT_SEARCH_NEXT: transcript_view_search_step(v, 1); break;
+    case ACT_SEARCH_PREV: transcript_view_search_step(v, -1); break;
+    default: return TRANSCRIPT_IGNORED;
+    }
+    return TRANSCRIPT_DONE;
+}
+
+/* ---- in the conversation ---- */
+
+static bool act_moving(struct transcript_view *v, enum action a)
+{
+    switch (a) {
+    case ACT_UP: transcript_view_move(v, -1); break;
+    case ACT_DOWN: transcript_view_move(v, 1); break;
+    case ACT_PAGE_UP: transcript_view_move_page(v, -2); break;
+    case ACT_PAGE_DOWN: transcript_view_move_page(v, 2); break;
+    case ACT_HALF_UP: transcript_view_move_page(v, -1); break;
+    case ACT_HALF_DOWN: transcript_view_move_page(v, 1); break;
+    case ACT_FIRST: transcript_view_to_first(v); break;
+    case ACT_LAST: transcript_view_to_end(v); break;
+    case ACT_PROMPT_PREV: transcript_view_to_prompt(v, -1); break;
+    case ACT_PROMPT_NEXT: transcript_view_to_prompt(v, 1); break;
+    case ACT_SEARCH_NEXT: transcript_view_search_step(v, 1); break;
+    case ACT_SEARCH_PREV: transcript_view_search_step(v, -1); break;
+    default: return false;
+    }
+    return true;
+}
+
+static enum transcript_view_result step_back(struct transcript_view *v, struct effects *fx)
+{
+    if (v->search.needle.n == 0)
+        return TRANSCRIPT_BACK;
+    transcript_view_search_cancel(v, fx);
+    return TRANSCRIPT_DONE;
+}
+
+static enum transcript_view_result act_here(struct transcript_view *v, enum action a,
+                                            struct effects *fx)
+{
+    const char *reason = transcript_view_unavailable(v, a);
+
+    if (reason) {
+        transcript_view_notify(v, reason);
+        return TRANSCRIPT_DONE;
+    }
+    if (act_moving(v, a))
+        return TRANSCRIPT_DONE;
+    switch (a) {
+    case ACT_BACK: return step_back(v, fx);
+    case ACT_UNFOLD: unfold(v); break;
+    case ACT_FOLD_LEVEL: next_level(v); break;
+    case ACT_THINKING: folds_thinking(&v->folds, !v->folds.thinking); break;
+    case ACT_SEARCH: transcript_view_search_begin(v); break;
+    case ACT_SUBAGENTS: transcript_view_choose_agent(v, fx); break;
+    case ACT_BRANCHES: transcript_view_choose_branch(v, fx); break;
+    case ACT_RAW: transcript_view_raw_open(v); break;
+    case ACT_COPY: copy_block(v, fx); break;
+    case ACT_EDIT: open_transcript_in_editor(v, fx); break;
+    default: return TRANSCRIPT_IGNORED;
+    }
+    return TRANSCRIPT_DONE;
+}
+
+static enum transcript_view_result act_in_inner(struct transcript_view *v, enum action a,
+                                                struct effects *fx)
+{
+    bool branches = a == ACT_BRANCHES && transcript_view_is_branch(v->inner);
+    enum transcript_view_result result =
+        branches ? TRANSCRIPT_BACK : transcript_view_act(v->inner, a, fx);
+
+    if (result != TRANSCRIPT_BACK)
+        return result;
+    transcript_view_close(v->inner, fx);
+    transcript_view_free(v->inner);
+    v->inner = NULL;
+    if (branches)
+        transcript_view_choose_branch(v, fx); /* the same list again */
+    else if (v->agent_listed)
+        transcript_view_list_agents(v, fx);
+    v->agent_listed = false;
+    if (v->conversation && v->conversation->transcript->partial)
+        transcript_view_reload(v, &v->session->ref[0], fx); /* a newer question took its place */
+    return TRANSCRIPT_DONE;
+}
+
+enum transcript_view_result transcript_view_act(struct transcript_view *v, enum action a,
+                                                struct effects *fx)
+{
+    enum transcript_view_result result;
+
+    if (v->inner)
+        return act_in_inner(v, a, fx);
+    if (!v->session)
+        return a == ACT_BACK ? TRANSCRIPT_BACK : TRANSCRIPT_IGNORED;
+    v->notice[0] = '\0';
+    if (v->choice.names)
+        return transcript_view_choice_act(v, a, fx);
+    if (v->raw.shown)
+        result = act_in_raw(v, a);
+    else if (v->search.typing)
+        result = act_in_search(v, a, fx);
+    else
+        result = act_here(v, a, fx);
+    if (result != TRANSCRIPT_BACK)
+        transcript_view_settle(v, fx);
+    return result;
+}
+
+void transcript_view_key(struct transcript_view *v, struct key key, struct effects *fx)
+{
+    struct buf *needle = &v->search.needle;
+    char utf8[4];
+
+    if (v->inner) {
+        transcript_view_key(v->inner, key, fx);
+        return;
+    }
+    if (!v->search.typing)
+        return;
+    if (key_is_text(key)) {
+        size_t n = utf8_encode(utf8, key.code);
+
+        if (buf_add(needle, (struct slice){ utf8, n }))
+            transcript_view_notify(v, "out of memory");
+    } else if (key.code == KEYCODE_BACKSPACE) {
+        while (needle->n > 0 && ((unsigned char)needle->p[--needle->n] & 0xC0) == 0x80)
+            ;
+    } else if (key.code == 'u' && key.mods == MOD_CTRL) {
+        needle->n = 0;
+    } else {
+        return;
+    }
+    transcript_view_search_typed(v, fx);
+    transcript_view_settle(v, fx);
+}
+
+void transcript_view_paste(struct transcript_view *v, struct slice text, struct effects *fx)
+{
+    const char *nl = text.n ? memchr(text.p, '\n', text.n) : NULL;
+
+    if (v->inner) {
+        transcript_view_paste(v->inner, text, fx);
+        return;
+    }
+    if (!v->search.typing)
+        return;
+    if (nl)
+        text.n = (size_t)(nl - text.p);
+    if (buf_add(&v->search.needle, text))
+        transcript_view_notify(v, "out of memory");
+    transcript_view_search_typed(v, fx);
+    transcript_view_settle(v, fx);
+}
+
+static const char *in_words(const struct store_ops *ops, unsigned ability, const char *otherwise)
+{
+    const char *why = unsupported_reason(ops, ability);
+
+    return why ? why : otherwise;
+}
+
+const char *transcript_view_unavailable(const struct transcript_view *v, enum action a)
+{
+    const struct store_ops *ops = v->session ? v->session->ref[0].store->ops : NULL;
+
+    if (v->inner)
+        return transcript_view_unavailable(v->inner, a);
+    switch (a) {
+    case ACT_BRANCHES:
+        return !ops || ops->branches
+                   ? NULL
+                   : in_words(ops, CAN_HAVE_BRANCHES, "this system keeps no branches");
+    case ACT_REWIND_AT: return ops && ops->plan ? NULL : "this system keeps no copies of files";
+    case ACT_SUBAGENTS:
+        return !ops || ops->subagents
+                   ? NULL
+                   : in_words(ops, CAN_HAVE_AGENTS, "this system keeps no sub-agents");
+    case ACT_SEARCH_NEXT:
+    case ACT_SEARCH_PREV: return v->search.needle.n ? NULL : "no search yet: press /";
+    default: return NULL;
+    }
+}

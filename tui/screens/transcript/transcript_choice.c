@@ -1,0 +1,242 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/screens/transcript/transcript_internal.h"
+#include "tui/text/size.h"
+#include "tui/text/when.h"
+#include "tui/widgets/frame.h"
+
+/* A list over the conversation, of which one is chosen: its sub-agents, or its branches. */
+
+enum { TYPE_MAX = 16 };
+
+void transcript_view_choice_close(struct transcript_view *v)
+{
+    name_list_free(v->choice.names);
+    name_list_free(v->choice.agents);
+    name_list_free(v->choice.tasks);
+    free(v->choice.leaf);
+    v->choice = (struct transcript_choice){ .names = NULL };
+}
+
+/* ---- sub-agents ---- */
+
+/* The sub-agent that the call at the cursor started; empty when it is none. */
+static struct slice agent_here(const struct transcript_view *v)
+{
+    const struct block *b = transcript_view_block(v);
+
+    if (!b || b->kind != BLOCK_TOOL_CALL)
+        return b ? b->agent : (struct slice){ NULL, 0 };
+    for (size_t i = v->cursor.message;
+         transcript_window_slot(&v->window, i) && i < v->cursor.message + 64; i++) {
+        const struct block_list *list = &transcript_window_slot(&v->window, i)->passage.blocks;
+
+        for (size_t k = 0; k < list->n; k++)
+            if (list->block[k].kind == BLOCK_TOOL_RESULT &&
+                slice_eq(list->block[k].call_id, b->call_id))
+                return list->block[k].agent;
+    }
+    return b->agent;
+}
+
+void transcript_view_list_agents(struct transcript_view *v, struct effects *fx)
+{
+    struct ref_list *refs = ref_list_one(&v->session->ref[0], (struct slice){ "", 0 });
+
+    if (!refs)
+        return;
+    struct effect *e = effect_add(fx, EFFECT_SUBAGENTS, v->requester);
+
+    e->refs = refs;
+    v->asked_names = e->generation;
+}
+
+void transcript_view_choose_agent(struct transcript_view *v, struct effects *fx)
+{
+    struct slice agent = agent_here(v);
+
+    if (agent.n > 0) {
+        transcript_view_open_agent(v, agent, (struct slice){ "", 0 }, fx);
+        return;
+    }
+    v->agent_at = 0;
+    transcript_view_list_agents(v, fx);
+}
+
+static struct slice first_line(struct slice text)
+{
+    const char *end = text.n ? memchr(text.p, '\n', text.n) : NULL;
+
+    return end ? (struct slice){ text.p, (size_t)(end - text.p) } : text;
+}
+
+/* Columns for the longest type there is. */
+static int type_width(const struct subagent_list *list)
+{
+    int widest = 0;
+
+    for (size_t i = 0; i < list->n; i++) {
+        int w = frame_width(list->agent[i].type);
+
+        widest = w > widest ? w : widest;
+    }
+    return widest < TYPE_MAX ? widest : TYPE_MAX;
+}
+
+/* "done        4.1 KB  Explore  Audit the shop's endpoints: 23 routes ..." */
+static bool add_agent(struct transcript_choice *c, const struct subagent *x, int type_w)
+{
+    struct slice task = first_line(x->task), outcome = first_line(x->outcome);
+    char size[SIZE_TEXT];
+    struct buf label = { 0 };
+    int pad = type_w - frame_width(x->type);
+
+    size_text(x->bytes, size);
+    bool ok = buf_addf(&label, "%-10s %8s  %.*s%*s", subagent_end_word(x->end), size,
+                       SLICE_ARG(x->type), pad > 0 ? pad : 0, "") == ERR_OK &&
+              (type_w == 0 || buf_add(&label, SLICE("  ")) == ERR_OK) &&
+              buf_add(&label, task.n ? task : x->id) == ERR_OK &&
+              (outcome.n == 0 || buf_addf(&label, ": %.*s", SLICE_ARG(outcome)) == ERR_OK) &&
+              name_list_add(c->names, buf_slice(&label)) && name_list_add(c->agents, x->id) &&
+              name_list_add(c->tasks, task);
+
+    buf_fini(&label);
+    return ok;
+}
+
+static bool fill_agents(struct transcript_view *v, const struct subagent_list *list)
+{
+    struct transcript_choice *c = &v->choice;
+    int type_w = type_width(list);
+    bool ok;
+
+    c->names = name_list_new();
+    c->agents = name_list_new();
+    c->tasks = name_list_new();
+    ok = c->names && c->agents && c->tasks;
+    for (size_t i = 0; i < list->n && ok; i++)
+        ok = add_agent(c, &list->agent[i], type_w);
+    c->at = v->agent_at < list->n ? v->agent_at : 0;
+    return ok;
+}
+
+void view_take_agents(struct transcript_view *v, struct subagent_list *list, struct effects *fx)
+{
+    v->asked_names = 0;
+    transcript_view_choice_close(v);
+    if (list->n == 0) {
+        transcript_view_notify(v, "this session has no sub-agents");
+    } else if (list->n == 1) {
+        transcript_view_open_agent(v, list->agent[0].id, first_line(list->agent[0].task), fx);
+    } else if (!fill_agents(v, list)) {
+        transcript_view_choice_close(v);
+        transcript_view_notify(v, "out of memory");
+    }
+    subagent_list_fini(list);
+    free(list);
+}
+
+/* ---- branches ---- */
+
+void transcript_view_choose_branch(struct transcript_view *v, struct effects *fx)
+{
+    struct ref_list *refs = ref_list_one(&v->session->ref[0], (struct slice){ "", 0 });
+
+    if (!refs) {
+        transcript_view_notify(v, "out of memory");
+        return;
+    }
+    struct effect *e = effect_add(fx, EFFECT_BRANCHES, v->requester);
+
+    e->refs = refs;
+    v->asked_branches = e->generation;
+}
+
+/* "    2h ago    4 messages  Try it with a queue": columns, as the list of sessions has them. */
+static bool add_label(const struct transcript_view *v, struct name_list *names,
+                      const struct branch *b)
+{
+    char age[WHEN_AGE];
+    struct buf label = { 0 };
+
+    when_age(v->now_ms, b->time_ms, age);
+    bool ok = buf_addf(&label, "%8s %5zu message%s  ", age, b->messages,
+                       b->messages == 1 ? " " : "s") == ERR_OK &&
+              buf_add(&label, b->last.n     ? b->last
+                              : b->prompt.n ? b->prompt
+                                            : SLICE("(no prompt)")) == ERR_OK &&
+              name_list_add(names, buf_slice(&label));
+
+    buf_fini(&label);
+    return ok;
+}
+
+static bool fill_branches(struct transcript_view *v, const struct branch_list *list)
+{
+    struct transcript_choice *c = &v->choice;
+
+    c->names = name_list_new();
+    c->leaf = calloc(list->n + 1, sizeof *c->leaf); /* the first is none: the conversation itself */
+    bool ok = c->names && c->leaf && name_list_add(c->names, SLICE("  the current conversation"));
+
+    for (size_t i = 0; i < list->n && ok; i++) {
+        c->leaf[i + 1] = list->branch[i].leaf;
+        ok = add_label(v, c->names, &list->branch[i]);
+    }
+    return ok;
+}
+
+void transcript_view_set_branches(struct transcript_view *v, struct branch_list *list)
+{
+    v->asked_branches = 0;
+    transcript_view_choice_close(v);
+    if (list->n == 0) {
+        transcript_view_notify(v, "this conversation has no other branches");
+    } else if (!fill_branches(v, list)) {
+        transcript_view_choice_close(v);
+        transcript_view_notify(v, "out of memory");
+    } else {
+        v->choice.at = 1;
+    }
+    branch_list_fini(list);
+    free(list);
+}
+
+/* ---- choosing ---- */
+
+static void open_choice(struct transcript_view *v, struct effects *fx)
+{
+    const struct transcript_choice *c = &v->choice;
+
+    if (!c->leaf) {
+        v->agent_at = c->at;
+        v->agent_listed = true;
+        transcript_view_open_agent(v, c->agents->name[c->at], c->tasks->name[c->at], fx);
+    } else if (c->at > 0) {
+        transcript_view_open_branch(v, c->leaf[c->at], fx);
+    }
+    transcript_view_choice_close(v);
+}
+
+enum transcript_view_result transcript_view_choice_act(struct transcript_view *v, enum action a,
+                                                       struct effects *fx)
+{
+    struct transcript_choice *c = &v->choice;
+
+    switch (a) {
+    case ACT_UP: c->at -= c->at > 0; break;
+    case ACT_DOWN: c->at += c->at + 1 < c->names->n; break;
+    case ACT_FIRST: c->at = 0; break;
+    case ACT_LAST: c->at = c->names->n - 1; break;
+    case ACT_ACCEPT: open_choice(v, fx); break;
+    case ACT_BACK: transcript_view_choice_close(v); break;
+    case ACT_QUIT:
+    case ACT_SUSPEND:
+    case ACT_REDRAW: return TRANSCRIPT_IGNORED;
+    default: break; /* a letter of the menu has no meaning here */
+    }
+    return TRANSCRIPT_DONE;
+}

@@ -1,0 +1,339 @@
+#include "tui/screens/transcript/transcript_internal.h"
+
+#include <stdio.h>
+
+#include "tui/text/clean.h"
+#include "tui/widgets/text_wrap.h"
+
+/* The view in a frame: title, lines, the mark of the selected one, the position bar, and what lies over
+ * them. */
+
+enum { MARK_WIDTH = 2 };
+
+/* ---- title and foot ---- */
+
+static int draw_right_aligned(struct frame *f, int y, struct rect r, enum style style,
+                              const char *text)
+{
+    int w = frame_width(slice_of(text));
+
+    if (w + 1 >= r.w)
+        return r.w;
+    frame_puts(f, y, r.x + r.w - w - 1, w, style, text);
+    return r.w - w - 1;
+}
+
+/* "message 812 of 3204", or how much of the file is known. */
+static void position_text(const struct transcript_view *v, char *out, size_t cap)
+{
+    const struct transcript *t = v->conversation ? v->conversation->transcript : NULL;
+    char size[LAYOUT_SIZE_TEXT];
+
+    out[0] = '\0';
+    if (!t || !v->placed || v->cursor.message >= t->n)
+        return;
+    layout_size(t->size, size);
+    if (t->partial)
+        snprintf(out, cap, "end of %s", size);
+    else
+        snprintf(out, cap, "%zu/%zu", v->cursor.message + 1, t->n);
+    if (t->broken > 0 && !t->partial) {
+        size_t n = strlen(out);
+
+        snprintf(out + n, cap - n, "  %zu bad line%s", t->broken, t->broken == 1 ? "" : "s");
+    }
+}
+
+static void draw_transcript_title(const struct transcript_view *v, struct frame *f, struct rect r)
+{
+    char text[96];
+
+    frame_fill(f, (struct rect){ r.y, r.x, 1, r.w }, STYLE_BAR);
+    position_text(v, text, sizeof text);
+    int room = draw_right_aligned(
+        f, r.y, r, STYLE_BAR, v->gone ? "the file is gone; this is what was read before" : text);
+
+    frame_text_cut(f, r.y, r.x + 1, room - 2, STYLE_BAR, v->title);
+}
+
+static void search_state(const struct transcript_view *v, char *out, size_t cap)
+{
+    const struct transcript_search *s = &v->search;
+
+    out[0] = '\0';
+    if (s->needle.n == 0)
+        return;
+    size_t number = transcript_view_search_number(s);
+    const char *more = s->done ? "" : v->settings->ascii ? "..." : "…";
+
+    if (number > 0)
+        snprintf(out, cap, "%zu of %zu%s", number, s->total, more);
+    else if (s->total > 0)
+        snprintf(out, cap, "%zu found%s", s->total, more);
+    else
+        snprintf(out, cap, "%s", s->done ? "not found" : "searching");
+}
+
+/* The last line of the view, only while there is something to say. */
+static void draw_foot(const struct transcript_view *v, struct frame *f, struct rect r)
+{
+    const struct transcript_search *s = &v->search;
+    int y = r.y + r.h - 1;
+    char state[64];
+
+    if (r.h < 2 || (!s->typing && s->needle.n == 0 && !v->notice[0]))
+        return;
+    frame_fill(f, (struct rect){ y, r.x, 1, r.w }, STYLE_BAR);
+    search_state(v, state, sizeof state);
+    int room =
+        draw_right_aligned(f, y, r, s->done && s->total == 0 ? STYLE_WARN : STYLE_BAR, state);
+
+    if (v->notice[0] && !s->typing) {
+        frame_puts(f, y, r.x + 1, room - 2, STYLE_BAR, v->notice);
+        return;
+    }
+    int x = r.x + frame_puts(f, y, r.x, 1, STYLE_KEY, "/");
+
+    x += frame_text(f, y, x, room - 2, STYLE_BAR, buf_slice(&s->needle));
+    if (s->typing && x < r.x + r.w) {
+        f->cursor_y = y;
+        f->cursor_x = x;
+    }
+}
+
+/* ---- lines ---- */
+
+/* Lines that the layout broke off one text: the line with as much around it as a match may reach into. */
+struct match_range {
+    struct buf text;
+    size_t from, to; /* the line's own part of the text */
+};
+
+static bool match_range_around(struct match_range *s, const struct styled_text *styled_text,
+                               size_t at, size_t reach)
+{
+    size_t first = at, last = at, before = 0;
+    struct buf *text = &s->text;
+
+    for (; first > 0 && styled_text->line[first - 1].end != LINE_ENDS && before < reach; first--) {
+        text->n = 0;
+        if (!transcript_view_line_text(styled_text, first - 1, text))
+            return false;
+        before += text->n;
+    }
+    text->n = 0;
+    for (size_t i = first; i <= last; i++) {
+        if (i == at)
+            s->from = text->n;
+        if (!transcript_view_line_text(styled_text, i, text))
+            return false;
+        if (i == at)
+            s->to = text->n;
+        if (styled_text->line[i].end != LINE_ENDS && i + 1 < styled_text->n &&
+            text->n - s->to < reach)
+            last = i + 1;
+    }
+    return true;
+}
+
+static int margin_width(const struct styled_text *styled_text, size_t at)
+{
+    const struct line *l = &styled_text->line[at];
+    int width = 0;
+
+    for (uint32_t i = 0; i < l->margin && i < l->runs; i++)
+        width += (int)clean_width(styled_text->run[l->run + i].text);
+    return width;
+}
+
+/* Marks what is looked for, in a line that was drawn at (y, x). */
+static void mark_matches(const struct transcript_view *v, const struct styled_text *styled_text,
+                         size_t at, struct frame *f, int y, int x)
+{
+    struct slice needle = buf_slice(&v->search.needle);
+    struct match_range s = { .from = 0 };
+    size_t where_at, n, end = 0;
+
+    if (!match_range_around(&s, styled_text, at, needle.n)) {
+        buf_fini(&s.text);
+        return;
+    }
+    struct slice rest = buf_slice(&s.text);
+
+    x += margin_width(styled_text, at);
+    while (search_text(rest, needle, &where_at, &n)) {
+        size_t from = end + where_at;
+
+        end = from + n;
+        rest = (struct slice){ s.text.p + end, s.text.n - end };
+        size_t low = from > s.from ? from : s.from, high = end < s.to ? end : s.to;
+
+        if (low >= high)
+            continue;
+        struct rect r = { y,
+                          x + (int)clean_width((struct slice){ s.text.p + s.from, low - s.from }),
+                          1, (int)clean_width((struct slice){ s.text.p + low, high - low }) };
+
+        frame_style(f, r, STYLE_MATCH);
+    }
+    buf_fini(&s.text);
+}
+
+/* What the mark covers: all lines of the selected block, since that is what keys act on. */
+static bool is_selected(const struct transcript_view *v, struct transcript_position s)
+{
+    const struct slot *slot = transcript_window_slot(&v->window, s.message);
+    const struct styled_text *styled_text = &slot->styled_text;
+
+    return s.message == v->cursor.message && v->cursor.line < styled_text->n &&
+           s.line < styled_text->n &&
+           styled_text->line[s.line].block == styled_text->line[v->cursor.line].block &&
+           (styled_text->line[s.line].runs > 0 || s.line == v->cursor.line);
+}
+
+static void draw_mark(const struct transcript_view *v, struct frame *f,
+                      struct transcript_position s, int y, int x)
+{
+    bool here = transcript_view_position_cmp(s, v->cursor) == 0;
+
+    if (!is_selected(v, s))
+        return;
+    if (f->ascii)
+        frame_puts(f, y, x, 1, STYLE_MARK, here ? ">" : "|");
+    else
+        frame_puts(f, y, x, 1, here ? STYLE_MARK : STYLE_BORDER, here ? "▌" : "▏");
+    if (here && f->cursor_y < 0) {
+        f->cursor_y = y;
+        f->cursor_x = x;
+    }
+}
+
+/* Beside what a resume does not load: the column between the selection's mark and the text. */
+static void draw_left_out(const struct transcript_view *v, struct frame *f, size_t message, int y,
+                          int x)
+{
+    if (v->conversation->transcript->message[message].flags & MESSAGE_LEFT_OUT)
+        frame_puts(f, y, x, 1, STYLE_DIM, f->ascii ? ":" : "┊");
+}
+
+static void draw_rows(const struct transcript_view *v, struct frame *f, struct rect r)
+{
+    bool preview = transcript_view_is_preview(v);
+    int left = preview ? 0 : MARK_WIDTH;
+
+    for (size_t i = 0; i < v->rows && (int)i < r.h; i++) {
+        const struct slot *s = transcript_window_slot(&v->window, v->row[i].message);
+        int y = r.y + (int)i;
+
+        if (!s || v->row[i].line >= s->styled_text.n)
+            continue;
+        styled_text_draw_line(&s->styled_text, v->row[i].line, f, y, r.x + left,
+                              preview ? r.w : transcript_view_text_width(v));
+        if (v->search.needle.n > 0)
+            mark_matches(v, &s->styled_text, v->row[i].line, f, y, r.x + left);
+        if (preview)
+            continue;
+        draw_mark(v, f, v->row[i], y, r.x);
+        draw_left_out(v, f, v->row[i].message, y, r.x + 1);
+    }
+}
+
+/* Where in the file the screen is: known from the places of rows, also while only the end is read. */
+static void draw_bar(const struct transcript_view *v, struct frame *f, struct rect r)
+{
+    const struct transcript *t = v->conversation->transcript;
+
+    if (v->rows == 0 || t->size <= 0 || r.h < 2)
+        return;
+    const struct message *first = &t->message[v->row[0].message];
+    const struct message *last = &t->message[v->row[v->rows - 1].message];
+    double size = (double)t->size;
+    int top = (int)((double)first->offset / size * r.h);
+    int end = (int)((double)(last->offset + last->length) / size * r.h);
+
+    if (v->at_end)
+        end = r.h - 1;
+    for (int i = 0; i < r.h; i++) {
+        bool thumb = i >= (top < r.h ? top : r.h - 1) && i <= end;
+        const char *sign = f->ascii ? (thumb ? "#" : "|") : thumb ? "┃" : "│";
+
+        frame_puts(f, r.y + i, r.x + r.w - 1, 1, thumb ? STYLE_MARK : STYLE_BORDER, sign);
+    }
+}
+
+/* ---- instead of lines ---- */
+
+static void draw_empty(const struct transcript_view *v, struct frame *f, struct rect r)
+{
+    char text[400] = "";
+
+    if (!v->session || r.h < 1)
+        return;
+    if (v->error.code) {
+        err_format(&v->error, text, sizeof text);
+        text_wrap_draw(f, (struct rect){ r.y, r.x + 1, r.h, r.w - 2 }, STYLE_ERROR, slice_of(text));
+    } else if (v->conversation && !v->conversation->transcript->partial &&
+               v->conversation->transcript->n == 0) {
+        frame_puts(f, r.y, r.x + 1, r.w - 2, STYLE_DIM, "no messages in this session");
+    } else if (v->conversation && v->window.n > 0 && v->window.n == transcript_view_count(v)) {
+        frame_puts(f, r.y, r.x + 1, r.w - 2, STYLE_DIM, "nothing to show at this fold level: z");
+    }
+}
+
+static void draw_raw(const struct transcript_view *v, struct frame *f, struct rect r)
+{
+    for (int i = 0; i < r.h && v->raw.top + (size_t)i < v->raw.styled_text.n; i++)
+        styled_text_draw_line(&v->raw.styled_text, v->raw.top + (size_t)i, f, r.y + i,
+                              r.x + MARK_WIDTH, transcript_view_text_width(v));
+    f->cursor_y = r.y;
+    f->cursor_x = r.x;
+}
+
+static void draw_choice(const struct transcript_view *v, struct frame *f, struct rect r)
+{
+    const struct transcript_choice *c = &v->choice;
+    size_t first = r.h > 1 && c->at >= (size_t)r.h - 1 ? c->at - (size_t)r.h + 2 : 0;
+
+    frame_puts(f, r.y, r.x + 1, r.w - 2, STYLE_TITLE, c->leaf ? "branches" : "sub-agents");
+    for (int i = 1; i < r.h && first + (size_t)i - 1 < c->names->n; i++) {
+        size_t at = first + (size_t)i - 1;
+
+        frame_text_cut(f, r.y + i, r.x + MARK_WIDTH, r.w - MARK_WIDTH, STYLE_TEXT,
+                       c->names->name[at]);
+        if (at != c->at)
+            continue;
+        frame_puts(f, r.y + i, r.x, 1, STYLE_MARK, f->ascii ? ">" : "▌");
+        frame_select(f, (struct rect){ r.y + i, r.x, 1, r.w });
+        f->cursor_y = r.y + i;
+        f->cursor_x = r.x;
+    }
+}
+
+void transcript_view_draw(const struct transcript_view *v, struct frame *f, struct rect r)
+{
+    struct rect body = r;
+
+    if (v->inner) {
+        transcript_view_draw(v->inner, f, r);
+        return;
+    }
+    if (!transcript_view_is_preview(v)) {
+        draw_transcript_title(v, f, r);
+        body.y++;
+        body.h--;
+    }
+    if (v->raw.shown) {
+        draw_raw(v, f, body);
+    } else if (v->choice.names) {
+        draw_choice(v, f, body);
+    } else {
+        if (v->rows > 0)
+            draw_rows(v, f, body);
+        else
+            draw_empty(v, f, body);
+        if (v->conversation && !transcript_view_is_preview(v))
+            draw_bar(v, f, body);
+    }
+    if (!transcript_view_is_preview(v))
+        draw_foot(v, f, r);
+}

@@ -1,0 +1,203 @@
+#ifndef TUI_SCREENS_TRANSCRIPT_TRANSCRIPT_INTERNAL_H
+#define TUI_SCREENS_TRANSCRIPT_TRANSCRIPT_INTERNAL_H
+
+#include "tui/data/search.h"
+#include "tui/screens/transcript/message_layout.h"
+#include "tui/screens/transcript/transcript.h"
+
+/* What the transcript view is made of. Shared by tui/screens/transcript*.c only.
+ *
+ *     conversation   where every message of it lies in the file; nothing is decoded
+ *        window      a contiguous part of it around the viewport, read and laid out on demand
+ *           rows     what stands on the screen, line by line
+ *
+ * A spot is a line of a message. The viewport hangs on its top spot, never on a line number of the whole, since
+ * nobody knows how many lines 300,000 messages are. */
+
+struct transcript_position {
+    size_t message, line;
+};
+
+/* One message of the window. */
+struct slot {
+    struct passage passage;
+    struct styled_text styled_text;
+    enum message_layout_end end;
+    unsigned stamp; /* of the layout it was laid out with; 0: not yet */
+};
+
+struct transcript_window {
+    struct slot *slot;    /* owned */
+    size_t first, n, cap; /* messages first ... first + n - 1 */
+};
+
+/* A list over the conversation: sub-agents or branches to choose from. */
+struct transcript_choice {
+    struct name_list *names;  /* owned: a line each; NULL: no choice is open */
+    struct name_list *agents; /* owned; of sub-agents: their ids ... */
+    struct name_list *tasks;  /* ... and what they were asked */
+    struct id128 *leaf;       /* owned; of branches: their last messages, the first is none */
+    size_t at;
+};
+
+/* The entry as it is stored, over the conversation. */
+struct raw {
+    bool shown;
+    struct styled_text styled_text;
+    size_t top;
+};
+
+struct transcript_search {
+    bool typing;
+    struct buf needle;      /* what is looked for, as typed */
+    struct search_hit *hit; /* owned; in the order of the conversation */
+    size_t n, cap;
+    size_t total;                     /* occurrences in all hits */
+    unsigned asked;                   /* generation; 0: nothing is asked */
+    bool done, limited;               /* all was searched; more was found than is kept */
+    struct transcript_position from;  /* where the cursor was when the search began */
+    size_t at;                        /* the hit that was gone to, 1 + its place; 0: none */
+    uint32_t nth;                     /* which of its occurrences */
+    bool wanted;                      /* it is shown as soon as it is read */
+    struct transcript_position shown; /* where the cursor was put for it */
+    bool jump;    /* the cursor goes to the first hit behind `from` when it comes */
+    bool again;   /* the file is searched anew: the hit at `here` is the one gone to */
+    int64_t here; /* the place of its row in the file */
+    struct search_hit here_hit;
+};
+
+struct transcript_view {
+    const struct settings *settings;
+    enum requester requester;
+
+    struct ref_list *session; /* owned; NULL: nothing is shown */
+    struct arena texts;
+    struct slice title, root;
+    int64_t now_ms; /* as of the last message */
+
+    struct conversation *conversation; /* held; NULL until the tail has come */
+    size_t tail_bytes;
+    struct id128 branch; /* the last message of the branch that is shown; none: no branch */
+    unsigned asked_tail, asked_load, asked_read; /* generations; 0: not asked */
+    unsigned asked_names, asked_branches;
+    size_t read_first, read_n; /* what asked_read asks for */
+    struct err error;          /* why there is nothing, or no more */
+
+    int h, w; /* of the whole rectangle */
+    struct transcript_window window;
+    struct folds folds;
+    unsigned sizes; /* how often the width changed */
+    struct transcript_position top, cursor;
+    bool gone;   /* its file is not there any more */
+    bool at_end; /* the end is shown, and is to be shown when more is written */
+    bool placed; /* top and cursor mean something */
+    long owed;   /* lines to move as soon as they are read */
+    int hunt;    /* looking for the next (1) or the previous (-1) prompt */
+    struct transcript_position hunt_from; /* where it began */
+    size_t hunt_at;                       /* the message looked at next */
+    bool to_first;                        /* to the very beginning as soon as the whole has come */
+
+    struct transcript_position *row; /* owned; what is on the screen */
+    size_t rows, row_cap;
+
+    struct transcript_search search;
+    struct raw raw;
+    struct transcript_choice choice;
+    size_t agent_at;   /* where the list of sub-agents was left */
+    bool agent_listed; /* the inner one was chosen there: leaving it leads back */
+    char notice[160];  /* one line for the person, until the next key */
+    /* owned: a sub-agent's conversation or a branch, over this one */
+    struct transcript_view *inner;
+};
+
+/* ---- geometry ---- */
+static inline bool transcript_view_is_preview(const struct transcript_view *v)
+{
+    return v->requester == REQUESTER_PREVIEW || v->requester == REQUESTER_TRASH;
+}
+
+static inline bool transcript_view_is_branch(const struct transcript_view *v)
+{
+    return !id128_none(v->branch);
+}
+
+int transcript_view_body_height(const struct transcript_view *v);
+int transcript_view_text_width(const struct transcript_view *v);
+struct layout_options transcript_view_layout(const struct transcript_view *v);
+
+/* ---- window (transcript_window.c) ---- */
+size_t transcript_view_count(const struct transcript_view *v); /* messages of the conversation */
+struct slot *transcript_window_slot(const struct transcript_window *w,
+                                    size_t message); /* NULL: not read */
+void transcript_window_clear(struct transcript_window *w);
+/* Lines of a message, laying it out if need be; 0 when it shows nothing, or is not read. */
+size_t transcript_view_lines(struct transcript_view *v, size_t message);
+/* To the next or previous line that there is. False at the edge of what was read. */
+bool transcript_view_step(struct transcript_view *v, struct transcript_position *s, int direction);
+/* The nearest line that there is. False when nothing was read, or nothing of it shows. */
+bool transcript_view_nearest_line(struct transcript_view *v, struct transcript_position *s);
+/* Takes passages over, as far as they belong to the window or begin a new one. */
+void transcript_view_set_rows(struct transcript_view *v, struct passage_list *list);
+/* Asks for what is missing around the viewport, if nothing is asked yet. */
+void transcript_view_request_rows(struct transcript_view *v, struct effects *fx);
+/* Begins reading elsewhere: the window is dropped when the message is not in it. */
+void transcript_view_go_to(struct transcript_view *v, struct transcript_position s);
+/* The conversation is replaced by another reading of the same file; what is seen stays. */
+void transcript_view_replace(struct transcript_view *v, struct conversation *c);
+
+/* ---- viewport (transcript_move.c) ---- */
+/* After any change: rows, cursor, and questions for what is missing. */
+void transcript_view_settle(struct transcript_view *v, struct effects *fx);
+void transcript_view_move(struct transcript_view *v, long lines);
+void transcript_view_move_page(struct transcript_view *v, int pages_in_halves);
+void transcript_view_scroll_lines(struct transcript_view *v, long lines);
+void transcript_view_to_end(struct transcript_view *v);
+void transcript_view_to_first(struct transcript_view *v);
+void transcript_view_to_prompt(struct transcript_view *v, int direction);
+/* Brings the cursor's line into view, `context` lines from the edge if that can be. */
+void transcript_view_show_cursor(struct transcript_view *v, size_t context);
+int transcript_view_position_cmp(struct transcript_position a, struct transcript_position b);
+
+/* ---- the rest ---- */
+void transcript_view_search_fini(struct transcript_search *s);
+void transcript_view_search_begin(struct transcript_view *v);
+void transcript_view_search_typed(struct transcript_view *v, struct effects *fx);
+void transcript_view_search_step(struct transcript_view *v, int direction);
+bool transcript_view_search_msg(struct transcript_view *v, const struct msg *msg);
+void transcript_view_search_settle(struct transcript_view *v);
+/* Around a change of the conversation: its messages have other numbers afterwards. */
+void transcript_view_search_keep(struct transcript_view *v);
+void transcript_view_search_again(struct transcript_view *v, struct effects *fx);
+/* Occurrences up to the one that was gone to; 0: none was. */
+size_t transcript_view_search_number(const struct transcript_search *s);
+/* Adds the text of a line without its margin, and the blank it lost at its end. */
+bool transcript_view_line_text(const struct styled_text *sheet, size_t at, struct buf *out);
+void transcript_view_search_cancel(struct transcript_view *v, struct effects *fx);
+
+void transcript_view_raw_open(struct transcript_view *v);
+void transcript_view_raw_close(struct transcript_view *v);
+void transcript_view_raw_scroll(struct transcript_view *v, long lines);
+
+void transcript_view_notify(struct transcript_view *v, const char *text);
+/* The block the cursor is on; NULL where there is none. */
+const struct block *transcript_view_block(const struct transcript_view *v);
+const struct slot *transcript_view_cursor_slot(const struct transcript_view *v);
+/* Opens a sub-agent's conversation over this one. */
+/* Without a task it is called by its id. */
+void transcript_view_open_agent(struct transcript_view *v, struct slice agent, struct slice task,
+                                struct effects *fx);
+/* Opens the branch with this last message over this one, where it leaves what the session goes on with. */
+void transcript_view_open_branch(struct transcript_view *v, struct id128 leaf, struct effects *fx);
+
+/* ---- what can be chosen (transcript_choice.c) ---- */
+void transcript_view_choose_agent(struct transcript_view *v, struct effects *fx);
+void transcript_view_list_agents(struct transcript_view *v, struct effects *fx);
+void transcript_view_choose_branch(struct transcript_view *v, struct effects *fx);
+/* The answers: taken over. */
+void view_take_agents(struct transcript_view *v, struct subagent_list *list, struct effects *fx);
+void transcript_view_set_branches(struct transcript_view *v, struct branch_list *list);
+enum transcript_view_result transcript_view_choice_act(struct transcript_view *v, enum action a,
+                                                       struct effects *fx);
+void transcript_view_choice_close(struct transcript_view *v);
+
+#endif

@@ -1,0 +1,463 @@
+#include "tui/screens/transcript/transcript_internal.h"
+
+#include <stdlib.h>
+
+/* Searching: a worker finds the blocks that hold the needle and counts how often; here the lines that show an
+ * occurrence are found, since it may be behind a fold, or be broken by a line's end. What is gone to is an occurrence of a
+ * hit, never "the next line that shows it": so each is visited once, and has its number. */
+
+enum { HITS_MAX = 1 << 18 };
+
+static struct slice needle(const struct transcript_view *v)
+{
+    return buf_slice(&v->search.needle);
+}
+
+static void clear_hits(struct transcript_search *s)
+{
+    s->n = s->total = s->at = 0;
+    s->nth = 0;
+    s->done = s->limited = s->jump = s->wanted = s->again = false;
+}
+
+void transcript_view_search_fini(struct transcript_search *s)
+{
+    buf_fini(&s->needle);
+    free(s->hit);
+    *s = (struct transcript_search){ .n = 0 };
+}
+
+void transcript_view_search_cancel(struct transcript_view *v, struct effects *fx)
+{
+    if (v->search.asked)
+        effect_add(fx, EFFECT_CANCEL, v->requester)->generation = v->search.asked;
+    transcript_view_search_fini(&v->search);
+}
+
+void transcript_view_search_begin(struct transcript_view *v)
+{
+    v->search.typing = true;
+    v->search.from = v->cursor;
+    v->search.needle.n = 0;
+    clear_hits(&v->search);
+}
+
+static void request_search(struct transcript_view *v, struct effects *fx)
+{
+    struct transcript_search *s = &v->search;
+    struct buf text = { 0 };
+
+    if (buf_add(&text, needle(v))) {
+        transcript_view_notify(v, "out of memory");
+        return;
+    }
+    struct effect *e = effect_add(fx, EFFECT_SEARCH, v->requester);
+
+    e->conversation = conversation_retain(v->conversation);
+    e->text = text;
+    s->asked = e->generation;
+}
+
+void transcript_view_search_typed(struct transcript_view *v, struct effects *fx)
+{
+    struct transcript_search *s = &v->search;
+
+    clear_hits(s);
+    if (s->asked)
+        effect_add(fx, EFFECT_CANCEL, v->requester)->generation = s->asked;
+    s->asked = 0;
+    if (s->needle.n == 0 || !v->conversation)
+        return;
+    s->jump = true;
+    request_search(v, fx);
+}
+
+/* ---- answers ---- */
+
+static int hit_cmp(const struct search_hit *a, const struct search_hit *b)
+{
+    if (a->message != b->message)
+        return a->message < b->message ? -1 : 1;
+    if (a->block != b->block)
+        return a->block < b->block ? -1 : 1;
+    return a->result == b->result ? 0 : b->result ? -1 : 1;
+}
+
+static bool reserve_hit(struct transcript_search *s)
+{
+    if (s->n < s->cap)
+        return true;
+    size_t cap = s->cap ? s->cap * 2 : 256;
+    struct search_hit *p = cap > HITS_MAX ? NULL : reallocarray(s->hit, cap, sizeof *p);
+
+    if (!p)
+        return false;
+    s->hit = p;
+    s->cap = cap;
+    return true;
+}
+
+/* Results are found after the rows between them and their calls: a few places from the end. */
+static bool insert_hit(struct transcript_view *v, struct search_hit hit)
+{
+    struct transcript_search *s = &v->search;
+    size_t at = s->n;
+
+    if (!reserve_hit(s))
+        return false;
+    while (at > 0 && hit_cmp(&s->hit[at - 1], &hit) > 0)
+        at--;
+    memmove(s->hit + at + 1, s->hit + at, (s->n++ - at) * sizeof *s->hit);
+    s->hit[at] = hit;
+    if (s->at > at)
+        s->at++;
+    if (s->again && hit.message < transcript_view_count(v) && hit.block == s->here_hit.block &&
+        hit.result == s->here_hit.result &&
+        v->conversation->transcript->message[hit.message].offset == s->here) {
+        s->at = at + 1;
+        if (s->nth >= hit.count)
+            s->nth = hit.count - 1;
+        s->again = false;
+    }
+    return true;
+}
+
+/* The first hit at or behind a message. */
+static size_t hit_from(const struct transcript_search *s, size_t message)
+{
+    size_t low = 0, n = s->n;
+
+    while (n) {
+        size_t half = n / 2;
+
+        if (s->hit[low + half].message < message) {
+            low += half + 1;
+            n -= half + 1;
+        } else {
+            n = half;
+        }
+    }
+    return low;
+}
+
+/* While it is typed, the cursor goes to the first hit behind where it was; round to the top when all is
+ * searched and there was none. */
+static void jump_to_hit(struct transcript_search *s)
+{
+    size_t at = hit_from(s, s->from.message);
+
+    if (at == s->n)
+        at = 0;
+    if (s->n == 0 || (at == 0 && !s->done && s->hit[0].message < s->from.message)) {
+        s->jump = !s->done;
+        return;
+    }
+    s->at = 1 + at;
+    s->nth = 0;
+    s->wanted = true;
+    s->jump = false;
+}
+
+bool transcript_view_search_msg(struct transcript_view *v, const struct msg *msg)
+{
+    struct transcript_search *s = &v->search;
+
+    if (!s->asked || msg->generation != s->asked)
+        return false;
+    if (msg->kind == MSG_FAILED) {
+        s->asked = 0;
+        s->done = true;
+        return true;
+    }
+    if (msg->kind != MSG_FOUND)
+        return msg->kind == MSG_PROGRESS;
+    const struct search_hits *found = msg->u.found;
+
+    for (size_t i = 0; i < found->n; i++) {
+        s->total += found->hit[i].count;
+        if (!insert_hit(v, found->hit[i]))
+            s->limited = true;
+    }
+    s->done = found->done;
+    if (s->done)
+        s->asked = 0;
+    search_hits_free(msg->u.found);
+    if (s->jump)
+        jump_to_hit(s);
+    return true;
+}
+
+/* ---- another reading of the file ---- */
+
+void transcript_view_search_keep(struct transcript_view *v)
+{
+    struct transcript_search *s = &v->search;
+
+    if (!s->at || s->again)
+        return;
+    s->here_hit = s->hit[s->at - 1];
+    s->here = v->conversation->transcript->message[s->here_hit.message].offset;
+}
+
+void transcript_view_search_again(struct transcript_view *v, struct effects *fx)
+{
+    struct transcript_search was = v->search;
+
+    if (was.needle.n == 0 || (!was.asked && !was.done))
+        return;
+    transcript_view_search_typed(v, fx);
+    v->search.jump = was.jump;
+    v->search.again = was.at || was.again;
+    v->search.nth = was.nth;
+    v->search.wanted = was.wanted;
+}
+
+/* ---- on the screen ---- */
+
+size_t transcript_view_search_number(const struct transcript_search *s)
+{
+    size_t number = s->nth + 1;
+
+    if (!s->at)
+        return 0;
+    for (size_t i = 0; i + 1 < s->at; i++)
+        number += s->hit[i].count;
+    return number;
+}
+
+bool transcript_view_line_text(const struct styled_text *styled_text, size_t at, struct buf *out)
+{
+    const struct line *l = &styled_text->line[at];
+
+    for (uint32_t i = l->margin; i < l->runs; i++)
+        if (buf_add(out, styled_text->run[l->run + i].text))
+            return false;
+    return l->end != LINE_JOINS_BLANK || buf_add_byte(out, ' ') == ERR_OK;
+}
+
+/* Which lines of a message show a hit, and the line of its n-th occurrence among them. */
+struct lookup {
+    const struct styled_text *styled_text;
+    struct slice needle;
+    const struct search_hit *hit;
+    bool head;    /* the line that a call is folded to counts, too */
+    size_t nth;   /* which one is looked for */
+    size_t n;     /* occurrences seen */
+    size_t line;  /* of the n-th, or of the last before it */
+    size_t first; /* line of the block; SIZE_MAX: none */
+};
+
+static bool is_of_hit(const struct lookup *l, size_t at)
+{
+    const struct line *line = &l->styled_text->line[at];
+
+    return line->block == l->hit->block && line->result == l->hit->result && line->runs > 0 &&
+           !line->rule && line->part == PART_BLOCK && (l->head || at != l->first);
+}
+
+/* One text that the layout broke into lines, from `first` on. Returns the line behind it. */
+static size_t find_in_paragraph(struct lookup *l, size_t first, struct buf *text)
+{
+    size_t line = first, end = first, at, n, done = 0, behind = 0;
+
+    text->n = 0;
+    do {
+        if (!transcript_view_line_text(l->styled_text, end, text))
+            return l->styled_text->n;
+    } while (l->styled_text->line[end++].end != LINE_ENDS && end < l->styled_text->n);
+    struct slice all = buf_slice(text), rest = all;
+    struct buf one = { 0 };
+
+    while (search_text(rest, l->needle, &at, &n)) {
+        for (; line < end; behind += one.n, line++) {
+            one.n = 0;
+            if (!transcript_view_line_text(l->styled_text, line, &one) ||
+                done + at < behind + one.n)
+                break;
+        }
+        if (l->n <= l->nth)
+            l->line = line < end ? line : end - 1;
+        l->n++;
+        done += at + n;
+        rest = (struct slice){ all.p + done, all.n - done };
+    }
+    buf_fini(&one);
+    return end;
+}
+
+static void find_in_styled_text(struct lookup *l, bool head)
+{
+    struct buf text = { 0 };
+
+    l->head = head;
+    l->n = 0;
+    for (size_t i = 0; i < l->styled_text->n;)
+        i = is_of_hit(l, i) ? find_in_paragraph(l, i, &text) : i + 1;
+    buf_fini(&text);
+}
+
+static size_t first_line_of_block(const struct styled_text *styled_text, uint32_t block)
+{
+    for (size_t i = 0; i < styled_text->n; i++)
+        if (styled_text->line[i].block == block && styled_text->line[i].runs > 0 &&
+            !styled_text->line[i].rule)
+            return i;
+    return SIZE_MAX;
+}
+
+/* The line that shows an occurrence as things are folded now; false where none does, and then the line it is
+ * folded into. The line of an open call repeats what is below it, and counts only where the rest has too little. */
+static bool line_of(struct transcript_view *v, const struct search_hit *hit, size_t nth,
+                    size_t *line)
+{
+    size_t lines = transcript_view_lines(v, hit->message);
+    const struct slot *s = transcript_window_slot(&v->window, hit->message);
+
+    *line = 0;
+    if (!s || lines == 0 || hit->block >= s->passage.blocks.n)
+        return false;
+    struct lookup l = { .styled_text = &s->styled_text,
+                        .needle = needle(v),
+                        .hit = hit,
+                        .nth = nth,
+                        .first = first_line_of_block(&s->styled_text, hit->block) };
+    enum block_kind kind = s->passage.blocks.block[hit->block].kind;
+    bool repeats = kind == BLOCK_TOOL_CALL || kind == BLOCK_TOOL_RESULT;
+
+    l.line = l.first == SIZE_MAX ? 0 : l.first;
+    find_in_styled_text(&l, !repeats);
+    if (repeats && !hit->result && l.n < hit->count)
+        find_in_styled_text(&l, true);
+    *line = l.line;
+    return nth < l.n;
+}
+
+/* Opens what hides an occurrence: the block, then the rest of its text. */
+static size_t unfold_hit(struct transcript_view *v, const struct search_hit *hit, size_t nth)
+{
+    int64_t offset = v->conversation->transcript->message[hit->message].offset;
+    const struct slot *s = transcript_window_slot(&v->window, hit->message);
+    size_t line;
+
+    if (line_of(v, hit, nth, &line) || hit->block >= s->passage.blocks.n)
+        return line;
+    enum block_kind kind = s->passage.blocks.block[hit->block].kind;
+
+    for (int part = PART_BLOCK; part <= PART_MORE; part++)
+        if (!folds_open(&v->folds, kind, offset, hit->block, (enum line_part)part)) {
+            folds_toggle(&v->folds, offset, hit->block, (enum line_part)part);
+            if (line_of(v, hit, nth, &line))
+                break;
+        }
+    return line;
+}
+
+void transcript_view_search_settle(struct transcript_view *v)
+{
+    struct transcript_search *s = &v->search;
+
+    if (!s->wanted || !s->at)
+        return;
+    struct search_hit hit = s->hit[s->at - 1];
+
+    if (hit.message + hit.away >= transcript_view_count(v)) {
+        s->wanted = false;
+        return;
+    }
+    if (!transcript_window_slot(&v->window, hit.message) ||
+        !transcript_window_slot(&v->window, hit.message + hit.away)) {
+        if (v->top.message != hit.message)
+            transcript_view_go_to(v, (struct transcript_position){ hit.message, 0 });
+        return; /* goes on when it is read */
+    }
+    s->wanted = false;
+    v->at_end = false;
+    v->cursor = (struct transcript_position){ hit.message, unfold_hit(v, &hit, s->nth) };
+    transcript_view_show_cursor(v, 4);
+    s->shown = v->cursor;
+}
+
+/* The first occurrence in lines behind the cursor, or, with `here`, in its own, too: its hit, s->n if there is none. */
+static size_t hit_from_cursor(struct transcript_view *v, bool here, uint32_t *nth)
+{
+    const struct transcript_search *s = &v->search;
+    size_t at = hit_from(s, v->cursor.message), line;
+
+    for (*nth = 0; at < s->n && s->hit[at].message == v->cursor.message; at++) {
+        uint32_t low = 0, n = s->hit[at].count; /* lines of later occurrences are never higher */
+
+        while (n) {
+            line_of(v, &s->hit[at], low + n / 2, &line);
+            if (line + here > v->cursor.line) {
+                n /= 2;
+            } else {
+                low += n / 2 + 1;
+                n -= n / 2 + 1;
+            }
+        }
+        if (low < s->hit[at].count) {
+            *nth = low;
+            break;
+        }
+    }
+    return at;
+}
+
+static void step_on(struct transcript_view *v, size_t at, uint32_t nth)
+{
+    struct transcript_search *s = &v->search;
+
+    if (at == s->n && !s->done) {
+        transcript_view_notify(v, "still searching the rest");
+        return;
+    }
+    if (at == s->n) {
+        transcript_view_notify(v, "wrapped to the first match");
+        at = nth = 0;
+    }
+    s->at = at + 1;
+    s->nth = nth;
+    s->wanted = true;
+}
+
+/* To the occurrence before this one. */
+static void step_back(struct transcript_view *v, size_t at, uint32_t nth)
+{
+    struct transcript_search *s = &v->search;
+
+    if (nth > 0) {
+        nth--;
+    } else {
+        if (at == 0)
+            transcript_view_notify(v, "wrapped to the last match");
+        at = at > 0 ? at - 1 : s->n - 1;
+        nth = s->hit[at].count - 1;
+    }
+    s->at = at + 1;
+    s->nth = nth;
+    s->wanted = true;
+}
+
+/* From the occurrence gone to last; from the cursor, when it was moved since. */
+void transcript_view_search_step(struct transcript_view *v, int direction)
+{
+    struct transcript_search *s = &v->search;
+    uint32_t nth = s->nth;
+    bool there = s->at && (s->wanted || transcript_view_position_cmp(v->cursor, s->shown) == 0);
+    size_t at = there ? s->at - 1 : 0;
+
+    if (s->n == 0) {
+        transcript_view_notify(v, s->done ? "not found" : "still searching");
+        return;
+    }
+    if (!there)
+        at = hit_from_cursor(v, direction < 0, &nth);
+    else if (direction > 0 && ++nth >= s->hit[at].count) {
+        at++;
+        nth = 0;
+    }
+    if (direction > 0)
+        step_on(v, at, nth);
+    else
+        step_back(v, at, nth);
+}

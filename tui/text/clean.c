@@ -1,0 +1,304 @@
+#include "tui/text/clean.h"
+
+#include <langinfo.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <utf8proc.h>
+
+#include "lite/base/utf8.h"
+#include "tui/text/width.h"
+
+enum {
+    MARKS_MAX = 4,
+    ZWNJ = 0x200C,
+    ZWJ = 0x200D,
+    DOTTED_CIRCLE = 0x25CC,
+    FIRST_JOINING_SCRIPT = 0x0600, /* Arabic ... Khmer, Mongolian: scripts spelt with joiners */
+    LAST_JOINING_SCRIPT = 0x18AF,
+};
+
+void clean_begin(struct clean *c, struct slice text)
+{
+    *c = (struct clean){ .text = text };
+}
+
+static bool is_surrogate(uint32_t cp)
+{
+    return cp >= 0xD800 && cp <= 0xDFFF;
+}
+
+/* The character at `at`, and where the next one begins; false at the end. */
+static bool peek(const struct clean *c, size_t at, uint32_t *cp, size_t *next)
+{
+    if (at >= c->text.n)
+        return false;
+    unsigned char byte = (unsigned char)c->text.p[at];
+
+    if (byte < 0x80) {
+        *cp = byte;
+        *next = at + 1;
+        return true;
+    }
+    struct slice rest = { c->text.p + at, c->text.n - at };
+
+    *cp = utf8_next(&rest, true);
+    if (is_surrogate(*cp))
+        *cp = UTF8_REPLACEMENT;
+    *next = c->text.n - rest.n;
+    return true;
+}
+
+static bool is_selector(uint32_t cp)
+{
+    return (cp >= 0xFE00 && cp <= 0xFE0F) || (cp >= 0xE0100 && cp <= 0xE01EF);
+}
+
+static bool is_skin_tone(uint32_t cp)
+{
+    return cp >= 0x1F3FB && cp <= 0x1F3FF;
+}
+
+/* Zero columns and nothing to see: a place to hide things. */
+static bool is_invisible_mark(uint32_t cp)
+{
+    return is_selector(cp) || cp == 0x034F || cp == 0x17B4 || cp == 0x17B5 || cp == 0x1160 ||
+           (cp >= 0x180B && cp <= 0x180F);
+}
+
+bool clean_is_sign(uint32_t cp)
+{
+    return width_of(cp) < 0 || is_invisible_mark(cp);
+}
+
+static void append_to_glyph(struct glyph *g, uint32_t cp)
+{
+    char utf8[4];
+    size_t n = utf8_encode(utf8, cp);
+
+    if (g->len + n > GLYPH_BYTES)
+        return;
+    memcpy(g->bytes + g->len, utf8, n);
+    g->len = (uint8_t)(g->len + n);
+}
+
+static void make_sign(struct glyph *g, uint32_t cp)
+{
+    int n;
+
+    g->kind = GLYPH_SIGN;
+    if (cp < 0x20 || cp == 0x7F)
+        n = snprintf(g->bytes, sizeof g->bytes, "^%c", (char)(cp ^ 0x40));
+    else if (cp < 0xA0)
+        n = snprintf(g->bytes, sizeof g->bytes, "<%02X>", (unsigned)cp);
+    else
+        n = snprintf(g->bytes, sizeof g->bytes, "<U+%04X>", (unsigned)cp);
+    g->len = g->width = (uint8_t)n;
+}
+
+/* Is cp, which follows `before` in one cluster, an ordinary part of it that is left out? */
+static bool is_silent(const struct clean *c, uint32_t before, uint32_t cp, size_t next)
+{
+    uint32_t follower = 0;
+    size_t ignored;
+
+    if (is_selector(cp))
+        return !is_invisible_mark(before) && width_of(before) > 0;
+    if (is_skin_tone(cp))
+        return width_pictograph(before) || is_selector(before);
+    if (cp != ZWJ && cp != ZWNJ)
+        return false;
+    if (before >= FIRST_JOINING_SCRIPT && before <= LAST_JOINING_SCRIPT)
+        return true;
+    return cp == ZWJ && peek(c, next, &follower, &ignored) && width_pictograph(follower) &&
+           (width_pictograph(before) || is_selector(before) || is_skin_tone(before));
+}
+
+/* Takes what sits on the base: marks, and the silent parts of its cluster. */
+static void take_marks(struct clean *c, struct glyph *g)
+{
+    uint32_t cp;
+    size_t next;
+    int marks = 0;
+
+    while (peek(c, c->at, &cp, &next)) {
+        int32_t state = c->state;
+
+        if (cp < 0x80 || width_breaks(c->before, cp, &state))
+            return;
+        bool silent = is_silent(c, c->before, cp, next);
+
+        if (!silent && (width_of(cp) != 0 || is_invisible_mark(cp)))
+            return;
+        if (!silent && marks++ < MARKS_MAX)
+            append_to_glyph(g, cp);
+        c->state = state;
+        c->before = cp;
+        c->at = next;
+    }
+}
+
+static void take_ascii(struct clean *c, struct glyph *g, char byte)
+{
+    *g = (struct glyph){ .bytes = { byte }, .len = 1, .width = 1, .at = c->at };
+    if (byte == '\t' || byte == '\n') {
+        g->bytes[0] = ' ';
+        g->kind = byte == '\n' ? GLYPH_NEWLINE : GLYPH_BLANK;
+    } else if (byte == ' ') {
+        g->kind = GLYPH_BLANK;
+    } else if (byte < 0x20 || byte == 0x7F) {
+        make_sign(g, (unsigned char)byte);
+    }
+    c->before = (unsigned char)byte;
+    c->state = 0;
+    c->at++;
+}
+
+bool clean_next(struct clean *c, struct glyph *g)
+{
+    uint32_t cp;
+    size_t next;
+
+    if (!peek(c, c->at, &cp, &next))
+        return false;
+    if (cp < 0x80) {
+        take_ascii(c, g, (char)cp);
+        if (g->kind == GLYPH_TEXT || g->kind == GLYPH_BLANK)
+            take_marks(c, g);
+        return true;
+    }
+    *g = (struct glyph){ .at = c->at };
+    int width = width_of(cp);
+
+    g->joined = c->at > 0 && !width_breaks(c->before, cp, &c->state);
+    c->before = cp;
+    c->at = next;
+    if (clean_is_sign(cp)) {
+        g->joined = false;
+        make_sign(g, cp);
+        return true;
+    }
+    if (width == 0) {
+        append_to_glyph(g, DOTTED_CIRCLE);
+        width = 1;
+    }
+    append_to_glyph(g, cp);
+    g->width = (uint8_t)width;
+    take_marks(c, g);
+    return true;
+}
+
+size_t clean_cluster_width(const struct clean *c)
+{
+    struct clean ahead = *c;
+    struct glyph g;
+
+    if (!clean_next(&ahead, &g))
+        return 0;
+    size_t width = g.width;
+
+    while (ahead.at < ahead.text.n && (unsigned char)ahead.text.p[ahead.at] >= 0x80 &&
+           clean_next(&ahead, &g) && g.joined)
+        width += g.width;
+    return width;
+}
+
+size_t clean_width(struct slice text)
+{
+    struct clean c;
+    struct glyph g;
+    size_t width = 0;
+
+    clean_begin(&c, text);
+    while (clean_next(&c, &g))
+        width += g.width;
+    return width;
+}
+
+enum err_code clean_add(struct buf *out, struct slice text)
+{
+    struct clean c;
+    struct glyph g;
+
+    clean_begin(&c, text);
+    while (clean_next(&c, &g)) {
+        enum err_code rc = buf_add(out, (struct slice){ g.bytes, g.len });
+
+        if (rc)
+            return rc;
+    }
+    return ERR_OK;
+}
+
+bool clean_locale_is_utf8(void)
+{
+    return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
+
+static char plain_punctuation(uint32_t cp)
+{
+    static const struct {
+        uint32_t first, last;
+        char plain;
+    } known[] = {
+        { 0x2010, 0x2015, '-' }, { 0x2018, 0x201B, '\'' }, { 0x201C, 0x201F, '"' },
+        { 0x2022, 0x2022, '*' }, { 0x2026, 0x2026, '~' },  { 0x2039, 0x2039, '<' },
+        { 0x203A, 0x203A, '>' }, { 0x2190, 0x2190, '<' },  { 0x2192, 0x2192, '>' },
+        { 0x00A0, 0x00A0, ' ' }, { 0x00AB, 0x00AB, '"' },  { 0x00B7, 0x00B7, '.' },
+        { 0x00BB, 0x00BB, '"' }, { 0x00D7, 0x00D7, 'x' },
+    };
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (cp >= known[i].first && cp <= known[i].last)
+            return known[i].plain;
+    return '?';
+}
+
+char clean_ascii_fallback(struct slice character)
+{
+    enum { PARTS = 32 };
+    utf8proc_int32_t part[PARTS];
+    uint32_t cp = character.n ? utf8_next(&character, true) : ' ';
+    int last = 0;
+
+    if (plain_punctuation(cp) != '?')
+        return plain_punctuation(cp);
+    if (cp >= 0x80 && utf8proc_decompose_char((utf8proc_int32_t)cp, part, PARTS,
+                                              UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT, &last) > 0)
+        cp = (uint32_t)part[0];
+    return cp >= 0x20 && cp < 0x7F ? (char)cp : '?';
+}
+
+enum err_code clean_add_ascii(struct buf *out, struct slice text)
+{
+    struct clean c;
+    struct glyph g;
+    enum err_code rc = ERR_OK;
+
+    clean_begin(&c, text);
+    while (!rc && clean_next(&c, &g)) {
+        if (g.kind == GLYPH_SIGN) {
+            rc = buf_add(out, (struct slice){ g.bytes, g.len });
+            continue;
+        }
+        rc = buf_add_byte(out, clean_ascii_fallback((struct slice){ g.bytes, g.len }));
+        for (int i = 1; i < g.width && !rc; i++)
+            rc = buf_add_byte(out, ' ');
+    }
+    return rc;
+}
+
+size_t clean_noise(struct slice text, size_t at)
+{
+    size_t end = at + 2;
+
+    if (at >= text.n)
+        return 0;
+    if (text.p[at] == '\r')
+        return at + 1 < text.n && text.p[at + 1] == '\n' ? 1 : 0;
+    if (text.p[at] != '\x1b' || text.n - at < 3 || text.p[at + 1] != '[')
+        return 0;
+    while (end < text.n && end - at < 32 && strchr("0123456789;:", text.p[end]) && text.p[end])
+        end++;
+    return end < text.n && text.p[end] == 'm' ? end + 1 - at : 0;
+}

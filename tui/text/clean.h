@@ -1,0 +1,82 @@
+#ifndef TUI_TEXT_CLEAN_H
+#define TUI_TEXT_CLEAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lite/base/buf.h"
+#include "lite/base/err.h"
+#include "lite/base/slice.h"
+
+/* The sanitiser: any bytes in, text out that cannot act on a terminal and whose columns are certain.
+ * Everything that reaches a screen or a plain output line goes through clean_next.
+ *
+ *   C0 and DEL                       ^[  ^G  ^?     (newline and tab: one blank)
+ *   C1                               <9B>
+ *   bidi, zero-width, tag, format,
+ *   unassigned characters            <U+202E>
+ *   broken bytes, lone surrogates    U+FFFD, one for each maximal broken part
+ *   a mark without a base            on a dotted circle
+ *
+ * Terminals do not agree on how wide a cluster of several spacing characters is (some draw a family joined
+ * by U+200D in two columns, some in eight; a skin tone or a variation selector may or may not count). So the
+ * joiners, selectors and skin tones of a well-formed cluster are left out, and what remains has the same
+ * width everywhere: a joined family stands as its members side by side. Joiners that Arabic and Indic
+ * words are spelt with are left out too. Anywhere else they are signs. A base keeps at most four marks,
+ * which is what a cell of ncurses holds. */
+
+enum { GLYPH_BYTES = 20 };
+
+enum glyph_kind {
+    GLYPH_TEXT,
+    GLYPH_BLANK, /* a space, a tab */
+    GLYPH_NEWLINE,
+    GLYPH_SIGN, /* ASCII that stands for something that is not shown: one column a byte */
+};
+
+/* What stands for a piece of the input: one spacing character with its marks, or a sign. */
+struct glyph {
+    char bytes[GLYPH_BYTES]; /* valid UTF-8, clean */
+    uint8_t len;
+    uint8_t width; /* 1, 2, or of a sign its length */
+    bool joined;   /* belongs to the cluster of the glyph before: no line break between them */
+    enum glyph_kind kind;
+    size_t at; /* where in the text it begins */
+};
+
+/* A walk over a text. */
+struct clean {
+    struct slice text;
+    size_t at;
+    uint32_t before; /* the last character of the cluster we are in */
+    int32_t state;
+};
+
+void clean_begin(struct clean *c, struct slice text);
+/* The next glyph; false at the end. */
+bool clean_next(struct clean *c, struct glyph *g);
+/* Columns of the cluster that begins here (its glyph and those joined to it); 0 at the end. */
+size_t clean_cluster_width(const struct clean *c);
+
+/* Does the character, anywhere but in a well-formed cluster, act on a terminal or hide from a reader? */
+bool clean_is_sign(uint32_t cp);
+
+/* How many bytes at `at` say nothing a reader wants to see: the CR of a CRLF, and the colours that programs write into
+ * their output. 0: none. Any other escape is shown by its sign. */
+size_t clean_noise(struct slice text, size_t at);
+
+/* Columns of a whole text on one line. */
+size_t clean_width(struct slice text);
+/* Appends the text as one clean line: for stdout and stderr, which get nothing from disk unless through
+ * here. */
+MUST_CHECK enum err_code clean_add(struct buf *out, struct slice text);
+
+/* Where the locale is no UTF-8 one, bytes outside ASCII would be other characters, or controls. */
+bool clean_locale_is_utf8(void);
+/* Instead of them: the base of an accented letter, the plain form of a quotation mark or a dash, else '?'. */
+char clean_ascii_fallback(struct slice character);
+/* clean_add in ASCII alone, each character as wide as it was. */
+MUST_CHECK enum err_code clean_add_ascii(struct buf *out, struct slice text);
+
+#endif

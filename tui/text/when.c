@@ -1,0 +1,165 @@
+#include "tui/text/when.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    MINUTE = 60 * 1000,
+    HOUR = 60 * MINUTE,
+    DAY = 24 * HOUR,
+};
+#define WEEK (INT64_C(7) * DAY)
+#define MONTH (INT64_C(30) * DAY)
+#define YEAR (INT64_C(365) * DAY)
+
+/* Largest first: the first unit that the age reaches is the one it is told in. */
+static const struct {
+    int64_t ms;
+    const char *name;
+} units[] = {
+    { YEAR, "y" }, { MONTH, "mo" }, { WEEK, "w" }, { DAY, "d" }, { HOUR, "h" }, { MINUTE, "m" },
+};
+enum { UNITS = sizeof units / sizeof units[0] };
+
+/* False where an age would be a lie. */
+static bool age_of(int64_t now_ms, int64_t then_ms, int64_t *age)
+{
+    if (then_ms == TIME_NONE || then_ms <= 0 || then_ms > now_ms + DAY)
+        return false;
+    *age = then_ms > now_ms ? 0 : now_ms - then_ms;
+    return true;
+}
+
+static size_t unit_of(int64_t age)
+{
+    size_t i = 0;
+
+    while (i < UNITS && age < units[i].ms)
+        i++;
+    return i;
+}
+
+void when_age(int64_t now_ms, int64_t then_ms, char out[WHEN_AGE])
+{
+    int64_t age;
+
+    if (!age_of(now_ms, then_ms, &age)) {
+        snprintf(out, WHEN_AGE, "?");
+        return;
+    }
+    size_t unit = unit_of(age);
+
+    if (unit == UNITS) {
+        snprintf(out, WHEN_AGE, "now");
+        return;
+    }
+    snprintf(out, WHEN_AGE, "%d%s ago", (int)(age / units[unit].ms % 100), units[unit].name);
+}
+
+const char *when_date(int64_t ms, char out[WHEN_DATE])
+{
+    time_t t = (time_t)(ms / 1000);
+    struct tm day;
+
+    if (ms == TIME_NONE || ms <= 0 || !localtime_r(&t, &day) ||
+        strftime(out, WHEN_DATE, "%Y-%m-%d %H:%M", &day) == 0)
+        out[0] = '\0';
+    return out;
+}
+
+int64_t when_age_changes(int64_t now_ms, int64_t then_ms)
+{
+    int64_t age;
+
+    if (!age_of(now_ms, then_ms, &age))
+        return TIME_NONE;
+    size_t unit = unit_of(age);
+    int64_t step = unit == UNITS ? MINUTE : units[unit].ms;
+    int64_t next = (age / step + 1) * step;
+
+    if (unit > 0 && unit < UNITS && next > units[unit - 1].ms)
+        next = units[unit - 1].ms;
+    return then_ms > now_ms ? then_ms + next : now_ms + (next - age);
+}
+
+bool when_left(int64_t now_ms, int64_t until_ms, char out[WHEN_LEFT])
+{
+    if (until_ms == TIME_NONE || until_ms - now_ms >= WEEK)
+        return false;
+    int64_t hours = (until_ms - now_ms) / HOUR;
+
+    if (until_ms <= now_ms)
+        snprintf(out, WHEN_LEFT, "due");
+    else if (hours < 24)
+        snprintf(out, WHEN_LEFT, "%dh left", (int)hours);
+    else
+        snprintf(out, WHEN_LEFT, "%dd left", (int)(hours / 24));
+    return true;
+}
+
+/* The local midnight at which the day of `ms` begins, `days` days later. */
+static int64_t midnight(int64_t ms, int days)
+{
+    time_t t = (time_t)(ms / 1000);
+    struct tm day;
+
+    if (!localtime_r(&t, &day))
+        return ms;
+    day.tm_hour = day.tm_min = day.tm_sec = 0;
+    day.tm_mday += days;
+    day.tm_isdst = -1;
+    return (int64_t)mktime(&day) * 1000;
+}
+
+static bool is_time_word(struct slice text, const char *word)
+{
+    return slice_eq(text, slice_of(word));
+}
+
+static bool parse_back(struct slice text, int64_t now_ms, int64_t *ms)
+{
+    int64_t n = 0;
+    size_t i = 0;
+
+    while (i < text.n && i < 6 && text.p[i] >= '0' && text.p[i] <= '9')
+        n = n * 10 + (text.p[i++] - '0');
+    struct slice unit = { text.p + i, text.n - i };
+
+    for (size_t k = 0; i > 0 && k < UNITS; k++)
+        if (is_time_word(unit, units[k].name)) {
+            *ms = now_ms - n * units[k].ms;
+            return true;
+        }
+    return false;
+}
+
+/* A date without a time means that day where the person is, not in Greenwich. */
+static bool parse_date(struct slice text, int64_t *ms)
+{
+    char date[11];
+    struct tm day = { .tm_isdst = -1 };
+    int64_t utc;
+
+    if (!time_parse(text, &utc))
+        return false;
+    if (text.n != 10) {
+        *ms = utc;
+        return true;
+    }
+    memcpy(date, text.p, 10);
+    date[10] = '\0';
+    if (!strptime(date, "%Y-%m-%d", &day))
+        return false;
+    *ms = (int64_t)mktime(&day) * 1000;
+    return true;
+}
+
+bool when_parse(struct slice text, int64_t now_ms, int64_t *ms)
+{
+    if (is_time_word(text, "today") || is_time_word(text, "yesterday")) {
+        *ms = midnight(now_ms, is_time_word(text, "today") ? 0 : -1);
+        return true;
+    }
+    return parse_back(text, now_ms, ms) || parse_date(text, ms);
+}

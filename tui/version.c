@@ -1,6 +1,0 @@
-#include "tui/version.h"
-
-const char *version_text(void)
-{
-    return "reprise " REPRISE_VERSION;
-}

@@ -1,0 +1,303 @@
+#include "tui/widgets/frame.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "lite/base/buf.h"
+#include "tui/text/clean.h"
+
+enum { SIZE_LIMIT = 1000 };
+
+static_assert((int)CELL_BYTES >= (int)GLYPH_BYTES, "a glyph fits into a cell");
+
+static const struct cell blank = { .bytes = " ", .len = 1, .width = 1, .style = STYLE_TEXT };
+
+bool frame_init(struct frame *f, int rows, int cols, bool ascii)
+{
+    *f = (struct frame){ .cursor_y = -1, .cursor_x = -1, .ascii = ascii };
+    if (rows <= 0 || cols <= 0 || rows > SIZE_LIMIT || cols > SIZE_LIMIT)
+        return false;
+    f->cell = malloc((size_t)rows * (size_t)cols * sizeof *f->cell);
+    if (!f->cell)
+        return false;
+    f->rows = rows;
+    f->cols = cols;
+    frame_clear(f);
+    return true;
+}
+
+void frame_fini(struct frame *f)
+{
+    free(f->cell);
+    *f = (struct frame){ .cursor_y = -1, .cursor_x = -1 };
+}
+
+void frame_clear(struct frame *f)
+{
+    for (int i = 0; i < f->rows * f->cols; i++)
+        f->cell[i] = blank;
+    f->cursor_y = f->cursor_x = -1;
+}
+
+static struct cell *cell_at(struct frame *f, int y, int x)
+{
+    return &f->cell[y * f->cols + x];
+}
+
+/* What is about to be written over [x, x+w) may cut a wide cluster in two: its other half becomes a
+ * blank. */
+static void free_halves(struct frame *f, int y, int x, int w)
+{
+    struct cell *first = cell_at(f, y, x);
+
+    if (first->width == 0 && x > 0) {
+        uint8_t style = first[-1].style, selected = first[-1].selected;
+
+        first[-1] = blank;
+        first[-1].style = style;
+        first[-1].selected = selected;
+    }
+    if (x + w < f->cols && cell_at(f, y, x + w)->width == 0) {
+        struct cell *rest = cell_at(f, y, x + w);
+        uint8_t style = rest->style, selected = rest->selected;
+
+        *rest = blank;
+        rest->style = style;
+        rest->selected = selected;
+    }
+}
+
+static void put_cell(struct frame *f, int y, int x, enum style style, const struct glyph *g)
+{
+    free_halves(f, y, x, g->width);
+    struct cell *c = cell_at(f, y, x);
+    uint8_t selected = c->selected;
+
+    *c = (struct cell){
+        .len = g->len, .width = g->width, .style = (uint8_t)style, .selected = selected
+    };
+    memcpy(c->bytes, g->bytes, g->len);
+    if (g->width == 2)
+        c[1] = (struct cell){ .style = (uint8_t)style, .selected = c[1].selected };
+}
+
+/* A sign is ASCII: a column a byte. */
+static void put_sign(struct frame *f, int y, int x, enum style style, const struct glyph *g)
+{
+    for (int i = 0; i < g->width; i++) {
+        struct glyph one = { .bytes = { g->bytes[i] }, .len = 1, .width = 1 };
+
+        put_cell(f, y, x + i, style, &one);
+    }
+}
+
+static void put_glyph(struct frame *f, int y, int x, enum style style, const struct glyph *g)
+{
+    if (g->kind == GLYPH_SIGN)
+        put_sign(f, y, x, style, g);
+    else
+        put_cell(f, y, x, style, g);
+}
+
+/* The part of [x, x+w) in row y that lies in the frame; false when nothing does. Text that would begin left
+ * of the frame is not drawn at all: no caller scrolls sideways. */
+static bool clip(const struct frame *f, int y, int x, int *w)
+{
+    if (y < 0 || y >= f->rows || x < 0 || x >= f->cols || *w <= 0)
+        return false;
+    if (*w > f->cols - x)
+        *w = f->cols - x;
+    return true;
+}
+
+int frame_text(struct frame *f, int y, int x, int w, enum style style, struct slice text)
+{
+    struct clean c;
+    struct glyph g;
+    int used = 0;
+
+    if (!clip(f, y, x, &w))
+        return 0;
+    clean_begin(&c, text);
+    for (size_t cluster; (cluster = clean_cluster_width(&c)) > 0;) {
+        if (cluster > (size_t)(w - used))
+            break;
+        for (size_t done = 0; done < cluster && clean_next(&c, &g); done += g.width) {
+            put_glyph(f, y, x + used, style, &g);
+            used += g.width;
+        }
+    }
+    return used;
+}
+
+static struct slice ellipsis(const struct frame *f)
+{
+    return f->ascii ? SLICE("~") : SLICE("…");
+}
+
+/* Does the text take more than w columns? Looks no further than it has to. */
+static bool is_wider(struct slice text, size_t w)
+{
+    struct clean c;
+    struct glyph g;
+    size_t width = 0;
+
+    clean_begin(&c, text);
+    while (width <= w && clean_next(&c, &g))
+        width += g.width;
+    return width > w;
+}
+
+int frame_text_cut(struct frame *f, int y, int x, int w, enum style style, struct slice text)
+{
+    if (!clip(f, y, x, &w))
+        return 0;
+    if (!is_wider(text, (size_t)w))
+        return frame_text(f, y, x, w, style, text);
+    int used = frame_text(f, y, x, w - 1, style, text);
+
+    return used + frame_text(f, y, x + used, 1, style, ellipsis(f));
+}
+
+/* The longest end of the text, in whole clusters, that takes at most w of its `total` columns. */
+static struct slice text_end(struct slice text, size_t total, size_t w)
+{
+    struct clean c;
+    struct glyph g;
+
+    clean_begin(&c, text);
+    while (total > w) {
+        size_t cluster = clean_cluster_width(&c);
+
+        for (size_t done = 0; done < cluster && clean_next(&c, &g); done += g.width)
+            ;
+        total -= cluster;
+    }
+    return (struct slice){ text.p + c.at, text.n - c.at };
+}
+
+int frame_text_middle(struct frame *f, int y, int x, int w, enum style style, struct slice text)
+{
+    if (!clip(f, y, x, &w))
+        return 0;
+    size_t total = clean_width(text);
+
+    if (total <= (size_t)w)
+        return frame_text(f, y, x, w, style, text);
+    int front = (w - 1) / 2;
+    int used = frame_text(f, y, x, front, style, text);
+
+    used += frame_text(f, y, x + used, 1, style, ellipsis(f));
+    return used +
+           frame_text(f, y, x + used, w - used, style, text_end(text, total, (size_t)(w - used)));
+}
+
+int frame_puts(struct frame *f, int y, int x, int w, enum style style, const char *text)
+{
+    return frame_text(f, y, x, w, style, slice_of(text));
+}
+
+int frame_width(struct slice text)
+{
+    size_t width = clean_width(text);
+
+    return width > INT32_MAX ? INT32_MAX : (int)width;
+}
+
+/* Cuts the rectangle to the frame. */
+static struct rect clip_rect(const struct frame *f, struct rect r)
+{
+    if (r.y < 0) {
+        r.h += r.y;
+        r.y = 0;
+    }
+    if (r.x < 0) {
+        r.w += r.x;
+        r.x = 0;
+    }
+    if (r.h > f->rows - r.y)
+        r.h = f->rows - r.y;
+    if (r.w > f->cols - r.x)
+        r.w = f->cols - r.x;
+    return r;
+}
+
+void frame_fill(struct frame *f, struct rect r, enum style style)
+{
+    struct glyph space = { .bytes = " ", .len = 1, .width = 1 };
+
+    r = clip_rect(f, r);
+    for (int y = r.y; y < r.y + r.h; y++)
+        for (int x = r.x; x < r.x + r.w; x++) {
+            put_cell(f, y, x, style, &space);
+            cell_at(f, y, x)->selected = 0;
+        }
+}
+
+void frame_select(struct frame *f, struct rect r)
+{
+    r = clip_rect(f, r);
+    for (int y = r.y; y < r.y + r.h; y++)
+        for (int x = r.x; x < r.x + r.w; x++)
+            cell_at(f, y, x)->selected = 1;
+}
+
+void frame_point(struct frame *f, struct rect r)
+{
+    frame_puts(f, r.y, r.x, 1, STYLE_KEY, f->ascii ? ">" : "▌");
+    frame_select(f, r);
+    f->cursor_y = r.y;
+    f->cursor_x = r.x;
+}
+
+void frame_scrollbar(struct frame *f, struct rect r, size_t top, size_t n, size_t shown)
+{
+    if (n <= shown || r.h < 2)
+        return;
+    int h = (int)((size_t)r.h * shown / n);
+
+    h = h < 1 ? 1 : h;
+    int y = (int)((size_t)(r.h - h) * top / (n - shown));
+
+    for (int i = 0; i < h; i++)
+        frame_puts(f, r.y + y + i, r.x + r.w - 1, 1, STYLE_BORDER, f->ascii ? "|" : "▐");
+}
+
+void frame_style(struct frame *f, struct rect r, enum style style)
+{
+    r = clip_rect(f, r);
+    for (int y = r.y; y < r.y + r.h; y++)
+        for (int x = r.x; x < r.x + r.w; x++)
+            cell_at(f, y, x)->style = (uint8_t)style;
+}
+
+static enum err_code dump_row(const struct frame *f, int y, struct buf *out)
+{
+    size_t end = out->n;
+
+    for (int x = 0; x < f->cols; x++) {
+        const struct cell *c = &f->cell[y * f->cols + x];
+        enum err_code rc = buf_add(out, (struct slice){ c->bytes, c->len });
+
+        if (rc)
+            return rc;
+        if (c->len && !(c->len == 1 && c->bytes[0] == ' '))
+            end = out->n;
+    }
+    out->n = end;
+    return buf_add_byte(out, '\n');
+}
+
+char *frame_dump(const struct frame *f)
+{
+    struct buf out = { 0 };
+
+    for (int y = 0; y < f->rows; y++)
+        if (dump_row(f, y, &out)) {
+            buf_fini(&out);
+            return NULL;
+        }
+    if (!buf_cstr(&out))
+        buf_fini(&out);
+    return out.p;
+}

@@ -1,0 +1,108 @@
+#ifndef TUI_WIDGETS_FRAME_H
+#define TUI_WIDGETS_FRAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lite/base/slice.h"
+
+/* What a screen shows: a grid of cells, made by render and painted by term/. No terminal is needed to make
+ * one, so tests compare frames and screenshots are made from them.
+ *
+ * frame_text is the only way text gets into a frame, and it cleans: a control character, an escape, a broken
+ * byte, a bidi or zero-width control is shown as a visible sign, never passed on. That is the one
+ * sanitiser of the screen (SAFETY.md R7). */
+
+/* What a cell means; tui/term/paint.c maps it to colours (theme, NO_COLOR, 16 and 256 colours). */
+#define STYLES(X)                                                                                  \
+    X(TEXT, "text")                                                                                \
+    X(DIM, "dim")                                                                                  \
+    X(TITLE, "title")                                                                              \
+    X(STRONG, "strong")                                                                            \
+    X(EMPHASIS, "emphasis")                                                                        \
+    X(MATCH, "match")                                                                              \
+    X(MARK, "mark")                                                                                \
+    X(TAG, "tag")                                                                                  \
+    X(BRANCH, "branch")                                                                            \
+    X(SYSTEM, "system")                                                                            \
+    X(AGE, "age")                                                                                  \
+    X(LIVE, "live")                                                                                \
+    X(WARN, "warn")                                                                                \
+    X(ERROR, "error")                                                                              \
+    X(OK, "ok")                                                                                    \
+    X(BAR, "bar")                                                                                  \
+    X(KEY, "key")                                                                                  \
+    X(BORDER, "border")                                                                            \
+    X(PROMPT, "prompt")                                                                            \
+    X(TOOL, "tool")                                                                                \
+    X(THINKING, "thinking")                                                                        \
+    X(HEADING, "heading")                                                                          \
+    X(CODE, "code")                                                                                \
+    X(QUOTE, "quote")                                                                              \
+    X(LINK, "link")                                                                                \
+    X(ADD, "add")                                                                                  \
+    X(DELETE, "delete")                                                                            \
+    X(HUNK, "hunk")                                                                                \
+    X(ADD_WORD, "add-word")                                                                        \
+    X(DELETE_WORD, "delete-word")
+
+enum style {
+#define X(id, name) STYLE_##id,
+    STYLES(X)
+#undef X
+        STYLE_COUNT
+};
+
+enum { CELL_BYTES = 20 };
+
+/* One column of one line. A wide cluster lies in its first cell; the cell behind it has width 0. A cluster
+ * of more than CELL_BYTES keeps its base character and the marks that fit. */
+struct cell {
+    char bytes[CELL_BYTES]; /* valid UTF-8, clean */
+    uint8_t len;
+    uint8_t width;    /* 1 or 2; 0: covered by the cell before */
+    uint8_t style;    /* enum style */
+    uint8_t selected; /* on the selected row: painted reversed, or marked where colours are off */
+};
+
+struct rect {
+    int y, x, h, w;
+};
+
+struct frame {
+    int rows, cols;
+    struct cell *cell;      /* rows * cols, row by row; owned */
+    int cursor_y, cursor_x; /* where the hardware cursor sits; -1: hidden */
+    bool ascii;             /* draw borders and signs in ASCII */
+};
+
+/* rows and cols up to 1000. False without memory (the frame is then empty). */
+bool frame_init(struct frame *f, int rows, int cols, bool ascii);
+void frame_fini(struct frame *f);
+void frame_clear(struct frame *f);
+
+/* Writes cleaned text at (y, x), at most w columns and never outside the frame; a cluster that does not fit
+ * whole is left out. Newlines and tabs count as one blank. Answers the columns used. */
+int frame_text(struct frame *f, int y, int x, int w, enum style style, struct slice text);
+/* The same, ending in an ellipsis when something was cut off. */
+int frame_text_cut(struct frame *f, int y, int x, int w, enum style style, struct slice text);
+/* Cut in the middle: for paths. */
+int frame_text_middle(struct frame *f, int y, int x, int w, enum style style, struct slice text);
+/* For our own literals. */
+int frame_puts(struct frame *f, int y, int x, int w, enum style style, const char *text);
+/* Columns the text takes, as frame_text would draw it. */
+int frame_width(struct slice text);
+/* Blanks in a style; and marks a whole stretch as the selected row. */
+void frame_fill(struct frame *f, struct rect r, enum style style);
+void frame_select(struct frame *f, struct rect r);
+/* The row that the cursor is on: selected, with the pointer and the terminal's own cursor in its first column. */
+void frame_point(struct frame *f, struct rect r);
+/* At the right edge of a list that shows `shown` of n, from `top` on; nothing where all are shown. */
+void frame_scrollbar(struct frame *f, struct rect r, size_t top, size_t n, size_t shown);
+void frame_style(struct frame *f, struct rect r, enum style style);
+
+/* The frame as text, a line a row, blanks at line ends cut: what tests compare. The caller frees. */
+char *frame_dump(const struct frame *f);
+
+#endif

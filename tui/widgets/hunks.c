@@ -1,0 +1,347 @@
+#include "tui/widgets/hunks.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lite/json/json.h"
+
+enum { CONTEXT = 3, TABLE_LIMIT = 4 * 1000 * 1000, PAIRED_MAX = 200 };
+
+void hunks_fini(struct hunks *d)
+{
+    arena_fini(&d->arena);
+    free(d->line);
+    *d = (struct hunks){ 0 };
+}
+
+static void add_hunk_line(struct hunks *d, char sign, int64_t number, struct slice text)
+{
+    if (d->rc)
+        return;
+    if (d->n == d->cap) {
+        size_t cap = d->cap ? d->cap * 2 : 64;
+        struct hunk_line *p = reallocarray(d->line, cap, sizeof *p);
+
+        if (!p) {
+            d->rc = ERR_NOMEM;
+            return;
+        }
+        d->line = p;
+        d->cap = cap;
+    }
+    d->line[d->n++] = (struct hunk_line){ sign, number, text };
+    d->added += sign == '+';
+    d->removed += sign == '-';
+}
+
+/* Numbers from a file: any value may stand there, and we count on from it. */
+static int64_t line_number(struct slice object, const char *name)
+{
+    struct slice value;
+    int64_t n = 0;
+
+    if (!json_get(object, name, &value) || !json_int(value, &n) || n < 0 || n > INT32_MAX)
+        return 0;
+    return n;
+}
+
+static void add_hunk_head(struct hunks *d, struct slice hunk)
+{
+    char text[96];
+    int n = snprintf(text, sizeof text, "@@ -%" PRId64 ",%" PRId64 " +%" PRId64 ",%" PRId64 " @@",
+                     line_number(hunk, "oldStart"), line_number(hunk, "oldLines"),
+                     line_number(hunk, "newStart"), line_number(hunk, "newLines"));
+    struct slice copy = arena_copy(&d->arena, (struct slice){ text, (size_t)n });
+
+    if (!copy.p)
+        d->rc = ERR_NOMEM;
+    add_hunk_line(d, '@', 0, copy);
+}
+
+static void add_hunk(struct hunks *d, struct slice hunk)
+{
+    struct json_iter it;
+    struct slice key, value, lines, text;
+    int64_t before = line_number(hunk, "oldStart"), after = line_number(hunk, "newStart");
+
+    if (!json_get(hunk, "lines", &lines) || !json_iter_open(&it, lines))
+        return;
+    add_hunk_head(d, hunk);
+    while (!d->rc && json_iter_next(&it, &key, &value)) {
+        if (!json_text(value, &d->arena, &text) || text.n == 0)
+            continue;
+        char sign = text.p[0];
+        struct slice rest = { text.p + 1, text.n - 1 };
+
+        if (sign == '-')
+            add_hunk_line(d, '-', before++, rest);
+        else if (sign == '+')
+            add_hunk_line(d, '+', after++, rest);
+        else if (sign == '\\')
+            add_hunk_line(d, '\\', 0, rest);
+        else {
+            add_hunk_line(d, ' ', after++, rest);
+            before++;
+        }
+    }
+}
+
+void hunks_of_patch(struct hunks *d, struct slice patch_json)
+{
+    struct json_iter it;
+    struct slice key, hunk;
+
+    if (json_type(patch_json) != JSON_ARRAY || !json_iter_open(&it, patch_json))
+        return;
+    while (!d->rc && json_iter_next(&it, &key, &hunk))
+        add_hunk(d, hunk);
+}
+
+/* The lines of one text. */
+struct lines {
+    struct slice *line; /* owned */
+    size_t n;
+};
+
+static bool split(struct slice text, struct lines *out)
+{
+    struct slice rest = text, line;
+    size_t n = 0;
+    bool torn;
+
+    while (slice_line(&rest, &line, &torn))
+        n++;
+    out->line = calloc(n ? n : 1, sizeof *out->line);
+    out->n = 0;
+    if (!out->line)
+        return false;
+    for (rest = text; slice_line(&rest, &line, &torn);)
+        out->line[out->n++] = line;
+    return true;
+}
+
+/* The middle of two texts, where they differ: `a` lines of the old one against `b` of the new one. */
+struct middle {
+    const struct slice *a, *b;
+    size_t n, m;
+};
+
+static void add_all(struct hunks *d, char sign, const struct slice *line, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        add_hunk_line(d, sign, 0, line[i]);
+}
+
+/* The longest common part, by the table of all pairs: edits are small. A table that would be large is not made:
+ * then all of it was replaced. */
+static void add_middle(struct hunks *d, const struct middle *mid)
+{
+    size_t w = mid->m + 1;
+    bool small = mid->n < UINT16_MAX && mid->m < UINT16_MAX && (mid->n + 1) * w < TABLE_LIMIT;
+    uint16_t *t = small && mid->n && mid->m ? calloc((mid->n + 1) * w, sizeof *t) : NULL;
+    size_t i = 0, k = 0;
+
+    if (t) {
+        for (i = mid->n; i-- > 0;)
+            for (k = mid->m; k-- > 0;) {
+                uint16_t down = t[(i + 1) * w + k], right = t[i * w + k + 1];
+
+                t[i * w + k] = slice_eq(mid->a[i], mid->b[k])
+                                   ? (uint16_t)(t[(i + 1) * w + k + 1] + 1)
+                               : down > right ? down
+                                              : right;
+            }
+        for (i = k = 0; i < mid->n && k < mid->m;) {
+            if (slice_eq(mid->a[i], mid->b[k])) {
+                add_hunk_line(d, ' ', 0, mid->a[i++]);
+                k++;
+            } else if (t[(i + 1) * w + k] >= t[i * w + k + 1]) {
+                add_hunk_line(d, '-', 0, mid->a[i++]);
+            } else {
+                add_hunk_line(d, '+', 0, mid->b[k++]);
+            }
+        }
+        free(t);
+    }
+    add_all(d, '-', mid->a + i, mid->n - i);
+    add_all(d, '+', mid->b + k, mid->m - k);
+}
+
+static void diff_lines(struct hunks *d, const struct lines *a, const struct lines *b)
+{
+    size_t same = 0, end = 0;
+    size_t least = a->n < b->n ? a->n : b->n;
+
+    while (same < least && slice_eq(a->line[same], b->line[same]))
+        same++;
+    while (end < least - same && slice_eq(a->line[a->n - 1 - end], b->line[b->n - 1 - end]))
+        end++;
+    struct middle mid = { a->line + same, b->line + same, a->n - same - end, b->n - same - end };
+    size_t from = same > CONTEXT ? same - CONTEXT : 0;
+
+    add_all(d, ' ', a->line + from, same - from);
+    add_middle(d, &mid);
+    add_all(d, ' ', a->line + a->n - end, end > CONTEXT ? CONTEXT : end);
+}
+
+void hunks_of_texts(struct hunks *d, struct slice before, struct slice after)
+{
+    struct lines a = { 0 }, b = { 0 };
+
+    if (d->n > 0)
+        add_hunk_line(d, '@', 0, SLICE(""));
+    if (split(before, &a) && split(after, &b))
+        diff_lines(d, &a, &b);
+    else
+        d->rc = ERR_NOMEM;
+    free(a.line);
+    free(b.line);
+}
+
+void hunks_of_diff(struct hunks *d, const struct linediff *diff, size_t hunk)
+{
+    const struct linediff_hunk *h = &diff->hunk[hunk];
+    char *head = arena_format(&d->arena, "@@ -%u,%u +%u,%u @@", h->old_start, h->old_lines,
+                              h->new_start, h->new_lines);
+
+    if (!head) {
+        d->rc = ERR_NOMEM;
+        return;
+    }
+    add_hunk_line(d, '@', 0, slice_of(head));
+    for (size_t i = h->first; i < h->first + h->n; i++) {
+        const struct linediff_line *l = &diff->line[i];
+
+        add_hunk_line(d, l->sign, l->sign == '-' ? l->old_line : l->new_line, l->text);
+        if (l->no_newline)
+            add_hunk_line(d, '\\', 0, SLICE("no newline at the end"));
+    }
+}
+
+/* What differs between a removed line and the one that stands for it now: [from, to) of each. */
+struct change {
+    size_t from, old_to, new_to;
+};
+
+static bool inside_word(struct slice s, size_t at)
+{
+    unsigned char c = at < s.n ? (unsigned char)s.p[at] : ' ';
+
+    return c >= 0x80 || c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+           (c >= 'a' && c <= 'z');
+}
+
+/* Grown to whole words, so that never half a character stands out. Where hardly anything stayed, nothing
+ * stands out: then the whole line changed. */
+static struct change change_of(struct slice a, struct slice b)
+{
+    size_t least = a.n < b.n ? a.n : b.n, front = 0, end = 0;
+
+    while (front < least && a.p[front] == b.p[front])
+        front++;
+    while (front > 0 && inside_word(a, front - 1) &&
+           (inside_word(a, front) || inside_word(b, front)))
+        front--;
+    while (end < least - front && a.p[a.n - 1 - end] == b.p[b.n - 1 - end])
+        end++;
+    while (end > 0 && inside_word(a, a.n - end) &&
+           (inside_word(a, a.n - end - 1) || inside_word(b, b.n - end - 1)))
+        end--;
+    struct change c = { front, a.n - end, b.n - end };
+
+    if ((front + end) * 4 < least)
+        c = (struct change){ 0, 0, 0 };
+    return c;
+}
+
+/* For each line of the diff: the line it is paired with, or itself. The k-th of a run of removed lines goes
+ * with the k-th of the added ones behind it, when there are as many. */
+static size_t partner(const struct hunks *d, size_t at)
+{
+    size_t first = at, removed = 0, added = 0;
+
+    if (d->line[at].sign != '-' && d->line[at].sign != '+')
+        return at;
+    while (first > 0 && d->line[first - 1].sign == '+' && at - first < PAIRED_MAX)
+        first--;
+    while (first > 0 && d->line[first - 1].sign == '-' && at - first < 2 * PAIRED_MAX)
+        first--;
+    while (first + removed < d->n && d->line[first + removed].sign == '-')
+        removed++;
+    while (first + removed + added < d->n && d->line[first + removed + added].sign == '+')
+        added++;
+    if (removed != added || removed > PAIRED_MAX)
+        return at;
+    return d->line[at].sign == '-' ? at + removed : at - removed;
+}
+
+static void wrap_hunk_text(struct text_wrap *f, const struct hunks *d, size_t at)
+{
+    const struct hunk_line *l = &d->line[at];
+    bool added = l->sign == '+';
+    enum style plain = added ? STYLE_ADD : STYLE_DELETE;
+    enum style strong = added ? STYLE_ADD_WORD : STYLE_DELETE_WORD;
+    size_t other = partner(d, at);
+
+    if (other == at) {
+        text_wrap_add(f,
+                      l->sign == ' '    ? STYLE_TEXT
+                      : l->sign == '\\' ? STYLE_DIM
+                                        : plain,
+                      l->text);
+        return;
+    }
+    struct change c =
+        added ? change_of(d->line[other].text, l->text) : change_of(l->text, d->line[other].text);
+    size_t to = added ? c.new_to : c.old_to;
+
+    text_wrap_add(f, plain, (struct slice){ l->text.p, c.from });
+    text_wrap_add(f, strong, (struct slice){ l->text.p + c.from, to - c.from });
+    text_wrap_add(f, plain, (struct slice){ l->text.p + to, l->text.n - to });
+}
+
+static void layout_line(struct styled_text *s, const struct hunks_layout_options *how,
+                        const struct hunks *d, size_t at)
+{
+    const struct hunk_line *l = &d->line[at];
+    char number[32] = "", sign[4] = { l->sign, ' ' };
+    enum style style = l->sign == '+' ? STYLE_ADD : l->sign == '-' ? STYLE_DELETE : STYLE_DIM;
+    struct text_wrap f = { .styled_text = s,
+                           .width = how->width,
+                           .mode = TEXT_WRAP_VERBATIM,
+                           .first = how->margin,
+                           .rest = how->margin };
+
+    if (l->sign == '@') {
+        text_margin_add(&f.first, STYLE_HUNK, l->text.n ? "" : how->ascii ? "..." : "⋯");
+        text_wrap_begin(&f);
+        text_wrap_add(&f, STYLE_HUNK, l->text);
+        text_wrap_break(&f);
+        text_wrap_fini(&f);
+        return;
+    }
+    if (l->number > 0)
+        snprintf(number, sizeof number, "%4" PRId64 " ", l->number);
+    text_margin_add(&f.first, STYLE_DIM, number);
+    text_margin_add(&f.first, style, sign);
+    text_margin_add(&f.rest, STYLE_DIM, l->number > 0 ? "       " : "  ");
+    text_wrap_begin(&f);
+    wrap_hunk_text(&f, d, at);
+    if (f.lines == 0 || f.line.width > 0)
+        text_wrap_break(&f);
+    text_wrap_fini(&f);
+}
+
+size_t hunks_layout(struct styled_text *s, const struct hunks_layout_options *how,
+                    const struct hunks *d)
+{
+    size_t n = how->max_lines && d->n > how->max_lines ? how->max_lines : d->n;
+
+    if (d->rc)
+        s->rc = d->rc;
+    for (size_t i = 0; i < n && !s->rc; i++)
+        layout_line(s, how, d, i);
+    return d->n - n;
+}

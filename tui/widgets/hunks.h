@@ -1,0 +1,41 @@
+#ifndef TUI_WIDGETS_HUNKS_H
+#define TUI_WIDGETS_HUNKS_H
+
+#include "store/rewind/diff/linediff.h"
+#include "tui/widgets/text_wrap.h"
+
+/* What an edit changed, line by line: from the patch a system recorded, or worked out from the texts before and
+ * after. */
+struct hunk_line {
+    char sign;      /* ' ', '+', '-'; '@': a hunk begins, text says where; '\\': a remark */
+    int64_t number; /* of the line in the new file (of a removed one: in the old); 0: not known */
+    struct slice text;
+};
+
+struct hunks {
+    struct arena arena;     /* decoded texts of a patch */
+    struct hunk_line *line; /* owned; texts borrow from what was compared, or from the arena */
+    size_t n, cap;
+    size_t added, removed;
+    enum err_code rc;
+};
+
+/* All append, so that a call with several edits makes one diff. */
+void hunks_of_patch(struct hunks *d, struct slice patch_json);
+void hunks_of_texts(struct hunks *d, struct slice before, struct slice after);
+/* One hunk of a diff that was made already; its texts are borrowed. */
+void hunks_of_diff(struct hunks *d, const struct linediff *diff, size_t hunk);
+void hunks_fini(struct hunks *d);
+
+struct hunks_layout_options {
+    int width;
+    bool ascii;
+    struct text_margin margin;
+    size_t max_lines; /* of the diff; 0: all */
+};
+
+/* Lines with their numbers; what changed within a line stands out. Answers how many lines were left out. */
+size_t hunks_layout(struct styled_text *s, const struct hunks_layout_options *how,
+                    const struct hunks *d);
+
+#endif

@@ -1,0 +1,167 @@
+#include "tui/widgets/line_editor.h"
+
+#include <string.h>
+
+#include "lite/base/utf8.h"
+
+struct slice line_editor_text(const struct line_editor *e)
+{
+    return (struct slice){ e->text, e->n };
+}
+
+void line_editor_set(struct line_editor *e, struct slice text)
+{
+    e->n = e->cursor = 0;
+    line_editor_insert(e, text);
+}
+
+static void insert_bytes(struct line_editor *e, const char *bytes, size_t n)
+{
+    if (n > LINE_EDITOR_MAX - e->n)
+        return;
+    memmove(e->text + e->cursor + n, e->text + e->cursor, e->n - e->cursor);
+    memcpy(e->text + e->cursor, bytes, n);
+    e->n += n;
+    e->cursor += n;
+}
+
+void line_editor_insert(struct line_editor *e, struct slice text)
+{
+    while (text.n > 0) {
+        char bytes[4];
+        uint32_t cp = utf8_next(&text, false);
+
+        if (cp < ' ' || cp == 0x7f)
+            cp = ' ';
+        insert_bytes(e, bytes, utf8_encode(bytes, cp));
+    }
+}
+
+static size_t left_of(const struct line_editor *e, size_t i)
+{
+    while (i > 0 && ((unsigned char)e->text[--i] & 0xc0) == 0x80)
+        ;
+    return i;
+}
+
+static size_t right_of(const struct line_editor *e, size_t i)
+{
+    if (i < e->n)
+        i++;
+    while (i < e->n && ((unsigned char)e->text[i] & 0xc0) == 0x80)
+        i++;
+    return i;
+}
+
+static size_t word_left(const struct line_editor *e)
+{
+    size_t i = e->cursor;
+
+    while (i > 0 && e->text[i - 1] == ' ')
+        i--;
+    while (i > 0 && e->text[i - 1] != ' ')
+        i--;
+    return i;
+}
+
+static size_t word_right(const struct line_editor *e)
+{
+    size_t i = e->cursor;
+
+    while (i < e->n && e->text[i] == ' ')
+        i++;
+    while (i < e->n && e->text[i] != ' ')
+        i++;
+    return i;
+}
+
+static bool delete_range(struct line_editor *e, size_t from, size_t to)
+{
+    if (from == to)
+        return false;
+    memmove(e->text + from, e->text + to, e->n - to);
+    e->n -= to - from;
+    e->cursor = from;
+    return true;
+}
+
+static bool move_cursor(struct line_editor *e, size_t to)
+{
+    bool moved = e->cursor != to;
+
+    e->cursor = to;
+    return moved;
+}
+
+static bool ctrl_key(struct line_editor *e, uint32_t c)
+{
+    switch (c) {
+    case 'a': return move_cursor(e, 0);
+    case 'e': return move_cursor(e, e->n);
+    case 'b': return move_cursor(e, left_of(e, e->cursor));
+    case 'f': return move_cursor(e, right_of(e, e->cursor));
+    case 'h': return delete_range(e, left_of(e, e->cursor), e->cursor);
+    case 'd': return delete_range(e, e->cursor, right_of(e, e->cursor));
+    case 'w': return delete_range(e, word_left(e), e->cursor);
+    case 'u': return delete_range(e, 0, e->cursor);
+    case 'k': return delete_range(e, e->cursor, e->n);
+    default: return false;
+    }
+}
+
+static bool alt_key(struct line_editor *e, uint32_t c)
+{
+    switch (c) {
+    case 'b': return move_cursor(e, word_left(e));
+    case 'f': return move_cursor(e, word_right(e));
+    case 'd': return delete_range(e, e->cursor, word_right(e));
+    case KEYCODE_BACKSPACE: return delete_range(e, word_left(e), e->cursor);
+    default: return false;
+    }
+}
+
+bool line_editor_key(struct line_editor *e, struct key key)
+{
+    if (key.mods == MOD_CTRL)
+        return ctrl_key(e, key.code);
+    if (key.mods == MOD_ALT)
+        return alt_key(e, key.code);
+    if (key_is_text(key)) {
+        char bytes[4];
+
+        insert_bytes(e, bytes, utf8_encode(bytes, key.code));
+        return true;
+    }
+    if (key.mods != 0)
+        return false;
+    switch (key.code) {
+    case KEYCODE_LEFT: return move_cursor(e, left_of(e, e->cursor));
+    case KEYCODE_RIGHT: return move_cursor(e, right_of(e, e->cursor));
+    case KEYCODE_HOME: return move_cursor(e, 0);
+    case KEYCODE_END: return move_cursor(e, e->n);
+    case KEYCODE_BACKSPACE: return delete_range(e, left_of(e, e->cursor), e->cursor);
+    case KEYCODE_DELETE: return delete_range(e, e->cursor, right_of(e, e->cursor));
+    default: return false;
+    }
+}
+
+int line_editor_draw(const struct line_editor *e, struct frame *f, struct rect r, enum style style,
+                     bool cursor)
+{
+    size_t from = 0;
+    struct slice before = { e->text, e->cursor };
+
+    if (r.w <= 0)
+        return 0;
+    while (frame_width(before) >= r.w) {
+        from = right_of(e, from);
+        before = (struct slice){ e->text + from, e->cursor - from };
+    }
+    int used = frame_text(f, r.y, r.x, r.w, style, (struct slice){ e->text + from, e->n - from });
+
+    if (cursor) {
+        f->cursor_y = r.y;
+        f->cursor_x = r.x + frame_width(before);
+    }
+    return used;
+}

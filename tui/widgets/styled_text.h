@@ -1,0 +1,86 @@
+#ifndef TUI_WIDGETS_STYLED_TEXT_H
+#define TUI_WIDGETS_STYLED_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lite/base/arena.h"
+#include "lite/base/buf.h"
+#include "lite/base/err.h"
+#include "lite/base/slice.h"
+#include "tui/widgets/frame.h"
+
+/* Text laid out in lines: what one message looks like at one width. Its bytes are clean (clean.h) and its own,
+ * so that what it was made from may be freed. */
+
+struct run {
+    struct slice text; /* clean */
+    enum style style;
+};
+
+/* What unfolding at a line means. */
+enum line_part {
+    PART_BLOCK, /* the block is opened or closed */
+    PART_MORE,  /* the rest of a long text is shown or hidden */
+};
+
+/* How a line ends: with the text's own line break, or where the layout broke it. */
+enum line_end { LINE_ENDS, LINE_JOINS, LINE_JOINS_BLANK }; /* a blank was left out at the break */
+
+struct line {
+    uint32_t run, runs; /* first and count, in sheet.run */
+    uint16_t block;     /* of the message: what the line belongs to */
+    uint8_t part;       /* enum line_part */
+    uint8_t end;        /* enum line_end */
+    uint8_t margin;     /* so many of its first runs are no text: list marks, quote bars */
+    bool result;        /* of a tool: what it returned, not what was asked */
+    bool foldable;      /* unfolding here does something */
+    bool rule;          /* drawn out to the width, after its runs */
+};
+
+struct styled_text {
+    struct arena arena;
+    struct run *run;   /* owned */
+    struct line *line; /* owned */
+    size_t runs, run_cap, n, cap;
+    struct line stamp; /* what the next lines are marked with */
+    enum err_code rc;  /* the first failure sticks; a sheet with one is cut short */
+};
+
+void styled_text_fini(struct styled_text *s);
+/* Appends a line of these runs, copying their bytes. */
+void styled_text_add_line(struct styled_text *s, const struct run *run, size_t n);
+/* A line of one text; it must be clean. */
+void styled_text_add(struct styled_text *s, enum style style, const char *text);
+/* One that is not: cleaned, and not wrapped. */
+void styled_text_add_unclean(struct styled_text *s, enum style style, struct slice text);
+void styled_text_add_blank(struct styled_text *s);
+/* A rule behind a label, which may be "". */
+void styled_text_add_rule(struct styled_text *s, enum style style, const char *label);
+
+/* Draws one line at (y, x) in w columns. */
+void styled_text_draw_line(const struct styled_text *s, size_t line, struct frame *f, int y, int x,
+                           int w);
+
+/* Clean text with its styles, on its way into a line. */
+struct styled_span {
+    uint32_t len;
+    uint8_t style;
+};
+
+struct styled_line {
+    struct buf bytes;
+    struct styled_span *stroke; /* owned */
+    size_t n, cap;
+    int width;
+};
+
+enum err_code styled_line_add(struct styled_line *ink, enum style style, const char *bytes,
+                              size_t n, int width);
+/* Appends all of `from` and empties it. */
+enum err_code styled_line_append(struct styled_line *ink, struct styled_line *from);
+void styled_line_clear(struct styled_line *ink);
+void styled_line_fini(struct styled_line *ink);
+
+#endif

@@ -1,0 +1,234 @@
+#include "tui/widgets/text_wrap.h"
+
+#include "tui/text/clean.h"
+
+enum { TAB_STOP = 4, NARROWEST = 12 };
+
+void text_margin_add(struct text_margin *m, enum style style, const char *text)
+{
+    if (m->n == TEXT_MARGIN_RUNS)
+        return;
+    struct slice bytes = slice_of(text);
+
+    m->run[m->n++] = (struct run){ bytes, style };
+    m->width += (int)clean_width(bytes);
+}
+
+void text_wrap_begin(struct text_wrap *f)
+{
+    f->lines = 0;
+    f->wrapped = f->wide = false;
+    f->line = f->blanks = f->word = (struct styled_line){ 0 };
+}
+
+static void keep_error(struct text_wrap *f, enum err_code rc)
+{
+    if (rc)
+        f->styled_text->rc = rc;
+}
+
+bool text_wrap_is_full(const struct text_wrap *f)
+{
+    return f->styled_text->rc || (f->max_lines && f->lines >= f->max_lines);
+}
+
+static const struct text_margin *margin(const struct text_wrap *f)
+{
+    return f->lines == 0 ? &f->first : &f->rest;
+}
+
+/* Columns for text in the present line. A margin never takes all of it. */
+static int columns_left(const struct text_wrap *f)
+{
+    int left = f->width - margin(f)->width;
+
+    return f->narrow || left > NARROWEST ? left : NARROWEST;
+}
+
+static size_t runs_with_text(const struct text_margin *m)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < m->n; i++)
+        n += m->run[i].text.n > 0;
+    return n;
+}
+
+static void end_line(struct text_wrap *f, enum line_end end)
+{
+    struct run small[TEXT_MARGIN_RUNS + 20], *run = small;
+    const struct text_margin *m = margin(f);
+    const char *p = f->line.bytes.p;
+    struct arena scratch = { 0 };
+    size_t n = m->n;
+
+    if (text_wrap_is_full(f))
+        return;
+    if (m->n + f->line.n > sizeof small / sizeof small[0])
+        run = arena_alloc(&scratch, (m->n + f->line.n) * sizeof *run);
+    if (run) {
+        memcpy(run, m->run, m->n * sizeof *run);
+        for (size_t i = 0; i < f->line.n; i++) {
+            run[n++] = (struct run){ { p, f->line.stroke[i].len }, f->line.stroke[i].style };
+            p += f->line.stroke[i].len;
+        }
+        f->styled_text->stamp.end = (uint8_t)end;
+        f->styled_text->stamp.margin = (uint8_t)runs_with_text(m);
+        styled_text_add_line(f->styled_text, run, n);
+        f->styled_text->stamp.end = LINE_ENDS;
+        f->styled_text->stamp.margin = 0;
+    } else {
+        keep_error(f, ERR_NOMEM);
+    }
+    arena_fini(&scratch);
+    styled_line_clear(&f->line);
+    f->lines++;
+    f->wrapped = end != LINE_ENDS;
+}
+
+/* The word is complete: it goes into this line, or begins the next. */
+static void commit_word(struct text_wrap *f)
+{
+    f->wide = false;
+    if (f->word.width == 0)
+        return;
+    if (f->line.width > 0 && f->line.width + f->blanks.width + f->word.width > columns_left(f)) {
+        end_line(f, f->blanks.width > 0 ? LINE_JOINS_BLANK : LINE_JOINS);
+        styled_line_clear(&f->blanks);
+    }
+    if (f->wrapped && f->line.width == 0)
+        styled_line_clear(&f->blanks);
+    else
+        keep_error(f, styled_line_append(&f->line, &f->blanks));
+    keep_error(f, styled_line_append(&f->line, &f->word));
+}
+
+void text_wrap_break(struct text_wrap *f)
+{
+    commit_word(f);
+    styled_line_clear(&f->blanks);
+    end_line(f, LINE_ENDS);
+}
+
+/* Punctuation that must not begin a line: it stays with the ideograph before it. */
+static bool is_closing_mark(const struct glyph *g)
+{
+    static const char *const closing[] = { "。", "、", "，", "．", "」", "』", "）", "】", "》",
+                                           "！", "？", "：", "；", "・", "ー", "”",  "’" };
+    struct slice glyph = { g->bytes, g->len };
+
+    for (size_t i = 0; i < sizeof closing / sizeof closing[0]; i++)
+        if (slice_eq(glyph, slice_of(closing[i])))
+            return true;
+    return g->kind == GLYPH_TEXT && g->len == 1 && memchr(".,;:!?)]}\"'", g->bytes[0], 11);
+}
+
+static void add_to_word(struct text_wrap *f, enum style style, const struct glyph *g,
+                        size_t cluster)
+{
+    bool ideograph = g->kind == GLYPH_TEXT && g->width == 2;
+
+    if (!g->joined) {
+        if ((f->wide || ideograph) && !is_closing_mark(g))
+            commit_word(f);
+        if (f->word.width > 0 && f->word.width + (int)cluster > columns_left(f))
+            commit_word(f);
+    }
+    keep_error(f, styled_line_add(&f->word, style, g->bytes, g->len, g->width));
+    f->wide = ideograph;
+}
+
+static void add_verbatim(struct text_wrap *f, enum style style, const struct glyph *g,
+                         size_t cluster)
+{
+    if (!g->joined && f->line.width > 0 && f->line.width + (int)cluster > columns_left(f))
+        end_line(f, LINE_JOINS);
+    keep_error(f, styled_line_add(&f->line, style, g->bytes, g->len, g->width));
+}
+
+static void add_tab(struct text_wrap *f, enum style style)
+{
+    int n = TAB_STOP - (f->line.width + f->blanks.width + f->word.width) % TAB_STOP;
+    struct styled_line *to = f->mode == TEXT_WRAP_VERBATIM ? &f->line : &f->blanks;
+
+    commit_word(f);
+    keep_error(f, styled_line_add(to, style, "    ", (size_t)n, n));
+}
+
+size_t text_wrap_add(struct text_wrap *f, enum style style, struct slice text)
+{
+    struct clean c;
+    struct glyph g;
+    size_t cluster = 0;
+
+    clean_begin(&c, text);
+    while (!text_wrap_is_full(f)) {
+        struct clean before = c;
+
+        if (!clean_next(&c, &g))
+            break;
+        if (!g.joined) /* asked once a cluster: clusters may be long */
+            cluster = clean_cluster_width(&before);
+        if (g.kind == GLYPH_SIGN && clean_noise(text, g.at))
+            c.at = g.at + clean_noise(text, g.at);
+        else if (g.kind == GLYPH_NEWLINE)
+            text_wrap_break(f);
+        else if (g.kind == GLYPH_BLANK && text.p[g.at] == '\t')
+            add_tab(f, style);
+        else if (f->mode == TEXT_WRAP_VERBATIM)
+            add_verbatim(f, style, &g, cluster);
+        else if (g.kind == GLYPH_BLANK) {
+            commit_word(f);
+            keep_error(f, styled_line_add(&f->blanks, style, g.bytes, g.len, g.width));
+        } else {
+            add_to_word(f, style, &g, cluster);
+        }
+    }
+    return c.at;
+}
+
+void text_wrap_fini(struct text_wrap *f)
+{
+    commit_word(f);
+    if (f->line.width > 0)
+        end_line(f, LINE_ENDS);
+    styled_line_fini(&f->line);
+    styled_line_fini(&f->blanks);
+    styled_line_fini(&f->word);
+}
+
+int text_wrap_height(struct slice text, int w)
+{
+    struct styled_text s = { 0 };
+    struct text_wrap flow = { .styled_text = &s, .width = w - 1, .mode = TEXT_WRAP_WORDS };
+
+    if (w < 4)
+        return 0;
+    text_wrap_begin(&flow);
+    text_wrap_add(&flow, STYLE_TEXT, text);
+    text_wrap_fini(&flow);
+    int lines = (int)s.n;
+
+    styled_text_fini(&s);
+    return lines;
+}
+
+int text_wrap_draw(struct frame *f, struct rect r, enum style style, struct slice text)
+{
+    struct styled_text s = { 0 };
+    struct text_wrap flow = { .styled_text = &s, .width = r.w - 1, .mode = TEXT_WRAP_WORDS };
+    int lines;
+
+    if (r.w < 4 || r.h < 1)
+        return 0;
+    text_wrap_begin(&flow);
+    text_wrap_add(&flow, style, text);
+    text_wrap_fini(&flow);
+    lines = (int)s.n < r.h ? (int)s.n : r.h;
+    for (int i = 0; i < lines; i++)
+        styled_text_draw_line(&s, (size_t)i, f, r.y + i, r.x, r.w);
+    if (s.n > (size_t)lines)
+        frame_puts(f, r.y + lines - 1, r.x + r.w - 1, 1, style, f->ascii ? "~" : "…");
+    styled_text_fini(&s);
+    return lines;
+}

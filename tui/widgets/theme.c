@@ -1,0 +1,159 @@
+#include "tui/widgets/theme.h"
+
+#include <string.h>
+
+enum { BLACK, RED, GREEN, YELLOW, BLUE, MAGENTA, CYAN, WHITE, BRIGHT = 8, GREY = BRIGHT + BLACK };
+
+/* clang-format off */
+static const struct theme_style defaults[STYLE_COUNT] = {
+    [STYLE_TEXT] =        { THEME_DEFAULT_COLOUR, THEME_DEFAULT_COLOUR, 0 },
+    [STYLE_DIM] =         { THEME_DEFAULT_COLOUR, THEME_DEFAULT_COLOUR, THEME_DIM },
+    [STYLE_TITLE] =       { THEME_DEFAULT_COLOUR, THEME_DEFAULT_COLOUR, 0 },
+    [STYLE_STRONG] =      { THEME_DEFAULT_COLOUR, THEME_DEFAULT_COLOUR, THEME_BOLD },
+    [STYLE_EMPHASIS] =    { THEME_DEFAULT_COLOUR, THEME_DEFAULT_COLOUR, THEME_ITALIC },
+    [STYLE_MATCH] =       { YELLOW,       THEME_DEFAULT_COLOUR, THEME_BOLD | THEME_UNDERLINE },
+    [STYLE_MARK] =        { MAGENTA,      THEME_DEFAULT_COLOUR, THEME_BOLD },
+    [STYLE_TAG] =         { MAGENTA,      THEME_DEFAULT_COLOUR, 0 },
+    [STYLE_BRANCH] =      { CYAN,         THEME_DEFAULT_COLOUR, 0 },
+    [STYLE_SYSTEM] =      { THEME_DEFAULT_COLOUR, THEME_DEFAULT_COLOUR, THEME_DIM },
+    [STYLE_AGE] =         { THEME_DEFAULT_COLOUR, THEME_DEFAULT_COLOUR, THEME_DIM },
+    [STYLE_LIVE] =        { GREEN,        THEME_DEFAULT_COLOUR, THEME_BOLD },
+    [STYLE_WARN] =        { YELLOW,       THEME_DEFAULT_COLOUR, 0 },
+    [STYLE_ERROR] =       { RED,          THEME_DEFAULT_COLOUR, THEME_BOLD },
+    [STYLE_OK] =          { GREEN,        THEME_DEFAULT_COLOUR, 0 },
+    [STYLE_BAR] =         { THEME_DEFAULT_COLOUR, THEME_DEFAULT_COLOUR, THEME_REVERSE },
+    [STYLE_KEY] =         { THEME_DEFAULT_COLOUR, THEME_DEFAULT_COLOUR, THEME_BOLD },
+    [STYLE_BORDER] =      { THEME_DEFAULT_COLOUR, THEME_DEFAULT_COLOUR, THEME_DIM },
+    [STYLE_PROMPT] =      { CYAN,         THEME_DEFAULT_COLOUR, THEME_BOLD },
+    [STYLE_TOOL] =        { BLUE,         THEME_DEFAULT_COLOUR, 0 },
+    [STYLE_THINKING] =    { THEME_DEFAULT_COLOUR, THEME_DEFAULT_COLOUR, THEME_DIM | THEME_ITALIC },
+    [STYLE_HEADING] =     { THEME_DEFAULT_COLOUR, THEME_DEFAULT_COLOUR, THEME_BOLD | THEME_UNDERLINE },
+    [STYLE_CODE] =        { GREEN,        THEME_DEFAULT_COLOUR, 0 },
+    [STYLE_QUOTE] =       { THEME_DEFAULT_COLOUR, THEME_DEFAULT_COLOUR, THEME_ITALIC },
+    [STYLE_LINK] =        { BLUE,         THEME_DEFAULT_COLOUR, THEME_UNDERLINE },
+    [STYLE_ADD] =         { GREEN,        THEME_DEFAULT_COLOUR, 0 },
+    [STYLE_DELETE] =      { RED,          THEME_DEFAULT_COLOUR, 0 },
+    [STYLE_HUNK] =        { CYAN,         THEME_DEFAULT_COLOUR, 0 },
+    [STYLE_ADD_WORD] =    { GREEN,        THEME_DEFAULT_COLOUR, THEME_BOLD | THEME_UNDERLINE },
+    [STYLE_DELETE_WORD] = { RED,          THEME_DEFAULT_COLOUR, THEME_BOLD | THEME_UNDERLINE },
+};
+
+static const char *const style_names[STYLE_COUNT] = {
+#define X(id, name) name,
+    STYLES(X)
+#undef X
+};
+
+static const struct {
+    const char *name;
+    uint8_t attribute;
+} attributes[] = {
+    { "bold", THEME_BOLD },           { "dim", THEME_DIM },
+    { "italic", THEME_ITALIC },       { "underline", THEME_UNDERLINE },
+    { "reverse", THEME_REVERSE },
+};
+
+static const char *const colours[] = {
+    "black", "red", "green", "yellow", "blue", "magenta", "cyan", "white",
+};
+/* clang-format on */
+
+void theme_default(struct theme *t)
+{
+    memcpy(t->look, defaults, sizeof defaults);
+}
+
+enum style theme_find_style(struct slice name)
+{
+    for (int i = 0; i < STYLE_COUNT; i++)
+        if (slice_eq(name, slice_of(style_names[i])))
+            return (enum style)i;
+    return STYLE_COUNT;
+}
+
+static bool is_style_word(struct slice text, const char *word)
+{
+    return slice_eq(text, slice_of(word));
+}
+
+static bool parse_number(struct slice word, int16_t *colour)
+{
+    int n = 0;
+
+    if (word.n == 0 || word.n > 3)
+        return false;
+    for (size_t i = 0; i < word.n; i++) {
+        if (word.p[i] < '0' || word.p[i] > '9')
+            return false;
+        n = n * 10 + (word.p[i] - '0');
+    }
+    *colour = (int16_t)n;
+    return n < 256;
+}
+
+static bool parse_colour(struct slice word, int16_t *colour)
+{
+    static const char bright[] = "bright-";
+    int16_t base = 0;
+
+    if (is_style_word(word, "default")) {
+        *colour = THEME_DEFAULT_COLOUR;
+        return true;
+    }
+    if (is_style_word(word, "grey") || is_style_word(word, "gray")) {
+        *colour = GREY;
+        return true;
+    }
+    if (word.n > sizeof bright - 1 && memcmp(word.p, bright, sizeof bright - 1) == 0) {
+        word.p += sizeof bright - 1;
+        word.n -= sizeof bright - 1;
+        base = BRIGHT;
+    }
+    for (int i = 0; i < BRIGHT; i++)
+        if (is_style_word(word, colours[i])) {
+            *colour = (int16_t)(base + i);
+            return true;
+        }
+    return base == 0 && parse_number(word, colour);
+}
+
+static bool parse_attribute(struct slice word, uint8_t *set)
+{
+    for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++)
+        if (is_style_word(word, attributes[i].name)) {
+            *set |= attributes[i].attribute;
+            return true;
+        }
+    return false;
+}
+
+static bool next_style_word(struct slice *rest, struct slice *word)
+{
+    while (rest->n && rest->p[0] == ' ') {
+        rest->p++;
+        rest->n--;
+    }
+    *word = (struct slice){ rest->p, 0 };
+    while (rest->n && rest->p[0] != ' ') {
+        rest->p++;
+        rest->n--;
+        word->n++;
+    }
+    return word->n > 0;
+}
+
+bool theme_parse_style(struct slice text, struct theme_style *look)
+{
+    struct theme_style made = { THEME_DEFAULT_COLOUR, THEME_DEFAULT_COLOUR, 0 };
+    int16_t *next = &made.fg;
+    struct slice word;
+
+    while (next_style_word(&text, &word)) {
+        if (is_style_word(word, "on"))
+            next = &made.bg;
+        else if (!parse_attribute(word, &made.attributes) && !parse_colour(word, next))
+            return false;
+    }
+    *look = made;
+    return true;
+}

@@ -1,0 +1,39 @@
+#ifndef TUI_WIDGETS_THEME_H
+#define TUI_WIDGETS_THEME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lite/base/slice.h"
+#include "tui/widgets/frame.h"
+
+/* What each style looks like. The 16 colours of the terminal's own palette, so that what the person chose for
+ * their terminal is respected; a configuration may name up to 256. Attributes carry the meaning where there
+ * are no colours. */
+enum theme_attribute {
+    THEME_BOLD = 1 << 0,
+    THEME_DIM = 1 << 1,
+    THEME_ITALIC = 1 << 2,
+    THEME_UNDERLINE = 1 << 3,
+    THEME_REVERSE = 1 << 4,
+};
+
+enum { THEME_DEFAULT_COLOUR = -1 }; /* the terminal's own foreground or background */
+
+struct theme_style {
+    int16_t fg, bg; /* 0 to 255, or THEME_DEFAULT_COLOUR */
+    uint8_t attributes;
+};
+
+struct theme {
+    struct theme_style look[STYLE_COUNT];
+};
+
+void theme_default(struct theme *t);
+/* "bold bright-cyan on black", "208 on 17", "underline", "default". False when a word is none of them;
+ * *look is then unchanged. */
+bool theme_parse_style(struct slice text, struct theme_style *look);
+/* Which style has this name ("title")? STYLE_COUNT: none. */
+enum style theme_find_style(struct slice name);
+
+#endif

@@ -1,0 +1,103 @@
+#include "tui/widgets/toast.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lite/base/time.h"
+
+enum { SHOWN_MS = 6000, LEAST_OF_PATH = 12 };
+
+static void set_toast(struct toast *t, int64_t now_ms, const char *fmt, va_list args)
+{
+    vsnprintf(t->text, sizeof t->text, fmt, args);
+    t->error = t->note = false;
+    t->until_ms = now_ms + SHOWN_MS;
+}
+
+void toast_info(struct toast *t, int64_t now_ms, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    set_toast(t, now_ms, fmt, args);
+    va_end(args);
+}
+
+void toast_note(struct toast *t, int64_t now_ms, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    set_toast(t, now_ms, fmt, args);
+    va_end(args);
+    t->note = true;
+}
+
+void toast_error(struct toast *t, const struct err *e)
+{
+    t->path = err_format(e, t->text, sizeof t->text);
+    t->error = true;
+}
+
+void toast_error_text(struct toast *t, struct slice text)
+{
+    size_t n = text.n < sizeof t->text ? text.n : sizeof t->text - 1;
+
+    memcpy(t->text, text.p, n);
+    t->text[n] = '\0';
+    t->path = 0;
+    t->error = true;
+}
+
+void toast_no_memory(struct toast *t)
+{
+    toast_error_text(t, SLICE("out of memory"));
+}
+
+void toast_dismiss(struct toast *t)
+{
+    t->text[0] = '\0';
+}
+
+void toast_tick(struct toast *t, int64_t now_ms)
+{
+    if (!t->error && t->text[0] && now_ms >= t->until_ms)
+        t->text[0] = '\0';
+}
+
+int64_t toast_wake_ms(const struct toast *t)
+{
+    return t->text[0] && !t->error ? t->until_ms : TIME_NONE;
+}
+
+/* The file's name tells more than the directories that all files share: of a path that does not fit the middle goes. */
+static void draw_text(const struct toast *t, struct frame *f, struct rect r, enum style style)
+{
+    struct slice text = slice_of(t->text);
+
+    if (t->path > 0 && (int)t->path + LEAST_OF_PATH <= r.w) {
+        int used = frame_text(f, r.y, r.x, r.w, style, (struct slice){ text.p, t->path });
+
+        r.x += used;
+        r.w -= used;
+        frame_text_middle(f, r.y, r.x, r.w, style, slice_of(t->text + t->path));
+        return;
+    }
+    frame_text_cut(f, r.y, r.x, r.w, style, text);
+}
+
+bool toast_draw(const struct toast *t, struct frame *f, struct rect r)
+{
+    if (!t->text[0])
+        return false;
+    enum style style = t->error ? STYLE_ERROR : t->note ? STYLE_TEXT : STYLE_OK;
+    const char *sign = t->error  ? (f->ascii ? "! " : "✗ ")
+                       : t->note ? (f->ascii ? "- " : "· ")
+                                 : (f->ascii ? "+ " : "✓ ");
+    int x = r.x + 1;
+
+    x += frame_puts(f, r.y, x, r.w - 1, style, sign);
+    draw_text(t, f, (struct rect){ .y = r.y, .x = x, .w = r.x + r.w - x, .h = 1 }, style);
+    return true;
+}

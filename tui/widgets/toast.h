@@ -1,0 +1,37 @@
+#ifndef TUI_WIDGETS_TOAST_H
+#define TUI_WIDGETS_TOAST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lite/base/err.h"
+#include "lite/base/slice.h"
+#include "tui/widgets/frame.h"
+
+/* The one line of feedback at the bottom. News goes away by itself or at the next key; an error stays until a
+ * key was pressed after it was on the screen. */
+enum { TOAST_TEXT = 400 };
+
+struct toast {
+    char text[TOAST_TEXT]; /* "": none */
+    size_t path;           /* where an error's path begins, which is cut in its middle; 0: none */
+    bool error;
+    bool note;        /* nothing was done: why, or how things stand */
+    int64_t until_ms; /* of news */
+};
+
+void toast_info(struct toast *t, int64_t now_ms, const char *fmt, ...) PRINTF_LIKE(3, 4);
+/* News that is no success: a reason, or how something looks now. */
+void toast_note(struct toast *t, int64_t now_ms, const char *fmt, ...) PRINTF_LIKE(3, 4);
+void toast_error(struct toast *t, const struct err *e);
+void toast_error_text(struct toast *t, struct slice text);
+void toast_no_memory(struct toast *t);
+/* A key was pressed: what was there has been read. */
+void toast_dismiss(struct toast *t);
+/* The time has come for news to go. */
+void toast_tick(struct toast *t, int64_t now_ms);
+int64_t toast_wake_ms(const struct toast *t);
+/* False: there is nothing to draw. */
+bool toast_draw(const struct toast *t, struct frame *f, struct rect r);
+
+#endif
