@@ -68,6 +68,10 @@ MUST_CHECK enum err_code change_log_open(const struct store_env *env, struct cha
                                          struct err *e);
 void change_log_close(struct change_log *log); /* NULL is fine */
 
+/* How many changes were interrupted, by a crash or a kill, and wait for change_log_open to end them. Writes nothing, and
+ * counts nothing while another process holds the lock: its change is under way. */
+size_t change_count_interrupted(const struct store_env *env);
+
 /* Writes the intent, does the steps, writes done. On a failure the steps that were done are taken back and
  * the record goes; the error is that of the step. */
 MUST_CHECK enum err_code change_run(struct change_log *log, struct change *c, struct err *e);

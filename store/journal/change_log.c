@@ -63,6 +63,36 @@ enum err_code change_names(const struct change_log *log, bool intents, struct di
     return ERR_OK;
 }
 
+static bool is_locked(const struct change_log *log)
+{
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof path, "%s/lock", log->dir);
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+    if (fd < 0)
+        return false;
+    bool locked = flock(fd, LOCK_SH | LOCK_NB) != 0;
+
+    close(fd);
+    return locked;
+}
+
+size_t change_count_interrupted(const struct store_env *env)
+{
+    struct change_log log = { .lock = -1 };
+    struct dirent **names;
+    char dir[PATH_MAX];
+    int n;
+
+    if (env_state_path(env, "changes", dir, NULL) ||
+        (size_t)snprintf(log.dir, sizeof log.dir, "%s", dir) >= sizeof log.dir || is_locked(&log) ||
+        change_names(&log, true, &names, &n, NULL))
+        return 0;
+    change_names_free(names, n);
+    return (size_t)n;
+}
+
 void change_names_free(struct dirent **names, int n)
 {
     for (int i = 0; i < n; i++)

@@ -6,6 +6,7 @@ usage: undo_scope.py PROGRAM
 Two projects and two stores: what was done in one is not taken back from the other, what cannot be undone any more holds
 nothing up, and files that changed after a rewind keep nobody from taking back the rest.
 """
+import fcntl
 import hashlib
 import json
 import os
@@ -274,9 +275,28 @@ def went_on(w, t):
     t.need(code == 4 and 'nothing older' in err, f'nothing older: {err}')
 
 
+def interrupted(w, t):
+    """A delete that was cut short before its last rename: whoever reads is told, and the next log ends it."""
+    p = w.session('p', P, 'Pay the bills')
+    t.run('delete', P)
+    changes = f'{w.top}/STATE/reprise/changes'
+    record, = (n for n in os.listdir(changes) if n[0].isdigit())
+    os.rename(f'{changes}/{record}', f'{changes}/{record}.intent')
+
+    def said(*args):
+        return b'interrupted change is not finished' in t.run('-C', p, *args).stderr
+
+    t.same('list and info say so', (said('list'), said('info', P)), (True, True))
+    with open(f'{changes}/lock', encoding='utf-8') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        t.same('not while it is under way', said('list'), False)
+    t.same('nothing was touched', os.listdir(changes).count(f'{record}.intent'), 1)
+    t.same('the log ends it', (t.run('log').returncode, said('list'), os.path.exists(f'{changes}/{record}')), (0, False, True))
+
+
 def main():
     failed = passed = 0
-    for part in (scopes, stores, gone, parts, directories, settled, held, went_on):
+    for part in (scopes, stores, gone, parts, directories, settled, held, went_on, interrupted):
         w = World(sys.argv[1])
         try:
             part(w, w.program)

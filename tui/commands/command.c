@@ -144,5 +144,7 @@ int command_execute(struct invocation *in)
     if (rc == ERR_CANCELLED)
         return in->exit_code ? in->exit_code : report_exit(rc);
     report_line(in->err_fd, &e);
+    if (rc == ERR_NOT_FOUND)
+        report_interrupted(in);
     return report_exit(rc);
 }

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include "lite/base/buf.h"
+#include "store/journal/change.h"
+#include "tui/commands/command.h"
 #include "tui/text/clean.h"
 
 int report_exit(enum err_code rc)
@@ -42,4 +44,17 @@ void report_line(int fd, const struct err *e)
 
     (void)n;
     buf_fini(&line);
+}
+
+void report_interrupted(const struct invocation *in)
+{
+    size_t n = change_count_interrupted(&in->world->env);
+    struct err e;
+
+    if (n == 0)
+        return;
+    err_set(&e, ERR_STALE, "", "%s not finished; reprise log finishes or undoes %s",
+            n == 1 ? "an interrupted change is" : "interrupted changes are",
+            n == 1 ? "it" : "them");
+    report_line(in->err_fd, &e);
 }

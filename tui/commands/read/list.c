@@ -149,6 +149,7 @@ enum err_code list_run(struct invocation *in, struct err *e)
 
     if (rc)
         return rc;
+    report_interrupted(in);
     rc = make_query(in, &s.scope, &q, e);
     if (rc == ERR_OK) {
         q.damaged = report_damaged;
