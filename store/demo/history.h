@@ -7,7 +7,7 @@
 #include "store/demo/log.h"
 #include "store/demo/world.h"
 
-/* File checkpoints of one session (claude-client.md 2): a snapshot row a prompt, a delta row at the
+/* File checkpoints of one session (claude.md C2): a snapshot row a prompt, a delta row at the
  * first edit of a file, and the old bytes under CONFIG/file-history/<id>/. */
 enum { HISTORY_MAX = 8 };
 

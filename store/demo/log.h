@@ -10,7 +10,7 @@
 #include "lite/json/jsonout.h"
 #include "store/demo/script.h"
 
-/* One transcript being written, row by row, in the manner of client 2.1.330 (claude-client.md 2, 4).
+/* One transcript being written, row by row, in the manner of client 2.1.330 (claude.md C2, 4).
  * Ids come from a seed and a count, so that every run makes the same ones. The first failure (memory)
  * sticks in rc; later calls do nothing. */
 enum { DEMO_UUID = 37 };

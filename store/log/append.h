@@ -9,7 +9,7 @@
 #include "lite/base/slice.h"
 #include "lite/io/file.h"
 
-/* Adding records to a log that another program may be writing at this moment (SAFETY.md 1.5 B).
+/* Adding records to a log that another program may be writing at this moment (safety.md B.
  *
  * One write, on a descriptor opened with O_APPEND, that ends in a newline: then the kernel puts it behind
  * everybody else's bytes and nobody's record is cut in two (measured there: 0 of 70,000 lost). A tail

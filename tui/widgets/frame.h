@@ -12,7 +12,7 @@
  *
  * frame_text is the only way text gets into a frame, and it cleans: a control character, an escape, a broken
  * byte, a bidi or zero-width control is shown as a visible sign, never passed on. That is the one
- * sanitiser of the screen (SAFETY.md R7). */
+ * sanitiser of the screen (safety.md E1). */
 
 /* What a cell means; tui/term/paint.c maps it to colours (theme, NO_COLOR, 16 and 256 colours). */
 #define STYLES(X)                                                                                  \

@@ -23,7 +23,7 @@
  *   apply    does what the preview says, and only that: whatever moved since is a conflict and stays as it is.
  *   undo     is a rewind to what apply kept. It can be undone in turn.
  *
- * What holds (SAFETY.md 1.5 A):
+ * What holds (safety.md A:
  *  1. no byte of a user's file is replaced or removed before it lies in the undo record, synced;
  *  2. nothing outside the plan's roots is read, written or removed, whatever happens to directories meanwhile;
  *  3. one durable record decides: before INTENT a crash leaves the old state, after it recovery goes forward;

@@ -5,7 +5,7 @@
 #include "lite/base/time.h"
 
 /* A row that names a parent which is lost, was not loaded or is on the path already goes on from the row of the nearest
- * earlier time, as the client does (claude-client-2.md 3): at most five seconds before, of the same side, of any type,
+ * earlier time, as the client does (claude.md D): at most five seconds before, of the same side, of any type,
  * not on the path yet, and of rows of one time the first. A later row would make an answer its own past. */
 
 enum { GAP_MOST_MS = 5000 };

@@ -14,7 +14,7 @@ MUST_CHECK enum err_code claude_message_end(struct claude_log *log, uint32_t *le
 
 /* The client when it resumes: the newest row of the file if it follows the row that the last last-prompt row names
  * (where that row is explicit, only a newer one counts), else the named row itself; where none is named, or the client
- * does not load the row, the newest (claude-client-2.md 1). Follows compactions, and leaves the chain as it was.
+ * does not load the row, the newest (claude.md D). Follows compactions, and leaves the chain as it was.
  * CHAIN_NONE: there is no row, or (*cleared) that row says that the conversation begins anew, and nothing has come
  * since. */
 MUST_CHECK enum err_code claude_resume_leaf(struct claude_log *log, uint32_t *leaf, bool *cleared,

@@ -18,7 +18,7 @@
 #include "store/systems/claude/show/restore.h"
 
 /* The file checkpoints of a fork: one whole snapshot a prompt, with what was added to it later merged in, as the
- * client's own fork writes them (claude-client.md 2). Saved copies are linked, not copied: nobody writes into
+ * client's own fork writes them (claude.md C2). Saved copies are linked, not copied: nobody writes into
  * them. A snapshot is only taken along when all of its copies are, and when its own row was not lost. */
 struct files {
     struct fork *f;

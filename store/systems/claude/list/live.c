@@ -6,7 +6,7 @@
 #include "store/log/lease.h"
 #include "store/systems/claude/claude.h"
 
-/* Has somebody the session open? The signs, strongest first (SAFETY.md 1.5 C): the registry of the agents and a write
+/* Has somebody the session open? The signs, strongest first (safety.md C: the registry of the agents and a write
  * lease, which prove it; then where one cannot look (another user's file, a file system that other machines write to),
  * and what agents that did not sign in are doing. Whether the file changes is watched for all systems (store/proc/write_watch.h). */
 

@@ -8,7 +8,7 @@
 #include "store/api/store.h"
 
 /* The file history of a session: what each tracked file looked like when each prompt was sent
- * (claude-client.md 2). Two generations of the client write it differently:
+ * (claude.md C2). Two generations of the client write it differently:
  *
  *   2.1.197  file-history-snapshot at each prompt, and the whole snapshot again (isSnapshotUpdate) at the first edit
  *            of a file in the turn

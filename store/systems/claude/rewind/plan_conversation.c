@@ -9,7 +9,7 @@
 
 /* The conversation's part of going back: the session is to go on from the row before the prompt (resume_at.c). Rows stay
  * where they are; clients of both generations restore the chain up to that row, and the next prompt becomes its
- * follower, which is what the client's own conversation rewind comes to (claude-client.md 3). */
+ * follower, which is what the client's own conversation rewind comes to (claude.md C3). */
 
 enum { PREFIX_MIN = 4 };
 

@@ -11,7 +11,7 @@
  * afterwards, either the whole snapshot again (2.1.197: isSnapshotUpdate) or only what is new (2.1.330:
  * file-history-delta). Rows count when the message they belong to is part of the conversation; of two
  * snapshot rows of one message the later counts. A delta whose snapshot row was lost stands for one that
- * begins with the files of the snapshot before (claude-client.md 2).
+ * begins with the files of the snapshot before (claude.md C2).
  *
  * A first walk along the conversation finds out which rows make which snapshot; a second one reads them,
  * so that a snapshot is written once, however many deltas it has. */

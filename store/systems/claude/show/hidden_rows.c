@@ -8,7 +8,7 @@
 
 /* What the client does not load again, in its order (seed 002): the API would refuse a conversation with
  * calls that have no result, with thoughts whose message is gone, and with answers that say nothing. The calls in which
- * the session ended stay (claude-client-2.md 5).
+ * the session ended stay (claude.md D).
  *
  * A result and the rest of a message are mostly in the next rows, so the rows are looked through from the first one on,
  * once, and only until what is looked for is found. */

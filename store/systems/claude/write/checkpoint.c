@@ -13,7 +13,7 @@
 #include "store/systems/claude/rewind/file_history.h"
 #include "store/systems/claude/write/hostwrite.h"
 
-/* A checkpoint as the client makes it (claude-client.md 2): one snapshot for a prompt with every tracked file in it, a
+/* A checkpoint as the client makes it (claude.md C2): one snapshot for a prompt with every tracked file in it, a
  * new backup only of what changed since the last one, and when another file is touched in the same turn the whole
  * snapshot again. That is how 2.1.197 says it, which 2.1.330 reads too; of a delta row the older client would not
  * know. A backup is named after the path and never written again. */

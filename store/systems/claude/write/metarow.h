@@ -12,7 +12,7 @@
 /* Metadata rows of a transcript: not part of the conversation, and the newest of a type counts. Listings look
  * for them in the last 64 KiB only, so whoever writes to the file keeps them there ("re-append").
  *
- * The order is the client's own (claude-client.md 4, claude.md 9.2). */
+ * The order is the client's own (claude.md C4, claude.md 9.2). */
 enum metarow_type {
     METAROW_LAST_PROMPT,
     METAROW_CUSTOM_TITLE,

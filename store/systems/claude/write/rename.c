@@ -6,7 +6,7 @@
 #include "store/systems/claude/write/tagtext.h"
 
 /* Rename, tag and resume-at are one row each, appended as the vendor's SDK and client append it (claude.md 5.1,
- * claude-client.md 3), and behind it those metadata rows that it would push out of the tail window. */
+ * claude.md C3), and behind it those metadata rows that it would push out of the tail window. */
 
 struct row {
     struct buf bytes;

@@ -8,7 +8,7 @@
 
 /* Resume at a message, in place: a last-prompt row that names it and says that this was meant. Clients of both
  * generations go on from there, dead branches included, until another such row or a later answer says otherwise
- * (claude-client.md 3). */
+ * (claude.md C3). */
 
 /* The row's bytes; leaf empty: the conversation begins anew. */
 static enum err_code write_last_prompt_row(const struct session_ref *ref, struct slice leaf,

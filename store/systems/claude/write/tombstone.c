@@ -6,7 +6,7 @@
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/show/restore.h"
 
-/* Taking one message out of a session (SAFETY.md 1.5 B). Its row is overwritten with blanks, newline and all other
+/* Taking one message out of a session (safety.md B. Its row is overwritten with blanks, newline and all other
  * rows where they are: no reader loses its place, and an agent that appends at this moment is not disturbed. As the
  * system itself would have it (cut), what follows moves forward; that needs the file to oneself. */
 

@@ -155,7 +155,7 @@ static void the_agent_of_the_session_goes_on_with_it(void **state)
     entire_world_remove(&w);
 }
 
-/* claude-client-2.md, rule 7: print mode takes nothing but a UUID. */
+/* claude.md D: print mode takes nothing but a UUID. */
 static void an_id_of_the_old_form_is_its_agents_uuid(void **state)
 {
     (void)state;
