@@ -143,11 +143,14 @@ static void one_transcript_is_torn(void **state)
     assert_int_equal(torn, 1);
 }
 
-/* A sum over all paths and bytes that does not depend on the order of the walk. */
+/* A sum over all paths and bytes that does not depend on the order of the walk. Packs are left out: libgit2 does not
+ * always choose the same deltas, and the refs name their objects by content. */
 static uint64_t tree_sum;
 
 static void remember(const char *path)
 {
+    if (strstr(path, "/objects/pack/"))
+        return;
     struct buf b = read_file(path);
     uint64_t sum = 0xcbf29ce484222325u;
 
