@@ -17,6 +17,8 @@ script(rewind_rules recorded commands/rewind_rules.py $<TARGET_FILE:reprise>)
 # What undo means, of several directories and stores, and in part.
 script(undo_scope recorded commands/undo_scope.py $<TARGET_FILE:reprise>)
 script(hand_off recorded commands/hand_off.py $<TARGET_FILE:reprise>)
+# Done is done, also when the answer cannot be written.
+script(full_stdout recorded commands/full_stdout.py $<TARGET_FILE:reprise>)
 
 # Entire: the conformance list of its format, by the numbers. Under the sanitizers there is no injector.
 set(injector -)
