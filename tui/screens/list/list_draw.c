@@ -213,7 +213,7 @@ static bool head_facts(const struct list *l, const struct session_entry *e, int 
     for (enum brevity b = WITH_TIME; b < BREVITIES; b++) {
         if (!join_facts(l, e, b, out))
             return false;
-        if (frame_width(buf_slice(out)) <= w)
+        if (text_wrap_height(buf_slice(out), w) <= 1)
             return true;
     }
     return join_facts(l, e, WITH_TIME, out);

@@ -99,7 +99,7 @@ static void from_100_columns_the_conversation_stands_beside(void **state)
     assert_non_null(strstr(screen_line(&x.s, 2), "┌─ 47 KB on disk ─"));
     assert_non_null(strstr(screen_line(&x.s, 3), "│ Fix the payment retry loop"));
     assert_non_null(strstr(screen_line(&x.s, 4), "│ ~/src/shop · fix/retry · 20"));
-    assert_non_null(strstr(screen_line(&x.s, 6), "│ 0: conversation of Fix the payment"));
+    assert_non_null(strstr(screen_line(&x.s, 5), "│ 0: conversation of Fix the payment"));
     assert_non_null(strstr(screen_line(&x.s, 28), "│"));
     screen_press(&x.s, "<C-t>");
     assert_false(screen_has(&x.s, "conversation of"));
