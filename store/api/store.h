@@ -31,7 +31,7 @@
  *
  * A store is one opened place that holds sessions of one system. All calls on it are const in effect:
  * several threads may describe and load from one store at once. What reads writes nothing. Changes are planned here
- * and done by store/change/ and store/rewind/; only the last members, for hosts, write at once.
+ * and done by store/journal/ and store/rewind/; only the last members, for hosts, write at once.
  *
  * The order of calls: open -> enumerate -> describe (any number, any thread) -> tail, load, messages,
  * restore -> close. Rows and transcripts do not outlive their store.

@@ -6,7 +6,7 @@
 
 #include "store/journal/change.h"
 
-/* Private to store/change/: the opened operation log. */
+/* Private to store/journal/: the opened operation log. */
 struct change_log {
     char dir[PATH_MAX - 128]; /* <state>/changes */
     int lock;

@@ -43,8 +43,9 @@ struct step {
     struct slice old;   /* TAIL, EDIT, PUT, REF: what lies there now */
     /* APPEND, may be empty: records to append when ours cannot be cut off again */
     struct slice opposite;
-    int64_t offset;   /* TAIL, EDIT; APPEND: where the bytes went, filled in when done */
-    int64_t mtime_ns; /* the file's mtime after the step; MTIME_NOW (place.h): left to the kernel */
+    int64_t offset; /* TAIL, EDIT; APPEND: where the bytes went, filled in when done */
+    /* The file's mtime after the step; MTIME_NOW (file_at.h): left to the kernel */
+    int64_t mtime_ns;
     int64_t old_mtime_ns; /* before the step: the inverse puts it back; filled in when done */
     uint32_t mode;        /* PUT: of the document; 0: that of the old one, 0600 for a new one */
     uint32_t old_mode;    /* PUT: before the step; filled in by step_prepare */

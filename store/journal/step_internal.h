@@ -3,7 +3,7 @@
 
 #include "store/journal/step.h"
 
-/* Private to store/change/: what step.c dispatches to. */
+/* Private to store/journal/: what step.c dispatches to. */
 MUST_CHECK enum err_code step_append_do(struct step *s, struct arena *a, struct err *e);
 MUST_CHECK enum err_code step_tail_do(struct step *s, struct arena *a, struct err *e);
 MUST_CHECK enum err_code step_edit_do(struct step *s, struct err *e);

@@ -40,7 +40,7 @@ struct finding_list {
 /* Copies it; a finding_fn. */
 MUST_CHECK enum err_code doctor_list_add(const struct finding *f, void *list, struct err *e);
 
-/* ---- private to store/tidy/ ---- */
+/* ---- private to store/maintenance/ ---- */
 
 /* doctor_fix.c: repairs what can be repaired in one session and marks what was. What cannot be done now is said in
  * the finding; only memory fails. */

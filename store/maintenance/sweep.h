@@ -74,7 +74,7 @@ size_t sweep_disk_usage(const struct sweep *s, struct disk_usage *w);
 MUST_CHECK enum err_code sweep_move(struct change_log *log, const struct store_env *env,
                                     struct sweep *s, struct trash_list *moved, struct err *e);
 
-/* Private to store/tidy/: adds an item, and says how long nothing was done to it. */
+/* Private to store/maintenance/: adds an item, and says how long nothing was done to it. */
 MUST_CHECK enum err_code sweep_add(struct sweep *s, const struct sweep_item *item, struct err *e);
 MUST_CHECK enum err_code sweep_age_text(struct buf *text, int64_t now_ms, int64_t then_ms);
 /* sweep_orphans.c: those of all stores; and which of those chosen are not as they were shown, and stay. */
@@ -82,7 +82,7 @@ MUST_CHECK enum err_code sweep_orphans(struct store *const stores[], size_t n,
                                        const struct sweep_rule *rule, struct sweep *s,
                                        struct err *e);
 MUST_CHECK enum err_code sweep_orphans_recheck(struct sweep *s, struct err *e);
-/* Private to store/tidy/: why nobody should move this session now. *stays is NULL when there is no reason, and
+/* Private to store/maintenance/: why nobody should move this session now. *stays is NULL when there is no reason, and
  * may live in the arena. */
 MUST_CHECK enum err_code sweep_live(const struct session_ref *ref, struct arena *a,
                                     const char **stays, struct err *e);

@@ -94,7 +94,7 @@ MUST_CHECK enum err_code trash_join(struct change_log *log, const struct trash_i
 MUST_CHECK enum err_code trash_destroy(const struct store_env *env, const struct trash_item *item,
                                        struct err *e);
 
-/* ---- private to store/tidy/ ---- */
+/* ---- private to store/maintenance/ ---- */
 
 /* Plans a move; the directory that the thing comes to lie in is made. */
 MUST_CHECK enum err_code trash_plan_move(struct change *c, const char *from, const char *to,

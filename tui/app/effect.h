@@ -37,8 +37,8 @@ enum effect_kind {
     EFFECT_CHECKPOINTS, /* points of the session to go back to -> MSG_CHECKPOINTS */
     EFFECT_TURN_LINES, /* the same points, with the lines that each turn changed -> MSG_CHECKPOINTS */
     EFFECT_PREVIEW,    /* what going back to the point in `text` would do -> MSG_PREVIEW */
-    EFFECT_COMPARE,    /* entry `first` of a prospect, line by line -> MSG_COMPARISON */
-    EFFECT_REWIND, /* carries out what was picked of a prospect, also when the person left meanwhile ->
+    EFFECT_COMPARE,    /* entry `first` of a preview, line by line -> MSG_COMPARISON */
+    EFFECT_REWIND, /* carries out what was picked of a preview, also when the person left meanwhile ->
                       MSG_PROGRESS..., MSG_REWIND_DONE */
     EFFECT_UNDO_REWIND, /* takes the record in `text` back, of files that changed since those in `names`; NULL: they are
                            asked about first -> MSG_REWIND_DONE */

@@ -142,7 +142,7 @@ void resume_flow_answer(struct model *m, enum dialog_choice choice);
 void resume_flow_cancel(struct model *m);
 void model_quit(struct model *m);
 
-/* screens/rewinder.c: from the list, or from a message of the conversation that is read. */
+/* screens/rewind/rewind_screen.c: from the list, or from a message of the conversation that is read. */
 void rewind_screen_open(struct model *m, enum action a);
 /* pending_change.c */
 void pending_change_begin(struct model *m, enum action a);

@@ -20,7 +20,7 @@ struct order {
     size_t cap;
 };
 
-/* Puts the listed entries of the roster in order. Equal ones stand newest first, then by id. titles: the
+/* Puts the listed entries of the session table in order. Equal ones stand newest first, then by id. titles: the
  * folded titles by which SORT_TITLE compares. False without memory (the order is then as before). */
 bool order_make(struct order *o, const struct session_table *r, const struct filter *titles,
                 enum sort_kind sort);

@@ -11,7 +11,7 @@
 #include "store/rewind/plan/sides.h"
 
 /* What workers and the model hand each other about a rewind, by the rules of conversation.h: filled by one thread,
- * handed over, and then the receiver's alone. The exception is a prospect, which never changes, is shared, and
+ * handed over, and then the receiver's alone. The exception is a preview, which never changes, is shared, and
  * dies with its last holder. */
 
 /* What going back to a point would do: a plan, and the preview of it. */
@@ -30,7 +30,7 @@ void preview_free(struct preview *p); /* NULL is fine */
 struct checkpoint_list *preview_checkpoints_new(void);       /* empty; NULL without memory */
 void preview_checkpoints_free(struct checkpoint_list *list); /* NULL is fine */
 
-/* One file of a prospect, line by line: from what lies there to what would lie there. */
+/* One file of a preview, line by line: from what lies there to what would lie there. */
 struct comparison {
     size_t entry;
     struct rewind_sides sides; /* the diff borrows from them */
@@ -39,7 +39,7 @@ struct comparison {
 
 void preview_comparison_free(struct comparison *c); /* NULL is fine */
 
-/* What was picked of a prospect: one for each of its entries, with copies of the hunks. */
+/* What was picked of a preview: one for each of its entries, with copies of the hunks. */
 struct preview_selection {
     struct rewind_selection *pick; /* owned, its hunks too */
     size_t n;

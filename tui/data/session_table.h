@@ -15,7 +15,7 @@
 #define ENTRY_NONE UINT32_MAX /* no entry; an enum constant would have to fit an int */
 
 struct session_entry {
-    struct session_ref ref;  /* texts in the roster's arena */
+    struct session_ref ref;  /* texts in the session table's arena */
     struct session_row *row; /* owned; NULL: not described yet */
     unsigned seen;           /* the listing that saw it last */
     unsigned made;           /* how often its row was read: it changes when the row does */

@@ -7,7 +7,7 @@
 #include "store/journal/change.h"
 
 /* The conversation's part of going back: a change (store/journal/change.h) after which the conversation ends before the
- * prompt of the point. A system plans it (store_ops.plan_talk), the engine does it together with the files, and both are
+ * prompt of the point. A system plans it (store_ops.plan_conversation), the engine does it together with the files, and both are
  * one operation: they are there together or not at all, and one undo takes both back. */
 enum conversation_change {
     CONVERSATION_NONE,      /* nothing has to be done: it ends there already */

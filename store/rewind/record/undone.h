@@ -12,7 +12,7 @@ struct undone {
     size_t n;
 };
 
-/* Sets undone, partly, talk_undone and left of r, which is the record of tx. False without memory. */
+/* Sets undone, partly, conversation_undone and left of r, which is the record of tx. False without memory. */
 bool undone_mark(struct undone *u, const struct rewind_tx *tx, struct rewind_record *r);
 /* Can the file still be taken back? */
 bool undone_can_undo(const struct rewind_record *r, const char *path);

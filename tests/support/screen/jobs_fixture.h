@@ -9,7 +9,7 @@
 #include "tui/jobs/workers.h"
 
 /* A real store with one session in a temporary folder, and workers that are asked about it. In this order: begin, a
- * conversation (support/talk.h), open, questions (workers_submit) and answers, end. */
+ * conversation (support/transcript_writer.h), open, questions (workers_submit) and answers, end. */
 
 #define ID "5e550000-0000-4000-8000-000000000001"
 #define FILE_NAME "projects/-p/" ID ".jsonl"

@@ -9,7 +9,7 @@
 #include "support/screen/screen.h"
 #include "tui/jobs/jobs_rewind.h"
 
-/* The rewind view over a real work tree (support/going.h), its questions answered at once as a worker would. */
+/* The rewind view over a real work tree (support/rewind_fixture.h), its questions answered at once as a worker would. */
 struct trip {
     struct screen s; /* first: the hook finds the rest */
     struct fake fake[SHOP];

@@ -10,7 +10,7 @@
 #include "store/api/store.h"
 #include "tui/data/order.h"
 
-/* Sessions s000, s001, ... as a roster and a filter have them. */
+/* Sessions s000, s001, ... as a session table and a filter have them. */
 struct many {
     struct store store;
     struct session_table sessions;

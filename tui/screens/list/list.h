@@ -19,7 +19,7 @@
 
 /* The picker: the sessions of a scope, in order, as far as they fit the query; one of them selected.
  *
- *     roster (what is there) -> order (sorted) -> filter.hit (what fits): what the list shows
+ *     session table (what is there) -> order (sorted) -> filter.hit (what fits): what the list shows
  *
  * Invariants:
  *  - `selected` is the entry the cursor is on, ENTRY_NONE only when nothing is shown; it is at place `at`;
@@ -62,10 +62,10 @@ struct list {
     bool tree;                  /* forks stand below what they were forked from */
     enum scope_kind scope;
     enum sort_kind sort;
-    size_t worktrees;   /* other worktrees that were looked at */
-    unsigned listing;   /* generation of the question under way; 0: none */
-    bool replace;       /* the first answer to it replaces the roster: the scope has changed */
-    bool listed_once;   /* the scope has been listed to its end */
+    size_t worktrees; /* other worktrees that were looked at */
+    unsigned listing; /* generation of the question under way; 0: none */
+    bool replace;     /* the first answer to it replaces the session table: the scope has changed */
+    bool listed_once; /* the scope has been listed to its end */
     int64_t busy_since; /* when the work under way began; TIME_NONE: none */
     int64_t refresh_ms; /* files have changed: when to list again; TIME_NONE */
     int64_t reorder_ms; /* rows have changed: when to sort and filter again; TIME_NONE */

@@ -21,7 +21,7 @@ struct msg;
 enum damage_source {
     DAMAGE_PROBLEM, /* of the listing: i is one of its problems */
     DAMAGE_STORE,   /* i is one of the findings around the sessions */
-    DAMAGE_SESSION, /* i is an entry of the roster */
+    DAMAGE_SESSION, /* i is an entry of the session table */
 };
 
 struct damage {

@@ -8,7 +8,7 @@
 /* What the rewind view is made of. Shared by tui/screens/rewind_*.c only.
  *
  *     turns         the points one can go back to
- *       prospect    what going back to one of them would do; of prospect_turn, which may be the one before while
+ *       preview     what going back to one of them would do; of preview_turn, which may be the one before while
  *                   the selected one is looked at
  *         picks     what the person takes of it
  *         row       which of its files are listed: what is held back, then what changes
@@ -47,10 +47,10 @@ struct rewind_view {
 
     struct preview *preview; /* held; NULL: none */
     size_t preview_turn;
-    struct preview_selection *selection; /* owned; one for each entry of the prospect */
+    struct preview_selection *selection; /* owned; one for each entry of the preview */
     struct lines_changed *partial;       /* owned; of files of which hunks are picked */
     struct err preview_error;
-    size_t *row; /* owned; entries of the prospect */
+    size_t *row; /* owned; entries of the preview */
     size_t rows, unchanged, file, file_top;
 
     struct changes changes;
@@ -59,7 +59,7 @@ struct rewind_view {
     unsigned asked_turns, asked_lines, asked_preview, asked_changes,
         asked_rewind; /* generations; 0: not asked */
     int64_t asked_ms; /* when the last of them was asked */
-    int64_t due_ms;   /* when to ask for the prospect; TIME_NONE: not at all */
+    int64_t due_ms;   /* when to ask for the preview; TIME_NONE: not at all */
 
     enum rewind_question question;
     enum rewind_operation operation; /* what asked_rewind is about, */
@@ -87,7 +87,7 @@ struct slice rewind_path(const struct rewind_view *v, const struct rewind_entry 
 
 /* Why one cannot go back to the turn; NULL: one can. Its conversation can go back where its files cannot. */
 const char *rewind_turn_why(const struct rewind_view *v, const struct checkpoint *turn);
-/* What happens to the conversation, of the prospect; NULL: nothing. */
+/* What happens to the conversation, of the preview; NULL: nothing. */
 const struct rewind_conversation *rewind_conversation_of(const struct rewind_view *v);
 
 struct rewind_tally {
@@ -100,7 +100,7 @@ struct rewind_tally rewind_tally(const struct rewind_view *v);
 /* "restore 2 files, delete 1" */
 void rewind_tally_text(const struct rewind_tally *t, char *out, size_t cap);
 
-/* ---- prospect and changes (rewind_load.c) ---- */
+/* ---- preview and changes (rewind_load.c) ---- */
 void rewind_clear_preview(struct rewind_view *v, struct effects *fx);
 void rewind_turn_changed(struct rewind_view *v, struct effects *fx);
 void rewind_file_changed(struct rewind_view *v, struct effects *fx);

@@ -120,7 +120,7 @@ void rewind_file_changed(struct rewind_view *v, struct effects *fx)
     e->first = v->row[v->file];
 }
 
-/* ---- the prospect ---- */
+/* ---- the preview ---- */
 
 /* What is held back comes first: it wants a look. What stays as it is, is only counted. */
 static bool list_rows(struct rewind_view *v)

@@ -67,7 +67,7 @@ MUST_CHECK enum err_code claude_trailing(struct claude_log *log, uint32_t leaf,
 /* delivered.c: finds out from the queue rows which queued commands reached the agent. */
 MUST_CHECK enum err_code claude_delivered(struct claude_log *log, struct claude_item_list *list,
                                           struct err *e);
-/* local.c and queued.c and select_items.c: decides which items come out and as what, in order, until `most` of
+/* select_items.c: decides which items come out and as what, in order, until `most` of
  * them do; SIZE_MAX: all. */
 struct claude_leaving;
 struct claude_item_filter {

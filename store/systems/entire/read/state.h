@@ -10,7 +10,7 @@
 #include "lite/io/file.h"
 
 /* The state file of a session, <git common dir>/entire-sessions/<session id>.json (entire.md 2.2): what its program
- * keeps while a session runs. Read tolerantly, older forms included; written only by splicing (state_edit.h). */
+ * keeps while a session runs. Read tolerantly, older forms included; written only by splicing (state_write.h). */
 
 enum entire_phase { PHASE_IDLE, PHASE_ACTIVE, PHASE_ENDED };
 

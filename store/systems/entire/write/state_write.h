@@ -17,7 +17,7 @@ MUST_CHECK enum err_code state_create(const struct entire *x, struct slice id,
 MUST_CHECK enum err_code state_render(struct slice json, const struct go_json_member set[],
                                       size_t n, struct buf *out);
 
-/* Values for godoc_set, in the arena; p NULL without memory. */
+/* Values for struct go_json_member, in the arena; p NULL without memory. */
 struct slice state_text(struct arena *a, struct slice text);
 struct slice state_number(struct arena *a, int64_t n);
 struct slice state_time(struct arena *a, int64_t ms); /* RFC 3339, UTC */
