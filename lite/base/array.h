@@ -1,0 +1,25 @@
+#ifndef LITE_BASE_ARRAY_H
+#define LITE_BASE_ARRAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Growable arrays. The array is three members of the struct that owns it: a pointer to the items,
+ * how many there are, and for how many there is memory:
+ *
+ *     struct log { struct row *row; size_t n, cap; };
+ *
+ *     if (!array_reserve(log->row, log->cap, log->n + 1))
+ *         return err_nomem(e);
+ *     log->row[log->n++] = row;
+ *
+ * All three start as zero; the owner frees the pointer with free(). New items are not initialised. */
+
+/* Makes room for at least `need` items; the capacity doubles, so that appending takes constant time
+ * per item. Returns false if out of memory or if the size overflows; the array is then unchanged. */
+#define array_reserve(items, cap, need) array_grow(&(items), sizeof *(items), &(cap), (need))
+
+/* What array_reserve calls: `items` points to the pointer. */
+bool array_grow(void *items, size_t size, size_t *cap, size_t need);
+
+#endif
