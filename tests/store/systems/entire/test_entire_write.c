@@ -389,6 +389,67 @@ static void a_commit_condenses_the_sessions_it_names(void **state)
     entire_world_remove(&w);
 }
 
+/* The transcript of a checkpoint made within a turn is completed when the turn ends, and by no other event. */
+static void the_end_of_a_turn_alone_completes_its_checkpoints(void **state)
+{
+    (void)state;
+    struct entire_world w;
+    struct host_appended rows;
+    const struct slice row[] = { SLICE(
+        "{\"type\":\"user\",\"uuid\":\"u9\",\"sessionId\":\"" A
+        "\",\"message\":{\"role\":\"user\",\"content\":\"more\"}}") };
+    const struct host_append add = { .row = row, .n = 1 };
+
+    entire_world_make(&w, "two-sessions");
+    free(entire_world_git(&w, "add -A src && git commit -qm 'Login\n\n"
+                              "Entire-Checkpoint: 0123456789ab'"));
+    say(&w, A, "event", "turn-start");
+    say(&w, A, "event", "commit");
+
+    struct session_ref ref = entire_world_find(&w, A);
+    char *committed = entire_world_git(&w, "rev-parse entire/checkpoints/v1");
+
+    assert_int_equal(host_append(w.store, &ref, &add, &w.arena, &rows, NULL), ERR_OK);
+    say(&w, A, "event", "turn-start");
+    say(&w, A, "first-prompt", "hi");
+    char *same = entire_world_git(&w, "rev-parse entire/checkpoints/v1");
+
+    assert_string_equal(same, committed);
+    say(&w, A, "event", "turn-end");
+    char *completed = entire_world_git(&w, "show entire/checkpoints/v1:01/23456789ab/0/full.jsonl");
+
+    assert_non_null(strstr(completed, "\"more\""));
+    free(committed), free(same), free(completed);
+    entire_world_remove(&w);
+}
+
+/* The agent's own folders are not part of a rewind; a checkpoint that has files of them says how many. */
+static void files_of_the_agents_own_folders_are_counted(void **state)
+{
+    (void)state;
+    struct entire_world w;
+    struct rewind_plan plan;
+    bool counted = false;
+
+    entire_world_make(&w, "two-sessions");
+    free(entire_world_git(&w,
+                          "add -A src && mkdir -p .claude .gemini && echo {} > .claude/a.json && "
+                          "echo {} > .gemini/b.json && git add -f .claude .gemini && "
+                          "git commit -qm 'Login\n\nEntire-Checkpoint: 0123456789ab'"));
+    say(&w, A, "event", "commit");
+
+    struct session_ref ref = entire_world_find(&w, A);
+
+    assert_int_equal(entire_ops.plan(w.store, &ref, SLICE("0123456789ab"), &plan, NULL), ERR_OK);
+    for (size_t i = 0; i < plan.notes; i++)
+        counted |= strncmp(plan.note[i], "3 files in .claude or .gemini", 29) == 0;
+    assert_true(counted);
+    for (size_t i = 0; i < plan.n; i++)
+        assert_null(strstr(plan.target[i].path, "/.claude/"));
+    rewind_plan_fini(&plan);
+    entire_world_remove(&w);
+}
+
 static void secrets_do_not_go_into_what_is_pushed(void **state)
 {
     (void)state;
@@ -487,6 +548,8 @@ int main(void)
         cmocka_unit_test(a_checkpoint_is_a_commit_of_the_shadow_branch),
         cmocka_unit_test(a_shadow_branch_follows_head),
         cmocka_unit_test(a_commit_condenses_the_sessions_it_names),
+        cmocka_unit_test(the_end_of_a_turn_alone_completes_its_checkpoints),
+        cmocka_unit_test(files_of_the_agents_own_folders_are_counted),
         cmocka_unit_test(secrets_do_not_go_into_what_is_pushed),
         cmocka_unit_test(a_host_runs_a_session_from_end_to_end),
         cmocka_unit_test(a_session_can_begin_before_the_first_commit),

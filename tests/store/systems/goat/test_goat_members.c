@@ -8,6 +8,7 @@
 #include "lite/json/json.h"
 #include "store/systems/goat/members.h"
 #include "store/systems/goat/rewind/manifest.h"
+#include "store/systems/goat/write/metaedit.h"
 
 enum { UUID, MESSAGE, ROLE, NAMES };
 
@@ -114,6 +115,25 @@ static void a_saved_copy_is_named_by_hex_digits_only(void **state)
     arena_fini(&a);
 }
 
+static void a_new_member_is_written_where_the_dialect_has_it(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    struct buf out = { 0 };
+    const struct goat_metadata m = { .object = SLICE("{\"of_tomorrow\":1,\"model\":\"m\"}") };
+    const struct goat_edit edits[] = {
+        { .field = GOAT_ID, .value = SLICE("\"s\"") },
+        { .field = GOAT_CWD, .value = SLICE("\"/w\"") },
+        { .key = "added", .value = SLICE("2") },
+    };
+
+    assert_int_equal(goat_metadata_edit(&m, edits, 3, &a, &out), ERR_OK);
+    expect(buf_slice(&out), "{\n  \"id\": \"s\",\n  \"cwd\": \"/w\",\n  \"of_tomorrow\": 1,\n"
+                            "  \"model\": \"m\",\n  \"added\": 2\n}");
+    buf_fini(&out);
+    arena_fini(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -121,6 +141,7 @@ int main(void)
         cmocka_unit_test(a_name_is_found_in_escapes),
         cmocka_unit_test(both_levels_are_as_one_after_the_other),
         cmocka_unit_test(a_saved_copy_is_named_by_hex_digits_only),
+        cmocka_unit_test(a_new_member_is_written_where_the_dialect_has_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

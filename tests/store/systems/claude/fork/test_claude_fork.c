@@ -1,11 +1,13 @@
 #include "tests/test.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
 
 #include "store/systems/claude/claude.h"
+#include "tests/support/faults/syscall_hook.h"
 #include "tests/support/folder.h"
 
 #define ID "5e550000-0000-4000-8000-000000000001"
@@ -450,6 +452,32 @@ static void taking_back_a_fork_with_files_takes_them_too(void **state)
     free(after);
 }
 
+static void ids_are_new_even_if_the_kernel_gives_no_random_bytes(void **state)
+{
+    struct place *p = *state;
+    const struct syscall_hook none = { .call = "getrandom", .error = EAGAIN };
+    char first[37] = "", second[37] = "";
+
+    syscall_hook_arm(&none);
+    assert_int_equal(plan(p, (struct fork_request){ .with_files = false }), ERR_OK);
+    assert_true(syscall_hook_fired());
+    assert_int_equal(change_run(p->log, p->change, NULL), ERR_OK);
+
+    char *text = copied(p);
+    const char *at = strstr(text, "\"uuid\":\"");
+
+    assert_non_null(at);
+    memcpy(first, at + 8, 36);
+    at = strstr(at + 1, "\"uuid\":\"");
+    assert_non_null(at);
+    memcpy(second, at + 8, 36);
+    assert_string_not_equal(first, second);
+    assert_string_not_equal(first, P1);
+    assert_string_not_equal(first, "00000000-0000-0000-0000-000000000000");
+    assert_int_equal(first[14], '4');
+    free(text);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -472,6 +500,7 @@ int main(void)
         TEST(a_snapshot_without_its_copies_or_its_row_stays_behind),
         TEST(a_saved_copy_with_a_path_in_its_name_is_not_touched),
         TEST(taking_back_a_fork_with_files_takes_them_too),
+        TEST(ids_are_new_even_if_the_kernel_gives_no_random_bytes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
