@@ -124,8 +124,8 @@ int main(int argc, char **argv)
     if (rc == ERR_OK)
         rc = enter_directory(in.options.directory, &e);
     if (rc) {
-        report_line(STDERR_FILENO, &e);
-        code = report_exit(rc);
+        out_report(STDERR_FILENO, &e);
+        code = command_exit_code(rc);
     } else {
         world_fill(&world, &arena);
         code = command_execute(&in);

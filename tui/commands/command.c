@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "store/journal/change.h"
 #include "tui/app/version.h"
 #include "tui/commands/nearest.h"
 #include "tui/commands/report.h"
@@ -20,10 +21,10 @@ const struct command *command_find(const char *word)
 static enum err_code unknown_command(const char *word, struct err *e)
 {
     const char *near = NULL;
-    size_t best = nearest_limit(word);
+    size_t best = option_distance_limit(word);
 
     for (const struct command *c = commands_table + 1; c->run; c++) {
-        size_t d = nearest_distance(word, c->name);
+        size_t d = option_distance(word, c->name);
 
         if (d <= best) {
             near = c->name;
@@ -88,6 +89,37 @@ enum err_code command_parse(struct invocation *in, int argc, char **argv, struct
     return check_operands(in, e);
 }
 
+int command_exit_code(enum err_code rc)
+{
+    switch (rc) {
+    case ERR_OK: return 0;
+    case ERR_NOMEM:
+    case ERR_IO: return 1;
+    case ERR_USAGE: return 2;
+    case ERR_NOT_FOUND: return 3;
+    case ERR_LOCKED:
+    case ERR_STALE:
+    case ERR_UNSAFE:
+    case ERR_UNSUPPORTED: return 4;
+    case ERR_FORMAT: return 5;
+    case ERR_CANCELLED: return 130;
+    }
+    return 1;
+}
+
+void command_report_interrupted(const struct invocation *in)
+{
+    size_t n = change_count_interrupted(&in->world->env);
+    struct err e;
+
+    if (n == 0)
+        return;
+    err_set(&e, ERR_STALE, "", "%s not finished; reprise log finishes or undoes %s",
+            n == 1 ? "an interrupted change is" : "interrupted changes are",
+            n == 1 ? "it" : "them");
+    out_report(in->err_fd, &e);
+}
+
 static bool wants_color(const struct invocation *in)
 {
     const struct process_env *w = in->world;
@@ -138,13 +170,13 @@ int command_execute(struct invocation *in)
         return 0;
     if (in->done) {
         err_wrap(&e, rc, "done, but the answer could not be written");
-        report_line(in->err_fd, &e);
+        out_report(in->err_fd, &e);
         return 0;
     }
     if (rc == ERR_CANCELLED)
-        return in->exit_code ? in->exit_code : report_exit(rc);
-    report_line(in->err_fd, &e);
+        return in->exit_code ? in->exit_code : command_exit_code(rc);
+    out_report(in->err_fd, &e);
     if (rc == ERR_NOT_FOUND)
-        report_interrupted(in);
-    return report_exit(rc);
+        command_report_interrupted(in);
+    return command_exit_code(rc);
 }

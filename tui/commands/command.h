@@ -42,6 +42,10 @@ const struct command *command_find(const char *word);
 MUST_CHECK enum err_code command_parse(struct invocation *in, int argc, char **argv, struct err *e);
 /* Runs it, writes what is left of the answer, reports a failure; the exit code of the program. */
 int command_execute(struct invocation *in);
+/* The exit code of the program for an error of the library: the one place that maps them. */
+int command_exit_code(enum err_code rc);
+/* Warns on stderr if changes, a delete for example, were interrupted and are not finished yet. */
+void command_report_interrupted(const struct invocation *in);
 
 /* Help for the whole program (command NULL or the picker) or one command, into out. */
 MUST_CHECK enum err_code help_write(const struct command *command, struct out *out, struct err *e);

@@ -29,7 +29,7 @@ static enum err_code read_file(const struct invocation *in, struct config *c, st
             *e = missing;
         return rc;
     }
-    report_line(in->err_fd, &missing); /* the defaults will do */
+    out_report(in->err_fd, &missing); /* the defaults will do */
     return ERR_OK;
 }
 
@@ -53,7 +53,7 @@ static void apply_options(const struct invocation *in, struct settings *s)
         s->colours = COLOURS_AUTO;
 }
 
-enum err_code config_load(const struct invocation *in, struct config *out, struct err *e)
+enum err_code command_config(const struct invocation *in, struct config *out, struct err *e)
 {
     config_init(out);
     enum err_code rc = read_file(in, out, e);
@@ -63,7 +63,7 @@ enum err_code config_load(const struct invocation *in, struct config *out, struc
         return rc;
     }
     for (size_t i = 0; out->problems && i < out->problems->n; i++)
-        report_line(in->err_fd, &out->problems->problem[i].err);
+        out_report(in->err_fd, &out->problems->problem[i].err);
     apply_options(in, &out->settings);
     return ERR_OK;
 }

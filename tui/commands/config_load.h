@@ -6,7 +6,7 @@
 
 /* The configuration of this run: the file (--config, else the usual one, which need not exist), then what
  * environment and command line say. Mistakes in the file are named on stderr. config_fini frees it. */
-MUST_CHECK enum err_code config_load(const struct invocation *in, struct config *out,
+MUST_CHECK enum err_code command_config(const struct invocation *in, struct config *out,
                                      struct err *e);
 
 #endif

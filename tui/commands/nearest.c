@@ -7,10 +7,10 @@ static size_t min(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-size_t nearest_distance(const char *typed, const char *known)
+size_t option_distance(const char *typed, const char *known)
 {
-    size_t n = min(strlen(typed), NEAREST_WORD), m = min(strlen(known), NEAREST_WORD);
-    size_t row[3][NEAREST_WORD + 1]; /* of the table of distances: two before, before, this */
+    size_t n = min(strlen(typed), OPTION_WORD), m = min(strlen(known), OPTION_WORD);
+    size_t row[3][OPTION_WORD + 1]; /* of the table of distances: two before, before, this */
 
     for (size_t j = 0; j <= m; j++)
         row[0][j] = j;
@@ -30,7 +30,7 @@ size_t nearest_distance(const char *typed, const char *known)
     return row[n % 3][m];
 }
 
-size_t nearest_limit(const char *typed)
+size_t option_distance_limit(const char *typed)
 {
     return strlen(typed) < 4 ? 1 : 2;
 }

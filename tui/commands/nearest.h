@@ -4,10 +4,10 @@
 #include <stddef.h>
 
 /* How far a mistyped word is from a known one: insertions, deletions, substitutions and swaps of
- * neighbours. Words are cut at NEAREST_WORD. */
-enum { NEAREST_WORD = 32 };
-size_t nearest_distance(const char *typed, const char *known);
+ * neighbours. Words are cut at OPTION_WORD. */
+enum { OPTION_WORD = 32 };
+size_t option_distance(const char *typed, const char *known);
 /* From which distance on a suggestion would be a guess. */
-size_t nearest_limit(const char *typed);
+size_t option_distance_limit(const char *typed);
 
 #endif

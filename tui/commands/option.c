@@ -233,18 +233,18 @@ static int by_code(int code)
 /* The option of the command that a word was probably meant to be; NULL where that would be a guess. */
 static const char *nearest_option(const char *word, option_bits allowed)
 {
-    char name[NEAREST_WORD + 1];
+    char name[OPTION_WORD + 1];
     const char *near = NULL;
 
     if (strncmp(word, "--", 2) != 0)
         return NULL;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
-    size_t best = nearest_limit(name);
+    size_t best = option_distance_limit(name);
 
     for (int i = 0; i < OPTION_COUNT; i++) {
         if (!(allowed >> i & 1) || !table[i].name)
             continue;
-        size_t d = nearest_distance(name, table[i].name);
+        size_t d = option_distance(name, table[i].name);
 
         if (d <= best) {
             near = table[i].name;

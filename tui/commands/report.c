@@ -1,32 +1,11 @@
 #include "tui/commands/report.h"
 
-#include <string.h>
 #include <unistd.h>
 
 #include "lite/base/buf.h"
-#include "store/journal/change.h"
-#include "tui/commands/command.h"
 #include "tui/text/clean.h"
 
-int report_exit(enum err_code rc)
-{
-    switch (rc) {
-    case ERR_OK: return 0;
-    case ERR_NOMEM:
-    case ERR_IO: return 1;
-    case ERR_USAGE: return 2;
-    case ERR_NOT_FOUND: return 3;
-    case ERR_LOCKED:
-    case ERR_STALE:
-    case ERR_UNSAFE:
-    case ERR_UNSUPPORTED: return 4;
-    case ERR_FORMAT: return 5;
-    case ERR_CANCELLED: return 130;
-    }
-    return 1;
-}
-
-void report_line(int fd, const struct err *e)
+void out_report(int fd, const struct err *e)
 {
     char raw[512];
     struct buf line = { 0 };
@@ -44,17 +23,4 @@ void report_line(int fd, const struct err *e)
 
     (void)n;
     buf_fini(&line);
-}
-
-void report_interrupted(const struct invocation *in)
-{
-    size_t n = change_count_interrupted(&in->world->env);
-    struct err e;
-
-    if (n == 0)
-        return;
-    err_set(&e, ERR_STALE, "", "%s not finished; reprise log finishes or undoes %s",
-            n == 1 ? "an interrupted change is" : "interrupted changes are",
-            n == 1 ? "it" : "them");
-    report_line(in->err_fd, &e);
 }

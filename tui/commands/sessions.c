@@ -101,7 +101,7 @@ static enum err_code open_default(const struct invocation *in, const struct stor
     if (rc == ERR_OK)
         return note_looked_in(s, ops->name, s->store[s->n++]->path, e);
     if (rc != ERR_NOT_FOUND)
-        report_line(in->err_fd, &trouble);
+        out_report(in->err_fd, &trouble);
     return note_looked_in(s, ops->name, trouble.path, e);
 }
 
@@ -113,7 +113,7 @@ static enum err_code open_asked(const struct invocation *in, const char *named, 
     enum err_code rc = open_named(in, named, s, &trouble);
 
     if (rc && rc != ERR_USAGE && rc != ERR_NOMEM && in->options.stores > 1) {
-        report_line(in->err_fd, &trouble);
+        out_report(in->err_fd, &trouble);
         return note_looked_in(s, "", named, e);
     }
     if (rc && e)

@@ -108,7 +108,7 @@ static struct criterion criterion_after(struct criterion by, uint64_t key)
 
     switch (by.aspect) {
     case BY_TITLE:
-        if (by.level < TITLE_KEYS ? title_key_is_cut(key) : text_goes_on(by, key))
+        if (by.level < TITLE_KEYS ? fold_title_is_cut(key) : text_goes_on(by, key))
             return next;
         return (struct criterion){ BY_TIME, 0 };
     case BY_TIME: return (struct criterion){ BY_ID, 0 };

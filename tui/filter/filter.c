@@ -52,7 +52,7 @@ static void set_front(struct filter *f, uint32_t entry, struct fuzzy_haystack ti
 {
     uint64_t key[TITLE_KEYS];
 
-    title_keys((struct slice){ title.text, title.n }, key);
+    fold_title_keys((struct slice){ title.text, title.n }, key);
     for (size_t i = 0; i < TITLE_KEYS; i++)
         f->front[i][entry] = key[i];
 }

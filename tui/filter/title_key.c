@@ -33,7 +33,7 @@ static bool is_one_digit(unsigned char c)
     return c == ' ' || (c >= 'a' && c <= 'z');
 }
 
-void title_keys(struct slice folded, uint64_t key[TITLE_KEYS])
+void fold_title_keys(struct slice folded, uint64_t key[TITLE_KEYS])
 {
     static const size_t end[TITLE_KEYS] = { 9, 21, TITLE_DIGITS };
     uint8_t digit[TITLE_DIGITS + 1] = { 0 };
@@ -51,7 +51,7 @@ void title_keys(struct slice folded, uint64_t key[TITLE_KEYS])
             key[k] = key[k] * BASE + digit[i];
 }
 
-bool title_key_is_cut(uint64_t key)
+bool fold_title_is_cut(uint64_t key)
 {
     return key % BASE != 0;
 }

@@ -17,8 +17,8 @@ enum {
 };
 #define TITLE_NONE UINT64_C(129961739795077) /* a first one without a title: above all others */
 
-void title_keys(struct slice folded, uint64_t key[TITLE_KEYS]);
+void fold_title_keys(struct slice folded, uint64_t key[TITLE_KEYS]);
 /* More of the title follows this key: those with the same one may still differ. */
-bool title_key_is_cut(uint64_t key);
+bool fold_title_is_cut(uint64_t key);
 
 #endif

@@ -14,16 +14,16 @@
 static void exit_codes_are_those_of_the_contract(void **state)
 {
     (void)state;
-    assert_int_equal(report_exit(ERR_OK), 0);
-    assert_int_equal(report_exit(ERR_IO), 1);
-    assert_int_equal(report_exit(ERR_NOMEM), 1);
-    assert_int_equal(report_exit(ERR_USAGE), 2);
-    assert_int_equal(report_exit(ERR_NOT_FOUND), 3);
-    assert_int_equal(report_exit(ERR_STALE), 4);
-    assert_int_equal(report_exit(ERR_UNSAFE), 4);
-    assert_int_equal(report_exit(ERR_LOCKED), 4);
-    assert_int_equal(report_exit(ERR_FORMAT), 5);
-    assert_int_equal(report_exit(ERR_CANCELLED), 130);
+    assert_int_equal(command_exit_code(ERR_OK), 0);
+    assert_int_equal(command_exit_code(ERR_IO), 1);
+    assert_int_equal(command_exit_code(ERR_NOMEM), 1);
+    assert_int_equal(command_exit_code(ERR_USAGE), 2);
+    assert_int_equal(command_exit_code(ERR_NOT_FOUND), 3);
+    assert_int_equal(command_exit_code(ERR_STALE), 4);
+    assert_int_equal(command_exit_code(ERR_UNSAFE), 4);
+    assert_int_equal(command_exit_code(ERR_LOCKED), 4);
+    assert_int_equal(command_exit_code(ERR_FORMAT), 5);
+    assert_int_equal(command_exit_code(ERR_CANCELLED), 130);
 }
 
 static void a_failure_is_one_clean_line(void **state)
@@ -36,7 +36,7 @@ static void a_failure_is_one_clean_line(void **state)
     errno = EACCES;
     err_sys(&e, "/tmp/a\x1b[31m\nb", "open transcript");
     assert_int_equal(pipe(fd), 0);
-    report_line(fd[1], &e);
+    out_report(fd[1], &e);
     close(fd[1]);
     ssize_t n = read(fd[0], line, sizeof line - 1);
 

@@ -24,9 +24,9 @@ static int by_keys(struct slice a, struct slice b, bool *go_on)
 {
     uint64_t x[TITLE_KEYS], y[TITLE_KEYS];
 
-    title_keys(a, x);
-    title_keys(b, y);
-    *go_on = title_key_is_cut(x[TITLE_KEYS - 1]);
+    fold_title_keys(a, x);
+    fold_title_keys(b, y);
+    *go_on = fold_title_is_cut(x[TITLE_KEYS - 1]);
     for (size_t i = 0; i < TITLE_KEYS; i++) {
         assert_true(i > 0 || x[i] < TITLE_NONE);
         if (x[i] != y[i])
@@ -88,14 +88,14 @@ static void a_title_that_has_ended_does_not_go_on(void **state)
     (void)state;
     uint64_t key[TITLE_KEYS];
 
-    title_keys(SLICE("fix loops"), key); /* nine */
-    assert_true(title_key_is_cut(key[0]));
+    fold_title_keys(SLICE("fix loops"), key); /* nine */
+    assert_true(fold_title_is_cut(key[0]));
     assert_int_equal(key[1], 0);
-    title_keys(SLICE("fix loop"), key);
-    assert_false(title_key_is_cut(key[0]));
-    title_keys((struct slice){ NULL, 0 }, key);
+    fold_title_keys(SLICE("fix loop"), key);
+    assert_false(fold_title_is_cut(key[0]));
+    fold_title_keys((struct slice){ NULL, 0 }, key);
     assert_int_equal(key[0], 0);
-    assert_false(title_key_is_cut(TITLE_NONE));
+    assert_false(fold_title_is_cut(TITLE_NONE));
 }
 
 int main(void)

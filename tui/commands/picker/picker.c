@@ -36,7 +36,7 @@ enum err_code picker_run(struct invocation *in, struct err *e)
     const char *id = named_session(in);
     struct config config;
     struct sessions s;
-    enum err_code rc = config_load(in, &config, e);
+    enum err_code rc = command_config(in, &config, e);
 
     if (rc)
         return rc;

@@ -38,7 +38,7 @@ static enum err_code choose_dir(const struct invocation *in, const struct sessio
     *dir = main_tree ? main_tree : present;
     err_set(&note, ERR_NOT_FOUND, own,
             "resume: the session's directory no longer exists; resuming in %s", *dir);
-    report_line(in->err_fd, &note);
+    out_report(in->err_fd, &note);
     return ERR_OK;
 }
 

@@ -59,7 +59,7 @@ static enum err_code read_conversation(const struct invocation *in, struct facts
         rc = ops->load(f->ref.store, &f->ref, NULL, &f->transcript, e);
     if (rc != ERR_NOT_FOUND)
         return rc;
-    report_line(in->err_fd, e);
+    out_report(in->err_fd, e);
     return ERR_OK;
 }
 

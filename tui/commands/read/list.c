@@ -103,7 +103,7 @@ static void report_listing_error(const struct err *trouble, void *arg)
 {
     const struct invocation *in = arg;
 
-    report_line(in->err_fd, trouble);
+    out_report(in->err_fd, trouble);
 }
 
 /* The others were listed: trouble with one folder is no failure. */
@@ -133,7 +133,7 @@ static void report_damaged(const struct session_row *row, void *arg)
     struct err note = { 0 };
 
     err_set(&note, ERR_FORMAT, row->ref.path.p, "list: %s", row->problem);
-    report_line(in->err_fd, &note);
+    out_report(in->err_fd, &note);
 }
 
 enum err_code list_run(struct invocation *in, struct err *e)
@@ -149,7 +149,7 @@ enum err_code list_run(struct invocation *in, struct err *e)
 
     if (rc)
         return rc;
-    report_interrupted(in);
+    command_report_interrupted(in);
     rc = make_query(in, &s.scope, &q, e);
     if (rc == ERR_OK) {
         q.damaged = report_damaged;

@@ -105,7 +105,7 @@ static enum err_code write_restore_answer(struct invocation *in, const struct se
     struct resume resume;
     /* Where nothing of the session's is left to go to: here, as the picker offers it. */
     const char *dir = r->command_cwd.n ? arena_copy(a, r->command_cwd).p : in->world->env.cwd;
-    enum err_code rc = dir ? config_load(in, &config, e) : err_nomem(e);
+    enum err_code rc = dir ? command_config(in, &config, e) : err_nomem(e);
 
     if (rc)
         return rc;

@@ -145,7 +145,7 @@ static enum err_code show_session(struct invocation *in, struct sessions *s,
         row ? ref->store->ops->describe(ref->store, &s->scope, ref, row, e) : err_nomem(e);
 
     if (!rc)
-        rc = config_load(in, &config, e);
+        rc = command_config(in, &config, e);
     if (!rc) {
         rc = picker_screen_run(in, &config, s, row, e);
         config_fini(&config);

@@ -430,7 +430,7 @@ static enum err_code apply_all(struct invocation *in, struct rewind_preview *p,
     struct err note = *e;
 
     rc = err_wrap(&note, rc, "undo: the conversation was skipped");
-    report_line(in->err_fd, &note);
+    out_report(in->err_fd, &note);
     *files_only = *p->plan;
     files_only->conversation = (struct rewind_conversation){ .change = NULL };
     p->plan = files_only;

@@ -159,11 +159,11 @@ void rewinds_recover_first(struct invocation *in, struct rewind_recovery *out)
     struct err e = { 0 };
 
     if (rewind_recover_all(&in->world->env, out, &e))
-        report_line(in->err_fd, &e);
+        out_report(in->err_fd, &e);
     for (size_t i = 0; i < out->waiting && i < REWIND_WAITING_TOLD; i++) {
         e = out->first[i].why;
         err_wrap(&e, e.code, "a rewind is not finished (see reprise rewinds)");
-        report_line(in->err_fd, &e);
+        out_report(in->err_fd, &e);
     }
 }
 

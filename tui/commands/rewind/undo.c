@@ -34,7 +34,7 @@ static void report_skipped(const struct invocation *in, const struct undo_target
         describe_undo_target(in, &others->edited, what);
         err_set(&note, ERR_STALE, others->edited.id,
                 "undo: skipped, its files changed since (--overwrite-edited): %.90s", what);
-        report_line(in->err_fd, &note);
+        out_report(in->err_fd, &note);
     }
     if (others->gone_n == 0)
         return;
@@ -42,7 +42,7 @@ static void report_skipped(const struct invocation *in, const struct undo_target
     err_set(&note, ERR_NOT_FOUND, others->gone.id,
             "undo: skipped %zu whose session or store is gone; the newest: %.90s", others->gone_n,
             what);
-    report_line(in->err_fd, &note);
+    out_report(in->err_fd, &note);
 }
 
 static enum err_code nothing_left(const struct invocation *in,
@@ -56,7 +56,7 @@ static enum err_code nothing_left(const struct invocation *in,
         return err_set(e, ERR_NOT_FOUND, "", "nothing left to undo");
     describe_undo_target(in, n, what);
     err_set(&note, ERR_NOT_FOUND, n->dir, "done elsewhere: %.150s", what);
-    report_line(in->err_fd, &note);
+    out_report(in->err_fd, &note);
     return err_set(e, ERR_NOT_FOUND, "",
                    "nothing left to undo here, but elsewhere; undo it with reprise undo %s", n->id);
 }
@@ -72,7 +72,7 @@ static enum err_code stuck(const struct invocation *in, const struct undo_target
         return ERR_OK;
     describe_undo_target(in, &others->stuck, what);
     err_set(&note, ERR_STALE, others->stuck.id, "its session went on since: undo: %.150s", what);
-    report_line(in->err_fd, &note);
+    out_report(in->err_fd, &note);
     if (newest->kind == UNDO_TARGET_NONE)
         return err_set(e, ERR_STALE, "", "nothing older is left to undo");
     describe_undo_target(in, newest, what);

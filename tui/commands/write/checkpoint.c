@@ -55,7 +55,7 @@ static void warn(const struct invocation *in, struct slice session, const char *
     struct err note;
 
     err_set(&note, ERR_STALE, session.p, "checkpoint: %s", text);
-    report_line(in->err_fd, &note);
+    out_report(in->err_fd, &note);
 }
 
 static enum err_code save_checkpoint(struct invocation *in, struct host_checkpoint *req,

@@ -46,7 +46,7 @@ static void report_unsaved(const struct invocation *in, const char *system,
             continue;
         err_set(&note, ERR_UNSUPPORTED, made->path.p, "create: %s sessions keep no %s", system,
                 fields[i].name);
-        report_line(in->err_fd, &note);
+        out_report(in->err_fd, &note);
     }
 }
 

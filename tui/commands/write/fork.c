@@ -40,7 +40,7 @@ static void report_missing_title(const struct invocation *in, const struct sessi
     if (!in->options.title || !why)
         return;
     err_set(&note, ERR_UNSUPPORTED, ref->path.p, "fork: the fork gets no title: %s", why);
-    report_line(in->err_fd, &note);
+    out_report(in->err_fd, &note);
 }
 
 static enum err_code make_fork_change(struct invocation *in, const struct session_ref *ref,
