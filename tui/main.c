@@ -10,7 +10,7 @@
 #include "lite/base/arena.h"
 #include "lite/base/buf.h"
 #include "tui/commands/command.h"
-#include "tui/commands/report.h"
+#include "tui/commands/out.h"
 #include "tui/text/clean.h"
 
 /* The one place that reads the environment, the clock and argv, and that ends the process. */

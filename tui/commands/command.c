@@ -7,8 +7,138 @@
 
 #include "store/journal/change.h"
 #include "tui/app/version.h"
-#include "tui/commands/nearest.h"
-#include "tui/commands/report.h"
+#include "tui/commands/option.h"
+#include "tui/commands/out.h"
+
+static enum err_code read_file(const struct invocation *in, struct config *c, struct err *e)
+{
+    const char *named = in->options.config, *dir = in->world->config_dir;
+    struct buf path = { 0 };
+    struct err missing;
+    enum err_code rc;
+
+    if (named)
+        return config_read(c, named, e);
+    if (!dir)
+        return ERR_OK;
+    rc = buf_addf(&path, "%s/config", dir);
+    if (rc == ERR_OK && buf_cstr(&path))
+        rc = config_read(c, path.p, &missing);
+    else
+        rc = err_nomem(&missing);
+    buf_fini(&path);
+    if (rc == ERR_OK || rc == ERR_NOT_FOUND)
+        return ERR_OK;
+    if (rc == ERR_NOMEM) {
+        if (e)
+            *e = missing;
+        return rc;
+    }
+    out_report(in->err_fd, &missing); /* the defaults will do */
+    return ERR_OK;
+}
+
+static void apply_options(const struct invocation *in, struct settings *s)
+{
+    const struct options *o = &in->options;
+
+    if (option_given(o, OPTION_KEYS))
+        s->keys = (enum key_scheme)o->keys;
+    if (option_given(o, OPTION_SORT))
+        s->sort = (enum sort_kind)o->sort;
+    if (option_given(o, OPTION_ALL))
+        s->scope = SCOPE_ALL;
+    else if (option_given(o, OPTION_NO_WORKTREES) || o->project)
+        s->scope = option_given(o, OPTION_NO_WORKTREES) ? SCOPE_HERE : SCOPE_WORKTREES;
+    if (option_given(o, OPTION_ASCII) || !in->world->utf8)
+        s->ascii = true;
+    if (o->color == COLOR_NEVER || (o->color == COLOR_AUTO && in->world->no_color))
+        s->colours = COLOURS_NONE;
+    else if (o->color == COLOR_ALWAYS && s->colours == COLOURS_NONE)
+        s->colours = COLOURS_AUTO;
+}
+
+enum err_code command_config(const struct invocation *in, struct config *out, struct err *e)
+{
+    config_init(out);
+    enum err_code rc = read_file(in, out, e);
+
+    if (rc) {
+        config_fini(out);
+        return rc;
+    }
+    for (size_t i = 0; out->problems && i < out->problems->n; i++)
+        out_report(in->err_fd, &out->problems->problem[i].err);
+    apply_options(in, &out->settings);
+    return ERR_OK;
+}
+
+static enum err_code write_usage(const struct command *c, struct out *out, struct err *e)
+{
+    return out_addf(out, e, "usage: reprise%s%s [OPTION...]%s%s\n", c->name ? " " : "",
+                    c->name ? c->name : "", c->operands[0] ? " " : "", c->operands);
+}
+
+static enum err_code write_commands(struct out *out, struct err *e)
+{
+    enum err_code rc =
+        out_addf(out, e, "       reprise COMMAND [OPTION...]\n\n%s", commands_table[0].help);
+
+    if (rc == ERR_OK)
+        rc = out_addf(out, e, "\nCommands:\n");
+    for (const struct command *c = commands_table + 1; rc == ERR_OK && c->run; c++)
+        rc = out_addf(out, e, "  %-12s %s\n", c->name, c->summary);
+    return rc;
+}
+
+static enum err_code write_options(const char *title, option_bits which, struct out *out,
+                                   struct err *e)
+{
+    enum err_code rc = which ? out_addf(out, e, "\n%s:\n", title) : ERR_OK;
+
+    if (rc == ERR_OK && options_help(which, &out->buf))
+        rc = err_nomem(e);
+    return rc;
+}
+
+static enum err_code write_about(const struct command *c, struct out *out, struct err *e)
+{
+    enum err_code rc = out_addf(out, e, "\n%s.\n", c->summary);
+
+    if (rc == ERR_OK && c->alias)
+        rc = out_addf(out, e, "Also: reprise %s.\n", c->alias);
+    return rc || !c->help[0] ? rc : out_addf(out, e, "%s", c->help);
+}
+
+static enum err_code help_write(const struct command *command, struct out *out, struct err *e)
+{
+    const struct command *c = command ? command : &commands_table[0];
+    bool whole = c == &commands_table[0];
+    enum err_code rc = write_usage(c, out, e);
+
+    if (rc == ERR_OK)
+        rc = whole ? write_commands(out, e) : write_about(c, out, e);
+    if (rc == ERR_OK)
+        rc = write_options("Options", c->options, out, e);
+    if (rc == ERR_OK)
+        rc = write_options("Everywhere", OPTION_GLOBALS, out, e);
+    if (rc == ERR_OK)
+        rc = out_addf(
+            out, e,
+            "\nID: a session id, a prefix of one (4 characters or more), SYSTEM:ID, the path "
+            "of a\ntranscript, or latest.\n");
+    return rc;
+}
+
+enum err_code help_run(struct invocation *in, struct err *e)
+{
+    const char *word = in->argc ? in->argv[0] : NULL;
+    const struct command *command = word ? command_find(word) : NULL;
+
+    if (word && !command)
+        return err_set(e, ERR_NOT_FOUND, word, "help: no such command");
+    return help_write(command, &in->out, e);
+}
 
 const struct command *command_find(const char *word)
 {

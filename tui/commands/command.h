@@ -7,6 +7,7 @@
 #include "tui/app/process_env.h"
 #include "tui/commands/option.h"
 #include "tui/commands/out.h"
+#include "tui/config/config.h"
 
 /* One run of the program, after its options were read. */
 struct invocation {
@@ -22,7 +23,9 @@ struct invocation {
     int exit_code;  /* with ERR_CANCELLED: another one than 130, when not 0 (a signal ended us) */
 };
 
-/* A command is one row of commands_table and one file with its run function. */
+typedef enum err_code command_fn(struct invocation *in, struct err *e);
+
+/* A command is one row of commands_table and its run function. */
 struct command {
     const char *name; /* NULL: what runs without a command, the picker */
     const char *alias;
@@ -31,7 +34,7 @@ struct command {
     const char *help;     /* paragraphs for --help, or "" */
     option_bits options;  /* beside OPTION_GLOBALS */
     int min_operands, max_operands;
-    enum err_code (*run)(struct invocation *in, struct err *e);
+    command_fn *run;
 };
 
 extern const struct command commands_table[]; /* the picker first; ends with run == NULL */
@@ -47,39 +50,16 @@ int command_exit_code(enum err_code rc);
 /* Warns on stderr if changes, a delete for example, were interrupted and are not finished yet. */
 void command_report_interrupted(const struct invocation *in);
 
-/* Help for the whole program (command NULL or the picker) or one command, into out. */
-MUST_CHECK enum err_code help_write(const struct command *command, struct out *out, struct err *e);
+/* The configuration of this run: the file (--config, else the usual one, which need not exist), then what
+ * environment and command line say. Mistakes in the file are named on stderr. config_fini frees it. */
+MUST_CHECK enum err_code command_config(const struct invocation *in, struct config *out,
+                                        struct err *e);
 
-/* One command each, in its own file. */
-enum err_code picker_run(struct invocation *in, struct err *e);
-enum err_code list_run(struct invocation *in, struct err *e);
-enum err_code info_run(struct invocation *in, struct err *e);
-enum err_code messages_run(struct invocation *in, struct err *e);
-enum err_code subagents_run(struct invocation *in, struct err *e);
-enum err_code restore_run(struct invocation *in, struct err *e);
-enum err_code retrieve_run(struct invocation *in, struct err *e);
-enum err_code checkpoints_run(struct invocation *in, struct err *e);
-enum err_code rewind_run(struct invocation *in, struct err *e);
-enum err_code undo_run(struct invocation *in, struct err *e);
-enum err_code rewinds_run(struct invocation *in, struct err *e);
-enum err_code rename_run(struct invocation *in, struct err *e);
-enum err_code tag_run(struct invocation *in, struct err *e);
-enum err_code archive_run(struct invocation *in, struct err *e);
-enum err_code unarchive_run(struct invocation *in, struct err *e);
-enum err_code fork_run(struct invocation *in, struct err *e);
-enum err_code resume_at_run(struct invocation *in, struct err *e);
-enum err_code tombstone_run(struct invocation *in, struct err *e);
-enum err_code reappend_run(struct invocation *in, struct err *e);
-enum err_code delete_run(struct invocation *in, struct err *e);
-enum err_code trash_run(struct invocation *in, struct err *e);
-enum err_code log_run(struct invocation *in, struct err *e);
-enum err_code doctor_run(struct invocation *in, struct err *e);
-enum err_code sweep_run(struct invocation *in, struct err *e);
-enum err_code create_run(struct invocation *in, struct err *e);
-enum err_code append_run(struct invocation *in, struct err *e);
-enum err_code checkpoint_run(struct invocation *in, struct err *e);
-enum err_code set_run(struct invocation *in, struct err *e);
-enum err_code demo_run(struct invocation *in, struct err *e);
-enum err_code help_run(struct invocation *in, struct err *e);
+/* The commands. */
+command_fn picker_run, list_run, info_run, messages_run, subagents_run, restore_run, retrieve_run,
+    checkpoints_run, rewind_run, undo_run, rewinds_run, rename_run, tag_run, archive_run,
+    unarchive_run, fork_run, resume_at_run, tombstone_run, reappend_run, delete_run, trash_run,
+    log_run, doctor_run, sweep_run, create_run, append_run, checkpoint_run, set_run, demo_run,
+    help_run;
 
 #endif

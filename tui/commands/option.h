@@ -4,9 +4,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "lite/base/buf.h"
 #include "lite/base/err.h"
+
+/* How far a mistyped word is from a known one: insertions, deletions, substitutions and swaps of
+ * neighbours. Words are cut at OPTION_WORD. */
+enum { OPTION_WORD = 32 };
+size_t option_distance(const char *typed, const char *known);
+/* From which distance on a suggestion would be a guess. */
+size_t option_distance_limit(const char *typed);
 
 /* Every option of the program, once. A command names those it takes by their bits; parsing and help are
  * made from the same table (option.c). */
@@ -125,6 +133,12 @@ struct options {
 static inline bool option_given(const struct options *o, enum option_id which)
 {
     return (o->given >> which & 1) != 0;
+}
+
+/* The value of an option as a slice, empty if it was not given. */
+static inline struct slice option_text(const char *value)
+{
+    return (struct slice){ value, value ? strlen(value) : 0 };
 }
 
 /* Reads the options of `allowed` from argv[1..], wherever they stand, into *o; `--` ends them. With

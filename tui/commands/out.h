@@ -44,4 +44,7 @@ MUST_CHECK enum err_code out_style(struct out *o, enum out_style look, struct er
 MUST_CHECK enum err_code out_row(struct out *o, struct err *e);
 MUST_CHECK enum err_code out_flush(struct out *o, struct err *e);
 
+/* Writes "reprise: PATH-OR-ID: what: why" to fd as exactly one clean line. */
+void out_report(int fd, const struct err *e);
+
 #endif

@@ -4,12 +4,7 @@
 #include <string.h>
 
 #include "store/query/resolve.h"
-#include "tui/commands/report.h"
-
-static struct slice optional_text(const char *text)
-{
-    return (struct slice){ text, text ? strlen(text) : 0 };
-}
+#include "tui/commands/out.h"
 
 /* "~/x" and "x" made absolute; the shell expands neither behind a colon. */
 static const char *absolute(const struct store_env *env, const char *path, struct arena *a)
@@ -126,7 +121,7 @@ static enum err_code open_stores(const struct invocation *in, struct sessions *s
     const char *system = in->options.system;
     enum err_code rc = ERR_OK;
 
-    if (system && !store_system(optional_text(system)))
+    if (system && !store_system(option_text(system)))
         return err_set(e, ERR_USAGE, system, "no such system");
     for (size_t i = 0; rc == ERR_OK && i < in->options.stores; i++)
         rc = open_asked(in, in->options.store[i], s, e);
@@ -203,7 +198,7 @@ void sessions_close(struct sessions *s)
 enum err_code sessions_find(struct sessions *s, const char *id, struct session_ref *ref,
                             struct err *e)
 {
-    return resolve_session(s->store, s->n, &s->scope, optional_text(id), &s->arena, ref, e);
+    return resolve_session(s->store, s->n, &s->scope, option_text(id), &s->arena, ref, e);
 }
 
 enum err_code sessions_find_all(struct sessions *s, char *const *ids, size_t n,
@@ -215,7 +210,7 @@ enum err_code sessions_find_all(struct sessions *s, char *const *ids, size_t n,
     if (!text || !found)
         return err_nomem(e);
     for (size_t i = 0; i < n; i++)
-        text[i] = optional_text(ids[i]);
+        text[i] = option_text(ids[i]);
     enum err_code rc = resolve_sessions(s->store, s->n, &s->scope, text, n, &s->arena, found, e);
 
     for (size_t i = 0; i < n && !rc; i++)

@@ -2,6 +2,7 @@
 #define TUI_COMMANDS_SESSIONS_H
 
 #include "lite/base/arena.h"
+#include "store/api/retrieve.h"
 #include "store/api/store.h"
 #include "store/log/idset.h"
 #include "store/query/listing.h"
@@ -42,5 +43,14 @@ MUST_CHECK enum err_code sessions_is_first(struct sessions *s, const struct sess
  * first. */
 MUST_CHECK enum err_code sessions_of_operand(struct invocation *in, struct sessions *out,
                                              struct session_ref *ref, struct err *e);
+
+/* Puts a session's transcript where its agent looks (store/api/retrieve.h), as one change that can be taken back; with
+ * --dry-run only says what would be. retrieved_fini what comes out. */
+MUST_CHECK enum err_code retrieve_transcript(struct invocation *in, const struct session_ref *ref,
+                                             const struct retrieve_request *req,
+                                             struct retrieved *out, struct err *e);
+/* Opens the screen on the rewind view of a session. */
+MUST_CHECK enum err_code picker_show_rewind(struct invocation *in, struct sessions *s,
+                                            const struct session_ref *ref, struct err *e);
 
 #endif

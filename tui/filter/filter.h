@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "tui/filter/doc.h"
+#include "tui/filter/fold.h"
 #include "tui/filter/query.h"
-#include "tui/filter/title_key.h"
 
 /* Which sessions fit the query, best first, within one keystroke.
  *

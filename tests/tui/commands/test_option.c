@@ -159,6 +159,28 @@ static void every_option_has_a_line_of_help(void **state)
     buf_fini(&out);
 }
 
+static void distances_count_single_mistakes(void **state)
+{
+    (void)state;
+    assert_int_equal(option_distance("list", "list"), 0);
+    assert_int_equal(option_distance("lsit", "list"), 1);
+    assert_int_equal(option_distance("lst", "list"), 1);
+    assert_int_equal(option_distance("listt", "list"), 1);
+    assert_int_equal(option_distance("mesages", "messages"), 1);
+    assert_int_equal(option_distance("", "info"), 4);
+    assert_int_equal(option_distance("info", ""), 4);
+}
+
+static void a_word_longer_than_any_is_cut(void **state)
+{
+    char word[200];
+
+    (void)state;
+    memset(word, 'x', sizeof word - 1);
+    word[sizeof word - 1] = '\0';
+    assert_int_equal(option_distance(word, "list"), OPTION_WORD);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -171,6 +193,8 @@ int main(void)
         cmocka_unit_test(reading_may_stop_at_the_command),
         cmocka_unit_test(no_two_options_share_a_bit),
         cmocka_unit_test(every_option_has_a_line_of_help),
+        cmocka_unit_test(distances_count_single_mistakes),
+        cmocka_unit_test(a_word_longer_than_any_is_cut),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

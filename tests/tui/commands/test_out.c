@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -269,6 +270,26 @@ static void the_columns_are_named_above_them(void **state)
     out_fini(&o);
 }
 
+static void a_failure_is_one_clean_line(void **state)
+{
+    struct err e = { 0 };
+    char line[256];
+    int fd[2];
+
+    (void)state;
+    errno = EACCES;
+    err_sys(&e, "/tmp/a\x1b[31m\nb", "open transcript");
+    assert_int_equal(pipe(fd), 0);
+    out_report(fd[1], &e);
+    close(fd[1]);
+    ssize_t n = read(fd[0], line, sizeof line - 1);
+
+    close(fd[0]);
+    assert_true(n > 0);
+    line[n] = '\0';
+    assert_string_equal(line, "reprise: Permission denied: open transcript: /tmp/a^[[31m b\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -279,6 +300,7 @@ int main(void)
         cmocka_unit_test(the_bytes_of_a_file_leave_as_they_are),
         cmocka_unit_test(a_full_disk_is_a_failure),
         cmocka_unit_test(text_from_disk_is_cleaned),
+        cmocka_unit_test(a_failure_is_one_clean_line),
         cmocka_unit_test(a_touched_file_is_as_old_as_what_was_said_in_it),
         cmocka_unit_test(age_branch_tag_and_state_have_colours_of_their_own),
         cmocka_unit_test(a_line_fits_the_terminal_it_is_written_to),

@@ -1,0 +1,167 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "lite/json/jsonout.h"
+#include "store/query/listing.h"
+#include "store/query/session_json.h"
+#include "tui/commands/command.h"
+#include "tui/commands/out.h"
+#include "tui/commands/session_line.h"
+#include "tui/commands/sessions.h"
+#include "tui/text/when.h"
+
+static enum err_code read_when(const char *text, int64_t now_ms, int64_t *ms, struct err *e)
+{
+    *ms = TIME_NONE;
+    if (!text || when_parse(slice_of(text), now_ms, ms))
+        return ERR_OK;
+    return err_set(e, ERR_USAGE, text,
+                   "not a time: use 2w, 3d, 12h, 30m, a date or an RFC 3339 time");
+}
+
+static enum err_code make_query(const struct invocation *in, const struct scope *scope,
+                                struct listing_query *q, struct err *e)
+{
+    const struct options *o = &in->options;
+    int64_t now_ms = in->world->env.now_ms;
+
+    *q = (struct listing_query){
+        .scope = *scope,
+        .sort = (enum listing_sort)o->sort,
+        .tag = option_text(o->tag),
+        .branch = option_text(o->branch),
+        .archived = option_given(o, OPTION_ARCHIVED),
+        .limit = o->limit,
+        .offset = o->offset,
+    };
+    enum err_code rc = read_when(o->since, now_ms, &q->since_ms, e);
+
+    return rc ? rc : read_when(o->before, now_ms, &q->before_ms, e);
+}
+
+struct answer {
+    struct out *out;
+    struct session_line_columns look; /* of text */
+    bool json;
+    size_t rows;
+};
+
+static enum err_code write_row_json(struct answer *a, const struct session_row *row, struct err *e)
+{
+    struct jsonout j;
+    enum err_code rc = out_add(a->out, a->rows ? SLICE(",\n") : SLICE("["), e);
+
+    if (rc)
+        return rc;
+    jsonout_init(&j, &a->out->buf);
+    session_json(&j, row);
+    return j.rc ? err_nomem(e) : ERR_OK;
+}
+
+static enum err_code write_list_row(const struct session_row *row, void *arg, struct err *e)
+{
+    struct answer *a = arg;
+    enum err_code rc = ERR_OK;
+
+    /* What is piped on is one line a session and nothing else. */
+    if (!a->json && a->rows == 0 && a->out->columns > 0)
+        rc = session_line_header(&a->look, 0, a->out, e);
+    if (!rc)
+        rc = a->json ? write_row_json(a, row, e) : session_line_write(row, &a->look, 0, a->out, e);
+    a->rows++;
+    return rc ? rc : out_row(a->out, e);
+}
+
+static enum err_code write_list_rows(struct listing *l, struct answer *a, struct err *e)
+{
+    enum err_code rc = listing_each(l, write_list_row, a, e);
+
+    if (rc || !a->json)
+        return rc;
+    return out_add(a->out, a->rows ? SLICE("]\n") : SLICE("[]\n"), e);
+}
+
+static enum err_code choose_list_columns(const struct invocation *in, const struct sessions *s,
+                                         const struct listing *l, struct session_line_columns *look,
+                                         struct err *e)
+{
+    size_t n;
+    const struct session_ref *const *refs = listing_refs(l, &n);
+    enum err_code rc = session_line_columns_open(s, &in->out, in->world->env.now_ms, look, e);
+
+    for (size_t i = 0; i < n && !rc; i++)
+        session_line_columns_fit(look, refs[i]);
+    return rc;
+}
+
+static void report_listing_error(const struct err *trouble, void *arg)
+{
+    const struct invocation *in = arg;
+
+    out_report(in->err_fd, trouble);
+}
+
+/* The others were listed: trouble with one folder is no failure. */
+static enum err_code report_unreadable(struct invocation *in, const struct sessions *s,
+                                       struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; !rc && i < s->n; i++)
+        if (s->store[i]->ops->unreadable)
+            rc = s->store[i]->ops->unreadable(s->store[i], &s->scope, report_listing_error, in, e);
+    return rc;
+}
+
+/* On stderr: what reads the answer gets no line that is no session. */
+static void report_no_match(const struct invocation *in, const struct sessions *s)
+{
+    dprintf(in->err_fd, "%s\n",
+            s->n == 0      ? "reprise: no sessions yet"
+            : s->scope.all ? "reprise: no sessions match"
+                           : "reprise: no sessions match here; --all looks in all projects");
+}
+
+static void report_damaged(const struct session_row *row, void *arg)
+{
+    const struct invocation *in = arg;
+    struct err note = { 0 };
+
+    err_set(&note, ERR_FORMAT, row->ref.path.p, "list: %s", row->problem);
+    out_report(in->err_fd, &note);
+}
+
+enum err_code list_run(struct invocation *in, struct err *e)
+{
+    struct sessions s;
+    struct listing *listing = NULL;
+    struct listing_query q;
+    struct answer answer = {
+        .out = &in->out,
+        .json = option_given(&in->options, OPTION_JSON),
+    };
+    enum err_code rc = sessions_open(in, false, &s, e);
+
+    if (rc)
+        return rc;
+    command_report_interrupted(in);
+    rc = make_query(in, &s.scope, &q, e);
+    if (rc == ERR_OK) {
+        q.damaged = report_damaged;
+        q.damaged_arg = in;
+    }
+    if (rc == ERR_OK)
+        rc = listing_open(s.store, s.n, &q, &listing, e);
+    if (rc == ERR_OK)
+        rc = report_unreadable(in, &s, e);
+    if (rc == ERR_OK && !answer.json)
+        rc = choose_list_columns(in, &s, listing, &answer.look, e);
+    if (rc == ERR_OK)
+        rc = write_list_rows(listing, &answer, e);
+    if (rc == ERR_OK && !answer.json && answer.rows == 0)
+        report_no_match(in, &s);
+    session_line_columns_close(&answer.look);
+    listing_close(listing);
+    sessions_close(&s);
+    return rc;
+}

@@ -1,0 +1,537 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lite/json/jsonout.h"
+#include "store/api/store.h"
+#include "store/git/worktree.h"
+#include "store/query/listing.h"
+#include "tui/app/model.h"
+#include "tui/commands/command.h"
+#include "tui/commands/out.h"
+#include "tui/commands/session_line.h"
+#include "tui/commands/sessions.h"
+#include "tui/config/resume_command.h"
+#include "tui/filter/doc.h"
+#include "tui/filter/fuzzy.h"
+#include "tui/filter/query.h"
+#include "tui/term/loop.h"
+
+static bool choice_dir_exists(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* The session's directory, or where to go on when it is gone: a note says so on stderr. */
+static enum err_code choose_dir(const struct invocation *in, const struct session_row *row,
+                                struct arena *a, const char **dir, struct err *e)
+{
+    const char *present = in->world->env.cwd, *main_tree = NULL;
+    const char *own = row->cwd.n ? arena_copy(a, row->cwd).p : present;
+    struct err note;
+
+    if (!own)
+        return err_nomem(e);
+    *dir = own;
+    if (choice_dir_exists(own))
+        return ERR_OK;
+    enum err_code rc = worktree_main(own, a, &main_tree, e);
+
+    if (rc)
+        return rc;
+    *dir = main_tree ? main_tree : present;
+    err_set(&note, ERR_NOT_FOUND, own,
+            "resume: the session's directory no longer exists; resuming in %s", *dir);
+    out_report(in->err_fd, &note);
+    return ERR_OK;
+}
+
+static enum err_code print_choice_json(const struct session_row *row, const struct resume *r,
+                                       struct out *out, struct err *e)
+{
+    const char *system = row->ref.store->ops->name;
+    struct jsonout j;
+
+    jsonout_init(&j, &out->buf);
+    jsonout_open(&j, '{');
+    jsonout_member(&j, "id", row->ref.id);
+    jsonout_member(&j, "system", slice_of(system));
+    jsonout_member(&j, "cwd", slice_of(r->dir));
+    jsonout_key(&j, "command");
+    jsonout_open(&j, '[');
+    for (char **word = r->argv; *word; word++)
+        jsonout_text(&j, (struct slice){ *word, strlen(*word) });
+    jsonout_close(&j, ']');
+    resume_json_env(r, &j);
+    jsonout_close(&j, '}');
+    if (j.rc)
+        return err_nomem(e);
+    return out_add(out, SLICE("\n"), e);
+}
+
+static enum err_code print_choice_line(const struct resume *r, struct out *out, struct err *e)
+{
+    if (resume_line(r, &out->buf))
+        return err_nomem(e);
+    return out_add(out, SLICE("\n"), e);
+}
+
+/* The agent finds nothing where the system keeps transcripts elsewhere. One that is newer here stays: that is the one the
+ * agent goes on with. */
+static enum err_code retrieve_if_missing(struct invocation *in, const struct session_ref *ref,
+                                         struct err *e)
+{
+    const struct retrieve_request req = { .overwrite = false };
+    struct retrieved r;
+
+    if (!ref->store->ops->retrieve)
+        return ERR_OK;
+    enum err_code rc = retrieve_transcript(in, ref, &req, &r, e);
+
+    if (rc == ERR_OK)
+        retrieved_fini(&r);
+    return rc == ERR_NOT_FOUND ? ERR_OK
+                               : rc; /* no checkpoint keeps one: the agent's own may be there */
+}
+
+/* What becomes of a chosen session: it is resumed in dir (NULL: where it was, else the nearest directory that
+ * still exists), or with --print written to stdout as a line for a shell or as JSON. Resuming returns only when it
+ * failed. */
+static enum err_code picker_choice_run(struct invocation *in, const struct config *config,
+                                       const struct session_row *row, const char *dir,
+                                       struct err *e)
+{
+    struct arena arena = { 0 };
+    struct resume r;
+    enum err_code rc = dir ? ERR_OK : choose_dir(in, row, &arena, &dir, e);
+
+    if (rc == ERR_OK)
+        rc = resume_make(config, &row->ref, dir, &arena, &r, e);
+    /* The picker has no operands but what came behind "--". */
+    if (rc == ERR_OK && !in->command->name)
+        rc = resume_add(&r, in->argv, (size_t)in->argc, &arena, e);
+    if (rc == ERR_OK && option_given(&in->options, OPTION_PRINT))
+        rc = option_given(&in->options, OPTION_JSON) ? print_choice_json(row, &r, &in->out, e)
+                                                     : print_choice_line(&r, &in->out, e);
+    else if (rc == ERR_OK)
+        rc = retrieve_if_missing(in, &row->ref, e);
+    if (rc == ERR_OK && !option_given(&in->options, OPTION_PRINT))
+        rc = resume_exec(&r, row->ref.store->ops->name, e);
+    arena_fini(&arena);
+    return rc;
+}
+
+enum { SHOWN_MAX = 40, NUMBER_COLUMNS = 5, TYPED_MAX = 1024 };
+
+/* A session that fits the query. */
+struct fitting {
+    int64_t time_ms; /* of its last activity, as on the screen: touching a file moves nothing */
+    const struct session_ref *ref;
+};
+
+/* One round: the sessions that fit the query, newest first or as they were asked for. */
+struct menu {
+    struct out *out;
+    const struct process_env *world;
+    const struct query *query;
+    struct arena arena;
+    struct fitting *fits; /* in the arena, as their refs */
+    size_t n;
+    size_t shown;
+    struct session_line_columns look;
+};
+
+static enum err_code fits_query(const struct menu *m, const struct session_row *row, bool *fits,
+                                struct err *e)
+{
+    struct arena texts = { 0 };
+    size_t room = 0;
+    struct doc *doc = doc_new(row, &texts, NULL, &room);
+
+    if (doc)
+        *fits = doc_score(doc, m->query, false, DOC_EFFORT_BEST) != FUZZY_NO;
+    arena_fini(&texts);
+    return doc ? ERR_OK : err_nomem(e);
+}
+
+static enum err_code collect_row(const struct session_row *row, void *arg, struct err *e)
+{
+    struct menu *m = arg;
+    bool fits = false;
+    enum err_code rc = fits_query(m, row, &fits, e);
+
+    if (rc || !fits)
+        return rc;
+    struct fitting *more = arena_grow(&m->arena, m->fits, m->n, sizeof *more);
+    struct session_ref *ref = more ? arena_alloc(&m->arena, sizeof *ref) : NULL;
+
+    if (!ref || !session_ref_copy(&m->arena, &row->ref, ref))
+        return err_nomem(e);
+    m->fits = more;
+    m->fits[m->n++] = (struct fitting){
+        .time_ms = row->activity_ms != TIME_NONE ? row->activity_ms : row->modified_ms,
+        .ref = ref,
+    };
+    return ERR_OK;
+}
+
+static int by_activity(const void *x, const void *y)
+{
+    const struct fitting *a = x, *b = y;
+    const struct slice p = a->ref->id, q = b->ref->id;
+    const int longer = (p.n > q.n) - (p.n < q.n), d = memcmp(p.p, q.p, p.n < q.n ? p.n : q.n);
+
+    if (a->time_ms != b->time_ms)
+        return a->time_ms < b->time_ms ? 1 : -1;
+    return d ? -d : -longer;
+}
+
+static enum err_code collect_sessions(struct menu *m, const struct sessions *s, enum sort_kind sort,
+                                      struct err *e)
+{
+    const struct listing_query q = {
+        .scope = s->scope,
+        .sort = (enum listing_sort)sort,
+        .since_ms = TIME_NONE,
+        .before_ms = TIME_NONE,
+    };
+    struct listing *listing = NULL;
+    enum err_code rc = listing_open(s->store, s->n, &q, &listing, e);
+
+    if (rc == ERR_OK)
+        rc = listing_each(listing, collect_row, m, e);
+    listing_close(listing);
+    if (rc == ERR_OK && m->n && sort == SORT_RECENT)
+        qsort(m->fits, m->n, sizeof *m->fits, by_activity);
+    m->shown = m->n < SHOWN_MAX ? m->n : SHOWN_MAX;
+    return rc;
+}
+
+/* One that went meanwhile keeps its number. */
+static enum err_code show_rows(const struct menu *m, const struct sessions *s, struct err *e)
+{
+    struct session_row *row = session_row_new();
+    enum err_code rc = row ? ERR_OK : err_nomem(e);
+
+    if (!rc && m->shown > 0)
+        rc = session_line_header(&m->look, NUMBER_COLUMNS, m->out, e);
+    for (size_t i = 0; i < m->shown && !rc; i++) {
+        const struct session_ref *ref = m->fits[i].ref;
+
+        rc = out_addf(m->out, e, "%*zu. ", NUMBER_COLUMNS - 2, i + 1);
+        if (!rc && ref->store->ops->describe(ref->store, &s->scope, ref, row, NULL))
+            rc = out_add(m->out, SLICE("(gone)\n"), e);
+        else if (!rc)
+            rc = session_line_write(row, &m->look, NUMBER_COLUMNS, m->out, e);
+    }
+    session_row_free(row);
+    return rc;
+}
+
+static enum err_code show_end(struct menu *m, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    if (m->n > m->shown)
+        rc = out_addf(m->out, e, "and %zu more: type words to filter\n", m->n - m->shown);
+    else if (m->n == 0)
+        rc = out_addf(m->out, e, "no matches here; --all looks in all projects\n");
+    if (rc == ERR_OK)
+        rc = out_addf(m->out, e, "number, words to filter, or Enter to quit: ");
+    return rc ? rc : out_flush(m->out, e);
+}
+
+static enum err_code show_sessions(struct menu *m, const struct sessions *s, enum sort_kind sort,
+                                   struct err *e)
+{
+    enum err_code rc = collect_sessions(m, s, sort, e);
+
+    if (rc == ERR_OK)
+        rc = session_line_columns_open(s, m->out, m->world->env.now_ms, &m->look, e);
+    for (size_t i = 0; i < m->shown && !rc; i++)
+        session_line_columns_fit(&m->look, m->fits[i].ref);
+    if (rc == ERR_OK)
+        rc = show_rows(m, s, e);
+    return rc ? rc : show_end(m, e);
+}
+
+/* A line from stdin, byte by byte: what follows it belongs to the program that we become. False at the end. */
+static bool read_typed_line(char out[TYPED_MAX])
+{
+    size_t n = 0;
+    char c;
+
+    for (;;) {
+        ssize_t got = read(STDIN_FILENO, &c, 1);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0 || c == '\n')
+            break;
+        if (n + 1 < TYPED_MAX)
+            out[n++] = c;
+    }
+    out[n] = '\0';
+    return n > 0;
+}
+
+/* The number typed, from 1; 0: it is none of those shown. */
+static size_t parse_choice_number(const char *text, size_t shown)
+{
+    char *end = NULL;
+    unsigned long n = strtoul(text, &end, 10);
+
+    return text[0] >= '0' && text[0] <= '9' && *end == '\0' && n <= shown ? n : 0;
+}
+
+static enum err_code choose_session(struct invocation *in, const struct config *config,
+                                    const struct sessions *s, const struct session_ref *ref,
+                                    struct err *e)
+{
+    struct session_row *row = session_row_new();
+    enum err_code rc =
+        row ? ref->store->ops->describe(ref->store, &s->scope, ref, row, e) : err_nomem(e);
+
+    if (rc == ERR_OK)
+        rc = picker_choice_run(in, config, row, NULL, e);
+    session_row_free(row);
+    return rc;
+}
+
+/* Shows what fits `typed` and reads the next line into it; *chosen stays NULL as long as it is no number. */
+static enum err_code prompt_once(struct menu *m, const struct sessions *s, enum sort_kind sort,
+                                 char typed[TYPED_MAX], const struct session_ref **chosen,
+                                 struct err *e)
+{
+    struct query query;
+
+    if (!query_parse(&query, slice_of(typed), m->world->env.now_ms))
+        return err_nomem(e);
+    m->query = &query;
+    enum err_code rc = show_sessions(m, s, sort, e);
+
+    if (rc)
+        return rc;
+    if (!read_typed_line(typed) || strcmp(typed, "q") == 0)
+        return err_set(e, ERR_CANCELLED, "", "nothing was chosen");
+    size_t n = parse_choice_number(typed, m->shown);
+
+    *chosen = n ? m->fits[n - 1].ref : NULL;
+    return ERR_OK;
+}
+
+/* The picker without a screen, for screen readers and terminals that cannot draw: numbered lines on stderr, and
+ * what is typed on stdin chooses one (a number), narrows them (words, as in the filter) or leaves (nothing, q).
+ * stdout gets the choice alone. */
+static enum err_code picker_plain_run(struct invocation *in, const struct config *config,
+                                      struct sessions *s, struct err *e)
+{
+    char typed[TYPED_MAX] = "";
+    const struct session_ref *chosen = NULL;
+    struct out menu_out;
+    enum err_code rc = ERR_OK;
+
+    if (in->options.query)
+        strncat(typed, in->options.query, sizeof typed - 1);
+    out_init(&menu_out, in->err_fd);
+    while (rc == ERR_OK && !chosen) {
+        struct menu m = { .out = &menu_out, .world = in->world };
+
+        rc = prompt_once(&m, s, config->settings.sort, typed, &chosen, e);
+        if (rc == ERR_OK && chosen)
+            rc = choose_session(in, config, s, chosen, e);
+        session_line_columns_close(&m.look);
+        arena_fini(&m.arena);
+    }
+    out_fini(&menu_out);
+    return rc;
+}
+
+static void fill_settings(const struct invocation *in, const struct sessions *s,
+                          struct settings *out)
+{
+    const struct options *o = &in->options;
+
+    out->demo = in->demo;
+    out->print = option_given(o, OPTION_PRINT);
+    out->leave_programmatic = option_given(o, OPTION_NO_PROGRAMMATIC);
+    out->query = option_text(o->query);
+    out->project = option_text(o->project ? o->project : in->world->env.cwd);
+    out->home = option_text(in->world->env.home);
+    out->looked_in = s->looked_in;
+    out->looked_in_count = s->looked_in_count;
+}
+
+static enum err_code run_chosen_effect(struct invocation *in, const struct config *config,
+                                       struct effect *chosen, struct err *e)
+{
+    const char *dir =
+        chosen->kind == EFFECT_RESUME && chosen->text.n ? buf_cstr(&chosen->text) : NULL;
+    enum err_code rc = ERR_OK;
+
+    if (chosen->kind == EFFECT_QUIT && chosen->code == 0)
+        return ERR_OK;
+    if (chosen->kind == EFFECT_QUIT) {
+        in->exit_code = chosen->code;
+        return err_set(e, ERR_CANCELLED, "", "nothing was chosen");
+    }
+    if (chosen->kind == EFFECT_PRINT)
+        in->options.given |= OPTION_BIT(PRINT);
+    for (size_t i = 0; rc == ERR_OK && i < chosen->row_count; i++)
+        rc = picker_choice_run(in, config, chosen->rows[i], dir, e);
+    return rc;
+}
+
+/* What an earlier run left half done is finished, and said. Another program that rewinds right now does that itself. */
+static void recover_unfinished(const struct invocation *in, struct model *model)
+{
+    struct msg m = { .kind = MSG_NOTICE, .now_ms = in->world->env.now_ms };
+    struct err e = { 0 };
+    char text[400], why[300];
+    struct rewind_recovery r;
+    enum err_code rc = rewind_recover_all(&in->world->env, &r, &e);
+
+    if (rc == ERR_LOCKED || (!rc && r.recovered == 0 && r.waiting == 0))
+        return;
+    if (rc) {
+        err_format(&e, text, sizeof text);
+    } else if (r.waiting) {
+        err_format(&r.first[0].why, why, sizeof why);
+        snprintf(text, sizeof text, "a rewind is not finished (reprise rewinds): %s", why);
+    } else {
+        snprintf(text, sizeof text, "finished %zu rewind%s that had been interrupted", r.recovered,
+                 r.recovered == 1 ? "" : "s");
+    }
+    m.u.notice.error = rc || r.waiting;
+    m.u.notice.text = option_text(text);
+    update(model, &m);
+}
+
+static struct model *make_model(const struct invocation *in, const struct settings *settings,
+                                const struct session_row *rewind)
+{
+    struct model *model = model_new(settings, in->world->env.now_ms);
+
+    if (model && rewind && !model_rewind(model, rewind)) {
+        model_free(model);
+        model = NULL;
+    }
+    if (model)
+        recover_unfinished(in, model);
+    return model;
+}
+
+/* The picker on the screen: runs it, and does with the choice what was asked. ERR_CANCELLED: nothing was chosen.
+ * Completes the settings of the configuration. rewind: the session whose rewind view is all there is to see; NULL: the
+ * list. */
+static enum err_code picker_screen_run(struct invocation *in, struct config *config,
+                                       struct sessions *s, const struct session_row *rewind,
+                                       struct err *e)
+{
+    const struct process_env *world = in->world;
+    struct outcome outcome = { 0 };
+    struct job_context context;
+    struct loop_setup setup = {
+        .context = &context,
+        .term = { .type = world->term,
+                  .theme = &config->theme,
+                  .colours = config->settings.colours,
+                  .no_color = world->no_color,
+                  .mouse = !config->settings.no_mouse },
+        .editor = world->editor,
+    };
+    fill_settings(in, s, &config->settings);
+    struct model *model = make_model(in, &config->settings, rewind);
+
+    if (!model)
+        return err_nomem(e);
+    jobs_init(&context, s->store, s->n, &config->settings, world->env.cwd);
+    context.env = &world->env;
+    context.config = config;
+    context.path = world->path;
+    context.no_worktrees = option_given(&in->options, OPTION_NO_WORKTREES);
+    enum err_code rc = loop_run(&setup, model, &outcome, e);
+
+    jobs_fini(&context);
+    if (rc == ERR_OK) {
+        rc = run_chosen_effect(in, config, &outcome.chosen, e);
+        effect_fini(&outcome.chosen);
+    }
+    model_free(model);
+    return rc;
+}
+
+enum err_code picker_show_rewind(struct invocation *in, struct sessions *s,
+                                 const struct session_ref *ref, struct err *e)
+{
+    struct session_row *row = session_row_new();
+    struct config config;
+    enum err_code rc =
+        row ? ref->store->ops->describe(ref->store, &s->scope, ref, row, e) : err_nomem(e);
+
+    if (!rc)
+        rc = command_config(in, &config, e);
+    if (!rc) {
+        rc = picker_screen_run(in, &config, s, row, e);
+        config_fini(&config);
+    }
+    session_row_free(row);
+    return rc;
+}
+
+/* ---- --resume ID, --continue: no screen ---- */
+
+static const char *named_session(const struct invocation *in)
+{
+    if (in->options.resume)
+        return in->options.resume;
+    return option_given(&in->options, OPTION_CONTINUE) ? "latest" : NULL;
+}
+
+static enum err_code resume_named(struct invocation *in, const struct config *config,
+                                  struct sessions *s, const char *id, struct err *e)
+{
+    struct session_row *row = session_row_new();
+    struct session_ref ref;
+    enum err_code rc = row ? sessions_find(s, id, &ref, e) : err_nomem(e);
+
+    if (rc == ERR_OK)
+        rc = ref.store->ops->describe(ref.store, &s->scope, &ref, row, e);
+    if (rc == ERR_OK && (row->hidden == HIDDEN_UNREADABLE || row->hidden == HIDDEN_SIDECHAIN))
+        rc = err_set(e, ERR_NOT_FOUND, id, "resume: this session cannot be resumed");
+    if (rc == ERR_OK)
+        rc = picker_choice_run(in, config, row, NULL, e);
+    session_row_free(row);
+    return rc;
+}
+
+enum err_code picker_run(struct invocation *in, struct err *e)
+{
+    const char *id = named_session(in);
+    struct config config;
+    struct sessions s;
+    enum err_code rc = command_config(in, &config, e);
+
+    if (rc)
+        return rc;
+    /* The scope of the screen is resolved by a worker. */
+    bool plain = option_given(&in->options, OPTION_PLAIN);
+
+    rc = sessions_open(in, id || !plain, &s, e);
+    if (rc == ERR_OK) {
+        if (id)
+            rc = resume_named(in, &config, &s, id, e);
+        else if (plain)
+            rc = picker_plain_run(in, &config, &s, e);
+        else
+            rc = picker_screen_run(in, &config, &s, NULL, e);
+        sessions_close(&s);
+    }
+    config_fini(&config);
+    return rc;
+}
