@@ -42,7 +42,8 @@ done
 # 7. Only main reads the environment and ends the process; the rest of tui is handed what it needs.
 grep -rnE --include='*.[ch]' '\b(secure_)?getenv *\(|\bexit *\(' "$src/tui" | grep -v '/tui/main\.c:' &&
     say "only tui/main.c reads the environment or exits"
-# 8. Directions between the folders of store: FOLDER may include these. api is for all but fs; a system knows no other.
+# 8. Directions between the folders of store: FOLDER may include these. api is for all but fs, and
+#    includes nothing above git; a system knows no other, and the registry (systems/) includes none of them.
 directions='fs:
 git: fs proc
 proc: api fs
@@ -50,9 +51,10 @@ log: fs
 journal: api fs git log
 query: api fs log
 rewind: api fs git journal log
-maintenance: api fs git journal log query rewind
+maintenance: api fs git journal log proc query rewind
 systems/common: api fs
-api: fs git journal proc rewind systems
+api: fs git
+systems: api
 demo: api fs git journal log systems/common systems/claude systems/entire systems/exathena systems/goat'
 system='api fs git proc journal log rewind/plan rewind/diff systems/common'
 grep -rnE --include='*.[ch]' '^[[:space:]]*#[[:space:]]*include[[:space:]]*"store/' "$src/store" |

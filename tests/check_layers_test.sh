@@ -51,7 +51,7 @@ planted "store includes tui" store/x.c '#ifdef NEVER' '#include "tui/widgets/fra
 planted "a header counts too" store/x.h '#ifdef NEVER' '#include "tui/widgets/frame.h"' '#endif'
 planted "tui includes a system" tui/x.c '#ifdef NEVER' '#include "store/systems/x/x.h"' '#endif'
 planted "curses outside term" tui/x.c '#ifdef NEVER' '#include <ncursesw/curses.h>' '#endif'
-mkdir_room() { mkdir -p "$top/src/store/fs" "$top/src/store/log" "$top/src/store/systems/y"; : >"$top/src/store/log/l.h"; : >"$top/src/store/systems/y/y.h"; }
+mkdir_room() { mkdir -p "$top/src/store/fs" "$top/src/store/log" "$top/src/store/api" "$top/src/store/systems/y"; : >"$top/src/store/log/l.h"; : >"$top/src/store/systems/y/y.h"; }
 between() { # NAME FILE INCLUDED
     clean_tree
     mkdir_room
@@ -60,6 +60,9 @@ between() { # NAME FILE INCLUDED
 }
 between "fs includes log" store/fs/f.c store/log/l.h
 between "a system includes another" store/systems/x/x.c store/systems/y/y.h
+between "api includes the journal" store/api/a.c store/log/l.h
+between "api includes a system" store/api/a.c store/systems/y/y.h
+between "the registry includes a system" store/systems/registry.c store/systems/y/y.h
 between "a system includes log" store/systems/x/x.c store/log/l.h pass
 planted "lite writes" lite/x.c 'long write(int, const void *, unsigned long); long w(void); long w(void) { return write(1, "", 0); }'
 planted "lite renames" lite/x.c 'int rename(const char *, const char *); int r(void) { return rename("a", "b"); }'

@@ -26,10 +26,4 @@ struct fork_result {
     const char *staged_files; /* ... and the saved copies of its files; NULL: there are none */
 };
 
-/* Removes the copy of a fork that was planned and not done. */
-void fork_discard(const struct fork_result *fork);
-/* Removes the copies that crashes left behind: a day old, and no change knows of them (one that was taken back does: it
- * can be done again). Before a fork is the time for it. Takes the lock of the operation log. */
-void fork_sweep(const struct store_env *env);
-
 #endif

@@ -69,7 +69,7 @@ enum err_code host_set(const struct store *st, const struct session_ref *ref,
                        const struct host_setting *setting, size_t n, struct err *e)
 {
     if (!st->ops->set)
-        return unsupported_error(ref, CAN_SET, "set", e);
+        return store_unsupported_error(ref, CAN_SET, "set", e);
     return n ? st->ops->set(st, ref, setting, n, e) : ERR_OK;
 }
 

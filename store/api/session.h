@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "lite/base/arena.h"
 #include "lite/base/slice.h"
@@ -59,6 +60,20 @@ enum session_flags {
     SESSION_AI_TITLE = 1 << 9,
 };
 
+/* Whether a program has a session open, and may write to it. */
+enum live_state {
+    LIVE_QUIET,   /* no program has it open, as far as can be seen */
+    LIVE_UNKNOWN, /* treated as running by whoever wants to write */
+    LIVE_RUNNING,
+};
+
+struct live {
+    enum live_state state;
+    pid_t pid;       /* 0: no entry */
+    bool busy;       /* running, and in the middle of a turn */
+    const char *why; /* for a person; a literal */
+};
+
 /* What can be done with a session, as CLI.md names it. Made from store_ops and the session itself. */
 enum session_can {
     CAN_RESUME = 1 << 0,
@@ -69,7 +84,7 @@ enum session_can {
     CAN_TAG = 1 << 5,
     CAN_ARCHIVE = 1 << 6,
     CAN_DELETE = 1 << 7,
-    /* No row says these, which hang on the system alone; it is asked why it cannot (store/api/unsupported.h). */
+    /* No row says these, which hang on the system alone; it is asked why it cannot (store/api/store.h). */
     CAN_TOMBSTONE = 1 << 8,
     CAN_REAPPEND = 1 << 9,
     CAN_RETRIEVE = 1 << 10,

@@ -13,7 +13,6 @@
 #include "store/api/env.h"
 #include "store/api/finding.h"
 #include "store/api/fork.h"
-#include "store/api/host.h"
 #include "store/api/leftover.h"
 #include "store/api/owned_refs.h"
 #include "store/api/restore.h"
@@ -22,10 +21,16 @@
 #include "store/api/session.h"
 #include "store/api/subagent.h"
 #include "store/api/transcript.h"
-#include "store/api/unsupported.h"
-#include "store/journal/change.h"
-#include "store/proc/live.h"
-#include "store/rewind/plan/rewind.h"
+
+struct change;      /* store/journal/change.h */
+struct rewind_plan; /* store/rewind/plan/rewind.h */
+struct host_create; /* store/api/host.h, as all of host_* */
+struct host_created;
+struct host_append;
+struct host_appended;
+struct host_checkpoint;
+struct host_checkpointed;
+struct host_setting;
 
 /* One interface over every system that keeps sessions on disk.
  *
@@ -270,7 +275,7 @@ struct store_ops {
                                struct rewind_plan *plan, struct err *e);
 
     /* Optional. Why a member above is NULL, or a row without it, by its ability (enum session_can): in the system's own
-     * words, for a person. A literal; NULL: nothing to add. Asked through store/api/unsupported.h. */
+     * words, for a person. A literal; NULL: nothing to add. Asked through store_unsupported_reason(). */
     const char *(*unsupported)(unsigned ability);
 
     /* Optional. The id by which the session's agent knows it, where that is not its own; a part of it. */
@@ -298,19 +303,16 @@ struct store {
     char *path;                  /* absolute; owned by the system, freed in its close */
 };
 
-extern const struct store_ops claude_ops;
-extern const struct store_ops exathena_ops;
-extern const struct store_ops entire_ops;
-extern const struct store_ops goat_ops;
-
-/* All systems, NULL-terminated, in the order in which they are asked. */
+/* All systems, NULL-terminated, in the order in which they are asked: store/systems/registry.c. */
 extern const struct store_ops *const store_systems[];
 const struct store_ops *store_system(struct slice name); /* NULL: no such system */
 void store_close(struct store *st);                      /* NULL is fine */
 
-/* Is somebody writing to each of n sessions? Neighbours of one store are asked together, where it can do that (see
- * live_many). What was written to a moment ago is watched (store/proc/write_watch.h). */
-MUST_CHECK enum err_code store_live(const struct session_ref *const ref[], size_t n,
-                                    struct live out[], struct err *e);
+/* Why a system has no member for an ability (one bit of enum session_can), in its own words: the same on the screen and
+ * in a command's error. A literal; NULL if the system adds nothing to the fact. */
+const char *store_unsupported_reason(const struct store_ops *ops, unsigned ability);
+/* ERR_UNSUPPORTED for a session: what was wanted ("rename"), and the reason. */
+MUST_CHECK enum err_code store_unsupported_error(const struct session_ref *ref, unsigned ability,
+                                                 const char *what, struct err *e);
 
 #endif

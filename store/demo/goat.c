@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "lite/base/time.h"
+#include "store/api/host.h"
 #include "store/api/store.h"
 #include "store/demo/files.h"
+#include "store/systems/goat/goat.h"
 
 /* Written through the calls that a host makes (store/api/host.h): what they write is what the demo shows. */
 

@@ -6,6 +6,7 @@
 #include "lite/base/buf.h"
 #include "lite/base/time.h"
 #include "store/api/transcript.h"
+#include "store/proc/live_check.h"
 #include "store/query/describe_pool.h"
 #include "store/query/listing.h"
 
@@ -76,7 +77,7 @@ enum err_code sweep_live(const struct session_ref *ref, struct arena *a, const c
                          struct err *e)
 {
     struct live live;
-    enum err_code rc = store_live(&ref, 1, &live, e);
+    enum err_code rc = live_check(&ref, 1, &live, e);
 
     return rc ? rc : why_live(live, a, stays, e);
 }
@@ -97,7 +98,7 @@ enum err_code sweep_live_all(struct sweep *s, struct err *e)
         item[n++] = &s->item[i];
     }
     if (!rc)
-        rc = store_live(ref, n, live, e);
+        rc = live_check(ref, n, live, e);
     for (size_t i = 0; i < n && !rc; i++)
         rc = why_live(live[i], &s->arena, &item[i]->stays, e);
     arena_fini(&a);

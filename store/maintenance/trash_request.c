@@ -1,5 +1,6 @@
 #include "store/maintenance/trash_request.h"
 
+#include "store/proc/live_check.h"
 #include "store/rewind/plan/origin.h"
 
 static enum err_code check_quiet(const struct session_ref *ref, struct live live, bool unsure,
@@ -17,7 +18,7 @@ static enum err_code check_quiet(const struct session_ref *ref, struct live live
 
 static enum err_code check_supported(const struct session_ref *ref, struct err *e)
 {
-    return ref->store->ops->parts ? ERR_OK : unsupported_error(ref, CAN_DELETE, "delete", e);
+    return ref->store->ops->parts ? ERR_OK : store_unsupported_error(ref, CAN_DELETE, "delete", e);
 }
 
 static enum err_code fill_request(const struct session_ref *ref, struct slice title, unsigned what,
@@ -79,7 +80,7 @@ enum err_code trash_request_make_all(const struct session_ref *const ref[],
         rc = check_supported(ref[i], e);
     }
     if (!rc)
-        rc = store_live(ref, n, live, e);
+        rc = live_check(ref, n, live, e);
     for (size_t i = 0; i < n && !rc; i++) {
         *failed = i;
         rc = trash_request_make_live(ref[i], live[i], title[i], what, a, &out[i], e);

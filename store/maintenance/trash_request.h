@@ -20,7 +20,7 @@ enum trash_request_scope {
 MUST_CHECK enum err_code trash_request_make(const struct session_ref *ref, struct slice title,
                                             unsigned what, struct arena *a,
                                             struct trash_request *out, struct err *e);
-/* The same where it is known already whether somebody writes to it (store_live). */
+/* The same where it is known already whether somebody writes to it (live_check). */
 MUST_CHECK enum err_code trash_request_make_live(const struct session_ref *ref, struct live live,
                                                  struct slice title, unsigned what, struct arena *a,
                                                  struct trash_request *out, struct err *e);

@@ -3,11 +3,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/types.h>
 
 #include "lite/base/arena.h"
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
+#include "store/api/session.h"
 
 /* Which sessions a running agent has open. Each interactive Claude Code keeps <config>/sessions/<pid>.json
  * while it runs and removes it when it ends; after a kill the file stays, and the number may by then belong
@@ -15,19 +15,6 @@
  * means nothing on another machine or in another container, which pidDomain tells
  * ("linux:<machine id>:pid:[<namespace>]"): then the answer is that we do not know, and whoever wants to
  * write treats that as running. */
-enum live_state {
-    LIVE_QUIET, /* no process has it open, as far as the registry goes */
-    LIVE_UNKNOWN,
-    LIVE_RUNNING,
-};
-
-struct live {
-    enum live_state state;
-    pid_t pid;       /* 0: no entry */
-    bool busy;       /* running, and in the middle of a turn */
-    const char *why; /* for a person: why we say so; a literal */
-};
-
 struct live_entry {
     struct slice session_id;
     struct live live;

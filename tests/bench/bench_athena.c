@@ -15,6 +15,7 @@
 #include "prose.h"
 #include "run.h"
 #include "store/api/store.h"
+#include "store/systems/exathena/exathena.h"
 
 enum { END = 65536, FEW = 40, MANY = 400, MESSAGES = 1000, TEXT = 400 };
 

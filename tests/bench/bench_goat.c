@@ -14,6 +14,7 @@
 #include "ours.h"
 #include "prose.h"
 #include "store/api/store.h"
+#include "store/systems/goat/goat.h"
 
 enum { END = 65536, FEW = 12 };
 

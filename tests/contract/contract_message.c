@@ -1,5 +1,6 @@
 #include "tests/contract/contract.h"
 
+#include "store/journal/fork_stage.h"
 #include "tests/test.h"
 
 #include <stdlib.h>

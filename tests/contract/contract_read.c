@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lite/json/json.h"
+#include "store/rewind/plan/rewind.h"
 
 /* What reads: it answers what the adapter wrote, refuses what is none, and leaves everything as it was. */
 

@@ -1,5 +1,6 @@
 #include "tests/contract/contract.h"
 
+#include "store/systems/claude/claude.h"
 #include "tests/test.h"
 
 #define PROJECT "cfg/projects/-srv-app/"

@@ -1,5 +1,6 @@
 #include "tests/contract/contract.h"
 
+#include "store/systems/entire/entire.h"
 #include "tests/support/entire_world.h"
 #include "tests/test.h"
 

@@ -1,5 +1,6 @@
 #include "tests/contract/contract.h"
 
+#include "store/systems/exathena/exathena.h"
 #include "tests/test.h"
 
 #define SESSIONS "app/.exathena/sessions/"

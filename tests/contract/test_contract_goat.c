@@ -1,5 +1,6 @@
 #include "tests/contract/contract.h"
 
+#include "store/systems/goat/goat.h"
 #include "tests/test.h"
 
 #define FIRST "9a7e0000-0000-4000-8000-000000000001"

@@ -10,6 +10,7 @@
 
 #include "lite/json/json.h"
 #include "store/api/store.h"
+#include "store/systems/claude/claude.h"
 
 #define ID "5e550000-0000-4000-8000-000000000001"
 

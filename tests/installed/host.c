@@ -7,6 +7,8 @@
 #include <store/query/listing.h>
 #include <store/query/resolve.h>
 
+#include "store/api/host.h"
+#include "store/systems/goat/goat.h"
 #include "support/memory_store.h"
 
 /* A program of somebody else's, which keeps the sessions of an agent with the installed library: first in the Go

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "store/api/store.h"
+#include "store/systems/claude/claude.h"
 
 /* Answers what a comparison with the vendor's SDK asks, many sessions in one process.
  *   usage: answer CONFIG_DIR < requests

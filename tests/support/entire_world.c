@@ -1,5 +1,6 @@
 #include "tests/support/entire_world.h"
 
+#include "store/systems/entire/entire.h"
 #include "tests/test.h"
 
 #include <stdlib.h>

@@ -10,6 +10,7 @@
 
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
+#include "store/api/host.h"
 
 enum { SESSIONS_MAX = 16, TITLE_MAX = 200 };
 

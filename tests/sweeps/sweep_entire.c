@@ -5,6 +5,7 @@
 
 #include "lite/io/file.h"
 #include "store/rewind/plan/mode.h"
+#include "store/systems/entire/entire.h"
 #include "tests/sweeps/rewind_sweep.h"
 #include "tests/test.h"
 

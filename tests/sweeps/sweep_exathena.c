@@ -5,6 +5,7 @@
 
 #include "store/api/store.h"
 #include "store/rewind/plan/mode.h"
+#include "store/systems/exathena/exathena.h"
 #include "tests/sweeps/rewind_sweep.h"
 
 /* An ExAthena session goes back, files and log: wherever it breaks, both went or neither did, and nobody's line is

@@ -4,6 +4,8 @@
 
 #include "store/api/host.h"
 #include "store/api/store.h"
+#include "store/systems/exathena/exathena.h"
+#include "store/systems/goat/goat.h"
 #include "tests/sweeps/change_sweep.h"
 #include "tests/sweeps/trial.h"
 

@@ -6,6 +6,7 @@
 #include "store/api/store.h"
 #include "store/fs/hasher.h"
 #include "store/rewind/plan/rewind.h"
+#include "store/systems/goat/goat.h"
 #include "tests/sweeps/rewind_sweep.h"
 
 /* Plans of six files and of sixty: a third each is restored, created and deleted, in directories that come and go, some

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "store/journal/fork_stage.h"
 #include "store/maintenance/sweep.h"
 #include "store/systems/claude/claude.h"
 #include "tests/sweeps/change_sweep.h"

@@ -26,7 +26,8 @@ static bool needs_session(enum action a)
 /* In the words of its system, where it has some. */
 static const char *incapable(const struct session_row *row, unsigned ability)
 {
-    const char *why = row->ref.store ? unsupported_reason(row->ref.store->ops, ability) : NULL;
+    const char *why =
+        row->ref.store ? store_unsupported_reason(row->ref.store->ops, ability) : NULL;
 
     if (row->problem)
         why = row->problem;

@@ -390,7 +390,7 @@ static void begin_fork(struct model *m, bool here)
 {
     const struct pending_change *c = &m->pending_change;
     const struct store *st = c->refs->n ? c->refs->ref[0].store : NULL;
-    const char *nameless = st ? unsupported_reason(st->ops, CAN_NAME_FORK) : NULL;
+    const char *nameless = st ? store_unsupported_reason(st->ops, CAN_NAME_FORK) : NULL;
     char title[LINE_EDITOR_MAX];
 
     if (c->refs->n > 1) {

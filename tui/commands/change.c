@@ -3,6 +3,7 @@
 #include "lite/json/jsonout.h"
 #include "store/api/fork.h"
 #include "store/journal/change.h"
+#include "store/journal/fork_stage.h"
 #include "store/rewind/plan/origin.h"
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
@@ -130,7 +131,7 @@ static enum err_code plan_rename(struct invocation *in, struct sessions *s,
 {
     const struct store_ops *ops = ref->store->ops;
     struct slice title = slice_of(in->argv[1]);
-    enum err_code rc = ops->rename ? ERR_OK : unsupported_error(ref, CAN_RENAME, "rename", e);
+    enum err_code rc = ops->rename ? ERR_OK : store_unsupported_error(ref, CAN_RENAME, "rename", e);
 
     c->text = arena_format(&c->arena, "renamed to %s", in->argv[1]);
     if (!rc && !c->text)
@@ -150,7 +151,7 @@ static enum err_code plan_tag(struct invocation *in, struct sessions *s,
     const struct store_ops *ops = ref->store->ops;
     bool none = option_given(&in->options, OPTION_NONE);
     const char *tag = in->argc > 1 ? in->argv[1] : "";
-    enum err_code rc = ops->tag ? ERR_OK : unsupported_error(ref, CAN_TAG, "tag", e);
+    enum err_code rc = ops->tag ? ERR_OK : store_unsupported_error(ref, CAN_TAG, "tag", e);
 
     if (!rc && none == (in->argc > 1))
         rc = err_set(e, ERR_USAGE, "tag", "give either a tag or --none");
@@ -171,8 +172,9 @@ static enum err_code plan_archive_mark(struct sessions *s, const struct session_
 {
     const struct store_ops *ops = ref->store->ops;
     enum err_code rc =
-        ops->archive ? ERR_OK
-                     : unsupported_error(ref, CAN_ARCHIVE, archived ? "archive" : "unarchive", e);
+        ops->archive
+            ? ERR_OK
+            : store_unsupported_error(ref, CAN_ARCHIVE, archived ? "archive" : "unarchive", e);
 
     c->text = archived ? "archived" : "unarchived";
     return rc ? rc : ops->archive(ref->store, &s->scope, ref, archived, c, e);
@@ -210,7 +212,7 @@ static enum err_code plan_resume_at_change(struct invocation *in, struct session
     bool clear = option_given(&in->options, OPTION_CLEAR);
     const char *message = in->argc > 1 ? in->argv[1] : "";
     enum err_code rc =
-        ops->resume_at ? ERR_OK : unsupported_error(ref, CAN_RESUME_AT, "resume-at", e);
+        ops->resume_at ? ERR_OK : store_unsupported_error(ref, CAN_RESUME_AT, "resume-at", e);
 
     if (!rc && (clear == (in->argc > 1) || (!clear && *message == '\0')))
         rc = err_set(e, ERR_USAGE, "resume-at", "give either a message or --clear");
@@ -233,7 +235,7 @@ static enum err_code plan_tombstone(struct invocation *in, struct sessions *s,
     const struct store_ops *ops = ref->store->ops;
     const char *message = in->argv[1];
     enum err_code rc =
-        ops->tombstone ? ERR_OK : unsupported_error(ref, CAN_TOMBSTONE, "tombstone", e);
+        ops->tombstone ? ERR_OK : store_unsupported_error(ref, CAN_TOMBSTONE, "tombstone", e);
 
     c->text = arena_format(&c->arena, "message %s removed", message);
     if (!rc && !c->text)
@@ -281,7 +283,7 @@ enum err_code reappend_run(struct invocation *in, struct err *e)
         rc = err_nomem(e);
     if (!rc)
         rc = ref.store->ops->reappend ? ERR_OK
-                                      : unsupported_error(&ref, CAN_REAPPEND, "re-append", e);
+                                      : store_unsupported_error(&ref, CAN_REAPPEND, "re-append", e);
     if (!rc) {
         c->text = "metadata appended again";
         rc = origin_add_session(c, &ref, e);
@@ -320,7 +322,7 @@ static enum err_code write_fork_answer(struct invocation *in, const struct sessi
 /* A title that was asked for and has no place. */
 static void report_missing_title(const struct invocation *in, const struct session_ref *ref)
 {
-    const char *why = unsupported_reason(ref->store->ops, CAN_NAME_FORK);
+    const char *why = store_unsupported_reason(ref->store->ops, CAN_NAME_FORK);
     struct err note;
 
     if (!in->options.title || !why)
@@ -375,7 +377,7 @@ enum err_code fork_run(struct invocation *in, struct err *e)
     if (!c)
         rc = err_nomem(e);
     else if (!ref.store->ops->fork)
-        rc = unsupported_error(&ref, CAN_FORK, "fork", e);
+        rc = store_unsupported_error(&ref, CAN_FORK, "fork", e);
     if (!rc)
         rc = make_fork_change(in, &ref, c, e);
     change_free(c);

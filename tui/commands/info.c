@@ -432,7 +432,7 @@ enum err_code checkpoints_run(struct invocation *in, struct err *e)
     if (rc)
         return rc;
     if (!ref.store->ops->checkpoints)
-        rc = unsupported_error(&ref, CAN_REWIND, "list checkpoints", e);
+        rc = store_unsupported_error(&ref, CAN_REWIND, "list checkpoints", e);
     if (!rc)
         rc = ref.store->ops->checkpoints(ref.store, &ref, &list, e);
     if (!rc && ref.store->ops->count_lines)

@@ -226,7 +226,7 @@ static enum err_code write_messages_json(const struct invocation *in, const stru
 /* Where there are none at all, none has this name. */
 static enum err_code check_agent(const struct session_ref *ref, const char *agent, struct err *e)
 {
-    const char *why = unsupported_reason(ref->store->ops, CAN_HAVE_AGENTS);
+    const char *why = store_unsupported_reason(ref->store->ops, CAN_HAVE_AGENTS);
 
     if (!agent || ref->store->ops->subagent)
         return ERR_OK;

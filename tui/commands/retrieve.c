@@ -3,6 +3,7 @@
 #include "lite/json/jsonout.h"
 #include "store/api/retrieve.h"
 #include "store/fs/disk.h"
+#include "store/journal/change.h"
 #include "store/rewind/plan/origin.h"
 #include "tui/commands/command.h"
 #include "tui/commands/sessions.h"
@@ -119,7 +120,8 @@ enum err_code retrieve_run(struct invocation *in, struct err *e)
 
     if (rc)
         return rc;
-    rc = ref.store->ops->retrieve ? ERR_OK : unsupported_error(&ref, CAN_RETRIEVE, "retrieve", e);
+    rc = ref.store->ops->retrieve ? ERR_OK
+                                  : store_unsupported_error(&ref, CAN_RETRIEVE, "retrieve", e);
     if (!rc)
         rc = retrieve_transcript(in, &ref, &req, &r, e);
     if (!rc) {

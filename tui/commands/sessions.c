@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "store/api/host.h"
 #include "store/query/resolve.h"
 #include "tui/commands/out.h"
 

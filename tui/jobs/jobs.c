@@ -177,7 +177,7 @@ static enum err_code session_of(const struct effect *q, struct arena *a, struct 
     if (q->refs->agent.n == 0)
         return ERR_OK;
     if (!ref->store->ops->subagent)
-        return unsupported_error(ref, CAN_HAVE_AGENTS, "open sub-agent", e);
+        return store_unsupported_error(ref, CAN_HAVE_AGENTS, "open sub-agent", e);
     return ref->store->ops->subagent(ref->store, ref, q->refs->agent, a, out, e);
 }
 

@@ -1,12 +1,15 @@
 #include "tui/jobs/jobs_change.h"
-#include "tui/jobs/jobs_doctor.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "store/fs/disk_usage.h"
+#include "store/journal/fork_stage.h"
 #include "store/maintenance/trash_request.h"
+#include "store/proc/live_check.h"
 #include "store/rewind/plan/origin.h"
+
+#include "tui/jobs/jobs_doctor.h"
 
 /* What every change needs. */
 struct change_job {
@@ -34,7 +37,7 @@ static enum err_code note_session(struct change_job *d, struct slice id, struct 
 static enum err_code check_quiet(const struct session_ref *ref, struct err *e)
 {
     struct live live;
-    enum err_code rc = store_live(&ref, 1, &live, e);
+    enum err_code rc = live_check(&ref, 1, &live, e);
 
     if (rc || live.state == LIVE_QUIET)
         return rc;
@@ -60,18 +63,18 @@ static enum err_code plan_one(struct change_job *d, const struct session_ref *re
     switch (d->q->request) {
     case CHANGE_RENAME:
         return ops->rename ? ops->rename(ref->store, ref, text, c, e)
-                           : unsupported_error(ref, CAN_RENAME, "rename", e);
+                           : store_unsupported_error(ref, CAN_RENAME, "rename", e);
     case CHANGE_TAG:
         return ops->tag ? ops->tag(ref->store, ref, text, text.n == 0, c, e)
-                        : unsupported_error(ref, CAN_TAG, "tag", e);
+                        : store_unsupported_error(ref, CAN_TAG, "tag", e);
     case CHANGE_ARCHIVE:
     case CHANGE_UNARCHIVE:
         return ops->archive ? ops->archive(ref->store, d->shown->scope, ref,
                                            d->q->request == CHANGE_ARCHIVE, c, e)
-                            : unsupported_error(ref, CAN_ARCHIVE, "archive", e);
+                            : store_unsupported_error(ref, CAN_ARCHIVE, "archive", e);
     case CHANGE_RESUME_AT:
         return ops->resume_at ? plan_resume_at(d, ref, c, e)
-                              : unsupported_error(ref, CAN_RESUME_AT, "resume-at", e);
+                              : store_unsupported_error(ref, CAN_RESUME_AT, "resume-at", e);
     default: return ERR_OK;
     }
 }
@@ -152,8 +155,8 @@ static enum err_code plan_fork(struct change_job *d, struct change *c, struct fo
     const struct fork_request request = { .at = d->q->names->name[0],
                                           .title = buf_slice(&d->q->text),
                                           .with_files = true };
-    enum err_code rc =
-        ops->fork ? origin_add_session(c, ref, e) : unsupported_error(ref, CAN_FORK, "fork", e);
+    enum err_code rc = ops->fork ? origin_add_session(c, ref, e)
+                                 : store_unsupported_error(ref, CAN_FORK, "fork", e);
 
     if (!rc)
         rc = ops->fork(ref->store, ref, &request, c, fork, e);
@@ -415,7 +418,7 @@ enum err_code jobs_estimate_delete(const struct effect *q, const atomic_bool *ca
     struct disk_usage weight = { 0 };
     const struct session_ref **ref = refs_of(q->refs, &all);
     struct live *live = arena_alloc(&all, (q->refs->n + 1) * sizeof *live);
-    enum err_code rc = ref && live ? store_live(ref, q->refs->n, live, e) : err_nomem(e);
+    enum err_code rc = ref && live ? live_check(ref, q->refs->n, live, e) : err_nomem(e);
 
     for (size_t i = 0; i < q->refs->n && !rc && !atomic_load(cancelled); i++) {
         struct trash_request r = { 0 };

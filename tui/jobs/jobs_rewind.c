@@ -18,7 +18,7 @@ static enum err_code answer_checkpoints(const struct effect *q, const struct rep
     struct checkpoint_list *list = preview_checkpoints_new();
     enum err_code rc = !list ? err_nomem(e)
                        : !ref->store->ops->checkpoints
-                           ? unsupported_error(ref, CAN_REWIND, "rewind", e)
+                           ? store_unsupported_error(ref, CAN_REWIND, "rewind", e)
                            : ref->store->ops->checkpoints(ref->store, ref, list, e);
 
     if (!rc && q->kind == EFFECT_TURN_LINES && ref->store->ops->count_lines)

@@ -11,7 +11,7 @@
 const char *rewind_mode_unavailable(const struct session_ref *ref, enum rewind_mode mode)
 {
     const struct store_ops *ops = ref->store->ops;
-    const char *why = unsupported_reason(ops, CAN_REWIND);
+    const char *why = store_unsupported_reason(ops, CAN_REWIND);
 
     if (mode != REWIND_CONVERSATION && !ops->plan)
         return why ? why : "sessions of this system keep no file checkpoints";

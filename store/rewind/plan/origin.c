@@ -6,6 +6,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "store/journal/change.h"
+#include "store/rewind/plan/rewind.h"
+
 /* ---- noting ---- */
 
 enum err_code origin_of(const struct session_ref *ref, struct arena *a, struct change_origin *out,

@@ -3,6 +3,10 @@
 
 #include "store/api/store.h"
 
+struct change;
+struct change_origin;
+struct rewind_record;
+
 /* Where the sessions of a change or a rewind belong: noted when it is made, and asked when it is to be undone without
  * being named. Then only what was done in the stores and directories that are looked at is meant. */
 

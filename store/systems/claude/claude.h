@@ -51,6 +51,8 @@ int64_t claude_retention(const char *config);
 /* live.c: what its agents look like; config is to be filled in. */
 extern const struct agents_profile claude_agents_profile;
 
+extern const struct store_ops claude_ops;
+
 /* The members of claude_ops, one file each. */
 enum err_code claude_enumerate(const struct store *st, const struct scope *scope,
                                session_ref_fn *fn, void *arg, struct err *e);

@@ -38,6 +38,10 @@ bool entire_ref(const struct entire *x, const struct catalog_session *s, struct 
 bool entire_in_scope(const struct entire *x, const struct scope *scope,
                      const struct catalog_session *s);
 
+extern const struct store_ops entire_ops;
+/* What Entire keeps of a session of Claude Code is read and changed through it. */
+extern const struct store_ops claude_ops;
+
 /* The members of entire_ops, one file each. */
 enum err_code entire_open(const struct store_env *env, const char *path, struct store **out,
                           struct err *e);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "lite/io/file.h"
+#include "store/api/host.h"
 #include "store/fs/disk.h"
 #include "store/systems/common/configdir.h"
 

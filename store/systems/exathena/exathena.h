@@ -50,6 +50,8 @@ const char *exathena_side_path(const struct session_ref *ref, const char *rest, 
  * of it, or a worktree. */
 bool exathena_in_scope(const struct exathena *x, const struct scope *scope);
 
+extern const struct store_ops exathena_ops;
+
 /* The members of exathena_ops, one file each. */
 enum err_code exathena_enumerate(const struct store *st, const struct scope *scope,
                                  session_ref_fn *fn, void *arg, struct err *e);

@@ -75,6 +75,8 @@ MUST_CHECK enum err_code goat_ref_at(const struct store *st, const char *session
 /* Is the directory that a session says it ran in one of the scope? */
 bool goat_in_scope(const struct scope *scope, struct slice cwd, struct arena *a);
 
+extern const struct store_ops goat_ops;
+
 /* The members of goat_ops. */
 enum err_code goat_enumerate(const struct store *st, const struct scope *scope, session_ref_fn *fn,
                              void *arg, struct err *e);

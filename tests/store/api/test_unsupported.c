@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "store/api/store.h"
-#include "store/api/unsupported.h"
+#include "store/systems/goat/goat.h"
 
 /* A member that is NULL, and the ability that it stands for. */
 struct member {
@@ -54,7 +54,7 @@ static void every_null_has_its_words(void **state)
     (void)state;
     for (size_t s = 0; store_systems[s]; s++) {
         for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
-            const char *why = unsupported_reason(store_systems[s], members[i].ability);
+            const char *why = store_unsupported_reason(store_systems[s], members[i].ability);
 
             if (!is_null(store_systems[s], &members[i]))
                 continue;
@@ -75,11 +75,11 @@ static void what_is_refused_says_what_and_why(void **state)
     struct err e;
 
     (void)state;
-    assert_int_equal(unsupported_error(&ref, CAN_TAG, "tag", &e), ERR_UNSUPPORTED);
+    assert_int_equal(store_unsupported_error(&ref, CAN_TAG, "tag", &e), ERR_UNSUPPORTED);
     assert_string_equal(e.path, "/s/x");
     assert_string_equal(e.text, "tag: Go sessions have no tags");
     ref.store = &mute;
-    assert_int_equal(unsupported_error(&ref, CAN_TAG, "tag", &e), ERR_UNSUPPORTED);
+    assert_int_equal(store_unsupported_error(&ref, CAN_TAG, "tag", &e), ERR_UNSUPPORTED);
     assert_string_equal(e.text, "tag: silent sessions cannot");
 }
 

@@ -16,6 +16,8 @@
 #include "store/demo/demo.h"
 #include "store/demo/patch.h"
 #include "store/demo/script.h"
+#include "store/rewind/plan/rewind.h"
+#include "store/systems/entire/entire.h"
 #include "tests/support/scratch.h"
 
 static const int64_t now_ms = 1795300000000; /* a day in November 2026 */

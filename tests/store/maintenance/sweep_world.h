@@ -7,6 +7,7 @@
 
 #include "lite/base/time.h"
 #include "store/maintenance/sweep.h"
+#include "store/systems/claude/claude.h"
 #include "tests/support/folder.h"
 
 /* A store with a few sessions, 100 days old and younger, in a temporary folder. Session 3 is

@@ -8,6 +8,7 @@
 #include "lite/io/window.h"
 #include "store/journal/change.h"
 #include "store/maintenance/doctor.h"
+#include "store/systems/claude/claude.h"
 #include "tests/support/folder.h"
 
 /* A store with one session in a temporary folder, and what the doctor says about it: "kind@line " for each finding,

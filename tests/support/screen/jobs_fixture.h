@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <string.h>
 
+#include "store/systems/claude/claude.h"
 #include "support/transcript_writer.h"
 #include "tests/test.h"
 #include "tui/jobs/workers.h"

@@ -15,6 +15,7 @@
 
 #include "lite/scan/index.h"
 #include "store/api/store.h"
+#include "store/systems/claude/claude.h"
 #include "tui/screens/transcript/transcript.h"
 
 /* Rows. */

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "store/api/store.h"
+#include "store/systems/claude/claude.h"
 #include "tui/data/search.h"
 
 static void assert_found(struct slice text, struct slice needle, size_t where, size_t length)

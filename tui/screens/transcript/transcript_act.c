@@ -298,7 +298,7 @@ void transcript_view_paste(struct transcript_view *v, struct slice text, struct 
 
 static const char *in_words(const struct store_ops *ops, unsigned ability, const char *otherwise)
 {
-    const char *why = unsupported_reason(ops, ability);
+    const char *why = store_unsupported_reason(ops, ability);
 
     return why ? why : otherwise;
 }

@@ -7,6 +7,7 @@
 
 #include "lite/json/json.h"
 #include "store/journal/change.h"
+#include "store/journal/fork_stage.h"
 #include "store/systems/claude/chain/leaf.h"
 #include "store/systems/claude/show/restore.h"
 

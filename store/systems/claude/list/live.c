@@ -8,7 +8,7 @@
 
 /* Has somebody the session open? The signs, strongest first (safety.md C: the registry of the agents and a write
  * lease, which prove it; then where one cannot look (another user's file, a file system that other machines write to),
- * and what agents that did not sign in are doing. Whether the file changes is watched for all systems (store/proc/write_watch.h). */
+ * and what agents that did not sign in are doing. Whether the file changes is watched for all systems (store/proc/live_check.h). */
 
 const struct agents_profile claude_agents_profile = {
     .program = (const char *const[]){ "claude", "/@anthropic-ai/claude-code/", NULL },

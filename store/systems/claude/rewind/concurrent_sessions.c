@@ -10,6 +10,7 @@
 #include "lite/json/json.h"
 #include "lite/scan/index.h"
 #include "store/fs/path_normalize.h"
+#include "store/rewind/plan/rewind.h"
 #include "store/systems/claude/claude.h"
 
 /* A backup is made before a session's first edit of a file in a turn: its time is that of the session's work on it. */

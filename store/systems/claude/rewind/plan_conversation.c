@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "lite/json/json.h"
+#include "store/journal/change.h"
+#include "store/rewind/plan/rewind.h"
 #include "store/systems/claude/chain/leaf.h"
 #include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/show/restore.h"

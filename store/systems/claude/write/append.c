@@ -6,6 +6,7 @@
 #include "lite/json/json.h"
 #include "lite/json/json_edit.h"
 #include "lite/json/jsonout.h"
+#include "store/api/host.h"
 #include "store/fs/disk.h"
 #include "store/journal/append_journal.h"
 #include "store/log/log_find.h"

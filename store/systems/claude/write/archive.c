@@ -6,6 +6,7 @@
 #include "lite/io/file.h"
 #include "lite/json/jsonout.h"
 #include "store/fs/file_at.h"
+#include "store/journal/change.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/list/discover.h"
 

@@ -7,6 +7,7 @@
 
 #include "lite/base/time.h"
 #include "lite/json/jsonout.h"
+#include "store/api/host.h"
 #include "store/fs/disk.h"
 #include "store/fs/path_normalize.h"
 #include "store/systems/claude/claude.h"

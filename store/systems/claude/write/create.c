@@ -4,6 +4,7 @@
 
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
+#include "store/api/host.h"
 #include "store/fs/disk.h"
 #include "store/log/log_find.h"
 #include "store/systems/claude/chain/row_facts.h"

@@ -1,6 +1,7 @@
 #include "lite/base/utf8.h"
 #include "lite/json/jsonout.h"
 #include "store/fs/file_at.h"
+#include "store/journal/change.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/write/reappend.h"
 #include "store/systems/claude/write/tagtext.h"

@@ -1,6 +1,7 @@
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
 #include "store/fs/file_at.h"
+#include "store/journal/change.h"
 #include "store/systems/claude/chain/leaf.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/show/restore.h"

@@ -1,4 +1,5 @@
 #include "lite/json/jsonout.h"
+#include "store/api/host.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/write/hostwrite.h"
 #include "store/systems/claude/write/metarow.h"

@@ -2,6 +2,7 @@
 
 #include "lite/io/file.h"
 #include "store/fs/file_at.h"
+#include "store/journal/change.h"
 #include "store/systems/claude/chain/log.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/show/restore.h"

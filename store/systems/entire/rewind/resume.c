@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include "lite/json/json.h"
+#include "store/rewind/plan/rewind.h"
 #include "store/systems/entire/entire.h"
 #include "store/systems/entire/read/conversation.h"
 #include "store/systems/entire/read/view.h"

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "store/api/host.h"
 #include "store/fs/disk.h"
 #include "store/fs/path_normalize.h"
 #include "store/systems/exathena/rewind/saved_files.h"

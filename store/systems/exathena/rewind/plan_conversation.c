@@ -1,6 +1,8 @@
 #include <fcntl.h>
 
 #include "store/fs/file_at.h"
+#include "store/journal/change.h"
+#include "store/rewind/plan/rewind.h"
 #include "store/systems/exathena/exathena.h"
 #include "store/systems/exathena/rewind/point.h"
 

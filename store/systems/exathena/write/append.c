@@ -5,6 +5,7 @@
 #include "lite/json/json.h"
 #include "lite/json/json_edit.h"
 #include "lite/json/jsonout.h"
+#include "store/api/host.h"
 #include "store/journal/append_rows.h"
 #include "store/systems/exathena/exathena.h"
 #include "store/systems/exathena/read/event.h"

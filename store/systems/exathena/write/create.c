@@ -1,4 +1,5 @@
 #include "lite/json/jsonout.h"
+#include "store/api/host.h"
 #include "store/fs/disk.h"
 #include "store/systems/exathena/exathena.h"
 #include "store/systems/exathena/write/event_line.h"

@@ -4,6 +4,8 @@
 
 #include "store/fs/copy.h"
 #include "store/fs/disk.h"
+#include "store/journal/change.h"
+#include "store/journal/fork_stage.h"
 #include "store/systems/exathena/exathena.h"
 #include "store/systems/exathena/rewind/point.h"
 

@@ -5,6 +5,7 @@
 #include "lite/base/utf8.h"
 #include "lite/io/file.h"
 #include "store/fs/file_at.h"
+#include "store/journal/change.h"
 #include "store/log/filelock.h"
 #include "store/log/lease.h"
 #include "store/systems/common/go_json.h"

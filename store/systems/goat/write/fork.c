@@ -10,6 +10,8 @@
 #include "store/fs/disk.h"
 #include "store/fs/file_at.h"
 #include "store/journal/change.h"
+#include "store/journal/fork_stage.h"
+#include "store/rewind/plan/rewind.h"
 #include "store/systems/common/go_json.h"
 #include "store/systems/goat/read/log.h"
 #include "store/systems/goat/read/turns.h"

@@ -6,6 +6,8 @@
 
 #include "store/git/gitlib.h"
 #include "store/git/repo.h"
+#include "store/rewind/plan/rewind.h"
+#include "store/systems/entire/entire.h"
 
 /* What somebody else pushed, half wrote, or planted: named under problems, and never in the way of the rest. */
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "store/query/listing.h"
+#include "store/systems/entire/entire.h"
 
 /* libgit2 1.5 loses the match data of each extension of a repository that a pattern does not match. */
 const char *__lsan_default_suppressions(void);

@@ -6,6 +6,7 @@
 
 #include "store/api/retrieve.h"
 #include "store/rewind/plan/mode.h"
+#include "store/systems/entire/entire.h"
 
 #define S "c1b2c3d4-0002-4000-8000-00000000000b"
 #define A "c1b2c3d4-0001-4000-8000-00000000000a"

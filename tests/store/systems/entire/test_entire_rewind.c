@@ -7,6 +7,7 @@
 
 #include "lite/base/time.h"
 #include "store/rewind/plan/mode.h"
+#include "store/systems/entire/entire.h"
 
 #define A "a1b2c3d4-0001-4000-8000-00000000000a"
 #define B "b1b2c3d4-0002-4000-8000-00000000000b"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "store/api/host.h"
+#include "store/rewind/plan/rewind.h"
 #include "store/systems/common/go_json_document.h"
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/read/committed.h"

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "store/rewind/plan/rewind.h"
 #include "store/systems/claude/chain/calls.h"
 #include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/claude.h"

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "store/journal/change.h"
+#include "store/journal/fork_stage.h"
 #include "store/systems/claude/claude.h"
 #include "tests/support/faults/syscall_hook.h"
 #include "tests/support/folder.h"

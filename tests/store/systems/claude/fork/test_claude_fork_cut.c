@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include "store/journal/change.h"
+#include "store/journal/fork_stage.h"
 #include "store/systems/claude/claude.h"
 #include "tests/support/folder.h"
 

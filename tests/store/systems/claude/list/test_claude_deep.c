@@ -4,6 +4,7 @@
 
 #include "lite/io/window.h"
 #include "store/api/store.h"
+#include "store/systems/claude/claude.h"
 #include "tests/support/folder.h"
 
 /* One long session, described and then looked through. */

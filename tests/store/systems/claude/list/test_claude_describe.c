@@ -10,6 +10,7 @@
 #include "lite/base/buf.h"
 #include "lite/base/time.h"
 #include "store/api/store.h"
+#include "store/systems/claude/claude.h"
 #include "tests/support/folder.h"
 
 /* One session in a store of its own, described. */

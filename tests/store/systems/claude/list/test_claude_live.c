@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "store/maintenance/trash_request.h"
+#include "store/proc/live_check.h"
 #include "store/systems/claude/claude.h"
 #include "tests/support/folder.h"
 
@@ -142,7 +143,7 @@ static struct live ask(struct place *p)
     const struct session_ref *ref = &p->ref;
     struct live live;
 
-    assert_int_equal(store_live(&ref, 1, &live, NULL), ERR_OK);
+    assert_int_equal(live_check(&ref, 1, &live, NULL), ERR_OK);
     return live;
 }
 

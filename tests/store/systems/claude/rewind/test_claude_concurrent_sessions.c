@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "store/rewind/plan/rewind.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/rewind/concurrent_sessions.h"
 #include "tests/support/folder.h"

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "store/rewind/plan/rewind.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/rewind/lastwrite.h"
 #include "store/systems/common/project_folder.h"

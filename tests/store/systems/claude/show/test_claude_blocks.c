@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "store/api/store.h"
+#include "store/systems/claude/claude.h"
 
 static struct block_list take_apart(struct slice row)
 {

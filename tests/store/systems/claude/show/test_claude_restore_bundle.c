@@ -1,6 +1,7 @@
 #include "tests/test.h"
 
 #include "lite/json/json.h"
+#include "store/journal/change.h"
 #include "store/systems/claude/claude.h"
 #include "support/transcript_writer.h"
 

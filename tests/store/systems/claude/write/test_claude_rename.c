@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "store/journal/change.h"
 #include "store/systems/claude/claude.h"
 #include "tests/support/folder.h"
 

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "store/journal/change.h"
 #include "store/systems/claude/claude.h"
 #include "tests/support/folder.h"
 

@@ -1,4 +1,4 @@
-#include "store/api/fork.h"
+#include "store/journal/fork_stage.h"
 
 #include <dirent.h>
 #include <limits.h>

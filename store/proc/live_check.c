@@ -1,4 +1,4 @@
-#include "store/proc/write_watch.h"
+#include "store/proc/live_check.h"
 
 #include <time.h>
 
@@ -44,8 +44,8 @@ static enum err_code find_recent(const struct session_ref *const ref[], size_t n
     return rc;
 }
 
-enum err_code write_watch_run(const struct session_ref *const ref[], size_t n, struct live out[],
-                              struct err *e)
+static enum err_code watch_writes(const struct session_ref *const ref[], size_t n,
+                                  struct live out[], struct err *e)
 {
     const struct timespec step = { 0, WATCH_STEP_MS * 1000000L };
     struct arena a = { 0 };
@@ -67,4 +67,25 @@ enum err_code write_watch_run(const struct session_ref *const ref[], size_t n, s
     }
     arena_fini(&a);
     return rc;
+}
+
+enum err_code live_check(const struct session_ref *const ref[], size_t n, struct live out[],
+                         struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0, run; i < n && !rc; i += run) {
+        const struct store *st = ref[i]->store;
+
+        run = 1;
+        out[i] = (struct live){ .state = LIVE_QUIET };
+        if (st->ops->live_many) {
+            while (i + run < n && ref[i + run]->store == st)
+                run++;
+            rc = st->ops->live_many(st, &ref[i], run, &out[i], e);
+        } else if (st->ops->live) {
+            rc = st->ops->live(st, ref[i], &out[i], e);
+        }
+    }
+    return rc ? rc : watch_writes(ref, n, out, e);
 }

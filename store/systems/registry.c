@@ -1,0 +1,23 @@
+#include "store/api/store.h"
+
+/* The one list of the systems. A new agent adds its line here; the order is the one in which the systems are asked. */
+#define SYSTEMS(SYSTEM)                                                                            \
+    SYSTEM(claude_ops)                                                                             \
+    SYSTEM(goat_ops)                                                                               \
+    SYSTEM(exathena_ops)                                                                           \
+    SYSTEM(entire_ops)
+
+#define DECLARE(ops) extern const struct store_ops ops;
+#define ADDRESS(ops) &ops,
+
+SYSTEMS(DECLARE)
+
+const struct store_ops *const store_systems[] = { SYSTEMS(ADDRESS) NULL };
+
+const struct store_ops *store_system(struct slice name)
+{
+    for (size_t i = 0; store_systems[i]; i++)
+        if (slice_eq(name, slice_of(store_systems[i]->name)))
+            return store_systems[i];
+    return NULL;
+}
