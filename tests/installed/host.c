@@ -7,8 +7,6 @@
 #include <store/query/listing.h>
 #include <store/query/resolve.h>
 
-#include "store/api/host.h"
-#include "store/systems/goat/goat.h"
 #include "support/memory_store.h"
 
 /* A program of somebody else's, which keeps the sessions of an agent with the installed library: first in the Go
@@ -110,7 +108,7 @@ int main(int argc, char **argv)
 
     if (argc != 3)
         return 2;
-    enum err_code rc = keep(&goat_ops, &env, argv[1],
+    enum err_code rc = keep(store_system(SLICE("goat")), &env, argv[1],
                             "{\"uuid\":\"m-1\",\"timestamp\":\"2026-02-09T02:48:28Z\",\"role\":"
                             "\"user\",\"content\":\"pay\"}\n",
                             argv[2], &e);
