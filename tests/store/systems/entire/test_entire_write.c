@@ -416,6 +416,14 @@ static void the_end_of_a_turn_alone_completes_its_checkpoints(void **state)
     char *same = entire_world_git(&w, "rev-parse entire/checkpoints/v1");
 
     assert_string_equal(same, committed);
+
+    const struct host_setting bad[] = { { SLICE("event"), SLICE("turn-end") },
+                                        { SLICE("no-such-key"), SLICE("x") } };
+
+    assert_int_equal(host_set(w.store, &ref, bad, 2, NULL), ERR_USAGE);
+    free(same);
+    same = entire_world_git(&w, "rev-parse entire/checkpoints/v1");
+    assert_string_equal(same, committed);
     say(&w, A, "event", "turn-end");
     char *completed = entire_world_git(&w, "show entire/checkpoints/v1:01/23456789ab/0/full.jsonl");
 
