@@ -8,6 +8,7 @@
 
 #include "store/fs/disk.h"
 #include "store/git/gitlib.h"
+#include "store/git/loose_guard.h"
 
 static enum err_code unpack(git_odb_object *object, const char *hex, struct span *out,
                             struct err *e)
@@ -26,19 +27,14 @@ static enum err_code unpack(git_odb_object *object, const char *hex, struct span
     return rc;
 }
 
-static enum err_code read_blob(const char *objects, const char *hex, struct span *out,
-                               struct err *e)
+static enum err_code read_blob(git_odb *odb, const char *hex, struct span *out, struct err *e)
 {
-    git_odb *odb = NULL;
     git_odb_object *object = NULL;
     git_oid id;
     int answer = git_oid_fromstr(&id, hex);
     enum err_code rc;
 
     errno = 0;
-
-    if (!answer)
-        answer = git_odb_open(&odb, objects);
     if (!answer)
         answer = git_odb_read(&object, odb, &id);
     if (answer && err_is_exhausted(errno))
@@ -48,13 +44,16 @@ static enum err_code read_blob(const char *objects, const char *hex, struct span
     else
         rc = unpack(object, hex, out, e);
     git_odb_object_free(object);
-    git_odb_free(odb);
     return rc;
 }
 
 enum err_code blob_open(const char *objects, const char *hex, struct span *out, struct err *e)
 {
-    if (!gitlib_ready())
-        return err_nomem(e);
-    return read_blob(objects, hex, out, e);
+    git_odb *odb = NULL;
+    enum err_code rc = gitlib_ready() ? loose_guard_open(objects, &odb, e) : err_nomem(e);
+
+    if (!rc)
+        rc = read_blob(odb, hex, out, e);
+    git_odb_free(odb);
+    return rc;
 }

@@ -1,6 +1,7 @@
 #include "store/git/loose_guard.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <git2/sys/odb_backend.h>
 #include <limits.h>
@@ -318,13 +319,10 @@ static enum err_code add_alternates(struct buf *folders, size_t at)
 }
 
 /* The repository's own and those it borrows from, which borrow in turn; nothing in them is a pipe to git. */
-static enum err_code find_folders(git_repository *repo, struct buf *folders, struct err *e)
+static enum err_code find_folders(const char *own, struct buf *folders, struct err *e)
 {
-    char own[PATH_MAX];
-    enum err_code rc;
+    enum err_code rc = add_folder(folders, "", slice_of(own));
 
-    snprintf(own, sizeof own, "%sobjects", git_repository_commondir(repo));
-    rc = add_folder(folders, "", slice_of(own));
     for (size_t at = 0, n = 0; !rc && at < folders->n && n < FOLDERS_MAX; n++) {
         rc = gitfiles_check_objects(folders->p + at, e);
         if (!rc && add_alternates(folders, at))
@@ -334,14 +332,10 @@ static enum err_code find_folders(git_repository *repo, struct buf *folders, str
     return rc;
 }
 
-enum err_code loose_guard_install(git_repository *repo, struct err *e)
+static enum err_code add_guard(git_odb *odb, struct buf *folders)
 {
     struct guard *g = calloc(1, sizeof *g);
-    git_odb *odb = NULL;
-    enum err_code rc = g ? find_folders(repo, &g->folders, e) : err_nomem(e);
-    int answer = !rc && git_odb_init_backend(&g->base, GIT_ODB_BACKEND_VERSION) == 0
-                     ? git_repository_odb(&odb, repo)
-                     : GIT_ERROR;
+    int answer = g ? git_odb_init_backend(&g->base, GIT_ODB_BACKEND_VERSION) : GIT_ERROR;
 
     if (!answer)
         answer = add_limit(odb);
@@ -350,13 +344,48 @@ enum err_code loose_guard_install(git_repository *repo, struct err *e)
         g->base.read_header = guard_read_header;
         g->base.read_prefix = guard_read_prefix;
         g->base.free = guard_free;
+        g->folders = *folders;
         answer = git_odb_add_backend(odb, &g->base, AFTER_PACKS);
     }
+    if (answer)
+        free(g);
+    else
+        *folders = (struct buf){ 0 };
+    return answer ? ERR_NOMEM : ERR_OK;
+}
+
+enum err_code loose_guard_install(git_repository *repo, struct err *e)
+{
+    char objects[PATH_MAX];
+    struct buf folders = { 0 };
+    git_odb *odb = NULL;
+
+    snprintf(objects, sizeof objects, "%sobjects", git_repository_commondir(repo));
+    enum err_code rc = find_folders(objects, &folders, e);
+
+    if (!rc && (git_repository_odb(&odb, repo) || add_guard(odb, &folders)))
+        rc = err_nomem(e);
     git_odb_free(odb);
-    if (!answer)
-        return ERR_OK;
-    if (g)
-        buf_fini(&g->folders);
-    free(g);
-    return rc ? rc : err_nomem(e);
+    buf_fini(&folders);
+    return rc;
+}
+
+enum err_code loose_guard_open(const char *objects, git_odb **out, struct err *e)
+{
+    struct buf folders = { 0 };
+    git_odb *odb = NULL;
+    enum err_code rc = find_folders(objects, &folders, e);
+
+    errno = 0;
+    if (!rc && git_odb_open(&odb, objects))
+        rc = err_is_exhausted(errno) ? err_sys(e, objects, "open the objects of git")
+                                     : err_set(e, ERR_FORMAT, objects, "no objects of git");
+    if (!rc && add_guard(odb, &folders))
+        rc = err_nomem(e);
+    buf_fini(&folders);
+    if (rc)
+        git_odb_free(odb);
+    else
+        *out = odb;
+    return rc;
 }

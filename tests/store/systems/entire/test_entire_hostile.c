@@ -311,6 +311,55 @@ static void a_pipe_in_place_of_an_object_is_refused(void **state)
     entire_world_remove(&w);
 }
 
+/* libgit2 would not return from the first, and would wait for a writer of the second. */
+static void saved_bytes_that_are_cut_short_are_refused_and_not_waited_for(void **state)
+{
+    static const char *const broken[] = {
+        "truncate -s 12 $F",
+        "rm $F && mkfifo $F",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+        struct entire_world w;
+        struct rewind_plan plan;
+        struct rewind_preview v;
+        struct checkpoint_list list;
+        size_t blobs = 0, refused = 0;
+
+        entire_world_make(&w, "two-sessions");
+        free(entire_world_git(&w, "--version >/dev/null; mv .git/objects/pack packs; "
+                                  "for p in packs/*.pack; do test ! -e $p || "
+                                  "git unpack-objects -q < $p; done; rm -rf packs"));
+        struct session_ref ref = entire_world_find(&w, "a1b2c3d4-0001-4000-8000-00000000000a");
+
+        assert_int_equal(entire_ops.checkpoints(w.store, &ref, &list, NULL), ERR_OK);
+        assert_int_equal(entire_ops.plan(w.store, &ref, list.checkpoint[0].id, &plan, NULL),
+                         ERR_OK);
+        for (size_t k = 0; k < plan.n; k++) {
+            const char *hex = plan.target[k].source.blob;
+
+            if (plan.target[k].want != REWIND_BYTES || !hex)
+                continue;
+            blobs++;
+            free(entire_world_git(&w,
+                                  "--version >/dev/null; F=.git/objects/%.2s/%s; chmod u+w $F; %s",
+                                  hex, hex + 2, broken[i]));
+        }
+        assert_true(blobs > 0);
+        assert_int_equal(rewind_preview(&plan, &(struct rewind_options){ .only = NULL }, &v, NULL),
+                         ERR_OK);
+        for (size_t k = 0; k < v.n; k++)
+            refused += v.entry[k].action == REWIND_REFUSED && plan.target[k].want == REWIND_BYTES &&
+                       plan.target[k].source.blob;
+        assert_int_equal(refused, blobs);
+        rewind_preview_fini(&v);
+        rewind_plan_fini(&plan);
+        checkpoint_list_fini(&list);
+        entire_world_remove(&w);
+    }
+}
+
 static void a_pipe_in_the_work_tree_refuses_the_rewind(void **state)
 {
     struct entire_world w;
@@ -397,6 +446,7 @@ int main(void)
         cmocka_unit_test(a_pipe_in_the_home_directory_is_refused_too),
         cmocka_unit_test(a_commit_without_end_is_not_read),
         cmocka_unit_test(a_pipe_in_place_of_an_object_is_refused),
+        cmocka_unit_test(saved_bytes_that_are_cut_short_are_refused_and_not_waited_for),
         cmocka_unit_test(a_pipe_in_the_work_tree_refuses_the_rewind),
         cmocka_unit_test(a_work_tree_that_does_not_know_the_repository_is_none),
         cmocka_unit_test(a_tree_of_a_thousand_million_files_is_refused),
