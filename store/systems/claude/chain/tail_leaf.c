@@ -88,7 +88,7 @@ static enum err_code newest_main_row(struct claude_log *log, uint32_t *newest, s
     return ERR_OK;
 }
 
-static bool follows(const struct chain *c, uint32_t node, uint32_t from)
+static bool tail_follows(const struct chain *c, uint32_t node, uint32_t from)
 {
     for (size_t i = 0; i < c->n && node != CHAIN_NONE && node != from; i++)
         node = chain_parent(c, node);
@@ -124,7 +124,7 @@ static enum err_code decide(struct looking *l, bool *decided, struct err *e)
     }
     named = chain_find(&l->log.chain, p.leaf);
     *decided = named != CHAIN_NONE && (later || (newest == named && !p.explicit)) &&
-               follows(&l->log.chain, newest, named);
+               tail_follows(&l->log.chain, newest, named);
     return rc;
 }
 

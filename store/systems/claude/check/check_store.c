@@ -10,14 +10,14 @@
 
 /* What lies in a store and belongs to no session (leftovers.c), and files in which none ever began. */
 
-struct look {
+struct store_look {
     const struct claude *c;
     finding_fn *fn;
     void *arg;
     struct arena arena; /* for one entry */
 };
 
-static enum err_code report_orphan(struct look *l, enum finding_kind kind, struct slice id,
+static enum err_code report_orphan(struct store_look *l, enum finding_kind kind, struct slice id,
                                    const char *path, const char *why, struct err *e)
 {
     struct finding f = { .kind = kind, .session = id, .path = path, .why = why };
@@ -27,7 +27,7 @@ static enum err_code report_orphan(struct look *l, enum finding_kind kind, struc
 
 /* ---- what sessions left behind ---- */
 
-static bool is_saved_copies(const struct look *l, const char *path)
+static bool is_saved_copies(const struct store_look *l, const char *path)
 {
     static const char dir[] = "/file-history/";
     size_t n = strlen(l->c->base.path);
@@ -37,7 +37,7 @@ static bool is_saved_copies(const struct look *l, const char *path)
 
 static enum err_code report_orphan_parts(const struct leftover *left, void *arg, struct err *e)
 {
-    struct look *l = arg;
+    struct store_look *l = arg;
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < left->parts && !rc; i++) {
@@ -60,7 +60,7 @@ static enum err_code report_orphan_parts(const struct leftover *left, void *arg,
 }
 
 /* That something cannot be told is a finding too, and no reason to stop. */
-static enum err_code look_for_leftovers(struct look *l, const struct scope *scope, struct err *e)
+static enum err_code look_for_leftovers(struct store_look *l, const struct scope *scope, struct err *e)
 {
     struct err why = { 0 };
     enum err_code rc = claude_leftovers(&l->c->base, scope, report_orphan_parts, l, &why);
@@ -82,7 +82,7 @@ static enum err_code look_for_leftovers(struct look *l, const struct scope *scop
 /* ---- empty files ---- */
 
 /* A transcript without a byte is in no list; the agent made it and never wrote to it. */
-static enum err_code check_file(struct look *l, const char *dir, const char *name, struct err *e)
+static enum err_code check_file(struct store_look *l, const char *dir, const char *name, struct err *e)
 {
     struct slice id = { name, CLAUDE_ID };
     struct stat st;
@@ -101,7 +101,7 @@ static enum err_code check_file(struct look *l, const char *dir, const char *nam
 }
 
 /* A folder that is not there or cannot be read has none to tell of. */
-static enum err_code check_folder(struct look *l, const char *path, struct err *e)
+static enum err_code check_folder(struct store_look *l, const char *path, struct err *e)
 {
     DIR *dir = opendir(path);
     struct dirent *entry;
@@ -117,7 +117,7 @@ static enum err_code check_folder(struct look *l, const char *path, struct err *
 enum err_code claude_check_store(const struct store *st, const struct scope *scope, finding_fn *fn,
                                  void *arg, struct err *e)
 {
-    struct look l = { .c = claude_of(st), .fn = fn, .arg = arg };
+    struct store_look l = { .c = claude_of(st), .fn = fn, .arg = arg };
     struct project_folders list;
     struct arena a = { 0 };
     enum err_code rc = claude_folders(l.c, scope, DISCOVER_LIST, &a, &list, e);

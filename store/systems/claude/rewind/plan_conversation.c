@@ -13,8 +13,6 @@
  * where they are; clients of both generations restore the chain up to that row, and the next prompt becomes its
  * follower, which is what the client's own conversation rewind comes to (claude.md C3). */
 
-enum { PREFIX_MIN = 4 };
-
 static bool is_prompt_message(const struct transcript *t, size_t i)
 {
     return t->message[i].kind == MESSAGE_USER && !id128_none(t->message[i].id);

@@ -8,13 +8,13 @@
 enum { OWN_PARTS = 2 };
 
 /* clang-format off */
-static const struct slice beside[] = {
+static const struct slice parts_beside[] = {
     { CLAUDE_SUFFIX, sizeof CLAUDE_SUFFIX - 1 }, { "", 0 },
 #define BESIDE(suffix) { suffix, sizeof suffix - 1 }
     BESIDE(".ccr-tip.json"), BESIDE(".precompact.json"), BESIDE(".dir-sync.json"),
 };
 #define ELSEWHERE(dir, suffix) { { "/" dir "/", sizeof dir + 1 }, { suffix, sizeof suffix - 1 } }
-static const struct { struct slice dir, suffix; } elsewhere[] = {
+static const struct { struct slice dir, suffix; } parts_elsewhere[] = {
     ELSEWHERE("file-history", ""), ELSEWHERE("tasks", ""),     ELSEWHERE("session-env", ""),
     ELSEWHERE("todos", ".json"),   ELSEWHERE("debug", ".txt"),
 };
@@ -27,7 +27,7 @@ struct part_list {
     bool ok; /* until memory is refused */
 };
 
-static void add_part(struct part_list *list, const struct slice text[], size_t n)
+static void add_part_path(struct part_list *list, const struct slice text[], size_t n)
 {
     const char *part = arena_concat(list->a, text, n);
 
@@ -40,16 +40,16 @@ static void add_own(struct part_list *list, const struct session_ref *ref, size_
     const struct slice stem = { ref->path.p, ref->path.n - (sizeof CLAUDE_SUFFIX - 1) };
 
     for (size_t i = 0; i < n; i++)
-        add_part(list, (struct slice[]){ stem, beside[i] }, 2);
+        add_part_path(list, (struct slice[]){ stem, parts_beside[i] }, 2);
 }
 
 static void add_elsewhere(struct part_list *list, const struct store *st, struct slice id)
 {
     const struct slice config = slice_of(st->path);
 
-    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
-        add_part(list, (struct slice[]){ config, elsewhere[i].dir, id, elsewhere[i].suffix }, 4);
-    add_part(list,
+    for (size_t i = 0; i < sizeof parts_elsewhere / sizeof *parts_elsewhere; i++)
+        add_part_path(list, (struct slice[]){ config, parts_elsewhere[i].dir, id, parts_elsewhere[i].suffix }, 4);
+    add_part_path(list,
              (struct slice[]){ config, SLICE("/todos/"), id, SLICE("-agent-"), id, SLICE(".json") },
              6);
 }
@@ -57,7 +57,7 @@ static void add_elsewhere(struct part_list *list, const struct store *st, struct
 enum err_code claude_parts(const struct store *st, const struct session_ref *ref, bool all,
                            struct arena *a, const char ***part, size_t *n, struct err *e)
 {
-    size_t near = sizeof beside / sizeof *beside, far = sizeof elsewhere / sizeof *elsewhere + 1;
+    size_t near = sizeof parts_beside / sizeof *parts_beside, far = sizeof parts_elsewhere / sizeof *parts_elsewhere + 1;
     struct part_list list = { .a = a };
 
     /* The id becomes part of file names. */
