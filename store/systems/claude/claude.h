@@ -10,7 +10,6 @@
 #include "store/fs/scratch.h"
 #include "store/proc/agents.h"
 #include "store/proc/live_cache.h"
-#include "store/systems/claude/list/describe.h"
 
 #define CLAUDE_SUFFIX ".jsonl"
 enum { CLAUDE_ID = 36 }; /* length of a session id */
@@ -26,10 +25,10 @@ struct claude {
     char *projects; /* CONFIG/projects; need not exist */
     char *
         forced_folder; /* CLAUDE_CODE_PROJECT_DIR_NAME where it counts, else NULL (claude.md 1.2) */
-    struct scratch_pool *scratch;  /* for describe */
-    struct live_cache *live;       /* which sessions are open right now */
-    struct agents *agents;         /* which agents run at all */
-    struct describe_tables tables; /* for describe */
+    struct scratch_pool *scratch; /* for describe */
+    struct live_cache *live;      /* which sessions are open right now */
+    struct agents *agents;        /* which agents run at all */
+    struct claude_tables *tables; /* for describe */
     int64_t retention_ms; /* after which the agent removes a transcript; TIME_NONE: it does not */
 };
 
@@ -58,6 +57,18 @@ enum err_code claude_enumerate(const struct store *st, const struct scope *scope
                                session_ref_fn *fn, void *arg, struct err *e);
 enum err_code claude_unreadable(const struct store *st, const struct scope *scope, trouble_fn *fn,
                                 void *arg, struct err *e);
+/* What describe looks for in the windows, prepared once for each store. */
+struct claude_tables *claude_tables_new(void); /* NULL if out of memory */
+void claude_tables_free(struct claude_tables *t);
+
+/* The last titles in a window. */
+struct claude_titles {
+    struct slice custom, ai;
+    bool has_custom; /* there is a row, perhaps with an empty title */
+};
+/* Returns false if out of memory. */
+bool claude_titles_read(const struct claude *c, struct slice window, struct arena *a,
+                        struct claude_titles *out);
 enum err_code claude_describe(const struct store *st, const struct scope *scope,
                               const struct session_ref *ref, struct session_row *row,
                               struct err *e);

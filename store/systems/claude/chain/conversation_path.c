@@ -3,21 +3,179 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lite/base/array.h"
+#include "lite/base/time.h"
 #include "store/systems/claude/chain/leaf.h"
-#include "store/systems/claude/show/item_list.h"
+#include "store/systems/claude/chain/parallel.h"
+#include "store/systems/claude/claude.h"
+#include "store/systems/claude/list/prompt.h"
+
+/* A row that names a parent which is lost, was not loaded or is on the path already goes on from the row of the nearest
+ * earlier time, as the client does (claude.md D): at most five seconds before, of the same side, of any type,
+ * not on the path yet, and of rows of one time the first. A later row would make an answer its own past. */
+
+enum { GAP_MOST_MS = 5000 };
+
+struct claude_timed {
+    int64_t time_ms;
+    uint32_t first; /* where its id stands in the order of ids */
+    uint32_t node;
+    size_t next; /* place that may still be free: taken ones are skipped in one step */
+};
+
+static int latest_first(const void *a, const void *b)
+{
+    const struct claude_timed *x = a, *y = b;
+
+    if (x->time_ms != y->time_ms)
+        return x->time_ms > y->time_ms ? -1 : 1;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+static bool is_side(const struct claude_log *log, uint32_t node)
+{
+    return claude_line_has(claude_node_line(log, node), MARK_SIDECHAIN);
+}
+
+static size_t collect_rows(const struct claude_log *log, bool side, struct claude_timed *row)
+{
+    const struct chain *c = &log->chain;
+    size_t n = 0;
+
+    for (uint32_t i = 0; i < c->n; i++) {
+        int64_t time_ms = chain_has_row(c, i) ? claude_node_line(log, i)->time_ms : TIME_NONE;
+
+        if (time_ms != TIME_NONE && is_side(log, i) == side)
+            row[n++] = (struct claude_timed){ time_ms, c->node[i].first, i, 0 };
+    }
+    return n;
+}
+
+static enum err_code sort_rows(struct claude_gaps *g, const struct claude_log *log, bool side)
+{
+    struct claude_timed *row = malloc((log->chain.n + 1) * sizeof *row);
+
+    if (!row)
+        return ERR_NOMEM;
+    size_t n = collect_rows(log, side, row);
+
+    if (n)
+        qsort(row, n, sizeof *row, latest_first);
+    for (size_t i = 0; i < n; i++)
+        row[i].next = i;
+    g->row[side] = row;
+    g->n[side] = n;
+    return ERR_OK;
+}
+
+/* The first place from `at` on whose row is not on the path; n: there is none. */
+static size_t free_place(struct claude_timed *row, size_t n, const struct chain *c, size_t at)
+{
+    size_t end = at;
+
+    while (end < n && (row[end].next != end || c->mark[row[end].node] & NODE_LISTED)) {
+        if (row[end].next == end)
+            row[end].next = end + 1;
+        end = row[end].next;
+    }
+    while (at < end) {
+        size_t next = row[at].next;
+
+        row[at].next = end;
+        at = next;
+    }
+    return end;
+}
+
+static size_t first_not_after(const struct claude_timed *row, size_t n, int64_t time_ms)
+{
+    size_t lo = 0, hi = n;
+
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+
+        if (row[mid].time_ms > time_ms)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static enum err_code find_in_gap(struct claude_gaps *g, const struct claude_log *log, uint32_t node,
+                                 uint32_t *before)
+{
+    int64_t time_ms = claude_node_line(log, node)->time_ms;
+    bool side = is_side(log, node);
+
+    *before = CHAIN_NONE;
+    if (time_ms == TIME_NONE)
+        return ERR_OK;
+    if (!g->row[side] && sort_rows(g, log, side))
+        return ERR_NOMEM;
+    struct claude_timed *row = g->row[side];
+    size_t at = free_place(row, g->n[side], &log->chain, first_not_after(row, g->n[side], time_ms));
+
+    if (at < g->n[side] && row[at].time_ms >= time_ms - GAP_MOST_MS)
+        *before = row[at].node;
+    return ERR_OK;
+}
+
+void claude_gaps_fini(struct claude_gaps *g)
+{
+    free(g->row[0]);
+    free(g->row[1]);
+}
+
+enum err_code claude_resume_parent(struct claude_gaps *g, const struct claude_log *log,
+                                   uint32_t node, uint32_t *before)
+{
+    const struct chain *c = &log->chain;
+
+    *before = chain_parent(c, node);
+    if (!claude_follows(log, node) || (*before != CHAIN_NONE && !(c->mark[*before] & NODE_LISTED)))
+        return ERR_OK;
+    return find_in_gap(g, log, node, before);
+}
+
+static void reverse_nodes(uint32_t *node, size_t n)
+{
+    for (size_t i = 0; i < n / 2; i++) {
+        uint32_t t = node[i];
+
+        node[i] = node[n - 1 - i];
+        node[n - 1 - i] = t;
+    }
+}
+
+enum err_code claude_resume_path(struct claude_log *log, uint32_t leaf, uint32_t **path, size_t *n,
+                                 struct err *e)
+{
+    struct claude_gaps gaps = { 0 };
+    uint32_t *node = malloc((log->chain.n + 1) * sizeof *node);
+    size_t count = 0;
+    enum err_code rc = node ? ERR_OK : ERR_NOMEM;
+
+    for (uint32_t at = leaf; !rc && at != CHAIN_NONE;) {
+        log->chain.mark[at] |= NODE_LISTED;
+        node[count++] = at;
+        rc = claude_resume_parent(&gaps, log, at, &at);
+    }
+    claude_gaps_fini(&gaps);
+    if (rc) {
+        free(node);
+        return err_nomem(e);
+    }
+    reverse_nodes(node, count);
+    *path = node;
+    *n = count;
+    return ERR_OK;
+}
 
 static enum err_code add_node(struct claude_conversation_path *l, uint32_t node, struct err *e)
 {
-    if (l->n == l->cap) {
-        size_t cap = l->cap ? l->cap + l->cap / 2 : 256;
-        uint32_t *more =
-            cap > SIZE_MAX / sizeof *more ? NULL : realloc(l->path, cap * sizeof *more);
-
-        if (!more)
-            return err_nomem(e);
-        l->path = more;
-        l->cap = cap;
-    }
+    if (!array_reserve(l->path, l->cap, l->n + 1))
+        return err_nomem(e);
     l->path[l->n++] = node;
     l->log.chain.mark[node] |= NODE_LISTED;
     return ERR_OK;
@@ -30,9 +188,8 @@ static uint32_t before_in_file(const struct claude_log *log, uint32_t node)
 
     for (size_t i = c->node[node].line; i-- > 0;) {
         const struct index_line *line = claude_line(log, i);
-        uint32_t at = claude_line_is_message(line) &&
-                              !(line->marks & (MARK_SIDECHAIN | MARK_TEAM)) && !id128_none(line->id)
-                          ? chain_find(c, line->id)
+        uint32_t at = claude_line_is_message(line) && !(line->marks & (MARK_SIDECHAIN | MARK_TEAM))
+                          ? claude_line_node(log, i)
                           : CHAIN_NONE;
 
         if (at != CHAIN_NONE && c->node[at].line == i && !(c->mark[at] & NODE_LISTED))
@@ -61,22 +218,12 @@ static enum err_code step_up(struct claude_conversation_path *l, uint32_t *node,
         return ERR_OK;
     if (!root) {
         l->gap[at] = 1;
-        if (claude_gaps_find(&l->gaps, &l->log, at, node))
+        if (find_in_gap(&l->gaps, &l->log, at, node))
             return err_nomem(e);
     }
     if (*node == CHAIN_NONE)
         *node = before_in_file(&l->log, at);
     return ERR_OK;
-}
-
-static void turn_round(uint32_t *node, size_t n)
-{
-    for (size_t i = 0; i < n / 2; i++) {
-        uint32_t t = node[i];
-
-        node[i] = node[n - 1 - i];
-        node[n - 1 - i] = t;
-    }
 }
 
 static enum err_code climb_from_leaf(struct claude_conversation_path *l, uint32_t leaf,
@@ -89,7 +236,7 @@ static enum err_code climb_from_leaf(struct claude_conversation_path *l, uint32_
         if (!rc)
             rc = step_up(l, &at, e);
     }
-    turn_round(l->path, l->n);
+    reverse_nodes(l->path, l->n);
     return rc;
 }
 
@@ -152,4 +299,164 @@ bool claude_conversation_path_lacks(const struct claude_conversation_path *way, 
     const struct index_line *line = claude_node_line(&way->log, node);
 
     return claude_line_is_message(line) && !(line->marks & (MARK_SIDECHAIN | MARK_TEAM));
+}
+
+/* What leaves the way that a resume goes on with: every message off it that nothing off it follows is the end of a
+ * branch. Branches may leave branches; each is told from where it leaves the way. */
+
+enum {
+    FIRST_MESSAGES = 8, /* looked at for what a branch begins with */
+    LAST_ROWS = 64,     /* of users, looked at for its last prompt */
+    BRANCHES_MAX = 500, /* the newest; nobody reads more, and each is climbed by itself */
+};
+
+bool claude_conversation_path_mark_branches(struct claude_conversation_path *way)
+{
+    struct chain *c = &way->log.chain;
+    bool any = false;
+
+    for (uint32_t i = 0; i < c->n; i++)
+        c->mark[i] &= (uint8_t) ~(NODE_BRANCH | NODE_FORK);
+    for (uint32_t i = 0; i < c->n; i++) {
+        if (!claude_conversation_path_lacks(way, i))
+            continue;
+        uint32_t at = chain_parent(c, i);
+
+        any = true;
+        while (at != CHAIN_NONE && !(c->mark[at] & (NODE_LISTED | NODE_BRANCH))) {
+            c->mark[at] |= NODE_BRANCH;
+            at = chain_parent(c, at);
+        }
+        if (at != CHAIN_NONE && c->mark[at] & NODE_LISTED)
+            c->mark[at] |= NODE_FORK;
+    }
+    return any;
+}
+
+struct finding_out {
+    struct claude_conversation_path way;
+    struct branch_list *list; /* to be filled */
+};
+
+/* The message of the way above a node; CHAIN_NONE: the branch has a beginning of its own, or goes in a circle. *messages
+ * are those between; first, of which there are *firsts, are the uppermost of them, the uppermost first. */
+static uint32_t climb_to_path(const struct finding_out *f, uint32_t node, size_t *messages,
+                              uint32_t *first, size_t *firsts)
+{
+    const struct chain *c = &f->way.log.chain;
+    uint32_t ring[FIRST_MESSAGES];
+    size_t n = 0;
+
+    for (size_t steps = 0; node != CHAIN_NONE && !(c->mark[node] & NODE_LISTED) && steps < c->n;
+         steps++) {
+        if (claude_conversation_path_lacks(&f->way, node))
+            ring[n++ % FIRST_MESSAGES] = node;
+        node = chain_parent(c, node);
+    }
+    *messages = n;
+    *firsts = n < FIRST_MESSAGES ? n : FIRST_MESSAGES;
+    for (size_t i = 0; i < *firsts; i++)
+        first[i] = ring[(n - 1 - i) % FIRST_MESSAGES];
+    return node;
+}
+
+/* What the row of a user's message asks; empty when it is a tool's result or the like. */
+static enum err_code read_row(struct finding_out *f, uint32_t node, struct slice *out,
+                              struct err *e)
+{
+    struct claude_log *log = &f->way.log;
+    struct prompt p = { .text = { 0 } };
+    struct slice row;
+    enum err_code rc = claude_node_row(log, node, &row, e);
+
+    if (!rc && !prompt_of_row(row, &f->list->arena, &p))
+        rc = err_nomem(e);
+    if (rc || (p.text.n == 0 && p.command.n == 0))
+        return rc;
+    *out = arena_copy(&f->list->arena, prompt_or_command(&p)); /* the row goes */
+    return out->p ? ERR_OK : err_nomem(e);
+}
+
+/* The first prompt among them. */
+static enum err_code read_prompt(struct finding_out *f, const uint32_t *first, size_t n,
+                                 struct slice *out, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < n && !rc && out->n == 0; i++)
+        if (claude_node_line(&f->way.log, first[i])->kind == CLAUDE_USER)
+            rc = read_row(f, first[i], out, e);
+    return rc;
+}
+
+/* The last prompt at or above the leaf, on the branch or before it. */
+static enum err_code read_last(struct finding_out *f, uint32_t leaf, struct slice *out,
+                               struct err *e)
+{
+    const struct chain *c = &f->way.log.chain;
+    enum err_code rc = ERR_OK;
+    int read = 0;
+
+    for (size_t steps = 0; leaf != CHAIN_NONE && steps < c->n && read < LAST_ROWS && !rc && !out->n;
+         steps++, leaf = chain_parent(c, leaf))
+        if (claude_node_line(&f->way.log, leaf)->kind == CLAUDE_USER) {
+            rc = read_row(f, leaf, out, e);
+            read++;
+        }
+    return rc;
+}
+
+static enum err_code add_branch(struct finding_out *f, uint32_t leaf, struct err *e)
+{
+    const struct chain *c = &f->way.log.chain;
+    struct branch_list *list = f->list;
+    struct branch b = { .leaf = chain_id(c, leaf),
+                        .time_ms = claude_node_line(&f->way.log, leaf)->time_ms };
+    uint32_t first[FIRST_MESSAGES];
+    size_t firsts;
+    uint32_t from = climb_to_path(f, leaf, &b.messages, first, &firsts);
+
+    if (from != CHAIN_NONE)
+        b.from = chain_id(c, from);
+    enum err_code rc = read_prompt(f, first, firsts, &b.prompt, e);
+
+    if (!rc)
+        rc = read_last(f, leaf, &b.last, e);
+    struct branch *more = arena_grow(&list->arena, list->branch, list->n, sizeof *more);
+
+    if (rc || !more)
+        return rc ? rc : err_nomem(e);
+    list->branch = more;
+    list->branch[list->n++] = b;
+    return ERR_OK;
+}
+
+enum err_code claude_branches(const struct store *st, const struct session_ref *ref,
+                              const atomic_bool *cancel, struct branch_list *out, struct err *e)
+{
+    const struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS, .stop = cancel };
+    struct branch_list list = { 0 };
+    struct finding_out f = { .list = &list };
+    enum err_code rc = claude_conversation_path_open(&f.way, ref->path.p, &want, e);
+
+    (void)st;
+    if (rc)
+        return err_wrap(e, rc, "look for branches");
+    rc = claude_conversation_path_go_to(&f.way, f.way.leaf, e);
+    claude_conversation_path_mark_branches(&f.way);
+    const struct chain *c = &f.way.log.chain;
+
+    for (size_t i = c->n;
+         i-- > 0 && !rc && list.n < BRANCHES_MAX;) { /* the newest last in the file */
+        if (cancel && atomic_load(cancel))
+            rc = ERR_CANCELLED;
+        else if (claude_conversation_path_lacks(&f.way, (uint32_t)i) && !(c->mark[i] & NODE_BRANCH))
+            rc = add_branch(&f, (uint32_t)i, e);
+    }
+    claude_conversation_path_close(&f.way);
+    if (rc)
+        branch_list_fini(&list);
+    else
+        *out = list;
+    return rc ? err_wrap(e, rc, "look for branches") : ERR_OK;
 }

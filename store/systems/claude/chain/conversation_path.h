@@ -1,31 +1,54 @@
 #ifndef STORE_SYSTEMS_CLAUDE_CHAIN_CONVERSATION_PATH_H
 #define STORE_SYSTEMS_CLAUDE_CHAIN_CONVERSATION_PATH_H
 
-#include "store/systems/claude/chain/leaf.h"
+#include "store/systems/claude/chain/log.h"
 
-/* The way from the beginning of a conversation to one of its ends, as a person reads it: also across compaction
- * boundaries, and where the chain is broken on as the client goes on, or with the row before in the file. Its nodes are marked NODE_LISTED. */
+/* ---- the path of a resume ---- */
+
+/* The rows of the log by time, sorted once a parent is missing. Zeroed at first; for one walk, whose nodes are
+ * marked NODE_LISTED. */
+struct claude_timed;
+struct claude_gaps {
+    struct claude_timed *row[2]; /* owned; those of the conversation, and of sub-agents */
+    size_t n[2];
+};
+void claude_gaps_fini(struct claude_gaps *g);
+/* The row before this one on a resume's path: its parent, or, if that is missing, the row with which the
+ * client continues. CHAIN_NONE: the conversation begins here. ERR_NOMEM. */
+MUST_CHECK enum err_code claude_resume_parent(struct claude_gaps *g, const struct claude_log *log,
+                                              uint32_t node, uint32_t *before);
+/* What a resume at this leaf restores, oldest first, marked NODE_LISTED; *path is owned by the caller. */
+MUST_CHECK enum err_code claude_resume_path(struct claude_log *log, uint32_t leaf, uint32_t **path,
+                                            size_t *n, struct err *e);
+
+/* ---- the path that a person reads ---- */
+
+/* From the beginning of a conversation to one of its ends, also across compaction boundaries. Where the chain
+ * is broken it continues as the client does, or with the row before in the file. */
 struct claude_conversation_path {
     struct claude_log log;
-    uint32_t *path; /* owned; nodes, oldest first */
+    uint32_t *path; /* owned; nodes, oldest first, marked NODE_LISTED */
     size_t n, cap;
     uint8_t *gap;            /* owned; by node: its parent is missing */
-    struct claude_gaps gaps; /* while it is gone */
+    struct claude_gaps gaps; /* used during the walk */
     bool partial;            /* only the end of the file was read */
-    uint32_t leaf;           /* what a resume goes on from; CHAIN_NONE: there is nothing */
-    bool cleared; /* it goes on with an empty conversation: the leaf is where that one ended */
+    uint32_t leaf;           /* where a resume continues; CHAIN_NONE: there is no row */
+    bool cleared; /* a resume begins an empty conversation: the leaf is where the old one ended */
 };
 
 /* Opens the log and finds the leaf; nothing is marked yet. On failure nothing is left open. */
-MUST_CHECK enum err_code claude_conversation_path_open(struct claude_conversation_path *way,
+MUST_CHECK enum err_code claude_conversation_path_open(struct claude_conversation_path *p,
                                                        const char *path,
                                                        const struct claude_log_want *want,
                                                        struct err *e);
-void claude_conversation_path_close(struct claude_conversation_path *way);
-/* Goes to this end; what was marked before no longer is. */
-MUST_CHECK enum err_code claude_conversation_path_go_to(struct claude_conversation_path *way,
+void claude_conversation_path_close(struct claude_conversation_path *p);
+/* Walks to this end; earlier marks are removed. */
+MUST_CHECK enum err_code claude_conversation_path_go_to(struct claude_conversation_path *p,
                                                         uint32_t leaf, struct err *e);
-/* A message of the conversation, not of a sub-agent, that is not on the way. */
-bool claude_conversation_path_lacks(const struct claude_conversation_path *way, uint32_t node);
+/* The node is a message of the conversation, not of a sub-agent, and not on the path. */
+bool claude_conversation_path_lacks(const struct claude_conversation_path *p, uint32_t node);
+/* Marks what is between such messages and the path as NODE_BRANCH, and the rows of the path below which they
+ * are as NODE_FORK. Returns true if there are any. */
+bool claude_conversation_path_mark_branches(struct claude_conversation_path *p);
 
 #endif

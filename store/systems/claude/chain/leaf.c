@@ -1,8 +1,13 @@
 #include "store/systems/claude/chain/leaf.h"
 
+#include <fcntl.h>
+
+#include "lite/json/json.h"
+#include "store/log/log_find.h"
 #include "store/systems/claude/chain/row_facts.h"
 
-enum err_code claude_is_main(struct claude_log *log, uint32_t node, bool *is, struct err *e)
+/* Part of the main conversation: no row of a sub-agent or a team member, no progress row, no briefing. */
+static enum err_code is_main(struct claude_log *log, uint32_t node, bool *is, struct err *e)
 {
     const struct index_line *line = claude_node_line(log, node);
     uint8_t *mark = &log->chain.mark[node];
@@ -13,7 +18,7 @@ enum err_code claude_is_main(struct claude_log *log, uint32_t node, bool *is, st
                     !claude_line_is(line, CLAUDE_PROGRESS);
 
         if (main && claude_line_is(line, CLAUDE_ATTACHMENT)) {
-            enum err_code rc = claude_log_row(log, log->chain.node[node].line, &row, e);
+            enum err_code rc = claude_node_row(log, node, &row, e);
 
             if (rc)
                 return rc;
@@ -28,13 +33,13 @@ enum err_code claude_is_main(struct claude_log *log, uint32_t node, bool *is, st
 /* A row of the main conversation that no other such row follows. */
 static enum err_code is_end(struct claude_log *log, uint32_t node, bool *end, struct err *e)
 {
-    enum err_code rc = claude_is_main(log, node, end, e);
+    enum err_code rc = is_main(log, node, end, e);
     uint32_t child = log->chain.node[node].child;
 
     for (; !rc && *end && child != CHAIN_NONE; child = log->chain.node[child].next) {
         bool main;
 
-        rc = claude_is_main(log, child, &main, e);
+        rc = is_main(log, child, &main, e);
         *end = !main;
     }
     return rc;
@@ -88,8 +93,7 @@ enum err_code claude_message_end(struct claude_log *log, uint32_t *leaf, uint32_
 
     *terminal = CHAIN_NONE;
     for (size_t i = log->file.index.n; i-- > c->first_line;) {
-        const struct index_line *line = claude_line(log, i);
-        uint32_t node = id128_none(line->id) ? CHAIN_NONE : chain_find(c, line->id);
+        uint32_t node = claude_line_node(log, i);
         bool end;
 
         if (node == CHAIN_NONE || c->node[node].line != i)
@@ -113,4 +117,392 @@ enum err_code claude_message_leaf(struct claude_log *log, uint32_t *leaf, struct
     uint32_t terminal;
 
     return claude_message_end(log, leaf, &terminal, e);
+}
+
+/* The client writes down where a conversation stands in last-prompt rows: `leafUuid` is the row it ends
+ * with, null (with `explicit`) that it begins anew. Only the last such row counts. */
+struct checkpoint {
+    size_t line;   /* of the last-prompt row */
+    uint32_t node; /* CHAIN_NONE: cleared */
+    bool found;
+    bool explicit; /* rows that were there before it do not count */
+};
+
+enum err_code claude_logical_parent(struct claude_log *log, uint32_t node, uint32_t *before,
+                                    struct err *e)
+{
+    const struct index_line *line = claude_node_line(log, node);
+    struct slice row;
+
+    *before = chain_parent(&log->chain, node);
+    if (log->chain.node[node].parent != CHAIN_NONE || !claude_line_is(line, CLAUDE_SYSTEM) ||
+        !claude_line_has(line, MARK_LOGICAL))
+        return ERR_OK;
+    enum err_code rc = claude_node_row(log, node, &row, e);
+
+    if (rc)
+        return rc;
+    struct id128 id = claude_id_at(row, "logicalParentUuid", &log->arena);
+    uint32_t logical = id128_none(id) ? CHAIN_NONE : chain_find(&log->chain, id);
+
+    if (logical != CHAIN_NONE && chain_has_row(&log->chain, logical))
+        *before = logical;
+    return ERR_OK;
+}
+
+/* False: the row says nothing, and the one before counts. */
+static bool read_checkpoint(struct claude_log *log, struct slice row, struct checkpoint *p)
+{
+    struct slice leaf;
+
+    p->explicit = json_get_true(row, "explicit");
+    if (!json_get(row, "leafUuid", &leaf))
+        return false;
+    if (json_type(leaf) == JSON_NULL) {
+        p->found = p->explicit;
+        return p->explicit;
+    }
+    if (json_type(leaf) != JSON_STRING)
+        return false;
+    struct id128 id = claude_id(leaf, &log->arena);
+
+    p->node = id128_none(id) ? CHAIN_NONE : chain_find(&log->chain, id);
+    p->found = p->node != CHAIN_NONE && chain_has_row(&log->chain, p->node);
+    return true;
+}
+
+bool claude_leads_to_message(const struct claude_log *log, uint32_t node)
+{
+    for (size_t i = 0; i < log->chain.n && node != CHAIN_NONE; i++) {
+        if (claude_line_is_message(claude_node_line(log, node)))
+            return true;
+        node = chain_parent(&log->chain, node);
+    }
+    return false;
+}
+
+/* Above some size the client does not read what lies before the last boundary that kept nothing. */
+static enum err_code is_read(struct claude_log *log, uint32_t node, bool *is, struct err *e)
+{
+    const struct index *ix = &log->file.index;
+    size_t line = log->chain.node[node].line, from = 0;
+    bool compacted = false;
+
+    for (size_t i = line + 1; i < ix->n && !compacted; i++)
+        compacted = claude_line_is(&ix->line[i], CLAUDE_SYSTEM) &&
+                    claude_line_has(&ix->line[i], MARK_COMPACT);
+    enum err_code rc = compacted ? claude_seen_from(log, &from, e) : ERR_OK;
+
+    *is = line >= from && claude_is_loaded(log, node) && claude_leads_to_message(log, node);
+    return rc;
+}
+
+static enum err_code find_checkpoint(struct claude_log *log, struct checkpoint *p, struct err *e)
+{
+    bool told = false;
+    enum err_code rc = ERR_OK;
+
+    *p = (struct checkpoint){ .node = CHAIN_NONE };
+    for (size_t i = log->file.index.n; i-- > log->chain.first_line && !rc;) {
+        struct checkpoint q = { .line = i, .node = CHAIN_NONE };
+        struct slice row;
+
+        if (!claude_line_is(claude_line(log, i), CLAUDE_LAST_PROMPT))
+            continue;
+        rc = claude_log_row(log, i, &row, e);
+        if (rc || !read_checkpoint(log, row, &q))
+            continue;
+        /* One that only repeats what was said explicitly changes nothing. */
+        if (told && (q.node != p->node || !q.found))
+            break;
+        *p = q;
+        told = true;
+        if (q.explicit || !q.found)
+            break;
+    }
+    if (!rc && p->found && p->node != CHAIN_NONE)
+        rc = is_read(log, p->node, &p->found, e);
+    return rc;
+}
+
+/* Is `node` this row, or does it follow it? Across a gap it does not. */
+static bool follows(struct claude_log *log, uint32_t node, uint32_t from)
+{
+    struct chain *c = &log->chain;
+
+    while (node != CHAIN_NONE && node != from && !(c->mark[node] & NODE_CLIMBED)) {
+        c->mark[node] |= NODE_CLIMBED;
+        node = chain_parent(c, node);
+    }
+    for (size_t i = 0; i < c->n; i++)
+        c->mark[i] &= (uint8_t)~NODE_CLIMBED;
+    return node == from;
+}
+
+/* The last row of the main conversation from `line` on. */
+static enum err_code newest_row(struct claude_log *log, size_t line, uint32_t *newest,
+                                struct err *e)
+{
+    *newest = CHAIN_NONE;
+    for (size_t i = log->file.index.n; i-- > line;) {
+        uint32_t node = claude_line_node(log, i);
+        bool main;
+
+        if (node == CHAIN_NONE || log->chain.node[node].line != i)
+            continue;
+        enum err_code rc = is_main(log, node, &main, e);
+
+        if (rc)
+            return rc;
+        if (main) {
+            *newest = node;
+            return ERR_OK;
+        }
+    }
+    return ERR_OK;
+}
+
+static enum err_code find_resume_leaf(struct claude_log *log, uint32_t *leaf, bool *cleared,
+                                      struct err *e)
+{
+    struct checkpoint p;
+    enum err_code rc = find_checkpoint(log, &p, e);
+    bool since = p.found && p.explicit;
+
+    *cleared = false;
+    if (!rc)
+        rc = newest_row(log, since ? p.line + 1 : log->chain.first_line, leaf, e);
+    if (rc || !p.found)
+        return rc;
+    if (p.node != CHAIN_NONE && (*leaf == CHAIN_NONE || !follows(log, *leaf, p.node)))
+        *leaf = p.node;
+    *cleared = *leaf == CHAIN_NONE;
+    return ERR_OK;
+}
+
+enum err_code claude_newest_leaf(struct claude_log *log, uint32_t *leaf, struct err *e)
+{
+    return newest_row(log, log->chain.first_line, leaf, e);
+}
+
+enum err_code claude_resume_leaf(struct claude_log *log, uint32_t *leaf, bool *cleared,
+                                 struct err *e)
+{
+    bool relinked = log->relinked;
+    enum err_code rc = relinked ? ERR_OK : claude_relink(log, e);
+
+    if (!rc)
+        rc = find_resume_leaf(log, leaf, cleared, e);
+    if (!relinked)
+        claude_unlink(log);
+    return rc;
+}
+
+/* Where a resume goes on, told from the end of the file. The newest row of the conversation is it, as soon as it is
+ * known that it came later than the newest last-prompt row and follows the row which that names, or that no last-prompt
+ * row names any. Both
+ * lie near the end as a rule. Where they do not, more of the file is read, and in the end all of it: a wrong answer
+ * would cost a conversation. */
+
+enum {
+    TAIL_FIRST = 256 * 1024,
+    TAIL_MOST = 64 * 1024 * 1024, /* more is not held in memory: then the whole file is indexed */
+    FAR = 4 * 1024 * 1024,
+};
+
+struct last_prompt {
+    bool found, cleared, nobody, explicit;
+    size_t line;
+    struct id128 leaf;
+};
+
+struct looking {
+    const char *path;
+    struct claude_log log;
+    bool whole;      /* the log begins where the file begins */
+    bool none_above; /* no last-prompt row above the log names a leaf */
+    uint32_t leaf;   /* CHAIN_NONE: none */
+};
+
+/* Does the row name a leaf, or say that there is none? The nil UUID is nobody's: then the newest row counts. */
+static bool read_last_prompt(struct slice row, struct arena *a, struct last_prompt *p)
+{
+    struct slice leaf;
+
+    if (!claude_row_says(row, "type", "last-prompt") || !json_get(row, "leafUuid", &leaf))
+        return false;
+    p->nobody = json_string_is(leaf, "00000000-0000-0000-0000-000000000000");
+    p->explicit = json_get_true(row, "explicit");
+    p->cleared = json_type(leaf) == JSON_NULL && p->explicit;
+    p->leaf = claude_id(leaf, a);
+    p->found = p->cleared || !id128_none(p->leaf);
+    return p->found;
+}
+
+static enum err_code newest_last_prompt(struct claude_log *log, struct last_prompt *p,
+                                        struct err *e)
+{
+    *p = (struct last_prompt){ 0 };
+    for (size_t i = log->file.index.n; i-- > 0 && !p->found;) {
+        struct slice row;
+
+        if (!claude_line_is(claude_line(log, i), CLAUDE_LAST_PROMPT))
+            continue;
+        enum err_code rc = claude_log_row(log, i, &row, e);
+
+        if (rc)
+            return rc;
+        p->line = i;
+        read_last_prompt(row, &log->arena, p);
+    }
+    return ERR_OK;
+}
+
+/* Only what rows above the log cannot change is decided. */
+static enum err_code decide(struct looking *l, bool *decided, struct err *e)
+{
+    struct last_prompt p;
+    uint32_t newest, named;
+    enum err_code rc = newest_last_prompt(&l->log, &p, e);
+
+    if (!rc)
+        rc = newest_row(&l->log, 0, &newest, e);
+    if (rc)
+        return rc;
+    bool later = newest != CHAIN_NONE && l->log.chain.node[newest].line > p.line;
+
+    l->leaf = newest;
+    if (!p.found) {
+        *decided = l->whole || (l->none_above && newest != CHAIN_NONE);
+        return ERR_OK;
+    }
+    *decided = true;
+    if (p.cleared) {
+        l->leaf = later ? newest : CHAIN_NONE;
+        return ERR_OK;
+    }
+    if (p.nobody) {
+        *decided = newest != CHAIN_NONE;
+        return ERR_OK;
+    }
+    named = chain_find(&l->log.chain, p.leaf);
+    *decided = named != CHAIN_NONE && (later || (newest == named && !p.explicit)) &&
+               follows(&l->log, newest, named);
+    return ERR_OK;
+}
+
+struct above {
+    const struct file *f;
+    struct buf line;
+    struct arena scratch;
+    int64_t begin; /* of the last row that was found; -1: none */
+};
+
+static enum err_code check_last_prompt(void *arg, struct slice rest, int64_t offset, bool *enough,
+                                       struct err *e)
+{
+    struct above *x = arg;
+    struct last_prompt p;
+    int64_t begin;
+    enum err_code rc = log_find_line(x->f, offset, &x->line, &begin, e);
+    struct slice row = claude_row(buf_slice(&x->line));
+
+    (void)rest;
+    if (!rc && json_valid(row) && read_last_prompt(row, &x->scratch, &p)) {
+        x->begin = begin;
+        *enough = true;
+    }
+    arena_reset(&x->scratch);
+    return rc;
+}
+
+/* The newest last-prompt row above the log that names a leaf: *begin, -1 when there is none. */
+static enum err_code seek_above(const struct claude_log *log, int64_t *begin, struct err *e)
+{
+    struct above x = { .f = &log->file.file, .begin = -1 };
+    const struct index *ix = &log->file.index;
+    int64_t end = ix->n ? ix->line[0].offset : log->file.file.id.size;
+    enum err_code rc =
+        log_find_backward(x.f, end, SLICE("\"last-prompt\""), check_last_prompt, &x, e);
+
+    *begin = x.begin;
+    buf_fini(&x.line);
+    arena_fini(&x.scratch);
+    return rc;
+}
+
+/* How much to read next; 0: all. */
+static enum err_code next_tail(struct looking *l, size_t *tail, struct claude_resume_point *out,
+                               struct err *e)
+{
+    int64_t size = l->log.file.file.id.size, begin = -1;
+    struct last_prompt p;
+    enum err_code rc = newest_last_prompt(&l->log, &p, e);
+
+    if (!rc && !p.found && !l->none_above) {
+        rc = seek_above(&l->log, &begin, e);
+        l->none_above = begin < 0;
+        out->far = size - (begin < 0 ? 0 : begin) > FAR;
+        if (begin >= 0)
+            *tail = (size_t)(size - begin) + TAIL_FIRST;
+    } else if (!rc) {
+        *tail = p.found ? 0 : *tail * 16;
+    }
+    if (*tail > TAIL_MOST)
+        *tail = 0;
+    return rc;
+}
+
+static enum err_code open_tail(struct looking *l, size_t tail, struct err *e)
+{
+    const struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS, .tail = tail };
+    enum err_code rc = claude_log_open(&l->log, l->path, &want, e);
+
+    if (!rc)
+        l->whole = tail == 0 || (uint64_t)l->log.file.file.id.size <= tail;
+    return rc;
+}
+
+static enum err_code find_tail_leaf(struct looking *l, struct claude_resume_point *out,
+                                    struct err *e)
+{
+    size_t tail = TAIL_FIRST;
+    bool decided = false, cleared;
+    enum err_code rc = open_tail(l, tail, e);
+
+    if (rc)
+        return rc;
+    rc = decide(l, &decided, e);
+    while (!rc && !decided && !l->whole) {
+        size_t before = tail;
+
+        rc = next_tail(l, &tail, out, e);
+        if (!rc && tail != before) {
+            claude_log_close(&l->log);
+            rc = open_tail(l, tail, e);
+        }
+        if (!rc)
+            rc = decide(l, &decided, e);
+    }
+    return rc || decided ? rc : claude_resume_leaf(&l->log, &l->leaf, &cleared, e);
+}
+
+enum err_code claude_resume_point_of(const char *path, struct arena *a,
+                                     struct claude_resume_point *out, struct err *e)
+{
+    struct looking l = { .path = path, .log.file.file.fd = -1 };
+    struct slice row, text;
+
+    *out = (struct claude_resume_point){ 0 };
+    enum err_code rc = find_tail_leaf(&l, out, e);
+
+    if (!rc && l.leaf != CHAIN_NONE)
+        rc = claude_node_uuid(&l.log, l.leaf, a, &out->leaf, e);
+    if (!rc && l.leaf != CHAIN_NONE)
+        rc = claude_node_row(&l.log, l.leaf, &row, e);
+    if (!rc && l.leaf != CHAIN_NONE && json_get_text(row, "cwd", a, &text) &&
+        !(out->cwd = arena_copy(a, text)).p)
+        rc = err_nomem(e);
+    claude_log_close(&l.log);
+    return rc;
 }

@@ -2,7 +2,10 @@
 
 #include <stdlib.h>
 
+#include "lite/base/array.h"
 #include "lite/json/json.h"
+#include "lite/json/jsonout.h"
+#include "store/systems/claude/chain/row_facts.h"
 
 static const char *const kinds[] = {
     "user",
@@ -55,6 +58,248 @@ const struct index_keys claude_index_keys = {
     .marks = marks,
 };
 
+static int compare_stand_in(const void *line, const void *stand_in)
+{
+    const size_t *x = line;
+    const struct claude_stand_in *y = stand_in;
+
+    return (*x > y->line) - (*x < y->line);
+}
+
+static const struct claude_stand_in *stand_in_of(const struct claude_log *log, size_t line)
+{
+    return log->stand_ins ? bsearch(&line, log->stand_in, log->stand_ins, sizeof *log->stand_in,
+                                    compare_stand_in)
+                          : NULL;
+}
+
+struct slice claude_row(struct slice line)
+{
+    while (line.n && (unsigned char)line.p[0] <= ' ') {
+        line.p++;
+        line.n--;
+    }
+    return line;
+}
+
+enum err_code claude_log_row(struct claude_log *log, size_t line, struct slice *row, struct err *e)
+{
+    const struct claude_stand_in *other = stand_in_of(log, line);
+
+    if (other) {
+        *row = other->row;
+        return ERR_OK;
+    }
+    enum err_code rc = logfile_row(&log->file, line, row, e);
+
+    if (!rc)
+        *row = claude_row(*row);
+    return rc;
+}
+
+/* Called with growing lines. What the index says about the line becomes what it says about the row, but
+ * the line keeps its place in the file. */
+static enum err_code add_stand_in(struct claude_log *log, size_t line, struct slice row,
+                                  struct err *e)
+{
+    if (!array_reserve(log->stand_in, log->cap, log->stand_ins + 1))
+        return err_nomem(e);
+    struct index one = { 0 };
+    enum err_code rc = index_bytes(&one, row, 0, &claude_index_keys, INDEX_VALIDATE, e);
+
+    if (rc)
+        return rc;
+    row = arena_copy(&log->arena, row);
+    if (row.p && one.n == 1) {
+        struct index_line *l = &log->file.index.line[line], was = *l;
+
+        *l = one.line[0];
+        l->offset = was.offset;
+        l->length = was.length;
+        log->stand_in[log->stand_ins++] = (struct claude_stand_in){ (uint32_t)line, row };
+    }
+    index_fini(&one);
+    return row.p ? ERR_OK : err_nomem(e);
+}
+
+const struct index_line *claude_line(const struct claude_log *log, size_t line)
+{
+    return &log->file.index.line[line];
+}
+
+const struct index_line *claude_node_line(const struct claude_log *log, uint32_t node)
+{
+    return claude_line(log, log->chain.node[node].line);
+}
+
+uint32_t claude_line_node(const struct claude_log *log, size_t line)
+{
+    struct id128 id = claude_line(log, line)->id;
+
+    return id128_none(id) ? CHAIN_NONE : chain_find(&log->chain, id);
+}
+
+enum err_code claude_node_row(struct claude_log *log, uint32_t node, struct slice *row,
+                              struct err *e)
+{
+    return claude_log_row(log, log->chain.node[node].line, row, e);
+}
+
+enum err_code claude_node_uuid(struct claude_log *log, uint32_t node, struct arena *a,
+                               struct slice *uuid, struct err *e)
+{
+    struct slice row, text;
+    enum err_code rc = claude_node_row(log, node, &row, e);
+
+    if (rc)
+        return rc;
+    if (!json_get_text(row, "uuid", a, &text) || !(text = arena_copy(a, text)).p)
+        return err_nomem(e);
+    *uuid = text;
+    return ERR_OK;
+}
+
+bool claude_line_is(const struct index_line *line, enum claude_kind kind)
+{
+    return line->state == LINE_OK && line->kind == kind;
+}
+
+bool claude_line_has(const struct index_line *line, enum claude_mark mark)
+{
+    return (line->marks & mark) != 0;
+}
+
+bool claude_line_is_message(const struct index_line *line)
+{
+    return claude_line_is(line, CLAUDE_USER) || claude_line_is(line, CLAUDE_ASSISTANT);
+}
+
+bool claude_follows(const struct claude_log *log, uint32_t node)
+{
+    const struct index_line *line = claude_node_line(log, node);
+
+    return log->chain.node[node].parent != CHAIN_NONE ||
+           (claude_line_has(line, MARK_PARENT) && id128_none(line->parent));
+}
+
+/* What was said in a voice call is kept as a system row. Its reader takes it for the user row it carries,
+ * or, with a `fold`, for the queued command it carries (claude.md 3.1). */
+
+static bool one_of(struct slice key, const char *const names[])
+{
+    for (size_t i = 0; names[i]; i++)
+        if (json_string_is(key, names[i]))
+            return true;
+    return false;
+}
+
+/* The members of an object but those named, into the object that is being written. */
+static void copy_members(struct jsonout *j, struct slice object, const char *const but[])
+{
+    struct json_iter it;
+    struct slice key, value;
+
+    if (!json_iter_open(&it, object))
+        return;
+    while (json_iter_next(&it, &key, &value)) {
+        if (one_of(key, but))
+            continue;
+        jsonout_raw_key(j, key);
+        jsonout_raw(j, value);
+    }
+}
+
+static void write_user(struct jsonout *j, struct slice row, struct slice said)
+{
+    static const char *const own[] = {
+        "subtype", "level", "msgV", "content", "blocks", "fold", NULL
+    };
+
+    copy_members(j, row, own);
+    jsonout_member(j, "type", SLICE("user"));
+    jsonout_key(j, "message");
+    jsonout_open(j, '{');
+    jsonout_member(j, "role", SLICE("user"));
+    jsonout_key(j, "content");
+    jsonout_raw(j, said);
+    jsonout_close(j, '}');
+}
+
+/* Of a key given twice the last counts, so later members win over earlier ones. */
+static void write_queued(struct jsonout *j, struct slice row, struct slice said, struct slice fold,
+                         struct slice command)
+{
+    static const char *const own[] = { "subtype", "level",  "msgV",   "content", "blocks",
+                                       "fold",    "isMeta", "origin", NULL };
+    static const char *const command_only[] = { "command", NULL };
+    static const char *const none[] = { NULL };
+    struct slice origin;
+
+    copy_members(j, fold, command_only);
+    copy_members(j, row, own);
+    jsonout_member(j, "type", SLICE("attachment"));
+    jsonout_key(j, "attachment");
+    jsonout_open(j, '{');
+    copy_members(j, command, none);
+    jsonout_member(j, "type", SLICE("queued_command"));
+    jsonout_key(j, "prompt");
+    jsonout_raw(j, said);
+    jsonout_key(j, "origin");
+    if (json_get(row, "origin", &origin))
+        jsonout_raw(j, origin);
+    jsonout_close(j, '}');
+}
+
+/* True when the row is a voice row; what it stands for is then in out. */
+static bool rewrite(struct slice row, struct buf *out, enum err_code *rc)
+{
+    struct slice said, blocks, origin, fold, command;
+
+    if (!claude_row_says(row, "subtype", "voice_call_talk") || !json_get(row, "content", &said) ||
+        json_type(said) != JSON_STRING || !json_get(row, "origin", &origin) ||
+        json_type(origin) != JSON_OBJECT || !claude_row_says(origin, "kind", "voice-call"))
+        return false;
+    bool folded = json_get(row, "fold", &fold);
+
+    if (folded && (json_type(fold) != JSON_OBJECT || !json_get(fold, "command", &command) ||
+                   json_type(command) != JSON_OBJECT))
+        return false;
+    if (json_get(row, "blocks", &blocks) && json_type(blocks) == JSON_ARRAY)
+        said = blocks;
+    struct jsonout j;
+
+    out->n = 0;
+    jsonout_init(&j, out);
+    jsonout_open(&j, '{');
+    if (folded)
+        write_queued(&j, row, said, fold, command);
+    else
+        write_user(&j, row, said);
+    jsonout_close(&j, '}');
+    *rc = j.rc;
+    return true;
+}
+
+static enum err_code read_voice_rows(struct claude_log *log, struct err *e)
+{
+    struct buf out = { 0 };
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; !rc && i < log->file.index.n; i++) {
+        struct slice row;
+
+        if (!claude_line_is(claude_line(log, i), CLAUDE_SYSTEM) ||
+            !claude_line_has(claude_line(log, i), MARK_ORIGIN))
+            continue;
+        rc = claude_log_row(log, i, &row, e);
+        if (!rc && rewrite(row, &out, &rc))
+            rc = rc ? err_set(e, rc, log->file.path, "read a voice row")
+                    : add_stand_in(log, i, buf_slice(&out), e);
+    }
+    buf_fini(&out);
+    return rc;
+}
+
 static enum err_code open_file(struct claude_log *log, const char *path,
                                const struct claude_log_want *want, struct err *e)
 {
@@ -91,7 +336,7 @@ enum err_code claude_log_open(struct claude_log *log, const char *path,
     if (want->skip_precompact)
         rc = claude_seen_from(log, &first, e);
     if (!rc && !want->as_written)
-        rc = claude_read_voice_rows(log, e);
+        rc = read_voice_rows(log, e);
     drop_empty_parents(&log->file.index);
     if (want->no_sidechain)
         drop_sidechain(&log->file.index);
@@ -112,106 +357,52 @@ void claude_log_close(struct claude_log *log)
     *log = (struct claude_log){ .file.file.fd = -1 };
 }
 
-static const struct claude_stand_in *stand_in_of(const struct claude_log *log, size_t line)
+enum { SHORTEST_FRONT = 4 };
+
+/* The index keeps ids as numbers; what they begin with is asked of the rows. */
+static enum err_code find_front(struct claude_log *log, struct slice front, uint32_t *found,
+                                struct err *e)
 {
-    size_t lo = 0, hi = log->stand_ins;
+    const struct chain *c = &log->chain;
 
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
+    *found = CHAIN_NONE;
+    for (uint32_t i = 0; i < c->n; i++) {
+        struct arena a = { 0 };
+        struct slice row, id;
 
-        if (log->stand_in[mid].line < line)
-            lo = mid + 1;
-        else
-            hi = mid;
+        if (!chain_has_row(c, i))
+            continue;
+        enum err_code rc = claude_node_row(log, i, &row, e);
+
+        if (rc)
+            return rc;
+        bool fits = json_get_text(row, "uuid", &a, &id) && id.n >= front.n &&
+                    memcmp(id.p, front.p, front.n) == 0;
+
+        arena_fini(&a);
+        if (fits && *found != CHAIN_NONE)
+            return err_set(e, ERR_USAGE, log->file.path, "find message %.*s: ambiguous prefix",
+                           SLICE_ARG(front));
+        if (fits)
+            *found = i;
     }
-    return lo < log->stand_ins && log->stand_in[lo].line == line ? &log->stand_in[lo] : NULL;
+    return ERR_OK;
 }
 
-struct slice claude_row(struct slice line)
-{
-    while (line.n && (unsigned char)line.p[0] <= ' ') {
-        line.p++;
-        line.n--;
-    }
-    return line;
-}
-
-enum err_code claude_log_row(struct claude_log *log, size_t line, struct slice *row, struct err *e)
-{
-    const struct claude_stand_in *other = stand_in_of(log, line);
-
-    if (other) {
-        *row = other->row;
-        return ERR_OK;
-    }
-    enum err_code rc = logfile_row(&log->file, line, row, e);
-
-    if (!rc)
-        *row = claude_row(*row);
-    return rc;
-}
-
-/* Called with growing lines. What the index says about the line becomes what it says about the row, but
- * the line keeps its place in the file. */
-enum err_code claude_log_stand_in(struct claude_log *log, size_t line, struct slice row,
+enum err_code claude_find_message(struct claude_log *log, struct slice id, uint32_t *node,
                                   struct err *e)
 {
-    if (log->stand_ins == log->cap) {
-        size_t cap = log->cap ? 2 * log->cap : 16;
-        struct claude_stand_in *more = realloc(log->stand_in, cap * sizeof *more);
+    uint32_t found = chain_find(&log->chain, id128_of(id));
+    enum err_code rc = ERR_OK;
 
-        if (!more)
-            return err_nomem(e);
-        log->stand_in = more;
-        log->cap = cap;
-    }
-    struct index one = { 0 };
-    enum err_code rc = index_bytes(&one, row, 0, &claude_index_keys, INDEX_VALIDATE, e);
-
-    if (rc)
-        return rc;
-    row = arena_copy(&log->arena, row);
-    if (row.p && one.n == 1) {
-        struct index_line *l = &log->file.index.line[line], was = *l;
-
-        *l = one.line[0];
-        l->offset = was.offset;
-        l->length = was.length;
-        log->stand_in[log->stand_ins++] = (struct claude_stand_in){ (uint32_t)line, row };
-    }
-    index_fini(&one);
-    return row.p ? ERR_OK : err_nomem(e);
-}
-
-const struct index_line *claude_line(const struct claude_log *log, size_t line)
-{
-    return &log->file.index.line[line];
-}
-
-const struct index_line *claude_node_line(const struct claude_log *log, uint32_t node)
-{
-    return claude_line(log, log->chain.node[node].line);
-}
-
-bool claude_line_is(const struct index_line *line, enum claude_kind kind)
-{
-    return line->state == LINE_OK && line->kind == kind;
-}
-
-bool claude_line_has(const struct index_line *line, enum claude_mark mark)
-{
-    return (line->marks & mark) != 0;
-}
-
-bool claude_line_is_message(const struct index_line *line)
-{
-    return claude_line_is(line, CLAUDE_USER) || claude_line_is(line, CLAUDE_ASSISTANT);
-}
-
-bool claude_follows(const struct claude_log *log, uint32_t node)
-{
-    const struct index_line *line = claude_node_line(log, node);
-
-    return log->chain.node[node].parent != CHAIN_NONE ||
-           (claude_line_has(line, MARK_PARENT) && id128_none(line->parent));
+    if (found != CHAIN_NONE && !chain_has_row(&log->chain, found))
+        found = CHAIN_NONE;
+    if (found == CHAIN_NONE && id.n >= SHORTEST_FRONT)
+        rc = find_front(log, id, &found, e);
+    if (!rc && found == CHAIN_NONE)
+        rc = err_set(e, ERR_NOT_FOUND, log->file.path, "find message %.*s: no such message",
+                     SLICE_ARG(id));
+    if (!rc)
+        *node = found;
+    return rc;
 }

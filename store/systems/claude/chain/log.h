@@ -5,11 +5,10 @@
 #include "store/log/chain.h"
 #include "store/log/logfile.h"
 
-/* One transcript of Claude Code, opened to be read: its lines, who follows whom, and the facts about a row
- * that can be told without reading it again (kinds and marks of the line index). Private to this system;
- * owned by one thread. */
+/* One transcript of Claude Code, opened for reading: its lines, which row follows which, and what the line
+ * index knows about a row without reading it again (kinds and marks). Owned by one thread. */
 
-/* Kinds of rows that are told apart; the order is that of claude_index_keys.kinds. */
+/* Kinds of rows, in the order of claude_index_keys.kinds. */
 enum claude_kind {
     CLAUDE_OTHER,
     CLAUDE_USER,
@@ -27,7 +26,7 @@ enum claude_kind {
     CLAUDE_AGENT_SETTING,  /* agent-setting */
     CLAUDE_MODE,           /* mode */
     CLAUDE_RELOCATED,      /* relocated */
-    /* What else a fork takes along: */
+    /* What else a fork copies: */
     CLAUDE_SUPPRESSION,  /* history-suppression */
     CLAUDE_ORGANIZATION, /* hybrid-organization */
     CLAUDE_ATIS_LATCH,   /* atis-latch */
@@ -37,10 +36,9 @@ enum claude_kind {
     CLAUDE_DERIVED,      /* derived-from */
 };
 
-/* Keys of a row that are there and true as JavaScript sees it; the order is that of
- * claude_index_keys.marks. */
+/* Keys that a row has with a value that JavaScript takes for true, in the order of claude_index_keys.marks. */
 enum claude_mark {
-    MARK_PARENT = 1 << 0, /* also when it is no string and so leads nowhere */
+    MARK_PARENT = 1 << 0, /* also if it is not a string and so leads nowhere */
     MARK_SIDECHAIN = 1 << 1,
     MARK_TEAM = 1 << 2,
     MARK_META = 1 << 3,
@@ -56,14 +54,26 @@ enum claude_mark {
 
 extern const struct index_keys claude_index_keys;
 
-/* Rows that take part in the conversation, as bits for chain_build. */
+/* Kinds of rows that take part in the conversation, as bits for chain_build. */
 enum {
     CLAUDE_MAIN_KINDS = 1 << CLAUDE_USER | 1 << CLAUDE_ASSISTANT | 1 << CLAUDE_SYSTEM |
                         1 << CLAUDE_ATTACHMENT | 1 << CLAUDE_PROGRESS,
     CLAUDE_AGENT_KINDS = 1 << CLAUDE_USER | 1 << CLAUDE_ASSISTANT | 1 << CLAUDE_ATTACHMENT,
 };
 
-/* A row that is read instead of the line: a voice row stands for another kind of row (voice_rows.c). */
+/* Marks of the nodes of log->chain. */
+enum claude_node_mark {
+    NODE_LISTED = 1 << 0, /* part of what is shown */
+    NODE_MAIN = 1 << 1,   /* of the main conversation, once that is known (leaf.c) */
+    NODE_NOT_MAIN = 1 << 2,
+    NODE_CLIMBED = 1 << 3,   /* passed on the way from a leaf to its message */
+    NODE_BRANCH = 1 << 4,    /* above a message that is not shown */
+    NODE_TRAILING = 1 << 5,  /* follows the leaf */
+    NODE_DELIVERED = 1 << 6, /* a copy of a queued command that reached the agent */
+    NODE_FORK = 1 << 7,      /* another branch begins here */
+};
+
+/* A row that is read instead of the line: a voice row is read as another kind of row. */
 struct claude_stand_in {
     uint32_t line;
     struct slice row; /* in the arena */
@@ -75,61 +85,69 @@ struct claude_log {
     struct arena arena;
     struct claude_stand_in *stand_in; /* owned; by line */
     size_t stand_ins, cap;
-    /* relink.c: what a compaction leaves to the client */
+    /* compaction.c: what a compaction leaves to the client */
     struct idset kept;  /* rows before the last boundary that it kept */
     size_t boundary;    /* line of the last boundary; 0: none */
     size_t loaded_from; /* rows before this line are not loaded, unless kept */
     uint32_t kept_last; /* node; CHAIN_NONE: none */
     bool relinked;
-    bool plain; /* isSidechain and sourceToolAssistantUUID of its rows do not count (fork_end.c) */
+    bool plain; /* ignore isSidechain and sourceToolAssistantUUID (fork_cut.c) */
 };
 
-/* Opens the whole file. On failure nothing is left open. Lines before `chain.first_line` are not part of
- * the conversation (precompact.c). */
 struct claude_log_want {
     uint64_t kinds;          /* CLAUDE_MAIN_KINDS or CLAUDE_AGENT_KINDS */
     bool skip_precompact;    /* leave out what a compaction made unreachable */
     bool as_written;         /* voice rows stay what they are */
-    bool no_sidechain;       /* rows of sub-agents have no id, and are in nobody's way */
-    size_t tail;             /* only the last so many bytes; 0: all */
+    bool no_sidechain;       /* rows of sub-agents lose their ids, so that no row follows them */
+    size_t tail;             /* read only the last bytes, so many; 0: all */
     const atomic_bool *stop; /* may be NULL */
 };
+/* Opens the whole file. On failure nothing is left open. Lines before `chain.first_line` are not part of the
+ * conversation. */
 MUST_CHECK enum err_code claude_log_open(struct claude_log *log, const char *path,
                                          const struct claude_log_want *want, struct err *e);
 void claude_log_close(struct claude_log *log);
 
-/* The row of a line: without leading blanks and control bytes, which the vendor's reader steps over too.
- * Valid until the next call. */
+/* The row of a line, without leading blanks and control bytes, which the SDK skips too. Valid until the next
+ * call. */
 MUST_CHECK enum err_code claude_log_row(struct claude_log *log, size_t line, struct slice *row,
                                         struct err *e);
-/* The row in the bytes of a line that nothing stands for. */
+MUST_CHECK enum err_code claude_node_row(struct claude_log *log, uint32_t node, struct slice *row,
+                                         struct err *e);
+/* The row's uuid as it is written, copied into `a`. */
+MUST_CHECK enum err_code claude_node_uuid(struct claude_log *log, uint32_t node, struct arena *a,
+                                          struct slice *uuid, struct err *e);
+/* The row in the bytes of a line. */
 struct slice claude_row(struct slice line);
-/* The facts of a line, or of the last row of a node. */
+/* What the index knows about a line, or about the last row of a node. */
 const struct index_line *claude_line(const struct claude_log *log, size_t line);
 const struct index_line *claude_node_line(const struct claude_log *log, uint32_t node);
+/* The node of a line's id, also if the node's row is another line; CHAIN_NONE: the line has no id. */
+uint32_t claude_line_node(const struct claude_log *log, size_t line);
 bool claude_line_is(const struct index_line *line, enum claude_kind kind);
 bool claude_line_has(const struct index_line *line, enum claude_mark mark);
 /* User or assistant: the rows that are messages. */
 bool claude_line_is_message(const struct index_line *line);
-
-/* A row that follows another one, be it in the file or not. */
+/* The row names a parent, whether the file has it or not. */
 bool claude_follows(const struct claude_log *log, uint32_t node);
 
-/* Replaces what a line says (voice_rows.c). The row is copied. */
-MUST_CHECK enum err_code claude_log_stand_in(struct claude_log *log, size_t line, struct slice row,
-                                             struct err *e);
-/* voice_rows.c: lets voice rows stand for the user rows or queued commands they carry. */
-MUST_CHECK enum err_code claude_read_voice_rows(struct claude_log *log, struct err *e);
-/* precompact.c: the first line that the vendor's reader still sees in a large file. */
+/* The node of a message by its uuid or a unique prefix of it (4 characters or more). ERR_NOT_FOUND, or
+ * ERR_USAGE if the prefix is ambiguous. */
+MUST_CHECK enum err_code claude_find_message(struct claude_log *log, struct slice id,
+                                             uint32_t *node, struct err *e);
+
+/* ---- compaction.c ---- */
+
+/* The first line that the SDK still reads in a large file. */
 MUST_CHECK enum err_code claude_seen_from(struct claude_log *log, size_t *first_line,
                                           struct err *e);
-/* relink.c: follows the compaction boundaries that kept messages; the second makes every row follow again what it
- * names. */
+/* Follows the compaction boundaries that kept messages; claude_unlink makes every row follow again the row
+ * that it names. */
 MUST_CHECK enum err_code claude_relink(struct claude_log *log, struct err *e);
 void claude_unlink(struct claude_log *log);
-/* Once relinked: was the row before the last boundary, and not kept by it? */
+/* Once relinked: the row is before the last boundary, which did not keep it. */
 bool claude_is_compacted(const struct claude_log *log, uint32_t node);
-/* Once relinked: does the client load the row? Where a boundary kept messages, it forgets all others before. */
+/* Once relinked: the client loads the row. If a boundary kept messages, it drops all others before it. */
 bool claude_is_loaded(const struct claude_log *log, uint32_t node);
 /* Takes the rows that the client does not load out of the chain. */
 void claude_unload(struct claude_log *log);

@@ -1,9 +1,5 @@
 #include "store/systems/claude/chain/row_facts.h"
 
-#include <stdlib.h>
-
-#include "lite/json/json.h"
-
 /* Where a turn was cut, the client writes one of these in the place of what is missing. Only the first
  * words are compared: enough to tell them from what anybody types. */
 static const char *const interrupt_notes[] = {
@@ -29,13 +25,6 @@ static const char *const interrupt_notes[] = {
     "The user doesn't want to take this action right now. STOP what you are doing and wait for the "
     "user to tell you how to proceed.",
 };
-
-static bool starts_with(struct slice text, const char *front)
-{
-    size_t n = strlen(front);
-
-    return text.n >= n && memcmp(text.p, front, n) == 0;
-}
 
 bool claude_truthy(struct slice value)
 {
@@ -85,6 +74,13 @@ struct id128 claude_id_at(struct slice row, const char *path, struct arena *a)
     return json_at(row, path, &value) ? claude_id(value, a) : (struct id128){ 0, 0 };
 }
 
+int claude_id_compare(struct id128 a, struct id128 b)
+{
+    if (a.hi != b.hi)
+        return a.hi < b.hi ? -1 : 1;
+    return (a.lo > b.lo) - (a.lo < b.lo);
+}
+
 bool claude_is_queued_command(struct slice row)
 {
     return claude_row_says(row, "attachment.type", "queued_command");
@@ -103,13 +99,18 @@ bool claude_content(struct slice row, struct json_iter *blocks)
            json_iter_open(blocks, content);
 }
 
+bool claude_block_is(struct slice block, const char *type)
+{
+    return json_type(block) == JSON_OBJECT && claude_row_says(block, "type", type);
+}
+
 bool claude_block_id(struct slice block, const char *type, const char *key, struct arena *a,
                      struct id128 *id)
 {
     struct slice value;
 
-    if (json_type(block) != JSON_OBJECT || !claude_row_says(block, "type", type) ||
-        !json_get(block, key, &value) || json_type(value) != JSON_STRING)
+    if (!claude_block_is(block, type) || !json_get(block, key, &value) ||
+        json_type(value) != JSON_STRING)
         return false;
     *id = claude_id(value, a);
     return true;
@@ -123,7 +124,7 @@ bool claude_has_tool_result(struct slice row)
     if (!claude_content(row, &blocks))
         return false;
     while (json_iter_next(&blocks, &key, &block))
-        if (json_type(block) == JSON_OBJECT && claude_row_says(block, "type", "tool_result"))
+        if (claude_block_is(block, "tool_result"))
             return true;
     return false;
 }
@@ -135,7 +136,7 @@ static bool is_note(struct slice value, struct arena *a)
     if (json_type(value) != JSON_STRING || !json_text(value, a, &text))
         return false;
     for (size_t i = 0; i < sizeof interrupt_notes / sizeof *interrupt_notes; i++)
-        if (starts_with(text, interrupt_notes[i]))
+        if (slice_starts(text, interrupt_notes[i]))
             return true;
     return false;
 }
@@ -202,9 +203,8 @@ static bool told_by(struct slice row, struct slice *value)
     if (!json_iter_open(&blocks, content))
         return false;
     while (json_iter_next(&blocks, &key, &block)) {
-        if (json_type(block) != JSON_OBJECT || !claude_row_says(block, "type", "text"))
-            continue;
-        found = json_get(block, "text", value) && json_type(*value) == JSON_STRING;
+        if (claude_block_is(block, "text"))
+            found = json_get(block, "text", value) && json_type(*value) == JSON_STRING;
     }
     return found;
 }
@@ -216,9 +216,96 @@ enum claude_local claude_local_part(struct slice row, struct arena *a)
     if (json_get(row, "promptSource", &value) || !told_by(row, &value) ||
         !json_text(value, a, &text))
         return LOCAL_NOT;
-    if (starts_with(text, "<command-name>"))
+    if (slice_starts(text, "<command-name>"))
         return LOCAL_RECORD;
-    if (starts_with(text, "<local-command-stdout>") || starts_with(text, "<local-command-stderr>"))
+    if (slice_starts(text, "<local-command-stdout>") ||
+        slice_starts(text, "<local-command-stderr>"))
         return LOCAL_OUTPUT;
-    return starts_with(text, "<local-command-caveat>") ? LOCAL_CAVEAT : LOCAL_NOT;
+    return slice_starts(text, "<local-command-caveat>") ? LOCAL_CAVEAT : LOCAL_NOT;
+}
+
+/* ---- values ---- */
+
+enum err_code claude_values_add(struct claude_values *values, struct arena *a, struct slice value)
+{
+    struct slice *p = arena_grow(a, values->p, values->n, sizeof *p);
+
+    if (!p)
+        return ERR_NOMEM;
+    values->p = p;
+    values->p[values->n++] = value;
+    return ERR_OK;
+}
+
+void claude_write_value(struct jsonout *j, const char *key, struct slice value)
+{
+    if (value.n == 0)
+        return;
+    jsonout_key(j, key);
+    jsonout_raw(j, value);
+}
+
+void claude_copy_member(struct jsonout *j, struct slice row, const char *from, const char *to)
+{
+    struct slice value;
+
+    if (json_get(row, from, &value))
+        claude_write_value(j, to, value);
+}
+
+void claude_end_row(struct jsonout *j)
+{
+    jsonout_close(j, '}');
+    if (!j->rc)
+        j->rc = buf_add_byte(j->out, '\n');
+}
+
+/* ---- collation ---- */
+
+/* The order of the Unicode root collation. Letters stand for both cases. */
+static const char order[] = "\t\n\v\f\r _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789"
+                            "abcdefghijklmnopqrstuvwxyz";
+
+static int lower(unsigned char c)
+{
+    return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c;
+}
+
+/* 0: does not count. */
+static int weight(unsigned char c)
+{
+    if (c >= 0x80)
+        return 0x100 + c;
+    const char *at = c ? strchr(order, lower(c)) : NULL;
+
+    return at ? (int)(at - order) + 1 : 0;
+}
+
+static int next_weight(struct slice *text, unsigned char *c)
+{
+    while (text->n) {
+        *c = (unsigned char)*text->p++;
+        text->n--;
+        if (weight(*c))
+            return weight(*c);
+    }
+    *c = 0;
+    return 0;
+}
+
+int claude_collate(struct slice a, struct slice b)
+{
+    int by_case = 0;
+
+    for (;;) {
+        unsigned char ca, cb;
+        int wa = next_weight(&a, &ca), wb = next_weight(&b, &cb);
+
+        if (wa != wb)
+            return wa < wb ? -1 : 1;
+        if (wa == 0)
+            return by_case;
+        if (by_case == 0 && ca != cb)
+            by_case = ca == lower(ca) ? -1 : 1; /* small letters first */
+    }
 }

@@ -6,28 +6,31 @@
 #include "lite/base/arena.h"
 #include "lite/base/slice.h"
 #include "lite/json/json.h"
+#include "lite/json/jsonout.h"
 #include "lite/scan/index.h"
 
-/* What a row says, asked of its bytes. Rows are valid JSON objects here. */
+/* What a row says, read from its bytes. Rows are valid JSON objects here. */
 
-/* As JavaScript's Boolean(): "", 0 and null are false, and so is what is not there. */
+/* As JavaScript's Boolean(): "", 0, null and a missing value are false. */
 bool claude_truthy(struct slice value);
 bool claude_key_truthy(struct slice object, const char *key);
-/* The key holds exactly this string. path may be dotted (json_at). */
+/* The value at the key is exactly this string. path may be dotted (json_at). */
 bool claude_row_says(struct slice row, const char *path, const char *text);
-/* The id in a string value; none for anything else. */
+/* The id in a string value; the empty id for any other value. */
 struct id128 claude_id(struct slice value, struct arena *a);
 struct id128 claude_id_at(struct slice row, const char *path, struct arena *a);
+/* Compares ids as qsort does. */
+int claude_id_compare(struct id128 a, struct id128 b);
 
-/* An attachment that carries a prompt which was typed while the agent was at work. */
+/* An attachment with a prompt that was typed while the agent was working. */
 bool claude_is_queued_command(struct slice row);
 bool claude_is_boundary(struct slice row);
 /* message.content is an array with a tool_result in it. */
 bool claude_has_tool_result(struct slice row);
-/* The note that stands where a turn or a tool call was cut: content that begins with one of the fixed
- * texts, every block of it (claude.md 3.7). For user rows. */
+/* For user rows: the note that the client writes where a turn or a tool call was cut. Every block begins with
+ * one of the fixed texts (claude.md 3.7). */
 bool claude_is_interrupt_note(struct slice row, struct arena *a);
-/* A row of an origin that speaks for itself although it is marked as meta (claude.md 3.5). */
+/* Rows of this origin are shown although they are marked as meta (claude.md 3.5). */
 bool claude_origin_speaks(struct slice origin);
 
 enum claude_local {
@@ -39,11 +42,33 @@ enum claude_local {
 /* Which part of a local command a user row is. */
 enum claude_local claude_local_part(struct slice row, struct arena *a);
 
-/* Opens message.content when it is an array; json_iter_next then yields its blocks. */
+/* Opens message.content if it is an array; json_iter_next then yields its blocks. */
 bool claude_content(struct slice row, struct json_iter *blocks);
-/* The id that a block of this type has under key ("tool_use" and "id", "tool_result" and
- * "tool_use_id"); false when it is another block, or its id no string. */
+/* The block is an object of this type. */
+bool claude_block_is(struct slice block, const char *type);
+/* The id that a block of this type has under a key ("tool_use" and "id", "tool_result" and "tool_use_id").
+ * Returns false for other blocks, and if the id is not a string. */
 bool claude_block_id(struct slice block, const char *type, const char *key, struct arena *a,
                      struct id128 *id);
+
+/* JSON values in an arena. */
+struct claude_values {
+    struct slice *p;
+    size_t n;
+};
+MUST_CHECK enum err_code claude_values_add(struct claude_values *values, struct arena *a,
+                                           struct slice value);
+
+/* Writes key and value (JSON), or nothing if the value is empty. */
+void claude_write_value(struct jsonout *j, const char *key, struct slice value);
+/* Writes the value that the row has at `from` under the key `to`, or nothing if there is none. */
+void claude_copy_member(struct jsonout *j, struct slice row, const char *from, const char *to);
+/* Closes the object of a row, and ends its line. */
+void claude_end_row(struct jsonout *j);
+
+/* Compares as JavaScript's localeCompare does in an English locale, for ASCII texts: the SDK sorts timestamps
+ * with it. Punctuation comes before digits and digits before letters, in an order that is not that of the
+ * codes; case only breaks ties; control characters are ignored. Other characters come last, by their bytes. */
+int claude_collate(struct slice a, struct slice b);
 
 #endif

@@ -1,7 +1,33 @@
-#include "store/systems/claude/check/check.h"
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "lite/io/window.h"
+#include "lite/json/json.h"
+#include "store/api/finding.h"
+#include "store/log/idset.h"
+#include "store/systems/claude/chain/log.h"
+#include "store/systems/claude/claude.h"
+#include "store/systems/claude/rewind/file_history.h"
 #include "store/systems/claude/write/metarow.h"
+
+/* One session that is checked for damage (store_ops.check). */
+struct check {
+    const struct store *store;
+    const struct session_ref *ref;
+    const char *path; /* of the transcript that is being checked: the session's or a sub-agent's */
+    struct claude_log log;
+    struct arena arena; /* of the texts of findings */
+    finding_fn *fn;
+    void *arg;
+    size_t told[FINDING_KINDS];
+};
+
+/* A ruined file of a million lines must not produce a million findings: so many of each kind are reported one by one,
+ * the others as a number at the end. */
+enum { CHECK_REPORT_MAX = 200 };
+
+#define CHECK_NO_LINE SIZE_MAX
 
 /* ---- telling ---- */
 
@@ -10,8 +36,9 @@ static bool can_fix(enum finding_kind kind)
     return kind == FINDING_TORN_TAIL || kind == FINDING_METADATA;
 }
 
-enum err_code check_report(struct check *k, enum finding_kind kind, size_t line, const char *why,
-                           struct err *e)
+/* Hands over a finding about a line (from 0), or about the file (CHECK_NO_LINE). why may be NULL: out of memory. */
+static enum err_code check_report(struct check *k, enum finding_kind kind, size_t line,
+                                  const char *why, struct err *e)
 {
     struct finding f = {
         .kind = kind, .session = k->ref->id, .path = k->path, .why = why, .fixable = can_fix(kind)
@@ -43,6 +70,318 @@ static enum err_code report_remaining_counts(struct check *k, struct err *e)
 
         rc = f.why ? k->fn(&f, k->arg, e) : err_nomem(e);
     }
+    return rc;
+}
+
+/* ---- lines ---- */
+
+/* Lines that a reader of the vendor's loses, and what most likely happened to each. */
+
+enum { READ_MOST = 16 << 20 }; /* of a longer line only that it is broken is told */
+
+/* How a client begins a row. Inside a text these quotes would be escaped. */
+static const char *const fronts[] = { "{\"parentUuid\":", "{\"logicalParentUuid\":",
+                                      "{\"isSidechain\":", "{\"type\":\"" };
+
+/* Where a second row begins; NULL: nowhere. One that is the value of a key or in an array is part of the first. */
+static const char *second_row(struct slice row)
+{
+    for (size_t f = 0; f < sizeof fronts / sizeof *fronts; f++) {
+        size_t at = 1;
+        const char *p;
+
+        while (at < row.n && (p = memmem(row.p + at, row.n - at, fronts[f], strlen(fronts[f])))) {
+            if (!strchr(":,[ ", p[-1]) || p[-1] == '\0')
+                return p;
+            at = (size_t)(p - row.p) + 1;
+        }
+    }
+    return NULL;
+}
+
+static enum err_code report_broken_line(struct check *k, size_t i, struct slice row, struct err *e)
+{
+    const char *second = second_row(row);
+
+    if (row.n > 3 && memcmp(row.p, "\xef\xbb\xbf", 3) == 0)
+        return check_report(k, FINDING_BROKEN_LINE, i,
+                            "the line begins with a byte order mark, and readers lose it", e);
+    if (second && json_valid((struct slice){ second, (size_t)(row.p + row.n - second) }))
+        return check_report(k, FINDING_SPLICED_LINE, i,
+                            arena_format(&k->arena, "a whole row begins at byte %zu of this line",
+                                         (size_t)(second - row.p)),
+                            e);
+    if (second)
+        return check_report(k, FINDING_SPLICED_LINE, i, "two rows run into each other", e);
+    if (memchr(row.p, '\0', row.n))
+        return check_report(k, FINDING_NUL_BYTES, i,
+                            "the line holds NUL bytes, as after a power cut, and does not parse",
+                            e);
+    return check_report(k, FINDING_BROKEN_LINE, i, "the line is no JSON object", e);
+}
+
+static enum err_code check_broken(struct check *k, size_t i, struct err *e)
+{
+    const struct index_line *line = claude_line(&k->log, i);
+    struct slice row;
+
+    if (line->length > READ_MOST)
+        return check_report(k, FINDING_BROKEN_LINE, i, "the line is no JSON object", e);
+    enum err_code rc = logfile_row(&k->log.file, i, &row, e);
+
+    return rc ? rc : report_broken_line(k, i, row, e);
+}
+
+/* A record behind a run of NULs is read all the same; others stumble over it. */
+static enum err_code check_front(struct check *k, size_t i, struct err *e)
+{
+    const struct index_line *line = claude_line(&k->log, i);
+    char first = ' ';
+    size_t got = 0;
+    enum err_code rc =
+        line->length ? file_read(&k->log.file.file, line->offset, &first, 1, &got, e) : ERR_OK;
+
+    if (rc || got == 0 || first != '\0')
+        return rc;
+    return check_report(k, FINDING_NUL_BYTES, i,
+                        line->state == LINE_OK
+                            ? "the line begins with NUL bytes, as after a power cut"
+                            : "the line is nothing but NUL bytes",
+                        e);
+}
+
+static enum err_code check_lines(struct check *k, struct err *e)
+{
+    const struct index *ix = &k->log.file.index;
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < ix->n && !rc; i++) {
+        bool torn = ix->torn_tail && i + 1 == ix->n;
+
+        if (torn)
+            rc = check_report(
+                k, FINDING_TORN_TAIL, i,
+                ix->line[i].state == LINE_OK
+                    ? "the last line has no newline: the agent would append its next "
+                      "row to it"
+                    : "unfinished write: the last line is cut, and the agent would append "
+                      "its next row to it",
+                e);
+        else if (ix->line[i].state == LINE_BROKEN)
+            rc = check_broken(k, i, e);
+        else
+            rc = check_front(k, i, e);
+    }
+    return rc;
+}
+
+/* ---- the chain ---- */
+
+enum { ON_PATH = 1, SEEN = 2 }; /* marks of nodes */
+
+static enum err_code check_parent(struct check *k, uint32_t node, struct err *e)
+{
+    const struct chain *c = &k->log.chain;
+    uint32_t parent = c->node[node].parent;
+
+    if (parent != CHAIN_NONE ? chain_has_row(c, parent) : !claude_follows(&k->log, node))
+        return ERR_OK;
+    return check_report(k, FINDING_DANGLING_PARENT, c->node[node].line,
+                        parent == CHAIN_NONE ? "its parentUuid is no id"
+                                             : "the row it follows is not in the file",
+                        e);
+}
+
+/* Each circle is told once, at its first line. */
+static enum err_code report_cycle(struct check *k, uint32_t start, struct err *e)
+{
+    const struct chain *c = &k->log.chain;
+    size_t rows = 0, first = SIZE_MAX;
+    uint32_t at = start;
+
+    do {
+        if (c->node[at].line < first)
+            first = c->node[at].line;
+        rows++;
+        at = chain_parent(c, at);
+    } while (at != start);
+    return check_report(
+        k, FINDING_CYCLE, first,
+        rows == 1 ? "the row follows itself"
+                  : arena_format(&k->arena, "%zu rows follow each other in a circle", rows),
+        e);
+}
+
+/* Up from a node until the root or ground that was covered before. Meeting the way itself is a circle. */
+static enum err_code check_ancestors(struct check *k, uint32_t leaf, struct err *e)
+{
+    struct chain *c = &k->log.chain;
+    enum err_code rc = ERR_OK;
+    uint32_t at = leaf;
+
+    for (; at != CHAIN_NONE && !c->mark[at]; at = chain_parent(c, at))
+        c->mark[at] = ON_PATH;
+    if (at != CHAIN_NONE && c->mark[at] == ON_PATH)
+        rc = report_cycle(k, at, e);
+    for (at = leaf; at != CHAIN_NONE && c->mark[at] == ON_PATH; at = chain_parent(c, at))
+        c->mark[at] = SEEN;
+    return rc;
+}
+
+static enum err_code check_duplicates(struct check *k, struct err *e)
+{
+    const struct chain *c = &k->log.chain;
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < k->log.file.index.n && c->again && !rc; i++) {
+        const struct index_line *line = claude_line(&k->log, i);
+        uint32_t node = line->state == LINE_OK && (CLAUDE_MAIN_KINDS >> line->kind & 1)
+                            ? claude_line_node(&k->log, i)
+                            : CHAIN_NONE;
+
+        if (node != CHAIN_NONE && chain_has_row(c, node) && c->node[node].first != i)
+            rc = check_report(k, FINDING_DUPLICATE_ID, i,
+                              arena_format(&k->arena, "line %lu has the same uuid",
+                                           (unsigned long)c->node[node].first + 1),
+                              e);
+    }
+    return rc;
+}
+
+static enum err_code check_chain(struct check *k, struct err *e)
+{
+    const struct chain *c = &k->log.chain;
+    enum err_code rc = ERR_OK;
+
+    for (uint32_t node = 0; node < c->n && !rc; node++)
+        if (chain_has_row(c, node))
+            rc = check_parent(k, node, e);
+    for (uint32_t node = 0; node < c->n && !rc; node++)
+        if (chain_has_row(c, node))
+            rc = check_ancestors(k, node, e);
+    return rc ? rc : check_duplicates(k, e);
+}
+
+/* ---- saved copies ---- */
+
+/* The client forgets snapshots beyond the newest hundred and removes what only they named. */
+enum { SNAPSHOTS_KEPT = 100 };
+
+static const char *path_in(struct check *k, struct slice session, const char *name)
+{
+    return arena_format(&k->arena, "%s/file-history/%.*s/%s", k->store->path, SLICE_ARG(session),
+                        name);
+}
+
+static enum err_code report_file(struct check *k, enum finding_kind kind, const char *path,
+                                 const char *why, struct err *e)
+{
+    const char *transcript = k->path;
+
+    k->path = path;
+    enum err_code rc = check_report(k, kind, CHECK_NO_LINE, why, e);
+
+    k->path = transcript;
+    return rc;
+}
+
+/* The copies of a fork may still lie with the session it was made from. */
+static bool parent_has_it(struct check *k, struct slice parent, const char *name)
+{
+    struct stat st;
+    const char *path = claude_is_uuid(parent) ? path_in(k, parent, name) : NULL;
+
+    return path && lstat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+static enum err_code check_copy(struct check *k, const struct file_history_entry *entry,
+                                struct slice parent, struct err *e)
+{
+    struct stat st;
+    const char *path = path_in(k, k->ref->id, entry->backup);
+
+    if (!path)
+        return err_nomem(e);
+    if (lstat(path, &st) == 0)
+        return S_ISREG(st.st_mode)
+                   ? ERR_OK
+                   : report_file(k, FINDING_WRONG_BACKUP, path,
+                                 arena_format(&k->arena, "the saved copy of %s is no regular file",
+                                              entry->path),
+                                 e);
+    if (parent_has_it(k, parent, entry->backup))
+        return ERR_OK;
+    return report_file(k, FINDING_MISSING_BACKUP, path,
+                       arena_format(&k->arena,
+                                    "the saved copy of %s is not there: it cannot go back",
+                                    entry->path),
+                       e);
+}
+
+static enum err_code check_entry(struct check *k, const struct file_history_entry *entry,
+                                 struct slice parent, struct idset *seen, struct err *e)
+{
+    uint32_t number;
+    size_t before = seen->n;
+
+    if (!entry->valid)
+        return check_report(k, FINDING_WRONG_BACKUP, CHECK_NO_LINE,
+                            arena_format(&k->arena,
+                                         "the saved copy of %s has a name that no client writes",
+                                         entry->path),
+                            e);
+    if (!entry->backup)
+        return ERR_OK;
+    struct slice name = slice_of(entry->backup);
+
+    if (idset_add(seen, id128_of(name), &number))
+        return err_nomem(e);
+    return seen->n == before ? ERR_OK : check_copy(k, entry, parent, e);
+}
+
+static enum err_code check_turns(struct check *k, const struct file_history *h, struct slice parent,
+                                 struct err *e)
+{
+    struct idset seen = { 0 };
+    enum err_code rc = ERR_OK;
+
+    for (size_t t = h->n > SNAPSHOTS_KEPT ? h->n - SNAPSHOTS_KEPT : 0; t < h->n && !rc; t++)
+        for (size_t i = 0; i < h->turn[t].n && !rc; i++)
+            rc = check_entry(k, &h->turn[t].entry[i], parent, &seen, e);
+    idset_fini(&seen);
+    return rc;
+}
+
+static bool has_snapshots(const struct index *ix)
+{
+    for (size_t i = 0; i < ix->n; i++)
+        if (claude_line_is(&ix->line[i], CLAUDE_SNAPSHOT) ||
+            claude_line_is(&ix->line[i], CLAUDE_SNAPSHOT_DELTA))
+            return true;
+    return false;
+}
+
+static enum err_code check_backups(struct check *k, const atomic_bool *cancel, struct err *e)
+{
+    const struct scope everywhere = { .all = true };
+    struct file_history h = { 0 };
+    struct transcript *t = NULL;
+    struct session_row *row;
+
+    if (!has_snapshots(&k->log.file.index))
+        return ERR_OK;
+    row = session_row_new();
+    enum err_code rc = row ? claude_describe(k->store, &everywhere, k->ref, row, e) : err_nomem(e);
+
+    if (!rc)
+        rc = claude_load(k->store, k->ref, cancel, &t, e);
+    if (!rc)
+        rc = file_history_read(k->ref, t, &h, e);
+    if (!rc)
+        rc = check_turns(k, &h, row->parent_id, e);
+    file_history_fini(&h);
+    transcript_free(t);
+    session_row_free(row);
     return rc;
 }
 

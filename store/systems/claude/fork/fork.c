@@ -9,7 +9,6 @@
 #include "store/journal/change.h"
 #include "store/journal/fork_stage.h"
 #include "store/systems/claude/chain/leaf.h"
-#include "store/systems/claude/show/restore.h"
 
 void fork_generate_id(char id[UUID_STR_LEN])
 {
@@ -286,17 +285,6 @@ static enum err_code copy_session(struct fork *f, const struct fork_request *req
     return ERR_OK;
 }
 
-static enum err_code id_of_node(struct fork *f, uint32_t node, struct slice *at, struct arena *a,
-                                struct err *e)
-{
-    struct slice row;
-    enum err_code rc = claude_log_row(&f->log, f->log.chain.node[node].line, &row, e);
-
-    if (!rc && (!json_get_text(row, "uuid", a, at) || !(*at = arena_copy(a, *at)).p))
-        rc = err_nomem(e);
-    return rc;
-}
-
 /* The whole id where a front of one was given, which only one message may have; of none as it was given. */
 static enum err_code whole_id(struct fork *f, struct slice *at, struct arena *a, struct err *e)
 {
@@ -308,7 +296,7 @@ static enum err_code whole_id(struct fork *f, struct slice *at, struct arena *a,
         return ERR_OK;
     rc = claude_find_message(&f->log, *at, &node, &none);
     if (!rc)
-        rc = id_of_node(f, node, at, a, &none);
+        rc = claude_node_uuid(&f->log, node, a, at, &none);
     if (rc && rc != ERR_NOT_FOUND && e)
         *e = none;
     return rc == ERR_NOT_FOUND ? ERR_OK : rc;
@@ -324,7 +312,8 @@ static enum err_code resumed_id(struct fork *f, struct slice *at, struct arena *
 
     if (!rc)
         rc = claude_newest_leaf(&f->log, &newest, e);
-    return rc || leaf == CHAIN_NONE || leaf == newest ? rc : id_of_node(f, leaf, at, a, e);
+    return rc || leaf == CHAIN_NONE || leaf == newest ? rc
+                                                      : claude_node_uuid(&f->log, leaf, a, at, e);
 }
 
 enum err_code claude_fork(const struct store *st, const struct session_ref *ref,

@@ -1,10 +1,354 @@
-#include "store/systems/claude/fork/fork.h"
-
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "lite/json/json.h"
+#include "lite/json/json_edit.h"
 #include "store/fs/file_at.h"
+#include "store/systems/claude/chain/row_facts.h"
+#include "store/systems/claude/fork/fork.h"
+
+/* One row of a fork: the bytes of the source's row, with new ids where the old ones were. */
+
+/* The members that are looked at, all found in one pass. */
+enum member {
+    UUID,
+    LOGICAL,
+    REQUEST,
+    FORKED,
+    SESSION,
+    SUBTYPE,
+    COMPACT,
+    ATTACHMENT,
+    FOLD,
+    MEMBERS
+};
+
+static const char *const member_names[MEMBERS] = {
+    [UUID] = "uuid",
+    [LOGICAL] = "logicalParentUuid",
+    [REQUEST] = "requestSessionId",
+    [FORKED] = "forkedFrom",
+    [SESSION] = "sessionId",
+    [SUBTYPE] = "subtype",
+    [COMPACT] = "compactMetadata",
+    [ATTACHMENT] = "attachment",
+    [FOLD] = "fold",
+};
+
+/* Space for the edited values of one row; each thread has its own. */
+struct row_space {
+    struct buf nested[3]; /* values inside that were edited */
+    struct buf origin;
+};
+
+struct row_edit {
+    const struct fork *f;
+    struct row_space *space;
+    struct slice member[MEMBERS]; /* empty: not there */
+    struct json_edit edit[JSON_EDITS_MAX];
+    size_t n;
+    enum err_code rc;
+    char id[FORK_QUOTED], parent[FORK_QUOTED], logical[FORK_QUOTED];
+    char session[FORK_QUOTED], time[TIME_TEXT + 2];
+};
+
+static void set_member(struct row_edit *r, const char *name, struct slice value)
+{
+    r->edit[r->n++] = (struct json_edit){ .name = name, .value = value };
+}
+
+static void put_if_there(struct row_edit *r, const char *name, struct slice value)
+{
+    r->edit[r->n++] = (struct json_edit){ .name = name, .value = value, .if_there = true };
+}
+
+static void remove_member(struct row_edit *r, const char *name)
+{
+    r->edit[r->n++] = (struct json_edit){ .name = name };
+}
+
+static struct slice quote(const char *text, char *out)
+{
+    size_t n = strlen(text);
+
+    out[0] = '"';
+    memcpy(out + 1, text, n);
+    out[n + 1] = '"';
+    return (struct slice){ out, n + 2 };
+}
+
+/* ---- ids inside of values ---- */
+
+/* A list of ids with those that are known replaced; the others stay, or go. */
+static void map_list(struct row_edit *r, struct slice list, bool keep_unknown, struct buf *out)
+{
+    struct json_iter it;
+    struct slice key, value;
+    char quoted[FORK_QUOTED];
+    enum err_code rc = buf_add_byte(out, '[');
+    bool any = false;
+
+    for (bool more = json_iter_open(&it, list); more && json_iter_next(&it, &key, &value) && !rc;) {
+        bool known = fork_new_quoted(r->f, value, keep_unknown, quoted);
+
+        if (!known && !keep_unknown)
+            continue;
+        if (any)
+            rc = buf_add_byte(out, ',');
+        if (!rc)
+            rc = buf_add(out, known ? slice_of(quoted) : value);
+        any = true;
+    }
+    if (!rc)
+        rc = buf_add_byte(out, ']');
+    if (rc)
+        r->rc = rc;
+}
+
+/* What a compaction kept: members that hold an id, or a list of ids. */
+static void map_kept(struct row_edit *r, struct slice kept, const char *const names[], size_t n,
+                     struct buf *out)
+{
+    enum { MOST = 3 };
+    struct json_edit edit[MOST];
+    struct buf list[MOST] = { 0 };
+    char id[MOST][FORK_QUOTED];
+    size_t edits = 0;
+
+    for (size_t i = 0; i < n && i < MOST; i++) {
+        struct slice value;
+
+        if (!json_get(kept, names[i], &value))
+            continue;
+        if (json_type(value) == JSON_ARRAY) {
+            map_list(r, value, true, &list[i]);
+            value = buf_slice(&list[i]);
+        } else if (fork_new_quoted(r->f, value, true, id[i])) {
+            value = slice_of(id[i]);
+        }
+        edit[edits++] = (struct json_edit){ .name = names[i], .value = value };
+    }
+    enum err_code rc = json_edit(out, kept, edit, edits);
+
+    if (rc)
+        r->rc = rc;
+    for (size_t i = 0; i < MOST; i++)
+        buf_fini(&list[i]);
+}
+
+static void edit_compaction(struct row_edit *r, size_t line)
+{
+    static const char *const messages[] = { "anchorUuid", "uuids", "allUuids" };
+    static const char *const segment[] = { "headUuid", "anchorUuid", "tailUuid" };
+    struct buf kept[2] = { 0 };
+    struct slice metadata = r->member[COMPACT], value;
+    struct json_edit edit[4] = { { .name = "runningTurnSends" } };
+    size_t n = 1;
+    bool strip = r->f->keep[line] == FORK_STRIPPED;
+
+    if (json_type(metadata) != JSON_OBJECT)
+        return;
+    if (strip || json_get(metadata, "preservedMessages", &value)) {
+        if (!strip && json_type(value) == JSON_OBJECT)
+            map_kept(r, value, messages, 3, &kept[0]);
+        if (strip || kept[0].n)
+            edit[n++] = (struct json_edit){ "preservedMessages", buf_slice(&kept[0]), true };
+    }
+    if (strip || json_get(metadata, "preservedSegment", &value)) {
+        if (!strip && json_type(value) == JSON_OBJECT)
+            map_kept(r, value, segment, 3, &kept[1]);
+        if (strip || kept[1].n)
+            edit[n++] = (struct json_edit){ "preservedSegment", buf_slice(&kept[1]), true };
+    }
+    if (strip)
+        edit[n++] = (struct json_edit){ .name = "postTokens" };
+    enum err_code rc = json_edit(&r->space->nested[0], metadata, edit, n);
+
+    if (rc)
+        r->rc = rc;
+    buf_fini(&kept[0]);
+    buf_fini(&kept[1]);
+    put_if_there(r, "compactMetadata", buf_slice(&r->space->nested[0]));
+}
+
+static void edit_attachment(struct row_edit *r)
+{
+    struct slice attachment = r->member[ATTACHMENT], value;
+    struct json_edit edit;
+    char id[FORK_QUOTED];
+
+    if (json_type(attachment) != JSON_OBJECT)
+        return;
+    if (claude_row_says(attachment, "type", "queued_command") &&
+        json_get(attachment, "source_uuid", &value) && fork_new_quoted(r->f, value, false, id)) {
+        edit = (struct json_edit){ .name = "source_uuid", .value = slice_of(id) };
+    } else if (claude_row_says(attachment, "type", "deferred_tools_record") &&
+               json_get(attachment, "nameOnlyAnnouncements", &value) &&
+               json_type(value) == JSON_ARRAY) {
+        map_list(r, value, false, &r->space->nested[1]);
+        edit = (struct json_edit){ .name = "nameOnlyAnnouncements",
+                                   .value = buf_slice(&r->space->nested[1]) };
+    } else {
+        return;
+    }
+    enum err_code rc = json_edit(&r->space->nested[2], attachment, &edit, 1);
+
+    if (rc)
+        r->rc = rc;
+    put_if_there(r, "attachment", buf_slice(&r->space->nested[2]));
+}
+
+/* A queued command that a voice row was folded with. */
+static void edit_fold(struct row_edit *r)
+{
+    struct slice fold = r->member[FOLD], command, value;
+    char id[FORK_QUOTED];
+
+    if (json_type(fold) != JSON_OBJECT || !json_get(fold, "command", &command) ||
+        json_type(command) != JSON_OBJECT || !json_get(command, "source_uuid", &value) ||
+        !fork_new_quoted(r->f, value, false, id))
+        return;
+    enum err_code rc = json_set(&r->space->nested[1], command, "source_uuid", slice_of(id));
+
+    if (!rc)
+        rc = json_set(&r->space->nested[2], fold, "command", buf_slice(&r->space->nested[1]));
+    if (rc)
+        r->rc = rc;
+    put_if_there(r, "fold", buf_slice(&r->space->nested[2]));
+}
+
+/* ---- the row's own members ---- */
+
+/* The nearest row above that is no note of progress; null where there is none. */
+static struct slice new_parent(struct row_edit *r, size_t line)
+{
+    const struct fork *f = r->f;
+    struct id128 id = claude_line(&f->log, line)->parent;
+    uint32_t node = id128_none(id) ? CHAIN_NONE : chain_find(&f->log.chain, id);
+    char text[UUID_STR_LEN];
+
+    if (node != CHAIN_NONE)
+        node = f->above[node];
+    return node != CHAIN_NONE && fork_new_id(f, chain_id(&f->log.chain, node), text)
+               ? quote(text, r->parent)
+               : SLICE("null");
+}
+
+/* Which session's requests the answer belongs to: that of the first fork. Dropped where nothing says so. */
+static struct slice request_session(struct row_edit *r)
+{
+    struct slice forked = { NULL, 0 };
+
+    json_get(r->member[FORKED], "sessionId", &forked);
+    const struct slice values[] = { r->member[REQUEST], forked, r->member[SESSION] };
+
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        if (json_type(values[i]) == JSON_STRING)
+            return values[i];
+    return (struct slice){ NULL, 0 };
+}
+
+static void edit_ids(struct row_edit *r, size_t line)
+{
+    set_member(r, "parentUuid", new_parent(r, line));
+    if (r->member[LOGICAL].n)
+        put_if_there(r, "logicalParentUuid",
+                     fork_new_quoted(r->f, r->member[LOGICAL], false, r->logical)
+                         ? slice_of(r->logical)
+                         : SLICE("null"));
+    if (fork_new_quoted(r->f, r->member[UUID], false, r->id))
+        set_member(r, "uuid", slice_of(r->id));
+    set_member(r, "sessionId", quote(r->f->id, r->session));
+    if (line == r->f->last)
+        set_member(r, "timestamp", quote(r->f->now, r->time));
+    set_member(r, "isSidechain", SLICE("false"));
+}
+
+static void edit_origin(struct row_edit *r)
+{
+    enum err_code rc;
+
+    rc = buf_add(&r->space->origin, SLICE("{\"sessionId\":\""));
+    if (!rc)
+        rc = buf_add(&r->space->origin, r->f->ref->id);
+    if (!rc)
+        rc = buf_add(&r->space->origin, SLICE("\",\"messageUuid\":"));
+    if (!rc)
+        rc = buf_add(&r->space->origin, r->member[UUID]);
+    if (!rc)
+        rc = buf_add_byte(&r->space->origin, '}');
+    if (rc)
+        r->rc = rc;
+    set_member(r, "forkedFrom", buf_slice(&r->space->origin));
+}
+
+static void edit_system(struct row_edit *r, size_t line)
+{
+    struct slice subtype = r->member[SUBTYPE];
+
+    edit_compaction(r, line);
+    if (json_type(subtype) != JSON_STRING)
+        return;
+    if (json_string_is(subtype, "model_refusal_fallback"))
+        set_member(r, "neutralizedByFork", SLICE("true"));
+    if (json_string_is(subtype, "voice_call_talk"))
+        edit_fold(r);
+}
+
+/* What belongs to the session that was, and not to a copy of it. */
+static void drop_state(struct row_edit *r)
+{
+    static const char *const names[] = {
+        "teamName",
+        "agentName",
+        "sessionKind",
+        "slug",
+        "sourceToolAssistantUUID",
+        "summarizedTurnPromptUuids",
+        "droppedPromptUuids",
+        "sentAsUuid",
+        "rowsAheadOfPutBack",
+        "turnAttributionKey",
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        remove_member(r, names[i]);
+}
+
+/* Writes the row of a line as the copy has it, with its newline. */
+static enum err_code write_row(const struct fork *f, size_t line, struct slice row,
+                               struct row_space *space, struct buf *out)
+{
+    struct row_edit r = { .f = f, .space = space };
+    const struct index_line *l = claude_line(&f->log, line);
+
+    space->nested[0].n = space->nested[1].n = space->nested[2].n = space->origin.n = 0;
+    json_get_each(row, member_names, MEMBERS, r.member);
+    edit_ids(&r, line);
+    drop_state(&r);
+    if (claude_line_is(l, CLAUDE_SYSTEM))
+        edit_system(&r, line);
+    if (claude_line_is(l, CLAUDE_ATTACHMENT))
+        edit_attachment(&r);
+    set_member(&r, "requestSessionId",
+               claude_line_is(l, CLAUDE_ASSISTANT) ? request_session(&r)
+                                                   : (struct slice){ NULL, 0 });
+    edit_origin(&r);
+    if (!r.rc)
+        r.rc = json_edit(out, row, r.edit, r.n);
+    if (!r.rc)
+        r.rc = buf_add_byte(out, '\n');
+    return r.rc;
+}
+
+static void row_space_fini(struct row_space *space)
+{
+    for (size_t i = 0; i < sizeof space->nested / sizeof *space->nested; i++)
+        buf_fini(&space->nested[i]);
+    buf_fini(&space->origin);
+}
 
 /* The rows of the messages, made by two threads where there are many. The source is taken in stretches of lines:
  *
@@ -30,7 +374,7 @@ struct copying {
 struct stretch {
     size_t number, first, end; /* lines [first, end) */
     struct buf source, rows;
-    struct fork_row_space space;
+    struct row_space space;
 };
 
 /* From a row that is copied up to one that is too; false: there is nothing left. */
@@ -79,7 +423,7 @@ static enum err_code make_stretch_rows(struct copying *c, struct stretch *s, str
         const struct index_line *l = claude_line(&c->f->log, i);
         struct slice row = { s->source.p + (l->offset - begin), l->length };
 
-        if (c->f->keep[i] && fork_row(c->f, i, claude_row(row), &s->space, &s->rows))
+        if (c->f->keep[i] && write_row(c->f, i, claude_row(row), &s->space, &s->rows))
             rc = err_nomem(e);
     }
     return rc;
@@ -143,7 +487,7 @@ static void *copy_worker(void *arg)
     }
     buf_fini(&s.source);
     buf_fini(&s.rows);
-    fork_row_space_fini(&s.space);
+    row_space_fini(&s.space);
     return NULL;
 }
 

@@ -1,9 +1,156 @@
 #include "store/systems/claude/fork/fork_data_flow.h"
 
+#include <string.h>
+
+#include "lite/base/utf8.h"
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
 #include "store/systems/claude/chain/row_facts.h"
-#include "store/systems/claude/fork/fork_derived.h"
+
+#define SESSION_TYPE SLICE("\"claude_code_session\"")
+#define VIA_FORK SLICE("\"fork\"")
+
+enum { NAME_MOST = 256 };
+
+static bool same(const struct fork_source *a, const struct fork_source *b)
+{
+    return slice_eq(a->type, b->type) && slice_eq(a->id, b->id) && slice_eq(a->via, b->via) &&
+           slice_eq(a->started, b->started);
+}
+
+static bool copy_source_value(struct fork_derived *d, struct slice *value)
+{
+    if (value->n == 0)
+        return true;
+    *value = arena_copy(&d->arena, *value);
+    return value->p != NULL;
+}
+
+static enum err_code add_source(struct fork_derived *d, struct fork_source s)
+{
+    for (size_t i = 0; i < d->n; i++)
+        if (same(&d->source[i], &s))
+            return ERR_OK;
+    struct fork_source *more = arena_grow(&d->arena, d->source, d->n, sizeof *more);
+
+    if (!more)
+        return ERR_NOMEM;
+    d->source = more;
+    if (!copy_source_value(d, &s.type) || !copy_source_value(d, &s.id) ||
+        !copy_source_value(d, &s.via) || !copy_source_value(d, &s.started))
+        return ERR_NOMEM;
+    d->source[d->n++] = s;
+    return ERR_OK;
+}
+
+/* A string of a reasonable length without control characters. */
+static bool is_name(struct slice value)
+{
+    struct arena a = { 0 };
+    struct slice text;
+    bool fine = json_type(value) == JSON_STRING && json_text(value, &a, &text) && text.n > 0 &&
+                text.n <= NAME_MOST;
+
+    for (size_t i = 0; fine && i < text.n; i++)
+        fine = (unsigned char)text.p[i] >= 0x20 && text.p[i] != 0x7f;
+    arena_fini(&a);
+    return fine;
+}
+
+static bool is_one_of_strings(struct slice value, const char *const names[])
+{
+    if (json_type(value) != JSON_STRING)
+        return false;
+    for (size_t i = 0; names[i]; i++)
+        if (json_string_is(value, names[i]))
+            return true;
+    return false;
+}
+
+static bool read_source(struct slice entry, struct fork_source *s)
+{
+    static const char *const types[] = { "claude_code_session", "unknown", NULL };
+    static const char *const vias[] = { "clear",    "fork",     "branch", "background", "cloud",
+                                        "teleport", "teammate", "launch", "subprocess", "resume",
+                                        "import",   "compact",  NULL };
+
+    *s = (struct fork_source){ .started = { NULL, 0 } };
+    if (json_type(entry) != JSON_OBJECT || !json_get(entry, "type", &s->type) ||
+        !is_one_of_strings(s->type, types) || !json_get(entry, "via", &s->via) ||
+        !is_one_of_strings(s->via, vias) || !json_get(entry, "id", &s->id))
+        return false;
+    if (!json_get(entry, "started", &s->started) || !is_name(s->started))
+        s->started = (struct slice){ NULL, 0 };
+    return json_string_is(s->type, "unknown") ? json_type(s->id) == JSON_NULL : is_name(s->id);
+}
+
+enum err_code fork_derived_read(struct fork_derived *d, struct slice row, bool *damaged)
+{
+    struct json_iter it;
+    struct slice list = { NULL, 0 }, key, value, version;
+    struct fork_source s;
+    int64_t v = 0;
+    bool known = json_get(row, "v", &version) && json_int(version, &v) && v == 1 &&
+                 json_get(row, "sessions", &list) && json_type(list) == JSON_ARRAY;
+    enum err_code rc = ERR_OK;
+
+    if (!known)
+        list = (struct slice){ NULL, 0 };
+    *damaged = !known;
+    for (bool more = json_iter_open(&it, list); more && json_iter_next(&it, &key, &value);)
+        *damaged = *damaged || !read_source(value, &s);
+    if (!*damaged)
+        d->n = 0;
+    d->any = true;
+    for (bool more = json_iter_open(&it, list); more && json_iter_next(&it, &key, &value) && !rc;)
+        if (read_source(value, &s))
+            rc = add_source(d, s);
+    return rc;
+}
+
+enum err_code fork_derived_copied(struct fork_derived *d, struct slice row)
+{
+    struct slice from, id;
+
+    if (!json_get(row, "forkedFrom", &from) || json_type(from) != JSON_OBJECT ||
+        !json_get(from, "sessionId", &id) || !is_name(id))
+        return ERR_OK;
+    for (size_t i = 0; i < d->n; i++)
+        if (slice_eq(d->source[i].id, id))
+            return ERR_OK;
+    return add_source(d, (struct fork_source){ .type = SESSION_TYPE, .id = id, .via = VIA_FORK });
+}
+
+static void write_source(struct jsonout *j, const struct fork_source *s)
+{
+    jsonout_open(j, '{');
+    claude_write_value(j, "type", s->type);
+    claude_write_value(j, "id", s->id);
+    claude_write_value(j, "via", s->via);
+    claude_write_value(j, "started", s->started);
+    jsonout_close(j, '}');
+}
+
+enum err_code fork_derived_write(struct fork_derived *d, struct slice from, struct jsonout *j)
+{
+    char *id = arena_format(&d->arena, "\"%.*s\"", SLICE_ARG(from));
+    enum err_code rc = id ? add_source(d, (struct fork_source){ .type = SESSION_TYPE,
+                                                                .id = { id, from.n + 2 },
+                                                                .via = VIA_FORK })
+                          : ERR_NOMEM;
+
+    jsonout_open(j, '[');
+    for (size_t i = 0; i < d->n && !rc; i++)
+        write_source(j, &d->source[i]);
+    jsonout_close(j, ']');
+    return rc ? rc : j->rc;
+}
+
+void fork_derived_fini(struct fork_derived *d)
+{
+    arena_fini(&d->arena);
+    *d = (struct fork_derived){ 0 };
+}
 
 /* Why a record is not complete, in the vendor's numbers. */
 enum {
@@ -58,10 +205,8 @@ static void add_record(struct flow *w, struct slice record)
     jsonout_init(&j, &w->records);
     j.comma = w->records.n > 0;
     jsonout_open(&j, '{');
-    jsonout_key(&j, "tool_name");
-    jsonout_raw(&j, name);
-    jsonout_key(&j, "tool_use_id");
-    jsonout_raw(&j, call);
+    claude_write_value(&j, "tool_name", name);
+    claude_write_value(&j, "tool_use_id", call);
     jsonout_close(&j, '}');
     w->rc = j.rc;
 }
@@ -207,13 +352,6 @@ static void open_row(struct flow *w, struct jsonout *j, const char *type)
     jsonout_member(j, "sessionId", slice_of(w->f->id));
 }
 
-static void close_row(struct jsonout *j)
-{
-    jsonout_close(j, '}');
-    if (!j->rc)
-        j->rc = buf_add_byte(j->out, '\n');
-}
-
 static void write_flow(struct flow *w, struct jsonout *j)
 {
     if (w->codes) {
@@ -223,7 +361,7 @@ static void write_flow(struct flow *w, struct jsonout *j)
         for (size_t i = 0; i < w->codes; i++)
             jsonout_int(j, w->code[i]);
         jsonout_close(j, ']');
-        close_row(j);
+        claude_end_row(j);
     }
     open_row(w, j, "data-flow-records");
     jsonout_key(j, "records");
@@ -233,7 +371,7 @@ static void write_flow(struct flow *w, struct jsonout *j)
     jsonout_close(j, ']');
     jsonout_key(j, "snapshot");
     jsonout_bool(j, true);
-    close_row(j);
+    claude_end_row(j);
 }
 
 static enum err_code read_copied(struct flow *w, struct err *e)
@@ -263,7 +401,7 @@ static enum err_code write_derived(struct flow *w, struct jsonout *j, struct err
     jsonout_key(j, "sessions");
     if (!rc && !w->rc)
         w->rc = fork_derived_write(&w->derived, w->f->ref->id, j);
-    close_row(j);
+    claude_end_row(j);
     return rc;
 }
 

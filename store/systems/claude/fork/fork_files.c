@@ -1,5 +1,3 @@
-#include "store/systems/claude/fork/fork.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,10 +10,10 @@
 #include "lite/json/jsonout.h"
 #include "store/fs/copy.h"
 #include "store/fs/disk.h"
-#include "store/systems/claude/chain/leaf.h"
 #include "store/systems/claude/chain/row_facts.h"
+#include "store/systems/claude/fork/fork.h"
 #include "store/systems/claude/rewind/file_history.h"
-#include "store/systems/claude/show/restore.h"
+#include "store/systems/claude/rewind/snapshots.h"
 
 /* The file checkpoints of a fork: one whole snapshot a prompt, with what was added to it later merged in, as the
  * client's own fork writes them (claude.md C2). Saved copies are linked, not copied: nobody writes into
@@ -100,8 +98,7 @@ static enum err_code link_copies(struct files *w, struct slice tracked, bool *al
     return rc;
 }
 
-static enum err_code write_snapshot_row(struct files *w, struct slice snapshot, const char *id,
-                                        struct buf *out)
+static enum err_code write_snapshot_row(struct slice snapshot, const char *id, struct buf *out)
 {
     const struct json_edit edit = { .name = "messageId", .value = slice_of(id) };
     struct buf mapped = { 0 };
@@ -111,16 +108,13 @@ static enum err_code write_snapshot_row(struct files *w, struct slice snapshot, 
     jsonout_init(&j, out);
     jsonout_open(&j, '{');
     jsonout_member(&j, "type", SLICE("file-history-snapshot"));
-    jsonout_key(&j, "messageId");
-    jsonout_raw(&j, edit.value);
-    jsonout_key(&j, "snapshot");
-    jsonout_raw(&j, buf_slice(&mapped));
+    claude_write_value(&j, "messageId", edit.value);
+    claude_write_value(&j, "snapshot", buf_slice(&mapped));
     jsonout_key(&j, "isSnapshotUpdate");
     jsonout_bool(&j, false);
-    jsonout_close(&j, '}');
+    claude_end_row(&j);
     buf_fini(&mapped);
-    (void)w;
-    return rc ? rc : j.rc ? j.rc : buf_add_byte(out, '\n');
+    return rc ? rc : j.rc;
 }
 
 static enum err_code add_snapshot(struct files *w, struct slice snapshot, struct buf *out,
@@ -136,7 +130,7 @@ static enum err_code add_snapshot(struct files *w, struct slice snapshot, struct
         return ERR_OK;
     if (json_get(snapshot, "trackedFileBackups", &tracked))
         rc = link_copies(w, tracked, &all, e);
-    if (!rc && all && write_snapshot_row(w, snapshot, id, out))
+    if (!rc && all && write_snapshot_row(snapshot, id, out))
         rc = err_nomem(e);
     return rc;
 }

@@ -1,9 +1,14 @@
-#include "store/systems/claude/fork/fork.h"
+#include <fcntl.h>
 
+#include "lite/base/utf8.h"
+#include "lite/io/window.h"
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
 #include "store/systems/claude/chain/row_facts.h"
+#include "store/systems/claude/fork/fork.h"
 #include "store/systems/claude/fork/fork_data_flow.h"
+#include "store/systems/claude/list/prompt.h"
+#include "store/systems/claude/list/sidecar.h"
 
 /* Rows of a session that are no messages and that its fork keeps, each written anew in the vendor's words. They
  * are taken from the whole source, also where the fork ends earlier. */
@@ -89,22 +94,8 @@ static void open_row(struct carry *c, const char *type)
 {
     c->j.comma = false;
     jsonout_open(&c->j, '{');
-    jsonout_key(&c->j, "type");
-    jsonout_text(&c->j, slice_of(type));
+    jsonout_member(&c->j, "type", slice_of(type));
     jsonout_member(&c->j, "sessionId", slice_of(c->f->id));
-}
-
-static void close_row(struct carry *c)
-{
-    jsonout_close(&c->j, '}');
-    if (!c->j.rc)
-        c->j.rc = buf_add_byte(c->j.out, '\n');
-}
-
-static void raw_member(struct carry *c, const char *key, struct slice value)
-{
-    jsonout_key(&c->j, key);
-    jsonout_raw(&c->j, value);
 }
 
 static enum err_code finish(struct carry *c, enum err_code rc, struct err *e)
@@ -123,7 +114,7 @@ static bool write_suppression(struct carry *c, struct slice row)
     open_row(c, "history-suppression");
     jsonout_member(&c->j, "cause", SLICE("fork_inherit"));
     jsonout_member(&c->j, "ts", slice_of(c->f->now));
-    close_row(c);
+    claude_end_row(&c->j);
     return false;
 }
 
@@ -150,8 +141,8 @@ static bool write_organization(struct carry *c, struct slice row)
     if (o->seen.n == before)
         return true;
     open_row(c, "hybrid-organization");
-    raw_member(c, "organizationUuid", value);
-    close_row(c);
+    claude_write_value(&c->j, "organizationUuid", value);
+    claude_end_row(&c->j);
     return true;
 }
 
@@ -211,7 +202,7 @@ static enum err_code write_replacements(struct fork *f, struct buf *out, struct 
         jsonout_raw(&r.c.j, buf_slice(&r.list));
         jsonout_member(&r.c.j, "uuid", slice_of(id));
         jsonout_member(&r.c.j, "timestamp", slice_of(f->now));
-        close_row(&r.c);
+        claude_end_row(&r.c.j);
     }
     buf_fini(&r.list);
     return finish(&r.c, rc, e);
@@ -230,7 +221,7 @@ static void write_tools(struct carry *c, struct slice tools)
         if (json_type(value) == JSON_STRING && claude_truthy(value))
             jsonout_raw(&c->j, value);
     jsonout_close(&c->j, ']');
-    close_row(c);
+    claude_end_row(&c->j);
 }
 
 static enum err_code write_latches(struct fork *f, struct buf *out, struct err *e)
@@ -243,8 +234,8 @@ static enum err_code write_latches(struct fork *f, struct buf *out, struct err *
     rc = last_own(&c, CLAUDE_ATIS_LATCH, "atis", JSON_STRING, &value, e);
     if (!rc && value.n) {
         open_row(&c, "atis-latch");
-        raw_member(&c, "atis", value);
-        close_row(&c);
+        claude_write_value(&c.j, "atis", value);
+        claude_end_row(&c.j);
     }
     if (!rc)
         rc = last_own(&c, CLAUDE_TOOLS_USED, "tools", JSON_ARRAY, &value, e);
@@ -263,8 +254,8 @@ static enum err_code write_relocated(struct fork *f, struct buf *out, struct err
     rc = last_own(&c, CLAUDE_RELOCATED, "relocatedCwd", JSON_STRING, &value, e);
     if (!rc && value.n) {
         open_row(&c, "relocated");
-        raw_member(&c, "relocatedCwd", value);
-        close_row(&c);
+        claude_write_value(&c.j, "relocatedCwd", value);
+        claude_end_row(&c.j);
     }
     return finish(&c, rc, e);
 }
@@ -279,5 +270,105 @@ enum err_code fork_behind(struct fork *f, struct buf *out, struct err *e)
         rc = fork_flow(f, out, e);
     if (!rc)
         rc = write_relocated(f, out, e);
+    return rc;
+}
+
+/* What a fork is called: as it was asked for, or after the source, as a list would call that. */
+
+/* A title that was taken away again (an empty one near the end) is not looked for elsewhere. */
+static bool given_title(struct fork *f, const struct claude_titles *tail,
+                        const struct claude_titles *head, struct arena *a, struct slice *title)
+{
+    *title = tail->custom;
+    if (tail->has_custom)
+        return true;
+    if (!sidecar_title(f->ref, a, title))
+        return false;
+    if (title->n == 0)
+        *title = head->custom;
+    return true;
+}
+
+static bool source_title(struct fork *f, struct window *w, struct arena *a, struct slice *title)
+{
+    struct claude_titles tail, head;
+    struct prompt prompt = { 0 };
+
+    if (!claude_titles_read(f->c, w->tail, a, &tail) ||
+        !claude_titles_read(f->c, w->head, a, &head) || !given_title(f, &tail, &head, a, title))
+        return false;
+    if (title->n == 0)
+        *title = tail.ai;
+    if (title->n == 0)
+        *title = head.ai;
+    if (title->n)
+        return true;
+    if (!prompt_first(w->head, a, &prompt))
+        return false;
+    *title = prompt_or_command(&prompt);
+    if (title->n == 0)
+        *title = SLICE("Forked session");
+    return true;
+}
+
+static enum err_code read_source(struct fork *f, struct arena *a, struct slice *title,
+                                 struct err *e)
+{
+    struct window w;
+    enum err_code rc = window_init(&w, e);
+
+    if (rc)
+        return rc;
+    rc = window_open(&w, AT_FDCWD, f->ref->path.p, FILE_FOLLOW, e);
+    if (!rc)
+        rc = window_widen(&w, e);
+    if (!rc && !source_title(f, &w, a, title))
+        rc = err_nomem(e);
+    if (!rc) {
+        *title = arena_copy(a, *title); /* the window goes */
+        if (!title->p)
+            rc = err_nomem(e);
+    }
+    window_fini(&w);
+    return rc;
+}
+
+static enum err_code write_title_row(struct fork *f, struct slice title, struct slice suffix,
+                                     struct buf *out)
+{
+    char id[UUID_STR_LEN];
+    struct buf text = { 0 };
+    struct jsonout j;
+
+    fork_generate_id(id);
+    if (buf_add(&text, title) || buf_add(&text, suffix)) {
+        buf_fini(&text);
+        return ERR_NOMEM;
+    }
+    jsonout_init(&j, out);
+    jsonout_open(&j, '{');
+    jsonout_member(&j, "type", SLICE("custom-title"));
+    jsonout_member(&j, "sessionId", slice_of(f->id));
+    jsonout_member(&j, "customTitle", buf_slice(&text));
+    jsonout_member(&j, "uuid", slice_of(id));
+    jsonout_member(&j, "timestamp", slice_of(f->now));
+    claude_end_row(&j);
+    buf_fini(&text);
+    return j.rc;
+}
+
+enum err_code fork_title(struct fork *f, struct slice title, struct buf *out, struct err *e)
+{
+    struct arena a = { 0 };
+    struct slice text = utf8_js_trim(title), suffix = SLICE("");
+    enum err_code rc = ERR_OK;
+
+    if (text.n == 0) {
+        suffix = SLICE(" (fork)");
+        rc = read_source(f, &a, &text, e);
+    }
+    if (!rc && write_title_row(f, text, suffix, out))
+        rc = err_nomem(e);
+    arena_fini(&a);
     return rc;
 }

@@ -1,28 +1,337 @@
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "lite/base/time.h"
+#include "lite/io/file.h"
+#include "lite/io/window.h"
+#include "lite/json/json.h"
+#include "lite/scan/field.h"
 #include "store/fs/scratch.h"
 #include "store/log/damage_scan.h"
 #include "store/systems/claude/claude.h"
-#include "store/systems/claude/list/archived.h"
-#include "store/systems/claude/list/describe_fields.h"
 #include "store/systems/claude/list/discover.h"
 #include "store/systems/claude/list/last_turn.h"
 #include "store/systems/claude/list/prompt.h"
 #include "store/systems/claude/list/sidecar.h"
+#include "store/systems/claude/write/metarow.h"
+
+/* The lite read of one session (claude.md 2): at most the first and the last 64 KiB of its file. Most of the time the
+ * first stage of the head is enough; the rest of it is read only if a field is still open. */
+
+/* The same table serves both windows: in the head only the titles are looked for. */
+enum field_number {
+    TITLE,
+    AI_TITLE,
+    TAG,
+    LAST_PROMPT,
+    MOVED,
+    AGENT_NAME,
+    BRANCH,
+    ENTRY,
+    TIMES,
+    MODEL,
+    SNAPSHOTS,
+    FORKED,
+    GLUED,
+    CONTINUED,
+    FIELDS,
+    HEAD_FIELDS = TAG,
+};
+
+/* One describe under way. Texts point into the windows or the scratch arena until keep_describe_texts copies them. */
+struct describing {
+    const struct claude *c;
+    const struct scope *scope;
+    struct window *w;
+    struct arena *a;
+    struct session_row *row;
+    struct field_value tail[FIELDS];
+    struct slice project; /* of the session's folder */
+    struct restorable_files tracked;
+    struct last_turn turn;
+    int64_t newest_ms;
+    struct slice newest; /* as it is written */
+    bool has_side;       /* the session has a side folder */
+    bool says_continued; /* the tail may name a session that continues this one */
+    bool ok;             /* false: out of memory */
+};
+
+#define TIMES_TEXT "\"timestamp\":\""
+
+static const struct field fields[FIELDS] = {
+    [TITLE] = { FIELD_LOOSE, "customTitle", "custom-title" },
+    [AI_TITLE] = { FIELD_LOOSE, "aiTitle", "ai-title" },
+    [TAG] = { FIELD_LOOSE, "tag", "tag" },
+    [LAST_PROMPT] = { FIELD_ROW, "lastPrompt", NULL },
+    [MOVED] = { FIELD_ROW, "relocatedCwd", "relocated" },
+    [AGENT_NAME] = { FIELD_ROW, "agentName", "agent-name" },
+    [BRANCH] = { FIELD_RAW, "gitBranch", NULL },
+    [ENTRY] = { FIELD_RAW, "entrypoint", NULL },
+    [TIMES] = { FIELD_SEEN, TIMES_TEXT, NULL },
+    [MODEL] = { FIELD_SEEN, "\"model\":", NULL },
+    [SNAPSHOTS] = { FIELD_SEEN, "\"type\":\"file-history-", NULL },
+    [FORKED] = { FIELD_SEEN, "\"forkedFrom\":", NULL },
+    [GLUED] = { FIELD_SEEN, "{\"parentUuid\":", NULL },
+    [CONTINUED] = { FIELD_SEEN, "\"type\":\"continued-in\"", NULL },
+};
+
+static const struct field summary_field = { FIELD_ROW, "summary", NULL };
+
+struct claude_tables {
+    struct field_set tail, head, summary;
+};
+
+struct claude_tables *claude_tables_new(void)
+{
+    struct claude_tables *t = malloc(sizeof *t);
+
+    if (!t)
+        return NULL;
+    field_set_init(&t->tail, fields, FIELDS);
+    field_set_init(&t->head, fields, HEAD_FIELDS);
+    field_set_init(&t->summary, &summary_field, 1);
+    return t;
+}
+
+void claude_tables_free(struct claude_tables *t)
+{
+    free(t);
+}
+
+bool claude_titles_read(const struct claude *c, struct slice window, struct arena *a,
+                        struct claude_titles *out)
+{
+    struct field_value title[HEAD_FIELDS];
+
+    if (!field_set_last(&c->tables->head, window, a, title, NULL, NULL))
+        return false;
+    *out = (struct claude_titles){ title[TITLE].text, title[AI_TITLE].text, title[TITLE].found };
+    return true;
+}
+
+/* ---- the head ---- */
+
+/* The head and the tail are the same bytes: the whole file. */
+static bool is_whole_file(const struct describing *r)
+{
+    return r->w->tail.p == r->w->head.p;
+}
+
+static struct slice whole_head(struct describing *r)
+{
+    if (window_widen(r->w, NULL))
+        r->row->flags |= SESSION_CHANGED;
+    return r->w->head;
+}
+
+/* Rows that are complete; once the head is read whole, its last row too, cut or not. */
+static struct slice known_rows(const struct describing *r)
+{
+    struct slice head = r->w->head;
+    const char *end = r->w->wide ? NULL : memrchr(head.p, '\n', head.n);
+
+    if (!r->w->wide)
+        head.n = end ? (size_t)(end + 1 - head.p) : 0;
+    return head;
+}
+
+/* The row with the first occurrence of a text in the head; empty: none. */
+static struct slice row_with(struct describing *r, const char *text)
+{
+    struct slice head = known_rows(r);
+    const char *p = head.n ? find_bytes(head.p, head.n, text, strlen(text)) : NULL;
+
+    if (!p && !r->w->wide) {
+        head = whole_head(r);
+        p = find_bytes(head.p, head.n, text, strlen(text));
+    }
+    return p ? field_row(head, (size_t)(p - head.p)) : (struct slice){ NULL, 0 };
+}
+
+/* The first raw value of a key in the head; .p is NULL if there is none. */
+static struct slice first_value(struct describing *r, const char *key)
+{
+    struct slice text = { NULL, 0 };
+
+    r->ok &= field_first(r->w->head, r->w->wide, key, r->a, &text);
+    if (!text.p && !r->w->wide)
+        r->ok &= field_first(whole_head(r), true, key, r->a, &text);
+    return text;
+}
+
+/* The same for a field of the tail. If the tail is the whole file and lacks it, so does the head. */
+static struct slice first_unless_in_tail(struct describing *r, enum field_number field)
+{
+    if (is_whole_file(r) && !r->tail[field].found)
+        return (struct slice){ NULL, 0 };
+    return first_value(r, fields[field].key);
+}
+
+/* ---- what the pass over the tail sees on its way ---- */
+
+enum { TIME_USUAL = sizeof "2026-03-01T10:00:02.000Z" - 1 };
+
+/* Only a row's own timestamp counts, and it is only looked at closely where it would be the newest. */
+static void see_time(struct describing *r, struct slice window, size_t at)
+{
+    const char *from = window.p + at + sizeof TIMES_TEXT - 1;
+    const char *end = memchr(from, '"', (size_t)(window.p + window.n - from));
+    struct slice text, own, row;
+    int64_t ms;
+
+    if (!end)
+        return;
+    text = (struct slice){ from, (size_t)(end - from) };
+    /* Of the usual form, most need no more than this. */
+    if (text.n == TIME_USUAL && r->newest.n == TIME_USUAL &&
+        memcmp(text.p, r->newest.p, TIME_USUAL) <= 0)
+        return;
+    row = field_row(window, at);
+    if (!time_parse(text, &ms) || ms <= r->newest_ms || !json_get(row, "timestamp", &own) ||
+        own.p + 1 != text.p)
+        return;
+    r->newest_ms = ms;
+    r->newest = text;
+}
+
+/* The last message mostly has the newest time: known before the pass, it saves the closer looks. */
+static void read_turn(struct describing *r)
+{
+    struct slice quoted;
+
+    r->ok &= last_turn_read(r->w->tail, r->a, &r->turn);
+    quoted = r->turn.timestamp;
+    if (json_type(quoted) != JSON_STRING || quoted.n < 2)
+        return;
+    r->newest = (struct slice){ quoted.p + 1, quoted.n - 2 };
+    if (!time_parse(r->newest, &r->newest_ms))
+        r->newest = (struct slice){ NULL, 0 };
+}
+
+/* A row that begins inside of another one, where no value can begin: the other one was cut off. */
+static bool see_glued(struct describing *r, struct slice window, size_t at)
+{
+    if (at == 0 || strchr(":,[\n", window.p[at - 1]) || json_valid(field_row(window, at)))
+        return false;
+    r->row->flags |= SESSION_DAMAGED;
+    return true;
+}
+
+/* What stands behind the last message waits for its turn: only answers up to it count. */
+static bool see_model(struct describing *r, struct slice window, size_t at)
+{
+    const struct slice last = r->turn.row;
+
+    if (!last.p || window.p + at >= last.p + last.n)
+        return false;
+    r->ok &= last_turn_model(field_row(window, at), r->a, &r->turn.model);
+    return r->turn.model.p != NULL;
+}
+
+static bool see_fork(struct describing *r, struct slice row)
+{
+    r->ok &= claude_forked_from(row, r->a, &r->row->parent_id);
+    return r->row->parent_id.p;
+}
+
+static bool see(size_t field, struct slice window, size_t at, void *arg)
+{
+    struct describing *r = arg;
+
+    switch (field) {
+    case TIMES: see_time(r, window, at); return false;
+    case MODEL: return see_model(r, window, at);
+    case SNAPSHOTS: return claude_restorable_add(&r->tracked, field_row(window, at), r->a);
+    case CONTINUED: return r->says_continued = true;
+    case FORKED: return see_fork(r, field_row(window, at));
+    default: return see_glued(r, window, at);
+    }
+}
+
+static void scan_tail(struct describing *r)
+{
+    read_turn(r);
+    r->ok &= field_set_last(&r->c->tables->tail, r->w->tail, r->a, r->tail, see, r);
+}
+
+/* Sessions that the agent's own list leaves out, though each alone can be shown. */
+
+static bool is_listed_text(struct slice text, const char *const names[])
+{
+    for (size_t i = 0; names[i]; i++)
+        if (slice_eq(text, slice_of(names[i])))
+            return true;
+    return false;
+}
+
+static bool is_programmatic(struct describing *r)
+{
+    static const char *const entries[] = { "sdk-cli", "sdk-ts", "sdk-py", NULL };
+    static const char *const kinds[] = { "daemon", "daemon-worker", NULL };
+    struct slice text = { NULL, 0 }, row;
+
+    /* Where nobody asks, the whole head is not searched for what is mostly not there. */
+    if (r->scope->leave_programmatic)
+        text = first_unless_in_tail(r, ENTRY);
+    else
+        r->ok &= field_first(r->w->head, true, "entrypoint", r->a, &text);
+
+    if (is_listed_text(text.p ? text : r->tail[ENTRY].text, entries))
+        return true;
+    row = row_with(r, "\"parentUuid\":");
+    r->ok &= field_first(row.n ? row : whole_head(r), true, "sessionKind", r->a, &text);
+    return is_listed_text(text, kinds);
+}
+
+static bool is_continued(struct describing *r)
+{
+    struct slice id;
+
+    if (!r->says_continued)
+        return false;
+    r->ok &= claude_continued_in(r->w->tail, r->a, &id);
+    return r->ok && id.p && claude_continuation_exists(&r->row->ref, id, r->a);
+}
+
+static bool is_elsewhere(struct describing *r)
+{
+    struct slice own = r->tail[MOVED].text;
+
+    if (r->scope->all)
+        return false;
+    if (!r->tail[MOVED].found)
+        r->ok &= claude_first_cwd(known_rows(r), r->a, &own);
+    if (!own.p && !r->w->wide)
+        r->ok &= claude_first_cwd(whole_head(r), r->a, &own);
+    return r->ok && claude_collides(r->scope, r->project, own, r->a);
+}
+
+static void set_hidden(struct describing *r)
+{
+    struct session_row *row = r->row;
+
+    if (is_programmatic(r))
+        row->flags |= SESSION_PROGRAMMATIC;
+    if (r->scope->leave_programmatic && (row->flags & SESSION_PROGRAMMATIC))
+        row->hidden = HIDDEN_PROGRAMMATIC;
+    else if (is_continued(r))
+        row->hidden = HIDDEN_CONTINUED;
+    else if (is_elsewhere(r))
+        row->hidden = HIDDEN_COLLISION;
+}
 
 /* The lite read of one session (claude.md 2). */
 
 /* ---- fields ---- */
 
-static bool is_sidechain(struct claude_describe_state *r)
+static bool is_sidechain(struct describing *r)
 {
     struct slice head = r->w->head;
 
     if (!memchr(head.p, '\n', head.n))
-        head = describe_whole_head(r);
+        head = whole_head(r);
     struct slice first = field_row(head, 0);
 
     return slice_has(first, "\"isSidechain\":true") || slice_has(first, "\"isSidechain\": true");
@@ -37,10 +346,10 @@ static struct slice or_else(struct slice first, struct slice second)
 #define TITLE_TYPES_END "-title\""
 
 /* A title set by a person, wherever it stands, goes before one that the agent made up. */
-static void read_titles(struct claude_describe_state *r)
+static void read_titles(struct describing *r)
 {
     struct session_row *row = r->row;
-    struct field_value head[HEAD_FIELDS] = { 0 };
+    struct claude_titles head = { { NULL, 0 }, { NULL, 0 }, false };
     struct slice side = { NULL, 0 };
 
     if (!r->tail[TITLE].found && r->has_side)
@@ -48,19 +357,17 @@ static void read_titles(struct claude_describe_state *r)
     row->custom_title = or_else(r->tail[TITLE].text, side);
     if (row->custom_title.n)
         return;
-    if (describe_is_whole_file(r))
-        memcpy(head, r->tail, sizeof head);
-    else if (slice_has(describe_whole_head(r), TITLE_TYPES_END))
-        r->ok &= field_set_last(&r->c->tables.head, r->w->head, r->a, head, NULL, NULL);
-    row->custom_title = head[TITLE].text;
+    if (!is_whole_file(r) && slice_has(whole_head(r), TITLE_TYPES_END))
+        r->ok &= claude_titles_read(r->c, r->w->head, r->a, &head);
+    row->custom_title = head.custom;
     if (row->custom_title.n)
         return;
-    row->custom_title = or_else(r->tail[AI_TITLE].text, head[AI_TITLE].text);
+    row->custom_title = or_else(r->tail[AI_TITLE].text, head.ai);
     if (row->custom_title.n)
         row->flags |= SESSION_AI_TITLE;
 }
 
-static void read_summary(struct claude_describe_state *r)
+static void read_summary(struct describing *r)
 {
     struct session_row *row = r->row;
     struct field_value summary = { 0 };
@@ -69,35 +376,35 @@ static void read_summary(struct claude_describe_state *r)
     row->summary = or_else(row->custom_title, row->last_prompt);
     if (row->summary.n)
         return;
-    r->ok &= field_set_last(&r->c->tables.summary, r->w->tail, r->a, &summary, NULL, NULL);
+    r->ok &= field_set_last(&r->c->tables->summary, r->w->tail, r->a, &summary, NULL, NULL);
     row->summary = or_else(summary.text, row->first_prompt);
     if (!row->summary.n)
-        row->summary = prompt_media(describe_whole_head(r));
+        row->summary = prompt_media(whole_head(r));
 }
 
-static void read_prompt(struct claude_describe_state *r)
+static void read_prompt(struct describing *r)
 {
     struct prompt prompt = { 0 };
 
-    r->ok &= prompt_first(describe_known_rows(r), r->a, &prompt);
+    r->ok &= prompt_first(known_rows(r), r->a, &prompt);
     if (!prompt.text.p && !r->w->wide) {
         prompt = (struct prompt){ 0 };
-        r->ok &= prompt_first(describe_whole_head(r), r->a, &prompt);
+        r->ok &= prompt_first(whole_head(r), r->a, &prompt);
     }
-    r->row->first_prompt = prompt.text.p ? prompt.text : prompt.command;
+    r->row->first_prompt = prompt_or_command(&prompt);
 }
 
-static void read_place_and_time(struct claude_describe_state *r)
+static void read_place_and_time(struct describing *r)
 {
     struct session_row *row = r->row;
 
     row->git_branch = r->tail[BRANCH].text;
     if (!row->git_branch.n)
-        row->git_branch = describe_first_unless_in_tail(r, BRANCH);
+        row->git_branch = first_unless_in_tail(r, BRANCH);
     row->cwd = r->tail[MOVED].text;
     if (!row->cwd.n)
-        row->cwd = or_else(describe_first_value(r, "cwd"), r->project);
-    if (!time_parse(describe_first_value(r, "timestamp"), &row->created_ms))
+        row->cwd = or_else(first_value(r, "cwd"), r->project);
+    if (!time_parse(first_value(r, "timestamp"), &row->created_ms))
         row->created_ms = TIME_NONE;
     row->modified_ms = session_modified_ms(&row->ref.file);
     if (r->c->retention_ms != TIME_NONE)
@@ -105,7 +412,7 @@ static void read_place_and_time(struct claude_describe_state *r)
     row->activity_ms = r->newest_ms == TIME_NONE ? row->modified_ms : r->newest_ms;
 }
 
-static void read_archived(struct claude_describe_state *r)
+static void read_archived(struct describing *r)
 {
     struct archive_mark mark;
     bool asked = false, ok = true;
@@ -118,9 +425,9 @@ static void read_archived(struct claude_describe_state *r)
     r->row->flags |= SESSION_ARCHIVED_KNOWN;
     if (!mark.archived)
         return;
-    asked = archived_prompt_after(r->w->tail, mark.at_ms, r->a, &ok);
-    if (ok && !asked && !describe_is_whole_file(r))
-        asked = archived_prompt_after(describe_whole_head(r), mark.at_ms, r->a, &ok);
+    asked = sidecar_asked_after(r->w->tail, mark.at_ms, r->a, &ok);
+    if (ok && !asked && !is_whole_file(r))
+        asked = sidecar_asked_after(whole_head(r), mark.at_ms, r->a, &ok);
     r->ok &= ok;
     if (!asked)
         r->row->flags |= SESSION_ARCHIVED;
@@ -131,7 +438,7 @@ static void read_archived(struct claude_describe_state *r)
 enum { FORK_BYTES = 4096 };
 
 /* A fork's first rows name where they were copied from; rows that follow do not. */
-static void read_fork(struct claude_describe_state *r)
+static void read_fork(struct describing *r)
 {
     struct slice head = r->w->head, front = { head.p, head.n < FORK_BYTES ? head.n : FORK_BYTES };
     const char *p = NULL;
@@ -145,7 +452,7 @@ static void read_fork(struct claude_describe_state *r)
         r->row->flags |= SESSION_FORK;
 }
 
-static void read_extras(struct claude_describe_state *r)
+static void read_extras(struct describing *r)
 {
     struct session_row *row = r->row;
 
@@ -165,7 +472,7 @@ static void read_extras(struct claude_describe_state *r)
 
 /* ---- together ---- */
 
-static void keep_describe_text(struct claude_describe_state *r, struct slice *text)
+static void keep_describe_text(struct describing *r, struct slice *text)
 {
     if (!text->n) {
         *text = (struct slice){ "", 0 };
@@ -175,7 +482,7 @@ static void keep_describe_text(struct claude_describe_state *r, struct slice *te
     r->ok &= text->p != NULL;
 }
 
-static void keep_describe_texts(struct claude_describe_state *r)
+static void keep_describe_texts(struct describing *r)
 {
     struct session_row *row = r->row;
     struct slice *const texts[] = { &row->ref.id,       &row->ref.path,     &row->ref.folder,
@@ -196,7 +503,7 @@ static void keep_describe_texts(struct claude_describe_state *r)
         keep_describe_text(r, &row->summary);
 }
 
-static void read_windows(struct claude_describe_state *r)
+static void read_windows(struct describing *r)
 {
     struct session_row *row = r->row;
 
@@ -204,7 +511,7 @@ static void read_windows(struct claude_describe_state *r)
         row->hidden = HIDDEN_SIDECHAIN;
         return;
     }
-    describe_scan_tail(r);
+    scan_tail(r);
     read_titles(r);
     read_prompt(r);
     read_summary(r);
@@ -213,7 +520,7 @@ static void read_windows(struct claude_describe_state *r)
     read_archived(r);
     read_extras(r);
     if (row->summary.n)
-        claude_set_hidden(r);
+        set_hidden(r);
     else
         row->hidden = HIDDEN_EMPTY;
 }
@@ -270,7 +577,7 @@ static void mark_live(const struct claude *c, struct session_row *row)
 enum err_code claude_describe(const struct store *st, const struct scope *scope,
                               const struct session_ref *ref, struct session_row *row, struct err *e)
 {
-    struct claude_describe_state r = {
+    struct describing r = {
         .c = claude_of(st), .scope = scope, .row = row, .newest_ms = TIME_NONE
     };
     struct scratch *scratch;
@@ -297,5 +604,64 @@ enum err_code claude_describe(const struct store *st, const struct scope *scope,
             rc = err_nomem(e);
     }
     scratch_release(r.c->scratch, scratch);
+    return rc;
+}
+
+/* What lies between the two windows of a long transcript: a title or tag that its writer did not keep near the end. */
+
+struct deep {
+    struct session_row *row;
+    bool found, ok;
+};
+
+static void take_metadata_text(struct deep *d, struct slice *text, struct slice value)
+{
+    if (value.n == 0)
+        return;
+    *text = arena_copy(&d->row->arena, value);
+    d->ok &= text->p != NULL;
+    d->found = true;
+}
+
+/* A person's title goes before one that the agent made up, wherever it stands. */
+static void take_title(struct deep *d, const struct metarows *m, struct arena *a)
+{
+    struct session_row *row = d->row;
+    bool none = row->custom_title.n == 0;
+    struct slice own = metarow_value(&m->row[METAROW_CUSTOM_TITLE], "customTitle", a);
+
+    if (own.n)
+        row->flags &= ~(unsigned)SESSION_AI_TITLE;
+    else if (none)
+        own = metarow_value(&m->row[METAROW_AI_TITLE], "aiTitle", a);
+    take_metadata_text(d, &row->custom_title, own);
+    if (own.n)
+        row->summary = row->custom_title;
+}
+
+enum err_code claude_deep(const struct store *st, const struct session_ref *ref,
+                          const atomic_bool *cancel, struct session_row *row, bool *found,
+                          struct err *e)
+{
+    struct deep d = { .row = row, .ok = true };
+    struct arena a = { 0 };
+    struct metarows m;
+    struct file f;
+    enum err_code rc = file_open(AT_FDCWD, ref->path.p, 0, &f, e);
+
+    (void)st;
+    if (rc)
+        return rc;
+    rc = metarows_anywhere(&f, cancel, &a, &m, e);
+    file_close(&f);
+    if (!rc && session_wants_title(row))
+        take_title(&d, &m, &a);
+    if (!rc && row->tag.n == 0)
+        take_metadata_text(&d, &row->tag, metarow_value(&m.row[METAROW_TAG], "tag", &a));
+    if (!rc && !d.ok)
+        rc = err_nomem(e);
+    arena_fini(&a);
+    if (!rc)
+        *found = d.found;
     return rc;
 }

@@ -8,34 +8,101 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "store/systems/claude/list/session_cwd.h"
+#include "lite/io/window.h"
+#include "lite/json/json.h"
+#include "lite/scan/field.h"
+#include "store/systems/claude/claude.h"
 #include "store/systems/common/project_folder.h"
+
+static const struct field moved = { FIELD_ROW, "relocatedCwd", "relocated" };
+
+bool claude_first_cwd(struct slice head, struct arena *a, struct slice *cwd)
+{
+    struct slice row, value;
+    bool torn;
+
+    while (slice_line(&head, &row, &torn)) {
+        if (memmem(row.p, row.n, "\"cwd\":", 6) && json_valid(row) &&
+            json_get(row, "cwd", &value) && json_type(value) == JSON_STRING)
+            return json_text(value, a, cwd);
+    }
+    return true;
+}
+
+static bool session_own_cwd(struct slice head, struct slice tail, struct arena *a,
+                            struct slice *cwd)
+{
+    struct field_set set;
+    struct field_value value;
+
+    *cwd = (struct slice){ NULL, 0 };
+    field_set_init(&set, &moved, 1);
+    if (!field_set_last(&set, tail, a, &value, NULL, NULL))
+        return false;
+    if (!value.found)
+        return claude_first_cwd(head, a, cwd);
+    *cwd = value.text;
+    return true;
+}
+
+static bool file_belongs_to(struct window *w, int dirfd, const char *name, struct slice path)
+{
+    struct arena a = { 0 };
+    struct slice cwd = { NULL, 0 };
+    bool yes = false;
+
+    if (window_open(w, dirfd, name, 0, NULL) == ERR_OK && window_widen(w, NULL) == ERR_OK)
+        yes =
+            session_own_cwd(w->head, w->tail, &a, &cwd) && cwd.p && project_folder_same(cwd, path);
+    arena_fini(&a);
+    return yes;
+}
+
+static bool is_transcript_name(const char *name)
+{
+    size_t n = strlen(name);
+
+    return n >= sizeof CLAUDE_SUFFIX - 1 &&
+           strcmp(name + n - (sizeof CLAUDE_SUFFIX - 1), CLAUDE_SUFFIX) == 0;
+}
+
+/* Some session in this folder belongs to the path. */
+static bool folder_matches(const char *folder, struct slice path)
+{
+    struct window w;
+    struct dirent *entry;
+    bool yes = false;
+    DIR *dir = opendir(folder);
+
+    if (!dir)
+        return false;
+    if (window_init(&w, NULL) == ERR_OK) {
+        while (!yes && (entry = readdir(dir)))
+            yes = is_transcript_name(entry->d_name) &&
+                  file_belongs_to(&w, dirfd(dir), entry->d_name, path);
+        window_fini(&w);
+    }
+    closedir(dir);
+    return yes;
+}
 
 /* ---- names in PROJECTS ---- */
 
 struct names {
     struct slice *name; /* in the arena */
-    size_t n, cap;
+    size_t n;
 };
 
 static bool names_add(struct names *names, const char *name, struct arena *a)
 {
-    if (names->n == names->cap) {
-        size_t cap = names->cap ? names->cap * 2 : 64;
-        struct slice *more = arena_alloc(a, cap * sizeof *more);
-
-        if (!more)
-            return false;
-        if (names->n)
-            memcpy(more, names->name, names->n * sizeof *more);
-        names->name = more;
-        names->cap = cap;
-    }
+    struct slice *more = arena_grow(a, names->name, names->n, sizeof *more);
     struct slice copy = arena_copy(a, slice_of(name));
 
-    names->name[names->n] = copy;
-    names->n += copy.p != NULL;
-    return copy.p != NULL;
+    if (!more || !copy.p)
+        return false;
+    names->name = more;
+    names->name[names->n++] = copy;
+    return true;
 }
 
 static int compare_name(const void *x, const void *y)
@@ -90,17 +157,11 @@ static bool has_folder(const struct project_folders *list, struct slice name)
 static bool add_folder(struct project_folders *list, struct slice name, struct slice project,
                        struct arena *a)
 {
-    if (list->n == list->cap) {
-        size_t cap = list->cap ? list->cap * 2 : 16;
-        struct project_folder *more = arena_alloc(a, cap * sizeof *more);
+    struct project_folder *more = arena_grow(a, list->folder, list->n, sizeof *more);
 
-        if (!more)
-            return false;
-        if (list->n)
-            memcpy(more, list->folder, list->n * sizeof *more);
-        list->folder = more;
-        list->cap = cap;
-    }
+    if (!more)
+        return false;
+    list->folder = more;
     list->folder[list->n++] = (struct project_folder){ name, project };
     return true;
 }
@@ -130,7 +191,7 @@ static bool is_cut_folder_of(const struct claude *c, struct slice folder, struct
         return false;
     int n = snprintf(full, sizeof full, "%s/%s", c->projects, folder.p);
 
-    return n > 0 && (size_t)n < sizeof full && session_cwd_folder_matches(full, path);
+    return n > 0 && (size_t)n < sizeof full && folder_matches(full, path);
 }
 
 static bool add_path_folders(const struct claude *c, struct slice path, struct arena *a,

@@ -10,41 +10,44 @@
 #include "store/api/scope.h"
 #include "store/systems/claude/claude.h"
 
-/* Where the sessions of a scope lie (claude.md 1.2, 1.3). */
+/* In which folders the sessions of a scope are (claude.md 1.2, 1.3). */
 
-/* A project's folder below PROJECTS, and the path it was found for: what a session without a cwd of its
- * own is said to belong to. Empty when every project is looked at. */
+/* A project's folder below PROJECTS, and the path it was found for: the project of a session that records no
+ * cwd of its own. The path is empty if the scope is every project. */
 struct project_folder {
     struct slice name; /* NUL-terminated */
     struct slice project;
 };
 
 struct project_folders {
-    /* in the arena, in the order in which they are to be looked at */
-    struct project_folder *folder;
-    size_t n, cap;
+    struct project_folder *folder; /* in the arena, in the order in which they are searched */
+    size_t n;
 };
 
 enum discover_for {
-    DISCOVER_LIST, /* folders that a list shows: no links when every project is looked at */
-    DISCOVER_ONE,  /* folders in which a session is looked for by its id */
+    DISCOVER_LIST, /* folders for a listing: no links if the scope is every project */
+    DISCOVER_ONE,  /* folders in which one session is looked for by its id */
 };
 
-/* A folder that is not there or cannot be read is left out; only memory can fail. */
+/* A folder that is missing or cannot be read is left out; the only error is ERR_NOMEM. */
 MUST_CHECK enum err_code claude_folders(const struct claude *c, const struct scope *scope,
                                         enum discover_for what, struct arena *a,
                                         struct project_folders *out, struct err *e);
 
-/* The name that the folder of a path has now: the forced one where that counts. .p is NULL without memory. */
+/* The folder that the path has today, which is the forced one if one is set. .p is NULL if out of memory. */
 struct slice claude_folder_now(const struct claude *c, struct slice path, struct arena *a);
 
-/* The path that claude_folders would give for a folder of the scope; empty when there is none. */
+/* The path that claude_folders would return for a folder of the scope; empty: none. */
 struct slice claude_project_of(const struct claude *c, const struct scope *scope,
                                struct slice folder, struct arena *a);
 
-/* Different paths may share a folder: is a session that says it ran in `cwd` (.p NULL: it does not say) of
- * another directory than the project its folder was found for? */
+/* Different paths may share a folder. Returns true if a session whose rows name `cwd` (.p NULL: none) belongs
+ * to another directory than the project for which its folder was found. */
 bool claude_collides(const struct scope *scope, struct slice project, struct slice cwd,
                      struct arena *a);
+
+/* The first top-level `cwd` of a row that parses; *cwd is unchanged if there is none. A session belongs to the
+ * directory it was last moved to, else to this one (claude.md 1.2). Returns false if out of memory. */
+bool claude_first_cwd(struct slice head, struct arena *a, struct slice *cwd);
 
 #endif

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lite/base/array.h"
 #include "lite/base/buf.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/list/discover.h"
@@ -70,16 +71,8 @@ static bool folder_path(struct buf *path, const struct walk *w, size_t folder)
 
 static bool add_transcript(struct walk *w, size_t folder, const char *name)
 {
-    if (w->n == w->cap) {
-        size_t cap = w->cap ? w->cap * 2 : 256;
-        struct entry *more =
-            cap <= SIZE_MAX / sizeof *more ? realloc(w->entry, cap * sizeof *more) : NULL;
-
-        if (!more)
-            return false;
-        w->entry = more;
-        w->cap = cap;
-    }
+    if (!array_reserve(w->entry, w->cap, w->n + 1))
+        return false;
     struct entry *entry = &w->entry[w->n++];
 
     *entry = (struct entry){ .folder = folder };
@@ -89,16 +82,8 @@ static bool add_transcript(struct walk *w, size_t folder, const char *name)
 
 static bool add_side(struct sides *s, const char *id)
 {
-    if (s->n == s->cap) {
-        size_t cap = s->cap ? s->cap * 2 : 64;
-        char(*more)[CLAUDE_ID] =
-            cap <= SIZE_MAX / sizeof *more ? realloc(s->id, cap * sizeof *more) : NULL;
-
-        if (!more)
-            return false;
-        s->id = more;
-        s->cap = cap;
-    }
+    if (!array_reserve(s->id, s->cap, s->n + 1))
+        return false;
     memcpy(s->id[s->n++], id, sizeof *s->id);
     return true;
 }

@@ -1,8 +1,14 @@
 #include "store/systems/claude/list/last_turn.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "lite/io/line.h"
+#include "lite/io/window.h"
 #include "lite/json/json.h"
 #include "lite/scan/field.h"
+#include "store/systems/claude/claude.h"
 #include "store/systems/claude/list/prompt.h"
 
 /* ---- the last turn ---- */
@@ -10,13 +16,13 @@
 enum { TYPE, META, SUMMARY, SIDE, TEAM, FAILED, TIME, MESSAGE, KEYS };
 
 /* What a row says of a message. A message may be most of the window, so it is read in one go. */
-struct message {
+struct tail_message {
     struct slice value[KEYS];
     struct slice content;
     bool calls, results; /* the content has such a block */
 };
 
-static void read_block(struct json_iter *it, struct message *m)
+static void read_block(struct json_iter *it, struct tail_message *m)
 {
     struct slice key, value, type = { NULL, 0 };
 
@@ -27,7 +33,7 @@ static void read_block(struct json_iter *it, struct message *m)
     m->results |= json_string_is(type, "tool_result");
 }
 
-static bool read_blocks(struct json_iter *content, struct message *m)
+static bool read_blocks(struct json_iter *content, struct tail_message *m)
 {
     struct json_iter it, block;
     struct slice key, value;
@@ -47,7 +53,7 @@ static bool read_blocks(struct json_iter *content, struct message *m)
     return json_iter_back(content, &it, &m->content);
 }
 
-static bool read_inside(struct json_iter *row, struct message *m)
+static bool read_inside(struct json_iter *row, struct tail_message *m)
 {
     struct json_iter it;
     struct slice key, value;
@@ -61,7 +67,7 @@ static bool read_inside(struct json_iter *row, struct message *m)
     return json_iter_back(row, &it, &m->value[MESSAGE]);
 }
 
-static void read_last_message(struct slice row, struct message *m)
+static void read_last_message(struct slice row, struct tail_message *m)
 {
     static const char *const keys[KEYS] = { "type",        "isMeta",   "isCompactSummary",
                                             "isSidechain", "teamName", "isApiErrorMessage",
@@ -70,7 +76,7 @@ static void read_last_message(struct slice row, struct message *m)
     struct slice key, value;
     bool more = true;
 
-    *m = (struct message){ 0 };
+    *m = (struct tail_message){ 0 };
     if (!json_iter_open(&it, row) || !it.object)
         return;
     while (more && json_iter_key(&it, &key)) {
@@ -84,7 +90,7 @@ static void read_last_message(struct slice row, struct message *m)
 }
 
 /* A row of the conversation itself, taken apart; false for every other. */
-static bool read_message(struct slice row, struct message *m)
+static bool read_message(struct slice row, struct tail_message *m)
 {
     const struct slice *value = m->value;
 
@@ -97,7 +103,7 @@ static bool read_message(struct slice row, struct message *m)
 
 /* What the agent answers itself (shell lines, local commands) waits for nothing; nor does a prompt that
  * the person took back. */
-static bool waits_for_answer(struct slice row, const struct message *m, struct arena *a, bool *ok)
+static bool waits_for_answer(struct slice row, const struct tail_message *m, struct arena *a, bool *ok)
 {
     struct prompt prompt = { 0 };
 
@@ -109,7 +115,7 @@ static bool waits_for_answer(struct slice row, const struct message *m, struct a
     return prompt.text.p != NULL;
 }
 
-static bool was_cut(struct slice row, const struct message *m, struct arena *a, bool *ok)
+static bool was_cut(struct slice row, const struct tail_message *m, struct arena *a, bool *ok)
 {
     if (json_string_is(m->value[TYPE], "assistant"))
         return m->calls;
@@ -131,7 +137,7 @@ bool last_turn_model(struct slice row, struct arena *a, struct slice *model)
 
 bool last_turn_read(struct slice tail, struct arena *a, struct last_turn *out)
 {
-    struct message m;
+    struct tail_message m;
     struct slice row;
     bool torn, ok = true;
 
@@ -197,4 +203,117 @@ bool claude_restorable_add(struct restorable_files *t, struct slice row, struct 
             add_tracked_path(t, path);
     t->whole = true;
     return true;
+}
+
+#define MARK "\"type\":\"continued-in\""
+#define CHAIN "\"parentUuid\":"
+
+enum { SCAN_BYTES = 16 << 20, SCAN_STEP = 1 << 20, SCAN_KEPT = sizeof CHAIN - 1 };
+
+/* An answer of the model's own that came to an end. */
+static bool is_answer(struct slice row)
+{
+    struct slice type, failed, message, reason;
+
+    if (!json_get(row, "type", &type) || !json_string_is(type, "assistant"))
+        return false;
+    if (json_get(row, "isApiErrorMessage", &failed) && json_type(failed) != JSON_FALSE)
+        return false;
+    return json_get(row, "message", &message) && json_type(message) == JSON_OBJECT &&
+           json_get(message, "stop_reason", &reason) && json_type(reason) == JSON_STRING;
+}
+
+static bool is_prompt_row(struct slice row, struct arena *a, bool *ok)
+{
+    struct prompt prompt = { 0 };
+
+    *ok = prompt_of_row(row, a, &prompt);
+    return prompt.text.p != NULL;
+}
+
+static bool names_target(struct slice row, struct arena *a, struct slice *id)
+{
+    struct slice type;
+
+    return json_get(row, "type", &type) && json_string_is(type, "continued-in") &&
+           json_get_text(row, "continuedInSessionId", a, id);
+}
+
+bool claude_continued_in(struct slice tail, struct arena *a, struct slice *id)
+{
+    struct slice row;
+    bool torn, ok = true;
+
+    *id = (struct slice){ NULL, 0 };
+    if (!slice_has(tail, MARK))
+        return true;
+    while (ok && line_last(&tail, &row, &torn)) {
+        bool marked = slice_has(row, MARK);
+        bool spoken =
+            slice_has(row, "\"type\":\"user\"") || slice_has(row, "\"type\":\"assistant\"");
+
+        if ((!marked && !spoken) || !json_valid(row))
+            continue;
+        if (marked && names_target(row, a, id)) {
+            if (!claude_is_uuid(*id))
+                *id = (struct slice){ NULL, 0 };
+            return true;
+        }
+        if (spoken && (is_answer(row) || is_prompt_row(row, a, &ok)))
+            return ok;
+    }
+    return ok;
+}
+
+/* A long file is looked at as far as its first 16 MiB; one that has not shown itself empty by then is
+ * taken for a conversation. */
+static bool scan(const struct file *f)
+{
+    char *bytes = malloc(SCAN_STEP + SCAN_KEPT);
+    size_t kept = 0, got = 0;
+    bool found = false;
+    int64_t at = 0;
+
+    while (bytes && !found && at < SCAN_BYTES) {
+        if (file_read(f, at, bytes + kept, SCAN_STEP, &got, NULL) || got == 0)
+            break;
+        size_t n = kept + got;
+
+        found = slice_has((struct slice){ bytes, n }, CHAIN);
+        kept = n < SCAN_KEPT ? n : SCAN_KEPT;
+        memmove(bytes, bytes + n - kept, kept);
+        at += (int64_t)got;
+    }
+    free(bytes);
+    return found || at >= SCAN_BYTES;
+}
+
+static bool path_in_same_folder(const struct session_ref *ref, struct slice id, struct arena *a,
+                                struct slice *path)
+{
+    size_t folder = ref->path.n - ref->id.n - (sizeof CLAUDE_SUFFIX - 1);
+    char *p = arena_alloc(a, folder + id.n + sizeof CLAUDE_SUFFIX);
+
+    if (!p)
+        return false;
+    memcpy(p, ref->path.p, folder);
+    memcpy(p + folder, id.p, id.n);
+    memcpy(p + folder + id.n, CLAUDE_SUFFIX, sizeof CLAUDE_SUFFIX);
+    *path = (struct slice){ p, folder + id.n + sizeof CLAUDE_SUFFIX - 1 };
+    return true;
+}
+
+bool claude_continuation_exists(const struct session_ref *ref, struct slice id, struct arena *a)
+{
+    struct slice path;
+    struct window w;
+    bool lives = false;
+
+    if (!path_in_same_folder(ref, id, a, &path) || window_init(&w, NULL))
+        return false;
+    if (window_open(&w, AT_FDCWD, path.p, 0, NULL) == ERR_OK && window_widen(&w, NULL) == ERR_OK)
+        lives = slice_has(w.head, CHAIN) || slice_has(w.tail, CHAIN) ||
+                (w.file.id.size > WINDOW_BYTES && scan(&w.file));
+    window_fini(&w);
+    return lives;
 }

@@ -7,36 +7,42 @@
 #include "lite/base/arena.h"
 #include "lite/base/slice.h"
 #include "lite/io/window.h"
+#include "store/api/session.h"
 
-/* What the end of a session tells beyond what the agent's own list shows. Nothing here decides whether a
- * session is listed. */
+/* What the end of a session shows: how the last turn ended, whether the conversation continues in another
+ * session, and which files a rewind could restore. */
 
-/* How the last turn ended. */
 struct last_turn {
-    struct slice row;       /* the last message; .p is NULL: the tail has none */
+    struct slice row;       /* the last message; .p is NULL: the tail contains none */
     bool interrupted;       /* a prompt or result without an answer, a call without a result */
     struct slice timestamp; /* of that message, as it is written */
-    struct slice model;     /* that gave the last answer: not read with the rest */
+    struct slice model;     /* of the last answer: filled in by last_turn_model */
 };
 
-/* Both are false without memory. */
+/* Both return false if out of memory. */
 bool last_turn_read(struct slice tail, struct arena *a, struct last_turn *out);
-/* The model of a row that has "model": in it; .p is NULL when it is no answer of one. Asked for rows up to
- * that of the turn, last first, until one tells it. */
+/* The model of a row that contains "model":; .p is NULL if the row is no answer of a model. Called for the rows
+ * up to that of the turn, last first, until one has a model. */
 bool last_turn_model(struct slice row, struct arena *a, struct slice *model);
 
-/* The session that a row's forkedFrom names; .p is NULL when it names none. */
+/* The id of the session in which the conversation continues (claude.md 2.5); .p is NULL: none. The older
+ * session is then not listed, provided that the newer one contains a conversation and the older one was not
+ * continued as well. Returns false if out of memory. */
+bool claude_continued_in(struct slice tail, struct arena *a, struct slice *id);
+/* The session with this id, in the same folder, contains a conversation. Also false if out of memory. */
+bool claude_continuation_exists(const struct session_ref *ref, struct slice id, struct arena *a);
+
+/* The session that a row's forkedFrom names; .p is NULL if it names none. Returns false if out of memory. */
 bool claude_forked_from(struct slice row, struct arena *a, struct slice *id);
 
-/* Files that a rewind could give back, gathered from the newest snapshot row and the changes to it that
- * follow. Rows are added last first. */
+/* Files that a rewind could restore, counted from the newest snapshot row and the deltas that follow it. Rows
+ * are added last first. */
 struct restorable_files {
-    struct slice path[32]; /* of changes seen so far; more are not told apart */
+    struct slice path[32]; /* those seen so far; further ones are counted without comparing */
     unsigned n;
-    bool whole; /* the snapshot was met: n is final */
+    bool whole; /* the snapshot was reached: n is final */
 };
-
-/* True when no older row matters. */
+/* Returns true if no older row matters. */
 bool claude_restorable_add(struct restorable_files *t, struct slice row, struct arena *a);
 
 #endif

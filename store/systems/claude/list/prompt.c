@@ -286,6 +286,11 @@ bool prompt_first(struct slice head, struct arena *a, struct prompt *out)
     return true;
 }
 
+struct slice prompt_or_command(const struct prompt *prompt)
+{
+    return prompt->text.p ? prompt->text : prompt->command;
+}
+
 struct slice prompt_media(struct slice head)
 {
     struct slice row;

@@ -7,21 +7,26 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 
-/* What a person asked, as the list shows it (claude.md 2.4): one line, at most 200 UTF-16 units, pasted
- * blocks unwrapped, what the agent wrote in the person's name left out. Texts live in the arena. */
+/* What a person asked, as the list shows it (claude.md 2.4): one line of at most 200 UTF-16 units, with pasted
+ * blocks unwrapped. Texts that the agent wrote in the person's name are skipped. Texts are in the arena. */
 struct prompt {
     struct slice text;    /* .p is NULL: no prompt */
-    struct slice command; /* the first slash command met on the way: what stands in for one */
+    struct slice command; /* the first slash command on the way, shown if there is no prompt */
 };
 
-/* All add to *out, which starts zeroed, and change only what they find. False without memory. */
+/* Each of these adds to *out, which starts zeroed, and changes only what it finds. All return false if out of
+ * memory. */
+
+/* The content of a message: a string, or an array of blocks. */
 MUST_CHECK bool prompt_of_content(struct slice content, struct arena *a, struct prompt *out);
-/* The row has to parse. */
+/* A row that parses. */
 MUST_CHECK bool prompt_of_row(struct slice row, struct arena *a, struct prompt *out);
-/* The first one of a head window. */
+/* The first prompt in a head window. */
 MUST_CHECK bool prompt_first(struct slice head, struct arena *a, struct prompt *out);
 
-/* "Image" or "Document" when the first user row that has one is all there is to say; else empty. */
+/* The prompt, else the command. */
+struct slice prompt_or_command(const struct prompt *prompt);
+/* "Image" or "Document" if the first user row with one of them has nothing else to show; else empty. */
 struct slice prompt_media(struct slice head);
 
 #endif

@@ -8,19 +8,23 @@
 #include "lite/base/slice.h"
 #include "store/api/session.h"
 
-/* Small documents in a session's side folder (claude.md 2.3, 5.3). A document that is not there, is no
- * regular file, is too large or says something else is as if absent. */
+/* Small documents in a session's side folder (claude.md 2.3, 5.3). A document that is missing, is no regular
+ * file, is too large or cannot be understood is ignored. */
 
-/* The title a person gave, on one line; empty when there is none. False without memory. */
+/* The title that a person gave, on one line; empty: none. Returns false if out of memory. */
 bool sidecar_title(const struct session_ref *ref, struct arena *a, struct slice *title);
 
 struct archive_mark {
-    bool known;    /* there is a mark */
-    bool archived; /* and it says so */
+    bool known;    /* the session has a mark */
+    bool archived; /* and the mark says that it is archived */
     int64_t at_ms;
 };
-
+/* Returns false if out of memory. */
 bool sidecar_archive_mark(const struct session_ref *ref, struct arena *a,
                           struct archive_mark *mark);
+
+/* Using a session takes it out of the archive. Returns true if the window contains something that a person
+ * asked after at_ms; *ok is false if out of memory. */
+bool sidecar_asked_after(struct slice window, int64_t at_ms, struct arena *a, bool *ok);
 
 #endif

@@ -23,7 +23,7 @@ static size_t count_changed(const struct planner *p, size_t turn)
     size_t n = 0;
 
     if (turn + 1 == h->n)
-        return p->writes.n;
+        return p->writes;
     for (size_t i = 0; i < h->paths; i++)
         n += !same_entry(file_history_at(h, turn, h->path[i]),
                          file_history_at(h, turn + 1, h->path[i]));
@@ -173,7 +173,7 @@ static enum err_code count_newest(struct counting *k, size_t turn, struct checkp
 
     for (size_t i = 0; i < h->paths && !rc; i++) {
         const char *path = planner_path(k->planner, h->path[i]);
-        const struct lastwrite *w = path ? lastwrites_find(&k->planner->writes, path) : NULL;
+        const struct planner_write *w = path ? planner_last_write(k->planner, path) : NULL;
 
         if (!w || !w->known)
             continue;

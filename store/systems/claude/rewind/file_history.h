@@ -7,25 +7,25 @@
 #include "lite/base/textset.h"
 #include "store/api/store.h"
 
-/* The file history of a session: what each tracked file looked like when each prompt was sent
- * (claude.md C2). Two generations of the client write it differently:
+/* The file history of a session: what each tracked file was when each prompt was sent (claude.md C2). Two
+ * generations of the client write it differently:
  *
- *   2.1.197  file-history-snapshot at each prompt, and the whole snapshot again (isSnapshotUpdate) at the first edit
- *            of a file in the turn
+ *   2.1.197  file-history-snapshot at each prompt, and the whole snapshot again (isSnapshotUpdate) at the first
+ *            edit of a file in the turn
  *   2.1.330  the same snapshot, and at a first edit a file-history-delta with the one new entry
  *
- * A delta whose snapshot row is not in the file belongs to a turn whose record was lost: the client makes one up from
- * the turn before, and then restores older contents than were asked for. Here such a turn is `lost` and refused. */
+ * A delta whose snapshot row is not in the file belongs to a turn whose record was lost. The client makes one up
+ * from the turn before, and then restores older contents than were asked for; here such a turn is `lost`, and a
+ * rewind to it is refused. */
 
 struct file_history_entry {
-    const char *
-        path; /* tracking path as it is written: absolute, or relative to the session's directory */
-    const char *backup;      /* name of the saved copy; NULL: there was no file */
+    const char *path;   /* as it is written: absolute, or relative to the session's directory */
+    const char *backup; /* name of the saved copy; NULL: there was no file */
     const char *real_parent; /* NULL: not recorded */
     int64_t version;
     struct slice time; /* when it was saved, as it is written */
-    bool no_path;      /* what is written is no path: empty, or with a NUL, which is \0 in `path` */
-    bool valid;        /* the backup's name is one that a client writes */
+    bool no_path; /* the recorded text is no path: empty, or with a NUL, which is \0 in `path` */
+    bool valid;   /* the backup's name is one that a client writes */
 };
 
 struct file_history_turn {
@@ -36,7 +36,7 @@ struct file_history_turn {
     bool lost;      /* no snapshot row: only deltas */
     struct file_history_entry *entry;
     size_t n;
-    uint32_t *at; /* by the number of a path: which entry, and 1 */
+    uint32_t *at; /* by the number of a path: index of its entry + 1 */
     size_t ats;
 };
 
@@ -51,17 +51,17 @@ struct file_history {
         **newest; /* by that number: its version 1, its newest entry; NULL: none */
 };
 
-/* t is the whole conversation (load). A session without history is an empty one. */
+/* t is the whole conversation (claude_load). A session without history has an empty one. */
 MUST_CHECK enum err_code file_history_read(const struct session_ref *ref,
                                            const struct transcript *t, struct file_history *out,
                                            struct err *e);
 void file_history_fini(struct file_history *h);
 
-/* 16 or 64 hex digits, "@v", digits: what clients write and accept. Anything else could be a path. */
+/* 16 or 64 hex digits, "@v", digits: the names that clients write and accept. Any other text could be a path. */
 bool file_history_is_backup_name(struct slice name);
 
-/* What the file was at a turn, by the client's rule: the turn's own entry; else, for a file first touched later, its
- * first version. NULL: nothing is known of it. */
+/* What the file was at a turn, by the client's rule: the turn's own entry; else, if the file was first touched
+ * later, its first version. NULL: not known. */
 const struct file_history_entry *file_history_at(const struct file_history *h, size_t turn,
                                                  const char *path);
 /* Its newest entry. */

@@ -2,9 +2,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lite/json/json.h"
+#include "store/journal/change.h"
 #include "store/rewind/plan/root.h"
+#include "store/systems/claude/chain/conversation_path.h"
+#include "store/systems/claude/chain/leaf.h"
+#include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/claude.h"
-#include "store/systems/claude/rewind/concurrent_sessions.h"
 #include "store/systems/claude/rewind/planner.h"
 
 /* What each file was at a point. */
@@ -41,7 +45,7 @@ static enum err_code wanted_of(struct planner *p, const struct file_history_entr
 static enum err_code last_of(struct planner *p, const char *tracked, struct rewind_target *t,
                              struct err *e)
 {
-    const struct lastwrite *w = lastwrites_find(&p->writes, t->path);
+    const struct planner_write *w = planner_last_write(p, t->path);
     const struct file_history_entry *newest = file_history_newest(&p->history, tracked);
 
     if (w && w->known) {
@@ -173,4 +177,151 @@ enum err_code claude_plan(const struct store *st, const struct session_ref *ref,
     else
         *out = plan;
     return rc;
+}
+
+/* The conversation's part of going back: the session is to go on from the row before the prompt (resume_at.c). Rows stay
+ * where they are; clients of both generations restore the chain up to that row, and the next prompt becomes its
+ * follower, which is what the client's own conversation rewind comes to (claude.md C3). */
+
+static bool is_prompt_message(const struct transcript *t, size_t i)
+{
+    return t->message[i].kind == MESSAGE_USER && !id128_none(t->message[i].id);
+}
+
+static enum err_code read_id(const struct transcript *t, size_t i, struct arena *a, struct buf *row,
+                             struct slice *id, struct err *e)
+{
+    enum err_code rc = transcript_read(t, i, row, e);
+
+    *id = (struct slice){ NULL, 0 };
+    if (!rc && !claude_has_tool_result(buf_slice(row)) &&
+        json_get_text(buf_slice(row), "uuid", a, id))
+        *id = arena_copy(a, *id);
+    return rc;
+}
+
+/* Among the prompts of the conversation as it stands: the one with this id, or the only one whose id begins so. */
+static enum err_code find_prompt(const struct session_ref *ref, const struct transcript *t,
+                                 struct slice point, struct arena *a, size_t *at, struct slice *id,
+                                 struct err *e)
+{
+    struct id128 whole = id128_of(point);
+    struct buf row = { 0 };
+    struct slice text;
+    size_t hits = 0;
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < t->n && !rc; i++) {
+        if (!is_prompt_message(t, i))
+            continue;
+        bool same = id128_eq(t->message[i].id, whole);
+
+        if (!same && point.n < PREFIX_MIN)
+            continue;
+        rc = read_id(t, i, a, &row, &text, e);
+        if (rc || !(same || (text.n > point.n && memcmp(text.p, point.p, point.n) == 0)))
+            continue;
+        *at = i;
+        *id = text;
+        hits = same ? 1 : hits + 1;
+        if (same)
+            break;
+    }
+    buf_fini(&row);
+    if (rc || (hits == 1 && id->n))
+        return rc;
+    return hits > 1 ? err_set(e, ERR_USAGE, ref->path.p, "rewind: several messages begin with %.*s",
+                              SLICE_ARG(point))
+                    : err_set(e, ERR_NOT_FOUND, ref->path.p,
+                              "rewind: no prompt %.*s in the conversation",
+                              (int)(point.n > 64 ? 64 : point.n), point.p);
+}
+
+static size_t count_messages(const struct transcript *t, size_t from, size_t to)
+{
+    size_t n = 0;
+
+    for (size_t i = from; i < to; i++)
+        n += t->message[i].kind == MESSAGE_USER || t->message[i].kind == MESSAGE_ASSISTANT;
+    return n;
+}
+
+/* As a resume would go, or across a boundary. */
+static enum err_code row_before(struct claude_log *log, uint32_t node, uint32_t *before,
+                                struct err *e)
+{
+    struct claude_gaps gaps = { 0 };
+    enum err_code rc = ERR_OK;
+
+    log->chain.mark[node] |= NODE_LISTED;
+    if (claude_follows(log, node))
+        rc = claude_resume_parent(&gaps, log, node, before);
+    else
+        rc = claude_logical_parent(log, node, before, e);
+    claude_gaps_fini(&gaps);
+    return rc == ERR_NOMEM ? err_nomem(e) : rc;
+}
+
+/* The row before the prompt, by its id as it is written; empty: the prompt is the first. */
+static enum err_code find_before(const struct session_ref *ref, struct slice prompt,
+                                 struct arena *a, struct slice *before, struct err *e)
+{
+    const struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS };
+    struct claude_log log;
+    uint32_t node;
+    enum err_code rc = claude_log_open(&log, ref->path.p, &want, e);
+
+    *before = (struct slice){ NULL, 0 };
+    if (rc)
+        return rc;
+    rc = claude_relink(&log, e);
+    if (!rc)
+        rc = claude_find_message(&log, prompt, &node, e);
+    if (!rc)
+        rc = row_before(&log, node, &node, e);
+    if (!rc && node != CHAIN_NONE && !claude_leads_to_message(&log, node))
+        node = CHAIN_NONE;
+    if (!rc && node != CHAIN_NONE)
+        rc = claude_node_uuid(&log, node, a, before, e);
+    claude_log_close(&log);
+    return rc;
+}
+
+static enum err_code resume_before(const struct store *st, const struct session_ref *ref,
+                                   struct slice prompt, struct rewind_conversation *conversation,
+                                   struct err *e)
+{
+    struct arena a = { 0 };
+    struct slice before;
+    enum err_code rc = find_before(ref, prompt, &a, &before, e);
+
+    if (!rc) {
+        conversation->how = CONVERSATION_RESUME_AT;
+        conversation->change = change_new("rewind");
+        rc = conversation->change ? claude_resume_at(st, ref, before, conversation->change, e)
+                                  : err_nomem(e);
+    }
+    arena_fini(&a);
+    return rc;
+}
+
+enum err_code claude_plan_conversation(const struct store *st, const struct session_ref *ref,
+                                       struct slice point, struct rewind_plan *plan, struct err *e)
+{
+    struct transcript *t;
+    struct slice id = { NULL, 0 };
+    size_t at = 0;
+    enum err_code rc = claude_load(st, ref, NULL, &t, e);
+
+    if (rc)
+        return rc;
+    rc = find_prompt(ref, t, point, &plan->arena, &at, &id, e);
+    if (!rc) {
+        plan->point = id.p;
+        plan->point_ms = t->message[at].time_ms;
+        plan->conversation.kept = count_messages(t, 0, at);
+        plan->conversation.dropped = count_messages(t, at, t->n);
+    }
+    transcript_free(t);
+    return rc ? rc : resume_before(st, ref, id, &plan->conversation, e);
 }

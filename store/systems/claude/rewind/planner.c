@@ -1,17 +1,151 @@
 #include "store/systems/claude/rewind/planner.h"
 
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lite/base/time.h"
+#include "lite/json/json.h"
+#include "lite/scan/index.h"
 #include "store/fs/path_normalize.h"
 #include "store/rewind/plan/pathrule.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/list/discover.h"
 #include "store/systems/common/project_folder.h"
 
+/* ---- what the session wrote last ---- */
+
+static struct planner_write *write_of(struct planner *p, struct slice path)
+{
+    uint32_t number = textset_find(&p->written, path);
+
+    if (number != TEXTSET_NONE)
+        return &p->write[number];
+    struct planner_write *list = arena_grow(&p->arena, p->write, p->writes, sizeof *list);
+    const struct slice own = arena_copy(&p->arena, path);
+
+    if (!list || !own.p || textset_add(&p->written, own, &number))
+        return NULL;
+    p->write = list;
+    p->write[p->writes].path = own.p;
+    return &p->write[p->writes++];
+}
+
+static struct slice rest_from(struct slice s, const char *p)
+{
+    return (struct slice){ p, (size_t)(s.p + s.n - p) };
+}
+
+/* Replaces `old` by `new` in base, once or everywhere. False when old does not occur. */
+static bool replace_text(struct slice base, struct slice old, struct slice new, bool all,
+                         struct buf *out)
+{
+    const char *hit = old.n ? memmem(base.p, base.n, old.p, old.n) : NULL;
+    bool ok = hit != NULL;
+
+    out->n = 0;
+    while (hit && ok) {
+        ok = buf_add(out, (struct slice){ base.p, (size_t)(hit - base.p) }) == ERR_OK &&
+             buf_add(out, new) == ERR_OK;
+        base = rest_from(base, hit + old.n);
+        hit = all ? memmem(base.p, base.n, old.p, old.n) : NULL;
+    }
+    return ok && buf_add(out, base) == ERR_OK;
+}
+
+static void forget_bytes(struct planner_write *w)
+{
+    w->known = false;
+    w->bytes = (struct slice){ NULL, 0 };
+}
+
+static enum err_code keep_bytes(struct planner *p, struct planner_write *w, struct slice bytes)
+{
+    w->bytes = arena_copy(&p->arena, bytes);
+    w->known = w->bytes.p != NULL;
+    return w->known ? ERR_OK : ERR_NOMEM;
+}
+
+/* An edit names the text before it (or it follows a write that we know) and what was replaced by what. */
+static enum err_code take_edit(struct planner *p, struct planner_write *w, struct slice result,
+                               struct arena *a)
+{
+    struct slice base, old, new;
+    struct buf text = { 0 };
+    enum err_code rc = ERR_OK;
+
+    if (!json_get_text(result, "originalFile", a, &base))
+        base = w->known ? w->bytes : (struct slice){ NULL, 0 };
+    if (base.p && json_get_text(result, "oldString", a, &old) &&
+        json_get_text(result, "newString", a, &new) &&
+        replace_text(base, old, new, json_get_true(result, "replaceAll"), &text))
+        rc = keep_bytes(p, w, buf_slice(&text));
+    else
+        forget_bytes(w);
+    buf_fini(&text);
+    return rc;
+}
+
+static enum err_code read_result_row(struct planner *p, struct slice row, struct arena *a)
+{
+    struct slice result, path, content, v;
+
+    if (!json_get(row, "toolUseResult", &result) || json_type(result) != JSON_OBJECT)
+        return ERR_OK;
+    bool notebook = json_get_text(result, "notebook_path", a, &path);
+
+    /* A reading tool names its file inside "file"; only what writes has a patch or a new text. */
+    if (!notebook && (!json_get_text(result, "filePath", a, &path) ||
+                      !(json_get(result, "structuredPatch", &v) ||
+                        json_get(result, "newString", &v) || json_get(result, "edits", &v))))
+        return ERR_OK;
+    struct planner_write *w = write_of(p, path);
+
+    if (!w)
+        return ERR_NOMEM;
+    if (json_get_text(result, notebook ? "updated_file" : "content", a, &content))
+        return keep_bytes(p, w, content);
+    if (notebook || json_get(result, "edits", &v)) {
+        forget_bytes(w);
+        return ERR_OK;
+    }
+    return take_edit(p, w, result, a);
+}
+
+static enum err_code read_writes(struct planner *p, size_t from, struct err *e)
+{
+    const struct transcript *t = p->transcript;
+    struct arena scratch = { 0 };
+    struct buf row = { 0 };
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = from; i < t->n && !rc; i++) {
+        if (t->message[i].kind != MESSAGE_USER || t->message[i].flags & MESSAGE_BROKEN)
+            continue;
+        rc = transcript_read(t, i, &row, e);
+        if (!rc && read_result_row(p, buf_slice(&row), &scratch))
+            rc = err_nomem(e);
+        arena_reset(&scratch);
+    }
+    buf_fini(&row);
+    arena_fini(&scratch);
+    return rc;
+}
+
+const struct planner_write *planner_last_write(const struct planner *p, const char *path)
+{
+    uint32_t number = textset_find(&p->written, slice_of(path));
+
+    return number == TEXTSET_NONE ? NULL : &p->write[number];
+}
+
+/* ---- the session ---- */
+
 void planner_close(struct planner *p)
 {
-    lastwrites_fini(&p->writes);
+    textset_fini(&p->written);
     file_history_fini(&p->history);
     transcript_free(p->transcript);
     session_row_free(p->row);
@@ -59,8 +193,7 @@ enum err_code planner_open(struct planner *p, const struct store *st, const stru
     if (!rc)
         rc = file_history_read(ref, p->transcript, &p->history, e);
     if (!rc && p->history.n)
-        rc = lastwrites_read(p->transcript, p->history.turn[p->history.n - 1].message, &p->writes,
-                             e);
+        rc = read_writes(p, p->history.turn[p->history.n - 1].message, e);
     struct slice said = p->row && p->row->cwd.n ? arena_copy(&p->arena, p->row->cwd) : SLICE("");
 
     if (!rc && said.n && said.p[0] == '/')
@@ -134,3 +267,226 @@ enum err_code planner_shell(struct planner *p, size_t from, size_t to, size_t *n
 }
 
 const char planner_lost_turn[] = "the snapshot row of this point is missing from the session";
+
+/* A backup is made before a session's first edit of a file in a turn: its time is that of the session's work on it. */
+
+enum { SESSIONS_MAX = 32, BYTES_MAX = 256 << 20, SNAPSHOT = 1 };
+
+static const char *const kinds[] = { "file-history-snapshot", "file-history-delta", NULL };
+
+struct young {
+    char *path; /* owned */
+    int64_t mtime_ms, size;
+};
+
+struct other_sessions {
+    const struct store *store;
+    struct rewind_plan *plan;
+    struct arena scratch;    /* of one session */
+    struct session_row *row; /* the one that is looked at; NULL until something of it matters */
+    struct session_ref ref;
+    struct buf text;
+};
+
+/* ---- which sessions ---- */
+
+static int newest_first(const void *a, const void *b)
+{
+    const struct young *x = a, *y = b;
+
+    return x->mtime_ms < y->mtime_ms   ? 1
+           : x->mtime_ms > y->mtime_ms ? -1
+                                       : strcmp(x->path, y->path);
+}
+
+static bool is_young(const char *dir, const char *name, int64_t since_ms, struct arena *a,
+                     struct young *out)
+{
+    size_t n = strlen(name);
+    struct stat st;
+
+    if (n < 7 || strcmp(name + n - 6, ".jsonl") != 0)
+        return false;
+    out->path = arena_format(a, "%s/%s", dir, name);
+    if (!out->path || lstat(out->path, &st) || !S_ISREG(st.st_mode))
+        return false;
+    out->mtime_ms = (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000;
+    out->size = st.st_size;
+    return out->mtime_ms > since_ms;
+}
+
+/* In the folder of this session, itself left out; in the arena. */
+static struct young *find_young(const struct session_ref *ref, int64_t since_ms, struct arena *a,
+                                size_t *n)
+{
+    const char *slash = strrchr(ref->path.p, '/');
+    char *dir = arena_format(a, "%.*s", (int)(slash - ref->path.p), ref->path.p);
+    DIR *d = dir ? opendir(dir) : NULL;
+    struct young *list = NULL, one;
+    const struct dirent *entry;
+
+    *n = 0;
+    while (d && (entry = readdir(d))) {
+        if (strcmp(entry->d_name, slash + 1) == 0 ||
+            !is_young(dir, entry->d_name, since_ms, a, &one))
+            continue;
+        struct young *more = arena_grow(a, list, *n, sizeof *list);
+
+        if (!more)
+            break;
+        list = more;
+        list[(*n)++] = one;
+    }
+    if (d)
+        closedir(d);
+    if (*n)
+        qsort(list, *n, sizeof *list, newest_first);
+    return list;
+}
+
+/* ---- what they did ---- */
+
+/* The session's title and directory, once they are wanted. */
+static bool describe_once(struct other_sessions *r, const char *path)
+{
+    const struct scope everywhere = { .all = true };
+    const struct slice where = slice_of(path);
+
+    if (r->row)
+        return r->row->cwd.n > 0;
+    r->row = session_row_new();
+    return r->row &&
+           r->store->ops->at_path(r->store, where, &r->scratch, &r->ref, NULL) == ERR_OK &&
+           claude_describe(r->store, &everywhere, &r->ref, r->row, NULL) == ERR_OK &&
+           r->row->cwd.n > 0;
+}
+
+static struct rewind_target *find_target(struct rewind_plan *plan, const char *path)
+{
+    for (size_t i = 0; path && i < plan->n; i++)
+        if (strcmp(plan->target[i].path, path) == 0)
+            return &plan->target[i];
+    return NULL;
+}
+
+static enum err_code name_session(struct other_sessions *r, struct rewind_target *t, int64_t at_ms,
+                                  struct err *e)
+{
+    struct arena *a = &r->plan->arena;
+    struct rewind_other *other = arena_alloc(a, sizeof *other);
+
+    if (t->other && t->other->at_ms >= at_ms)
+        return ERR_OK;
+    if (other) {
+        *other = (struct rewind_other){ .session = arena_copy(a, r->ref.id).p, .at_ms = at_ms };
+        if (r->row->summary.n)
+            other->title = arena_copy(a, r->row->summary).p;
+    }
+    if (!other || !other->session || (r->row->summary.n && !other->title))
+        return err_nomem(e);
+    t->other = other;
+    return ERR_OK;
+}
+
+static enum err_code take_backup(struct other_sessions *r, const char *session,
+                                 struct slice tracked, struct slice backup, struct err *e)
+{
+    struct slice path, stamp;
+    int64_t at_ms;
+
+    if (!json_get_text(backup, "backupTime", &r->scratch, &stamp) || !time_parse(stamp, &at_ms) ||
+        at_ms <= r->plan->point_ms || !json_text(tracked, &r->scratch, &path) || path.n == 0 ||
+        memchr(path.p, '\0', path.n) || !describe_once(r, session))
+        return ERR_OK;
+    struct slice plain = arena_copy(&r->scratch, path), cwd = arena_copy(&r->scratch, r->row->cwd);
+
+    if (!plain.p || !cwd.p)
+        return err_nomem(e);
+    struct rewind_target *t = find_target(r->plan, path_normalize(cwd.p, plain.p, &r->scratch));
+
+    return t ? name_session(r, t, at_ms, e) : ERR_OK;
+}
+
+static enum err_code read_history_row(struct other_sessions *r, const char *session,
+                                      struct slice row, bool is_snapshot, struct err *e)
+{
+    struct slice snapshot, files, key, value;
+    struct json_iter it;
+    enum err_code rc = ERR_OK;
+
+    if (!json_valid(row))
+        return ERR_OK;
+    if (!is_snapshot)
+        return json_get(row, "trackingPath", &key) && json_get(row, "backup", &value)
+                   ? take_backup(r, session, key, value, e)
+                   : ERR_OK;
+    if (!json_get(row, "snapshot", &snapshot) ||
+        !json_get(snapshot, "trackedFileBackups", &files) || !json_iter_open(&it, files))
+        return ERR_OK;
+    while (!rc && json_iter_next(&it, &key, &value))
+        rc = take_backup(r, session, key, value, e);
+    return rc;
+}
+
+static enum err_code take_rows(struct other_sessions *r, const struct young *y,
+                               const struct file *f, const struct index *ix, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < ix->n && !rc; i++) {
+        const struct index_line *line = &ix->line[i];
+        size_t got;
+
+        if (!line->kind || line->state != LINE_OK)
+            continue;
+        r->text.n = 0;
+        if (buf_reserve(&r->text, line->length))
+            return err_nomem(e);
+        if (file_read(f, line->offset, r->text.p, line->length, &got, NULL) == ERR_OK)
+            rc = read_history_row(r, y->path, (struct slice){ r->text.p, got },
+                                  line->kind == SNAPSHOT, e);
+    }
+    return rc;
+}
+
+static enum err_code take_session(struct other_sessions *r, const struct young *y, struct err *e)
+{
+    static const struct index_keys keys = { .type = "type", .kinds = kinds };
+    struct index ix = { 0 };
+    struct file f;
+    enum err_code rc = ERR_OK;
+
+    if (file_open(AT_FDCWD, y->path, 0, &f, NULL))
+        return ERR_OK;
+    if (index_build(&ix, &f, &keys, 0, NULL, NULL) == ERR_OK)
+        rc = take_rows(r, y, &f, &ix, e);
+    index_fini(&ix);
+    file_close(&f);
+    session_row_free(r->row);
+    r->row = NULL;
+    arena_reset(&r->scratch);
+    return rc;
+}
+
+enum err_code claude_concurrent_sessions(const struct store *st, const struct session_ref *ref,
+                                         struct rewind_plan *plan, struct err *e)
+{
+    struct other_sessions r = { .store = st, .plan = plan };
+    struct arena a = { 0 };
+    enum err_code rc = ERR_OK;
+    int64_t bytes = 0;
+    size_t n = 0;
+
+    if (plan->n == 0 || plan->point_ms == TIME_NONE)
+        return ERR_OK;
+    const struct young *young = find_young(ref, plan->point_ms, &a, &n);
+
+    for (size_t i = 0; i < n && i < SESSIONS_MAX && bytes <= BYTES_MAX && !rc; i++) {
+        bytes += young[i].size;
+        rc = bytes <= BYTES_MAX ? take_session(&r, &young[i], e) : ERR_OK;
+    }
+    buf_fini(&r.text);
+    arena_fini(&r.scratch);
+    arena_fini(&a);
+    return rc;
+}

@@ -1,11 +1,77 @@
-#include "store/systems/claude/show/restore.h"
+#include "store/systems/claude/rewind/snapshots.h"
 
 #include <stdlib.h>
 
+#include "lite/base/array.h"
 #include "lite/json/json.h"
 #include "lite/json/json_edit.h"
 #include "store/systems/claude/chain/row_facts.h"
-#include "store/systems/claude/rewind/tracked_files.h"
+
+void claude_tracked_fini(struct claude_tracked *t)
+{
+    free(t->file);
+    idset_fini(&t->paths);
+    *t = (struct claude_tracked){ 0 };
+}
+
+void claude_tracked_clear(struct claude_tracked *t)
+{
+    t->n = 0;
+    idset_fini(&t->paths);
+    t->paths = (struct idset){ 0 };
+}
+
+static enum err_code hash_path_key(struct slice key, struct id128 *path)
+{
+    struct arena a = { 0 };
+    struct slice text;
+    bool ok = json_text(key, &a, &text);
+
+    if (ok)
+        *path = id128_of(text);
+    arena_fini(&a);
+    return ok ? ERR_OK : ERR_NOMEM;
+}
+
+enum err_code claude_tracked_set(struct claude_tracked *t, struct slice key, struct slice backup)
+{
+    struct id128 path;
+    uint32_t number;
+
+    if (json_type(key) != JSON_STRING)
+        return ERR_OK;
+    if (hash_path_key(key, &path) || !array_reserve(t->file, t->cap, t->n + 1) ||
+        idset_add(&t->paths, path, &number))
+        return ERR_NOMEM;
+    if (number < t->n)
+        t->file[number].backup = backup;
+    else
+        t->file[t->n++] = (struct claude_tracked_file){ key, backup };
+    return ERR_OK;
+}
+
+enum err_code claude_tracked_read(struct claude_tracked *t, struct slice object)
+{
+    struct json_iter it;
+    struct slice key, value;
+    enum err_code rc = ERR_OK;
+
+    if (json_type(object) != JSON_OBJECT)
+        return ERR_OK;
+    for (bool more = json_iter_open(&it, object); more && !rc && json_iter_next(&it, &key, &value);)
+        rc = claude_tracked_set(t, key, value);
+    return rc;
+}
+
+void claude_tracked_write(const struct claude_tracked *t, struct jsonout *j)
+{
+    jsonout_open(j, '{');
+    for (size_t i = 0; i < t->n; i++) {
+        jsonout_raw_key(j, t->file[i].key);
+        jsonout_raw(j, t->file[i].backup);
+    }
+    jsonout_close(j, '}');
+}
 
 /* The client writes one snapshot row for each prompt and, when a file is edited for the first time
  * afterwards, either the whole snapshot again (2.1.197: isSnapshotUpdate) or only what is new (2.1.330:
@@ -45,31 +111,13 @@ struct snapshot_history {
     size_t deltas, delta_cap;
 };
 
-/* Room for one more element of a growing array. */
-static enum err_code reserve_element(void **array, size_t n, size_t *cap, size_t size)
-{
-    size_t more = *cap ? 2 * *cap : 64;
-
-    if (n < *cap)
-        return ERR_OK;
-    void *p = more > SIZE_MAX / size ? NULL : realloc(*array, more * size);
-
-    if (!p)
-        return ERR_NOMEM;
-    *array = p;
-    *cap = more;
-    return ERR_OK;
-}
-
 static int by_message(const void *a, const void *b)
 {
     const struct history_row *x = a, *y = b;
 
-    if (x->message.hi != y->message.hi)
-        return x->message.hi < y->message.hi ? -1 : 1;
-    if (x->message.lo != y->message.lo)
-        return x->message.lo < y->message.lo ? -1 : 1;
-    return x->line < y->line ? -1 : x->line > y->line;
+    int d = claude_id_compare(x->message, y->message);
+
+    return d ? d : (x->line > y->line) - (x->line < y->line);
 }
 
 static int by_snapshot(const void *a, const void *b)
@@ -102,7 +150,7 @@ static enum err_code collect_rows(struct snapshot_history *h, struct err *e)
 
         if (id128_none(message))
             continue;
-        if (reserve_element((void **)&h->row, h->rows, &h->row_cap, sizeof *h->row))
+        if (!array_reserve(h->row, h->row_cap, h->rows + 1))
             return ERR_NOMEM;
         h->row[h->rows++] = (struct history_row){ message, (uint32_t)i };
     }
@@ -137,7 +185,7 @@ static struct snapshot *find_snapshot(const struct snapshot_history *h, struct i
 
 static enum err_code push_snapshot(struct snapshot_history *h, struct id128 prompt, uint32_t line)
 {
-    if (reserve_element((void **)&h->snapshot, h->n, &h->cap, sizeof *h->snapshot))
+    if (!array_reserve(h->snapshot, h->cap, h->n + 1))
         return ERR_NOMEM;
     h->snapshot[h->n++] = (struct snapshot){ prompt, line, h->deltas };
     return ERR_OK;
@@ -167,7 +215,7 @@ static enum err_code add_delta(struct snapshot_history *h, struct slice row, uin
         return ERR_OK;
     if (!find_snapshot(h, prompt) && push_snapshot(h, prompt, CHAIN_NONE))
         return ERR_NOMEM;
-    if (reserve_element((void **)&h->delta, h->deltas, &h->delta_cap, sizeof *h->delta))
+    if (!array_reserve(h->delta, h->delta_cap, h->deltas + 1))
         return ERR_NOMEM;
     h->delta[h->deltas] =
         (struct delta){ (size_t)(find_snapshot(h, prompt) - h->snapshot), h->deltas, line };
@@ -245,20 +293,13 @@ static enum err_code begin_snapshot(struct snapshot_writing *t, const struct sna
 /* What the delta of a lost snapshot says about it. */
 static enum err_code write_lost_snapshot(struct snapshot_writing *t, struct slice row)
 {
-    struct slice value;
     struct buf text = { 0 };
     struct jsonout j;
 
     jsonout_init(&j, &text);
     jsonout_open(&j, '{');
-    if (json_get(row, "snapshotMessageId", &value)) {
-        jsonout_key(&j, "messageId");
-        jsonout_raw(&j, value);
-    }
-    if (json_get(row, "timestamp", &value)) {
-        jsonout_key(&j, "timestamp");
-        jsonout_raw(&j, value);
-    }
+    claude_copy_member(&j, row, "snapshotMessageId", "messageId");
+    claude_copy_member(&j, row, "timestamp", "timestamp");
     jsonout_close(&j, '}');
     t->base = j.rc ? (struct slice){ NULL, 0 } : arena_copy(&t->scratch, buf_slice(&text));
     buf_fini(&text);

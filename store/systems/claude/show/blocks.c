@@ -1,11 +1,24 @@
-#include "store/systems/claude/show/blocks.h"
-
 #include "lite/base/utf8.h"
 #include "lite/json/json.h"
+#include "store/api/transcript.h"
 #include "store/systems/claude/claude.h"
 
-/* One row, taken apart for a reader (claude.md 3 and 8). What a row says in a way not known here becomes a
- * note or its raw bytes, never nothing: a reader must see that something stands there. */
+/* One row, taken apart for a reader (claude.md 3 and 8). Whatever is not known here becomes a note or its raw bytes,
+ * never nothing: a reader must see that there is something. */
+
+enum top_member {
+    TOP_TYPE,
+    TOP_MESSAGE,
+    TOP_META,
+    TOP_SUMMARY,
+    TOP_API_ERROR,
+    TOP_RESULT,
+    TOP_SUBTYPE,
+    TOP_CONTENT,
+    TOP_LEVEL,
+    TOP_ATTACHMENT,
+    TOP_COUNT
+};
 
 static const char *const top_names[TOP_COUNT] = {
     [TOP_TYPE] = "type",
@@ -20,15 +33,22 @@ static const char *const top_names[TOP_COUNT] = {
     [TOP_ATTACHMENT] = "attachment",
 };
 
-void blocks_add(struct blocks *r, struct block b)
+/* The first failure, which can only be a lack of memory, sticks in rc and is reported at the end. */
+struct blocks {
+    struct slice top[TOP_COUNT]; /* top-level values, raw; empty: none */
+    struct block_list *out;
+    enum err_code rc;
+};
+
+static void add_block(struct blocks *r, struct block b)
 {
     if (!r->rc)
         r->rc = transcript_block_add(r->out, &b);
 }
 
-void blocks_note(struct blocks *r, struct slice name, struct slice text)
+static void add_note(struct blocks *r, struct slice name, struct slice text)
 {
-    blocks_add(r, (struct block){ .kind = BLOCK_NOTE, .name = name, .text = text });
+    add_block(r, (struct block){ .kind = BLOCK_NOTE, .name = name, .text = text });
 }
 
 /* A string value decoded; empty when it is none. */
@@ -53,6 +73,150 @@ static bool is_true(struct slice value)
 {
     return json_type(value) == JSON_TRUE;
 }
+
+/* ---- texts in the person's place ---- */
+
+/* The client writes more there than what was typed: commands, what they printed, reminders, notes of an
+ * interruption. */
+
+static bool starts_with_any(struct slice text, const char *const fronts[])
+{
+    for (size_t i = 0; fronts[i]; i++)
+        if (slice_starts(text, fronts[i]))
+            return true;
+    return false;
+}
+
+/* What stands between <tag> and </tag>. */
+static bool find_tagged(struct slice text, const char *tag, struct slice *inside)
+{
+    char open[64], close[64];
+    size_t n = strlen(tag);
+
+    if (text.n == 0 || n + 4 > sizeof close)
+        return false;
+    memcpy(open + 1, tag, n);
+    memcpy(close + 2, tag, n);
+    open[0] = close[0] = '<';
+    close[1] = '/';
+    open[n + 1] = close[n + 2] = '>';
+    const char *p = memmem(text.p, text.n, open, n + 2);
+
+    if (!p)
+        return false;
+    p += n + 2;
+    const char *end = memmem(p, (size_t)(text.p + text.n - p), close, n + 3);
+
+    if (!end)
+        return false;
+    *inside = (struct slice){ p, (size_t)(end - p) };
+    return true;
+}
+
+/* Two texts with something between them, in the arena; either may be empty. */
+static struct slice joined(struct blocks *r, struct slice a, const char *between, struct slice b)
+{
+    size_t n = strlen(between);
+
+    if (a.n == 0 || b.n == 0)
+        return a.n ? a : b;
+    char *p = arena_alloc(&r->out->arena, a.n + n + b.n);
+
+    if (!p) {
+        r->rc = ERR_NOMEM;
+        return (struct slice){ NULL, 0 };
+    }
+    memcpy(p, a.p, a.n);
+    memcpy(p + a.n, between, n);
+    memcpy(p + a.n + n, b.p, b.n);
+    return (struct slice){ p, a.n + n + b.n };
+}
+
+/* "/review now": the words of a slash command row. */
+static bool add_command(struct blocks *r, struct slice text)
+{
+    struct slice name, args = { NULL, 0 };
+
+    if (find_tagged(text, "bash-input", &name)) {
+        add_block(r, (struct block){ .kind = BLOCK_COMMAND,
+                                     .text = joined(r, SLICE("!"), " ", utf8_js_trim(name)) });
+        return true;
+    }
+    if (!find_tagged(text, "command-name", &name))
+        return false;
+    find_tagged(text, "command-args", &args);
+    add_block(r, (struct block){ .kind = BLOCK_COMMAND,
+                                 .text = joined(r, utf8_js_trim(name), " ", utf8_js_trim(args)) });
+    return true;
+}
+
+/* What a command of the person's printed: two streams, one text. */
+static bool add_output(struct blocks *r, struct slice text, const char *out_tag,
+                       const char *err_tag)
+{
+    struct slice out = { NULL, 0 }, err = { NULL, 0 };
+    bool found = find_tagged(text, out_tag, &out);
+
+    if (!find_tagged(text, err_tag, &err) && !found)
+        return false;
+    add_block(r, (struct block){ .kind = BLOCK_NOTE,
+                                 .name = SLICE("output"),
+                                 .text = joined(r, out, "\n", err) });
+    return true;
+}
+
+/* Notes of the client in the person's place; the longer list is in claude.md 3.7. */
+static bool is_interruption(struct slice text)
+{
+    static const char *const notes[] = {
+        "[Request interrupted",
+        "[This turn ended before it finished",
+        "[Agent call interrupted",
+        "[Tool call ",
+        NULL,
+    };
+
+    return starts_with_any(text, notes);
+}
+
+/* Wrappers that the client writes around what is not typed. A prompt that merely begins with a tag stays
+ * a prompt. */
+static bool is_machine_text(struct slice text)
+{
+    static const char *const tags[] = {
+        "<system-reminder>",
+        "<task-notification",
+        "<local-command-caveat>",
+        "<command-message>",
+        NULL,
+    };
+
+    return starts_with_any(text, tags);
+}
+
+static void add_user_text(struct blocks *r, struct slice text)
+{
+    struct slice trimmed = utf8_js_trim(text);
+
+    if (trimmed.n == 0)
+        return;
+    if (json_type(r->top[TOP_SUMMARY]) == JSON_TRUE)
+        add_note(r, SLICE("summary"), text);
+    else if (add_command(r, text) || add_output(r, text, "bash-stdout", "bash-stderr") ||
+             add_output(r, text, "local-command-stdout", "local-command-stderr"))
+        return;
+    else if (is_interruption(trimmed))
+        add_block(r, (struct block){ .kind = BLOCK_NOTE,
+                                     .failed = true,
+                                     .name = SLICE("interrupted"),
+                                     .text = text });
+    else if (json_type(r->top[TOP_META]) == JSON_TRUE || is_machine_text(trimmed))
+        add_note(r, SLICE("meta"), text);
+    else
+        add_block(r, (struct block){ .kind = BLOCK_PROMPT, .text = text });
+}
+
+/* ---- blocks ---- */
 
 /* How many bytes a base64 string stands for. Its quotes are there; its escapes, if any, are not counted. */
 static int64_t base64_size(struct slice quoted)
@@ -79,7 +243,7 @@ static void add_media(struct blocks *r, enum block_kind kind, struct slice objec
     b.text = record_json_text(r, object, "title");
     if (b.text.n == 0)
         b.text = record_json_text(r, source, "url");
-    blocks_add(r, b);
+    add_block(r, b);
 }
 
 static void add_result_media(struct blocks *r, struct slice content, struct slice call_id)
@@ -149,7 +313,7 @@ static void add_tool_result(struct blocks *r, struct slice object)
         if (json_get(more, "structuredPatch", &patch) && json_type(patch) == JSON_ARRAY)
             b.patch = patch;
     }
-    blocks_add(r, b);
+    add_block(r, b);
     add_result_media(r, content, b.call_id);
 }
 
@@ -160,21 +324,21 @@ static void add_tool_call(struct blocks *r, struct slice object)
     b.name = record_json_text(r, object, "name");
     b.call_id = record_json_text(r, object, "id");
     json_get(object, "input", &b.input);
-    blocks_add(r, b);
+    add_block(r, b);
 }
 
 static void add_said(struct blocks *r, struct slice text)
 {
     if (utf8_js_trim(text).n)
-        blocks_add(r, (struct block){ .kind = BLOCK_TEXT,
-                                      .text = text,
-                                      .failed = is_true(r->top[TOP_API_ERROR]) });
+        add_block(r, (struct block){ .kind = BLOCK_TEXT,
+                                     .text = text,
+                                     .failed = is_true(r->top[TOP_API_ERROR]) });
 }
 
 static void add_thinking(struct blocks *r, struct slice object)
 {
-    blocks_add(r, (struct block){ .kind = BLOCK_THINKING,
-                                  .text = record_json_text(r, object, "thinking") });
+    add_block(r, (struct block){ .kind = BLOCK_THINKING,
+                                 .text = record_json_text(r, object, "thinking") });
 }
 
 static void add_text_block(struct blocks *r, struct slice text)
@@ -182,7 +346,7 @@ static void add_text_block(struct blocks *r, struct slice text)
     if (json_string_is(r->top[TOP_TYPE], "assistant"))
         add_said(r, text);
     else
-        blocks_user_text(r, text);
+        add_user_text(r, text);
 }
 
 /* One block of message.content, whoever wrote it. */
@@ -205,7 +369,7 @@ static void add_content(struct blocks *r, struct slice object)
     else if (json_string_is(type, "document"))
         add_media(r, BLOCK_DOCUMENT, object, (struct slice){ NULL, 0 });
     else
-        blocks_note(r, decode_row_text(r, type), content_text(r, object));
+        add_note(r, decode_row_text(r, type), content_text(r, object));
 }
 
 /* A string, or an array of blocks. */
@@ -237,12 +401,12 @@ static void add_system(struct blocks *r)
     b.name = decode_row_text(r, r->top[TOP_SUBTYPE]);
     b.text = decode_row_text(r, r->top[TOP_CONTENT]);
     b.failed = json_string_is(r->top[TOP_LEVEL], "error");
-    if (blocks_tagged(b.text, "local-command-stdout", &inside) ||
-        blocks_tagged(b.text, "local-command-stderr", &inside))
+    if (find_tagged(b.text, "local-command-stdout", &inside) ||
+        find_tagged(b.text, "local-command-stderr", &inside))
         b.text = inside;
     if (json_string_is(r->top[TOP_SUBTYPE], "compact_boundary"))
         b.kind = BLOCK_SEAM;
-    blocks_add(r, b);
+    add_block(r, b);
 }
 
 /* A prompt that was typed while the agent worked; else a note, with the file it is about. */
@@ -259,7 +423,7 @@ static void add_attachment(struct blocks *r)
     }
     for (size_t i = 0; i < sizeof about / sizeof about[0] && text.n == 0; i++)
         text = record_json_text(r, r->top[TOP_ATTACHMENT], about[i]);
-    blocks_note(r, decode_row_text(r, type), text);
+    add_note(r, decode_row_text(r, type), text);
 }
 
 static void add_other(struct blocks *r, struct slice row)
@@ -268,7 +432,7 @@ static void add_other(struct blocks *r, struct slice row)
 
     if (text.n == 0)
         text = record_json_text(r, row, "summary");
-    blocks_note(r, decode_row_text(r, r->top[TOP_TYPE]), text);
+    add_note(r, decode_row_text(r, r->top[TOP_TYPE]), text);
 }
 
 enum err_code claude_blocks(const struct store *st, struct slice row, struct block_list *out,
@@ -279,7 +443,7 @@ enum err_code claude_blocks(const struct store *st, struct slice row, struct blo
 
     (void)st;
     if (json_type(trimmed) != JSON_OBJECT || !json_valid(trimmed)) {
-        blocks_add(&r, (struct block){ .kind = BLOCK_RAW, .text = row });
+        add_block(&r, (struct block){ .kind = BLOCK_RAW, .text = row });
         return r.rc ? err_set(e, r.rc, NULL, "take a row apart") : ERR_OK;
     }
     json_get_each(trimmed, top_names, TOP_COUNT, r.top);

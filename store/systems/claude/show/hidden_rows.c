@@ -1,7 +1,8 @@
-#include "store/systems/claude/show/restore.h"
+#include "store/systems/claude/show/hidden_rows.h"
 
 #include <stdlib.h>
 
+#include "lite/base/array.h"
 #include "lite/base/utf8.h"
 #include "lite/json/json.h"
 #include "store/systems/claude/chain/row_facts.h"
@@ -59,8 +60,8 @@ static enum err_code collect_results(struct claude_leaving *l, size_t i, struct 
 }
 
 /* Has one of the calls a result? */
-static enum err_code find_result(struct claude_leaving *l, const struct id128 *call, size_t n,
-                                 bool *found, struct err *e)
+enum err_code claude_leaving_answered(struct claude_leaving *l, const struct id128 *call, size_t n,
+                                      bool *found, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -91,16 +92,8 @@ static enum err_code add_call(struct claude_leaving *l, struct slice block, stru
 
     if (!claude_block_id(block, "tool_use", "id", a, &id))
         return ERR_OK;
-    if (l->calls == l->cap) {
-        size_t cap = l->cap ? 2 * l->cap : 16;
-        struct id128 *more =
-            cap > SIZE_MAX / sizeof *more ? NULL : realloc(l->call, cap * sizeof *more);
-
-        if (!more)
-            return err_nomem(e);
-        l->call = more;
-        l->cap = cap;
-    }
+    if (!array_reserve(l->call, l->cap, l->calls + 1))
+        return err_nomem(e);
     l->call[l->calls++] = id;
     return ERR_OK;
 }
@@ -139,7 +132,7 @@ static enum err_code is_unanswered(struct claude_leaving *l, size_t i, bool *is,
 {
     bool found = true;
     enum err_code rc =
-        l->calls && i < l->end ? find_result(l, l->call, l->calls, &found, e) : ERR_OK;
+        l->calls && i < l->end ? claude_leaving_answered(l, l->call, l->calls, &found, e) : ERR_OK;
 
     *is = !rc && !found;
     return rc;
@@ -241,67 +234,5 @@ enum err_code claude_leaving_row(struct claude_leaving *l, size_t i, enum claude
     } else if (!rc && answer.blank) {
         *out = ROW_HIDDEN_BLANK;
     }
-    return rc;
-}
-
-/* ---- of a bundle ---- */
-
-static uint8_t revived_kind(void *arg, size_t i)
-{
-    const struct claude_restore_rows *r = arg;
-
-    return r->row[i].kind;
-}
-
-static enum err_code read_revived(void *arg, size_t i, struct slice *row, struct err *e)
-{
-    const struct claude_restore_rows *r = arg;
-
-    (void)e;
-    *row = r->row[i].row;
-    return ERR_OK;
-}
-
-static enum err_code add_unanswered(struct claude_restore_rows *r, struct claude_restore_row *row,
-                                    struct claude_leaving *l, struct claude_values *unanswered)
-{
-    struct json_iter blocks;
-    struct slice key, block, value;
-    struct id128 id;
-    enum err_code rc = ERR_OK;
-
-    for (bool more = row->kind == CLAUDE_ASSISTANT && claude_content(row->row, &blocks);
-         !rc && more && json_iter_next(&blocks, &key, &block);) {
-        bool found;
-
-        if (!claude_block_id(block, "tool_use", "id", r->arena, &id))
-            continue;
-        rc = find_result(l, &id, 1, &found, NULL);
-        if (rc || found)
-            continue;
-        row->cut = true;
-        if (json_get(block, "id", &value))
-            rc = claude_values_add(unanswered, r->arena, value);
-    }
-    return rc;
-}
-
-enum err_code claude_hide_rows(struct claude_restore_rows *r, struct claude_values *unanswered)
-{
-    const struct claude_rows rows = {
-        .kind = revived_kind, .read = read_revived, .arg = r, .n = r->n
-    };
-    struct claude_leaving l;
-    enum err_code rc = claude_leaving_init(&l, rows, NULL);
-
-    for (size_t i = 0; !rc && i < r->n; i++) {
-        enum claude_hidden_row left_out;
-
-        rc = claude_leaving_row(&l, i, &left_out, NULL);
-        r->row[i].left_out = (uint8_t)left_out;
-        if (!rc && i >= l.end)
-            rc = add_unanswered(r, &r->row[i], &l, unanswered);
-    }
-    claude_leaving_fini(&l);
     return rc;
 }

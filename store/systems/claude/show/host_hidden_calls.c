@@ -1,10 +1,10 @@
-#include "store/systems/claude/show/item_list.h"
-
 #include <stdlib.h>
 
+#include "lite/base/array.h"
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
 #include "store/systems/claude/chain/row_facts.h"
+#include "store/systems/claude/show/item_list.h"
 
 /* What a host hid comes out of the conversation: tool calls that a row names in hostHiddenToolUseIds, and
  * their results. The calls that the host ran instead show the message of the call it hid, and the content
@@ -32,16 +32,8 @@ static enum err_code set_text(struct texts *t, struct id128 id, struct slice tex
 
     if (idset_add(&t->ids, id, &at))
         return ERR_NOMEM;
-    if (at >= t->cap) {
-        size_t cap = 2 * t->cap + 16;
-        struct slice *more =
-            cap > SIZE_MAX / sizeof *more ? NULL : realloc(t->text, cap * sizeof *more);
-
-        if (!more)
-            return ERR_NOMEM;
-        t->text = more;
-        t->cap = cap;
-    }
+    if (!array_reserve(t->text, t->cap, at + 1))
+        return ERR_NOMEM;
     t->text[at] = text;
     return ERR_OK;
 }
@@ -51,11 +43,6 @@ static struct slice *get(const struct texts *t, struct id128 id)
     uint32_t at = idset_find(&t->ids, id);
 
     return at == IDSET_NONE || t->text[at].n == 0 ? NULL : &t->text[at];
-}
-
-static bool is_block(struct slice block, const char *type)
-{
-    return json_type(block) == JSON_OBJECT && claude_row_says(block, "type", type);
 }
 
 static size_t count_blocks(struct slice row, struct slice *first)
@@ -258,7 +245,7 @@ static enum err_code show_host_call(struct hiding *h, const struct claude_item *
 
     if (!json_get(row, "ranByToolUseId", &ran_by) || json_type(ran_by) != JSON_STRING ||
         !json_get_true(row, "isVirtual") || count_blocks(row, &block) != 1 ||
-        !is_block(block, "tool_use"))
+        !claude_block_is(block, "tool_use"))
         return claude_item_list_add(&h->out, item);
     if (claude_block_id(block, "tool_use", "id", &h->log->arena, &id) &&
         idset_add(&h->ran, id, &number))
@@ -296,7 +283,7 @@ static bool only_result(struct slice row, struct slice *result)
     if (!claude_content(row, &it))
         return false;
     while (json_iter_next(&it, &key, &block))
-        if (is_block(block, "tool_result") && n++ == 0)
+        if (claude_block_is(block, "tool_result") && n++ == 0)
             *result = block;
     return n == 1;
 }
@@ -342,7 +329,7 @@ static enum err_code hide_results(struct hiding *h, const struct claude_item *it
     jsonout_open(&j, '[');
     for (bool more = claude_content(row, &it); more && json_iter_next(&it, &key, &block);) {
         struct id128 id;
-        bool result = is_block(block, "tool_result");
+        bool result = claude_block_is(block, "tool_result");
         bool hide = claude_block_id(block, "tool_result", "tool_use_id", &h->log->arena, &id) &&
                     get(&h->hidden, id);
 
@@ -395,11 +382,8 @@ enum err_code claude_host_hide_calls(struct claude_log *log, struct claude_item_
         rc = note_calls(&h, &list->item[i], e);
     for (size_t i = 0; !rc && i < list->n; i++)
         rc = hide_item(&h, &list->item[i], e);
-    if (!rc) {
-        claude_item_list_fini(list);
-        *list = h.out;
-        h.out = (struct claude_item_list){ 0 };
-    }
+    if (!rc)
+        claude_item_list_replace(list, &h.out);
     claude_item_list_fini(&h.out);
     idset_fini(&h.calls);
     idset_fini(&h.twice);

@@ -1,26 +1,26 @@
 #ifndef STORE_SYSTEMS_CLAUDE_SHOW_ITEM_LIST_H
 #define STORE_SYSTEMS_CLAUDE_SHOW_ITEM_LIST_H
 
-#include "store/systems/claude/chain/leaf.h"
-#include "store/systems/claude/chain/log.h"
+#include "lite/json/jsonout.h"
+#include "store/api/session.h"
+#include "store/systems/claude/show/hidden_rows.h"
 
-/* The rows of a conversation in the order in which they are shown, before it is decided which of them
- * come out and as what. */
+/* The rows of a conversation in the order in which they are shown, before it is decided which of them are
+ * returned and as what. */
 
 enum claude_item_flags {
-    ITEM_TRAILING = 1 << 0,  /* a queued command that hangs behind the leaf */
+    ITEM_TRAILING = 1 << 0,  /* a queued command that follows the leaf */
     ITEM_COMPLETED = 1 << 1, /* belongs to a local command that ran */
     ITEM_REACHED = 1 << 2,   /* queue rows say that this queued command reached the agent ... */
     ITEM_MISSED = 1 << 3,    /* ... or that another copy of it did */
-    ITEM_QUEUED = 1 << 4,    /* comes out as the prompt it carries */
 };
 
 struct claude_item {
-    /* a row that was made up, in the arena of the log; empty: that of the line */
-    struct slice made;
+    struct slice
+        made; /* a row that was made up, in the arena of the log; empty: that of the line */
     uint32_t line;
-    uint16_t marks; /* enum claude_mark and enum claude_kind, of the row */
-    uint8_t kind;
+    uint16_t marks; /* enum claude_mark, of the row */
+    uint8_t kind;   /* enum claude_kind, of the row */
     uint8_t flags;
 };
 
@@ -34,70 +34,84 @@ MUST_CHECK enum err_code claude_item_list_add(struct claude_item_list *list,
 MUST_CHECK enum err_code claude_item_list_add_line(struct claude_item_list *list,
                                                    const struct claude_log *log, uint32_t line,
                                                    unsigned flags);
-/* A made-up row, copied into the arena of the log; it speaks from the place of `line`. */
+/* Adds a made-up row, copied into the arena of the log, in the place of `line`. */
 MUST_CHECK enum err_code claude_item_list_add_made(struct claude_item_list *list,
                                                    struct claude_log *log, uint32_t line,
                                                    struct slice row, struct err *e);
+/* Replaces the list by another one, which is empty afterwards. */
+void claude_item_list_replace(struct claude_item_list *list, struct claude_item_list *by);
 void claude_item_list_fini(struct claude_item_list *list);
 /* The bytes of an item's row, valid until the next row is read from the log. */
 MUST_CHECK enum err_code claude_item_row(struct claude_log *log, const struct claude_item *item,
                                          struct slice *row, struct err *e);
-struct claude_rows;
-/* The rows of a list for claude_leaving_init; borrows it. */
+/* The uuid of an item's row. */
+struct id128 claude_item_id(struct claude_log *log, const struct claude_item *item);
+/* The rows of a list for claude_leaving_init, which borrows them. */
 struct claude_list_rows {
     struct claude_log *log;
     const struct claude_item_list *list;
-    const atomic_bool *stop; /* may be NULL: ERR_CANCELLED once it is set */
+    const atomic_bool *stop; /* may be NULL; ERR_CANCELLED once it is set */
 };
 struct claude_rows claude_list_rows(struct claude_list_rows *rows);
-/* The uuid of an item's row. */
-struct id128 claude_item_id(struct claude_log *log, const struct claude_item *item);
 
-/* messages.c: the rows that a resume walks through, in order; what of them it does not load is in too. */
-MUST_CHECK enum err_code claude_resume_list(struct claude_log *log, struct claude_item_list *list,
-                                            struct err *e);
-/* parallel.c: tool calls that ran side by side hang on one API message, and the way up from the leaf
- * passes only one of them. Puts the others behind it. path holds nodes marked NODE_LISTED and is
- * replaced; what is added is marked too. */
-MUST_CHECK enum err_code claude_parallel(struct claude_log *log, uint32_t **path, size_t *n,
-                                         struct err *e);
-/* trailing.c: adds the queued commands that hang behind the leaf and were never answered. */
-MUST_CHECK enum err_code claude_trailing(struct claude_log *log, uint32_t leaf,
-                                         struct claude_item_list *list, struct err *e);
-/* delivered.c: finds out from the queue rows which queued commands reached the agent. */
-MUST_CHECK enum err_code claude_delivered(struct claude_log *log, struct claude_item_list *list,
-                                          struct err *e);
-/* select_items.c: decides which items come out and as what, in order, until `most` of
- * them do; SIZE_MAX: all. */
-struct claude_leaving;
+/* Chooses the items that are returned, in order, until `most` of them are; SIZE_MAX: all. Queued commands become
+ * the prompts that they carry. */
 struct claude_item_filter {
     bool agent;           /* a sub-agent's conversation: meta and sidechain rows stay */
-    bool system_messages; /* system rows come out too */
+    bool system_messages; /* system rows are returned too */
     size_t most;
-    /* of the list: what a resume does not load; NULL: all comes out */
-    struct claude_leaving *leaving;
+    struct claude_leaving
+        *leaving; /* of the list: hides what a resume does not load; may be NULL */
 };
 MUST_CHECK enum err_code claude_select_items(struct claude_log *log, struct claude_item_list *list,
                                              const struct claude_item_filter *how,
                                              struct claude_item_list *out, struct err *e);
-/* queued.c: the user row as which a queued command comes out. *plain: it does not, because it was meant
- * for somebody else or its id is taken. ids are those of the conversation. */
+
+/* ---- messages.c, subagent.c ---- */
+
+/* The rows that a resume passes, in order, with those that it does not load. */
+MUST_CHECK enum err_code claude_resume_list(struct claude_log *log, struct claude_item_list *list,
+                                            struct err *e);
+
+/* Who started a sub-agent; empty for the session's own conversation. */
+struct claude_parent {
+    struct slice tool_use_id, agent_id; /* text, not JSON */
+};
+/* Reads who started a sub-agent, if that is recorded. Texts are in the arena. */
+MUST_CHECK enum err_code claude_agent_parent(const struct session_ref *agent, struct arena *a,
+                                             struct claude_parent *parent, struct err *e);
+
+/* Writes "origin": ... into an open object. Of the origin of a task's notification only some members are
+ * written (and `run`, if the origin has no valid runId itself; empty: none), of any other origin all. */
+void claude_origin_write(struct jsonout *j, struct slice origin, struct slice run);
+/* A run id that may be shown: a JSON string of 1 to 128 letters, digits and _.:- */
+bool claude_run_id(struct slice value);
+
+/* ---- queued.c: prompts that were typed while the agent was working ---- */
+
+/* Adds the queued commands that follow the leaf and were never answered. */
+MUST_CHECK enum err_code claude_trailing(struct claude_log *log, uint32_t leaf,
+                                         struct claude_item_list *list, struct err *e);
+/* Marks which queued commands reached the agent, as the rows of the queue report it. */
+MUST_CHECK enum err_code claude_delivered(struct claude_log *log, struct claude_item_list *list,
+                                          struct err *e);
+/* The user row that a queued command becomes. *plain: it becomes none, because it was meant for another agent or
+ * its id is taken. ids are those of the conversation. */
 MUST_CHECK enum err_code claude_queued_row(struct claude_log *log, const struct claude_item *item,
                                            bool agent, struct idset *ids, struct buf *out,
                                            bool *plain, struct err *e);
-/* host_rows.c: what a host program ran in the agent's name. The first puts its rows in, the second
- * (host_hidden_calls.c) takes out what it hid; both do nothing unless a row says that a host took part. */
+
+/* ---- host_rows.c, host_hidden_calls.c: what a host program ran in the agent's name ---- */
+
+/* The first inserts the host's rows, the second removes what it hid. Both do nothing unless a row shows that a
+ * host took part. */
 MUST_CHECK enum err_code claude_host_insert(struct claude_log *log, struct claude_item_list *list,
                                             struct err *e);
 MUST_CHECK enum err_code claude_host_hide_calls(struct claude_log *log,
                                                 struct claude_item_list *list, struct err *e);
-/* host_lines.c: the second half of claude_host_insert. */
-MUST_CHECK enum err_code claude_host_lines(struct claude_log *log, struct claude_item_list *list,
-                                           struct err *e);
-/* A row may be one of a host's, by its marks alone. */
-bool claude_host_marked(const struct claude_item *item);
+/* Some row may be one of a host's, judged by its marks alone. */
 bool claude_host_took_part(const struct claude_item_list *list);
-/* An assistant row by which a host hides calls or whose call a host ran. */
+/* An assistant row in which a host hides calls, or whose call a host ran. */
 bool claude_is_host_row(struct slice row);
 
 #endif

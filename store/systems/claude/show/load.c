@@ -1,41 +1,15 @@
-#include "store/systems/claude/claude.h"
-
 #include <stdlib.h>
 
 #include "store/systems/claude/chain/conversation_path.h"
 #include "store/systems/claude/chain/leaf.h"
 #include "store/systems/claude/chain/row_facts.h"
+#include "store/systems/claude/claude.h"
 #include "store/systems/claude/show/item_list.h"
-#include "store/systems/claude/show/restore.h"
 
 /* The conversation as a person reads it: what a resume would continue, and all that came before it; or another
  * branch of it, and where it leaves that. */
 
 enum { TAIL_GROWS = 16 }; /* how much more than asked for a tail may take to hold one row at all */
-
-/* Marks the rows of the way from which something leaves that is not shown. Answers whether there is any. */
-static bool mark_forks(struct claude_conversation_path *way)
-{
-    struct chain *c = &way->log.chain;
-    bool any = false;
-
-    for (uint32_t i = 0; i < c->n; i++)
-        c->mark[i] &= (uint8_t) ~(NODE_BRANCH | NODE_FORK);
-    for (uint32_t i = 0; i < c->n; i++) {
-        uint32_t at = i;
-
-        if (!claude_conversation_path_lacks(way, i))
-            continue;
-        any = true;
-        while (at != CHAIN_NONE && !(c->mark[at] & (NODE_LISTED | NODE_BRANCH))) {
-            c->mark[at] |= NODE_BRANCH;
-            at = chain_parent(c, at);
-        }
-        if (at != CHAIN_NONE && c->mark[at] & NODE_LISTED)
-            c->mark[at] |= NODE_FORK;
-    }
-    return any;
-}
 
 static uint8_t message_kind_of(const struct index_line *line)
 {
@@ -90,7 +64,7 @@ static enum err_code add_transcript_row(struct loading *l, struct transcript *t,
 {
     struct claude_log *log = &l->way.log;
     const struct index_line *ix = claude_line(log, line);
-    uint32_t node = id128_none(ix->id) ? CHAIN_NONE : chain_find(&log->chain, ix->id);
+    uint32_t node = claude_line_node(log, line);
     struct message m = { .offset = ix->offset,
                          .length = ix->length,
                          .line = line,
@@ -225,7 +199,7 @@ static enum err_code build_transcript(struct loading *l, uint32_t leaf, struct t
     if (!rc && leaf != CHAIN_NONE)
         rc = claude_trailing(&way->log, leaf, &behind, e);
     if (!rc) {
-        l->forked = mark_forks(way);
+        l->forked = claude_conversation_path_mark_branches(way);
         t->partial = way->partial;
         t->torn_tail = ix->torn_tail;
         t->lines = ix->n;

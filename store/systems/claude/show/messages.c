@@ -1,14 +1,182 @@
-#include "store/systems/claude/claude.h"
-
 #include <stdlib.h>
 #include <strings.h>
 
 #include "lite/base/utf8.h"
 #include "lite/json/json.h"
 #include "store/api/message_page.h"
+#include "store/systems/claude/chain/conversation_path.h"
+#include "store/systems/claude/chain/leaf.h"
+#include "store/systems/claude/chain/parallel.h"
+#include "store/systems/claude/chain/row_facts.h"
+#include "store/systems/claude/claude.h"
 #include "store/systems/claude/show/item_list.h"
-#include "store/systems/claude/show/message_json.h"
-#include "store/systems/claude/show/restore.h"
+
+bool claude_run_id(struct slice value)
+{
+    static const char more[] = "_.:-";
+
+    if (json_type(value) != JSON_STRING || value.n < 3 || value.n > 130)
+        return false;
+    for (size_t i = 1; i + 1 < value.n; i++) {
+        char c = value.p[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+
+        if (!letter && !(c >= '0' && c <= '9') && !(c && strchr(more, c)))
+            return false;
+    }
+    return true;
+}
+
+void claude_origin_write(struct jsonout *j, struct slice origin, struct slice run)
+{
+    struct slice own;
+
+    jsonout_key(j, "origin");
+    if (json_type(origin) != JSON_OBJECT || !claude_row_says(origin, "kind", "task-notification")) {
+        jsonout_raw(j, origin);
+        return;
+    }
+    jsonout_open(j, '{');
+    claude_copy_member(j, origin, "kind", "kind");
+    claude_copy_member(j, origin, "subkind", "subkind");
+    claude_copy_member(j, origin, "fireReason", "fireReason");
+    claude_copy_member(j, origin, "producer", "producer");
+    if (json_get(origin, "runId", &own) && claude_run_id(own))
+        run = own;
+    claude_write_value(j, "runId", run);
+    if (claude_row_says(origin, "taskKind", "mcp-task"))
+        claude_copy_member(j, origin, "taskKind", "taskKind");
+    jsonout_close(j, '}');
+}
+
+/* The order is that of `names`. */
+enum field {
+    TYPE,
+    UUID,
+    SESSION,
+    MESSAGE,
+    SHUTDOWN,
+    UNANSWERED,
+    DENIAL,
+    SUMMARY,
+    META,
+    TRANSCRIPT_ONLY,
+    QUEUED,
+    COMPLETED,
+    TIMESTAMP,
+    ORIGIN,
+    FIELDS,
+};
+
+static const char *const names[FIELDS] = {
+    "type",
+    "uuid",
+    "sessionId",
+    "message",
+    "interruptedByShutdown",
+    "toolDenialUnanswered",
+    "toolDenialKind",
+    "isCompactSummary",
+    "isMeta",
+    "isVisibleInTranscriptOnly",
+    "isQueuedCommand",
+    "isCompletedLocalCommand",
+    "timestamp",
+    "origin",
+};
+
+static void flag(struct jsonout *j, const char *key, bool set)
+{
+    if (!set)
+        return;
+    jsonout_key(j, key);
+    jsonout_bool(j, true);
+}
+
+static bool is_true(struct slice value)
+{
+    return json_type(value) == JSON_TRUE;
+}
+
+static void text_or_null(struct jsonout *j, const char *key, struct slice text)
+{
+    jsonout_key(j, key);
+    if (text.n)
+        jsonout_text(j, text);
+    else
+        jsonout_null(j);
+}
+
+/* The id of the tool result, if the row holds exactly one. */
+static struct slice only_result(struct slice row)
+{
+    struct slice key, block, id = { NULL, 0 };
+    struct json_iter blocks;
+    size_t results = 0;
+
+    if (!claude_content(row, &blocks))
+        return id;
+    while (json_iter_next(&blocks, &key, &block)) {
+        if (!claude_block_is(block, "tool_result"))
+            continue;
+        if (results++ || !json_get(block, "tool_use_id", &id) || json_type(id) != JSON_STRING)
+            id = (struct slice){ NULL, 0 };
+    }
+    return results == 1 ? id : (struct slice){ NULL, 0 };
+}
+
+/* Why a tool call was not carried out, for the one call that the row answers. */
+static void write_denial(struct jsonout *j, struct slice row, struct slice kind)
+{
+    static const char *const kinds[] = {
+        "user-rejected",          "permission-rule", "automode-blocked", "automode-unavailable",
+        "automode-parsing-error", "interrupted",     "cancelled",
+    };
+    size_t i = 0;
+
+    while (i < sizeof kinds / sizeof *kinds && !json_string_is(kind, kinds[i]))
+        i++;
+    struct slice id = i < sizeof kinds / sizeof *kinds ? only_result(row) : (struct slice){ "", 0 };
+
+    if (id.n == 0)
+        return;
+    jsonout_key(j, "tool_result_meta");
+    jsonout_open(j, '[');
+    jsonout_open(j, '{');
+    claude_write_value(j, "id", id);
+    claude_write_value(j, "non_execution_kind", kind);
+    jsonout_close(j, '}');
+    jsonout_close(j, ']');
+}
+
+/* One row as the SDK returns it (claude.md 3.5), an object. The message itself is passed through byte by byte. */
+static void write_message(struct jsonout *j, struct slice row, unsigned item_flags,
+                          const struct claude_parent *parent)
+{
+    struct slice v[FIELDS];
+
+    json_get_each(row, names, FIELDS, v);
+    jsonout_open(j, '{');
+    claude_write_value(j, "type", v[TYPE]);
+    claude_write_value(j, "uuid", v[UUID]);
+    claude_write_value(j, "session_id", v[SESSION]);
+    claude_write_value(j, "message", v[MESSAGE]);
+    text_or_null(j, "parent_tool_use_id", parent->tool_use_id);
+    text_or_null(j, "parent_agent_id", parent->agent_id);
+    flag(j, "interruptedByShutdown", is_true(v[SHUTDOWN]));
+    if (v[UNANSWERED].n && json_string_is(v[UNANSWERED], "stream-closed"))
+        claude_write_value(j, "toolDenialUnanswered", v[UNANSWERED]);
+    if (v[DENIAL].n)
+        write_denial(j, row, v[DENIAL]);
+    flag(j, "isCompactSummary", is_true(v[SUMMARY]));
+    flag(j, "is_meta", is_true(v[META]) || is_true(v[SUMMARY]) || is_true(v[TRANSCRIPT_ONLY]));
+    flag(j, "isQueuedCommand", is_true(v[QUEUED]));
+    flag(j, "isCompletedLocalCommand", is_true(v[COMPLETED]) || item_flags & ITEM_COMPLETED);
+    claude_write_value(j, "timestamp", v[TIMESTAMP]);
+    if (claude_truthy(v[ORIGIN]))
+        claude_origin_write(j, v[ORIGIN], (struct slice){ NULL, 0 });
+    jsonout_close(j, '}');
+}
 
 /* The conversation in the words of the vendor's SDK, element by element as getSessionMessages and getSubagentMessages
  * answer it. That SDK knows no last-prompt rows, bridges no gaps and leaves nothing out; asked as a resume, all of these
@@ -154,7 +322,7 @@ static enum err_code print_messages(struct printing *p, const struct claude_item
             break;
         out.n = 0;
         jsonout_init(&j, &out);
-        claude_message_write(&j, row, list->item[i].flags, p->parent);
+        write_message(&j, row, list->item[i].flags, p->parent);
         rc = j.rc ? err_set(e, j.rc, p->log->file.path, "write a message")
                   : p->fn(buf_slice(&out), p->arg, e);
     }

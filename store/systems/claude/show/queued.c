@@ -1,9 +1,10 @@
-#include "store/systems/claude/show/item_list.h"
+#include <stdlib.h>
 
+#include "lite/base/array.h"
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
 #include "store/systems/claude/chain/row_facts.h"
-#include "store/systems/claude/show/row_origin.h"
+#include "store/systems/claude/show/item_list.h"
 
 /* A prompt that was typed while the agent was at work is kept as an attachment; when it reached the agent
  * it comes out as the user row that it would have been. */
@@ -29,16 +30,6 @@ static struct slice origin_of(struct slice attachment)
     return (struct slice){ NULL, 0 };
 }
 
-static void copy_queued_member(struct jsonout *j, struct slice row, const char *key)
-{
-    struct slice value;
-
-    if (!json_get(row, key, &value))
-        return;
-    jsonout_key(j, key);
-    jsonout_raw(j, value);
-}
-
 static void write_origin(struct jsonout *j, struct slice attachment)
 {
     struct slice origin = origin_of(attachment), run;
@@ -55,27 +46,23 @@ static void write_prompt_row(struct jsonout *j, struct slice row, struct slice a
                              struct slice uuid, struct slice prompt)
 {
     jsonout_open(j, '{');
-    jsonout_key(j, "type");
-    jsonout_text(j, SLICE("user"));
-    jsonout_key(j, "uuid");
-    jsonout_raw(j, uuid);
-    copy_queued_member(j, row, "parentUuid");
-    copy_queued_member(j, row, "sessionId");
-    copy_queued_member(j, row, "timestamp");
+    jsonout_member(j, "type", SLICE("user"));
+    claude_write_value(j, "uuid", uuid);
+    claude_copy_member(j, row, "parentUuid", "parentUuid");
+    claude_copy_member(j, row, "sessionId", "sessionId");
+    claude_copy_member(j, row, "timestamp", "timestamp");
     jsonout_key(j, "message");
     jsonout_open(j, '{');
-    jsonout_key(j, "role");
-    jsonout_text(j, SLICE("user"));
-    jsonout_key(j, "content");
-    jsonout_raw(j, prompt);
+    jsonout_member(j, "role", SLICE("user"));
+    claude_write_value(j, "content", prompt);
     jsonout_close(j, '}');
     jsonout_key(j, "isMeta");
     jsonout_bool(j, claude_key_truthy(attachment, "isMeta"));
     write_origin(j, attachment);
     jsonout_key(j, "isQueuedCommand");
     jsonout_bool(j, true);
-    copy_queued_member(j, row, "isSidechain");
-    copy_queued_member(j, row, "teamName");
+    claude_copy_member(j, row, "isSidechain", "isSidechain");
+    claude_copy_member(j, row, "teamName", "teamName");
     jsonout_close(j, '}');
 }
 
@@ -124,4 +111,484 @@ enum err_code claude_queued_row(struct claude_log *log, const struct claude_item
         rc = j.rc;
     }
     return rc ? err_set(e, rc, log->file.path, "read a queued command") : ERR_OK;
+}
+
+/* When the agent takes a queued command in the middle of a turn, the queue writes a row that says so. It
+ * names the command by a delivery id, or by the id the command had in the queue; n such rows mean the last
+ * n copies. Copies under one queue id that carry different prompts are not counted at all. */
+
+struct delivery {
+    uint32_t count;      /* rows of the queue */
+    struct slice prompt; /* by queue id: the attachment of the first copy */
+    bool mixed;
+    uint32_t *copy; /* owned; by delivery id: nodes of the copies; of the list: places */
+    size_t copies, cap;
+};
+
+struct delivered {
+    struct claude_log *log;
+    struct idset ids;
+    struct delivery *delivery; /* owned; by number of ids */
+    size_t cap;
+};
+
+/* The two sorts of ids must not meet: each is kept with its sort in front. */
+static struct id128 delivery_key(struct delivered *d, bool by_delivery, struct slice id)
+{
+    struct buf b = { 0 };
+    struct id128 key = { 0, 0 };
+    struct slice text;
+
+    if (json_text(id, &d->log->arena, &text) &&
+        !buf_add(&b, by_delivery ? SLICE("delivery:") : SLICE("uuid:")) && !buf_add(&b, text))
+        key = id128_of(buf_slice(&b));
+    buf_fini(&b);
+    return key;
+}
+
+static bool string_at(struct slice object, const char *key, struct slice *value)
+{
+    return json_get(object, key, value) && json_type(*value) == JSON_STRING;
+}
+
+static enum err_code count_delivery(struct delivered *d, struct slice row)
+{
+    struct slice id;
+    uint32_t at;
+    bool by_delivery = string_at(row, "deliveryId", &id) && id.n > 2;
+
+    if (!claude_row_says(row, "operation", "remove") ||
+        !claude_row_says(row, "reason", "absorbed_mid_turn") ||
+        (!by_delivery && !string_at(row, "commandUuid", &id)))
+        return ERR_OK;
+    if (idset_add(&d->ids, delivery_key(d, by_delivery, id), &at))
+        return ERR_NOMEM;
+    size_t cap = d->cap;
+
+    if (!array_reserve(d->delivery, d->cap, at + 1))
+        return ERR_NOMEM;
+    memset(d->delivery + cap, 0, (d->cap - cap) * sizeof *d->delivery);
+    d->delivery[at].count++;
+    return ERR_OK;
+}
+
+static enum err_code count_queue_rows(struct delivered *d, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = d->log->chain.first_line; !rc && i < d->log->file.index.n; i++) {
+        const struct index_line *line = claude_line(d->log, i);
+        struct slice row;
+
+        if (!claude_line_is(line, CLAUDE_QUEUE) || !claude_line_has(line, MARK_REASON))
+            continue;
+        rc = claude_log_row(d->log, i, &row, e);
+        if (!rc)
+            rc = count_delivery(d, row);
+    }
+    return rc;
+}
+
+static enum err_code add_copy(struct delivery *y, uint32_t copy)
+{
+    if (!array_reserve(y->copy, y->cap, y->copies + 1))
+        return ERR_NOMEM;
+    y->copy[y->copies++] = copy;
+    return ERR_OK;
+}
+
+/* The queued command that a row carries. */
+static bool command_of(struct slice row, struct slice *command)
+{
+    if (claude_row_says(row, "type", "system"))
+        return claude_row_says(row, "subtype", "voice_call_talk") &&
+               json_at(row, "fold.command", command) && json_type(*command) == JSON_OBJECT;
+    return claude_is_queued_command(row) && json_get(row, "attachment", command);
+}
+
+/* What the queue calls a command; NULL when no row of the queue told of it. */
+static struct delivery *delivery_of(struct delivered *d, struct slice command, bool *by_delivery)
+{
+    struct slice id;
+    uint32_t at;
+
+    *by_delivery = string_at(command, "delivery_id", &id) && id.n > 2;
+    if (!*by_delivery && (!string_at(command, "source_uuid", &id) || id.n <= 2))
+        return NULL;
+    at = idset_find(&d->ids, delivery_key(d, *by_delivery, id));
+    return at == IDSET_NONE ? NULL : &d->delivery[at];
+}
+
+static bool next_token(struct slice *rest, struct slice *token)
+{
+    static const char ends[] = " \t\r\n,:[]{}\"";
+
+    while (rest->n && strchr(" \t\r\n", *rest->p))
+        *rest = (struct slice){ rest->p + 1, rest->n - 1 };
+    if (rest->n == 0)
+        return false;
+    size_t n = 1;
+
+    if (*rest->p == '"') {
+        for (; n < rest->n && rest->p[n] != '"'; n++)
+            n += rest->p[n] == '\\';
+        n++;
+    } else if (!strchr(ends, *rest->p)) {
+        while (n < rest->n && !strchr(ends, rest->p[n]))
+            n++;
+    }
+    if (n > rest->n)
+        n = rest->n;
+    *token = (struct slice){ rest->p, n };
+    *rest = (struct slice){ rest->p + n, rest->n - n };
+    return true;
+}
+
+static bool same_number(struct slice a, struct slice b)
+{
+    char x[64], y[64];
+
+    if (a.n >= sizeof x || b.n >= sizeof y)
+        return false;
+    memcpy(x, a.p, a.n);
+    memcpy(y, b.p, b.n);
+    x[a.n] = y[b.n] = '\0';
+    double p = strtod(x, NULL), q = strtod(y, NULL);
+
+    return !(p < q) && !(p > q);
+}
+
+/* Do two JSON texts say the same, however they are written? Equal values in the order of their keys are
+ * equal rows of tokens. */
+static bool same_json(struct slice a, struct slice b, struct arena *arena)
+{
+    struct slice x, y, s, t;
+
+    if (slice_eq(a, b))
+        return true;
+    for (;;) {
+        bool more = next_token(&a, &x);
+
+        if (more != next_token(&b, &y))
+            return false;
+        if (!more)
+            return true;
+        if (slice_eq(x, y))
+            continue;
+        if (json_type(x) != json_type(y))
+            return false;
+        if (json_type(x) == JSON_NUMBER
+                ? !same_number(x, y)
+                : !json_text(x, arena, &s) || !json_text(y, arena, &t) || !slice_eq(s, t))
+            return false;
+    }
+}
+
+static enum err_code note_copy(struct delivered *d, size_t line, struct slice row)
+{
+    struct slice command;
+    bool by_delivery;
+    struct delivery *y = command_of(row, &command) ? delivery_of(d, command, &by_delivery) : NULL;
+    uint32_t node = chain_find(&d->log->chain, claude_line(d->log, line)->id);
+
+    if (!y || node == CHAIN_NONE)
+        return ERR_OK;
+    if (!by_delivery) {
+        if (!y->prompt.n) {
+            y->prompt = arena_copy(&d->log->arena, command);
+            return y->prompt.p ? ERR_OK : ERR_NOMEM;
+        }
+        y->mixed = y->mixed || !same_json(y->prompt, command, &d->log->arena);
+        return ERR_OK;
+    }
+    if (d->log->chain.mark[node] & NODE_CLIMBED)
+        return ERR_OK;
+    d->log->chain.mark[node] |= NODE_CLIMBED; /* each id once */
+    return add_copy(y, node);
+}
+
+static enum err_code note_copies(struct delivered *d, struct err *e)
+{
+    struct chain *c = &d->log->chain;
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < c->n; i++)
+        c->mark[i] &= (uint8_t) ~(NODE_CLIMBED | NODE_DELIVERED);
+    for (size_t i = c->first_line; !rc && i < d->log->file.index.n; i++) {
+        const struct index_line *line = claude_line(d->log, i);
+        struct slice row;
+
+        if (!claude_line_is(line, CLAUDE_ATTACHMENT) || id128_none(line->id))
+            continue;
+        rc = claude_log_row(d->log, i, &row, e);
+        if (!rc)
+            rc = note_copy(d, i, row);
+    }
+    for (size_t i = 0; i < d->ids.n; i++) {
+        struct delivery *y = &d->delivery[i];
+        size_t first = y->copies > y->count ? y->copies - y->count : 0;
+
+        for (size_t k = first; k < y->copies; k++)
+            c->mark[y->copy[k]] |= NODE_DELIVERED;
+        y->copies = 0; /* from here on: places in the list */
+    }
+    return rc;
+}
+
+static enum err_code note_item(struct delivered *d, struct claude_item_list *list, size_t i,
+                               struct err *e)
+{
+    struct claude_item *item = &list->item[i];
+    struct slice row, command;
+    bool by_delivery;
+
+    if (item->kind != CLAUDE_ATTACHMENT && item->kind != CLAUDE_SYSTEM)
+        return ERR_OK;
+    enum err_code rc = claude_item_row(d->log, item, &row, e);
+
+    if (rc)
+        return rc;
+    struct delivery *y = command_of(row, &command) ? delivery_of(d, command, &by_delivery) : NULL;
+
+    if (!y || y->mixed)
+        return ERR_OK;
+    if (!by_delivery)
+        return add_copy(y, (uint32_t)i);
+    uint32_t node = chain_find(&d->log->chain, claude_item_id(d->log, item));
+
+    item->flags |= node != CHAIN_NONE && d->log->chain.mark[node] & NODE_DELIVERED ? ITEM_REACHED
+                                                                                   : ITEM_MISSED;
+    return ERR_OK;
+}
+
+static enum err_code mark_items(struct delivered *d, struct claude_item_list *list, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; !rc && i < list->n; i++)
+        rc = note_item(d, list, i, e);
+    for (size_t i = 0; !rc && i < d->ids.n; i++) {
+        const struct delivery *y = &d->delivery[i];
+
+        for (size_t k = 0; k < y->copies; k++)
+            list->item[y->copy[k]].flags |= k + y->count >= y->copies ? ITEM_REACHED : ITEM_MISSED;
+    }
+    return rc;
+}
+
+enum err_code claude_delivered(struct claude_log *log, struct claude_item_list *list, struct err *e)
+{
+    struct delivered d = { .log = log };
+    enum err_code rc = count_queue_rows(&d, e);
+
+    if (!rc && d.ids.n)
+        rc = note_copies(&d, e);
+    if (!rc && d.ids.n)
+        rc = mark_items(&d, list, e);
+    for (size_t i = 0; i < d.ids.n && i < d.cap; i++)
+        free(d.delivery[i].copy);
+    free(d.delivery);
+    idset_fini(&d.ids);
+    return rc == ERR_NOMEM ? err_set(e, rc, log->file.path, "read the queue") : rc;
+}
+
+/* A prompt typed while the agent was at work may be the last thing in a session: it then hangs behind the
+ * leaf, perhaps below notes, and is no part of the way up from it. What is looked at is every row that is
+ * no message, copies of the same id one by one, under the parent it was written with and under the one
+ * that a compaction gave it (claude.md 3.7). */
+
+struct hanging {
+    uint32_t line;
+    uint32_t next; /* in the list of the same parent; CHAIN_NONE ends */
+};
+
+struct trailing {
+    struct claude_log *log;
+    struct claude_item_list *list;
+    uint32_t *first; /* by node: what hangs there, in file order */
+    struct hanging *hanging;
+    size_t n, cap;
+    uint32_t *todo; /* lines still to be visited, the next one last */
+    size_t todos, todo_cap;
+};
+
+static uint32_t written_parent(const struct claude_log *log, size_t line)
+{
+    struct id128 id = claude_line(log, line)->parent;
+
+    return id128_none(id) ? CHAIN_NONE : chain_find(&log->chain, id);
+}
+
+/* A row of the conversation, of whatever copy, that is no message. */
+static bool is_trailing_note(const struct claude_log *log, size_t line)
+{
+    const struct index_line *l = claude_line(log, line);
+
+    return claude_line_is(l, CLAUDE_SYSTEM) || claude_line_is(l, CLAUDE_ATTACHMENT) ||
+           claude_line_is(l, CLAUDE_PROGRESS);
+}
+
+static enum err_code hang(struct trailing *t, uint32_t line, uint32_t parent)
+{
+    if (parent == CHAIN_NONE)
+        return ERR_OK;
+    if (!array_reserve(t->hanging, t->cap, t->n + 1))
+        return ERR_NOMEM;
+    t->hanging[t->n] = (struct hanging){ line, t->first[parent] };
+    t->first[parent] = (uint32_t)t->n++;
+    return ERR_OK;
+}
+
+/* From the end, so that each list comes out in file order. */
+static enum err_code hang_notes(struct trailing *t)
+{
+    const struct chain *c = &t->log->chain;
+
+    for (size_t i = t->log->file.index.n; i-- > c->first_line;) {
+        uint32_t node = is_trailing_note(t->log, i) ? claude_line_node(t->log, i) : CHAIN_NONE;
+
+        if (node == CHAIN_NONE)
+            continue;
+        uint32_t written = written_parent(t->log, i), linked = c->node[node].parent;
+
+        if (hang(t, (uint32_t)i, written) || (linked != written && hang(t, (uint32_t)i, linked)))
+            return ERR_NOMEM;
+    }
+    return ERR_OK;
+}
+
+/* Marks what lies between a message that is not shown and the conversation that is: commands there belong
+ * to the branch. */
+static void mark_branches(struct claude_log *log)
+{
+    struct chain *c = &log->chain;
+
+    for (size_t i = c->first_line; i < log->file.index.n; i++) {
+        const struct index_line *l = claude_line(log, i);
+        uint32_t at = claude_line_is_message(l) ? claude_line_node(log, i) : CHAIN_NONE;
+
+        if (at == CHAIN_NONE || l->marks & (MARK_SIDECHAIN | MARK_TEAM) ||
+            c->mark[at] & NODE_LISTED)
+            continue;
+        for (at = written_parent(log, i); at != CHAIN_NONE && chain_has_row(c, at) &&
+                                          !(c->mark[at] & (NODE_LISTED | NODE_BRANCH));
+             at = written_parent(log, c->node[at].line))
+            c->mark[at] |= NODE_BRANCH;
+    }
+}
+
+struct timed {
+    struct slice when;
+    uint32_t line;
+    size_t order;
+};
+
+static int compare_time(const void *a, const void *b)
+{
+    const struct timed *x = a, *y = b;
+    size_t n = x->when.n < y->when.n ? x->when.n : y->when.n;
+    int d = n ? memcmp(x->when.p, y->when.p, n) : 0;
+
+    if (d == 0 && x->when.n != y->when.n)
+        d = x->when.n < y->when.n ? -1 : 1;
+    return d ? d : (x->order > y->order) - (x->order < y->order);
+}
+
+static enum err_code read_time(struct claude_log *log, uint32_t line, struct slice *when,
+                               struct err *e)
+{
+    struct slice row, text;
+    enum err_code rc = claude_log_row(log, line, &row, e);
+
+    *when = (struct slice){ "", 0 };
+    if (!rc && json_get_text(row, "timestamp", &log->arena, &text))
+        *when = arena_copy(&log->arena, text);
+    return rc ? rc : when->p ? ERR_OK : ERR_NOMEM;
+}
+
+/* Puts the rows that hang on a node on the stack, the earliest on top. */
+static enum err_code push_hanging(struct trailing *t, uint32_t node, struct err *e)
+{
+    size_t n = 0, i = 0;
+    enum err_code rc = ERR_OK;
+
+    for (uint32_t h = t->first[node]; h != CHAIN_NONE; h = t->hanging[h].next)
+        n++;
+    struct timed *row = calloc(n ? n : 1, sizeof *row);
+
+    if (!row)
+        return ERR_NOMEM;
+    for (uint32_t h = t->first[node]; !rc && h != CHAIN_NONE; h = t->hanging[h].next, i++) {
+        row[i] = (struct timed){ .line = t->hanging[h].line, .order = i };
+        if (n > 1)
+            rc = read_time(t->log, row[i].line, &row[i].when, e);
+    }
+    if (!rc && n > 1)
+        qsort(row, n, sizeof *row, compare_time);
+    for (i = n; !rc && i-- > 0;) {
+        uint32_t child = claude_line_node(t->log, row[i].line);
+
+        if (t->log->chain.mark[child] & (NODE_LISTED | NODE_TRAILING))
+            continue;
+        if (!array_reserve(t->todo, t->todo_cap, t->todos + 1))
+            rc = ERR_NOMEM;
+        else
+            t->todo[t->todos++] = row[i].line;
+    }
+    free(row);
+    return rc;
+}
+
+static enum err_code visit_line(struct trailing *t, uint32_t line, struct err *e)
+{
+    uint32_t node = claude_line_node(t->log, line);
+    uint8_t *mark = &t->log->chain.mark[node];
+    struct slice row;
+    enum err_code rc = ERR_OK;
+
+    if (*mark & (NODE_LISTED | NODE_TRAILING))
+        return ERR_OK;
+    *mark |= NODE_TRAILING;
+    if (claude_line_is(claude_line(t->log, line), CLAUDE_ATTACHMENT) && !(*mark & NODE_BRANCH)) {
+        rc = claude_log_row(t->log, line, &row, e);
+        if (!rc && claude_is_queued_command(row))
+            rc = claude_item_list_add_line(t->list, t->log, line, ITEM_TRAILING);
+    }
+    return rc ? rc : push_hanging(t, node, e);
+}
+
+static bool anything_hangs(const struct claude_log *log, uint32_t leaf)
+{
+    for (size_t i = log->chain.first_line; i < log->file.index.n; i++)
+        if (is_trailing_note(log, i) && written_parent(log, i) == leaf)
+            return true;
+    for (uint32_t at = log->chain.node[leaf].child; at != CHAIN_NONE; at = log->chain.node[at].next)
+        if (is_trailing_note(log, log->chain.node[at].line))
+            return true;
+    return false;
+}
+
+enum err_code claude_trailing(struct claude_log *log, uint32_t leaf, struct claude_item_list *list,
+                              struct err *e)
+{
+    struct trailing t = { .log = log, .list = list };
+    enum err_code rc = ERR_NOMEM;
+
+    if (!anything_hangs(log, leaf))
+        return ERR_OK;
+    t.first = malloc(log->chain.n * sizeof *t.first);
+    if (!t.first)
+        goto done;
+    memset(t.first, 0xFF, log->chain.n * sizeof *t.first);
+    mark_branches(log);
+    rc = hang_notes(&t);
+    if (!rc)
+        rc = push_hanging(&t, leaf, e);
+    while (!rc && t.todos)
+        rc = visit_line(&t, t.todo[--t.todos], e);
+done:
+    free(t.first);
+    free(t.hanging);
+    free(t.todo);
+    return rc == ERR_NOMEM ? err_set(e, rc, log->file.path, "look behind the conversation") : rc;
 }

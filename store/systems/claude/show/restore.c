@@ -1,36 +1,425 @@
-#include "store/systems/claude/claude.h"
-
 #include <stdlib.h>
+#include <sys/stat.h>
 
+#include <uuid/uuid.h>
+
+#include "lite/base/time.h"
+#include "lite/json/json.h"
+#include "lite/json/jsonout.h"
+#include "store/git/worktree.h"
+#include "store/systems/claude/chain/conversation_path.h"
 #include "store/systems/claude/chain/leaf.h"
+#include "store/systems/claude/chain/parallel.h"
+#include "store/systems/claude/chain/row_facts.h"
+#include "store/systems/claude/claude.h"
+#include "store/systems/claude/rewind/snapshots.h"
 #include "store/systems/claude/show/item_list.h"
-#include "store/systems/claude/show/restore.h"
+#include "store/systems/claude/show/restore_rows.h"
 
-/* Everything that a host needs to go on with a session (seed 002): the conversation as the client would
- * load it, how its last turn ended, and what the client would put back beside it. */
+/* Everything that a host needs to continue a session: the conversation as the client would load it, how its last turn
+ * ended, and what the client would restore beside it. */
+struct restoring {
+    const struct store *store;
+    const struct session_ref *ref;
+    struct claude_log log;
+    uint32_t *path; /* owned; nodes of the conversation, oldest first */
+    size_t n;
+    struct claude_restore_rows rows;
+    struct claude_values unanswered;
+    struct restore out;
+};
 
-enum err_code claude_values_add(struct claude_values *values, struct arena *a, struct slice value)
+/* ---- where the session was, and in what state ---- */
+
+/* Copies a value into the bundle. */
+static enum err_code keep_value(struct restoring *r, struct slice value, struct slice *out)
 {
-    if (values->n == values->cap) {
-        size_t cap = values->cap ? 2 * values->cap : 16;
-        struct slice *more =
-            cap > SIZE_MAX / sizeof *more ? NULL : arena_alloc(a, cap * sizeof *more);
+    struct slice copy = arena_copy(&r->out.arena, value);
 
-        if (!more)
-            return ERR_NOMEM;
-        if (values->n)
-            memcpy(more, values->p, values->n * sizeof *more);
-        values->p = more;
-        values->cap = cap;
-    }
-    values->p[values->n++] = value;
+    if (!copy.p)
+        return ERR_NOMEM;
+    *out = copy;
     return ERR_OK;
+}
+
+/* *found: the row has a text there, which is now in the bundle. */
+static enum err_code keep_bundle_text(struct restoring *r, struct slice row, const char *path,
+                                      struct slice *out, bool *found)
+{
+    struct arena a = { 0 };
+    struct slice value, text;
+    enum err_code rc = ERR_OK;
+
+    *found = json_at(row, path, &value) && json_type(value) == JSON_STRING;
+    if (*found) /* a string of a valid row has a text, if there is memory for it */
+        rc = json_text(value, &a, &text) ? keep_value(r, text, out) : ERR_NOMEM;
+    arena_fini(&a);
+    return rc;
+}
+
+/* The last row of a kind; *row is empty when there is none. */
+static enum err_code last_of(struct restoring *r, enum claude_kind kind, struct slice *row,
+                             struct err *e)
+{
+    *row = (struct slice){ NULL, 0 };
+    for (size_t i = r->log.file.index.n; i-- > 0;)
+        if (claude_line_is(claude_line(&r->log, i), kind))
+            return claude_log_row(&r->log, i, row, e);
+    return ERR_OK;
+}
+
+static enum err_code last_text(struct restoring *r, enum claude_kind kind, const char *key,
+                               struct slice *out, struct err *e)
+{
+    struct slice row;
+    bool found;
+    enum err_code rc = last_of(r, kind, &row, e);
+
+    return rc ? rc : keep_bundle_text(r, row, key, out, &found);
+}
+
+/* Where the session is at home: where it was moved to, else where it began. */
+static enum err_code find_cwd(struct restoring *r, struct err *e)
+{
+    enum err_code rc = last_text(r, CLAUDE_RELOCATED, "relocatedCwd", &r->out.cwd, e);
+    bool found = r->out.cwd.n > 0;
+
+    for (size_t i = 0; !rc && !found && i < r->log.file.index.n; i++) {
+        struct slice row;
+
+        if (claude_line(&r->log, i)->state != LINE_OK)
+            continue;
+        rc = claude_log_row(&r->log, i, &row, e);
+        if (!rc)
+            rc = keep_bundle_text(r, row, "cwd", &r->out.cwd, &found);
+    }
+    return rc;
+}
+
+static enum err_code find_branch(struct restoring *r, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+    bool found = false;
+
+    for (size_t i = r->log.file.index.n; !rc && !found && i-- > 0;) {
+        const struct index_line *line = claude_line(&r->log, i);
+        struct slice row;
+
+        if (line->state != LINE_OK || !(CLAUDE_MAIN_KINDS >> line->kind & 1))
+            continue;
+        rc = claude_log_row(&r->log, i, &row, e);
+        if (!rc)
+            rc = keep_bundle_text(r, row, "gitBranch", &r->out.git_branch, &found);
+    }
+    return rc;
+}
+
+static bool is_worktree_dir(struct slice path)
+{
+    struct stat s;
+
+    return path.n > 0 && stat(path.p, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
+/* A session that left its worktree says so with null. */
+static enum err_code find_worktree(struct restoring *r, struct err *e)
+{
+    enum err_code rc = last_text(r, CLAUDE_WORKTREE_STATE, "worktreeSession.worktreePath",
+                                 &r->out.worktree_path, e);
+
+    r->out.worktree_exists = !rc && is_worktree_dir(r->out.worktree_path);
+    return rc;
+}
+
+static enum err_code find_command_cwd(struct restoring *r, struct err *e)
+{
+    const char *main = NULL;
+    enum err_code rc = ERR_OK;
+
+    if (is_worktree_dir(r->out.cwd)) {
+        r->out.command_cwd = r->out.cwd;
+        return ERR_OK;
+    }
+    if (r->out.cwd.n)
+        rc = worktree_main(r->out.cwd.p, &r->out.arena, &main, e);
+    if (!rc && main)
+        r->out.command_cwd = slice_of(main);
+    return rc;
+}
+
+/* Tool outputs that were too large and stand elsewhere. Those of a sub-agent are not ours. */
+static enum err_code find_replacements(struct restoring *r, struct err *e)
+{
+    struct claude_values values = { 0 };
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; !rc && i < r->log.file.index.n; i++) {
+        struct slice row, agent, list, key, value, copy;
+        struct arena a = { 0 };
+        struct json_iter it;
+
+        if (!claude_line_is(claude_line(&r->log, i), CLAUDE_REPLACEMENT))
+            continue;
+        rc = claude_log_row(&r->log, i, &row, e);
+        bool ours = !rc && json_get_text(row, "sessionId", &a, &value) &&
+                    slice_eq(value, r->ref->id) && !json_get(row, "agentId", &agent);
+
+        arena_fini(&a);
+        if (!ours || !json_get(row, "replacements", &list) || json_type(list) != JSON_ARRAY)
+            continue;
+        for (bool more = json_iter_open(&it, list);
+             more && !rc && json_iter_next(&it, &key, &value);) {
+            rc = keep_value(r, value, &copy);
+            if (!rc)
+                rc = claude_values_add(&values, &r->out.arena, copy);
+        }
+    }
+    r->out.replacements_json = values.p;
+    r->out.replacements = values.n;
+    return rc;
+}
+
+static enum err_code find_facts(struct restoring *r, struct err *e)
+{
+    enum err_code rc = keep_value(r, r->ref->id, &r->out.session_id);
+
+    if (!rc)
+        rc = find_cwd(r, e);
+    if (!rc)
+        rc = find_branch(r, e);
+    if (!rc)
+        rc = find_worktree(r, e);
+    if (!rc)
+        rc = last_text(r, CLAUDE_AGENT_SETTING, "agentSetting", &r->out.agent_setting, e);
+    if (!rc)
+        rc = last_text(r, CLAUDE_MODE, "mode", &r->out.mode, e);
+    if (!rc)
+        rc = find_command_cwd(r, e);
+    return rc ? rc : find_replacements(r, e);
+}
+
+/* The input of the last TodoWrite call in a row; empty when it makes none. */
+static struct slice todo_call(struct slice row)
+{
+    struct slice key, block, input = { NULL, 0 };
+    struct json_iter blocks;
+
+    if (!claude_content(row, &blocks))
+        return input;
+    while (json_iter_next(&blocks, &key, &block))
+        if (claude_row_says(block, "type", "tool_use") &&
+            claude_row_says(block, "name", "TodoWrite"))
+            json_get(block, "input", &input);
+    return input;
+}
+
+/* The list as the agent last wrote it. */
+static enum err_code find_todos(struct restoring *r)
+{
+    struct claude_values values = { 0 };
+    struct slice call = { NULL, 0 }, list, key, value;
+    struct json_iter it;
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = r->rows.n; call.n == 0 && i-- > 0;)
+        if (!r->rows.row[i].left_out && r->rows.row[i].kind == CLAUDE_ASSISTANT)
+            call = todo_call(r->rows.row[i].row);
+    if (!json_get(call, "todos", &list) || json_type(list) != JSON_ARRAY)
+        return ERR_OK;
+    for (bool more = json_iter_open(&it, list); more && !rc && json_iter_next(&it, &key, &value);)
+        rc = claude_values_add(&values, &r->out.arena, value);
+    r->out.todos_json = values.p;
+    r->out.todos = values.n;
+    return rc;
+}
+
+/* A skill needs a name, a path and its text. */
+static bool is_skill(struct slice skill)
+{
+    return claude_key_truthy(skill, "name") && claude_key_truthy(skill, "path") &&
+           claude_key_truthy(skill, "content");
+}
+
+/* Of one name the last counts, in the place of the first. */
+static enum err_code add_skill(struct restoring *r, struct claude_values *skills,
+                               struct slice skill)
+{
+    struct slice name, other;
+
+    json_get(skill, "name", &name);
+    for (size_t i = 0; i < skills->n; i++) {
+        json_get(skills->p[i], "name", &other);
+        if (id128_eq(claude_id(other, &r->out.arena), claude_id(name, &r->out.arena))) {
+            skills->p[i] = skill;
+            return ERR_OK;
+        }
+    }
+    return claude_values_add(skills, &r->out.arena, skill);
+}
+
+static enum err_code find_skills(struct restoring *r)
+{
+    struct claude_values skills = { 0 };
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; !rc && i < r->rows.n; i++) {
+        const struct claude_restore_row *row = &r->rows.row[i];
+        struct slice list, key, skill;
+        struct json_iter it;
+
+        if (row->kind != CLAUDE_ATTACHMENT || row->left_out ||
+            !claude_row_says(row->row, "attachment.type", "invoked_skills") ||
+            !json_at(row->row, "attachment.skills", &list) || json_type(list) != JSON_ARRAY)
+            continue;
+        for (bool more = json_iter_open(&it, list);
+             more && !rc && json_iter_next(&it, &key, &skill);)
+            if (is_skill(skill))
+                rc = add_skill(r, &skills, skill);
+    }
+    r->out.skills_json = skills.p;
+    r->out.skills = skills.n;
+    return rc;
+}
+
+static enum err_code find_extras(struct restoring *r)
+{
+    enum err_code rc = find_todos(r);
+
+    return rc ? rc : find_skills(r);
+}
+
+/* Rows that are not in the file and have no id yet. */
+static void begin_row(const struct restoring *r, struct jsonout *j, bool user)
+{
+    struct slice role = user ? SLICE("user") : SLICE("assistant");
+    char time[TIME_TEXT];
+
+    time_format(r->store->env->now_ms, time);
+    jsonout_open(j, '{');
+    jsonout_member(j, "type", role);
+    jsonout_member(j, "timestamp", slice_of(time));
+    jsonout_member(j, "sessionId", r->ref->id);
+    jsonout_key(j, "message");
+    jsonout_open(j, '{');
+    jsonout_member(j, "role", role);
+}
+
+static void end_message(struct jsonout *j)
+{
+    jsonout_close(j, '}');
+}
+
+static void write_result(const struct restoring *r, struct slice call, struct jsonout *j)
+{
+    begin_row(r, j, true);
+    jsonout_key(j, "content");
+    jsonout_open(j, '[');
+    jsonout_open(j, '{');
+    jsonout_member(j, "type", SLICE("tool_result"));
+    jsonout_key(j, "tool_use_id");
+    jsonout_raw(j, call);
+    jsonout_member(j, "content",
+                   SLICE("[Tool call interrupted: the session ended before this call's result was "
+                         "recorded, so its outcome is unknown. Check whether it took effect before "
+                         "relying on it or running it again.]"));
+    jsonout_key(j, "is_error");
+    jsonout_bool(j, true);
+    jsonout_close(j, '}');
+    jsonout_close(j, ']');
+    end_message(j);
+    jsonout_close(j, '}');
+}
+
+/* The API wants an answer between two rows of the person's. */
+static void write_no_response(const struct restoring *r, struct jsonout *j)
+{
+    begin_row(r, j, false);
+    jsonout_member(j, "type", SLICE("message"));
+    jsonout_member(j, "model", SLICE("<synthetic>"));
+    jsonout_key(j, "content");
+    jsonout_open(j, '[');
+    jsonout_open(j, '{');
+    jsonout_member(j, "type", SLICE("text"));
+    jsonout_member(j, "text", SLICE("No response requested."));
+    jsonout_close(j, '}');
+    jsonout_close(j, ']');
+    jsonout_member(j, "stop_reason", SLICE("stop_sequence"));
+    end_message(j);
+    jsonout_close(j, '}');
+}
+
+static void write_continuation(const struct restoring *r, struct jsonout *j)
+{
+    char id[UUID_STR_LEN];
+    uuid_t random;
+
+    uuid_generate_random(random);
+    uuid_unparse_lower(random, id);
+    begin_row(r, j, true);
+    jsonout_member(j, "content", SLICE("Continue from where you left off."));
+    end_message(j);
+    jsonout_member(j, "uuid", slice_of(id));
+    jsonout_key(j, "isMeta");
+    jsonout_bool(j, true);
+    jsonout_close(j, '}');
+}
+
+enum ending { END_RESULT, END_NO_RESPONSE, END_CONTINUE };
+
+static enum err_code add_closing_row(struct restoring *r, enum ending kind, struct slice call)
+{
+    struct claude_values values = { r->out.messages_json, r->out.messages };
+    struct buf text = { 0 };
+    struct jsonout j;
+
+    jsonout_init(&j, &text);
+    switch (kind) {
+    case END_RESULT: write_result(r, call, &j); break;
+    case END_NO_RESPONSE: write_no_response(r, &j); break;
+    case END_CONTINUE: write_continuation(r, &j); break;
+    }
+    enum err_code rc = j.rc;
+    struct slice copy =
+        rc ? (struct slice){ NULL, 0 } : arena_copy(&r->out.arena, buf_slice(&text));
+
+    buf_fini(&text);
+    if (!copy.p)
+        return ERR_NOMEM;
+    rc = claude_values_add(&values, &r->out.arena, copy);
+    r->out.messages_json = values.p;
+    r->out.messages = values.n;
+    return rc;
+}
+
+/* Is the last message one of the person's, or the result of a call? */
+static bool ends_with_user(const struct claude_restore_rows *r)
+{
+    for (size_t i = r->n; i-- > 0;) {
+        const struct claude_restore_row *row = &r->row[i];
+
+        if (!row->left_out && (row->kind == CLAUDE_USER || row->kind == CLAUDE_ASSISTANT))
+            return row->kind == CLAUDE_USER;
+    }
+    return false;
+}
+
+static enum err_code add_closing_rows(struct restoring *r)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; !rc && i < r->unanswered.n; i++)
+        rc = add_closing_row(r, END_RESULT, r->unanswered.p[i]);
+    if (!rc && (r->unanswered.n || ends_with_user(&r->rows)))
+        rc = add_closing_row(r, END_NO_RESPONSE, (struct slice){ NULL, 0 });
+    if (!rc && r->out.interruption == INTERRUPTION_TURN)
+        rc = add_closing_row(r, END_CONTINUE, (struct slice){ NULL, 0 });
+    return rc;
 }
 
 /* Where the conversation is to end: with the message that was asked for, or where the client would go on.
  * CHAIN_NONE: the session says that it begins anew. */
-static enum err_code find_restore_leaf(struct claude_restore_state *r, struct slice at,
-                                       uint32_t *leaf, struct err *e)
+static enum err_code find_restore_leaf(struct restoring *r, struct slice at, uint32_t *leaf,
+                                       struct err *e)
 {
     bool cleared = false;
     enum err_code rc;
@@ -44,14 +433,14 @@ static enum err_code find_restore_leaf(struct claude_restore_state *r, struct sl
 }
 
 /* A message that is asked for ends the conversation, also where other calls of its answer follow. */
-static void cut_behind(struct claude_restore_state *r, uint32_t leaf)
+static void cut_behind(struct restoring *r, uint32_t leaf)
 {
     for (size_t i = 0; i < r->n; i++)
         if (r->path[i] == leaf)
             r->n = i + 1;
 }
 
-static enum err_code find_path(struct claude_restore_state *r, struct slice at, struct err *e)
+static enum err_code find_path(struct restoring *r, struct slice at, struct err *e)
 {
     uint32_t leaf = CHAIN_NONE;
     enum err_code rc = claude_relink(&r->log, e);
@@ -70,15 +459,15 @@ static enum err_code find_path(struct claude_restore_state *r, struct slice at, 
     return rc;
 }
 
-static enum err_code load_node_row(struct claude_restore_state *r, uint32_t node, struct err *e)
+static enum err_code load_node_row(struct restoring *r, uint32_t node, struct err *e)
 {
     const struct index_line *line = claude_node_line(&r->log, node);
-    struct claude_restore_row *out = &r->restore_rows.row[r->restore_rows.n];
+    struct claude_restore_row *out = &r->rows.row[r->rows.n];
     struct slice row;
 
     if (claude_line_is(line, CLAUDE_PROGRESS))
         return ERR_OK;
-    enum err_code rc = claude_log_row(&r->log, r->log.chain.node[node].line, &row, e);
+    enum err_code rc = claude_node_row(&r->log, node, &row, e);
 
     if (rc)
         return rc;
@@ -88,40 +477,40 @@ static enum err_code load_node_row(struct claude_restore_state *r, uint32_t node
     *out = (struct claude_restore_row){ .id = chain_id(&r->log.chain, node), .kind = line->kind };
     rc = claude_migrate_row(row, line->kind, r->out.cwd, &r->out.arena, &out->row);
     if (!rc)
-        r->restore_rows.n++;
+        r->rows.n++;
     return rc;
 }
 
-static enum err_code load_rows(struct claude_restore_state *r, struct err *e)
+static enum err_code load_rows(struct restoring *r, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
-    r->restore_rows = (struct claude_restore_rows){ .arena = &r->out.arena };
-    r->restore_rows.row = arena_alloc(&r->out.arena, (r->n + 1) * sizeof *r->restore_rows.row);
-    if (!r->restore_rows.row)
+    r->rows = (struct claude_restore_rows){ .arena = &r->out.arena };
+    r->rows.row = arena_alloc(&r->out.arena, (r->n + 1) * sizeof *r->rows.row);
+    if (!r->rows.row)
         return ERR_NOMEM;
     for (size_t i = 0; !rc && i < r->n; i++)
         rc = load_node_row(r, r->path[i], e);
-    return rc ? rc : claude_hide_rows(&r->restore_rows, &r->unanswered);
+    return rc ? rc : claude_hide_rows(&r->rows, &r->unanswered);
 }
 
-static enum err_code add_messages(struct claude_restore_state *r)
+static enum err_code add_messages(struct restoring *r)
 {
     struct claude_values values = { 0 };
     enum err_code rc = ERR_OK;
 
-    for (size_t i = 0; !rc && i < r->restore_rows.n; i++)
-        if (!r->restore_rows.row[i].left_out)
-            rc = claude_values_add(&values, &r->out.arena, r->restore_rows.row[i].row);
+    for (size_t i = 0; !rc && i < r->rows.n; i++)
+        if (!r->rows.row[i].left_out)
+            rc = claude_values_add(&values, &r->out.arena, r->rows.row[i].row);
     r->out.messages_json = values.p;
     r->out.messages = values.n;
     return rc;
 }
 
-static enum err_code build_bundle(struct claude_restore_state *r, struct slice at, struct err *e)
+static enum err_code build_bundle(struct restoring *r, struct slice at, struct err *e)
 {
     struct claude_values history = { 0 };
-    enum err_code rc = claude_restore_facts(r, e);
+    enum err_code rc = find_facts(r, e);
 
     if (!rc)
         rc = find_path(r, at, e);
@@ -130,22 +519,22 @@ static enum err_code build_bundle(struct claude_restore_state *r, struct slice a
     if (!rc)
         rc = add_messages(r);
     if (!rc)
-        rc = claude_restore_extras(r);
+        rc = find_extras(r);
     if (!rc)
         rc = claude_snapshots(&r->log, r->path, r->n, &r->out.arena, &history, e);
     if (rc)
         return rc;
     r->out.file_history_json = history.p;
     r->out.file_history = history.n;
-    r->out.interruption = claude_interruption(&r->restore_rows, &r->out.prompt_json);
+    r->out.interruption = claude_interruption(&r->rows, &r->out.prompt_json);
     /* What is asked for ends there. */
-    return at.n ? ERR_OK : claude_restore_end(r);
+    return at.n ? ERR_OK : add_closing_rows(r);
 }
 
 enum err_code claude_restore(const struct store *st, const struct session_ref *ref, struct slice at,
                              struct restore *out, struct err *e)
 {
-    struct claude_restore_state r = { .store = st, .ref = ref };
+    struct restoring r = { .store = st, .ref = ref };
     /* A message that is asked for may lie in the part that a compaction made unreachable. */
     struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS, .skip_precompact = at.n == 0 };
     struct err why = { 0 };

@@ -1,16 +1,131 @@
-#include "store/systems/claude/claude.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
+#include "lite/base/array.h"
 #include "lite/base/utf8.h"
+#include "lite/io/line.h"
 #include "lite/json/json.h"
-#include "store/systems/claude/list/subagent_about.h"
-#include "store/systems/claude/show/message_json.h"
-#include "store/systems/claude/show/row_origin.h"
+#include "store/systems/claude/claude.h"
+#include "store/systems/claude/list/prompt.h"
+#include "store/systems/claude/show/item_list.h"
+
+enum { META_BYTES = 64 * 1024, LAST_ROWS = 200, OUTCOME_BYTES = 400 };
+
+struct about {
+    struct arena *a;
+    struct subagent *out;
+    bool went_on; /* something that is no answer comes after what was found */
+};
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
+static struct slice first_line(struct slice text)
+{
+    while (text.n && is_space(*text.p))
+        text = (struct slice){ text.p + 1, text.n - 1 };
+    const char *end = text.n ? memchr(text.p, '\n', text.n) : NULL;
+
+    if (end)
+        text.n = (size_t)(end - text.p);
+    if (text.n > OUTCOME_BYTES)
+        text.n = utf8_valid_prefix((struct slice){ text.p, OUTCOME_BYTES });
+    return text;
+}
+
+static void see_block(struct about *x, const struct block *b)
+{
+    struct slice line = first_line(b->text);
+
+    if (b->kind == BLOCK_TEXT && line.n) {
+        x->out->outcome = arena_copy(x->a, line);
+        if (!x->went_on)
+            x->out->end = SUBAGENT_DONE;
+    }
+    if (b->kind == BLOCK_PROMPT || b->kind == BLOCK_TOOL_CALL || b->kind == BLOCK_TOOL_RESULT)
+        x->went_on = true;
+}
+
+static enum err_code see_row(struct about *x, struct slice row)
+{
+    struct block_list list = { .n = 0 };
+    struct slice value;
+    enum err_code rc = claude_blocks(NULL, row, &list, NULL);
+
+    for (size_t i = list.n; !rc && i-- > 0 && !x->out->outcome.n;)
+        see_block(x, &list.block[i]);
+    transcript_blocks_fini(&list);
+    if (!rc && x->out->end == SUBAGENT_DONE && json_get(row, "isApiErrorMessage", &value) &&
+        slice_eq(value, SLICE("true")))
+        x->out->end = SUBAGENT_FAILED;
+    return rc == ERR_NOMEM ? rc : ERR_OK;
+}
+
+/* From the end to the last words. A line that is being written, or begins before the window, is none. */
+static enum err_code see_tail(struct about *x, const struct window *w)
+{
+    bool whole = w->head.p == w->tail.p, torn;
+    struct slice rest = w->tail, row;
+    enum err_code rc = ERR_OK;
+
+    for (int i = 0; i < LAST_ROWS && !rc && !x->out->outcome.n && line_last(&rest, &row, &torn);
+         i++)
+        if (!torn && (whole || rest.n) && json_valid(row))
+            rc = see_row(x, row);
+    return rc;
+}
+
+/* Without a readable file nobody knows, and that is no error. */
+static void read_meta(struct about *x, struct slice transcript)
+{
+    struct slice stem = { transcript.p, transcript.n - (sizeof ".jsonl" - 1) };
+    const char *name = arena_format(x->a, "%.*s.meta.json", SLICE_ARG(stem));
+    struct buf bytes = { 0 };
+
+    if (name && !file_read_all(AT_FDCWD, name, FILE_FOLLOW, META_BYTES, &bytes, NULL) &&
+        json_valid(buf_slice(&bytes))) {
+        struct slice text;
+
+        if (json_get_text(buf_slice(&bytes), "agentType", x->a, &text))
+            x->out->type = arena_copy(x->a, first_line(text));
+        if (json_get_text(buf_slice(&bytes), "description", x->a, &text))
+            x->out->task = arena_copy(x->a, first_line(text));
+    }
+    buf_fini(&bytes);
+}
+
+/* Fills in what the transcript at this path and the metadata file beside it show, from at most 64 KiB of each end; the
+ * id is unchanged. If the transcript cannot be read, only the metadata is filled in. Texts are in the arena. */
+static enum err_code read_about(struct slice path, struct window *w, struct arena *a,
+                                struct subagent *out, struct err *e)
+{
+    struct about x = { .a = a, .out = out };
+    struct prompt prompt = { .text = { 0 } };
+    enum err_code rc = window_open(w, AT_FDCWD, path.p, 0, e);
+
+    if (!rc)
+        rc = window_widen(w, e);
+    if (rc == ERR_NOMEM)
+        return rc;
+    read_meta(&x, path);
+    if (rc) /* it is gone, or not to be read: its name is all there is */
+        return ERR_OK;
+    out->bytes = w->file.id.size;
+    out->time_ms = w->file.id.mtime_ns / 1000000;
+    rc = see_tail(&x, w);
+    if (!rc && !out->task.n && !prompt_first(w->head, a, &prompt))
+        rc = ERR_NOMEM;
+    if (!out->task.n)
+        out->task = arena_copy(a, prompt_or_command(&prompt)); /* the window goes */
+    window_close(w);
+    return rc || a->failed ? err_nomem(e) : ERR_OK;
+}
 
 /* Sub-agents write transcripts of their own: <session>/subagents/, at any depth, agent-<id>.jsonl, and
  * beside it agent-<id>.meta.json, which says who started them (claude.md 3.8). */
@@ -35,31 +150,10 @@ struct walk {
 
 static enum err_code push_todo(struct walk *w, struct entry entry)
 {
-    if (w->n == w->cap) {
-        size_t cap = w->cap ? 2 * w->cap : 16;
-        struct entry *more =
-            cap > SIZE_MAX / sizeof *more ? NULL : realloc(w->todo, cap * sizeof *more);
-
-        if (!more)
-            return ERR_NOMEM;
-        w->todo = more;
-        w->cap = cap;
-    }
+    if (!array_reserve(w->todo, w->cap, w->n + 1))
+        return ERR_NOMEM;
     w->todo[w->n++] = entry;
     return ERR_OK;
-}
-
-static struct slice join_dir(struct arena *a, struct slice dir, const char *name)
-{
-    size_t n = strlen(name);
-    char *p = arena_alloc(a, dir.n + 1 + n + 1);
-
-    if (!p)
-        return (struct slice){ NULL, 0 };
-    memcpy(p, dir.p, dir.n);
-    p[dir.n] = '/';
-    memcpy(p + dir.n + 1, name, n + 1);
-    return (struct slice){ p, dir.n + 1 + n };
 }
 
 /* What an entry is, itself and not what it links to. */
@@ -95,7 +189,9 @@ static enum err_code push_entry(struct walk *w, struct slice dir, DIR *d,
     if (strcmp(found->d_name, ".") == 0 || strcmp(found->d_name, "..") == 0 ||
         (kind != S_IFDIR && !(kind == S_IFREG && agent_id(found->d_name, &id))))
         return ERR_OK;
-    struct entry entry = { join_dir(w->a, dir, found->d_name), id };
+    struct entry entry = {
+        { arena_format(w->a, "%s/%s", dir.p, found->d_name), dir.n + 1 + strlen(found->d_name) }, id
+    };
 
     if (!entry.path.p)
         return ERR_NOMEM;
@@ -152,7 +248,7 @@ static enum err_code each_agent(const struct session_ref *ref, struct walk *w, s
 struct ids {
     struct arena *a;
     struct slice *id;
-    size_t n, cap;
+    size_t n;
     bool failed;
 };
 
@@ -160,21 +256,15 @@ static bool keep_id(const struct entry *agent, void *arg)
 {
     struct ids *ids = arg;
 
-    if (ids->n == ids->cap) {
-        size_t cap = ids->cap ? 2 * ids->cap : 16;
-        struct slice *more = arena_alloc(ids->a, cap * sizeof *more);
+    struct slice *more = arena_grow(ids->a, ids->id, ids->n, sizeof *more);
+    struct slice id = arena_copy(ids->a, agent->id);
 
-        ids->failed = !more;
-        if (!more)
-            return false;
-        if (ids->n)
-            memcpy(more, ids->id, ids->n * sizeof *more);
-        ids->id = more;
-        ids->cap = cap;
-    }
-    ids->id[ids->n] = arena_copy(ids->a, agent->id);
-    ids->failed = !ids->id[ids->n++].p;
-    return !ids->failed;
+    ids->failed = !more || !id.p;
+    if (ids->failed)
+        return false;
+    ids->id = more;
+    ids->id[ids->n++] = id;
+    return true;
 }
 
 enum err_code claude_subagents(const struct store *st, const struct session_ref *ref,
@@ -216,7 +306,7 @@ static bool describe(const struct entry *agent, void *arg)
         return false;
     list->agent = more;
     more[list->n] = (struct subagent){ .id = agent->id, .time_ms = TIME_NONE };
-    d->rc = claude_about_subagent(agent->path, d->window, &list->arena, &more[list->n++], d->e);
+    d->rc = read_about(agent->path, d->window, &list->arena, &more[list->n++], d->e);
     return !d->rc;
 }
 

@@ -300,7 +300,6 @@ static enum err_code add_first_title(const struct target *t, struct buf *out, st
     struct arena *a = t->w->a;
     struct slice title;
     struct metarows m;
-    struct jsonout j;
     enum err_code rc = claude_created_with(t->path, CLAUDE_CREATED_TITLE, a, &title, e);
 
     if (rc || !title.n)
@@ -308,13 +307,9 @@ static enum err_code add_first_title(const struct target *t, struct buf *out, st
     rc = metarows_of(t->path, a, &m, e);
     if (rc || m.row[METAROW_CUSTOM_TITLE].found)
         return rc;
-    jsonout_init(&j, out);
-    jsonout_open(&j, '{');
-    jsonout_member(&j, "type", SLICE("custom-title"));
-    jsonout_member(&j, "customTitle", title);
-    jsonout_member(&j, "sessionId", t->w->ref->id);
-    jsonout_close(&j, '}');
-    return j.rc || buf_add_byte(out, '\n') ? err_nomem(e) : ERR_OK;
+    return metarow_write(METAROW_CUSTOM_TITLE, "customTitle", title, t->w->ref->id, out)
+               ? err_nomem(e)
+               : ERR_OK;
 }
 
 static bool adds_message(const struct target *t, const bool skip[])

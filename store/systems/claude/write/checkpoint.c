@@ -1,9 +1,10 @@
 #include <errno.h>
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include <openssl/evp.h>
 
 #include "lite/base/time.h"
 #include "lite/json/jsonout.h"

@@ -1,11 +1,21 @@
 #include "store/systems/claude/write/metarow.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 
+#include <utf8proc.h>
+
+#include "lite/base/utf8.h"
 #include "lite/io/line.h"
 #include "lite/io/window.h"
 #include "lite/json/json.h"
+#include "lite/json/json_edit.h"
+#include "lite/json/jsonout.h"
 #include "lite/scan/index.h"
+#include "store/fs/file_at.h"
+#include "store/systems/claude/chain/leaf.h"
+#include "store/systems/claude/chain/row_facts.h"
+#include "store/systems/claude/claude.h"
 
 /* clang-format off */
 const char *const metarow_names[METAROW_TYPES + 1] = {
@@ -18,6 +28,21 @@ const char *const metarow_names[METAROW_TYPES + 1] = {
     [METAROW_PR_LINK] = "pr-link",
 };
 /* clang-format on */
+
+enum err_code metarow_write(enum metarow_type type, const char *key, struct slice text,
+                            struct slice session, struct buf *out)
+{
+    struct jsonout j;
+
+    jsonout_init(&j, out);
+    jsonout_open(&j, '{');
+    jsonout_member(&j, "type", slice_of(metarow_names[type]));
+    jsonout_key(&j, key);
+    jsonout_text(&j, text);
+    jsonout_member(&j, "sessionId", session);
+    claude_end_row(&j);
+    return j.rc;
+}
 
 static int type_of(struct slice line)
 {
@@ -149,3 +174,190 @@ struct slice metarow_value(const struct metarow *row, const char *key, struct ar
         return text;
     return (struct slice){ NULL, 0 };
 }
+
+/* What is written pushes other rows out in turn, so the set grows until it is stable: at most as many rounds as
+ * there are types. */
+static int64_t choose_rows(const struct metarows *m, size_t coming, enum metarow_type except,
+                           bool chosen[METAROW_TYPES])
+{
+    int64_t added = (int64_t)coming;
+    bool grew = true;
+
+    while (grew) {
+        grew = false;
+        for (int t = 0; t < METAROW_TYPES; t++) {
+            const struct metarow *row = &m->row[t];
+
+            if (!row->found || chosen[t] || t == (int)except)
+                continue;
+            if (row->offset >= m->end + added - WINDOW_BYTES)
+                continue;
+            chosen[t] = grew = true;
+            added += (int64_t)row->text.n + 1;
+        }
+    }
+    return added;
+}
+
+enum err_code metarows_reappend(const struct metarows *m, size_t coming, enum metarow_type except,
+                                struct buf *out, size_t *rows)
+{
+    bool chosen[METAROW_TYPES] = { false };
+    enum err_code rc = ERR_OK;
+    size_t n = 0;
+
+    choose_rows(m, coming, except, chosen);
+    for (int t = 0; t < METAROW_TYPES && !rc; t++) {
+        if (!chosen[t])
+            continue;
+        rc = buf_add(out, m->row[t].text);
+        if (!rc)
+            rc = buf_add_byte(out, '\n');
+        n++;
+    }
+    *rows = n;
+    return rc;
+}
+
+/* The row with another leaf. It names the row that a resume would have gone on from anyway, so that nobody said so. */
+static bool put_leaf(struct metarow *row, struct slice leaf, struct arena *a)
+{
+    struct buf text = { 0 }, out = { 0 };
+    struct jsonout j;
+
+    jsonout_init(&j, &text);
+    jsonout_text(&j, leaf);
+    const struct json_edit edit[] = { { .name = "leafUuid", .value = buf_slice(&text) },
+                                      { .name = "explicit" } };
+
+    row->text = j.rc || json_edit(&out, row->text, edit, 2) ? (struct slice){ NULL, 0 }
+                                                            : arena_copy(a, buf_slice(&out));
+    buf_fini(&text);
+    buf_fini(&out);
+    return row->text.p != NULL;
+}
+
+enum err_code metarows_set_leaf(struct metarows *m, const char *path, size_t coming,
+                                const struct slice *leaf, struct arena *a, struct err *e)
+{
+    struct metarow *row = &m->row[METAROW_LAST_PROMPT];
+    struct claude_resume_point point = { 0 };
+    bool chosen[METAROW_TYPES] = { false };
+    struct slice named, text = { NULL, 0 };
+    enum err_code rc = ERR_OK;
+
+    choose_rows(m, coming, METAROW_TYPES, chosen);
+    if (!chosen[METAROW_LAST_PROMPT] || !json_get(row->text, "leafUuid", &named))
+        return ERR_OK;
+    if (!leaf)
+        rc = claude_resume_point_of(path, a, &point, e);
+    if (rc)
+        return rc;
+    if (!leaf)
+        leaf = &point.leaf;
+    bool same = json_type(named) == JSON_STRING
+                    ? json_text(named, a, &text) && slice_eq(text, *leaf)
+                    : !leaf->n;
+
+    if (same && json_get_true(row->text, "explicit"))
+        row->found = false;
+    else if (!same && leaf->n && !put_leaf(row, *leaf, a))
+        rc = err_nomem(e);
+    return rc;
+}
+
+/* ---- tags ---- */
+
+enum { MOST_ROUNDS = 10 };
+
+static bool is_ascii(struct slice s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if ((unsigned char)s.p[i] >= 0x80)
+            return false;
+    return true;
+}
+
+static bool goes(uint32_t cp)
+{
+    if (cp >= 0xD800 && cp <= 0xDFFF)
+        return false; /* a lone surrogate is none of the three */
+    switch (utf8proc_category((utf8proc_int32_t)cp)) {
+    case UTF8PROC_CATEGORY_CF:
+    case UTF8PROC_CATEGORY_CO:
+    case UTF8PROC_CATEGORY_CN: return true;
+    default: return cp == 0xFEFF;
+    }
+}
+
+static enum err_code add_nfkc(struct slice valid, struct buf *out)
+{
+    utf8proc_uint8_t *nfkc = NULL;
+    utf8proc_ssize_t n = utf8proc_map((const utf8proc_uint8_t *)valid.p, (utf8proc_ssize_t)valid.n,
+                                      &nfkc, UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT);
+    enum err_code rc = n < 0 ? ERR_NOMEM : buf_add(out, (struct slice){ (char *)nfkc, (size_t)n });
+
+    free(nfkc);
+    return rc;
+}
+
+/* Normalised piece by piece between lone surrogates, which utf8proc refuses and JavaScript keeps. */
+static enum err_code normalise(struct slice tag, struct buf *out)
+{
+    struct slice rest = tag;
+    const char *from = tag.p;
+    enum err_code rc = ERR_OK;
+
+    while (rest.n && !rc) {
+        const char *at = rest.p;
+        uint32_t cp = utf8_next(&rest, true);
+
+        if (cp < 0xD800 || cp > 0xDFFF)
+            continue;
+        rc = add_nfkc((struct slice){ from, (size_t)(at - from) }, out);
+        if (!rc)
+            rc = buf_add(out, (struct slice){ at, (size_t)(rest.p - at) });
+        from = rest.p;
+    }
+    return rc ? rc : add_nfkc((struct slice){ from, (size_t)(tag.p + tag.n - from) }, out);
+}
+
+static enum err_code round_of(struct slice tag, struct buf *scratch, struct buf *out)
+{
+    struct slice rest;
+    char bytes[4];
+
+    scratch->n = out->n = 0;
+    enum err_code rc = normalise(tag, scratch);
+
+    rest = buf_slice(scratch);
+    while (rest.n && !rc) {
+        uint32_t cp = utf8_next(&rest, true);
+
+        if (!goes(cp))
+            rc = buf_add(out, (struct slice){ bytes, utf8_encode(bytes, cp) });
+    }
+    return rc;
+}
+
+bool metarow_tag_text(struct slice tag, struct arena *a, struct slice *out)
+{
+    struct buf scratch = { 0 }, now = { 0 };
+    bool settled = is_ascii(tag), failed = false;
+    struct slice text = tag;
+
+    for (int i = 0; i < MOST_ROUNDS && !settled && !failed; i++) {
+        failed = round_of(text, &scratch, &now) != ERR_OK;
+        settled = !failed && slice_eq(text, buf_slice(&now));
+        text = failed ? text : arena_copy(a, buf_slice(&now));
+        failed = failed || !text.p;
+    }
+    buf_fini(&scratch);
+    buf_fini(&now);
+    if (settled)
+        *out = utf8_js_trim(text);
+    return settled;
+}
+
+/* Rename, tag and resume-at are one row each, appended as the vendor's SDK and client append it (claude.md 5.1,
+ * claude.md C3), and behind it those metadata rows that it would push out of the tail window. */

@@ -6,11 +6,13 @@
 #include <stdint.h>
 
 #include "lite/base/arena.h"
+#include "lite/base/buf.h"
 #include "lite/base/slice.h"
 #include "lite/io/file.h"
 
-/* Metadata rows of a transcript: not part of the conversation, and the newest of a type counts. Listings look
- * for them in the last 64 KiB only, so whoever writes to the file keeps them there ("re-append").
+/* Metadata rows of a transcript. They are not part of the conversation, and the newest of a type counts. Listings
+ * look for them in the last 64 KiB only, so whoever writes to the file keeps them there by appending them again
+ * ("re-append").
  *
  * The order is the client's own (claude.md C4, claude.md 9.2). */
 enum metarow_type {
@@ -33,11 +35,15 @@ enum metarow_type {
 /* The name in the row's "type". */
 extern const char *const metarow_names[METAROW_TYPES + 1];
 
-/* Where the newest row of each type lies. */
+/* Writes a row {"type": ..., key: text, "sessionId": ...} and its newline. */
+MUST_CHECK enum err_code metarow_write(enum metarow_type type, const char *key, struct slice text,
+                                       struct slice session, struct buf *out);
+
+/* The newest row of a type. */
 struct metarow {
     bool found;
     int64_t offset;    /* in the file */
-    struct slice text; /* the row without its newline; filled by metarows_near_end */
+    struct slice text; /* the row without its newline, in the arena */
 };
 
 struct metarows {
@@ -46,16 +52,39 @@ struct metarows {
     int64_t end;  /* where the next row will begin: a torn last line gets its newline first */
 };
 
-/* Looks into the last WINDOW_BYTES of the file: constant time. Texts live in the arena. */
+/* Searches the last WINDOW_BYTES of the file, in constant time. */
 MUST_CHECK enum err_code metarows_near_end(const struct file *f, struct arena *a,
                                            struct metarows *out, struct err *e);
-/* The same of a file that is not open. */
+/* The same for a file that is not open. */
 MUST_CHECK enum err_code metarows_of(const char *path, struct arena *a, struct metarows *out,
                                      struct err *e);
-/* Looks through the whole file. *stop, when given and set by another thread, ends it with ERR_CANCELLED. */
+/* Searches the whole file. If another thread sets *stop (which may be NULL), it ends with ERR_CANCELLED. */
 MUST_CHECK enum err_code metarows_anywhere(const struct file *f, const atomic_bool *stop,
                                            struct arena *a, struct metarows *out, struct err *e);
-/* The value of a string member of a found row; empty when there is none. */
+/* The value of a string member of a found row; empty: none. */
 struct slice metarow_value(const struct metarow *row, const char *key, struct arena *a);
+
+/* ---- writing rows again ---- */
+
+/* Adds to `out` the rows that have to be written again so that each type's newest row is within the last
+ * WINDOW_BYTES once `coming` more bytes are appended. Rows are copied as they are, in the client's order, each
+ * with a newline; a row that stays inside the window is left alone. `except` is a type that the coming bytes
+ * contain already (METAROW_TYPES: none). *rows is how many were added. */
+MUST_CHECK enum err_code metarows_reappend(const struct metarows *m, size_t coming,
+                                           enum metarow_type except, struct buf *out, size_t *rows);
+
+/* Call this before: a last-prompt row that would be written again gets the leaf from which a resume continues
+ * once the coming bytes are appended (leaf; NULL: that of the file at path). With the old leaf the next row would
+ * follow that one, and the conversation would lose what is between them. A row that was written to name its leaf
+ * ("explicit") stays where it is as long as the leaf is right: written again behind rows that another program
+ * appends at the same moment, it would take them out of the conversation. */
+MUST_CHECK enum err_code metarows_set_leaf(struct metarows *m, const char *path, size_t coming,
+                                           const struct slice *leaf, struct arena *a,
+                                           struct err *e);
+
+/* A tag as the SDK stores it (claude.md 5.1): ASCII is only trimmed; other text is normalised to NFKC and loses
+ * format characters, private use and unassigned code points, again and again until nothing changes, and is then
+ * trimmed. Empty if nothing is left. Returns false if it does not settle within ten rounds, or if out of memory. */
+bool metarow_tag_text(struct slice tag, struct arena *a, struct slice *out);
 
 #endif

@@ -5,7 +5,6 @@
 #include "store/journal/change.h"
 #include "store/systems/claude/chain/log.h"
 #include "store/systems/claude/claude.h"
-#include "store/systems/claude/show/restore.h"
 
 /* Taking one message out of a session (safety.md B. Its row is overwritten with blanks, newline and all other
  * rows where they are: no reader loses its place, and an agent that appends at this moment is not disturbed. As the

@@ -4,7 +4,7 @@
 
 #include "store/rewind/plan/rewind.h"
 #include "store/systems/claude/claude.h"
-#include "store/systems/claude/rewind/concurrent_sessions.h"
+#include "store/systems/claude/rewind/planner.h"
 #include "tests/support/folder.h"
 
 #define MINE "5e550000-0000-4000-8000-000000000001"

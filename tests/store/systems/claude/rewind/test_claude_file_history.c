@@ -5,7 +5,7 @@
 
 #include "store/rewind/plan/rewind.h"
 #include "store/systems/claude/claude.h"
-#include "store/systems/claude/rewind/lastwrite.h"
+#include "store/systems/claude/rewind/planner.h"
 #include "store/systems/common/project_folder.h"
 #include "tests/support/folder.h"
 

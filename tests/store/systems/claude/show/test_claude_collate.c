@@ -1,6 +1,6 @@
 #include "tests/test.h"
 
-#include "store/systems/claude/show/collate.h"
+#include "store/systems/claude/chain/row_facts.h"
 
 static int compare(const char *a, const char *b)
 {

@@ -1,6 +1,6 @@
 #include "tests/test.h"
 
-#include "store/systems/claude/show/restore.h"
+#include "store/systems/claude/show/restore_rows.h"
 
 enum { MOST_ROWS = 6 };
 

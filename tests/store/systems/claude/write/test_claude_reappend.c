@@ -5,7 +5,7 @@
 
 #include "lite/io/window.h"
 #include "store/systems/claude/claude.h"
-#include "store/systems/claude/write/reappend.h"
+#include "store/systems/claude/write/metarow.h"
 #include "tests/support/folder.h"
 
 #define TITLE "{\"type\":\"custom-title\",\"customTitle\":\"t\",\"sessionId\":\"s\"}\n"
@@ -82,9 +82,9 @@ static void nothing_is_written_while_all_stands_in_the_window(void **state)
     fill(l, WINDOW_BYTES - strlen(TITLE));
     struct metarows m = look(l, true);
 
-    assert_int_equal(reappend_rows(&m, 0, METAROW_TYPES, &out, &rows), ERR_OK);
+    assert_int_equal(metarows_reappend(&m, 0, METAROW_TYPES, &out, &rows), ERR_OK);
     assert_int_equal(rows, 0);
-    assert_int_equal(reappend_rows(&m, 1, METAROW_TYPES, &out, &rows), ERR_OK);
+    assert_int_equal(metarows_reappend(&m, 1, METAROW_TYPES, &out, &rows), ERR_OK);
     assert_int_equal(rows, 1);
     assert_true(slice_eq(buf_slice(&out), SLICE(TITLE)));
     buf_fini(&out);
@@ -103,7 +103,7 @@ static void rows_are_copied_newest_first_seen_in_the_clients_order(void **state)
     fill(l, WINDOW_BYTES * 2);
     struct metarows m = look(l, true);
 
-    assert_int_equal(reappend_rows(&m, 0, METAROW_TYPES, &out, &rows), ERR_OK);
+    assert_int_equal(metarows_reappend(&m, 0, METAROW_TYPES, &out, &rows), ERR_OK);
     assert_int_equal(rows, 3);
     assert_true(slice_eq(buf_slice(&out), SLICE(TITLE TAG MODE)));
     buf_fini(&out);
@@ -120,10 +120,10 @@ static void what_is_written_pushes_the_next_row_out_too(void **state)
     fill(l, WINDOW_BYTES - strlen(TITLE TAG));
     struct metarows m = look(l, false);
 
-    assert_int_equal(reappend_rows(&m, 1, METAROW_TYPES, &out, &rows), ERR_OK);
+    assert_int_equal(metarows_reappend(&m, 1, METAROW_TYPES, &out, &rows), ERR_OK);
     assert_int_equal(rows, 2);
     out.n = 0;
-    assert_int_equal(reappend_rows(&m, 1, METAROW_CUSTOM_TITLE, &out, &rows), ERR_OK);
+    assert_int_equal(metarows_reappend(&m, 1, METAROW_CUSTOM_TITLE, &out, &rows), ERR_OK);
     assert_int_equal(rows, 0);
     buf_fini(&out);
 }
@@ -141,7 +141,7 @@ static void the_newline_of_a_torn_line_counts(void **state)
         struct metarows m = look(l, everywhere);
 
         assert_int_equal(m.end, m.size + 1);
-        assert_int_equal(reappend_rows(&m, 0, METAROW_TYPES, &out, &rows), ERR_OK);
+        assert_int_equal(metarows_reappend(&m, 0, METAROW_TYPES, &out, &rows), ERR_OK);
         assert_int_equal(rows, 1);
         out.n = 0;
     }

@@ -1,13 +1,13 @@
 #include "tests/test.h"
 
-#include "store/systems/claude/write/tagtext.h"
+#include "store/systems/claude/write/metarow.h"
 
 static void cleans_to(const char *tag, size_t n, const char *want)
 {
     struct arena a = { 0 };
     struct slice out;
 
-    assert_true(tagtext_normalize((struct slice){ tag, n }, &a, &out));
+    assert_true(metarow_tag_text((struct slice){ tag, n }, &a, &out));
     assert_int_equal(out.n, strlen(want));
     assert_memory_equal(out.p, want, out.n);
     arena_fini(&a);

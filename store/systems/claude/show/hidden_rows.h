@@ -1,0 +1,45 @@
+#ifndef STORE_SYSTEMS_CLAUDE_SHOW_HIDDEN_ROWS_H
+#define STORE_SYSTEMS_CLAUDE_SHOW_HIDDEN_ROWS_H
+
+#include "store/systems/claude/chain/log.h"
+
+/* Which rows a resume does not load, because the API would refuse the conversation with them: calls that have
+ * no result, thoughts whose message is lost, and answers that say nothing. */
+enum claude_hidden_row {
+    ROW_LOADED,
+    ROW_HIDDEN_UNANSWERED, /* no call in it has a result, and the conversation continued */
+    ROW_HIDDEN_THINKING,   /* thoughts whose message is lost */
+    ROW_HIDDEN_BLANK,      /* an answer of nothing but blanks */
+};
+
+/* The rows of a conversation, oldest first. */
+struct claude_rows {
+    uint8_t (*kind)(void *arg, size_t i); /* enum claude_kind */
+    /* The bytes of a row, valid until the next call. */
+    enum err_code (*read)(void *arg, size_t i, struct slice *row, struct err *e);
+    void *arg;
+    size_t n;
+};
+
+struct claude_leaving {
+    struct claude_rows rows;
+    size_t end;           /* from this row on: the calls in which the session ended */
+    struct idset results; /* tool ids that rows before results_to answer */
+    struct idset spoken;  /* messages of which rows before spoken_to are more than thoughts */
+    size_t results_to, spoken_to;
+    struct id128 *call; /* owned; calls of the row that was read last */
+    size_t calls, cap;
+};
+
+/* Call claude_leaving_fini also if this fails. */
+MUST_CHECK enum err_code claude_leaving_init(struct claude_leaving *l, struct claude_rows rows,
+                                             struct err *e);
+void claude_leaving_fini(struct claude_leaving *l);
+/* Whether row i is loaded; may read other rows. */
+MUST_CHECK enum err_code claude_leaving_row(struct claude_leaving *l, size_t i,
+                                            enum claude_hidden_row *out, struct err *e);
+/* Whether any of the calls has a result. */
+MUST_CHECK enum err_code claude_leaving_answered(struct claude_leaving *l, const struct id128 *call,
+                                                 size_t n, bool *answered, struct err *e);
+
+#endif

@@ -1,0 +1,315 @@
+#include "store/systems/claude/show/restore_rows.h"
+
+#include "lite/json/json.h"
+#include "lite/json/json_edit.h"
+#include "lite/json/jsonout.h"
+#include "store/systems/claude/chain/row_facts.h"
+
+static bool known_mode(struct slice mode)
+{
+    static const char *const modes[] = { "default", "acceptEdits", "bypassPermissions",
+                                         "plan",    "dontAsk",     "auto" };
+
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        if (json_string_is(mode, modes[i]))
+            return true;
+    return false;
+}
+
+/* Moves what was built to the arena. */
+static enum err_code move_to_arena(enum err_code rc, struct buf *built, struct arena *a,
+                                   struct slice *out)
+{
+    struct slice copy = { NULL, 0 };
+
+    if (!rc) {
+        copy = arena_copy(a, buf_slice(built));
+        rc = copy.p ? ERR_OK : ERR_NOMEM;
+    }
+    if (!rc)
+        *out = copy;
+    buf_fini(built);
+    return rc;
+}
+
+static enum err_code set_member(struct slice object, const char *key, struct slice value,
+                                struct arena *a, struct slice *out)
+{
+    struct buf built = { 0 };
+
+    return move_to_arena(json_set(&built, object, key, value), &built, a, out);
+}
+
+static enum err_code without_mode(struct slice row, struct arena *a, struct slice *out)
+{
+    struct buf built = { 0 };
+
+    return move_to_arena(json_remove(&built, row, "permissionMode"), &built, a, out);
+}
+
+/* Bytes that both paths begin with, up to the last whole name. */
+static size_t common_front(struct slice from, struct slice to)
+{
+    size_t n = from.n < to.n ? from.n : to.n, i = 0;
+
+    while (i < n && from.p[i] == to.p[i])
+        i++;
+    bool whole = (i == from.n || from.p[i] == '/') && (i == to.n || to.p[i] == '/');
+
+    while (!whole && i > 0 && from.p[i - 1] != '/')
+        i--;
+    return i;
+}
+
+/* The way from one directory to a file, as path.relative tells it. Paths that are not absolute stay. */
+static enum err_code add_relative(struct buf *out, struct slice from, struct slice to)
+{
+    enum err_code rc = ERR_OK;
+
+    while (from.n > 1 && from.p[from.n - 1] == '/')
+        from.n--;
+    if (from.n < 2 || to.n == 0 || from.p[0] != '/' || to.p[0] != '/')
+        return buf_add(out, from.n == 1 && to.n > 1 ? (struct slice){ to.p + 1, to.n - 1 } : to);
+    size_t common = common_front(from, to);
+    struct slice up = { from.p + common, from.n - common };
+    struct slice down = { to.p + common, to.n - common };
+
+    for (size_t i = 0; !rc && i < up.n; i++)
+        if (up.p[i] != '/' && (i == 0 || up.p[i - 1] == '/'))
+            rc = buf_add(out, out->n ? SLICE("/..") : SLICE(".."));
+    while (down.n && *down.p == '/')
+        down = (struct slice){ down.p + 1, down.n - 1 };
+    if (!rc && down.n && out->n)
+        rc = buf_add_byte(out, '/');
+    return rc ? rc : buf_add(out, down);
+}
+
+/* A path for people, as a JSON string in the arena. */
+static enum err_code shown_path(struct slice path, struct slice cwd, struct arena *a,
+                                struct slice *out)
+{
+    struct buf relative = { 0 }, quoted = { 0 };
+    struct jsonout j;
+    enum err_code rc = add_relative(&relative, cwd, path);
+
+    jsonout_init(&j, &quoted);
+    if (!rc) {
+        jsonout_text(&j, buf_slice(&relative));
+        rc = j.rc;
+    }
+    buf_fini(&relative);
+    return move_to_arena(rc, &quoted, a, out);
+}
+
+/* Old attachments lack the path that is shown, and two kinds of them were renamed (seed 002). */
+static enum err_code migrate_attachment(struct slice attachment, struct slice cwd, struct arena *a,
+                                        struct slice *out)
+{
+    static const char *const paths[] = { "filename", "path", "skillDir" };
+    struct slice value, path;
+    enum err_code rc = ERR_OK;
+
+    *out = attachment;
+    if (claude_row_says(attachment, "type", "new_file"))
+        rc = set_member(*out, "type", SLICE("\"file\""), a, out);
+    else if (claude_row_says(attachment, "type", "new_directory"))
+        rc = set_member(*out, "type", SLICE("\"directory\""), a, out);
+    if (rc || json_get(attachment, "displayPath", &value))
+        return rc;
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        if (!json_get_text(attachment, paths[i], a, &path) || path.n == 0)
+            continue;
+        rc = shown_path(path, cwd, a, &value);
+        return rc ? rc : set_member(*out, "displayPath", value, a, out);
+    }
+    return ERR_OK;
+}
+
+enum err_code claude_migrate_row(struct slice row, enum claude_kind kind, struct slice cwd,
+                                 struct arena *a, struct slice *out)
+{
+    struct slice value, changed;
+
+    *out = row;
+    if (kind == CLAUDE_USER && json_get(row, "permissionMode", &value) && !known_mode(value))
+        return without_mode(row, a, out);
+    if (kind != CLAUDE_ATTACHMENT || !json_get(row, "attachment", &value) ||
+        json_type(value) != JSON_OBJECT)
+        return ERR_OK;
+    enum err_code rc = migrate_attachment(value, cwd, a, &changed);
+
+    if (rc || changed.p == value.p)
+        return rc;
+    return set_member(row, "attachment", changed, a, out);
+}
+
+/* ---- rows that are left out ---- */
+
+static uint8_t kind_of_row(void *arg, size_t i)
+{
+    const struct claude_restore_rows *r = arg;
+
+    return r->row[i].kind;
+}
+
+static enum err_code read_bundle_row(void *arg, size_t i, struct slice *row, struct err *e)
+{
+    const struct claude_restore_rows *r = arg;
+
+    (void)e;
+    *row = r->row[i].row;
+    return ERR_OK;
+}
+
+static enum err_code add_unanswered(struct claude_restore_rows *r, struct claude_restore_row *row,
+                                    struct claude_leaving *l, struct claude_values *unanswered)
+{
+    struct json_iter blocks;
+    struct slice key, block, value;
+    struct id128 id;
+    enum err_code rc = ERR_OK;
+
+    for (bool more = row->kind == CLAUDE_ASSISTANT && claude_content(row->row, &blocks);
+         !rc && more && json_iter_next(&blocks, &key, &block);) {
+        bool found;
+
+        if (!claude_block_id(block, "tool_use", "id", r->arena, &id))
+            continue;
+        rc = claude_leaving_answered(l, &id, 1, &found, NULL);
+        if (rc || found)
+            continue;
+        row->cut = true;
+        if (json_get(block, "id", &value))
+            rc = claude_values_add(unanswered, r->arena, value);
+    }
+    return rc;
+}
+
+enum err_code claude_hide_rows(struct claude_restore_rows *r, struct claude_values *unanswered)
+{
+    const struct claude_rows rows = {
+        .kind = kind_of_row, .read = read_bundle_row, .arg = r, .n = r->n
+    };
+    struct claude_leaving l;
+    enum err_code rc = claude_leaving_init(&l, rows, NULL);
+
+    for (size_t i = 0; !rc && i < r->n; i++) {
+        enum claude_hidden_row left_out;
+
+        rc = claude_leaving_row(&l, i, &left_out, NULL);
+        r->row[i].left_out = (uint8_t)left_out;
+        if (!rc && i >= l.end)
+            rc = add_unanswered(r, &r->row[i], &l, unanswered);
+    }
+    claude_leaving_fini(&l);
+    return rc;
+}
+
+/* How a turn ended is told by the last row that takes part in it, seen from the end:
+ *
+ *   an answer            the turn ended, unless the answer was about to call a tool
+ *   a tool result        cut: the agent never saw it
+ *   a prompt             cut before there was any answer: it can be asked again
+ *   a note that the      the person ended the turn
+ *   person interrupted
+ *   anything else        says nothing: system rows, what the client attaches to a prompt, local
+ *                        commands, errors of the API, rows that were left out
+ */
+
+static bool text_starts_with(struct slice row, const char *const fronts[], size_t n)
+{
+    struct arena a = { 0 };
+    struct slice content, key, block, text = { NULL, 0 };
+    struct json_iter blocks;
+    bool starts = false;
+
+    if (claude_content(row, &blocks)) {
+        if (json_iter_next(&blocks, &key, &block))
+            json_get_text(block, "text", &a, &text);
+    } else if (json_at(row, "message.content", &content)) {
+        json_text(content, &a, &text);
+    }
+    for (size_t i = 0; i < n && !starts; i++) {
+        size_t len = strlen(fronts[i]);
+
+        starts = text.n >= len && memcmp(text.p, fronts[i], len) == 0;
+    }
+    arena_fini(&a);
+    return starts;
+}
+
+static bool is_local(struct slice row)
+{
+    static const char *const fronts[] = { "<command-name>", "<local-command-", "<bash-input>",
+                                          "<bash-stdout>", "<bash-stderr>" };
+
+    return text_starts_with(row, fronts, sizeof fronts / sizeof *fronts);
+}
+
+static bool person_stopped(struct slice row)
+{
+    static const char *const fronts[] = { "[Request interrupted by user" };
+
+    return text_starts_with(row, fronts, 1);
+}
+
+static bool takes_part(const struct claude_restore_row *r)
+{
+    if (r->left_out)
+        return false;
+    switch (r->kind) {
+    case CLAUDE_USER: return claude_has_tool_result(r->row) || !is_local(r->row);
+    case CLAUDE_ASSISTANT: return !json_get_true(r->row, "isApiErrorMessage");
+    case CLAUDE_ATTACHMENT: return claude_is_queued_command(r->row);
+    default: return false;
+    }
+}
+
+/* Was a call left out behind row i? */
+static bool call_follows(const struct claude_restore_rows *r, size_t i)
+{
+    for (i++; i < r->n; i++)
+        if (r->row[i].left_out == ROW_HIDDEN_UNANSWERED)
+            return true;
+    return false;
+}
+
+static enum interruption after_answer(const struct claude_restore_rows *r, size_t i)
+{
+    bool calls = claude_row_says(r->row[i].row, "message.stop_reason", "tool_use");
+
+    return calls || r->row[i].cut || call_follows(r, i) ? INTERRUPTION_TURN : INTERRUPTION_NONE;
+}
+
+static enum interruption after_user(struct slice row, struct arena *a)
+{
+    if (claude_has_tool_result(row))
+        return INTERRUPTION_TURN;
+    if (json_get_true(row, "isMeta") || json_get_true(row, "isCompactSummary") ||
+        person_stopped(row))
+        return INTERRUPTION_NONE;
+    return claude_is_interrupt_note(row, a) ? INTERRUPTION_TURN : INTERRUPTION_PROMPT;
+}
+
+enum interruption claude_interruption(const struct claude_restore_rows *r, struct slice *prompt)
+{
+    size_t i = r->n;
+    enum interruption how;
+
+    *prompt = (struct slice){ NULL, 0 };
+    while (i > 0 && !takes_part(&r->row[i - 1]))
+        i--;
+    if (i == 0)
+        return INTERRUPTION_NONE;
+    const struct claude_restore_row *last = &r->row[i - 1];
+
+    if (last->kind == CLAUDE_ASSISTANT)
+        how = after_answer(r, i - 1);
+    else if (last->kind == CLAUDE_USER)
+        how = after_user(last->row, r->arena);
+    else
+        how = INTERRUPTION_PROMPT;
+    if (how == INTERRUPTION_PROMPT)
+        *prompt = last->row;
+    return how;
+}
