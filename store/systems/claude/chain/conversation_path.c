@@ -6,7 +6,6 @@
 #include "lite/base/array.h"
 #include "lite/base/time.h"
 #include "store/systems/claude/chain/leaf.h"
-#include "store/systems/claude/chain/parallel.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/list/prompt.h"
 

@@ -21,6 +21,12 @@ MUST_CHECK enum err_code claude_resume_parent(struct claude_gaps *g, const struc
 MUST_CHECK enum err_code claude_resume_path(struct claude_log *log, uint32_t leaf, uint32_t **path,
                                             size_t *n, struct err *e);
 
+/* parallel.c: tool calls that ran in parallel have their rows in one API message, and the path from the leaf
+ * upwards passes only one of them. Inserts the others behind it. path holds nodes marked NODE_LISTED and is
+ * replaced; what is added is marked too. */
+MUST_CHECK enum err_code claude_parallel(struct claude_log *log, uint32_t **path, size_t *n,
+                                         struct err *e);
+
 /* ---- the path that a person reads ---- */
 
 /* From the beginning of a conversation to one of its ends, also across compaction boundaries. Where the chain

@@ -2,229 +2,45 @@
 #include <string.h>
 
 #include "lite/json/json.h"
+#include "store/systems/claude/chain/conversation_path.h"
 #include "store/systems/claude/chain/leaf.h"
-#include "store/systems/claude/chain/parallel.h"
 #include "store/systems/claude/chain/row_facts.h"
-#include "store/systems/claude/fork/fork.h"
+#include "store/systems/claude/fork/fork_view.h"
 
 /* A fork up to a message is the file up to its first row, less what would make a reader of the copy end elsewhere
  * or lose what came before (claude.md 4):
  *
  *   1. a compaction at the very end goes, with what is no message behind it
  *   2. the summary of a compaction stands for all before it: what that compaction kept comes later
- *   3. branches that a reader would end with instead (drop_other_ends.c) */
-
-/* Everything is asked of a view of the log in which the lines that are left out cannot be read. */
-struct cut {
-    struct fork *f;
-    struct claude_log view; /* shares the open file */
-    struct id128 asked;     /* of the row that was asked for */
-    size_t end;             /* line of the last row */
-};
-
-/* The conversation that a reader of the view would show. */
-struct shown {
-    struct id128 *id; /* owned; in its order */
-    size_t n;
-    struct id128
-        terminal; /* the row without followers whose message it ends with; none: there is none */
-};
-
-/* A compaction, or a person's going back, which is written in the same way. */
-struct boundary {
-    bool is;
-    bool going_back;     /* takes no time and is its own anchor */
-    struct id128 anchor; /* the kept rows follow this one */
-    struct id128 *kept;  /* in the view's arena */
-    size_t n;
-};
-
-/* ---- the view ---- */
-
-static enum err_code view_open(struct cut *c, struct err *e)
-{
-    const struct index *ix = &c->f->log.file.index;
-    struct index_line *line = malloc((ix->n + 1) * sizeof *line); /* one more: drop_other_ends.c */
-
-    c->view = c->f->log;
-    c->view.file.bytes = (struct buf){ 0 };
-    c->view.chain = (struct chain){ 0 };
-    c->view.arena = (struct arena){ 0 };
-    c->view.kept = (struct idset){ 0 };
-    c->view.file.index.line = line;
-    if (!line)
-        return err_nomem(e);
-    memcpy(line, ix->line, ix->n * sizeof *line);
-    return ERR_OK;
-}
-
-static void view_close(struct cut *c)
-{
-    chain_fini(&c->view.chain);
-    buf_fini(&c->view.file.bytes);
-    arena_fini(&c->view.arena);
-    idset_fini(&c->view.kept);
-    free(c->view.file.index.line);
-}
-
-static void leave_out_line(struct cut *c, size_t line)
-{
-    c->view.file.index.line[line].state = LINE_BROKEN;
-    c->f->keep[line] = FORK_NOT;
-}
-
-static bool has_row(const struct cut *c, size_t line)
-{
-    const struct index_line *l = claude_line(&c->view, line);
-
-    return l->state == LINE_OK && l->kind < 64 && (CLAUDE_MAIN_KINDS >> l->kind & 1) &&
-           !id128_none(l->id);
-}
-
-static enum err_code take_ids(struct cut *c, const uint32_t *path, size_t n, struct shown *out,
-                              struct err *e)
-{
-    out->id = malloc((n + 1) * sizeof *out->id);
-    if (!out->id)
-        return err_nomem(e);
-    for (size_t i = 0; i < n; i++)
-        out->id[i] = chain_id(&c->view.chain, path[i]);
-    out->n = n;
-    return ERR_OK;
-}
-
-static enum err_code find_shown(struct cut *c, struct shown *out, struct err *e)
-{
-    struct claude_log *view = &c->view;
-    uint32_t leaf = CHAIN_NONE, terminal = CHAIN_NONE, *path = NULL;
-    size_t n = 0;
-
-    *out = (struct shown){ .id = NULL };
-    chain_fini(&view->chain);
-    enum err_code rc = chain_build(&view->chain, &view->file.index, 0, CLAUDE_MAIN_KINDS, e);
-
-    if (!rc)
-        rc = claude_relink(view, e);
-    if (!rc)
-        rc = claude_message_end(view, &leaf, &terminal, e);
-    if (!rc && leaf != CHAIN_NONE)
-        rc = chain_walk(&view->chain, leaf, NODE_LISTED, &path, &n, e);
-    if (!rc && leaf != CHAIN_NONE)
-        rc = claude_parallel(view, &path, &n, e);
-    if (!rc)
-        rc = take_ids(c, path, n, out, e);
-    if (!rc && terminal != CHAIN_NONE)
-        out->terminal = chain_id(&view->chain, terminal);
-    free(path);
-    return rc;
-}
-
-/* ---- boundaries ---- */
-
-static enum err_code add_kept(struct cut *c, struct boundary *b, struct slice value)
-{
-    struct id128 id = claude_id(value, &c->view.arena);
-
-    if (!id128_none(id))
-        b->kept[b->n++] = id;
-    return ERR_OK;
-}
-
-static size_t count_elements(struct slice list)
-{
-    struct json_iter it;
-    struct slice key, value;
-    size_t n = 0;
-
-    for (bool more = json_iter_open(&it, list); more && json_iter_next(&it, &key, &value);)
-        n++;
-    return n;
-}
-
-static enum err_code read_kept(struct cut *c, struct slice metadata, struct boundary *b)
-{
-    struct slice list = { NULL, 0 }, segment, key, value;
-    struct json_iter it;
-
-    if (!json_at(metadata, "preservedMessages.uuids", &list) || json_type(list) != JSON_ARRAY)
-        list = (struct slice){ NULL, 0 };
-    b->kept = arena_alloc(&c->view.arena, (count_elements(list) + 2) * sizeof *b->kept);
-    if (!b->kept)
-        return ERR_NOMEM;
-    for (bool more = json_iter_open(&it, list); more && json_iter_next(&it, &key, &value);)
-        add_kept(c, b, value);
-    if (!json_get(metadata, "preservedSegment", &segment) || json_type(segment) != JSON_OBJECT)
-        return ERR_OK;
-    if (json_get(segment, "headUuid", &value))
-        add_kept(c, b, value);
-    if (json_get(segment, "tailUuid", &value))
-        add_kept(c, b, value);
-    return ERR_OK;
-}
-
-static enum err_code read_boundary(struct cut *c, size_t line, struct boundary *b, struct err *e)
-{
-    static const char *const kept[] = { "preservedMessages", "preservedSegment" };
-    struct slice row, metadata, value;
-    bool named = false;
-    int64_t took;
-
-    *b = (struct boundary){ .is = false };
-    if (!has_row(c, line) || !claude_line_is(claude_line(&c->view, line), CLAUDE_SYSTEM))
-        return ERR_OK;
-    enum err_code rc = claude_log_row(&c->view, line, &row, e);
-
-    if (rc || !claude_is_boundary(row))
-        return rc;
-    b->is = true;
-    if (c->f->keep[line] == FORK_STRIPPED || !json_get(row, "compactMetadata", &metadata) ||
-        json_type(metadata) != JSON_OBJECT)
-        return ERR_OK;
-    for (size_t i = 0; i < 2 && !named; i++)
-        if (json_get(metadata, kept[i], &value) && json_type(value) != JSON_NULL) {
-            b->anchor = claude_id_at(value, "anchorUuid", &c->view.arena);
-            named = true;
-        }
-    b->going_back = json_get(metadata, "durationMs", &value) && json_int(value, &took) &&
-                    took == 0 && !id128_none(b->anchor) &&
-                    id128_eq(b->anchor, claude_line(&c->view, line)->id);
-    return read_kept(c, metadata, b) ? err_nomem(e) : ERR_OK;
-}
-
-static bool boundary_keeps(const struct boundary *b, struct id128 id)
-{
-    for (size_t i = 0; i < b->n; i++)
-        if (id128_eq(b->kept[i], id))
-            return true;
-    return false;
-}
+ *   3. branches that a reader would end with instead (below) */
 
 /* ---- where it ends ---- */
 
 /* The id that a queued command carries, and the voice row that one was folded into. */
-static enum err_code source_of(struct cut *c, size_t line, struct id128 *source, struct err *e)
+static enum err_code source_of(struct fork_view *c, size_t line, struct id128 *source,
+                               struct err *e)
 {
-    const struct index_line *l = claude_line(&c->view, line);
+    const struct index_line *l = claude_line(&c->log, line);
     struct slice row;
 
     *source = (struct id128){ 0, 0 };
     if (!claude_line_is(l, CLAUDE_ATTACHMENT) && !claude_line_is(l, CLAUDE_SYSTEM))
         return ERR_OK;
-    enum err_code rc = claude_log_row(&c->view, line, &row, e);
+    enum err_code rc = claude_log_row(&c->log, line, &row, e);
 
     if (rc)
         return rc;
     if (claude_line_is(l, CLAUDE_ATTACHMENT) && claude_is_queued_command(row))
-        *source = claude_id_at(row, "attachment.source_uuid", &c->view.arena);
+        *source = claude_id_at(row, "attachment.source_uuid", &c->log.arena);
     else if (claude_line_is(l, CLAUDE_SYSTEM) && claude_row_says(row, "subtype", "voice_call_talk"))
-        *source = claude_id_at(row, "fold.command.source_uuid", &c->view.arena);
+        *source = claude_id_at(row, "fold.command.source_uuid", &c->log.arena);
     return ERR_OK;
 }
 
-static size_t first_with(const struct cut *c, struct id128 id)
+static size_t first_with(const struct fork_view *c, struct id128 id)
 {
-    for (size_t i = 0; i < c->view.file.index.n; i++)
-        if (has_row(c, i) && id128_eq(claude_line(&c->view, i)->id, id))
+    for (size_t i = 0; i < c->log.file.index.n; i++)
+        if (fork_view_has(c, i) && id128_eq(claude_line(&c->log, i)->id, id))
             return i;
     return SIZE_MAX;
 }
@@ -236,16 +52,17 @@ struct asked {
     size_t n;
 };
 
-static enum err_code find_asked(struct cut *c, struct id128 id, struct asked *a, struct err *e)
+static enum err_code find_asked(struct fork_view *c, struct id128 id, struct asked *a,
+                                struct err *e)
 {
-    const struct index *ix = &c->view.file.index;
+    const struct index *ix = &c->log.file.index;
     enum err_code rc = ERR_OK;
 
     *a = (struct asked){ .row = first_with(c, id) };
     for (size_t i = 0; i < ix->n && !rc; i++) {
         struct id128 source;
 
-        if (!has_row(c, i))
+        if (!fork_view_has(c, i))
             continue;
         rc = source_of(c, i, &source, e);
         if (rc || !id128_eq(source, id))
@@ -269,13 +86,13 @@ static bool is_source(const struct asked *a, size_t line)
 }
 
 /* Among several the one that is shown, or comes behind all that is. */
-static enum err_code choose_shown(struct cut *c, const struct asked *a, struct err *e)
+static enum err_code choose_shown(struct fork_view *c, const struct asked *a, struct err *e)
 {
-    struct shown shown;
-    const struct chain *chain = &c->view.chain;
+    struct fork_shown shown;
+    const struct chain *chain = &c->log.chain;
     size_t behind = 0, source = SIZE_MAX;
     bool row_shown = false;
-    enum err_code rc = find_shown(c, &shown, e);
+    enum err_code rc = fork_view_shown(c, &shown, e);
 
     for (size_t i = 0; i < shown.n && !rc; i++) {
         const struct chain_node *node = &chain->node[chain_find(chain, shown.id[i])];
@@ -287,14 +104,14 @@ static enum err_code choose_shown(struct cut *c, const struct asked *a, struct e
             source = node->first;
     }
     free(shown.id);
-    for (size_t i = behind; i < c->view.file.index.n; i++) {
-        if (!has_row(c, i))
+    for (size_t i = behind; i < c->log.file.index.n; i++) {
+        if (!fork_view_has(c, i))
             continue;
         if (a->row != SIZE_MAX &&
-            id128_eq(claude_line(&c->view, i)->id, claude_line(&c->view, a->row)->id))
+            id128_eq(claude_line(&c->log, i)->id, claude_line(&c->log, a->row)->id))
             row_shown = true;
         if (source == SIZE_MAX && is_source(a, i))
-            source = first_with(c, claude_line(&c->view, i)->id);
+            source = first_with(c, claude_line(&c->log, i)->id);
     }
     if (a->row != SIZE_MAX && (row_shown || source == SIZE_MAX))
         source = a->row;
@@ -302,7 +119,7 @@ static enum err_code choose_shown(struct cut *c, const struct asked *a, struct e
     return rc;
 }
 
-static enum err_code find_cut_line(struct cut *c, struct slice at, struct err *e)
+static enum err_code find_cut_line(struct fork_view *c, struct slice at, struct err *e)
 {
     struct asked a;
     enum err_code rc = find_asked(c, id128_of(at), &a, e);
@@ -316,35 +133,37 @@ static enum err_code find_cut_line(struct cut *c, struct slice at, struct err *e
         rc = choose_shown(c, &a, e);
     free(a.source);
     if (!rc)
-        c->asked = claude_line(&c->view, c->end)->id;
+        c->asked = claude_line(&c->log, c->end)->id;
     return rc;
 }
 
 /* ---- a compaction at the end ---- */
 
 /* The last row before a line that a test wants; SIZE_MAX: none. */
-static size_t last_kept(const struct cut *c, size_t before, const struct boundary *b,
+static size_t last_kept(const struct fork_view *c, size_t before, const struct fork_boundary *b,
                         struct id128 other)
 {
     for (size_t i = before; i-- > 0;) {
-        struct id128 id = claude_line(&c->view, i)->id;
+        struct id128 id = claude_line(&c->log, i)->id;
 
-        if (has_row(c, i) && (boundary_keeps(b, id) || id128_eq(id, other)))
+        if (fork_view_has(c, i) && (fork_boundary_keeps(b, id) || id128_eq(id, other)))
             return i;
     }
     return SIZE_MAX;
 }
 
 /* The first compaction behind the last message; SIZE_MAX: there is none. */
-static enum err_code last_compaction(struct cut *c, size_t *line, struct boundary *b, struct err *e)
+static enum err_code last_compaction(struct fork_view *c, size_t *line, struct fork_boundary *b,
+                                     struct err *e)
 {
     size_t i = c->end + 1;
     enum err_code rc = ERR_OK;
 
-    while (i > 0 && !(has_row(c, i - 1) && claude_line_is_message(claude_line(&c->view, i - 1))))
+    while (i > 0 &&
+           !(fork_view_has(c, i - 1) && claude_line_is_message(claude_line(&c->log, i - 1))))
         i--;
     for (*line = SIZE_MAX; i <= c->end && *line == SIZE_MAX && !rc; i++) {
-        rc = read_boundary(c, i, b, e);
+        rc = fork_boundary_read(c, i, b, e);
         if (!rc && b->is && !b->going_back)
             *line = i;
     }
@@ -352,24 +171,24 @@ static enum err_code last_compaction(struct cut *c, size_t *line, struct boundar
 }
 
 /* Where the rows that a compaction kept were kept by one before it already, they stand behind that one's anchor. */
-static enum err_code last_anchor(struct cut *c, size_t before, struct id128 kept, size_t *anchor,
-                                 struct err *e)
+static enum err_code last_anchor(struct fork_view *c, size_t before, struct id128 kept,
+                                 size_t *anchor, struct err *e)
 {
-    struct boundary b = { .is = false };
+    struct fork_boundary b = { .is = false };
     enum err_code rc = ERR_OK;
 
     *anchor = SIZE_MAX;
     for (size_t i = before; i-- > 0 && !b.is && !rc;)
-        rc = read_boundary(c, i, &b, e);
-    if (!rc && b.is && !b.going_back && boundary_keeps(&b, kept) && !id128_none(b.anchor))
-        *anchor = last_kept(c, before, &(struct boundary){ .n = 0 }, b.anchor);
+        rc = fork_boundary_read(c, i, &b, e);
+    if (!rc && b.is && !b.going_back && fork_boundary_keeps(&b, kept) && !id128_none(b.anchor))
+        *anchor = last_kept(c, before, &(struct fork_boundary){ .n = 0 }, b.anchor);
     return rc;
 }
 
 /* Step 1. Where nothing would remain before it, the compaction stays. */
-static enum err_code drop_last_compaction(struct cut *c, struct err *e)
+static enum err_code drop_last_compaction(struct fork_view *c, struct err *e)
 {
-    struct boundary b, kept = { .n = 0 };
+    struct fork_boundary b, kept = { .n = 0 };
     struct id128 logical = { 0, 0 };
     struct slice row;
     size_t line, last, anchor = SIZE_MAX;
@@ -377,15 +196,15 @@ static enum err_code drop_last_compaction(struct cut *c, struct err *e)
 
     if (rc || line == SIZE_MAX)
         return rc;
-    if (id128_none(b.anchor) || !id128_eq(b.anchor, claude_line(&c->view, line)->id)) {
+    if (id128_none(b.anchor) || !id128_eq(b.anchor, claude_line(&c->log, line)->id)) {
         kept = b;
-        rc = claude_log_row(&c->view, line, &row, e);
+        rc = claude_log_row(&c->log, line, &row, e);
         if (!rc)
-            logical = claude_id_at(row, "logicalParentUuid", &c->view.arena);
+            logical = claude_id_at(row, "logicalParentUuid", &c->log.arena);
     }
     last = last_kept(c, line, &kept, logical);
     if (!rc && last != SIZE_MAX)
-        rc = last_anchor(c, line, claude_line(&c->view, last)->id, &anchor, e);
+        rc = last_anchor(c, line, claude_line(&c->log, last)->id, &anchor, e);
     if (rc)
         return rc;
     if (last == SIZE_MAX)
@@ -398,27 +217,27 @@ static enum err_code drop_last_compaction(struct cut *c, struct err *e)
         rows--;
     if (rows == 0)
         return ERR_OK;
-    for (rows = last + 1; !has_row(c, rows - 1);)
+    for (rows = last + 1; !fork_view_has(c, rows - 1);)
         rows--;
     for (size_t i = rows; i <= c->end; i++)
-        leave_out_line(c, i);
+        fork_view_leave_out(c, i);
     c->end = rows - 1;
     return ERR_OK;
 }
 
 /* Step 2. */
-static enum err_code strip_summaries(struct cut *c, struct err *e)
+static enum err_code strip_summaries(struct fork_view *c, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i <= c->end && !rc; i++) {
-        struct boundary b;
+        struct fork_boundary b;
 
-        rc = read_boundary(c, i, &b, e);
+        rc = fork_boundary_read(c, i, &b, e);
         if (rc || !b.is || b.going_back || id128_none(b.anchor) || !id128_eq(b.anchor, c->asked))
             continue;
         c->f->keep[i] = FORK_STRIPPED;
-        c->view.file.index.line[i].marks &= (uint16_t)~MARK_COMPACT;
+        c->log.file.index.line[i].marks &= (uint16_t)~MARK_COMPACT;
     }
     return rc;
 }
@@ -444,7 +263,7 @@ enum { WANTED = 1 << 0, LIVE = 1 << 1, LEFT = 1 << 2 };
 enum { ROUNDS_MOST = 1000 };
 
 struct ending {
-    struct cut *c;
+    struct fork_view *c;
     struct chain all; /* as the file is written, compactions not followed; nothing left out yet */
     uint8_t *is;      /* by node of it */
     size_t wanted;    /* rows */
@@ -468,9 +287,9 @@ static void mark_live(struct ending *x, uint32_t node)
 }
 
 /* What a reader shows of the view with one more row behind the last one. */
-static enum err_code shown_with_one_more(struct ending *x, struct shown *shown, struct err *e)
+static enum err_code shown_with_one_more(struct ending *x, struct fork_shown *shown, struct err *e)
 {
-    struct index *view = &x->c->view.file.index;
+    struct index *view = &x->c->log.file.index;
     struct index_line *more = &view->line[view->n];
     const struct index_line *last = claude_line(&x->c->f->log, x->c->end);
     uuid_t id;
@@ -482,7 +301,7 @@ static enum err_code shown_with_one_more(struct ending *x, struct shown *shown, 
     more->kind = CLAUDE_SYSTEM;
     more->marks = MARK_PARENT;
     view->n++;
-    enum err_code rc = find_shown(x->c, shown, e);
+    enum err_code rc = fork_view_shown(x->c, shown, e);
 
     view->n--;
     return rc;
@@ -491,7 +310,7 @@ static enum err_code shown_with_one_more(struct ending *x, struct shown *shown, 
 /* False (and nothing to do): a reader would show nothing. */
 static enum err_code mark_shown_rows(struct ending *x, bool *any, struct err *e)
 {
-    struct shown shown;
+    struct fork_shown shown;
     enum err_code rc = shown_with_one_more(x, &shown, e);
 
     if (rc)
@@ -529,11 +348,11 @@ static void leave_out(struct ending *x, uint32_t node)
             x->is[own] |= LEFT;
     }
     for (size_t i = 0; i <= x->c->end; i++)
-        if (has_row(x->c, i) && (x->is[node_of(x, lines(x)->line[i].id)] & LEFT))
-            leave_out_line(x->c, i);
+        if (fork_view_has(x->c, i) && (x->is[node_of(x, lines(x)->line[i].id)] & LEFT))
+            fork_view_leave_out(x->c, i);
 }
 
-static bool keeps_live(const struct ending *x, const struct boundary *b)
+static bool keeps_live(const struct ending *x, const struct fork_boundary *b)
 {
     for (size_t i = 0; i < b->n; i++) {
         uint32_t node = node_of(x, b->kept[i]);
@@ -551,9 +370,9 @@ static enum err_code drop_compactions(struct ending *x, struct err *e)
     enum err_code rc = gone ? ERR_OK : err_nomem(e);
 
     for (size_t i = 0; i <= x->c->end && !rc; i++) {
-        struct boundary b;
+        struct fork_boundary b;
 
-        rc = read_boundary(x->c, i, &b, e);
+        rc = fork_boundary_read(x->c, i, &b, e);
         if (!rc && b.is)
             gone[i] = is_loose(x, node_of(x, lines(x)->line[i].id)) && !keeps_live(x, &b);
     }
@@ -564,7 +383,7 @@ static enum err_code drop_compactions(struct ending *x, struct err *e)
     return rc;
 }
 
-static bool as_wanted(const struct ending *x, const struct shown *shown)
+static bool as_wanted(const struct ending *x, const struct fork_shown *shown)
 {
     bool same = shown->n == x->wanted;
 
@@ -576,8 +395,8 @@ static bool as_wanted(const struct ending *x, const struct shown *shown)
 static enum err_code drop_ends(struct ending *x, struct err *e)
 {
     for (int round = 0; round < ROUNDS_MOST; round++) {
-        struct shown shown;
-        enum err_code rc = find_shown(x->c, &shown, e);
+        struct fork_shown shown;
+        enum err_code rc = fork_view_shown(x->c, &shown, e);
 
         if (rc)
             return rc;
@@ -592,18 +411,18 @@ static enum err_code drop_ends(struct ending *x, struct err *e)
     return ERR_OK;
 }
 
-static enum err_code drop_other_ends(struct cut *c, struct err *e)
+static enum err_code drop_other_ends(struct fork_view *c, struct err *e)
 {
     struct ending x = { .c = c };
     bool any = false;
-    enum err_code rc = chain_build(&x.all, &c->view.file.index, 0, CLAUDE_MAIN_KINDS, e);
+    enum err_code rc = chain_build(&x.all, &c->log.file.index, 0, CLAUDE_MAIN_KINDS, e);
 
     if (rc)
         return rc;
     /* The copy's rows have no team, no side and no named source. */
-    c->view.plain = true;
+    c->log.plain = true;
     for (size_t i = 0; i <= c->end; i++)
-        c->view.file.index.line[i].marks &= (uint16_t)~MARK_TEAM;
+        c->log.file.index.line[i].marks &= (uint16_t)~MARK_TEAM;
     x.is = calloc(x.all.n + 1, 1);
     if (!x.is)
         rc = err_nomem(e);
@@ -621,29 +440,29 @@ static enum err_code drop_other_ends(struct cut *c, struct err *e)
 /* ---- together ---- */
 
 /* What was left out is not there for the copy either: nothing follows it, and it bridges nothing. */
-static enum err_code forget_left_out(struct cut *c, struct err *e)
+static enum err_code forget_left_out(struct fork_view *c, struct err *e)
 {
     struct index *ix = &c->f->log.file.index;
 
     for (size_t i = 0; i < ix->n; i++)
         if (ix->line[i].kind < 64 && (CLAUDE_MAIN_KINDS >> ix->line[i].kind & 1))
-            ix->line[i].state = claude_line(&c->view, i)->state;
+            ix->line[i].state = claude_line(&c->log, i)->state;
     chain_fini(&c->f->log.chain);
     return chain_build(&c->f->log.chain, ix, 0, CLAUDE_MAIN_KINDS, e);
 }
 
 enum err_code fork_cut(struct fork *f, struct slice at, struct err *e)
 {
-    struct cut c = { .f = f };
+    struct fork_view c = { .f = f };
     const size_t lines = f->log.file.index.n;
-    enum err_code rc = view_open(&c, e);
+    enum err_code rc = fork_view_open(&c, e);
 
     if (!rc)
         rc = find_cut_line(&c, at, e);
     if (rc)
         goto done;
     for (size_t i = c.end + 1; i < lines; i++)
-        leave_out_line(&c, i);
+        fork_view_leave_out(&c, i);
     rc = drop_last_compaction(&c, e);
     if (!rc)
         rc = strip_summaries(&c, e);
@@ -652,6 +471,6 @@ enum err_code fork_cut(struct fork *f, struct slice at, struct err *e)
     if (!rc)
         rc = forget_left_out(&c, e);
 done:
-    view_close(&c);
+    fork_view_close(&c);
     return rc;
 }

@@ -15,7 +15,6 @@
 #include "store/systems/claude/list/last_turn.h"
 #include "store/systems/claude/list/prompt.h"
 #include "store/systems/claude/list/sidecar.h"
-#include "store/systems/claude/write/metarow.h"
 
 /* The lite read of one session (claude.md 2): at most the first and the last 64 KiB of its file. Most of the time the
  * first stage of the head is enough; the rest of it is read only if a field is still open. */
@@ -230,12 +229,6 @@ static bool see_model(struct describing *r, struct slice window, size_t at)
     return r->turn.model.p != NULL;
 }
 
-static bool see_fork(struct describing *r, struct slice row)
-{
-    r->ok &= claude_forked_from(row, r->a, &r->row->parent_id);
-    return r->row->parent_id.p;
-}
-
 static bool see(size_t field, struct slice window, size_t at, void *arg)
 {
     struct describing *r = arg;
@@ -245,7 +238,9 @@ static bool see(size_t field, struct slice window, size_t at, void *arg)
     case MODEL: return see_model(r, window, at);
     case SNAPSHOTS: return claude_restorable_add(&r->tracked, field_row(window, at), r->a);
     case CONTINUED: return r->says_continued = true;
-    case FORKED: return see_fork(r, field_row(window, at));
+    case FORKED:
+        r->ok &= claude_forked_from(field_row(window, at), r->a, &r->row->parent_id);
+        return r->row->parent_id.p;
     default: return see_glued(r, window, at);
     }
 }
@@ -321,8 +316,6 @@ static void set_hidden(struct describing *r)
     else if (is_elsewhere(r))
         row->hidden = HIDDEN_COLLISION;
 }
-
-/* The lite read of one session (claude.md 2). */
 
 /* ---- fields ---- */
 
@@ -604,64 +597,5 @@ enum err_code claude_describe(const struct store *st, const struct scope *scope,
             rc = err_nomem(e);
     }
     scratch_release(r.c->scratch, scratch);
-    return rc;
-}
-
-/* What lies between the two windows of a long transcript: a title or tag that its writer did not keep near the end. */
-
-struct deep {
-    struct session_row *row;
-    bool found, ok;
-};
-
-static void take_metadata_text(struct deep *d, struct slice *text, struct slice value)
-{
-    if (value.n == 0)
-        return;
-    *text = arena_copy(&d->row->arena, value);
-    d->ok &= text->p != NULL;
-    d->found = true;
-}
-
-/* A person's title goes before one that the agent made up, wherever it stands. */
-static void take_title(struct deep *d, const struct metarows *m, struct arena *a)
-{
-    struct session_row *row = d->row;
-    bool none = row->custom_title.n == 0;
-    struct slice own = metarow_value(&m->row[METAROW_CUSTOM_TITLE], "customTitle", a);
-
-    if (own.n)
-        row->flags &= ~(unsigned)SESSION_AI_TITLE;
-    else if (none)
-        own = metarow_value(&m->row[METAROW_AI_TITLE], "aiTitle", a);
-    take_metadata_text(d, &row->custom_title, own);
-    if (own.n)
-        row->summary = row->custom_title;
-}
-
-enum err_code claude_deep(const struct store *st, const struct session_ref *ref,
-                          const atomic_bool *cancel, struct session_row *row, bool *found,
-                          struct err *e)
-{
-    struct deep d = { .row = row, .ok = true };
-    struct arena a = { 0 };
-    struct metarows m;
-    struct file f;
-    enum err_code rc = file_open(AT_FDCWD, ref->path.p, 0, &f, e);
-
-    (void)st;
-    if (rc)
-        return rc;
-    rc = metarows_anywhere(&f, cancel, &a, &m, e);
-    file_close(&f);
-    if (!rc && session_wants_title(row))
-        take_title(&d, &m, &a);
-    if (!rc && row->tag.n == 0)
-        take_metadata_text(&d, &row->tag, metarow_value(&m.row[METAROW_TAG], "tag", &a));
-    if (!rc && !d.ok)
-        rc = err_nomem(e);
-    arena_fini(&a);
-    if (!rc)
-        *found = d.found;
     return rc;
 }

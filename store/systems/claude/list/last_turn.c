@@ -103,7 +103,8 @@ static bool read_message(struct slice row, struct tail_message *m)
 
 /* What the agent answers itself (shell lines, local commands) waits for nothing; nor does a prompt that
  * the person took back. */
-static bool waits_for_answer(struct slice row, const struct tail_message *m, struct arena *a, bool *ok)
+static bool waits_for_answer(struct slice row, const struct tail_message *m, struct arena *a,
+                             bool *ok)
 {
     struct prompt prompt = { 0 };
 

@@ -16,8 +16,7 @@ enum claude_item_flags {
 };
 
 struct claude_item {
-    struct slice
-        made; /* a row that was made up, in the arena of the log; empty: that of the line */
+    struct slice made; /* a made-up row, in the arena of the log; empty: the row of the line */
     uint32_t line;
     uint16_t marks; /* enum claude_mark, of the row */
     uint8_t kind;   /* enum claude_kind, of the row */
@@ -60,8 +59,7 @@ struct claude_item_filter {
     bool agent;           /* a sub-agent's conversation: meta and sidechain rows stay */
     bool system_messages; /* system rows are returned too */
     size_t most;
-    struct claude_leaving
-        *leaving; /* of the list: hides what a resume does not load; may be NULL */
+    struct claude_leaving *leaving; /* hides what a resume does not load; may be NULL */
 };
 MUST_CHECK enum err_code claude_select_items(struct claude_log *log, struct claude_item_list *list,
                                              const struct claude_item_filter *how,

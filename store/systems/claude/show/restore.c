@@ -9,7 +9,6 @@
 #include "store/git/worktree.h"
 #include "store/systems/claude/chain/conversation_path.h"
 #include "store/systems/claude/chain/leaf.h"
-#include "store/systems/claude/chain/parallel.h"
 #include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/rewind/snapshots.h"

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "store/rewind/plan/rewind.h"
-#include "store/systems/claude/chain/parallel.h"
+#include "store/systems/claude/chain/calls.h"
 #include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/claude.h"
 #include "support/transcript_writer.h"

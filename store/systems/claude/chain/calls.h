@@ -1,17 +1,9 @@
-#ifndef STORE_SYSTEMS_CLAUDE_CHAIN_PARALLEL_H
-#define STORE_SYSTEMS_CLAUDE_CHAIN_PARALLEL_H
+#ifndef STORE_SYSTEMS_CLAUDE_CHAIN_CALLS_H
+#define STORE_SYSTEMS_CLAUDE_CHAIN_CALLS_H
 
 #include "store/systems/claude/chain/log.h"
 
-/* Tool calls that ran in parallel. Their rows belong to one API message, and the path from the leaf upwards
- * passes only one of them. */
-
-/* Inserts the others behind it. path holds nodes marked NODE_LISTED and is replaced; what is added is marked
- * too. */
-MUST_CHECK enum err_code claude_parallel(struct claude_log *log, uint32_t **path, size_t *n,
-                                         struct err *e);
-
-/* ---- which message each assistant row belongs to, and which row made which tool call ---- */
+/* Which API message each assistant row belongs to, and which row made which tool call. */
 
 struct claude_assistant_row {
     struct id128 message; /* message.id */
@@ -36,8 +28,16 @@ struct claude_calls {
 MUST_CHECK enum err_code claude_calls_read(struct claude_calls *calls, struct claude_log *log,
                                            struct err *e);
 void claude_calls_fini(struct claude_calls *calls);
+/* The row of a node, or NULL if it has no message id. */
+const struct claude_assistant_row *claude_assistant_row_of(const struct claude_calls *calls,
+                                                           uint32_t node);
 /* The row that made a tool call, or NULL if no row did, or several. */
 const struct claude_assistant_row *claude_call_owner(const struct claude_calls *calls,
                                                      struct id128 tool);
+/* The rows of one message: places [*from, *to) of by_message. */
+void claude_message_rows(const struct claude_calls *calls, struct id128 message, size_t *from,
+                         size_t *to);
+/* isSidechain and agentId as one value: rows of two sides never belong together. */
+struct id128 claude_side_of(struct claude_log *log, struct slice row);
 
 #endif
