@@ -317,8 +317,6 @@ static void set_hidden(struct describing *r)
         row->hidden = HIDDEN_COLLISION;
 }
 
-/* ---- fields ---- */
-
 static bool is_sidechain(struct describing *r)
 {
     struct slice head = r->w->head;
