@@ -3,9 +3,14 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
-#include "lite/base/find.h"
+#include "lite/base/err.h"
+
+/* memmem, four times as fast where the machine has AVX2: the first place of part in the n bytes, or NULL.
+ * An empty part stands at the front. */
+const char *slice_find(const char *p, size_t n, const char *part, size_t part_n);
 
 /* A borrowed run of bytes. Never NUL-terminated, may hold NULs and broken UTF-8, and is valid only
  * as long as whatever it points into (a window, a transcript, an arena). Pass it by value. */
@@ -37,7 +42,7 @@ static inline bool slice_starts(struct slice s, const char *with)
 
 static inline bool slice_has(struct slice s, const char *part)
 {
-    return find_bytes(s.p, s.n, part, strlen(part)) != NULL;
+    return slice_find(s.p, s.n, part, strlen(part)) != NULL;
 }
 
 /* Cuts the next line (without its newline) off the front of *rest. A last line that lacks its
@@ -55,5 +60,29 @@ static inline bool slice_line(struct slice *rest, struct slice *line, bool *torn
     rest->n -= len + (nl ? 1u : 0u);
     return true;
 }
+
+/* Lines of a window, in either direction. A line comes without its newline; a CR before it stays (JSON
+ * takes it for a blank). torn: the text ended without a newline, a writer may be in the middle of it.
+ * slice_line (slice.h) is the forward walk. */
+
+/* Cuts the last line off the end of *rest. False when nothing is left. Walked to its end this yields the
+ * same lines as slice_line, in reverse. */
+bool slice_last_line(struct slice *rest, struct slice *line, bool *torn);
+
+/* A set of texts, numbered in the order in which they came: what belongs to a text lies in an array of the caller's.
+ * The texts are borrowed. An empty set is all zero. */
+struct slice_set {
+    struct slice *text; /* owned, as is slot */
+    uint32_t *slot;
+    size_t n, cap, slots;
+};
+
+#define SLICE_SET_NONE UINT32_MAX
+
+/* *number: the text's, old or new. ERR_NOMEM. */
+MUST_CHECK enum err_code slice_set_add(struct slice_set *set, struct slice text, uint32_t *number);
+uint32_t slice_set_find(const struct slice_set *set,
+                        struct slice text); /* SLICE_SET_NONE: it is not in it */
+void slice_set_fini(struct slice_set *set);
 
 #endif

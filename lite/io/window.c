@@ -1,5 +1,6 @@
 #include "lite/io/window.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 static void set_torn_tail(struct window *w)
@@ -123,4 +124,104 @@ enum err_code window_widen(struct window *w, struct err *e)
 
     w->wide |= !rc;
     return rc;
+}
+
+static bool is_row_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+static bool looks_whole(struct slice row)
+{
+    while (row.n && is_row_blank(row.p[row.n - 1]))
+        row.n--;
+    while (row.n && is_row_blank(row.p[0]))
+        row = (struct slice){ row.p + 1, row.n - 1 };
+    return row.n == 0 || (row.n >= 2 && row.p[0] == '{' && row.p[row.n - 1] == '}');
+}
+
+/* cut_front: the first row began before these bytes; a last row without newline is cut or torn. */
+static bool shows_damage(struct slice rows, bool cut_front)
+{
+    struct slice row;
+    bool torn;
+
+    while (slice_line(&rows, &row, &torn)) {
+        if (!torn && !cut_front && !looks_whole(row))
+            return true;
+        cut_front = false;
+    }
+    return false;
+}
+
+bool window_shows_damage(const struct window *w)
+{
+    bool apart = w->tail.p != w->head.p;
+
+    return shows_damage(w->head, false) || (apart && shows_damage(w->tail, true));
+}
+
+enum { KEPT = 8 };
+
+/* Taking and giving are single exchanges of a slot; nobody waits. */
+struct window_pool {
+    _Atomic(struct scratch *) slot[KEPT];
+};
+
+struct window_pool *window_pool_new(void)
+{
+    struct window_pool *p = malloc(sizeof *p);
+
+    for (size_t i = 0; p && i < KEPT; i++)
+        atomic_init(&p->slot[i], NULL);
+    return p;
+}
+
+static void scratch_free(struct scratch *s)
+{
+    if (!s)
+        return;
+    window_fini(&s->window);
+    arena_fini(&s->arena);
+    free(s);
+}
+
+void window_pool_free(struct window_pool *p)
+{
+    for (size_t i = 0; p && i < KEPT; i++)
+        scratch_free(atomic_load(&p->slot[i]));
+    free(p);
+}
+
+enum err_code window_pool_acquire(struct window_pool *p, struct scratch **out, struct err *e)
+{
+    for (size_t i = 0; i < KEPT; i++) {
+        struct scratch *s = atomic_exchange(&p->slot[i], NULL);
+
+        if (s) {
+            *out = s;
+            return ERR_OK;
+        }
+    }
+    struct scratch *s = calloc(1, sizeof *s);
+    enum err_code rc = s ? window_init(&s->window, e) : err_nomem(e);
+
+    if (rc)
+        free(s);
+    else
+        *out = s;
+    return rc;
+}
+
+void window_pool_release(struct window_pool *p, struct scratch *s)
+{
+    window_close(&s->window);
+    arena_reset(&s->arena);
+    for (size_t i = 0; i < KEPT && s; i++) {
+        struct scratch *empty = NULL;
+
+        if (atomic_compare_exchange_strong(&p->slot[i], &empty, s))
+            s = NULL;
+    }
+    scratch_free(s);
 }

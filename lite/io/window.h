@@ -1,6 +1,10 @@
 #ifndef LITE_IO_WINDOW_H
 #define LITE_IO_WINDOW_H
 
+#include <stdbool.h>
+
+#include "lite/base/arena.h"
+#include "lite/base/err.h"
 #include "lite/io/file.h"
 
 /* The lite read: the first and the last 64 KiB of a transcript, and nothing between. This constant
@@ -40,5 +44,27 @@ MUST_CHECK enum err_code window_open(struct window *w, int dirfd, const char *na
  * that grew is read as it was when opened. */
 MUST_CHECK enum err_code window_widen(struct window *w, struct err *e);
 void window_close(struct window *w);
+
+/* Is there a row that cannot be whole? Looked for by its ends only (a check of every row would cost more
+ * than all else together): a row that does not begin and end as an object. Rows that the windows cut,
+ * and a torn last one, are not meant. */
+bool window_shows_damage(const struct window *w);
+
+/* What a describe needs and does not keep: two windows and an arena, a good 128 KiB. A store keeps as
+ * many as threads were ever describing at once, so that a row costs no large allocation. */
+struct scratch {
+    struct window window;
+    struct arena arena;
+};
+
+struct window_pool;
+
+struct window_pool *window_pool_new(void);    /* NULL without memory */
+void window_pool_free(struct window_pool *p); /* every scratch has to be back; NULL is fine */
+
+/* One for this thread alone. */
+MUST_CHECK enum err_code window_pool_acquire(struct window_pool *p, struct scratch **out,
+                                             struct err *e);
+void window_pool_release(struct window_pool *p, struct scratch *s);
 
 #endif

@@ -94,7 +94,7 @@ static bool raw_at(struct slice window, size_t at, const char *key, struct slice
 
 static const char *find_slice(struct slice window, struct slice part)
 {
-    return find_bytes(window.p, window.n, part.p, part.n);
+    return slice_find(window.p, window.n, part.p, part.n);
 }
 
 static bool raw_first(struct slice window, struct slice spelling, struct slice *quoted)

@@ -1,13 +1,267 @@
-#include "lite/scan/index_pass.h"
+#include "lite/scan/index.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lite/base/arena.h"
+#include "lite/base/time.h"
+#include "lite/base/utf8.h"
 #include "lite/json/json.h"
-#include "lite/scan/index_line.h"
+#include "lite/scan/index_internal.h"
 
-/* A pass reads into one buffer: whole lines are taken from its front, the begin of the next one moves
- * there and is read on. */
+/* ---- one line ---- */
+
+/* The places of the names in struct key_scan; the marks follow. */
+enum { NAME_TYPE, NAME_ID, NAME_PARENT, NAME_TIME, NAME_INNER, NAME_MARKS };
+
+/* What ids and times look like as a rule: tried first. */
+enum { UUID_LENGTH = 36, ISO_LENGTH = sizeof "2026-03-01T10:00:02.000Z" - 1 };
+
+static const struct index_line nothing = { .time_ms = TIME_NONE, .state = LINE_BROKEN };
+
+/* No key can be written so that its bytes are these: keeps the places of the names fixed. */
+static const char *or_none(const char *name)
+{
+    return name ? name : "\n";
+}
+
+void index_reader_init(struct index_reader *r, const struct index_keys *keys, unsigned flags)
+{
+    *r = (struct index_reader){ .keys = keys,
+                                .feed = key_scan_best(),
+                                .exact = flags & INDEX_VALIDATE ? key_validate_best() : NULL };
+    key_scan_names_add(&r->names, or_none(keys->type));
+    key_scan_names_add(&r->names, or_none(keys->id));
+    key_scan_names_add(&r->names, or_none(keys->parent));
+    key_scan_names_add(&r->names, or_none(keys->time));
+    key_scan_names_add(&r->names, or_none(keys->inner));
+    for (size_t i = 0; keys->marks && keys->marks[i]; i++)
+        key_scan_names_add(&r->names, keys->marks[i]);
+    for (size_t i = 0; keys->kinds && keys->kinds[i]; i++) {
+        size_t n = strlen(keys->kinds[i]);
+
+        bool fits = i < sizeof r->kind_length && n <= UINT8_MAX;
+
+        assert(fits);
+        if (!fits)
+            break;
+        r->kind_length[i] = (uint8_t)n;
+    }
+}
+
+/* The value's first bytes, as many as a text may have; empty when the key is not there. */
+static struct slice value_of(const struct key_scan *s, unsigned name)
+{
+    if (!(s->found >> name & 1))
+        return (struct slice){ NULL, 0 };
+    uint64_t at = key_scan_source_skip_blanks(s->source, s->value[name]);
+
+    return key_scan_source_at(s->source, at, INDEX_TEXT_MAX + 2);
+}
+
+/* A string value with its quotes; empty when it is none, or too long. */
+static struct slice quoted(struct slice v)
+{
+    if (v.n < 2 || v.p[0] != '"')
+        return (struct slice){ NULL, 0 };
+    for (const char *p = v.p + 1, *end = v.p + v.n; p < end; p++) {
+        p = memchr(p, '"', (size_t)(end - p));
+        if (!p)
+            break;
+        const char *run = p;
+
+        while (run[-1] == '\\')
+            run--;
+        if ((p - run) % 2 == 0)
+            return (struct slice){ v.p, (size_t)(p - v.p) + 1 };
+    }
+    return (struct slice){ NULL, 0 };
+}
+
+/* Does a quote stand where that of a string of n bytes would? One may stand before it too: whoever looks
+ * at the bytes has to tell. */
+static bool is_quoted(struct slice v, size_t n)
+{
+    return v.n >= n + 2 && v.p[0] == '"' && v.p[n + 1] == '"';
+}
+
+static struct id128 read_id(const struct key_scan *s, unsigned name)
+{
+    struct slice v = value_of(s, name), text;
+    struct arena a = { 0 };
+    struct id128 id = { 0, 0 };
+
+    if (is_quoted(v, UUID_LENGTH) && id128_uuid(v.p + 1, &id))
+        return id;
+    v = quoted(v);
+    if (!v.n)
+        return id;
+    text = (struct slice){ v.p + 1, v.n - 2 };
+    if (!memchr(text.p, '\\', text.n) && utf8_valid(text))
+        return id128_of(text);
+    if (json_text(v, &a, &text))
+        id = id128_of(text);
+    arena_fini(&a);
+    return id;
+}
+
+/* What follows {"type": at the begin of the inner member. */
+static struct slice inner_type(const struct index_reader *r, const struct key_scan *s)
+{
+    struct slice v = value_of(s, NAME_INNER);
+    size_t n = strlen(r->keys->type);
+
+    if (v.n < n + 4 || v.p[0] != '{' || v.p[1] != '"' || memcmp(v.p + 2, r->keys->type, n) != 0 ||
+        v.p[n + 2] != '"' || v.p[n + 3] != ':')
+        return (struct slice){ NULL, 0 };
+    return (struct slice){ v.p + n + 4, v.n - n - 4 };
+}
+
+static uint8_t read_kind(const struct index_reader *r, const struct key_scan *s)
+{
+    bool inside = s->found >> NAME_INNER & 1;
+    struct slice v = inside ? inner_type(r, s) : value_of(s, NAME_TYPE);
+    const char *const *kinds = r->keys->kinds;
+
+    if (!v.n || !kinds)
+        return 0;
+    for (unsigned i = 0; kinds[i]; i++)
+        if (is_quoted(v, r->kind_length[i]) && memcmp(v.p + 1, kinds[i], r->kind_length[i]) == 0)
+            return (uint8_t)(i + 1);
+    v = quoted(v);
+    if (!v.n || !memchr(v.p, '\\', v.n))
+        return 0;
+    for (unsigned i = 0; kinds[i]; i++)
+        if (json_string_is(v, kinds[i]))
+            return (uint8_t)(i + 1);
+    return 0;
+}
+
+static int64_t read_time(const struct key_scan *s)
+{
+    struct slice v = value_of(s, NAME_TIME);
+    int64_t ms;
+
+    if (is_quoted(v, ISO_LENGTH) && time_parse((struct slice){ v.p + 1, ISO_LENGTH }, &ms))
+        return ms;
+    v = quoted(v);
+    return v.n && time_parse((struct slice){ v.p + 1, v.n - 2 }, &ms) ? ms : TIME_NONE;
+}
+
+/* As JavaScript's Boolean(), by the first two bytes of the value: null, false, "" and 0 are not. */
+static bool counts(struct slice v)
+{
+    if (v.n == 0 || *v.p == 'n' || *v.p == 'f')
+        return false;
+    if (*v.p == '"')
+        return v.n < 2 || v.p[1] != '"';
+    return *v.p != '0' || (v.n > 1 && (v.p[1] == '.' || v.p[1] == 'e' || v.p[1] == 'E'));
+}
+
+static uint16_t read_marks(const struct key_scan *s)
+{
+    uint16_t marks = 0;
+
+    for (uint32_t left = s->found >> NAME_MARKS; left; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctz(left);
+        uint64_t at = key_scan_source_skip_blanks(s->source, s->value[NAME_MARKS + i]);
+
+        if (counts(key_scan_source_at(s->source, at, 2)))
+            marks |= (uint16_t)(1u << i);
+    }
+    return marks;
+}
+
+struct index_line index_line_found(const struct index_reader *r, const struct key_scan *s,
+                                   int64_t offset, uint64_t length)
+{
+    struct index_line line = nothing;
+
+    line.offset = offset;
+    line.length = length <= INDEX_LINE_MAX ? (uint32_t)length : UINT32_MAX;
+    if (!s->ended || s->broken || length > INDEX_LINE_MAX)
+        return line;
+    line.state = LINE_OK;
+    line.kind = read_kind(r, s);
+    line.id = read_id(s, NAME_ID);
+    line.parent = read_id(s, NAME_PARENT);
+    line.time_ms = read_time(s);
+    line.marks = read_marks(s);
+    return line;
+}
+
+/* The entry of a line in memory. */
+static struct index_line index_line_of(const struct index_reader *r, struct slice text,
+                                       int64_t offset)
+{
+    struct key_scan_source source = { .held = text };
+    struct index_line line = nothing;
+    struct key_scan s;
+    size_t i = 0;
+
+    while (i < text.n && (unsigned char)text.p[i] <= ' ')
+        i++;
+    line.offset = offset;
+    line.length = text.n <= INDEX_LINE_MAX ? (uint32_t)text.n : UINT32_MAX;
+    if (i == text.n)
+        line.state = LINE_BLANK;
+    if (i == text.n || text.p[i] != '{')
+        return line;
+    key_scan_begin(&s, &r->names, &source);
+    if (r->exact)
+        r->exact(&s, i, (struct slice){ text.p + i, text.n - i });
+    else
+        r->feed(&s, i + 1, (struct slice){ text.p + i + 1, text.n - i - 1 });
+    return index_line_found(r, &s, offset, text.n);
+}
+
+/* By a quarter: large blocks are remapped, so this moves pages and not bytes. */
+static enum err_code grow_lines(struct index *ix)
+{
+    size_t cap = ix->cap < 64 ? 64 : ix->cap + ix->cap / 4;
+    struct index_line *line = realloc(ix->line, cap * sizeof *line);
+
+    if (!line)
+        return ERR_NOMEM;
+    ix->line = line;
+    ix->cap = cap;
+    return ERR_OK;
+}
+
+/* Gives back most of the room that growth left over: a file mostly stays as it is. */
+static void trim_lines(struct index *ix)
+{
+    size_t cap = ix->n + ix->n / 16;
+    struct index_line *line = cap && cap < ix->cap ? realloc(ix->line, cap * sizeof *line) : NULL;
+
+    if (!line)
+        return;
+    ix->line = line;
+    ix->cap = cap;
+}
+
+static enum err_code add_line(struct index *ix, const struct index_line *line)
+{
+    if (ix->n == ix->cap && grow_lines(ix))
+        return ERR_NOMEM;
+    ix->broken += line->state == LINE_BROKEN;
+    ix->line[ix->n++] = *line;
+    return ERR_OK;
+}
+
+/* Removes a torn last line, which is about to be read again. */
+static void remove_torn(struct index *ix)
+{
+    if (ix->torn_tail)
+        ix->broken -= ix->line[--ix->n].state == LINE_BROKEN;
+    ix->torn_tail = false;
+}
+
+/* ---- a pass over a file ---- */
+
+/* A pass reads into one buffer: whole lines are taken from its front, and the beginning of the next line moves
+ * there. */
 struct work {
     const struct index_pass *pass;
     struct index_reader reader;
@@ -50,7 +304,7 @@ static enum err_code index_whole_lines(struct work *w, size_t seen, struct err *
         struct index_line line = index_line_of(
             &w->reader, (struct slice){ w->bytes + from, end - from }, w->offset + (int64_t)from);
 
-        if (index_add(ix, &line))
+        if (add_line(ix, &line))
             return err_nomem(e);
         ix->end = w->offset + (int64_t)end + 1;
         from = seen = end + 1;
@@ -147,7 +401,7 @@ static enum err_code long_add(struct work *w, struct long_line *l, struct err *e
 
     if (!l->begun)
         line.state = LINE_BLANK;
-    if (index_add(ix, &line))
+    if (add_line(ix, &line))
         return err_nomem(e);
     ix->torn_tail = !l->ended;
     if (l->ended)
@@ -194,7 +448,7 @@ static enum err_code index_torn_tail(struct work *w, struct err *e)
     struct index_line line =
         index_line_of(&w->reader, (struct slice){ w->bytes, w->have }, w->offset);
 
-    if (index_add(w->pass->ix, &line))
+    if (add_line(w->pass->ix, &line))
         return err_nomem(e);
     w->pass->ix->torn_tail = true;
     return ERR_OK;
@@ -226,14 +480,14 @@ enum err_code index_pass_run(const struct index_pass *pass, struct err *e)
 
     if (pass->ix->end > pass->file->id.size)
         return err_set(e, ERR_STALE, "", "index lines: the file is shorter than it was");
-    index_remove_torn(pass->ix);
+    remove_torn(pass->ix);
     w.from = w.offset;
     w.lines = pass->ix->n;
     index_reader_init(&w.reader, pass->keys, pass->flags);
     w.bytes = malloc(w.cap);
     rc = w.bytes ? index_rest(&w, e) : err_nomem(e);
     free(w.bytes);
-    index_trim(pass->ix);
+    trim_lines(pass->ix);
     return rc == ERR_CANCELLED ? err_set(e, rc, "", "index lines: cancelled") : rc;
 }
 
@@ -252,14 +506,14 @@ enum err_code index_bytes(struct index *ix, struct slice bytes, int64_t offset,
     struct slice rest = bytes, text;
     bool torn;
 
-    index_remove_torn(ix);
+    remove_torn(ix);
     index_reader_init(&r, keys, flags);
     size_t lines = ix->n;
 
     while (slice_line(&rest, &text, &torn)) {
         struct index_line line = index_line_of(&r, text, offset + (text.p - bytes.p));
 
-        if (index_add(ix, &line))
+        if (add_line(ix, &line))
             return err_nomem(e);
         ix->torn_tail = torn;
         if (!torn)
@@ -269,7 +523,7 @@ enum err_code index_bytes(struct index *ix, struct slice bytes, int64_t offset,
         if (rc)
             return rc;
     }
-    index_trim(ix);
+    trim_lines(ix);
     return ERR_OK;
 }
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "lite/base/err.h"
-#include "lite/base/id128.h"
+#include "lite/base/id.h"
 #include "lite/base/slice.h"
 #include "lite/io/file.h"
 

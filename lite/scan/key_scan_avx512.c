@@ -10,4 +10,9 @@ WITH_BLOCKS void key_scan_feed_avx512(struct key_scan *s, uint64_t at, struct sl
     scan_blocks(s, at, piece);
 }
 
+WITH_BLOCKS void key_validate_avx512(struct key_scan *s, uint64_t at, struct slice object)
+{
+    validate_blocks(s, at, object);
+}
+
 #endif

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "lite/base/arena.h"
-#include "lite/base/id128.h"
+#include "lite/base/id.h"
 #include "lite/base/slice.h"
 
 /* A conversation whose past was taken up again at an earlier message is a tree. What a resume goes on with is one way

@@ -78,7 +78,7 @@ struct store_ops {
     /* sessions of one moment are listed by id upwards; else downwards (claude.md 2.6) */
     bool ties_upwards;
 
-    /* Plans say themselves which other session changed a file since (rewind_target.other); else store/rewind/plan/concurrent_sessions.h
+    /* Plans say themselves which other session changed a file since (rewind_target.other); else store/rewind/plan/plan.h
      * asks the checkpoints of the others. */
     bool names_others;
 

@@ -8,10 +8,159 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
-#include "store/fs/attrs.h"
+#include "lite/base/time.h"
 #include "store/fs/disk.h"
+#include "store/fs/file_at.h"
+
+enum { LIST_MAX = 65536, VALUE_MAX = 65536 }; /* of the kernel */
+
+static const char acl_front[] = "system.posix_acl_";
+
+/* ---- taking ---- */
+
+/* A file system without them has none. */
+static enum err_code list_names(int fd, char names[LIST_MAX], size_t *n, const char *path,
+                                struct err *e)
+{
+    ssize_t k = flistxattr(fd, names, LIST_MAX);
+
+    *n = k > 0 ? (size_t)k : 0;
+    return k >= 0 || errno == ENOTSUP ? ERR_OK : err_sys(e, path, "keep the extended attributes");
+}
+
+static enum err_code take_one(int fd, struct arena *a, const char *name, const char *path,
+                              struct attrs *out, struct err *e)
+{
+    char value[VALUE_MAX];
+    ssize_t k = fgetxattr(fd, name, value, sizeof value);
+
+    if (k < 0)
+        return err_sys(e, path, "keep the extended attributes");
+    struct attr *list = arena_grow(a, out->x, out->n, sizeof *list),
+                x = { .name = arena_copy(a, slice_of(name)).p,
+                      .value = arena_copy(a, (struct slice){ value, (size_t)k }) };
+
+    if (a->failed)
+        return err_nomem(e);
+    out->x = list;
+    out->x[out->n++] = x;
+    return ERR_OK;
+}
+
+enum err_code fs_attrs_get(int fd, struct arena *a, const char *path, struct attrs *out,
+                           struct err *e)
+{
+    char names[LIST_MAX];
+    size_t n = 0;
+    struct stat st;
+    enum err_code rc =
+        fstat(fd, &st) ? err_sys(e, path, "look at") : list_names(fd, names, &n, path, e);
+
+    if (rc)
+        return rc;
+    struct attrs x = { .mode = st.st_mode & 07777,
+                       .uid = st.st_uid,
+                       .gid = st.st_gid,
+                       .mtime_ns = time_ns(st.st_mtim) };
+
+    for (const char *name = names; name < names + n && !rc; name += strlen(name) + 1)
+        rc = take_one(fd, a, name, path, &x, e);
+    if (!rc)
+        *out = x;
+    return rc;
+}
+
+bool fs_attrs_copy(struct arena *a, struct attrs *x)
+{
+    struct attr *list = arena_zalloc(a, sizeof *list * (x->n + 1));
+
+    for (size_t i = 0; i < x->n && list; i++) {
+        list[i].name = arena_copy(a, slice_of(x->x[i].name)).p;
+        list[i].value = arena_copy(a, x->x[i].value);
+    }
+    x->x = list;
+    return !a->failed;
+}
+
+/* ---- putting ---- */
+
+static enum err_code put_owner(int fd, const struct attrs *x, const char *path, struct err *e)
+{
+    struct stat st;
+
+    if (fstat(fd, &st))
+        return err_sys(e, path, "look at");
+    if ((st.st_uid != x->uid || st.st_gid != x->gid) && fchown(fd, x->uid, x->gid))
+        return err_sys(e, path, "keep the owner");
+    return ERR_OK;
+}
+
+static bool attrs_have(const struct attrs *x, const char *name)
+{
+    for (size_t i = 0; i < x->n; i++)
+        if (strcmp(x->x[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static enum err_code drop_inherited(int fd, const struct attrs *x, const char *path, struct err *e)
+{
+    char names[LIST_MAX];
+    size_t n;
+    enum err_code rc = list_names(fd, names, &n, path, e);
+
+    for (const char *name = names; !rc && name < names + n; name += strlen(name) + 1)
+        if (strncmp(name, acl_front, sizeof acl_front - 1) == 0 && !attrs_have(x, name) &&
+            fremovexattr(fd, name))
+            rc = err_sys(e, path, "drop an inherited access list");
+    return rc;
+}
+
+enum err_code fs_attrs_apply(int fd, const struct attrs *x, const char *path, struct err *e)
+{
+    enum err_code rc = put_owner(fd, x, path, e);
+
+    if (!rc)
+        rc = drop_inherited(fd, x, path, e);
+    for (size_t i = 0; i < x->n && !rc; i++)
+        if (fsetxattr(fd, x->x[i].name, x->x[i].value.p, x->x[i].value.n, 0))
+            rc = err_sys(e, path, "keep the extended attributes");
+    return rc;
+}
+
+static bool is_a_persons(const char *name)
+{
+    static const char front[] = "user.";
+
+    return strncmp(name, front, sizeof front - 1) == 0 ||
+           strncmp(name, acl_front, sizeof acl_front - 1) == 0;
+}
+
+/* Did the system answer that this is not for us, or not for here? */
+static bool is_refused(int sys)
+{
+    return sys == ENOTSUP || sys == EPERM || sys == EACCES || sys == EINVAL;
+}
+
+enum err_code fs_attrs_apply_portable(int fd, const struct attrs *x, const char *path,
+                                      struct err *e)
+{
+    if (fchown(fd, x->uid, x->gid) && errno != EPERM)
+        return err_sys(e, path, "keep the owner");
+    enum err_code rc = drop_inherited(fd, x, path, e);
+
+    for (size_t i = 0; i < x->n && !rc; i++) {
+        const struct attr *one = &x->x[i];
+
+        if (fsetxattr(fd, one->name, one->value.p, one->value.n, 0) &&
+            (is_a_persons(one->name) || !is_refused(errno)))
+            rc = err_sys(e, path, "keep the extended attributes");
+    }
+    return rc;
+}
 
 enum { COPY_BYTES = 128 * 1024 };
 
@@ -72,10 +221,10 @@ static enum err_code copy_attributes(int in, int out, const struct stat *st, con
     struct timespec t[2] = { st->st_atim, st->st_mtim };
     struct arena a = { 0 };
     struct attrs x;
-    enum err_code rc = attrs_get(in, &a, to, &x, e);
+    enum err_code rc = fs_attrs_get(in, &a, to, &x, e);
 
     if (!rc)
-        rc = attrs_apply_portable(out, &x, to, e);
+        rc = fs_attrs_apply_portable(out, &x, to, e);
     if (!rc && fchmod(out, st->st_mode & 07777))
         rc = err_sys(e, to, "keep the mode");
     if (!rc && futimens(out, t))
@@ -356,4 +505,91 @@ enum err_code copy_compare(const char *from, const char *to, struct err *e)
 enum err_code copy_remove_source(const char *from, const char *to, struct err *e)
 {
     return tree_each(from, to, settle_entry, e);
+}
+
+/* A copy under way lies beside its goal; a crash leaves it there, and recovery removes it. */
+static const char copy_suffix[] = ".reprise-copy";
+
+static enum err_code move_across(const char *from, const char *to, struct err *e)
+{
+    char temp[PATH_MAX];
+
+    if ((size_t)snprintf(temp, sizeof temp, "%s%s", to, copy_suffix) >= sizeof temp)
+        return err_set(e, ERR_UNSAFE, to, "the name is too long");
+    enum err_code rc = copy_remove(temp, e);
+
+    if (!rc)
+        rc = copy_tree(from, temp, e);
+    if (!rc && disk_rename_new(AT_FDCWD, temp, AT_FDCWD, to))
+        rc = errno == EEXIST ? err_set(e, ERR_STALE, to, "move: the name is taken")
+                             : err_sys(e, to, "name the copy");
+    if (rc) {
+        if (copy_remove(temp, NULL))
+            err_wrap(e, rc, "an unfinished copy stays behind");
+        return rc;
+    }
+    rc = disk_sync_parent(to, e);
+    if (rc)
+        return rc;
+    /* Not removed blindly: what a live writer added since the copy must not go. The whole of it is compared before
+     * the first file goes, so that a refusal leaves the source as it was. */
+    rc = copy_compare(from, to, e);
+    if (rc == ERR_STALE && copy_remove(to, NULL))
+        return err_wrap(e, rc, "a copy stays behind");
+    return rc ? rc : copy_remove_source(from, to, e);
+}
+
+enum err_code fs_move_repair(const char *from, const char *to, struct err *e)
+{
+    char temp[PATH_MAX];
+
+    (void)from;
+    if ((size_t)snprintf(temp, sizeof temp, "%s%s", to, copy_suffix) >= sizeof temp)
+        return ERR_OK;
+    return copy_remove(temp, e);
+}
+
+enum err_code fs_move(const char *from, const char *to, struct err *e)
+{
+    if (disk_rename_new(AT_FDCWD, from, AT_FDCWD, to) == 0)
+        return ERR_OK;
+    if (errno == EEXIST)
+        return err_set(e, ERR_STALE, to, "move: the name is taken");
+    return errno == EXDEV ? move_across(from, to, e) : err_sys(e, from, "move");
+}
+
+enum err_code fs_move_is_done(const char *from, const char *to, bool *done, struct err *e)
+{
+    bool left;
+    struct stat x, y;
+    enum err_code rc = file_at_stat(to, done, &y, e);
+
+    if (!rc && *done)
+        rc = file_at_stat(from, &left, &x, e);
+    if (rc || !*done || !left) {
+        *done = *done && !rc;
+        return rc;
+    }
+    /* Both: a copy across file systems was named, and its source is not gone yet. On one file system this cannot
+     * be ours. Which way it went is told by what is whole: nothing goes that does not lie in the other place. */
+    *done = false;
+    if (x.st_dev == y.st_dev)
+        return ERR_OK;
+    rc = copy_compare(from, to, e);
+
+    if (!rc) {
+        rc = copy_remove_source(from, to, e);
+        *done = rc == ERR_OK;
+    } else if (rc == ERR_STALE) { /* perhaps it was being moved back */
+        rc = copy_compare(to, from, e);
+        rc = rc ? rc : copy_remove_source(to, from, e);
+    }
+    return rc == ERR_STALE ? ERR_OK : rc;
+}
+
+enum err_code fs_move_sync(const char *from, const char *to, struct err *e)
+{
+    enum err_code rc = disk_sync_parent(to, e);
+
+    return rc ? rc : disk_sync_parent(from, e);
 }

@@ -3,14 +3,18 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/fs/signal_hold.h"
+#include "store/fs/file_at.h"
+#include "store/fs/path.h"
 
 enum err_code disk_write(int fd, struct slice bytes, size_t *done, const char *path, struct err *e)
 {
@@ -18,7 +22,7 @@ enum err_code disk_write(int fd, struct slice bytes, size_t *done, const char *p
     struct signal_hold hold;
     enum err_code rc = ERR_OK;
 
-    signal_hold_begin(&hold, SIGXFSZ);
+    fs_signal_hold(&hold, SIGXFSZ);
     while (at < bytes.n && !rc) {
         ssize_t k = write(fd, bytes.p + at, bytes.n - at);
 
@@ -27,7 +31,7 @@ enum err_code disk_write(int fd, struct slice bytes, size_t *done, const char *p
         else if (k == 0 || errno != EINTR)
             rc = err_sys(e, path, "write");
     }
-    signal_hold_end(&hold, -1);
+    fs_signal_release(&hold, -1);
     if (done)
         *done = at;
     return rc;
@@ -85,26 +89,19 @@ enum err_code disk_sync_dir(const char *dir, struct err *e)
     return rc;
 }
 
-/* Makes the parent's entry of a new directory durable; path is cut and put together again. */
-static enum err_code sync_parent_entry(char *path, struct err *e)
+enum err_code disk_sync_parent(const char *path, struct err *e)
 {
-    char *slash = strrchr(path, '/');
+    char dir[PATH_MAX];
 
-    if (!slash)
-        return disk_sync_dir(".", e);
-    if (slash == path)
-        return disk_sync_dir("/", e);
-    *slash = '\0';
-    enum err_code rc = disk_sync_dir(path, e);
-
-    *slash = '/';
-    return rc;
+    if (!path_parent(path, dir))
+        return err_set(e, ERR_UNSAFE, path, "the name is too long");
+    return disk_sync_dir(dir, e);
 }
 
 static enum err_code dir_make(char *path, mode_t mode, struct err *e)
 {
     if (mkdir(path, mode) == 0)
-        return sync_parent_entry(path, e);
+        return disk_sync_parent(path, e);
     return errno == EEXIST ? ERR_OK : err_sys(e, path, "make directory");
 }
 
@@ -395,4 +392,75 @@ enum err_code disk_replace_file(const char *dir, const char *name, struct slice 
         return rc;
     }
     return disk_new_replace(&f, name, e);
+}
+
+static void add_time(const struct stat *st, struct disk_usage *w)
+{
+    int64_t ms = (int64_t)st->st_mtim.tv_sec * 1000 + st->st_mtim.tv_nsec / 1000000;
+
+    w->newest_ms = ms > w->newest_ms ? ms : w->newest_ms;
+}
+
+void disk_usage_add_file(const struct stat *st, struct disk_usage *w)
+{
+    w->files++;
+    w->bytes += st->st_size;
+    add_time(st, w);
+}
+
+static void count_fts_entry(const FTSENT *f, struct disk_usage *w)
+{
+    switch (f->fts_info) {
+    case FTS_F:
+    case FTS_SL:
+    case FTS_SLNONE:
+    case FTS_DEFAULT: disk_usage_add_file(f->fts_statp, w); break;
+    case FTS_D: add_time(f->fts_statp, w); break;
+    default: break;
+    }
+}
+
+enum err_code disk_usage_add(const char *path, struct disk_usage *w, struct err *e)
+{
+    char *copy = strdup(path);
+    char *roots[] = { copy, NULL };
+    FTS *fts = copy ? fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL) : NULL;
+    FTSENT *f;
+
+    if (!fts) {
+        free(copy);
+        return err_sys(e, path, "read directory");
+    }
+    while ((f = fts_read(fts)))
+        count_fts_entry(f, w);
+    fts_close(fts);
+    free(copy);
+    return ERR_OK;
+}
+
+bool disk_free_bytes(const struct statvfs *fs, int64_t *bytes)
+{
+    uint64_t blocks = fs->f_bavail, size = fs->f_frsize;
+
+    if (fs->f_blocks == 0 || size == 0)
+        return false;
+    *bytes = blocks > INT64_MAX / size ? INT64_MAX : (int64_t)(blocks * size);
+    return true;
+}
+
+enum err_code disk_check_space(const char *dir, int64_t need, const char *what, struct err *e)
+{
+    struct statvfs fs;
+    int64_t bytes, want = need + need / 20;
+
+    if (statvfs(dir, &fs))
+        return ERR_OK;
+    if (fs.f_flag & ST_RDONLY) {
+        errno = EROFS;
+        return err_sys(e, dir, "make room for a rewind");
+    }
+    if (!disk_free_bytes(&fs, &bytes) || bytes >= want)
+        return ERR_OK;
+    return err_set(e, ERR_IO, dir, "%s needs %lld bytes, and %lld are free", what, (long long)want,
+                   (long long)bytes);
 }

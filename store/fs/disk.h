@@ -3,6 +3,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/types.h>
 
 #include "lite/base/err.h"
@@ -27,6 +29,8 @@ MUST_CHECK enum err_code disk_sync(int fd, const char *path, struct err *e);
 void disk_start_sync(int fd, int64_t at, int64_t n);
 /* Makes what happened to the names in a directory durable. */
 MUST_CHECK enum err_code disk_sync_dir(const char *dir, struct err *e);
+/* The same for the directory that the last part of a path is in. */
+MUST_CHECK enum err_code disk_sync_parent(const char *path, struct err *e);
 
 /* mkdir -p with a mode, each new directory made durable. Links on the way are followed, as for every other program. */
 MUST_CHECK enum err_code disk_make_dir(const char *dir, mode_t mode, struct err *e);
@@ -75,5 +79,28 @@ bool disk_new_sweep(const char *dir);
 /* A small document in one go: disk_new_open, write, disk_new_replace. */
 MUST_CHECK enum err_code disk_replace_file(const char *dir, const char *name, struct slice bytes,
                                            mode_t mode, struct err *e);
+
+/* What a file or a directory weighs: the bytes of all files in it, as their lengths say. Links are not followed and
+ * weigh what their text does. */
+struct disk_usage {
+    int64_t files, bytes;
+    int64_t newest_ms; /* the newest mtime of what was looked at, directories too; 0: nothing was */
+};
+
+/* Adds what is no directory, as lstat told it. */
+void disk_usage_add_file(const struct stat *st, struct disk_usage *w);
+/* Adds to w. A path that is not there weighs nothing. */
+MUST_CHECK enum err_code disk_usage_add(const char *path, struct disk_usage *w, struct err *e);
+
+/* Is there room for what is going to be written? Asked before the first byte of it is: a disk that turns out to be full
+ * is met while staging, and everything is taken back. */
+
+/* The free bytes of a file system, for us; more than an int64_t holds: INT64_MAX. False where it does not tell: ramfs
+ * and some network file systems have no blocks at all, which is not the same as none free. */
+bool disk_free_bytes(const struct statvfs *fs, int64_t *bytes);
+/* Room for `need` bytes and a twentieth, where `dir` lies? ERR_IO says what, in the words of `what`, needs how much.
+ * ERR_OK also where it cannot be known. */
+MUST_CHECK enum err_code disk_check_space(const char *dir, int64_t need, const char *what,
+                                          struct err *e);
 
 #endif

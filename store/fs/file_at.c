@@ -2,12 +2,49 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lite/base/time.h"
-#include "store/fs/signal_hold.h"
+
+void fs_signal_hold(struct signal_hold *h, int signo)
+{
+    sigset_t set;
+
+    h->signo = signo;
+    sigemptyset(&set);
+    h->pending = sigpending(&set) == 0 && sigismember(&set, signo) == 1;
+    sigemptyset(&set);
+    sigaddset(&set, signo);
+    pthread_sigmask(SIG_BLOCK, &set, &h->before);
+}
+
+/* What was sent to the thread comes before what was sent to the process. */
+static void discard_pending(const struct signal_hold *h, int fd)
+{
+    const struct timespec now = { 0 };
+    siginfo_t info;
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, h->signo);
+    if (sigtimedwait(&set, &info, &now) == h->signo && fd >= 0 && info.si_fd != fd)
+        syscall(SYS_rt_sigqueueinfo, getpid(), h->signo, &info);
+}
+
+void fs_signal_release(struct signal_hold *h, int fd)
+{
+    int error = errno;
+
+    if (!h->pending)
+        discard_pending(h, fd);
+    pthread_sigmask(SIG_SETMASK, &h->before, NULL);
+    errno = error;
+}
 
 int64_t file_at_mtime(const struct stat *st)
 {
@@ -115,7 +152,7 @@ enum err_code file_at_write(int fd, struct slice bytes, int64_t offset, const ch
     struct signal_hold hold;
     enum err_code rc = ERR_OK;
 
-    signal_hold_begin(&hold, SIGXFSZ);
+    fs_signal_hold(&hold, SIGXFSZ);
     while (bytes.n) {
         ssize_t k = pwrite(fd, bytes.p, bytes.n, offset);
 
@@ -129,7 +166,7 @@ enum err_code file_at_write(int fd, struct slice bytes, int64_t offset, const ch
         bytes.n -= (size_t)k;
         offset += k;
     }
-    signal_hold_end(&hold, -1);
+    fs_signal_release(&hold, -1);
     return rc;
 }
 

@@ -1,12 +1,28 @@
 #ifndef STORE_FS_FILE_AT_H
 #define STORE_FS_FILE_AT_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
 
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
+
+/* A signal that the kernel sends a thread for what it does itself: SIGXFSZ for a write behind a limit, SIGIO for a lease
+ * that somebody waits for. Its default action ends the process, and the process may be a host that we are a part of.
+ * So it is held back for this thread only, and taken away where it came: what the process does about its signals stays
+ * as it is. The thread that begins ends. */
+struct signal_hold {
+    int signo;
+    sigset_t before;
+    bool pending; /* one was there already: it is the host's */
+};
+
+void fs_signal_hold(struct signal_hold *h, int signo);
+/* fd: the descriptor that the signal tells of; one that tells of anything else is the host's, and sent again. -1: any is
+ * ours. errno is kept. */
+void fs_signal_release(struct signal_hold *h, int fd);
 
 /* A place on the disk, and bytes at a place in a file: looked at and written by offset, never through a link. */
 

@@ -18,7 +18,7 @@
  *                                   steps that were done are taken back
  *   <state>/changes/<id>/           a change that is done: the renaming of its directory is the one moment
  *                                   in which it becomes so
- *   .../record                      what it was (store/journal/change_record.h)
+ *   .../record                      what it was (store/journal/change_internal.h)
  *
  * A change that takes another back names it (`undoes`); nothing is written into the record of the other.
  * So a change is wholly there or not at all, whatever happens between two system calls; change_log_open
@@ -96,5 +96,25 @@ const char *change_log_unread(const struct change_log *log);
 typedef bool change_fn(const struct change *c, bool undone, void *arg);
 MUST_CHECK enum err_code change_list(struct change_log *log, change_fn *fn, void *arg,
                                      struct err *e);
+
+/* A change that is a part of a larger operation, which decides when it stands and keeps its record (a rewind with the
+ * conversation's part in it). It has no entry in the operation log; the caller holds that log's lock all the same.
+ *
+ *   <dir>/record    durable before the first step; written again when the steps are done, since appends know only then
+ *                   where their bytes went */
+
+/* Does the steps. On failure nothing of them remains, and no record: or the text says "unfinished" and the record lies
+ * there for change_part_roll_back. The directory is made. */
+MUST_CHECK enum err_code change_part_do(struct change_log *log, const char *dir, struct change *c,
+                                        struct err *e);
+/* Takes back whatever of it was done, and removes the directory where nothing remains. Nothing to take back is fine.
+ * ERR_FORMAT: the record is damaged, and nothing was done. */
+MUST_CHECK enum err_code change_part_roll_back(const char *dir, enum rollback *how, struct err *e);
+/* What was done. ERR_NOT_FOUND: nothing. The caller frees it. */
+MUST_CHECK enum err_code change_part_read(const char *dir, struct change **out, struct err *e);
+
+/* A change of the same steps, and one that takes them back. NULL without memory. */
+struct change *change_copy(const struct change *c);
+struct change *change_inverse(const struct change *c, const char *kind);
 
 #endif

@@ -1,4 +1,5 @@
-#include "store/journal/change_record.h"
+#include "store/journal/change.h"
+#include "store/journal/change_internal.h"
 
 #include <cjson/cJSON.h>
 #include <fcntl.h>
@@ -10,7 +11,7 @@
 #include "lite/io/file.h"
 #include "lite/json/jsonout.h"
 #include "store/fs/disk.h"
-#include "store/journal/percent.h"
+#include "store/journal/record.h"
 
 enum { RECORD_VERSION = 1, INLINE_MAX = 8192, RECORD_MAX = 64 << 20 };
 
@@ -42,7 +43,7 @@ static void put_bytes(struct writer *w, const char *key, struct slice bytes)
 {
     if (w->rc || !bytes.p)
         return;
-    if (percent_encode(bytes, &w->text)) {
+    if (record_percent_encode(bytes, &w->text)) {
         no_memory(w);
         return;
     }
@@ -164,7 +165,7 @@ static struct slice get_bytes(struct reader *r, const cJSON *o, const char *key)
     const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
     struct slice out = { NULL, 0 };
 
-    if (v && (!cJSON_IsString(v) || !percent_decode(v->valuestring, r->a, &out)))
+    if (v && (!cJSON_IsString(v) || !record_percent_decode(v->valuestring, r->a, &out)))
         damaged(r);
     return out;
 }

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "store/fs/disk.h"
-#include "store/journal/change_log.h"
-#include "store/journal/change_record.h"
+#include "store/journal/change.h"
+#include "store/journal/change_internal.h"
 
 /* What a crash left of a change:
  *
@@ -104,7 +104,7 @@ enum err_code change_step_recover(struct change *c, struct step *s, enum rollbac
     }
     if (rc || *how != ROLLBACK_DONE)
         return rc;
-    return answer_of(step_repair(s, &c->arena, e), how);
+    return answer_of(step_repair(s, e), how);
 }
 
 static enum err_code all_done(struct change *c, bool *done, struct err *e)
@@ -143,7 +143,7 @@ static enum err_code go_forward(struct change_log *log, struct change *c, const 
     if (!rc)
         rc = change_steps_sync(c, e);
     for (size_t i = 0; i < c->n && !rc; i++)
-        rc = step_clean_up(&c->step[i], &c->arena, e);
+        rc = step_clean_up(&c->step[i], e);
     if (!rc && !disk_new_sweep(dir))
         rc = err_sys(e, dir, "remove temporary files");
     return rc ? rc : change_finish(log, c, dir, &stands, e);

@@ -9,7 +9,8 @@
 
 #include "store/fs/copy.h"
 #include "store/fs/disk.h"
-#include "store/journal/change_log.h"
+#include "store/journal/change.h"
+#include "store/journal/change_internal.h"
 
 /* Younger copies may be those of a fork under way. */
 static const int64_t LEFT_AFTER_MS = INT64_C(24) * 3600 * 1000;

@@ -1,15 +1,294 @@
 #include "store/journal/step.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/fs/copy.h"
+#include "store/fs/disk.h"
 #include "store/fs/file_at.h"
-#include "store/fs/move.h"
+#include "store/fs/path.h"
+#include "store/git/ref.h"
+#include "store/git/repo.h"
 #include "store/journal/step_internal.h"
 #include "store/log/append.h"
-#include "store/log/filelock.h"
+#include "store/log/lease.h"
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* What a PUT finds at its place. */
+static enum err_code put_matches(const struct step *s, struct slice want, bool want_absent,
+                                 bool *same, int64_t *mtime, struct err *e)
+{
+    struct stat st;
+    int fd = open(s->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+    *same = false;
+    if (fd < 0 && errno == ENOENT) {
+        *same = want_absent;
+        *mtime = MTIME_NOW;
+        return ERR_OK;
+    }
+    if (fd < 0)
+        return err_sys(e, s->path, "open");
+    enum err_code rc = fstat(fd, &st) ? err_sys(e, s->path, "look at the file") : ERR_OK;
+
+    if (!rc) {
+        *mtime = file_at_mtime(&st);
+        if (!want_absent && S_ISREG(st.st_mode) && st.st_size == (off_t)want.n)
+            rc = file_at_holds(fd, want, 0, same, s->path, e);
+    }
+    close(fd);
+    return rc;
+}
+
+static enum err_code put_write(const struct step *s, const char *dir, struct err *e)
+{
+    struct disk_new f;
+    enum err_code rc = disk_new_open(dir, 0600, &f, e);
+
+    if (rc)
+        return rc;
+    rc = disk_write(f.fd, s->bytes, NULL, s->path, e);
+    if (!rc && s->mode && fchmod(f.fd, s->mode))
+        rc = err_sys(e, s->path, "set the mode");
+    if (!rc && !file_at_set_mtime(f.fd, s->mtime_ns))
+        rc = err_sys(e, s->path, "set the time");
+    if (rc) {
+        disk_new_discard(&f);
+        return rc;
+    }
+    return s->old_absent ? disk_new_publish(&f, base_name(s->path), e)
+                         : disk_new_replace(&f, base_name(s->path), e);
+}
+
+static enum err_code put_in(const struct step *s, const char *dir, struct err *e)
+{
+    bool made = s->with_dir && mkdir(dir, 0700) == 0;
+
+    if (s->with_dir && !made && errno != EEXIST)
+        return err_sys(e, dir, "make directory");
+    enum err_code rc = put_write(s, dir, e);
+
+    if (!rc && made)
+        rc = disk_sync_parent(dir, e);
+    else if (rc && made && rmdir(dir))
+        err_wrap(e, rc, "and an empty directory stays behind");
+    return rc;
+}
+
+static enum err_code put_out(const struct step *s, const char *dir, struct err *e)
+{
+    if (!s->old_absent && unlink(s->path))
+        return err_sys(e, s->path, "remove");
+    if (!s->with_dir)
+        return disk_sync_dir(dir, e);
+    if (rmdir(dir) == 0)
+        return disk_sync_parent(dir, e);
+    return errno == ENOTEMPTY || errno == EEXIST ? disk_sync_dir(dir, e)
+                                                 : err_sys(e, dir, "remove directory");
+}
+
+static enum err_code put_dir(const struct step *s, char dir[PATH_MAX], struct err *e)
+{
+    return path_parent(s->path, dir) ? ERR_OK
+                                     : err_set(e, ERR_UNSAFE, s->path, "the name is too long");
+}
+
+static enum err_code put_do(struct step *s, struct err *e)
+{
+    char dir[PATH_MAX];
+    bool same;
+    enum err_code rc = put_dir(s, dir, e);
+
+    if (!rc)
+        rc = put_matches(s, s->old, s->old_absent, &same, &s->old_mtime_ns, e);
+    if (rc)
+        return rc;
+    if (!same)
+        return err_set(e, ERR_STALE, s->path, "write: something else is there now");
+    return s->absent ? put_out(s, dir, e) : put_in(s, dir, e);
+}
+
+/* A read-only file system refuses before it looks: is there a directory, and is it empty? */
+static bool is_empty_dir(const char *dir)
+{
+    DIR *d = opendir(dir);
+    const struct dirent *x;
+    size_t n = 0;
+
+    if (!d)
+        return errno != ENOENT;
+    while ((x = readdir(d)))
+        n += strcmp(x->d_name, ".") != 0 && strcmp(x->d_name, "..") != 0;
+    closedir(d);
+    return n == 0;
+}
+
+static bool nothing_to_remove(int sys, const char *dir)
+{
+    return sys == ENOENT || sys == ENOTEMPTY || sys == EEXIST ||
+           (sys == EROFS && !is_empty_dir(dir));
+}
+
+/* Temporary names go, durably, and a directory of ours that is empty where it is to go: nobody looks for them again
+ * once the record is gone. */
+static enum err_code put_tidy(const struct step *s, bool dir_goes, struct err *e)
+{
+    char dir[PATH_MAX];
+    enum err_code rc = put_dir(s, dir, e);
+
+    if (!rc && !disk_new_sweep(dir))
+        rc = err_sys(e, dir, "remove temporary files");
+    if (rc)
+        return rc;
+    if (s->with_dir && dir_goes) {
+        int sys = rmdir(dir) ? errno : 0;
+
+        if (sys == 0 || sys == ENOENT)
+            return disk_sync_parent(dir, e);
+        if (!nothing_to_remove(sys, dir)) {
+            errno = sys;
+            return err_sys(e, dir, "remove directory");
+        }
+    }
+    rc = disk_sync_dir(dir, e);
+    return rc == ERR_NOT_FOUND ? ERR_OK : rc;
+}
+
+static enum err_code put_clean_up(const struct step *s, struct err *e)
+{
+    char dir[PATH_MAX];
+    enum err_code rc = put_tidy(s, s->absent, e);
+
+    if (!rc)
+        rc = put_dir(s, dir, e);
+    return rc || !s->with_dir ? rc : disk_sync_parent(dir, e);
+}
+
+/* Moving a git ref: path is the repository's git directory, to the ref's name; bytes and old are commits in hex. The move is
+ * git's own compare-and-swap, whatever form its refs are kept in. A commit must be there before a ref names it. */
+
+static bool parse_commit_id(struct slice hex, git_oid *out)
+{
+    return hex.n == GIT_OID_HEXSZ && git_oid_fromstrn(out, hex.p, hex.n) == 0;
+}
+
+static enum err_code no_id(const struct step *s, struct err *e)
+{
+    return err_set(e, ERR_FORMAT, s->to, "move a ref: this is no commit's id");
+}
+
+/* Somebody may have moved the whole repository away: then its refs are not as they were. That libgit2 finds none is
+ * believed when it says so twice: it takes what it cannot look at for what is not there. */
+static enum err_code open_repo(const struct step *s, git_repository **out, struct err *e)
+{
+    git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1); /* a ref is whole before it has its name */
+    enum err_code rc = repo_open(s->path, out, e);
+
+    if (rc == ERR_NOT_FOUND)
+        rc = repo_open(s->path, out, e);
+    return rc == ERR_NOT_FOUND
+               ? err_set(e, ERR_STALE, s->path, "move a ref: the repository is gone")
+               : rc;
+}
+
+static enum err_code check_commit(git_repository *repo, const struct step *s, const git_oid *id,
+                                  struct err *e)
+{
+    git_commit *c = NULL;
+    int answer = git_commit_lookup(&c, repo, id);
+
+    git_commit_free(c);
+    return answer == GIT_ENOTFOUND ? err_set(e, ERR_STALE, s->to, "move a ref: its commit is gone")
+           : answer                ? repo_error(e, answer, s->to, "move a ref: read its commit")
+                                   : ERR_OK;
+}
+
+static enum err_code ref_do(const struct step *s, struct err *e)
+{
+    git_repository *repo;
+    git_oid from, to;
+
+    if ((!s->old_absent && !parse_commit_id(s->old, &from)) ||
+        (!s->absent && !parse_commit_id(s->bytes, &to)))
+        return no_id(s, e);
+    enum err_code rc = open_repo(s, &repo, e);
+
+    if (rc)
+        return rc;
+    if (!s->absent)
+        rc = check_commit(repo, s, &to, e);
+    if (!rc)
+        rc = ref_move(repo, s->to, s->old_absent ? NULL : &from, s->absent ? NULL : &to, "reprise",
+                      e);
+    if (!rc)
+        rc = ref_sync(repo, s->to, e);
+    repo_close(repo);
+    return rc;
+}
+
+static enum err_code ref_is_done(const struct step *s, bool *done, struct err *e)
+{
+    git_repository *repo;
+    git_oid now, to;
+    bool there;
+
+    *done = false;
+    if (!s->absent && !parse_commit_id(s->bytes, &to))
+        return no_id(s, e);
+    enum err_code rc = open_repo(s, &repo, e);
+
+    if (rc)
+        return rc == ERR_STALE ? ERR_OK : rc;
+    rc = repo_ref(repo, s->to, &there, &now, e);
+    if (!rc)
+        *done = s->absent ? !there : there && git_oid_equal(&now, &to);
+    repo_close(repo);
+    return rc;
+}
+
+/* git moves a ref wholly or not at all. One that is neither as it was nor as it should be was moved by somebody else,
+ * perhaps behind us. */
+static enum err_code ref_repair(const struct step *s, struct err *e)
+{
+    git_repository *repo;
+    git_oid now, from;
+    bool there;
+
+    if (!s->old_absent && !parse_commit_id(s->old, &from))
+        return no_id(s, e);
+    enum err_code rc = open_repo(s, &repo, e);
+
+    if (rc)
+        return rc == ERR_STALE ? ERR_OK : rc;
+    rc = repo_ref(repo, s->to, &there, &now, e);
+    if (!rc && (s->old_absent ? there : !there || !git_oid_equal(&now, &from)))
+        rc = err_set(e, ERR_STALE, s->to, "undo: the ref was moved since");
+    repo_close(repo);
+    return rc;
+}
+
+static enum err_code ref_clean_up(const struct step *s, struct err *e)
+{
+    git_repository *repo;
+    enum err_code rc = open_repo(s, &repo, e);
+
+    if (rc)
+        return rc == ERR_STALE ? ERR_OK : rc;
+    rc = ref_sync(repo, s->to, e);
+    repo_close(repo);
+    return rc;
+}
 
 static enum err_code do_alone(struct step *s, struct arena *a, struct err *e)
 {
@@ -17,9 +296,9 @@ static enum err_code do_alone(struct step *s, struct arena *a, struct err *e)
     case STEP_APPEND: return step_append_do(s, a, e);
     case STEP_TAIL: return step_tail_do(s, a, e);
     case STEP_EDIT: return step_edit_do(s, e);
-    case STEP_PUT: return step_put_do(s, a, e);
-    case STEP_MOVE: return move_path(s->path, s->to, e);
-    case STEP_REF: return step_ref_do(s, e);
+    case STEP_PUT: return put_do(s, e);
+    case STEP_MOVE: return fs_move(s->path, s->to, e);
+    case STEP_REF: return ref_do(s, e);
     case STEP_KINDS: break;
     }
     return err_set(e, ERR_FORMAT, s->path, "a step of an unknown kind");
@@ -28,11 +307,11 @@ static enum err_code do_alone(struct step *s, struct arena *a, struct err *e)
 enum err_code step_do(struct step *s, struct arena *a, struct err *e)
 {
     int lock = -1;
-    enum err_code rc = s->lock ? filelock_acquire(s->lock, &lock, e) : ERR_OK;
+    enum err_code rc = s->lock ? log_lock_acquire(s->lock, &lock, e) : ERR_OK;
 
     if (!rc)
         rc = do_alone(s, a, e);
-    filelock_release(lock);
+    log_lock_release(lock);
     return rc;
 }
 
@@ -59,7 +338,7 @@ bool step_is_stale(const struct step *s)
     switch (s->kind) {
     case STEP_TAIL: return s->opposite.n == 0 && holds_other(s);
     case STEP_EDIT: return holds_other(s);
-    case STEP_PUT: return !step_put_matches(s, s->old, s->old_absent, &same, &mtime, NULL) && !same;
+    case STEP_PUT: return !put_matches(s, s->old, s->old_absent, &same, &mtime, NULL) && !same;
     case STEP_MOVE: return lstat(s->path, &st) == 0 && lstat(s->to, &st) == 0;
     default: return false;
     }
@@ -73,46 +352,33 @@ enum err_code step_is_done(struct step *s, bool *done, struct err *e)
     case STEP_APPEND: return step_append_is_done(s, done, e);
     case STEP_TAIL: return step_tail_is_done(s, done, e);
     case STEP_EDIT: return step_bytes_is_done(s, done, e);
-    case STEP_PUT: return step_put_matches(s, s->bytes, s->absent, done, &mtime, e);
-    case STEP_MOVE: return move_is_done(s->path, s->to, done, e);
-    case STEP_REF: return step_ref_is_done(s, done, e);
+    case STEP_PUT: return put_matches(s, s->bytes, s->absent, done, &mtime, e);
+    case STEP_MOVE: return fs_move_is_done(s->path, s->to, done, e);
+    case STEP_REF: return ref_is_done(s, done, e);
     case STEP_KINDS: break;
     }
     return err_set(e, ERR_FORMAT, s->path, "a step of an unknown kind");
 }
 
-enum err_code step_repair(const struct step *s, struct arena *a, struct err *e)
+enum err_code step_repair(const struct step *s, struct err *e)
 {
     switch (s->kind) {
     case STEP_APPEND: return step_append_repair(s, e);
     case STEP_TAIL:
     case STEP_EDIT: return step_bytes_repair(s, e);
-    case STEP_PUT: return step_put_repair(s, a, e);
-    case STEP_MOVE: return move_repair(s->path, s->to, e);
-    case STEP_REF: return step_ref_repair(s, e);
+    case STEP_PUT: return put_tidy(s, s->old_absent, e);
+    case STEP_MOVE: return fs_move_repair(s->path, s->to, e);
+    case STEP_REF: return ref_repair(s, e);
     case STEP_KINDS: break;
     }
     return ERR_OK;
 }
 
-enum err_code step_clean_up(const struct step *s, struct arena *a, struct err *e)
+enum err_code step_clean_up(const struct step *s, struct err *e)
 {
-    return s->kind == STEP_PUT   ? step_put_clean_up(s, a, e)
-           : s->kind == STEP_REF ? step_ref_clean_up(s, e)
+    return s->kind == STEP_PUT   ? put_clean_up(s, e)
+           : s->kind == STEP_REF ? ref_clean_up(s, e)
                                  : ERR_OK;
-}
-
-/* The guard becomes a part of what is appended, so that taking it back takes the guard too. */
-static enum err_code guard(struct step *s, struct arena *a, struct err *e)
-{
-    char *p = arena_alloc(a, s->bytes.n + 1);
-
-    if (!p)
-        return err_nomem(e);
-    p[0] = '\n';
-    memcpy(p + 1, s->bytes.p, s->bytes.n);
-    s->bytes = (struct slice){ p, s->bytes.n + 1 };
-    return ERR_OK;
 }
 
 enum err_code step_prepare(struct step *s, struct arena *a, struct err *e)
@@ -139,7 +405,7 @@ enum err_code step_prepare(struct step *s, struct arena *a, struct err *e)
     s->old_mode = st.st_mode & 07777;
     if (s->mode == 0)
         s->mode = s->old_mode;
-    return torn ? guard(s, a, e) : ERR_OK;
+    return torn ? step_add_guard(s, a, e) : ERR_OK;
 }
 
 struct step step_inverse(const struct step *s)
@@ -178,15 +444,7 @@ struct step step_inverse(const struct step *s)
 
 enum err_code step_sync(const struct step *s, struct err *e)
 {
-    return s->kind == STEP_MOVE ? move_sync(s->path, s->to, e) : ERR_OK;
-}
-
-/* The last part of a path. */
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
+    return s->kind == STEP_MOVE ? fs_move_sync(s->path, s->to, e) : ERR_OK;
 }
 
 static bool same_parent(const char *a, const char *b)

@@ -38,7 +38,7 @@ struct step {
     enum step_kind kind;
     const char *path;   /* absolute; of MOVE: from where; of REF: the git directory */
     const char *to;     /* MOVE: the directory it lies in exists; REF: the ref's name */
-    const char *lock;   /* may be NULL: a file to lock while it is done (store/log/filelock.h) */
+    const char *lock;   /* may be NULL: a file to lock while it is done (store/log/lease.h) */
     struct slice bytes; /* what shall lie there (APPEND: whole lines; REF: a commit in hex) */
     struct slice old;   /* TAIL, EDIT, PUT, REF: what lies there now */
     /* APPEND, may be empty: records to append when ours cannot be cut off again */
@@ -73,10 +73,10 @@ MUST_CHECK enum err_code step_is_done(struct step *s, bool *done, struct err *e)
  * old and new bytes becomes the old ones, and temporary names and empty directories of a PUT go. Anything else is
  * left alone: of a TAIL, whose old bytes would be lost with the record, and of a REF that somebody moved, ERR_STALE says
  * so, and ERR_LOCKED that a program has the file open. */
-MUST_CHECK enum err_code step_repair(const struct step *s, struct arena *a, struct err *e);
+MUST_CHECK enum err_code step_repair(const struct step *s, struct err *e);
 /* After a crash behind a PUT or a REF that is done: temporary names go, and what it did to names becomes durable. Of other
  * kinds there is nothing to do. */
-MUST_CHECK enum err_code step_clean_up(const struct step *s, struct arena *a, struct err *e);
+MUST_CHECK enum err_code step_clean_up(const struct step *s, struct err *e);
 /* The step that takes a done step back. Slices and paths are shared with s. */
 struct step step_inverse(const struct step *s);
 /* Makes the names that a MOVE changed durable. */

@@ -7,12 +7,25 @@
 
 #include "store/fs/disk.h"
 #include "store/fs/file_at.h"
+#include "store/journal/step.h"
 #include "store/journal/step_internal.h"
 #include "store/log/append.h"
 #include "store/log/lease.h"
 
 /* What was appended is looked for by its first bytes, in pieces of the file. They overlap, so that no match is cut. */
 enum { SEARCH_WINDOW = 1 << 20, SEARCH_HEAD = 4096 };
+
+enum err_code step_add_guard(struct step *s, struct arena *a, struct err *e)
+{
+    char *p = arena_alloc(a, s->bytes.n + 1);
+
+    if (!p)
+        return err_nomem(e);
+    p[0] = '\n';
+    memcpy(p + 1, s->bytes.p, s->bytes.n);
+    s->bytes = (struct slice){ p, s->bytes.n + 1 };
+    return ERR_OK;
+}
 
 enum err_code step_append_do(struct step *s, struct arena *a, struct err *e)
 {
@@ -21,15 +34,8 @@ enum err_code step_append_do(struct step *s, struct arena *a, struct err *e)
 
     if (rc)
         return rc;
-    if (done.guarded) {
-        char *p = arena_alloc(a, s->bytes.n + 1);
-
-        if (!p)
-            return err_nomem(e);
-        p[0] = '\n';
-        memcpy(p + 1, s->bytes.p, s->bytes.n);
-        s->bytes = (struct slice){ p, s->bytes.n + 1 };
-    }
+    if (done.guarded && step_add_guard(s, a, e))
+        return ERR_NOMEM;
     s->offset = done.offset;
     s->old_mtime_ns = done.before.mtime_ns;
     return ERR_OK;

@@ -187,11 +187,11 @@ static enum err_code write_once(int fd, struct slice bytes, const struct file_id
     struct signal_hold hold;
     ssize_t k;
 
-    signal_hold_begin(&hold, SIGXFSZ);
+    fs_signal_hold(&hold, SIGXFSZ);
     do
         k = write(fd, bytes.p, bytes.n);
     while (k < 0 && errno == EINTR);
-    signal_hold_end(&hold, -1);
+    fs_signal_release(&hold, -1);
     if (k < 0)
         return err_sys(e, path, "append");
     size_t done = (size_t)k;

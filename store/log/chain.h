@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "lite/base/err.h"
+#include "lite/base/id.h"
 #include "lite/scan/index.h"
-#include "store/log/idset.h"
 
 /* Who follows whom in a log whose rows have an id and name the row before them.
  *

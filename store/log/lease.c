@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
 static bool take(struct lease *l, int fd, int kind)
@@ -10,12 +12,12 @@ static bool take(struct lease *l, int fd, int kind)
     const struct f_owner_ex own = { .type = F_OWNER_TID, .pid = gettid() };
 
     *l = (struct lease){ .fd = fd };
-    signal_hold_begin(&l->hold, SIGIO);
+    fs_signal_hold(&l->hold, SIGIO);
     /* An owner that is set before the lease stays. With a signal that is named the kernel says of which descriptor. */
     if (fcntl(fd, F_SETOWN_EX, &own) == 0 && fcntl(fd, F_SETSIG, SIGIO) == 0 &&
         fcntl(fd, F_SETLEASE, kind) == 0)
         return true;
-    signal_hold_end(&l->hold, fd);
+    fs_signal_release(&l->hold, fd);
     return false;
 }
 
@@ -32,7 +34,7 @@ bool lease_is_held(const struct lease *l)
 void lease_release(struct lease *l)
 {
     fcntl(l->fd, F_SETLEASE, F_UNLCK);
-    signal_hold_end(&l->hold, l->fd);
+    fs_signal_release(&l->hold, l->fd);
 }
 
 enum lease_writer lease_writer(int fd)
@@ -61,4 +63,49 @@ bool lease_file_in_use(const char *path)
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 
     return fd >= 0 && lease_fd_in_use_close(fd);
+}
+
+enum { WAIT_MS = 5000, STEP_MS = 50 };
+
+enum err_code log_lock_acquire(const char *path, int *fd, struct err *e)
+{
+    const struct timespec nap = { .tv_nsec = STEP_MS * 1000000L };
+
+    *fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0600);
+    if (*fd < 0)
+        return errno == ELOOP ? err_set(e, ERR_UNSAFE, path, "take the lock: it is a link")
+                              : err_sys(e, path, "take the lock");
+    for (int waited = 0; flock(*fd, LOCK_EX | LOCK_NB); waited += STEP_MS) {
+        if ((errno == EWOULDBLOCK || errno == EINTR) && waited < WAIT_MS) {
+            nanosleep(&nap, NULL);
+            continue;
+        }
+        enum err_code rc =
+            errno == EWOULDBLOCK || errno == EINTR
+                ? err_set(e, ERR_LOCKED, path, "take the lock: another program has held it for 5 s")
+                : err_sys(e, path, "take the lock");
+
+        close(*fd);
+        *fd = -1;
+        return rc;
+    }
+    return ERR_OK;
+}
+
+void log_lock_release(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+bool log_lock_is_held(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+
+    if (fd < 0)
+        return false;
+    bool held = flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+
+    close(fd);
+    return held;
 }

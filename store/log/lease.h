@@ -3,7 +3,8 @@
 
 #include <stdbool.h>
 
-#include "store/fs/signal_hold.h"
+#include "lite/base/err.h"
+#include "store/fs/file_at.h"
 
 /* A write lease: granted only while no other descriptor of the file is open anywhere on this machine, and
  * while it is held the next open waits. So a lease proves that nobody is writing, and keeps it so for the
@@ -35,5 +36,14 @@ bool lease_fd_in_use_close(int fd);
  * for a moment, which readers never notice. Unknown: the file system has no leases, or it is not our file. */
 enum lease_writer { LEASE_NO_WRITER, LEASE_WRITER, LEASE_UNKNOWN };
 enum lease_writer lease_writer(int fd);
+
+/* The lock that programs writing to the same session hold for each other: flock(2), exclusive, on an empty file beside
+ * the log, 0600, which is left in its place (goat.md B5). It dies with its holder. */
+
+/* Waits up to 5 s: then ERR_LOCKED. Makes the file where it is missing; not through a link (ERR_UNSAFE). */
+MUST_CHECK enum err_code log_lock_acquire(const char *path, int *fd, struct err *e);
+void log_lock_release(int fd);
+/* Does somebody hold it right now? No file: nobody. */
+bool log_lock_is_held(const char *path);
 
 #endif

@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-#include "lite/base/find.h"
+#include "lite/base/slice.h"
 #include "lite/json/json.h"
 
 enum { PIECE = 1024 * 1024, LINE_STEP = 64 * 1024 };
@@ -15,7 +15,7 @@ static enum err_code seek_piece(struct slice bytes, size_t n, int64_t at, struct
     const char *p = bytes.p, *end = bytes.p + bytes.n, *found;
     enum err_code rc = ERR_OK;
 
-    while (!rc && (found = find_bytes(p, (size_t)(end - p), part.p, part.n)) &&
+    while (!rc && (found = slice_find(p, (size_t)(end - p), part.p, part.n)) &&
            (size_t)(found - bytes.p) < n) {
         rc = fn(arg, (struct slice){ found, (size_t)(end - found) }, at + (found - bytes.p), enough,
                 e);

@@ -6,8 +6,8 @@
 
 #include "lite/base/buf.h"
 #include "lite/base/err.h"
+#include "lite/base/id.h"
 #include "lite/io/file.h"
-#include "store/log/idset.h"
 
 /* Finding a few rows in a log of any size without an index of it: a search for bytes, from the end to the front in
  * pieces, which runs at the speed of memory. What it finds are places; whether a row is meant, its line tells. */

@@ -1,8 +1,167 @@
 #include "store/log/logfile.h"
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "store/log/index_parallel.h"
+/* Smaller files are done before a thread pays for itself. Halves would do if the second thread began at once and had a
+ * core for itself; with more pieces than threads nobody waits for who came late, and with small ones not for who ends
+ * last. A line longer than the last number ends the hope of a cut there. */
+enum {
+    WORTH_IT = 512 * 1024,
+    PIECE_BYTES = 512 * 1024,
+    PIECES = 32,
+    LOOK_FIRST = 4 * 1024,
+    LOOK_FOR_END = 1024 * 1024,
+};
+
+struct piece {
+    int64_t from, to;
+    struct index index;
+    enum err_code rc;
+    struct err e;
+};
+
+struct work {
+    const struct file *file;
+    const struct index_keys *keys;
+    const atomic_bool *stop;
+    unsigned flags;
+    struct piece piece[PIECES];
+    size_t n;
+    atomic_size_t taken;
+};
+
+static void index_piece(const struct work *w, struct piece *p)
+{
+    struct file view = *w->file; /* shares the descriptor, may end earlier */
+
+    view.id.size = p->to;
+    p->index.end = p->from;
+    p->rc = index_build(&p->index, &view, w->keys, w->flags | INDEX_PART, w->stop, &p->e);
+}
+
+static void *take_pieces(void *arg)
+{
+    struct work *w = arg;
+    size_t i;
+
+    while ((i = atomic_fetch_add(&w->taken, 1)) < w->n)
+        index_piece(w, &w->piece[i]);
+    return NULL;
+}
+
+/* A place not far behind another where a line begins; 0: none was found. */
+static int64_t line_behind(const struct file *f, int64_t from, char *room)
+{
+    size_t seen = 0, got = 0;
+
+    for (size_t want = LOOK_FIRST; want <= LOOK_FOR_END; want *= 8) {
+        if (file_read(f, from + (int64_t)seen, room, want - seen, &got, NULL))
+            return 0;
+        const char *nl = memchr(room, '\n', got);
+
+        if (nl)
+            return from + (int64_t)seen + (nl - room) + 1;
+        seen += got;
+    }
+    return 0;
+}
+
+/* One piece at least: the whole file. */
+static void cut_into_pieces(struct work *w)
+{
+    int64_t size = w->file->id.size, from = 0;
+    int64_t want = size >= WORTH_IT ? size / PIECE_BYTES + 1 : 1;
+    char *room = want > 1 ? malloc(LOOK_FOR_END) : NULL;
+
+    if (want > PIECES)
+        want = PIECES;
+    for (int64_t i = 1; room && i < want; i++) {
+        int64_t at = size / want * i;
+        int64_t to = at > from ? line_behind(w->file, at, room) : 0;
+
+        if (to == 0 || to >= size)
+            continue;
+        w->piece[w->n++] = (struct piece){ .from = from, .to = to };
+        from = to;
+    }
+    w->piece[w->n++] = (struct piece){ .from = from, .to = size };
+    free(room);
+}
+
+/* Room for the lines of all pieces. */
+static enum err_code reserve_lines(const struct work *w, struct index *ix, struct err *e)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < w->n; i++)
+        n += w->piece[i].index.n;
+    enum err_code rc = index_check_count(n, w->file->id.size, e);
+
+    if (rc)
+        return rc;
+    ix->cap = n ? n : 1;
+    ix->line = n > SIZE_MAX / sizeof *ix->line ? NULL : malloc(ix->cap * sizeof *ix->line);
+    return ix->line ? ERR_OK : err_nomem(e);
+}
+
+static void append_index(struct index *ix, const struct index *more)
+{
+    if (more->n)
+        memcpy(ix->line + ix->n, more->line, more->n * sizeof *ix->line);
+    ix->n += more->n;
+    ix->end = more->end;
+    ix->torn_tail = more->torn_tail;
+    ix->broken += more->broken;
+}
+
+/* A file that was cut while it was read: a piece does not end where the next one begins. */
+static enum err_code join_pieces(struct work *w, struct index *ix, struct err *e)
+{
+    enum err_code rc = reserve_lines(w, ix, e);
+
+    for (size_t i = 0; i < w->n && !rc; i++) {
+        struct piece *p = &w->piece[i];
+
+        rc = p->rc;
+        if (rc && e)
+            *e = p->e;
+        else if (!rc && i + 1 < w->n && p->index.end != p->to)
+            rc = err_set(e, ERR_STALE, "", "index lines: the file became shorter");
+        else if (!rc)
+            append_index(ix, &p->index);
+    }
+    return rc;
+}
+
+enum err_code logfile_index_build(struct index *ix, const struct file *f,
+                                  const struct index_keys *keys, unsigned flags,
+                                  const atomic_bool *stop, struct err *e)
+{
+    struct work w = { .file = f, .keys = keys, .stop = stop, .flags = flags };
+    struct index whole = { 0 };
+    pthread_t thread;
+
+    cut_into_pieces(&w);
+    if (w.n == 1)
+        return index_build(ix, f, keys, flags, stop, e);
+    bool helped = pthread_create(&thread, NULL, take_pieces, &w) == 0;
+
+    take_pieces(&w);
+    if (helped)
+        pthread_join(thread, NULL);
+    enum err_code rc = join_pieces(&w, &whole, e);
+
+    for (size_t i = 0; i < w.n; i++)
+        index_fini(&w.piece[i].index);
+    if (rc)
+        index_fini(&whole);
+    else
+        *ix = whole;
+    return rc;
+}
 
 /* A row that begins this close behind the last one read is taken for the next step of a walk. */
 enum { NEAR = 64 * 1024, READ_AHEAD = 512 * 1024 };
@@ -25,7 +184,7 @@ enum err_code logfile_open(struct logfile *log, const char *path, unsigned flags
 
     if (rc)
         return rc;
-    rc = index_parallel_build(&log->index, &log->file, keys, INDEX_VALIDATE, stop, e);
+    rc = logfile_index_build(&log->index, &log->file, keys, INDEX_VALIDATE, stop, e);
     if (rc)
         logfile_close(log);
     return rc;

@@ -9,6 +9,12 @@
 #include "lite/io/file.h"
 #include "lite/scan/index.h"
 
+/* index_build over a zeroed index, but a large file is cut into pieces where lines end, and two threads take one after the
+ * other: telling valid JSON takes longer than reading it. The answer is the same, line by line. */
+MUST_CHECK enum err_code logfile_index_build(struct index *ix, const struct file *f,
+                                             const struct index_keys *keys, unsigned flags,
+                                             const atomic_bool *stop, struct err *e);
+
 /* A log that is being read: the file, its line index, and one buffer through which rows are read again
  * when a rule or a reader wants their bytes. Owned by one thread. A zeroed struct with fd -1 is closed. */
 struct logfile {

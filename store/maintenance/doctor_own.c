@@ -10,9 +10,9 @@
 #include "lite/io/file.h"
 #include "store/fs/disk.h"
 #include "store/fs/file_at.h"
-#include "store/journal/change_log.h"
-#include "store/journal/change_record.h"
-#include "store/log/filelock.h"
+#include "store/journal/change.h"
+#include "store/journal/change_internal.h"
+#include "store/log/lease.h"
 #include "store/maintenance/doctor.h"
 #include "store/maintenance/trash_info.h"
 #include "store/rewind/record/tx.h"
@@ -60,7 +60,7 @@ static enum err_code look_at_append(const char *path, const char *name, struct f
     (void)a;
     (void)e;
     if ((size_t)snprintf(above, sizeof above, "%.*s", n, path) < sizeof above &&
-        filelock_is_held(above))
+        log_lock_is_held(above))
         return ERR_OK; /* it is under way */
     f->kind = FINDING_UNFINISHED_CHANGE;
     f->why = "an interrupted append; it will be undone";

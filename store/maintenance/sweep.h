@@ -12,7 +12,7 @@
 #include "store/api/scope.h"
 #include "store/api/session.h"
 #include "store/api/store.h"
-#include "store/fs/disk_usage.h"
+#include "store/fs/disk.h"
 #include "store/maintenance/trash.h"
 
 /* Cleanup by rule: first which sessions a rule means, each with what it weighs; then those of them that are chosen go

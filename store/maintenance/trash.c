@@ -15,9 +15,8 @@
 #include "lite/io/file.h"
 #include "store/fs/copy.h"
 #include "store/fs/disk.h"
-#include "store/fs/disk_usage.h"
 #include "store/fs/file_at.h"
-#include "store/fs/presence.h"
+#include "store/fs/path.h"
 #include "store/git/ref.h"
 #include "store/git/repo.h"
 #include "store/maintenance/trash_info.h"
@@ -90,7 +89,7 @@ static enum err_code item_make(struct trash_list *list, const struct trash_reque
         struct stat st;
         bool there;
 
-        rc = presence_lookup(presence, r->part[k], &there, &st, e);
+        rc = path_presence_lookup(presence, r->part[k], &there, &st, e);
         if (rc || (!there && k == 0))
             return rc ? rc : err_set(e, ERR_NOT_FOUND, r->part[k], "delete: no such session");
         if (!there)
@@ -224,7 +223,7 @@ enum err_code trash_add(struct change_log *log, const struct store_env *env, con
         rc = err_nomem(e);
     for (size_t i = 0; i < n && !rc; i++)
         rc = item_make(&list, &request[i], dir, batch, env->now_ms, &presence, e);
-    presence_fini(&presence);
+    path_presence_fini(&presence);
     if (!rc)
         rc = plan_trash_batch(c, &list, dir, e);
     if (!rc) {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "lite/json/jsonout.h"
-#include "store/journal/percent.h"
+#include "store/journal/record.h"
 
 enum {
     VERSION = 2,     /* in the first, names of parts were numbers alone */
@@ -27,7 +27,7 @@ static void write_encoded_text(struct jsonout *j, const char *key, const char *t
                                struct buf *scratch)
 {
     if (!j->rc)
-        j->rc = percent_encode(slice_of(text), scratch);
+        j->rc = record_percent_encode(slice_of(text), scratch);
     jsonout_key(j, key);
     jsonout_text(j, buf_slice(scratch)); /* also one that is empty */
 }
@@ -104,7 +104,7 @@ static const char *get_text(const cJSON *o, const char *key, struct arena *a)
     const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
     struct slice text;
 
-    return cJSON_IsString(v) && percent_decode(v->valuestring, a, &text) ? text.p : NULL;
+    return cJSON_IsString(v) && record_percent_decode(v->valuestring, a, &text) ? text.p : NULL;
 }
 
 static int64_t get_number(const cJSON *o, const char *key)

@@ -10,7 +10,7 @@
 char *trash_part_path(struct arena *a, const char *dir, size_t n, size_t k, const char *session);
 
 /* Private to store/maintenance/: the document beside the parts of a batch. Texts are %XX-encoded bytes
- * (store/journal/percent.h): a path need not be text. */
+ * (store/journal/record.h): a path need not be text. */
 MUST_CHECK enum err_code trash_info_print(const struct trash_list *list, struct buf *out,
                                           struct err *e);
 /* Adds the items of a batch to the list. ERR_FORMAT, with nothing added, when the document is damaged. */

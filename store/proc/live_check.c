@@ -2,7 +2,7 @@
 
 #include <time.h>
 
-#include "store/fs/disk_usage.h"
+#include "store/fs/disk.h"
 
 enum { RECENT_MS = 10000, WATCH_STEPS = 6, WATCH_STEP_MS = 50 };
 

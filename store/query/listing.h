@@ -7,9 +7,16 @@
 
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
+#include "lite/json/jsonout.h"
 #include "store/api/scope.h"
 #include "store/api/session.h"
 #include "store/api/store.h"
+
+/* A session row as the object that CLI.md `list` fixes; absent keys are left out. The caller asks j->rc
+ * once, at the end. */
+void listing_row_json(struct jsonout *j, const struct session_row *row);
+/* Its members alone, for an object that goes on (`info`). */
+void listing_row_json_members(struct jsonout *j, const struct session_row *row);
 
 /* The sessions of one or several stores in order: names, sizes and mtimes are gathered first, then rows
  * are described only as far as the page needs, on several threads, and handed over one by one. Rows do

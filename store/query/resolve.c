@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "lite/base/buf.h"
+#include "lite/base/id.h"
 #include "lite/base/time.h"
-#include "store/log/idset.h"
 #include "store/query/listing.h"
 
 enum {

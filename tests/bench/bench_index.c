@@ -9,7 +9,8 @@
 #include <string.h>
 
 #include "bench.h"
-#include "lite/scan/index_pass.h"
+#include "lite/scan/index.h"
+#include "lite/scan/index_internal.h"
 #include "lite/scan/key_scan.h"
 
 struct found {

@@ -8,7 +8,7 @@
 
 #include "bench.h"
 #include "store/api/store.h"
-#include "store/rewind/plan/mode.h"
+#include "store/rewind/plan/plan.h"
 #include "store/systems/claude/claude.h"
 
 enum { FILES = 3, STEPS = 8, LINES = 200 };

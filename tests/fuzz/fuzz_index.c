@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 #include "lite/json/json.h"
-#include "lite/scan/index_pass.h"
+#include "lite/scan/index.h"
+#include "lite/scan/index_internal.h"
 #include "lite/scan/key_scan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

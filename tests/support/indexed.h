@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "lite/scan/index_pass.h"
+#include "lite/scan/index.h"
 
 /* What tests of the line index look for, and how. */
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "lite/io/file.h"
-#include "store/rewind/plan/mode.h"
+#include "store/rewind/plan/plan.h"
 #include "store/systems/entire/entire.h"
 #include "tests/sweeps/rewind_sweep.h"
 #include "tests/test.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "store/api/store.h"
-#include "store/rewind/plan/mode.h"
+#include "store/rewind/plan/plan.h"
 #include "store/systems/exathena/exathena.h"
 #include "tests/sweeps/rewind_sweep.h"
 

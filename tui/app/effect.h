@@ -9,7 +9,7 @@
 #include "lite/base/slice.h"
 #include "store/api/store.h"
 #include "store/maintenance/sweep.h"
-#include "store/rewind/plan/mode.h"
+#include "store/rewind/plan/plan.h"
 #include "tui/config/settings.h"
 #include "tui/data/change_request.h"
 #include "tui/data/conversation.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "lite/json/jsonout.h"
-#include "store/query/session_json.h"
+#include "store/query/listing.h"
 #include "store/query/short_ids.h"
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
@@ -125,7 +125,7 @@ static enum err_code write_info_json(const struct facts *f, struct out *out, str
 
     jsonout_init(&j, &out->buf);
     jsonout_open(&j, '{');
-    session_json_members(&j, f->row);
+    listing_row_json_members(&j, f->row);
     jsonout_member(&j, "store", buf_slice(&name));
     jsonout_key(&j, "messageCount");
     jsonout_int(&j, f->messages);

@@ -3,7 +3,6 @@
 
 #include "lite/json/jsonout.h"
 #include "store/query/listing.h"
-#include "store/query/session_json.h"
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
 #include "tui/commands/session_line.h"
@@ -54,7 +53,7 @@ static enum err_code write_row_json(struct answer *a, const struct session_row *
     if (rc)
         return rc;
     jsonout_init(&j, &a->out->buf);
-    session_json(&j, row);
+    listing_row_json(&j, row);
     return j.rc ? err_nomem(e) : ERR_OK;
 }
 

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "store/rewind/plan/mode.h"
+#include "store/rewind/plan/plan.h"
 #include "tui/commands/command.h"
 #include "tui/commands/sessions.h"
 

@@ -1,10 +1,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lite/base/textset.h"
+#include "lite/base/slice.h"
 #include "lite/json/jsonout.h"
 #include "store/journal/change.h"
-#include "store/rewind/plan/planid.h"
+#include "store/rewind/plan/plan.h"
 #include "tui/commands/out.h"
 #include "tui/commands/rewind.h"
 
@@ -114,7 +114,7 @@ static bool ends_there(const struct rewind_conversation *t)
 
 static void json_conversation(struct jsonout *j, const struct rewind_conversation *t)
 {
-    if (!ends_there(t) && (!t->change || !conversation_change_moves(t->how)))
+    if (!ends_there(t) && (!t->change || !rewind_conversation_moves(t->how)))
         return;
     jsonout_key(j, "conversation");
     jsonout_open(j, '{');
@@ -122,7 +122,7 @@ static void json_conversation(struct jsonout *j, const struct rewind_conversatio
     jsonout_int(j, (int64_t)t->dropped);
     jsonout_key(j, "kept");
     jsonout_int(j, (int64_t)t->kept);
-    jsonout_member(j, "how", slice_of(conversation_change_name(t->how)));
+    jsonout_member(j, "how", slice_of(rewind_conversation_name(t->how)));
     jsonout_close(j, '}');
 }
 
@@ -253,7 +253,7 @@ static enum err_code text_conversation(struct out *out, const struct rewind_conv
                         done ? "kept" : "keep");
     if (!t->change)
         return ERR_OK;
-    if (!conversation_change_moves(t->how))
+    if (!rewind_conversation_moves(t->how))
         return out_addf(out, e, "%-9s the shadow branch\n", done ? "moved" : "move");
     if (t->added > 0)
         return out_addf(out, e, "%-9s %zu message%s of the conversation %s back, of %zu\n",
@@ -261,7 +261,7 @@ static enum err_code text_conversation(struct out *out, const struct rewind_conv
                         done ? "came" : "come", t->kept);
     return out_addf(out, e, "%-9s %zu message%s of the conversation, %zu %s (%s)\n",
                     done ? "dropped" : "drop", t->dropped, t->dropped == 1 ? "" : "s", t->kept,
-                    t->kept == 1 ? "stays" : "stay", conversation_change_name(t->how));
+                    t->kept == 1 ? "stays" : "stay", rewind_conversation_name(t->how));
 }
 
 /* A program that has a file open goes on with the old one. */
@@ -351,20 +351,20 @@ enum err_code rewind_choose_files(const struct invocation *in, struct arena *a,
 enum err_code rewind_check_files(const struct rewind_plan *plan, const struct rewind_options *o,
                                  struct err *e)
 {
-    struct textset known = { .n = 0 };
+    struct slice_set known = { .n = 0 };
     uint32_t number;
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < plan->n && !rc; i++)
-        if (textset_add(&known, slice_of(plan->target[i].path), &number))
+        if (slice_set_add(&known, slice_of(plan->target[i].path), &number))
             rc = err_nomem(e);
     for (size_t i = 0; i < o->only_n && !rc; i++)
-        if (textset_find(&known, slice_of(o->only[i])) == TEXTSET_NONE)
+        if (slice_set_find(&known, slice_of(o->only[i])) == SLICE_SET_NONE)
             rc = err_set(e, ERR_NOT_FOUND, o->only[i],
                          plan->undoes
                              ? "undo: the rewind did not change this file, or it was undone already"
                              : "rewind: the session never changed this file");
-    textset_fini(&known);
+    slice_set_fini(&known);
     return rc;
 }
 

@@ -3,7 +3,7 @@
 
 #include "lite/json/jsonout.h"
 #include "store/rewind/plan/rewind.h"
-#include "store/rewind/record/backup_list.h"
+#include "store/rewind/record/backup.h"
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
 #include "tui/commands/rewind.h"
@@ -183,12 +183,12 @@ static void json_record(struct jsonout *j, const struct rewind_record *r,
     record_json_int(j, "restored", (int64_t)r->restored);
     record_json_int(j, "created", (int64_t)r->created);
     record_json_int(j, "deleted", (int64_t)r->deleted);
-    if (conversation_change_moves(r->how)) {
+    if (rewind_conversation_moves(r->how)) {
         jsonout_key(j, "conversation");
         jsonout_open(j, '{');
         record_json_int(j, "dropped", (int64_t)r->dropped);
         record_json_int(j, "kept", (int64_t)r->kept);
-        jsonout_member(j, "how", slice_of(conversation_change_name(r->how)));
+        jsonout_member(j, "how", slice_of(rewind_conversation_name(r->how)));
         jsonout_close(j, '}');
     }
     jsonout_key(j, "undone");
@@ -263,7 +263,7 @@ static enum err_code write_records_text(struct out *out, const struct rewind_rec
                       "%8s  %s  %zu restored, %zu created, %zu deleted%s, %" PRId64
                       " bytes kept%s%s  ",
                       age, r->id, r->restored, r->created, r->deleted,
-                      conversation_change_moves(r->how) ? ", conversation too" : "", r->bytes,
+                      rewind_conversation_moves(r->how) ? ", conversation too" : "", r->bytes,
                       r->undoes ? "  (an undo)" : "", state_of(r));
         if (!rc)
             rc = out_text(out, slice_of(r->title ? r->title : r->session), e);

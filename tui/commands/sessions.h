@@ -2,9 +2,9 @@
 #define TUI_COMMANDS_SESSIONS_H
 
 #include "lite/base/arena.h"
+#include "lite/base/id.h"
 #include "store/api/retrieve.h"
 #include "store/api/store.h"
-#include "store/log/idset.h"
 #include "store/query/listing.h"
 #include "tui/commands/command.h"
 

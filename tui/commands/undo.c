@@ -106,7 +106,7 @@ static enum err_code write_rewind(struct writing *w, const struct rewind_record 
     const char *session = arena_format(&w->rewinds.arena, "%s:%s", r->system, r->session);
     const char *text = arena_format(
         &w->rewinds.arena, "%zu restored, %zu created, %zu deleted%s%s", r->restored, r->created,
-        r->deleted, conversation_change_moves(r->how) ? ", conversation too" : "",
+        r->deleted, rewind_conversation_moves(r->how) ? ", conversation too" : "",
         r->interrupted ? ", interrupted"
         : r->stays     ? ", incomplete: the session continued, files not changed"
                        : "");
@@ -429,7 +429,7 @@ static enum err_code undo_rewind(struct invocation *in, const struct undo_target
         rc = rewind_choose_files(in, &plan.arena, &options, e);
         if (!rc)
             rc = rewind_check_files(&plan, &options, e);
-        conversation_change_fini(&plan.conversation);
+        rewind_conversation_fini(&plan.conversation);
     }
     if (!rc && n->command[0] && !option_given(o, OPTION_JSON))
         rc = report_target(in, option_given(o, OPTION_DRY_RUN) ? "would undo: " : "undo: ", n, e);

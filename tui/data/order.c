@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lite/base/prefetch.h"
+#include "lite/base/array.h"
 
 /* Sorted by what is asked for; those that are equal in it by time; those equal in that by id. Each of the three is a
  * number, or a row of numbers that are taken level by level, and only those that are equal so far are asked for the

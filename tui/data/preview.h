@@ -6,9 +6,9 @@
 #include <stddef.h>
 
 #include "store/api/checkpoint.h"
-#include "store/rewind/apply/hunk_selection.h"
 #include "store/rewind/diff/linediff.h"
-#include "store/rewind/plan/sides.h"
+#include "store/rewind/plan/rewind.h"
+#include "store/rewind/plan/source.h"
 
 /* What workers and the model hand each other about a rewind, by the rules of conversation.h: filled by one thread,
  * handed over, and then the receiver's alone. The exception is a preview, which never changes, is shared, and

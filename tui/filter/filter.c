@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lite/base/prefetch.h"
+#include "lite/base/array.h"
 
 enum {
     /* counted up to here; the few above share the last place and get the thorough score */

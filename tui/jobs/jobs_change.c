@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/fs/disk_usage.h"
+#include "store/fs/disk.h"
 #include "store/journal/fork_stage.h"
 #include "store/maintenance/trash_request.h"
 #include "store/proc/live_check.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "store/fs/disk_usage.h"
+#include "store/fs/disk.h"
 #include "store/maintenance/trash.h"
 
 static void describe_one(const struct scope *scope, const struct session_ref *ref,

@@ -12,14 +12,16 @@
 #include "store/fs/copy.h"
 #include "store/fs/disk.h"
 #include "store/fs/file_at.h"
-#include "store/fs/free_space.h"
+#include "store/fs/hasher.h"
 #include "store/git/ref.h"
-#include "store/journal/change_part.h"
-#include "store/journal/record_id.h"
-#include "store/rewind/apply/reach.h"
+#include "store/journal/change.h"
+#include "store/journal/record.h"
+#include "store/rewind/apply/entry_files.h"
+#include "store/rewind/diff/linediff.h"
 #include "store/rewind/plan/beneath.h"
-#include "store/rewind/plan/look.h"
 #include "store/rewind/plan/pathrule.h"
+#include "store/rewind/plan/rewind.h"
+#include "store/rewind/plan/source.h"
 #include "store/rewind/record/records.h"
 #include "store/rewind/record/tx.h"
 
@@ -62,7 +64,7 @@ static enum err_code record_deleted_attrs(struct rewind_tx *tx, struct reach *re
 {
     const char *name;
     int dir;
-    enum err_code rc = reach_dir(reach, x, &dir, &name, e);
+    enum err_code rc = entry_reach_dir(reach, x, &dir, &name, e);
 
     if (rc)
         return rc;
@@ -71,7 +73,7 @@ static enum err_code record_deleted_attrs(struct rewind_tx *tx, struct reach *re
     close(dir);
     if (fd < 0)
         return rewind_tx_open_error(x, e);
-    rc = attrs_get(fd, &tx->arena, x->path, &x->was, e);
+    rc = fs_attrs_get(fd, &tx->arena, x->path, &x->was, e);
     close(fd);
     return rc ? rc : rewind_tx_record_dirs(tx, x, e);
 }
@@ -84,8 +86,8 @@ static enum err_code note_all(struct rewind_tx *tx, const struct rewind_plan *pl
     for (size_t i = 0; i < tx->n && !rc; i++)
         if (tx->entry[i].action == REWIND_DELETE)
             rc = record_deleted_attrs(tx, &reach, &tx->entry[i], e);
-    reach_fini(&reach);
-    if (!rc && !dirs_add_all(&tx->dirs, &tx->arena, &plan->dirs))
+    entry_reach_fini(&reach);
+    if (!rc && !beneath_dirs_add_all(&tx->dirs, &tx->arena, &plan->dirs))
         rc = err_nomem(e);
     return rc;
 }
@@ -209,10 +211,10 @@ static enum err_code preflight(const struct rewind_tx *tx, const struct rewind_p
         fresh += x->action == REWIND_DELETE ? 0 : on_disk(x->wanted_size);
     }
     if (stat(tx->dir, &a) == 0 && stat(root, &b) == 0 && a.st_dev == b.st_dev)
-        return free_space_check(tx->dir, undo + fresh, "the rewind and its undo record", e);
-    enum err_code rc = free_space_check(tx->dir, undo, "the undo record", e);
+        return disk_check_space(tx->dir, undo + fresh, "the rewind and its undo record", e);
+    enum err_code rc = disk_check_space(tx->dir, undo, "the undo record", e);
 
-    return rc ? rc : free_space_check(root, fresh, "the rewind", e);
+    return rc ? rc : disk_check_space(root, fresh, "the rewind", e);
 }
 
 /* ---- apply ---- */
@@ -420,4 +422,101 @@ void rewind_result_fini(struct rewind_result *r)
 {
     arena_fini(&r->arena);
     *r = (struct rewind_result){ 0 };
+}
+
+bool rewind_may_consent(const struct rewind_entry *entry)
+{
+    return entry->action == REWIND_REFUSED &&
+           (entry->rule == REWIND_RULE_EDITED || entry->rule == REWIND_RULE_UNKNOWN ||
+            entry->rule == REWIND_RULE_OUTSIDE || entry->rule == REWIND_RULE_SENSITIVE);
+}
+
+static bool is_part(const struct rewind_selection *pick)
+{
+    for (size_t i = 0; pick->hunk && i < pick->hunks; i++)
+        if (!pick->hunk[i])
+            return true;
+    return false;
+}
+
+/* The bytes of the present file with the picked hunks in it. */
+static enum err_code merge(const struct rewind_sides *s, const struct rewind_entry *x,
+                           const struct rewind_selection *pick, struct arena *a, struct slice *out,
+                           struct err *e)
+{
+    struct linediff diff;
+    struct slice before = buf_slice(&s->present);
+    enum err_code rc = linediff_make(before, buf_slice(&s->wanted), REWIND_CONTEXT, &diff, e);
+
+    if (rc)
+        return rc;
+    if (diff.hunks != pick->hunks)
+        rc = err_set(e, ERR_STALE, x->target->path, "its hunks are others than those picked from");
+    else
+        rc = linediff_apply_hunks(&diff, before, pick->hunk, a, out, e);
+    linediff_fini(&diff);
+    return rc;
+}
+
+/* A target of its own: the picked hunks, and the mode that the file has. */
+static enum err_code take_hunks(struct rewind_preview *p, struct rewind_entry *x,
+                                const struct rewind_selection *pick, struct err *e)
+{
+    struct rewind_target *t = arena_alloc(&p->arena, sizeof *t);
+    struct hasher hasher = { 0 };
+    struct rewind_sides sides;
+    enum err_code rc = t ? rewind_sides_read(p->plan, x, &sides, e) : err_nomem(e);
+
+    if (rc)
+        return rc;
+    *t = *x->target;
+    t->source = (struct rewind_source){ 0 };
+    t->has_mode = t->has_mtime = false;
+    t->mixed = x->edited || x->unproven;
+    rc = merge(&sides, x, pick, &p->arena, &t->source.bytes, e);
+    if (!rc)
+        rc = hasher_bytes(&hasher, t->source.bytes, x->wanted, e);
+    x->wanted_size = (int64_t)t->source.bytes.n;
+    x->target = t;
+    /* No hunk at all: a file that is as it was is not written anew, with a time of its own. */
+    x->chosen = memcmp(x->wanted, x->seen.sha256, SHA256_BYTES) != 0;
+    hasher_fini(&hasher);
+    rewind_sides_fini(&sides);
+    return rc;
+}
+
+static enum err_code apply_selection(struct rewind_preview *p, size_t i,
+                                     const struct rewind_selection *pick, struct err *e)
+{
+    struct rewind_entry *x = &p->entry[i];
+
+    if (pick->consent && rewind_may_consent(x)) {
+        x->action = x->would;
+        x->rule = REWIND_RULE_NONE;
+        x->why = NULL;
+    }
+    x->chosen = pick->ticked && x->action != REWIND_REFUSED;
+    return x->chosen && x->action == REWIND_RESTORE && is_part(pick) ? take_hunks(p, x, pick, e)
+                                                                     : ERR_OK;
+}
+
+enum err_code rewind_apply_selected(const struct store_env *env,
+                                    const struct rewind_preview *preview,
+                                    const struct rewind_selection *pick, struct rewind_result *out,
+                                    struct err *e)
+{
+    struct rewind_preview p = *preview;
+    enum err_code rc = ERR_OK;
+
+    p.arena = (struct arena){ 0 };
+    p.entry = arena_zalloc(&p.arena, sizeof *p.entry * (p.n + 1));
+    if (!p.entry)
+        return err_nomem(e);
+    memcpy(p.entry, preview->entry, sizeof *p.entry * p.n);
+    for (size_t i = 0; i < p.n && !rc; i++)
+        rc = apply_selection(&p, i, &pick[i], e);
+    if (!rc)
+        rc = rewind_apply(env, &p, out, e);
+    arena_fini(&p.arena);
+    return rc;
 }

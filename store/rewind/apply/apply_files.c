@@ -192,7 +192,7 @@ static enum err_code wait_for_writer(const struct entry_files *at, enum lease_wr
 
     for (int tries = 0; tries < 40 && writer == LEASE_WRITER; tries++) {
         nanosleep(&pause, NULL);
-        writer = spot_writer(at);
+        writer = entry_files_writer(at);
     }
     return writer != LEASE_WRITER
                ? ERR_OK
@@ -253,7 +253,7 @@ static enum err_code keep_old(const struct entry_files *at, size_t i, enum entry
 /* Asked who writes to it before it is looked at: without a writer it stays as it is then. */
 static enum err_code clean_spot(const struct entry_files *at, size_t i, struct err *e)
 {
-    enum lease_writer writer = spot_writer(at);
+    enum lease_writer writer = entry_files_writer(at);
     enum entry_file there;
     enum err_code rc = entry_files_identify(at, at->temp, &there, e);
 
@@ -261,7 +261,7 @@ static enum err_code clean_spot(const struct entry_files *at, size_t i, struct e
         rc = err_sys(e, at->x->path, "remove a temporary file");
     else if (!rc && there != ENTRY_FILE_WANTED && there != ENTRY_FILE_NONE)
         rc = keep_old(at, i, there, writer, e);
-    return rc ? rc : spot_release(at, e);
+    return rc ? rc : entry_files_release(at, e);
 }
 
 static enum err_code clean_temp(struct entry_files_context *c, size_t i, struct err *e)

@@ -2,11 +2,52 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/fs/disk.h"
+#include "store/fs/file_at.h"
+#include "store/rewind/plan/beneath.h"
+#include "store/rewind/record/tx.h"
+
+static enum err_code open_root(struct reach *r, const struct rewind_tx_entry *x, struct err *e)
+{
+    if (r->root && strcmp(r->root, x->root) == 0)
+        return ERR_OK;
+    entry_reach_fini(r);
+    enum err_code rc = beneath_same_root(x->root, x->root_id, &r->fd, e);
+
+    if (!rc)
+        r->root = x->root;
+    return rc;
+}
+
+enum err_code entry_reach_dir(struct reach *r, const struct rewind_tx_entry *x, int *dir,
+                              const char **name, struct err *e)
+{
+    enum err_code rc = open_root(r, x, e);
+
+    return rc ? rc : beneath_parent(r->fd, x->root, x->path, dir, name, e);
+}
+
+enum err_code entry_reach_make_dir(struct reach *r, const struct rewind_tx_entry *x,
+                                   struct dirs *like, int *dir, const char **name, struct err *e)
+{
+    enum err_code rc = open_root(r, x, e);
+
+    return rc ? rc : beneath_make_parent(r->fd, x->root, x->path, like, dir, name, e);
+}
+
+void entry_reach_fini(struct reach *r)
+{
+    if (r->root)
+        close(r->fd);
+    r->root = NULL;
+}
 
 bool entry_files_is_seen(const struct rewind_tx_entry *x, struct file_id id)
 {
@@ -77,11 +118,11 @@ static bool is_adopted(const struct entry_files *at, const struct stat *st)
 
     if (!at->x->adopts)
         return false;
-    tx_adopted(at->c->tx, at->x, path);
+    rewind_tx_adopted(at->c->tx, at->x, path);
     return lstat(path, &kept) == 0 && kept.st_dev == st->st_dev && kept.st_ino == st->st_ino;
 }
 
-enum err_code spot_release(const struct entry_files *at, struct err *e)
+enum err_code entry_files_release(const struct entry_files *at, struct err *e)
 {
     char path[TX_PATH_MAX];
     struct stat st;
@@ -89,14 +130,14 @@ enum err_code spot_release(const struct entry_files *at, struct err *e)
     if (at->x->outcome != REWIND_DONE || fstatat(at->dir, at->name, &st, AT_SYMLINK_NOFOLLOW) ||
         !is_adopted(at, &st))
         return ERR_OK;
-    tx_adopted(at->c->tx, at->x, path);
+    rewind_tx_adopted(at->c->tx, at->x, path);
     if (unlink(path))
         return err_sys(e, path, "remove a name of the file that came back");
     *strrchr(path, '/') = '\0';
     return disk_sync_dir(path, e);
 }
 
-enum lease_writer spot_writer(const struct entry_files *at)
+enum lease_writer entry_files_writer(const struct entry_files *at)
 {
     int fd = openat(at->dir, at->temp, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 
@@ -153,12 +194,12 @@ enum err_code entry_files_open(struct entry_files_context *c, size_t i, struct e
 {
     *at = (struct entry_files){ .c = c, .x = &c->tx->entry[i] };
     rewind_tx_temp_name(c->tx, i, at->temp);
-    return reach_dir(&c->reach, at->x, &at->dir, &at->name, e);
+    return entry_reach_dir(&c->reach, at->x, &at->dir, &at->name, e);
 }
 
 void entry_files_fini(struct entry_files_context *c)
 {
-    reach_fini(&c->reach);
+    entry_reach_fini(&c->reach);
     hasher_fini(&c->hasher);
 }
 
@@ -173,4 +214,246 @@ enum err_code rewind_tx_wait_error(const struct rewind_tx_entry *x, enum err_cod
         return err_set(e, ERR_IO, x->root, "another directory is in the place of the project");
     default: return rc;
     }
+}
+
+/* Directories above an entry that go when they are empty: those that a rewind made itself and drops again, and those
+ * that held nothing but what it deletes. Reached like everything else: a directory that was swapped for a link is not
+ * followed. What one is like is written down before it may go. */
+
+struct above {
+    int root;
+    char path[PATH_MAX]; /* an entry's path is shorter, and lies below its root */
+    size_t floor;
+    unsigned left;
+};
+
+static size_t bare_length(const char *root)
+{
+    size_t n = strlen(root);
+
+    while (n && root[n - 1] == '/')
+        n--;
+    return n;
+}
+
+/* A root that is gone has no directories: ERR_NOT_FOUND. */
+static enum err_code above_open(const struct rewind_tx_entry *x, struct above *a, struct err *e)
+{
+    snprintf(a->path, sizeof a->path, "%s", x->path);
+    a->floor = bare_length(x->root);
+    a->left = x->dirs;
+    return beneath_same_root(x->root, x->root_id, &a->root, e);
+}
+
+/* One level up; false at the last of them. */
+static bool above_next(struct above *a)
+{
+    if (a->left == 0)
+        return false;
+    a->left--;
+    *strrchr(a->path, '/') = '\0';
+    return strlen(a->path) > a->floor;
+}
+
+/* ---- taking away ---- */
+
+/* What it is like cannot have been written down for another one. */
+static bool is_like(const struct stat *st, const struct dirs *as, const char *path)
+{
+    const struct dir_like *d = as ? beneath_dirs_find(as, slice_of(path)) : NULL;
+
+    return !as || (d && d->attrs.mode == (st->st_mode & 07777) && d->attrs.uid == st->st_uid &&
+                   d->attrs.gid == st->st_gid);
+}
+
+/* *gone: so that the one above may be empty now. Looked for first: a read-only file system refuses before it says that
+ * there is nothing. */
+static enum err_code remove_in(int dir, const char *name, const char *path, const struct dirs *as,
+                               bool *gone, struct err *e)
+{
+    struct stat st;
+
+    *gone = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0;
+    if (*gone)
+        return errno == ENOENT ? ERR_OK : err_sys(e, path, "look at directory");
+    if (!is_like(&st, as, path))
+        return ERR_OK;
+    *gone = unlinkat(dir, name, AT_REMOVEDIR) == 0 || errno == ENOENT;
+    if (!*gone && (errno == EIO || errno == ENOSPC || errno == EDQUOT || errno == EROFS))
+        return err_sys(e, path, "remove an empty directory");
+    return ERR_OK;
+}
+
+/* Whoever removed it: a crash may have come before it was durable. */
+static enum err_code prune_one(const struct above *a, const struct rewind_tx_entry *x,
+                               const struct dirs *as, bool *more, struct err *e)
+{
+    const char *name;
+    int dir;
+    enum err_code rc = beneath_parent(a->root, x->root, a->path, &dir, &name, e);
+
+    *more = rc == ERR_NOT_FOUND; /* never made, or gone already */
+    if (rc)
+        return rc == ERR_NOT_FOUND || rc == ERR_UNSAFE ? ERR_OK : rc;
+    rc = remove_in(dir, name, a->path, as, more, e);
+    if (!rc && *more)
+        rc = disk_sync(dir, a->path, e);
+    close(dir);
+    return rc;
+}
+
+enum err_code rewind_tx_prune(const struct rewind_tx_entry *x, const struct dirs *as, struct err *e)
+{
+    struct above a;
+    bool more = true;
+    enum err_code rc = above_open(x, &a, e);
+
+    if (rc)
+        return rc == ERR_NOT_FOUND ? ERR_OK : rc;
+    while (!rc && more && above_next(&a))
+        rc = prune_one(&a, x, as, &more, e);
+    close(a.root);
+    return rc;
+}
+
+/* ---- writing down ---- */
+
+/* *fd -1: a directory that is gone by now, or that may not be read. */
+static enum err_code open_dir(const struct above *a, const struct rewind_tx_entry *x, int *fd,
+                              struct err *e)
+{
+    const char *name;
+    int dir;
+    enum err_code rc = beneath_parent(a->root, x->root, a->path, &dir, &name, e);
+
+    *fd = -1;
+    if (rc)
+        return rc == ERR_NOT_FOUND || rc == ERR_UNSAFE ? ERR_OK : rc;
+    *fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (*fd < 0 && errno != ENOENT && errno != EACCES && errno != ENOTDIR && errno != ELOOP)
+        rc = err_sys(e, a->path, "open directory");
+    close(dir);
+    return rc;
+}
+
+/* One that could not be given back to whom it belongs is not written down: so it stays, as does one that may not be
+ * read. */
+static enum err_code note_one(struct rewind_tx *tx, const struct above *a, int fd, struct err *e)
+{
+    struct attrs x;
+    enum err_code rc = fs_attrs_get(fd, &tx->arena, a->path, &x, e);
+
+    if (rc || (geteuid() != 0 && geteuid() != x.uid))
+        return rc;
+    return beneath_dirs_add(&tx->dirs, &tx->arena, slice_of(a->path), &x) ? ERR_OK : err_nomem(e);
+}
+
+static struct dir_like *known(const struct rewind_tx *tx, const struct above *a)
+{
+    return beneath_dirs_find(&tx->dirs, slice_of(a->path));
+}
+
+enum err_code rewind_tx_record_dirs(struct rewind_tx *tx, const struct rewind_tx_entry *x,
+                                    struct err *e)
+{
+    struct above a;
+    enum err_code rc = above_open(x, &a, e);
+
+    if (rc)
+        return rc;
+    while (!rc && above_next(&a)) {
+        int fd = -1;
+
+        if (!known(tx, &a))
+            rc = open_dir(&a, x, &fd, e);
+        if (fd < 0)
+            continue;
+        rc = note_one(tx, &a, fd, e);
+        close(fd);
+    }
+    close(a.root);
+    return rc;
+}
+
+/* ---- giving times back ---- */
+
+/* A time is not worth a failure. */
+static void put_times_above(const struct rewind_tx *tx, const struct rewind_tx_entry *x)
+{
+    struct above a;
+    struct err unused;
+
+    if (above_open(x, &a, &unused))
+        return;
+    while (above_next(&a)) {
+        const struct dir_like *d = known(tx, &a);
+        int fd;
+
+        if (!d || !d->made || open_dir(&a, x, &fd, &unused) || fd < 0)
+            continue;
+        file_at_set_mtime(fd, d->attrs.mtime_ns);
+        close(fd);
+    }
+    close(a.root);
+}
+
+void rewind_tx_restore_dir_times(const struct rewind_tx *tx)
+{
+    for (size_t i = 0; i < tx->n && tx->dirs.n; i++)
+        if (tx->entry[i].action == REWIND_CREATE)
+            put_times_above(tx, &tx->entry[i]);
+}
+
+/* The parents of all entries, each by name once. */
+static int compare_entry_path(const void *a, const void *b)
+{
+    const struct rewind_tx_entry *const *x = a, *const *y = b;
+
+    return strcmp((*x)->path, (*y)->path);
+}
+
+static size_t dir_length(const char *path)
+{
+    return (size_t)(strrchr(path, '/') - path);
+}
+
+static bool same_dir(const char *a, const char *b)
+{
+    size_t n = dir_length(a);
+
+    return n == dir_length(b) && memcmp(a, b, n) == 0;
+}
+
+static enum err_code sync_entry_dir(const struct rewind_tx_entry *x, struct err *e)
+{
+    const char *name;
+    int fd, dir;
+    enum err_code rc = beneath_same_root(x->root, x->root_id, &fd, e);
+
+    if (rc)
+        return rc == ERR_NOT_FOUND || rc == ERR_STALE ? ERR_OK : rc;
+    rc = beneath_parent(fd, x->root, x->path, &dir, &name, e);
+    close(fd);
+    if (rc)
+        return rc == ERR_NOT_FOUND || rc == ERR_UNSAFE ? ERR_OK : rc;
+    rc = disk_sync(dir, x->path, e);
+    close(dir);
+    return rc;
+}
+
+enum err_code rewind_tx_sync_dirs(const struct rewind_tx *tx, struct err *e)
+{
+    const struct rewind_tx_entry **x = malloc(sizeof *x * (tx->n + 1));
+    enum err_code rc = ERR_OK;
+
+    if (!x)
+        return err_nomem(e);
+    for (size_t i = 0; i < tx->n; i++)
+        x[i] = &tx->entry[i];
+    qsort(x, tx->n, sizeof *x, compare_entry_path);
+    for (size_t i = 0; i < tx->n && !rc; i++)
+        if (i == 0 || !same_dir(x[i - 1]->path, x[i]->path))
+            rc = sync_entry_dir(x[i], e);
+    free(x);
+    return rc;
 }

@@ -3,8 +3,23 @@
 
 #include "store/fs/hasher.h"
 #include "store/log/lease.h"
-#include "store/rewind/apply/reach.h"
 #include "store/rewind/record/tx.h"
+
+/* The way to the entries of a transaction, one after the other. Their root stays open from entry to entry; what lies
+ * below it is walked anew each time, as beneath.h does. */
+struct reach {
+    const char *root; /* NULL: none is open */
+    int fd;
+};
+
+/* The directory that holds the entry, and its name there; the caller closes it. Errors are those of beneath.h. */
+MUST_CHECK enum err_code entry_reach_dir(struct reach *r, const struct rewind_tx_entry *x, int *dir,
+                                         const char **name, struct err *e);
+/* The same, making missing directories, those that `like` knows as it says. */
+MUST_CHECK enum err_code entry_reach_make_dir(struct reach *r, const struct rewind_tx_entry *x,
+                                              struct dirs *like, int *dir, const char **name,
+                                              struct err *e);
+void entry_reach_fini(struct reach *r);
 
 /* What is found at the two names of an entry: its own, and the temporary one beside it. */
 
@@ -41,9 +56,9 @@ MUST_CHECK enum err_code entry_files_identify_moved(const struct entry_files *at
 /* Is it the file that the preview saw, whatever happened to its mode, its owner or its name since? */
 bool entry_files_is_seen(const struct rewind_tx_entry *x, struct file_id id);
 /* Who writes to the file under the temporary name; where nobody does, nobody will. */
-enum lease_writer spot_writer(const struct entry_files *at);
+enum lease_writer entry_files_writer(const struct entry_files *at);
 /* A file that came back itself loses its name in the record. */
-MUST_CHECK enum err_code spot_release(const struct entry_files *at, struct err *e);
+MUST_CHECK enum err_code entry_files_release(const struct entry_files *at, struct err *e);
 void entry_files_fini(struct entry_files_context *c);
 
 #endif

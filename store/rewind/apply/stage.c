@@ -10,7 +10,7 @@
 #include "store/fs/copy.h"
 #include "store/fs/disk.h"
 #include "store/fs/file_at.h"
-#include "store/rewind/apply/reach.h"
+#include "store/rewind/apply/entry_files.h"
 #include "store/rewind/plan/beneath.h"
 #include "store/rewind/record/tx.h"
 
@@ -133,11 +133,11 @@ static enum err_code put_attrs(const struct work *w, int fd, struct err *e)
     enum err_code rc = ERR_OK;
 
     if (w->x->action == REWIND_RESTORE) {
-        rc = attrs_get(w->present, &a, w->x->path, &present, e);
+        rc = fs_attrs_get(w->present, &a, w->x->path, &present, e);
         like = &present;
     }
     if (!rc && like)
-        rc = attrs_apply(fd, like, w->x->path, e);
+        rc = fs_attrs_apply(fd, like, w->x->path, e);
     arena_fini(&a);
     return rc;
 }
@@ -267,7 +267,7 @@ static bool stage_adopted(const struct stager *s, const struct work *w)
 
     if (!w->x->adopts)
         return false;
-    tx_adopted(s->tx, w->x, from);
+    rewind_tx_adopted(s->tx, w->x, from);
     rewind_tx_temp_name(s->tx, w->i, temp);
     return linkat(AT_FDCWD, from, w->dir, temp, 0) == 0;
 }
@@ -294,8 +294,9 @@ static enum err_code stage_one(struct stager *s, size_t i, const struct rewind_t
 {
     struct work w = { .x = &s->tx->entry[i], .target = target, .i = i, .present = -1 };
     bool create = w.x->action == REWIND_CREATE;
-    enum err_code rc = create ? reach_make_dir(&s->reach, w.x, &s->tx->dirs, &w.dir, &w.name, e)
-                              : reach_dir(&s->reach, w.x, &w.dir, &w.name, e);
+    enum err_code rc = create
+                           ? entry_reach_make_dir(&s->reach, w.x, &s->tx->dirs, &w.dir, &w.name, e)
+                           : entry_reach_dir(&s->reach, w.x, &w.dir, &w.name, e);
 
     if (rc)
         return rc;
@@ -338,7 +339,7 @@ enum err_code rewind_tx_stage(struct rewind_tx *tx, const struct rewind_preview 
     if (rc)
         return rc;
     rc = stage_all(&s, p, e);
-    reach_fini(&s.reach);
+    entry_reach_fini(&s.reach);
     hasher_fini(&s.hasher);
     enum err_code kept = rewind_tx_backup_close(tx, s.kept, rc ? &ignored : e);
 

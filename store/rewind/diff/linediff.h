@@ -7,6 +7,7 @@
 #include "lite/base/arena.h"
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
+#include "store/fs/span.h"
 
 /* Line differences of two byte strings, through libgit2: what `git diff` and GNU diff show, a missing newline at
  * the end included. */
@@ -46,5 +47,17 @@ MUST_CHECK enum err_code linediff_count(struct slice before, struct slice after,
 MUST_CHECK enum err_code linediff_apply_hunks(const struct linediff *d, struct slice before,
                                               const bool *chosen, struct arena *a,
                                               struct slice *out, struct err *e);
+
+/* Three-way merge of texts, by lines (libgit2): the result has what ours and what theirs changed of the ancestor; it
+ * lives in the arena. *clean false: both changed the same lines, or one of them is no text, and there is no result. */
+MUST_CHECK enum err_code linediff_merge(struct slice ancestor, struct slice ours,
+                                        struct slice theirs, struct arena *a, struct slice *out,
+                                        bool *clean, struct err *e);
+
+/* Lines that differ between two spans of which one is too large to be held: what both begin and end with goes by in
+ * pieces, and only the middle is compared line by line. Where that is still too large, all of it counts as replaced. */
+MUST_CHECK enum err_code linediff_count_spans(const struct span *before, const struct span *after,
+                                              unsigned *insertions, unsigned *deletions,
+                                              bool *binary, struct err *e);
 
 #endif

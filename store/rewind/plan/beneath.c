@@ -12,7 +12,82 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <cjson/cJSON.h>
+
 #include "store/fs/disk.h"
+#include "store/journal/record.h"
+
+/* The newest first: files come directory by directory. */
+struct dir_like *beneath_dirs_find(const struct dirs *list, struct slice path)
+{
+    for (size_t i = list->n; i > 0; i--) {
+        struct dir_like *d = &list->dir[i - 1];
+
+        if (strncmp(d->path, path.p, path.n) == 0 && d->path[path.n] == '\0')
+            return d;
+    }
+    return NULL;
+}
+
+bool beneath_dirs_add(struct dirs *list, struct arena *a, struct slice path, const struct attrs *x)
+{
+    if (beneath_dirs_find(list, path))
+        return true;
+    struct dir_like *all = arena_grow(a, list->dir, list->n, sizeof *all),
+                    d = { .path = arena_copy(a, path).p, .attrs = *x };
+
+    if (!fs_attrs_copy(a, &d.attrs)) /* of all that was asked of the arena */
+        return false;
+    list->dir = all;
+    list->dir[list->n++] = d;
+    return true;
+}
+
+bool beneath_dirs_add_all(struct dirs *list, struct arena *a, const struct dirs *from)
+{
+    bool ok = true;
+
+    for (size_t i = 0; i < from->n && ok; i++) {
+        const char *path = from->dir[i].path;
+
+        ok = beneath_dirs_add(list, a, slice_of(path), &from->dir[i].attrs);
+    }
+    return ok;
+}
+
+bool beneath_dirs_write(cJSON *root, const struct dirs *list, struct buf *scratch)
+{
+    cJSON *array = cJSON_AddArrayToObject(root, "dirs");
+    bool ok = array != NULL;
+
+    for (size_t i = 0; i < list->n && ok; i++) {
+        cJSON *o = cJSON_CreateObject();
+
+        ok = cJSON_AddItemToArray(array, o) &&
+             record_json_set_text(o, "path", list->dir[i].path, scratch) &&
+             record_json_set_attrs(o, &list->dir[i].attrs, scratch);
+    }
+    return ok;
+}
+
+bool beneath_dirs_read(const cJSON *root, struct arena *a, struct dirs *out)
+{
+    const cJSON *array = cJSON_GetObjectItemCaseSensitive(root, "dirs");
+    struct dirs list = { 0 };
+
+    if (!cJSON_IsArray(array))
+        return false;
+    list.dir = arena_zalloc(a, sizeof *list.dir * (size_t)(cJSON_GetArraySize(array) + 1));
+    bool ok = list.dir != NULL;
+
+    for (const cJSON *o = array->child; o && ok; o = o->next) {
+        struct dir_like *d = &list.dir[list.n++];
+
+        ok = record_json_text(o, "path", a, &d->path) && record_json_attrs(o, a, &d->attrs);
+    }
+    *out = list;
+    return ok;
+}
 
 enum err_code beneath_root(const char *root, int *fd, struct err *e)
 {
@@ -230,7 +305,7 @@ enum err_code beneath_parent(int root_fd, const char *root, const char *path, in
 /* A new directory was private so far. */
 static enum err_code make_like(int fd, struct dir_like *like, struct err *e)
 {
-    enum err_code rc = attrs_apply(fd, &like->attrs, like->path, e);
+    enum err_code rc = fs_attrs_apply(fd, &like->attrs, like->path, e);
 
     if (!rc && fchmod(fd, like->attrs.mode))
         rc = err_sys(e, like->path, "set the mode");
@@ -280,7 +355,7 @@ enum err_code beneath_make_parent(int root_fd, const char *root, const char *pat
         struct slice dir = { path, below + (size_t)(slash - relative) };
 
         *slash = '\0';
-        rc = step_into(&at, part, path, like ? dirs_find(like, dir) : NULL, e);
+        rc = step_into(&at, part, path, like ? beneath_dirs_find(like, dir) : NULL, e);
         part = next;
     }
     if (rc)

@@ -2,11 +2,36 @@
 #define STORE_REWIND_PLAN_BENEATH_H
 
 #include <stdbool.h>
-
 #include <stdint.h>
 
 #include "lite/base/err.h"
-#include "store/rewind/plan/dirs.h"
+#include "store/fs/copy.h"
+
+struct buf;
+struct cJSON;
+
+/* Directories that go because nothing is left in them, or come back, and what they are like: so that a private one
+ * does not come back open to all. */
+struct dir_like {
+    const char *path; /* absolute */
+    struct attrs attrs;
+    bool made; /* by this process, just now */
+};
+
+struct dirs {
+    struct dir_like *dir;
+    size_t n;
+};
+
+/* NULL: nothing is known of it. */
+struct dir_like *beneath_dirs_find(const struct dirs *list, struct slice path);
+/* Path and attributes are copied. One that is known already stays as it is. False without memory. */
+bool beneath_dirs_add(struct dirs *list, struct arena *a, struct slice path, const struct attrs *x);
+bool beneath_dirs_add_all(struct dirs *list, struct arena *a, const struct dirs *from);
+
+/* "dirs" of a record; see record_json.h. */
+bool beneath_dirs_write(struct cJSON *root, const struct dirs *list, struct buf *scratch);
+bool beneath_dirs_read(const struct cJSON *root, struct arena *a, struct dirs *out);
 
 /* Reaching files below a root, and nothing else, while somebody may be swapping directories for links (SAFETY.md
  * 1.3: string, realpath and lstat checks all let a race through; openat2 let none of 438,100). Every access of the rewind engine begins here. */

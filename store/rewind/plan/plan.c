@@ -1,6 +1,15 @@
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "store/api/store.h"
+#include "store/fs/path.h"
+#include "store/git/repo.h"
+#include "store/rewind/plan/origin.h"
+#include "store/rewind/plan/pathrule.h"
+#include "store/rewind/plan/plan.h"
 #include "store/rewind/plan/rewind.h"
+#include "store/rewind/record/records.h"
 
 static bool copy_plan_text(struct arena *a, const char **text)
 {
@@ -44,7 +53,7 @@ static bool keep_like(struct arena *a, const struct attrs **like)
         return false;
     *copy = **like;
     *like = copy;
-    return attrs_copy(a, copy);
+    return fs_attrs_copy(a, copy);
 }
 
 enum err_code rewind_plan_add(struct rewind_plan *plan, const struct rewind_target *t,
@@ -77,7 +86,321 @@ enum err_code rewind_plan_note(struct rewind_plan *plan, const char *text, struc
 
 void rewind_plan_fini(struct rewind_plan *plan)
 {
-    conversation_change_fini(&plan->conversation);
+    rewind_conversation_fini(&plan->conversation);
     arena_fini(&plan->arena);
     *plan = (struct rewind_plan){ 0 };
+}
+
+/* Is dir the path itself or above it, by their names or by where they really are? */
+static bool dir_contains(const char *dir, const char *path)
+{
+    char real_dir[PATH_MAX], real_path[PATH_MAX];
+
+    if (pathrule_under(slice_of(path), slice_of(dir)))
+        return true;
+    return realpath(dir, real_dir) && realpath(path, real_path) &&
+           pathrule_under(slice_of(real_path), slice_of(real_dir));
+}
+
+enum err_code rewind_plan_root(const struct store_env *env, struct rewind_plan *plan,
+                               const char *root, struct err *e)
+{
+    plan->root = root ? path_normalize("", root, &plan->arena) : NULL;
+    if (root && !plan->root)
+        return err_nomem(e);
+    plan->wide = root && (dir_contains(plan->root, "/") ||
+                          (env && env->home && *env->home && dir_contains(plan->root, env->home)));
+    return ERR_OK;
+}
+
+bool rewind_root_is_above(const struct store_env *env, const char *root)
+{
+    git_repository *repo = NULL;
+
+    if (!env || !env->cwd || !dir_contains(root, env->cwd) || dir_contains(env->cwd, root))
+        return false;
+    const char *top = repo_open(env->cwd, &repo, NULL) ? NULL : git_repository_workdir(repo);
+    bool above = !top || !dir_contains(top, root);
+
+    repo_close(repo);
+    return above;
+}
+
+bool rewind_is_inside(const struct rewind_plan *plan, const char *path)
+{
+    return plan->root && !plan->wide && pathrule_under(slice_of(path), slice_of(plan->root));
+}
+
+/* A checkpoint is made before a session's first edit of a file in a turn: its time is that of the session's work on the
+ * files that it has. */
+
+enum { SESSIONS_MAX = 32, BYTES_MAX = 256 << 20 };
+
+struct other_sessions {
+    const struct session_ref *mine;
+    struct rewind_plan *plan;
+    struct rewind_target **sorted; /* by path */
+    struct arena arena;
+    struct session_ref *young; /* younger than the point, the newest first */
+    size_t n;
+    bool no_memory;
+};
+
+/* ---- which sessions ---- */
+
+static bool take_young(const struct session_ref *ref, void *arg)
+{
+    struct other_sessions *r = arg;
+
+    if (slice_eq(ref->id, r->mine->id) ||
+        session_recent_ns(ref) <= time_ns_of_ms(r->plan->point_ms))
+        return true;
+    struct session_ref *more = arena_grow(&r->arena, r->young, r->n, sizeof *more);
+
+    r->no_memory = !more || !session_ref_copy(&r->arena, ref, &more[r->n]);
+    if (r->no_memory)
+        return false;
+    r->young = more;
+    r->n++;
+    return true;
+}
+
+static int newest_first(const void *x, const void *y)
+{
+    const int64_t a = session_recent_ns(x), b = session_recent_ns(y);
+
+    return (a < b) - (a > b);
+}
+
+static enum err_code find_young(struct other_sessions *r, struct err *e)
+{
+    const struct store *st = r->mine->store;
+    enum err_code rc = st->ops->enumerate(st, &(struct scope){ .all = true }, take_young, r, NULL);
+
+    if (r->no_memory || rc == ERR_NOMEM)
+        return err_nomem(e);
+    if (r->n)
+        qsort(r->young, r->n, sizeof *r->young, newest_first);
+    if (r->n > SESSIONS_MAX)
+        r->n = SESSIONS_MAX;
+    return ERR_OK;
+}
+
+/* ---- what they did ---- */
+
+static int compare_target_path(const void *x, const void *y)
+{
+    const struct rewind_target *const *a = x, *const *b = y;
+
+    return strcmp((*a)->path, (*b)->path);
+}
+
+static bool sort_targets(struct other_sessions *r)
+{
+    r->sorted = arena_alloc(&r->arena, r->plan->n * sizeof *r->sorted);
+    if (!r->sorted)
+        return false;
+    for (size_t i = 0; i < r->plan->n; i++)
+        r->sorted[i] = &r->plan->target[i];
+    qsort(r->sorted, r->plan->n, sizeof *r->sorted, compare_target_path);
+    return true;
+}
+
+static struct rewind_target *find_target(const struct other_sessions *r, const char *path)
+{
+    const struct rewind_target wanted = { .path = path }, *key = &wanted;
+    struct rewind_target **found =
+        bsearch(&key, r->sorted, r->plan->n, sizeof *r->sorted, compare_target_path);
+
+    return found ? *found : NULL;
+}
+
+static bool is_newer(const struct rewind_target *t, int64_t at_ms)
+{
+    return t && (!t->other || t->other->at_ms < at_ms);
+}
+
+/* The session as a target names it; in the plan's arena. NULL without memory. */
+static struct rewind_other *name_other_session(const struct other_sessions *r,
+                                               const struct session_ref *ref, int64_t at_ms)
+{
+    const struct scope everywhere = { .all = true };
+    struct arena *a = &r->plan->arena;
+    struct rewind_other *other = arena_alloc(a, sizeof *other);
+    struct session_row *row = session_row_new();
+
+    if (other && row) {
+        *other = (struct rewind_other){ .session = arena_copy(a, ref->id).p, .at_ms = at_ms };
+        if (ref->store->ops->describe(ref->store, &everywhere, ref, row, NULL) == ERR_OK &&
+            row->summary.n)
+            other->title = arena_copy(a, row->summary).p;
+    }
+    bool ok = other && row && other->session;
+
+    session_row_free(row);
+    return ok ? other : NULL;
+}
+
+/* What one turn of another session worked on. Where the system's own rule goes back further than to the point, what can be
+ * inferred does not. */
+static enum err_code take_point(const struct other_sessions *r, const struct session_ref *ref,
+                                const struct checkpoint *c, struct err *e)
+{
+    const struct store *st = ref->store;
+    struct rewind_plan theirs = { 0 };
+    struct rewind_other *other = NULL;
+    enum err_code rc = (st->ops->plan_inferred ? st->ops->plan_inferred
+                                               : st->ops->plan)(st, ref, c->id, &theirs, NULL);
+
+    if (rc)
+        return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
+    for (size_t i = 0; i < theirs.n && !rc; i++) {
+        struct rewind_target *t = find_target(r, theirs.target[i].path);
+
+        if (!is_newer(t, c->time_ms))
+            continue;
+        if (!other && !(other = name_other_session(r, ref, c->time_ms)))
+            rc = err_nomem(e);
+        if (!rc)
+            t->other = other;
+    }
+    rewind_plan_fini(&theirs);
+    return rc;
+}
+
+static enum err_code take_session(const struct other_sessions *r, const struct session_ref *ref,
+                                  struct err *e)
+{
+    struct checkpoint_list list = { 0 };
+    enum err_code rc = ref->store->ops->checkpoints(ref->store, ref, &list, NULL);
+
+    if (rc)
+        return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
+    for (size_t i = 0; i < list.n && !rc; i++) {
+        const struct checkpoint *c = &list.checkpoint[i];
+
+        if (c->kind != CHECKPOINT_SESSION_END && c->files && !c->why && c->time_ms != TIME_NONE &&
+            c->time_ms > r->plan->point_ms)
+            rc = take_point(r, ref, c, e);
+    }
+    checkpoint_list_fini(&list);
+    return rc;
+}
+
+enum err_code rewind_concurrent_sessions(const struct session_ref *ref, struct rewind_plan *plan,
+                                         struct err *e)
+{
+    const struct store_ops *ops = ref->store->ops;
+    struct other_sessions r = { .mine = ref, .plan = plan };
+    enum err_code rc = ERR_OK;
+    int64_t bytes = 0;
+
+    if (ops->names_others || !ops->checkpoints || !ops->enumerate || plan->n == 0 ||
+        plan->point_ms == TIME_NONE)
+        return ERR_OK;
+    if (!sort_targets(&r))
+        rc = err_nomem(e);
+    if (!rc)
+        rc = find_young(&r, e);
+    for (size_t i = 0; i < r.n && !rc; i++) {
+        bytes += r.young[i].file.size;
+        rc = bytes <= BYTES_MAX ? take_session(&r, &r.young[i], e) : ERR_OK;
+    }
+    arena_fini(&r.arena);
+    return rc;
+}
+
+const char *rewind_mode_unavailable(const struct session_ref *ref, enum rewind_mode mode)
+{
+    const struct store_ops *ops = ref->store->ops;
+    const char *why = store_unsupported_reason(ops, CAN_REWIND);
+
+    if (mode != REWIND_CONVERSATION && !ops->plan)
+        return why ? why : "sessions of this system keep no file checkpoints";
+    if ((mode == REWIND_CONVERSATION || mode == REWIND_BOTH) && !ops->plan_conversation)
+        return "conversations of this system cannot be rewound";
+    if (mode == REWIND_INFERRED && !ops->plan_inferred)
+        return "this system needs no inferring: it keeps every state";
+    return NULL;
+}
+
+/* A plan without files. */
+static enum err_code begin_empty_plan(const struct session_ref *ref, struct slice point,
+                                      struct rewind_plan *plan, struct err *e)
+{
+    *plan = (struct rewind_plan){ .system = ref->store->ops->name, .point_ms = TIME_NONE };
+    plan->session = arena_copy(&plan->arena, ref->id).p;
+    plan->point = arena_copy(&plan->arena, point).p;
+    return plan->session && plan->point ? ERR_OK : err_nomem(e);
+}
+
+static enum err_code add_conversation(const struct session_ref *ref, struct rewind_plan *plan,
+                                      struct err *e)
+{
+    const struct slice point = slice_of(plan->point);
+    enum err_code rc = ref->store->ops->plan_conversation(ref->store, ref, point, plan, e);
+
+    if (!rc && plan->conversation.change)
+        rc = change_add_session(plan->conversation.change, plan->system, ref->id, e);
+    return rc;
+}
+
+enum err_code rewind_plan_origin(const struct session_ref *ref, struct rewind_plan *plan,
+                                 struct err *e)
+{
+    struct change_origin o = { 0 };
+    enum err_code rc = origin_of(ref, &plan->arena, &o, e);
+
+    plan->store = o.store;
+    plan->title = o.title;
+    return rc;
+}
+
+typedef enum err_code files_fn(const struct store *st, const struct session_ref *ref,
+                               struct slice point, struct rewind_plan *out, struct err *e);
+
+static enum err_code make(const struct session_ref *ref, struct slice point, enum rewind_mode mode,
+                          files_fn *files, struct rewind_plan *out, struct err *e)
+{
+    const char *why = rewind_mode_unavailable(ref, mode);
+    struct rewind_plan plan = { 0 };
+    enum err_code rc = why ? err_set(e, ERR_UNSUPPORTED, ref->path.p, "rewind: %s", why) : ERR_OK;
+
+    if (!rc)
+        rc = mode == REWIND_CONVERSATION ? begin_empty_plan(ref, point, &plan, e)
+             : mode == REWIND_TURN       ? rewind_plan_single_turn(ref, point, &plan, e)
+                                         : files(ref->store, ref, point, &plan, e);
+    if (!rc && mode != REWIND_CONVERSATION && mode != REWIND_TURN)
+        rc = rewind_concurrent_sessions(ref, &plan, e);
+    if (!rc && (mode == REWIND_CONVERSATION || mode == REWIND_BOTH))
+        rc = add_conversation(ref, &plan, e);
+    if (!rc && mode != REWIND_TURN) /* that one knows what lies there by itself */
+        rc = rewind_plan_known_state(ref->store->env, &plan, e);
+    if (!rc)
+        rc = rewind_plan_origin(ref, &plan, e);
+    if (!rc)
+        rc = rewind_plan_hold(ref->store->env, &plan, e);
+    if (rc)
+        rewind_plan_fini(&plan);
+    else
+        *out = plan;
+    return rc;
+}
+
+enum err_code rewind_plan_make(const struct session_ref *ref, struct slice point,
+                               enum rewind_mode mode, struct rewind_plan *out, struct err *e)
+{
+    const struct store_ops *ops = ref->store->ops;
+
+    return make(ref, point, mode, mode == REWIND_INFERRED ? ops->plan_inferred : ops->plan, out, e);
+}
+
+enum err_code rewind_plan_infer(const struct session_ref *ref, struct slice point,
+                                enum rewind_mode mode, struct rewind_plan *out, struct err *e)
+{
+    const char *why = rewind_mode_unavailable(ref, REWIND_INFERRED);
+
+    if (why)
+        return err_set(e, ERR_UNSUPPORTED, ref->path.p, "rewind: %s", why);
+    return make(ref, point, mode, ref->store->ops->plan_inferred, out, e);
 }

@@ -1,4 +1,4 @@
-#include "store/rewind/plan/planid.h"
+#include "store/rewind/plan/plan.h"
 
 #include <openssl/evp.h>
 #include <stdio.h>

@@ -7,11 +7,9 @@
 #include <unistd.h>
 
 #include "store/rewind/diff/linediff.h"
-#include "store/rewind/diff/spandiff.h"
 #include "store/rewind/plan/beneath.h"
-#include "store/rewind/plan/look.h"
 #include "store/rewind/plan/pathrule.h"
-#include "store/rewind/plan/planid.h"
+#include "store/rewind/plan/plan.h"
 #include "store/rewind/plan/rewind.h"
 #include "store/rewind/plan/source.h"
 
@@ -95,7 +93,7 @@ static enum err_code count_large(struct worker *w, struct rewind_entry *x, struc
                          : w->look.present.held ? span_of_bytes(buf_slice(&w->look.present.bytes))
                                                 : w->look.file;
 
-    rc = spandiff_count(&before, &after, &x->insertions, &x->deletions, &x->binary, e);
+    rc = linediff_count_spans(&before, &after, &x->insertions, &x->deletions, &x->binary, e);
     span_close(&after);
     if (rc && rc != ERR_NOMEM) {
         refuse_entry(x, REWIND_RULE_ACCESS, "it is being written right now");
@@ -230,7 +228,7 @@ static bool judge_writer(struct worker *w, struct rewind_entry *x)
 {
     const struct beneath_at *record = &w->plan->record_at;
 
-    x->held_open = look_is_written(&w->look);
+    x->held_open = rewind_look_is_written(&w->look);
     if (!x->held_open || !record->dev || beneath_same_at(*record, w->look.at))
         return true;
     return refuse_entry(x, REWIND_RULE_OPEN,
@@ -274,8 +272,9 @@ static enum err_code preview_one(struct worker *w, struct rewind_entry *x, struc
     if (!may_look(t, x))
         return ERR_OK;
     const struct roots *roots = w->roots;
-    enum err_code rc = look_at(outside ? roots->everywhere : roots->project,
-                               outside ? "/" : roots->root, t->path, t->real_parent, &w->look, e);
+    enum err_code rc =
+        rewind_look_at(outside ? roots->everywhere : roots->project, outside ? "/" : roots->root,
+                       t->path, t->real_parent, &w->look, e);
 
     if (!rc)
         rc = judge_entry(w, x, e);
@@ -305,7 +304,7 @@ enum err_code rewind_chosen_init(struct rewind_chosen *c, const struct rewind_op
     uint32_t number;
 
     for (size_t i = 0; i < o->only_n; i++)
-        if (textset_add(&chosen.path, slice_of(o->only[i]), &number)) {
+        if (slice_set_add(&chosen.path, slice_of(o->only[i]), &number)) {
             rewind_chosen_fini(&chosen);
             return err_nomem(e);
         }
@@ -315,12 +314,12 @@ enum err_code rewind_chosen_init(struct rewind_chosen *c, const struct rewind_op
 
 bool rewind_is_chosen(const struct rewind_chosen *c, const char *path)
 {
-    return c->all || textset_find(&c->path, slice_of(path)) != TEXTSET_NONE;
+    return c->all || slice_set_find(&c->path, slice_of(path)) != SLICE_SET_NONE;
 }
 
 void rewind_chosen_fini(struct rewind_chosen *c)
 {
-    textset_fini(&c->path);
+    slice_set_fini(&c->path);
 }
 
 static enum err_code choose_targets(struct rewind_preview *p, struct err *e)
@@ -408,7 +407,7 @@ static void roots_close(const struct roots *r)
 
 static void worker_end(struct worker *w)
 {
-    look_fini(&w->look);
+    rewind_look_fini(&w->look);
     source_content_fini(&w->wanted);
     source_content_fini(&w->last);
 }

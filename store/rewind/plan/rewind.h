@@ -8,11 +8,35 @@
 #include "lite/base/arena.h"
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
-#include "lite/base/textset.h"
 #include "store/api/env.h"
+#include "store/journal/change.h"
 #include "store/rewind/plan/beneath.h"
-#include "store/rewind/plan/conversation_change.h"
-#include "store/rewind/plan/dirs.h"
+
+/* The conversation's part of going back: a change (store/journal/change.h) after which the conversation ends before the
+ * prompt of the point. A system plans it (store_ops.plan_conversation), the engine does it together with the files, and both are
+ * one operation: they are there together or not at all, and one undo takes both back. */
+enum conversation_change {
+    CONVERSATION_NONE,      /* nothing has to be done: it ends there already */
+    CONVERSATION_TRUNCATE,  /* what came after is cut off; the undo record holds it */
+    CONVERSATION_RESUME_AT, /* it stays where it is, and the session goes on from before it */
+    CONVERSATION_FORK,      /* a new session ends there */
+    CONVERSATION_REFS,      /* it stays as it is; git refs of its system's go back */
+};
+
+struct rewind_conversation {
+    struct change *change; /* owned; NULL: the conversation stays as it is */
+    enum conversation_change how;
+    size_t kept;    /* messages that the conversation has afterwards */
+    size_t dropped; /* messages that it has now, and then no more */
+    /* of those kept, what it has not now: taking a rewind back brings messages back */
+    size_t added;
+};
+
+/* Does the conversation itself go back? */
+bool rewind_conversation_moves(enum conversation_change how);
+/* "truncate", "resume-at", ... as CLI.md says. */
+const char *rewind_conversation_name(enum conversation_change how);
+void rewind_conversation_fini(struct rewind_conversation *t);
 
 /* Going back: one engine for every system, in four steps.
  *
@@ -95,7 +119,7 @@ struct rewind_target {
     bool last_is_older;
     /* The wanted bytes hold some of the present ones that may be a person's (hunks, a merge). */
     bool mixed;
-    /* What our own newest rewind or undo left there, where that was no person's work (store/rewind/record/known_state.h). */
+    /* What our own newest rewind or undo left there, where that was no person's work (store/rewind/record/records.h). */
     bool has_left, left_absent;
     const char *left_sha256;
     const struct rewind_other *other; /* another session changed it since the point; NULL */
@@ -264,7 +288,7 @@ MUST_CHECK enum err_code rewind_export(const struct rewind_plan *plan,
 void rewind_export_fini(struct rewind_export_result *r);
 /* The paths that the options choose, borrowed from them. */
 struct rewind_chosen {
-    struct textset path;
+    struct slice_set path;
     bool all;
 };
 MUST_CHECK enum err_code rewind_chosen_init(struct rewind_chosen *c,
@@ -338,5 +362,27 @@ MUST_CHECK enum err_code rewind_plan_hold(const struct store_env *env, struct re
 /* The plan that takes a record back: its targets are what apply kept. id NULL: the newest that stands. */
 MUST_CHECK enum err_code rewind_undo_plan(const struct store_env *env, const char *id,
                                           struct rewind_plan *out, struct err *e);
+
+/* What a person took of a preview: whole files, or some hunks of one; and what they consented to. */
+
+/* Context around a hunk: which changes make one hunk hangs on it, so whoever shows hunks to be picked uses this. */
+enum { REWIND_CONTEXT = 3 };
+
+struct rewind_selection {
+    bool ticked;
+    bool consent;     /* lifts the rule that refuses the file, where a person may */
+    const bool *hunk; /* which hunks of a file that is restored; NULL: all of it */
+    size_t hunks;
+};
+
+/* Whether a person may lift the rule that refuses it. */
+bool rewind_may_consent(const struct rewind_entry *entry);
+
+/* rewind_apply of what was picked: one pick for each entry of the preview, which stays as it is. ERR_STALE also when the
+ * hunks of a file are no longer those that were picked from. */
+MUST_CHECK enum err_code rewind_apply_selected(const struct store_env *env,
+                                               const struct rewind_preview *preview,
+                                               const struct rewind_selection *pick,
+                                               struct rewind_result *out, struct err *e);
 
 #endif

@@ -1,13 +1,12 @@
-#include "store/rewind/plan/single_turn.h"
+#include "store/rewind/plan/plan.h"
 
 #include <string.h>
 #include <unistd.h>
 
-#include "lite/base/textset.h"
+#include "lite/base/slice.h"
 #include "store/api/store.h"
-#include "store/rewind/diff/merge.h"
-#include "store/rewind/plan/look.h"
-#include "store/rewind/plan/sides.h"
+#include "store/rewind/diff/linediff.h"
+#include "store/rewind/plan/source.h"
 
 /* A turn lies between two points: what the files were at its own, and at the next one (or, of the newest turn, what the
  * session last left). Where points lie behind their turns, the system itself says what a turn found and what it left. */
@@ -80,8 +79,8 @@ static enum err_code take_merged(struct turn_removal *o, const struct rewind_tar
     struct rewind_target t = *found;
     bool clean;
     enum err_code rc =
-        merge_texts(buf_slice(&o->left.bytes), buf_slice(&o->look.present.bytes),
-                    buf_slice(&o->found.bytes), &o->plan->arena, &merged.bytes, &clean, e);
+        linediff_merge(buf_slice(&o->left.bytes), buf_slice(&o->look.present.bytes),
+                       buf_slice(&o->found.bytes), &o->plan->arena, &merged.bytes, &clean, e);
 
     if (rc)
         return rc;
@@ -125,7 +124,7 @@ struct left {
 /* The files of the next point by their paths, of which each is there once. */
 struct next {
     const struct rewind_plan *plan; /* NULL: there is none */
-    struct textset path;
+    struct slice_set path;
     size_t *first; /* by number: the target */
 };
 
@@ -143,7 +142,7 @@ static enum err_code next_init(struct next *next, const struct rewind_plan *plan
     for (size_t i = 0; i < plan->n; i++) {
         size_t before = next->path.n;
 
-        if (textset_add(&next->path, slice_of(plan->target[i].path), &number))
+        if (slice_set_add(&next->path, slice_of(plan->target[i].path), &number))
             return err_nomem(e);
         if (next->path.n > before)
             next->first[number] = i;
@@ -153,9 +152,9 @@ static enum err_code next_init(struct next *next, const struct rewind_plan *plan
 
 static struct left left_by_next(const struct next *next, const char *path)
 {
-    uint32_t number = textset_find(&next->path, slice_of(path));
+    uint32_t number = slice_set_find(&next->path, slice_of(path));
 
-    if (number == TEXTSET_NONE)
+    if (number == SLICE_SET_NONE)
         return (struct left){ .known = false };
     const struct rewind_target *t = &next->plan->target[next->first[number]];
 
@@ -224,10 +223,10 @@ static enum err_code plan_files(struct turn_removal *o, const struct rewind_plan
             left = left_by_next(&next, t->path);
         rc = plan_file(o, t, &left, e);
     }
-    textset_fini(&next.path);
+    slice_set_fini(&next.path);
     source_content_fini(&o->found);
     source_content_fini(&o->left);
-    look_fini(&o->look);
+    rewind_look_fini(&o->look);
     return rc;
 }
 

@@ -1,9 +1,13 @@
-#include "store/rewind/record/known_state.h"
+#include "store/rewind/record/records.h"
 
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "store/rewind/record/records.h"
 #include "store/rewind/record/tx.h"
 
 enum { RECORDS_MAX = 100 }; /* so far back it is looked, newest first */
@@ -101,4 +105,153 @@ enum err_code rewind_plan_known_state(const struct store_env *env, struct rewind
     rc = rewind_records_each(env, RECORDS_MAX, take_record, &r, e);
     arena_fini(&scratch);
     return rc;
+}
+
+/* Rewinds that were cut short and cannot be finished yet. */
+
+/* The name of a record as the log makes it, and no path. */
+static bool is_id(const char *id)
+{
+    return id[0] >= '0' && id[0] <= '9' && !strchr(id, '/');
+}
+
+/* ---- giving up ---- */
+
+static enum err_code add_left(const char *path, void *arg, struct err *e)
+{
+    struct rewind_abandoned *a = arg;
+    const char **left = arena_grow(&a->arena, a->left, a->n, sizeof *left);
+    const char *kept = arena_copy(&a->arena, slice_of(path)).p;
+
+    if (!left || !kept)
+        return err_nomem(e);
+    a->left = left;
+    a->left[a->n++] = kept;
+    return ERR_OK;
+}
+
+/* What was done to the conversation is taken back, or stays in the record as the files do. */
+static enum err_code abandon_conversation(const struct store_env *env, struct rewind_tx *tx,
+                                          struct err *e)
+{
+    struct change_log *log;
+    enum rollback how = ROLLBACK_DONE;
+    enum err_code rc = change_log_open(env, &log, e);
+
+    if (rc)
+        return rc;
+    rc = rewind_tx_conversation_undo(tx, &how, NULL);
+    change_log_close(log);
+    if (!rc && how == ROLLBACK_RETRY)
+        return err_set(e, ERR_LOCKED, tx->session,
+                       "abandon a rewind: a program has its session open");
+    if (!rc && how == ROLLBACK_DONE)
+        tx->conversation.how = CONVERSATION_NONE;
+    else
+        tx->stays = true;
+    return rewind_tx_write_plan(tx, e);
+}
+
+static enum err_code abandon_one(const struct store_env *env, const char *dir, const char *id,
+                                 struct rewind_abandoned *out, struct err *e)
+{
+    char path[TX_PATH_MAX];
+    struct rewind_tx tx;
+
+    rewind_tx_path(dir, id, path);
+    enum err_code rc = rewind_tx_read(path, id, &tx, e);
+
+    if (rc)
+        return rc;
+    if (tx.phase == TX_DONE)
+        rc = err_set(e, ERR_STALE, id, "abandon a rewind: it is finished; use undo");
+    else if (tx.phase < TX_INTENT && tx.conversation.how != CONVERSATION_NONE)
+        rc = abandon_conversation(env, &tx, e);
+    if (!rc)
+        rc = rewind_records_sweep(path, e);
+    if (!rc)
+        rc = rewind_tx_abandon(&tx, add_left, out, e);
+    rewind_tx_fini(&tx);
+    return rc;
+}
+
+enum err_code rewind_abandon(const struct store_env *env, const char *id,
+                             struct rewind_abandoned *out, struct err *e)
+{
+    struct rewind_abandoned a = { .n = 0 };
+    struct rewind_recovery r;
+    char dir[PATH_MAX];
+    int lock;
+
+    if (!is_id(id))
+        return err_set(e, ERR_NOT_FOUND, id, "abandon a rewind: no such rewind");
+    enum err_code rc = rewind_records_open(env, dir, &lock, e);
+
+    if (rc)
+        return rc;
+    rc = rewind_records_recover(env, dir, &r, e);
+    if (!rc)
+        rc = abandon_one(env, dir, id, &a, e);
+    close(lock);
+    if (rc)
+        rewind_abandoned_fini(&a);
+    else
+        *out = a;
+    return rc;
+}
+
+void rewind_abandoned_fini(struct rewind_abandoned *a)
+{
+    arena_fini(&a->arena);
+    *a = (struct rewind_abandoned){ 0 };
+}
+
+/* ---- files in hand ---- */
+
+static enum err_code hold_target(const struct rewind_tx *tx, void *arg, bool *more, struct err *e)
+{
+    struct rewind_plan *plan = arg;
+
+    *more = true;
+    for (size_t i = 0; i < tx->n && tx->phase < TX_DONE; i++)
+        for (size_t k = 0; k < plan->n; k++) {
+            struct rewind_target *t = &plan->target[k];
+
+            if (strcmp(t->path, tx->entry[i].path) != 0)
+                continue;
+            t->want = REWIND_UNKNOWN;
+            t->conflict = true;
+            t->why = arena_format(&plan->arena, "an unfinished rewind is using it: %s", tx->id);
+            if (!t->why)
+                return err_nomem(e);
+        }
+    return ERR_OK;
+}
+
+/* Of the first directory on the way that is there already. */
+static void find_record_at(const char *dir, struct rewind_plan *plan)
+{
+    char path[PATH_MAX];
+    int fd;
+
+    snprintf(path, sizeof path, "%s", dir);
+    while ((fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0 && strrchr(path, '/') > path)
+        *strrchr(path, '/') = '\0';
+    if (fd < 0)
+        return;
+    plan->record_at = beneath_at(fd);
+    close(fd);
+}
+
+enum err_code rewind_plan_hold(const struct store_env *env, struct rewind_plan *plan, struct err *e)
+{
+    char dir[PATH_MAX];
+    bool all = true;
+
+    if (env_state_path(env, "rewinds", dir, NULL))
+        return ERR_OK;
+    find_record_at(dir, plan);
+    if (rewind_records_are_done(dir, &all, NULL) || all)
+        return ERR_OK;
+    return rewind_records_each(env, SIZE_MAX, hold_target, plan, e);
 }

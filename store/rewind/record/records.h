@@ -4,6 +4,21 @@
 #include <limits.h>
 
 #include "store/rewind/plan/rewind.h"
+#include "store/rewind/record/tx.h"
+
+/* Private to store/rewind/: which parts of a record were taken back. An undo may leave files out, and may be undone
+ * itself. Records are handed over newest first: whatever took one back comes before it. A zeroed struct with its arena
+ * has met none. */
+struct undone {
+    struct arena *arena;
+    struct taken_back *taken;
+    size_t n;
+};
+
+/* Sets undone, partly, conversation_undone and left of r, which is the record of tx. False without memory. */
+bool rewind_undone_mark(struct undone *u, const struct rewind_tx *tx, struct rewind_record *r);
+/* Can the file still be taken back? */
+bool rewind_undone_can_undo(const struct rewind_record *r, const char *path);
 
 /* Private to store/rewind/. Makes <state>/rewinds and takes its lock (flock: it dies with the process). ERR_LOCKED
  * names the holder. */
@@ -22,5 +37,12 @@ MUST_CHECK enum err_code rewind_records_recover(const struct store_env *env, con
 MUST_CHECK enum err_code rewind_records_sweep(const char *dir, struct err *e);
 /* Was none cut short? Then nothing needs to be written: no lock is taken, also where none could be. */
 MUST_CHECK enum err_code rewind_records_are_done(const char *dir, bool *all, struct err *e);
+
+/* What reprise itself left in the files of a plan: the newest of its records that speaks of a file says what that file
+ * held afterwards. A file that still is so was not edited by hand since, whatever the session's own snapshots say;
+ * unless it was a person's work that an undo put back there, or that a merge kept. So only what a rewind took from a
+ * saved copy, at some time, counts. Records that cannot be read are passed over. Only want of memory is an error. */
+MUST_CHECK enum err_code rewind_plan_known_state(const struct store_env *env,
+                                                 struct rewind_plan *plan, struct err *e);
 
 #endif

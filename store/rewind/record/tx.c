@@ -1,6 +1,5 @@
 #include "store/rewind/record/tx.h"
 
-#include <cjson/cJSON.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,12 +8,15 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include <cjson/cJSON.h>
+
 #include "lite/io/file.h"
 #include "lite/json/json.h"
 #include "store/fs/disk.h"
-#include "store/journal/attrs_json.h"
-#include "store/journal/record_json.h"
+#include "store/journal/change.h"
+#include "store/journal/record.h"
 #include "store/rewind/plan/pathrule.h"
+#include "store/rewind/plan/rewind.h"
 
 enum { PLAN_MAX = 256 << 20 };
 
@@ -74,7 +76,7 @@ bool rewind_tx_same_file(struct file_id a, struct file_id b)
 
 void rewind_tx_fini(struct rewind_tx *tx)
 {
-    conversation_change_fini(&tx->conversation);
+    rewind_conversation_fini(&tx->conversation);
     arena_fini(&tx->arena);
     *tx = (struct rewind_tx){ 0 };
 }
@@ -127,7 +129,7 @@ static bool write_entry_json(cJSON *list, const struct rewind_tx_entry *x, struc
            record_json_set_int(o, "seenMtime", s->mtime_ns) &&
            record_json_set_int(o, "seenMode", s->mode) &&
            record_json_set_hash(o, "seen", s->sha256) &&
-           (x->action != REWIND_DELETE || attrs_json_write(o, &x->was, scratch));
+           (x->action != REWIND_DELETE || record_json_set_attrs(o, &x->was, scratch));
 }
 
 static bool put_root_id(cJSON *root, const struct root_id *x)
@@ -144,7 +146,7 @@ static bool put_root_id(cJSON *root, const struct root_id *x)
 static bool write_conversation_json(cJSON *root, const struct rewind_conversation *t)
 {
     return t->how == CONVERSATION_NONE ||
-           (cJSON_AddStringToObject(root, "talk", conversation_change_name(t->how)) &&
+           (cJSON_AddStringToObject(root, "talk", rewind_conversation_name(t->how)) &&
             record_json_set_int(root, "kept", (int64_t)t->kept) &&
             record_json_set_int(root, "dropped", (int64_t)t->dropped) &&
             record_json_set_int(root, "added", (int64_t)t->added));
@@ -177,7 +179,7 @@ static cJSON *plan_json(const struct rewind_tx *tx, struct buf *scratch)
               record_json_set_text(root, "store", tx->store, scratch) &&
               record_json_set_text(root, "title", tx->title, scratch) &&
               write_conversation_json(root, &tx->conversation) &&
-              dirs_write(root, &tx->dirs, scratch) && put_settled(root, tx, scratch);
+              beneath_dirs_write(root, &tx->dirs, scratch) && put_settled(root, tx, scratch);
 
     if (ok && rewind_tx_has_root(tx))
         ok = put_root_id(root, tx->root_id);
@@ -307,7 +309,7 @@ static bool get_entry(const cJSON *o, struct rewind_tx *tx, struct rewind_tx_ent
         get_seen(o, &x->seen) && get_adopts(o, tx, x);
 
     if (ok && rewind_tx_has_attrs(tx) && x->action == REWIND_DELETE)
-        ok = attrs_json_read(o, a, &x->was);
+        ok = record_json_attrs(o, a, &x->was);
     if (ok) {
         x->root_id = rewind_tx_root_id(tx, x->root);
         x->mode = (uint32_t)mode;
@@ -326,7 +328,7 @@ static bool parse_conversation(const cJSON *root, struct rewind_conversation *t)
 
     if (!how)
         return true;
-    if (!cJSON_IsString(how) || !conversation_change_parse(how->valuestring, &t->how) ||
+    if (!cJSON_IsString(how) || !rewind_conversation_parse(how->valuestring, &t->how) ||
         !record_json_int(root, "kept", &kept) || !record_json_int(root, "dropped", &dropped) ||
         !record_json_int(root, "added", &added))
         return false;
@@ -382,7 +384,7 @@ static bool get_plan(const cJSON *root, struct rewind_tx *tx)
         !record_json_optional_text(root, "store", a, &tx->store) ||
         !record_json_optional_text(root, "title", a, &tx->title) ||
         !parse_conversation(root, &tx->conversation) || !get_settled(root, tx) ||
-        (rewind_tx_has_attrs(tx) && !dirs_read(root, a, &tx->dirs)) ||
+        (rewind_tx_has_attrs(tx) && !beneath_dirs_read(root, a, &tx->dirs)) ||
         (rewind_tx_has_root(tx) && !get_root_id(root, tx)))
         return false;
     tx->stays = cJSON_GetObjectItemCaseSensitive(root, "stays") != NULL;
@@ -499,4 +501,88 @@ enum err_code rewind_tx_read(const char *dir, const char *id, struct rewind_tx *
     else
         *out = tx;
     return rc;
+}
+
+/* The files' decision is the whole rewind's. What is done to the conversation may be refused (a program has the log
+ * open, it went on meanwhile), and files may not once INTENT is there: so the conversation's part is done before it,
+ * durably, and is taken back by whoever drops the rest.
+ *
+ *   plan -> staged files -> talk/record -> its steps -> talk/record -> INTENT -> files -> ...
+ *                           crash here: its steps are taken back     | it stands
+ *
+ * Where somebody wrote to the conversation between the crash and the recovery, its old end has no place to go back to.
+ * The record then becomes that of a rewind of the conversation alone: it holds the old end, and says what happened. */
+
+/* clang-format off */
+static const char *const words[] = {
+    [CONVERSATION_NONE] = "none", [CONVERSATION_TRUNCATE] = "truncate", [CONVERSATION_RESUME_AT] = "resume-at", [CONVERSATION_FORK] = "fork",
+    [CONVERSATION_REFS] = "refs",
+};
+/* clang-format on */
+
+bool rewind_conversation_moves(enum conversation_change how)
+{
+    return how != CONVERSATION_NONE && how != CONVERSATION_REFS;
+}
+
+const char *rewind_conversation_name(enum conversation_change how)
+{
+    return words[how];
+}
+
+bool rewind_conversation_parse(const char *word, enum conversation_change *how)
+{
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(word, words[i]) == 0) {
+            *how = (enum conversation_change)i;
+            return true;
+        }
+    return false;
+}
+
+void rewind_conversation_fini(struct rewind_conversation *t)
+{
+    change_free(t->change);
+    *t = (struct rewind_conversation){ 0 };
+}
+
+enum err_code rewind_tx_conversation_do(struct change_log *log, struct rewind_tx *tx, struct err *e)
+{
+    char dir[TX_PATH_MAX];
+
+    rewind_tx_path(tx->dir, "talk", dir);
+    return tx->conversation.change ? change_part_do(log, dir, tx->conversation.change, e) : ERR_OK;
+}
+
+enum err_code rewind_tx_conversation_undo(const struct rewind_tx *tx, enum rollback *how,
+                                          struct err *e)
+{
+    char dir[TX_PATH_MAX];
+
+    *how = ROLLBACK_DONE;
+    rewind_tx_path(tx->dir, "talk", dir);
+    return tx->conversation.how == CONVERSATION_NONE ? ERR_OK : change_part_roll_back(dir, how, e);
+}
+
+enum err_code rewind_tx_conversation_inverse(const struct rewind_tx *tx,
+                                             struct rewind_conversation *out, struct err *e)
+{
+    char dir[TX_PATH_MAX];
+    struct change *done;
+
+    if (tx->conversation.how == CONVERSATION_NONE)
+        return ERR_OK;
+    rewind_tx_path(tx->dir, "talk", dir);
+    enum err_code rc = change_part_read(dir, &done, e);
+
+    if (rc)
+        return rc;
+    *out = (struct rewind_conversation){ .change = change_inverse(done, "undo"),
+                                         .how = tx->conversation.how,
+                                         .kept = tx->conversation.kept - tx->conversation.added +
+                                                 tx->conversation.dropped,
+                                         .dropped = tx->conversation.added,
+                                         .added = tx->conversation.dropped };
+    change_free(done);
+    return out->change ? ERR_OK : err_nomem(e);
 }

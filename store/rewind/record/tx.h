@@ -8,7 +8,6 @@
 
 #include "lite/io/file.h"
 #include "store/rewind/plan/beneath.h"
-#include "store/rewind/plan/dirs.h"
 #include "store/rewind/plan/rewind.h"
 #include "store/rewind/plan/source.h"
 
@@ -24,7 +23,7 @@
  *   <state>/rewinds/<id>/old/<n>.live the same, of a file that was written to since its bytes were kept, or that a
  *                                    program has open for writing: an undo gives back the file itself
  *                                    (version 1: undo/<n> and undo/<n>.old instead of these two)
- *   <state>/rewinds/<id>/talk/       what is done to the conversation (store/journal/change_part.h), before intent: see conversation_change.c
+ *   <state>/rewinds/<id>/talk/       what is done to the conversation (store/journal/change.h), before intent: see conversation_change.c
  *   <state>/rewinds/<id>/intent      the one decision: without it recovery drops, with it recovery goes forward
  *   <state>/rewinds/<id>/commit      every entry is done or in conflict: one letter an entry (d, c; u: given up before
  *                                    it was known)
@@ -146,9 +145,10 @@ struct tx_live {
     const char *name; /* in path */
     struct stat st;
 };
-bool tx_find_live(const struct rewind_tx *tx, size_t i, struct tx_live *out);
+bool rewind_tx_find_live(const struct rewind_tx *tx, size_t i, struct tx_live *out);
 /* The path of the file that an entry adopts. */
-void tx_adopted(const struct rewind_tx *tx, const struct rewind_tx_entry *x, char out[TX_PATH_MAX]);
+void rewind_tx_adopted(const struct rewind_tx *tx, const struct rewind_tx_entry *x,
+                       char out[TX_PATH_MAX]);
 
 MUST_CHECK enum err_code rewind_tx_write_plan(const struct rewind_tx *tx, struct err *e);
 /* Writes the mark of a phase, durably. */
@@ -181,7 +181,7 @@ MUST_CHECK enum err_code rewind_tx_conversation_undo(const struct rewind_tx *tx,
 MUST_CHECK enum err_code rewind_tx_conversation_inverse(const struct rewind_tx *tx,
                                                         struct rewind_conversation *out,
                                                         struct err *e);
-bool conversation_change_parse(const char *word, enum conversation_change *how);
+bool rewind_conversation_parse(const char *word, enum conversation_change *how);
 /* Puts every entry in its place; outcomes say done or conflict. ERR_IO: could not, go on later. */
 MUST_CHECK enum err_code rewind_tx_apply(struct rewind_tx *tx, struct err *e);
 /* Removes what lies under temporary names. A file that was written to after it was exchanged out is kept in the

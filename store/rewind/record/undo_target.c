@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/journal/record_id.h"
+#include "store/journal/record.h"
 #include "store/rewind/plan/rewind.h"
 
 struct looking {
@@ -66,7 +66,7 @@ static struct undo_target of_rewind(const struct rewind_record *r)
     copy_cut(n.id, sizeof n.id, r->id);
     copy_cut(n.command, sizeof n.command, r->undoes ? "undo" : "rewind");
     snprintf(n.text, sizeof n.text, "%zu restored, %zu created, %zu deleted%s", r->restored,
-             r->created, r->deleted, conversation_change_moves(r->how) ? ", conversation too" : "");
+             r->created, r->deleted, rewind_conversation_moves(r->how) ? ", conversation too" : "");
     copy_cut(n.title, sizeof n.title, r->title ? r->title : r->session);
     copy_cut(n.dir, sizeof n.dir, r->project);
     return n;
@@ -150,7 +150,7 @@ static void see_rewind(struct looking *l, const struct rewind_record *r)
         return;
     enum origin_place place = origin_of_rewind(l->shown, r);
     bool doubtful =
-        !l->undos && (r->partly || (conversation_change_moves(r->how) && !r->conversation_undone) ||
+        !l->undos && (r->partly || (rewind_conversation_moves(r->how) && !r->conversation_undone) ||
                       (l->shown && l->shown->skip_edited));
 
     if (place != ORIGIN_SHOWN) {

@@ -185,7 +185,7 @@ static void claude_close(struct store *st)
     free(c->base.path);
     free(c->projects);
     free(c->forced_folder);
-    scratch_pool_free(c->scratch);
+    window_pool_free(c->scratch);
     live_cache_free(c->live);
     agents_free(c->agents);
     claude_tables_free(c->tables);
@@ -208,7 +208,7 @@ static enum err_code claude_open(const struct store_env *env, const char *path, 
     agents.config = c->base.path;
     agents.proc = env->proc_dir ? env->proc_dir : "/proc";
     if (!rc && (!(c->projects = configdir_join(c->base.path, "projects")) ||
-                !(c->scratch = scratch_pool_new()) || !(c->live = live_cache_new(c->base.path)) ||
+                !(c->scratch = window_pool_new()) || !(c->live = live_cache_new(c->base.path)) ||
                 !(c->agents = agents_new(&agents)) || !(c->tables = claude_tables_new())))
         rc = err_nomem(e);
     if (!rc)

@@ -6,10 +6,10 @@
 
 #include "lite/base/arena.h"
 #include "lite/base/slice.h"
+#include "lite/io/window.h"
 #include "store/api/store.h"
-#include "store/fs/scratch.h"
 #include "store/proc/agents.h"
-#include "store/proc/live_cache.h"
+#include "store/proc/live.h"
 
 #define CLAUDE_SUFFIX ".jsonl"
 enum { CLAUDE_ID = 36 }; /* length of a session id */
@@ -25,7 +25,7 @@ struct claude {
     char *projects; /* CONFIG/projects; need not exist */
     char *
         forced_folder; /* CLAUDE_CODE_PROJECT_DIR_NAME where it counts, else NULL (claude.md 1.2) */
-    struct scratch_pool *scratch; /* for describe */
+    struct window_pool *scratch;  /* for describe */
     struct live_cache *live;      /* which sessions are open right now */
     struct agents *agents;        /* which agents run at all */
     struct claude_tables *tables; /* for describe */

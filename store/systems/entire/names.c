@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lite/base/id128.h"
+#include "lite/base/id.h"
 
 enum { SESSION_ID_MAX = NAME_MAX - 16 };
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lite/io/line.h"
+#include "lite/base/slice.h"
 #include "store/log/logfile.h"
 #include "store/systems/exathena/read/event.h"
 #include "store/systems/exathena/rewind/saved_files.h"

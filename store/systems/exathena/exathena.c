@@ -218,7 +218,7 @@ static void exathena_close(struct store *st)
     free(x->sessions);
     free(x->history);
     free(x->project);
-    scratch_pool_free(x->scratch);
+    window_pool_free(x->scratch);
     free(x);
 }
 
@@ -227,7 +227,7 @@ static bool name_places(struct exathena *x, const char *dir)
 {
     x->history = configdir_join(dir, "file-history");
     x->project = parent_dir(dir);
-    x->scratch = scratch_pool_new();
+    x->scratch = window_pool_new();
     if (!x->sessions)
         x->sessions = configdir_join(dir, "sessions");
     return x->sessions && x->history && x->project && x->scratch;

@@ -3,8 +3,8 @@
 
 #include <stdbool.h>
 
+#include "lite/io/window.h"
 #include "store/api/store.h"
-#include "store/fs/scratch.h"
 
 #define EXATHENA_SUFFIX ".jsonl"
 enum { EXATHENA_ID = 22, EXATHENA_EVENT_ID = 11 }; /* lengths of what the library draws */
@@ -31,7 +31,7 @@ struct exathena {
     bool own_root;  /* the logs are directly in base.path */
     /* And no .exathena is near: project is our own directory, of which no session knows. */
     bool homeless;
-    struct scratch_pool *scratch;
+    struct window_pool *scratch;
 };
 
 /* The store as this system's own; asserts that it is one. */

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lite/base/id.h"
 #include "store/api/leftover.h"
-#include "store/log/idset.h"
 #include "store/systems/exathena/exathena.h"
 
 /* Saved copies of files, and runs of sub-agents, of sessions whose log is gone. As everywhere, absence says nothing

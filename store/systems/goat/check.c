@@ -1,8 +1,8 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "lite/base/id.h"
 #include "store/api/finding.h"
-#include "store/log/idset.h"
 #include "store/rewind/plan/source.h"
 #include "store/systems/goat/goat.h"
 #include "store/systems/goat/read/log.h"

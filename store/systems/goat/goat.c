@@ -66,7 +66,7 @@ static void goat_close(struct store *st)
     struct goat *g = (struct goat *)st;
 
     free(g->base.path);
-    scratch_pool_free(g->scratch);
+    window_pool_free(g->scratch);
     free(g);
 }
 
@@ -102,7 +102,7 @@ static enum err_code goat_open(const struct store_env *env, const char *path, st
         rc = err_nomem(e);
     if (!rc)
         rc = configdir_require(g->base.path, e);
-    if (!rc && !(g->scratch = scratch_pool_new()))
+    if (!rc && !(g->scratch = window_pool_new()))
         rc = err_nomem(e);
     if (!rc && !path)
         rc = look_around(g, e);

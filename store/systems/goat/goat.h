@@ -5,8 +5,8 @@
 
 #include "lite/base/arena.h"
 #include "lite/base/slice.h"
+#include "lite/io/window.h"
 #include "store/api/store.h"
-#include "store/fs/scratch.h"
 
 /* The Go directory sessions (goat.md B): SESSIONS/<id>/ with metadata.json, messages.jsonl (the conversation, one
  * message a line), transcript.jsonl (the SDK's stream, if the host kept it) and checkpoints/<id>/ with a manifest and
@@ -34,7 +34,7 @@ enum goat_path_kind {
 struct goat {
     struct store base;
     enum goat_path_kind place;
-    struct scratch_pool *scratch; /* for describe */
+    struct window_pool *scratch; /* for describe */
 };
 
 /* The store as this system's own; asserts that it is one. */

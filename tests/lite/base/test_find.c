@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "lite/base/find.h"
+#include "lite/base/slice.h"
 
 /* Texts of few letters, so that nearly every place looks like a beginning, cut at every length so that a read past
  * the end is noticed. */
@@ -27,7 +27,7 @@ static void random_texts_give_what_memmem_gives(void **state)
             text[i] = (char)('a' + (unsigned)rand() % letters);
         for (size_t i = 0; i < part_n; i++)
             part[i] = (char)('a' + (unsigned)rand() % letters);
-        const char *at = find_bytes(text, n, part, part_n);
+        const char *at = slice_find(text, n, part, part_n);
 
         assert_ptr_equal(at, memmem(text, n, part, part_n));
         *(at ? &found : &missing) += 1;
@@ -40,9 +40,9 @@ static void nothing_is_found_in_nothing(void **state)
 {
     (void)state;
 
-    assert_null(find_bytes(NULL, 0, "a", 1));
-    assert_null(find_bytes("abc", 3, "abcd", 4));
-    assert_ptr_not_equal(find_bytes("abc", 3, "", 0), NULL);
+    assert_null(slice_find(NULL, 0, "a", 1));
+    assert_null(slice_find("abc", 3, "abcd", 4));
+    assert_ptr_not_equal(slice_find("abc", 3, "", 0), NULL);
 }
 
 int main(void)

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "lite/base/id128.h"
+#include "lite/base/id.h"
 
 static void a_uuid_is_its_bytes(void **state)
 {

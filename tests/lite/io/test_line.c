@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "lite/io/line.h"
+#include "lite/base/slice.h"
 
 static void lines_come_last_first_with_a_torn_tail_told(void **state)
 {
@@ -13,13 +13,13 @@ static void lines_come_last_first_with_a_torn_tail_told(void **state)
     struct slice rest = SLICE("one\r\n\ntorn"), line;
     bool torn;
 
-    assert_true(line_last(&rest, &line, &torn));
+    assert_true(slice_last_line(&rest, &line, &torn));
     assert_true(torn && slice_eq(line, SLICE("torn")));
-    assert_true(line_last(&rest, &line, &torn));
+    assert_true(slice_last_line(&rest, &line, &torn));
     assert_true(!torn && line.n == 0);
-    assert_true(line_last(&rest, &line, &torn));
+    assert_true(slice_last_line(&rest, &line, &torn));
     assert_true(!torn && slice_eq(line, SLICE("one\r")));
-    assert_false(line_last(&rest, &line, &torn));
+    assert_false(slice_last_line(&rest, &line, &torn));
 }
 
 /* Every text of up to 7 bytes over two letters: the backward walk is the forward walk reversed. */
@@ -40,7 +40,7 @@ static void backward_is_forward_reversed(void **state)
                 forward[lines++] = line;
             }
             rest = (struct slice){ text, n };
-            while (line_last(&rest, &line, &t)) {
+            while (slice_last_line(&rest, &line, &t)) {
                 assert_true(lines-- > 0);
                 assert_ptr_equal(line.p, forward[lines].p);
                 assert_int_equal(line.n, forward[lines].n);

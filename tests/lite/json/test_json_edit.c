@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "lite/json/json.h"
-#include "lite/json/json_edit.h"
+#include "lite/json/jsonout.h"
 
 static void put_gives(const char *object, const char *name, const char *value, const char *want)
 {

@@ -7,7 +7,7 @@
 
 #include "lite/base/time.h"
 #include "lite/json/json.h"
-#include "lite/scan/index_line.h"
+#include "lite/scan/index_internal.h"
 #include "support/indexed.h"
 #include "support/rows.h"
 

@@ -8,7 +8,8 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "lite/scan/index_pass.h"
+#include "lite/scan/index.h"
+#include "lite/scan/index_internal.h"
 #include "support/indexed.h"
 #include "support/rows.h"
 #include "support/scratch.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "lite/base/buf.h"
-#include "store/journal/attrs_json.h"
+#include "store/journal/record.h"
 #include "support/faults/access_list.h"
 #include "support/faults/memory.h"
 #include "support/faults/syscall_hook.h"
@@ -61,7 +61,7 @@ static struct attrs take(struct world *w)
 {
     struct attrs x;
 
-    assert_int_equal(attrs_get(w->fd, &w->arena, "f", &x, &w->e), ERR_OK);
+    assert_int_equal(fs_attrs_get(w->fd, &w->arena, "f", &x, &w->e), ERR_OK);
     return x;
 }
 
@@ -90,7 +90,7 @@ static void all_of_it_is_taken_or_nothing(void **state)
     put(w, "user.two", "", 0);
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         syscall_hook_arm(&broken[i]);
-        assert_int_equal(attrs_get(w->fd, &w->arena, "f", &x, &w->e), ERR_IO);
+        assert_int_equal(fs_attrs_get(w->fd, &w->arena, "f", &x, &w->e), ERR_IO);
         assert_true(syscall_hook_fired());
         assert_int_equal(w->e.sys, broken[i].error);
         assert_int_equal(x.n, 77);
@@ -126,7 +126,7 @@ static void without_memory_nothing_is_taken(void **state)
         struct attrs x = { 0 };
 
         memory_fail_at(k);
-        enum err_code rc = attrs_get(w->fd, &a, "f", &x, &w->e);
+        enum err_code rc = fs_attrs_get(w->fd, &a, "f", &x, &w->e);
 
         failed = memory_failed();
         memory_fail_at(0);
@@ -144,12 +144,12 @@ static void without_memory_nothing_is_kept(void **state)
 
     (void)state;
     memory_fail_at(1);
-    assert_false(attrs_copy(&a, &x));
+    assert_false(fs_attrs_copy(&a, &x));
     assert_true(memory_failed());
     memory_fail_at(0);
     a.failed = false;
     x.x = &one;
-    assert_true(attrs_copy(&a, &x));
+    assert_true(fs_attrs_copy(&a, &x));
     assert_ptr_not_equal(x.x, &one);
     assert_string_equal(x.x->name, "user.one");
     assert_memory_equal(x.x->value.p, "a", 1);
@@ -170,14 +170,14 @@ static void what_an_old_one_had_not_is_dropped_only_where_it_lets_in(void **stat
     with = take(w);
     /* One that it had is never away in between. */
     syscall_hook_arm(&(struct syscall_hook){ .call = "fremovexattr", .name = "f", .error = EIO });
-    assert_int_equal(attrs_apply(w->fd, &with, "f", &w->e), ERR_OK);
+    assert_int_equal(fs_attrs_apply(w->fd, &with, "f", &w->e), ERR_OK);
     assert_false(syscall_hook_fired());
     assert_int_equal(fgetxattr(w->fd, ACL, found, sizeof found), sizeof acl);
     assert_memory_equal(found, &acl, sizeof acl);
     syscall_hook_arm(&(struct syscall_hook){ .call = "fremovexattr", .name = "f", .error = EIO });
-    assert_int_equal(attrs_apply(w->fd, &none, "f", &w->e), ERR_IO);
+    assert_int_equal(fs_attrs_apply(w->fd, &none, "f", &w->e), ERR_IO);
     assert_true(syscall_hook_fired());
-    assert_int_equal(attrs_apply(w->fd, &none, "f", &w->e), ERR_OK);
+    assert_int_equal(fs_attrs_apply(w->fd, &none, "f", &w->e), ERR_OK);
     assert_int_equal(fgetxattr(w->fd, ACL, found, sizeof found), -1);
     assert_int_equal(fgetxattr(w->fd, "user.other", found, sizeof found), 1);
 }
@@ -199,11 +199,11 @@ static void all_of_it_is_given_or_it_fails(void **state)
     x.n = 2;
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         syscall_hook_arm(&broken[i]);
-        assert_int_not_equal(attrs_apply(w->fd, &x, "f", &w->e), ERR_OK);
+        assert_int_not_equal(fs_attrs_apply(w->fd, &x, "f", &w->e), ERR_OK);
         assert_true(syscall_hook_fired());
         assert_int_equal(w->e.sys, broken[i].error);
     }
-    assert_int_equal(attrs_apply(w->fd, &x, "f", &w->e), ERR_OK);
+    assert_int_equal(fs_attrs_apply(w->fd, &x, "f", &w->e), ERR_OK);
     x = take(w);
     assert_int_equal(find(&x, "user.two")->value.n, 1);
 }
@@ -220,19 +220,19 @@ static void another_owner_or_group_is_given_or_it_fails(void **state)
     other[1].gid = 12345;
     for (size_t i = 0; i < 2; i++) {
         syscall_hook_arm(&(struct syscall_hook){ .call = "fchown", .name = "f", .error = EPERM });
-        assert_int_not_equal(attrs_apply(w->fd, &other[i], "f", &w->e), ERR_OK);
+        assert_int_not_equal(fs_attrs_apply(w->fd, &other[i], "f", &w->e), ERR_OK);
         assert_true(syscall_hook_fired());
         assert_int_equal(w->e.sys, EPERM);
         if (geteuid() != 0)
             continue; /* it may not be given in earnest */
-        assert_int_equal(attrs_apply(w->fd, &other[i], "f", &w->e), ERR_OK);
+        assert_int_equal(fs_attrs_apply(w->fd, &other[i], "f", &w->e), ERR_OK);
         assert_int_equal(fstat(w->fd, &st), 0);
         assert_int_equal(st.st_uid, other[i].uid);
         assert_int_equal(st.st_gid, other[i].gid);
         assert_int_equal(fchown(w->fd, present.uid, present.gid), 0);
     }
     syscall_hook_arm(&(struct syscall_hook){ .call = "fchown", .name = "f", .error = EPERM });
-    assert_int_equal(attrs_apply(w->fd, &present, "f", &w->e), ERR_OK);
+    assert_int_equal(fs_attrs_apply(w->fd, &present, "f", &w->e), ERR_OK);
     assert_false(syscall_hook_fired());
 }
 
@@ -260,17 +260,17 @@ static void a_copy_gets_what_a_person_set_or_it_fails(void **state)
         x.n = 2;
         syscall_hook_arm(
             &(struct syscall_hook){ .call = "fsetxattr", .name = "f", .error = cases[i].error });
-        enum err_code rc = attrs_apply_portable(w->fd, &x, "f", &w->e);
+        enum err_code rc = fs_attrs_apply_portable(w->fd, &x, "f", &w->e);
 
         if (!syscall_hook_fired() || (rc == ERR_OK) != (cases[i].want == ERR_OK))
             fail_msg("%s: %s", cases[i].name, strerrorname_np(cases[i].error));
     }
     x.n = 0;
     syscall_hook_arm(&(struct syscall_hook){ .call = "fchown", .name = "f", .error = EPERM });
-    assert_int_equal(attrs_apply_portable(w->fd, &x, "f", &w->e), ERR_OK);
+    assert_int_equal(fs_attrs_apply_portable(w->fd, &x, "f", &w->e), ERR_OK);
     assert_true(syscall_hook_fired());
     syscall_hook_arm(&(struct syscall_hook){ .call = "fchown", .name = "f", .error = EIO });
-    assert_int_equal(attrs_apply_portable(w->fd, &x, "f", &w->e), ERR_IO);
+    assert_int_equal(fs_attrs_apply_portable(w->fd, &x, "f", &w->e), ERR_IO);
     assert_true(syscall_hook_fired());
 }
 
@@ -284,7 +284,7 @@ static const struct attrs sample = {
 static bool write_it(cJSON *o, const struct attrs *x)
 {
     struct buf scratch = { 0 };
-    bool ok = attrs_json_write(o, x, &scratch);
+    bool ok = record_json_set_attrs(o, x, &scratch);
 
     buf_fini(&scratch);
     return ok;
@@ -299,7 +299,7 @@ static void what_is_written_is_read(void **state)
 
         x.n = n;
         assert_true(write_it(o, &x));
-        assert_true(attrs_json_read(o, &w->arena, &back));
+        assert_true(record_json_attrs(o, &w->arena, &back));
         assert_int_equal(back.mode, 02750);
         assert_int_equal(back.uid, 1);
         assert_int_equal(back.gid, 2);
@@ -344,7 +344,7 @@ static void without_memory_it_is_not_read(void **state)
         struct attrs back;
 
         memory_fail_at(k);
-        bool ok = attrs_json_read(o, &a, &back);
+        bool ok = record_json_attrs(o, &a, &back);
 
         failed = memory_failed();
         memory_fail_at(0);
@@ -377,13 +377,13 @@ static void damage_is_not_read(void **state)
     for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
         o = cJSON_Parse(damaged[i]);
         assert_non_null(o);
-        if (attrs_json_read(o, &w->arena, &x))
+        if (record_json_attrs(o, &w->arena, &x))
             fail_msg("read as if it was whole: %s", damaged[i]);
         assert_int_equal(x.n, 77);
         cJSON_Delete(o);
     }
     o = cJSON_Parse("{\"attrs\":{" INTS "}}");
-    assert_true(attrs_json_read(o, &w->arena, &x));
+    assert_true(record_json_attrs(o, &w->arena, &x));
     assert_int_equal(x.n, 0);
     cJSON_Delete(o);
 }

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "store/fs/disk_usage.h"
+#include "store/fs/disk.h"
 #include "tests/support/folder.h"
 
 static struct disk_usage weigh(const struct folder *f, const char *name)

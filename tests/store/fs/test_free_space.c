@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "store/fs/free_space.h"
+#include "store/fs/disk.h"
 #include "support/faults/syscall_hook.h"
 #include "tests/support/folder.h"
 
@@ -31,7 +31,7 @@ static void free_bytes_are_counted(void **state)
                                     .f_frsize = cases[i].size };
         int64_t bytes = -1;
 
-        assert_true(free_space_bytes(&fs, &bytes));
+        assert_true(disk_free_bytes(&fs, &bytes));
         assert_int_equal(bytes, cases[i].bytes);
     }
 }
@@ -42,8 +42,8 @@ static void one_that_tells_nothing_is_not_full(void **state)
     int64_t bytes;
 
     (void)state;
-    assert_false(free_space_bytes(&ramfs, &bytes));
-    assert_false(free_space_bytes(&odd, &bytes));
+    assert_false(disk_free_bytes(&ramfs, &bytes));
+    assert_false(disk_free_bytes(&odd, &bytes));
 }
 
 static void too_much_is_refused_and_the_unknown_is_not(void **state)
@@ -53,11 +53,11 @@ static void too_much_is_refused_and_the_unknown_is_not(void **state)
 
     (void)state;
     folder_make(&f);
-    assert_int_equal(free_space_check(f.path, 1, "this", &e), ERR_OK);
-    assert_int_equal(free_space_check(f.path, INT64_MAX / 2, "this", &e), ERR_IO);
+    assert_int_equal(disk_check_space(f.path, 1, "this", &e), ERR_OK);
+    assert_int_equal(disk_check_space(f.path, INT64_MAX / 2, "this", &e), ERR_IO);
     assert_non_null(strstr(e.text, "this needs 48"));
     syscall_hook_arm(&(struct syscall_hook){ .call = "statvfs64", .error = ENOSYS });
-    assert_int_equal(free_space_check(f.path, INT64_MAX / 2, "this", &e), ERR_OK);
+    assert_int_equal(disk_check_space(f.path, INT64_MAX / 2, "this", &e), ERR_OK);
     assert_true(syscall_hook_fired());
     folder_remove(&f);
 }

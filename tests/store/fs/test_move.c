@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "store/fs/move.h"
+#include "store/fs/copy.h"
 #include "support/faults/syscall_hook.h"
 #include "tests/support/scratch.h"
 
@@ -16,7 +16,7 @@ static enum err_code moved(void **state, int first, int then)
     if (then)
         syscall_hook_arm_also(&(struct syscall_hook){
             .call = "renameat2", .name = "to.reprise-copy", .error = then });
-    enum err_code rc = move_path(scratch_path(state, "from"), scratch_path(state, "to"), NULL);
+    enum err_code rc = fs_move(scratch_path(state, "from"), scratch_path(state, "to"), NULL);
 
     assert_true(syscall_hook_fired());
     return rc;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "store/fs/presence.h"
+#include "store/fs/path.h"
 #include "tests/support/folder.h"
 
 enum { NAMES = 300 };
@@ -50,7 +50,7 @@ static int tear_down(void **state)
 {
     struct place *p = *state;
 
-    presence_fini(&p->known);
+    path_presence_fini(&p->known);
     folder_remove(&p->folder);
     free(p);
     return 0;
@@ -61,7 +61,7 @@ static bool look(struct place *p, const char *path)
     struct stat st;
     bool there = false;
 
-    assert_int_equal(presence_lookup(&p->known, path, &there, &st, NULL), ERR_OK);
+    assert_int_equal(path_presence_lookup(&p->known, path, &there, &st, NULL), ERR_OK);
     if (there)
         assert_int_equal(st.st_size, 1);
     return there;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "store/journal/record_id.h"
+#include "store/journal/record.h"
 #include "store/rewind/record/undo_target.h"
 #include "support/rewind/rewind_case.h"
 

@@ -1,6 +1,6 @@
 #include "tests/test.h"
 
-#include "store/log/idset.h"
+#include "lite/base/id.h"
 
 static struct id128 numbered(uint64_t n)
 {

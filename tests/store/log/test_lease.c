@@ -239,7 +239,7 @@ static void half_an_append_is_blanked_where_a_program_has_the_log_open(void **st
 
     scratch_write(state, "log.jsonl", SLICE(ROWS "{\"ti"));
     agent = open(path, O_WRONLY | O_APPEND);
-    assert_int_equal(step_repair(&s, &a, NULL), ERR_OK);
+    assert_int_equal(step_repair(&s, NULL), ERR_OK);
     assert_int_equal(write(agent, AGENTS, strlen(AGENTS)), strlen(AGENTS));
     close(agent);
 

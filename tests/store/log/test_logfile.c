@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "store/log/index_parallel.h"
 #include "store/log/logfile.h"
 #include "tests/support/folder.h"
 
@@ -108,7 +107,7 @@ static void expect_same_index(const struct place *p)
 
     assert_int_equal(file_open(AT_FDCWD, p->path, 0, &f, NULL), ERR_OK);
     assert_int_equal(index_build(&whole, &f, &keys, INDEX_VALIDATE, NULL, NULL), ERR_OK);
-    assert_int_equal(index_parallel_build(&pieces, &f, &keys, INDEX_VALIDATE, NULL, NULL), ERR_OK);
+    assert_int_equal(logfile_index_build(&pieces, &f, &keys, INDEX_VALIDATE, NULL, NULL), ERR_OK);
     assert_int_equal(pieces.n, whole.n);
     assert_int_equal(pieces.end, whole.end);
     assert_int_equal(pieces.torn_tail, whole.torn_tail);

@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "store/proc/live_cache.h"
+#include "store/proc/live.h"
 #include "support/scratch.h"
 
 /* An entry whose process cannot be told: it says nothing about when it began. */

@@ -14,7 +14,6 @@
 #include "store/api/store.h"
 #include "store/query/listing.h"
 #include "store/query/resolve.h"
-#include "store/query/session_json.h"
 #include "store/systems/claude/list/discover.h"
 #include "tests/support/folder.h"
 
@@ -298,7 +297,7 @@ static void a_row_as_json_leaves_out_what_is_not_there(void **state)
     struct jsonout j;
 
     jsonout_init(&j, &out);
-    session_json(&j, &row);
+    listing_row_json(&j, &row);
 
     assert_int_equal(j.rc, ERR_OK);
     assert_string_equal(

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "lite/base/buf.h"
-#include "store/rewind/plan/dirs.h"
+#include "store/rewind/plan/beneath.h"
 #include "support/faults/memory.h"
 
 /* The directories of a record: each once, whole, or not at all. */
@@ -14,7 +14,7 @@ static const struct attrs sample = { .mode = 0700, .x = one, .n = 1 };
 
 static bool add(struct dirs *list, struct arena *a, const char *path)
 {
-    return dirs_add(list, a, (struct slice){ path, strlen(path) }, &sample);
+    return beneath_dirs_add(list, a, (struct slice){ path, strlen(path) }, &sample);
 }
 
 static void one_is_found_by_its_whole_path(void **state)
@@ -23,14 +23,14 @@ static void one_is_found_by_its_whole_path(void **state)
     struct dirs list = { 0 };
 
     (void)state;
-    assert_null(dirs_find(&list, SLICE("/a")));
+    assert_null(beneath_dirs_find(&list, SLICE("/a")));
     assert_true(add(&list, &a, "/a/bc"));
     assert_true(add(&list, &a, "/a/bd"));
     assert_true(add(&list, &a, "/a/bc"));
     assert_int_equal(list.n, 2);
-    assert_ptr_equal(dirs_find(&list, SLICE("/a/bc")), &list.dir[0]);
-    assert_null(dirs_find(&list, SLICE("/a/b")));
-    assert_null(dirs_find(&list, SLICE("/a/bcd")));
+    assert_ptr_equal(beneath_dirs_find(&list, SLICE("/a/bc")), &list.dir[0]);
+    assert_null(beneath_dirs_find(&list, SLICE("/a/b")));
+    assert_null(beneath_dirs_find(&list, SLICE("/a/bcd")));
     arena_fini(&a);
 }
 
@@ -43,7 +43,7 @@ static bool copy(const struct dirs *from, cJSON *record)
 {
     struct arena a = { 0 };
     struct dirs list = { 0 };
-    bool ok = dirs_add_all(&list, &a, from);
+    bool ok = beneath_dirs_add_all(&list, &a, from);
 
     (void)record;
     assert_true(!ok || list.n == from->n);
@@ -54,7 +54,7 @@ static bool copy(const struct dirs *from, cJSON *record)
 static bool write_down(const struct dirs *from, cJSON *record)
 {
     struct buf scratch = { 0 };
-    bool ok = dirs_write(record, from, &scratch);
+    bool ok = beneath_dirs_write(record, from, &scratch);
 
     buf_fini(&scratch);
     cJSON_DeleteItemFromObjectCaseSensitive(record, "dirs");
@@ -65,7 +65,7 @@ static bool read_back(const struct dirs *from, cJSON *record)
 {
     struct arena a = { 0 };
     struct dirs list;
-    bool ok = dirs_read(record, &a, &list);
+    bool ok = beneath_dirs_read(record, &a, &list);
 
     assert_true(!ok || list.n == from->n);
     arena_fini(&a);
@@ -102,7 +102,7 @@ static void without_memory_nothing_is_said_to_be_done(void **state)
         snprintf(path, sizeof path, "/directory%d", i);
         assert_true(add(&list, &a, path));
     }
-    assert_true(dirs_write(record, &list, &scratch));
+    assert_true(beneath_dirs_write(record, &list, &scratch));
     fails_until_there_is_memory(copy, &list, NULL);
     fails_until_there_is_memory(write_down, &list, empty);
     fails_until_there_is_memory(read_back, &list, record);
@@ -133,12 +133,12 @@ static void damage_is_not_read(void **state)
     for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
         o = cJSON_Parse(damaged[i]);
         assert_non_null(o);
-        if (dirs_read(o, &a, &list))
+        if (beneath_dirs_read(o, &a, &list))
             fail_msg("read as if it was whole: %s", damaged[i]);
         cJSON_Delete(o);
     }
     o = cJSON_Parse("{\"dirs\":[{\"path\":\"/a\"," LIKE "}]}");
-    assert_true(dirs_read(o, &a, &list));
+    assert_true(beneath_dirs_read(o, &a, &list));
     assert_int_equal(list.n, 1);
     assert_string_equal(list.dir[0].path, "/a");
     cJSON_Delete(o);

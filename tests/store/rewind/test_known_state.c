@@ -1,6 +1,6 @@
 #include "tests/test.h"
 
-#include "store/rewind/record/known_state.h"
+#include "store/rewind/record/records.h"
 #include "support/rewind/rewind_case.h"
 
 /* A session knows its own last snapshot, and not that we rewound since. */

@@ -1,6 +1,6 @@
 #include "tests/test.h"
 
-#include "store/rewind/diff/merge.h"
+#include "store/rewind/diff/linediff.h"
 
 #define BASE "one\ntwo\nthree\nfour\nfive\nsix\nseven\n"
 
@@ -11,9 +11,10 @@ static void assert_merged(const char *ancestor, const char *ours, const char *th
     struct slice out = { NULL, 0 };
     bool clean;
 
-    assert_int_equal(merge_texts((struct slice){ ancestor, strlen(ancestor) },
-                                 (struct slice){ ours, strlen(ours) },
-                                 (struct slice){ theirs, strlen(theirs) }, &a, &out, &clean, NULL),
+    assert_int_equal(linediff_merge((struct slice){ ancestor, strlen(ancestor) },
+                                    (struct slice){ ours, strlen(ours) },
+                                    (struct slice){ theirs, strlen(theirs) }, &a, &out, &clean,
+                                    NULL),
                      ERR_OK);
     assert_int_equal(clean, want != NULL);
     if (want) {
@@ -47,8 +48,8 @@ static void what_is_no_text_is_not_merged(void **state)
     bool clean = true;
 
     (void)state;
-    assert_int_equal(merge_texts(SLICE("a\0b"), SLICE("a\0b"), SLICE("c"), &a, &out, &clean, NULL),
-                     ERR_OK);
+    assert_int_equal(
+        linediff_merge(SLICE("a\0b"), SLICE("a\0b"), SLICE("c"), &a, &out, &clean, NULL), ERR_OK);
     assert_false(clean);
 }
 

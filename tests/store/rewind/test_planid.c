@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "store/rewind/plan/planid.h"
+#include "store/rewind/plan/plan.h"
 #include "support/rewind/rewind_case.h"
 
 /* What the id of an earlier plan tells of what changed since. */

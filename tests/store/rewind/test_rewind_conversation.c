@@ -2,7 +2,7 @@
 
 #include "store/api/store.h"
 #include "store/fs/file_at.h"
-#include "store/rewind/plan/mode.h"
+#include "store/rewind/plan/plan.h"
 #include "store/rewind/record/tx.h"
 #include "support/rewind/rewind_case.h"
 #include "tests/support/rewind/as_left.h"
@@ -166,9 +166,9 @@ static void each_way_has_a_word(void **state)
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         enum conversation_change how = CONVERSATION_NONE;
 
-        assert_true(conversation_change_parse(conversation_change_name(ways[i].how), &how));
+        assert_true(rewind_conversation_parse(rewind_conversation_name(ways[i].how), &how));
         assert_int_equal(how, ways[i].how);
-        assert_int_equal(conversation_change_moves(how), ways[i].moves);
+        assert_int_equal(rewind_conversation_moves(how), ways[i].moves);
     }
 }
 

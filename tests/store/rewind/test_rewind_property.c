@@ -4,8 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/rewind/apply/hunk_selection.h"
 #include "store/rewind/diff/linediff.h"
+#include "store/rewind/plan/rewind.h"
 #include "support/rewind/rewind_case.h"
 
 /* Random trees and random plans over them, from a seed each: names in several scripts and in none, deep directories, modes,

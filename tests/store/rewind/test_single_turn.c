@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "store/api/store.h"
-#include "store/rewind/plan/mode.h"
+#include "store/rewind/plan/plan.h"
 #include "tests/support/folder.h"
 
 /* One turn taken back alone. A file has three texts: what the turn found, what it left, and what lies there. NULL: none. */

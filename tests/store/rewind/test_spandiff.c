@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "store/rewind/diff/linediff.h"
-#include "store/rewind/diff/spandiff.h"
 #include "store/rewind/plan/source.h"
 
 static void same_as_whole(struct slice before, struct slice after)
@@ -12,7 +11,8 @@ static void same_as_whole(struct slice before, struct slice after)
     unsigned added[2], removed[2];
     bool binary[2];
 
-    assert_int_equal(spandiff_count(&a, &b, &added[0], &removed[0], &binary[0], NULL), ERR_OK);
+    assert_int_equal(linediff_count_spans(&a, &b, &added[0], &removed[0], &binary[0], NULL),
+                     ERR_OK);
     assert_int_equal(linediff_count(before, after, &added[1], &removed[1], &binary[1], NULL),
                      ERR_OK);
     assert_int_equal(added[0], added[1]);
@@ -109,7 +109,7 @@ static void a_middle_that_is_too_large_counts_as_replaced(void **state)
     struct span a = span_of_bytes((struct slice){ before, n }),
                 b = span_of_bytes((struct slice){ after, n });
 
-    assert_int_equal(spandiff_count(&a, &b, &added, &removed, &binary, NULL), ERR_OK);
+    assert_int_equal(linediff_count_spans(&a, &b, &added, &removed, &binary, NULL), ERR_OK);
     assert_int_equal(removed, 3);
     assert_int_equal(added, 2);
     assert_false(binary);

@@ -89,8 +89,9 @@ static inline struct rewind_case *wide_place(bool talk)
     wide_tree(p);
     p->plan.point = longest;
     /* A directory that is known to the plan, and that no file of it needs. */
-    assert_true(dirs_add(&p->plan.dirs, &p->plan.arena,
-                         (struct slice){ longest, sizeof longest - 1 }, &(struct attrs){ 0 }));
+    assert_true(beneath_dirs_add(&p->plan.dirs, &p->plan.arena,
+                                 (struct slice){ longest, sizeof longest - 1 },
+                                 &(struct attrs){ 0 }));
     wide_plan(p);
     if (talk)
         wide_talk(p);

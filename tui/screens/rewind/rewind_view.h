@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "lite/base/id128.h"
+#include "lite/base/id.h"
 #include "tui/app/action.h"
 #include "tui/app/effect.h"
 #include "tui/app/msg.h"

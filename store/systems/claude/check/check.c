@@ -2,10 +2,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lite/base/id.h"
 #include "lite/io/window.h"
 #include "lite/json/json.h"
 #include "store/api/finding.h"
-#include "store/log/idset.h"
 #include "store/systems/claude/chain/log.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/rewind/file_history.h"

@@ -3,10 +3,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lite/base/id.h"
 #include "store/api/finding.h"
 #include "store/api/leftover.h"
-#include "store/fs/disk_usage.h"
-#include "store/log/idset.h"
+#include "store/fs/disk.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/list/discover.h"
 

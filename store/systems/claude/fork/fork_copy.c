@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "lite/json/json.h"
-#include "lite/json/json_edit.h"
+#include "lite/json/jsonout.h"
 #include "store/fs/file_at.h"
 #include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/fork/fork.h"

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "lite/json/json.h"
-#include "lite/json/json_edit.h"
 #include "lite/json/jsonout.h"
 #include "store/fs/copy.h"
 #include "store/fs/disk.h"

@@ -8,8 +8,6 @@
 #include "lite/io/window.h"
 #include "lite/json/json.h"
 #include "lite/scan/field.h"
-#include "store/fs/scratch.h"
-#include "store/log/damage_scan.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/list/discover.h"
 #include "store/systems/claude/list/last_turn.h"
@@ -140,11 +138,11 @@ static struct slice known_rows(const struct describing *r)
 static struct slice row_with(struct describing *r, const char *text)
 {
     struct slice head = known_rows(r);
-    const char *p = head.n ? find_bytes(head.p, head.n, text, strlen(text)) : NULL;
+    const char *p = head.n ? slice_find(head.p, head.n, text, strlen(text)) : NULL;
 
     if (!p && !r->w->wide) {
         head = whole_head(r);
-        p = find_bytes(head.p, head.n, text, strlen(text));
+        p = slice_find(head.p, head.n, text, strlen(text));
     }
     return p ? field_row(head, (size_t)(p - head.p)) : (struct slice){ NULL, 0 };
 }
@@ -435,7 +433,7 @@ static void read_fork(struct describing *r)
     const char *p = NULL;
 
     if (!r->row->parent_id.n && front.n)
-        p = find_bytes(front.p, front.n, "\"forkedFrom\":", 13);
+        p = slice_find(front.p, front.n, "\"forkedFrom\":", 13);
     if (p)
         r->ok &=
             claude_forked_from(field_row(head, (size_t)(p - head.p)), r->a, &r->row->parent_id);
@@ -457,7 +455,7 @@ static void read_extras(struct describing *r)
         row->flags |= SESSION_TORN;
     if (r->w->shrank)
         row->flags |= SESSION_CHANGED;
-    if (damage_scan_windows(r->w))
+    if (window_shows_damage(r->w))
         row->flags |= SESSION_DAMAGED;
 }
 
@@ -572,7 +570,7 @@ enum err_code claude_describe(const struct store *st, const struct scope *scope,
         .c = claude_of(st), .scope = scope, .row = row, .newest_ms = TIME_NONE
     };
     struct scratch *scratch;
-    enum err_code rc = scratch_acquire(r.c->scratch, &scratch, e);
+    enum err_code rc = window_pool_acquire(r.c->scratch, &scratch, e);
 
     if (rc)
         return rc;
@@ -594,6 +592,6 @@ enum err_code claude_describe(const struct store *st, const struct scope *scope,
         if (!r.ok)
             rc = err_nomem(e);
     }
-    scratch_release(r.c->scratch, scratch);
+    window_pool_release(r.c->scratch, scratch);
     return rc;
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "store/log/idset.h"
+#include "lite/base/id.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/list/discover.h"
 

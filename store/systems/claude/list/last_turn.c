@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lite/io/line.h"
+#include "lite/base/slice.h"
 #include "lite/io/window.h"
 #include "lite/json/json.h"
 #include "lite/scan/field.h"
@@ -143,7 +143,7 @@ bool last_turn_read(struct slice tail, struct arena *a, struct last_turn *out)
     bool torn, ok = true;
 
     *out = (struct last_turn){ 0 };
-    while (line_last(&tail, &row, &torn)) {
+    while (slice_last_line(&tail, &row, &torn)) {
         if (!read_message(row, &m))
             continue;
         out->row = row;
@@ -248,7 +248,7 @@ bool claude_continued_in(struct slice tail, struct arena *a, struct slice *id)
     *id = (struct slice){ NULL, 0 };
     if (!slice_has(tail, MARK))
         return true;
-    while (ok && line_last(&tail, &row, &torn)) {
+    while (ok && slice_last_line(&tail, &row, &torn)) {
         bool marked = slice_has(row, MARK);
         bool spoken =
             slice_has(row, "\"type\":\"user\"") || slice_has(row, "\"type\":\"assistant\"");

@@ -40,13 +40,13 @@ static const char *paste_close(struct slice block)
     struct slice rest = skip_front(block, PASTE_BODY - 1);
 
     memcpy(close + PASTE_CLOSE_ID, block.p + PASTE_ID, 4);
-    return find_bytes(rest.p, rest.n, close, PASTE_CLOSE_SIZE);
+    return slice_find(rest.p, rest.n, close, PASTE_CLOSE_SIZE);
 }
 
 static bool next_paste(struct slice text, const char **open)
 {
     for (;;) {
-        *open = find_bytes(text.p, text.n, PASTE_OPEN, PASTE_ID);
+        *open = slice_find(text.p, text.n, PASTE_OPEN, PASTE_ID);
         if (!*open)
             return false;
         text = skip_front(text, (size_t)(*open - text.p));
@@ -114,12 +114,12 @@ static bool newlines_to_spaces(struct slice text, struct arena *a, struct slice 
 /* What stands between an opening and the next closing tag. */
 static bool between(struct slice text, const char *open, const char *close, struct slice *inner)
 {
-    const char *p = find_bytes(text.p, text.n, open, strlen(open));
+    const char *p = slice_find(text.p, text.n, open, strlen(open));
 
     if (!p)
         return false;
     struct slice rest = skip_front(text, (size_t)(p - text.p) + strlen(open));
-    const char *end = find_bytes(rest.p, rest.n, close, strlen(close));
+    const char *end = slice_find(rest.p, rest.n, close, strlen(close));
 
     if (!end)
         return false;

@@ -113,7 +113,7 @@ static enum err_code track(struct file_history *h, const char *path, uint32_t *n
 {
     size_t before = h->number.n;
 
-    if (textset_add(&h->number, slice_of(path), number))
+    if (slice_set_add(&h->number, slice_of(path), number))
         return ERR_NOMEM;
     if (h->number.n == before)
         return ERR_OK;
@@ -308,7 +308,7 @@ static enum err_code note_ends(struct file_history *h)
         for (size_t k = 0; k < h->turn[i].n; k++) {
             const struct file_history_entry *entry = &h->turn[i].entry[k];
 
-            number = textset_find(&h->number, slice_of(entry->path));
+            number = slice_set_find(&h->number, slice_of(entry->path));
             h->newest[number] = entry;
             if (!h->first[number] && entry->version == 1)
                 h->first[number] = entry;
@@ -346,7 +346,7 @@ enum err_code file_history_read(const struct session_ref *ref, const struct tran
 
 void file_history_fini(struct file_history *h)
 {
-    textset_fini(&h->number);
+    slice_set_fini(&h->number);
     arena_fini(&h->arena);
     *h = (struct file_history){ 0 };
 }
@@ -361,16 +361,16 @@ static const struct file_history_entry *entry_of(const struct file_history_turn 
 const struct file_history_entry *file_history_at(const struct file_history *h, size_t turn,
                                                  const char *path)
 {
-    uint32_t number = textset_find(&h->number, slice_of(path));
+    uint32_t number = slice_set_find(&h->number, slice_of(path));
     const struct file_history_entry *own =
-        number == TEXTSET_NONE ? NULL : entry_of(&h->turn[turn], number);
+        number == SLICE_SET_NONE ? NULL : entry_of(&h->turn[turn], number);
 
-    return own || number == TEXTSET_NONE ? own : h->first[number];
+    return own || number == SLICE_SET_NONE ? own : h->first[number];
 }
 
 const struct file_history_entry *file_history_newest(const struct file_history *h, const char *path)
 {
-    uint32_t number = textset_find(&h->number, slice_of(path));
+    uint32_t number = slice_set_find(&h->number, slice_of(path));
 
-    return number == TEXTSET_NONE ? NULL : h->newest[number];
+    return number == SLICE_SET_NONE ? NULL : h->newest[number];
 }

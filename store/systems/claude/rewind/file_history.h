@@ -3,8 +3,8 @@
 
 #include <stdbool.h>
 
-#include "lite/base/id128.h"
-#include "lite/base/textset.h"
+#include "lite/base/id.h"
+#include "lite/base/slice.h"
 #include "store/api/store.h"
 
 /* The file history of a session: what each tracked file was when each prompt was sent (claude.md C2). Two
@@ -46,7 +46,7 @@ struct file_history {
     size_t n;
     const char **path; /* tracked in any of them, in the order of first tracking */
     size_t paths;
-    struct textset number; /* of each path, its place in `path` */
+    struct slice_set number; /* of each path, its place in `path` */
     const struct file_history_entry **first,
         **newest; /* by that number: its version 1, its newest entry; NULL: none */
 };

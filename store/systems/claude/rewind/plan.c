@@ -4,7 +4,7 @@
 
 #include "lite/json/json.h"
 #include "store/journal/change.h"
-#include "store/rewind/plan/root.h"
+#include "store/rewind/plan/plan.h"
 #include "store/systems/claude/chain/conversation_path.h"
 #include "store/systems/claude/chain/leaf.h"
 #include "store/systems/claude/chain/row_facts.h"

@@ -9,7 +9,7 @@
 #include "lite/base/time.h"
 #include "lite/json/json.h"
 #include "lite/scan/index.h"
-#include "store/fs/path_normalize.h"
+#include "store/fs/path.h"
 #include "store/rewind/plan/pathrule.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/list/discover.h"
@@ -19,14 +19,14 @@
 
 static struct planner_write *write_of(struct planner *p, struct slice path)
 {
-    uint32_t number = textset_find(&p->written, path);
+    uint32_t number = slice_set_find(&p->written, path);
 
-    if (number != TEXTSET_NONE)
+    if (number != SLICE_SET_NONE)
         return &p->write[number];
     struct planner_write *list = arena_grow(&p->arena, p->write, p->writes, sizeof *list);
     const struct slice own = arena_copy(&p->arena, path);
 
-    if (!list || !own.p || textset_add(&p->written, own, &number))
+    if (!list || !own.p || slice_set_add(&p->written, own, &number))
         return NULL;
     p->write = list;
     p->write[p->writes].path = own.p;
@@ -136,16 +136,16 @@ static enum err_code read_writes(struct planner *p, size_t from, struct err *e)
 
 const struct planner_write *planner_last_write(const struct planner *p, const char *path)
 {
-    uint32_t number = textset_find(&p->written, slice_of(path));
+    uint32_t number = slice_set_find(&p->written, slice_of(path));
 
-    return number == TEXTSET_NONE ? NULL : &p->write[number];
+    return number == SLICE_SET_NONE ? NULL : &p->write[number];
 }
 
 /* ---- the session ---- */
 
 void planner_close(struct planner *p)
 {
-    textset_fini(&p->written);
+    slice_set_fini(&p->written);
     file_history_fini(&p->history);
     transcript_free(p->transcript);
     session_row_free(p->row);

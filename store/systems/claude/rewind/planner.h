@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "lite/base/textset.h"
+#include "lite/base/slice.h"
 #include "store/api/store.h"
 #include "store/rewind/plan/rewind.h"
 #include "store/systems/claude/claude.h"
@@ -28,8 +28,8 @@ struct planner {
     struct file_history history;
     struct planner_write *write; /* in the arena; since the newest snapshot */
     size_t writes;
-    struct textset written; /* the paths of the above, numbered as they are */
-    const char *cwd;        /* NULL: the session does not record it */
+    struct slice_set written; /* the paths of the above, numbered as they are */
+    const char *cwd;          /* NULL: the session does not record it */
     const char *root; /* the directory that the session's folder belongs to; NULL: not known */
 };
 

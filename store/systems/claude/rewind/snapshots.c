@@ -4,7 +4,7 @@
 
 #include "lite/base/array.h"
 #include "lite/json/json.h"
-#include "lite/json/json_edit.h"
+#include "lite/json/jsonout.h"
 #include "store/systems/claude/chain/row_facts.h"
 
 void claude_tracked_fini(struct claude_tracked *t)

@@ -1,7 +1,6 @@
 #include "store/systems/claude/show/restore_rows.h"
 
 #include "lite/json/json.h"
-#include "lite/json/json_edit.h"
 #include "lite/json/jsonout.h"
 #include "store/systems/claude/chain/row_facts.h"
 

@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 
 #include "lite/base/array.h"
+#include "lite/base/slice.h"
 #include "lite/base/utf8.h"
-#include "lite/io/line.h"
 #include "lite/json/json.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/list/prompt.h"
@@ -74,8 +74,8 @@ static enum err_code see_tail(struct about *x, const struct window *w)
     struct slice rest = w->tail, row;
     enum err_code rc = ERR_OK;
 
-    for (int i = 0; i < LAST_ROWS && !rc && !x->out->outcome.n && line_last(&rest, &row, &torn);
-         i++)
+    for (int i = 0;
+         i < LAST_ROWS && !rc && !x->out->outcome.n && slice_last_line(&rest, &row, &torn); i++)
         if (!torn && (whole || rest.n) && json_valid(row))
             rc = see_row(x, row);
     return rc;

@@ -4,7 +4,6 @@
 
 #include "lite/base/time.h"
 #include "lite/json/json.h"
-#include "lite/json/json_edit.h"
 #include "lite/json/jsonout.h"
 #include "store/api/host.h"
 #include "store/fs/disk.h"

@@ -10,7 +10,7 @@
 #include "lite/json/jsonout.h"
 #include "store/api/host.h"
 #include "store/fs/disk.h"
-#include "store/fs/path_normalize.h"
+#include "store/fs/path.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/rewind/file_history.h"
 #include "store/systems/claude/write/hostwrite.h"

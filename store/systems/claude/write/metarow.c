@@ -5,12 +5,11 @@
 
 #include <utf8proc.h>
 
+#include "lite/base/slice.h"
 #include "lite/base/utf8.h"
 #include "lite/io/file.h"
-#include "lite/io/line.h"
 #include "lite/io/window.h"
 #include "lite/json/json.h"
-#include "lite/json/json_edit.h"
 #include "lite/json/jsonout.h"
 #include "lite/scan/index.h"
 #include "store/fs/file_at.h"
@@ -65,7 +64,7 @@ static bool take_newest(struct slice bytes, int64_t offset, bool cut_front, stru
     struct slice rest = bytes, line;
     bool torn;
 
-    while (line_last(&rest, &line, &torn)) {
+    while (slice_last_line(&rest, &line, &torn)) {
         int64_t at = offset + (line.p - bytes.p);
 
         if (cut_front && line.p == bytes.p)

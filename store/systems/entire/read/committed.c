@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lite/base/id.h"
 #include "lite/base/time.h"
 #include "lite/json/json.h"
 #include "store/git/repo.h"
-#include "store/log/idset.h"
 #include "store/systems/entire/names.h"
 
 /* The most that is read: a few hundred objects can name a million checkpoints, and one document as many sessions. */

@@ -1,7 +1,7 @@
 #ifndef STORE_SYSTEMS_ENTIRE_READ_CONVERSATION_H
 #define STORE_SYSTEMS_ENTIRE_READ_CONVERSATION_H
 
-#include "store/rewind/plan/conversation_change.h"
+#include "store/rewind/plan/rewind.h"
 #include "store/systems/entire/entire.h"
 
 /* The conversation of a session, opened: the agent's own transcript where it still lies on this machine, else the

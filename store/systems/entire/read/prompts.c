@@ -28,7 +28,7 @@ bool prompts_read(git_repository *repo, const struct point *p, struct buf *out)
 
 struct slice prompts_first(struct slice text)
 {
-    const char *end = find_bytes(text.p, text.n, between, BETWEEN);
+    const char *end = slice_find(text.p, text.n, between, BETWEEN);
 
     return end ? (struct slice){ text.p, (size_t)(end - text.p) } : text;
 }
@@ -37,7 +37,7 @@ struct slice prompts_last(struct slice text)
 {
     const char *at;
 
-    while ((at = find_bytes(text.p, text.n, between, BETWEEN)))
+    while ((at = slice_find(text.p, text.n, between, BETWEEN)))
         text = (struct slice){ at + BETWEEN, text.n - (size_t)(at + BETWEEN - text.p) };
     return text;
 }

@@ -17,7 +17,7 @@ struct reading {
 static struct slice task_of(struct slice folder)
 {
     static const char between[] = "/tasks/";
-    const char *at = find_bytes(folder.p, folder.n, between, sizeof between - 1);
+    const char *at = slice_find(folder.p, folder.n, between, sizeof between - 1);
     struct slice id = SLICE("");
 
     if (at) {

@@ -25,7 +25,7 @@ bool trailer_next(struct slice *rest, const char *key, struct slice *value)
     size_t n = strlen(key);
 
     while (rest->n) {
-        const char *at = find_bytes(rest->p, rest->n, key, n);
+        const char *at = slice_find(rest->p, rest->n, key, n);
 
         if (!at)
             return false;

@@ -3,7 +3,7 @@
 
 #include "lite/base/time.h"
 #include "store/git/gitfiles.h"
-#include "store/rewind/plan/root.h"
+#include "store/rewind/plan/plan.h"
 #include "store/systems/entire/entire.h"
 #include "store/systems/entire/rewind/concurrent_sessions.h"
 #include "store/systems/entire/rewind/planning.h"

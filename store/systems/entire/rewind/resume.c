@@ -70,7 +70,7 @@ static enum err_code resume_after(const struct store *st, const struct session_r
     rc = conversation.change ? claude_ops.resume_at(st, &lent, id, conversation.change, e)
                              : err_nomem(e);
     if (rc)
-        conversation_change_fini(&conversation);
+        rewind_conversation_fini(&conversation);
     else
         plan->conversation = conversation;
     return rc;

@@ -245,9 +245,9 @@ static size_t match_pem(struct slice text, size_t at)
         return 0;
     size_t head = rest.n < 80 ? rest.n : 80;
 
-    if (!find_bytes(rest.p, head, key, sizeof key - 1))
+    if (!slice_find(rest.p, head, key, sizeof key - 1))
         return 0;
-    const char *stop = find_bytes(rest.p, rest.n, end, sizeof end - 1);
+    const char *stop = slice_find(rest.p, rest.n, end, sizeof end - 1);
     const char *line =
         stop ? memmem(stop + 9, (size_t)(rest.p + rest.n - stop - 9), "-----", 5) : NULL;
 

@@ -1,8 +1,8 @@
 #include <fcntl.h>
 
+#include "lite/base/slice.h"
 #include "lite/base/time.h"
-#include "lite/io/line.h"
-#include "store/log/damage_scan.h"
+#include "lite/io/window.h"
 #include "store/systems/exathena/exathena.h"
 #include "store/systems/exathena/read/event.h"
 
@@ -73,7 +73,7 @@ static bool read_tail_events(struct reading *r)
     struct event ev;
     bool torn;
 
-    while (r->ok && line_last(&rest, &line, &torn)) {
+    while (r->ok && slice_last_line(&rest, &line, &torn)) {
         bool dated = r->row->activity_ms != TIME_NONE;
 
         if ((dated && r->ended && !may_be_prompt(line)) || !read_event_line(r, line, &ev))
@@ -107,7 +107,7 @@ static void read_windows(struct reading *r)
     if (row->activity_ms == TIME_NONE)
         row->activity_ms = row->modified_ms;
     row->flags |= (r->w->torn_tail ? SESSION_TORN : 0U) | (r->w->shrank ? SESSION_CHANGED : 0U) |
-                  (damage_scan_windows(r->w) ? SESSION_DAMAGED : 0U);
+                  (window_shows_damage(r->w) ? SESSION_DAMAGED : 0U);
     row->can = CAN_RESUME | CAN_FORK | CAN_REWIND | CAN_DELETE;
 }
 
@@ -136,7 +136,7 @@ enum err_code exathena_describe(const struct store *st, const struct scope *scop
 {
     struct reading r = { .x = exathena_of(st), .row = row, .ok = true };
     struct scratch *scratch;
-    enum err_code rc = scratch_acquire(r.x->scratch, &scratch, e);
+    enum err_code rc = window_pool_acquire(r.x->scratch, &scratch, e);
 
     (void)scope;
     if (rc)
@@ -157,6 +157,6 @@ enum err_code exathena_describe(const struct store *st, const struct scope *scop
         keep_event_texts(&r);
     if (!rc && !r.ok)
         rc = err_nomem(e);
-    scratch_release(r.x->scratch, scratch);
+    window_pool_release(r.x->scratch, scratch);
     return rc;
 }

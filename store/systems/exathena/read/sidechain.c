@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lite/io/line.h"
+#include "lite/base/slice.h"
 #include "lite/io/window.h"
 #include "lite/json/json.h"
 #include "store/systems/exathena/exathena.h"
@@ -68,7 +68,7 @@ static void about_run(struct slice tail, bool whole, struct arena *a, struct sub
     struct slice row = { NULL, 0 }, result, ok;
     bool torn = true;
 
-    while (torn && line_last(&tail, &row, &torn))
+    while (torn && slice_last_line(&tail, &row, &torn))
         continue;
     if (torn || (!whole && !tail.n) || !json_valid(row))
         return;

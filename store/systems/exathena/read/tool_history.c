@@ -5,7 +5,7 @@
 
 #include "lite/base/time.h"
 #include "lite/json/json.h"
-#include "store/fs/path_normalize.h"
+#include "store/fs/path.h"
 #include "store/log/logfile.h"
 #include "store/systems/exathena/read/event.h"
 

@@ -5,7 +5,7 @@
 
 #include "store/api/host.h"
 #include "store/fs/disk.h"
-#include "store/fs/path_normalize.h"
+#include "store/fs/path.h"
 #include "store/systems/exathena/rewind/saved_files.h"
 
 /* Saves what a file is now, as the library does before each edit: equal to the newest version, nothing is written;

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "store/api/checkpoint.h"
-#include "store/rewind/plan/root.h"
+#include "store/rewind/plan/plan.h"
 #include "store/systems/exathena/read/tool_history.h"
 #include "store/systems/exathena/rewind/point.h"
 #include "store/systems/exathena/rewind/saved_files.h"

@@ -1,12 +1,11 @@
 #include <fcntl.h>
 
-#include "lite/io/line.h"
+#include "lite/base/slice.h"
 #include "lite/io/window.h"
 #include "lite/json/json.h"
-#include "lite/json/json_edit.h"
 #include "lite/json/jsonout.h"
 #include "store/api/host.h"
-#include "store/journal/append_rows.h"
+#include "store/journal/append_journal.h"
 #include "store/systems/exathena/exathena.h"
 #include "store/systems/exathena/read/event.h"
 #include "store/systems/exathena/write/event_line.h"
@@ -36,7 +35,7 @@ static enum err_code read_order(struct appending *w, struct err *e)
         return rc;
     w->order = event_order_default();
     rc = window_open(&win, AT_FDCWD, w->ref->path.p, 0, e);
-    for (rest = win.tail; !rc && line_last(&rest, &line, &torn);)
+    for (rest = win.tail; !rc && slice_last_line(&rest, &line, &torn);)
         if (event_read(line, w->a, &ev) && ev.kind.n) {
             w->order = event_order_of(line);
             break;

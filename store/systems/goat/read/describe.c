@@ -1,11 +1,11 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "lite/base/slice.h"
 #include "lite/base/utf8.h"
-#include "lite/io/line.h"
+#include "lite/io/window.h"
 #include "lite/json/json.h"
 #include "store/fs/file_at.h"
-#include "store/log/damage_scan.h"
 #include "store/systems/goat/goat.h"
 #include "store/systems/goat/read/entry.h"
 #include "store/systems/goat/read/metadata.h"
@@ -92,7 +92,7 @@ static void look_back(struct describing *d, bool *ended)
     struct slice rest = d->w->tail, line;
     bool torn;
 
-    while (line_last(&rest, &line, &torn) && (!*ended || !d->row->last_prompt.n)) {
+    while (slice_last_line(&rest, &line, &torn) && (!*ended || !d->row->last_prompt.n)) {
         bool asked = !d->row->last_prompt.n && may_be_prompt(line);
         struct goat_entry e;
 
@@ -131,7 +131,7 @@ static enum err_code read_log(struct describing *d, struct err *e)
     read_tail_lines(d);
     d->row->flags |= d->w->torn_tail ? SESSION_TORN : 0;
     d->row->flags |= d->w->shrank ? SESSION_CHANGED : 0;
-    d->row->flags |= damage_scan_windows(d->w) ? SESSION_DAMAGED : 0;
+    d->row->flags |= window_shows_damage(d->w) ? SESSION_DAMAGED : 0;
     return ERR_OK;
 }
 
@@ -249,7 +249,7 @@ enum err_code goat_describe(const struct store *st, const struct scope *scope,
     struct describing d = { .g = goat_of(st), .row = row, .newest_ms = TIME_NONE, .ok = true };
     struct buf bytes = { 0 };
     struct scratch *scratch;
-    enum err_code rc = scratch_acquire(d.g->scratch, &scratch, e);
+    enum err_code rc = window_pool_acquire(d.g->scratch, &scratch, e);
 
     if (rc)
         return rc;
@@ -260,6 +260,6 @@ enum err_code goat_describe(const struct store *st, const struct scope *scope,
     rc = describe_from_log(&d, scope, &bytes, e);
     row->ref.told = (struct slice){ NULL, 0 };
     buf_fini(&bytes);
-    scratch_release(d.g->scratch, scratch);
+    window_pool_release(d.g->scratch, scratch);
     return rc;
 }

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "lite/base/buf.h"
-#include "lite/io/line.h"
+#include "lite/base/slice.h"
 #include "store/fs/file_at.h"
 #include "store/systems/goat/goat.h"
 #include "store/systems/goat/read/entry.h"
@@ -124,7 +124,7 @@ static int64_t last_time(int dirfd, const char *name)
     int64_t from = f.id.size > (int64_t)sizeof end ? f.id.size - (int64_t)sizeof end : 0;
 
     if (file_read(&f, from, end, sizeof end, &got, NULL) == ERR_OK)
-        for (rest = (struct slice){ end, got }; !ns && line_last(&rest, &line, &torn);)
+        for (rest = (struct slice){ end, got }; !ns && slice_last_line(&rest, &line, &torn);)
             if (goat_line_time(line, &ms))
                 ns = ms * 1000000;
     file_close(&f);

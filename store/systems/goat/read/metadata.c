@@ -298,12 +298,12 @@ static bool plain_updated(struct slice document, int64_t *ns)
 {
     static const char key[] = "\n  \"updated_at\": \"";
     enum { KEY = sizeof key - 1, NAME = sizeof "\n  " - 1 };
-    const char *p = find_bytes(document.p, document.n, key, KEY), *end = document.p + document.n;
+    const char *p = slice_find(document.p, document.n, key, KEY), *end = document.p + document.n;
     const char *text = p ? p + KEY : end;
     const char *quote = memchr(text, '"', (size_t)(end - text));
 
     return quote && goat_time((struct slice){ text, (size_t)(quote - text) }, ns) &&
-           !find_bytes(quote, (size_t)(end - quote), key + NAME, KEY - NAME);
+           !slice_find(quote, (size_t)(end - quote), key + NAME, KEY - NAME);
 }
 
 enum err_code goat_metadata_updated(int dirfd, const char *name, struct buf *bytes, int64_t *ns)

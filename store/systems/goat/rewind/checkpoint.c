@@ -7,7 +7,7 @@
 #include "store/api/host.h"
 #include "store/fs/disk.h"
 #include "store/fs/file_at.h"
-#include "store/log/filelock.h"
+#include "store/log/lease.h"
 #include "store/rewind/plan/source.h"
 #include "store/systems/common/go_json.h"
 #include "store/systems/goat/members.h"
@@ -368,10 +368,10 @@ enum err_code goat_checkpoint(const struct store *st, const struct session_ref *
     enum err_code rc = lock ? saving_open(&s, ref, req, e) : ERR_NOMEM;
 
     if (!rc)
-        rc = filelock_acquire(lock, &held, e);
+        rc = log_lock_acquire(lock, &held, e);
     if (!rc)
         rc = save_locked(&s, ref, req, e);
-    filelock_release(held);
+    log_lock_release(held);
     goat_points_fini(&s.points);
     buf_fini(&s.files);
     if (!rc)

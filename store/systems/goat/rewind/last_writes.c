@@ -6,7 +6,7 @@
 #include "lite/base/time.h"
 #include "lite/json/json.h"
 #include "store/api/store.h"
-#include "store/fs/path_normalize.h"
+#include "store/fs/path.h"
 #include "store/rewind/plan/source.h"
 #include "store/systems/goat/goat.h"
 
@@ -30,7 +30,7 @@ static struct goat_left *left_of_path(struct reading *r, struct slice said)
     uint32_t number;
 
     if (!text || !(path = path_normalize(whole || !r->cwd ? "" : r->cwd, text, &w->arena)) ||
-        textset_add(&w->path, slice_of(path), &number))
+        slice_set_add(&w->path, slice_of(path), &number))
         return NULL;
     if (w->path.n == before)
         return &w->left[number];
@@ -234,14 +234,14 @@ enum err_code goat_writes_read(const struct session_ref *ref, const struct goat_
 
 void goat_writes_fini(struct goat_writes *w)
 {
-    textset_fini(&w->path);
+    slice_set_fini(&w->path);
     arena_fini(&w->arena);
     *w = (struct goat_writes){ 0 };
 }
 
 const struct goat_left *goat_writes_find(const struct goat_writes *w, const char *path)
 {
-    uint32_t number = textset_find(&w->path, slice_of(path));
+    uint32_t number = slice_set_find(&w->path, slice_of(path));
 
-    return number == TEXTSET_NONE ? NULL : &w->left[number];
+    return number == SLICE_SET_NONE ? NULL : &w->left[number];
 }

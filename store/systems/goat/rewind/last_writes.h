@@ -1,7 +1,7 @@
 #ifndef STORE_SYSTEMS_GOAT_REWIND_LAST_WRITES_H
 #define STORE_SYSTEMS_GOAT_REWIND_LAST_WRITES_H
 
-#include "lite/base/textset.h"
+#include "lite/base/slice.h"
 #include "store/rewind/plan/rewind.h"
 #include "store/systems/goat/rewind/manifest.h"
 
@@ -17,7 +17,7 @@ struct goat_left {
 
 struct goat_writes {
     struct arena arena; /* owns the texts */
-    struct textset path;
+    struct slice_set path;
     struct goat_left *left; /* by the number of the path */
 };
 

@@ -6,8 +6,8 @@
 #include "lite/base/time.h"
 #include "lite/base/utf8.h"
 #include "store/api/checkpoint.h"
-#include "store/fs/path_normalize.h"
-#include "store/rewind/plan/root.h"
+#include "store/fs/path.h"
+#include "store/rewind/plan/plan.h"
 #include "store/systems/goat/goat.h"
 #include "store/systems/goat/read/log.h"
 #include "store/systems/goat/read/metadata.h"
@@ -218,12 +218,12 @@ static bool same_wish(const struct rewind_target *a, const struct rewind_target 
 }
 
 /* A path that is named twice: once is enough where both say the same, else neither can be believed. */
-static enum err_code add_once(struct textset *seen, struct rewind_plan *plan,
+static enum err_code add_once(struct slice_set *seen, struct rewind_plan *plan,
                               const struct rewind_target *t, struct err *e)
 {
     uint32_t number;
 
-    if (textset_add(seen, slice_of(t->path), &number))
+    if (slice_set_add(seen, slice_of(t->path), &number))
         return err_nomem(e);
     if (number == plan->n)
         return rewind_plan_add(plan, t, e);
@@ -235,7 +235,7 @@ static enum err_code add_once(struct textset *seen, struct rewind_plan *plan,
 static enum err_code add_targets(struct planner *p, const struct goat_point *point,
                                  struct rewind_plan *plan, struct err *e)
 {
-    struct textset seen = { 0 };
+    struct slice_set seen = { 0 };
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < point->n && !rc; i++) {
@@ -245,7 +245,7 @@ static enum err_code add_targets(struct planner *p, const struct goat_point *poi
         if (!rc)
             rc = add_once(&seen, plan, &t, e);
     }
-    textset_fini(&seen);
+    slice_set_fini(&seen);
     return rc;
 }
 

@@ -5,8 +5,8 @@
 #include "lite/json/json.h"
 #include "store/api/host.h"
 #include "store/fs/disk.h"
-#include "store/journal/append_rows.h"
-#include "store/log/filelock.h"
+#include "store/journal/append_journal.h"
+#include "store/log/lease.h"
 #include "store/systems/common/go_json.h"
 #include "store/systems/goat/read/entry.h"
 #include "store/systems/goat/write/document.h"
@@ -84,13 +84,13 @@ static enum err_code write_rows(struct appending *w, const char *name, struct ap
 
     if (!lock || !dir)
         return err_nomem(e);
-    enum err_code rc = filelock_acquire(lock, &held, e);
+    enum err_code rc = log_lock_acquire(lock, &held, e);
 
     if (!rc && access(path, F_OK) && !(rc = make_log(path, e)))
         rc = disk_sync_dir(dir, e);
     if (!rc)
         rc = append_rows_write(w->env, path, rows, w->a, e);
-    filelock_release(held);
+    log_lock_release(held);
     return rc;
 }
 

@@ -6,7 +6,6 @@
 #include "lite/io/file.h"
 #include "store/fs/file_at.h"
 #include "store/journal/change.h"
-#include "store/log/filelock.h"
 #include "store/log/lease.h"
 #include "store/systems/common/go_json.h"
 #include "store/systems/goat/write/document.h"
@@ -123,7 +122,7 @@ enum err_code goat_live(const struct store *st, const struct session_ref *ref, s
 
         if (!lock)
             rc = err_nomem(e);
-        else if (filelock_is_held(lock))
+        else if (log_lock_is_held(lock))
             *out =
                 (struct live){ .state = LIVE_RUNNING, .why = "a program holds the session's lock" };
         else if (lease_file_in_use(log))

@@ -7,7 +7,7 @@
 #include "lite/json/json.h"
 #include "store/api/host.h"
 #include "store/fs/disk.h"
-#include "store/log/filelock.h"
+#include "store/log/lease.h"
 #include "store/systems/common/go_json.h"
 #include "store/systems/goat/write/document.h"
 
@@ -163,11 +163,11 @@ enum err_code goat_set(const struct store *st, const struct session_ref *ref,
     struct arena a = { 0 };
     int held = -1;
     const char *lock = goat_lock_path(ref, &a);
-    enum err_code rc = lock ? filelock_acquire(lock, &held, e) : err_nomem(e);
+    enum err_code rc = lock ? log_lock_acquire(lock, &held, e) : err_nomem(e);
 
     if (!rc)
         rc = set_all(st, ref, setting, n, &a, e);
-    filelock_release(held);
+    log_lock_release(held);
     arena_fini(&a);
     return rc;
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "store/api/retrieve.h"
-#include "store/rewind/plan/mode.h"
+#include "store/rewind/plan/plan.h"
 #include "store/systems/entire/entire.h"
 
 #define S "c1b2c3d4-0002-4000-8000-00000000000b"

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "lite/base/time.h"
-#include "store/rewind/plan/mode.h"
+#include "store/rewind/plan/plan.h"
 #include "store/systems/entire/entire.h"
 
 #define A "a1b2c3d4-0001-4000-8000-00000000000a"

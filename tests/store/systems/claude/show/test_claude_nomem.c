@@ -2,7 +2,6 @@
 
 #include "lite/base/utf8.h"
 #include "lite/json/json.h"
-#include "lite/json/json_edit.h"
 #include "lite/json/jsonout.h"
 #include "store/systems/claude/claude.h"
 #include "support/faults/memory.h"

@@ -1,0 +1,203 @@
+#include "store/fs/path.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/fs/file_at.h"
+
+static bool is_dots(const char *part, size_t n, size_t dots)
+{
+    return n == dots + 1 && memcmp(part + 1, "..", dots) == 0;
+}
+
+const char *path_normalize(const char *dir, const char *path, struct arena *a)
+{
+    char *whole =
+        path[0] == '/' ? arena_format(a, "%s", path) : arena_format(a, "%s/%s", dir, path);
+    char *to = whole;
+
+    for (char *part = whole; part && *part;) {
+        char *end = strchrnul(part + 1, '/');
+        size_t n = (size_t)(end - part); /* with its slash in front */
+
+        if (is_dots(part, n, 2)) {
+            while (to > whole && *--to != '/')
+                ;
+        } else if (n > 1 && !is_dots(part, n, 1)) {
+            memmove(to, part, n);
+            to += n;
+        }
+        part = end;
+    }
+    if (!whole)
+        return NULL;
+    if (to == whole)
+        *to++ = '/';
+    *to = '\0';
+    return whole;
+}
+
+bool path_parent(const char *path, char out[PATH_MAX])
+{
+    const char *slash = strrchr(path, '/');
+    size_t n = slash ? (size_t)(slash - path) : 0;
+
+    if (n >= PATH_MAX)
+        return false;
+    memcpy(out, n ? path : (slash ? "/" : "."), n ? n : 1);
+    out[n ? n : 1] = '\0';
+    return true;
+}
+
+enum {
+    ENTRY_BYTES = 64,   /* what a session's name takes in a directory, about */
+    ENTRIES_A_LOOK = 4, /* that are read in the time of one look for a name */
+    BITS_A_NAME = 16,
+    PROBES = 2,
+    FEWEST_BITS = 1024,
+};
+
+static struct slice dir_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return (struct slice){ path, slash ? (size_t)(slash - path) : 0 };
+}
+
+static struct presence_dir *find_dir(struct presence *p, struct slice path)
+{
+    for (size_t i = 0; i < p->n && i < PRESENCE_DIRS; i++)
+        if (slice_eq(p->dir[i].path, path))
+            return &p->dir[i];
+    return NULL;
+}
+
+static bool dir_path(const struct presence_dir *d, char out[PATH_MAX])
+{
+    if (d->path.n == 0 || d->path.n >= PATH_MAX)
+        return false;
+    memcpy(out, d->path.p, d->path.n);
+    out[d->path.n] = '\0';
+    return true;
+}
+
+/* ---- names ---- */
+
+/* FNV-1a. Names that others chose to collide with a session's cost a look each, and nothing else. */
+static uint64_t hash_of(const char *name)
+{
+    uint64_t h = 0xcbf29ce484222325;
+
+    for (; *name; name++)
+        h = (h ^ (unsigned char)*name) * 0x100000001b3;
+    return h;
+}
+
+static size_t probe(const struct presence_dir *d, uint64_t hash, int i)
+{
+    return (size_t)(hash >> (32 * i) ^ hash >> (32 * i + 15)) & (d->bits_n - 1);
+}
+
+static void add_to_filter(struct presence_dir *d, const char *name)
+{
+    uint64_t hash = hash_of(name);
+
+    for (int i = 0; i < PROBES; i++) {
+        size_t bit = probe(d, hash, i);
+
+        d->bits[bit / 8] |= (unsigned char)(1u << bit % 8);
+    }
+}
+
+static bool may_have(const struct presence_dir *d, const char *name)
+{
+    uint64_t hash = hash_of(name);
+
+    for (int i = 0; i < PROBES; i++) {
+        size_t bit = probe(d, hash, i);
+
+        if (!(d->bits[bit / 8] >> bit % 8 & 1))
+            return false;
+    }
+    return true;
+}
+
+/* What cannot be read is asked for name by name, as before. */
+static void read_dir_names(struct presence_dir *d)
+{
+    char path[PATH_MAX];
+    DIR *dir = dir_path(d, path) ? opendir(path) : NULL;
+    const struct dirent *entry;
+    size_t bits = FEWEST_BITS;
+    bool whole = false;
+
+    while (bits / BITS_A_NAME < (size_t)d->worth * ENTRIES_A_LOOK)
+        bits *= 2;
+    d->worth = 0;
+    if (dir && (d->bits = calloc(bits / 8, 1))) {
+        d->bits_n = bits;
+        while (errno = 0, (entry = readdir(dir)))
+            add_to_filter(d, entry->d_name);
+        whole = errno == 0;
+    }
+    if (dir)
+        closedir(dir);
+    if (!whole) {
+        free(d->bits);
+        d->bits = NULL;
+    }
+}
+
+/* ---- directories ---- */
+
+static void learn_dir(struct presence *p, struct slice path)
+{
+    struct presence_dir *d = &p->dir[p->n++ % PRESENCE_DIRS];
+    char text[PATH_MAX];
+    struct stat st;
+    bool there = true; /* what is not known to be gone is looked into */
+
+    free(d->bits);
+    *d = (struct presence_dir){ .path = path };
+    if (!dir_path(d, text) || file_at_stat(text, &there, &st, NULL))
+        return;
+    d->gone = !there;
+    if (there && st.st_size / (ENTRY_BYTES * ENTRIES_A_LOOK) < UINT_MAX / 64)
+        d->worth = (unsigned)(st.st_size / (ENTRY_BYTES * ENTRIES_A_LOOK)) + 1;
+}
+
+static void note_miss(struct presence *p, struct presence_dir *d, struct slice path)
+{
+    if (!d)
+        learn_dir(p, path);
+    else if (d->worth && ++d->misses >= d->worth)
+        read_dir_names(d);
+}
+
+enum err_code path_presence_lookup(struct presence *p, const char *path, bool *there,
+                                   struct stat *st, struct err *e)
+{
+    struct slice dir = dir_of(path);
+    struct presence_dir *d = find_dir(p, dir);
+
+    *there = false;
+    if (d && (d->gone || (d->bits && !may_have(d, path + dir.n + 1))))
+        return ERR_OK;
+    enum err_code rc = file_at_stat(path, there, st, e);
+
+    if (!rc && !*there)
+        note_miss(p, d, dir);
+    return rc;
+}
+
+void path_presence_fini(struct presence *p)
+{
+    for (size_t i = 0; i < PRESENCE_DIRS; i++)
+        free(p->dir[i].bits);
+    *p = (struct presence){ .n = 0 };
+}
