@@ -30,7 +30,7 @@ static void add_details_ref(struct list *l, struct ref_list *refs, uint32_t i, b
         e->has_disk_usage = true;
 }
 
-static void choose_refs(struct list *l, struct ref_list *refs, bool deep)
+static void choose_details_refs(struct list *l, struct ref_list *refs, bool deep)
 {
     const size_t most = deep ? DEEP_ROWS : WEIGH_ROWS;
     const bool all = deep || l->sort == SORT_SIZE;
@@ -49,7 +49,7 @@ static void request_details(struct list *l, bool deep, struct effects *fx)
 
     if (!refs)
         return;
-    choose_refs(l, refs, deep);
+    choose_details_refs(l, refs, deep);
     if (refs->n == 0) {
         ref_list_free(refs);
         return;

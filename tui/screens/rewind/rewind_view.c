@@ -7,7 +7,7 @@
 
 /* The life of the view. */
 
-enum { SLOW_MS = 150, TURN_MS = 100 };
+enum { TURN_MS = 100 };
 
 struct rewind_view *rewind_view_new(const struct settings *settings)
 {
