@@ -1,6 +1,7 @@
 #include "tui/app/key.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "lite/base/utf8.h"
 
@@ -53,4 +54,496 @@ void key_name(struct key k, bool ascii, char out[KEY_NAME])
              : word               ? "Ctrl+"
                                   : "^",
              word ? word : own);
+}
+
+enum { DEFAULT = 1 << KEYS_DEFAULT, VIM = 1 << KEYS_VIM, BOTH = DEFAULT | VIM };
+
+#define CTRL(c)                                                                                    \
+    {                                                                                              \
+        (c), MOD_CTRL                                                                              \
+    }
+#define ALT(c)                                                                                     \
+    {                                                                                              \
+        (c), MOD_ALT                                                                               \
+    }
+#define PLAIN(c)                                                                                   \
+    {                                                                                              \
+        (c), 0                                                                                     \
+    }
+#define SHIFTED(c)                                                                                 \
+    {                                                                                              \
+        (c), MOD_SHIFT                                                                             \
+    }
+
+/* The first key of an action at a place is the one the footer names. */
+/* clang-format off */
+static const struct {
+    enum key_context place;
+    unsigned char schemes;
+    struct key key;
+    enum action action;
+} keymap[] = {
+    { IN_LIST, BOTH, PLAIN(KEYCODE_ENTER), ACT_RESUME },
+    { IN_LIST, BOTH, PLAIN(KEYCODE_RIGHT), ACT_VIEW },
+    { IN_LIST, BOTH, PLAIN(KEYCODE_TAB), ACT_MARK },
+    { IN_LIST, BOTH, SHIFTED(KEYCODE_TAB), ACT_MARK_UP },
+    { IN_LIST, BOTH, ALT('a'), ACT_MARK_ALL },
+    { IN_LIST, BOTH, CTRL('a'), ACT_SCOPE },
+    { IN_LIST, BOTH, CTRL('s'), ACT_SORT },
+    { IN_LIST, BOTH, CTRL('t'), ACT_PREVIEW },
+    { IN_LIST, BOTH, CTRL('f'), ACT_FORK },
+    { IN_LIST, BOTH, CTRL('r'), ACT_RENAME },
+    { IN_LIST, BOTH, PLAIN(KEYCODE_DELETE), ACT_TRASH },
+    { IN_LIST, BOTH, CTRL('x'), ACT_MENU },
+    { IN_LIST, BOTH, CTRL('o'), ACT_PRINT },
+    { IN_LIST, BOTH, ALT('x'), ACT_DAMAGED },
+    { IN_LIST, BOTH, PLAIN(KEYCODE_F1 + 4), ACT_REFRESH },
+    { IN_LIST, BOTH, PLAIN(KEYCODE_UP), ACT_UP },
+    { IN_LIST, BOTH, CTRL('p'), ACT_UP },
+    { IN_LIST, BOTH, CTRL('k'), ACT_UP },
+    { IN_LIST, BOTH, PLAIN(KEYCODE_DOWN), ACT_DOWN },
+    { IN_LIST, BOTH, CTRL('n'), ACT_DOWN },
+    { IN_LIST, BOTH, CTRL('j'), ACT_DOWN },
+    { IN_LIST, BOTH, PLAIN(KEYCODE_PAGE_UP), ACT_PAGE_UP },
+    { IN_LIST, BOTH, PLAIN(KEYCODE_PAGE_DOWN), ACT_PAGE_DOWN },
+    { IN_LIST, BOTH, PLAIN(KEYCODE_HOME), ACT_FIRST },
+    { IN_LIST, BOTH, PLAIN(KEYCODE_END), ACT_LAST },
+    { IN_LIST, BOTH, SHIFTED(KEYCODE_UP), ACT_PREVIEW_UP },
+    { IN_LIST, BOTH, ALT(KEYCODE_UP), ACT_PREVIEW_UP },
+    { IN_LIST, BOTH, SHIFTED(KEYCODE_DOWN), ACT_PREVIEW_DOWN },
+    { IN_LIST, BOTH, ALT(KEYCODE_DOWN), ACT_PREVIEW_DOWN },
+    { IN_LIST, BOTH, PLAIN(KEYCODE_ESC), ACT_BACK },
+
+    { IN_LIST, VIM, PLAIN('/'), ACT_FILTER },
+    { IN_LIST, VIM, PLAIN('j'), ACT_DOWN },
+    { IN_LIST, VIM, PLAIN('k'), ACT_UP },
+    { IN_LIST, VIM, PLAIN('g'), ACT_FIRST },
+    { IN_LIST, VIM, PLAIN('G'), ACT_LAST },
+    { IN_LIST, VIM, CTRL('d'), ACT_HALF_DOWN },
+    { IN_LIST, VIM, CTRL('u'), ACT_HALF_UP },
+    { IN_LIST, VIM, PLAIN('l'), ACT_VIEW },
+    { IN_LIST, VIM, PLAIN(' '), ACT_MARK },
+    { IN_LIST, VIM, PLAIN('*'), ACT_MARK_ALL },
+    { IN_LIST, VIM, PLAIN('r'), ACT_RESUME },
+    { IN_LIST, VIM, PLAIN('f'), ACT_FORK },
+    { IN_LIST, VIM, PLAIN('w'), ACT_REWIND },
+    { IN_LIST, VIM, PLAIN('n'), ACT_RENAME },
+    { IN_LIST, VIM, PLAIN('t'), ACT_TAG },
+    { IN_LIST, VIM, PLAIN('a'), ACT_ARCHIVE },
+    { IN_LIST, VIM, PLAIN('d'), ACT_TRASH },
+    { IN_LIST, VIM, PLAIN('y'), ACT_COPY },
+    { IN_LIST, VIM, PLAIN('o'), ACT_EDIT },
+    { IN_LIST, VIM, PLAIN('b'), ACT_BRANCHES },
+    { IN_LIST, VIM, PLAIN('c'), ACT_CLEANUP },
+    { IN_LIST, VIM, PLAIN('D'), ACT_TRASHED },
+    { IN_LIST, VIM, PLAIN('x'), ACT_DAMAGED },
+    { IN_LIST, VIM, PLAIN('X'), ACT_DOCTOR },
+    { IN_LIST, VIM, PLAIN('L'), ACT_DENSITY },
+    { IN_LIST, VIM, PLAIN('u'), ACT_UNDO },
+    { IN_LIST, VIM, PLAIN('U'), ACT_REDO },
+    { IN_LIST, VIM, PLAIN('q'), ACT_QUIT },
+    { IN_LIST, VIM, PLAIN('?'), ACT_HELP },
+
+    { IN_FILTER, BOTH, PLAIN(KEYCODE_ENTER), ACT_ACCEPT },
+    { IN_FILTER, BOTH, PLAIN(KEYCODE_ESC), ACT_BACK },
+    { IN_FILTER, BOTH, PLAIN(KEYCODE_TAB), ACT_MARK },
+    { IN_FILTER, BOTH, SHIFTED(KEYCODE_TAB), ACT_MARK_UP },
+    { IN_FILTER, BOTH, PLAIN(KEYCODE_UP), ACT_UP },
+    { IN_FILTER, BOTH, CTRL('p'), ACT_UP },
+    { IN_FILTER, BOTH, PLAIN(KEYCODE_DOWN), ACT_DOWN },
+    { IN_FILTER, BOTH, CTRL('n'), ACT_DOWN },
+    { IN_FILTER, BOTH, CTRL('j'), ACT_DOWN },
+    { IN_FILTER, BOTH, PLAIN(KEYCODE_PAGE_UP), ACT_PAGE_UP },
+    { IN_FILTER, BOTH, PLAIN(KEYCODE_PAGE_DOWN), ACT_PAGE_DOWN },
+    { IN_FILTER, BOTH, CTRL('s'), ACT_SORT },
+    { IN_FILTER, BOTH, CTRL('t'), ACT_PREVIEW },
+    { IN_FILTER, BOTH, CTRL('x'), ACT_MENU },
+
+    { IN_TRANSCRIPT, BOTH, PLAIN(KEYCODE_ESC), ACT_BACK },
+    { IN_TRANSCRIPT, BOTH, PLAIN(KEYCODE_LEFT), ACT_BACK },
+    { IN_TRANSCRIPT, VIM, PLAIN('h'), ACT_BACK },
+    { IN_TRANSCRIPT, BOTH, PLAIN('j'), ACT_DOWN },
+    { IN_TRANSCRIPT, BOTH, PLAIN(KEYCODE_DOWN), ACT_DOWN },
+    { IN_TRANSCRIPT, BOTH, CTRL('n'), ACT_DOWN },
+    { IN_TRANSCRIPT, BOTH, PLAIN('k'), ACT_UP },
+    { IN_TRANSCRIPT, BOTH, PLAIN(KEYCODE_UP), ACT_UP },
+    { IN_TRANSCRIPT, BOTH, CTRL('p'), ACT_UP },
+    { IN_TRANSCRIPT, BOTH, PLAIN('}'), ACT_PROMPT_NEXT },
+    { IN_TRANSCRIPT, BOTH, PLAIN('{'), ACT_PROMPT_PREV },
+    { IN_TRANSCRIPT, BOTH, PLAIN(' '), ACT_UNFOLD },
+    { IN_TRANSCRIPT, BOTH, PLAIN(KEYCODE_ENTER), ACT_UNFOLD },
+    { IN_TRANSCRIPT, BOTH, PLAIN('/'), ACT_SEARCH },
+    { IN_TRANSCRIPT, BOTH, PLAIN('n'), ACT_SEARCH_NEXT },
+    { IN_TRANSCRIPT, BOTH, PLAIN('N'), ACT_SEARCH_PREV },
+    { IN_TRANSCRIPT, BOTH, PLAIN('r'), ACT_RESUME_AT },
+    { IN_TRANSCRIPT, BOTH, PLAIN('f'), ACT_FORK_AT },
+    { IN_TRANSCRIPT, BOTH, PLAIN('w'), ACT_REWIND_AT },
+    { IN_TRANSCRIPT, BOTH, PLAIN('z'), ACT_FOLD_LEVEL },
+    { IN_TRANSCRIPT, BOTH, PLAIN('T'), ACT_THINKING },
+    { IN_TRANSCRIPT, BOTH, PLAIN('s'), ACT_SUBAGENTS },
+    { IN_TRANSCRIPT, BOTH, PLAIN('b'), ACT_BRANCHES },
+    { IN_TRANSCRIPT, BOTH, PLAIN('i'), ACT_RAW },
+    { IN_TRANSCRIPT, BOTH, PLAIN('y'), ACT_COPY },
+    { IN_TRANSCRIPT, BOTH, PLAIN('o'), ACT_EDIT },
+    { IN_TRANSCRIPT, BOTH, PLAIN('u'), ACT_UNDO },
+    { IN_TRANSCRIPT, BOTH, PLAIN('U'), ACT_REDO },
+    { IN_TRANSCRIPT, BOTH, PLAIN('g'), ACT_FIRST },
+    { IN_TRANSCRIPT, BOTH, PLAIN(KEYCODE_HOME), ACT_FIRST },
+    { IN_TRANSCRIPT, BOTH, PLAIN('G'), ACT_LAST },
+    { IN_TRANSCRIPT, BOTH, PLAIN(KEYCODE_END), ACT_LAST },
+    { IN_TRANSCRIPT, BOTH, PLAIN(KEYCODE_PAGE_UP), ACT_PAGE_UP },
+    { IN_TRANSCRIPT, BOTH, CTRL('b'), ACT_PAGE_UP },
+    { IN_TRANSCRIPT, BOTH, PLAIN(KEYCODE_PAGE_DOWN), ACT_PAGE_DOWN },
+    { IN_TRANSCRIPT, BOTH, CTRL('f'), ACT_PAGE_DOWN },
+    { IN_TRANSCRIPT, BOTH, CTRL('u'), ACT_HALF_UP },
+    { IN_TRANSCRIPT, BOTH, CTRL('d'), ACT_HALF_DOWN },
+    { IN_TRANSCRIPT, BOTH, CTRL('r'), ACT_RENAME },
+    { IN_TRANSCRIPT, BOTH, PLAIN(KEYCODE_DELETE), ACT_TRASH },
+    { IN_TRANSCRIPT, BOTH, CTRL('x'), ACT_MENU },
+    { IN_TRANSCRIPT, BOTH, CTRL('o'), ACT_PRINT },
+    { IN_TRANSCRIPT, BOTH, PLAIN('?'), ACT_HELP },
+    { IN_TRANSCRIPT, BOTH, PLAIN('q'), ACT_QUIT },
+
+    { IN_REWIND, BOTH, PLAIN(KEYCODE_ESC), ACT_BACK },
+    { IN_REWIND, BOTH, PLAIN('j'), ACT_DOWN },
+    { IN_REWIND, BOTH, PLAIN(KEYCODE_DOWN), ACT_DOWN },
+    { IN_REWIND, BOTH, CTRL('n'), ACT_DOWN },
+    { IN_REWIND, BOTH, PLAIN('k'), ACT_UP },
+    { IN_REWIND, BOTH, PLAIN(KEYCODE_UP), ACT_UP },
+    { IN_REWIND, BOTH, CTRL('p'), ACT_UP },
+    { IN_REWIND, BOTH, PLAIN(KEYCODE_TAB), ACT_PANE },
+    { IN_REWIND, BOTH, PLAIN(KEYCODE_RIGHT), ACT_PANE },
+    { IN_REWIND, BOTH, PLAIN('l'), ACT_PANE },
+    { IN_REWIND, BOTH, SHIFTED(KEYCODE_TAB), ACT_PANE_PREV },
+    { IN_REWIND, BOTH, PLAIN(KEYCODE_LEFT), ACT_PANE_PREV },
+    { IN_REWIND, BOTH, PLAIN(KEYCODE_ENTER), ACT_ACCEPT },
+    { IN_REWIND, BOTH, PLAIN(' '), ACT_TICK },
+    { IN_REWIND, BOTH, PLAIN('h'), ACT_HUNK },
+    { IN_REWIND, BOTH, PLAIN('}'), ACT_HUNK_NEXT },
+    { IN_REWIND, BOTH, PLAIN('{'), ACT_HUNK_PREV },
+    { IN_REWIND, BOTH, PLAIN('m'), ACT_MODE },
+    { IN_REWIND, BOTH, PLAIN('o'), ACT_ONLY },
+    { IN_REWIND, BOTH, PLAIN('i'), ACT_INFERRED },
+    { IN_REWIND, BOTH, PLAIN('a'), ACT_APPLY },
+    { IN_REWIND, BOTH, PLAIN('u'), ACT_UNDO },
+    { IN_REWIND, BOTH, PLAIN('U'), ACT_REDO },
+    { IN_REWIND, BOTH, PLAIN('g'), ACT_FIRST },
+    { IN_REWIND, BOTH, PLAIN(KEYCODE_HOME), ACT_FIRST },
+    { IN_REWIND, BOTH, PLAIN('G'), ACT_LAST },
+    { IN_REWIND, BOTH, PLAIN(KEYCODE_END), ACT_LAST },
+    { IN_REWIND, BOTH, PLAIN(KEYCODE_PAGE_UP), ACT_PAGE_UP },
+    { IN_REWIND, BOTH, CTRL('b'), ACT_PAGE_UP },
+    { IN_REWIND, BOTH, PLAIN(KEYCODE_PAGE_DOWN), ACT_PAGE_DOWN },
+    { IN_REWIND, BOTH, CTRL('f'), ACT_PAGE_DOWN },
+    { IN_REWIND, BOTH, CTRL('u'), ACT_HALF_UP },
+    { IN_REWIND, BOTH, CTRL('d'), ACT_HALF_DOWN },
+    { IN_REWIND, BOTH, SHIFTED(KEYCODE_UP), ACT_PREVIEW_UP },
+    { IN_REWIND, BOTH, SHIFTED(KEYCODE_DOWN), ACT_PREVIEW_DOWN },
+    { IN_REWIND, BOTH, PLAIN(KEYCODE_F1 + 4), ACT_REFRESH },
+    { IN_REWIND, BOTH, PLAIN('?'), ACT_HELP },
+    { IN_REWIND, BOTH, PLAIN('q'), ACT_QUIT },
+
+    { IN_SEARCH, BOTH, PLAIN(KEYCODE_ENTER), ACT_ACCEPT },
+    { IN_SEARCH, BOTH, PLAIN(KEYCODE_ESC), ACT_BACK },
+    { IN_SEARCH, BOTH, PLAIN(KEYCODE_DOWN), ACT_SEARCH_NEXT },
+    { IN_SEARCH, BOTH, PLAIN(KEYCODE_UP), ACT_SEARCH_PREV },
+
+    { IN_MENU, BOTH, PLAIN(KEYCODE_ENTER), ACT_ACCEPT },
+    { IN_MENU, BOTH, PLAIN(KEYCODE_ESC), ACT_BACK },
+    { IN_MENU, BOTH, PLAIN('q'), ACT_BACK },
+    { IN_MENU, BOTH, PLAIN(KEYCODE_LEFT), ACT_BACK },
+    { IN_MENU, BOTH, PLAIN(KEYCODE_UP), ACT_UP },
+    { IN_MENU, BOTH, PLAIN('k'), ACT_UP },
+    { IN_MENU, BOTH, CTRL('p'), ACT_UP },
+    { IN_MENU, BOTH, PLAIN(KEYCODE_DOWN), ACT_DOWN },
+    { IN_MENU, BOTH, PLAIN('j'), ACT_DOWN },
+    { IN_MENU, BOTH, CTRL('n'), ACT_DOWN },
+    { IN_MENU, BOTH, PLAIN(KEYCODE_HOME), ACT_FIRST },
+    { IN_MENU, BOTH, PLAIN(KEYCODE_END), ACT_LAST },
+    { IN_MENU, BOTH, PLAIN('r'), ACT_RESUME },
+    { IN_MENU, BOTH, PLAIN('v'), ACT_VIEW },
+    { IN_MENU, BOTH, PLAIN('f'), ACT_FORK },
+    { IN_MENU, BOTH, PLAIN('w'), ACT_REWIND },
+    { IN_MENU, BOTH, PLAIN('n'), ACT_RENAME },
+    { IN_MENU, BOTH, PLAIN('t'), ACT_TAG },
+    { IN_MENU, BOTH, PLAIN('a'), ACT_ARCHIVE },
+    { IN_MENU, BOTH, PLAIN('d'), ACT_TRASH },
+    { IN_MENU, BOTH, PLAIN('y'), ACT_COPY },
+    { IN_MENU, BOTH, PLAIN('o'), ACT_EDIT },
+    { IN_MENU, BOTH, PLAIN('b'), ACT_BRANCHES },
+    { IN_MENU, BOTH, PLAIN('c'), ACT_CLEANUP },
+    { IN_MENU, BOTH, PLAIN('D'), ACT_TRASHED },
+    { IN_MENU, BOTH, PLAIN('x'), ACT_DAMAGED },
+    { IN_MENU, BOTH, PLAIN('X'), ACT_DOCTOR },
+    { IN_MENU, BOTH, PLAIN('u'), ACT_UNDO },
+    { IN_MENU, BOTH, PLAIN('U'), ACT_REDO },
+    { IN_MENU, BOTH, PLAIN('L'), ACT_DENSITY },
+    { IN_MENU, BOTH, PLAIN('p'), ACT_PRINT },
+    { IN_MENU, BOTH, PLAIN('?'), ACT_HELP },
+
+    { IN_DIALOG, BOTH, PLAIN(KEYCODE_ENTER), ACT_ACCEPT },
+    { IN_DIALOG, BOTH, PLAIN(KEYCODE_ESC), ACT_BACK },
+    { IN_DIALOG, BOTH, PLAIN('n'), ACT_BACK },
+    { IN_DIALOG, BOTH, PLAIN('q'), ACT_BACK },
+    { IN_DIALOG, BOTH, PLAIN(KEYCODE_UP), ACT_UP },
+    { IN_DIALOG, BOTH, PLAIN('k'), ACT_UP },
+    { IN_DIALOG, BOTH, CTRL('p'), ACT_UP },
+    { IN_DIALOG, BOTH, PLAIN(KEYCODE_DOWN), ACT_DOWN },
+    { IN_DIALOG, BOTH, PLAIN('j'), ACT_DOWN },
+    { IN_DIALOG, BOTH, PLAIN(KEYCODE_TAB), ACT_DOWN },
+    { IN_DIALOG, BOTH, CTRL('n'), ACT_DOWN },
+
+    { IN_TRASH, BOTH, PLAIN(KEYCODE_ENTER), ACT_RESTORE },
+    { IN_TRASH, BOTH, PLAIN('r'), ACT_RESTORE },
+    { IN_TRASH, BOTH, SHIFTED(KEYCODE_UP), ACT_PREVIEW_UP },
+    { IN_TRASH, BOTH, ALT(KEYCODE_UP), ACT_PREVIEW_UP },
+    { IN_TRASH, BOTH, SHIFTED(KEYCODE_DOWN), ACT_PREVIEW_DOWN },
+    { IN_TRASH, BOTH, ALT(KEYCODE_DOWN), ACT_PREVIEW_DOWN },
+    { IN_TRASH, BOTH, PLAIN(' '), ACT_MARK },
+    { IN_TRASH, BOTH, PLAIN(KEYCODE_TAB), ACT_MARK },
+    { IN_TRASH, BOTH, SHIFTED(KEYCODE_TAB), ACT_MARK_UP },
+    { IN_TRASH, BOTH, PLAIN('*'), ACT_MARK_ALL },
+    { IN_TRASH, BOTH, ALT('a'), ACT_MARK_ALL },
+    { IN_TRASH, BOTH, PLAIN('E'), ACT_EMPTY },
+    { IN_TRASH, BOTH, PLAIN('u'), ACT_UNDO },
+    { IN_TRASH, BOTH, PLAIN('U'), ACT_REDO },
+    { IN_TRASH, BOTH, PLAIN(KEYCODE_ESC), ACT_BACK },
+    { IN_TRASH, BOTH, PLAIN(KEYCODE_LEFT), ACT_BACK },
+    { IN_TRASH, VIM, PLAIN('h'), ACT_BACK },
+    { IN_TRASH, BOTH, PLAIN(KEYCODE_UP), ACT_UP },
+    { IN_TRASH, BOTH, PLAIN('k'), ACT_UP },
+    { IN_TRASH, BOTH, CTRL('p'), ACT_UP },
+    { IN_TRASH, BOTH, PLAIN(KEYCODE_DOWN), ACT_DOWN },
+    { IN_TRASH, BOTH, PLAIN('j'), ACT_DOWN },
+    { IN_TRASH, BOTH, CTRL('n'), ACT_DOWN },
+    { IN_TRASH, BOTH, PLAIN(KEYCODE_PAGE_UP), ACT_PAGE_UP },
+    { IN_TRASH, BOTH, CTRL('b'), ACT_PAGE_UP },
+    { IN_TRASH, BOTH, PLAIN(KEYCODE_PAGE_DOWN), ACT_PAGE_DOWN },
+    { IN_TRASH, BOTH, CTRL('f'), ACT_PAGE_DOWN },
+    { IN_TRASH, BOTH, PLAIN('g'), ACT_FIRST },
+    { IN_TRASH, BOTH, PLAIN(KEYCODE_HOME), ACT_FIRST },
+    { IN_TRASH, BOTH, PLAIN('G'), ACT_LAST },
+    { IN_TRASH, BOTH, PLAIN(KEYCODE_END), ACT_LAST },
+    { IN_TRASH, BOTH, PLAIN('?'), ACT_HELP },
+    { IN_TRASH, BOTH, PLAIN('q'), ACT_QUIT },
+
+    { IN_CLEANUP, BOTH, PLAIN(KEYCODE_RIGHT), ACT_VALUE_NEXT },
+    { IN_CLEANUP, VIM, PLAIN('l'), ACT_VALUE_NEXT },
+    { IN_CLEANUP, BOTH, PLAIN(KEYCODE_LEFT), ACT_VALUE_PREV },
+    { IN_CLEANUP, VIM, PLAIN('h'), ACT_VALUE_PREV },
+    { IN_CLEANUP, BOTH, PLAIN(' '), ACT_MARK },
+    { IN_CLEANUP, BOTH, PLAIN('*'), ACT_MARK_ALL },
+    { IN_CLEANUP, BOTH, ALT('a'), ACT_MARK_ALL },
+    { IN_CLEANUP, BOTH, PLAIN(KEYCODE_TAB), ACT_PANE },
+    { IN_CLEANUP, BOTH, SHIFTED(KEYCODE_TAB), ACT_PANE_PREV },
+    { IN_CLEANUP, BOTH, PLAIN(KEYCODE_ENTER), ACT_ACCEPT },
+    { IN_CLEANUP, BOTH, PLAIN('d'), ACT_TRASH },
+    { IN_CLEANUP, BOTH, PLAIN(KEYCODE_DELETE), ACT_TRASH },
+    { IN_CLEANUP, BOTH, CTRL('s'), ACT_SORT },
+    { IN_CLEANUP, BOTH, PLAIN(KEYCODE_F1 + 4), ACT_REFRESH },
+    { IN_CLEANUP, BOTH, PLAIN('u'), ACT_UNDO },
+    { IN_CLEANUP, BOTH, PLAIN('U'), ACT_REDO },
+    { IN_CLEANUP, BOTH, PLAIN(KEYCODE_ESC), ACT_BACK },
+    { IN_CLEANUP, BOTH, PLAIN(KEYCODE_UP), ACT_UP },
+    { IN_CLEANUP, BOTH, PLAIN('k'), ACT_UP },
+    { IN_CLEANUP, BOTH, CTRL('p'), ACT_UP },
+    { IN_CLEANUP, BOTH, PLAIN(KEYCODE_DOWN), ACT_DOWN },
+    { IN_CLEANUP, BOTH, PLAIN('j'), ACT_DOWN },
+    { IN_CLEANUP, BOTH, CTRL('n'), ACT_DOWN },
+    { IN_CLEANUP, BOTH, PLAIN(KEYCODE_PAGE_UP), ACT_PAGE_UP },
+    { IN_CLEANUP, BOTH, CTRL('b'), ACT_PAGE_UP },
+    { IN_CLEANUP, BOTH, PLAIN(KEYCODE_PAGE_DOWN), ACT_PAGE_DOWN },
+    { IN_CLEANUP, BOTH, CTRL('f'), ACT_PAGE_DOWN },
+    { IN_CLEANUP, BOTH, PLAIN('g'), ACT_FIRST },
+    { IN_CLEANUP, BOTH, PLAIN(KEYCODE_HOME), ACT_FIRST },
+    { IN_CLEANUP, BOTH, PLAIN('G'), ACT_LAST },
+    { IN_CLEANUP, BOTH, PLAIN(KEYCODE_END), ACT_LAST },
+    { IN_CLEANUP, BOTH, PLAIN('?'), ACT_HELP },
+    { IN_CLEANUP, BOTH, PLAIN('q'), ACT_QUIT },
+
+    { IN_DAMAGED, BOTH, PLAIN(KEYCODE_ENTER), ACT_VIEW },
+    { IN_DAMAGED, BOTH, PLAIN(KEYCODE_RIGHT), ACT_VIEW },
+    { IN_DAMAGED, VIM, PLAIN('l'), ACT_VIEW },
+    { IN_DAMAGED, BOTH, PLAIN('X'), ACT_DOCTOR },
+    { IN_DAMAGED, BOTH, PLAIN('r'), ACT_RESUME },
+    { IN_DAMAGED, BOTH, PLAIN('d'), ACT_TRASH },
+    { IN_DAMAGED, BOTH, PLAIN(KEYCODE_DELETE), ACT_TRASH },
+    { IN_DAMAGED, BOTH, PLAIN('y'), ACT_COPY },
+    { IN_DAMAGED, BOTH, PLAIN('o'), ACT_EDIT },
+    { IN_DAMAGED, BOTH, CTRL('a'), ACT_SCOPE },
+    { IN_DAMAGED, BOTH, CTRL('x'), ACT_MENU },
+    { IN_DAMAGED, BOTH, PLAIN(KEYCODE_ESC), ACT_BACK },
+    { IN_DAMAGED, BOTH, PLAIN(KEYCODE_LEFT), ACT_BACK },
+    { IN_DAMAGED, VIM, PLAIN('h'), ACT_BACK },
+    { IN_DAMAGED, BOTH, PLAIN(KEYCODE_UP), ACT_UP },
+    { IN_DAMAGED, BOTH, PLAIN('k'), ACT_UP },
+    { IN_DAMAGED, BOTH, CTRL('p'), ACT_UP },
+    { IN_DAMAGED, BOTH, PLAIN(KEYCODE_DOWN), ACT_DOWN },
+    { IN_DAMAGED, BOTH, PLAIN('j'), ACT_DOWN },
+    { IN_DAMAGED, BOTH, CTRL('n'), ACT_DOWN },
+    { IN_DAMAGED, BOTH, PLAIN(KEYCODE_PAGE_UP), ACT_PAGE_UP },
+    { IN_DAMAGED, BOTH, CTRL('b'), ACT_PAGE_UP },
+    { IN_DAMAGED, BOTH, PLAIN(KEYCODE_PAGE_DOWN), ACT_PAGE_DOWN },
+    { IN_DAMAGED, BOTH, CTRL('f'), ACT_PAGE_DOWN },
+    { IN_DAMAGED, BOTH, PLAIN('g'), ACT_FIRST },
+    { IN_DAMAGED, BOTH, PLAIN(KEYCODE_HOME), ACT_FIRST },
+    { IN_DAMAGED, BOTH, PLAIN('G'), ACT_LAST },
+    { IN_DAMAGED, BOTH, PLAIN(KEYCODE_END), ACT_LAST },
+    { IN_DAMAGED, BOTH, PLAIN(KEYCODE_F1 + 4), ACT_REFRESH },
+    { IN_DAMAGED, BOTH, PLAIN('u'), ACT_UNDO },
+    { IN_DAMAGED, BOTH, PLAIN('U'), ACT_REDO },
+    { IN_DAMAGED, BOTH, PLAIN('?'), ACT_HELP },
+    { IN_DAMAGED, BOTH, PLAIN('q'), ACT_QUIT },
+
+    { IN_DOCTOR, BOTH, PLAIN('F'), ACT_FIX },
+    { IN_DOCTOR, BOTH, PLAIN(KEYCODE_ENTER), ACT_VIEW },
+    { IN_DOCTOR, BOTH, PLAIN(KEYCODE_RIGHT), ACT_VIEW },
+    { IN_DOCTOR, VIM, PLAIN('l'), ACT_VIEW },
+    { IN_DOCTOR, BOTH, PLAIN('o'), ACT_EDIT },
+    { IN_DOCTOR, BOTH, PLAIN('y'), ACT_COPY },
+    { IN_DOCTOR, BOTH, PLAIN(KEYCODE_ESC), ACT_BACK },
+    { IN_DOCTOR, BOTH, PLAIN(KEYCODE_LEFT), ACT_BACK },
+    { IN_DOCTOR, VIM, PLAIN('h'), ACT_BACK },
+    { IN_DOCTOR, BOTH, PLAIN(KEYCODE_UP), ACT_UP },
+    { IN_DOCTOR, BOTH, PLAIN('k'), ACT_UP },
+    { IN_DOCTOR, BOTH, CTRL('p'), ACT_UP },
+    { IN_DOCTOR, BOTH, PLAIN(KEYCODE_DOWN), ACT_DOWN },
+    { IN_DOCTOR, BOTH, PLAIN('j'), ACT_DOWN },
+    { IN_DOCTOR, BOTH, CTRL('n'), ACT_DOWN },
+    { IN_DOCTOR, BOTH, PLAIN(KEYCODE_PAGE_UP), ACT_PAGE_UP },
+    { IN_DOCTOR, BOTH, CTRL('b'), ACT_PAGE_UP },
+    { IN_DOCTOR, BOTH, PLAIN(KEYCODE_PAGE_DOWN), ACT_PAGE_DOWN },
+    { IN_DOCTOR, BOTH, CTRL('f'), ACT_PAGE_DOWN },
+    { IN_DOCTOR, BOTH, PLAIN('g'), ACT_FIRST },
+    { IN_DOCTOR, BOTH, PLAIN(KEYCODE_HOME), ACT_FIRST },
+    { IN_DOCTOR, BOTH, PLAIN('G'), ACT_LAST },
+    { IN_DOCTOR, BOTH, PLAIN(KEYCODE_END), ACT_LAST },
+    { IN_DOCTOR, BOTH, PLAIN(KEYCODE_F1 + 4), ACT_REFRESH },
+    { IN_DOCTOR, BOTH, PLAIN('u'), ACT_UNDO },
+    { IN_DOCTOR, BOTH, PLAIN('U'), ACT_REDO },
+    { IN_DOCTOR, BOTH, PLAIN('?'), ACT_HELP },
+    { IN_DOCTOR, BOTH, PLAIN('q'), ACT_QUIT },
+
+    { IN_PROMPT, BOTH, PLAIN(KEYCODE_ENTER), ACT_ACCEPT },
+    { IN_PROMPT, BOTH, PLAIN(KEYCODE_ESC), ACT_BACK },
+
+    { IN_HELP, BOTH, PLAIN(KEYCODE_ESC), ACT_BACK },
+    { IN_HELP, BOTH, PLAIN(KEYCODE_F1), ACT_BACK },
+    { IN_HELP, BOTH, PLAIN(KEYCODE_ENTER), ACT_BACK },
+    { IN_HELP, BOTH, PLAIN(KEYCODE_UP), ACT_UP },
+    { IN_HELP, BOTH, CTRL('p'), ACT_UP },
+    { IN_HELP, BOTH, CTRL('k'), ACT_UP },
+    { IN_HELP, BOTH, PLAIN(KEYCODE_DOWN), ACT_DOWN },
+    { IN_HELP, BOTH, CTRL('n'), ACT_DOWN },
+    { IN_HELP, BOTH, CTRL('j'), ACT_DOWN },
+    { IN_HELP, BOTH, PLAIN(KEYCODE_PAGE_UP), ACT_PAGE_UP },
+    { IN_HELP, BOTH, PLAIN(KEYCODE_PAGE_DOWN), ACT_PAGE_DOWN },
+    { IN_HELP, BOTH, PLAIN(KEYCODE_HOME), ACT_FIRST },
+    { IN_HELP, BOTH, PLAIN(KEYCODE_END), ACT_LAST },
+
+    { IN_ANY, BOTH, CTRL('c'), ACT_QUIT },
+    { IN_ANY, BOTH, CTRL('z'), ACT_SUSPEND },
+    { IN_ANY, BOTH, CTRL('l'), ACT_REDRAW },
+    { IN_ANY, BOTH, PLAIN(KEYCODE_F1), ACT_HELP },
+};
+/* clang-format on */
+
+enum { KEYMAP_ROWS = sizeof keymap / sizeof *keymap };
+
+static bool row_fits(size_t i, enum key_scheme scheme, enum key_context place)
+{
+    return keymap[i].place == place && (keymap[i].schemes & 1u << scheme);
+}
+
+static enum action find_at(enum key_scheme scheme, enum key_context place, struct key key)
+{
+    for (size_t i = 0; i < KEYMAP_ROWS; i++)
+        if (row_fits(i, scheme, place) && key_eq(keymap[i].key, key))
+            return keymap[i].action;
+    return ACT_NONE;
+}
+
+enum action keymap_find(enum key_scheme scheme, enum key_context place, struct key key)
+{
+    enum action a = find_at(scheme, place, key);
+
+    return a != ACT_NONE ? a : find_at(scheme, IN_ANY, key);
+}
+
+bool keymap_key_of(enum key_scheme scheme, enum key_context place, enum action a, struct key *out)
+{
+    const enum key_context places[] = { place, IN_ANY };
+
+    for (size_t p = 0; p < 2; p++)
+        for (size_t i = 0; i < KEYMAP_ROWS; i++)
+            if (row_fits(i, scheme, places[p]) && keymap[i].action == a &&
+                keymap_find(scheme, place, keymap[i].key) ==
+                    a) { /* the place may use it otherwise */
+                *out = keymap[i].key;
+                return true;
+            }
+    return false;
+}
+
+void keymap_menu_keys(enum key_scheme scheme, enum key_context place, enum action a, bool ascii,
+                      char out[KEYMAP_MENU_KEYS])
+{
+    struct key menu, letter;
+    char name[KEY_NAME];
+
+    out[0] = '\0';
+    if (!keymap_key_of(scheme, place, ACT_MENU, &menu) ||
+        !keymap_key_of(scheme, IN_MENU, a, &letter))
+        return;
+    key_name(menu, ascii, out);
+    key_name(letter, ascii, name);
+    size_t n = strlen(out);
+
+    out[n] = ' ';
+    memcpy(out + n + 1, name, strlen(name) + 1);
+}
+
+void keymap_keys_of(enum key_scheme scheme, enum key_context place, enum action a, bool ascii,
+                    char *out, size_t cap)
+{
+    size_t n = 0;
+
+    out[0] = '\0';
+    for (size_t i = 0; i < KEYMAP_ROWS; i++) {
+        char name[KEY_NAME];
+
+        if (!row_fits(i, scheme, place) || keymap[i].action != a)
+            continue;
+        key_name(keymap[i].key, ascii, name);
+        size_t len = strlen(name);
+
+        if (n + len + 2 > cap)
+            return;
+        if (n > 0)
+            out[n++] = ' ';
+        memcpy(out + n, name, len + 1);
+        n += len;
+    }
+}
+
+const char *keymap_context_name(enum key_context p)
+{
+    static const char *const names[] = {
+#define X(id, name) name,
+        KEY_CONTEXTS(X)
+#undef X
+    };
+    return names[p];
+}
+
+bool keymap_is_text(enum key_scheme scheme, enum key_context place)
+{
+    switch (place) {
+    case IN_LIST: return scheme == KEYS_DEFAULT;
+    case IN_FILTER:
+    case IN_SEARCH:
+    case IN_PROMPT:
+    case IN_HELP: return true;
+    default: return false;
+    }
 }

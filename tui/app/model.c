@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-#include "tui/app/state.h"
-#include "tui/widgets/spinner.h"
+#include "tui/app/view.h"
+#include "tui/widgets/frame.h"
 
 struct model *model_new(const struct settings *settings, int64_t now_ms)
 {

@@ -1,7 +1,131 @@
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
-#include "tui/app/state.h"
+#include "tui/app/view.h"
+
+/* The keys that are worth knowing here, most useful first; those that do not fit or cannot be done now are
+ * left out, but for help and, where letters are text, the menu: they lead to the rest. */
+static const enum action in_list[] = {
+    ACT_RESUME, ACT_VIEW, ACT_MARK, ACT_SCOPE,   ACT_FORK,
+    ACT_RENAME, ACT_MENU, ACT_SORT, ACT_PREVIEW, ACT_NONE,
+};
+static const enum action in_filter[] = { ACT_ACCEPT, ACT_BACK, ACT_UP, ACT_DOWN, ACT_NONE };
+static const enum action in_transcript[] = {
+    ACT_BACK,      ACT_PROMPT_PREV, ACT_PROMPT_NEXT, ACT_UNFOLD,    ACT_SEARCH, ACT_RESUME_AT,
+    ACT_REWIND_AT, ACT_COPY,        ACT_THINKING,    ACT_SUBAGENTS, ACT_MENU,   ACT_NONE,
+};
+static const enum action in_rewind[] = {
+    ACT_TICK, ACT_HUNK, ACT_PANE, ACT_MODE,     ACT_APPLY, ACT_UNDO,
+    ACT_REDO, ACT_BACK, ACT_ONLY, ACT_INFERRED, ACT_NONE,
+};
+static const enum action in_search[] = { ACT_ACCEPT, ACT_SEARCH_NEXT, ACT_SEARCH_PREV, ACT_BACK,
+                                         ACT_NONE };
+static const enum action in_choice[] = { ACT_ACCEPT, ACT_UP, ACT_DOWN, ACT_BACK, ACT_NONE };
+static const enum action in_trash[] = { ACT_RESTORE, ACT_MARK, ACT_EMPTY, ACT_UNDO,
+                                        ACT_REDO,    ACT_BACK, ACT_NONE };
+static const enum action in_cleanup[] = { ACT_MARK,  ACT_VALUE_NEXT, ACT_PANE,
+                                          ACT_TRASH, ACT_SORT,       ACT_MARK_ALL,
+                                          ACT_UNDO,  ACT_BACK,       ACT_NONE };
+static const enum action in_damaged[] = { ACT_VIEW, ACT_DOCTOR, ACT_SCOPE, ACT_TRASH,
+                                          ACT_EDIT, ACT_MENU,   ACT_BACK,  ACT_NONE };
+static const enum action in_doctor[] = { ACT_FIX,  ACT_VIEW, ACT_EDIT, ACT_UNDO,
+                                         ACT_REDO, ACT_BACK, ACT_NONE };
+static const enum action in_help[] = { ACT_UP, ACT_DOWN, ACT_PAGE_DOWN, ACT_BACK, ACT_NONE };
+
+enum { GAP = 2 };
+
+static const enum action *actions_of(enum key_context place)
+{
+    switch (place) {
+    case IN_LIST: return in_list;
+    case IN_FILTER: return in_filter;
+    case IN_TRANSCRIPT: return in_transcript;
+    case IN_REWIND: return in_rewind;
+    case IN_SEARCH: return in_search;
+    case IN_TRASH: return in_trash;
+    case IN_CLEANUP: return in_cleanup;
+    case IN_DAMAGED: return in_damaged;
+    case IN_DOCTOR: return in_doctor;
+    case IN_HELP: return in_help;
+    default: return in_choice;
+    }
+}
+
+/* The key as the footer shows it: `?` is help in the list although it is text once something is typed. */
+static bool footer_key(const struct model *m, enum key_context place, enum action a, bool ascii,
+                       char out[KEY_NAME])
+{
+    struct key key;
+
+    if (!keymap_key_of(m->settings->keys, place, a, &key))
+        return false;
+    if (a == ACT_HELP && place == IN_LIST && m->list.query.n == 0)
+        key = (struct key){ '?', 0 };
+    key_name(key, ascii, out);
+    return true;
+}
+
+/* What the action is called; nothing where the key says it: "Up", not "Up up". */
+static const char *title_beside(const char *key, enum action a)
+{
+    const char *title = action_title(a);
+
+    return strcasecmp(key, title) == 0 ? "" : title;
+}
+
+static int width_of_entry(const char *key, enum action a)
+{
+    const char *title = title_beside(key, a);
+
+    return frame_width(slice_of(key)) + (*title != '\0') + (int)strlen(title);
+}
+
+static void draw_entry(struct frame *f, int y, int x, const char *key, enum action a)
+{
+    x += frame_puts(f, y, x, f->cols - x, STYLE_KEY, key) + 1;
+    frame_puts(f, y, x, f->cols - x, STYLE_DIM, title_beside(key, a));
+}
+
+/* What an action takes in the footer, with the gap before the next; 0: nothing. */
+static int entry_width(const struct model *m, enum key_context place, enum action a, bool ascii)
+{
+    char key[KEY_NAME];
+
+    if (action_unavailable(m, a) || !footer_key(m, place, a, ascii, key))
+        return 0;
+    return width_of_entry(key, a) + GAP;
+}
+
+static bool is_in_actions(const enum action *actions, enum action wanted)
+{
+    while (*actions != ACT_NONE && *actions != wanted)
+        actions++;
+    return *actions == wanted;
+}
+
+void footer_draw(const struct model *m, struct frame *f, struct rect r)
+{
+    enum key_context place = view_ops_of(view_top(m))->place(m);
+    const enum action *actions = actions_of(place);
+    int help_w = entry_width(m, place, ACT_HELP, f->ascii);
+    bool needs_menu = keymap_is_text(m->settings->keys, place) && is_in_actions(actions, ACT_MENU);
+    int menu_w = needs_menu ? entry_width(m, place, ACT_MENU, f->ascii) : 0;
+    int x = r.x + 1, end = r.x + r.w - 1 + GAP; /* the last one needs none */
+    char key[KEY_NAME];
+
+    for (const enum action *a = actions; *a != ACT_NONE; a++) {
+        int w = entry_width(m, place, *a, f->ascii);
+
+        menu_w = *a == ACT_MENU ? 0 : menu_w; /* kept free until it comes */
+        if (w == 0 || x + w + menu_w + help_w > end || !footer_key(m, place, *a, f->ascii, key))
+            continue;
+        draw_entry(f, r.y, x, key, *a);
+        x += w;
+    }
+    if (help_w > 0 && x + help_w <= end && footer_key(m, place, ACT_HELP, f->ascii, key))
+        draw_entry(f, r.y, x, key, ACT_HELP);
+}
 
 enum { ROWS_MIN = 12, COLS_MIN = 50 };
 

@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tui/app/state.h"
+#include "tui/app/view.h"
 
 /* One way in for everything that happens: update(). It changes the model and queues effects. */
 

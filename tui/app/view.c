@@ -1,5 +1,5 @@
 
-#include "tui/app/state.h"
+#include "tui/app/view.h"
 
 static const struct view_ops *const views[VIEW_COUNT] = {
     [VIEW_LIST] = &view_list,       [VIEW_TRANSCRIPT] = &view_transcript,

@@ -9,7 +9,7 @@
 #include "tui/commands/out.h"
 #include "tui/commands/session_line.h"
 #include "tui/commands/sessions.h"
-#include "tui/text/size.h"
+#include "tui/text/when.h"
 #include "tui/text/when.h"
 
 /* Everything the answer is made of, gathered before the first byte of it is written. */

@@ -4,8 +4,6 @@
 #include <string.h>
 
 #include "tui/text/clean.h"
-#include "tui/text/path.h"
-#include "tui/text/size.h"
 #include "tui/text/when.h"
 
 enum {

@@ -6,7 +6,6 @@
 #include "tui/commands/command.h"
 #include "tui/commands/session_line.h"
 #include "tui/commands/sessions.h"
-#include "tui/text/size.h"
 #include "tui/text/when.h"
 
 enum { TITLE_COLUMNS = 40 };

@@ -8,7 +8,7 @@
 #include "store/query/describe_pool.h"
 #include "tui/commands/command.h"
 #include "tui/commands/sessions.h"
-#include "tui/text/size.h"
+#include "tui/text/when.h"
 #include "tui/text/when.h"
 
 static void trash_item_json(struct jsonout *j, const struct trash_item *item)

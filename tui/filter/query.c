@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "tui/filter/fold.h"
-#include "tui/text/size.h"
 #include "tui/text/when.h"
 
 static const char *const is_names[IS_COUNT] = {

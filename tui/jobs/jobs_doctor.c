@@ -1,4 +1,4 @@
-#include "tui/jobs/jobs_doctor.h"
+#include "tui/jobs/jobs_internal.h"
 
 #include <stdio.h>
 #include <string.h>

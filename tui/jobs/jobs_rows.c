@@ -1,4 +1,4 @@
-#include "tui/jobs/jobs_rows.h"
+#include "tui/jobs/jobs_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

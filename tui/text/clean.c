@@ -2,12 +2,53 @@
 
 #include <langinfo.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
 
 #include <utf8proc.h>
 
 #include "lite/base/utf8.h"
-#include "tui/text/width.h"
+
+static int width_by_category(uint32_t cp)
+{
+    int width = utf8proc_charwidth((utf8proc_int32_t)cp);
+
+    switch (utf8proc_category((utf8proc_int32_t)cp)) {
+    case UTF8PROC_CATEGORY_CN:
+    case UTF8PROC_CATEGORY_CC:
+    case UTF8PROC_CATEGORY_CF:
+    case UTF8PROC_CATEGORY_CS:
+    case UTF8PROC_CATEGORY_ZL:
+    case UTF8PROC_CATEGORY_ZP: return -1;
+    case UTF8PROC_CATEGORY_MC: return width ? width : 1; /* utf8proc: 0 for most */
+    default: return width;
+    }
+}
+
+int width_of(uint32_t cp)
+{
+    if (cp < 0x7F)
+        return cp < 0x20 ? -1 : 1;
+    if (cp > 0x10FFFF)
+        return -1;
+    int width = width_by_category(cp);
+
+    /* The two libraries know different versions of Unicode; in a locale of one byte a character wcwidth knows none. */
+    return width < 0 || MB_CUR_MAX == 1 ? width : wcwidth((wchar_t)cp);
+}
+
+bool width_breaks(uint32_t before, uint32_t next, int32_t *state)
+{
+    return utf8proc_grapheme_break_stateful((utf8proc_int32_t)before, (utf8proc_int32_t)next,
+                                            state);
+}
+
+bool width_pictograph(uint32_t cp)
+{
+    return utf8proc_get_property((utf8proc_int32_t)cp)->boundclass ==
+           UTF8PROC_BOUNDCLASS_EXTENDED_PICTOGRAPHIC;
+}
 
 enum {
     MARKS_MAX = 4,
@@ -301,4 +342,27 @@ size_t clean_noise(struct slice text, size_t at)
     while (end < text.n && end - at < 32 && strchr("0123456789;:", text.p[end]) && text.p[end])
         end++;
     return end < text.n && text.p[end] == 'm' ? end + 1 - at : 0;
+}
+
+struct slice path_short(struct slice path, struct slice home, char *out, size_t cap)
+{
+    if (home.n < 2 || path.n < home.n || memcmp(path.p, home.p, home.n) != 0)
+        return path;
+    size_t rest = path.n - home.n;
+
+    if ((rest > 0 && path.p[home.n] != '/') || rest + 1 > cap)
+        return path;
+    out[0] = '~';
+    memcpy(out + 1, path.p + home.n, rest);
+    return (struct slice){ out, rest + 1 };
+}
+
+struct slice path_last(struct slice path)
+{
+    while (path.n > 1 && path.p[path.n - 1] == '/')
+        path.n--;
+    for (size_t i = path.n; i-- > 0;)
+        if (path.p[i] == '/' && path.n > 1)
+            return (struct slice){ path.p + i + 1, path.n - i - 1 };
+    return path;
 }

@@ -7,6 +7,13 @@
 #include "lite/base/slice.h"
 #include "lite/base/time.h"
 
+/* "832 B", "14 KB", "3.2 MB": at most seven columns, in steps of 1024. */
+enum { SIZE_TEXT = 16 };
+void size_text(int64_t bytes, char out[SIZE_TEXT]);
+
+/* "10M", "500k", "3GB": a whole number of at most nine digits with k, M, G or T, in steps of 1024. */
+bool size_parse(struct slice text, int64_t *bytes);
+
 /* Times as people write and read them. */
 
 /* "now", "5m ago", "2h ago", "3d ago", "4w ago", "10mo ago", "2y ago"; "?" for a time that is not

@@ -1,7 +1,28 @@
 #ifndef TUI_WIDGETS_MARKDOWN_H
 #define TUI_WIDGETS_MARKDOWN_H
 
+#include "tui/widgets/styled_text.h"
 #include "tui/widgets/text_wrap.h"
+
+/* A table of a document: cells are collected, then laid out in columns that fit. */
+struct table;
+
+enum { TABLE_RUNS = 96 }; /* of one line, at most */
+
+/* NULL without memory. */
+struct table *table_new(unsigned cols);
+void table_free(struct table *t); /* NULL is fine */
+
+/* All of these do nothing on NULL. The first row is the head. align: 0 and 1 left, 2 centre, 3 right. */
+void table_row(struct table *t);
+void table_cell(struct table *t, int align);
+void table_text(struct table *t, enum style style, struct slice text);
+
+typedef void table_line_fn(void *arg, const struct run *run, size_t n);
+
+/* Hands out the lines; runs are valid during the call. */
+enum err_code table_layout(const struct table *t, int width, bool ascii, table_line_fn *fn,
+                           void *arg);
 
 /* Markdown as lines of a sheet: headings, lists, quotes, code, tables, emphasis and links, without their
  * signs. Line breaks of the source stay, since an agent means them. `first` stands before the first line,

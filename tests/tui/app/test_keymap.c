@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "tui/app/keymap.h"
+#include "tui/app/key.h"
 
 static enum action find(enum key_scheme scheme, enum key_context place, uint32_t code, uint8_t mods)
 {

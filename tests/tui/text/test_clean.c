@@ -9,7 +9,6 @@
 #include "lite/base/utf8.h"
 #include "support/hostile.h"
 #include "tui/text/clean.h"
-#include "tui/text/width.h"
 
 static void assert_clean(struct slice text, const char *want)
 {

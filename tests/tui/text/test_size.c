@@ -1,6 +1,6 @@
 #include "tests/test.h"
 
-#include "tui/text/size.h"
+#include "tui/text/when.h"
 
 static void a_size_is_told_in_seven_columns(void **state)
 {

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <utf8proc.h>
 
-#include "tui/text/width.h"
+#include "tui/text/clean.h"
 
 static void the_width_is_the_one_ncurses_counts_with(void **state)
 {

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "lite/base/time.h"
-#include "tui/text/path.h"
-#include "tui/text/size.h"
-#include "tui/widgets/spinner.h"
+#include "tui/text/clean.h"
+#include "tui/text/when.h"
+#include "tui/widgets/frame.h"
 #include "tui/widgets/toast.h"
 
 static void sizes_are_short_and_never_wider_than_seven(void **state)

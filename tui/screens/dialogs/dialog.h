@@ -6,6 +6,7 @@
 
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
+#include "tui/widgets/line_editor.h"
 
 /* A question with a few answers. The first one is the safe one and is selected: Enter pressed without reading
  * changes nothing. */
@@ -41,5 +42,18 @@ void dialog_offer(struct dialog *d, enum dialog_choice choice, const char *fmt, 
     PRINTF_LIKE(3, 4);
 /* Instead of an offer: CHOICE_DO is the answer to the word yes and Enter. */
 void dialog_want_yes(struct dialog *d);
+
+/* One line of text asked for at the bottom of the screen: a title, a tag. */
+struct model;
+
+enum { PROMPT_TEXT = 160 };
+
+struct prompt {
+    char label[PROMPT_TEXT];
+    char note[PROMPT_TEXT]; /* why Enter was not enough; until the next key */
+    struct line_editor edit;
+    /* Enter: NULL when the text will do (it was taken over; the prompt is closed already), else why not. */
+    const char *(*answer)(struct model *m, struct slice text);
+};
 
 #endif

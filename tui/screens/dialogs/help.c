@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-#include "tui/app/state.h"
 #include "tui/app/version.h"
+#include "tui/app/view.h"
 #include "tui/filter/fuzzy.h"
-#include "tui/widgets/box.h"
+#include "tui/widgets/frame.h"
 
 enum { KEYS_W = 22, HELP_W = 84, KEYS_TEXT = 96 };
 

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "tui/app/keymap.h"
+#include "tui/app/key.h"
 #include "tui/config/settings.h"
 #include "tui/widgets/frame.h"
 #include "tui/widgets/line_editor.h"

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tui/app/state.h"
-#include "tui/widgets/box.h"
+#include "tui/app/view.h"
+#include "tui/widgets/frame.h"
 
 static const enum action items[] = {
     ACT_RESUME,  ACT_VIEW,    ACT_FORK,    ACT_REWIND, ACT_RENAME,   ACT_TAG,    ACT_ARCHIVE,

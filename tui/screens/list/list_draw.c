@@ -1,13 +1,205 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tui/app/keymap.h"
+#include "tui/app/key.h"
 #include "tui/screens/list/list.h"
-#include "tui/text/path.h"
-#include "tui/text/size.h"
+#include "tui/text/clean.h"
 #include "tui/text/when.h"
-#include "tui/widgets/spinner.h"
+#include "tui/widgets/frame.h"
 #include "tui/widgets/text_wrap.h"
+
+/* Beside from here on, else below from here on, else on demand only. */
+enum { BESIDE_COLS = 100, BELOW_ROWS = 30 };
+
+/* A title of its own line from here on down. */
+enum { ONE_LINE_COLS = 120 };
+
+bool list_has_two_lines(const struct list *l, int cols)
+{
+    return l->density == DENSITY_TWO_LINES || (l->density == DENSITY_AUTO && cols < ONE_LINE_COLS);
+}
+
+static bool has_preview(const struct list *l, int rows, int cols)
+{
+    switch (l->preview) {
+    case PREVIEW_ON: return true;
+    case PREVIEW_OFF: return false;
+    case PREVIEW_AUTO: break;
+    }
+    return cols >= BESIDE_COLS || rows >= BELOW_ROWS;
+}
+
+/* The list keeps what its columns can use; beyond that the conversation has more to show. */
+static void split_beside(struct list_layout *out)
+{
+    int w = out->rows.w * 4 / 7;
+
+    if (w > 120)
+        w = 120;
+    out->beside = true;
+    out->preview = (struct rect){ out->rows.y, out->rows.x + w, out->rows.h, out->rows.w - w };
+    out->rows.w = w;
+}
+
+static void split_below(struct list_layout *out)
+{
+    int h = out->rows.h >= 20 ? out->rows.h * 2 / 5 : out->rows.h / 2;
+
+    out->preview = (struct rect){ out->rows.y + h, out->rows.x, out->rows.h - h, out->rows.w };
+    out->rows.h = h;
+}
+
+struct list_layout list_layout(const struct list *l, int rows, int cols)
+{
+    struct list_layout out = {
+        .title = { 0, 0, 1, cols },
+        .query = { 1, 0, 1, cols },
+        .rows = { 2, 0, rows - 3, cols },
+        .footer = { rows - 1, 0, 1, cols },
+        .item = list_has_two_lines(l, cols) ? 2 : 1,
+    };
+
+    if (has_preview(l, rows, cols)) {
+        if (cols >= BESIDE_COLS)
+            split_beside(&out);
+        else
+            split_below(&out);
+    }
+    out.items = out.rows.h > 0 ? (size_t)(out.rows.h / out.item) : 0;
+    if (out.items == 0)
+        out.items = 1;
+    return out;
+}
+
+bool list_row_at(const struct list *l, int y, int x, size_t *at)
+{
+    struct list_layout lay = list_layout(l, l->rows, l->cols);
+
+    if (y < lay.rows.y || y >= lay.rows.y + lay.rows.h || x < lay.rows.x ||
+        x >= lay.rows.x + lay.rows.w)
+        return false;
+    *at = l->top + (size_t)((y - lay.rows.y) / lay.item);
+    return *at < l->filter.hits;
+}
+
+/* What stands where no session does: why, where we looked, and which key helps. */
+struct pen {
+    struct frame *f;
+    struct rect r;
+    int y;
+};
+
+static void line_text(struct pen *pen, enum style style, const char *text)
+{
+    if (pen->y < pen->r.y + pen->r.h)
+        frame_text_cut(pen->f, pen->y, pen->r.x + 3, pen->r.w - 4, style, slice_of(text));
+    pen->y++;
+}
+
+/* A key and what it does. */
+static void line_key(struct pen *pen, const struct list *l, enum action a, const char *what)
+{
+    struct key key;
+    char name[KEY_NAME];
+
+    if (pen->y < pen->r.y + pen->r.h && keymap_key_of(l->settings->keys, IN_LIST, a, &key)) {
+        key_name(key, pen->f->ascii, name);
+        frame_puts(pen->f, pen->y, pen->r.x + 3, 6, STYLE_KEY, name);
+        frame_puts(pen->f, pen->y, pen->r.x + 10, pen->r.w - 11, STYLE_TEXT, what);
+    }
+    pen->y++;
+}
+
+static void offer_wider_scope(struct pen *pen, const struct list *l)
+{
+    if (l->settings->one_store || l->scope == SCOPE_ALL)
+        return;
+    line_key(pen, l, ACT_SCOPE,
+             l->scope == SCOPE_HERE ? "include the repository's other worktrees"
+                                    : "look in all projects");
+}
+
+static void draw_no_match(const struct list *l, struct pen *pen)
+{
+    char text[96];
+
+    if (l->query.n == 0) {
+        line_text(pen, STYLE_STRONG, "All sessions here are archived");
+        line_text(pen, STYLE_DIM, "Type is:archived to see them");
+        return;
+    }
+    line_text(pen, STYLE_STRONG, "No matches");
+    pen->y++;
+    snprintf(text, sizeof text, "%zu %s searched: title, prompts, branch, tag, directory",
+             l->order.n, l->order.n == 1 ? "session" : "sessions");
+    line_text(pen, STYLE_DIM, text);
+    if (!list_settled(l))
+        line_text(pen, STYLE_DIM, "and some are still loading");
+    pen->y++;
+    line_key(pen, l, ACT_BACK, "clear the query");
+    offer_wider_scope(pen, l);
+    line_key(pen, l, ACT_HELP, "help on filters: tag: branch: before: size: is: ...");
+}
+
+static void draw_looked_in(const struct list *l, struct pen *pen)
+{
+    for (size_t i = 0; i < l->settings->looked_in_count; i++) {
+        char text[512];
+
+        snprintf(text, sizeof text, "  %s", l->settings->looked_in[i]);
+        line_text(pen, STYLE_TEXT, text);
+    }
+}
+
+static void draw_problems(const struct list *l, struct pen *pen)
+{
+    for (size_t i = 0; l->problems && i < l->problems->n; i++) {
+        char text[400];
+
+        err_format(&l->problems->problem[i].err, text, sizeof text);
+        line_text(pen, STYLE_ERROR, text);
+    }
+}
+
+static void draw_no_sessions(const struct list *l, struct pen *pen)
+{
+    char dir[512], text[600];
+    struct slice here = path_short(l->settings->project, l->settings->home, dir, sizeof dir);
+
+    line_text(pen, STYLE_STRONG,
+              l->scope == SCOPE_ALL ? "There are no sessions yet"
+                                    : "There are no sessions here yet");
+    pen->y++;
+    if (l->scope == SCOPE_ALL)
+        line_text(pen, STYLE_DIM, "Searched for sessions of all projects in");
+    else {
+        snprintf(text, sizeof text, "Searched for sessions of %.*s%s in", SLICE_ARG(here),
+                 l->scope == SCOPE_WORKTREES ? " and its worktrees" : "");
+        line_text(pen, STYLE_DIM, text);
+    }
+    draw_looked_in(l, pen);
+    draw_problems(l, pen);
+    pen->y++;
+    offer_wider_scope(pen, l);
+    line_key(pen, l, ACT_REFRESH, "reload");
+    pen->y++;
+    line_text(pen, STYLE_DIM, "Start your agent here and its sessions appear by themselves,");
+    line_text(pen, STYLE_DIM, "or try everything on a sample:  reprise demo");
+}
+
+void list_draw_empty(const struct list *l, struct frame *f, struct rect r)
+{
+    struct pen pen = { f, r, r.y + (r.h > 14 ? 2 : 1) };
+
+    if (l->order.n > 0)
+        draw_no_match(l, &pen);
+    else if (l->listed_once && list_settled(l))
+        draw_no_sessions(l, &pen);
+    else if (list_busy(l))
+        line_text(&pen, STYLE_DIM, "Loading sessions ...");
+    f->cursor_y = r.y;
+    f->cursor_x = 0;
+}
 
 void list_draw_scope(const struct list *l, struct frame *f, struct rect r)
 {

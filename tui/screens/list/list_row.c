@@ -3,8 +3,7 @@
 
 #include "store/api/store.h"
 #include "tui/screens/list/list.h"
-#include "tui/text/path.h"
-#include "tui/text/size.h"
+#include "tui/text/clean.h"
 #include "tui/text/when.h"
 
 /* One session. What it takes: a pointer and a mark, the age, the title, and as the width allows what it

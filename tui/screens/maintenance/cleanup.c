@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/app/change_text.h"
-#include "tui/app/state.h"
-#include "tui/text/size.h"
-#include "tui/widgets/spinner.h"
+#include "tui/app/view.h"
+#include "tui/screens/flows/change_text.h"
+#include "tui/text/when.h"
+#include "tui/widgets/frame.h"
 
 static void free_sweep(struct cleanup *c)
 {

@@ -1,7 +1,12 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/app/view.h"
 #include "tui/screens/maintenance/cleanup.h"
+#include "tui/text/clean.h"
+#include "tui/text/when.h"
+#include "tui/widgets/frame.h"
 
 /* The items in the order asked for. */
 
@@ -224,4 +229,217 @@ struct cleanup_sum cleanup_sum(const struct cleanup *c, size_t first, size_t end
         sum.ticked_bytes += sweep_is_chosen(item) ? item->usage.bytes : 0;
     }
     return sum;
+}
+
+/* From above: what goes to the trash, the rules, the sessions they mean, a line about the selected one. */
+enum { NAME_W = 16, TICK_W = 4, AGE_W = 8, SIZE_W = 9, GAP = 2, PLACE_COLS = 70 };
+
+size_t cleanup_fit(int rows)
+{
+    return rows > CLEANUP_LIST_Y + 3 ? (size_t)(rows - CLEANUP_LIST_Y - 2) : 1;
+}
+
+static void draw_cleanup_title(const struct model *m, struct frame *f)
+{
+    const struct cleanup *c = &m->cleanup;
+    struct cleanup_sum sum = cleanup_sum(c, 0, c->lines);
+    char text[120], size[SIZE_TEXT];
+    const char *sort = cleanup_sort_name(c->sort);
+    int x = 1 + frame_puts(f, 0, 1, f->cols, STYLE_TITLE, "cleanup") + 2;
+    int end = f->cols - (int)strlen(sort) - 1;
+
+    if (c->asked != 0 && spinner_shows(c->asked_ms, m->now_ms)) {
+        frame_puts(f, 0, x, 1, STYLE_KEY, spinner_sign(m->now_ms, f->ascii));
+        frame_puts(f, 0, x + 2, end - x - 2, STYLE_DIM, "checking the sessions");
+        return;
+    }
+    if (c->lines == 0)
+        return;
+    size_text(sum.ticked_bytes, size);
+    snprintf(text, sizeof text, "%zu of %zu %s ticked, %s", sum.ticked, sum.n,
+             c->rules.orphans ? "left behind"
+             : sum.n == 1     ? "session"
+                              : "sessions",
+             size);
+    x += frame_puts(f, 0, x, f->cols - x, STYLE_TEXT, text);
+    if (x + 2 <= end)
+        frame_puts(f, 0, end, f->cols - end, STYLE_DIM, sort);
+}
+
+static void draw_rule(const struct model *m, struct frame *f, enum cleanup_rule rule)
+{
+    const struct cleanup_rules *r = &m->cleanup.rules;
+    struct rect line = { CLEANUP_RULES_Y + (int)rule, 0, 1, f->cols };
+    bool set = cleanup_rule_is_set(r, rule), here = m->cleanup.at == rule;
+    enum style style = set ? STYLE_STRONG : STYLE_DIM;
+    char value[CLEANUP_RULE_TEXT + 8];
+    int x = 3;
+
+    frame_puts(f, line.y, x, NAME_W, set ? STYLE_TEXT : STYLE_DIM, cleanup_rule_name(rule));
+    x += NAME_W;
+    if (cleanup_rule_is_checkbox(rule)) {
+        frame_puts(f, line.y, x, 3, style, set ? "[x]" : "[ ]");
+    } else {
+        cleanup_rule_value(r, rule, value, sizeof value);
+        if (here)
+            frame_puts(f, line.y, x - 2, 1, STYLE_KEY, f->ascii ? "<" : "‹");
+        x += frame_puts(f, line.y, x, f->cols - x - 3, style, value);
+        if (here)
+            frame_puts(f, line.y, x + 1, 1, STYLE_KEY, f->ascii ? ">" : "›");
+    }
+    if (here)
+        frame_point(f, line);
+}
+
+static int draw_tick(struct frame *f, int y, int x, const struct sweep_item *item)
+{
+    const char *sign = item->stays ? " - " : item->chosen ? "[x]" : "[ ]";
+
+    frame_puts(f, y, x, 3, sweep_is_chosen(item) ? STYLE_MARK : STYLE_DIM, sign);
+    return x + TICK_W;
+}
+
+static int draw_right(struct frame *f, int y, int x, int w, enum style style, const char *text)
+{
+    int used = frame_width(slice_of(text));
+
+    frame_puts(f, y, x + (used < w ? w - used : 0), w, style, text);
+    return x + w;
+}
+
+/* What stands at the end of a line: why it must stay, else where it belongs. */
+static void draw_note(const struct model *m, struct frame *f, struct rect r,
+                      const struct sweep_item *item)
+{
+    char dir[512];
+
+    if (item->stays)
+        frame_text_cut(f, r.y, r.x, r.w, STYLE_WARN, slice_of(item->stays));
+    else
+        frame_text_middle(f, r.y, r.x, r.w, STYLE_DIM,
+                          path_short(cleanup_project(item), m->settings->home, dir, sizeof dir));
+}
+
+static void draw_sweep_item(const struct model *m, struct frame *f, struct rect r,
+                            const struct sweep_item *item)
+{
+    char age[WHEN_AGE], size[SIZE_TEXT];
+    bool noted = item->stays || m->cleanup.sort != CLEANUP_PROJECT;
+    int note_w = noted && r.w >= PLACE_COLS ? r.w / 3 : 0;
+    enum style plain = sweep_is_chosen(item) ? STYLE_TEXT : STYLE_DIM;
+    int x = draw_tick(f, r.y, r.x + 2, item);
+
+    when_age(m->now_ms, item->activity_ms, age);
+    size_text(item->usage.bytes, size);
+    x = draw_right(f, r.y, x, AGE_W, STYLE_AGE, age);
+    x = draw_right(f, r.y, x, SIZE_W, plain, size) + GAP;
+    int end = r.x + r.w - 1 - (note_w > 0 ? note_w + GAP : 0);
+
+    frame_text_cut(f, r.y, x, end - x, plain, item->title.n ? item->title : item->ref.id);
+    if (note_w > 0)
+        draw_note(m, f, (struct rect){ r.y, end + GAP, 1, note_w }, item);
+}
+
+/* "~/src/shop  12 sessions": the size stands below that of its sessions, so that a column can be read down. */
+static void draw_project_head(const struct model *m, struct frame *f, struct rect r, size_t line)
+{
+    const struct cleanup *c = &m->cleanup;
+    struct cleanup_sum sum = cleanup_sum(c, line, cleanup_group_end(c, line));
+    char dir[512], size[SIZE_TEXT], count[64];
+    int x = r.x + 2;
+
+    snprintf(count, sizeof count, "%zu session%s", sum.n, sum.n == 1 ? "" : "s");
+    frame_puts(f, r.y, x, 3, sum.ticked > 0 ? STYLE_MARK : STYLE_DIM,
+               sum.ticked == 0                     ? "[ ]"
+               : sum.ticked == sum.n - sum.staying ? "[x]"
+                                                   : "[~]");
+    size_text(sum.bytes, size);
+    x = draw_right(f, r.y, x + TICK_W + AGE_W, SIZE_W, STYLE_HEADING, size) + GAP;
+    const char *sign = cleanup_is_open(c, line) ? f->ascii ? "-" : "▾" : f->ascii ? "+" : "▸";
+
+    x += frame_puts(f, r.y, x, 2, STYLE_DIM, sign) + 1;
+    int room = r.w - x - 1 - (int)strlen(count) - GAP;
+
+    x += frame_text_middle(f, r.y, x, room, STYLE_HEADING,
+                           path_short(cleanup_project(&c->sweep->item[c->line[line].item]),
+                                      m->settings->home, dir, sizeof dir));
+    frame_puts(f, r.y, x + GAP, r.w - x - GAP, STYLE_DIM, count);
+}
+
+static void draw_cleanup_lines(const struct model *m, struct frame *f)
+{
+    const struct cleanup *c = &m->cleanup;
+    size_t fit = cleanup_fit(f->rows);
+
+    for (size_t i = c->top; i < c->shown_n && i < c->top + fit; i++) {
+        struct rect r = { CLEANUP_LIST_Y + (int)(i - c->top), 0, 1, f->cols };
+        size_t line = c->shown[i];
+
+        if (c->line[line].head)
+            draw_project_head(m, f, r, line);
+        else
+            draw_sweep_item(m, f, r, &c->sweep->item[c->line[line].item]);
+        if (c->asked != 0) /* they may not be what the rules say now */
+            frame_style(f, r, STYLE_DIM);
+        if (c->at == CLEANUP_RULE_COUNT + i)
+            frame_point(f, r);
+    }
+}
+
+/* What a line has no room for. */
+static void draw_detail(const struct model *m, struct frame *f)
+{
+    const struct cleanup *c = &m->cleanup;
+    struct rect r = { f->rows - 2, 1, 1, f->cols - 2 };
+    char text[600], path[512];
+
+    if (c->at < CLEANUP_RULE_COUNT)
+        frame_text_cut(f, r.y, r.x, r.w, STYLE_DIM,
+                       slice_of(cleanup_rule_help((enum cleanup_rule)c->at)));
+    if (c->at < CLEANUP_RULE_COUNT || c->at - CLEANUP_RULE_COUNT >= c->shown_n)
+        return;
+    const struct cleanup_line *line = &c->line[c->shown[c->at - CLEANUP_RULE_COUNT]];
+    const struct sweep_item *item = &c->sweep->item[line->item];
+
+    if (line->head) {
+        frame_text_cut(f, r.y, r.x, r.w, STYLE_DIM,
+                       SLICE("Enter shows or hides its sessions; Space ticks all of them"));
+        return;
+    }
+    int n = snprintf(text, sizeof text, "%s%s; %lld file%s; %.*s", item->stays ? "stays: " : "",
+                     item->stays ? item->stays : item->why, (long long)item->usage.files,
+                     item->usage.files == 1 ? "" : "s",
+                     SLICE_ARG(path_short(item->ref.path, m->settings->home, path, sizeof path)));
+
+    if (n > 0)
+        frame_text_cut(f, r.y, r.x, r.w, item->stays ? STYLE_WARN : STYLE_DIM, slice_of(text));
+}
+
+static void draw_cleanup_empty(const struct cleanup *c, struct frame *f)
+{
+    char text[400];
+    int y = CLEANUP_LIST_Y + 1;
+
+    if (c->error.code) {
+        err_format(&c->error, text, sizeof text);
+        frame_text_cut(f, y, 3, f->cols - 4, STYLE_ERROR, slice_of(text));
+    } else if (c->sweep && c->asked == 0) {
+        frame_puts(f, y, 3, f->cols - 4, STYLE_STRONG,
+                   c->rules.orphans ? "Deleted sessions left nothing behind"
+                                    : "No session matches these rules");
+        if (y + 2 < f->rows - 2)
+            frame_puts(f, y + 2, 3, f->cols - 4, STYLE_DIM,
+                       "Left and right change a rule, Enter lets you type a value.");
+    }
+}
+
+void cleanup_draw(const struct model *m, struct frame *f)
+{
+    draw_cleanup_title(m, f);
+    for (int rule = 0; rule < CLEANUP_RULE_COUNT; rule++)
+        draw_rule(m, f, (enum cleanup_rule)rule);
+    draw_cleanup_lines(m, f);
+    draw_detail(m, f);
+    if (m->cleanup.lines == 0)
+        draw_cleanup_empty(&m->cleanup, f);
 }

@@ -1,9 +1,8 @@
-#include "tui/screens/maintenance/cleanup_rules.h"
+#include "tui/screens/maintenance/cleanup.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "tui/text/size.h"
 #include "tui/text/when.h"
 
 static const char *const ages[] = { "", "1d", "1w", "2w", "30d", "3mo", "6mo", "1y" };

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/app/change_text.h"
-#include "tui/app/state.h"
-#include "tui/text/path.h"
-#include "tui/widgets/spinner.h"
+#include "tui/app/view.h"
+#include "tui/screens/flows/change_text.h"
+#include "tui/text/clean.h"
+#include "tui/widgets/frame.h"
 #include "tui/widgets/text_wrap.h"
 
 enum { ROWS_Y = 2, PANEL_H = 4, TALL_ROWS = 16, LINE_W = 12, KIND_W = 17, WIDE_COLS = 90 };

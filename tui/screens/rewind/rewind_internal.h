@@ -1,6 +1,8 @@
 #ifndef TUI_SCREENS_REWIND_REWIND_INTERNAL_H
 #define TUI_SCREENS_REWIND_REWIND_INTERNAL_H
 
+#include <string.h>
+
 #include "lite/base/time.h"
 #include "tui/screens/rewind/rewind_view.h"
 #include "tui/widgets/styled_text.h"
@@ -120,5 +122,20 @@ struct rewind_layout rewind_layout(const struct rewind_view *v, int h, int w);
 int rewind_note_height(const struct rewind_view *v, int w);
 /* Keeps the selected lines within their panes. */
 void rewind_settle(struct rewind_view *v);
+
+/* How the parts of the rewind view are drawn. Shared by tui/screens/rewind_*.c only. */
+
+/* Text that ends before column `end`; answers where it begins. */
+int rewind_draw_right(struct frame *f, int y, int end, enum style style, const char *text);
+/* The selected line of a pane; the terminal's cursor stands in the pane that has the keys. */
+void rewind_select_line(const struct rewind_view *v, enum rewind_pane pane, struct frame *f,
+                        struct rect r);
+/* Once it has taken long enough to be worth a word. */
+void rewind_draw_spinner(const struct rewind_view *v, struct frame *f, struct rect r,
+                         const char *text);
+
+/* rewind_draw_turns.c: the list on the left, and what one has to know about the selected turn. */
+void rewind_draw_turns(const struct rewind_view *v, struct frame *f, struct rect r);
+void rewind_draw_note(const struct rewind_view *v, struct frame *f, struct rect r);
 
 #endif

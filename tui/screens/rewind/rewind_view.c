@@ -1,9 +1,218 @@
 #include "tui/screens/rewind/rewind_view.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/app/view.h"
 #include "tui/screens/rewind/rewind_internal.h"
+#include "tui/text/clean.h"
+
+enum { SLOW_MS = 150 };
+
+const struct checkpoint *rewind_turn(const struct rewind_view *v)
+{
+    return v->turns && v->turn < v->turns->n ? &v->turns->checkpoint[v->turn] : NULL;
+}
+
+const struct rewind_entry *rewind_entry_at(const struct rewind_view *v, size_t row)
+{
+    return v->preview && row < v->rows ? &v->preview->preview.entry[v->row[row]] : NULL;
+}
+
+const struct rewind_entry *rewind_file(const struct rewind_view *v)
+{
+    return rewind_entry_at(v, v->file);
+}
+
+struct rewind_selection *rewind_pick_at(const struct rewind_view *v, size_t row)
+{
+    return &v->selection->pick[v->row[row]];
+}
+
+const char *rewind_turn_why(const struct rewind_view *v, const struct checkpoint *turn)
+{
+    return v->mode == REWIND_CONVERSATION ? NULL : turn->why;
+}
+
+const struct rewind_conversation *rewind_conversation_of(const struct rewind_view *v)
+{
+    return v->preview && v->preview->plan.conversation.change ? &v->preview->plan.conversation
+                                                              : NULL;
+}
+
+bool rewind_is_current(const struct rewind_view *v)
+{
+    return v->preview && v->preview_turn == v->turn && v->due_ms == TIME_NONE && !v->asked_preview;
+}
+
+bool rewind_is_slow(const struct rewind_view *v)
+{
+    return v->now_ms - v->asked_ms >= SLOW_MS;
+}
+
+bool rewind_is_partial(const struct rewind_selection *pick)
+{
+    for (size_t i = 0; pick->hunk && i < pick->hunks; i++)
+        if (!pick->hunk[i])
+            return true;
+    return false;
+}
+
+enum rewind_action rewind_action_of(const struct rewind_entry *x)
+{
+    return rewind_may_consent(x) ? x->would : x->action;
+}
+
+struct slice rewind_path(const struct rewind_view *v, const struct rewind_entry *x, char *out,
+                         size_t cap)
+{
+    struct slice path = slice_of(x->target->path);
+    const char *root = v->preview->plan.root;
+    size_t n = root ? strlen(root) : 0;
+
+    if (n > 0 && path.n > n + 1 && slice_starts(path, root) && path.p[n] == '/')
+        return (struct slice){ path.p + n + 1, path.n - n - 1 };
+    return path_short(path, v->settings->home, out, cap);
+}
+
+/* ---- numbers ---- */
+
+static void add_to_tally(struct rewind_tally *t, const struct rewind_view *v, size_t i)
+{
+    const struct rewind_entry *x = &v->preview->preview.entry[i];
+    const struct rewind_selection *pick = &v->selection->pick[i];
+    enum rewind_action action = rewind_action_of(x);
+    bool partial = rewind_is_partial(pick);
+
+    if (!pick->ticked)
+        return;
+    t->files++;
+    t->restored += action == REWIND_RESTORE;
+    t->created += action == REWIND_CREATE;
+    t->deleted += action == REWIND_DELETE;
+    t->partial += partial;
+    t->consented += pick->consent;
+    t->held_open += x->held_open;
+    t->insertions += partial ? v->partial[i].insertions : x->insertions;
+    t->deletions += partial ? v->partial[i].deletions : x->deletions;
+}
+
+struct rewind_tally rewind_tally(const struct rewind_view *v)
+{
+    struct rewind_tally t = { 0 };
+
+    const struct rewind_conversation *conversation = rewind_conversation_of(v);
+
+    for (size_t i = 0; v->preview && i < v->preview->preview.n; i++)
+        add_to_tally(&t, v, i);
+    t.talks = conversation != NULL;
+    t.dropped = conversation ? conversation->dropped : 0;
+    return t;
+}
+
+void rewind_tally_text(const struct rewind_tally *t, char *out, size_t cap)
+{
+    const struct {
+        const char *verb;
+        size_t n;
+    } part[] = {
+        { "restore", t->restored },
+        { "re-create", t->created },
+        { "delete", t->deleted },
+    };
+    size_t used = 0;
+
+    out[0] = '\0';
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+        if (part[i].n > 0 && used < cap)
+            used += (size_t)snprintf(out + used, cap - used, "%s%s %zu%s", used ? ", " : "",
+                                     part[i].verb, part[i].n,
+                                     used             ? ""
+                                     : part[i].n == 1 ? " file"
+                                                      : " files");
+    if (t->talks && used < cap)
+        snprintf(out + used, cap - used, "%sdrop %zu message%s", used ? ", " : "", t->dropped,
+                 t->dropped == 1 ? "" : "s");
+}
+
+enum { SPLIT_W = 72, LEFT_MIN = 34, LEFT_MAX = 90, NOTE_FROM_H = 14 };
+
+static int clamp(int n, int low, int high)
+{
+    return n < low ? low : n > high ? high : n;
+}
+
+/* Below the turns what there is to say of the selected one: of that all, as far as the turns keep their half. */
+static void split_left(struct rewind_layout *l, const struct rewind_view *v, struct rect r)
+{
+    l->turns = r;
+    if (r.h < NOTE_FROM_H)
+        return;
+    int usual = clamp(r.h / 4 + 1, 4, 10), h = clamp(rewind_note_height(v, r.w), usual, r.h / 2);
+
+    l->turns.h = r.h - h;
+    l->note = (struct rect){ r.y + l->turns.h, r.x, h, r.w };
+}
+
+/* The files take what they need, up to two fifths; their changes get the rest. */
+static void split_right(struct rewind_layout *l, const struct rewind_view *v, struct rect r)
+{
+    int rows = (int)(v->rows < 1000 ? v->rows : 1000) + (v->unchanged > 0);
+
+    if ((v->mode == REWIND_CONVERSATION || v->mode == REWIND_BOTH) && r.h > 4) {
+        l->conversation = (struct rect){ r.y, r.x, 1, r.w };
+        r.y++;
+        r.h--;
+    }
+    l->files = r;
+    l->files.h = clamp(rows, 1, clamp(r.h * 2 / 5, 3, r.h));
+    if (r.h - l->files.h < 3)
+        return;
+    l->head = (struct rect){ r.y + l->files.h, r.x, 1, r.w };
+    l->changes = (struct rect){ l->head.y + 1, r.x, r.h - l->files.h - 1, r.w };
+}
+
+struct rewind_layout rewind_layout(const struct rewind_view *v, int h, int w)
+{
+    struct rewind_layout l = { .edge = -1, .result = v->result[0] ? h - 1 : -1 };
+    struct rect body = { 1, 0, h - 1 - (l.result >= 0), w };
+
+    if (w < SPLIT_W) { /* one side at a time */
+        if (v->pane == PANE_TURNS)
+            split_left(&l, v, body);
+        else
+            split_right(&l, v, body);
+        return l;
+    }
+    l.edge = clamp(w * 2 / 5, LEFT_MIN, LEFT_MAX);
+    split_left(&l, v, (struct rect){ body.y, 0, body.h, l.edge });
+    split_right(&l, v, (struct rect){ body.y, l.edge + 1, body.h, w - l.edge - 1 });
+    return l;
+}
+
+/* The first line to show so that `at` is seen, and no room is left empty while lines are above. */
+static size_t top_for(size_t top, size_t at, size_t n, int h)
+{
+    size_t fit = h > 0 ? (size_t)h : 1;
+
+    if (at < top)
+        top = at;
+    if (at >= top + fit)
+        top = at - fit + 1;
+    return top + fit > n ? (n > fit ? n - fit : 0) : top;
+}
+
+void rewind_settle(struct rewind_view *v)
+{
+    struct rewind_layout l = rewind_layout(v, v->h, v->w);
+    size_t turns = v->turns ? v->turns->n : 0;
+
+    v->turn_top = top_for(v->turn_top, v->turn, turns, l.turns.h);
+    v->file_top = top_for(v->file_top, v->file, v->rows, l.files.h - (v->unchanged > 0));
+    v->changes.top =
+        top_for(v->changes.top, v->changes.line, v->changes.styled_text.n, l.changes.h);
+}
 
 /* The life of the view. */
 
@@ -92,3 +301,86 @@ int64_t rewind_view_wake_ms(const struct rewind_view *v)
         return TIME_NONE;
     return rewind_is_slow(v) ? v->now_ms + TURN_MS : v->asked_ms + SLOW_MS;
 }
+
+/* The rewind view as a view of the stack; what it shows and how it moves is rewind_*.c's. */
+
+static enum key_context rewind_key_context(const struct model *m)
+{
+    (void)m;
+    return IN_REWIND;
+}
+
+static void draw_rewind_screen(const struct model *m, struct frame *f)
+{
+    rewind_view_draw(m->rewind, f, (struct rect){ 0, 0, f->rows - 1, f->cols });
+}
+
+static void leave_rewind_screen(struct model *m)
+{
+    rewind_view_close(m->rewind, &m->fx);
+    if (m->rewind_only)
+        model_quit(m);
+    else
+        view_pop(m);
+}
+
+static void rewind_dialog_answer(struct model *m, enum dialog_choice choice)
+{
+    rewind_view_answer(m->rewind, choice == CHOICE_DO, &m->fx);
+}
+
+static bool rewind_screen_act(struct model *m, enum action a)
+{
+    switch (rewind_view_act(m->rewind, a, &m->toast, &m->fx)) {
+    case REWIND_VIEW_DONE: return true;
+    case REWIND_VIEW_ASKS:
+        rewind_view_question(m->rewind, &m->dialog, rewind_dialog_answer);
+        view_push(m, VIEW_DIALOG);
+        return true;
+    case REWIND_VIEW_BACK: leave_rewind_screen(m); return true;
+    case REWIND_VIEW_IGNORED: break;
+    }
+    return false;
+}
+
+static void rewind_screen_key(struct model *m, struct key k)
+{
+    (void)m;
+    (void)k; /* no text is entered here */
+}
+
+static void rewind_screen_mouse(struct model *m, struct mouse e)
+{
+    switch (e.event) {
+    case MOUSE_WHEEL_UP: rewind_view_scroll(m->rewind, e.y, e.x, -3, &m->fx); return;
+    case MOUSE_WHEEL_DOWN: rewind_view_scroll(m->rewind, e.y, e.x, 3, &m->fx); return;
+    case MOUSE_CLICK:
+    case MOUSE_DOUBLE_CLICK: rewind_view_click(m->rewind, e.y, e.x, &m->fx); return;
+    }
+}
+
+/* Of the transcript the view knows the message; anywhere else it begins at the newest turn. */
+void rewind_screen_open(struct model *m, enum action a)
+{
+    const struct session_entry *e = selection_session(m);
+    struct rewind_start at = { .time_ms = TIME_NONE,
+                               .live = e->row && e->row->flags & SESSION_LIVE };
+
+    if (view_top(m) == VIEW_REWIND)
+        return;
+    if (a == ACT_REWIND_AT)
+        transcript_view_message(m->viewer, &at.message, &at.time_ms);
+    if (rewind_view_open(m->rewind, &e->ref, session_entry_title(e), at, m->now_ms, &m->fx))
+        view_push(m, VIEW_REWIND);
+    else
+        toast_no_memory(&m->toast);
+}
+
+const struct view_ops view_rewind = {
+    .name = "rewind",
+    .place = rewind_key_context,
+    .draw = draw_rewind_screen,
+    .act = rewind_screen_act,
+    .key = rewind_screen_key,
+    .mouse = rewind_screen_mouse,
+};

@@ -2,7 +2,11 @@
 
 #include <stdio.h>
 
+#include "lite/base/utf8.h"
+#include "tui/screens/transcript/tool.h"
 #include "tui/text/clean.h"
+#include "tui/text/when.h"
+#include "tui/widgets/markdown.h"
 
 static const struct layout_glyphs unicode = {
     .prompt = "❯ ",
@@ -148,4 +152,363 @@ void layout_size(int64_t bytes, char out[LAYOUT_SIZE_TEXT])
         unit++;
     }
     snprintf(out, LAYOUT_SIZE_TEXT, n < 10 && unit > 0 ? "%.1f %s" : "%.0f %s", n, units[unit]);
+}
+
+enum { PROMPT_LINES = 200, PROMPT_LINES_FOLDED = 2, PROSE_WIDTH = 100 };
+
+struct laying {
+    struct styled_text *s;
+    const struct layout_options *look;
+    const struct folds *folds;
+    const struct message_page *p;
+    const struct message_layout_context *context;
+    enum message_layout_end end;
+};
+
+static bool is_open(const struct laying *l, const struct block *b, enum line_part part)
+{
+    unsigned at = (unsigned)(b - l->p->blocks->block);
+
+    return folds_open(l->folds, b->kind, l->p->message->offset, at, part);
+}
+
+/* Prose is hard to read in very long lines; code and tables may use them. */
+static int prose_width(const struct laying *l)
+{
+    return l->look->width < PROSE_WIDTH ? l->look->width : PROSE_WIDTH;
+}
+
+/* Sets what comes off from what was before. */
+static void begin_part(struct laying *l, enum message_layout_end what)
+{
+    enum message_layout_end before = l->end;
+    bool blank = what == LAYOUT_END_PROMPT || what == LAYOUT_END_TEXT || what == LAYOUT_END_SEAM ||
+                 before == LAYOUT_END_PROMPT || before == LAYOUT_END_SEAM;
+
+    if (blank && before != LAYOUT_END_NOTHING)
+        styled_text_add_blank(l->s);
+    l->end = what;
+}
+
+static void add_rule(struct laying *l, enum style style, const char *label)
+{
+    char text[160];
+
+    snprintf(text, sizeof text, "%s %s ", l->look->ascii ? "--" : "──", label);
+    styled_text_add_rule(l->s, style, label[0] ? text : "");
+}
+
+static void layout_prompt(struct laying *l, const struct block *b)
+{
+    char age[WHEN_AGE];
+    struct slice text = utf8_js_trim(b->text);
+    bool open = is_open(l, b, PART_BLOCK), more = is_open(l, b, PART_MORE);
+    struct text_wrap f = { .styled_text = l->s, .width = prose_width(l) };
+
+    begin_part(l, LAYOUT_END_PROMPT);
+    when_age(l->look->now_ms, l->p->message->time_ms, age);
+    add_rule(l, STYLE_BORDER, l->p->message->time_ms == TIME_NONE ? "" : age);
+    f.max_lines = !open ? PROMPT_LINES_FOLDED : more ? 0 : PROMPT_LINES;
+    text_margin_add(&f.first, STYLE_PROMPT, l->look->glyphs->prompt);
+    text_margin_add(&f.rest, STYLE_PROMPT, "  ");
+    text_wrap_begin(&f);
+    size_t taken = text_wrap_add(&f, STYLE_PROMPT, text);
+
+    text_wrap_fini(&f);
+    struct slice left = utf8_js_trim((struct slice){ text.p + taken, text.n - taken });
+
+    if (left.n > 0 && open)
+        layout_more(l->s, l->look, tool_count_lines(left));
+}
+
+static void layout_command(struct laying *l, const struct block *b)
+{
+    struct text_wrap f = { .styled_text = l->s,
+                           .width = prose_width(l),
+                           .max_lines = PROMPT_LINES };
+
+    begin_part(l, LAYOUT_END_PROMPT);
+    text_margin_add(&f.first, STYLE_PROMPT, l->look->glyphs->prompt);
+    text_margin_add(&f.rest, STYLE_PROMPT, "  ");
+    text_wrap_begin(&f);
+    text_wrap_add(&f, STYLE_CODE, b->text);
+    text_wrap_fini(&f);
+}
+
+/* One line for a block: sign, words, dim words behind. */
+static void layout_one_line(struct laying *l, enum style style, const char *sign, const char *words,
+                            struct slice text)
+{
+    struct buf cut = { 0 };
+    struct run run[4] = { { SLICE("  "), STYLE_TEXT },
+                          { slice_of(sign), style },
+                          { slice_of(words), style } };
+    const char *nl = text.n ? memchr(text.p, '\n', text.n) : NULL;
+
+    if (nl)
+        text.n = (size_t)(nl - text.p);
+    layout_cut(l->look, &cut, text, prose_width(l) - 4 - (int)strlen(words));
+    run[3] = (struct run){ buf_slice(&cut), STYLE_DIM };
+    styled_text_add_line(l->s, run, 4);
+    buf_fini(&cut);
+}
+
+/* Its first line as it reads, without the signs of its markdown. */
+static void layout_answer_folded(struct laying *l, const struct block *b)
+{
+    enum { FRONT = 2000, RUNS = 64 };
+    struct styled_text open = { 0 };
+    struct markdown how = { .width = prose_width(l) - 1, .ascii = l->look->ascii };
+    struct slice text = utf8_js_trim(b->text);
+    struct run run[RUNS + 1];
+    size_t n = 0;
+
+    text.n = text.n < FRONT ? text.n : FRONT;
+    text_margin_add(&how.first, STYLE_TOOL, l->look->glyphs->answer);
+    text_margin_add(&how.rest, STYLE_TEXT, "  ");
+    markdown_layout(&open, &how, text);
+    for (; open.n > 0 && n < open.line[0].runs && n < RUNS; n++)
+        run[n] = open.run[open.line[0].run + n];
+    if (open.n > 0 && open.line[0].end != LINE_ENDS)
+        run[n++] = (struct run){ slice_of(l->look->glyphs->ellipsis), STYLE_DIM };
+    styled_text_add_line(l->s, run, n);
+    if (open.rc)
+        l->s->rc = open.rc;
+    styled_text_fini(&open);
+}
+
+static void layout_answer(struct laying *l, const struct block *b)
+{
+    struct markdown how = { .width = prose_width(l), .ascii = l->look->ascii };
+
+    begin_part(l, LAYOUT_END_TEXT);
+    if (!is_open(l, b, PART_BLOCK)) {
+        layout_answer_folded(l, b);
+        return;
+    }
+    if (b->failed)
+        text_margin_add(&how.first, STYLE_ERROR, l->look->glyphs->answer);
+    else
+        text_margin_add(&how.first, STYLE_TOOL, l->look->glyphs->answer);
+    text_margin_add(&how.rest, STYLE_TEXT, "  ");
+    markdown_layout(l->s, &how, utf8_js_trim(b->text));
+}
+
+static void layout_thinking(struct laying *l, const struct block *b)
+{
+    char words[64];
+    size_t lines = tool_count_lines(utf8_js_trim(b->text));
+    bool open = is_open(l, b, PART_BLOCK);
+    struct text_wrap f = { .styled_text = l->s, .width = prose_width(l) };
+
+    if (l->folds->level == FOLD_ALL && !open)
+        return;
+    begin_part(l, LAYOUT_END_TOOL);
+    snprintf(words, sizeof words, "thinking  %zu line%s", lines, lines == 1 ? "" : "s");
+    layout_one_line(l, STYLE_THINKING, open ? l->look->glyphs->open : l->look->glyphs->closed,
+                    b->text.n ? words : "thinking, not recorded", (struct slice){ NULL, 0 });
+    if (!open)
+        return;
+    text_margin_add(&f.first, STYLE_BORDER, l->look->ascii ? "  | " : "  ┆ ");
+    text_margin_add(&f.rest, STYLE_BORDER, l->look->ascii ? "  | " : "  ┆ ");
+    text_wrap_begin(&f);
+    text_wrap_add(&f, STYLE_THINKING, utf8_js_trim(b->text));
+    text_wrap_fini(&f);
+}
+
+static void layout_call(struct laying *l, const struct block *b)
+{
+    struct tool t = { .call = b,
+                      .result = l->context->result(l->context->arg, b->call_id),
+                      .open = is_open(l, b, PART_BLOCK),
+                      .more = is_open(l, b, PART_MORE) };
+
+    if (l->folds->level == FOLD_ALL && !t.open)
+        return;
+    begin_part(l, LAYOUT_END_TOOL);
+    tool_layout(l->s, l->look, &t);
+}
+
+static void layout_result(struct laying *l, const struct block *b)
+{
+    struct tool t = { .result = b,
+                      .open = is_open(l, b, PART_BLOCK),
+                      .more = is_open(l, b, PART_MORE) };
+    const struct layout_glyphs *signs = l->look->glyphs;
+
+    if (l->context->has_call(l->context->arg, b->call_id) ||
+        (l->folds->level == FOLD_ALL && !t.open))
+        return;
+    begin_part(l, LAYOUT_END_TOOL);
+    layout_one_line(l, b->failed ? STYLE_ERROR : STYLE_TOOL, t.open ? signs->open : signs->closed,
+                    b->failed ? "failed result  " : "result  ", b->text);
+    if (t.open)
+        tool_layout_result(l->s, l->look, &t);
+}
+
+static void layout_media(struct laying *l, const struct block *b)
+{
+    char size[LAYOUT_SIZE_TEXT] = "";
+    struct buf text = { 0 };
+    const char *slash = b->name.n ? memchr(b->name.p, '/', b->name.n) : NULL;
+    struct slice type = b->name;
+
+    if (slash)
+        type = (struct slice){ slash + 1, (size_t)(b->name.p + b->name.n - slash) - 1 };
+    if (b->bytes > 0)
+        layout_size(b->bytes, size);
+    begin_part(l, l->end == LAYOUT_END_PROMPT ? LAYOUT_END_PROMPT : LAYOUT_END_TOOL);
+    enum err_code rc = buf_addf(&text, "    [%s ", b->kind == BLOCK_IMAGE ? "image" : "document");
+
+    layout_cut(l->look, &text, type, 24);
+    if (!rc && b->text.n)
+        rc = buf_add_byte(&text, ' ');
+    layout_cut(l->look, &text, b->text, 40);
+    if (!rc)
+        rc = buf_addf(&text, "%s%s]", size[0] ? " " : "", size);
+    if (rc)
+        l->s->rc = rc;
+    styled_text_add_line(l->s, &(struct run){ buf_slice(&text), STYLE_LINK }, 1);
+    buf_fini(&text);
+}
+
+static bool name_is(const struct block *b, const char *name)
+{
+    return slice_eq(b->name, slice_of(name));
+}
+
+static void layout_compaction_summary(struct laying *l, const struct block *b)
+{
+    bool open = is_open(l, b, PART_BLOCK);
+    struct markdown how = { .width = prose_width(l), .ascii = l->look->ascii };
+    char words[96];
+
+    begin_part(l, LAYOUT_END_TOOL);
+    snprintf(words, sizeof words, "summary of the conversation before  %zu lines",
+             tool_count_lines(b->text));
+    layout_one_line(l, STYLE_TOOL, open ? l->look->glyphs->open : l->look->glyphs->closed, words,
+                    (struct slice){ NULL, 0 });
+    if (!open)
+        return;
+    text_margin_add(&how.first, STYLE_QUOTE, "    ");
+    text_margin_add(&how.rest, STYLE_QUOTE, "    ");
+    markdown_layout(l->s, &how, utf8_js_trim(b->text));
+}
+
+/* What the agent's program wrote. Most of it says nothing to a reader and is only shown when everything is. */
+static void layout_note(struct laying *l, const struct block *b)
+{
+    bool open = is_open(l, b, PART_BLOCK);
+    bool quiet = b->text.n == 0 || name_is(b, "meta");
+    struct buf words = { 0 };
+
+    if (name_is(b, "summary")) {
+        layout_compaction_summary(l, b);
+        return;
+    }
+    if (!b->failed && !open &&
+        (l->folds->level == FOLD_ALL || (quiet && l->folds->level != FOLD_NOTHING)))
+        return;
+    begin_part(l, LAYOUT_END_NOTE);
+    layout_cut(l->look, &words, b->name, 32);
+    if (b->text.n && buf_add(&words, SLICE("  ")))
+        l->s->rc = ERR_NOMEM;
+    const char *says = buf_cstr(&words);
+
+    layout_one_line(l, b->failed ? STYLE_WARN : STYLE_DIM, l->look->glyphs->note, says ? says : "",
+                    open ? (struct slice){ NULL, 0 } : utf8_js_trim(b->text));
+    buf_fini(&words);
+    if (open && b->text.n)
+        tool_layout_text(l->s, l->look, STYLE_DIM, b->text, is_open(l, b, PART_MORE));
+}
+
+static void layout_seam(struct laying *l, const struct block *b)
+{
+    struct buf text = { 0 };
+
+    begin_part(l, LAYOUT_END_SEAM);
+    layout_cut(l->look, &text, b->text.n ? b->text : b->name, 80);
+    const char *label = buf_cstr(&text);
+
+    add_rule(l, STYLE_WARN, label ? label : "");
+    buf_fini(&text);
+}
+
+static void layout_raw(struct laying *l, const struct block *b)
+{
+    char words[96], size[LAYOUT_SIZE_TEXT];
+    bool open = is_open(l, b, PART_BLOCK);
+
+    begin_part(l, LAYOUT_END_NOTE);
+    layout_size((int64_t)b->text.n, size);
+    snprintf(words, sizeof words, "unreadable line, %s  ", size);
+    layout_one_line(l, STYLE_WARN, open ? l->look->glyphs->open : l->look->glyphs->closed, words,
+                    open ? (struct slice){ NULL, 0 } : b->text);
+    if (open)
+        tool_layout_text(l->s, l->look, STYLE_DIM, b->text, is_open(l, b, PART_MORE));
+}
+
+static void layout_block(struct laying *l, const struct block *b)
+{
+    switch (b->kind) {
+    case BLOCK_PROMPT: layout_prompt(l, b); break;
+    case BLOCK_COMMAND: layout_command(l, b); break;
+    case BLOCK_TEXT: layout_answer(l, b); break;
+    case BLOCK_THINKING: layout_thinking(l, b); break;
+    case BLOCK_TOOL_CALL: layout_call(l, b); break;
+    case BLOCK_TOOL_RESULT: layout_result(l, b); break;
+    case BLOCK_IMAGE:
+    case BLOCK_DOCUMENT: layout_media(l, b); break;
+    case BLOCK_NOTE: layout_note(l, b); break;
+    case BLOCK_SEAM: layout_seam(l, b); break;
+    case BLOCK_RAW: layout_raw(l, b); break;
+    }
+}
+
+static void layout_unreadable(struct laying *l)
+{
+    char text[400];
+
+    begin_part(l, LAYOUT_END_NOTE);
+    err_format(l->p->error, text, sizeof text);
+    styled_text_add_unclean(l->s, STYLE_WARN, slice_of(text));
+}
+
+enum message_layout_end message_layout(struct styled_text *s, const struct layout_options *look,
+                                       const struct folds *folds, const struct message_page *p,
+                                       const struct message_layout_context *context)
+{
+    struct laying l = {
+        .s = s, .look = look, .folds = folds, .p = p, .context = context, .end = context->before
+    };
+
+    if (p->message->flags & MESSAGE_GAP) {
+        begin_part(&l, LAYOUT_END_SEAM);
+        add_rule(&l, STYLE_WARN, "the messages before this are missing");
+    }
+    if (p->message->flags & MESSAGE_ASIDE) {
+        begin_part(&l, LAYOUT_END_SEAM);
+        add_rule(&l, STYLE_BRANCH, "another branch begins here");
+    }
+    if (p->error && p->error->code)
+        layout_unreadable(&l);
+    for (size_t i = 0; i < p->blocks->n && !s->rc; i++) {
+        s->stamp = (struct line){ .block = (uint16_t)i, .foldable = true };
+        layout_block(&l, &p->blocks->block[i]);
+    }
+    s->stamp = (struct line){ 0 };
+    if (p->message->flags & MESSAGE_BRANCHED && l.end != LAYOUT_END_NOTHING) {
+        layout_one_line(&l, STYLE_BRANCH, look->glyphs->branch, "another branch splits off here",
+                        (struct slice){ NULL, 0 });
+        l.end = LAYOUT_END_NOTE;
+    }
+    if (p->message->flags & MESSAGE_LEAF) {
+        begin_part(&l, LAYOUT_END_SEAM);
+        add_rule(&l, STYLE_OK, "a resume continues here");
+    }
+    if (p->message->flags & MESSAGE_CLEARED) {
+        begin_part(&l, LAYOUT_END_SEAM);
+        add_rule(&l, STYLE_WARN, "cleared: a resume starts empty");
+    }
+    return l.end;
 }

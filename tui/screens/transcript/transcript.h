@@ -5,7 +5,7 @@
 
 #include "tui/app/action.h"
 #include "tui/app/effect.h"
-#include "tui/app/keymap.h"
+#include "tui/app/key.h"
 #include "tui/app/msg.h"
 #include "tui/config/settings.h"
 #include "tui/widgets/frame.h"

@@ -2,7 +2,7 @@
 #define TUI_SCREENS_TRANSCRIPT_TRANSCRIPT_INTERNAL_H
 
 #include "tui/data/search.h"
-#include "tui/screens/transcript/message_layout.h"
+#include "tui/screens/transcript/layout.h"
 #include "tui/screens/transcript/transcript.h"
 
 /* What the transcript view is made of. Shared by tui/screens/transcript*.c only.

@@ -1,4 +1,4 @@
-#include "tui/app/state.h"
+#include "tui/app/view.h"
 
 /* The whole-screen transcript as a view of the stack; what it shows and how it moves is transcript.c's. */
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "support/screen/screen.h"
-#include "tui/app/state.h"
+#include "tui/app/view.h"
 
 /* What the list looks like, as text: at the sizes people have, in its states. */
 static void assert_screen(struct screen *s, const char *const *lines)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "support/screen/screen.h"
-#include "tui/app/state.h"
+#include "tui/app/view.h"
 
 /* How the list fills. */
 static void hidden_sessions_and_older_copies_are_not_shown(void **state)

@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tui/app/state.h"
+#include "tui/app/view.h"
 
 /* From u to an undone change:
  *

@@ -1,7 +1,7 @@
-#include "tui/screens/transcript/transcript_internal.h"
-
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "tui/screens/transcript/transcript_internal.h"
 
 enum {
     VIEWER_TAIL = 512 * 1024,

@@ -1,9 +1,9 @@
-#include "tui/app/change_text.h"
+#include "tui/screens/flows/change_text.h"
 
 #include <stdio.h>
 
-#include "tui/app/state.h"
-#include "tui/text/size.h"
+#include "tui/app/view.h"
+#include "tui/text/when.h"
 
 enum { NAME_BYTES = 64 }; /* of a title in a line of ours */
 

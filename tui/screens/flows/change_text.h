@@ -1,5 +1,5 @@
-#ifndef TUI_APP_CHANGE_TEXT_H
-#define TUI_APP_CHANGE_TEXT_H
+#ifndef TUI_SCREENS_FLOWS_CHANGE_TEXT_H
+#define TUI_SCREENS_FLOWS_CHANGE_TEXT_H
 
 #include <stddef.h>
 

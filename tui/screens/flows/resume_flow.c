@@ -1,8 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/app/state.h"
-#include "tui/text/path.h"
+#include "tui/app/view.h"
+#include "tui/text/clean.h"
 
 /* From Enter to the agent:
  *

@@ -1,17 +1,16 @@
-#ifndef TUI_APP_STATE_H
-#define TUI_APP_STATE_H
+#ifndef TUI_APP_VIEW_H
+#define TUI_APP_VIEW_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "tui/app/action.h"
-#include "tui/app/keymap.h"
+#include "tui/app/key.h"
 #include "tui/app/model.h"
-#include "tui/app/pending_change.h"
 #include "tui/screens/dialogs/dialog.h"
 #include "tui/screens/dialogs/help.h"
 #include "tui/screens/dialogs/menu.h"
-#include "tui/screens/dialogs/prompt.h"
+#include "tui/screens/flows/change_flow.h"
 #include "tui/screens/list/list.h"
 #include "tui/screens/maintenance/cleanup.h"
 #include "tui/screens/maintenance/damaged.h"

@@ -1,5 +1,5 @@
-#ifndef TUI_APP_PENDING_CHANGE_H
-#define TUI_APP_PENDING_CHANGE_H
+#ifndef TUI_SCREENS_FLOWS_CHANGE_FLOW_H
+#define TUI_SCREENS_FLOWS_CHANGE_FLOW_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,15 +1,11 @@
-#include "tui/jobs/jobs.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "store/git/worktree.h"
 #include "tui/config/resume_command.h"
-#include "tui/jobs/jobs_change.h"
-#include "tui/jobs/jobs_doctor.h"
-#include "tui/jobs/jobs_rewind.h"
-#include "tui/jobs/jobs_rows.h"
+#include "tui/jobs/jobs.h"
+#include "tui/jobs/jobs_internal.h"
 
 enum {
     FIRST_BATCH = 256, /* of a listing: enough for any screen */

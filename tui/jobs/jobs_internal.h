@@ -1,0 +1,68 @@
+#ifndef TUI_JOBS_JOBS_INTERNAL_H
+#define TUI_JOBS_JOBS_INTERNAL_H
+
+#include "store/rewind/plan/origin.h"
+#include "tui/jobs/jobs.h"
+
+/* The desk's answers to questions about changes: systems plan, the operation log does. A worker runs them, one
+ * at a time and to their end; nothing here looks at reply.cancelled but what changes nothing. */
+
+/* EFFECT_CHANGE. shown: what undo means, and where archiving looks for a session's folders. */
+MUST_CHECK enum err_code jobs_change(const struct store_env *env, const struct shown *shown,
+                                     const struct effect *q, struct change_result *out,
+                                     struct err *e);
+/* Its part for CHANGE_UNDO and CHANGE_REDO (jobs_undo.c). */
+MUST_CHECK enum err_code jobs_undo(const struct store_env *env, const struct shown *shown,
+                                   const struct effect *q, struct change_result *out,
+                                   struct err *e);
+/* EFFECT_SWEEP */
+MUST_CHECK enum err_code jobs_sweep(struct store *const stores[], size_t n,
+                                    const struct scope *scope, const struct effect *q,
+                                    const atomic_bool *cancelled, struct sweep *out, struct err *e);
+/* EFFECT_ESTIMATE_DELETE */
+MUST_CHECK enum err_code jobs_estimate_delete(const struct effect *q, const atomic_bool *cancelled,
+                                              struct delete_estimate *out, struct err *e);
+
+/* The desk's answers to questions about damage. */
+
+/* EFFECT_CHECK_SESSION */
+MUST_CHECK enum err_code jobs_check_session(struct job_context *d, const struct effect *q,
+                                            const struct reply *r, struct err *e);
+/* EFFECT_CHECK_STORE */
+MUST_CHECK enum err_code jobs_check_store(struct job_context *d, const struct effect *q,
+                                          const struct reply *r, struct err *e);
+/* CHANGE_FIX: repairs what can be repaired in the one session of the question. ERR_STALE: nothing could be. */
+MUST_CHECK enum err_code jobs_fix(const struct store_env *env, const struct scope *scope,
+                                  const struct effect *q, struct change_result *out, struct err *e);
+
+/* The part of the desk that answers what the rewind view asks. REWIND and UNDO_REWIND are the only questions of the desk
+ * that change files. */
+/* Takes a record back, at env->now_ms, as `reprise undo`: what was edited since stays, but for the consented files (may be
+ * NULL). */
+MUST_CHECK enum err_code jobs_undo_rewind(const struct store_env *env, const char *record,
+                                          const struct name_list *consent,
+                                          struct rewind_summary *out, struct err *e);
+/* Adds the files that would stay and that a person may take back all the same. */
+MUST_CHECK enum err_code jobs_undo_edited(const struct store_env *env, const char *record,
+                                          struct name_list *out, struct err *e);
+MUST_CHECK enum err_code jobs_run_rewind(const struct effect *question, const struct reply *reply,
+                                         struct err *e);
+
+/* The desk's answers to questions about rows of the list. */
+
+enum { DESCRIBE_PIECE = 64 }; /* rows described between two looks at what is more urgent */
+
+/* EFFECT_DESCRIBE, one piece of it */
+MUST_CHECK enum err_code jobs_describe(struct job_context *d, const struct effect *q, size_t piece,
+                                       const struct reply *r, struct err *e);
+/* EFFECT_DISK_USAGE */
+MUST_CHECK enum err_code jobs_disk_usage(const struct effect *q, const struct reply *r,
+                                         struct err *e);
+/* EFFECT_FULL_SCAN: a row a piece */
+MUST_CHECK enum err_code jobs_full_scan(struct job_context *d, const struct effect *q, size_t piece,
+                                        const struct reply *r, struct err *e);
+/* EFFECT_TRASH */
+MUST_CHECK enum err_code desk_trash(const struct job_context *d, const struct effect *q,
+                                    const struct reply *r, struct err *e);
+
+#endif
