@@ -8,7 +8,7 @@
 static const struct {
     uint32_t code;
     const char *sign, *ascii;
-} names[] = {
+} key_names[] = {
     { KEYCODE_ENTER, "Enter", "Enter" },
     { KEYCODE_TAB, "Tab", "Tab" },
     { KEYCODE_BACKSPACE, "Bksp", "Bksp" },
@@ -29,9 +29,9 @@ static const struct {
 /* Named keys and the blank; NULL: the key is written as the character it is. */
 static const char *named_key(uint32_t code, bool ascii)
 {
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (names[i].code == code)
-            return ascii ? names[i].ascii : names[i].sign;
+    for (size_t i = 0; i < sizeof key_names / sizeof *key_names; i++)
+        if (key_names[i].code == code)
+            return ascii ? key_names[i].ascii : key_names[i].sign;
     return NULL;
 }
 

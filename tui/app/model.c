@@ -45,7 +45,7 @@ void model_free(struct model *m)
 {
     if (!m)
         return;
-    pending_change_clear(m);
+    change_flow_clear(m);
     undo_flow_fini(&m->undo_flow);
     trash_view_fini(&m->trash);
     cleanup_fini(&m->cleanup);
@@ -80,6 +80,6 @@ int64_t model_wake_ms(const struct model *m)
     at = earlier(at, damaged_wake_ms(&m->damaged, m->now_ms));
     at = earlier(at, doctor_wake_ms(&m->doctor, m->now_ms));
     if (m->pending_change.under_way > 0)
-        at = earlier(at, spinner_wake_ms(m->pending_change.since_ms, m->now_ms));
+        at = earlier(at, frame_spinner_wake_ms(m->pending_change.since_ms, m->now_ms));
     return earlier(at, rewind_view_wake_ms(m->rewind));
 }

@@ -145,7 +145,7 @@ static void draw_bottom(const struct model *m, struct frame *f)
     struct rect r = { f->rows - 1, 0, 1, f->cols };
 
     frame_fill(f, r, STYLE_TEXT); /* views may reach down here on the smallest screens */
-    if (!toast_draw(&m->toast, f, r) && !pending_change_draw(m, f, r))
+    if (!toast_draw(&m->toast, f, r) && !change_flow_draw(m, f, r))
         footer_draw(m, f, r);
 }
 

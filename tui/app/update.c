@@ -7,7 +7,7 @@
 
 static void open_viewer(struct model *m)
 {
-    const struct session_entry *e = selection_session(m);
+    const struct session_entry *e = list_selection_session(m);
 
     if (view_is_open(m, VIEW_TRANSCRIPT))
         return;
@@ -16,7 +16,7 @@ static void open_viewer(struct model *m)
         toast_no_memory(&m->toast);
         return;
     }
-    m->viewed = selection_entry(m);
+    m->viewed = list_selection_entry(m);
     view_push(m, VIEW_TRANSCRIPT);
 }
 
@@ -24,7 +24,7 @@ static void copy_id(struct model *m)
 {
     struct effect *e = effect_add(&m->fx, EFFECT_COPY, REQUESTER_LIST);
 
-    if (buf_add(&e->text, selection_session(m)->ref.id))
+    if (buf_add(&e->text, list_selection_session(m)->ref.id))
         toast_no_memory(&m->toast);
 }
 
@@ -32,7 +32,7 @@ static void open_editor(struct model *m)
 {
     struct effect *e = effect_add(&m->fx, EFFECT_EDIT, REQUESTER_LIST);
 
-    if (buf_add(&e->text, selection_session(m)->ref.path) || !buf_cstr(&e->text))
+    if (buf_add(&e->text, list_selection_session(m)->ref.path) || !buf_cstr(&e->text))
         toast_no_memory(&m->toast);
 }
 
@@ -77,10 +77,10 @@ static void act_anywhere(struct model *m, enum action a)
     case ACT_ARCHIVE:
     case ACT_TRASH:
     case ACT_UNDO:
-    case ACT_REDO: pending_change_begin(m, a); break;
+    case ACT_REDO: change_flow_begin(m, a); break;
     case ACT_SUSPEND: effect_add(&m->fx, EFFECT_SUSPEND, REQUESTER_LIST); break;
     case ACT_REDRAW: effect_add(&m->fx, EFFECT_REDRAW, REQUESTER_LIST); break;
-    case ACT_QUIT: model_quit(m); break;
+    case ACT_QUIT: view_quit(m); break;
     default: break;
     }
 }
@@ -211,7 +211,7 @@ static void dispatch_answer(struct model *m, const struct msg *msg)
     bool replaces = m->list.replace;
     unsigned made = m->viewed == ENTRY_NONE ? 0 : m->list.sessions.entry[m->viewed].made;
 
-    if (resume_flow_msg(m, msg) || pending_change_msg(m, msg) || trash_view_msg(m, msg) ||
+    if (resume_flow_msg(m, msg) || change_flow_msg(m, msg) || trash_view_msg(m, msg) ||
         cleanup_msg(m, msg) || damaged_msg(m, msg) || doctor_msg(m, msg) ||
         rewind_view_msg(m->rewind, msg, &m->fx) || transcript_view_msg(m->viewer, msg, &m->fx) ||
         list_msg(&m->list, msg, &m->fx)) {

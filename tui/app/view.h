@@ -117,8 +117,8 @@ const char *action_unavailable(const struct model *m, enum action a);
 unsigned action_required_ability(enum action a);
 
 /* The session that actions on one are about: the one that is read, examined or selected; ENTRY_NONE, NULL: none. */
-uint32_t selection_entry(const struct model *m);
-const struct session_entry *selection_session(const struct model *m);
+uint32_t list_selection_entry(const struct model *m);
+const struct session_entry *list_selection_session(const struct model *m);
 
 /* The sessions that a change is about (selection.c): a walk over them. */
 struct selection {
@@ -127,8 +127,8 @@ struct selection {
     uint32_t one, next;
 };
 
-struct selection selection_of(const struct model *m);
-bool selection_next(struct selection *s, uint32_t *entry);
+struct selection list_selection_of(const struct model *m);
+bool list_selection_next(struct selection *s, uint32_t *entry);
 
 /* screens/list_view.c: here -> the repository's worktrees -> every project. */
 void list_next_scope(struct model *m);
@@ -139,39 +139,39 @@ void resume_flow_retry(struct model *m); /* something has arrived */
 bool resume_flow_msg(struct model *m, const struct msg *msg);
 void resume_flow_answer(struct model *m, enum dialog_choice choice);
 void resume_flow_cancel(struct model *m);
-void model_quit(struct model *m);
+void view_quit(struct model *m);
 
 /* screens/rewind/rewind_screen.c: from the list, or from a message of the conversation that is read. */
 void rewind_screen_open(struct model *m, enum action a);
 /* pending_change.c */
-void pending_change_begin(struct model *m, enum action a);
+void change_flow_begin(struct model *m, enum action a);
 /* Asks for the repair of one session. */
-void pending_change_request_fix(struct model *m, uint32_t entry);
+void change_flow_request_fix(struct model *m, uint32_t entry);
 /* Asks for a change that is about names alone; takes them over. */
-void pending_change_request_names(struct model *m, enum change_request request,
-                                  struct name_list *names);
+void change_flow_request_names(struct model *m, enum change_request request,
+                               struct name_list *names);
 /* The same for what is chosen of a sweep; takes it over. */
-void pending_change_request_sweep(struct model *m, struct sweep *sweep);
-bool pending_change_msg(struct model *m, const struct msg *msg);
-void pending_change_clear(struct model *m); /* what was being asked about */
+void change_flow_request_sweep(struct model *m, struct sweep *sweep);
+bool change_flow_msg(struct model *m, const struct msg *msg);
+void change_flow_clear(struct model *m); /* what was being asked about */
 /* Undo and redo (undo_flow.c): what was done elsewhere or in another run, and files that changed since, are asked about. */
 void undo_flow_begin(struct model *m, enum change_request request);
 void undo_flow_confirm(struct model *m, const struct change_result *c);
 /* Of the rewind view: notes its record, or asks about files that changed since. */
-void undoing_rewound(struct model *m, const struct rewind_summary *r);
+void undo_flow_rewound(struct model *m, const struct rewind_summary *r);
 void undo_flow_note_rewind(struct model *m, const char *record);
 void undo_flow_fini(struct undo_flow *u);
 /* Asks a worker for the change with this id (CHANGE_UNDO, CHANGE_REDO); takes the names. */
-void pending_change_request_undo(struct model *m, enum change_request request,
-                                 struct name_list *names, struct slice id);
+void change_flow_request_undo(struct model *m, enum change_request request, struct name_list *names,
+                              struct slice id);
 /* What came of one (pending_change_result.c): said, and what it touched is read again. */
-void pending_change_finish(struct model *m, const struct change_result *c);
+void change_flow_finish(struct model *m, const struct change_result *c);
 /* Says that a change takes its time; false: none does. */
-bool pending_change_draw(const struct model *m, struct frame *f, struct rect r);
+bool change_flow_draw(const struct model *m, struct frame *f, struct rect r);
 
 /* screens/prompt.c */
-void prompt_open(struct model *m, const char *label, struct slice text,
-                 const char *(*answer)(struct model *m, struct slice text));
+void dialog_prompt(struct model *m, const char *label, struct slice text,
+                   const char *(*answer)(struct model *m, struct slice text));
 
 void footer_draw(const struct model *m, struct frame *f, struct rect r);
 

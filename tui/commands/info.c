@@ -10,7 +10,6 @@
 #include "tui/commands/session_line.h"
 #include "tui/commands/sessions.h"
 #include "tui/text/when.h"
-#include "tui/text/when.h"
 
 /* Everything the answer is made of, gathered before the first byte of it is written. */
 struct facts {
@@ -240,7 +239,7 @@ static enum err_code write_line(const struct subagent *x, struct out *out, struc
 {
     char size[SIZE_TEXT];
 
-    size_text(x->bytes, size);
+    text_size(x->bytes, size);
     enum err_code rc = out_text(out, x->id, e);
 
     if (!rc)

@@ -208,7 +208,7 @@ static enum err_code size_column(int64_t bytes, struct out *out, struct err *e)
 {
     char text[SIZE_TEXT];
 
-    size_text(bytes, text);
+    text_size(bytes, text);
     enum err_code rc = out_addf(out, e, "%*s", SIZE_COLUMNS, text);
 
     return rc ? rc : write_blanks(GAP, out, e);
@@ -225,7 +225,7 @@ static enum err_code text_columns(const struct session_row *row,
     if (rc == ERR_OK)
         rc = write_blanks(GAP, out, e);
     if (rc == ERR_OK && l->project)
-        rc = session_line_column(path_last(row->cwd), PROJECT_COLUMNS, out, e);
+        rc = session_line_column(text_path_last(row->cwd), PROJECT_COLUMNS, out, e);
     if (rc == ERR_OK && l->project)
         rc = write_blanks(GAP, out, e);
     if (rc == ERR_OK && l->branch)

@@ -49,7 +49,7 @@ static enum err_code read_rule(const struct invocation *in, const struct scope *
     if (o->older_than &&
         !when_parse(slice_of(o->older_than), in->world->env.now_ms, &rule->before_ms))
         return err_set(e, ERR_USAGE, o->older_than, "sweep: not an age (90d, 12h, 2w)");
-    if (o->larger_than && !size_parse(slice_of(o->larger_than), &rule->larger_than))
+    if (o->larger_than && !text_size_parse(slice_of(o->larger_than), &rule->larger_than))
         return err_set(e, ERR_USAGE, o->larger_than, "sweep: not a size (500k, 10M, 2G)");
     return ERR_OK;
 }
@@ -133,7 +133,7 @@ static enum err_code write_sweep_line(struct out *out, const struct sweep_item *
     char age[WHEN_AGE], size[SIZE_TEXT];
 
     when_age(look->now_ms, item->activity_ms, age);
-    size_text(item->usage.bytes, size);
+    text_size(item->usage.bytes, size);
     enum err_code rc = out_addf(out, e, "%8s  %8s  ", age, size);
 
     if (!rc)
@@ -177,7 +177,7 @@ static enum err_code write_sweep_text(struct out *out, const struct answer *a, s
             rc = write_parts(out, &a->sweep.item[i], e);
     if (rc)
         return rc;
-    size_text(w.bytes, size);
+    text_size(w.bytes, size);
     return out_addf(out, e, "%s: %s%zu session%s%s, %s%s\n",
                     a->applied ? "moved to trash" : "would move to trash",
                     a->orphans ? "what " : "", n, n == 1 ? "" : "s",

@@ -9,7 +9,6 @@
 #include "tui/commands/command.h"
 #include "tui/commands/sessions.h"
 #include "tui/text/when.h"
-#include "tui/text/when.h"
 
 static void trash_item_json(struct jsonout *j, const struct trash_item *item)
 {
@@ -47,7 +46,7 @@ static enum err_code write_delete_answer(struct invocation *in, const struct tra
 
     for (size_t i = 0; i < list->n; i++)
         bytes += list->item[i].bytes;
-    size_text(bytes, size);
+    text_size(bytes, size);
     if (!option_given(&in->options, OPTION_JSON))
         return write_delete_text(in, list, size, e);
     jsonout_init(&j, &in->out.buf);
@@ -254,7 +253,7 @@ static enum err_code list_line(struct out *out, const struct trash_item *item, i
     char age[WHEN_AGE], size[SIZE_TEXT];
 
     when_age(now_ms, item->deleted_ms, age);
-    size_text(item->bytes, size);
+    text_size(item->bytes, size);
     enum err_code rc = out_addf(out, e, "%8s  %-20s  %8s  ", age, item->trash_id, size);
 
     if (!rc)
@@ -348,7 +347,7 @@ static enum err_code empty_answer(struct invocation *in, int64_t items, int64_t 
     struct jsonout j;
     char size[SIZE_TEXT];
 
-    size_text(bytes, size);
+    text_size(bytes, size);
     if (!option_given(&in->options, OPTION_JSON))
         return out_addf(&in->out, e, "deleted for good: %" PRId64 " session%s, %s\n", items,
                         items == 1 ? "" : "s", size);

@@ -105,8 +105,8 @@ static size_t write_fork_tree(struct fork_tree *f, uint32_t root, uint32_t *out)
     return n;
 }
 
-bool fork_tree_arrange(struct fork_tree *f, const struct session_table *r, uint32_t *entry,
-                       size_t n)
+bool order_forks_arrange(struct fork_tree *f, const struct session_table *r, uint32_t *entry,
+                         size_t n)
 {
     uint32_t *out = calloc(n + 1, sizeof *out);
     size_t placed = 0;
@@ -125,12 +125,12 @@ bool fork_tree_arrange(struct fork_tree *f, const struct session_table *r, uint3
     return true;
 }
 
-unsigned fork_tree_depth(const struct fork_tree *f, uint32_t entry)
+unsigned order_forks_depth(const struct fork_tree *f, uint32_t entry)
 {
     return entry < f->n ? f->node[entry].depth : 0;
 }
 
-void fork_tree_fini(struct fork_tree *f)
+void order_forks_fini(struct fork_tree *f)
 {
     free(f->node);
     *f = (struct fork_tree){ 0 };

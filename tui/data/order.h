@@ -18,11 +18,11 @@ struct fork_tree {
 };
 
 /* Rearranges entries that are in order. False without memory: they are as they were. */
-bool fork_tree_arrange(struct fork_tree *f, const struct session_table *r, uint32_t *entry,
-                       size_t n);
+bool order_forks_arrange(struct fork_tree *f, const struct session_table *r, uint32_t *entry,
+                         size_t n);
 /* How many forks it is away from the first of its family; 0 for what was never arranged. */
-unsigned fork_tree_depth(const struct fork_tree *f, uint32_t entry);
-void fork_tree_fini(struct fork_tree *f);
+unsigned order_forks_depth(const struct fork_tree *f, uint32_t entry);
+void order_forks_fini(struct fork_tree *f);
 
 /* The listed sessions in the order of the list, before any filter. Made anew each time: sorting by digits takes
  * a few milliseconds for 100,000, so that nothing needs to be kept in order while sessions come and change. */

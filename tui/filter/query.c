@@ -80,7 +80,7 @@ static bool set_size(struct term *t, struct slice value)
         value = (struct slice){ value.p + 1, value.n - 1 };
     if (value.n > 0 && value.p[0] == '=')
         value = (struct slice){ value.p + 1, value.n - 1 };
-    return size_parse(value, &t->value);
+    return text_size_parse(value, &t->value);
 }
 
 /* A front that only one name has is enough. */

@@ -62,7 +62,7 @@ MUST_CHECK enum err_code jobs_disk_usage(const struct effect *q, const struct re
 MUST_CHECK enum err_code jobs_full_scan(struct job_context *d, const struct effect *q, size_t piece,
                                         const struct reply *r, struct err *e);
 /* EFFECT_TRASH */
-MUST_CHECK enum err_code desk_trash(const struct job_context *d, const struct effect *q,
+MUST_CHECK enum err_code jobs_trash(const struct job_context *d, const struct effect *q,
                                     const struct reply *r, struct err *e);
 
 #endif

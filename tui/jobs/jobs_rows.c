@@ -139,7 +139,7 @@ static bool add_trashed(const struct job_context *d, const struct trash_item *x,
     return ok;
 }
 
-enum err_code desk_trash(const struct job_context *d, const struct effect *q, const struct reply *r,
+enum err_code jobs_trash(const struct job_context *d, const struct effect *q, const struct reply *r,
                          struct err *e)
 {
     struct trash_list *list = calloc(1, sizeof *list);

@@ -26,7 +26,7 @@ static int width_by_category(uint32_t cp)
     }
 }
 
-int width_of(uint32_t cp)
+int text_width(uint32_t cp)
 {
     if (cp < 0x7F)
         return cp < 0x20 ? -1 : 1;
@@ -38,13 +38,13 @@ int width_of(uint32_t cp)
     return width < 0 || MB_CUR_MAX == 1 ? width : wcwidth((wchar_t)cp);
 }
 
-bool width_breaks(uint32_t before, uint32_t next, int32_t *state)
+bool text_width_breaks(uint32_t before, uint32_t next, int32_t *state)
 {
     return utf8proc_grapheme_break_stateful((utf8proc_int32_t)before, (utf8proc_int32_t)next,
                                             state);
 }
 
-bool width_pictograph(uint32_t cp)
+bool text_width_pictograph(uint32_t cp)
 {
     return utf8proc_get_property((utf8proc_int32_t)cp)->boundclass ==
            UTF8PROC_BOUNDCLASS_EXTENDED_PICTOGRAPHIC;
@@ -109,7 +109,7 @@ static bool is_invisible_mark(uint32_t cp)
 
 bool clean_is_sign(uint32_t cp)
 {
-    return width_of(cp) < 0 || is_invisible_mark(cp);
+    return text_width(cp) < 0 || is_invisible_mark(cp);
 }
 
 static void append_to_glyph(struct glyph *g, uint32_t cp)
@@ -144,15 +144,15 @@ static bool is_silent(const struct clean *c, uint32_t before, uint32_t cp, size_
     size_t ignored;
 
     if (is_selector(cp))
-        return !is_invisible_mark(before) && width_of(before) > 0;
+        return !is_invisible_mark(before) && text_width(before) > 0;
     if (is_skin_tone(cp))
-        return width_pictograph(before) || is_selector(before);
+        return text_width_pictograph(before) || is_selector(before);
     if (cp != ZWJ && cp != ZWNJ)
         return false;
     if (before >= FIRST_JOINING_SCRIPT && before <= LAST_JOINING_SCRIPT)
         return true;
-    return cp == ZWJ && peek(c, next, &follower, &ignored) && width_pictograph(follower) &&
-           (width_pictograph(before) || is_selector(before) || is_skin_tone(before));
+    return cp == ZWJ && peek(c, next, &follower, &ignored) && text_width_pictograph(follower) &&
+           (text_width_pictograph(before) || is_selector(before) || is_skin_tone(before));
 }
 
 /* Takes what sits on the base: marks, and the silent parts of its cluster. */
@@ -165,11 +165,11 @@ static void take_marks(struct clean *c, struct glyph *g)
     while (peek(c, c->at, &cp, &next)) {
         int32_t state = c->state;
 
-        if (cp < 0x80 || width_breaks(c->before, cp, &state))
+        if (cp < 0x80 || text_width_breaks(c->before, cp, &state))
             return;
         bool silent = is_silent(c, c->before, cp, next);
 
-        if (!silent && (width_of(cp) != 0 || is_invisible_mark(cp)))
+        if (!silent && (text_width(cp) != 0 || is_invisible_mark(cp)))
             return;
         if (!silent && marks++ < MARKS_MAX)
             append_to_glyph(g, cp);
@@ -209,9 +209,9 @@ bool clean_next(struct clean *c, struct glyph *g)
         return true;
     }
     *g = (struct glyph){ .at = c->at };
-    int width = width_of(cp);
+    int width = text_width(cp);
 
-    g->joined = c->at > 0 && !width_breaks(c->before, cp, &c->state);
+    g->joined = c->at > 0 && !text_width_breaks(c->before, cp, &c->state);
     c->before = cp;
     c->at = next;
     if (clean_is_sign(cp)) {
@@ -344,7 +344,7 @@ size_t clean_noise(struct slice text, size_t at)
     return end < text.n && text.p[end] == 'm' ? end + 1 - at : 0;
 }
 
-struct slice path_short(struct slice path, struct slice home, char *out, size_t cap)
+struct slice text_path_short(struct slice path, struct slice home, char *out, size_t cap)
 {
     if (home.n < 2 || path.n < home.n || memcmp(path.p, home.p, home.n) != 0)
         return path;
@@ -357,7 +357,7 @@ struct slice path_short(struct slice path, struct slice home, char *out, size_t 
     return (struct slice){ out, rest + 1 };
 }
 
-struct slice path_last(struct slice path)
+struct slice text_path_last(struct slice path)
 {
     while (path.n > 1 && path.p[path.n - 1] == '/')
         path.n--;

@@ -19,13 +19,13 @@
 
 /* 1 or 2; 0 for a mark that sits on the character before it; -1 for what is never shown as itself: controls,
  * format characters, surrogates, unassigned characters and those younger than one of the libraries. */
-int width_of(uint32_t cp);
+int text_width(uint32_t cp);
 
 /* Walks clusters: true when `next` begins a new one. state is 0 at the start of a text. */
-bool width_breaks(uint32_t before, uint32_t next, int32_t *state);
+bool text_width_breaks(uint32_t before, uint32_t next, int32_t *state);
 
 /* A pictograph, on which a skin tone or a joiner may follow. */
-bool width_pictograph(uint32_t cp);
+bool text_width_pictograph(uint32_t cp);
 
 /* The sanitiser: any bytes in, text out that cannot act on a terminal and whose columns are certain.
  * Everything that reaches a screen or a plain output line goes through clean_next.
@@ -98,8 +98,8 @@ char clean_ascii_fallback(struct slice character);
 MUST_CHECK enum err_code clean_add_ascii(struct buf *out, struct slice text);
 
 /* The path as people write it: the home directory as ~. The answer lies in out, or is the path itself. */
-struct slice path_short(struct slice path, struct slice home, char *out, size_t cap);
+struct slice text_path_short(struct slice path, struct slice home, char *out, size_t cap);
 /* The last part of a path, without slashes; the whole of it for "/". */
-struct slice path_last(struct slice path);
+struct slice text_path_last(struct slice path);
 
 #endif

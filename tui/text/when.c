@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-void size_text(int64_t bytes, char out[SIZE_TEXT])
+void text_size(int64_t bytes, char out[SIZE_TEXT])
 {
     static const char *const units[] = { "B", "KB", "MB", "GB", "TB", "PB", "EB" };
     double n = bytes > 0 ? (double)bytes : 0;
@@ -31,7 +31,7 @@ static bool cut_number(struct slice *rest, int64_t *out)
     return i > 0;
 }
 
-bool size_parse(struct slice text, int64_t *bytes)
+bool text_size_parse(struct slice text, int64_t *bytes)
 {
     static const char units[] = "kmgt";
     int64_t n;

@@ -9,10 +9,10 @@
 
 /* "832 B", "14 KB", "3.2 MB": at most seven columns, in steps of 1024. */
 enum { SIZE_TEXT = 16 };
-void size_text(int64_t bytes, char out[SIZE_TEXT]);
+void text_size(int64_t bytes, char out[SIZE_TEXT]);
 
 /* "10M", "500k", "3GB": a whole number of at most nine digits with k, M, G or T, in steps of 1024. */
-bool size_parse(struct slice text, int64_t *bytes);
+bool text_size_parse(struct slice text, int64_t *bytes);
 
 /* Times as people write and read them. */
 

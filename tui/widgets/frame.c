@@ -310,7 +310,7 @@ static void draw_edge(struct frame *f, int y, int x, int w, const char *left, co
     frame_puts(f, y, x + w - 1, 1, STYLE_BORDER, right);
 }
 
-struct rect box_draw(struct frame *f, int h, int w, struct slice title)
+struct rect frame_box(struct frame *f, int h, int w, struct slice title)
 {
     h = h + 2 > f->rows ? f->rows : h + 2;
     w = w + 4 > f->cols ? f->cols : w + 4;
@@ -335,7 +335,7 @@ struct rect box_draw(struct frame *f, int h, int w, struct slice title)
 
 enum { MOMENT_MS = 150, TURN_MS = 100 };
 
-const char *spinner_sign(int64_t now_ms, bool ascii)
+const char *frame_spinner_sign(int64_t now_ms, bool ascii)
 {
     static const char *const plain[] = { "|", "/", "-", "\\" };
     static const char *const dots[] = { "⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧" };
@@ -344,12 +344,12 @@ const char *spinner_sign(int64_t now_ms, bool ascii)
     return ascii ? plain[turn % 4] : dots[turn % 8];
 }
 
-bool spinner_shows(int64_t since_ms, int64_t now_ms)
+bool frame_spinner_shows(int64_t since_ms, int64_t now_ms)
 {
     return now_ms - since_ms >= MOMENT_MS;
 }
 
-int64_t spinner_wake_ms(int64_t since_ms, int64_t now_ms)
+int64_t frame_spinner_wake_ms(int64_t since_ms, int64_t now_ms)
 {
-    return spinner_shows(since_ms, now_ms) ? now_ms + TURN_MS : since_ms + MOMENT_MS;
+    return frame_spinner_shows(since_ms, now_ms) ? now_ms + TURN_MS : since_ms + MOMENT_MS;
 }

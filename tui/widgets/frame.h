@@ -108,12 +108,12 @@ char *frame_dump(const struct frame *f);
 /* A framed panel over what is drawn already. */
 
 /* Centred, as large as wanted and possible; the answer is the room inside the border. */
-struct rect box_draw(struct frame *f, int h, int w, struct slice title);
+struct rect frame_box(struct frame *f, int h, int w, struct slice title);
 
 /* The sign of work under way, turning with the time. Work that is done in a moment shows none. */
-const char *spinner_sign(int64_t now_ms, bool ascii);
-bool spinner_shows(int64_t since_ms, int64_t now_ms);
+const char *frame_spinner_sign(int64_t now_ms, bool ascii);
+bool frame_spinner_shows(int64_t since_ms, int64_t now_ms);
 /* When the screen has to be drawn again for it. */
-int64_t spinner_wake_ms(int64_t since_ms, int64_t now_ms);
+int64_t frame_spinner_wake_ms(int64_t since_ms, int64_t now_ms);
 
 #endif

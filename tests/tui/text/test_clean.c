@@ -185,7 +185,7 @@ static void random_bytes_come_out_clean(void **state)
         size_t width = 0;
 
         for (struct slice rest = buf_slice(&out); rest.n;) {
-            int w = width_of(utf8_next(&rest, false));
+            int w = text_width(utf8_next(&rest, false));
 
             assert_true(w >= 0);
             width += (size_t)w;

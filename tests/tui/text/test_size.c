@@ -7,11 +7,11 @@ static void a_size_is_told_in_seven_columns(void **state)
     char text[SIZE_TEXT];
 
     (void)state;
-    size_text(832, text);
+    text_size(832, text);
     assert_string_equal(text, "832 B");
-    size_text(3 << 20, text);
+    text_size(3 << 20, text);
     assert_string_equal(text, "3.0 MB");
-    size_text(INT64_MAX, text);
+    text_size(INT64_MAX, text);
     assert_string_equal(text, "8.0 EB");
 }
 
@@ -20,11 +20,11 @@ static void a_size_is_read_with_its_unit(void **state)
     int64_t n = 0;
 
     (void)state;
-    assert_true(size_parse(SLICE("7"), &n));
+    assert_true(text_size_parse(SLICE("7"), &n));
     assert_int_equal(n, 7);
-    assert_true(size_parse(SLICE("500k"), &n));
+    assert_true(text_size_parse(SLICE("500k"), &n));
     assert_int_equal(n, 500 * 1024);
-    assert_true(size_parse(SLICE("2GB"), &n));
+    assert_true(text_size_parse(SLICE("2GB"), &n));
     assert_int_equal(n, INT64_C(2) << 30);
 }
 
@@ -36,8 +36,8 @@ static void what_is_no_size_is_refused(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        assert_false(size_parse((struct slice){ wrong[i], strlen(wrong[i]) }, &n));
-    assert_false(size_parse((struct slice){ "1\0", 2 }, &n));
+        assert_false(text_size_parse((struct slice){ wrong[i], strlen(wrong[i]) }, &n));
+    assert_false(text_size_parse((struct slice){ "1\0", 2 }, &n));
     assert_int_equal(n, 5);
 }
 

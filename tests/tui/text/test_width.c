@@ -16,7 +16,7 @@ static void the_width_is_the_one_ncurses_counts_with(void **state)
     assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
 
     for (uint32_t cp = 0; cp <= 0x10FFFF; cp++) {
-        int width = width_of(cp);
+        int width = text_width(cp);
 
         if (width >= 0 && wcwidth((wchar_t)cp) != width)
             fail_msg("U+%04X: %d, wcwidth says %d", (unsigned)cp, width, wcwidth((wchar_t)cp));
@@ -33,7 +33,7 @@ static void what_ncurses_can_place_is_refused_only_when_it_is_a_format_character
     for (uint32_t cp = 0x20; cp <= 0x10FFFF; cp++) {
         utf8proc_category_t category = utf8proc_category((utf8proc_int32_t)cp);
 
-        if (width_of(cp) >= 0 || wcwidth((wchar_t)cp) <= 0 || category == UTF8PROC_CATEGORY_CN)
+        if (text_width(cp) >= 0 || wcwidth((wchar_t)cp) <= 0 || category == UTF8PROC_CATEGORY_CN)
             continue;
         refused++;
         if (category != UTF8PROC_CATEGORY_CF)
@@ -48,13 +48,13 @@ static void letters_ideographs_and_emoji_have_their_columns(void **state)
     (void)state;
 
     assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
-    assert_int_equal(width_of('a'), 1);
-    assert_int_equal(width_of(0x00E9), 1);
-    assert_int_equal(width_of(0x4E2D), 2);
-    assert_int_equal(width_of(0x1F600), 2);
-    assert_int_equal(width_of(0x0301), 0);
-    assert_int_equal(width_of(0x05D0), 1);
-    assert_int_equal(width_of(0x1161), 0);
+    assert_int_equal(text_width('a'), 1);
+    assert_int_equal(text_width(0x00E9), 1);
+    assert_int_equal(text_width(0x4E2D), 2);
+    assert_int_equal(text_width(0x1F600), 2);
+    assert_int_equal(text_width(0x0301), 0);
+    assert_int_equal(text_width(0x05D0), 1);
+    assert_int_equal(text_width(0x1161), 0);
 }
 
 static void controls_surrogates_and_unassigned_are_never_shown_as_themselves(void **state)
@@ -64,7 +64,7 @@ static void controls_surrogates_and_unassigned_are_never_shown_as_themselves(voi
                                  0x2066, 0x2028, 0xD800, 0xFEFF, 0xE0041, 0x378,  0x110000 };
 
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
-        assert_int_equal(width_of(refused[i]), -1);
+        assert_int_equal(text_width(refused[i]), -1);
 }
 
 static void without_a_locale_letters_keep_their_columns(void **state)
@@ -72,11 +72,11 @@ static void without_a_locale_letters_keep_their_columns(void **state)
     (void)state;
 
     assert_non_null(setlocale(LC_CTYPE, "C"));
-    assert_int_equal(width_of('a'), 1);
-    assert_int_equal(width_of(0x00E9), 1);
-    assert_int_equal(width_of(0x4E2D), 2);
-    assert_int_equal(width_of(0x0301), 0);
-    assert_int_equal(width_of(0x202E), -1);
+    assert_int_equal(text_width('a'), 1);
+    assert_int_equal(text_width(0x00E9), 1);
+    assert_int_equal(text_width(0x4E2D), 2);
+    assert_int_equal(text_width(0x0301), 0);
+    assert_int_equal(text_width(0x202E), -1);
 }
 
 static void a_family_is_one_cluster_and_two_letters_are_two(void **state)
@@ -84,12 +84,12 @@ static void a_family_is_one_cluster_and_two_letters_are_two(void **state)
     (void)state;
     int32_t walk = 0;
 
-    assert_false(width_breaks(0x1F469, 0x200D, &walk));
-    assert_false(width_breaks(0x200D, 0x1F4BB, &walk));
+    assert_false(text_width_breaks(0x1F469, 0x200D, &walk));
+    assert_false(text_width_breaks(0x200D, 0x1F4BB, &walk));
     walk = 0;
-    assert_true(width_breaks('a', 'b', &walk));
-    assert_true(width_pictograph(0x1F469));
-    assert_false(width_pictograph('a'));
+    assert_true(text_width_breaks('a', 'b', &walk));
+    assert_true(text_width_pictograph(0x1F469));
+    assert_false(text_width_pictograph('a'));
 }
 
 int main(void)

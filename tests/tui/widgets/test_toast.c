@@ -35,7 +35,7 @@ static void sizes_are_short_and_never_wider_than_seven(void **state)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         char out[SIZE_TEXT];
 
-        size_text(sizes[i].bytes, out);
+        text_size(sizes[i].bytes, out);
         assert_string_equal(out, sizes[i].text);
         assert_true(strlen(out) <= 7);
     }
@@ -46,27 +46,28 @@ static void the_home_directory_is_a_tilde(void **state)
     (void)state;
     char out[32];
 
-    assert_true(slice_eq(path_short(SLICE("/home/u/src"), SLICE("/home/u"), out, sizeof out),
+    assert_true(slice_eq(text_path_short(SLICE("/home/u/src"), SLICE("/home/u"), out, sizeof out),
                          SLICE("~/src")));
     assert_true(
-        slice_eq(path_short(SLICE("/home/u"), SLICE("/home/u"), out, sizeof out), SLICE("~")));
-    assert_true(slice_eq(path_short(SLICE("/home/user2"), SLICE("/home/u"), out, sizeof out),
+        slice_eq(text_path_short(SLICE("/home/u"), SLICE("/home/u"), out, sizeof out), SLICE("~")));
+    assert_true(slice_eq(text_path_short(SLICE("/home/user2"), SLICE("/home/u"), out, sizeof out),
                          SLICE("/home/user2")));
-    assert_true(slice_eq(path_short(SLICE("/etc"), SLICE("/"), out, sizeof out), SLICE("/etc")));
     assert_true(
-        slice_eq(path_short(SLICE("/x"), (struct slice){ 0 }, out, sizeof out), SLICE("/x")));
-    assert_true(slice_eq(path_short(SLICE("/home/u/0123456789"), SLICE("/home/u"), out, 8),
+        slice_eq(text_path_short(SLICE("/etc"), SLICE("/"), out, sizeof out), SLICE("/etc")));
+    assert_true(
+        slice_eq(text_path_short(SLICE("/x"), (struct slice){ 0 }, out, sizeof out), SLICE("/x")));
+    assert_true(slice_eq(text_path_short(SLICE("/home/u/0123456789"), SLICE("/home/u"), out, 8),
                          SLICE("/home/u/0123456789")));
 }
 
 static void the_last_part_of_a_path_names_it(void **state)
 {
     (void)state;
-    assert_true(slice_eq(path_last(SLICE("/home/u/shop")), SLICE("shop")));
-    assert_true(slice_eq(path_last(SLICE("/home/u/shop//")), SLICE("shop")));
-    assert_true(slice_eq(path_last(SLICE("/")), SLICE("/")));
-    assert_true(slice_eq(path_last(SLICE("shop")), SLICE("shop")));
-    assert_int_equal(path_last((struct slice){ 0 }).n, 0);
+    assert_true(slice_eq(text_path_last(SLICE("/home/u/shop")), SLICE("shop")));
+    assert_true(slice_eq(text_path_last(SLICE("/home/u/shop//")), SLICE("shop")));
+    assert_true(slice_eq(text_path_last(SLICE("/")), SLICE("/")));
+    assert_true(slice_eq(text_path_last(SLICE("shop")), SLICE("shop")));
+    assert_int_equal(text_path_last((struct slice){ 0 }).n, 0);
 }
 
 static void news_goes_by_itself_and_errors_stay(void **state)
@@ -125,9 +126,9 @@ static void an_error_says_where_and_why(void **state)
 static void the_spinner_turns_with_the_time(void **state)
 {
     (void)state;
-    assert_string_equal(spinner_sign(0, true), spinner_sign(99, true));
-    assert_string_not_equal(spinner_sign(0, true), spinner_sign(100, true));
-    assert_string_not_equal(spinner_sign(0, false), spinner_sign(100, false));
+    assert_string_equal(frame_spinner_sign(0, true), frame_spinner_sign(99, true));
+    assert_string_not_equal(frame_spinner_sign(0, true), frame_spinner_sign(100, true));
+    assert_string_not_equal(frame_spinner_sign(0, false), frame_spinner_sign(100, false));
 }
 
 int main(void)

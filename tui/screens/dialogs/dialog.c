@@ -90,7 +90,7 @@ static void draw_dialog(const struct model *m, struct frame *f)
     const struct dialog *d = &m->dialog;
     int answers = (int)d->choices + d->wants_yes;
     int w = f->cols - 4 < DIALOG_W ? f->cols - 4 : DIALOG_W;
-    struct rect r = box_draw(f, words_height(d, w) + 1 + answers, w, slice_of(d->title));
+    struct rect r = frame_box(f, words_height(d, w) + 1 + answers, w, slice_of(d->title));
     int y = r.y + r.h - answers;
 
     draw_words(d, f, (struct rect){ r.y, r.x, r.h - answers - (r.h > answers + 3), r.w });
@@ -167,8 +167,8 @@ const struct view_ops view_dialog = {
     .key = dialog_key,
 };
 
-void prompt_open(struct model *m, const char *label, struct slice text,
-                 const char *(*answer)(struct model *m, struct slice text))
+void dialog_prompt(struct model *m, const char *label, struct slice text,
+                   const char *(*answer)(struct model *m, struct slice text))
 {
     struct prompt *p = &m->prompt;
 
@@ -234,7 +234,7 @@ static bool prompt_act(struct model *m, enum action a)
     case ACT_ACCEPT: prompt_accept(m); return true;
     case ACT_BACK:
         view_pop(m);
-        pending_change_clear(m);
+        change_flow_clear(m);
         return true;
     default: return false;
     }

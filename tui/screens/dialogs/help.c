@@ -295,7 +295,7 @@ static void draw_help(const struct model *m, struct frame *f)
 {
     const char *version = version_text();
     int h = height(f->rows);
-    struct rect r = box_draw(f, h, HELP_W, slice_of(version));
+    struct rect r = frame_box(f, h, HELP_W, slice_of(version));
 
     help_draw(&m->help, m->settings, f, r);
 }

@@ -66,7 +66,7 @@ static int width(const struct model *m)
 
 static struct slice menu_title(const struct model *m, char *out, size_t cap)
 {
-    const struct session_entry *e = selection_session(m);
+    const struct session_entry *e = list_selection_session(m);
 
     if (m->list.marks > 1 && view_base(m) == VIEW_LIST) {
         snprintf(out, cap, "%zu marked sessions", m->list.marks);
@@ -78,7 +78,7 @@ static struct slice menu_title(const struct model *m, char *out, size_t cap)
 static void draw_menu(const struct model *m, struct frame *f)
 {
     char title[64];
-    struct rect r = box_draw(f, (int)menu_count(), width(m), menu_title(m, title, sizeof title));
+    struct rect r = frame_box(f, (int)menu_count(), width(m), menu_title(m, title, sizeof title));
     size_t fit = r.h > 0 ? (size_t)r.h : 1;
     size_t top = m->menu.at >= fit ? m->menu.at - fit + 1 : 0;
 

@@ -16,7 +16,7 @@
  * Who is meant is settled when the key is pressed: what is asked about is what is changed, whatever the list does
  * in between. Nothing is changed before the last Enter. */
 
-void pending_change_clear(struct model *m)
+void change_flow_clear(struct model *m)
 {
     struct pending_change *c = &m->pending_change;
 
@@ -30,7 +30,7 @@ void pending_change_clear(struct model *m)
 static void fail_pending_change(struct model *m)
 {
     toast_no_memory(&m->toast);
-    pending_change_clear(m);
+    change_flow_clear(m);
 }
 
 /* ---- who is meant ---- */
@@ -57,10 +57,10 @@ static void count_left_out(struct pending_change *c, const struct model *m,
 static bool collect_selection(struct model *m, enum action a)
 {
     struct pending_change *c = &m->pending_change;
-    struct selection s = selection_of(m);
+    struct selection s = list_selection_of(m);
     uint32_t i;
 
-    pending_change_clear(m);
+    change_flow_clear(m);
     c->running = c->unsupported = c->unsure = c->partly = 0;
     c->bytes = 0;
     c->all_archived = true;
@@ -69,7 +69,7 @@ static bool collect_selection(struct model *m, enum action a)
     c->titles = name_list_new();
     bool ok = c->refs && c->titles;
 
-    while (ok && selection_next(&s, &i)) {
+    while (ok && list_selection_next(&s, &i)) {
         const struct session_entry *e = &m->list.sessions.entry[i];
 
         if (!may_change(e, a)) {
@@ -121,31 +121,31 @@ static struct effect *submit_change(struct model *m, enum change_request request
     c->newest = e->generation;
     c->request = request;
     m->list.moved = true; /* from now on the cursor stays with its session */
-    pending_change_clear(m);
+    change_flow_clear(m);
     return e;
 }
 
-void pending_change_request_names(struct model *m, enum change_request request,
-                                  struct name_list *names)
+void change_flow_request_names(struct model *m, enum change_request request,
+                               struct name_list *names)
 {
-    pending_change_clear(m);
+    change_flow_clear(m);
     m->pending_change.titles = names;
     submit_change(m, request, (struct slice){ 0 });
 }
 
-void pending_change_request_undo(struct model *m, enum change_request request,
-                                 struct name_list *names, struct slice id)
+void change_flow_request_undo(struct model *m, enum change_request request, struct name_list *names,
+                              struct slice id)
 {
-    pending_change_clear(m);
+    change_flow_clear(m);
     m->pending_change.titles = names;
     submit_change(m, request, id);
 }
 
-void pending_change_request_fix(struct model *m, uint32_t entry)
+void change_flow_request_fix(struct model *m, uint32_t entry)
 {
     struct pending_change *c = &m->pending_change;
 
-    pending_change_clear(m);
+    change_flow_clear(m);
     c->refs = ref_list_one(&m->list.sessions.entry[entry].ref, (struct slice){ 0 });
     if (c->refs)
         submit_change(m, CHANGE_FIX, (struct slice){ 0 });
@@ -153,9 +153,9 @@ void pending_change_request_fix(struct model *m, uint32_t entry)
         fail_pending_change(m);
 }
 
-void pending_change_request_sweep(struct model *m, struct sweep *sweep)
+void change_flow_request_sweep(struct model *m, struct sweep *sweep)
 {
-    pending_change_clear(m);
+    change_flow_clear(m);
     struct effect *e = submit_change(m, CHANGE_SWEEP, (struct slice){ 0 });
 
     if (e) {
@@ -199,7 +199,7 @@ static void begin_rename(struct model *m)
         snprintf(label, sizeof label, "title ");
     else
         snprintf(label, sizeof label, "title for %zu sessions ", m->pending_change.refs->n);
-    prompt_open(m, label, title, rename_to);
+    dialog_prompt(m, label, title, rename_to);
 }
 
 static void begin_tag(struct model *m)
@@ -211,7 +211,7 @@ static void begin_tag(struct model *m)
         snprintf(label, sizeof label, row && row->tag.n ? "tag (empty removes it) " : "tag ");
     else
         snprintf(label, sizeof label, "tag for %zu sessions ", m->pending_change.refs->n);
-    prompt_open(m, label, row ? row->tag : (struct slice){ 0 }, tag_with);
+    dialog_prompt(m, label, row ? row->tag : (struct slice){ 0 }, tag_with);
 }
 
 /* ---- deleting: shows first, acts second ---- */
@@ -227,7 +227,7 @@ static int compare_entries(const void *a, const void *b)
 static size_t hidden_by_query(const struct model *m)
 {
     const struct ref_list *refs =
-        m->pending_change.refs; /* by entry: selection_next goes upwards */
+        m->pending_change.refs; /* by entry: list_selection_next goes upwards */
     const struct filter *filter = &m->list.filter;
     size_t shown = 0;
 
@@ -247,7 +247,7 @@ static void trash_answer(struct model *m, enum dialog_choice choice)
     if (choice == CHOICE_DO)
         e = submit_change(m, CHANGE_TRASH, (struct slice){ 0 });
     else
-        pending_change_clear(m);
+        change_flow_clear(m);
     if (e)
         e->unsure = unsure > 0; /* the question said so */
 }
@@ -274,7 +274,7 @@ static void fill_trash_dialog(struct model *m)
     size_t at = d->at, n = c->refs->n, hidden = hidden_by_query(m);
     char size[SIZE_TEXT], title[DIALOG_TEXT];
 
-    size_text(c->bytes, size);
+    text_size(c->bytes, size);
     snprintf(title, sizeof title, "Move %s, %s, to the trash?", change_text_count(n).text, size);
     dialog_begin(d, title, trash_answer);
     if (n == 1)
@@ -371,7 +371,7 @@ static void fork_answer(struct model *m, enum dialog_choice choice)
     if (choice == CHOICE_DO)
         fork_as(m, SLICE(""));
     else
-        pending_change_clear(m);
+        change_flow_clear(m);
 }
 
 /* Where a copy has no title one is not asked for. */
@@ -397,7 +397,7 @@ static void begin_fork(struct model *m, bool here)
     if (c->refs->n > 1) {
         toast_note(&m->toast, m->now_ms, "only one session can be forked at a time: %zu are marked",
                    c->refs->n);
-        pending_change_clear(m);
+        change_flow_clear(m);
         return;
     }
     if (nameless) {
@@ -408,14 +408,14 @@ static void begin_fork(struct model *m, bool here)
 
     if (n < 0 || n >= (int)sizeof title)
         n = 0;
-    prompt_open(m, here ? "title of the fork up to here " : "title of the fork ",
-                (struct slice){ title, (size_t)n }, fork_as);
+    dialog_prompt(m, here ? "title of the fork up to here " : "title of the fork ",
+                  (struct slice){ title, (size_t)n }, fork_as);
 }
 
 static void resume_at_answer(struct model *m, enum dialog_choice choice)
 {
     if (choice != CHOICE_DO)
-        pending_change_clear(m);
+        change_flow_clear(m);
     else if (name_message(m))
         submit_change(m, CHANGE_RESUME_AT, (struct slice){ 0 });
 }
@@ -436,7 +436,7 @@ static void begin_at_message(struct model *m, enum action a)
 {
     if (!message_meant(m, m->pending_change.message)) {
         toast_note(&m->toast, m->now_ms, "%s: no message here", action_title(a));
-        pending_change_clear(m);
+        change_flow_clear(m);
         return;
     }
     if (a == ACT_FORK_AT)
@@ -447,7 +447,7 @@ static void begin_at_message(struct model *m, enum action a)
 
 /* ---- the ways in ---- */
 
-void pending_change_begin(struct model *m, enum action a)
+void change_flow_begin(struct model *m, enum action a)
 {
     if (m->pending_change.under_way == CHANGES_MAX) {
         toast_note(&m->toast, m->now_ms, "%zu changes are still running: please wait",
@@ -471,23 +471,23 @@ void pending_change_begin(struct model *m, enum action a)
         submit_change(m, m->pending_change.all_archived ? CHANGE_UNARCHIVE : CHANGE_ARCHIVE,
                       (struct slice){ 0 });
         break;
-    default: pending_change_clear(m); break;
+    default: change_flow_clear(m); break;
     }
 }
 
 /* ---- what came of it ---- */
 
-bool pending_change_msg(struct model *m, const struct msg *msg)
+bool change_flow_msg(struct model *m, const struct msg *msg)
 {
     struct pending_change *c = &m->pending_change;
     bool weighed = c->estimating != 0 && msg->generation == c->estimating;
 
     switch (msg->kind) {
     case MSG_REWIND_DONE:
-        undoing_rewound(m, &msg->u.rewind_summary);
+        undo_flow_rewound(m, &msg->u.rewind_summary);
         return false; /* it is the rewind view's */
     case MSG_CHANGED:
-        pending_change_finish(m, msg->u.changed);
+        change_flow_finish(m, msg->u.changed);
         change_result_free(msg->u.changed);
         return true;
     case MSG_DELETE_ESTIMATE:
@@ -558,7 +558,7 @@ static void show_copy(struct model *m, const struct change_result *c)
     snprintf(m->list.seek, sizeof m->list.seek, "%s", c->copy);
 }
 
-void pending_change_finish(struct model *m, const struct change_result *c)
+void change_flow_finish(struct model *m, const struct change_result *c)
 {
     m->pending_change.under_way -= m->pending_change.under_way > 0;
     if (c->asks) {
@@ -589,14 +589,14 @@ void pending_change_finish(struct model *m, const struct change_result *c)
     list_start(&m->list, &m->fx);
 }
 
-bool pending_change_draw(const struct model *m, struct frame *f, struct rect r)
+bool change_flow_draw(const struct model *m, struct frame *f, struct rect r)
 {
     const struct pending_change *c = &m->pending_change;
     int x = r.x + 1;
 
-    if (c->under_way == 0 || !spinner_shows(c->since_ms, m->now_ms))
+    if (c->under_way == 0 || !frame_spinner_shows(c->since_ms, m->now_ms))
         return false;
-    x += frame_puts(f, r.y, x, r.w - 1, STYLE_KEY, spinner_sign(m->now_ms, f->ascii)) + 1;
+    x += frame_puts(f, r.y, x, r.w - 1, STYLE_KEY, frame_spinner_sign(m->now_ms, f->ascii)) + 1;
     frame_puts(f, r.y, x, r.x + r.w - x, STYLE_DIM, change_text_doing(c->request));
     return true;
 }

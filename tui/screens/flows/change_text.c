@@ -89,7 +89,7 @@ struct change_text change_text_done(const struct model *m, const struct change_r
     struct change_text n = change_text_count(c->sessions.n), w = { "" };
     char size[SIZE_TEXT];
 
-    size_text(c->bytes, size);
+    text_size(c->bytes, size);
     switch (c->request) {
     case CHANGE_RENAME:
         snprintf(w.text, sizeof w.text, "renamed to %s", change_text_title(m, text).text);

@@ -20,7 +20,7 @@ void resume_flow_cancel(struct model *m)
     m->resume_flow = (struct resume_flow){ .entry = ENTRY_NONE };
 }
 
-void model_quit(struct model *m)
+void view_quit(struct model *m)
 {
     enum { CANCELLED = 130 };
 
@@ -45,7 +45,7 @@ static uint32_t session_to_resume(const struct model *m)
     const struct list *l = &m->list;
 
     if (!in_list(m))
-        return selection_entry(m);
+        return list_selection_entry(m);
     for (uint32_t i = 0; l->marks == 1 && i < l->marked_cap; i++)
         if (l->marked[i])
             return i;
@@ -128,7 +128,7 @@ static void offer_directories(struct model *m, enum dialog_choice choice, const 
                               const char *dir)
 {
     char out[256];
-    struct slice path = path_short(slice_of(dir), m->settings->home, out, sizeof out);
+    struct slice path = text_path_short(slice_of(dir), m->settings->home, out, sizeof out);
 
     dialog_offer(&m->dialog, choice, "%s %.*s", what, SLICE_ARG(path));
 }

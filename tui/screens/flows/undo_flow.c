@@ -67,7 +67,7 @@ void undo_flow_begin(struct model *m, enum change_request request)
     struct name_list *made = copy_of(m->undo_flow.made);
 
     if (made)
-        pending_change_request_undo(m, request, made, (struct slice){ 0 });
+        change_flow_request_undo(m, request, made, (struct slice){ 0 });
     else
         fail_undo(m);
 }
@@ -81,7 +81,7 @@ static void submit_undo(struct model *m)
     if (u->in_view)
         rewind_view_take_back(m->rewind, taken, &m->fx);
     else
-        pending_change_request_undo(m, u->request, taken, slice_of(u->id));
+        change_flow_request_undo(m, u->request, taken, slice_of(u->id));
     clear_question(u);
 }
 
@@ -168,7 +168,7 @@ static void ask_edited(struct model *m, const struct name_list *edited)
     view_push(m, VIEW_DIALOG);
 }
 
-void undoing_rewound(struct model *m, const struct rewind_summary *r)
+void undo_flow_rewound(struct model *m, const struct rewind_summary *r)
 {
     undo_flow_note_rewind(m, r->record);
     if (r->edited)

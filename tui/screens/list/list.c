@@ -39,7 +39,7 @@ void list_fini(struct list *l)
     transcript_view_free(l->view);
     filter_fini(&l->filter); /* before the rows it looks at */
     order_fini(&l->order);
-    fork_tree_fini(&l->fork_tree);
+    order_forks_fini(&l->fork_tree);
     session_table_fini(&l->sessions);
     problem_list_free(l->problems);
     arena_fini(&l->tracked_paths);
@@ -280,9 +280,9 @@ static void sort_and_filter(struct list *l, bool quiet, struct effects *fx)
         return;
     l->bytes = l->order.bytes;
     if (l->tree)
-        fork_tree_arrange(&l->fork_tree, &l->sessions, l->order.entry, l->order.n);
+        order_forks_arrange(&l->fork_tree, &l->sessions, l->order.entry, l->order.n);
     else
-        fork_tree_fini(&l->fork_tree);
+        order_forks_fini(&l->fork_tree);
     filter_invalidate(&l->filter);
     l->filter.busy = true;
     start_filter(l, quiet, fx);

@@ -164,7 +164,7 @@ static void draw_problems(const struct list *l, struct pen *pen)
 static void draw_no_sessions(const struct list *l, struct pen *pen)
 {
     char dir[512], text[600];
-    struct slice here = path_short(l->settings->project, l->settings->home, dir, sizeof dir);
+    struct slice here = text_path_short(l->settings->project, l->settings->home, dir, sizeof dir);
 
     line_text(pen, STYLE_STRONG,
               l->scope == SCOPE_ALL ? "There are no sessions yet"
@@ -209,7 +209,7 @@ void list_draw_scope(const struct list *l, struct frame *f, struct rect r)
         frame_puts(f, r.y, r.x, r.w, STYLE_TEXT, "all projects");
         return;
     }
-    struct slice here = path_short(l->settings->project, l->settings->home, dir, sizeof dir);
+    struct slice here = text_path_short(l->settings->project, l->settings->home, dir, sizeof dir);
     const char *what = "";
 
     if (l->scope == SCOPE_WORKTREES && l->worktrees > 0) {
@@ -231,7 +231,7 @@ static int draw_counts(const struct list *l, struct frame *f, struct rect r)
     bool ranked = query_ranks(&l->filter.query) && l->sort == SORT_RECENT && !l->tree;
 
     if (l->sort == SORT_SIZE) {
-        size_text(l->bytes, size);
+        text_size(l->bytes, size);
         snprintf(bytes, sizeof bytes, "%s  ", size);
     }
     snprintf(text, sizeof text, "%zu/%zu  %s%s%s%s", list_shown(l), list_total(l), bytes,
@@ -241,7 +241,7 @@ static int draw_counts(const struct list *l, struct frame *f, struct rect r)
     frame_puts(f, r.y, x, w, STYLE_DIM, text);
     if (list_busy(l)) {
         x -= 2;
-        frame_puts(f, r.y, x, 1, STYLE_KEY, spinner_sign(l->now_ms, f->ascii));
+        frame_puts(f, r.y, x, 1, STYLE_KEY, frame_spinner_sign(l->now_ms, f->ascii));
     }
     return x;
 }
@@ -354,8 +354,8 @@ static void draw_disk_usage(const struct list *l, struct frame *f, struct rect r
     const struct session_entry *e = &l->sessions.entry[l->viewed];
     char all[SIZE_TEXT], own[SIZE_TEXT], text[80];
 
-    size_text(session_entry_bytes(e), all);
-    size_text(e->ref.file.size, own);
+    text_size(session_entry_bytes(e), all);
+    text_size(e->ref.file.size, own);
     if (e->bytes == 0)
         snprintf(text, sizeof text, "transcript %s", own);
     else if (strcmp(all, own) == 0 || r.w < BOTH_COLS)
@@ -383,7 +383,7 @@ static bool join_facts(const struct list *l, const struct session_entry *e, enum
     enum { DAY = sizeof "2026-11-22" - 1 };
     const char *dot = l->settings->ascii ? " - " : " · ";
     char room[512], date[WHEN_DATE];
-    struct slice dir = path_short(session_entry_cwd(e), l->settings->home, room, sizeof room);
+    struct slice dir = text_path_short(session_entry_cwd(e), l->settings->home, room, sizeof room);
     struct slice when = slice_of(when_date(session_entry_time(e), date));
     struct slice fact[] = {
         brevity < WITH_NAME ? dir : last_part(dir),

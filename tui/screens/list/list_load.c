@@ -27,7 +27,7 @@ bool list_settled(const struct list *l)
 
 bool list_busy(const struct list *l)
 {
-    return l->busy_since != TIME_NONE && spinner_shows(l->busy_since, l->now_ms);
+    return l->busy_since != TIME_NONE && frame_spinner_shows(l->busy_since, l->now_ms);
 }
 
 static void note_work(struct list *l)
@@ -376,7 +376,7 @@ int64_t list_wake_ms(const struct list *l)
     if (l->listing == 0) /* else its end looks at the files anyway */
         wake = earlier(wake, l->refresh_ms);
     if (l->busy_since != TIME_NONE)
-        wake = earlier(wake, spinner_wake_ms(l->busy_since, l->now_ms));
+        wake = earlier(wake, frame_spinner_wake_ms(l->busy_since, l->now_ms));
     return wake;
 }
 

@@ -105,7 +105,7 @@ void list_widths_include(struct list_widths *w, const struct session_row *row)
 
     w->several = w->several || (w->only && w->only != system);
     w->only = system;
-    w->dir = wider(w->dir, path_last(row->cwd));
+    w->dir = wider(w->dir, text_path_last(row->cwd));
     w->branch = wider(w->branch, row->git_branch);
     w->name = wider(w->name, system_name(row));
     w->system = wider(w->system, system_text(row, text));
@@ -250,7 +250,7 @@ static struct rect draw_left(const struct list *l, struct frame *f, struct rect 
 static struct rect draw_fork_indent(const struct list *l, struct frame *f, struct rect r,
                                     uint32_t entry)
 {
-    int depth = (int)fork_tree_depth(&l->fork_tree, entry),
+    int depth = (int)order_forks_depth(&l->fork_tree, entry),
         in = 2 * (depth < KIN_MAX ? depth : KIN_MAX);
 
     if (depth == 0 || in >= r.w)
@@ -293,7 +293,7 @@ static int draw_size_column(struct frame *f, int y, int x, int w, const struct s
 
     if (w == 0)
         return 0;
-    size_text(session_entry_bytes(e), size);
+    text_size(session_entry_bytes(e), size);
     int used = (int)strlen(size);
 
     frame_puts(f, y, x + (used < w ? w - used : 0), w, STYLE_TEXT, size);
@@ -317,7 +317,7 @@ static void draw_columns(const struct list *l, struct frame *f, struct rect r,
 
     x += draw_size_column(f, r.y, x + GAP, c->size_w, e);
     if (c->dir_w > 0) {
-        frame_text_cut(f, r.y, x + GAP, c->dir_w, STYLE_DIM, path_last(row->cwd));
+        frame_text_cut(f, r.y, x + GAP, c->dir_w, STYLE_DIM, text_path_last(row->cwd));
         x += c->dir_w + GAP;
     }
     if (c->tag_w > 0) {
@@ -355,11 +355,12 @@ static void draw_second(const struct list *l, struct frame *f, struct rect r,
     char dir[512], size[SIZE_TEXT], system[SYSTEM_TEXT], left[WHEN_LEFT];
     int x = r.x;
 
-    size_text(session_entry_bytes(e), size);
+    text_size(session_entry_bytes(e), size);
     if (when_left(l->now_ms, row->expires_ms, left))
         x = draw_fact(f, r, x, STYLE_WARN, slice_of(left));
     if (l->scope == SCOPE_ALL)
-        x = draw_fact(f, r, x, STYLE_DIM, path_short(row->cwd, l->settings->home, dir, sizeof dir));
+        x = draw_fact(f, r, x, STYLE_DIM,
+                      text_path_short(row->cwd, l->settings->home, dir, sizeof dir));
     if (l->widths.several)
         x = draw_fact(f, r, x, STYLE_SYSTEM, system_text(row, system));
     x = draw_fact(f, r, x, STYLE_BRANCH, row->git_branch);

@@ -5,7 +5,7 @@
 /* What an action is about: the session that is read, examined or selected; in the list those that are marked, if
  * any. */
 
-uint32_t selection_entry(const struct model *m)
+uint32_t list_selection_entry(const struct model *m)
 {
     switch (view_base(m)) {
     case VIEW_LIST: return m->list.selected;
@@ -15,25 +15,25 @@ uint32_t selection_entry(const struct model *m)
     }
 }
 
-const struct session_entry *selection_session(const struct model *m)
+const struct session_entry *list_selection_session(const struct model *m)
 {
-    uint32_t i = selection_entry(m);
+    uint32_t i = list_selection_entry(m);
 
     return i == ENTRY_NONE ? NULL : &m->list.sessions.entry[i];
 }
 
-struct selection selection_of(const struct model *m)
+struct selection list_selection_of(const struct model *m)
 {
     struct selection s = { .list = &m->list, .next = 0 };
 
     if (view_base(m) == VIEW_LIST && m->list.marks > 0)
         s.marked = true;
     else
-        s.one = selection_entry(m);
+        s.one = list_selection_entry(m);
     return s;
 }
 
-bool selection_next(struct selection *s, uint32_t *entry)
+bool list_selection_next(struct selection *s, uint32_t *entry)
 {
     const struct list *l = s->list;
 
@@ -94,12 +94,12 @@ static const char no_session[] = "no session is selected";
 
 static const char *change_reason(const struct model *m, enum action a)
 {
-    struct selection s = selection_of(m);
+    struct selection s = list_selection_of(m);
     unsigned ability = action_required_ability(a);
     const char *why = no_session;
     uint32_t i;
 
-    while (selection_next(&s, &i)) {
+    while (list_selection_next(&s, &i)) {
         const struct session_row *row = m->list.sessions.entry[i].row;
 
         if (row && !(row->can & ability))
@@ -120,7 +120,7 @@ static bool is_change(enum action a)
 
 const char *action_unavailable(const struct model *m, enum action a)
 {
-    const struct session_entry *e = selection_session(m);
+    const struct session_entry *e = list_selection_session(m);
     unsigned ability = action_required_ability(a);
 
     if (view_base(m) == VIEW_REWIND)
@@ -248,7 +248,7 @@ static void list_view_back(struct model *m)
     } else if (l->marks > 0) {
         list_unmark_all(l);
     } else {
-        model_quit(m);
+        view_quit(m);
         return;
     }
     if (l->query.n == 0)

@@ -169,7 +169,7 @@ bool cleanup_msg(struct model *m, const struct msg *msg)
 
 int64_t cleanup_wake_ms(const struct cleanup *c, int64_t now_ms)
 {
-    return c->asked != 0 ? spinner_wake_ms(c->asked_ms, now_ms) : TIME_NONE;
+    return c->asked != 0 ? frame_spinner_wake_ms(c->asked_ms, now_ms) : TIME_NONE;
 }
 
 const char *cleanup_unavailable(const struct cleanup *c, enum action a)
@@ -219,10 +219,10 @@ static void type_rule(struct model *m)
     const struct cleanup_rules *r = &m->cleanup.rules;
     const char *value = m->cleanup.at == CLEANUP_RULE_OLDER ? r->older : r->larger;
 
-    prompt_open(m,
-                m->cleanup.at == CLEANUP_RULE_OLDER ? "not used for (empty for any time) "
-                                                    : "larger than (empty for any size) ",
-                slice_of(value), rule_typed);
+    dialog_prompt(m,
+                  m->cleanup.at == CLEANUP_RULE_OLDER ? "not used for (empty for any time) "
+                                                      : "larger than (empty for any size) ",
+                  slice_of(value), rule_typed);
 }
 
 /* ---- projects ---- */
@@ -287,7 +287,7 @@ static void trash_answer(struct model *m, enum dialog_choice choice)
 
     c->sweep = NULL;
     free_sweep(c);
-    pending_change_request_sweep(m, sweep); /* what is left is looked at when they are gone */
+    change_flow_request_sweep(m, sweep); /* what is left is looked at when they are gone */
 }
 
 static void confirm_trash(struct model *m)
@@ -303,7 +303,7 @@ static void confirm_trash(struct model *m)
         toast_note(&m->toast, m->now_ms, "%s: %s", action_title(ACT_TRASH), why);
         return;
     }
-    size_text(sum.ticked_bytes, size);
+    text_size(sum.ticked_bytes, size);
     cleanup_rules_text(&c->rules, rules, sizeof rules);
     snprintf(title, sizeof title, "Move %s%s%s, %s, to the trash?", orphans ? "what " : "",
              change_text_count(sum.ticked).text, orphans ? " left behind" : "", size);

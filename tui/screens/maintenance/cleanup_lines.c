@@ -248,14 +248,14 @@ static void draw_cleanup_title(const struct model *m, struct frame *f)
     int x = 1 + frame_puts(f, 0, 1, f->cols, STYLE_TITLE, "cleanup") + 2;
     int end = f->cols - (int)strlen(sort) - 1;
 
-    if (c->asked != 0 && spinner_shows(c->asked_ms, m->now_ms)) {
-        frame_puts(f, 0, x, 1, STYLE_KEY, spinner_sign(m->now_ms, f->ascii));
+    if (c->asked != 0 && frame_spinner_shows(c->asked_ms, m->now_ms)) {
+        frame_puts(f, 0, x, 1, STYLE_KEY, frame_spinner_sign(m->now_ms, f->ascii));
         frame_puts(f, 0, x + 2, end - x - 2, STYLE_DIM, "checking the sessions");
         return;
     }
     if (c->lines == 0)
         return;
-    size_text(sum.ticked_bytes, size);
+    text_size(sum.ticked_bytes, size);
     snprintf(text, sizeof text, "%zu of %zu %s ticked, %s", sum.ticked, sum.n,
              c->rules.orphans ? "left behind"
              : sum.n == 1     ? "session"
@@ -316,8 +316,9 @@ static void draw_note(const struct model *m, struct frame *f, struct rect r,
     if (item->stays)
         frame_text_cut(f, r.y, r.x, r.w, STYLE_WARN, slice_of(item->stays));
     else
-        frame_text_middle(f, r.y, r.x, r.w, STYLE_DIM,
-                          path_short(cleanup_project(item), m->settings->home, dir, sizeof dir));
+        frame_text_middle(
+            f, r.y, r.x, r.w, STYLE_DIM,
+            text_path_short(cleanup_project(item), m->settings->home, dir, sizeof dir));
 }
 
 static void draw_sweep_item(const struct model *m, struct frame *f, struct rect r,
@@ -330,7 +331,7 @@ static void draw_sweep_item(const struct model *m, struct frame *f, struct rect 
     int x = draw_tick(f, r.y, r.x + 2, item);
 
     when_age(m->now_ms, item->activity_ms, age);
-    size_text(item->usage.bytes, size);
+    text_size(item->usage.bytes, size);
     x = draw_right(f, r.y, x, AGE_W, STYLE_AGE, age);
     x = draw_right(f, r.y, x, SIZE_W, plain, size) + GAP;
     int end = r.x + r.w - 1 - (note_w > 0 ? note_w + GAP : 0);
@@ -353,7 +354,7 @@ static void draw_project_head(const struct model *m, struct frame *f, struct rec
                sum.ticked == 0                     ? "[ ]"
                : sum.ticked == sum.n - sum.staying ? "[x]"
                                                    : "[~]");
-    size_text(sum.bytes, size);
+    text_size(sum.bytes, size);
     x = draw_right(f, r.y, x + TICK_W + AGE_W, SIZE_W, STYLE_HEADING, size) + GAP;
     const char *sign = cleanup_is_open(c, line) ? f->ascii ? "-" : "▾" : f->ascii ? "+" : "▸";
 
@@ -361,8 +362,8 @@ static void draw_project_head(const struct model *m, struct frame *f, struct rec
     int room = r.w - x - 1 - (int)strlen(count) - GAP;
 
     x += frame_text_middle(f, r.y, x, room, STYLE_HEADING,
-                           path_short(cleanup_project(&c->sweep->item[c->line[line].item]),
-                                      m->settings->home, dir, sizeof dir));
+                           text_path_short(cleanup_project(&c->sweep->item[c->line[line].item]),
+                                           m->settings->home, dir, sizeof dir));
     frame_puts(f, r.y, x + GAP, r.w - x - GAP, STYLE_DIM, count);
 }
 
@@ -406,10 +407,11 @@ static void draw_detail(const struct model *m, struct frame *f)
                        SLICE("Enter shows or hides its sessions; Space ticks all of them"));
         return;
     }
-    int n = snprintf(text, sizeof text, "%s%s; %lld file%s; %.*s", item->stays ? "stays: " : "",
-                     item->stays ? item->stays : item->why, (long long)item->usage.files,
-                     item->usage.files == 1 ? "" : "s",
-                     SLICE_ARG(path_short(item->ref.path, m->settings->home, path, sizeof path)));
+    int n =
+        snprintf(text, sizeof text, "%s%s; %lld file%s; %.*s", item->stays ? "stays: " : "",
+                 item->stays ? item->stays : item->why, (long long)item->usage.files,
+                 item->usage.files == 1 ? "" : "s",
+                 SLICE_ARG(text_path_short(item->ref.path, m->settings->home, path, sizeof path)));
 
     if (n > 0)
         frame_text_cut(f, r.y, r.x, r.w, item->stays ? STYLE_WARN : STYLE_DIM, slice_of(text));

@@ -165,7 +165,7 @@ const char *cleanup_rule_set_text(struct cleanup_rules *r, enum cleanup_rule rul
         return "that is too long";
     if (text.n > 0 && rule == CLEANUP_RULE_OLDER && !when_parse(text, now_ms, &parsed))
         return "like 90d, 12h, 2w or 2026-01-31";
-    if (text.n > 0 && rule == CLEANUP_RULE_LARGER && !size_parse(text, &parsed))
+    if (text.n > 0 && rule == CLEANUP_RULE_LARGER && !text_size_parse(text, &parsed))
         return "like 500k, 10M, 2G";
     snprintf(value, CLEANUP_RULE_TEXT, "%.*s", SLICE_ARG(text));
     return NULL;
@@ -179,7 +179,7 @@ struct sweep_rule cleanup_rules_to_sweep(const struct cleanup_rules *r, int64_t 
 
     if (r->older[0] && !when_parse(slice_of(r->older), now_ms, &rule.before_ms))
         rule.before_ms = TIME_NONE;
-    if (r->larger[0] && !size_parse(slice_of(r->larger), &rule.larger_than))
+    if (r->larger[0] && !text_size_parse(slice_of(r->larger), &rule.larger_than))
         rule.larger_than = 0;
     return rule;
 }

@@ -172,7 +172,7 @@ bool damaged_msg(struct model *m, const struct msg *msg)
 
 int64_t damaged_wake_ms(const struct damaged_view *v, int64_t now_ms)
 {
-    return v->asked != 0 ? spinner_wake_ms(v->asked_ms, now_ms) : TIME_NONE;
+    return v->asked != 0 ? frame_spinner_wake_ms(v->asked_ms, now_ms) : TIME_NONE;
 }
 
 const char *damaged_unavailable(const struct damaged_view *v, enum action a)
@@ -229,7 +229,7 @@ static void describe_problem(const struct problem *p, struct damage_words *out)
     err_format(&err, out->room, sizeof out->room);
     out->system = p->system ? p->system : "";
     out->path = slice_of(p->err.path);
-    out->name = path_last(out->path);
+    out->name = text_path_last(out->path);
     out->why = slice_of(out->room);
 }
 
@@ -240,7 +240,7 @@ static void describe_finding(const struct findings *fs, size_t i, struct damage_
     out->system = fs->system[i];
     out->path = slice_of(f->path);
     out->id = f->session;
-    out->name = path_last(out->path);
+    out->name = text_path_last(out->path);
     out->why = slice_of(f->why);
 }
 
@@ -400,9 +400,9 @@ static void draw_damaged_title(const struct model *m, struct frame *f)
     int w = frame_width(slice_of(text)), end = f->cols - w - 1;
 
     frame_puts(f, 0, end, w, STYLE_DIM, text);
-    if (list_busy(&m->list) || (v->asked != 0 && spinner_shows(v->asked_ms, m->now_ms))) {
+    if (list_busy(&m->list) || (v->asked != 0 && frame_spinner_shows(v->asked_ms, m->now_ms))) {
         end -= 2;
-        frame_puts(f, 0, end, 1, STYLE_KEY, spinner_sign(m->now_ms, f->ascii));
+        frame_puts(f, 0, end, 1, STYLE_KEY, frame_spinner_sign(m->now_ms, f->ascii));
     }
     list_draw_scope(&m->list, f, (struct rect){ 0, x, 1, end - x - 2 });
 }
@@ -447,7 +447,7 @@ static void draw_damage_panel(const struct model *m, struct frame *f)
         frame_puts(f, y, x, 1, STYLE_BORDER, f->ascii ? "-" : "─");
     damaged_describe(m, &v->item[v->pick.at], &w);
     frame_text_middle(f, y + 1, 2, f->cols - 3, STYLE_TEXT,
-                      path_short(w.path, m->settings->home, path, sizeof path));
+                      text_path_short(w.path, m->settings->home, path, sizeof path));
     text_wrap_draw(f, (struct rect){ y + 2, 2, h - 2, f->cols - 3 }, STYLE_WARN, w.why);
 }
 

@@ -47,7 +47,7 @@ const char *doctor_unavailable(const struct doctor_view *v)
 
 int64_t doctor_wake_ms(const struct doctor_view *v, int64_t now_ms)
 {
-    return v->asked != 0 ? spinner_wake_ms(v->asked_ms, now_ms) : TIME_NONE;
+    return v->asked != 0 ? frame_spinner_wake_ms(v->asked_ms, now_ms) : TIME_NONE;
 }
 
 /* ---- what is wrong ---- */
@@ -100,7 +100,7 @@ void doctor_open(struct model *m)
 {
     if (view_is_open(m, VIEW_DOCTOR))
         return;
-    m->doctor.entry = selection_entry(m);
+    m->doctor.entry = list_selection_entry(m);
     m->doctor.pick = (struct list_cursor){ 0 };
     view_push(m, VIEW_DOCTOR);
     request_session_check(m);
@@ -133,13 +133,13 @@ bool doctor_msg(struct model *m, const struct msg *msg)
 static void fix_answer(struct model *m, enum dialog_choice choice)
 {
     if (choice == CHOICE_DO && m->doctor.entry != ENTRY_NONE)
-        pending_change_request_fix(m, m->doctor.entry);
+        change_flow_request_fix(m, m->doctor.entry);
 }
 
 static void confirm_fix(struct model *m)
 {
     struct dialog *d = &m->dialog;
-    const struct session_entry *e = selection_session(m);
+    const struct session_entry *e = list_selection_session(m);
     size_t n = findings_fixable(m->doctor.findings);
     const char *s = n == 1 ? "" : "s";
     char title[DIALOG_TEXT];
@@ -170,8 +170,8 @@ static void draw_doctor_title(const struct model *m, struct frame *f)
     int x = 1 + frame_puts(f, 0, 1, f->cols, STYLE_TITLE, "doctor") + 2, n = 0;
     size_t fixable = v->findings ? findings_fixable(v->findings) : 0;
 
-    if (v->asked != 0 && spinner_shows(v->asked_ms, m->now_ms))
-        n = snprintf(text, sizeof text, "%s", spinner_sign(m->now_ms, f->ascii));
+    if (v->asked != 0 && frame_spinner_shows(v->asked_ms, m->now_ms))
+        n = snprintf(text, sizeof text, "%s", frame_spinner_sign(m->now_ms, f->ascii));
     else if (v->findings)
         n = snprintf(text, sizeof text, "%zu finding%s", finding_count(v),
                      finding_count(v) == 1 ? "" : "s");
@@ -213,8 +213,9 @@ static void draw_panel(const struct model *m, struct frame *f)
 
     for (int x = 0; x < f->cols; x++)
         frame_puts(f, y, x, 1, STYLE_BORDER, f->ascii ? "-" : "─");
-    frame_text_middle(f, y + 1, 2, f->cols - 3, STYLE_TEXT,
-                      path_short(slice_of(finding->path), m->settings->home, path, sizeof path));
+    frame_text_middle(
+        f, y + 1, 2, f->cols - 3, STYLE_TEXT,
+        text_path_short(slice_of(finding->path), m->settings->home, path, sizeof path));
     text_wrap_draw(f, (struct rect){ y + 2, 2, h - 2, f->cols - 3 }, STYLE_WARN,
                    slice_of(finding->why));
 }

@@ -44,12 +44,12 @@ static void draw_title(const struct trash_view *v, struct frame *f)
     x += frame_puts(f, 0, x, f->cols, STYLE_TITLE, "trash") + 2;
     if (trash_view_count(v) == 0)
         return;
-    size_text(trash_view_bytes(v, false), size);
+    text_size(trash_view_bytes(v, false), size);
     int n = snprintf(text, sizeof text, "%zu session%s, %s", trash_view_count(v),
                      trash_view_count(v) == 1 ? "" : "s", size);
 
     if (trash_view_ticks(v) > 0 && n > 0 && n < (int)sizeof text) {
-        size_text(trash_view_bytes(v, true), size);
+        text_size(trash_view_bytes(v, true), size);
         snprintf(text + n, sizeof text - (size_t)n, "; %zu marked, %s", trash_view_ticks(v), size);
     }
     frame_puts(f, 0, x, f->cols - x, STYLE_TEXT, text);
@@ -81,7 +81,7 @@ static struct slice trash_folder_of(const struct model *m, const struct trash_it
     struct slice from = { item->path, slash ? (size_t)(slash - item->path) : strlen(item->path) };
     bool known = item->dir && item->dir[0];
 
-    return path_short(known ? slice_of(item->dir) : from, m->settings->home, out, cap);
+    return text_path_short(known ? slice_of(item->dir) : from, m->settings->home, out, cap);
 }
 
 static void draw_trash_item(const struct model *m, struct frame *f, struct rect r,
@@ -91,7 +91,7 @@ static void draw_trash_item(const struct model *m, struct frame *f, struct rect 
     int place_w = r.w >= PLACE_COLS ? PLACE_MAX : 0, x = r.x + 1;
 
     when_age(m->now_ms, item->deleted_ms, age);
-    size_text(item->bytes, size);
+    text_size(item->bytes, size);
     frame_puts(f, r.y, x + AGE_W - (int)strlen(age), AGE_W, STYLE_AGE, age);
     x += AGE_W;
     frame_puts(f, r.y, x + SIZE_W - (int)strlen(size), SIZE_W, STYLE_DIM, size);
@@ -342,7 +342,7 @@ static void request_change(struct model *m, enum change_request request, enum wh
     struct name_list *names = chosen_names(&m->trash, which);
 
     if (names)
-        pending_change_request_names(m, request, names);
+        change_flow_request_names(m, request, names);
     else
         toast_no_memory(&m->toast);
 }
@@ -359,7 +359,7 @@ static void join_answer(struct model *m, enum dialog_choice choice)
     if (choice != CHOICE_DO)
         return;
     if (names && name_list_add(names, slice_of(m->trash.joining))) {
-        pending_change_request_names(m, WISH_JOIN, names);
+        change_flow_request_names(m, WISH_JOIN, names);
         return;
     }
     name_list_free(names);
@@ -399,7 +399,7 @@ static void confirm_empty(struct model *m)
     size_t ticked = trash_view_ticks(v), n = ticked ? ticked : trash_view_count(v);
     char size[SIZE_TEXT], title[DIALOG_TEXT];
 
-    size_text(trash_view_bytes(v, ticked > 0), size);
+    text_size(trash_view_bytes(v, ticked > 0), size);
     snprintf(title, sizeof title, "Delete %zu session%s, %s, for good?", n, n == 1 ? "" : "s",
              size);
     dialog_begin(d, title, empty_answer);

@@ -31,7 +31,7 @@ void rewind_draw_spinner(const struct rewind_view *v, struct frame *f, struct re
 {
     if (!rewind_is_slow(v) || r.h < 1)
         return;
-    frame_puts(f, r.y, r.x + 2, 1, STYLE_KEY, spinner_sign(v->now_ms, f->ascii));
+    frame_puts(f, r.y, r.x + 2, 1, STYLE_KEY, frame_spinner_sign(v->now_ms, f->ascii));
     frame_puts(f, r.y, r.x + 4, r.w - 4, STYLE_DIM, text);
 }
 
@@ -501,7 +501,7 @@ static void no_lines(const struct rewind_view *v, const struct rewind_entry *x, 
 {
     char size[SIZE_TEXT];
 
-    size_text(x->seen.size, size);
+    text_size(x->seen.size, size);
     if (x->binary)
         snprintf(out, cap, "binary file (%s now)", x->seen.exists ? size : "missing");
     else if (x->mode_only)
@@ -665,5 +665,5 @@ void rewind_view_draw(const struct rewind_view *v, struct frame *f, struct rect 
         draw_result(v, f, (struct rect){ l.result, 0, 1, r.w });
     if (v->asked_rewind && rewind_is_slow(v))
         frame_puts(f, 0, r.w - (v->total > 0 ? 23 : 18), 1, STYLE_BAR,
-                   spinner_sign(v->now_ms, f->ascii));
+                   frame_spinner_sign(v->now_ms, f->ascii));
 }

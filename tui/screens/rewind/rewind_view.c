@@ -73,7 +73,7 @@ struct slice rewind_path(const struct rewind_view *v, const struct rewind_entry 
 
     if (n > 0 && path.n > n + 1 && slice_starts(path, root) && path.p[n] == '/')
         return (struct slice){ path.p + n + 1, path.n - n - 1 };
-    return path_short(path, v->settings->home, out, cap);
+    return text_path_short(path, v->settings->home, out, cap);
 }
 
 /* ---- numbers ---- */
@@ -319,7 +319,7 @@ static void leave_rewind_screen(struct model *m)
 {
     rewind_view_close(m->rewind, &m->fx);
     if (m->rewind_only)
-        model_quit(m);
+        view_quit(m);
     else
         view_pop(m);
 }
@@ -362,7 +362,7 @@ static void rewind_screen_mouse(struct model *m, struct mouse e)
 /* Of the transcript the view knows the message; anywhere else it begins at the newest turn. */
 void rewind_screen_open(struct model *m, enum action a)
 {
-    const struct session_entry *e = selection_session(m);
+    const struct session_entry *e = list_selection_session(m);
     struct rewind_start at = { .time_ms = TIME_NONE,
                                .live = e->row && e->row->flags & SESSION_LIVE };
 

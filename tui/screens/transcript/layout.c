@@ -474,7 +474,7 @@ static void layout_unreadable(struct laying *l)
     styled_text_add_unclean(l->s, STYLE_WARN, slice_of(text));
 }
 
-enum message_layout_end message_layout(struct styled_text *s, const struct layout_options *look,
+enum message_layout_end layout_message(struct styled_text *s, const struct layout_options *look,
                                        const struct folds *folds, const struct message_page *p,
                                        const struct message_layout_context *context)
 {

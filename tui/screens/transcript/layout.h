@@ -64,7 +64,7 @@ struct message_page {
     const struct err *error; /* the row could not be read: why */
 };
 
-enum message_layout_end message_layout(struct styled_text *s, const struct layout_options *look,
+enum message_layout_end layout_message(struct styled_text *s, const struct layout_options *look,
                                        const struct folds *folds, const struct message_page *p,
                                        const struct message_layout_context *context);
 

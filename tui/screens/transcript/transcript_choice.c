@@ -204,7 +204,7 @@ static bool add_agent(struct transcript_choice *c, const struct subagent *x, int
     struct buf label = { 0 };
     int pad = type_w - frame_width(x->type);
 
-    size_text(x->bytes, size);
+    text_size(x->bytes, size);
     bool ok = buf_addf(&label, "%-10s %8s  %.*s%*s", subagent_end_word(x->end), size,
                        SLICE_ARG(x->type), pad > 0 ? pad : 0, "") == ERR_OK &&
               (type_w == 0 || buf_add(&label, SLICE("  ")) == ERR_OK) &&
@@ -233,7 +233,8 @@ static bool fill_agents(struct transcript_view *v, const struct subagent_list *l
     return ok;
 }
 
-void view_take_agents(struct transcript_view *v, struct subagent_list *list, struct effects *fx)
+void transcript_view_set_agents(struct transcript_view *v, struct subagent_list *list,
+                                struct effects *fx)
 {
     v->asked_names = 0;
     transcript_view_choice_close(v);

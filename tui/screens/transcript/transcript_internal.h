@@ -194,7 +194,8 @@ void transcript_view_choose_agent(struct transcript_view *v, struct effects *fx)
 void transcript_view_list_agents(struct transcript_view *v, struct effects *fx);
 void transcript_view_choose_branch(struct transcript_view *v, struct effects *fx);
 /* The answers: taken over. */
-void view_take_agents(struct transcript_view *v, struct subagent_list *list, struct effects *fx);
+void transcript_view_set_agents(struct transcript_view *v, struct subagent_list *list,
+                                struct effects *fx);
 void transcript_view_set_branches(struct transcript_view *v, struct branch_list *list);
 enum transcript_view_result transcript_view_choice_act(struct transcript_view *v, enum action a,
                                                        struct effects *fx);

@@ -350,7 +350,7 @@ static bool handle_answer(struct transcript_view *v, const struct msg *msg, stru
         v->asked_read = 0;
         transcript_view_set_rows(v, msg->u.passages);
         return true;
-    case MSG_SUBAGENTS: view_take_agents(v, msg->u.subagents, fx); return true;
+    case MSG_SUBAGENTS: transcript_view_set_agents(v, msg->u.subagents, fx); return true;
     case MSG_BRANCHES: transcript_view_set_branches(v, msg->u.branches); return true;
     case MSG_FAILED: handle_transcript_failure(v, msg, fx); return true;
     case MSG_PROGRESS: return true;

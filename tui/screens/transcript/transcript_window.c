@@ -104,7 +104,7 @@ static void layout_slot(struct transcript_view *v, size_t message, enum message_
     struct layout_options look = transcript_view_layout(v);
 
     styled_text_fini(&s->styled_text);
-    s->end = message_layout(&s->styled_text, &look, &v->folds, &page, &context);
+    s->end = layout_message(&s->styled_text, &look, &v->folds, &page, &context);
     s->stamp = layout_stamp(v);
 }
 
