@@ -44,10 +44,8 @@ static bool may_change(const struct session_entry *e, enum action a)
     return (e->row->can & ability) == ability && !(a == ACT_TRASH && e->row->flags & SESSION_LIVE);
 }
 
-static void count_left_out(struct pending_change *c, const struct model *m,
-                           const struct session_entry *e)
+static void count_left_out(struct pending_change *c, const struct session_entry *e)
 {
-    (void)m;
     if (e->row && e->row->flags & SESSION_LIVE)
         c->running++;
     else
@@ -73,7 +71,7 @@ static bool collect_selection(struct model *m, enum action a)
         const struct session_entry *e = &m->list.sessions.entry[i];
 
         if (!may_change(e, a)) {
-            count_left_out(c, m, e);
+            count_left_out(c, e);
             continue;
         }
         ok = ref_list_add(c->refs, &e->ref, i) &&
@@ -125,20 +123,18 @@ static struct effect *submit_change(struct model *m, enum change_request request
     return e;
 }
 
-void change_flow_request_names(struct model *m, enum change_request request,
-                               struct name_list *names)
-{
-    change_flow_clear(m);
-    m->pending_change.titles = names;
-    submit_change(m, request, (struct slice){ 0 });
-}
-
 void change_flow_request_undo(struct model *m, enum change_request request, struct name_list *names,
                               struct slice id)
 {
     change_flow_clear(m);
     m->pending_change.titles = names;
     submit_change(m, request, id);
+}
+
+void change_flow_request_names(struct model *m, enum change_request request,
+                               struct name_list *names)
+{
+    change_flow_request_undo(m, request, names, (struct slice){ 0 });
 }
 
 void change_flow_request_fix(struct model *m, uint32_t entry)

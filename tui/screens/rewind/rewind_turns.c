@@ -1,0 +1,221 @@
+#include "tui/screens/rewind/rewind_internal.h"
+
+#include <stdio.h>
+
+#include "tui/text/clean.h"
+#include "tui/text/when.h"
+#include "tui/widgets/frame.h"
+#include "tui/widgets/text_wrap.h"
+
+/* The left side of the rewind view: the turns. */
+
+/* "3 files", or "3f" where room is short; a turn that cannot be restored has none to offer. */
+static void files_text(const struct checkpoint *c, bool wide, bool ascii, char *out, size_t cap)
+{
+    out[0] = '\0';
+    if (c->why)
+        snprintf(out, cap, "%s", ascii ? "x" : "✗");
+    else if (c->files > 0 && wide)
+        snprintf(out, cap, "%zu file%s", c->files, c->files == 1 ? " " : "s");
+    else if (c->files > 0)
+        snprintf(out, cap, "%zuf", c->files);
+}
+
+/* In front of what is no turn of its own: a commit, a sub-agent's task, the end of the session. */
+static const char *sign_of(const struct checkpoint *c, bool ascii)
+{
+    switch (c->kind) {
+    case CHECKPOINT_COMMIT: return ascii ? "*" : "●";
+    case CHECKPOINT_TASK: return ascii ? ">" : "↳";
+    case CHECKPOINT_SESSION_END: return ascii ? "#" : "■";
+    default: return "";
+    }
+}
+
+enum { LINES_FROM_W = 52, LINES_W = 12 };
+
+/* "+48 -12" in columns of its own; answers where the room for the rest ends. */
+static int draw_turn_lines(struct frame *f, int y, int end, const struct checkpoint *c)
+{
+    char plus[16], minus[16];
+    int at = end;
+
+    if (c->counted && (c->insertions || c->deletions)) {
+        snprintf(plus, sizeof plus, "+%u", c->insertions);
+        snprintf(minus, sizeof minus, "-%u", c->deletions);
+        at = rewind_draw_right(f, y, end, STYLE_DELETE, minus) - 1;
+        rewind_draw_right(f, y, at, STYLE_ADD, plus);
+    }
+    return end - LINES_W;
+}
+
+static struct slice title_of(const struct checkpoint *c)
+{
+    if (c->prompt.n)
+        return c->prompt;
+    return c->kind == CHECKPOINT_SESSION_END ? SLICE("(end of the session)") : SLICE("(no prompt)");
+}
+
+static void draw_turn(const struct rewind_view *v, struct frame *f, struct rect r, size_t i)
+{
+    const struct checkpoint *c = &v->turns->checkpoint[i];
+    bool wide = r.w >= 48;
+    char age[WHEN_AGE], files[32];
+    int end = r.x + r.w - 1;
+
+    when_age(v->now_ms, c->time_ms, age);
+    if (!wide)
+        *strchrnul(age, ' ') = '\0'; /* "2h" */
+    files_text(c, wide, f->ascii, files, sizeof files);
+    if (r.w >= LINES_FROM_W)
+        end = draw_turn_lines(f, r.y, end, c);
+    rewind_draw_right(f, r.y, end, c->why ? STYLE_WARN : STYLE_TEXT, files);
+    end -= wide ? 9 : 4;
+    if (c->shell)
+        frame_puts(f, r.y, end - 1, 1, STYLE_WARN, "$");
+    end -= 2;
+    rewind_draw_right(f, r.y, end, STYLE_AGE, age);
+    end -= wide ? WHEN_AGE_COLUMNS + 1 : 5;
+    frame_puts(f, r.y, r.x, 1, STYLE_DIM, sign_of(c, f->ascii));
+    frame_text_cut(f, r.y, r.x + 2, end - r.x - 2,
+                   c->why         ? STYLE_DIM
+                   : i == v->turn ? STYLE_STRONG
+                                  : STYLE_TEXT,
+                   title_of(c));
+    if (i == v->turn)
+        rewind_select_line(v, PANE_TURNS, f, (struct rect){ r.y, r.x, 1, r.w });
+}
+
+void rewind_draw_turns(const struct rewind_view *v, struct frame *f, struct rect r)
+{
+    size_t n = v->turns ? v->turns->n : 0;
+
+    if (!v->turns)
+        rewind_draw_spinner(v, f, r, "loading the turns");
+    for (int i = 0; i < r.h && v->turn_top + (size_t)i < n; i++)
+        draw_turn(v, f, (struct rect){ r.y + i, r.x, 1, r.w }, v->turn_top + (size_t)i);
+}
+
+static const char *moment_of(const struct checkpoint *c)
+{
+    if (!c->after)
+        return "before this prompt was answered";
+    return c->kind == CHECKPOINT_COMMIT ? "this commit" : "after this prompt was answered";
+}
+
+/* What one has to know about a turn before going back to it, where its plan says nothing. */
+static enum style describe_turn(const struct rewind_view *v, const struct checkpoint *c, char *out,
+                                size_t cap)
+{
+    if (v->mode == REWIND_CONVERSATION)
+        snprintf(out, cap, "rewinds the conversation to %s; files are not changed",
+                 c->after ? "after this prompt was answered" : "before this prompt");
+    else if (v->mode == REWIND_TURN && !c->why)
+        snprintf(out, cap, "undoes only this turn's changes and keeps the later ones");
+    else if (c->why)
+        snprintf(out, cap, "cannot be restored: %s", c->why);
+    else if (c->shell)
+        snprintf(out, cap,
+                 "shell commands ran in this turn: their changes to other files are not covered");
+    else
+        snprintf(out, cap, "rewinds the files to %s", moment_of(c));
+    return v->mode != REWIND_CONVERSATION && (c->why || c->shell) ? STYLE_WARN : STYLE_DIM;
+}
+
+/* What the plan has to say, note by note; 0 where the turn itself is spoken of. */
+static size_t notes_of(const struct rewind_view *v, const struct checkpoint *c)
+{
+    bool of_plan = v->mode != REWIND_CONVERSATION && v->mode != REWIND_TURN && !c->why;
+
+    return of_plan && rewind_is_current(v) ? v->preview->plan.notes : 0;
+}
+
+enum { BULLET_W = 2 };
+
+static int notes_lines(const struct rewind_view *v, size_t n, int w)
+{
+    int lines = 0;
+
+    for (size_t i = 0; i < n; i++)
+        lines += text_wrap_height(slice_of(v->preview->plan.note[i]), w - (n > 1 ? BULLET_W : 0));
+    return lines;
+}
+
+/* As many as there is room for, and how many there are more. */
+static void draw_notes(const struct rewind_view *v, struct frame *f, struct rect in, size_t n)
+{
+    char text[48];
+
+    if (n > 1) { /* each behind a sign: where one ends, the next begins */
+        in.x += BULLET_W;
+        in.w -= BULLET_W;
+    }
+    for (size_t i = 0; i < n && in.h > 0; i++) {
+        struct slice note = slice_of(v->preview->plan.note[i]);
+        size_t behind = n - i - 1;
+        int need = text_wrap_height(note, in.w), room = in.h - (behind > 0);
+
+        if (i > 0 && need > room) {
+            snprintf(text, sizeof text, "and %zu more", behind + 1);
+            frame_puts(f, in.y, in.x, in.w, STYLE_WARN, text);
+            return;
+        }
+        int used = text_wrap_draw(f, (struct rect){ in.y, in.x, room > 0 ? room : 1, in.w },
+                                  STYLE_WARN, note);
+
+        if (n > 1)
+            frame_puts(f, in.y, in.x - BULLET_W, 1, STYLE_WARN, f->ascii ? "-" : "·");
+        in.y += used;
+        in.h -= used;
+    }
+}
+
+enum { ABOUT_H = 3 };
+
+int rewind_note_height(const struct rewind_view *v, int w)
+{
+    const struct checkpoint *c = rewind_turn(v);
+    size_t n = c ? notes_of(v, c) : 0;
+    bool counted = c && c->counted && w < LINES_FROM_W;
+
+    /* The line above, one of the prompt, what is counted, and the notes. */
+    return n ? 2 + counted + notes_lines(v, n, w - 3) : 0;
+}
+
+/* Below all turns: the selected one in full, as far as there is room, and what one has to know about it. */
+void rewind_draw_note(const struct rewind_view *v, struct frame *f, struct rect r)
+{
+    const struct checkpoint *c = rewind_turn(v);
+    struct rect in = { r.y + 1, r.x + 2, r.h - 1, r.w - 3 };
+    char text[300];
+
+    if (r.h == 0 || !c)
+        return;
+    size_t notes = notes_of(v, c);
+    bool counted = c->counted && r.w < LINES_FROM_W;
+    int below = notes ? notes_lines(v, notes, in.w) + counted : ABOUT_H;
+    int above = in.h - (below > ABOUT_H ? below : ABOUT_H);
+    for (int x = r.x + 1; x < r.x + r.w; x++)
+        frame_puts(f, r.y, x, 1, STYLE_BORDER, f->ascii ? "-" : "─");
+    if (in.h > ABOUT_H) {
+        int used = text_wrap_draw(f, (struct rect){ in.y, in.x, above > 1 ? above : 1, in.w },
+                                  STYLE_PROMPT, c->prompt);
+
+        in.y += used;
+        in.h -= used;
+    }
+    if (counted && in.h > 1) {
+        snprintf(text, sizeof text, "this turn: %zu file%s +%u -%u", c->files,
+                 c->files == 1 ? "" : "s", c->insertions, c->deletions);
+        text_wrap_draw(f, in, STYLE_DIM, slice_of(text));
+        in.y++;
+        in.h--;
+    }
+    if (notes) {
+        draw_notes(v, f, in, notes);
+        return;
+    }
+    enum style style = describe_turn(v, c, text, sizeof text);
+
+    text_wrap_draw(f, in, style, slice_of(text));
+}
