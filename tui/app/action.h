@@ -1,8 +1,6 @@
 #ifndef TUI_APP_ACTION_H
 #define TUI_APP_ACTION_H
 
-#include "store/rewind/plan/rewind.h"
-
 /* Everything a person can do, once: the enum, the name in the configuration, the word in footer and menu, and
  * the line in help cannot drift apart. */
 #define ACTIONS(X)                                                                                 \
