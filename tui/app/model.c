@@ -3,30 +3,95 @@
 #include <stdlib.h>
 
 #include "tui/app/view.h"
-#include "tui/widgets/frame.h"
+#include "tui/screens/dialogs/dialog.h"
+#include "tui/screens/flows/flows.h"
+#include "tui/screens/list/list.h"
+#include "tui/screens/maintenance/cleanup.h"
+#include "tui/screens/maintenance/damaged.h"
+#include "tui/screens/maintenance/doctor.h"
+#include "tui/screens/maintenance/trash.h"
+#include "tui/screens/rewind/rewind.h"
+#include "tui/screens/transcript/transcript.h"
+
+/* The table of all views, and the model with what each of them keeps. */
+
+static const struct view_ops *const views[VIEW_COUNT] = {
+    [VIEW_LIST] = &view_list,
+    [VIEW_TRANSCRIPT] = &view_transcript,
+    [VIEW_REWIND] = &view_rewind,
+    [VIEW_CLEANUP] = &view_cleanup,
+    [VIEW_DOCTOR] = &view_doctor,
+    [VIEW_DAMAGED] = &view_damaged,
+    [VIEW_TRASH] = &view_trash,
+    [VIEW_MENU] = &view_menu,
+    [VIEW_DIALOG] = &view_dialog,
+    [VIEW_PROMPT] = &view_prompt,
+    [VIEW_HELP] = &view_help,
+    [VIEW_CHANGE_FLOW] = &view_change_flow,
+    [VIEW_RESUME_FLOW] = &view_resume_flow,
+};
+
+struct whole {
+    struct model model; /* first: what a caller holds is this */
+    struct list list;
+    struct cleanup cleanup;
+    struct doctor_view doctor;
+    struct damaged_view damaged;
+    struct trash_view trash;
+    struct menu menu;
+    struct dialog dialog;
+    struct prompt prompt;
+    struct help help;
+    struct pending_change pending_change;
+    struct undo_flow undo_flow;
+    struct resume_flow resume_flow;
+};
+
+static struct model *connect_views(struct whole *w)
+{
+    w->model = (struct model){
+        .views = views,
+        .stack = { VIEW_LIST },
+        .depth = 1,
+        .viewed = ENTRY_NONE,
+        .list = &w->list,
+        .cleanup = &w->cleanup,
+        .doctor = &w->doctor,
+        .damaged = &w->damaged,
+        .trash = &w->trash,
+        .menu = &w->menu,
+        .dialog = &w->dialog,
+        .prompt = &w->prompt,
+        .help = &w->help,
+        .pending_change = &w->pending_change,
+        .undo_flow = &w->undo_flow,
+        .resume_flow = &w->resume_flow,
+    };
+    w->resume_flow.entry = ENTRY_NONE;
+    w->damaged.entry = w->damaged.sought = w->doctor.entry = ENTRY_NONE;
+    return &w->model;
+}
 
 struct model *model_new(const struct settings *settings, int64_t now_ms)
 {
-    struct model *m = calloc(1, sizeof *m);
+    struct whole *w = calloc(1, sizeof *w);
 
-    if (!m)
+    if (!w)
         return NULL;
+    struct model *m = connect_views(w);
+
     m->settings = settings;
     m->now_ms = now_ms;
-    m->depth = 1; /* the list */
-    m->viewed = ENTRY_NONE;
-    m->resume_flow.entry = ENTRY_NONE;
-    m->damaged.entry = m->damaged.sought = m->doctor.entry = ENTRY_NONE;
     m->viewer = transcript_view_new(settings, REQUESTER_VIEWER);
     m->rewind = rewind_view_new(settings);
-    if (!m->viewer || !m->rewind || !list_init(&m->list, settings, now_ms, &m->fx)) {
+    if (!m->viewer || !m->rewind || !list_init(m->list, settings, &m->now_ms, &m->fx)) {
         model_free(m);
         return NULL;
     }
-    list_track(&m->list, &m->viewed);
-    list_track(&m->list, &m->damaged.entry);
-    list_track(&m->list, &m->damaged.sought);
-    list_track(&m->list, &m->doctor.entry);
+    list_track(m->list, &m->viewed);
+    list_track(m->list, &m->damaged->entry);
+    list_track(m->list, &m->damaged->sought);
+    list_track(m->list, &m->doctor->entry);
     return m;
 }
 
@@ -46,18 +111,17 @@ void model_free(struct model *m)
     if (!m)
         return;
     change_flow_clear(m);
-    undo_flow_fini(&m->undo_flow);
-    trash_view_fini(&m->trash);
-    cleanup_fini(&m->cleanup);
-    damaged_fini(&m->damaged);
-    doctor_fini(&m->doctor);
-    list_fini(&m->list);
+    undo_flow_fini(m->undo_flow);
+    resume_flow_fini(m->resume_flow);
+    trash_view_fini(m->trash);
+    cleanup_fini(m->cleanup);
+    damaged_fini(m->damaged);
+    doctor_fini(m->doctor);
+    list_fini(m->list);
     transcript_view_free(m->viewer);
     rewind_view_free(m->rewind);
-    resume_dirs_free(m->resume_flow.place);
-    free(m->chosen);
     effects_fini(&m->fx);
-    free(m);
+    free(m); /* the whole, which begins here */
 }
 
 struct effects *model_effects(struct model *m)
@@ -65,21 +129,12 @@ struct effects *model_effects(struct model *m)
     return &m->fx;
 }
 
-static int64_t earlier(int64_t a, int64_t b)
-{
-    if (a == TIME_NONE || b == TIME_NONE)
-        return a == TIME_NONE ? b : a;
-    return a < b ? a : b;
-}
-
 int64_t model_wake_ms(const struct model *m)
 {
-    int64_t at = earlier(list_wake_ms(&m->list), toast_wake_ms(&m->toast));
+    int64_t at = toast_wake_ms(&m->toast);
 
-    at = earlier(at, cleanup_wake_ms(&m->cleanup, m->now_ms));
-    at = earlier(at, damaged_wake_ms(&m->damaged, m->now_ms));
-    at = earlier(at, doctor_wake_ms(&m->doctor, m->now_ms));
-    if (m->pending_change.under_way > 0)
-        at = earlier(at, frame_spinner_wake_ms(m->pending_change.since_ms, m->now_ms));
-    return earlier(at, rewind_view_wake_ms(m->rewind));
+    for (size_t i = 0; i < VIEW_COUNT; i++)
+        if (m->views[i]->wake_ms)
+            at = view_earlier(at, m->views[i]->wake_ms(m));
+    return at;
 }

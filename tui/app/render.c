@@ -2,6 +2,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "tui/app/model.h"
 #include "tui/app/view.h"
 
 /* The keys that are worth knowing here, most useful first; those that do not fit or cannot be done now are
@@ -56,11 +57,12 @@ static const enum action *actions_of(enum key_context place)
 static bool footer_key(const struct model *m, enum key_context place, enum action a, bool ascii,
                        char out[KEY_NAME])
 {
+    const struct view_ops *top = m->views[view_top(m)];
     struct key key;
 
     if (!keymap_key_of(m->settings->keys, place, a, &key))
         return false;
-    if (a == ACT_HELP && place == IN_LIST && m->list.query.n == 0)
+    if (a == ACT_HELP && top->sign_helps && top->sign_helps(m))
         key = (struct key){ '?', 0 };
     key_name(key, ascii, out);
     return true;
@@ -92,7 +94,7 @@ static int entry_width(const struct model *m, enum key_context place, enum actio
 {
     char key[KEY_NAME];
 
-    if (action_unavailable(m, a) || !footer_key(m, place, a, ascii, key))
+    if (view_unavailable(m, a) || !footer_key(m, place, a, ascii, key))
         return 0;
     return width_of_entry(key, a) + GAP;
 }
@@ -104,9 +106,9 @@ static bool is_in_actions(const enum action *actions, enum action wanted)
     return *actions == wanted;
 }
 
-void footer_draw(const struct model *m, struct frame *f, struct rect r)
+static void draw_footer(const struct model *m, struct frame *f, struct rect r)
 {
-    enum key_context place = view_ops_of(view_top(m))->place(m);
+    enum key_context place = view_key_context(m);
     const enum action *actions = actions_of(place);
     int help_w = entry_width(m, place, ACT_HELP, f->ascii);
     bool needs_menu = keymap_is_text(m->settings->keys, place) && is_in_actions(actions, ACT_MENU);
@@ -140,13 +142,21 @@ static void draw_too_small(struct frame *f)
     f->cursor_x = 0;
 }
 
+static bool draw_status(const struct model *m, struct frame *f, struct rect r)
+{
+    for (size_t i = 0; i < VIEW_COUNT; i++)
+        if (m->views[i]->status && m->views[i]->status(m, f, r))
+            return true;
+    return false;
+}
+
 static void draw_bottom(const struct model *m, struct frame *f)
 {
     struct rect r = { f->rows - 1, 0, 1, f->cols };
 
     frame_fill(f, r, STYLE_TEXT); /* views may reach down here on the smallest screens */
-    if (!toast_draw(&m->toast, f, r) && !change_flow_draw(m, f, r))
-        footer_draw(m, f, r);
+    if (!toast_draw(&m->toast, f, r) && !draw_status(m, f, r))
+        draw_footer(m, f, r);
 }
 
 void render(const struct model *m, struct frame *f)
@@ -158,10 +168,10 @@ void render(const struct model *m, struct frame *f)
     }
     size_t from = m->depth - 1;
 
-    while (from > 0 && view_ops_of(m->stack[from])->overlay)
+    while (from > 0 && m->views[m->stack[from]]->overlay)
         from--;
-    view_ops_of(m->stack[from])->draw(m, f);
+    m->views[m->stack[from]]->draw(m, f);
     draw_bottom(m, f);
     for (size_t i = from + 1; i < m->depth; i++)
-        view_ops_of(m->stack[i])->draw(m, f);
+        m->views[m->stack[i]]->draw(m, f);
 }

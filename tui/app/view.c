@@ -1,36 +1,19 @@
-
 #include "tui/app/view.h"
 
-static const struct view_ops *const views[VIEW_COUNT] = {
-    [VIEW_LIST] = &view_list,       [VIEW_TRANSCRIPT] = &view_transcript,
-    [VIEW_REWIND] = &view_rewind,   [VIEW_TRASH] = &view_trash,
-    [VIEW_CLEANUP] = &view_cleanup, [VIEW_MENU] = &view_menu,
-    [VIEW_DIALOG] = &view_dialog,   [VIEW_PROMPT] = &view_prompt,
-    [VIEW_HELP] = &view_help,       [VIEW_DAMAGED] = &view_damaged,
-    [VIEW_DOCTOR] = &view_doctor,
-};
-
-const struct view_ops *view_ops_of(enum view_id id)
-{
-    return views[id];
-}
+#include "lite/base/time.h"
 
 enum view_id view_top(const struct model *m)
 {
     return m->stack[m->depth - 1];
 }
 
-void view_push(struct model *m, enum view_id id)
+enum view_id view_base(const struct model *m)
 {
-    if (m->depth == VIEW_STACK) /* deeper than any way through the screens: the top gives way */
-        m->depth--;
-    m->stack[m->depth++] = id;
-}
+    size_t i = m->depth - 1;
 
-void view_pop(struct model *m)
-{
-    if (m->depth > 1)
-        m->depth--;
+    while (i > 0 && m->views[m->stack[i]]->overlay)
+        i--;
+    return m->stack[i];
 }
 
 bool view_is_open(const struct model *m, enum view_id id)
@@ -41,11 +24,57 @@ bool view_is_open(const struct model *m, enum view_id id)
     return false;
 }
 
-enum view_id view_base(const struct model *m)
+void view_push(struct model *m, enum view_id id)
 {
-    size_t i = m->depth - 1;
+    if (m->depth == VIEW_STACK) /* deeper than any path through the screens: the top is replaced */
+        m->depth--;
+    m->stack[m->depth++] = id;
+}
 
-    while (i > 0 && views[m->stack[i]]->overlay)
-        i--;
-    return m->stack[i];
+void view_pop(struct model *m)
+{
+    if (m->depth > 1)
+        m->depth--;
+}
+
+void view_quit(struct model *m)
+{
+    enum { CANCELLED = 130 };
+
+    /* In the picker, leaving means that nothing was chosen; in a rewind, that the work is done. */
+    effect_add(&m->fx, EFFECT_QUIT, REQUESTER_LIST)->code = m->rewind_only ? 0 : CANCELLED;
+    m->leaving = true;
+}
+
+int64_t view_earlier(int64_t a, int64_t b)
+{
+    if (a == TIME_NONE || b == TIME_NONE)
+        return a == TIME_NONE ? b : a;
+    return a < b ? a : b;
+}
+
+enum key_context view_key_context(const struct model *m)
+{
+    return m->views[view_top(m)]->place(m);
+}
+
+uint32_t view_entry(const struct model *m)
+{
+    const struct view_ops *base = m->views[view_base(m)];
+
+    return base->entry ? base->entry(m) : m->viewed;
+}
+
+const char *view_unavailable(const struct model *m, enum action a)
+{
+    const struct view_ops *base = m->views[view_base(m)];
+
+    return base->unavailable ? base->unavailable(m, a) : NULL;
+}
+
+void view_refresh(struct model *m)
+{
+    for (size_t i = VIEW_COUNT; i-- > 0;)
+        if (m->views[i]->refresh)
+            m->views[i]->refresh(m);
 }

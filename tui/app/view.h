@@ -2,177 +2,133 @@
 #define TUI_APP_VIEW_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "tui/app/action.h"
+#include "tui/app/effect.h"
 #include "tui/app/key.h"
-#include "tui/app/model.h"
-#include "tui/screens/dialogs/dialog.h"
-#include "tui/screens/dialogs/help.h"
-#include "tui/screens/dialogs/menu.h"
-#include "tui/screens/flows/change_flow.h"
-#include "tui/screens/list/list.h"
-#include "tui/screens/maintenance/cleanup.h"
-#include "tui/screens/maintenance/damaged.h"
-#include "tui/screens/maintenance/doctor.h"
-#include "tui/screens/maintenance/trash.h"
-#include "tui/screens/rewind/rewind_view.h"
-#include "tui/screens/transcript/transcript.h"
+#include "tui/app/msg.h"
+#include "tui/config/settings.h"
+#include "tui/widgets/frame.h"
 #include "tui/widgets/toast.h"
 
-/* What the model is made of: for the files of tui/ that change and draw it, nobody else.
+/* The model as the views see it: the stack of views, and what each of them keeps.
  *
- * Views lie on a stack: the list at the bottom, then perhaps a transcript or a rewind, then perhaps a menu, a dialog or
- * help. Keys go to the uppermost; Esc takes it away. A view is a row of the table in view.c. */
+ * The list is at the bottom of the stack, then perhaps a transcript or a rewind, then perhaps a menu, a dialog or help.
+ * Keys go to the top view; Esc removes it. Each view is a row of the table in model.c, the only file that knows them
+ * all: update() and render() go through that table.
+ *
+ * Messages are offered to the rows from the last to the first, until one takes them. The two flows are never on the
+ * stack: they ask their questions with dialogs. */
 enum view_id {
     VIEW_LIST,
     VIEW_TRANSCRIPT,
     VIEW_REWIND,
-    VIEW_TRASH,
     VIEW_CLEANUP,
-    VIEW_DAMAGED,
     VIEW_DOCTOR,
+    VIEW_DAMAGED,
+    VIEW_TRASH,
     VIEW_MENU,
     VIEW_DIALOG,
     VIEW_PROMPT,
     VIEW_HELP,
+    VIEW_CHANGE_FLOW,
+    VIEW_RESUME_FLOW,
     VIEW_COUNT
 };
 
 enum { VIEW_STACK = 8 };
-
-/* A choice on its way: Enter was pressed; perhaps the row is not there yet, perhaps we wait to hear whether
- * the session's directory still is. */
-struct resume_flow {
-    bool waits_for_row;        /* act as soon as the list can tell which session is meant */
-    enum action action;        /* what then: ACT_RESUME, ACT_PRINT */
-    uint32_t entry;            /* which session; ENTRY_NONE: the one that will be selected */
-    unsigned question;         /* generation of EFFECT_RESUME_DIRS; 0: none */
-    bool knows_live;           /* the person was told that it is running */
-    struct resume_dirs *place; /* owned; what the dialog chooses from */
-};
 
 struct model {
     const struct settings *settings;
     int64_t now_ms;
     int rows, cols;
     struct effects fx;
+    const struct view_ops *const *views; /* by view_id */
     enum view_id stack[VIEW_STACK];
     size_t depth; /* at least 1 */
-    struct list list;
-    struct transcript_view *viewer; /* owned */
-    uint32_t viewed;                /* the entry it shows */
-    struct rewind_view *rewind;     /* owned */
-    bool rewind_only;               /* to leave it is to leave the program */
-    struct trash_view trash;
-    struct cleanup cleanup;
-    struct damaged_view damaged;
-    struct doctor_view doctor;
-    struct menu menu;
-    struct dialog dialog;
-    struct prompt prompt;
-    struct help help;
     struct toast toast;
-    struct resume_flow resume_flow;
-    struct pending_change pending_change;
-    struct undo_flow undo_flow;
-    const struct session_row **chosen; /* owned: what RESUME and PRINT point to */
-    bool leaving;                      /* RESUME, PRINT or QUIT was queued: nothing more happens */
+    bool rewind_only;  /* leaving the rewind view leaves the program */
+    bool resume_waits; /* Enter was pressed and waits for its row; another key cancels it */
+    bool leaving;      /* RESUME, PRINT or QUIT was queued: nothing more happens */
+
+    /* What the views keep; each struct is in the header of its view. */
+    struct list *list;
+    struct transcript_view *viewer;
+    uint32_t viewed; /* the entry that the viewer shows; ENTRY_NONE */
+    struct rewind_view *rewind;
+    struct cleanup *cleanup;
+    struct doctor_view *doctor;
+    struct damaged_view *damaged;
+    struct trash_view *trash;
+    struct menu *menu;
+    struct dialog *dialog;
+    struct prompt *prompt;
+    struct help *help;
+    struct pending_change *pending_change;
+    struct undo_flow *undo_flow;
+    struct resume_flow *resume_flow;
 };
 
+/* All but name are optional; a view that can be on the stack has place, draw and act. */
 struct view_ops {
     const char *name;
     bool overlay; /* drawn over the view below */
     enum key_context (*place)(const struct model *m);
     void (*draw)(const struct model *m, struct frame *f);
-    /* True: the view did it. Else it is one of the actions that mean the same everywhere. */
+    /* Returns true if the view did it. Otherwise the action means the same in every view: see perform. */
     bool (*act)(struct model *m, enum action a);
-    /* Optional: a key asked for before the keymap is, for keys whose meaning hangs on what stands there. */
+    /* Does an action that means the same in every view, if it is this row's: opens the view, for most. */
+    bool (*perform)(struct model *m, enum action a);
+    /* Why an action is not possible now, while this view is the base; NULL if it is. Static text. */
+    const char *(*unavailable)(const struct model *m, enum action a);
+    /* The session that actions are about while this view is the base; without it, the one in the viewer. */
+    uint32_t (*entry)(const struct model *m);
+    /* Returns true if an action that is not possible yet may be asked for all the same, because it waits. */
+    bool (*waits)(const struct model *m, enum action a);
+    /* Before any action, in whichever view: brings what is shown up to date. */
+    void (*prepare)(struct model *m, enum action a);
+    /* Asked before the keymap, for keys whose meaning depends on what is on the screen. */
     bool (*takes)(struct model *m, struct key key);
-    void (*key)(struct model *m, struct key key);       /* a key without an action: text */
-    void (*paste)(struct model *m, struct slice text);  /* may be NULL: ignored */
-    void (*mouse)(struct model *m, struct mouse mouse); /* may be NULL: ignored */
-    void (*resized)(struct model *m); /* may be NULL: the cursor is brought back into sight */
+    void (*key)(struct model *m, struct key key); /* a key without an action: text */
+    void (*paste)(struct model *m, struct slice text);
+    void (*mouse)(struct model *m, struct mouse mouse);
+    /* Returns true if `?` is help although letters are text here. */
+    bool (*sign_helps)(const struct model *m);
+    /* The screen has another size. Called for every row. */
+    void (*resized)(struct model *m);
+    /* Returns true if the message was for this row, and was taken over. */
+    bool (*message)(struct model *m, const struct msg *msg);
+    void (*tick)(struct model *m);    /* after every message */
+    void (*refresh)(struct model *m); /* something was changed: what is shown may be out of date */
+    /* When the row wants a MSG_TICK; TIME_NONE if it does not. */
+    int64_t (*wake_ms)(const struct model *m);
+    /* Draws the last line in place of the footer; returns false if there is nothing to say. */
+    bool (*status)(const struct model *m, struct frame *f, struct rect r);
 };
 
-extern const struct view_ops view_list, view_transcript, view_rewind, view_trash, view_cleanup,
-    view_damaged, view_doctor, view_menu, view_dialog, view_prompt, view_help;
-
-const struct view_ops *view_ops_of(enum view_id id);
 enum view_id view_top(const struct model *m);
+/* The topmost view that fills the screen: what a menu or help is about. */
+enum view_id view_base(const struct model *m);
+bool view_is_open(const struct model *m, enum view_id id); /* on top or below others */
 void view_push(struct model *m, enum view_id id);
 void view_pop(struct model *m);
-/* Whether a view is open, on top or below others. */
-bool view_is_open(const struct model *m, enum view_id id);
-/* The uppermost view that fills the screen: what a menu or help is about. */
-enum view_id view_base(const struct model *m);
-
-/* Does an action wherever it was asked for: by key, from the menu, by mouse. An action that cannot be done
- * says why. */
-void update_perform(struct model *m, enum action a);
-/* Why an action cannot be done now; NULL: it can (or is nobody's). Static text. */
-const char *action_unavailable(const struct model *m, enum action a);
-
-/* What a session must be able to do for an action; 0: nothing special. */
-unsigned action_required_ability(enum action a);
-
-/* The session that actions on one are about: the one that is read, examined or selected; ENTRY_NONE, NULL: none. */
-uint32_t list_selection_entry(const struct model *m);
-const struct session_entry *list_selection_session(const struct model *m);
-
-/* The sessions that a change is about (selection.c): a walk over them. */
-struct selection {
-    const struct list *list;
-    bool marked; /* those that are marked, from `next` on; else `one` */
-    uint32_t one, next;
-};
-
-struct selection list_selection_of(const struct model *m);
-bool list_selection_next(struct selection *s, uint32_t *entry);
-
-/* screens/list_view.c: here -> the repository's worktrees -> every project. */
-void list_next_scope(struct model *m);
-
-/* resume_flow.c */
-void resume_flow_begin(struct model *m, enum action a);
-void resume_flow_retry(struct model *m); /* something has arrived */
-bool resume_flow_msg(struct model *m, const struct msg *msg);
-void resume_flow_answer(struct model *m, enum dialog_choice choice);
-void resume_flow_cancel(struct model *m);
+/* The earlier of two times; TIME_NONE is never. */
+int64_t view_earlier(int64_t a, int64_t b);
+/* Leaves the program without a choice. */
 void view_quit(struct model *m);
 
-/* screens/rewind/rewind_screen.c: from the list, or from a message of the conversation that is read. */
-void rewind_screen_open(struct model *m, enum action a);
-/* pending_change.c */
-void change_flow_begin(struct model *m, enum action a);
-/* Asks for the repair of one session. */
-void change_flow_request_fix(struct model *m, uint32_t entry);
-/* Asks for a change that is about names alone; takes them over. */
-void change_flow_request_names(struct model *m, enum change_request request,
-                               struct name_list *names);
-/* The same for what is chosen of a sweep; takes it over. */
-void change_flow_request_sweep(struct model *m, struct sweep *sweep);
-bool change_flow_msg(struct model *m, const struct msg *msg);
-void change_flow_clear(struct model *m); /* what was being asked about */
-/* Undo and redo (undo_flow.c): what was done elsewhere or in another run, and files that changed since, are asked about. */
-void undo_flow_begin(struct model *m, enum change_request request);
-void undo_flow_confirm(struct model *m, const struct change_result *c);
-/* Of the rewind view: notes its record, or asks about files that changed since. */
-void undo_flow_rewound(struct model *m, const struct rewind_summary *r);
-void undo_flow_note_rewind(struct model *m, const char *record);
-void undo_flow_fini(struct undo_flow *u);
-/* Asks a worker for the change with this id (CHANGE_UNDO, CHANGE_REDO); takes the names. */
-void change_flow_request_undo(struct model *m, enum change_request request, struct name_list *names,
-                              struct slice id);
-/* What came of one (pending_change_result.c): said, and what it touched is read again. */
-void change_flow_finish(struct model *m, const struct change_result *c);
-/* Says that a change takes its time; false: none does. */
-bool change_flow_draw(const struct model *m, struct frame *f, struct rect r);
+/* Where keys go now. */
+enum key_context view_key_context(const struct model *m);
+/* The session that actions are about: the one that is read, checked or selected; ENTRY_NONE. */
+uint32_t view_entry(const struct model *m);
+/* Why an action is not possible now; NULL if it is, or is not known here. Static text. */
+const char *view_unavailable(const struct model *m, enum action a);
+/* Tells all rows that something was changed. */
+void view_refresh(struct model *m);
 
-/* screens/prompt.c */
-void dialog_prompt(struct model *m, const char *label, struct slice text,
-                   const char *(*answer)(struct model *m, struct slice text));
-
-void footer_draw(const struct model *m, struct frame *f, struct rect r);
+/* Does an action wherever it was asked for: by key, from the menu, by mouse. An action that is not possible says why. */
+void update_perform(struct model *m, enum action a);
 
 #endif

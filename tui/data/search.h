@@ -37,13 +37,4 @@ void search_hits_free(struct search_hits *list); /* NULL is fine */
 bool search_text(struct slice text, struct slice needle, size_t *at, size_t *n);
 size_t search_count(struct slice text, struct slice needle);
 
-/* Takes over the list. */
-typedef void search_found_fn(struct search_hits *list, void *arg);
-
-/* Reads every message and hands out hits in order, many or none at a time, the last list with `done`. Rows that
- * cannot be read are passed over. */
-MUST_CHECK enum err_code search_conversation(const struct conversation *c, struct slice needle,
-                                             const atomic_bool *cancel, search_found_fn *fn,
-                                             void *arg, struct err *e);
-
 #endif

@@ -2,6 +2,7 @@
 #define TUI_JOBS_JOBS_INTERNAL_H
 
 #include "store/rewind/plan/origin.h"
+#include "tui/data/search.h"
 #include "tui/jobs/jobs.h"
 
 /* The desk's answers to questions about changes: systems plan, the operation log does. A worker runs them, one
@@ -64,5 +65,14 @@ MUST_CHECK enum err_code jobs_full_scan(struct job_context *d, const struct effe
 /* EFFECT_TRASH */
 MUST_CHECK enum err_code jobs_trash(const struct job_context *d, const struct effect *q,
                                     const struct reply *r, struct err *e);
+
+/* Looking for text in every message of a conversation. */
+typedef void jobs_found_fn(struct search_hits *list, void *arg); /* takes the list over */
+
+/* EFFECT_SEARCH: hands out hits in order, many or none at a time, the last list with `done`. Rows that cannot be read
+ * are skipped. */
+MUST_CHECK enum err_code jobs_search(const struct conversation *c, struct slice needle,
+                                     const atomic_bool *cancel, jobs_found_fn *fn, void *arg,
+                                     struct err *e);
 
 #endif

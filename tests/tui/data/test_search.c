@@ -12,6 +12,7 @@
 #include "store/api/store.h"
 #include "store/systems/claude/claude.h"
 #include "tui/data/search.h"
+#include "tui/jobs/jobs_internal.h"
 
 static void assert_found(struct slice text, struct slice needle, size_t where, size_t length)
 {
@@ -125,7 +126,7 @@ static void every_block_that_holds_the_needle_is_found(void **state)
     struct conversation *c = conversation_new(&store, three_rows(path));
 
     assert_non_null(c);
-    assert_int_equal(search_conversation(c, SLICE("needle"), NULL, take, &found, NULL), ERR_OK);
+    assert_int_equal(jobs_search(c, SLICE("needle"), NULL, take, &found, NULL), ERR_OK);
     assert_true(found.done);
     assert_int_equal(found.n, 3);
     assert_int_equal(found.hit[0].message, 0);
@@ -136,7 +137,7 @@ static void every_block_that_holds_the_needle_is_found(void **state)
 
     atomic_bool stop = true;
 
-    assert_int_equal(search_conversation(c, SLICE("needle"), &stop, take, &found, NULL),
+    assert_int_equal(jobs_search(c, SLICE("needle"), &stop, take, &found, NULL),
                      ERR_CANCELLED);
     conversation_free(c);
     unlink(path);

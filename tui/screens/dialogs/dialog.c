@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tui/app/view.h"
+#include "tui/screens/flows/flows.h"
 #include "tui/widgets/frame.h"
 #include "tui/widgets/text_wrap.h"
 
@@ -87,7 +88,7 @@ static void draw_words(const struct dialog *d, struct frame *f, struct rect r)
 
 static void draw_dialog(const struct model *m, struct frame *f)
 {
-    const struct dialog *d = &m->dialog;
+    const struct dialog *d = m->dialog;
     int answers = (int)d->choices + d->wants_yes;
     int w = f->cols - 4 < DIALOG_W ? f->cols - 4 : DIALOG_W;
     struct rect r = frame_box(f, words_height(d, w) + 1 + answers, w, slice_of(d->title));
@@ -106,17 +107,17 @@ static void draw_dialog(const struct model *m, struct frame *f)
 
 static void dialog_choose(struct model *m, size_t i)
 {
-    enum dialog_choice choice = m->dialog.choice[i];
+    enum dialog_choice choice = m->dialog->choice[i];
 
     view_pop(m);
-    m->dialog.answer(m, choice);
+    m->dialog->answer(m, choice);
 }
 
 /* Enter is what one presses after a word, by habit too: so the word alone does nothing yet, and an Enter that was meant
  * for it can never reach the view below. */
 static void dialog_accept(struct model *m)
 {
-    struct dialog *d = &m->dialog;
+    struct dialog *d = m->dialog;
 
     if (d->typed < sizeof consent - 1) {
         dialog_choose(m, d->at);
@@ -128,7 +129,7 @@ static void dialog_accept(struct model *m)
 
 static bool dialog_act(struct model *m, enum action a)
 {
-    struct dialog *d = &m->dialog;
+    struct dialog *d = m->dialog;
 
     if (a != ACT_ACCEPT) /* who looks for another answer does not mean the word any more */
         d->typed = 0;
@@ -152,9 +153,9 @@ static void type_yes(struct dialog *d, struct key k)
 
 static void dialog_key(struct model *m, struct key k)
 {
-    if (m->dialog.wants_yes)
-        type_yes(&m->dialog, k);
-    if (k.mods == 0 && k.code >= '1' && k.code < '1' + m->dialog.choices)
+    if (m->dialog->wants_yes)
+        type_yes(m->dialog, k);
+    if (k.mods == 0 && k.code >= '1' && k.code < '1' + m->dialog->choices)
         dialog_choose(m, k.code - '1');
 }
 
@@ -167,10 +168,9 @@ const struct view_ops view_dialog = {
     .key = dialog_key,
 };
 
-void dialog_prompt(struct model *m, const char *label, struct slice text,
-                   const char *(*answer)(struct model *m, struct slice text))
+void dialog_prompt(struct model *m, const char *label, struct slice text, prompt_answer_fn *answer)
 {
-    struct prompt *p = &m->prompt;
+    struct prompt *p = m->prompt;
 
     *p = (struct prompt){ .answer = answer };
     snprintf(p->label, sizeof p->label, "%s", label);
@@ -203,7 +203,7 @@ static int draw_note(const struct prompt *p, struct frame *f, int y)
 /* The line that is typed takes the place of the footer. */
 static void draw_prompt(const struct model *m, struct frame *f)
 {
-    const struct prompt *p = &m->prompt;
+    const struct prompt *p = m->prompt;
     int y = f->rows - 1, x = 1;
 
     frame_fill(f, (struct rect){ y, 0, 1, f->cols }, STYLE_TEXT);
@@ -217,14 +217,14 @@ static void draw_prompt(const struct model *m, struct frame *f)
 
 static void prompt_accept(struct model *m)
 {
-    struct line_editor typed = m->prompt.edit;
+    struct line_editor typed = m->prompt->edit;
 
     view_pop(m); /* first, so that an answer may ask further */
-    const char *why = m->prompt.answer(m, line_editor_text(&typed));
+    const char *why = m->prompt->answer(m, line_editor_text(&typed));
 
     if (!why)
         return;
-    snprintf(m->prompt.note, sizeof m->prompt.note, "%s", why);
+    snprintf(m->prompt->note, sizeof m->prompt->note, "%s", why);
     view_push(m, VIEW_PROMPT);
 }
 
@@ -242,14 +242,14 @@ static bool prompt_act(struct model *m, enum action a)
 
 static void prompt_key(struct model *m, struct key k)
 {
-    m->prompt.note[0] = '\0';
-    line_editor_key(&m->prompt.edit, k);
+    m->prompt->note[0] = '\0';
+    line_editor_key(&m->prompt->edit, k);
 }
 
 static void prompt_paste(struct model *m, struct slice text)
 {
-    m->prompt.note[0] = '\0';
-    line_editor_insert(&m->prompt.edit, text);
+    m->prompt->note[0] = '\0';
+    line_editor_insert(&m->prompt->edit, text);
 }
 
 const struct view_ops view_prompt = {

@@ -6,6 +6,7 @@
 
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
+#include "tui/app/key.h"
 #include "tui/widgets/line_editor.h"
 
 /* A question with a few answers. The first one is the safe one and is selected: Enter pressed without reading
@@ -19,6 +20,7 @@ enum dialog_choice {
 };
 
 struct model;
+struct view_ops;
 typedef void dialog_answer_fn(struct model *m, enum dialog_choice choice);
 
 enum { DIALOG_LINES = 6, DIALOG_CHOICES = 4, DIALOG_TEXT = 300 };
@@ -44,16 +46,34 @@ void dialog_offer(struct dialog *d, enum dialog_choice choice, const char *fmt, 
 void dialog_want_yes(struct dialog *d);
 
 /* One line of text asked for at the bottom of the screen: a title, a tag. */
-struct model;
-
 enum { PROMPT_TEXT = 160 };
+
+/* Enter was pressed: takes the text over and returns NULL (the prompt is closed already), or returns why it will not
+ * do. */
+typedef const char *prompt_answer_fn(struct model *m, struct slice text);
 
 struct prompt {
     char label[PROMPT_TEXT];
     char note[PROMPT_TEXT]; /* why Enter was not enough; until the next key */
     struct line_editor edit;
-    /* Enter: NULL when the text will do (it was taken over; the prompt is closed already), else why not. */
-    const char *(*answer)(struct model *m, struct slice text);
+    prompt_answer_fn *answer;
 };
+
+void dialog_prompt(struct model *m, const char *label, struct slice text, prompt_answer_fn *answer);
+
+/* The menu of everything that can be done with a session, each with its letter (menu.c). */
+struct menu {
+    size_t at;
+};
+
+/* All keys, made from the action list and the keymap: those of the place where help was asked for come first; what can
+ * be typed into the filter; what the signs in the list mean. Typing searches the lines (help.c). */
+struct help {
+    enum key_context place; /* where it was asked for */
+    struct line_editor query;
+    size_t top;
+};
+
+extern const struct view_ops view_dialog, view_prompt, view_menu, view_help;
 
 #endif

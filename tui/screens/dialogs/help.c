@@ -1,10 +1,9 @@
-#include "tui/screens/dialogs/help.h"
-
 #include <string.h>
 
 #include "tui/app/version.h"
 #include "tui/app/view.h"
 #include "tui/filter/fuzzy.h"
+#include "tui/screens/dialogs/dialog.h"
 #include "tui/widgets/frame.h"
 
 enum { KEYS_W = 22, HELP_W = 84, KEYS_TEXT = 96 };
@@ -86,11 +85,6 @@ static const char *help_here(enum key_context place, enum action a)
         if (meant_here[i].place == place && meant_here[i].action == a)
             return meant_here[i].text;
     return action_help(a);
-}
-
-void help_open(struct help *h, enum key_context place)
-{
-    *h = (struct help){ .place = place };
 }
 
 /* A walk over all lines; those that fit the query are given to `line`. */
@@ -249,7 +243,7 @@ static void draw_line(struct walk *w, const char *keys, const char *text)
     frame_text_cut(w->frame, y, r.x + keys_w, r.w - keys_w, STYLE_TEXT, slice_of(text));
 }
 
-size_t help_count(const struct help *h, const struct settings *settings, bool ascii)
+static size_t count_lines(const struct help *h, const struct settings *settings, bool ascii)
 {
     struct walk w = { .help = h, .settings = settings, .ascii = ascii, .line = count_line };
 
@@ -257,8 +251,8 @@ size_t help_count(const struct help *h, const struct settings *settings, bool as
     return w.n;
 }
 
-void help_draw(const struct help *h, const struct settings *settings, struct frame *f,
-               struct rect r)
+static void draw_lines(const struct help *h, const struct settings *settings, struct frame *f,
+                       struct rect r)
 {
     struct walk w = {
         .help = h,
@@ -297,7 +291,7 @@ static void draw_help(const struct model *m, struct frame *f)
     int h = height(f->rows);
     struct rect r = frame_box(f, h, HELP_W, slice_of(version));
 
-    help_draw(&m->help, m->settings, f, r);
+    draw_lines(m->help, m->settings, f, r);
 }
 
 static size_t page(const struct model *m)
@@ -309,12 +303,12 @@ static size_t page(const struct model *m)
 
 static void scroll(struct model *m, int64_t lines)
 {
-    size_t n = help_count(&m->help, m->settings, m->settings->ascii);
-    int64_t last = (int64_t)n - (int64_t)page(m), top = (int64_t)m->help.top + lines;
+    size_t n = count_lines(m->help, m->settings, m->settings->ascii);
+    int64_t last = (int64_t)n - (int64_t)page(m), top = (int64_t)m->help->top + lines;
 
     if (top > last)
         top = last;
-    m->help.top = top < 0 ? 0 : (size_t)top;
+    m->help->top = top < 0 ? 0 : (size_t)top;
 }
 
 static bool help_act(struct model *m, enum action a)
@@ -324,13 +318,13 @@ static bool help_act(struct model *m, enum action a)
     case ACT_DOWN: scroll(m, 1); return true;
     case ACT_PAGE_UP: scroll(m, -(int64_t)page(m)); return true;
     case ACT_PAGE_DOWN: scroll(m, (int64_t)page(m)); return true;
-    case ACT_FIRST: m->help.top = 0; return true;
+    case ACT_FIRST: m->help->top = 0; return true;
     case ACT_LAST: scroll(m, INT32_MAX); return true;
     case ACT_HELP:
     case ACT_BACK:
-        if (a == ACT_BACK && m->help.query.n > 0) {
-            line_editor_set(&m->help.query, (struct slice){ 0 });
-            m->help.top = 0;
+        if (a == ACT_BACK && m->help->query.n > 0) {
+            line_editor_set(&m->help->query, (struct slice){ 0 });
+            m->help->top = 0;
         } else {
             view_pop(m);
         }
@@ -341,20 +335,20 @@ static bool help_act(struct model *m, enum action a)
 
 static void help_key(struct model *m, struct key k)
 {
-    if (m->help.query.n == 0 && k.mods == 0 && (k.code == '?' || k.code == 'q')) {
+    if (m->help->query.n == 0 && k.mods == 0 && (k.code == '?' || k.code == 'q')) {
         view_pop(m);
         return;
     }
-    if (m->help.query.n == 0 && k.mods == 0 && k.code == '/')
+    if (m->help->query.n == 0 && k.mods == 0 && k.code == '/')
         return; /* the sign is there already */
-    if (line_editor_key(&m->help.query, k))
-        m->help.top = 0;
+    if (line_editor_key(&m->help->query, k))
+        m->help->top = 0;
 }
 
 static void help_paste(struct model *m, struct slice text)
 {
-    line_editor_insert(&m->help.query, text);
-    m->help.top = 0;
+    line_editor_insert(&m->help->query, text);
+    m->help->top = 0;
 }
 
 static void help_mouse(struct model *m, struct mouse event)
@@ -363,6 +357,17 @@ static void help_mouse(struct model *m, struct mouse event)
         scroll(m, -3);
     else if (event.event == MOUSE_WHEEL_DOWN)
         scroll(m, 3);
+}
+
+static bool help_perform(struct model *m, enum action a)
+{
+    if (a != ACT_HELP)
+        return false;
+    if (view_top(m) != VIEW_HELP) {
+        *m->help = (struct help){ .place = view_key_context(m) };
+        view_push(m, VIEW_HELP);
+    }
+    return true;
 }
 
 const struct view_ops view_help = {
@@ -374,4 +379,5 @@ const struct view_ops view_help = {
     .key = help_key,
     .paste = help_paste,
     .mouse = help_mouse,
+    .perform = help_perform,
 };

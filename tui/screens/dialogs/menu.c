@@ -1,9 +1,9 @@
-#include "tui/screens/dialogs/menu.h"
-
 #include <stdio.h>
 #include <string.h>
 
 #include "tui/app/view.h"
+#include "tui/screens/dialogs/dialog.h"
+#include "tui/screens/list/list.h"
 #include "tui/widgets/frame.h"
 
 static const enum action items[] = {
@@ -12,17 +12,7 @@ static const enum action items[] = {
     ACT_CLEANUP, ACT_TRASHED, ACT_DENSITY, ACT_UNDO,   ACT_REDO,
 };
 
-enum { LETTER_W = 4, TITLE_W = 16, MENU_W = 66 };
-
-size_t menu_count(void)
-{
-    return sizeof items / sizeof *items;
-}
-
-enum action menu_action(size_t i)
-{
-    return items[i];
-}
+enum { ITEMS = sizeof items / sizeof *items, LETTER_W = 4, TITLE_W = 16, MENU_W = 66 };
 
 static enum key_context menu_key_context(const struct model *m)
 {
@@ -33,7 +23,7 @@ static enum key_context menu_key_context(const struct model *m)
 static void draw_menu_item(const struct model *m, struct frame *f, struct rect r, size_t i)
 {
     enum action a = items[i];
-    const char *why = action_unavailable(m, a);
+    const char *why = view_unavailable(m, a);
     struct key key;
     char name[KEY_NAME] = "";
     enum style plain = why ? STYLE_DIM : STYLE_TEXT;
@@ -46,7 +36,7 @@ static void draw_menu_item(const struct model *m, struct frame *f, struct rect r
 
     frame_text_cut(f, r.y, r.x + LETTER_W + TITLE_W, r.w - LETTER_W - TITLE_W, STYLE_DIM,
                    slice_of(text));
-    if (i == m->menu.at)
+    if (i == m->menu->at)
         frame_point(f, r);
 }
 
@@ -55,8 +45,8 @@ static int width(const struct model *m)
 {
     size_t most = MENU_W;
 
-    for (size_t i = 0; i < menu_count(); i++) {
-        const char *why = action_unavailable(m, items[i]);
+    for (size_t i = 0; i < ITEMS; i++) {
+        const char *why = view_unavailable(m, items[i]);
         size_t n = why ? LETTER_W + TITLE_W + strlen(why) : 0;
 
         most = n > most ? n : most;
@@ -68,8 +58,8 @@ static struct slice menu_title(const struct model *m, char *out, size_t cap)
 {
     const struct session_entry *e = list_selection_session(m);
 
-    if (m->list.marks > 1 && view_base(m) == VIEW_LIST) {
-        snprintf(out, cap, "%zu marked sessions", m->list.marks);
+    if (m->list->marks > 1 && view_base(m) == VIEW_LIST) {
+        snprintf(out, cap, "%zu marked sessions", m->list->marks);
         return slice_of(out);
     }
     return e && session_entry_title(e).n ? session_entry_title(e) : SLICE("actions");
@@ -78,11 +68,11 @@ static struct slice menu_title(const struct model *m, char *out, size_t cap)
 static void draw_menu(const struct model *m, struct frame *f)
 {
     char title[64];
-    struct rect r = frame_box(f, (int)menu_count(), width(m), menu_title(m, title, sizeof title));
+    struct rect r = frame_box(f, (int)ITEMS, width(m), menu_title(m, title, sizeof title));
     size_t fit = r.h > 0 ? (size_t)r.h : 1;
-    size_t top = m->menu.at >= fit ? m->menu.at - fit + 1 : 0;
+    size_t top = m->menu->at >= fit ? m->menu->at - fit + 1 : 0;
 
-    for (size_t i = 0; i < fit && top + i < menu_count(); i++)
+    for (size_t i = 0; i < fit && top + i < ITEMS; i++)
         draw_menu_item(m, f, (struct rect){ r.y + (int)i, r.x, 1, r.w }, top + i);
 }
 
@@ -95,14 +85,14 @@ static void menu_choose(struct model *m, enum action a)
 
 static bool menu_act(struct model *m, enum action a)
 {
-    size_t last = menu_count() - 1;
+    size_t last = ITEMS - 1;
 
     switch (a) {
-    case ACT_UP: m->menu.at = m->menu.at > 0 ? m->menu.at - 1 : last; return true;
-    case ACT_DOWN: m->menu.at = m->menu.at < last ? m->menu.at + 1 : 0; return true;
-    case ACT_FIRST: m->menu.at = 0; return true;
-    case ACT_LAST: m->menu.at = last; return true;
-    case ACT_ACCEPT: menu_choose(m, items[m->menu.at]); return true;
+    case ACT_UP: m->menu->at = m->menu->at > 0 ? m->menu->at - 1 : last; return true;
+    case ACT_DOWN: m->menu->at = m->menu->at < last ? m->menu->at + 1 : 0; return true;
+    case ACT_FIRST: m->menu->at = 0; return true;
+    case ACT_LAST: m->menu->at = last; return true;
+    case ACT_ACCEPT: menu_choose(m, items[m->menu->at]); return true;
     case ACT_BACK: view_pop(m); return true;
     default: break;
     }
@@ -114,10 +104,15 @@ static bool menu_act(struct model *m, enum action a)
     return false;
 }
 
-static void menu_key(struct model *m, struct key k)
+static bool menu_perform(struct model *m, enum action a)
 {
-    (void)m;
-    (void)k; /* no text is entered here */
+    if (a != ACT_MENU)
+        return false;
+    if (view_top(m) != VIEW_MENU) {
+        m->menu->at = 0;
+        view_push(m, VIEW_MENU);
+    }
+    return true;
 }
 
 const struct view_ops view_menu = {
@@ -126,5 +121,5 @@ const struct view_ops view_menu = {
     .place = menu_key_context,
     .draw = draw_menu,
     .act = menu_act,
-    .key = menu_key,
+    .perform = menu_perform,
 };

@@ -4,7 +4,11 @@
 #include <string.h>
 
 #include "tui/app/view.h"
-#include "tui/screens/flows/change_text.h"
+#include "tui/screens/dialogs/dialog.h"
+#include "tui/screens/flows/flows.h"
+#include "tui/screens/list/list.h"
+#include "tui/screens/maintenance/trash.h"
+#include "tui/screens/transcript/transcript.h"
 #include "tui/text/when.h"
 #include "tui/widgets/frame.h"
 
@@ -18,7 +22,7 @@
 
 void change_flow_clear(struct model *m)
 {
-    struct pending_change *c = &m->pending_change;
+    struct pending_change *c = m->pending_change;
 
     ref_list_free(c->refs);
     name_list_free(c->titles);
@@ -37,7 +41,7 @@ static void fail_pending_change(struct model *m)
 
 static bool may_change(const struct session_entry *e, enum action a)
 {
-    unsigned ability = action_required_ability(a);
+    unsigned ability = list_required_ability(a);
 
     if (!e->row) /* not read yet: the worker will know */
         return true;
@@ -54,8 +58,8 @@ static void count_left_out(struct pending_change *c, const struct session_entry 
 
 static bool collect_selection(struct model *m, enum action a)
 {
-    struct pending_change *c = &m->pending_change;
-    struct selection s = list_selection_of(m);
+    struct pending_change *c = m->pending_change;
+    struct list_selection s = list_selection_of(m);
     uint32_t i;
 
     change_flow_clear(m);
@@ -68,7 +72,7 @@ static bool collect_selection(struct model *m, enum action a)
     bool ok = c->refs && c->titles;
 
     while (ok && list_selection_next(&s, &i)) {
-        const struct session_entry *e = &m->list.sessions.entry[i];
+        const struct session_entry *e = &m->list->sessions.entry[i];
 
         if (!may_change(e, a)) {
             count_left_out(c, e);
@@ -87,9 +91,9 @@ static bool collect_selection(struct model *m, enum action a)
 /* The row of the only one meant; NULL: there are more, or it is not read. */
 static const struct session_row *single_row(const struct model *m)
 {
-    const struct pending_change *c = &m->pending_change;
+    const struct pending_change *c = m->pending_change;
 
-    return c->refs->n == 1 ? m->list.sessions.entry[c->refs->entry[0]].row : NULL;
+    return c->refs->n == 1 ? m->list->sessions.entry[c->refs->entry[0]].row : NULL;
 }
 
 /* ---- doing ---- */
@@ -97,7 +101,7 @@ static const struct session_row *single_row(const struct model *m)
 /* Hands what was collected to a worker. */
 static struct effect *submit_change(struct model *m, enum change_request request, struct slice text)
 {
-    struct pending_change *c = &m->pending_change;
+    struct pending_change *c = m->pending_change;
     struct buf copy = { 0 };
 
     if (buf_add(&copy, text)) {
@@ -107,7 +111,7 @@ static struct effect *submit_change(struct model *m, enum change_request request
     struct effect *e = effect_add(&m->fx, EFFECT_CHANGE, REQUESTER_LIST);
 
     e->request = request;
-    e->scope = m->list.scope;
+    e->scope = m->list->scope;
     e->refs = c->refs;
     e->names = c->titles;
     e->text = copy;
@@ -118,7 +122,7 @@ static struct effect *submit_change(struct model *m, enum change_request request
         c->since_ms = m->now_ms;
     c->newest = e->generation;
     c->request = request;
-    m->list.moved = true; /* from now on the cursor stays with its session */
+    m->list->moved = true; /* from now on the cursor stays with its session */
     change_flow_clear(m);
     return e;
 }
@@ -127,7 +131,7 @@ void change_flow_request_undo(struct model *m, enum change_request request, stru
                               struct slice id)
 {
     change_flow_clear(m);
-    m->pending_change.titles = names;
+    m->pending_change->titles = names;
     submit_change(m, request, id);
 }
 
@@ -139,10 +143,10 @@ void change_flow_request_names(struct model *m, enum change_request request,
 
 void change_flow_request_fix(struct model *m, uint32_t entry)
 {
-    struct pending_change *c = &m->pending_change;
+    struct pending_change *c = m->pending_change;
 
     change_flow_clear(m);
-    c->refs = ref_list_one(&m->list.sessions.entry[entry].ref, (struct slice){ 0 });
+    c->refs = ref_list_one(&m->list->sessions.entry[entry].ref, (struct slice){ 0 });
     if (c->refs)
         submit_change(m, CHANGE_FIX, (struct slice){ 0 });
     else
@@ -191,10 +195,10 @@ static void begin_rename(struct model *m)
         row ? (row->custom_title.n ? row->custom_title : row->summary) : (struct slice){ 0 };
     char label[PROMPT_TEXT];
 
-    if (m->pending_change.refs->n == 1)
+    if (m->pending_change->refs->n == 1)
         snprintf(label, sizeof label, "title ");
     else
-        snprintf(label, sizeof label, "title for %zu sessions ", m->pending_change.refs->n);
+        snprintf(label, sizeof label, "title for %zu sessions ", m->pending_change->refs->n);
     dialog_prompt(m, label, title, rename_to);
 }
 
@@ -203,10 +207,10 @@ static void begin_tag(struct model *m)
     const struct session_row *row = single_row(m);
     char label[PROMPT_TEXT];
 
-    if (m->pending_change.refs->n == 1)
+    if (m->pending_change->refs->n == 1)
         snprintf(label, sizeof label, row && row->tag.n ? "tag (empty removes it) " : "tag ");
     else
-        snprintf(label, sizeof label, "tag for %zu sessions ", m->pending_change.refs->n);
+        snprintf(label, sizeof label, "tag for %zu sessions ", m->pending_change->refs->n);
     dialog_prompt(m, label, row ? row->tag : (struct slice){ 0 }, tag_with);
 }
 
@@ -223,11 +227,11 @@ static int compare_entries(const void *a, const void *b)
 static size_t hidden_by_query(const struct model *m)
 {
     const struct ref_list *refs =
-        m->pending_change.refs; /* by entry: list_selection_next goes upwards */
-    const struct filter *filter = &m->list.filter;
+        m->pending_change->refs; /* by entry: list_selection_next goes upwards */
+    const struct filter *filter = &m->list->filter;
     size_t shown = 0;
 
-    if (view_base(m) != VIEW_LIST || m->list.marks == 0)
+    if (view_base(m) != VIEW_LIST || m->list->marks == 0)
         return 0;
     for (size_t i = 0; i < filter->hits; i++)
         shown += bsearch(&filter->hit[i], refs->entry, refs->n, sizeof *refs->entry,
@@ -237,7 +241,7 @@ static size_t hidden_by_query(const struct model *m)
 
 static void trash_answer(struct model *m, enum dialog_choice choice)
 {
-    size_t unsure = m->pending_change.unsure;
+    size_t unsure = m->pending_change->unsure;
     struct effect *e = NULL;
 
     if (choice == CHOICE_DO)
@@ -265,8 +269,8 @@ static void lines_about_others(struct dialog *d, const struct pending_change *c)
 /* Filled when the question is asked, and again when the exact numbers have come. */
 static void fill_trash_dialog(struct model *m)
 {
-    const struct pending_change *c = &m->pending_change;
-    struct dialog *d = &m->dialog;
+    const struct pending_change *c = m->pending_change;
+    struct dialog *d = m->dialog;
     size_t at = d->at, n = c->refs->n, hidden = hidden_by_query(m);
     char size[SIZE_TEXT], title[DIALOG_TEXT];
 
@@ -294,7 +298,7 @@ static void fill_trash_dialog(struct model *m)
 
 static void begin_trash(struct model *m)
 {
-    struct pending_change *c = &m->pending_change;
+    struct pending_change *c = m->pending_change;
     struct ref_list *refs = ref_list_copy(c->refs);
 
     if (!refs) {
@@ -305,14 +309,14 @@ static void begin_trash(struct model *m)
 
     e->refs = refs;
     c->estimating = e->generation;
-    m->dialog.at = 0;
+    m->dialog->at = 0;
     fill_trash_dialog(m);
     view_push(m, VIEW_DIALOG);
 }
 
 static void set_delete_estimate(struct model *m, const struct delete_estimate *w)
 {
-    struct pending_change *c = &m->pending_change;
+    struct pending_change *c = m->pending_change;
 
     c->estimating = 0;
     if (w->n == c->refs->n) {
@@ -344,7 +348,7 @@ static bool message_meant(const struct model *m, char out[40])
 /* What the effect names is the message, not the titles. */
 static bool name_message(struct model *m)
 {
-    struct pending_change *c = &m->pending_change;
+    struct pending_change *c = m->pending_change;
     const char *text = c->message;
 
     name_list_free(c->titles);
@@ -373,7 +377,7 @@ static void fork_answer(struct model *m, enum dialog_choice choice)
 /* Where a copy has no title one is not asked for. */
 static void ask_fork(struct model *m, bool here, const char *why)
 {
-    struct dialog *d = &m->dialog;
+    struct dialog *d = m->dialog;
 
     dialog_begin(d, here ? "Fork up to here?" : "Fork this session?", fork_answer);
     dialog_line(d, "The original session is not changed.");
@@ -385,7 +389,7 @@ static void ask_fork(struct model *m, bool here, const char *why)
 
 static void begin_fork(struct model *m, bool here)
 {
-    const struct pending_change *c = &m->pending_change;
+    const struct pending_change *c = m->pending_change;
     const struct store *st = c->refs->n ? c->refs->ref[0].store : NULL;
     const char *nameless = st ? store_unsupported_reason(st->ops, CAN_NAME_FORK) : NULL;
     char title[LINE_EDITOR_MAX];
@@ -418,7 +422,7 @@ static void resume_at_answer(struct model *m, enum dialog_choice choice)
 
 static void begin_resume_at(struct model *m)
 {
-    struct dialog *d = &m->dialog;
+    struct dialog *d = m->dialog;
 
     dialog_begin(d, "Resume after this message?", resume_at_answer);
     dialog_line(d, "The session continues after this message, in the same file.");
@@ -430,7 +434,7 @@ static void begin_resume_at(struct model *m)
 
 static void begin_at_message(struct model *m, enum action a)
 {
-    if (!message_meant(m, m->pending_change.message)) {
+    if (!message_meant(m, m->pending_change->message)) {
         toast_note(&m->toast, m->now_ms, "%s: no message here", action_title(a));
         change_flow_clear(m);
         return;
@@ -443,11 +447,11 @@ static void begin_at_message(struct model *m, enum action a)
 
 /* ---- the ways in ---- */
 
-void change_flow_begin(struct model *m, enum action a)
+static void begin_change(struct model *m, enum action a)
 {
-    if (m->pending_change.under_way == CHANGES_MAX) {
+    if (m->pending_change->under_way == CHANGES_MAX) {
         toast_note(&m->toast, m->now_ms, "%zu changes are still running: please wait",
-                   m->pending_change.under_way);
+                   m->pending_change->under_way);
         return;
     }
     if (a == ACT_UNDO || a == ACT_REDO) {
@@ -464,7 +468,7 @@ void change_flow_begin(struct model *m, enum action a)
     case ACT_FORK_AT:
     case ACT_RESUME_AT: begin_at_message(m, a); break;
     case ACT_ARCHIVE:
-        submit_change(m, m->pending_change.all_archived ? CHANGE_UNARCHIVE : CHANGE_ARCHIVE,
+        submit_change(m, m->pending_change->all_archived ? CHANGE_UNARCHIVE : CHANGE_ARCHIVE,
                       (struct slice){ 0 });
         break;
     default: change_flow_clear(m); break;
@@ -472,36 +476,6 @@ void change_flow_begin(struct model *m, enum action a)
 }
 
 /* ---- what came of it ---- */
-
-bool change_flow_msg(struct model *m, const struct msg *msg)
-{
-    struct pending_change *c = &m->pending_change;
-    bool weighed = c->estimating != 0 && msg->generation == c->estimating;
-
-    switch (msg->kind) {
-    case MSG_REWIND_DONE:
-        undo_flow_rewound(m, &msg->u.rewind_summary);
-        return false; /* it is the rewind view's */
-    case MSG_CHANGED:
-        change_flow_finish(m, msg->u.changed);
-        change_result_free(msg->u.changed);
-        return true;
-    case MSG_DELETE_ESTIMATE:
-        if (weighed)
-            set_delete_estimate(m, &msg->u.usage);
-        return true;
-    case MSG_FAILED:
-        if (c->under_way > 0 && msg->generation == c->newest) {
-            c->under_way--;
-            toast_error(&m->toast, &msg->u.error);
-            return true;
-        }
-        return weighed; /* the question stands with the numbers it has */
-    default: return false;
-    }
-}
-
-/* What came of a change: said, and shown in every view that it may have touched. */
 
 static void report_done(struct model *m, const struct change_result *c)
 {
@@ -535,10 +509,10 @@ static bool lists_entry(const struct change_result *c, const struct session_entr
 static void close_views_of_deleted(struct model *m, const struct change_result *c)
 {
     if ((c->request != CHANGE_TRASH && c->request != CHANGE_SWEEP) || m->viewed == ENTRY_NONE ||
-        !lists_entry(c, &m->list.sessions.entry[m->viewed]))
+        !lists_entry(c, &m->list->sessions.entry[m->viewed]))
         return;
     transcript_view_close(m->viewer, &m->fx);
-    list_untrack(&m->list, &m->viewed);
+    list_untrack(m->list, &m->viewed);
     m->depth = 1;
 }
 
@@ -547,16 +521,16 @@ static void show_copy(struct model *m, const struct change_result *c)
 {
     if (m->viewed != ENTRY_NONE) {
         transcript_view_close(m->viewer, &m->fx);
-        list_untrack(&m->list, &m->viewed);
+        list_untrack(m->list, &m->viewed);
     }
     m->depth = 1;
-    list_unmark_all(&m->list);
-    snprintf(m->list.seek, sizeof m->list.seek, "%s", c->copy);
+    list_unmark_all(m->list);
+    snprintf(m->list->seek, sizeof m->list->seek, "%s", c->copy);
 }
 
-void change_flow_finish(struct model *m, const struct change_result *c)
+static void finish_change(struct model *m, const struct change_result *c)
 {
-    m->pending_change.under_way -= m->pending_change.under_way > 0;
+    m->pending_change->under_way -= m->pending_change->under_way > 0;
     if (c->asks) {
         if (c->request == CHANGE_RESTORE)
             trash_view_ask_join(m, c);
@@ -570,24 +544,20 @@ void change_flow_finish(struct model *m, const struct change_result *c)
     else
         report_done(m, c);
     if (!c->error.code && (c->request == CHANGE_TRASH || c->request == CHANGE_SWEEP))
-        list_unmark_all(&m->list);
+        list_unmark_all(m->list);
     close_views_of_deleted(m, c);
     if (!c->error.code && c->request == CHANGE_FORK)
         show_copy(m, c);
     if (!c->error.code && c->request == CHANGE_RESUME_AT)
         resume_flow_begin(m, ACT_RESUME);
     for (size_t i = 0; i < c->sessions.n; i++)
-        session_table_invalidate(&m->list.sessions, c->sessions.name[i]);
-    trash_view_refresh(m);
-    damaged_refresh(m);
-    doctor_refresh(m);
-    cleanup_refresh(m);
-    list_start(&m->list, &m->fx);
+        session_table_invalidate(&m->list->sessions, c->sessions.name[i]);
+    view_refresh(m);
 }
 
-bool change_flow_draw(const struct model *m, struct frame *f, struct rect r)
+static bool draw_status(const struct model *m, struct frame *f, struct rect r)
 {
-    const struct pending_change *c = &m->pending_change;
+    const struct pending_change *c = m->pending_change;
     int x = r.x + 1;
 
     if (c->under_way == 0 || !frame_spinner_shows(c->since_ms, m->now_ms))
@@ -596,3 +566,61 @@ bool change_flow_draw(const struct model *m, struct frame *f, struct rect r)
     frame_puts(f, r.y, x, r.x + r.w - x, STYLE_DIM, change_text_doing(c->request));
     return true;
 }
+
+/* ---- the row ---- */
+
+static bool change_message(struct model *m, const struct msg *msg)
+{
+    struct pending_change *c = m->pending_change;
+    bool weighed = c->estimating != 0 && msg->generation == c->estimating;
+
+    switch (msg->kind) {
+    case MSG_CHANGED:
+        finish_change(m, msg->u.changed);
+        change_result_free(msg->u.changed);
+        return true;
+    case MSG_DELETE_ESTIMATE:
+        if (weighed)
+            set_delete_estimate(m, &msg->u.usage);
+        return true;
+    case MSG_FAILED:
+        if (c->under_way > 0 && msg->generation == c->newest) {
+            c->under_way--;
+            toast_error(&m->toast, &msg->u.error);
+            return true;
+        }
+        return weighed; /* the question stands with the numbers it has */
+    default: return false;
+    }
+}
+
+static bool perform_change(struct model *m, enum action a)
+{
+    switch (a) {
+    case ACT_FORK:
+    case ACT_FORK_AT:
+    case ACT_RESUME_AT:
+    case ACT_RENAME:
+    case ACT_TAG:
+    case ACT_ARCHIVE:
+    case ACT_TRASH:
+    case ACT_UNDO:
+    case ACT_REDO: begin_change(m, a); return true;
+    default: return false;
+    }
+}
+
+static int64_t change_wake_ms(const struct model *m)
+{
+    const struct pending_change *c = m->pending_change;
+
+    return c->under_way > 0 ? frame_spinner_wake_ms(c->since_ms, m->now_ms) : TIME_NONE;
+}
+
+const struct view_ops view_change_flow = {
+    .name = "change",
+    .perform = perform_change,
+    .message = change_message,
+    .wake_ms = change_wake_ms,
+    .status = draw_status,
+};

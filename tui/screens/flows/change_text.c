@@ -1,8 +1,7 @@
-#include "tui/screens/flows/change_text.h"
-
 #include <stdio.h>
 
 #include "tui/app/view.h"
+#include "tui/screens/flows/flows.h"
 #include "tui/text/when.h"
 
 enum { NAME_BYTES = 64 }; /* of a title in a line of ours */
@@ -29,7 +28,7 @@ struct change_text change_text_count(size_t n)
 
 struct change_text change_text_undo_key(const struct model *m, enum action a)
 {
-    enum key_context place = view_ops_of(view_top(m))->place(m);
+    enum key_context place = view_key_context(m);
     const char *dash = m->settings->ascii ? "-" : "—";
     struct change_text w;
     struct key key;

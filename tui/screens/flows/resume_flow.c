@@ -2,6 +2,9 @@
 #include <string.h>
 
 #include "tui/app/view.h"
+#include "tui/screens/dialogs/dialog.h"
+#include "tui/screens/flows/flows.h"
+#include "tui/screens/list/list.h"
 #include "tui/text/clean.h"
 
 /* From Enter to the agent:
@@ -14,19 +17,19 @@
  *
  * Nothing is written on the way. */
 
-void resume_flow_cancel(struct model *m)
+static void resume_answer(struct model *m, enum dialog_choice choice);
+
+void resume_flow_fini(struct resume_flow *r)
 {
-    resume_dirs_free(m->resume_flow.place);
-    m->resume_flow = (struct resume_flow){ .entry = ENTRY_NONE };
+    resume_dirs_free(r->place);
+    free(r->chosen);
+    *r = (struct resume_flow){ .entry = ENTRY_NONE };
 }
 
-void view_quit(struct model *m)
+void resume_flow_cancel(struct model *m)
 {
-    enum { CANCELLED = 130 };
-
-    /* In the picker leaving is choosing nothing; in a rewind it is the end of the work. */
-    effect_add(&m->fx, EFFECT_QUIT, REQUESTER_LIST)->code = m->rewind_only ? 0 : CANCELLED;
-    m->leaving = true;
+    resume_flow_fini(m->resume_flow);
+    m->resume_waits = false;
 }
 
 static bool in_list(const struct model *m)
@@ -42,10 +45,10 @@ static bool is_marked(const struct list *l, uint32_t entry)
 /* The session that is meant: the one being read, the only one marked, or the selected one. */
 static uint32_t session_to_resume(const struct model *m)
 {
-    const struct list *l = &m->list;
+    const struct list *l = m->list;
 
     if (!in_list(m))
-        return list_selection_entry(m);
+        return view_entry(m);
     for (uint32_t i = 0; l->marks == 1 && i < l->marked_cap; i++)
         if (l->marked[i])
             return i;
@@ -54,16 +57,16 @@ static uint32_t session_to_resume(const struct model *m)
 
 static const struct session_row *row_of(const struct model *m, uint32_t entry)
 {
-    return entry == ENTRY_NONE ? NULL : m->list.sessions.entry[entry].row;
+    return entry == ENTRY_NONE ? NULL : m->list->sessions.entry[entry].row;
 }
 
 static bool choose_row(struct model *m, const struct session_row *row)
 {
-    free(m->chosen);
-    m->chosen = malloc(sizeof(struct session_row *));
-    if (m->chosen)
-        m->chosen[0] = row;
-    return m->chosen != NULL;
+    free(m->resume_flow->chosen);
+    m->resume_flow->chosen = malloc(sizeof(struct session_row *));
+    if (m->resume_flow->chosen)
+        m->resume_flow->chosen[0] = row;
+    return m->resume_flow->chosen != NULL;
 }
 
 static void fail_resume(struct model *m)
@@ -75,7 +78,7 @@ static void fail_resume(struct model *m)
 /* The last step: this is what the loop leaves the screen for. */
 static void leave_with_choice(struct model *m, const char *dir)
 {
-    const struct session_row *row = row_of(m, m->resume_flow.entry);
+    const struct session_row *row = row_of(m, m->resume_flow->entry);
     struct buf text = { 0 };
 
     if (buf_add(&text, slice_of(dir)) || !buf_cstr(&text) || !choose_row(m, row)) {
@@ -85,7 +88,7 @@ static void leave_with_choice(struct model *m, const char *dir)
     }
     struct effect *e = effect_add(&m->fx, EFFECT_RESUME, REQUESTER_LIST);
 
-    e->rows = m->chosen;
+    e->rows = m->resume_flow->chosen;
     e->row_count = 1;
     e->text = text;
     m->leaving = true;
@@ -93,7 +96,7 @@ static void leave_with_choice(struct model *m, const char *dir)
 
 static void request_resume_dirs(struct model *m)
 {
-    const struct session_entry *entry = &m->list.sessions.entry[m->resume_flow.entry];
+    const struct session_entry *entry = &m->list->sessions.entry[m->resume_flow->entry];
     struct ref_list *refs = ref_list_one(&entry->ref, (struct slice){ 0 });
     struct buf text = { 0 };
 
@@ -106,14 +109,14 @@ static void request_resume_dirs(struct model *m)
 
     e->refs = refs;
     e->text = text;
-    m->resume_flow.question = e->generation;
+    m->resume_flow->question = e->generation;
 }
 
 static void confirm_live(struct model *m, const struct session_row *row)
 {
-    struct dialog *d = &m->dialog;
+    struct dialog *d = m->dialog;
 
-    dialog_begin(d, "This session is running", resume_flow_answer);
+    dialog_begin(d, "This session is running", resume_answer);
     if (row->live_pid > 0)
         dialog_line(d, "Process %d has it open. Two agents in one session", row->live_pid);
     else
@@ -130,14 +133,14 @@ static void offer_directories(struct model *m, enum dialog_choice choice, const 
     char out[256];
     struct slice path = text_path_short(slice_of(dir), m->settings->home, out, sizeof out);
 
-    dialog_offer(&m->dialog, choice, "%s %.*s", what, SLICE_ARG(path));
+    dialog_offer(m->dialog, choice, "%s %.*s", what, SLICE_ARG(path));
 }
 
 static void confirm_directory(struct model *m, const struct resume_dirs *p)
 {
-    struct dialog *d = &m->dialog;
+    struct dialog *d = m->dialog;
 
-    dialog_begin(d, "The session's directory no longer exists", resume_flow_answer);
+    dialog_begin(d, "The session's directory no longer exists", resume_answer);
     dialog_line(d, "%s",
                 p->session_dir ? p->session_dir : "The session does not record its directory.");
     dialog_line(d, "Where should the session be resumed?");
@@ -151,10 +154,10 @@ static void confirm_directory(struct model *m, const struct resume_dirs *p)
 
 static void resume_one(struct model *m)
 {
-    const struct session_row *row = row_of(m, m->resume_flow.entry);
+    const struct session_row *row = row_of(m, m->resume_flow->entry);
 
-    m->resume_flow.waits_for_row = false;
-    if ((row->flags & SESSION_LIVE) && !m->resume_flow.knows_live)
+    m->resume_waits = false;
+    if ((row->flags & SESSION_LIVE) && !m->resume_flow->knows_live)
         confirm_live(m, row);
     else
         request_resume_dirs(m);
@@ -163,32 +166,32 @@ static void resume_one(struct model *m)
 /* The marked sessions in the list's order; those that could not be read are left out. */
 static size_t collect_marked(struct model *m)
 {
-    const struct list *l = &m->list;
+    const struct list *l = m->list;
     size_t n = 0;
 
-    free(m->chosen);
-    m->chosen = calloc(l->marks + 1, sizeof *m->chosen);
-    for (size_t i = 0; m->chosen && i < l->order.n && n < l->marks; i++) {
+    free(m->resume_flow->chosen);
+    m->resume_flow->chosen = calloc(l->marks + 1, sizeof *m->resume_flow->chosen);
+    for (size_t i = 0; m->resume_flow->chosen && i < l->order.n && n < l->marks; i++) {
         uint32_t entry = l->order.entry[i];
 
         if (is_marked(l, entry) && row_of(m, entry))
-            m->chosen[n++] = row_of(m, entry);
+            m->resume_flow->chosen[n++] = row_of(m, entry);
     }
     return n;
 }
 
 static bool prints_marked(const struct model *m)
 {
-    return m->resume_flow.action == ACT_PRINT && in_list(m) && m->list.marks > 0;
+    return m->resume_flow->action == ACT_PRINT && in_list(m) && m->list->marks > 0;
 }
 
 /* Whether the rows that are acted on have been read, or never will be. */
 static bool rows_are_there(const struct model *m)
 {
-    const struct list *l = &m->list;
+    const struct list *l = m->list;
 
     if (!prints_marked(m))
-        return row_of(m, m->resume_flow.entry) != NULL;
+        return row_of(m, m->resume_flow->entry) != NULL;
     for (uint32_t i = 0; !list_settled(l) && i < l->marked_cap && i < l->sessions.n; i++)
         if (l->marked[i] && session_table_is_listed(&l->sessions, i) && !row_of(m, i))
             return false;
@@ -198,9 +201,9 @@ static bool rows_are_there(const struct model *m)
 static void print_rows(struct model *m)
 {
     size_t n =
-        prints_marked(m) ? collect_marked(m) : choose_row(m, row_of(m, m->resume_flow.entry));
+        prints_marked(m) ? collect_marked(m) : choose_row(m, row_of(m, m->resume_flow->entry));
 
-    if (!m->chosen) {
+    if (!m->resume_flow->chosen) {
         fail_resume(m);
         return;
     }
@@ -211,7 +214,7 @@ static void print_rows(struct model *m)
     }
     struct effect *e = effect_add(&m->fx, EFFECT_PRINT, REQUESTER_LIST);
 
-    e->rows = m->chosen;
+    e->rows = m->resume_flow->chosen;
     e->row_count = n;
     m->leaving = true;
 }
@@ -224,12 +227,12 @@ static bool add_ref(struct ref_list *refs, const struct session_row *row, uint32
 /* The sessions to be printed, before the screen is left for them. */
 static void ask_commands(struct model *m)
 {
-    const struct list *l = &m->list;
+    const struct list *l = m->list;
     struct ref_list *refs = ref_list_new();
     bool ok = refs;
 
     if (!prints_marked(m)) {
-        ok = ok && add_ref(refs, row_of(m, m->resume_flow.entry), m->resume_flow.entry);
+        ok = ok && add_ref(refs, row_of(m, m->resume_flow->entry), m->resume_flow->entry);
     } else {
         for (size_t i = 0; ok && i < l->order.n; i++)
             if (is_marked(l, l->order.entry[i]))
@@ -244,13 +247,13 @@ static void ask_commands(struct model *m)
 
     e->refs = refs;
     e->prints = true;
-    m->resume_flow.question = e->generation;
+    m->resume_flow->question = e->generation;
 }
 
 static void act_on_row(struct model *m)
 {
-    m->resume_flow.waits_for_row = false;
-    if (m->resume_flow.action == ACT_PRINT)
+    m->resume_waits = false;
+    if (m->resume_flow->action == ACT_PRINT)
         ask_commands(m);
     else
         resume_one(m);
@@ -258,11 +261,11 @@ static void act_on_row(struct model *m)
 
 void resume_flow_begin(struct model *m, enum action a)
 {
-    const struct list *l = &m->list;
+    const struct list *l = m->list;
 
     resume_flow_cancel(m);
-    m->resume_flow.action = m->settings->print ? ACT_PRINT : a;
-    if (in_list(m) && l->marks > 1 && m->resume_flow.action == ACT_RESUME) {
+    m->resume_flow->action = m->settings->print ? ACT_PRINT : a;
+    if (in_list(m) && l->marks > 1 && m->resume_flow->action == ACT_RESUME) {
         toast_note(&m->toast, m->now_ms,
                    "only one session can be resumed at a time: %zu are marked", l->marks);
         return;
@@ -272,29 +275,29 @@ void resume_flow_begin(struct model *m, enum action a)
         resume_flow_cancel(m);
         return;
     }
-    m->resume_flow.entry = session_to_resume(m);
+    m->resume_flow->entry = session_to_resume(m);
     if (rows_are_there(m))
         act_on_row(m);
     else
-        m->resume_flow.waits_for_row = !list_settled(l) || m->resume_flow.entry != ENTRY_NONE;
+        m->resume_waits = !list_settled(l) || m->resume_flow->entry != ENTRY_NONE;
 }
 
 void resume_flow_retry(struct model *m)
 {
-    if (!m->resume_flow.waits_for_row)
+    if (!m->resume_waits)
         return;
-    if (m->resume_flow.entry == ENTRY_NONE && list_settled(&m->list)) {
-        m->resume_flow.entry = session_to_resume(m);
-        if (m->resume_flow.entry == ENTRY_NONE)
+    if (m->resume_flow->entry == ENTRY_NONE && list_settled(m->list)) {
+        m->resume_flow->entry = session_to_resume(m);
+        if (m->resume_flow->entry == ENTRY_NONE)
             resume_flow_cancel(m);
     }
     if (rows_are_there(m))
         act_on_row(m);
 }
 
-bool resume_flow_msg(struct model *m, const struct msg *msg)
+static bool resume_message(struct model *m, const struct msg *msg)
 {
-    bool mine = m->resume_flow.question != 0 && msg->generation == m->resume_flow.question;
+    bool mine = m->resume_flow->question != 0 && msg->generation == m->resume_flow->question;
 
     if (msg->kind == MSG_FAILED && mine) {
         toast_error(&m->toast, &msg->u.error);
@@ -307,29 +310,51 @@ bool resume_flow_msg(struct model *m, const struct msg *msg)
         resume_dirs_free(msg->u.place);
         return true;
     }
-    m->resume_flow.place = msg->u.place;
-    m->resume_flow.question = 0;
-    if (m->resume_flow.action == ACT_PRINT)
+    m->resume_flow->place = msg->u.place;
+    m->resume_flow->question = 0;
+    if (m->resume_flow->action == ACT_PRINT)
         print_rows(m);
-    else if (!m->resume_flow.place->missing && m->resume_flow.place->session_dir)
-        leave_with_choice(m, m->resume_flow.place->session_dir);
+    else if (!m->resume_flow->place->missing && m->resume_flow->place->session_dir)
+        leave_with_choice(m, m->resume_flow->place->session_dir);
     else
-        confirm_directory(m, m->resume_flow.place);
+        confirm_directory(m, m->resume_flow->place);
     return true;
 }
 
-void resume_flow_answer(struct model *m, enum dialog_choice choice)
+static void resume_answer(struct model *m, enum dialog_choice choice)
 {
-    if (m->resume_flow.entry == ENTRY_NONE) /* forgotten meanwhile */
+    if (m->resume_flow->entry == ENTRY_NONE) /* forgotten meanwhile */
         return;
     switch (choice) {
     case CHOICE_CANCEL: resume_flow_cancel(m); return;
     case CHOICE_ANYWAY:
-        m->resume_flow.knows_live = true;
+        m->resume_flow->knows_live = true;
         resume_one(m);
         return;
-    case CHOICE_MAIN_WORKTREE: leave_with_choice(m, m->resume_flow.place->main_worktree); return;
-    case CHOICE_PRESENT_DIR: leave_with_choice(m, m->resume_flow.place->present_dir); return;
+    case CHOICE_MAIN_WORKTREE: leave_with_choice(m, m->resume_flow->place->main_worktree); return;
+    case CHOICE_PRESENT_DIR: leave_with_choice(m, m->resume_flow->place->present_dir); return;
     case CHOICE_DO: return; /* not offered here */
     }
 }
+
+void resume_flow_renumbered(struct model *m)
+{
+    if (m->resume_flow->entry == ENTRY_NONE)
+        return;
+    resume_flow_cancel(m);
+    toast_note(&m->toast, m->now_ms, "the list was reloaded meanwhile: please choose again");
+}
+
+static bool resume_perform(struct model *m, enum action a)
+{
+    if (a != ACT_RESUME && a != ACT_PRINT)
+        return false;
+    resume_flow_begin(m, a);
+    return true;
+}
+
+const struct view_ops view_resume_flow = {
+    .name = "resume",
+    .perform = resume_perform,
+    .message = resume_message,
+};

@@ -2,6 +2,9 @@
 #include <string.h>
 
 #include "tui/app/view.h"
+#include "tui/screens/dialogs/dialog.h"
+#include "tui/screens/flows/flows.h"
+#include "tui/screens/rewind/rewind.h"
 
 /* From u to an undone change:
  *
@@ -33,7 +36,7 @@ static void clear_question(struct undo_flow *u)
 
 void undo_flow_note_rewind(struct model *m, const char *record)
 {
-    struct undo_flow *u = &m->undo_flow;
+    struct undo_flow *u = m->undo_flow;
 
     if (!record[0])
         return;
@@ -58,13 +61,13 @@ static struct name_list *copy_of(const struct name_list *from)
 
 static void fail_undo(struct model *m)
 {
-    clear_question(&m->undo_flow);
+    clear_question(m->undo_flow);
     toast_no_memory(&m->toast);
 }
 
 void undo_flow_begin(struct model *m, enum change_request request)
 {
-    struct name_list *made = copy_of(m->undo_flow.made);
+    struct name_list *made = copy_of(m->undo_flow->made);
 
     if (made)
         change_flow_request_undo(m, request, made, (struct slice){ 0 });
@@ -74,7 +77,7 @@ void undo_flow_begin(struct model *m, enum change_request request)
 
 static void submit_undo(struct model *m)
 {
-    struct undo_flow *u = &m->undo_flow;
+    struct undo_flow *u = m->undo_flow;
     struct name_list *taken = u->taken;
 
     u->taken = NULL;
@@ -89,7 +92,7 @@ static void confirm_file(struct model *m);
 
 static void file_answer(struct model *m, enum dialog_choice choice)
 {
-    struct undo_flow *u = &m->undo_flow;
+    struct undo_flow *u = m->undo_flow;
 
     if (choice == CHOICE_DO && !name_list_add(u->taken, u->edited->name[u->at])) {
         fail_undo(m);
@@ -101,8 +104,8 @@ static void file_answer(struct model *m, enum dialog_choice choice)
 
 static void confirm_file(struct model *m)
 {
-    struct undo_flow *u = &m->undo_flow;
-    struct dialog *d = &m->dialog;
+    struct undo_flow *u = m->undo_flow;
+    struct dialog *d = m->dialog;
 
     if (u->at >= u->edited->n) {
         submit_undo(m);
@@ -126,13 +129,13 @@ static void first_answer(struct model *m, enum dialog_choice choice)
     if (choice == CHOICE_DO)
         confirm_file(m);
     else
-        clear_question(&m->undo_flow);
+        clear_question(m->undo_flow);
 }
 
 /* False: it cannot be asked, and that was said. */
 static bool begin_question(struct model *m, const struct name_list *edited)
 {
-    struct undo_flow *u = &m->undo_flow;
+    struct undo_flow *u = m->undo_flow;
 
     clear_question(u);
     if (view_top(m) == VIEW_DIALOG || view_top(m) == VIEW_PROMPT) {
@@ -156,13 +159,13 @@ static void say_edited(struct dialog *d, const struct undo_flow *u)
 
 static void ask_edited(struct model *m, const struct name_list *edited)
 {
-    struct dialog *d = &m->dialog;
+    struct dialog *d = m->dialog;
 
     if (!begin_question(m, edited))
         return;
-    m->undo_flow.in_view = true;
+    m->undo_flow->in_view = true;
     dialog_begin(d, "Files changed since. Continue?", first_answer);
-    say_edited(d, &m->undo_flow);
+    say_edited(d, m->undo_flow);
     dialog_offer(d, CHOICE_CANCEL, "cancel");
     dialog_offer(d, CHOICE_DO, "continue");
     view_push(m, VIEW_DIALOG);
@@ -178,8 +181,8 @@ void undo_flow_rewound(struct model *m, const struct rewind_summary *r)
 
 void undo_flow_confirm(struct model *m, const struct change_result *c)
 {
-    struct undo_flow *u = &m->undo_flow;
-    struct dialog *d = &m->dialog;
+    struct undo_flow *u = m->undo_flow;
+    struct dialog *d = m->dialog;
     struct slice text = buf_slice(&c->text);
 
     if (!begin_question(m, &c->edited))

@@ -7,7 +7,8 @@
  * passes. */
 enum { FOLLOW_MS = 60 };
 
-bool list_init(struct list *l, const struct settings *settings, int64_t now_ms, struct effects *fx)
+bool list_init(struct list *l, const struct settings *settings, const int64_t *now_ms,
+               struct effects *fx)
 {
     *l = (struct list){
         .settings = settings,
@@ -98,7 +99,7 @@ void list_follow(struct list *l, struct effects *fx)
     if (l->selected == l->viewed || !visible)
         l->view_ms = TIME_NONE;
     else if (l->view_ms == TIME_NONE || l->viewed != ENTRY_NONE)
-        l->view_ms = l->viewed == ENTRY_NONE ? l->now_ms : l->now_ms + FOLLOW_MS;
+        l->view_ms = l->viewed == ENTRY_NONE ? *l->now_ms : *l->now_ms + FOLLOW_MS;
 }
 
 /* Puts the cursor on a place; there is one. */
@@ -261,7 +262,7 @@ static void start_filter(struct list *l, bool quiet, struct effects *fx)
     if (!quiet && l->sought == ENTRY_NONE)
         l->sought = l->moved ? l->selected : ENTRY_NONE;
     if (!filter_start(&l->filter, line_editor_text(&l->query), l->order.entry, l->order.n,
-                      l->now_ms, by_score(l)))
+                      *l->now_ms, by_score(l)))
         l->filter.hits = 0;
     step_filter(l, fx);
 }

@@ -48,10 +48,15 @@ struct tracked_entry {
     struct slice path; /* of one that the new scope has not shown yet; empty: none */
 };
 
+struct model;
+struct view_ops;
+
+extern const struct view_ops view_list;
+
 struct list {
     const struct settings *settings;
-    int64_t now_ms;
-    int rows, cols; /* of the screen */
+    const int64_t *now_ms; /* the model's */
+    int rows, cols;        /* of the screen */
 
     /* what is there */
     struct session_table sessions;
@@ -102,7 +107,9 @@ struct list {
     int64_t view_ms;              /* when to show the selected one; TIME_NONE: it does */
 };
 
-bool list_init(struct list *l, const struct settings *settings, int64_t now_ms, struct effects *fx);
+/* Borrows settings and the clock. False if out of memory. */
+bool list_init(struct list *l, const struct settings *settings, const int64_t *now_ms,
+               struct effects *fx);
 void list_fini(struct list *l);
 
 /* From now on the entry that stands there is found again when the scope changes; ENTRY_NONE where it is not in it. */
@@ -181,5 +188,29 @@ void list_draw_scope(const struct list *l, struct frame *f, struct rect r);
 void list_widths_include(struct list_widths *w, const struct session_row *row);
 void list_draw_row(const struct list *l, struct frame *f, struct rect r, size_t at);
 void list_draw_empty(const struct list *l, struct frame *f, struct rect r);
+
+/* --- the list as a view (list_view.c) */
+/* From this directory to the repository's worktrees, to every project, and round. */
+void list_next_scope(struct model *m);
+
+/* The sessions that a change is about: the marked ones while the list is the base, else the one of view_entry(). */
+struct list_selection {
+    const struct list *list;
+    bool marked; /* those that are marked, from `next` on; else `one` */
+    uint32_t one, next;
+};
+
+struct list_selection list_selection_of(const struct model *m);
+/* The next of them; false: there is no other. */
+bool list_selection_next(struct list_selection *s, uint32_t *entry);
+/* The one session that actions are about; NULL: none. */
+const struct session_entry *list_selection_session(const struct model *m);
+
+/* What a session must be able to do for an action; 0: nothing special. */
+unsigned list_required_ability(enum action a);
+/* Why the selected sessions do not allow an action; NULL if they do. `none` is the reason if the action needs a session
+ * and none is selected; NULL if it is possible then. */
+const char *list_session_unavailable(const struct model *m, enum action a, const char *none);
+#define LIST_NO_SESSION "no session is selected"
 
 #endif

@@ -241,7 +241,7 @@ static int draw_counts(const struct list *l, struct frame *f, struct rect r)
     frame_puts(f, r.y, x, w, STYLE_DIM, text);
     if (list_busy(l)) {
         x -= 2;
-        frame_puts(f, r.y, x, 1, STYLE_KEY, frame_spinner_sign(l->now_ms, f->ascii));
+        frame_puts(f, r.y, x, 1, STYLE_KEY, frame_spinner_sign(*l->now_ms, f->ascii));
     }
     return x;
 }

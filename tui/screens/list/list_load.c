@@ -1,3 +1,4 @@
+#include "tui/app/view.h"
 #include "tui/screens/list/list.h"
 #include "tui/widgets/frame.h"
 
@@ -27,7 +28,7 @@ bool list_settled(const struct list *l)
 
 bool list_busy(const struct list *l)
 {
-    return l->busy_since != TIME_NONE && frame_spinner_shows(l->busy_since, l->now_ms);
+    return l->busy_since != TIME_NONE && frame_spinner_shows(l->busy_since, *l->now_ms);
 }
 
 static void note_work(struct list *l)
@@ -37,7 +38,7 @@ static void note_work(struct list *l)
     if (!busy)
         l->busy_since = TIME_NONE;
     else if (l->busy_since == TIME_NONE)
-        l->busy_since = l->now_ms;
+        l->busy_since = *l->now_ms;
 }
 
 void list_start(struct list *l, struct effects *fx)
@@ -191,7 +192,7 @@ static void describe_more(struct list *l, struct effects *fx)
 static void reorder_later(struct list *l)
 {
     if (l->reorder_ms == TIME_NONE)
-        l->reorder_ms = l->now_ms + REORDER_MS;
+        l->reorder_ms = *l->now_ms + REORDER_MS;
 }
 
 /* Sorts now when all is there, else in a moment: sorting at every answer would cost more than reading, and
@@ -203,7 +204,7 @@ static void reorder_soon(struct list *l, struct effects *fx)
     if (all)
         list_rebuild(l, fx);
     else if (l->order.n == 0 && l->reorder_ms == TIME_NONE)
-        l->reorder_ms = l->now_ms + FIRST_ORDER_MS;
+        l->reorder_ms = *l->now_ms + FIRST_ORDER_MS;
     else
         reorder_later(l);
 }
@@ -321,7 +322,7 @@ bool list_msg(struct list *l, const struct msg *msg, struct effects *fx)
         return true;
     case MSG_FILES_CHANGED:
         if (l->refresh_ms == TIME_NONE)
-            l->refresh_ms = l->now_ms + REFRESH_MS;
+            l->refresh_ms = *l->now_ms + REFRESH_MS;
         return true;
     case MSG_FAILED:
         return handle_failure(l, msg) || list_details_failed(l, msg->generation) ||
@@ -351,32 +352,25 @@ static void reorder(struct list *l, struct effects *fx)
 
 void list_tick(struct list *l, struct effects *fx)
 {
-    if (l->reorder_ms != TIME_NONE && l->now_ms >= l->reorder_ms)
+    if (l->reorder_ms != TIME_NONE && *l->now_ms >= l->reorder_ms)
         reorder(l, fx);
-    if (l->refresh_ms != TIME_NONE && l->now_ms >= l->refresh_ms && l->listing == 0)
+    if (l->refresh_ms != TIME_NONE && *l->now_ms >= l->refresh_ms && l->listing == 0)
         list_start(l, fx);
-    if (l->view_ms != TIME_NONE && l->now_ms >= l->view_ms)
+    if (l->view_ms != TIME_NONE && *l->now_ms >= l->view_ms)
         show_selected(l, fx);
     list_details_request(l, fx);
 }
 
-static int64_t earlier(int64_t a, int64_t b)
-{
-    if (a == TIME_NONE || b == TIME_NONE)
-        return a == TIME_NONE ? b : a;
-    return a < b ? a : b;
-}
-
 int64_t list_wake_ms(const struct list *l)
 {
-    int64_t wake = earlier(l->reorder_ms, l->view_ms);
+    int64_t wake = view_earlier(l->reorder_ms, l->view_ms);
 
     if (filter_pending(&l->filter))
-        return l->now_ms;
+        return *l->now_ms;
     if (l->listing == 0) /* else its end looks at the files anyway */
-        wake = earlier(wake, l->refresh_ms);
+        wake = view_earlier(wake, l->refresh_ms);
     if (l->busy_since != TIME_NONE)
-        wake = earlier(wake, frame_spinner_wake_ms(l->busy_since, l->now_ms));
+        wake = view_earlier(wake, frame_spinner_wake_ms(l->busy_since, *l->now_ms));
     return wake;
 }
 

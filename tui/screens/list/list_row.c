@@ -182,7 +182,7 @@ static void draw_age(const struct list *l, struct frame *f, int y, int x,
         frame_puts(f, y, x + AGE_W - 3, 3, STYLE_LIVE, "NOW");
         return;
     }
-    when_age(l->now_ms, session_entry_time(e), age);
+    when_age(*l->now_ms, session_entry_time(e), age);
     int len = (int)strlen(age);
 
     frame_puts(f, y, x + AGE_W - len, len, STYLE_AGE, age);
@@ -236,7 +236,7 @@ static struct rect draw_left(const struct list *l, struct frame *f, struct rect 
     char left[WHEN_LEFT];
 
     if (!e->row || list_has_two_lines(l, l->cols) ||
-        !when_left(l->now_ms, e->row->expires_ms, left))
+        !when_left(*l->now_ms, e->row->expires_ms, left))
         return r;
     int w = frame_width(slice_of(left));
 
@@ -356,7 +356,7 @@ static void draw_second(const struct list *l, struct frame *f, struct rect r,
     int x = r.x;
 
     text_size(session_entry_bytes(e), size);
-    if (when_left(l->now_ms, row->expires_ms, left))
+    if (when_left(*l->now_ms, row->expires_ms, left))
         x = draw_fact(f, r, x, STYLE_WARN, slice_of(left));
     if (l->scope == SCOPE_ALL)
         x = draw_fact(f, r, x, STYLE_DIM,

@@ -1,39 +1,32 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "tui/app/view.h"
+#include "tui/screens/flows/flows.h"
+#include "tui/screens/list/list.h"
 
 /* What an action is about: the session that is read, examined or selected; in the list those that are marked, if
  * any. */
 
-uint32_t list_selection_entry(const struct model *m)
-{
-    switch (view_base(m)) {
-    case VIEW_LIST: return m->list.selected;
-    case VIEW_DAMAGED: return m->damaged.entry;
-    case VIEW_DOCTOR: return m->doctor.entry;
-    default: return m->viewed;
-    }
-}
-
 const struct session_entry *list_selection_session(const struct model *m)
 {
-    uint32_t i = list_selection_entry(m);
+    uint32_t i = view_entry(m);
 
-    return i == ENTRY_NONE ? NULL : &m->list.sessions.entry[i];
+    return i == ENTRY_NONE ? NULL : &m->list->sessions.entry[i];
 }
 
-struct selection list_selection_of(const struct model *m)
+struct list_selection list_selection_of(const struct model *m)
 {
-    struct selection s = { .list = &m->list, .next = 0 };
+    struct list_selection s = { .list = m->list, .next = 0 };
 
-    if (view_base(m) == VIEW_LIST && m->list.marks > 0)
+    if (view_base(m) == VIEW_LIST && m->list->marks > 0)
         s.marked = true;
     else
-        s.one = list_selection_entry(m);
+        s.one = view_entry(m);
     return s;
 }
 
-bool list_selection_next(struct selection *s, uint32_t *entry)
+bool list_selection_next(struct list_selection *s, uint32_t *entry)
 {
     const struct list *l = s->list;
 
@@ -53,7 +46,7 @@ bool list_selection_next(struct selection *s, uint32_t *entry)
     return false;
 }
 
-unsigned action_required_ability(enum action a)
+unsigned list_required_ability(enum action a)
 {
     switch (a) {
     case ACT_RESUME: return CAN_RESUME;
@@ -73,7 +66,7 @@ unsigned action_required_ability(enum action a)
 static bool needs_session(enum action a)
 {
     return a == ACT_RESUME || a == ACT_VIEW || a == ACT_COPY || a == ACT_EDIT || a == ACT_PRINT ||
-           a == ACT_MARK || a == ACT_DOCTOR || action_required_ability(a) != 0;
+           a == ACT_MARK || a == ACT_DOCTOR || list_required_ability(a) != 0;
 }
 
 /* In the words of its system, where it has some. */
@@ -90,17 +83,15 @@ static const char *incapable(const struct session_row *row, unsigned ability)
 }
 
 /* Of all that are meant one is enough: the others are left out, and said so. */
-static const char no_session[] = "no session is selected";
-
 static const char *change_reason(const struct model *m, enum action a)
 {
-    struct selection s = list_selection_of(m);
-    unsigned ability = action_required_ability(a);
-    const char *why = no_session;
+    struct list_selection s = list_selection_of(m);
+    unsigned ability = list_required_ability(a);
+    const char *why = LIST_NO_SESSION;
     uint32_t i;
 
     while (list_selection_next(&s, &i)) {
-        const struct session_row *row = m->list.sessions.entry[i].row;
+        const struct session_row *row = m->list->sessions.entry[i].row;
 
         if (row && !(row->can & ability))
             why = incapable(row, ability);
@@ -118,42 +109,28 @@ static bool is_change(enum action a)
            a == ACT_FORK_AT || a == ACT_RESUME_AT;
 }
 
-const char *action_unavailable(const struct model *m, enum action a)
+const char *list_session_unavailable(const struct model *m, enum action a, const char *none)
 {
     const struct session_entry *e = list_selection_session(m);
-    unsigned ability = action_required_ability(a);
+    unsigned ability = list_required_ability(a);
 
-    if (view_base(m) == VIEW_REWIND)
-        return rewind_view_unavailable(m->rewind, a);
-    if (view_base(m) == VIEW_CLEANUP)
-        return cleanup_unavailable(&m->cleanup, a);
-    if (view_base(m) == VIEW_TRASH && (a == ACT_MARK || a == ACT_MARK_UP || a == ACT_MARK_ALL))
-        return trash_view_unavailable(&m->trash);
-    if (a == ACT_RESTORE || a == ACT_EMPTY)
-        return trash_view_unavailable(&m->trash);
-    if (a == ACT_FIX)
-        return doctor_unavailable(&m->doctor);
     if (is_change(a))
         return change_reason(m, a);
     if (needs_session(a) && !e)
-        return view_base(m) == VIEW_DAMAGED ? damaged_unavailable(&m->damaged, a) : no_session;
-    if (ability != 0 && e->row && !(e->row->can & ability))
-        return incapable(e->row, ability);
-    if (view_base(m) != VIEW_TRANSCRIPT)
-        return NULL;
-    return transcript_view_unavailable(m->viewer, a);
+        return none;
+    return ability != 0 && e->row && !(e->row->can & ability) ? incapable(e->row, ability) : NULL;
 }
 
 /* The list as a view: which key does what to it. */
 
 static enum key_context list_key_context(const struct model *m)
 {
-    return m->list.typing ? IN_FILTER : IN_LIST;
+    return m->list->typing ? IN_FILTER : IN_LIST;
 }
 
 static void list_view_draw(const struct model *m, struct frame *f)
 {
-    list_draw(&m->list, f);
+    list_draw(m->list, f);
 }
 
 static int64_t page(const struct list *l)
@@ -165,7 +142,7 @@ static int64_t page(const struct list *l)
 
 static bool list_view_move(struct model *m, enum action a)
 {
-    struct list *l = &m->list;
+    struct list *l = m->list;
 
     switch (a) {
     case ACT_UP: list_move(l, -1, &m->fx); return true;
@@ -182,7 +159,7 @@ static bool list_view_move(struct model *m, enum action a)
 
 static void list_view_mark(struct model *m, int direction)
 {
-    struct list *l = &m->list;
+    struct list *l = m->list;
 
     if (l->selected == ENTRY_NONE)
         return;
@@ -206,7 +183,7 @@ static bool selecting(struct model *m, enum action a)
     switch (a) {
     case ACT_MARK: list_view_mark(m, 1); return true;
     case ACT_MARK_UP: list_view_mark(m, -1); return true;
-    case ACT_MARK_ALL: mark_all(&m->list); return true;
+    case ACT_MARK_ALL: mark_all(m->list); return true;
     default: return list_view_move(m, a);
     }
 }
@@ -224,8 +201,8 @@ void list_next_scope(struct model *m)
         [SCOPE_ALL] = "sessions of all projects",
     };
 
-    list_rescope(&m->list, next[m->list.scope], &m->fx);
-    toast_note(&m->toast, m->now_ms, "%s", say[m->list.scope]);
+    list_rescope(m->list, next[m->list->scope], &m->fx);
+    toast_note(&m->toast, m->now_ms, "%s", say[m->list->scope]);
 }
 
 static void toggle_preview(struct list *l, struct effects *fx)
@@ -238,7 +215,7 @@ static void toggle_preview(struct list *l, struct effects *fx)
 /* One step back: leave the filter, clear the query, forget the marks, go. */
 static void list_view_back(struct model *m)
 {
-    struct list *l = &m->list;
+    struct list *l = m->list;
 
     if (l->query.n > 0) {
         line_editor_set(&l->query, (struct slice){ 0 });
@@ -257,7 +234,7 @@ static void list_view_back(struct model *m)
 
 static void scroll_preview(struct model *m, int direction)
 {
-    struct list *l = &m->list;
+    struct list *l = m->list;
     int h = list_layout(l, l->rows, l->cols).preview.h;
 
     transcript_view_scroll(l->view, direction * (h > 2 ? h / 2 : 1), &m->fx);
@@ -265,22 +242,22 @@ static void scroll_preview(struct model *m, int direction)
 
 static void toggle_density(struct model *m)
 {
-    bool two = list_has_two_lines(&m->list, m->list.cols);
+    bool two = list_has_two_lines(m->list, m->list->cols);
 
-    list_set_density(&m->list, two ? DENSITY_ONE_LINE : DENSITY_TWO_LINES, &m->fx);
+    list_set_density(m->list, two ? DENSITY_ONE_LINE : DENSITY_TWO_LINES, &m->fx);
 }
 
 static void toggle_tree(struct model *m)
 {
-    list_set_tree(&m->list, !m->list.tree, &m->fx);
+    list_set_tree(m->list, !m->list->tree, &m->fx);
     toast_note(&m->toast, m->now_ms, "%s",
-               m->list.tree ? "forks are listed below their parents"
-                            : "forks are listed by their own time");
+               m->list->tree ? "forks are listed below their parents"
+                             : "forks are listed by their own time");
 }
 
 static bool list_view_act(struct model *m, enum action a)
 {
-    struct list *l = &m->list;
+    struct list *l = m->list;
 
     switch (a) {
     case ACT_SCOPE: list_next_scope(m); return true;
@@ -302,7 +279,7 @@ static bool list_view_act(struct model *m, enum action a)
  * something to the right of it. */
 static bool list_view_takes(struct model *m, struct key key)
 {
-    struct list *l = &m->list;
+    struct list *l = m->list;
     bool text = keymap_is_text(m->settings->keys, list_key_context(m));
 
     if (key.mods != 0 || !text)
@@ -317,7 +294,7 @@ static bool list_view_takes(struct model *m, struct key key)
 
 static void list_view_key(struct model *m, struct key k)
 {
-    struct list *l = &m->list;
+    struct list *l = m->list;
     size_t before = l->query.n;
 
     if (!keymap_is_text(m->settings->keys, list_key_context(m)))
@@ -329,9 +306,9 @@ static void list_view_key(struct model *m, struct key k)
 static void list_view_paste(struct model *m, struct slice text)
 {
     if (!keymap_is_text(m->settings->keys, list_key_context(m)))
-        m->list.typing = true; /* pasted text is never keys */
-    line_editor_insert(&m->list.query, text);
-    list_query_changed(&m->list, &m->fx);
+        m->list->typing = true; /* pasted text is never keys */
+    line_editor_insert(&m->list->query, text);
+    list_query_changed(m->list, &m->fx);
 }
 
 static bool in_rect(struct rect r, int y, int x)
@@ -341,7 +318,7 @@ static bool in_rect(struct rect r, int y, int x)
 
 static void wheel(struct model *m, struct mouse mouse, int lines)
 {
-    struct list *l = &m->list;
+    struct list *l = m->list;
     struct list_layout lay = list_layout(l, l->rows, l->cols);
 
     if (lay.preview.w > 0 && in_rect(lay.preview, mouse.y, mouse.x))
@@ -352,7 +329,7 @@ static void wheel(struct model *m, struct mouse mouse, int lines)
 
 static void list_view_mouse(struct model *m, struct mouse event)
 {
-    struct list *l = &m->list;
+    struct list *l = m->list;
     size_t at;
 
     list_filter_finish(l, &m->fx);
@@ -372,6 +349,142 @@ static void list_view_mouse(struct model *m, struct mouse event)
     }
 }
 
+/* ---- what means the same in every view ---- */
+
+static void send_text(struct model *m, enum effect_kind kind, struct slice text)
+{
+    struct effect *e = effect_add(&m->fx, kind, REQUESTER_LIST);
+
+    if (buf_add(&e->text, text) || !buf_cstr(&e->text))
+        toast_no_memory(&m->toast);
+}
+
+static bool list_view_perform(struct model *m, enum action a)
+{
+    switch (a) {
+    case ACT_COPY: send_text(m, EFFECT_COPY, list_selection_session(m)->ref.id); return true;
+    case ACT_EDIT: send_text(m, EFFECT_EDIT, list_selection_session(m)->ref.path); return true;
+    default: return false;
+    }
+}
+
+static const char *list_view_unavailable(const struct model *m, enum action a)
+{
+    return list_session_unavailable(m, a, LIST_NO_SESSION);
+}
+
+/* A list that is still being read may have its first session in a moment: Enter waits for it. */
+static bool list_view_waits(const struct model *m, enum action a)
+{
+    return (a == ACT_RESUME || a == ACT_PRINT) && !list_settled(m->list);
+}
+
+/* The cursor of the list goes on when the filter is through; everything else is done to what matches. */
+static void list_view_prepare(struct model *m, enum action a)
+{
+    switch (a) {
+    case ACT_UP:
+    case ACT_DOWN:
+    case ACT_PAGE_UP:
+    case ACT_PAGE_DOWN:
+    case ACT_HALF_UP:
+    case ACT_HALF_DOWN:
+        if (view_top(m) == VIEW_LIST)
+            return;
+        break;
+    default: break;
+    }
+    list_filter_finish(m->list, &m->fx);
+}
+
+static uint32_t list_view_entry(const struct model *m)
+{
+    return m->list->selected;
+}
+
+static bool list_view_sign_helps(const struct model *m)
+{
+    return list_key_context(m) == IN_LIST && m->list->query.n == 0;
+}
+
+/* ---- what happens ---- */
+
+static void list_view_resized(struct model *m)
+{
+    list_resize(m->list, m->rows, m->cols, &m->fx);
+}
+
+/* Once, not with every listing: what cannot be read stays so. */
+static void report_problems(struct model *m)
+{
+    const struct problem_list *p = m->list->problems;
+    char text[400];
+
+    if (!p || p->n == 0 || !m->list->new_problems)
+        return;
+    err_format(&p->problem[0].err, text, sizeof text);
+    size_t n = strlen(text);
+
+    if (p->n > 1)
+        snprintf(text + n, sizeof text - n, " (and %zu more)", p->n - 1);
+    toast_error_text(&m->toast, slice_of(text));
+}
+
+static unsigned times_described(const struct model *m)
+{
+    return m->viewed == ENTRY_NONE ? 0 : m->list->sessions.entry[m->viewed].made;
+}
+
+/* The file that is being read may have grown. */
+static void reload_viewer(struct model *m, unsigned before)
+{
+    if (m->viewed == ENTRY_NONE || view_base(m) != VIEW_TRANSCRIPT)
+        return;
+    const struct session_entry *e = &m->list->sessions.entry[m->viewed];
+
+    transcript_view_gone(m->viewer, e->gone);
+    if (e->row)
+        transcript_view_retitle(m->viewer, session_entry_title(e));
+    if (e->made != before && before != 0)
+        transcript_view_reload(m->viewer, &e->ref, &m->fx);
+}
+
+static bool list_view_message(struct model *m, const struct msg *msg)
+{
+    const enum msg_kind kind = msg->kind; /* the message is freed on the way */
+    bool replaces = m->list->replace;
+    unsigned made = times_described(m);
+
+    if (kind == MSG_TICK)
+        list_filter_more(m->list, &m->fx);
+    else if (!list_msg(m->list, msg, &m->fx))
+        return false;
+    if (replaces && !m->list->replace)
+        resume_flow_renumbered(m);
+    if (kind == MSG_LISTED)
+        report_problems(m);
+    if (kind == MSG_DESCRIBED || kind == MSG_FULL_SCAN)
+        reload_viewer(m, made);
+    return true;
+}
+
+static void list_view_tick(struct model *m)
+{
+    resume_flow_retry(m);
+    list_tick(m->list, &m->fx);
+    resume_flow_retry(m);
+}
+
+static void list_view_refresh(struct model *m)
+{
+    list_start(m->list, &m->fx);
+}
+
+static int64_t list_view_wake_ms(const struct model *m)
+{
+    return list_wake_ms(m->list);
+}
+
 const struct view_ops view_list = {
     .name = "list",
     .place = list_key_context,
@@ -381,4 +494,15 @@ const struct view_ops view_list = {
     .key = list_view_key,
     .paste = list_view_paste,
     .mouse = list_view_mouse,
+    .perform = list_view_perform,
+    .unavailable = list_view_unavailable,
+    .waits = list_view_waits,
+    .prepare = list_view_prepare,
+    .entry = list_view_entry,
+    .sign_helps = list_view_sign_helps,
+    .resized = list_view_resized,
+    .message = list_view_message,
+    .tick = list_view_tick,
+    .refresh = list_view_refresh,
+    .wake_ms = list_view_wake_ms,
 };

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "tui/app/view.h"
-#include "tui/screens/flows/change_text.h"
+#include "tui/screens/dialogs/dialog.h"
+#include "tui/screens/flows/flows.h"
+#include "tui/screens/list/list.h"
 #include "tui/text/when.h"
 #include "tui/widgets/frame.h"
 
@@ -33,7 +35,7 @@ void cleanup_fini(struct cleanup *c)
 
 static void cleanup_move_to(struct model *m, int64_t at)
 {
-    struct cleanup *c = &m->cleanup;
+    struct cleanup *c = m->cleanup;
     size_t last = CLEANUP_RULE_COUNT + c->shown_n - 1, fit = cleanup_fit(m->rows);
 
     c->at = at < 0 ? 0 : (size_t)at < last ? (size_t)at : last;
@@ -62,7 +64,7 @@ static size_t cursor_line(const struct cleanup *c)
 
 static void request_sweep(struct model *m)
 {
-    struct cleanup *c = &m->cleanup;
+    struct cleanup *c = m->cleanup;
     struct effect *e = effect_add(&m->fx, EFFECT_SWEEP, REQUESTER_CLEANUP);
 
     e->scope = c->rules.scope;
@@ -72,18 +74,21 @@ static void request_sweep(struct model *m)
     c->asked = e->generation;
 }
 
-void cleanup_open(struct model *m)
+static bool cleanup_perform(struct model *m, enum action a)
 {
-    if (view_base(m) == VIEW_CLEANUP)
-        return;
-    cleanup_rules_init(&m->cleanup.rules, m->list.scope);
-    m->cleanup.at = CLEANUP_RULE_OLDER;
-    m->cleanup.top = 0;
-    view_push(m, VIEW_CLEANUP);
-    request_sweep(m);
+    if (a != ACT_CLEANUP)
+        return false;
+    if (view_base(m) != VIEW_CLEANUP) {
+        cleanup_rules_init(&m->cleanup->rules, m->list->scope);
+        m->cleanup->at = CLEANUP_RULE_OLDER;
+        m->cleanup->top = 0;
+        view_push(m, VIEW_CLEANUP);
+        request_sweep(m);
+    }
+    return true;
 }
 
-void cleanup_refresh(struct model *m)
+static void cleanup_refresh(struct model *m)
 {
     if (view_base(m) == VIEW_CLEANUP)
         request_sweep(m);
@@ -91,7 +96,7 @@ void cleanup_refresh(struct model *m)
 
 static void close_cleanup(struct model *m)
 {
-    struct cleanup *c = &m->cleanup;
+    struct cleanup *c = m->cleanup;
 
     if (c->asked != 0)
         effect_add(&m->fx, EFFECT_CANCEL, REQUESTER_CLEANUP)->generation = c->asked;
@@ -136,7 +141,7 @@ static void untick_all(struct sweep *sweep)
 
 static void set_sweep(struct model *m, struct sweep *sweep)
 {
-    struct cleanup *c = &m->cleanup;
+    struct cleanup *c = m->cleanup;
     bool ruled = cleanup_rules_select(&c->rules);
     bool ok = !c->sweep || !c->ruled || keep_ticks(c->sweep, sweep);
 
@@ -150,9 +155,9 @@ static void set_sweep(struct model *m, struct sweep *sweep)
     cleanup_move_to(m, (int64_t)c->at);
 }
 
-bool cleanup_msg(struct model *m, const struct msg *msg)
+static bool cleanup_message(struct model *m, const struct msg *msg)
 {
-    struct cleanup *c = &m->cleanup;
+    struct cleanup *c = m->cleanup;
 
     if (!msg_answers(msg, c->asked, MSG_SWEEP))
         return false;
@@ -167,13 +172,17 @@ bool cleanup_msg(struct model *m, const struct msg *msg)
     return true;
 }
 
-int64_t cleanup_wake_ms(const struct cleanup *c, int64_t now_ms)
+static int64_t cleanup_wake_ms(const struct model *m)
 {
-    return c->asked != 0 ? frame_spinner_wake_ms(c->asked_ms, now_ms) : TIME_NONE;
+    const struct cleanup *c = m->cleanup;
+
+    return c->asked != 0 ? frame_spinner_wake_ms(c->asked_ms, m->now_ms) : TIME_NONE;
 }
 
-const char *cleanup_unavailable(const struct cleanup *c, enum action a)
+static const char *cleanup_unavailable(const struct model *m, enum action a)
 {
+    const struct cleanup *c = m->cleanup;
+
     if (a != ACT_TRASH)
         return NULL;
     if (c->asked != 0)
@@ -187,7 +196,7 @@ const char *cleanup_unavailable(const struct cleanup *c, enum action a)
 
 static void step_rule(struct model *m, int direction)
 {
-    struct cleanup *c = &m->cleanup;
+    struct cleanup *c = m->cleanup;
 
     if (cleanup_rule_step(&c->rules, (enum cleanup_rule)c->at, direction))
         request_sweep(m);
@@ -196,7 +205,7 @@ static void step_rule(struct model *m, int direction)
 /* Space on a rule: its next value, and after the last one the first. */
 static void turn_rule(struct model *m)
 {
-    struct cleanup *c = &m->cleanup;
+    struct cleanup *c = m->cleanup;
 
     if (!cleanup_rule_step(&c->rules, (enum cleanup_rule)c->at, 1))
         while (cleanup_rule_step(&c->rules, (enum cleanup_rule)c->at, -1))
@@ -206,7 +215,7 @@ static void turn_rule(struct model *m)
 
 static const char *rule_typed(struct model *m, struct slice text)
 {
-    struct cleanup *c = &m->cleanup;
+    struct cleanup *c = m->cleanup;
     const char *why = cleanup_rule_set_text(&c->rules, (enum cleanup_rule)c->at, text, m->now_ms);
 
     if (!why)
@@ -216,12 +225,12 @@ static const char *rule_typed(struct model *m, struct slice text)
 
 static void type_rule(struct model *m)
 {
-    const struct cleanup_rules *r = &m->cleanup.rules;
-    const char *value = m->cleanup.at == CLEANUP_RULE_OLDER ? r->older : r->larger;
+    const struct cleanup_rules *r = &m->cleanup->rules;
+    const char *value = m->cleanup->at == CLEANUP_RULE_OLDER ? r->older : r->larger;
 
     dialog_prompt(m,
-                  m->cleanup.at == CLEANUP_RULE_OLDER ? "not used for (empty for any time) "
-                                                      : "larger than (empty for any size) ",
+                  m->cleanup->at == CLEANUP_RULE_OLDER ? "not used for (empty for any time) "
+                                                       : "larger than (empty for any size) ",
                   slice_of(value), rule_typed);
 }
 
@@ -230,7 +239,7 @@ static void type_rule(struct model *m)
 /* As in a tree: the cursor stays on the head, or goes there from one of its sessions. */
 static void open_project(struct model *m, bool open)
 {
-    struct cleanup *c = &m->cleanup;
+    struct cleanup *c = m->cleanup;
     size_t head = cleanup_head_of(c, cursor_line(c));
 
     if (!c->line[head].head)
@@ -257,7 +266,7 @@ static void tick_lines(struct cleanup *c, size_t first, size_t end)
 
 static void tick_at_cursor(struct model *m, int direction)
 {
-    struct cleanup *c = &m->cleanup;
+    struct cleanup *c = m->cleanup;
 
     if (on_rule(c)) {
         turn_rule(m);
@@ -279,9 +288,9 @@ static void tick_at_cursor(struct model *m, int direction)
 
 static void trash_answer(struct model *m, enum dialog_choice choice)
 {
-    struct cleanup *c = &m->cleanup;
+    struct cleanup *c = m->cleanup;
 
-    if (choice != CHOICE_DO || cleanup_unavailable(c, ACT_TRASH))
+    if (choice != CHOICE_DO || cleanup_unavailable(m, ACT_TRASH))
         return;
     struct sweep *sweep = c->sweep;
 
@@ -292,10 +301,10 @@ static void trash_answer(struct model *m, enum dialog_choice choice)
 
 static void confirm_trash(struct model *m)
 {
-    const struct cleanup *c = &m->cleanup;
-    struct dialog *d = &m->dialog;
+    const struct cleanup *c = m->cleanup;
+    struct dialog *d = m->dialog;
     struct cleanup_sum sum = cleanup_sum(c, 0, c->lines);
-    const char *why = cleanup_unavailable(c, ACT_TRASH);
+    const char *why = cleanup_unavailable(m, ACT_TRASH);
     bool orphans = c->rules.orphans;
     char size[SIZE_TEXT], title[DIALOG_TEXT], rules[200];
 
@@ -325,7 +334,7 @@ static void confirm_trash(struct model *m)
 
 static void cleanup_accept(struct model *m)
 {
-    struct cleanup *c = &m->cleanup;
+    struct cleanup *c = m->cleanup;
 
     if (!on_rule(c) && c->line[cursor_line(c)].head)
         open_project(m, !cleanup_is_open(c, cursor_line(c)));
@@ -348,7 +357,7 @@ static enum key_context cleanup_key_context(const struct model *m)
 /* The cursor stays with what it is on. */
 static void next_sort(struct model *m)
 {
-    struct cleanup *c = &m->cleanup;
+    struct cleanup *c = m->cleanup;
     bool follow = !on_rule(c);
     uint32_t item = follow ? c->line[cursor_line(c)].item : 0;
 
@@ -363,7 +372,7 @@ static void next_sort(struct model *m)
 
 static void step_at_cursor(struct model *m, int direction)
 {
-    if (on_rule(&m->cleanup))
+    if (on_rule(m->cleanup))
         step_rule(m, direction);
     else
         open_project(m, direction > 0);
@@ -372,12 +381,12 @@ static void step_at_cursor(struct model *m, int direction)
 /* From the rules to the sessions, and back to the first rule that is no place. */
 static void next_part(struct model *m)
 {
-    cleanup_move_to(m, on_rule(&m->cleanup) ? CLEANUP_RULE_COUNT : CLEANUP_RULE_OLDER);
+    cleanup_move_to(m, on_rule(m->cleanup) ? CLEANUP_RULE_COUNT : CLEANUP_RULE_OLDER);
 }
 
 static bool moves(struct model *m, enum action a)
 {
-    int64_t at = (int64_t)m->cleanup.at, page = (int64_t)cleanup_fit(m->rows);
+    int64_t at = (int64_t)m->cleanup->at, page = (int64_t)cleanup_fit(m->rows);
 
     switch (a) {
     case ACT_UP: cleanup_move_to(m, at - 1); return true;
@@ -394,7 +403,7 @@ static bool moves(struct model *m, enum action a)
 
 static bool cleanup_act(struct model *m, enum action a)
 {
-    struct cleanup *c = &m->cleanup;
+    struct cleanup *c = m->cleanup;
 
     switch (a) {
     case ACT_VALUE_NEXT: step_at_cursor(m, 1); return true;
@@ -410,15 +419,9 @@ static bool cleanup_act(struct model *m, enum action a)
     }
 }
 
-static void cleanup_key(struct model *m, struct key k)
-{
-    (void)m;
-    (void)k; /* no text is entered here */
-}
-
 static void cleanup_mouse(struct model *m, struct mouse event)
 {
-    struct cleanup *c = &m->cleanup;
+    struct cleanup *c = m->cleanup;
     int64_t at = (int64_t)c->at;
 
     switch (event.event) {
@@ -436,7 +439,7 @@ static void cleanup_mouse(struct model *m, struct mouse event)
 
 static void cleanup_resized(struct model *m)
 {
-    cleanup_move_to(m, (int64_t)m->cleanup.at);
+    cleanup_move_to(m, (int64_t)m->cleanup->at);
 }
 
 const struct view_ops view_cleanup = {
@@ -444,7 +447,11 @@ const struct view_ops view_cleanup = {
     .place = cleanup_key_context,
     .draw = cleanup_draw,
     .act = cleanup_act,
-    .key = cleanup_key,
     .mouse = cleanup_mouse,
     .resized = cleanup_resized,
+    .perform = cleanup_perform,
+    .unavailable = cleanup_unavailable,
+    .message = cleanup_message,
+    .refresh = cleanup_refresh,
+    .wake_ms = cleanup_wake_ms,
 };

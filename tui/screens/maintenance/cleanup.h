@@ -62,7 +62,9 @@ void cleanup_rules_text(const struct cleanup_rules *r, char *out, size_t cap);
  *
  * What is shown is what is moved: while an answer to changed rules is not there yet, nothing can be moved. */
 struct model;
-struct msg;
+struct view_ops;
+
+extern const struct view_ops view_cleanup;
 
 enum cleanup_sort { CLEANUP_LARGEST, CLEANUP_OLDEST, CLEANUP_PROJECT, CLEANUP_SORTS };
 
@@ -89,15 +91,7 @@ struct cleanup {
     size_t top;              /* the first of `shown` on the screen */
 };
 
-void cleanup_open(struct model *m);
-/* Something was changed: other sessions may be meant now. */
-void cleanup_refresh(struct model *m);
-bool cleanup_msg(struct model *m, const struct msg *msg);
 void cleanup_fini(struct cleanup *c);
-/* Why an action cannot be done here now; NULL: it can, or is not ours. */
-const char *cleanup_unavailable(const struct cleanup *c, enum action a);
-/* When the spinner turns; TIME_NONE: it does not. */
-int64_t cleanup_wake_ms(const struct cleanup *c, int64_t now_ms);
 
 /* --- private to tui/screens/cleanup*.c */
 /* Puts the items in order, in lines; false without memory. */

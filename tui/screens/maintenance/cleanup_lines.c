@@ -241,7 +241,7 @@ size_t cleanup_fit(int rows)
 
 static void draw_cleanup_title(const struct model *m, struct frame *f)
 {
-    const struct cleanup *c = &m->cleanup;
+    const struct cleanup *c = m->cleanup;
     struct cleanup_sum sum = cleanup_sum(c, 0, c->lines);
     char text[120], size[SIZE_TEXT];
     const char *sort = cleanup_sort_name(c->sort);
@@ -268,9 +268,9 @@ static void draw_cleanup_title(const struct model *m, struct frame *f)
 
 static void draw_rule(const struct model *m, struct frame *f, enum cleanup_rule rule)
 {
-    const struct cleanup_rules *r = &m->cleanup.rules;
+    const struct cleanup_rules *r = &m->cleanup->rules;
     struct rect line = { CLEANUP_RULES_Y + (int)rule, 0, 1, f->cols };
-    bool set = cleanup_rule_is_set(r, rule), here = m->cleanup.at == rule;
+    bool set = cleanup_rule_is_set(r, rule), here = m->cleanup->at == rule;
     enum style style = set ? STYLE_STRONG : STYLE_DIM;
     char value[CLEANUP_RULE_TEXT + 8];
     int x = 3;
@@ -325,7 +325,7 @@ static void draw_sweep_item(const struct model *m, struct frame *f, struct rect 
                             const struct sweep_item *item)
 {
     char age[WHEN_AGE], size[SIZE_TEXT];
-    bool noted = item->stays || m->cleanup.sort != CLEANUP_PROJECT;
+    bool noted = item->stays || m->cleanup->sort != CLEANUP_PROJECT;
     int note_w = noted && r.w >= PLACE_COLS ? r.w / 3 : 0;
     enum style plain = sweep_is_chosen(item) ? STYLE_TEXT : STYLE_DIM;
     int x = draw_tick(f, r.y, r.x + 2, item);
@@ -344,7 +344,7 @@ static void draw_sweep_item(const struct model *m, struct frame *f, struct rect 
 /* "~/src/shop  12 sessions": the size stands below that of its sessions, so that a column can be read down. */
 static void draw_project_head(const struct model *m, struct frame *f, struct rect r, size_t line)
 {
-    const struct cleanup *c = &m->cleanup;
+    const struct cleanup *c = m->cleanup;
     struct cleanup_sum sum = cleanup_sum(c, line, cleanup_group_end(c, line));
     char dir[512], size[SIZE_TEXT], count[64];
     int x = r.x + 2;
@@ -369,7 +369,7 @@ static void draw_project_head(const struct model *m, struct frame *f, struct rec
 
 static void draw_cleanup_lines(const struct model *m, struct frame *f)
 {
-    const struct cleanup *c = &m->cleanup;
+    const struct cleanup *c = m->cleanup;
     size_t fit = cleanup_fit(f->rows);
 
     for (size_t i = c->top; i < c->shown_n && i < c->top + fit; i++) {
@@ -390,7 +390,7 @@ static void draw_cleanup_lines(const struct model *m, struct frame *f)
 /* What a line has no room for. */
 static void draw_detail(const struct model *m, struct frame *f)
 {
-    const struct cleanup *c = &m->cleanup;
+    const struct cleanup *c = m->cleanup;
     struct rect r = { f->rows - 2, 1, 1, f->cols - 2 };
     char text[600], path[512];
 
@@ -442,6 +442,6 @@ void cleanup_draw(const struct model *m, struct frame *f)
         draw_rule(m, f, (enum cleanup_rule)rule);
     draw_cleanup_lines(m, f);
     draw_detail(m, f);
-    if (m->cleanup.lines == 0)
-        draw_cleanup_empty(&m->cleanup, f);
+    if (m->cleanup->lines == 0)
+        draw_cleanup_empty(m->cleanup, f);
 }

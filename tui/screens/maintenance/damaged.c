@@ -6,10 +6,39 @@
 
 #include "store/api/store.h"
 #include "tui/app/view.h"
+#include "tui/screens/flows/flows.h"
+#include "tui/screens/list/list.h"
 #include "tui/text/clean.h"
 #include "tui/text/when.h"
 #include "tui/widgets/frame.h"
 #include "tui/widgets/text_wrap.h"
+
+/* One row a thing; below them where the selected one lies, and what is wrong with it in full. */
+enum { DAMAGE_TEXT = 512, DAMAGED_ROWS_Y = 2 };
+
+enum {
+    AGE_W = WHEN_AGE_COLUMNS,
+    SYSTEM_W = 8,
+    GAP = 2,
+    AGE_COLS = 70, /* narrower than this nobody's age is shown */
+    ID_W = 8,      /* the beginning of an id, by which the list finds it */
+    ID_COLS = 90,
+    PANEL_H = 4, /* a rule, the path, two lines of why */
+    TALL_ROWS = 16,
+    WIDE_COLS = 120,
+};
+
+static int panel_height(int rows)
+{
+    return rows < TALL_ROWS ? PANEL_H - 1 : PANEL_H;
+}
+
+static size_t damaged_fit(int rows)
+{
+    int fit = rows - DAMAGED_ROWS_Y - panel_height(rows) - 1;
+
+    return fit > 1 ? (size_t)fit : 1;
+}
 
 void damaged_fini(struct damaged_view *v)
 {
@@ -38,23 +67,23 @@ static bool add_damage(struct damaged_view *v, enum damage_source source, size_t
 /* What the listing or a row says already needs not be said twice. */
 static bool is_listed_already(const struct model *m, const char *path)
 {
-    const struct problem_list *p = m->list.problems;
-    uint32_t entry = session_table_find(&m->list.sessions, slice_of(path));
+    const struct problem_list *p = m->list->problems;
+    uint32_t entry = session_table_find(&m->list->sessions, slice_of(path));
 
     for (size_t i = 0; p && i < p->n; i++)
         if (strcmp(p->problem[i].err.path, path) == 0)
             return true;
-    return entry != ENTRY_NONE && m->list.sessions.entry[entry].damaged;
+    return entry != ENTRY_NONE && m->list->sessions.entry[entry].damaged;
 }
 
 static bool collect_damage(struct model *m)
 {
-    struct damaged_view *v = &m->damaged;
-    const struct session_table *r = &m->list.sessions;
+    struct damaged_view *v = m->damaged;
+    const struct session_table *r = &m->list->sessions;
     bool ok = true;
 
     v->n = 0;
-    for (size_t i = 0; ok && m->list.problems && i < m->list.problems->n; i++)
+    for (size_t i = 0; ok && m->list->problems && i < m->list->problems->n; i++)
         ok = add_damage(v, DAMAGE_PROBLEM, i, TIME_NONE);
     for (size_t i = 0; ok && v->store_findings && i < v->store_findings->list.n; i++)
         ok = is_listed_already(m, v->store_findings->list.finding[i].path) ||
@@ -83,30 +112,30 @@ static int compare_damage(const void *pa, const void *pb)
 /* The session under the cursor is what actions are about. */
 static void note_selected(struct model *m)
 {
-    struct damaged_view *v = &m->damaged;
+    struct damaged_view *v = m->damaged;
     const struct damage *d = v->n > 0 ? &v->item[v->pick.at] : NULL;
 
     if (d && d->source == DAMAGE_SESSION)
         v->entry = d->i;
     else
-        list_untrack(&m->list, &v->entry);
+        list_untrack(m->list, &v->entry);
 }
 
 /* A person does. */
 static void damaged_move_to(struct model *m, int64_t at)
 {
-    list_cursor_move(&m->damaged.pick, at, m->damaged.n, damaged_fit(m->rows));
+    list_cursor_move(&m->damaged->pick, at, m->damaged->n, damaged_fit(m->rows));
     note_selected(m);
-    m->damaged.sought = m->damaged.entry;
+    m->damaged->sought = m->damaged->entry;
 }
 
 /* The cursor stays with its session, also when that is read anew and no damage is known of it for a moment. */
 static void rebuild_damaged(struct model *m)
 {
-    struct damaged_view *v = &m->damaged;
+    struct damaged_view *v = m->damaged;
     size_t at = v->pick.at;
 
-    v->made = m->list.rebuilt;
+    v->made = m->list->rebuilt;
     v->stale = false;
     if (!collect_damage(m))
         toast_no_memory(&m->toast);
@@ -119,44 +148,47 @@ static void rebuild_damaged(struct model *m)
     note_selected(m);
 }
 
-void damaged_tick(struct model *m)
+static void damaged_tick(struct model *m)
 {
-    const struct damaged_view *v = &m->damaged;
+    const struct damaged_view *v = m->damaged;
 
-    if (view_is_open(m, VIEW_DAMAGED) && (v->stale || v->made != m->list.rebuilt))
+    if (view_is_open(m, VIEW_DAMAGED) && (v->stale || v->made != m->list->rebuilt))
         rebuild_damaged(m);
 }
 
 static void request_store_check(struct model *m)
 {
-    struct damaged_view *v = &m->damaged;
+    struct damaged_view *v = m->damaged;
     struct effect *e = effect_add(&m->fx, EFFECT_CHECK_STORE, REQUESTER_DAMAGED);
 
-    e->scope = m->list.scope;
+    e->scope = m->list->scope;
     if (v->asked == 0)
         v->asked_ms = m->now_ms;
     v->asked = e->generation;
 }
 
-void damaged_open(struct model *m)
+static bool damaged_perform(struct model *m, enum action a)
 {
-    if (view_is_open(m, VIEW_DAMAGED))
-        return;
-    m->damaged.pick = (struct list_cursor){ 0 };
-    m->damaged.stale = true;
-    view_push(m, VIEW_DAMAGED);
-    request_store_check(m);
+    if (a != ACT_DAMAGED)
+        return false;
+    if (!view_is_open(m, VIEW_DAMAGED)) {
+        m->damaged->pick = (struct list_cursor){ 0 };
+        m->damaged->stale = true;
+        view_push(m, VIEW_DAMAGED);
+        request_store_check(m);
+    }
+    return true;
 }
 
-void damaged_refresh(struct model *m)
+static void damaged_refresh(struct model *m)
 {
     if (view_is_open(m, VIEW_DAMAGED))
         request_store_check(m);
 }
 
-bool damaged_msg(struct model *m, const struct msg *msg)
+static bool damaged_message(struct model *m, const struct msg *msg)
 {
-    struct damaged_view *v = &m->damaged;
+    struct damaged_view *v = m->damaged;
 
     if (!msg_answers(msg, v->asked, MSG_FINDINGS))
         return false;
@@ -170,12 +202,15 @@ bool damaged_msg(struct model *m, const struct msg *msg)
     return true;
 }
 
-int64_t damaged_wake_ms(const struct damaged_view *v, int64_t now_ms)
+static int64_t damaged_wake_ms(const struct model *m)
 {
-    return v->asked != 0 ? frame_spinner_wake_ms(v->asked_ms, now_ms) : TIME_NONE;
+    const struct damaged_view *v = m->damaged;
+
+    return v->asked != 0 ? frame_spinner_wake_ms(v->asked_ms, m->now_ms) : TIME_NONE;
 }
 
-const char *damaged_unavailable(const struct damaged_view *v, enum action a)
+/* Why what is selected is not for an action on a session; NULL: it is. */
+static const char *no_session(const struct damaged_view *v, enum action a)
 {
     if (v->n == 0)
         return "nothing is selected";
@@ -184,7 +219,27 @@ const char *damaged_unavailable(const struct damaged_view *v, enum action a)
     return "this is a file, not a session: open it in the editor";
 }
 
+static const char *damaged_unavailable(const struct model *m, enum action a)
+{
+    return list_session_unavailable(m, a, no_session(m->damaged, a));
+}
+
+static uint32_t damaged_entry(const struct model *m)
+{
+    return m->damaged->entry;
+}
+
 /* ---- in words ---- */
+
+/* One of them in words; the texts live as long as the model is not changed, or in `room`. */
+struct damage_words {
+    const char *system; /* "" where it is nobody's */
+    struct slice name;  /* a title, else the end of the path */
+    struct slice id;    /* of a session; empty: there is none */
+    struct slice path;
+    struct slice why;
+    char room[DAMAGE_TEXT];
+};
 
 struct reason {
     bool is;
@@ -244,150 +299,22 @@ static void describe_finding(const struct findings *fs, size_t i, struct damage_
     out->why = slice_of(f->why);
 }
 
-void damaged_describe(const struct model *m, const struct damage *d, struct damage_words *out)
+static void describe_damage(const struct model *m, const struct damage *d, struct damage_words *out)
 {
     *out = (struct damage_words){ .system = "" };
     switch (d->source) {
-    case DAMAGE_PROBLEM: describe_problem(&m->list.problems->problem[d->i], out); break;
-    case DAMAGE_STORE: describe_finding(m->damaged.store_findings, d->i, out); break;
-    case DAMAGE_SESSION: describe_session(&m->list.sessions.entry[d->i], out); break;
+    case DAMAGE_PROBLEM: describe_problem(&m->list->problems->problem[d->i], out); break;
+    case DAMAGE_STORE: describe_finding(m->damaged->store_findings, d->i, out); break;
+    case DAMAGE_SESSION: describe_session(&m->list->sessions.entry[d->i], out); break;
     }
 }
 
-/* ---- the view ---- */
-
-static enum key_context damaged_key_context(const struct model *m)
-{
-    (void)m;
-    return IN_DAMAGED;
-}
-
-static void close_damaged(struct model *m)
-{
-    if (m->damaged.asked != 0)
-        effect_add(&m->fx, EFFECT_CANCEL, REQUESTER_DAMAGED)->generation = m->damaged.asked;
-    list_untrack(&m->list, &m->damaged.entry);
-    list_untrack(&m->list, &m->damaged.sought);
-    damaged_fini(&m->damaged);
-    view_pop(m);
-}
-
-/* Of a file its path is copied or opened; of a session what is everywhere. */
-static bool send_path(struct model *m, enum effect_kind kind)
-{
-    const struct damaged_view *v = &m->damaged;
-    struct damage_words w;
-
-    if (v->n == 0 || v->entry != ENTRY_NONE)
-        return false;
-    damaged_describe(m, &v->item[v->pick.at], &w);
-    struct effect *e = effect_add(&m->fx, kind, REQUESTER_DAMAGED);
-
-    if (buf_add(&e->text, w.path) || !buf_cstr(&e->text))
-        toast_no_memory(&m->toast);
-    return true;
-}
-
-static void next_scope(struct model *m)
-{
-    list_next_scope(m);
-    request_store_check(m);
-}
-
-static void relist_and_check(struct model *m)
-{
-    list_start(&m->list, &m->fx);
-    request_store_check(m);
-}
-
-static bool damaged_act(struct model *m, enum action a)
-{
-    struct damaged_view *v = &m->damaged;
-
-    switch (a) {
-    case ACT_BACK: close_damaged(m); return true;
-    case ACT_SCOPE: next_scope(m); return true;
-    case ACT_REFRESH: relist_and_check(m); return true;
-    case ACT_COPY: return send_path(m, EFFECT_COPY);
-    case ACT_EDIT: return send_path(m, EFFECT_EDIT);
-    default: break;
-    }
-    if (!list_cursor_act(&v->pick, a, v->n, damaged_fit(m->rows)))
-        return false;
-    damaged_move_to(m, (int64_t)v->pick.at);
-    return true;
-}
-
-static void damaged_key(struct model *m, struct key k)
-{
-    (void)m;
-    (void)k; /* no text is entered here */
-}
-
-static void damaged_mouse(struct model *m, struct mouse event)
-{
-    struct damaged_view *v = &m->damaged;
-    size_t line = (size_t)(event.y - DAMAGED_ROWS_Y);
-
-    switch (event.event) {
-    case MOUSE_WHEEL_UP: damaged_move_to(m, (int64_t)v->pick.at - 3); return;
-    case MOUSE_WHEEL_DOWN: damaged_move_to(m, (int64_t)v->pick.at + 3); return;
-    case MOUSE_CLICK:
-    case MOUSE_DOUBLE_CLICK:
-        if (event.y < DAMAGED_ROWS_Y || line >= damaged_fit(m->rows) || v->pick.top + line >= v->n)
-            return;
-        damaged_move_to(m, (int64_t)(v->pick.top + line));
-        if (event.event == MOUSE_DOUBLE_CLICK)
-            update_perform(m, ACT_VIEW);
-        return;
-    }
-}
-
-static void damaged_resized(struct model *m)
-{
-    list_cursor_move(&m->damaged.pick, (int64_t)m->damaged.pick.at, m->damaged.n,
-                     damaged_fit(m->rows));
-}
-
-const struct view_ops view_damaged = {
-    .name = "damaged",
-    .place = damaged_key_context,
-    .draw = damaged_draw,
-    .act = damaged_act,
-    .key = damaged_key,
-    .mouse = damaged_mouse,
-    .resized = damaged_resized,
-};
-
-/* One row a thing; below them where the selected one lies, and what is wrong with it in full. */
-enum {
-    AGE_W = WHEN_AGE_COLUMNS,
-    SYSTEM_W = 8,
-    GAP = 2,
-    AGE_COLS = 70, /* narrower than this nobody's age is shown */
-    ID_W = 8,      /* the beginning of an id, by which the list finds it */
-    ID_COLS = 90,
-    PANEL_H = 4, /* a rule, the path, two lines of why */
-    TALL_ROWS = 16,
-    WIDE_COLS = 120,
-};
-
-static int panel_height(int rows)
-{
-    return rows < TALL_ROWS ? PANEL_H - 1 : PANEL_H;
-}
-
-size_t damaged_fit(int rows)
-{
-    int fit = rows - DAMAGED_ROWS_Y - panel_height(rows) - 1;
-
-    return fit > 1 ? (size_t)fit : 1;
-}
+/* ---- how it looks ---- */
 
 /* Where was looked, and what was found. */
 static void draw_damaged_title(const struct model *m, struct frame *f)
 {
-    const struct damaged_view *v = &m->damaged;
+    const struct damaged_view *v = m->damaged;
     size_t files = v->n - v->sessions;
     char text[96] = "";
     int x = 1 + frame_puts(f, 0, 1, f->cols, STYLE_TITLE, "damaged") + 2, n = 0;
@@ -400,11 +327,11 @@ static void draw_damaged_title(const struct model *m, struct frame *f)
     int w = frame_width(slice_of(text)), end = f->cols - w - 1;
 
     frame_puts(f, 0, end, w, STYLE_DIM, text);
-    if (list_busy(&m->list) || (v->asked != 0 && frame_spinner_shows(v->asked_ms, m->now_ms))) {
+    if (list_busy(m->list) || (v->asked != 0 && frame_spinner_shows(v->asked_ms, m->now_ms))) {
         end -= 2;
         frame_puts(f, 0, end, 1, STYLE_KEY, frame_spinner_sign(m->now_ms, f->ascii));
     }
-    list_draw_scope(&m->list, f, (struct rect){ 0, x, 1, end - x - 2 });
+    list_draw_scope(m->list, f, (struct rect){ 0, x, 1, end - x - 2 });
 }
 
 /* The most room is for what is wrong. */
@@ -414,7 +341,7 @@ static void draw_damage(const struct model *m, struct frame *f, int y, const str
     char age[WHEN_AGE];
     int x = 1;
 
-    damaged_describe(m, d, &w);
+    describe_damage(m, d, &w);
     if (f->cols >= AGE_COLS) {
         if (d->source == DAMAGE_SESSION) {
             when_age(m->now_ms, d->time_ms, age);
@@ -438,14 +365,14 @@ static void draw_damage(const struct model *m, struct frame *f, int y, const str
 
 static void draw_damage_panel(const struct model *m, struct frame *f)
 {
-    const struct damaged_view *v = &m->damaged;
+    const struct damaged_view *v = m->damaged;
     int h = panel_height(f->rows), y = f->rows - 1 - h;
     struct damage_words w;
     char path[DAMAGE_TEXT];
 
     for (int x = 0; x < f->cols; x++)
         frame_puts(f, y, x, 1, STYLE_BORDER, f->ascii ? "-" : "─");
-    damaged_describe(m, &v->item[v->pick.at], &w);
+    describe_damage(m, &v->item[v->pick.at], &w);
     frame_text_middle(f, y + 1, 2, f->cols - 3, STYLE_TEXT,
                       text_path_short(w.path, m->settings->home, path, sizeof path));
     text_wrap_draw(f, (struct rect){ y + 2, 2, h - 2, f->cols - 3 }, STYLE_WARN, w.why);
@@ -467,11 +394,11 @@ static void draw_damaged_empty(const struct model *m, struct frame *f)
 {
     struct rect r = { DAMAGED_ROWS_Y + 1, 3, 2, f->cols - 4 };
     char text[160], menu_keys[KEYMAP_MENU_KEYS];
-    size_t n = m->list.sessions.n;
+    size_t n = m->list->sessions.n;
 
     f->cursor_y = DAMAGED_ROWS_Y;
     f->cursor_x = 0;
-    if (!list_settled(&m->list) || m->damaged.asked != 0) {
+    if (!list_settled(m->list) || m->damaged->asked != 0) {
         frame_puts(f, r.y, r.x, r.w, STYLE_DIM, "Checking ...");
         return;
     }
@@ -483,13 +410,13 @@ static void draw_damaged_empty(const struct model *m, struct frame *f)
              n, n == 1 ? " was" : "s were", menu_keys);
     r.y += 2;
     r.y += text_wrap_draw(f, r, STYLE_DIM, slice_of(text)) + 1;
-    if (m->list.scope != SCOPE_ALL)
+    if (m->list->scope != SCOPE_ALL)
         draw_key(m, f, r.y, ACT_SCOPE, "check more projects");
 }
 
-void damaged_draw(const struct model *m, struct frame *f)
+static void draw_damaged(const struct model *m, struct frame *f)
 {
-    const struct damaged_view *v = &m->damaged;
+    const struct damaged_view *v = m->damaged;
     size_t fit = damaged_fit(f->rows);
 
     draw_damaged_title(m, f);
@@ -506,3 +433,108 @@ void damaged_draw(const struct model *m, struct frame *f)
     }
     draw_damage_panel(m, f);
 }
+
+/* ---- the view ---- */
+
+static enum key_context damaged_key_context(const struct model *m)
+{
+    (void)m;
+    return IN_DAMAGED;
+}
+
+static void close_damaged(struct model *m)
+{
+    if (m->damaged->asked != 0)
+        effect_add(&m->fx, EFFECT_CANCEL, REQUESTER_DAMAGED)->generation = m->damaged->asked;
+    list_untrack(m->list, &m->damaged->entry);
+    list_untrack(m->list, &m->damaged->sought);
+    damaged_fini(m->damaged);
+    view_pop(m);
+}
+
+/* Of a file its path is copied or opened; of a session what is everywhere. */
+static bool send_path(struct model *m, enum effect_kind kind)
+{
+    const struct damaged_view *v = m->damaged;
+    struct damage_words w;
+
+    if (v->n == 0 || v->entry != ENTRY_NONE)
+        return false;
+    describe_damage(m, &v->item[v->pick.at], &w);
+    struct effect *e = effect_add(&m->fx, kind, REQUESTER_DAMAGED);
+
+    if (buf_add(&e->text, w.path) || !buf_cstr(&e->text))
+        toast_no_memory(&m->toast);
+    return true;
+}
+
+static void next_scope(struct model *m)
+{
+    list_next_scope(m);
+    request_store_check(m);
+}
+
+static void relist_and_check(struct model *m)
+{
+    list_start(m->list, &m->fx);
+    request_store_check(m);
+}
+
+static bool damaged_act(struct model *m, enum action a)
+{
+    struct damaged_view *v = m->damaged;
+
+    switch (a) {
+    case ACT_BACK: close_damaged(m); return true;
+    case ACT_SCOPE: next_scope(m); return true;
+    case ACT_REFRESH: relist_and_check(m); return true;
+    case ACT_COPY: return send_path(m, EFFECT_COPY);
+    case ACT_EDIT: return send_path(m, EFFECT_EDIT);
+    default: break;
+    }
+    if (!list_cursor_act(&v->pick, a, v->n, damaged_fit(m->rows)))
+        return false;
+    damaged_move_to(m, (int64_t)v->pick.at);
+    return true;
+}
+
+static void damaged_mouse(struct model *m, struct mouse event)
+{
+    struct damaged_view *v = m->damaged;
+    size_t line = (size_t)(event.y - DAMAGED_ROWS_Y);
+
+    switch (event.event) {
+    case MOUSE_WHEEL_UP: damaged_move_to(m, (int64_t)v->pick.at - 3); return;
+    case MOUSE_WHEEL_DOWN: damaged_move_to(m, (int64_t)v->pick.at + 3); return;
+    case MOUSE_CLICK:
+    case MOUSE_DOUBLE_CLICK:
+        if (event.y < DAMAGED_ROWS_Y || line >= damaged_fit(m->rows) || v->pick.top + line >= v->n)
+            return;
+        damaged_move_to(m, (int64_t)(v->pick.top + line));
+        if (event.event == MOUSE_DOUBLE_CLICK)
+            update_perform(m, ACT_VIEW);
+        return;
+    }
+}
+
+static void damaged_resized(struct model *m)
+{
+    list_cursor_move(&m->damaged->pick, (int64_t)m->damaged->pick.at, m->damaged->n,
+                     damaged_fit(m->rows));
+}
+
+const struct view_ops view_damaged = {
+    .name = "damaged",
+    .place = damaged_key_context,
+    .draw = draw_damaged,
+    .act = damaged_act,
+    .mouse = damaged_mouse,
+    .resized = damaged_resized,
+    .perform = damaged_perform,
+    .unavailable = damaged_unavailable,
+    .entry = damaged_entry,
+    .message = damaged_message,
+    .tick = damaged_tick,
+    .refresh = damaged_refresh,
+    .wake_ms = damaged_wake_ms,
+};

@@ -16,7 +16,9 @@
  * the sessions, and the sessions of which a row says so, also those that no list shows. What a row says comes from the
  * ends of a file: all of it is the doctor's. */
 struct model;
-struct msg;
+struct view_ops;
+
+extern const struct view_ops view_damaged;
 
 enum damage_source {
     DAMAGE_PROBLEM, /* of the listing: i is one of its problems */
@@ -45,34 +47,6 @@ struct damaged_view {
     bool stale;    /* they are to be collected anew anyway */
 };
 
-void damaged_open(struct model *m);
-/* Something was changed: other things may be damaged now. */
-void damaged_refresh(struct model *m);
-/* Follows the list, when the view is open. */
-void damaged_tick(struct model *m);
-bool damaged_msg(struct model *m, const struct msg *msg);
 void damaged_fini(struct damaged_view *v);
-/* Why what is selected is not for an action on a session; NULL: it is. */
-const char *damaged_unavailable(const struct damaged_view *v, enum action a);
-int64_t damaged_wake_ms(const struct damaged_view *v, int64_t now_ms);
-
-/* --- private to tui/screens/damaged*.c */
-enum { DAMAGE_TEXT = 512 };
-
-/* One of them in words; the texts live as long as the model is not changed, or in `room`. */
-struct damage_words {
-    const char *system; /* "" where it is nobody's */
-    struct slice name;  /* a title, else the end of the path */
-    struct slice id;    /* of a session; empty: there is none */
-    struct slice path;
-    struct slice why;
-    char room[DAMAGE_TEXT];
-};
-
-void damaged_describe(const struct model *m, const struct damage *d, struct damage_words *out);
-void damaged_draw(const struct model *m, struct frame *f);
-/* Where the rows begin, and how many fit. */
-enum { DAMAGED_ROWS_Y = 2 };
-size_t damaged_fit(int rows);
 
 #endif

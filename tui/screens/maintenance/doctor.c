@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "tui/app/view.h"
-#include "tui/screens/flows/change_text.h"
+#include "tui/screens/dialogs/dialog.h"
+#include "tui/screens/flows/flows.h"
+#include "tui/screens/list/list.h"
 #include "tui/text/clean.h"
 #include "tui/widgets/frame.h"
 #include "tui/widgets/text_wrap.h"
@@ -37,17 +39,23 @@ void doctor_fini(struct doctor_view *v)
     v->error = (struct err){ 0 };
 }
 
-const char *doctor_unavailable(const struct doctor_view *v)
+static const char *doctor_unavailable(const struct model *m, enum action a)
 {
+    const struct doctor_view *v = m->doctor;
+
+    if (a != ACT_FIX)
+        return list_session_unavailable(m, a, LIST_NO_SESSION);
     if (v->asked != 0)
         return "the session is still being checked";
     return v->findings && findings_fixable(v->findings) > 0 ? NULL
                                                             : "nothing here is safe to repair";
 }
 
-int64_t doctor_wake_ms(const struct doctor_view *v, int64_t now_ms)
+static int64_t doctor_wake_ms(const struct model *m)
 {
-    return v->asked != 0 ? frame_spinner_wake_ms(v->asked_ms, now_ms) : TIME_NONE;
+    const struct doctor_view *v = m->doctor;
+
+    return v->asked != 0 ? frame_spinner_wake_ms(v->asked_ms, m->now_ms) : TIME_NONE;
 }
 
 /* ---- what is wrong ---- */
@@ -79,8 +87,8 @@ static void set_findings(struct doctor_view *v, struct findings *found)
 
 static void request_session_check(struct model *m)
 {
-    struct doctor_view *v = &m->doctor;
-    const struct session_entry *entry = &m->list.sessions.entry[v->entry];
+    struct doctor_view *v = m->doctor;
+    const struct session_entry *entry = &m->list->sessions.entry[v->entry];
     struct ref_list *refs = ref_list_one(&entry->ref, (struct slice){ 0 });
 
     if (!refs) {
@@ -90,31 +98,35 @@ static void request_session_check(struct model *m)
     struct effect *e = effect_add(&m->fx, EFFECT_CHECK_SESSION, REQUESTER_DAMAGED);
 
     e->refs = refs;
-    e->scope = m->list.scope;
+    e->scope = m->list->scope;
     if (v->asked == 0)
         v->asked_ms = m->now_ms;
     v->asked = e->generation;
 }
 
-void doctor_open(struct model *m)
+/* About the session that is meant where it was asked for. */
+static bool doctor_perform(struct model *m, enum action a)
 {
-    if (view_is_open(m, VIEW_DOCTOR))
-        return;
-    m->doctor.entry = list_selection_entry(m);
-    m->doctor.pick = (struct list_cursor){ 0 };
-    view_push(m, VIEW_DOCTOR);
-    request_session_check(m);
+    if (a != ACT_DOCTOR)
+        return false;
+    if (!view_is_open(m, VIEW_DOCTOR)) {
+        m->doctor->entry = view_entry(m);
+        m->doctor->pick = (struct list_cursor){ 0 };
+        view_push(m, VIEW_DOCTOR);
+        request_session_check(m);
+    }
+    return true;
 }
 
-void doctor_refresh(struct model *m)
+static void doctor_refresh(struct model *m)
 {
-    if (view_is_open(m, VIEW_DOCTOR) && m->doctor.entry != ENTRY_NONE)
+    if (view_is_open(m, VIEW_DOCTOR) && m->doctor->entry != ENTRY_NONE)
         request_session_check(m);
 }
 
-bool doctor_msg(struct model *m, const struct msg *msg)
+static bool doctor_message(struct model *m, const struct msg *msg)
 {
-    struct doctor_view *v = &m->doctor;
+    struct doctor_view *v = m->doctor;
 
     if (!msg_answers(msg, v->asked, MSG_FINDINGS))
         return false;
@@ -132,22 +144,22 @@ bool doctor_msg(struct model *m, const struct msg *msg)
 
 static void fix_answer(struct model *m, enum dialog_choice choice)
 {
-    if (choice == CHOICE_DO && m->doctor.entry != ENTRY_NONE)
-        change_flow_request_fix(m, m->doctor.entry);
+    if (choice == CHOICE_DO && m->doctor->entry != ENTRY_NONE)
+        change_flow_request_fix(m, m->doctor->entry);
 }
 
 static void confirm_fix(struct model *m)
 {
-    struct dialog *d = &m->dialog;
+    struct dialog *d = m->dialog;
     const struct session_entry *e = list_selection_session(m);
-    size_t n = findings_fixable(m->doctor.findings);
+    size_t n = findings_fixable(m->doctor->findings);
     const char *s = n == 1 ? "" : "s";
     char title[DIALOG_TEXT];
 
     if (!e)
         return;
-    snprintf(title, sizeof title, "Repair %zu of %zu finding%s?", n, finding_count(&m->doctor),
-             finding_count(&m->doctor) == 1 ? "" : "s");
+    snprintf(title, sizeof title, "Repair %zu of %zu finding%s?", n, finding_count(m->doctor),
+             finding_count(m->doctor) == 1 ? "" : "s");
     dialog_begin(d, title, fix_answer);
     dialog_line(
         d, "%s",
@@ -163,9 +175,9 @@ static void confirm_fix(struct model *m)
 
 static void draw_doctor_title(const struct model *m, struct frame *f)
 {
-    const struct doctor_view *v = &m->doctor;
+    const struct doctor_view *v = m->doctor;
     const struct session_entry *e =
-        v->entry == ENTRY_NONE ? NULL : &m->list.sessions.entry[v->entry];
+        v->entry == ENTRY_NONE ? NULL : &m->list->sessions.entry[v->entry];
     char text[96] = "";
     int x = 1 + frame_puts(f, 0, 1, f->cols, STYLE_TITLE, "doctor") + 2, n = 0;
     size_t fixable = v->findings ? findings_fixable(v->findings) : 0;
@@ -206,7 +218,7 @@ static void draw_finding(struct frame *f, int y, const struct finding *finding)
 
 static void draw_panel(const struct model *m, struct frame *f)
 {
-    const struct doctor_view *v = &m->doctor;
+    const struct doctor_view *v = m->doctor;
     const struct finding *finding = &v->findings->list.finding[v->pick.at];
     int h = panel_height(f->rows), y = f->rows - 1 - h;
     char path[512];
@@ -222,7 +234,7 @@ static void draw_panel(const struct model *m, struct frame *f)
 
 static void draw_doctor_empty(const struct model *m, struct frame *f)
 {
-    const struct doctor_view *v = &m->doctor;
+    const struct doctor_view *v = m->doctor;
     char text[400];
     struct rect r = { ROWS_Y + 1, 3, 4, f->cols - 4 };
 
@@ -241,7 +253,7 @@ static void draw_doctor_empty(const struct model *m, struct frame *f)
 
 static void draw_doctor(const struct model *m, struct frame *f)
 {
-    const struct doctor_view *v = &m->doctor;
+    const struct doctor_view *v = m->doctor;
 
     draw_doctor_title(m, f);
     if (finding_count(v) == 0) {
@@ -268,19 +280,19 @@ static enum key_context doctor_key_context(const struct model *m)
 
 static void close_doctor(struct model *m)
 {
-    struct doctor_view *v = &m->doctor;
+    struct doctor_view *v = m->doctor;
 
     if (v->asked != 0)
         effect_add(&m->fx, EFFECT_CANCEL, REQUESTER_DAMAGED)->generation = v->asked;
     v->asked = 0;
-    list_untrack(&m->list, &v->entry);
+    list_untrack(m->list, &v->entry);
     doctor_fini(v);
     view_pop(m);
 }
 
 static bool doctor_act(struct model *m, enum action a)
 {
-    struct doctor_view *v = &m->doctor;
+    struct doctor_view *v = m->doctor;
 
     switch (a) {
     case ACT_BACK: close_doctor(m); return true;
@@ -295,15 +307,9 @@ static bool doctor_act(struct model *m, enum action a)
     }
 }
 
-static void doctor_key(struct model *m, struct key k)
-{
-    (void)m;
-    (void)k; /* no text is entered here */
-}
-
 static void doctor_mouse(struct model *m, struct mouse event)
 {
-    struct doctor_view *v = &m->doctor;
+    struct doctor_view *v = m->doctor;
     int64_t at = (int64_t)v->pick.at;
     size_t line = (size_t)(event.y - ROWS_Y);
 
@@ -323,8 +329,13 @@ static void doctor_mouse(struct model *m, struct mouse event)
 
 static void doctor_resized(struct model *m)
 {
-    list_cursor_move(&m->doctor.pick, (int64_t)m->doctor.pick.at, finding_count(&m->doctor),
+    list_cursor_move(&m->doctor->pick, (int64_t)m->doctor->pick.at, finding_count(m->doctor),
                      doctor_fit(m->rows));
+}
+
+static uint32_t doctor_entry(const struct model *m)
+{
+    return m->doctor->entry;
 }
 
 const struct view_ops view_doctor = {
@@ -332,7 +343,12 @@ const struct view_ops view_doctor = {
     .place = doctor_key_context,
     .draw = draw_doctor,
     .act = doctor_act,
-    .key = doctor_key,
     .mouse = doctor_mouse,
     .resized = doctor_resized,
+    .perform = doctor_perform,
+    .unavailable = doctor_unavailable,
+    .entry = doctor_entry,
+    .message = doctor_message,
+    .refresh = doctor_refresh,
+    .wake_ms = doctor_wake_ms,
 };

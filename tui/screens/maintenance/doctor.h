@@ -11,7 +11,9 @@
 
 /* What the doctor says about one session after a look through all of it, and the repair of what can be repaired. */
 struct model;
-struct msg;
+struct view_ops;
+
+extern const struct view_ops view_doctor;
 
 struct doctor_view {
     uint32_t entry;            /* the session; ENTRY_NONE: it is not in the list any more */
@@ -22,14 +24,6 @@ struct doctor_view {
     struct list_cursor pick;
 };
 
-/* About the session that is meant where it is asked for. */
-void doctor_open(struct model *m);
-/* Something was changed: the session may be another one now. */
-void doctor_refresh(struct model *m);
-bool doctor_msg(struct model *m, const struct msg *msg);
 void doctor_fini(struct doctor_view *v);
-/* Why nothing can be repaired; NULL: something can. */
-const char *doctor_unavailable(const struct doctor_view *v);
-int64_t doctor_wake_ms(const struct doctor_view *v, int64_t now_ms);
 
 #endif

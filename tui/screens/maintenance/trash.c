@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "tui/app/view.h"
+#include "tui/screens/dialogs/dialog.h"
+#include "tui/screens/flows/flows.h"
+#include "tui/screens/list/list.h"
 #include "tui/screens/transcript/transcript.h"
 #include "tui/text/clean.h"
 #include "tui/text/when.h"
@@ -107,7 +110,7 @@ static void draw_trash_item(const struct model *m, struct frame *f, struct rect 
 /* In the border above the conversation: where it was. */
 static void draw_preview(const struct model *m, struct frame *f, const struct trash_layout *l)
 {
-    const struct trash_view *v = &m->trash;
+    const struct trash_view *v = m->trash;
     struct rect r = l->preview;
     int y = f->cursor_y, x = f->cursor_x;
     char dir[512];
@@ -132,9 +135,9 @@ static void draw_preview(const struct model *m, struct frame *f, const struct tr
     f->cursor_x = x;
 }
 
-void trash_draw(const struct model *m, struct frame *f)
+static void draw_trash(const struct model *m, struct frame *f)
 {
-    const struct trash_view *v = &m->trash;
+    const struct trash_view *v = m->trash;
     struct trash_layout l = trash_layout(f->rows, f->cols);
     size_t rows = (size_t)l.rows.h;
 
@@ -209,9 +212,16 @@ void trash_view_fini(struct trash_view *v)
     *v = (struct trash_view){ .pick = v->pick };
 }
 
-const char *trash_view_unavailable(const struct trash_view *v)
+static const char *trash_unavailable(const struct model *m, enum action a)
 {
-    return trash_view_count(v) > 0 ? NULL : "the trash is empty";
+    switch (a) {
+    case ACT_MARK:
+    case ACT_MARK_UP:
+    case ACT_MARK_ALL:
+    case ACT_RESTORE:
+    case ACT_EMPTY: return trash_view_count(m->trash) > 0 ? NULL : "the trash is empty";
+    default: return list_session_unavailable(m, a, LIST_NO_SESSION);
+    }
 }
 
 /* ---- what lies there ---- */
@@ -227,7 +237,7 @@ static const struct session_ref *ref_at(const struct trash_view *v, size_t at)
 /* The preview shows the selected one, where there is room for one. */
 static void follow(struct model *m)
 {
-    struct trash_view *v = &m->trash;
+    struct trash_view *v = m->trash;
     struct trash_layout l = trash_layout(m->rows, m->cols);
     struct rect r = trash_conversation(&l);
     const struct trash_item *item =
@@ -252,25 +262,28 @@ static void follow(struct model *m)
 
 static void trash_move_to(struct model *m, int64_t at)
 {
-    list_cursor_move(&m->trash.pick, at, trash_view_count(&m->trash), trash_fit(m));
+    list_cursor_move(&m->trash->pick, at, trash_view_count(m->trash), trash_fit(m));
     follow(m);
 }
 
 static void request_trash(struct model *m)
 {
-    m->trash.asked = effect_add(&m->fx, EFFECT_TRASH, REQUESTER_TRASH)->generation;
+    m->trash->asked = effect_add(&m->fx, EFFECT_TRASH, REQUESTER_TRASH)->generation;
 }
 
-void trash_view_open(struct model *m)
+static bool trash_perform(struct model *m, enum action a)
 {
-    if (view_base(m) == VIEW_TRASH)
-        return;
-    m->trash.pick = (struct list_cursor){ 0 };
-    view_push(m, VIEW_TRASH);
-    request_trash(m);
+    if (a != ACT_TRASHED)
+        return false;
+    if (view_base(m) != VIEW_TRASH) {
+        m->trash->pick = (struct list_cursor){ 0 };
+        view_push(m, VIEW_TRASH);
+        request_trash(m);
+    }
+    return true;
 }
 
-void trash_view_refresh(struct model *m)
+static void trash_refresh(struct model *m)
 {
     if (view_base(m) == VIEW_TRASH)
         request_trash(m);
@@ -292,9 +305,9 @@ static bool set_trash_list(struct trash_view *v, struct trash_list *list, struct
     return ticked;
 }
 
-bool trash_view_msg(struct model *m, const struct msg *msg)
+static bool trash_message(struct model *m, const struct msg *msg)
 {
-    struct trash_view *v = &m->trash;
+    struct trash_view *v = m->trash;
 
     if (v->view && transcript_view_msg(v->view, msg, &m->fx))
         return true;
@@ -339,7 +352,7 @@ static struct name_list *chosen_names(const struct trash_view *v, enum which whi
 
 static void request_change(struct model *m, enum change_request request, enum which which)
 {
-    struct name_list *names = chosen_names(&m->trash, which);
+    struct name_list *names = chosen_names(m->trash, which);
 
     if (names)
         change_flow_request_names(m, request, names);
@@ -349,7 +362,7 @@ static void request_change(struct model *m, enum change_request request, enum wh
 
 static void restore(struct model *m)
 {
-    request_change(m, CHANGE_RESTORE, trash_view_ticks(&m->trash) > 0 ? TICKED : ONE);
+    request_change(m, CHANGE_RESTORE, trash_view_ticks(m->trash) > 0 ? TICKED : ONE);
 }
 
 static void join_answer(struct model *m, enum dialog_choice choice)
@@ -358,7 +371,7 @@ static void join_answer(struct model *m, enum dialog_choice choice)
 
     if (choice != CHOICE_DO)
         return;
-    if (names && name_list_add(names, slice_of(m->trash.joining))) {
+    if (names && name_list_add(names, slice_of(m->trash->joining))) {
         change_flow_request_names(m, WISH_JOIN, names);
         return;
     }
@@ -368,13 +381,13 @@ static void join_answer(struct model *m, enum dialog_choice choice)
 
 void trash_view_ask_join(struct model *m, const struct change_result *c)
 {
-    struct dialog *d = &m->dialog;
+    struct dialog *d = m->dialog;
 
     if (view_top(m) == VIEW_DIALOG || view_top(m) == VIEW_PROMPT) {
         toast_note(&m->toast, m->now_ms, "nothing restored: another question is open");
         return;
     }
-    snprintf(m->trash.joining, sizeof m->trash.joining, "%s", c->id);
+    snprintf(m->trash->joining, sizeof m->trash->joining, "%s", c->id);
     dialog_begin(d, "A newer transcript is in its place. Join the two?", join_answer);
     dialog_line(d, "%s", c->where);
     dialog_line(d, "A program continued this session after it was deleted.");
@@ -388,14 +401,14 @@ void trash_view_ask_join(struct model *m, const struct change_result *c)
 /* What was shown is what goes: sessions that were deleted meanwhile stay. */
 static void empty_answer(struct model *m, enum dialog_choice choice)
 {
-    if (choice == CHOICE_DO && trash_view_count(&m->trash) > 0)
-        request_change(m, CHANGE_EMPTY, trash_view_ticks(&m->trash) > 0 ? TICKED : ALL);
+    if (choice == CHOICE_DO && trash_view_count(m->trash) > 0)
+        request_change(m, CHANGE_EMPTY, trash_view_ticks(m->trash) > 0 ? TICKED : ALL);
 }
 
 static void confirm_empty(struct model *m)
 {
-    const struct trash_view *v = &m->trash;
-    struct dialog *d = &m->dialog;
+    const struct trash_view *v = m->trash;
+    struct dialog *d = m->dialog;
     size_t ticked = trash_view_ticks(v), n = ticked ? ticked : trash_view_count(v);
     char size[SIZE_TEXT], title[DIALOG_TEXT];
 
@@ -414,7 +427,7 @@ static void confirm_empty(struct model *m)
 
 static void tick_item(struct model *m, int direction)
 {
-    struct trash_view *v = &m->trash;
+    struct trash_view *v = m->trash;
 
     if (!v->ticked || trash_view_count(v) == 0)
         return;
@@ -434,7 +447,7 @@ static void tick_all(struct trash_view *v)
 /* One step back: the marks first, as in the list. */
 static void trash_step_back(struct model *m)
 {
-    struct trash_view *v = &m->trash;
+    struct trash_view *v = m->trash;
 
     if (trash_view_ticks(v) > 0) {
         memset(v->ticked, 0, trash_view_count(v) * sizeof *v->ticked);
@@ -451,13 +464,13 @@ static void scroll(struct model *m, int direction)
 {
     int h = trash_layout(m->rows, m->cols).preview.h;
 
-    if (m->trash.view)
-        transcript_view_scroll(m->trash.view, direction * (h > 2 ? h / 2 : 1), &m->fx);
+    if (m->trash->view)
+        transcript_view_scroll(m->trash->view, direction * (h > 2 ? h / 2 : 1), &m->fx);
 }
 
 static bool act_moving(struct model *m, enum action a)
 {
-    struct trash_view *v = &m->trash;
+    struct trash_view *v = m->trash;
 
     if (!list_cursor_act(&v->pick, a, trash_view_count(v), trash_fit(m)))
         return false;
@@ -467,7 +480,7 @@ static bool act_moving(struct model *m, enum action a)
 
 static bool trash_act(struct model *m, enum action a)
 {
-    struct trash_view *v = &m->trash;
+    struct trash_view *v = m->trash;
 
     switch (a) {
     case ACT_RESTORE: restore(m); return true;
@@ -482,15 +495,9 @@ static bool trash_act(struct model *m, enum action a)
     }
 }
 
-static void trash_key(struct model *m, struct key k)
-{
-    (void)m;
-    (void)k; /* no text is entered here */
-}
-
 static void trash_mouse(struct model *m, struct mouse event)
 {
-    struct trash_view *v = &m->trash;
+    struct trash_view *v = m->trash;
 
     switch (event.event) {
     case MOUSE_WHEEL_UP: trash_move_to(m, (int64_t)v->pick.at - 3); return;
@@ -506,15 +513,18 @@ static void trash_mouse(struct model *m, struct mouse event)
 
 static void trash_resized(struct model *m)
 {
-    trash_move_to(m, (int64_t)m->trash.pick.at);
+    trash_move_to(m, (int64_t)m->trash->pick.at);
 }
 
 const struct view_ops view_trash = {
     .name = "trash",
     .place = trash_key_context,
-    .draw = trash_draw,
+    .draw = draw_trash,
     .act = trash_act,
-    .key = trash_key,
+    .perform = trash_perform,
+    .unavailable = trash_unavailable,
+    .message = trash_message,
+    .refresh = trash_refresh,
     .mouse = trash_mouse,
     .resized = trash_resized,
 };

@@ -11,9 +11,12 @@
 
 /* What was deleted, newest first: when, how large, what it was called. */
 struct model;
-struct msg;
+struct view_ops;
+struct change_result;
 struct ref_list;
 struct transcript_view;
+
+extern const struct view_ops view_trash;
 
 struct trash_view {
     struct trash_list *list; /* owned; NULL until it has come */
@@ -36,7 +39,6 @@ struct trash_layout {
 struct trash_layout trash_layout(int rows, int cols);
 /* Where the conversation is in the preview. */
 struct rect trash_conversation(const struct trash_layout *l);
-void trash_draw(const struct model *m, struct frame *f);
 
 size_t trash_view_count(const struct trash_view *v);
 bool trash_view_ticked(const struct trash_view *v, size_t i);
@@ -44,15 +46,8 @@ size_t trash_view_ticks(const struct trash_view *v);
 /* Of those that are ticked, or of all. */
 int64_t trash_view_bytes(const struct trash_view *v, bool ticked);
 
-void trash_view_open(struct model *m);
-/* Something was changed: what lies there may be something else now. */
-void trash_view_refresh(struct model *m);
-/* A newer transcript is in the place of the one that was to be restored: shall the two be joined? */
-struct change_result;
+/* A newer transcript is in the place of the one that was to be restored: asks whether to join the two. */
 void trash_view_ask_join(struct model *m, const struct change_result *c);
-bool trash_view_msg(struct model *m, const struct msg *msg);
 void trash_view_fini(struct trash_view *v);
-/* Why restoring or emptying cannot be done now; NULL: it can. */
-const char *trash_view_unavailable(const struct trash_view *v);
 
 #endif

@@ -4,8 +4,13 @@
 #include <string.h>
 
 #include "lite/base/time.h"
-#include "tui/screens/rewind/rewind_view.h"
+#include "tui/app/effect.h"
+#include "tui/app/key.h"
+#include "tui/app/msg.h"
+#include "tui/screens/dialogs/dialog.h"
+#include "tui/screens/rewind/rewind.h"
 #include "tui/widgets/styled_text.h"
+#include "tui/widgets/toast.h"
 
 /* What the rewind view is made of. Shared by tui/screens/rewind_*.c only.
  *
@@ -137,5 +142,30 @@ void rewind_draw_spinner(const struct rewind_view *v, struct frame *f, struct re
 /* rewind_draw_turns.c: the list on the left, and what one has to know about the selected turn. */
 void rewind_draw_turns(const struct rewind_view *v, struct frame *f, struct rect r);
 void rewind_draw_note(const struct rewind_view *v, struct frame *f, struct rect r);
+
+/* ---- what happens (rewind_load.c) ---- */
+/* Returns true if the message answers a question of this view: it was taken over. */
+bool rewind_view_msg(struct rewind_view *v, const struct msg *msg, struct effects *fx);
+
+/* ---- what a person does (rewind_act.c) ---- */
+enum rewind_view_result {
+    REWIND_VIEW_DONE,    /* the view did it */
+    REWIND_VIEW_ASKS,    /* it has a question for the person: rewind_view_question, then _answer */
+    REWIND_VIEW_BACK,    /* leave the view */
+    REWIND_VIEW_IGNORED, /* not an action of this view */
+};
+
+enum rewind_view_result rewind_view_act(struct rewind_view *v, enum action a, struct toast *toast,
+                                        struct effects *fx);
+void rewind_view_question(const struct rewind_view *v, struct dialog *d, dialog_answer_fn *answer);
+void rewind_view_answer(struct rewind_view *v, bool yes, struct effects *fx);
+/* The wheel over (y, x), lines down or up; and a click. */
+void rewind_view_scroll(struct rewind_view *v, int y, int x, int lines, struct effects *fx);
+void rewind_view_click(struct rewind_view *v, int y, int x, struct effects *fx);
+/* Why an action is not possible here and now; NULL if it is, or is not one of this view. Static text. */
+const char *rewind_view_unavailable(const struct rewind_view *v, enum action a);
+
+/* ---- how it looks (rewind_draw.c) ---- */
+void rewind_view_draw(const struct rewind_view *v, struct frame *f, struct rect r);
 
 #endif

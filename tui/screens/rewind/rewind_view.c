@@ -1,11 +1,14 @@
-#include "tui/screens/rewind/rewind_view.h"
+#include "tui/screens/rewind/rewind.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tui/app/view.h"
+#include "tui/screens/flows/flows.h"
+#include "tui/screens/list/list.h"
 #include "tui/screens/rewind/rewind_internal.h"
+#include "tui/screens/transcript/transcript.h"
 #include "tui/text/clean.h"
 
 enum { SLOW_MS = 150 };
@@ -273,7 +276,7 @@ bool rewind_view_open(struct rewind_view *v, const struct session_ref *ref, stru
     return false;
 }
 
-void rewind_view_resize(struct rewind_view *v, int h, int w)
+static void resize_view(struct rewind_view *v, int h, int w)
 {
     bool other_width = w != v->w;
 
@@ -284,15 +287,19 @@ void rewind_view_resize(struct rewind_view *v, int h, int w)
     rewind_settle(v);
 }
 
-void rewind_view_tick(struct rewind_view *v, int64_t now_ms, struct effects *fx)
+static void rewind_screen_tick(struct model *m)
 {
-    v->now_ms = now_ms;
-    if (v->session && v->due_ms != TIME_NONE && now_ms >= v->due_ms)
-        rewind_request_preview(v, fx);
+    struct rewind_view *v = m->rewind;
+
+    v->now_ms = m->now_ms;
+    if (v->session && v->due_ms != TIME_NONE && v->now_ms >= v->due_ms)
+        rewind_request_preview(v, &m->fx);
 }
 
-int64_t rewind_view_wake_ms(const struct rewind_view *v)
+static int64_t rewind_screen_wake_ms(const struct model *m)
 {
+    const struct rewind_view *v = m->rewind;
+
     if (!v->session)
         return TIME_NONE;
     if (v->due_ms != TIME_NONE)
@@ -334,19 +341,13 @@ static bool rewind_screen_act(struct model *m, enum action a)
     switch (rewind_view_act(m->rewind, a, &m->toast, &m->fx)) {
     case REWIND_VIEW_DONE: return true;
     case REWIND_VIEW_ASKS:
-        rewind_view_question(m->rewind, &m->dialog, rewind_dialog_answer);
+        rewind_view_question(m->rewind, m->dialog, rewind_dialog_answer);
         view_push(m, VIEW_DIALOG);
         return true;
     case REWIND_VIEW_BACK: leave_rewind_screen(m); return true;
     case REWIND_VIEW_IGNORED: break;
     }
     return false;
-}
-
-static void rewind_screen_key(struct model *m, struct key k)
-{
-    (void)m;
-    (void)k; /* no text is entered here */
 }
 
 static void rewind_screen_mouse(struct model *m, struct mouse e)
@@ -359,8 +360,8 @@ static void rewind_screen_mouse(struct model *m, struct mouse e)
     }
 }
 
-/* Of the transcript the view knows the message; anywhere else it begins at the newest turn. */
-void rewind_screen_open(struct model *m, enum action a)
+/* In a transcript the message at the cursor is known; anywhere else the view begins at the newest turn. */
+static void open_rewind_screen(struct model *m, enum action a)
 {
     const struct session_entry *e = list_selection_session(m);
     struct rewind_start at = { .time_ms = TIME_NONE,
@@ -376,11 +377,43 @@ void rewind_screen_open(struct model *m, enum action a)
         toast_no_memory(&m->toast);
 }
 
+static bool rewind_screen_perform(struct model *m, enum action a)
+{
+    if (a != ACT_REWIND && a != ACT_REWIND_AT)
+        return false;
+    open_rewind_screen(m, a);
+    return true;
+}
+
+static const char *rewind_screen_unavailable(const struct model *m, enum action a)
+{
+    return rewind_view_unavailable(m->rewind, a);
+}
+
+static void rewind_screen_resized(struct model *m)
+{
+    resize_view(m->rewind, m->rows - 1, m->cols);
+}
+
+static bool rewind_screen_message(struct model *m, const struct msg *msg)
+{
+    bool done = msg->kind == MSG_REWIND_DONE; /* taken over also when the view was left meanwhile */
+
+    if (done)
+        undo_flow_rewound(m, &msg->u.rewind_summary);
+    return rewind_view_msg(m->rewind, msg, &m->fx) || done;
+}
+
 const struct view_ops view_rewind = {
     .name = "rewind",
     .place = rewind_key_context,
     .draw = draw_rewind_screen,
     .act = rewind_screen_act,
-    .key = rewind_screen_key,
     .mouse = rewind_screen_mouse,
+    .perform = rewind_screen_perform,
+    .unavailable = rewind_screen_unavailable,
+    .resized = rewind_screen_resized,
+    .message = rewind_screen_message,
+    .tick = rewind_screen_tick,
+    .wake_ms = rewind_screen_wake_ms,
 };

@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "lite/base/utf8.h"
-#include "tui/screens/transcript/tool.h"
 #include "tui/text/clean.h"
 #include "tui/text/when.h"
 #include "tui/widgets/markdown.h"

@@ -1,4 +1,4 @@
-#include "tui/screens/transcript/tool.h"
+#include "tui/screens/transcript/layout.h"
 
 #include <stdio.h>
 

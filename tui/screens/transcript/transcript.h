@@ -19,6 +19,9 @@
  * The end of the session is there first, from its tail; the whole conversation replaces it without moving what
  * is seen. Only messages around the viewport are read and laid out, whatever the size of the session. */
 struct transcript_view;
+struct view_ops;
+
+extern const struct view_ops view_transcript;
 
 /* asker: REQUESTER_VIEWER, REQUESTER_PREVIEW or REQUESTER_TRASH (a preview too). settings is borrowed. NULL without memory. */
 struct transcript_view *transcript_view_new(const struct settings *settings,

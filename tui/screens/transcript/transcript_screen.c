@@ -1,4 +1,6 @@
 #include "tui/app/view.h"
+#include "tui/screens/list/list.h"
+#include "tui/screens/transcript/transcript.h"
 
 /* The whole-screen transcript as a view of the stack; what it shows and how it moves is transcript.c's. */
 
@@ -23,7 +25,7 @@ static bool transcript_screen_act(struct model *m, enum action a)
     case TRANSCRIPT_DONE: return true;
     case TRANSCRIPT_BACK:
         transcript_view_close(m->viewer, &m->fx);
-        list_untrack(&m->list, &m->viewed);
+        list_untrack(m->list, &m->viewed);
         view_pop(m);
         return true;
     case TRANSCRIPT_IGNORED: break;
@@ -51,6 +53,45 @@ static void transcript_screen_mouse(struct model *m, struct mouse event)
     }
 }
 
+static void open_viewer(struct model *m)
+{
+    const struct session_entry *e = list_selection_session(m);
+
+    if (view_is_open(m, VIEW_TRANSCRIPT))
+        return;
+    if (!transcript_view_open(m->viewer, &e->ref, session_entry_title(e), session_entry_cwd(e),
+                              &m->fx)) {
+        toast_no_memory(&m->toast);
+        return;
+    }
+    m->viewed = view_entry(m);
+    view_push(m, VIEW_TRANSCRIPT);
+}
+
+static bool transcript_screen_perform(struct model *m, enum action a)
+{
+    if (a == ACT_VIEW)
+        open_viewer(m);
+    return a == ACT_VIEW;
+}
+
+static const char *transcript_screen_unavailable(const struct model *m, enum action a)
+{
+    const char *why = list_session_unavailable(m, a, LIST_NO_SESSION);
+
+    return why ? why : transcript_view_unavailable(m->viewer, a);
+}
+
+static void transcript_screen_resized(struct model *m)
+{
+    transcript_view_resize(m->viewer, m->rows - 1, m->cols, &m->fx);
+}
+
+static bool transcript_screen_message(struct model *m, const struct msg *msg)
+{
+    return transcript_view_msg(m->viewer, msg, &m->fx);
+}
+
 const struct view_ops view_transcript = {
     .name = "transcript",
     .place = transcript_screen_key_context,
@@ -59,4 +100,8 @@ const struct view_ops view_transcript = {
     .key = transcript_screen_key,
     .paste = transcript_screen_paste,
     .mouse = transcript_screen_mouse,
+    .perform = transcript_screen_perform,
+    .unavailable = transcript_screen_unavailable,
+    .resized = transcript_screen_resized,
+    .message = transcript_screen_message,
 };

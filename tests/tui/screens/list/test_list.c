@@ -9,6 +9,7 @@
 
 #include "support/screen/screen.h"
 #include "tui/app/view.h"
+#include "tui/screens/list/list.h"
 
 /* What the list looks like, as text: at the sizes people have, in its states. */
 static void assert_screen(struct screen *s, const char *const *lines)
@@ -48,12 +49,12 @@ static void narrow_screens_give_a_session_two_lines(void **state)
     struct shop x;
 
     shop_ready(&x, 24, 119);
-    list_set_density(&x.s.model->list, DENSITY_AUTO, &x.s.model->fx);
+    list_set_density(x.s.model->list, DENSITY_AUTO, &x.s.model->fx);
     assert_non_null(strstr(screen_line(&x.s, 4), "  2h ago  Payments: idempotency keys"));
     assert_non_null(strstr(screen_line(&x.s, 5), "main · #infra · "));
     screen_press(&x.s, "<C-x>L");
     assert_non_null(strstr(screen_line(&x.s, 3), "  2h ago  Payments: idempotency keys"));
-    list_set_density(&x.s.model->list, DENSITY_AUTO, &x.s.model->fx);
+    list_set_density(x.s.model->list, DENSITY_AUTO, &x.s.model->fx);
     screen_resize(&x.s, 24, 120);
     assert_non_null(strstr(screen_line(&x.s, 3), "  2h ago  Payments: idempotency keys"));
     screen_close(&x.s);
@@ -201,7 +202,7 @@ static void systems_are_told_apart_where_there_are_several(void **state)
     shop_ready(&x, 60, 200);
     goat.ref.store = &store;
     goat.dialect = "spec";
-    list_widths_include(&x.s.model->list.widths, &goat);
+    list_widths_include(&x.s.model->list->widths, &goat);
     assert_non_null(strstr(screen_line(&x.s, 3), "#infra  claude     main           3f"));
     screen_close(&x.s);
 }

@@ -10,6 +10,7 @@
 
 #include "support/screen/screen.h"
 #include "tui/app/view.h"
+#include "tui/screens/list/list.h"
 
 /* How the list fills. */
 static void hidden_sessions_and_older_copies_are_not_shown(void **state)
@@ -136,8 +137,8 @@ static void what_is_done_while_the_filter_works_is_done_to_the_best(void **state
     screen_send(&s, (struct msg){ .kind = MSG_KEY, .u.key = { .code = 'e' } });
     assert_true(model_wake_ms(s.model) != TIME_NONE && model_wake_ms(s.model) <= s.now_ms);
     assert_true(screen_has(&s, "no idea"));
-    list_rebuild(&s.model->list, &s.model->fx); /* as when rows arrive meanwhile */
-    assert_true(filter_pending(&s.model->list.filter));
+    list_rebuild(s.model->list, &s.model->fx); /* as when rows arrive meanwhile */
+    assert_true(filter_pending(&s.model->list->filter));
     screen_send(&s, (struct msg){ .kind = MSG_KEY, .u.key = { .code = KEYCODE_ENTER } });
     screen_answer(&s);
     screen_take(&s);
@@ -170,11 +171,11 @@ static void the_cursor_moves_when_the_filter_is_through(void **state)
     screen_send(&s, (struct msg){ .kind = MSG_KEY, .u.key = { .code = 'n' } });
     screen_send(&s, (struct msg){ .kind = MSG_KEY, .u.key = { .code = 'e' } });
     screen_send(&s, (struct msg){ .kind = MSG_KEY, .u.key = down });
-    assert_true(filter_pending(&s.model->list.filter)); /* a frame comes first */
-    list_rebuild(&s.model->list, &s.model->fx);         /* rows that arrive do not lose the key */
-    while (filter_pending(&s.model->list.filter))
+    assert_true(filter_pending(&s.model->list->filter)); /* a frame comes first */
+    list_rebuild(s.model->list, &s.model->fx);         /* rows that arrive do not lose the key */
+    while (filter_pending(&s.model->list->filter))
         screen_send(&s, (struct msg){ .kind = MSG_TICK });
-    assert_int_equal(s.model->list.selected, s.model->list.filter.hit[1]);
+    assert_int_equal(s.model->list->selected, s.model->list->filter.hit[1]);
     screen_send(&s, (struct msg){ .kind = MSG_KEY, .u.key = { .code = 'e' } });
     screen_send(&s, (struct msg){ .kind = MSG_KEY, .u.key = { .code = KEYCODE_UP } });
     screen_send(&s, (struct msg){ .kind = MSG_KEY, .u.key = { .code = KEYCODE_ENTER } });

@@ -1,0 +1,44 @@
+#ifndef TUI_SCREENS_REWIND_REWIND_H
+#define TUI_SCREENS_REWIND_REWIND_H
+
+#include <stdbool.h>
+
+#include "lite/base/id.h"
+#include "tui/app/action.h"
+#include "tui/app/effect.h"
+#include "tui/app/msg.h"
+#include "tui/config/settings.h"
+#include "tui/widgets/frame.h"
+
+/* Going back: on the left the turns, on the right what going back to the selected one would do to each file, and
+ * below, line by line, to the selected file. Everything shown is a dry run; only APPLY, asked once and answered with
+ * the choice that is not selected, changes files.
+ *
+ *     rewind_view_new -> open -> resize -> { msg, act, answer, tick, draw }... -> close or open -> free
+ *
+ * A part of the model, as transcript.h is: no terminal, and it changes only in calls that are handed effects. */
+struct rewind_view;
+struct view_ops;
+
+extern const struct view_ops view_rewind;
+
+/* settings is borrowed. NULL without memory. */
+struct rewind_view *rewind_view_new(const struct settings *settings);
+void rewind_view_free(struct rewind_view *v); /* NULL is fine */
+
+/* What the view begins with. The selected turn is that of the message; without one it is the newest. */
+struct rewind_start {
+    struct id128 message;
+    int64_t time_ms; /* of the message; TIME_NONE */
+    bool live;       /* an agent has the session open */
+};
+
+/* Shows a session; what was shown before is forgotten. Texts are copied. False without memory. */
+bool rewind_view_open(struct rewind_view *v, const struct session_ref *ref, struct slice title,
+                      struct rewind_start at, int64_t now_ms, struct effects *fx);
+void rewind_view_close(struct rewind_view *v, struct effects *fx);
+
+/* Takes back what the person was asked about, with the files that changed since and are named; takes the list over. */
+void rewind_view_take_back(struct rewind_view *v, struct name_list *taken, struct effects *fx);
+
+#endif
