@@ -13,7 +13,9 @@
 #include "tui/config/settings.h"
 #include "tui/data/change_request.h"
 #include "tui/data/conversation.h"
+#include "tui/data/name_list.h"
 #include "tui/data/preview.h"
+#include "tui/data/ref_list.h"
 
 /* What update() wants done outside. The loop takes the effects out after every update (effects_pop) and
  * owns what they carry; effect_fini frees one that is not carried out.

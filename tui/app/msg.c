@@ -2,6 +2,16 @@
 
 #include <stdlib.h>
 
+void resume_dirs_free(struct resume_dirs *p)
+{
+    if (!p)
+        return;
+    free(p->session_dir);
+    free(p->main_worktree);
+    free(p->present_dir);
+    free(p);
+}
+
 bool msg_answers(const struct msg *m, unsigned asked, enum msg_kind kind)
 {
     return asked != 0 && m->generation == asked && (m->kind == kind || m->kind == MSG_FAILED);

@@ -13,8 +13,21 @@
 #include "tui/data/change_request.h"
 #include "tui/data/conversation.h"
 #include "tui/data/findings.h"
+#include "tui/data/name_list.h"
 #include "tui/data/preview.h"
+#include "tui/data/ref_list.h"
 #include "tui/data/search.h"
+
+/* Where a session could be taken up again. NUL-terminated, owned. The first choice that exists is the
+ * session's own directory unless `missing`. */
+struct resume_dirs {
+    bool missing;        /* the session's directory is gone */
+    char *session_dir;   /* as the session says; NULL: it does not say */
+    char *main_worktree; /* of its repository, when it exists and is another one; else NULL */
+    char *present_dir;   /* where reprise was started */
+};
+
+void resume_dirs_free(struct resume_dirs *p);
 
 /* Everything that can happen to the screen. update() is the only reader.
  *

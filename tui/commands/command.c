@@ -9,6 +9,7 @@
 #include "tui/app/version.h"
 #include "tui/commands/option.h"
 #include "tui/commands/out.h"
+#include "tui/data/name_list.h"
 
 static enum err_code read_file(const struct invocation *in, struct config *c, struct err *e)
 {

@@ -6,7 +6,7 @@
 #include "lite/base/arena.h"
 #include "lite/base/err.h"
 #include "tui/config/settings.h"
-#include "tui/data/conversation.h"
+#include "tui/data/name_list.h"
 #include "tui/widgets/theme.h"
 
 /* The configuration file:

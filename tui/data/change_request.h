@@ -7,7 +7,7 @@
 
 #include "lite/base/buf.h"
 #include "lite/base/err.h"
-#include "tui/data/conversation.h"
+#include "tui/data/name_list.h"
 
 /* What can be changed from the screen, and what came of it: an effect carries the wish to a worker, a message
  * brings the result back. Each wish is one change in the operation log, however many sessions it is about: it

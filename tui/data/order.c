@@ -15,16 +15,10 @@ struct fork_node {
     bool placed;
 };
 
-static bool reserve(struct fork_tree *f, size_t n)
+static bool reset_nodes(struct fork_tree *f, size_t n)
 {
-    if (n > f->cap) {
-        struct fork_node *kin = reallocarray(f->node, n + n / 2, sizeof *kin);
-
-        if (!kin)
-            return false;
-        f->node = kin;
-        f->cap = n + n / 2;
-    }
+    if (!array_reserve(f->node, f->cap, n))
+        return false;
     f->n = n;
     for (size_t i = 0; i < n; i++)
         f->node[i] =
@@ -111,7 +105,7 @@ bool order_forks_arrange(struct fork_tree *f, const struct session_table *r, uin
     uint32_t *out = calloc(n + 1, sizeof *out);
     size_t placed = 0;
 
-    if (!out || !reserve(f, r->n)) {
+    if (!out || !reset_nodes(f, r->n)) {
         free(out);
         return false;
     }
@@ -335,26 +329,15 @@ static struct criterion criterion_of(enum sort_kind sort)
     }
 }
 
+/* The arrays have one capacity. */
 static bool order_reserve(struct order *o, size_t n)
 {
-    if (n <= o->cap)
-        return true;
-    size_t cap = n + n / 2;
-    uint64_t *item = reallocarray(o->item, cap, sizeof *item);
+    size_t items = o->cap, spares = o->cap, entries = o->cap;
 
-    if (item)
-        o->item = item;
-    uint64_t *spare = reallocarray(o->spare, cap, sizeof *spare);
-
-    if (spare)
-        o->spare = spare;
-    uint32_t *entry = reallocarray(o->entry, cap, sizeof *entry);
-
-    if (entry)
-        o->entry = entry;
-    if (!item || !spare || !entry)
+    if (!array_reserve(o->item, items, n) || !array_reserve(o->spare, spares, n) ||
+        !array_reserve(o->entry, entries, n))
         return false;
-    o->cap = cap;
+    o->cap = items;
     return true;
 }
 

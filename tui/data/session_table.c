@@ -1,4 +1,5 @@
 #include "tui/data/session_table.h"
+#include "lite/base/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +61,7 @@ static void move_table(const struct session_table *r, bool by_path, uint32_t *to
 }
 
 /* Tables are at most half full. An id's place holds the first entry that had it. */
-static bool grow_tables(struct session_table *r)
+static bool resize_tables(struct session_table *r)
 {
     size_t size = r->table ? r->table : 64;
 
@@ -85,22 +86,14 @@ static bool grow_tables(struct session_table *r)
     return true;
 }
 
-static bool grow_entries(struct session_table *r)
+/* Both arrays have one capacity. */
+static bool reserve_entry(struct session_table *r)
 {
-    if (r->n < r->cap)
-        return true;
-    size_t cap = r->cap ? r->cap * 2 : 64;
-    struct session_entry *entry = reallocarray(r->entry, cap, sizeof *entry);
+    size_t entries = r->cap, keys = r->cap;
 
-    if (!entry)
+    if (!array_reserve(r->entry, entries, r->n + 1) || !array_reserve(r->sort_key, keys, r->n + 1))
         return false;
-    r->entry = entry;
-    struct session_sort_key *standing = reallocarray(r->sort_key, cap, sizeof *standing);
-
-    if (!standing)
-        return false;
-    r->sort_key = standing;
-    r->cap = cap;
+    r->cap = entries;
     return true;
 }
 
@@ -141,7 +134,7 @@ static bool add_session_entry(struct session_table *r, const struct session_ref 
         .seen = listing, .path_hash = path_hash, .id_hash = hash_bytes(ref->id), .stale = true
     };
 
-    if (!grow_entries(r) || !grow_tables(r) || !session_ref_copy(&r->arena, ref, &new.ref))
+    if (!reserve_entry(r) || !resize_tables(r) || !session_ref_copy(&r->arena, ref, &new.ref))
         return false;
     uint32_t e = (uint32_t)r->n;
     size_t id = table_slot(r, false, new.ref.id, new.id_hash);

@@ -7,7 +7,7 @@
 
 #include "lite/base/arena.h"
 #include "store/api/session.h"
-#include "tui/data/conversation.h"
+#include "tui/data/ref_list.h"
 
 /* The sessions on the screen. Each has a number, its entry, which stays its own while the scope stays:
  * through refreshes, sorting, filtering. A session is known by the path of its file, so that a copy in

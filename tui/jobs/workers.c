@@ -1,4 +1,5 @@
 #include "tui/jobs/workers.h"
+#include "lite/base/array.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -88,16 +89,7 @@ static bool reserve(struct workers *w, size_t more)
         memmove(w->answer, w->answer + w->first, w->n * sizeof *w->answer);
         w->first = 0;
     }
-    if (w->n + more <= w->cap - w->first)
-        return true;
-    size_t cap = (w->n + more) * 2;
-    struct msg *grown = realloc(w->answer, cap * sizeof *grown);
-
-    if (!grown)
-        return false;
-    w->answer = grown;
-    w->cap = cap;
-    return true;
+    return array_reserve(w->answer, w->cap, w->first + w->n + more);
 }
 
 static void push_answer(struct workers *w, const struct msg *m)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lite/base/array.h"
 #include "lite/json/json.h"
 
 enum { CONTEXT = 3, TABLE_LIMIT = 4 * 1000 * 1000, PAIRED_MAX = 200 };
@@ -20,16 +21,9 @@ static void add_hunk_line(struct hunks *d, char sign, int64_t number, struct sli
 {
     if (d->rc)
         return;
-    if (d->n == d->cap) {
-        size_t cap = d->cap ? d->cap * 2 : 64;
-        struct hunk_line *p = reallocarray(d->line, cap, sizeof *p);
-
-        if (!p) {
-            d->rc = ERR_NOMEM;
-            return;
-        }
-        d->line = p;
-        d->cap = cap;
+    if (!array_reserve(d->line, d->cap, d->n + 1)) {
+        d->rc = ERR_NOMEM;
+        return;
     }
     d->line[d->n++] = (struct hunk_line){ sign, number, text };
     d->added += sign == '+';

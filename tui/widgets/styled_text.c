@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "lite/base/array.h"
 #include "tui/text/clean.h"
 
 void styled_text_fini(struct styled_text *s)
@@ -12,44 +13,25 @@ void styled_text_fini(struct styled_text *s)
     *s = (struct styled_text){ 0 };
 }
 
-/* The array grown to hold one more; NULL without memory (the old one stays as it is). */
-static void *grown_array(void *array, size_t n, size_t *cap, size_t size)
-{
-    if (n < *cap)
-        return array;
-    size_t want = *cap ? *cap * 2 : 16;
-    void *p = reallocarray(array, want, size);
-
-    if (p)
-        *cap = want;
-    return p;
-}
-
 static void add_run(struct styled_text *s, const struct run *run)
 {
-    struct run *p = grown_array(s->run, s->runs, &s->run_cap, sizeof *p);
-    struct slice text = p ? arena_copy(&s->arena, run->text) : (struct slice){ NULL, 0 };
+    struct slice text = arena_copy(&s->arena, run->text);
 
-    if (p)
-        s->run = p;
-    if (!text.p) {
+    if (!text.p || !array_reserve(s->run, s->run_cap, s->runs + 1)) {
         s->rc = ERR_NOMEM;
         return;
     }
-    p[s->runs++] = (struct run){ .text = text, .style = run->style };
+    s->run[s->runs++] = (struct run){ .text = text, .style = run->style };
 }
 
 void styled_text_add_line(struct styled_text *s, const struct run *run, size_t n)
 {
-    struct line *p = s->rc ? NULL : grown_array(s->line, s->n, &s->cap, sizeof *p);
+    struct line line = s->stamp;
 
-    if (!p) {
+    if (s->rc || !array_reserve(s->line, s->cap, s->n + 1)) {
         s->rc = ERR_NOMEM;
         return;
     }
-    s->line = p;
-    struct line line = s->stamp;
-
     line.run = (uint32_t)s->runs;
     for (size_t i = 0; i < n && !s->rc; i++)
         if (run[i].text.n)
@@ -112,15 +94,13 @@ enum err_code styled_line_add(struct styled_line *ink, enum style style, const c
                               size_t n, int width)
 {
     bool goes_on = ink->n > 0 && ink->stroke[ink->n - 1].style == style;
-    struct styled_span *p =
-        goes_on ? ink->stroke : grown_array(ink->stroke, ink->n, &ink->cap, sizeof *p);
 
-    if (!p || buf_add(&ink->bytes, (struct slice){ bytes, n }))
+    if ((!goes_on && !array_reserve(ink->stroke, ink->cap, ink->n + 1)) ||
+        buf_add(&ink->bytes, (struct slice){ bytes, n }))
         return ERR_NOMEM;
-    ink->stroke = p;
     if (!goes_on)
-        p[ink->n++] = (struct styled_span){ .style = (uint8_t)style };
-    p[ink->n - 1].len += (uint32_t)n;
+        ink->stroke[ink->n++] = (struct styled_span){ .style = (uint8_t)style };
+    ink->stroke[ink->n - 1].len += (uint32_t)n;
     ink->width += width;
     return ERR_OK;
 }

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "lite/base/array.h"
 #include "tui/text/clean.h"
 #include "tui/widgets/markdown.h"
 #include "tui/widgets/text_wrap.h"
@@ -41,20 +42,13 @@ void table_row(struct table *t)
 {
     if (!t || t->rc)
         return;
-    size_t need = (t->rows + 1) * t->cols;
+    size_t before = t->cap;
 
-    if (need > t->cap) {
-        size_t cap = need * 2;
-        struct cell_ink *p = reallocarray(t->cell, cap, sizeof *p);
-
-        if (!p) {
-            t->rc = ERR_NOMEM;
-            return;
-        }
-        memset(p + t->cap, 0, (cap - t->cap) * sizeof *p);
-        t->cell = p;
-        t->cap = cap;
+    if (!array_reserve(t->cell, t->cap, (t->rows + 1) * t->cols)) {
+        t->rc = ERR_NOMEM;
+        return;
     }
+    memset(t->cell + before, 0, (t->cap - before) * sizeof *t->cell);
     t->n = t->rows * t->cols;
     t->rows++;
 }

@@ -8,8 +8,9 @@
 #include "lite/base/slice.h"
 #include "tui/app/action.h"
 #include "tui/data/change_request.h"
-#include "tui/data/conversation.h"
+#include "tui/data/name_list.h"
 #include "tui/data/preview.h"
+#include "tui/data/ref_list.h"
 
 /* From a key to something done, with the questions on the way: resuming a session, changing sessions, undoing a change.
  * A flow is no view: it asks with the dialog and the prompt, and is a row of the table of views for its messages. */
@@ -94,7 +95,7 @@ void undo_flow_rewound(struct model *m, const struct rewind_summary *r);
 void undo_flow_note_rewind(struct model *m, const char *record);
 void undo_flow_fini(struct undo_flow *u);
 
-/* --- the words about a change (change_text.c). Titles are data: the line is cleaned when it is drawn. */
+/* --- the words about a change, and what came of it (change_result.c). Titles are data: the line is cleaned when it is drawn. */
 struct change_text {
     char text[200];
 };
@@ -109,5 +110,7 @@ struct change_text change_text_undo_key(const struct model *m, enum action a);
 const char *change_text_doing(enum change_request request);
 /* What was done, for the toast. */
 struct change_text change_text_done(const struct model *m, const struct change_result *c);
+/* Reports the result, or asks what has to be known first; every view that it may have touched is read again. */
+void change_flow_finish(struct model *m, const struct change_result *c);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lite/base/array.h"
 #include "store/api/store.h"
 #include "tui/app/view.h"
 #include "tui/screens/flows/flows.h"
@@ -51,15 +52,8 @@ void damaged_fini(struct damaged_view *v)
 
 static bool add_damage(struct damaged_view *v, enum damage_source source, size_t i, int64_t time_ms)
 {
-    if (v->n == v->cap) {
-        size_t cap = v->cap ? v->cap * 2 : 32;
-        struct damage *item = reallocarray(v->item, cap, sizeof *item);
-
-        if (!item)
-            return false;
-        v->item = item;
-        v->cap = cap;
-    }
+    if (!array_reserve(v->item, v->cap, v->n + 1))
+        return false;
     v->item[v->n++] = (struct damage){ source, (uint32_t)i, time_ms };
     return true;
 }

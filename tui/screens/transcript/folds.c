@@ -1,4 +1,5 @@
 #include "tui/screens/transcript/folds.h"
+#include "lite/base/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,15 +65,8 @@ bool folds_toggle(struct folds *f, int64_t offset, unsigned block, enum line_par
         memmove(f->chosen + at, f->chosen + at + 1, (f->n - at - 1) * sizeof *f->chosen);
         f->n--;
     } else {
-        if (f->n == f->cap) {
-            size_t cap = f->cap ? f->cap * 2 : 32;
-            uint64_t *p = reallocarray(f->chosen, cap, sizeof *p);
-
-            if (!p)
-                return false;
-            f->chosen = p;
-            f->cap = cap;
-        }
+        if (!array_reserve(f->chosen, f->cap, f->n + 1))
+            return false;
         memmove(f->chosen + at + 1, f->chosen + at, (f->n - at) * sizeof *f->chosen);
         f->chosen[at] = k;
         f->n++;

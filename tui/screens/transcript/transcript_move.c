@@ -1,3 +1,4 @@
+#include "lite/base/array.h"
 #include "tui/screens/transcript/transcript_internal.h"
 
 #include <stdlib.h>
@@ -19,19 +20,6 @@ static size_t height(const struct transcript_view *v)
     int h = transcript_view_body_height(v);
 
     return h > 0 ? (size_t)h : 0;
-}
-
-static bool reserve_rows(struct transcript_view *v, size_t n)
-{
-    if (n <= v->row_cap)
-        return true;
-    struct transcript_position *p = reallocarray(v->row, n, sizeof *p);
-
-    if (!p)
-        return false;
-    v->row = p;
-    v->row_cap = n;
-    return true;
 }
 
 /* Moves a spot by lines; answers how many steps could not be made. */
@@ -77,7 +65,7 @@ static bool ends_here(struct transcript_view *v)
 static void layout_screen_rows(struct transcript_view *v)
 {
     v->rows = 0;
-    if (height(v) == 0 || v->window.n == 0 || !reserve_rows(v, height(v)))
+    if (height(v) == 0 || v->window.n == 0 || !array_reserve(v->row, v->row_cap, height(v)))
         return;
     if (v->at_end) {
         if (!last_spot(v, &v->top))

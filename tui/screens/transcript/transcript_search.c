@@ -1,3 +1,4 @@
+#include "lite/base/array.h"
 #include "tui/screens/transcript/transcript_internal.h"
 
 #include <stdlib.h>
@@ -83,27 +84,13 @@ static int hit_cmp(const struct search_hit *a, const struct search_hit *b)
     return a->result == b->result ? 0 : b->result ? -1 : 1;
 }
 
-static bool reserve_hit(struct transcript_search *s)
-{
-    if (s->n < s->cap)
-        return true;
-    size_t cap = s->cap ? s->cap * 2 : 256;
-    struct search_hit *p = cap > HITS_MAX ? NULL : reallocarray(s->hit, cap, sizeof *p);
-
-    if (!p)
-        return false;
-    s->hit = p;
-    s->cap = cap;
-    return true;
-}
-
 /* Results are found after the rows between them and their calls: a few places from the end. */
 static bool insert_hit(struct transcript_view *v, struct search_hit hit)
 {
     struct transcript_search *s = &v->search;
     size_t at = s->n;
 
-    if (!reserve_hit(s))
+    if (s->n == HITS_MAX || !array_reserve(s->hit, s->cap, s->n + 1))
         return false;
     while (at > 0 && hit_cmp(&s->hit[at - 1], &hit) > 0)
         at--;

@@ -1,3 +1,4 @@
+#include "lite/base/array.h"
 #include "tui/screens/transcript/transcript_internal.h"
 
 #include <stdlib.h>
@@ -193,20 +194,6 @@ static void invalidate_layout(struct transcript_view *v, size_t first, size_t n)
     }
 }
 
-static bool grow_window(struct transcript_window *w, size_t more)
-{
-    if (w->n + more <= w->cap)
-        return true;
-    size_t cap = (w->n + more) * 2;
-    struct slot *p = reallocarray(w->slot, cap, sizeof *p);
-
-    if (!p)
-        return false;
-    w->slot = p;
-    w->cap = cap;
-    return true;
-}
-
 static void move_slots(struct slot *slot, struct passage_list *list)
 {
     for (size_t i = 0; i < list->n; i++)
@@ -292,7 +279,7 @@ void transcript_view_set_rows(struct transcript_view *v, struct passage_list *li
 {
     struct transcript_window *w = &v->window;
 
-    if (list->n > 0 && grow_window(w, list->n)) {
+    if (list->n > 0 && array_reserve(w->slot, w->cap, w->n + list->n)) {
         size_t first = list->passage[0].message;
 
         if (w->n == 0)

@@ -1,0 +1,45 @@
+#ifndef TUI_DATA_REF_LIST_H
+#define TUI_DATA_REF_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lite/base/arena.h"
+#include "store/api/session.h"
+
+/* Sessions to look at: refs whose texts were copied into the arena. */
+struct ref_list {
+    struct arena arena;
+    struct session_ref *ref; /* owned */
+    /* owned; whose ref that is, in the asker's own numbers; 0 where nobody asked */
+    uint32_t *entry;
+    size_t n, cap;
+    struct slice agent; /* in the arena; a sub-agent of the first session, else empty */
+};
+
+struct ref_list *ref_list_new(void);
+/* Copies the ref with its texts. False without memory (the list is then as before). */
+bool ref_list_add(struct ref_list *list, const struct session_ref *ref, uint32_t entry);
+/* A list of one session and perhaps one of its sub-agents (agent may be empty). NULL without memory. */
+struct ref_list *ref_list_one(const struct session_ref *ref, struct slice agent);
+struct ref_list *ref_list_copy(const struct ref_list *list); /* NULL without memory */
+void ref_list_free(struct ref_list *list);                   /* NULL is fine */
+
+/* The answer to one ref of a describe effect: a row, or why there is none (ERR_NOT_FOUND: it is gone). */
+struct described {
+    uint32_t entry;
+    struct session_row *row; /* owned; NULL with an error */
+    enum err_code code;
+    int64_t bytes; /* of all its files; only where weights were asked for */
+};
+
+struct described_list {
+    struct described *item; /* owned */
+    size_t n, cap;
+};
+
+struct described_list *described_list_new(size_t cap);
+void described_list_free(struct described_list *list); /* frees the rows that are still in it */
+
+#endif
