@@ -16,8 +16,8 @@
 #include "lite/scan/index.h"
 #include "store/api/store.h"
 #include "store/systems/claude/claude.h"
-#include "tui/screens/transcript/transcript.h"
 #include "tui/jobs/jobs_internal.h"
+#include "tui/screens/transcript/transcript.h"
 
 /* Rows. */
 #define USER(text) "{\"type\":\"user\",\"message\":{\"content\":\"" text "\"}}\n"
@@ -254,9 +254,9 @@ static inline void drive_answer_all(struct drive *d)
         else if (q.kind == EFFECT_READ)
             drive_read_asked(d, &q);
         else if (q.kind == EFFECT_SEARCH)
-            assert_int_equal(jobs_search(q.conversation, buf_slice(&q.text), NULL,
-                                                 drive_found, &search, NULL),
-                             ERR_OK);
+            assert_int_equal(
+                jobs_search(q.conversation, buf_slice(&q.text), NULL, drive_found, &search, NULL),
+                ERR_OK);
         else if (q.kind == EFFECT_BRANCHES)
             drive_branches_asked(d, &q);
         else if (q.kind == EFFECT_SUBAGENTS)

@@ -137,8 +137,7 @@ static void every_block_that_holds_the_needle_is_found(void **state)
 
     atomic_bool stop = true;
 
-    assert_int_equal(jobs_search(c, SLICE("needle"), &stop, take, &found, NULL),
-                     ERR_CANCELLED);
+    assert_int_equal(jobs_search(c, SLICE("needle"), &stop, take, &found, NULL), ERR_CANCELLED);
     conversation_free(c);
     unlink(path);
 }

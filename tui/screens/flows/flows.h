@@ -16,6 +16,7 @@
  * A flow is no view: it asks with the dialog and the prompt, and is a row of the table of views for its messages. */
 struct model;
 struct view_ops;
+struct sweep;
 
 extern const struct view_ops view_resume_flow, view_change_flow;
 

@@ -172,7 +172,7 @@ static void the_cursor_moves_when_the_filter_is_through(void **state)
     screen_send(&s, (struct msg){ .kind = MSG_KEY, .u.key = { .code = 'e' } });
     screen_send(&s, (struct msg){ .kind = MSG_KEY, .u.key = down });
     assert_true(filter_pending(&s.model->list->filter)); /* a frame comes first */
-    list_rebuild(s.model->list, &s.model->fx);         /* rows that arrive do not lose the key */
+    list_rebuild(s.model->list, &s.model->fx);           /* rows that arrive do not lose the key */
     while (filter_pending(&s.model->list->filter))
         screen_send(&s, (struct msg){ .kind = MSG_TICK });
     assert_int_equal(s.model->list->selected, s.model->list->filter.hit[1]);
