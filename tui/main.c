@@ -23,7 +23,7 @@ static int64_t now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* A variable that counts only when it holds something. */
+/* The value of a variable, or NULL if it is unset or empty. */
 static const char *filled(const char *name)
 {
     const char *value = getenv(name);
@@ -31,8 +31,8 @@ static const char *filled(const char *name)
     return value && value[0] ? value : NULL;
 }
 
-/* $VARIABLE/reprise, else HOME/below/reprise; NULL without a home. The base directory rules of XDG say that
- * a relative value does not count. */
+/* $VARIABLE/reprise, else $HOME/below/reprise; NULL without a home. A relative value does not count (XDG base directory
+ * specification). */
 static const char *base_dir(const char *variable, const char *below, struct arena *a)
 {
     const char *value = filled(variable), *home = filled("HOME");
@@ -54,7 +54,7 @@ static enum err_code enter_directory(const char *dir, struct err *e)
     return dir && chdir(dir) != 0 ? err_sys(e, dir, "start there") : ERR_OK;
 }
 
-/* The current directory, perhaps deleted meanwhile: then what the shell still calls it. */
+/* The current directory; if it was deleted, the name that the shell has for it. */
 static const char *present_dir(struct arena *a)
 {
     char *cwd = getcwd(NULL, 0);
@@ -92,8 +92,8 @@ static void world_fill(struct process_env *w, struct arena *a)
     w->utf8 = clean_locale_is_utf8();
 }
 
-/* Only what characters are is taken from the locale. Where none is set at all, as in most containers, or one of
- * UTF-8 that this machine does not have, the terminal is a UTF-8 one all the same. */
+/* Only the character set is taken from the locale. If no locale is set, as in most containers, or a UTF-8 locale that this
+ * machine does not have, the terminal is assumed to use UTF-8. */
 static void use_locale(void)
 {
     static const char *const variables[] = { "LC_ALL", "LC_CTYPE", "LANG" };
@@ -116,8 +116,8 @@ int main(int argc, char **argv)
     int code;
 
     use_locale();
-    signal(SIGPIPE, SIG_IGN); /* a reader that leaves is an answer of write, not a death */
-    signal(SIGXFSZ, SIG_IGN); /* likewise where a library of others meets a limit */
+    signal(SIGPIPE, SIG_IGN); /* a reader that went away is an error of write() */
+    signal(SIGXFSZ, SIG_IGN); /* and a limit on file sizes, too, even inside libraries */
     out_init(&in.out, STDOUT_FILENO);
     enum err_code rc = command_parse(&in, argc, argv, &e);
 

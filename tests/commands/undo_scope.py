@@ -268,7 +268,7 @@ def went_on(w, t):
     say('three')
     code, _, err = w.undo(p)
     t.same('refused', (code, w.title(P)), (4, 'Bills'))
-    t.need('went on' in err and 'rename of "Pay the bills"' in err, f'the older is named: {err}')
+    t.need('continued since' in err and 'rename of "Pay the bills"' in err, f'the older is named: {err}')
     named = err.split('reprise undo ')[1].split(',')[0]
     t.same('by its name', (w.undo(p, named)[0], w.title(P)), (0, None))
     code, _, err = w.undo(p)

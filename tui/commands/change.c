@@ -1,6 +1,5 @@
 #include <string.h>
 
-#include "lite/json/jsonout.h"
 #include "store/api/fork.h"
 #include "store/journal/change.h"
 #include "store/journal/fork_stage.h"
@@ -9,14 +8,14 @@
 #include "tui/commands/out.h"
 #include "tui/commands/sessions.h"
 
-/* Plans one change of the session; the operands are the invocation's. */
+/* Plans the change of one session; the operands are those of the invocation. */
 typedef enum err_code change_plan_fn(struct invocation *in, struct sessions *s,
                                      const struct session_ref *ref, struct change *c,
                                      struct err *e);
 
-/* What was done to the sessions: one change, done or not at all, and taken back at once. */
+/* One change of all the sessions, done as a whole or not at all. */
 struct change_run {
-    struct session_ref *ref; /* lives with the sessions */
+    struct session_ref *ref; /* lives as long as the sessions */
     int n;
     struct change *c;
 };
@@ -30,11 +29,9 @@ static enum err_code plan_each(struct invocation *in, struct sessions *s, struct
         bool once = false;
 
         rc = sessions_is_first(s, &k->ref[i], &once, e);
-        if (!rc && !once)
-            continue;
-        if (!rc)
+        if (!rc && once)
             rc = origin_add_session(k->c, &k->ref[i], e);
-        if (!rc)
+        if (!rc && once)
             rc = plan(in, s, &k->ref[i], k->c, e);
     }
     return rc;
@@ -42,59 +39,54 @@ static enum err_code plan_each(struct invocation *in, struct sessions *s, struct
 
 /* ---- the answer ---- */
 
-/* As a list shows the session from now on: what was asked for may have been cleaned before it was written. */
-static enum err_code json_session(struct invocation *in, struct sessions *s,
-                                  const struct session_ref *ref, const struct change *c,
-                                  struct err *e)
+/* The session as a list shows it from now on: the values may have been cleaned before they were written. */
+static enum err_code write_session_json(struct sessions *s, const struct session_ref *ref,
+                                        const struct change *c, struct out *o, struct err *e)
 {
     struct session_row *row = session_row_new();
-    struct jsonout j;
 
     if (!row)
         return err_nomem(e);
-    jsonout_init(&j, &in->out.buf);
-    jsonout_open(&j, '{');
-    jsonout_member(&j, "sessionId", ref->id);
+    out_open(o, NULL, '{');
+    out_member(o, "sessionId", ref->id);
     if (ref->store->ops->describe(ref->store, &s->scope, ref, row, NULL) == ERR_OK) {
-        jsonout_member(&j, "summary", row->summary);
-        jsonout_member(&j, "customTitle", row->custom_title);
-        jsonout_member(&j, "tag", row->tag);
-        if (row->flags & SESSION_ARCHIVED) {
-            jsonout_key(&j, "archived");
-            jsonout_bool(&j, true);
-        }
+        out_member(o, "summary", row->summary);
+        out_member(o, "customTitle", row->custom_title);
+        out_member(o, "tag", row->tag);
+        out_true(o, "archived", row->flags & SESSION_ARCHIVED);
     }
     if (c->n)
-        jsonout_member(&j, "change", slice_of(c->id));
-    jsonout_close(&j, '}');
+        out_string(o, "change", c->id);
+    out_close(o, '}');
     session_row_free(row);
-    return j.rc ? err_nomem(e) : ERR_OK;
+    return ERR_OK;
 }
 
-static enum err_code write_changes_json(struct invocation *in, struct sessions *s,
-                                        const struct change_run *k, struct err *e)
+static enum err_code write_changed_json(struct sessions *s, const struct change_run *k,
+                                        struct out *o, struct err *e)
 {
-    enum err_code rc = k->n > 1 ? out_add(&in->out, SLICE("["), e) : ERR_OK;
+    enum err_code rc = ERR_OK;
 
-    for (int i = 0; i < k->n && !rc; i++) {
-        if (i > 0)
-            rc = out_add(&in->out, SLICE(","), e);
-        if (!rc)
-            rc = json_session(in, s, &k->ref[i], k->c, e);
+    if (k->n > 1)
+        out_open(o, NULL, '[');
+    for (int i = 0; i < k->n && !rc; i++)
+        rc = write_session_json(s, &k->ref[i], k->c, o, e);
+    if (k->n > 1)
+        out_close(o, ']');
+    out_end(o);
+    return rc;
+}
+
+static void write_changed_text(const struct change *c, struct out *o)
+{
+    if (c->n == 0) {
+        out_addf(o, "nothing to change\n");
+        return;
     }
-    return rc ? rc : out_add(&in->out, k->n > 1 ? SLICE("]\n") : SLICE("\n"), e);
-}
-
-static enum err_code write_changes_text(struct invocation *in, const struct change_run *k,
-                                        struct err *e)
-{
-    if (k->c->n == 0)
-        return out_add(&in->out, SLICE("nothing to change\n"), e);
-    enum err_code rc = out_text(&in->out, slice_of(k->c->text), e);
-
-    if (!rc && k->c->sessions_n > 1)
-        rc = out_addf(&in->out, e, ": %zu sessions", k->c->sessions_n);
-    return rc ? rc : out_add(&in->out, SLICE(" (undo with: reprise undo)\n"), e);
+    out_text(o, slice_of(c->text));
+    if (c->sessions_n > 1)
+        out_addf(o, ": %zu sessions", c->sessions_n);
+    out_addf(o, " (undo with: reprise undo)\n");
 }
 
 /* The first `ids` operands (0: all) are sessions. All of it is one change. */
@@ -110,34 +102,42 @@ static enum err_code change_sessions(struct invocation *in, const char *kind, in
         return rc;
     }
     if (!k.c)
-        rc = err_set(e, ERR_NOMEM, "", "%s: out of memory", kind);
+        rc = err_nomem(e);
     if (!rc)
         rc = plan_each(in, &s, &k, plan, e);
     if (!rc && k.c->n)
         rc = change_do(&in->world->env, k.c, e);
     in->done = !rc && k.c->n;
-    if (!rc)
-        rc = option_given(&in->options, OPTION_JSON) ? write_changes_json(in, &s, &k, e)
-                                                     : write_changes_text(in, &k, e);
+    if (!rc && in->out.wants_json)
+        rc = write_changed_json(&s, &k, &in->out, e);
+    else if (!rc)
+        write_changed_text(k.c, &in->out);
     change_free(k.c);
     sessions_close(&s);
     return rc;
 }
 
-/* rename, tag, archive, unarchive and reappend: one small change of a session each. */
+/* ---- rename, tag, archive, unarchive, resume-at, tombstone ---- */
+
+/* Describes the change for the operation log; the text is NULL if out of memory. */
+static enum err_code set_text(struct change *c, const char *text, struct err *e)
+{
+    c->text = text;
+    return text ? ERR_OK : err_nomem(e);
+}
 
 static enum err_code plan_rename(struct invocation *in, struct sessions *s,
                                  const struct session_ref *ref, struct change *c, struct err *e)
 {
     const struct store_ops *ops = ref->store->ops;
-    struct slice title = slice_of(in->argv[1]);
-    enum err_code rc = ops->rename ? ERR_OK : store_unsupported_error(ref, CAN_RENAME, "rename", e);
+    const char *title = in->argv[1];
 
-    c->text = arena_format(&c->arena, "renamed to %s", in->argv[1]);
-    if (!rc && !c->text)
-        rc = err_nomem(e);
     (void)s;
-    return rc ? rc : ops->rename(ref->store, ref, title, c, e);
+    if (!ops->rename)
+        return store_unsupported_error(ref, CAN_RENAME, "rename", e);
+    enum err_code rc = set_text(c, arena_format(&c->arena, "renamed to %s", title), e);
+
+    return rc ? rc : ops->rename(ref->store, ref, slice_of(title), c, e);
 }
 
 enum err_code rename_run(struct invocation *in, struct err *e)
@@ -151,14 +151,15 @@ static enum err_code plan_tag(struct invocation *in, struct sessions *s,
     const struct store_ops *ops = ref->store->ops;
     bool none = option_given(&in->options, OPTION_NONE);
     const char *tag = in->argc > 1 ? in->argv[1] : "";
-    enum err_code rc = ops->tag ? ERR_OK : store_unsupported_error(ref, CAN_TAG, "tag", e);
 
-    if (!rc && none == (in->argc > 1))
-        rc = err_set(e, ERR_USAGE, "tag", "give either a tag or --none");
-    c->text = none ? "tag removed" : arena_format(&c->arena, "tagged %s", tag);
-    if (!rc && !c->text)
-        rc = err_nomem(e);
     (void)s;
+    if (!ops->tag)
+        return store_unsupported_error(ref, CAN_TAG, "tag", e);
+    if (none == (in->argc > 1))
+        return err_set(e, ERR_USAGE, "tag", "give either a tag or --none");
+    enum err_code rc =
+        set_text(c, none ? "tag removed" : arena_format(&c->arena, "tagged %s", tag), e);
+
     return rc ? rc : ops->tag(ref->store, ref, slice_of(tag), none, c, e);
 }
 
@@ -167,66 +168,48 @@ enum err_code tag_run(struct invocation *in, struct err *e)
     return change_sessions(in, "tag", 1, plan_tag, e);
 }
 
-static enum err_code plan_archive_mark(struct sessions *s, const struct session_ref *ref,
-                                       bool archived, struct change *c, struct err *e)
-{
-    const struct store_ops *ops = ref->store->ops;
-    enum err_code rc =
-        ops->archive
-            ? ERR_OK
-            : store_unsupported_error(ref, CAN_ARCHIVE, archived ? "archive" : "unarchive", e);
-
-    c->text = archived ? "archived" : "unarchived";
-    return rc ? rc : ops->archive(ref->store, &s->scope, ref, archived, c, e);
-}
-
+/* archive and unarchive */
 static enum err_code plan_archive(struct invocation *in, struct sessions *s,
                                   const struct session_ref *ref, struct change *c, struct err *e)
 {
-    (void)in;
-    return plan_archive_mark(s, ref, true, c, e);
-}
+    const struct store_ops *ops = ref->store->ops;
+    const char *verb = in->command->name;
+    bool archived = strcmp(verb, "archive") == 0;
 
-static enum err_code plan_unarchive(struct invocation *in, struct sessions *s,
-                                    const struct session_ref *ref, struct change *c, struct err *e)
-{
-    (void)in;
-    return plan_archive_mark(s, ref, false, c, e);
+    if (!ops->archive)
+        return store_unsupported_error(ref, CAN_ARCHIVE, verb, e);
+    c->text = archived ? "archived" : "unarchived";
+    return ops->archive(ref->store, &s->scope, ref, archived, c, e);
 }
 
 enum err_code archive_run(struct invocation *in, struct err *e)
 {
-    return change_sessions(in, "archive", 0, plan_archive, e);
+    return change_sessions(in, in->command->name, 0, plan_archive, e);
 }
 
-enum err_code unarchive_run(struct invocation *in, struct err *e)
-{
-    return change_sessions(in, "unarchive", 0, plan_unarchive, e);
-}
-
-static enum err_code plan_resume_at_change(struct invocation *in, struct sessions *s,
-                                           const struct session_ref *ref, struct change *c,
-                                           struct err *e)
+static enum err_code plan_resume_at(struct invocation *in, struct sessions *s,
+                                    const struct session_ref *ref, struct change *c, struct err *e)
 {
     const struct store_ops *ops = ref->store->ops;
     bool clear = option_given(&in->options, OPTION_CLEAR);
     const char *message = in->argc > 1 ? in->argv[1] : "";
-    enum err_code rc =
-        ops->resume_at ? ERR_OK : store_unsupported_error(ref, CAN_RESUME_AT, "resume-at", e);
 
-    if (!rc && (clear == (in->argc > 1) || (!clear && *message == '\0')))
-        rc = err_set(e, ERR_USAGE, "resume-at", "give either a message or --clear");
-    c->text = clear ? "resumes with an empty conversation"
-                    : arena_format(&c->arena, "resumes after %s", message);
-    if (!rc && !c->text)
-        rc = err_nomem(e);
     (void)s;
+    if (!ops->resume_at)
+        return store_unsupported_error(ref, CAN_RESUME_AT, "resume-at", e);
+    if (clear == (in->argc > 1) || (!clear && *message == '\0'))
+        return err_set(e, ERR_USAGE, "resume-at", "give either a message or --clear");
+    enum err_code rc = set_text(c,
+                                clear ? "resumes with an empty conversation"
+                                      : arena_format(&c->arena, "resumes after %s", message),
+                                e);
+
     return rc ? rc : ops->resume_at(ref->store, ref, slice_of(message), c, e);
 }
 
 enum err_code resume_at_run(struct invocation *in, struct err *e)
 {
-    return change_sessions(in, "resume-at", 1, plan_resume_at_change, e);
+    return change_sessions(in, "resume-at", 1, plan_resume_at, e);
 }
 
 static enum err_code plan_tombstone(struct invocation *in, struct sessions *s,
@@ -234,16 +217,14 @@ static enum err_code plan_tombstone(struct invocation *in, struct sessions *s,
 {
     const struct store_ops *ops = ref->store->ops;
     const char *message = in->argv[1];
-    enum err_code rc =
-        ops->tombstone ? ERR_OK : store_unsupported_error(ref, CAN_TOMBSTONE, "tombstone", e);
+    bool cut = option_given(&in->options, OPTION_CUT);
 
-    c->text = arena_format(&c->arena, "message %s removed", message);
-    if (!rc && !c->text)
-        rc = err_nomem(e);
     (void)s;
-    return rc ? rc
-              : ops->tombstone(ref->store, ref, slice_of(message),
-                               option_given(&in->options, OPTION_CUT), c, e);
+    if (!ops->tombstone)
+        return store_unsupported_error(ref, CAN_TOMBSTONE, "tombstone", e);
+    enum err_code rc = set_text(c, arena_format(&c->arena, "message %s removed", message), e);
+
+    return rc ? rc : ops->tombstone(ref->store, ref, slice_of(message), cut, c, e);
 }
 
 enum err_code tombstone_run(struct invocation *in, struct err *e)
@@ -251,75 +232,68 @@ enum err_code tombstone_run(struct invocation *in, struct err *e)
     return change_sessions(in, "tombstone", 1, plan_tombstone, e);
 }
 
-static enum err_code write_reappend_answer(struct invocation *in, const struct session_ref *ref,
-                                           size_t appended, struct err *e)
-{
-    struct jsonout j;
+/* ---- reappend ---- */
 
-    if (!option_given(&in->options, OPTION_JSON))
-        return out_addf(&in->out, e, "%zu row%s appended\n", appended, appended == 1 ? "" : "s");
-    jsonout_init(&j, &in->out.buf);
-    jsonout_open(&j, '{');
-    jsonout_member(&j, "sessionId", ref->id);
-    jsonout_key(&j, "appended");
-    jsonout_int(&j, (int64_t)appended);
-    jsonout_close(&j, '}');
-    return j.rc ? err_nomem(e) : out_add(&in->out, SLICE("\n"), e);
+static void write_reappended(const struct session_ref *ref, size_t appended, struct out *o)
+{
+    if (!o->wants_json) {
+        out_addf(o, "%zu row%s appended\n", appended, appended == 1 ? "" : "s");
+        return;
+    }
+    out_open(o, NULL, '{');
+    out_member(o, "sessionId", ref->id);
+    out_int(o, "appended", (int64_t)appended);
+    out_close(o, '}');
+    out_end(o);
 }
 
-enum err_code reappend_run(struct invocation *in, struct err *e)
+enum err_code reappend_session(struct invocation *in, struct sessions *s,
+                               const struct session_ref *ref, struct err *e)
 {
-    struct sessions s;
-    struct session_ref ref;
-    struct change *c = change_new("reappend");
+    const struct store_ops *ops = ref->store->ops;
     size_t appended = 0;
-    enum err_code rc = sessions_of_operand(in, &s, &ref, e);
 
-    if (rc) {
-        change_free(c);
-        return rc;
-    }
-    if (!c)
-        rc = err_nomem(e);
+    (void)s;
+    if (!ops->reappend)
+        return store_unsupported_error(ref, CAN_REAPPEND, "re-append", e);
+    struct change *c = change_new("reappend");
+    enum err_code rc = c ? set_text(c, "metadata appended again", e) : err_nomem(e);
+
     if (!rc)
-        rc = ref.store->ops->reappend ? ERR_OK
-                                      : store_unsupported_error(&ref, CAN_REAPPEND, "re-append", e);
-    if (!rc) {
-        c->text = "metadata appended again";
-        rc = origin_add_session(c, &ref, e);
-    }
+        rc = origin_add_session(c, ref, e);
     if (!rc)
-        rc = ref.store->ops->reappend(ref.store, &ref, c, &appended, e);
+        rc = ops->reappend(ref->store, ref, c, &appended, e);
     if (!rc && c->n)
         rc = change_do(&in->world->env, c, e);
-    in->done = !rc && c && c->n;
-    if (!rc)
-        rc = write_reappend_answer(in, &ref, appended, e);
+    if (!rc) {
+        in->done = c->n;
+        write_reappended(ref, appended, &in->out);
+    }
     change_free(c);
-    sessions_close(&s);
     return rc;
 }
 
-static enum err_code write_fork_answer(struct invocation *in, const struct session_ref *ref,
-                                       const struct fork_result *fork, struct err *e)
+/* ---- fork ---- */
+
+static void write_forked(const struct session_ref *ref, const struct fork_result *fork,
+                         struct out *o)
 {
     const struct store_ops *ops = ref->store->ops;
-    /* As the rows of the copy name it, which are the agent's. */
-    struct slice parent = ops->agent_id ? ops->agent_id(ref->id) : ref->id;
-    struct jsonout j;
 
-    if (!option_given(&in->options, OPTION_JSON))
-        return out_addf(&in->out, e, "%s\n", fork->id.p);
-    jsonout_init(&j, &in->out.buf);
-    jsonout_open(&j, '{');
-    jsonout_member(&j, "sessionId", fork->id);
-    jsonout_member(&j, "path", option_text(fork->path));
-    jsonout_member(&j, "parentId", parent);
-    jsonout_close(&j, '}');
-    return j.rc ? err_nomem(e) : out_add(&in->out, SLICE("\n"), e);
+    if (!o->wants_json) {
+        out_addf(o, "%s\n", fork->id.p);
+        return;
+    }
+    out_open(o, NULL, '{');
+    out_member(o, "sessionId", fork->id);
+    out_string(o, "path", fork->path);
+    /* As the rows of the copy name it: the id that the agent uses. */
+    out_member(o, "parentId", ops->agent_id ? ops->agent_id(ref->id) : ref->id);
+    out_close(o, '}');
+    out_end(o);
 }
 
-/* A title that was asked for and has no place. */
+/* Warns that the title cannot be stored. */
 static void report_missing_title(const struct invocation *in, const struct session_ref *ref)
 {
     const char *why = store_unsupported_reason(ref->store->ops, CAN_NAME_FORK);
@@ -357,30 +331,24 @@ static enum err_code make_fork_change(struct invocation *in, const struct sessio
     if (!rc)
         rc = change_do(&in->world->env, c, e);
     in->done = !rc;
-    if (rc)
+    if (rc) {
         fork_discard(&fork);
-    else
-        report_missing_title(in, ref);
-    return rc ? rc : write_fork_answer(in, ref, &fork, e);
+        return rc;
+    }
+    report_missing_title(in, ref);
+    write_forked(ref, &fork, &in->out);
+    return ERR_OK;
 }
 
-enum err_code fork_run(struct invocation *in, struct err *e)
+enum err_code fork_session(struct invocation *in, struct sessions *s, const struct session_ref *ref,
+                           struct err *e)
 {
-    struct sessions s;
-    struct session_ref ref;
-    enum err_code rc = sessions_of_operand(in, &s, &ref, e);
-
-    if (rc)
-        return rc;
+    (void)s;
+    if (!ref->store->ops->fork)
+        return store_unsupported_error(ref, CAN_FORK, "fork", e);
     struct change *c = change_new("fork");
+    enum err_code rc = c ? make_fork_change(in, ref, c, e) : err_nomem(e);
 
-    if (!c)
-        rc = err_nomem(e);
-    else if (!ref.store->ops->fork)
-        rc = store_unsupported_error(&ref, CAN_FORK, "fork", e);
-    if (!rc)
-        rc = make_fork_change(in, &ref, c, e);
     change_free(c);
-    sessions_close(&s);
     return rc;
 }

@@ -17,49 +17,60 @@ struct invocation {
     int argc; /* operands only */
     char **argv;
     struct out out; /* stdout */
-    int err_fd;     /* stderr: warnings that do not stop the command */
-    bool done;      /* the change that was asked for was made: only its answer can still fail */
-    bool demo;      /* of sessions that go when it ends */
-    int exit_code;  /* with ERR_CANCELLED: another one than 130, when not 0 (a signal ended us) */
+    int err_fd;     /* stderr, for warnings that do not stop the command */
+    bool done;      /* the change was made: only writing the answer can still fail */
+    bool demo;      /* the sessions are samples that are removed at the end */
+    int exit_code; /* for ERR_CANCELLED, if not 0 (a signal ended the program); the default is 130 */
 };
 
-typedef enum err_code command_fn(struct invocation *in, struct err *e);
+struct sessions;
+struct session_ref;
 
-/* A command is one row of commands_table and its run function. */
+typedef enum err_code command_fn(struct invocation *in, struct err *e);
+typedef enum err_code command_session_fn(struct invocation *in, struct sessions *s,
+                                         const struct session_ref *ref, struct err *e);
+
+/* A command is one row of commands_table and its function. */
 struct command {
-    const char *name; /* NULL: what runs without a command, the picker */
+    const char *name; /* NULL: the picker, which runs without a command */
     const char *alias;
     const char *operands; /* in the usage line: "ID [MSG]" */
     const char *summary;  /* in the list of commands: half a line, lower case */
-    const char *help;     /* paragraphs for --help, or "" */
-    option_bits options;  /* beside OPTION_GLOBALS */
+    const char *help;     /* paragraphs for --help, or NULL */
+    option_bits options;  /* in addition to OPTION_GLOBALS */
     int min_operands, max_operands;
     command_fn *run;
+    command_session_fn *on_session; /* instead of run: for the session of the first operand */
 };
 
-extern const struct command commands_table[]; /* the picker first; ends with run == NULL */
+extern const struct command
+    commands_table[]; /* the picker first; ends with a row without functions */
 
-/* The command of this name or alias; NULL: there is none. */
+/* The command with this name or alias, or NULL. */
 const struct command *command_find(const char *word);
-/* Reads argv: which command, its options, its operands. */
+/* Reads argv: the command, its options and its operands. */
 MUST_CHECK enum err_code command_parse(struct invocation *in, int argc, char **argv, struct err *e);
-/* Runs it, writes what is left of the answer, reports a failure; the exit code of the program. */
+/* Runs the command, writes the rest of its answer and reports a failure. Returns the exit code of the program. */
 int command_execute(struct invocation *in);
 /* The exit code of the program for an error of the library: the one place that maps them. */
 int command_exit_code(enum err_code rc);
 /* Warns on stderr if changes, a delete for example, were interrupted and are not finished yet. */
 void command_report_interrupted(const struct invocation *in);
 
-/* The configuration of this run: the file (--config, else the usual one, which need not exist), then what
- * environment and command line say. Mistakes in the file are named on stderr. config_fini frees it. */
+/* The configuration of this run: the file (--config, else the default one, which need not exist), then the environment
+ * and the command line. Mistakes in the file are reported on stderr. config_fini() frees it. */
 MUST_CHECK enum err_code command_config(const struct invocation *in, struct config *out,
                                         struct err *e);
 
+/* Opens the stores for every project, finds the session of the first operand and calls the function with it. */
+MUST_CHECK enum err_code command_with_session(struct invocation *in, command_session_fn *use,
+                                              struct err *e);
+
 /* The commands. */
-command_fn picker_run, list_run, info_run, messages_run, subagents_run, restore_run, retrieve_run,
-    checkpoints_run, rewind_run, undo_run, rewinds_run, rename_run, tag_run, archive_run,
-    unarchive_run, fork_run, resume_at_run, tombstone_run, reappend_run, delete_run, trash_run,
-    log_run, doctor_run, sweep_run, create_run, append_run, checkpoint_run, set_run, demo_run,
-    help_run;
+command_fn picker_run, list_run, messages_run, rewind_run, undo_run, rewinds_run, rename_run,
+    tag_run, archive_run, resume_at_run, tombstone_run, delete_run, trash_run, log_run, doctor_run,
+    sweep_run, create_run, append_run, checkpoint_run, set_run, demo_run, help_run;
+command_session_fn info_session, subagents_session, restore_session, retrieve_session,
+    checkpoints_session, fork_session, reappend_session;
 
 #endif

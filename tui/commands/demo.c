@@ -13,8 +13,8 @@
 #include "store/demo/demo.h"
 #include "tui/commands/command.h"
 
-/* A demo holds a lock on its directory as long as it runs, so that one which was killed can be told from one that
- * is running, whoever runs it. A directory that is younger may be about to be locked. */
+/* A demo locks its directory as long as it runs, so that a directory that is left behind can be told from one in use. A
+ * directory younger than YOUNG_MS may be about to be locked. */
 enum { OPEN_FOLDERS = 16, YOUNG_MS = 60 * 1000 };
 
 #define NAME_FRONT "reprise-demo."
@@ -39,7 +39,7 @@ static int open_folder(int at, const char *name)
     return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Ours, and nobody runs in it any more. */
+/* Returns true for a directory of ours that no demo uses any more. */
 static bool is_left_behind(int temp, const char *name, int64_t now_ms)
 {
     struct stat sb;
@@ -53,26 +53,27 @@ static bool is_left_behind(int temp, const char *name, int64_t now_ms)
     return left;
 }
 
-/* What demos that were killed could not remove. That it cannot be removed either is nobody's trouble now. */
+/* Removes the directories of demos that were killed. Failures are ignored. */
 static void remove_left_behind(const char *temp_dir, int64_t now_ms)
 {
     DIR *temp = opendir(temp_dir);
+    struct arena a = { 0 };
     struct dirent *entry;
 
-    while (temp && (entry = readdir(temp))) {
-        struct buf path = { 0 };
+    while (temp && (entry = readdir(temp)))
+        if (is_left_behind(dirfd(temp), entry->d_name, now_ms)) {
+            const char *path = arena_format(&a, "%s/%s", temp_dir, entry->d_name);
 
-        if (is_left_behind(dirfd(temp), entry->d_name, now_ms) &&
-            buf_addf(&path, "%s/%s", temp_dir, entry->d_name) == ERR_OK && buf_cstr(&path))
-            (void)remove_tree(path.p, NULL);
-        buf_fini(&path);
-    }
+            if (path)
+                (void)remove_tree(path, NULL);
+        }
     if (temp)
         closedir(temp);
+    arena_fini(&a);
 }
 
-/* Only the sample is read and written: undo records, the operation log and the trash are the demo's own and go with it,
- * and what the person has done elsewhere is not there to be undone. */
+/* Only the sample is read and written. The demo has its own undo records, operation log and trash, so the user's own
+ * changes cannot be undone from it. */
 static bool enter_sample(struct process_env *w, const char *dir, struct arena *a)
 {
     w->env.home = dir;
@@ -84,8 +85,7 @@ static bool enter_sample(struct process_env *w, const char *dir, struct arena *a
     return !a->failed;
 }
 
-/* The picker as if it had been started in the sample project. Enter stays: no agent knows these sessions, and
- * their directories go with the demo. */
+/* Runs the picker as if started in the sample project. Enter resumes nothing: no agent has these sessions. */
 static enum err_code run_inside(struct invocation *in, const char *dir, struct err *e)
 {
     struct process_env world = *in->world;
@@ -93,7 +93,7 @@ static enum err_code run_inside(struct invocation *in, const char *dir, struct e
     struct arena a = { 0 };
     enum err_code rc = enter_sample(&world, dir, &a) ? ERR_OK : err_nomem(e);
 
-    if (rc == ERR_OK) {
+    if (!rc) {
         picker.world = &world;
         picker.command = &commands_table[0];
         picker.demo = true;
@@ -110,29 +110,28 @@ static enum err_code run_inside(struct invocation *in, const char *dir, struct e
 enum err_code demo_run(struct invocation *in, struct err *e)
 {
     const struct process_env *w = in->world;
-    struct buf dir = { 0 };
-    enum err_code rc = buf_addf(&dir, "%s/" NAME_FRONT "XXXXXX", w->temp_dir);
+    struct arena a = { 0 };
+    char *dir = arena_format(&a, "%s/" NAME_FRONT "XXXXXX", w->temp_dir);
+    enum err_code rc = dir ? ERR_OK : err_nomem(e);
 
     remove_left_behind(w->temp_dir, w->env.now_ms);
-    if (rc || !buf_cstr(&dir))
-        rc = err_nomem(e);
-    else if (!mkdtemp(dir.p))
+    if (!rc && !mkdtemp(dir))
         rc = err_sys(e, w->temp_dir, "build the demo");
     if (rc) {
-        buf_fini(&dir);
+        arena_fini(&a);
         return rc;
     }
-    int lock = open_folder(AT_FDCWD, dir.p);
+    int lock = open_folder(AT_FDCWD, dir);
 
     if (lock >= 0)
-        (void)flock(lock, LOCK_EX | LOCK_NB); /* nobody else knows the name yet */
-    rc = demo_build(dir.p, w->env.now_ms, e);
-    if (rc == ERR_OK)
-        rc = run_inside(in, dir.p, e);
-    enum err_code removed = remove_tree(dir.p, rc ? NULL : e);
+        (void)flock(lock, LOCK_EX | LOCK_NB); /* cannot fail: the name is new */
+    rc = demo_build(dir, w->env.now_ms, e);
+    if (!rc)
+        rc = run_inside(in, dir, e);
+    enum err_code removed = remove_tree(dir, rc ? NULL : e);
 
     if (lock >= 0)
         close(lock);
-    buf_fini(&dir);
+    arena_fini(&a);
     return rc ? rc : removed;
 }

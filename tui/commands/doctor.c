@@ -2,13 +2,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lite/json/jsonout.h"
 #include "store/maintenance/doctor.h"
 #include "tui/commands/command.h"
 #include "tui/commands/sessions.h"
 
-/* Of many sessions those that are hidden for one reason, and those that the agent's cleanup will remove, are counted:
- * what is damaged must not drown in them. */
+/* If many sessions are examined, those that are hidden for one reason and those that the agent's cleanup will remove are
+ * counted, so that damage is not lost among them. */
 enum { REASONS = 8, REASON = 160 };
 
 struct reason {
@@ -20,67 +19,52 @@ struct reason {
 
 struct answer {
     struct out *out;
-    bool json, many;
+    bool many;
     size_t n, fixable, fixed;
     struct reason reason[REASONS];
     size_t reasons;
 };
 
-static enum err_code write_finding_json(const struct finding *f, struct answer *a, struct err *e)
+static void write_finding_json(const struct finding *f, struct out *o)
 {
-    struct jsonout j;
-    enum err_code rc = out_add(a->out, a->n ? SLICE(",\n") : SLICE("["), e);
-
-    if (rc)
-        return rc;
-    jsonout_init(&j, &a->out->buf);
-    jsonout_open(&j, '{');
-    jsonout_member(&j, "sessionId", f->session);
-    jsonout_member(&j, "path", slice_of(f->path));
-    jsonout_member(&j, "kind", slice_of(finding_name(f->kind)));
+    out_json_row(o);
+    out_open(o, NULL, '{');
+    out_member(o, "sessionId", f->session);
+    out_string(o, "path", f->path);
+    out_string(o, "kind", finding_name(f->kind));
     if (f->line) {
-        jsonout_key(&j, "line");
-        jsonout_int(&j, f->line);
-        jsonout_key(&j, "offset");
-        jsonout_int(&j, f->offset);
+        out_int(o, "line", f->line);
+        out_int(o, "offset", f->offset);
     }
-    jsonout_member(&j, "why", slice_of(f->why));
-    jsonout_key(&j, "fixable");
-    jsonout_bool(&j, f->fixable);
-    if (f->fixed) {
-        jsonout_key(&j, "fixed");
-        jsonout_bool(&j, true);
-    }
-    jsonout_close(&j, '}');
-    return j.rc ? err_nomem(e) : ERR_OK;
+    out_string(o, "why", f->why);
+    out_bool(o, "fixable", f->fixable);
+    out_true(o, "fixed", f->fixed);
+    out_close(o, '}');
 }
 
-static enum err_code write_finding_text(const struct finding *f, struct answer *a, struct err *e)
+static void write_finding_text(const struct finding *f, struct out *o)
 {
-    enum err_code rc = out_text(a->out, slice_of(f->path), e);
-
-    if (!rc && f->line)
-        rc = out_addf(a->out, e, ":%" PRId64, f->line);
-    if (!rc)
-        rc = out_addf(a->out, e, ": %s: ", finding_name(f->kind));
-    if (!rc)
-        rc = out_text(a->out, slice_of(f->why), e);
-    return rc ? rc : out_add(a->out, f->fixed ? SLICE(" (repaired)\n") : SLICE("\n"), e);
+    out_text(o, slice_of(f->path));
+    if (f->line)
+        out_addf(o, ":%" PRId64, f->line);
+    out_addf(o, ": %s: ", finding_name(f->kind));
+    out_text(o, slice_of(f->why));
+    out_addf(o, f->fixed ? " (repaired)\n" : "\n");
 }
 
-/* All that expire are one line, whatever day each has. */
+/* Sessions that expire are one line, whatever their day. */
 static bool is_same_reason(const struct reason *r, const struct finding *f)
 {
     return r->kind == f->kind && (f->kind == FINDING_EXPIRES || strcmp(r->why, f->why) == 0);
 }
 
-/* Returns false if it has to be written by itself. */
+/* Returns false if the finding has to be written by itself. */
 static bool count_reason(const struct finding *f, struct answer *a)
 {
     size_t i = 0;
 
-    if (a->json || !a->many || (f->kind != FINDING_HIDDEN && f->kind != FINDING_EXPIRES) ||
-        strlen(f->why) >= REASON)
+    if (a->out->wants_json || !a->many ||
+        (f->kind != FINDING_HIDDEN && f->kind != FINDING_EXPIRES) || strlen(f->why) >= REASON)
         return false;
     while (i < a->reasons && !is_same_reason(&a->reason[i], f))
         i++;
@@ -106,64 +90,63 @@ static const char *reason_text(const struct reason *r)
                : r->why;
 }
 
-static enum err_code write_reasons(const struct answer *a, struct err *e)
+static void write_reasons(const struct answer *a)
 {
-    enum err_code rc = ERR_OK;
+    struct out *o = a->out;
 
-    for (size_t i = 0; i < a->reasons && !rc; i++) {
+    for (size_t i = 0; i < a->reasons; i++) {
         const struct reason *r = &a->reason[i];
 
-        rc = r->n > 1 ? out_addf(a->out, e, "%zu sessions", r->n)
-                      : out_text(a->out, buf_slice(&r->path), e);
-        if (!rc)
-            rc = out_addf(a->out, e, ": %s: ", finding_name(r->kind));
-        if (!rc)
-            rc = out_text(a->out, slice_of(reason_text(r)), e);
-        if (!rc)
-            rc =
-                out_add(a->out, r->n > 1 ? SLICE(" (doctor --json names them)\n") : SLICE("\n"), e);
+        if (r->n > 1)
+            out_addf(o, "%zu sessions", r->n);
+        else
+            out_text(o, buf_slice(&r->path));
+        out_addf(o, ": %s: ", finding_name(r->kind));
+        out_text(o, slice_of(reason_text(r)));
+        out_addf(o, r->n > 1 ? " (listed by doctor --json)\n" : "\n");
     }
-    return rc;
 }
 
 static enum err_code write_finding(const struct finding *f, void *arg, struct err *e)
 {
     struct answer *a = arg;
-    enum err_code rc = a->json              ? write_finding_json(f, a, e)
-                       : count_reason(f, a) ? ERR_OK
-                                            : write_finding_text(f, a, e);
 
+    if (a->out->wants_json)
+        write_finding_json(f, a->out);
+    else if (!count_reason(f, a))
+        write_finding_text(f, a->out);
     a->n++;
     a->fixable += f->fixable && !f->fixed;
     a->fixed += f->fixed;
-    return rc ? rc : out_row(a->out, e);
+    return out_row(a->out, e);
 }
 
-static enum err_code write_end(const struct answer *a, bool fix, struct err *e)
+static void write_end(const struct answer *a, bool fix)
 {
-    if (a->json)
-        return out_add(a->out, a->n ? SLICE("]\n") : SLICE("[]\n"), e);
-    if (a->n == 0)
-        return out_add(a->out, SLICE("no damage found\n"), e);
-    enum err_code rc = write_reasons(a, e);
+    struct out *o = a->out;
 
-    if (!rc)
-        rc = out_addf(a->out, e, "%zu finding%s", a->n, a->n == 1 ? "" : "s");
-
-    if (!rc && fix)
-        rc = out_addf(a->out, e, ", %zu repaired", a->fixed);
-    if (!rc && !fix && a->fixable)
-        rc = out_addf(a->out, e, ", %zu can be repaired: reprise doctor --fix", a->fixable);
-    return rc ? rc : out_add(a->out, SLICE("\n"), e);
+    if (o->wants_json) {
+        out_json_rows_end(o);
+        return;
+    }
+    if (a->n == 0) {
+        out_addf(o, "no damage found\n");
+        return;
+    }
+    write_reasons(a);
+    out_addf(o, "%zu finding%s", a->n, a->n == 1 ? "" : "s");
+    if (fix)
+        out_addf(o, ", %zu repaired", a->fixed);
+    else if (a->fixable)
+        out_addf(o, ", %zu can be repaired: reprise doctor --fix", a->fixable);
+    out_addf(o, "\n");
 }
 
 enum err_code doctor_run(struct invocation *in, struct err *e)
 {
     struct sessions s;
     struct session_ref ref;
-    struct answer a = { .out = &in->out,
-                        .json = option_given(&in->options, OPTION_JSON),
-                        .many = in->argc == 0 };
+    struct answer a = { .out = &in->out, .many = in->argc == 0 };
     enum err_code rc = sessions_open(in, true, &s, e);
 
     if (rc)
@@ -181,7 +164,7 @@ enum err_code doctor_run(struct invocation *in, struct err *e)
         rc = doctor_examine(&d, write_finding, &a, e);
     in->done = !rc && a.fixed && !a.fixable;
     if (!rc)
-        rc = write_end(&a, d.fix, e);
+        write_end(&a, d.fix);
     if (!rc && d.fix && a.fixable) {
         rc = out_flush(&in->out, e);
         if (!rc)

@@ -9,22 +9,22 @@
 #include "tui/commands/sessions.h"
 #include "tui/config/resume_command.h"
 
-static enum err_code write_create_answer(struct invocation *in, const struct host_created *made,
-                                         struct err *e)
-{
-    struct jsonout j;
+/* ---- create ---- */
 
-    if (!option_given(&in->options, OPTION_JSON))
-        return out_addf(&in->out, e, "%.*s\n", SLICE_ARG(made->id));
-    jsonout_init(&j, &in->out.buf);
-    jsonout_open(&j, '{');
-    jsonout_member(&j, "sessionId", made->id);
-    jsonout_member(&j, "path", made->path);
-    jsonout_close(&j, '}');
-    return j.rc ? err_nomem(e) : out_add(&in->out, SLICE("\n"), e);
+static void write_created(const struct host_created *made, struct out *o)
+{
+    if (!o->wants_json) {
+        out_addf(o, "%.*s\n", SLICE_ARG(made->id));
+        return;
+    }
+    out_open(o, NULL, '{');
+    out_member(o, "sessionId", made->id);
+    out_member(o, "path", made->path);
+    out_close(o, '}');
+    out_end(o);
 }
 
-/* What was given and cannot be kept is no failure, and no secret either. */
+/* Settings that the format cannot hold are warnings. */
 static void report_unsaved(const struct invocation *in, const char *system,
                            const struct host_created *made)
 {
@@ -43,25 +43,25 @@ static void report_unsaved(const struct invocation *in, const char *system,
 
         if (!(made->unsaved & fields[i].field))
             continue;
-        err_set(&note, ERR_UNSUPPORTED, made->path.p, "create: %s sessions keep no %s", system,
-                fields[i].name);
+        err_set(&note, ERR_UNSUPPORTED, made->path.p, "create: %s sessions cannot hold a %s",
+                system, fields[i].name);
         out_report(in->err_fd, &note);
     }
 }
 
-/* Nothing is written, so nothing knows the id: any will do. */
-static enum err_code check_without_saving(struct invocation *in, struct err *e)
+/* Nothing is written, so any id will do. */
+static void create_unsaved(struct invocation *in)
 {
-    char drawn[HOST_ID];
+    char generated[HOST_ID];
     struct host_created made = { .id = option_text(in->options.id) };
 
-    host_generate_id(drawn);
+    host_generate_id(generated);
     if (!made.id.n)
-        made.id = option_text(drawn);
-    return write_create_answer(in, &made, e);
+        made.id = slice_of(generated);
+    write_created(&made, &in->out);
 }
 
-/* A directory is meant from where the command was started. */
+/* --cwd is relative to the current directory. */
 static struct slice directory_of(const struct invocation *in, struct arena *a)
 {
     const char *cwd = in->options.cwd;
@@ -81,8 +81,10 @@ enum err_code create_run(struct invocation *in, struct err *e)
 
     if (o->id && !o->id[0])
         return err_set(e, ERR_USAGE, "--id", "create: invalid session id");
-    if (option_given(o, OPTION_NO_PERSIST))
-        return check_without_saving(in, e);
+    if (option_given(o, OPTION_NO_PERSIST)) {
+        create_unsaved(in);
+        return ERR_OK;
+    }
     enum err_code rc = sessions_make(in, in->argv[0], &s, e);
 
     if (rc)
@@ -95,24 +97,26 @@ enum err_code create_run(struct invocation *in, struct err *e)
 
     rc = host_create(s.store[0], &req, &s.arena, &made, e);
     in->done = !rc;
-    if (!rc)
+    if (!rc) {
         report_unsaved(in, s.store[0]->ops->name, &made);
-    if (!rc)
-        rc = write_create_answer(in, &made, e);
+        write_created(&made, &in->out);
+    }
     sessions_close(&s);
     return rc;
 }
 
+/* ---- append ---- */
+
 enum { PIECE = 64 * 1024, MOST = 1 << 30 };
 
-/* All of it, before anything is written: a host that dies in the middle of a row has appended nothing. */
+/* Reads everything before anything is written, so that a host that dies in the middle of a row has appended nothing. */
 static enum err_code read_rows_input(struct buf *text, struct err *e)
 {
     ssize_t n = 1;
 
     while (n > 0) {
         if (text->n > MOST)
-            return err_set(e, ERR_USAGE, "stdin", "append: more than a gigabyte");
+            return err_set(e, ERR_USAGE, "stdin", "append: the input is larger than a gigabyte");
         if (buf_reserve(text, PIECE))
             return err_nomem(e);
         do
@@ -125,30 +129,23 @@ static enum err_code read_rows_input(struct buf *text, struct err *e)
     return ERR_OK;
 }
 
-static enum err_code write_append_answer(struct invocation *in, struct slice session,
-                                         const struct host_appended *done, struct err *e)
+static void write_appended(struct slice session, const struct host_appended *done, struct out *o)
 {
-    struct jsonout j;
-
-    if (!option_given(&in->options, OPTION_JSON))
-        return ERR_OK;
-    jsonout_init(&j, &in->out.buf);
-    jsonout_open(&j, '{');
-    jsonout_member(&j, "sessionId", session);
-    jsonout_key(&j, "appended");
-    jsonout_int(&j, (int64_t)(done->n - done->present));
-    jsonout_key(&j, "present");
-    jsonout_int(&j, (int64_t)done->present);
-    jsonout_key(&j, "uuids");
-    jsonout_open(&j, '[');
+    if (!o->wants_json)
+        return;
+    out_open(o, NULL, '{');
+    out_member(o, "sessionId", session);
+    out_int(o, "appended", (int64_t)(done->n - done->present));
+    out_int(o, "present", (int64_t)done->present);
+    out_open(o, "uuids", '[');
     for (size_t i = 0; i < done->n; i++)
         if (done->id[i].n)
-            jsonout_text(&j, done->id[i]);
+            jsonout_text(out_json(o), done->id[i]);
         else
-            jsonout_null(&j);
-    jsonout_close(&j, ']');
-    jsonout_close(&j, '}');
-    return j.rc ? err_nomem(e) : out_add(&in->out, SLICE("\n"), e);
+            jsonout_null(out_json(o));
+    out_close(o, ']');
+    out_close(o, '}');
+    out_end(o);
 }
 
 static enum err_code append_rows(struct invocation *in, struct slice text, struct err *e)
@@ -168,45 +165,40 @@ static enum err_code append_rows(struct invocation *in, struct slice text, struc
         rc = host_append(ref.store, &ref, &req, &s.arena, &done, e);
     in->done = !rc;
     if (!rc)
-        rc = write_append_answer(in, ref.id, &done, e);
+        write_appended(ref.id, &done, &in->out);
     sessions_close(&s);
     return rc;
 }
 
 enum err_code append_run(struct invocation *in, struct err *e)
 {
-    const struct slice session = slice_of(in->argv[0]);
     const struct host_appended none = { 0 };
     struct buf text = { 0 };
     enum err_code rc = read_rows_input(&text, e);
 
-    if (!rc)
-        rc = option_given(&in->options, OPTION_NO_PERSIST)
-                 ? write_append_answer(in, session, &none, e)
-                 : append_rows(in, buf_slice(&text), e);
+    if (!rc && option_given(&in->options, OPTION_NO_PERSIST))
+        write_appended(slice_of(in->argv[0]), &none, &in->out);
+    else if (!rc)
+        rc = append_rows(in, buf_slice(&text), e);
     buf_fini(&text);
     return rc;
 }
 
-static enum err_code write_checkpoint_answer(struct invocation *in, struct slice session,
-                                             const struct host_checkpointed *done, struct err *e)
-{
-    struct jsonout j;
+/* ---- checkpoint ---- */
 
-    if (!option_given(&in->options, OPTION_JSON))
-        return ERR_OK;
-    jsonout_init(&j, &in->out.buf);
-    jsonout_open(&j, '{');
-    jsonout_member(&j, "sessionId", session);
-    jsonout_member(&j, "checkpointId", done->id);
-    jsonout_key(&j, "files");
-    jsonout_int(&j, (int64_t)done->files);
-    jsonout_key(&j, "fresh");
-    jsonout_int(&j, (int64_t)done->fresh);
-    if (done->warning)
-        jsonout_member(&j, "warning", option_text(done->warning));
-    jsonout_close(&j, '}');
-    return j.rc ? err_nomem(e) : out_add(&in->out, SLICE("\n"), e);
+static void write_checkpointed(struct slice session, const struct host_checkpointed *done,
+                               struct out *o)
+{
+    if (!o->wants_json)
+        return;
+    out_open(o, NULL, '{');
+    out_member(o, "sessionId", session);
+    out_member(o, "checkpointId", done->id);
+    out_int(o, "files", (int64_t)done->files);
+    out_int(o, "fresh", (int64_t)done->fresh);
+    out_string(o, "warning", done->warning);
+    out_close(o, '}');
+    out_end(o);
 }
 
 static enum err_code name_files(const struct invocation *in, struct arena *a,
@@ -227,8 +219,7 @@ static enum err_code name_files(const struct invocation *in, struct arena *a,
     return file ? ERR_OK : err_nomem(e);
 }
 
-/* The checkpoint is made all the same. */
-static void warn(const struct invocation *in, struct slice session, const char *text)
+static void report_warning(const struct invocation *in, struct slice session, const char *text)
 {
     struct err note;
 
@@ -236,52 +227,47 @@ static void warn(const struct invocation *in, struct slice session, const char *
     out_report(in->err_fd, &note);
 }
 
-static enum err_code save_checkpoint(struct invocation *in, struct host_checkpoint *req,
-                                     struct err *e)
+static enum err_code save_checkpoint(struct invocation *in, struct sessions *s,
+                                     const struct session_ref *ref, struct err *e)
 {
-    struct sessions s;
-    struct session_ref ref;
+    struct host_checkpoint req = { .message = option_text(in->options.id),
+                                   .label = option_text(in->options.title) };
     struct host_checkpointed done;
-    enum err_code rc = sessions_of_operand(in, &s, &ref, e);
+    enum err_code rc = name_files(in, &s->arena, &req, e);
 
+    if (!rc)
+        rc = host_checkpoint(ref->store, ref, &req, &s->arena, &done, e);
     if (rc)
         return rc;
-    rc = name_files(in, &s.arena, req, e);
-    if (!rc)
-        rc = host_checkpoint(ref.store, &ref, req, &s.arena, &done, e);
-    in->done = !rc;
-    if (!rc && done.warning)
-        warn(in, ref.id, done.warning);
-    if (!rc)
-        rc = write_checkpoint_answer(in, ref.id, &done, e);
-    sessions_close(&s);
-    return rc;
+    in->done = true;
+    if (done.warning)
+        report_warning(in, ref->id, done.warning); /* the checkpoint was made all the same */
+    write_checkpointed(ref->id, &done, &in->out);
+    return ERR_OK;
 }
 
 enum err_code checkpoint_run(struct invocation *in, struct err *e)
 {
-    struct host_checkpoint req = { .message = option_text(in->options.id),
-                                   .label = option_text(in->options.title) };
+    struct host_checkpointed unsaved = { .id = option_text(in->options.id) };
 
     if (!option_given(&in->options, OPTION_ID))
         return err_set(e, ERR_USAGE, "--id", "checkpoint: --id MSG is required");
     if (!option_given(&in->options, OPTION_NO_PERSIST))
-        return save_checkpoint(in, &req, e);
-    return write_checkpoint_answer(in, option_text(in->argv[0]),
-                                   &(struct host_checkpointed){ .id = req.message }, e);
+        return command_with_session(in, save_checkpoint, e);
+    write_checkpointed(slice_of(in->argv[0]), &unsaved, &in->out);
+    return ERR_OK;
 }
 
-static enum err_code write_set_answer(struct invocation *in, struct slice session, struct err *e)
-{
-    struct jsonout j;
+/* ---- set ---- */
 
-    if (!option_given(&in->options, OPTION_JSON))
-        return ERR_OK;
-    jsonout_init(&j, &in->out.buf);
-    jsonout_open(&j, '{');
-    jsonout_member(&j, "sessionId", session);
-    jsonout_close(&j, '}');
-    return j.rc ? err_nomem(e) : out_add(&in->out, SLICE("\n"), e);
+static void write_set(struct slice session, struct out *o)
+{
+    if (!o->wants_json)
+        return;
+    out_open(o, NULL, '{');
+    out_member(o, "sessionId", session);
+    out_close(o, '}');
+    out_end(o);
 }
 
 static enum err_code read_setting(const char *word, struct host_setting *out, struct err *e)
@@ -307,7 +293,7 @@ static enum err_code apply_settings(struct invocation *in, const struct host_set
     rc = host_set(ref.store, &ref, setting, n, e);
     in->done = !rc;
     if (!rc)
-        rc = write_set_answer(in, ref.id, e);
+        write_set(ref.id, &in->out);
     sessions_close(&s);
     return rc;
 }
@@ -321,103 +307,85 @@ enum err_code set_run(struct invocation *in, struct err *e)
 
     for (size_t i = 0; i < n && !rc; i++)
         rc = read_setting(in->argv[i + 1], &setting[i], e);
-    if (!rc)
-        rc = option_given(&in->options, OPTION_NO_PERSIST)
-                 ? write_set_answer(in, slice_of(in->argv[0]), e)
-                 : apply_settings(in, setting, n, e);
+    if (!rc && option_given(&in->options, OPTION_NO_PERSIST))
+        write_set(slice_of(in->argv[0]), &in->out);
+    else if (!rc)
+        rc = apply_settings(in, setting, n, e);
     arena_fini(&a);
     return rc;
 }
 
-static void write_values(struct jsonout *j, const char *key, const struct slice *json, size_t n)
+/* ---- restore ---- */
+
+static void write_values(const char *key, const struct slice *json, size_t n, struct out *o)
 {
-    jsonout_key(j, key);
-    jsonout_open(j, '[');
+    out_open(o, key, '[');
     for (size_t i = 0; i < n; i++)
-        jsonout_raw(j, json[i]);
-    jsonout_close(j, ']');
+        jsonout_raw(out_json(o), json[i]);
+    out_close(o, ']');
 }
 
-static void write_worktree(struct jsonout *j, const struct restore *r)
+static void write_worktree(const struct restore *r, struct out *o)
 {
     if (r->worktree_path.n == 0)
         return;
-    jsonout_key(j, "worktree");
-    jsonout_open(j, '{');
-    jsonout_member(j, "path", r->worktree_path);
-    jsonout_key(j, "exists");
-    jsonout_bool(j, r->worktree_exists);
-    jsonout_close(j, '}');
+    out_open(o, "worktree", '{');
+    out_member(o, "path", r->worktree_path);
+    out_bool(o, "exists", r->worktree_exists);
+    out_close(o, '}');
 }
 
-static void write_interruption(struct jsonout *j, const struct restore *r)
+static void write_interruption(const struct restore *r, struct out *o)
 {
     static const char *const kinds[] = {
         [INTERRUPTION_NONE] = "none",
         [INTERRUPTION_PROMPT] = "interrupted_prompt",
         [INTERRUPTION_TURN] = "interrupted_turn",
     };
-    const char *kind = kinds[r->interruption];
 
-    jsonout_key(j, "interruption");
-    jsonout_open(j, '{');
-    jsonout_member(j, "kind", slice_of(kind));
+    out_open(o, "interruption", '{');
+    out_string(o, "kind", kinds[r->interruption]);
     if (r->prompt_json.n) {
-        jsonout_key(j, "prompt");
-        jsonout_raw(j, r->prompt_json);
+        jsonout_key(out_json(o), "prompt");
+        jsonout_raw(out_json(o), r->prompt_json);
     }
-    jsonout_close(j, '}');
+    out_close(o, '}');
 }
 
-static void write_command(struct jsonout *j, char *const *argv)
+static void write_restore_json(const struct restore *r, const char *system,
+                               const struct resume *resume, struct out *o)
 {
-    jsonout_key(j, "command");
-    jsonout_open(j, '[');
-    for (; *argv; argv++)
-        jsonout_text(j, (struct slice){ *argv, strlen(*argv) });
-    jsonout_close(j, ']');
-}
-
-static enum err_code write_restore_json(const struct restore *r, const char *system,
-                                        const struct resume *resume, struct out *out, struct err *e)
-{
-    struct jsonout j;
-
-    jsonout_init(&j, &out->buf);
-    jsonout_open(&j, '{');
-    jsonout_member(&j, "sessionId", r->session_id);
-    jsonout_member(&j, "system", slice_of(system));
-    jsonout_member(&j, "cwd", r->cwd);
-    write_worktree(&j, r);
-    jsonout_member(&j, "gitBranch", r->git_branch);
-    jsonout_member(&j, "agentSetting", r->agent_setting);
-    jsonout_member(&j, "mode", r->mode);
-    write_values(&j, "messages", r->messages_json, r->messages);
-    write_interruption(&j, r);
-    write_values(&j, "todos", r->todos_json, r->todos);
-    write_values(&j, "invokedSkills", r->skills_json, r->skills);
-    write_values(&j, "contentReplacements", r->replacements_json, r->replacements);
-    write_values(&j, "fileHistory", r->file_history_json, r->file_history);
-    write_command(&j, resume->argv);
-    resume_json_env(resume, &j);
-    jsonout_member(&j, "commandCwd", slice_of(resume->dir));
-    jsonout_close(&j, '}');
-    if (j.rc)
-        return err_nomem(e);
-    return out_add(out, SLICE("\n"), e);
+    out_open(o, NULL, '{');
+    out_member(o, "sessionId", r->session_id);
+    out_string(o, "system", system);
+    out_member(o, "cwd", r->cwd);
+    write_worktree(r, o);
+    out_member(o, "gitBranch", r->git_branch);
+    out_member(o, "agentSetting", r->agent_setting);
+    out_member(o, "mode", r->mode);
+    write_values("messages", r->messages_json, r->messages, o);
+    write_interruption(r, o);
+    write_values("todos", r->todos_json, r->todos, o);
+    write_values("invokedSkills", r->skills_json, r->skills, o);
+    write_values("contentReplacements", r->replacements_json, r->replacements, o);
+    write_values("fileHistory", r->file_history_json, r->file_history, o);
+    resume_json(resume, out_json(o));
+    out_string(o, "commandCwd", resume->dir);
+    out_close(o, '}');
+    out_end(o);
 }
 
 static enum err_code write_restore_text(const struct restore *r, const struct resume *resume,
-                                        struct out *out, struct err *e)
+                                        struct out *o, struct err *e)
 {
-    enum err_code rc = out_addf(out, e, "messages     %zu\ninterrupted  %s\nresume       ",
-                                r->messages, r->interruption == INTERRUPTION_NONE ? "no" : "yes");
-
-    if (rc == ERR_OK && !*resume->argv)
-        return out_add(out, SLICE("no command configured\n"), e);
-    if (rc == ERR_OK && resume_line(resume, &out->buf))
-        rc = err_nomem(e);
-    return rc ? rc : out_add(out, SLICE("\n"), e);
+    out_addf(o, "messages     %zu\ninterrupted  %s\nresume       ", r->messages,
+             r->interruption == INTERRUPTION_NONE ? "no" : "yes");
+    if (!*resume->argv)
+        out_addf(o, "no command configured");
+    else if (resume_line(resume, &o->buf))
+        return err_nomem(e);
+    out_addf(o, "\n");
+    return ERR_OK;
 }
 
 static enum err_code write_restore_answer(struct invocation *in, const struct session_ref *ref,
@@ -426,44 +394,39 @@ static enum err_code write_restore_answer(struct invocation *in, const struct se
     char *none[] = { NULL };
     struct config config;
     struct resume resume;
-    /* Where nothing of the session's is left to go to: here, as the picker offers it. */
+    /* If no directory of the session is left: the current one, as in the picker. */
     const char *dir = r->command_cwd.n ? arena_copy(a, r->command_cwd).p : in->world->env.cwd;
     enum err_code rc = dir ? command_config(in, &config, e) : err_nomem(e);
 
     if (rc)
         return rc;
     rc = resume_make(&config, ref, dir, a, &resume, e);
-    /* A host that asks has a program of its own. */
+    /* A host needs no configured command: it is the program that continues the session. */
     if (rc == ERR_UNSUPPORTED) {
         resume = (struct resume){ .argv = none, .dir = dir };
         rc = ERR_OK;
     }
-    if (rc == ERR_OK && option_given(&in->options, OPTION_JSON))
-        rc = write_restore_json(r, ref->store->ops->name, &resume, &in->out, e);
-    else if (rc == ERR_OK)
+    if (!rc && in->out.wants_json)
+        write_restore_json(r, ref->store->ops->name, &resume, &in->out);
+    else if (!rc)
         rc = write_restore_text(r, &resume, &in->out, e);
     config_fini(&config);
     return rc;
 }
 
-enum err_code restore_run(struct invocation *in, struct err *e)
+enum err_code restore_session(struct invocation *in, struct sessions *s,
+                              const struct session_ref *ref, struct err *e)
 {
-    const char *at = in->options.at;
-    struct sessions s;
-    struct session_ref ref;
+    const struct store_ops *ops = ref->store->ops;
     struct restore r = { 0 };
-    enum err_code rc = sessions_of_operand(in, &s, &ref, e);
 
-    if (rc)
-        return rc;
-    if (ref.store->ops->restore)
-        rc = ref.store->ops->restore(ref.store, &ref, (struct slice){ at, at ? strlen(at) : 0 }, &r,
-                                     e);
-    else
-        rc = err_set(e, ERR_UNSUPPORTED, in->argv[0], "restore: %s cannot", ref.store->ops->name);
-    if (rc == ERR_OK)
-        rc = write_restore_answer(in, &ref, &r, &s.arena, e);
+    if (!ops->restore)
+        return err_set(e, ERR_UNSUPPORTED, in->argv[0], "restore: not supported for %s sessions",
+                       ops->name);
+    enum err_code rc = ops->restore(ref->store, ref, option_text(in->options.at), &r, e);
+
+    if (!rc)
+        rc = write_restore_answer(in, ref, &r, &s->arena, e);
     restore_fini(&r);
-    sessions_close(&s);
     return rc;
 }

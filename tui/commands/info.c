@@ -11,27 +11,29 @@
 #include "tui/commands/sessions.h"
 #include "tui/text/when.h"
 
-/* Everything the answer is made of, gathered before the first byte of it is written. */
+/* ---- info ---- */
+
+/* Everything in the answer, collected before its first byte is written. */
 struct facts {
     struct session_ref ref;
     struct session_row *row;       /* owned */
-    struct transcript *transcript; /* owned; NULL: none is left */
+    struct transcript *transcript; /* owned; NULL if the session has no conversation any more */
     int64_t messages;
-    struct checkpoint_list checkpoints; /* none where the system has no such thing */
+    struct checkpoint_list checkpoints; /* empty if the system has no checkpoints */
     struct slice *subagents;            /* in the arena of the sessions */
     size_t subagent_count;
 };
 
-/* A session that no listing would show has no row. */
+/* A session that no listing shows is not found. */
 static enum err_code check_listed(const struct facts *f, struct err *e)
 {
     const char *path = f->ref.path.p;
 
     switch (f->row->hidden) {
     case HIDDEN_EMPTY:
-        return err_set(e, ERR_NOT_FOUND, path, "describe session: it has no conversation");
+        return err_set(e, ERR_NOT_FOUND, path, "describe session: the session has no conversation");
     case HIDDEN_SIDECHAIN:
-        return err_set(e, ERR_NOT_FOUND, path, "describe session: it is a sub-agent's transcript");
+        return err_set(e, ERR_NOT_FOUND, path, "describe session: the transcript of a sub-agent");
     case HIDDEN_UNREADABLE:
         return err_set(e, ERR_NOT_FOUND, path, "describe session: a link, or not a regular file");
     case HIDDEN_DAMAGED:
@@ -50,14 +52,14 @@ static enum err_code count_message(struct slice json, void *arg, struct err *e)
     return ERR_OK;
 }
 
-/* Where it keeps no conversation any more, the rest is told all the same. */
+/* A session without a conversation is a warning: the other facts are shown. */
 static enum err_code read_conversation(const struct invocation *in, struct facts *f, struct err *e)
 {
     const struct store_ops *ops = f->ref.store->ops;
     struct message_query q = { .session = f->ref.id };
     enum err_code rc = ops->messages(f->ref.store, &f->ref, &q, count_message, &f->messages, e);
 
-    if (rc == ERR_OK)
+    if (!rc)
         rc = ops->load(f->ref.store, &f->ref, NULL, &f->transcript, e);
     if (rc != ERR_NOT_FOUND)
         return rc;
@@ -75,9 +77,9 @@ static enum err_code collect_facts(struct invocation *in, struct sessions *s, st
         return err_nomem(e);
     enum err_code rc = ops->describe(f->ref.store, &s->scope, &f->ref, f->row, e);
 
-    if (rc == ERR_OK)
+    if (!rc)
         rc = check_listed(f, e);
-    if (rc == ERR_OK)
+    if (!rc)
         rc = read_conversation(in, f, e);
     if (rc == ERR_OK && ops->subagents)
         rc = ops->subagents(f->ref.store, &f->ref, &s->arena, &f->subagents, &f->subagent_count, e);
@@ -86,93 +88,51 @@ static enum err_code collect_facts(struct invocation *in, struct sessions *s, st
     return rc;
 }
 
-static void json_damage(struct jsonout *j, size_t line, int64_t offset, struct slice why)
+static void write_damage(struct out *o, size_t line, int64_t offset, const char *why)
 {
-    jsonout_open(j, '{');
-    jsonout_key(j, "line");
-    jsonout_int(j, (int64_t)line);
-    jsonout_key(j, "offset");
-    jsonout_int(j, offset);
-    jsonout_key(j, "why");
-    jsonout_text(j, why);
-    jsonout_close(j, '}');
+    out_open(o, NULL, '{');
+    out_int(o, "line", (int64_t)line);
+    out_int(o, "offset", offset);
+    out_string(o, "why", why);
+    out_close(o, '}');
 }
 
-static void json_damaged(struct jsonout *j, const struct transcript *t)
+static void write_damages(struct out *o, const struct transcript *t)
 {
-    jsonout_key(j, "damaged");
-    jsonout_open(j, '[');
+    out_open(o, "damaged", '[');
     for (size_t i = 0; t && i < t->n; i++) {
         const struct message *m = &t->message[i];
 
         if (m->flags & MESSAGE_BROKEN)
-            json_damage(j, m->line + 1, m->offset,
-                        m->flags & MESSAGE_MISTYPED ? SLICE("a member has an invalid type")
-                                                    : SLICE("not a JSON object"));
+            write_damage(o, m->line + 1, m->offset,
+                         m->flags & MESSAGE_MISTYPED ? "a member has an invalid type"
+                                                     : "not a JSON object");
     }
     if (t && t->unfinished)
-        json_damage(j, t->lines, t->unfinished_at, SLICE("unfinished write"));
-    jsonout_close(j, ']');
+        write_damage(o, t->lines, t->unfinished_at, "unfinished write");
+    out_close(o, ']');
 }
 
-static enum err_code write_info_json(const struct facts *f, struct out *out, struct err *e)
+static enum err_code write_info_json(const struct facts *f, struct arena *a, struct out *o,
+                                     struct err *e)
 {
     const struct store *st = f->ref.store;
-    struct buf name = { 0 };
-    struct jsonout j;
-    enum err_code rc = buf_addf(&name, "%s:%s", st->ops->name, st->path);
+    const char *name = arena_format(a, "%s:%s", st->ops->name, st->path);
 
-    jsonout_init(&j, &out->buf);
-    jsonout_open(&j, '{');
-    listing_row_json_members(&j, f->row);
-    jsonout_member(&j, "store", buf_slice(&name));
-    jsonout_key(&j, "messageCount");
-    jsonout_int(&j, f->messages);
-    if (st->ops->checkpoints) {
-        jsonout_key(&j, "checkpointCount");
-        jsonout_int(&j, (int64_t)f->checkpoints.n);
-    }
-    jsonout_key(&j, "subagents");
-    jsonout_open(&j, '[');
-    for (size_t i = 0; i < f->subagent_count; i++)
-        jsonout_text(&j, f->subagents[i]);
-    jsonout_close(&j, ']');
-    json_damaged(&j, f->transcript);
-    jsonout_close(&j, '}');
-    buf_fini(&name);
-    if (rc || j.rc)
-        return err_nomem(e);
-    return out_add(out, SLICE("\n"), e);
+    out_open(o, NULL, '{');
+    listing_row_json_members(out_json(o), f->row);
+    out_string(o, "store", name);
+    out_int(o, "messageCount", f->messages);
+    if (st->ops->checkpoints)
+        out_int(o, "checkpointCount", (int64_t)f->checkpoints.n);
+    out_slices(o, "subagents", f->subagents, f->subagent_count);
+    write_damages(o, f->transcript);
+    out_close(o, '}');
+    out_end(o);
+    return name ? ERR_OK : err_nomem(e);
 }
 
-static enum err_code write_field(const char *name, struct slice text, struct out *out,
-                                 struct err *e)
-{
-    if (text.n == 0)
-        return ERR_OK;
-    enum err_code rc = out_addf(out, e, "%-14s ", name);
-
-    if (rc == ERR_OK)
-        rc = out_text(out, text, e);
-    return rc ? rc : out_add(out, SLICE("\n"), e);
-}
-
-static enum err_code write_numbers(const struct facts *f, int64_t now_ms, struct out *out,
-                                   struct err *e)
-{
-    char age[WHEN_AGE], flags[SESSION_LINE_FLAGS];
-
-    when_age(now_ms, f->row->activity_ms, age);
-    session_line_flags(f->row->flags, flags);
-    return out_addf(out, e, "%-14s %s\n%-14s %" PRId64 "\n%-14s %zu\n%-14s %zu\n%-14s %zu\n%s%s%s",
-                    "active", age, "messages", f->messages, "checkpoints", f->checkpoints.n,
-                    "sub-agents", f->subagent_count, "damaged lines",
-                    f->transcript ? f->transcript->broken : 0, flags[0] ? "state          " : "",
-                    flags, flags[0] ? "\n" : "");
-}
-
-static enum err_code write_info_text(const struct facts *f, int64_t now_ms, struct out *out,
-                                     struct err *e)
+static void write_info_text(const struct facts *f, int64_t now_ms, struct out *o)
 {
     const struct session_row *row = f->row;
     const struct {
@@ -191,104 +151,97 @@ static enum err_code write_info_text(const struct facts *f, int64_t now_ms, stru
         { "forked from", row->parent_id },
         { "file", row->ref.path },
     };
-    enum err_code rc = ERR_OK;
+    char age[WHEN_AGE], flags[SESSION_LINE_FLAGS];
 
-    for (size_t i = 0; rc == ERR_OK && i < sizeof fields / sizeof fields[0]; i++)
-        rc = write_field(fields[i].name, fields[i].text, out, e);
-    return rc ? rc : write_numbers(f, now_ms, out, e);
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
+        if (fields[i].text.n) {
+            out_addf(o, "%-14s ", fields[i].name);
+            out_text(o, fields[i].text);
+            out_addf(o, "\n");
+        }
+    when_age(now_ms, row->activity_ms, age);
+    out_addf(o, "%-14s %s\n", "active", age);
+    out_addf(o, "%-14s %" PRId64 "\n", "messages", f->messages);
+    out_addf(o, "%-14s %zu\n", "checkpoints", f->checkpoints.n);
+    out_addf(o, "%-14s %zu\n", "sub-agents", f->subagent_count);
+    out_addf(o, "%-14s %zu\n", "damaged lines", f->transcript ? f->transcript->broken : 0);
+    session_line_flags(row->flags, flags);
+    if (flags[0])
+        out_addf(o, "%-14s %s\n", "state", flags);
 }
 
-enum err_code info_run(struct invocation *in, struct err *e)
+enum err_code info_session(struct invocation *in, struct sessions *s, const struct session_ref *ref,
+                           struct err *e)
 {
-    struct sessions s;
-    struct facts f = { 0 };
-    enum err_code rc = sessions_of_operand(in, &s, &f.ref, e);
+    struct facts f = { .ref = *ref };
+    enum err_code rc = collect_facts(in, s, &f, e);
 
-    if (rc)
-        return rc;
-    rc = collect_facts(in, &s, &f, e);
-    if (rc == ERR_OK && option_given(&in->options, OPTION_JSON))
-        rc = write_info_json(&f, &in->out, e);
-    else if (rc == ERR_OK)
-        rc = write_info_text(&f, in->world->env.now_ms, &in->out, e);
+    if (!rc && in->out.wants_json)
+        rc = write_info_json(&f, &s->arena, &in->out, e);
+    else if (!rc)
+        write_info_text(&f, in->world->env.now_ms, &in->out);
     checkpoint_list_fini(&f.checkpoints);
     transcript_free(f.transcript);
     session_row_free(f.row);
-    sessions_close(&s);
     return rc;
 }
 
+/* ---- subagents ---- */
+
 enum { TYPE_COLUMNS = 12, TASK_COLUMNS = 32 };
 
-static enum err_code write_subagents_json(const struct slice *ids, size_t n, struct out *out,
-                                          struct err *e)
-{
-    struct jsonout j;
-
-    jsonout_init(&j, &out->buf);
-    jsonout_open(&j, '[');
-    for (size_t i = 0; i < n; i++)
-        jsonout_text(&j, ids[i]);
-    jsonout_close(&j, ']');
-    if (j.rc)
-        return err_nomem(e);
-    return out_add(out, SLICE("\n"), e);
-}
-
-static enum err_code write_line(const struct subagent *x, struct out *out, struct err *e)
+static void write_subagent(const struct subagent *x, struct out *o)
 {
     char size[SIZE_TEXT];
 
     text_size(x->bytes, size);
-    enum err_code rc = out_text(out, x->id, e);
-
-    if (!rc)
-        rc = out_addf(out, e, "  %-10s %8s  ", subagent_end_word(x->end), size);
-    if (!rc)
-        rc = session_line_column(x->type, TYPE_COLUMNS, out, e);
-    if (!rc)
-        rc = out_add(out, SLICE("  "), e);
-    if (!rc)
-        rc = session_line_column(x->task, TASK_COLUMNS, out, e);
-    if (!rc)
-        rc = out_add(out, SLICE("  "), e);
-    if (!rc)
-        rc = out_text(out, x->outcome, e);
-    return rc ? rc : out_add(out, SLICE("\n"), e);
+    out_text(o, x->id);
+    out_addf(o, "  %-10s %8s  ", subagent_end_word(x->end), size);
+    session_line_column(x->type, TYPE_COLUMNS, o);
+    out_addf(o, "  ");
+    session_line_column(x->task, TASK_COLUMNS, o);
+    out_addf(o, "  ");
+    out_text(o, x->outcome);
+    out_addf(o, "\n");
 }
 
-static enum err_code write_subagents_text(const struct session_ref *ref, struct out *out,
+static enum err_code write_subagents_text(const struct session_ref *ref, struct out *o,
                                           struct err *e)
 {
+    const struct store_ops *ops = ref->store->ops;
     struct subagent_list list = { .n = 0 };
-    enum err_code rc = ref->store->ops->describe_subagents
-                           ? ref->store->ops->describe_subagents(ref->store, ref, NULL, &list, e)
-                           : ERR_OK;
+    enum err_code rc =
+        ops->describe_subagents ? ops->describe_subagents(ref->store, ref, NULL, &list, e) : ERR_OK;
 
     for (size_t i = 0; !rc && i < list.n; i++)
-        rc = write_line(&list.agent[i], out, e);
+        write_subagent(&list.agent[i], o);
     subagent_list_fini(&list);
     return rc;
 }
 
-enum err_code subagents_run(struct invocation *in, struct err *e)
+static enum err_code write_subagents_json(const struct session_ref *ref, struct arena *a,
+                                          struct out *o, struct err *e)
 {
-    struct sessions s;
-    struct session_ref ref;
+    const struct store_ops *ops = ref->store->ops;
     struct slice *ids = NULL;
     size_t n = 0;
-    enum err_code rc = sessions_of_operand(in, &s, &ref, e);
+    enum err_code rc = ops->subagents ? ops->subagents(ref->store, ref, a, &ids, &n, e) : ERR_OK;
 
     if (rc)
         return rc;
-    if (option_given(&in->options, OPTION_JSON) && ref.store->ops->subagents)
-        rc = ref.store->ops->subagents(ref.store, &ref, &s.arena, &ids, &n, e);
-    if (rc == ERR_OK)
-        rc = option_given(&in->options, OPTION_JSON) ? write_subagents_json(ids, n, &in->out, e)
-                                                     : write_subagents_text(&ref, &in->out, e);
-    sessions_close(&s);
-    return rc;
+    out_slices(o, NULL, ids, n);
+    out_end(o);
+    return ERR_OK;
 }
+
+enum err_code subagents_session(struct invocation *in, struct sessions *s,
+                                const struct session_ref *ref, struct err *e)
+{
+    return in->out.wants_json ? write_subagents_json(ref, &s->arena, &in->out, e)
+                              : write_subagents_text(ref, &in->out, e);
+}
+
+/* ---- checkpoints ---- */
 
 /* clang-format off */
 static const char *const kinds[] = {
@@ -297,54 +250,40 @@ static const char *const kinds[] = {
 };
 /* clang-format on */
 
-static void json_checkpoint(struct jsonout *j, const struct checkpoint *c)
+static void write_checkpoint_json(const struct checkpoint *c, struct out *o)
 {
-    jsonout_open(j, '{');
-    jsonout_member(j, "id", c->id);
-    jsonout_member(j, "messageId", c->message);
-    if (c->time_ms != TIME_NONE) {
-        jsonout_key(j, "timestamp");
-        jsonout_int(j, c->time_ms);
-    }
-    jsonout_member(j, "prompt", c->prompt);
-    jsonout_member(j, "kind", slice_of(kinds[c->kind]));
-    jsonout_key(j, "files");
-    jsonout_int(j, (int64_t)c->files);
+    out_open(o, NULL, '{');
+    out_member(o, "id", c->id);
+    out_member(o, "messageId", c->message);
+    if (c->time_ms != TIME_NONE)
+        out_int(o, "timestamp", c->time_ms);
+    out_member(o, "prompt", c->prompt);
+    out_string(o, "kind", kinds[c->kind]);
+    out_int(o, "files", (int64_t)c->files);
     if (c->counted) {
-        jsonout_key(j, "insertions");
-        jsonout_int(j, c->insertions);
-        jsonout_key(j, "deletions");
-        jsonout_int(j, c->deletions);
+        out_int(o, "insertions", c->insertions);
+        out_int(o, "deletions", c->deletions);
     }
-    jsonout_key(j, "restorable");
-    jsonout_bool(j, !c->why);
-    if (c->why)
-        jsonout_member(j, "why", slice_of(c->why));
-    if (c->shell) {
-        jsonout_key(j, "shell");
-        jsonout_bool(j, true);
-    }
+    out_bool(o, "restorable", !c->why);
+    out_string(o, "why", c->why);
+    out_true(o, "shell", c->shell);
     if (c->record.n) {
-        jsonout_key(j, "record");
-        jsonout_raw(j, c->record);
+        jsonout_key(out_json(o), "record");
+        jsonout_raw(out_json(o), c->record);
     }
-    jsonout_close(j, '}');
+    out_close(o, '}');
 }
 
-static enum err_code write_checkpoints_json(struct out *out, const struct checkpoint_list *list,
-                                            struct err *e)
+static void write_checkpoints_json(const struct checkpoint_list *list, struct out *o)
 {
-    struct jsonout j;
-
-    jsonout_init(&j, &out->buf);
-    jsonout_open(&j, '[');
+    out_open(o, NULL, '[');
     for (size_t i = 0; i < list->n; i++)
-        json_checkpoint(&j, &list->checkpoint[i]);
-    jsonout_close(&j, ']');
-    return j.rc ? err_nomem(e) : out_add(out, SLICE("\n"), e);
+        write_checkpoint_json(&list->checkpoint[i], o);
+    out_close(o, ']');
+    out_end(o);
 }
 
-/* The ids of one list, and how wide they get. */
+/* The ids of one list, and the width that they need. */
 struct id_column {
     struct short_ids *ids;
     size_t columns;
@@ -372,75 +311,68 @@ static enum err_code fit_ids(const struct checkpoint_list *list, struct id_colum
     return ERR_OK;
 }
 
-/* The first line of a prompt, as much of it as the terminal has room for behind `used` columns: prompts are pages long. */
-static enum err_code write_prompt(struct out *out, struct slice prompt, size_t used, struct err *e)
+/* The first line of a prompt, cut to the terminal behind `used` columns: prompts may be pages long. */
+static void write_prompt(struct slice prompt, size_t used, struct out *o)
 {
     enum { PROMPT_COLUMNS = 60, LEAST_COLUMNS = 20 };
     const char *end = prompt.n ? memchr(prompt.p, '\n', prompt.n) : NULL;
     struct slice first = { prompt.p, end ? (size_t)(end - prompt.p) : prompt.n };
-    size_t room = out->columns > used + LEAST_COLUMNS ? out->columns - used : PROMPT_COLUMNS;
+    size_t room = o->columns > used + LEAST_COLUMNS ? o->columns - used : PROMPT_COLUMNS;
 
-    return session_line_cut(first, room, out, e);
+    session_line_cut(first, room, o);
 }
 
-static enum err_code write_checkpoint_line(struct out *out, const struct checkpoint *c,
-                                           const struct id_column *ids, int64_t now_ms,
-                                           struct err *e)
+static void write_checkpoint_line(const struct checkpoint *c, const struct id_column *ids,
+                                  int64_t now_ms, struct out *o)
 {
     char age[WHEN_AGE], id[SHORT_ID], lines[32] = "";
 
     when_age(now_ms, c->time_ms, age);
     if (c->counted)
         snprintf(lines, sizeof lines, "+%u -%u", c->insertions, c->deletions);
-    enum err_code rc = out_addf(out, e, "%8s  ", age);
-
-    if (!rc)
-        rc = session_line_column(short_ids_of(ids->ids, NULL, c->id, id), ids->columns, out, e);
-    if (!rc)
-        rc = out_addf(out, e, "  %3zu file%s  %-11s ", c->files, c->files == 1 ? " " : "s", lines);
-    if (!rc)
-        rc = write_prompt(out, c->prompt, 8 + 2 + ids->columns + 2 + 9 + 12, e);
-    return rc ? rc
-              : out_addf(out, e, "%s%s%s%s%s%s%s\n", c->kind == CHECKPOINT_TURN ? "" : "  (",
-                         c->kind == CHECKPOINT_TURN ? "" : kinds[c->kind],
-                         c->kind == CHECKPOINT_TURN ? "" : ")", c->shell ? "  (ran commands)" : "",
-                         c->why ? "  (" : "", c->why ? c->why : "", c->why ? ")" : "");
+    out_addf(o, "%8s  ", age);
+    session_line_column(short_ids_of(ids->ids, NULL, c->id, id), ids->columns, o);
+    out_addf(o, "  %3zu file%s  %-11s ", c->files, c->files == 1 ? " " : "s", lines);
+    write_prompt(c->prompt, 8 + 2 + ids->columns + 2 + 9 + 12, o);
+    if (c->kind != CHECKPOINT_TURN)
+        out_addf(o, "  (%s)", kinds[c->kind]);
+    if (c->shell)
+        out_addf(o, "  (ran commands)");
+    if (c->why)
+        out_addf(o, "  (%s)", c->why);
+    out_addf(o, "\n");
 }
 
-static enum err_code write_checkpoints_text(struct out *out, const struct checkpoint_list *list,
-                                            int64_t now_ms, struct err *e)
+static enum err_code write_checkpoints_text(const struct checkpoint_list *list, int64_t now_ms,
+                                            struct out *o, struct err *e)
 {
     struct id_column ids;
     enum err_code rc = fit_ids(list, &ids, e);
 
     if (rc)
         return rc;
-    for (size_t i = 0; i < list->n && !rc; i++)
-        rc = write_checkpoint_line(out, &list->checkpoint[i], &ids, now_ms, e);
+    for (size_t i = 0; i < list->n; i++)
+        write_checkpoint_line(&list->checkpoint[i], &ids, now_ms, o);
     short_ids_free(ids.ids);
-    return rc;
+    return ERR_OK;
 }
 
-enum err_code checkpoints_run(struct invocation *in, struct err *e)
+enum err_code checkpoints_session(struct invocation *in, struct sessions *s,
+                                  const struct session_ref *ref, struct err *e)
 {
-    struct sessions s;
-    struct session_ref ref;
+    const struct store_ops *ops = ref->store->ops;
     struct checkpoint_list list = { 0 };
-    enum err_code rc = sessions_of_operand(in, &s, &ref, e);
+    enum err_code rc = ops->checkpoints
+                           ? ops->checkpoints(ref->store, ref, &list, e)
+                           : store_unsupported_error(ref, CAN_REWIND, "list checkpoints", e);
 
-    if (rc)
-        return rc;
-    if (!ref.store->ops->checkpoints)
-        rc = store_unsupported_error(&ref, CAN_REWIND, "list checkpoints", e);
-    if (!rc)
-        rc = ref.store->ops->checkpoints(ref.store, &ref, &list, e);
-    if (!rc && ref.store->ops->count_lines)
-        rc = ref.store->ops->count_lines(ref.store, &ref, NULL, &list, e);
-    if (!rc)
-        rc = option_given(&in->options, OPTION_JSON)
-                 ? write_checkpoints_json(&in->out, &list, e)
-                 : write_checkpoints_text(&in->out, &list, in->world->env.now_ms, e);
+    (void)s;
+    if (!rc && ops->count_lines)
+        rc = ops->count_lines(ref->store, ref, NULL, &list, e);
+    if (!rc && in->out.wants_json)
+        write_checkpoints_json(&list, &in->out);
+    else if (!rc)
+        rc = write_checkpoints_text(&list, in->world->env.now_ms, &in->out, e);
     checkpoint_list_fini(&list);
-    sessions_close(&s);
     return rc;
 }

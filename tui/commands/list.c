@@ -1,7 +1,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lite/json/jsonout.h"
 #include "store/query/listing.h"
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
@@ -18,7 +17,16 @@ static enum err_code read_when(const char *text, int64_t now_ms, int64_t *ms, st
                    "not a time: use 2w, 3d, 12h, 30m, a date or an RFC 3339 time");
 }
 
-static enum err_code make_query(const struct invocation *in, const struct scope *scope,
+static void report_damaged(const struct session_row *row, void *arg)
+{
+    const struct invocation *in = arg;
+    struct err note = { 0 };
+
+    err_set(&note, ERR_FORMAT, row->ref.path.p, "list: %s", row->problem);
+    out_report(in->err_fd, &note);
+}
+
+static enum err_code make_query(struct invocation *in, const struct scope *scope,
                                 struct listing_query *q, struct err *e)
 {
     const struct options *o = &in->options;
@@ -32,6 +40,8 @@ static enum err_code make_query(const struct invocation *in, const struct scope 
         .archived = option_given(o, OPTION_ARCHIVED),
         .limit = o->limit,
         .offset = o->offset,
+        .damaged = report_damaged,
+        .damaged_arg = in,
     };
     enum err_code rc = read_when(o->since, now_ms, &q->since_ms, e);
 
@@ -41,43 +51,25 @@ static enum err_code make_query(const struct invocation *in, const struct scope 
 struct answer {
     struct out *out;
     struct session_line_columns look; /* of text */
-    bool json;
     size_t rows;
 };
-
-static enum err_code write_row_json(struct answer *a, const struct session_row *row, struct err *e)
-{
-    struct jsonout j;
-    enum err_code rc = out_add(a->out, a->rows ? SLICE(",\n") : SLICE("["), e);
-
-    if (rc)
-        return rc;
-    jsonout_init(&j, &a->out->buf);
-    listing_row_json(&j, row);
-    return j.rc ? err_nomem(e) : ERR_OK;
-}
 
 static enum err_code write_list_row(const struct session_row *row, void *arg, struct err *e)
 {
     struct answer *a = arg;
-    enum err_code rc = ERR_OK;
+    struct out *o = a->out;
 
-    /* What is piped on is one line a session and nothing else. */
-    if (!a->json && a->rows == 0 && a->out->columns > 0)
-        rc = session_line_header(&a->look, 0, a->out, e);
-    if (!rc)
-        rc = a->json ? write_row_json(a, row, e) : session_line_write(row, &a->look, 0, a->out, e);
+    if (o->wants_json) {
+        out_json_row(o);
+        listing_row_json(out_json(o), row);
+    } else {
+        /* Output that is piped on has one line a session and no header. */
+        if (a->rows == 0 && o->columns > 0)
+            session_line_header(&a->look, 0, o);
+        session_line_write(row, &a->look, 0, o);
+    }
     a->rows++;
-    return rc ? rc : out_row(a->out, e);
-}
-
-static enum err_code write_list_rows(struct listing *l, struct answer *a, struct err *e)
-{
-    enum err_code rc = listing_each(l, write_list_row, a, e);
-
-    if (rc || !a->json)
-        return rc;
-    return out_add(a->out, a->rows ? SLICE("]\n") : SLICE("[]\n"), e);
+    return out_row(o, e);
 }
 
 static enum err_code choose_list_columns(const struct invocation *in, const struct sessions *s,
@@ -93,14 +85,14 @@ static enum err_code choose_list_columns(const struct invocation *in, const stru
     return rc;
 }
 
-static void report_listing_error(const struct err *trouble, void *arg)
+static void report_listing_error(const struct err *problem, void *arg)
 {
     const struct invocation *in = arg;
 
-    out_report(in->err_fd, trouble);
+    out_report(in->err_fd, problem);
 }
 
-/* The others were listed: trouble with one folder is no failure. */
+/* Folders that cannot be read are warnings: the other sessions are listed. */
 static enum err_code report_unreadable(struct invocation *in, const struct sessions *s,
                                        struct err *e)
 {
@@ -112,22 +104,13 @@ static enum err_code report_unreadable(struct invocation *in, const struct sessi
     return rc;
 }
 
-/* On stderr: what reads the answer gets no line that is no session. */
+/* On stderr: every line of the answer is a session. */
 static void report_no_match(const struct invocation *in, const struct sessions *s)
 {
     dprintf(in->err_fd, "%s\n",
             s->n == 0      ? "reprise: no sessions yet"
             : s->scope.all ? "reprise: no sessions match"
-                           : "reprise: no sessions match here; --all looks in all projects");
-}
-
-static void report_damaged(const struct session_row *row, void *arg)
-{
-    const struct invocation *in = arg;
-    struct err note = { 0 };
-
-    err_set(&note, ERR_FORMAT, row->ref.path.p, "list: %s", row->problem);
-    out_report(in->err_fd, &note);
+                           : "reprise: no sessions match here; --all searches all projects");
 }
 
 enum err_code list_run(struct invocation *in, struct err *e)
@@ -135,29 +118,25 @@ enum err_code list_run(struct invocation *in, struct err *e)
     struct sessions s;
     struct listing *listing = NULL;
     struct listing_query q;
-    struct answer answer = {
-        .out = &in->out,
-        .json = option_given(&in->options, OPTION_JSON),
-    };
+    struct answer answer = { .out = &in->out };
+    bool text = !in->out.wants_json;
     enum err_code rc = sessions_open(in, false, &s, e);
 
     if (rc)
         return rc;
     command_report_interrupted(in);
     rc = make_query(in, &s.scope, &q, e);
-    if (rc == ERR_OK) {
-        q.damaged = report_damaged;
-        q.damaged_arg = in;
-    }
-    if (rc == ERR_OK)
+    if (!rc)
         rc = listing_open(s.store, s.n, &q, &listing, e);
-    if (rc == ERR_OK)
+    if (!rc)
         rc = report_unreadable(in, &s, e);
-    if (rc == ERR_OK && !answer.json)
+    if (!rc && text)
         rc = choose_list_columns(in, &s, listing, &answer.look, e);
-    if (rc == ERR_OK)
-        rc = write_list_rows(listing, &answer, e);
-    if (rc == ERR_OK && !answer.json && answer.rows == 0)
+    if (!rc)
+        rc = listing_each(listing, write_list_row, &answer, e);
+    if (!rc && !text)
+        out_json_rows_end(&in->out);
+    else if (!rc && answer.rows == 0)
         report_no_match(in, &s);
     session_line_columns_close(&answer.look);
     listing_close(listing);

@@ -7,68 +7,60 @@
 #include "tui/commands/command.h"
 #include "tui/commands/sessions.h"
 
-/* What of a tool's input is shown on its line. */
-enum { INPUT_BYTES = 120 };
+/* ---- text ---- */
 
-static enum err_code write_lines(const char *first, const char *others, struct slice text,
-                                 struct out *out, struct err *e)
+enum { INPUT_BYTES = 120 }; /* shown of the input of a tool */
+
+static void write_lines(const char *first, const char *others, struct slice text, struct out *o)
 {
     struct slice line;
     bool torn;
-    enum err_code rc = ERR_OK;
 
-    for (const char *lead = first; rc == ERR_OK && slice_line(&text, &line, &torn); lead = others) {
-        rc = out_add(out, slice_of(lead), e);
-        if (rc == ERR_OK)
-            rc = out_text(out, line, e);
-        if (rc == ERR_OK)
-            rc = out_add(out, SLICE("\n"), e);
+    for (const char *lead = first; slice_line(&text, &line, &torn); lead = others) {
+        out_add(o, slice_of(lead));
+        out_text(o, line);
+        out_addf(o, "\n");
     }
-    return rc;
 }
 
-static enum err_code write_labelled(const char *label, struct slice text, struct out *out,
-                                    struct err *e)
+static void write_labelled(const char *label, struct slice text, struct out *o)
 {
-    enum err_code rc = out_addf(out, e, "%s", label);
-
-    if (rc == ERR_OK)
-        rc = out_text(out, text, e);
-    return rc ? rc : out_add(out, SLICE("\n"), e);
+    out_add(o, slice_of(label));
+    out_text(o, text);
+    out_addf(o, "\n");
 }
 
-static enum err_code write_call(const struct block *b, struct out *out, struct err *e)
+static void write_call(const struct block *b, struct out *o)
 {
     struct slice input = { b->input.p, b->input.n < INPUT_BYTES ? b->input.n : INPUT_BYTES };
-    enum err_code rc = out_add(out, SLICE("* "), e);
 
-    if (rc == ERR_OK)
-        rc = out_text(out, b->name, e);
-    if (rc == ERR_OK)
-        rc = out_add(out, SLICE(" "), e);
-    if (rc == ERR_OK)
-        rc = out_text(out, input, e);
-    return rc ? rc : out_add(out, input.n < b->input.n ? SLICE("...\n") : SLICE("\n"), e);
+    out_addf(o, "* ");
+    out_text(o, b->name);
+    out_addf(o, " ");
+    out_text(o, input);
+    out_addf(o, input.n < b->input.n ? "...\n" : "\n");
 }
 
-static enum err_code write_block(const struct block *b, struct out *out, struct err *e)
+static void write_block(const struct block *b, struct out *o)
 {
     switch (b->kind) {
     case BLOCK_PROMPT:
-    case BLOCK_COMMAND: return write_lines("> ", "  ", b->text, out, e);
-    case BLOCK_TEXT: return write_lines("", "", b->text, out, e);
-    case BLOCK_THINKING: return write_lines("~ ", "~ ", b->text, out, e);
-    case BLOCK_TOOL_CALL: return write_call(b, out, e);
-    case BLOCK_TOOL_RESULT: return b->failed ? write_lines("! ", "! ", b->text, out, e) : ERR_OK;
-    case BLOCK_IMAGE: return write_labelled("[image] ", b->name, out, e);
-    case BLOCK_DOCUMENT: return write_labelled("[document] ", b->name, out, e);
-    case BLOCK_NOTE: return ERR_OK;
-    case BLOCK_SEAM: return write_labelled("--- ", b->text, out, e);
+    case BLOCK_COMMAND: write_lines("> ", "  ", b->text, o); break;
+    case BLOCK_TEXT: write_lines("", "", b->text, o); break;
+    case BLOCK_THINKING: write_lines("~ ", "~ ", b->text, o); break;
+    case BLOCK_TOOL_CALL: write_call(b, o); break;
+    case BLOCK_TOOL_RESULT:
+        if (b->failed)
+            write_lines("! ", "! ", b->text, o);
+        break;
+    case BLOCK_IMAGE: write_labelled("[image] ", b->name, o); break;
+    case BLOCK_DOCUMENT: write_labelled("[document] ", b->name, o); break;
+    case BLOCK_NOTE: break;
+    case BLOCK_SEAM: write_labelled("--- ", b->text, o); break;
     case BLOCK_RAW:
-        return write_labelled(json_valid(b->text) ? "[unknown line] " : "[damaged line] ", b->text,
-                              out, e);
+        write_labelled(json_valid(b->text) ? "[unknown line] " : "[damaged line] ", b->text, o);
+        break;
     }
-    return ERR_OK;
 }
 
 static bool is_of_tools(const struct block *b)
@@ -77,23 +69,23 @@ static bool is_of_tools(const struct block *b)
 }
 
 static enum err_code write_message(const struct store *st, const struct transcript *t, size_t i,
-                                   bool spoken, struct out *out, struct err *e)
+                                   bool spoken, struct out *o, struct err *e)
 {
     struct buf row = { 0 };
     struct block_list blocks = { 0 };
-    size_t before = out->buf.n;
+    size_t before = o->buf.n;
     enum err_code rc = transcript_read(t, i, &row, e);
 
-    if (rc == ERR_OK)
+    if (!rc)
         rc = st->ops->blocks(st, buf_slice(&row), &blocks, e);
-    for (size_t k = 0; rc == ERR_OK && k < blocks.n; k++)
+    for (size_t k = 0; !rc && k < blocks.n; k++)
         if (!spoken || !is_of_tools(&blocks.block[k]))
-            rc = write_block(&blocks.block[k], out, e);
-    if (rc == ERR_OK && out->buf.n > before)
-        rc = out_add(out, SLICE("\n"), e);
+            write_block(&blocks.block[k], o);
+    if (!rc && o->buf.n > before)
+        out_addf(o, "\n");
     transcript_blocks_fini(&blocks);
     buf_fini(&row);
-    return rc ? rc : out_row(out, e);
+    return rc ? rc : out_row(o, e);
 }
 
 static enum err_code write_page(const struct invocation *in, const struct store *st,
@@ -107,12 +99,13 @@ static enum err_code write_page(const struct invocation *in, const struct store 
 
     if (option_given(o, OPTION_TAIL) && (size_t)o->tail < end - first)
         first = end - (size_t)o->tail;
-    for (size_t i = first; rc == ERR_OK && i < end; i++)
+    for (size_t i = first; !rc && i < end; i++)
         rc = write_message(st, t, i, option_given(o, OPTION_SPOKEN), out, e);
     return rc;
 }
 
-static void leave_out(struct transcript *t)
+/* Drops the messages that a resume leaves out. */
+static void drop_left_out(struct transcript *t)
 {
     size_t n = 0;
 
@@ -122,6 +115,7 @@ static void leave_out(struct transcript *t)
     t->n = n;
 }
 
+/* Prompts begin with "> ", messages of the agent are printed as they are, a tool call takes one line. */
 static enum err_code write_messages_text(struct invocation *in, const struct session_ref *ref,
                                          struct arena *a, struct err *e)
 {
@@ -133,24 +127,25 @@ static enum err_code write_messages_text(struct invocation *in, const struct ses
 
     if (agent)
         rc = st->ops->subagent(st, ref, slice_of(agent), a, &which, e);
-    if (rc == ERR_OK)
+    if (!rc)
         rc = st->ops->load(st, &which, NULL, &t, e);
-    if (rc == ERR_OK && !option_given(&in->options, OPTION_AS_SDK))
-        leave_out(t);
-    if (rc == ERR_OK)
+    if (!rc && !option_given(&in->options, OPTION_AS_SDK))
+        drop_left_out(t);
+    if (!rc)
         rc = write_page(in, st, t, &in->out, e);
     transcript_free(t);
     return rc;
 }
 
-/* What goes out of all that the store hands over. A part that the store cannot count itself (of what was said only,
- * from the end) takes two walks: one that counts, one that writes. */
+/* ---- JSON ---- */
+
+/* The part of the messages that is written. If the store cannot count the part itself (--spoken, --tail), the messages
+ * are read twice: once to count, once to write. */
 struct answer {
     struct out *out;
-    size_t n; /* written */
     bool spoken, counting;
-    size_t seen;     /* of what is to be counted, in this walk */
-    size_t from, to; /* these of them are written */
+    size_t seen;     /* of those that count, in this pass */
+    size_t from, to; /* of them, those to write */
 };
 
 static bool is_spoken_message(struct slice json)
@@ -171,14 +166,12 @@ static enum err_code write_message_json(struct slice json, void *arg, struct err
 
     if (a->counting || at < a->from || at >= a->to)
         return ERR_OK;
-    enum err_code rc = out_add(a->out, a->n++ ? SLICE(",\n") : SLICE("["), e);
-
-    if (rc == ERR_OK)
-        rc = out_add(a->out, json, e);
-    return rc ? rc : out_row(a->out, e);
+    out_json_row(a->out);
+    out_add(a->out, json);
+    return out_row(a->out, e);
 }
 
-/* The part that the options mean, among what they leave; q then asks for everything. */
+/* Finds the part that the options select among the messages that count; q then asks for all of them. */
 static enum err_code count_part(const struct options *o, const struct session_ref *ref,
                                 struct message_query *q, struct answer *a, struct err *e)
 {
@@ -204,7 +197,7 @@ static enum err_code write_messages_json(const struct invocation *in, const stru
     struct answer a = { .out = out, .spoken = option_given(o, OPTION_SPOKEN), .to = SIZE_MAX };
     struct message_query q = {
         .session = slice_of(in->argv[0]),
-        .agent = { o->agent, o->agent ? strlen(o->agent) : 0 },
+        .agent = option_text(o->agent),
         .system_messages = option_given(o, OPTION_SYSTEM_MESSAGES),
         .as_sdk = option_given(o, OPTION_AS_SDK),
         .has_limit = option_given(o, OPTION_LIMIT),
@@ -214,16 +207,18 @@ static enum err_code write_messages_json(const struct invocation *in, const stru
     enum err_code rc = ERR_OK;
 
     if (!ref->store->ops->messages)
-        return err_set(e, ERR_UNSUPPORTED, in->argv[0], "read messages: %s cannot",
-                       ref->store->ops->name);
+        return err_set(e, ERR_UNSUPPORTED, in->argv[0],
+                       "read messages: not supported for %s sessions", ref->store->ops->name);
     if (a.spoken || option_given(o, OPTION_TAIL))
         rc = count_part(o, ref, &q, &a, e);
-    if (rc == ERR_OK)
+    if (!rc)
         rc = ref->store->ops->messages(ref->store, ref, &q, write_message_json, &a, e);
-    return rc ? rc : out_add(out, a.n ? SLICE("]\n") : SLICE("[]\n"), e);
+    if (!rc)
+        out_json_rows_end(out);
+    return rc;
 }
 
-/* Where there are none at all, none has this name. */
+/* In a system without sub-agents the name of one is not found. */
 static enum err_code check_agent(const struct session_ref *ref, const char *agent, struct err *e)
 {
     const char *why = store_unsupported_reason(ref->store->ops, CAN_HAVE_AGENTS);
@@ -234,23 +229,22 @@ static enum err_code check_agent(const struct session_ref *ref, const char *agen
                    why ? why : "sessions of this system have no sub-agents");
 }
 
+static enum err_code write_messages(struct invocation *in, struct sessions *s,
+                                    const struct session_ref *ref, struct err *e)
+{
+    enum err_code rc = check_agent(ref, in->options.agent, e);
+
+    if (rc)
+        return rc;
+    return in->out.wants_json ? write_messages_json(in, ref, &in->out, e)
+                              : write_messages_text(in, ref, &s->arena, e);
+}
+
 enum err_code messages_run(struct invocation *in, struct err *e)
 {
-    struct sessions s;
-    struct session_ref ref;
-
     if (option_given(&in->options, OPTION_TAIL) && in->options.tail == 0)
         return err_set(e, ERR_USAGE, "--tail", "read options: must be at least 1");
     if (in->options.agent && !*in->options.agent)
         return err_set(e, ERR_NOT_FOUND, in->argv[0], "read messages: the sub-agent's id is empty");
-    enum err_code rc = sessions_of_operand(in, &s, &ref, e);
-
-    if (rc)
-        return rc;
-    rc = check_agent(&ref, in->options.agent, e);
-    if (!rc)
-        rc = option_given(&in->options, OPTION_JSON) ? write_messages_json(in, &ref, &in->out, e)
-                                                     : write_messages_text(in, &ref, &s.arena, e);
-    sessions_close(&s);
-    return rc;
+    return command_with_session(in, write_messages, e);
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/config/config.h"
+
 static size_t min(size_t a, size_t b)
 {
     return a < b ? a : b;
@@ -39,6 +41,16 @@ size_t option_distance_limit(const char *typed)
     return strlen(typed) < 4 ? 1 : 2;
 }
 
+bool option_is_nearer(const char *typed, const char *known, size_t *best)
+{
+    size_t d = option_distance(typed, known);
+
+    if (d > *best)
+        return false;
+    *best = d - (d > 0);
+    return true;
+}
+
 enum kind {
     KIND_FLAG,     /* only its bit in `given` */
     KIND_TEXT,     /* const char * */
@@ -46,15 +58,15 @@ enum kind {
     KIND_STORE,    /* one more of the stores */
     KIND_FILE,     /* one more of the files */
     KIND_NUMBER,   /* int64_t, not negative */
-    KIND_CHOICE,   /* int: the place in `arg`, whose words are parted by | */
+    KIND_CHOICE,   /* int: the index in `arg`, whose words are separated by | */
 };
 
 struct option_row {
     const char *name; /* without the dashes; NULL: only a letter */
     char letter;      /* 0: only a name */
     enum kind kind;
-    const char *arg; /* how help calls the value; the choices of a choice */
-    size_t at;       /* where the value goes in struct options */
+    const char *arg; /* the name of the value in help, or the choices */
+    size_t at;       /* the member of struct options */
     const char *help;
 };
 
@@ -67,7 +79,7 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_ALL] = { "all", 0, KIND_FLAG, NULL, 0, "sessions of all projects" },
     [OPTION_JSON] = { "json", 0, KIND_FLAG, NULL, 0, "answer in JSON" },
     [OPTION_COLOR] = { "color", 0, KIND_CHOICE, "auto|always|never", AT(color), "when to use color" },
-    [OPTION_ASCII] = { "ascii", 0, KIND_FLAG, NULL, 0, "draw with ASCII characters only" },
+    [OPTION_ASCII] = { "ascii", 0, KIND_FLAG, NULL, 0, "use ASCII characters only" },
     [OPTION_CONFIG] = { "config", 0, KIND_TEXT, "FILE", AT(config), "use FILE as the configuration file" },
     [OPTION_KEYS] = { "keys", 0, KIND_CHOICE, "default|vim", AT(keys), "key bindings of the screen" },
     [OPTION_HELP] = { "help", 'h', KIND_FLAG, NULL, 0, "show this help" },
@@ -96,7 +108,7 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_FILE] = { "file", 0, KIND_FILE, "PATH", 0, "only this file (may be repeated)" },
     [OPTION_DRY_RUN] = { "dry-run", 0, KIND_FLAG, NULL, 0, "show what would change, change nothing" },
     [OPTION_APPLY] = { "apply", 0, KIND_FLAG, NULL, 0, "make the change (can be undone)" },
-    [OPTION_PLAN] = { "plan", 0, KIND_TEXT, "HASH", AT(plan), "only if the plan is still the one that was shown" },
+    [OPTION_PLAN] = { "plan", 0, KIND_TEXT, "HASH", AT(plan), "only if the plan has not changed since it was shown" },
     [OPTION_SKIP_REFUSED] = { "skip-refused", 0, KIND_FLAG, NULL, 0, "skip refused files and restore the rest" },
     [OPTION_SKIP_EDITED] = { "skip-edited", 0, KIND_FLAG, NULL, 0, "skip files that changed since and undo the rest" },
     [OPTION_OVERWRITE_EDITED] = { "overwrite-edited", 0, KIND_FLAG, NULL, 0, "include files edited by hand or not known to be the session's work" },
@@ -104,7 +116,7 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_ALLOW_SENSITIVE] = { "allow-sensitive", 0, KIND_FLAG, NULL, 0, "include settings, hooks, keys and start-up files" },
     [OPTION_MOVE_BRANCH] = { "move-branch", 0, KIND_FLAG, NULL, 0, "Entire: also move the shadow branch back, for all its sessions" },
     [OPTION_ENTIRE_RULE] = { "entire-rule", 0, KIND_FLAG, NULL, 0, "Entire: remove files as Entire did, ignored ones included" },
-    [OPTION_FORCE] = { "force", 0, KIND_FLAG, NULL, 0, "do it despite the objection named above (can be undone)" },
+    [OPTION_FORCE] = { "force", 0, KIND_FLAG, NULL, 0, "do it despite the warning (can be undone)" },
     [OPTION_ONLY] = { "only", 0, KIND_FLAG, NULL, 0, "undo only that turn and keep the later ones" },
     [OPTION_INTO] = { "into", 0, KIND_TEXT, "DIR", AT(into), "write the files into this new directory instead" },
     [OPTION_NONE] = { "none", 0, KIND_FLAG, NULL, 0, "remove the tag" },
@@ -118,8 +130,8 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_MODEL] = { "model", 0, KIND_TEXT, "MODEL", AT(model), "model of the session" },
     [OPTION_PARENT] = { "parent", 0, KIND_TEXT, "ID", AT(parent), "session that this one continues" },
     [OPTION_TRANSCRIPT] = { "transcript", 0, KIND_FLAG, NULL, 0, "append to the SDK message stream of a directory session" },
-    [OPTION_NO_PERSIST] = { "no-persist", 0, KIND_FLAG, NULL, 0, "write nothing and report success" },
-    [OPTION_INFERRED] = { "inferred", 0, KIND_FLAG, NULL, 0, "files as of the point itself, inferred where no copy exists" },
+    [OPTION_NO_PERSIST] = { "no-persist", 0, KIND_FLAG, NULL, 0, "report success and write nothing" },
+    [OPTION_INFERRED] = { "inferred", 0, KIND_FLAG, NULL, 0, "the files at the point itself, inferred if no copy exists" },
     [OPTION_SPOKEN] = { "spoken", 0, KIND_FLAG, NULL, 0, "only prompts and answers, no tool results" },
     [OPTION_AS_SDK] = { "as-sdk", 0, KIND_FLAG, NULL, 0, "as the agent's SDK lists them, not as a resume restores them" },
     [OPTION_TAIL] = { "tail", 0, KIND_NUMBER, "N", AT(tail), "the last N messages (at least 1)" },
@@ -133,7 +145,7 @@ static const struct option_row table[OPTION_COUNT] = {
 };
 /* clang-format on */
 
-/* What getopt answers for an option without a letter: beyond every character. */
+/* The codes that getopt returns for options without a letter are greater than every character. */
 enum { LONG_BASE = 256, LETTERS_MAX = 4 + 3 * OPTION_COUNT };
 
 static void spell_option(const struct option_row *row, char *out, size_t cap)
@@ -169,23 +181,15 @@ static enum err_code read_number(const struct option_row *row, const char *text,
 static enum err_code read_choice(const struct option_row *row, const char *text, int *out,
                                  struct err *e)
 {
-    size_t n = strlen(text);
-    int place = 0;
-
-    for (const char *word = row->arg; word; place++) {
-        const char *bar = strchr(word, '|');
-        size_t len = bar ? (size_t)(bar - word) : strlen(word);
-
-        if (len == n && memcmp(word, text, n) == 0) {
-            *out = place;
-            return ERR_OK;
-        }
-        word = bar ? bar + 1 : NULL;
-    }
+    int place = config_word_index(row->arg, text);
     char why[80];
 
-    snprintf(why, sizeof why, "needs one of %s", row->arg);
-    return usage_error(e, row, why);
+    if (place < 0) {
+        snprintf(why, sizeof why, "needs one of %s", row->arg);
+        return usage_error(e, row, why);
+    }
+    *out = place;
+    return ERR_OK;
 }
 
 static enum err_code set_option_value(enum option_id which, const char *text, struct options *o,
@@ -228,7 +232,7 @@ static void make_tables(option_bits allowed, bool stop_early, struct getopt_tabl
     memset(t, 0, sizeof *t);
     if (stop_early)
         t->letters[n++] = '+';
-    t->letters[n++] = ':'; /* a missing value is told apart from an unknown option */
+    t->letters[n++] = ':'; /* tells a missing value from an unknown option */
     for (int i = 0; i < OPTION_COUNT; i++) {
         const struct option_row *row = &table[i];
         bool takes = row->kind != KIND_FLAG, optional = row->kind == KIND_OPTIONAL;
@@ -261,7 +265,7 @@ static int by_code(int code)
     return OPTION_COUNT;
 }
 
-/* The option of the command that a word was probably meant to be; NULL where that would be a guess. */
+/* The option of the command that was probably meant; NULL if that would be a guess. */
 static const char *nearest_option(const char *word, option_bits allowed)
 {
     char name[OPTION_WORD + 1];
@@ -272,20 +276,13 @@ static const char *nearest_option(const char *word, option_bits allowed)
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
     size_t best = option_distance_limit(name);
 
-    for (int i = 0; i < OPTION_COUNT; i++) {
-        if (!(allowed >> i & 1) || !table[i].name)
-            continue;
-        size_t d = option_distance(name, table[i].name);
-
-        if (d <= best) {
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if ((allowed >> i & 1) && table[i].name && option_is_nearer(name, table[i].name, &best))
             near = table[i].name;
-            best = d - (d > 0);
-        }
-    }
     return near;
 }
 
-/* getopt says '?' without a text of its own (opterr is 0): which word, and what is wrong with it. */
+/* getopt returns '?' and writes no text (opterr is 0): finds the word and what is wrong with it. */
 static enum err_code bad_word(int code, option_bits allowed, char **argv, struct err *e)
 {
     int which = optopt ? by_code(optopt) : OPTION_COUNT;
@@ -310,7 +307,7 @@ enum err_code options_read(int argc, char **argv, option_bits allowed, bool stop
     int code;
 
     make_tables(allowed, stop_early, &t);
-    optind = 0; /* starts the scan afresh; glibc re-reads the letters then */
+    optind = 0; /* glibc starts again, with the new letters */
     opterr = 0;
     while ((code = getopt_long(argc, argv, t.letters, t.named, NULL)) != -1) {
         if (code == '?' || code == ':')
@@ -318,7 +315,7 @@ enum err_code options_read(int argc, char **argv, option_bits allowed, bool stop
         int which = by_code(code);
         const char *value = optarg;
 
-        /* "--resume ID" with a blank: getopt only knows "--resume=ID". */
+        /* getopt knows "--resume=ID" only, not "--resume ID". */
         if (table[which].kind == KIND_OPTIONAL && !value && optind < argc && argv[optind][0] != '-')
             value = argv[optind++];
         enum err_code rc = set_option_value((enum option_id)which, value, o, e);
@@ -338,7 +335,7 @@ enum err_code options_check(const struct options *o, option_bits allowed, struct
     return ERR_OK;
 }
 
-static enum err_code help_line(const struct option_row *row, struct buf *out)
+static void help_line(const struct option_row *row, struct out *o)
 {
     char left[64];
     char letter[8] = "    ";
@@ -349,17 +346,14 @@ static enum err_code help_line(const struct option_row *row, struct buf *out)
     snprintf(left, sizeof left, "%s%s%s%s%s%s", letter, row->name ? "--" : "",
              row->name ? row->name : "", row->arg ? open : "", row->arg ? row->arg : "",
              row->kind == KIND_OPTIONAL ? "]" : "");
-    return buf_addf(out, "  %-34s %s\n", left, row->help);
+    out_addf(o, "  %-34s %s\n", left, row->help);
 }
 
-enum err_code options_help(option_bits which, struct buf *out)
+void options_help(const char *title, option_bits which, struct out *o)
 {
+    if (which)
+        out_addf(o, "\n%s:\n", title);
     for (int i = 0; i < OPTION_COUNT; i++)
-        if (which >> i & 1) {
-            enum err_code rc = help_line(&table[i], out);
-
-            if (rc)
-                return rc;
-        }
-    return ERR_OK;
+        if (which >> i & 1)
+            help_line(&table[i], o);
 }

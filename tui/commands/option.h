@@ -6,97 +6,40 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "lite/base/buf.h"
 #include "lite/base/err.h"
+#include "lite/base/slice.h"
+#include "tui/commands/out.h"
 
-/* How far a mistyped word is from a known one: insertions, deletions, substitutions and swaps of
- * neighbours. Words are cut at OPTION_WORD. */
-enum { OPTION_WORD = 32 };
-size_t option_distance(const char *typed, const char *known);
-/* From which distance on a suggestion would be a guess. */
-size_t option_distance_limit(const char *typed);
-
-/* Every option of the program, once. A command names those it takes by their bits; parsing and help are
- * made from the same table (option.c). */
+/* Every option of the program, once. A command lists those it takes by their bits; parsing and help are made from one
+ * table (option.c). */
+/* clang-format off */
 enum option_id {
-    OPTION_DIRECTORY,
-    OPTION_STORE,
-    OPTION_PROJECT,
-    OPTION_ALL,
-    OPTION_JSON,
-    OPTION_COLOR,
-    OPTION_ASCII,
-    OPTION_CONFIG,
-    OPTION_KEYS,
-    OPTION_HELP,
-    OPTION_VERSION,
-    OPTION_RESUME,
-    OPTION_CONTINUE,
-    OPTION_PRINT,
-    OPTION_QUERY,
-    OPTION_PLAIN,
-    OPTION_LIMIT,
-    OPTION_OFFSET,
-    OPTION_SYSTEM,
-    OPTION_TAG,
-    OPTION_BRANCH,
-    OPTION_SINCE,
-    OPTION_BEFORE,
-    OPTION_ARCHIVED,
-    OPTION_NO_PROGRAMMATIC,
-    OPTION_NO_WORKTREES,
-    OPTION_SORT,
-    OPTION_SYSTEM_MESSAGES,
-    OPTION_AGENT,
-    OPTION_AT,
-    OPTION_TO,
-    OPTION_MODE,
-    OPTION_FILE,
-    OPTION_DRY_RUN,
-    OPTION_APPLY,
-    OPTION_PLAN,
-    OPTION_SKIP_REFUSED,
-    OPTION_SKIP_EDITED,
-    OPTION_OVERWRITE_EDITED,
-    OPTION_ALLOW_OUTSIDE,
-    OPTION_ALLOW_SENSITIVE,
-    OPTION_ENTIRE_RULE,
-    OPTION_MOVE_BRANCH,
-    OPTION_FORCE,
-    OPTION_NONE,
-    OPTION_PERMANENTLY,
-    OPTION_OLDER_THAN,
-    OPTION_INTO,
-    OPTION_ONLY,
-    OPTION_LARGER_THAN,
-    OPTION_EMPTY,
-    OPTION_FIX,
-    OPTION_TITLE,
-    OPTION_WITH_FILES,
-    OPTION_CLEAR,
-    OPTION_CUT,
-    OPTION_ID,
-    OPTION_CWD,
-    OPTION_MODEL,
-    OPTION_PARENT,
-    OPTION_TRANSCRIPT,
-    OPTION_NO_PERSIST,
-    OPTION_INFERRED,
-    OPTION_SPOKEN,
-    OPTION_AS_SDK,
-    OPTION_TAIL,
-    OPTION_SAVED_FILES,
-    OPTION_ORPHANS,
-    OPTION_JOIN,
+    /* of every command */
+    OPTION_DIRECTORY, OPTION_STORE, OPTION_PROJECT, OPTION_ALL, OPTION_JSON, OPTION_COLOR, OPTION_ASCII,
+    OPTION_CONFIG, OPTION_KEYS, OPTION_HELP, OPTION_VERSION,
+    /* of the picker */
+    OPTION_RESUME, OPTION_CONTINUE, OPTION_PRINT, OPTION_QUERY, OPTION_PLAIN,
+    /* which rows */
+    OPTION_LIMIT, OPTION_OFFSET, OPTION_SYSTEM, OPTION_TAG, OPTION_BRANCH, OPTION_SINCE, OPTION_BEFORE,
+    OPTION_ARCHIVED, OPTION_NO_PROGRAMMATIC, OPTION_NO_WORKTREES, OPTION_SORT, OPTION_SYSTEM_MESSAGES,
+    /* of single commands */
+    OPTION_AGENT, OPTION_AT, OPTION_TO, OPTION_MODE, OPTION_FILE, OPTION_DRY_RUN, OPTION_APPLY, OPTION_PLAN,
+    OPTION_SKIP_REFUSED, OPTION_SKIP_EDITED, OPTION_OVERWRITE_EDITED, OPTION_ALLOW_OUTSIDE,
+    OPTION_ALLOW_SENSITIVE, OPTION_ENTIRE_RULE, OPTION_MOVE_BRANCH, OPTION_FORCE, OPTION_NONE,
+    OPTION_PERMANENTLY, OPTION_OLDER_THAN, OPTION_INTO, OPTION_ONLY, OPTION_LARGER_THAN, OPTION_EMPTY,
+    OPTION_FIX, OPTION_TITLE, OPTION_WITH_FILES, OPTION_CLEAR, OPTION_CUT, OPTION_ID, OPTION_CWD,
+    OPTION_MODEL, OPTION_PARENT, OPTION_TRANSCRIPT, OPTION_NO_PERSIST, OPTION_INFERRED, OPTION_SPOKEN,
+    OPTION_AS_SDK, OPTION_TAIL, OPTION_SAVED_FILES, OPTION_ORPHANS, OPTION_JOIN,
     OPTION_COUNT
 };
+/* clang-format on */
 
-/* A set of options. There are more than 64 of them. */
+/* A set of options, of which there are more than 64. */
 __extension__ typedef unsigned __int128 option_bits;
 _Static_assert(OPTION_COUNT <= 128, "a bit for each option");
 
 #define OPTION_BIT(name) ((option_bits)1 << OPTION_##name)
-/* What every command takes. */
+/* The options of every command. */
 #define OPTION_GLOBALS                                                                             \
     (OPTION_BIT(DIRECTORY) | OPTION_BIT(STORE) | OPTION_BIT(PROJECT) | OPTION_BIT(ALL) |           \
      OPTION_BIT(JSON) | OPTION_BIT(COLOR) | OPTION_BIT(ASCII) | OPTION_BIT(CONFIG) |               \
@@ -114,7 +57,7 @@ enum option_mode {
 };
 enum option_keys { OPTION_KEYS_DEFAULT, OPTION_KEYS_VIM };
 
-/* What was asked for. Texts are borrowed from argv. */
+/* The options that were given. Texts are borrowed from argv. */
 struct options {
     option_bits given; /* OPTION_BIT of each option that was there */
     const char *directory, *project, *config;
@@ -141,14 +84,23 @@ static inline struct slice option_text(const char *value)
     return (struct slice){ value, value ? strlen(value) : 0 };
 }
 
-/* Reads the options of `allowed` from argv[1..], wherever they stand, into *o; `--` ends them. With
- * `stop_early` it ends at the first word that is no option. *first is then the index of the first
- * operand: argv is reordered so that all of them follow. ERR_USAGE names the word that was wrong. */
+/* Reads the options of `allowed` from argv[1..], wherever they are, into *o; `--` ends them. With `stop_early` it ends
+ * at the first word that is not an option. *first is then the index of the first operand: argv is reordered so that all
+ * operands follow. ERR_USAGE names the wrong word. */
 MUST_CHECK enum err_code options_read(int argc, char **argv, option_bits allowed, bool stop_early,
                                       struct options *o, int *first, struct err *e);
-/* ERR_USAGE, naming the first of the options given that is not allowed. */
+/* ERR_USAGE names the first given option that is not allowed. */
 MUST_CHECK enum err_code options_check(const struct options *o, option_bits allowed, struct err *e);
-/* The lines of a help text that explain the options of a set. */
-MUST_CHECK enum err_code options_help(option_bits which, struct buf *out);
+/* The part of a help text that explains the options of a set; nothing for an empty one. */
+void options_help(const char *title, option_bits which, struct out *o);
+
+/* The distance of a mistyped word from a known one, in insertions, deletions, substitutions and swaps of neighbours.
+ * Words are cut at OPTION_WORD. */
+enum { OPTION_WORD = 32 };
+size_t option_distance(const char *typed, const char *known);
+/* The largest distance at which a suggestion is not a guess. */
+size_t option_distance_limit(const char *typed);
+/* Returns true if the known word is within *best of the typed one, and makes *best smaller for the next. */
+bool option_is_nearer(const char *typed, const char *known, size_t *best);
 
 #endif

@@ -21,20 +21,27 @@ void out_fini(struct out *o)
     buf_fini(&o->buf);
 }
 
-static enum err_code out_failed(enum err_code rc, struct err *e)
+/* Keeps the first failure. */
+static void note_failure(struct out *o, enum err_code rc)
 {
-    return rc ? err_nomem(e) : ERR_OK;
+    if (rc && !o->err.code)
+        err_nomem(&o->err);
 }
 
-enum err_code out_add(struct out *o, struct slice bytes, struct err *e)
+/* ---- text ---- */
+
+void out_add(struct out *o, struct slice bytes)
 {
-    return out_failed(buf_add(&o->buf, bytes), e);
+    if (!o->err.code)
+        note_failure(o, buf_add(&o->buf, bytes));
 }
 
-enum err_code out_addf(struct out *o, struct err *e, const char *fmt, ...)
+void out_addf(struct out *o, const char *fmt, ...)
 {
     va_list ap, again;
 
+    if (o->err.code)
+        return;
     va_start(ap, fmt);
     va_copy(again, ap);
     int n = vsnprintf(NULL, 0, fmt, ap);
@@ -46,30 +53,118 @@ enum err_code out_addf(struct out *o, struct err *e, const char *fmt, ...)
     }
     va_end(again);
     va_end(ap);
-    return out_failed(rc, e);
+    note_failure(o, rc);
 }
 
-enum err_code out_text(struct out *o, struct slice text, struct err *e)
+void out_text(struct out *o, struct slice text)
 {
-    return out_failed(o->ascii ? clean_add_ascii(&o->buf, text) : clean_add(&o->buf, text), e);
+    if (!o->err.code)
+        note_failure(o, (o->ascii ? clean_add_ascii : clean_add)(&o->buf, text));
 }
 
-enum err_code out_style(struct out *o, enum out_style look, struct err *e)
+void out_style(struct out *o, enum out_style style)
 {
     static const char *const sequences[] = {
         [OUT_PLAIN] = "\33[0m", [OUT_AGE] = "\33[2m",    [OUT_BRANCH] = "\33[36m",
         [OUT_TAG] = "\33[35m",  [OUT_FLAGS] = "\33[33m",
     };
 
-    return o->color ? out_addf(o, e, "%s", sequences[look]) : ERR_OK;
+    if (o->color)
+        out_add(o, slice_of(sequences[style]));
 }
 
-enum err_code out_row(struct out *o, struct err *e)
+/* ---- JSON ---- */
+
+struct jsonout *out_json(struct out *o)
 {
-    return o->buf.n < OUT_PIECE ? ERR_OK : out_flush(o, e);
+    o->json.out = &o->buf; /* set each time: the struct may have been copied */
+    if (!o->json.rc)
+        o->json.rc = o->err.code;
+    return &o->json;
 }
 
-/* ---- what may not leave as itself ---- */
+/* The writer of the value that has this key. */
+static struct jsonout *value_of(struct out *o, const char *key)
+{
+    struct jsonout *j = out_json(o);
+
+    if (key)
+        jsonout_key(j, key);
+    return j;
+}
+
+void out_open(struct out *o, const char *key, char bracket)
+{
+    jsonout_open(value_of(o, key), bracket);
+}
+
+void out_close(struct out *o, char bracket)
+{
+    jsonout_close(out_json(o), bracket);
+}
+
+void out_member(struct out *o, const char *key, struct slice text)
+{
+    jsonout_member(out_json(o), key, text);
+}
+
+void out_string(struct out *o, const char *key, const char *text)
+{
+    if (text)
+        out_member(o, key, slice_of(text));
+}
+
+void out_int(struct out *o, const char *key, int64_t n)
+{
+    jsonout_int(value_of(o, key), n);
+}
+
+void out_bool(struct out *o, const char *key, bool b)
+{
+    jsonout_bool(value_of(o, key), b);
+}
+
+void out_true(struct out *o, const char *key, bool b)
+{
+    if (b)
+        out_bool(o, key, true);
+}
+
+void out_strings(struct out *o, const char *key, const char *const *text, size_t n)
+{
+    out_open(o, key, '[');
+    for (size_t i = 0; i < n; i++)
+        jsonout_text(out_json(o), slice_of(text[i]));
+    out_close(o, ']');
+}
+
+void out_slices(struct out *o, const char *key, const struct slice *text, size_t n)
+{
+    out_open(o, key, '[');
+    for (size_t i = 0; i < n; i++)
+        jsonout_text(out_json(o), text[i]);
+    out_close(o, ']');
+}
+
+void out_end(struct out *o)
+{
+    note_failure(o, o->json.rc);
+    out_add(o, SLICE("\n"));
+}
+
+void out_json_row(struct out *o)
+{
+    out_add(o, o->rows++ ? SLICE(",\n") : SLICE("["));
+    o->json.comma = false;
+}
+
+void out_json_rows_end(struct out *o)
+{
+    note_failure(o, o->json.rc);
+    out_add(o, o->rows ? SLICE("]\n") : SLICE("[]\n"));
+}
+
+/* ---- characters that are escaped ---- */
 
 static enum err_code add_unit(struct buf *out, uint32_t unit)
 {
@@ -85,7 +180,7 @@ static enum err_code add_escaped(struct buf *out, uint32_t cp)
     return rc ? rc : add_unit(out, 0xDC00 + ((cp - 0x10000) & 0x3FF));
 }
 
-/* How many bytes at the front are ASCII without DEL. */
+/* The number of bytes at the front that are ASCII other than DEL. */
 static size_t ascii_front(struct slice text)
 {
     size_t n = 0;
@@ -98,8 +193,8 @@ static size_t ascii_front(struct slice text)
     return n;
 }
 
-/* The first character that is escaped: where it begins, and what follows; false when there is none. Broken bytes are
- * nothing that a terminal acts on: jsonout and clean put U+FFFD for them. */
+/* Finds the first character to escape: the text in front of it and behind it. Returns false if there is no such
+ * character. Broken bytes need no escape: jsonout and clean_add wrote U+FFFD for them. */
 static bool find_sign(struct slice text, struct slice *front, struct slice *rest, uint32_t *cp)
 {
     *rest = text;
@@ -140,35 +235,55 @@ static enum err_code escape_signs(struct out *o)
     return rc;
 }
 
-static enum err_code write_failed(struct out *o, struct err *e)
+/* ---- writing ---- */
+
+static void note_write_failure(struct out *o)
 {
     o->buf.n = 0;
-    if (errno != EPIPE)
-        return err_sys(e, "stdout", "write the answer");
-    o->closed = true;
-    return err_set(e, ERR_CANCELLED, "stdout", "the reader of the output is gone");
+    o->closed = errno == EPIPE;
+    if (o->err.code)
+        return;
+    if (o->closed)
+        err_set(&o->err, ERR_CANCELLED, "stdout", "the reader of the output is gone");
+    else
+        err_sys(&o->err, "stdout", "write the answer");
+}
+
+static void write_pending(struct out *o)
+{
+    size_t done = 0;
+
+    if (escape_signs(o)) {
+        note_failure(o, ERR_NOMEM);
+        o->buf.n = 0; /* what would act on the terminal is not written */
+    }
+    while (done < o->buf.n && !o->closed) {
+        ssize_t n = write(o->fd, o->buf.p + done, o->buf.n - done);
+
+        if (n >= 0)
+            done += (size_t)n;
+        else if (errno != EINTR)
+            note_write_failure(o);
+    }
+    o->buf.n = 0;
 }
 
 enum err_code out_flush(struct out *o, struct err *e)
 {
-    size_t done = 0;
+    note_failure(o, o->json.rc);
+    if (o->err.code && o->wants_json)
+        o->buf.n = 0;
+    write_pending(o);
+    if (o->err.code && e)
+        *e = o->err;
+    return o->err.code;
+}
 
-    if (o->closed)
-        return err_set(e, ERR_CANCELLED, "stdout", "the reader of the output is gone");
-    enum err_code rc = escape_signs(o);
-
-    if (rc)
-        return out_failed(rc, e);
-    while (done < o->buf.n) {
-        ssize_t n = write(o->fd, o->buf.p + done, o->buf.n - done);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return write_failed(o, e);
-        done += (size_t)n;
-    }
-    o->buf.n = 0;
+enum err_code out_row(struct out *o, struct err *e)
+{
+    note_failure(o, o->json.rc);
+    if (o->err.code || o->buf.n >= OUT_PIECE)
+        return out_flush(o, e);
     return ERR_OK;
 }
 
@@ -185,7 +300,7 @@ void out_report(int fd, const struct err *e)
         (ascii ? clean_add_ascii : clean_add)(&line, slice_of(raw)) == ERR_OK &&
         buf_add_byte(&line, '\n') == ERR_OK)
         text = buf_slice(&line);
-    /* There is nobody left to tell when even this fails. */
+    /* If even this fails, nothing is left to report it to. */
     ssize_t n = write(fd, text.p, text.n);
 
     (void)n;

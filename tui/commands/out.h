@@ -2,49 +2,82 @@
 #define TUI_COMMANDS_OUT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "lite/base/buf.h"
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
+#include "lite/json/jsonout.h"
 
-/* Where a command's answer goes. Rows are gathered and written in pieces of OUT_PIECE, so that a long
- * answer streams and costs no memory. Each call reports its own failure; a caller stops at the first.
+/* The writer of answers: everything that a command prints on stdout, as text for people or as JSON.
  *
- * Nothing that clean.h calls a sign leaves as itself, but for what ASCII has of them: DEL, C1, bidi, zero-width and tag
- * characters are written as JSON escapes them (\u009b). Text for people was cleaned and has none; in JSON they are
- * inside of strings. Pieces end where rows do, so no character is cut.
+ * Rows are gathered and written in pieces of OUT_PIECE, so that a long answer streams and memory does not grow with it.
+ * The first failure sticks and later calls do nothing, so a command writes its answer as a sequence of calls;
+ * command_execute() reports the failure at the end. Only a loop that reads much calls out_row() to learn whether to go on.
  *
- * A reader that went away (EPIPE) is no failure of the command: it is ERR_CANCELLED with `closed` set,
- * which stops the work and ends the program quietly. */
+ * Characters that act on a terminal or hide from a reader (clean_is_sign) are written as JSON escapes them (\u009b),
+ * except ASCII controls other than DEL. Text for people was cleaned and contains none; in JSON they are inside strings.
+ * Pieces end where rows do, so no character is cut.
+ *
+ * A reader that went away (EPIPE) is not a failure of the command: the error is ERR_CANCELLED and `closed` is set, which
+ * stops the work and ends the program quietly. */
 struct out {
     int fd;
-    struct buf buf; /* what is not written yet; jsonout may write here */
+    struct buf buf;      /* not yet written */
+    struct err err;      /* the first failure; ERR_OK if there was none */
+    struct jsonout json; /* out_json() */
+    size_t rows;         /* begun with out_json_row() */
+    bool wants_json;     /* --json */
     bool closed;
-    bool ascii;     /* a terminal that knows nothing else: its locale is no UTF-8 one */
-    bool color;     /* may be styled with escape sequences of our own */
-    size_t columns; /* of the terminal that the answer goes to; 0: it goes elsewhere */
+    bool ascii;     /* a terminal whose locale is not UTF-8 */
+    bool color;     /* escape sequences for styles are allowed */
     bool raw;       /* the bytes of a file: written as they are */
+    size_t columns; /* of the terminal; 0 if the answer goes elsewhere */
 };
 
 enum { OUT_PIECE = 32 * 1024 };
 
 void out_init(struct out *o, int fd);
-/* Forgets what was not flushed. */
+/* Drops what was not flushed. */
 void out_fini(struct out *o);
-/* Bytes of our own: literals, JSON, numbers. */
-MUST_CHECK enum err_code out_add(struct out *o, struct slice bytes, struct err *e);
-MUST_CHECK enum err_code out_addf(struct out *o, struct err *e, const char *fmt, ...)
-    PRINTF_LIKE(3, 4);
+
+/* Bytes of our own: literals and formatted text that contains nothing from disk. */
+void out_add(struct out *o, struct slice bytes);
+void out_addf(struct out *o, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* Text from disk, for people: cleaned, so that nothing in it acts on a terminal. */
-MUST_CHECK enum err_code out_text(struct out *o, struct slice text, struct err *e);
-/* How what follows looks, until OUT_PLAIN; nothing where `color` is off. Colours of the terminal's own palette. */
+void out_text(struct out *o, struct slice text);
+/* The look of what follows, until OUT_PLAIN; nothing if `color` is off. Colours of the terminal's own palette. */
 enum out_style { OUT_PLAIN, OUT_AGE, OUT_BRANCH, OUT_TAG, OUT_FLAGS };
-MUST_CHECK enum err_code out_style(struct out *o, enum out_style look, struct err *e);
-/* After each row: writes when a piece is full. */
+void out_style(struct out *o, enum out_style style);
+
+/* One JSON value: objects and arrays are opened and closed, and out_end() ends the line. Inside an object every value
+ * has a key; in an array, and around everything, the key is NULL. */
+void out_open(struct out *o, const char *key, char bracket);
+void out_close(struct out *o, char bracket);
+/* Left out if the text is empty (or NULL): a member is absent, never "" or null. */
+void out_member(struct out *o, const char *key, struct slice text);
+void out_string(struct out *o, const char *key, const char *text);
+void out_int(struct out *o, const char *key, int64_t n);
+void out_bool(struct out *o, const char *key, bool b);
+/* Left out if false. */
+void out_true(struct out *o, const char *key, bool b);
+void out_strings(struct out *o, const char *key, const char *const *text, size_t n);
+void out_slices(struct out *o, const char *key, const struct slice *text, size_t n);
+void out_end(struct out *o);
+/* For writers of JSON elsewhere. Valid until the next call. */
+struct jsonout *out_json(struct out *o);
+
+/* An array that streams, one row a line: out_json_row() goes before the value of each row. */
+void out_json_row(struct out *o);
+void out_json_rows_end(struct out *o);
+
+/* After each row: writes when a piece is full, and returns the first failure so far. */
 MUST_CHECK enum err_code out_row(struct out *o, struct err *e);
+/* Writes everything, and returns the first failure. JSON that failed is dropped; text for people is true as far as it
+ * goes. */
 MUST_CHECK enum err_code out_flush(struct out *o, struct err *e);
 
-/* Writes "reprise: PATH-OR-ID: what: why" to fd as exactly one clean line. */
+/* Writes "reprise: WHY: WHAT: PATH" to fd as exactly one clean line. */
 void out_report(int fd, const struct err *e);
 
 #endif

@@ -5,13 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lite/json/jsonout.h"
 #include "store/api/store.h"
 #include "store/git/worktree.h"
 #include "store/query/listing.h"
 #include "tui/app/model.h"
 #include "tui/commands/command.h"
-#include "tui/commands/out.h"
 #include "tui/commands/session_line.h"
 #include "tui/commands/sessions.h"
 #include "tui/config/resume_command.h"
@@ -27,7 +25,10 @@ static bool choice_dir_exists(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* The session's directory, or where to go on when it is gone: a note says so on stderr. */
+/* ---- the choice ---- */
+
+/* The session's directory; if it no longer exists, the main worktree of its repository or the current directory, with a
+ * note on stderr. */
 static enum err_code choose_dir(const struct invocation *in, const struct session_row *row,
                                 struct arena *a, const char **dir, struct err *e)
 {
@@ -51,38 +52,27 @@ static enum err_code choose_dir(const struct invocation *in, const struct sessio
     return ERR_OK;
 }
 
-static enum err_code print_choice_json(const struct session_row *row, const struct resume *r,
-                                       struct out *out, struct err *e)
+static enum err_code print_choice(const struct session_row *row, const struct resume *r,
+                                  struct out *o, struct err *e)
 {
-    const char *system = row->ref.store->ops->name;
-    struct jsonout j;
-
-    jsonout_init(&j, &out->buf);
-    jsonout_open(&j, '{');
-    jsonout_member(&j, "id", row->ref.id);
-    jsonout_member(&j, "system", slice_of(system));
-    jsonout_member(&j, "cwd", slice_of(r->dir));
-    jsonout_key(&j, "command");
-    jsonout_open(&j, '[');
-    for (char **word = r->argv; *word; word++)
-        jsonout_text(&j, (struct slice){ *word, strlen(*word) });
-    jsonout_close(&j, ']');
-    resume_json_env(r, &j);
-    jsonout_close(&j, '}');
-    if (j.rc)
-        return err_nomem(e);
-    return out_add(out, SLICE("\n"), e);
+    if (!o->wants_json) {
+        if (resume_line(r, &o->buf))
+            return err_nomem(e);
+        out_addf(o, "\n");
+        return ERR_OK;
+    }
+    out_open(o, NULL, '{');
+    out_member(o, "id", row->ref.id);
+    out_string(o, "system", row->ref.store->ops->name);
+    out_string(o, "cwd", r->dir);
+    resume_json(r, out_json(o));
+    out_close(o, '}');
+    out_end(o);
+    return ERR_OK;
 }
 
-static enum err_code print_choice_line(const struct resume *r, struct out *out, struct err *e)
-{
-    if (resume_line(r, &out->buf))
-        return err_nomem(e);
-    return out_add(out, SLICE("\n"), e);
-}
-
-/* The agent finds nothing where the system keeps transcripts elsewhere. One that is newer here stays: that is the one the
- * agent goes on with. */
+/* If the system keeps transcripts elsewhere, the agent needs a copy. A newer transcript on this machine is kept: it is
+ * the one that the agent continues. */
 static enum err_code retrieve_if_missing(struct invocation *in, const struct session_ref *ref,
                                          struct err *e)
 {
@@ -93,54 +83,54 @@ static enum err_code retrieve_if_missing(struct invocation *in, const struct ses
         return ERR_OK;
     enum err_code rc = retrieve_transcript(in, ref, &req, &r, e);
 
-    if (rc == ERR_OK)
+    if (!rc)
         retrieved_fini(&r);
-    return rc == ERR_NOT_FOUND ? ERR_OK
-                               : rc; /* no checkpoint keeps one: the agent's own may be there */
+    /* Without a checkpoint that has a transcript, the agent may still have its own. */
+    return rc == ERR_NOT_FOUND ? ERR_OK : rc;
 }
 
-/* What becomes of a chosen session: it is resumed in dir (NULL: where it was, else the nearest directory that
- * still exists), or with --print written to stdout as a line for a shell or as JSON. Resuming returns only when it
- * failed. */
-static enum err_code picker_choice_run(struct invocation *in, const struct config *config,
-                                       const struct session_row *row, const char *dir,
-                                       struct err *e)
+/* Resumes the chosen session in dir (NULL: choose_dir decides), or with --print writes it to stdout as a line for a
+ * shell or as JSON. Resuming returns only if it failed. */
+static enum err_code use_choice(struct invocation *in, const struct config *config,
+                                const struct session_row *row, const char *dir, struct err *e)
 {
     struct arena arena = { 0 };
     struct resume r;
     enum err_code rc = dir ? ERR_OK : choose_dir(in, row, &arena, &dir, e);
 
-    if (rc == ERR_OK)
+    if (!rc)
         rc = resume_make(config, &row->ref, dir, &arena, &r, e);
-    /* The picker has no operands but what came behind "--". */
-    if (rc == ERR_OK && !in->command->name)
+    /* The operands of the picker are words for the agent. */
+    if (!rc && !in->command->name)
         rc = resume_add(&r, in->argv, (size_t)in->argc, &arena, e);
-    if (rc == ERR_OK && option_given(&in->options, OPTION_PRINT))
-        rc = option_given(&in->options, OPTION_JSON) ? print_choice_json(row, &r, &in->out, e)
-                                                     : print_choice_line(&r, &in->out, e);
-    else if (rc == ERR_OK)
+    if (!rc && option_given(&in->options, OPTION_PRINT)) {
+        rc = print_choice(row, &r, &in->out, e);
+    } else if (!rc) {
         rc = retrieve_if_missing(in, &row->ref, e);
-    if (rc == ERR_OK && !option_given(&in->options, OPTION_PRINT))
-        rc = resume_exec(&r, row->ref.store->ops->name, e);
+        if (!rc)
+            rc = resume_exec(&r, row->ref.store->ops->name, e);
+    }
     arena_fini(&arena);
     return rc;
 }
 
 enum { SHOWN_MAX = 40, NUMBER_COLUMNS = 5, TYPED_MAX = 1024 };
 
+/* ---- without a screen ---- */
+
 /* A session that fits the query. */
 struct fitting {
-    int64_t time_ms; /* of its last activity, as on the screen: touching a file moves nothing */
+    int64_t time_ms; /* of its last activity, as on the screen; not the time of the file */
     const struct session_ref *ref;
 };
 
-/* One round: the sessions that fit the query, newest first or as they were asked for. */
+/* One round: the sessions that fit the query, newest first or in the order of --sort. */
 struct menu {
     struct out *out;
     const struct process_env *world;
     const struct query *query;
     struct arena arena;
-    struct fitting *fits; /* in the arena, as their refs */
+    struct fitting *fits; /* in the arena, like their refs */
     size_t n;
     size_t shown;
     struct session_line_columns look;
@@ -203,47 +193,45 @@ static enum err_code collect_sessions(struct menu *m, const struct sessions *s, 
     struct listing *listing = NULL;
     enum err_code rc = listing_open(s->store, s->n, &q, &listing, e);
 
-    if (rc == ERR_OK)
+    if (!rc)
         rc = listing_each(listing, collect_row, m, e);
     listing_close(listing);
-    if (rc == ERR_OK && m->n && sort == SORT_RECENT)
+    if (!rc && m->n && sort == SORT_RECENT)
         qsort(m->fits, m->n, sizeof *m->fits, by_activity);
     m->shown = m->n < SHOWN_MAX ? m->n : SHOWN_MAX;
     return rc;
 }
 
-/* One that went meanwhile keeps its number. */
+/* A session that has vanished keeps its number. */
 static enum err_code show_rows(const struct menu *m, const struct sessions *s, struct err *e)
 {
     struct session_row *row = session_row_new();
-    enum err_code rc = row ? ERR_OK : err_nomem(e);
 
-    if (!rc && m->shown > 0)
-        rc = session_line_header(&m->look, NUMBER_COLUMNS, m->out, e);
-    for (size_t i = 0; i < m->shown && !rc; i++) {
+    if (!row)
+        return err_nomem(e);
+    if (m->shown > 0)
+        session_line_header(&m->look, NUMBER_COLUMNS, m->out);
+    for (size_t i = 0; i < m->shown; i++) {
         const struct session_ref *ref = m->fits[i].ref;
 
-        rc = out_addf(m->out, e, "%*zu. ", NUMBER_COLUMNS - 2, i + 1);
-        if (!rc && ref->store->ops->describe(ref->store, &s->scope, ref, row, NULL))
-            rc = out_add(m->out, SLICE("(gone)\n"), e);
-        else if (!rc)
-            rc = session_line_write(row, &m->look, NUMBER_COLUMNS, m->out, e);
+        out_addf(m->out, "%*zu. ", NUMBER_COLUMNS - 2, i + 1);
+        if (ref->store->ops->describe(ref->store, &s->scope, ref, row, NULL))
+            out_addf(m->out, "(gone)\n");
+        else
+            session_line_write(row, &m->look, NUMBER_COLUMNS, m->out);
     }
     session_row_free(row);
-    return rc;
+    return ERR_OK;
 }
 
-static enum err_code show_end(struct menu *m, struct err *e)
+static enum err_code show_prompt(struct menu *m, struct err *e)
 {
-    enum err_code rc = ERR_OK;
-
     if (m->n > m->shown)
-        rc = out_addf(m->out, e, "and %zu more: type words to filter\n", m->n - m->shown);
+        out_addf(m->out, "and %zu more: type words to filter\n", m->n - m->shown);
     else if (m->n == 0)
-        rc = out_addf(m->out, e, "no matches here; --all looks in all projects\n");
-    if (rc == ERR_OK)
-        rc = out_addf(m->out, e, "number, words to filter, or Enter to quit: ");
-    return rc ? rc : out_flush(m->out, e);
+        out_addf(m->out, "no matches here; --all searches all projects\n");
+    out_addf(m->out, "number, words to filter, or Enter to quit: ");
+    return out_flush(m->out, e);
 }
 
 static enum err_code show_sessions(struct menu *m, const struct sessions *s, enum sort_kind sort,
@@ -251,16 +239,16 @@ static enum err_code show_sessions(struct menu *m, const struct sessions *s, enu
 {
     enum err_code rc = collect_sessions(m, s, sort, e);
 
-    if (rc == ERR_OK)
+    if (!rc)
         rc = session_line_columns_open(s, m->out, m->world->env.now_ms, &m->look, e);
     for (size_t i = 0; i < m->shown && !rc; i++)
         session_line_columns_fit(&m->look, m->fits[i].ref);
-    if (rc == ERR_OK)
+    if (!rc)
         rc = show_rows(m, s, e);
-    return rc ? rc : show_end(m, e);
+    return rc ? rc : show_prompt(m, e);
 }
 
-/* A line from stdin, byte by byte: what follows it belongs to the program that we become. False at the end. */
+/* Reads a line from stdin byte by byte: what follows it is for the program that we become. Returns false at the end. */
 static bool read_typed_line(char out[TYPED_MAX])
 {
     size_t n = 0;
@@ -280,7 +268,7 @@ static bool read_typed_line(char out[TYPED_MAX])
     return n > 0;
 }
 
-/* The number typed, from 1; 0: it is none of those shown. */
+/* The number typed, from 1; 0 if it is not one of those shown. */
 static size_t parse_choice_number(const char *text, size_t shown)
 {
     char *end = NULL;
@@ -297,13 +285,13 @@ static enum err_code choose_session(struct invocation *in, const struct config *
     enum err_code rc =
         row ? ref->store->ops->describe(ref->store, &s->scope, ref, row, e) : err_nomem(e);
 
-    if (rc == ERR_OK)
-        rc = picker_choice_run(in, config, row, NULL, e);
+    if (!rc)
+        rc = use_choice(in, config, row, NULL, e);
     session_row_free(row);
     return rc;
 }
 
-/* Shows what fits `typed` and reads the next line into it; *chosen stays NULL as long as it is no number. */
+/* Shows the sessions that fit `typed` and reads the next line into it; *chosen is NULL until that is a number. */
 static enum err_code prompt_once(struct menu *m, const struct sessions *s, enum sort_kind sort,
                                  char typed[TYPED_MAX], const struct session_ref **chosen,
                                  struct err *e)
@@ -325,11 +313,10 @@ static enum err_code prompt_once(struct menu *m, const struct sessions *s, enum 
     return ERR_OK;
 }
 
-/* The picker without a screen, for screen readers and terminals that cannot draw: numbered lines on stderr, and
- * what is typed on stdin chooses one (a number), narrows them (words, as in the filter) or leaves (nothing, q).
- * stdout gets the choice alone. */
-static enum err_code picker_plain_run(struct invocation *in, const struct config *config,
-                                      struct sessions *s, struct err *e)
+/* For screen readers and terminals that cannot draw: numbered lines on stderr. What is typed on stdin chooses a session
+ * (a number), narrows the list (words, as in the filter) or quits (an empty line, q). stdout gets the choice only. */
+static enum err_code run_plain(struct invocation *in, const struct config *config,
+                               struct sessions *s, struct err *e)
 {
     char typed[TYPED_MAX] = "";
     const struct session_ref *chosen = NULL;
@@ -339,11 +326,11 @@ static enum err_code picker_plain_run(struct invocation *in, const struct config
     if (in->options.query)
         strncat(typed, in->options.query, sizeof typed - 1);
     out_init(&menu_out, in->err_fd);
-    while (rc == ERR_OK && !chosen) {
+    while (!rc && !chosen) {
         struct menu m = { .out = &menu_out, .world = in->world };
 
         rc = prompt_once(&m, s, config->settings.sort, typed, &chosen, e);
-        if (rc == ERR_OK && chosen)
+        if (!rc && chosen)
             rc = choose_session(in, config, s, chosen, e);
         session_line_columns_close(&m.look);
         arena_fini(&m.arena);
@@ -351,6 +338,8 @@ static enum err_code picker_plain_run(struct invocation *in, const struct config
     out_fini(&menu_out);
     return rc;
 }
+
+/* ---- on the screen ---- */
 
 static void fill_settings(const struct invocation *in, const struct sessions *s,
                           struct settings *out)
@@ -382,12 +371,13 @@ static enum err_code run_chosen_effect(struct invocation *in, const struct confi
     }
     if (chosen->kind == EFFECT_PRINT)
         in->options.given |= OPTION_BIT(PRINT);
-    for (size_t i = 0; rc == ERR_OK && i < chosen->row_count; i++)
-        rc = picker_choice_run(in, config, chosen->rows[i], dir, e);
+    for (size_t i = 0; !rc && i < chosen->row_count; i++)
+        rc = use_choice(in, config, chosen->rows[i], dir, e);
     return rc;
 }
 
-/* What an earlier run left half done is finished, and said. Another program that rewinds right now does that itself. */
+/* Finishes rewinds that an earlier run left unfinished, and shows a notice. If another program is rewinding right now,
+ * that program does it. */
 static void recover_unfinished(const struct invocation *in, struct model *model)
 {
     struct msg m = { .kind = MSG_NOTICE, .now_ms = in->world->env.now_ms };
@@ -426,12 +416,10 @@ static struct model *make_model(const struct invocation *in, const struct settin
     return model;
 }
 
-/* The picker on the screen: runs it, and does with the choice what was asked. ERR_CANCELLED: nothing was chosen.
- * Completes the settings of the configuration. rewind: the session whose rewind view is all there is to see; NULL: the
- * list. */
-static enum err_code picker_screen_run(struct invocation *in, struct config *config,
-                                       struct sessions *s, const struct session_row *rewind,
-                                       struct err *e)
+/* Runs the screen and uses its choice. ERR_CANCELLED if nothing was chosen. Completes the settings of the configuration.
+ * rewind: the session whose rewind view is shown instead of the list, or NULL. */
+static enum err_code run_screen(struct invocation *in, struct config *config, struct sessions *s,
+                                const struct session_row *rewind, struct err *e)
 {
     const struct process_env *world = in->world;
     struct outcome outcome = { 0 };
@@ -458,7 +446,7 @@ static enum err_code picker_screen_run(struct invocation *in, struct config *con
     enum err_code rc = loop_run(&setup, model, &outcome, e);
 
     jobs_fini(&context);
-    if (rc == ERR_OK) {
+    if (!rc) {
         rc = run_chosen_effect(in, config, &outcome.chosen, e);
         effect_fini(&outcome.chosen);
     }
@@ -477,7 +465,7 @@ enum err_code picker_show_rewind(struct invocation *in, struct sessions *s,
     if (!rc)
         rc = command_config(in, &config, e);
     if (!rc) {
-        rc = picker_screen_run(in, &config, s, row, e);
+        rc = run_screen(in, &config, s, row, e);
         config_fini(&config);
     }
     session_row_free(row);
@@ -500,12 +488,12 @@ static enum err_code resume_named(struct invocation *in, const struct config *co
     struct session_ref ref;
     enum err_code rc = row ? sessions_find(s, id, &ref, e) : err_nomem(e);
 
-    if (rc == ERR_OK)
+    if (!rc)
         rc = ref.store->ops->describe(ref.store, &s->scope, &ref, row, e);
-    if (rc == ERR_OK && (row->hidden == HIDDEN_UNREADABLE || row->hidden == HIDDEN_SIDECHAIN))
+    if (!rc && (row->hidden == HIDDEN_UNREADABLE || row->hidden == HIDDEN_SIDECHAIN))
         rc = err_set(e, ERR_NOT_FOUND, id, "resume: this session cannot be resumed");
-    if (rc == ERR_OK)
-        rc = picker_choice_run(in, config, row, NULL, e);
+    if (!rc)
+        rc = use_choice(in, config, row, NULL, e);
     session_row_free(row);
     return rc;
 }
@@ -519,17 +507,17 @@ enum err_code picker_run(struct invocation *in, struct err *e)
 
     if (rc)
         return rc;
-    /* The scope of the screen is resolved by a worker. */
     bool plain = option_given(&in->options, OPTION_PLAIN);
 
+    /* A worker resolves the scope of the screen. */
     rc = sessions_open(in, id || !plain, &s, e);
-    if (rc == ERR_OK) {
+    if (!rc) {
         if (id)
             rc = resume_named(in, &config, &s, id, e);
         else if (plain)
-            rc = picker_plain_run(in, &config, &s, e);
+            rc = run_plain(in, &config, &s, e);
         else
-            rc = picker_screen_run(in, &config, &s, NULL, e);
+            rc = run_screen(in, &config, &s, NULL, e);
         sessions_close(&s);
     }
     config_fini(&config);

@@ -1,6 +1,5 @@
 #include <string.h>
 
-#include "lite/json/jsonout.h"
 #include "store/api/retrieve.h"
 #include "store/fs/disk.h"
 #include "store/journal/change.h"
@@ -45,60 +44,48 @@ enum err_code retrieve_transcript(struct invocation *in, const struct session_re
     return rc;
 }
 
-static enum err_code write_retrieved_json(struct invocation *in, const struct retrieved *r,
-                                          struct err *e)
+static void write_retrieved_json(const struct retrieved *r, bool dry, struct out *o)
 {
-    struct jsonout j;
-
-    jsonout_init(&j, &in->out.buf);
-    jsonout_open(&j, '[');
+    out_open(o, NULL, '[');
     for (size_t i = 0; i < r->n; i++) {
         const struct retrieve_item *x = &r->item[i];
-        const char *word = retrieve_state_name(x->state);
 
-        jsonout_open(&j, '{');
-        jsonout_member(&j, "sessionId", x->session);
-        jsonout_member(&j, "agent", x->agent);
-        if (x->path)
-            jsonout_member(&j, "path", slice_of(x->path));
-        jsonout_member(&j, "state", slice_of(word));
-        jsonout_key(&j, "written");
-        jsonout_bool(&j, x->planned && !option_given(&in->options, OPTION_DRY_RUN));
-        jsonout_key(&j, "redacted");
-        jsonout_bool(&j, x->redacted);
-        jsonout_close(&j, '}');
+        out_open(o, NULL, '{');
+        out_member(o, "sessionId", x->session);
+        out_member(o, "agent", x->agent);
+        out_string(o, "path", x->path);
+        out_string(o, "state", retrieve_state_name(x->state));
+        out_bool(o, "written", x->planned && !dry);
+        out_bool(o, "redacted", x->redacted);
+        out_close(o, '}');
     }
-    jsonout_close(&j, ']');
-    return j.rc ? err_nomem(e) : out_add(&in->out, SLICE("\n"), e);
+    out_close(o, ']');
+    out_end(o);
 }
 
-static enum err_code write_retrieved_text(struct invocation *in, const struct retrieved *r,
-                                          struct err *e)
+static void write_retrieved_text(const struct retrieved *r, bool dry, struct out *o)
 {
-    static const char *const says[] = {
+    static const char *const states[] = {
         [RETRIEVE_NEW] = "not on this machine",
         [RETRIEVE_UNCHANGED] = "up to date",
         [RETRIEVE_NEWER] = "newer in the checkpoint",
         [RETRIEVE_LOCAL_NEWER] = "newer on this machine: kept (--force replaces it)",
-        [RETRIEVE_NOT_OURS] = "skipped: unknown where its agent keeps transcripts",
+        [RETRIEVE_NOT_OURS] = "skipped: the transcript directory of its agent is not known",
     };
-    enum err_code rc = ERR_OK;
 
-    for (size_t i = 0; i < r->n && !rc; i++) {
+    for (size_t i = 0; i < r->n; i++) {
         const struct retrieve_item *x = &r->item[i];
-        bool done = x->planned && !option_given(&in->options, OPTION_DRY_RUN);
+        bool done = x->planned && !dry;
 
-        rc = out_text(&in->out, x->session, e);
-        if (!rc)
-            rc = out_addf(&in->out, e, "  %s%s%s\n", done ? "written" : says[x->state],
-                          done && x->redacted ? " (a redacted copy)" : "",
-                          x->planned && !done ? ", would be written" : "");
+        out_text(o, x->session);
+        out_addf(o, "  %s%s%s\n", done ? "written" : states[x->state],
+                 done && x->redacted ? " (a redacted copy)" : "",
+                 x->planned && !done ? ", would be written" : "");
     }
-    return rc;
 }
 
-/* Somebody else's newer work is a conflict, as a rewind's is. */
-static enum err_code left_alone(const struct retrieved *r, struct err *e)
+/* A newer transcript on this machine is a conflict, as in a rewind. */
+static enum err_code check_kept(const struct retrieved *r, struct err *e)
 {
     for (size_t i = 0; i < r->n; i++)
         if (r->item[i].state == RETRIEVE_LOCAL_NEWER && !r->item[i].planned)
@@ -108,29 +95,27 @@ static enum err_code left_alone(const struct retrieved *r, struct err *e)
     return ERR_OK;
 }
 
-enum err_code retrieve_run(struct invocation *in, struct err *e)
+enum err_code retrieve_session(struct invocation *in, struct sessions *s,
+                               const struct session_ref *ref, struct err *e)
 {
     const char *at = in->options.at;
-    struct retrieve_request req = { .at = { at ? at : "", at ? strlen(at) : 0 },
+    struct retrieve_request req = { .at = slice_of(at ? at : ""),
                                     .overwrite = option_given(&in->options, OPTION_FORCE) };
-    struct sessions s;
-    struct session_ref ref;
+    bool dry = option_given(&in->options, OPTION_DRY_RUN);
     struct retrieved r;
-    enum err_code rc = sessions_of_operand(in, &s, &ref, e);
+
+    (void)s;
+    if (!ref->store->ops->retrieve)
+        return store_unsupported_error(ref, CAN_RETRIEVE, "retrieve", e);
+    enum err_code rc = retrieve_transcript(in, ref, &req, &r, e);
 
     if (rc)
         return rc;
-    rc = ref.store->ops->retrieve ? ERR_OK
-                                  : store_unsupported_error(&ref, CAN_RETRIEVE, "retrieve", e);
-    if (!rc)
-        rc = retrieve_transcript(in, &ref, &req, &r, e);
-    if (!rc) {
-        rc = option_given(&in->options, OPTION_JSON) ? write_retrieved_json(in, &r, e)
-                                                     : write_retrieved_text(in, &r, e);
-        if (!rc)
-            rc = left_alone(&r, e);
-        retrieved_fini(&r);
-    }
-    sessions_close(&s);
+    if (in->out.wants_json)
+        write_retrieved_json(&r, dry, &in->out);
+    else
+        write_retrieved_text(&r, dry, &in->out);
+    rc = check_kept(&r, e);
+    retrieved_fini(&r);
     return rc;
 }

@@ -3,9 +3,166 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lite/base/slice.h"
+#include "store/journal/change.h"
 #include "store/rewind/plan/plan.h"
 #include "tui/commands/command.h"
 #include "tui/commands/sessions.h"
+
+/* ---- which files ---- */
+
+/* Files are named relative to the current directory. */
+enum err_code rewind_choose_files(const struct invocation *in, struct arena *a,
+                                  struct rewind_options *o, struct err *e)
+{
+    size_t n = in->options.files;
+    const char **list = arena_zalloc(a, sizeof *list * (n + 1));
+
+    for (size_t i = 0; i < n && list; i++) {
+        const char *file = in->options.file[i];
+
+        list[i] = file[0] == '/' ? file : arena_format(a, "%s/%s", in->world->env.cwd, file);
+        if (!list[i])
+            list = NULL;
+    }
+    if (!list)
+        return err_nomem(e);
+    o->only = list;
+    o->only_n = n;
+    return ERR_OK;
+}
+
+enum err_code rewind_check_files(const struct rewind_plan *plan, const struct rewind_options *o,
+                                 struct err *e)
+{
+    struct slice_set known = { .n = 0 };
+    uint32_t number;
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < plan->n && !rc; i++)
+        if (slice_set_add(&known, slice_of(plan->target[i].path), &number))
+            rc = err_nomem(e);
+    for (size_t i = 0; i < o->only_n && !rc; i++)
+        if (slice_set_find(&known, slice_of(o->only[i])) == SLICE_SET_NONE)
+            rc = err_set(e, ERR_NOT_FOUND, o->only[i],
+                         plan->undoes
+                             ? "undo: the rewind did not change this file, or it was undone already"
+                             : "rewind: the session never changed this file");
+    slice_set_fini(&known);
+    return rc;
+}
+
+/* ---- showing and applying ---- */
+
+/* Names the files that changed, as far as they can be found by the old plan's id. */
+static enum err_code stale(const struct rewind_preview *p, const char *plan, struct err *e)
+{
+    size_t which[PLANID_TOLD], n = planid_changed(p, plan, which);
+
+    if (n == 1)
+        return err_set(e, ERR_STALE, p->entry[which[0]].target->path,
+                       "rewind: changed since this plan was shown");
+    if (n == 2)
+        return err_set(e, ERR_STALE, p->entry[which[0]].target->path,
+                       "rewind: changed since this plan was shown, and so did %s",
+                       p->entry[which[1]].target->path);
+    return err_set(e, ERR_STALE, plan,
+                   planid_same_files(p, plan)
+                       ? "rewind: the plan was made with other options, or the session continued"
+                       : "rewind: several files changed since this plan was shown");
+}
+
+static enum err_code check_plan(const struct invocation *in, const struct rewind_preview *p,
+                                struct err *e)
+{
+    const char *plan = in->options.plan;
+
+    return !plan || strcmp(plan, p->id) == 0 ? ERR_OK : stale(p, plan, e);
+}
+
+static enum err_code refusal(const struct rewind_preview *p, struct err *e)
+{
+    const char *are = p->refused == 1 ? " is" : "s are";
+
+    if (p->plan->undoes)
+        return err_set(
+            e, ERR_UNSAFE, p->plan->undoes,
+            "undo: %zu file%s refused, nothing was changed (--skip-edited undoes the rest)",
+            p->refused, are);
+    return err_set(e, ERR_UNSAFE, p->plan->session,
+                   "rewind: %zu file%s refused, nothing was changed (--skip-refused restores "
+                   "the rest)",
+                   p->refused, are);
+}
+
+/* An undo with --skip-edited also skips a conversation that continued. */
+static enum err_code apply_all(struct invocation *in, struct rewind_preview *p,
+                               struct rewind_plan *files_only, bool skip_conversation,
+                               struct rewind_result *r, struct err *e)
+{
+    enum err_code rc = rewind_apply(&in->world->env, p, r, e);
+
+    const struct change *talk = p->plan->conversation.change;
+
+    if (rc == ERR_STALE && !skip_conversation && p->plan->undoes && p->n > 0 && talk &&
+        change_is_stale(talk))
+        return err_wrap(e, rc, "undo: --skip-edited undoes the files only");
+    if ((rc != ERR_STALE && rc != ERR_LOCKED) || !skip_conversation || !talk)
+        return rc;
+    struct err note = *e;
+
+    rc = err_wrap(&note, rc, "undo: the conversation was skipped");
+    out_report(in->err_fd, &note);
+    *files_only = *p->plan;
+    files_only->conversation = (struct rewind_conversation){ .change = NULL };
+    p->plan = files_only;
+    return rewind_apply(&in->world->env, p, r, e);
+}
+
+static enum err_code apply_preview(struct invocation *in, struct rewind_preview *p,
+                                   bool skip_refused, struct err *e)
+{
+    struct rewind_result r = { 0 };
+    struct rewind_plan files_only;
+    enum err_code rc = check_plan(in, p, e), answered;
+
+    if (rc)
+        return rc;
+    if (p->refused && !skip_refused) {
+        rc = rewind_answer(in, p, NULL, e);
+        return rc ? rc : refusal(p, e);
+    }
+    rc = apply_all(in, p, &files_only, skip_refused && p->plan->undoes, &r, e);
+    if (rc)
+        return rc;
+    answered = rewind_answer(in, p, &r, e);
+    if (p->plan->undoes && p->refused && !r.undo[0])
+        rc = err_set(e, ERR_UNSAFE, p->plan->undoes,
+                     "undo: all remaining files changed since; nothing was undone");
+    if (r.conflicts)
+        rc = err_set(e, ERR_STALE, p->plan->session,
+                     "rewind: %zu file%s changed meanwhile and were skipped", r.conflicts,
+                     r.conflicts == 1 ? "" : "s");
+    rewind_result_fini(&r);
+    in->done = !rc;
+    return rc ? rc : answered;
+}
+
+enum err_code rewind_show_or_apply(struct invocation *in, const struct rewind_plan *plan,
+                                   const struct rewind_options *options, bool apply,
+                                   bool skip_refused, struct err *e)
+{
+    struct rewind_preview p;
+    enum err_code rc = rewind_preview(plan, options, &p, e);
+
+    if (rc)
+        return rc;
+    rc = apply ? apply_preview(in, &p, skip_refused, e) : rewind_answer(in, &p, NULL, e);
+    rewind_preview_fini(&p);
+    return rc;
+}
+
+/* ---- the command ---- */
 
 static const enum rewind_mode modes[] = {
     [OPTION_MODE_CODE] = REWIND_CODE,
@@ -18,23 +175,26 @@ static const enum rewind_mode modes[] = {
 static enum err_code check_usage(const struct invocation *in, struct err *e)
 {
     const struct options *o = &in->options;
+    bool only = option_given(o, OPTION_ONLY), code = o->mode == OPTION_MODE_CODE;
+    const struct {
+        bool wrong;
+        const char *option, *why;
+    } rules[] = {
+        { !o->to, "--to", "--to MSG is required (see: reprise checkpoints ID)" },
+        { option_given(o, OPTION_APPLY) && option_given(o, OPTION_DRY_RUN), "--apply",
+          "not together with --dry-run" },
+        { o->into && !code, "--into", "works with --mode code only" },
+        { only && option_given(o, OPTION_INFERRED), "--only", "not together with --inferred" },
+        { only && (o->into || !code), "--only", "works with --mode code and without --into only" },
+        { option_given(o, OPTION_MOVE_BRANCH) && (o->into || only), "--move-branch",
+          "not together with --into or --only" },
+        { o->files && modes[o->mode] == REWIND_CONVERSATION, "--file",
+          "not together with --mode conversation" },
+    };
 
-    if (!o->to)
-        return err_set(e, ERR_USAGE, "--to",
-                       "rewind: --to MSG is required (see: reprise checkpoints ID)");
-    if (option_given(o, OPTION_APPLY) && option_given(o, OPTION_DRY_RUN))
-        return err_set(e, ERR_USAGE, "--apply", "rewind: not together with --dry-run");
-    if (o->into && o->mode != OPTION_MODE_CODE)
-        return err_set(e, ERR_USAGE, "--into", "rewind: works with --mode code only");
-    if (option_given(o, OPTION_ONLY) && option_given(o, OPTION_INFERRED))
-        return err_set(e, ERR_USAGE, "--only", "rewind: not together with --inferred");
-    if (option_given(o, OPTION_ONLY) && (o->into || o->mode != OPTION_MODE_CODE))
-        return err_set(e, ERR_USAGE, "--only",
-                       "rewind: works with --mode code and without --into only");
-    if (option_given(o, OPTION_MOVE_BRANCH) && (o->into || option_given(o, OPTION_ONLY)))
-        return err_set(e, ERR_USAGE, "--move-branch", "rewind: not together with --into or --only");
-    if (o->files && modes[o->mode] == REWIND_CONVERSATION)
-        return err_set(e, ERR_USAGE, "--file", "rewind: not together with --mode conversation");
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].wrong)
+            return err_set(e, ERR_USAGE, rules[i].option, "rewind: %s", rules[i].why);
     return ERR_OK;
 }
 
@@ -48,7 +208,7 @@ static enum err_code write_into(struct invocation *in, const struct rewind_plan 
     enum err_code rc = dir ? rewind_export(plan, ro, dir, &r, e) : err_nomem(e);
 
     if (!rc) {
-        rc = rewind_answer_into(in, dir, &r, e);
+        rewind_answer_into(in, dir, &r);
         rewind_export_fini(&r);
     }
     arena_fini(&a);
@@ -126,29 +286,21 @@ static enum err_code rewind_session(struct invocation *in, struct sessions *s,
     return rc;
 }
 
-/* Without a point to go back to, a person at a terminal is shown all of them. */
+/* Without a point, a person at a terminal gets the screen with all points. */
 static bool wants_screen(const struct invocation *in)
 {
     option_bits own = in->command->options & ~OPTION_BIT(NO_WORKTREES);
 
-    return !(in->options.given & own) && !option_given(&in->options, OPTION_JSON) &&
-           isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+    return !(in->options.given & own) && !in->out.wants_json && isatty(STDIN_FILENO) &&
+           isatty(STDOUT_FILENO);
 }
 
 enum err_code rewind_run(struct invocation *in, struct err *e)
 {
-    struct sessions s;
-    struct session_ref ref;
     struct rewind_recovery waiting;
-    bool screen = wants_screen(in);
-    /* The screen does that itself, and says so. */
-    if (!screen)
-        rewinds_recover_first(in, &waiting);
-    enum err_code rc = sessions_of_operand(in, &s, &ref, e);
 
-    if (rc)
-        return rc;
-    rc = screen ? picker_show_rewind(in, &s, &ref, e) : rewind_session(in, &s, &ref, e);
-    sessions_close(&s);
-    return rc;
+    if (wants_screen(in)) /* the screen recovers by itself and shows a notice */
+        return command_with_session(in, picker_show_rewind, e);
+    rewinds_recover_first(in, &waiting);
+    return command_with_session(in, rewind_session, e);
 }

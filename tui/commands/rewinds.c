@@ -1,7 +1,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "lite/json/jsonout.h"
 #include "store/rewind/plan/rewind.h"
 #include "store/rewind/record/backup.h"
 #include "tui/commands/command.h"
@@ -9,93 +8,74 @@
 #include "tui/commands/rewind.h"
 #include "tui/text/when.h"
 
-/* reprise rewinds show ID [FILE]: what a record keeps, and the bytes of one of its files. */
+/* ---- rewinds show: the files of a record, and the bytes of one of them ---- */
 
 static const char *action_word(enum rewind_action did)
 {
     return did == REWIND_RESTORE ? "restore" : did == REWIND_CREATE ? "create" : "delete";
 }
 
-static enum err_code write_kept_json(struct out *out, const struct rewind_backup_list *list,
-                                     struct err *e)
+static void write_kept_json(const struct rewind_backup_list *list, struct out *o)
 {
-    struct jsonout j;
-
-    jsonout_init(&j, &out->buf);
-    jsonout_open(&j, '{');
-    jsonout_member(&j, "id", slice_of(list->id));
-    jsonout_key(&j, "files");
-    jsonout_open(&j, '[');
+    out_open(o, NULL, '{');
+    out_string(o, "id", list->id);
+    out_open(o, "files", '[');
     for (size_t i = 0; i < list->n; i++) {
         const struct rewind_backup *f = &list->file[i];
 
-        jsonout_open(&j, '{');
-        jsonout_member(&j, "path", slice_of(f->path));
-        jsonout_member(&j, "did", slice_of(action_word(f->did)));
-        if (f->has_bytes) {
-            jsonout_key(&j, "kept");
-            jsonout_int(&j, f->size);
-        }
-        if (f->written) {
-            jsonout_key(&j, "now");
-            jsonout_int(&j, f->now);
-        }
-        jsonout_key(&j, "undone");
-        jsonout_bool(&j, f->undone);
-        if (f->conflict) {
-            jsonout_key(&j, "conflict");
-            jsonout_bool(&j, true);
-        }
-        jsonout_close(&j, '}');
+        out_open(o, NULL, '{');
+        out_string(o, "path", f->path);
+        out_string(o, "did", action_word(f->did));
+        if (f->has_bytes)
+            out_int(o, "kept", f->size);
+        if (f->written)
+            out_int(o, "now", f->now);
+        out_bool(o, "undone", f->undone);
+        out_true(o, "conflict", f->conflict);
+        out_close(o, '}');
     }
-    jsonout_close(&j, ']');
-    jsonout_close(&j, '}');
-    return j.rc ? err_nomem(e) : out_add(out, SLICE("\n"), e);
+    out_close(o, ']');
+    out_close(o, '}');
+    out_end(o);
 }
 
-static enum err_code write_kept_text(struct out *out, const struct rewind_backup_list *list,
-                                     struct err *e)
+static void write_kept_text(const struct rewind_backup_list *list, struct out *o)
 {
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < list->n && !rc; i++) {
+    for (size_t i = 0; i < list->n; i++) {
         const struct rewind_backup *f = &list->file[i];
 
-        rc = f->has_bytes ? out_addf(out, e, "%-8s %10lld bytes kept  ", action_word(f->did),
-                                     (long long)f->size)
-                          : out_addf(out, e, "%-8s %10s not kept     ", action_word(f->did), "");
-        if (!rc)
-            rc = out_text(out, slice_of(f->path), e);
-        if (!rc && f->written)
-            rc = out_addf(out, e, "  (written to after the rewind: %lld bytes now)",
-                          (long long)f->now);
-        if (!rc)
-            rc = out_addf(out, e, "%s\n",
-                          f->conflict ? "  (conflict: not changed)"
-                          : f->undone ? "  (undone)"
-                                      : "");
+        if (f->has_bytes)
+            out_addf(o, "%-8s %10lld bytes kept  ", action_word(f->did), (long long)f->size);
+        else
+            out_addf(o, "%-8s %10s not kept     ", action_word(f->did), "");
+        out_text(o, slice_of(f->path));
+        if (f->written)
+            out_addf(o, "  (written to after the rewind: %lld bytes now)", (long long)f->now);
+        out_addf(o, "%s\n",
+                 f->conflict ? "  (conflict: not changed)"
+                 : f->undone ? "  (undone)"
+                             : "");
     }
-    return rc;
 }
 
-/* As they are: they may go into a file, or through another program. */
-static enum err_code write_bytes(struct out *out, const struct span *bytes, struct err *e)
+/* The bytes as they are: they may go into a file, or through another program. */
+static enum err_code write_bytes(const struct span *bytes, struct out *o, struct err *e)
 {
     char piece[OUT_PIECE];
-    enum err_code rc = out_flush(out, e);
+    enum err_code rc = out_flush(o, e);
 
-    out->raw = true;
+    o->raw = true;
     for (int64_t at = 0; at < bytes->n && !rc;) {
         size_t n = bytes->n - at < OUT_PIECE ? (size_t)(bytes->n - at) : OUT_PIECE;
 
         rc = span_read(bytes, at, piece, n, e);
-        if (!rc)
-            rc = out_add(out, (struct slice){ piece, n }, e);
-        if (!rc)
-            rc = out_row(out, e);
+        if (!rc) {
+            out_add(o, (struct slice){ piece, n });
+            rc = out_row(o, e);
+        }
         at += (int64_t)n;
     }
-    return rc ? rc : out_flush(out, e);
+    return rc ? rc : out_flush(o, e);
 }
 
 static enum err_code write_file(struct invocation *in, const struct rewind_backup_list *list,
@@ -110,12 +90,12 @@ static enum err_code write_file(struct invocation *in, const struct rewind_backu
 
     if (rc)
         return rc;
-    rc = write_bytes(&in->out, &bytes, e);
+    rc = write_bytes(&bytes, &in->out, e);
     span_close(&bytes);
     return rc;
 }
 
-enum err_code rewinds_show(struct invocation *in, struct err *e)
+static enum err_code show_record(struct invocation *in, struct err *e)
 {
     struct rewind_backup_list list;
 
@@ -125,29 +105,21 @@ enum err_code rewinds_show(struct invocation *in, struct err *e)
 
     if (rc)
         return rc;
-    rc = in->argc > 2                              ? write_file(in, &list, in->argv[2], e)
-         : option_given(&in->options, OPTION_JSON) ? write_kept_json(&in->out, &list, e)
-                                                   : write_kept_text(&in->out, &list, e);
+    if (in->argc > 2)
+        rc = write_file(in, &list, in->argv[2], e);
+    else if (in->out.wants_json)
+        write_kept_json(&list, &in->out);
+    else
+        write_kept_text(&list, &in->out);
     rewind_backup_fini(&list);
     return rc;
 }
 
-static void record_json_int(struct jsonout *j, const char *key, int64_t n)
-{
-    jsonout_key(j, key);
-    jsonout_int(j, n);
-}
+/* ---- rewinds: the list ---- */
 
-static void json_left(struct jsonout *j, const struct rewind_record *r)
-{
-    jsonout_key(j, "left");
-    jsonout_open(j, '[');
-    for (size_t i = 0; i < r->left_n; i++)
-        jsonout_text(j, slice_of(r->left[i]));
-    jsonout_close(j, ']');
-}
+enum { WHY = 400 };
 
-/* Why a rewind is not finished; NULL: it is under way, or will be. */
+/* Why a rewind is not finished; NULL if it is under way, or will be. */
 static const struct err *why_waits(const struct rewind_recovery *waiting, const char *id)
 {
     for (size_t i = 0; i < waiting->waiting && i < REWIND_WAITING_TOLD; i++)
@@ -156,88 +128,42 @@ static const struct err *why_waits(const struct rewind_recovery *waiting, const 
     return NULL;
 }
 
-static void json_why(struct jsonout *j, const struct err *why)
-{
-    char text[400];
-
-    if (!why)
-        return;
-    err_format(why, text, sizeof text);
-    jsonout_member(j, "why", slice_of(text));
-}
-
-static void json_record(struct jsonout *j, const struct rewind_record *r,
-                        const struct rewind_recovery *waiting)
-{
-    jsonout_open(j, '{');
-    jsonout_member(j, "id", slice_of(r->id));
-    jsonout_member(j, "system", slice_of(r->system));
-    jsonout_member(j, "sessionId", slice_of(r->session));
-    jsonout_member(j, "to", slice_of(r->point));
-    if (r->title)
-        jsonout_member(j, "title", slice_of(r->title));
-    if (r->undoes)
-        jsonout_member(j, "undoes", slice_of(r->undoes));
-    record_json_int(j, "at", r->at_ms);
-    record_json_int(j, "bytes", r->bytes);
-    record_json_int(j, "restored", (int64_t)r->restored);
-    record_json_int(j, "created", (int64_t)r->created);
-    record_json_int(j, "deleted", (int64_t)r->deleted);
-    if (rewind_conversation_moves(r->how)) {
-        jsonout_key(j, "conversation");
-        jsonout_open(j, '{');
-        record_json_int(j, "dropped", (int64_t)r->dropped);
-        record_json_int(j, "kept", (int64_t)r->kept);
-        jsonout_member(j, "how", slice_of(rewind_conversation_name(r->how)));
-        jsonout_close(j, '}');
-    }
-    jsonout_key(j, "undone");
-    jsonout_bool(j, r->undone);
-    if (r->partly)
-        json_left(j, r);
-    jsonout_key(j, "interrupted");
-    jsonout_bool(j, r->interrupted);
-    if (r->interrupted)
-        json_why(j, why_waits(waiting, r->id));
-    if (r->abandoned) {
-        jsonout_key(j, "abandoned");
-        jsonout_bool(j, true);
-    }
-    if (r->stays) {
-        jsonout_key(j, "cutShort");
-        jsonout_bool(j, true);
-    }
-    jsonout_close(j, '}');
-}
-
-static enum err_code write_records_json(struct out *out, const struct rewind_records *list,
-                                        const struct rewind_recovery *waiting, struct err *e)
-{
-    struct jsonout j;
-
-    jsonout_init(&j, &out->buf);
-    jsonout_open(&j, '[');
-    for (size_t i = 0; i < list->n; i++)
-        json_record(&j, &list->record[i], waiting);
-    jsonout_close(&j, ']');
-    return j.rc ? err_nomem(e) : out_add(out, SLICE("\n"), e);
-}
-
-static enum err_code text_why(struct out *out, const struct rewind_record *r,
-                              const struct rewind_recovery *waiting, struct err *e)
+static void write_record_json(const struct rewind_record *r, const struct rewind_recovery *waiting,
+                              struct out *o)
 {
     const struct err *why = r->interrupted ? why_waits(waiting, r->id) : NULL;
-    char text[400];
+    char text[WHY];
 
-    if (!why)
-        return ERR_OK;
-    err_format(why, text, sizeof text);
-    enum err_code rc = out_add(out, SLICE("\n          not finished: "), e);
-
-    if (!rc)
-        rc = out_text(out, slice_of(text), e);
-    return rc ? rc
-              : out_addf(out, e, "\n          to abandon it: reprise rewinds abandon %s", r->id);
+    out_open(o, NULL, '{');
+    out_string(o, "id", r->id);
+    out_string(o, "system", r->system);
+    out_string(o, "sessionId", r->session);
+    out_string(o, "to", r->point);
+    out_string(o, "title", r->title);
+    out_string(o, "undoes", r->undoes);
+    out_int(o, "at", r->at_ms);
+    out_int(o, "bytes", r->bytes);
+    out_int(o, "restored", (int64_t)r->restored);
+    out_int(o, "created", (int64_t)r->created);
+    out_int(o, "deleted", (int64_t)r->deleted);
+    if (rewind_conversation_moves(r->how)) {
+        out_open(o, "conversation", '{');
+        out_int(o, "dropped", (int64_t)r->dropped);
+        out_int(o, "kept", (int64_t)r->kept);
+        out_string(o, "how", rewind_conversation_name(r->how));
+        out_close(o, '}');
+    }
+    out_bool(o, "undone", r->undone);
+    if (r->partly)
+        out_strings(o, "left", (const char *const *)r->left, r->left_n);
+    out_bool(o, "interrupted", r->interrupted);
+    if (why) {
+        err_format(why, text, sizeof text);
+        out_string(o, "why", text);
+    }
+    out_true(o, "abandoned", r->abandoned);
+    out_true(o, "cutShort", r->stays);
+    out_close(o, '}');
 }
 
 static const char *state_of(const struct rewind_record *r)
@@ -248,34 +174,43 @@ static const char *state_of(const struct rewind_record *r)
                           : "";
 }
 
-static enum err_code write_records_text(struct out *out, const struct rewind_records *list,
-                                        const struct rewind_recovery *waiting, int64_t now_ms,
-                                        struct err *e)
+static void write_record_text(const struct rewind_record *r, const struct rewind_recovery *waiting,
+                              int64_t now_ms, struct out *o)
 {
-    enum err_code rc = ERR_OK;
+    const struct err *why = r->interrupted ? why_waits(waiting, r->id) : NULL;
+    char age[WHEN_AGE], text[WHY];
 
-    for (size_t i = 0; i < list->n && !rc; i++) {
-        const struct rewind_record *r = &list->record[i];
-        char age[WHEN_AGE];
-
-        when_age(now_ms, r->at_ms, age);
-        rc = out_addf(out, e,
-                      "%8s  %s  %zu restored, %zu created, %zu deleted%s, %" PRId64
-                      " bytes kept%s%s  ",
-                      age, r->id, r->restored, r->created, r->deleted,
-                      rewind_conversation_moves(r->how) ? ", conversation too" : "", r->bytes,
-                      r->undoes ? "  (an undo)" : "", state_of(r));
-        if (!rc)
-            rc = out_text(out, slice_of(r->title ? r->title : r->session), e);
-        if (!rc && r->partly)
-            rc = out_addf(out, e, "  (undone except %zu file%s)", r->left_n,
-                          r->left_n == 1 ? "" : "s");
-        if (!rc)
-            rc = text_why(out, r, waiting, e);
-        if (!rc)
-            rc = out_add(out, SLICE("\n"), e);
+    when_age(now_ms, r->at_ms, age);
+    out_addf(o, "%8s  %s  %zu restored, %zu created, %zu deleted%s, %" PRId64 " bytes kept%s%s  ",
+             age, r->id, r->restored, r->created, r->deleted,
+             rewind_conversation_moves(r->how) ? ", conversation too" : "", r->bytes,
+             r->undoes ? "  (an undo)" : "", state_of(r));
+    out_text(o, slice_of(r->title ? r->title : r->session));
+    if (r->partly)
+        out_addf(o, "  (undone except %zu file%s)", r->left_n, r->left_n == 1 ? "" : "s");
+    if (why) {
+        err_format(why, text, sizeof text);
+        out_addf(o, "\n          not finished: ");
+        out_text(o, slice_of(text));
+        out_addf(o, "\n          to abandon it: reprise rewinds abandon %s", r->id);
     }
-    return rc;
+    out_addf(o, "\n");
+}
+
+static void write_records(const struct rewind_records *list, const struct rewind_recovery *waiting,
+                          int64_t now_ms, struct out *o)
+{
+    if (o->wants_json)
+        out_open(o, NULL, '[');
+    for (size_t i = 0; i < list->n; i++)
+        if (o->wants_json)
+            write_record_json(&list->record[i], waiting, o);
+        else
+            write_record_text(&list->record[i], waiting, now_ms, o);
+    if (o->wants_json) {
+        out_close(o, ']');
+        out_end(o);
+    }
 }
 
 void rewinds_recover_first(struct invocation *in, struct rewind_recovery *out)
@@ -291,37 +226,25 @@ void rewinds_recover_first(struct invocation *in, struct rewind_recovery *out)
     }
 }
 
-/* ---- giving up ---- */
+/* ---- rewinds abandon ---- */
 
-static enum err_code answer_abandoned(struct invocation *in, const char *id,
-                                      const struct rewind_abandoned *a, struct err *e)
+static void write_abandoned(const char *id, const struct rewind_abandoned *a, struct out *o)
 {
-    struct jsonout j;
-
-    if (!option_given(&in->options, OPTION_JSON)) {
-        enum err_code rc = out_addf(&in->out, e, "abandoned: %s\n", id);
-
-        for (size_t i = 0; i < a->n && !rc; i++) {
-            rc = out_add(&in->out, SLICE("temporary file left behind: "), e);
-            if (!rc)
-                rc = out_text(&in->out, slice_of(a->left[i]), e);
-            if (!rc)
-                rc = out_add(&in->out, SLICE("\n"), e);
-        }
-        return rc ? rc
-                  : out_addf(&in->out, e,
-                             "what it changed stays changed; to undo that: reprise undo %s\n", id);
+    if (o->wants_json) {
+        out_open(o, NULL, '{');
+        out_string(o, "abandoned", id);
+        out_strings(o, "left", (const char *const *)a->left, a->n);
+        out_close(o, '}');
+        out_end(o);
+        return;
     }
-    jsonout_init(&j, &in->out.buf);
-    jsonout_open(&j, '{');
-    jsonout_member(&j, "abandoned", slice_of(id));
-    jsonout_key(&j, "left");
-    jsonout_open(&j, '[');
-    for (size_t i = 0; i < a->n; i++)
-        jsonout_text(&j, slice_of(a->left[i]));
-    jsonout_close(&j, ']');
-    jsonout_close(&j, '}');
-    return j.rc ? err_nomem(e) : out_add(&in->out, SLICE("\n"), e);
+    out_addf(o, "abandoned: %s\n", id);
+    for (size_t i = 0; i < a->n; i++) {
+        out_addf(o, "temporary file left behind: ");
+        out_text(o, slice_of(a->left[i]));
+        out_addf(o, "\n");
+    }
+    out_addf(o, "what it changed stays changed; to undo that: reprise undo %s\n", id);
 }
 
 static enum err_code abandon_record(struct invocation *in, struct err *e)
@@ -331,9 +254,9 @@ static enum err_code abandon_record(struct invocation *in, struct err *e)
 
     if (rc)
         return rc;
-    rc = answer_abandoned(in, in->argv[1], &a, e);
+    write_abandoned(in->argv[1], &a, &in->out);
     rewind_abandoned_fini(&a);
-    return rc;
+    return ERR_OK;
 }
 
 static enum err_code list_records(struct invocation *in, struct err *e)
@@ -346,11 +269,9 @@ static enum err_code list_records(struct invocation *in, struct err *e)
 
     if (rc)
         return rc;
-    rc = option_given(&in->options, OPTION_JSON)
-             ? write_records_json(&in->out, &list, &waiting, e)
-             : write_records_text(&in->out, &list, &waiting, in->world->env.now_ms, e);
+    write_records(&list, &waiting, in->world->env.now_ms, &in->out);
     rewind_records_fini(&list);
-    return rc;
+    return ERR_OK;
 }
 
 enum err_code rewinds_run(struct invocation *in, struct err *e)
@@ -358,7 +279,7 @@ enum err_code rewinds_run(struct invocation *in, struct err *e)
     if (in->argc == 0)
         return list_records(in, e);
     if (strcmp(in->argv[0], "show") == 0)
-        return rewinds_show(in, e);
+        return show_record(in, e);
     if (in->argc == 2 && strcmp(in->argv[0], "abandon") == 0)
         return abandon_record(in, e);
     return err_set(e, ERR_USAGE, in->argv[0],

@@ -39,16 +39,12 @@ void session_line_flags(unsigned flags, char out[SESSION_LINE_FLAGS])
                                   words[i].word);
 }
 
-static enum err_code write_blanks(size_t n, struct out *out, struct err *e)
+static void write_blanks(size_t n, struct out *o)
 {
-    enum err_code rc = ERR_OK;
-
-    while (rc == ERR_OK && n-- > 0)
-        rc = out_add(out, SLICE(" "), e);
-    return rc;
+    out_addf(o, "%*s", (int)n, "");
 }
 
-/* How many bytes of the text fit in w columns, whole clusters only. */
+/* The number of bytes that fit in w columns, whole clusters only; *used: the columns they take. */
 static size_t fitting_bytes(struct slice text, size_t w, size_t *used)
 {
     struct clean c;
@@ -69,43 +65,38 @@ static size_t fitting_bytes(struct slice text, size_t w, size_t *used)
     }
 }
 
-/* As much of the text as fits; *used: the columns it took. */
-static enum err_code cut_text(struct slice text, size_t w, size_t *used, struct out *out,
-                              struct err *e)
+/* Writes as much of the text as fits and returns the columns that it took. */
+static size_t write_cut(struct slice text, size_t w, struct out *o)
 {
-    size_t n = fitting_bytes(text, w, used);
+    size_t used, n = fitting_bytes(text, w, &used);
 
-    if (n == text.n)
-        return out_text(out, text, e);
-    n = fitting_bytes(text, w - 1, used);
-    ++*used;
-    enum err_code rc = out_text(out, (struct slice){ text.p, n }, e);
-
-    return rc ? rc : out_text(out, SLICE("…"), e);
+    if (n == text.n) {
+        out_text(o, text);
+        return used;
+    }
+    n = fitting_bytes(text, w - 1, &used);
+    out_text(o, (struct slice){ text.p, n });
+    out_text(o, SLICE("…"));
+    return used + 1;
 }
 
-enum err_code session_line_cut(struct slice text, size_t w, struct out *out, struct err *e)
+void session_line_cut(struct slice text, size_t w, struct out *o)
 {
-    size_t used;
-
-    return cut_text(text, w, &used, out, e);
+    write_cut(text, w, o);
 }
 
-enum err_code session_line_column(struct slice text, size_t w, struct out *out, struct err *e)
+void session_line_column(struct slice text, size_t w, struct out *o)
 {
-    size_t used;
-    enum err_code rc = cut_text(text, w, &used, out, e);
-
-    return rc ? rc : write_blanks(w - used, out, e);
+    write_blanks(w - write_cut(text, w, o), o);
 }
 
-enum err_code session_line_columns_open(const struct sessions *s, const struct out *out,
+enum err_code session_line_columns_open(const struct sessions *s, const struct out *o,
                                         int64_t now_ms, struct session_line_columns *look,
                                         struct err *e)
 {
     struct session_line_columns made = { .now_ms = now_ms,
                                          .id_columns = ID_COLUMNS,
-                                         .width = out->columns,
+                                         .width = o->columns,
                                          .shows_projects = s->scope.all };
     enum err_code rc = short_ids_of_stores(s->store, s->n, &made.ids, e);
 
@@ -114,7 +105,7 @@ enum err_code session_line_columns_open(const struct sessions *s, const struct o
     return rc;
 }
 
-/* Only the system before an id widens the column, not what tells one id from another. */
+/* Only a system in front of the id widens the column, not the bytes that tell it from another id. */
 void session_line_columns_fit(struct session_line_columns *look, const struct session_ref *ref)
 {
     char text[SHORT_ID];
@@ -131,21 +122,20 @@ void session_line_columns_close(struct session_line_columns *look)
     short_ids_free(look->ids);
 }
 
-enum err_code session_line_id(const struct session_ref *ref,
-                              const struct session_line_columns *look, struct out *out,
-                              struct err *e)
+void session_line_id(const struct session_ref *ref, const struct session_line_columns *look,
+                     struct out *o)
 {
     char text[SHORT_ID];
     struct slice id = short_ids_of(look->ids, ref->store->ops, ref->id, text);
     size_t used;
 
     fitting_bytes(id, SHORT_ID, &used);
-    enum err_code rc = out_text(out, id, e);
-
-    return rc || used >= look->id_columns ? rc : write_blanks(look->id_columns - used, out, e);
+    out_text(o, id);
+    if (used < look->id_columns)
+        write_blanks(look->id_columns - used, o);
 }
 
-/* Which columns a line has, and what is left for the title. */
+/* The columns of a line, and what is left for the title. */
 struct layout {
     bool project, branch, size;
     size_t title; /* SIZE_MAX: all of it */
@@ -175,90 +165,66 @@ static struct layout layout_of(const struct session_line_columns *look, size_t i
     return l;
 }
 
-static enum err_code age_column(const struct session_row *row, int64_t now_ms, struct out *out,
-                                struct err *e)
+/* A column with a style of its own, and the gap after it. */
+static void styled_column(struct slice text, size_t w, enum out_style style, struct out *o)
+{
+    out_style(o, style);
+    session_line_column(text, w, o);
+    out_style(o, OUT_PLAIN);
+    write_blanks(GAP, o);
+}
+
+static void age_column(const struct session_row *row, int64_t now_ms, struct out *o)
 {
     char age[WHEN_AGE];
 
-    /* Not the file's time: to touch a file is no activity. */
+    /* Not the time of the file: touching it is no activity. */
     when_age(now_ms, row->activity_ms != TIME_NONE ? row->activity_ms : row->modified_ms, age);
-    enum err_code rc = out_style(out, OUT_AGE, e);
-
-    if (rc == ERR_OK)
-        rc = out_addf(out, e, "%*s", AGE_COLUMNS, age);
-    if (rc == ERR_OK)
-        rc = out_style(out, OUT_PLAIN, e);
-    return rc ? rc : write_blanks(2, out, e);
+    out_style(o, OUT_AGE);
+    out_addf(o, "%*s", AGE_COLUMNS, age);
+    out_style(o, OUT_PLAIN);
+    write_blanks(GAP, o);
 }
 
-/* One column in a colour of its own, and the gap after it. */
-static enum err_code styled_column(struct slice text, size_t w, enum out_style style,
-                                   struct out *out, struct err *e)
+static void text_columns(const struct session_row *row, const struct session_line_columns *look,
+                         const struct layout *l, struct out *o)
 {
-    enum err_code rc = out_style(out, style, e);
+    char size[SIZE_TEXT];
 
-    if (rc == ERR_OK)
-        rc = session_line_column(text, w, out, e);
-    if (rc == ERR_OK)
-        rc = out_style(out, OUT_PLAIN, e);
-    return rc ? rc : write_blanks(GAP, out, e);
+    age_column(row, look->now_ms, o);
+    session_line_id(&row->ref, look, o);
+    write_blanks(GAP, o);
+    if (l->project) {
+        session_line_column(text_path_last(row->cwd), PROJECT_COLUMNS, o);
+        write_blanks(GAP, o);
+    }
+    if (l->branch)
+        styled_column(row->git_branch, BRANCH_COLUMNS, OUT_BRANCH, o);
+    if (l->size) {
+        text_size(row->ref.file.size, size);
+        out_addf(o, "%*s%*s", SIZE_COLUMNS, size, GAP, "");
+    }
 }
 
-static enum err_code size_column(int64_t bytes, struct out *out, struct err *e)
-{
-    char text[SIZE_TEXT];
-
-    text_size(bytes, text);
-    enum err_code rc = out_addf(out, e, "%*s", SIZE_COLUMNS, text);
-
-    return rc ? rc : write_blanks(GAP, out, e);
-}
-
-static enum err_code text_columns(const struct session_row *row,
-                                  const struct session_line_columns *look, const struct layout *l,
-                                  struct out *out, struct err *e)
-{
-    enum err_code rc = age_column(row, look->now_ms, out, e);
-
-    if (rc == ERR_OK)
-        rc = session_line_id(&row->ref, look, out, e);
-    if (rc == ERR_OK)
-        rc = write_blanks(GAP, out, e);
-    if (rc == ERR_OK && l->project)
-        rc = session_line_column(text_path_last(row->cwd), PROJECT_COLUMNS, out, e);
-    if (rc == ERR_OK && l->project)
-        rc = write_blanks(GAP, out, e);
-    if (rc == ERR_OK && l->branch)
-        rc = styled_column(row->git_branch, BRANCH_COLUMNS, OUT_BRANCH, out, e);
-    if (rc == ERR_OK && l->size)
-        rc = size_column(row->ref.file.size, out, e);
-    return rc;
-}
-
-enum err_code session_line_header(const struct session_line_columns *look, size_t indent,
-                                  struct out *out, struct err *e)
+void session_line_header(const struct session_line_columns *look, size_t indent, struct out *o)
 {
     struct layout l = layout_of(look, indent);
-    enum err_code rc = write_blanks(indent, out, e);
 
-    if (rc == ERR_OK)
-        rc = out_style(out, OUT_AGE, e);
-    if (rc == ERR_OK)
-        rc = out_addf(out, e, "%*s  %-*s  ", AGE_COLUMNS, "AGE", (int)look->id_columns, "ID");
-    if (rc == ERR_OK && l.project)
-        rc = out_addf(out, e, "%-*s  ", PROJECT_COLUMNS, "PROJECT");
-    if (rc == ERR_OK && l.branch)
-        rc = out_addf(out, e, "%-*s  ", BRANCH_COLUMNS, "BRANCH");
-    if (rc == ERR_OK && l.size)
-        rc = out_addf(out, e, "%*s  ", SIZE_COLUMNS, "SIZE");
-    if (rc == ERR_OK)
-        rc = out_add(out, SLICE("TITLE"), e);
-    if (rc == ERR_OK)
-        rc = out_style(out, OUT_PLAIN, e);
-    return rc ? rc : out_add(out, SLICE("\n"), e);
+    write_blanks(indent, o);
+    out_style(o, OUT_AGE);
+    out_addf(o, "%*s  %-*s  ", AGE_COLUMNS, "AGE", (int)look->id_columns, "ID");
+    if (l.project)
+        out_addf(o, "%-*s  ", PROJECT_COLUMNS, "PROJECT");
+    if (l.branch)
+        out_addf(o, "%-*s  ", BRANCH_COLUMNS, "BRANCH");
+    if (l.size)
+        out_addf(o, "%*s  ", SIZE_COLUMNS, "SIZE");
+    out_addf(o, "TITLE");
+    out_style(o, OUT_PLAIN);
+    out_addf(o, "\n");
 }
 
-/* How wide the tag and the flags are behind the title. */
+/* The width of the tag and the flags behind the title. */
 static size_t end_columns(const struct session_row *row)
 {
     char flags[SESSION_LINE_FLAGS];
@@ -272,45 +238,42 @@ static size_t end_columns(const struct session_row *row)
     return tag + (flags[0] ? sizeof "  ()" - 1 + strlen(flags) : 0);
 }
 
-static enum err_code tag_and_flags(const struct session_row *row, struct out *out, struct err *e)
+static void tag_and_flags(const struct session_row *row, struct out *o)
 {
     char flags[SESSION_LINE_FLAGS];
-    enum err_code rc = ERR_OK;
 
     session_line_flags(row->flags, flags);
-    if (row->tag.n)
-        rc = out_style(out, OUT_TAG, e);
-    if (rc == ERR_OK && row->tag.n)
-        rc = out_add(out, SLICE("  #"), e);
-    if (rc == ERR_OK && row->tag.n)
-        rc = out_text(out, row->tag, e);
-    if (rc == ERR_OK && flags[0])
-        rc = out_style(out, OUT_FLAGS, e);
-    if (rc == ERR_OK && flags[0])
-        rc = out_addf(out, e, "  (%s)", flags);
-    return rc || (!row->tag.n && !flags[0]) ? rc : out_style(out, OUT_PLAIN, e);
+    if (row->tag.n) {
+        out_style(o, OUT_TAG);
+        out_addf(o, "  #");
+        out_text(o, row->tag);
+    }
+    if (flags[0]) {
+        out_style(o, OUT_FLAGS);
+        out_addf(o, "  (%s)", flags);
+    }
+    if (row->tag.n || flags[0])
+        out_style(o, OUT_PLAIN);
 }
 
-/* The title, cut so that tag and flags fit behind it; where they leave it too little, they go. */
-static enum err_code title_and_end(const struct session_row *row, size_t room, struct out *out,
-                                   struct err *e)
+/* The title, cut so that tag and flags fit behind it; they are left out if the title would get too little. */
+static void title_and_end(const struct session_row *row, size_t room, struct out *o)
 {
     size_t end = end_columns(row);
     bool has_end = room == SIZE_MAX || end + SESSION_LINE_TITLE_MIN / 2 <= room;
     size_t most = room == SIZE_MAX ? SIZE_MAX / 2 : room - (has_end ? end : 0);
-    enum err_code rc = session_line_cut(session_row_title(row), most, out, e);
 
-    return rc || !has_end ? rc : tag_and_flags(row, out, e);
+    session_line_cut(session_row_title(row), most, o);
+    if (has_end)
+        tag_and_flags(row, o);
 }
 
-enum err_code session_line_write(const struct session_row *row,
-                                 const struct session_line_columns *look, size_t indent,
-                                 struct out *out, struct err *e)
+void session_line_write(const struct session_row *row, const struct session_line_columns *look,
+                        size_t indent, struct out *o)
 {
     struct layout l = layout_of(look, indent);
-    enum err_code rc = text_columns(row, look, &l, out, e);
 
-    if (rc == ERR_OK)
-        rc = title_and_end(row, l.title, out, e);
-    return rc ? rc : out_add(out, SLICE("\n"), e);
+    text_columns(row, look, &l, o);
+    title_and_end(row, l.title, o);
+    out_addf(o, "\n");
 }

@@ -7,39 +7,26 @@
 #include "store/query/resolve.h"
 #include "tui/commands/out.h"
 
-/* "~/x" and "x" made absolute; the shell expands neither behind a colon. */
+/* Makes "~/x" and "x" absolute: the shell does not expand ~ after a colon. */
 static const char *absolute(const struct store_env *env, const char *path, struct arena *a)
 {
-    struct buf full = { 0 };
-    const char *kept = NULL;
-    enum err_code rc;
-
     if (path[0] == '/')
         return path;
     if (path[0] == '~' && (path[1] == '/' || path[1] == '\0') && env->home)
-        rc = buf_addf(&full, "%s%s", env->home, path + 1);
-    else
-        rc = buf_addf(&full, "%s/%s", env->cwd, path);
-    if (rc == ERR_OK)
-        kept = arena_copy(a, buf_slice(&full)).p;
-    buf_fini(&full);
-    return kept;
+        return arena_format(a, "%s%s", env->home, path + 1);
+    return arena_format(a, "%s/%s", env->cwd, path);
 }
 
 static enum err_code note_looked_in(struct sessions *s, const char *system, const char *path,
                                     struct err *e)
 {
-    struct buf line = { 0 };
-    const char *kept = NULL;
-
     if (s->looked_in_count == OPTION_STORES_MAX)
         return ERR_OK;
-    if (buf_addf(&line, "%s  %s", system, path) == ERR_OK)
-        kept = arena_copy(&s->arena, buf_slice(&line)).p;
-    buf_fini(&line);
-    if (!kept)
+    const char *line = arena_format(&s->arena, "%s  %s", system, path);
+
+    if (!line)
         return err_nomem(e);
-    s->looked_in[s->looked_in_count++] = kept;
+    s->looked_in[s->looked_in_count++] = line;
     return ERR_OK;
 }
 
@@ -48,7 +35,7 @@ static bool is_wanted_system(const struct invocation *in, const struct store_ops
     return !in->options.system || strcmp(in->options.system, ops->name) == 0;
 }
 
-/* "SYSTEM:PATH", or "SYSTEM" alone: *path NULL, where the system keeps its sessions by default. */
+/* Parses "SYSTEM:PATH" or "SYSTEM"; *path is NULL for the default place of the system. */
 static enum err_code read_name(const struct invocation *in, const char *named, struct sessions *s,
                                const struct store_ops **ops, const char **path, struct err *e)
 {
@@ -82,38 +69,38 @@ static enum err_code open_named(const struct invocation *in, const char *named, 
     return rc ? rc : note_looked_in(s, ops->name, path, e);
 }
 
-/* One system where its sessions lie by default: nothing there is normal, trouble is said and passed. */
+/* Opens the default store of a system. It need not exist; if it cannot be read, that is a warning. */
 static enum err_code open_default(const struct invocation *in, const struct store_ops *ops,
                                   struct sessions *s, struct err *e)
 {
-    struct err trouble = { 0 };
+    struct err problem = { 0 };
 
     if (!is_wanted_system(in, ops))
         return ERR_OK;
-    enum err_code rc = ops->open(&in->world->env, NULL, &s->store[s->n], &trouble);
+    enum err_code rc = ops->open(&in->world->env, NULL, &s->store[s->n], &problem);
 
     if (rc == ERR_NOMEM)
         return err_nomem(e);
     if (rc == ERR_OK)
         return note_looked_in(s, ops->name, s->store[s->n++]->path, e);
     if (rc != ERR_NOT_FOUND)
-        out_report(in->err_fd, &trouble);
-    return note_looked_in(s, ops->name, trouble.path, e);
+        out_report(in->err_fd, &problem);
+    return note_looked_in(s, ops->name, problem.path, e);
 }
 
-/* One that was asked for. Beside others it is only said what is wrong with it, and they go on. */
-static enum err_code open_asked(const struct invocation *in, const char *named, struct sessions *s,
-                                struct err *e)
+/* Opens a store that was named. If several were named, a failure is a warning. */
+static enum err_code open_wanted(const struct invocation *in, const char *named, struct sessions *s,
+                                 struct err *e)
 {
-    struct err trouble = { 0 };
-    enum err_code rc = open_named(in, named, s, &trouble);
+    struct err problem = { 0 };
+    enum err_code rc = open_named(in, named, s, &problem);
 
     if (rc && rc != ERR_USAGE && rc != ERR_NOMEM && in->options.stores > 1) {
-        out_report(in->err_fd, &trouble);
+        out_report(in->err_fd, &problem);
         return note_looked_in(s, "", named, e);
     }
     if (rc && e)
-        *e = trouble;
+        *e = problem;
     return rc;
 }
 
@@ -125,7 +112,7 @@ static enum err_code open_stores(const struct invocation *in, struct sessions *s
     if (system && !store_system(option_text(system)))
         return err_set(e, ERR_USAGE, system, "no such system");
     for (size_t i = 0; rc == ERR_OK && i < in->options.stores; i++)
-        rc = open_asked(in, in->options.store[i], s, e);
+        rc = open_wanted(in, in->options.store[i], s, e);
     if (!rc && in->options.stores > 1 && s->n == 0 && !system)
         rc = err_set(e, ERR_NOT_FOUND, in->options.store[0],
                      "open stores: none of these stores can be read");
@@ -229,7 +216,7 @@ enum err_code sessions_is_first(struct sessions *s, const struct session_ref *re
     struct id128 name = id128_of(ref->id);
     uint32_t number;
 
-    name.hi ^= ref->file.ino; /* copies in several folders have one id */
+    name.hi ^= ref->file.ino; /* copies in different folders have the same id */
     if (idset_add(&s->named, name, &number))
         return err_nomem(e);
     *once = s->named.n > before;
@@ -246,5 +233,18 @@ enum err_code sessions_of_operand(struct invocation *in, struct sessions *out,
     rc = sessions_find(out, in->argv[0], ref, e);
     if (rc)
         sessions_close(out);
+    return rc;
+}
+
+enum err_code command_with_session(struct invocation *in, command_session_fn *use, struct err *e)
+{
+    struct sessions s;
+    struct session_ref ref;
+    enum err_code rc = sessions_of_operand(in, &s, &ref, e);
+
+    if (rc)
+        return rc;
+    rc = use(in, &s, &ref, e);
+    sessions_close(&s);
     return rc;
 }

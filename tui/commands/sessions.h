@@ -8,7 +8,7 @@
 #include "store/query/listing.h"
 #include "tui/commands/command.h"
 
-/* The stores and the scope that the options of a command name (CLI.md, Discovery). */
+/* The stores and the scope that the options of a command select. */
 struct sessions {
     struct arena arena;
     struct store *store[OPTION_STORES_MAX]; /* owned */
@@ -16,36 +16,35 @@ struct sessions {
     struct scope scope;
     const char *looked_in[OPTION_STORES_MAX]; /* "claude  /home/u/.claude": where, found or not */
     size_t looked_in_count;
-    struct idset named; /* those that sessions_is_first was asked about */
+    struct idset named; /* the sessions that sessions_is_first() has seen */
 };
 
-/* Opens them. The only store that was named and cannot be opened is an error; one of several, or one that was looked for
- * by itself and cannot be read, is a warning on stderr; one that was looked for and is not there is normal. `everywhere`: without --project
- * the scope is every project. */
+/* Opens the stores that --store names, or every default one that exists. If a single --store cannot be opened, that is an
+ * error; if one of several or a default store cannot be read, that is a warning on stderr. `everywhere`: without
+ * --project the scope is every project. */
 MUST_CHECK enum err_code sessions_open(struct invocation *in, bool everywhere, struct sessions *out,
                                        struct err *e);
-/* Opens one store, "SYSTEM:PATH" or "SYSTEM", for new sessions: it is made where there is none. */
+/* Opens one store, "SYSTEM:PATH" or "SYSTEM", for new sessions, and creates it if it does not exist. */
 MUST_CHECK enum err_code sessions_make(struct invocation *in, const char *named,
                                        struct sessions *out, struct err *e);
 void sessions_close(struct sessions *s);
 
-/* The session that an operand names; *ref lives until sessions_close. */
+/* The session that an operand names; *ref is valid until sessions_close(). */
 MUST_CHECK enum err_code sessions_find(struct sessions *s, const char *id, struct session_ref *ref,
                                        struct err *e);
-/* The sessions that n operands name, as an array that lives until sessions_close: faster than one after the other. The
- * first that names none is an error. */
+/* The sessions that n operands name, as an array that is valid until sessions_close(). Faster than one by one. An operand
+ * that names no session is an error. */
 MUST_CHECK enum err_code sessions_find_all(struct sessions *s, char *const *ids, size_t n,
                                            struct session_ref **ref, struct err *e);
-/* Was it not named before? Twice the same session is once. */
+/* Sets *once if the session is seen for the first time: a session that is named twice counts once. */
 MUST_CHECK enum err_code sessions_is_first(struct sessions *s, const struct session_ref *ref,
                                            bool *once, struct err *e);
-/* Opens the stores for every project and finds the first operand in them: what a command with an ID does
- * first. */
+/* Opens the stores for every project and finds the session of the first operand. */
 MUST_CHECK enum err_code sessions_of_operand(struct invocation *in, struct sessions *out,
                                              struct session_ref *ref, struct err *e);
 
-/* Puts a session's transcript where its agent looks (store/api/retrieve.h), as one change that can be taken back; with
- * --dry-run only says what would be. retrieved_fini what comes out. */
+/* Puts a session's transcript where its agent looks for it (store/api/retrieve.h), as one change that can be undone; with
+ * --dry-run nothing is written. retrieved_fini() frees *out. */
 MUST_CHECK enum err_code retrieve_transcript(struct invocation *in, const struct session_ref *ref,
                                              const struct retrieve_request *req,
                                              struct retrieved *out, struct err *e);

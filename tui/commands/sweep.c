@@ -1,7 +1,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "lite/json/jsonout.h"
 #include "store/maintenance/sweep.h"
 #include "tui/commands/command.h"
 #include "tui/commands/session_line.h"
@@ -10,20 +9,14 @@
 
 enum { TITLE_COLUMNS = 40 };
 
-/* What was found, and what became of it. */
+/* The sessions found, and what was done with them. */
 struct answer {
     struct sweep sweep;
     struct trash_list moved;
     bool applied;
     struct session_line_columns look; /* of text */
-    bool orphans;                     /* what the rule means is no sessions */
+    bool orphans;                     /* they are remains, not sessions */
 };
-
-static void int_member(struct jsonout *j, const char *key, int64_t n)
-{
-    jsonout_key(j, key);
-    jsonout_int(j, n);
-}
 
 /* ---- the rule ---- */
 
@@ -56,115 +49,87 @@ static enum err_code read_rule(const struct invocation *in, const struct scope *
 
 /* ---- JSON ---- */
 
-static void json_parts(struct jsonout *j, const struct sweep_item *item)
+static void write_item_json(const struct sweep_item *item, const struct trash_item *trash,
+                            struct out *o)
 {
-    jsonout_key(j, "orphan");
-    jsonout_bool(j, true);
-    jsonout_key(j, "parts");
-    jsonout_open(j, '[');
-    for (size_t i = 0; i < item->parts; i++)
-        jsonout_text(j, slice_of(item->part[i]));
-    jsonout_close(j, ']');
-}
-
-static void sweep_item_json(struct jsonout *j, const struct sweep_item *item,
-                            const struct trash_item *trash)
-{
-    jsonout_open(j, '{');
-    jsonout_member(j, "system", slice_of(item->ref.store->ops->name));
-    jsonout_member(j, "sessionId", item->ref.id);
-    jsonout_member(j, "title", item->title);
-    jsonout_member(j, "path", item->ref.path);
-    int_member(j, "bytes", item->usage.bytes);
-    int_member(j, "files", item->usage.files);
-    int_member(j, "lastActivity", item->activity_ms);
-    jsonout_member(j, "why", slice_of(item->stays ? item->stays : item->why));
-    if (item->orphan)
-        json_parts(j, item);
+    out_open(o, NULL, '{');
+    out_string(o, "system", item->ref.store->ops->name);
+    out_member(o, "sessionId", item->ref.id);
+    out_member(o, "title", item->title);
+    out_member(o, "path", item->ref.path);
+    out_int(o, "bytes", item->usage.bytes);
+    out_int(o, "files", item->usage.files);
+    out_int(o, "lastActivity", item->activity_ms);
+    out_string(o, "why", item->stays ? item->stays : item->why);
+    if (item->orphan) {
+        out_bool(o, "orphan", true);
+        out_strings(o, "parts", (const char *const *)item->part, item->parts);
+    }
     if (trash)
-        jsonout_member(j, "trashId", slice_of(trash->trash_id));
-    jsonout_close(j, '}');
+        out_string(o, "trashId", trash->trash_id);
+    out_close(o, '}');
 }
 
-static void json_items(struct jsonout *j, const struct answer *a, bool staying)
+static void write_items_json(const struct answer *a, bool staying, struct out *o)
 {
     size_t k = 0;
 
-    jsonout_key(j, staying ? "leftOut" : "sessions");
-    jsonout_open(j, '[');
+    out_open(o, staying ? "leftOut" : "sessions", '[');
     for (size_t i = 0; i < a->sweep.n; i++)
         if (sweep_is_chosen(&a->sweep.item[i]) != staying)
-            sweep_item_json(j, &a->sweep.item[i],
-                            k < a->moved.n && !staying ? &a->moved.item[k++] : NULL);
-    jsonout_close(j, ']');
+            write_item_json(&a->sweep.item[i],
+                            k < a->moved.n && !staying ? &a->moved.item[k++] : NULL, o);
+    out_close(o, ']');
 }
 
-/* The ids of one batch differ behind the dot. */
+/* The ids of one batch differ after the dot only. */
 static struct slice batch_of(const struct trash_list *moved)
 {
     return (struct slice){ moved->item[0].trash_id, strcspn(moved->item[0].trash_id, ".") };
 }
 
-static enum err_code write_sweep_json(struct out *out, const struct answer *a, struct err *e)
+static void write_sweep_json(const struct answer *a, struct out *o)
 {
-    struct jsonout j;
     struct disk_usage w;
 
     sweep_disk_usage(&a->sweep, &w);
-    jsonout_init(&j, &out->buf);
-    jsonout_open(&j, '{');
-    json_items(&j, a, false);
-    json_items(&j, a, true);
-    int_member(&j, "bytes", w.bytes);
-    int_member(&j, "files", w.files);
-    jsonout_key(&j, "applied");
-    jsonout_bool(&j, a->applied);
+    out_open(o, NULL, '{');
+    write_items_json(a, false, o);
+    write_items_json(a, true, o);
+    out_int(o, "bytes", w.bytes);
+    out_int(o, "files", w.files);
+    out_bool(o, "applied", a->applied);
     if (a->moved.n)
-        jsonout_member(&j, "trash", batch_of(&a->moved));
-    jsonout_close(&j, '}');
-    return j.rc ? err_nomem(e) : out_add(out, SLICE("\n"), e);
+        out_member(o, "trash", batch_of(&a->moved));
+    out_close(o, '}');
+    out_end(o);
 }
 
 /* ---- text ---- */
 
-static enum err_code write_sweep_line(struct out *out, const struct sweep_item *item,
-                                      const struct session_line_columns *look, struct err *e)
+static enum err_code write_item_text(const struct sweep_item *item,
+                                     const struct session_line_columns *look, struct out *o,
+                                     struct err *e)
 {
     char age[WHEN_AGE], size[SIZE_TEXT];
 
     when_age(look->now_ms, item->activity_ms, age);
     text_size(item->usage.bytes, size);
-    enum err_code rc = out_addf(out, e, "%8s  %8s  ", age, size);
-
-    if (!rc)
-        rc = session_line_id(&item->ref, look, out, e);
-    if (!rc)
-        rc = out_add(out, SLICE("  "), e);
-    if (!rc)
-        rc = session_line_column(item->orphan ? SLICE("(left behind)") : item->title, TITLE_COLUMNS,
-                                 out, e);
-    if (!rc)
-        rc = out_addf(out, e, "  %s%s\n", item->stays ? "stays: " : "",
-                      item->stays ? item->stays : item->why);
-    return rc ? rc : out_row(out, e);
-}
-
-/* What goes without its transcript is named, path by path. */
-static enum err_code write_parts(struct out *out, const struct sweep_item *item, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < item->parts && !rc; i++) {
-        rc = out_add(out, SLICE("                    "), e);
-        if (!rc)
-            rc = out_text(out, slice_of(item->part[i]), e);
-        if (!rc)
-            rc = out_add(out, SLICE("\n"), e);
+    out_addf(o, "%8s  %8s  ", age, size);
+    session_line_id(&item->ref, look, o);
+    out_addf(o, "  ");
+    session_line_column(item->orphan ? SLICE("(left behind)") : item->title, TITLE_COLUMNS, o);
+    out_addf(o, "  %s%s\n", item->stays ? "stays: " : "", item->stays ? item->stays : item->why);
+    /* Remains of a deleted session are named path by path. */
+    for (size_t i = 0; item->orphan && i < item->parts; i++) {
+        out_addf(o, "                    ");
+        out_text(o, slice_of(item->part[i]));
+        out_addf(o, "\n");
     }
-    return rc;
+    return out_row(o, e);
 }
 
-static enum err_code write_sweep_text(struct out *out, const struct answer *a, struct err *e)
+static enum err_code write_sweep_text(const struct answer *a, struct out *o, struct err *e)
 {
     struct disk_usage w;
     char size[SIZE_TEXT];
@@ -172,19 +137,15 @@ static enum err_code write_sweep_text(struct out *out, const struct answer *a, s
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < a->sweep.n && !rc; i++)
-        if (!(rc = write_sweep_line(out, &a->sweep.item[i], &a->look, e)) &&
-            a->sweep.item[i].orphan)
-            rc = write_parts(out, &a->sweep.item[i], e);
-    if (rc)
-        return rc;
+        rc = write_item_text(&a->sweep.item[i], &a->look, o, e);
     text_size(w.bytes, size);
-    return out_addf(out, e, "%s: %s%zu session%s%s, %s%s\n",
-                    a->applied ? "moved to trash" : "would move to trash",
-                    a->orphans ? "what " : "", n, n == 1 ? "" : "s",
-                    a->orphans ? " left behind" : "", size,
-                    n == 0       ? ""
-                    : a->applied ? " (undo with: reprise undo)"
-                                 : " (use --apply to move them)");
+    out_addf(o, "%s: %s%zu session%s%s, %s%s\n",
+             a->applied ? "moved to trash" : "would move to trash", a->orphans ? "what " : "", n,
+             n == 1 ? "" : "s", a->orphans ? " left behind" : "", size,
+             n == 0       ? ""
+             : a->applied ? " (undo with: reprise undo)"
+                          : " (use --apply to move them)");
+    return rc;
 }
 
 /* ---- together ---- */
@@ -226,14 +187,14 @@ enum err_code sweep_run(struct invocation *in, struct err *e)
     a.orphans = !rc && rule.orphans;
     if (!rc)
         rc = sweep_find(s.store, s.n, &rule, &a.sweep, e);
-    if (!rc && !option_given(&in->options, OPTION_JSON))
-        rc = choose_sweep_columns(in, &s, &a, e); /* while they are there */
+    if (!rc && !in->out.wants_json)
+        rc = choose_sweep_columns(in, &s, &a, e); /* before the sessions are moved */
     if (!rc && option_given(&in->options, OPTION_APPLY))
         rc = move_to_trash(in, &a, e);
-    if (!rc && option_given(&in->options, OPTION_JSON))
-        rc = write_sweep_json(&in->out, &a, e);
+    if (!rc && in->out.wants_json)
+        write_sweep_json(&a, &in->out);
     else if (!rc)
-        rc = write_sweep_text(&in->out, &a, e);
+        rc = write_sweep_text(&a, &in->out, e);
     session_line_columns_close(&a.look);
     sweep_fini(&a.sweep);
     trash_list_fini(&a.moved);

@@ -1,7 +1,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "lite/json/jsonout.h"
 #include "store/fs/copy.h"
 #include "store/maintenance/trash.h"
 #include "store/maintenance/trash_request.h"
@@ -10,53 +9,42 @@
 #include "tui/commands/sessions.h"
 #include "tui/text/when.h"
 
-static void trash_item_json(struct jsonout *j, const struct trash_item *item)
+/* ---- delete ---- */
+
+/* One session is an object, several are an array of them. */
+static void write_deleted_json(const struct trash_list *list, struct out *o)
 {
-    jsonout_open(j, '{');
-    jsonout_member(j, "trashId", slice_of(item->trash_id));
-    jsonout_member(j, "sessionId", slice_of(item->session));
-    jsonout_key(j, "files");
-    jsonout_int(j, item->files);
-    jsonout_key(j, "bytes");
-    jsonout_int(j, item->bytes);
-    if (item->stays)
-        jsonout_member(j, "stays", slice_of(item->stays));
-    jsonout_close(j, '}');
+    if (list->n != 1)
+        out_open(o, NULL, '[');
+    for (size_t i = 0; i < list->n; i++) {
+        const struct trash_item *item = &list->item[i];
+
+        out_open(o, NULL, '{');
+        out_string(o, "trashId", item->trash_id);
+        out_string(o, "sessionId", item->session);
+        out_int(o, "files", item->files);
+        out_int(o, "bytes", item->bytes);
+        out_string(o, "stays", item->stays);
+        out_close(o, '}');
+    }
+    if (list->n != 1)
+        out_close(o, ']');
+    out_end(o);
 }
 
-static enum err_code write_delete_text(struct invocation *in, const struct trash_list *list,
-                                       const char *size, struct err *e)
+static void write_deleted_text(const struct trash_list *list, struct out *o)
 {
-    enum err_code rc =
-        out_addf(&in->out, e, "moved to trash: %zu session%s, %s (undo with: reprise undo)\n",
-                 list->n, list->n == 1 ? "" : "s", size);
-
-    for (size_t i = 0; i < list->n && !rc; i++)
-        if (list->item[i].stays)
-            rc = out_addf(&in->out, e, "%s: %s\n", list->item[i].session, list->item[i].stays);
-    return rc;
-}
-
-static enum err_code write_delete_answer(struct invocation *in, const struct trash_list *list,
-                                         struct err *e)
-{
-    struct jsonout j;
     char size[SIZE_TEXT];
     int64_t bytes = 0;
 
     for (size_t i = 0; i < list->n; i++)
         bytes += list->item[i].bytes;
     text_size(bytes, size);
-    if (!option_given(&in->options, OPTION_JSON))
-        return write_delete_text(in, list, size, e);
-    jsonout_init(&j, &in->out.buf);
-    if (list->n != 1)
-        jsonout_open(&j, '[');
+    out_addf(o, "moved to trash: %zu session%s, %s (undo with: reprise undo)\n", list->n,
+             list->n == 1 ? "" : "s", size);
     for (size_t i = 0; i < list->n; i++)
-        trash_item_json(&j, &list->item[i]);
-    if (list->n != 1)
-        jsonout_close(&j, ']');
-    return j.rc ? err_nomem(e) : out_add(&in->out, SLICE("\n"), e);
+        if (list->item[i].stays)
+            out_addf(o, "%s: %s\n", list->item[i].session, list->item[i].stays);
 }
 
 static enum err_code to_trash(struct invocation *in, const struct trash_request *request, size_t n,
@@ -73,9 +61,12 @@ static enum err_code to_trash(struct invocation *in, const struct trash_request 
     if (rc)
         return rc;
     in->done = true;
-    rc = write_delete_answer(in, &list, e);
+    if (in->out.wants_json)
+        write_deleted_json(&list, &in->out);
+    else
+        write_deleted_text(&list, &in->out);
     trash_list_fini(&list);
-    return rc;
+    return ERR_OK;
 }
 
 static enum err_code remove_ref(const struct owned_ref *ref, struct err *e)
@@ -100,9 +91,23 @@ static enum err_code remove_all(const struct trash_request *r, struct err *e)
     return rc;
 }
 
-/* The vendor's own delete: transcript and side folder, at once and for good. */
-static enum err_code is_permanent(struct invocation *in, const struct trash_request *request,
-                                  size_t n, struct err *e)
+static void write_destroyed_json(const struct trash_request *request, size_t n, struct out *o)
+{
+    if (n != 1)
+        out_open(o, NULL, '[');
+    for (size_t i = 0; i < n; i++) {
+        out_open(o, NULL, '{');
+        out_member(o, "sessionId", request[i].id);
+        out_close(o, '}');
+    }
+    if (n != 1)
+        out_close(o, ']');
+    out_end(o);
+}
+
+/* What the agent's own delete does: transcript and side folder are removed at once and for good. */
+static enum err_code destroy(struct invocation *in, const struct trash_request *request, size_t n,
+                             struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -111,24 +116,14 @@ static enum err_code is_permanent(struct invocation *in, const struct trash_requ
     if (rc)
         return rc;
     in->done = true;
-    if (!option_given(&in->options, OPTION_JSON))
-        return out_addf(&in->out, e, "deleted for good: %zu session%s\n", n, n == 1 ? "" : "s");
-    struct jsonout j;
-
-    jsonout_init(&j, &in->out.buf);
-    if (n != 1)
-        jsonout_open(&j, '[');
-    for (size_t i = 0; i < n; i++) {
-        jsonout_open(&j, '{');
-        jsonout_member(&j, "sessionId", request[i].id);
-        jsonout_close(&j, '}');
-    }
-    if (n != 1)
-        jsonout_close(&j, ']');
-    return j.rc ? err_nomem(e) : out_add(&in->out, SLICE("\n"), e);
+    if (in->out.wants_json)
+        write_destroyed_json(request, n, &in->out);
+    else
+        out_addf(&in->out, "deleted for good: %zu session%s\n", n, n == 1 ? "" : "s");
+    return ERR_OK;
 }
 
-/* What is asked to go. */
+/* The sessions to delete. */
 struct leaving {
     struct sessions *s;
     const struct session_ref **ref; /* each once */
@@ -158,7 +153,7 @@ static enum err_code find_leaving(struct invocation *in, struct leaving *l, stru
     return rc;
 }
 
-/* The title is for the trash; a session that cannot be described goes without. */
+/* The trash keeps the title; a session that cannot be described has none. */
 static enum err_code read_session_title(size_t i, const struct session_row *row, void *arg,
                                         struct err *e)
 {
@@ -168,7 +163,7 @@ static enum err_code read_session_title(size_t i, const struct session_row *row,
     return l->title[i].p ? ERR_OK : err_nomem(e);
 }
 
-/* A lease on a file shows whether a program has it open: nobody may be describing it any more. */
+/* A lease shows whether a program has a file open, so all describing has ended before the leases are taken. */
 static enum err_code make_requests(struct leaving *l, unsigned what, struct err *e)
 {
     struct err why = { 0 };
@@ -205,86 +200,65 @@ enum err_code delete_run(struct invocation *in, struct err *e)
                               (option_given(&in->options, OPTION_FORCE) ? TRASH_REQUEST_UNSURE : 0),
                           e);
     if (!rc)
-        rc = permanently ? is_permanent(in, l.request, l.n, e) : to_trash(in, l.request, l.n, e);
+        rc = permanently ? destroy(in, l.request, l.n, e) : to_trash(in, l.request, l.n, e);
     sessions_close(&s);
     return rc;
 }
 
-/* ---- list ---- */
+/* ---- trash list ---- */
 
-static void trashed_item_json(struct jsonout *j, const struct trash_item *item)
+static void write_trashed_json(const struct trash_item *item, struct out *o)
 {
-    jsonout_open(j, '{');
-    jsonout_member(j, "trashId", slice_of(item->trash_id));
-    jsonout_member(j, "system", slice_of(item->system));
-    jsonout_member(j, "sessionId", slice_of(item->session));
-    jsonout_member(j, "title", slice_of(item->title));
-    jsonout_member(j, "path", slice_of(item->path));
-    jsonout_key(j, "deletedAt");
-    jsonout_int(j, item->deleted_ms);
-    jsonout_key(j, "files");
-    jsonout_int(j, item->files);
-    jsonout_key(j, "bytes");
-    jsonout_int(j, item->bytes);
-    jsonout_close(j, '}');
+    out_open(o, NULL, '{');
+    out_string(o, "trashId", item->trash_id);
+    out_string(o, "system", item->system);
+    out_string(o, "sessionId", item->session);
+    out_string(o, "title", item->title);
+    out_string(o, "path", item->path);
+    out_int(o, "deletedAt", item->deleted_ms);
+    out_int(o, "files", item->files);
+    out_int(o, "bytes", item->bytes);
+    out_close(o, '}');
 }
 
-static enum err_code list_json(struct out *out, const struct trash_list *list, struct err *e)
-{
-    struct jsonout j;
-
-    jsonout_init(&j, &out->buf);
-    jsonout_open(&j, '[');
-    for (size_t i = 0; i < list->n; i++)
-        trashed_item_json(&j, &list->item[i]);
-    jsonout_close(&j, ']');
-    return j.rc ? err_nomem(e) : out_add(out, SLICE("\n"), e);
-}
-
-/* What a person knows it by; of what was no session, where it was. */
+/* What a person knows it by: the title, or the path of what was not a session. */
 static struct slice trash_item_name(const struct trash_item *item)
 {
     return slice_of(item->title[0] ? item->title : item->path);
 }
 
-static enum err_code list_line(struct out *out, const struct trash_item *item, int64_t now_ms,
-                               struct err *e)
+static void write_trashed_text(const struct trash_item *item, int64_t now_ms, struct out *o)
 {
     char age[WHEN_AGE], size[SIZE_TEXT];
 
     when_age(now_ms, item->deleted_ms, age);
     text_size(item->bytes, size);
-    enum err_code rc = out_addf(out, e, "%8s  %-20s  %8s  ", age, item->trash_id, size);
-
-    if (!rc)
-        rc = out_text(out, slice_of(item->session), e);
-    if (!rc)
-        rc = out_add(out, SLICE("  "), e);
-    if (!rc)
-        rc = out_text(out, trash_item_name(item), e);
-    return rc ? rc : out_add(out, SLICE("\n"), e);
+    out_addf(o, "%8s  %-20s  %8s  ", age, item->trash_id, size);
+    out_text(o, slice_of(item->session));
+    out_addf(o, "  ");
+    out_text(o, trash_item_name(item));
+    out_addf(o, "\n");
 }
 
-static enum err_code list_text(struct out *out, const struct trash_list *list, int64_t now_ms,
-                               struct err *e)
+static void write_trash(struct invocation *in, const struct trash_list *list)
 {
-    enum err_code rc = ERR_OK;
+    struct out *o = &in->out;
 
-    for (size_t i = 0; i < list->n && !rc; i++)
-        rc = list_line(out, &list->item[i], now_ms, e);
-    if (!rc && list->n == 0)
-        rc = out_add(out, SLICE("the trash is empty\n"), e);
-    return rc;
+    if (o->wants_json) {
+        out_open(o, NULL, '[');
+        for (size_t i = 0; i < list->n; i++)
+            write_trashed_json(&list->item[i], o);
+        out_close(o, ']');
+        out_end(o);
+        return;
+    }
+    for (size_t i = 0; i < list->n; i++)
+        write_trashed_text(&list->item[i], in->world->env.now_ms, o);
+    if (list->n == 0)
+        out_addf(o, "the trash is empty\n");
 }
 
-static enum err_code list_items(struct invocation *in, const struct trash_list *list, struct err *e)
-{
-    return option_given(&in->options, OPTION_JSON)
-               ? list_json(&in->out, list, e)
-               : list_text(&in->out, list, in->world->env.now_ms, e);
-}
-
-/* ---- restore, empty ---- */
+/* ---- trash restore, trash empty ---- */
 
 static const struct trash_item *find_item(const struct trash_list *list, const char *id)
 {
@@ -294,23 +268,16 @@ static const struct trash_item *find_item(const struct trash_list *list, const c
     return NULL;
 }
 
-static enum err_code answer_one(struct invocation *in, const struct trash_item *item, bool joined,
-                                struct err *e)
+static void write_restored(const struct trash_item *item, bool joined, struct out *o)
 {
-    struct jsonout j;
-
-    if (!option_given(&in->options, OPTION_JSON)) {
-        enum err_code rc =
-            out_add(&in->out,
-                    joined ? SLICE("joined with the newer transcript: ") : SLICE("restored: "), e);
-
-        if (!rc)
-            rc = out_text(&in->out, trash_item_name(item), e);
-        return rc ? rc : out_add(&in->out, SLICE(" (undo with: reprise undo)\n"), e);
+    if (o->wants_json) {
+        write_trashed_json(item, o);
+        out_end(o);
+        return;
     }
-    jsonout_init(&j, &in->out.buf);
-    trashed_item_json(&j, item);
-    return j.rc ? err_nomem(e) : out_add(&in->out, SLICE("\n"), e);
+    out_addf(o, joined ? "joined with the newer transcript: " : "restored: ");
+    out_text(o, trash_item_name(item));
+    out_addf(o, " (undo with: reprise undo)\n");
 }
 
 static enum err_code restore_item(struct invocation *in, const struct trash_list *list,
@@ -338,27 +305,26 @@ static enum err_code restore_item(struct invocation *in, const struct trash_list
             e, rc, item->path,
             "restore: a newer transcript exists; --join puts the deleted rows in front of it");
     in->done = !rc;
-    return rc ? rc : answer_one(in, item, join, e);
+    if (!rc)
+        write_restored(item, join, &in->out);
+    return rc;
 }
 
-static enum err_code empty_answer(struct invocation *in, int64_t items, int64_t bytes,
-                                  struct err *e)
+static void write_emptied(int64_t items, int64_t bytes, struct out *o)
 {
-    struct jsonout j;
     char size[SIZE_TEXT];
 
+    if (o->wants_json) {
+        out_open(o, NULL, '{');
+        out_int(o, "sessions", items);
+        out_int(o, "bytes", bytes);
+        out_close(o, '}');
+        out_end(o);
+        return;
+    }
     text_size(bytes, size);
-    if (!option_given(&in->options, OPTION_JSON))
-        return out_addf(&in->out, e, "deleted for good: %" PRId64 " session%s, %s\n", items,
-                        items == 1 ? "" : "s", size);
-    jsonout_init(&j, &in->out.buf);
-    jsonout_open(&j, '{');
-    jsonout_key(&j, "sessions");
-    jsonout_int(&j, items);
-    jsonout_key(&j, "bytes");
-    jsonout_int(&j, bytes);
-    jsonout_close(&j, '}');
-    return j.rc ? err_nomem(e) : out_add(&in->out, SLICE("\n"), e);
+    out_addf(o, "deleted for good: %" PRId64 " session%s, %s\n", items, items == 1 ? "" : "s",
+             size);
 }
 
 static enum err_code empty_trash(struct invocation *in, const struct trash_list *list,
@@ -370,7 +336,7 @@ static enum err_code empty_trash(struct invocation *in, const struct trash_list 
 
     if (age && !when_parse(slice_of(age), in->world->env.now_ms, &before))
         return err_set(e, ERR_USAGE, age, "trash empty: not an age (30d, 12h, 2w)");
-    /* The lock of the log: nobody undoes a deletion while its sessions go. */
+    /* The log is locked, so no deletion is undone while its sessions are removed. */
     enum err_code rc = change_log_open(&in->world->env, &log, e);
 
     if (rc)
@@ -384,7 +350,9 @@ static enum err_code empty_trash(struct invocation *in, const struct trash_list 
     }
     change_log_close(log);
     in->done = !rc && items;
-    return rc ? rc : empty_answer(in, items, bytes, e);
+    if (!rc)
+        write_emptied(items, bytes, &in->out);
+    return rc;
 }
 
 enum err_code trash_run(struct invocation *in, struct err *e)
@@ -396,7 +364,7 @@ enum err_code trash_run(struct invocation *in, struct err *e)
     if (rc)
         return rc;
     if (strcmp(what, "list") == 0)
-        rc = list_items(in, &list, e);
+        write_trash(in, &list);
     else if (strcmp(what, "restore") == 0)
         rc = restore_item(in, &list, e);
     else if (strcmp(what, "empty") == 0)

@@ -1,7 +1,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lite/json/jsonout.h"
 #include "store/journal/change.h"
 #include "store/rewind/plan/rewind.h"
 #include "store/rewind/record/undo_target.h"
@@ -11,186 +10,161 @@
 #include "tui/commands/sessions.h"
 #include "tui/text/when.h"
 
-/* What reprise changed, newest first: renames, tags, deletions, ... and rewinds, which keep records of their own
- * (store/rewind/): two lists, both newest first, put into one by their times. */
+/* ---- log ---- */
+
+/* What reprise changed, newest first: renames, tags, deletions, ... and rewinds, which have records of their own
+ * (store/rewind/). Both lists are sorted by time and are merged. */
 struct entry {
     const char *id, *kind, *text;
     const char *undoes; /* may be NULL */
-    const char *title;  /* of the first session; NULL: not recorded */
+    const char *title;  /* of the first session; NULL if not recorded */
     int64_t at_ms;
-    const char **session; /* "claude:5e55…" */
+    const char *const *session; /* "claude:5e55…" */
     size_t sessions_n;
     bool undone;
 };
 
-struct writing {
-    struct invocation *in;
-    struct jsonout j;
-    bool json;
+struct merge {
+    struct out *out;
+    int64_t now_ms;
     struct rewind_records rewinds;
     size_t next; /* of them */
     enum err_code rc;
     struct err *e;
 };
 
-static enum err_code write_entry_json(struct writing *w, const struct entry *x)
+static void write_entry_json(const struct entry *x, struct out *o)
 {
-    struct jsonout *j = &w->j;
-
-    jsonout_open(j, '{');
-    jsonout_member(j, "id", slice_of(x->id));
-    jsonout_member(j, "kind", slice_of(x->kind));
-    jsonout_member(j, "text", slice_of(x->text));
-    jsonout_key(j, "at");
-    jsonout_int(j, x->at_ms);
-    jsonout_key(j, "sessions");
-    jsonout_open(j, '[');
-    for (size_t i = 0; i < x->sessions_n; i++)
-        jsonout_text(j, slice_of(x->session[i]));
-    jsonout_close(j, ']');
-    if (x->title)
-        jsonout_member(j, "title", slice_of(x->title));
-    if (x->undoes)
-        jsonout_member(j, "undoes", slice_of(x->undoes));
-    jsonout_key(j, "undone");
-    jsonout_bool(j, x->undone);
-    jsonout_close(j, '}');
-    return j->rc ? err_nomem(w->e) : ERR_OK;
+    out_open(o, NULL, '{');
+    out_string(o, "id", x->id);
+    out_string(o, "kind", x->kind);
+    out_string(o, "text", x->text);
+    out_int(o, "at", x->at_ms);
+    out_strings(o, "sessions", x->session, x->sessions_n);
+    out_string(o, "title", x->title);
+    out_string(o, "undoes", x->undoes);
+    out_bool(o, "undone", x->undone);
+    out_close(o, '}');
 }
 
-/* A title says more than an id; records of older versions have only that. */
-static enum err_code write_entry_sessions(struct out *out, const struct entry *x, struct err *e)
+static void write_entry_text(const struct entry *x, int64_t now_ms, struct out *o)
 {
-    enum err_code rc = ERR_OK;
-
-    if (x->title) {
-        rc = out_add(out, SLICE("  \""), e);
-        if (!rc)
-            rc = out_text(out, slice_of(x->title), e);
-        if (!rc && x->sessions_n > 1)
-            return out_addf(out, e, "\" and %zu more", x->sessions_n - 1);
-        return rc ? rc : out_add(out, SLICE("\""), e);
-    }
-    for (size_t i = 0; i < x->sessions_n && !rc; i++) {
-        rc = out_add(out, SLICE("  "), e);
-        if (!rc)
-            rc = out_text(out, slice_of(x->session[i]), e);
-    }
-    return rc;
-}
-
-static enum err_code write_entry_text(struct writing *w, const struct entry *x)
-{
-    struct out *out = &w->in->out;
     char age[WHEN_AGE];
 
-    when_age(w->in->world->env.now_ms, x->at_ms, age);
-    enum err_code rc = out_addf(out, w->e, "%8s  %s  %-10s ", age, x->id, x->kind);
-
-    if (!rc)
-        rc = out_text(out, slice_of(x->text), w->e);
-    if (!rc)
-        rc = write_entry_sessions(out, x, w->e);
-    if (!rc)
-        rc = out_add(out, x->undone ? SLICE("  (undone)\n") : SLICE("\n"), w->e);
-    return rc;
+    when_age(now_ms, x->at_ms, age);
+    out_addf(o, "%8s  %s  %-10s ", age, x->id, x->kind);
+    out_text(o, slice_of(x->text));
+    if (x->title) {
+        out_addf(o, "  \"");
+        out_text(o, slice_of(x->title));
+        out_addf(o, "\"");
+        if (x->sessions_n > 1)
+            out_addf(o, " and %zu more", x->sessions_n - 1);
+    }
+    /* Records of older versions have no title. */
+    for (size_t i = 0; i < x->sessions_n && !x->title; i++) {
+        out_addf(o, "  ");
+        out_text(o, slice_of(x->session[i]));
+    }
+    out_addf(o, x->undone ? "  (undone)\n" : "\n");
 }
 
-static enum err_code write_entry(struct writing *w, const struct entry *x)
+static void write_entry(struct merge *m, const struct entry *x)
 {
-    return w->json ? write_entry_json(w, x) : write_entry_text(w, x);
+    if (m->out->wants_json)
+        write_entry_json(x, m->out);
+    else
+        write_entry_text(x, m->now_ms, m->out);
 }
 
-static enum err_code write_rewind(struct writing *w, const struct rewind_record *r)
+static enum err_code write_rewind(struct merge *m, const struct rewind_record *r)
 {
-    const char *session = arena_format(&w->rewinds.arena, "%s:%s", r->system, r->session);
+    const char *session = arena_format(&m->rewinds.arena, "%s:%s", r->system, r->session);
     const char *text = arena_format(
-        &w->rewinds.arena, "%zu restored, %zu created, %zu deleted%s%s", r->restored, r->created,
+        &m->rewinds.arena, "%zu restored, %zu created, %zu deleted%s%s", r->restored, r->created,
         r->deleted, rewind_conversation_moves(r->how) ? ", conversation too" : "",
         r->interrupted ? ", interrupted"
         : r->stays     ? ", incomplete: the session continued, files not changed"
                        : "");
 
     if (!session || !text)
-        return err_nomem(w->e);
-    return write_entry(w, &(struct entry){ .id = r->id,
-                                           .kind = "rewind",
-                                           .text = text,
-                                           .undoes = r->undoes,
-                                           .title = r->title,
-                                           .at_ms = r->at_ms,
-                                           .session = &session,
-                                           .sessions_n = 1,
-                                           .undone = r->undone });
+        return err_nomem(m->e);
+    write_entry(m, &(struct entry){ .id = r->id,
+                                    .kind = "rewind",
+                                    .text = text,
+                                    .undoes = r->undoes,
+                                    .title = r->title,
+                                    .at_ms = r->at_ms,
+                                    .session = &session,
+                                    .sessions_n = 1,
+                                    .undone = r->undone });
+    return ERR_OK;
 }
 
-static void write_rewinds_since(struct writing *w, int64_t at_ms)
+static void write_rewinds_since(struct merge *m, int64_t at_ms)
 {
-    while (!w->rc && w->next < w->rewinds.n && w->rewinds.record[w->next].at_ms >= at_ms)
-        w->rc = write_rewind(w, &w->rewinds.record[w->next++]);
+    while (!m->rc && m->next < m->rewinds.n && m->rewinds.record[m->next].at_ms >= at_ms)
+        m->rc = write_rewind(m, &m->rewinds.record[m->next++]);
 }
 
 static bool write_change(const struct change *c, bool undone, void *arg)
 {
-    struct writing *w = arg;
+    struct merge *m = arg;
 
-    write_rewinds_since(w, c->at_ms);
-    if (!w->rc)
-        w->rc = write_entry(w, &(struct entry){ .id = c->id,
-                                                .kind = c->kind,
-                                                .text = c->text,
-                                                .undoes = c->undoes,
-                                                .title = c->sessions_n ? c->origin[0].title : NULL,
-                                                .at_ms = c->at_ms,
-                                                .session = c->sessions,
-                                                .sessions_n = c->sessions_n,
-                                                .undone = undone });
-    return !w->rc;
+    write_rewinds_since(m, c->at_ms);
+    if (!m->rc)
+        write_entry(m, &(struct entry){ .id = c->id,
+                                        .kind = c->kind,
+                                        .text = c->text,
+                                        .undoes = c->undoes,
+                                        .title = c->sessions_n ? c->origin[0].title : NULL,
+                                        .at_ms = c->at_ms,
+                                        .session = (const char *const *)c->sessions,
+                                        .sessions_n = c->sessions_n,
+                                        .undone = undone });
+    return !m->rc;
 }
 
-static enum err_code merge_logs(struct writing *w, struct change_log *log)
+static enum err_code merge_logs(struct merge *m, struct change_log *log)
 {
-    if (w->json)
-        jsonout_open(&w->j, '[');
-    enum err_code rc = change_list(log, write_change, w, w->e);
+    if (m->out->wants_json)
+        out_open(m->out, NULL, '[');
+    enum err_code rc = change_list(log, write_change, m, m->e);
 
     if (!rc)
-        write_rewinds_since(w, INT64_MIN);
+        write_rewinds_since(m, INT64_MIN);
     if (!rc)
-        rc = w->rc;
-    if (!rc && w->json) {
-        jsonout_close(&w->j, ']');
-        rc = w->j.rc ? err_nomem(w->e) : out_add(&w->in->out, SLICE("\n"), w->e);
+        rc = m->rc;
+    if (!rc && m->out->wants_json) {
+        out_close(m->out, ']');
+        out_end(m->out);
     }
     return rc;
 }
 
 enum err_code log_run(struct invocation *in, struct err *e)
 {
-    struct writing w = { .in = in, .json = option_given(&in->options, OPTION_JSON), .e = e };
+    struct merge m = { .out = &in->out, .now_ms = in->world->env.now_ms, .e = e };
     struct change_log *log;
     struct rewind_recovery waiting;
 
     rewinds_recover_first(in, &waiting);
-    enum err_code rc = rewind_records_read(&in->world->env, &w.rewinds, e);
+    enum err_code rc = rewind_records_read(&in->world->env, &m.rewinds, e);
 
     if (rc)
         return rc;
     rc = change_log_open(&in->world->env, &log, e);
     if (!rc) {
-        jsonout_init(&w.j, &in->out.buf);
-        rc = merge_logs(&w, log);
+        rc = merge_logs(&m, log);
         change_log_close(log);
     }
-    rewind_records_fini(&w.rewinds);
+    rewind_records_fini(&m.rewinds);
     return rc;
 }
 
-/* Without an id the newest that was done in the scope, as `list` has it, is taken back; with one, that. */
+/* ---- undo: which change ---- */
 
 enum { PHRASE = 512 };
-
-/* ---- which one ---- */
 
 static void describe_undo_target(const struct invocation *in, const struct undo_target *n,
                                  char out[PHRASE])
@@ -232,13 +206,14 @@ static enum err_code nothing_left(const struct invocation *in,
     if (n->kind == UNDO_TARGET_NONE)
         return err_set(e, ERR_NOT_FOUND, "", "nothing left to undo");
     describe_undo_target(in, n, what);
-    err_set(&note, ERR_NOT_FOUND, n->dir, "done elsewhere: %.150s", what);
+    err_set(&note, ERR_NOT_FOUND, n->dir, "made elsewhere: %.150s", what);
     out_report(in->err_fd, &note);
     return err_set(e, ERR_NOT_FOUND, "",
-                   "nothing left to undo here, but elsewhere; undo it with reprise undo %s", n->id);
+                   "nothing left to undo here; reprise undo %s undoes the change made elsewhere",
+                   n->id);
 }
 
-/* What is newest cannot be taken back. What is older may be something else than a person means: it must be named. */
+/* If the newest change cannot be undone, an older one has to be named: it may not be the one that the user means. */
 static enum err_code stuck(const struct invocation *in, const struct undo_target *newest,
                            const struct undo_target_others *others, struct err *e)
 {
@@ -248,15 +223,16 @@ static enum err_code stuck(const struct invocation *in, const struct undo_target
     if (others->stuck.kind == UNDO_TARGET_NONE)
         return ERR_OK;
     describe_undo_target(in, &others->stuck, what);
-    err_set(&note, ERR_STALE, others->stuck.id, "its session went on since: undo: %.150s", what);
+    err_set(&note, ERR_STALE, others->stuck.id, "undo: its session continued since (%.150s)", what);
     out_report(in->err_fd, &note);
     if (newest->kind == UNDO_TARGET_NONE)
         return err_set(e, ERR_STALE, "", "nothing older is left to undo");
     describe_undo_target(in, newest, what);
-    return err_set(e, ERR_STALE, "", "to undo what is older, name it: reprise undo %s, %.120s",
+    return err_set(e, ERR_STALE, "", "an older change can be undone with reprise undo %s, %.120s",
                    newest->id, what);
 }
 
+/* The newest change to a session of the scope, which is that of `list`. */
 static enum err_code choose_latest_target(struct invocation *in, struct change_log *log,
                                           struct undo_target *out, struct err *e)
 {
@@ -282,7 +258,7 @@ static enum err_code choose_latest_target(struct invocation *in, struct change_l
     return rc;
 }
 
-/* An id that neither log knows is left to the log of rewinds, which says so. */
+/* An id that neither log contains is looked up in the rewinds, whose error reports it. */
 static enum err_code choose_undo_target(struct invocation *in, struct change_log *log,
                                         struct undo_target *out, struct err *e)
 {
@@ -297,60 +273,49 @@ static enum err_code choose_undo_target(struct invocation *in, struct change_log
     return rc;
 }
 
-static enum err_code report_target(struct invocation *in, const char *what,
-                                   const struct undo_target *n, struct err *e)
+static void write_target(struct invocation *in, const char *what, const struct undo_target *n)
 {
     char text[PHRASE];
 
     describe_undo_target(in, n, text);
-    enum err_code rc = out_add(&in->out, slice_of(what), e);
-
-    if (!rc)
-        rc = out_text(&in->out, slice_of(text), e);
-    return rc ? rc : out_add(&in->out, SLICE("\n"), e);
+    out_addf(&in->out, "%s", what);
+    out_text(&in->out, slice_of(text));
+    out_addf(&in->out, "\n");
 }
 
-/* ---- a change of a session ---- */
+/* ---- undo: a change of a session ---- */
 
 struct named {
     const struct undo_target *newest;
     struct invocation *in;
     bool undone;
-    enum err_code rc;
-    struct err *e;
 };
 
-static void json_target(struct jsonout *j, const struct undo_target *n)
+static void write_target_json(const struct undo_target *n, struct out *o)
 {
-    jsonout_member(j, "kind", slice_of(n->command));
-    if (n->title[0])
-        jsonout_member(j, "title", slice_of(n->title));
-    jsonout_key(j, "at");
-    jsonout_int(j, n->at_ms);
+    out_string(o, "kind", n->command);
+    out_string(o, "title", n->title);
+    out_int(o, "at", n->at_ms);
 }
 
-/* What taking it back would be about. */
-static enum err_code answer_dry_run(struct invocation *in, const struct change *c,
-                                    const struct undo_target *n, struct err *e)
+/* What an undo would change. */
+static void write_dry_run(struct invocation *in, const struct change *c,
+                          const struct undo_target *n)
 {
-    struct jsonout j;
+    struct out *o = &in->out;
 
-    if (!option_given(&in->options, OPTION_JSON))
-        return report_target(in, "would undo: ", n, e);
-    jsonout_init(&j, &in->out.buf);
-    jsonout_open(&j, '{');
-    jsonout_member(&j, "undoes", slice_of(c->id));
-    jsonout_member(&j, "text", slice_of(c->text));
-    json_target(&j, n);
-    jsonout_key(&j, "sessions");
-    jsonout_open(&j, '[');
-    for (size_t i = 0; i < c->sessions_n; i++)
-        jsonout_text(&j, slice_of(c->sessions[i]));
-    jsonout_close(&j, ']');
-    jsonout_key(&j, "dryRun");
-    jsonout_bool(&j, true);
-    jsonout_close(&j, '}');
-    return j.rc ? err_nomem(e) : out_add(&in->out, SLICE("\n"), e);
+    if (!o->wants_json) {
+        write_target(in, "would undo: ", n);
+        return;
+    }
+    out_open(o, NULL, '{');
+    out_string(o, "undoes", c->id);
+    out_string(o, "text", c->text);
+    write_target_json(n, o);
+    out_strings(o, "sessions", (const char *const *)c->sessions, c->sessions_n);
+    out_bool(o, "dryRun", true);
+    out_close(o, '}');
+    out_end(o);
 }
 
 static bool show_named(const struct change *c, bool undone, void *arg)
@@ -361,36 +326,36 @@ static bool show_named(const struct change *c, bool undone, void *arg)
         return true;
     n->undone = undone;
     if (!undone)
-        n->rc = answer_dry_run(n->in, c, n->newest, n->e);
+        write_dry_run(n->in, c, n->newest);
     return false;
 }
 
 static enum err_code dry_run(struct invocation *in, struct change_log *log,
                              const struct undo_target *newest, struct err *e)
 {
-    struct named n = { .newest = newest, .in = in, .e = e };
+    struct named n = { .newest = newest, .in = in };
     enum err_code rc = change_list(log, show_named, &n, e);
 
     if (!rc && n.undone)
         rc = err_set(e, ERR_NOT_FOUND, newest->id, "undo: it was undone already");
-    return rc ? rc : n.rc;
+    return rc;
 }
 
-static enum err_code answer_change(struct invocation *in, const struct change *c,
-                                   const struct undo_target *n, struct err *e)
+static void write_undone(struct invocation *in, const struct change *c, const struct undo_target *n)
 {
-    struct jsonout j;
+    struct out *o = &in->out;
 
-    if (!option_given(&in->options, OPTION_JSON))
-        return report_target(in, "undone: ", n, e);
-    jsonout_init(&j, &in->out.buf);
-    jsonout_open(&j, '{');
-    jsonout_member(&j, "id", slice_of(c->id));
-    jsonout_member(&j, "undoes", slice_of(c->undoes));
-    jsonout_member(&j, "text", slice_of(c->text));
-    json_target(&j, n);
-    jsonout_close(&j, '}');
-    return j.rc ? err_nomem(e) : out_add(&in->out, SLICE("\n"), e);
+    if (!o->wants_json) {
+        write_target(in, "undone: ", n);
+        return;
+    }
+    out_open(o, NULL, '{');
+    out_string(o, "id", c->id);
+    out_string(o, "undoes", c->undoes);
+    out_string(o, "text", c->text);
+    write_target_json(n, o);
+    out_close(o, '}');
+    out_end(o);
 }
 
 static enum err_code undo_change(struct invocation *in, struct change_log *log,
@@ -405,15 +370,15 @@ static enum err_code undo_change(struct invocation *in, struct change_log *log,
     if (rc)
         return rc;
     in->done = true;
-    rc = answer_change(in, c, n, e);
+    write_undone(in, c, n);
     change_free(c);
-    return rc;
+    return ERR_OK;
 }
 
-/* ---- a rewind ---- */
+/* ---- undo: a rewind ---- */
 
-/* Going back to what a rewind kept needs no consent: it was given for that rewind. What was edited by hand since is
- * held back all the same. The conversation has no files: where some are named, it stays. */
+/* The files of a rewind need no new consent to be restored: it was given for that rewind. Files edited by hand since are
+ * refused all the same. If files are named, the conversation is not touched. */
 static enum err_code undo_rewind(struct invocation *in, const struct undo_target *n, struct err *e)
 {
     const struct options *o = &in->options;
@@ -431,8 +396,8 @@ static enum err_code undo_rewind(struct invocation *in, const struct undo_target
             rc = rewind_check_files(&plan, &options, e);
         rewind_conversation_fini(&plan.conversation);
     }
-    if (!rc && n->command[0] && !option_given(o, OPTION_JSON))
-        rc = report_target(in, option_given(o, OPTION_DRY_RUN) ? "would undo: " : "undo: ", n, e);
+    if (!rc && n->command[0] && !in->out.wants_json)
+        write_target(in, option_given(o, OPTION_DRY_RUN) ? "would undo: " : "undo: ", n);
     if (!rc)
         rc = rewind_show_or_apply(in, &plan, &options, !option_given(o, OPTION_DRY_RUN),
                                   option_given(o, OPTION_SKIP_EDITED), e);

@@ -9,11 +9,11 @@
 
 enum { FILE_MAX = 256 * 1024 };
 
-/* How the settings are spelled: a word of the list is the place in its enum. */
+/* The settings: the index of a word in the list is the value of the enum. */
 struct choice {
-    const char *name, *words; /* parted by | */
+    const char *name, *words; /* separated by | */
     size_t at;                /* an int-sized enum in struct settings */
-    bool flag;                /* a bool there instead; the words are its values */
+    bool flag;                /* a bool instead; the words are its values */
 };
 
 /* clang-format off */
@@ -39,7 +39,7 @@ static const struct config_resume default_resume[] = {
 
 _Static_assert(sizeof(enum key_scheme) == sizeof(int), "choices are written as int");
 
-/* What ini_parse_stream is given, and what its handler needs. */
+/* The argument of ini_parse_stream() and of its handler. */
 struct reading {
     struct config *config;
     const char *path;
@@ -66,8 +66,7 @@ static void add_problem(struct reading *r, const char *what, const char *word)
         r->no_memory = true;
 }
 
-/* The place of a word in "one|two|three"; -1: it is none of them. */
-static int word_index(const char *words, const char *word)
+int config_word_index(const char *words, const char *word)
 {
     size_t n = strlen(word);
     int place = 0;
@@ -86,10 +85,10 @@ static int word_index(const char *words, const char *word)
 static void set_choice(struct reading *r, const struct choice *c, const char *value)
 {
     char *at = (char *)&r->config->settings + c->at;
-    int place = word_index(c->words, value);
+    int place = config_word_index(c->words, value);
 
     if (place < 0)
-        add_problem(r, c->words, "was expected");
+        add_problem(r, "expected", c->words);
     else if (c->flag)
         *(bool *)(void *)at = place == 1;
     else
@@ -113,7 +112,7 @@ static void set_style(struct reading *r, const char *name, const char *value)
     if (style == STYLE_COUNT)
         add_problem(r, "unknown style", name);
     else if (!theme_parse_style(slice_of(value), &r->config->theme.look[style]))
-        add_problem(r, "not a look:", value);
+        add_problem(r, "not a style:", value);
 }
 
 static void set_resume(struct reading *r, const char *system, const char *command)
@@ -153,8 +152,8 @@ static int handle_setting(void *user, const char *section, const char *name, con
     return 1;
 }
 
-/* Hands inih one line a call, as fgets does, and counts: its handler is not told the line. A line longer than
- * inih's buffer would come out as two, so it is named and left out. */
+/* Gives inih one line a call, as fgets() does, and counts lines, which its handler does not get. A line that is longer
+ * than the buffer of inih would be read as two, so it is reported and left out. */
 static char *next_line(char *out, int cap, void *user)
 {
     struct reading *r = user;
@@ -168,7 +167,7 @@ static char *next_line(char *out, int cap, void *user)
             memcpy(out + line.n, "\n", 2);
             return out;
         }
-        add_problem(r, "this line is", "too long");
+        add_problem(r, "the line is", "too long");
     }
     return NULL;
 }

@@ -26,7 +26,7 @@
  *     [colors]
  *     title = bold bright-white
  *
- * Whatever it says wrongly is left out and named with its line; the rest counts. */
+ * Mistakes are left out and reported with their line; the rest counts. */
 struct config_resume {
     const char *system;
     /* a line for shell_split with {id}, {cwd}, {path}; in the arena or static */
@@ -37,19 +37,21 @@ enum { CONFIG_SYSTEMS_MAX = 16 };
 
 struct config {
     struct arena arena;
-    struct settings settings; /* only what the file decides */
+    struct settings settings; /* only the members that the file sets */
     struct theme theme;
     struct config_resume resume[CONFIG_SYSTEMS_MAX];
     size_t resumes;
-    struct problem_list *problems; /* owned; NULL: none. Each names file:line */
+    struct problem_list *problems; /* owned; each names file:line; NULL without mistakes */
 };
 
 /* The defaults alone. */
 void config_init(struct config *c);
-/* Reads the file over the defaults. ERR_NOT_FOUND: it is not there (which need not matter to the caller). */
+/* Reads the file over the defaults. ERR_NOT_FOUND if it does not exist, which may be fine for the caller. */
 MUST_CHECK enum err_code config_read(struct config *c, const char *path, struct err *e);
 void config_fini(struct config *c);
-/* The resume command of a system; NULL: none is known, the person has to configure it. */
+/* The resume command of a system; NULL if it has no default and is not configured. */
 const char *config_resume_command(const struct config *c, const char *system);
+/* The index of a word in "one|two|three", or -1. */
+int config_word_index(const char *words, const char *word);
 
 #endif

@@ -86,7 +86,7 @@ static bool is_found(const struct resume *r, const char *path)
 
         if (name[0] == '/' ? buf_addf(&full, "%s", name)
                            : buf_addf(&full, "%.*s/%s", n ? (int)n : 1, n ? path : ".", name))
-            found = true; /* without memory it is tried */
+            found = true; /* out of memory: try to run it */
         else
             found = buf_cstr(&full) && is_program(full.p);
         buf_fini(&full);
@@ -103,7 +103,7 @@ enum err_code resume_check(const struct resume *r, const char *path, const char 
     return is_found(r, path ? path : "/usr/bin:/bin") ? ERR_OK : no_program(r, system, e);
 }
 
-/* Behind "cd DIR &&". */
+/* The part after "cd DIR &&". */
 static enum err_code add_variable(const struct resume *r, struct buf *out)
 {
     if (!r->variable)
@@ -128,7 +128,7 @@ enum err_code resume_line(const struct resume *r, struct buf *out)
     for (char **word = r->argv; rc == ERR_OK && *word; word++) {
         rc = buf_add_byte(out, ' ');
         if (rc == ERR_OK)
-            rc = shell_quote(out, (struct slice){ *word, strlen(*word) });
+            rc = shell_quote(out, slice_of(*word));
     }
     return rc;
 }
@@ -141,7 +141,7 @@ enum err_code resume_exec(const struct resume *r, const char *system, struct err
         err_sys(e, r->dir, "resume: enter the session's directory");
         return ERR_IO;
     }
-    /* What we ignore or block would stay so in the program. */
+    /* The program would inherit the signals that we ignore or block. */
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_DFL);
@@ -157,8 +157,13 @@ enum err_code resume_exec(const struct resume *r, const char *system, struct err
     return ERR_IO;
 }
 
-void resume_json_env(const struct resume *r, struct jsonout *j)
+void resume_json(const struct resume *r, struct jsonout *j)
 {
+    jsonout_key(j, "command");
+    jsonout_open(j, '[');
+    for (char **word = r->argv; *word; word++)
+        jsonout_text(j, slice_of(*word));
+    jsonout_close(j, ']');
     if (!r->variable)
         return;
     jsonout_key(j, "env");

@@ -6,10 +6,10 @@
 
 #include "lite/base/slice.h"
 
-/* What configuration and command line decide about the screen. Filled before the first update by main; a
+/* The settings of the screen, from the configuration and the command line. They are filled before the first update; a
  * zeroed struct is the default. Texts are borrowed and live as long as the program. */
 enum key_scheme { KEYS_DEFAULT, KEYS_VIM };
-/* AUTO: two lines where the screen is narrow. */
+/* AUTO: two lines on a narrow screen. */
 enum density { DENSITY_AUTO, DENSITY_ONE_LINE, DENSITY_TWO_LINES };
 enum preview_mode { PREVIEW_AUTO, PREVIEW_ON, PREVIEW_OFF };
 enum colours { COLOURS_AUTO, COLOURS_NONE, COLOURS_16, COLOURS_256 };
@@ -24,15 +24,15 @@ struct settings {
     enum scope_kind scope;
     enum sort_kind sort;
     bool ascii;
-    bool no_mouse;  /* term only */
-    bool demo;      /* no agent knows these sessions */
-    bool print;     /* Enter prints the choice (--print) */
-    bool one_store; /* --store was given: there are no worktrees or other projects to widen to */
+    bool no_mouse;           /* term only */
+    bool demo;               /* the sessions are samples that no agent has */
+    bool print;              /* Enter prints the choice (--print) */
+    bool one_store;          /* --store was given: the scope cannot be widened */
     bool leave_programmatic; /* --no-programmatic */
-    struct slice query;      /* -q: what the filter holds at the start */
+    struct slice query;      /* -q: the filter at the start */
     struct slice project;    /* the directory whose sessions are "here"; NUL-terminated */
     struct slice home;       /* shown as ~ */
-    /* Where we look, for the states that say so: "claude  ~/.claude/projects". */
+    /* The places that were searched, for an empty list: "claude  ~/.claude/projects". */
     const char *const *looked_in;
     size_t looked_in_count;
 };

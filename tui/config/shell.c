@@ -18,7 +18,7 @@ static bool is_plain_word(struct slice word)
     return true;
 }
 
-/* Is it text that a terminal shows as it is? */
+/* Sets *clean if a terminal shows the word as it is. */
 static enum err_code is_clean(struct slice word, bool *clean)
 {
     struct buf shown = { 0 };
@@ -69,7 +69,7 @@ enum err_code shell_quote(struct buf *out, struct slice word)
     return rc;
 }
 
-/* Where the line is being read: outside of quotes, or inside which. */
+/* The rest of the line, and the quotes that it is in. */
 struct reader {
     struct slice rest;
     char quote; /* ' or " or 0 */
@@ -88,7 +88,7 @@ static char next_byte(struct reader *r)
     return *r->rest.p++;
 }
 
-/* "{name}" at the front: its value, and it is read over. */
+/* The value of a "{name}" at the front, which is skipped; NULL if there is no such name. */
 static const struct slice *read_value(struct reader *r)
 {
     for (size_t i = 0; i < r->n; i++) {
@@ -125,7 +125,7 @@ static enum err_code read_piece(struct reader *r, struct buf *word)
     return buf_add_byte(word, c);
 }
 
-/* One word into the buffer; *found is false at the end of the line. */
+/* Reads one word into the buffer; *found is false at the end of the line. */
 static enum err_code read_word(struct reader *r, struct buf *word, bool *found)
 {
     enum err_code rc = ERR_OK;
@@ -167,7 +167,7 @@ enum err_code shell_split(struct slice line, const struct shell_value *values, s
     if (rc)
         return failed(rc, e);
     if (words == 0)
-        return err_set(e, ERR_USAGE, "", "read command: it is empty");
+        return err_set(e, ERR_USAGE, "", "read command: the command is empty");
     *argv = list;
     return ERR_OK;
 }

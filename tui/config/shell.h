@@ -8,16 +8,16 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 
-/* Words to a command line and back, by the rules of the shell, without one. */
+/* Turns words into a command line and back, by the rules of the shell but without running one: for the resume commands
+ * of the configuration, for $EDITOR, and for the line that --print writes. */
 
-/* Appends a word so that a shell reads exactly these bytes, and so that printing it does nothing to a terminal:
- * plain, in '...', or (with bytes that are no clean text) as $'...', which bash, zsh and ksh know. */
+/* Appends a word so that a shell reads exactly these bytes and a terminal can show it: plain, in '...', or, if its bytes
+ * are not clean text, as $'...', which bash, zsh and ksh understand. */
 MUST_CHECK enum err_code shell_quote(struct buf *out, struct slice word);
 
-/* Splits at blanks; '...', "..." and \ keep words together, nothing is expanded. A {name} in a word becomes the
- * value of that name, whole, never split again; other braces stay as they are. Words are NUL-terminated
- * and live in the arena with the array, which ends with NULL. ERR_USAGE: a quote is not closed, or there
- * is no word at all. */
+/* Splits a line at blanks; '...', "..." and \ keep words together, and nothing is expanded. A {name} in a word becomes
+ * the value of that name, which is not split again; other braces are kept. The words are NUL-terminated and live in the
+ * arena with the array, which ends with NULL. ERR_USAGE if a quote is not closed or the line has no word. */
 struct shell_value {
     const char *name; /* without braces */
     struct slice value;

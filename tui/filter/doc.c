@@ -6,7 +6,7 @@
 #include "store/api/store.h"
 #include "tui/filter/fold.h"
 
-/* Bytes kept of a field. What lies behind them cannot be found by the filter. */
+/* The bytes of a field that are kept. The filter does not find what follows them. */
 static const size_t field_limit[DOC_FIELDS] = {
     [DOC_TITLE] = FUZZY_HAYSTACK_MAX, [DOC_BRANCH] = 96,       [DOC_TAG] = 64, [DOC_DIR] = 160,
     [DOC_FIRST_PROMPT] = 240,         [DOC_LAST_PROMPT] = 240,
@@ -62,7 +62,7 @@ static uint64_t name_letters(const struct session_row *row, struct buf *scratch)
     scratch->n = 0;
     if (fold_text(row->ref.id, FUZZY_HAYSTACK_MAX, scratch, NULL) ||
         fold_text(system_of(row, system), FUZZY_HAYSTACK_MAX, scratch, NULL))
-        return UINT64_MAX; /* asked more often than need be */
+        return UINT64_MAX; /* out of memory: scored more often than need be */
     return fold_signature(buf_slice(scratch));
 }
 
@@ -93,7 +93,7 @@ struct doc *doc_new(const struct session_row *row, struct arena *a, struct doc *
     if (old && want <= *room) {
         d = old;
     } else {
-        want = (want + SPARE) / SPARE * SPARE; /* a title that grows a little finds room */
+        want = (want + SPARE) / SPARE * SPARE; /* for a title that grows a little */
         d = arena_alloc(a, want);
         if (!d)
             goto done;
@@ -121,7 +121,7 @@ struct fuzzy_haystack doc_haystack(const struct doc *d, enum doc_field field)
     return (struct fuzzy_haystack){ d->text + at, d->class + at, d->at[field + 1] - at - 1 };
 }
 
-/* Several fields at once, end marks and all. */
+/* This field and all that follow it, with their end marks. */
 static struct fuzzy_haystack haystack_from(const struct doc *d, enum doc_field field)
 {
     uint32_t at = d->at[field];
@@ -134,7 +134,7 @@ static int best_of(int a, int b)
     return a > b ? a : b;
 }
 
-/* A hit in branch or tag is worth three quarters of one in the title, in a long text half. */
+/* A match in a branch or tag counts three quarters of one in the title, a match in a long text half. */
 static int weigh_score(int score, int quarters)
 {
     return score == FUZZY_NO ? FUZZY_NO : score * quarters / 4;
@@ -153,8 +153,8 @@ static bool begins_with(struct slice name, const struct fuzzy_needle *needle)
     return true;
 }
 
-/* The front of an id, of a system's name or of its dialect. An id is meant by whoever types it, a system is a
- * property of many. */
+/* The beginning of an id, of the name of a system or of its dialect. An id scores more: it means one session, a system
+ * many. */
 static int name_score(const struct doc *d, const struct fuzzy_needle *needle)
 {
     char both[SYSTEM_TEXT];
@@ -222,7 +222,7 @@ static int exact_term(const struct doc *d, const struct term *t)
         if (t->negate && best != FUZZY_NO)
             break;
     }
-    if (best == FUZZY_NO && t->anchor & ANCHOR_START) /* a tag begins behind its sign, too */
+    if (best == FUZZY_NO && t->anchor & ANCHOR_START) /* a tag also begins after its # */
         best = weigh_score(
             fuzzy_exact(&t->needle, haystack_behind(doc_haystack(d, DOC_TAG)), t->anchor, NULL), 3);
     return best;
@@ -321,14 +321,14 @@ int doc_score(const struct doc *d, const struct query *q, bool marked, enum doc_
     return sum;
 }
 
-/* A folded title with the way back to its bytes. */
+/* A folded title, and the place in the title that each folded byte comes from. */
 struct folded {
     struct buf text, classes;
     uint32_t origin[FUZZY_HAYSTACK_MAX];
     size_t n;
 };
 
-/* Marks the character at folded byte i, with the marks above it that folding dropped. */
+/* Sets the hits of the character at folded byte i, with the combining marks that folding dropped. */
 static void hit_char(const struct folded *f, struct slice title, size_t i, bool *hit)
 {
     size_t next = i + 1;
@@ -337,7 +337,7 @@ static void hit_char(const struct folded *f, struct slice title, size_t i, bool 
         next++;
     size_t end = next < f->n ? f->origin[next] : title.n;
 
-    if (next == f->n && f->n == FUZZY_HAYSTACK_MAX) /* the title goes on behind what was folded */
+    if (next == f->n && f->n == FUZZY_HAYSTACK_MAX) /* the title is longer than what was folded */
         end = f->origin[i] + 1;
     memset(hit + f->origin[i], true, end - f->origin[i]);
 }

@@ -6,13 +6,13 @@
 #include "lite/base/array.h"
 
 enum {
-    /* counted up to here; the few above share the last place and get the thorough score */
+    /* the few higher scores share the last place and get the thorough score */
     SCORES = 4096,
     THOROUGH = 256, /* more than any screen shows */
-    /* What asking costs, in turned-down sessions, and how much of it one frame has time for. */
+    /* The cost of scoring a session, in rejected ones, and the cost that one frame has time for. */
     COST_ASKED = 12,
     COST_STEP = COST_ASKED * 6000,
-    COST_SHORT = COST_STEP / 5, /* one that sorted the list before */
+    COST_SHORT = COST_STEP / 5, /* of a frame that has sorted the list */
 };
 
 static bool reserve_fronts(struct filter *f, size_t cap)
@@ -133,7 +133,7 @@ static bool keep_query_text(struct filter *f, struct slice text)
     return true;
 }
 
-/* A word that was too short to be the front of an id, and is not any more, fits more than it did. */
+/* A word that was too short for the beginning of an id, and no longer is, matches more than before. */
 static bool names_come_in(const struct query *before, const struct query *next)
 {
     size_t last = before->n ? before->n - 1 : 0;
@@ -142,14 +142,14 @@ static bool names_come_in(const struct query *before, const struct query *next)
            next->term[last].needle.n >= DOC_NAME_LEAST;
 }
 
-/* The survivors of the query before are all that can fit when only letters were added. */
+/* If only letters were added, nothing but the previous matches can match. */
 static bool survivors_do(const struct filter *f, const struct query *next, struct slice text)
 {
     return f->fresh && !names_come_in(&f->query, next) && f->query.narrows && next->narrows &&
            text.n >= f->text_n && f->text_n > 0 && memcmp(text.p, f->text, f->text_n) == 0;
 }
 
-/* The letters a session must have in any of its texts. */
+/* The letters that a session must have in some text. */
 static uint64_t letters_of(const struct query *q)
 {
     uint64_t set = 0;
@@ -164,15 +164,15 @@ static uint64_t letters_of(const struct query *q)
     return set;
 }
 
-/* The commonest query of all, one letter, is answered by the sets alone. */
+/* A single letter, the most frequent query, needs the sets only. */
 static bool is_letter(const struct query *q)
 {
     return q->n == 1 && q->term[0].kind == TERM_FUZZY && q->term[0].needle.n == 1 &&
            !q->term[0].needle.keep_case && !q->term[0].negate;
 }
 
-/* Sessions of a list that was sorted lie all over the memory: those a few steps ahead are called for while this
- * one is looked at. */
+/* The sessions of a sorted list are scattered in memory: those a few steps ahead are prefetched while this one is
+ * scored. */
 static void fetch_ahead(const struct filter *f, const uint32_t *order, size_t n, size_t i)
 {
     enum { AHEAD = 12, LINE = 64 };
@@ -186,7 +186,7 @@ static void fetch_ahead(const struct filter *f, const uint32_t *order, size_t n,
         prefetch(doc + at);
 }
 
-/* Asks those that are left until the cost of a step is reached. */
+/* Scores the entries that are left until the cost of a step is reached. */
 static void score_entries(struct filter *f, const bool *marked)
 {
     const struct query *q = &f->query;
@@ -219,7 +219,7 @@ static void score_entries(struct filter *f, const bool *marked)
     f->left_at = i;
 }
 
-/* Stable, highest first. Leaves places in fits, not entries. */
+/* A stable sort, highest first. hit then contains indexes of fits, not entries. */
 static void sort_by_counting(struct filter *f)
 {
     size_t start[SCORES + 1] = { 0 };
@@ -233,7 +233,7 @@ static void sort_by_counting(struct filter *f)
 }
 
 struct ranked {
-    uint32_t place; /* in fits: the list's order, which decides between equals */
+    uint32_t place; /* in fits: the order of the list decides between equal scores */
     int score;
 };
 
@@ -246,7 +246,7 @@ static int by_rank(const void *a, const void *b)
     return x->place < y->place ? -1 : 1;
 }
 
-/* What a person sees gets the thorough score. */
+/* The rows on the screen get the thorough score. */
 static void sort_front(struct filter *f, const bool *marked)
 {
     struct ranked front[THOROUGH];
@@ -254,7 +254,7 @@ static void sort_front(struct filter *f, const bool *marked)
 
     for (size_t i = 0; i < n; i++) {
         uint32_t e = f->fits[f->hit[i]];
-        const struct doc *doc = f->slot[e].doc; /* NULL: it vanished since it was asked */
+        const struct doc *doc = f->slot[e].doc; /* NULL: it has vanished since it was scored */
         int score =
             doc ? doc_score(doc, &f->query, marked && marked[e], DOC_EFFORT_BEST) : FUZZY_NO;
 
@@ -271,7 +271,7 @@ static void copy_entries(uint32_t *to, const uint32_t *from, size_t n)
         memmove(to, from, n * sizeof *to);
 }
 
-/* Those to ask: the survivors of the query before, with those it had no time for, or everybody. */
+/* The entries to score: the previous matches and those that were not scored yet, or all entries. */
 static void leave_to_ask(struct filter *f, bool survivors, const uint32_t *order, size_t n)
 {
     if (survivors) {
@@ -305,7 +305,7 @@ bool filter_start(struct filter *f, struct slice text, const uint32_t *order, si
     f->shown = false;
     if (f->fresh) {
         leave_to_ask(f, survivors, order, n);
-    } else { /* everybody fits, but those that were put out of the way */
+    } else { /* all match except archived sessions */
         f->hits = 0;
         for (size_t i = 0; i < n; i++) {
             f->hit[f->hits] = order[i];
@@ -321,7 +321,7 @@ bool filter_pending(const struct filter *f)
     return f->left_at < f->left_end;
 }
 
-/* What was asked so far, in order. */
+/* The matches so far, in their order. */
 static void show_fits(struct filter *f, const bool *marked)
 {
     f->hits = f->fit_count;

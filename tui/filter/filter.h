@@ -9,68 +9,68 @@
 #include "tui/filter/fold.h"
 #include "tui/filter/query.h"
 
-/* Which sessions fit the query, best first, within one keystroke.
+/* The sessions that match the query, best first, after each key.
  *
- * What makes it fast (100,000 sessions, 16 ms):
- *   1. sets of letters lie side by side in one array: most sessions are turned down without being touched;
- *   2. a query that got longer is asked of its survivors only;
- *   3. everybody gets a quick score; the best few hundred get the thorough one;
- *   4. scores are small numbers: they are sorted by counting, which keeps equal ones in the list's order;
- *   5. what is still too much is done in steps: the best of the first are shown while the others are asked. */
+ * Why it is fast (100,000 sessions in 16 ms):
+ *   1. the sets of letters are in one array: most sessions are rejected without reading their texts;
+ *   2. a query that became longer is tried on the previous matches only;
+ *   3. every session gets a quick score, the best few hundred the thorough one;
+ *   4. scores are small numbers and are sorted by counting, which keeps equal ones in the order of the list;
+ *   5. the rest is done in steps: the best of the first step are shown while the others are scored. */
 struct filter_slot {
     struct doc_sets sets;
-    struct doc *doc;  /* in docs; NULL: not described yet, fits only the empty query */
-    struct doc *kept; /* room of a doc, to be used again */
+    struct doc *doc;  /* in docs; NULL: not described yet, matches the empty query only */
+    struct doc *kept; /* memory of a doc, for reuse */
     size_t room;
-    bool archived; /* fits no empty query */
+    bool archived; /* does not match the empty query */
 };
 
 struct filter {
     struct arena docs;
     struct filter_slot *slot; /* owned, by entry */
-    /* The same: keys of titles. All first ones lie side by side, then all second ones: sorting jumps about in one
-     * kind at a time, which a cache has room for. Without a doc the first one is TITLE_NONE. */
+    /* The keys of titles, by entry, one array for each place: sorting reads one place at a time, which fits into a
+     * cache. Without a doc the first key is TITLE_NONE. */
     uint64_t *front[TITLE_KEYS];
     size_t slots, cap;
     struct query query;
     char *text; /* owned: the query as typed */
     size_t text_n;
-    uint32_t *hit; /* owned: entries that fit, best first */
+    uint32_t *hit; /* owned: entries that match, best first */
     size_t hits;
-    uint32_t *fits; /* owned: the same in the list's order, while `fresh` */
+    uint32_t *fits; /* owned: the same in the order of the list, while `fresh` */
     int *score;     /* owned: of fits[i] */
     size_t fit_count;
-    uint32_t *left; /* owned: entries that were not asked yet, from left_at to left_end */
+    uint32_t *left; /* owned: entries not scored yet, from left_at to left_end */
     size_t left_at, left_end;
     size_t room;   /* of hit, fits, score and left */
-    bool by_score; /* hit is sorted by it, else by the list's order */
-    bool busy;     /* the frame has sorted the list too: the next step is a short one */
-    bool quiet;    /* hit stays as it is until all were asked */
-    bool shown;    /* the best of the first step are in hit; the rest comes at the end */
-    bool fresh; /* fits and left hold all that can fit the present query over the present entries */
+    bool by_score; /* hit is sorted by score, not in the order of the list */
+    bool busy;     /* the list was sorted in this frame, too: the next step is short */
+    bool quiet;    /* hit does not change until all are scored */
+    bool shown;    /* the best of the first step are in hit; the rest follows at the end */
+    bool fresh;    /* fits and left contain all that can match the present query */
 };
 
-/* Makes room for entries 0 .. n - 1. False without memory. */
+/* Makes room for entries 0 .. n - 1. Returns false if out of memory. */
 bool filter_reserve(struct filter *f, size_t n);
-/* The row of an entry has arrived or changed: folds it. row NULL: it has none any more. False without memory:
- * the entry then fits only the empty query. */
+/* Folds the row of an entry that has arrived or changed; NULL if the entry has no row any more. Returns false if out of
+ * memory: the entry then matches the empty query only. */
 bool filter_set(struct filter *f, uint32_t entry, const struct session_row *row);
-/* The order or the marks changed: the next run asks everybody again. */
+/* The order or the marks changed: the next run scores every entry again. */
 void filter_invalidate(struct filter *f);
 void filter_fini(struct filter *f);
 
-/* Begins to ask the query of the entries in `order` (n of them, in the order in which ties stay). by_score: best
- * first; without it `order` is kept. False without memory.
+/* Begins to score the n entries of `order`, the order that equal scores keep. by_score: best first; otherwise `order` is
+ * kept. Returns false if out of memory.
  *
- * With `quiet` set before, hit stays as it is until all were asked: for a list that nobody typed at. */
+ * If `quiet` was set before, hit does not change until all are scored: for a list that is refreshed without typing. */
 bool filter_start(struct filter *f, struct slice text, const uint32_t *order, size_t n,
                   int64_t now_ms, bool by_score);
-/* Asks as many of them as one frame has time for; marked: by entry, may be NULL. True: hit and hits are new, with
- * the best of the first step, or of all. */
+/* Scores as many entries as one frame has time for; `marked` is indexed by entry and may be NULL. Returns true if hit and
+ * hits are new: the best of the first step, or of all. */
 bool filter_step(struct filter *f, const bool *marked);
-/* Whether some were not asked yet. */
+/* Returns true if some entries are not scored yet. */
 bool filter_pending(const struct filter *f);
-/* All of it at once. */
+/* filter_start() and all steps. */
 bool filter_run(struct filter *f, struct slice text, const uint32_t *order, size_t n,
                 const bool *marked, int64_t now_ms, bool by_score);
 

@@ -4,7 +4,7 @@
 
 #include "lite/base/utf8.h"
 
-/* What one character becomes. A ligature or a Hangul syllable becomes several. */
+/* The most characters that one becomes: a ligature or a Hangul syllable becomes several. */
 enum { FOLDED_MAX = 8 };
 
 enum kind { KIND_SIGN, KIND_LOWER, KIND_UPPER, KIND_DIGIT, KIND_OTHER };
@@ -30,8 +30,8 @@ static enum kind char_kind(uint32_t cp)
     }
 }
 
-/* A word begins where a sign ends; a part of one at a capital behind a small letter, or at a digit. Scripts
- * without case (CJK) write words without blanks: each character may begin one. */
+/* A word begins after a sign; a part of a word at a capital after a small letter, or at a digit. Scripts without case
+ * (CJK) write words without blanks: each character may begin one. */
 static uint8_t char_class(enum kind before, enum kind now)
 {
     uint8_t upper = now == KIND_UPPER ? FOLD_UPPER : 0;
@@ -138,8 +138,8 @@ uint64_t fold_signature(struct slice folded)
     return set;
 }
 
-/* First digits, in the order of the bytes; 0 is no digit of any byte: there the title has ended. Those marked so are
- * followed by a second digit, which tells the bytes of a group of 32 apart. */
+/* First digits, in the order of the bytes; 0 is the end of the title. Digits marked "second" are followed by another one,
+ * which tells the bytes of a group of 32 apart. */
 enum {
     BASE = 37, /* to the power of 9 it is TITLE_NONE */
     GROUP_BITS = 5,

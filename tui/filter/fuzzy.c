@@ -4,16 +4,16 @@
 
 #include "tui/filter/fold.h"
 
-/* What a match is worth. A run of letters beats the same letters as initials of words, initials beat letters
- * inside words, and a gap costs more to open than to lengthen. */
+/* The parts of a score. A run of letters beats the same letters as initials of words, initials beat letters inside words,
+ * and opening a gap costs more than lengthening it. */
 enum {
     SCORE_LETTER = 16,
     SCORE_WORD = 10,   /* the letter begins a word */
     SCORE_CAMEL = 8,   /* or a part of one */
-    SCORE_RUN = 9,     /* it follows the one before directly */
+    SCORE_RUN = 9,     /* it directly follows the one before */
     SCORE_START = 4,   /* it is the first of the text */
     COST_GAP = 3,      /* opening a gap */
-    COST_GAP_MORE = 1, /* each byte of it behind the first */
+    COST_GAP_MORE = 1, /* each byte of it after the first */
     NEAR_GAP = 6,      /* bytes between two letters in a long text */
 };
 
@@ -51,7 +51,7 @@ static bool byte_matches(const struct fuzzy_needle *needle, size_t k,
     return !needle->keep_case || ((needle->class[k] ^ haystack.class[i]) & FOLD_UPPER) == 0;
 }
 
-/* Where the character of the needle that begins at k is next found, from i on but before end; end: nowhere. */
+/* The next place, from i on and before end, of the character that begins at byte k of the needle; end if not found. */
 static size_t find_char(const struct fuzzy_needle *needle, size_t k, struct fuzzy_haystack haystack,
                         size_t i, size_t end)
 {
@@ -84,7 +84,7 @@ static size_t char_length(const struct fuzzy_needle *needle, size_t k)
     return n;
 }
 
-/* What the byte at i adds, as the k-th of the needle, `gap` bytes behind the one before. */
+/* The score of the byte at i, `gap` bytes after the byte before it. */
 static int byte_score(struct fuzzy_haystack haystack, size_t i, bool first, size_t gap)
 {
     int score = SCORE_LETTER;
@@ -107,8 +107,7 @@ static int clamp(int score)
     return score < 0 ? 0 : score;
 }
 
-/* The first way the needle fits from `start` on, as places of its characters' first bytes: at[k] for the byte
- * k. Answers the end of the match, or 0. */
+/* The first match from `start` on: at[k] gets the place of byte k. Returns the end of the match, or 0. */
 static size_t first_alignment(const struct fuzzy_needle *needle, struct fuzzy_haystack haystack,
                               size_t start, uint16_t *at)
 {
@@ -138,8 +137,8 @@ static int alignment_score(const struct fuzzy_needle *needle, struct fuzzy_hayst
     return clamp(score);
 }
 
-/* The last place from which the needle still ends at `end`: walking back makes the match as short as it can
- * be made without looking at every way. */
+/* The last start from which the match still ends at `end`: walking back makes it as short as possible without trying
+ * every alignment. */
 static size_t tightest_start(const struct fuzzy_needle *needle, struct fuzzy_haystack haystack,
                              size_t end)
 {
@@ -150,7 +149,7 @@ static size_t tightest_start(const struct fuzzy_needle *needle, struct fuzzy_hay
         if (byte_matches(needle, k - 1, haystack, i))
             k--;
         else if (k < needle->n && is_tail_byte(needle->text[k]))
-            return 0; /* inside a character of several bytes: leave it to the first way */
+            return 0; /* inside a character of several bytes: the first match is kept */
     }
     return i;
 }
@@ -186,8 +185,8 @@ int fuzzy_quick(const struct fuzzy_needle *needle, struct fuzzy_haystack haystac
     return tight > score ? tight : score;
 }
 
-/* The table of fuzzy_best: ending[k][i] is the best score of the first k + 1 bytes when the last of them sits
- * at i; upto[k][i] the best when it sits at i or before, less the gap since. */
+/* The table of fuzzy_best(): ending[k][i] is the best score of the first k + 1 bytes if the last of them is at i;
+ * upto[k][i] is the best if it is at i or before, minus the gap since. */
 struct ways {
     int ending[FUZZY_NEEDLE_MAX][FUZZY_HAYSTACK_MAX];
     int upto[FUZZY_NEEDLE_MAX][FUZZY_HAYSTACK_MAX];
@@ -252,7 +251,7 @@ static void trace_alignment(const struct ways *w, const struct fuzzy_needle *nee
 
 int fuzzy_best(const struct fuzzy_needle *needle, struct fuzzy_haystack haystack, uint16_t *at)
 {
-    struct ways w; /* 128 KiB of stack, of which only needle.n rows of hay.n are touched */
+    struct ways w; /* 128 KiB of stack, of which needle->n rows of haystack.n are touched */
     size_t end = 0;
 
     haystack = haystack_front(haystack);
@@ -290,7 +289,7 @@ static int run_score(const struct fuzzy_needle *needle, struct fuzzy_haystack ha
     return score;
 }
 
-/* The best of all places where the word stands; a place where a word begins ends the search. */
+/* The best of all places of the literal word; one at the start of a word ends the search. */
 static int exact_anywhere(const struct fuzzy_needle *needle, struct fuzzy_haystack haystack,
                           uint16_t *at)
 {
@@ -335,7 +334,7 @@ int fuzzy_exact(const struct fuzzy_needle *needle, struct fuzzy_haystack haystac
     return run_score(needle, haystack, i);
 }
 
-/* Whether the needle fits from i on with small gaps, always taking the next place. */
+/* Returns true if the needle matches from i on with small gaps, taking the next place each time. */
 static bool near_from(const struct fuzzy_needle *needle, struct fuzzy_haystack haystack, size_t i)
 {
     for (size_t k = 0; k < needle->n;) {

@@ -7,14 +7,14 @@
 
 #include "lite/base/slice.h"
 
-/* One word against one text, both folded (tui/filter/fold.h). All calls answer a score, or FUZZY_NO.
+/* Matches one word against one text, both folded (tui/filter/fold.h). All calls return a score, or FUZZY_NO.
  *
- * Bytes are compared, not characters: a byte of a character behind its first one only fits right behind the
- * byte before it, so that a match never takes half a character. */
+ * Bytes are compared, not characters: the second and later bytes of a character match only right after the byte before
+ * them, so that a match never contains half a character. */
 enum {
     FUZZY_NO = -1,
     FUZZY_NEEDLE_MAX = 64,    /* bytes; a longer word is cut */
-    FUZZY_HAYSTACK_MAX = 256, /* what the scores look at; a longer text is cut */
+    FUZZY_HAYSTACK_MAX = 256, /* bytes that are scored; a longer text is cut */
 };
 
 struct fuzzy_needle {
@@ -31,19 +31,19 @@ struct fuzzy_haystack {
     size_t n;
 };
 
-/* Folds the word; smart case. False without memory. */
+/* Folds the word; smart case. Returns false if out of memory. */
 bool fuzzy_needle_init(struct fuzzy_needle *needle, struct slice word);
 
-/* The letters in order, with gaps: quickly, by the first way that fits, tightened once. */
+/* The letters in order, with gaps: the first match, tightened once. */
 int fuzzy_quick(const struct fuzzy_needle *needle, struct fuzzy_haystack haystack);
-/* The same by the best way there is; at[] (room for FUZZY_NEEDLE_MAX, may be NULL) tells which bytes fit. */
+/* The best match; at[] (FUZZY_NEEDLE_MAX elements, may be NULL) gets the places of its bytes. */
 int fuzzy_best(const struct fuzzy_needle *needle, struct fuzzy_haystack haystack, uint16_t *at);
-/* For long texts, in which nearly every word would fit with gaps: the word as it stands, or begun where a
- * word begins and with small gaps only. A longer needle never fits where its front does not. */
+/* For long texts, in which nearly every word would match with gaps: the literal word, or letters from the start of a word
+ * with small gaps. If the beginning of a word does not match, the word does not. */
 int fuzzy_near(const struct fuzzy_needle *needle, struct fuzzy_haystack haystack);
 
 enum anchor { ANCHOR_NONE = 0, ANCHOR_START = 1, ANCHOR_END = 2, ANCHOR_BOTH = 3 };
-/* The word as it stands: anywhere, at the start, at the end, or as the whole text. *at: where (may be NULL). */
+/* The literal word: anywhere, at the start, at the end, or as the whole text. *at (may be NULL) gets its place. */
 int fuzzy_exact(const struct fuzzy_needle *needle, struct fuzzy_haystack haystack,
                 enum anchor anchor, uint16_t *at);
 

@@ -30,7 +30,7 @@ static void word_add(struct word *w, char c)
         w->text[w->n++] = c;
 }
 
-/* Cuts the next word off *rest; false: there is none. A quote that is not closed yet reaches to the end. */
+/* Cuts the next word off *rest; returns false at the end. A quote that is not closed extends to the end. */
 static bool next_word(struct slice *rest, struct word *w)
 {
     bool inside = false;
@@ -83,7 +83,7 @@ static bool set_size(struct term *t, struct slice value)
     return text_size_parse(value, &t->value);
 }
 
-/* A front that only one name has is enough. */
+/* The beginning of one name only is enough. */
 static bool set_is(struct term *t, struct slice value)
 {
     int found = -1;
@@ -146,11 +146,11 @@ static enum made make_field(struct query *q, struct term *t, int field, struct s
     }
     if (ok)
         return MADE_TERM;
-    snprintf(q->problem, sizeof q->problem, "%s wants %s", fields[field].name, fields[field].wants);
+    snprintf(q->problem, sizeof q->problem, "%s needs %s", fields[field].name, fields[field].wants);
     return MADE_NOTHING;
 }
 
-/* The signs around a word: ! ' ^ in front, $ behind. */
+/* The signs around a word: ! ' ^ before it, $ after it. */
 static enum made make_word(struct term *t, const struct word *w, size_t i)
 {
     struct slice text = word_from(w, i);
@@ -189,7 +189,7 @@ static enum made make_term(struct query *q, struct term *t, const struct word *w
     return make_field(q, t, field, word_from(w, i + strlen(fields[field].name)), now_ms);
 }
 
-/* Whether a longer query fits only what this one fits: plain words can only get pickier. */
+/* Returns true if a longer query matches only what this one matches: plain words only. */
 static bool only_narrows(struct slice text)
 {
     static const char others[] = "!|$:\"\\/";

@@ -8,19 +8,19 @@
 #include "lite/base/slice.h"
 #include "tui/filter/fuzzy.h"
 
-/* What a person types to find a session, taken apart. Words between blanks, all of which must fit:
+/* Parses what the user types to find a session: words between blanks, all of which must match.
  *
- *     word      the letters in order, with gaps     'word    as it stands
+ *     word      the letters in order, with gaps     'word    the literal word
  *     ^word     at the start of a text              word$    at its end
- *     !word     does not stand in it                a | b    one of the two
+ *     !word     is not in it                        a | b    one of the two
  *     "two words", two\ words                       blanks that belong to the word
  *     tag:x branch:x sys:x dir:x id:x               in that field only
  *     before:2w after:2026-01-31 size:>10M          by age or day, by size
  *     is:running|archived|fork|damaged|interrupted|empty|marked
- *     1a2b, claude, #tag                            also the front of an id or a system's name, and a tag's sign
+ *     1a2b, claude, #tag                            also the beginning of an id or a system's name, and the # of a tag
  *     //text                                        in the conversations themselves
  *
- * A capital makes its word care about capitals. A field without a value yet, as while typing, fits all. */
+ * A word with a capital is case-sensitive. A field without a value, as while typing, matches every session. */
 enum term_kind {
     TERM_FUZZY,
     TERM_EXACT, /* with an anchor */
@@ -61,15 +61,15 @@ enum { QUERY_TERMS = 16, QUERY_PROBLEM = 80 };
 struct query {
     struct term term[QUERY_TERMS];
     size_t n;
-    bool narrows;                /* more typed behind it can only lose sessions */
-    bool content;                /* begins with //: about the conversations, not the rows */
+    bool narrows;                /* adding letters can only lose matches */
+    bool content;                /* begins with //: searches the conversations, not the rows */
     struct slice text;           /* with content: what to look for; borrowed */
-    char problem[QUERY_PROBLEM]; /* what could not be understood; that term is left out */
+    char problem[QUERY_PROBLEM]; /* a term that is wrong and left out */
 };
 
-/* now_ms: what "2w" counts from. False without memory. */
+/* "2w" counts back from now_ms. Returns false if out of memory. */
 bool query_parse(struct query *q, struct slice text, int64_t now_ms);
-/* Whether some sessions fit it better than others: it has words, not only fields. */
+/* Returns true if some sessions match better than others: the query has words, not only fields. */
 bool query_ranks(const struct query *q);
 
 #endif

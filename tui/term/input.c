@@ -8,11 +8,11 @@ enum { ESC = 0x1b, BEL = 0x07, PARAMS_MAX = 4, SEQUENCE_MAX = 64 };
 
 static const char paste_end[] = "\x1b[201~";
 
-/* How far reading one event came. */
+/* The result of parsing one event. */
 enum step {
     STEP_EVENT, /* *out is filled */
-    STEP_AGAIN, /* something was read that means nothing to us */
-    STEP_WAIT,  /* not whole */
+    STEP_AGAIN, /* bytes that are no event of ours were skipped */
+    STEP_WAIT,  /* incomplete */
 };
 
 /* A control sequence: ESC [ private? number;number... final */
@@ -90,7 +90,7 @@ static unsigned mods_of(int param)
     return (bits & 1 ? MOD_SHIFT : 0u) | (bits & 2 ? MOD_ALT : 0u) | (bits & 4 ? MOD_CTRL : 0u);
 }
 
-/* A character that came with modifiers, in the words of key.h. */
+/* The key of a character with modifiers. */
 static struct key character_key(uint32_t code, unsigned mods)
 {
     switch (code) {
@@ -114,7 +114,7 @@ static struct key character_key(uint32_t code, unsigned mods)
     return (struct key){ code, (uint8_t)(mods & ~(unsigned)MOD_SHIFT) };
 }
 
-/* Reads "ESC [ ..." at the front: 1 whole, 0 not whole, -1 not a sequence. */
+/* Parses "ESC [ ..." at the front. Returns 1 if complete, 0 if incomplete, -1 if it is not a sequence. */
 static int read_sequence(struct slice text, struct sequence *s)
 {
     size_t i = 2;
@@ -146,7 +146,7 @@ static int read_sequence(struct slice text, struct sequence *s)
 static enum step mouse_event(struct input *in, const struct sequence *s, int64_t now_ms,
                              struct input_event *out)
 {
-    int button = s->param[0] & ~(4 | 8 | 16); /* whatever modifiers are held */
+    int button = s->param[0] & ~(4 | 8 | 16); /* without the modifiers */
     struct mouse m = { .y = s->param[2] - 1, .x = s->param[1] - 1 };
 
     in->at += s->length;
@@ -159,7 +159,7 @@ static enum step mouse_event(struct input *in, const struct sequence *s, int64_t
 
         m.event = again ? MOUSE_DOUBLE_CLICK : MOUSE_CLICK;
         in->last_click = m;
-        in->last_click_ms = again ? INT64_MIN / 2 : now_ms; /* a third click begins anew */
+        in->last_click_ms = again ? INT64_MIN / 2 : now_ms; /* a third click is a first one */
     }
     *out = (struct input_event){ .kind = INPUT_MOUSE, .mouse = m };
     return STEP_EVENT;
@@ -195,7 +195,7 @@ static enum step letter_key(struct input *in, const struct sequence *s, struct i
 
     if (s->final == 'Z')
         return key_event(in, s->length, KEYCODE_TAB, mods | MOD_SHIFT, out);
-    if (s->final == 'u') { /* code ; mods u, the newer way of kitty and others */
+    if (s->final == 'u') { /* code ; mods u: kitty and others */
         struct key k = character_key((uint32_t)s->param[0], mods);
 
         return key_event(in, s->length, k.code, k.mods, out);
@@ -228,7 +228,7 @@ static enum step control_key(struct input *in, struct slice text, int64_t now_ms
     if (s.private == '<')
         return mouse_event(in, &s, now_ms, out);
     if (s.private)
-        return skip_bytes(in, s.length); /* an answer to a question of somebody else */
+        return skip_bytes(in, s.length); /* a reply to a query that another program made */
     if (s.final == 'M' && s.params == 1 && s.param[0] == 0)
         return text.n < 6 ? STEP_WAIT
                           : skip_bytes(in, 6); /* the old mouse report, three bytes more */
@@ -237,7 +237,7 @@ static enum step control_key(struct input *in, struct slice text, int64_t now_ms
     return letter_key(in, &s, out);
 }
 
-/* OSC, DCS and their like: a string that ends with BEL or ESC \; never for us. */
+/* OSC, DCS and the like: a string that ends with BEL or ESC \. They are skipped. */
 static enum step skip_string(struct input *in, struct slice text)
 {
     for (size_t i = 2; i < text.n; i++) {
@@ -286,16 +286,17 @@ static enum step escape_key(struct input *in, struct slice text, int64_t now_ms,
     else if (next == 'O' && by_letter(text.p[2]))
         return key_event(in, 3, by_letter(text.p[2]), 0, out);
     else if (next == ESC || (next >= 0 && next < ' ' && next != '\r' && next != '\b'))
-        return key_event(in, 1, KEYCODE_ESC, 0, out); /* pressed in a hurry: Ctrl+C stays Ctrl+C */
+        return key_event(in, 1, KEYCODE_ESC, 0,
+                         out); /* a quick Esc, then the next key: Ctrl+C stays Ctrl+C */
     else
         return plain_key(in, text, 1, quiet, out);
-    /* Nothing follows: it was Alt and that character, or a sequence nobody finished. */
+    /* Nothing follows: Alt with this character, or a sequence that was cut off. */
     if (step == STEP_WAIT && quiet)
         return text.n == 2 ? plain_key(in, text, 1, quiet, out) : skip_bytes(in, text.n);
     return step;
 }
 
-/* Inside of a bracketed paste: everything up to the closing sequence, which may arrive in pieces. */
+/* Inside a bracketed paste: everything up to the closing sequence, which may arrive in pieces. */
 static enum step paste_event(struct input *in, struct slice text, struct input_event *out)
 {
     const size_t mark = sizeof paste_end - 1;
@@ -303,7 +304,7 @@ static enum step paste_event(struct input *in, struct slice text, struct input_e
     size_t sure = end ? (size_t)(end - text.p) : text.n < mark ? 0 : text.n - (mark - 1);
     size_t room = INPUT_PASTE_MAX - in->paste.n;
 
-    /* What is too long or finds no memory is cut off; a query line holds less anyway. */
+    /* A paste that is too long, or too large for the memory, is cut; a query line is shorter anyway. */
     enum err_code rc = buf_add(&in->paste, (struct slice){ text.p, sure < room ? sure : room });
 
     (void)rc;
@@ -334,7 +335,7 @@ void input_feed(struct input *in, struct slice bytes)
     if (in->at == in->held.n)
         in->at = in->held.n = 0;
     if (buf_add(&in->held, bytes))
-        in->at = in->held.n = 0; /* no memory: better to lose keys than to read half of one */
+        in->at = in->held.n = 0; /* out of memory: losing keys is better than half a key */
 }
 
 bool input_next(struct input *in, int64_t now_ms, bool quiet, struct input_event *out)

@@ -8,12 +8,12 @@
 #include "lite/base/slice.h"
 #include "tui/app/key.h"
 
-/* What the terminal sends, taken apart into keys, pastes and mouse events. No terminal and no curses here: bytes
- * in, events out. Keys are read by the grammar that xterm and everything after it follows (CSI, SS3), not by a
- * list of one terminal's strings, and with the older spellings of rxvt and the Linux console.
+/* Parses what the terminal sends into keys, pastes and mouse events: bytes in, events out, without a terminal and
+ * without curses. Keys follow the grammar of xterm and its successors (CSI, SS3), not a list of one terminal's strings;
+ * the older spellings of rxvt and the Linux console are known, too.
  *
- * A sequence that is not whole is held back. Esc alone is such a front: the caller feeds what comes, and when
- * INPUT_ESC_MS went by without more it asks with `quiet` set, which makes keys of what is held. */
+ * An incomplete sequence is held back. Esc alone may begin one: the caller feeds the bytes that arrive, and when nothing
+ * has followed for INPUT_ESC_MS it calls input_next() with `quiet` set, which turns the held bytes into keys. */
 enum { INPUT_ESC_MS = 25, INPUT_DOUBLE_MS = 400, INPUT_PASTE_MAX = 1024 * 1024 };
 
 enum input_kind { INPUT_KEY, INPUT_PASTE, INPUT_MOUSE };
@@ -28,18 +28,18 @@ struct input_event {
 /* A zeroed struct is ready. */
 struct input {
     struct buf held;
-    size_t at; /* what of it was read already */
+    size_t at; /* the bytes before it are parsed */
     bool pasting;
     struct buf paste;
     struct mouse last_click; /* for double clicks */
     int64_t last_click_ms;
 };
 
-/* Bytes read from the terminal. What memory does not suffice for is lost. */
+/* Adds bytes read from the terminal. They are lost if out of memory. */
 void input_feed(struct input *in, struct slice bytes);
-/* The next event; false: none is whole. */
+/* Returns false if no event is complete. */
 bool input_next(struct input *in, int64_t now_ms, bool quiet, struct input_event *out);
-/* Is the front of something held back? */
+/* Returns true if the beginning of a sequence is held back. */
 bool input_pending(const struct input *in);
 void input_fini(struct input *in);
 

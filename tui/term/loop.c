@@ -20,7 +20,7 @@
 
 extern char **environ;
 
-/* The child gets the terminal on its three descriptors and none of the signals we hold. */
+/* The child gets the terminal as stdin, stdout and stderr, and blocks no signal. */
 static int spawn(char **argv, int tty, pid_t *child)
 {
     posix_spawn_file_actions_t files;
@@ -57,11 +57,11 @@ static enum err_code run_editor(char **argv, int tty, struct err *e)
 
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return ERR_OK;
-    return err_set(e, ERR_IO, argv[0], "open in the editor: it ended with an error");
+    return err_set(e, ERR_IO, argv[0], "open in the editor: the editor failed");
 }
 
-/* Runs the person's editor ("vim", "code --wait") on a file, on the terminal tty, and waits for it. The screen has
- * been left before. */
+/* Runs the user's editor ("vim", "code --wait") on a file, on the terminal tty, and waits for it. The screen was left
+ * before. */
 static enum err_code editor_run(const char *editor, const char *path, int tty, struct err *e)
 {
     struct arena arena = { 0 };
@@ -83,8 +83,8 @@ static enum err_code editor_run(const char *editor, const char *path, int tty, s
 
 enum {
     READ_BYTES = 4096,
-    ANSWERS_MS = 6, /* for messages of workers before a frame is due */
-    FRAME_MS = 25,  /* between frames that no key asked for */
+    ANSWERS_MS = 6, /* for replies of workers before a frame is drawn */
+    FRAME_MS = 25,  /* between frames without a key */
     WAIT_MAX_MS = 3600000,
     DEFAULT_THREADS = 2,
 };
@@ -99,10 +99,10 @@ struct loop {
     struct watch watch;
     struct frame frame;
     bool stale;             /* the screen shows an older state of the model */
-    bool pressed;           /* and a person is waiting for it */
-    bool listed, described; /* sessions have come, and what they are called */
+    bool pressed;           /* and the user is waiting for it */
+    bool listed, described; /* the first sessions have come, and their titles */
     int64_t painted_ms;
-    /* when what is held back of the input becomes keys; TIME_NONE: nothing is held */
+    /* when the held-back input becomes keys; TIME_NONE if nothing is held */
     int64_t esc_ms;
     bool done;
     struct effect chosen;
@@ -120,7 +120,7 @@ static int64_t now_ms(void)
 
 static void run_effects(struct loop *l);
 
-/* The first rows are waited for like the answer to a key, and so are their titles. */
+/* The user waits for the first rows and for their titles as for the reply to a key. */
 static void note_first(struct loop *l, const struct msg *m)
 {
     bool sessions = m->kind == MSG_SESSIONS || m->kind == MSG_LISTED;
@@ -250,7 +250,7 @@ static void run_effect(struct loop *l, struct effect *fx)
     case EFFECT_TRASH:
     case EFFECT_CHECK_SESSION:
     case EFFECT_CHECK_STORE:
-    case EFFECT_CHANGE: submit_effect(l, fx); return; /* it is the workers' now */
+    case EFFECT_CHANGE: submit_effect(l, fx); return; /* the workers own it now */
     case EFFECT_CANCEL: workers_cancel(l->workers, fx->generation); break;
     case EFFECT_RESUME:
     case EFFECT_PRINT:
@@ -282,7 +282,7 @@ static void quit(struct loop *l, int code)
     leave(l, &fx);
 }
 
-/* ---- what may happen ---- */
+/* ---- events ---- */
 
 static void read_signals(struct loop *l)
 {
@@ -313,7 +313,7 @@ static void read_keys(struct loop *l, bool quiet)
     l->esc_ms = input_pending(&l->input) ? now_ms() + INPUT_ESC_MS : TIME_NONE;
 }
 
-/* Whether a key waits, which is answered before anything else. */
+/* Returns true if a key is waiting: keys go before everything else. */
 static bool key_waits(const struct loop *l)
 {
     struct pollfd fd = { .fd = term_input(l->term), .events = POLLIN };
@@ -321,7 +321,7 @@ static bool key_waits(const struct loop *l)
     return poll(&fd, 1, 0) > 0;
 }
 
-/* Everything that is there, so that a burst of keys becomes one frame. */
+/* Reads everything that is available, so that a burst of keys becomes one frame. */
 static void read_input(struct loop *l)
 {
     char bytes[READ_BYTES];
@@ -409,7 +409,7 @@ static void sooner(int64_t *at, int64_t ms)
         *at = ms;
 }
 
-/* For poll: -1 for ever. A clock that jumps must not leave us asleep, hence the limit. */
+/* The timeout of poll, -1 for none. It is limited, so that a clock that jumps does not leave us asleep. */
 static int timeout_of(const struct loop *l)
 {
     int64_t at = TIME_NONE, now = now_ms();
@@ -481,7 +481,7 @@ static enum err_code open_all(struct loop *l, struct err *e)
 
 static void close_all(struct loop *l)
 {
-    term_close(l->term); /* first of all: what follows may take a moment */
+    term_close(l->term); /* first: the rest may take a moment */
     workers_free(l->workers);
     watch_fini(&l->watch);
     input_fini(&l->input);

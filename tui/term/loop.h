@@ -7,24 +7,24 @@
 #include "tui/jobs/jobs.h"
 #include "tui/term/term.h"
 
-/* The loop that drives the screen: waits for keys, answers of workers, signals, changed files and the model's own
- * clock, hands each to update as a message, carries out the effects, and draws once when nothing waits any more.
- * Nothing wakes it when nothing happens. */
+/* The loop that drives the screen. It waits for keys, replies of workers, signals, changed files and the model's own
+ * clock, passes each to update() as a message, carries out the effects, and draws once when nothing else is waiting. It
+ * does not wake up while nothing happens. */
 struct loop_setup {
     struct job_context *context;
     struct term_options term;
     const char *editor; /* $VISUAL, $EDITOR; NULL: vi */
-    int threads;
+    int threads;        /* of workers; 0: the default */
 };
 
-/* How the screen was left. */
+/* How the screen was left: EFFECT_RESUME, EFFECT_PRINT or EFFECT_QUIT. effect_fini() frees it; its rows belong to the
+ * model. */
 struct outcome {
-    /* EFFECT_RESUME, EFFECT_PRINT or EFFECT_QUIT; effect_fini frees it. Its rows are the model's. */
     struct effect chosen;
 };
 
-/* Runs until the model wants to leave, the terminal is gone or a signal asks to end; the terminal is then as it
- * was found, and no thread runs any more. */
+/* Runs until the model quits, the terminal is gone or a signal asks the program to end. The terminal is then restored,
+ * and no worker is running. */
 MUST_CHECK enum err_code loop_run(const struct loop_setup *setup, struct model *model,
                                   struct outcome *out, struct err *e);
 

@@ -28,8 +28,7 @@ static int colours_to_use(enum colours wanted, bool no_color)
     return 0;
 }
 
-/* A colour the terminal has: of those beyond, bright ones lose their brightness, the rest are left to the
- * terminal. */
+/* A colour that the terminal has: a bright one becomes its plain one if need be, others become the default. */
 static int colour(const struct paint *p, int wanted)
 {
     if (wanted < p->colours)
@@ -101,7 +100,7 @@ static void make_cell(const struct paint *p, const struct cell *from, cchar_t *t
     if (n == 0)
         text[n++] = L' ';
     text[n] = L'\0';
-    /* Reversed colours side by side are a patchwork: the selected row has one. */
+    /* The selected row has one colour: reversed colours next to each other are hard to read. */
     short pair = p->pair[from->selected ? STYLE_TEXT : style];
 
     setcchar(to, text, attributes(&p->theme->look[style], from->selected), pair, NULL);
@@ -113,7 +112,7 @@ static void paint_row(const struct paint *p, const struct frame *f, int y, cchar
     int n = 0;
 
     for (int x = 0; x < f->cols; x++)
-        if (cell[x].width > 0 || !p->utf8) /* the stand-in of a wide one is a letter and a blank */
+        if (cell[x].width > 0 || !p->utf8) /* in ASCII a wide character is a letter and a blank */
             make_cell(p, &cell[x], &line[n++]);
     mvwadd_wchnstr(stdscr, y, 0, line, n);
 }
@@ -125,8 +124,7 @@ static bool row_is_shown(const struct paint *p, const struct frame *f, int y)
     return p->shown.cell && memcmp(p->shown.cell + at, f->cell + at, cols * sizeof *f->cell) == 0;
 }
 
-/* Keeps the frame to compare the next one with. Without memory nothing is known and the next is painted
- * whole. */
+/* Keeps the frame for comparison. If out of memory, the next frame is drawn whole. */
 static void keep_shown_frame(struct paint *p, const struct frame *f)
 {
     if (!p->shown.cell && !frame_init(&p->shown, f->rows, f->cols, f->ascii))

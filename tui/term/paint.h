@@ -7,20 +7,22 @@
 #include "tui/widgets/frame.h"
 #include "tui/widgets/theme.h"
 
-/* From frames to the curses screen. Rows that are as they were before are not touched, and the screen is never
- * cleared: curses then sends little more than what differs. */
+/* Draws frames on the curses screen. Rows that have not changed are not touched, and the screen is never cleared, so
+ * that curses sends little more than the difference. */
 struct paint {
-    struct frame shown; /* what the curses screen holds; no cells: nothing is known */
+    struct frame shown; /* the contents of the curses screen; no cells: not known */
     const struct theme *theme;
-    bool utf8;               /* the locale; else curses would send bytes for characters */
+    bool utf8;               /* the locale; otherwise only ASCII is drawn */
     int colours;             /* 0: attributes only; 8, 16, 256 */
     short pair[STYLE_COUNT]; /* the curses pair of each style; 0: the terminal's own colours */
 };
 
-/* After newterm. wanted: what the person asked for; no_color counts with COLOURS_AUTO. */
+/* Called after newterm(). `wanted` is the setting; no_color counts with COLOURS_AUTO only. */
 void paint_init(struct paint *p, const struct theme *theme, enum colours wanted, bool no_color);
 void paint_fini(struct paint *p);
+/* Forgets what is on the screen: the next frame is drawn whole. */
 void paint_invalidate(struct paint *p);
+/* Draws the rows that differ from the frame before. If out of memory nothing is drawn. */
 void paint_frame(struct paint *p, const struct frame *f);
 
 #endif

@@ -46,10 +46,10 @@ void signals_stop_here(const struct signals *s)
     sigset_t stop, before;
 
     (void)s;
-    signal(SIGTSTP, SIG_DFL); /* curses puts a handler of its own there */
+    signal(SIGTSTP, SIG_DFL); /* curses has installed its own handler */
     sigemptyset(&stop);
     sigaddset(&stop, SIGTSTP);
-    /* The whole job, as the terminal would: an orphan, whom nobody could wake again, is not stopped by it. */
+    /* The whole job, as the terminal does it. An orphaned job is not stopped: no shell could continue it. */
     kill(0, SIGTSTP);
     sigprocmask(SIG_UNBLOCK, &stop, &before);
     sigprocmask(SIG_SETMASK, &before, NULL);
@@ -64,7 +64,7 @@ int signals_wait_for(pid_t child)
     sigemptyset(&ignore.sa_mask);
     sigaction(SIGINT, &ignore, &interrupt);
     sigaction(SIGQUIT, &ignore, &quit);
-    signal(SIGTSTP, SIG_DFL); /* Ctrl+Z stops both of us, and fg wakes both */
+    signal(SIGTSTP, SIG_DFL); /* Ctrl+Z stops both, and fg continues both */
     sigemptyset(&stop);
     sigaddset(&stop, SIGTSTP);
     sigprocmask(SIG_UNBLOCK, &stop, &before);

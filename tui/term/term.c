@@ -22,8 +22,8 @@
 static const int crashes[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS };
 enum { CRASHES = sizeof crashes / sizeof crashes[0] };
 
-/* The one thing in the program that changes and lies at file level: a signal handler is handed nothing else.
- * It is written while no handler can run into it (armed last, disarmed first). */
+/* The only mutable state at file level in the program: a signal handler gets no argument of ours. No handler can run
+ * while it is written (armed last, disarmed first). */
 static struct {
     volatile sig_atomic_t armed;
     int fd;
@@ -31,8 +31,8 @@ static struct {
     struct sigaction before[CRASHES];
 } rescue;
 
-/* What every terminal that knows these modes understands, and others ignore: paste and mouse off, attributes
- * off, cursor on, main screen. terminfo cannot be asked in a handler. */
+/* Turns paste, mouse and attributes off, shows the cursor and the main screen. Terminals without these modes ignore it;
+ * terminfo cannot be used in a signal handler. */
 static const char restore[] = "\x1b[?2004l\x1b[?1006l\x1b[?1000l\x1b[0m\x1b[?25h\x1b[?1049l\r\n";
 
 static void restore_terminal(void)
@@ -52,15 +52,14 @@ static void on_crash(int number, siginfo_t *info, void *context)
         tcsetattr(rescue.fd, TCSANOW, &rescue.found);
     }
     restore_terminal();
-    /* A fault happens again when we return, now with whoever handled it before us; a signal that was sent has
-     * to be sent again. */
+    /* A fault happens again when we return, and the earlier handler gets it; a signal that was sent is sent again. */
     if (info->si_code <= 0)
         raise(number);
 }
 
-/* Puts the terminal back when the program crashes while it draws: leaves the alternate screen, shows the
- * cursor, ends the modes that were set, restores the line discipline; then the crash goes on as it would
- * have. Signals that only ask to end are the loop's, not ours. */
+/* Restores the terminal if the program crashes: leaves the alternate screen, shows the cursor, ends the modes that were
+ * set and restores the line discipline; then the crash continues. Signals that ask the program to end are handled by the
+ * loop. */
 static void rescue_arm(int fd, const struct termios *found)
 {
     struct sigaction act = { .sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_NODEFER };
@@ -87,25 +86,24 @@ static void rescue_disarm(void)
 #define MOUSE_ON "\x1b[?1000h\x1b[?1006h"
 #define MOUSE_OFF "\x1b[?1006l\x1b[?1000l"
 
-/* Synchronized output: show what lies between at once. */
+/* Synchronized output: everything between is shown at once. */
 #define SYNC_ON "\x1b[?2026h"
 #define SYNC_OFF "\x1b[?2026l"
 
-/* What terminals take at once for their clipboard: 100 kB of base64 is the least among those in use. */
+/* The terminals in use accept at least 100 kB of base64 for their clipboard. */
 enum { COPY_MAX = 74994, SYNC_LEAST = 1024 };
 
-/* Curses does not write to the terminal but into a file in memory, and what it wrote for a frame goes out in one
- * piece: by itself it sends what fits its buffer, and the person sees half frames. It therefore never sees a terminal, and the line
- * discipline is ours to set. */
+/* Curses writes into a file in memory, and its output for a frame is sent in one piece: left alone, it sends whenever its
+ * buffer is full, and the user sees half frames. Curses therefore never sees a terminal, and we set the line discipline. */
 struct terminal {
-    int in;               /* a description of its own, so that not blocking is only ours */
+    int in;               /* a file description of its own: O_NONBLOCK affects no other program */
     int out;              /* -1: not open */
-    FILE *drawn, *unused; /* what curses writes, and what it would read */
+    FILE *drawn, *unused; /* what curses writes, and its input */
     struct buf bytes;     /* on their way from drawn to out */
     SCREEN *screen;
     struct paint paint;
-    struct termios found; /* how the terminal was */
-    bool private_modes;   /* it knows pastes and mice */
+    struct termios found; /* the line discipline to restore */
+    bool private_modes;   /* it supports bracketed paste and the mouse */
     bool mouse;
     bool inside; /* the screen is ours now */
 };
@@ -136,7 +134,7 @@ static void discard_output(const struct terminal *t)
         lseek(fileno(t->drawn), 0, SEEK_SET);
 }
 
-/* Sends what curses has drawn. Terminals that know how show a large piece at once. */
+/* Sends what curses has drawn; a large piece with synchronized output. */
 static void send_drawn(struct terminal *t)
 {
     int fd = fileno(t->drawn);
@@ -144,7 +142,7 @@ static void send_drawn(struct terminal *t)
 
     t->bytes.n = 0;
     if (n <= 0 || buf_reserve(&t->bytes, (size_t)n + sizeof SYNC_ON + sizeof SYNC_OFF))
-        return; /* it stays there for the next time */
+        return; /* it is sent with the next frame */
     bool large = n > SYNC_LEAST && t->private_modes;
     size_t at = large ? sizeof SYNC_ON - 1 : 0;
     ssize_t got = pread(fd, t->bytes.p + at, (size_t)n, 0);
@@ -175,18 +173,18 @@ static enum err_code open_files(struct terminal *t, struct err *e)
 {
     t->out = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
     if (t->out < 0)
-        return err_set(e, ERR_USAGE, "/dev/tty", "open the screen: there is no terminal");
+        return err_set(e, ERR_USAGE, "/dev/tty", "open the screen: no terminal");
     t->in = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     t->unused = fopen("/dev/null", "re");
     t->drawn = open_memory();
     if (t->in < 0 || !t->unused || !t->drawn)
         return err_sys(e, "/dev/tty", "open the screen");
     if (tcgetattr(t->out, &t->found) != 0)
-        return err_sys(e, "/dev/tty", "ask the terminal");
+        return err_sys(e, "/dev/tty", "read the terminal settings");
     return ERR_OK;
 }
 
-/* Keys come as they are: ^C, ^Z and ^S are keys as well. */
+/* Raw mode: ^C, ^Z and ^S are keys. */
 static void set_raw(const struct terminal *t)
 {
     struct termios raw = t->found;
@@ -200,7 +198,7 @@ static bool cannot_draw(const char *type)
     return !type || strcmp(type, "dumb") == 0 || strcmp(type, "unknown") == 0;
 }
 
-/* A newterm that finds no entry loses the memory it took; the entry is looked for first. */
+/* newterm() leaks memory if the terminal has no entry, so the entry is looked up first. */
 static bool has_entry(const struct terminal *t, const char *type)
 {
     int found;
@@ -211,7 +209,7 @@ static bool has_entry(const struct terminal *t, const char *type)
     return true;
 }
 
-/* Terminals of today speak as xterm does; many have an entry of their own that a remote machine lacks. */
+/* Modern terminals understand xterm; many have an entry of their own that a remote machine lacks. */
 static SCREEN *new_screen(const struct terminal *t, const char *type)
 {
     const char *const like[] = { type, "xterm-256color", "xterm" };
@@ -237,8 +235,8 @@ static enum err_code open_screen(struct terminal *t, const struct term_options *
                        "xterm-256color; install ncurses-base, or try --plain");
     set_term(t->screen);
     nonl();
-    typeahead(-1); /* we read the keys, curses must not look for them */
-    /* Until its first endwin curses flushes with each movement; what this one draws nobody sees. */
+    typeahead(-1); /* we read the keys; curses must not poll for them */
+    /* Before its first endwin() curses flushes at each movement; the output of this one is dropped. */
     endwin();
     discard_output(t);
     idlok(stdscr, TRUE);
@@ -335,7 +333,7 @@ void term_enter(struct terminal *t)
     if (t->inside)
         return;
     t->inside = true;
-    /* The shell may have changed the modes meanwhile: those are the ones to go back to. */
+    /* The shell may have changed the modes meanwhile: the new ones will be restored. */
     tcgetattr(t->out, &t->found);
     rescue_arm(t->out, &t->found);
     set_raw(t);

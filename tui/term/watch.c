@@ -12,7 +12,7 @@ void watch_init(struct watch *w)
     *w = (struct watch){
         .fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK),
         .changed_ms = TIME_NONE,
-        .told_ms = TIME_NONE,
+        .reported_ms = TIME_NONE,
     };
 }
 
@@ -25,7 +25,7 @@ void watch_fini(struct watch *w)
     *w = (struct watch){ .fd = -1 };
 }
 
-/* inotify's number for it; -1: it is gone, unreadable, or no watches are left, and then it is not watched. */
+/* Returns inotify's number, or -1 if the folder is gone or unreadable or no watches are left; it is then not watched. */
 static int add_watch(const struct watch *w, const char *path)
 {
     return w->fd < 0 ? -1
@@ -47,7 +47,7 @@ void watch_root(struct watch *w, const char *path)
         free(root->path);
 }
 
-/* The folder part of a path; false for one without. */
+/* The folder part of a path. Returns false if it has none. */
 static bool parent_folder(struct slice path, char out[PATH_MAX])
 {
     const char *slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
@@ -64,7 +64,7 @@ void watch_sessions(struct watch *w, const struct session_ref *ref, size_t n)
 {
     char last[PATH_MAX] = "", folder[PATH_MAX];
 
-    /* Sessions of one folder come one after the other, so one comparison saves most calls. */
+    /* Sessions of one folder follow each other, so one comparison saves most calls. */
     for (size_t i = 0; i < n; i++) {
         if (!parent_folder(ref[i].path, folder) || strcmp(folder, last) == 0)
             continue;
@@ -73,7 +73,7 @@ void watch_sessions(struct watch *w, const struct session_ref *ref, size_t n)
     }
 }
 
-/* A folder that appeared in a root: sessions are about to be written there. */
+/* A folder that appeared in a root is watched: sessions will be written there. */
 static void handle_watch_event(const struct watch *w, const struct inotify_event *ev)
 {
     char path[PATH_MAX];
@@ -111,7 +111,7 @@ int64_t watch_due_ms(const struct watch *w)
     if (w->changed_ms == TIME_NONE)
         return TIME_NONE;
     int64_t quiet = w->changed_ms + WATCH_QUIET_MS;
-    int64_t rested = w->told_ms == TIME_NONE ? quiet : w->told_ms + WATCH_EVERY_MS;
+    int64_t rested = w->reported_ms == TIME_NONE ? quiet : w->reported_ms + WATCH_EVERY_MS;
 
     return quiet > rested ? quiet : rested;
 }
@@ -119,5 +119,5 @@ int64_t watch_due_ms(const struct watch *w)
 void watch_reported(struct watch *w, int64_t now_ms)
 {
     w->changed_ms = TIME_NONE;
-    w->told_ms = now_ms;
+    w->reported_ms = now_ms;
 }

@@ -6,9 +6,9 @@
 
 #include "store/api/session.h"
 
-/* Notices when session files appear, grow or vanish (inotify on their folders). Many changes are told as one:
- * not before WATCH_QUIET_MS after the first, and not more often than every WATCH_EVERY_MS. Where the system
- * has no more watches to give, those folders are not watched. */
+/* Notices when session files appear, grow or vanish (inotify on their folders). Many changes are reported as one: at the
+ * earliest WATCH_QUIET_MS after the first, and at most once in WATCH_EVERY_MS. When the system has no watches left,
+ * further folders are not watched. */
 enum { WATCH_QUIET_MS = 150, WATCH_EVERY_MS = 1000, WATCH_ROOTS_MAX = 32 };
 
 struct watch_root {
@@ -17,9 +17,9 @@ struct watch_root {
 };
 
 struct watch {
-    int fd;             /* readable after a change; -1: nothing is watched */
-    int64_t changed_ms; /* when the first change came that was not told; TIME_NONE: none */
-    int64_t told_ms;
+    int fd;              /* readable after a change; -1 if nothing is watched */
+    int64_t changed_ms;  /* the first change not yet reported, or TIME_NONE */
+    int64_t reported_ms; /* the last report, or TIME_NONE */
     struct watch_root root[WATCH_ROOTS_MAX];
     size_t roots;
 };
@@ -28,13 +28,13 @@ void watch_init(struct watch *w);
 void watch_fini(struct watch *w);
 /* Watches the folder of each session. */
 void watch_sessions(struct watch *w, const struct session_ref *ref, size_t n);
-/* Watches where folders with sessions appear: a new one is watched from then on. */
+/* Watches a folder in which folders of sessions appear; each new one is watched, too. */
 void watch_root(struct watch *w, const char *path);
-/* Reads what happened; the descriptor was readable. */
+/* Reads the events when the descriptor is readable. */
 void watch_read(struct watch *w, int64_t now_ms);
-/* When a change wants to be told; TIME_NONE: there is none. */
+/* When a change is to be reported, or TIME_NONE. */
 int64_t watch_due_ms(const struct watch *w);
-/* It was told. */
+/* The change was reported. */
 void watch_reported(struct watch *w, int64_t now_ms);
 
 #endif

@@ -147,16 +147,17 @@ static void no_two_options_share_a_bit(void **state)
 
 static void every_option_has_a_line_of_help(void **state)
 {
-    struct buf out = { 0 };
+    struct out out;
     size_t lines = 0;
 
     (void)state;
-    assert_int_equal(options_help(((option_bits)1 << OPTION_COUNT) - 1, &out), ERR_OK);
-    for (size_t i = 0; i < out.n; i++)
-        lines += out.p[i] == '\n';
-    assert_int_equal(lines, OPTION_COUNT);
-    assert_non_null(strstr(buf_cstr(&out), "--limit=N"));
-    buf_fini(&out);
+    out_init(&out, -1);
+    options_help("Options", ((option_bits)1 << OPTION_COUNT) - 1, &out);
+    for (size_t i = 0; i < out.buf.n; i++)
+        lines += out.buf.p[i] == '\n';
+    assert_int_equal(lines, OPTION_COUNT + 2);
+    assert_non_null(strstr(buf_cstr(&out.buf), "--limit=N"));
+    out_fini(&out);
 }
 
 static void distances_count_single_mistakes(void **state)

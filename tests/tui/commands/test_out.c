@@ -26,11 +26,11 @@ static void rows_are_written_in_pieces(void **state)
     assert_int_equal(pipe(fd), 0);
     out_init(&o, fd[1]);
     for (int i = 0; i < OUT_PIECE / 1024 - 1; i++) {
-        assert_int_equal(out_add(&o, (struct slice){ row, sizeof row }, &e), ERR_OK);
+        out_add(&o, (struct slice){ row, sizeof row });
         assert_int_equal(out_row(&o, &e), ERR_OK);
     }
     assert_int_equal(o.buf.n, OUT_PIECE - 1024);
-    assert_int_equal(out_add(&o, (struct slice){ row, sizeof row }, &e), ERR_OK);
+    out_add(&o, (struct slice){ row, sizeof row });
     assert_int_equal(out_row(&o, &e), ERR_OK);
     assert_int_equal(o.buf.n, 0);
     out_fini(&o);
@@ -41,13 +41,12 @@ static void rows_are_written_in_pieces(void **state)
 static void long_texts_are_printed_whole(void **state)
 {
     struct out o;
-    struct err e;
     char text[4096];
 
     (void)state;
     memset(text, 'y', sizeof text);
     out_init(&o, -1);
-    assert_int_equal(out_addf(&o, &e, "%.*s|", (int)sizeof text, text), ERR_OK);
+    out_addf(&o, "%.*s|", (int)sizeof text, text);
     assert_int_equal(o.buf.n, sizeof text + 1);
     assert_int_equal(o.buf.p[sizeof text], '|');
     out_fini(&o);
@@ -64,7 +63,7 @@ static void a_reader_that_left_is_no_failure(void **state)
     assert_int_equal(pipe(fd), 0);
     close(fd[0]);
     out_init(&o, fd[1]);
-    assert_int_equal(out_add(&o, SLICE("x"), &e), ERR_OK);
+    out_add(&o, SLICE("x"));
     assert_int_equal(out_flush(&o, &e), ERR_CANCELLED);
     assert_true(o.closed);
     assert_int_equal(out_flush(&o, &e), ERR_CANCELLED);
@@ -80,7 +79,7 @@ static const char *written(struct slice text, bool raw, char got[256])
     assert_int_equal(pipe(fd), 0);
     out_init(&o, fd[1]);
     o.raw = raw;
-    assert_int_equal(out_add(&o, text, NULL), ERR_OK);
+    out_add(&o, text);
     assert_int_equal(out_flush(&o, NULL), ERR_OK);
     ssize_t n = read(fd[0], got, 255);
 
@@ -139,7 +138,7 @@ static void a_full_disk_is_a_failure(void **state)
     (void)state;
     assert_true(fd >= 0);
     out_init(&o, fd);
-    assert_int_equal(out_add(&o, SLICE("x"), &e), ERR_OK);
+    out_add(&o, SLICE("x"));
     assert_int_equal(out_flush(&o, &e), ERR_IO);
     assert_false(o.closed);
     assert_string_equal(e.path, "stdout");
@@ -147,18 +146,106 @@ static void a_full_disk_is_a_failure(void **state)
     close(fd);
 }
 
-static void text_from_disk_is_cleaned(void **state)
+static void the_first_failure_sticks(void **state)
 {
     struct out o;
-    struct err e;
+    struct err e = { 0 };
+    int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
+
+    (void)state;
+    assert_true(fd >= 0);
+    out_init(&o, fd);
+    out_addf(&o, "a row\n");
+    assert_int_equal(out_flush(&o, NULL), ERR_IO);
+
+    out_addf(&o, "another\n");
+    out_text(&o, SLICE("text"));
+    out_open(&o, NULL, '{');
+    out_int(&o, "n", 1);
+    out_close(&o, '}');
+    out_end(&o);
+
+    assert_int_equal(o.buf.n, 0);
+    assert_int_equal(out_row(&o, &e), ERR_IO);
+    assert_string_equal(e.path, "stdout");
+    out_fini(&o);
+    close(fd);
+}
+
+static void a_json_value_has_its_members_in_order(void **state)
+{
+    static const char *const names[] = { "a", "b\"" };
+    struct out o;
 
     (void)state;
     out_init(&o, -1);
-    assert_int_equal(out_text(&o,
-                              SLICE("a\x1b]0;x\x07"
-                                    "b\nc"),
-                              &e),
-                     ERR_OK);
+    out_open(&o, NULL, '{');
+    out_string(&o, "id", "x1");
+    out_string(&o, "title", NULL);
+    out_member(&o, "tag", SLICE(""));
+    out_int(&o, "at", -5);
+    out_bool(&o, "undone", false);
+    out_true(&o, "torn", false);
+    out_true(&o, "fixed", true);
+    out_strings(&o, "names", names, 2);
+    out_open(&o, "in", '{');
+    out_close(&o, '}');
+    out_close(&o, '}');
+    out_end(&o);
+    assert_string_equal(buf_cstr(&o.buf),
+                        "{\"id\":\"x1\",\"at\":-5,\"undone\":false,\"fixed\":true,"
+                        "\"names\":[\"a\",\"b\\\"\"],\"in\":{}}\n");
+    out_fini(&o);
+}
+
+static void an_array_that_streams_has_a_row_a_line(void **state)
+{
+    struct out o;
+
+    (void)state;
+    out_init(&o, -1);
+    out_json_rows_end(&o);
+    assert_string_equal(buf_cstr(&o.buf), "[]\n");
+    out_fini(&o);
+    out_init(&o, -1);
+    for (int i = 0; i < 2; i++) {
+        out_json_row(&o);
+        out_open(&o, NULL, '{');
+        out_int(&o, "i", i);
+        out_close(&o, '}');
+    }
+    out_json_rows_end(&o);
+    assert_string_equal(buf_cstr(&o.buf), "[{\"i\":0},\n{\"i\":1}]\n");
+    out_fini(&o);
+}
+
+static void json_that_failed_is_not_written(void **state)
+{
+    struct out o;
+    char got[8];
+    int fd[2];
+
+    (void)state;
+    assert_int_equal(pipe(fd), 0);
+    out_init(&o, fd[1]);
+    o.wants_json = true;
+    out_open(&o, NULL, '[');
+    o.json.rc = ERR_NOMEM;
+    assert_int_equal(out_flush(&o, NULL), ERR_NOMEM);
+    close(fd[1]);
+    assert_int_equal(read(fd[0], got, sizeof got), 0);
+    out_fini(&o);
+    close(fd[0]);
+}
+
+static void text_from_disk_is_cleaned(void **state)
+{
+    struct out o;
+
+    (void)state;
+    out_init(&o, -1);
+    out_text(&o, SLICE("a\x1b]0;x\x07"
+                       "b\nc"));
     assert_string_equal(buf_cstr(&o.buf), "a^[]0;x^Gb c");
     out_fini(&o);
 }
@@ -184,7 +271,7 @@ static const char *line_in(struct out *o, struct session_line_columns look)
     assert_true(short_ids_add(look.ids, &some, touched.ref.id));
     short_ids_finish(look.ids);
     session_line_columns_fit(&look, &touched.ref);
-    assert_int_equal(session_line_write(&touched, &look, 0, o, NULL), ERR_OK);
+    session_line_write(&touched, &look, 0, o);
     session_line_columns_close(&look);
     return buf_cstr(&o->buf);
 }
@@ -251,7 +338,7 @@ static void an_id_that_needs_more_widens_only_itself(void **state)
     session_line_columns_fit(&look, &twin.ref);
     assert_int_equal(look.id_columns, 8);
     out_init(&o, -1);
-    assert_int_equal(session_line_id(&twin.ref, &look, &o, NULL), ERR_OK);
+    session_line_id(&twin.ref, &look, &o);
     assert_string_equal(buf_cstr(&o.buf), "0a1b2c3d-1");
     out_fini(&o);
     session_line_columns_close(&look);
@@ -264,7 +351,7 @@ static void the_columns_are_named_above_them(void **state)
     struct out o;
 
     out_init(&o, -1);
-    assert_int_equal(session_line_header(&look, 2, &o, NULL), ERR_OK);
+    session_line_header(&look, 2, &o);
     assert_string_equal(buf_cstr(&o.buf),
                         "       AGE  ID        PROJECT         BRANCH               SIZE  TITLE\n");
     out_fini(&o);
@@ -299,6 +386,10 @@ int main(void)
         cmocka_unit_test(what_acts_or_hides_leaves_as_json_escapes_it),
         cmocka_unit_test(the_bytes_of_a_file_leave_as_they_are),
         cmocka_unit_test(a_full_disk_is_a_failure),
+        cmocka_unit_test(the_first_failure_sticks),
+        cmocka_unit_test(a_json_value_has_its_members_in_order),
+        cmocka_unit_test(an_array_that_streams_has_a_row_a_line),
+        cmocka_unit_test(json_that_failed_is_not_written),
         cmocka_unit_test(text_from_disk_is_cleaned),
         cmocka_unit_test(a_failure_is_one_clean_line),
         cmocka_unit_test(a_touched_file_is_as_old_as_what_was_said_in_it),

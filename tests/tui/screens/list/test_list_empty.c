@@ -53,7 +53,7 @@ static void a_filter_that_is_not_understood_says_so(void **state)
 
     shop_ready(&x, 24, 80);
     screen_press(&x.s, "before:soon");
-    assert_non_null(strstr(screen_line(&x.s, 1), "before: wants an age or a date"));
+    assert_non_null(strstr(screen_line(&x.s, 1), "before: needs an age or a date"));
     assert_true(screen_has(&x.s, "5/5"));
     screen_press(&x.s, "<C-u>//text");
     assert_non_null(strstr(screen_line(&x.s, 1), "not in this version"));
