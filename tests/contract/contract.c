@@ -3,7 +3,6 @@
 #include "tests/test.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { CASES_MAX = 64 };
 

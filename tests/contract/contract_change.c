@@ -3,7 +3,6 @@
 #include "tests/test.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "store/maintenance/trash_request.h"
 #include "tests/bench/dice.h"

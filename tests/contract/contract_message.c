@@ -4,7 +4,6 @@
 #include "tests/test.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* What changes a conversation, or copies one: forks, going on elsewhere, messages that are taken out. */

@@ -3,7 +3,6 @@
 #include "tests/test.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "lite/json/json.h"
 #include "store/rewind/plan/rewind.h"

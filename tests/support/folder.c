@@ -1,15 +1,11 @@
 #include "tests/support/folder.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "tests/test.h"
 
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,12 +1,7 @@
 #ifndef TESTS_SUPPORT_INDEXED_H
 #define TESTS_SUPPORT_INDEXED_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 #include "lite/scan/index.h"
 

@@ -1,12 +1,6 @@
 #include "support/transcript_writer.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 #define NAME "projects/-p/5e550000-0000-4000-8000-000000000001.jsonl"
 

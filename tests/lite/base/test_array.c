@@ -1,6 +1,5 @@
 #include "tests/test.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 
 #include "lite/base/array.h"

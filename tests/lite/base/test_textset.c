@@ -1,7 +1,5 @@
 #include "tests/test.h"
 
-#include <stdio.h>
-
 #include "lite/base/slice.h"
 
 enum { MANY = 40000 };

@@ -1,13 +1,7 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 #include <cjson/cJSON.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "lite/base/buf.h"
 #include "lite/json/json.h"

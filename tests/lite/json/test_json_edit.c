@@ -1,11 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <string.h>
+#include "tests/test.h"
 
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"

@@ -1,7 +1,6 @@
 #include "tests/test.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "store/fs/disk.h"
 #include "support/faults/syscall_hook.h"

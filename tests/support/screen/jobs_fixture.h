@@ -2,7 +2,6 @@
 #define TESTS_SUPPORT_SCREEN_JOBS_FIXTURE_H
 
 #include <poll.h>
-#include <string.h>
 
 #include "store/systems/claude/claude.h"
 #include "support/transcript_writer.h"

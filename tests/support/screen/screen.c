@@ -1,12 +1,8 @@
 #include "support/screen/screen.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tests/test.h"
 
-#include <cmocka.h>
+#include <stdlib.h>
 
 #include "lite/base/utf8.h"
 

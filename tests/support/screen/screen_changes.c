@@ -1,12 +1,8 @@
 #include "support/screen/screen.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tests/test.h"
 
-#include <cmocka.h>
+#include <stdlib.h>
 
 /* Changes of sessions that exist in memory only: what workers would answer to those who ask for them. */
 

@@ -1,12 +1,7 @@
 #ifndef TESTS_SUPPORT_SCREEN_STYLED_TEXT_DUMP_H
 #define TESTS_SUPPORT_SCREEN_STYLED_TEXT_DUMP_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 #include "tui/text/clean.h"
 #include "tui/widgets/styled_text.h"

@@ -1,17 +1,11 @@
 #ifndef TESTS_SUPPORT_SCREEN_TRANSCRIPT_DRIVE_H
 #define TESTS_SUPPORT_SCREEN_TRANSCRIPT_DRIVE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "tests/test.h"
+
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "lite/scan/index.h"
 #include "store/api/store.h"

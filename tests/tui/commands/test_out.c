@@ -1,14 +1,9 @@
+#include "tests/test.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "store/api/store.h"
 #include "tui/commands/out.h"

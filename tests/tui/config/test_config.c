@@ -1,13 +1,7 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "tests/test.h"
 
-#include <cmocka.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "tui/config/config.h"
 

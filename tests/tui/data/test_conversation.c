@@ -1,11 +1,6 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/test.h"
 
-#include <cmocka.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tui/app/effect.h"
 #include "tui/app/msg.h"

@@ -1,11 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdio.h>
-#include <string.h>
+#include "tests/test.h"
 
 #include "store/api/store.h"
 #include "tui/data/order.h"

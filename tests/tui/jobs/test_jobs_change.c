@@ -1,8 +1,6 @@
 #include "tests/test.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "support/screen/jobs_fixture.h"
 

@@ -1,7 +1,6 @@
 #include "tests/test.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "support/screen/jobs_fixture.h"
 

@@ -1,14 +1,8 @@
+#include "tests/test.h"
+
 #include <poll.h>
 #include <semaphore.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "tui/jobs/workers.h"
 

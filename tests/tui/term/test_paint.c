@@ -1,16 +1,10 @@
+#include "tests/test.h"
+
+#include <curses.h>
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-#include <curses.h>
 
 #include "tui/term/paint.h"
 

@@ -1,12 +1,7 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
+#include "tests/test.h"
 
-#include <cmocka.h>
+#include <stdlib.h>
+#include <time.h>
 
 #include "tui/text/when.h"
 

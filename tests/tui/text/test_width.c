@@ -1,11 +1,8 @@
+#include "tests/test.h"
+
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <wchar.h>
 
-#include <cmocka.h>
 #include <utf8proc.h>
 
 #include "tui/text/clean.h"

@@ -1,10 +1,6 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include "tests/test.h"
 
-#include <cmocka.h>
+#include <stdlib.h>
 
 #include "support/hostile.h"
 #include "tui/widgets/frame.h"

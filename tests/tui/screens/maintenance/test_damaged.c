@@ -1,7 +1,5 @@
 #include "tests/test.h"
 
-#include <string.h>
-
 #include "support/screen/screen.h"
 
 /* The list of what is damaged: sessions and files of every system, each with what is wrong in a line. */

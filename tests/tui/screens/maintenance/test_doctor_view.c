@@ -1,7 +1,5 @@
 #include "tests/test.h"
 
-#include <string.h>
-
 #include "support/screen/screen.h"
 
 /* What the doctor says about one session, and the repair of what can be repaired. */

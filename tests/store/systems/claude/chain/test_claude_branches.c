@@ -1,10 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 #include "store/rewind/plan/rewind.h"
 #include "store/systems/claude/chain/calls.h"

@@ -1,11 +1,6 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <unistd.h>
+#include "tests/test.h"
 
-#include <cmocka.h>
+#include <unistd.h>
 
 #include "lite/json/json.h"
 #include "store/api/store.h"
