@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-/* Times that are only ever compared with others of the same run. */
+/* Times that are compared only with others of the same run. */
 
 static inline double bench_now(void)
 {
@@ -29,7 +29,7 @@ static inline double bench_cpu(void)
     return bench_seconds(r.ru_utime) + bench_seconds(r.ru_stime);
 }
 
-/* The best of several runs. */
+/* Keeps the best of several runs. */
 struct bench_time {
     double wall, cpu;
 };

@@ -19,8 +19,6 @@
 
 enum { END = 65536, FEW = 40, MANY = 400, MESSAGES = 1000, TEXT = 400 };
 
-/* ---- what there is to list ---- */
-
 static void begin_event(FILE *f, size_t i, bool user)
 {
     fprintf(f, "{\"data\":{\"message\":{%s\"role\":\"%s\",\"content\":\"%zu ",
@@ -59,7 +57,7 @@ static void put_session(const char *dir, const char *name, size_t events)
     bench_need(fclose(f) == 0, path);
 }
 
-/* The session that is loaded is as long as real ones are. */
+/* The loaded session is as long as real ones are. */
 static void put_long(const char *dir)
 {
     struct dice d = dice_of(MESSAGES);
@@ -127,7 +125,7 @@ static size_t bare_loop(const char *dir)
     return n;
 }
 
-/* Do all of them list the same sessions? */
+/* All of them must list the same sessions. */
 static bool race_lists(const char *dir, struct store *st, struct run *run, int rounds)
 {
     struct bench_time bare = { 0 }, ours = { 0 }, program = { 0 };

@@ -31,7 +31,7 @@ static void session_path(const struct place *p, const char *id, char out[4300])
     snprintf(out, 4300, "%s/%s.jsonl", p->folder, id);
 }
 
-/* Rows at both ends, and nothing but a hole between them where it shall be large. */
+/* Rows at both ends; a large session has a hole between them. */
 static void session_make(const struct place *p, const char *id, off_t size)
 {
     char path[4300];
@@ -81,7 +81,7 @@ static void time_one(const struct place *p, const char *reprise, const char *wha
     bench_keep_best(best, r.wall, r.cpu);
 }
 
-/* The rows that an append adds; without a uuid of the caller's there is nothing to look for in all of the file. */
+/* The rows that an append adds. They have no uuid of the caller, so the file is not searched for it. */
 static void rows_make(const struct place *p, char path[4300])
 {
     snprintf(path, 4300, "%s/rows", p->config);
@@ -118,7 +118,7 @@ struct crowd {
     struct place place;
     int n;
     char (*id)[40];
-    const char **argv; /* with room for a command and its options around the names */
+    const char **argv; /* room for a command and its options around the names */
 };
 
 static void crowd_make(struct crowd *c, const char *dir, int n)

@@ -1,8 +1,8 @@
 /* How long a keystroke takes with many sessions: bench_filter [SESSIONS]
  *
- * Types words letter by letter into the filter, and beside each keystroke runs the least that any fuzzy filter
- * must do: a plain subsequence test of the same letters over the same titles. Prints the best of five of both
- * and their ratio. Answers are counted, so that nothing is optimised away. */
+ * Types words letter by letter into the filter, and times for comparison the least that any fuzzy filter must do, a
+ * plain subsequence test of the same letters over the same titles. Prints the best of five of both and their ratio.
+ * Results are counted so that nothing is optimised away. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +90,7 @@ struct times {
     size_t hits, plain_hits;
 };
 
-/* One keystroke: the query without its last letter has been answered before. */
+/* Times one keystroke; the query without its last letter has been run before. */
 static void measure(struct filter *f, const struct corpus *c, struct slice text, struct times *t)
 {
     struct slice before = { text.p, text.n - 1 };

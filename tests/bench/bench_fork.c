@@ -1,5 +1,5 @@
-/* The whole process `reprise fork ID` of a large session against `cp` of it and `sync` of the copy: both leave a whole
- * new file on the disk. Ours is taken back each time (`reprise undo`), so that the store stays what it was.
+/* The whole process `reprise fork ID` of a large session against `cp` of it and `sync` of the copy: both leave a
+ * complete new file on disk. Each fork is undone (`reprise undo`), so that the store stays as it was.
  *
  *   bench_fork REPRISE CONFIG_DIR FILE [ROUNDS]     FILE: CONFIG_DIR/projects/<project>/<ID>.jsonl
  */

@@ -1,8 +1,8 @@
 /* Go directory sessions: listing them against a bare loop that opens and reads the two files of each, and loading one
- * conversation against reading its bytes. Everything must be there; both sides do the whole of their work in this
- * process, one after the other.
+ * conversation against reading its bytes. Both sides do all of their work in this process, one after the other, and
+ * must find everything.
  *
- *   bench_goat DIR SESSIONS MESSAGES [ROUNDS]     DIR is made, and stays
+ *   bench_goat DIR SESSIONS MESSAGES [ROUNDS]     DIR is created and kept
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -69,7 +69,7 @@ static void put_messages(const char *dir, size_t n)
     fclose(f);
 }
 
-/* The conversation that is loaded is as long as real ones are. */
+/* The loaded conversation is as long as real ones are. */
 static void put_conversation(const char *dir, size_t n)
 {
     struct dice d = dice_of(n);
@@ -96,7 +96,7 @@ static void build(struct place *p, size_t messages)
     for (size_t i = 0; i <= p->n; i++) {
         snprintf(dir, sizeof dir, "%s/s-%06zu", p->sessions, i);
         if (mkdir(dir, 0755) != 0)
-            continue; /* from the run before */
+            continue; /* left by an earlier run */
         put_metadata(dir, i);
         if (i < p->n)
             put_messages(dir, FEW);

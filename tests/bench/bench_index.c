@@ -1,6 +1,6 @@
 /* The line index against the least that any reader must do (read the file, find its newlines) and against
  * a JSON library that parses every line. All of them run in turn over the same file, with the same read
- * buffer; the answers must agree.
+ * buffer; the results must agree.
  *
  *   bench_index FILE [ROUNDS]
  */

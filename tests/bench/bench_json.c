@@ -1,6 +1,6 @@
-/* How fast are rows validated? Prints the rate of json_valid over the rows of a transcript beside that of
- * counting its newlines with memchr, which is the limit of anything that looks at every byte.
- *   usage: bench_json [FILE]     without FILE: 64 MB of rows made up here */
+/* Prints how fast json_valid validates the rows of a transcript, beside the rate of counting its newlines with memchr,
+ * which is the limit for anything that looks at every byte.
+ *   usage: bench_json [FILE]     without FILE: 64 MB of generated rows */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,8 +21,8 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Rows as agents write them: a few short keys, and a tool result with a line end every 40 bytes and a
- * quote now and then. Sizes follow a small generator, so that every run measures the same bytes. */
+/* Adds a row as agents write it: a few short keys, and a tool result with a line end every 40 bytes and an occasional
+ * quote. Sizes follow a small generator, so that every run measures the same bytes. */
 static enum err_code add_row(struct buf *b, uint64_t *seed)
 {
     *seed = *seed * 6364136223846793005u + 1442695040888963407u;

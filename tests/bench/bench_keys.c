@@ -1,12 +1,12 @@
-/* What the screen costs: bytes sent for a key beside those of less in the same terminal size, time to the first
- * frame and to the first rows, and what an idle screen does.
+/* The cost of the screen: bytes sent for a key beside those of less in the same terminal size, time to the first frame
+ * and to the first rows, and what an idle screen does.
  *
  *   bench_keys REPRISE CONFIG_DIR SCRATCH_DIR KEYS
  *
- * Beside the time to the first rows stand how long the program's threads had to wait for a processor in it, and what
- * it takes to look at every transcript's name, size and time once, with nothing else.
+ * The time to the first rows is printed with the time that the program's threads waited for a processor, and with the
+ * time of reading only the name, size and time of every transcript once.
  *
- * Every key has to change the screen, or the run fails; times and bytes are printed, never judged. */
+ * Every key has to change the screen, or the run fails; times and bytes are only printed. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -23,7 +23,7 @@
 enum { ROWS = 60, COLS = 200, QUIET_MS = 150, START_QUIET_MS = 1000, LINES = 3000, STARTS = 5 };
 enum { IDLE_AFTER_MS = 1000, IDLE_MOST_MS = 60000, IDLE_MS = 2000 };
 
-/* Stands before the selected row, so only when there are rows. */
+/* Is before the selected row, so it is shown only when rows are. */
 static const char pointer[] = "\xe2\x96\x8c";
 
 /* A program on a terminal of its own. */
@@ -31,9 +31,9 @@ struct screen {
     pid_t pid;
     int fd;
     double started;
-    double first, rows; /* seconds until the first byte, and until a row is shown; 0: not yet */
-    double waited;      /* until then for a processor, the thread that waited longest */
-    char last[8];       /* the end of the piece before, for what is cut by a read */
+    double first, rows; /* seconds until the first byte and until the first row; 0: not yet */
+    double waited;      /* waited for a processor until then, by the thread that waited longest */
+    char last[8];       /* the end of the previous read, for matches across two reads */
 };
 
 static void start(struct screen *s, char *const argv[])
@@ -114,7 +114,7 @@ static void note_times(struct screen *s, const char *bytes, size_t n)
     s->last[keep] = '\0';
 }
 
-/* Reads until nothing came for a while; the number of bytes. */
+/* Reads until nothing has come for a while; returns the number of bytes. */
 static size_t settle(struct screen *s, int quiet_ms)
 {
     struct pollfd fd = { .fd = s->fd, .events = POLLIN };
@@ -132,7 +132,7 @@ static size_t settle(struct screen *s, int quiet_ms)
     return sum;
 }
 
-/* Bytes for one press, on average; false when a press changed nothing. */
+/* The average number of bytes for one press; false if a press changed nothing. */
 static bool press(struct screen *s, const char *key, int times, double *bytes)
 {
     size_t sum = 0;
@@ -149,7 +149,7 @@ static bool press(struct screen *s, const char *key, int times, double *bytes)
     return all;
 }
 
-/* A list as wide and as varied as that of sessions. */
+/* Writes lines as wide and as varied as a list of sessions. */
 static void write_lines(const char *path)
 {
     static const char *const words[] = { "session", "rewind", "fork",  "parser",
@@ -205,7 +205,7 @@ static long naps_of(const char *tasks, const char *name)
     return n;
 }
 
-/* Of all its threads: how often they went to sleep, thus were woken. */
+/* The number of times that any of its threads went to sleep and was woken. */
 static long naps(pid_t pid)
 {
     char tasks[64];
@@ -222,8 +222,8 @@ static long naps(pid_t pid)
     return n;
 }
 
-/* Behind the first rows workers go on with the others: the screen is idle when no thread was woken for a while. How long
- * that took, in seconds; it is not waited for longer than IDLE_MOST_MS. */
+/* Workers go on after the first rows; the screen is idle when no thread was woken for a while. Returns the seconds that
+ * this took, at most IDLE_MOST_MS. */
 static double settle_down(struct screen *s)
 {
     double from = bench_now(), still = from;
@@ -253,7 +253,7 @@ static bool measure_ours(char *const argv[], int keys, struct cost *cost)
 
     printf("  at rest after %.1f s, then idle for %d s: %zu bytes, woken %ld times\n", busy,
            IDLE_MS / 1000, idle, naps(s.pid) - before);
-    /* Down to the edge of the screen, then each press scrolls by a line. */
+    /* Moves down to the edge of the screen; after that each press scrolls by a line. */
     bool all = press(&s, "\x1b[B", ROWS, &edge) && press(&s, "\x1b[B", keys, &cost->line) &&
                press(&s, "\x1b[6~", keys / 4 + 1, &cost->page) && s.rows > 0;
 
@@ -262,7 +262,7 @@ static bool measure_ours(char *const argv[], int keys, struct cost *cost)
     return all;
 }
 
-/* Names, sizes and times of all files, two folders deep. */
+/* Reads names, sizes and times of all files, two folders deep. */
 static size_t look_at_all(const char *projects)
 {
     DIR *dir = opendir(projects), *folder;

@@ -1,6 +1,6 @@
 /* The whole process `reprise list --json --all` against a bare loop over the same files: open, fstat,
  * 64 KiB of the head, 64 KiB of the tail, close. Every session must be listed, also with 64 descriptors.
- * And its first screen, `list --all --limit 50`, against a loop that only asks what the files are.
+ * And its first screen, `list --all --limit 50`, against a loop that only calls stat on the files.
  *
  *   bench_list REPRISE CONFIG_DIR [ROUNDS]
  */
@@ -16,7 +16,7 @@
 enum { END = 65536, FEW_FILES = 64, SCREENFUL = 50 };
 
 struct bare {
-    bool look_only; /* at what the files are */
+    bool look_only; /* size and time of each file */
     size_t sessions, bytes;
     char head[END], tail[END];
 };
@@ -94,7 +94,7 @@ struct race {
     struct bench_time ours, theirs;
 };
 
-/* One after the other, so that both see the same machine. */
+/* Runs them alternately, so that both see the same machine. */
 static void race(struct race *r, const char *config)
 {
     double wall = bench_now(), cpu = bench_cpu();

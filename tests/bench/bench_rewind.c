@@ -110,7 +110,7 @@ static void bench_dry(const struct place *p, int rounds)
            ours.cpu * 1e3, ours.wall / theirs.wall);
 }
 
-/* Forth and back: the apply, then its undo, each a rewind of all files. */
+/* Runs the apply, then its undo, each a rewind of all files. */
 static void apply_once(const struct store_env *env, const struct rewind_plan *plan,
                        struct bench_time *best)
 {
@@ -143,7 +143,7 @@ static void bench_apply(const struct place *p, int rounds)
         plan_make(p, &plan);
         apply_once(&env, &plan, &ours);
         rewind_plan_fini(&plan);
-        git(p->now, &wall, &cpu, "checkout", "-q", "--", ".", NULL); /* the same files back */
+        git(p->now, &wall, &cpu, "checkout", "-q", "--", ".", NULL); /* the same files restored */
         bench_keep_best(&theirs, wall, cpu);
         env.now_ms++;
     }
@@ -155,7 +155,7 @@ static void bench_apply(const struct place *p, int rounds)
 
 /* ---- one large file ---- */
 
-/* Of the same length and different all over, or not. */
+/* Writes texts of equal length, different in every line or not at all. */
 static void large_write(const char *path, long long bytes, char letter)
 {
     static char piece[1 << 16];
@@ -196,7 +196,7 @@ static void rewind_alone(const struct place *p, const char *path, const char *so
     rewind_plan_fini(&plan);
 }
 
-/* In a process of its own, for the sake of its peak memory: the dry run and the apply. */
+/* Runs the dry run and the apply in a process of their own, to measure its peak memory. */
 static long rewind_large(const struct place *p, const char *path, const char *source,
                          struct bench_time *best)
 {

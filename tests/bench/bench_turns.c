@@ -1,4 +1,5 @@
-/* How long the rewind view takes to open on a session of many turns: the points, and what going back to the newest would do.
+/* How long the rewind view takes to open on a session of many turns: the points, and the preview of a rewind to the
+ * newest.
  *
  *   bench_turns DIR TURNS [ROUNDS]
  */
@@ -51,7 +52,7 @@ static void row(FILE *out, const struct place *p, int turn, int step, const char
         turn / 60 % 60, turn % 60);
 }
 
-/* A prompt, edits and commands with results of some KB, and the snapshot of all files. */
+/* Writes a prompt, edits and commands with results of some KB, and the snapshot of all files. */
 static void turn_write(FILE *out, const struct place *p, int turn)
 {
     char text[3000], content[3300];

@@ -1,10 +1,10 @@
 /* How long a key waits for its frame with many sessions: bench_update [SESSIONS]
  *
  * The model of the screen, without a terminal: sessions arrive as workers would send them while keys are pressed,
- * then every kind of key is pressed with all of them there. For each: the time until its frame is drawn (the
- * median and the worst of some), and the longest piece of work that follows it (another key would wait for that).
- * Beside it the least any fuzzy filter must do, a plain subsequence test over the same titles, and the ratio. Times
- * are the processor's, so that other programs count little. Answers are checked, times never. */
+ * then every kind of key is pressed with all of them listed. For each: the time until its frame is drawn (the median
+ * and the worst of some), and the longest piece of work that follows it (another key would wait for that). For
+ * comparison it prints the least that any fuzzy filter must do, a plain subsequence test over the same titles, and the
+ * ratio. CPU times are used so that other programs matter little. Results are checked, times never. */
 #include <string.h>
 
 #include "bench.h"
@@ -27,7 +27,7 @@ struct bench {
     struct model *model;
     struct frame frame;
     int64_t now_ms;
-    double longest; /* piece of work since it was last set to 0 */
+    double longest; /* the longest piece of work since it was last set to 0 */
     struct effect waiting[64];
     size_t asked;
     size_t described;
@@ -70,7 +70,7 @@ static double cpu_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* ---- what workers would answer ---- */
+/* ---- replies of workers ---- */
 
 static void take_effects(struct bench *b)
 {
@@ -156,7 +156,7 @@ static void draw(struct bench *b)
     render(b->model, &b->frame);
 }
 
-/* Works until the model wants nothing more now. */
+/* Works until the model has nothing more to do. */
 static void settle(struct bench *b)
 {
     for (;;) {
@@ -177,7 +177,7 @@ static void settle(struct bench *b)
     }
 }
 
-/* The time until the key's frame is drawn; what follows it is done too. */
+/* Returns the time until the key's frame is drawn; the work that follows is done as well. */
 static double press(struct bench *b, struct key key)
 {
     double from = cpu_now();
@@ -213,7 +213,7 @@ static void arrive(struct bench *b)
     send(b, (struct msg){ .kind = MSG_LISTED, .generation = generation });
     printf("  %zu sessions listed: longest piece of work %.1f ms\n", b->n, b->longest * 1e3);
     b->longest = 0;
-    /* A row of keys for every few thousand rows, in a list that is read on. */
+    /* Presses some keys for every few thousand rows, in a list that is still being read. */
     const struct key keys[] = { { .code = 'p' },
                                 { .code = 'a' },
                                 { .code = KEYCODE_DOWN },
@@ -264,7 +264,7 @@ static size_t plain_pass(const struct bench *b, struct slice letters)
 struct stroke {
     const char *name;
     struct key key;
-    const char *typed; /* what the query is with it; NULL: no letter */
+    const char *typed; /* the query with this letter; NULL: no letter */
 };
 
 static int by_size(const void *a, const void *b)

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdint.h>
 
-/* A random source of our own: the same seed gives the same corpus with any libc. */
+/* A private random source, so that the same seed gives the same corpus with any libc. */
 struct dice {
     uint64_t a, b;
 };
@@ -19,7 +19,7 @@ static inline uint64_t dice_next(struct dice *d)
     return d->b + y;
 }
 
-/* splitmix64 spreads neighbouring seeds apart. */
+/* splitmix64 gives neighbouring seeds unrelated states. */
 static inline struct dice dice_of(uint64_t seed)
 {
     uint64_t out[2];
@@ -44,7 +44,7 @@ static inline double dice_unit(struct dice *d)
     return ((double)(dice_next(d) >> 11) + 0.5) / 9007199254740992.0;
 }
 
-/* Log-normal: what sizes of texts and of sessions are like. */
+/* A log-normal size, as the sizes of texts and sessions are. */
 static inline double dice_size(struct dice *d, double median, double sigma)
 {
     double gauss = sqrt(-2 * log(dice_unit(d))) * cos(6.283185307179586 * dice_unit(d));

@@ -17,9 +17,9 @@
 
 enum { PROJECTS = 20, UUID_TEXT = 37, TIME_TEXT = 32 };
 
-static const double SIGMA = 1.6;                     /* of session sizes: a few are very large */
+static const double SIGMA = 1.6;                     /* of session sizes; a few are very large */
 static const uint64_t FIRST_MS = 1760000000000u;     /* October 2025 */
-static const uint64_t SPREAD_MS = 90u * 86400000ull; /* they began within 90 days */
+static const uint64_t SPREAD_MS = 90u * 86400000ull; /* sessions began within 90 days */
 static const double SMALLEST = 2e3, LARGEST = 2e7;
 
 struct session {

@@ -33,7 +33,7 @@ size_t ours_list(struct store *st)
 
 /* ---- one session ---- */
 
-/* All of it through one buffer, which is the least that any reader of its bytes does. */
+/* Reads the file through one buffer, which is the least that any reader of its bytes does. */
 static void read_through(const char *path)
 {
     static char bytes[1 << 20];
@@ -47,7 +47,7 @@ static void read_through(const char *path)
     close(fd);
 }
 
-/* All of it into memory of its own, which is what a reader does that goes on to look at it. */
+/* Reads the file into memory of its own, as a reader does that goes on to look at it. */
 static void read_whole(const char *path, size_t size)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);

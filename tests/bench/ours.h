@@ -5,10 +5,10 @@
 
 #include "store/api/store.h"
 
-/* Our side of the comparisons that are made in this process. */
+/* Our side of the comparisons made in this process. */
 
-size_t ours_list(struct store *st); /* of all sessions; how many rows */
-/* Loading a session against reading its bytes, and prints the times. Answers how many messages it has. */
+size_t ours_list(struct store *st); /* lists all sessions; returns the number of rows */
+/* Compares loading a session with reading its bytes and prints the times. Returns the number of messages. */
 size_t race_load(struct store *st, struct slice id, int rounds);
 
 #endif

@@ -21,7 +21,7 @@ const char *prose_word(struct dice *d)
     return words[dice_roll(d, sizeof words / sizeof *words)];
 }
 
-/* One piece, never more than PIECE bytes. */
+/* Writes one piece, never more than PIECE bytes. */
 static size_t piece(struct dice *d, char *out)
 {
     static const char *const odd[] = { "\xc3\xa9t\xc3\xa9 ", "\xe6\x97\xa5\xe6\x9c\xac ",
@@ -76,7 +76,7 @@ void prose_free(struct prose *p)
     free(p);
 }
 
-/* The first cut at or behind a place. */
+/* The first cut at or after an offset. */
 static size_t cut_behind(const struct prose *p, size_t place)
 {
     size_t low = 0, high = p->cuts - 1;

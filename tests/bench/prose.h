@@ -6,12 +6,12 @@
 
 #include "dice.h"
 
-/* What agents and people write, as the inside of a JSON string: words, code, escapes, some Unicode. Made
- * once; texts are cut out of it at places where no escape and no character is split. */
+/* Text as agents and people write it, as the inside of a JSON string: words, code, escapes, some Unicode. It is made
+ * once; texts are cut out of it where no escape and no character is split. */
 struct prose {
     char *text;
     size_t n;
-    size_t *cut; /* places where a text may begin or end, rising */
+    size_t *cut; /* offsets where a text may begin or end, ascending */
     size_t cuts;
 };
 
@@ -21,10 +21,10 @@ const char *prose_word(struct dice *d);
 /* Writes about n bytes. */
 void prose_write(const struct prose *p, struct dice *d, size_t n, FILE *out);
 
-/* Who speaks in the i-th message of a conversation: a person, then the agent and its tools by turns. */
+/* The speaker of the i-th message of a conversation: a person, then the agent and its tools in turn. */
 const char *prose_role(size_t i);
-/* As much as one of them says at a time in real sessions: log-normal, and the tools by far the most. A thousand messages
- * come to some 3 MB. */
+/* A message length as in real sessions: log-normal, with tool results by far the largest. A thousand messages come to
+ * about 3 MB. */
 void prose_speech(const struct prose *p, struct dice *d, const char *role, FILE *out);
 
 #endif

@@ -29,7 +29,7 @@ static void become(const struct run *r, int out)
     _exit(127);
 }
 
-/* Objects stand one to a line: "[{..." first, "{..." after it. */
+/* There is one object to a line: "[{..." first, "{..." after it. */
 static void count(struct run *r, int fd)
 {
     static char bytes[1 << 16];

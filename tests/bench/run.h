@@ -8,17 +8,17 @@
 struct run {
     const char *const *argv; /* NULL-terminated */
     const char *config;      /* CLAUDE_CONFIG_DIR and HOME for it; NULL: as they are */
-    int files;               /* descriptors it may have; 0: as many as we */
+    int files;               /* descriptor limit; 0: ours */
     bool discard;            /* its output goes to /dev/null: bytes and ends stay 0 */
-    bool may_fail;           /* exit 1 is an answer (diff: they differ) */
+    bool may_fail;           /* exit 1 is a result (diff: the files differ) */
 
     double wall, cpu; /* seconds */
     long peak_kb;
-    size_t bytes;  /* that it printed */
-    size_t values; /* objects among them: lines that begin with one */
+    size_t bytes;  /* printed by it */
+    size_t values; /* objects in the output: lines that begin with one */
 };
 
-/* Ends this program when the other one fails. */
+/* Ends this program if the other one fails. */
 void run_program(struct run *r);
 
 #endif

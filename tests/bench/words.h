@@ -1,7 +1,7 @@
 #ifndef TESTS_BENCH_WORDS_H
 #define TESTS_BENCH_WORDS_H
 
-/* What titles and prompts of made-up sessions are drawn from. */
+/* The words of generated titles and prompts. */
 static const char *const words[] = {
     "fix",     "the",    "payment",     "retry",   "loop",   "refactor", "Session", "picker",
     "webhook", "tests",  "for",         "config",  "parser", "cache",    "deploy",  "script",

@@ -7,8 +7,8 @@
 #include "store/maintenance/trash_request.h"
 #include "tests/bench/dice.h"
 
-/* What changes: a plan does nothing by itself, the change shows in what is read afterwards, and taking it back
- * gives the store back byte for byte, mtimes too. */
+/* Changes. A plan alone does nothing, a change shows in what is read afterwards, and undo restores the store byte for
+ * byte, mtimes included. */
 
 /* ---- names and marks ---- */
 
@@ -21,7 +21,7 @@ static void rename_first(struct contract *c, struct slice title)
     contract_do(c, change);
 }
 
-static void a_renamed_session_is_called_so_until_it_is_undone(struct contract *c)
+static void a_rename_shows_until_it_is_undone(struct contract *c)
 {
     const struct slice title = SLICE("A \"new\" n\xc3\xa4me");
     struct session_row *row;
@@ -70,7 +70,7 @@ static bool first_is_tagged(struct contract *c, struct slice tag)
     return same;
 }
 
-static void a_tag_is_there_until_it_is_cleared(struct contract *c)
+static void a_tag_stays_until_it_is_cleared(struct contract *c)
 {
     if (!c->ops->tag)
         skip();
@@ -104,7 +104,7 @@ static void archive_first(struct contract *c, bool archived)
     contract_do(c, change);
 }
 
-static void an_archived_session_says_so_until_it_is_not(struct contract *c)
+static void an_archived_session_is_marked_until_it_is_unarchived(struct contract *c)
 {
     if (!c->ops->archive)
         skip();
@@ -120,7 +120,7 @@ static void an_archived_session_says_so_until_it_is_not(struct contract *c)
     free(before);
 }
 
-static void metadata_that_is_in_place_is_not_written_again(struct contract *c)
+static void metadata_already_in_place_is_not_rewritten(struct contract *c)
 {
     size_t appended = 1;
 
@@ -162,8 +162,8 @@ static struct trash_list delete (struct contract *c, const struct contract_sessi
     return list;
 }
 
-/* One of which something stays, which the answer says, may be listed on. */
-static void a_deleted_session_is_gone_and_the_others_stay(struct contract *c)
+/* A session of which a part stays, as the result reports, may still be listed. */
+static void a_deleted_session_is_gone_and_the_others_remain(struct contract *c)
 {
     if (!c->ops->parts)
         skip();
@@ -193,7 +193,7 @@ static void a_deleted_session_comes_back_from_the_trash(struct contract *c)
     free(before);
 }
 
-static void what_belongs_to_a_session_lies_in_its_store(struct contract *c)
+static void every_part_of_a_session_is_in_its_store(struct contract *c)
 {
     const char **part;
     size_t n, root = strlen(c->root);
@@ -209,8 +209,6 @@ static void what_belongs_to_a_session_lies_in_its_store(struct contract *c)
             assert_true(strncmp(part[k], c->root, root) == 0 && part[k][root] == '/');
     }
 }
-
-/* ---- all of it ---- */
 
 static unsigned do_something(struct contract *c, struct dice *d)
 {
@@ -249,7 +247,7 @@ static unsigned do_something(struct contract *c, struct dice *d)
     }
 }
 
-static void any_changes_undone_give_the_store_back(struct contract *c)
+static void undoing_any_changes_restores_the_store(struct contract *c)
 {
     char *before = contract_image(c);
     struct dice d = dice_of(7);
@@ -272,14 +270,14 @@ static void any_changes_undone_give_the_store_back(struct contract *c)
     }
 
 const struct contract_case contract_changes[] = {
-    CASE(a_renamed_session_is_called_so_until_it_is_undone),
+    CASE(a_rename_shows_until_it_is_undone),
     CASE(a_blank_title_is_refused),
-    CASE(a_tag_is_there_until_it_is_cleared),
-    CASE(an_archived_session_says_so_until_it_is_not),
-    CASE(metadata_that_is_in_place_is_not_written_again),
-    CASE(a_deleted_session_is_gone_and_the_others_stay),
+    CASE(a_tag_stays_until_it_is_cleared),
+    CASE(an_archived_session_is_marked_until_it_is_unarchived),
+    CASE(metadata_already_in_place_is_not_rewritten),
+    CASE(a_deleted_session_is_gone_and_the_others_remain),
     CASE(a_deleted_session_comes_back_from_the_trash),
-    CASE(what_belongs_to_a_session_lies_in_its_store),
-    CASE(any_changes_undone_give_the_store_back),
+    CASE(every_part_of_a_session_is_in_its_store),
+    CASE(undoing_any_changes_restores_the_store),
     { NULL, NULL },
 };

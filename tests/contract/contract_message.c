@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* What changes a conversation, or copies one: forks, going on elsewhere, messages that are taken out. */
+/* Operations that change or copy a conversation: forks, resuming elsewhere, removed messages. */
 
 /* ---- forks ---- */
 
-/* A copy that is another system's (the agent's own) leaves the store alone. */
+/* A fork that belongs to another system (the agent's own) leaves the store alone. */
 static void forks_elsewhere(struct contract *c, struct change *change, const char *path,
                             const char *before)
 {
@@ -74,7 +74,7 @@ static void a_fork_up_to_a_message_ends_with_it(struct contract *c)
     forks(c, contract_text(contract_first(c)->at), contract_first(c)->rows_to_at);
 }
 
-static void a_fork_that_is_dropped_was_never_there(struct contract *c)
+static void a_dropped_fork_leaves_no_trace(struct contract *c)
 {
     if (!c->ops->fork)
         skip();
@@ -94,7 +94,7 @@ static void a_fork_that_is_dropped_was_never_there(struct contract *c)
     free(id);
 }
 
-static void a_fork_at_no_message_is_refused(struct contract *c)
+static void a_fork_at_an_unknown_message_is_refused(struct contract *c)
 {
     if (!c->ops->fork)
         skip();
@@ -111,10 +111,10 @@ static void a_fork_at_no_message_is_refused(struct contract *c)
     free(before);
 }
 
-static void a_fork_needs_a_place_of_its_own_to_be_made_in(struct contract *c)
+static void a_fork_needs_a_directory_of_its_own(struct contract *c)
 {
     if (!c->ops->fork ||
-        strcmp(c->ops->name, "entire") == 0) /* Entire's are made beside the agent's sessions */
+        strcmp(c->ops->name, "entire") == 0) /* Entire's forks are beside the agent's sessions */
         skip();
     struct session_ref ref = contract_find(c, contract_first(c));
     struct fork_request q = { .at = { NULL, 0 } };
@@ -138,7 +138,7 @@ static bool holds(const struct transcript *t, const char *id)
     return false;
 }
 
-static void a_session_goes_on_after_the_message_it_is_told(struct contract *c)
+static void a_session_resumes_at_the_chosen_message(struct contract *c)
 {
     if (!c->ops->resume_at || !contract_first(c)->at)
         skip();
@@ -181,7 +181,7 @@ static void take_out(struct contract *c, bool cut)
     free(before);
 }
 
-static void a_message_that_was_taken_out_is_not_shown(struct contract *c)
+static void a_removed_message_is_not_shown(struct contract *c)
 {
     if (!c->ops->tombstone || !contract_first(c)->at)
         skip();
@@ -189,7 +189,7 @@ static void a_message_that_was_taken_out_is_not_shown(struct contract *c)
     take_out(c, true);
 }
 
-static void what_is_no_message_cannot_be_taken_out(struct contract *c)
+static void an_unknown_message_cannot_be_removed(struct contract *c)
 {
     if (!c->ops->tombstone)
         skip();
@@ -211,11 +211,11 @@ static void what_is_no_message_cannot_be_taken_out(struct contract *c)
 const struct contract_case contract_messages[] = {
     CASE(a_fork_is_a_session_with_the_same_conversation),
     CASE(a_fork_up_to_a_message_ends_with_it),
-    CASE(a_fork_that_is_dropped_was_never_there),
-    CASE(a_fork_at_no_message_is_refused),
-    CASE(a_fork_needs_a_place_of_its_own_to_be_made_in),
-    CASE(a_session_goes_on_after_the_message_it_is_told),
-    CASE(a_message_that_was_taken_out_is_not_shown),
-    CASE(what_is_no_message_cannot_be_taken_out),
+    CASE(a_dropped_fork_leaves_no_trace),
+    CASE(a_fork_at_an_unknown_message_is_refused),
+    CASE(a_fork_needs_a_directory_of_its_own),
+    CASE(a_session_resumes_at_the_chosen_message),
+    CASE(a_removed_message_is_not_shown),
+    CASE(an_unknown_message_cannot_be_removed),
     { NULL, NULL },
 };

@@ -7,9 +7,9 @@
 #include "lite/json/json.h"
 #include "store/rewind/plan/rewind.h"
 
-/* What reads: it answers what the adapter wrote, refuses what is none, and leaves everything as it was. */
+/* Readers. They return what the adapter wrote, refuse everything else, and leave the store as it was. */
 
-static void a_place_without_a_store_is_not_found(struct contract *c)
+static void a_missing_store_is_reported_as_not_found(struct contract *c)
 {
     struct store *st = NULL;
     char path[4096];
@@ -34,7 +34,7 @@ static bool stop_at_once(const struct session_ref *ref, void *arg)
     return false;
 }
 
-static void enumerating_stops_when_it_is_told(struct contract *c)
+static void enumeration_stops_when_the_callback_asks(struct contract *c)
 {
     size_t seen = 0;
 
@@ -54,7 +54,7 @@ static void a_session_is_found_by_its_id(struct contract *c)
     }
 }
 
-static void an_id_of_no_session_is_not_found(struct contract *c)
+static void an_unknown_id_is_not_found(struct contract *c)
 {
     struct session_ref ref;
 
@@ -63,8 +63,8 @@ static void an_id_of_no_session_is_not_found(struct contract *c)
         ERR_NOT_FOUND);
 }
 
-/* SAFETY 21: an id becomes part of file names. */
-static void what_is_no_plain_name_is_no_id(struct contract *c)
+/* An id becomes part of file names. */
+static void an_id_that_is_no_plain_name_is_refused(struct contract *c)
 {
     static char lengthy[5001];
     const char *known = c->system->session[0].id;
@@ -112,7 +112,7 @@ static void a_session_is_found_by_its_path(struct contract *c)
                      ERR_NOT_FOUND);
 }
 
-static void a_described_session_can_be_called_something(struct contract *c)
+static void a_described_session_has_a_title(struct contract *c)
 {
     for (size_t i = 0; i < c->system->n; i++) {
         const struct contract_session *s = &c->system->session[i];
@@ -139,7 +139,7 @@ static void same_rows(const struct session_row *a, const struct session_row *b)
     assert_int_equal(a->can, b->can);
 }
 
-static bool describe_in_two_ways(const struct session_ref *ref, void *arg)
+static bool describe_from_both_refs(const struct session_ref *ref, void *arg)
 {
     struct contract *c = arg;
     struct session_row *told = session_row_new(), *read = session_row_new();
@@ -149,19 +149,20 @@ static bool describe_in_two_ways(const struct session_ref *ref, void *arg)
     assert_int_equal(alone.told.n, 0);
     assert_int_equal(c->ops->describe(c->store, &c->scope, ref, told, NULL), ERR_OK);
     assert_int_equal(c->ops->describe(c->store, &c->scope, &alone, read, NULL), ERR_OK);
-    assert_int_equal(told->ref.told.n, 0); /* rows are kept, what is told is not */
+    assert_int_equal(told->ref.told.n, 0); /* rows outlive the callback, the refs do not */
     same_rows(told, read);
     session_row_free(told);
     session_row_free(read);
     return true;
 }
 
-static void what_enumerating_told_need_not_be_read(struct contract *c)
+static void facts_from_enumeration_are_not_read_again(struct contract *c)
 {
-    assert_int_equal(c->ops->enumerate(c->store, &c->scope, describe_in_two_ways, c, NULL), ERR_OK);
+    assert_int_equal(c->ops->enumerate(c->store, &c->scope, describe_from_both_refs, c, NULL),
+                     ERR_OK);
 }
 
-static void what_a_system_cannot_it_says_in_its_own_words(struct contract *c)
+static void an_unsupported_operation_is_explained(struct contract *c)
 {
     const struct {
         unsigned ability;
@@ -173,11 +174,11 @@ static void what_a_system_cannot_it_says_in_its_own_words(struct contract *c)
     if (!c->ops->unsupported)
         skip();
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (!all[i].can) /* of the others some sessions may be unable */
+        if (!all[i].can) /* single sessions may lack the others */
             assert_non_null(c->ops->unsupported(all[i].ability));
 }
 
-static void a_row_can_what_its_system_can(struct contract *c)
+static void a_row_supports_what_its_system_supports(struct contract *c)
 {
     struct session_row *row = contract_describe(c, &c->system->session[0]);
     const struct {
@@ -195,7 +196,7 @@ static void a_row_can_what_its_system_can(struct contract *c)
     session_row_free(row);
 }
 
-static void a_conversation_is_loaded_whole_and_readable(struct contract *c)
+static void a_conversation_is_loaded_completely(struct contract *c)
 {
     for (size_t i = 0; i < c->system->n; i++) {
         struct session_ref ref = contract_find(c, &c->system->session[i]);
@@ -215,7 +216,7 @@ static void a_conversation_is_loaded_whole_and_readable(struct contract *c)
     }
 }
 
-static void a_tail_is_how_the_conversation_ends(struct contract *c)
+static void a_tail_is_the_end_of_the_conversation(struct contract *c)
 {
     for (size_t i = 0; i < c->system->n; i++) {
         struct session_ref ref = contract_find(c, &c->system->session[i]);
@@ -232,7 +233,7 @@ static void a_tail_is_how_the_conversation_ends(struct contract *c)
 
 struct heard {
     struct buf text; /* one object a line */
-    size_t n, stop;  /* 0: hears them all */
+    size_t n, stop;  /* 0: no limit */
 };
 
 static enum err_code hear(struct slice json, void *arg, struct err *e)
@@ -252,7 +253,7 @@ static void ask(struct contract *c, const struct session_ref *ref, struct messag
     assert_int_equal(c->ops->messages(c->store, ref, &q, hear, h, NULL), ERR_OK);
 }
 
-static void messages_are_objects_and_complete(struct contract *c)
+static void messages_are_complete_json_objects(struct contract *c)
 {
     for (size_t i = 0; i < c->system->n; i++) {
         struct session_ref ref = contract_find(c, &c->system->session[i]);
@@ -264,7 +265,7 @@ static void messages_are_objects_and_complete(struct contract *c)
     }
 }
 
-static void a_page_of_messages_is_a_part_of_them_all(struct contract *c)
+static void a_page_is_a_slice_of_all_messages(struct contract *c)
 {
     struct session_ref ref = contract_find(c, &c->system->session[0]);
     struct heard all = { 0 }, pages = { 0 };
@@ -279,7 +280,7 @@ static void a_page_of_messages_is_a_part_of_them_all(struct contract *c)
     buf_fini(&pages.text);
 }
 
-static void a_walk_through_messages_ends_when_it_is_told(struct contract *c)
+static void a_message_walk_stops_when_the_callback_asks(struct contract *c)
 {
     struct session_ref ref = contract_find(c, &c->system->session[0]);
     struct message_query q = { .session = ref.id };
@@ -290,7 +291,7 @@ static void a_walk_through_messages_ends_when_it_is_told(struct contract *c)
     buf_fini(&h.text);
 }
 
-static void what_can_be_gone_back_to_can_be_planned(struct contract *c)
+static void every_checkpoint_can_be_planned(struct contract *c)
 {
     struct checkpoint_list list = { 0 };
     struct rewind_plan plan = { 0 };
@@ -310,8 +311,8 @@ static void what_can_be_gone_back_to_can_be_planned(struct contract *c)
                      ERR_NOT_FOUND);
 }
 
-/* Nothing of the test's has the session open: "unknown" may be said, "running" may not. */
-static void a_session_that_nobody_has_open_does_not_run(struct contract *c)
+/* No process of the test has the session open: "unknown" may be reported, "running" may not. */
+static void a_session_without_an_agent_is_not_running(struct contract *c)
 {
     struct session_ref ref = contract_find(c, &c->system->session[0]);
     struct live live;
@@ -322,8 +323,7 @@ static void a_session_that_nobody_has_open_does_not_run(struct contract *c)
     assert_int_not_equal(live.state, LIVE_RUNNING);
 }
 
-/* SAFETY 27. */
-static void a_session_that_is_gone_is_not_described(struct contract *c)
+static void a_deleted_session_is_not_described(struct contract *c)
 {
     struct session_ref ref;
     struct session_row *row;
@@ -339,8 +339,8 @@ static void a_session_that_is_gone_is_not_described(struct contract *c)
     session_row_free(row);
 }
 
-/* Deleted since it was found: none is damaged. */
-static void a_session_that_is_gone_is_not_found_by_any_reader(struct contract *c)
+/* The session was deleted after it was found; no reader may report damage. */
+static void every_reader_reports_a_deleted_session_as_not_found(struct contract *c)
 {
     struct session_ref ref;
     struct transcript *t = NULL;
@@ -406,7 +406,6 @@ static void read_everything(struct contract *c, const struct contract_session *s
     session_row_free(row);
 }
 
-/* SAFETY 40. */
 static void reading_changes_nothing(struct contract *c)
 {
     char *before = contract_image(c);
@@ -426,26 +425,26 @@ static void reading_changes_nothing(struct contract *c)
     }
 
 const struct contract_case contract_reads[] = {
-    CASE(a_place_without_a_store_is_not_found),
+    CASE(a_missing_store_is_reported_as_not_found),
     CASE(every_session_is_enumerated_once),
-    CASE(enumerating_stops_when_it_is_told),
+    CASE(enumeration_stops_when_the_callback_asks),
     CASE(a_session_is_found_by_its_id),
-    CASE(an_id_of_no_session_is_not_found),
-    CASE(what_is_no_plain_name_is_no_id),
+    CASE(an_unknown_id_is_not_found),
+    CASE(an_id_that_is_no_plain_name_is_refused),
     CASE(a_session_is_found_by_its_path),
-    CASE(a_described_session_can_be_called_something),
-    CASE(what_enumerating_told_need_not_be_read),
-    CASE(what_a_system_cannot_it_says_in_its_own_words),
-    CASE(a_row_can_what_its_system_can),
-    CASE(a_conversation_is_loaded_whole_and_readable),
-    CASE(a_tail_is_how_the_conversation_ends),
-    CASE(messages_are_objects_and_complete),
-    CASE(a_page_of_messages_is_a_part_of_them_all),
-    CASE(a_walk_through_messages_ends_when_it_is_told),
-    CASE(what_can_be_gone_back_to_can_be_planned),
-    CASE(a_session_that_nobody_has_open_does_not_run),
-    CASE(a_session_that_is_gone_is_not_described),
-    CASE(a_session_that_is_gone_is_not_found_by_any_reader),
+    CASE(a_described_session_has_a_title),
+    CASE(facts_from_enumeration_are_not_read_again),
+    CASE(an_unsupported_operation_is_explained),
+    CASE(a_row_supports_what_its_system_supports),
+    CASE(a_conversation_is_loaded_completely),
+    CASE(a_tail_is_the_end_of_the_conversation),
+    CASE(messages_are_complete_json_objects),
+    CASE(a_page_is_a_slice_of_all_messages),
+    CASE(a_message_walk_stops_when_the_callback_asks),
+    CASE(every_checkpoint_can_be_planned),
+    CASE(a_session_without_an_agent_is_not_running),
+    CASE(a_deleted_session_is_not_described),
+    CASE(every_reader_reports_a_deleted_session_as_not_found),
     CASE(reading_changes_nothing),
     { NULL, NULL },
 };

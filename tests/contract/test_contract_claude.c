@@ -42,7 +42,7 @@ static void make(const struct folder *f)
     folder_put(f, PROJECT SECOND ".jsonl",
                SLICE(USER(SECOND, "5", "null", "Paint the fence")
                          ASSISTANT(SECOND, "6", AFTER("5"), "In green.")));
-    /* A person's title, and a tail that an interrupted write left torn. */
+    /* A title given by a person, and a tail torn by an interrupted write. */
     folder_put(
         f, PROJECT THIRD ".jsonl",
         SLICE(USER(THIRD, "7", "null", "Sweep the yard") ASSISTANT(

@@ -4,7 +4,7 @@
 #include "tests/support/entire_world.h"
 #include "tests/test.h"
 
-/* Committed checkpoints, one session of which has a state and a live transcript too. */
+/* Committed checkpoints; one session has a state and a live transcript as well. */
 static void make(const struct folder *f)
 {
     entire_world_build(f, "committed");

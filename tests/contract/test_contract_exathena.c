@@ -8,7 +8,7 @@
 #define SECOND "OK8s588B-myS-vF9BSnjDg"
 #define THIRD "odd.id with space"
 
-/* Keys come in the orders of two versions of Erlang. */
+/* Keys are in the orders of two versions of Erlang. */
 #define AT(n) "\"2026-11-21T20:21:5" n ".343990Z\""
 #define START(n)                                                                                   \
     "{\"data\":{\"ts\":" AT(n) "},\"event\":\"session_start\",\"ts\":" AT(                         \
@@ -35,10 +35,10 @@ static void make(const struct folder *f)
                "app/.exathena/file-history/" FIRST
                "/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef/0.bin",
                SLICE("a gate\n"));
-    /* A tail that an interrupted write left torn. */
+    /* A tail torn by an interrupted write. */
     folder_put(f, SESSIONS SECOND ".jsonl",
                SLICE(USER("5", "Paint the fence") AGENT("6", "In green.") "{\"data\":{\"mess"));
-    /* Only an event of a host: called by its id. */
+    /* Only a host event, so the id is the title. */
     folder_put(f, SESSIONS THIRD ".jsonl",
                SLICE("{\"ts\":" AT("7") ",\"event\":\"deployed\",\"data\":{\"to\":\"prod\"},"
                                         "\"uuid\":\"event000007\"}\n"));

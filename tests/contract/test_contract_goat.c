@@ -36,7 +36,7 @@ static void make(const struct folder *f)
               "  \"exit_reason\": \"end_turn\",\n  \"agent_name\": \"\"\n}\n"));
     folder_put(f, BASE SECOND "/messages.jsonl",
                SLICE(FLAT("5", "user", "Paint the fence") FLAT("6", "assistant", "In green.")));
-    /* A tail that an interrupted write left torn, and a line that nobody can read. */
+    /* A tail torn by an interrupted write, and an unreadable line. */
     folder_put(f, BASE THIRD "/metadata.json",
                SLICE("{\n  \"id\": \"" THIRD "\",\n  \"project_hash\": \"a1b2\",\n"
                      "  \"cwd\": \"/srv/app\",\n  \"model\": \"m\",\n"
@@ -49,7 +49,7 @@ static void make(const struct folder *f)
     folder_mtime(f, BASE FIRST "/messages.jsonl", 1700000000123456789);
     folder_mtime(f, BASE SECOND "/messages.jsonl", 1700000100000000000);
     folder_mtime(f, BASE THIRD "/messages.jsonl", 1700000200000000001);
-    /* As a host leaves them. */
+    /* As a host leaves it. */
     folder_put(f, BASE FIRST "/messages.jsonl.lock", SLICE(""));
     folder_put(f, BASE SECOND "/messages.jsonl.lock", SLICE(""));
     folder_put(f, BASE THIRD "/messages.jsonl.lock", SLICE(""));

@@ -5,8 +5,7 @@
 #include "store/api/host.h"
 #include "support/memory_store.h"
 
-/* A host's own store is asked what every system is asked; what it holds was written through the same calls that a host
- * makes. */
+/* The contract suite on a host's own store. Its sessions are written through the calls that a host makes. */
 
 #define ROW(id, role, text) "{\"id\":\"" id "\",\"role\":\"" role "\",\"text\":\"" text "\"}\n"
 
@@ -35,7 +34,7 @@ static void say(struct store *st, const char *id, const char *title, const char 
     arena_fini(&a);
 }
 
-/* Nothing outlives a store in memory: it is filled when it is opened. */
+/* A store in memory is empty when it is opened, so it is filled then. */
 static enum err_code open_filled(const struct store_env *env, const char *path, struct store **out,
                                  struct err *e)
 {

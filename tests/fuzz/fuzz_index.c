@@ -1,9 +1,9 @@
-/* Throws bytes at the line index and checks what must hold for every file:
- *  - the lines tile the bytes: each begins behind the newline of the one before;
- *  - in one piece, through buffers of any size, and after it grew: the same index;
- *  - an exact line is what the JSON reader says it is, and a plain pass never knows less;
- *  - both engines of the key scan agree.
- * The first two bytes choose the buffer and the place where the file grew. */
+/* Feeds bytes to the line index and checks what must hold for every file:
+ * - the lines tile the bytes: each begins after the newline of the one before;
+ * - the index is the same in one piece, through buffers of any size, and after the file grew;
+ * - an exact line is what the JSON reader says it is, and a plain pass never reports less;
+ * - both engines of the key scan agree.
+ * The first two bytes choose the buffer size and the place where the file grew. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -100,7 +100,7 @@ static void check_engines(struct slice text)
     }
 }
 
-/* Through a file that grows once, with a buffer of `room` bytes. */
+/* Indexes a file that grows once, with a buffer of `room` bytes. */
 static struct index in_two_steps(struct slice text, size_t first, size_t room)
 {
     struct file f = { .fd = memfd_create("rows", MFD_CLOEXEC) };

@@ -1,8 +1,8 @@
-/* Throws bytes at the JSON reader and at what it stands on, and checks what must hold for every text:
- *  - no reader leaves the text, whatever is in it (the sanitizers watch);
- *  - a member of a valid text is valid itself, and a text is as valid repaired as it was broken;
- *  - what is decoded and written again decodes to the same;
- *  - repairing, trimming and composing twice is the same as once. */
+/* Feeds bytes to the JSON reader and its parts, and checks what must hold for every text:
+ * - no reader reads beyond the text, whatever is in it (the sanitizers watch);
+ * - a member of a valid text is valid, and repairing a text does not change whether it is valid;
+ * - a text that is decoded and written again decodes to the same;
+ * - repairing, trimming and composing twice is the same as once. */
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* Whatever the bytes of a transcript are: its row can be described, its conversation loaded, tailed, taken apart and
- * restored; every message is one JSON value; and nothing of it depends on what was asked first. */
+/* Whatever the bytes of a transcript are, its row can be described and its conversation loaded, tailed, split into
+ * blocks and restored; every message is one JSON value, and no result depends on an earlier query. */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static void must(bool holds)
         abort();
 }
 
-/* The one file that all inputs are written to; made at the first. */
+/* The one file that all inputs are written to; made for the first. */
 static const char *transcript_path(char *config)
 {
     static char path[256];

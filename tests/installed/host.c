@@ -9,9 +9,9 @@
 
 #include "support/memory_store.h"
 
-/* A program of somebody else's, which keeps the sessions of an agent with the installed library: first in the Go
- * format in a directory, then in a store of its own.
- *   usage: host DIRECTORY FILE */
+/* A third-party program that keeps the sessions of an agent with the installed library: first in the Go format in a
+ * directory, then in a store of its own.
+ * usage: host DIRECTORY FILE */
 
 static enum err_code print_message(struct slice json, void *arg, struct err *e)
 {

@@ -6,10 +6,10 @@
 #include "store/api/store.h"
 #include "store/systems/claude/claude.h"
 
-/* Answers what a comparison with the vendor's SDK asks, many sessions in one process.
+/* Serves the comparison with the vendor's SDK: many sessions in one process.
  *   usage: answer CONFIG_DIR < requests
- * A request is a line: session, agent or -, 1 for system messages else 0, limit or -, offset. The answer is a
- * line: a JSON array, or "error: ..." */
+ * A request is a line: session, agent or -, 1 for system messages else 0, limit or -, offset. The reply is a line: a
+ * JSON array, or "error: ..." */
 
 struct printing {
     bool first;

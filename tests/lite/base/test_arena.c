@@ -2,7 +2,7 @@
 
 #include "lite/base/arena.h"
 
-static void what_is_allocated_stays_where_it_is(void **state)
+static void allocations_do_not_move(void **state)
 {
     (void)state;
     struct arena a = { 0 };
@@ -26,7 +26,7 @@ static void every_piece_is_aligned_for_any_type(void **state)
     arena_fini(&a);
 }
 
-static void texts_stand_one_after_the_other(void **state)
+static void texts_are_contiguous(void **state)
 {
     (void)state;
     struct arena a = { 0 };
@@ -40,7 +40,7 @@ static void texts_stand_one_after_the_other(void **state)
     arena_fini(&a);
 }
 
-static void an_impossible_size_answers_null(void **state)
+static void an_impossible_size_returns_null(void **state)
 {
     (void)state;
     struct arena a = { 0 };
@@ -59,10 +59,10 @@ static void an_impossible_size_answers_null(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_allocated_stays_where_it_is),
+        cmocka_unit_test(allocations_do_not_move),
         cmocka_unit_test(every_piece_is_aligned_for_any_type),
-        cmocka_unit_test(texts_stand_one_after_the_other),
-        cmocka_unit_test(an_impossible_size_answers_null),
+        cmocka_unit_test(texts_are_contiguous),
+        cmocka_unit_test(an_impossible_size_returns_null),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

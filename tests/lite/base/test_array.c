@@ -10,7 +10,7 @@ struct numbers {
     size_t n, cap;
 };
 
-static void items_stay_while_the_array_grows(void **state)
+static void items_survive_growth(void **state)
 {
     struct numbers a = { NULL, 0, 0 };
 
@@ -25,7 +25,7 @@ static void items_stay_while_the_array_grows(void **state)
     free(a.number);
 }
 
-static void enough_room_moves_nothing(void **state)
+static void reserving_available_capacity_moves_nothing(void **state)
 {
     struct numbers a = { NULL, 0, 0 };
 
@@ -40,7 +40,7 @@ static void enough_room_moves_nothing(void **state)
     free(a.number);
 }
 
-static void without_memory_nothing_changes(void **state)
+static void a_failed_allocation_changes_nothing(void **state)
 {
     struct numbers a = { NULL, 0, 0 };
 
@@ -61,9 +61,9 @@ static void without_memory_nothing_changes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(items_stay_while_the_array_grows),
-        cmocka_unit_test(enough_room_moves_nothing),
-        cmocka_unit_test(without_memory_nothing_changes),
+        cmocka_unit_test(items_survive_growth),
+        cmocka_unit_test(reserving_available_capacity_moves_nothing),
+        cmocka_unit_test(a_failed_allocation_changes_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

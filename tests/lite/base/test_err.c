@@ -53,7 +53,7 @@ static void a_long_path_keeps_its_tail(void **state)
     assert_string_equal(e.path + strlen(e.path) - 5, "/tail");
 }
 
-static void a_path_is_added_only_where_none_was_named(void **state)
+static void a_path_is_added_only_once(void **state)
 {
     (void)state;
     struct err e;
@@ -66,7 +66,7 @@ static void a_path_is_added_only_where_none_was_named(void **state)
     assert_int_equal(err_at(NULL, ERR_OK, "/b"), ERR_OK);
 }
 
-static void no_error_struct_is_fine(void **state)
+static void a_null_error_struct_is_accepted(void **state)
 {
     (void)state;
     errno = EACCES;
@@ -81,8 +81,8 @@ int main(void)
         cmocka_unit_test(error_names_context_path_and_errno),
         cmocka_unit_test(the_reason_comes_first),
         cmocka_unit_test(a_long_path_keeps_its_tail),
-        cmocka_unit_test(a_path_is_added_only_where_none_was_named),
-        cmocka_unit_test(no_error_struct_is_fine),
+        cmocka_unit_test(a_path_is_added_only_once),
+        cmocka_unit_test(a_null_error_struct_is_accepted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

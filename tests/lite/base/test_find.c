@@ -4,9 +4,9 @@
 
 #include "lite/base/slice.h"
 
-/* Texts of few letters, so that nearly every place looks like a beginning, cut at every length so that a read past
- * the end is noticed. */
-static void random_texts_give_what_memmem_gives(void **state)
+/* Texts of few letters, so that nearly every position looks like a match, cut at every length so that a read past the
+ * end is noticed. */
+static void random_texts_give_the_results_of_memmem(void **state)
 {
     (void)state;
     size_t found = 0, missing = 0;
@@ -31,7 +31,7 @@ static void random_texts_give_what_memmem_gives(void **state)
     assert_true(found > 1000 && missing > 1000);
 }
 
-static void nothing_is_found_in_nothing(void **state)
+static void nothing_is_found_in_an_empty_text(void **state)
 {
     (void)state;
 
@@ -43,8 +43,8 @@ static void nothing_is_found_in_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_texts_give_what_memmem_gives),
-        cmocka_unit_test(nothing_is_found_in_nothing),
+        cmocka_unit_test(random_texts_give_the_results_of_memmem),
+        cmocka_unit_test(nothing_is_found_in_an_empty_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

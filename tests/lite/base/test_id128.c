@@ -21,8 +21,8 @@ static void a_long_text_is_the_front_of_its_sha256(void **state)
     assert_true(id.lo == 0xe5c026930c3e6039u);
 }
 
-/* Every length around those where the way changes, every place, and NULs too. */
-static void texts_that_differ_anywhere_are_other_ids(void **state)
+/* Every length around the ones where the method changes, every position, and NULs too. */
+static void texts_that_differ_anywhere_have_different_ids(void **state)
 {
     (void)state;
     enum { LONGEST = 20 };
@@ -42,7 +42,7 @@ static void texts_that_differ_anywhere_are_other_ids(void **state)
     }
 }
 
-static void what_only_resembles_a_uuid_is_another_id(void **state)
+static void a_text_that_resembles_a_uuid_has_another_id(void **state)
 {
     (void)state;
     struct id128 id = id128_of(SLICE("01234567-89ab-cdef-0011-22334455667a"));
@@ -53,7 +53,7 @@ static void what_only_resembles_a_uuid_is_another_id(void **state)
     assert_false(id128_eq(id, id128_of(SLICE("01234567-89ab-cdef-0011-22334455667"))));
 }
 
-static void no_text_is_the_id_that_means_none(void **state)
+static void no_text_has_the_null_id(void **state)
 {
     (void)state;
     assert_false(id128_none(id128_of(SLICE(""))));
@@ -66,9 +66,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_uuid_is_its_bytes),
         cmocka_unit_test(a_long_text_is_the_front_of_its_sha256),
-        cmocka_unit_test(texts_that_differ_anywhere_are_other_ids),
-        cmocka_unit_test(what_only_resembles_a_uuid_is_another_id),
-        cmocka_unit_test(no_text_is_the_id_that_means_none),
+        cmocka_unit_test(texts_that_differ_anywhere_have_different_ids),
+        cmocka_unit_test(a_text_that_resembles_a_uuid_has_another_id),
+        cmocka_unit_test(no_text_has_the_null_id),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

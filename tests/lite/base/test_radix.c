@@ -15,7 +15,7 @@ static void fill(uint64_t *key, size_t n, uint64_t mask)
     }
 }
 
-/* Things by their keys, as far as those have room; those that are equal as far stay as they stand. */
+/* Sorts items by as many bits of their keys as fit; items equal in these bits keep their order. */
 static void sorts(size_t n, uint64_t mask)
 {
     uint64_t *key = calloc(n + 1, sizeof *key), *item = calloc(n + 1, sizeof *item);
@@ -56,7 +56,7 @@ static void sorts(size_t n, uint64_t mask)
     free(spare);
 }
 
-static void few_and_many_are_sorted_and_equal_ones_stay(void **state)
+static void few_and_many_items_are_sorted_stably(void **state)
 {
     (void)state;
     static const size_t counts[] = { 0, 1, 2, 47, 48, 49, 300, 511, 512, 5000 };
@@ -72,7 +72,7 @@ static void few_and_many_are_sorted_and_equal_ones_stay(void **state)
     }
 }
 
-static void keys_lose_only_the_bits_that_have_no_room(void **state)
+static void keys_lose_only_the_bits_that_do_not_fit(void **state)
 {
     (void)state;
     const uint64_t near[] = { UINT64_MAX - 3, UINT64_MAX, UINT64_MAX - 1 };
@@ -92,8 +92,8 @@ static void keys_lose_only_the_bits_that_have_no_room(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keys_lose_only_the_bits_that_have_no_room),
-        cmocka_unit_test(few_and_many_are_sorted_and_equal_ones_stay),
+        cmocka_unit_test(keys_lose_only_the_bits_that_do_not_fit),
+        cmocka_unit_test(few_and_many_items_are_sorted_stably),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 
 enum { MANY = 40000 };
 
-static void texts_are_numbered_in_the_order_in_which_they_came(void **state)
+static void texts_are_numbered_in_insertion_order(void **state)
 {
     struct slice_set set = { .n = 0 };
     uint32_t number;
@@ -39,8 +39,8 @@ static void texts_are_any_bytes(void **state)
     slice_set_fini(&set);
 }
 
-/* Each slot that is looked at costs the same: few of them lie on the way to any text. */
-static void many_texts_are_found_in_few_steps(void **state)
+/* Every slot that is probed costs the same; few of them are on the way to any text. */
+static void lookups_take_few_probes(void **state)
 {
     static char text[MANY][24];
     struct slice_set set = { .n = 0 };
@@ -66,9 +66,9 @@ static void many_texts_are_found_in_few_steps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_are_numbered_in_the_order_in_which_they_came),
+        cmocka_unit_test(texts_are_numbered_in_insertion_order),
         cmocka_unit_test(texts_are_any_bytes),
-        cmocka_unit_test(many_texts_are_found_in_few_steps),
+        cmocka_unit_test(lookups_take_few_probes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

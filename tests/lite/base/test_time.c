@@ -16,7 +16,7 @@ static int month_days(int year, int month)
     return days[month - 1] + (month == 2 && leap);
 }
 
-/* The slow and certain way to count days: one after the other. */
+/* The slow, certain way to count days: one after the other. */
 static void next_day(struct date *d)
 {
     if (++d->day <= month_days(d->year, d->month))
@@ -64,7 +64,7 @@ static void every_day_of_1600_years_is_the_one_after_the_day_before(void **state
     }
 }
 
-static void known_times_come_out(void **state)
+static void known_times_are_formatted(void **state)
 {
     (void)state;
 
@@ -75,7 +75,7 @@ static void known_times_come_out(void **state)
     assert_int_equal(parsed("-271821-04-20T00:00:00Z"), -8640000000000000);
 }
 
-static void the_short_forms_of_iso_8601_are_read(void **state)
+static void short_forms_of_iso_8601_are_parsed(void **state)
 {
     (void)state;
     int64_t day = parsed("2026-03-01T00:00:00.000Z");
@@ -90,7 +90,7 @@ static void the_short_forms_of_iso_8601_are_read(void **state)
     assert_int_equal(parsed("2026-02-28T24:00:00Z"), day);
 }
 
-static void offsets_are_taken_off(void **state)
+static void offsets_are_subtracted(void **state)
 {
     (void)state;
     int64_t ten = parsed("2026-03-01T10:00:00Z");
@@ -100,7 +100,7 @@ static void offsets_are_taken_off(void **state)
     assert_int_equal(parsed("2026-02-28T10:01:00-23:59"), ten);
 }
 
-static void finer_than_a_millisecond_is_cut(void **state)
+static void fractions_of_a_millisecond_are_truncated(void **state)
 {
     (void)state;
 
@@ -109,7 +109,7 @@ static void finer_than_a_millisecond_is_cut(void **state)
     assert_int_equal(parsed("1969-12-31T23:59:59.9999Z"), -1);
 }
 
-static void a_day_the_month_lacks_runs_over(void **state)
+static void a_day_beyond_the_month_runs_over(void **state)
 {
     (void)state;
 
@@ -118,7 +118,7 @@ static void a_day_the_month_lacks_runs_over(void **state)
     assert_int_equal(parsed("2026-04-31"), parsed("2026-05-01"));
 }
 
-static void what_is_no_time_is_refused_and_leaves_the_answer_alone(void **state)
+static void invalid_times_are_refused_and_leave_the_output_alone(void **state)
 {
     (void)state;
     static const char *const wrong[] = {
@@ -177,7 +177,7 @@ static void years_beyond_four_digits_are_printed_with_a_sign(void **state)
     assert_string_equal(text, "0000-01-01T00:00:00.000Z");
 }
 
-static void times_that_no_nanosecond_reaches_are_held_at_the_ends(void **state)
+static void times_beyond_the_nanosecond_range_are_clamped(void **state)
 {
     int64_t first = time_ns((struct timespec){ INT64_MIN, 0 }),
             last = time_ns((struct timespec){ INT64_MAX, 999999999 });
@@ -191,7 +191,7 @@ static void times_that_no_nanosecond_reaches_are_held_at_the_ends(void **state)
     assert_int_equal(time_ns_of_ms(INT64_MAX), last - 999999999);
 }
 
-static void the_ends_of_the_type_fit_the_text(void **state)
+static void the_extreme_values_fit_the_buffer(void **state)
 {
     (void)state;
     char text[TIME_TEXT];
@@ -206,15 +206,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_day_of_1600_years_is_the_one_after_the_day_before),
-        cmocka_unit_test(known_times_come_out),
-        cmocka_unit_test(the_short_forms_of_iso_8601_are_read),
-        cmocka_unit_test(offsets_are_taken_off),
-        cmocka_unit_test(finer_than_a_millisecond_is_cut),
-        cmocka_unit_test(a_day_the_month_lacks_runs_over),
-        cmocka_unit_test(what_is_no_time_is_refused_and_leaves_the_answer_alone),
+        cmocka_unit_test(known_times_are_formatted),
+        cmocka_unit_test(short_forms_of_iso_8601_are_parsed),
+        cmocka_unit_test(offsets_are_subtracted),
+        cmocka_unit_test(fractions_of_a_millisecond_are_truncated),
+        cmocka_unit_test(a_day_beyond_the_month_runs_over),
+        cmocka_unit_test(invalid_times_are_refused_and_leave_the_output_alone),
         cmocka_unit_test(years_beyond_four_digits_are_printed_with_a_sign),
-        cmocka_unit_test(times_that_no_nanosecond_reaches_are_held_at_the_ends),
-        cmocka_unit_test(the_ends_of_the_type_fit_the_text),
+        cmocka_unit_test(times_beyond_the_nanosecond_range_are_clamped),
+        cmocka_unit_test(the_extreme_values_fit_the_buffer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@ static uint32_t first(struct slice text, bool wtf, size_t *used)
     return cp;
 }
 
-static void every_code_point_comes_back(void **state)
+static void every_code_point_round_trips(void **state)
 {
     (void)state;
 
@@ -44,7 +44,7 @@ static void repaired_is(struct slice broken, struct slice want)
 #define BAD "\xEF\xBF\xBD"
 
 /* The examples of the Unicode standard, section 3.9, tables 3-8 to 3-11. */
-static void each_maximal_broken_part_becomes_one_mark(void **state)
+static void each_maximal_invalid_part_becomes_one_replacement_character(void **state)
 {
     (void)state;
 
@@ -63,7 +63,7 @@ static void each_maximal_broken_part_becomes_one_mark(void **state)
                 SLICE(BAD BAD BAD BAD "A"));
 }
 
-static void a_character_cut_at_the_end_is_one_mark(void **state)
+static void a_truncated_character_becomes_one_replacement_character(void **state)
 {
     (void)state;
 
@@ -83,7 +83,7 @@ static void valid_text_is_borrowed_by_repair(void **state)
     assert_null(a.newest);
 }
 
-static void the_valid_front_ends_at_the_first_broken_byte(void **state)
+static void the_valid_prefix_ends_at_the_first_invalid_byte(void **state)
 {
     (void)state;
 
@@ -91,7 +91,7 @@ static void the_valid_front_ends_at_the_first_broken_byte(void **state)
     assert_int_equal(utf8_valid_prefix(SLICE("")), 0);
 }
 
-static void lengths_are_counted_in_utf16(void **state)
+static void lengths_are_in_utf16_units(void **state)
 {
     (void)state;
 
@@ -116,7 +116,7 @@ static void a_prefix_never_splits_a_pair(void **state)
     assert_int_equal(utf8_utf16_prefix(text, 100).n, 6);
 }
 
-static void trim_takes_what_javascript_calls_blank(void **state)
+static void trim_removes_javascript_whitespace(void **state)
 {
     (void)state;
     struct slice blank = SLICE(" \t\n\v\f\r\xC2\xA0\xE1\x9A\x80\xE2\x80\x80\xE2\x80\x8A\xE2\x80\xA8"
@@ -131,7 +131,7 @@ static void trim_takes_what_javascript_calls_blank(void **state)
     buf_fini(&text);
 }
 
-static void trim_leaves_what_only_looks_blank(void **state)
+static void trim_keeps_other_blank_looking_characters(void **state)
 {
     (void)state;
     /* Zero width space, next line, Mongolian vowel separator, and bytes that are no character. */
@@ -162,7 +162,7 @@ static void decomposed_letters_are_composed(void **state)
     composed_is(SLICE("\xE2\x84\xAB"), SLICE("\xC3\x85"));
 }
 
-static void surrogates_and_broken_bytes_pass_the_composition(void **state)
+static void composition_keeps_surrogates_and_invalid_bytes(void **state)
 {
     (void)state;
 
@@ -188,17 +188,17 @@ static void composed_text_is_borrowed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_code_point_comes_back),
-        cmocka_unit_test(each_maximal_broken_part_becomes_one_mark),
-        cmocka_unit_test(a_character_cut_at_the_end_is_one_mark),
+        cmocka_unit_test(every_code_point_round_trips),
+        cmocka_unit_test(each_maximal_invalid_part_becomes_one_replacement_character),
+        cmocka_unit_test(a_truncated_character_becomes_one_replacement_character),
         cmocka_unit_test(valid_text_is_borrowed_by_repair),
-        cmocka_unit_test(the_valid_front_ends_at_the_first_broken_byte),
-        cmocka_unit_test(lengths_are_counted_in_utf16),
+        cmocka_unit_test(the_valid_prefix_ends_at_the_first_invalid_byte),
+        cmocka_unit_test(lengths_are_in_utf16_units),
         cmocka_unit_test(a_prefix_never_splits_a_pair),
-        cmocka_unit_test(trim_takes_what_javascript_calls_blank),
-        cmocka_unit_test(trim_leaves_what_only_looks_blank),
+        cmocka_unit_test(trim_removes_javascript_whitespace),
+        cmocka_unit_test(trim_keeps_other_blank_looking_characters),
         cmocka_unit_test(decomposed_letters_are_composed),
-        cmocka_unit_test(surrogates_and_broken_bytes_pass_the_composition),
+        cmocka_unit_test(composition_keeps_surrogates_and_invalid_bytes),
         cmocka_unit_test(composed_text_is_borrowed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,7 +31,7 @@ static void a_missing_file_is_not_found_and_named(void **state)
     assert_string_equal(strrchr(e.path, '/'), "/no");
 }
 
-static void a_link_is_refused_unless_followed(void **state)
+static void a_symlink_is_refused_unless_followed(void **state)
 {
     struct file f;
 
@@ -47,7 +47,7 @@ static void a_link_is_refused_unless_followed(void **state)
     file_close(&f);
 }
 
-static void what_is_no_regular_file_is_refused_without_blocking(void **state)
+static void other_file_types_are_refused_without_blocking(void **state)
 {
     struct file f;
 
@@ -58,7 +58,7 @@ static void what_is_no_regular_file_is_refused_without_blocking(void **state)
     assert_int_equal(file_open(AT_FDCWD, "/dev/null", 0, &f, NULL), ERR_UNSAFE);
 }
 
-static void reading_beyond_the_end_is_a_short_answer(void **state)
+static void reading_beyond_the_end_is_a_short_read(void **state)
 {
     const char *path = scratch_write(state, "a", SLICE("0123456789"));
     struct file f;
@@ -89,8 +89,8 @@ static void a_small_document_is_read_whole_or_refused(void **state)
     buf_fini(&out);
 }
 
-/* Room for one byte more than there is shows the end: nobody has to ask for as much again. */
-static void a_document_of_many_pages_takes_no_room_for_a_second_one(void **state)
+/* Room for one byte more than the file has shows the end, so no second read of the same size is needed. */
+static void a_large_document_is_not_allocated_twice(void **state)
 {
     static char pages[10 * 4096];
     const char *path = scratch_write(state, "a", (struct slice){ pages, sizeof pages });
@@ -102,7 +102,7 @@ static void a_document_of_many_pages_takes_no_room_for_a_second_one(void **state
     buf_fini(&out);
 }
 
-static void a_file_that_claims_to_be_empty_is_still_read(void **state)
+static void a_file_of_reported_size_zero_is_still_read(void **state)
 {
     (void)state;
     struct buf out = { 0 };
@@ -122,12 +122,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_SCRATCH(a_regular_file_is_opened_and_described),
         IN_SCRATCH(a_missing_file_is_not_found_and_named),
-        IN_SCRATCH(a_link_is_refused_unless_followed),
-        IN_SCRATCH(what_is_no_regular_file_is_refused_without_blocking),
-        IN_SCRATCH(reading_beyond_the_end_is_a_short_answer),
+        IN_SCRATCH(a_symlink_is_refused_unless_followed),
+        IN_SCRATCH(other_file_types_are_refused_without_blocking),
+        IN_SCRATCH(reading_beyond_the_end_is_a_short_read),
         IN_SCRATCH(a_small_document_is_read_whole_or_refused),
-        IN_SCRATCH(a_document_of_many_pages_takes_no_room_for_a_second_one),
-        IN_SCRATCH(a_file_that_claims_to_be_empty_is_still_read),
+        IN_SCRATCH(a_large_document_is_not_allocated_twice),
+        IN_SCRATCH(a_file_of_reported_size_zero_is_still_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

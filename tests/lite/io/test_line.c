@@ -2,7 +2,7 @@
 
 #include "lite/base/slice.h"
 
-static void lines_come_last_first_with_a_torn_tail_told(void **state)
+static void lines_come_newest_first_and_a_torn_tail_is_flagged(void **state)
 {
     (void)state;
     struct slice rest = SLICE("one\r\n\ntorn"), line;
@@ -17,7 +17,7 @@ static void lines_come_last_first_with_a_torn_tail_told(void **state)
     assert_false(slice_last_line(&rest, &line, &torn));
 }
 
-/* Every text of up to 7 bytes over two letters: the backward walk is the forward walk reversed. */
+/* For every text of up to 7 bytes over two letters, the backward walk is the reversed forward walk. */
 static void backward_is_forward_reversed(void **state)
 {
     (void)state;
@@ -49,7 +49,7 @@ static void backward_is_forward_reversed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_come_last_first_with_a_torn_tail_told),
+        cmocka_unit_test(lines_come_newest_first_and_a_torn_tail_is_flagged),
         cmocka_unit_test(backward_is_forward_reversed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

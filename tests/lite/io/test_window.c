@@ -5,7 +5,7 @@
 #include "lite/io/window.h"
 #include "support/scratch.h"
 
-/* n bytes of which every one tells its place. */
+/* n bytes, each of which encodes its position. */
 static char *numbered(size_t n)
 {
     char *p = malloc(n + 1);
@@ -24,7 +24,7 @@ static void expect_ends(const struct window *w, const char *bytes, size_t n, siz
     assert_true(slice_eq(w->tail, (struct slice){ bytes + n - tail, tail }));
 }
 
-static void ends_are_exact_at_every_interesting_size(void **state)
+static void both_windows_are_exact_at_every_boundary_size(void **state)
 {
     static const size_t sizes[] = { 0,     1,     4095,  4096,   4097,   8191,   8192,  8193,
                                     65535, 65536, 65537, 131071, 131072, 131073, 300000 };
@@ -50,7 +50,7 @@ static void ends_are_exact_at_every_interesting_size(void **state)
     window_fini(&w);
 }
 
-static void a_brief_window_begins_with_less_of_the_tail(void **state)
+static void a_brief_window_reads_less_of_the_tail_first(void **state)
 {
     static const size_t sizes[] = { 16384, 16385, 65536, 65537, 300000 };
     struct window w;
@@ -71,7 +71,7 @@ static void a_brief_window_begins_with_less_of_the_tail(void **state)
         assert_true(w.wide);
         expect_ends(&w, bytes, n, WINDOW_BYTES);
         assert_int_equal(w.head.p == w.tail.p, n <= WINDOW_BYTES);
-        assert_memory_equal(before.p, bytes + n - before.n, before.n); /* still where it was */
+        assert_memory_equal(before.p, bytes + n - before.n, before.n); /* not moved */
         free(bytes);
     }
     window_fini(&w);
@@ -135,8 +135,8 @@ static void a_failed_open_leaves_an_empty_window_and_no_descriptor(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_SCRATCH(ends_are_exact_at_every_interesting_size),
-        IN_SCRATCH(a_brief_window_begins_with_less_of_the_tail),
+        IN_SCRATCH(both_windows_are_exact_at_every_boundary_size),
+        IN_SCRATCH(a_brief_window_reads_less_of_the_tail_first),
         IN_SCRATCH(the_last_newline_decides_whether_the_tail_is_torn),
         IN_SCRATCH(a_file_that_shrinks_between_the_stages_is_a_shorter_window),
         IN_SCRATCH(a_failed_open_leaves_an_empty_window_and_no_descriptor),

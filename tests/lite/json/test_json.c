@@ -12,7 +12,7 @@ static bool is(struct slice got, const char *want)
     return slice_eq(got, (struct slice){ want, strlen(want) });
 }
 
-static void the_first_byte_tells_the_type(void **state)
+static void the_first_byte_determines_the_type(void **state)
 {
     (void)state;
 
@@ -67,7 +67,7 @@ static void elements_have_no_key(void **state)
     assert_false(json_iter_next(&it, &key, &value));
 }
 
-/* Walks into everything and says what it saw. */
+/* Walks into every container and writes down what it meets. */
 static void see_all(struct json_iter *it, struct buf *seen, unsigned deep)
 {
     struct json_iter inner;
@@ -88,7 +88,7 @@ static void see_all(struct json_iter *it, struct buf *seen, unsigned deep)
     }
 }
 
-/* Looks into every value of a text, and takes the same as whoever passes it. */
+/* Walks into every value of a text and compares the rest with a walk that skips it. */
 static void compare_walks(struct slice text)
 {
     struct json_iter it, plain;
@@ -116,24 +116,24 @@ static void compare_walks(struct slice text)
     assert_false(json_iter_next(&plain, &key, &value));
 }
 
-static void a_value_that_was_looked_into_is_what_a_plain_walk_gives(void **state)
+static void a_walked_value_equals_a_skipped_one(void **state)
 {
     (void)state;
     static const char *const texts[] = {
         ROW,
         "{\"a\":[],\"b\":{},\"c\":[[],[1,{\"d\":2}]],\"e\":3}",
-        "{\"a\":{\"b\" 1},\"c\":2}", /* a fault inside does not reach what is around it */
+        "{\"a\":{\"b\" 1},\"c\":2}", /* an error inside does not affect what is around it */
         "{\"a\":[1 2,[3}],\"c\":[4,],\"d\":5}",
         "{\"a\":1 \"b\":2}",
         "[{},[],{\"a\":}]",
     };
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        for (size_t n = 0; n <= strlen(texts[i]); n++) /* cut anywhere, too */
+        for (size_t n = 0; n <= strlen(texts[i]); n++) /* also cut at every offset */
             compare_walks((struct slice){ texts[i], n });
 }
 
-static void a_walk_sees_what_is_inside(void **state)
+static void a_walk_visits_the_contents(void **state)
 {
     (void)state;
     struct json_iter it;
@@ -170,7 +170,7 @@ static void a_key_is_found_with_its_value(void **state)
     assert_false(json_get(SLICE("{\"nn\":1,\"\":2}"), "n", &v));
 }
 
-static void the_last_of_equal_keys_counts_however_it_is_written(void **state)
+static void the_last_of_equal_keys_counts_in_any_spelling(void **state)
 {
     (void)state;
     struct slice v;
@@ -197,7 +197,7 @@ static void several_keys_are_found_in_one_pass(void **state)
     assert_int_equal(v[0].n, 0);
 }
 
-static void a_path_goes_down(void **state)
+static void a_path_descends_into_objects(void **state)
 {
     (void)state;
     struct slice v;
@@ -211,8 +211,8 @@ static void a_path_goes_down(void **state)
     assert_int_equal(v.n, 0);
 }
 
-/* What a cut text answers must be what the whole one says. */
-static void a_cut_text_never_answers_something_else(void **state)
+/* A result from a truncated text must be that of the whole one. */
+static void a_truncated_text_never_gives_a_different_result(void **state)
 {
     (void)state;
     static const char *const names[] = { "type", "n", "message", "ok", "no", "nil" };
@@ -231,7 +231,7 @@ static void a_cut_text_never_answers_something_else(void **state)
     }
 }
 
-static void what_stands_before_a_fault_is_answered(void **state)
+static void values_before_an_error_are_found(void **state)
 {
     (void)state;
     static const char *const broken[] = { "{\"a\":1,}",        "{\"a\":1,b:2}",
@@ -248,7 +248,7 @@ static void what_stands_before_a_fault_is_answered(void **state)
     }
 }
 
-static void depth_costs_no_stack(void **state)
+static void depth_uses_no_stack(void **state)
 {
     (void)state;
     enum { DEPTH = 500000 };
@@ -268,7 +268,7 @@ static void depth_costs_no_stack(void **state)
     buf_fini(&text);
 }
 
-static void only_strings_have_text_and_only_true_is_true(void **state)
+static void only_strings_have_text_and_only_true_is_a_true_bool(void **state)
 {
     (void)state;
     struct arena a = { 0 };
@@ -293,7 +293,7 @@ static int64_t number(const char *text)
     return n;
 }
 
-static void whole_numbers_are_read_to_the_ends_of_the_type(void **state)
+static void integers_are_read_up_to_the_limits_of_the_type(void **state)
 {
     (void)state;
 
@@ -304,7 +304,7 @@ static void whole_numbers_are_read_to_the_ends_of_the_type(void **state)
     assert_true(number("-9223372036854775808") == INT64_MIN);
 }
 
-static void other_numbers_are_not(void **state)
+static void other_numbers_are_refused(void **state)
 {
     (void)state;
     static const char *const wrong[] = { "",
@@ -331,22 +331,22 @@ static void other_numbers_are_not(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_byte_tells_the_type),
+        cmocka_unit_test(the_first_byte_determines_the_type),
         cmocka_unit_test(members_come_in_file_order),
         cmocka_unit_test(elements_have_no_key),
-        cmocka_unit_test(a_value_that_was_looked_into_is_what_a_plain_walk_gives),
-        cmocka_unit_test(a_walk_sees_what_is_inside),
+        cmocka_unit_test(a_walked_value_equals_a_skipped_one),
+        cmocka_unit_test(a_walk_visits_the_contents),
         cmocka_unit_test(only_containers_are_walked),
         cmocka_unit_test(a_key_is_found_with_its_value),
-        cmocka_unit_test(the_last_of_equal_keys_counts_however_it_is_written),
+        cmocka_unit_test(the_last_of_equal_keys_counts_in_any_spelling),
         cmocka_unit_test(several_keys_are_found_in_one_pass),
-        cmocka_unit_test(a_path_goes_down),
-        cmocka_unit_test(a_cut_text_never_answers_something_else),
-        cmocka_unit_test(what_stands_before_a_fault_is_answered),
-        cmocka_unit_test(depth_costs_no_stack),
-        cmocka_unit_test(only_strings_have_text_and_only_true_is_true),
-        cmocka_unit_test(whole_numbers_are_read_to_the_ends_of_the_type),
-        cmocka_unit_test(other_numbers_are_not),
+        cmocka_unit_test(a_path_descends_into_objects),
+        cmocka_unit_test(a_truncated_text_never_gives_a_different_result),
+        cmocka_unit_test(values_before_an_error_are_found),
+        cmocka_unit_test(depth_uses_no_stack),
+        cmocka_unit_test(only_strings_have_text_and_only_true_is_a_true_bool),
+        cmocka_unit_test(integers_are_read_up_to_the_limits_of_the_type),
+        cmocka_unit_test(other_numbers_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

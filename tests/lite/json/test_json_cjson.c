@@ -6,8 +6,8 @@
 #include "lite/base/buf.h"
 #include "lite/json/json.h"
 
-/* Our reader beside cJSON's, on texts made by chance and then damaged by chance. Wherever both accept
- * they must say the same; where only one accepts it must be for one of these known reasons:
+/* Our reader compared with cJSON's, on random texts with random damage. Where both accept a text, the results must be
+ * the same; where only one accepts it, it must be for one of these known reasons:
  *
  *   cJSON takes numbers that JSON does not know          01, 1., -.5
  *   cJSON takes an escape with digits that are not hex    "\u00g1" (it reads a NUL)
@@ -134,7 +134,7 @@ static bool number_byte(char c)
     return c != '\0' && strchr("0123456789+-.eE", c);
 }
 
-/* A walk of its own over the text: is there a number outside of the strings that only strtod takes? */
+/* Scans the text for a number outside of strings that only strtod accepts. */
 static bool has_loose_number(struct slice text)
 {
     bool in_string = false;
@@ -259,7 +259,7 @@ static void compare(struct slice text, size_t *both)
     cJSON_Delete(theirs);
 }
 
-static void random_texts_are_read_as_cjson_reads_them(void **state)
+static void random_texts_are_read_as_by_cjson(void **state)
 {
     (void)state;
     struct dice d = { 20260301 };
@@ -274,14 +274,14 @@ static void random_texts_are_read_as_cjson_reads_them(void **state)
         compare(buf_slice(&text), &both);
         buf_fini(&text);
     }
-    /* The test is worth something only while most texts are compared value by value. */
+    /* The test has value only if most texts are compared value by value. */
     assert_in_range(both, ROUNDS / 2, ROUNDS);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_texts_are_read_as_cjson_reads_them),
+        cmocka_unit_test(random_texts_are_read_as_by_cjson),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@ static void drop_gives(const char *object, const char *name, const char *want)
     buf_fini(&out);
 }
 
-static void a_value_is_replaced_where_it_stands(void **state)
+static void a_value_is_replaced_in_place(void **state)
 {
     (void)state;
 
@@ -35,7 +35,7 @@ static void a_value_is_replaced_where_it_stands(void **state)
     put_gives("{\"x\":{\"a\":1},\"a\":1}", "a", "2", "{\"x\":{\"a\":1},\"a\":2}");
 }
 
-static void a_new_member_comes_last(void **state)
+static void a_new_member_is_added_at_the_end(void **state)
 {
     (void)state;
 
@@ -45,7 +45,7 @@ static void a_new_member_comes_last(void **state)
     put_gives("{\"x\":1 }", "a", "\"}\"", "{\"x\":1,\"a\":\"}\" }");
 }
 
-static void a_member_goes_with_its_comma(void **state)
+static void a_member_is_removed_with_its_comma(void **state)
 {
     (void)state;
 
@@ -58,7 +58,7 @@ static void a_member_goes_with_its_comma(void **state)
     drop_gives("{}", "a", "{}");
 }
 
-static void every_member_of_the_name_counts(void **state)
+static void every_member_with_the_name_is_edited(void **state)
 {
     (void)state;
 
@@ -84,7 +84,7 @@ static void many_edits_are_one_pass(void **state)
     buf_fini(&out);
 }
 
-static void every_other_byte_stays(void **state)
+static void every_other_byte_is_kept(void **state)
 {
     (void)state;
 
@@ -95,12 +95,12 @@ static void every_other_byte_stays(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_value_is_replaced_where_it_stands),
-        cmocka_unit_test(a_new_member_comes_last),
-        cmocka_unit_test(a_member_goes_with_its_comma),
+        cmocka_unit_test(a_value_is_replaced_in_place),
+        cmocka_unit_test(a_new_member_is_added_at_the_end),
+        cmocka_unit_test(a_member_is_removed_with_its_comma),
         cmocka_unit_test(many_edits_are_one_pass),
-        cmocka_unit_test(every_member_of_the_name_counts),
-        cmocka_unit_test(every_other_byte_stays),
+        cmocka_unit_test(every_member_with_the_name_is_edited),
+        cmocka_unit_test(every_other_byte_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@ static void says(struct slice written, struct slice want)
     arena_fini(&a);
 }
 
-static void escapes_become_what_they_say(void **state)
+static void escapes_are_decoded(void **state)
 {
     (void)state;
 
@@ -32,7 +32,7 @@ static void a_pair_of_surrogates_is_one_character(void **state)
     says(SLICE("\"\\uDBFF\\uDFFF\""), SLICE("\xF4\x8F\xBF\xBF"));
 }
 
-static void a_lone_surrogate_stays_as_three_bytes(void **state)
+static void a_lone_surrogate_is_kept_as_three_bytes(void **state)
 {
     (void)state;
 
@@ -43,13 +43,13 @@ static void a_lone_surrogate_stays_as_three_bytes(void **state)
     says(SLICE("\"\\ud83d\\n\""), SLICE("\xED\xA0\xBD\n"));
 }
 
-static void broken_bytes_are_marked_beside_escapes(void **state)
+static void invalid_bytes_beside_escapes_are_replaced(void **state)
 {
     (void)state;
 
     says(SLICE("\"\xFF\\n\xE2\x82\""), SLICE("\xEF\xBF\xBD\n\xEF\xBF\xBD"));
     says(SLICE("\"\xED\xA0\x80\""), SLICE("\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"));
-    /* A character cut by an escape does not take its bytes. */
+    /* A character cut off by an escape does not consume its bytes. */
     says(SLICE("\"\xE2\\u0041\""), SLICE("\xEF\xBF\xBD"
                                          "A"));
 }
@@ -75,7 +75,7 @@ static void text_without_escapes_is_borrowed(void **state)
     assert_null(a.newest);
 }
 
-static void what_is_no_whole_string_has_no_text(void **state)
+static void an_incomplete_string_has_no_text(void **state)
 {
     (void)state;
     static const struct slice wrong[] = { { NULL, 0 },     { "\"", 1 },   { "\"abc", 4 },
@@ -110,13 +110,13 @@ static void strings_are_compared_decoded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(escapes_become_what_they_say),
+        cmocka_unit_test(escapes_are_decoded),
         cmocka_unit_test(a_pair_of_surrogates_is_one_character),
-        cmocka_unit_test(a_lone_surrogate_stays_as_three_bytes),
-        cmocka_unit_test(broken_bytes_are_marked_beside_escapes),
+        cmocka_unit_test(a_lone_surrogate_is_kept_as_three_bytes),
+        cmocka_unit_test(invalid_bytes_beside_escapes_are_replaced),
         cmocka_unit_test(a_bad_escape_is_kept_as_written),
         cmocka_unit_test(text_without_escapes_is_borrowed),
-        cmocka_unit_test(what_is_no_whole_string_has_no_text),
+        cmocka_unit_test(an_incomplete_string_has_no_text),
         cmocka_unit_test(strings_are_compared_decoded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,7 @@
 
 static bool valid(const char *text)
 {
-    /* A copy that ends where the text ends, so that a sanitizer sees a read past it. */
+    /* Validates a copy that ends where the text ends, so that a sanitizer sees a read past it. */
     size_t n = strlen(text);
     char *p = malloc(n ? n : 1);
 
@@ -26,7 +26,7 @@ static void all_are(bool want, const char *const texts[], size_t n)
             fail_msg("%s is %s", texts[i], want ? "refused" : "accepted");
 }
 
-static void what_json_parse_takes_is_valid(void **state)
+static void texts_that_json_parse_accepts_are_valid(void **state)
 {
     (void)state;
     static const char *const texts[] = { "{}",
@@ -49,7 +49,7 @@ static void what_json_parse_takes_is_valid(void **state)
     all_are(true, texts, sizeof texts / sizeof *texts);
 }
 
-static void what_json_parse_refuses_is_not(void **state)
+static void texts_that_json_parse_rejects_are_invalid(void **state)
 {
     (void)state;
     static const char *const texts[] = { "",
@@ -121,7 +121,7 @@ static void what_json_parse_refuses_is_not(void **state)
     assert_false(json_valid(SLICE("\"a\0b\"")));
 }
 
-static void every_front_of_a_row_is_refused(void **state)
+static void every_proper_prefix_of_a_row_is_invalid(void **state)
 {
     (void)state;
     static const char row[] =
@@ -133,7 +133,7 @@ static void every_front_of_a_row_is_refused(void **state)
         assert_false(json_valid((struct slice){ row, n }));
 }
 
-/* Levels on both sides of every size the nesting takes, and far beyond any stack. */
+/* Depths on both sides of every size of the nesting stack, and far beyond any call stack. */
 static void depth_has_no_limit(void **state)
 {
     (void)state;
@@ -157,7 +157,7 @@ static void depth_has_no_limit(void **state)
     }
 }
 
-static void a_control_character_anywhere_in_a_long_string_is_seen(void **state)
+static void a_control_character_anywhere_in_a_long_string_is_found(void **state)
 {
     (void)state;
     char text[400];
@@ -175,11 +175,11 @@ static void a_control_character_anywhere_in_a_long_string_is_seen(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_json_parse_takes_is_valid),
-        cmocka_unit_test(what_json_parse_refuses_is_not),
-        cmocka_unit_test(every_front_of_a_row_is_refused),
+        cmocka_unit_test(texts_that_json_parse_accepts_are_valid),
+        cmocka_unit_test(texts_that_json_parse_rejects_are_invalid),
+        cmocka_unit_test(every_proper_prefix_of_a_row_is_invalid),
         cmocka_unit_test(depth_has_no_limit),
-        cmocka_unit_test(a_control_character_anywhere_in_a_long_string_is_seen),
+        cmocka_unit_test(a_control_character_anywhere_in_a_long_string_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,7 +72,7 @@ static void text_is_escaped_as_json_stringify_does(void **state)
             SLICE("\"\xC3\xA9\xE2\x80\xA8\xF0\x9F\x98\x80\""));
 }
 
-static void surrogates_are_escaped_and_broken_bytes_marked(void **state)
+static void surrogates_are_escaped_and_invalid_bytes_replaced(void **state)
 {
     (void)state;
 
@@ -83,7 +83,7 @@ static void surrogates_are_escaped_and_broken_bytes_marked(void **state)
                   "a\xEF\xBF\xBD\""));
 }
 
-static void every_character_comes_back_when_read(void **state)
+static void every_character_round_trips(void **state)
 {
     (void)state;
     struct arena a = { 0 };
@@ -102,7 +102,7 @@ static void every_character_comes_back_when_read(void **state)
     buf_fini(&f.out);
 }
 
-static void raw_json_passes_but_for_its_broken_bytes(void **state)
+static void raw_json_is_copied_with_invalid_bytes_replaced(void **state)
 {
     (void)state;
     struct fixture f;
@@ -112,7 +112,7 @@ static void raw_json_passes_but_for_its_broken_bytes(void **state)
     written_is(&f, SLICE("{ \"n\": 1e400, \"t\": \"\\ud800\xEF\xBF\xBD\xC3\xA9\xEF\xBF\xBD\" }"));
 }
 
-static void an_empty_member_is_left_out(void **state)
+static void an_empty_member_is_omitted(void **state)
 {
     (void)state;
     struct fixture f;
@@ -148,10 +148,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(commas_stand_between_values_only),
         cmocka_unit_test(text_is_escaped_as_json_stringify_does),
-        cmocka_unit_test(surrogates_are_escaped_and_broken_bytes_marked),
-        cmocka_unit_test(every_character_comes_back_when_read),
-        cmocka_unit_test(raw_json_passes_but_for_its_broken_bytes),
-        cmocka_unit_test(an_empty_member_is_left_out),
+        cmocka_unit_test(surrogates_are_escaped_and_invalid_bytes_replaced),
+        cmocka_unit_test(every_character_round_trips),
+        cmocka_unit_test(raw_json_is_copied_with_invalid_bytes_replaced),
+        cmocka_unit_test(an_empty_member_is_omitted),
         cmocka_unit_test(the_first_failure_sticks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

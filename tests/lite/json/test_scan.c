@@ -16,7 +16,7 @@ static char *text_of(size_t n, char fill)
     return p;
 }
 
-static void a_stop_is_found_at_every_place_of_every_length(void **state)
+static void a_stop_byte_is_found_at_every_offset_of_every_length(void **state)
 {
     (void)state;
     static const char stops[] = { '"', '\\', '\n', '\0', 0x1f };
@@ -33,7 +33,7 @@ static void a_stop_is_found_at_every_place_of_every_length(void **state)
     }
 }
 
-static void no_other_byte_stops(void **state)
+static void no_other_byte_is_a_stop_byte(void **state)
 {
     (void)state;
 
@@ -49,7 +49,7 @@ static void no_other_byte_stops(void **state)
     }
 }
 
-static void the_first_of_several_stops_counts(void **state)
+static void the_first_of_several_stop_bytes_is_found(void **state)
 {
     (void)state;
 
@@ -79,7 +79,7 @@ static void escaped_quotes_do_not_end_a_string(void **state)
     assert_ptr_equal(string_end(slash), slash + 3);
 }
 
-static void raw_control_characters_are_stepped_over(void **state)
+static void raw_control_characters_are_skipped(void **state)
 {
     (void)state;
     static const char text[] = "a\tb\n\"";
@@ -87,8 +87,8 @@ static void raw_control_characters_are_stepped_over(void **state)
     assert_ptr_equal(string_end(text), text + 4);
 }
 
-/* Escapes and ends at every place of a block and of the rest behind the last one. */
-static void every_end_is_where_a_plain_walk_finds_it(void **state)
+/* Escapes and ends at every offset of a block and of the remainder after the last one. */
+static void string_ends_agree_with_a_plain_scan(void **state)
 {
     (void)state;
     uint64_t seed = 1;
@@ -110,7 +110,7 @@ static void every_end_is_where_a_plain_walk_finds_it(void **state)
     }
 }
 
-static void a_cut_string_has_no_end(void **state)
+static void a_truncated_string_has_no_end(void **state)
 {
     (void)state;
 
@@ -124,13 +124,13 @@ static void a_cut_string_has_no_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_stop_is_found_at_every_place_of_every_length),
-        cmocka_unit_test(no_other_byte_stops),
-        cmocka_unit_test(the_first_of_several_stops_counts),
+        cmocka_unit_test(a_stop_byte_is_found_at_every_offset_of_every_length),
+        cmocka_unit_test(no_other_byte_is_a_stop_byte),
+        cmocka_unit_test(the_first_of_several_stop_bytes_is_found),
         cmocka_unit_test(escaped_quotes_do_not_end_a_string),
-        cmocka_unit_test(raw_control_characters_are_stepped_over),
-        cmocka_unit_test(every_end_is_where_a_plain_walk_finds_it),
-        cmocka_unit_test(a_cut_string_has_no_end),
+        cmocka_unit_test(raw_control_characters_are_skipped),
+        cmocka_unit_test(string_ends_agree_with_a_plain_scan),
+        cmocka_unit_test(a_truncated_string_has_no_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@ static const struct field fields[FIELDS] = {
     [BRANCH] = { FIELD_RAW, "gitBranch", NULL },
 };
 
-/* What one field says of a window; NULL: nothing. The answer is good until the next call. */
+/* The value of one field in a window, or NULL; valid until the next call. */
 static const char *value_of(size_t field, const char *window)
 {
     static char text[200];
@@ -57,7 +57,7 @@ static void the_last_row_wins_even_when_it_is_empty(void **state)
                         "");
 }
 
-static void rows_that_do_not_count_are_passed_over(void **state)
+static void irrelevant_rows_are_skipped(void **state)
 {
     (void)state;
     assert_string_equal(value_of(TITLE, "{\"type\":\"custom-title\",\"customTitle\":\"good\"}\n"
@@ -71,14 +71,14 @@ static void rows_that_do_not_count_are_passed_over(void **state)
     assert_string_equal(value_of(PROMPT, "{\"lastPrompt\": \"any row\"}"), "any row");
 }
 
-static void one_blank_is_allowed_where_the_field_is_loose(void **state)
+static void a_loose_field_allows_one_blank(void **state)
 {
     (void)state;
     assert_string_equal(value_of(TAG, "{\"type\": \"tag\",\"tag\": \"t\"}"), "t");
     assert_null(value_of(TAG, "{\"type\" : \"tag\",\"tag\":\"t\"}"));
 }
 
-static void an_entry_glued_to_a_torn_row_is_rescued(void **state)
+static void an_entry_glued_to_a_torn_row_is_found(void **state)
 {
     (void)state;
     assert_string_equal(
@@ -96,7 +96,7 @@ static void raw_fields_count_nested_and_terminated_values(void **state)
     assert_string_equal(value_of(BRANCH, "\"gitBranch\":\"a\\q\""), "a\\q");
 }
 
-static void a_raw_place_inside_of_a_torn_value_is_passed_over(void **state)
+static void a_match_inside_a_torn_value_is_skipped(void **state)
 {
     (void)state;
     assert_string_equal(value_of(BRANCH, "\"gitBranch\":\"a{\"gitBranch\":\"b\"}"), "a{");
@@ -130,7 +130,7 @@ static bool count_two(size_t field, struct slice window, size_t at, void *arg)
     return ++seen->count == 2;
 }
 
-static void places_are_shown_last_first_until_enough(void **state)
+static void matches_come_last_first_until_the_callback_stops(void **state)
 {
     (void)state;
     static const struct field field = { FIELD_SEEN, "\"timestamp\":\"", NULL };
@@ -154,13 +154,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_last_row_wins_even_when_it_is_empty),
-        cmocka_unit_test(rows_that_do_not_count_are_passed_over),
-        cmocka_unit_test(one_blank_is_allowed_where_the_field_is_loose),
-        cmocka_unit_test(an_entry_glued_to_a_torn_row_is_rescued),
+        cmocka_unit_test(irrelevant_rows_are_skipped),
+        cmocka_unit_test(a_loose_field_allows_one_blank),
+        cmocka_unit_test(an_entry_glued_to_a_torn_row_is_found),
         cmocka_unit_test(raw_fields_count_nested_and_terminated_values),
-        cmocka_unit_test(a_raw_place_inside_of_a_torn_value_is_passed_over),
+        cmocka_unit_test(a_match_inside_a_torn_value_is_skipped),
         cmocka_unit_test(the_first_raw_value_prefers_the_spelling_without_blank),
-        cmocka_unit_test(places_are_shown_last_first_until_enough),
+        cmocka_unit_test(matches_come_last_first_until_the_callback_stops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

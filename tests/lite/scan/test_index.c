@@ -6,7 +6,7 @@
 #include "support/indexed.h"
 #include "support/rows.h"
 
-/* The only line of an index, whatever is asked of it. */
+/* The only line of an index, for any set of wanted fields. */
 static struct index_line only_line(struct slice text, unsigned flags)
 {
     struct index ix = indexed(text, flags);
@@ -20,7 +20,7 @@ static struct index_line only_line(struct slice text, unsigned flags)
 
 #define ONLY(text) only_line(SLICE(text), 0)
 
-static void a_row_says_type_id_parent_time_and_marks(void **state)
+static void a_row_yields_type_id_parent_time_and_flags(void **state)
 {
     (void)state;
     struct index_line line =
@@ -65,7 +65,7 @@ static void the_type_may_stand_first_in_a_member(void **state)
     }
 }
 
-static void what_is_not_there_is_none(void **state)
+static void missing_fields_are_empty(void **state)
 {
     (void)state;
     struct index_line line = ONLY("{\"uuid\":7,\"parentUuid\":null,\"type\":\"other\"}\n");
@@ -77,7 +77,7 @@ static void what_is_not_there_is_none(void **state)
     assert_int_equal(line.marks, 0);
 }
 
-static void a_short_time_is_read_though_a_later_quote_stands_where_a_long_one_ends(void **state)
+static void a_short_time_is_not_extended_to_a_later_quote(void **state)
 {
     (void)state;
     struct index_line line = ONLY("{\"timestamp\":\"1970-01-02\",\"abcdefghijk\":\"\"}\n");
@@ -85,7 +85,7 @@ static void a_short_time_is_read_though_a_later_quote_stands_where_a_long_one_en
     assert_int_equal(line.time_ms, 86400000);
 }
 
-static void of_duplicate_keys_the_last_one_counts(void **state)
+static void the_last_of_duplicate_keys_counts(void **state)
 {
     (void)state;
     struct index_line line =
@@ -120,7 +120,7 @@ static void blanks_and_a_carriage_return_do_not_matter(void **state)
     assert_int_equal(line.length, sizeof(" \t{ \"type\"   :\t \"user\" , \"side\" : 1 } \r") - 1);
 }
 
-static void damaged_lines_are_told_and_the_next_ones_are_whole(void **state)
+static void damaged_lines_are_flagged_and_later_lines_are_read(void **state)
 {
     (void)state;
     const struct {
@@ -128,7 +128,7 @@ static void damaged_lines_are_told_and_the_next_ones_are_whole(void **state)
         enum index_state state;
     } cases[] = {
         { SLICE("{\"type\":\"us"), LINE_BROKEN },                /* cut inside a string */
-        { SLICE("{\"type\":\"us\\"), LINE_BROKEN },              /* cut behind a backslash */
+        { SLICE("{\"type\":\"us\\"), LINE_BROKEN },              /* cut after a backslash */
         { SLICE("{\"a\":[1,{}"), LINE_BROKEN },                  /* cut between brackets */
         { SLICE("{\"a\":1}{\"b\":2}"), LINE_BROKEN },            /* glued */
         { SLICE("{\"a\":\"x{\"type\":\"user\"}"), LINE_BROKEN }, /* spliced */
@@ -141,7 +141,7 @@ static void damaged_lines_are_told_and_the_next_ones_are_whole(void **state)
         { SLICE(""), LINE_BLANK },
         { SLICE(" \r"), LINE_BLANK },
         { SLICE("\0\0\0\0"), LINE_BLANK },
-        { SLICE("\0\0{}"), LINE_OK }, /* a record behind a run of NULs */
+        { SLICE("\0\0{}"), LINE_OK }, /* a record after a run of NULs */
         { SLICE("{}\0"), LINE_BROKEN },
     };
 
@@ -163,7 +163,7 @@ static void damaged_lines_are_told_and_the_next_ones_are_whole(void **state)
     }
 }
 
-static void only_exact_asks_whether_values_are_json(void **state)
+static void only_the_exact_pass_validates_values(void **state)
 {
     (void)state;
     struct slice line = SLICE("{\"type\":\"user\",\"a\":nonsense}\n");
@@ -192,7 +192,7 @@ static void a_hundred_thousand_levels_are_one_line(void **state)
     buf_fini(&b);
 }
 
-static void a_text_beyond_the_limit_is_none(void **state)
+static void a_text_beyond_the_limit_is_ignored(void **state)
 {
     (void)state;
     for (size_t n = INDEX_TEXT_MAX; n <= INDEX_TEXT_MAX + 1; n++) {
@@ -207,7 +207,7 @@ static void a_text_beyond_the_limit_is_none(void **state)
     }
 }
 
-/* What the words of the header say, through the JSON reader. */
+/* A naive reader of the fields, as the header defines them, through the JSON reader. */
 static bool counts(struct slice v)
 {
     return json_type(v) != JSON_NULL && json_type(v) != JSON_FALSE && !slice_eq(v, SLICE("\"\"")) &&
@@ -246,7 +246,7 @@ static struct index_line naive_line(struct slice text, int64_t offset)
     return line;
 }
 
-static void the_index_is_what_a_naive_reader_finds(void **state)
+static void the_index_agrees_with_a_naive_reader(void **state)
 {
     (void)state;
     struct dice dice = { 88172645463325252u };
@@ -292,8 +292,8 @@ static void the_cost_of_a_line_is_bounded(void **state)
     buf_fini(&b);
 }
 
-/* Thirty megabytes of newlines took three gigabytes. */
-static void lines_without_bytes_are_not_taken_for_ever(void **state)
+/* Thirty megabytes of newlines once took three gigabytes of memory. */
+static void empty_lines_are_indexed_only_up_to_a_limit(void **state)
 {
     struct buf many = { 0 };
     struct index ix = { 0 };
@@ -317,8 +317,8 @@ static void lines_without_bytes_are_not_taken_for_ever(void **state)
                      ERR_OK);
 }
 
-/* A gigabyte in one line took three; no client can hold it. */
-static void a_line_that_no_string_can_hold_is_broken(void **state)
+/* A line of one gigabyte once took three of memory; no client can hold it. */
+static void a_line_longer_than_any_string_is_broken(void **state)
 {
     struct index_reader r;
     struct key_scan s = { .ended = true };
@@ -335,20 +335,20 @@ static void a_line_that_no_string_can_hold_is_broken(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_without_bytes_are_not_taken_for_ever),
-        cmocka_unit_test(a_line_that_no_string_can_hold_is_broken),
-        cmocka_unit_test(a_row_says_type_id_parent_time_and_marks),
+        cmocka_unit_test(empty_lines_are_indexed_only_up_to_a_limit),
+        cmocka_unit_test(a_line_longer_than_any_string_is_broken),
+        cmocka_unit_test(a_row_yields_type_id_parent_time_and_flags),
         cmocka_unit_test(the_type_may_stand_first_in_a_member),
-        cmocka_unit_test(what_is_not_there_is_none),
-        cmocka_unit_test(a_short_time_is_read_though_a_later_quote_stands_where_a_long_one_ends),
-        cmocka_unit_test(of_duplicate_keys_the_last_one_counts),
+        cmocka_unit_test(missing_fields_are_empty),
+        cmocka_unit_test(a_short_time_is_not_extended_to_a_later_quote),
+        cmocka_unit_test(the_last_of_duplicate_keys_counts),
         cmocka_unit_test(escapes_in_keys_and_texts_are_decoded),
         cmocka_unit_test(blanks_and_a_carriage_return_do_not_matter),
-        cmocka_unit_test(damaged_lines_are_told_and_the_next_ones_are_whole),
-        cmocka_unit_test(only_exact_asks_whether_values_are_json),
+        cmocka_unit_test(damaged_lines_are_flagged_and_later_lines_are_read),
+        cmocka_unit_test(only_the_exact_pass_validates_values),
         cmocka_unit_test(a_hundred_thousand_levels_are_one_line),
-        cmocka_unit_test(a_text_beyond_the_limit_is_none),
-        cmocka_unit_test(the_index_is_what_a_naive_reader_finds),
+        cmocka_unit_test(a_text_beyond_the_limit_is_ignored),
+        cmocka_unit_test(the_index_agrees_with_a_naive_reader),
         cmocka_unit_test(the_cost_of_a_line_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

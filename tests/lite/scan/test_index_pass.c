@@ -18,7 +18,7 @@ static struct file open_file(const char *path)
     return f;
 }
 
-/* The file's index with buffers of these sizes, added to ix. */
+/* Adds the file to ix, with buffers of these sizes. */
 static void index_file(struct index *ix, const char *path, unsigned flags, size_t read, size_t hold)
 {
     struct file f = open_file(path);
@@ -28,7 +28,7 @@ static void index_file(struct index *ix, const char *path, unsigned flags, size_
     file_close(&f);
 }
 
-static void a_torn_tail_is_looked_at_again_when_the_file_grew(void **state)
+static void a_torn_tail_is_reread_after_the_file_grew(void **state)
 {
     const char *path = scratch_write(state, "a", SLICE("{\"type\":\"user\"}\n{\"type\":\"assi"));
     struct index ix = { 0 }, whole = { 0 };
@@ -52,7 +52,7 @@ static void a_torn_tail_is_looked_at_again_when_the_file_grew(void **state)
     index_fini(&whole);
 }
 
-static void a_file_cut_behind_the_index_is_stale(void **state)
+static void a_file_truncated_after_indexing_is_stale(void **state)
 {
     const char *path = scratch_write(state, "a", SLICE("{}\n{}\n"));
     struct index ix = { 0 };
@@ -66,11 +66,11 @@ static void a_file_cut_behind_the_index_is_stale(void **state)
     index_fini(&ix);
 }
 
-static void a_file_cut_during_the_pass_is_indexed_as_far_as_it_reads(void **state)
+static void a_file_truncated_during_the_pass_is_indexed_up_to_its_end(void **state)
 {
     const char *path = scratch_write(state, "a", SLICE("{}\n{\"type\":\"user\"}\n{}\n"));
     struct index ix = { 0 };
-    struct file f = open_file(path); /* remembers the size it had */
+    struct file f = open_file(path); /* keeps the size it saw */
 
     assert_int_equal(truncate(path, 8), 0);
     assert_int_equal(index_build(&ix, &f, &keys, 0, NULL, NULL), ERR_OK);
@@ -83,7 +83,7 @@ static void a_file_cut_during_the_pass_is_indexed_as_far_as_it_reads(void **stat
     index_fini(&ix);
 }
 
-static void a_stop_ends_the_pass_and_a_later_one_goes_on(void **state)
+static void a_stopped_pass_can_be_continued(void **state)
 {
     const char *path = scratch_write(state, "a", SLICE("{}\n{}\n"));
     struct index ix = { 0 };
@@ -163,7 +163,7 @@ static void growth_byte_by_byte_gives_the_same_index(void **state)
 }
 
 #if defined(__SANITIZE_ADDRESS__)
-#define ROOM_CAN_BE_LIMITED 0 /* its shadow alone takes terabytes of addresses */
+#define ROOM_CAN_BE_LIMITED 0 /* its shadow memory alone takes terabytes of addresses */
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define ROOM_CAN_BE_LIMITED 0
@@ -209,7 +209,7 @@ static bool huge_line_is_indexed(const char *path, unsigned flags)
     return ok;
 }
 
-/* In a process with less room than the line is long. */
+/* Runs in a process with less memory than the line is long. */
 static void a_huge_line_is_indexed_without_holding_it(void **state)
 {
     const char *path = write_huge_line(state);
@@ -233,10 +233,10 @@ static void a_huge_line_is_indexed_without_holding_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_SCRATCH(a_torn_tail_is_looked_at_again_when_the_file_grew),
-        IN_SCRATCH(a_file_cut_behind_the_index_is_stale),
-        IN_SCRATCH(a_file_cut_during_the_pass_is_indexed_as_far_as_it_reads),
-        IN_SCRATCH(a_stop_ends_the_pass_and_a_later_one_goes_on),
+        IN_SCRATCH(a_torn_tail_is_reread_after_the_file_grew),
+        IN_SCRATCH(a_file_truncated_after_indexing_is_stale),
+        IN_SCRATCH(a_file_truncated_during_the_pass_is_indexed_up_to_its_end),
+        IN_SCRATCH(a_stopped_pass_can_be_continued),
         IN_SCRATCH(an_empty_file_has_no_lines),
         IN_SCRATCH(buffers_of_any_size_give_the_same_index),
         IN_SCRATCH(growth_byte_by_byte_gives_the_same_index),

@@ -4,7 +4,7 @@
 #include "lite/scan/key_scan.h"
 #include "support/rows.h"
 
-/* How often a key was decoded: the linker puts this in front of the real one. */
+/* Counts how often a key was decoded; the linker puts this in front of the real function. */
 static unsigned decoded;
 
 bool __real_json_string_is(struct slice quoted, const char *text);
@@ -26,7 +26,7 @@ static struct key_scan_names the_names(void)
     return names;
 }
 
-/* Scans in pieces of `step` bytes with all of the line in memory for looking back. */
+/* Scans in chunks of `step` bytes; the whole line is in memory for looking back. */
 static struct key_scan scan(key_scan_feed_fn *feed, const struct key_scan_names *names,
                             struct slice line, size_t step)
 {
@@ -51,7 +51,7 @@ static void expect_same(const struct key_scan *a, const struct key_scan *b)
             assert_int_equal(a->value[i], b->value[i]);
 }
 
-static void the_last_of_each_key_on_the_first_level_is_found(void **state)
+static void the_last_of_each_top_level_key_is_found(void **state)
 {
     (void)state;
     struct key_scan_names names = the_names();
@@ -63,7 +63,7 @@ static void the_last_of_each_key_on_the_first_level_is_found(void **state)
     assert_int_equal(s.value[0], line.n - 2);
 }
 
-/* Nearly all keys are other keys: decoding each of them would cost more than all the rest. */
+/* Nearly all keys of a row are unwanted ones: decoding each of them would cost more than all the rest. */
 static void only_a_key_with_a_backslash_is_decoded(void **state)
 {
     (void)state;
@@ -81,7 +81,7 @@ static void only_a_key_with_a_backslash_is_decoded(void **state)
     assert_int_not_equal(decoded, 0);
 }
 
-/* The scans that this machine has, and none behind them. */
+/* The scan engines of this machine, terminated by NULL. */
 struct scans {
     key_scan_feed_fn *feed[4];
 };
@@ -129,7 +129,7 @@ static void runs_of_backslashes_of_every_length_and_place(void **state)
     }
 }
 
-static void engines_and_pieces_agree_on_rows_and_on_damage(void **state)
+static void engines_and_chunks_agree_on_valid_and_damaged_rows(void **state)
 {
     (void)state;
     static const size_t steps[] = { 1, 3, 63, 64, 65, 128 };
@@ -170,7 +170,7 @@ static bool exact(key_validate_fn *fn, const struct key_scan_names *names, struc
     return s->ended && !s->broken;
 }
 
-/* All engines of this machine say the same: is it exact? */
+/* Checks that all engines of this machine agree whether the line is exact. */
 static bool all_exact(const struct key_scan_names *names, struct slice line, struct key_scan *s)
 {
     key_validate_fn *const engines[] = {
@@ -192,7 +192,7 @@ static bool all_exact(const struct key_scan_names *names, struct slice line, str
     return valid;
 }
 
-/* The text in the middle of a line, at every place a block can have it. */
+/* Puts the text into a line at every offset of a block. */
 static void expect_exact(const char *text, bool valid)
 {
     struct key_scan_names names = the_names();
@@ -208,7 +208,7 @@ static void expect_exact(const char *text, bool valid)
     }
 }
 
-static void exact_lines_are_those_that_javascript_parses(void **state)
+static void exact_lines_are_those_json_parse_accepts(void **state)
 {
     (void)state;
     static const char *const good[] = {
@@ -260,7 +260,7 @@ static void exact_lines_are_those_that_javascript_parses(void **state)
         expect_exact(bad[i], false);
 }
 
-static void every_byte_is_right_or_wrong_behind_a_backslash(void **state)
+static void every_byte_after_a_backslash_is_judged(void **state)
 {
     (void)state;
     for (int c = 1; c < 256; c++) {
@@ -295,7 +295,7 @@ static void exact_engines_agree_at_every_depth(void **state)
     }
 }
 
-static void exact_engines_agree_on_rows_and_on_damage(void **state)
+static void exact_engines_agree_on_valid_and_damaged_rows(void **state)
 {
     (void)state;
     struct key_scan_names names = the_names();
@@ -315,14 +315,14 @@ static void exact_engines_agree_on_rows_and_on_damage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_last_of_each_key_on_the_first_level_is_found),
+        cmocka_unit_test(the_last_of_each_top_level_key_is_found),
         cmocka_unit_test(only_a_key_with_a_backslash_is_decoded),
         cmocka_unit_test(runs_of_backslashes_of_every_length_and_place),
-        cmocka_unit_test(engines_and_pieces_agree_on_rows_and_on_damage),
-        cmocka_unit_test(exact_lines_are_those_that_javascript_parses),
-        cmocka_unit_test(every_byte_is_right_or_wrong_behind_a_backslash),
+        cmocka_unit_test(engines_and_chunks_agree_on_valid_and_damaged_rows),
+        cmocka_unit_test(exact_lines_are_those_json_parse_accepts),
+        cmocka_unit_test(every_byte_after_a_backslash_is_judged),
         cmocka_unit_test(exact_engines_agree_at_every_depth),
-        cmocka_unit_test(exact_engines_agree_on_rows_and_on_damage),
+        cmocka_unit_test(exact_engines_agree_on_valid_and_damaged_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@ static const struct slice needles[] = {
 };
 enum { COUNT = sizeof needles / sizeof *needles };
 
-/* The same, one place after the other. */
+/* The same search, one position after the other. */
 static bool plain_last(struct slice text, size_t *at, size_t *which)
 {
     for (size_t p = *at; p-- > 0;) {
@@ -27,7 +27,7 @@ static bool plain_last(struct slice text, size_t *at, size_t *which)
     return false;
 }
 
-static void every_needle_is_found_from_the_end(void **state)
+static void every_needle_is_found_searching_backwards(void **state)
 {
     (void)state;
     struct key_search_set set;
@@ -70,7 +70,7 @@ static void a_needle_at_either_end_of_the_text_is_found(void **state)
     assert_false(begins_with_needle(&set, (struct slice){ NULL, 0 }));
 }
 
-/* The searches that this machine has, and none behind them. */
+/* The search engines of this machine, terminated by NULL. */
 struct searches {
     key_search_find_fn *find[4];
 };
@@ -88,7 +88,7 @@ static struct searches all_searches(void)
     return (struct searches){ { best } };
 }
 
-/* How many there are. */
+/* Returns the number of matches. */
 static size_t expect_as_plain(const struct key_search_set *set, key_search_find_fn *find,
                               struct slice text)
 {
@@ -107,8 +107,8 @@ static size_t expect_as_plain(const struct key_search_set *set, key_search_find_
     return hits;
 }
 
-/* Texts made of pieces of needles, so that nearly every step meets one. */
-static void random_texts_give_what_a_plain_search_gives(void **state)
+/* Texts made of parts of needles, so that nearly every step meets one. */
+static void random_texts_give_the_results_of_a_plain_search(void **state)
 {
     (void)state;
     struct searches searches = all_searches();
@@ -137,8 +137,8 @@ static void random_texts_give_what_a_plain_search_gives(void **state)
     assert_true(hits > 10000);
 }
 
-/* More of them side by side than any row has. */
-static void pairs_that_fill_all_places_are_searched(void **state)
+/* More of them in a row than any real row has. */
+static void the_maximum_number_of_pairs_is_searched(void **state)
 {
     (void)state;
     struct searches searches = all_searches();
@@ -156,7 +156,7 @@ static void pairs_that_fill_all_places_are_searched(void **state)
     }
 }
 
-static void a_needle_that_was_dropped_is_not_found_again(void **state)
+static void a_dropped_needle_is_not_found_again(void **state)
 {
     (void)state;
     struct key_search_set set;
@@ -186,11 +186,11 @@ static void a_needle_that_was_dropped_is_not_found_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_needle_is_found_from_the_end),
+        cmocka_unit_test(every_needle_is_found_searching_backwards),
         cmocka_unit_test(a_needle_at_either_end_of_the_text_is_found),
-        cmocka_unit_test(random_texts_give_what_a_plain_search_gives),
-        cmocka_unit_test(pairs_that_fill_all_places_are_searched),
-        cmocka_unit_test(a_needle_that_was_dropped_is_not_found_again),
+        cmocka_unit_test(random_texts_give_the_results_of_a_plain_search),
+        cmocka_unit_test(the_maximum_number_of_pairs_is_searched),
+        cmocka_unit_test(a_dropped_needle_is_not_found_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@ static int64_t clock_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static void a_time_that_was_made_up_stands_still(void **state)
+static void a_fixed_clock_does_not_advance(void **state)
 {
     struct store_env env = { .now_ms = 1700000000000 };
 
@@ -25,8 +25,8 @@ static void a_time_that_was_made_up_stands_still(void **state)
     assert_int_equal(env_now_ms(&env), env.now_ms);
 }
 
-/* A host fills in the time once, and runs on. */
-static void rows_of_a_host_that_runs_on_have_times_of_their_own(void **state)
+/* A host sets the time once and keeps running. */
+static void rows_of_a_long_running_host_get_new_times(void **state)
 {
     const struct slice row = SLICE("{\"type\":\"user\",\"message\":{\"content\":\"x\"}}");
     const struct host_create create = { .id = SLICE("5e550000-0000-4000-8000-000000000001") };
@@ -71,8 +71,8 @@ static void rows_of_a_host_that_runs_on_have_times_of_their_own(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_time_that_was_made_up_stands_still),
-        cmocka_unit_test(rows_of_a_host_that_runs_on_have_times_of_their_own),
+        cmocka_unit_test(a_fixed_clock_does_not_advance),
+        cmocka_unit_test(rows_of_a_long_running_host_get_new_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
 #include "store/api/store.h"
 #include "store/systems/goat/goat.h"
 
-/* A member that is NULL, and the ability that it stands for. */
+/* An operation that is NULL, and the ability that it stands for. */
 struct member {
     const char *name;
     size_t at;
@@ -40,8 +40,8 @@ static bool is_null(const struct store_ops *ops, const struct member *m)
     return !fn;
 }
 
-/* Whatever a system cannot do is said in its own words: a line that fits on a screen. */
-static void every_null_has_its_words(void **state)
+/* Every operation that a system lacks is explained in the system's own words, in a line that fits on a screen. */
+static void every_null_operation_has_an_explanation(void **state)
 {
     size_t nulls = 0;
 
@@ -61,7 +61,7 @@ static void every_null_has_its_words(void **state)
     assert_int_equal(nulls, 25);
 }
 
-static void what_is_refused_says_what_and_why(void **state)
+static void a_refusal_names_the_operation_and_the_reason(void **state)
 {
     static const struct store_ops silent = { .name = "silent" };
     const struct store goat = { .ops = &goat_ops }, mute = { .ops = &silent };
@@ -80,8 +80,8 @@ static void what_is_refused_says_what_and_why(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_null_has_its_words),
-        cmocka_unit_test(what_is_refused_says_what_and_why),
+        cmocka_unit_test(every_null_operation_has_an_explanation),
+        cmocka_unit_test(a_refusal_names_the_operation_and_the_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

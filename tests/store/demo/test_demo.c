@@ -36,7 +36,7 @@ static struct buf read_file(const char *path)
     return b;
 }
 
-/* Calls fn with each file of the tree whose name ends so. */
+/* Calls fn with each file of the tree whose name ends with the suffix. */
 struct visit {
     const char *ending;
     void (*fn)(const char *path);
@@ -79,14 +79,14 @@ static void every_row_parses(void **state)
 {
     build(state);
 
-    /* And what sub-agents did, two Go sessions, and two of ExAthena. */
+    /* Sub-agents, two Go sessions and two of ExAthena are counted too. */
     assert_int_equal(each_file(state, ".jsonl", rows_parse), (int)demo_session_count + 2 + 2 + 2);
 }
 
 static void parents_come_first(const char *path)
 {
     if (strstr(path, "/.exathena/"))
-        return; /* its events follow no others */
+        return; /* its events have no parents */
     struct buf b = read_file(path);
     struct slice rest = buf_slice(&b), line;
     struct arena a = { 0 };
@@ -160,7 +160,7 @@ static void remember(const char *path)
     buf_fini(&b);
 }
 
-static void the_same_moment_gives_the_same_store(void **state)
+static void the_same_time_gives_the_same_store(void **state)
 {
     build(state);
     tree_sum = 0;
@@ -186,8 +186,8 @@ static void nothing_is_overwritten(void **state)
     assert_int_equal(e.sys, EEXIST);
 }
 
-/* What a newcomer sees of Entire: sessions of two agents, a commit and temporary checkpoints, and a work tree that is as
- * the last of these left it. */
+/* The Entire part of the demo: sessions of two agents, a commit and temporary checkpoints, and a work tree as the last
+ * of these left it. */
 static void a_repository_has_checkpoints_of_both_kinds(void **state)
 {
     static const enum checkpoint_kind kinds[] = { CHECKPOINT_COMMIT, CHECKPOINT_TURN,
@@ -234,7 +234,7 @@ static void a_repository_has_checkpoints_of_both_kinds(void **state)
     arena_fini(&a);
 }
 
-static void files_are_as_the_last_script_left_them(void **state)
+static void files_are_as_the_last_session_left_them(void **state)
 {
     build(state);
     struct buf b = read_file(scratch_path(state, DEMO_PROJECT "/src/pay.ts"));
@@ -282,10 +282,10 @@ int main(void)
         IN_SCRATCH(every_row_parses),
         IN_SCRATCH(rows_follow_their_parents_in_time),
         IN_SCRATCH(one_transcript_is_torn),
-        IN_SCRATCH(the_same_moment_gives_the_same_store),
+        IN_SCRATCH(the_same_time_gives_the_same_store),
         IN_SCRATCH(nothing_is_overwritten),
         IN_SCRATCH(a_repository_has_checkpoints_of_both_kinds),
-        IN_SCRATCH(files_are_as_the_last_script_left_them),
+        IN_SCRATCH(files_are_as_the_last_session_left_them),
         cmocka_unit_test(a_patch_shows_three_lines_around),
         cmocka_unit_test(equal_texts_have_no_patch),
     };

@@ -15,7 +15,8 @@
 #include "support/faults/syscall_hook.h"
 #include "tests/support/folder.h"
 
-/* What a file has besides its bytes: taken and given whole, or not at all, and kept in a record whole, or not read. */
+/* The attributes of a file besides its bytes are read and set completely or not at all, and a record of them is
+ * complete or refused. */
 
 struct world {
     struct folder folder;
@@ -73,9 +74,9 @@ static const struct attr *find(const struct attrs *x, const char *name)
     return NULL;
 }
 
-/* ---- taking ---- */
+/* ---- reading ---- */
 
-static void all_of_it_is_taken_or_nothing(void **state)
+static void attributes_are_read_completely_or_not_at_all(void **state)
 {
     static const struct syscall_hook broken[] = {
         { .call = "fstat64", .name = "f", .error = EIO },
@@ -101,7 +102,7 @@ static void all_of_it_is_taken_or_nothing(void **state)
     assert_int_equal(find(&x, "user.two")->value.n, 0);
 }
 
-static void a_file_system_without_them_has_none(void **state)
+static void a_file_system_without_attributes_yields_none(void **state)
 {
     struct world *w = *state;
 
@@ -110,7 +111,7 @@ static void a_file_system_without_them_has_none(void **state)
     assert_true(syscall_hook_fired());
 }
 
-static void without_memory_nothing_is_taken(void **state)
+static void reading_attributes_survives_out_of_memory(void **state)
 {
     enum { MANY = 40 };
     struct world *w = *state;
@@ -136,7 +137,7 @@ static void without_memory_nothing_is_taken(void **state)
     }
 }
 
-static void without_memory_nothing_is_kept(void **state)
+static void keeping_attributes_survives_out_of_memory(void **state)
 {
     struct attr one = { "user.one", SLICE("a") };
     struct arena a = { 0 };
@@ -156,9 +157,9 @@ static void without_memory_nothing_is_kept(void **state)
     arena_fini(&a);
 }
 
-/* ---- putting ---- */
+/* ---- setting ---- */
 
-static void what_an_old_one_had_not_is_dropped_only_where_it_lets_in(void **state)
+static void only_an_extra_attribute_that_grants_access_is_removed(void **state)
 {
     struct world *w = *state;
     struct attrs none = take(w), with;
@@ -168,7 +169,7 @@ static void what_an_old_one_had_not_is_dropped_only_where_it_lets_in(void **stat
     put(w, "user.other", "o", 1);
     put(w, ACL, &acl, sizeof acl);
     with = take(w);
-    /* One that it had is never away in between. */
+    /* An attribute that the file had is never missing in between. */
     syscall_hook_arm(&(struct syscall_hook){ .call = "fremovexattr", .name = "f", .error = EIO });
     assert_int_equal(fs_attrs_apply(w->fd, &with, "f", &w->e), ERR_OK);
     assert_false(syscall_hook_fired());
@@ -182,7 +183,7 @@ static void what_an_old_one_had_not_is_dropped_only_where_it_lets_in(void **stat
     assert_int_equal(fgetxattr(w->fd, "user.other", found, sizeof found), 1);
 }
 
-static void all_of_it_is_given_or_it_fails(void **state)
+static void attributes_are_set_completely_or_setting_fails(void **state)
 {
     static const struct syscall_hook broken[] = {
         { .call = "fstat64", .name = "f", .error = EIO },
@@ -208,7 +209,7 @@ static void all_of_it_is_given_or_it_fails(void **state)
     assert_int_equal(find(&x, "user.two")->value.n, 1);
 }
 
-static void another_owner_or_group_is_given_or_it_fails(void **state)
+static void owner_and_group_are_set_or_setting_fails(void **state)
 {
     struct world *w = *state;
     struct attrs present = take(w), other[2];
@@ -224,7 +225,7 @@ static void another_owner_or_group_is_given_or_it_fails(void **state)
         assert_true(syscall_hook_fired());
         assert_int_equal(w->e.sys, EPERM);
         if (geteuid() != 0)
-            continue; /* it may not be given in earnest */
+            continue; /* the test must not really change the owner */
         assert_int_equal(fs_attrs_apply(w->fd, &other[i], "f", &w->e), ERR_OK);
         assert_int_equal(fstat(w->fd, &st), 0);
         assert_int_equal(st.st_uid, other[i].uid);
@@ -236,7 +237,7 @@ static void another_owner_or_group_is_given_or_it_fails(void **state)
     assert_false(syscall_hook_fired());
 }
 
-static void a_copy_gets_what_a_person_set_or_it_fails(void **state)
+static void a_copy_keeps_user_attributes_or_fails(void **state)
 {
     static const struct {
         const char *name;
@@ -290,7 +291,7 @@ static bool write_it(cJSON *o, const struct attrs *x)
     return ok;
 }
 
-static void what_is_written_is_read(void **state)
+static void written_attributes_are_read_back(void **state)
 {
     for (size_t n = 0; n <= 2; n++) {
         struct world *w = *state;
@@ -314,7 +315,7 @@ static void what_is_written_is_read(void **state)
     }
 }
 
-static void without_memory_it_is_not_written(void **state)
+static void writing_a_record_reports_out_of_memory(void **state)
 {
     bool failed = true;
 
@@ -332,7 +333,7 @@ static void without_memory_it_is_not_written(void **state)
     }
 }
 
-static void without_memory_it_is_not_read(void **state)
+static void reading_a_record_reports_out_of_memory(void **state)
 {
     cJSON *o = cJSON_CreateObject();
     bool failed = true;
@@ -354,7 +355,7 @@ static void without_memory_it_is_not_read(void **state)
     cJSON_Delete(o);
 }
 
-static void damage_is_not_read(void **state)
+static void a_damaged_record_is_refused(void **state)
 {
 #define INTS "\"mode\":\"1\",\"uid\":\"1\",\"gid\":\"1\",\"mtime\":\"1\""
     static const char *const damaged[] = {
@@ -393,18 +394,18 @@ static void damage_is_not_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(all_of_it_is_taken_or_nothing),
-        CASE(a_file_system_without_them_has_none),
-        CASE(without_memory_nothing_is_taken),
-        cmocka_unit_test(without_memory_nothing_is_kept),
-        CASE(what_an_old_one_had_not_is_dropped_only_where_it_lets_in),
-        CASE(all_of_it_is_given_or_it_fails),
-        CASE(another_owner_or_group_is_given_or_it_fails),
-        CASE(a_copy_gets_what_a_person_set_or_it_fails),
-        CASE(what_is_written_is_read),
-        cmocka_unit_test(without_memory_it_is_not_written),
-        cmocka_unit_test(without_memory_it_is_not_read),
-        CASE(damage_is_not_read),
+        CASE(attributes_are_read_completely_or_not_at_all),
+        CASE(a_file_system_without_attributes_yields_none),
+        CASE(reading_attributes_survives_out_of_memory),
+        cmocka_unit_test(keeping_attributes_survives_out_of_memory),
+        CASE(only_an_extra_attribute_that_grants_access_is_removed),
+        CASE(attributes_are_set_completely_or_setting_fails),
+        CASE(owner_and_group_are_set_or_setting_fails),
+        CASE(a_copy_keeps_user_attributes_or_fails),
+        CASE(written_attributes_are_read_back),
+        cmocka_unit_test(writing_a_record_reports_out_of_memory),
+        cmocka_unit_test(reading_a_record_reports_out_of_memory),
+        CASE(a_damaged_record_is_refused),
     };
 
     cJSON_InitHooks(&(cJSON_Hooks){ malloc, free });

@@ -12,7 +12,7 @@
 #include "support/faults/syscall_hook.h"
 #include "tests/support/scratch.h"
 
-/* A copy is the same as what was copied, and what is not is noticed before anything of the source goes. */
+/* A copy equals its source, and any difference is noticed before anything of the source is removed. */
 
 static struct stat stat_of(void **state, const char *name)
 {
@@ -82,8 +82,8 @@ static void extended_attributes_and_access_lists_are_copied(void **state)
     assert_int_equal(stat_of(state, "to/sub/a").st_mode, stat_of(state, "from/sub/a").st_mode);
 }
 
-/* Better no copy than one that lacks something: the source is still there, and its owner can be told. */
-static void what_cannot_be_kept_is_not_copied(void **state)
+/* A refused copy is better than an incomplete one: the source is kept, and its owner gets an error. */
+static void a_tree_that_cannot_be_copied_faithfully_is_refused(void **state)
 {
     static const struct syscall_hook broken[] = {
         { .call = "fsetxattr", .name = "a", .error = ENOTSUP },
@@ -103,7 +103,7 @@ static void what_cannot_be_kept_is_not_copied(void **state)
     assert_int_equal(copied(state), ERR_OK);
 }
 
-static void names_of_one_file_stay_names_of_one_file(void **state)
+static void hard_links_stay_hard_links(void **state)
 {
     scratch_write(state, "from/a", SLICE("one\n"));
     scratch_write(state, "from/sub/other", SLICE("another\n"));
@@ -116,7 +116,7 @@ static void names_of_one_file_stay_names_of_one_file(void **state)
     assert_int_equal(stat_of(state, "to/sub/other").st_nlink, 1);
 }
 
-static void what_went_on_since_is_not_removed(void **state)
+static void a_source_that_changed_since_is_not_removed(void **state)
 {
     scratch_write(state, "from/a", SLICE("one\n"));
     scratch_write(state, "from/b", SLICE("two\n"));
@@ -130,7 +130,7 @@ static void what_went_on_since_is_not_removed(void **state)
     assert_true(folder_is(*state, "from/b", "two\nthree\n"));
 }
 
-static void what_is_no_file_is_not_copied(void **state)
+static void special_files_are_not_copied(void **state)
 {
     folder_dir(*state, "from");
     assert_int_equal(mkfifo(scratch_path(state, "from/fifo"), 0600), 0);
@@ -147,10 +147,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(a_tree_is_copied_with_modes_and_times),
         CASE(extended_attributes_and_access_lists_are_copied),
-        CASE(what_cannot_be_kept_is_not_copied),
-        CASE(names_of_one_file_stay_names_of_one_file),
-        CASE(what_went_on_since_is_not_removed),
-        CASE(what_is_no_file_is_not_copied),
+        CASE(a_tree_that_cannot_be_copied_faithfully_is_refused),
+        CASE(hard_links_stay_hard_links),
+        CASE(a_source_that_changed_since_is_not_removed),
+        CASE(special_files_are_not_copied),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,9 +8,10 @@
 #include "support/faults/syscall_hook.h"
 #include "tests/support/scratch.h"
 
-/* A new file gets its name whole and replaces nothing, on file systems that lack one way or another of doing so. */
+/* A new file appears complete under its name and replaces nothing, also on file systems that lack one of the ways to do
+ * so. */
 
-/* What a file system cannot do; 0: it can. */
+/* Operations that a file system lacks; 0: it has them. */
 static const struct lacks {
     int tmpfile, noreplace, links;
 } kinds[] = {
@@ -72,7 +73,7 @@ static void a_new_file_gets_its_name(void **state)
     }
 }
 
-static void a_name_that_is_taken_stays_what_it_is(void **state)
+static void an_existing_name_is_not_replaced(void **state)
 {
     struct err e = { 0 };
 
@@ -84,8 +85,8 @@ static void a_name_that_is_taken_stays_what_it_is(void **state)
     }
 }
 
-/* A refusal that is no lack of the file system is not gone around. */
-static void a_link_that_fails_is_a_failure(void **state)
+/* A failure that is not a lack of the file system is reported, not worked around. */
+static void a_failing_link_call_is_an_error(void **state)
 {
     static const struct lacks full = { EOPNOTSUPP, EINVAL, ENOSPC };
     struct err e = { 0 };
@@ -101,8 +102,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(a_new_file_gets_its_name),
-        CASE(a_name_that_is_taken_stays_what_it_is),
-        CASE(a_link_that_fails_is_a_failure),
+        CASE(an_existing_name_is_not_replaced),
+        CASE(a_failing_link_call_is_an_error),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

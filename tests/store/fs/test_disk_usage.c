@@ -14,7 +14,7 @@ static struct disk_usage weigh(const struct folder *f, const char *name)
     return w;
 }
 
-static void a_tree_weighs_what_its_files_do(void **state)
+static void the_usage_of_a_tree_is_that_of_its_files(void **state)
 {
     struct folder f;
 
@@ -30,7 +30,7 @@ static void a_tree_weighs_what_its_files_do(void **state)
     folder_remove(&f);
 }
 
-static void what_a_link_leads_to_is_not_counted(void **state)
+static void link_targets_are_not_counted(void **state)
 {
     struct folder f;
     char path[4096];
@@ -46,7 +46,7 @@ static void what_a_link_leads_to_is_not_counted(void **state)
     folder_remove(&f);
 }
 
-static void what_is_not_there_weighs_nothing(void **state)
+static void a_missing_path_uses_nothing(void **state)
 {
     struct folder f;
 
@@ -58,7 +58,7 @@ static void what_is_not_there_weighs_nothing(void **state)
     folder_remove(&f);
 }
 
-static void its_age_is_that_of_the_newest_thing_in_it(void **state)
+static void the_time_of_a_tree_is_that_of_its_newest_entry(void **state)
 {
     struct folder f;
 
@@ -79,10 +79,10 @@ static void its_age_is_that_of_the_newest_thing_in_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_tree_weighs_what_its_files_do),
-        cmocka_unit_test(what_a_link_leads_to_is_not_counted),
-        cmocka_unit_test(what_is_not_there_weighs_nothing),
-        cmocka_unit_test(its_age_is_that_of_the_newest_thing_in_it),
+        cmocka_unit_test(the_usage_of_a_tree_is_that_of_its_files),
+        cmocka_unit_test(link_targets_are_not_counted),
+        cmocka_unit_test(a_missing_path_uses_nothing),
+        cmocka_unit_test(the_time_of_a_tree_is_that_of_its_newest_entry),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,9 +6,9 @@
 #include "support/faults/syscall_hook.h"
 #include "tests/support/folder.h"
 
-/* What is free is counted as the file system says it, and where it says nothing nobody is refused. */
+/* Free space is what the file system reports; if it reports nothing, no operation is refused. */
 
-static void free_bytes_are_counted(void **state)
+static void free_bytes_are_reported(void **state)
 {
     static const struct {
         unsigned long blocks, available, size;
@@ -35,7 +35,7 @@ static void free_bytes_are_counted(void **state)
     }
 }
 
-static void one_that_tells_nothing_is_not_full(void **state)
+static void a_file_system_without_figures_is_not_full(void **state)
 {
     const struct statvfs ramfs = { .f_frsize = 4096 }, odd = { .f_blocks = 9, .f_bavail = 9 };
     int64_t bytes;
@@ -45,7 +45,7 @@ static void one_that_tells_nothing_is_not_full(void **state)
     assert_false(disk_free_bytes(&odd, &bytes));
 }
 
-static void too_much_is_refused_and_the_unknown_is_not(void **state)
+static void only_a_known_shortage_is_refused(void **state)
 {
     struct folder f;
     struct err e = { 0 };
@@ -64,9 +64,9 @@ static void too_much_is_refused_and_the_unknown_is_not(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(free_bytes_are_counted),
-        cmocka_unit_test(one_that_tells_nothing_is_not_full),
-        cmocka_unit_test(too_much_is_refused_and_the_unknown_is_not),
+        cmocka_unit_test(free_bytes_are_reported),
+        cmocka_unit_test(a_file_system_without_figures_is_not_full),
+        cmocka_unit_test(only_a_known_shortage_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

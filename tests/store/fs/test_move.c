@@ -7,8 +7,8 @@
 #include "support/faults/syscall_hook.h"
 #include "tests/support/scratch.h"
 
-/* A thing gets its other place whole, on one file system and across two, also where a name can only be given after a
- * look; and what lies there already stays. */
+/* A file or tree is moved completely, on one file system and across two, also where a name can be given only after a
+ * check; an existing target stays. */
 
 static enum err_code moved(void **state, int first, int then)
 {
@@ -23,11 +23,11 @@ static enum err_code moved(void **state, int first, int then)
 }
 
 static const struct {
-    int first, then; /* how the renames of the thing, and of its copy, are refused */
+    int first, then; /* the errors of the renames of the source and of its copy */
 } ways[] = { { EINVAL, 0 }, { ENOSYS, 0 }, { EXDEV, 0 }, { EXDEV, EINVAL }, { EXDEV, ENOSYS } };
 enum { WAYS = sizeof ways / sizeof *ways };
 
-static void a_tree_gets_its_other_place(void **state)
+static void a_tree_is_moved(void **state)
 {
     for (int i = 0; i < WAYS; i++) {
         scratch_write(state, "from/sub/a", SLICE("one\n"));
@@ -48,7 +48,7 @@ static void a_tree_gets_its_other_place(void **state)
     }
 }
 
-static void what_lies_there_stays(void **state)
+static void an_existing_target_stays(void **state)
 {
     scratch_write(state, "from", SLICE("new\n"));
     scratch_write(state, "to", SLICE("old\n"));
@@ -65,8 +65,8 @@ static void what_lies_there_stays(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(a_tree_gets_its_other_place),
-        CASE(what_lies_there_stays),
+        CASE(a_tree_is_moved),
+        CASE(an_existing_target_stays),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

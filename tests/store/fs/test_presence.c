@@ -8,7 +8,7 @@
 
 enum { NAMES = 300 };
 
-/* Every third name is there. */
+/* Every third name exists. */
 struct place {
     struct folder folder;
     struct presence known;
@@ -69,7 +69,7 @@ static bool has_read_names(const struct place *p)
     return false;
 }
 
-static void every_name_is_answered_like_a_look(void **state)
+static void presence_agrees_with_lstat(void **state)
 {
     struct place *p = *state;
 
@@ -80,7 +80,7 @@ static void every_name_is_answered_like_a_look(void **state)
         assert_int_equal(look(p, p->path[i]), i % 3 == 0);
 }
 
-static void few_questions_read_no_directory(void **state)
+static void few_lookups_read_no_directory(void **state)
 {
     struct place *p = *state;
 
@@ -89,7 +89,7 @@ static void few_questions_read_no_directory(void **state)
     assert_false(has_read_names(p));
 }
 
-static void what_went_after_its_directory_was_read_is_gone(void **state)
+static void a_name_removed_after_the_read_is_absent(void **state)
 {
     struct place *p = *state;
 
@@ -101,7 +101,7 @@ static void what_went_after_its_directory_was_read_is_gone(void **state)
     assert_true(look(p, p->path[3]));
 }
 
-static void a_directory_that_is_not_there_holds_nothing(void **state)
+static void a_missing_directory_is_empty(void **state)
 {
     struct place *p = *state;
     char path[40][4096];
@@ -109,7 +109,7 @@ static void a_directory_that_is_not_there_holds_nothing(void **state)
     for (int i = 0; i < 40; i++) {
         char name[64];
 
-        snprintf(name, sizeof name, "gone-%d/x", i % 20); /* more than are kept in mind */
+        snprintf(name, sizeof name, "gone-%d/x", i % 20); /* more than the cache holds */
         folder_path(&p->folder, name, path[i]);
         assert_false(look(p, path[i]));
     }
@@ -120,12 +120,10 @@ static void a_directory_that_is_not_there_holds_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(every_name_is_answered_like_a_look, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(few_questions_read_no_directory, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_went_after_its_directory_was_read_is_gone, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_directory_that_is_not_there_holds_nothing, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(presence_agrees_with_lstat, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(few_lookups_read_no_directory, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_name_removed_after_the_read_is_absent, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_missing_directory_is_empty, set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

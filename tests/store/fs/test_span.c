@@ -37,7 +37,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void a_part_of_a_file_and_bytes_in_memory_read_alike(void **state)
+static void file_ranges_and_memory_read_alike(void **state)
 {
     struct place *p = *state;
     struct span part = { .path = p->path, .fd = p->fd, .at = 2, .n = 3 };
@@ -52,7 +52,7 @@ static void a_part_of_a_file_and_bytes_in_memory_read_alike(void **state)
     assert_int_equal(span_ended(&memory, NULL), ERR_OK);
 }
 
-static void a_file_that_shrinks_or_grows_is_told(void **state)
+static void a_file_that_shrinks_or_grows_is_reported(void **state)
 {
     struct place *p = *state;
     struct span all;
@@ -67,7 +67,7 @@ static void a_file_that_shrinks_or_grows_is_told(void **state)
     assert_int_equal(span_read(&all, 0, got, 7, NULL), ERR_STALE);
 }
 
-static void what_cannot_be_read_is_an_error(void **state)
+static void an_unreadable_span_is_an_error(void **state)
 {
     struct place *p = *state;
     int dir = open(p->folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -80,7 +80,7 @@ static void what_cannot_be_read_is_an_error(void **state)
     close(dir);
 }
 
-static void hashing_a_span_hands_its_bytes_on(void **state)
+static void hashing_a_span_passes_its_bytes_on(void **state)
 {
     struct place *p = *state;
     struct span part = { .path = p->path, .fd = p->fd, .at = 2, .n = 3 };
@@ -103,11 +103,11 @@ static void hashing_a_span_hands_its_bytes_on(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_part_of_a_file_and_bytes_in_memory_read_alike, set_up,
+        cmocka_unit_test_setup_teardown(file_ranges_and_memory_read_alike, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_file_that_shrinks_or_grows_is_reported, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(a_file_that_shrinks_or_grows_is_told, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_cannot_be_read_is_an_error, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(hashing_a_span_hands_its_bytes_on, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_unreadable_span_is_an_error, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(hashing_a_span_passes_its_bytes_on, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 
 #include "store/git/gitlib.h"
 
-static void one_start_of_ours_is_counted(void **state)
+static void libgit2_is_started_once(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++)
@@ -13,7 +13,7 @@ static void one_start_of_ours_is_counted(void **state)
     assert_int_equal(git_libgit2_shutdown(), 1);
 }
 
-static void a_program_that_ends_its_own_leaves_it_running(void **state)
+static void libgit2_survives_a_shutdown_by_the_host(void **state)
 {
     git_repository *repo = NULL;
 
@@ -27,8 +27,8 @@ static void a_program_that_ends_its_own_leaves_it_running(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_start_of_ours_is_counted),
-        cmocka_unit_test(a_program_that_ends_its_own_leaves_it_running),
+        cmocka_unit_test(libgit2_is_started_once),
+        cmocka_unit_test(libgit2_survives_a_shutdown_by_the_host),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

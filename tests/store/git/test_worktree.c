@@ -46,7 +46,7 @@ static void expect_list(void **state, const char *from, size_t n)
     arena_fini(&a);
 }
 
-static void every_worktree_tells_of_all_the_main_one_first(void **state)
+static void every_worktree_lists_all_with_the_main_one_first(void **state)
 {
     expect_list(state, "main", 3);
     expect_list(state, "main/src/deep", 3);
@@ -55,7 +55,7 @@ static void every_worktree_tells_of_all_the_main_one_first(void **state)
     expect_list(state, "bare.git", 1);
 }
 
-static void no_repository_and_no_directory_are_no_worktrees(void **state)
+static void a_missing_repository_or_directory_has_no_worktrees(void **state)
 {
     setenv("GIT_CEILING_DIRECTORIES", *state, 1);
     expect_list(state, "plain", 0);
@@ -63,7 +63,7 @@ static void no_repository_and_no_directory_are_no_worktrees(void **state)
     unsetenv("GIT_CEILING_DIRECTORIES");
 }
 
-static void a_repository_cannot_make_git_run_anything(void **state)
+static void a_repository_cannot_make_git_run_programs(void **state)
 {
     char command[2048];
 
@@ -85,7 +85,7 @@ static const char *main_from(void **state, const char *dir, struct arena *a)
     return path;
 }
 
-static void a_lost_directory_leads_to_its_main_worktree(void **state)
+static void a_removed_worktree_leads_to_the_main_worktree(void **state)
 {
     struct arena a = { 0 };
     char expected[512];
@@ -103,7 +103,7 @@ static void a_lost_directory_leads_to_its_main_worktree(void **state)
     arena_fini(&a);
 }
 
-static void the_main_worktree_itself_leads_nowhere_else(void **state)
+static void the_main_worktree_leads_to_itself(void **state)
 {
     struct arena a = { 0 };
 
@@ -118,11 +118,11 @@ static void the_main_worktree_itself_leads_nowhere_else(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_REPOSITORY(every_worktree_tells_of_all_the_main_one_first),
-        IN_REPOSITORY(no_repository_and_no_directory_are_no_worktrees),
-        IN_REPOSITORY(a_repository_cannot_make_git_run_anything),
-        IN_REPOSITORY(a_lost_directory_leads_to_its_main_worktree),
-        IN_REPOSITORY(the_main_worktree_itself_leads_nowhere_else),
+        IN_REPOSITORY(every_worktree_lists_all_with_the_main_one_first),
+        IN_REPOSITORY(a_missing_repository_or_directory_has_no_worktrees),
+        IN_REPOSITORY(a_repository_cannot_make_git_run_programs),
+        IN_REPOSITORY(a_removed_worktree_leads_to_the_main_worktree),
+        IN_REPOSITORY(the_main_worktree_leads_to_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,8 +12,8 @@
 #include "store/journal/change.h"
 #include "tests/support/folder.h"
 
-/* A store of one log, one small document and one directory; what is below "store" is what undo must give
- * back byte for byte. */
+/* A store of one log, one small document and one directory; undo must restore everything below "store" byte for
+ * byte. */
 struct place {
     struct folder folder;
     struct store_env env;
@@ -99,7 +99,7 @@ static struct change *one_of_everything(const struct place *p)
     return c;
 }
 
-static void undo_gives_every_byte_and_mtime_back(void **state)
+static void undo_restores_every_byte_and_mtime(void **state)
 {
     struct place *p = *state;
     char *before = folder_image(&p->folder, "store");
@@ -123,7 +123,7 @@ static void undo_gives_every_byte_and_mtime_back(void **state)
     change_log_close(log);
 }
 
-static void redo_does_it_again_and_undo_takes_that_back(void **state)
+static void a_change_can_be_redone_and_undone_again(void **state)
 {
     struct place *p = *state;
     char *before = folder_image(&p->folder, "store");
@@ -149,7 +149,7 @@ static void redo_does_it_again_and_undo_takes_that_back(void **state)
     change_log_close(log);
 }
 
-static void an_append_that_others_wrote_behind_is_contradicted_not_cut(void **state)
+static void an_append_followed_by_other_writes_is_contradicted_not_cut(void **state)
 {
     struct place *p = *state;
     struct change_log *log = opened(p);
@@ -170,7 +170,7 @@ static void an_append_that_others_wrote_behind_is_contradicted_not_cut(void **st
     change_log_close(log);
 }
 
-static void a_log_that_is_open_elsewhere_is_never_cut(void **state)
+static void a_log_open_elsewhere_is_never_cut(void **state)
 {
     struct place *p = *state;
     struct change_log *log = opened(p);
@@ -189,7 +189,7 @@ static void a_log_that_is_open_elsewhere_is_never_cut(void **state)
     change_log_close(log);
 }
 
-static void a_step_that_fails_takes_the_ones_before_it_back(void **state)
+static void a_failing_step_rolls_back_the_earlier_ones(void **state)
 {
     struct place *p = *state;
     char *before = folder_image(&p->folder, "store");
@@ -213,7 +213,7 @@ static void a_step_that_fails_takes_the_ones_before_it_back(void **state)
     change_log_close(log);
 }
 
-static void a_torn_tail_gets_its_newline_and_undo_takes_that_back_too(void **state)
+static void a_torn_tail_gets_its_newline_and_undo_removes_it(void **state)
 {
     struct place *p = *state;
     struct change_log *log = opened(p);
@@ -240,7 +240,7 @@ static bool collect(const struct change *c, bool undone, void *arg)
                     c->sessions_n ? c->sessions[0] : "-") == ERR_OK;
 }
 
-static void the_log_lists_what_was_done_newest_first(void **state)
+static void the_log_lists_changes_newest_first(void **state)
 {
     struct place *p = *state;
     struct change_log *log = opened(p);
@@ -285,7 +285,7 @@ static void bytes_of_every_value_survive_the_record(void **state)
     change_log_close(log);
 }
 
-static void a_directory_comes_and_goes_with_its_document(void **state)
+static void a_directory_is_created_and_removed_with_its_document(void **state)
 {
     struct place *p = *state;
     struct change_log *log = opened(p);
@@ -318,9 +318,9 @@ static void rename_in(const struct place *p, const char *from, const char *to)
     assert_int_equal(rename(folder_path(&p->folder, from, a), folder_path(&p->folder, to, b)), 0);
 }
 
-/* The end of a log was cut and the next step was not done yet. The end is in the record alone: it must not be closed
- * while the store is not there. */
-static void a_store_that_is_away_is_waited_for(void **state)
+/* The end of a log was cut and the next step had not run yet. The end is in the record alone, so the record must not be
+ * closed while the store is missing. */
+static void rollback_waits_for_an_unmounted_store(void **state)
 {
     struct place *p = *state;
     struct change_log *log = opened(p);
@@ -351,8 +351,8 @@ static void a_store_that_is_away_is_waited_for(void **state)
     assert_true(folder_is(&p->folder, "store/log.jsonl", "{\"a\":1}\n{\"a\":2}\n"));
 }
 
-/* Another user's record is not carried out, and does not stand in the way of ours. */
-static void a_record_of_another_user_is_not_used(void **state)
+/* Another user's record is not carried out and does not block ours. */
+static void a_record_of_another_user_is_ignored(void **state)
 {
     struct place *p = *state;
     struct change_log *log = opened(p);
@@ -376,7 +376,7 @@ static void a_record_of_another_user_is_not_used(void **state)
     assert_int_equal(st.st_mode & 0777, 0700);
 }
 
-static void a_second_one_waits_for_the_lock_of_the_first(void **state)
+static void a_second_change_waits_for_the_lock(void **state)
 {
     struct place *p = *state;
     struct change_log *log = opened(p), *other;
@@ -395,26 +395,22 @@ static void a_second_one_waits_for_the_lock_of_the_first(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(undo_gives_every_byte_and_mtime_back, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(redo_does_it_again_and_undo_takes_that_back, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(an_append_that_others_wrote_behind_is_contradicted_not_cut,
+        cmocka_unit_test_setup_teardown(undo_restores_every_byte_and_mtime, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_change_can_be_redone_and_undone_again, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_append_followed_by_other_writes_is_contradicted_not_cut,
                                         set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_log_that_is_open_elsewhere_is_never_cut, set_up,
+        cmocka_unit_test_setup_teardown(a_log_open_elsewhere_is_never_cut, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_failing_step_rolls_back_the_earlier_ones, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(a_step_that_fails_takes_the_ones_before_it_back, set_up,
+        cmocka_unit_test_setup_teardown(a_torn_tail_gets_its_newline_and_undo_removes_it, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(a_torn_tail_gets_its_newline_and_undo_takes_that_back_too,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_log_lists_what_was_done_newest_first, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(the_log_lists_changes_newest_first, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bytes_of_every_value_survive_the_record, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_directory_comes_and_goes_with_its_document, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_store_that_is_away_is_waited_for, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_record_of_another_user_is_not_used, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_second_one_waits_for_the_lock_of_the_first, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_directory_is_created_and_removed_with_its_document,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(rollback_waits_for_an_unmounted_store, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_record_of_another_user_is_ignored, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_second_change_waits_for_the_lock, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

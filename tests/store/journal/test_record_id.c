@@ -8,11 +8,11 @@
 #include "store/rewind/record/undo_target.h"
 #include "support/rewind/rewind_case.h"
 
-/* The order of changes and rewinds does not hang on the clock. */
+/* The order of changes and rewinds does not depend on the clock. */
 
 static const int64_t an_hour = 3600 * (int64_t)1000;
 
-static void ids_go_on_behind_the_newest_of_either_log(void **state)
+static void ids_continue_after_the_newest_of_both_logs(void **state)
 {
     struct rewind_case *p = *state;
     int64_t ms = 0;
@@ -53,8 +53,8 @@ static void rewind_to(struct rewind_case *p, const char *text)
     assert_int_equal(apply(p), ERR_OK);
 }
 
-/* Undo takes the last one back, and an undo is known as one. */
-static void a_clock_that_goes_back_does_not_mix_rewinds_up(void **state)
+/* Undo undoes the last one, and the record shows that it is an undo. */
+static void a_clock_set_back_does_not_reorder_rewinds(void **state)
 {
     struct rewind_case *p = *state;
 
@@ -70,7 +70,7 @@ static void a_clock_that_goes_back_does_not_mix_rewinds_up(void **state)
     assert_int_equal(undo(p), ERR_NOT_FOUND);
 }
 
-/* Perhaps one was cut short. */
+/* One of them may have been interrupted. */
 static void records_that_cannot_be_listed_are_an_error(void **state)
 {
     struct rewind_case *p = *state;
@@ -107,7 +107,7 @@ static enum err_code newest_of(struct rewind_case *p, struct undo_target *newest
     return rc;
 }
 
-static void the_newest_is_the_last_that_was_done(void **state)
+static void the_undo_target_is_the_last_operation(void **state)
 {
     struct rewind_case *p = *state;
     struct change_log *log;
@@ -128,7 +128,7 @@ static void the_newest_is_the_last_that_was_done(void **state)
 
 /* ---- records of a newer reprise ---- */
 
-static void what_cannot_be_read_is_not_passed_over_in_silence(void **state)
+static void an_unreadable_record_is_not_skipped_silently(void **state)
 {
     static const char *const logs[] = { "state/rewinds/001900000000000-00000000/plan",
                                         "state/changes/001900000000000-00000000/record" };
@@ -148,7 +148,7 @@ static void what_cannot_be_read_is_not_passed_over_in_silence(void **state)
     assert_int_equal(newest_of(p, &newest), ERR_OK);
 }
 
-static void a_record_that_cannot_be_read_is_named_when_asked_for(void **state)
+static void asking_for_an_unreadable_record_names_it(void **state)
 {
     struct rewind_case *p = *state;
     struct rewind_plan plan;
@@ -162,8 +162,8 @@ static void a_record_that_cannot_be_read_is_named_when_asked_for(void **state)
                      ERR_NOT_FOUND);
 }
 
-/* It was cut short; the reprise that made it will end it, and until then others go on. */
-static void a_change_of_a_newer_reprise_holds_nobody_up(void **state)
+/* It was interrupted; the reprise that made it will finish it, and until then others go on. */
+static void a_change_of_a_newer_reprise_blocks_no_other(void **state)
 {
     struct rewind_case *p = *state;
     struct change_log *log;
@@ -183,14 +183,14 @@ static void a_change_of_a_newer_reprise_holds_nobody_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(ids_go_on_behind_the_newest_of_either_log),
+        CASE(ids_continue_after_the_newest_of_both_logs),
         CASE(a_log_that_cannot_be_read_is_an_error),
-        CASE(a_clock_that_goes_back_does_not_mix_rewinds_up),
+        CASE(a_clock_set_back_does_not_reorder_rewinds),
         CASE(records_that_cannot_be_listed_are_an_error),
-        CASE(the_newest_is_the_last_that_was_done),
-        CASE(what_cannot_be_read_is_not_passed_over_in_silence),
-        CASE(a_record_that_cannot_be_read_is_named_when_asked_for),
-        CASE(a_change_of_a_newer_reprise_holds_nobody_up),
+        CASE(the_undo_target_is_the_last_operation),
+        CASE(an_unreadable_record_is_not_skipped_silently),
+        CASE(asking_for_an_unreadable_record_names_it),
+        CASE(a_change_of_a_newer_reprise_blocks_no_other),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

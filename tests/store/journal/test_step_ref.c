@@ -62,7 +62,7 @@ static bool is_done(struct step s)
     return done;
 }
 
-static void a_ref_goes_and_comes_back(void **state)
+static void a_ref_is_removed_and_restored(void **state)
 {
     (void)state;
     struct repo r;
@@ -100,7 +100,7 @@ static void packed_refs_are_refs(void **state)
     repo_remove(&r);
 }
 
-static void a_ref_that_somebody_moved_stays(void **state)
+static void a_ref_moved_by_another_program_stays(void **state)
 {
     (void)state;
     struct repo r;
@@ -118,7 +118,7 @@ static void a_ref_that_somebody_moved_stays(void **state)
     repo_remove(&r);
 }
 
-static void no_ref_names_what_is_not_there(void **state)
+static void no_ref_names_a_missing_object(void **state)
 {
     (void)state;
     struct repo r;
@@ -138,7 +138,7 @@ static void no_ref_names_what_is_not_there(void **state)
     repo_remove(&r);
 }
 
-/* Two refs, and then a move that cannot be done. */
+/* Two ref steps, and then a move that cannot be done. */
 static struct change *renaming(const struct repo *r, const char *file)
 {
     struct change *c = change_new("delete");
@@ -156,7 +156,7 @@ static struct change *renaming(const struct repo *r, const char *file)
     return c;
 }
 
-static void refs_go_back_where_what_follows_fails(void **state)
+static void refs_are_restored_when_a_later_step_fails(void **state)
 {
     (void)state;
     struct repo r;
@@ -171,7 +171,7 @@ static void refs_go_back_where_what_follows_fails(void **state)
     repo_remove(&r);
 }
 
-/* The directory of a change under way is that of one that is done, by another name. */
+/* The directory of a change under way is that of a finished one, under another name. */
 static struct change *cut_short(const struct repo *r)
 {
     char file[4300];
@@ -196,7 +196,7 @@ static void next_start(const struct repo *r)
     change_log_close(log);
 }
 
-static void after_a_crash_refs_go_back(void **state)
+static void refs_are_restored_after_a_crash(void **state)
 {
     (void)state;
     struct repo r;
@@ -211,8 +211,8 @@ static void after_a_crash_refs_go_back(void **state)
     repo_remove(&r);
 }
 
-/* The branch began anew under the same name: its old commits are in the keeping of our ref alone. */
-static void a_keeper_stays_where_its_branch_cannot_come_back(void **state)
+/* The branch was created again under the same name: only our ref keeps its old commits. */
+static void a_kept_ref_stays_when_its_branch_cannot_be_restored(void **state)
 {
     (void)state;
     struct repo r;
@@ -233,13 +233,13 @@ static void a_keeper_stays_where_its_branch_cannot_come_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_ref_goes_and_comes_back),
+        cmocka_unit_test(a_ref_is_removed_and_restored),
         cmocka_unit_test(packed_refs_are_refs),
-        cmocka_unit_test(a_ref_that_somebody_moved_stays),
-        cmocka_unit_test(no_ref_names_what_is_not_there),
-        cmocka_unit_test(refs_go_back_where_what_follows_fails),
-        cmocka_unit_test(after_a_crash_refs_go_back),
-        cmocka_unit_test(a_keeper_stays_where_its_branch_cannot_come_back),
+        cmocka_unit_test(a_ref_moved_by_another_program_stays),
+        cmocka_unit_test(no_ref_names_a_missing_object),
+        cmocka_unit_test(refs_are_restored_when_a_later_step_fails),
+        cmocka_unit_test(refs_are_restored_after_a_crash),
+        cmocka_unit_test(a_kept_ref_stays_when_its_branch_cannot_be_restored),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

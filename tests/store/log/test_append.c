@@ -11,7 +11,7 @@ struct log {
     struct folder folder;
     char path[4096];
     int calls;
-    int replaced; /* how many of the first calls find the file replaced */
+    int replaced; /* the number of first calls that find the file replaced */
     atomic_int inside, together;
 };
 
@@ -42,7 +42,7 @@ static char *text_of(struct log *l)
     return folder_get(&l->folder, "s.jsonl", &n);
 }
 
-/* As a sync tool does: a copy of the file takes its name. */
+/* Acts as a sync tool: a copy of the file takes its name. */
 static enum err_code compose_beside_sync(void *arg, struct buf *records, struct err *e)
 {
     struct log *l = arg;
@@ -61,7 +61,7 @@ static enum err_code compose_beside_sync(void *arg, struct buf *records, struct 
     return buf_add(records, SLICE("{\"a\":1}\n"));
 }
 
-static void a_record_goes_to_the_file_that_took_the_name_meanwhile(void **state)
+static void a_record_goes_to_a_file_that_replaced_the_log(void **state)
 {
     struct log *l = *state;
     struct appended done;
@@ -77,7 +77,7 @@ static void a_record_goes_to_the_file_that_took_the_name_meanwhile(void **state)
     free(text);
 }
 
-static void a_file_that_is_always_replaced_is_reported(void **state)
+static void a_file_replaced_every_time_is_reported(void **state)
 {
     struct log *l = *state;
 
@@ -151,10 +151,9 @@ static void programs_that_append_take_turns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_record_goes_to_the_file_that_took_the_name_meanwhile,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_file_that_is_always_replaced_is_reported, set_up,
+        cmocka_unit_test_setup_teardown(a_record_goes_to_a_file_that_replaced_the_log, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(a_file_replaced_every_time_is_reported, set_up, tear_down),
         cmocka_unit_test_setup_teardown(without_records_nothing_is_written, set_up, tear_down),
         cmocka_unit_test_setup_teardown(programs_that_append_take_turns, set_up, tear_down),
     };

@@ -6,7 +6,7 @@
 
 enum { ROW = 1, OTHER = 2 };
 
-/* A chain over rows "id parent"; a dash is no parent, a row that begins with ! is of another kind. */
+/* Builds a chain over rows "id parent"; a dash is no parent, and a row that begins with ! is of another kind. */
 struct rows {
     struct index index;
     struct chain chain;
@@ -49,7 +49,7 @@ static void fini(struct rows *r)
         build((r), text, sizeof text / sizeof *text);                                              \
     } while (0)
 
-/* The lines from the root down to a row. */
+/* Checks the lines from the root to a row. */
 static void expect_path(struct rows *r, const char *leaf, const char *want)
 {
     uint32_t *path;
@@ -87,7 +87,7 @@ static void a_child_may_come_before_its_parent(void **state)
     fini(&r);
 }
 
-static void of_rows_with_one_id_the_last_counts(void **state)
+static void the_last_row_with_an_id_counts(void **state)
 {
     (void)state;
     struct rows r;
@@ -100,7 +100,7 @@ static void of_rows_with_one_id_the_last_counts(void **state)
     fini(&r);
 }
 
-static void a_circle_is_gone_round_once(void **state)
+static void a_cycle_is_followed_once(void **state)
 {
     (void)state;
     struct rows r;
@@ -122,7 +122,7 @@ static void a_row_may_name_itself(void **state)
     fini(&r);
 }
 
-static void a_parent_that_is_not_there_is_a_node_without_a_row(void **state)
+static void a_missing_parent_is_a_node_without_a_row(void **state)
 {
     (void)state;
     struct rows r;
@@ -161,7 +161,7 @@ static size_t count_children(const struct chain *c, uint32_t node)
     return n;
 }
 
-static void a_node_can_be_put_under_another_parent(void **state)
+static void a_node_can_be_moved_to_another_parent(void **state)
 {
     (void)state;
     struct rows r;
@@ -209,12 +209,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_path_goes_from_root_to_leaf),
         cmocka_unit_test(a_child_may_come_before_its_parent),
-        cmocka_unit_test(of_rows_with_one_id_the_last_counts),
-        cmocka_unit_test(a_circle_is_gone_round_once),
+        cmocka_unit_test(the_last_row_with_an_id_counts),
+        cmocka_unit_test(a_cycle_is_followed_once),
         cmocka_unit_test(a_row_may_name_itself),
-        cmocka_unit_test(a_parent_that_is_not_there_is_a_node_without_a_row),
+        cmocka_unit_test(a_missing_parent_is_a_node_without_a_row),
         cmocka_unit_test(rows_of_other_kinds_are_no_nodes),
-        cmocka_unit_test(a_node_can_be_put_under_another_parent),
+        cmocka_unit_test(a_node_can_be_moved_to_another_parent),
         cmocka_unit_test(a_long_chain_needs_no_stack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,7 @@ static struct id128 numbered(uint64_t n)
     return (struct id128){ 1, n };
 }
 
-static void ids_are_numbered_as_they_come(void **state)
+static void ids_are_numbered_in_insertion_order(void **state)
 {
     (void)state;
     struct idset set = { 0 };
@@ -26,7 +26,7 @@ static void ids_are_numbered_as_they_come(void **state)
     idset_fini(&set);
 }
 
-static void an_empty_set_has_nothing(void **state)
+static void an_empty_set_contains_nothing(void **state)
 {
     (void)state;
     struct idset set = { 0 };
@@ -39,8 +39,8 @@ static void an_empty_set_has_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ids_are_numbered_as_they_come),
-        cmocka_unit_test(an_empty_set_has_nothing),
+        cmocka_unit_test(ids_are_numbered_in_insertion_order),
+        cmocka_unit_test(an_empty_set_contains_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,8 +17,8 @@
 #include "support/faults/syscall_hook.h"
 #include "support/scratch.h"
 
-/* What the kernel sends a program for what a log needs, and what it takes away from it. Signals are met in a process of
- * their own, which must end by itself. */
+/* The signals that the kernel sends a program that appends to a log, and the leases it takes away. Signals are received
+ * in a child process, which must end by itself. */
 
 #define ROWS "{\"a\":1}\n{\"a\":2}\n"
 
@@ -45,7 +45,7 @@ static const char *log_of(void **state)
     return scratch_path(state, "log.jsonl");
 }
 
-/* As a lister does: it is turned away, and the holder is told. */
+/* Acts as a lister: its open fails, and the lease holder is notified. */
 static bool turned_away(const char *path)
 {
     int fd = open(path, O_RDONLY | O_NONBLOCK);
@@ -74,7 +74,7 @@ static bool holds_while_another_opens(void **state)
            sigpending(&after) == 0 && !sigismember(&after, SIGIO);
 }
 
-static void who_opens_a_log_does_not_end_the_process_that_holds_its_lease(void **state)
+static void opening_a_log_does_not_kill_the_lease_holder(void **state)
 {
     in_a_host(state, holds_while_another_opens);
 }
@@ -89,7 +89,7 @@ static void *waits_to_be_told(void *arg)
     return NULL;
 }
 
-/* Another thread of the host has every signal open but the one that it waits for. */
+/* Another thread of the host has every signal unblocked except the one that it waits for. */
 static bool holds_beside_a_thread(void **state)
 {
     pthread_t thread;
@@ -107,7 +107,7 @@ static bool holds_beside_a_thread(void **state)
     return pthread_join(thread, NULL) == 0 && well && got == SIGUSR1;
 }
 
-static void nor_does_it_where_another_thread_would_take_the_signal(void **state)
+static void nor_when_another_thread_could_take_the_signal(void **state)
 {
     in_a_host(state, holds_beside_a_thread);
 }
@@ -120,7 +120,8 @@ static void tell(int signo)
     told++;
 }
 
-/* The host's own signal, sent while the lease is held, comes once the lease is given back; the lease's does not. */
+/* A signal of the host that is sent while the lease is held arrives once the lease is released; the lease's signal does
+ * not. */
 static bool host_gets_its_own(void **state)
 {
     struct sigaction act = { .sa_handler = tell };
@@ -139,7 +140,7 @@ static bool host_gets_its_own(void **state)
     return well && told == 1 && act.sa_handler == tell;
 }
 
-static void a_signal_that_is_the_hosts_own_reaches_it(void **state)
+static void the_hosts_own_signal_reaches_it(void **state)
 {
     in_a_host(state, host_gets_its_own);
 }
@@ -166,7 +167,7 @@ static bool is_as_it_was(void **state)
     return append_within(log_of(state), 100) == ERR_IO && folder_is(*state, "log.jsonl", ROWS);
 }
 
-static void an_append_that_meets_a_limit_is_taken_back(void **state)
+static void an_append_beyond_the_size_limit_is_removed(void **state)
 {
     in_a_host(state, is_as_it_was);
 }
@@ -184,7 +185,7 @@ static bool leaves_blanks(void **state)
     return well;
 }
 
-static void where_it_cannot_be_cut_off_a_blank_line_stays(void **state)
+static void a_blank_line_stays_when_it_cannot_be_cut_off(void **state)
 {
     in_a_host(state, leaves_blanks);
 }
@@ -193,7 +194,7 @@ static void where_it_cannot_be_cut_off_a_blank_line_stays(void **state)
 
 #define AGENTS "{\"agent\":1}\n"
 
-/* As after a stop that lasted too long: the lease is gone, and who waited for it has written. */
+/* As after a long stop of the process: the lease is gone, and the program that waited for it has written. */
 static void lease_runs_out(void *arg)
 {
     for (int fd = 3; fd < 64; fd++)
@@ -204,7 +205,7 @@ static void lease_runs_out(void *arg)
     close(fd);
 }
 
-static void what_came_once_the_lease_was_lost_is_not_cut_off(void **state)
+static void rows_written_after_a_lost_lease_are_not_cut_off(void **state)
 {
     char path[4096];
     struct arena a = { 0 };
@@ -226,7 +227,7 @@ static void what_came_once_the_lease_was_lost_is_not_cut_off(void **state)
 
 /* ---- half an append ---- */
 
-static void half_an_append_is_blanked_where_a_program_has_the_log_open(void **state)
+static void half_an_append_is_blanked_in_a_log_that_is_open(void **state)
 {
     char path[4096];
     struct arena a = { 0 };
@@ -247,9 +248,7 @@ static void half_an_append_is_blanked_where_a_program_has_the_log_open(void **st
     arena_fini(&a);
 }
 
-/* ---- where an append lies ---- */
-
-static void an_append_is_found_however_much_others_wrote(void **state)
+static void an_append_is_found_behind_any_amount_of_rows(void **state)
 {
     static const size_t behind[] = { 0, 1, (1 << 20) - 20, (1 << 20) - 1, 1 << 20, 5 << 20 };
     struct step s = { .kind = STEP_APPEND,
@@ -292,14 +291,14 @@ static int with_a_log(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(who_opens_a_log_does_not_end_the_process_that_holds_its_lease),
-        TEST(nor_does_it_where_another_thread_would_take_the_signal),
-        TEST(a_signal_that_is_the_hosts_own_reaches_it),
-        TEST(an_append_that_meets_a_limit_is_taken_back),
-        TEST(where_it_cannot_be_cut_off_a_blank_line_stays),
-        TEST(what_came_once_the_lease_was_lost_is_not_cut_off),
-        TEST(half_an_append_is_blanked_where_a_program_has_the_log_open),
-        TEST(an_append_is_found_however_much_others_wrote),
+        TEST(opening_a_log_does_not_kill_the_lease_holder),
+        TEST(nor_when_another_thread_could_take_the_signal),
+        TEST(the_hosts_own_signal_reaches_it),
+        TEST(an_append_beyond_the_size_limit_is_removed),
+        TEST(a_blank_line_stays_when_it_cannot_be_cut_off),
+        TEST(rows_written_after_a_lost_lease_are_not_cut_off),
+        TEST(half_an_append_is_blanked_in_a_log_that_is_open),
+        TEST(an_append_is_found_behind_any_amount_of_rows),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,7 +63,7 @@ static void a_tail_begins_with_its_first_whole_line(void **state)
     expect_row(&log, 0, "{\"c\":3}");
     logfile_close(&log);
 
-    /* The window begins where a line does. */
+    /* The window begins at the beginning of a line. */
     assert_int_equal(logfile_open_tail(&log, p.path, 0, &keys, 16, NULL), ERR_OK);
     assert_int_equal(log.index.n, 2);
     logfile_close(&log);
@@ -75,7 +75,7 @@ static void a_tail_begins_with_its_first_whole_line(void **state)
     folder_remove(&p.folder);
 }
 
-static void a_file_that_was_cut_is_stale(void **state)
+static void a_truncated_file_is_stale(void **state)
 {
     (void)state;
     struct place p;
@@ -119,7 +119,7 @@ static void expect_same_index(const struct place *p)
     file_close(&f);
 }
 
-static void pieces_make_the_same_index(void **state)
+static void a_parallel_index_is_the_same(void **state)
 {
     (void)state;
     struct place p;
@@ -137,7 +137,7 @@ static void pieces_make_the_same_index(void **state)
     buf_fini(&text);
 }
 
-static void a_file_without_a_line_end_in_the_middle_is_not_cut(void **state)
+static void a_file_without_a_newline_in_the_middle_is_not_split(void **state)
 {
     (void)state;
     struct place p;
@@ -156,10 +156,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_read_in_any_order),
         cmocka_unit_test(a_tail_begins_with_its_first_whole_line),
-        cmocka_unit_test(a_file_that_was_cut_is_stale),
+        cmocka_unit_test(a_truncated_file_is_stale),
         cmocka_unit_test(a_missing_file_is_not_found),
-        cmocka_unit_test(pieces_make_the_same_index),
-        cmocka_unit_test(a_file_without_a_line_end_in_the_middle_is_not_cut),
+        cmocka_unit_test(a_parallel_index_is_the_same),
+        cmocka_unit_test(a_file_without_a_newline_in_the_middle_is_not_split),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

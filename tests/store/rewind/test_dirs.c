@@ -114,7 +114,7 @@ static void without_memory_nothing_is_said_to_be_done(void **state)
 
 /* ---- damage ---- */
 
-static void damage_is_not_read(void **state)
+static void a_damaged_record_is_refused(void **state)
 {
 #define LIKE "\"attrs\":{\"mode\":\"1\",\"uid\":\"1\",\"gid\":\"1\",\"mtime\":\"1\"}"
     static const char *const damaged[] = {
@@ -150,7 +150,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_is_found_by_its_whole_path),
         cmocka_unit_test(without_memory_nothing_is_said_to_be_done),
-        cmocka_unit_test(damage_is_not_read),
+        cmocka_unit_test(a_damaged_record_is_refused),
     };
 
     cJSON_InitHooks(&(cJSON_Hooks){ malloc, free });

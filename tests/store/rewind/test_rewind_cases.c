@@ -20,7 +20,7 @@
  *   18 .git and what programs trust      test_pathrule; hostile_names_are_refused_and_the_rest_is_done
  *   19 saved copies                      test_preview; a_saved_copy_that_changed_stops_it
  *   20 "absent", and a person wrote it   a_file_that_goes_is_in_the_undo_record
- *   21 ids that are paths               contract what_is_no_plain_name_is_no_id; names_of_records_reach_nothing_else
+ *   21 ids that are paths               contract an_id_that_is_no_plain_name_is_refused; names_of_records_reach_nothing_else
  *   33 the agent is live                 told by the commands: tests/live*
  *   37 told to end, and signals         a_signal_that_ends_it_leaves_old_or_new, signals_all_the_time_do_no_harm;
  *                                       screen/terminated.sh; at each call like 7
