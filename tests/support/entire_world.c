@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The answer of a command, without its last newline. */
+/* The output of a command without its last newline. */
 static char *run(const char *command)
 {
     FILE *p = popen(command, "r");
@@ -72,8 +72,8 @@ void entire_world_open(struct entire_world *w, const char *name)
 
 void entire_world_build(const struct folder *f, const char *which)
 {
-    /* Named for the script too: one that was changed makes anew. Absolute paths stand in states and in the two
-     * ends of a linked work tree. */
+    /* The name covers the script too, so that a changed one builds anew. Absolute paths are in states and at both ends
+     * of a linked work tree. */
     static const char script[] =
         "set -e; C=%s/$(sha256sum '%s' | cut -c1-12)-%s; F='%s'; mkdir -p '%s'; "
         "( flock 9; [ -d $C.made ] || { rm -rf $C; bash '%s' $C %s >/dev/null; mkdir $C.made; } ) "

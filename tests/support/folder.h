@@ -7,8 +7,8 @@
 
 #include "lite/base/slice.h"
 
-/* A temporary folder for one test, and what a test puts into it and asks of it. Every call fails the test
- * (cmocka) when it cannot do its work. */
+/* A temporary folder for one test, and what a test puts into it and asks of it. Every call fails the test (cmocka) if
+ * it cannot do its work. */
 struct folder {
     char path[256];
 };
@@ -18,15 +18,15 @@ void folder_remove(struct folder *f);
 /* "<folder>/<name>" in a buffer of the caller (4096 bytes). */
 const char *folder_path(const struct folder *f, const char *name, char out[4096]);
 void folder_dir(const struct folder *f, const char *name);
-/* Makes missing directories too. */
+/* Creates missing directories too. */
 void folder_put(const struct folder *f, const char *name, struct slice bytes);
 void folder_mtime(const struct folder *f, const char *name, int64_t ns);
 bool folder_has(const struct folder *f, const char *name);
 /* The bytes of a file, malloc'ed. */
 char *folder_get(const struct folder *f, const char *name, size_t *n);
 bool folder_is(const struct folder *f, const char *name, const char *text);
-/* A text that names everything below a directory: kind, mode, mtime (of files), size and bytes' sum, sorted.
- * Two equal texts: equal trees. malloc'ed. */
+/* A text that describes everything below a directory: kind, mode, mtime (of files), size and checksum, sorted. Two
+ * trees are equal if their texts are. malloc'ed. */
 char *folder_image(const struct folder *f, const char *name);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "lite/base/slice.h"
 
-/* Twenty ways in which text tries to act on a terminal. `raw` is what must never come out. */
+/* Twenty ways in which text tries to act on a terminal. `raw` must never reach the output. */
 struct hostile {
     const char *name;
     struct slice text, raw;
@@ -44,7 +44,7 @@ static const struct hostile hostile[] = {
 
 enum { HOSTILE_COUNT = sizeof hostile / sizeof hostile[0] };
 
-/* Does the text hold the bytes? */
+/* Returns true if the text contains the bytes. */
 static inline bool hostile_within(struct slice text, struct slice raw)
 {
     return text.n && memmem(text.p, text.n, raw.p, raw.n) != NULL;

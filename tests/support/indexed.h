@@ -5,7 +5,7 @@
 
 #include "lite/scan/index.h"
 
-/* What tests of the line index look for, and how. */
+/* Helpers for tests of the line index. */
 
 enum { USER = 1, ASSISTANT = 2 };
 enum { META = 1, SIDE = 2 };

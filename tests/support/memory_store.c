@@ -35,7 +35,7 @@ static struct memory *memory_of(const struct store *st)
     return (struct memory *)st;
 }
 
-/* It stands for a place that must exist, as every store does. */
+/* Like every store it fails if its directory does not exist. */
 static enum err_code memory_open(const struct store_env *env, const char *path, struct store **out,
                                  struct err *e)
 {

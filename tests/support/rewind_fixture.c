@@ -19,7 +19,7 @@ static const char *line_of(int i, bool wanted)
                   : (i == 2 ? "bool seen(struct slice key);" : "    return charge(key, cents, 0);");
 }
 
-/* Twenty lines; at the second and at the eighteenth the two versions differ. */
+/* Twenty lines; the two versions differ in the second and the eighteenth. */
 static struct buf pay(bool wanted)
 {
     struct buf out = { 0 };
@@ -116,9 +116,9 @@ static enum err_code plan(const struct store *st, const struct session_ref *ref,
     return ERR_OK;
 }
 
-/* What is said from the point on is cut off. */
-static enum err_code plan_talk(const struct store *st, const struct session_ref *ref,
-                               struct slice point, struct rewind_plan *plan, struct err *e)
+/* The messages from the point on are cut off. */
+static enum err_code plan_log_end(const struct store *st, const struct session_ref *ref,
+                                  struct slice point, struct rewind_plan *plan, struct err *e)
 {
     const size_t turn = (size_t)(point.p[1] - '0'), from = turn * 6;
     struct step cut = { .kind = STEP_TAIL, .offset = (int64_t)from, .mtime_ns = MTIME_NOW };
@@ -192,7 +192,7 @@ void rewind_fixture_store(struct rewind_fixture *g, struct store *st, struct sto
     ops->checkpoints = checkpoints;
     ops->count_lines = count_lines;
     ops->plan = plan;
-    ops->plan_conversation = plan_talk;
+    ops->plan_conversation = plan_log_end;
     st->ops = ops;
     st->env = &g->env;
     st->path = g->home;

@@ -5,7 +5,7 @@
 #include "support/folder.h"
 
 /* A store with one session that changed files, and the work tree that it changed: small, but with a file of every kind
- * that a rewind can meet. The answers are made from store.path alone, so that any struct store may give them.
+ * that a rewind can meet. All replies are made from store.path alone, so that any struct store can give them.
  *
  *     home/ws/src/pay.c       twenty lines, two of them changed: two hunks
  *     home/ws/src/keys.c      new: going back removes it
@@ -28,9 +28,9 @@ enum { REWIND_FIXTURE_NOW_S = 1772000000 };
 
 void rewind_fixture_begin(struct rewind_fixture *g);
 void rewind_fixture_end(struct rewind_fixture *g);
-/* Fills env and path of a store, and what the session's system can. */
+/* Fills env and path of a store and its system's operations. */
 void rewind_fixture_store(struct rewind_fixture *g, struct store *st, struct store_ops *ops);
-/* Everything in the work tree and beside it, as folder_image. */
+/* An image of the work tree and the files beside it, as folder_image. */
 char *rewind_fixture_image(const struct rewind_fixture *g);
 
 #endif

@@ -7,7 +7,7 @@
 #include "lite/base/buf.h"
 #include "support/scratch.h"
 
-/* Rows made from a seed: well-formed ones in every spelling JSON allows, and damaged ones. */
+/* Rows generated from a seed: well-formed ones in every spelling that JSON allows, and damaged ones. */
 
 struct dice {
     uint64_t state;

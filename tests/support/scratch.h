@@ -9,8 +9,8 @@
 #include "tests/support/folder.h"
 
 /* A folder (tests/support/folder.h) as the state of a test: made by scratch_setup, removed with everything in it by
- * scratch_teardown. *state is the folder, and its path too. Failures end the test program: a test without its files
- * must not pass. */
+ * scratch_teardown. *state is the folder and also its path. Failures end the test program, because a test without its
+ * files must not pass. */
 
 static inline void scratch_need(int ok, const char *what)
 {

@@ -11,12 +11,12 @@ struct transcript_writer {
     struct folder folder;
     struct buf text;
     char path[4096];
-    unsigned rows; /* written so far; row n is timed n seconds */
+    unsigned rows; /* rows written so far; row n has a time of n seconds */
 };
 
 void transcript_writer_begin(struct transcript_writer *t);
 void transcript_writer_end(struct transcript_writer *t);
-/* One that has begun: u1 a1 u2 a2. */
+/* Begins with u1 a1 u2 a2. */
 struct transcript_writer transcript_writer_two_turns(void);
 /* Any bytes. */
 void transcript_writer_raw(struct transcript_writer *t, const char *bytes);
@@ -24,10 +24,10 @@ void transcript_writer_raw(struct transcript_writer *t, const char *bytes);
 void transcript_writer_row(struct transcript_writer *t, const char *type, const char *id,
                            const char *parent, const char *rest);
 void transcript_writer_user(struct transcript_writer *t, const char *id,
-                            const char *parent); /* says its id */
+                            const char *parent); /* its text is its id */
 void transcript_writer_assistant(struct transcript_writer *t, const char *id,
                                  const char *parent); /* message.id is "m-" id */
-/* Writes the file and answers what a listing would say about it; valid until transcript_writer_end. */
+/* Writes the file and returns its ref as a listing would; valid until transcript_writer_end. */
 struct session_ref transcript_writer_ref(struct transcript_writer *t);
 
 #endif

@@ -72,7 +72,7 @@ static void put(struct world *w, const char *project, int id, int64_t days, cons
     folder_mtime(&w->folder, name, (NOW - days * DAY) * 1000000);
 }
 
-/* A session of one prompt, last active so many days ago. */
+/* Writes a session of one prompt, last active so many days ago. */
 static void talk(struct world *w, const char *project, int id, int64_t days)
 {
     char rows[400], when[TIME_TEXT];
@@ -93,7 +93,7 @@ static struct sweep find(struct world *w)
     return s;
 }
 
-/* The first digits of the ids that were found, "!" before those that stay. */
+/* The first digits of the ids found, with "!" before those that stay. */
 static const char *ids(const struct sweep *s)
 {
     static char text[200];

@@ -11,8 +11,8 @@
 #include "store/systems/claude/claude.h"
 #include "tests/support/folder.h"
 
-/* A store with one session in a temporary folder, and what the doctor says about it: "kind@line " for each finding,
- * with + where it was repaired. */
+/* A store with one session in a temporary folder, and the findings of the doctor about it: "kind@line " for each, with
+ * + if it was repaired. */
 #define NOW INT64_C(1800000000000)
 #define DAY INT64_C(86400000)
 #define ID "00000001-0000-4000-8000-000000000000"
@@ -66,7 +66,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Old enough that nobody takes it for being written, young enough to stay. */
+/* Old enough not to count as being written, young enough to be kept. */
 static void put(struct world *w, const char *name, struct slice bytes)
 {
     folder_put(&w->folder, name, bytes);
@@ -116,7 +116,7 @@ static void a_sound_session_has_no_findings(void **state)
     assert_string_equal(look_at(*state, USER("a", "null") "\n" USER("b", "\"a\"") "\n"), "");
 }
 
-static void each_kind_of_broken_line_is_told_with_its_place(void **state)
+static void each_kind_of_broken_line_is_reported_with_its_line(void **state)
 {
     struct world *w = *state;
     /* clang-format off */
@@ -158,7 +158,7 @@ static void undo(struct world *w)
     change_log_close(log);
 }
 
-/* Takes `before` over. */
+/* Frees `before`. */
 static void undo_gives_back(struct world *w, char *before)
 {
     undo(w);
@@ -199,7 +199,7 @@ static void a_session_that_may_be_in_use_is_left_alone(void **state)
     assert_true(folder_is(&w->folder, SESSION, USER("a", "null")));
 }
 
-static void ways_that_lead_nowhere_are_told(void **state)
+static void dead_ends_of_the_chain_are_reported(void **state)
 {
     struct world *w = *state;
 
@@ -215,7 +215,7 @@ static void ways_that_lead_nowhere_are_told(void **state)
     assert_string_equal(w->why, "line 1 has the same uuid\n");
 }
 
-static void a_ruined_file_gives_no_endless_answer(void **state)
+static void a_ruined_file_gives_a_bounded_report(void **state)
 {
     struct world *w = *state;
     static const char *const files[] = { SESSION,
@@ -246,7 +246,7 @@ static void fill(struct buf *b, size_t bytes)
         assert_int_equal(buf_addf(b, "%-99s\n", "{\"type\":\"x\"}"), ERR_OK);
 }
 
-static void a_title_that_lists_miss_is_written_again(void **state)
+static void a_title_missing_from_lists_is_rewritten(void **state)
 {
     struct world *w = *state;
     struct buf rows = { 0 };
@@ -275,7 +275,7 @@ static void a_title_that_lists_miss_is_written_again(void **state)
     arena_fini(&a);
 }
 
-/* A torn last line behind 64 KiB that hide a title. */
+/* A torn last line after 64 KiB that hide a title. */
 static void put_two_damages(struct world *w)
 {
     struct buf rows = { 0 };
@@ -288,7 +288,7 @@ static void put_two_damages(struct world *w)
     buf_fini(&rows);
 }
 
-static void what_is_repaired_together_is_undone_together(void **state)
+static void repairs_made_together_are_undone_together(void **state)
 {
     struct world *w = *state;
 
@@ -305,7 +305,7 @@ static void what_is_repaired_together_is_undone_together(void **state)
     undo_gives_back(w, before);
 }
 
-static void a_file_in_use_keeps_no_other_from_its_repair(void **state)
+static void a_file_in_use_does_not_block_other_repairs(void **state)
 {
     struct world *w = *state;
     const char *agent = "config/projects/p/" ID "/subagents/agent-a1.jsonl";
@@ -327,7 +327,7 @@ static void a_file_in_use_keeps_no_other_from_its_repair(void **state)
     assert_string_equal(look(w), "torn-tail+@1 ");
 }
 
-static void saved_copies_that_are_gone_are_told(void **state)
+static void missing_backups_are_reported(void **state)
 {
     struct world *w = *state;
     const char *rows =
@@ -347,7 +347,7 @@ static void saved_copies_that_are_gone_are_told(void **state)
     assert_string_equal(look_at(w, rows), "wrong-backup wrong-backup ");
 }
 
-static void what_a_session_left_behind_is_told(void **state)
+static void leftovers_are_reported(void **state)
 {
     struct world *w = *state;
 
@@ -363,7 +363,7 @@ static void what_a_session_left_behind_is_told(void **state)
     assert_non_null(strstr(w->why, "1 file, 2 bytes are left"));
 }
 
-static void what_no_list_shows_is_told_with_the_reason(void **state)
+static void hidden_sessions_are_reported_with_the_reason(void **state)
 {
     struct world *w = *state;
 
@@ -381,7 +381,7 @@ static void what_no_list_shows_is_told_with_the_reason(void **state)
     assert_non_null(strstr(w->why, "a newer copy"));
 }
 
-static void a_session_about_to_be_removed_is_told(void **state)
+static void a_session_about_to_be_removed_is_reported(void **state)
 {
     struct world *w = *state;
 
@@ -396,14 +396,14 @@ static void a_session_about_to_be_removed_is_told(void **state)
     assert_non_null(strstr(w->why, "3 days overdue"));
 }
 
-static void a_session_that_cannot_be_read_hides_no_other(void **state)
+static void an_unreadable_session_does_not_hide_others(void **state)
 {
     struct world *w = *state;
     char path[4096];
 
     put(w, "config/projects/p/" OTHER ".jsonl", SLICE("x\n" USER("a", "null") "\n"));
     folder_path(&w->folder, SESSION, path);
-    assert_int_equal(symlink(ID ".jsonl", path), 0); /* to itself */
+    assert_int_equal(symlink(ID ".jsonl", path), 0); /* its own parent */
     assert_string_equal(look(w), "broken-line@1 hidden unreadable ");
 
     struct session_ref ref = {
@@ -414,7 +414,7 @@ static void a_session_that_cannot_be_read_hides_no_other(void **state)
     assert_int_equal(doctor_examine(&w->doctor, note, w, NULL), ERR_FORMAT);
 }
 
-static void our_own_records_are_looked_at_too(void **state)
+static void our_own_records_are_checked_too(void **state)
 {
     struct world *w = *state;
 
@@ -446,22 +446,22 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         T(a_sound_session_has_no_findings),
-        T(each_kind_of_broken_line_is_told_with_its_place),
+        T(each_kind_of_broken_line_is_reported_with_its_line),
         T(a_byte_order_mark_is_no_splice),
         T(a_row_inside_a_row_is_no_splice),
         T(a_torn_tail_is_repaired_and_the_repair_undone),
         T(a_session_that_may_be_in_use_is_left_alone),
-        T(ways_that_lead_nowhere_are_told),
-        T(a_ruined_file_gives_no_endless_answer),
-        T(a_title_that_lists_miss_is_written_again),
-        T(what_is_repaired_together_is_undone_together),
-        T(a_file_in_use_keeps_no_other_from_its_repair),
-        T(saved_copies_that_are_gone_are_told),
-        T(what_a_session_left_behind_is_told),
-        T(what_no_list_shows_is_told_with_the_reason),
-        T(a_session_about_to_be_removed_is_told),
-        T(a_session_that_cannot_be_read_hides_no_other),
-        T(our_own_records_are_looked_at_too),
+        T(dead_ends_of_the_chain_are_reported),
+        T(a_ruined_file_gives_a_bounded_report),
+        T(a_title_missing_from_lists_is_rewritten),
+        T(repairs_made_together_are_undone_together),
+        T(a_file_in_use_does_not_block_other_repairs),
+        T(missing_backups_are_reported),
+        T(leftovers_are_reported),
+        T(hidden_sessions_are_reported_with_the_reason),
+        T(a_session_about_to_be_removed_is_reported),
+        T(an_unreadable_session_does_not_hide_others),
+        T(our_own_records_are_checked_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 
 #include "tests/store/maintenance/sweep_world.h"
 
-static void only_what_is_older_is_found(void **state)
+static void only_older_sessions_are_found(void **state)
 {
     struct world *w = *state;
 
@@ -17,7 +17,7 @@ static void only_what_is_older_is_found(void **state)
     sweep_fini(&s);
 }
 
-static void a_touched_file_is_as_old_as_its_newest_row(void **state)
+static void the_age_of_a_touched_file_is_that_of_its_newest_row(void **state)
 {
     struct world *w = *state;
     char name[200];
@@ -30,7 +30,7 @@ static void a_touched_file_is_as_old_as_its_newest_row(void **state)
     sweep_fini(&s);
 }
 
-static void the_weight_is_that_of_everything_which_is_the_sessions(void **state)
+static void the_disk_usage_covers_everything_of_the_session(void **state)
 {
     struct world *w = *state;
     char name[200];
@@ -62,7 +62,7 @@ static void the_weight_is_that_of_everything_which_is_the_sessions(void **state)
     sweep_fini(&s);
 }
 
-static void empty_means_that_nothing_was_ever_said(void **state)
+static void empty_means_without_any_message(void **state)
 {
     struct world *w = *state;
 
@@ -79,7 +79,7 @@ static void empty_means_that_nothing_was_ever_said(void **state)
     sweep_fini(&s);
 }
 
-static void what_cannot_be_read_is_not_empty(void **state)
+static void an_unreadable_session_is_not_empty(void **state)
 {
     struct world *w = *state;
 
@@ -91,7 +91,7 @@ static void what_cannot_be_read_is_not_empty(void **state)
     sweep_fini(&s);
 }
 
-static void archived_means_marked_as_archived(void **state)
+static void archived_means_marked_as_archived_by_the_user(void **state)
 {
     struct world *w = *state;
     char name[200];
@@ -107,7 +107,7 @@ static void archived_means_marked_as_archived(void **state)
     sweep_fini(&s);
 }
 
-/* This very process, as an agent would register it. */
+/* Registers this process as an agent would register itself. */
 static void register_agent(struct world *w, int id, const char *start)
 {
     char name[60], text[300];
@@ -119,18 +119,18 @@ static void register_agent(struct world *w, int id, const char *start)
     folder_put(&w->folder, name, (struct slice){ text, strlen(text) });
 }
 
-static void a_session_that_may_be_in_use_is_named_and_stays(void **state)
+static void a_session_that_may_be_in_use_is_listed_but_kept(void **state)
 {
     struct world *w = *state;
     struct trash_list moved;
 
     talk(w, "p", 1, 100);
     talk(w, "p", 2, 101);
-    register_agent(w, 1, ""); /* it does not say since when: unknown, so taken as running */
+    register_agent(w, 1, ""); /* unknown without a start time, so it counts as running */
     struct sweep s = find(w);
 
     assert_string_equal(ids(&s), "!1 2 ");
-    s.item[0].chosen = true; /* choosing does not help */
+    s.item[0].chosen = true; /* not even if chosen */
     assert_int_equal(sweep_move(w->log, &w->env, &s, &moved, NULL), ERR_OK);
     assert_int_equal(moved.n, 1);
     assert_string_equal(moved.item[0].session, "00000002-0000-4000-8000-000000000000");
@@ -138,7 +138,7 @@ static void a_session_that_may_be_in_use_is_named_and_stays(void **state)
     sweep_fini(&s);
 }
 
-static void copies_in_several_folders_stay(void **state)
+static void sessions_with_several_copies_are_kept(void **state)
 {
     struct world *w = *state;
 
@@ -150,7 +150,7 @@ static void copies_in_several_folders_stay(void **state)
     sweep_fini(&s);
 }
 
-static void what_changed_since_it_was_shown_stays(void **state)
+static void a_session_changed_since_it_was_shown_is_kept(void **state)
 {
     struct world *w = *state;
     struct trash_list moved;
@@ -172,7 +172,7 @@ static void what_changed_since_it_was_shown_stays(void **state)
     sweep_fini(&s);
 }
 
-static void what_is_found_is_what_is_moved_and_undo_gives_it_back(void **state)
+static void the_found_sessions_are_moved_and_undo_restores_them(void **state)
 {
     struct world *w = *state;
     char name[200];
@@ -227,7 +227,7 @@ static void nothing_chosen_makes_no_change(void **state)
     sweep_fini(&s);
 }
 
-static void a_search_can_be_called_off(void **state)
+static void a_search_can_be_cancelled(void **state)
 {
     struct world *w = *state;
     atomic_bool cancel = true;
@@ -243,18 +243,18 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        T(only_what_is_older_is_found),
-        T(a_touched_file_is_as_old_as_its_newest_row),
-        T(the_weight_is_that_of_everything_which_is_the_sessions),
-        T(empty_means_that_nothing_was_ever_said),
-        T(what_cannot_be_read_is_not_empty),
-        T(archived_means_marked_as_archived),
-        T(a_session_that_may_be_in_use_is_named_and_stays),
-        T(copies_in_several_folders_stay),
-        T(what_changed_since_it_was_shown_stays),
-        T(what_is_found_is_what_is_moved_and_undo_gives_it_back),
+        T(only_older_sessions_are_found),
+        T(the_age_of_a_touched_file_is_that_of_its_newest_row),
+        T(the_disk_usage_covers_everything_of_the_session),
+        T(empty_means_without_any_message),
+        T(an_unreadable_session_is_not_empty),
+        T(archived_means_marked_as_archived_by_the_user),
+        T(a_session_that_may_be_in_use_is_listed_but_kept),
+        T(sessions_with_several_copies_are_kept),
+        T(a_session_changed_since_it_was_shown_is_kept),
+        T(the_found_sessions_are_moved_and_undo_restores_them),
         T(nothing_chosen_makes_no_change),
-        T(a_search_can_be_called_off),
+        T(a_search_can_be_cancelled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 #define LEFT "00000009-0000-4000-8000-000000000000"
 #define LEFT_LIST LEFT "-agent-" LEFT ".json"
 
-/* Session 9 is gone, and left something at every place. A thing put now is 55 days old at NOW. */
+/* Session 9 is gone and left something in every place. A file written now is */
 static void leave_behind(struct world *w)
 {
     folder_put(&w->folder, "config/projects/p/" LEFT "/subagents/agent-a.jsonl", SLICE("12345"));
@@ -16,7 +16,7 @@ static void leave_behind(struct world *w)
     w->rule.orphans = true;
 }
 
-static void orphans_are_all_that_a_session_left_behind(void **state)
+static void every_leftover_of_a_session_is_an_orphan(void **state)
 {
     struct world *w = *state;
 
@@ -35,7 +35,7 @@ static void orphans_are_all_that_a_session_left_behind(void **state)
     sweep_fini(&s);
 }
 
-static void orphans_go_to_the_trash_and_come_back(void **state)
+static void orphans_are_trashed_and_restored(void **state)
 {
     struct world *w = *state;
     struct trash_list moved;
@@ -62,7 +62,7 @@ static void orphans_go_to_the_trash_and_come_back(void **state)
     sweep_fini(&s);
 }
 
-static void without_any_transcript_none_is_known_to_be_gone(void **state)
+static void without_any_transcript_nothing_is_an_orphan(void **state)
 {
     struct world *w = *state;
 
@@ -73,7 +73,7 @@ static void without_any_transcript_none_is_known_to_be_gone(void **state)
     sweep_fini(&s);
 }
 
-static void a_transcript_in_any_folder_and_of_any_kind_is_one(void **state)
+static void a_transcript_in_any_folder_keeps_its_leftovers(void **state)
 {
     struct world *w = *state;
 
@@ -86,7 +86,7 @@ static void a_transcript_in_any_folder_and_of_any_kind_is_one(void **state)
     sweep_fini(&s);
 }
 
-static void copies_that_a_fork_may_need_stay(void **state)
+static void backups_that_a_fork_may_need_are_kept(void **state)
 {
     struct world *w = *state;
 
@@ -100,7 +100,7 @@ static void copies_that_a_fork_may_need_stay(void **state)
     sweep_fini(&s);
 }
 
-static void orphans_touched_within_a_day_stay(void **state)
+static void orphans_touched_within_a_day_are_kept(void **state)
 {
     struct world *w = *state;
 
@@ -118,7 +118,7 @@ static void orphans_touched_within_a_day_stay(void **state)
     sweep_fini(&s);
 }
 
-static void orphans_that_changed_since_they_were_shown_stay(void **state)
+static void orphans_changed_since_they_were_shown_are_kept(void **state)
 {
     struct world *w = *state;
     struct trash_list moved;
@@ -147,13 +147,13 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        T(orphans_are_all_that_a_session_left_behind),
-        T(orphans_go_to_the_trash_and_come_back),
-        T(without_any_transcript_none_is_known_to_be_gone),
-        T(a_transcript_in_any_folder_and_of_any_kind_is_one),
-        T(copies_that_a_fork_may_need_stay),
-        T(orphans_touched_within_a_day_stay),
-        T(orphans_that_changed_since_they_were_shown_stay),
+        T(every_leftover_of_a_session_is_an_orphan),
+        T(orphans_are_trashed_and_restored),
+        T(without_any_transcript_nothing_is_an_orphan),
+        T(a_transcript_in_any_folder_keeps_its_leftovers),
+        T(backups_that_a_fork_may_need_are_kept),
+        T(orphans_touched_within_a_day_are_kept),
+        T(orphans_changed_since_they_were_shown_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

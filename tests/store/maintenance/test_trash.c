@@ -62,7 +62,7 @@ static void delete_both(struct place *p, struct trash_list *out)
     assert_int_equal(trash_add(p->log, &p->env, "delete", r, 2, out, NULL), ERR_OK);
 }
 
-static void what_is_deleted_is_listed_with_its_size(void **state)
+static void deleted_sessions_are_listed_with_their_size(void **state)
 {
     struct place *p = *state;
     struct trash_list put, list;
@@ -82,7 +82,7 @@ static void what_is_deleted_is_listed_with_its_size(void **state)
     trash_list_fini(&list);
 }
 
-static void restore_gives_bytes_modes_and_mtimes_back(void **state)
+static void restore_brings_back_bytes_modes_and_mtimes(void **state)
 {
     struct place *p = *state;
     char *before = folder_image(&p->folder, "store");
@@ -121,7 +121,7 @@ static void a_deletion_is_undone_from_the_operation_log(void **state)
     trash_list_fini(&put);
 }
 
-static void nothing_is_put_over_what_lies_there_now(void **state)
+static void restore_overwrites_no_newer_file(void **state)
 {
     struct place *p = *state;
     struct trash_list put;
@@ -135,7 +135,7 @@ static void nothing_is_put_over_what_lies_there_now(void **state)
     trash_list_fini(&put);
 }
 
-static void a_session_that_is_not_there_cannot_be_deleted(void **state)
+static void a_missing_session_cannot_be_deleted(void **state)
 {
     struct place *p = *state;
     const char *gone[] = { p->part[2], p->part[1] };
@@ -148,7 +148,7 @@ static void a_session_that_is_not_there_cannot_be_deleted(void **state)
     assert_true(folder_has(&p->folder, "store/p/a/subagents/x.jsonl"));
 }
 
-/* Puts the name of a directory all over the stack: what is read there before it is written names that. */
+/* Fills the stack with the name of a directory, so that a buffer read before it is written names that directory. */
 static __attribute__((noinline)) void litter_the_stack(void)
 {
     volatile char litter[1 << 17];
@@ -157,8 +157,8 @@ static __attribute__((noinline)) void litter_the_stack(void)
         litter[i] = i % 2 ? '\0' : 'v';
 }
 
-/* The batch has no name yet: nothing is removed in its stead. */
-static void a_batch_that_cannot_be_named_takes_nothing_along(void **state)
+/* The batch has no name yet, so nothing else is removed in its place. */
+static void a_batch_that_cannot_be_named_removes_nothing(void **state)
 {
     struct place *p = *state;
     struct store_env nowhere = p->env;
@@ -197,7 +197,7 @@ static void destroying_an_item_leaves_the_others(void **state)
     trash_list_fini(&list);
 }
 
-static void a_damaged_list_hides_no_other_batch_and_loses_nothing(void **state)
+static void a_damaged_manifest_hides_and_loses_no_other_batch(void **state)
 {
     struct place *p = *state;
     struct trash_list put, list;
@@ -213,8 +213,8 @@ static void a_damaged_list_hides_no_other_batch_and_loses_nothing(void **state)
     trash_list_fini(&list);
 }
 
-/* As the first version named them. */
-static void a_batch_whose_parts_are_numbers_alone_is_read(void **state)
+/* Names as the first version wrote them. */
+static void a_batch_of_the_first_version_is_read(void **state)
 {
     struct place *p = *state;
     struct trash_list list;
@@ -231,7 +231,7 @@ static void a_batch_whose_parts_are_numbers_alone_is_read(void **state)
     trash_list_fini(&list);
 }
 
-static void what_was_written_since_is_joined_never_replaced(void **state)
+static void rows_written_since_are_joined_never_replaced(void **state)
 {
     struct place *p = *state;
     struct trash_list put;
@@ -255,7 +255,7 @@ static void what_was_written_since_is_joined_never_replaced(void **state)
     trash_list_fini(&put);
 }
 
-static void files_of_one_name_that_differ_are_not_joined(void **state)
+static void differing_files_of_one_name_are_not_joined(void **state)
 {
     struct place *p = *state;
     struct trash_list put;
@@ -272,25 +272,24 @@ static void files_of_one_name_that_differ_are_not_joined(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_is_deleted_is_listed_with_its_size, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_was_written_since_is_joined_never_replaced, set_up,
+        cmocka_unit_test_setup_teardown(deleted_sessions_are_listed_with_their_size, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(files_of_one_name_that_differ_are_not_joined, set_up,
+        cmocka_unit_test_setup_teardown(rows_written_since_are_joined_never_replaced, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(restore_gives_bytes_modes_and_mtimes_back, set_up,
+        cmocka_unit_test_setup_teardown(differing_files_of_one_name_are_not_joined, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(restore_brings_back_bytes_modes_and_mtimes, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_deletion_is_undone_from_the_operation_log, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(nothing_is_put_over_what_lies_there_now, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_session_that_is_not_there_cannot_be_deleted, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_batch_that_cannot_be_named_takes_nothing_along, set_up,
+        cmocka_unit_test_setup_teardown(restore_overwrites_no_newer_file, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_missing_session_cannot_be_deleted, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_batch_that_cannot_be_named_removes_nothing, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(destroying_an_item_leaves_the_others, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_damaged_list_hides_no_other_batch_and_loses_nothing,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_batch_whose_parts_are_numbers_alone_is_read, set_up,
+        cmocka_unit_test_setup_teardown(a_damaged_manifest_hides_and_loses_no_other_batch, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(a_batch_of_the_first_version_is_read, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

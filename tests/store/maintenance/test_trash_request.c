@@ -2,7 +2,7 @@
 
 #include "store/maintenance/trash_request.h"
 
-/* A system that answers what the test wants. */
+/* A system whose replies the test sets. */
 struct fake {
     struct store base;
     struct live live;
@@ -48,7 +48,7 @@ static enum err_code ask(const struct store_ops *of, enum live_state state, unsi
     return rc;
 }
 
-static void a_quiet_session_may_go_with_all_its_parts(void **state)
+static void a_quiet_session_may_be_deleted_with_all_its_parts(void **state)
 {
     (void)state;
     struct trash_request r;
@@ -61,7 +61,7 @@ static void a_quiet_session_may_go_with_all_its_parts(void **state)
     assert_int_equal(r.parts, 1);
 }
 
-static void what_may_be_running_stays(void **state)
+static void a_session_that_may_be_running_is_kept(void **state)
 {
     (void)state;
     struct trash_request r;
@@ -72,7 +72,7 @@ static void what_may_be_running_stays(void **state)
     assert_int_equal(ask(&ops, LIVE_UNKNOWN, TRASH_REQUEST_ALL, &r, &e), ERR_LOCKED);
 }
 
-static void only_what_is_not_known_can_be_consented_to(void **state)
+static void only_an_unknown_state_can_be_consented_to(void **state)
 {
     (void)state;
     struct trash_request r;
@@ -84,7 +84,7 @@ static void only_what_is_not_known_can_be_consented_to(void **state)
                      ERR_LOCKED);
 }
 
-/* Of three the second runs, whichever way its system is asked. */
+/* The second of three is running, whichever operation its system has for that. */
 static enum err_code second_runs(const struct store *st, const struct session_ref *const ref[],
                                  size_t n, struct live out[], struct err *e)
 {
@@ -96,7 +96,7 @@ static enum err_code second_runs(const struct store *st, const struct session_re
     return ERR_OK;
 }
 
-static void of_many_the_first_that_may_not_go_is_named(void **state)
+static void the_first_session_that_blocks_the_deletion_is_named(void **state)
 {
     (void)state;
     const struct store_ops many = { .name = "many", .parts = fake_parts, .live_many = second_runs };
@@ -119,7 +119,7 @@ static void of_many_the_first_that_may_not_go_is_named(void **state)
         trash_request_make_all(ref, title, 3, TRASH_REQUEST_ALL, &arena, r, &failed, NULL),
         ERR_LOCKED);
     assert_int_equal(failed, 1);
-    b.store = &slow.base; /* its system says it is quiet */
+    b.store = &slow.base; /* its system reports it as quiet */
     assert_int_equal(
         trash_request_make_all(ref, title, 3, TRASH_REQUEST_ALL, &arena, r, &failed, NULL), ERR_OK);
     assert_string_equal(r[0].system, "many");
@@ -128,7 +128,7 @@ static void of_many_the_first_that_may_not_go_is_named(void **state)
     arena_fini(&arena);
 }
 
-static void a_system_that_cannot_delete_says_so(void **state)
+static void a_system_without_deletion_is_refused(void **state)
 {
     (void)state;
     struct trash_request r;
@@ -139,11 +139,11 @@ static void a_system_that_cannot_delete_says_so(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_quiet_session_may_go_with_all_its_parts),
-        cmocka_unit_test(what_may_be_running_stays),
-        cmocka_unit_test(only_what_is_not_known_can_be_consented_to),
-        cmocka_unit_test(of_many_the_first_that_may_not_go_is_named),
-        cmocka_unit_test(a_system_that_cannot_delete_says_so),
+        cmocka_unit_test(a_quiet_session_may_be_deleted_with_all_its_parts),
+        cmocka_unit_test(a_session_that_may_be_running_is_kept),
+        cmocka_unit_test(only_an_unknown_state_can_be_consented_to),
+        cmocka_unit_test(the_first_session_that_blocks_the_deletion_is_named),
+        cmocka_unit_test(a_system_without_deletion_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,9 +8,9 @@
 #include "tests/support/folder.h"
 
 #define ID "5e550000-0000-4000-8000-000000000001"
-#define BOOT_S 1800000000 /* when the machine of these tests began */
+#define BOOT_S 1800000000 /* boot time of the test machine */
 
-/* A process table of its own: one process, which began a hundred seconds after the machine. */
+/* A private process table: one process, which */
 struct place {
     struct folder folder;
     struct agents *agents;
@@ -65,7 +65,7 @@ static void process(struct place *p, const char *pid, struct slice args, const c
     assert_int_equal(symlink(cwd, folder_path(&p->folder, name, path)), 0);
 }
 
-/* A session in /srv/app, written to so many seconds after the machine began. */
+/* Returns the verdict on a session in /srv/app that was written to so many seconds after the machine began. */
 static enum agents_evidence ask(struct place *p, int64_t written_s, const char *cwd)
 {
     struct agents_query q = { .session = SLICE(ID),
@@ -76,7 +76,7 @@ static enum agents_evidence ask(struct place *p, int64_t written_s, const char *
     return agents_lookup(p->agents, &q, &pid);
 }
 
-static void without_an_agent_there_is_no_sign(void **state)
+static void without_an_agent_nothing_is_found(void **state)
 {
     struct place *p = *state;
 
@@ -124,7 +124,7 @@ static void an_agent_in_the_directory_may_have_written_what_is_newer(void **stat
     assert_int_equal(ask(*state, 200, "/srv/app2"), AGENTS_ELSEWHERE);
 }
 
-static void an_agent_that_began_later_wrote_nothing_yet(void **state)
+static void an_agent_started_later_has_not_written_yet(void **state)
 {
     process(*state, "10", SLICE("agent\0"), "/srv/app");
     assert_int_equal(ask(*state, 50, "/srv/app"), AGENTS_ELSEWHERE);
@@ -152,7 +152,7 @@ static void an_agent_of_this_store_counts(void **state)
     assert_int_equal(ask(p, 200, "/srv/app"), AGENTS_NAMED);
 }
 
-static void an_agent_that_signed_in_is_known_already(void **state)
+static void a_registered_agent_is_not_counted_again(void **state)
 {
     struct place *p = *state;
     struct live_entry entry = { SLICE("another"), { .state = LIVE_RUNNING, .pid = 10 } };
@@ -167,7 +167,7 @@ static void an_agent_that_signed_in_is_known_already(void **state)
     assert_int_equal(agents_lookup(p->agents, &q, &pid), AGENTS_NONE);
 }
 
-static void without_a_process_table_there_is_no_sign(void **state)
+static void without_a_process_table_nothing_is_found(void **state)
 {
     struct place *p = *state;
     struct agents_profile nowhere = p->of;
@@ -183,17 +183,17 @@ static void without_a_process_table_there_is_no_sign(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(without_an_agent_there_is_no_sign),
+        TEST(without_an_agent_nothing_is_found),
         TEST(an_id_on_the_command_line_names_the_session),
         TEST(an_option_may_be_one_word_with_the_id),
         TEST(a_session_that_is_only_forked_is_not_held),
         TEST(the_script_of_an_interpreter_is_the_agent),
         TEST(an_agent_in_the_directory_may_have_written_what_is_newer),
-        TEST(an_agent_that_began_later_wrote_nothing_yet),
+        TEST(an_agent_started_later_has_not_written_yet),
         TEST(an_agent_of_another_store_does_not_count),
         TEST(an_agent_of_this_store_counts),
-        TEST(an_agent_that_signed_in_is_known_already),
-        TEST(without_a_process_table_there_is_no_sign),
+        TEST(a_registered_agent_is_not_counted_again),
+        TEST(without_a_process_table_nothing_is_found),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

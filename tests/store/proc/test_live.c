@@ -27,7 +27,7 @@ static void end(pid_t pid)
     waitpid(pid, NULL, 0);
 }
 
-/* The start time as ps would find it: by splitting at blanks, which is right for our own plain name. */
+/* Finds the start time as ps would, by splitting at blanks, which is right for our own plain name. */
 static unsigned long long start_of(pid_t pid)
 {
     unsigned long long start = 0;
@@ -92,7 +92,7 @@ static void a_running_process_has_its_session_open(void **state)
     end(pid);
 }
 
-static void a_killed_process_leaves_an_entry_that_counts_no_more(void **state)
+static void the_entry_of_a_killed_process_no_longer_counts(void **state)
 {
     pid_t pid = sleeper();
     struct live live;
@@ -100,7 +100,7 @@ static void a_killed_process_leaves_an_entry_that_counts_no_more(void **state)
     put_process(state, pid, "a", start_of(pid), ",\"status\":\"busy\"");
     kill(pid, SIGKILL);
     siginfo_t info;
-    waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT); /* a zombie for now */
+    waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT); /* still a zombie */
     assert_int_equal(ask(state, "a").state, LIVE_QUIET);
     waitpid(pid, NULL, 0);
     live = ask(state, "a");
@@ -109,7 +109,7 @@ static void a_killed_process_leaves_an_entry_that_counts_no_more(void **state)
     assert_false(live.busy);
 }
 
-static void a_number_that_belongs_to_another_process_now_is_quiet(void **state)
+static void an_entry_with_a_reused_pid_is_quiet(void **state)
 {
     put_process(state, getpid(), "a", start_of(getpid()) + 1, "");
     assert_int_equal(ask(state, "a").state, LIVE_QUIET);
@@ -147,7 +147,7 @@ static void an_entry_without_a_start_time_is_unknown(void **state)
     assert_int_equal(ask(state, "a").state, LIVE_UNKNOWN);
 }
 
-static void the_most_alive_of_several_entries_counts(void **state)
+static void the_liveliest_of_several_entries_counts(void **state)
 {
     put_process(state, 2147483646, "a", 1, "");
     put_process(state, getpid(), "a", start_of(getpid()), "");
@@ -156,7 +156,7 @@ static void the_most_alive_of_several_entries_counts(void **state)
     assert_int_equal(ask(state, "a").pid, getpid());
 }
 
-static void what_is_no_entry_is_passed_over(void **state)
+static void other_files_are_skipped(void **state)
 {
     struct live_table table;
 
@@ -174,7 +174,7 @@ static void what_is_no_entry_is_passed_over(void **state)
     live_fini(&table);
 }
 
-static void a_registry_that_is_not_there_is_empty(void **state)
+static void a_missing_registry_is_empty(void **state)
 {
     assert_int_equal(ask(state, "a").state, LIVE_QUIET);
     scratch_write(state, "sessions", SLICE("a file"));
@@ -200,14 +200,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_SCRATCH(a_running_process_has_its_session_open),
-        IN_SCRATCH(a_killed_process_leaves_an_entry_that_counts_no_more),
-        IN_SCRATCH(a_number_that_belongs_to_another_process_now_is_quiet),
+        IN_SCRATCH(the_entry_of_a_killed_process_no_longer_counts),
+        IN_SCRATCH(an_entry_with_a_reused_pid_is_quiet),
         IN_SCRATCH(another_machine_or_container_is_unknown),
         IN_SCRATCH(our_own_domain_is_known),
         IN_SCRATCH(an_entry_without_a_start_time_is_unknown),
-        IN_SCRATCH(the_most_alive_of_several_entries_counts),
-        IN_SCRATCH(what_is_no_entry_is_passed_over),
-        IN_SCRATCH(a_registry_that_is_not_there_is_empty),
+        IN_SCRATCH(the_liveliest_of_several_entries_counts),
+        IN_SCRATCH(other_files_are_skipped),
+        IN_SCRATCH(a_missing_registry_is_empty),
         IN_SCRATCH(a_registry_that_cannot_be_read_is_unknown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

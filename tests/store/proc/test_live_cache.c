@@ -6,7 +6,7 @@
 #include "store/proc/live.h"
 #include "support/scratch.h"
 
-/* An entry whose process cannot be told: it says nothing about when it began. */
+/* An entry without a start time, so its process cannot be identified. */
 static void put_entry(void **state, const char *id)
 {
     char name[64], text[128];

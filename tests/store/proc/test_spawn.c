@@ -11,7 +11,7 @@ static enum err_code shell(const char *script, int timeout_ms, size_t max, struc
     return spawn_read(&s, out, NULL);
 }
 
-static void what_it_prints_is_appended(void **state)
+static void the_output_is_appended(void **state)
 {
     (void)state;
     struct buf out = { 0 };
@@ -22,7 +22,7 @@ static void what_it_prints_is_appended(void **state)
     buf_fini(&out);
 }
 
-static void an_answer_of_many_pipes_is_read_whole(void **state)
+static void an_output_larger_than_a_pipe_is_read_completely(void **state)
 {
     (void)state;
     struct buf out = { 0 };
@@ -33,7 +33,7 @@ static void an_answer_of_many_pipes_is_read_whole(void **state)
     buf_fini(&out);
 }
 
-static void failure_lateness_and_flood_leave_nothing_behind(void **state)
+static void failure_timeout_and_excess_output_leave_nothing_behind(void **state)
 {
     (void)state;
     struct buf out = { 0 };
@@ -47,7 +47,7 @@ static void failure_lateness_and_flood_leave_nothing_behind(void **state)
     buf_fini(&out);
 }
 
-static void a_grandchild_that_keeps_the_pipe_does_not_keep_us(void **state)
+static void a_grandchild_holding_the_pipe_does_not_block_us(void **state)
 {
     (void)state;
     struct buf out = { 0 };
@@ -70,7 +70,7 @@ static void a_missing_program_or_directory_is_not_found(void **state)
     buf_fini(&out);
 }
 
-static void variables_that_name_a_repository_are_kept_from_it(void **state)
+static void variables_that_name_a_repository_are_removed(void **state)
 {
     (void)state;
     struct buf out = { 0 };
@@ -100,12 +100,12 @@ static void no_descriptor_of_ours_reaches_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_it_prints_is_appended),
-        cmocka_unit_test(an_answer_of_many_pipes_is_read_whole),
-        cmocka_unit_test(failure_lateness_and_flood_leave_nothing_behind),
-        cmocka_unit_test(a_grandchild_that_keeps_the_pipe_does_not_keep_us),
+        cmocka_unit_test(the_output_is_appended),
+        cmocka_unit_test(an_output_larger_than_a_pipe_is_read_completely),
+        cmocka_unit_test(failure_timeout_and_excess_output_leave_nothing_behind),
+        cmocka_unit_test(a_grandchild_holding_the_pipe_does_not_block_us),
         cmocka_unit_test(a_missing_program_or_directory_is_not_found),
-        cmocka_unit_test(variables_that_name_a_repository_are_kept_from_it),
+        cmocka_unit_test(variables_that_name_a_repository_are_removed),
         cmocka_unit_test(no_descriptor_of_ours_reaches_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

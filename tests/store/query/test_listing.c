@@ -102,8 +102,8 @@ static void newest_come_first_and_ties_by_id_descending(void **state)
     assert_string_equal(list(w), "2:two 3:three 1:one ");
 }
 
-/* Enumerate tells describe where there is nothing to look for. */
-static void titles_that_lie_beside_their_sessions_are_seen(void **state)
+/* Enumerate lets describe skip the sessions without a sidecar. */
+static void titles_in_sidecars_are_found(void **state)
 {
     struct world *w = *state;
     char side[60], name[200];
@@ -119,7 +119,7 @@ static void titles_that_lie_beside_their_sessions_are_seen(void **state)
     assert_string_equal(list(w), "4:t 3:p 2:t 1:p ");
 }
 
-static void pages_count_what_can_be_listed(void **state)
+static void pages_count_listable_sessions(void **state)
 {
     struct world *w = *state;
 
@@ -137,7 +137,7 @@ static void pages_count_what_can_be_listed(void **state)
     assert_string_equal(list(w), "");
 }
 
-static void of_copies_the_newest_that_can_be_listed_is_shown(void **state)
+static void the_newest_listable_copy_is_shown(void **state)
 {
     struct world *w = *state;
 
@@ -222,7 +222,7 @@ static enum err_code refuse(const struct session_row *row, void *arg, struct err
     return err_set(e, ERR_IO, "", "write");
 }
 
-static void an_error_of_the_caller_ends_the_walk(void **state)
+static void an_error_of_the_callback_ends_the_walk(void **state)
 {
     struct world *w = *state;
     struct listing *l = NULL;
@@ -276,7 +276,7 @@ static void ids_are_found_by_what_people_type(void **state)
     assert_int_equal(resolve(w, "latest", id, NULL), ERR_NOT_FOUND);
 }
 
-static void a_row_as_json_leaves_out_what_is_not_there(void **state)
+static void a_json_row_omits_missing_fields(void **state)
 {
     struct world *w = *state;
     struct session_row row = { .ref = { .store = w->store, .id = SLICE("i"), .path = SLICE("/p") },
@@ -306,7 +306,7 @@ static void a_row_as_json_leaves_out_what_is_not_there(void **state)
 
 enum { ASKED = 60 };
 
-/* Each text gets the answer that resolve_session gives, or none. */
+/* Each text gets the result of resolve_session, or none. */
 static void check_many(struct world *w, const struct slice text[ASKED], size_t least)
 {
     struct scope everything = { .all = true };
@@ -332,7 +332,7 @@ static void check_many(struct world *w, const struct slice text[ASKED], size_t l
 }
 
 /* In two folders, empty in the first of two, named twice, as prefixes, not at all. */
-static void many_ids_are_found_like_one_after_the_other(void **state)
+static void many_ids_are_resolved_like_single_ones(void **state)
 {
     struct world *w = *state;
     struct slice text[ASKED];
@@ -355,7 +355,7 @@ static void many_ids_are_found_like_one_after_the_other(void **state)
     check_many(w, text, 8 + 8 + 8 + 6);
 }
 
-/* "d-/--d", "d----d" and "d/../d" have one folder's name. */
+/* "d-/--d", "d----d" and "d/../d" map to the same folder name. */
 static void a_session_of_another_directory_collides_unless_its_path_climbs(void **state)
 {
     struct world *w = *state;
@@ -384,15 +384,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_WORLD(newest_come_first_and_ties_by_id_descending),
-        IN_WORLD(titles_that_lie_beside_their_sessions_are_seen),
-        IN_WORLD(pages_count_what_can_be_listed),
-        IN_WORLD(of_copies_the_newest_that_can_be_listed_is_shown),
+        IN_WORLD(titles_in_sidecars_are_found),
+        IN_WORLD(pages_count_listable_sessions),
+        IN_WORLD(the_newest_listable_copy_is_shown),
         IN_WORLD(other_orders_and_filters),
         IN_WORLD(many_sessions_need_few_descriptors),
-        IN_WORLD(an_error_of_the_caller_ends_the_walk),
+        IN_WORLD(an_error_of_the_callback_ends_the_walk),
         IN_WORLD(ids_are_found_by_what_people_type),
-        IN_WORLD(many_ids_are_found_like_one_after_the_other),
-        IN_WORLD(a_row_as_json_leaves_out_what_is_not_there),
+        IN_WORLD(many_ids_are_resolved_like_single_ones),
+        IN_WORLD(a_json_row_omits_missing_fields),
         IN_WORLD(a_session_of_another_directory_collides_unless_its_path_climbs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,7 +26,7 @@ static void assert_shown(const struct short_ids *s, const struct store_ops *syst
     assert_string_equal(out, want);
 }
 
-static void as_much_is_shown_as_tells_ids_apart(void **state)
+static void the_shortest_distinct_prefix_is_shown(void **state)
 {
     static const struct store_ops *const system[] = { &one, &one, &one, &two, &one, &one };
     static const char *const id[] = {
@@ -44,8 +44,8 @@ static void as_much_is_shown_as_tells_ids_apart(void **state)
     short_ids_free(s);
 }
 
-/* An id that is the beginning of another one is found by all of it. */
-static void the_beginning_of_another_is_shown_whole(void **state)
+/* An id that is a prefix of another one is found by its full length. */
+static void an_id_that_is_a_prefix_of_another_is_shown_whole(void **state)
 {
     static const struct store_ops *const system[] = { &one, &one };
     static const char *const id[] = { "deploy-1", "deploy-123" };
@@ -57,8 +57,8 @@ static void the_beginning_of_another_is_shown_whole(void **state)
     short_ids_free(s);
 }
 
-/* The same session as two systems see it; within its own, few bytes are enough. */
-static void an_id_of_two_systems_is_shown_with_its_own(void **state)
+/* The same session in two systems; within one system few bytes are enough. */
+static void an_id_of_two_systems_is_shortened_within_its_own(void **state)
 {
     static const struct store_ops *const system[] = { &two, &one, &one, &two };
     static const char *const id[] = { "a1b2c3d4-0001", "a1b2c3d4-0001", "a1b2c3d4-0002", "f" };
@@ -71,7 +71,7 @@ static void an_id_of_two_systems_is_shown_with_its_own(void **state)
     short_ids_free(s);
 }
 
-static void a_character_is_not_cut(void **state)
+static void a_character_is_not_split(void **state)
 {
     static const struct store_ops *const system[] = { &one };
     static const char *const id[] = { "1234567\xc3\xa9z" };
@@ -82,7 +82,7 @@ static void a_character_is_not_cut(void **state)
     short_ids_free(s);
 }
 
-static void one_that_is_not_known_is_shown_whole(void **state)
+static void an_unknown_id_is_shown_whole(void **state)
 {
     char long_id[400];
     char out[SHORT_ID];
@@ -102,11 +102,11 @@ static void one_that_is_not_known_is_shown_whole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_much_is_shown_as_tells_ids_apart),
-        cmocka_unit_test(the_beginning_of_another_is_shown_whole),
-        cmocka_unit_test(an_id_of_two_systems_is_shown_with_its_own),
-        cmocka_unit_test(a_character_is_not_cut),
-        cmocka_unit_test(one_that_is_not_known_is_shown_whole),
+        cmocka_unit_test(the_shortest_distinct_prefix_is_shown),
+        cmocka_unit_test(an_id_that_is_a_prefix_of_another_is_shown_whole),
+        cmocka_unit_test(an_id_of_two_systems_is_shortened_within_its_own),
+        cmocka_unit_test(a_character_is_not_split),
+        cmocka_unit_test(an_unknown_id_is_shown_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

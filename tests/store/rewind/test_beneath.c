@@ -67,7 +67,7 @@ static void a_file_is_reached_through_its_directory(void **state)
     close(fd);
 }
 
-static void what_is_not_below_the_root_is_refused(void **state)
+static void paths_outside_the_root_are_refused(void **state)
 {
     struct place *p = *state;
     char path[4096];
@@ -80,7 +80,7 @@ static void what_is_not_below_the_root_is_refused(void **state)
     assert_int_equal(parent_of(p, "root/src/", &fd, &name, path), ERR_UNSAFE);
 }
 
-static void links_on_the_way_are_refused(void **state)
+static void links_in_the_path_are_refused(void **state)
 {
     struct place *p = *state;
     char path[4096];
@@ -95,7 +95,7 @@ static void links_on_the_way_are_refused(void **state)
     assert_int_equal(parent_of(p, "root/gone/a.c", &fd, &name, path), ERR_NOT_FOUND);
 }
 
-static void missing_directories_are_made_but_not_through_links(void **state)
+static void missing_directories_are_created_but_not_through_links(void **state)
 {
     struct place *p = *state;
     char path[4096];
@@ -113,8 +113,8 @@ static void missing_directories_are_made_but_not_through_links(void **state)
     assert_false(folder_has(&p->folder, "outside/new"));
 }
 
-/* Only those that are missing; others are made as usual. */
-static void missing_directories_are_made_as_they_were(void **state)
+/* Only the missing directories; the others are created as usual. */
+static void missing_directories_are_created_with_their_old_attributes(void **state)
 {
     struct place *p = *state;
     struct dir_like known[2] = { { .attrs = { .mode = 02750 } }, { .attrs = { .mode = 01700 } } };
@@ -143,8 +143,8 @@ static void missing_directories_are_made_as_they_were(void **state)
     assert_false(known[1].made);
 }
 
-/* What no clean path has, all the same. */
-static void names_that_cannot_be_are_refused(void **state)
+/* No clean path has such names, but they are refused all the same. */
+static void impossible_names_are_refused(void **state)
 {
     struct place *p = *state;
     char longest[2 * 4096], path[4096];
@@ -164,7 +164,7 @@ static void names_that_cannot_be_are_refused(void **state)
     assert_int_equal(fd, -1);
 }
 
-/* In children, since a kernel does not become new again. */
+/* In children, because the setting cannot be undone in a process. */
 static enum err_code on_old_kernel(struct place *p, int error, const char *path)
 {
     int status;
@@ -189,7 +189,7 @@ static enum err_code on_old_kernel(struct place *p, int error, const char *path)
     return (enum err_code)WEXITSTATUS(status);
 }
 
-static void other_kernels_say_so_in_several_ways(void **state)
+static void old_kernels_are_recognised_by_several_errors(void **state)
 {
     struct place *p = *state;
     static const struct {
@@ -223,8 +223,8 @@ static void *swap(void *arg)
     return NULL;
 }
 
-/* A directory and a link to the outside change places all the time; whatever is reached is inside. */
-static void no_race_leads_outside(void **state)
+/* A directory and a link to the outside change places constantly; every file reached is inside. */
+static void no_race_escapes_the_root(void **state)
 {
     struct place *p = *state;
     struct race r = { 0 };
@@ -255,15 +255,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_file_is_reached_through_its_directory, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_is_not_below_the_root_is_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(links_on_the_way_are_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(missing_directories_are_made_but_not_through_links, set_up,
+        cmocka_unit_test_setup_teardown(paths_outside_the_root_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(links_in_the_path_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(missing_directories_are_created_but_not_through_links,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(missing_directories_are_created_with_their_old_attributes,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(impossible_names_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(old_kernels_are_recognised_by_several_errors, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(missing_directories_are_made_as_they_were, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(names_that_cannot_be_are_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(other_kernels_say_so_in_several_ways, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(no_race_leads_outside, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(no_race_escapes_the_root, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 #include "store/rewind/plan/beneath.h"
 #include "support/faults/memory.h"
 
-/* The directories of a record: each once, whole, or not at all. */
+/* The directories of a record: each is recorded once and completely, or not at all. */
 
 static struct attr one[] = { { "user.one", { "a", 1 } } };
 static const struct attrs sample = { .mode = 0700, .x = one, .n = 1 };
@@ -17,7 +17,7 @@ static bool add(struct dirs *list, struct arena *a, const char *path)
     return beneath_dirs_add(list, a, (struct slice){ path, strlen(path) }, &sample);
 }
 
-static void one_is_found_by_its_whole_path(void **state)
+static void a_directory_is_found_by_its_full_path(void **state)
 {
     struct arena a = { 0 };
     struct dirs list = { 0 };
@@ -36,7 +36,7 @@ static void one_is_found_by_its_whole_path(void **state)
 
 /* ---- without memory ---- */
 
-/* Answers whether it succeeded. */
+/* Returns true if it succeeded. */
 typedef bool attempt_fn(const struct dirs *from, cJSON *record);
 
 static bool copy(const struct dirs *from, cJSON *record)
@@ -88,7 +88,7 @@ static void fails_until_there_is_memory(attempt_fn *attempt, const struct dirs *
     assert_true(k > 1);
 }
 
-static void without_memory_nothing_is_said_to_be_done(void **state)
+static void no_operation_claims_success_without_memory(void **state)
 {
     enum { MANY = 40 };
     struct arena a = { 0 };
@@ -148,8 +148,8 @@ static void a_damaged_record_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_is_found_by_its_whole_path),
-        cmocka_unit_test(without_memory_nothing_is_said_to_be_done),
+        cmocka_unit_test(a_directory_is_found_by_its_full_path),
+        cmocka_unit_test(no_operation_claims_success_without_memory),
         cmocka_unit_test(a_damaged_record_is_refused),
     };
 

@@ -3,9 +3,9 @@
 #include "store/rewind/record/records.h"
 #include "support/rewind/rewind_case.h"
 
-/* A session knows its own last snapshot, and not that we rewound since. */
+/* A session knows its own last snapshot, and not that we have rewound since. */
 
-/* What the session would say: the file was `text` then, and is "present" now. */
+/* The session's view: the file was `text` at the point and is "present" now. */
 static struct rewind_plan plan_to(struct rewind_case *p, const char *text)
 {
     struct rewind_plan plan = { .system = "fake", .session = "s", .point = "m", .root = p->root };
@@ -63,7 +63,7 @@ static void go_to(struct rewind_case *p, const char *text)
     carry_out(p, &plan);
 }
 
-static void our_own_rewind_is_nobodys_edit(void **state)
+static void our_own_rewind_is_not_a_hand_edit(void **state)
 {
     struct rewind_case *p = *state;
 
@@ -75,7 +75,7 @@ static void our_own_rewind_is_nobodys_edit(void **state)
     assert_false(is_edited(p, "first\n"));
 }
 
-static void an_edit_after_it_is_seen(void **state)
+static void an_edit_after_our_rewind_is_detected(void **state)
 {
     struct rewind_case *p = *state;
 
@@ -84,7 +84,7 @@ static void an_edit_after_it_is_seen(void **state)
     assert_true(is_edited(p, "second\n"));
 }
 
-/* The older record's bytes are not what we left last. */
+/* The bytes of the older record are not what we left last. */
 static void only_the_newest_record_counts(void **state)
 {
     struct rewind_case *p = *state;
@@ -95,7 +95,7 @@ static void only_the_newest_record_counts(void **state)
     assert_true(is_edited(p, NULL));
 }
 
-static void an_undo_is_such_a_record(void **state)
+static void an_undo_is_a_known_state_too(void **state)
 {
     struct rewind_case *p = *state;
     struct rewind_plan back;
@@ -108,8 +108,8 @@ static void an_undo_is_such_a_record(void **state)
     assert_true(is_edited(p, "second\n"));
 }
 
-/* What the person wrote, replaced with consent and put back by an undo, is theirs again. */
-static void a_persons_work_that_an_undo_put_back_is_still_theirs(void **state)
+/* A hand edit that was replaced with consent and restored by an undo is a hand edit again. */
+static void hand_edits_restored_by_an_undo_are_still_hand_edits(void **state)
 {
     struct rewind_case *p = *state;
     struct rewind_plan there, back;
@@ -127,8 +127,8 @@ static void a_persons_work_that_an_undo_put_back_is_still_theirs(void **state)
     assert_true(is_edited(p, "first\n"));
 }
 
-/* An undo that is undone leaves what the rewind had left. */
-static void an_undo_may_be_undone(void **state)
+/* An undo that is undone leaves the state of the rewind. */
+static void an_undone_undo_is_known(void **state)
 {
     struct rewind_case *p = *state;
     struct rewind_records records;
@@ -145,8 +145,8 @@ static void an_undo_may_be_undone(void **state)
     assert_false(is_edited(p, "second\n"));
 }
 
-/* Some hunks of a rewind over a person's work keep the rest of it. */
-static void a_persons_work_that_a_rewind_kept_a_part_of_is_still_theirs(void **state)
+/* A rewind of some hunks over a hand edit keeps the rest of it. */
+static void partly_kept_hand_edits_are_still_hand_edits(void **state)
 {
     struct rewind_case *p = *state;
     struct rewind_plan plan;
@@ -161,15 +161,15 @@ static void a_persons_work_that_a_rewind_kept_a_part_of_is_still_theirs(void **s
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(our_own_rewind_is_nobodys_edit, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(an_edit_after_it_is_seen, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(our_own_rewind_is_not_a_hand_edit, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_edit_after_our_rewind_is_detected, set_up, tear_down),
         cmocka_unit_test_setup_teardown(only_the_newest_record_counts, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(an_undo_is_such_a_record, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_persons_work_that_an_undo_put_back_is_still_theirs,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(an_undo_may_be_undone, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_persons_work_that_a_rewind_kept_a_part_of_is_still_theirs,
-                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_undo_is_a_known_state_too, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(hand_edits_restored_by_an_undo_are_still_hand_edits, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(an_undone_undo_is_known, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(partly_kept_hand_edits_are_still_hand_edits, set_up,
+                                        tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

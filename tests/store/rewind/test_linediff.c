@@ -16,7 +16,7 @@ static void counts(const char *before, const char *after, unsigned want_in, unsi
     assert_int_equal(out, want_out);
 }
 
-static void lines_are_counted_as_diff_counts_them(void **state)
+static void lines_are_counted_as_by_diff(void **state)
 {
     (void)state;
     counts("", "", 0, 0);
@@ -24,11 +24,11 @@ static void lines_are_counted_as_diff_counts_them(void **state)
     counts("", "a\nb\n", 2, 0);
     counts("a\nb\n", "", 0, 2);
     counts("a\nb\n", "a\nc\n", 1, 1);
-    counts("a\nb", "a\nb\n", 1, 1); /* a missing newline at the end is a change of that line */
+    counts("a\nb", "a\nb\n", 1, 1); /* a missing final newline is a change of that line */
     counts("a\r\n", "a\n", 1, 1);
 }
 
-static void a_nul_makes_it_binary_and_lines_count_all_the_same(void **state)
+static void a_nul_makes_a_file_binary_but_lines_are_still_counted(void **state)
 {
     (void)state;
     unsigned in, out;
@@ -42,7 +42,7 @@ static void a_nul_makes_it_binary_and_lines_count_all_the_same(void **state)
     assert_int_equal(out, 1);
 }
 
-static void hunks_carry_their_lines(void **state)
+static void hunks_contain_their_lines(void **state)
 {
     (void)state;
     struct linediff d;
@@ -61,9 +61,9 @@ static void hunks_carry_their_lines(void **state)
     linediff_fini(&d);
 }
 
-/* Random texts of few different lines: all hunks give the new text, none the old, and any choice is a text whose
+/* Random texts of few different lines: all hunks give the new text, none the old, and any selection gives a text whose
  * difference from the old one has as many hunks as were chosen at most. */
-static void picking_all_hunks_is_the_new_text_and_none_the_old(void **state)
+static void all_hunks_give_the_new_text_and_none_the_old(void **state)
 {
     (void)state;
     srand(7);
@@ -96,10 +96,10 @@ static void picking_all_hunks_is_the_new_text_and_none_the_old(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_are_counted_as_diff_counts_them),
-        cmocka_unit_test(a_nul_makes_it_binary_and_lines_count_all_the_same),
-        cmocka_unit_test(hunks_carry_their_lines),
-        cmocka_unit_test(picking_all_hunks_is_the_new_text_and_none_the_old),
+        cmocka_unit_test(lines_are_counted_as_by_diff),
+        cmocka_unit_test(a_nul_makes_a_file_binary_but_lines_are_still_counted),
+        cmocka_unit_test(hunks_contain_their_lines),
+        cmocka_unit_test(all_hunks_give_the_new_text_and_none_the_old),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

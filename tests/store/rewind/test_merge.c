@@ -24,7 +24,7 @@ static void assert_merged(const char *ancestor, const char *ours, const char *th
     arena_fini(&a);
 }
 
-static void changes_of_both_sides_are_taken(void **state)
+static void changes_of_both_sides_are_merged(void **state)
 {
     (void)state;
     assert_merged(BASE, "ONE\ntwo\nthree\nfour\nfive\nsix\nseven\n",
@@ -34,14 +34,14 @@ static void changes_of_both_sides_are_taken(void **state)
     assert_merged("", "new\n", "", "new\n");
 }
 
-static void the_same_lines_on_both_sides_are_a_conflict(void **state)
+static void changes_to_the_same_lines_conflict(void **state)
 {
     (void)state;
     assert_merged(BASE, "one\ntwo\nmine\nfour\nfive\nsix\nseven\n",
                   "one\ntwo\ntheirs\nfour\nfive\nsix\nseven\n", NULL);
 }
 
-static void what_is_no_text_is_not_merged(void **state)
+static void binary_files_are_not_merged(void **state)
 {
     struct arena a = { 0 };
     struct slice out;
@@ -56,9 +56,9 @@ static void what_is_no_text_is_not_merged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(changes_of_both_sides_are_taken),
-        cmocka_unit_test(the_same_lines_on_both_sides_are_a_conflict),
-        cmocka_unit_test(what_is_no_text_is_not_merged),
+        cmocka_unit_test(changes_of_both_sides_are_merged),
+        cmocka_unit_test(changes_to_the_same_lines_conflict),
+        cmocka_unit_test(binary_files_are_not_merged),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

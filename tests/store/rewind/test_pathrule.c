@@ -11,7 +11,7 @@ static enum pathrule check(const char *path)
     return rule;
 }
 
-static void names_that_are_not_clean_are_refused(void **state)
+static void unclean_names_are_refused(void **state)
 {
     (void)state;
     static const char *const bad[] = {
@@ -49,7 +49,7 @@ static void ordinary_names_are_fine(void **state)
         "/a/.claude/plans/x.md",
         "/a/.b",
         "/a/git~0",
-        "/a/\xe2\x80\x93\xe2\x80\xb0\xe2\x81\xb0\xef\xbb\xbe", /* beside those that some file systems leave out */
+        "/a/\xe2\x80\x93\xe2\x80\xb0\xe2\x81\xb0\xef\xbb\xbe", /* also with ignored characters */
         "/a/a-name-of-more-than-sixty-four-bytes-which-is-longer-than-what-is-compared-with-git",
         "/a/ssh/x",
         "/a/digit~1",
@@ -83,7 +83,7 @@ static void dot_git_is_refused_in_any_spelling(void **state)
         assert_int_equal(check(git[i]), PATHRULE_GIT);
 }
 
-static void what_programs_trust_needs_consent(void **state)
+static void files_that_programs_trust_need_consent(void **state)
 {
     (void)state;
     static const char *const sensitive[] = {
@@ -129,7 +129,7 @@ static bool forbids(const char *path)
     return pathrule_forbids((struct slice){ path, strlen(path) });
 }
 
-static void some_names_nobody_can_allow(void **state)
+static void some_names_are_always_refused(void **state)
 {
     (void)state;
     assert_true(forbids("/a/../b"));
@@ -144,7 +144,7 @@ static bool under(const char *path, const char *root)
                           (struct slice){ root, strlen(root) });
 }
 
-static void below_is_told_part_by_part(void **state)
+static void containment_is_decided_by_path_components(void **state)
 {
     (void)state;
     assert_true(under("/a/b/c", "/a/b"));
@@ -158,12 +158,12 @@ static void below_is_told_part_by_part(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_that_are_not_clean_are_refused),
+        cmocka_unit_test(unclean_names_are_refused),
         cmocka_unit_test(ordinary_names_are_fine),
         cmocka_unit_test(dot_git_is_refused_in_any_spelling),
-        cmocka_unit_test(what_programs_trust_needs_consent),
-        cmocka_unit_test(some_names_nobody_can_allow),
-        cmocka_unit_test(below_is_told_part_by_part),
+        cmocka_unit_test(files_that_programs_trust_need_consent),
+        cmocka_unit_test(some_names_are_always_refused),
+        cmocka_unit_test(containment_is_decided_by_path_components),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

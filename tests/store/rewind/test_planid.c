@@ -5,7 +5,7 @@
 #include "store/rewind/plan/plan.h"
 #include "support/rewind/rewind_case.h"
 
-/* What the id of an earlier plan tells of what changed since. */
+/* What the id of an earlier plan shows about later changes. */
 
 enum { FILES = 40 };
 
@@ -34,14 +34,14 @@ static void save(struct rewind_case *p, size_t i, const char *text)
     folder_put(&p->folder, name_of(i, name), (struct slice){ text, strlen(text) });
 }
 
-/* The id as it was shown, and then one look more. */
+/* Takes the id as it was shown, then makes one more preview. */
 static size_t changed_since(struct rewind_case *p, const char *shown, size_t which[PLANID_TOLD])
 {
     assert_int_equal(look(p), ERR_OK);
     return planid_changed(&p->preview, shown, which);
 }
 
-static void any_one_file_that_changed_is_named(void **state)
+static void a_single_changed_file_is_named(void **state)
 {
     struct rewind_case *p = *state;
     size_t which[PLANID_TOLD];
@@ -57,7 +57,7 @@ static void any_one_file_that_changed_is_named(void **state)
     }
 }
 
-static void any_two_files_that_changed_are_named(void **state)
+static void two_changed_files_are_named(void **state)
 {
     struct rewind_case *p = *state;
     size_t which[PLANID_TOLD];
@@ -74,7 +74,7 @@ static void any_two_files_that_changed_are_named(void **state)
     }
 }
 
-static void of_more_files_none_is_named(void **state)
+static void more_changed_files_are_not_named(void **state)
 {
     struct rewind_case *p = *state;
     size_t which[PLANID_TOLD];
@@ -92,7 +92,7 @@ static void of_more_files_none_is_named(void **state)
     assert_false(planid_same_files(&p->preview, shown));
 }
 
-/* They decide what is done, not what lies there. */
+/* Options decide what is done, not what is on disk. */
 static void other_options_are_another_plan_of_the_same_files(void **state)
 {
     struct rewind_case *p = *state;
@@ -111,7 +111,7 @@ static void other_options_are_another_plan_of_the_same_files(void **state)
     assert_int_equal(planid_changed(&p->preview, shown, which), 0);
 }
 
-static void what_is_no_id_tells_nothing(void **state)
+static void an_invalid_id_yields_nothing(void **state)
 {
     static const char *const no_ids[] = {
         "", "0123", "zz23456789012345678901234567890123456789012345678901234567890123",
@@ -132,11 +132,11 @@ static void what_is_no_id_tells_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(any_one_file_that_changed_is_named),
-        CASE(any_two_files_that_changed_are_named),
-        CASE(of_more_files_none_is_named),
+        CASE(a_single_changed_file_is_named),
+        CASE(two_changed_files_are_named),
+        CASE(more_changed_files_are_not_named),
         CASE(other_options_are_another_plan_of_the_same_files),
-        CASE(what_is_no_id_tells_nothing),
+        CASE(an_invalid_id_yields_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

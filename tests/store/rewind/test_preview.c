@@ -78,7 +78,7 @@ static void expect(const struct place *p, size_t i, enum rewind_action action,
     assert_true((action == REWIND_REFUSED) == (x->why != NULL));
 }
 
-static void each_file_says_what_would_happen_to_it(void **state)
+static void the_preview_shows_the_effect_on_each_file(void **state)
 {
     struct place *p = *state;
     char *before;
@@ -107,8 +107,8 @@ static void each_file_says_what_would_happen_to_it(void **state)
     free(after);
 }
 
-/* So many that a second thread takes its share; each is told by its own lines. */
-static void many_files_are_told_like_few(void **state)
+/* So many that a second thread takes its share; each is shown with its own lines. */
+static void many_files_are_previewed_like_few(void **state)
 {
     enum { MANY_FILES = 200 };
     struct place *p = *state;
@@ -147,8 +147,8 @@ static void many_files_are_told_like_few(void **state)
     assert_string_equal(first, p->preview.id);
 }
 
-/* All of it comes back then, and nothing is looked at in the root directory of the machine. */
-static void a_project_that_is_gone_is_made_again(void **state)
+/* The whole project is restored, and nothing is read in the root directory of the machine. */
+static void a_missing_project_is_recreated(void **state)
 {
     struct place *p = *state;
 
@@ -180,7 +180,7 @@ static void a_mode_alone_is_a_restore_without_lines(void **state)
     assert_int_equal(p->preview.insertions + p->preview.deletions, 0);
 }
 
-static void what_lies_in_the_way_is_refused(void **state)
+static void an_obstructed_path_is_refused(void **state)
 {
     struct place *p = *state;
     char a[4096], b[4096];
@@ -213,7 +213,7 @@ static void what_lies_in_the_way_is_refused(void **state)
     assert_int_equal(p->preview.refused, 7);
 }
 
-static void saved_copies_that_are_not_sound_are_refused(void **state)
+static void damaged_backups_are_refused(void **state)
 {
     struct place *p = *state;
     char good[4096], link_path[4096], gone[4096], dir[4096];
@@ -291,7 +291,7 @@ static void hand_edits_are_held_back_until_allowed(void **state)
     assert_true(p->preview.entry[1].edited);
 }
 
-static void what_is_not_known_to_be_the_sessions_is_held_back_until_allowed(void **state)
+static void files_not_known_to_be_the_sessions_are_held_back_until_allowed(void **state)
 {
     struct place *p = *state;
     struct rewind_target unknown = known("old\n", "agent\n"), gone = unknown;
@@ -343,7 +343,7 @@ static void outside_and_trusted_files_need_consent(void **state)
     expect(p, 2, REWIND_REFUSED, REWIND_RULE_PATH);
 }
 
-static void a_parent_that_moved_is_refused(void **state)
+static void a_moved_parent_is_refused(void **state)
 {
     struct place *p = *state;
     char elsewhere[4096], here[4096];
@@ -359,7 +359,7 @@ static void a_parent_that_moved_is_refused(void **state)
     expect(p, 1, REWIND_DELETE, REWIND_RULE_NONE);
 }
 
-static void the_plan_is_named_by_what_it_saw_and_wants(void **state)
+static void the_plan_id_covers_seen_and_wanted_states(void **state)
 {
     struct place *p = *state;
     char first[65];
@@ -375,7 +375,7 @@ static void the_plan_is_named_by_what_it_saw_and_wants(void **state)
     assert_string_not_equal(p->preview.id, first);
 }
 
-static void a_project_that_is_gone_comes_back_file_by_file(void **state)
+static void a_missing_project_is_restored_file_by_file(void **state)
 {
     struct place *p = *state;
 
@@ -391,21 +391,21 @@ static void a_project_that_is_gone_comes_back_file_by_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(each_file_says_what_would_happen_to_it, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(many_files_are_told_like_few, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_project_that_is_gone_is_made_again, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_mode_alone_is_a_restore_without_lines, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_lies_in_the_way_is_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(saved_copies_that_are_not_sound_are_refused, set_up,
+        cmocka_unit_test_setup_teardown(the_preview_shows_the_effect_on_each_file, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(many_files_are_previewed_like_few, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_missing_project_is_recreated, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_mode_alone_is_a_restore_without_lines, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_obstructed_path_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(damaged_backups_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
-            what_is_not_known_to_be_the_sessions_is_held_back_until_allowed, set_up, tear_down),
+            files_not_known_to_be_the_sessions_are_held_back_until_allowed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(hand_edits_are_held_back_until_allowed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(outside_and_trusted_files_need_consent, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_parent_that_moved_is_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_plan_is_named_by_what_it_saw_and_wants, set_up,
+        cmocka_unit_test_setup_teardown(a_moved_parent_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_plan_id_covers_seen_and_wanted_states, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(a_project_that_is_gone_comes_back_file_by_file, set_up,
+        cmocka_unit_test_setup_teardown(a_missing_project_is_restored_file_by_file, set_up,
                                         tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,7 +15,7 @@
 #include "support/rewind/rewind_case.h"
 #include "tests/sweeps/coverage.h"
 
-/* Directories that go with the last file in them come back as they were, and so do deleted files. */
+/* Directories that are removed with their last file are restored as they were, and so are deleted files. */
 
 #define OWN "ws/own"
 #define SHARED OWN "/shared"
@@ -55,7 +55,7 @@ static void make_private(struct rewind_case *p)
     }
 }
 
-/* Goes with as many directories above it. */
+/* Plans to remove the file with so many directories above it. */
 static void want_gone(struct rewind_case *p, unsigned prune)
 {
     char path[4096];
@@ -79,7 +79,7 @@ static void are_as_they_were(struct rewind_case *p)
     assert_true(folder_is(&p->folder, FILE_IN, "only\n"));
 }
 
-/* Once more, newest record first: an undo is undone. */
+/* Runs the newest record again, which undoes the undo. */
 static enum err_code redo(struct rewind_case *p)
 {
     struct rewind_records list;
@@ -94,7 +94,7 @@ static enum err_code redo(struct rewind_case *p)
     return rc ? rc : apply(p);
 }
 
-static void private_directories_come_back_private(void **state)
+static void private_directories_are_restored_private(void **state)
 {
     struct rewind_case *p = *state;
 
@@ -112,7 +112,7 @@ static void private_directories_come_back_private(void **state)
 
 /* ---- extended attributes ---- */
 
-/* An access list that lets one more user in. */
+/* An access list that admits one more user. */
 static const struct {
     uint32_t version;
     struct {
@@ -140,7 +140,7 @@ static bool has_attribute(struct rewind_case *p, const char *name, const char *k
            memcmp(found, value, n) == 0;
 }
 
-static void extended_attributes_come_back(void **state)
+static void extended_attributes_are_restored(void **state)
 {
     struct rewind_case *p = *state;
 
@@ -159,11 +159,11 @@ static void extended_attributes_come_back(void **state)
     assert_true(has_attribute(p, FILE_IN, "user.of-file", "c", 1));
     assert_true(has_attribute(p, FILE_IN, "user.empty", "", 0));
     assert_true(has_attribute(p, FILE_IN, "system.posix_acl_access", &acl, sizeof acl));
-    /* What lies below inherits the list when it is made, and had none. */
+    /* A file created below inherits the list; the old file had none. */
     assert_int_equal(getxattr(at(p, STICKY), "system.posix_acl_access", NULL, 0), -1);
 }
 
-static void what_is_replaced_inherits_no_access(void **state)
+static void replaced_files_inherit_no_access_list(void **state)
 {
     struct rewind_case *p = *state;
 
@@ -175,7 +175,7 @@ static void what_is_replaced_inherits_no_access(void **state)
     assert_int_equal(mode_of(p, "ws/d/f"), p->preview.entry[0].seen.mode);
 }
 
-/* ---- those that stay ---- */
+/* ---- directories that stay ---- */
 
 static void open_it(void *arg)
 {
@@ -192,7 +192,7 @@ static void share(void *arg)
     assert_int_equal(chown(at(arg, SHARED), (uid_t)-1, 12345), 0);
 }
 
-static void a_directory_of_somebody_else_by_now_stays(void **state)
+static void a_directory_given_to_another_user_stays(void **state)
 {
     (void)state;
     if (geteuid() != 0)
@@ -214,7 +214,7 @@ static void a_directory_of_somebody_else_by_now_stays(void **state)
     }
 }
 
-/* Its record says something else: so it stays, and what is above it too. */
+/* The directory differs from its record, so it and the ones above it stay. */
 static void a_directory_that_changed_since_stays(void **state)
 {
     struct rewind_case *p = *state;
@@ -231,7 +231,7 @@ static void a_directory_that_changed_since_stays(void **state)
     assert_int_equal(mode_of(p, STICKY), 01770);
 }
 
-/* It could not be made again as it was. */
+/* It could not be recreated as it was. */
 static void a_directory_that_may_not_be_read_stays(void **state)
 {
     static const int errors[] = { EACCES, ENOENT, ENOTDIR, ELOOP };
@@ -269,8 +269,8 @@ static bool applied_by_me(struct rewind_case *p)
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* I could not give it back to whom it belongs; my own goes. */
-static void what_i_could_not_make_for_its_owner_stays(void **state)
+/* It could not be restored for its owner; the user's own one is removed. */
+static void a_directory_that_could_not_be_recreated_for_its_owner_stays(void **state)
 {
     static const char *const mine[] = { "", "ws", OWN, STICKY, FILE_IN, "state" };
     struct rewind_case *p = *state;
@@ -294,7 +294,7 @@ static void take_sticky(void *arg)
     assert_int_equal(rmdir(at(arg, STICKY)), 0);
 }
 
-static void what_somebody_else_removed_first_holds_up_nothing(void **state)
+static void a_directory_removed_by_another_program_blocks_nothing(void **state)
 {
     struct rewind_case *p = *state;
 
@@ -326,8 +326,8 @@ static void swap_for_link(void *arg)
     assert_int_equal(symlink(to, at(arg, SHARED)), 0);
 }
 
-/* While what they are like is written down. */
-static void directories_that_go_on_the_way_stop_it(void **state)
+/* The directories vanish while they are being recorded. */
+static void a_directory_vanishing_during_staging_stops_the_rewind(void **state)
 {
     static void (*const ways[])(void *) = { move_away, swap_for_link };
 
@@ -348,7 +348,7 @@ static void directories_that_go_on_the_way_stop_it(void **state)
     }
 }
 
-static void each_is_written_down_once_or_memory_lacks(void **state)
+static void each_directory_is_recorded_once_or_out_of_memory_is_reported(void **state)
 {
     struct rewind_case *p = *state;
     char path[4096];
@@ -368,7 +368,7 @@ static void each_is_written_down_once_or_memory_lacks(void **state)
     rewind_tx_fini(&tx);
     assert_int_equal(rewind_tx_record_dirs(&tx, &x, &p->e), ERR_OK);
     assert_int_equal(tx.dirs.n, MADE);
-    /* What is known is not looked at again. */
+    /* A known directory is not read again. */
     syscall_hook_arm(&(struct syscall_hook){ .call = "openat64", .error = EIO });
     assert_int_equal(rewind_tx_record_dirs(&tx, &x, &p->e), ERR_OK);
     assert_false(syscall_hook_fired());
@@ -376,8 +376,8 @@ static void each_is_written_down_once_or_memory_lacks(void **state)
     rewind_tx_fini(&tx);
 }
 
-/* When it comes back: all of it is there but its time. */
-static void a_time_that_cannot_be_given_back_is_no_failure(void **state)
+/* At the restore: all of it is restored except its time. */
+static void a_time_that_cannot_be_restored_is_no_failure(void **state)
 {
     static const int errors[] = { EACCES, EIO };
 
@@ -390,7 +390,7 @@ static void a_time_that_cannot_be_given_back_is_no_failure(void **state)
         make_private(p);
         want_gone(p, MADE);
         assert_int_equal(apply(p), ERR_OK);
-        /* The first time it is stepped into, to make what lies below. */
+        /* When it is entered for the first time, to create the files below. */
         syscall_hook_arm(&(struct syscall_hook){
             .call = "openat64", .name = "sticky", .nth = 2, .error = errors[i] });
         assert_int_equal(undo(p), ERR_OK);
@@ -405,7 +405,7 @@ static void a_time_that_cannot_be_given_back_is_no_failure(void **state)
     }
 }
 
-static void what_cannot_be_read_is_not_deleted(void **state)
+static void an_unreadable_file_is_not_deleted(void **state)
 {
     static const struct syscall_hook broken[] = {
         { .call = "flistxattr", .name = "only", .error = EIO },
@@ -454,7 +454,7 @@ static void make_older(struct rewind_case *p)
     cJSON_Delete(root);
 }
 
-static void a_record_that_knows_no_directories_is_undone(void **state)
+static void a_record_without_directories_is_undone(void **state)
 {
     struct rewind_case *p = *state;
     mode_t mask = umask(022);
@@ -474,19 +474,19 @@ static void a_record_that_knows_no_directories_is_undone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(private_directories_come_back_private),
-        CASE(extended_attributes_come_back),
-        CASE(what_is_replaced_inherits_no_access),
+        CASE(private_directories_are_restored_private),
+        CASE(extended_attributes_are_restored),
+        CASE(replaced_files_inherit_no_access_list),
         CASE(a_directory_that_changed_since_stays),
-        CASE(a_directory_of_somebody_else_by_now_stays),
+        CASE(a_directory_given_to_another_user_stays),
         cmocka_unit_test(a_directory_that_may_not_be_read_stays),
-        CASE(what_i_could_not_make_for_its_owner_stays),
-        CASE(what_somebody_else_removed_first_holds_up_nothing),
-        cmocka_unit_test(directories_that_go_on_the_way_stop_it),
-        CASE(each_is_written_down_once_or_memory_lacks),
-        cmocka_unit_test(a_time_that_cannot_be_given_back_is_no_failure),
-        CASE(what_cannot_be_read_is_not_deleted),
-        CASE(a_record_that_knows_no_directories_is_undone),
+        CASE(a_directory_that_could_not_be_recreated_for_its_owner_stays),
+        CASE(a_directory_removed_by_another_program_blocks_nothing),
+        cmocka_unit_test(a_directory_vanishing_during_staging_stops_the_rewind),
+        CASE(each_directory_is_recorded_once_or_out_of_memory_is_reported),
+        cmocka_unit_test(a_time_that_cannot_be_restored_is_no_failure),
+        CASE(an_unreadable_file_is_not_deleted),
+        CASE(a_record_without_directories_is_undone),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -112,7 +112,7 @@ static void watch_reported(size_t done, size_t all, void *arg)
     *w = (struct watch){ w->told + 1, done, all };
 }
 
-static void how_far_it_is_is_told_to_the_end(void **state)
+static void progress_is_reported_to_the_end(void **state)
 {
     struct place *p = *state;
     struct watch w = { 0 };
@@ -127,7 +127,7 @@ static void how_far_it_is_is_told_to_the_end(void **state)
     assert_true(w.told >= 6);
 }
 
-static void what_was_shown_is_what_happens(void **state)
+static void the_apply_does_what_the_preview_showed(void **state)
 {
     struct place *p = *state;
 
@@ -146,7 +146,7 @@ static void what_was_shown_is_what_happens(void **state)
         assert_int_equal(p->preview.entry[i].action, REWIND_UNCHANGED);
 }
 
-static void undo_gives_bytes_modes_times_and_directories_back(void **state)
+static void undo_restores_bytes_modes_times_and_directories(void **state)
 {
     struct place *p = *state;
     char *before = folder_image(&p->folder, "ws"), *rewound, *again;
@@ -159,7 +159,7 @@ static void undo_gives_bytes_modes_times_and_directories_back(void **state)
     char *after = folder_image(&p->folder, "ws");
 
     assert_string_equal(before, after);
-    /* and the undo can be undone: by its name, as it is what stands now */
+    /* and the undo can be undone: by its name, since it is the current state now */
     undo(p, p->result.undo);
     again = folder_image(&p->folder, "ws");
     assert_string_not_equal(again, before);
@@ -187,7 +187,7 @@ static void a_file_saved_after_the_preview_stops_everything(void **state)
     assert_false(folder_has(&p->folder, "ws/deep"));
 }
 
-static void nothing_of_ours_is_left_behind(void **state)
+static void no_temporary_file_is_left_behind(void **state)
 {
     struct place *p = *state;
 
@@ -200,7 +200,7 @@ static void nothing_of_ours_is_left_behind(void **state)
     free(image);
 }
 
-static void the_mode_stays_and_attributes_come_along(void **state)
+static void the_mode_and_attributes_are_kept(void **state)
 {
     struct place *p = *state;
     char path[4096], value[16] = "";
@@ -209,7 +209,7 @@ static void the_mode_stays_and_attributes_come_along(void **state)
     folder_path(&p->folder, "ws/changed", path);
     assert_int_equal(chmod(path, 0640), 0);
     bool xattrs =
-        setxattr(path, "user.note", "kept", 4, 0) == 0; /* tmpfs of old kernels has none */
+        setxattr(path, "user.note", "kept", 4, 0) == 0; /* old kernels lack them on tmpfs */
 
     plan_all(p);
     look(p);
@@ -222,7 +222,7 @@ static void the_mode_stays_and_attributes_come_along(void **state)
     }
 }
 
-static void a_mode_alone_is_set_and_undone(void **state)
+static void a_change_of_mode_alone_is_applied_and_undone(void **state)
 {
     struct place *p = *state;
     char path[4096];
@@ -260,7 +260,7 @@ static void unticked_and_refused_files_stay_as_they_are(void **state)
     assert_int_equal(p->result.outcome[0], REWIND_SKIPPED);
 }
 
-static void records_say_what_was_done_and_what_was_undone(void **state)
+static void records_list_what_was_done_and_undone(void **state)
 {
     struct place *p = *state;
     struct rewind_records list;
@@ -316,7 +316,7 @@ static void nothing_to_do_leaves_no_record(void **state)
     rewind_records_fini(&list);
 }
 
-/* Random trees and random plans: undo after apply is the identity, and apply does what the preview said. */
+/* Random trees and random plans: undo after apply is the identity, and apply does what the preview showed. */
 static void apply_then_undo_is_the_identity(void **state)
 {
     struct place *p = *state;
@@ -360,7 +360,7 @@ static void apply_then_undo_is_the_identity(void **state)
     }
 }
 
-static void a_scratch_copy_touches_nothing_of_the_users(void **state)
+static void an_export_touches_no_file_of_the_user(void **state)
 {
     struct place *p = *state;
     char dir[4096];
@@ -388,25 +388,23 @@ static void a_scratch_copy_touches_nothing_of_the_users(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_was_shown_is_what_happens, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(undo_gives_bytes_modes_times_and_directories_back, set_up,
+        cmocka_unit_test_setup_teardown(the_apply_does_what_the_preview_showed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(undo_restores_bytes_modes_times_and_directories, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_file_saved_after_the_preview_stops_everything, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(nothing_of_ours_is_left_behind, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_mode_stays_and_attributes_come_along, set_up,
+        cmocka_unit_test_setup_teardown(no_temporary_file_is_left_behind, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_mode_and_attributes_are_kept, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_change_of_mode_alone_is_applied_and_undone, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(a_mode_alone_is_set_and_undone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(unticked_and_refused_files_stay_as_they_are, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(records_say_what_was_done_and_what_was_undone, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(records_list_what_was_done_and_undone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(hand_edits_after_a_rewind_hold_its_undo_back, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(how_far_it_is_is_told_to_the_end, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(progress_is_reported_to_the_end, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nothing_to_do_leaves_no_record, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_scratch_copy_touches_nothing_of_the_users, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(an_export_touches_no_file_of_the_user, set_up, tear_down),
         cmocka_unit_test_setup_teardown(apply_then_undo_is_the_identity, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

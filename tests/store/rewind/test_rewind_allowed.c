@@ -14,8 +14,8 @@
 #include "support/rewind/rewind_case.h"
 #include "tests/sweeps/coverage.h"
 
-/* What may not be moved or changed is found out before INTENT: behind it there would be no end to the rewind, and none
- * could follow. Each says so in one line and leaves everything as it was. */
+/* Files that may not be moved or changed are found before INTENT: after it the rewind could never be finished and would
+ * block every later one. Each case is reported in one line and leaves everything as it was. */
 
 enum { ME = 12345, OTHER = 12346 };
 
@@ -30,7 +30,7 @@ static void want_mode(struct rewind_case *p, const char *text, uint32_t mode)
     assert_int_equal(rewind_plan_add(&p->plan, &t, NULL), ERR_OK);
 }
 
-/* The three ways in which a file that is there changes. */
+/* The three ways in which an existing file changes. */
 static void want_in_way(struct rewind_case *p, int way)
 {
     if (way == 0)
@@ -52,7 +52,7 @@ static bool is_refused(struct rewind_case *p)
 
 /* ---- immutable files ---- */
 
-/* The file has other flags, which stay. */
+/* The file's other flags are kept. */
 static bool make_fixed(const char *path, int flag)
 {
     int flags = 0, fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -64,7 +64,7 @@ static bool make_fixed(const char *path, int flag)
     return done;
 }
 
-static void fixed_files_are_left_alone(void **state)
+static void immutable_files_are_left_alone(void **state)
 {
     static const int kinds[] = { FS_IMMUTABLE_FL, FS_APPEND_FL };
 
@@ -80,13 +80,14 @@ static void fixed_files_are_left_alone(void **state)
             make_fixed(p->f, 0);
             tear_down((void **)&p);
             if (!can)
-                skip(); /* only root may, and not on every file system */
+                skip(); /* only root may set it, and not on every file system */
             assert_true(refused);
         }
 }
 
-/* One that only takes new names gives none away: our own file would stay in it. What its files are like may change. */
-static void a_fixed_directory_keeps_its_names(void **state)
+/* An append-only directory does not give a name away, so our own file would stay in it. The attributes of its files may
+ * change. */
+static void an_append_only_directory_keeps_its_names(void **state)
 {
     (void)state;
     for (int way = 0; way < 3; way++) {
@@ -111,7 +112,7 @@ static void a_fixed_directory_keeps_its_names(void **state)
 
 /* ---- other people's files ---- */
 
-/* In a process of somebody who is not root. */
+/* Runs in a process of a user that is not root. */
 static bool is_so_for_me(struct rewind_case *p, bool (*is_so)(struct rewind_case *p))
 {
     int status;
@@ -128,7 +129,7 @@ static bool is_so_for_me(struct rewind_case *p, bool (*is_so)(struct rewind_case
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* My project and my records; its directory is everybody's, as /tmp is, or nobody's but another's. */
+/* The project and the records are the user's; the directory is open to all, as /tmp is, or belongs to another user. */
 static void give(struct rewind_case *p, mode_t dir_mode, uid_t dir_owner, mode_t mode)
 {
     static const char *const mine[] = { "", "ws", "ws/d", "ws/d/g", "state" };
@@ -175,8 +176,8 @@ static bool is_done(struct rewind_case *p)
     return look(p) == ERR_OK && apply(p) == ERR_OK && p->result.outcome[0] == REWIND_DONE;
 }
 
-/* Also where others may not. */
-static void ones_own_files_are_changed(void **state)
+/* Also where others may not change them. */
+static void files_of_the_own_user_are_changed(void **state)
 {
     static const struct {
         mode_t dir_mode;
@@ -203,8 +204,8 @@ static void ones_own_files_are_changed(void **state)
 
 /* ---- read-only ---- */
 
-/* Found at the second file, when a temporary one of the first is there already. */
-static void outside_of_the_project_it_may_be_read_only(void **state)
+/* Found at the second file, when a temporary file of the first exists already. */
+static void files_outside_the_project_may_be_read_only(void **state)
 {
     struct rewind_case *p = *state;
     char out[4096];
@@ -225,8 +226,8 @@ static void outside_of_the_project_it_may_be_read_only(void **state)
     assert_int_equal(why, EROFS);
 }
 
-/* Whether it is read-only cannot be known then, and behind INTENT it would be too late to learn it. */
-static void where_the_file_system_does_not_answer_nothing_is_done(void **state)
+/* It cannot be known whether the file is read-only, and after INTENT it would be too late to find out. */
+static void nothing_is_done_if_the_file_system_reports_no_flags(void **state)
 {
     (void)state;
     for (int way = 0; way < 3; way++) {
@@ -245,8 +246,8 @@ static void where_the_file_system_does_not_answer_nothing_is_done(void **state)
     }
 }
 
-/* A ramfs has no blocks, so none are free. */
-static void where_nothing_is_counted_there_is_room(void **state)
+/* A ramfs has no blocks, so no free ones are reported. */
+static void a_file_system_without_block_counts_has_room(void **state)
 {
     struct rewind_case *p = *state;
 
@@ -260,8 +261,8 @@ static void where_nothing_is_counted_there_is_room(void **state)
     assert_true(done);
 }
 
-/* Nothing needs to be recovered, so nothing needs to be written to know it. */
-static void records_are_read_where_nothing_can_be_written(void **state)
+/* Nothing needs recovery, so nothing needs to be written. */
+static void records_are_readable_on_a_read_only_file_system(void **state)
 {
     struct rewind_case *p = *state;
     struct rewind_records list;
@@ -293,14 +294,14 @@ static void records_are_read_where_nothing_can_be_written(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(fixed_files_are_left_alone),
-        CASE(a_fixed_directory_keeps_its_names),
+        CASE(immutable_files_are_left_alone),
+        CASE(an_append_only_directory_keeps_its_names),
         CASE(other_peoples_files_are_left_alone),
-        CASE(ones_own_files_are_changed),
-        CASE(outside_of_the_project_it_may_be_read_only),
-        CASE(where_the_file_system_does_not_answer_nothing_is_done),
-        CASE(where_nothing_is_counted_there_is_room),
-        CASE(records_are_read_where_nothing_can_be_written),
+        CASE(files_of_the_own_user_are_changed),
+        CASE(files_outside_the_project_may_be_read_only),
+        CASE(nothing_is_done_if_the_file_system_reports_no_flags),
+        CASE(a_file_system_without_block_counts_has_room),
+        CASE(records_are_readable_on_a_read_only_file_system),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

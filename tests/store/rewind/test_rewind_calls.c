@@ -8,14 +8,15 @@
 #include "support/faults/syscall_hook.h"
 #include "support/rewind/wide_plan.h"
 
-/* Every call that a rewind makes fails once, by its name and number, in this process: apply, the dropping of what was
- * prepared, and recovery. What sweep_rewind does with whole machines is done here call by call, so that each error of each
- * call is seen by each branch. The rules are the same: old or new, said truly, nothing of ours left, undoable. */
+/* Every call of a rewind fails once, by its name and number, in this process: in apply, in dropping a prepared rewind,
+ * and in recovery. sweep_rewind does this with whole machines; here it is done call by call, so that each branch meets
+ * each error of each call. The rules are the same: the old or the new state, reported correctly, no temporary files,
+ * undoable. */
 
 static const struct way {
     const char *call;
     int error;
-    bool harmless; /* it is done all the same */
+    bool harmless; /* the rewind succeeds all the same */
 } ways[] = {
     { "openat64", EIO, false },     { "open64", EIO, false },
     { "fstatat64", EIO, false },    { "stat64", EIO, false },
@@ -37,13 +38,13 @@ static const struct way {
 };
 enum { WAYS = sizeof ways / sizeof *ways };
 
-/* What is run, and what fails in it; memory has no way. */
+/* The operation, and the call that fails in it; an allocation has no name. */
 struct run {
     const struct way *way;
     int nth;
-    bool conversation; /* the conversation goes back, too */
+    bool conversation; /* the conversation goes back too */
     struct rewind_case *p;
-    char *old; /* what the user has */
+    char *old; /* an image of the user's files */
 };
 
 static void complain(const struct run *r, const char *what)
@@ -93,7 +94,7 @@ static bool is_old(const struct run *r)
     return wide_is(r->p, r->old);
 }
 
-/* The next command: nothing fails any more. */
+/* The next command, in which nothing fails. */
 static void recover(const struct run *r)
 {
     size_t recovered;
@@ -112,7 +113,7 @@ static void must_be_old_or_new(const struct run *r)
         complain(r, "the undo does not give back what was");
 }
 
-/* False: there is no such call. */
+/* Returns false if there is no such call. */
 static bool apply_at(struct run *r)
 {
     run_begin(r);
@@ -148,7 +149,7 @@ static void each_call_of_an_apply_may_fail(void **state)
     in_all_ways(apply_at, false);
 }
 
-static void each_call_may_fail_that_takes_the_conversation_back_too(void **state)
+static void each_call_of_an_apply_with_a_conversation_may_fail(void **state)
 {
     struct run r = { .way = &(const struct way){ "malloc", ENOMEM, false },
                      .nth = 1,
@@ -161,14 +162,14 @@ static void each_call_may_fail_that_takes_the_conversation_back_too(void **state
 
 /* ---- recovery ---- */
 
-/* Leaves the rewind in the middle: before INTENT with its temporary files, between INTENT and COMMIT with one file
- * exchanged, or after COMMIT. */
+/* Interrupts the rewind: before INTENT with its temporary files, between INTENT and COMMIT with one file exchanged, or
+ * after COMMIT. */
 enum phase { BEFORE_INTENT, AFTER_INTENT, AFTER_COMMIT, PHASES };
 
 static void stop_at(struct rewind_case *p, enum phase phase)
 {
     static const struct syscall_hook at[PHASES] = {
-        /* what is staged cannot be dropped, since that begins with the mark */
+        /* the staged files cannot be dropped, since that begins with the mark */
         [BEFORE_INTENT] = { .call = "unlink", .name = "intent", .error = EIO },
         [AFTER_INTENT] = { .call = "renameat2", .name = "o", .error = EIO },
         [AFTER_COMMIT] = { .call = "renameat", .name = "0", .error = EIO },
@@ -253,8 +254,8 @@ static bool undo_at(struct run *r)
     return came;
 }
 
-/* Directories that it makes again get what they had, or the undo is dropped. */
-static void what_an_undo_gives_a_directory_may_fail(void **state)
+/* Recreated directories get their old attributes, or the undo is dropped. */
+static void restoring_directory_attributes_in_an_undo_may_fail(void **state)
 {
     static const struct way undo_ways[] = { { "fchmod", EIO, false },
                                             { "flistxattr", EIO, false } };
@@ -296,8 +297,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_call_of_an_apply_may_fail),
         cmocka_unit_test(each_call_of_a_recovery_may_fail),
-        cmocka_unit_test(each_call_may_fail_that_takes_the_conversation_back_too),
-        cmocka_unit_test(what_an_undo_gives_a_directory_may_fail),
+        cmocka_unit_test(each_call_of_an_apply_with_a_conversation_may_fail),
+        cmocka_unit_test(restoring_directory_attributes_in_an_undo_may_fail),
         cmocka_unit_test(each_allocation_of_an_undo_may_fail),
         cmocka_unit_test(each_allocation_of_a_recovery_may_fail),
     };

@@ -1,8 +1,8 @@
-/* The fault cases of a rewind, each where it is tested: here, where no file is named, or in test_rewind_kernel (rk).
+/* The fault cases of a rewind and where each is tested: in this file if none is named, or in test_rewind_kernel (rk).
  *
  *    1 no space at each write            sweep_rewind "no space", full_disk, whole_rewind
- *    2 quota, i/o error, read-only       sweep_rewind; rk a_read_only_file_system_is_told_before_anything_is_copied
- *    3 short write                       sweep_rewind "short write": done all the same
+ *    2 quota, i/o error, read-only       sweep_rewind; rk a_read_only_file_system_is_reported_before_anything_is_copied
+ *    3 short write                       sweep_rewind "short write": succeeds all the same
  *    4 interrupted call                  sweep_rewind "interrupted"
  *    5 fsync fails                       sweep_rewind "fsync fails afterwards"
  *    6 rename fails after INTENT         sweep_rewind "another file system", "busy"
@@ -10,27 +10,29 @@
  *    8 power cut at each call            sweep_rewind, whole_rewind
  *    9 crash in the recovery             sweep_rewind "crashes in the recovery"
  *   10 no memory                         sweep_rewind "no memory"
- *   11 two at once                       the_second_of_two_says_who_holds_the_lock
+ *   11 two at once                       the_second_rewind_reports_the_lock_holder
  *   12 saved after the dry run           test_rewind a_file_saved_after_the_preview_stops_everything
  *   13 saved during apply                user_saves
- *   14 something else lies there         test_preview what_lies_in_the_way_is_refused; what_came_in_the_way_stops_it
- *   15 hard links                        test_preview; what_came_in_the_way_stops_it
- *   16 a parent becomes a link           race_swap, test_beneath; a_parent_that_became_a_link_stops_it
- *   17 unclean paths                     test_pathrule; hostile_names_are_refused_and_the_rest_is_done
- *   18 .git and what programs trust      test_pathrule; hostile_names_are_refused_and_the_rest_is_done
- *   19 saved copies                      test_preview; a_saved_copy_that_changed_stops_it
- *   20 "absent", and a person wrote it   a_file_that_goes_is_in_the_undo_record
- *   21 ids that are paths               contract an_id_that_is_no_plain_name_is_refused; names_of_records_reach_nothing_else
- *   33 the agent is live                 told by the commands: tests/live*
- *   37 told to end, and signals         a_signal_that_ends_it_leaves_old_or_new, signals_all_the_time_do_no_harm;
+ *   14 something else is at the path     test_preview an_obstructed_path_is_refused;
+ *                                       an_obstruction_after_the_preview_stops_the_rewind
+ *   15 hard links                        test_preview; an_obstruction_after_the_preview_stops_the_rewind
+ *   16 a parent becomes a link           race_swap, test_beneath; a_parent_replaced_by_a_link_stops_the_rewind
+ *   17 unclean paths                     test_pathrule; hostile_names_are_refused_and_the_rest_is_restored
+ *   18 .git and trusted files            test_pathrule; hostile_names_are_refused_and_the_rest_is_restored
+ *   19 backups                           test_preview; a_changed_backup_stops_the_rewind
+ *   20 a file created by a person        a_removed_file_is_in_the_undo_record
+ *   21 ids that are paths               contract an_id_that_is_no_plain_name_is_refused;
+ *                                       record_names_cannot_escape_the_log
+ *   33 the agent is live                 reported by the commands: tests/live*
+ *   37 fatal and other signals           a_fatal_signal_leaves_the_old_or_the_new_state, constant_signals_do_no_harm;
  *                                       screen/terminated.sh; at each call like 7
- *   38 strange times                     strange_times_come_back
- *   39 no room for the undo record       full_disk
- *   40 nothing is written by a dry run   rk a_dry_run_works_where_nothing_can_be_written
- *   each call, each allocation          test_rewind_calls: apply, undo and recovery
- *   a person at each moment             test_rewind_moments, test_rewind_resumed
+ *   38 extreme times                     extreme_times_are_restored
+ *   39 no space for the undo record      full_disk
+ *   40 a dry run writes nothing          rk a_dry_run_works_on_a_read_only_file_system
+ *   each call, each allocation           test_rewind_calls: apply, undo and recovery
+ *   a person at each moment             test_rewind_syscalls, test_rewind_resumed
  *   old kernels                          rk without_openat2_..., without_renameat2_...
- *   owner, attributes, ACL               rk an_owner_and_an_acl_are_kept, what_cannot_be_kept_... */
+ *   owner, attributes, ACL               rk an_owner_and_an_acl_are_kept, attributes_that_cannot_be_kept_... */
 #include "tests/test.h"
 
 #include <fcntl.h>
@@ -50,7 +52,7 @@
 
 /* ---- 11 ---- */
 
-static void the_second_of_two_says_who_holds_the_lock(void **state)
+static void the_second_rewind_reports_the_lock_holder(void **state)
 {
     struct rewind_case *p = *state;
     char lock[4096];
@@ -66,12 +68,12 @@ static void the_second_of_two_says_who_holds_the_lock(void **state)
     assert_non_null(strstr(p->e.text, "4711"));
     assert_true(folder_is(&p->folder, "ws/d/f", "present\n"));
 
-    close(fd); /* as when its holder dies */
+    close(fd); /* as if its holder had died */
     assert_int_equal(apply(p), ERR_OK);
     assert_true(folder_is(&p->folder, "ws/d/f", "old\n"));
 }
 
-/* ---- 14, 15, 16: what happens between the look and the apply ---- */
+/* ---- 14, 15, 16: changes between preview and apply ---- */
 
 static void to_link(const char *f)
 {
@@ -135,7 +137,7 @@ static void to_equal_file(const char *f)
     assert_int_equal(rename(other, f), 0);
 }
 
-static void what_came_in_the_way_stops_it(void **state)
+static void an_obstruction_after_the_preview_stops_the_rewind(void **state)
 {
     static void (*const change[])(const char *) = { to_link,       to_directory, to_fifo,
                                                     to_socket,     to_two_names, to_nothing,
@@ -164,7 +166,7 @@ static void what_came_in_the_way_stops_it(void **state)
         }
 }
 
-static void what_came_where_nothing_was_stops_it(void **state)
+static void a_new_file_after_the_preview_stops_the_rewind(void **state)
 {
     struct rewind_case *p = *state;
 
@@ -176,7 +178,7 @@ static void what_came_where_nothing_was_stops_it(void **state)
     assert_true(nothing_of_ours_is_left(p));
 }
 
-static void a_device_in_the_way_is_refused(void **state)
+static void a_device_at_the_path_is_refused(void **state)
 {
     struct rewind_case *p = *state;
 
@@ -187,7 +189,7 @@ static void a_device_in_the_way_is_refused(void **state)
     assert_int_equal(p->preview.entry[0].rule, REWIND_RULE_TYPE);
 }
 
-static void a_parent_that_became_a_link_stops_it(void **state)
+static void a_parent_replaced_by_a_link_stops_the_rewind(void **state)
 {
     struct rewind_case *p = *state;
     char d[4096], moved[4096];
@@ -213,7 +215,7 @@ static void a_parent_that_became_a_link_stops_it(void **state)
 
 /* ---- 17, 18 ---- */
 
-static void hostile_names_are_refused_and_the_rest_is_done(void **state)
+static void hostile_names_are_refused_and_the_rest_is_restored(void **state)
 {
     struct rewind_case *p = *state;
     static const char *const below[] = {
@@ -247,7 +249,7 @@ static void hostile_names_are_refused_and_the_rest_is_done(void **state)
 
 /* ---- 19 ---- */
 
-static void a_saved_copy_that_changed_stops_it(void **state)
+static void a_changed_backup_stops_the_rewind(void **state)
 {
     enum { GONE, SHORT, OTHER, LINKED, WAYS };
     char copy[4096];
@@ -279,8 +281,8 @@ static void a_saved_copy_that_changed_stops_it(void **state)
     }
 }
 
-/* A damaged record is said, and nothing is put back from it. */
-static void an_undo_copy_that_is_cut_short_is_refused(void **state)
+/* A damaged record is reported, and nothing is restored from it. */
+static void a_truncated_undo_copy_is_refused(void **state)
 {
     struct rewind_case *p = *state;
     char kept[4096], name[128];
@@ -298,7 +300,7 @@ static void an_undo_copy_that_is_cut_short_is_refused(void **state)
 
 /* ---- 20 ---- */
 
-static void a_file_that_goes_is_in_the_undo_record(void **state)
+static void a_removed_file_is_in_the_undo_record(void **state)
 {
     struct rewind_case *p = *state;
 
@@ -315,7 +317,7 @@ static void a_file_that_goes_is_in_the_undo_record(void **state)
 
 /* ---- 21 ---- */
 
-static void names_of_records_reach_nothing_else(void **state)
+static void record_names_cannot_escape_the_log(void **state)
 {
     struct rewind_case *p = *state;
     static const char *const names[] = { "..", ".", "", "../rewinds", "/", "0/../0", "%2e%2e" };
@@ -338,7 +340,7 @@ static void names_of_records_reach_nothing_else(void **state)
 
 struct signalled {
     int signal;
-    size_t at; /* the step it comes at */
+    size_t at; /* the step at which it arrives */
 };
 
 static void strike(size_t done, size_t steps, void *arg)
@@ -352,7 +354,7 @@ static void strike(size_t done, size_t steps, void *arg)
     }
 }
 
-/* In a child: as it would end the command. True: it did. */
+/* Runs in a child, which the signal ends as it would end the command. Returns true if it did. */
 static bool ended_by(struct rewind_case *p, struct signalled *s)
 {
     int status;
@@ -373,7 +375,7 @@ static bool ended_by(struct rewind_case *p, struct signalled *s)
     return WIFSIGNALED(status);
 }
 
-static void a_signal_that_ends_it_leaves_old_or_new(void **state)
+static void a_fatal_signal_leaves_the_old_or_the_new_state(void **state)
 {
     static const int signals[] = { SIGTERM, SIGHUP, SIGINT, SIGPIPE };
 
@@ -404,7 +406,7 @@ static void a_signal_that_ends_it_leaves_old_or_new(void **state)
         }
 }
 
-/* A rewind is done again by taking back what took it back: the newest record. */
+/* Redo undoes the undo, which is the newest record. */
 static enum err_code redo(struct rewind_case *p)
 {
     char id[40];
@@ -423,8 +425,8 @@ static void heard(int signal)
     (void)signal;
 }
 
-/* Calls are interrupted all the time, as by a window that is being dragged: it is done all the same. */
-static void signals_all_the_time_do_no_harm(void **state)
+/* Calls are interrupted constantly, as while a window is resized; the rewind succeeds all the same. */
+static void constant_signals_do_no_harm(void **state)
 {
     struct rewind_case *p = *state;
     struct sigaction on = { .sa_handler = heard }, before; /* without SA_RESTART */
@@ -453,7 +455,7 @@ static void signals_all_the_time_do_no_harm(void **state)
 
 /* ---- 38 ---- */
 
-static void strange_times_come_back(void **state)
+static void extreme_times_are_restored(void **state)
 {
     struct rewind_case *p = *state;
     static const int64_t times[] = { 0, 1, 2222222222000000000, 4102444800000000001 };
@@ -480,19 +482,19 @@ static void strange_times_come_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(the_second_of_two_says_who_holds_the_lock),
-        CASE(what_came_in_the_way_stops_it),
-        CASE(what_came_where_nothing_was_stops_it),
-        CASE(a_device_in_the_way_is_refused),
-        CASE(a_parent_that_became_a_link_stops_it),
-        CASE(hostile_names_are_refused_and_the_rest_is_done),
-        CASE(a_saved_copy_that_changed_stops_it),
-        CASE(an_undo_copy_that_is_cut_short_is_refused),
-        CASE(a_file_that_goes_is_in_the_undo_record),
-        CASE(names_of_records_reach_nothing_else),
-        CASE(a_signal_that_ends_it_leaves_old_or_new),
-        CASE(signals_all_the_time_do_no_harm),
-        CASE(strange_times_come_back),
+        CASE(the_second_rewind_reports_the_lock_holder),
+        CASE(an_obstruction_after_the_preview_stops_the_rewind),
+        CASE(a_new_file_after_the_preview_stops_the_rewind),
+        CASE(a_device_at_the_path_is_refused),
+        CASE(a_parent_replaced_by_a_link_stops_the_rewind),
+        CASE(hostile_names_are_refused_and_the_rest_is_restored),
+        CASE(a_changed_backup_stops_the_rewind),
+        CASE(a_truncated_undo_copy_is_refused),
+        CASE(a_removed_file_is_in_the_undo_record),
+        CASE(record_names_cannot_escape_the_log),
+        CASE(a_fatal_signal_leaves_the_old_or_the_new_state),
+        CASE(constant_signals_do_no_harm),
+        CASE(extreme_times_are_restored),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,9 +7,9 @@
 #include "support/rewind/rewind_case.h"
 #include "tests/support/rewind/as_left.h"
 
-/* Files and conversation together, as far as sweep_talk does not break them. */
+/* Rewinds of files and conversation together, without the faults of sweep_conversation. */
 
-static int set_up_talk(void **state)
+static int set_up_conversation(void **state)
 {
     int rc = set_up(state);
     struct rewind_case *p = *state;
@@ -18,8 +18,8 @@ static int set_up_talk(void **state)
     return rc;
 }
 
-/* The log ends after its first line. */
-static void plan_talk(struct rewind_case *p, struct rewind_plan *plan, const char *old)
+/* Plans to end the log after its first line. */
+static void plan_log_end(struct rewind_case *p, struct rewind_plan *plan, const char *old)
 {
     struct rewind_conversation *t = &plan->conversation;
     char log[4096];
@@ -42,7 +42,7 @@ static struct rewind_plan plan_new(struct rewind_case *p, const char *old, bool 
     struct rewind_plan plan = { .system = "goat", .session = "s", .point = "m" };
     struct rewind_target t = { .path = p->f, .source = { .bytes = SLICE("old\n") } };
 
-    plan_talk(p, &plan, old);
+    plan_log_end(p, &plan, old);
     as_left(&t);
     if (with_file)
         assert_int_equal(rewind_plan_add(&plan, &t, NULL), ERR_OK);
@@ -76,7 +76,7 @@ static void take_back(struct rewind_case *p, const char *id, char undo[40])
     assert_int_equal(go_back(p, &plan, undo), ERR_OK);
 }
 
-static void both_go_back_under_one_record(void **state)
+static void files_and_conversation_go_back_under_one_record(void **state)
 {
     struct rewind_case *p = *state;
     struct rewind_plan plan = plan_new(p, "two\nthree\n", true);
@@ -117,7 +117,7 @@ static void a_conversation_alone_has_a_record_too(void **state)
     assert_true(folder_is(&p->folder, "log.jsonl", "one\ntwo\nthree\n"));
 }
 
-/* The log is not what the plan saw: then the files stay as well, and nothing is left of it. */
+/* The log differs from what the plan saw: the files stay as well, and nothing of the rewind is left. */
 static void a_refused_conversation_leaves_the_files(void **state)
 {
     struct rewind_case *p = *state;
@@ -133,7 +133,7 @@ static void a_refused_conversation_leaves_the_files(void **state)
     rewind_records_fini(&list);
 }
 
-static void the_plan_id_knows_the_conversation(void **state)
+static void the_plan_id_covers_the_conversation(void **state)
 {
     struct rewind_case *p = *state;
     const struct rewind_options outside = { .allow_outside = true };
@@ -151,7 +151,7 @@ static void the_plan_id_knows_the_conversation(void **state)
     assert_string_not_equal(id[0], id[1]);
 }
 
-static void each_way_has_a_word(void **state)
+static void each_mode_has_a_name(void **state)
 {
     static const struct {
         enum conversation_change how;
@@ -172,7 +172,7 @@ static void each_way_has_a_word(void **state)
     }
 }
 
-static void what_a_system_cannot_is_said(void **state)
+static void an_unsupported_mode_is_explained(void **state)
 {
     const struct store_ops none = { .name = "none" };
     struct store st = { .ops = &none };
@@ -190,14 +190,16 @@ static void what_a_system_cannot_is_said(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(both_go_back_under_one_record, set_up_talk, tear_down),
-        cmocka_unit_test_setup_teardown(a_conversation_alone_has_a_record_too, set_up_talk,
+        cmocka_unit_test_setup_teardown(files_and_conversation_go_back_under_one_record,
+                                        set_up_conversation, tear_down),
+        cmocka_unit_test_setup_teardown(a_conversation_alone_has_a_record_too, set_up_conversation,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(a_refused_conversation_leaves_the_files, set_up_talk,
+        cmocka_unit_test_setup_teardown(a_refused_conversation_leaves_the_files,
+                                        set_up_conversation, tear_down),
+        cmocka_unit_test_setup_teardown(the_plan_id_covers_the_conversation, set_up_conversation,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(the_plan_id_knows_the_conversation, set_up_talk, tear_down),
-        cmocka_unit_test(each_way_has_a_word),
-        cmocka_unit_test(what_a_system_cannot_is_said),
+        cmocka_unit_test(each_mode_has_a_name),
+        cmocka_unit_test(an_unsupported_mode_is_explained),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

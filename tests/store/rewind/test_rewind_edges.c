@@ -9,10 +9,10 @@
 #include "store/rewind/record/tx.h"
 #include "support/rewind/wide_hook.h"
 
-/* What a rewind meets at its edges: previews that cannot be, no room, a state directory that is none, two failures at
- * once, more files than are staged together. */
+/* Edge cases of a rewind: impossible previews, no space, an invalid state directory, two failures at once, more files
+ * than one batch. */
 
-enum { TOO_MUCH = 55 }; /* two to the power of it: more bytes than any disk has */
+enum { TOO_MUCH = 55 }; /* an exponent of two: more bytes than any disk has */
 
 static void nothing_happened(struct rewind_case *p, const char *old)
 {
@@ -26,7 +26,7 @@ static void nothing_happened(struct rewind_case *p, const char *old)
 
 /* ---- previews ---- */
 
-static void what_is_refused_is_not_done_even_when_ticked(void **state)
+static void refused_files_are_not_restored_even_when_ticked(void **state)
 {
     struct rewind_case *p = *state;
     const struct rewind_options strict = { .allow_edited = true };
@@ -42,7 +42,7 @@ static void what_is_refused_is_not_done_even_when_ticked(void **state)
     assert_true(folder_is(&p->folder, "out/o", "new outside\n"));
 }
 
-static void sizes_that_cannot_be_are_refused(void **state)
+static void impossible_sizes_are_refused(void **state)
 {
     (void)state;
     for (int also = 0; also < 2; also++) {
@@ -50,7 +50,7 @@ static void sizes_that_cannot_be_are_refused(void **state)
         char *old = wide_image(p);
 
         p->preview.entry[F].seen.size = -1;
-        if (also) /* the empty record stays for the next start, and what is told is the first failure */
+        if (also) /* the empty record stays; the first failure is reported */
             syscall_hook_arm(
                 &(struct syscall_hook){ .call = "rmdir", .error = EIO, .stays = true });
         assert_int_equal(apply(p), ERR_STALE);
@@ -61,7 +61,7 @@ static void sizes_that_cannot_be_are_refused(void **state)
     }
 }
 
-static void without_room_nothing_is_begun(void **state)
+static void without_space_nothing_is_started(void **state)
 {
     (void)state;
     for (int apart = 0; apart < 2; apart++) {
@@ -70,7 +70,7 @@ static void without_room_nothing_is_begun(void **state)
 
         p->preview.entry[F].seen.size += apart ? (int64_t)1 << TOO_MUCH : 0;
         p->preview.entry[F].wanted_size = (int64_t)1 << TOO_MUCH;
-        /* Whether the record lies on the file system of the project. */
+        /* The record is on the file system of the project, or not. */
         syscall_hook_arm(
             &(struct syscall_hook){ .call = "stat64", .name = "ws", .error = apart ? EIO : 0 });
         assert_int_equal(apply(p), ERR_IO);
@@ -83,7 +83,7 @@ static void without_room_nothing_is_begun(void **state)
     }
 }
 
-static void a_record_of_nothing_is_said_to_stay(void **state)
+static void an_empty_record_that_stays_is_reported(void **state)
 {
     struct rewind_case *p = *state;
 
@@ -112,7 +112,7 @@ static enum err_code may(const struct rewind_preview *preview, const char *id, s
     return ERR_OK;
 }
 
-static void the_system_keeps_what_lies_there_first_or_it_is_not_done(void **state)
+static void without_the_systems_safety_copy_nothing_is_done(void **state)
 {
     struct rewind_case *p = wide_place(false);
     char *old = wide_image(p);
@@ -131,7 +131,7 @@ static void the_system_keeps_what_lies_there_first_or_it_is_not_done(void **stat
 
 /* ---- the state directory ---- */
 
-static void who_holds_the_lock_may_be_unknown(void **state)
+static void the_lock_holder_may_be_unknown(void **state)
 {
     struct rewind_case *p = wide_place(false);
     char path[4096];
@@ -164,7 +164,7 @@ static enum err_code count(const struct rewind_tx *tx, void *arg, bool *more, st
     return ERR_OK;
 }
 
-static void a_state_directory_that_is_none_is_told(void **state)
+static void an_invalid_state_directory_is_reported(void **state)
 {
     struct rewind_case *p = wide_place(false);
     struct rewind_records list;
@@ -189,7 +189,7 @@ static void a_state_directory_that_is_none_is_told(void **state)
     assert_int_equal(n, 0);
 }
 
-static void records_are_met_newest_first_and_damaged_ones_are_not(void **state)
+static void records_are_visited_newest_first_without_damaged_ones(void **state)
 {
     struct rewind_case *p = wide_place(false);
     size_t n = 0;
@@ -209,7 +209,7 @@ static void records_are_met_newest_first_and_damaged_ones_are_not(void **state)
 
 /* ---- recovery ---- */
 
-static void what_cannot_be_swept_is_not_called_recovered(void **state)
+static void an_incomplete_cleanup_is_not_reported_as_recovered(void **state)
 {
     (void)state;
     for (int nth = 1; nth <= 2; nth++) {
@@ -225,7 +225,7 @@ static void what_cannot_be_swept_is_not_called_recovered(void **state)
     }
 }
 
-static void without_a_place_behind_the_others_nothing_is_begun(void **state)
+static void without_a_later_record_id_nothing_is_started(void **state)
 {
     struct rewind_case *p = wide_place(false);
     char *old = wide_image(p);
@@ -239,7 +239,7 @@ static void without_a_place_behind_the_others_nothing_is_begun(void **state)
     wide_remove(p);
 }
 
-static void one_that_cannot_be_finished_holds_up_no_other(void **state)
+static void an_unfinished_record_blocks_no_other(void **state)
 {
     struct rewind_case *p = stopped_at("renameat2", "f");
     char path[4096];
@@ -258,8 +258,8 @@ static void one_that_cannot_be_finished_holds_up_no_other(void **state)
     wide_remove(p);
 }
 
-/* Somebody else changes sessions: the conversation's part waits, and so does all the rest. */
-static void a_conversation_is_taken_back_only_under_its_lock(void **state)
+/* Another process is changing sessions: the conversation's part waits, and the rest with it. */
+static void a_conversation_is_rolled_back_only_under_its_lock(void **state)
 {
     struct rewind_case *p = wide_place(true);
     char *old = wide_image(p);
@@ -297,9 +297,9 @@ static void write_on(void *arg)
     close(fd);
 }
 
-/* The decision fails, and meanwhile somebody wrote to the conversation that was cut: it stays as it is, its old end is in
- * the record alone, and the files are as they were. */
-static void a_conversation_that_went_on_goes_back_alone(void **state)
+/* Writing INTENT fails, and meanwhile another program has written to the truncated conversation: it stays as it is, its
+ * old end is in the record alone, and the files are as they were. */
+static void a_conversation_that_continued_goes_back_alone(void **state)
 {
     (void)state;
     for (int marks = 0; marks < 2; marks++) {
@@ -308,7 +308,7 @@ static void a_conversation_that_went_on_goes_back_alone(void **state)
 
         syscall_hook_arm(&(struct syscall_hook){
             .call = "renameat", .name = "intent", .error = EIO, .then = write_on, .arg = p });
-        if (marks) /* nor can the record be ended at once */
+        if (marks) /* nor can the record be closed at once */
             syscall_hook_arm_also(
                 &(struct syscall_hook){ .call = "renameat", .name = "commit", .error = EIO });
         assert_int_equal(apply(p), ERR_IO);
@@ -341,8 +341,8 @@ static void hold_open(void *arg)
     h->fd = open(folder_path(&h->p->folder, "out/log", path), O_WRONLY | O_CLOEXEC);
 }
 
-/* A program has it open: the next start tries again, and until then nothing of it can be undone. */
-static void a_conversation_that_is_open_is_taken_back_later(void **state)
+/* A program has the log open: the next start tries again, and until then the record cannot be undone. */
+static void a_conversation_in_use_is_rolled_back_later(void **state)
 {
     struct rewind_case *p = wide_place(true);
     char *old = wide_image(p);
@@ -370,7 +370,7 @@ static void a_conversation_that_is_open_is_taken_back_later(void **state)
     wide_remove(p);
 }
 
-/* The size of a record is only told. */
+/* The size of a record is only for display. */
 static void a_record_whose_size_is_unknown_is_listed(void **state)
 {
     struct rewind_case *p = wide_place(false);
@@ -389,8 +389,8 @@ static void a_record_whose_size_is_unknown_is_listed(void **state)
 
 /* ---- staging ---- */
 
-/* The first failure is the one that is told. */
-static void two_failures_at_once_are_one(void **state)
+/* The first failure is the one reported. */
+static void the_first_of_two_failures_is_reported(void **state)
 {
     static const char *const names[] = { "*-0.tmp", "kept" };
 
@@ -411,7 +411,7 @@ static void two_failures_at_once_are_one(void **state)
     }
 }
 
-static void a_root_that_cannot_be_opened_stops_it(void **state)
+static void a_root_that_cannot_be_opened_stops_the_rewind(void **state)
 {
     struct rewind_case *p = *state;
 
@@ -424,7 +424,7 @@ static void a_root_that_cannot_be_opened_stops_it(void **state)
     assert_false(folder_has(&p->folder, "ws/new"));
 }
 
-static void more_files_than_are_staged_together_come_back(void **state)
+static void more_files_than_one_batch_are_restored(void **state)
 {
     struct rewind_case *p = *state;
     char name[64], text[64];
@@ -449,24 +449,24 @@ static void more_files_than_are_staged_together_come_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(what_is_refused_is_not_done_even_when_ticked),
-        cmocka_unit_test(sizes_that_cannot_be_are_refused),
-        cmocka_unit_test(without_room_nothing_is_begun),
-        CASE(a_record_of_nothing_is_said_to_stay),
-        cmocka_unit_test(the_system_keeps_what_lies_there_first_or_it_is_not_done),
-        cmocka_unit_test(who_holds_the_lock_may_be_unknown),
-        cmocka_unit_test(a_state_directory_that_is_none_is_told),
-        cmocka_unit_test(records_are_met_newest_first_and_damaged_ones_are_not),
-        cmocka_unit_test(what_cannot_be_swept_is_not_called_recovered),
-        cmocka_unit_test(without_a_place_behind_the_others_nothing_is_begun),
-        cmocka_unit_test(one_that_cannot_be_finished_holds_up_no_other),
-        cmocka_unit_test(a_conversation_is_taken_back_only_under_its_lock),
-        cmocka_unit_test(a_conversation_that_went_on_goes_back_alone),
-        cmocka_unit_test(a_conversation_that_is_open_is_taken_back_later),
+        CASE(refused_files_are_not_restored_even_when_ticked),
+        cmocka_unit_test(impossible_sizes_are_refused),
+        cmocka_unit_test(without_space_nothing_is_started),
+        CASE(an_empty_record_that_stays_is_reported),
+        cmocka_unit_test(without_the_systems_safety_copy_nothing_is_done),
+        cmocka_unit_test(the_lock_holder_may_be_unknown),
+        cmocka_unit_test(an_invalid_state_directory_is_reported),
+        cmocka_unit_test(records_are_visited_newest_first_without_damaged_ones),
+        cmocka_unit_test(an_incomplete_cleanup_is_not_reported_as_recovered),
+        cmocka_unit_test(without_a_later_record_id_nothing_is_started),
+        cmocka_unit_test(an_unfinished_record_blocks_no_other),
+        cmocka_unit_test(a_conversation_is_rolled_back_only_under_its_lock),
+        cmocka_unit_test(a_conversation_that_continued_goes_back_alone),
+        cmocka_unit_test(a_conversation_in_use_is_rolled_back_later),
         cmocka_unit_test(a_record_whose_size_is_unknown_is_listed),
-        cmocka_unit_test(two_failures_at_once_are_one),
-        CASE(a_root_that_cannot_be_opened_stops_it),
-        CASE(more_files_than_are_staged_together_come_back),
+        cmocka_unit_test(the_first_of_two_failures_is_reported),
+        CASE(a_root_that_cannot_be_opened_stops_the_rewind),
+        CASE(more_files_than_one_batch_are_restored),
     };
 
     if (access("/dev/shm", W_OK) == 0)

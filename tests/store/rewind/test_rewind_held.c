@@ -10,14 +10,14 @@
 #include "support/faults/syscall_hook.h"
 #include "support/rewind/rewind_case.h"
 
-/* A program has a file open for writing while it is rewound, and goes on writing: what it writes is found again. */
+/* A program has a file open for writing while it is rewound and continues to write: its late writes are found again. */
 
 struct writer {
     struct rewind_case *p;
     int fd;
 };
 
-/* A file system without leases does not tell who writes; what is written is found again all the same. */
+/* A file system without leases does not show who writes; late writes are found again all the same. */
 static bool has_leases(struct rewind_case *p)
 {
     char path[4096];
@@ -75,7 +75,7 @@ static void comes_back(struct rewind_case *p, const struct writer *w)
 {
     assert_int_equal(undo(p), ERR_OK);
     assert_true(folder_is(&p->folder, "ws/d/f", "present\nlater\n"));
-    say(w, "and on\n"); /* the program has the file that is there again */
+    say(w, "and on\n"); /* the restored file is the one that the program has open */
     assert_true(folder_is(&p->folder, "ws/d/f", "present\nlater\nand on\n"));
     assert_true(has_one_name(p));
 }
@@ -88,7 +88,7 @@ static void rewound(struct rewind_case *p, const char *text)
     assert_int_equal(apply(p), ERR_OK);
 }
 
-static void what_is_written_after_a_rewind_is_shown_and_comes_back(void **state)
+static void late_writes_to_a_replaced_file_are_shown_and_restored(void **state)
 {
     struct writer w = begin(*state);
 
@@ -102,7 +102,7 @@ static void what_is_written_after_a_rewind_is_shown_and_comes_back(void **state)
     close(w.fd);
 }
 
-static void what_is_written_to_a_deleted_file_comes_back(void **state)
+static void late_writes_to_a_deleted_file_are_restored(void **state)
 {
     struct writer w = begin(*state);
 
@@ -113,7 +113,7 @@ static void what_is_written_to_a_deleted_file_comes_back(void **state)
     close(w.fd);
 }
 
-static void what_was_undone_can_be_done_again_and_undone(void **state)
+static void an_undone_rewind_can_be_redone_and_undone(void **state)
 {
     struct writer w = begin(*state);
 
@@ -135,7 +135,7 @@ static void what_was_undone_can_be_done_again_and_undone(void **state)
     close(w.fd);
 }
 
-static void a_file_that_nobody_writes_to_comes_back_from_its_copy(void **state)
+static void a_file_without_writers_is_restored_from_its_copy(void **state)
 {
     struct rewind_case *p = *state;
 
@@ -150,7 +150,7 @@ static void a_file_that_nobody_writes_to_comes_back_from_its_copy(void **state)
     assert_true(has_one_name(p));
 }
 
-static void without_second_names_a_copy_comes_back(void **state)
+static void without_hard_links_a_copy_is_restored(void **state)
 {
     struct writer w = begin(*state);
 
@@ -164,13 +164,13 @@ static void without_second_names_a_copy_comes_back(void **state)
     close(w.fd);
 }
 
-/* Each name that is changed after the decision, and the removal of the second one. */
-static void an_undo_that_is_cut_short_is_finished_with_what_was_written(void **state)
+/* Fails each rename after the decision, and the removal of the second name. */
+static void an_interrupted_undo_is_finished_with_late_writes(void **state)
 {
     static const struct syscall_hook calls[] = {
         { .call = "renameat2",
           .nth = 3,
-          .error = EIO }, /* behind the two that try what can be done */
+          .error = EIO }, /* after the two that probe the file system */
         { .call = "renameat", .name = "0", .error = EIO },
         { .call = "unlink", .name = "0.live", .error = EIO },
     };
@@ -199,8 +199,8 @@ static void an_undo_that_is_cut_short_is_finished_with_what_was_written(void **s
     }
 }
 
-/* Nothing was decided: the file is in the record, and only there. */
-static void an_undo_that_is_dropped_leaves_the_file_in_the_record(void **state)
+/* No decision was made: the file is in the record, and only there. */
+static void a_dropped_undo_leaves_the_file_in_the_record(void **state)
 {
     struct writer w = begin(*state);
 
@@ -215,7 +215,7 @@ static void an_undo_that_is_dropped_leaves_the_file_in_the_record(void **state)
     close(w.fd);
 }
 
-static void a_record_elsewhere_refuses_a_file_that_is_open(void **state)
+static void a_record_on_another_file_system_refuses_open_files(void **state)
 {
     struct writer w = begin(*state);
 
@@ -232,7 +232,7 @@ static void a_record_elsewhere_refuses_a_file_that_is_open(void **state)
 }
 
 /* Opened after the preview, and the record is on another file system. */
-static void a_replaced_file_stays_until_its_program_closes_it(void **state)
+static void a_replaced_open_file_stays_until_it_is_closed(void **state)
 {
     struct writer w = begin(*state);
     size_t recovered;
@@ -261,15 +261,15 @@ static void a_replaced_file_stays_until_its_program_closes_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(what_is_written_after_a_rewind_is_shown_and_comes_back),
-        TEST(what_is_written_to_a_deleted_file_comes_back),
-        TEST(what_was_undone_can_be_done_again_and_undone),
-        TEST(a_file_that_nobody_writes_to_comes_back_from_its_copy),
-        TEST(without_second_names_a_copy_comes_back),
-        cmocka_unit_test(an_undo_that_is_cut_short_is_finished_with_what_was_written),
-        TEST(an_undo_that_is_dropped_leaves_the_file_in_the_record),
-        TEST(a_record_elsewhere_refuses_a_file_that_is_open),
-        TEST(a_replaced_file_stays_until_its_program_closes_it),
+        TEST(late_writes_to_a_replaced_file_are_shown_and_restored),
+        TEST(late_writes_to_a_deleted_file_are_restored),
+        TEST(an_undone_rewind_can_be_redone_and_undone),
+        TEST(a_file_without_writers_is_restored_from_its_copy),
+        TEST(without_hard_links_a_copy_is_restored),
+        cmocka_unit_test(an_interrupted_undo_is_finished_with_late_writes),
+        TEST(a_dropped_undo_leaves_the_file_in_the_record),
+        TEST(a_record_on_another_file_system_refuses_open_files),
+        TEST(a_replaced_open_file_stays_until_it_is_closed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

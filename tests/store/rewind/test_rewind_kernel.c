@@ -13,10 +13,10 @@
 #include "support/rewind/rewind_case.h"
 #include "tests/sweeps/coverage.h"
 
-/* Kernels that are old, file systems that are read-only or others, and what of a file must be kept: the rest of the fault
- * cases in test_rewind_cases.c. */
+/* Old kernels, read-only and other file systems, and the attributes of a file that must be kept: the rest of the fault
+ * cases of test_rewind_cases.c. */
 
-/* ---- 2, 40: file systems of their own, for which one must be root ---- */
+/* ---- 2, 40: separate file systems, which only root can mount ---- */
 
 static bool mount_on(const struct rewind_case *p, const char *name)
 {
@@ -33,7 +33,7 @@ static void make_read_only(const struct rewind_case *p, const char *name)
         mount(NULL, folder_path(&p->folder, name, path), NULL, MS_REMOUNT | MS_RDONLY, NULL), 0);
 }
 
-static void a_read_only_file_system_is_told_before_anything_is_copied(void **state)
+static void a_read_only_file_system_is_reported_before_anything_is_copied(void **state)
 {
     struct rewind_case *p = *state;
 
@@ -58,7 +58,7 @@ static bool bind_f(const struct rewind_case *p)
     return mount(p->f, p->f, NULL, MS_BIND, NULL) == 0;
 }
 
-/* Its name cannot be moved: known before anything is decided, in the preview or at the latest by apply. */
+/* Its name cannot be moved; the preview finds that out, or apply at the latest. */
 static void a_file_that_is_a_mount_point_is_refused(void **state)
 {
     struct rewind_case *p = *state;
@@ -89,7 +89,7 @@ static void a_file_that_is_a_mount_point_is_refused(void **state)
 }
 
 /* In a directory that others could write to, a record of another user, or one of ours with a file of theirs. */
-static void what_another_user_put_there_is_not_carried_out(void **state)
+static void records_of_another_user_are_not_carried_out(void **state)
 {
     static const char *const theirs[] = { "", "/plan", "/intent" };
     struct rewind_case *p = *state;
@@ -123,7 +123,7 @@ static void what_another_user_put_there_is_not_carried_out(void **state)
     }
 }
 
-static void a_dry_run_works_where_nothing_can_be_written(void **state)
+static void a_dry_run_works_on_a_read_only_file_system(void **state)
 {
     struct rewind_case *p = *state;
 
@@ -145,8 +145,8 @@ static void a_dry_run_works_where_nothing_can_be_written(void **state)
     free(after);
 }
 
-/* The record lies elsewhere: what was replaced cannot move there, and its copy is what stays. */
-static void a_record_on_another_file_system_does_as_well(void **state)
+/* The record is on another file system: replaced files cannot be moved there, so their copies stay. */
+static void a_record_on_another_file_system_works_as_well(void **state)
 {
     struct rewind_case *p = *state;
 
@@ -172,7 +172,7 @@ static void a_record_on_another_file_system_does_as_well(void **state)
 
 enum { AS_WANTED, OTHERWISE, CANNOT };
 
-/* In a child, since a kernel does not become new again. */
+/* In a child, because the setting cannot be undone in a process. */
 static int on_old_kernel(struct rewind_case *p, long call, int error, enum err_code expected)
 {
     int status;
@@ -213,7 +213,7 @@ static void without_openat2_directories_are_walked(void **state)
     assert_true(folder_is(&p->folder, "ws/d/f", "present\n"));
     assert_false(folder_has(&p->folder, "ws/new"));
 
-    /* and links on the way are not followed there either */
+    /* and links in the path are not followed there either */
     folder_put(&p->folder, "outside/f", SLICE("secret\n"));
     assert_int_equal(symlink("../outside", folder_path(&p->folder, "ws/link", link_path)), 0);
     forget(p);
@@ -224,7 +224,7 @@ static void without_openat2_directories_are_walked(void **state)
     assert_true(folder_is(&p->folder, "outside/f", "secret\n"));
 }
 
-static void without_renameat2_it_is_refused(void **state)
+static void without_renameat2_the_rewind_is_refused(void **state)
 {
     static const char *const wanted[] = { "ws/d/f", "ws/d/g", "ws/d/new" };
     static const char *const texts[] = { "old\n", NULL, "new\n" };
@@ -280,7 +280,7 @@ static void an_owner_and_an_acl_are_kept(void **state)
     }
 }
 
-/* A file of one's own that belongs to another group. */
+/* A file of the user that belongs to another group. */
 static void a_group_is_kept(void **state)
 {
     struct rewind_case *p = *state;
@@ -295,7 +295,7 @@ static void a_group_is_kept(void **state)
     assert_int_equal(st.st_gid, 2345);
 }
 
-static void what_cannot_be_kept_stops_it(void **state)
+static void attributes_that_cannot_be_kept_stop_the_rewind(void **state)
 {
     static const struct {
         long call;
@@ -324,7 +324,7 @@ static void what_cannot_be_kept_stops_it(void **state)
 }
 
 /* Directories of some network file systems cannot be synced, and some have no locks. */
-static void other_file_systems_do_or_say_why_not(void **state)
+static void other_file_systems_work_or_explain_why_not(void **state)
 {
     struct rewind_case *p = *state;
 
@@ -340,17 +340,17 @@ static void other_file_systems_do_or_say_why_not(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(a_read_only_file_system_is_told_before_anything_is_copied),
+        CASE(a_read_only_file_system_is_reported_before_anything_is_copied),
         CASE(a_file_that_is_a_mount_point_is_refused),
-        CASE(what_another_user_put_there_is_not_carried_out),
-        CASE(a_dry_run_works_where_nothing_can_be_written),
-        CASE(a_record_on_another_file_system_does_as_well),
+        CASE(records_of_another_user_are_not_carried_out),
+        CASE(a_dry_run_works_on_a_read_only_file_system),
+        CASE(a_record_on_another_file_system_works_as_well),
         CASE(without_openat2_directories_are_walked),
-        CASE(without_renameat2_it_is_refused),
-        CASE(other_file_systems_do_or_say_why_not),
+        CASE(without_renameat2_the_rewind_is_refused),
+        CASE(other_file_systems_work_or_explain_why_not),
         CASE(an_owner_and_an_acl_are_kept),
         CASE(a_group_is_kept),
-        CASE(what_cannot_be_kept_stops_it),
+        CASE(attributes_that_cannot_be_kept_stop_the_rewind),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

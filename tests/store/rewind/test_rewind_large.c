@@ -10,7 +10,7 @@
 #include "store/rewind/plan/rewind.h"
 #include "tests/support/folder.h"
 
-/* A file that is larger than the memory that a rewind of it may have. */
+/* A file larger than the memory that its rewind may use. */
 enum { LARGE = 96 << 20, MEMORY = 40 << 20 };
 
 static const struct rewind_options all = { .allow_edited = true };
@@ -96,7 +96,7 @@ static bool there_and_back(struct place *p)
     return right;
 }
 
-static void a_large_file_goes_by_in_pieces(void **state)
+static void a_large_file_is_streamed(void **state)
 {
     struct place p;
     int status;
@@ -125,7 +125,7 @@ static void a_large_file_goes_by_in_pieces(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_large_file_goes_by_in_pieces),
+        cmocka_unit_test(a_large_file_is_streamed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,13 +9,13 @@
 #include "support/rewind/rewind_case.h"
 
 /* Random trees and random plans over them, from a seed each: names in several scripts and in none, deep directories, modes,
- * links, things in the way, texts and bytes, single hunks. What must be true of all of them:
+ * links, things in the way, texts and bytes, single hunks. These must hold for all of them:
  *
- *   a preview writes nothing, and a second one says the same;
- *   apply does what it said, file by file, and touches nothing else; then nothing is left to be done;
- *   undo gives everything back, times and modes too; redo is the apply again; and undo after that.
+ *   a preview writes nothing, and a second one is equal; apply does what the preview showed, file by file, and touches
+ *   nothing else; a new preview is then empty; undo restores everything, times and modes included; redo repeats the
+ *   apply, and can be undone again.
  *
- * REPRISE_SEEDS says how many seeds (40), REPRISE_SEED where they begin (1). */
+ * REPRISE_SEEDS sets the number of seeds (40), REPRISE_SEED the first one (1). */
 
 enum { FILES = 12, TEXT = 2000 };
 
@@ -23,14 +23,14 @@ struct made {
     char name[600];
     char present[TEXT], wanted[TEXT];
     size_t present_n, wanted_n;
-    bool is_file, absent; /* a plain file lies there; none is wanted */
-    uint32_t mode;        /* that is wanted; 0: not said */
+    bool is_file, absent; /* a plain file is at the path; no file is wanted */
+    uint32_t mode;        /* the wanted mode; 0: unspecified */
 };
 
 struct world {
     struct rewind_case *p;
     struct made made[FILES];
-    unsigned long first, seed; /* the seed, and what became of it */
+    unsigned long first, seed; /* the seed, and the generator's state */
 };
 
 static unsigned draw(struct world *w, unsigned n)
@@ -69,7 +69,8 @@ static void draw_name(struct world *w, size_t i)
              parts[draw(w, sizeof parts / sizeof *parts)]);
 }
 
-/* Lines of which few differ, so that there are hunks; with and without an end, with CRLF; or bytes. */
+/* Lines that mostly repeat, so that there are hunks; with and without a final newline, with CRLF; or arbitrary
+ * bytes. */
 static size_t draw_text(struct world *w, char out[TEXT], unsigned kind)
 {
     size_t n = 0;
@@ -83,7 +84,7 @@ static size_t draw_text(struct world *w, char out[TEXT], unsigned kind)
     return n > 0 && draw(w, 4) == 0 ? n - 1 : n;
 }
 
-/* As a rewind makes them again: of those that were empty and went, it does not keep the modes. */
+/* With the modes that a rewind gives recreated directories: it does not keep those of directories that were empty. */
 static void open_dirs(struct world *w, const char *name)
 {
     char path[4096], *slash;
@@ -103,7 +104,7 @@ static void put_present(struct world *w, struct made *m)
     unsigned kind = draw(w, 12);
 
     if (kind < 3)
-        return; /* nothing lies there */
+        return; /* nothing at the path */
     folder_put(f, m->name, (struct slice){ m->present, m->present_n });
     folder_path(f, m->name, path);
     open_dirs(w, m->name);
@@ -150,7 +151,7 @@ static void draw_world(struct world *w)
     }
 }
 
-/* ---- what must be true ---- */
+/* ---- invariants ---- */
 
 static void is_as_wanted(const struct world *w, size_t i)
 {
@@ -185,7 +186,7 @@ static void did_what_it_said(struct world *w)
         assert_int_equal(w->p->result.outcome[i], done ? REWIND_DONE : REWIND_SKIPPED);
         if (action != REWIND_REFUSED)
             is_as_wanted(w, i);
-        /* Refused is only what is no plain file, or has another name. */
+        /* Only paths that are no plain file, or have another name, are refused. */
         if (w->made[i].is_file)
             assert_int_not_equal(action, REWIND_REFUSED);
     }
@@ -213,7 +214,7 @@ static void take_back(struct world *w, const char *id)
     assert_int_equal(p->result.conflicts, 0);
 }
 
-/* Undo, redo and undo: of the redo all but the times of files, which are new. */
+/* Undo, redo and undo; after the redo only the times of files differ. */
 static void back_and_forth(struct world *w, const char *before)
 {
     if (!w->p->result.undo[0])
@@ -250,7 +251,7 @@ static void whole(struct world *w)
 
 /* ---- hunks ---- */
 
-/* Some hunks of each file first, and then all the rest: together they are the whole. */
+/* Some hunks of each file first, then all the rest; together they are the full rewind. */
 static void in_two_pieces(struct world *w)
 {
     struct rewind_case *p = w->p;
@@ -323,13 +324,13 @@ static void all_seeds(void (*property)(struct world *))
     }
 }
 
-static void what_is_applied_is_what_was_shown_and_comes_back(void **state)
+static void the_apply_matches_the_preview_and_can_be_undone(void **state)
 {
     (void)state;
     all_seeds(whole);
 }
 
-static void pieces_are_the_whole_and_come_back(void **state)
+static void partial_rewinds_add_up_and_can_be_undone(void **state)
 {
     (void)state;
     all_seeds(in_two_pieces);
@@ -338,8 +339,8 @@ static void pieces_are_the_whole_and_come_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_applied_is_what_was_shown_and_comes_back),
-        cmocka_unit_test(pieces_are_the_whole_and_come_back),
+        cmocka_unit_test(the_apply_matches_the_preview_and_can_be_undone),
+        cmocka_unit_test(partial_rewinds_add_up_and_can_be_undone),
     };
 
     if (access("/dev/shm", W_OK) == 0)

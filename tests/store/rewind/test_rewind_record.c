@@ -11,9 +11,9 @@
 #include "store/rewind/record/tx.h"
 #include "support/rewind/rewind_case.h"
 
-/* Records as they lie on disk: damaged ones are left alone, and those that a crash left are brought to an end. */
+/* Records on disk: damaged ones are left alone, and interrupted ones are completed. */
 
-/* A record of one restored file, as a rewind left it; answers its directory. */
+/* A record of one restored file, as a rewind left it; returns */
 static void make_record(struct rewind_case *p, char dir[4096])
 {
     char name[128];
@@ -52,7 +52,7 @@ static enum err_code read_as(struct rewind_case *p, const char *dir, const cJSON
     return read_record(p, dir);
 }
 
-/* Members that hold a text of any kind, and those that need not be there. */
+/* Members that contain arbitrary text, and optional ones. */
 static bool is_text(const char *key)
 {
     static const char *const keys[] = { "path",  "root",    "system", "session",
@@ -99,7 +99,7 @@ static void damage_each(struct rewind_case *p, const char *dir, cJSON *root, cJS
     }
 }
 
-static void a_plan_with_any_damage_is_left_alone(void **state)
+static void a_damaged_plan_is_left_alone(void **state)
 {
     struct rewind_case *p = *state;
     char dir[4096], name[160];
@@ -153,7 +153,7 @@ static cJSON *plan_of(struct rewind_case *p)
     return root;
 }
 
-/* One member is another, or is there at all. */
+/* Replaces a member, or adds one. */
 static void is_damaged_with(struct rewind_case *p, const char *dir, const char *key,
                             const char *text, bool in_entry)
 {
@@ -174,7 +174,7 @@ static void is_damaged_with(struct rewind_case *p, const char *dir, const char *
     cJSON_Delete(root);
 }
 
-static void what_a_plan_says_is_checked_like_a_foreign_one(void **state)
+static void a_recorded_plan_is_checked_like_a_foreign_one(void **state)
 {
     struct rewind_case *p = *state;
     static const struct {
@@ -205,7 +205,7 @@ static void what_a_plan_says_is_checked_like_a_foreign_one(void **state)
         is_damaged_with(p, dir, bad[i].key, bad[i].text, bad[i].in_entry);
 }
 
-static void a_conversation_in_a_plan_is_whole_or_damage(void **state)
+static void an_incomplete_conversation_in_a_plan_is_damage(void **state)
 {
     struct rewind_case *p = *state;
     static const char *const keys[] = { "talk", "kept", "dropped", "added" };
@@ -228,8 +228,8 @@ static void a_conversation_in_a_plan_is_whole_or_damage(void **state)
     cJSON_Delete(root);
 }
 
-/* Together they are more than a file can be. */
-static void sizes_that_cannot_be_are_damage(void **state)
+/* Together they exceed the size of any file. */
+static void impossible_sizes_are_damage(void **state)
 {
     struct rewind_case *p = *state;
     char dir[4096], name[160];
@@ -248,7 +248,7 @@ static void sizes_that_cannot_be_are_damage(void **state)
     cJSON_Delete(root);
 }
 
-static void marks_that_do_not_fit_are_left_alone(void **state)
+static void inconsistent_marks_are_left_alone(void **state)
 {
     struct rewind_case *p = *state;
     char dir[4096], path[4200];
@@ -259,7 +259,7 @@ static void marks_that_do_not_fit_are_left_alone(void **state)
     assert_int_equal(read_record(p, dir), ERR_FORMAT);
     put(p, "commit", SLICE("c"));
     assert_int_equal(read_record(p, dir), ERR_OK);
-    /* A mark that is no file cannot be understood, and is not "no mark". */
+    /* A mark that is no file cannot be interpreted, and is not "no mark". */
     snprintf(path, sizeof path, "%s/intent", dir);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(mkdir(path, 0700), 0);
@@ -270,8 +270,8 @@ static void marks_that_do_not_fit_are_left_alone(void **state)
     assert_true(folder_is(&p->folder, "ws/d/f", "old\n"));
 }
 
-/* The crash came before the plan: there is nothing but the directory. */
-static void a_record_without_a_plan_goes(void **state)
+/* The crash came before the plan, so only the directory exists. */
+static void a_record_without_a_plan_is_removed(void **state)
 {
     struct rewind_case *p = *state;
     char dir[4096], path[4200];
@@ -288,9 +288,9 @@ static void a_record_without_a_plan_goes(void **state)
     assert_true(folder_is(&p->folder, "ws/d/f", "old\n"));
 }
 
-/* After COMMIT, before DONE, an editor wrote into the file that was taken away, and the record lies on another file
- * system: what was written is kept there. */
-static void what_an_editor_wrote_into_the_old_file_is_kept(void **state)
+/* After COMMIT and before DONE an editor wrote into the removed file, and the record is on another file system: the
+ * late writes are kept there. */
+static void late_writes_into_the_old_file_are_kept(void **state)
 {
     struct rewind_case *p = *state;
     char dir[4096], path[4200], name[160];
@@ -324,8 +324,8 @@ static void what_an_editor_wrote_into_the_old_file_is_kept(void **state)
     assert_false(left);
 }
 
-/* Only what stands can be undone, and once. */
-static void what_was_undone_is_not_undone_again(void **state)
+/* Only a rewind in force can be undone, and only once. */
+static void an_undone_rewind_is_not_undone_again(void **state)
 {
     struct rewind_case *p = *state;
     char dir[4096], id[40];
@@ -339,8 +339,8 @@ static void what_was_undone_is_not_undone_again(void **state)
     assert_int_equal(rewind_undo_plan(&p->env, NULL, &again, NULL), ERR_NOT_FOUND);
 }
 
-/* Both looked before either did it. */
-static void of_two_who_undo_the_same_one_is_too_late(void **state)
+/* Both made their plans before either applied one. */
+static void the_second_of_two_undos_is_too_late(void **state)
 {
     struct rewind_case *p = *state;
     char dir[4096];
@@ -389,7 +389,7 @@ static void put_plan(struct rewind_case *p, const char *to)
     buf_fini(&plan);
 }
 
-/* What lies where, once the names were exchanged (INTENT), and what the end of it moves into the record. */
+/* Where the files are once the names were exchanged (INTENT), and what the rest of the rewind moves into the record. */
 static void put_version_1(struct rewind_case *p, bool ended)
 {
     const char *record = "state/rewinds/" OLD_ID "/", *work = "ws/sub/.reprise-" OLD_ID "-";
@@ -451,8 +451,8 @@ static void a_rewind_recorded_by_version_1_is_undone(void **state)
     check_version_1_undone(p);
 }
 
-/* The program was replaced by a newer one while an earlier one's rewind lay cut short. */
-static void a_rewind_cut_short_in_version_1_is_finished_and_undone(void **state)
+/* The program was upgraded while an interrupted rewind of an earlier version existed. */
+static void an_interrupted_version_1_rewind_is_finished_and_undone(void **state)
 {
     struct rewind_case *p = *state;
     size_t recovered;
@@ -475,17 +475,17 @@ static void a_rewind_cut_short_in_version_1_is_finished_and_undone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(a_plan_with_any_damage_is_left_alone),
-        CASE(what_a_plan_says_is_checked_like_a_foreign_one),
-        CASE(a_conversation_in_a_plan_is_whole_or_damage),
-        CASE(sizes_that_cannot_be_are_damage),
-        CASE(marks_that_do_not_fit_are_left_alone),
-        CASE(a_record_without_a_plan_goes),
-        CASE(what_an_editor_wrote_into_the_old_file_is_kept),
-        CASE(what_was_undone_is_not_undone_again),
-        CASE(of_two_who_undo_the_same_one_is_too_late),
+        CASE(a_damaged_plan_is_left_alone),
+        CASE(a_recorded_plan_is_checked_like_a_foreign_one),
+        CASE(an_incomplete_conversation_in_a_plan_is_damage),
+        CASE(impossible_sizes_are_damage),
+        CASE(inconsistent_marks_are_left_alone),
+        CASE(a_record_without_a_plan_is_removed),
+        CASE(late_writes_into_the_old_file_are_kept),
+        CASE(an_undone_rewind_is_not_undone_again),
+        CASE(the_second_of_two_undos_is_too_late),
         CASE(a_rewind_recorded_by_version_1_is_undone),
-        CASE(a_rewind_cut_short_in_version_1_is_finished_and_undone),
+        CASE(an_interrupted_version_1_rewind_is_finished_and_undone),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,7 @@
 
 #include "support/rewind/wide_hook.h"
 
-/* Between a crash and the recovery a person went on working: what they did stays, and the rest is done. */
+/* Between a crash and the recovery a person continued working: their work stays, and the rest is done. */
 
 static void recovered_but_for(struct rewind_case *p, int entry, const char *text)
 {
@@ -17,7 +17,7 @@ static void recovered_but_for(struct rewind_case *p, int entry, const char *text
     wide_remove(p);
 }
 
-static void what_was_saved_since_the_crash_stays(void **state)
+static void files_saved_since_the_crash_stay(void **state)
 {
     static const struct {
         const char *call, *name;
@@ -33,8 +33,8 @@ static void what_was_saved_since_the_crash_stays(void **state)
     }
 }
 
-/* The very bytes that were wanted, by somebody else: theirs stay. */
-static void who_restored_it_by_hand_is_not_overwritten(void **state)
+/* Another program wrote exactly the wanted bytes: its file stays. */
+static void a_file_restored_by_hand_is_not_overwritten(void **state)
 {
     (void)state;
     struct rewind_case *p = stopped_at("renameat2", "f");
@@ -46,8 +46,8 @@ static void who_restored_it_by_hand_is_not_overwritten(void **state)
     recovered_but_for(p, H, "back\n");
 }
 
-/* A cleaner took our temporary file, or a name of ours is taken. */
-static void without_its_staged_file_nothing_is_done(void **state)
+/* A cleaner removed our temporary file, or one of our names is taken. */
+static void an_entry_without_its_staged_file_is_left_alone(void **state)
 {
     (void)state;
     struct rewind_case *p = stopped_at("renameat2", "f");
@@ -62,8 +62,9 @@ static void without_its_staged_file_nothing_is_done(void **state)
     recovered_but_for(p, ONLY, "only\n");
 }
 
-/* Exchanged, then killed; the editor that has the old file open saves into it: its bytes go back to their name. */
-static void what_was_written_into_the_old_file_goes_back(void **state)
+/* Killed after the exchange; an editor that has the old file open saves into it: its bytes are put back under their
+ * name. */
+static void writes_into_the_old_file_are_put_back(void **state)
 {
     (void)state;
     struct rewind_case *p = stopped_at("renameat2", "o");
@@ -80,7 +81,7 @@ static void make_dir(struct rewind_case *p, int entry)
     assert_int_equal(mkdir(path, 0755), 0);
 }
 
-static void what_is_no_file_any_more_is_left_alone(void **state)
+static void a_path_that_is_no_longer_a_file_is_left_alone(void **state)
 {
     (void)state;
     struct rewind_case *p = stopped_at("renameat2", "f");
@@ -121,7 +122,7 @@ static void to_equal_size(const char *path)
     close(fd);
 }
 
-static void a_mode_is_set_on_the_file_that_was_seen(void **state)
+static void a_mode_is_set_only_on_the_file_of_the_preview(void **state)
 {
     static void (*const change[])(const char *) = { to_link, to_socket, to_nothing, to_equal_size };
 
@@ -140,8 +141,8 @@ static void a_mode_is_set_on_the_file_that_was_seen(void **state)
     }
 }
 
-/* In place, of the same size: its time tells. */
-static void a_mode_is_not_set_on_what_was_saved_in_place(void **state)
+/* Saved in place with the same size: only its time differs. */
+static void a_mode_is_not_set_on_a_file_saved_in_place(void **state)
 {
     (void)state;
     struct rewind_case *p = stopped_at("renameat2", "h");
@@ -204,9 +205,9 @@ static struct rewind_case *cut_short_at(const char *call, const char *name, char
     return p;
 }
 
-/* What lies in a directory that went, or in one that a link points to by now, is not touched; when it is back, all of
- * it is done. */
-static void a_directory_that_went_is_waited_for(void **state)
+/* Files in a directory that is missing, or in one replaced by a link, are not touched; when it is back, the rewind is
+ * completed. */
+static void recovery_waits_for_a_missing_directory(void **state)
 {
     static const char *const stops[][2] = { { "renameat2", "f" }, { "renameat", "0" } };
 
@@ -243,9 +244,9 @@ static const char *const points[][2] = {
 
 enum { POINTS = sizeof points / sizeof *points };
 
-/* The project is away, or its name is that of an empty mount point: nothing is done in its place, what lies outside is
- * done, and the rest when it is back. */
-static void a_project_that_went_is_waited_for(void **state)
+/* The project is missing, or its name is that of an empty mount point: nothing is done in its place, files outside are
+ * restored, and the rest follows when it is back. */
+static void recovery_waits_for_a_missing_project(void **state)
 {
     (void)state;
     for (size_t i = 0; i < POINTS; i++)
@@ -267,7 +268,7 @@ static void a_project_that_went_is_waited_for(void **state)
         }
 }
 
-static void a_project_that_went_before_intent_is_waited_for(void **state)
+static void dropping_waits_for_a_missing_project(void **state)
 {
     (void)state;
     for (int empty = 0; empty < 2; empty++) {
@@ -289,7 +290,7 @@ static void a_project_that_went_before_intent_is_waited_for(void **state)
 
 /* ---- a record that waits ---- */
 
-static void it_stops_only_its_own_files(void **state)
+static void a_waiting_record_blocks_only_its_own_files(void **state)
 {
     char *old, path[4096];
     struct rewind_case *p = cut_short_at("renameat2", "f", &old);
@@ -322,8 +323,8 @@ static void it_stops_only_its_own_files(void **state)
     wide_remove(p);
 }
 
-/* Whatever was done by then can still be undone, once it can be reached. */
-static void it_can_be_given_up(void **state)
+/* The part done by then can still be undone once it is reachable. */
+static void a_waiting_record_can_be_given_up(void **state)
 {
     (void)state;
     for (size_t i = 0; i < POINTS; i++) {
@@ -337,7 +338,7 @@ static void it_can_be_given_up(void **state)
         move(p, "ws", "moved");
         assert_int_equal(rewind_abandon(&p->env, "../x", &a, NULL), ERR_NOT_FOUND);
         assert_int_equal(rewind_abandon(&p->env, id, &a, &p->e), ERR_OK);
-        assert_int_equal(a.n, 3); /* f, only, h */
+        assert_int_equal(a.n, 3); /* the files f, only and h */
         assert_non_null(strstr(a.left[0], "/ws/d/.reprise-"));
         rewind_abandoned_fini(&a);
         assert_int_equal(rewind_abandon(&p->env, id, &a, NULL), ERR_STALE);
@@ -354,7 +355,7 @@ static void it_can_be_given_up(void **state)
     }
 }
 
-static void before_intent_it_can_be_given_up(void **state)
+static void a_record_before_intent_can_be_given_up(void **state)
 {
     char *old, path[4096];
     struct rewind_case *p = cut_short_at("unlink", "intent", &old);
@@ -379,7 +380,7 @@ static void before_intent_it_can_be_given_up(void **state)
     wide_remove(p);
 }
 
-/* ---- what is kept when the record lies elsewhere, and calls fail there ---- */
+/* ---- what is kept when the record is elsewhere and calls fail there ---- */
 
 static void kept_elsewhere(const char *call, int nth)
 {
@@ -399,7 +400,7 @@ static void kept_elsewhere(const char *call, int nth)
     wide_remove(p);
 }
 
-static void what_was_written_late_is_kept_whatever_fails(void **state)
+static void late_writes_are_kept_whatever_fails(void **state)
 {
     static const char *const calls[] = {
         "openat64", "open64", "fstat64",  "pread64",   "write",
@@ -412,8 +413,8 @@ static void what_was_written_late_is_kept_whatever_fails(void **state)
             kept_elsewhere(calls[i], nth);
 }
 
-/* Staged for a conflict: it goes, also at the second try. */
-static void what_was_staged_in_vain_goes(void **state)
+/* Staged for a conflict: the file is removed, if only at the second try. */
+static void an_unused_staged_file_is_removed(void **state)
 {
     (void)state;
     struct rewind_case *p = stopped_at("renameat2", "f");
@@ -433,8 +434,8 @@ static void drop_staged(void *arg)
     drop_temp(arg, F);
 }
 
-/* Nothing was decided; a cleaner takes our temporary file just before we do. */
-static void who_takes_it_away_first_does_no_harm(void **state)
+/* No decision was made; a cleaner removes our temporary file just before we do. */
+static void a_staged_file_removed_by_a_cleaner_does_no_harm(void **state)
 {
     (void)state;
     struct rewind_case *p = wide_place(false);
@@ -456,22 +457,22 @@ static void who_takes_it_away_first_does_no_harm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_saved_since_the_crash_stays),
-        cmocka_unit_test(who_restored_it_by_hand_is_not_overwritten),
-        cmocka_unit_test(without_its_staged_file_nothing_is_done),
-        cmocka_unit_test(what_was_written_into_the_old_file_goes_back),
-        cmocka_unit_test(what_is_no_file_any_more_is_left_alone),
-        cmocka_unit_test(a_mode_is_set_on_the_file_that_was_seen),
-        cmocka_unit_test(a_mode_is_not_set_on_what_was_saved_in_place),
-        cmocka_unit_test(a_directory_that_went_is_waited_for),
-        cmocka_unit_test(a_project_that_went_is_waited_for),
-        cmocka_unit_test(a_project_that_went_before_intent_is_waited_for),
-        cmocka_unit_test(it_stops_only_its_own_files),
-        cmocka_unit_test(it_can_be_given_up),
-        cmocka_unit_test(before_intent_it_can_be_given_up),
-        cmocka_unit_test(what_was_written_late_is_kept_whatever_fails),
-        cmocka_unit_test(what_was_staged_in_vain_goes),
-        cmocka_unit_test(who_takes_it_away_first_does_no_harm),
+        cmocka_unit_test(files_saved_since_the_crash_stay),
+        cmocka_unit_test(a_file_restored_by_hand_is_not_overwritten),
+        cmocka_unit_test(an_entry_without_its_staged_file_is_left_alone),
+        cmocka_unit_test(writes_into_the_old_file_are_put_back),
+        cmocka_unit_test(a_path_that_is_no_longer_a_file_is_left_alone),
+        cmocka_unit_test(a_mode_is_set_only_on_the_file_of_the_preview),
+        cmocka_unit_test(a_mode_is_not_set_on_a_file_saved_in_place),
+        cmocka_unit_test(recovery_waits_for_a_missing_directory),
+        cmocka_unit_test(recovery_waits_for_a_missing_project),
+        cmocka_unit_test(dropping_waits_for_a_missing_project),
+        cmocka_unit_test(a_waiting_record_blocks_only_its_own_files),
+        cmocka_unit_test(a_waiting_record_can_be_given_up),
+        cmocka_unit_test(a_record_before_intent_can_be_given_up),
+        cmocka_unit_test(late_writes_are_kept_whatever_fails),
+        cmocka_unit_test(an_unused_staged_file_is_removed),
+        cmocka_unit_test(a_staged_file_removed_by_a_cleaner_does_no_harm),
     };
 
     if (access("/dev/shm", W_OK) == 0)

@@ -2,8 +2,8 @@
 
 #include "support/rewind/wide_hook.h"
 
-/* A person does something while a rewind is under way: between the look at a file and the exchange of names, or between
- * two exchanges. What they did stays, what it replaced is in the record, and the rest is done. */
+/* A person changes files while a rewind is under way: between the check of a file and the exchange of names, or between
+ * two exchanges. Their changes stay, the files they replaced are in the record, and the rest is done. */
 
 static void save_f(void *arg)
 {
@@ -47,7 +47,7 @@ static void applied_with(const struct syscall_hook *m, struct rewind_case *p, in
     assert_int_equal(p->result.outcome[entry], REWIND_CONFLICT);
 }
 
-static void what_is_saved_before_the_exchange_stays(void **state)
+static void a_file_saved_before_the_exchange_stays(void **state)
 {
     struct rewind_case *p = wide_place(false);
 
@@ -59,7 +59,7 @@ static void what_is_saved_before_the_exchange_stays(void **state)
     wide_remove(p);
 }
 
-static void what_is_removed_before_the_exchange_stays_away(void **state)
+static void a_file_removed_before_the_exchange_stays_removed(void **state)
 {
     struct rewind_case *p = wide_place(false);
 
@@ -70,8 +70,8 @@ static void what_is_removed_before_the_exchange_stays_away(void **state)
     wide_remove(p);
 }
 
-/* Saved before the exchange, and removed before it is given back. */
-static void what_cannot_be_given_back_is_in_the_record(void **state)
+/* Saved before the exchange, and removed before it can be put back. */
+static void a_file_that_cannot_be_put_back_is_in_the_record(void **state)
 {
     struct rewind_case *p = wide_place(false);
 
@@ -89,8 +89,8 @@ static void what_cannot_be_given_back_is_in_the_record(void **state)
     wide_remove(p);
 }
 
-/* Nor can it for the moment: the next start gives it back. */
-static void what_could_not_be_given_back_is_given_back_later(void **state)
+/* Putting it back fails for the moment: the next start does it. */
+static void a_file_that_could_not_be_put_back_is_put_back_later(void **state)
 {
     static const struct {
         const char *name;
@@ -109,7 +109,7 @@ static void what_could_not_be_given_back_is_given_back_later(void **state)
         assert_int_equal(apply(p), ERR_IO);
         assert_true(syscall_hook_fired());
         recover(p);
-        /* What was to be deleted came out of its place, and its place is free: it is in the record. */
+        /* The file to be deleted was moved away, and its name is free: it is in the record. */
         if (way[i].entry == F)
             assert_true(folder_is(&p->folder, "ws/d/f", "saved\n"));
         else
@@ -119,7 +119,7 @@ static void what_could_not_be_given_back_is_given_back_later(void **state)
     }
 }
 
-static void what_is_saved_before_it_is_taken_away_stays(void **state)
+static void a_file_saved_before_its_removal_stays(void **state)
 {
     struct rewind_case *p = wide_place(false);
 
@@ -131,7 +131,7 @@ static void what_is_saved_before_it_is_taken_away_stays(void **state)
     wide_remove(p);
 }
 
-static void what_is_saved_twice_is_the_newer_and_the_older_is_kept(void **state)
+static void of_two_saves_the_newer_stays_and_the_older_is_recorded(void **state)
 {
     struct rewind_case *p = wide_place(false);
 
@@ -148,7 +148,7 @@ static void what_is_saved_twice_is_the_newer_and_the_older_is_kept(void **state)
     wide_remove(p);
 }
 
-static void what_is_removed_before_it_is_taken_away_is_gone(void **state)
+static void a_file_removed_before_its_removal_is_gone(void **state)
 {
     struct rewind_case *p = wide_place(false);
 
@@ -159,7 +159,7 @@ static void what_is_removed_before_it_is_taken_away_is_gone(void **state)
     wide_remove(p);
 }
 
-static void what_is_made_before_a_file_comes_back_stays(void **state)
+static void a_file_created_before_the_restore_stays(void **state)
 {
     struct rewind_case *p = wide_place(false);
 
@@ -178,7 +178,7 @@ static void cut_old(void *arg)
     assert_int_equal(truncate(folder_path(&p->folder, temp_of(p, F, temp), path), 3), 0);
 }
 
-/* An editor that has the old file open makes it shorter while it is read. */
+/* An editor that has the old file open truncates it while it is read. */
 static void a_file_that_shrinks_while_it_is_read_stays(void **state)
 {
     struct rewind_case *p = wide_place(false);
@@ -199,13 +199,13 @@ static void touch_staged(void *arg)
     assert_int_equal(chmod(folder_path(&p->folder, temp_of(p, F, temp), path), 0640), 0);
 }
 
-/* What was staged is known by sight; what was touched since is read, and is what is wanted all the same. */
+/* A staged file is recognised by its metadata; one that was touched since is read, and has the wanted bytes. */
 static void a_staged_file_that_was_touched_is_read(void **state)
 {
     struct rewind_case *p = wide_place(false);
 
     (void)state;
-    usleep(20000); /* a tick of the clock that ctimes are made of */
+    usleep(20000); /* one tick of the clock of ctimes */
     syscall_hook_arm(&(struct syscall_hook){
         .call = "fstatat64", .name = "*-0.tmp", .then = touch_staged, .arg = p });
     assert_int_equal(apply(p), ERR_OK);
@@ -217,8 +217,8 @@ static void a_staged_file_that_was_touched_is_read(void **state)
 
 /* ---- before anything is decided ---- */
 
-/* That says nothing of the file: it is neither refused nor called changed. */
-static void without_descriptors_it_is_said_so(void **state)
+/* This error is not about the file, so the file is neither refused nor called changed. */
+static void running_out_of_descriptors_is_reported(void **state)
 {
     struct rewind_case *p = *state;
 
@@ -240,8 +240,8 @@ static void without_descriptors_it_is_said_so(void **state)
     }
 }
 
-/* Another directory, or a link to one, in the place of the project after the preview. */
-static void another_project_of_that_name_stops_it(void **state)
+/* After the preview, another directory or a link to one is at the path of the project. */
+static void a_replaced_project_directory_stops_the_rewind(void **state)
 {
     struct rewind_case *p = *state;
     char ws[4096], moved[4096], other[4096];
@@ -263,8 +263,8 @@ static void another_project_of_that_name_stops_it(void **state)
     }
 }
 
-/* What the session worked in was no link: going through it needs the consent for what lies outside. */
-static void a_project_that_became_a_link_is_outside(void **state)
+/* The session did not work through a link, so following it needs the consent for files outside. */
+static void a_project_replaced_by_a_link_is_outside(void **state)
 {
     struct rewind_case *p = *state;
     char ws[4096], moved[4096];
@@ -296,8 +296,8 @@ static void swap_back(void *arg)
     assert_int_equal(rename(s->moved, s->ws), 0);
 }
 
-/* What is judged is what was opened. */
-static void a_link_that_becomes_the_project_again_is_not_followed(void **state)
+/* The check is made on the opened directory. */
+static void a_link_swapped_back_for_the_project_is_not_followed(void **state)
 {
     struct rewind_case *p = *state;
     struct swap s;
@@ -323,21 +323,22 @@ static void a_link_that_becomes_the_project_again_is_not_followed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_saved_before_the_exchange_stays),
-        cmocka_unit_test(what_is_removed_before_the_exchange_stays_away),
-        cmocka_unit_test(what_cannot_be_given_back_is_in_the_record),
-        cmocka_unit_test(what_could_not_be_given_back_is_given_back_later),
-        cmocka_unit_test(what_is_saved_before_it_is_taken_away_stays),
-        cmocka_unit_test(what_is_saved_twice_is_the_newer_and_the_older_is_kept),
-        cmocka_unit_test(what_is_removed_before_it_is_taken_away_is_gone),
-        cmocka_unit_test(what_is_made_before_a_file_comes_back_stays),
+        cmocka_unit_test(a_file_saved_before_the_exchange_stays),
+        cmocka_unit_test(a_file_removed_before_the_exchange_stays_removed),
+        cmocka_unit_test(a_file_that_cannot_be_put_back_is_in_the_record),
+        cmocka_unit_test(a_file_that_could_not_be_put_back_is_put_back_later),
+        cmocka_unit_test(a_file_saved_before_its_removal_stays),
+        cmocka_unit_test(of_two_saves_the_newer_stays_and_the_older_is_recorded),
+        cmocka_unit_test(a_file_removed_before_its_removal_is_gone),
+        cmocka_unit_test(a_file_created_before_the_restore_stays),
         cmocka_unit_test(a_file_that_shrinks_while_it_is_read_stays),
         cmocka_unit_test(a_staged_file_that_was_touched_is_read),
-        cmocka_unit_test_setup_teardown(without_descriptors_it_is_said_so, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(another_project_of_that_name_stops_it, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_project_that_became_a_link_is_outside, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_link_that_becomes_the_project_again_is_not_followed,
-                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(running_out_of_descriptors_is_reported, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_replaced_project_directory_stops_the_rewind, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_project_replaced_by_a_link_is_outside, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_link_swapped_back_for_the_project_is_not_followed, set_up,
+                                        tear_down),
     };
 
     if (access("/dev/shm", W_OK) == 0)

@@ -7,7 +7,7 @@
 #include "store/rewind/plan/plan.h"
 #include "tests/support/folder.h"
 
-/* One turn taken back alone. A file has three texts: what the turn found, what it left, and what lies there. NULL: none. */
+/* Undoing one turn alone. A file has three texts: before the turn, after it, and now. NULL: no file. */
 #define LINES(a, b) a "\n2\n3\n4\n5\n6\n7\n" b "\n"
 
 struct place {
@@ -20,7 +20,7 @@ struct place {
     struct rewind_preview preview;
     const char *found, *left;
     char file[4096], root[4096], state[4096];
-    bool newest; /* no point follows: what was left is the last that the session knows */
+    bool newest; /* no point follows, so the state after the turn is the session's last */
 };
 
 static enum err_code checkpoints(const struct store *st, const struct session_ref *ref,
@@ -89,7 +89,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* The preview's one entry; NULL: the turn has nothing to be taken back. */
+/* The only entry of the preview; NULL: the turn has nothing to undo. */
 static const struct rewind_entry *look(struct place *p, const char *found, const char *left,
                                        const char *present)
 {
@@ -114,7 +114,7 @@ static void apply(struct place *p)
     rewind_result_fini(&result);
 }
 
-static void what_came_after_stays(void **state)
+static void later_work_stays(void **state)
 {
     struct place *p = *state;
     const struct rewind_entry *x =
@@ -127,7 +127,7 @@ static void what_came_after_stays(void **state)
     assert_true(folder_is(&p->folder, "ws/file", LINES("old", "later")));
 }
 
-static void of_the_newest_turn_it_is_what_the_session_left(void **state)
+static void the_newest_turn_ends_at_the_sessions_last_state(void **state)
 {
     struct place *p = *state;
 
@@ -149,7 +149,7 @@ static void the_same_lines_changed_again_are_a_conflict(void **state)
     assert_non_null(strstr(x->why, "later changes overlap"));
 }
 
-static void a_file_that_the_turn_made_goes(void **state)
+static void a_file_created_by_the_turn_is_removed(void **state)
 {
     struct place *p = *state;
 
@@ -158,14 +158,14 @@ static void a_file_that_the_turn_made_goes(void **state)
     assert_false(folder_has(&p->folder, "ws/file"));
 }
 
-static void a_made_file_with_later_work_in_it_stays(void **state)
+static void a_created_file_with_later_work_stays(void **state)
 {
     struct place *p = *state;
 
     assert_int_equal(look(p, NULL, "made\n", "made\nand more\n")->rule, REWIND_RULE_CONFLICT);
 }
 
-static void a_file_that_the_turn_removed_comes_back(void **state)
+static void a_file_removed_by_the_turn_is_restored(void **state)
 {
     struct place *p = *state;
 
@@ -174,21 +174,21 @@ static void a_file_that_the_turn_removed_comes_back(void **state)
     assert_true(folder_is(&p->folder, "ws/file", "was\n"));
 }
 
-static void another_file_in_its_place_stays(void **state)
+static void a_different_file_at_the_path_stays(void **state)
 {
     struct place *p = *state;
 
     assert_int_equal(look(p, "was\n", NULL, "mine\n")->rule, REWIND_RULE_CONFLICT);
 }
 
-static void what_is_taken_back_already_is_no_work(void **state)
+static void a_turn_already_undone_needs_no_work(void **state)
 {
     struct place *p = *state;
 
     assert_null(look(p, LINES("old", "8"), LINES("new", "8"), LINES("old", "8")));
 }
 
-static void files_of_other_turns_are_no_part_of_it(void **state)
+static void files_of_other_turns_are_not_included(void **state)
 {
     struct place *p = *state;
 
@@ -211,15 +211,15 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        T(what_came_after_stays),
-        T(of_the_newest_turn_it_is_what_the_session_left),
+        T(later_work_stays),
+        T(the_newest_turn_ends_at_the_sessions_last_state),
         T(the_same_lines_changed_again_are_a_conflict),
-        T(a_file_that_the_turn_made_goes),
-        T(a_made_file_with_later_work_in_it_stays),
-        T(a_file_that_the_turn_removed_comes_back),
-        T(another_file_in_its_place_stays),
-        T(what_is_taken_back_already_is_no_work),
-        T(files_of_other_turns_are_no_part_of_it),
+        T(a_file_created_by_the_turn_is_removed),
+        T(a_created_file_with_later_work_stays),
+        T(a_file_removed_by_the_turn_is_restored),
+        T(a_different_file_at_the_path_stays),
+        T(a_turn_already_undone_needs_no_work),
+        T(files_of_other_turns_are_not_included),
         T(a_save_before_the_preview_is_held_back),
     };
 #undef T

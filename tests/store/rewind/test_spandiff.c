@@ -20,7 +20,7 @@ static void same_as_whole(struct slice before, struct slice after)
     assert_int_equal(binary[0], binary[1]);
 }
 
-static void the_middle_alone_counts_like_the_whole(void **state)
+static void the_middle_alone_is_counted_like_the_whole(void **state)
 {
     (void)state;
     const struct {
@@ -59,7 +59,7 @@ static struct slice random_text(char *out, int lines, int words)
     return (struct slice){ out, (size_t)n };
 }
 
-static void random_texts_count_like_the_whole(void **state)
+static void random_texts_are_counted_like_the_whole(void **state)
 {
     (void)state;
     srand(3);
@@ -71,7 +71,7 @@ static void random_texts_count_like_the_whole(void **state)
     }
 }
 
-/* More than a piece on both sides of what differs. */
+/* More than one chunk on both sides of the difference. */
 static char *long_text(size_t lines, const char *middle, size_t *n)
 {
     char *text = malloc(lines * 16 + 64);
@@ -82,7 +82,7 @@ static char *long_text(size_t lines, const char *middle, size_t *n)
     return text;
 }
 
-static void what_is_far_inside_is_found(void **state)
+static void a_difference_far_inside_is_found(void **state)
 {
     (void)state;
     size_t n, m;
@@ -120,9 +120,9 @@ static void a_middle_that_is_too_large_counts_as_replaced(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_middle_alone_counts_like_the_whole),
-        cmocka_unit_test(random_texts_count_like_the_whole),
-        cmocka_unit_test(what_is_far_inside_is_found),
+        cmocka_unit_test(the_middle_alone_is_counted_like_the_whole),
+        cmocka_unit_test(random_texts_are_counted_like_the_whole),
+        cmocka_unit_test(a_difference_far_inside_is_found),
         cmocka_unit_test(a_middle_that_is_too_large_counts_as_replaced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

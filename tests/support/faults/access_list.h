@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-/* The extended attribute of an access list, and the bytes of one that lets one more user in. */
+/* The extended attribute of an access list, and the bytes of one that admits one more user. */
 #define ACL "system.posix_acl_access"
 
 static const struct {

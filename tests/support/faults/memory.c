@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-/* The linker sends malloc and its kin here, and ours to the real ones (--wrap). */
+/* The linker redirects malloc and its relatives here, and our calls to the real ones (--wrap). */
 void *__real_malloc(size_t n);
 void *__real_calloc(size_t n, size_t size);
 void *__real_realloc(void *p, size_t n);

@@ -3,8 +3,8 @@
 
 #include <stdbool.h>
 
-/* From now on this process and those it forks have a kernel that answers `error` to a system call: ENOSYS for one that
- * it does not know. Cannot be taken back, so it is for a child. False: it cannot be arranged here. */
+/* From now on this process and those it forks have a kernel that fails a system call with `error`: ENOSYS for an
+ * unknown one. This cannot be undone, so it is for a child. Returns false if it cannot be arranged here. */
 bool kernel_refuses(long call, int error);
 
 #endif

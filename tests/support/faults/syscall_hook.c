@@ -20,7 +20,7 @@ static struct {
     bool came;
     int seen;
 } at[MOMENTS];
-static int armed; /* so many of them */
+static int armed; /* their number */
 
 void syscall_hook_arm_also(const struct syscall_hook *m)
 {
@@ -73,7 +73,7 @@ static bool strikes_at(int i)
         return false;
     at[i].came = true;
     if (m->then && at[i].seen == nth) {
-        armed = 0; /* what it does itself is no moment */
+        armed = 0; /* calls of the hook itself do not count */
         m->then(m->arg);
         armed = kept;
     }
@@ -81,7 +81,7 @@ static bool strikes_at(int i)
     return m->error != 0;
 }
 
-/* Shall the call fail? errno is set then. */
+/* Returns true if the call is to fail; errno is set then. */
 static bool strikes(const char *call, const char *path, const char *other)
 {
     bool any = false;
@@ -155,7 +155,7 @@ WRAP(ssize_t, getrandom, (void *p, size_t n, unsigned flags), (p, n, flags), str
 BY_FD(ssize_t, write, (int fd, const void *p, size_t n), (fd, p, n))
 /* clang-format on */
 
-/* Calls that answer a pointer. */
+/* Calls that return a pointer. */
 DIR *__real_opendir(const char *path);
 DIR *__wrap_opendir(const char *path);
 DIR *__wrap_opendir(const char *path)
@@ -172,7 +172,7 @@ FTS *__wrap_fts64_open(char *const *paths, int flags, fts_order *order)
                                                      : __real_fts64_open(paths, flags, order);
 }
 
-/* It is closed in any case, as the kernel does it. */
+/* The descriptor is closed in any case, as the kernel does it. */
 int __real_close(int fd);
 int __wrap_close(int fd);
 int __wrap_close(int fd)

@@ -5,7 +5,7 @@
 
 #include "store/rewind/plan/rewind.h"
 
-/* The session left the file as it is now: nobody else worked on it. */
+/* The session left the file in its present state: no other program changed it. */
 static inline void as_left(struct rewind_target *t)
 {
     struct stat st;

@@ -8,7 +8,7 @@
 #include "store/rewind/plan/rewind.h"
 #include "tests/support/folder.h"
 
-/* A small work tree, a plan over it, and the steps that a case takes with them. */
+/* A small work tree, a plan for it, and the steps that the cases share. */
 static const struct rewind_options all = { .allow_edited = true };
 
 struct rewind_case {

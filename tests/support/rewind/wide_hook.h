@@ -11,7 +11,7 @@
 #include "support/faults/syscall_hook.h"
 #include "support/rewind/wide_plan.h"
 
-/* What a person does in the middle of a rewind of the wide plan, and what is true afterwards. */
+/* The actions of a person in the middle of a rewind of the wide plan, and the checks afterwards. */
 
 enum { F, O, ONLY, H, M, TOO, ENTRIES }; /* the entries of the wide plan */
 
@@ -36,7 +36,7 @@ static inline void drop(void *arg, int entry)
     assert_int_equal(unlink(folder_path(&p->folder, place_of[entry], path)), 0);
 }
 
-/* ---- what is true then ---- */
+/* ---- checks afterwards ---- */
 
 static const char *record_of(const struct rewind_case *p)
 {
@@ -63,7 +63,7 @@ static const char *temp_of(const struct rewind_case *p, int entry, char out[4096
     return out;
 }
 
-/* Under the name of what was written to after the rewind, or of what was not. */
+/* Looks under the name of a file written to after the rewind, or of one that was not. */
 static inline bool is_kept(const struct rewind_case *p, int entry, const char *text)
 {
     char name[512];
@@ -74,7 +74,7 @@ static inline bool is_kept(const struct rewind_case *p, int entry, const char *t
     return folder_is(&p->folder, name, text);
 }
 
-/* Of the record: what the listing and the undo go by. */
+/* The record's outcome, by which the listing and the undo go. */
 static inline enum rewind_outcome outcome_of(struct rewind_case *p, int entry)
 {
     char name[512];
@@ -89,7 +89,7 @@ static inline enum rewind_outcome outcome_of(struct rewind_case *p, int entry)
     return letter == 'c' ? REWIND_CONFLICT : REWIND_DONE;
 }
 
-/* All but one is done, that one is a conflict; and what was done can be undone. */
+/* All entries but this one are done, this one is a conflict, and the rest can be undone. */
 static inline void only_this_is_a_conflict(struct rewind_case *p, int entry)
 {
     char *before = wide_image(p);
@@ -110,7 +110,7 @@ static inline void only_this_is_a_conflict(struct rewind_case *p, int entry)
     free(before);
 }
 
-/* As if it was killed between INTENT and the exchange of `name`. */
+/* Stops as if killed between INTENT and the exchange of `name`. */
 static inline struct rewind_case *stopped_at(const char *call, const char *name)
 {
     struct rewind_case *p = wide_place(false);

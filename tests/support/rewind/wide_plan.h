@@ -11,7 +11,7 @@
 #include "store/journal/change.h"
 #include "support/rewind/rewind_case.h"
 
-/* A plan with one entry of each kind, in the project and outside of it, and what must be true of its files. */
+/* A plan with one entry of each kind, in the project and outside of it, and the checks of its files. */
 static const struct rewind_options everything = { .allow_outside = true, .allow_edited = true };
 
 static inline void wide_target(struct rewind_case *p, const char *name, const char *text,
@@ -41,7 +41,7 @@ static inline void wide_plan(struct rewind_case *p)
 }
 
 /* The conversation goes back with them: its log ends after the first line. */
-static inline void wide_talk(struct rewind_case *p)
+static inline void wide_conversation(struct rewind_case *p)
 {
     char log[4096];
     struct step cut = { .kind = STEP_TAIL,
@@ -71,7 +71,7 @@ static inline void wide_tree(struct rewind_case *p)
     folder_put(&p->folder, "out/gone/too", SLICE("too\n"));
     folder_put(&p->folder, "out/mine", SLICE("mine\n"));
     folder_put(&p->folder, "out/log", SLICE("one\ntwo\n"));
-    /* Where there is such a thing. */
+    /* Only on file systems that have it. */
     (void)setxattr(folder_path(&p->folder, "ws/gone/deep", path), "user.x", "y", 1, 0);
     (void)setxattr(folder_path(&p->folder, "ws/gone/deep/only", path), "user.x", "y", 1, 0);
 }
@@ -79,7 +79,7 @@ static inline void wide_tree(struct rewind_case *p)
 /* Ready to be applied. */
 static inline struct rewind_case *wide_place(bool talk)
 {
-    /* more than what a first allocation holds, and no room for the NUL */
+    /* more than the first allocation, and no space for the NUL */
     static char longest[8193];
     struct rewind_case *p;
 
@@ -88,13 +88,13 @@ static inline struct rewind_case *wide_place(bool talk)
     assert_int_equal(set_up((void **)&p), 0);
     wide_tree(p);
     p->plan.point = longest;
-    /* A directory that is known to the plan, and that no file of it needs. */
+    /* A directory in the plan that no file of it needs. */
     assert_true(beneath_dirs_add(&p->plan.dirs, &p->plan.arena,
                                  (struct slice){ longest, sizeof longest - 1 },
                                  &(struct attrs){ 0 }));
     wide_plan(p);
     if (talk)
-        wide_talk(p);
+        wide_conversation(p);
     assert_int_equal(rewind_preview(&p->plan, &everything, &p->preview, &p->e), ERR_OK);
     assert_int_equal(p->preview.refused, 0);
     return p;
@@ -115,7 +115,7 @@ static inline enum err_code wide_undo(struct rewind_case *p)
     return rc ? rc : apply(p);
 }
 
-/* Names, modes, bytes and times of all that is the user's; malloc'ed. */
+/* Names, modes, bytes and times of all files of the user; malloc'ed. */
 static inline char *wide_image(struct rewind_case *p)
 {
     char *ws = folder_image(&p->folder, "ws"), *out = folder_image(&p->folder, "out");

@@ -8,8 +8,8 @@
 #include "tests/test.h"
 #include "tui/jobs/workers.h"
 
-/* A real store with one session in a temporary folder, and workers that are asked about it. In this order: begin, a
- * conversation (support/transcript_writer.h), open, questions (workers_submit) and answers, end. */
+/* A real store with one session in a temporary folder, and workers that query it. Call in this order: begin, a
+ * conversation (support/transcript_writer.h), open, requests (workers_submit) and replies, end. */
 
 #define ID "5e550000-0000-4000-8000-000000000001"
 #define FILE_NAME "projects/-p/" ID ".jsonl"
@@ -59,7 +59,7 @@ static inline void jobs_fixture_end(struct jobs_fixture *w)
     transcript_writer_end(&w->conversation);
 }
 
-/* Waits for the next answer, which is the caller's. */
+/* Waits for the next reply, which the caller then owns. */
 static inline struct msg jobs_fixture_next(struct jobs_fixture *w)
 {
     struct pollfd fd = { .fd = workers_fd(w->workers), .events = POLLIN };

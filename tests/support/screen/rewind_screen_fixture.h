@@ -9,14 +9,14 @@
 #include "support/screen/screen.h"
 #include "tui/jobs/jobs_internal.h"
 
-/* The rewind view over a real work tree (support/rewind_fixture.h), its questions answered at once as a worker would. */
+/* The rewind view over a real work tree (support/rewind_fixture.h), its requests served at once as a worker would. */
 struct trip {
-    struct screen s; /* first: the hook finds the rest */
+    struct screen s; /* must be first: the hook finds the rest */
     struct fake fake[SHOP];
     struct rewind_fixture going;
     char *before; /* the work tree as it was */
     unsigned prospects, rewinds;
-    bool slow;        /* a rewind is not answered: it is under way */
+    bool slow;        /* a rewind gets no reply and stays under way */
     unsigned waiting; /* its generation */
 };
 
@@ -94,7 +94,7 @@ static inline bool trip_is_untouched(struct trip *t)
     return same;
 }
 
-/* To the file whose row holds this text. */
+/* Moves to the file whose row contains this text. */
 static inline void trip_to_file(struct trip *t, const char *name)
 {
     screen_press(&t->s, "<Tab><Home>");

@@ -11,7 +11,7 @@ static struct slice text_of(const char *text)
     return text ? (struct slice){ text, strlen(text) } : (struct slice){ 0 };
 }
 
-/* Paths are made from ids, in static room: refs borrow them for a call. */
+/* Paths are made from ids in static buffers; refs borrow them for a call. */
 struct session_ref screen_ref(const struct screen *s, const struct fake *f, char path[160])
 {
     int n = snprintf(path, 160, "/home/u/.claude/projects/%s/%s.jsonl",
@@ -77,7 +77,7 @@ void screen_open(struct screen *s, struct fake *fake, size_t n, int rows, int co
     s->fakes = n;
     s->settings.home = SLICE("/home/u");
     s->settings.project = SLICE("/home/u/src/shop");
-    /* What is compared line by line is the same at any width. */
+    /* Hunks are the same at any width. */
     if (s->settings.density == DENSITY_AUTO)
         s->settings.density = DENSITY_ONE_LINE;
     s->model = model_new(&s->settings, s->now_ms);

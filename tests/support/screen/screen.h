@@ -8,8 +8,8 @@
 #include "store/api/store.h"
 #include "tui/app/model.h"
 
-/* The screen without a terminal: a model with sessions that exist in memory only, keys pressed by name, effects
- * answered as workers would, frames as text.
+/* The screen without a terminal: a model with sessions that exist in memory only, keys pressed by name, effects served
+ * as by workers, frames as text.
  *
  * The conversation beside the list and in the viewer is a stand-in that draws "conversation of TITLE": what the
  * transcript view does has tests of its own. Link with screen_views. */
@@ -20,13 +20,13 @@ struct fake {
     unsigned flags, restorable;
     bool named;                    /* the title was given by a person */
     unsigned hidden;               /* enum session_hidden */
-    bool gone;                     /* not listed any more */
+    bool gone;                     /* no longer listed */
     const char *last;              /* last prompt */
     unsigned unsupported;          /* enum session_can */
     const char *parent;            /* the session it was forked from */
     const char *deep;              /* a title in the middle of its file */
     const char *problem;           /* with HIDDEN_DAMAGED */
-    const struct finding *finding; /* what the doctor says about it */
+    const struct finding *finding; /* findings of the doctor about it */
     size_t findings;
     int64_t expires_ms; /* from now on; 0: never */
 };
@@ -41,23 +41,22 @@ struct screen {
     size_t fakes;
     int64_t now_ms;
     struct model *model;
-    struct effects waiting; /* questions that screen_answer has not been asked to answer */
-    char log[4096]; /* what was done outside: "resume ID in DIR\n", "quit 130\n", "copy TEXT\n",
-                        "trash ID ID\n", "rename ID: TEXT\n" */
+    struct effects waiting; /* requests that screen_answer has not yet served */
+    char log[4096];         /* effects outside: "resume */
     size_t worktrees;
-    /* Answers what screen_answer cannot; may be NULL. */
+    /* Serves requests that screen_answer cannot; may be NULL. */
     void (*answer)(struct screen *s, const struct effect *e);
-    bool dir_gone;         /* the answer to EFFECT_RESUME_DIRS */
-    int looked_deep;       /* sessions whose whole file was looked through */
-    size_t unsure;         /* so many may be in use, when weighed: nobody can tell */
-    int64_t side_bytes;    /* what every session has beside its transcript, when weighed */
-    bool place_taken;      /* a newer transcript is in the place of what is restored */
-    struct err no_command; /* the answer to where to resume, unless its code is ERR_OK */
-    struct err refusal;    /* the answer to the next change, unless its code is ERR_OK */
+    bool dir_gone;         /* the reply to EFFECT_RESUME_DIRS */
+    int looked_deep;       /* sessions whose whole file was scanned */
+    size_t unsure;         /* number that may be in use, for the delete estimate: unknown */
+    int64_t side_bytes;    /* size of each session's side files, for disk usage */
+    bool place_taken;      /* a newer transcript is at the path to restore */
+    struct err no_command; /* the reply to a resume-at request, unless its code is ERR_OK */
+    struct err refusal;    /* the reply to the next change, unless its code is ERR_OK */
     char renamed[256];     /* the last title or tag that was given */
-    const struct finding *store_findings; /* what lies damaged around the sessions */
+    const struct finding *store_findings; /* damage around the sessions */
     size_t arounds;
-    struct problem_list *problems; /* of the next listing; handed over */
+    struct problem_list *problems; /* of the next listing; ownership passes on */
     enum scope_kind scope;         /* of the last listing */
     int listings;
     struct frame frame;
@@ -65,23 +64,23 @@ struct screen {
     char line[2048];
 };
 
-/* Five sessions of a shop, newest first, with about everything that a row can have. */
+/* Five sessions of a shop project, newest first, which together show everything that a row can have. */
 enum { SHOP = 5 };
 extern const struct fake shop[SHOP];
 
-/* Opens the model; nothing is answered yet. settings may have been filled before. */
+/* Opens the model; no request is served yet. Settings may have been filled before. */
 void screen_open(struct screen *s, struct fake *fake, size_t n, int rows, int cols);
 void screen_close(struct screen *s);
-/* Takes the effects out of the model; those that are no questions go to the log. */
+/* Takes the effects out of the model; those that are no requests go to the log. */
 void screen_take(struct screen *s);
-/* Answers one; it stays the caller's. */
+/* Serves one request, which remains the caller's. */
 void screen_answer_one(struct screen *s, const struct effect *e);
-/* Answers all questions, and those that follow, until none is left. */
+/* Serves all requests, and those that follow from them, until none is left. */
 void screen_answer(struct screen *s);
-/* Opens, answers, lets the moment pass after which the preview follows. */
+/* Opens, serves the requests, and lets the delay pass after which the preview follows. */
 void screen_ready(struct screen *s, struct fake *fake, size_t n, int rows, int cols);
 
-/* A screen over the shop, whose sessions the test may change. */
+/* A screen over the shop; the test may change its sessions. */
 struct shop {
     struct screen s;
     struct fake fake[SHOP];
@@ -91,12 +90,12 @@ void shop_begin(struct shop *x); /* nothing is opened yet */
 void shop_ready(struct shop *x, int rows, int cols);
 
 /* Presses keys: letters as they are, others as <Enter> <Esc> <Tab> <S-Tab> <Up> <Down> <Left> <Right> <Home>
- * <End> <PgUp> <PgDn> <Del> <BS> <F1> <C-a> <A-b>. What is asked is answered after each key. */
+ * <End> <PgUp> <PgDn> <Del> <BS> <F1> <C-a> <A-b>. Requests are served after each key. */
 void screen_press(struct screen *s, const char *keys);
-/* The same without answering. */
+/* The same without serving requests. */
 void screen_press_only(struct screen *s, const char *keys);
 void screen_send(struct screen *s, struct msg msg);
-void screen_wait(struct screen *s, int64_t ms); /* lets time pass, and answers */
+void screen_wait(struct screen *s, int64_t ms); /* lets time pass and serves requests */
 void screen_resize(struct screen *s, int rows, int cols);
 
 /* The frame as text: valid until the next call. */
@@ -104,14 +103,14 @@ const char *screen_text(struct screen *s);
 /* One line of it. */
 const char *screen_line(struct screen *s, int y);
 bool screen_has(struct screen *s, const char *text);
-/* The line on which the cursor stands. */
+/* The line with the cursor. */
 const char *screen_cursor_line(struct screen *s);
 
 /* --- for tests/support/screen*.c */
 void screen_note(struct screen *s, const char *fmt, ...);
 /* Paths are made from ids: the ref borrows its own. */
 struct session_ref screen_ref(const struct screen *s, const struct fake *f, char path[160]);
-/* Answers what is asked before a change, and changes; false: it is something else. */
+/* Serves the requests before a change, and the change; returns false for other effects. */
 bool screen_answer_change(struct screen *s, const struct effect *e);
 
 #endif

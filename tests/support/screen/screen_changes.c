@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* Changes of sessions that exist in memory only: what workers would answer to those who ask for them. */
+/* Changes of sessions that exist in memory only, with the replies that workers would send. */
 
 static struct slice text_of(const char *text)
 {
@@ -22,7 +22,7 @@ static void answer_weigh(struct screen *s, const struct effect *e)
     screen_send(s, m);
 }
 
-/* What was deleted lies there, each under the first letters of its id. */
+/* The trash contains the deleted sessions, each under the first letters of its id. */
 static void answer_trash(struct screen *s, const struct effect *e)
 {
     struct trash_list *list = calloc(1, sizeof *list);
@@ -70,7 +70,7 @@ static bool rule_means(const struct screen *s, const struct sweep_rule *rule, co
            (!rule->archived || (f->flags & SESSION_ARCHIVED));
 }
 
-/* Nothing in this memory is empty. */
+/* No session of this store is empty. */
 static void answer_sweep(struct screen *s, const struct effect *e)
 {
     struct sweep *sweep = calloc(1, sizeof *sweep);
@@ -135,7 +135,7 @@ static void change_fake(struct screen *s, const struct effect *e, struct fake *f
     }
 }
 
-/* Undo brings back what was deleted: the only change that this memory knows the other side of. */
+/* Undo restores deleted sessions, the only change that this store can reverse. */
 static void undo_fakes(struct screen *s, struct change_result *c)
 {
     for (size_t i = 0; i < s->fakes; i++)

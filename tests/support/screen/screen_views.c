@@ -1,4 +1,4 @@
-/* A stand-in for the transcript view: says whose conversation it shows, and nothing else. */
+/* A stand-in for the transcript view, which shows only the name of the conversation. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

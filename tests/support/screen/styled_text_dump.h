@@ -6,7 +6,8 @@
 #include "tui/text/clean.h"
 #include "tui/widgets/styled_text.h"
 
-/* The lines of a sheet as text, blanks at line ends cut, a rule as "---". The caller frees with buf_fini. */
+/* The lines of a styled text as plain text, with trailing blanks cut and a rule as "---". The caller frees with
+ * buf_fini. */
 static inline struct buf styled_text_dump(const struct styled_text *s)
 {
     struct buf out = { 0 };
@@ -46,7 +47,7 @@ static inline void assert_sheet_fits(const struct styled_text *s, size_t width)
     }
 }
 
-/* The style in which this text stands; -1 when it does not. */
+/* The style of this text; -1 if the text is missing. */
 static inline int styled_text_style_at(const struct styled_text *s, const char *text)
 {
     for (size_t i = 0; i < s->runs; i++)

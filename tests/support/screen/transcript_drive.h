@@ -25,8 +25,8 @@
     "{\"type\":\"user\",\"message\":{\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"" id \
     "\"" more ",\"content\":\"" text "\"}]}}\n"
 
-/* A transcript view over a file in which every line is a message, its questions answered at once and in
- * order, without threads. The system of the file is a small one of our own; its rows are Claude Code's. */
+/* A transcript view over a file in which every line is a message, its requests served at once and in order, without
+ * threads. The file belongs to a small system of our own; its rows are Claude Code's. */
 struct drive {
     struct store store;
     char path[64];
@@ -35,14 +35,14 @@ struct drive {
     struct effects fx;
     struct transcript_view *view;
     struct frame frame;
-    struct buf copied; /* what was last copied */
-    size_t tail_rows;  /* how many rows a tail has; 0: all */
-    unsigned reads;    /* questions of that kind so far */
-    bool hold_load;    /* the whole transcript is not answered yet */
+    struct buf copied; /* the text copied last */
+    size_t tail_rows;  /* number of rows in a tail; 0: all */
+    unsigned reads;    /* requests of that kind so far */
+    bool hold_load;    /* the request for the whole transcript is held back */
     struct effect held;
     struct slice cwd; /* of the session */
-    size_t left_out;  /* how many messages at the beginning a resume does not load */
-    size_t branches;  /* how many the conversation has; each leaves it before its third message */
+    size_t left_out;  /* number of messages at the beginning that a resume does not load */
+    size_t branches;  /* number of branches; each leaves before its third message */
 };
 
 static inline struct drive *drive_of(const struct store *st)
@@ -65,7 +65,7 @@ static inline struct transcript *drive_transcript(const struct drive *d, size_t 
     t->size = st.st_size;
     t->path = strdup(d->path);
     for (ssize_t n; (n = getline(&line, &cap, f)) > 0; offset += (size_t)n) {
-        if ((t->n & (t->n - 1)) == 0) /* full at every power of two */
+        if ((t->n & (t->n - 1)) == 0) /* grows at every power of two */
             t->message = realloc(t->message, (t->n ? 2 * t->n : 1) * sizeof *t->message);
         assert_non_null(t->message);
         t->message[t->n++] = (struct message){ .offset = (int64_t)offset,
@@ -264,7 +264,7 @@ static inline void drive_answer_all(struct drive *d)
     }
 }
 
-/* The whole transcript, which was held back, comes now. */
+/* Sends the whole transcript, which was held back. */
 static inline void drive_release_load(struct drive *d)
 {
     struct effect q = d->held;
@@ -335,7 +335,7 @@ static inline void drive_resize(struct drive *d, int rows, int cols)
     drive_answer_all(d);
 }
 
-/* What is on the screen; the caller frees. */
+/* The contents of the screen; the caller frees. */
 static inline char *drive_screen(struct drive *d)
 {
     frame_clear(&d->frame);
