@@ -7,8 +7,7 @@
 #include "lite/base/time.h"
 #include "lite/json/jsonout.h"
 #include "store/demo/files.h"
-#include "store/git/gitlib.h"
-#include "store/git/ref.h"
+#include "store/git/gitfiles.h"
 #include "store/git/repo.h"
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/rewind/disktree.h"
@@ -242,7 +241,7 @@ static void commit_tree(struct entire_writing *w, const char *ref, git_oid *tip,
     if (!w->rc)
         done(w, treewrite_commit(w->repo, &c, &made, w->e));
     if (!w->rc)
-        done(w, ref_move(w->repo, ref, has_tip ? tip : NULL, &made, "demo", w->e));
+        done(w, repo_ref_move(w->repo, ref, has_tip ? tip : NULL, &made, "demo", w->e));
     if (!w->rc)
         *tip = made;
 }

@@ -12,7 +12,16 @@
 #include <git2.h>
 
 #include "lite/io/file.h"
-#include "store/git/gitlib.h"
+
+/* libgit2 counts its starts; all of ours together count as one. */
+bool gitlib_ready(void)
+{
+    int started = git_libgit2_init();
+
+    if (started > 1)
+        git_libgit2_shutdown();
+    return started > 0;
+}
 
 enum {
     SMALL_MAX = 1 << 20, /* a ref, a configuration file */
@@ -22,14 +31,14 @@ enum {
     INCLUDES_MAX = 64,
 };
 
-/* One look through a place. */
+/* The state of one check. */
 struct look {
-    char path[PATH_MAX]; /* what is looked at; NUL-terminated */
+    char path[PATH_MAX]; /* being checked; NUL-terminated */
     size_t entries, configs;
     struct err *e;
 };
 
-/* Puts a name behind the first n bytes of the path; false when it does not fit. */
+/* Appends a name to the first n bytes of the path; false if it does not fit. */
 static bool put_name(struct look *l, size_t n, const char *name)
 {
     int k = snprintf(l->path + n, sizeof l->path - n, "/%s", name);
@@ -42,7 +51,7 @@ static bool is_null_device(const struct stat *st)
     return S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3);
 }
 
-/* What is not there, or cannot be looked at, is git's to speak of. */
+/* A file that is missing or cannot be examined is left for git to report. */
 static enum err_code check_path(const char *path, int64_t max, struct err *e)
 {
     struct stat st;
@@ -77,7 +86,8 @@ static enum err_code walk_entry(struct look *l, size_t n, const struct dirent *x
 
     if (++l->entries > ENTRIES_MAX)
         return err_set(l->e, ERR_UNSUPPORTED, l->path,
-                       "open the repository: more than %d files lie there", ENTRIES_MAX);
+                       "open the repository: more than %d files in one directory tree",
+                       ENTRIES_MAX);
     if ((x->d_type == DT_REG && max == INT64_MAX) || !put_name(l, n, x->d_name))
         return ERR_OK;
     if (x->d_type == DT_DIR)
@@ -92,7 +102,7 @@ static enum err_code walk_entry(struct look *l, size_t n, const struct dirent *x
     return check_path(l->path, max, l->e);
 }
 
-/* Every file below the path, which has n bytes. */
+/* Checks every file below the path, which has n bytes. */
 static enum err_code check_tree_below(struct look *l, size_t n, int64_t max)
 {
     DIR *d = opendir(l->path);
@@ -134,7 +144,7 @@ static const char *skip_line(const char *p, const char *end)
     return nl ? nl + 1 : end;
 }
 
-/* Behind the ] of a header; a subsection is in quotes. */
+/* Returns the place after the ] of a section header; a subsection is in quotes. */
 static const char *skip_header(const char *p, const char *end)
 {
     bool quoted = false;
@@ -148,7 +158,7 @@ static const char *skip_header(const char *p, const char *end)
     return p < end ? p + 1 : end;
 }
 
-/* A value as git reads it: quotes and escapes taken out. Longer than a path: cut. */
+/* Reads a value as git does, without quotes and escapes, and cuts it to the length of a path. */
 static const char *read_value(const char *p, const char *end, char out[PATH_MAX])
 {
     bool quoted = false;
@@ -161,7 +171,7 @@ static const char *read_value(const char *p, const char *end, char out[PATH_MAX]
         if (!escape && *p == '"')
             quoted = !quoted;
         else if (n == 0 && !quoted && (*p == ' ' || *p == '\t'))
-            continue; /* in front, also of a line that goes on */
+            continue; /* leading blanks, also of a continuation line */
         else if (!(escape && *p == '\n') && n < PATH_MAX - 1)
             out[n++] = *p;
     }
@@ -178,7 +188,7 @@ static bool is_key(struct slice key, const char *name)
 
 static enum err_code check_config(struct look *l, const char *path);
 
-/* The home directory as libgit2 has it: the first of those in which it looks for a person's configuration. */
+/* The home directory in which libgit2 looks for the user's configuration first. */
 static bool find_home(char out[PATH_MAX])
 {
     git_buf dirs = GIT_BUF_INIT;
@@ -191,7 +201,7 @@ static bool find_home(char out[PATH_MAX])
     return n > 0 && n < PATH_MAX;
 }
 
-/* The path that a value names, seen from the configuration file or the home directory. */
+/* The path that a value names: relative to the configuration file, or to the home directory. */
 static bool resolve(const char *config, const char *value, char out[PATH_MAX])
 {
     const char *slash = strrchr(config, '/');
@@ -217,7 +227,8 @@ static enum err_code check_value(struct look *l, const char *config, struct slic
         return ERR_OK;
     if (included)
         return check_config(l, path);
-    enum err_code rc = check_path(value, SMALL_MAX, l->e); /* to libgit2 it is relative to us */
+    enum err_code rc =
+        check_path(value, SMALL_MAX, l->e); /* libgit2 resolves it against our working directory */
 
     return rc ? rc : check_path(path, SMALL_MAX, l->e);
 }
@@ -276,27 +287,28 @@ static enum err_code check_config(struct look *l, const char *path)
 
 /* ---- git directories ---- */
 
-/* The path in a small file of git's, behind a word, seen from a directory. False: there is none. */
-static bool follow(const char *dir, const char *name, const char *word, char out[PATH_MAX])
+enum err_code gitfiles_follow(const char *dir, const char *name, const char *word,
+                              char out[PATH_MAX])
 {
     char path[PATH_MAX];
     struct buf bytes = { 0 };
-    size_t k = strlen(word);
-    bool found = snprintf(path, sizeof path, "%s/%s", dir, name) < PATH_MAX &&
-                 file_read_all(AT_FDCWD, path, FILE_FOLLOW, POINTER_MAX, &bytes, NULL) == ERR_OK;
+    enum err_code rc = ERR_FORMAT;
 
+    if (snprintf(path, sizeof path, "%s/%s", dir, name) < PATH_MAX)
+        rc = file_read_all(AT_FDCWD, path, FILE_FOLLOW, POINTER_MAX, &bytes, NULL);
     while (bytes.n && (unsigned char)bytes.p[bytes.n - 1] <= ' ')
         bytes.n--;
-    found = found && bytes.n > k && memcmp(bytes.p, word, k) == 0;
-    if (found) {
-        struct slice to = { bytes.p + k, bytes.n - k };
+    if (!rc && (bytes.n <= strlen(word) || !slice_starts(buf_slice(&bytes), word)))
+        rc = ERR_FORMAT;
+    if (!rc) {
+        struct slice to = { bytes.p + strlen(word), bytes.n - strlen(word) };
         int n = to.p[0] == '/' ? snprintf(out, PATH_MAX, "%.*s", SLICE_ARG(to))
                                : snprintf(out, PATH_MAX, "%s/%.*s", dir, SLICE_ARG(to));
 
-        found = n > 0 && n < PATH_MAX;
+        rc = n > 0 && n < PATH_MAX ? ERR_OK : ERR_FORMAT;
     }
     buf_fini(&bytes);
-    return found;
+    return rc;
 }
 
 static enum err_code check_git_dir(struct look *l, const char *git, bool refs)
@@ -329,7 +341,7 @@ static enum err_code check_whole(struct look *l, const char *git, bool refs)
     char common[PATH_MAX];
     enum err_code rc = check_git_dir(l, git, refs);
 
-    if (!rc && follow(git, "commondir", "", common))
+    if (!rc && gitfiles_follow(git, "commondir", "", common) == ERR_OK)
         rc = check_git_dir(l, common, refs);
     return rc;
 }
@@ -342,7 +354,7 @@ static bool name_exists(const char *dir, const char *name)
     return snprintf(path, sizeof path, "%s/%s", dir, name) < PATH_MAX && lstat(path, &st) == 0;
 }
 
-/* *found: git looks no further. */
+/* *found: git searches no further. */
 static enum err_code check_dir(struct look *l, const char *dir, bool refs, bool *found)
 {
     char git[PATH_MAX];
@@ -352,7 +364,7 @@ static enum err_code check_dir(struct look *l, const char *dir, bool refs, bool 
     if (snprintf(git, sizeof git, "%s/.git", dir) < PATH_MAX && stat(git, &st) == 0) {
         *found = S_ISREG(st.st_mode) || name_exists(git, "HEAD");
         rc = check_path(git, POINTER_MAX, l->e);
-        if (!rc && (S_ISDIR(st.st_mode) || follow(dir, ".git", "gitdir: ", git)))
+        if (!rc && (S_ISDIR(st.st_mode) || gitfiles_follow(dir, ".git", "gitdir: ", git) == ERR_OK))
             rc = check_whole(l, git, refs);
     }
     if (!rc && name_exists(dir, "HEAD") && name_exists(dir, "objects")) {
@@ -391,7 +403,8 @@ bool gitfiles_is_tree(const char *root, const char *git)
     if (snprintf(path, sizeof path, "%s/.git", root) >= PATH_MAX || stat(git, &there) ||
         stat(path, &here))
         return false;
-    if (!S_ISDIR(here.st_mode) && (!follow(root, ".git", "gitdir: ", to) || stat(to, &here)))
+    if (!S_ISDIR(here.st_mode) &&
+        (gitfiles_follow(root, ".git", "gitdir: ", to) || stat(to, &here)))
         return false;
     return here.st_dev == there.st_dev && here.st_ino == there.st_ino;
 }

@@ -1,4 +1,4 @@
-#include "store/git/loose_guard.h"
+#include "store/git/gitfiles.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -16,7 +16,6 @@
 #include "lite/base/buf.h"
 #include "lite/base/slice.h"
 #include "lite/io/file.h"
-#include "store/git/gitfiles.h"
 
 enum {
     BEFORE_PACKS = 3,

@@ -1,13 +1,18 @@
 #include "store/git/repo.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include <git2.h>
+
+#include "store/fs/disk.h"
 #include "store/git/gitfiles.h"
-#include "store/git/gitlib.h"
-#include "store/git/loose_guard.h"
 
 enum { TREE_DEPTH_MAX = 512 };
 
@@ -279,4 +284,134 @@ int64_t repo_size_at(git_repository *repo, const git_tree *tree, const char *pat
         n = size_of(repo, git_tree_entry_id(entry));
     git_tree_entry_free(entry);
     return (int64_t)n;
+}
+
+static enum err_code unpack(git_odb_object *object, const char *hex, struct span *out,
+                            struct err *e)
+{
+    struct slice bytes = { git_odb_object_data(object), git_odb_object_size(object) };
+    int fd = memfd_create("blob", MFD_CLOEXEC);
+
+    if (fd < 0)
+        return err_sys(e, hex, "make room for a blob");
+    enum err_code rc = disk_write(fd, bytes, NULL, hex, e);
+
+    if (rc)
+        close(fd);
+    else
+        *out = (struct span){ .path = hex, .fd = fd, .n = (int64_t)bytes.n, .whole = true };
+    return rc;
+}
+
+static enum err_code read_blob(git_odb *odb, const char *hex, struct span *out, struct err *e)
+{
+    git_odb_object *object = NULL;
+    git_oid id;
+    int answer = git_oid_fromstr(&id, hex);
+    enum err_code rc;
+
+    errno = 0;
+    if (!answer)
+        answer = git_odb_read(&object, odb, &id);
+    if (answer && err_is_exhausted(errno))
+        rc = err_sys(e, hex, "read a blob");
+    else if (answer || git_odb_object_type(object) != GIT_OBJECT_BLOB)
+        rc = err_set(e, ERR_FORMAT, hex, "the blob is missing or damaged");
+    else
+        rc = unpack(object, hex, out, e);
+    git_odb_object_free(object);
+    return rc;
+}
+
+enum err_code repo_blob_open(const char *objects, const char *hex, struct span *out, struct err *e)
+{
+    git_odb *odb = NULL;
+    enum err_code rc = gitlib_ready() ? loose_guard_open(objects, &odb, e) : err_nomem(e);
+
+    if (!rc)
+        rc = read_blob(odb, hex, out, e);
+    git_odb_free(odb);
+    return rc;
+}
+
+static enum err_code stale_ref_error(const char *ref, struct err *e)
+{
+    return err_set(e, ERR_STALE, ref, "move the ref: it is not where it was");
+}
+
+static int delete_ref(git_repository *repo, const char *ref, const git_oid *from)
+{
+    git_reference *r = NULL;
+    int answer = git_reference_lookup(&r, repo, ref);
+
+    /* libgit2 deletes the value that was looked up and no other. */
+    if (!answer)
+        answer = git_reference_target(r) && git_oid_equal(git_reference_target(r), from)
+                     ? git_reference_delete(r)
+                     : GIT_EMODIFIED;
+    git_reference_free(r);
+    return answer;
+}
+
+enum err_code repo_ref_move(git_repository *repo, const char *ref, const git_oid *from,
+                            const git_oid *to, const char *why, struct err *e)
+{
+    git_reference *r = NULL;
+    int answer = !to    ? delete_ref(repo, ref, from)
+                 : from ? git_reference_create_matching(&r, repo, ref, to, 1, from, why)
+                        : git_reference_create(&r, repo, ref, to, 0, why);
+
+    git_reference_free(r);
+    if (answer == GIT_EMODIFIED || answer == GIT_EEXISTS || (answer == GIT_ENOTFOUND && from))
+        return stale_ref_error(ref, e);
+    return answer ? repo_error(e, answer, ref, "move the ref") : ERR_OK;
+}
+
+/* What is not there needs no syncing: the other names tell of it. */
+static enum err_code sync_one(const char *dir, const char *name, struct err *e)
+{
+    char path[4096];
+
+    if ((size_t)snprintf(path, sizeof path, "%s%s", dir, name) >= sizeof path)
+        return err_set(e, ERR_UNSAFE, name, "sync a ref: its path is too long");
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+
+    if (fd < 0)
+        return errno == ENOENT ? ERR_OK : err_sys(e, path, "open");
+    enum err_code rc = disk_sync(fd, path, e);
+
+    close(fd);
+    return rc;
+}
+
+enum err_code repo_ref_sync(git_repository *repo, const char *ref, struct err *e)
+{
+    const char *common = git_repository_commondir(repo);
+    char name[1024];
+    enum err_code rc = sync_one(common, "packed-refs", e);
+
+    if ((size_t)snprintf(name, sizeof name, "%s", ref) >= sizeof name)
+        return err_set(e, ERR_UNSAFE, ref, "sync a ref: its name is too long");
+    if (!rc)
+        rc = sync_one(common, name, e);
+    /* The directories above it: one of them may be new, or have gone. */
+    for (char *slash; !rc && (slash = strrchr(name, '/'));) {
+        *slash = '\0';
+        rc = sync_one(common, name, e);
+    }
+    return rc ? rc : sync_one(common, "", e);
+}
+
+void repo_ref_remove_before(const char *root, const char *id)
+{
+    git_repository *repo = NULL;
+    char ref[128];
+    git_oid tip;
+
+    if (!root || (size_t)snprintf(ref, sizeof ref, REF_BEFORE "%s", id) >= sizeof ref ||
+        repo_open(root, &repo, NULL))
+        return;
+    if (repo_has_ref(repo, ref, &tip))
+        (void)!repo_ref_move(repo, ref, &tip, NULL, "reprise: the rewind was undone", NULL);
+    repo_close(repo);
 }

@@ -1,55 +1,81 @@
 #ifndef STORE_GIT_REPO_H
 #define STORE_GIT_REPO_H
 
-#include <git2.h>
 #include <stdbool.h>
+
+#include <git2.h>
 
 #include "lite/base/arena.h"
 #include "lite/base/buf.h"
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
+#include "store/fs/span.h"
 
-/* What this system asks of libgit2. Nothing here writes: listing changes no byte below .git. A repository
- * object is used by one thread at a time; everybody opens their own, which costs next to nothing. */
+/* Repositories, refs, trees and blobs, as the rest of the store needs them from libgit2. Only repo_ref_move and
+ * repo_ref_remove_before write. A git_repository must not be shared between threads; opening another one is cheap. */
 
-/* git's answer as ours: "doing: what git says", ERR_NOT_FOUND and ERR_NOMEM told apart. */
+/* Translates an error of libgit2: "doing: what git says". ERR_NOT_FOUND, ERR_STALE, ERR_LOCKED and ERR_NOMEM are told
+ * apart; everything else is ERR_FORMAT. */
 enum err_code repo_error(struct err *e, int answer, const char *path, const char *doing);
 
-/* Opens the repository that holds a directory, or whose git directory it is. extensions.worktreeConfig is known to
- * be harmless for what we read, so it is no reason to refuse. ERR_NOT_FOUND: there is none. ERR_UNSUPPORTED: there is
- * one that cannot be opened; the text says why. Close with repo_close. */
+/* Opens the repository that contains a directory, or whose git directory it is. extensions.worktreeConfig is accepted,
+ * because it does not affect what is read here. ERR_NOT_FOUND: there is no repository. ERR_UNSUPPORTED: there is one
+ * that cannot be opened; the text gives the reason. */
 MUST_CHECK enum err_code repo_open(const char *dir, git_repository **out, struct err *e);
 void repo_close(git_repository *repo); /* NULL is fine */
 
-/* The id of the work tree: empty for the main one (entire.md 2.4). In the arena. */
+/* The id of the work tree, in the arena; empty for the main one. */
 struct slice repo_worktree_id(git_repository *repo, struct arena *a);
 
-/* Whether a ref is there and what it points to, through symbolic ones. One that cannot be read is an error, not absent:
- * who changes something asks here. */
+/* ---- refs ---- */
+
+/* Looks up the object that a ref points to, through symbolic refs. For callers who are going to change something: a ref
+ * that cannot be read is an error. */
 MUST_CHECK enum err_code repo_ref(git_repository *repo, const char *name, bool *there, git_oid *out,
                                   struct err *e);
-
-/* The same for readers, to whom an unreadable ref is none. */
+/* The same for readers, who treat an unreadable ref as a missing one. */
 bool repo_has_ref(git_repository *repo, const char *name, git_oid *out);
-/* Is the branch (without refs/heads/) what some work tree has checked out? Where this cannot be told, it may be. */
+/* Returns true if a work tree has the branch (without refs/heads/) checked out, or if that cannot be determined. */
 bool repo_is_checked_out(git_repository *repo, const char *branch);
-/* What is read of a tree that somebody else may have made: nine objects can say 10^9 entries. */
+
+/* Moves a ref from one commit to another by compare-and-swap. `from` NULL: the ref must not exist yet; `to` NULL: the ref
+ * is deleted. `why` goes into the reflog. ERR_STALE: the ref is not at `from`, and was left alone. */
+MUST_CHECK enum err_code repo_ref_move(git_repository *repo, const char *ref, const git_oid *from,
+                                       const git_oid *to, const char *why, struct err *e);
+/* Makes a change of the ref durable. */
+MUST_CHECK enum err_code repo_ref_sync(git_repository *repo, const char *ref, struct err *e);
+
+/* The work tree as it was before a rewind, under the id of the rewind's record. */
+#define REF_BEFORE "refs/reprise/before/"
+/* Deletes that ref once the rewind has been undone. Failures are ignored, because sweep removes old ones. */
+void repo_ref_remove_before(const char *root, const char *id);
+
+/* ---- trees ---- */
+
+/* The most entries that are read of one tree: nine objects are enough to describe 10^9 entries. */
 enum { REPO_ENTRIES_MAX = 500000 };
-/* ERR_UNSUPPORTED: the object is larger than a tree of this many entries. Free with git_tree_free. */
+/* Free with git_tree_free. ERR_UNSUPPORTED: the object is larger than LOOSE_TREE_MAX. */
 MUST_CHECK enum err_code repo_tree(git_repository *repo, const git_oid *id, git_tree **out,
                                    struct err *e);
-/* Before a walk through a whole tree, or (with a base) through what two of them differ in: ERR_UNSUPPORTED where that
- * is more than REPO_ENTRIES_MAX entries, or too deep. */
+/* To be called before a walk through a whole tree or, with a base, through the differences of two trees.
+ * ERR_UNSUPPORTED: more than REPO_ENTRIES_MAX entries, or nested too deeply. */
 MUST_CHECK enum err_code repo_tree_fits(git_repository *repo, const git_oid *tree,
                                         const git_oid *base, struct err *e);
 
-/* A blob below a tree, replacing what was in out. ERR_NOT_FOUND: no such entry, or no blob. ERR_FORMAT: larger than max
- * bytes, or damaged. */
+/* ---- blobs ---- */
+
+/* Reads a file of a tree, or a blob by its id; the former content of `out` is replaced. ERR_NOT_FOUND: no such entry, or not a file.
+ * ERR_FORMAT: larger than max bytes, or damaged. */
 MUST_CHECK enum err_code repo_blob_at(git_repository *repo, const git_tree *tree, const char *path,
                                       size_t max, struct buf *out, struct err *e);
 MUST_CHECK enum err_code repo_blob(git_repository *repo, const git_oid *id, size_t max,
                                    struct buf *out, struct err *e);
-/* How large the file is; 0 when there is none. Reads no content. */
+/* The size of a file of a tree, without reading it; 0 if there is no such file. */
 int64_t repo_size_at(git_repository *repo, const git_tree *tree, const char *path);
+/* Opens a blob as bytes that can be read at any offset: it is unpacked into a file without a name, which disappears when
+ * the span is closed. objects: the repository's directory of objects; hex: the id, 40 digits. ERR_FORMAT: it is missing,
+ * not a blob, or its bytes do not match its id. */
+MUST_CHECK enum err_code repo_blob_open(const char *objects, const char *hex, struct span *out,
+                                        struct err *e);
 
 #endif

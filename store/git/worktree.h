@@ -8,21 +8,22 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 
-/* One working tree of a git repository, as git tells it. */
+/* One work tree of a git repository, as `git worktree list` reports it. */
 struct worktree {
-    struct slice path; /* NUL-terminated; it need not exist any more */
+    struct slice path; /* NUL-terminated; the directory need not exist any more */
     bool bare;         /* the repository itself, which has no files checked out */
 };
 
-/* The worktrees of the repository that holds dir, the main one first; all of it in the arena. No git, no
- * repository, no such directory, or no answer within 5 s: none, and ERR_OK. Runs git, so once per scope
- * and never per session. dir alone decides: GIT_DIR and its kin are not passed on. */
+/* Lists the work trees of the repository that contains dir, the main one first; everything is in the arena. The list is
+ * empty, and the result ERR_OK, if git is not installed, there is no repository or no such directory, or git takes
+ * longer than 5 s. Only dir matters: GIT_DIR and related variables are not passed on. Because this runs git, it is
+ * called once for a scope and never for each session. */
 MUST_CHECK enum err_code worktree_list(const char *dir, struct arena *a, struct worktree **out,
                                        size_t *n, struct err *e);
 
-/* Where to go on when a session's directory is gone: the main worktree of the repository it belonged to,
- * when that exists and is another directory than dir; NULL when none is known. dir was inside of the
- * repository, or was a worktree beside it of which the repository still keeps a record. */
+/* Finds the directory in which to continue if a session's directory is gone: the main work tree of the repository it
+ * belonged to. *out is NULL if none is known, or if it is dir itself. dir was inside of the repository, or it was a
+ * work tree next to it of which the repository still has a record. */
 MUST_CHECK enum err_code worktree_main(const char *dir, struct arena *a, const char **out,
                                        struct err *e);
 

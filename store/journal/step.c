@@ -12,7 +12,6 @@
 #include "store/fs/disk.h"
 #include "store/fs/file_at.h"
 #include "store/fs/path.h"
-#include "store/git/ref.h"
 #include "store/git/repo.h"
 #include "store/journal/step_internal.h"
 #include "store/log/append.h"
@@ -229,10 +228,10 @@ static enum err_code ref_do(const struct step *s, struct err *e)
     if (!s->absent)
         rc = check_commit(repo, s, &to, e);
     if (!rc)
-        rc = ref_move(repo, s->to, s->old_absent ? NULL : &from, s->absent ? NULL : &to, "reprise",
-                      e);
+        rc = repo_ref_move(repo, s->to, s->old_absent ? NULL : &from, s->absent ? NULL : &to,
+                           "reprise", e);
     if (!rc)
-        rc = ref_sync(repo, s->to, e);
+        rc = repo_ref_sync(repo, s->to, e);
     repo_close(repo);
     return rc;
 }
@@ -285,7 +284,7 @@ static enum err_code ref_clean_up(const struct step *s, struct err *e)
 
     if (rc)
         return rc == ERR_STALE ? ERR_OK : rc;
-    rc = ref_sync(repo, s->to, e);
+    rc = repo_ref_sync(repo, s->to, e);
     repo_close(repo);
     return rc;
 }

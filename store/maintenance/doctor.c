@@ -1,12 +1,18 @@
 #include "store/maintenance/doctor.h"
 
-#include "lite/base/time.h"
-#include "store/query/listing.h"
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
-#define DAY_MS (INT64_C(24) * 60 * 60 * 1000)
-enum {
-    SOON_DAYS = 7
-}; /* of many sessions only those are told that the agent removes within so many days */
+#include "lite/base/time.h"
+#include "store/fs/file_at.h"
+#include "store/maintenance/sweep.h"
+#include "store/query/listing.h"
+#include "store/rewind/plan/origin.h"
+
+/* of many sessions only those are told that the agent removes within so many days */
 
 enum err_code doctor_list_add(const struct finding *f, void *arg, struct err *e)
 {
@@ -23,6 +29,229 @@ enum err_code doctor_list_add(const struct finding *f, void *arg, struct err *e)
     list->finding[list->n++] = copy;
     return ERR_OK;
 }
+
+/* ---- repairs ---- */
+
+/* A line that is being written looks torn for a moment: a young one is looked at twice. */
+enum { YOUNG_MS = 10 * 1000, PAUSE_MS = 200 };
+
+static bool is_fixable(const struct finding *f, enum finding_kind kind)
+{
+    return f->kind == kind && f->fixable && !f->fixed;
+}
+
+static enum err_code explain_not_repaired(struct finding_list *list, struct finding *f,
+                                          const char *why, struct err *e)
+{
+    f->why = arena_format(&list->arena, "%s (not repaired: %s)", f->why, why);
+    return f->why ? ERR_OK : err_nomem(e);
+}
+
+/* Did the repair of this finding work? rc and why are those of the change that was to do it. */
+static enum err_code settle(struct finding_list *list, struct finding *f, enum err_code rc,
+                            struct err *why, struct err *e)
+{
+    char line[400];
+
+    if (rc == ERR_NOMEM)
+        return err_nomem(e);
+    f->fixed = rc == ERR_OK;
+    if (f->fixed)
+        return ERR_OK;
+    why->path[0] = '\0';
+    err_format(why, line, sizeof line);
+    return explain_not_repaired(list, f, line, e);
+}
+
+/* What is being repaired: these findings of one session, by one change. Others of the list, and what was repaired
+ * already, are passed over. */
+struct repair {
+    const struct doctor *d;
+    const struct session_ref *ref;
+    struct finding_list *list;
+    size_t from, to;
+};
+
+static bool is_in_repair(const struct repair *r, size_t i)
+{
+    const struct finding *f = &r->list->finding[i];
+
+    return i >= r->from && i < r->to &&
+           (is_fixable(f, FINDING_TORN_TAIL) ||
+            (is_fixable(f, FINDING_METADATA) && r->ref->store->ops->reappend));
+}
+
+static size_t count_repairs(const struct repair *r, enum finding_kind kind)
+{
+    size_t n = 0;
+
+    for (size_t i = r->from; i < r->to; i++)
+        n += is_in_repair(r, i) && r->list->finding[i].kind == kind;
+    return n;
+}
+
+/* ---- a torn last line ---- */
+
+static enum err_code wait_while_young(const struct doctor *d, int fd, struct stat *st,
+                                      const char *path, struct err *e)
+{
+    const struct timespec pause = { .tv_nsec = PAUSE_MS * 1000000L };
+    int64_t size = st->st_size;
+
+    if (d->env->now_ms - file_at_mtime(st) / 1000000 > YOUNG_MS)
+        return ERR_OK;
+    nanosleep(&pause, NULL);
+    if (fstat(fd, st))
+        return err_sys(e, path, "look at the file");
+    return st->st_size == size ? ERR_OK : err_set(e, ERR_LOCKED, path, "it is being written");
+}
+
+/* Rows that are appended behind a torn line bring the newline with them. */
+static bool is_appended_to(const struct change *c, const char *path)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (c->step[i].kind == STEP_APPEND && strcmp(c->step[i].path, path) == 0)
+            return true;
+    return false;
+}
+
+/* The newline goes behind the very bytes that were looked at, and the file keeps its time: nothing was said. Through a
+ * link it is not written; the step refuses that. */
+static enum err_code plan_newline(const struct doctor *d, const char *path, struct change *c,
+                                  struct err *e)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+
+    if (fd < 0)
+        return err_sys(e, path, "open");
+    enum err_code rc = fstat(fd, &st) ? err_sys(e, path, "look at the file")
+                                      : wait_while_young(d, fd, &st, path, e);
+
+    close(fd);
+    if (rc || is_appended_to(c, path))
+        return rc;
+    const struct step s = { .kind = STEP_TAIL,
+                            .path = path,
+                            .bytes = SLICE("\n"),
+                            .old = SLICE(""),
+                            .offset = st.st_size,
+                            .mtime_ns = file_at_mtime(&st) };
+
+    return change_add(c, &s, e);
+}
+
+/* ---- together ---- */
+
+/* Metadata first: it says which files are appended to. A line of one of those is waited for in any case. */
+static enum err_code plan_repair(const struct repair *r, struct change *c, struct err *e)
+{
+    const struct store *st = r->ref->store;
+    size_t appended;
+    enum err_code rc = count_repairs(r, FINDING_METADATA)
+                           ? st->ops->reappend(st, r->ref, c, &appended, e)
+                           : ERR_OK;
+
+    for (size_t i = 0; i < r->list->n && !rc; i++) {
+        const struct finding *f = &r->list->finding[i];
+
+        if (is_fixable(f, FINDING_TORN_TAIL) && (is_in_repair(r, i) || is_appended_to(c, f->path)))
+            rc = plan_newline(r->d, f->path, c, e);
+    }
+    return rc;
+}
+
+static const char *repair_text(const struct repair *r)
+{
+    if (!count_repairs(r, FINDING_METADATA))
+        return "completed a torn last line";
+    return count_repairs(r, FINDING_TORN_TAIL)
+               ? "completed a torn last line; appended the metadata again"
+               : "appended the metadata again";
+}
+
+static enum err_code run_repair(const struct repair *r, struct err *why)
+{
+    struct change *c = change_new("doctor");
+    enum err_code rc = c ? origin_add_session(c, r->ref, why) : ERR_NOMEM;
+
+    if (!rc)
+        rc = plan_repair(r, c, why);
+    if (!rc && c->n) {
+        c->text = repair_text(r);
+        rc = change_do(r->d->env, c, why);
+    }
+    change_free(c);
+    return rc;
+}
+
+static enum err_code settle_findings(const struct repair *r, enum err_code rc, struct err *why,
+                                     struct err *e)
+{
+    enum err_code told = ERR_OK;
+
+    for (size_t i = r->from; i < r->to && !told; i++)
+        if (is_in_repair(r, i))
+            told = settle(r->list, &r->list->finding[i], rc, why, e);
+    return told;
+}
+
+/* One file that is in use is no reason to leave the others as they are. */
+static enum err_code repair_singly(const struct repair *all, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = all->from; i < all->to && !rc; i++) {
+        struct repair one = *all;
+        struct err why = { 0 };
+
+        one.from = i;
+        one.to = i + 1;
+        if (is_in_repair(all, i))
+            rc = settle_findings(&one, run_repair(&one, &why), &why, e);
+    }
+    return rc;
+}
+
+/* One change for a session, so that one undo takes all of it back. */
+static enum err_code repair_all(const struct repair *all, struct err *e)
+{
+    struct err why = { 0 };
+    size_t n = count_repairs(all, FINDING_TORN_TAIL) + count_repairs(all, FINDING_METADATA);
+
+    if (n == 0)
+        return ERR_OK;
+    enum err_code rc = run_repair(all, &why);
+
+    if (n > 1 && (rc == ERR_LOCKED || rc == ERR_STALE || rc == ERR_UNSAFE))
+        return repair_singly(all, e);
+    return settle_findings(all, rc, &why, e);
+}
+
+static enum err_code leave_alone(struct finding_list *list, const char *why, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < list->n && !rc; i++)
+        if (list->finding[i].fixable)
+            rc = explain_not_repaired(list, &list->finding[i], why, e);
+    return rc;
+}
+
+static enum err_code repair_session(const struct doctor *d, const struct session_ref *ref,
+                                    struct finding_list *list, struct err *e)
+{
+    const struct repair all = { .d = d, .ref = ref, .list = list, .to = list->n };
+    const char *stays;
+    enum err_code rc = sweep_live(ref, &list->arena, &stays, e);
+
+    if (rc)
+        return rc;
+    return stays ? leave_alone(list, stays, e) : repair_all(&all, e);
+}
+
+#define DAY_MS (INT64_C(24) * 60 * 60 * 1000)
+enum { SOON_DAYS = 7 };
 
 /* The session in hand. */
 struct patient {
@@ -165,7 +394,7 @@ static enum err_code examine_session(const struct doctor *d, const struct sessio
     enum err_code rc = collect_findings(d, &p, e);
 
     if (!rc && d->fix)
-        rc = doctor_fix(d, ref, &p.list, e);
+        rc = repair_session(d, ref, &p.list, e);
     for (size_t i = 0; i < p.list.n && !rc; i++)
         rc = fn(&p.list.finding[i], arg, e);
     arena_fini(&p.list.arena);

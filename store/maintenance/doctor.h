@@ -8,26 +8,26 @@
 #include "store/api/finding.h"
 #include "store/api/store.h"
 
-/* Looks for damage, and for what a person may wonder about: in one session, or in all of a scope, in what lies around
- * them, and in what reprise itself keeps. Nothing is changed unless asked to; then only what cannot harm: a torn last
- * line of a quiet session gets its newline, metadata is appended again, and what a crash cut short is brought to its
- * end. The repairs of a session are one change, which can be taken back; where one of them cannot be done, a change each. */
+/* Looks for damage and for other things that a person may wonder about: in one session or in all sessions of a scope, in
+ * the files around them, and in what reprise itself keeps. Nothing is changed unless `fix` is set, and then only what
+ * cannot do harm: a torn last line of a session that nobody writes to gets its newline, metadata is appended again, and
+ * what a crash interrupted is completed. The repairs of a session are one change, which can be undone; if one of them
+ * fails, each of the others is a change of its own. */
 struct doctor {
     const struct store_env *env;
     struct store *const *store;
     size_t stores;
     struct scope scope;
-    const struct session_ref *only; /* this session; NULL: all of the scope and what is our own */
+    const struct session_ref *only; /* this session; NULL: the whole scope and our own files */
     bool fix;
     const atomic_bool *cancel; /* may be NULL */
 };
 
-/* Findings come in the order of the sessions, newest first. ERR_FORMAT: the one session that was named cannot be
- * read. */
+/* Passes findings to fn in the order of the sessions, newest first. ERR_FORMAT: the session in `only` cannot be read. */
 MUST_CHECK enum err_code doctor_examine(const struct doctor *d, finding_fn *fn, void *arg,
                                         struct err *e);
 
-/* Interrupted or damaged changes, rewinds and trash of our own (doctor_own.c); fixed when asked to. */
+/* A part of doctor_examine (doctor_own.c): interrupted or damaged changes and rewinds of our own, and damaged trash. */
 MUST_CHECK enum err_code doctor_own(const struct doctor *d, finding_fn *fn, void *arg,
                                     struct err *e);
 
@@ -37,13 +37,7 @@ struct finding_list {
     size_t n;
 };
 
-/* Copies it; a finding_fn. */
+/* A finding_fn that adds a copy to the list. */
 MUST_CHECK enum err_code doctor_list_add(const struct finding *f, void *list, struct err *e);
 
-/* ---- private to store/maintenance/ ---- */
-
-/* doctor_fix.c: repairs what can be repaired in one session and marks what was. What cannot be done now is said in
- * the finding; only memory fails. */
-MUST_CHECK enum err_code doctor_fix(const struct doctor *d, const struct session_ref *ref,
-                                    struct finding_list *list, struct err *e);
 #endif

@@ -10,19 +10,19 @@
 #include "lite/io/file.h"
 #include "store/fs/disk.h"
 #include "store/fs/file_at.h"
-#include "store/journal/change.h"
 #include "store/journal/change_internal.h"
+#include "store/journal/record.h"
 #include "store/log/lease.h"
 #include "store/maintenance/doctor.h"
 #include "store/maintenance/trash_info.h"
 #include "store/rewind/record/tx.h"
 
-/* What reprise itself keeps: the operation log, the records of rewinds, the trash. Looked at without opening any of
- * them, for opening recovers. */
+/* What reprise itself keeps: the operation log, the records of rewinds, the trash. They are examined without opening them,
+ * because opening recovers. */
 
-/* Says what is wrong with one entry of a directory; f comes with its path. f->why NULL: nothing. */
+/* Examines one entry of a directory. f has its path; if something is wrong, f->why is set. */
 typedef enum err_code entry_fn(const char *path, const char *name, struct finding *f,
-                               struct arena *a, struct err *e);
+                               struct err *e);
 
 static bool has_file(const char *dir, const char *name)
 {
@@ -33,7 +33,7 @@ static bool has_file(const char *dir, const char *name)
            lstat(path, &st) == 0;
 }
 
-/* Nothing of another user's is carried out, whatever it says. */
+/* Records of another user are never carried out. */
 static bool is_others(const char *path, struct finding *f)
 {
     if (disk_check_own(path, NULL) != ERR_UNSAFE)
@@ -52,16 +52,15 @@ static bool is_intent(const char *name)
 }
 
 static enum err_code look_at_append(const char *path, const char *name, struct finding *f,
-                                    struct arena *a, struct err *e)
+                                    struct err *e)
 {
     char above[PATH_MAX];
     int n = (int)(strlen(path) - strlen(name));
 
-    (void)a;
     (void)e;
     if ((size_t)snprintf(above, sizeof above, "%.*s", n, path) < sizeof above &&
         log_lock_is_held(above))
-        return ERR_OK; /* it is under way */
+        return ERR_OK; /* still in progress */
     f->kind = FINDING_UNFINISHED_CHANGE;
     f->why = "an interrupted append; it will be undone";
     f->fixable = true;
@@ -69,19 +68,17 @@ static enum err_code look_at_append(const char *path, const char *name, struct f
 }
 
 static enum err_code look_at_change(const char *path, const char *name, struct finding *f,
-                                    struct arena *a, struct err *e)
+                                    struct err *e)
 {
     struct change *c;
 
-    (void)a;
     f->kind = FINDING_DAMAGED_CHANGE;
     if (is_others(path, f))
         return ERR_OK;
     if (is_intent(name)) {
         f->kind = FINDING_UNFINISHED_CHANGE;
         f->why = "an interrupted change, or one in progress; it will be undone once its "
-                 "store is "
-                 "there and can be written";
+                 "store is there and can be written";
         f->fixable = true;
         return ERR_OK;
     }
@@ -100,13 +97,12 @@ static enum err_code look_at_change(const char *path, const char *name, struct f
 /* ---- rewinds ---- */
 
 static enum err_code look_at_rewind(const char *path, const char *name, struct finding *f,
-                                    struct arena *a, struct err *e)
+                                    struct err *e)
 {
     struct rewind_tx tx;
     enum err_code rc = rewind_tx_read(path, name, &tx, NULL);
     bool unfinished = rc == ERR_NOT_FOUND || (!rc && tx.phase < TX_DONE);
 
-    (void)a;
     if (rc == ERR_NOMEM)
         return err_nomem(e);
     if (unfinished) {
@@ -143,25 +139,19 @@ static bool is_empty_dir(const char *path)
 }
 
 static enum err_code look_at_batch(const char *path, const char *name, struct finding *f,
-                                   struct arena *a, struct err *e)
+                                   struct err *e)
 {
     struct trash_list list = { 0 };
-    struct buf text = { 0 };
-    const char *info = arena_format(a, "%s/info", path);
-    enum err_code rc = info ? ERR_OK : ERR_NOMEM;
 
     f->kind = FINDING_DAMAGED_TRASH;
     if (is_others(path, f))
         return ERR_OK;
-    if (!rc)
-        rc = file_read_all(AT_FDCWD, info, 0, 256u << 20, &text, NULL);
-    if (!rc)
-        rc = trash_info_parse(buf_slice(&text), path, name, &list, NULL);
+    enum err_code rc = trash_info_read(path, name, &list, NULL);
+
     trash_list_fini(&list);
-    buf_fini(&text);
     if (rc == ERR_NOMEM)
         return err_nomem(e);
-    /* What was put back as a whole leaves an empty directory. */
+    /* A batch that was restored completely is an empty directory. */
     if (rc && !is_empty_dir(path))
         f->why = has_file(path, "info")
                      ? "the list of what was deleted at once cannot be read; the files are there"
@@ -186,7 +176,7 @@ static enum err_code look_in(const char *dir, entry_fn *look, struct finding_lis
 
         if (!rc && name[0] >= '0' && name[0] <= '9') {
             f.path = arena_format(&list->arena, "%s/%s", dir, name);
-            rc = f.path ? look(f.path, name, &f, &list->arena, e) : err_nomem(e);
+            rc = f.path ? look(f.path, name, &f, e) : err_nomem(e);
         }
         if (!rc && f.why)
             rc = doctor_list_add(&f, list, e);
@@ -230,7 +220,7 @@ static bool is_gone(const char *path)
     return file_at_stat(path, &there, NULL, NULL) == ERR_OK && !there;
 }
 
-/* The record was finished or dropped, or says what it waits for. */
+/* The record is now finished or dropped, or it names what it waits for. */
 static void look_again(struct finding *f, const struct rewind_recovery *r, struct arena *a)
 {
     const char *id = strrchr(f->path, '/') + 1;
@@ -253,7 +243,7 @@ static void look_again(struct finding *f, const struct rewind_recovery *r, struc
     }
 }
 
-/* Opening the logs recovers them. What then is still there could not be brought to its end. */
+/* Opening the logs recovers them; what remains afterwards could not be completed. */
 static void fix(const struct doctor *d, struct finding_list *list)
 {
     struct change_log *log;

@@ -1,66 +1,61 @@
 #include "store/maintenance/sweep.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "lite/base/buf.h"
 #include "lite/base/time.h"
+#include "lite/io/file.h"
 #include "store/api/transcript.h"
+#include "store/git/repo.h"
 #include "store/proc/live_check.h"
 #include "store/query/describe_pool.h"
 #include "store/query/listing.h"
 
 #define HOUR_MS (INT64_C(60) * 60 * 1000)
-#define DAY_HOURS 24
+#define DAY_MS (24 * HOUR_MS)
 
-struct finder {
-    const struct sweep_rule *rule;
-    const struct session_ref *const *order;
-    struct sweep *sweep;
-};
-
-/* ---- does the rule mean it? ---- */
-
-/* Sessions that a list of this scope would not show belong to somebody else, or cannot be told anything about; but for
- * those that are left out of lists because nothing is in them. */
-static bool is_in_question(const struct session_row *row)
+bool sweep_is_chosen(const struct sweep_item *item)
 {
-    return row->hidden == HIDDEN_NOT || row->hidden == HIDDEN_EMPTY ||
-           row->hidden == HIDDEN_CONTINUED;
+    return item->chosen && !item->stays;
 }
 
-/* Nothing was ever said in it. Where any line cannot be read, who knows. */
-static enum err_code is_empty(const struct session_row *row, const atomic_bool *cancel, bool *empty,
-                              struct err *e)
+static enum err_code add_item(struct sweep *s, const struct sweep_item *item, struct err *e)
 {
-    const struct store *st = row->ref.store;
-    struct transcript *t;
+    struct sweep_item *list = arena_grow(&s->arena, s->item, s->n, sizeof *list);
 
-    *empty = false;
-    if (row->first_prompt.n || row->model.n || !st->ops->load)
-        return ERR_OK;
-    enum err_code rc = st->ops->load(st, &row->ref, cancel, &t, e);
-
-    if (rc)
-        return rc == ERR_NOMEM || rc == ERR_CANCELLED ? rc : ERR_OK;
-    *empty = t->broken == 0;
-    for (size_t i = 0; i < t->n && *empty; i++)
-        *empty = t->message[i].kind != MESSAGE_USER && t->message[i].kind != MESSAGE_ASSISTANT;
-    transcript_free(t);
+    if (!list)
+        return err_nomem(e);
+    s->item = list;
+    s->item[s->n++] = *item;
     return ERR_OK;
 }
 
-/* Everything but the size, which takes a walk over its files. */
-static enum err_code is_meant(const struct sweep_rule *rule, const struct session_row *row,
-                              bool *meant, struct err *e)
+static enum err_code measure_parts(const char *const *part, size_t n, struct disk_usage *w,
+                                   struct err *e)
 {
-    *meant = is_in_question(row) &&
-             (rule->copies || rule->before_ms == TIME_NONE || row->activity_ms < rule->before_ms) &&
-             (!rule->archived || (row->flags & SESSION_ARCHIVED));
-    return *meant && rule->empty ? is_empty(row, rule->cancel, meant, e) : ERR_OK;
+    enum err_code rc = ERR_OK;
+
+    *w = (struct disk_usage){ 0 };
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = disk_usage_add(part[i], w, e);
+    return rc;
 }
 
-/* ---- one item ---- */
+static enum err_code add_age_text(struct buf *text, int64_t now_ms, int64_t then_ms)
+{
+    int64_t hours = now_ms > then_ms ? (now_ms - then_ms) / HOUR_MS : 0;
+    bool days = hours >= 2 * 24;
+    int64_t n = days ? hours / 24 : hours;
+
+    return buf_addf(text, "not used for %" PRId64 " %s%s", n, days ? "day" : "hour",
+                    n == 1 ? "" : "s");
+}
+
+/* ---- live sessions ---- */
 
 static enum err_code why_live(struct live live, struct arena *a, const char **stays, struct err *e)
 {
@@ -82,7 +77,7 @@ enum err_code sweep_live(const struct session_ref *ref, struct arena *a, const c
     return rc ? rc : why_live(live, a, stays, e);
 }
 
-enum err_code sweep_live_all(struct sweep *s, struct err *e)
+static enum err_code mark_live(struct sweep *s, struct err *e)
 {
     struct arena a = { 0 };
     const struct session_ref **ref = arena_alloc(&a, (s->n + 1) * sizeof(struct session_ref *));
@@ -105,7 +100,260 @@ enum err_code sweep_live_all(struct sweep *s, struct err *e)
     return rc;
 }
 
-/* But for who writes to it, which is asked of all at once. */
+/* ---- orphans ---- */
+
+/* The age of what a session left behind is that of the newest file in it. What was touched within a day stays, because an
+ * agent that starts a session makes the directories before the transcript. */
+
+struct orphan_search {
+    const struct sweep_rule *rule;
+    const struct store *store;
+    struct sweep *sweep;
+};
+
+static const char *copy_leftover_text(struct arena *a, const char *text)
+{
+    return text ? arena_copy(a, slice_of(text)).p : NULL;
+}
+
+static bool copy_owned_refs(struct arena *a, const struct leftover *left, struct sweep_item *item)
+{
+    struct owned_ref *ref = arena_zalloc(a, (left->owned_refs_n + 1) * sizeof *ref);
+
+    for (size_t i = 0; ref && i < left->owned_refs_n; i++) {
+        const struct owned_ref *was = &left->owned_refs[i];
+
+        ref[i] =
+            (struct owned_ref){ copy_leftover_text(a, was->git), copy_leftover_text(a, was->name),
+                                copy_leftover_text(a, was->tip) };
+        if (!ref[i].git || !ref[i].name || !ref[i].tip)
+            return false;
+    }
+    item->owned_refs = (struct owned_refs){ .ref = ref, .n = left->owned_refs_n };
+    return ref;
+}
+
+static bool copy_parts(struct arena *a, const struct leftover *left, struct sweep_item *item)
+{
+    item->part = arena_alloc(a, (left->parts + 1) * sizeof *item->part);
+    if (!item->part || !copy_owned_refs(a, left, item))
+        return false;
+    for (item->parts = 0; item->parts < left->parts; item->parts++)
+        if (!(item->part[item->parts] = copy_leftover_text(a, left->part[item->parts])))
+            return false;
+    const char *first = item->parts ? item->part[0] : item->owned_refs.ref[0].name;
+
+    item->ref.path = slice_of(first);
+    item->ref.id = arena_copy(a, left->id);
+    item->ref.folder = arena_copy(a, left->folder);
+    return item->ref.id.p && item->ref.folder.p;
+}
+
+static bool is_before(const struct sweep_item *item)
+{
+    return item->owned_refs.n && slice_starts(slice_of(item->owned_refs.ref[0].name), REF_BEFORE);
+}
+
+static bool explain_leftover(struct arena *a, int64_t now_ms, struct sweep_item *item)
+{
+    struct buf text = { 0 };
+
+    if (!add_age_text(&text, now_ms, item->activity_ms) &&
+        !buf_addf(&text, "%s",
+                  item->parts       ? ", its session's transcript is gone"
+                  : is_before(item) ? ", the work tree as it was before a rewind"
+                                    : ", none of its sessions has a state any more"))
+        item->why = arena_copy(a, buf_slice(&text)).p;
+    buf_fini(&text);
+    return item->why;
+}
+
+static enum err_code take_leftover(const struct leftover *left, void *arg, struct err *e)
+{
+    struct orphan_search *f = arg;
+    struct arena *a = &f->sweep->arena;
+    int64_t now_ms = f->store->env->now_ms;
+    struct sweep_item item = {
+        .orphan = true, .ref = { .store = f->store }, .title = SLICE(""), .cwd = SLICE("")
+    };
+
+    if (f->rule->cancel && atomic_load(f->rule->cancel))
+        return ERR_CANCELLED;
+    enum err_code rc = measure_parts(left->part, left->parts, &item.usage, e);
+
+    item.activity_ms = item.usage.newest_ms;
+    if (left->owned_refs_n && left->owned_refs_ms > item.activity_ms)
+        item.activity_ms = left->owned_refs_ms;
+    if (rc || (f->rule->before_ms != TIME_NONE && item.activity_ms >= f->rule->before_ms) ||
+        (f->rule->larger_than > 0 && item.usage.bytes <= f->rule->larger_than))
+        return rc;
+    if (!copy_parts(a, left, &item) || !explain_leftover(a, now_ms, &item))
+        return err_nomem(e);
+    if (left->stays)
+        item.stays = copy_leftover_text(a, left->stays);
+    else if (item.activity_ms > now_ms - DAY_MS)
+        item.stays = "it was used within the last day: a session may be starting";
+    if (left->stays && !item.stays)
+        return err_nomem(e);
+    item.chosen = !item.stays;
+    return add_item(f->sweep, &item, e);
+}
+
+static enum err_code find_orphans(struct store *const stores[], size_t n,
+                                  const struct sweep_rule *rule, struct sweep *s, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < n && !rc; i++) {
+        struct orphan_search f = { rule, stores[i], s };
+
+        if (stores[i]->ops->leftovers)
+            rc = stores[i]->ops->leftovers(stores[i], &rule->scope, take_leftover, &f, e);
+    }
+    return rc;
+}
+
+/* ---- the recheck before moving ---- */
+
+struct again {
+    struct sweep *sweep;
+    const struct store *store;
+    bool *left; /* by item: true if it is still left behind */
+    size_t at;  /* leftovers usually come in the order of the items */
+};
+
+static struct sweep_item *item_of(struct again *a, struct slice id)
+{
+    const struct sweep *s = a->sweep;
+
+    for (size_t tried = 0; tried < s->n; tried++, a->at++) {
+        struct sweep_item *item = &s->item[a->at % s->n];
+
+        if (item->ref.store == a->store && slice_eq(item->ref.id, id))
+            return item;
+    }
+    return NULL;
+}
+
+static bool same_owned_refs(const struct sweep_item *item, const struct leftover *left)
+{
+    bool same = item->owned_refs.n == left->owned_refs_n;
+
+    for (size_t i = 0; same && i < left->owned_refs_n; i++)
+        same = strcmp(item->owned_refs.ref[i].name, left->owned_refs[i].name) == 0 &&
+               strcmp(item->owned_refs.ref[i].tip, left->owned_refs[i].tip) == 0;
+    return same;
+}
+
+static enum err_code recheck_leftover(const struct leftover *left, void *arg, struct err *e)
+{
+    struct again *a = arg;
+    struct sweep_item *item = item_of(a, left->id);
+
+    if (!item)
+        return ERR_OK;
+    a->left[item - a->sweep->item] = true;
+    if (!same_owned_refs(item, left))
+        item->stays = "it changed after it was looked at";
+    if (left->stays && !(item->stays = copy_leftover_text(&a->sweep->arena, left->stays)))
+        return err_nomem(e);
+    return ERR_OK;
+}
+
+static enum err_code compare_usage(struct sweep_item *item, bool left, struct err *e)
+{
+    struct disk_usage now;
+    enum err_code rc = measure_parts(item->part, item->parts, &now, e);
+
+    if (rc || item->stays)
+        return rc;
+    if (!left)
+        item->stays = "its session exists again, or all of it is gone";
+    else if (now.files != item->usage.files || now.bytes != item->usage.bytes ||
+             now.newest_ms != item->usage.newest_ms)
+        item->stays = "it changed after it was looked at";
+    return ERR_OK;
+}
+
+/* Returns true if an earlier item is of the same store. */
+static bool was_asked(const struct sweep *s, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (s->item[k].ref.store == s->item[i].ref.store)
+            return true;
+    return false;
+}
+
+static enum err_code recheck_orphans(struct sweep *s, struct err *e)
+{
+    const struct scope everywhere = { .all = true };
+    bool *left = arena_zalloc(&s->arena, s->n * sizeof *left + 1);
+    enum err_code rc = left ? ERR_OK : err_nomem(e);
+
+    for (size_t i = 0; i < s->n && !rc; i++) {
+        const struct store *st = s->item[i].ref.store;
+        struct again a = { .sweep = s, .store = st, .left = left, .at = i };
+
+        if (s->item[i].orphan && !was_asked(s, i))
+            rc = st->ops->leftovers(st, &everywhere, recheck_leftover, &a, e);
+    }
+    for (size_t i = 0; i < s->n && !rc; i++)
+        if (s->item[i].orphan && sweep_is_chosen(&s->item[i]))
+            rc = compare_usage(&s->item[i], left[i], e);
+    return rc;
+}
+
+struct finder {
+    const struct sweep_rule *rule;
+    const struct session_ref *const *order;
+    struct sweep *sweep;
+};
+
+/* ---- does the rule match? ---- */
+
+/* Sessions that a list of this scope hides belong to another scope or cannot be read, except for those that are hidden
+ * because they are empty. */
+static bool may_be_swept(const struct session_row *row)
+{
+    return row->hidden == HIDDEN_NOT || row->hidden == HIDDEN_EMPTY ||
+           row->hidden == HIDDEN_CONTINUED;
+}
+
+/* A session with an unreadable line does not count as empty. */
+static enum err_code is_empty(const struct session_row *row, const atomic_bool *cancel, bool *empty,
+                              struct err *e)
+{
+    const struct store *st = row->ref.store;
+    struct transcript *t;
+
+    *empty = false;
+    if (row->first_prompt.n || row->model.n || !st->ops->load)
+        return ERR_OK;
+    enum err_code rc = st->ops->load(st, &row->ref, cancel, &t, e);
+
+    if (rc)
+        return rc == ERR_NOMEM || rc == ERR_CANCELLED ? rc : ERR_OK;
+    *empty = t->broken == 0;
+    for (size_t i = 0; i < t->n && *empty; i++)
+        *empty = t->message[i].kind != MESSAGE_USER && t->message[i].kind != MESSAGE_ASSISTANT;
+    transcript_free(t);
+    return ERR_OK;
+}
+
+/* Checks everything but the size, for which its files must be walked. */
+static enum err_code check_rule(const struct sweep_rule *rule, const struct session_row *row,
+                                bool *matches, struct err *e)
+{
+    *matches =
+        may_be_swept(row) &&
+        (rule->copies || rule->before_ms == TIME_NONE || row->activity_ms < rule->before_ms) &&
+        (!rule->archived || (row->flags & SESSION_ARCHIVED));
+    return *matches && rule->empty ? is_empty(row, rule->cancel, matches, e) : ERR_OK;
+}
+
+/* ---- one item ---- */
+
+/* Live sessions are found for all items at once: mark_live. */
 static const char *why_stays(const struct sweep_item *item, bool copied)
 {
     if (copied)
@@ -116,21 +364,11 @@ static const char *why_stays(const struct sweep_item *item, bool copied)
                                   : "sessions of this system cannot be deleted";
 }
 
-enum err_code sweep_age_text(struct buf *text, int64_t now_ms, int64_t then_ms)
-{
-    int64_t hours = now_ms > then_ms ? (now_ms - then_ms) / HOUR_MS : 0;
-    bool days = hours >= 2 * DAY_HOURS;
-    int64_t n = days ? hours / DAY_HOURS : hours;
-
-    return buf_addf(text, "not used for %" PRId64 " %s%s", n, days ? "day" : "hour",
-                    n == 1 ? "" : "s");
-}
-
 static enum err_code explain_match(const struct sweep_rule *rule, const struct session_row *row,
                                    struct sweep *s, struct sweep_item *item)
 {
     struct buf text = { 0 };
-    enum err_code rc = sweep_age_text(&text, row->ref.store->env->now_ms, item->activity_ms);
+    enum err_code rc = add_age_text(&text, row->ref.store->env->now_ms, item->activity_ms);
 
     if (!rc && rule->copies)
         rc = buf_addf(&text, ", saved copies of its files");
@@ -152,7 +390,7 @@ static bool copy_item_slice(struct arena *a, struct slice *text)
     return text->p != NULL;
 }
 
-/* The copies' own directory tells their age, as the system's cleanup has it; younger ones are no part. */
+/* As in the system's own cleanup, the age of the copies is that of their directory. */
 static enum err_code take_copies(const struct sweep_rule *rule, struct sweep *s,
                                  struct sweep_item *item, struct err *e)
 {
@@ -183,20 +421,7 @@ static enum err_code measure_item(const struct sweep_rule *rule, struct sweep *s
         rc = st->ops->parts(st, &item->ref, true, &s->arena, &item->part, &item->parts, e);
     if (!rc && !rule->copies && st->ops->owned_refs)
         rc = st->ops->owned_refs(st, &item->ref, &s->arena, &item->owned_refs, e);
-    for (size_t i = 0; i < item->parts && !rc; i++)
-        rc = disk_usage_add(item->part[i], &item->usage, e);
-    return rc;
-}
-
-enum err_code sweep_add(struct sweep *s, const struct sweep_item *item, struct err *e)
-{
-    struct sweep_item *list = arena_grow(&s->arena, s->item, s->n, sizeof *list);
-
-    if (!list)
-        return err_nomem(e);
-    s->item = list;
-    s->item[s->n++] = *item;
-    return ERR_OK;
+    return rc ? rc : measure_parts(item->part, item->parts, &item->usage, e);
 }
 
 static enum err_code add_session_item(struct finder *f, const struct session_row *row, bool copied,
@@ -220,7 +445,7 @@ static enum err_code add_session_item(struct finder *f, const struct session_row
         return err_nomem(e);
     item.stays = why_stays(&item, copied);
     item.chosen = !item.stays;
-    return sweep_add(s, &item, e);
+    return add_item(s, &item, e);
 }
 
 /* ---- all of them ---- */
@@ -228,13 +453,13 @@ static enum err_code add_session_item(struct finder *f, const struct session_row
 static enum err_code consider(size_t i, const struct session_row *row, void *arg, struct err *e)
 {
     struct finder *f = arg;
-    bool meant = false;
+    bool matches = false;
 
     if (f->rule->cancel && atomic_load(f->rule->cancel))
         return ERR_CANCELLED;
-    enum err_code rc = row ? is_meant(f->rule, row, &meant, e) : ERR_OK;
+    enum err_code rc = row ? check_rule(f->rule, row, &matches, e) : ERR_OK;
 
-    return rc || !meant ? rc : add_session_item(f, row, listing_has_copies(f->order[i]), e);
+    return rc || !matches ? rc : add_session_item(f, row, listing_has_copies(f->order[i]), e);
 }
 
 static enum err_code find_sessions(struct store *const stores[], size_t n,
@@ -254,7 +479,7 @@ static enum err_code find_sessions(struct store *const stores[], size_t n,
     rc = describe_pool_run(&rule->scope, f.order, refs, DESCRIBE_POOL_AHEAD, consider, &f, e);
     listing_close(l);
     if (!rc)
-        rc = sweep_live_all(s, e);
+        rc = mark_live(s, e);
     for (size_t i = 0; i < s->n && !rc; i++)
         s->item[i].chosen = !s->item[i].stays;
     return rc;
@@ -264,7 +489,7 @@ enum err_code sweep_find(struct store *const stores[], size_t n, const struct sw
                          struct sweep *out, struct err *e)
 {
     struct sweep s = { 0 };
-    enum err_code rc = rule->orphans ? sweep_orphans(stores, n, rule, &s, e)
+    enum err_code rc = rule->orphans ? find_orphans(stores, n, rule, &s, e)
                                      : find_sessions(stores, n, rule, &s, e);
 
     if (rc)
@@ -280,11 +505,6 @@ void sweep_fini(struct sweep *s)
     *s = (struct sweep){ 0 };
 }
 
-bool sweep_is_chosen(const struct sweep_item *item)
-{
-    return item->chosen && !item->stays;
-}
-
 size_t sweep_disk_usage(const struct sweep *s, struct disk_usage *w)
 {
     size_t n = 0;
@@ -298,4 +518,82 @@ size_t sweep_disk_usage(const struct sweep *s, struct disk_usage *w)
         n++;
     }
     return n;
+}
+
+/* ---- moving ---- */
+
+static bool is_same(const struct file_id *a, const struct file_id *b)
+{
+    return a->dev == b->dev && a->ino == b->ino && a->size == b->size && a->mtime_ns == b->mtime_ns;
+}
+
+/* A session without a conversation has an empty transcript, whatever file represents it; so its system is asked again. */
+static bool is_still_empty(const struct session_ref *ref)
+{
+    const struct scope all = { .all = true };
+    struct session_ref now;
+    struct arena a = { 0 };
+    bool same = ref->store->ops->find(ref->store, &all, ref->id, &a, &now, NULL) == ERR_OK &&
+                slice_eq(now.path, ref->path) && is_same(&now.file, &ref->file);
+
+    arena_fini(&a);
+    return same;
+}
+
+/* A lot of time may pass between showing and moving, and the session may have been resumed. */
+static enum err_code look_again(struct sweep_item *item, struct err *e)
+{
+    struct file f;
+    enum err_code rc = file_open(AT_FDCWD, item->ref.path.p, 0, &f, e);
+
+    if (rc == ERR_NOMEM)
+        return rc;
+    if (rc) {
+        item->stays = rc == ERR_NOT_FOUND ? "it is gone" : "it can no longer be read";
+        return ERR_OK;
+    }
+    file_close(&f);
+    if (item->ref.file.size == 0 ? !is_still_empty(&item->ref) : !is_same(&f.id, &item->ref.file))
+        item->stays = "it changed after it was looked at";
+    return ERR_OK;
+}
+
+static struct trash_request request_of(const struct sweep_item *item)
+{
+    return (struct trash_request){ .system = item->ref.store->ops->name,
+                                   .store = item->ref.store->path,
+                                   .id = item->ref.id,
+                                   .title = item->title,
+                                   .dir = item->cwd.n ? item->cwd.p : NULL,
+                                   .part = item->part,
+                                   .parts = item->parts,
+                                   .owned_refs = item->owned_refs.ref,
+                                   .owned_refs_n = item->owned_refs.n,
+                                   .stays = item->owned_refs.stays };
+}
+
+enum err_code sweep_move(struct change_log *log, const struct store_env *env, struct sweep *s,
+                         struct trash_list *moved, struct err *e)
+{
+    struct trash_request *request = calloc(s->n + 1, sizeof *request);
+    struct trash_list none = { 0 };
+    enum err_code rc = request ? ERR_OK : err_nomem(e);
+    size_t n = 0;
+
+    if (!rc)
+        rc = recheck_orphans(s, e);
+    for (size_t i = 0; i < s->n && !rc; i++)
+        if (sweep_is_chosen(&s->item[i]) && !s->item[i].orphan)
+            rc = look_again(&s->item[i], e);
+    if (!rc)
+        rc = mark_live(s, e);
+    for (size_t i = 0; i < s->n && !rc; i++)
+        if (sweep_is_chosen(&s->item[i]))
+            request[n++] = request_of(&s->item[i]);
+    if (!rc && n)
+        rc = trash_add(log, env, "sweep", request, n, moved, e);
+    else if (!rc)
+        *moved = none;
+    free(request);
+    return rc;
 }

@@ -15,22 +15,23 @@
 #include "store/fs/disk.h"
 #include "store/maintenance/trash.h"
 
-/* Cleanup by rule: first which sessions a rule means, each with what it weighs; then those of them that are chosen go
- * into the trash, as one change that can be taken back.
+/* Cleanup by rule. First sweep_find lists the sessions that match a rule, with their disk usage; then sweep_move moves
+ * the chosen ones into the trash, as one change that can be undone.
  *
- * What was shown is what is moved. A session that an agent may be writing to stays (not to know counts as writing),
- * and so does one that lies in several folders (what is kept by its id belongs to every copy), and one that changed
- * after it was shown. They are named, with the reason. */
+ * Only what was shown is moved. A session stays if an agent is writing to it or may be, if there are copies of it in
+ * several folders (because what is kept under its id belongs to every copy), or if it changed after it was shown. The
+ * items say which of them stay, and why. */
 
-/* All of it must hold. */
+/* All conditions must hold. */
 struct sweep_rule {
     struct scope scope;
-    int64_t before_ms;   /* last active before; TIME_NONE: at any time */
+    int64_t before_ms;   /* last active before this time; TIME_NONE: at any time */
     int64_t larger_than; /* bytes of all its files together; 0: of any size */
     bool empty;          /* without a conversation */
     bool archived;       /* marked as archived */
-    bool copies; /* only the saved copies of their files, by the age of those: the sessions stay */
-    /* no sessions: what those left behind whose transcripts are gone (store/api/leftover.h) */
+    /* only the saved copies of their files, by the age of the copies; the sessions stay */
+    bool copies;
+    /* instead of sessions: what was left behind by sessions whose transcripts are gone (store/api/leftover.h) */
     bool orphans;
     const atomic_bool *cancel; /* set by another thread: ERR_CANCELLED; may be NULL */
 };
@@ -38,16 +39,16 @@ struct sweep_rule {
 struct sweep_item {
     struct session_ref ref;  /* texts in the arena of the sweep */
     struct slice title;      /* may be empty */
-    struct slice cwd;        /* the directory it was about; may be empty */
-    struct disk_usage usage; /* of all its parts */
+    struct slice cwd;        /* the directory that the session is about; may be empty */
+    struct disk_usage usage; /* of all parts */
     int64_t activity_ms;
-    bool orphan;       /* no session: what one left behind; ref.path is the first part */
-    const char *why;   /* what the rule found: "not used for 92 days, archived" */
-    const char *stays; /* why it may not go; NULL: it may */
-    bool chosen;       /* shall go: true at first where it may, the caller's to set */
+    bool orphan;       /* left behind by a session; ref.path is the first part */
+    const char *why;   /* why it matches: "not used for 92 days, archived" */
+    const char *stays; /* why it must not be moved; NULL: it may be */
+    bool chosen;       /* to be moved; initially true unless it stays; the caller may change it */
     const char **part; /* for the trash; the transcript first */
     size_t parts;
-    struct owned_refs owned_refs; /* what goes with them */
+    struct owned_refs owned_refs; /* moved together with the parts */
 };
 
 struct sweep {
@@ -56,37 +57,26 @@ struct sweep {
     size_t n;
 };
 
-/* Changes nothing. The stores must outlive the sweep. ERR_IO of orphans: where one cannot look, nothing can be said to
- * be gone. */
+/* Changes nothing. The stores must outlive the sweep. ERR_IO, for orphans: a directory cannot be read, so nothing can be
+ * said to be left behind. */
 MUST_CHECK enum err_code sweep_find(struct store *const stores[], size_t n,
                                     const struct sweep_rule *rule, struct sweep *out,
                                     struct err *e);
 void sweep_fini(struct sweep *s);
 
-/* Is this item to go? */
+/* Returns true if this item is going to be moved. */
 bool sweep_is_chosen(const struct sweep_item *item);
-/* What all that is to go weighs; answers how many sessions. */
+/* Adds up the disk usage of the chosen items; returns their number. */
 size_t sweep_disk_usage(const struct sweep *s, struct disk_usage *w);
 
-/* Moves what is to go, as one change of kind "sweep"; all of it or, on failure, nothing. Each session is looked at
- * once more: one that must not go any more gets its `stays`. *moved names the others, in the order of the items; it is
- * the caller's to free (trash_list_fini). With nothing to move it is empty and no change is made. */
+/* Moves the chosen items, as one change of kind "sweep"; on failure none. Each session is checked once more: one that
+ * must no longer be moved gets its `stays`. *moved lists the others in the order of the items; free it with
+ * trash_list_fini. If nothing is left to move, it is empty and no change is made. */
 MUST_CHECK enum err_code sweep_move(struct change_log *log, const struct store_env *env,
                                     struct sweep *s, struct trash_list *moved, struct err *e);
 
-/* Private to store/maintenance/: adds an item, and says how long nothing was done to it. */
-MUST_CHECK enum err_code sweep_add(struct sweep *s, const struct sweep_item *item, struct err *e);
-MUST_CHECK enum err_code sweep_age_text(struct buf *text, int64_t now_ms, int64_t then_ms);
-/* sweep_orphans.c: those of all stores; and which of those chosen are not as they were shown, and stay. */
-MUST_CHECK enum err_code sweep_orphans(struct store *const stores[], size_t n,
-                                       const struct sweep_rule *rule, struct sweep *s,
-                                       struct err *e);
-MUST_CHECK enum err_code sweep_orphans_recheck(struct sweep *s, struct err *e);
-/* Private to store/maintenance/: why nobody should move this session now. *stays is NULL when there is no reason, and
- * may live in the arena. */
+/* For doctor: why the session must not be changed now, in the arena or a literal. *stays is NULL if there is no reason. */
 MUST_CHECK enum err_code sweep_live(const struct session_ref *ref, struct arena *a,
                                     const char **stays, struct err *e);
-/* The same for all sessions that are to go. */
-MUST_CHECK enum err_code sweep_live_all(struct sweep *s, struct err *e);
 
 #endif

@@ -1,6 +1,5 @@
 #include "store/maintenance/trash.h"
 
-#include <cjson/cJSON.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,30 +16,9 @@
 #include "store/fs/disk.h"
 #include "store/fs/file_at.h"
 #include "store/fs/path.h"
-#include "store/git/ref.h"
 #include "store/git/repo.h"
-#include "store/maintenance/trash_info.h"
 
-/* ---- putting in ---- */
-
-static char *copy_trash_slice(struct arena *a, struct slice s)
-{
-    return (char *)arena_copy(a, s).p;
-}
-
-static enum err_code measure_path(const char *path, const struct stat *st, struct disk_usage *w,
-                                  struct err *e)
-{
-    if (S_ISDIR(st->st_mode))
-        return disk_usage_add(path, w, e);
-    disk_usage_add_file(st, w);
-    return ERR_OK;
-}
-
-static const char *copy_trash_text(struct arena *a, const char *text)
-{
-    return copy_trash_slice(a, slice_of(text));
-}
+/* ---- adding ---- */
 
 static enum err_code take_refs(struct arena *a, const struct trash_request *r,
                                struct trash_item *item, struct err *e)
@@ -51,8 +29,8 @@ static enum err_code take_refs(struct arena *a, const struct trash_request *r,
     for (; item->refs < r->owned_refs_n; item->refs++) {
         const struct owned_ref *was = &r->owned_refs[item->refs];
         struct trash_ref x = {
-            .was = { copy_trash_text(a, was->git), copy_trash_text(a, was->name),
-                     copy_trash_text(a, was->tip) },
+            .was = { arena_copy(a, slice_of(was->git)).p, arena_copy(a, slice_of(was->name)).p,
+                     arena_copy(a, slice_of(was->tip)).p },
             .kept = arena_format(a, OWNED_REF_TRASH "%s.%zu", item->trash_id, item->refs),
         };
 
@@ -70,18 +48,18 @@ static enum err_code item_make(struct trash_list *list, const struct trash_reque
     struct arena *a = &list->arena;
     size_t n = list->n;
     struct trash_item item = { .trash_id = arena_format(a, "%s.%zu", batch, n),
-                               .system = copy_trash_slice(a, slice_of(r->system)),
-                               .store = copy_trash_slice(a, slice_of(r->store)),
-                               .session = copy_trash_slice(a, r->id),
-                               .title = copy_trash_slice(a, r->title.p ? r->title : SLICE("")),
+                               .system = arena_copy(a, slice_of(r->system)).p,
+                               .store = arena_copy(a, slice_of(r->store)).p,
+                               .session = arena_copy(a, r->id).p,
+                               .title = arena_copy(a, r->title.p ? r->title : SLICE("")).p,
                                .deleted_ms = now_ms,
                                .stays = r->stays,
                                .part = arena_zalloc(a, sizeof *item.part * (r->parts + 1)),
                                .from = arena_zalloc(a, sizeof *item.from * (r->parts + 1)) };
-    struct disk_usage weight = { 0 };
+    struct disk_usage usage = { 0 };
     enum err_code rc = ERR_OK;
 
-    item.dir = r->dir ? copy_trash_text(a, r->dir) : NULL;
+    item.dir = r->dir ? arena_copy(a, slice_of(r->dir)).p : NULL;
     if (!item.trash_id || (r->dir && !item.dir) || !item.system || !item.store || !item.session ||
         !item.title || !item.part || !item.from)
         return err_nomem(e);
@@ -94,23 +72,26 @@ static enum err_code item_make(struct trash_list *list, const struct trash_reque
             return rc ? rc : err_set(e, ERR_NOT_FOUND, r->part[k], "delete: no such session");
         if (!there)
             continue;
-        item.from[item.parts] = copy_trash_slice(a, slice_of(r->part[k]));
+        item.from[item.parts] = arena_copy(a, slice_of(r->part[k])).p;
         item.part[item.parts] = trash_part_path(a, dir, n, item.parts, item.session);
         if (!item.from[item.parts] || !item.part[item.parts])
             return err_nomem(e);
         item.parts++;
-        rc = measure_path(r->part[k], &st, &weight, e);
+        if (S_ISDIR(st.st_mode))
+            rc = disk_usage_add(r->part[k], &usage, e);
+        else
+            disk_usage_add_file(&st, &usage);
     }
     if (!rc)
         rc = take_refs(a, r, &item, e);
-    item.files = weight.files;
-    item.bytes = weight.bytes;
+    item.files = usage.files;
+    item.bytes = usage.bytes;
     item.path = item.parts ? item.from[0] : item.store;
     list->item[list->n++] = item;
     return rc;
 }
 
-/* The new name first: there is no moment at which nothing names the commit. */
+/* The new name is made first, so that the commit always has one. */
 static enum err_code rename_ref(struct change *c, const struct owned_ref *was, const char *from,
                                 const char *to, struct err *e)
 {
@@ -175,7 +156,7 @@ static enum err_code plan_trash_batch(struct change *c, const struct trash_list 
     return rc;
 }
 
-/* The trash is closed to others, and so is the batch. */
+/* Other users have no access to the trash nor to the batch. */
 static enum err_code own_batch(const struct store_env *env, const char *dir, struct err *e)
 {
     char trash[PATH_MAX];
@@ -232,7 +213,7 @@ enum err_code trash_add(struct change_log *log, const struct store_env *env, con
     }
     change_free(c);
     if (rc) {
-        if (made) /* else it has no name, or is another's */
+        if (made)
             rmdir(dir);
         trash_list_fini(&list);
         return rc;
@@ -241,36 +222,22 @@ enum err_code trash_add(struct change_log *log, const struct store_env *env, con
     return ERR_OK;
 }
 
-/* ---- looking in ---- */
-
-void trash_list_fini(struct trash_list *list)
-{
-    arena_fini(&list->arena);
-    *list = (struct trash_list){ 0 };
-}
+/* ---- listing ---- */
 
 static enum err_code read_batch(const char *dir, const char *batch, struct trash_list *out,
                                 struct err *e)
 {
-    struct buf path = { 0 }, text = { 0 };
-    enum err_code rc = buf_addf(&path, "%s/info", dir);
+    char path[PATH_MAX];
+    enum err_code rc = disk_check_own(dir, e);
 
-    if (rc || !buf_cstr(&path))
-        rc = err_nomem(e);
+    if (!rc && (size_t)snprintf(path, sizeof path, "%s/info", dir) >= sizeof path)
+        rc = err_set(e, ERR_UNSAFE, dir, "read the trash: the path is too long");
     if (!rc)
-        rc = disk_check_own(dir, e);
-    if (!rc)
-        rc = disk_check_own(path.p, e);
-    if (!rc)
-        rc = file_read_all(AT_FDCWD, path.p, 0, 256u << 20, &text, e);
-    if (!rc)
-        rc = trash_info_parse(buf_slice(&text), dir, batch, out, e);
-    buf_fini(&path);
-    buf_fini(&text);
-    return rc;
+        rc = disk_check_own(path, e);
+    return rc ? rc : trash_info_read(dir, batch, out, e);
 }
 
-/* A repository that is gone has no refs; of one that cannot be opened nobody knows. */
+/* A repository that is gone has no refs; one that cannot be opened may have them. */
 static bool has_ref(const struct trash_ref *x)
 {
     git_repository *repo;
@@ -285,7 +252,7 @@ static bool has_ref(const struct trash_ref *x)
     return rc || there;
 }
 
-/* Restored items are still named in the document of their batch. */
+/* The document of a batch still contains the items that were restored. */
 static void drop_gone(struct trash_list *list)
 {
     size_t kept = 0;
@@ -318,7 +285,7 @@ enum err_code trash_read(const struct store_env *env, struct trash_list *out, st
         const char *name = names[i]->d_name;
         bool fits = (size_t)snprintf(sub, sizeof sub, "%s/%s", dir, name) < sizeof sub;
 
-        /* A batch whose document cannot be read stays where it is; doctor names it. */
+        /* A batch whose document cannot be read is skipped; doctor reports it. */
         if (fits && name[0] != '.' && !rc && read_batch(sub, name, &list, e) == ERR_NOMEM)
             rc = ERR_NOMEM;
         free(names[i]);
@@ -334,7 +301,7 @@ enum err_code trash_read(const struct store_env *env, struct trash_list *out, st
     return ERR_OK;
 }
 
-/* ---- taking out ---- */
+/* ---- restoring and destroying ---- */
 
 static enum err_code make_parent(const char *path, struct err *e)
 {
@@ -351,7 +318,7 @@ static enum err_code make_parent(const char *path, struct err *e)
     return rc || there ? rc : disk_private_dir(dir, e);
 }
 
-enum err_code trash_plan_move(struct change *c, const char *from, const char *to, struct err *e)
+static enum err_code plan_move(struct change *c, const char *from, const char *to, struct err *e)
 {
     const struct step move = { .kind = STEP_MOVE, .path = from, .to = to };
     enum err_code rc = make_parent(to, e);
@@ -366,7 +333,7 @@ static enum err_code plan_restore(struct change *c, const struct trash_item *ite
     for (size_t k = 0; k < item->refs && !rc; k++)
         rc = rename_ref(c, &item->ref[k].was, item->ref[k].kept, item->ref[k].was.name, e);
     for (size_t k = 0; k < item->parts && !rc; k++)
-        rc = trash_plan_move(c, item->part[k], item->from[k], e);
+        rc = plan_move(c, item->part[k], item->from[k], e);
     return rc;
 }
 
@@ -386,14 +353,12 @@ enum err_code trash_restore_all(struct change_log *log, const struct trash_item 
     return rc;
 }
 
-enum err_code trash_restore(struct change_log *log, const struct store_env *env,
-                            const struct trash_item *item, struct err *e)
+enum err_code trash_restore(struct change_log *log, const struct trash_item *item, struct err *e)
 {
-    (void)env;
     return trash_restore_all(log, &item, 1, e);
 }
 
-/* Nothing names its commit any more then: git's own gc takes it away. */
+/* Without a name its commit is removed by git's own gc. */
 static enum err_code destroy_ref(const struct trash_ref *x, struct err *e)
 {
     git_repository *repo;
@@ -405,7 +370,7 @@ static enum err_code destroy_ref(const struct trash_ref *x, struct err *e)
         return rc == ERR_NOT_FOUND ? ERR_OK : rc;
     rc = repo_ref(repo, x->kept, &there, &tip, e);
     if (!rc && there)
-        rc = ref_move(repo, x->kept, &tip, NULL, "reprise: the trash was emptied", e);
+        rc = repo_ref_move(repo, x->kept, &tip, NULL, "reprise: the trash was emptied", e);
     repo_close(repo);
     return rc;
 }
@@ -417,7 +382,7 @@ enum err_code trash_destroy(const struct store_env *env, const struct trash_item
     enum err_code rc = env_data_path(env, "trash/", trash, e);
     size_t n = rc ? 0 : strlen(trash);
 
-    /* The last part first: while the transcript lies there, the item can still be seen and destroyed again. */
+    /* The transcript last: until then the item is listed, and can be destroyed again. */
     for (size_t k = item->refs; k > 0 && !rc; k--)
         rc = destroy_ref(&item->ref[k - 1], e);
     for (size_t k = item->parts; k > 0 && !rc; k--) {
@@ -425,5 +390,124 @@ enum err_code trash_destroy(const struct store_env *env, const struct trash_item
             return err_set(e, ERR_UNSAFE, item->part[k - 1], "destroy: not in the trash");
         rc = copy_remove(item->part[k - 1], e);
     }
+    return rc;
+}
+
+/* ---- joining ---- */
+
+/* A program that continued a session after it was deleted has begun its transcript anew, so that there are two halves of
+ * one conversation. The deleted half is put in front of the newer one, under a write lease, and the other parts are moved
+ * back to places that are free. The transcript also stays in the trash, as a copy. */
+
+static enum err_code collision(const char *path, struct err *e)
+{
+    return err_set(e, ERR_STALE, path,
+                   "join: the file there is not a continuation of the deleted one");
+}
+
+static enum err_code join_bytes(struct change *c, const char *path, struct slice newer,
+                                struct buf *both, struct err *e)
+{
+    struct step tail = { .kind = STEP_TAIL, .path = path, .old = newer, .mtime_ns = MTIME_NOW };
+
+    if (newer.n >= both->n && memcmp(newer.p, both->p, both->n) == 0)
+        return err_set(e, ERR_STALE, path, "join: it already contains what was deleted");
+    if ((both->n && both->p[both->n - 1] != '\n' && buf_add_byte(both, '\n')) ||
+        buf_add(both, newer))
+        return err_nomem(e);
+    tail.bytes = buf_slice(both);
+    return change_add(c, &tail, e);
+}
+
+static enum err_code join_transcript(struct change *c, const char *from, const char *to,
+                                     struct err *e)
+{
+    struct buf both = { 0 }, newer = { 0 };
+    enum err_code rc = file_read_all(AT_FDCWD, from, 0, SIZE_MAX / 4, &both, e);
+
+    if (!rc)
+        rc = file_read_all(AT_FDCWD, to, 0, SIZE_MAX / 4, &newer, e);
+    if (!rc)
+        rc = join_bytes(c, to, buf_slice(&newer), &both, e);
+    buf_fini(&newer);
+    buf_fini(&both);
+    return rc;
+}
+
+static enum err_code join_part(struct change *c, const char *from, const char *to, bool transcript,
+                               struct err *e);
+
+static enum err_code join_dir(struct change *c, const char *from, const char *to, struct err *e)
+{
+    struct dirent **names;
+    int n = scandir(from, &names, NULL, alphasort);
+    enum err_code rc = n < 0 ? err_sys(e, from, "read directory") : ERR_OK;
+
+    for (int i = 0; i < n; i++) {
+        const char *name = names[i]->d_name;
+        const char *a = arena_format(&c->arena, "%s/%s", from, name);
+        const char *b = arena_format(&c->arena, "%s/%s", to, name);
+
+        if (!rc && (!a || !b))
+            rc = err_nomem(e);
+        if (!rc && strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
+            rc = join_part(c, a, b, false, e);
+        free(names[i]);
+    }
+    if (n >= 0)
+        free(names);
+    return rc;
+}
+
+/* Directories are joined file by file; files that are equal in both places are left alone. */
+static enum err_code join_part(struct change *c, const char *from, const char *to, bool transcript,
+                               struct err *e)
+{
+    struct stat old, now;
+    bool kept, there;
+    enum err_code rc = file_at_stat(from, &kept, &old, e);
+
+    if (!rc && !kept)
+        return ERR_OK; /* restored earlier */
+    if (!rc)
+        rc = file_at_stat(to, &there, &now, e);
+    if (rc)
+        return rc;
+    if (!there)
+        return plan_move(c, from, to, e);
+    if (transcript && S_ISREG(old.st_mode) && S_ISREG(now.st_mode))
+        return join_transcript(c, from, to, e);
+    if (!transcript && S_ISDIR(old.st_mode) && S_ISDIR(now.st_mode))
+        return join_dir(c, from, to, e);
+    if (transcript || !S_ISREG(old.st_mode) || !S_ISREG(now.st_mode))
+        return collision(to, e);
+    rc = copy_compare(from, to, NULL);
+    return rc ? collision(to, e) : ERR_OK;
+}
+
+bool trash_can_join(const struct trash_item *item)
+{
+    struct stat old, now;
+
+    return item->refs == 0 && item->parts && lstat(item->part[0], &old) == 0 &&
+           S_ISREG(old.st_mode) && lstat(item->from[0], &now) == 0 && S_ISREG(now.st_mode);
+}
+
+enum err_code trash_join(struct change_log *log, const struct trash_item *item, struct err *e)
+{
+    const struct slice id = slice_of(item->session);
+    struct change *c = change_new("restore");
+    enum err_code rc = c ? change_add_session(c, item->system, id, e) : err_nomem(e);
+
+    if (!rc && !trash_can_join(item))
+        rc = err_set(e, ERR_UNSUPPORTED, item->path,
+                     "join: only a transcript goes in front of another one");
+    for (size_t k = 0; k < item->parts && !rc; k++)
+        rc = join_part(c, item->part[k], item->from[k], k == 0, e);
+    if (!rc) {
+        c->text = "joined with the transcript written since its deletion";
+        rc = change_run(log, c, e);
+    }
+    change_free(c);
     return rc;
 }

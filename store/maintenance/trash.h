@@ -3,101 +3,92 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "lite/base/arena.h"
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 #include "store/api/env.h"
-#include "store/api/owned_refs.h"
+#include "store/api/store.h"
 #include "store/journal/change.h"
+#include "store/maintenance/trash_info.h"
 
-/* Deleted sessions wait here, whole, until a person empties the trash. A deletion is a change (it can be undone
- * from the operation log); the trash is the same thing seen from the other side: what lies there, how large it
- * is, and putting one back.
+/* Deleted sessions are kept here, complete, until a person empties the trash. A deletion is a change, which can be undone
+ * from the operation log; the trash shows the same deletion from the other side: what is in it, how large it is, and a
+ * way to restore one item.
  *
- *   <data>/trash/<batch>/info       one JSON document for all that was deleted at once
+ *   <data>/trash/<batch>/info       one JSON document for everything that was deleted at once
  *   <data>/trash/<batch>/<n>.<k>.<session id>
  *                                   part k of item n: the transcript (k = 0), a side directory, backups, ...
  *   refs/reprise/trash/<batch>.<n>.<k>  in the repository: ref k of item n
  *
- * An item lies in the trash exactly while its first part does (its first ref, where it has no parts); so restore is
- * nothing but moves back. */
+ * An item is in the trash exactly as long as its first part is (or its first ref, if it has no parts). Therefore
+ * restoring consists of nothing but moves. */
 
-/* What shall go: the parts are absolute paths of files and directories, the transcript first. Parts that do
- * not exist are passed over; without the first there is nothing to delete (ERR_NOT_FOUND). Refs may be all there is. */
+/* A session to be deleted. The parts are absolute paths of files and directories, the transcript first. Missing parts are
+ * skipped, but the first one must exist (ERR_NOT_FOUND). A request may consist of refs only. */
 struct trash_request {
     const char *system;
     const char *store; /* path of the store */
     struct slice id;
     struct slice title;
-    const char *dir; /* that the session is about; NULL: not known */
+    const char *dir; /* the directory that the session is about; NULL if unknown */
     const char *const *part;
     size_t parts;
     const struct owned_ref *owned_refs;
     size_t owned_refs_n;
-    const char *stays; /* what of it stays, and why: a literal, or NULL */
+    const char *stays; /* what will not be deleted, and why: a literal, or NULL */
 };
 
-/* A ref that went with a session. */
-struct trash_ref {
-    struct owned_ref was;
-    const char *kept; /* what its commit is called now, in the same repository */
+enum trash_request_scope {
+    TRASH_REQUEST_OWN = 0,      /* what the system's own delete removes */
+    TRASH_REQUEST_ALL = 1 << 0, /* everything that belongs to the session */
+    /* Also if it cannot be determined whether an agent is writing to it (a file of another user, a network file system,
+     * an agent that is not registered), because a person has confirmed it. */
+    TRASH_REQUEST_UNSURE = 1 << 1,
 };
 
-struct trash_item {
-    const char *trash_id; /* "<batch>.<n>" */
-    const char *system, *store, *session, *title;
-    const char *path; /* where the transcript came from */
-    const char *dir;  /* that the session is about; NULL: not known */
-    int64_t deleted_ms;
-    int64_t bytes; /* of all files in all parts */
-    int64_t files;
-    const char **part, **from; /* where each part lies, and where it came from */
-    size_t parts;
-    struct trash_ref *ref;
-    size_t refs;
-    const char *stays; /* of one that was just deleted: what stays, and why; NULL */
-};
+/* Fills in a request after checking that the session may be deleted; `what` is a set of trash_request_scope. Nothing is
+ * changed. Texts are in the arena or belong to the ref; title is borrowed. ERR_LOCKED: an agent has the session open, or
+ * may have, and would continue to write into the trash. ERR_UNSUPPORTED: the system cannot delete. */
+MUST_CHECK enum err_code trash_request_make(const struct session_ref *ref, struct slice title,
+                                            unsigned what, struct arena *a,
+                                            struct trash_request *out, struct err *e);
+/* The same if the caller already knows who writes to the session (store_live). */
+MUST_CHECK enum err_code trash_request_make_live(const struct session_ref *ref, struct live live,
+                                                 struct slice title, unsigned what, struct arena *a,
+                                                 struct trash_request *out, struct err *e);
+/* The same for n sessions, faster than one by one. If one of them cannot be deleted, all fail and *failed is its
+ * index. */
+MUST_CHECK enum err_code trash_request_make_all(const struct session_ref *const ref[],
+                                                const struct slice title[], size_t n, unsigned what,
+                                                struct arena *a, struct trash_request out[],
+                                                size_t *failed, struct err *e);
 
-struct trash_list {
-    struct arena arena; /* owns everything */
-    struct trash_item *item;
-    size_t n;
-};
-
-/* Moves them all, as one change of the given kind ("delete", "sweep"). The list describes what was moved, in the
- * order of the requests; the caller frees it with trash_list_fini. */
+/* Moves all of them into the trash, as one change of the given kind ("delete", "sweep"). The list describes what was
+ * moved, in the order of the requests; free it with trash_list_fini. */
 MUST_CHECK enum err_code trash_add(struct change_log *log, const struct store_env *env,
                                    const char *kind, const struct trash_request *request, size_t n,
                                    struct trash_list *out, struct err *e);
-/* What lies in the trash, newest first. No trash at all is an empty list. */
+/* Lists the trash, newest first. A trash directory that does not exist is an empty list. */
 MUST_CHECK enum err_code trash_read(const struct store_env *env, struct trash_list *out,
                                     struct err *e);
-void trash_list_fini(struct trash_list *list);
 
-/* Puts one item back, bytes, modes and mtimes as they were. ERR_STALE when something lies in its place. */
-MUST_CHECK enum err_code trash_restore(struct change_log *log, const struct store_env *env,
-                                       const struct trash_item *item, struct err *e);
-/* The same for several, as one change: all of them or none. */
+/* Restores one item with its former bytes, modes and mtimes. ERR_STALE: something else is in its place. */
+MUST_CHECK enum err_code trash_restore(struct change_log *log, const struct trash_item *item,
+                                       struct err *e);
+/* Restores several items as one change: all of them or none. */
 MUST_CHECK enum err_code trash_restore_all(struct change_log *log,
                                            const struct trash_item *const item[], size_t n,
                                            struct err *e);
-/* Does a newer transcript lie in its place, so that trash_join could bring the two together? */
+/* Returns true if a newer transcript is in the item's place, so that trash_join can be tried. */
 bool trash_can_join(const struct trash_item *item);
-/* The deleted transcript goes in front of the rows that were written in its place since, and what else was deleted back
- * to its own place; the transcript stays in the trash as well. ERR_STALE: it was joined already, or other files differ.
- * ERR_LOCKED: a program has the newer one open. Nothing was changed then. */
+/* Puts the deleted transcript in front of the rows that were written in its place since, and moves the other parts back;
+ * the transcript also stays in the trash. ERR_STALE: it was joined already, or other files differ. ERR_LOCKED: a program
+ * has the newer transcript open. After an error nothing has changed. */
 MUST_CHECK enum err_code trash_join(struct change_log *log, const struct trash_item *item,
                                     struct err *e);
-/* Removes one item for good. This cannot be undone. */
+/* Deletes one item permanently. This cannot be undone. */
 MUST_CHECK enum err_code trash_destroy(const struct store_env *env, const struct trash_item *item,
                                        struct err *e);
-
-/* ---- private to store/maintenance/ ---- */
-
-/* Plans a move; the directory that the thing comes to lie in is made. */
-MUST_CHECK enum err_code trash_plan_move(struct change *c, const char *from, const char *to,
-                                         struct err *e);
 
 #endif

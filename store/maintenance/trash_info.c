@@ -1,14 +1,17 @@
 #include "store/maintenance/trash_info.h"
 
 #include <cjson/cJSON.h>
+#include <fcntl.h>
 #include <string.h>
 
+#include "lite/io/file.h"
 #include "lite/json/jsonout.h"
 #include "store/journal/record.h"
 
 enum {
-    VERSION = 2,     /* in the first, names of parts were numbers alone */
+    VERSION = 2,     /* in version 1, the names of parts consisted of numbers only */
     NAMED_MOST = 64, /* the longest id that becomes part of a name */
+    INFO_MAX = 256 << 20,
 };
 
 char *trash_part_path(struct arena *a, const char *dir, size_t n, size_t k, const char *session)
@@ -21,6 +24,12 @@ char *trash_part_path(struct arena *a, const char *dir, size_t n, size_t k, cons
     return arena_format(a, "%s/%zu.%zu.%s", dir, n, k, session);
 }
 
+void trash_list_fini(struct trash_list *list)
+{
+    arena_fini(&list->arena);
+    *list = (struct trash_list){ 0 };
+}
+
 /* ---- printing ---- */
 
 static void write_encoded_text(struct jsonout *j, const char *key, const char *text,
@@ -29,7 +38,7 @@ static void write_encoded_text(struct jsonout *j, const char *key, const char *t
     if (!j->rc)
         j->rc = record_percent_encode(slice_of(text), scratch);
     jsonout_key(j, key);
-    jsonout_text(j, buf_slice(scratch)); /* also one that is empty */
+    jsonout_text(j, buf_slice(scratch)); /* even if empty */
 }
 
 static void put_number(struct jsonout *j, const char *key, int64_t number)
@@ -136,7 +145,7 @@ static bool get_refs(const cJSON *o, struct arena *a, struct trash_item *item)
 
 struct batch {
     const char *dir, *name;
-    bool numbered; /* its parts' names are numbers alone */
+    bool numbered; /* the names of its parts consist of numbers only */
 };
 
 static bool get_item(const cJSON *o, const struct batch *b, size_t n, struct arena *a,
@@ -212,5 +221,20 @@ enum err_code trash_info_parse(struct slice text, const char *dir, const char *b
     if (rc)
         out->n = before;
     cJSON_Delete(root);
+    return rc;
+}
+
+enum err_code trash_info_read(const char *dir, const char *batch, struct trash_list *out,
+                              struct err *e)
+{
+    struct arena a = { 0 };
+    struct buf text = { 0 };
+    const char *path = arena_format(&a, "%s/info", dir);
+    enum err_code rc = path ? file_read_all(AT_FDCWD, path, 0, INFO_MAX, &text, e) : err_nomem(e);
+
+    if (!rc)
+        rc = trash_info_parse(buf_slice(&text), dir, batch, out, e);
+    buf_fini(&text);
+    arena_fini(&a);
     return rc;
 }

@@ -1,20 +1,59 @@
 #ifndef STORE_MAINTENANCE_TRASH_INFO_H
 #define STORE_MAINTENANCE_TRASH_INFO_H
 
-#include "lite/base/buf.h"
-#include "store/maintenance/trash.h"
+#include <stddef.h>
+#include <stdint.h>
 
-/* Where part k of item n lies, in the arena; NULL without memory. The session's id, where it is a plain word, stands in
- * the name for those who look into the directory; besides, ext4 searches a block of a directory entry by entry, and
- * long names are few in one: a thousand get there in a quarter less time. */
+#include "lite/base/arena.h"
+#include "lite/base/buf.h"
+#include "lite/base/err.h"
+#include "lite/base/slice.h"
+#include "store/api/owned_refs.h"
+
+/* What the trash contains, and the document `info` that describes one batch of it. */
+
+/* A ref that was deleted with a session. */
+struct trash_ref {
+    struct owned_ref was;
+    const char *kept; /* the present name of its commit, in the same repository */
+};
+
+struct trash_item {
+    const char *trash_id; /* "<batch>.<n>" */
+    const char *system, *store, *session, *title;
+    const char *path; /* the former path of the transcript */
+    const char *dir;  /* the directory that the session is about; NULL if unknown */
+    int64_t deleted_ms;
+    int64_t bytes; /* of all files in all parts */
+    int64_t files;
+    const char **part, **from; /* the present and the former path of each part */
+    size_t parts;
+    struct trash_ref *ref;
+    size_t refs;
+    const char *stays; /* of an item just deleted: what was not deleted, and why; or NULL */
+};
+
+struct trash_list {
+    struct arena arena; /* owns everything */
+    struct trash_item *item;
+    size_t n;
+};
+
+void trash_list_fini(struct trash_list *list);
+
+/* The path of part k of item n, in the arena; NULL if out of memory. If the session's id is a plain word, the name
+ * contains it for people who look into the directory. It also makes names longer: ext4 searches a directory block
+ * entry by entry, so with fewer entries in a block a thousand moves take a quarter less time. */
 char *trash_part_path(struct arena *a, const char *dir, size_t n, size_t k, const char *session);
 
-/* Private to store/maintenance/: the document beside the parts of a batch. Texts are %XX-encoded bytes
- * (store/journal/record.h): a path need not be text. */
+/* Prints the document of a batch. Texts are %XX-encoded (store/journal/record.h), because a path need not be text. */
 MUST_CHECK enum err_code trash_info_print(const struct trash_list *list, struct buf *out,
                                           struct err *e);
-/* Adds the items of a batch to the list. ERR_FORMAT, with nothing added, when the document is damaged. */
+/* Adds the items of a batch to the list. ERR_FORMAT: the document is damaged, and nothing was added. */
 MUST_CHECK enum err_code trash_info_parse(struct slice text, const char *dir, const char *batch,
                                           struct trash_list *out, struct err *e);
+/* The same for the document of the batch in a directory. */
+MUST_CHECK enum err_code trash_info_read(const char *dir, const char *batch, struct trash_list *out,
+                                         struct err *e);
 
 #endif

@@ -1,19 +1,19 @@
-#include "store/maintenance/trash_request.h"
-
+#include "store/maintenance/trash.h"
 #include "store/proc/live_check.h"
 #include "store/rewind/plan/origin.h"
 
 static enum err_code check_quiet(const struct session_ref *ref, struct live live, bool unsure,
                                  struct err *e)
 {
+    const char *why = live.why ? live.why : "it is registered";
+
     if (live.state == LIVE_QUIET || (live.state == LIVE_UNKNOWN && unsure))
         return ERR_OK;
-    if (live.pid == 0)
-        return err_set(e, ERR_LOCKED, ref->path.p, "delete: an agent may be writing to it (%s)",
-                       live.why ? live.why : "it is registered");
-    return err_set(e, ERR_LOCKED, ref->path.p,
-                   "delete: process %ld may be writing to it (%s); quit it first", (long)live.pid,
-                   live.why ? live.why : "it is registered");
+    return live.pid ? err_set(e, ERR_LOCKED, ref->path.p,
+                              "delete: process %ld may be writing to it (%s); quit it first",
+                              (long)live.pid, why)
+                    : err_set(e, ERR_LOCKED, ref->path.p,
+                              "delete: an agent may be writing to it (%s)", why);
 }
 
 static enum err_code check_supported(const struct session_ref *ref, struct err *e)
@@ -26,16 +26,16 @@ static enum err_code fill_request(const struct session_ref *ref, struct slice ti
 {
     const struct store *st = ref->store;
     const char **part;
-    struct owned_refs tied = { .n = 0 };
+    struct owned_refs owned = { .n = 0 };
     struct change_origin origin = { 0 };
     size_t n;
     enum err_code rc = st->ops->parts(st, ref, what & TRASH_REQUEST_ALL, a, &part, &n, e);
 
     if (!rc && st->ops->owned_refs)
-        rc = st->ops->owned_refs(st, ref, a, &tied, e);
+        rc = st->ops->owned_refs(st, ref, a, &owned, e);
     if (!rc && n == 0)
         rc = err_set(e, ERR_UNSUPPORTED, ref->path.p, "delete: %s",
-                     tied.stays ? tied.stays : "nothing of it can be deleted");
+                     owned.stays ? owned.stays : "nothing of it can be deleted");
     if (!rc)
         rc = origin_of(ref, a, &origin, e);
     if (rc)
@@ -48,9 +48,9 @@ static enum err_code fill_request(const struct session_ref *ref, struct slice ti
         .dir = origin.dir,
         .part = part,
         .parts = n,
-        .owned_refs = tied.ref,
-        .owned_refs_n = tied.n,
-        .stays = tied.stays,
+        .owned_refs = owned.ref,
+        .owned_refs_n = owned.n,
+        .stays = owned.stays,
     };
     return ERR_OK;
 }

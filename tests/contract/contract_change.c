@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "store/maintenance/trash_request.h"
+#include "store/maintenance/trash.h"
 #include "tests/bench/dice.h"
 
 /* Changes. A plan alone does nothing, a change shows in what is read afterwards, and undo restores the store byte for
@@ -187,7 +187,7 @@ static void a_deleted_session_comes_back_from_the_trash(struct contract *c)
     char *before = contract_image(c);
     struct trash_list list = delete (c, contract_first(c));
 
-    assert_int_equal(trash_restore(c->log, &c->env, &list.item[0], NULL), ERR_OK);
+    assert_int_equal(trash_restore(c->log, &list.item[0], NULL), ERR_OK);
     contract_is(c, before);
     trash_list_fini(&list);
     free(before);

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "store/maintenance/trash.h"
-#include "store/maintenance/trash_request.h"
 #include "store/systems/entire/entire.h"
 #include "tests/sweeps/change_sweep.h"
 #include "tests/test.h"

@@ -64,7 +64,7 @@ static enum trial_end restore(struct trial_dir *y)
     if (!rc && list.n != 1)
         rc = err_set(&e, ERR_NOT_FOUND, NULL, "%zu items in the trash", list.n);
     if (!rc)
-        rc = trash_restore(log, &y->env, &list.item[0], &e);
+        rc = trash_restore(log, &list.item[0], &e);
     trash_list_fini(&list);
     change_log_close(log);
     return trial_end_of(rc, &e);

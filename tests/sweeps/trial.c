@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "lite/base/buf.h"
-#include "store/git/gitlib.h"
+#include "store/git/gitfiles.h"
 #include "support/faults/memory.h"
 #include "tests/sweeps/coverage.h"
 

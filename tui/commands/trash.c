@@ -3,7 +3,6 @@
 
 #include "store/fs/copy.h"
 #include "store/maintenance/trash.h"
-#include "store/maintenance/trash_request.h"
 #include "store/query/describe_pool.h"
 #include "tui/commands/command.h"
 #include "tui/commands/sessions.h"
@@ -298,7 +297,7 @@ static enum err_code restore_item(struct invocation *in, const struct trash_list
         return rc;
     bool join = option_given(&in->options, OPTION_JOIN) && trash_can_join(item);
 
-    rc = join ? trash_join(log, item, e) : trash_restore(log, &in->world->env, item, e);
+    rc = join ? trash_join(log, item, e) : trash_restore(log, item, e);
     change_log_close(log);
     if (rc == ERR_STALE && !join && trash_can_join(item))
         rc = err_set(

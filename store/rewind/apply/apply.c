@@ -13,7 +13,7 @@
 #include "store/fs/disk.h"
 #include "store/fs/file_at.h"
 #include "store/fs/hasher.h"
-#include "store/git/ref.h"
+#include "store/git/repo.h"
 #include "store/journal/change.h"
 #include "store/journal/record.h"
 #include "store/rewind/apply/entry_files.h"
@@ -389,7 +389,7 @@ static enum err_code apply_locked(const struct store_env *env, const char *rewin
         report(&tx, p, r);
     /* A conversation alone has no root. */
     if (!rc && p->plan->undoes && p->plan->root && r->conflicts == 0 && takes_all(p))
-        ref_remove_before(p->plan->root, p->plan->undoes);
+        repo_ref_remove_before(p->plan->root, p->plan->undoes);
     rewind_tx_fini(&tx);
     return rc;
 }

@@ -7,7 +7,7 @@
 #include <git2.h>
 
 #include "lite/base/buf.h"
-#include "store/git/gitlib.h"
+#include "store/git/gitfiles.h"
 #include "store/rewind/plan/source.h"
 
 enum { BINARY_LOOK = 8000 }; /* as git and GNU diff: a NUL near the front */

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "lite/io/file.h"
-#include "store/git/blob.h"
+#include "store/git/repo.h"
 #include "store/log/lease.h"
 #include "store/rewind/plan/beneath.h"
 
@@ -94,7 +94,7 @@ enum err_code source_open(const struct rewind_source *s, struct span *out, struc
     if (s->file)
         return open_backup(s, out, e);
     if (s->blob)
-        return blob_open(s->objects, s->blob, out, e);
+        return repo_blob_open(s->objects, s->blob, out, e);
     *out = span_of_bytes(s->bytes);
     return ERR_OK;
 }

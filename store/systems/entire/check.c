@@ -6,7 +6,7 @@
 #include "store/systems/entire/read/committed.h"
 #include "store/systems/entire/read/conversation.h"
 #include "store/systems/entire/read/view.h"
-#include "store/systems/entire/rewind/concurrent_sessions.h"
+#include "store/systems/entire/rewind/planning.h"
 
 /* Looking for damage: of a session, and of what belongs to none. Nothing is changed, and nothing is concluded from
  * what is missing. */
@@ -67,7 +67,7 @@ static enum err_code check_others(struct checking *x, const struct view *v, cons
     for (size_t i = 0; i < v->catalog->n; i++) {
         const struct entire_state *s = v->catalog->session[i].state;
 
-        n += entire_concurrent_is_active(mine, s);
+        n += catalog_is_concurrent(mine, s);
     }
     snprintf(why, sizeof why, "%zu other session%s active in the same work tree", n,
              n == 1 ? " is" : "s are");

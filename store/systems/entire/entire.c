@@ -1,8 +1,338 @@
 #include "store/systems/entire/entire.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lite/io/file.h"
+#include "store/fs/disk.h"
+#include "store/git/gitfiles.h"
+#include "store/git/repo.h"
 #include "store/systems/entire/names.h"
 
-/* The state has no place for the first three. A conversation is its agent's: what is kept here are copies. */
-static const char *entire_cannot(unsigned ability)
+/* ---- could there be anything of Entire's? ---- */
+
+enum { PACKED_MAX = 256 << 20 };
+
+/* What cannot be examined, because its path is too long, may exist. */
+static bool may_exist(const char *dir, const char *name)
+{
+    char path[PATH_MAX];
+
+    return snprintf(path, sizeof path, "%s/%s", dir, name) >= PATH_MAX || access(path, F_OK) == 0;
+}
+
+/* Packed refs of Entire; a list that cannot be read may contain any. */
+static bool packed_has(const char *git)
+{
+    struct buf packed = { 0 };
+    char path[PATH_MAX];
+
+    if (snprintf(path, sizeof path, "%s/packed-refs", git) >= PATH_MAX)
+        return true;
+    enum err_code rc = file_read_all(AT_FDCWD, path, FILE_FOLLOW, PACKED_MAX, &packed, NULL);
+    bool found = (rc && rc != ERR_NOT_FOUND) ||
+                 slice_has(buf_slice(&packed), " refs/heads/entire/") ||
+                 slice_has(buf_slice(&packed), " refs/entire/") ||
+                 slice_has(buf_slice(&packed), " refs/remotes/origin/entire/");
+
+    buf_fini(&packed);
+    return found;
+}
+
+/* Refs in a reftable cannot be found by their names. */
+static bool git_has(const char *git)
+{
+    static const char *const names[] = { "entire-sessions/.", "refs/heads/entire/.",
+                                         "refs/entire/.", "refs/remotes/origin/entire/.",
+                                         "reftable/." };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (may_exist(git, names[i]))
+            return true;
+    return packed_has(git);
+}
+
+/* The git directory of a linked work tree has no refs of its own; it shares those of another one. */
+static bool git_or_common_has(const char *git)
+{
+    char common[PATH_MAX];
+    enum err_code rc = gitfiles_follow(git, "commondir", "", common);
+
+    return git_has(git) || (rc != ERR_NOT_FOUND && (rc || git_has(common)));
+}
+
+/* The repository is in .git, in the directory that a file .git names, or in the directory itself. */
+static bool dir_has(const char *dir)
+{
+    char git[PATH_MAX];
+
+    if (may_exist(dir, "HEAD") && may_exist(dir, "objects") && git_or_common_has(dir))
+        return true;
+    if (!may_exist(dir, ".git"))
+        return false;
+    if (snprintf(git, sizeof git, "%s/.git", dir) >= PATH_MAX)
+        return true;
+    if (!may_exist(dir, ".git/.") && gitfiles_follow(dir, ".git", "gitdir: ", git))
+        return true;
+    return git_or_common_has(git);
+}
+
+bool entire_detect(const char *dir)
+{
+    char above[PATH_MAX];
+
+    if (snprintf(above, sizeof above, "%s", dir) >= PATH_MAX)
+        return true;
+    for (char *slash = above; slash; *slash = '\0') {
+        if (dir_has(above))
+            return true;
+        slash = strrchr(above, '/');
+        if (!slash)
+            break;
+    }
+    return false;
+}
+
+/* ---- open and close ---- */
+
+const struct entire *entire_of(const struct store *st)
+{
+    assert(st->ops == &entire_ops);
+    return (const struct entire *)st;
+}
+
+void entire_close(struct store *st)
+{
+    struct entire *x = (struct entire *)st;
+
+    free(x->base.path);
+    free(x->git);
+    free(x->common);
+    free(x->states);
+    free(x->worktree);
+    free(x->worktree_id);
+    for (size_t i = 0; i < x->trees; i++)
+        free(x->tree[i]);
+    free(x->tree);
+    if (x->cache) {
+        catalog_cache_fini(x->cache);
+        free(x->cache);
+    }
+    free(x);
+}
+
+/* Copies a path without trailing slashes. */
+static bool copy_without_slashes(const char *text, char **out)
+{
+    size_t n = strlen(text);
+
+    while (n > 1 && text[n - 1] == '/')
+        n--;
+    *out = strndup(text, n);
+    return *out != NULL;
+}
+
+static bool join_dir_name(const char *dir, const char *name, char **out)
+{
+    size_t n = strlen(dir) + strlen(name) + 2;
+
+    *out = malloc(n);
+    if (*out)
+        snprintf(*out, n, "%s/%s", dir, name);
+    return *out != NULL;
+}
+
+/* ---- the work trees ---- */
+
+/* The main work tree; if a linked one was opened, that is another directory. */
+static bool main_tree(const struct entire *x, const char *opened, bool linked, char **out)
+{
+    static const char suffix[] = "/.git";
+    size_t n = strlen(x->common), k = sizeof suffix - 1;
+
+    *out = NULL;
+    if (!linked)
+        return !opened || copy_without_slashes(opened, out);
+    if (n > k && strcmp(x->common + n - k, suffix) == 0)
+        *out = strndup(x->common, n - k);
+    return true;
+}
+
+/* A work tree that is gone still counts for its sessions. */
+static bool is_linked(const struct entire *x, const char *name, const char *path)
+{
+    char git[PATH_MAX];
+    struct stat st;
+
+    return stat(path, &st) != 0 ||
+           (snprintf(git, sizeof git, "%s/worktrees/%s", x->common, name) < PATH_MAX &&
+            gitfiles_is_tree(path, git));
+}
+
+static bool add_linked(struct entire *x, git_repository *repo, const char *name)
+{
+    git_worktree *w = NULL;
+    bool ok = true;
+
+    if (git_worktree_lookup(&w, repo, name) == 0) {
+        if (is_linked(x, name, git_worktree_path(w))) {
+            ok = copy_without_slashes(git_worktree_path(w), &x->tree[x->trees]);
+            x->trees += ok;
+        }
+        git_worktree_free(w);
+    }
+    return ok;
+}
+
+static bool find_worktrees(struct entire *x, git_repository *repo)
+{
+    git_strarray names = { 0 };
+    char *first;
+    bool ok = git_worktree_list(&names, repo) == 0;
+
+    if (!ok)
+        names = (git_strarray){ 0 };
+    x->tree = calloc(names.count + 2, sizeof *x->tree);
+    ok = x->tree && main_tree(x, x->worktree, git_repository_is_worktree(repo), &first);
+    if (ok && first)
+        x->tree[x->trees++] = first;
+    for (size_t i = 0; ok && i < names.count; i++)
+        ok = add_linked(x, repo, names.strings[i]);
+    git_strarray_dispose(&names);
+    return ok;
+}
+
+/* ---- is there anything of Entire's, according to git? ---- */
+
+static bool has_ref(git_repository *repo, const char *glob)
+{
+    git_reference_iterator *it = NULL;
+    const char *name;
+    bool found = false;
+
+    if (git_reference_iterator_glob_new(&it, repo, glob))
+        return false;
+    found = git_reference_next_name(&name, it) == 0;
+    git_reference_iterator_free(it);
+    return found;
+}
+
+static bool is_enabled(const struct entire *x, git_repository *repo)
+{
+    struct stat st;
+
+    return (stat(x->states, &st) == 0 && S_ISDIR(st.st_mode)) ||
+           has_ref(repo, ENTIRE_HEADS "entire/*") || has_ref(repo, ENTIRE_REFS "*") ||
+           has_ref(repo, ENTIRE_V1_REMOTE);
+}
+
+static enum err_code read_repository(struct entire *x, git_repository *repo, struct err *e)
+{
+    const char *git = git_repository_path(repo), *named = git_repository_workdir(repo);
+    /* core.worktree may name any directory, even "/". */
+    const char *dir = named && gitfiles_is_tree(named, git) ? named : NULL;
+    struct arena a = { 0 };
+    struct slice id = repo_worktree_id(repo, &a);
+    bool ok = id.p && copy_without_slashes(git, &x->git) &&
+              copy_without_slashes(git_repository_commondir(repo), &x->common) &&
+              join_dir_name(x->common, ENTIRE_STATES, &x->states) &&
+              (!dir || copy_without_slashes(dir, &x->worktree)) &&
+              copy_without_slashes(id.p, &x->worktree_id) && find_worktrees(x, repo);
+
+    arena_fini(&a);
+    if (!ok)
+        return err_nomem(e);
+    return is_enabled(x, repo) ? ERR_OK
+                               : err_set(e, ERR_NOT_FOUND, x->base.path,
+                                         "open store: the repository has no sessions of Entire's");
+}
+
+enum err_code entire_make(const struct store_env *env, const char *path, struct err *e)
+{
+    const char *dir = path ? path : env->cwd;
+    char whole[PATH_MAX], states[PATH_MAX];
+    git_repository *repo = NULL;
+    enum err_code rc;
+
+    if (snprintf(whole, sizeof whole, "%s%s%s", dir[0] == '/' ? "" : env->cwd,
+                 dir[0] == '/' ? "" : "/", dir) >= PATH_MAX)
+        return err_set(e, ERR_UNSAFE, dir, "make store: the path is too long");
+    rc = repo_open(whole, &repo, e);
+    if (rc)
+        return rc;
+    if (snprintf(states, sizeof states, "%s" ENTIRE_STATES, git_repository_commondir(repo)) <
+        PATH_MAX)
+        rc = disk_make_dir(states, 0750, e);
+    repo_close(repo);
+    return rc;
+}
+
+enum err_code entire_open(const struct store_env *env, const char *path, struct store **out,
+                          struct err *e)
+{
+    struct entire *x = calloc(1, sizeof *x);
+    const char *dir = path ? path : env->cwd;
+    git_repository *repo = NULL;
+    bool ok = x != NULL;
+
+    if (x) {
+        x->base = (struct store){ .ops = &entire_ops, .env = env };
+        x->cache = calloc(1, sizeof *x->cache);
+        if (x->cache)
+            catalog_cache_init(x->cache);
+        ok = x->cache && (dir[0] == '/' ? copy_without_slashes(dir, &x->base.path)
+                                        : join_dir_name(env->cwd, dir, &x->base.path));
+    }
+    enum err_code rc = ok ? ERR_OK : err_nomem(e);
+
+    /* Entire was not asked for explicitly, so a repository without it is passed over, even if it cannot be opened. */
+    if (!rc && !path && !entire_detect(x->base.path))
+        rc = err_set(e, ERR_NOT_FOUND, x->base.path, "open store: not an Entire repository");
+    if (!rc)
+        rc = repo_open(x->base.path, &repo, e);
+    if (!rc)
+        rc = read_repository(x, repo, e);
+    repo_close(repo);
+    if (rc && x)
+        entire_close(&x->base);
+    if (!rc)
+        *out = &x->base;
+    return rc;
+}
+
+enum err_code entire_catalog(const struct entire *x, bool fresh, struct catalog **out,
+                             struct err *e)
+{
+    return catalog_open(x->cache, x->git, x->states, fresh, out, e);
+}
+
+enum err_code entire_session(const struct store *st, struct slice id, struct catalog **catalog,
+                             const struct catalog_session **out, struct err *e)
+{
+    const struct entire *x = entire_of(st);
+    struct catalog *c;
+    enum err_code rc = entire_catalog(x, true, &c, e);
+
+    if (rc)
+        return rc;
+    *out = catalog_find(c, id);
+    if (!*out) {
+        catalog_close(x->cache, c);
+        return err_set(e, ERR_NOT_FOUND, x->base.path, "find session %.*s: no such session",
+                       (int)(id.n > 64 ? 64 : id.n), id.p);
+    }
+    *catalog = c;
+    return ERR_OK;
+}
+
+/* A state has no member for the first three. The conversation belongs to the agent; Entire only keeps copies. */
+static const char *explain_unsupported(unsigned ability)
 {
     switch (ability) {
     case CAN_RENAME: return "Entire sessions have no title: they are named by their first prompt";
@@ -56,7 +386,7 @@ const struct store_ops entire_ops = {
     .append = entire_append,
     .checkpoint = entire_checkpoint,
     .set = entire_set,
-    .unsupported = entire_cannot,
+    .unsupported = explain_unsupported,
     .agent_id = entire_agent_id,
     .make = entire_make,
 };

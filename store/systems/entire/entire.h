@@ -1,48 +1,53 @@
 #ifndef STORE_SYSTEMS_ENTIRE_ENTIRE_H
 #define STORE_SYSTEMS_ENTIRE_ENTIRE_H
 
+#include <stdbool.h>
+
 #include "store/api/store.h"
 #include "store/systems/entire/read/catalog.h"
 
-/* Entire (entire.md, seed 003): sessions of several agents, kept beside the code in the git repository itself. State
- * files in the git common dir, temporary checkpoints on shadow branches, committed ones on entire/checkpoints/v1
- * or in one ref each. Private to this directory; others see `entire_ops`.
+/* Entire: sessions of several agents, kept next to the code in the git repository itself (docs/formats/entire.md). State
+ * files are in the common git directory, temporary checkpoints on shadow branches, committed ones on
+ * entire/checkpoints/v1 or in one ref each. This header is private to the system; others use `entire_ops`.
  *
- * base.path is the directory that was asked for: the work tree, where the repository has one. Nothing here writes
- * when it is listed, read or planned. */
+ * base.path is the directory that was asked for, or its work tree. Listing, reading and planning write nothing. */
 struct entire {
     struct store base;
     char *git;      /* the git directory of the work tree */
     char *common;   /* the git directory that all work trees share */
-    char *states;   /* common/entire-sessions; need not exist */
+    char *states;   /* common/entire-sessions; may not exist */
     char *worktree; /* the work tree; NULL: bare */
     char *worktree_id;
-    char **tree; /* all work trees of the repository, as far as they exist */
+    char **tree; /* all work trees of the repository */
     size_t trees;
     struct catalog_cache *cache;
 };
 
-/* The store as this system's own; asserts that it is one. */
+/* Returns true if a repository that contains this directory may have data of Entire. Decides by the names in git directories
+ * from here upwards, without libgit2, which takes 10 ms to start. False is certain. */
+bool entire_detect(const char *dir);
+/* Downcast; asserts that the store is one of Entire's. */
 const struct entire *entire_of(const struct store *st);
-/* catalog_open for a store. */
+/* Opens the catalog of the store; free it with catalog_close. */
 MUST_CHECK enum err_code entire_catalog(const struct entire *x, bool fresh, struct catalog **out,
                                         struct err *e);
-/* A session of a fresh catalog; put it back. ERR_NOT_FOUND: it is gone. */
+/* Finds a session in a fresh catalog, which the caller closes. ERR_NOT_FOUND: it is gone. */
 MUST_CHECK enum err_code entire_session(const struct store *st, struct slice id,
                                         struct catalog **catalog,
                                         const struct catalog_session **out, struct err *e);
-/* The ref of a session, texts in the arena. False without memory. */
+/* Makes the ref of a session, with its texts in the arena. Returns false if out of memory. */
 bool entire_ref(const struct entire *x, const struct catalog_session *s, struct arena *a,
                 struct session_ref *out);
-/* Does the session belong to the scope? */
+/* Returns true if the session belongs to the scope. */
 bool entire_in_scope(const struct entire *x, const struct scope *scope,
                      const struct catalog_session *s);
 
 extern const struct store_ops entire_ops;
-/* What Entire keeps of a session of Claude Code is read and changed through it. */
+/* Conversations of Claude Code are read and changed through its own system. */
 extern const struct store_ops claude_ops;
 
-/* The members of entire_ops, one file each. */
+/* ---- the members of entire_ops; store/api/store.h describes them ---- */
+
 enum err_code entire_open(const struct store_env *env, const char *path, struct store **out,
                           struct err *e);
 void entire_close(struct store *st);
@@ -72,7 +77,7 @@ enum err_code entire_restore(const struct store *st, const struct session_ref *r
                              struct restore *out, struct err *e);
 enum err_code entire_parts(const struct store *st, const struct session_ref *ref, bool all,
                            struct arena *a, const char ***part, size_t *n, struct err *e);
-/* Why a session without a state cannot be deleted. */
+/* The reason why a session without a state cannot be deleted. */
 extern const char entire_only_committed[];
 enum err_code entire_owned_refs(const struct store *st, const struct session_ref *ref,
                                 struct arena *a, struct owned_refs *out, struct err *e);
@@ -82,21 +87,20 @@ enum err_code entire_live(const struct store *st, const struct session_ref *ref,
                           struct err *e);
 const char *entire_agent(const struct store *st, const struct session_ref *ref);
 
-/* Changes: of the agent's own transcript, where that is Claude Code's. */
+/* Changes of the agent's own transcript, if the agent is Claude Code. */
 enum err_code entire_fork(const struct store *st, const struct session_ref *ref,
                           const struct fork_request *req, struct change *c, struct fork_result *out,
                           struct err *e);
 enum err_code entire_resume_at(const struct store *st, const struct session_ref *ref,
                                struct slice message, struct change *c, struct err *e);
 
-/* Looking for damage. */
+/* Damage. */
 enum err_code entire_check(const struct store *st, const struct session_ref *ref,
                            const atomic_bool *cancel, finding_fn *fn, void *arg, struct err *e);
 enum err_code entire_check_store(const struct store *st, const struct scope *scope, finding_fn *fn,
                                  void *arg, struct err *e);
 
-/* Writing, for hosts. */
-/* The first of Entire's in a repository. */
+/* Writing, for hosts. entire_make prepares a repository for its first session. */
 enum err_code entire_make(const struct store_env *env, const char *path, struct err *e);
 enum err_code entire_create(const struct store *st, const struct host_create *req, struct arena *a,
                             struct host_created *out, struct err *e);
@@ -109,7 +113,7 @@ enum err_code entire_checkpoint(const struct store *st, const struct session_ref
 enum err_code entire_set(const struct store *st, const struct session_ref *ref,
                          const struct host_setting *setting, size_t n, struct err *e);
 
-/* Going back. */
+/* Rewinding. */
 enum err_code entire_checkpoints(const struct store *st, const struct session_ref *ref,
                                  struct checkpoint_list *out, struct err *e);
 enum err_code entire_plan(const struct store *st, const struct session_ref *ref, struct slice point,

@@ -1,11 +1,13 @@
 #include "store/systems/entire/names.h"
 
 #include <limits.h>
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
 
+#include <openssl/evp.h>
+
 #include "lite/base/id.h"
+#include "lite/json/json.h"
 
 enum { SESSION_ID_MAX = NAME_MAX - 16 };
 
@@ -130,7 +132,7 @@ bool entire_ref_checkpoint(struct slice ref, struct slice *id)
     return true;
 }
 
-/* Takes "<part>/" off the front. */
+/* Cuts "<part>/" off the front. */
 static bool drop_part(struct slice *path, struct slice part)
 {
     if (path->n <= part.n || memcmp(path->p, part.p, part.n) != 0 || path->p[part.n] != '/')
@@ -170,4 +172,145 @@ bool entire_inner_path(struct slice named, struct slice id, struct slice *inner)
         return false;
     *inner = path;
     return true;
+}
+
+/* ---- trailers ---- */
+
+static bool is_trailer_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+static struct slice trim(struct slice text)
+{
+    while (text.n && is_trailer_blank(text.p[0])) {
+        text.p++;
+        text.n--;
+    }
+    while (text.n && is_trailer_blank(text.p[text.n - 1]))
+        text.n--;
+    return text;
+}
+
+/* Finds the next value of the key in *rest and cuts *rest after it. An empty value is empty: Entire's own reader would
+ * take the next line for it. */
+static bool next_trailer(struct slice *rest, const char *key, struct slice *value)
+{
+    size_t n = strlen(key);
+
+    while (rest->n) {
+        const char *at = slice_find(rest->p, rest->n, key, n);
+
+        if (!at)
+            return false;
+        struct slice line = { at + n, rest->n - (size_t)(at + n - rest->p) };
+        const char *end = line.n ? memchr(line.p, '\n', line.n) : NULL;
+
+        *rest = line;
+        if (line.n == 0 || line.p[0] != ':')
+            continue;
+        if (end) {
+            line.n = (size_t)(end - line.p);
+            *rest = (struct slice){ end + 1, rest->n - line.n - 1 };
+        } else {
+            rest->n = 0;
+        }
+        *value = trim((struct slice){ line.p + 1, line.n - 1 });
+        return true;
+    }
+    return false;
+}
+
+struct slice entire_trailer_first(struct slice message, const char *key)
+{
+    struct slice value = SLICE("");
+
+    return next_trailer(&message, key, &value) ? value : SLICE("");
+}
+
+bool entire_trailer_checkpoint(struct slice *rest, struct slice *id)
+{
+    struct slice value;
+
+    while (next_trailer(rest, TRAILER_CHECKPOINT, &value)) {
+        size_t n = 0;
+
+        while (n < value.n && !is_trailer_blank(value.p[n]))
+            n++;
+        value.n = n;
+        if (entire_checkpoint_id_ok(value)) {
+            *id = value;
+            return true;
+        }
+    }
+    return false;
+}
+
+struct slice entire_subject(struct slice message)
+{
+    struct slice line = SLICE("");
+    bool torn;
+
+    while (slice_line(&message, &line, &torn)) {
+        line = trim(line);
+        if (line.n)
+            return line;
+    }
+    return line;
+}
+
+/* ---- sets of file names ---- */
+
+int names_compare(struct slice a, struct slice b)
+{
+    int d = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
+
+    return d ? d : (a.n > b.n) - (a.n < b.n);
+}
+
+/* The index of the name, or that at which to insert it. */
+static size_t lower_bound(const struct names_list *l, struct slice name)
+{
+    size_t low = 0, high = l->n;
+
+    while (low < high) {
+        size_t at = low + (high - low) / 2;
+
+        if (names_compare(l->name[at], name) < 0)
+            low = at + 1;
+        else
+            high = at;
+    }
+    return low;
+}
+
+bool names_add(struct names_list *l, struct slice name)
+{
+    size_t at = lower_bound(l, name);
+    struct slice *more, copy;
+
+    if (at < l->n && slice_eq(l->name[at], name))
+        return true;
+    more = arena_grow(l->a, l->name, l->n, sizeof *more);
+    copy = arena_copy(l->a, name);
+    if (!more || !copy.p)
+        return false;
+    l->name = more;
+    memmove(more + at + 1, more + at, (l->n++ - at) * sizeof *more);
+    more[at] = copy;
+    return true;
+}
+
+bool names_add_json(struct names_list *l, struct slice array)
+{
+    struct json_iter it;
+    struct slice key, value, text;
+    bool ok = true;
+
+    if (json_type(array) != JSON_ARRAY || !json_iter_open(&it, array))
+        return true;
+    while (ok && json_iter_next(&it, &key, &value))
+        if (json_type(value) == JSON_STRING)
+            ok = json_text(value, l->a, &text) && names_add(l, text);
+    return ok;
 }

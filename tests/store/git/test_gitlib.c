@@ -2,7 +2,7 @@
 
 #include <git2.h>
 
-#include "store/git/gitlib.h"
+#include "store/git/gitfiles.h"
 
 static void libgit2_is_started_once(void **state)
 {

@@ -89,10 +89,10 @@ static void restore_brings_back_bytes_modes_and_mtimes(void **state)
     struct trash_list put, list;
 
     delete_both(p, &put);
-    assert_int_equal(trash_restore(p->log, &p->env, &put.item[0], NULL), ERR_OK);
+    assert_int_equal(trash_restore(p->log, &put.item[0], NULL), ERR_OK);
     assert_int_equal(trash_read(&p->env, &list, NULL), ERR_OK);
     assert_int_equal(list.n, 1);
-    assert_int_equal(trash_restore(p->log, &p->env, &list.item[0], NULL), ERR_OK);
+    assert_int_equal(trash_restore(p->log, &list.item[0], NULL), ERR_OK);
     char *after = folder_image(&p->folder, "store");
 
     assert_string_equal(before, after);
@@ -129,7 +129,7 @@ static void restore_overwrites_no_newer_file(void **state)
     delete_both(p, &put);
     folder_put(&p->folder, "store/p/a.jsonl", SLICE("new\n"));
 
-    assert_int_equal(trash_restore(p->log, &p->env, &put.item[0], NULL), ERR_STALE);
+    assert_int_equal(trash_restore(p->log, &put.item[0], NULL), ERR_STALE);
     assert_true(folder_is(&p->folder, "store/p/a.jsonl", "new\n"));
     assert_false(folder_has(&p->folder, "store/p/a"));
     trash_list_fini(&put);
@@ -240,7 +240,7 @@ static void rows_written_since_are_joined_never_replaced(void **state)
     folder_put(&p->folder, "store/p/a.jsonl", SLICE("{\"a\":2}\n"));
     folder_put(&p->folder, "store/p/a/subagents/y.jsonl", SLICE("{}\n"));
     assert_true(trash_can_join(&put.item[0]));
-    assert_int_equal(trash_restore(p->log, &p->env, &put.item[0], NULL), ERR_STALE);
+    assert_int_equal(trash_restore(p->log, &put.item[0], NULL), ERR_STALE);
     assert_true(folder_is(&p->folder, "store/p/a.jsonl", "{\"a\":2}\n"));
 
     assert_int_equal(trash_join(p->log, &put.item[0], NULL), ERR_OK);

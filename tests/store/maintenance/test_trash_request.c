@@ -1,6 +1,6 @@
 #include "tests/test.h"
 
-#include "store/maintenance/trash_request.h"
+#include "store/maintenance/trash.h"
 
 /* A system whose replies the test sets. */
 struct fake {

@@ -97,9 +97,9 @@ static enum err_code take_state(struct catalog *c, const char *dir, const char *
 
         if (n <= k || strcmp(name + n - k, temp) != 0)
             return ERR_OK;
-        return entire_problem_add(&c->problems, &c->arena,
-                                  arena_format(&c->arena, "%s/%s", dir, name),
-                                  "a half-written state of a session");
+        return point_problem_add(&c->problems, &c->arena,
+                                 arena_format(&c->arena, "%s/%s", dir, name),
+                                 "a half-written state of a session");
     }
     enum err_code rc = state_read(dir, name, &c->arena, &s, NULL, e);
 
@@ -108,7 +108,7 @@ static enum err_code take_state(struct catalog *c, const char *dir, const char *
     const char *path = rc ? arena_format(&c->arena, "%s/%s", dir, name) : "";
 
     if (rc)
-        return path ? entire_problem_add(&c->problems, &c->arena, path, why_not) : ERR_NOMEM;
+        return path ? point_problem_add(&c->problems, &c->arena, path, why_not) : ERR_NOMEM;
     struct entire_state *more = arena_grow(&c->arena, list->state, list->n, sizeof *more);
 
     if (!more)
@@ -128,26 +128,19 @@ static enum err_code read_states(struct catalog *c, const char *dir, struct stat
     if (!d && (errno == ENOENT || errno == ENOTDIR))
         return ERR_OK;
     if (!d)
-        return entire_problem_add(&c->problems, &c->arena, dir,
-                                  "the folder of the states cannot be read");
+        return point_problem_add(&c->problems, &c->arena, dir,
+                                 "the folder of the states cannot be read");
     while (!rc && (x = readdir(d)))
         rc = take_state(c, dir, x->d_name, list, e);
     closedir(d);
     return rc;
 }
 
-static int compare_session_slices(struct slice a, struct slice b)
-{
-    int d = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
-
-    return d ? d : (a.n > b.n) - (a.n < b.n);
-}
-
 /* Of one session the oldest first; a branch was walked from its tip. */
 static int by_session(const void *x, const void *y)
 {
     const struct point *a = x, *b = y;
-    int d = compare_session_slices(a->session, b->session);
+    int d = names_compare(a->session, b->session);
 
     if (d)
         return d;
@@ -160,7 +153,7 @@ static int compare_state_id(const void *x, const void *y)
 {
     const struct entire_state *a = x, *b = y;
 
-    return compare_session_slices(a->id, b->id);
+    return names_compare(a->id, b->id);
 }
 
 /* Joins two sorted lists: the states, and the points of each session. */
@@ -177,7 +170,7 @@ static enum err_code join_sessions(struct catalog *c, const struct states *state
         p++; /* commits of nobody's */
     while (p < end || s < last) {
         struct catalog_session *x = &c->session[c->n++];
-        int d = p == end ? 1 : s == last ? -1 : compare_session_slices(p->session, s->id);
+        int d = p == end ? 1 : s == last ? -1 : names_compare(p->session, s->id);
 
         x->id = d <= 0 ? p->session : s->id;
         x->state = d >= 0 ? s++ : NULL;
@@ -202,7 +195,7 @@ static enum err_code build_catalog(const char *states_dir, struct catalog *c, st
     enum err_code rc = read_states(c, states_dir, &states, e);
 
     if (!rc)
-        rc = shadow_read(c->repo, &c->arena, &c->shadows, &c->points, &c->problems, e);
+        rc = point_shadows_read(c->repo, &c->arena, &c->shadows, &c->points, &c->problems, e);
     if (!rc)
         rc = committed_read(c->repo, &c->arena, &c->points, &c->problems, e);
     if (rc)
@@ -305,8 +298,7 @@ void catalog_close(struct catalog_cache *cache, struct catalog *c)
 
 static int compare_session_id(const void *key, const void *x)
 {
-    return compare_session_slices(*(const struct slice *)key,
-                                  ((const struct catalog_session *)x)->id);
+    return names_compare(*(const struct slice *)key, ((const struct catalog_session *)x)->id);
 }
 
 const struct catalog_session *catalog_find(const struct catalog *c, struct slice id)
@@ -350,4 +342,53 @@ int64_t catalog_activity(const struct catalog_session *s)
     for (size_t i = 0; i < s->n; i++)
         at = later(at, s->point[i].time_ms);
     return at;
+}
+
+enum { ID_SHOWN = 8, DATED_SHOWN = 19 };
+
+/* ---- concurrent sessions ---- */
+
+static bool shares(const struct entire_state *mine, const struct entire_state *other)
+{
+    return other && other != mine && slice_eq(other->base, mine->base) &&
+           slice_eq(other->worktree_id, mine->worktree_id);
+}
+
+bool catalog_is_concurrent(const struct entire_state *mine, const struct entire_state *other)
+{
+    return shares(mine, other) && other->phase == PHASE_ACTIVE;
+}
+
+static bool has_work(const struct entire_state *mine, const struct entire_state *other)
+{
+    return shares(mine, other) && other->phase != PHASE_ENDED && other->checkpoint_count > 0;
+}
+
+const char *catalog_concurrent_note(const struct catalog *c, const struct catalog_session *s,
+                                    struct arena *a)
+{
+    const struct entire_state *one = NULL;
+    size_t n = 0;
+
+    for (size_t i = 0; s->state && i < c->n; i++) {
+        const struct entire_state *other = c->session[i].state;
+        bool active = catalog_is_concurrent(s->state, other);
+
+        if (!active && !has_work(s->state, other))
+            continue;
+        if (!one || (active && one->phase != PHASE_ACTIVE))
+            one = other; /* one at work is the one to name */
+        n++;
+    }
+    if (n == 0)
+        return NULL;
+    size_t most =
+        one->id.n > 4 && one->id.p[4] == '-' ? DATED_SHOWN : ID_SHOWN; /* 2026-01-06-... */
+    int shown = (int)(one->id.n < most ? one->id.n : most);
+    const char *does = one->phase == PHASE_ACTIVE ? "is at work" : "has checkpoints not committed";
+
+    return n == 1 ? arena_format(a, "another session shares this work tree: %.*s %s", shown,
+                                 one->id.p, does)
+                  : arena_format(a, "%zu other sessions share this work tree: %.*s %s", n, shown,
+                                 one->id.p, does);
 }

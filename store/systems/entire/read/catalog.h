@@ -4,45 +4,43 @@
 #include <pthread.h>
 
 #include "store/systems/entire/read/point.h"
-#include "store/systems/entire/read/shadow.h"
-#include "store/systems/entire/read/state.h"
+#include "store/systems/entire/state.h"
 
-/* Everything that a repository holds of Entire's, read in one go: the state files, the shadow branches, the committed
- * checkpoints, and which session they belong to. It does not change once it is made; when a ref or a state file
- * moves, a new one is made and the old one lives as long as somebody holds it. */
+/* Everything of Entire's in a repository, read at once: the state files, the shadow branches, the committed checkpoints,
+ * and the sessions they belong to. A catalog never changes. When a ref or a state file has moved, a new catalog replaces
+ * it in the cache, and the old one is freed when its last user closes it. */
 
 struct catalog_session {
     struct slice id;
     const struct entire_state *state; /* NULL: no state file */
     const struct point *point;        /* oldest first */
     size_t n;
-    size_t committed; /* of them */
+    size_t committed; /* how many of the points */
 };
 
 struct catalog {
     struct arena arena;
-    struct catalog_session *session; /* by id */
+    struct catalog_session *session; /* sorted by id */
     size_t n;
     struct point_list points;
     struct shadow_list shadows;
     struct problem_list problems;
-    git_repository *repo; /* under the lock: for describe, which reads a prompt for each row */
+    git_repository *repo; /* protected by lock: describe reads prompts from several threads */
     pthread_mutex_t lock;
-    unsigned char mark[32]; /* of all refs and state files it was made from */
-    unsigned holders;       /* under the lock of the shelf */
+    unsigned char mark[32]; /* a hash of all refs and state files it was made from */
+    unsigned holders;       /* protected by the lock of the cache */
 };
 
-/* Where the present catalog of a store lies. */
 struct catalog_cache {
     pthread_mutex_t lock;
-    struct catalog *present; /* NULL: none was made yet */
+    struct catalog *present; /* NULL: none has been made yet */
 };
 
 void catalog_cache_init(struct catalog_cache *cache);
 void catalog_cache_fini(struct catalog_cache *cache);
 
-/* Holds a catalog of the repository at dir; fresh: one that says how things are now, else the one that lies there may
- * do. states: the folder of the state files. Put it back with catalog_close. */
+/* Opens a catalog of the repository at dir; states: the folder of the state files. If fresh, the catalog is up to date;
+ * otherwise one that is in the cache is used as it is. */
 MUST_CHECK enum err_code catalog_open(struct catalog_cache *cache, const char *dir,
                                       const char *states, bool fresh, struct catalog **out,
                                       struct err *e);
@@ -50,12 +48,24 @@ void catalog_close(struct catalog_cache *cache, struct catalog *c); /* NULL is f
 
 /* NULL: no such session. */
 const struct catalog_session *catalog_find(const struct catalog *c, struct slice id);
-/* Is it one that a list shows? A shadow branch whose session left no state is doctor's business. */
+/* Returns true if lists show the session. A shadow branch whose session left no state is reported by doctor instead. */
 bool catalog_listed(const struct catalog_session *s);
-/* The newest committed point; NULL: there is none. */
+/* The newest and the oldest committed point; NULL: there is none. */
 const struct point *catalog_newest(const struct catalog_session *s);
 const struct point *catalog_oldest(const struct catalog_session *s);
-/* When anything was heard of it last; TIME_NONE. */
+/* The time of the last activity, or TIME_NONE. */
 int64_t catalog_activity(const struct catalog_session *s);
+
+/* ---- concurrent sessions ---- */
+
+/* Sessions of one work tree and one base commit share a shadow branch (docs/formats/entire.md 2.10). All of them may
+ * continue; whoever writes a checkpoint or rewinds to one is told about the others. */
+
+/* Returns true if the other session is in a turn. */
+bool catalog_is_concurrent(const struct entire_state *mine, const struct entire_state *other);
+/* "another session shares this work tree: b1b2c3d4 is at work", in the arena; contains ids only. Counts sessions in a turn
+ * and those whose checkpoints are not committed. NULL: there is none, or out of memory. */
+const char *catalog_concurrent_note(const struct catalog *c, const struct catalog_session *s,
+                                    struct arena *a);
 
 #endif

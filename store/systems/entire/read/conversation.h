@@ -4,74 +4,76 @@
 #include "store/rewind/plan/rewind.h"
 #include "store/systems/entire/entire.h"
 
-/* The conversation of a session, opened: the agent's own transcript where it still lies on this machine, else the
- * newest copy that a checkpoint keeps (redacted, when it was committed).
+struct view;
+
+/* The conversation of a session, opened: the agent's own transcript if it is on this machine, otherwise the newest copy
+ * in a checkpoint (redacted if it was committed).
  *
- * A transcript of Claude Code is read by the reader of that system, which wants a file: a copy out of a blob gets one
- * that has no name (memfd). Other agents' rows are shown plainly (plain_transcript.h). */
+ * A transcript of Claude Code is read by that system, which needs a file; a copy from a blob is written to a file without
+ * a name (memfd). Rows of other agents are shown in a simple form (plain_transcript.h). */
 enum conversation_source { CONVERSATION_LIVE, CONVERSATION_CHECKPOINT };
 
 struct entire_conversation {
     enum conversation_source from;
-    bool claude; /* its rows are those of Claude Code */
-    /* CONVERSATION_LIVE: the transcript; else the nameless file, when there is one */
-    char path[4096];
-    int fd; /* the nameless file, or -1 */
-    /* What the checkpoint keeps; CONVERSATION_LIVE: empty until entire_conversation_bytes */
-    struct buf bytes;
-    bool hash_differs; /* from what the checkpoint says it is: real ones do, so it is only said */
-    char checkpoint[GIT_OID_HEXSZ + 1]; /* CONVERSATION_CHECKPOINT: which */
+    bool claude;       /* its rows are those of Claude Code */
+    char path[4096];   /* of the live transcript, or of the file without a name if there is one */
+    int fd;            /* the file without a name, or -1 */
+    struct buf bytes;  /* of a live conversation empty until entire_conversation_bytes */
+    bool hash_differs; /* from that in the checkpoint: this happens, and is only reported */
+    char checkpoint[GIT_OID_HEXSZ + 1]; /* CONVERSATION_CHECKPOINT: its id */
 };
 
-/* ERR_NOT_FOUND: no transcript of it is left anywhere. */
+/* ERR_NOT_FOUND: no transcript is left anywhere. */
 MUST_CHECK enum err_code entire_conversation_open(const struct store *st,
                                                   const struct session_ref *ref,
                                                   struct entire_conversation *out, struct err *e);
-/* As it was at one checkpoint: never the live one. */
+/* The conversation as it was at one checkpoint. */
 MUST_CHECK enum err_code entire_conversation_open_at(git_repository *repo, const struct point *p,
                                                      struct entire_conversation *out,
                                                      struct err *e);
-void entire_conversation_close(struct entire_conversation *t);
-/* Of a sub-agent's checkpoint: the row at which it was made, its transcript's last; the id in the arena. False: it does not
- * say, or is none. */
-bool entire_conversation_task_end(git_repository *repo, const struct point *p, struct arena *a,
-                                  struct slice *uuid);
-/* All of it in memory. */
-MUST_CHECK enum err_code entire_conversation_bytes(struct entire_conversation *t, struct err *e);
-/* The session as one of Claude Code's, for claude_ops: valid while the talk is open. */
-struct session_ref entire_conversation_claude_ref(const struct entire_conversation *t,
-                                                  const struct session_ref *ref);
-
-/* The transcript on this machine where the agent itself would look: what the state says, else by the rules of Claude
- * Code. False: there is none to be named. It need not exist. */
-bool entire_conversation_live_path(const struct entire *x, const struct catalog_session *s,
-                                   struct arena *a, const char **path);
-/* The same where it may be written: by the rules only, or what the state says when that is such a place itself. */
-bool entire_conversation_write_path(const struct entire *x, const struct catalog_session *s,
-                                    struct arena *a, const char **path);
-/* <projects>/<the directory, all but letters and digits as '-'>/<id>.jsonl in the arena; NULL without memory. */
-const char *entire_conversation_claude_path(const char *projects, const char *dir, struct slice id,
-                                            struct arena *a);
-/* Is it <projects>/<folder>/<id>.jsonl? */
-bool entire_conversation_is_claude_path(struct slice path, const char *projects, struct slice id);
-/* The display name of the session's agent; "" where nothing says it. */
-struct slice entire_conversation_agent(const struct catalog_session *s);
-/* Is it Claude Code, as far as the name of an agent tells? "" may be. */
-struct view;
-/* The conversation as it stands, or, where *at names a checkpoint of the session, as it was then: *at is empty afterwards,
- * or the row where a sub-agent's task ended, in the arena. */
+/* The present conversation or, if *at names a checkpoint of the session, that of the checkpoint. Then *at becomes empty,
+ * or the row at which a sub-agent's task ended, in the arena. */
 MUST_CHECK enum err_code entire_conversation_open_source(const struct view *v,
                                                          const struct session_ref *ref,
                                                          struct slice *at, struct arena *a,
                                                          struct entire_conversation *out,
                                                          struct err *e);
-/* An error that names the nameless file of a checkpoint's transcript names the session instead. Returns rc. */
+void entire_conversation_close(struct entire_conversation *t);
+
+/* Loads all of it into memory. */
+MUST_CHECK enum err_code entire_conversation_bytes(struct entire_conversation *t, struct err *e);
+/* The session as one of Claude Code's, for claude_ops; valid while the conversation is open. */
+struct session_ref entire_conversation_claude_ref(const struct entire_conversation *t,
+                                                  const struct session_ref *ref);
+/* Replaces the path of the file without a name in an error by that of the session. Returns rc. */
 enum err_code entire_conversation_error(const struct entire_conversation *t,
                                         const struct session_ref *ref, enum err_code rc,
                                         struct err *e);
+/* Finds the row at which the checkpoint of a sub-agent was made, the last one of its transcript; the id is in the arena.
+ * Returns false for other checkpoints, or if the row is not recorded. */
+bool entire_conversation_task_end(git_repository *repo, const struct point *p, struct arena *a,
+                                  struct slice *uuid);
 
-/* The same, or nothing that names another: an old checkpoint calls its agent "Agent". */
-bool entire_conversation_may_be_claude(struct slice agent);
+/* ---- the transcript on this machine ---- */
+
+/* The path at which the agent itself looks for the transcript: that in the state, otherwise by the rules of Claude Code.
+ * Returns false if it cannot be determined. The file need not exist. */
+bool entire_conversation_live_path(const struct entire *x, const struct catalog_session *s,
+                                   struct arena *a, const char **path);
+/* The path to which it may be written: by the rules, or that in the state if it follows the rules. */
+bool entire_conversation_write_path(const struct entire *x, const struct catalog_session *s,
+                                    struct arena *a, const char **path);
+/* <projects>/<the directory, everything but letters and digits as '-'>/<id>.jsonl, in the arena; NULL if out of memory. */
+const char *entire_conversation_claude_path(const char *projects, const char *dir, struct slice id,
+                                            struct arena *a);
+/* Returns true if the path is <projects>/<folder>/<id>.jsonl. */
+bool entire_conversation_is_claude_path(struct slice path, const char *projects, struct slice id);
+
+/* The display name of the session's agent; "" if unknown. */
+struct slice entire_conversation_agent(const struct catalog_session *s);
+/* Returns true for the names of Claude Code, and for "". */
 bool entire_conversation_is_claude(struct slice agent);
+/* Also true for "Agent", as old checkpoints call every agent. */
+bool entire_conversation_may_be_claude(struct slice agent);
 
 #endif

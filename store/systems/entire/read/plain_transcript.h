@@ -6,25 +6,25 @@
 #include "lite/json/json.h"
 #include "store/api/transcript.h"
 
-/* Transcripts of agents other than Claude Code, shown plainly: one row for each JSON line, or for each message of a
- * document that holds them all (Gemini). Who speaks and what is said is looked for where agents put it; what is not
- * understood is shown as it stands. */
+/* Transcripts of agents other than Claude Code, in a simple form: one row for each JSON line, or for each message of a
+ * single document (Gemini). The speaker and the text are looked for where agents usually put them; a row that is not
+ * understood is shown as it is. */
 
-/* The rows of a transcript, one after the other. */
+/* An iterator over the rows of a transcript. */
 struct plain_rows {
     bool document;
-    struct slice rest;         /* lines to come */
-    struct json_iter elements; /* or messages */
+    struct slice rest;         /* the lines to come, */
+    struct json_iter elements; /* or the messages of the document */
 };
 void plain_rows_open(struct plain_rows *r, struct slice bytes);
-/* The next row; broken: it is no JSON. Blank lines are passed over. */
+/* The next row, skipping blank lines; broken: it is not JSON. */
 bool plain_rows_next(struct plain_rows *r, struct slice *row, bool *broken);
 
 enum message_kind plain_kind(struct slice row);
-int64_t plain_time(struct slice row);
-/* The row's own id; empty where it has none. */
+int64_t plain_time(struct slice row); /* TIME_NONE if missing */
+/* The row's own id; empty if it has none. */
 struct slice plain_id(struct slice row, struct arena *a);
-/* The JSON value that holds what is said; empty where there is none. */
+/* The JSON value that contains the text; empty if there is none. */
 struct slice plain_content(struct slice row);
 MUST_CHECK enum err_code plain_blocks(struct slice row, struct block_list *out, struct err *e);
 

@@ -130,7 +130,8 @@ static bool base_tree(const struct view *v, const struct point *p, git_oid *tree
     return found;
 }
 
-bool view_before(const struct view *v, const struct point *p, git_oid *tree)
+/* The tree before a shadow point: that of the commit before it, otherwise of the commit it was made on. */
+static bool find_tree_before(const struct view *v, const struct point *p, git_oid *tree)
 {
     git_commit *c = NULL;
     git_oid up;
@@ -169,4 +170,59 @@ enum err_code view_point(const struct view *v, struct slice id, const struct poi
                           "rewind: several checkpoints begin with %.*s", n, id.p)
                 : err_set(e, ERR_NOT_FOUND, v->store->base.path,
                           "rewind: the session has no checkpoint %.*s", n, id.p);
+}
+
+bool view_is_work(const git_diff_delta *delta)
+{
+    return strncmp(delta->new_file.path, ".entire/", 8) != 0;
+}
+
+static bool trees_of_commit(const struct view *v, const git_oid *commit, struct view_turn *t)
+{
+    git_commit *c = NULL;
+    git_oid up;
+
+    if (git_commit_lookup(&c, v->repo, commit))
+        return false;
+    t->after = *git_commit_tree_id(c);
+    t->has_before = git_commit_parentcount(c) > 0;
+    if (t->has_before)
+        up = *git_commit_parent_id(c, 0);
+    git_commit_free(c);
+    return !t->has_before || view_commit_tree(v, &up, &t->before);
+}
+
+static bool find_turn_trees(const struct view *v, const struct point *p, const struct link *link,
+                            struct view_turn *t)
+{
+    if (p->source != POINT_SHADOW)
+        return link && trees_of_commit(v, &link->commit, t);
+    t->after = p->tree;
+    t->has_before = find_tree_before(v, p, &t->before);
+    return t->has_before;
+}
+
+bool view_turn_open(const struct view *v, const struct point *p, const struct link *link,
+                    struct view_turn *out)
+{
+    struct view_turn t = { .diff = NULL };
+    git_tree *before = NULL, *after = NULL;
+    bool ok = find_turn_trees(v, p, link, &t);
+
+    t.too_large = ok && repo_tree_fits(v->repo, &t.after, t.has_before ? &t.before : NULL, NULL) ==
+                            ERR_UNSUPPORTED;
+    ok = ok && !t.too_large && git_tree_lookup(&after, v->repo, &t.after) == 0 &&
+         (!t.has_before || git_tree_lookup(&before, v->repo, &t.before) == 0) &&
+         git_diff_tree_to_tree(&t.diff, v->repo, before, after, NULL) == 0;
+
+    git_tree_free(before);
+    git_tree_free(after);
+    *out = t;
+    return ok;
+}
+
+void view_turn_close(struct view_turn *t)
+{
+    git_diff_free(t->diff);
+    t->diff = NULL;
 }

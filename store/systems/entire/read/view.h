@@ -3,38 +3,55 @@
 
 #include "store/systems/entire/entire.h"
 
-/* A session together with the work tree that its checkpoints are of, and the repository opened there: what listing
- * points and planning a rewind need. Reads only. */
+/* A session with the work tree of its checkpoints and the repository opened there: what listing checkpoints and planning
+ * a rewind need. Nothing here writes. */
 struct view {
     const struct entire *store;
-    struct catalog *catalog; /* held */
+    struct catalog *catalog; /* held until view_close */
     const struct catalog_session *session;
     git_repository *repo;
-    const char *root; /* the work tree; NULL: there is none here (bare, or it is gone) */
+    const char *root; /* the work tree; NULL: bare, or it is gone */
     struct arena arena;
 };
 
 MUST_CHECK enum err_code view_open(const struct store *st, const struct session_ref *ref,
                                    struct view *out, struct err *e);
 void view_close(struct view *v);
-/* Where the session worked, if that is a work tree of this repository and still there; else the one that was opened;
- * NULL: there is none. */
+/* The directory in which the session worked, if that is an existing work tree of this repository; otherwise the one that
+ * was opened, or NULL. */
 const char *view_root(const struct entire *x, const struct catalog_session *s);
-
-/* Does the work tree hold the .git that leads to this repository? */
+/* Returns true if the .git of the work tree leads to this repository. */
 bool view_root_is_own(const struct view *v);
 
-/* The tree before a shadow point: that of the commit before it, else of the commit it was made on. */
-bool view_before(const struct view *v, const struct point *p, git_oid *tree);
-/* The tree of a commit, of HEAD, of the tip of a branch (without refs/heads/). */
+/* The session's point with this id, or the only one whose id begins with it. ERR_NOT_FOUND: none. ERR_USAGE: several. */
+MUST_CHECK enum err_code view_point(const struct view *v, struct slice id, const struct point **out,
+                                    struct err *e);
+
+/* ---- trees ---- */
+
+/* The tree of a commit, of HEAD, and of the tip of a branch (without refs/heads/). */
 bool view_commit_tree(const struct view *v, const git_oid *commit, git_oid *tree);
 bool view_head_tree(const struct view *v, git_oid *tree);
 bool view_branch_tree(const struct view *v, const char *branch, git_oid *tree);
-/* A file of a tree: its blob and mode. */
+/* The blob and the mode of a file in a tree. */
 bool view_tree_entry(const struct view *v, const git_oid *tree, const char *path, git_oid *blob,
                      unsigned *mode);
-/* The session's point with this id, or the only one that begins with it. ERR_NOT_FOUND, ERR_USAGE. */
-MUST_CHECK enum err_code view_point(const struct view *v, struct slice id, const struct point **out,
-                                    struct err *e);
+
+/* The difference between a point and the one before it. A shadow commit is compared with the commit before it on the
+ * branch, even if that is of another session; the first one with the commit it was made on. For a committed checkpoint it
+ * is what the commit that names it changed. */
+struct view_turn {
+    git_oid before, after;
+    bool has_before; /* false: the commit has no parent */
+    bool too_large;  /* why opening failed: the trees differ too much (repo_tree_fits) */
+    git_diff *diff;
+};
+
+/* link: the commit that names a committed point, or NULL. Returns false if the difference is unknown or unreadable. */
+bool view_turn_open(const struct view *v, const struct point *p, const struct link *link,
+                    struct view_turn *out);
+void view_turn_close(struct view_turn *t); /* a zeroed one is fine */
+/* Returns true if this is a file of the user, not one of Entire's own. */
+bool view_is_work(const git_diff_delta *delta);
 
 #endif

@@ -1,9 +1,12 @@
+#include <stdio.h>
 #include <string.h>
 
+#include "store/git/repo.h"
+#include "store/rewind/plan/rewind.h"
 #include "store/systems/entire/entire.h"
 #include "store/systems/entire/names.h"
-#include "store/systems/entire/read/links.h"
-#include "store/systems/entire/rewind/concurrent_sessions.h"
+#include "store/systems/entire/read/point.h"
+#include "store/systems/entire/read/view.h"
 #include "store/systems/entire/rewind/disktree.h"
 #include "store/systems/entire/rewind/planning.h"
 
@@ -28,8 +31,8 @@ static enum err_code find_plan_trees(struct planning *p, struct err *e)
         p->has_last = view_branch_tree(v, p->point->branch.p, &p->last);
         return ERR_OK;
     }
-    enum err_code rc = links_read(v->repo, &p->view.arena, &links, e);
-    const struct link *link = rc ? NULL : links_find(&links, p->point->id);
+    enum err_code rc = point_links_read(v->repo, &p->view.arena, &links, e);
+    const struct link *link = rc ? NULL : point_link_find(&links, p->point->id);
 
     if (rc)
         return rc;
@@ -63,7 +66,7 @@ static bool in_tree(struct planning *p, const git_oid *tree, const char *path)
     git_oid blob;
     unsigned mode;
 
-    return planning_entry(p, tree, path, &blob, &mode);
+    return view_tree_entry(&p->view, tree, path, &blob, &mode);
 }
 
 /* Does any checkpoint of the branch have it? Of a commit: does HEAD? */
@@ -130,7 +133,7 @@ static enum err_code make_plan(struct planning *p, struct rewind_plan *plan, str
     if (!rc)
         rc = add_removals(p, plan, e);
     if (!rc)
-        rc = entire_concurrent_mark(p, plan, e);
+        rc = planning_mark_concurrent(p, plan, e);
     return rc ? rc : planning_notes(p, plan, e);
 }
 
@@ -146,4 +149,234 @@ enum err_code entire_plan_own(const struct store *st, const struct session_ref *
 {
     return planning_run(st, ref, point, &(struct planning){ .entire_rule = true }, make_plan, out,
                         e);
+}
+
+/* What one turn did, for the engine to take it back alone: what each file was before it, and what the turn left. */
+
+/* A session's first checkpoint has all that git calls untracked: also what lay there before the session began. */
+static enum err_code take_added(struct planning *p, const char *path, struct rewind_plan *plan,
+                                struct err *e)
+{
+    bool ignored;
+
+    if (planning_at_start(p, path))
+        return ERR_OK;
+    enum err_code rc = disktree_is_ignored(&p->rules, path, false, &ignored, e);
+
+    if (rc || ignored) {
+        p->ignored += ignored;
+        return rc;
+    }
+    if (p->has_start || p->point->source != POINT_SHADOW)
+        return planning_removal(p, path, plan, e);
+    const struct rewind_target t = {
+        .path = arena_format(&plan->arena, "%s/%s", p->view.root, path),
+        .want = REWIND_UNKNOWN,
+        .why = "nothing says whether it was there before the session",
+    };
+
+    return t.path ? rewind_plan_add(plan, &t, e) : err_nomem(e);
+}
+
+/* Returns true for a file, false for a link or a submodule. */
+static bool is_plain_file(const git_diff_file *file)
+{
+    return (file->mode & 0170000) == 0100000;
+}
+
+static enum err_code plan_file(struct planning *p, const git_diff_delta *delta,
+                               struct rewind_plan *plan, struct err *e)
+{
+    const char *path = delta->new_file.path;
+    const git_diff_file *was = &delta->old_file;
+
+    if (disktree_apart(path)) {
+        p->apart += view_is_work(delta);
+        return ERR_OK;
+    }
+    if (!is_plain_file(delta->status == GIT_DELTA_ADDED ? &delta->new_file : was)) {
+        p->links++;
+        return ERR_OK;
+    }
+    return delta->status == GIT_DELTA_ADDED ? take_added(p, path, plan, e)
+                                            : planning_file(p, path, &was->id, was->mode, plan, e);
+}
+
+static enum err_code plan_files(struct planning *p, const git_diff *diff, struct rewind_plan *plan,
+                                struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < git_diff_num_deltas(diff) && !rc; i++)
+        rc = plan_file(p, git_diff_get_delta(diff, i), plan, e);
+    return rc;
+}
+
+static enum err_code make_turn_plan(struct planning *p, struct rewind_plan *plan, struct err *e)
+{
+    struct links links = { 0 };
+    struct view_turn t = { .diff = NULL };
+    bool committed = p->point->source != POINT_SHADOW;
+    enum err_code rc =
+        committed ? point_links_read(p->view.repo, &p->view.arena, &links, e) : ERR_OK;
+
+    if (rc)
+        return rc;
+    const struct link *link = committed ? point_link_find(&links, p->point->id) : NULL;
+
+    if (!view_turn_open(&p->view, p->point, link, &t))
+        rc = err_set(e, ERR_NOT_FOUND, p->view.store->base.path,
+                     "rewind: what the turn of checkpoint %s found is not known", p->point->id.p);
+    p->has_head = view_head_tree(&p->view, &p->head);
+    p->wanted = t.before;
+    p->last = t.after;
+    p->has_last = true;
+    if (!rc)
+        rc = planning_describe(p, plan, e);
+    if (!rc)
+        rc = planning_start(p, e);
+    if (!rc)
+        rc = plan_files(p, t.diff, plan, e);
+    view_turn_close(&t);
+    if (!rc)
+        rc = planning_mark_concurrent(p, plan, e);
+    return rc ? rc : planning_notes(p, plan, e);
+}
+
+enum err_code entire_plan_turn(const struct store *st, const struct session_ref *ref,
+                               struct slice point, struct rewind_plan *out, struct err *e)
+{
+    return planning_run(st, ref, point, &(struct planning){ .entire_rule = false }, make_turn_plan,
+                        out, e);
+}
+
+/* The shadow branch goes back with the files, as Entire's own rewind moved it (entire.md 4.2). Others work on it too: so it
+ * is asked for, what it drops keeps a name, and undo moves it forth again. */
+
+#define MOVED_REFS "refs/reprise/moved/"
+
+struct moving {
+    const struct view *v;
+    const struct point *point;
+    struct rewind_plan *plan;
+    git_oid tip;
+    char ref[ENTIRE_SHADOW_NAME + sizeof ENTIRE_HEADS];
+    struct err *e;
+};
+
+static enum err_code find_tip(struct moving *m)
+{
+    const struct point *p = m->point;
+    bool there;
+
+    if (p->source != POINT_SHADOW)
+        return err_set(m->e, ERR_UNSUPPORTED, m->v->store->base.path,
+                       "rewind: checkpoint %s is committed: no shadow branch can go back to it",
+                       p->id.p);
+    if (p->branch.n >= ENTIRE_SHADOW_NAME)
+        return err_set(m->e, ERR_UNSAFE, p->branch.p, "rewind: the branch's name is too long");
+    snprintf(m->ref, sizeof m->ref, ENTIRE_HEADS "%s", p->branch.p);
+    if (repo_is_checked_out(m->v->repo, p->branch.p))
+        return err_set(m->e, ERR_UNSUPPORTED, m->ref, "rewind: a work tree has it checked out");
+    enum err_code rc = repo_ref(m->v->repo, m->ref, &there, &m->tip, m->e);
+
+    return rc || there ? rc
+                       : err_set(m->e, ERR_NOT_FOUND, m->ref, "rewind: the shadow branch is gone");
+}
+
+/* Named for what it keeps: the same tip twice is one ref. */
+static enum err_code keep_tip(struct moving *m, const char *tip)
+{
+    const char *branch = m->point->branch.p + strlen("entire/");
+    const char *kept = arena_format(&m->plan->arena, MOVED_REFS "%s-%.12s", branch, tip);
+    git_oid now;
+    bool there;
+
+    if (!kept)
+        return err_nomem(m->e);
+    enum err_code rc = repo_ref(m->v->repo, kept, &there, &now, m->e);
+
+    if (rc)
+        return rc;
+    if (there)
+        return git_oid_equal(&now, &m->tip)
+                   ? ERR_OK
+                   : err_set(m->e, ERR_STALE, kept, "rewind: this ref names another commit");
+    const struct step keep = { .kind = STEP_REF,
+                               .path = m->v->store->common,
+                               .to = kept,
+                               .bytes = { tip, GIT_OID_HEXSZ },
+                               .old_absent = true };
+
+    return change_add(m->plan->conversation.change, &keep, m->e);
+}
+
+static enum err_code note_dropped_commits(struct moving *m)
+{
+    const struct point_list *all = &m->v->catalog->points;
+    size_t later = 0, others = 0;
+
+    for (size_t i = 0; i < all->n; i++) {
+        const struct point *p = &all->point[i];
+        bool drops = p->source == POINT_SHADOW && slice_eq(p->branch, m->point->branch) &&
+                     p->order < m->point->order;
+
+        later += drops;
+        others += drops && !slice_eq(p->session, m->point->session);
+    }
+    const char *text = arena_format(
+        &m->plan->arena,
+        "the shadow branch goes back too: %zu checkpoint%s of it, %zu of other sessions, stay "
+        "under " MOVED_REFS " only",
+        later, later == 1 ? "" : "s", others);
+
+    return text ? rewind_plan_note(m->plan, text, m->e) : err_nomem(m->e);
+}
+
+static enum err_code add_steps(struct moving *m)
+{
+    struct rewind_conversation *conversation = &m->plan->conversation;
+    char tip[GIT_OID_HEXSZ + 1], to[GIT_OID_HEXSZ + 1];
+
+    git_oid_tostr(tip, sizeof tip, &m->tip);
+    git_oid_tostr(to, sizeof to, &m->point->commit);
+    const struct step back = { .kind = STEP_REF,
+                               .path = m->v->store->common,
+                               .to = m->ref,
+                               .bytes = { to, GIT_OID_HEXSZ },
+                               .old = { tip, GIT_OID_HEXSZ } };
+
+    if (!conversation->change) {
+        conversation->change = change_new("rewind");
+        conversation->how = CONVERSATION_REFS;
+        if (!conversation->change)
+            return err_nomem(m->e);
+        conversation->change->text = "the shadow branch went back";
+    }
+    enum err_code rc = keep_tip(m, tip);
+
+    if (!rc)
+        rc = change_add(conversation->change, &back, m->e);
+    if (!rc && conversation->how == CONVERSATION_REFS)
+        rc = change_add_session(conversation->change, m->plan->system, m->point->session, m->e);
+    return rc ? rc : note_dropped_commits(m);
+}
+
+enum err_code entire_plan_refs(const struct store *st, const struct session_ref *ref,
+                               struct rewind_plan *plan, struct err *e)
+{
+    struct view v;
+    struct moving m = { .v = &v, .plan = plan, .e = e };
+    const struct slice point = slice_of(plan->point);
+    enum err_code rc = view_open(st, ref, &v, e);
+
+    if (rc)
+        return rc;
+    rc = view_point(&v, point, &m.point, e);
+    if (!rc)
+        rc = find_tip(&m);
+    if (!rc && !git_oid_equal(&m.tip, &m.point->commit))
+        rc = add_steps(&m);
+    view_close(&v);
+    return rc;
 }

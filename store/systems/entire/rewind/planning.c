@@ -5,18 +5,115 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lite/base/time.h"
 #include "lite/json/json.h"
+#include "store/git/gitfiles.h"
 #include "store/git/repo.h"
+#include "store/rewind/plan/pathrule.h"
+#include "store/rewind/plan/plan.h"
+#include "store/systems/entire/entire.h"
+#include "store/systems/entire/names.h"
+#include "store/systems/entire/read/view.h"
 #include "store/systems/entire/rewind/disktree.h"
+#include "store/systems/entire/write/treewrite.h"
+
+/* The path from the root; NULL: it is outside. */
+static const char *path_below_root(const struct rewind_plan *plan, const char *path)
+{
+    struct slice root = slice_of(plan->root);
+
+    return pathrule_under(slice_of(path), root) && path[root.n] == '/' ? path + root.n + 1 : NULL;
+}
+
+static enum err_code add_work_tree_file(struct treewrite *t, const struct rewind_plan *plan,
+                                        const struct rewind_entry *x, struct err *e)
+{
+    const char *path = path_below_root(plan, x->target->path);
+    struct err why;
+
+    if (!path)
+        return ERR_OK;
+    enum err_code rc = treewrite_add_file(t, plan->root, path, &why);
+
+    /* What cannot be read is not rewound either: the plan refuses it. */
+    if (rc && x->chosen && x->action != REWIND_UNCHANGED) {
+        if (e)
+            *e = why;
+        return rc;
+    }
+    return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
+}
+
+static enum err_code write_tree(git_repository *repo, const struct rewind_preview *p,
+                                const git_oid *head, git_oid *out, struct err *e)
+{
+    struct treewrite t;
+    git_commit *c = NULL;
+    git_oid base;
+    bool has_base = head && git_commit_lookup(&c, repo, head) == 0;
+
+    if (has_base)
+        base = *git_commit_tree_id(c);
+    git_commit_free(c);
+    enum err_code rc = treewrite_open(repo, has_base ? &base : NULL, &t, e);
+
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < p->n && !rc; i++)
+        rc = add_work_tree_file(&t, p->plan, &p->entry[i], e);
+    if (!rc)
+        rc = treewrite_finish(&t, out, e);
+    treewrite_close(&t);
+    return rc;
+}
+
+static enum err_code commit_work_tree(git_repository *repo, const struct rewind_preview *p,
+                                      const git_oid *head, const char *id_of_record, struct err *e)
+{
+    git_signature *sig = NULL;
+    struct commit_text c = { .parent = head, .parents = head != NULL };
+    struct buf message = { 0 };
+    git_oid id;
+    char ref[128];
+    enum err_code rc = treewrite_author(repo, &sig, &c.author, e);
+
+    if (!rc && buf_addf(&message, "Before going back to %s\n\nSession: %s\n", p->plan->point,
+                        p->plan->session))
+        rc = err_nomem(e);
+    if (!rc)
+        rc = write_tree(repo, p, head, &c.tree, e);
+    c.committer = c.author;
+    c.message = buf_slice(&message);
+    if (!rc)
+        rc = treewrite_commit(repo, &c, &id, e);
+    snprintf(ref, sizeof ref, REF_BEFORE "%s", id_of_record);
+    if (!rc)
+        rc = repo_ref_move(repo, ref, NULL, &id, "reprise: before a rewind", e);
+    buf_fini(&message);
+    git_signature_free(sig);
+    return rc;
+}
+
+/* For rewind_plan.before. */
+static enum err_code make_safety_commit(const struct rewind_preview *preview, const char *id,
+                                        struct err *e)
+{
+    git_repository *repo;
+    git_oid head;
+    enum err_code rc = repo_open(preview->plan->root, &repo, e);
+
+    if (rc)
+        return rc;
+    rc = commit_work_tree(repo, preview, repo_has_ref(repo, "HEAD", &head) ? &head : NULL, id, e);
+    repo_close(repo);
+    return rc ? err_wrap(e, rc, "keep the work tree before it is changed") : ERR_OK;
+}
 
 /* ---- the list of the session's beginning ---- */
 
 static int compare_start_file(const void *x, const void *y)
 {
-    const struct slice *a = x, *b = y;
-    int d = memcmp(a->p, b->p, a->n < b->n ? a->n : b->n);
-
-    return d ? d : (a->n > b->n) - (a->n < b->n);
+    return names_compare(*(const struct slice *)x, *(const struct slice *)y);
 }
 
 static bool take_names(struct planning *p, struct slice array)
@@ -49,13 +146,10 @@ enum err_code planning_start(struct planning *p, struct err *e)
     struct buf json = { 0 };
     struct entire_state s;
     struct slice names;
-    const char *name = arena_format(&a, "%s.json", v->session->id.p);
     enum err_code rc = ERR_OK;
 
-    if (!name)
-        return err_nomem(e);
     if (v->session->state)
-        rc = state_read(v->store->states, name, &a, &s, &json, e);
+        rc = state_read_again(v->store->states, v->session->id, &a, &s, &json, e);
     if (!rc && v->session->state) {
         p->has_start = true;
         if (json_get(buf_slice(&json), "untracked_files_at_start", &names) &&
@@ -76,12 +170,6 @@ bool planning_at_start(const struct planning *p, const char *path)
 
 /* ---- trees ---- */
 
-bool planning_entry(const struct planning *p, const git_oid *tree, const char *path, git_oid *blob,
-                    unsigned *mode)
-{
-    return view_tree_entry(&p->view, tree, path, blob, mode);
-}
-
 static bool name_blob(const struct planning *p, const git_oid *blob, struct arena *a,
                       struct rewind_source *out)
 {
@@ -93,8 +181,9 @@ static bool name_blob(const struct planning *p, const git_oid *blob, struct aren
     return out->objects && out->blob;
 }
 
-enum err_code planning_last(const struct planning *p, const char *path, struct rewind_target *t,
-                            struct arena *a)
+/* What the newest tree contains of the file. */
+static enum err_code take_last_known(const struct planning *p, const char *path,
+                                     struct rewind_target *t, struct arena *a)
 {
     git_oid blob;
     unsigned mode;
@@ -102,7 +191,7 @@ enum err_code planning_last(const struct planning *p, const char *path, struct r
     if (!p->has_last)
         return ERR_OK;
     t->has_last = true;
-    t->last_absent = !planning_entry(p, &p->last, path, &blob, &mode);
+    t->last_absent = !view_tree_entry(&p->view, &p->last, path, &blob, &mode);
     return t->last_absent || name_blob(p, &blob, a, &t->last) ? ERR_OK : ERR_NOMEM;
 }
 
@@ -143,7 +232,7 @@ static bool is_filtered(const struct planning *p, const char *path, const git_oi
     bool yes;
 
     if (p->point->source == POINT_SHADOW &&
-        (!p->has_head || !planning_entry(p, &p->head, path, &of_head, &mode) ||
+        (!p->has_head || !view_tree_entry(&p->view, &p->head, path, &of_head, &mode) ||
          !git_oid_equal(&of_head, blob)))
         return false;
     if (git_filter_list_load(&filters, p->view.repo, NULL, path, GIT_FILTER_TO_WORKTREE, 0))
@@ -173,7 +262,7 @@ enum err_code planning_file(struct planning *p, const char *path, const git_oid 
     } else {
         take_mode(&t, mode);
     }
-    if (planning_last(p, path, &t, a))
+    if (take_last_known(p, path, &t, a))
         return err_nomem(e);
     return rewind_plan_add(plan, &t, e);
 }
@@ -188,7 +277,7 @@ enum err_code planning_removal(struct planning *p, const char *path, struct rewi
         return err_nomem(e);
     for (const char *c = path; (c = strchr(c, '/')); c++)
         t.prune++;
-    if (planning_last(p, path, &t, &plan->arena))
+    if (take_last_known(p, path, &t, &plan->arena))
         return err_nomem(e);
     return rewind_plan_add(plan, &t, e);
 }
@@ -235,7 +324,207 @@ enum err_code planning_files(struct planning *p, struct rewind_plan *plan, struc
     return answer ? repo_error(e, answer, p->point->id.p, "plan a rewind: read its tree") : ERR_OK;
 }
 
-bool planning_is_plain(const git_diff_file *file)
+/* ---- what they changed ---- */
+
+struct naming {
+    const struct planning *p;
+    struct rewind_plan *plan;
+    struct rewind_target **sorted; /* by path */
+    enum err_code rc;
+};
+
+static int compare_target_path(const void *x, const void *y)
 {
-    return (file->mode & 0170000) == 0100000;
+    return strcmp((*(struct rewind_target *const *)x)->path,
+                  (*(struct rewind_target *const *)y)->path);
+}
+
+static struct rewind_target *find_named_target(struct naming *x, const char *name)
+{
+    struct arena a = { 0 };
+    struct rewind_target key = { .path = arena_format(&a, "%s/%s", x->p->view.root, name) };
+    struct rewind_target *at = &key, **found = NULL;
+
+    if (key.path)
+        found = bsearch(&at, x->sorted, x->plan->n, sizeof *x->sorted, compare_target_path);
+    else
+        x->rc = ERR_NOMEM;
+    arena_fini(&a);
+    return found ? *found : NULL;
+}
+
+static void name_file(struct naming *x, const struct point *by, const char *file)
+{
+    const struct catalog_session *s = catalog_find(x->p->view.catalog, by->session);
+    struct arena *a = &x->plan->arena;
+    struct rewind_target *t = find_named_target(x, file);
+
+    if (!t || (t->other && t->other->at_ms >= by->time_ms))
+        return;
+    struct rewind_other *other = arena_zalloc(a, sizeof *other);
+
+    if (other) {
+        *other =
+            (struct rewind_other){ .session = arena_copy(a, by->session).p, .at_ms = by->time_ms };
+        if (s && s->state && s->state->first_prompt.n)
+            other->title = arena_copy(a, s->state->first_prompt).p;
+    }
+    if (!other || !other->session)
+        x->rc = ERR_NOMEM;
+    t->other = other;
+}
+
+/* A step that cannot be read (a hole in the objects) changed nothing that we know of. */
+static void name_step(struct naming *x, const struct point *by)
+{
+    struct view_turn t;
+
+    if (view_turn_open(&x->p->view, by, NULL, &t))
+        for (size_t i = 0; i < git_diff_num_deltas(t.diff) && !x->rc; i++)
+            name_file(x, by, git_diff_get_delta(t.diff, i)->new_file.path);
+    view_turn_close(&t);
+}
+
+/* On the same branch, of somebody else, and later: a branch was walked from its tip. */
+static bool is_later(const struct point *p, const struct point *by)
+{
+    return by->source == POINT_SHADOW && slice_eq(by->branch, p->branch) && by->session.n &&
+           !slice_eq(by->session, p->session) && by->order < p->order;
+}
+
+enum err_code planning_mark_concurrent(const struct planning *p, struct rewind_plan *plan,
+                                       struct err *e)
+{
+    const struct point_list *all = &p->view.catalog->points;
+    struct naming x = { .p = p, .plan = plan };
+
+    if (p->point->source != POINT_SHADOW || plan->n == 0)
+        return ERR_OK;
+    x.sorted = malloc(plan->n * sizeof *x.sorted);
+    if (!x.sorted)
+        return err_nomem(e);
+    for (size_t i = 0; i < plan->n; i++)
+        x.sorted[i] = &plan->target[i];
+    qsort(x.sorted, plan->n, sizeof *x.sorted, compare_target_path);
+    for (size_t i = 0; i < all->n && !x.rc; i++)
+        if (is_later(p->point, &all->point[i]))
+            name_step(&x, &all->point[i]);
+    free(x.sorted);
+    return x.rc ? err_nomem(e) : ERR_OK;
+}
+
+/* What plans of a rewind have in common, whatever files are in them. */
+
+enum err_code planning_describe(struct planning *p, struct rewind_plan *plan, struct err *e)
+{
+    struct arena *a = &plan->arena;
+
+    plan->system = "entire";
+    plan->session = arena_copy(a, p->view.session->id).p;
+    plan->point = arena_copy(a, p->point->id).p;
+    plan->point_ms = p->point->time_ms;
+    plan->before = make_safety_commit;
+    enum err_code rc = rewind_plan_root(p->view.store->base.env, plan, p->view.root, e);
+
+    /* core.worktree may name any directory; a work tree is one that has this repository. */
+    plan->wide = plan->wide || !view_root_is_own(&p->view);
+    return rc || (plan->session && plan->point) ? rc : err_nomem(e);
+}
+
+static enum err_code note_count(struct rewind_plan *plan, size_t n, const char *one,
+                                const char *many, struct err *e)
+{
+    char text[160];
+
+    if (n == 0)
+        return ERR_OK;
+    snprintf(text, sizeof text, "%zu %s", n, n == 1 ? one : many);
+    return rewind_plan_note(plan, text, e);
+}
+
+enum err_code planning_notes(const struct planning *p, struct rewind_plan *plan, struct err *e)
+{
+    const char *beside = catalog_concurrent_note(p->view.catalog, p->view.session, &plan->arena);
+    enum err_code rc = beside ? rewind_plan_note(plan, beside, e) : ERR_OK;
+
+    if (!rc)
+        rc = note_count(
+            plan, p->apart,
+            "file in .claude or .gemini is in the checkpoint too, and is not touched",
+            "files in .claude or .gemini are in the checkpoint too, and are not touched", e);
+
+    if (!rc)
+        rc = note_count(plan, p->links, "link or submodule of the checkpoint is left as it is",
+                        "links or submodules of the checkpoint are left as they are", e);
+    if (!rc)
+        rc = note_count(plan, p->filtered, "file that a git filter looks after is left as it is",
+                        "files that a git filter looks after are left as they are", e);
+    if (!rc)
+        rc = note_count(plan, p->ignored, "file that git ignores is left as it is",
+                        "files that git ignores are left as they are", e);
+    if (!rc && !p->rules.index && !p->entire_rule)
+        rc = rewind_plan_note(
+            plan, "the index of git cannot be read: what a rule ignores is left as it is", e);
+    if (!rc && p->point->source != POINT_SHADOW)
+        rc = rewind_plan_note(plan,
+                              "the files are those of the commit that carries this checkpoint", e);
+    return rc;
+}
+
+/* Asked anew: see disktree_is_ignored. */
+static enum err_code confirm_removals(const struct planning *p, const struct rewind_plan *plan,
+                                      struct err *e)
+{
+    struct disktree_rules again = { .repo = NULL };
+    git_repository *repo = NULL;
+    bool ignored = false;
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < plan->n && !rc && !ignored; i++) {
+        const struct rewind_target *t = &plan->target[i];
+
+        if (t->want != REWIND_ABSENT)
+            continue;
+        if (!repo && git_repository_open(&repo, p->view.root))
+            return err_set(e, ERR_IO, p->view.root, "look through the work tree: what git ignores");
+        if (!again.repo)
+            disktree_rules_open(repo, &again);
+        rc = disktree_is_ignored(&again, t->path + strlen(p->view.root) + 1, false, &ignored, e);
+        if (ignored)
+            rc = err_set(e, ERR_IO, t->path, "look through the work tree: what git ignores");
+    }
+    disktree_rules_close(&again);
+    git_repository_free(repo);
+    return rc;
+}
+
+enum err_code planning_run(const struct store *st, const struct session_ref *ref,
+                           struct slice point, struct planning *p, planning_fn *make,
+                           struct rewind_plan *out, struct err *e)
+{
+    struct rewind_plan plan = { .point_ms = TIME_NONE };
+    enum err_code rc = view_open(st, ref, &p->view, e);
+
+    if (rc)
+        return rc;
+    if (!p->view.root)
+        rc = err_set(e, ERR_UNSUPPORTED, p->view.store->base.path,
+                     "rewind: the repository has no work tree here");
+    if (!rc)
+        rc = view_point(&p->view, point, &p->point, e);
+    if (!rc)
+        rc = gitfiles_check_tree(p->view.root, e);
+    if (!rc) {
+        disktree_rules_open(p->view.repo, &p->rules);
+        rc = make(p, &plan, e);
+    }
+    if (!rc && !p->entire_rule)
+        rc = confirm_removals(p, &plan, e);
+    disktree_rules_close(&p->rules);
+    view_close(&p->view);
+    if (rc)
+        rewind_plan_fini(&plan);
+    else
+        *out = plan;
+    return rc;
 }

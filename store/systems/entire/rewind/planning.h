@@ -5,54 +5,53 @@
 #include "store/systems/entire/read/view.h"
 #include "store/systems/entire/rewind/disktree.h"
 
-/* A rewind being planned: the trees it is decided by. Private to
- * plan.c, planning.c, planning_run.c and plan_turn.c. */
+/* The parts that plans of a rewind have in common, whatever files are in them. Used by plan.c alone. */
 struct planning {
     struct view view;
     struct disktree_rules rules;
     const struct point *point;
-    bool entire_rule; /* as the seed-time program does it */
-    git_oid wanted;   /* tree that the work tree shall have */
-    git_oid head;     /* of HEAD */
-    git_oid last;     /* the newest that the sessions know of the work tree */
+    bool entire_rule; /* by Entire's own rule of which files are removed */
+    git_oid wanted;   /* the tree that the work tree is to become */
+    git_oid head;     /* the tree of HEAD */
+    git_oid last;     /* the newest tree that the sessions recorded of the work tree */
     bool has_head, has_last;
-    struct slice *
-        start; /* sorted: files that were there when the session began (all of them, in spite of their key's
-                            name; entire.md 2.2) */
+    /* sorted: the files that existed when the session began (all of them, despite the name of the key
+     * untracked_files_at_start) */
+    struct slice *start;
     size_t starts;
-    bool has_start;                         /* there is a state that could say so */
+    bool has_start;                         /* there is a state that would contain them */
     size_t apart, links, filtered, ignored; /* entries that were left out */
 };
 
-/* Reads the list of the session's beginning. */
-MUST_CHECK enum err_code planning_start(struct planning *p, struct err *e);
-bool planning_at_start(const struct planning *p, const char *path);
-/* A file of a tree: its blob and mode. */
-bool planning_entry(const struct planning *p, const git_oid *tree, const char *path, git_oid *blob,
-                    unsigned *mode);
-/* One file of a tree, as a target; one that is to go. */
-MUST_CHECK enum err_code planning_file(struct planning *p, const char *path, const git_oid *blob,
-                                       unsigned mode, struct rewind_plan *plan, struct err *e);
-MUST_CHECK enum err_code planning_removal(struct planning *p, const char *path,
-                                          struct rewind_plan *plan, struct err *e);
-/* Is it a file, no link and no submodule? */
-bool planning_is_plain(const git_diff_file *file);
-/* Every file of the wanted tree, as a target. */
-MUST_CHECK enum err_code planning_files(struct planning *p, struct rewind_plan *plan,
-                                        struct err *e);
-/* What the newest tree says of the file. ERR_NOMEM. */
-MUST_CHECK enum err_code planning_last(const struct planning *p, const char *path,
-                                       struct rewind_target *t, struct arena *a);
-
-/* Opens the view, finds the point, and has a plan made of them. */
+/* Opens the view, finds the point, and calls make to fill in the plan. */
 typedef enum err_code planning_fn(struct planning *p, struct rewind_plan *plan, struct err *e);
 MUST_CHECK enum err_code planning_run(const struct store *st, const struct session_ref *ref,
                                       struct slice point, struct planning *p, planning_fn *make,
                                       struct rewind_plan *out, struct err *e);
-/* Whose plan it is, and from when; and what a person should know of it. */
+
+/* Fills in the session, the point, the time and the root. Before the first file of the rewind is written, the plan makes a
+ * commit of the present work tree under refs/reprise/before/, from which git can restore everything even if our own undo
+ * record is lost. No branch moves for it, and the index is not touched. */
 MUST_CHECK enum err_code planning_describe(struct planning *p, struct rewind_plan *plan,
                                            struct err *e);
+/* Adds what a person should know about the plan. */
 MUST_CHECK enum err_code planning_notes(const struct planning *p, struct rewind_plan *plan,
                                         struct err *e);
+/* Names, in each target that another session changed after the point, that session (rewind_target.other). */
+MUST_CHECK enum err_code planning_mark_concurrent(const struct planning *p,
+                                                  struct rewind_plan *plan, struct err *e);
+
+/* Reads the list of the files that existed when the session began. */
+MUST_CHECK enum err_code planning_start(struct planning *p, struct err *e);
+bool planning_at_start(const struct planning *p, const char *path);
+
+/* Adds every file of the wanted tree as a target. */
+MUST_CHECK enum err_code planning_files(struct planning *p, struct rewind_plan *plan,
+                                        struct err *e);
+/* Adds one file as a target: with the bytes of a blob, or to be removed. */
+MUST_CHECK enum err_code planning_file(struct planning *p, const char *path, const git_oid *blob,
+                                       unsigned mode, struct rewind_plan *plan, struct err *e);
+MUST_CHECK enum err_code planning_removal(struct planning *p, const char *path,
+                                          struct rewind_plan *plan, struct err *e);
 
 #endif

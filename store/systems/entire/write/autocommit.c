@@ -3,17 +3,78 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lite/io/file.h"
 #include "lite/json/json.h"
-#include "store/git/ref.h"
 #include "store/git/repo.h"
 #include "store/systems/entire/names.h"
-#include "store/systems/entire/read/trailer.h"
-#include "store/systems/entire/write/collect_checkpoint.h"
+#include "store/systems/entire/state.h"
+#include "store/systems/entire/write/condense.h"
 #include "store/systems/entire/write/redact.h"
-#include "store/systems/entire/write/state_write.h"
 #include "store/systems/entire/write/treewrite.h"
+
+enum { HOOK_MAX = 1 << 20 };
+
+static bool wants_signature(git_config *config)
+{
+    int yes = 0;
+
+    return git_config_get_bool(&yes, config, "commit.gpgsign") == 0 && yes;
+}
+
+/* Entire's own say so (entire.md 2.9). What they would add, the commit has. */
+static bool is_entires(const char *path)
+{
+    struct buf text = { 0 };
+    bool yes = file_read_all(AT_FDCWD, path, FILE_FOLLOW, HOOK_MAX, &text, NULL) == ERR_OK &&
+               slice_has(buf_slice(&text), "Entire CLI hooks");
+
+    buf_fini(&text);
+    return yes;
+}
+
+/* core.hooksPath is seen from the work tree. */
+static const char *hooks_dir(git_repository *repo, git_config *config, struct arena *a)
+{
+    const char *set = NULL, *root = git_repository_workdir(repo);
+
+    if (git_config_get_string(&set, config, "core.hooksPath") || !*set)
+        return arena_format(a, "%shooks", git_repository_commondir(repo));
+    return set[0] == '/' ? arena_format(a, "%s", set)
+                         : arena_format(a, "%s%s", root ? root : "", set);
+}
+
+static const char *a_hook(git_repository *repo, git_config *config, struct arena *a)
+{
+    static const char *const names[] = { "pre-commit", "prepare-commit-msg", "commit-msg",
+                                         "post-commit" };
+    const char *dir = hooks_dir(repo, config, a);
+
+    for (size_t i = 0; dir && i < sizeof names / sizeof *names; i++) {
+        const char *path = arena_format(a, "%s/%s", dir, names[i]);
+
+        if (path && access(path, X_OK) == 0 && !is_entires(path))
+            return names[i];
+    }
+    return NULL;
+}
+
+const char *autocommit_skipped_note(git_repository *repo, struct arena *a)
+{
+    git_config *config = NULL;
+
+    if (git_repository_config_snapshot(&config, repo))
+        return NULL;
+    const char *hook = a_hook(repo, config, a);
+    bool sign = wants_signature(config);
+
+    git_config_free(config);
+    if (hook)
+        return arena_format(a, "the hooks of git were not run (%s)%s", hook,
+                            sign ? ", and the commit is not signed" : "");
+    return sign ? "the commit is not signed" : NULL;
+}
 
 enum { SETTINGS_MAX = 1 << 20 };
 
@@ -123,7 +184,7 @@ static enum err_code move_branch(struct committing *c, const char *message)
     if (!rc)
         rc = treewrite_commit(c->v->repo, &text, &c->out->commit, c->e);
     if (!rc)
-        rc = ref_move(c->v->repo, ref, &c->head, &c->out->commit, why, c->e);
+        rc = repo_ref_move(c->v->repo, ref, &c->head, &c->out->commit, why, c->e);
     git_signature_free(sig);
     return rc;
 }
@@ -193,7 +254,7 @@ static enum err_code settle_state(struct committing *c, int64_t lines)
         { "last_interaction_time", state_time(a, env_now_ms(v->store->base.env)) },
     };
 
-    return state_change(v->store, v->session->state, set, sizeof set / sizeof *set, c->e);
+    return state_change(v->store->states, v->session->state, set, sizeof set / sizeof *set, c->e);
 }
 
 static enum err_code write_metadata(struct committing *c)
@@ -201,7 +262,7 @@ static enum err_code write_metadata(struct committing *c)
     struct collected_checkpoint g;
     struct buf prompt = { 0 };
     git_oid made;
-    enum err_code rc = collect_checkpoint(c->v, &g, c->e);
+    enum err_code rc = condense_collect(c->v, &g, c->e);
 
     if (!rc && c->req->prompt.n && redact_text(c->req->prompt, &prompt))
         rc = err_nomem(c->e);
@@ -217,7 +278,7 @@ static enum err_code write_metadata(struct committing *c)
     if (!rc)
         rc = settle_state(c, g.lines);
     buf_fini(&prompt);
-    collected_checkpoint_fini(&g);
+    condense_collected_fini(&g);
     return rc;
 }
 
@@ -238,7 +299,7 @@ static bool was_cut_short(struct committing *c)
     if (git_commit_parentcount(head) == 1)
         git_oid_tostr(hex, sizeof hex, git_commit_parent_id(head, 0));
     bool ours = hex[0] && slice_eq(s->base, (struct slice){ hex, GIT_OID_HEXSZ }) &&
-                trailer_checkpoint(&message, &id) && id.n == ENTIRE_HEX_ID &&
+                entire_trailer_checkpoint(&message, &id) && id.n == ENTIRE_HEX_ID &&
                 !slice_eq(s->last_checkpoint, id);
 
     if (ours)

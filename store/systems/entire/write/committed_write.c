@@ -1,5 +1,5 @@
 #include "store/systems/entire/write/committed_write.h"
-#include "store/git/ref.h"
+#include "store/git/repo.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +11,7 @@
 #include "store/systems/common/go_json_document.h"
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/read/committed.h"
-#include "store/systems/entire/read/trailer.h"
-#include "store/systems/entire/write/state_write.h"
+#include "store/systems/entire/state.h"
 #include "store/systems/entire/write/treewrite.h"
 
 enum { TRIES = 5, DOCUMENT_MAX = 16 << 20, CHUNK = 50 << 20 };
@@ -414,7 +413,7 @@ static enum err_code begin_branch(git_repository *repo, const struct author *who
         if (!rc)
             rc = treewrite_commit(repo, &c, tip, e);
     }
-    return rc ? rc : ref_move(repo, ENTIRE_V1, NULL, tip, "entire: begin", e);
+    return rc ? rc : repo_ref_move(repo, ENTIRE_V1, NULL, tip, "entire: begin", e);
 }
 
 static enum err_code try_once(git_repository *repo, const struct committed_session *s,
@@ -445,7 +444,7 @@ static enum err_code try_once(git_repository *repo, const struct committed_sessi
     if (!rc)
         rc = treewrite_commit(repo, &c, out, e);
     if (!rc)
-        rc = ref_move(repo, ENTIRE_V1, &tip, out, "entire: checkpoint", e);
+        rc = repo_ref_move(repo, ENTIRE_V1, &tip, out, "entire: checkpoint", e);
     buf_fini(&message);
     return rc;
 }

@@ -4,13 +4,118 @@
 #include <string.h>
 
 #include "lite/json/json.h"
-#include "store/git/ref.h"
 #include "store/git/repo.h"
 #include "store/systems/entire/names.h"
-#include "store/systems/entire/read/trailer.h"
-#include "store/systems/entire/write/collect_checkpoint.h"
-#include "store/systems/entire/write/state_write.h"
+#include "store/systems/entire/read/conversation.h"
+#include "store/systems/entire/read/point.h"
+#include "store/systems/entire/state.h"
+#include "store/systems/entire/write/redact.h"
 #include "store/systems/entire/write/treewrite.h"
+
+static struct slice head_branch(const struct view *v, struct arena *a)
+{
+    git_reference *head = NULL;
+    struct slice name = SLICE("");
+
+    if (git_repository_head(&head, v->repo) == 0 && git_reference_is_branch(head)) {
+        const char *text = git_reference_shorthand(head);
+
+        name = slice_of(text);
+    }
+    name = arena_copy(a, name);
+    git_reference_free(head);
+    return name;
+}
+
+struct gathering {
+    struct view *v;
+    struct collected_checkpoint *out;
+    struct err *e;
+};
+
+static enum err_code take_transcript(struct gathering *g)
+{
+    struct session_ref ref = { .store = &g->v->store->base,
+                               .id = g->v->session->id,
+                               .path = SLICE("") };
+    struct entire_conversation conversation;
+    enum err_code rc = entire_conversation_open(&g->v->store->base, &ref, &conversation, g->e);
+
+    if (rc)
+        return rc == ERR_NOT_FOUND ? ERR_OK : rc; /* a checkpoint without a conversation */
+    rc = entire_conversation_bytes(&conversation, g->e);
+    if (!rc && redact_json_rows(buf_slice(&conversation.bytes), &g->out->transcript))
+        rc = err_nomem(g->e);
+    for (size_t i = 0; i < conversation.bytes.n; i++)
+        g->out->lines += conversation.bytes.p[i] == '\n';
+    entire_conversation_close(&conversation);
+    return rc;
+}
+
+static enum err_code take_prompt(struct gathering *g)
+{
+    const struct catalog_session *s = g->v->session;
+    struct buf text = { 0 };
+    struct slice prompt = s->state->first_prompt;
+
+    for (size_t i = s->n; i-- > 0;)
+        if (s->point[i].source == POINT_SHADOW && s->point[i].task.n == 0 &&
+            point_prompts_read(g->v->repo, &s->point[i], &text)) {
+            prompt = buf_slice(&text);
+            break;
+        }
+    enum err_code rc = redact_text(prompt, &g->out->prompt);
+
+    buf_fini(&text);
+    return rc ? err_nomem(g->e) : ERR_OK;
+}
+
+static enum err_code take_touched(struct gathering *g)
+{
+    struct arena *a = &g->v->arena;
+    struct entire_state again;
+    struct buf json = { 0 };
+    struct slice touched;
+    enum err_code rc =
+        state_read_again(g->v->store->states, g->v->session->id, a, &again, &json, g->e);
+
+    g->out->s.touched = (struct names_list){ .a = a };
+    if (!rc && json_get(buf_slice(&json), "files_touched", &touched) &&
+        !names_add_json(&g->out->s.touched, touched))
+        rc = err_nomem(g->e);
+    buf_fini(&json);
+    return rc;
+}
+
+enum err_code condense_collect(struct view *v, struct collected_checkpoint *out, struct err *e)
+{
+    const struct entire_state *s = v->session->state;
+    struct gathering g = { .v = v, .out = out, .e = e };
+
+    *out = (struct collected_checkpoint){ .lines = 0 };
+    enum err_code rc = take_transcript(&g);
+
+    if (!rc)
+        rc = take_prompt(&g);
+    if (!rc)
+        rc = take_touched(&g);
+    out->s.session = s->id;
+    out->s.branch = head_branch(v, &v->arena);
+    out->s.agent = s->agent;
+    out->s.turn_id = s->turn_id;
+    out->s.transcript = buf_slice(&out->transcript);
+    out->s.prompt = buf_slice(&out->prompt);
+    out->s.created_ms = env_now_ms(v->store->base.env);
+    out->s.count = s->checkpoint_count;
+    out->s.transcript_start = s->transcript_start;
+    return rc || out->s.branch.p ? rc : err_nomem(e);
+}
+
+void condense_collected_fini(struct collected_checkpoint *g)
+{
+    buf_fini(&g->transcript);
+    buf_fini(&g->prompt);
+}
 
 #define CONDENSED_REFS "refs/reprise/condensed/"
 
@@ -31,7 +136,7 @@ static enum err_code head_checkpoint(const struct view *v, git_oid *head, char i
     const char *raw = git_commit_message_raw(c);
     struct slice message = { raw ? raw : "", raw ? strlen(raw) : 0 };
 
-    while (!id[0] && trailer_checkpoint(&message, &found))
+    while (!id[0] && entire_trailer_checkpoint(&message, &found))
         if (found.n == ENTIRE_HEX_ID)
             snprintf(id, 13, "%.12s", found.p);
         else
@@ -81,9 +186,7 @@ static enum err_code read_turn(struct view *v, struct turn_ids *out, struct err 
     struct buf json = { 0 };
     struct json_iter it;
     struct slice list, key, value, id;
-    const char *name = arena_format(a, "%.*s.json", SLICE_ARG(v->session->id));
-    enum err_code rc =
-        name ? state_read(v->store->states, name, a, &again, &json, e) : err_nomem(e);
+    enum err_code rc = state_read_again(v->store->states, v->session->id, a, &again, &json, e);
     bool more = !rc && json_get(buf_slice(&json), "turn_checkpoint_ids", &list) &&
                 json_type(list) == JSON_ARRAY && json_iter_open(&it, list);
 
@@ -132,8 +235,8 @@ static enum err_code settle_state(struct view *v, const git_oid *head, const cha
         { "turn_checkpoint_ids", active ? state_list(a, turn.id, turn.n) : SLICE("") },
     };
 
-    return id[0] ? state_change(v->store, s, set, sizeof set / sizeof *set, e)
-                 : state_change(v->store, s, moved, 1, e);
+    return id[0] ? state_change(v->store->states, s, set, sizeof set / sizeof *set, e)
+                 : state_change(v->store->states, s, moved, 1, e);
 }
 
 /* Has only this session work on the branch? One of which nothing is known has work there. */
@@ -170,12 +273,12 @@ static enum err_code take_branch_away(const struct view *v, const char *branch, 
     if (rc || !there || !is_alone(v, branch))
         return rc;
     snprintf(kept, sizeof kept, CONDENSED_REFS "%s/%s", id, branch + strlen("entire/"));
-    rc = ref_move(v->repo, kept, NULL, &tip, "entire: condensed", e);
+    rc = repo_ref_move(v->repo, kept, NULL, &tip, "entire: condensed", e);
 
     if (rc == ERR_STALE)
         rc = ERR_OK; /* condensed into the same checkpoint before */
     if (!rc)
-        rc = ref_move(v->repo, ref, &tip, NULL, "entire: condensed", e);
+        rc = repo_ref_move(v->repo, ref, &tip, NULL, "entire: condensed", e);
     *gone = rc == ERR_OK;
     return rc;
 }
@@ -185,7 +288,7 @@ static enum err_code write_checkpoint(struct view *v, struct slice strategy, con
                                       struct collected_checkpoint *g, struct condensed *c,
                                       struct err *e)
 {
-    enum err_code rc = collect_checkpoint(v, g, e);
+    enum err_code rc = condense_collect(v, g, e);
 
     if (rc)
         return rc;
@@ -221,7 +324,7 @@ enum err_code condense(struct view *v, struct slice strategy, struct condensed *
         rc = settle_state(v, &head, c.checkpoint, g.lines, e);
     if (!rc && c.checkpoint[0] && s->base.n)
         rc = take_branch_away(v, shadow, c.checkpoint, &c.branch_gone, e);
-    collected_checkpoint_fini(&g);
+    condense_collected_fini(&g);
     if (!rc)
         *out = c;
     return rc;
@@ -237,7 +340,7 @@ enum err_code condense_finalize_turn(struct view *v, struct slice strategy, stru
 
     if (rc || turn.n == 0)
         return rc;
-    rc = collect_checkpoint(v, &g, e);
+    rc = condense_collect(v, &g, e);
     g.s.strategy = strategy;
     g.s.finalize = true;
     /* A conversation that is not here takes none away that is there. */
@@ -247,6 +350,6 @@ enum err_code condense_finalize_turn(struct view *v, struct slice strategy, stru
         if (rc == ERR_NOT_FOUND)
             rc = ERR_OK; /* it is not there any more, or not of this form */
     }
-    collected_checkpoint_fini(&g);
-    return rc ? rc : state_change(v->store, v->session->state, none, 1, e);
+    condense_collected_fini(&g);
+    return rc ? rc : state_change(v->store->states, v->session->state, none, 1, e);
 }

@@ -12,11 +12,10 @@
 #include "store/systems/entire/entire.h"
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/read/conversation.h"
-#include "store/systems/entire/rewind/concurrent_sessions.h"
+#include "store/systems/entire/rewind/planning.h"
+#include "store/systems/entire/state.h"
 #include "store/systems/entire/write/autocommit.h"
 #include "store/systems/entire/write/condense.h"
-#include "store/systems/entire/write/skipped_hooks.h"
-#include "store/systems/entire/write/state_write.h"
 #include "store/systems/entire/write/temporary.h"
 
 /* The writing side (store/api/host.h): a session is a state file, its rows go where its agent keeps them, a checkpoint is
@@ -75,7 +74,7 @@ static enum err_code write_state(const struct entire *x, struct slice id, const 
     for (size_t i = 0; i < sizeof set / sizeof *set; i++)
         if (!set[i].value.p)
             return err_nomem(e);
-    return state_create(x, id, set, sizeof set / sizeof *set, e);
+    return state_create(x->states, id, set, sizeof set / sizeof *set, e);
 }
 
 enum err_code entire_create(const struct store *st, const struct host_create *req, struct arena *a,
@@ -191,7 +190,7 @@ static enum err_code open_running(const struct store *st, const struct session_r
 /* What a person should know: who else is here, and what a commit of ours lacks. NULL: nothing, or no memory. */
 static const char *warning_of(const struct view *v, const char *lacks, struct arena *a)
 {
-    const char *beside = entire_concurrent_note(v->catalog, v->session, a);
+    const char *beside = catalog_concurrent_note(v->catalog, v->session, a);
 
     return beside && lacks ? arena_format(a, "%s; %s", beside, lacks) : beside ? beside : lacks;
 }
@@ -210,7 +209,7 @@ static enum err_code commit_checkpoint(struct view *v, const struct temporary_re
         .id = arena_copy(a, slice_of(made.checkpoint)),
         .files = made.touched.n,
         .fresh = made.made ? made.touched.n : 0,
-        .warning = warning_of(v, made.made ? skipped_hooks_note(v->repo, a) : NULL, a),
+        .warning = warning_of(v, made.made ? autocommit_skipped_note(v->repo, a) : NULL, a),
     };
     return out->id.p ? ERR_OK : err_nomem(e);
 }
@@ -370,7 +369,7 @@ enum err_code entire_set(const struct store *st, const struct session_ref *ref,
     if (!rc && x.has_event)
         add_phase(v.session->state, env_now_ms(st->env), &v.arena, &x);
     if (!rc && x.n)
-        rc = state_change(v.store, v.session->state, x.set, x.n, e);
+        rc = state_change(v.store->states, v.session->state, x.set, x.n, e);
     view_close(&v);
     return rc;
 }

@@ -8,15 +8,77 @@
 #include "lite/base/utf8.h"
 #include "lite/json/json.h"
 #include "store/git/gitfiles.h"
-#include "store/git/ref.h"
 #include "store/git/repo.h"
 #include "store/rewind/plan/pathrule.h"
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/read/conversation.h"
 #include "store/systems/entire/rewind/disktree.h"
-#include "store/systems/entire/write/migrate_shadow.h"
-#include "store/systems/entire/write/state_write.h"
+#include "store/systems/entire/state.h"
 #include "store/systems/entire/write/treewrite.h"
+
+static void name_ref(struct slice base, struct slice worktree, char ref[ENTIRE_SHADOW_NAME + 16])
+{
+    char name[ENTIRE_SHADOW_NAME];
+
+    entire_shadow_name(base, worktree, name);
+    snprintf(ref, ENTIRE_SHADOW_NAME + 16, ENTIRE_HEADS "%s", name);
+}
+
+/* The new name is made before the old one is deleted, so that a crash leaves two names and never none. If another session
+ * uses the new name already, both stay. */
+static enum err_code rename_branch(const struct view *v, const char *from, const char *to,
+                                   struct err *e)
+{
+    git_oid tip, other;
+    bool old, new;
+
+    if (strcmp(from, to) == 0)
+        return ERR_OK;
+    enum err_code rc = repo_ref(v->repo, from, &old, &tip, e);
+
+    if (!rc)
+        rc = repo_ref(v->repo, to, &new, &other, e);
+    if (rc || !old || new)
+        return rc;
+    rc = repo_ref_move(v->repo, to, NULL, &tip, "entire: HEAD moved", e);
+
+    return rc ? rc : repo_ref_move(v->repo, from, &tip, NULL, "entire: HEAD moved", e);
+}
+
+/* If HEAD is no longer the base of the session, its shadow branch is renamed for the new commit and continues; no commit is
+ * written again. Other sessions follow when they write next, as Entire's do. *base (in the view's arena) is the session's
+ * base afterwards. */
+static enum err_code follow_head(struct view *v, struct slice *base, struct err *e)
+{
+    const struct entire_state *s = v->session->state;
+    char hex[GIT_OID_HEXSZ + 1], from[ENTIRE_SHADOW_NAME + 16], to[ENTIRE_SHADOW_NAME + 16];
+    git_oid head;
+    bool there;
+    enum err_code rc = repo_ref(v->repo, "HEAD", &there, &head, e);
+
+    if (rc)
+        return rc;
+    if (!there)
+        return err_set(e, ERR_FORMAT, v->store->base.path,
+                       "write a checkpoint: there is no commit yet");
+    git_oid_tostr(hex, sizeof hex, &head);
+    *base = arena_copy(&v->arena, (struct slice){ hex, GIT_OID_HEXSZ });
+    if (!base->p)
+        return err_nomem(e);
+    if (slice_eq(s->base, *base))
+        return ERR_OK;
+    name_ref(s->base, s->worktree_id, from);
+    name_ref(*base, s->worktree_id, to);
+    /* Lines of people and agents are counted from the old base on, also where the file did not say so. */
+    const struct go_json_member set[] = {
+        { "base_commit", state_text(&v->arena, *base) },
+        { "attribution_base_commit",
+          state_text(&v->arena, s->attribution_base.n ? s->attribution_base : *base) },
+    };
+    /* A session that began before the first commit has no branch. */
+    rc = s->base.n ? rename_branch(v, from, to, e) : ERR_OK;
+    return rc ? rc : state_change(v->store->states, s, set, sizeof set / sizeof *set, e);
+}
 
 enum { SUBJECT_RUNES = 72, TRIES = 5 };
 
@@ -239,8 +301,8 @@ static enum err_code try_once(const struct view *v, const struct temporary_reque
     }
     rc = write_commit(v, req, &tree, has_tip ? &tip : NULL, &out->commit, e);
     return rc ? rc
-              : ref_move(v->repo, ref, has_tip ? &tip : NULL, &out->commit, "entire: checkpoint",
-                         e);
+              : repo_ref_move(v->repo, ref, has_tip ? &tip : NULL, &out->commit,
+                              "entire: checkpoint", e);
 }
 
 /* ---- the state ---- */
@@ -254,9 +316,7 @@ static enum err_code count_step(struct view *v, const struct temporary *t, int64
     struct buf json = { 0 };
     struct entire_state again;
     struct slice old;
-    const char *name = arena_format(a, "%.*s.json", SLICE_ARG(s->id));
-    enum err_code rc =
-        name ? state_read(v->store->states, name, a, &again, &json, e) : err_nomem(e);
+    enum err_code rc = state_read_again(v->store->states, s->id, a, &again, &json, e);
     bool ok = !rc;
 
     if (ok && json_get(buf_slice(&json), "files_touched", &old))
@@ -272,7 +332,7 @@ static enum err_code count_step(struct view *v, const struct temporary *t, int64
         { "last_interaction_time", state_time(a, now_ms) },
     };
 
-    return state_change(v->store, &again, set, sizeof set / sizeof *set, e);
+    return state_change(v->store->states, &again, set, sizeof set / sizeof *set, e);
 }
 
 enum err_code temporary_write(struct view *v, const struct temporary_request *req,
@@ -282,7 +342,7 @@ enum err_code temporary_write(struct view *v, const struct temporary_request *re
     struct temporary t = { .touched = { .a = &v->arena } };
     char ref[ENTIRE_SHADOW_NAME + 16], name[ENTIRE_SHADOW_NAME];
     struct slice base;
-    enum err_code rc = migrate_shadow(v, &base, e);
+    enum err_code rc = follow_head(v, &base, e);
 
     if (!rc)
         rc = temporary_names(v, req, &t.touched, e);

@@ -1,35 +1,35 @@
 #ifndef STORE_SYSTEMS_ENTIRE_WRITE_TEMPORARY_H
 #define STORE_SYSTEMS_ENTIRE_WRITE_TEMPORARY_H
 
+#include "store/systems/entire/names.h"
 #include "store/systems/entire/read/view.h"
-#include "store/systems/entire/write/names_list.h"
 
-/* Writing a temporary checkpoint (entire.md 2.5): a commit on the shadow branch that says what the work tree is now,
- * beside the steps of other sessions. Nothing is written into the work tree, the index, or any branch of the user's. */
+/* Writing a temporary checkpoint (docs/formats/entire.md 2.5): a commit of the present work tree on the shadow branch, next
+ * to those of other sessions. Nothing is written into the work tree, the index, or any branch of the user. */
 struct temporary_request {
-    const char *const
-        *file; /* absolute; what the session changed. The first step of a session takes
-                                everything that git calls changed besides */
+    /* Absolute paths of what the session changed. The first checkpoint of a session also contains everything else that
+     * git considers changed. */
+    const char *const *file;
     size_t files;
     struct slice prompt;  /* of the turn; may be empty */
     struct slice subject; /* empty: made from the prompt, as Entire does */
 };
 
 struct temporary {
-    git_oid commit;            /* the tip, when nothing has changed since */
-    bool made;                 /* false: the tree is what it was, and no commit was made */
-    struct names_list touched; /* names from the root that were looked at */
+    git_oid commit;            /* the tip, if nothing has changed since */
+    bool made;                 /* false: the tree is the same, and no commit was made */
+    struct names_list touched; /* the files that were examined, relative to the root */
 };
 
-/* The session has a state. Moves the branch by compare-and-swap, and a few times anew when another session was
- * faster; then the state. ERR_STALE: others are always faster. */
+/* The session must have a state. If HEAD moved since the last checkpoint (stash, pull, apply), the shadow branch is renamed
+ * for the new commit first. The branch moves by compare-and-swap, with a few retries if another session was faster; then
+ * the state is updated. ERR_STALE: all retries failed. */
 MUST_CHECK enum err_code temporary_write(struct view *v, const struct temporary_request *req,
                                          struct temporary *out, struct err *e);
 
-/* The names from the root of the files that a request names. ERR_UNSAFE: one of them is no file of the work tree. */
+/* Adds the files of a request, relative to the root. ERR_UNSAFE: one of them is not a file of the work tree. */
 MUST_CHECK enum err_code temporary_names(const struct view *v, const struct temporary_request *req,
                                          struct names_list *l, struct err *e);
-
 /* "Please add a login function?" becomes "Add a login function"; in the arena. */
 struct slice temporary_subject(struct slice prompt, struct arena *a);
 

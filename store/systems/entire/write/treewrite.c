@@ -45,8 +45,8 @@ void treewrite_close(struct treewrite *t)
     t->index = NULL;
 }
 
-enum err_code treewrite_add(struct treewrite *t, const char *path, const git_oid *blob,
-                            unsigned mode, struct err *e)
+static enum err_code add_entry(struct treewrite *t, const char *path, const git_oid *blob,
+                               unsigned mode, struct err *e)
 {
     git_index_entry x = { .mode = mode, .id = *blob, .path = path };
     int answer = git_index_add(t->index, &x);
@@ -61,15 +61,15 @@ enum err_code treewrite_add_bytes(struct treewrite *t, const char *path, struct 
     int answer = git_blob_create_from_buffer(&blob, t->repo, bytes.n ? bytes.p : "", bytes.n);
 
     return answer ? repo_error(e, answer, path, "write a blob")
-                  : treewrite_add(t, path, &blob, 0100644, e);
+                  : add_entry(t, path, &blob, 0100644, e);
 }
 
 void treewrite_remove(struct treewrite *t, const char *path)
 {
-    git_index_remove(t->index, path, 0); /* not there: as wanted */
+    git_index_remove(t->index, path, 0); /* it may be missing */
 }
 
-/* Reached without following a link anywhere on the way. */
+/* Follows no link anywhere in the path. */
 static enum err_code read_file(const char *root, const char *path, struct buf *out, unsigned *mode,
                                struct err *e)
 {
@@ -97,9 +97,8 @@ static enum err_code read_file(const char *root, const char *path, struct buf *o
     return rc;
 }
 
-static int put_raw(git_repository *repo, const char *path, const struct buf *bytes, git_oid *blob)
+static int put_raw(git_repository *repo, const struct buf *bytes, git_oid *blob)
 {
-    (void)path;
     return git_blob_create_from_buffer(blob, repo, bytes->n ? bytes->p : "", bytes->n);
 }
 
@@ -111,7 +110,7 @@ static int put_clean(git_repository *repo, const char *path, const struct buf *b
         git_filter_list_load(&filters, repo, NULL, path, GIT_FILTER_TO_ODB, GIT_FILTER_DEFAULT);
 
     if (!answer && !filters)
-        return put_raw(repo, path, bytes, blob);
+        return put_raw(repo, bytes, blob);
     if (!answer)
         answer =
             git_filter_list_apply_to_buffer(&clean, filters, bytes->n ? bytes->p : "", bytes->n);
@@ -122,10 +121,8 @@ static int put_clean(git_repository *repo, const char *path, const struct buf *b
     return answer;
 }
 
-typedef int put_fn(git_repository *repo, const char *path, const struct buf *bytes, git_oid *blob);
-
-static enum err_code put_file(struct treewrite *t, const char *root, const char *path, put_fn *put,
-                              struct err *e)
+static enum err_code put_file(struct treewrite *t, const char *root, const char *path,
+                              bool filtered, struct err *e)
 {
     struct buf bytes = { 0 };
     git_oid blob;
@@ -136,10 +133,11 @@ static enum err_code put_file(struct treewrite *t, const char *root, const char 
         treewrite_remove(t, path);
         rc = ERR_OK;
     } else if (!rc) {
-        int answer = put(t->repo, path, &bytes, &blob);
+        int answer =
+            filtered ? put_clean(t->repo, path, &bytes, &blob) : put_raw(t->repo, &bytes, &blob);
 
         rc = answer ? repo_error(e, answer, path, "write a blob")
-                    : treewrite_add(t, path, &blob, mode, e);
+                    : add_entry(t, path, &blob, mode, e);
     }
     buf_fini(&bytes);
     return rc;
@@ -148,7 +146,7 @@ static enum err_code put_file(struct treewrite *t, const char *root, const char 
 enum err_code treewrite_add_file(struct treewrite *t, const char *root, const char *path,
                                  struct err *e)
 {
-    return put_file(t, root, path, put_raw, e);
+    return put_file(t, root, path, false, e);
 }
 
 enum err_code treewrite_add_filtered(struct treewrite *t, const char *root, const char *path,
@@ -160,8 +158,8 @@ enum err_code treewrite_add_filtered(struct treewrite *t, const char *root, cons
         driver = NULL;
     return git_attr_value(driver) == GIT_ATTR_VALUE_STRING
                ? err_set(e, ERR_UNSUPPORTED, path,
-                         "commit a file: a git filter looks after it, so git has to do it")
-               : put_file(t, root, path, put_clean, e);
+                         "commit a file: it needs a git filter program, so git has to do it")
+               : put_file(t, root, path, true, e);
 }
 
 enum err_code treewrite_remove_folder(struct treewrite *t, const char *folder, struct err *e)

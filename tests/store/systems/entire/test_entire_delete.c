@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "store/maintenance/sweep.h"
-#include "store/maintenance/trash_request.h"
+#include "store/maintenance/trash.h"
 
 /* What goes with a session of Entire's, and what stays (entire.md 2.10). git itself says what became of the refs. */
 
@@ -121,7 +121,7 @@ static void a_branch_comes_back_from_the_trash(void **state)
     assert_int_equal(trash_read(&w.env, &list, NULL), ERR_OK);
     assert_int_equal(list.n, 1);
     assert_string_equal(list.item[0].ref[0].was.name, "refs/heads/entire/8ed0cea-ee1890");
-    assert_int_equal(trash_restore(log, &w.env, &list.item[0], NULL), ERR_OK);
+    assert_int_equal(trash_restore(log, &list.item[0], NULL), ERR_OK);
     change_log_close(log);
     trash_list_fini(&list);
     char *back = refs(&w), *again = files(&w);
@@ -277,7 +277,7 @@ static void a_branch_is_left_behind_when_no_state_is(void **state)
     assert_int_equal(sweep_move(log, &w.env, &s, &moved, NULL), ERR_OK);
     assert_int_equal(moved.n, 1);
     count_orphans(&w, 0);
-    assert_int_equal(trash_restore(log, &w.env, &moved.item[0], NULL), ERR_OK);
+    assert_int_equal(trash_restore(log, &moved.item[0], NULL), ERR_OK);
     char *back = refs(&w);
 
     assert_string_equal(back, before);

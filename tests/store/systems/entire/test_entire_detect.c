@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/systems/entire/read/detect.h"
+#include "store/systems/entire/entire.h"
 #include "tests/support/folder.h"
 
 /* A repository with a linked work tree beside it; nothing of it is Entire's. */
@@ -56,7 +56,7 @@ enum { KEY_CONTEXTS = sizeof from / sizeof *from };
 static void expect(struct place *p, bool signs)
 {
     for (size_t i = 0; i < KEY_CONTEXTS; i++)
-        assert_int_equal(detect_above(below(p, from[i])), signs);
+        assert_int_equal(entire_detect(below(p, from[i])), signs);
 }
 
 static void a_repository_without_any_is_known_from_everywhere(void **state)
@@ -66,7 +66,7 @@ static void a_repository_without_any_is_known_from_everywhere(void **state)
 
     make(&p);
     expect(&p, false);
-    assert_false(detect_above(p.folder.path));
+    assert_false(entire_detect(p.folder.path));
     folder_remove(&p.folder);
 }
 
@@ -84,7 +84,7 @@ static void each_sign_is_seen_from_everywhere(void **state)
         snprintf(name, sizeof name, "repo/.git/%s", signs[i]);
         assert_int_equal(mkdir(below(&p, name), 0755), 0);
         expect(&p, true);
-        assert_false(detect_above(p.folder.path));
+        assert_false(entire_detect(p.folder.path));
         folder_remove(&p.folder);
     }
 }
@@ -116,9 +116,9 @@ static void a_pointer_that_is_none_is_looked_into(void **state)
 
     make(&p);
     put(&p, "side/.git", "gitdir\n");
-    assert_true(detect_above(below(&p, "side/sub")));
+    assert_true(entire_detect(below(&p, "side/sub")));
     put(&p, "side/.git", "gitdir: /nonexistent\n");
-    assert_false(detect_above(below(&p, "side/sub")));
+    assert_false(entire_detect(below(&p, "side/sub")));
     folder_remove(&p.folder);
 }
 

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "store/git/gitlib.h"
+#include "store/git/gitfiles.h"
 #include "store/git/repo.h"
 #include "store/rewind/plan/rewind.h"
 #include "store/systems/entire/entire.h"

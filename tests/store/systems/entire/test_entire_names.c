@@ -1,9 +1,7 @@
 #include "tests/test.h"
 
 #include "store/systems/entire/names.h"
-#include "store/systems/entire/read/state.h"
-#include "store/systems/entire/read/trailer.h"
-#include "store/systems/entire/write/state_write.h"
+#include "store/systems/entire/state.h"
 #include "store/systems/entire/write/temporary.h"
 
 /* Row 1 of the conformance list. */
@@ -133,17 +131,17 @@ static void trailers_are_read_wherever_they_stand(void **state)
                                 "Entire-Checkpoint: 01KX37KN6NXDTV10FKNCBPTP2Y");
     struct slice id;
 
-    assert_int_equal(trailer_first(message, TRAILER_METADATA).n, 0);
-    assert_true(slice_eq(trailer_first(message, TRAILER_SESSION), SLICE("s-1")));
-    assert_true(
-        slice_eq(trailer_first(message, TRAILER_TASK), SLICE(".entire/metadata/s-1/tasks/t")));
-    assert_true(trailer_checkpoint(&squash, &id));
+    assert_int_equal(entire_trailer_first(message, TRAILER_METADATA).n, 0);
+    assert_true(slice_eq(entire_trailer_first(message, TRAILER_SESSION), SLICE("s-1")));
+    assert_true(slice_eq(entire_trailer_first(message, TRAILER_TASK),
+                         SLICE(".entire/metadata/s-1/tasks/t")));
+    assert_true(entire_trailer_checkpoint(&squash, &id));
     assert_true(slice_eq(id, SLICE("a3b2c4d5e6f7")));
-    assert_true(trailer_checkpoint(&squash, &id));
+    assert_true(entire_trailer_checkpoint(&squash, &id));
     assert_true(slice_eq(id, SLICE("5f0c11d2ab34")));
-    assert_true(trailer_checkpoint(&squash, &id));
+    assert_true(entire_trailer_checkpoint(&squash, &id));
     assert_int_equal(id.n, ENTIRE_ULID);
-    assert_false(trailer_checkpoint(&squash, &id));
+    assert_false(entire_trailer_checkpoint(&squash, &id));
 }
 
 /* Row 14: all cells of the table of phases. */

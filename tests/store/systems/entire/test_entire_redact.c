@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "store/systems/entire/write/redact.h"
-#include "store/systems/entire/write/secrets.h"
 
 /* Made up here, in the shape of each kind: 'h' becomes a hex digit, 'w' a letter or digit, 'U' a capital or digit, all else
  * stays. Even runs, so that what finds them is their shape and not their entropy. */
@@ -83,12 +82,12 @@ static void known_kinds_are_found(void **state)
         char *secret = spell(shapes[i].shape), text[1024];
 
         snprintf(text, sizeof text, "use %s, please", secret);
-        assert_int_equal(secrets_find(slice_of(text), &list), ERR_OK);
+        assert_int_equal(redact_find(slice_of(text), &list), ERR_OK);
         if (list.n != 1 || list.secret[0].at != 4 || list.secret[0].n != strlen(secret))
             fail_msg("%s: %zu found in: %s", shapes[i].kind, list.n, text);
         assert_string_equal(list.secret[0].kind, shapes[i].kind);
         assert_redacted(text, "use REDACTED, please");
-        secrets_fini(&list);
+        redact_list_fini(&list);
         free(secret);
     }
 }

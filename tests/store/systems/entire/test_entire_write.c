@@ -10,11 +10,10 @@
 #include "store/systems/common/go_json_document.h"
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/read/committed.h"
-#include "store/systems/entire/read/links.h"
-#include "store/systems/entire/read/trailer.h"
+#include "store/systems/entire/read/point.h"
+#include "store/systems/entire/state.h"
 #include "store/systems/entire/write/committed_write.h"
 #include "store/systems/entire/write/redact.h"
-#include "store/systems/entire/write/state_write.h"
 #include "store/systems/entire/write/temporary.h"
 #include "store/systems/entire/write/treewrite.h"
 
@@ -152,8 +151,8 @@ static void assert_shadow_named(git_repository *repo, struct slice checkpoint, s
     git_commit *c = NULL;
     char hex[GIT_OID_HEXSZ + 1], name[ENTIRE_SHADOW_NAME];
 
-    assert_int_equal(links_read(repo, &a, &links, NULL), ERR_OK);
-    const struct link *link = links_find(&links, checkpoint);
+    assert_int_equal(point_links_read(repo, &a, &links, NULL), ERR_OK);
+    const struct link *link = point_link_find(&links, checkpoint);
 
     assert_non_null(link);
     assert_int_equal(git_commit_lookup(&c, repo, &link->commit), 0);
@@ -185,16 +184,16 @@ static void real_commits_come_out_byte_for_byte(void **state)
         git_oid made, up;
 
         assert_int_equal(git_commit_lookup(&c, repo, &at), 0);
-        struct slice raw = slice_of(git_commit_message_raw(c)), subject = trailer_subject(raw);
+        struct slice raw = slice_of(git_commit_message_raw(c)), subject = entire_subject(raw);
         bool parent = git_commit_parentcount(c) > 0;
 
         if (parent) {
             struct committed_session s = {
                 .checkpoint = { subject.p + 12, subject.n - 12 },
-                .session = trailer_first(raw, TRAILER_SESSION),
-                .strategy = trailer_first(raw, TRAILER_STRATEGY),
-                .agent = trailer_first(raw, TRAILER_AGENT),
-                .shadow = trailer_first(raw, TRAILER_BRANCH),
+                .session = entire_trailer_first(raw, TRAILER_SESSION),
+                .strategy = entire_trailer_first(raw, TRAILER_STRATEGY),
+                .agent = entire_trailer_first(raw, TRAILER_AGENT),
+                .shadow = entire_trailer_first(raw, TRAILER_BRANCH),
             };
 
             assert_int_equal(committed_message(&s, &message), ERR_OK);

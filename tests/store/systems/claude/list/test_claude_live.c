@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "store/maintenance/trash_request.h"
+#include "store/maintenance/trash.h"
 #include "store/proc/live_check.h"
 #include "store/systems/claude/claude.h"
 #include "tests/support/folder.h"

@@ -1,0 +1,422 @@
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lite/base/time.h"
+#include "lite/base/utf8.h"
+#include "store/git/repo.h"
+#include "store/proc/live.h"
+#include "store/rewind/plan/pathrule.h"
+#include "store/systems/common/configdir.h"
+#include "store/systems/entire/entire.h"
+#include "store/systems/entire/names.h"
+#include "store/systems/entire/read/conversation.h"
+#include "store/systems/entire/read/point.h"
+
+/* Sessions by their names: from state files, and from committed checkpoints that outlived them. */
+
+/* ---- scope ---- */
+
+/* The work tree of the repository that a directory lies in: the deepest. */
+static const char *deepest_worktree(const struct entire *x, struct slice dir)
+{
+    const char *best = NULL;
+
+    for (size_t i = 0; i < x->trees; i++)
+        if (pathrule_under(dir, slice_of(x->tree[i])) &&
+            (!best || strlen(x->tree[i]) > strlen(best)))
+            best = x->tree[i];
+    if (!best && pathrule_under(dir, slice_of(x->common)))
+        best = x->common;
+    return best;
+}
+
+/* A session without a work tree (committed, perhaps pushed by somebody else) belongs to all of them. */
+static bool is_of_tree(const struct entire *x, const struct catalog_session *s, struct slice dir)
+{
+    const char *tree = deepest_worktree(x, dir);
+
+    if (!tree)
+        return false;
+    return !s->state || s->state->worktree_path.n == 0 || strcmp(tree, x->common) == 0 ||
+           slice_eq(s->state->worktree_path, slice_of(tree));
+}
+
+/* One whose work tree is gone is shown where the repository is. */
+static bool is_homeless(const struct entire *x, const struct catalog_session *s)
+{
+    if (!s->state || s->state->worktree_path.n == 0)
+        return false;
+    for (size_t i = 0; i < x->trees; i++)
+        if (slice_eq(s->state->worktree_path, slice_of(x->tree[i])))
+            return false;
+    return true;
+}
+
+bool entire_in_scope(const struct entire *x, const struct scope *scope,
+                     const struct catalog_session *s)
+{
+    if (scope->all || is_of_tree(x, s, scope->project))
+        return true;
+    if (deepest_worktree(x, scope->project) && is_homeless(x, s))
+        return true;
+    for (size_t i = 0; i < scope->trees; i++)
+        if (is_of_tree(x, s, scope->tree[i]))
+            return true;
+    return false;
+}
+
+/* ---- refs ---- */
+
+/* A session that lies in objects only has no file: what tells it apart is its newest checkpoint. */
+static struct file_id file_of(const struct catalog_session *s)
+{
+    const struct point *p = catalog_newest(s);
+    struct file_id id = { 0 };
+
+    if (s->state)
+        return s->state->file;
+    if (!p)
+        p = s->n ? &s->point[s->n - 1] : NULL;
+    if (p) {
+        memcpy(&id.ino, p->tree.id, sizeof id.ino);
+        id.mtime_ns = p->time_ms == TIME_NONE ? 0 : time_ns_of_ms(p->time_ms);
+    }
+    return id;
+}
+
+bool entire_ref(const struct entire *x, const struct catalog_session *s, struct arena *a,
+                struct session_ref *out)
+{
+    const char *path = arena_format(a, "%s/%.*s.json", x->states, SLICE_ARG(s->id));
+
+    *out = (struct session_ref){
+        .store = &x->base, .id = arena_copy(a, s->id), .folder = SLICE(""), .file = file_of(s)
+    };
+    if (!path || !out->id.p)
+        return false;
+    int64_t recent = catalog_activity(s);
+
+    out->path = slice_of(path);
+    out->recent_ms = recent == TIME_NONE ? 0 : recent;
+    return true;
+}
+
+enum err_code entire_enumerate(const struct store *st, const struct scope *scope,
+                               session_ref_fn *fn, void *arg, struct err *e)
+{
+    const struct entire *x = entire_of(st);
+    struct catalog *c;
+    struct arena a = { 0 };
+    bool go_on = true;
+    enum err_code rc = entire_catalog(x, true, &c, e);
+
+    if (rc)
+        return rc;
+    for (size_t i = 0; !rc && go_on && i < c->n; i++) {
+        struct session_ref ref;
+
+        if (!catalog_listed(&c->session[i]) || !entire_in_scope(x, scope, &c->session[i]))
+            continue;
+        arena_reset(&a);
+        if (entire_ref(x, &c->session[i], &a, &ref))
+            go_on = fn(&ref, arg);
+        else
+            rc = err_nomem(e);
+    }
+    arena_fini(&a);
+    catalog_close(x->cache, c);
+    return rc;
+}
+
+enum err_code entire_unreadable(const struct store *st, const struct scope *scope, trouble_fn *fn,
+                                void *arg, struct err *e)
+{
+    const struct entire *x = entire_of(st);
+    struct err trouble = { 0 };
+    struct catalog *c;
+    enum err_code rc = entire_catalog(x, false, &c, e);
+
+    (void)scope;
+    if (rc)
+        return rc;
+    if (c->problems.cut) {
+        err_set(&trouble, ERR_UNSUPPORTED, x->base.path, "list sessions: %s", c->problems.cut);
+        fn(&trouble, arg);
+    }
+    catalog_close(x->cache, c);
+    return ERR_OK;
+}
+
+/* ---- by name ---- */
+
+enum err_code entire_find(const struct store *st, const struct scope *scope, struct slice id,
+                          struct arena *a, struct session_ref *ref, struct err *e)
+{
+    const struct entire *x = entire_of(st);
+    const struct catalog_session *s;
+    struct catalog *c;
+
+    if (!entire_session_id_ok(id))
+        return err_set(e, ERR_USAGE, "", "find session: not an Entire session id");
+    enum err_code rc = entire_session(st, id, &c, &s, e);
+
+    if (rc)
+        return rc;
+    if (!entire_in_scope(x, scope, s))
+        rc = err_set(e, ERR_NOT_FOUND, "", "find session %.*s: not in this scope",
+                     (int)(id.n > 64 ? 64 : id.n), id.p);
+    else if (!entire_ref(x, s, a, ref))
+        rc = err_nomem(e);
+    catalog_close(x->cache, c);
+    return rc;
+}
+
+enum err_code entire_at_path(const struct store *st, struct slice path, struct arena *a,
+                             struct session_ref *ref, struct err *e)
+{
+    const struct entire *x = entire_of(st);
+    size_t n = strlen(x->states);
+    struct slice id = SLICE("");
+    static const char suffix[] = ".json";
+    size_t k = sizeof suffix - 1;
+
+    if (path.n > n + 1 + k && memcmp(path.p, x->states, n) == 0 && path.p[n] == '/' &&
+        memcmp(path.p + path.n - k, suffix, k) == 0)
+        id = (struct slice){ path.p + n + 1, path.n - n - 1 - k };
+    if (!entire_session_id_ok(id))
+        return err_set(e, ERR_NOT_FOUND, path.p, "open session: there is none");
+    return entire_find(st, &(struct scope){ .all = true }, id, a, ref, e);
+}
+
+/* One row. All but the prompts stands in the catalog already; those of committed sessions are read here. */
+
+enum { TITLE_UNITS = 200 };
+
+/* Blanks and line ends in a row become one blank, as Entire itself stores a first prompt. */
+static bool collapse_blanks(struct slice text, struct arena *a, struct slice *out)
+{
+    char *p = arena_alloc(a, text.n + 1);
+    size_t n = 0;
+
+    if (!p)
+        return false;
+    for (size_t i = 0; i < text.n; i++) {
+        bool blank =
+            text.p[i] == ' ' || text.p[i] == '\n' || text.p[i] == '\t' || text.p[i] == '\r';
+
+        if (!blank)
+            p[n++] = text.p[i];
+        else if (n && p[n - 1] != ' ')
+            p[n++] = ' ';
+    }
+    while (n && p[n - 1] == ' ')
+        n--;
+    *out = utf8_utf16_prefix((struct slice){ p, n }, TITLE_UNITS);
+    return true;
+}
+
+/* The prompts of a committed session: the first of its oldest checkpoint, the last of its newest. */
+static bool committed_prompts(struct catalog *c, const struct catalog_session *s,
+                              struct session_row *row)
+{
+    struct buf text = { 0 };
+    bool ok = true;
+
+    pthread_mutex_lock(&c->lock);
+    if (row->first_prompt.n == 0 && point_prompts_read(c->repo, catalog_oldest(s), &text))
+        ok =
+            collapse_blanks(point_prompts_first(buf_slice(&text)), &row->arena, &row->first_prompt);
+    if (ok && row->last_prompt.n == 0 && point_prompts_read(c->repo, catalog_newest(s), &text))
+        ok = collapse_blanks(point_prompts_last(buf_slice(&text)), &row->arena, &row->last_prompt);
+    pthread_mutex_unlock(&c->lock);
+    buf_fini(&text);
+    return ok;
+}
+
+/* Without a prompt the agent's name says at least something. */
+static bool name_row(struct session_row *row)
+{
+    const char *title = arena_format(&row->arena, "%.*s%ssession", SLICE_ARG(row->agent_name),
+                                     row->agent_name.n ? " " : "");
+
+    if (!title)
+        return false;
+    row->summary = row->first_prompt.n  ? row->first_prompt
+                   : row->last_prompt.n ? row->last_prompt
+                                        : slice_of(title);
+    return true;
+}
+
+static void take_times(const struct catalog_session *s, struct session_row *row)
+{
+    row->modified_ms = session_modified_ms(&row->ref.file);
+    row->created_ms = s->state ? s->state->started_ms : TIME_NONE;
+    for (size_t i = 0; i < s->n && row->created_ms == TIME_NONE; i++)
+        row->created_ms = s->point[i].time_ms;
+    row->activity_ms = catalog_activity(s);
+    if (row->activity_ms == TIME_NONE)
+        row->activity_ms = row->modified_ms;
+}
+
+/* A text of the newest point that has one. */
+static struct slice newest_text(const struct catalog_session *s, size_t offset)
+{
+    for (size_t i = s->n; i-- > 0;) {
+        struct slice text;
+
+        memcpy(&text, (const char *)&s->point[i] + offset, sizeof text);
+        if (text.n && s->point[i].source != POINT_SHADOW)
+            return text;
+    }
+    return SLICE("");
+}
+
+static bool take_texts(const struct entire *x, const struct catalog_session *s,
+                       struct session_row *row)
+{
+    const struct entire_state *state = s->state;
+    struct arena *a = &row->arena;
+    struct slice branch = state ? state->branch : SLICE(""),
+                 agent = state ? state->agent : SLICE(""),
+                 cwd = state && state->worktree_path.n ? state->worktree_path : SLICE("");
+
+    if (branch.n == 0)
+        branch = newest_text(s, offsetof(struct point, branch));
+    if (agent.n == 0)
+        agent = newest_text(s, offsetof(struct point, agent));
+    if (cwd.n == 0)
+        cwd =
+            (struct slice){ x->worktree ? x->worktree : "", x->worktree ? strlen(x->worktree) : 0 };
+    row->git_branch = arena_copy(a, branch);
+    row->agent_name = arena_copy(a, agent);
+    row->model = arena_copy(a, newest_text(s, offsetof(struct point, model)));
+    row->cwd = arena_copy(a, cwd);
+    row->first_prompt = arena_copy(a, state ? state->first_prompt : SLICE(""));
+    row->last_prompt = arena_copy(a, state ? state->last_prompt : SLICE(""));
+    return row->git_branch.p && row->agent_name.p && row->model.p && row->cwd.p &&
+           row->first_prompt.p && row->last_prompt.p;
+}
+
+static void take_size(struct catalog *c, const struct catalog_session *s, struct session_row *row)
+{
+    const struct point *p = catalog_newest(s);
+    git_tree *tree = NULL;
+
+    if (s->state || !p || p->transcript.n == 0)
+        return;
+    pthread_mutex_lock(&c->lock);
+    if (git_tree_lookup(&tree, c->repo, &p->tree) == 0)
+        row->ref.file.size = repo_size_at(c->repo, tree, p->transcript.p);
+    git_tree_free(tree);
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* A conversation of Claude Code can be copied from wherever it is kept, and gone on with in the middle where it lies on
+ * this machine. An old checkpoint calls its agent "Agent", which says nothing. */
+static unsigned abilities(const struct entire *x, const struct catalog_session *s)
+{
+    struct slice agent = entire_conversation_agent(s);
+    unsigned can = CAN_RESUME | (s->n ? CAN_REWIND : 0) | (s->state ? CAN_DELETE : 0);
+    struct arena a = { 0 };
+    const char *path;
+    struct stat sb;
+
+    if (entire_conversation_may_be_claude(agent)) {
+        bool here = entire_conversation_live_path(x, s, &a, &path) && stat(path, &sb) == 0 &&
+                    S_ISREG(sb.st_mode);
+
+        can |= here ? CAN_FORK | CAN_RESUME_AT : s->n ? CAN_FORK : 0;
+    }
+    arena_fini(&a);
+    return can;
+}
+
+static enum err_code fill_row(const struct entire *x, struct catalog *c,
+                              const struct catalog_session *s, struct session_row *row,
+                              struct err *e)
+{
+    bool ok = entire_ref(x, s, &row->arena, &row->ref) && take_texts(x, s, row) &&
+              committed_prompts(c, s, row) && name_row(row);
+
+    if (!ok)
+        return err_nomem(e);
+    take_times(s, row);
+    take_size(c, s, row);
+    for (size_t i = s->n; i-- > 0 && row->restorable == 0;)
+        row->restorable = (unsigned)s->point[i].files;
+    row->can = abilities(x, s);
+    row->stays = s->state ? NULL : entire_only_committed;
+    return ERR_OK;
+}
+
+enum err_code entire_describe(const struct store *st, const struct scope *scope,
+                              const struct session_ref *ref, struct session_row *row, struct err *e)
+{
+    const struct entire *x = entire_of(st);
+    const struct catalog_session *s;
+    struct catalog *c;
+    struct stat sb;
+    /* A session that lies in objects only cannot go without a ref that moves, and enumerating sees that. */
+    bool fresh = ref->file.dev && stat(ref->path.p, &sb) != 0;
+    enum err_code rc = entire_catalog(x, fresh, &c, e);
+
+    (void)scope;
+    session_row_reset(row);
+    if (rc)
+        return rc;
+    s = catalog_find(c, ref->id);
+    rc = s ? fill_row(x, c, s, row, e)
+           : err_set(e, ERR_NOT_FOUND, ref->path.p, "read a session: it is gone");
+    catalog_close(x->cache, c);
+    return rc;
+}
+
+/* Is a turn under way? The agent's own registry knows best; the state of the session says so too, but it stays as it is
+ * when the agent dies, so after an hour (Entire's own doctor calls that stuck) it is not believed. */
+
+enum { BELIEVED_MS = 60 * 60 * 1000 };
+
+static enum err_code query_agent_registry(const struct store_env *env, struct slice id,
+                                          struct live *out, struct err *e)
+{
+    struct live_table table;
+    char *config;
+    enum err_code rc;
+
+    *out = (struct live){ .state = LIVE_QUIET };
+    if (configdir_default(env, &config, NULL))
+        return ERR_OK;
+    rc = live_read(config, &table, e);
+    if (!rc) {
+        *out = live_of(&table, id);
+        live_fini(&table);
+    }
+    free(config);
+    return rc;
+}
+
+enum err_code entire_live(const struct store *st, const struct session_ref *ref, struct live *out,
+                          struct err *e)
+{
+    const struct catalog_session *s;
+    struct catalog *c;
+    struct live live;
+    enum err_code rc = entire_session(st, ref->id, &c, &s, e);
+
+    if (rc)
+        return rc;
+    rc = query_agent_registry(st->env, entire_agent_id(ref->id), &live, e);
+    if (!rc && live.state == LIVE_QUIET && s->state && s->state->phase == PHASE_ACTIVE &&
+        s->state->interaction_ms != TIME_NONE &&
+        s->state->interaction_ms > st->env->now_ms - BELIEVED_MS)
+        live = (struct live){ .state = LIVE_UNKNOWN,
+                              .busy = true,
+                              .why = "its state says that a turn is under way" };
+    if (!rc)
+        *out = live;
+    catalog_close(entire_of(st)->cache, c);
+    return rc;
+}
