@@ -1,23 +1,71 @@
 #include "store/demo/demo.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
+#include <pthread.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include "lite/base/arena.h"
-#include "lite/base/buf.h"
 #include "lite/base/time.h"
-#include "store/demo/entire.h"
-#include "store/demo/exathena.h"
-#include "store/demo/files.h"
-#include "store/demo/goat.h"
-#include "store/demo/play.h"
-#include "store/systems/common/project_folder.h"
+#include "lite/json/jsonout.h"
+#include "store/demo/demo_internal.h"
+#include "store/fs/disk.h"
+#include "store/git/gitfiles.h"
 
-enum { MINUTE = 60 * 1000 };
+/* ---- files ---- */
 
-/* The parts of a path, joined; out has PATH_MAX bytes. */
-static enum err_code join_parts(char *out, const char *const *part, struct err *e)
+enum err_code demo_make_dirs(const char *path, struct err *e)
+{
+    char part[PATH_MAX];
+    size_t n = strlen(path);
+
+    if (n == 0 || n >= sizeof part)
+        return err_set(e, ERR_USAGE, path, "make directory: name too long");
+    for (size_t i = 1; i <= n; i++) {
+        if (path[i] != '/' && path[i] != '\0')
+            continue;
+        memcpy(part, path, i);
+        part[i] = '\0';
+        if (mkdir(part, 0700) != 0 && errno != EEXIST)
+            return err_sys(e, part, "make directory");
+    }
+    return ERR_OK;
+}
+
+static enum err_code make_parent(const char *path, struct err *e)
+{
+    char parent[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    size_t n = (size_t)(slash - path);
+
+    if (n >= sizeof parent)
+        return err_set(e, ERR_USAGE, path, "make directory: name too long");
+    memcpy(parent, path, n);
+    parent[n] = '\0';
+    return demo_make_dirs(parent, e);
+}
+
+enum err_code demo_put(const char *path, struct slice bytes, int64_t mtime_ms, struct err *e)
+{
+    const struct timespec t = { .tv_sec = mtime_ms / 1000, .tv_nsec = mtime_ms % 1000 * 1000000 };
+    enum err_code rc = make_parent(path, e);
+
+    if (rc)
+        return rc;
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return err_sys(e, path, "create");
+    rc = disk_write(fd, bytes, NULL, path, e);
+    if (!rc && futimens(fd, (const struct timespec[2]){ t, t }) != 0)
+        rc = err_sys(e, path, "set time");
+    if (close(fd) != 0 && !rc)
+        rc = err_sys(e, path, "close");
+    return rc;
+}
+
+enum err_code demo_join(char *out, const char *const *part, struct err *e)
 {
     size_t n = 0;
 
@@ -32,35 +80,164 @@ static enum err_code join_parts(char *out, const char *const *part, struct err *
     }
     return ERR_OK;
 }
-#define JOIN(out, e, ...) join_parts(out, (const char *const[]){ __VA_ARGS__, NULL }, e)
 
-static enum err_code write_text_file(const char *dir, const char *name, const char *text,
-                                     int64_t when_ms, struct err *e)
+/* ---- forms ---- */
+
+static enum err_code add_literal(struct buf *out, struct slice text)
+{
+    struct jsonout j;
+
+    jsonout_init(&j, out);
+    if (text.p)
+        jsonout_text(&j, text);
+    else
+        jsonout_null(&j);
+    return j.rc;
+}
+
+/* A string literal without its quotes. */
+static enum err_code add_escaped(struct buf *out, struct slice text)
+{
+    struct buf literal = { 0 };
+    enum err_code rc = add_literal(&literal, text);
+
+    if (!rc)
+        rc = buf_add(out, (struct slice){ literal.p + 1, literal.n - 2 });
+    buf_fini(&literal);
+    return rc;
+}
+
+enum err_code demo_json_list(struct buf *out, const char *form, va_list args)
+{
+    char stamp[TIME_TEXT];
+    const char *text;
+    enum err_code rc = ERR_OK;
+
+    for (; *form && !rc; form++) {
+        if (*form != '$') {
+            rc = buf_add_byte(out, *form == '\'' ? '"' : *form);
+            continue;
+        }
+        switch (*++form) {
+        case 's':
+            text = va_arg(args, const char *);
+            rc = add_literal(out, text ? slice_of(text) : (struct slice){ NULL, 0 });
+            break;
+        case 'z': rc = add_literal(out, va_arg(args, struct slice)); break;
+        case 'e': rc = add_escaped(out, slice_of(va_arg(args, const char *))); break;
+        case 'r': rc = buf_add(out, va_arg(args, struct slice)); break;
+        case 'd': rc = buf_addf(out, "%lld", (long long)va_arg(args, int64_t)); break;
+        default: time_format(va_arg(args, int64_t), stamp); rc = add_literal(out, slice_of(stamp));
+        }
+    }
+    return rc;
+}
+
+enum err_code demo_json(struct buf *out, const char *form, ...)
+{
+    va_list args;
+
+    va_start(args, form);
+    enum err_code rc = demo_json_list(out, form, args);
+    va_end(args);
+    return rc;
+}
+
+/* ---- patches ---- */
+
+enum { CONTEXT = 3, LINES_MAX = 256 };
+
+struct lines {
+    struct slice line[LINES_MAX];
+    size_t n;
+};
+
+static void split_lines(struct slice text, struct lines *out)
+{
+    bool torn;
+
+    out->n = 0;
+    while (out->n < LINES_MAX && slice_line(&text, &out->line[out->n], &torn))
+        out->n++;
+}
+
+/* Lines [from, to), each after its sign. */
+static enum err_code add_lines(struct buf *out, const char *sign, const struct lines *l,
+                               size_t from, size_t to)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = from; i < to && !rc; i++) {
+        rc = demo_json(out, out->p[out->n - 1] == '[' ? "'$e" : ",'$e", sign);
+        if (!rc)
+            rc = add_escaped(out, l->line[i]);
+        if (!rc)
+            rc = buf_add_byte(out, '"');
+    }
+    return rc;
+}
+
+enum err_code demo_patch(struct buf *out, struct slice before, struct slice after)
+{
+    struct lines a, b;
+    size_t head = 0, tail = 0;
+
+    split_lines(before, &a);
+    split_lines(after, &b);
+    while (head < a.n && head < b.n && slice_eq(a.line[head], b.line[head]))
+        head++;
+    if (head == a.n && head == b.n)
+        return buf_add(out, SLICE("[]"));
+    while (tail < a.n - head && tail < b.n - head &&
+           slice_eq(a.line[a.n - 1 - tail], b.line[b.n - 1 - tail]))
+        tail++;
+    size_t from = head > CONTEXT ? head - CONTEXT : 0, more = tail > CONTEXT ? CONTEXT : tail;
+    size_t a_end = a.n - tail, b_end = b.n - tail;
+    enum err_code rc =
+        demo_json(out, "[{'oldStart':$d,'oldLines':$d,'newStart':$d,'newLines':$d,'lines':[",
+                  (int64_t)from + 1, (int64_t)(a_end + more - from), (int64_t)from + 1,
+                  (int64_t)(b_end + more - from));
+
+    if (!rc)
+        rc = add_lines(out, " ", &a, from, head);
+    if (!rc)
+        rc = add_lines(out, "-", &a, head, a_end);
+    if (!rc)
+        rc = add_lines(out, "+", &b, head, b_end);
+    if (!rc)
+        rc = add_lines(out, " ", &a, a_end, a_end + more);
+    return rc ? rc : buf_add(out, SLICE("]}]"));
+}
+
+/* ---- repositories ---- */
+
+static enum err_code put_text(const char *dir, const char *name, const char *text, int64_t when_ms,
+                              struct err *e)
 {
     char path[PATH_MAX];
-    enum err_code rc = JOIN(path, e, dir, "/", name);
+    enum err_code rc = DEMO_JOIN(path, e, dir, "/", name);
 
     return rc ? rc : demo_put(path, slice_of(text), when_ms, e);
 }
 
-/* An empty git repository, as far as git and we look: enough to have a branch and worktrees. */
+/* An empty git repository: enough for git and for us to have a branch and work trees. */
 static enum err_code make_repository(const char *project, int64_t when_ms, struct err *e)
 {
     char path[PATH_MAX];
-    enum err_code rc = write_text_file(project, ".git/HEAD", "ref: refs/heads/main\n", when_ms, e);
+    enum err_code rc = put_text(project, ".git/HEAD", "ref: refs/heads/main\n", when_ms, e);
 
     if (!rc)
-        rc = write_text_file(
+        rc = put_text(
             project, ".git/config",
             "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tlogallrefupdates = false\n"
             "[user]\n\tname = Mira\n\temail = mira@example.invalid\n",
             when_ms, e);
     if (!rc)
-        rc = JOIN(path, e, project, "/.git/objects");
+        rc = DEMO_JOIN(path, e, project, "/.git/objects");
     if (!rc)
         rc = demo_make_dirs(path, e);
     if (!rc)
-        rc = JOIN(path, e, project, "/.git/refs/heads");
+        rc = DEMO_JOIN(path, e, project, "/.git/refs/heads");
     return rc ? rc : demo_make_dirs(path, e);
 }
 
@@ -69,170 +246,62 @@ static enum err_code add_worktree(const char *project, const char *worktree, int
                                   struct err *e)
 {
     char admin[PATH_MAX], text[PATH_MAX];
-    enum err_code rc = JOIN(admin, e, project, "/.git/worktrees/refunds");
+    enum err_code rc = DEMO_JOIN(admin, e, project, "/.git/worktrees/refunds");
 
     if (!rc)
-        rc = write_text_file(admin, "HEAD", "ref: refs/heads/refunds\n", when_ms, e);
+        rc = put_text(admin, "HEAD", "ref: refs/heads/refunds\n", when_ms, e);
     if (!rc)
-        rc = write_text_file(admin, "commondir", "../..\n", when_ms, e);
+        rc = put_text(admin, "commondir", "../..\n", when_ms, e);
     if (!rc)
-        rc = JOIN(text, e, worktree, "/.git\n");
+        rc = DEMO_JOIN(text, e, worktree, "/.git\n");
     if (!rc)
-        rc = write_text_file(admin, "gitdir", text, when_ms, e);
+        rc = put_text(admin, "gitdir", text, when_ms, e);
     if (!rc)
-        rc = JOIN(text, e, "gitdir: ", admin, "\n");
-    return rc ? rc : write_text_file(worktree, ".git", text, when_ms, e);
+        rc = DEMO_JOIN(text, e, "gitdir: ", admin, "\n");
+    return rc ? rc : put_text(worktree, ".git", text, when_ms, e);
 }
 
-static enum err_code make_projects(const char *dir, int64_t when_ms, struct err *e)
+/* ---- together ---- */
+
+static void *start_git(void *arg)
 {
-    char shop[PATH_MAX], other[PATH_MAX];
-    enum err_code rc = JOIN(shop, e, dir, "/code/shop");
+    return gitlib_ready() ? arg : NULL; /* whoever needs it asks again */
+}
+
+static enum err_code build_all(const char *dir, int64_t now_ms, struct err *e)
+{
+    char shop[PATH_MAX], refunds[PATH_MAX], ledger[PATH_MAX], config[PATH_MAX];
+    enum err_code rc = DEMO_JOIN(shop, e, dir, "/" DEMO_PROJECT);
 
     if (!rc)
-        rc = make_repository(shop, when_ms, e);
+        rc = DEMO_JOIN(refunds, e, dir, "/code/shop-refunds");
     if (!rc)
-        rc = JOIN(other, e, dir, "/code/shop-refunds");
+        rc = DEMO_JOIN(ledger, e, dir, "/code/ledger");
     if (!rc)
-        rc = add_worktree(shop, other, when_ms, e);
+        rc = DEMO_JOIN(config, e, dir, "/" DEMO_CONFIG);
     if (!rc)
-        rc = JOIN(other, e, dir, "/code/ledger");
-    return rc ? rc : make_repository(other, when_ms, e);
-}
-
-static int64_t began_ms(const struct demo_session *s, int64_t now_ms)
-{
-    return now_ms - s->ended_min_ago * (int64_t)MINUTE - play_length_ms(s);
-}
-
-static const struct demo_session *session_of(const char *id)
-{
-    size_t i = 0;
-
-    while (strcmp(demo_sessions[i].id, id) != 0)
-        i++;
-    return &demo_sessions[i];
-}
-
-static enum err_code put_archive_mark(const struct play *p, struct err *e)
-{
-    char text[128], stamp[TIME_TEXT];
-
-    time_format(p->log.clock_ms + MINUTE, stamp);
-    snprintf(text, sizeof text, "{\"archived\":true,\"at\":\"%s\",\"by\":\"sdk\"}", stamp);
-    return write_text_file(p->side, "archived.json", text, p->log.clock_ms + MINUTE, e);
-}
-
-static enum err_code put_session(struct play *p, struct err *e)
-{
-    char path[PATH_MAX];
-    enum err_code rc = JOIN(path, e, p->side, ".jsonl");
-
+        rc = make_repository(shop, now_ms, e);
     if (!rc)
-        rc = demo_put(path, buf_slice(&p->log.out), p->log.clock_ms, e);
-    if (!rc && p->log.session->archived)
-        rc = put_archive_mark(p, e);
-    return rc;
-}
-
-/* CONFIG/projects/<folder of the project>/<id> */
-static enum err_code side_path(char *out, const char *dir, const char *cwd, const char *id,
-                               struct err *e)
-{
-    struct arena a = { 0 };
-    struct slice folder = project_folder_name(slice_of(cwd), &a);
-    enum err_code rc = folder.p ? JOIN(out, e, dir, "/" DEMO_CONFIG "/projects/", folder.p, "/", id)
-                                : err_nomem(e);
-
-    arena_fini(&a);
-    return rc;
-}
-
-static enum err_code build_session(const char *dir, struct world *w, const struct demo_session *s,
-                                   int64_t now_ms, struct err *e)
-{
-    char cwd[PATH_MAX], side[PATH_MAX], history[PATH_MAX];
-    struct play p = { .cwd = cwd, .side = side, .world = w, .history = { .dir = history } };
-    enum err_code rc = JOIN(cwd, e, dir, "/", s->project);
-
+        rc = add_worktree(shop, refunds, now_ms, e);
     if (!rc)
-        rc = side_path(side, dir, cwd, s->id, e);
+        rc = make_repository(ledger, now_ms, e);
     if (!rc)
-        rc = JOIN(history, e, dir, "/" DEMO_CONFIG "/file-history/", s->id);
-    if (rc)
-        return rc;
-    demo_log_init(&p.log, s, cwd, now_ms);
-    rc = play_session(&p, began_ms(s, now_ms),
-                      s->fork_of ? began_ms(session_of(s->fork_of), now_ms) : 0, e);
+        rc = demo_claude(dir, now_ms, e);
     if (!rc)
-        rc = put_session(&p, e);
-    demo_log_fini(&p.log);
-    return rc;
-}
-
-static enum err_code put_world(const char *dir, const struct world *w, int64_t when_ms,
-                               struct err *e)
-{
-    char path[PATH_MAX];
-
-    for (size_t i = 0; i < w->n; i++) {
-        const struct world_file *f = &w->file[i];
-        enum err_code rc = JOIN(path, e, dir, "/", f->project, "/", f->path);
-
-        if (!rc && f->exists)
-            rc = demo_put(path, buf_slice(&f->text), when_ms, e);
-        if (rc)
-            return rc;
-    }
-    return ERR_OK;
-}
-
-static enum err_code write_goat(const char *dir, int64_t now_ms, struct err *e)
-{
-    char config[PATH_MAX], project[PATH_MAX];
-    enum err_code rc = JOIN(config, e, dir, "/" DEMO_CONFIG);
-
+        rc = demo_goat(config, shop, now_ms, e);
     if (!rc)
-        rc = JOIN(project, e, dir, "/" DEMO_PROJECT);
-    return rc ? rc : demo_goat(config, project, now_ms, e);
+        rc = demo_exathena(shop, now_ms, e);
+    return rc ? rc : demo_entire(shop, now_ms, e);
 }
 
-static enum err_code write_exathena(const char *dir, int64_t now_ms, struct err *e)
-{
-    char path[PATH_MAX];
-    enum err_code rc = JOIN(path, e, dir, "/" DEMO_PROJECT);
-
-    return rc ? rc : demo_exathena(path, now_ms, e);
-}
-
-static enum err_code write_entire(const char *dir, int64_t now_ms, struct err *e)
-{
-    char path[PATH_MAX];
-    enum err_code rc = JOIN(path, e, dir, "/" DEMO_PROJECT);
-
-    return rc ? rc : demo_entire(path, now_ms, e);
-}
-
+/* libgit2 takes its time to start, which another thread can wait for. */
 enum err_code demo_build(const char *dir, int64_t now_ms, struct err *e)
 {
-    struct world w = { .n = 0 };
-    struct demo_git_start loom;
-    enum err_code rc = make_projects(dir, now_ms, e);
+    pthread_t starting;
+    bool started = pthread_create(&starting, NULL, start_git, NULL) == 0;
+    enum err_code rc = build_all(dir, now_ms, e);
 
-    demo_git_start_begin(&loom);
-    if (!rc)
-        rc = world_init(&w, e);
-    for (size_t i = 0; !rc && i < demo_session_count; i++)
-        rc = build_session(dir, &w, &demo_sessions[i], now_ms, e);
-    if (!rc)
-        rc = put_world(dir, &w, now_ms, e);
-    if (!rc)
-        rc = write_goat(dir, now_ms, e);
-    if (!rc)
-        rc = write_exathena(dir, now_ms, e);
-    if (!rc)
-        rc = write_entire(dir, now_ms, e);
-    demo_git_start_join(&loom);
-    world_fini(&w);
+    if (started)
+        pthread_join(starting, NULL);
     return rc ? err_wrap(e, rc, "build the demo") : ERR_OK;
 }

@@ -5,16 +5,21 @@
 
 #include "lite/base/err.h"
 
-/* A sample store to try the program on: a dozen conversations about a small web shop and its ledger, in
- * the rows that a real client writes, with the projects they speak of. What they say and what lies on
- * disk agree: a Read shows the file as it was then, an edit's patch applies, backups hold the old bytes.
+/* A sample store for trying out the program: a dozen conversations about a small web shop and its ledger, with the projects
+ * they are about, in the formats of all systems.
  *
- * dir is absolute, exists and is empty; its owner removes it. Afterwards dir/DEMO_CONFIG is the
- * configuration directory (CLAUDE_CONFIG_DIR) and dir/DEMO_PROJECT the project to stand in. Ages are
- * relative to now_ms, ids are always the same. */
+ * The story is a table (story.c) and the rows of the agents are forms that are filled in from it. What the conversations
+ * say and what is on disk agree: a Read shows the file as it was at that time, the patch of an edit applies, and backups
+ * contain the former bytes. Everything is as old as the story says, and ids are always the same. Therefore the calls for
+ * hosts (store/api/host.h), which draw ids and leave the present time on files, are used only where both do not matter
+ * (goat.c); Entire's commits are made by the code below those calls. */
+
 #define DEMO_CONFIG "claude"
 #define DEMO_PROJECT "code/shop"
 
+/* dir is absolute, exists and is empty; the caller removes it. Afterwards dir/DEMO_CONFIG is the configuration directory
+ * (CLAUDE_CONFIG_DIR), and dir/DEMO_PROJECT is the project in which to start. Times are relative to now_ms. ERR_IO: a
+ * file exists already. */
 MUST_CHECK enum err_code demo_build(const char *dir, int64_t now_ms, struct err *e);
 
 #endif

@@ -1,25 +1,25 @@
-#include "store/demo/entire.h"
+#include <limits.h>
+#include <stdio.h>
 
 #include <git2/sys/mempack.h>
 #include <git2/sys/odb_backend.h>
-#include <stdio.h>
 
-#include "lite/base/time.h"
-#include "lite/json/jsonout.h"
-#include "store/demo/files.h"
-#include "store/git/gitfiles.h"
+#include "lite/base/arena.h"
+#include "store/demo/demo_internal.h"
 #include "store/git/repo.h"
-#include "store/systems/entire/names.h"
 #include "store/systems/entire/rewind/disktree.h"
+#include "store/systems/entire/state.h"
 #include "store/systems/entire/write/committed_write.h"
 #include "store/systems/entire/write/treewrite.h"
 
-/* Named for the loom: threads of several sessions, and one cloth. Written by the code that writes for hosts; only the times of
- * the commits are told. */
+/* Sessions of Entire in the repository of a project. What is in its work tree becomes a commit; on it follow two sessions of
+ * two agents that share a committed checkpoint, and one of them has two more turns on a shadow branch. Trees, commits and
+ * checkpoints are made by the code that writes for hosts; only their times are those of the story. */
 
 #define CARD "e47113e0-0000-4000-8000-000000000001"
 #define HELP "e47113e0-0000-4000-8000-000000000002"
 #define CHECKPOINT "e4711ed0c0de"
+#define HELP_PROMPT "Explain gift cards to customers, in two sentences"
 
 enum {
     MINUTE_MS = 60000,
@@ -71,7 +71,7 @@ static const struct turn turns[] = {
 };
 enum { TURNS = sizeof turns / sizeof *turns };
 
-struct entire_writing {
+struct writing {
     const char *dir;
     int64_t began_ms;
     git_repository *repo;
@@ -79,60 +79,47 @@ struct entire_writing {
     struct buf log; /* the transcript so far */
     git_oid tree;   /* of the newest commit or checkpoint */
     git_oid head, tip;
-    git_odb_backend *gathered; /* of the repository's database */
+    git_odb_backend *mempack; /* owned by the repository's database */
     enum err_code rc;
     struct err *e;
 };
 
-static void *start_git(void *arg)
-{
-    return gitlib_ready() ? arg : NULL; /* whoever needs it asks again */
-}
-
-void demo_git_start_begin(struct demo_git_start *l)
-{
-    l->started = pthread_create(&l->starting, NULL, start_git, NULL) == 0;
-}
-
-void demo_git_start_join(struct demo_git_start *l)
-{
-    if (l->started)
-        pthread_join(l->starting, NULL);
-}
-
-/* The first failure is kept; what comes after it is passed over. */
-static void done(struct entire_writing *w, enum err_code rc)
+/* The first failure is kept; what follows has no effect. */
+static void done(struct writing *w, enum err_code rc)
 {
     if (!w->rc)
-        w->rc = rc;
+        w->rc = rc == ERR_NOMEM ? err_nomem(w->e) : rc;
 }
 
-static const char *said_at(struct entire_writing *w, int64_t ms)
+static void put_file(struct writing *w, const char *name, struct slice text, int64_t minutes)
 {
-    char text[TIME_TEXT];
+    char path[PATH_MAX];
 
-    time_format(ms, text);
-    return arena_copy(&w->arena, slice_of(text)).p;
+    if (!w->rc)
+        w->rc = DEMO_JOIN(path, w->e, w->dir, "/", name);
+    if (!w->rc)
+        w->rc = demo_put(path, text, w->began_ms + minutes * MINUTE_MS, w->e);
 }
 
 /* ---- objects ---- */
 
-/* Seventy small files would take longer than all else of the demo: objects are gathered in memory, and become one pack. */
-static void use_mempack(struct entire_writing *w)
+/* Seventy small files would take longer than the rest of the demo, so objects are collected in memory and become one
+ * pack. */
+static void use_mempack(struct writing *w)
 {
     git_odb *odb = NULL;
     int answer = git_repository_odb(&odb, w->repo);
 
     if (!answer)
-        answer = git_mempack_new(&w->gathered);
+        answer = git_mempack_new(&w->mempack);
     if (!answer)
-        answer = git_odb_add_backend(odb, w->gathered, FIRST); /* the database's own now */
+        answer = git_odb_add_backend(odb, w->mempack, FIRST); /* now owned by the database */
     git_odb_free(odb);
     if (answer)
         done(w, repo_error(w->e, answer, w->dir, "gather objects"));
 }
 
-static void write_pack(struct entire_writing *w)
+static void write_pack(struct writing *w)
 {
     const char *dir = arena_format(&w->arena, "%s/.git/objects/pack", w->dir);
     git_buf pack = { 0 };
@@ -145,7 +132,7 @@ static void write_pack(struct entire_writing *w)
         done(w, demo_make_dirs(dir, w->e));
     if (w->rc)
         return;
-    int answer = git_mempack_dump(&pack, w->repo, w->gathered);
+    int answer = git_mempack_dump(&pack, w->repo, w->mempack);
 
     if (!answer)
         answer = git_indexer_new(&indexer, dir, 0, NULL, NULL);
@@ -159,61 +146,35 @@ static void write_pack(struct entire_writing *w)
         done(w, repo_error(w->e, answer, dir, "write a pack"));
 }
 
-/* ---- what is said ---- */
+/* ---- the transcript ---- */
 
-static void put_row(struct entire_writing *w, const struct turn *t, int part)
+static void add_row(struct writing *w, const struct turn *t, int part)
 {
     static const char *const roles[ROWS_A_TURN] = { "user", "assistant", "assistant" };
-    struct jsonout j;
     int number = (int)(t - turns) * ROWS_A_TURN + part;
+    struct buf content = { 0 };
     char uuid[40], before[40];
 
     snprintf(uuid, sizeof uuid, "e47113e0-0000-4000-8000-0000000001%02d", number);
     snprintf(before, sizeof before, "e47113e0-0000-4000-8000-0000000001%02d", number - 1);
-    jsonout_init(&j, &w->log);
-    jsonout_open(&j, '{');
-    jsonout_key(&j, "parentUuid");
-    number ? jsonout_text(&j, slice_of(before)) : jsonout_null(&j);
-    jsonout_key(&j, "isSidechain");
-    jsonout_bool(&j, false);
-    jsonout_member(&j, "cwd", slice_of(w->dir));
-    jsonout_member(&j, "sessionId", SLICE(CARD));
-    jsonout_member(&j, "gitBranch", SLICE("main"));
-    jsonout_member(&j, "type", slice_of(roles[part]));
-    jsonout_key(&j, "message");
-    jsonout_open(&j, '{');
-    jsonout_member(&j, "role", slice_of(roles[part]));
-    jsonout_key(&j, "content");
-    if (part == 1) {
-        jsonout_open(&j, '[');
-        jsonout_open(&j, '{');
-        jsonout_member(&j, "type", SLICE("tool_use"));
-        jsonout_member(&j, "id", slice_of(uuid));
-        jsonout_member(&j, "name", SLICE("Write"));
-        jsonout_key(&j, "input");
-        jsonout_open(&j, '{');
-        jsonout_member(&j, "file_path",
-                       slice_of(arena_format(&w->arena, "%s/%s", w->dir, t->path)));
-        jsonout_member(&j, "content", slice_of(t->text));
-        jsonout_close(&j, '}');
-        jsonout_close(&j, '}');
-        jsonout_close(&j, ']');
-    } else {
-        jsonout_text(&j, slice_of(part ? t->said : t->prompt));
-    }
-    jsonout_close(&j, '}');
-    jsonout_member(&j, "uuid", slice_of(uuid));
-    jsonout_member(
-        &j, "timestamp",
-        slice_of(said_at(w, w->began_ms + (t->minutes - ROWS_A_TURN + part) * MINUTE_MS)));
-    jsonout_close(&j, '}');
-    done(w, j.rc ? j.rc : buf_add_byte(&w->log, '\n'));
+    done(w, part == 1 ? demo_json(&content,
+                                  "[{'type':'tool_use','id':$s,'name':'Write',"
+                                  "'input':{'file_path':'$e/$e','content':$s}}]",
+                                  uuid, w->dir, t->path, t->text)
+                      : demo_json(&content, "$s", part ? t->said : t->prompt));
+    done(w, demo_json(&w->log,
+                      "{'parentUuid':$s,'isSidechain':false,'cwd':$s,'sessionId':'" CARD "',"
+                      "'gitBranch':'main','type':$s,'message':{'role':$s,'content':$r},'uuid':$s,"
+                      "'timestamp':$t}\n",
+                      number ? before : NULL, w->dir, roles[part], roles[part], buf_slice(&content),
+                      uuid, w->began_ms + (t->minutes - ROWS_A_TURN + part) * MINUTE_MS));
+    buf_fini(&content);
 }
 
-static void write_turn(struct entire_writing *w, const struct turn *t)
+static void write_turn(struct writing *w, const struct turn *t)
 {
     for (int part = 0; part < ROWS_A_TURN; part++)
-        put_row(w, t, part);
+        add_row(w, t, part);
 }
 
 /* ---- commits ---- */
@@ -226,7 +187,7 @@ static struct author author_at(int64_t ms)
 }
 
 /* A commit of the tree; onto a ref that must be where it was. */
-static void commit_tree(struct entire_writing *w, const char *ref, git_oid *tip, bool has_tip,
+static void commit_tree(struct writing *w, const char *ref, git_oid *tip, bool has_tip,
                         const char *message, int64_t at_ms)
 {
     const struct author who = author_at(at_ms);
@@ -246,8 +207,8 @@ static void commit_tree(struct entire_writing *w, const char *ref, git_oid *tip,
         *tip = made;
 }
 
-/* All that lies in the work tree. */
-static void take_disk(struct entire_writing *w)
+/* Everything in the work tree. */
+static void take_disk(struct writing *w)
 {
     struct treewrite t;
     struct disktree disk = { .n = 0 };
@@ -263,8 +224,8 @@ static void take_disk(struct entire_writing *w)
     treewrite_close(&t);
 }
 
-/* The tree with one more text, and what a shadow commit keeps beside it. */
-static void add_file_to_tree(struct entire_writing *w, const char *path, const char *text,
+/* The tree with one more file and, for a shadow commit, the metadata of the session. */
+static void add_file_to_tree(struct writing *w, const char *path, const char *text,
                              const char *prompt)
 {
     static const char folder[] = ".entire/metadata/" CARD;
@@ -288,8 +249,8 @@ static void add_file_to_tree(struct entire_writing *w, const char *path, const c
     treewrite_close(&t);
 }
 
-/* The files as git has them too: `git status` tells of the last two turns alone. */
-static void write_index(struct entire_writing *w)
+/* `git status` then shows the changes of the last two turns only. */
+static void write_index(struct writing *w)
 {
     git_index *index = NULL;
     git_tree *tree = NULL;
@@ -312,7 +273,7 @@ static void write_index(struct entire_writing *w)
 
 /* ---- checkpoints ---- */
 
-static void put_committed(struct entire_writing *w, struct committed_session s, const char *path)
+static void put_committed(struct writing *w, struct committed_session s, const char *path)
 {
     const struct author who = author_at(s.created_ms);
     git_oid made;
@@ -332,33 +293,30 @@ static void put_committed(struct entire_writing *w, struct committed_session s, 
 }
 
 /* Another agent's conversation, in that agent's own form. */
-static void put_help(struct entire_writing *w)
+static void put_help(struct writing *w)
 {
     int64_t at = w->began_ms + 10 * MINUTE_MS;
-    const char *log = arena_format(
-        &w->arena,
-        "{\n  \"sessionId\": \"" HELP "\",\n  \"messages\": [\n"
-        "    {\"id\": \"1\", \"type\": \"user\", \"timestamp\": \"%s\", \"content\": \"Explain "
-        "gift "
-        "cards to customers, in two sentences\"},\n"
-        "    {\"id\": \"2\", \"type\": \"gemini\", \"timestamp\": \"%s\", \"content\": \"`docs/"
-        "gift-cards.md` says where to type the code, and what happens to the rest.\"}\n  ]\n}\n",
-        said_at(w, at), said_at(w, at + 2 * MINUTE_MS));
+    struct buf log = { 0 };
 
-    if (log)
-        put_committed(w,
-                      (struct committed_session){
-                          .session = SLICE(HELP),
-                          .agent = SLICE("Gemini CLI"),
-                          .transcript = slice_of(log),
-                          .prompt = SLICE("Explain gift cards to customers, in two sentences"),
-                          .created_ms = at + 3 * MINUTE_MS },
-                      "docs/gift-cards.md");
-    else
-        w->rc = ERR_NOMEM;
+    done(w, demo_json(&log,
+                      "{\n  'sessionId': '" HELP "',\n  'messages': [\n"
+                      "    {'id': '1', 'type': 'user', 'timestamp': $t, 'content': '" HELP_PROMPT
+                      "'},\n"
+                      "    {'id': '2', 'type': 'gemini', 'timestamp': $t, 'content': "
+                      "'`docs/gift-cards.md` says where to type the code, and what happens to the "
+                      "rest.'}\n  ]\n}\n",
+                      at, at + 2 * MINUTE_MS));
+    put_committed(w,
+                  (struct committed_session){ .session = SLICE(HELP),
+                                              .agent = SLICE("Gemini CLI"),
+                                              .transcript = buf_slice(&log),
+                                              .prompt = SLICE(HELP_PROMPT),
+                                              .created_ms = at + 3 * MINUTE_MS },
+                  "docs/gift-cards.md");
+    buf_fini(&log);
 }
 
-static void put_card(struct entire_writing *w)
+static void put_card(struct writing *w)
 {
     put_committed(w,
                   (struct committed_session){ .session = SLICE(CARD),
@@ -369,8 +327,8 @@ static void put_card(struct entire_writing *w)
                   turns[0].path);
 }
 
-/* Each turn after the commit is one commit of the shadow branch. */
-static void put_shadow(struct entire_writing *w, const struct turn *t)
+/* Each later turn is a commit of the shadow branch. */
+static void put_shadow(struct writing *w, const struct turn *t)
 {
     char hex[GIT_OID_HEXSZ + 1], name[ENTIRE_SHADOW_NAME], ref[ENTIRE_SHADOW_NAME + 16];
     bool first = t == &turns[1];
@@ -391,45 +349,32 @@ static void put_shadow(struct entire_writing *w, const struct turn *t)
         w->rc = ERR_NOMEM;
 }
 
-/* What Entire knows of the session that goes on. */
-static void put_state(struct entire_writing *w)
+/* The state of the session that is not finished. */
+static void put_state(struct writing *w)
 {
     char hex[GIT_OID_HEXSZ + 1];
     int64_t last = w->began_ms + turns[TURNS - 1].minutes * MINUTE_MS;
-    const char *path = arena_format(&w->arena, "%s/.git/" ENTIRE_STATES "/" CARD ".json", w->dir);
+    struct buf text = { 0 };
 
     git_oid_tostr(hex, sizeof hex, &w->head);
-    const char *text = arena_format(
-        &w->arena,
-        "{\n  \"session_id\": \"" CARD "\",\n  \"cli_version\": \"0.4.4\",\n"
-        "  \"base_commit\": \"%s\",\n  \"attribution_base_commit\": \"%s\",\n"
-        "  \"worktree_path\": \"%s\",\n  \"started_at\": \"%s\",\n  \"phase\": \"idle\",\n"
-        "  \"last_interaction_time\": \"%s\",\n  \"checkpoint_count\": 2,\n"
-        "  \"checkpoint_transcript_start\": 3,\n  \"files_touched\": [\n    \"gift/balance.ts\",\n"
-        "    \"gift/card.ts\"\n  ],\n  \"last_checkpoint_id\": \"" CHECKPOINT "\",\n"
-        "  \"agent_type\": \"Claude Code\",\n  \"first_prompt\": \"%s\"\n}\n",
-        hex, hex, w->dir, said_at(w, w->began_ms), said_at(w, last), turns[0].prompt);
-
-    if (!path || !text)
-        done(w, ERR_NOMEM);
-    else if (!w->rc)
-        done(w, demo_put(path, slice_of(text), last, w->e));
+    done(w, demo_json(&text,
+                      "{\n  'session_id': '" CARD "',\n  'cli_version': '0.4.4',\n"
+                      "  'base_commit': $s,\n  'attribution_base_commit': $s,\n"
+                      "  'worktree_path': $s,\n  'started_at': $t,\n  'phase': 'idle',\n"
+                      "  'last_interaction_time': $t,\n  'checkpoint_count': 2,\n"
+                      "  'checkpoint_transcript_start': 3,\n"
+                      "  'files_touched': [\n    'gift/balance.ts',\n    'gift/card.ts'\n  ],\n"
+                      "  'last_checkpoint_id': '" CHECKPOINT "',\n"
+                      "  'agent_type': 'Claude Code',\n  'first_prompt': $s\n}\n",
+                      hex, hex, w->dir, w->began_ms, last, turns[0].prompt));
+    put_file(w, ".git/" ENTIRE_STATES "/" CARD ".json", buf_slice(&text), turns[TURNS - 1].minutes);
+    buf_fini(&text);
 }
 
-static void put_file(struct entire_writing *w, const char *name, const char *text, int64_t minutes)
+static void write_all(struct writing *w)
 {
-    const char *path = arena_format(&w->arena, "%s/%s", w->dir, name);
-
-    if (!path)
-        done(w, ERR_NOMEM);
-    else if (!w->rc)
-        done(w, demo_put(path, slice_of(text), w->began_ms + minutes * MINUTE_MS, w->e));
-}
-
-static void weave(struct entire_writing *w)
-{
-    /* The sessions of another system lie in the project, and are none of its files. */
-    put_file(w, ".git/info/exclude", ".exathena/\n", 0);
+    /* The sessions of ExAthena are in the project, but are not files of it. */
+    put_file(w, ".git/info/exclude", SLICE(".exathena/\n"), 0);
     use_mempack(w);
     take_disk(w);
     commit_tree(w, ENTIRE_HEADS "main", &w->head, false, "The shop as it is\n",
@@ -447,22 +392,22 @@ static void weave(struct entire_writing *w)
         put_shadow(w, &turns[i]);
     write_pack(w);
     put_state(w);
-    put_file(w, "docs/gift-cards.md", help, 12);
-    put_file(w, turns[1].path, turns[1].text, turns[1].minutes);
-    put_file(w, turns[2].path, turns[2].text, turns[2].minutes);
+    put_file(w, "docs/gift-cards.md", SLICE(help), 12);
+    for (size_t i = 1; i < TURNS; i++)
+        put_file(w, turns[i].path, slice_of(turns[i].text), turns[i].minutes);
 }
 
-enum err_code demo_entire(const char *dir, int64_t now_ms, struct err *e)
+enum err_code demo_entire(const char *project, int64_t now_ms, struct err *e)
 {
-    struct entire_writing w = { .dir = dir,
-                                .began_ms = now_ms - BEGAN_HOURS * (int64_t)HOUR_MS,
-                                .e = e };
+    struct writing w = { .dir = project,
+                         .began_ms = now_ms - BEGAN_HOURS * (int64_t)HOUR_MS,
+                         .e = e };
 
-    w.rc = repo_open(dir, &w.repo, e);
+    w.rc = repo_open(project, &w.repo, e);
     if (!w.rc)
-        weave(&w);
+        write_all(&w);
     repo_close(w.repo);
     arena_fini(&w.arena);
     buf_fini(&w.log);
-    return w.rc == ERR_NOMEM ? err_nomem(e) : w.rc;
+    return w.rc;
 }

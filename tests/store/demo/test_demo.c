@@ -10,8 +10,7 @@
 #include "lite/json/json.h"
 #include "store/api/store.h"
 #include "store/demo/demo.h"
-#include "store/demo/patch.h"
-#include "store/demo/script.h"
+#include "store/demo/demo_internal.h"
 #include "store/rewind/plan/rewind.h"
 #include "store/systems/entire/entire.h"
 #include "tests/support/scratch.h"
@@ -247,12 +246,11 @@ static void files_are_as_the_last_session_left_them(void **state)
 static void a_patch_shows_three_lines_around(void **state)
 {
     struct buf out = { 0 };
-    struct jsonout j;
 
     (void)state;
-    jsonout_init(&j, &out);
-    patch_write(&j, SLICE("1\n2\n3\n4\nold\n6\n7\n8\n9\n"),
-                SLICE("1\n2\n3\n4\nnew\nmore\n6\n7\n8\n9\n"));
+    assert_int_equal(demo_patch(&out, SLICE("1\n2\n3\n4\nold\n6\n7\n8\n9\n"),
+                                SLICE("1\n2\n3\n4\nnew\nmore\n6\n7\n8\n9\n")),
+                     ERR_OK);
 
     assert_true(slice_eq(buf_slice(&out),
                          SLICE("[{\"oldStart\":2,\"oldLines\":7,\"newStart\":2,\"newLines\":8,"
@@ -261,14 +259,28 @@ static void a_patch_shows_three_lines_around(void **state)
     buf_fini(&out);
 }
 
+static void a_form_becomes_json(void **state)
+{
+    struct buf out = { 0 };
+
+    (void)state;
+    assert_int_equal(demo_json(&out, "{'a':$s,'b':$s,'c':'<$e>','d':$z,'e':$r,'f':$d,'g':$t}",
+                               "it's", NULL, "\"x\"\n", SLICE("z"), SLICE("[1]"), (int64_t)-7,
+                               (int64_t)0),
+                     ERR_OK);
+
+    assert_true(slice_eq(buf_slice(&out),
+                         SLICE("{\"a\":\"it's\",\"b\":null,\"c\":\"<\\\"x\\\"\\n>\",\"d\":\"z\","
+                               "\"e\":[1],\"f\":-7,\"g\":\"1970-01-01T00:00:00.000Z\"}")));
+    buf_fini(&out);
+}
+
 static void equal_texts_have_no_patch(void **state)
 {
     struct buf out = { 0 };
-    struct jsonout j;
 
     (void)state;
-    jsonout_init(&j, &out);
-    patch_write(&j, SLICE("a\n"), SLICE("a\n"));
+    assert_int_equal(demo_patch(&out, SLICE("a\n"), SLICE("a\n")), ERR_OK);
 
     assert_true(slice_eq(buf_slice(&out), SLICE("[]")));
     buf_fini(&out);
@@ -288,6 +300,7 @@ int main(void)
         IN_SCRATCH(files_are_as_the_last_session_left_them),
         cmocka_unit_test(a_patch_shows_three_lines_around),
         cmocka_unit_test(equal_texts_have_no_patch),
+        cmocka_unit_test(a_form_becomes_json),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

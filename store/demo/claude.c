@@ -1,0 +1,541 @@
+#include <limits.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lite/base/arena.h"
+#include "store/demo/claude_rows.h"
+#include "store/demo/demo.h"
+#include "store/systems/common/project_folder.h"
+
+/* The sessions of Claude Code: each script of the story is played step by step, which appends rows to a transcript and
+ * changes the files of the projects. Checkpoints are those of the client (docs/formats/claude.md C2). */
+
+enum { FILES_MAX = 32 };
+
+/* The files of all projects as they are at the present step. */
+struct world {
+    struct file file[FILES_MAX];
+    size_t n;
+};
+
+/* ---- files ---- */
+
+/* NULL: there are too many. */
+static struct file *find_file(struct world *w, const char *project, const char *path)
+{
+    for (size_t i = 0; i < w->n; i++)
+        if (strcmp(w->file[i].project, project) == 0 && strcmp(w->file[i].path, path) == 0)
+            return &w->file[i];
+    if (w->n == FILES_MAX)
+        return NULL;
+    w->file[w->n] = (struct file){ .project = project, .path = path };
+    return &w->file[w->n++];
+}
+
+static enum err_code write_file(struct file *f, struct slice text)
+{
+    f->text.n = 0;
+    f->exists = true;
+    return buf_add(&f->text, text);
+}
+
+/* Replaces the first place that reads `old`. */
+static enum err_code edit_file(struct file *f, struct slice old, struct slice new, struct err *e)
+{
+    const char *at = find_bytes(f->text.p, f->text.n, old.p, old.n);
+    struct buf after = { 0 };
+
+    if (!at)
+        return err_set(e, ERR_FORMAT, f->path, "the demo edits text that is not there");
+    size_t before = (size_t)(at - f->text.p);
+    enum err_code rc = buf_add(&after, (struct slice){ f->text.p, before });
+
+    if (!rc)
+        rc = buf_add(&after, new);
+    if (!rc)
+        rc = buf_add(&after, (struct slice){ at + old.n, f->text.n - before - old.n });
+    buf_fini(&f->text);
+    f->text = after;
+    return rc;
+}
+
+/* ---- checkpoints ---- */
+
+/* Saves the present content of a file as the next version: <16 hex digits of sha256(path)>@v<version>. */
+static void back_up(struct play *p, struct backup *b)
+{
+    char path[PATH_MAX];
+    unsigned char sum[EVP_MAX_MD_SIZE] = { 0 };
+
+    b->version++;
+    b->changed = false;
+    b->at_ms = p->clock_ms;
+    b->name[0] = '\0';
+    if (!b->file->exists || p->rc)
+        return;
+    play_note(p, DEMO_JOIN(path, p->e, p->cwd, "/", b->file->path));
+    if (!EVP_Digest(path, strlen(path), sum, NULL, EVP_sha256(), NULL))
+        play_note(p, ERR_NOMEM);
+    for (size_t i = 0; i < 8; i++)
+        snprintf(b->name + 2 * i, 3, "%02x", sum[i]);
+    snprintf(b->name + 16, sizeof b->name - 16, "@v%u", b->version);
+    if (!p->rc)
+        play_note(p, DEMO_JOIN(path, p->e, p->history, "/", b->name));
+    if (!p->rc)
+        play_note(p, demo_put(path, buf_slice(&b->file->text), p->clock_ms, p->e));
+}
+
+static void add_backup(struct play *p, const struct backup *b)
+{
+    char parent[PATH_MAX];
+    const char *slash = strrchr(b->file->path, '/');
+    int depth = slash ? (int)(slash - b->file->path) : 0;
+
+    snprintf(parent, sizeof parent, "%s%s%.*s", p->cwd, depth ? "/" : "", depth, b->file->path);
+    play_note(p, demo_json(&p->out,
+                           "{'backupFileName':$s,'version':$d,'backupTime':$t,'realParentDir':$s}",
+                           b->name[0] ? b->name : NULL, (int64_t)b->version, b->at_ms, parent));
+}
+
+/* After the row of a prompt: what changed since the last one is backed up. */
+static void add_snapshot(struct play *p)
+{
+    for (size_t i = 0; i < p->backups; i++)
+        if (p->backup[i].changed)
+            back_up(p, &p->backup[i]);
+    play_note(p, demo_json(&p->out,
+                           "{'type':'file-history-snapshot','messageId':$s,"
+                           "'snapshot':{'messageId':$s,'trackedFileBackups':{",
+                           p->prompt, p->prompt));
+    for (size_t i = 0; i < p->backups; i++) {
+        play_note(p, demo_json(&p->out, i ? ",$s:" : "$s:", p->backup[i].file->path));
+        add_backup(p, &p->backup[i]);
+    }
+    play_note(p, demo_json(&p->out, "},'timestamp':$t},'isSnapshotUpdate':false}\n", p->clock_ms));
+}
+
+/* Between the row of a tool call and the change that it makes. */
+static void track_file(struct play *p, const struct file *f)
+{
+    for (size_t i = 0; i < p->backups; i++)
+        if (p->backup[i].file == f) {
+            p->backup[i].changed = true;
+            return;
+        }
+    if (p->backups == BACKUPS_MAX) {
+        play_note(p, err_set(p->e, ERR_USAGE, f->path, "one demo session edits too many files"));
+        return;
+    }
+    struct backup *b = &p->backup[p->backups++];
+
+    *b = (struct backup){ .file = f };
+    back_up(p, b);
+    b->changed = true;
+    play_note(p, demo_json(&p->out,
+                           "{'type':'file-history-delta','messageId':$s,'snapshotMessageId':$s,"
+                           "'trackingPath':$s,'backup':",
+                           p->last, p->prompt, f->path));
+    add_backup(p, b);
+    play_note(p, demo_json(&p->out, ",'timestamp':$t}\n", p->clock_ms));
+}
+
+/* ---- tools ---- */
+
+struct call {
+    char id[32], row[UUID];
+    struct buf text;   /* what the model is told */
+    struct buf result; /* what the client keeps: toolUseResult */
+};
+
+/* The row of the call; the form is that of its input. c->id is set. */
+static void add_call(struct play *p, struct call *c, const char *name, const char *form, ...)
+{
+    struct buf content = { 0 };
+    va_list args;
+
+    play_note(p,
+              demo_json(&content, "[{'type':'tool_use','id':$s,'name':$s,'input':", c->id, name));
+    va_start(args, form);
+    play_note(p, demo_json_list(&content, form, args));
+    va_end(args);
+    play_note(p, buf_add(&content, SLICE("}]")));
+    play_add_assistant(p, &content, "tool_use");
+    memcpy(c->row, p->last, sizeof c->row);
+    buf_fini(&content);
+}
+
+/* The row of the result; frees the call. */
+static void add_result(struct play *p, struct call *c, bool failed)
+{
+    play_add_row(p,
+                 USER_ROW "[{'tool_use_id':$s,'type':'tool_result','content':$z$r}]},"
+                          "'toolUseResult':$r,'sourceToolAssistantUUID':$s",
+                 p->turn, c->id, buf_slice(&c->text),
+                 failed ? SLICE(",\"is_error\":true") : SLICE(""), buf_slice(&c->result), c->row);
+    play_begin_answer(p);
+    buf_fini(&c->text);
+    buf_fini(&c->result);
+}
+
+static void play_read(struct play *p, const struct file *f, struct call *c)
+{
+    struct slice rest = buf_slice(&f->text), line;
+    int64_t n = 0;
+    bool torn;
+
+    add_call(p, c, "Read", "{'file_path':'$e/$e'}", p->cwd, f->path);
+    for (; slice_line(&rest, &line, &torn); n++)
+        play_note(p, buf_addf(&c->text, "%s%lld\t%.*s", n ? "\n" : "", (long long)n + 1,
+                              SLICE_ARG(line)));
+    play_note(p, demo_json(&c->result,
+                           "{'type':'text','file':{'filePath':'$e/$e','content':$z,'numLines':$d,"
+                           "'startLine':1,'totalLines':$d}}",
+                           p->cwd, f->path, buf_slice(&f->text), n, n));
+    add_result(p, c, false);
+}
+
+/* The end of both changes: the patch. Frees `before`. */
+static void end_change(struct play *p, const struct file *f, struct buf *before, struct call *c)
+{
+    struct slice now = buf_slice(&f->text);
+
+    play_note(p, buf_add(&c->result, SLICE(",\"structuredPatch\":")));
+    play_note(p, demo_patch(&c->result, before->p ? buf_slice(before) : now, now));
+    play_note(p, buf_add(&c->result, SLICE(",\"userModified\":false}")));
+    play_note(p, buf_addf(&c->text, "The file %s/%s has been updated.", p->cwd, f->path));
+    add_result(p, c, false);
+    buf_fini(before);
+}
+
+static void play_edit(struct play *p, const struct demo_step *step, struct file *f, struct call *c)
+{
+    const char *old = step->arg[1], *new = step->arg[2];
+    struct buf before = { 0 };
+
+    add_call(p, c, "Edit", "{'file_path':'$e/$e','old_string':$s,'new_string':$s}", p->cwd, f->path,
+             old, new);
+    track_file(p, f);
+    play_note(p, buf_add(&before, buf_slice(&f->text)));
+    play_note(p, edit_file(f, slice_of(old), slice_of(new), p->e));
+    play_note(p, demo_json(&c->result,
+                           "{'filePath':'$e/$e','oldString':$s,'newString':$s,'originalFile':$z",
+                           p->cwd, f->path, old, new, buf_slice(&before)));
+    end_change(p, f, &before, c);
+}
+
+static void play_write(struct play *p, const struct demo_step *step, struct file *f, struct call *c)
+{
+    struct buf before = { 0 };
+    bool fresh = !f->exists;
+
+    add_call(p, c, "Write", "{'file_path':'$e/$e','content':$s}", p->cwd, f->path, step->arg[1]);
+    track_file(p, f);
+    if (!fresh)
+        play_note(p, buf_add(&before, buf_slice(&f->text)));
+    play_note(p, write_file(f, slice_of(step->arg[1])));
+    play_note(p,
+              demo_json(&c->result, "{'type':$s,'filePath':'$e/$e','content':$s,'originalFile':$z",
+                        fresh ? "create" : "update", p->cwd, f->path, step->arg[1],
+                        buf_slice(&before)));
+    end_change(p, f, &before, c);
+}
+
+static void play_run(struct play *p, const struct demo_step *step, struct call *c)
+{
+    const char *text = step->arg[1];
+
+    add_call(p, c, "Bash", "{'command':$s}", step->arg[0]);
+    if (step->act == ACT_RUN) {
+        play_note(p,
+                  demo_json(&c->result,
+                            "{'stdout':$s,'stderr':'','interrupted':false,'isImage':false}", text));
+        text = text[0] ? text : "(no output)";
+    } else {
+        text = step->act == ACT_STOP ? "The command was stopped." : text;
+        play_note(p, demo_json(&c->result, "'Error: $e'", text));
+    }
+    play_note(p, buf_add(&c->text, slice_of(text)));
+    add_result(p, c, step->act != ACT_RUN);
+}
+
+/* ---- sub-agents ---- */
+
+static void put_agent_file(struct play *p, const char *agent, const char *ending,
+                           struct slice bytes, int64_t when_ms)
+{
+    char path[PATH_MAX];
+
+    if (!p->rc)
+        play_note(p, DEMO_JOIN(path, p->e, p->side, "/subagents/agent-", agent, ending));
+    if (!p->rc)
+        play_note(p, demo_put(path, bytes, when_ms, p->e));
+}
+
+static void start_play(struct play *p)
+{
+    play_seed_ids(p, p->session->id);
+    play_begin_answer(p);
+}
+
+/* Its transcript: the prompt, one command, the report. It ends before the call does. */
+static void play_inside(struct play *p, const struct demo_step *step, const char *agent)
+{
+    const struct demo_step inside = { ACT_RUN, { step->arg[2], step->arg[3] } };
+    struct play sub = { .session = p->session,
+                        .cwd = p->cwd,
+                        .agent = agent,
+                        .clock_ms = p->clock_ms - 80 * SECOND,
+                        .e = p->e };
+    struct call c = { .id = "" };
+
+    play_seed_ids(&sub, agent);
+    play_add_prompt(&sub, step->arg[1]);
+    sub.clock_ms += 30 * SECOND;
+    play_generate_id(&sub, "toolu", c.id);
+    play_run(&sub, &inside, &c);
+    sub.clock_ms += 40 * SECOND;
+    play_say(&sub, step->arg[4], false, "end_turn");
+    play_note(p, sub.rc);
+    put_agent_file(p, agent, ".jsonl", buf_slice(&sub.out), sub.clock_ms);
+    buf_fini(&sub.out);
+}
+
+static void play_agent(struct play *p, const struct demo_step *step, struct call *c)
+{
+    struct buf meta = { 0 };
+    char agent[UUID];
+
+    /* "a" and 16 hex digits, as the client names them */
+    play_generate_uuid(p, agent);
+    agent[0] = 'a';
+    memmove(agent + 8, agent + 9, 4);
+    memmove(agent + 12, agent + 24, 5);
+    agent[17] = '\0';
+    add_call(p, c, "Agent", "{'description':$s,'prompt':$s,'subagent_type':'Explore'}",
+             step->arg[0], step->arg[1]);
+    play_inside(p, step, agent);
+    play_note(p, demo_json(&meta, "{'agentType':'Explore','description':$s,'toolUseId':$s}",
+                           step->arg[0], c->id));
+    put_agent_file(p, agent, ".meta.json", buf_slice(&meta), p->clock_ms);
+    buf_fini(&meta);
+    play_note(p, buf_add(&c->text, slice_of(step->arg[4])));
+    play_note(p, demo_json(&c->result,
+                           "{'status':'completed','prompt':$s,'agentId':$s,'agentType':'Explore',"
+                           "'totalDurationMs':70000,'totalToolUseCount':1}",
+                           step->arg[1], agent));
+    add_result(p, c, false);
+}
+
+/* ---- steps ---- */
+
+static void play_tool(struct play *p, const struct demo_step *step)
+{
+    bool on_file = step->act == ACT_READ || step->act == ACT_EDIT || step->act == ACT_WRITE;
+    struct file *f = on_file ? find_file(p->world, p->session->project, step->arg[0]) : NULL;
+    struct call c = { .id = "" };
+
+    play_generate_id(p, "toolu", c.id);
+    if (on_file && !f)
+        play_note(p, err_set(p->e, ERR_USAGE, step->arg[0], "the demo has too many files"));
+    else if (step->act == ACT_READ)
+        play_read(p, f, &c);
+    else if (step->act == ACT_EDIT)
+        play_edit(p, step, f, &c);
+    else if (step->act == ACT_WRITE)
+        play_write(p, step, f, &c);
+    else if (step->act == ACT_AGENT)
+        play_agent(p, step, &c);
+    else
+        play_run(p, step, &c);
+}
+
+static void play_shell(struct play *p, const struct demo_step *step)
+{
+    play_generate_uuid(p, p->turn);
+    play_add_row(p, USER_ROW "'<bash-input>$e</bash-input>'}", p->turn, step->arg[0]);
+    play_begin_answer(p);
+    play_add_row(p, USER_ROW "'<bash-stdout>$e</bash-stdout><bash-stderr></bash-stderr>'}", p->turn,
+                 step->arg[1]);
+    play_begin_answer(p);
+}
+
+static bool ends_turn(const struct demo_session *s, size_t i)
+{
+    if (i + 1 == s->script.n)
+        return s->end == END_WHOLE;
+    enum demo_act next = s->script.step[i + 1].act;
+    return next == ACT_ASK || next == ACT_SHELL;
+}
+
+static void play_step(struct play *p, size_t i)
+{
+    const struct demo_step *step = &p->session->script.step[i];
+    bool last = ends_turn(p->session, i);
+
+    switch (step->act) {
+    case ACT_ASK:
+        p->last_prompt = step->arg[0];
+        play_add_prompt(p, step->arg[0]);
+        add_snapshot(p);
+        break;
+    case ACT_SHELL: play_shell(p, step); break;
+    case ACT_THINK:
+    case ACT_SAY:
+        play_say(p, step->arg[0], step->act == ACT_THINK, last ? "end_turn" : "tool_use");
+        if (last)
+            play_end_turn(p);
+        break;
+    case ACT_COMPACT: play_compact(p, step->arg[0]); break;
+    default: play_tool(p, step);
+    }
+    if (step->act == ACT_STOP) {
+        play_add_row(
+            p, USER_ROW "[{'type':'text','text':'[Request interrupted by user for tool use]'}]}",
+            p->turn);
+        play_begin_answer(p);
+    }
+}
+
+/* ---- sessions ---- */
+
+/* How long each act takes, in seconds: a person types, a model thinks, tests run. */
+static const int act_seconds[] = {
+    [ACT_ASK] = 140, [ACT_SHELL] = 30, [ACT_THINK] = 6,    [ACT_SAY] = 9,
+    [ACT_READ] = 2,  [ACT_EDIT] = 4,   [ACT_WRITE] = 7,    [ACT_RUN] = 14,
+    [ACT_FAIL] = 14, [ACT_AGENT] = 95, [ACT_COMPACT] = 20, [ACT_STOP] = 11,
+};
+
+/* When the session, or in a fork its own part, began. */
+static int64_t began_ms(const struct demo_session *s, int64_t now_ms)
+{
+    int64_t ms = now_ms - s->ended_min_ago * (int64_t)MINUTE;
+
+    for (size_t i = s->shared; i < s->script.n; i++)
+        ms -= act_seconds[s->script.step[i].act] * (int64_t)SECOND;
+    return ms;
+}
+
+static const struct demo_session *find_session(const char *id)
+{
+    const struct demo_session *s = demo_sessions;
+
+    while (strcmp(s->id, id) != 0)
+        s++;
+    return s;
+}
+
+static void play_all(struct play *p, int64_t now_ms)
+{
+    const struct demo_session *s = p->session;
+
+    p->clock_ms = began_ms(s->fork_of ? find_session(s->fork_of) : s, now_ms);
+    p->forked_from = s->fork_of;
+    if (s->fork_of)
+        play_seed_ids(p, s->fork_of);
+    for (size_t i = 0; i < s->script.n; i++) {
+        if (s->fork_of && i == s->shared) {
+            play_seed_ids(p, s->id);
+            p->forked_from = NULL;
+            p->clock_ms = began_ms(s, now_ms);
+        }
+        p->clock_ms += act_seconds[s->script.step[i].act] * (int64_t)SECOND;
+        play_step(p, i);
+    }
+    if (s->end == END_WHOLE)
+        play_add_metadata(p);
+}
+
+/* Half of the last row is missing. */
+static void tear(struct buf *out)
+{
+    const char *nl = memrchr(out->p, '\n', out->n - 1);
+
+    out->n -= (size_t)(out->p + out->n - nl - 1) / 2;
+}
+
+static void put_session(struct play *p)
+{
+    char path[PATH_MAX];
+    struct buf mark = { 0 };
+    int64_t archived_ms = p->clock_ms + MINUTE;
+
+    if (!p->rc && p->session->end == END_TORN)
+        tear(&p->out);
+    if (!p->rc)
+        play_note(p, DEMO_JOIN(path, p->e, p->side, ".jsonl"));
+    if (!p->rc)
+        play_note(p, demo_put(path, buf_slice(&p->out), p->clock_ms, p->e));
+    if (p->session->archived && !p->rc) {
+        play_note(p, demo_json(&mark, "{'archived':true,'at':$t,'by':'sdk'}", archived_ms));
+        play_note(p, DEMO_JOIN(path, p->e, p->side, "/archived.json"));
+        if (!p->rc)
+            play_note(p, demo_put(path, buf_slice(&mark), archived_ms, p->e));
+        buf_fini(&mark);
+    }
+}
+
+static enum err_code build_session(const char *dir, struct world *w, const struct demo_session *s,
+                                   int64_t now_ms, struct err *e)
+{
+    char cwd[PATH_MAX], side[PATH_MAX], history[PATH_MAX];
+    struct play p = {
+        .session = s, .world = w, .cwd = cwd, .side = side, .history = history, .e = e
+    };
+    struct arena a = { 0 };
+    enum err_code rc = DEMO_JOIN(cwd, e, dir, "/", s->project);
+
+    if (rc)
+        return rc;
+    struct slice folder = project_folder_name(slice_of(cwd), &a);
+
+    play_note(&p, folder.p
+                      ? DEMO_JOIN(side, e, dir, "/" DEMO_CONFIG "/projects/", folder.p, "/", s->id)
+                      : ERR_NOMEM);
+    play_note(&p, DEMO_JOIN(history, e, dir, "/" DEMO_CONFIG "/file-history/", s->id));
+    if (!p.rc) {
+        start_play(&p);
+        play_all(&p, now_ms);
+        put_session(&p);
+    }
+    arena_fini(&a);
+    buf_fini(&p.out);
+    return p.rc;
+}
+
+/* The files as the last session left them. */
+static enum err_code put_world(const char *dir, const struct world *w, int64_t when_ms,
+                               struct err *e)
+{
+    char path[PATH_MAX];
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < w->n && !rc; i++) {
+        const struct file *f = &w->file[i];
+
+        rc = DEMO_JOIN(path, e, dir, "/", f->project, "/", f->path);
+        if (!rc && f->exists)
+            rc = demo_put(path, buf_slice(&f->text), when_ms, e);
+    }
+    return rc;
+}
+
+enum err_code demo_claude(const char *dir, int64_t now_ms, struct err *e)
+{
+    struct world w = { .n = 0 };
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < demo_source_count && !rc; i++) {
+        const struct demo_source *s = &demo_sources[i];
+
+        if (write_file(find_file(&w, s->project, s->path), slice_of(s->text)))
+            rc = err_nomem(e);
+    }
+    for (size_t i = 0; i < demo_session_count && !rc; i++)
+        rc = build_session(dir, &w, &demo_sessions[i], now_ms, e);
+    if (!rc)
+        rc = put_world(dir, &w, now_ms, e);
+    for (size_t i = 0; i < w.n; i++)
+        buf_fini(&w.file[i].text);
+    return rc;
+}
