@@ -43,7 +43,7 @@ static enum err_code write_file(struct file *f, struct slice text)
 /* Replaces the first place that reads `old`. */
 static enum err_code edit_file(struct file *f, struct slice old, struct slice new, struct err *e)
 {
-    const char *at = find_bytes(f->text.p, f->text.n, old.p, old.n);
+    const char *at = slice_find(f->text.p, f->text.n, old.p, old.n);
     struct buf after = { 0 };
 
     if (!at)
