@@ -14,12 +14,12 @@
 #include "lite/json/json.h"
 #include "store/systems/common/configdir.h"
 
-/* When the agent starts, it removes transcripts whose mtime is older than `cleanupPeriodDays` of its settings, 30 when
- * they do not say. Where it cannot tell the period (settings that do not parse, a period that is none) it removes
- * nothing. Settings of a project or of an administrator may say otherwise; they are not looked at. */
+/* When the agent starts, it removes transcripts whose mtime is older than `cleanupPeriodDays` of its settings, 30 by
+ * default. If it cannot determine the period (settings that do not parse, a period that is no positive number) it
+ * removes nothing. Settings of a project or of an administrator may override the period; they are not read here. */
 enum { DEFAULT_DAYS = 30, SETTINGS_MAX = 16 << 20, NUMBER_MAX = 32 };
 #define DAY_MS (24.0 * 60 * 60 * 1000)
-#define DAYS_MAX 1e7 /* what is beyond never comes */
+#define DAYS_MAX 1e7 /* longer periods never end */
 
 static int64_t period_of(struct slice number)
 {
@@ -93,7 +93,7 @@ struct slice claude_side_path(const struct session_ref *ref, const char *rest, s
     return (struct slice){ p, stem + 1 + n };
 }
 
-/* Names that Windows keeps for devices; the agent refuses them on every system. */
+/* Names that Windows reserves for devices; the agent refuses them on every system. */
 static bool device_name(const char *name)
 {
     static const char *const devices[] = { "con", "prn", "aux", "nul" };
@@ -115,7 +115,7 @@ static bool folder_name_accepted(const char *name)
     return n >= 1 && n <= 64 && strspn(name, allowed) == n && !device_name(name);
 }
 
-/* The variable counts only beside a CLAUDE_CONFIG_DIR that is not empty, and only in the store that one names. */
+/* The variable counts only if CLAUDE_CONFIG_DIR is set and not empty, and only in the store which that one names. */
 static enum err_code take_forced_folder(struct claude *c, struct err *e)
 {
     const struct store_env *env = c->base.env;
@@ -159,7 +159,8 @@ static enum err_code is_default(const struct store *st, const struct store_env *
     return ERR_OK;
 }
 
-/* The client keeps more than sessions in the directory that is named, and elsewhere without the variable. */
+/* The client keeps more than sessions in the directory that the variable names, and keeps it elsewhere if the
+ * variable is not set. */
 static enum err_code claude_agent_variable(const struct store *st, const char **name,
                                            const char **value, struct err *e)
 {
@@ -224,7 +225,7 @@ static enum err_code claude_open(const struct store_env *env, const char *path, 
 
 static const char *claude_cannot(unsigned ability)
 {
-    return ability == CAN_RETRIEVE ? "Claude Code's transcripts already are where it looks for them"
+    return ability == CAN_RETRIEVE ? "Claude Code's transcripts are already where it looks for them"
                                    : NULL;
 }
 

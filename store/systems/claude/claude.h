@@ -14,45 +14,44 @@
 #define CLAUDE_SUFFIX ".jsonl"
 enum { CLAUDE_ID = 36 }; /* length of a session id */
 
-/* The session storage of Claude Code (claude.md): CONFIG/projects/<folder>/<uuid>.jsonl, one JSON row a
- * line, with a side folder <uuid>/ beside it for sub-agents, a title and an archive mark. Private to
- * this directory; others see `claude_ops`.
+/* The session storage of Claude Code (docs/formats/claude.md): CONFIG/projects/<folder>/<uuid>.jsonl, one JSON row a
+ * line, with a side folder <uuid>/ beside it for sub-agents, a title and an archive mark. Private to this directory;
+ * others see `claude_ops`.
  *
- * base.path is CONFIG. Immutable after open (the pool and the watch look after
- * themselves), so that threads may share it. */
+ * base.path is CONFIG. Immutable after open, except for the pool and the caches, which are safe to share, so that
+ * threads may share it. */
 struct claude {
     struct store base;
-    char *projects; /* CONFIG/projects; need not exist */
-    char *
-        forced_folder; /* CLAUDE_CODE_PROJECT_DIR_NAME where it counts, else NULL (claude.md 1.2) */
+    char *projects;      /* CONFIG/projects; need not exist */
+    char *forced_folder; /* CLAUDE_CODE_PROJECT_DIR_NAME if it counts, else NULL (claude.md 1.2) */
     struct window_pool *scratch;  /* for describe */
-    struct live_cache *live;      /* which sessions are open right now */
-    struct agents *agents;        /* which agents run at all */
+    struct live_cache *live;      /* which sessions are in use */
+    struct agents *agents;        /* which agents are running */
     struct claude_tables *tables; /* for describe */
-    int64_t retention_ms; /* after which the agent removes a transcript; TIME_NONE: it does not */
+    int64_t retention_ms;         /* after which the agent removes a transcript; TIME_NONE: never */
 };
 
-/* The store as this system's own; asserts that it is one. */
+/* The store as a struct claude; asserts that it is one. */
 const struct claude *claude_of(const struct store *st);
 
-/* 8-4-4-4-12 hex digits of either case. Everything that becomes a file name passes this first. */
+/* 8-4-4-4-12 hex digits of either case. Every id that becomes a file name passes this first. */
 bool claude_is_uuid(struct slice text);
 
-/* A path in the session's side folder: <folder>/<id>/rest, NUL-terminated in the arena; rest may be "".
- * .p is NULL without memory. */
+/* A path in the session's side folder: <folder>/<id>/rest, NUL-terminated in the arena; rest may be "". .p is NULL if
+ * out of memory. */
 struct slice claude_side_path(const struct session_ref *ref, const char *rest, struct arena *a);
-/* Letters, digits, _ and -; 1 to 128: what may be part of a sub-agent's file's name. */
+/* 1 to 128 letters, digits, _ and -: what may be part of the name of a sub-agent's file. */
 bool claude_is_agent_id(struct slice id);
 
-/* For how long the agent keeps a transcript after its mtime, in ms; TIME_NONE: for good. */
+/* How long the agent keeps a transcript after its mtime, in ms; TIME_NONE: for ever. */
 int64_t claude_retention(const char *config);
 
-/* live.c: what its agents look like; config is to be filled in. */
+/* live.c: what its processes look like; the caller fills in config. */
 extern const struct agents_profile claude_agents_profile;
 
 extern const struct store_ops claude_ops;
 
-/* The members of claude_ops, one file each. */
+/* The members of claude_ops. */
 enum err_code claude_enumerate(const struct store *st, const struct scope *scope,
                                session_ref_fn *fn, void *arg, struct err *e);
 enum err_code claude_unreadable(const struct store *st, const struct scope *scope, trouble_fn *fn,
@@ -104,7 +103,7 @@ enum err_code claude_subagent(const struct store *st, const struct session_ref *
 enum err_code claude_blocks(const struct store *st, struct slice row, struct block_list *out,
                             struct err *e);
 
-/* Changes: each plans only. */
+/* Changes. These only plan. */
 enum err_code claude_rename(const struct store *st, const struct session_ref *ref,
                             struct slice title, struct change *c, struct err *e);
 enum err_code claude_tag(const struct store *st, const struct session_ref *ref, struct slice tag,
@@ -131,7 +130,7 @@ enum err_code claude_live(const struct store *st, const struct session_ref *ref,
 enum err_code claude_live_many(const struct store *st, const struct session_ref *const ref[],
                                size_t n, struct live out[], struct err *e);
 
-/* Looking for damage. */
+/* Damage. */
 enum err_code claude_check(const struct store *st, const struct session_ref *ref,
                            const atomic_bool *cancel, finding_fn *fn, void *arg, struct err *e);
 enum err_code claude_leftovers(const struct store *st, const struct scope *scope, leftover_fn *fn,
@@ -139,7 +138,7 @@ enum err_code claude_leftovers(const struct store *st, const struct scope *scope
 enum err_code claude_check_store(const struct store *st, const struct scope *scope, finding_fn *fn,
                                  void *arg, struct err *e);
 
-/* Going back. */
+/* Rewind. */
 enum err_code claude_checkpoints(const struct store *st, const struct session_ref *ref,
                                  struct checkpoint_list *out, struct err *e);
 enum err_code claude_count_lines(const struct store *st, const struct session_ref *ref,

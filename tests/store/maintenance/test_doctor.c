@@ -342,7 +342,7 @@ static void missing_backups_are_reported(void **state)
 
     folder_put(&w->folder, "config/file-history/" ID "/0123456789abcdef@v1", SLICE("x"));
     assert_string_equal(look_at(w, rows), "missing-backup wrong-backup ");
-    assert_non_null(strstr(w->why, "the saved copy of y is not there"));
+    assert_non_null(strstr(w->why, "the saved copy of y is missing"));
     folder_put(&w->folder, "config/file-history/" ID "/1123456789abcdef@v1/dir", SLICE("x"));
     assert_string_equal(look_at(w, rows), "wrong-backup wrong-backup ");
 }

@@ -13,7 +13,7 @@ struct id128 claude_side_of(struct claude_log *log, struct slice row)
 
     if (json_get(row, "agentId", &agent))
         id = json_type(agent) == JSON_STRING ? claude_id(agent, &log->arena) : id128_of(agent);
-    /* Not said is the same as false, but anything else that is false for JavaScript is not. */
+    /* A missing isSidechain is the same as false, but any other value that JavaScript takes for false is not. */
     if (!log->plain && json_get(row, "isSidechain", &side) && json_type(side) != JSON_NULL &&
         json_type(side) != JSON_FALSE) {
         other = id128_of(side);
@@ -52,7 +52,7 @@ static enum err_code read_assistant_row(struct claude_calls *calls, struct claud
     return ERR_OK;
 }
 
-/* Sorting cannot see the table from a comparison of two numbers, so the ids go along. */
+/* A comparison of two numbers cannot see the table, so the ids are sorted with them. */
 struct keyed {
     struct id128 id;
     uint32_t place;
@@ -93,7 +93,7 @@ static enum err_code sort_messages(struct claude_calls *calls)
     return ERR_OK;
 }
 
-/* One entry for each tool id: the last row that made the call, or nobody when two messages claim it. */
+/* One entry for each tool id: the last row that made the call, or CHAIN_NONE if two messages claim it. */
 static void settle_calls(struct claude_calls *calls)
 {
     size_t kept = 0;
@@ -174,7 +174,6 @@ const struct claude_assistant_row *claude_call_owner(const struct claude_calls *
                                                      : NULL;
 }
 
-/* The rows of one message: places [*from, *to) of by_message. */
 void claude_message_rows(const struct claude_calls *calls, struct id128 message, size_t *from,
                          size_t *to)
 {

@@ -5,12 +5,12 @@
 #include "store/systems/claude/chain/log.h"
 #include "store/systems/claude/chain/row_facts.h"
 
-/* In a large file the vendor's reader starts at the last compaction boundary that kept no messages. It
- * finds boundaries block by block, and misses some; whoever wants its answers has to miss the same ones
- * (claude.md 3.6):
- *  - a line that ends in the block in which it began needs the key within its first 256 bytes;
- *  - a line that lies across the end of a block must begin with {"type":"system", unless hardly
- *    anything of it lay before that end: then it is treated as the others are. */
+/* In a large file the SDK's reader starts at the last compaction boundary that kept no messages. It looks for
+ * boundaries block by block and misses some; to return what it returns, the same ones have to be missed (claude.md
+ * 3.6):
+ *  - if a line ends in the block in which it begins, the key has to be within its first 256 bytes;
+ *  - if a line crosses the end of a block, it has to begin with {"type":"system", unless hardly anything of it is
+ *    before that end: then it is treated like the others. */
 enum { SKIP_ABOVE = 5242880, BLOCK = 1048576, KEY_WITHIN = 256, HARDLY_ANYTHING = 30 };
 
 static bool found_by_vendor(const struct index_line *line, struct slice row)
@@ -34,7 +34,7 @@ static bool keeps_messages(struct slice row)
             claude_key_truthy(metadata, "preservedSegment"));
 }
 
-/* The bytes of the line are meant here, not the row: a control byte in front hides a boundary. */
+/* This needs the bytes of the line, not the row: a control byte at the front hides a boundary. */
 static enum err_code is_fresh_start(struct claude_log *log, size_t i, bool *fresh, struct err *e)
 {
     const struct index_line *line = claude_line(log, i);
@@ -72,15 +72,15 @@ enum err_code claude_seen_from(struct claude_log *log, size_t *first_line, struc
     return ERR_OK;
 }
 
-/* A compaction may keep messages that lie before its boundary. They are not written again: the boundary
- * says which they are and behind which row (the anchor) they belong, and what followed the anchor then
- * follows the last of them (claude.md 3.2). */
+/* A compaction may keep messages that are before its boundary. They are not written again: the boundary lists them
+ * and names the row (the anchor) behind which they belong, and what followed the anchor then follows the last of them
+ * (claude.md 3.2). */
 
 struct kept {
-    uint32_t anchor, first, last; /* nodes; CHAIN_NONE where the boundary names none */
+    uint32_t anchor, first, last; /* nodes; CHAIN_NONE if the boundary names none */
 };
 
-/* The node of an id, made when the file has no such row; CHAIN_NONE for what is no id. */
+/* The node of an id, which is added if the file has no such row; CHAIN_NONE if the value is no id. */
 static enum err_code add_named_id(struct claude_log *log, struct slice object, const char *key,
                                   uint32_t *node)
 {
@@ -90,7 +90,7 @@ static enum err_code add_named_id(struct claude_log *log, struct slice object, c
     return id128_none(id) ? ERR_OK : chain_add_id(&log->chain, id, node);
 }
 
-/* What followed the anchor follows the last kept row now. */
+/* The rows that followed the anchor now follow the last kept row. */
 static void move_behind(struct chain *c, const struct kept *k)
 {
     if (k->anchor == CHAIN_NONE || k->anchor == k->last)
@@ -102,7 +102,7 @@ static void move_behind(struct chain *c, const struct kept *k)
     }
 }
 
-/* The rows of an id list, or nothing unless all of them are in the file. */
+/* The rows of an id list, or none unless all of them are in the file. */
 static enum err_code known_rows(struct claude_log *log, struct slice uuids, uint32_t **nodes,
                                 size_t *n, bool *unknown)
 {
@@ -134,7 +134,7 @@ static enum err_code keep_row(struct claude_log *log, uint32_t node)
     return idset_add(&log->kept, chain_id(&log->chain, node), &number);
 }
 
-/* The rows of a segment, from its last one up. */
+/* Keeps the rows of a segment, from its last one upwards. */
 static enum err_code keep_segment(struct claude_log *log, const struct kept *k)
 {
     const struct chain *c = &log->chain;
@@ -201,7 +201,7 @@ static enum err_code relink_segment(struct claude_log *log, struct slice kept)
     return ERR_OK;
 }
 
-/* Only what the last boundary kept is left of what came before it. */
+/* Of the rows before a boundary only those that the last boundary kept are left. */
 static void begin_boundary(struct claude_log *log, uint32_t node)
 {
     size_t line = log->chain.node[node].line;
@@ -234,9 +234,9 @@ static enum err_code relink_boundary(struct claude_log *log, uint32_t node, stru
 
 enum err_code claude_relink(struct claude_log *log, struct err *e)
 {
-    size_t rows = log->chain.n; /* naming an anchor may add nodes */
+    size_t rows = log->chain.n; /* adding an anchor may add nodes */
 
-    /* A view is relinked again when rows were left out of it: boundaries may be among them. */
+    /* A view is relinked again after rows were left out of it, and boundaries may be among them. */
     idset_fini(&log->kept);
     log->boundary = log->loaded_from = 0;
     log->relinked = true;
@@ -293,7 +293,7 @@ void claude_unload(struct claude_log *log)
     for (uint32_t i = 0; log->loaded_from && i < c->n; i++) {
         if (!chain_has_row(c, i) || claude_is_loaded(log, i))
             continue;
-        /* What hung on it hangs on the last kept row: seen in the client. */
+        /* The rows that followed it now follow the last kept row, as was observed in the client. */
         for (uint32_t at = c->node[i].child, next; at != CHAIN_NONE; at = next) {
             next = c->node[at].next;
             chain_relink(c, at, log->kept_last == at ? CHAIN_NONE : log->kept_last);

@@ -9,15 +9,16 @@
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/list/prompt.h"
 
-/* A row that names a parent which is lost, was not loaded or is on the path already goes on from the row of the nearest
- * earlier time, as the client does (claude.md D): at most five seconds before, of the same side, of any type,
- * not on the path yet, and of rows of one time the first. A later row would make an answer its own past. */
+/* If a row names a parent that is lost, was not loaded or is on the path already, the conversation continues with the
+ * row of the nearest earlier time, as in the client (claude.md D): at most five seconds before, of the same side, of
+ * any type, not on the path yet, and the first of several rows of one time. A later row would make an answer its own
+ * past. */
 
 enum { GAP_MOST_MS = 5000 };
 
 struct claude_timed {
     int64_t time_ms;
-    uint32_t first; /* where its id stands in the order of ids */
+    uint32_t first; /* place of its id in the order of ids */
     uint32_t node;
     size_t next; /* place that may still be free: taken ones are skipped in one step */
 };
@@ -67,7 +68,7 @@ static enum err_code sort_rows(struct claude_gaps *g, const struct claude_log *l
     return ERR_OK;
 }
 
-/* The first place from `at` on whose row is not on the path; n: there is none. */
+/* The first place from `at` on whose row is not on the path; n: none. */
 static size_t free_place(struct claude_timed *row, size_t n, const struct chain *c, size_t at)
 {
     size_t end = at;
@@ -171,16 +172,16 @@ enum err_code claude_resume_path(struct claude_log *log, uint32_t leaf, uint32_t
     return ERR_OK;
 }
 
-static enum err_code add_node(struct claude_conversation_path *l, uint32_t node, struct err *e)
+static enum err_code add_node(struct claude_conversation_path *walk, uint32_t node, struct err *e)
 {
-    if (!array_reserve(l->path, l->cap, l->n + 1))
+    if (!array_reserve(walk->path, walk->cap, walk->n + 1))
         return err_nomem(e);
-    l->path[l->n++] = node;
-    l->log.chain.mark[node] |= NODE_LISTED;
+    walk->path[walk->n++] = node;
+    walk->log.chain.mark[node] |= NODE_LISTED;
     return ERR_OK;
 }
 
-/* The nearest message above this line that is not on the way yet. */
+/* The nearest message above this line that is not on the path yet. */
 static uint32_t before_in_file(const struct claude_log *log, uint32_t node)
 {
     const struct chain *c = &log->chain;
@@ -197,59 +198,59 @@ static uint32_t before_in_file(const struct claude_log *log, uint32_t node)
     return CHAIN_NONE;
 }
 
-/* Where the way goes on above a node. A parent that is not there and a circle are left as the client leaves them. Where
- * the client would begin anew, and above a boundary whose past is not named, the row before in the file follows: a person
- * wants to read it. In a tail it may lie outside. */
-static enum err_code step_up(struct claude_conversation_path *l, uint32_t *node, struct err *e)
+/* Where the path continues above a node. A missing parent and a circle are bridged as the client bridges them. Where
+ * the client would begin anew, and above a boundary that does not name its past, the row before in the file follows,
+ * because a person wants to read it. In a tail that row may be outside. */
+static enum err_code step_up(struct claude_conversation_path *walk, uint32_t *node, struct err *e)
 {
-    struct chain *c = &l->log.chain;
+    struct chain *c = &walk->log.chain;
     uint32_t at = *node;
-    bool root = !claude_follows(&l->log, at);
-    enum err_code rc = claude_logical_parent(&l->log, at, node, e);
+    bool root = !claude_follows(&walk->log, at);
+    enum err_code rc = claude_logical_parent(&walk->log, at, node, e);
 
     if (rc || (*node != CHAIN_NONE && !(c->mark[*node] & NODE_LISTED)))
         return rc;
-    bool seam = root && claude_line_is(claude_node_line(&l->log, at), CLAUDE_SYSTEM) &&
-                (claude_node_line(&l->log, at)->marks & (MARK_COMPACT | MARK_LOGICAL));
+    bool seam = root && claude_line_is(claude_node_line(&walk->log, at), CLAUDE_SYSTEM) &&
+                (claude_node_line(&walk->log, at)->marks & (MARK_COMPACT | MARK_LOGICAL));
 
     *node = CHAIN_NONE;
-    if (l->partial || (root && !seam))
+    if (walk->partial || (root && !seam))
         return ERR_OK;
     if (!root) {
-        l->gap[at] = 1;
-        if (find_in_gap(&l->gaps, &l->log, at, node))
+        walk->gap[at] = 1;
+        if (find_in_gap(&walk->gaps, &walk->log, at, node))
             return err_nomem(e);
     }
     if (*node == CHAIN_NONE)
-        *node = before_in_file(&l->log, at);
+        *node = before_in_file(&walk->log, at);
     return ERR_OK;
 }
 
-static enum err_code climb_from_leaf(struct claude_conversation_path *l, uint32_t leaf,
+static enum err_code climb_from_leaf(struct claude_conversation_path *walk, uint32_t leaf,
                                      struct err *e)
 {
     enum err_code rc = ERR_OK;
 
     for (uint32_t at = leaf; !rc && at != CHAIN_NONE;) {
-        rc = add_node(l, at, e);
+        rc = add_node(walk, at, e);
         if (!rc)
-            rc = step_up(l, &at, e);
+            rc = step_up(walk, &at, e);
     }
-    reverse_nodes(l->path, l->n);
+    reverse_nodes(walk->path, walk->n);
     return rc;
 }
 
-static enum err_code find_path_leaf(struct claude_conversation_path *w, struct err *e)
+static enum err_code find_path_leaf(struct claude_conversation_path *walk, struct err *e)
 {
-    enum err_code rc = claude_resume_leaf(&w->log, &w->leaf, &w->cleared, e);
+    enum err_code rc = claude_resume_leaf(&walk->log, &walk->leaf, &walk->cleared, e);
 
-    /* A person wants to read what is there, also when a resume would begin anew. */
-    if (!rc && w->leaf == CHAIN_NONE)
-        rc = claude_message_leaf(&w->log, &w->leaf, e);
+    /* A person wants to read the conversation even if a resume would begin anew. */
+    if (!rc && walk->leaf == CHAIN_NONE)
+        rc = claude_message_leaf(&walk->log, &walk->leaf, e);
     return rc;
 }
 
-enum err_code claude_conversation_path_open(struct claude_conversation_path *way, const char *path,
+enum err_code claude_conversation_path_open(struct claude_conversation_path *walk, const char *path,
                                             const struct claude_log_want *want, struct err *e)
 {
     struct claude_conversation_path w = { .leaf = CHAIN_NONE };
@@ -265,59 +266,50 @@ enum err_code claude_conversation_path_open(struct claude_conversation_path *way
     if (rc)
         claude_conversation_path_close(&w);
     else
-        *way = w;
+        *walk = w;
     return rc;
 }
 
-void claude_conversation_path_close(struct claude_conversation_path *way)
+void claude_conversation_path_close(struct claude_conversation_path *walk)
 {
-    claude_log_close(&way->log);
-    free(way->path);
-    free(way->gap);
+    claude_log_close(&walk->log);
+    free(walk->path);
+    free(walk->gap);
 }
 
-enum err_code claude_conversation_path_go_to(struct claude_conversation_path *way, uint32_t leaf,
+enum err_code claude_conversation_path_go_to(struct claude_conversation_path *walk, uint32_t leaf,
                                              struct err *e)
 {
-    for (size_t i = 0; i < way->log.chain.n; i++)
-        way->log.chain.mark[i] &= (uint8_t)~NODE_LISTED;
-    way->n = 0;
-    enum err_code rc = climb_from_leaf(way, leaf, e);
+    for (size_t i = 0; i < walk->log.chain.n; i++)
+        walk->log.chain.mark[i] &= (uint8_t)~NODE_LISTED;
+    walk->n = 0;
+    enum err_code rc = climb_from_leaf(walk, leaf, e);
 
-    claude_gaps_fini(&way->gaps);
-    way->gaps = (struct claude_gaps){ 0 };
-    return rc || leaf == CHAIN_NONE ? rc : claude_parallel(&way->log, &way->path, &way->n, e);
+    claude_gaps_fini(&walk->gaps);
+    walk->gaps = (struct claude_gaps){ 0 };
+    return rc || leaf == CHAIN_NONE ? rc : claude_parallel(&walk->log, &walk->path, &walk->n, e);
 }
 
-bool claude_conversation_path_lacks(const struct claude_conversation_path *way, uint32_t node)
+bool claude_conversation_path_lacks(const struct claude_conversation_path *walk, uint32_t node)
 {
-    const struct chain *c = &way->log.chain;
+    const struct chain *c = &walk->log.chain;
 
     if (!chain_has_row(c, node) || c->mark[node] & NODE_LISTED)
         return false;
-    const struct index_line *line = claude_node_line(&way->log, node);
+    const struct index_line *line = claude_node_line(&walk->log, node);
 
     return claude_line_is_message(line) && !(line->marks & (MARK_SIDECHAIN | MARK_TEAM));
 }
 
-/* What leaves the way that a resume goes on with: every message off it that nothing off it follows is the end of a
- * branch. Branches may leave branches; each is told from where it leaves the way. */
-
-enum {
-    FIRST_MESSAGES = 8, /* looked at for what a branch begins with */
-    LAST_ROWS = 64,     /* of users, looked at for its last prompt */
-    BRANCHES_MAX = 500, /* the newest; nobody reads more, and each is climbed by itself */
-};
-
-bool claude_conversation_path_mark_branches(struct claude_conversation_path *way)
+bool claude_conversation_path_mark_branches(struct claude_conversation_path *walk)
 {
-    struct chain *c = &way->log.chain;
+    struct chain *c = &walk->log.chain;
     bool any = false;
 
     for (uint32_t i = 0; i < c->n; i++)
         c->mark[i] &= (uint8_t) ~(NODE_BRANCH | NODE_FORK);
     for (uint32_t i = 0; i < c->n; i++) {
-        if (!claude_conversation_path_lacks(way, i))
+        if (!claude_conversation_path_lacks(walk, i))
             continue;
         uint32_t at = chain_parent(c, i);
 
@@ -332,23 +324,34 @@ bool claude_conversation_path_mark_branches(struct claude_conversation_path *way
     return any;
 }
 
-struct finding_out {
-    struct claude_conversation_path way;
-    struct branch_list *list; /* to be filled */
+/* ---- branches ---- */
+
+/* Every message off the path that no other message off the path follows is the end of one. Branches may
+ * have branches of their own; each is described from where it leaves the path. */
+
+enum {
+    FIRST_MESSAGES = 8, /* read to find the prompt with which a branch begins */
+    LAST_ROWS = 64,     /* user rows that are read to find its last prompt */
+    BRANCHES_MAX = 500, /* the newest ones; each of them is walked on its own */
 };
 
-/* The message of the way above a node; CHAIN_NONE: the branch has a beginning of its own, or goes in a circle. *messages
- * are those between; first, of which there are *firsts, are the uppermost of them, the uppermost first. */
+struct finding_out {
+    struct claude_conversation_path walk;
+    struct branch_list *list; /* the result */
+};
+
+/* The message of the path above a node; CHAIN_NONE: the branch has a beginning of its own, or is a circle. *messages
+ * is how many messages are between; `first` receives the uppermost *firsts of them, uppermost first. */
 static uint32_t climb_to_path(const struct finding_out *f, uint32_t node, size_t *messages,
                               uint32_t *first, size_t *firsts)
 {
-    const struct chain *c = &f->way.log.chain;
+    const struct chain *c = &f->walk.log.chain;
     uint32_t ring[FIRST_MESSAGES];
     size_t n = 0;
 
     for (size_t steps = 0; node != CHAIN_NONE && !(c->mark[node] & NODE_LISTED) && steps < c->n;
          steps++) {
-        if (claude_conversation_path_lacks(&f->way, node))
+        if (claude_conversation_path_lacks(&f->walk, node))
             ring[n++ % FIRST_MESSAGES] = node;
         node = chain_parent(c, node);
     }
@@ -359,11 +362,11 @@ static uint32_t climb_to_path(const struct finding_out *f, uint32_t node, size_t
     return node;
 }
 
-/* What the row of a user's message asks; empty when it is a tool's result or the like. */
+/* The prompt in a user row; empty if the row is a tool result or the like. */
 static enum err_code read_row(struct finding_out *f, uint32_t node, struct slice *out,
                               struct err *e)
 {
-    struct claude_log *log = &f->way.log;
+    struct claude_log *log = &f->walk.log;
     struct prompt p = { .text = { 0 } };
     struct slice row;
     enum err_code rc = claude_node_row(log, node, &row, e);
@@ -372,18 +375,19 @@ static enum err_code read_row(struct finding_out *f, uint32_t node, struct slice
         rc = err_nomem(e);
     if (rc || (p.text.n == 0 && p.command.n == 0))
         return rc;
-    *out = arena_copy(&f->list->arena, prompt_or_command(&p)); /* the row goes */
+    *out = arena_copy(&f->list->arena,
+                      prompt_or_command(&p)); /* the row is overwritten by the next one */
     return out->p ? ERR_OK : err_nomem(e);
 }
 
-/* The first prompt among them. */
+/* The first prompt among these rows. */
 static enum err_code read_prompt(struct finding_out *f, const uint32_t *first, size_t n,
                                  struct slice *out, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < n && !rc && out->n == 0; i++)
-        if (claude_node_line(&f->way.log, first[i])->kind == CLAUDE_USER)
+        if (claude_node_line(&f->walk.log, first[i])->kind == CLAUDE_USER)
             rc = read_row(f, first[i], out, e);
     return rc;
 }
@@ -392,13 +396,13 @@ static enum err_code read_prompt(struct finding_out *f, const uint32_t *first, s
 static enum err_code read_last(struct finding_out *f, uint32_t leaf, struct slice *out,
                                struct err *e)
 {
-    const struct chain *c = &f->way.log.chain;
+    const struct chain *c = &f->walk.log.chain;
     enum err_code rc = ERR_OK;
     int read = 0;
 
     for (size_t steps = 0; leaf != CHAIN_NONE && steps < c->n && read < LAST_ROWS && !rc && !out->n;
          steps++, leaf = chain_parent(c, leaf))
-        if (claude_node_line(&f->way.log, leaf)->kind == CLAUDE_USER) {
+        if (claude_node_line(&f->walk.log, leaf)->kind == CLAUDE_USER) {
             rc = read_row(f, leaf, out, e);
             read++;
         }
@@ -407,10 +411,10 @@ static enum err_code read_last(struct finding_out *f, uint32_t leaf, struct slic
 
 static enum err_code add_branch(struct finding_out *f, uint32_t leaf, struct err *e)
 {
-    const struct chain *c = &f->way.log.chain;
+    const struct chain *c = &f->walk.log.chain;
     struct branch_list *list = f->list;
     struct branch b = { .leaf = chain_id(c, leaf),
-                        .time_ms = claude_node_line(&f->way.log, leaf)->time_ms };
+                        .time_ms = claude_node_line(&f->walk.log, leaf)->time_ms };
     uint32_t first[FIRST_MESSAGES];
     size_t firsts;
     uint32_t from = climb_to_path(f, leaf, &b.messages, first, &firsts);
@@ -436,23 +440,24 @@ enum err_code claude_branches(const struct store *st, const struct session_ref *
     const struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS, .stop = cancel };
     struct branch_list list = { 0 };
     struct finding_out f = { .list = &list };
-    enum err_code rc = claude_conversation_path_open(&f.way, ref->path.p, &want, e);
+    enum err_code rc = claude_conversation_path_open(&f.walk, ref->path.p, &want, e);
 
     (void)st;
     if (rc)
         return err_wrap(e, rc, "look for branches");
-    rc = claude_conversation_path_go_to(&f.way, f.way.leaf, e);
-    claude_conversation_path_mark_branches(&f.way);
-    const struct chain *c = &f.way.log.chain;
+    rc = claude_conversation_path_go_to(&f.walk, f.walk.leaf, e);
+    claude_conversation_path_mark_branches(&f.walk);
+    const struct chain *c = &f.walk.log.chain;
 
     for (size_t i = c->n;
-         i-- > 0 && !rc && list.n < BRANCHES_MAX;) { /* the newest last in the file */
+         i-- > 0 && !rc && list.n < BRANCHES_MAX;) { /* the newest are last in the file */
         if (cancel && atomic_load(cancel))
             rc = ERR_CANCELLED;
-        else if (claude_conversation_path_lacks(&f.way, (uint32_t)i) && !(c->mark[i] & NODE_BRANCH))
+        else if (claude_conversation_path_lacks(&f.walk, (uint32_t)i) &&
+                 !(c->mark[i] & NODE_BRANCH))
             rc = add_branch(&f, (uint32_t)i, e);
     }
-    claude_conversation_path_close(&f.way);
+    claude_conversation_path_close(&f.walk);
     if (rc)
         branch_list_fini(&list);
     else

@@ -43,18 +43,18 @@ struct claude_conversation_path {
 };
 
 /* Opens the log and finds the leaf; nothing is marked yet. On failure nothing is left open. */
-MUST_CHECK enum err_code claude_conversation_path_open(struct claude_conversation_path *p,
+MUST_CHECK enum err_code claude_conversation_path_open(struct claude_conversation_path *walk,
                                                        const char *path,
                                                        const struct claude_log_want *want,
                                                        struct err *e);
-void claude_conversation_path_close(struct claude_conversation_path *p);
+void claude_conversation_path_close(struct claude_conversation_path *walk);
 /* Walks to this end; earlier marks are removed. */
-MUST_CHECK enum err_code claude_conversation_path_go_to(struct claude_conversation_path *p,
+MUST_CHECK enum err_code claude_conversation_path_go_to(struct claude_conversation_path *walk,
                                                         uint32_t leaf, struct err *e);
 /* The node is a message of the conversation, not of a sub-agent, and not on the path. */
-bool claude_conversation_path_lacks(const struct claude_conversation_path *p, uint32_t node);
+bool claude_conversation_path_lacks(const struct claude_conversation_path *walk, uint32_t node);
 /* Marks what is between such messages and the path as NODE_BRANCH, and the rows of the path below which they
  * are as NODE_FORK. Returns true if there are any. */
-bool claude_conversation_path_mark_branches(struct claude_conversation_path *p);
+bool claude_conversation_path_mark_branches(struct claude_conversation_path *walk);
 
 #endif

@@ -45,7 +45,7 @@ static enum err_code is_end(struct claude_log *log, uint32_t node, bool *end, st
     return rc;
 }
 
-/* The nearest message from here upwards. A way that was gone before leads to nothing new. */
+/* The nearest message from here upwards. A path that was climbed before leads to nothing new. */
 static uint32_t climb_to_message(struct claude_log *log, uint32_t node)
 {
     struct chain *c = &log->chain;
@@ -59,8 +59,8 @@ static uint32_t climb_to_message(struct claude_log *log, uint32_t node)
     return CHAIN_NONE;
 }
 
-/* A session that is nothing but a sidechain: any row without followers will do, better one of a
- * person's conversation. */
+/* A session that is nothing but a sidechain: any row without followers will do, preferably one of a person's
+ * conversation. */
 static uint32_t last_resort(struct claude_log *log)
 {
     struct chain *c = &log->chain;
@@ -119,8 +119,8 @@ enum err_code claude_message_leaf(struct claude_log *log, uint32_t *leaf, struct
     return claude_message_end(log, leaf, &terminal, e);
 }
 
-/* The client writes down where a conversation stands in last-prompt rows: `leafUuid` is the row it ends
- * with, null (with `explicit`) that it begins anew. Only the last such row counts. */
+/* In last-prompt rows the client records where a conversation ends: `leafUuid` is its last row; null (with
+ * `explicit`) means that it begins anew. Only the last such row counts. */
 struct checkpoint {
     size_t line;   /* of the last-prompt row */
     uint32_t node; /* CHAIN_NONE: cleared */
@@ -150,7 +150,7 @@ enum err_code claude_logical_parent(struct claude_log *log, uint32_t node, uint3
     return ERR_OK;
 }
 
-/* False: the row says nothing, and the one before counts. */
+/* Returns false if the row names no leaf: then the one before counts. */
 static bool read_checkpoint(struct claude_log *log, struct slice row, struct checkpoint *p)
 {
     struct slice leaf;
@@ -181,7 +181,7 @@ bool claude_leads_to_message(const struct claude_log *log, uint32_t node)
     return false;
 }
 
-/* Above some size the client does not read what lies before the last boundary that kept nothing. */
+/* Above a certain size the client does not read what is before the last boundary that kept nothing. */
 static enum err_code is_read(struct claude_log *log, uint32_t node, bool *is, struct err *e)
 {
     const struct index *ix = &log->file.index;
@@ -212,7 +212,7 @@ static enum err_code find_checkpoint(struct claude_log *log, struct checkpoint *
         rc = claude_log_row(log, i, &row, e);
         if (rc || !read_checkpoint(log, row, &q))
             continue;
-        /* One that only repeats what was said explicitly changes nothing. */
+        /* A row that only repeats what was written explicitly changes nothing. */
         if (told && (q.node != p->node || !q.found))
             break;
         *p = q;
@@ -225,7 +225,7 @@ static enum err_code find_checkpoint(struct claude_log *log, struct checkpoint *
     return rc;
 }
 
-/* Is `node` this row, or does it follow it? Across a gap it does not. */
+/* `node` is the row `from` or follows it, without a gap between them. */
 static bool follows(struct claude_log *log, uint32_t node, uint32_t from)
 {
     struct chain *c = &log->chain;
@@ -298,11 +298,10 @@ enum err_code claude_resume_leaf(struct claude_log *log, uint32_t *leaf, bool *c
     return rc;
 }
 
-/* Where a resume goes on, told from the end of the file. The newest row of the conversation is it, as soon as it is
- * known that it came later than the newest last-prompt row and follows the row which that names, or that no last-prompt
- * row names any. Both
- * lie near the end as a rule. Where they do not, more of the file is read, and in the end all of it: a wrong answer
- * would cost a conversation. */
+/* Where a resume continues, found from the end of the file. It is the newest row of the conversation as soon as it is
+ * known that this row is later than the newest last-prompt row and follows the row which that one names, or that no
+ * last-prompt row names any. As a rule both are near the end. Otherwise more of the file is read, and finally all of
+ * it, because a wrong result would cost a conversation. */
 
 enum {
     TAIL_FIRST = 256 * 1024,
@@ -324,7 +323,8 @@ struct looking {
     uint32_t leaf;   /* CHAIN_NONE: none */
 };
 
-/* Does the row name a leaf, or say that there is none? The nil UUID is nobody's: then the newest row counts. */
+/* Returns true if the row names a leaf, or clears the conversation. The nil UUID names no row: then the newest row
+ * counts. */
 static bool read_last_prompt(struct slice row, struct arena *a, struct last_prompt *p)
 {
     struct slice leaf;
@@ -358,7 +358,7 @@ static enum err_code newest_last_prompt(struct claude_log *log, struct last_prom
     return ERR_OK;
 }
 
-/* Only what rows above the log cannot change is decided. */
+/* Decides only what rows above the log cannot change. */
 static enum err_code decide(struct looking *l, bool *decided, struct err *e)
 {
     struct last_prompt p;
@@ -416,7 +416,7 @@ static enum err_code check_last_prompt(void *arg, struct slice rest, int64_t off
     return rc;
 }
 
-/* The newest last-prompt row above the log that names a leaf: *begin, -1 when there is none. */
+/* The newest last-prompt row above the log that names a leaf begins at *begin; -1: there is none. */
 static enum err_code seek_above(const struct claude_log *log, int64_t *begin, struct err *e)
 {
     struct above x = { .f = &log->file.file, .begin = -1 };

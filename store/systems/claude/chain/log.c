@@ -97,8 +97,7 @@ enum err_code claude_log_row(struct claude_log *log, size_t line, struct slice *
     return rc;
 }
 
-/* Called with growing lines. What the index says about the line becomes what it says about the row, but
- * the line keeps its place in the file. */
+/* Called with growing lines. The line's index entry becomes that of the row, but keeps its place in the file. */
 static enum err_code add_stand_in(struct claude_log *log, size_t line, struct slice row,
                                   struct err *e)
 {
@@ -182,8 +181,8 @@ bool claude_follows(const struct claude_log *log, uint32_t node)
            (claude_line_has(line, MARK_PARENT) && id128_none(line->parent));
 }
 
-/* What was said in a voice call is kept as a system row. Its reader takes it for the user row it carries,
- * or, with a `fold`, for the queued command it carries (claude.md 3.1). */
+/* Text of a voice call is kept in a system row. The SDK reads it as the user row that it carries, or, if it has a
+ * `fold`, as the queued command that it carries (claude.md 3.1). */
 
 static bool one_of(struct slice key, const char *const names[])
 {
@@ -193,7 +192,7 @@ static bool one_of(struct slice key, const char *const names[])
     return false;
 }
 
-/* The members of an object but those named, into the object that is being written. */
+/* Copies the members of an object except those named into the object that is being written. */
 static void copy_members(struct jsonout *j, struct slice object, const char *const but[])
 {
     struct json_iter it;
@@ -225,7 +224,7 @@ static void write_user(struct jsonout *j, struct slice row, struct slice said)
     jsonout_close(j, '}');
 }
 
-/* Of a key given twice the last counts, so later members win over earlier ones. */
+/* If a key occurs twice the last one counts, so later members override earlier ones. */
 static void write_queued(struct jsonout *j, struct slice row, struct slice said, struct slice fold,
                          struct slice command)
 {
@@ -250,7 +249,7 @@ static void write_queued(struct jsonout *j, struct slice row, struct slice said,
     jsonout_close(j, '}');
 }
 
-/* True when the row is a voice row; what it stands for is then in out. */
+/* Returns true if the row is a voice row; `out` is then the row that is read instead. */
 static bool rewrite(struct slice row, struct buf *out, enum err_code *rc)
 {
     struct slice said, blocks, origin, fold, command;
@@ -308,7 +307,7 @@ static enum err_code open_file(struct claude_log *log, const char *path,
     return logfile_open(&log->file, path, FILE_FOLLOW, &claude_index_keys, want->stop, e);
 }
 
-/* The empty string is an id like others, but as a parent it names nobody. */
+/* The empty string is an id like any other, but as a parent it names no row. */
 static void drop_empty_parents(struct index *ix)
 {
     for (size_t i = 0; i < ix->n; i++)
@@ -359,7 +358,7 @@ void claude_log_close(struct claude_log *log)
 
 enum { SHORTEST_FRONT = 4 };
 
-/* The index keeps ids as numbers; what they begin with is asked of the rows. */
+/* The index keeps ids as numbers, so their prefixes have to be read from the rows. */
 static enum err_code find_front(struct claude_log *log, struct slice front, uint32_t *found,
                                 struct err *e)
 {

@@ -6,26 +6,26 @@
 #include "store/systems/claude/chain/conversation_path.h"
 #include "store/systems/claude/chain/row_facts.h"
 
-/* Rows of one API message share message.id, and a tool result follows the row that made its call. When
- * calls ran side by side the conversation forks there, and the way up from the leaf passes one row of
- * the message and one result. What it missed comes back behind the last row of that message that is on
- * the way: first the rows of the message, then the results, each by time (claude.md 3.4). */
+/* Rows of one API message share message.id, and a tool result follows the row that made its call. If calls ran in
+ * parallel the conversation forks there, and the path from the leaf upwards passes one row of the message and one
+ * result. The rows that it missed are inserted behind the last row of that message on the path: first the rows of the
+ * message, then the results, each by time (claude.md 3.4). */
 
-/* A user row with tool results that is not on the way. */
+/* A user row with tool results that is not on the path. */
 struct answer {
     uint32_t node;
-    uint32_t seen;      /* the message it was last looked at for, + 1 */
-    size_t tool, tools; /* its ids: place in parallel.tool, and how many */
+    uint32_t seen;      /* from + 1 of the group in which it was collected last */
+    size_t tool, tools; /* its ids: index into parallel.tool, and how many */
 };
 
-/* An answer under a row to which it belongs: its parent, the row it names, or the row that made a call. */
+/* An answer below a row to which it belongs: its parent, the row it names, or the row that made a call. */
 struct link {
     uint32_t node, answer;
     size_t order;
 };
 
 struct addition {
-    size_t behind; /* place in the path */
+    size_t behind; /* index into the path */
     size_t order;
     uint32_t node;
 };
@@ -39,7 +39,7 @@ struct parallel {
     struct id128 *tool;
     size_t answers, links, additions, tools;
     size_t answer_cap, link_cap, addition_cap, tool_cap;
-    struct idset answered; /* tool ids that a row on the way answers */
+    struct idset answered; /* tool ids that a row on the path answers */
     bool answered_known;
 };
 
@@ -48,8 +48,7 @@ static bool is_on_path(const struct parallel *p, uint32_t node)
     return p->log->chain.mark[node] & NODE_LISTED;
 }
 
-/* Whether anything could come back at all: most sessions have no row beside the way that matters, and then
- * nothing on the way has to be read. */
+/* Most sessions have no row beside the path that matters, and then no row on the path has to be read. */
 static enum err_code anything_missed(struct claude_log *log, bool *missed, struct err *e)
 {
     const struct chain *c = &log->chain;
@@ -179,7 +178,7 @@ static enum err_code remember_tools(const struct parallel *p, struct idset *set,
     return ERR_OK;
 }
 
-/* The tool ids that rows on the way answer. */
+/* Collects the tool ids that rows on the path answer. */
 static enum err_code read_answered(struct parallel *p, const uint32_t *path, size_t n,
                                    struct err *e)
 {
@@ -199,16 +198,16 @@ static enum err_code read_answered(struct parallel *p, const uint32_t *path, siz
     return rc;
 }
 
-/* The rows of one message that the way missed, and what answers it. */
+/* The rows of one message that the path missed, and what answers it. */
 struct group {
     struct id128 message;
     size_t from, to;      /* in calls.by_message */
     uint32_t *row;        /* owned: missed rows of the message, then accepted answers */
     size_t rows, answers; /* how many of each */
-    uint32_t *stray; /* owned: answers whose parent is elsewhere, by place in parallel.answer */
+    uint32_t *stray; /* owned: answers whose parent is elsewhere, as indexes of parallel.answer */
     size_t strays;
     size_t row_cap, stray_cap;
-    struct idset taken; /* the tool ids they answer */
+    struct idset taken; /* the tool ids that they answer */
 };
 
 static bool in_group(const struct parallel *p, const struct group *g, uint32_t node)
@@ -235,7 +234,7 @@ static enum err_code add_answer(struct parallel *p, struct group *g, const struc
     return ERR_OK;
 }
 
-/* The answers that hang on one row of the message, each of them once for the message. */
+/* Collects the answers below one row of the message, each of them once for the message. */
 static enum err_code collect_answers(struct parallel *p, struct group *g, uint32_t node)
 {
     size_t lo = 0, hi = p->links;
@@ -287,8 +286,8 @@ static bool answers_new_call(const struct parallel *p, const struct group *g,
     return false;
 }
 
-/* An answer whose parent is elsewhere counts only where nobody else has answered. They are asked in the
- * order in which their ids appear in the file. */
+/* An answer whose parent is elsewhere counts only if no other row has answered. They are considered in the order in
+ * which their ids appear in the file. */
 static enum err_code accept_strays(struct parallel *p, struct group *g)
 {
     qsort(g->stray, g->strays, sizeof *g->stray, by_number);
@@ -384,7 +383,7 @@ static void group_fini(struct group *g)
     idset_fini(&g->taken);
 }
 
-/* last[m] is the last place on the path of the message that begins at place m of by_message. */
+/* last[m] is the last index into the path of the message that begins at index m of by_message. */
 static enum err_code add_missed(struct parallel *p, const uint32_t *path, size_t n, struct err *e)
 {
     size_t assistant_rows = p->calls.assistant_rows;

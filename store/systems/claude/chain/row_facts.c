@@ -1,7 +1,7 @@
 #include "store/systems/claude/chain/row_facts.h"
 
-/* Where a turn was cut, the client writes one of these in the place of what is missing. Only the first
- * words are compared: enough to tell them from what anybody types. */
+/* Where a turn was cut, the client writes one of these in place of what is missing. Comparing their beginnings is
+ * enough to tell them from typed text. */
 static const char *const interrupt_notes[] = {
     "[Request interrupted by user]",
     "[Request interrupted by user for tool use]",
@@ -187,7 +187,7 @@ bool claude_origin_speaks(struct slice origin)
     return false;
 }
 
-/* The text by which a row is told: its content, or that of its last text block. */
+/* The text by which the kind of a row is recognised: its content, or that of its last text block. */
 static bool told_by(struct slice row, struct slice *value)
 {
     struct slice content, key, block;
@@ -262,7 +262,7 @@ void claude_end_row(struct jsonout *j)
 
 /* ---- collation ---- */
 
-/* The order of the Unicode root collation. Letters stand for both cases. */
+/* The order of the Unicode root collation. A letter represents both cases. */
 static const char order[] = "\t\n\v\f\r _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789"
                             "abcdefghijklmnopqrstuvwxyz";
 
@@ -271,7 +271,7 @@ static int lower(unsigned char c)
     return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c;
 }
 
-/* 0: does not count. */
+/* 0: ignored. */
 static int weight(unsigned char c)
 {
     if (c >= 0x80)
@@ -306,6 +306,6 @@ int claude_collate(struct slice a, struct slice b)
         if (wa == 0)
             return by_case;
         if (by_case == 0 && ca != cb)
-            by_case = ca == lower(ca) ? -1 : 1; /* small letters first */
+            by_case = ca == lower(ca) ? -1 : 1; /* lower case first */
     }
 }

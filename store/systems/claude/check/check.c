@@ -75,15 +75,15 @@ static enum err_code report_remaining_counts(struct check *k, struct err *e)
 
 /* ---- lines ---- */
 
-/* Lines that a reader of the vendor's loses, and what most likely happened to each. */
+/* Lines that the SDK's reader skips, and what most likely happened to each. */
 
-enum { READ_MOST = 16 << 20 }; /* of a longer line only that it is broken is told */
+enum { READ_MOST = 16 << 20 }; /* a longer line is only reported as broken */
 
 /* How a client begins a row. Inside a text these quotes would be escaped. */
 static const char *const fronts[] = { "{\"parentUuid\":", "{\"logicalParentUuid\":",
                                       "{\"isSidechain\":", "{\"type\":\"" };
 
-/* Where a second row begins; NULL: nowhere. One that is the value of a key or in an array is part of the first. */
+/* Where a second row begins; NULL: nowhere. A row that is the value of a key or in an array is part of the first. */
 static const char *second_row(struct slice row)
 {
     for (size_t f = 0; f < sizeof fronts / sizeof *fronts; f++) {
@@ -115,9 +115,9 @@ static enum err_code report_broken_line(struct check *k, size_t i, struct slice 
         return check_report(k, FINDING_SPLICED_LINE, i, "two rows run into each other", e);
     if (memchr(row.p, '\0', row.n))
         return check_report(k, FINDING_NUL_BYTES, i,
-                            "the line holds NUL bytes, as after a power cut, and does not parse",
+                            "the line contains NUL bytes, as after a power cut, and does not parse",
                             e);
-    return check_report(k, FINDING_BROKEN_LINE, i, "the line is no JSON object", e);
+    return check_report(k, FINDING_BROKEN_LINE, i, "the line is not a JSON object", e);
 }
 
 static enum err_code check_broken(struct check *k, size_t i, struct err *e)
@@ -126,13 +126,13 @@ static enum err_code check_broken(struct check *k, size_t i, struct err *e)
     struct slice row;
 
     if (line->length > READ_MOST)
-        return check_report(k, FINDING_BROKEN_LINE, i, "the line is no JSON object", e);
+        return check_report(k, FINDING_BROKEN_LINE, i, "the line is not a JSON object", e);
     enum err_code rc = logfile_row(&k->log.file, i, &row, e);
 
     return rc ? rc : report_broken_line(k, i, row, e);
 }
 
-/* A record behind a run of NULs is read all the same; others stumble over it. */
+/* A row behind a run of NULs is read here, but other readers fail on it. */
 static enum err_code check_front(struct check *k, size_t i, struct err *e)
 {
     const struct index_line *line = claude_line(&k->log, i);
@@ -187,12 +187,12 @@ static enum err_code check_parent(struct check *k, uint32_t node, struct err *e)
     if (parent != CHAIN_NONE ? chain_has_row(c, parent) : !claude_follows(&k->log, node))
         return ERR_OK;
     return check_report(k, FINDING_DANGLING_PARENT, c->node[node].line,
-                        parent == CHAIN_NONE ? "its parentUuid is no id"
+                        parent == CHAIN_NONE ? "its parentUuid is not an id"
                                              : "the row it follows is not in the file",
                         e);
 }
 
-/* Each circle is told once, at its first line. */
+/* Each circle is reported once, at its first line. */
 static enum err_code report_cycle(struct check *k, uint32_t start, struct err *e)
 {
     const struct chain *c = &k->log.chain;
@@ -212,7 +212,7 @@ static enum err_code report_cycle(struct check *k, uint32_t start, struct err *e
         e);
 }
 
-/* Up from a node until the root or ground that was covered before. Meeting the way itself is a circle. */
+/* Climbs from a node to a root or to nodes that were visited before. Meeting the path itself is a circle. */
 static enum err_code check_ancestors(struct check *k, uint32_t leaf, struct err *e)
 {
     struct chain *c = &k->log.chain;
@@ -264,7 +264,7 @@ static enum err_code check_chain(struct check *k, struct err *e)
 
 /* ---- saved copies ---- */
 
-/* The client forgets snapshots beyond the newest hundred and removes what only they named. */
+/* The client forgets snapshots beyond the newest hundred, and removes copies that only they named. */
 enum { SNAPSHOTS_KEPT = 100 };
 
 static const char *path_in(struct check *k, struct slice session, const char *name)
@@ -285,7 +285,7 @@ static enum err_code report_file(struct check *k, enum finding_kind kind, const 
     return rc;
 }
 
-/* The copies of a fork may still lie with the session it was made from. */
+/* The copies of a fork may still be in the directory of the session from which it was made. */
 static bool parent_has_it(struct check *k, struct slice parent, const char *name)
 {
     struct stat st;
@@ -306,14 +306,15 @@ static enum err_code check_copy(struct check *k, const struct file_history_entry
         return S_ISREG(st.st_mode)
                    ? ERR_OK
                    : report_file(k, FINDING_WRONG_BACKUP, path,
-                                 arena_format(&k->arena, "the saved copy of %s is no regular file",
+                                 arena_format(&k->arena,
+                                              "the saved copy of %s is not a regular file",
                                               entry->path),
                                  e);
     if (parent_has_it(k, parent, entry->backup))
         return ERR_OK;
     return report_file(k, FINDING_MISSING_BACKUP, path,
                        arena_format(&k->arena,
-                                    "the saved copy of %s is not there: it cannot go back",
+                                    "the saved copy of %s is missing: it cannot be restored",
                                     entry->path),
                        e);
 }
@@ -415,8 +416,8 @@ static enum err_code check_metadata(struct check *k, const atomic_bool *cancel, 
             rc = check_report(k, FINDING_METADATA,
                               line_at_offset(&k->log.file.index, m.row[t].offset),
                               arena_format(&k->arena,
-                                           "the newest %s row lies %lld bytes before the end, and "
-                                           "listings look at the last %d",
+                                           "the newest %s row is %lld bytes before the end, but "
+                                           "listings read only the last %d",
                                            metarow_names[t], (long long)before, WINDOW_BYTES),
                               e);
     }
@@ -463,7 +464,7 @@ static enum err_code check_agents(struct check *k, const atomic_bool *cancel, st
         if (!rc)
             rc = check_agent(k, agent.path.p, cancel, e);
         else if (rc == ERR_NOT_FOUND)
-            rc = ERR_OK; /* it went away meanwhile */
+            rc = ERR_OK; /* it was removed meanwhile */
     }
     return rc;
 }

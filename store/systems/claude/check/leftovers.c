@@ -10,26 +10,25 @@
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/list/discover.h"
 
-/* What lies in a store and belongs to no session any more: the agent's own cleanup and its delete leave side folders
+/* What is in a store and belongs to no session any more: the agent's own cleanup and its delete leave side folders
  * and saved copies behind (claude.md 5.2).
  *
- * That a transcript is gone is told by its absence, and absence proves nothing where one cannot look: every folder of
- * the store has to be readable, and some transcript has to be there at all (a disk that is not mounted looks like a
- * store from which all of them went). */
+ * A missing transcript is proof only if one can look everywhere: every folder of the store has to be readable, and at
+ * least one transcript has to exist (an unmounted disk looks like a store that lost all of them). */
 
 struct found {
     struct leftover left;
-    bool copies; /* saved copies of files are among it */
+    bool copies; /* some of the parts are saved copies of files */
 };
 
 struct look {
     const struct claude *c;
     struct arena arena;
-    struct idset there; /* ids that have a transcript, with whatever in it */
+    struct idset there; /* ids that have a transcript, whatever it contains */
     struct idset ids;   /* of the leftovers, numbered as in `found` */
     struct found *found;
-    struct idset parents; /* sessions that others were forked from */
-    bool unsure;          /* a session could not be asked for its parent */
+    struct idset parents; /* sessions from which others were forked */
+    bool unsure;          /* the parent of some session is not known */
 };
 
 static bool has_id(const char *name)
@@ -39,7 +38,7 @@ static bool has_id(const char *name)
 
 /* ---- which transcripts there are ---- */
 
-/* A name is enough: an empty file is a session that is about to begin. */
+/* The name is enough: an empty file is a session that is about to begin. */
 static enum err_code note_transcripts(struct look *l, const char *path, struct err *e)
 {
     DIR *dir = opendir(path);
@@ -50,7 +49,7 @@ static enum err_code note_transcripts(struct look *l, const char *path, struct e
     if (!dir)
         return errno == ENOTDIR || errno == ENOENT
                    ? ERR_OK
-                   : err_sys(e, path, "look for transcripts, without which nothing can be said");
+                   : err_sys(e, path, "look for transcripts (every folder has to be readable)");
     while (!rc && (entry = readdir(dir)))
         if (has_id(entry->d_name) && strcmp(entry->d_name + CLAUDE_ID, CLAUDE_SUFFIX) == 0 &&
             idset_add(&l->there, id128_of((struct slice){ entry->d_name, CLAUDE_ID }), &number))
@@ -59,7 +58,7 @@ static enum err_code note_transcripts(struct look *l, const char *path, struct e
     return rc;
 }
 
-/* In every folder, through links too: wherever one may lie. */
+/* In every folder, including those behind links, wherever a transcript may be. */
 static enum err_code note_all_transcripts(struct look *l, struct err *e)
 {
     DIR *dir = opendir(l->c->projects);
@@ -80,10 +79,10 @@ static enum err_code note_all_transcripts(struct look *l, struct err *e)
 
 /* ---- what else there is ---- */
 
-/* Where parts lie, with what stands behind the id in their names. */
+/* Where parts are, and the suffixes of their names. */
 struct leftover_dir {
     const char *dir; /* below the configuration directory; NULL: a project's folder */
-    /* of files, behind the id and perhaps more; NULL: directories named as the id */
+    /* of files, behind the id and perhaps more; empty: directories named as the id */
     const char *suffix;
 };
 
@@ -115,7 +114,7 @@ static bool is_part(const struct leftover_dir *spot, const char *name, const cha
            lstat(path, &sb) == 0 && S_ISREG(sb.st_mode);
 }
 
-/* The leftover of an id, a new one too; NULL without memory. */
+/* The leftover of an id, added if it is new; NULL if out of memory. */
 static struct found *found_of(struct look *l, struct slice id, struct slice folder)
 {
     size_t n = l->ids.n;
@@ -153,7 +152,8 @@ static enum err_code add_part(struct look *l, struct slice id, struct slice fold
     return ERR_OK;
 }
 
-/* One directory, for the parts of one spot; known: only of ids of which something was found already. */
+/* The search of one directory for the parts of one row of the tables; known: only for ids that have a leftover
+ * already. */
 struct round {
     const struct leftover_dir *spot;
     const char *path;
@@ -203,7 +203,8 @@ static enum err_code search_project_folders(struct look *l, const struct scope *
     return rc;
 }
 
-/* Kept by id alone: whose project they were of, only what lies beside its transcripts can tell. */
+/* These parts are named by the id alone: only the parts beside its transcripts show which project a session belonged
+ * to. */
 static enum err_code look_elsewhere(struct look *l, bool all, struct err *e)
 {
     enum err_code rc = ERR_OK;
@@ -219,7 +220,7 @@ static enum err_code look_elsewhere(struct look *l, bool all, struct err *e)
 
 /* ---- who may need it ---- */
 
-/* The saved copies of a fork may still lie with the session it was made from. */
+/* The saved copies of a fork may still be in the directory of the session from which it was made. */
 static bool note_parent(const struct session_ref *ref, void *arg)
 {
     const struct scope everywhere = { .all = true };
@@ -258,7 +259,7 @@ static const char *why_it_stays(const struct look *l, const struct found *f,
     if (f->copies && idset_has(&l->parents, id128_of(f->left.id)))
         return "a fork of that session may need its saved copies of files";
     if (f->copies && l->unsure)
-        return "a session that cannot be read may be a fork which needs it";
+        return "a session that cannot be read may be a fork that needs it";
     return NULL;
 }
 
@@ -314,7 +315,7 @@ enum err_code claude_parts(const struct store *st, const struct session_ref *ref
     /* The id becomes part of file names. */
     if (!claude_is_uuid(ref->id))
         return err_set(e, ERR_UNSAFE, ref->path.p,
-                       "name what belongs to a session: its id is no plain name");
+                       "list the parts of a session: its id is not a plain name");
     list[parts++] = arena_copy(a, path).p;
     for (size_t i = 0; i < (all ? BESIDE : 1); i++)
         list[parts++] = arena_format(a, "%.*s%s", SLICE_ARG(stem), beside[i].suffix);
@@ -332,7 +333,7 @@ enum err_code claude_parts(const struct store *st, const struct session_ref *ref
     return ERR_OK;
 }
 
-/* What lies in a store and belongs to no session (leftovers.c), and files in which none ever began. */
+/* Findings about the whole store: leftovers, and files in which no session ever began. */
 
 struct store_look {
     const struct claude *c;
@@ -383,7 +384,7 @@ static enum err_code report_orphan_parts(const struct leftover *left, void *arg,
     return rc;
 }
 
-/* That something cannot be told is a finding too, and no reason to stop. */
+/* If leftovers cannot be determined, this is a finding too, and no reason to stop. */
 static enum err_code look_for_leftovers(struct store_look *l, const struct scope *scope,
                                         struct err *e)
 {
@@ -406,7 +407,7 @@ static enum err_code look_for_leftovers(struct store_look *l, const struct scope
 
 /* ---- empty files ---- */
 
-/* A transcript without a byte is in no list; the agent made it and never wrote to it. */
+/* An empty transcript is on no list; the agent made it and never wrote to it. */
 static enum err_code check_file(struct store_look *l, const char *dir, const char *name,
                                 struct err *e)
 {
@@ -426,7 +427,7 @@ static enum err_code check_file(struct store_look *l, const char *dir, const cha
     return report_orphan(l, FINDING_HIDDEN, id, path, "no list shows it: the file is empty", e);
 }
 
-/* A folder that is not there or cannot be read has none to tell of. */
+/* A folder that is missing or cannot be read has no findings. */
 static enum err_code check_folder(struct store_look *l, const char *path, struct err *e)
 {
     DIR *dir = opendir(path);

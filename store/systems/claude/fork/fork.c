@@ -52,7 +52,7 @@ bool fork_new_quoted(const struct fork *f, struct slice old, bool copied, char q
 
 /* ---- what is copied ---- */
 
-/* Every row of the conversation, branches that were left too; what sub-agents did has files of its own. */
+/* Every row of the conversation is copied, including abandoned branches. Sub-agents have files of their own. */
 static bool is_kept(const struct index_line *line)
 {
     const unsigned kinds =
@@ -74,7 +74,7 @@ static enum err_code choose_rows(struct fork *f, struct err *e)
     return ERR_OK;
 }
 
-/* Ids are drawn many at a time: a large session has hundreds of thousands. */
+/* Random bytes are drawn for many ids at a time: a large session has hundreds of thousands. */
 struct ids {
     uuid_t id[64];
     size_t left;
@@ -131,8 +131,8 @@ static bool is_note(const struct fork *f, uint32_t node)
 #define ABOVE_UNKNOWN (CHAIN_NONE - 1)
 #define ABOVE_VISITED (CHAIN_NONE - 2)
 
-/* From one note up to the first node that is none, or that was reached before. Notes in a circle have nothing above
- * them; each is what is above itself, as in the vendor's forks. */
+/* Climbs from one progress row to the first node that is none, or that was reached before. Progress rows in a circle
+ * have nothing above them; each is its own result, as in the SDK's forks. */
 static void find_above_note(struct fork *f, uint32_t note)
 {
     const struct chain_node *node = f->log.chain.node;
@@ -178,10 +178,10 @@ static enum err_code flush(struct buf *out, struct disk_new *to, struct err *e)
 struct staging {
     struct fork *f;
     const struct fork_request *req;
-    const char *dir;         /* where the copy is made */
-    const char *name;        /* of its file */
-    struct fork_result made; /* staged_files: where saved copies would go */
-    bool files;              /* there are some */
+    const char *dir;         /* the directory in which the copy is made */
+    const char *name;        /* of the copy's file */
+    struct fork_result made; /* staged_files: the directory for saved copies */
+    bool files;              /* there are saved copies */
 };
 
 static enum err_code write_transcript(struct staging *s, struct disk_new *to, struct err *e)
@@ -205,7 +205,7 @@ static enum err_code write_transcript(struct staging *s, struct disk_new *to, st
     return rc;
 }
 
-/* Written apart, whole and durable, before anything of it is to be seen among the sessions. */
+/* The copy is written to another directory, completely and durably, before any of it appears among the sessions. */
 static enum err_code stage(struct staging *s, struct err *e)
 {
     struct disk_new to;
@@ -249,7 +249,7 @@ static enum err_code name_places(struct staging *s, struct arena *a, struct err 
     return ERR_OK;
 }
 
-/* The transcript comes last: a session that is to be seen has its files already. */
+/* The transcript is moved last, so that a session has its files once it appears. */
 static enum err_code plan_fork_moves(struct staging *s, struct change *c, struct err *e)
 {
     struct step move = { .kind = STEP_MOVE, .path = s->made.staged_files };
@@ -285,7 +285,7 @@ static enum err_code copy_session(struct fork *f, const struct fork_request *req
     return ERR_OK;
 }
 
-/* The whole id where a front of one was given, which only one message may have; of none as it was given. */
+/* Replaces a prefix by the whole id, if exactly one message has it; an id that is not found stays as it was given. */
 static enum err_code whole_id(struct fork *f, struct slice *at, struct arena *a, struct err *e)
 {
     uint32_t node = CHAIN_NONE;
@@ -302,8 +302,8 @@ static enum err_code whole_id(struct fork *f, struct slice *at, struct arena *a,
     return rc == ERR_NOT_FOUND ? ERR_OK : rc;
 }
 
-/* A copy has no last-prompt rows, and is gone on with at its newest row. Where a resume of the session goes on elsewhere,
- * after a resume-at above all, the copy is one up to there, as the client's --fork-session has it. */
+/* A copy has no last-prompt rows, so a resume continues at its newest row. If a resume of the session itself would
+ * continue elsewhere, above all after a resume-at, the copy ends there, as with the client's --fork-session. */
 static enum err_code resumed_id(struct fork *f, struct slice *at, struct arena *a, struct err *e)
 {
     uint32_t leaf = CHAIN_NONE, newest = CHAIN_NONE;

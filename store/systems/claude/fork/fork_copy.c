@@ -9,9 +9,9 @@
 #include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/fork/fork.h"
 
-/* One row of a fork: the bytes of the source's row, with new ids where the old ones were. */
+/* One row of a fork: the bytes of the source's row, with new ids in place of the old ones. */
 
-/* The members that are looked at, all found in one pass. */
+/* The members that are read, all found in one pass. */
 enum member {
     UUID,
     LOGICAL,
@@ -39,14 +39,14 @@ static const char *const member_names[MEMBERS] = {
 
 /* Space for the edited values of one row; each thread has its own. */
 struct row_space {
-    struct buf nested[3]; /* values inside that were edited */
+    struct buf nested[3]; /* edited values inside the row */
     struct buf origin;
 };
 
 struct row_edit {
     const struct fork *f;
     struct row_space *space;
-    struct slice member[MEMBERS]; /* empty: not there */
+    struct slice member[MEMBERS]; /* empty: none */
     struct json_edit edit[JSON_EDITS_MAX];
     size_t n;
     enum err_code rc;
@@ -81,7 +81,7 @@ static struct slice quote(const char *text, char *out)
 
 /* ---- ids inside of values ---- */
 
-/* A list of ids with those that are known replaced; the others stay, or go. */
+/* Replaces the known ids in a list; the others are kept or dropped. */
 static void map_list(struct row_edit *r, struct slice list, bool keep_unknown, struct buf *out)
 {
     struct json_iter it;
@@ -107,7 +107,7 @@ static void map_list(struct row_edit *r, struct slice list, bool keep_unknown, s
         r->rc = rc;
 }
 
-/* What a compaction kept: members that hold an id, or a list of ids. */
+/* What a compaction kept: members that are an id, or a list of ids. */
 static void map_kept(struct row_edit *r, struct slice kept, const char *const names[], size_t n,
                      struct buf *out)
 {
@@ -200,7 +200,7 @@ static void edit_attachment(struct row_edit *r)
     put_if_there(r, "attachment", buf_slice(&r->space->nested[2]));
 }
 
-/* A queued command that a voice row was folded with. */
+/* A queued command that was folded into a voice row. */
 static void edit_fold(struct row_edit *r)
 {
     struct slice fold = r->member[FOLD], command, value;
@@ -221,7 +221,7 @@ static void edit_fold(struct row_edit *r)
 
 /* ---- the row's own members ---- */
 
-/* The nearest row above that is no note of progress; null where there is none. */
+/* The nearest row above that is no progress row; null if there is none. */
 static struct slice new_parent(struct row_edit *r, size_t line)
 {
     const struct fork *f = r->f;
@@ -236,7 +236,7 @@ static struct slice new_parent(struct row_edit *r, size_t line)
                : SLICE("null");
 }
 
-/* Which session's requests the answer belongs to: that of the first fork. Dropped where nothing says so. */
+/* The session to whose requests the answer belongs: that of the first fork. Dropped if it is not recorded. */
 static struct slice request_session(struct row_edit *r)
 {
     struct slice forked = { NULL, 0 };
@@ -297,7 +297,7 @@ static void edit_system(struct row_edit *r, size_t line)
         edit_fold(r);
 }
 
-/* What belongs to the session that was, and not to a copy of it. */
+/* Removes state that belongs to the original session and not to a copy of it. */
 static void drop_state(struct row_edit *r)
 {
     static const char *const names[] = {
@@ -350,12 +350,12 @@ static void row_space_fini(struct row_space *space)
     buf_fini(&space->origin);
 }
 
-/* The rows of the messages, made by two threads where there are many. The source is taken in stretches of lines:
+/* The rows of the messages, made by two threads if there are many. The source is divided into stretches of lines:
  *
- *   claimed -> read, its rows made (side by side) -> placed (in order) -> written (side by side)
+ *   claimed -> read, its rows made (in parallel) -> placed (in order) -> written (in parallel)
  *
- * Where a stretch begins in the copy is known once all before it are made: it waits for its turn, says where the next
- * one begins, and is written then. Memory: two stretches and what they became. */
+ * The offset of a stretch in the copy is known once all before it are made: each waits for its turn, sets the offset
+ * of the next one, and is then written. Memory: two stretches and their rows. */
 enum { STRETCH = 2 * 1024 * 1024, WORTH_A_THREAD = 4 * STRETCH };
 
 struct copying {
@@ -363,10 +363,10 @@ struct copying {
     struct disk_new *to;
     pthread_mutex_t lock;
     pthread_cond_t turn;
-    size_t line;    /* first of the next stretch */
-    size_t claimed; /* stretches so far */
-    size_t placed;  /* of them */
-    int64_t at;     /* where the next one is placed */
+    size_t line;    /* first line of the next stretch */
+    size_t claimed; /* stretches claimed so far */
+    size_t placed;  /* stretches placed so far */
+    int64_t at;     /* offset of the next one to be placed */
     enum err_code rc;
     struct err e;
 };
@@ -377,7 +377,7 @@ struct stretch {
     struct row_space space;
 };
 
-/* From a row that is copied up to one that is too; false: there is nothing left. */
+/* Claims a stretch that begins and ends with a row that is copied; false: none is left. */
 static bool claim(struct copying *c, struct stretch *s)
 {
     const struct index_line *line = c->f->log.file.index.line;

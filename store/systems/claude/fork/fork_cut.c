@@ -7,16 +7,16 @@
 #include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/fork/fork_view.h"
 
-/* A fork up to a message is the file up to its first row, less what would make a reader of the copy end elsewhere
- * or lose what came before (claude.md 4):
+/* A fork up to a message is the file up to the first row of the message, without what would make a reader of the copy
+ * end elsewhere or lose what came before (claude.md 4):
  *
- *   1. a compaction at the very end goes, with what is no message behind it
- *   2. the summary of a compaction stands for all before it: what that compaction kept comes later
- *   3. branches that a reader would end with instead (below) */
+ *   1. a compaction at the very end is dropped, with the rows behind it that are no messages
+ *   2. the summary of a compaction replaces all before it, so what that compaction kept is dropped: it comes later
+ *   3. branches with which a reader would end instead are dropped (below) */
 
 /* ---- where it ends ---- */
 
-/* The id that a queued command carries, and the voice row that one was folded into. */
+/* The id that a queued command has, and the one of the command that was folded into a voice row. */
 static enum err_code source_of(struct fork_view *c, size_t line, struct id128 *source,
                                struct err *e)
 {
@@ -45,10 +45,10 @@ static size_t first_with(const struct fork_view *c, struct id128 id)
     return SIZE_MAX;
 }
 
-/* What was asked for, among the rows that carry it. */
+/* The rows that have the id that was asked for. */
 struct asked {
-    size_t row;     /* the first with the id; SIZE_MAX: none */
-    size_t *source; /* owned; rows whose queued command carries it */
+    size_t row;     /* the first row with the id; SIZE_MAX: none */
+    size_t *source; /* owned; rows whose queued command has it */
     size_t n;
 };
 
@@ -85,7 +85,7 @@ static bool is_source(const struct asked *a, size_t line)
     return false;
 }
 
-/* Among several the one that is shown, or comes behind all that is. */
+/* If there are several, the fork ends with the one that is shown, or that comes behind all that is shown. */
 static enum err_code choose_shown(struct fork_view *c, const struct asked *a, struct err *e)
 {
     struct fork_shown shown;
@@ -139,7 +139,7 @@ static enum err_code find_cut_line(struct fork_view *c, struct slice at, struct 
 
 /* ---- a compaction at the end ---- */
 
-/* The last row before a line that a test wants; SIZE_MAX: none. */
+/* The last row before a line that the boundary keeps, or that has the other id; SIZE_MAX: none. */
 static size_t last_kept(const struct fork_view *c, size_t before, const struct fork_boundary *b,
                         struct id128 other)
 {
@@ -152,7 +152,7 @@ static size_t last_kept(const struct fork_view *c, size_t before, const struct f
     return SIZE_MAX;
 }
 
-/* The first compaction behind the last message; SIZE_MAX: there is none. */
+/* The first compaction behind the last message; SIZE_MAX: none. */
 static enum err_code last_compaction(struct fork_view *c, size_t *line, struct fork_boundary *b,
                                      struct err *e)
 {
@@ -170,7 +170,7 @@ static enum err_code last_compaction(struct fork_view *c, size_t *line, struct f
     return rc;
 }
 
-/* Where the rows that a compaction kept were kept by one before it already, they stand behind that one's anchor. */
+/* If the rows that a compaction kept were kept already by the one before it, they are behind the anchor of that one. */
 static enum err_code last_anchor(struct fork_view *c, size_t before, struct id128 kept,
                                  size_t *anchor, struct err *e)
 {
@@ -185,7 +185,7 @@ static enum err_code last_anchor(struct fork_view *c, size_t before, struct id12
     return rc;
 }
 
-/* Step 1. Where nothing would remain before it, the compaction stays. */
+/* Step 1. If no row would remain before the compaction, it stays. */
 static enum err_code drop_last_compaction(struct fork_view *c, struct err *e)
 {
     struct fork_boundary b, kept = { .n = 0 };
@@ -244,30 +244,30 @@ static enum err_code strip_summaries(struct fork_view *c, struct err *e)
 
 /* ---- other ends ---- */
 
-/* A reader goes by the last row that nothing follows, so a copy of the rows up to a message need not end with that
- * message: rows that stand before it may follow it, or be the end of a branch. The vendor's answer (asked of its SDK,
- * row by row):
+/* A reader goes by the last row without followers, so a copy of the rows up to a message need not end with that
+ * message: rows before it may follow it, or end a branch. These rules were found by running the SDK on prepared
+ * files, row by row:
  *
  *   wanted   what a reader would show if one more row followed the last one
- *   live     the wanted rows, the last row, and all above them
- *   loose    any other row from where the wanted ones begin
+ *   live     the wanted rows, the last row, and all rows above them
+ *   loose    any other row from the first wanted one on
  *
- *   1. a loose compaction goes, unless it keeps a live row
- *   2. while a reader would show something else than what is wanted: the row it goes by goes, if it is loose
+ *   1. a loose compaction is dropped, unless it keeps a live row
+ *   2. while a reader would show anything but the wanted rows, the row it goes by is dropped, if it is loose
  *
- * What goes takes the loose rows above it along, and those that follow any of them, in one pass down the file. */
+ * A dropped row takes along the loose rows above it, and those that follow any of them, in one pass down the file. */
 enum { WANTED = 1 << 0, LIVE = 1 << 1, LEFT = 1 << 2 };
 
-/* Each round takes a look through the whole file. A session with more loose ends than this is no session of the
- * agent's; its copy may end at another row. */
+/* Each round passes through the whole file. No session of the agent has more loose ends than this; in another file
+ * the copy may end at another row. */
 enum { ROUNDS_MOST = 1000 };
 
 struct ending {
     struct fork_view *c;
-    struct chain all; /* as the file is written, compactions not followed; nothing left out yet */
-    uint8_t *is;      /* by node of it */
-    size_t wanted;    /* rows */
-    size_t start;     /* line of the first of them */
+    struct chain all; /* as the file is written: no compaction followed, no row left out */
+    uint8_t *is;      /* owned; marks by node of `all` */
+    size_t wanted;    /* how many rows are wanted */
+    size_t start;     /* line of the first wanted row */
 };
 
 static const struct index *lines(const struct ending *x)
@@ -286,7 +286,7 @@ static void mark_live(struct ending *x, uint32_t node)
         x->is[node] |= LIVE;
 }
 
-/* What a reader shows of the view with one more row behind the last one. */
+/* What a reader would show of the view if one more row followed the last one. */
 static enum err_code shown_with_one_more(struct ending *x, struct fork_shown *shown, struct err *e)
 {
     struct index *view = &x->c->log.file.index;
@@ -307,7 +307,7 @@ static enum err_code shown_with_one_more(struct ending *x, struct fork_shown *sh
     return rc;
 }
 
-/* False (and nothing to do): a reader would show nothing. */
+/* *any is false if a reader would show nothing; then there is nothing to do. */
 static enum err_code mark_shown_rows(struct ending *x, bool *any, struct err *e)
 {
     struct fork_shown shown;
@@ -363,7 +363,7 @@ static bool keeps_live(const struct ending *x, const struct fork_boundary *b)
     return false;
 }
 
-/* Which of them go is decided by what is live alone; so all are asked before the first one goes. */
+/* Which compactions are dropped depends on the live rows alone; so all are judged before the first one is dropped. */
 static enum err_code drop_compactions(struct ending *x, struct err *e)
 {
     uint8_t *gone = calloc(x->c->end + 1, 1);
@@ -439,7 +439,7 @@ static enum err_code drop_other_ends(struct fork_view *c, struct err *e)
 
 /* ---- together ---- */
 
-/* What was left out is not there for the copy either: nothing follows it, and it bridges nothing. */
+/* Rows that were left out do not exist for the copy either: no row follows them, and they bridge no gap. */
 static enum err_code forget_left_out(struct fork_view *c, struct err *e)
 {
     struct index *ix = &c->f->log.file.index;

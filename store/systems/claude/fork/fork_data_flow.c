@@ -152,7 +152,7 @@ void fork_derived_fini(struct fork_derived *d)
     *d = (struct fork_derived){ 0 };
 }
 
-/* Why a record is not complete, in the vendor's numbers. */
+/* Why a record is incomplete, in the SDK's codes. */
 enum {
     LOST_UNKNOWN = 1,
     LOST_UNWATCHED = 11,
@@ -165,13 +165,13 @@ struct flow {
     struct fork *f;
     struct arena arena;
     struct buf records;       /* the elements of the list */
-    struct idset tools;       /* calls that are in it */
-    uint64_t lost;            /* bit c: code c is noted ... */
-    uint8_t code[LOST_CODES]; /* ... in this order */
+    struct idset tools;       /* tool ids in the list */
+    uint64_t lost;            /* bit c: code c is in `code` */
+    uint8_t code[LOST_CODES]; /* in the order in which they were noted */
     size_t codes;
     struct fork_derived derived;
     bool flows;
-    bool compacted; /* since the last row that summed up */
+    bool compacted; /* since the last summing-up row */
     enum err_code rc;
 };
 
@@ -211,7 +211,7 @@ static void add_record(struct flow *w, struct slice record)
     w->rc = j.rc;
 }
 
-/* A row that sums up takes the place of all before it. */
+/* A row with `snapshot` replaces all before it. */
 static void read_records(struct flow *w, struct slice row)
 {
     struct json_iter it;
@@ -259,7 +259,7 @@ static void read_derived(struct flow *w, struct slice row)
     }
 }
 
-/* To the vendor's readers only a row with an id is a message. */
+/* For the SDK only a row with an id is a message. */
 static bool row_has_uuid(struct slice row)
 {
     struct slice id;
@@ -267,7 +267,7 @@ static bool row_has_uuid(struct slice row)
     return json_get(row, "uuid", &id) && json_type(id) == JSON_STRING;
 }
 
-/* A message: was anybody watching what it read? */
+/* Notes if a message was read while data flows were not recorded. */
 static enum err_code read_message(struct flow *w, size_t line, struct err *e)
 {
     const struct index_line *l = &w->f->log.file.index.line[line];
@@ -289,7 +289,7 @@ static enum err_code read_message(struct flow *w, size_t line, struct err *e)
     return ERR_OK;
 }
 
-/* Also one that a fork up to a message leaves out: it speaks of the session all the same. */
+/* Also one that a fork up to a message leaves out: it is about the session all the same. */
 static bool is_message(const struct index_line *l)
 {
     return l->kind > 0 && l->kind < 64 && (CLAUDE_MAIN_KINDS >> l->kind & 1);

@@ -14,9 +14,9 @@
 #include "store/systems/claude/rewind/file_history.h"
 #include "store/systems/claude/rewind/snapshots.h"
 
-/* The file checkpoints of a fork: one whole snapshot a prompt, with what was added to it later merged in, as the
- * client's own fork writes them (claude.md C2). Saved copies are linked, not copied: nobody writes into
- * them. A snapshot is only taken along when all of its copies are, and when its own row was not lost. */
+/* The file checkpoints of a fork: one whole snapshot for each prompt, with later additions merged in, as the client's
+ * own fork writes them (claude.md C2). Saved copies are linked, not copied, because they are never written to again.
+ * A snapshot is copied only if all of its saved copies exist and its own row was not lost. */
 struct files {
     struct fork *f;
     struct arena arena;
@@ -75,7 +75,7 @@ static enum err_code link_copy(struct files *w, const char *name, bool *linked, 
     return copy_tree(from, to, e);
 }
 
-/* Are all saved copies of the snapshot there now? */
+/* *all: every saved copy of the snapshot is now in the new directory. */
 static enum err_code link_copies(struct files *w, struct slice tracked, bool *all, struct err *e)
 {
     struct json_iter it;

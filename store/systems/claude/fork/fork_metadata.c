@@ -10,8 +10,8 @@
 #include "store/systems/claude/list/prompt.h"
 #include "store/systems/claude/list/sidecar.h"
 
-/* Rows of a session that are no messages and that its fork keeps, each written anew in the vendor's words. They
- * are taken from the whole source, also where the fork ends earlier. */
+/* Rows of a session that are no messages but are kept in its fork, each written anew as the SDK does. They are taken
+ * from the whole source, even if the fork ends earlier. */
 
 struct carry {
     struct fork *f;
@@ -19,7 +19,7 @@ struct carry {
     struct arena arena;
 };
 
-/* Calls back for each row of a kind, in file order. */
+/* Called for each row of a kind, in file order. */
 typedef bool carry_fn(struct carry *c, struct slice row);
 
 static bool is_own(const struct carry *c, struct slice row)
@@ -46,7 +46,7 @@ static enum err_code each(struct carry *c, enum claude_kind kind, carry_fn *fn, 
     return ERR_OK;
 }
 
-/* As the vendor's readers demand. */
+/* Values that the SDK's readers accept. */
 static bool is_carried(struct carry *c, enum claude_kind kind, struct slice value)
 {
     struct slice text;
@@ -65,7 +65,7 @@ static bool is_carried(struct carry *c, enum claude_kind kind, struct slice valu
     return true;
 }
 
-/* The last own row of a kind whose member has a type; its value in the arena. */
+/* The last row of the session of a kind whose member has the type; its value is in the arena. */
 static enum err_code last_own(struct carry *c, enum claude_kind kind, const char *key,
                               enum json_type type, struct slice *value, struct err *e)
 {
@@ -123,7 +123,7 @@ struct organizations {
     struct idset seen;
 };
 
-/* Each organization once, whichever session it was noted for. */
+/* Each organization once, whichever session it was recorded for. */
 static bool write_organization(struct carry *c, struct slice row)
 {
     struct organizations *o = (struct organizations *)c;
@@ -208,7 +208,7 @@ static enum err_code write_replacements(struct fork *f, struct buf *out, struct 
     return finish(&r.c, rc, e);
 }
 
-/* The names that are names. */
+/* Only non-empty strings are names. */
 static void write_tools(struct carry *c, struct slice tools)
 {
     struct json_iter it;
@@ -273,9 +273,9 @@ enum err_code fork_behind(struct fork *f, struct buf *out, struct err *e)
     return rc;
 }
 
-/* What a fork is called: as it was asked for, or after the source, as a list would call that. */
+/* The title of a fork: the requested one, or one made from the title that a list would show for the source. */
 
-/* A title that was taken away again (an empty one near the end) is not looked for elsewhere. */
+/* If the title was removed (an empty one is near the end), no other is looked for. */
 static bool given_title(struct fork *f, const struct claude_titles *tail,
                         const struct claude_titles *head, struct arena *a, struct slice *title)
 {
@@ -325,7 +325,7 @@ static enum err_code read_source(struct fork *f, struct arena *a, struct slice *
     if (!rc && !source_title(f, &w, a, title))
         rc = err_nomem(e);
     if (!rc) {
-        *title = arena_copy(a, *title); /* the window goes */
+        *title = arena_copy(a, *title); /* the window is closed */
         if (!title->p)
             rc = err_nomem(e);
     }

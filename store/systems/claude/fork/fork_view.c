@@ -11,7 +11,8 @@
 enum err_code fork_view_open(struct fork_view *c, struct err *e)
 {
     const struct index *ix = &c->f->log.file.index;
-    struct index_line *line = malloc((ix->n + 1) * sizeof *line); /* one more: below */
+    struct index_line *line =
+        malloc((ix->n + 1) * sizeof *line); /* one more for the row that fork_cut.c adds */
 
     c->log = c->f->log;
     c->log.file.bytes = (struct buf){ 0 };

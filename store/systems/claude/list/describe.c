@@ -14,8 +14,8 @@
 #include "store/systems/claude/list/prompt.h"
 #include "store/systems/claude/list/sidecar.h"
 
-/* The lite read of one session (claude.md 2): at most the first and the last 64 KiB of its file. Most of the time the
- * first stage of the head is enough; the rest of it is read only if a field is still open. */
+/* The lite read of one session (claude.md 2): at most the first and the last 64 KiB of its file. Usually the first
+ * stage of the head is enough; the rest of it is read only if a field is still open. */
 
 /* The same table serves both windows: in the head only the titles are looked for. */
 enum field_number {
@@ -170,7 +170,7 @@ static struct slice first_unless_in_tail(struct describing *r, enum field_number
 
 enum { TIME_USUAL = sizeof "2026-03-01T10:00:02.000Z" - 1 };
 
-/* Only a row's own timestamp counts, and it is only looked at closely where it would be the newest. */
+/* Only a row's own timestamp counts, and it is examined only if it would be the newest. */
 static void see_time(struct describing *r, struct slice window, size_t at)
 {
     const char *from = window.p + at + sizeof TIMES_TEXT - 1;
@@ -181,7 +181,7 @@ static void see_time(struct describing *r, struct slice window, size_t at)
     if (!end)
         return;
     text = (struct slice){ from, (size_t)(end - from) };
-    /* Of the usual form, most need no more than this. */
+    /* Most timestamps have the usual form and need no more than this comparison. */
     if (text.n == TIME_USUAL && r->newest.n == TIME_USUAL &&
         memcmp(text.p, r->newest.p, TIME_USUAL) <= 0)
         return;
@@ -193,7 +193,7 @@ static void see_time(struct describing *r, struct slice window, size_t at)
     r->newest = text;
 }
 
-/* The last message mostly has the newest time: known before the pass, it saves the closer looks. */
+/* Usually the last message has the newest time: reading it first saves examining the others. */
 static void read_turn(struct describing *r)
 {
     struct slice quoted;
@@ -207,7 +207,7 @@ static void read_turn(struct describing *r)
         r->newest = (struct slice){ NULL, 0 };
 }
 
-/* A row that begins inside of another one, where no value can begin: the other one was cut off. */
+/* If a row begins inside another one, where no value can begin, the other one was cut off. */
 static bool see_glued(struct describing *r, struct slice window, size_t at)
 {
     if (at == 0 || strchr(":,[\n", window.p[at - 1]) || json_valid(field_row(window, at)))
@@ -216,7 +216,7 @@ static bool see_glued(struct describing *r, struct slice window, size_t at)
     return true;
 }
 
-/* What stands behind the last message waits for its turn: only answers up to it count. */
+/* Rows behind the last message are still waiting for their turn: only answers up to it count. */
 static bool see_model(struct describing *r, struct slice window, size_t at)
 {
     const struct slice last = r->turn.row;
@@ -249,7 +249,7 @@ static void scan_tail(struct describing *r)
     r->ok &= field_set_last(&r->c->tables->tail, r->w->tail, r->a, r->tail, see, r);
 }
 
-/* Sessions that the agent's own list leaves out, though each alone can be shown. */
+/* Sessions that the agent's own list leaves out, although each of them can be opened. */
 
 static bool is_listed_text(struct slice text, const char *const names[])
 {
@@ -265,7 +265,7 @@ static bool is_programmatic(struct describing *r)
     static const char *const kinds[] = { "daemon", "daemon-worker", NULL };
     struct slice text = { NULL, 0 }, row;
 
-    /* Where nobody asks, the whole head is not searched for what is mostly not there. */
+    /* Usually the key is absent: unless the caller asks, the whole head is not searched for it. */
     if (r->scope->leave_programmatic)
         text = first_unless_in_tail(r, ENTRY);
     else
@@ -331,10 +331,10 @@ static struct slice or_else(struct slice first, struct slice second)
     return first.n ? first : second;
 }
 
-/* Both kinds of title rows have this in their type; most heads have neither. */
+/* The types of both kinds of title rows end like this; most heads contain neither. */
 #define TITLE_TYPES_END "-title\""
 
-/* A title set by a person, wherever it stands, goes before one that the agent made up. */
+/* A title that a person set, wherever it is, precedes one that the agent made up. */
 static void read_titles(struct describing *r)
 {
     struct session_row *row = r->row;
@@ -426,7 +426,7 @@ static void read_archived(struct describing *r)
 
 enum { FORK_BYTES = 4096 };
 
-/* A fork's first rows name where they were copied from; rows that follow do not. */
+/* A fork's first rows name the session they were copied from; later rows do not. */
 static void read_fork(struct describing *r)
 {
     struct slice head = r->w->head, front = { head.p, head.n < FORK_BYTES ? head.n : FORK_BYTES };
@@ -481,7 +481,7 @@ static void keep_describe_texts(struct describing *r)
     const char *summary = row->summary.p;
     struct slice *same = NULL;
 
-    /* The summary mostly is one of the others: kept once. */
+    /* The summary usually is one of the other texts, which is then kept once. */
     for (size_t i = 3; i < 6 && !same; i++)
         same = row->summary.n && texts[i]->p == summary ? texts[i] : NULL;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -530,7 +530,7 @@ static enum err_code open_windows(struct window *w, const struct session_ref *re
     return ERR_OK;
 }
 
-/* Most sessions have none, and it takes one look to know that nothing is in it. */
+/* Most sessions have no side folder, and one look tells. */
 static bool has_side_folder(const struct session_ref *ref, struct arena *a)
 {
     if (ref->alone)
@@ -540,7 +540,7 @@ static bool has_side_folder(const struct session_ref *ref, struct arena *a)
     return !path.p || access(path.p, F_OK) == 0;
 }
 
-/* What the system has a member for. A transcript that cannot be read (a link is one) is left alone altogether. */
+/* What the system has a member for. A transcript that cannot be read (such as a link) can do nothing. */
 static unsigned can_do(const struct claude *c, const struct session_row *row)
 {
     const struct store_ops *ops = c->base.ops;

@@ -121,7 +121,7 @@ static bool is_real_folder(DIR *dir, const struct dirent *entry)
     return fstatat(dirfd(dir), entry->d_name, &sb, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(sb.st_mode);
 }
 
-/* Sorted, as the agent's runtime sorts them. Without links, or with everything that is there. */
+/* Sorted, as the agent's runtime sorts them; all entries, or only real directories. */
 static bool read_projects(const struct claude *c, bool real_only, struct arena *a,
                           struct names *out)
 {
@@ -179,7 +179,7 @@ struct slice claude_folder_now(const struct claude *c, struct slice path, struct
     return project_folder_name(path, a);
 }
 
-/* Long paths: is this folder one of those whose names are cut like the path's, and is it the path's? */
+/* For long paths: the folder's name is cut like the path's, and a session in it proves that it is the path's. */
 static bool is_cut_folder_of(const struct claude *c, struct slice folder, struct slice flat,
                              struct slice path)
 {
@@ -218,8 +218,8 @@ static bool add_path_folders(const struct claude *c, struct slice path, struct a
 
 /* ---- the folders of a scope ---- */
 
-/* Which worktree a folder belongs to; of several the one with the longest name, as deeper directories
- * come first. Empty: none. */
+/* The worktree to which a folder belongs; if there are several, the one with the longest name, because deeper
+ * directories come first. Empty: none. */
 static struct slice worktree_of_folder(const struct claude *c, const struct scope *scope,
                                        struct slice folder, bool proved, struct arena *a)
 {

@@ -14,25 +14,25 @@
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/list/discover.h"
 
-/* Names, sizes and mtimes of the transcripts in a scope (claude.md 1.3): no transcript is opened. First the
- * names of all folders are read, then the files are asked for what they are, on two threads where there are
- * many: that is most of what the first rows on the screen wait for. */
+/* Names, sizes and mtimes of the transcripts in a scope (claude.md 1.3); no transcript is opened. First the names in
+ * all folders are read, then the files are examined with stat, on two threads if there are many: this is most of what
+ * the first rows on the screen wait for. */
 
 enum {
     NAME = CLAUDE_ID + sizeof CLAUDE_SUFFIX - 1,
-    MANY = 1024, /* asked for in less time than a thread takes to begin */
+    MANY = 1024, /* fewer take less time than a thread takes to start */
     STACK_BYTES = 64 * 1024,
 };
 
 struct entry {
     size_t folder;
     char name[NAME + 1];
-    bool there; /* and worth a row */
-    bool alone; /* no side folder stands beside it */
+    bool there; /* exists, and is worth a row */
+    bool alone; /* no side folder beside it */
     struct file_id file;
 };
 
-/* Side folders that one project folder holds: their names, sorted. */
+/* The side folders in one project folder: their names, sorted. */
 struct sides {
     char (*id)[CLAUDE_ID];
     size_t n, cap;
@@ -46,15 +46,15 @@ struct walk {
     struct sides sides; /* of the folder that is being read */
 };
 
-/* A session's transcript by its name. */
+/* The name of a session's transcript. */
 static bool is_transcript(const char *name)
 {
     return strlen(name) == NAME && strcmp(name + CLAUDE_ID, CLAUDE_SUFFIX) == 0 &&
            claude_is_uuid((struct slice){ name, CLAUDE_ID });
 }
 
-/* Links and other things that are no files go through: describe says that they cannot be read. A
- * directory is nothing, and neither is an empty file. */
+/* Links and other special files are passed on, and describe reports that they cannot be read. Directories and empty
+ * files are skipped. */
 static bool worth_a_row(const struct stat *sb)
 {
     return S_ISREG(sb->st_mode) ? sb->st_size > 0 : !S_ISDIR(sb->st_mode);
@@ -95,13 +95,13 @@ static bool add_folder_name(struct walk *w, size_t folder, const char *name)
     return !claude_is_uuid(slice_of(name)) || add_side(&w->sides, name);
 }
 
-/* Some file systems do not tell upper case from lower. */
+/* Some file systems ignore case. */
 static int compare_side_id(const void *x, const void *y)
 {
     return strncasecmp(x, y, CLAUDE_ID);
 }
 
-/* Of the entries from `first` on. */
+/* For the entries from `first` on. */
 static void mark_alone(struct walk *w, size_t first)
 {
     struct sides *s = &w->sides;
@@ -114,7 +114,7 @@ static void mark_alone(struct walk *w, size_t first)
     s->n = 0;
 }
 
-/* False without memory; a folder that cannot be read has no sessions. */
+/* Returns false if out of memory; a folder that cannot be read has no sessions. */
 static bool read_folder_names(struct walk *w, size_t folder, struct buf *path)
 {
     size_t first = w->n;
@@ -194,7 +194,7 @@ static void look_at_all(struct walk *w)
 
 /* ---- together ---- */
 
-/* path holds the folder's, with a slash. */
+/* path is that of the folder, with a slash. */
 static bool deliver_session(const struct walk *w, const struct store *st, const struct entry *entry,
                             struct buf *path, session_ref_fn *fn, void *arg, bool *more)
 {
@@ -260,7 +260,7 @@ enum err_code claude_enumerate(const struct store *st, const struct scope *scope
 
 /* ---- what is left out ---- */
 
-/* A folder whose names may be read and whose files may not be reached is of no use either. */
+/* A folder whose names can be read but whose files cannot be reached is of no use either. */
 static bool can_be_listed(const char *path, struct err *trouble)
 {
     DIR *dir = opendir(path);
@@ -287,7 +287,7 @@ enum err_code claude_unreadable(const struct store *st, const struct scope *scop
 
     if (!rc && !can_be_listed(c->projects, &trouble)) {
         fn(&trouble, arg);
-        w.folders.n = 0; /* for the same reason */
+        w.folders.n = 0; /* they fail for the same reason */
     }
     for (size_t i = 0; !rc && i < w.folders.n; i++) {
         if (!folder_path(&path, &w, i))

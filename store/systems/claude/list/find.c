@@ -9,8 +9,8 @@
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/list/discover.h"
 
-/* The session with an id, where the agent itself would find it (claude.md 1.3): the first folder that has
- * a file of this name with something in it, be it a link, be it unfit for a list. */
+/* The session with an id, where the agent itself would find it (claude.md 1.3): in the first folder that has a file
+ * of this name which is not empty, even if it is a link, even if no list would show it. */
 
 /* The folder contains a session with this id. *ref is then that session, in the arena. *ok is false if out of memory. */
 static bool folder_has(const struct claude *c, struct slice folder, struct slice id,
@@ -59,7 +59,7 @@ enum err_code claude_find(const struct store *st, const struct scope *scope, str
     return rc;
 }
 
-/* The transcript of a session directory lies beside it. */
+/* The transcript of a session directory is beside it. */
 static struct slice transcript_at(struct slice path, struct arena *a)
 {
     struct stat sb;
@@ -104,8 +104,8 @@ enum err_code claude_at_path(const struct store *st, struct slice path, struct a
     return ERR_OK;
 }
 
-/* Many sessions by their ids, as claude_find would find each: the names of the folders are read once, in the order in
- * which it looks into them. */
+/* Many sessions by their ids, each as claude_find would find it: the names in the folders are read once, in the order
+ * in which it searches them. */
 
 enum { NAME = CLAUDE_ID + sizeof CLAUDE_SUFFIX - 1 };
 
@@ -114,14 +114,14 @@ struct many {
     const struct slice *id;
     size_t n;
     struct session_ref *ref;
-    struct idset wanted; /* an id's number is its first place in `first` */
-    size_t *first;       /* in id and ref; in the arena */
-    size_t missing;      /* of the wanted */
+    struct idset wanted; /* the number of an id is its index into `first` */
+    size_t *first;       /* its first place in id and ref; in the arena */
+    size_t missing;      /* wanted ids that were not found yet */
     struct arena *a;
     bool ok;
 };
 
-/* Ids that are named twice are looked for once. */
+/* Ids that are named twice are looked up once. */
 static bool want(struct many *m)
 {
     m->first = arena_alloc(m->a, (m->n + 1) * sizeof *m->first);
@@ -158,7 +158,7 @@ static void take_name(struct many *m, struct slice folder, const char *name)
         look_for(m, folder, m->first[number]);
 }
 
-/* One whose names cannot be read may still open its files to those who know them. */
+/* A folder whose names cannot be read may still let its files be opened by name. */
 static void search_folder(struct many *m, struct slice folder)
 {
     char path[PATH_MAX];

@@ -15,7 +15,7 @@
 
 enum { TYPE, META, SUMMARY, SIDE, TEAM, FAILED, TIME, MESSAGE, KEYS };
 
-/* What a row says of a message. A message may be most of the window, so it is read in one go. */
+/* What a row contains of a message. A message may be most of the window, so it is read in one pass. */
 struct tail_message {
     struct slice value[KEYS];
     struct slice content;
@@ -89,7 +89,7 @@ static void read_last_message(struct slice row, struct tail_message *m)
     }
 }
 
-/* A row of the conversation itself, taken apart; false for every other. */
+/* Returns true if the row is part of the conversation itself. */
 static bool read_message(struct slice row, struct tail_message *m)
 {
     const struct slice *value = m->value;
@@ -101,8 +101,8 @@ static bool read_message(struct slice row, struct tail_message *m)
            (json_string_is(value[TYPE], "user") || json_string_is(value[TYPE], "assistant"));
 }
 
-/* What the agent answers itself (shell lines, local commands) waits for nothing; nor does a prompt that
- * the person took back. */
+/* What the agent answers itself (shell lines, local commands) does not wait for an answer; nor does a prompt that the
+ * person cancelled. */
 static bool waits_for_answer(struct slice row, const struct tail_message *m, struct arena *a,
                              bool *ok)
 {
@@ -123,8 +123,8 @@ static bool was_cut(struct slice row, const struct tail_message *m, struct arena
     return json_type(m->value[SUMMARY]) != JSON_TRUE && waits_for_answer(row, m, a, ok);
 }
 
-/* The model stands before the content of its message, so its first place is the right one. What only
- * carries messages of others (progress rows) does not count. */
+/* The model precedes the content of its message, so the first occurrence is the right one. Rows that only carry
+ * messages of others (progress rows) do not count. */
 bool last_turn_model(struct slice row, struct arena *a, struct slice *model)
 {
     if (!slice_has(row, "\"type\":\"assistant\"") || slice_has(row, "\"type\":\"progress\""))
@@ -211,7 +211,7 @@ bool claude_restorable_add(struct restorable_files *t, struct slice row, struct 
 
 enum { SCAN_BYTES = 16 << 20, SCAN_STEP = 1 << 20, SCAN_KEPT = sizeof CHAIN - 1 };
 
-/* An answer of the model's own that came to an end. */
+/* A complete answer of the model. */
 static bool is_answer(struct slice row)
 {
     struct slice type, failed, message, reason;
@@ -266,8 +266,7 @@ bool claude_continued_in(struct slice tail, struct arena *a, struct slice *id)
     return ok;
 }
 
-/* A long file is looked at as far as its first 16 MiB; one that has not shown itself empty by then is
- * taken for a conversation. */
+/* Only the first 16 MiB of a long file are searched; if they do not decide, the file is taken for a conversation. */
 static bool scan(const struct file *f)
 {
     char *bytes = malloc(SCAN_STEP + SCAN_KEPT);

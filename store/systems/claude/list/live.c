@@ -6,9 +6,10 @@
 #include "store/log/lease.h"
 #include "store/systems/claude/claude.h"
 
-/* Has somebody the session open? The signs, strongest first (safety.md C: the registry of the agents and a write
- * lease, which prove it; then where one cannot look (another user's file, a file system that other machines write to),
- * and what agents that did not sign in are doing. Whether the file changes is watched for all systems (store/proc/live_check.h). */
+/* Whether a session is in use. The evidence, strongest first (docs/safety.md C): the registry of the agents and a
+ * write lease, which prove it; then that it cannot be known (another user's file, a file system that other machines
+ * write to), and what agents are doing that are not in the registry. Changes of the file are watched for all systems
+ * (store/proc/live_check.h). */
 
 const struct agents_profile claude_agents_profile = {
     .program = (const char *const[]){ "claude", "/@anthropic-ai/claude-code/", NULL },
@@ -17,7 +18,7 @@ const struct agents_profile claude_agents_profile = {
     .config_at_home = ".claude",
 };
 
-/* File systems where a lease says nothing about writers elsewhere. fd -1: it could not be opened. */
+/* File systems on which a lease does not show writers on other machines. fd -1: the file could not be opened. */
 static bool is_shared(const char *path, int fd)
 {
     static const uint32_t kinds[] = { 0x6969 /* NFS */, 0xff534d42 /* CIFS */,
@@ -32,13 +33,13 @@ static bool is_shared(const char *path, int fd)
     return false;
 }
 
-/* The directory is in the transcript: it is read only when an agent runs that may have written to it. */
+/* The directory is in the transcript, which is read only if an agent is running that may have written to it. */
 static enum agents_evidence lookup_with_cwd(const struct store *st, const struct session_ref *ref,
                                             struct agents_query *q, pid_t *pid)
 {
     const struct scope all = { .all = true };
     struct session_row *row = session_row_new();
-    enum agents_evidence sign = AGENTS_MAYBE; /* what cannot be read may be */
+    enum agents_evidence sign = AGENTS_MAYBE; /* if it cannot be read, it is possible */
 
     if (row && claude_describe(st, &all, ref, row, NULL) == ERR_OK) {
         struct slice cwd = arena_copy(&row->arena, row->cwd);
@@ -74,14 +75,14 @@ static struct live look_around(const struct store *st, const struct session_ref 
     return (struct live){ .state = LIVE_QUIET };
 }
 
-/* What its file itself tells, open or not. */
+/* What the file itself shows, whether it could be opened or not. */
 static struct live look_at_file(const struct session_ref *ref, struct stat *sb, bool *known)
 {
     int fd = open(ref->path.p, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     bool shared = is_shared(ref->path.p, fd);
 
     *known = (fd >= 0 ? fstat(fd, sb) : stat(ref->path.p, sb)) == 0;
-    /* The only sign of a program that is not in the registry. */
+    /* The only evidence of a program that is not in the registry. */
     if (fd >= 0 && lease_fd_in_use_close(fd))
         return (struct live){ .state = LIVE_RUNNING, .why = "a program has the session open" };
     if (*known && geteuid() != 0 && sb->st_uid != geteuid())

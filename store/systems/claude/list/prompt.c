@@ -10,8 +10,8 @@ enum { PROMPT_UNITS = 200 };
 #define PASTE_OPEN "<pasted_content id=\""
 #define PASTE_CLOSE "\n</pasted_content id=\"hhhh\">"
 enum {
-    PASTE_ID = sizeof PASTE_OPEN - 1, /* where the four digits stand in the opening */
-    PASTE_BODY = PASTE_ID + 4 + 3,    /* behind digits, quote, bracket and newline */
+    PASTE_ID = sizeof PASTE_OPEN - 1, /* offset of the four digits in the opening tag */
+    PASTE_BODY = PASTE_ID + 4 + 3,    /* after digits, quote, bracket and newline */
     PASTE_CLOSE_SIZE = sizeof PASTE_CLOSE - 1,
     PASTE_CLOSE_ID = PASTE_CLOSE_SIZE - 6,
 };
@@ -33,7 +33,7 @@ static bool is_paste_open(struct slice text)
     return true;
 }
 
-/* The end of a block is looked for from the newline before its body, which may be empty. */
+/* The search for the end of a block begins at the newline before its body, which may be empty. */
 static const char *paste_close(struct slice block)
 {
     char close[] = PASTE_CLOSE;
@@ -62,7 +62,7 @@ static size_t append_range(char *out, size_t at, const char *from, const char *t
     return at + (size_t)(to - from);
 }
 
-/* Bodies stay, their wrapping goes, with up to two newlines on each side. A block that does not end
+/* Keeps the bodies and removes the tags around them, with up to two newlines on each side. A block without an end
  * stops the unwrapping. */
 static bool unwrap_pasted(struct slice text, struct arena *a, struct slice *out)
 {
@@ -111,7 +111,7 @@ static bool newlines_to_spaces(struct slice text, struct arena *a, struct slice 
     return true;
 }
 
-/* What stands between an opening and the next closing tag. */
+/* The text between an opening and the next closing tag. */
 static bool between(struct slice text, const char *open, const char *close, struct slice *inner)
 {
     const char *p = slice_find(text.p, text.n, open, strlen(open));
@@ -127,7 +127,7 @@ static bool between(struct slice text, const char *open, const char *close, stru
     return true;
 }
 
-/* A name may not run over a line end (of those that are left: CR, U+2028, U+2029). */
+/* A name may not contain a line end (of those that are left: CR, U+2028, U+2029). */
 static bool command_name(struct slice text, struct slice *name)
 {
     while (between(text, "<command-name>", "</command-name>", name)) {
@@ -145,7 +145,7 @@ static bool is_word(char c)
            c == '-';
 }
 
-/* Something the agent wrote in the person's name: <tag ...> or a note of an interrupt. */
+/* A text that the agent wrote in the person's name: <tag ...>, or a note of an interruption. */
 static bool written_by_agent(struct slice text)
 {
     if (slice_starts(text, "[Request interrupted by user"))
@@ -258,7 +258,7 @@ bool prompt_of_row(struct slice row, struct arena *a, struct prompt *out)
     return prompt_of_content(content, a, out);
 }
 
-/* The text tests that come before a row is parsed. They look anywhere in it. */
+/* The tests of the text before a row is parsed. They match anywhere in it. */
 static bool candidate(struct slice row)
 {
     return (slice_has(row, "\"type\":\"user\"") || slice_has(row, "\"type\": \"user\"")) &&

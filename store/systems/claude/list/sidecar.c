@@ -14,7 +14,8 @@
 
 enum { TITLE_CHARACTERS = 200, TITLE_FILE_MAX = 1 << 20, MARK_FILE_MAX = 4096 };
 
-/* A document of the side folder that parses, as bytes in the arena; .p is NULL where there is none. */
+/* A document of the side folder that parses, as bytes in the arena; .p is NULL if there is none. Returns false if out
+ * of memory. */
 static bool read_document(const struct session_ref *ref, const char *name, unsigned flags,
                           size_t max, struct arena *a, struct slice *out)
 {
@@ -84,7 +85,7 @@ bool sidecar_title(const struct session_ref *ref, struct arena *a, struct slice 
 
 /* ---- the archive mark ---- */
 
-/* Checks digits and fixed characters against a pattern ('0' is any digit) and cuts them off. */
+/* Compares the front with a pattern of digits ('0' is any digit) and fixed characters, and cuts it off if it matches. */
 static bool match_pattern(struct slice *text, const char *pattern)
 {
     size_t n = strlen(pattern);
@@ -120,8 +121,7 @@ static bool is_hour_minute(const char *p)
     return two_digits(p) < 24 && two_digits(p + 3) < 60;
 }
 
-/* A date and time with seconds that names its zone, stricter than time_parse: what else stands in a mark makes the
- * agent pass over it. */
+/* A date and time with seconds and zone, stricter than time_parse: the agent ignores a mark with any other time. */
 static bool is_timestamp(struct slice text)
 {
     const char *p = text.p;
@@ -162,7 +162,7 @@ bool sidecar_archive_mark(const struct session_ref *ref, struct arena *a, struct
 /* What is asked, and where it came from. */
 struct asked {
     struct slice content; /* a string or blocks */
-    struct slice origin;  /* .p is NULL: the row does not say */
+    struct slice origin;  /* .p is NULL: not recorded */
     struct slice timestamp;
 };
 
@@ -174,7 +174,7 @@ static bool string_is_one_of(struct slice value, const char *const names[])
     return false;
 }
 
-/* Keys that must be false or absent, and keys that must be absent altogether. */
+/* The first keys must be false or absent, the others absent. */
 static bool no_marks(struct slice row)
 {
     enum { FALSE = 8, ABSENT = 3, KEYS = FALSE + ABSENT };
@@ -240,7 +240,7 @@ static bool queued_row(struct slice row, struct asked *out)
     return true;
 }
 
-/* What the blocks of a prompt say together. */
+/* What the blocks of a prompt contain together. */
 struct said {
     bool text, command_name, command_message, media, tool_result;
 };
@@ -270,7 +270,7 @@ static bool read_block(struct slice block, struct arena *a, struct said *said, b
     return true;
 }
 
-/* One block that is none makes the agent see no blocks at all. */
+/* If one block is malformed, the agent sees no blocks at all. */
 static struct said read_content(struct slice content, struct arena *a, bool *ok)
 {
     struct said said = { 0 };

@@ -7,7 +7,7 @@
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/rewind/planner.h"
 
-/* The points of a session that one can go back to, and what each turn changed. */
+/* The checkpoints of a session, and what each turn changed. */
 
 static bool same_entry(const struct file_history_entry *a, const struct file_history_entry *b)
 {
@@ -16,7 +16,7 @@ static bool same_entry(const struct file_history_entry *a, const struct file_his
     return strcmp(a->backup, b->backup) == 0;
 }
 
-/* What the turn changed: entries that are others at the next point; in the newest turn, files written since. */
+/* What the turn changed: entries that differ at the next checkpoint; in the newest turn, files written since. */
 static size_t count_changed(const struct planner *p, size_t turn)
 {
     const struct file_history *h = &p->history;
@@ -113,13 +113,13 @@ enum err_code claude_checkpoints(const struct store *st, const struct session_re
 
 /* ---- lines ---- */
 
-/* The copies of one file at a turn's point and at the next. */
+/* The copies of one file at a turn's checkpoint and at the next. */
 struct counting {
     struct planner *planner;
     struct source_content before, after;
 };
 
-/* What cannot be read counts as nothing: these figures are for the eye. */
+/* A copy that cannot be read counts as empty: these numbers are only shown. */
 static enum err_code read_backup(struct counting *k, const struct file_history_entry *entry,
                                  struct source_content *out, struct err *e)
 {
@@ -164,7 +164,7 @@ static enum err_code count_entry(struct counting *k, const struct file_history_e
     return rc ? rc : count_texts(k, buf_slice(&k->after.bytes), c, e);
 }
 
-/* The newest turn: what the session's own tools wrote since, where that is known. */
+/* The newest turn: what the session's own tools wrote since, as far as it is known. */
 static enum err_code count_newest(struct counting *k, size_t turn, struct checkpoint *c,
                                   struct err *e)
 {
@@ -198,7 +198,7 @@ static enum err_code count_history_turn(struct counting *k, size_t turn, struct 
     return rc;
 }
 
-/* Turns are those of the list, unless the session went on between: then there is nothing to complete. */
+/* The turns are those of the list, unless the session was continued meanwhile: then nothing is filled in. */
 static bool is_turn(const struct planner *p, size_t turn, const struct checkpoint_list *list)
 {
     return turn < list->n && slice_eq(p->history.turn[turn].id, list->checkpoint[turn].id);

@@ -8,7 +8,7 @@
 #include "lite/json/json.h"
 #include "lite/scan/index.h"
 
-enum { HISTORY_SNAPSHOT = 1, HISTORY_DELTA }; /* places in the table below */
+enum { HISTORY_SNAPSHOT = 1, HISTORY_DELTA }; /* indexes into the table below, from 1 */
 
 static const char *const kinds[] = { "file-history-snapshot", "file-history-delta", NULL };
 
@@ -58,7 +58,7 @@ static struct file_history_turn *find_turn(struct file_history *h, struct id128 
 
 /* ---- entries ---- */
 
-/* What is no path is told all the same, with a name that can be. */
+/* A recorded text that is no path is kept in a form that can be shown. */
 static const char *keep_path(struct arena *a, struct slice path, bool *is_none)
 {
     struct buf text = { 0 };
@@ -108,7 +108,7 @@ static bool read_backup_entry(struct reader *r, struct slice path, struct slice 
     return true;
 }
 
-/* The number of a path, old or new. */
+/* The number of a path, which is added if it is new. */
 static enum err_code track(struct file_history *h, const char *path, uint32_t *number)
 {
     size_t before = h->number.n;
@@ -126,7 +126,7 @@ static enum err_code track(struct file_history *h, const char *path, uint32_t *n
     return ERR_OK;
 }
 
-/* Room for a number in the turn's table. */
+/* Makes room for a number in the turn's table. */
 static enum err_code reserve_number(struct file_history *h, struct file_history_turn *t,
                                     uint32_t number)
 {
@@ -145,7 +145,7 @@ static enum err_code reserve_number(struct file_history *h, struct file_history_
     return ERR_OK;
 }
 
-/* Adds an entry to a turn, in the place of an older one of the same file. */
+/* Adds an entry to a turn, in place of an older one of the same file. */
 static enum err_code set_turn_entry(struct file_history *h, struct file_history_turn *t,
                                     const struct file_history_entry *entry)
 {
@@ -169,8 +169,8 @@ static enum err_code set_turn_entry(struct file_history *h, struct file_history_
 
 /* ---- rows ---- */
 
-/* A prompt counts when it is part of the conversation; the turns were made from it, all lost until a row says
- * otherwise. */
+/* A prompt counts if it is part of the conversation: the turns were made from it, all lost until a row of theirs is
+ * read. */
 static enum err_code take_snapshot(struct reader *r, struct slice row)
 {
     struct slice snapshot, files, id, key, value, stamp;
@@ -182,7 +182,7 @@ static enum err_code take_snapshot(struct reader *r, struct slice row)
         !json_get(snapshot, "trackedFileBackups", &files) || !(t = find_turn(r->h, prompt)))
         return ERR_OK;
     t->lost = false;
-    t->n = 0; /* a later row for the same prompt says it all again */
+    t->n = 0; /* a later row for the same prompt repeats all of it */
     t->entry = NULL;
     t->at = NULL;
     t->ats = 0;
@@ -241,7 +241,7 @@ static enum err_code read_history_row(struct reader *r, const struct index_line 
 
 /* ---- all of it ---- */
 
-/* One turn for each user row of the conversation; those of which no row speaks are taken out again at the end. */
+/* One turn for each user row of the conversation; those without any row of the history are removed at the end. */
 static enum err_code add_turns(struct file_history *h, const struct transcript *t)
 {
     h->turn = arena_zalloc(&h->arena, sizeof *h->turn * (t->n + 1));
@@ -266,7 +266,7 @@ static void drop_silent_turns(struct file_history *h)
     h->n = kept;
 }
 
-/* The uuids as they are written, for those that remain. */
+/* Sets the uuids of the remaining turns, as they are written. */
 static enum err_code name_turns(struct file_history *h, const struct transcript *t, struct err *e)
 {
     struct buf row = { 0 };
@@ -294,7 +294,7 @@ static enum err_code read_rows(struct reader *r, struct err *e)
     return rc;
 }
 
-/* What is asked of each path. */
+/* Records the first version and the newest entry of each path. */
 static enum err_code note_ends(struct file_history *h)
 {
     size_t size = sizeof *h->first * (h->paths + 1);

@@ -11,7 +11,7 @@
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/rewind/planner.h"
 
-/* What each file was at a point. */
+/* What each file was at a checkpoint. */
 
 /* ---- targets ---- */
 
@@ -34,7 +34,7 @@ static enum err_code wanted_of(struct planner *p, const struct file_history_entr
     t->source.file = planner_backup(p, entry->backup);
     if (!t->source.file)
         return err_nomem(e);
-    if (stat(t->source.file, &st) == 0) { /* the copy carries the mode of the original */
+    if (stat(t->source.file, &st) == 0) { /* the copy has the mode of the original */
         t->has_mode = true;
         t->mode = st.st_mode & 07777;
     }
@@ -73,10 +73,10 @@ static enum err_code add_target(struct planner *p, size_t turn, const char *trac
         return err_nomem(e);
     if (!entry) {
         t.want = REWIND_UNKNOWN;
-        t.why = "the session does not record its content then";
+        t.why = "the session does not record what it contained then";
     } else if (entry->no_path) {
         t.want = REWIND_UNKNOWN;
-        t.why = "the session has a name for it that is no path";
+        t.why = "its name in the session is not a path";
     } else if (tracked[0] != '/' && !p->cwd) {
         t.want = REWIND_UNKNOWN;
         t.why = "the session does not record its directory";
@@ -179,9 +179,9 @@ enum err_code claude_plan(const struct store *st, const struct session_ref *ref,
     return rc;
 }
 
-/* The conversation's part of going back: the session is to go on from the row before the prompt (resume_at.c). Rows stay
- * where they are; clients of both generations restore the chain up to that row, and the next prompt becomes its
- * follower, which is what the client's own conversation rewind comes to (claude.md C3). */
+/* The conversation's part of a rewind: the session will continue from the row before the prompt (claude_resume_at).
+ * Rows stay where they are; clients of both generations restore the chain up to that row, and the next prompt follows
+ * it, which has the same effect as the client's own rewind (claude.md C3). */
 
 static bool is_prompt_message(const struct transcript *t, size_t i)
 {
@@ -200,7 +200,7 @@ static enum err_code read_id(const struct transcript *t, size_t i, struct arena 
     return rc;
 }
 
-/* Among the prompts of the conversation as it stands: the one with this id, or the only one whose id begins so. */
+/* The prompt of the conversation with this id, or the only one whose id has this prefix. */
 static enum err_code find_prompt(const struct session_ref *ref, const struct transcript *t,
                                  struct slice point, struct arena *a, size_t *at, struct slice *id,
                                  struct err *e)
@@ -246,7 +246,7 @@ static size_t count_messages(const struct transcript *t, size_t from, size_t to)
     return n;
 }
 
-/* As a resume would go, or across a boundary. */
+/* The row before on a resume's path, or across a boundary. */
 static enum err_code row_before(struct claude_log *log, uint32_t node, uint32_t *before,
                                 struct err *e)
 {

@@ -38,7 +38,7 @@ static struct slice rest_from(struct slice s, const char *p)
     return (struct slice){ p, (size_t)(s.p + s.n - p) };
 }
 
-/* Replaces `old` by `new` in base, once or everywhere. False when old does not occur. */
+/* Replaces `old` by `new` in base, once or everywhere. Returns false if old does not occur. */
 static bool replace_text(struct slice base, struct slice old, struct slice new, bool all,
                          struct buf *out)
 {
@@ -68,7 +68,7 @@ static enum err_code keep_bytes(struct planner *p, struct planner_write *w, stru
     return w->known ? ERR_OK : ERR_NOMEM;
 }
 
-/* An edit names the text before it (or it follows a write that we know) and what was replaced by what. */
+/* An edit records the text before it, unless it follows a write that is known, and what was replaced by what. */
 static enum err_code take_edit(struct planner *p, struct planner_write *w, struct slice result,
                                struct arena *a)
 {
@@ -96,7 +96,7 @@ static enum err_code read_result_row(struct planner *p, struct slice row, struct
         return ERR_OK;
     bool notebook = json_get_text(result, "notebook_path", a, &path);
 
-    /* A reading tool names its file inside "file"; only what writes has a patch or a new text. */
+    /* A tool that reads names its file inside "file"; only tools that write record a patch or a new text. */
     if (!notebook && (!json_get_text(result, "filePath", a, &path) ||
                       !(json_get(result, "structuredPatch", &v) ||
                         json_get(result, "newString", &v) || json_get(result, "edits", &v))))
@@ -152,7 +152,7 @@ void planner_close(struct planner *p)
     arena_fini(&p->arena);
 }
 
-/* The name of the folder that holds the transcript. */
+/* The name of the folder that contains the transcript. */
 static struct slice folder_name_of(struct slice path)
 {
     const char *end = memrchr(path.p, '/', path.n);
@@ -162,8 +162,8 @@ static struct slice folder_name_of(struct slice path)
     return slash ? (struct slice){ slash + 1, (size_t)(end - slash - 1) } : SLICE("");
 }
 
-/* Rows name any directory that their writer liked. The folder stands for one: that in which the program was started, or
- * one above it; else the one that the rows name, or one above it. */
+/* Rows name any directory that their writer chose, but the folder belongs to one: the directory in which the program
+ * was started, or one above it; else the one that the rows name, or one above it. */
 static enum err_code find_root(struct planner *p, struct err *e)
 {
     const struct store_env *env = p->claude->base.env;
@@ -221,7 +221,7 @@ static const char *backup_in(struct planner *p, struct slice session, const char
                         SLICE_ARG(session), name);
 }
 
-/* The copies of a fork may lie with the session it came from, until the client has carried them over. */
+/* The copies of a fork may be in the directory of the session it came from until the client has copied them. */
 const char *planner_backup(struct planner *p, const char *name)
 {
     const char *own = backup_in(p, p->ref->id, name);
@@ -268,7 +268,8 @@ enum err_code planner_shell(struct planner *p, size_t from, size_t to, size_t *n
 
 const char planner_lost_turn[] = "the snapshot row of this point is missing from the session";
 
-/* A backup is made before a session's first edit of a file in a turn: its time is that of the session's work on it. */
+/* A backup is made before a session's first edit of a file in a turn: its time is when the session worked on the
+ * file. */
 
 enum { SESSIONS_MAX = 32, BYTES_MAX = 256 << 20, SNAPSHOT = 1 };
 
@@ -283,7 +284,7 @@ struct other_sessions {
     const struct store *store;
     struct rewind_plan *plan;
     struct arena scratch;    /* of one session */
-    struct session_row *row; /* the one that is looked at; NULL until something of it matters */
+    struct session_row *row; /* of the session being read; NULL until it is needed */
     struct session_ref ref;
     struct buf text;
 };
@@ -315,7 +316,7 @@ static bool is_young(const char *dir, const char *name, int64_t since_ms, struct
     return out->mtime_ms > since_ms;
 }
 
-/* In the folder of this session, itself left out; in the arena. */
+/* The transcripts in the folder of this session, except its own; in the arena. */
 static struct young *find_young(const struct session_ref *ref, int64_t since_ms, struct arena *a,
                                 size_t *n)
 {
@@ -346,7 +347,7 @@ static struct young *find_young(const struct session_ref *ref, int64_t since_ms,
 
 /* ---- what they did ---- */
 
-/* The session's title and directory, once they are wanted. */
+/* Reads the session's title and directory once they are needed. */
 static bool describe_once(struct other_sessions *r, const char *path)
 {
     const struct scope everywhere = { .all = true };

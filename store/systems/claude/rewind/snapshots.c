@@ -73,30 +73,30 @@ void claude_tracked_write(const struct claude_tracked *t, struct jsonout *j)
     jsonout_close(j, '}');
 }
 
-/* The client writes one snapshot row for each prompt and, when a file is edited for the first time
- * afterwards, either the whole snapshot again (2.1.197: isSnapshotUpdate) or only what is new (2.1.330:
- * file-history-delta). Rows count when the message they belong to is part of the conversation; of two
- * snapshot rows of one message the later counts. A delta whose snapshot row was lost stands for one that
- * begins with the files of the snapshot before (claude.md C2).
+/* The client writes one snapshot row for each prompt and, when a file is edited for the first time afterwards, either
+ * the whole snapshot again (2.1.197: isSnapshotUpdate) or only the new entry (2.1.330: file-history-delta). Rows
+ * count if the message they belong to is part of the conversation; of two snapshot rows of one message the later one
+ * counts. A delta whose snapshot row was lost represents a snapshot that begins with the files of the one before
+ * (claude.md C2).
  *
- * A first walk along the conversation finds out which rows make which snapshot; a second one reads them,
- * so that a snapshot is written once, however many deltas it has. */
+ * A first pass along the conversation finds which rows make which snapshot; a second one reads them, so that a
+ * snapshot is written once, however many deltas it has. */
 
 enum { MOST = 100 }; /* the client loads no more */
 
 struct history_row {
-    struct id128 message; /* whose row it is */
+    struct id128 message; /* the message it belongs to */
     uint32_t line;
 };
 
 struct snapshot {
     struct id128 prompt; /* the prompt whose files it keeps */
-    uint32_t line;       /* of its row; CHAIN_NONE when that was lost */
+    uint32_t line;       /* of its row; CHAIN_NONE if that was lost */
     size_t from;         /* deltas before this one are in its row already */
 };
 
 struct delta {
-    size_t snapshot; /* place in history.snapshot */
+    size_t snapshot; /* index into the history's snapshots */
     size_t order;
     uint32_t line;
 };
@@ -174,7 +174,7 @@ static size_t first_row(const struct snapshot_history *h, struct id128 message)
     return lo;
 }
 
-/* The newest snapshot of a prompt, or NULL. Older ones than the client would load are not looked at. */
+/* The newest snapshot of a prompt, or NULL. Snapshots that the client would not load any more are not searched. */
 static struct snapshot *find_snapshot(const struct snapshot_history *h, struct id128 prompt)
 {
     for (size_t i = h->n; i-- > 0 && h->n - i <= MOST;)
@@ -223,7 +223,7 @@ static enum err_code add_delta(struct snapshot_history *h, struct slice row, uin
     return ERR_OK;
 }
 
-/* What belongs to one message: the last of its snapshot rows, and its deltas. */
+/* Reads what belongs to one message: the last of its snapshot rows, and its deltas. */
 static enum err_code add_message_rows(struct snapshot_history *h, struct id128 message,
                                       struct err *e)
 {
@@ -249,17 +249,17 @@ static enum err_code add_message_rows(struct snapshot_history *h, struct id128 m
     return ERR_OK;
 }
 
-/* The files as they are while the second walk passes, and the snapshot that is being written. */
+/* The files at this point of the second pass, and the snapshot that is being written. */
 struct snapshot_writing {
     struct snapshot_history *h;
     struct arena scratch; /* rows that were read */
     struct claude_tracked files;
-    struct slice base; /* the snapshot as its row has it, or what a lost one can be told by */
-    size_t delta;      /* next */
-    bool changed;      /* something of it stands in other rows */
+    struct slice base; /* the snapshot as its row has it, or what a delta shows of a lost one */
+    size_t delta;      /* the next one */
+    bool changed;      /* other rows contribute to it */
 };
 
-/* A row that stays until the end. */
+/* Reads a row and keeps it until the end. */
 static enum err_code read_kept_row(struct snapshot_writing *t, uint32_t line, struct slice *row,
                                    struct err *e)
 {
@@ -290,7 +290,7 @@ static enum err_code begin_snapshot(struct snapshot_writing *t, const struct sna
                                                            : ERR_OK;
 }
 
-/* What the delta of a lost snapshot says about it. */
+/* Writes what a delta shows about its lost snapshot. */
 static enum err_code write_lost_snapshot(struct snapshot_writing *t, struct slice row)
 {
     struct buf text = { 0 };

@@ -51,7 +51,7 @@ static void add_note(struct blocks *r, struct slice name, struct slice text)
     add_block(r, (struct block){ .kind = BLOCK_NOTE, .name = name, .text = text });
 }
 
-/* A string value decoded; empty when it is none. */
+/* A string value, decoded; empty if the value is no string. */
 static struct slice decode_row_text(struct blocks *r, struct slice value)
 {
     struct slice text = { NULL, 0 };
@@ -76,8 +76,7 @@ static bool is_true(struct slice value)
 
 /* ---- texts in the person's place ---- */
 
-/* The client writes more there than what was typed: commands, what they printed, reminders, notes of an
- * interruption. */
+/* The client writes more there than what was typed: commands, what they printed, reminders, notes of an interruption. */
 
 static bool starts_with_any(struct slice text, const char *const fronts[])
 {
@@ -87,7 +86,7 @@ static bool starts_with_any(struct slice text, const char *const fronts[])
     return false;
 }
 
-/* What stands between <tag> and </tag>. */
+/* The text between <tag> and </tag>. */
 static bool find_tagged(struct slice text, const char *tag, struct slice *inside)
 {
     char open[64], close[64];
@@ -132,7 +131,7 @@ static struct slice joined(struct blocks *r, struct slice a, const char *between
     return (struct slice){ p, a.n + n + b.n };
 }
 
-/* "/review now": the words of a slash command row. */
+/* The words of a slash command, such as "/review now". */
 static bool add_command(struct blocks *r, struct slice text)
 {
     struct slice name, args = { NULL, 0 };
@@ -150,7 +149,7 @@ static bool add_command(struct blocks *r, struct slice text)
     return true;
 }
 
-/* What a command of the person's printed: two streams, one text. */
+/* The output of a command that the person ran: two streams, one text. */
 static bool add_output(struct blocks *r, struct slice text, const char *out_tag,
                        const char *err_tag)
 {
@@ -165,7 +164,7 @@ static bool add_output(struct blocks *r, struct slice text, const char *out_tag,
     return true;
 }
 
-/* Notes of the client in the person's place; the longer list is in claude.md 3.7. */
+/* Notes of the client in the person's place; claude.md 3.7 has the whole list. */
 static bool is_interruption(struct slice text)
 {
     static const char *const notes[] = {
@@ -179,8 +178,7 @@ static bool is_interruption(struct slice text)
     return starts_with_any(text, notes);
 }
 
-/* Wrappers that the client writes around what is not typed. A prompt that merely begins with a tag stays
- * a prompt. */
+/* Wrappers that the client writes around its own texts. A prompt that merely begins with a tag stays a prompt. */
 static bool is_machine_text(struct slice text)
 {
     static const char *const tags[] = {
@@ -218,7 +216,7 @@ static void add_user_text(struct blocks *r, struct slice text)
 
 /* ---- blocks ---- */
 
-/* How many bytes a base64 string stands for. Its quotes are there; its escapes, if any, are not counted. */
+/* How many bytes a base64 string encodes. The value has its quotes; escapes, if any, are not considered. */
 static int64_t base64_size(struct slice quoted)
 {
     if (quoted.n < 2)
@@ -349,7 +347,7 @@ static void add_text_block(struct blocks *r, struct slice text)
         add_user_text(r, text);
 }
 
-/* One block of message.content, whoever wrote it. */
+/* One block of message.content of either role. */
 static void add_content(struct blocks *r, struct slice object)
 {
     struct slice type;
@@ -409,7 +407,7 @@ static void add_system(struct blocks *r)
     add_block(r, b);
 }
 
-/* A prompt that was typed while the agent worked; else a note, with the file it is about. */
+/* A prompt that was typed while the agent was working; else a note with the file that it is about. */
 static void add_attachment(struct blocks *r)
 {
     static const char *const about[] = { "displayPath", "filename", "path" };

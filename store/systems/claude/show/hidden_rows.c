@@ -7,12 +7,12 @@
 #include "lite/json/json.h"
 #include "store/systems/claude/chain/row_facts.h"
 
-/* What the client does not load again, in its order (seed 002): the API would refuse a conversation with
- * calls that have no result, with thoughts whose message is gone, and with answers that say nothing. The calls in which
- * the session ended stay (claude.md D).
+/* What the client does not load again, decided in its order: the API would refuse a conversation with calls that have
+ * no result, with thoughts whose message is lost, and with answers that say nothing. The calls in which the session
+ * ended stay (claude.md D).
  *
- * A result and the rest of a message are mostly in the next rows, so the rows are looked through from the first one on,
- * once, and only until what is looked for is found. */
+ * A result and the rest of a message are usually in the next rows, so the rows are searched once, from the first one
+ * on, and only until the result or the message is found. */
 
 static bool is_thought(struct slice block)
 {
@@ -59,7 +59,6 @@ static enum err_code collect_results(struct claude_leaving *l, size_t i, struct 
     return rc;
 }
 
-/* Has one of the calls a result? */
 enum err_code claude_leaving_answered(struct claude_leaving *l, const struct id128 *call, size_t n,
                                       bool *found, struct err *e)
 {
@@ -79,7 +78,7 @@ enum err_code claude_leaving_answered(struct claude_leaving *l, const struct id1
 /* ---- one row ---- */
 
 struct answer {
-    bool is;      /* an assistant row with blocks, perhaps with none */
+    bool is;      /* an assistant row with blocks, possibly none */
     bool thought; /* nothing but thoughts */
     bool blank;
     struct id128 message;
@@ -98,7 +97,7 @@ static enum err_code add_call(struct claude_leaving *l, struct slice block, stru
     return ERR_OK;
 }
 
-/* Its calls are in l->call until the next row is looked at. */
+/* Its calls are in l->call until the next row is read. */
 static enum err_code read_answer(struct claude_leaving *l, size_t i, struct answer *out,
                                  struct err *e)
 {
@@ -127,7 +126,7 @@ static enum err_code read_answer(struct claude_leaving *l, size_t i, struct answ
     return rc;
 }
 
-/* Row i, which was just read: it calls tools, none of the calls has a result, and the conversation went on. */
+/* Row i, which was just read, calls tools, none of the calls has a result, and the conversation continued. */
 static enum err_code is_unanswered(struct claude_leaving *l, size_t i, bool *is, struct err *e)
 {
     bool found = true;
@@ -140,7 +139,7 @@ static enum err_code is_unanswered(struct claude_leaving *l, size_t i, bool *is,
 
 /* ---- thoughts ---- */
 
-/* A message of which more than thoughts is there. */
+/* Notes a message of which more than thoughts is left. */
 static enum err_code collect_spoken(struct claude_leaving *l, size_t i, struct err *e)
 {
     struct answer answer;
@@ -171,7 +170,7 @@ static enum err_code is_spoken(struct claude_leaving *l, struct id128 message, b
 
 /* ---- the end ---- */
 
-/* Where the end begins that is nothing but the rows of one answer and the results of its calls. */
+/* Finds where the end begins that contains only the rows of one answer and the results of its calls. */
 static enum err_code find_end(struct claude_leaving *l, struct err *e)
 {
     struct id128 message = { 0, 0 };

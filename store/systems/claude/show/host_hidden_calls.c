@@ -6,14 +6,14 @@
 #include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/show/item_list.h"
 
-/* What a host hid comes out of the conversation: tool calls that a row names in hostHiddenToolUseIds, and
- * their results. The calls that the host ran instead show the message of the call it hid, and the content
- * that the host keeps for readers (hostContent). */
+/* Removes what a host hid from the conversation: tool calls that a row names in hostHiddenToolUseIds, and their
+ * results. The calls that the host ran instead show the message of the call it hid, and the content that the host
+ * keeps for readers (hostContent). */
 
-/* A text for an id. */
+/* A text for each id. */
 struct texts {
     struct idset ids;
-    struct slice *text; /* owned; texts in the arena; empty: taken out again */
+    struct slice *text; /* owned; texts in the arena; empty: removed again */
     size_t cap;
 };
 
@@ -21,8 +21,8 @@ struct hiding {
     struct claude_log *log;
     struct claude_item_list out;
     struct idset calls, twice; /* tool ids; those that two rows have */
-    struct texts hidden;       /* the message in which a hidden call was */
-    struct texts alone;        /* the row shown for a hidden call that was all of its message */
+    struct texts hidden;       /* the message that contained a hidden call */
+    struct texts alone;        /* the row to show for a hidden call that was all of its message */
     struct idset ran;          /* calls that the host ran */
 };
 
@@ -79,7 +79,7 @@ static enum err_code note_calls(struct hiding *h, const struct claude_item *item
     return rc;
 }
 
-/* A row as it was, but with another message or content, and without the members named. */
+/* Writes a row with another message or content, and without the members of a denial if there was one. */
 static void write_edited_row(struct jsonout *j, struct slice row, struct slice message,
                              struct slice content, bool denied)
 {
@@ -129,7 +129,7 @@ static enum err_code add_edited_item(struct hiding *h, const struct claude_item 
     return rc;
 }
 
-/* What the host keeps for readers, if it is about this very block. */
+/* What the host keeps for readers, if it belongs to this very block. */
 static bool host_content(struct slice row, struct slice block, const char *id_key,
                          struct slice *content)
 {
@@ -173,7 +173,7 @@ static bool list_has_id(struct slice list, struct id128 id, struct arena *a)
     return false;
 }
 
-/* Writes the blocks that stay; *left out of *all. Remembers the message of those that go. */
+/* Writes the blocks that stay, *left of *all, and records the message of those that are hidden. */
 static enum err_code filter_calls(struct hiding *h, struct slice row, struct slice message,
                                   struct buf *kept, size_t *all, size_t *left)
 {
@@ -202,8 +202,8 @@ static enum err_code filter_calls(struct hiding *h, struct slice row, struct sli
     return rc ? rc : j.rc;
 }
 
-/* The row that is shown in the place of a hidden call which was all that its message said, once its result
- * shows that it failed. */
+/* Makes the row that is shown in place of a hidden call that was all of its message, once its result shows that it
+ * failed. */
 static enum err_code remember_alone(struct hiding *h, struct slice row, struct slice message)
 {
     struct slice kept, key, first, block;
@@ -235,7 +235,7 @@ static enum err_code remember_alone(struct hiding *h, struct slice row, struct s
     return rc;
 }
 
-/* A call that the host ran shows the message of the call in whose course it ran. */
+/* A call that the host ran shows the message of the call during which it ran. */
 static enum err_code show_host_call(struct hiding *h, const struct claude_item *item,
                                     struct slice row, struct slice message, struct err *e)
 {
@@ -273,7 +273,7 @@ static enum err_code hide_calls(struct hiding *h, const struct claude_item *item
     return rc;
 }
 
-/* The only tool result of a row; false when there are none or several. */
+/* The only tool result of a row; false if there are none or several. */
 static bool only_result(struct slice row, struct slice *result)
 {
     struct json_iter it;
@@ -288,7 +288,7 @@ static bool only_result(struct slice row, struct slice *result)
     return n == 1;
 }
 
-/* A result that the host answers for readers in its own words. *done: it did. */
+/* Shows a result that the host replaced for readers. *done: it did. */
 static enum err_code show_host_result(struct hiding *h, const struct claude_item *item,
                                       struct slice row, struct slice message, bool *done,
                                       struct err *e)

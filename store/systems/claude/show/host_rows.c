@@ -6,17 +6,17 @@
 #include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/show/item_list.h"
 
-/* host-row lines are no rows of the conversation: each carries one block, a call that a host ran in the course
- * of one that it hid, or the result of such a call. They come out as rows behind the one that hid. */
+/* host-row lines are not part of the conversation: each has one block, a call that a host ran during one that it hid,
+ * or the result of such a call. They are inserted as rows behind the row that hid the call. */
 
-/* A host-row line: one block, and the id of the call in whose course the host ran it. */
+/* A host-row line: one block, and the id of the call during which the host ran it. */
 struct hosted {
     struct slice row; /* in the arena */
     struct id128 ran_by, tool;
     uint32_t next; /* of the same ran_by; CHAIN_NONE ends */
 };
 
-/* What ran in the course of one call; indexes of calls. */
+/* What ran during one call; indexes of calls. */
 struct caller {
     uint32_t first, last;
 };
@@ -25,7 +25,7 @@ struct hosting {
     struct claude_log *log;
     struct claude_item_list out;
     struct idset withheld, rows;    /* calls of which nothing is shown; ids of host rows */
-    struct idset callers, answered; /* ran_by of calls; tool id of results */
+    struct idset callers, answered; /* ran_by of calls; tool ids of results */
     struct hosted *call, *result;   /* owned; call in the order of the file */
     struct caller *caller;          /* owned; by number of callers */
     uint32_t *result_of;            /* owned; by number of answered */
@@ -98,7 +98,7 @@ static enum err_code read_host_row(struct hosting *h, struct slice row)
     return result ? add_result(h, &r) : add_call(h, &r, id);
 }
 
-/* The row that a host-row line stands for, in the session of the row it comes behind. */
+/* Adds the row for a host-row line, in the session of the row behind which it is inserted. */
 static enum err_code add_made(struct hosting *h, const struct hosted *r, const char *role,
                               uint32_t line, struct slice session, struct err *e)
 {
@@ -135,7 +135,7 @@ static enum err_code add_made(struct hosting *h, const struct hosted *r, const c
     return rc;
 }
 
-/* What the host ran in the course of one hidden call; each call is told of once. */
+/* Adds what the host ran during one hidden call; each call is added once. */
 static enum err_code add_hosted(struct hosting *h, struct id128 id, uint32_t line,
                                 struct slice session, struct err *e)
 {
@@ -170,7 +170,7 @@ static enum err_code add_item(struct hosting *h, const struct claude_item *item,
     if (rc || json_get_true(row, "isVirtual") || !json_get(row, "hostHiddenToolUseIds", &hidden) ||
         json_type(hidden) != JSON_ARRAY)
         return rc;
-    row = arena_copy(&h->log->arena, row); /* outlives what is added meanwhile */
+    row = arena_copy(&h->log->arena, row); /* must outlive rows that are read meanwhile */
     if (!row.p || !json_get(row, "hostHiddenToolUseIds", &hidden) || !json_iter_open(&ids, hidden))
         return ERR_NOMEM;
     json_get(row, "sessionId", &session);
@@ -210,9 +210,9 @@ static enum err_code insert_host_lines(struct claude_log *log, struct claude_ite
     return rc;
 }
 
-/* A host program may run tools in the agent's name. Its calls and their results lie beside the way up from
- * the leaf, as rows marked `isVirtual` or, in newer files, as host-row lines (host_lines.c); both come in
- * behind the row that they belong to. */
+/* A host program may run tools in the agent's name. Its calls and their results are beside the path from the leaf
+ * upwards, as rows marked `isVirtual` or, in newer files, as host-row lines (above); both are inserted behind the row
+ * to which they belong. */
 
 static bool is_marked(const struct claude_item *item)
 {
@@ -236,13 +236,13 @@ bool claude_is_host_row(struct slice row)
             (json_get(row, "ranByToolUseId", &value) && json_type(value) == JSON_STRING));
 }
 
-/* Which line, not of the conversation, follows which id: the last one that names it as its parent. */
+/* Which line that is not on the path follows which id: the last one that names it as its parent. */
 struct host_insertion {
     struct claude_log *log;
-    struct claude_item_list *list; /* as it was */
+    struct claude_item_list *list; /* the original list */
     struct claude_item_list out;
-    struct idset taken;   /* ids of the rows that are in */
-    struct idset parents; /* of the rows that were in from the beginning */
+    struct idset taken;   /* ids of the rows that are in the new list */
+    struct idset parents; /* parents of the rows of the original list */
     struct idset followed;
     uint32_t *follower; /* owned; line by number of followed */
     size_t cap;
@@ -263,7 +263,7 @@ static enum err_code note_follower(struct host_insertion *b, uint32_t line)
     return ERR_OK;
 }
 
-/* The line behind an id, or CHAIN_NONE. */
+/* The line that follows an id, or CHAIN_NONE. */
 static uint32_t follower_of(const struct host_insertion *b, struct id128 id)
 {
     uint32_t at = idset_find(&b->followed, id);
@@ -318,7 +318,7 @@ static enum err_code mark_taken(struct host_insertion *b, uint32_t line)
     return idset_add(&b->taken, claude_line(b->log, line)->id, &number);
 }
 
-/* The virtual rows that follow `line`, past attachments; *before says whether the row before is a host's. */
+/* Adds the virtual rows that follow `line`, past attachments; before: the row before is a host's. */
 static enum err_code add_followers(struct host_insertion *b, uint32_t line, bool before,
                                    struct err *e)
 {

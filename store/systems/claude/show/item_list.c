@@ -94,26 +94,26 @@ struct claude_rows claude_list_rows(struct claude_list_rows *rows)
     };
 }
 
-/* Which rows of a conversation come out, and as what. The rows are looked at in order and only as far as
- * somebody wants them; of most rows the marks of the index say enough. */
+/* Which rows of a conversation are returned, and as what. The rows are examined in order and only as far as they are
+ * needed; for most of them the marks of the index are enough. */
 struct choosing {
     struct claude_log *log;
     struct claude_item_list *list;
     const struct claude_item_filter *how;
-    struct idset ids; /* of all rows in the list, once a queued command asks */
+    struct idset ids; /* of all rows in the list; filled once a queued command needs them */
     struct buf made;
 
-    /* Local commands: how far the list was looked at, and what may follow there. */
+    /* Local commands: how much of the list was examined, and what may follow there. */
     size_t looked;
     bool record_next, output_next;
 
-    /* Replies: behind every row of [from, to) the same comes next. */
+    /* Replies: what follows every row of [from, to) is the same. */
     size_t from, to;
     bool reply;
 };
 
-/* The rows of a command that the client ran by itself: behind a caveat comes one row with its name, then
- * its output, until somebody else speaks. */
+/* The rows of a command that the client ran itself: a caveat, then one row with its name, then its output, until the
+ * agent answers or another prompt follows. */
 static enum err_code look_at_command(struct choosing *c, struct claude_item *item, struct err *e)
 {
     struct slice row;
@@ -144,7 +144,7 @@ static enum err_code look_at_command(struct choosing *c, struct claude_item *ite
     return ERR_OK;
 }
 
-/* Knows of the first n items whether they belong to a local command. */
+/* Determines for the first n items whether they belong to a local command. */
 static enum err_code look_until(struct choosing *c, size_t n, struct err *e)
 {
     enum err_code rc = ERR_OK;
@@ -190,7 +190,7 @@ static enum err_code next_of(struct choosing *c, size_t i, enum next *next, stru
     return ERR_OK;
 }
 
-/* Does the agent answer behind item i, before the next prompt? */
+/* Determines whether the agent answers behind item i, before the next prompt. */
 static enum err_code reply_follows(struct choosing *c, size_t i, struct err *e)
 {
     enum next next = NEXT_UNKNOWN;
@@ -220,13 +220,14 @@ static enum err_code collect_ids(struct choosing *c)
     return ERR_OK;
 }
 
-/* To the SDK no sub-agent's row and no team member's is one of the conversation; a resume that bridges a gap loads it. */
+/* For the SDK, rows of sub-agents and team members are not part of the conversation; a resume that bridges a gap
+ * loads them. */
 static bool is_own(const struct choosing *c, const struct claude_item *item)
 {
     return c->how->leaving || !(item->marks & (MARK_SIDECHAIN | MARK_TEAM));
 }
 
-/* Lets a queued command come out as its prompt, if it reached the agent. */
+/* Returns a queued command as its prompt, if it reached the agent. */
 static enum err_code choose_attachment(struct choosing *c, size_t i, struct claude_item_list *out,
                                        struct err *e)
 {
@@ -256,7 +257,7 @@ static enum err_code choose_attachment(struct choosing *c, size_t i, struct clau
     return ERR_OK;
 }
 
-/* An assistant row that only closes a turn of which nobody is to hear. */
+/* An assistant row that only closes a turn that is not to be shown. */
 static bool says_nothing(struct slice row)
 {
     struct json_iter blocks;

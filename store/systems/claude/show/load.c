@@ -6,10 +6,10 @@
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/show/item_list.h"
 
-/* The conversation as a person reads it: what a resume would continue, and all that came before it; or another
- * branch of it, and where it leaves that. */
+/* The conversation as a person reads it: what a resume would continue, and everything before it; or another branch of
+ * it, and where that leaves it. */
 
-enum { TAIL_GROWS = 16 }; /* how much more than asked for a tail may take to hold one row at all */
+enum { TAIL_GROWS = 16 }; /* how many times larger a tail may become to contain one row at all */
 
 static uint8_t message_kind_of(const struct index_line *line)
 {
@@ -37,32 +37,32 @@ static enum err_code is_seam(struct claude_log *log, uint32_t line, bool *seam, 
     return rc;
 }
 
-/* What is to be shown: the way, and what it has in common with the one a resume goes on with. */
+/* The path that is shown, and which of its rows are on the path of a resume. */
 struct loading {
-    struct claude_conversation_path way;
-    uint8_t *main;  /* owned; by node: on that way; NULL: this is that way */
-    bool forked;    /* some messages are on no way */
-    uint32_t aside; /* the first node of the way that is not on the other; CHAIN_NONE: none */
+    struct claude_conversation_path walk;
+    uint8_t *main;  /* owned; by node: on the path of a resume; NULL: that is the path shown */
+    bool forked;    /* some messages are on no path */
+    uint32_t aside; /* the first node that is not on the path of a resume; CHAIN_NONE: none */
 };
 
 static unsigned message_flags_of(const struct loading *l, uint32_t node)
 {
-    const struct claude_conversation_path *way = &l->way;
+    const struct claude_conversation_path *walk = &l->walk;
 
     if (node == CHAIN_NONE)
         return 0;
-    return (way->log.chain.mark[node] & NODE_FORK ? MESSAGE_BRANCHED : 0) |
-           (way->gap[node] ? MESSAGE_GAP : 0) | (node == l->aside ? MESSAGE_ASIDE : 0) |
-           (node != way->leaf ? 0
-            : way->cleared    ? MESSAGE_CLEARED
-            : l->forked       ? MESSAGE_LEAF
-                              : 0);
+    return (walk->log.chain.mark[node] & NODE_FORK ? MESSAGE_BRANCHED : 0) |
+           (walk->gap[node] ? MESSAGE_GAP : 0) | (node == l->aside ? MESSAGE_ASIDE : 0) |
+           (node != walk->leaf ? 0
+            : walk->cleared    ? MESSAGE_CLEARED
+            : l->forked        ? MESSAGE_LEAF
+                               : 0);
 }
 
 static enum err_code add_transcript_row(struct loading *l, struct transcript *t, uint32_t line,
                                         struct err *e)
 {
-    struct claude_log *log = &l->way.log;
+    struct claude_log *log = &l->walk.log;
     const struct index_line *ix = claude_line(log, line);
     uint32_t node = claude_line_node(log, line);
     struct message m = { .offset = ix->offset,
@@ -96,13 +96,13 @@ static bool is_broken(const struct index *ix, size_t line)
     return ix->line[line].state == LINE_BROKEN && !torn;
 }
 
-/* The rows of the way and what hangs behind it, with the lines that nobody can read in their places. */
+/* Adds the rows of the path and those that follow the leaf, with unreadable lines in their places. */
 static enum err_code fill_transcript(struct loading *l, const struct claude_item_list *behind,
                                      struct transcript *t, struct err *e)
 {
-    const struct claude_conversation_path *way = &l->way;
-    const struct index *ix = &way->log.file.index;
-    size_t broken = 0, n = way->n + behind->n;
+    const struct claude_conversation_path *walk = &l->walk;
+    const struct index *ix = &walk->log.file.index;
+    size_t broken = 0, n = walk->n + behind->n;
     enum err_code rc = ERR_OK;
 
     t->message = malloc((n + t->broken + 1) * sizeof *t->message);
@@ -110,7 +110,7 @@ static enum err_code fill_transcript(struct loading *l, const struct claude_item
         return err_nomem(e);
     for (size_t i = 0; !rc && i < n; i++) {
         uint32_t line =
-            i < way->n ? way->log.chain.node[way->path[i]].line : behind->item[i - way->n].line;
+            i < walk->n ? walk->log.chain.node[walk->path[i]].line : behind->item[i - walk->n].line;
 
         for (; !rc && broken < line; broken++)
             if (is_broken(ix, broken))
@@ -124,22 +124,22 @@ static enum err_code fill_transcript(struct loading *l, const struct claude_item
     return rc;
 }
 
-/* Goes the way to another leaf, knowing the one to the first. */
+/* Walks to another leaf after recording the path to the first. */
 static enum err_code leave_path(struct loading *l, uint32_t leaf, struct err *e)
 {
-    struct claude_conversation_path *way = &l->way;
-    const size_t n = way->log.chain.n;
-    enum err_code rc = claude_conversation_path_go_to(way, way->leaf, e);
+    struct claude_conversation_path *walk = &l->walk;
+    const size_t n = walk->log.chain.n;
+    enum err_code rc = claude_conversation_path_go_to(walk, walk->leaf, e);
 
     l->main = rc ? NULL : calloc(n + 1, 1);
     if (!rc && !l->main)
         rc = err_nomem(e);
     for (size_t i = 0; i < n && !rc; i++)
-        l->main[i] = way->log.chain.mark[i] & NODE_LISTED;
+        l->main[i] = walk->log.chain.mark[i] & NODE_LISTED;
     if (!rc)
-        rc = claude_conversation_path_go_to(way, leaf, e);
-    for (size_t i = way->n; i-- > 0 && !rc && !l->main[way->path[i]];)
-        l->aside = way->path[i];
+        rc = claude_conversation_path_go_to(walk, leaf, e);
+    for (size_t i = walk->n; i-- > 0 && !rc && !l->main[walk->path[i]];)
+        l->aside = walk->path[i];
     return rc;
 }
 
@@ -160,12 +160,12 @@ static enum err_code mark_lines(struct claude_log *log, const struct claude_item
     return rc;
 }
 
-/* Looks at the log again as the client does when it resumes: the chain is made anew. A file in which a resume finds
- * nothing to go on with, such as that of a sub-agent, has nothing that it leaves out. */
-static enum err_code mark_left_out(struct claude_conversation_path *way, const atomic_bool *stop,
+/* Reads the log again as the client does when it resumes: the chain is built anew. A file without anything to resume,
+ * such as that of a sub-agent, leaves nothing out. */
+static enum err_code mark_left_out(struct claude_conversation_path *walk, const atomic_bool *stop,
                                    struct transcript *t, struct err *e)
 {
-    struct claude_log *log = &way->log;
+    struct claude_log *log = &walk->log;
     struct claude_item_list list = { 0 };
     uint8_t *loaded = calloc(log->file.index.n + 1, 1);
     size_t first = 0;
@@ -179,7 +179,7 @@ static enum err_code mark_left_out(struct claude_conversation_path *way, const a
         rc = claude_resume_list(log, &list, e);
     if (!rc)
         rc = mark_lines(log, &list, stop, loaded, e);
-    for (size_t i = 0; i < t->n && !rc && (list.n || way->cleared); i++)
+    for (size_t i = 0; i < t->n && !rc && (list.n || walk->cleared); i++)
         if (!loaded[t->message[i].line] && !(t->message[i].flags & MESSAGE_BROKEN))
             t->message[i].flags |= MESSAGE_LEFT_OUT;
     claude_item_list_fini(&list);
@@ -191,21 +191,21 @@ static enum err_code build_transcript(struct loading *l, uint32_t leaf, struct t
                                       struct err *e)
 {
     struct claude_item_list behind = { 0 };
-    struct claude_conversation_path *way = &l->way;
-    const struct index *ix = &way->log.file.index;
+    struct claude_conversation_path *walk = &l->walk;
+    const struct index *ix = &walk->log.file.index;
     enum err_code rc =
-        leaf == way->leaf ? claude_conversation_path_go_to(way, leaf, e) : leave_path(l, leaf, e);
+        leaf == walk->leaf ? claude_conversation_path_go_to(walk, leaf, e) : leave_path(l, leaf, e);
 
     if (!rc && leaf != CHAIN_NONE)
-        rc = claude_trailing(&way->log, leaf, &behind, e);
+        rc = claude_trailing(&walk->log, leaf, &behind, e);
     if (!rc) {
-        l->forked = claude_conversation_path_mark_branches(way);
-        t->partial = way->partial;
+        l->forked = claude_conversation_path_mark_branches(walk);
+        t->partial = walk->partial;
         t->torn_tail = ix->torn_tail;
         t->lines = ix->n;
         for (size_t i = 0; i < ix->n; i++)
             t->broken += is_broken(ix, i);
-        t->id = way->log.file.file.id;
+        t->id = walk->log.file.file.id;
         t->size = t->id.size;
         rc = fill_transcript(l, &behind, t, e);
     }
@@ -225,18 +225,18 @@ static enum err_code load(const struct session_ref *ref, const struct claude_log
         rc = err_nomem(e);
     if (rc)
         goto done;
-    rc = claude_conversation_path_open(&l.way, t->path, want, e);
+    rc = claude_conversation_path_open(&l.walk, t->path, want, e);
     if (rc)
         goto done;
-    uint32_t leaf = id128_none(branch) ? l.way.leaf : chain_find(&l.way.log.chain, branch);
+    uint32_t leaf = id128_none(branch) ? l.walk.leaf : chain_find(&l.walk.log.chain, branch);
 
-    if (!id128_none(branch) && (leaf == CHAIN_NONE || !chain_has_row(&l.way.log.chain, leaf)))
-        rc = err_set(e, ERR_NOT_FOUND, t->path, "load the branch: its last message is not there");
+    if (!id128_none(branch) && (leaf == CHAIN_NONE || !chain_has_row(&l.walk.log.chain, leaf)))
+        rc = err_set(e, ERR_NOT_FOUND, t->path, "load the branch: its last message does not exist");
     else
         rc = build_transcript(&l, leaf, t, e);
     if (!rc && !t->partial)
-        rc = mark_left_out(&l.way, want->stop, t, e);
-    claude_conversation_path_close(&l.way);
+        rc = mark_left_out(&l.walk, want->stop, t, e);
+    claude_conversation_path_close(&l.walk);
     free(l.main);
 done:
     if (rc)
@@ -261,7 +261,7 @@ enum err_code claude_load_branch(const struct store *st, const struct session_re
                 out, e);
 }
 
-/* One row may be larger than the window: then the window grows, up to a limit. */
+/* If one row is larger than the window, the window grows, up to a limit. */
 enum err_code claude_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
                           struct transcript **out, struct err *e)
 {

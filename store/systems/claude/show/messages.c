@@ -48,7 +48,7 @@ void claude_origin_write(struct jsonout *j, struct slice origin, struct slice ru
     jsonout_close(j, '}');
 }
 
-/* The order is that of `names`. */
+/* In the order of `names`. */
 enum field {
     TYPE,
     UUID,
@@ -106,7 +106,7 @@ static void text_or_null(struct jsonout *j, const char *key, struct slice text)
         jsonout_null(j);
 }
 
-/* The id of the tool result, if the row holds exactly one. */
+/* The id of the tool result, if the row contains exactly one. */
 static struct slice only_result(struct slice row)
 {
     struct slice key, block, id = { NULL, 0 };
@@ -177,9 +177,8 @@ static void write_message(struct jsonout *j, struct slice row, unsigned item_fla
     jsonout_close(j, '}');
 }
 
-/* The conversation in the words of the vendor's SDK, element by element as getSessionMessages and getSubagentMessages
- * answer it. That SDK knows no last-prompt rows, bridges no gaps and leaves nothing out; asked as a resume, all of these
- * count. */
+/* The conversation as the SDK returns it from getSessionMessages and getSubagentMessages. The SDK ignores last-prompt
+ * rows, bridges no gaps and leaves nothing out; for a resume all of these count. */
 
 static enum err_code list_path(struct claude_log *log, const uint32_t *path, size_t n,
                                struct claude_item_list *list)
@@ -255,8 +254,8 @@ static size_t last_message(const struct claude_log *log)
     return ix->n;
 }
 
-/* The rows of a sub-agent: up from its last message, and that is all. The way begins at that very line,
- * also where its id was written again with something that is no message. */
+/* The rows of a sub-agent: only the path from its last message upwards. The path begins at that very line, even if a
+ * later row that is no message has the same id. */
 static enum err_code list_agent(struct claude_log *log, struct claude_item_list *list,
                                 struct err *e)
 {
@@ -281,8 +280,8 @@ static enum err_code list_agent(struct claude_log *log, struct claude_item_list 
     return rc;
 }
 
-/* How many items have to be known: with an offset from the end, all. What a host hid is taken out of the
- * whole conversation, too. */
+/* How many items are needed: all if the offset counts from the end, or if a host took part, because hidden calls are
+ * removed from the whole conversation. */
 static size_t items_wanted(const struct message_query *q, const struct claude_item_list *list)
 {
     bool limited = q->has_limit && q->limit > 0;
@@ -355,7 +354,7 @@ static enum err_code list_messages(struct printing *p, bool agent, struct err *e
     return rc;
 }
 
-/* The switch that turns the skip off, as the vendor reads it. */
+/* The variable that turns the skipping off, read as the SDK reads it. */
 static bool switched_on(const char *value)
 {
     static const char *const yes[] = { "1", "true", "yes", "on" };

@@ -6,10 +6,10 @@
 #include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/show/item_list.h"
 
-/* A prompt that was typed while the agent was at work is kept as an attachment; when it reached the agent
- * it comes out as the user row that it would have been. */
+/* A prompt that was typed while the agent was working is kept as an attachment. If it reached the agent, it is
+ * returned as the user row that it would have been. */
 
-/* What one agent passed on for another is nobody's prompt here. */
+/* A prompt that one agent forwarded to another is not a prompt of this conversation. */
 static bool forwarded(struct slice attachment)
 {
     struct slice intent, lineage;
@@ -19,7 +19,7 @@ static bool forwarded(struct slice attachment)
            lineage.n > 2;
 }
 
-/* The origin only when it is an object with a kind. */
+/* The origin, if it is an object with a kind. */
 static struct slice origin_of(struct slice attachment)
 {
     struct slice origin, kind;
@@ -66,7 +66,7 @@ static void write_prompt_row(struct jsonout *j, struct slice row, struct slice a
     jsonout_close(j, '}');
 }
 
-/* The id it comes out under: that of the queue, unless another row has it. */
+/* The id of the returned row: that of the queue, unless another row has it. */
 static enum err_code choose_id(struct claude_log *log, struct slice row, struct slice attachment,
                                struct idset *ids, struct slice *uuid, bool *taken)
 {
@@ -113,15 +113,15 @@ enum err_code claude_queued_row(struct claude_log *log, const struct claude_item
     return rc ? err_set(e, rc, log->file.path, "read a queued command") : ERR_OK;
 }
 
-/* When the agent takes a queued command in the middle of a turn, the queue writes a row that says so. It
- * names the command by a delivery id, or by the id the command had in the queue; n such rows mean the last
- * n copies. Copies under one queue id that carry different prompts are not counted at all. */
+/* When the agent takes a queued command in the middle of a turn, a row of the queue records it. It names the command
+ * by a delivery id, or by the command's id in the queue; n such rows mean the last n copies. Copies under one queue
+ * id that have different prompts are not counted at all. */
 
 struct delivery {
     uint32_t count;      /* rows of the queue */
     struct slice prompt; /* by queue id: the attachment of the first copy */
     bool mixed;
-    uint32_t *copy; /* owned; by delivery id: nodes of the copies; of the list: places */
+    uint32_t *copy; /* owned; by delivery id: nodes of the copies; later: indexes of items */
     size_t copies, cap;
 };
 
@@ -132,7 +132,7 @@ struct delivered {
     size_t cap;
 };
 
-/* The two sorts of ids must not meet: each is kept with its sort in front. */
+/* The prefix keeps the two kinds of ids apart. */
 static struct id128 delivery_key(struct delivered *d, bool by_delivery, struct slice id)
 {
     struct buf b = { 0 };
@@ -197,7 +197,7 @@ static enum err_code add_copy(struct delivery *y, uint32_t copy)
     return ERR_OK;
 }
 
-/* The queued command that a row carries. */
+/* The queued command that a row contains. */
 static bool command_of(struct slice row, struct slice *command)
 {
     if (claude_row_says(row, "type", "system"))
@@ -206,7 +206,7 @@ static bool command_of(struct slice row, struct slice *command)
     return claude_is_queued_command(row) && json_get(row, "attachment", command);
 }
 
-/* What the queue calls a command; NULL when no row of the queue told of it. */
+/* The delivery of a command; NULL if no row of the queue mentions it. */
 static struct delivery *delivery_of(struct delivered *d, struct slice command, bool *by_delivery)
 {
     struct slice id;
@@ -258,8 +258,8 @@ static bool same_number(struct slice a, struct slice b)
     return !(p < q) && !(p > q);
 }
 
-/* Do two JSON texts say the same, however they are written? Equal values in the order of their keys are
- * equal rows of tokens. */
+/* Returns true if two JSON texts have the same value, however they are written: equal values with their keys in the
+ * same order are equal sequences of tokens. */
 static bool same_json(struct slice a, struct slice b, struct arena *arena)
 {
     struct slice x, y, s, t;
@@ -330,7 +330,7 @@ static enum err_code note_copies(struct delivered *d, struct err *e)
 
         for (size_t k = first; k < y->copies; k++)
             c->mark[y->copy[k]] |= NODE_DELIVERED;
-        y->copies = 0; /* from here on: places in the list */
+        y->copies = 0; /* from here on: indexes of items */
     }
     return rc;
 }
@@ -392,10 +392,10 @@ enum err_code claude_delivered(struct claude_log *log, struct claude_item_list *
     return rc == ERR_NOMEM ? err_set(e, rc, log->file.path, "read the queue") : rc;
 }
 
-/* A prompt typed while the agent was at work may be the last thing in a session: it then hangs behind the
- * leaf, perhaps below notes, and is no part of the way up from it. What is looked at is every row that is
- * no message, copies of the same id one by one, under the parent it was written with and under the one
- * that a compaction gave it (claude.md 3.7). */
+/* A prompt that was typed while the agent was working may be the last row of a session: it then follows the leaf,
+ * perhaps below notes, and is not on the path from the leaf upwards. Every row that is no message is examined, copies
+ * of the same id one by one, under the parent it was written with and under the one that a compaction gave it
+ * (claude.md 3.7). */
 
 struct hanging {
     uint32_t line;
@@ -405,7 +405,7 @@ struct hanging {
 struct trailing {
     struct claude_log *log;
     struct claude_item_list *list;
-    uint32_t *first; /* by node: what hangs there, in file order */
+    uint32_t *first; /* by node: the notes that follow it, in file order */
     struct hanging *hanging;
     size_t n, cap;
     uint32_t *todo; /* lines still to be visited, the next one last */
@@ -419,7 +419,7 @@ static uint32_t written_parent(const struct claude_log *log, size_t line)
     return id128_none(id) ? CHAIN_NONE : chain_find(&log->chain, id);
 }
 
-/* A row of the conversation, of whatever copy, that is no message. */
+/* A row of the conversation, in any copy, that is no message. */
 static bool is_trailing_note(const struct claude_log *log, size_t line)
 {
     const struct index_line *l = claude_line(log, line);
@@ -439,7 +439,7 @@ static enum err_code hang(struct trailing *t, uint32_t line, uint32_t parent)
     return ERR_OK;
 }
 
-/* From the end, so that each list comes out in file order. */
+/* Backwards, so that each list is in file order. */
 static enum err_code hang_notes(struct trailing *t)
 {
     const struct chain *c = &t->log->chain;
@@ -457,8 +457,8 @@ static enum err_code hang_notes(struct trailing *t)
     return ERR_OK;
 }
 
-/* Marks what lies between a message that is not shown and the conversation that is: commands there belong
- * to the branch. */
+/* Marks the nodes between messages that are not shown and the conversation that is: commands there belong to the
+ * branch. */
 static void mark_branches(struct claude_log *log)
 {
     struct chain *c = &log->chain;
@@ -506,7 +506,7 @@ static enum err_code read_time(struct claude_log *log, uint32_t line, struct sli
     return rc ? rc : when->p ? ERR_OK : ERR_NOMEM;
 }
 
-/* Puts the rows that hang on a node on the stack, the earliest on top. */
+/* Pushes the rows that follow a node onto the stack, the earliest on top. */
 static enum err_code push_hanging(struct trailing *t, uint32_t node, struct err *e)
 {
     size_t n = 0, i = 0;

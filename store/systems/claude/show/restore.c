@@ -50,13 +50,13 @@ static enum err_code keep_bundle_text(struct restoring *r, struct slice row, con
     enum err_code rc = ERR_OK;
 
     *found = json_at(row, path, &value) && json_type(value) == JSON_STRING;
-    if (*found) /* a string of a valid row has a text, if there is memory for it */
+    if (*found) /* a string of a valid row has a text, unless out of memory */
         rc = json_text(value, &a, &text) ? keep_value(r, text, out) : ERR_NOMEM;
     arena_fini(&a);
     return rc;
 }
 
-/* The last row of a kind; *row is empty when there is none. */
+/* The last row of a kind; *row is empty if there is none. */
 static enum err_code last_of(struct restoring *r, enum claude_kind kind, struct slice *row,
                              struct err *e)
 {
@@ -77,7 +77,7 @@ static enum err_code last_text(struct restoring *r, enum claude_kind kind, const
     return rc ? rc : keep_bundle_text(r, row, key, out, &found);
 }
 
-/* Where the session is at home: where it was moved to, else where it began. */
+/* The session's directory: the one it was moved to, else the one in which it began. */
 static enum err_code find_cwd(struct restoring *r, struct err *e)
 {
     enum err_code rc = last_text(r, CLAUDE_RELOCATED, "relocatedCwd", &r->out.cwd, e);
@@ -120,7 +120,7 @@ static bool is_worktree_dir(struct slice path)
     return path.n > 0 && stat(path.p, &s) == 0 && S_ISDIR(s.st_mode);
 }
 
-/* A session that left its worktree says so with null. */
+/* A session that left its worktree records null. */
 static enum err_code find_worktree(struct restoring *r, struct err *e)
 {
     enum err_code rc = last_text(r, CLAUDE_WORKTREE_STATE, "worktreeSession.worktreePath",
@@ -146,7 +146,7 @@ static enum err_code find_command_cwd(struct restoring *r, struct err *e)
     return rc;
 }
 
-/* Tool outputs that were too large and stand elsewhere. Those of a sub-agent are not ours. */
+/* Replacements for tool outputs that were too large. Those of a sub-agent are skipped. */
 static enum err_code find_replacements(struct restoring *r, struct err *e)
 {
     struct claude_values values = { 0 };
@@ -197,7 +197,7 @@ static enum err_code find_facts(struct restoring *r, struct err *e)
     return rc ? rc : find_replacements(r, e);
 }
 
-/* The input of the last TodoWrite call in a row; empty when it makes none. */
+/* The input of the last TodoWrite call in a row; empty if it has none. */
 static struct slice todo_call(struct slice row)
 {
     struct slice key, block, input = { NULL, 0 };
@@ -239,7 +239,7 @@ static bool is_skill(struct slice skill)
            claude_key_truthy(skill, "content");
 }
 
-/* Of one name the last counts, in the place of the first. */
+/* If a name occurs several times, the last skill replaces the first one in its place. */
 static enum err_code add_skill(struct restoring *r, struct claude_values *skills,
                                struct slice skill)
 {
@@ -287,7 +287,7 @@ static enum err_code find_extras(struct restoring *r)
     return rc ? rc : find_skills(r);
 }
 
-/* Rows that are not in the file and have no id yet. */
+/* Begins a row that is not in the file and has no id yet. */
 static void begin_row(const struct restoring *r, struct jsonout *j, bool user)
 {
     struct slice role = user ? SLICE("user") : SLICE("assistant");
@@ -329,7 +329,7 @@ static void write_result(const struct restoring *r, struct slice call, struct js
     jsonout_close(j, '}');
 }
 
-/* The API wants an answer between two rows of the person's. */
+/* The API requires an answer between two rows of the person. */
 static void write_no_response(const struct restoring *r, struct jsonout *j)
 {
     begin_row(r, j, false);
@@ -390,7 +390,7 @@ static enum err_code add_closing_row(struct restoring *r, enum ending kind, stru
     return rc;
 }
 
-/* Is the last message one of the person's, or the result of a call? */
+/* The last message is one of the person, or the result of a call. */
 static bool ends_with_user(const struct claude_restore_rows *r)
 {
     for (size_t i = r->n; i-- > 0;) {
@@ -415,8 +415,8 @@ static enum err_code add_closing_rows(struct restoring *r)
     return rc;
 }
 
-/* Where the conversation is to end: with the message that was asked for, or where the client would go on.
- * CHAIN_NONE: the session says that it begins anew. */
+/* Where the conversation ends: with the message that was asked for, or where the client would continue. CHAIN_NONE:
+ * the conversation begins anew. */
 static enum err_code find_restore_leaf(struct restoring *r, struct slice at, uint32_t *leaf,
                                        struct err *e)
 {
@@ -427,11 +427,12 @@ static enum err_code find_restore_leaf(struct restoring *r, struct slice at, uin
         return claude_find_message(&r->log, at, leaf, e);
     rc = claude_resume_leaf(&r->log, leaf, &cleared, e);
     if (!rc && *leaf == CHAIN_NONE && !cleared)
-        rc = err_set(e, ERR_NOT_FOUND, r->ref->path.p, "find the conversation: there is none");
+        rc = err_set(e, ERR_NOT_FOUND, r->ref->path.p,
+                     "find the conversation: the session has none");
     return rc;
 }
 
-/* A message that is asked for ends the conversation, also where other calls of its answer follow. */
+/* A message that was asked for ends the conversation, even if other calls of its answer follow. */
 static void cut_behind(struct restoring *r, uint32_t leaf)
 {
     for (size_t i = 0; i < r->n; i++)
@@ -526,7 +527,7 @@ static enum err_code build_bundle(struct restoring *r, struct slice at, struct e
     r->out.file_history_json = history.p;
     r->out.file_history = history.n;
     r->out.interruption = claude_interruption(&r->rows, &r->out.prompt_json);
-    /* What is asked for ends there. */
+    /* the conversation ends with the message that was asked for */
     return at.n ? ERR_OK : add_closing_rows(r);
 }
 
@@ -534,7 +535,7 @@ enum err_code claude_restore(const struct store *st, const struct session_ref *r
                              struct restore *out, struct err *e)
 {
     struct restoring r = { .store = st, .ref = ref };
-    /* A message that is asked for may lie in the part that a compaction made unreachable. */
+    /* A message that was asked for may be in the part that a compaction made unreachable. */
     struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS, .skip_precompact = at.n == 0 };
     struct err why = { 0 };
     enum err_code rc = claude_log_open(&r.log, ref->path.p, &want, e);
@@ -549,7 +550,7 @@ enum err_code claude_restore(const struct store *st, const struct session_ref *r
         return ERR_OK;
     }
     restore_fini(&r.out);
-    /* A failure that was got over may have left its words. */
+    /* An earlier failure that was handled may have left its text. */
     if (why.code != rc)
         return err_set(e, rc, ref->path.p, "restore the session");
     if (e)

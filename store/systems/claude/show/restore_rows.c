@@ -15,7 +15,7 @@ static bool known_mode(struct slice mode)
     return false;
 }
 
-/* Moves what was built to the arena. */
+/* Moves the built value into the arena. */
 static enum err_code move_to_arena(enum err_code rc, struct buf *built, struct arena *a,
                                    struct slice *out)
 {
@@ -46,7 +46,7 @@ static enum err_code without_mode(struct slice row, struct arena *a, struct slic
     return move_to_arena(json_remove(&built, row, "permissionMode"), &built, a, out);
 }
 
-/* Bytes that both paths begin with, up to the last whole name. */
+/* How many bytes both paths have in common at the front, up to the last whole name. */
 static size_t common_front(struct slice from, struct slice to)
 {
     size_t n = from.n < to.n ? from.n : to.n, i = 0;
@@ -60,7 +60,7 @@ static size_t common_front(struct slice from, struct slice to)
     return i;
 }
 
-/* The way from one directory to a file, as path.relative tells it. Paths that are not absolute stay. */
+/* The path from a directory to a file, as path.relative returns it. Paths that are not absolute are unchanged. */
 static enum err_code add_relative(struct buf *out, struct slice from, struct slice to)
 {
     enum err_code rc = ERR_OK;
@@ -83,7 +83,7 @@ static enum err_code add_relative(struct buf *out, struct slice from, struct sli
     return rc ? rc : buf_add(out, down);
 }
 
-/* A path for people, as a JSON string in the arena. */
+/* The path as it is shown, as a JSON string in the arena. */
 static enum err_code shown_path(struct slice path, struct slice cwd, struct arena *a,
                                 struct slice *out)
 {
@@ -100,7 +100,7 @@ static enum err_code shown_path(struct slice path, struct slice cwd, struct aren
     return move_to_arena(rc, &quoted, a, out);
 }
 
-/* Old attachments lack the path that is shown, and two kinds of them were renamed (seed 002). */
+/* Old attachments lack the path that is shown, and two kinds of them were renamed. */
 static enum err_code migrate_attachment(struct slice attachment, struct slice cwd, struct arena *a,
                                         struct slice *out)
 {
@@ -204,16 +204,15 @@ enum err_code claude_hide_rows(struct claude_restore_rows *r, struct claude_valu
     return rc;
 }
 
-/* How a turn ended is told by the last row that takes part in it, seen from the end:
+/* How a turn ended depends on the last row that takes part in it:
  *
  *   an answer            the turn ended, unless the answer was about to call a tool
  *   a tool result        cut: the agent never saw it
- *   a prompt             cut before there was any answer: it can be asked again
+ *   a prompt             cut before there was any answer: it can be sent again
  *   a note that the      the person ended the turn
  *   person interrupted
- *   anything else        says nothing: system rows, what the client attaches to a prompt, local
- *                        commands, errors of the API, rows that were left out
- */
+ *   any other row        takes no part: system rows, what the client attaches to a prompt, local
+ *                        commands, errors of the API, rows that were left out */
 
 static bool text_starts_with(struct slice row, const char *const fronts[], size_t n)
 {
@@ -264,7 +263,7 @@ static bool takes_part(const struct claude_restore_row *r)
     }
 }
 
-/* Was a call left out behind row i? */
+/* A call behind row i was left out. */
 static bool call_follows(const struct claude_restore_rows *r, size_t i)
 {
     for (i++; i < r->n; i++)

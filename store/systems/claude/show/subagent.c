@@ -18,7 +18,7 @@ enum { META_BYTES = 64 * 1024, LAST_ROWS = 200, OUTCOME_BYTES = 400 };
 struct about {
     struct arena *a;
     struct subagent *out;
-    bool went_on; /* something that is no answer comes after what was found */
+    bool went_on; /* a row that is no answer follows what was found */
 };
 
 static bool is_space(char c)
@@ -67,7 +67,7 @@ static enum err_code see_row(struct about *x, struct slice row)
     return rc == ERR_NOMEM ? rc : ERR_OK;
 }
 
-/* From the end to the last words. A line that is being written, or begins before the window, is none. */
+/* Backwards to the last text. A line that is still being written, or begins before the window, is skipped. */
 static enum err_code see_tail(struct about *x, const struct window *w)
 {
     bool whole = w->head.p == w->tail.p, torn;
@@ -81,7 +81,7 @@ static enum err_code see_tail(struct about *x, const struct window *w)
     return rc;
 }
 
-/* Without a readable file nobody knows, and that is no error. */
+/* A missing or unreadable file is no error. */
 static void read_meta(struct about *x, struct slice transcript)
 {
     struct slice stem = { transcript.p, transcript.n - (sizeof ".jsonl" - 1) };
@@ -100,8 +100,8 @@ static void read_meta(struct about *x, struct slice transcript)
     buf_fini(&bytes);
 }
 
-/* Fills in what the transcript at this path and the metadata file beside it show, from at most 64 KiB of each end; the
- * id is unchanged. If the transcript cannot be read, only the metadata is filled in. Texts are in the arena. */
+/* Fills in what the transcript at this path and the metadata file beside it show, from at most 64 KiB of each end;
+ * the id is unchanged. If the transcript cannot be read, only the metadata is filled in. Texts are in the arena. */
 static enum err_code read_about(struct slice path, struct window *w, struct arena *a,
                                 struct subagent *out, struct err *e)
 {
@@ -114,7 +114,7 @@ static enum err_code read_about(struct slice path, struct window *w, struct aren
     if (rc == ERR_NOMEM)
         return rc;
     read_meta(&x, path);
-    if (rc) /* it is gone, or not to be read: its name is all there is */
+    if (rc) /* it is gone or cannot be read: only its name is known */
         return ERR_OK;
     out->bytes = w->file.id.size;
     out->time_ms = w->file.id.mtime_ns / 1000000;
@@ -122,19 +122,19 @@ static enum err_code read_about(struct slice path, struct window *w, struct aren
     if (!rc && !out->task.n && !prompt_first(w->head, a, &prompt))
         rc = ERR_NOMEM;
     if (!out->task.n)
-        out->task = arena_copy(a, prompt_or_command(&prompt)); /* the window goes */
+        out->task = arena_copy(a, prompt_or_command(&prompt)); /* the window is closed */
     window_close(w);
     return rc || a->failed ? err_nomem(e) : ERR_OK;
 }
 
-/* Sub-agents write transcripts of their own: <session>/subagents/, at any depth, agent-<id>.jsonl, and
- * beside it agent-<id>.meta.json, which says who started them (claude.md 3.8). */
+/* Sub-agents write transcripts of their own: <session>/subagents/, at any depth, agent-<id>.jsonl, and beside it
+ * agent-<id>.meta.json, which records who started them (claude.md 3.8). */
 
 #define FRONT "agent-"
 #define SUFFIX ".jsonl"
 enum { META_MOST = 16 * 1024 * 1024 };
 
-/* What is still to be looked at, the next one last: a list, so that no depth can exhaust the stack. */
+/* Entries still to be visited, the next one last: a list, so that no depth can exhaust the stack. */
 struct entry {
     struct slice path; /* in the arena */
     struct slice id;   /* of a sub-agent's transcript; .p is NULL for a directory */
@@ -144,7 +144,7 @@ struct walk {
     struct arena *a;
     struct entry *todo; /* owned */
     size_t n, cap;
-    bool (*found)(const struct entry *agent, void *arg); /* false: enough */
+    bool (*found)(const struct entry *agent, void *arg); /* returns false to stop */
     void *arg;
 };
 
@@ -156,7 +156,7 @@ static enum err_code push_todo(struct walk *w, struct entry entry)
     return ERR_OK;
 }
 
-/* What an entry is, itself and not what it links to. */
+/* The type of an entry itself, not of what it links to. */
 static mode_t entry_type(DIR *d, const struct dirent *entry)
 {
     struct stat sb;
@@ -195,12 +195,12 @@ static enum err_code push_entry(struct walk *w, struct slice dir, DIR *d,
 
     if (!entry.path.p)
         return ERR_NOMEM;
-    if (id.p) /* the name is the directory's; the path stays */
+    if (id.p) /* the name is only valid while the directory is read; the path stays */
         entry.id.p = entry.path.p + dir.n + 1 + sizeof FRONT - 1;
     return push_todo(w, entry);
 }
 
-/* Backwards, because the last one is looked at first. */
+/* Reversed, because the last one is visited first. */
 static int compare_path_reversed(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
@@ -208,7 +208,7 @@ static int compare_path_reversed(const void *a, const void *b)
     return strcmp(y->path.p, x->path.p);
 }
 
-/* Puts what a directory holds on the list. One that is not there, or not to be read, holds nothing. */
+/* Adds the entries of a directory to the list. A directory that is missing or cannot be read has none. */
 static enum err_code read_dir(struct walk *w, struct slice dir)
 {
     DIR *d = opendir(dir.p);
@@ -226,7 +226,7 @@ static enum err_code read_dir(struct walk *w, struct slice dir)
     return rc;
 }
 
-/* In the order of the names, and what is in a directory where the directory is. */
+/* In the order of the names, with the entries of a directory in its place. */
 static enum err_code each_agent(const struct session_ref *ref, struct walk *w, struct err *e)
 {
     struct slice top = claude_side_path(ref, "subagents", w->a);
@@ -400,7 +400,7 @@ enum err_code claude_agent_parent(const struct session_ref *agent, struct arena 
         buf_fini(&name);
         return err_nomem(e);
     }
-    /* Without a readable file nobody knows, and that is no error. */
+    /* A missing or unreadable file is no error. */
     if (!file_read_all(AT_FDCWD, name.p, FILE_FOLLOW, META_MOST, &bytes, NULL) &&
         json_valid(buf_slice(&bytes))) {
         if (json_get(buf_slice(&bytes), "toolUseId", &value) && claude_run_id(value) &&

@@ -16,13 +16,13 @@
 #include "store/systems/claude/write/hostwrite.h"
 #include "store/systems/claude/write/metarow.h"
 
-/* Rows of a host. A row of the conversation that lacks what the client's rows have gets it: an id, the row before, a
- * time, the session and the directory; the rest of it stays as it was handed in. Rows of other kinds only learn the
- * session they belong to.
+/* Rows of a host. A row of the conversation gets what the client's rows have and it lacks: an id, the row before, a
+ * time, the session and the directory; the rest of it is unchanged. Rows of other kinds only get the session they
+ * belong to.
  *
- * As in the client, a row whose uuid is in the file already is not written again, and what a sub-agent says goes into a
- * file of its own. Which row is the one before is looked up while the file is locked: two that both added to the same
- * row would fork the conversation. */
+ * As in the client, a row whose uuid is in the file already is not written again, and the rows of a sub-agent go into
+ * a file of its own. The row before is determined while the file is locked: two writers that added to the same row
+ * would fork the conversation. */
 
 enum { MEMBERS = 8, FILE_MODE = 0600, FOLDER_MODE = 0700, HEAD = 4096 };
 
@@ -33,7 +33,7 @@ struct given {
     struct slice id;    /* empty: it needs none */
     bool named;         /* the id is the caller's */
     bool message;       /* part of a conversation */
-    bool aside;         /* not of the one that a resume restores */
+    bool aside;         /* not part of the conversation that a resume restores */
 };
 
 struct appending {
@@ -44,16 +44,16 @@ struct appending {
     size_t n, present;
 };
 
-/* One file that gets rows. */
+/* A file to which rows are appended. */
 struct target {
     struct appending *w;
     const char *path;
     struct slice agent;
     struct slice cwd;
     struct slice before; /* uuid of the row that the next one follows; empty: none */
-    struct slice leaf;   /* uuid of the row from which a resume goes on */
+    struct slice leaf;   /* uuid of the row from which a resume continues */
     bool far;            /* see claude_resume_point */
-    bool branched;       /* a row says that it follows another one than the last */
+    bool branched;       /* a row names another parent than the last row */
     bool again;          /* the file was replaced: our own rows may be in it */
     size_t present;
 };
@@ -66,7 +66,7 @@ static bool takes_part(struct slice row)
            claude_row_says(row, "type", "system") || claude_row_says(row, "type", "attachment");
 }
 
-/* An empty text is none. */
+/* An empty text counts as none. */
 static bool take_text(struct slice row, const char *key, struct arena *a, struct slice *out)
 {
     struct slice value, text;
@@ -79,7 +79,7 @@ static bool take_text(struct slice row, const char *key, struct arena *a, struct
     return true;
 }
 
-/* A row that says that it is not of a sub-agent is taken at its word, as the client does. */
+/* As in the client, a row whose isSidechain is false is not a sub-agent's, whatever else it contains. */
 static enum err_code route(struct appending *w, struct given *g, struct err *e)
 {
     struct slice side, parent;
@@ -95,7 +95,7 @@ static enum err_code route(struct appending *w, struct given *g, struct err *e)
         g->agent.n = 0;
     g->aside = g->agent.n || (chained && aside);
     if (g->agent.n && !claude_is_agent_id(g->agent))
-        return err_set(e, ERR_USAGE, "", "append: this cannot be the id of a sub-agent");
+        return err_set(e, ERR_USAGE, "", "append: not a valid id of a sub-agent");
     if (g->aside && !g->agent.n && g->message && !json_get(g->row, "parentUuid", &parent))
         return err_set(e, ERR_USAGE, "",
                        "append: a row of a sub-agent needs its agentId, or a parentUuid");
@@ -110,7 +110,7 @@ static enum err_code read_given(struct appending *w, struct slice row, struct gi
 
     *g = (struct given){ .row = row };
     if (!json_get(row, "type", &type) || json_type(type) != JSON_STRING)
-        return err_set(e, ERR_USAGE, "", "append: a row of a claude session needs a type");
+        return err_set(e, ERR_USAGE, "", "append: a row of a Claude Code session needs a type");
     g->message = takes_part(row);
     if (!take_text(row, "uuid", w->a, &g->id))
         return err_nomem(e);
@@ -176,8 +176,8 @@ static enum err_code look_at_agent(struct target *t, struct err *e)
     return rc;
 }
 
-/* Which of the rows for this file are there already, or twice among them? Ids that were drawn just now are new, unless
- * the file was replaced by one that may have got them. */
+/* Marks the rows for this file that are in it already, or twice among them. Ids that were just drawn are new, unless
+ * the file was replaced by one that may contain them. */
 static enum err_code mark_repeated(const struct target *t, bool skip[], struct err *e)
 {
     const struct appending *w = t->w;
@@ -208,7 +208,7 @@ static struct slice quoted(struct slice text, struct arena *a)
     return kept;
 }
 
-/* Adds the members that the row does not have. An id that is none is replaced. */
+/* Adds the members that the row lacks. put_id: the row's own uuid is invalid and is replaced. */
 static enum err_code complete(struct slice row, const struct json_edit member[], size_t n,
                               bool put_id, struct buf *out)
 {
@@ -228,7 +228,7 @@ static enum err_code complete(struct slice row, const struct json_edit member[],
     return rc ? rc : buf_add_byte(out, '\n');
 }
 
-/* The row goes behind the last one, or says behind which one it goes. */
+/* The row follows the last one, or names the row that it follows. */
 static enum err_code go_on(struct target *t, const struct given *g, struct err *e)
 {
     struct slice told, parent = { NULL, 0 };
@@ -292,8 +292,8 @@ static enum err_code add_rows(struct target *t, const bool skip[], struct buf *o
     return rc;
 }
 
-/* A session that was made with a title gets it with its first message: with the title alone it would be listed, and could
- * not be resumed. */
+/* A session that was created with a title gets it with its first message: with the title alone it would be listed,
+ * but could not be resumed. */
 static enum err_code add_first_title(const struct target *t, struct buf *out, struct err *e)
 {
     struct arena *a = t->w->a;
@@ -319,7 +319,7 @@ static bool adds_message(const struct target *t, const bool skip[])
     return false;
 }
 
-/* What is written again so that listings find it near the end, and the next append the leaf. */
+/* Adds metadata rows so that listings find them near the end, and the next append finds the leaf. */
 static enum err_code add_metadata(const struct target *t, struct buf *out, struct err *e)
 {
     const struct claude_write_leaf leaf = { .id = t->leaf,
@@ -351,7 +351,7 @@ static enum err_code compose_rows(void *arg, struct buf *out, struct err *e)
 
 /* ---- together ---- */
 
-/* The file of a sub-agent, wherever below the session it is; made where there is none. */
+/* The file of a sub-agent, wherever it is below the session; created if there is none. */
 static enum err_code agent_path(struct appending *w, struct slice agent, const char **path,
                                 struct err *e)
 {
@@ -387,7 +387,7 @@ static enum err_code write_target(struct appending *w, struct slice agent, struc
     return rc;
 }
 
-/* Is row i the first of its file? */
+/* Row i is the first for its file. */
 static bool begins_target(const struct appending *w, size_t i)
 {
     for (size_t k = 0; k < i; k++)
@@ -396,7 +396,7 @@ static bool begins_target(const struct appending *w, size_t i)
     return true;
 }
 
-/* What sub-agents said comes first: a conversation that names them finds them. */
+/* The rows of sub-agents are written first, so that a conversation that names them finds them. */
 static enum err_code write_all_targets(struct appending *w, struct err *e)
 {
     enum err_code rc = ERR_OK;
@@ -423,7 +423,7 @@ enum err_code claude_append(const struct store *st, const struct session_ref *re
 
     if (req->transcript)
         return err_set(e, ERR_UNSUPPORTED, ref->path.p,
-                       "append: claude sessions have one stream only");
+                       "append: Claude Code sessions have only one stream");
     for (size_t i = 0; i < req->n && !rc; i++) {
         rc = read_given(&w, req->row[i], &w.given[i], e);
         id[i] = w.given[i].id;

@@ -15,10 +15,10 @@
 #include "store/systems/claude/rewind/file_history.h"
 #include "store/systems/claude/write/hostwrite.h"
 
-/* A checkpoint as the client makes it (claude.md C2): one snapshot for a prompt with every tracked file in it, a
- * new backup only of what changed since the last one, and when another file is touched in the same turn the whole
- * snapshot again. That is how 2.1.197 says it, which 2.1.330 reads too; of a delta row the older client would not
- * know. A backup is named after the path and never written again. */
+/* A checkpoint as the client makes it (claude.md C2): one snapshot for a prompt with every tracked file in it, and a
+ * new backup only of files that changed since the last one; if another file is added in the same turn, the whole
+ * snapshot again. Client 2.1.197 writes this form and 2.1.330 reads it too, but the older client does not know delta
+ * rows. A backup is named after the path and never overwritten. */
 
 enum { HASH_DIGITS = 16, BACKUP_MOST = 1 << 30, FOLDER_MODE = 0700, SHA_BYTES = 32 };
 
@@ -38,7 +38,7 @@ struct saving {
     struct transcript *transcript; /* owned */
     struct session_row *row;       /* owned */
     struct file_history history;
-    const struct file_history_turn *turn; /* that of the message, where it has a snapshot already */
+    const struct file_history_turn *turn; /* of the message, if it has a snapshot already */
     const char *cwd, *dir;                /* of the session; of its backups */
     char now[TIME_TEXT];
     struct entry *entry;
@@ -47,7 +47,7 @@ struct saving {
 
 /* ---- names ---- */
 
-/* Relative where it lies in the session's directory. */
+/* Relative to the session's directory if it is inside. */
 static const char *tracked_of(const struct saving *s, const char *path)
 {
     size_t n = strlen(s->cwd);
@@ -114,7 +114,7 @@ static enum err_code put_copy(const struct saving *s, const char *name, struct s
     return rc;
 }
 
-/* A name that is taken belongs to a copy that no row tells of. */
+/* A name that is taken belongs to a copy that no row mentions. */
 static enum err_code save_bytes(struct saving *s, struct entry *x, struct slice bytes, mode_t mode,
                                 struct err *e)
 {
@@ -174,7 +174,7 @@ static struct entry *add_file_entry(struct saving *s, const char *tracked, const
     return &list[s->n++];
 }
 
-/* What the snapshot of this turn says already stays as it was said. */
+/* Entries that the snapshot of this turn already has are not changed. */
 static enum err_code take_turn(struct saving *s, struct err *e)
 {
     for (size_t i = 0; s->turn && i < s->turn->n; i++) {
@@ -194,7 +194,7 @@ static enum err_code take_turn(struct saving *s, struct err *e)
     return ERR_OK;
 }
 
-/* Files of earlier turns: as they are now. One that cannot be read any more keeps its last copy. */
+/* Files of earlier turns, as they are now. A file that can no longer be read keeps its last copy. */
 static enum err_code take_tracked(struct saving *s, struct err *e)
 {
     for (size_t i = 0; !s->turn && i < s->history.paths; i++) {
@@ -337,9 +337,9 @@ enum err_code claude_checkpoint(const struct store *st, const struct session_ref
                                 struct host_checkpointed *out, struct err *e)
 {
     struct saving s = { .st = st, .ref = ref, .a = a };
-    enum err_code rc = claude_is_uuid(ref->id)
-                           ? saving_open(&s, req->message, e)
-                           : err_set(e, ERR_UNSAFE, ref->path.p, "checkpoint: no id of a session");
+    enum err_code rc = claude_is_uuid(ref->id) ? saving_open(&s, req->message, e)
+                                               : err_set(e, ERR_UNSAFE, ref->path.p,
+                                                         "checkpoint: not the id of a session");
 
     if (!rc)
         rc = take_turn(&s, e);

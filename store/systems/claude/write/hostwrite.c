@@ -17,7 +17,7 @@
 #include "store/systems/claude/write/metarow.h"
 #include "store/systems/common/configdir.h"
 
-/* What the lines say themselves is not said again in its older form. */
+/* Metadata that the lines themselves contain is not written again in its older form. */
 static void forget_said(struct slice lines, struct metarows *m, bool *leaf_said)
 {
     struct slice line, type;
@@ -91,11 +91,11 @@ enum err_code claude_write_rows(const struct store_env *env, const struct sessio
     return journal_append(env, ref->path.p, APPEND_FOLLOW, compose_metadata_rows, &w, e);
 }
 
-/* A session as a host begins it. The client itself makes the file with the first message; a host whose commands are
- * processes of their own needs it to be there before, so it begins with the row that the client writes first
- * (`mode`), and is not listed until something is said in it, as the client's own lists have it. The row also keeps what
- * the first message will need: the directory, which the folder's name does not tell, and the title, which in a row of its
- * own would put the empty session on the lists. */
+/* A session as a host creates it. The client itself creates the file with the first message; a host whose commands
+ * are separate processes needs it before, so it begins with the row that the client writes first (`mode`), and is not
+ * listed until it has a message, as in the client's own lists. The row also keeps what the first message will need:
+ * the directory, which cannot be derived from the folder's name, and the title, which in a row of its own would put
+ * the empty session on the lists. */
 
 enum { FILE_MODE = 0600, FOLDER_MODE = 0700 };
 
@@ -110,7 +110,7 @@ enum err_code claude_make(const struct store_env *env, const char *path, struct 
     return rc;
 }
 
-/* Where the sessions of a directory lie, made if need be. */
+/* The folder for the sessions of a directory, created if necessary. */
 static enum err_code make_folder(const struct claude *c, struct slice cwd, struct arena *a,
                                  const char **folder, struct err *e)
 {
@@ -145,7 +145,6 @@ static enum err_code first_row(struct slice id, struct slice cwd, struct slice t
     return j.rc;
 }
 
-/* A member of the row that the session was made with; empty: it has none. */
 enum err_code claude_created_with(const char *path, const char *key, struct arena *a,
                                   struct slice *text, struct err *e)
 {
@@ -182,7 +181,7 @@ static enum err_code write_new(const char *folder, const char *name, struct slic
     return rc;
 }
 
-/* The id names a session wherever it lies, so it must be new in every project. */
+/* The id identifies a session in any folder, so it must be new in every project. */
 static enum err_code check_new(const struct store *st, struct slice id, struct arena *a,
                                struct err *e)
 {
@@ -229,10 +228,10 @@ enum err_code claude_create(const struct store *st, const struct host_create *re
     return ERR_OK;
 }
 
-/* Metadata as a host sets it: each a row {type, key: text, sessionId}, the newest of a type counts, and an empty
- * text takes it back (claude.md 2). */
+/* Metadata that a host can set: each is a row {type, key: text, sessionId}, the newest of a type counts, and an empty
+ * text removes it (claude.md 2). */
 static const struct claude_setting {
-    const char *name; /* as `reprise set` knows it */
+    const char *name; /* in `reprise set` */
     enum metarow_type type;
     const char *key;
 } settings[] = {
@@ -256,7 +255,7 @@ static enum err_code add_setting_row(const struct session_ref *ref, const struct
             return metarow_write(settings[i].type, settings[i].key, s->value, ref->id, out)
                        ? err_nomem(e)
                        : ERR_OK;
-    return err_set(e, ERR_USAGE, "", "set: claude sessions have no setting %.*s",
+    return err_set(e, ERR_USAGE, "", "set: Claude Code sessions have no setting %.*s",
                    SLICE_ARG(s->key));
 }
 

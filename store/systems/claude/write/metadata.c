@@ -33,7 +33,7 @@ static enum err_code plan_append(const struct session_ref *ref, struct slice row
     return change_add(c, &s, e);
 }
 
-/* A row {type, key: text, sessionId}. Its opposite is the same row with the text that counted before. */
+/* Plans a row {type, key: text, sessionId}. Its opposite is the same row with the previous text. */
 static enum err_code plan_text(const struct session_ref *ref, enum metarow_type type,
                                const char *key, struct slice text, struct change *c, struct err *e)
 {
@@ -78,7 +78,7 @@ enum err_code claude_tag(const struct store *st, const struct session_ref *ref, 
     struct slice text = { NULL, 0 };
     enum err_code rc = ERR_OK;
 
-    (void)st; /* the log is to say what is written, which may not be what was typed */
+    (void)st; /* the log records what is written, which may differ from what was typed */
     if (!clear && !metarow_tag_text(tag, &a, &text))
         rc = err_set(e, ERR_USAGE, ref->path.p, "tag: invalid tag");
     else if (!clear && text.n == 0)
@@ -92,11 +92,10 @@ enum err_code claude_tag(const struct store *st, const struct session_ref *ref, 
     return rc;
 }
 
-/* Resume at a message, in place: a last-prompt row that names it and says that this was meant. Clients of both
- * generations go on from there, dead branches included, until another such row or a later answer says otherwise
- * (claude.md C3). */
+/* Resume at a message, in place: an explicit last-prompt row that names it. Clients of both generations continue from
+ * there, abandoned branches included, until another such row or a later answer overrides it (claude.md C3). */
 
-/* The row's bytes; leaf empty: the conversation begins anew. */
+/* Writes an explicit last-prompt row; leaf empty: the conversation begins anew. */
 static enum err_code write_last_prompt_row(const struct session_ref *ref, struct slice leaf,
                                            struct buf *out)
 {
@@ -117,7 +116,7 @@ static enum err_code write_last_prompt_row(const struct session_ref *ref, struct
     return j.rc;
 }
 
-/* The client goes on only with what it loads. Rows of sub-agents are in no conversation of its. */
+/* The client continues only from what it loads. Rows of sub-agents are not part of its conversation. */
 static enum err_code check_reachable(const struct claude_log *log, uint32_t node, struct err *e)
 {
     if (claude_line_has(claude_node_line(log, node), MARK_SIDECHAIN))
@@ -130,7 +129,7 @@ static enum err_code check_reachable(const struct claude_log *log, uint32_t node
                    "load it; fork there instead");
 }
 
-/* Where it is to go on, and where it would have gone on. */
+/* Where a resume will continue, and where it would have continued. */
 static enum err_code find_leaves(const struct session_ref *ref, struct slice message,
                                  struct arena *a, struct slice *leaf, struct slice *before,
                                  struct err *e)
@@ -212,8 +211,8 @@ enum err_code claude_reappend(const struct store *st, const struct session_ref *
     return rc;
 }
 
-/* The archive mark is a small document in the session's side folder, in every folder that holds the id (claude.md
- * 5.3); the transcript is not touched. */
+/* The archive mark is a small document in the session's side folder, in every project folder that contains the id
+ * (claude.md 5.3); the transcript is unchanged. */
 
 enum { MARK_MAX = 64 * 1024 };
 
@@ -233,7 +232,7 @@ static enum err_code print_mark(bool archived, int64_t at_ms, struct buf *out)
     return j.rc;
 }
 
-/* One folder: the new document in place of what lies there now. */
+/* Plans the new document in place of the old one, in one folder. */
 static enum err_code plan_mark(const char *transcript, struct slice mark, struct arena *a,
                                struct change *c, struct err *e)
 {

@@ -48,7 +48,7 @@ static int type_of(struct slice line)
 {
     struct slice type;
 
-    /* Only short rows can be metadata, and only those are worth a parse. */
+    /* Only short rows can be metadata, and only those are worth parsing. */
     if (line.n > WINDOW_BYTES || !json_valid(line) || !json_get(line, "type", &type))
         return -1;
     for (int t = 0; t < METAROW_TYPES; t++)
@@ -57,7 +57,7 @@ static int type_of(struct slice line)
     return -1;
 }
 
-/* From the end backwards: the first of a type that is met is the newest. */
+/* Backwards: the first of a type that is found is the newest. */
 static bool take_newest(struct slice bytes, int64_t offset, bool cut_front, struct arena *a,
                         struct metarows *out)
 {
@@ -68,7 +68,7 @@ static bool take_newest(struct slice bytes, int64_t offset, bool cut_front, stru
         int64_t at = offset + (line.p - bytes.p);
 
         if (cut_front && line.p == bytes.p)
-            break; /* began before the window: not whole */
+            break; /* it began before the window and is not whole */
         int t = type_of(line);
 
         if (t < 0 || out->row[t].found)
@@ -90,7 +90,7 @@ enum err_code metarows_near_end(const struct file *f, struct arena *a, struct me
 
     if (!bytes)
         return err_nomem(e);
-    /* One byte more than the window tells whether its first line is whole. */
+    /* One byte more than the window shows if its first line is whole. */
     int64_t start = from > 0 ? from - 1 : 0;
     enum err_code rc = file_read(f, start, bytes, (size_t)(f->id.size - start), &got, e);
 
@@ -175,8 +175,8 @@ struct slice metarow_value(const struct metarow *row, const char *key, struct ar
     return (struct slice){ NULL, 0 };
 }
 
-/* What is written pushes other rows out in turn, so the set grows until it is stable: at most as many rounds as
- * there are types. */
+/* Rows that are written again push other rows out of the window, so the set grows until it is stable, after at most
+ * as many rounds as there are types. */
 static int64_t choose_rows(const struct metarows *m, size_t coming, enum metarow_type except,
                            bool chosen[METAROW_TYPES])
 {
@@ -219,7 +219,7 @@ enum err_code metarows_reappend(const struct metarows *m, size_t coming, enum me
     return rc;
 }
 
-/* The row with another leaf. It names the row that a resume would have gone on from anyway, so that nobody said so. */
+/* Sets another leaf. It is where a resume would have continued anyway, so it is not explicit. */
 static bool put_leaf(struct metarow *row, struct slice leaf, struct arena *a)
 {
     struct buf text = { 0 }, out = { 0 };
@@ -266,7 +266,7 @@ enum err_code metarows_set_leaf(struct metarows *m, const char *path, size_t com
     return rc;
 }
 
-/* What lies between the two windows of a long transcript: a title or tag that its writer did not keep near the end. */
+/* What is between the two windows of a long transcript: a title or tag that its writer did not keep near the end. */
 
 struct deep {
     struct session_row *row;
@@ -282,7 +282,7 @@ static void take_metadata_text(struct deep *d, struct slice *text, struct slice 
     d->found = true;
 }
 
-/* A person's title goes before one that the agent made up, wherever it stands. */
+/* A title that a person set, wherever it is, precedes one that the agent made up. */
 static void take_title(struct deep *d, const struct metarows *m, struct arena *a)
 {
     struct session_row *row = d->row;
@@ -360,7 +360,7 @@ static enum err_code add_nfkc(struct slice valid, struct buf *out)
     return rc;
 }
 
-/* Normalised piece by piece between lone surrogates, which utf8proc refuses and JavaScript keeps. */
+/* Normalises the parts between lone surrogates, which utf8proc rejects and JavaScript keeps. */
 static enum err_code normalise(struct slice tag, struct buf *out)
 {
     struct slice rest = tag;
@@ -417,6 +417,3 @@ bool metarow_tag_text(struct slice tag, struct arena *a, struct slice *out)
         *out = utf8_js_trim(text);
     return settled;
 }
-
-/* Rename, tag and resume-at are one row each, appended as the vendor's SDK and client append it (claude.md 5.1,
- * claude.md C3), and behind it those metadata rows that it would push out of the tail window. */

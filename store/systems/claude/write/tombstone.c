@@ -6,11 +6,14 @@
 #include "store/systems/claude/chain/log.h"
 #include "store/systems/claude/claude.h"
 
-/* Taking one message out of a session (safety.md B. Its row is overwritten with blanks, newline and all other
- * rows where they are: no reader loses its place, and an agent that appends at this moment is not disturbed. As the
- * system itself would have it (cut), what follows moves forward; that needs the file to oneself. */
+/* Removing one message from a session (docs/safety.md B). Its row is overwritten with blanks; its newline and all
+ * other rows stay where they are, so that no reader loses its place, and an agent that appends at the same moment is
+ * not disturbed. With `cut` the bytes behind the row are moved forward, as the client does; that requires that no
+ * other program uses the file. */
 
-enum { CUT_MOST = 50 * 1024 * 1024 }; /* bytes behind the row: all of them go into the record */
+enum {
+    CUT_MOST = 50 * 1024 * 1024
+}; /* how many bytes may follow the row: all of them go into the record */
 
 static enum err_code plan_blank(const struct session_ref *ref, int64_t offset, struct slice row,
                                 struct change *c, struct err *e)
@@ -30,13 +33,12 @@ static enum err_code plan_blank(const struct session_ref *ref, int64_t offset, s
                       e);
 }
 
-/* Does a line have the id? */
 static bool has_id(const struct index_line *l, struct id128 id)
 {
     return l->state == LINE_OK && id128_eq(l->id, id);
 }
 
-/* What stands from the first row with the id on, without any of them. */
+/* The bytes from the first row with the id on, without the rows that have it. */
 static enum err_code without(const struct claude_log *log, size_t first, struct id128 id,
                              struct slice old, struct buf *out)
 {
@@ -93,7 +95,7 @@ static enum err_code plan_cut(struct claude_log *log, struct id128 id, struct ch
     return rc;
 }
 
-/* Every row with the id: one that stayed would speak for the one that went. */
+/* Blanks every row with the id: one that stayed would take the place of the others. */
 static enum err_code plan_blanks(struct claude_log *log, const struct session_ref *ref,
                                  struct id128 id, struct change *c, struct err *e)
 {
