@@ -80,17 +80,18 @@ bool claude_is_uuid(struct slice text)
     return true;
 }
 
+bool claude_is_transcript_name(const char *name)
+{
+    return strlen(name) >= CLAUDE_ID && strcmp(name + CLAUDE_ID, CLAUDE_SUFFIX) == 0 &&
+           claude_is_uuid((struct slice){ name, CLAUDE_ID });
+}
+
 struct slice claude_side_path(const struct session_ref *ref, const char *rest, struct arena *a)
 {
-    size_t stem = ref->path.n - (sizeof CLAUDE_SUFFIX - 1), n = strlen(rest);
-    char *p = arena_alloc(a, stem + 1 + n + 1);
+    struct slice stem = { ref->path.p, ref->path.n - (sizeof CLAUDE_SUFFIX - 1) };
+    const char *path = arena_format(a, "%.*s/%s", SLICE_ARG(stem), rest);
 
-    if (!p)
-        return (struct slice){ NULL, 0 };
-    memcpy(p, ref->path.p, stem);
-    p[stem] = '/';
-    memcpy(p + stem + 1, rest, n + 1);
-    return (struct slice){ p, stem + 1 + n };
+    return path ? slice_of(path) : (struct slice){ NULL, 0 };
 }
 
 /* Names that Windows reserves for devices; the agent refuses them on every system. */

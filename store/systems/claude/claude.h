@@ -37,6 +37,8 @@ const struct claude *claude_of(const struct store *st);
 /* 8-4-4-4-12 hex digits of either case. Every id that becomes a file name passes this first. */
 bool claude_is_uuid(struct slice text);
 
+/* The name of a session's transcript. */
+bool claude_is_transcript_name(const char *name);
 /* A path in the session's side folder: <folder>/<id>/rest, NUL-terminated in the arena; rest may be "". .p is NULL if
  * out of memory. */
 struct slice claude_side_path(const struct session_ref *ref, const char *rest, struct arena *a);

@@ -181,17 +181,6 @@ bool claude_follows(const struct claude_log *log, uint32_t node)
            (claude_line_has(line, MARK_PARENT) && id128_none(line->parent));
 }
 
-/* Text of a voice call is kept in a system row. The SDK reads it as the user row that it carries, or, if it has a
- * `fold`, as the queued command that it carries (claude.md 3.1). */
-
-static bool one_of(struct slice key, const char *const names[])
-{
-    for (size_t i = 0; names[i]; i++)
-        if (json_string_is(key, names[i]))
-            return true;
-    return false;
-}
-
 /* Copies the members of an object except those named into the object that is being written. */
 static void copy_members(struct jsonout *j, struct slice object, const char *const but[])
 {
@@ -201,7 +190,7 @@ static void copy_members(struct jsonout *j, struct slice object, const char *con
     if (!json_iter_open(&it, object))
         return;
     while (json_iter_next(&it, &key, &value)) {
-        if (one_of(key, but))
+        if (claude_string_in(key, but))
             continue;
         jsonout_raw_key(j, key);
         jsonout_raw(j, value);

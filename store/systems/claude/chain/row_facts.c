@@ -51,6 +51,14 @@ bool claude_key_truthy(struct slice object, const char *key)
     return json_get(object, key, &value) && claude_truthy(value);
 }
 
+bool claude_string_in(struct slice value, const char *const names[])
+{
+    for (size_t i = 0; names[i]; i++)
+        if (json_string_is(value, names[i]))
+            return true;
+    return false;
+}
+
 bool claude_row_says(struct slice row, const char *path, const char *text)
 {
     struct slice value;
@@ -176,15 +184,12 @@ bool claude_is_interrupt_note(struct slice row, struct arena *a)
 bool claude_origin_speaks(struct slice origin)
 {
     static const char *const kinds[] = { "channel",    "observer",   "observer-activity",
-                                         "slack-ping", "voice-call", "peer" };
+                                         "slack-ping", "voice-call", "peer",
+                                         NULL };
     struct slice kind;
 
-    if (json_type(origin) != JSON_OBJECT || !json_get(origin, "kind", &kind))
-        return false;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (json_string_is(kind, kinds[i]))
-            return true;
-    return false;
+    return json_type(origin) == JSON_OBJECT && json_get(origin, "kind", &kind) &&
+           claude_string_in(kind, kinds);
 }
 
 /* The text by which the kind of a row is recognised: its content, or that of its last text block. */

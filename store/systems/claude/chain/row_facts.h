@@ -14,6 +14,8 @@
 /* As JavaScript's Boolean(): "", 0, null and a missing value are false. */
 bool claude_truthy(struct slice value);
 bool claude_key_truthy(struct slice object, const char *key);
+/* A string value that is one of the names, which end with NULL. */
+bool claude_string_in(struct slice value, const char *const names[]);
 /* The value at the key is exactly this string. path may be dotted (json_at). */
 bool claude_row_says(struct slice row, const char *path, const char *text);
 /* The id in a string value; the empty id for any other value. */

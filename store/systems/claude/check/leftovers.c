@@ -51,7 +51,7 @@ static enum err_code note_transcripts(struct look *l, const char *path, struct e
                    ? ERR_OK
                    : err_sys(e, path, "look for transcripts (every folder has to be readable)");
     while (!rc && (entry = readdir(dir)))
-        if (has_id(entry->d_name) && strcmp(entry->d_name + CLAUDE_ID, CLAUDE_SUFFIX) == 0 &&
+        if (claude_is_transcript_name(entry->d_name) &&
             idset_add(&l->there, id128_of((struct slice){ entry->d_name, CLAUDE_ID }), &number))
             rc = err_nomem(e);
     closedir(dir);
@@ -415,8 +415,7 @@ static enum err_code check_file(struct store_look *l, const char *dir, const cha
     struct stat st;
 
     arena_reset(&l->arena);
-    if (strlen(name) < CLAUDE_ID || strcmp(name + CLAUDE_ID, CLAUDE_SUFFIX) != 0 ||
-        !claude_is_uuid(id))
+    if (!claude_is_transcript_name(name))
         return ERR_OK;
     const char *path = arena_format(&l->arena, "%s/%s", dir, name);
 

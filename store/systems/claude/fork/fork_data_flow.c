@@ -57,16 +57,6 @@ static bool is_name(struct slice value)
     return fine;
 }
 
-static bool is_one_of_strings(struct slice value, const char *const names[])
-{
-    if (json_type(value) != JSON_STRING)
-        return false;
-    for (size_t i = 0; names[i]; i++)
-        if (json_string_is(value, names[i]))
-            return true;
-    return false;
-}
-
 static bool read_source(struct slice entry, struct fork_source *s)
 {
     static const char *const types[] = { "claude_code_session", "unknown", NULL };
@@ -76,8 +66,8 @@ static bool read_source(struct slice entry, struct fork_source *s)
 
     *s = (struct fork_source){ .started = { NULL, 0 } };
     if (json_type(entry) != JSON_OBJECT || !json_get(entry, "type", &s->type) ||
-        !is_one_of_strings(s->type, types) || !json_get(entry, "via", &s->via) ||
-        !is_one_of_strings(s->via, vias) || !json_get(entry, "id", &s->id))
+        !claude_string_in(s->type, types) || !json_get(entry, "via", &s->via) ||
+        !claude_string_in(s->via, vias) || !json_get(entry, "id", &s->id))
         return false;
     if (!json_get(entry, "started", &s->started) || !is_name(s->started))
         s->started = (struct slice){ NULL, 0 };

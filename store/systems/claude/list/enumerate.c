@@ -46,13 +46,6 @@ struct walk {
     struct sides sides; /* of the folder that is being read */
 };
 
-/* The name of a session's transcript. */
-static bool is_transcript(const char *name)
-{
-    return strlen(name) == NAME && strcmp(name + CLAUDE_ID, CLAUDE_SUFFIX) == 0 &&
-           claude_is_uuid((struct slice){ name, CLAUDE_ID });
-}
-
 /* Links and other special files are passed on, and describe reports that they cannot be read. Directories and empty
  * files are skipped. */
 static bool worth_a_row(const struct stat *sb)
@@ -90,7 +83,7 @@ static bool add_side(struct sides *s, const char *id)
 
 static bool add_folder_name(struct walk *w, size_t folder, const char *name)
 {
-    if (is_transcript(name))
+    if (claude_is_transcript_name(name))
         return add_transcript(w, folder, name);
     return !claude_is_uuid(slice_of(name)) || add_side(&w->sides, name);
 }

@@ -16,20 +16,18 @@
 static bool folder_has(const struct claude *c, struct slice folder, struct slice id,
                        struct arena *a, struct session_ref *ref, bool *ok)
 {
-    size_t n = strlen(c->projects) + 1 + folder.n + 1 + id.n + sizeof CLAUDE_SUFFIX;
-    char *path = arena_alloc(a, n);
+    char *path = arena_format(a, "%s/%s/%.*s" CLAUDE_SUFFIX, c->projects, folder.p, SLICE_ARG(id));
     struct stat sb;
 
     *ok = path != NULL;
     if (!path)
         return false;
-    snprintf(path, n, "%s/%s/%.*s" CLAUDE_SUFFIX, c->projects, folder.p, SLICE_ARG(id));
     if (stat(path, &sb) != 0 || S_ISDIR(sb.st_mode) || sb.st_size == 0)
         return false;
     *ref = (struct session_ref){
         .store = &c->base,
         .id = arena_copy(a, id),
-        .path = { path, n - 1 },
+        .path = slice_of(path),
         .folder = arena_copy(a, folder),
         .file = file_id_of(&sb),
     };
@@ -63,16 +61,12 @@ enum err_code claude_find(const struct store *st, const struct scope *scope, str
 static struct slice transcript_at(struct slice path, struct arena *a)
 {
     struct stat sb;
-    char *p;
 
     if (stat(path.p, &sb) == 0 && !S_ISDIR(sb.st_mode))
         return arena_copy(a, path);
-    p = arena_alloc(a, path.n + sizeof CLAUDE_SUFFIX);
-    if (!p)
-        return (struct slice){ NULL, 0 };
-    memcpy(p, path.p, path.n);
-    memcpy(p + path.n, CLAUDE_SUFFIX, sizeof CLAUDE_SUFFIX);
-    return (struct slice){ p, path.n + sizeof CLAUDE_SUFFIX - 1 };
+    const char *p = arena_format(a, "%.*s" CLAUDE_SUFFIX, SLICE_ARG(path));
+
+    return p ? slice_of(p) : (struct slice){ NULL, 0 };
 }
 
 enum err_code claude_at_path(const struct store *st, struct slice path, struct arena *a,
@@ -106,8 +100,6 @@ enum err_code claude_at_path(const struct store *st, struct slice path, struct a
 
 /* Many sessions by their ids, each as claude_find would find it: the names in the folders are read once, in the order
  * in which it searches them. */
-
-enum { NAME = CLAUDE_ID + sizeof CLAUDE_SUFFIX - 1 };
 
 struct many {
     const struct claude *c;
@@ -150,7 +142,7 @@ static void take_name(struct many *m, struct slice folder, const char *name)
 {
     struct slice id = { name, CLAUDE_ID };
 
-    if (strlen(name) != NAME || strcmp(name + CLAUDE_ID, CLAUDE_SUFFIX) != 0 || !claude_is_uuid(id))
+    if (!claude_is_transcript_name(name))
         return;
     uint32_t number = idset_find(&m->wanted, id128_of(id));
 

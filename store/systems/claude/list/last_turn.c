@@ -288,30 +288,17 @@ static bool scan(const struct file *f)
     return found || at >= SCAN_BYTES;
 }
 
-static bool path_in_same_folder(const struct session_ref *ref, struct slice id, struct arena *a,
-                                struct slice *path)
-{
-    size_t folder = ref->path.n - ref->id.n - (sizeof CLAUDE_SUFFIX - 1);
-    char *p = arena_alloc(a, folder + id.n + sizeof CLAUDE_SUFFIX);
-
-    if (!p)
-        return false;
-    memcpy(p, ref->path.p, folder);
-    memcpy(p + folder, id.p, id.n);
-    memcpy(p + folder + id.n, CLAUDE_SUFFIX, sizeof CLAUDE_SUFFIX);
-    *path = (struct slice){ p, folder + id.n + sizeof CLAUDE_SUFFIX - 1 };
-    return true;
-}
-
 bool claude_continuation_exists(const struct session_ref *ref, struct slice id, struct arena *a)
 {
-    struct slice path;
+    size_t folder = ref->path.n - ref->id.n - (sizeof CLAUDE_SUFFIX - 1);
+    const char *path =
+        arena_format(a, "%.*s%.*s" CLAUDE_SUFFIX, (int)folder, ref->path.p, SLICE_ARG(id));
     struct window w;
     bool lives = false;
 
-    if (!path_in_same_folder(ref, id, a, &path) || window_init(&w, NULL))
+    if (!path || window_init(&w, NULL))
         return false;
-    if (window_open(&w, AT_FDCWD, path.p, 0, NULL) == ERR_OK && window_widen(&w, NULL) == ERR_OK)
+    if (window_open(&w, AT_FDCWD, path, 0, NULL) == ERR_OK && window_widen(&w, NULL) == ERR_OK)
         lives = slice_has(w.head, CHAIN) || slice_has(w.tail, CHAIN) ||
                 (w.file.id.size > WINDOW_BYTES && scan(&w.file));
     window_fini(&w);

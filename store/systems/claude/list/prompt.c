@@ -111,8 +111,7 @@ static bool newlines_to_spaces(struct slice text, struct arena *a, struct slice 
     return true;
 }
 
-/* The text between an opening and the next closing tag. */
-static bool between(struct slice text, const char *open, const char *close, struct slice *inner)
+bool prompt_between(struct slice text, const char *open, const char *close, struct slice *inner)
 {
     const char *p = slice_find(text.p, text.n, open, strlen(open));
 
@@ -130,7 +129,7 @@ static bool between(struct slice text, const char *open, const char *close, stru
 /* A name may not contain a line end (of those that are left: CR, U+2028, U+2029). */
 static bool command_name(struct slice text, struct slice *name)
 {
-    while (between(text, "<command-name>", "</command-name>", name)) {
+    while (prompt_between(text, "<command-name>", "</command-name>", name)) {
         if (!slice_has(*name, "\r") && !slice_has(*name, "\xE2\x80\xA8") &&
             !slice_has(*name, "\xE2\x80\xA9"))
             return true;
@@ -162,16 +161,12 @@ static bool written_by_agent(struct slice text)
 static bool join_texts(const char *before, struct slice text, const char *after, struct arena *a,
                        struct slice *out)
 {
-    size_t n = strlen(before), m = strlen(after);
-    char *p = arena_alloc(a, n + text.n + m);
+    const struct slice all[] = { slice_of(before), text, slice_of(after) };
+    char *p = arena_concat(a, all, 3);
 
-    if (!p)
-        return false;
-    memcpy(p, before, n);
-    memcpy(p + n, text.p, text.n);
-    memcpy(p + n + text.n, after, m);
-    *out = (struct slice){ p, n + text.n + m };
-    return true;
+    if (p)
+        *out = (struct slice){ p, all[0].n + text.n + all[2].n };
+    return p != NULL;
 }
 
 static bool prompt_of_text(struct slice text, struct arena *a, struct prompt *out)
@@ -187,7 +182,7 @@ static bool prompt_of_text(struct slice text, struct arena *a, struct prompt *ou
             out->command = inner;
         return true;
     }
-    if (between(line, "<bash-input>", "</bash-input>", &inner))
+    if (prompt_between(line, "<bash-input>", "</bash-input>", &inner))
         return join_texts("! ", utf8_js_trim(inner), "", a, &out->text);
     if (written_by_agent(line))
         return true;

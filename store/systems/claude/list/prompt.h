@@ -24,6 +24,8 @@ MUST_CHECK bool prompt_of_row(struct slice row, struct arena *a, struct prompt *
 /* The first prompt in a head window. */
 MUST_CHECK bool prompt_first(struct slice head, struct arena *a, struct prompt *out);
 
+/* The text between an opening and the next closing tag, both of which are given with their brackets. */
+bool prompt_between(struct slice text, const char *open, const char *close, struct slice *inner);
 /* The prompt, else the command. */
 struct slice prompt_or_command(const struct prompt *prompt);
 /* "Image" or "Document" if the first user row with one of them has nothing else to show; else empty. */

@@ -9,6 +9,7 @@
 #include "lite/base/utf8.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
+#include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/list/prompt.h"
 
@@ -166,14 +167,6 @@ struct asked {
     struct slice timestamp;
 };
 
-static bool string_is_one_of(struct slice value, const char *const names[])
-{
-    for (size_t i = 0; names[i]; i++)
-        if (json_string_is(value, names[i]))
-            return true;
-    return false;
-}
-
 /* The first keys must be false or absent, the others absent. */
 static bool no_marks(struct slice row)
 {
@@ -204,7 +197,7 @@ static bool user_row(struct slice row, struct asked *out)
     json_get_each(row, keys, KEYS, value);
     if (json_type(value[MESSAGE]) != JSON_OBJECT || json_type(value[TIME]) != JSON_STRING ||
         (value[RESULT].p && json_type(value[RESULT]) != JSON_NULL) ||
-        (value[TURN].p && !string_is_one_of(value[TURN], turns)) ||
+        (value[TURN].p && !claude_string_in(value[TURN], turns)) ||
         (value[SOURCE].p && json_type(value[SOURCE]) != JSON_STRING) || !no_marks(row))
         return false;
     json_get(value[MESSAGE], "content", &out->content);
@@ -232,7 +225,7 @@ static bool queued_row(struct slice row, struct asked *out)
         return false;
     json_get_each(attachment, keys, KEYS, value);
     if (!json_string_is(value[TYPE], "queued_command") ||
-        (value[MODE].p && !string_is_one_of(value[MODE], modes)) ||
+        (value[MODE].p && !claude_string_in(value[MODE], modes)) ||
         !json_get(row, "timestamp", &out->timestamp) || json_type(out->timestamp) != JSON_STRING)
         return false;
     out->content = value[PROMPT];

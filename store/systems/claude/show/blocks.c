@@ -2,6 +2,7 @@
 #include "lite/json/json.h"
 #include "store/api/transcript.h"
 #include "store/systems/claude/claude.h"
+#include "store/systems/claude/list/prompt.h"
 
 /* One row, taken apart for a reader (claude.md 3 and 8). Whatever is not known here becomes a note or its raw bytes,
  * never nothing: a reader must see that there is something. */
@@ -86,49 +87,21 @@ static bool starts_with_any(struct slice text, const char *const fronts[])
     return false;
 }
 
-/* The text between <tag> and </tag>. */
-static bool find_tagged(struct slice text, const char *tag, struct slice *inside)
-{
-    char open[64], close[64];
-    size_t n = strlen(tag);
-
-    if (text.n == 0 || n + 4 > sizeof close)
-        return false;
-    memcpy(open + 1, tag, n);
-    memcpy(close + 2, tag, n);
-    open[0] = close[0] = '<';
-    close[1] = '/';
-    open[n + 1] = close[n + 2] = '>';
-    const char *p = memmem(text.p, text.n, open, n + 2);
-
-    if (!p)
-        return false;
-    p += n + 2;
-    const char *end = memmem(p, (size_t)(text.p + text.n - p), close, n + 3);
-
-    if (!end)
-        return false;
-    *inside = (struct slice){ p, (size_t)(end - p) };
-    return true;
-}
+/* The arguments of prompt_between for <tag> and </tag>. */
+#define TAGS(tag) "<" tag ">", "</" tag ">"
 
 /* Two texts with something between them, in the arena; either may be empty. */
 static struct slice joined(struct blocks *r, struct slice a, const char *between, struct slice b)
 {
-    size_t n = strlen(between);
+    const struct slice all[] = { a, slice_of(between), b };
 
     if (a.n == 0 || b.n == 0)
         return a.n ? a : b;
-    char *p = arena_alloc(&r->out->arena, a.n + n + b.n);
+    char *p = arena_concat(&r->out->arena, all, 3);
 
-    if (!p) {
+    if (!p)
         r->rc = ERR_NOMEM;
-        return (struct slice){ NULL, 0 };
-    }
-    memcpy(p, a.p, a.n);
-    memcpy(p + a.n, between, n);
-    memcpy(p + a.n + n, b.p, b.n);
-    return (struct slice){ p, a.n + n + b.n };
+    return (struct slice){ p, p ? a.n + all[1].n + b.n : 0 };
 }
 
 /* The words of a slash command, such as "/review now". */
@@ -136,27 +109,27 @@ static bool add_command(struct blocks *r, struct slice text)
 {
     struct slice name, args = { NULL, 0 };
 
-    if (find_tagged(text, "bash-input", &name)) {
+    if (prompt_between(text, TAGS("bash-input"), &name)) {
         add_block(r, (struct block){ .kind = BLOCK_COMMAND,
                                      .text = joined(r, SLICE("!"), " ", utf8_js_trim(name)) });
         return true;
     }
-    if (!find_tagged(text, "command-name", &name))
+    if (!prompt_between(text, TAGS("command-name"), &name))
         return false;
-    find_tagged(text, "command-args", &args);
+    prompt_between(text, TAGS("command-args"), &args);
     add_block(r, (struct block){ .kind = BLOCK_COMMAND,
                                  .text = joined(r, utf8_js_trim(name), " ", utf8_js_trim(args)) });
     return true;
 }
 
 /* The output of a command that the person ran: two streams, one text. */
-static bool add_output(struct blocks *r, struct slice text, const char *out_tag,
-                       const char *err_tag)
+static bool add_output(struct blocks *r, struct slice text, const char *out_open,
+                       const char *out_close, const char *err_open, const char *err_close)
 {
     struct slice out = { NULL, 0 }, err = { NULL, 0 };
-    bool found = find_tagged(text, out_tag, &out);
+    bool found = prompt_between(text, out_open, out_close, &out);
 
-    if (!find_tagged(text, err_tag, &err) && !found)
+    if (!prompt_between(text, err_open, err_close, &err) && !found)
         return false;
     add_block(r, (struct block){ .kind = BLOCK_NOTE,
                                  .name = SLICE("output"),
@@ -200,8 +173,9 @@ static void add_user_text(struct blocks *r, struct slice text)
         return;
     if (json_type(r->top[TOP_SUMMARY]) == JSON_TRUE)
         add_note(r, SLICE("summary"), text);
-    else if (add_command(r, text) || add_output(r, text, "bash-stdout", "bash-stderr") ||
-             add_output(r, text, "local-command-stdout", "local-command-stderr"))
+    else if (add_command(r, text) ||
+             add_output(r, text, TAGS("bash-stdout"), TAGS("bash-stderr")) ||
+             add_output(r, text, TAGS("local-command-stdout"), TAGS("local-command-stderr")))
         return;
     else if (is_interruption(trimmed))
         add_block(r, (struct block){ .kind = BLOCK_NOTE,
@@ -399,8 +373,8 @@ static void add_system(struct blocks *r)
     b.name = decode_row_text(r, r->top[TOP_SUBTYPE]);
     b.text = decode_row_text(r, r->top[TOP_CONTENT]);
     b.failed = json_string_is(r->top[TOP_LEVEL], "error");
-    if (find_tagged(b.text, "local-command-stdout", &inside) ||
-        find_tagged(b.text, "local-command-stderr", &inside))
+    if (prompt_between(b.text, TAGS("local-command-stdout"), &inside) ||
+        prompt_between(b.text, TAGS("local-command-stderr"), &inside))
         b.text = inside;
     if (json_string_is(r->top[TOP_SUBTYPE], "compact_boundary"))
         b.kind = BLOCK_SEAM;

@@ -129,13 +129,9 @@ static void write_denial(struct jsonout *j, struct slice row, struct slice kind)
 {
     static const char *const kinds[] = {
         "user-rejected",          "permission-rule", "automode-blocked", "automode-unavailable",
-        "automode-parsing-error", "interrupted",     "cancelled",
+        "automode-parsing-error", "interrupted",     "cancelled",        NULL,
     };
-    size_t i = 0;
-
-    while (i < sizeof kinds / sizeof *kinds && !json_string_is(kind, kinds[i]))
-        i++;
-    struct slice id = i < sizeof kinds / sizeof *kinds ? only_result(row) : (struct slice){ "", 0 };
+    struct slice id = claude_string_in(kind, kinds) ? only_result(row) : (struct slice){ "", 0 };
 
     if (id.n == 0)
         return;

@@ -303,11 +303,6 @@ static void begin_row(const struct restoring *r, struct jsonout *j, bool user)
     jsonout_member(j, "role", role);
 }
 
-static void end_message(struct jsonout *j)
-{
-    jsonout_close(j, '}');
-}
-
 static void write_result(const struct restoring *r, struct slice call, struct jsonout *j)
 {
     begin_row(r, j, true);
@@ -325,7 +320,7 @@ static void write_result(const struct restoring *r, struct slice call, struct js
     jsonout_bool(j, true);
     jsonout_close(j, '}');
     jsonout_close(j, ']');
-    end_message(j);
+    jsonout_close(j, '}');
     jsonout_close(j, '}');
 }
 
@@ -343,7 +338,7 @@ static void write_no_response(const struct restoring *r, struct jsonout *j)
     jsonout_close(j, '}');
     jsonout_close(j, ']');
     jsonout_member(j, "stop_reason", SLICE("stop_sequence"));
-    end_message(j);
+    jsonout_close(j, '}');
     jsonout_close(j, '}');
 }
 
@@ -356,7 +351,7 @@ static void write_continuation(const struct restoring *r, struct jsonout *j)
     uuid_unparse_lower(random, id);
     begin_row(r, j, true);
     jsonout_member(j, "content", SLICE("Continue from where you left off."));
-    end_message(j);
+    jsonout_close(j, '}');
     jsonout_member(j, "uuid", slice_of(id));
     jsonout_key(j, "isMeta");
     jsonout_bool(j, true);

@@ -4,16 +4,9 @@
 #include "lite/json/jsonout.h"
 #include "store/systems/claude/chain/row_facts.h"
 
-static bool known_mode(struct slice mode)
-{
-    static const char *const modes[] = { "default", "acceptEdits", "bypassPermissions",
-                                         "plan",    "dontAsk",     "auto" };
-
-    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
-        if (json_string_is(mode, modes[i]))
-            return true;
-    return false;
-}
+static const char *const known_modes[] = { "default", "acceptEdits", "bypassPermissions",
+                                           "plan",    "dontAsk",     "auto",
+                                           NULL };
 
 /* Moves the built value into the arena. */
 static enum err_code move_to_arena(enum err_code rc, struct buf *built, struct arena *a,
@@ -130,7 +123,8 @@ enum err_code claude_migrate_row(struct slice row, enum claude_kind kind, struct
     struct slice value, changed;
 
     *out = row;
-    if (kind == CLAUDE_USER && json_get(row, "permissionMode", &value) && !known_mode(value))
+    if (kind == CLAUDE_USER && json_get(row, "permissionMode", &value) &&
+        !claude_string_in(value, known_modes))
         return without_mode(row, a, out);
     if (kind != CLAUDE_ATTACHMENT || !json_get(row, "attachment", &value) ||
         json_type(value) != JSON_OBJECT)

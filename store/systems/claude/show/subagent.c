@@ -81,17 +81,25 @@ static enum err_code see_tail(struct about *x, const struct window *w)
     return rc;
 }
 
-/* A missing or unreadable file is no error. */
+/* Reads the metadata file beside a transcript. A missing or unreadable file is empty. Returns false if out of
+ * memory. */
+static bool read_meta_file(struct slice transcript, size_t max, struct arena *a, struct buf *out)
+{
+    struct slice stem = { transcript.p, transcript.n - (sizeof CLAUDE_SUFFIX - 1) };
+    const char *name = arena_format(a, "%.*s.meta.json", SLICE_ARG(stem));
+
+    if (name && !file_read_all(AT_FDCWD, name, FILE_FOLLOW, max, out, NULL) &&
+        !json_valid(buf_slice(out)))
+        out->n = 0;
+    return name != NULL;
+}
+
 static void read_meta(struct about *x, struct slice transcript)
 {
-    struct slice stem = { transcript.p, transcript.n - (sizeof ".jsonl" - 1) };
-    const char *name = arena_format(x->a, "%.*s.meta.json", SLICE_ARG(stem));
     struct buf bytes = { 0 };
+    struct slice text;
 
-    if (name && !file_read_all(AT_FDCWD, name, FILE_FOLLOW, META_BYTES, &bytes, NULL) &&
-        json_valid(buf_slice(&bytes))) {
-        struct slice text;
-
+    if (read_meta_file(transcript, META_BYTES, x->a, &bytes)) {
         if (json_get_text(buf_slice(&bytes), "agentType", x->a, &text))
             x->out->type = arena_copy(x->a, first_line(text));
         if (json_get_text(buf_slice(&bytes), "description", x->a, &text))
@@ -390,26 +398,16 @@ bool claude_is_agent_id(struct slice id)
 enum err_code claude_agent_parent(const struct session_ref *agent, struct arena *a,
                                   struct claude_parent *parent, struct err *e)
 {
-    struct slice stem = { agent->path.p, agent->path.n - (sizeof SUFFIX - 1) }, value, text;
-    struct buf name = { 0 }, bytes = { 0 };
-    enum err_code rc = buf_add(&name, stem);
+    struct slice value, text;
+    struct buf bytes = { 0 };
 
-    if (!rc)
-        rc = buf_add(&name, SLICE(".meta.json"));
-    if (rc || !buf_cstr(&name)) {
-        buf_fini(&name);
+    if (!read_meta_file(agent->path, META_MOST, a, &bytes))
         return err_nomem(e);
-    }
-    /* A missing or unreadable file is no error. */
-    if (!file_read_all(AT_FDCWD, name.p, FILE_FOLLOW, META_MOST, &bytes, NULL) &&
-        json_valid(buf_slice(&bytes))) {
-        if (json_get(buf_slice(&bytes), "toolUseId", &value) && claude_run_id(value) &&
-            json_text(value, a, &text))
-            parent->tool_use_id = arena_copy(a, text);
-        if (json_get_text(buf_slice(&bytes), "parentAgentId", a, &text) && claude_is_agent_id(text))
-            parent->agent_id = arena_copy(a, text);
-    }
-    buf_fini(&name);
+    if (json_get(buf_slice(&bytes), "toolUseId", &value) && claude_run_id(value) &&
+        json_text(value, a, &text))
+        parent->tool_use_id = arena_copy(a, text);
+    if (json_get_text(buf_slice(&bytes), "parentAgentId", a, &text) && claude_is_agent_id(text))
+        parent->agent_id = arena_copy(a, text);
     buf_fini(&bytes);
     return ERR_OK;
 }
