@@ -342,19 +342,28 @@ static bool takes_all(const struct rewind_preview *p)
 }
 
 /* A record that waits holds up its own files, and no others. */
-static enum err_code check_not_held(const struct rewind_tx *tx, void *arg, bool *more,
+static enum err_code refuse_held(uint32_t path, const char *id, void *arg, struct err *e)
+{
+    const struct slice_set *paths = arg;
+
+    return err_set(e, ERR_STALE, paths->text[path].p, "an interrupted rewind is using it: %s", id);
+}
+
+static enum err_code check_not_held(const struct store_env *env, const struct rewind_preview *p,
                                     struct err *e)
 {
-    const struct rewind_preview *p = arg;
+    struct slice_set paths = { 0 };
+    enum err_code rc = ERR_OK;
+    uint32_t number;
 
-    *more = true;
-    for (size_t i = 0; i < tx->n && tx->phase < TX_DONE; i++)
-        for (size_t k = 0; k < p->n; k++)
-            if (rewind_tx_includes(&p->entry[k]) &&
-                strcmp(p->entry[k].target->path, tx->entry[i].path) == 0)
-                return err_set(e, ERR_STALE, tx->entry[i].path,
-                               "an interrupted rewind is using it: %s", tx->id);
-    return ERR_OK;
+    for (size_t i = 0; i < p->n && !rc; i++)
+        if (rewind_tx_includes(&p->entry[i]) &&
+            slice_set_add(&paths, slice_of(p->entry[i].target->path), &number))
+            rc = err_nomem(e);
+    if (!rc)
+        rc = rewind_records_each_held(env, &paths, refuse_held, &paths, e);
+    slice_set_fini(&paths);
+    return rc;
 }
 
 static enum err_code recover_first(const struct store_env *env, const char *rewinds,
@@ -363,7 +372,7 @@ static enum err_code recover_first(const struct store_env *env, const char *rewi
     struct rewind_recovery r;
     enum err_code rc = rewind_records_recover(env, rewinds, &r, e);
 
-    return rc || !r.waiting ? rc : rewind_records_each(env, SIZE_MAX, check_not_held, (void *)p, e);
+    return rc || !r.waiting ? rc : check_not_held(env, p, e);
 }
 
 static enum err_code apply_locked(const struct store_env *env, const char *rewinds,

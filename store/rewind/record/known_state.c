@@ -208,24 +208,45 @@ void rewind_abandoned_fini(struct rewind_abandoned *a)
 
 /* ---- files in hand ---- */
 
-static enum err_code hold_target(const struct rewind_tx *tx, void *arg, bool *more, struct err *e)
+/* The paths of a plan, and for each of them the text that says which record has it in hand; NULL if none has. */
+struct held_paths {
+    struct rewind_plan *plan;
+    struct slice_set paths;
+    const char **why;
+};
+
+static enum err_code note_held(uint32_t path, const char *id, void *arg, struct err *e)
 {
-    struct rewind_plan *plan = arg;
+    struct held_paths *h = arg;
 
-    *more = true;
-    for (size_t i = 0; i < tx->n && tx->phase < TX_DONE; i++)
-        for (size_t k = 0; k < plan->n; k++) {
-            struct rewind_target *t = &plan->target[k];
+    h->why[path] = arena_format(&h->plan->arena, "an unfinished rewind is using it: %s", id);
+    return h->why[path] ? ERR_OK : err_nomem(e);
+}
 
-            if (strcmp(t->path, tx->entry[i].path) != 0)
-                continue;
-            t->want = REWIND_UNKNOWN;
-            t->conflict = true;
-            t->why = arena_format(&plan->arena, "an unfinished rewind is using it: %s", tx->id);
-            if (!t->why)
-                return err_nomem(e);
-        }
-    return ERR_OK;
+static enum err_code hold_targets(const struct store_env *env, struct held_paths *h, struct err *e)
+{
+    struct rewind_plan *plan = h->plan;
+    uint32_t number;
+
+    h->why = arena_zalloc(&plan->arena, (plan->n + 1) * sizeof *h->why);
+    if (!h->why)
+        return err_nomem(e);
+    for (size_t i = 0; i < plan->n; i++)
+        if (slice_set_add(&h->paths, slice_of(plan->target[i].path), &number))
+            return err_nomem(e);
+    enum err_code rc = rewind_records_each_held(env, &h->paths, note_held, h, e);
+
+    for (size_t i = 0; i < plan->n && !rc; i++) {
+        struct rewind_target *t = &plan->target[i];
+        const char *why = h->why[slice_set_find(&h->paths, slice_of(t->path))];
+
+        if (!why)
+            continue;
+        t->want = REWIND_UNKNOWN;
+        t->conflict = true;
+        t->why = why;
+    }
+    return rc;
 }
 
 /* Of the first directory on the way that is there already. */
@@ -253,5 +274,9 @@ enum err_code rewind_plan_hold(const struct store_env *env, struct rewind_plan *
     find_record_at(dir, plan);
     if (rewind_records_are_done(dir, &all, NULL) || all)
         return ERR_OK;
-    return rewind_records_each(env, SIZE_MAX, hold_target, plan, e);
+    struct held_paths held = { .plan = plan };
+    enum err_code rc = hold_targets(env, &held, e);
+
+    slice_set_fini(&held.paths);
+    return rc;
 }

@@ -187,6 +187,35 @@ enum err_code rewind_records_each(const struct store_env *env, size_t most, rewi
     return rc;
 }
 
+struct held_search {
+    const struct slice_set *paths;
+    rewind_records_held_fn *fn;
+    void *arg;
+};
+
+static enum err_code find_held(const struct rewind_tx *tx, void *arg, bool *more, struct err *e)
+{
+    const struct held_search *h = arg;
+    enum err_code rc = ERR_OK;
+
+    *more = true;
+    for (size_t i = 0; i < tx->n && tx->phase < TX_DONE && !rc; i++) {
+        uint32_t path = slice_set_find(h->paths, slice_of(tx->entry[i].path));
+
+        if (path != SLICE_SET_NONE)
+            rc = h->fn(path, tx->id, h->arg, e);
+    }
+    return rc;
+}
+
+enum err_code rewind_records_each_held(const struct store_env *env, const struct slice_set *paths,
+                                       rewind_records_held_fn *fn, void *arg, struct err *e)
+{
+    struct held_search h = { .paths = paths, .fn = fn, .arg = arg };
+
+    return rewind_records_each(env, SIZE_MAX, find_held, &h, e);
+}
+
 /* ---- recovery ---- */
 
 enum err_code rewind_records_sweep(const char *dir, struct err *e)

@@ -2,6 +2,7 @@
 #define STORE_REWIND_RECORD_RECORDS_H
 
 #include <limits.h>
+#include <stdint.h>
 
 #include "store/rewind/plan/rewind.h"
 #include "store/rewind/record/tx.h"
@@ -25,11 +26,18 @@ bool rewind_undone_can_undo(const struct rewind_record *r, const char *path);
 MUST_CHECK enum err_code rewind_records_open(const struct store_env *env, char dir[PATH_MAX],
                                              int *lock, struct err *e);
 /* The newest `most` records, newest first, as far as they can be read; *more false ends it. No record is no error. */
-struct rewind_tx;
 typedef enum err_code rewind_records_fn(const struct rewind_tx *tx, void *arg, bool *more,
                                         struct err *e);
 MUST_CHECK enum err_code rewind_records_each(const struct store_env *env, size_t most,
                                              rewind_records_fn *fn, void *arg, struct err *e);
+/* Calls fn for each path of the set that an unfinished record has in hand: `path` is its number in the set, `id` the
+ * record's. Takes time for the records and the paths, not for their product. */
+typedef enum err_code rewind_records_held_fn(uint32_t path, const char *id, void *arg,
+                                             struct err *e);
+MUST_CHECK enum err_code rewind_records_each_held(const struct store_env *env,
+                                                  const struct slice_set *paths,
+                                                  rewind_records_held_fn *fn, void *arg,
+                                                  struct err *e);
 /* Finishes or drops what crashes left; the lock is held. Records that have to wait are no error. */
 MUST_CHECK enum err_code rewind_records_recover(const struct store_env *env, const char *dir,
                                                 struct rewind_recovery *out, struct err *e);
