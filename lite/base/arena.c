@@ -79,6 +79,11 @@ struct slice arena_copy(struct arena *a, struct slice bytes)
     return (struct slice){ p, bytes.n };
 }
 
+const char *arena_copy_text(struct arena *a, const char *text)
+{
+    return text ? arena_copy(a, slice_of(text)).p : NULL;
+}
+
 void *arena_grow(struct arena *a, void *old, size_t n, size_t size)
 {
     if (n & (n + 1))

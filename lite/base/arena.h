@@ -21,6 +21,8 @@ void *arena_zalloc(struct arena *a, size_t n); /* all zero */
 /* A copy of the bytes, NUL-terminated after n (so .p may serve as a path). .p is NULL without memory,
  * also for an empty input that could not be copied. */
 struct slice arena_copy(struct arena *a, struct slice bytes);
+/* The same for a text of ours or a path; NULL for NULL. */
+const char *arena_copy_text(struct arena *a, const char *text);
 /* Room for one more in an array of n things: it grows at n = 0, 1, 3, 7, ... and answers `old` otherwise. The old
  * array stays in the arena, which doubling keeps small. New places are zero. NULL without memory. */
 void *arena_grow(struct arena *a, void *old, size_t n, size_t size);

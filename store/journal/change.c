@@ -32,30 +32,23 @@ void change_free(struct change *c)
     free(c);
 }
 
-static bool copy_step_slice(struct change *c, struct slice *s)
+static struct slice copy_bytes(struct change *c, struct slice bytes)
 {
-    if (!s->p)
-        return true;
-    *s = arena_copy(&c->arena, *s);
-    return s->p != NULL;
-}
-
-static bool copy_step_text(struct change *c, const char **text)
-{
-    if (!*text)
-        return true;
-    *text = arena_copy(&c->arena, (struct slice){ *text, strlen(*text) }).p;
-    return *text != NULL;
+    return bytes.p ? arena_copy(&c->arena, bytes) : bytes;
 }
 
 enum err_code change_add(struct change *c, const struct step *s, struct err *e)
 {
-    struct step copy = *s;
-    struct step *list = arena_grow(&c->arena, c->step, c->n, sizeof *list);
+    struct arena *a = &c->arena;
+    struct step copy = *s, *list = arena_grow(a, c->step, c->n, sizeof *list);
 
-    if (!list || !copy_step_text(c, &copy.path) || !copy_step_text(c, &copy.to) ||
-        !copy_step_text(c, &copy.lock) || !copy_step_slice(c, &copy.bytes) ||
-        !copy_step_slice(c, &copy.old) || !copy_step_slice(c, &copy.opposite))
+    copy.path = arena_copy_text(a, s->path);
+    copy.to = arena_copy_text(a, s->to);
+    copy.lock = arena_copy_text(a, s->lock);
+    copy.bytes = copy_bytes(c, s->bytes);
+    copy.old = copy_bytes(c, s->old);
+    copy.opposite = copy_bytes(c, s->opposite);
+    if (a->failed)
         return err_nomem(e);
     c->step = list;
     c->step[c->n++] = copy;
@@ -67,7 +60,8 @@ enum err_code change_add_session_name(struct change *c, const char *session, str
     const char **list = arena_grow(&c->arena, c->sessions, c->sessions_n, sizeof *list);
     struct change_origin *origin = arena_grow(&c->arena, c->origin, c->sessions_n, sizeof *origin);
 
-    if (!list || !origin || !copy_step_text(c, &session))
+    session = arena_copy_text(&c->arena, session);
+    if (!list || !origin || !session)
         return err_nomem(e);
     c->sessions = list;
     c->origin = origin;
@@ -77,10 +71,11 @@ enum err_code change_add_session_name(struct change *c, const char *session, str
 
 enum err_code change_set_origin(struct change *c, const struct change_origin *origin, struct err *e)
 {
-    struct change_origin copy = *origin;
+    struct change_origin copy = { .store = arena_copy_text(&c->arena, origin->store),
+                                  .dir = arena_copy_text(&c->arena, origin->dir),
+                                  .title = arena_copy_text(&c->arena, origin->title) };
 
-    if (!copy_step_text(c, &copy.store) || !copy_step_text(c, &copy.dir) ||
-        !copy_step_text(c, &copy.title))
+    if (c->arena.failed)
         return err_nomem(e);
     c->origin[c->sessions_n - 1] = copy;
     return ERR_OK;

@@ -53,11 +53,6 @@ static enum err_code missing_dirs(char *path, unsigned *n, struct err *e)
     return ERR_OK;
 }
 
-static const char *copy_tx_text(struct rewind_tx *tx, const char *text)
-{
-    return text ? arena_copy(&tx->arena, slice_of(text)).p : NULL;
-}
-
 /* What a deleted file and the directories that go with it are like. */
 static enum err_code record_deleted_attrs(struct rewind_tx *tx, struct reach *reach,
                                           struct rewind_tx_entry *x, struct err *e)
@@ -103,20 +98,21 @@ static enum err_code add_tx_entry(struct rewind_tx *tx, const struct rewind_entr
         return err_nomem(e);
     bool inside = root && pathrule_under(slice_of(path), slice_of(root));
 
-    *x = (struct rewind_tx_entry){ .path = path,
-                                   .root = inside ? root : "/",
-                                   .root_id = inside ? tx->root_id : NULL,
-                                   .action = from->action,
-                                   .mode_only = from->mode_only,
-                                   .mixed = from->target->mixed,
-                                   .adopts = from->action == REWIND_DELETE || from->mode_only
-                                                 ? NULL
-                                                 : copy_tx_text(tx, from->target->adopts),
-                                   .mode = mode_of(from),
-                                   .mtime_ns =
-                                       from->target->has_mtime ? from->target->mtime_ns : MTIME_NOW,
-                                   .dirs = from->target->prune,
-                                   .seen = from->seen };
+    *x =
+        (struct rewind_tx_entry){ .path = path,
+                                  .root = inside ? root : "/",
+                                  .root_id = inside ? tx->root_id : NULL,
+                                  .action = from->action,
+                                  .mode_only = from->mode_only,
+                                  .mixed = from->target->mixed,
+                                  .adopts = from->action == REWIND_DELETE || from->mode_only
+                                                ? NULL
+                                                : arena_copy_text(&tx->arena, from->target->adopts),
+                                  .mode = mode_of(from),
+                                  .mtime_ns =
+                                      from->target->has_mtime ? from->target->mtime_ns : MTIME_NOW,
+                                  .dirs = from->target->prune,
+                                  .seen = from->seen };
     memcpy(x->wanted, from->wanted, SHA256_BYTES);
     return x->action == REWIND_CREATE ? missing_dirs(path, &x->dirs, e) : ERR_OK;
 }
@@ -145,7 +141,7 @@ static bool keep_settled(struct rewind_tx *tx, const struct rewind_preview *p)
     tx->settled = arena_zalloc(&tx->arena, sizeof *tx->settled * (p->n + 1));
     for (size_t i = 0; i < p->n && tx->settled; i++)
         if (p->entry[i].action == REWIND_UNCHANGED)
-            tx->settled[tx->settled_n++] = copy_tx_text(tx, p->entry[i].target->path);
+            tx->settled[tx->settled_n++] = arena_copy_text(&tx->arena, p->entry[i].target->path);
     return !tx->arena.failed;
 }
 
@@ -156,15 +152,15 @@ static enum err_code tx_make(const struct store_env *env, const struct rewind_pr
                               .at_ms = env->now_ms,
                               .progress = p->options.progress,
                               .progress_arg = p->options.progress_arg };
-    tx->id = copy_tx_text(tx, id);
-    tx->dir = copy_tx_text(tx, dir);
-    tx->system = copy_tx_text(tx, p->plan->system);
-    tx->session = copy_tx_text(tx, p->plan->session);
-    tx->point = copy_tx_text(tx, p->plan->point);
-    tx->undoes = copy_tx_text(tx, p->plan->undoes);
-    tx->project = copy_tx_text(tx, p->plan->root);
-    tx->store = copy_tx_text(tx, p->plan->store);
-    tx->title = copy_tx_text(tx, p->plan->title);
+    tx->id = arena_copy_text(&tx->arena, id);
+    tx->dir = arena_copy_text(&tx->arena, dir);
+    tx->system = arena_copy_text(&tx->arena, p->plan->system);
+    tx->session = arena_copy_text(&tx->arena, p->plan->session);
+    tx->point = arena_copy_text(&tx->arena, p->plan->point);
+    tx->undoes = arena_copy_text(&tx->arena, p->plan->undoes);
+    tx->project = arena_copy_text(&tx->arena, p->plan->root);
+    tx->store = arena_copy_text(&tx->arena, p->plan->store);
+    tx->title = arena_copy_text(&tx->arena, p->plan->title);
     tx->root_id =
         tx->project && p->root_id.ino ? arena_zalloc(&tx->arena, sizeof *tx->root_id) : NULL;
     if (tx->root_id)

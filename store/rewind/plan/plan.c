@@ -11,49 +11,36 @@
 #include "store/rewind/plan/rewind.h"
 #include "store/rewind/record/records.h"
 
-static bool copy_plan_text(struct arena *a, const char **text)
+static void copy_source(struct arena *a, struct rewind_source *s)
 {
-    if (!*text)
-        return true;
-    *text = arena_copy(a, (struct slice){ *text, strlen(*text) }).p;
-    return *text != NULL;
+    s->file = arena_copy_text(a, s->file);
+    s->sha256 = arena_copy_text(a, s->sha256);
+    s->objects = arena_copy_text(a, s->objects);
+    s->blob = arena_copy_text(a, s->blob);
+    if (s->bytes.p)
+        s->bytes = arena_copy(a, s->bytes);
 }
 
-static bool keep_source(struct arena *a, struct rewind_source *s)
-{
-    if (!copy_plan_text(a, &s->file) || !copy_plan_text(a, &s->sha256) ||
-        !copy_plan_text(a, &s->objects) || !copy_plan_text(a, &s->blob))
-        return false;
-    if (!s->bytes.p)
-        return true;
-    s->bytes = arena_copy(a, s->bytes);
-    return s->bytes.p != NULL;
-}
-
-static bool keep_other(struct arena *a, const struct rewind_other **other)
+static void copy_other(struct arena *a, const struct rewind_other **other)
 {
     struct rewind_other *copy = *other ? arena_alloc(a, sizeof *copy) : NULL;
 
-    if (!*other)
-        return true;
-    if (!copy)
-        return false;
-    *copy = **other;
+    if (copy)
+        *copy = (struct rewind_other){ .session = arena_copy_text(a, (*other)->session),
+                                       .title = arena_copy_text(a, (*other)->title),
+                                       .at_ms = (*other)->at_ms };
     *other = copy;
-    return copy_plan_text(a, &copy->session) && copy_plan_text(a, &copy->title);
 }
 
-static bool keep_like(struct arena *a, const struct attrs **like)
+static void copy_like(struct arena *a, const struct attrs **like)
 {
     struct attrs *copy = *like ? arena_alloc(a, sizeof *copy) : NULL;
 
-    if (!*like)
-        return true;
-    if (!copy)
-        return false;
-    *copy = **like;
+    if (copy) {
+        *copy = **like;
+        fs_attrs_copy(a, copy);
+    }
     *like = copy;
-    return fs_attrs_copy(a, copy);
 }
 
 enum err_code rewind_plan_add(struct rewind_plan *plan, const struct rewind_target *t,
@@ -62,11 +49,16 @@ enum err_code rewind_plan_add(struct rewind_plan *plan, const struct rewind_targ
     struct arena *a = &plan->arena;
     struct rewind_target copy = *t, *list = arena_grow(a, plan->target, plan->n, sizeof *list);
 
-    if (!list || !copy_plan_text(a, &copy.path) || !copy_plan_text(a, &copy.real_parent) ||
-        !copy_plan_text(a, &copy.adopts) || !copy_plan_text(a, &copy.why) ||
-        !keep_source(a, &copy.source) || !keep_source(a, &copy.last) ||
-        !copy_plan_text(a, &copy.left_sha256) || !keep_other(a, &copy.other) ||
-        !keep_like(a, &copy.like))
+    copy.path = arena_copy_text(a, t->path);
+    copy.real_parent = arena_copy_text(a, t->real_parent);
+    copy.adopts = arena_copy_text(a, t->adopts);
+    copy.why = arena_copy_text(a, t->why);
+    copy.left_sha256 = arena_copy_text(a, t->left_sha256);
+    copy_source(a, &copy.source);
+    copy_source(a, &copy.last);
+    copy_other(a, &copy.other);
+    copy_like(a, &copy.like);
+    if (a->failed)
         return err_nomem(e);
     plan->target = list;
     plan->target[plan->n++] = copy;
@@ -77,7 +69,8 @@ enum err_code rewind_plan_note(struct rewind_plan *plan, const char *text, struc
 {
     const char **list = arena_grow(&plan->arena, plan->note, plan->notes, sizeof *list);
 
-    if (!list || !copy_plan_text(&plan->arena, &text))
+    text = arena_copy_text(&plan->arena, text);
+    if (!list || !text)
         return err_nomem(e);
     plan->note = list;
     plan->note[plan->notes++] = text;

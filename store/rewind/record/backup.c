@@ -144,11 +144,6 @@ static enum err_code find_record(const struct rewind_records *list, const char *
                : err_set(e, ERR_USAGE, id, "%zu rewinds have ids that begin with this", found);
 }
 
-static const char *copy_backup_text(struct arena *a, const char *text)
-{
-    return text ? arena_copy(a, slice_of(text)).p : NULL;
-}
-
 static bool add_backup(struct rewind_backup_list *list, const struct rewind_tx *tx, size_t i,
                        const struct rewind_record *r)
 {
@@ -157,7 +152,7 @@ static bool add_backup(struct rewind_backup_list *list, const struct rewind_tx *
     char kept[TX_PATH_MAX], hex[SHA256_BYTES * 2 + 1];
     struct tx_live live;
 
-    *f = (struct rewind_backup){ .path = copy_backup_text(&list->arena, x->path),
+    *f = (struct rewind_backup){ .path = arena_copy_text(&list->arena, x->path),
                                  .did = x->action,
                                  .conflict = x->outcome == REWIND_CONFLICT,
                                  .undone = r->undone || !rewind_undone_can_undo(r, x->path),
@@ -165,13 +160,13 @@ static bool add_backup(struct rewind_backup_list *list, const struct rewind_tx *
                                  .size = x->seen.size,
                                  .mode = x->seen.mode };
     f->source = rewind_tx_backup_source(tx, i, kept);
-    f->source.file = copy_backup_text(&list->arena, kept);
+    f->source.file = arena_copy_text(&list->arena, kept);
     hasher_hex(x->seen.sha256, hex);
-    f->source.sha256 = copy_backup_text(&list->arena, hex);
+    f->source.sha256 = arena_copy_text(&list->arena, hex);
     if (rewind_tx_find_live(tx, i, &live)) {
         f->now = live.st.st_size;
         f->written = f->now != f->size || rewind_tx_file_id(&live.st).mtime_ns != x->seen.mtime_ns;
-        f->source = (struct rewind_source){ .file = copy_backup_text(&list->arena, live.path),
+        f->source = (struct rewind_source){ .file = arena_copy_text(&list->arena, live.path),
                                             .grows = true };
     }
     return !list->arena.failed;
@@ -182,8 +177,8 @@ static enum err_code add_files(struct rewind_backup_list *list, const struct rew
 {
     bool ok = true;
 
-    list->id = copy_backup_text(&list->arena, r->id);
-    list->project = copy_backup_text(&list->arena, tx->project);
+    list->id = arena_copy_text(&list->arena, r->id);
+    list->project = arena_copy_text(&list->arena, tx->project);
     list->file = arena_zalloc(&list->arena, sizeof *list->file * (tx->n + 1));
     for (size_t i = 0; i < tx->n && ok && list->file; i++)
         ok = add_backup(list, tx, i, r);

@@ -1,0 +1,256 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/rewind/record/records.h"
+#include "store/rewind/record/tx.h"
+
+/* ---- what was undone ---- */
+
+/* What one undo took back and was not undone since. */
+struct taken_back {
+    const char *undoes;
+    const char **path; /* sorted */
+    size_t n;
+    bool all, conversation;
+};
+
+static int compare_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool has_path(const char *const *path, size_t n, const char *wanted)
+{
+    return n > 0 && bsearch(&wanted, path, n, sizeof *path, compare_text) != NULL;
+}
+
+bool rewind_undone_can_undo(const struct rewind_record *r, const char *path)
+{
+    return !r->partly || has_path(r->left, r->left_n, path);
+}
+
+static bool is_taken(const struct undone *u, const char *id, const char *path)
+{
+    for (size_t i = 0; i < u->n; i++)
+        if (strcmp(u->taken[i].undoes, id) == 0 &&
+            (u->taken[i].all || has_path(u->taken[i].path, u->taken[i].n, path)))
+            return true;
+    return false;
+}
+
+static bool find_takers(const struct undone *u, const char *id, bool *conversation)
+{
+    bool found = false;
+
+    *conversation = false;
+    for (size_t i = 0; i < u->n; i++)
+        if (strcmp(u->taken[i].undoes, id) == 0) {
+            found = true;
+            *conversation = *conversation || u->taken[i].conversation;
+        }
+    return found;
+}
+
+/* Texts of a tx do not outlive it. */
+static bool add_taken_path(struct undone *u, const char **list, size_t *n, const char *path)
+{
+    list[*n] = arena_copy(u->arena, slice_of(path)).p;
+    return list[(*n)++] != NULL;
+}
+
+/* The record is an undo and stands, at least in part. */
+static bool note_taken(struct undone *u, const struct rewind_tx *tx, const struct rewind_record *r,
+                       bool has_takers)
+{
+    struct taken_back *list = arena_grow(u->arena, u->taken, u->n, sizeof *list), t = { 0 };
+    bool ok = list != NULL;
+
+    t.undoes = arena_copy(u->arena, slice_of(tx->undoes)).p;
+    t.path = arena_zalloc(u->arena, sizeof *t.path * (r->left_n + tx->settled_n + 1));
+    t.all = !tx->settled && !has_takers;
+    t.conversation = tx->conversation.how != CONVERSATION_NONE && !r->conversation_undone;
+    ok = ok && t.undoes && t.path;
+    for (size_t i = 0; i < r->left_n && ok; i++)
+        t.path[t.n++] = r->left[i];
+    for (size_t i = 0; i < tx->settled_n && ok; i++)
+        ok = add_taken_path(u, t.path, &t.n, tx->settled[i]);
+    if (!ok)
+        return false;
+    qsort(t.path, t.n, sizeof *t.path, compare_text);
+    u->taken = list;
+    u->taken[u->n++] = t;
+    return true;
+}
+
+bool rewind_undone_mark(struct undone *u, const struct rewind_tx *tx, struct rewind_record *r)
+{
+    bool has_takers = find_takers(u, tx->id, &r->conversation_undone), ok = true;
+
+    if (!has_takers && !tx->undoes)
+        return true;
+    r->left = arena_zalloc(u->arena, sizeof *r->left * (tx->n + 1));
+    if (!r->left)
+        return false;
+    for (size_t i = 0; i < tx->n && ok; i++)
+        if (tx->entry[i].outcome == REWIND_DONE && !is_taken(u, tx->id, tx->entry[i].path))
+            ok = add_taken_path(u, r->left, &r->left_n, tx->entry[i].path);
+    if (!ok)
+        return false;
+    qsort(r->left, r->left_n, sizeof *r->left, compare_text);
+    r->undone = has_takers && r->left_n == 0 &&
+                (tx->conversation.how == CONVERSATION_NONE || r->conversation_undone);
+    r->partly = has_takers && !r->undone;
+    return !tx->undoes || r->undone || note_taken(u, tx, r, has_takers);
+}
+
+/* ---- the plan of an undo ---- */
+
+/* The file itself, as it is now. */
+static void take_live(struct rewind_target *t, const struct tx_live *live)
+{
+    t->source = (struct rewind_source){ .file = live->path, .grows = true };
+    t->adopts = live->name;
+    t->mode = live->st.st_mode & 07777;
+    t->mtime_ns = rewind_tx_file_id(&live->st).mtime_ns;
+}
+
+/* Nothing to be told where it is as it was: a program had it open, and that is all. */
+static enum err_code note_live(struct rewind_plan *plan, const struct rewind_tx_entry *x,
+                               const struct tx_live *live, struct err *e)
+{
+    int64_t more = live->st.st_size - x->seen.size;
+
+    if (more == 0 && rewind_tx_file_id(&live->st).mtime_ns == x->seen.mtime_ns)
+        return ERR_OK;
+    const char *how = "the old file was written to after the rewind, and comes back as it is now";
+    const char *text =
+        more > 0 ? arena_format(&plan->arena,
+                                "%lld bytes were written to the old file after the rewind, and "
+                                "come back with it: %s",
+                                (long long)more, x->path)
+                 : arena_format(&plan->arena, "%s: %s", how, x->path);
+
+    return text ? rewind_plan_note(plan, text, e) : err_nomem(e);
+}
+
+static enum err_code add_target(struct rewind_plan *plan, const struct rewind_tx *tx, size_t i,
+                                struct err *e)
+{
+    const struct rewind_tx_entry *x = &tx->entry[i];
+    char wanted[SHA256_BYTES * 2 + 1], seen[SHA256_BYTES * 2 + 1], kept[TX_PATH_MAX];
+    struct tx_live live;
+
+    if (x->outcome != REWIND_DONE)
+        return ERR_OK;
+    hasher_hex(x->wanted, wanted);
+    hasher_hex(x->seen.sha256, seen);
+    struct rewind_target t = { .path = x->path,
+                               .want = x->action == REWIND_CREATE ? REWIND_ABSENT : REWIND_BYTES,
+                               .prune = x->action == REWIND_CREATE ? x->dirs : 0,
+                               .has_mode = true,
+                               .mode = x->seen.mode,
+                               .has_mtime = true,
+                               .mtime_ns = x->seen.mtime_ns,
+                               .has_last = true,
+                               .last_absent = x->action == REWIND_DELETE,
+                               .last = { .sha256 = wanted } };
+
+    if (x->action == REWIND_DELETE && rewind_tx_has_attrs(tx))
+        t.like = &x->was;
+    if (t.want == REWIND_BYTES) {
+        t.source = rewind_tx_backup_source(tx, i, kept);
+        t.source.sha256 = seen;
+        if (rewind_tx_find_live(tx, i, &live))
+            take_live(&t, &live);
+    }
+    enum err_code rc = rewind_plan_add(plan, &t, e);
+
+    return rc || !t.adopts ? rc : note_live(plan, x, &live, e);
+}
+
+static enum err_code plan_from(struct rewind_tx *tx, const struct rewind_record *r,
+                               struct rewind_plan *out, struct err *e)
+{
+    struct rewind_plan plan = { .point_ms = tx->at_ms };
+    enum err_code rc = ERR_OK;
+
+    plan.system = arena_copy_text(&plan.arena, tx->system);
+    plan.session = arena_copy_text(&plan.arena, tx->session);
+    plan.point = arena_copy_text(&plan.arena, tx->id);
+    plan.undoes = arena_copy_text(&plan.arena, tx->id);
+    plan.root = arena_copy_text(&plan.arena, tx->project);
+    plan.store = arena_copy_text(&plan.arena, tx->store);
+    plan.title = arena_copy_text(&plan.arena, tx->title);
+    if (tx->root_id) {
+        struct root_id *id = arena_alloc(&plan.arena, sizeof *id);
+
+        if (id)
+            *id = *tx->root_id;
+        plan.root_id = id;
+    }
+    beneath_dirs_add_all(&plan.dirs, &plan.arena, &tx->dirs);
+    if (plan.arena.failed)
+        rc = err_nomem(e);
+    for (size_t i = 0; i < tx->n && !rc; i++)
+        if (rewind_undone_can_undo(r, tx->entry[i].path))
+            rc = add_target(&plan, tx, i, e);
+    if (!rc && !r->conversation_undone)
+        rc = rewind_tx_conversation_inverse(tx, &plan.conversation, e);
+    if (rc)
+        rewind_plan_fini(&plan);
+    else
+        *out = plan;
+    return rc;
+}
+
+/* The named record, or the newest that stands: undos are passed over, and what they took back. */
+static enum err_code choose_undo_record(const struct rewind_records *list, const char *id,
+                                        const struct rewind_record **out, struct err *e)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        const struct rewind_record *r = &list->record[i];
+
+        if (id ? strcmp(r->id, id) != 0 : r->undone || r->undoes || r->interrupted || r->empty)
+            continue;
+        if (r->interrupted)
+            return err_set(e, ERR_LOCKED, id,
+                           "undo a rewind: it is not finished; reprise rewinds says why");
+        if (r->undone)
+            return err_set(e, ERR_STALE, id, "undo: it was undone already");
+        *out = r;
+        return ERR_OK;
+    }
+    if (id && id[0] && strcmp(id, list->unread) == 0)
+        return err_set(e, ERR_FORMAT, id,
+                       "undo a rewind: its record is damaged, or of a newer reprise");
+    return err_set(e, ERR_NOT_FOUND, id,
+                   id ? "no change or rewind with this id" : "nothing left to undo");
+}
+
+enum err_code rewind_undo_plan(const struct store_env *env, const char *id, struct rewind_plan *out,
+                               struct err *e)
+{
+    struct rewind_records list;
+    char dir[PATH_MAX], path[TX_PATH_MAX];
+    const struct rewind_record *chosen;
+    struct rewind_tx tx;
+    enum err_code rc = rewind_records_read(env, &list, e);
+
+    if (rc)
+        return rc;
+    rc = choose_undo_record(&list, id, &chosen, e);
+    if (!rc)
+        rc = env_state_path(env, "rewinds", dir, e);
+    if (!rc) {
+        rewind_tx_path(dir, chosen->id, path);
+        rc = rewind_tx_read(path, chosen->id, &tx, e);
+    }
+    if (!rc) {
+        rc = plan_from(&tx, chosen, out, e);
+        rewind_tx_fini(&tx);
+    }
+    rewind_records_fini(&list);
+    if (!rc && (rc = rewind_plan_hold(env, out, e)))
+        rewind_plan_fini(out);
+    return rc;
+}
