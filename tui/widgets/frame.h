@@ -70,6 +70,11 @@ struct rect {
     int y, x, h, w;
 };
 
+static inline bool frame_rect_has(struct rect r, int y, int x)
+{
+    return y >= r.y && y < r.y + r.h && x >= r.x && x < r.x + r.w;
+}
+
 struct frame {
     int rows, cols;
     struct cell *cell;      /* rows * cols, row by row; owned */

@@ -6,18 +6,43 @@
 #include <stdint.h>
 
 #include "tui/app/action.h"
+#include "tui/app/key.h"
+#include "tui/widgets/frame.h"
 
-/* A cursor in rows of which only some fit on the screen.
+/* A cursor in rows of which only some fit on the screen: what every screen with rows is built on.
  *
- * Invariant, after each call: at < n (0 where there is none), top <= at < top + fit, and no room is left below the last
- * row as long as rows are hidden above. */
+ * Invariant, after each call: at < n (0 if there are no rows), top <= at < top + fit, and no line is left empty below
+ * the last row as long as rows are hidden above. */
 struct list_cursor {
     size_t at, top;
 };
 
-/* Puts the cursor there, or as near as there are rows. */
-void list_cursor_move(struct list_cursor *p, int64_t at, size_t n, size_t fit);
-/* Moves it by a key; false: this is no action that moves. */
-bool list_cursor_act(struct list_cursor *p, enum action a, size_t n, size_t fit);
+/* The rows on the screen: n of them, each one line high, as many as r has lines. */
+struct list_area {
+    struct rect r;
+    size_t n;
+};
+
+/* How far a movement action goes, in rows (FIRST and LAST: beyond any end); false: the action is no movement. */
+bool list_cursor_steps(enum action a, int64_t page, int64_t *by);
+/* The first row to show, so that `at` is visible. A fit of 0 counts as 1. */
+size_t list_cursor_top(size_t top, size_t at, size_t n, size_t fit);
+
+/* Puts the cursor on this row, or on the nearest there is. */
+void list_cursor_move(struct list_cursor *c, struct list_area area, int64_t at);
+/* Moves it by an action; false: the action is no movement. */
+bool list_cursor_act(struct list_cursor *c, struct list_area area, enum action a);
+/* The wheel moves by three rows, a click to the row under it. Returns true if a row was clicked. */
+bool list_cursor_mouse(struct list_cursor *c, struct list_area area, struct mouse mouse);
+/* The row under a point of the screen; false: there is none. */
+bool list_cursor_row_at(const struct list_cursor *c, struct list_area area, int y, int x,
+                        size_t *row);
+/* Moves among a few choices, from the last on to the first and back; false: the action is no movement by one. */
+bool list_cursor_wrap(size_t *at, size_t n, enum action a);
+
+typedef void list_row_fn(const void *arg, struct frame *f, struct rect r, size_t row);
+/* Draws the rows that are visible, and points at the selected one. */
+void list_cursor_draw(const struct list_cursor *c, struct list_area area, struct frame *f,
+                      list_row_fn *draw, const void *arg);
 
 #endif

@@ -7,6 +7,7 @@
 #include "tui/app/view.h"
 #include "tui/screens/flows/flows.h"
 #include "tui/widgets/frame.h"
+#include "tui/widgets/list_cursor.h"
 #include "tui/widgets/text_wrap.h"
 
 enum { DIALOG_W = 72 };
@@ -133,9 +134,9 @@ static bool dialog_act(struct model *m, enum action a)
 
     if (a != ACT_ACCEPT) /* who looks for another answer does not mean the word any more */
         d->typed = 0;
+    if (list_cursor_wrap(&d->at, d->choices, a))
+        return true;
     switch (a) {
-    case ACT_UP: d->at = d->at > 0 ? d->at - 1 : d->choices - 1; return true;
-    case ACT_DOWN: d->at = d->at + 1 < d->choices ? d->at + 1 : 0; return true;
     case ACT_ACCEPT: dialog_accept(m); return true;
     case ACT_BACK:
         view_pop(m);

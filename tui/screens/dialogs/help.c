@@ -5,6 +5,7 @@
 #include "tui/filter/fuzzy.h"
 #include "tui/screens/dialogs/dialog.h"
 #include "tui/widgets/frame.h"
+#include "tui/widgets/list_cursor.h"
 
 enum { KEYS_W = 22, HELP_W = 84, KEYS_TEXT = 96 };
 
@@ -313,13 +314,13 @@ static void scroll(struct model *m, int64_t lines)
 
 static bool help_act(struct model *m, enum action a)
 {
+    int64_t by;
+
+    if (list_cursor_steps(a, (int64_t)page(m), &by)) {
+        scroll(m, by);
+        return true;
+    }
     switch (a) {
-    case ACT_UP: scroll(m, -1); return true;
-    case ACT_DOWN: scroll(m, 1); return true;
-    case ACT_PAGE_UP: scroll(m, -(int64_t)page(m)); return true;
-    case ACT_PAGE_DOWN: scroll(m, (int64_t)page(m)); return true;
-    case ACT_FIRST: m->help->top = 0; return true;
-    case ACT_LAST: scroll(m, INT32_MAX); return true;
     case ACT_HELP:
     case ACT_BACK:
         if (a == ACT_BACK && m->help->query.n > 0) {

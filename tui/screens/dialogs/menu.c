@@ -5,6 +5,7 @@
 #include "tui/screens/dialogs/dialog.h"
 #include "tui/screens/list/list.h"
 #include "tui/widgets/frame.h"
+#include "tui/widgets/list_cursor.h"
 
 static const enum action items[] = {
     ACT_RESUME,  ACT_VIEW,    ACT_FORK,    ACT_REWIND, ACT_RENAME,   ACT_TAG,    ACT_ARCHIVE,
@@ -70,7 +71,7 @@ static void draw_menu(const struct model *m, struct frame *f)
     char title[64];
     struct rect r = frame_box(f, (int)ITEMS, width(m), menu_title(m, title, sizeof title));
     size_t fit = r.h > 0 ? (size_t)r.h : 1;
-    size_t top = m->menu->at >= fit ? m->menu->at - fit + 1 : 0;
+    size_t top = list_cursor_top(0, m->menu->at, ITEMS, fit);
 
     for (size_t i = 0; i < fit && top + i < ITEMS; i++)
         draw_menu_item(m, f, (struct rect){ r.y + (int)i, r.x, 1, r.w }, top + i);
@@ -85,18 +86,16 @@ static void menu_choose(struct model *m, enum action a)
 
 static bool menu_act(struct model *m, enum action a)
 {
-    size_t last = ITEMS - 1;
-
+    if (list_cursor_wrap(&m->menu->at, ITEMS, a))
+        return true;
     switch (a) {
-    case ACT_UP: m->menu->at = m->menu->at > 0 ? m->menu->at - 1 : last; return true;
-    case ACT_DOWN: m->menu->at = m->menu->at < last ? m->menu->at + 1 : 0; return true;
     case ACT_FIRST: m->menu->at = 0; return true;
-    case ACT_LAST: m->menu->at = last; return true;
+    case ACT_LAST: m->menu->at = ITEMS - 1; return true;
     case ACT_ACCEPT: menu_choose(m, items[m->menu->at]); return true;
     case ACT_BACK: view_pop(m); return true;
     default: break;
     }
-    for (size_t i = 0; i <= last; i++)
+    for (size_t i = 0; i < ITEMS; i++)
         if (items[i] == a) {
             menu_choose(m, a);
             return true;

@@ -1,4 +1,5 @@
 #include "tui/screens/list/list.h"
+#include "tui/widgets/list_cursor.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -80,12 +81,7 @@ static void keep_in_view(struct list *l)
 {
     size_t items = list_layout(l, l->rows, l->cols).items;
 
-    if (l->at < l->top)
-        l->top = l->at;
-    else if (l->at >= l->top + items)
-        l->top = l->at - items + 1;
-    if (l->top + items > l->filter.hits)
-        l->top = l->filter.hits > items ? l->filter.hits - items : 0;
+    l->top = list_cursor_top(l->top, l->at, l->filter.hits, items);
 }
 
 void list_follow(struct list *l, struct effects *fx)

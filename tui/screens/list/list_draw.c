@@ -75,8 +75,7 @@ bool list_row_at(const struct list *l, int y, int x, size_t *at)
 {
     struct list_layout lay = list_layout(l, l->rows, l->cols);
 
-    if (y < lay.rows.y || y >= lay.rows.y + lay.rows.h || x < lay.rows.x ||
-        x >= lay.rows.x + lay.rows.w)
+    if (!frame_rect_has(lay.rows, y, x))
         return false;
     *at = l->top + (size_t)((y - lay.rows.y) / lay.item);
     return *at < l->filter.hits;

@@ -4,6 +4,7 @@
 #include "tui/app/view.h"
 #include "tui/screens/flows/flows.h"
 #include "tui/screens/list/list.h"
+#include "tui/widgets/list_cursor.h"
 
 /* What an action is about: the session that is read, examined or selected; in the list those that are marked, if
  * any. */
@@ -144,17 +145,15 @@ static bool list_view_move(struct model *m, enum action a)
 {
     struct list *l = m->list;
 
-    switch (a) {
-    case ACT_UP: list_move(l, -1, &m->fx); return true;
-    case ACT_DOWN: list_move(l, 1, &m->fx); return true;
-    case ACT_PAGE_UP: list_move(l, -page(l), &m->fx); return true;
-    case ACT_PAGE_DOWN: list_move(l, page(l), &m->fx); return true;
-    case ACT_HALF_UP: list_move(l, -(page(l) + 1) / 2, &m->fx); return true;
-    case ACT_HALF_DOWN: list_move(l, (page(l) + 1) / 2, &m->fx); return true;
-    case ACT_FIRST: list_move_to(l, 0, &m->fx); return true;
-    case ACT_LAST: list_move_to(l, SIZE_MAX, &m->fx); return true;
-    default: return false;
-    }
+    int64_t by;
+
+    if (a == ACT_FIRST || a == ACT_LAST)
+        list_move_to(l, a == ACT_FIRST ? 0 : SIZE_MAX, &m->fx);
+    else if (list_cursor_steps(a, page(l), &by))
+        list_move(l, by, &m->fx);
+    else
+        return false;
+    return true;
 }
 
 static void list_view_mark(struct model *m, int direction)
@@ -311,17 +310,12 @@ static void list_view_paste(struct model *m, struct slice text)
     list_query_changed(m->list, &m->fx);
 }
 
-static bool in_rect(struct rect r, int y, int x)
-{
-    return y >= r.y && y < r.y + r.h && x >= r.x && x < r.x + r.w;
-}
-
 static void wheel(struct model *m, struct mouse mouse, int lines)
 {
     struct list *l = m->list;
     struct list_layout lay = list_layout(l, l->rows, l->cols);
 
-    if (lay.preview.w > 0 && in_rect(lay.preview, mouse.y, mouse.x))
+    if (lay.preview.w > 0 && frame_rect_has(lay.preview, mouse.y, mouse.x))
         transcript_view_scroll(l->view, lines, &m->fx);
     else
         list_scroll(l, lines, &m->fx);

@@ -10,6 +10,7 @@
 #include "tui/screens/list/list.h"
 #include "tui/text/when.h"
 #include "tui/widgets/frame.h"
+#include "tui/widgets/list_cursor.h"
 
 static void free_sweep(struct cleanup *c)
 {
@@ -41,12 +42,7 @@ static void cleanup_move_to(struct model *m, int64_t at)
     c->at = at < 0 ? 0 : (size_t)at < last ? (size_t)at : last;
     size_t line = c->at >= CLEANUP_RULE_COUNT ? c->at - CLEANUP_RULE_COUNT : 0;
 
-    if (line < c->top)
-        c->top = line;
-    else if (line >= c->top + fit)
-        c->top = line - fit + 1;
-    if (c->top + fit > c->shown_n)
-        c->top = c->shown_n > fit ? c->shown_n - fit : 0;
+    c->top = list_cursor_top(c->top, line, c->shown_n, fit);
 }
 
 static bool on_rule(const struct cleanup *c)
@@ -386,19 +382,15 @@ static void next_part(struct model *m)
 
 static bool moves(struct model *m, enum action a)
 {
-    int64_t at = (int64_t)m->cleanup->at, page = (int64_t)cleanup_fit(m->rows);
+    int64_t by;
 
-    switch (a) {
-    case ACT_UP: cleanup_move_to(m, at - 1); return true;
-    case ACT_DOWN: cleanup_move_to(m, at + 1); return true;
-    case ACT_PAGE_UP: cleanup_move_to(m, at - page); return true;
-    case ACT_PAGE_DOWN: cleanup_move_to(m, at + page); return true;
-    case ACT_FIRST: cleanup_move_to(m, 0); return true;
-    case ACT_LAST: cleanup_move_to(m, INT64_MAX); return true;
-    case ACT_PANE:
-    case ACT_PANE_PREV: next_part(m); return true;
-    default: return false;
-    }
+    if (a == ACT_PANE || a == ACT_PANE_PREV)
+        next_part(m);
+    else if (list_cursor_steps(a, (int64_t)cleanup_fit(m->rows), &by))
+        cleanup_move_to(m, (int64_t)m->cleanup->at + by);
+    else
+        return false;
+    return true;
 }
 
 static bool cleanup_act(struct model *m, enum action a)

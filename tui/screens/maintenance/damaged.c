@@ -34,11 +34,16 @@ static int panel_height(int rows)
     return rows < TALL_ROWS ? PANEL_H - 1 : PANEL_H;
 }
 
-static size_t damaged_fit(int rows)
+static struct list_area damaged_area(const struct model *m, int rows, int cols)
 {
     int fit = rows - DAMAGED_ROWS_Y - panel_height(rows) - 1;
 
-    return fit > 1 ? (size_t)fit : 1;
+    return (struct list_area){ { DAMAGED_ROWS_Y, 0, fit > 1 ? fit : 1, cols }, m->damaged->n };
+}
+
+static void move_cursor(struct model *m, size_t at)
+{
+    list_cursor_move(&m->damaged->pick, damaged_area(m, m->rows, m->cols), (int64_t)at);
 }
 
 void damaged_fini(struct damaged_view *v)
@@ -115,10 +120,9 @@ static void note_selected(struct model *m)
         list_untrack(m->list, &v->entry);
 }
 
-/* A person does. */
-static void damaged_move_to(struct model *m, int64_t at)
+/* The person moved. */
+static void follow_cursor(struct model *m)
 {
-    list_cursor_move(&m->damaged->pick, at, m->damaged->n, damaged_fit(m->rows));
     note_selected(m);
     m->damaged->sought = m->damaged->entry;
 }
@@ -138,7 +142,7 @@ static void rebuild_damaged(struct model *m)
     for (size_t i = 0; v->sought != ENTRY_NONE && i < v->n; i++)
         if (v->item[i].source == DAMAGE_SESSION && v->item[i].i == v->sought)
             at = i;
-    list_cursor_move(&v->pick, (int64_t)at, v->n, damaged_fit(m->rows));
+    move_cursor(m, at);
     note_selected(m);
 }
 
@@ -329,8 +333,11 @@ static void draw_damaged_title(const struct model *m, struct frame *f)
 }
 
 /* The most room is for what is wrong. */
-static void draw_damage(const struct model *m, struct frame *f, int y, const struct damage *d)
+static void draw_damage(const void *arg, struct frame *f, struct rect r, size_t row)
 {
+    const struct model *m = arg;
+    const struct damage *d = &m->damaged->item[row];
+    const int y = r.y;
     struct damage_words w;
     char age[WHEN_AGE];
     int x = 1;
@@ -411,20 +418,13 @@ static void draw_damaged_empty(const struct model *m, struct frame *f)
 static void draw_damaged(const struct model *m, struct frame *f)
 {
     const struct damaged_view *v = m->damaged;
-    size_t fit = damaged_fit(f->rows);
 
     draw_damaged_title(m, f);
     if (v->n == 0) {
         draw_damaged_empty(m, f);
         return;
     }
-    for (size_t i = 0; i < fit && v->pick.top + i < v->n; i++) {
-        struct rect r = { DAMAGED_ROWS_Y + (int)i, 0, 1, f->cols };
-
-        draw_damage(m, f, r.y, &v->item[v->pick.top + i]);
-        if (v->pick.top + i == v->pick.at)
-            frame_point(f, r);
-    }
+    list_cursor_draw(&v->pick, damaged_area(m, f->rows, f->cols), f, draw_damage, m);
     draw_damage_panel(m, f);
 }
 
@@ -486,35 +486,24 @@ static bool damaged_act(struct model *m, enum action a)
     case ACT_EDIT: return send_path(m, EFFECT_EDIT);
     default: break;
     }
-    if (!list_cursor_act(&v->pick, a, v->n, damaged_fit(m->rows)))
+    if (!list_cursor_act(&v->pick, damaged_area(m, m->rows, m->cols), a))
         return false;
-    damaged_move_to(m, (int64_t)v->pick.at);
+    follow_cursor(m);
     return true;
 }
 
 static void damaged_mouse(struct model *m, struct mouse event)
 {
-    struct damaged_view *v = m->damaged;
-    size_t line = (size_t)(event.y - DAMAGED_ROWS_Y);
+    bool clicked = list_cursor_mouse(&m->damaged->pick, damaged_area(m, m->rows, m->cols), event);
 
-    switch (event.event) {
-    case MOUSE_WHEEL_UP: damaged_move_to(m, (int64_t)v->pick.at - 3); return;
-    case MOUSE_WHEEL_DOWN: damaged_move_to(m, (int64_t)v->pick.at + 3); return;
-    case MOUSE_CLICK:
-    case MOUSE_DOUBLE_CLICK:
-        if (event.y < DAMAGED_ROWS_Y || line >= damaged_fit(m->rows) || v->pick.top + line >= v->n)
-            return;
-        damaged_move_to(m, (int64_t)(v->pick.top + line));
-        if (event.event == MOUSE_DOUBLE_CLICK)
-            update_perform(m, ACT_VIEW);
-        return;
-    }
+    follow_cursor(m);
+    if (clicked && event.event == MOUSE_DOUBLE_CLICK)
+        update_perform(m, ACT_VIEW);
 }
 
 static void damaged_resized(struct model *m)
 {
-    list_cursor_move(&m->damaged->pick, (int64_t)m->damaged->pick.at, m->damaged->n,
-                     damaged_fit(m->rows));
+    move_cursor(m, m->damaged->pick.at);
 }
 
 const struct view_ops view_damaged = {

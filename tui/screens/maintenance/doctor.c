@@ -25,11 +25,18 @@ static int panel_height(int rows)
     return rows < TALL_ROWS ? PANEL_H - 1 : PANEL_H;
 }
 
-static size_t doctor_fit(int rows)
+static struct list_area doctor_area(const struct model *m, int rows, int cols)
 {
     int fit = rows - ROWS_Y - panel_height(rows) - 1;
 
-    return fit > 1 ? (size_t)fit : 1;
+    return (struct list_area){ { ROWS_Y, 0, fit > 1 ? fit : 1, cols }, finding_count(m->doctor) };
+}
+
+static void keep_cursor(struct model *m)
+{
+    struct list_cursor *c = &m->doctor->pick;
+
+    list_cursor_move(c, doctor_area(m, m->rows, m->cols), (int64_t)c->at);
 }
 
 void doctor_fini(struct doctor_view *v)
@@ -136,7 +143,7 @@ static bool doctor_message(struct model *m, const struct msg *msg)
         set_findings(v, msg->u.findings);
     else
         v->error = msg->u.error;
-    list_cursor_move(&v->pick, (int64_t)v->pick.at, finding_count(v), doctor_fit(m->rows));
+    keep_cursor(m);
     return true;
 }
 
@@ -197,8 +204,11 @@ static void draw_doctor_title(const struct model *m, struct frame *f)
                        session_entry_title(e).n ? session_entry_title(e) : e->ref.id);
 }
 
-static void draw_finding(struct frame *f, int y, const struct finding *finding)
+static void draw_finding(const void *arg, struct frame *f, struct rect r, size_t row)
 {
+    const struct doctor_view *v = arg;
+    const struct finding *finding = &v->findings->list.finding[row];
+    const int y = r.y;
     char line[32] = "";
     int x = 3;
 
@@ -260,13 +270,7 @@ static void draw_doctor(const struct model *m, struct frame *f)
         draw_doctor_empty(m, f);
         return;
     }
-    for (size_t i = 0; i < doctor_fit(f->rows) && v->pick.top + i < finding_count(v); i++) {
-        struct rect r = { ROWS_Y + (int)i, 0, 1, f->cols };
-
-        draw_finding(f, r.y, &v->findings->list.finding[v->pick.top + i]);
-        if (v->pick.top + i == v->pick.at)
-            frame_point(f, r);
-    }
+    list_cursor_draw(&v->pick, doctor_area(m, f->rows, f->cols), f, draw_finding, v);
     draw_panel(m, f);
 }
 
@@ -303,34 +307,13 @@ static bool doctor_act(struct model *m, enum action a)
             return false;
         close_doctor(m); /* it is read below */
         return true;
-    default: return list_cursor_act(&v->pick, a, finding_count(v), doctor_fit(m->rows));
+    default: return list_cursor_act(&v->pick, doctor_area(m, m->rows, m->cols), a);
     }
 }
 
 static void doctor_mouse(struct model *m, struct mouse event)
 {
-    struct doctor_view *v = m->doctor;
-    int64_t at = (int64_t)v->pick.at;
-    size_t line = (size_t)(event.y - ROWS_Y);
-
-    switch (event.event) {
-    case MOUSE_WHEEL_UP: at -= 3; break;
-    case MOUSE_WHEEL_DOWN: at += 3; break;
-    case MOUSE_CLICK:
-    case MOUSE_DOUBLE_CLICK:
-        if (event.y < ROWS_Y || line >= doctor_fit(m->rows) ||
-            v->pick.top + line >= finding_count(v))
-            return;
-        at = (int64_t)(v->pick.top + line);
-        break;
-    }
-    list_cursor_move(&v->pick, at, finding_count(v), doctor_fit(m->rows));
-}
-
-static void doctor_resized(struct model *m)
-{
-    list_cursor_move(&m->doctor->pick, (int64_t)m->doctor->pick.at, finding_count(m->doctor),
-                     doctor_fit(m->rows));
+    list_cursor_mouse(&m->doctor->pick, doctor_area(m, m->rows, m->cols), event);
 }
 
 static uint32_t doctor_entry(const struct model *m)
@@ -344,7 +327,7 @@ const struct view_ops view_doctor = {
     .draw = draw_doctor,
     .act = doctor_act,
     .mouse = doctor_mouse,
-    .resized = doctor_resized,
+    .resized = keep_cursor,
     .perform = doctor_perform,
     .unavailable = doctor_unavailable,
     .entry = doctor_entry,

@@ -87,9 +87,10 @@ static struct slice trash_folder_of(const struct model *m, const struct trash_it
     return text_path_short(known ? slice_of(item->dir) : from, m->settings->home, out, cap);
 }
 
-static void draw_trash_item(const struct model *m, struct frame *f, struct rect r,
-                            const struct trash_item *item)
+static void draw_trash_item(const void *arg, struct frame *f, struct rect r, size_t row)
 {
+    const struct model *m = arg;
+    const struct trash_item *item = &m->trash->list->item[row];
     char age[WHEN_AGE], size[SIZE_TEXT], dir[512];
     int place_w = r.w >= PLACE_COLS ? PLACE_MAX : 0, x = r.x + 1;
 
@@ -105,6 +106,8 @@ static void draw_trash_item(const struct model *m, struct frame *f, struct rect 
     if (place_w > 0)
         frame_text_middle(f, r.y, r.x + r.w - place_w, place_w - 1, STYLE_DIM,
                           trash_folder_of(m, item, dir, sizeof dir));
+    if (trash_view_ticked(m->trash, row))
+        frame_puts(f, r.y, 1, 1, STYLE_MARK, f->ascii ? "+" : "◆");
 }
 
 /* In the border above the conversation: where it was. */
@@ -139,20 +142,12 @@ static void draw_trash(const struct model *m, struct frame *f)
 {
     const struct trash_view *v = m->trash;
     struct trash_layout l = trash_layout(f->rows, f->cols);
-    size_t rows = (size_t)l.rows.h;
 
     draw_title(v, f);
     if (trash_view_count(v) == 0)
         draw_nothing(v, f);
-    for (size_t i = 0; i < rows && v->pick.top + i < trash_view_count(v); i++) {
-        struct rect r = { TRASH_HEAD_H + (int)i, 0, 1, l.rows.w };
-
-        draw_trash_item(m, f, r, &v->list->item[v->pick.top + i]);
-        if (trash_view_ticked(v, v->pick.top + i))
-            frame_puts(f, r.y, 1, 1, STYLE_MARK, f->ascii ? "+" : "◆");
-        if (v->pick.top + i == v->pick.at)
-            frame_point(f, r);
-    }
+    list_cursor_draw(&v->pick, (struct list_area){ l.rows, trash_view_count(v) }, f,
+                     draw_trash_item, m);
     draw_preview(m, f, &l);
 }
 
@@ -185,11 +180,12 @@ int64_t trash_view_bytes(const struct trash_view *v, bool ticked)
     return bytes;
 }
 
-static size_t trash_fit(const struct model *m)
+static struct list_area trash_area(const struct model *m)
 {
     int h = trash_layout(m->rows, m->cols).rows.h;
 
-    return h > 1 ? (size_t)h : 1;
+    return (struct list_area){ { TRASH_HEAD_H, 0, h > 1 ? h : 1, m->cols },
+                               trash_view_count(m->trash) };
 }
 
 static void forget_list(struct trash_view *v)
@@ -262,7 +258,7 @@ static void follow(struct model *m)
 
 static void trash_move_to(struct model *m, int64_t at)
 {
-    list_cursor_move(&m->trash->pick, at, trash_view_count(m->trash), trash_fit(m));
+    list_cursor_move(&m->trash->pick, trash_area(m), at);
     follow(m);
 }
 
@@ -472,7 +468,7 @@ static bool act_moving(struct model *m, enum action a)
 {
     struct trash_view *v = m->trash;
 
-    if (!list_cursor_act(&v->pick, a, trash_view_count(v), trash_fit(m)))
+    if (!list_cursor_act(&v->pick, trash_area(m), a))
         return false;
     follow(m);
     return true;
@@ -495,20 +491,11 @@ static bool trash_act(struct model *m, enum action a)
     }
 }
 
+/* A click looks at a session; only a key restores it. */
 static void trash_mouse(struct model *m, struct mouse event)
 {
-    struct trash_view *v = m->trash;
-
-    switch (event.event) {
-    case MOUSE_WHEEL_UP: trash_move_to(m, (int64_t)v->pick.at - 3); return;
-    case MOUSE_WHEEL_DOWN: trash_move_to(m, (int64_t)v->pick.at + 3); return;
-    case MOUSE_CLICK:
-    case MOUSE_DOUBLE_CLICK: /* looks at it; only a key restores */
-        if (event.y >= TRASH_HEAD_H && event.y - TRASH_HEAD_H < (int)trash_fit(m) &&
-            v->pick.top + (size_t)(event.y - TRASH_HEAD_H) < trash_view_count(v))
-            trash_move_to(m, (int64_t)v->pick.top + event.y - TRASH_HEAD_H);
-        return;
-    }
+    list_cursor_mouse(&m->trash->pick, trash_area(m), event);
+    follow(m);
 }
 
 static void trash_resized(struct model *m)

@@ -85,33 +85,33 @@ void rewind_view_question(const struct rewind_view *v, struct dialog *d, dialog_
 
 /* ---- moving ---- */
 
-static size_t moved_index(size_t at, long by, size_t n)
+static size_t moved_index(size_t at, int64_t by, size_t n)
 {
-    if (n == 0)
-        return 0;
-    if (by < 0)
-        return at < (size_t)-by ? 0 : at - (size_t)-by;
-    return (size_t)by >= n - at ? n - 1 : at + (size_t)by;
+    int64_t to = (int64_t)at + by;
+
+    return to < 0 || n == 0 ? 0 : (size_t)to < n ? (size_t)to : n - 1;
 }
 
-static void move_in(struct rewind_view *v, enum rewind_pane pane, long by, struct effects *fx)
+static void move_in(struct rewind_view *v, enum rewind_pane pane, int64_t by, struct effects *fx)
 {
     size_t before;
 
     switch (pane) {
     case PANE_TURNS:
-        before = v->turn;
-        v->turn = moved_index(v->turn, by, v->turns ? v->turns->n : 0);
-        if (v->turn != before)
+        before = v->turn.at;
+        v->turn.at = moved_index(v->turn.at, by, v->turns ? v->turns->n : 0);
+        if (v->turn.at != before)
             rewind_turn_changed(v, fx);
         break;
     case PANE_FILES:
-        before = v->file;
-        v->file = moved_index(v->file, by, v->rows);
-        if (v->file != before)
+        before = v->file.at;
+        v->file.at = moved_index(v->file.at, by, v->rows);
+        if (v->file.at != before)
             rewind_file_changed(v, fx);
         break;
-    default: v->changes.line = moved_index(v->changes.line, by, v->changes.styled_text.n); break;
+    default:
+        v->changes.cursor.at = moved_index(v->changes.cursor.at, by, v->changes.styled_text.n);
+        break;
     }
 }
 
@@ -125,18 +125,13 @@ static long page_of(const struct rewind_view *v, enum rewind_pane pane)
 
 static bool act_moving(struct rewind_view *v, enum action a, struct effects *fx)
 {
-    const long far = 1L << 40;
-    long page = page_of(v, v->pane);
+    int64_t by;
 
+    if (list_cursor_steps(a, page_of(v, v->pane), &by)) {
+        move_in(v, v->pane, by, fx);
+        return true;
+    }
     switch (a) {
-    case ACT_UP: move_in(v, v->pane, -1, fx); return true;
-    case ACT_DOWN: move_in(v, v->pane, 1, fx); return true;
-    case ACT_PAGE_UP: move_in(v, v->pane, -page, fx); return true;
-    case ACT_PAGE_DOWN: move_in(v, v->pane, page, fx); return true;
-    case ACT_HALF_UP: move_in(v, v->pane, -(page + 1) / 2, fx); return true;
-    case ACT_HALF_DOWN: move_in(v, v->pane, (page + 1) / 2, fx); return true;
-    case ACT_FIRST: move_in(v, v->pane, -far, fx); return true;
-    case ACT_LAST: move_in(v, v->pane, far, fx); return true;
     case ACT_PREVIEW_UP: move_in(v, PANE_CHANGES, -(page_of(v, PANE_CHANGES) + 1), fx); return true;
     case ACT_PREVIEW_DOWN: move_in(v, PANE_CHANGES, page_of(v, PANE_CHANGES) + 1, fx); return true;
     default: return false;
@@ -147,13 +142,13 @@ static bool act_moving(struct rewind_view *v, enum action a, struct effects *fx)
 static void to_hunk(struct rewind_view *v, int direction)
 {
     const struct styled_text *s = &v->changes.styled_text;
-    size_t at = v->changes.line;
+    size_t at = v->changes.cursor.at;
 
     while (direction > 0 ? at + 1 < s->n : at > 0) {
         at = direction > 0 ? at + 1 : at - 1;
         if (at == 0 || s->line[at].block != s->line[at - 1].block) {
-            v->changes.line = at;
-            v->changes.top = at; /* the hunk is shown from its head */
+            v->changes.cursor.at = at;
+            v->changes.cursor.top = at; /* the hunk is shown from its head */
             break;
         }
     }
@@ -174,7 +169,7 @@ static void next_pane(struct rewind_view *v)
 static bool tick_file(struct rewind_view *v)
 {
     const struct rewind_entry *x = rewind_file(v);
-    struct rewind_selection *pick = rewind_pick_at(v, v->file);
+    struct rewind_selection *pick = rewind_pick_at(v, v->file.at);
 
     if (!pick->ticked && rewind_may_consent(x) && !pick->consent) {
         v->question = QUESTION_CONSENT;
@@ -196,16 +191,16 @@ static void count_hunks(struct rewind_view *v, const struct rewind_selection *pi
             n.insertions += sign == '+';
             n.deletions += sign == '-';
         }
-    v->partial[v->row[v->file]] = n;
+    v->partial[v->row[v->file.at]] = n;
 }
 
 /* A file of which no hunk is left is not ticked any more; with the first one it is again. */
 static void tick_hunk(struct rewind_view *v, struct toast *toast)
 {
-    struct rewind_selection *pick = rewind_pick_at(v, v->file);
+    struct rewind_selection *pick = rewind_pick_at(v, v->file.at);
     size_t n = v->changes.comparison->diff.hunks;
-    size_t at = v->changes.styled_text.line[v->changes.line].block;
-    bool *hunk = preview_selection_hunks(v->selection, v->row[v->file], n), any = false;
+    size_t at = v->changes.styled_text.line[v->changes.cursor.at].block;
+    bool *hunk = preview_selection_hunks(v->selection, v->row[v->file.at], n), any = false;
 
     if (!hunk) {
         toast_no_memory(toast);
@@ -278,8 +273,8 @@ void rewind_view_answer(struct rewind_view *v, bool yes, struct effects *fx)
     if (question == QUESTION_APPLY)
         submit_rewind(v, fx);
     if (question == QUESTION_CONSENT) {
-        rewind_pick_at(v, v->file)->consent = true;
-        rewind_pick_at(v, v->file)->ticked = true;
+        rewind_pick_at(v, v->file.at)->consent = true;
+        rewind_pick_at(v, v->file.at)->ticked = true;
     }
     rewind_settle(v);
 }
@@ -405,7 +400,7 @@ static const char *no_hunk(const struct rewind_view *v)
 
     if (v->changes.styled_text.n == 0)
         return "this file has no hunks";
-    if (x->action == REWIND_REFUSED && !rewind_pick_at(v, v->file)->consent)
+    if (x->action == REWIND_REFUSED && !rewind_pick_at(v, v->file.at)->consent)
         return "the file is held back: Space shows why";
     return rewind_action_of(x) == REWIND_RESTORE ? NULL
                                                  : "the file is created or deleted as a whole";
@@ -451,19 +446,14 @@ const char *rewind_view_unavailable(const struct rewind_view *v, enum action a)
 
 /* ---- mouse ---- */
 
-static bool rect_contains(struct rect r, int y, int x)
-{
-    return y >= r.y && y < r.y + r.h && x >= r.x && x < r.x + r.w;
-}
-
 void rewind_view_scroll(struct rewind_view *v, int y, int x, int lines, struct effects *fx)
 {
     struct rewind_layout l = rewind_layout(v, v->h, v->w);
 
     move_in(v,
-            rect_contains(l.turns, y, x)   ? PANE_TURNS
-            : rect_contains(l.files, y, x) ? PANE_FILES
-                                           : PANE_CHANGES,
+            frame_rect_has(l.turns, y, x)   ? PANE_TURNS
+            : frame_rect_has(l.files, y, x) ? PANE_FILES
+                                            : PANE_CHANGES,
             lines, fx);
     rewind_settle(v);
 }
@@ -472,17 +462,19 @@ void rewind_view_click(struct rewind_view *v, int y, int x, struct effects *fx)
 {
     struct rewind_layout l = rewind_layout(v, v->h, v->w);
 
-    if (rect_contains(l.turns, y, x) && v->turns &&
-        v->turn_top + (size_t)(y - l.turns.y) < v->turns->n) {
+    size_t turns = v->turns ? v->turns->n : 0, row;
+
+    if (list_cursor_row_at(&v->turn, (struct list_area){ l.turns, turns }, y, x, &row)) {
         v->pane = PANE_TURNS;
-        move_in(v, PANE_TURNS, (long)(v->turn_top + (size_t)(y - l.turns.y)) - (long)v->turn, fx);
-    } else if (rect_contains(l.files, y, x) && v->file_top + (size_t)(y - l.files.y) < v->rows) {
+        move_in(v, PANE_TURNS, (int64_t)row - (int64_t)v->turn.at, fx);
+    } else if (list_cursor_row_at(&v->file, (struct list_area){ l.files, v->rows }, y, x, &row)) {
         v->pane = PANE_FILES;
-        move_in(v, PANE_FILES, (long)(v->file_top + (size_t)(y - l.files.y)) - (long)v->file, fx);
-    } else if (rect_contains(l.changes, y, x) &&
-               v->changes.top + (size_t)(y - l.changes.y) < v->changes.styled_text.n) {
+        move_in(v, PANE_FILES, (int64_t)row - (int64_t)v->file.at, fx);
+    } else if (list_cursor_row_at(&v->changes.cursor,
+                                  (struct list_area){ l.changes, v->changes.styled_text.n }, y, x,
+                                  &row)) {
         v->pane = PANE_CHANGES;
-        v->changes.line = v->changes.top + (size_t)(y - l.changes.y);
+        v->changes.cursor.at = row;
     }
     rewind_settle(v);
 }

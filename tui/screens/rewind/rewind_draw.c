@@ -172,7 +172,7 @@ static void draw_file(const struct rewind_view *v, struct frame *f, struct rect 
 
     frame_text_middle(f, r.y, path, end - path, pick->ticked ? STYLE_TEXT : STYLE_DIM,
                       rewind_path(v, x, room, sizeof room));
-    if (row == v->file)
+    if (row == v->file.at)
         rewind_select_line(v, PANE_FILES, f, r);
 }
 
@@ -190,10 +190,10 @@ static void draw_files(const struct rewind_view *v, struct frame *f, struct rect
 {
     int h = r.h - (v->unchanged > 0), i = 0;
 
-    for (; i < h && v->file_top + (size_t)i < v->rows; i++)
-        draw_file(v, f, (struct rect){ r.y + i, r.x, 1, r.w }, v->file_top + (size_t)i);
+    for (; i < h && v->file.top + (size_t)i < v->rows; i++)
+        draw_file(v, f, (struct rect){ r.y + i, r.x, 1, r.w }, v->file.top + (size_t)i);
     draw_unchanged(v, f, r.y + i, r);
-    frame_scrollbar(f, (struct rect){ r.y, r.x, h, r.w }, v->file_top, v->rows, (size_t)h);
+    frame_scrollbar(f, (struct rect){ r.y, r.x, h, r.w }, v->file.top, v->rows, (size_t)h);
 }
 
 /* ---- the changes of the selected file ---- */
@@ -227,7 +227,7 @@ static void draw_changes_head(const struct rewind_view *v, struct frame *f, stru
     int end = r.x + r.w - 2;
 
     if (c->comparison && c->styled_text.n > 0 && c->comparison->diff.hunks > 1) {
-        snprintf(where, sizeof where, " hunk %u/%zu ", c->styled_text.line[c->line].block + 1U,
+        snprintf(where, sizeof where, " hunk %u/%zu ", c->styled_text.line[c->cursor.at].block + 1U,
                  c->comparison->diff.hunks);
         end = rewind_draw_right(f, r.y, end, STYLE_DIM, where) - 1;
     }
@@ -250,7 +250,7 @@ static void draw_changes_head(const struct rewind_view *v, struct frame *f, stru
 static void draw_hunk_box(const struct rewind_view *v, struct frame *f, struct rect r, size_t line)
 {
     const struct styled_text *s = &v->changes.styled_text;
-    const struct rewind_selection *pick = rewind_pick_at(v, v->file);
+    const struct rewind_selection *pick = rewind_pick_at(v, v->file.at);
     size_t hunk = s->line[line].block;
     bool head = line == 0 || s->line[line - 1].block != hunk;
     bool on = pick->ticked && (!pick->hunk || (hunk < pick->hunks && pick->hunk[hunk]));
@@ -267,13 +267,13 @@ static void draw_change_lines(const struct rewind_view *v, struct frame *f, stru
     char text[80];
     int i = 0;
 
-    for (; i < r.h && c->top + (size_t)i < c->styled_text.n; i++) {
-        size_t line = c->top + (size_t)i;
+    for (; i < r.h && c->cursor.top + (size_t)i < c->styled_text.n; i++) {
+        size_t line = c->cursor.top + (size_t)i;
         struct rect at = { r.y + i, r.x, 1, r.w };
 
         styled_text_draw_line(&c->styled_text, line, f, at.y, at.x + 1, at.w - 2);
         draw_hunk_box(v, f, at, line);
-        if (line == c->line && v->pane == PANE_CHANGES)
+        if (line == c->cursor.at && v->pane == PANE_CHANGES)
             rewind_select_line(v, PANE_CHANGES, f, at);
     }
     if (c->left_out == 0 || i >= r.h)

@@ -9,6 +9,7 @@
 #include "tui/app/msg.h"
 #include "tui/screens/dialogs/dialog.h"
 #include "tui/screens/rewind/rewind.h"
+#include "tui/widgets/list_cursor.h"
 #include "tui/widgets/styled_text.h"
 #include "tui/widgets/toast.h"
 
@@ -33,8 +34,8 @@ struct lines_changed {
 struct changes {
     struct comparison *comparison;  /* owned; NULL: not there (yet) */
     struct styled_text styled_text; /* its lines; `block` is the hunk */
-    size_t line, top;               /* the selected one, and the first shown */
-    size_t left_out;                /* lines of the diff that are not laid out */
+    struct list_cursor cursor;
+    size_t left_out; /* lines of the diff that are not laid out */
 };
 
 struct rewind_view {
@@ -48,7 +49,7 @@ struct rewind_view {
     enum rewind_pane pane;
 
     struct checkpoint_list *turns; /* owned; NULL until it has come */
-    size_t turn, turn_top;
+    struct list_cursor turn;
     enum rewind_mode mode;
     struct err turns_error;
 
@@ -58,7 +59,8 @@ struct rewind_view {
     struct lines_changed *partial;       /* owned; of files of which hunks are picked */
     struct err preview_error;
     size_t *row; /* owned; entries of the preview */
-    size_t rows, unchanged, file, file_top;
+    size_t rows, unchanged;
+    struct list_cursor file;
 
     struct changes changes;
     struct err changes_error;

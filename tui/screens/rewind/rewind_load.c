@@ -59,7 +59,7 @@ void rewind_clear_preview(struct rewind_view *v, struct effects *fx)
     v->selection = NULL;
     v->partial = NULL;
     v->row = NULL;
-    v->rows = v->unchanged = v->file = v->file_top = 0;
+    v->rows = v->unchanged = v->file.at = v->file.top = 0;
     v->preview_error = (struct err){ 0 };
 }
 
@@ -117,7 +117,7 @@ void rewind_file_changed(struct rewind_view *v, struct effects *fx)
         return;
     }
     e->preview = preview_retain(v->preview);
-    e->first = v->row[v->file];
+    e->first = v->row[v->file.at];
 }
 
 /* ---- the preview ---- */
@@ -156,18 +156,18 @@ static size_t first_change(const struct rewind_view *v)
 
 static void set_preview(struct rewind_view *v, struct preview *p, struct effects *fx)
 {
-    size_t file = v->preview && v->preview_turn == v->turn ? v->file : SIZE_MAX;
+    size_t file = v->preview && v->preview_turn == v->turn.at ? v->file.at : SIZE_MAX;
 
     v->asked_preview = 0;
     rewind_clear_preview(v, fx);
     v->preview = p;
-    v->preview_turn = v->turn;
+    v->preview_turn = v->turn.at;
     if (!list_rows(v)) {
         rewind_clear_preview(v, fx);
         err_nomem(&v->preview_error);
         return;
     }
-    v->file = file < v->rows ? file : first_change(v);
+    v->file.at = file < v->rows ? file : first_change(v);
     rewind_file_changed(v, fx);
 }
 
@@ -195,7 +195,7 @@ static void set_turns(struct rewind_view *v, struct checkpoint_list *list, struc
     v->turns = list;
     if (list->n == 0)
         return;
-    v->turn = find_start_turn(list, v->at);
+    v->turn.at = find_start_turn(list, v->at);
     rewind_request_preview(v, fx);
     cancel_request(fx, &v->asked_lines);
     if (v->session->ref[0].store->ops->count_lines) {
@@ -257,8 +257,8 @@ void rewind_layout_changes(struct rewind_view *v)
         return;
     for (size_t i = 0; i < c->comparison->diff.hunks && !c->styled_text.rc; i++)
         layout_hunk(v, &c->comparison->diff, i, w - 2);
-    if (c->line >= c->styled_text.n)
-        c->line = c->styled_text.n ? c->styled_text.n - 1 : 0;
+    if (c->cursor.at >= c->styled_text.n)
+        c->cursor.at = c->styled_text.n ? c->styled_text.n - 1 : 0;
 }
 
 static void set_comparison(struct rewind_view *v, struct comparison *c)

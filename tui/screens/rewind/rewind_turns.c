@@ -78,11 +78,11 @@ static void draw_turn(const struct rewind_view *v, struct frame *f, struct rect 
     end -= wide ? WHEN_AGE_COLUMNS + 1 : 5;
     frame_puts(f, r.y, r.x, 1, STYLE_DIM, sign_of(c, f->ascii));
     frame_text_cut(f, r.y, r.x + 2, end - r.x - 2,
-                   c->why         ? STYLE_DIM
-                   : i == v->turn ? STYLE_STRONG
-                                  : STYLE_TEXT,
+                   c->why            ? STYLE_DIM
+                   : i == v->turn.at ? STYLE_STRONG
+                                     : STYLE_TEXT,
                    title_of(c));
-    if (i == v->turn)
+    if (i == v->turn.at)
         rewind_select_line(v, PANE_TURNS, f, (struct rect){ r.y, r.x, 1, r.w });
 }
 
@@ -92,8 +92,8 @@ void rewind_draw_turns(const struct rewind_view *v, struct frame *f, struct rect
 
     if (!v->turns)
         rewind_draw_spinner(v, f, r, "loading the turns");
-    for (int i = 0; i < r.h && v->turn_top + (size_t)i < n; i++)
-        draw_turn(v, f, (struct rect){ r.y + i, r.x, 1, r.w }, v->turn_top + (size_t)i);
+    for (int i = 0; i < r.h && v->turn.top + (size_t)i < n; i++)
+        draw_turn(v, f, (struct rect){ r.y + i, r.x, 1, r.w }, v->turn.top + (size_t)i);
 }
 
 static const char *moment_of(const struct checkpoint *c)

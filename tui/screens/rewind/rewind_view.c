@@ -15,7 +15,7 @@ enum { SLOW_MS = 150 };
 
 const struct checkpoint *rewind_turn(const struct rewind_view *v)
 {
-    return v->turns && v->turn < v->turns->n ? &v->turns->checkpoint[v->turn] : NULL;
+    return v->turns && v->turn.at < v->turns->n ? &v->turns->checkpoint[v->turn.at] : NULL;
 }
 
 const struct rewind_entry *rewind_entry_at(const struct rewind_view *v, size_t row)
@@ -25,7 +25,7 @@ const struct rewind_entry *rewind_entry_at(const struct rewind_view *v, size_t r
 
 const struct rewind_entry *rewind_file(const struct rewind_view *v)
 {
-    return rewind_entry_at(v, v->file);
+    return rewind_entry_at(v, v->file.at);
 }
 
 struct rewind_selection *rewind_pick_at(const struct rewind_view *v, size_t row)
@@ -46,7 +46,8 @@ const struct rewind_conversation *rewind_conversation_of(const struct rewind_vie
 
 bool rewind_is_current(const struct rewind_view *v)
 {
-    return v->preview && v->preview_turn == v->turn && v->due_ms == TIME_NONE && !v->asked_preview;
+    return v->preview && v->preview_turn == v->turn.at && v->due_ms == TIME_NONE &&
+           !v->asked_preview;
 }
 
 bool rewind_is_slow(const struct rewind_view *v)
@@ -194,16 +195,9 @@ struct rewind_layout rewind_layout(const struct rewind_view *v, int h, int w)
     return l;
 }
 
-/* The first line to show so that `at` is seen, and no room is left empty while lines are above. */
-static size_t top_for(size_t top, size_t at, size_t n, int h)
+static void scroll_to_cursor(struct list_cursor *c, size_t n, int h)
 {
-    size_t fit = h > 0 ? (size_t)h : 1;
-
-    if (at < top)
-        top = at;
-    if (at >= top + fit)
-        top = at - fit + 1;
-    return top + fit > n ? (n > fit ? n - fit : 0) : top;
+    c->top = list_cursor_top(c->top, c->at, n, h > 0 ? (size_t)h : 0);
 }
 
 void rewind_settle(struct rewind_view *v)
@@ -211,10 +205,9 @@ void rewind_settle(struct rewind_view *v)
     struct rewind_layout l = rewind_layout(v, v->h, v->w);
     size_t turns = v->turns ? v->turns->n : 0;
 
-    v->turn_top = top_for(v->turn_top, v->turn, turns, l.turns.h);
-    v->file_top = top_for(v->file_top, v->file, v->rows, l.files.h - (v->unchanged > 0));
-    v->changes.top =
-        top_for(v->changes.top, v->changes.line, v->changes.styled_text.n, l.changes.h);
+    scroll_to_cursor(&v->turn, turns, l.turns.h);
+    scroll_to_cursor(&v->file, v->rows, l.files.h - (v->unchanged > 0));
+    scroll_to_cursor(&v->changes.cursor, v->changes.styled_text.n, l.changes.h);
 }
 
 /* The life of the view. */

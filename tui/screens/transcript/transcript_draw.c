@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "tui/text/clean.h"
+#include "tui/widgets/list_cursor.h"
 #include "tui/widgets/text_wrap.h"
 
 /* The view in a frame: title, lines, the mark of the selected one, the position bar, and what lies over
@@ -292,7 +293,7 @@ static void draw_raw(const struct transcript_view *v, struct frame *f, struct re
 static void draw_choice(const struct transcript_view *v, struct frame *f, struct rect r)
 {
     const struct transcript_choice *c = &v->choice;
-    size_t first = r.h > 1 && c->at >= (size_t)r.h - 1 ? c->at - (size_t)r.h + 2 : 0;
+    size_t first = list_cursor_top(0, c->at, c->names->n, r.h > 1 ? (size_t)r.h - 1 : 0);
 
     frame_puts(f, r.y, r.x + 1, r.w - 2, STYLE_TITLE, c->leaf ? "branches" : "sub-agents");
     for (int i = 1; i < r.h && first + (size_t)i - 1 < c->names->n; i++) {
