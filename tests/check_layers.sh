@@ -76,4 +76,28 @@ grep -rnE --include='*.[ch]' '^[[:space:]]*#[[:space:]]*include[[:space:]]*"stor
             print "layer: store/" $1 " includes store/" $2; found = 1
         }
         END { exit found }' || bad=1
+# 9. Directions between the folders of tui: FOLDER may include these folders and files. Of app only model.c names screens,
+# and only what opens the terminal includes model.h: update() and render() know views through `view_ops` alone.
+directions='text:
+filter: text
+widgets: text app/action.h app/key.h
+config: data text widgets
+data: config filter
+app: config data widgets
+app/model.c: screens
+screens: config data filter text widgets app/action.h app/effect.h app/key.h app/msg.h app/program.h app/view.h
+jobs: config data text app/effect.h app/msg.h screens/transcript/layout.h
+term: app config jobs text widgets
+commands: app config data filter term text'
+grep -rnE --include='*.[ch]' '^[[:space:]]*#[[:space:]]*include[[:space:]]*"tui/' "$src/tui" |
+    sed -nE "s,^$src/tui/([^:]*):[0-9]*:.*\"tui/([^\"]*)\".*,\1 \2,p" |
+    awk -v directions="$directions" '
+        function folder(path,   part, n) { n = split(path, part, "/"); return n > 1 ? part[1] : "." }
+        BEGIN { n = split(directions, line, "\n"); for (i = 1; i <= n; i++) { split(line[i], half, ":"); may[half[1]] = half[2] " " } }
+        {
+            from = folder($1); to = folder($2); allowed = may[from] may[$1]
+            if (from == to || from == "." || index(allowed, " " to " ") || index(allowed, " " $2 " ")) next
+            print "layer: tui/" $1 " includes tui/" $2; found = 1
+        }
+        END { exit found }' || bad=1
 exit $bad

@@ -51,7 +51,7 @@ planted "store includes tui" store/x.c '#ifdef NEVER' '#include "tui/widgets/fra
 planted "a header counts too" store/x.h '#ifdef NEVER' '#include "tui/widgets/frame.h"' '#endif'
 planted "tui includes a system" tui/x.c '#ifdef NEVER' '#include "store/systems/x/x.h"' '#endif'
 planted "curses outside term" tui/x.c '#ifdef NEVER' '#include <ncursesw/curses.h>' '#endif'
-mkdir_room() { mkdir -p "$top/src/store/fs" "$top/src/store/log" "$top/src/store/api" "$top/src/store/systems/y"; : >"$top/src/store/log/l.h"; : >"$top/src/store/systems/y/y.h"; }
+mkdir_room() { mkdir -p "$top/src/tui/app" "$top/src/tui/screens" "$top/src/tui/jobs" "$top/src/tui/widgets"; : >"$top/src/tui/screens/s.h"; : >"$top/src/tui/app/view.h"; : >"$top/src/tui/app/key.h"; mkdir -p "$top/src/store/fs" "$top/src/store/log" "$top/src/store/api" "$top/src/store/systems/y"; : >"$top/src/store/log/l.h"; : >"$top/src/store/systems/y/y.h"; }
 between() { # NAME FILE INCLUDED
     clean_tree
     mkdir_room
@@ -64,6 +64,12 @@ between "api includes the journal" store/api/a.c store/log/l.h
 between "api includes a system" store/api/a.c store/systems/y/y.h
 between "the registry includes a system" store/systems/registry.c store/systems/y/y.h
 between "a system includes log" store/systems/x/x.c store/log/l.h pass
+between "update includes a screen" tui/app/update.c tui/screens/s.h
+between "the model includes a screen" tui/app/model.c tui/screens/s.h pass
+between "a widget includes a view" tui/widgets/w.c tui/app/view.h
+between "a widget includes a key" tui/widgets/w.c tui/app/key.h pass
+between "a job includes a view" tui/jobs/j.c tui/app/view.h
+between "a screen includes the stack of views" tui/screens/s.c tui/app/view.h pass
 planted "lite writes" lite/x.c 'long write(int, const void *, unsigned long); long w(void); long w(void) { return write(1, "", 0); }'
 planted "lite renames" lite/x.c 'int rename(const char *, const char *); int r(void) { return rename("a", "b"); }'
 planted "lite unlinks" lite/x.c 'int unlinkat(int, const char *, int); int r(void) { return unlinkat(3, "a", 0); }'

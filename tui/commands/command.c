@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "store/journal/change.h"
-#include "tui/app/version.h"
+#include "tui/app/program.h"
 
 const struct command *command_find(const char *word)
 {
@@ -242,7 +242,7 @@ static enum err_code run_command(struct invocation *in, struct err *e)
         return ERR_OK;
     }
     if (option_given(&in->options, OPTION_VERSION)) {
-        out_addf(&in->out, "%s\n", version_text());
+        out_addf(&in->out, "%s\n", program_version());
         return ERR_OK;
     }
     /* A file that was named has to exist, even if the command needs no configuration. */

@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 #include "lite/base/err.h"
-#include "tui/app/process_env.h"
+#include "tui/app/program.h"
 #include "tui/commands/option.h"
 #include "tui/commands/out.h"
 #include "tui/config/config.h"

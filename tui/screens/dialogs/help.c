@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "tui/app/version.h"
+#include "tui/app/program.h"
 #include "tui/app/view.h"
 #include "tui/filter/fuzzy.h"
 #include "tui/screens/dialogs/dialog.h"
@@ -288,7 +288,7 @@ static int height(int rows)
 
 static void draw_help(const struct model *m, struct frame *f)
 {
-    const char *version = version_text();
+    const char *version = program_version();
     int h = height(f->rows);
     struct rect r = frame_box(f, h, HELP_W, slice_of(version));
 

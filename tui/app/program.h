@@ -1,13 +1,17 @@
-#ifndef TUI_APP_PROCESS_ENV_H
-#define TUI_APP_PROCESS_ENV_H
+#ifndef TUI_APP_PROGRAM_H
+#define TUI_APP_PROGRAM_H
 
 #include <stdbool.h>
 
 #include "store/api/env.h"
 
-/* What the process was given by whoever started it: filled in main.c, read-only everywhere else. A test
- * fills one by hand. Strings are borrowed from the environment and may be NULL where a variable is not
- * set. */
+/* What the program is and what it was given. */
+
+/* "reprise 0.1.0": the version of the build, for --version and the help screen. */
+const char *program_version(void);
+
+/* The environment of the process: filled in main.c, read-only everywhere else; a test fills one by hand. Strings are
+ * borrowed from the environment, and NULL if the variable is not set. */
 struct process_env {
     struct store_env env;
     const char *config_dir; /* $XDG_CONFIG_HOME/reprise; NULL without a home */
