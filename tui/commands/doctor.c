@@ -4,7 +4,7 @@
 
 #include "store/maintenance/doctor.h"
 #include "tui/commands/command.h"
-#include "tui/commands/sessions.h"
+#include "tui/commands/session.h"
 
 /* If many sessions are examined, those that are hidden for one reason and those that the agent's cleanup will remove are
  * counted, so that damage is not lost among them. */

@@ -6,7 +6,7 @@
 #include "store/api/host.h"
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
-#include "tui/commands/sessions.h"
+#include "tui/commands/session.h"
 #include "tui/config/resume_command.h"
 
 /* ---- create ---- */

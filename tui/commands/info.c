@@ -7,8 +7,7 @@
 #include "store/query/short_ids.h"
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
-#include "tui/commands/session_line.h"
-#include "tui/commands/sessions.h"
+#include "tui/commands/session.h"
 #include "tui/text/when.h"
 
 /* ---- info ---- */

@@ -4,8 +4,7 @@
 #include "store/query/listing.h"
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
-#include "tui/commands/session_line.h"
-#include "tui/commands/sessions.h"
+#include "tui/commands/session.h"
 #include "tui/text/when.h"
 
 static enum err_code read_when(const char *text, int64_t now_ms, int64_t *ms, struct err *e)

@@ -5,7 +5,7 @@
 #include "store/api/message_page.h"
 #include "store/api/store.h"
 #include "tui/commands/command.h"
-#include "tui/commands/sessions.h"
+#include "tui/commands/session.h"
 
 /* ---- text ---- */
 

@@ -10,8 +10,7 @@
 #include "store/query/listing.h"
 #include "tui/app/model.h"
 #include "tui/commands/command.h"
-#include "tui/commands/session_line.h"
-#include "tui/commands/sessions.h"
+#include "tui/commands/session.h"
 #include "tui/config/resume_command.h"
 #include "tui/filter/doc.h"
 #include "tui/filter/fuzzy.h"
@@ -81,7 +80,7 @@ static enum err_code retrieve_if_missing(struct invocation *in, const struct ses
 
     if (!ref->store->ops->retrieve)
         return ERR_OK;
-    enum err_code rc = retrieve_transcript(in, ref, &req, &r, e);
+    enum err_code rc = change_retrieve(in, ref, &req, &r, e);
 
     if (!rc)
         retrieved_fini(&r);

@@ -7,7 +7,7 @@
 #include "store/journal/change.h"
 #include "store/rewind/plan/plan.h"
 #include "tui/commands/command.h"
-#include "tui/commands/sessions.h"
+#include "tui/commands/session.h"
 
 /* ---- which files ---- */
 

@@ -3,8 +3,7 @@
 
 #include "store/maintenance/sweep.h"
 #include "tui/commands/command.h"
-#include "tui/commands/session_line.h"
-#include "tui/commands/sessions.h"
+#include "tui/commands/session.h"
 #include "tui/text/when.h"
 
 enum { TITLE_COLUMNS = 40 };

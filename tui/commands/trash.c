@@ -5,7 +5,7 @@
 #include "store/maintenance/trash.h"
 #include "store/query/describe_pool.h"
 #include "tui/commands/command.h"
-#include "tui/commands/sessions.h"
+#include "tui/commands/session.h"
 #include "tui/text/when.h"
 
 /* ---- delete ---- */

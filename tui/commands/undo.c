@@ -7,7 +7,7 @@
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
 #include "tui/commands/rewind.h"
-#include "tui/commands/sessions.h"
+#include "tui/commands/session.h"
 #include "tui/text/when.h"
 
 /* ---- log ---- */

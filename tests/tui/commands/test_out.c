@@ -7,7 +7,7 @@
 
 #include "store/api/store.h"
 #include "tui/commands/out.h"
-#include "tui/commands/session_line.h"
+#include "tui/commands/session.h"
 
 static void rows_are_written_in_pieces(void **state)
 {

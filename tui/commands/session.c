@@ -1,10 +1,255 @@
-#include "tui/commands/session_line.h"
+#include "tui/commands/session.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "store/api/host.h"
+#include "store/query/resolve.h"
+#include "tui/commands/out.h"
 #include "tui/text/clean.h"
 #include "tui/text/when.h"
+
+/* Makes "~/x" and "x" absolute: the shell does not expand ~ after a colon. */
+static const char *absolute(const struct store_env *env, const char *path, struct arena *a)
+{
+    if (path[0] == '/')
+        return path;
+    if (path[0] == '~' && (path[1] == '/' || path[1] == '\0') && env->home)
+        return arena_format(a, "%s%s", env->home, path + 1);
+    return arena_format(a, "%s/%s", env->cwd, path);
+}
+
+static enum err_code note_looked_in(struct sessions *s, const char *system, const char *path,
+                                    struct err *e)
+{
+    if (s->looked_in_count == OPTION_STORES_MAX)
+        return ERR_OK;
+    const char *line = arena_format(&s->arena, "%s  %s", system, path);
+
+    if (!line)
+        return err_nomem(e);
+    s->looked_in[s->looked_in_count++] = line;
+    return ERR_OK;
+}
+
+static bool is_wanted_system(const struct invocation *in, const struct store_ops *ops)
+{
+    return !in->options.system || strcmp(in->options.system, ops->name) == 0;
+}
+
+/* Parses "SYSTEM:PATH" or "SYSTEM"; *path is NULL for the default place of the system. */
+static enum err_code read_name(const struct invocation *in, const char *named, struct sessions *s,
+                               const struct store_ops **ops, const char **path, struct err *e)
+{
+    size_t word = strcspn(named, ":");
+
+    *ops = store_system((struct slice){ named, word });
+    *path = NULL;
+    if (word == 0 || strcmp(named + word, ":") == 0)
+        return err_set(e, ERR_USAGE, named, "open store: needs SYSTEM:PATH");
+    if (!*ops)
+        return err_set(e, ERR_USAGE, named, "open store: no such system");
+    if (!named[word])
+        return ERR_OK;
+    *path = absolute(&in->world->env, named + word + 1, &s->arena);
+    return *path ? ERR_OK : err_nomem(e);
+}
+
+static enum err_code open_named(const struct invocation *in, const char *named, struct sessions *s,
+                                struct err *e)
+{
+    const struct store_ops *ops;
+    const char *path;
+    enum err_code rc = read_name(in, named, s, &ops, &path, e);
+
+    if (!rc && !path)
+        rc = err_set(e, ERR_USAGE, named, "open store: needs SYSTEM:PATH");
+    if (rc || !is_wanted_system(in, ops))
+        return rc;
+    rc = ops->open(&in->world->env, path, &s->store[s->n], e);
+    s->n += rc == ERR_OK;
+    return rc ? rc : note_looked_in(s, ops->name, path, e);
+}
+
+/* Opens the default store of a system. It need not exist; if it cannot be read, that is a warning. */
+static enum err_code open_default(const struct invocation *in, const struct store_ops *ops,
+                                  struct sessions *s, struct err *e)
+{
+    struct err problem = { 0 };
+
+    if (!is_wanted_system(in, ops))
+        return ERR_OK;
+    enum err_code rc = ops->open(&in->world->env, NULL, &s->store[s->n], &problem);
+
+    if (rc == ERR_NOMEM)
+        return err_nomem(e);
+    if (rc == ERR_OK)
+        return note_looked_in(s, ops->name, s->store[s->n++]->path, e);
+    if (rc != ERR_NOT_FOUND)
+        out_report(in->err_fd, &problem);
+    return note_looked_in(s, ops->name, problem.path, e);
+}
+
+/* Opens a store that was named. If several were named, a failure is a warning. */
+static enum err_code open_wanted(const struct invocation *in, const char *named, struct sessions *s,
+                                 struct err *e)
+{
+    struct err problem = { 0 };
+    enum err_code rc = open_named(in, named, s, &problem);
+
+    if (rc && rc != ERR_USAGE && rc != ERR_NOMEM && in->options.stores > 1) {
+        out_report(in->err_fd, &problem);
+        return note_looked_in(s, "", named, e);
+    }
+    if (rc && e)
+        *e = problem;
+    return rc;
+}
+
+static enum err_code open_stores(const struct invocation *in, struct sessions *s, struct err *e)
+{
+    const char *system = in->options.system;
+    enum err_code rc = ERR_OK;
+
+    if (system && !store_system(option_text(system)))
+        return err_set(e, ERR_USAGE, system, "no such system");
+    for (size_t i = 0; rc == ERR_OK && i < in->options.stores; i++)
+        rc = open_wanted(in, in->options.store[i], s, e);
+    if (!rc && in->options.stores > 1 && s->n == 0 && !system)
+        rc = err_set(e, ERR_NOT_FOUND, in->options.store[0],
+                     "open stores: none of these stores can be read");
+    if (in->options.stores)
+        return rc;
+    for (size_t i = 0; rc == ERR_OK && store_systems[i]; i++)
+        rc = open_default(in, store_systems[i], s, e);
+    return rc;
+}
+
+static enum err_code choose_scope(const struct invocation *in, bool everywhere, struct sessions *s,
+                                  struct err *e)
+{
+    const struct options *o = &in->options;
+    const char *dir = o->project ? o->project : in->world->env.cwd;
+    bool worktrees = !option_given(o, OPTION_NO_WORKTREES);
+    enum err_code rc = ERR_OK;
+
+    if (!o->project && (everywhere || option_given(o, OPTION_ALL)))
+        s->scope.all = true;
+    else
+        rc = scope_of(dir, worktrees, &s->arena, &s->scope, e);
+    s->scope.leave_worktrees = !worktrees;
+    s->scope.leave_programmatic = option_given(o, OPTION_NO_PROGRAMMATIC);
+    return rc;
+}
+
+enum err_code sessions_open(struct invocation *in, bool everywhere, struct sessions *out,
+                            struct err *e)
+{
+    *out = (struct sessions){ 0 };
+    enum err_code rc = choose_scope(in, everywhere, out, e);
+
+    if (rc == ERR_OK)
+        rc = open_stores(in, out, e);
+    if (rc)
+        sessions_close(out);
+    return rc;
+}
+
+enum err_code sessions_make(struct invocation *in, const char *named, struct sessions *out,
+                            struct err *e)
+{
+    const struct store_env *env = &in->world->env;
+    const struct store_ops *ops;
+    const char *path;
+
+    *out = (struct sessions){ 0 };
+    enum err_code rc = read_name(in, named, out, &ops, &path, e);
+
+    if (!rc && ops->make)
+        rc = host_make(ops, env, path, e);
+    if (!rc)
+        rc = ops->open(env, path, &out->store[0], e);
+    if (!rc)
+        out->n = 1;
+    else
+        sessions_close(out);
+    return rc;
+}
+
+void sessions_close(struct sessions *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        store_close(s->store[i]);
+    idset_fini(&s->named);
+    arena_fini(&s->arena);
+    *s = (struct sessions){ 0 };
+}
+
+enum err_code sessions_find(struct sessions *s, const char *id, struct session_ref *ref,
+                            struct err *e)
+{
+    return resolve_session(s->store, s->n, &s->scope, option_text(id), &s->arena, ref, e);
+}
+
+enum err_code sessions_find_all(struct sessions *s, char *const *ids, size_t n,
+                                struct session_ref **ref, struct err *e)
+{
+    struct slice *text = arena_alloc(&s->arena, (n + 1) * sizeof *text);
+    struct session_ref *found = arena_zalloc(&s->arena, (n + 1) * sizeof *found);
+
+    if (!text || !found)
+        return err_nomem(e);
+    for (size_t i = 0; i < n; i++)
+        text[i] = option_text(ids[i]);
+    enum err_code rc = resolve_sessions(s->store, s->n, &s->scope, text, n, &s->arena, found, e);
+
+    for (size_t i = 0; i < n && !rc; i++)
+        if (!found[i].store)
+            rc = sessions_find(s, ids[i], &found[i], e);
+    if (!rc)
+        *ref = found;
+    return rc;
+}
+
+enum err_code sessions_is_first(struct sessions *s, const struct session_ref *ref, bool *once,
+                                struct err *e)
+{
+    size_t before = s->named.n;
+    struct id128 name = id128_of(ref->id);
+    uint32_t number;
+
+    name.hi ^= ref->file.ino; /* copies in different folders have the same id */
+    if (idset_add(&s->named, name, &number))
+        return err_nomem(e);
+    *once = s->named.n > before;
+    return ERR_OK;
+}
+
+enum err_code sessions_of_operand(struct invocation *in, struct sessions *out,
+                                  struct session_ref *ref, struct err *e)
+{
+    enum err_code rc = sessions_open(in, true, out, e);
+
+    if (rc)
+        return rc;
+    rc = sessions_find(out, in->argv[0], ref, e);
+    if (rc)
+        sessions_close(out);
+    return rc;
+}
+
+enum err_code command_with_session(struct invocation *in, command_session_fn *use, struct err *e)
+{
+    struct sessions s;
+    struct session_ref ref;
+    enum err_code rc = sessions_of_operand(in, &s, &ref, e);
+
+    if (rc)
+        return rc;
+    rc = use(in, &s, &ref, e);
+    sessions_close(&s);
+    return rc;
+}
 
 enum {
     AGE_COLUMNS = 8,
