@@ -18,7 +18,7 @@ ANYWHERE = [ # in comments, literals and documents
     ('who', r'\b(nobody|somebody|everybody)\b'),
     ('none is', r'\bnone (is|are|has|have|was|were)\b'),
     ('but for', r'\bbut for\b'),
-    ('returns', r'\banswers? (whether|true|false|NULL|ERR_\w+|how many|where|which)\b|\b(is|are) answered\b'),
+    ('returns', r'\banswers? (whether|true|false|NULL|ERR_\w+|how many|where|which)\b|\b(is|are) answered (by|with|at once|there)\b'),
     ('resume', r'\b(take|takes|taken|took) \w+( \w+)? up again\b'),
     ('undo, archive', r'\b(take|takes|taken|took|taking) (it |them |that |\w+ )?back\b|\b(put|puts|putting) (\w+ )?aside\b'),
     ('data is', r'\b(lies|lie|lay|stands|stood|hangs|hung) (there|here|in|on|at|behind|before|above|below|beside|between|side by side)\b'),

@@ -74,8 +74,7 @@ static enum err_code write_changed_json(struct sessions *s, const struct change_
     for (int i = 0; i < k->n && !rc; i++)
         rc = write_session_json(s, &k->ref[i], k->c, o, e);
     if (k->n > 1)
-        out_close(o, ']');
-    out_end(o);
+        out_end(o, ']');
     return rc;
 }
 
@@ -245,8 +244,7 @@ static void write_reappended(const struct session_ref *ref, size_t appended, str
     out_open(o, NULL, '{');
     out_member(o, "sessionId", ref->id);
     out_int(o, "appended", (int64_t)appended);
-    out_close(o, '}');
-    out_end(o);
+    out_end(o, '}');
 }
 
 enum err_code reappend_session(struct invocation *in, struct sessions *s,
@@ -291,20 +289,16 @@ static void write_forked(const struct session_ref *ref, const struct fork_result
     out_string(o, "path", fork->path);
     /* As the rows of the copy name it: the id that the agent uses. */
     out_member(o, "parentId", ops->agent_id ? ops->agent_id(ref->id) : ref->id);
-    out_close(o, '}');
-    out_end(o);
+    out_end(o, '}');
 }
 
 /* Warns that the title cannot be stored. */
 static void report_missing_title(const struct invocation *in, const struct session_ref *ref)
 {
     const char *why = store_unsupported_reason(ref->store->ops, CAN_NAME_FORK);
-    struct err note;
 
-    if (!in->options.title || !why)
-        return;
-    err_set(&note, ERR_UNSUPPORTED, ref->path.p, "fork: the fork gets no title: %s", why);
-    out_report(in->err_fd, &note);
+    if (in->options.title && why)
+        command_warn(in, ERR_UNSUPPORTED, ref->path.p, "fork: the fork gets no title: %s", why);
 }
 
 static enum err_code make_fork_change(struct invocation *in, const struct session_ref *ref,
@@ -407,8 +401,7 @@ static void write_retrieved_json(const struct retrieved *r, bool dry, struct out
         out_bool(o, "redacted", x->redacted);
         out_close(o, '}');
     }
-    out_close(o, ']');
-    out_end(o);
+    out_end(o, ']');
 }
 
 static void write_retrieved_text(const struct retrieved *r, bool dry, struct out *o)

@@ -1,5 +1,6 @@
 #include "tui/commands/command.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -205,17 +206,28 @@ int command_exit_code(enum err_code rc)
     return 1;
 }
 
+void command_warn(const struct invocation *in, enum err_code code, const char *path,
+                  const char *fmt, ...)
+{
+    struct err e;
+    char text[sizeof e.text];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    err_set(&e, code, path, "%s", text);
+    out_report(in->err_fd, &e);
+}
+
 void command_report_interrupted(const struct invocation *in)
 {
     size_t n = change_count_interrupted(&in->world->env);
-    struct err e;
 
-    if (n == 0)
-        return;
-    err_set(&e, ERR_STALE, "", "%s not finished; reprise log finishes or undoes %s",
-            n == 1 ? "an interrupted change is" : "interrupted changes are",
-            n == 1 ? "it" : "them");
-    out_report(in->err_fd, &e);
+    if (n > 0)
+        command_warn(in, ERR_STALE, "", "%s not finished; reprise log finishes or undoes %s",
+                     n == 1 ? "an interrupted change is" : "interrupted changes are",
+                     n == 1 ? "it" : "them");
 }
 
 static bool wants_color(const struct invocation *in)

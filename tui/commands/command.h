@@ -54,6 +54,9 @@ MUST_CHECK enum err_code command_parse(struct invocation *in, int argc, char **a
 int command_execute(struct invocation *in);
 /* The exit code of the program for an error of the library: the one place that maps them. */
 int command_exit_code(enum err_code rc);
+/* Writes one line on stderr; the command goes on. */
+void command_warn(const struct invocation *in, enum err_code code, const char *path,
+                  const char *fmt, ...) PRINTF_LIKE(4, 5);
 /* Warns on stderr if changes, a delete for example, were interrupted and are not finished yet. */
 void command_report_interrupted(const struct invocation *in);
 

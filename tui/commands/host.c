@@ -20,8 +20,7 @@ static void write_created(const struct host_created *made, struct out *o)
     out_open(o, NULL, '{');
     out_member(o, "sessionId", made->id);
     out_member(o, "path", made->path);
-    out_close(o, '}');
-    out_end(o);
+    out_end(o, '}');
 }
 
 /* Settings that the format cannot hold are warnings. */
@@ -38,15 +37,10 @@ static void report_unsaved(const struct invocation *in, const char *system,
         { HOST_PARENT, "parent" },
     };
 
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        struct err note = { 0 };
-
-        if (!(made->unsaved & fields[i].field))
-            continue;
-        err_set(&note, ERR_UNSUPPORTED, made->path.p, "create: %s sessions cannot hold a %s",
-                system, fields[i].name);
-        out_report(in->err_fd, &note);
-    }
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (made->unsaved & fields[i].field)
+            command_warn(in, ERR_UNSUPPORTED, made->path.p, "create: %s sessions cannot hold a %s",
+                         system, fields[i].name);
 }
 
 /* Nothing is written, so any id will do. */
@@ -144,8 +138,7 @@ static void write_appended(struct slice session, const struct host_appended *don
         else
             jsonout_null(out_json(o));
     out_close(o, ']');
-    out_close(o, '}');
-    out_end(o);
+    out_end(o, '}');
 }
 
 static enum err_code append_rows(struct invocation *in, struct slice text, struct err *e)
@@ -197,8 +190,7 @@ static void write_checkpointed(struct slice session, const struct host_checkpoin
     out_int(o, "files", (int64_t)done->files);
     out_int(o, "fresh", (int64_t)done->fresh);
     out_string(o, "warning", done->warning);
-    out_close(o, '}');
-    out_end(o);
+    out_end(o, '}');
 }
 
 static enum err_code name_files(const struct invocation *in, struct arena *a,
@@ -219,14 +211,6 @@ static enum err_code name_files(const struct invocation *in, struct arena *a,
     return file ? ERR_OK : err_nomem(e);
 }
 
-static void report_warning(const struct invocation *in, struct slice session, const char *text)
-{
-    struct err note;
-
-    err_set(&note, ERR_STALE, session.p, "checkpoint: %s", text);
-    out_report(in->err_fd, &note);
-}
-
 static enum err_code save_checkpoint(struct invocation *in, struct sessions *s,
                                      const struct session_ref *ref, struct err *e)
 {
@@ -241,7 +225,7 @@ static enum err_code save_checkpoint(struct invocation *in, struct sessions *s,
         return rc;
     in->done = true;
     if (done.warning)
-        report_warning(in, ref->id, done.warning); /* the checkpoint was made all the same */
+        command_warn(in, ERR_STALE, ref->id.p, "checkpoint: %s", done.warning);
     write_checkpointed(ref->id, &done, &in->out);
     return ERR_OK;
 }
@@ -266,8 +250,7 @@ static void write_set(struct slice session, struct out *o)
         return;
     out_open(o, NULL, '{');
     out_member(o, "sessionId", session);
-    out_close(o, '}');
-    out_end(o);
+    out_end(o, '}');
 }
 
 static enum err_code read_setting(const char *word, struct host_setting *out, struct err *e)
@@ -371,8 +354,7 @@ static void write_restore_json(const struct restore *r, const char *system,
     write_values("fileHistory", r->file_history_json, r->file_history, o);
     resume_json(resume, out_json(o));
     out_string(o, "commandCwd", resume->dir);
-    out_close(o, '}');
-    out_end(o);
+    out_end(o, '}');
 }
 
 static enum err_code write_restore_text(const struct restore *r, const struct resume *resume,

@@ -126,8 +126,7 @@ static enum err_code write_info_json(const struct facts *f, struct arena *a, str
         out_int(o, "checkpointCount", (int64_t)f->checkpoints.n);
     out_slices(o, "subagents", f->subagents, f->subagent_count);
     write_damages(o, f->transcript);
-    out_close(o, '}');
-    out_end(o);
+    out_end(o, '}');
     return name ? ERR_OK : err_nomem(e);
 }
 
@@ -229,7 +228,7 @@ static enum err_code write_subagents_json(const struct session_ref *ref, struct 
     if (rc)
         return rc;
     out_slices(o, NULL, ids, n);
-    out_end(o);
+    out_addf(o, "\n");
     return ERR_OK;
 }
 
@@ -278,8 +277,7 @@ static void write_checkpoints_json(const struct checkpoint_list *list, struct ou
     out_open(o, NULL, '[');
     for (size_t i = 0; i < list->n; i++)
         write_checkpoint_json(&list->checkpoint[i], o);
-    out_close(o, ']');
-    out_end(o);
+    out_end(o, ']');
 }
 
 /* The ids of one list, and the width that they need. */

@@ -19,10 +19,8 @@ static enum err_code read_when(const char *text, int64_t now_ms, int64_t *ms, st
 static void report_damaged(const struct session_row *row, void *arg)
 {
     const struct invocation *in = arg;
-    struct err note = { 0 };
 
-    err_set(&note, ERR_FORMAT, row->ref.path.p, "list: %s", row->problem);
-    out_report(in->err_fd, &note);
+    command_warn(in, ERR_FORMAT, row->ref.path.p, "list: %s", row->problem);
 }
 
 static enum err_code make_query(struct invocation *in, const struct scope *scope,

@@ -146,8 +146,9 @@ void out_slices(struct out *o, const char *key, const struct slice *text, size_t
     out_close(o, ']');
 }
 
-void out_end(struct out *o)
+void out_end(struct out *o, char bracket)
 {
+    out_close(o, bracket);
     note_failure(o, o->json.rc);
     out_add(o, SLICE("\n"));
 }

@@ -50,10 +50,11 @@ void out_text(struct out *o, struct slice text);
 enum out_style { OUT_PLAIN, OUT_AGE, OUT_BRANCH, OUT_TAG, OUT_FLAGS };
 void out_style(struct out *o, enum out_style style);
 
-/* One JSON value: objects and arrays are opened and closed, and out_end() ends the line. Inside an object every value
- * has a key; in an array, and around everything, the key is NULL. */
+/* One JSON value: objects and arrays are opened and closed; out_end() closes the outermost and ends the line. Inside an
+ * object every value has a key; in an array, and outermost, the key is NULL. */
 void out_open(struct out *o, const char *key, char bracket);
 void out_close(struct out *o, char bracket);
+void out_end(struct out *o, char bracket);
 /* Left out if the text is empty (or NULL): a member is absent, never "" or null. */
 void out_member(struct out *o, const char *key, struct slice text);
 void out_string(struct out *o, const char *key, const char *text);
@@ -63,7 +64,6 @@ void out_bool(struct out *o, const char *key, bool b);
 void out_true(struct out *o, const char *key, bool b);
 void out_strings(struct out *o, const char *key, const char *const *text, size_t n);
 void out_slices(struct out *o, const char *key, const struct slice *text, size_t n);
-void out_end(struct out *o);
 /* For writers of JSON elsewhere. Valid until the next call. */
 struct jsonout *out_json(struct out *o);
 

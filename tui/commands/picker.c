@@ -33,7 +33,6 @@ static enum err_code choose_dir(const struct invocation *in, const struct sessio
 {
     const char *present = in->world->env.cwd, *main_tree = NULL;
     const char *own = row->cwd.n ? arena_copy(a, row->cwd).p : present;
-    struct err note;
 
     if (!own)
         return err_nomem(e);
@@ -45,9 +44,8 @@ static enum err_code choose_dir(const struct invocation *in, const struct sessio
     if (rc)
         return rc;
     *dir = main_tree ? main_tree : present;
-    err_set(&note, ERR_NOT_FOUND, own,
-            "resume: the session's directory no longer exists; resuming in %s", *dir);
-    out_report(in->err_fd, &note);
+    command_warn(in, ERR_NOT_FOUND, own,
+                 "resume: the session's directory no longer exists; resuming in %s", *dir);
     return ERR_OK;
 }
 
@@ -65,8 +63,7 @@ static enum err_code print_choice(const struct session_row *row, const struct re
     out_string(o, "system", row->ref.store->ops->name);
     out_string(o, "cwd", r->dir);
     resume_json(r, out_json(o));
-    out_close(o, '}');
-    out_end(o);
+    out_end(o, '}');
     return ERR_OK;
 }
 

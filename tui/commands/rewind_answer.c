@@ -109,8 +109,7 @@ static void write_rewind_json(const struct rewind_preview *p, const struct rewin
         out_strings(o, "notes", (const char *const *)p->plan->note, p->plan->notes);
     if (r)
         write_result_json(p, r, o);
-    out_close(o, '}');
-    out_end(o);
+    out_end(o, '}');
 }
 
 enum err_code rewind_answer_none(struct invocation *in, const struct err *why, struct err *e)
@@ -122,8 +121,7 @@ enum err_code rewind_answer_none(struct invocation *in, const struct err *why, s
     out_open(o, NULL, '{');
     out_bool(o, "canRewind", false);
     out_string(o, "error", why->text);
-    out_close(o, '}');
-    out_end(o);
+    out_end(o, '}');
     return out_flush(o, e);
 }
 
@@ -138,8 +136,7 @@ void rewind_answer_into(struct invocation *in, const char *dir,
         out_string(o, "into", dir);
         out_int(o, "written", (int64_t)r->written);
         out_int(o, "leftOut", (int64_t)r->left_out);
-        out_close(o, '}');
-        out_end(o);
+        out_end(o, '}');
         return;
     }
     out_addf(o, "%zu file%s written, %zu left out: ", r->written, r->written == 1 ? "" : "s",

@@ -35,8 +35,7 @@ static void write_kept_json(const struct rewind_backup_list *list, struct out *o
         out_close(o, '}');
     }
     out_close(o, ']');
-    out_close(o, '}');
-    out_end(o);
+    out_end(o, '}');
 }
 
 static void write_kept_text(const struct rewind_backup_list *list, struct out *o)
@@ -208,8 +207,7 @@ static void write_records(const struct rewind_records *list, const struct rewind
         else
             write_record_text(&list->record[i], waiting, now_ms, o);
     if (o->wants_json) {
-        out_close(o, ']');
-        out_end(o);
+        out_end(o, ']');
     }
 }
 
@@ -234,8 +232,7 @@ static void write_abandoned(const char *id, const struct rewind_abandoned *a, st
         out_open(o, NULL, '{');
         out_string(o, "abandoned", id);
         out_strings(o, "left", (const char *const *)a->left, a->n);
-        out_close(o, '}');
-        out_end(o);
+        out_end(o, '}');
         return;
     }
     out_addf(o, "abandoned: %s\n", id);

@@ -100,8 +100,7 @@ static void write_sweep_json(const struct answer *a, struct out *o)
     out_bool(o, "applied", a->applied);
     if (a->moved.n)
         out_member(o, "trash", batch_of(&a->moved));
-    out_close(o, '}');
-    out_end(o);
+    out_end(o, '}');
 }
 
 /* ---- text ---- */

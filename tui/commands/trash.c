@@ -27,8 +27,7 @@ static void write_deleted_json(const struct trash_list *list, struct out *o)
         out_close(o, '}');
     }
     if (list->n != 1)
-        out_close(o, ']');
-    out_end(o);
+        out_end(o, ']');
 }
 
 static void write_deleted_text(const struct trash_list *list, struct out *o)
@@ -100,8 +99,7 @@ static void write_destroyed_json(const struct trash_request *request, size_t n, 
         out_close(o, '}');
     }
     if (n != 1)
-        out_close(o, ']');
-    out_end(o);
+        out_end(o, ']');
 }
 
 /* What the agent's own delete does: transcript and side folder are removed at once and for good. */
@@ -247,8 +245,7 @@ static void write_trash(struct invocation *in, const struct trash_list *list)
         out_open(o, NULL, '[');
         for (size_t i = 0; i < list->n; i++)
             write_trashed_json(&list->item[i], o);
-        out_close(o, ']');
-        out_end(o);
+        out_end(o, ']');
         return;
     }
     for (size_t i = 0; i < list->n; i++)
@@ -271,7 +268,7 @@ static void write_restored(const struct trash_item *item, bool joined, struct ou
 {
     if (o->wants_json) {
         write_trashed_json(item, o);
-        out_end(o);
+        out_addf(o, "\n");
         return;
     }
     out_addf(o, joined ? "joined with the newer transcript: " : "restored: ");
@@ -317,8 +314,7 @@ static void write_emptied(int64_t items, int64_t bytes, struct out *o)
         out_open(o, NULL, '{');
         out_int(o, "sessions", items);
         out_int(o, "bytes", bytes);
-        out_close(o, '}');
-        out_end(o);
+        out_end(o, '}');
         return;
     }
     text_size(bytes, size);

@@ -136,8 +136,7 @@ static enum err_code merge_logs(struct merge *m, struct change_log *log)
     if (!rc)
         rc = m->rc;
     if (!rc && m->out->wants_json) {
-        out_close(m->out, ']');
-        out_end(m->out);
+        out_end(m->out, ']');
     }
     return rc;
 }
@@ -179,35 +178,30 @@ static void describe_undo_target(const struct invocation *in, const struct undo_
 static void report_skipped(const struct invocation *in, const struct undo_target_others *others)
 {
     char what[PHRASE];
-    struct err note = { 0 };
 
     if (others->edited.kind != UNDO_TARGET_NONE) {
         describe_undo_target(in, &others->edited, what);
-        err_set(&note, ERR_STALE, others->edited.id,
-                "undo: skipped, its files changed since (--overwrite-edited): %.90s", what);
-        out_report(in->err_fd, &note);
+        command_warn(in, ERR_STALE, others->edited.id,
+                     "undo: skipped, its files changed since (--overwrite-edited): %.90s", what);
     }
     if (others->gone_n == 0)
         return;
     describe_undo_target(in, &others->gone, what);
-    err_set(&note, ERR_NOT_FOUND, others->gone.id,
-            "undo: skipped %zu whose session or store is gone; the newest: %.90s", others->gone_n,
-            what);
-    out_report(in->err_fd, &note);
+    command_warn(in, ERR_NOT_FOUND, others->gone.id,
+                 "undo: skipped %zu whose session or store is gone; the newest: %.90s",
+                 others->gone_n, what);
 }
 
 static enum err_code nothing_left(const struct invocation *in,
                                   const struct undo_target_others *others, struct err *e)
 {
     const struct undo_target *n = &others->elsewhere;
-    struct err note = { 0 };
     char what[PHRASE];
 
     if (n->kind == UNDO_TARGET_NONE)
         return err_set(e, ERR_NOT_FOUND, "", "nothing left to undo");
     describe_undo_target(in, n, what);
-    err_set(&note, ERR_NOT_FOUND, n->dir, "made elsewhere: %.150s", what);
-    out_report(in->err_fd, &note);
+    command_warn(in, ERR_NOT_FOUND, n->dir, "made elsewhere: %.150s", what);
     return err_set(e, ERR_NOT_FOUND, "",
                    "nothing left to undo here; reprise undo %s undoes the change made elsewhere",
                    n->id);
@@ -217,14 +211,13 @@ static enum err_code nothing_left(const struct invocation *in,
 static enum err_code stuck(const struct invocation *in, const struct undo_target *newest,
                            const struct undo_target_others *others, struct err *e)
 {
-    struct err note = { 0 };
     char what[PHRASE];
 
     if (others->stuck.kind == UNDO_TARGET_NONE)
         return ERR_OK;
     describe_undo_target(in, &others->stuck, what);
-    err_set(&note, ERR_STALE, others->stuck.id, "undo: its session continued since (%.150s)", what);
-    out_report(in->err_fd, &note);
+    command_warn(in, ERR_STALE, others->stuck.id, "undo: its session continued since (%.150s)",
+                 what);
     if (newest->kind == UNDO_TARGET_NONE)
         return err_set(e, ERR_STALE, "", "nothing older is left to undo");
     describe_undo_target(in, newest, what);
@@ -314,8 +307,7 @@ static void write_dry_run(struct invocation *in, const struct change *c,
     write_target_json(n, o);
     out_strings(o, "sessions", (const char *const *)c->sessions, c->sessions_n);
     out_bool(o, "dryRun", true);
-    out_close(o, '}');
-    out_end(o);
+    out_end(o, '}');
 }
 
 static bool show_named(const struct change *c, bool undone, void *arg)
@@ -354,8 +346,7 @@ static void write_undone(struct invocation *in, const struct change *c, const st
     out_string(o, "undoes", c->undoes);
     out_string(o, "text", c->text);
     write_target_json(n, o);
-    out_close(o, '}');
-    out_end(o);
+    out_end(o, '}');
 }
 
 static enum err_code undo_change(struct invocation *in, struct change_log *log,

@@ -1,5 +1,7 @@
 #include "tests/test.h"
 
+#include <unistd.h>
+
 #include "tui/commands/command.h"
 
 static void exit_codes_are_those_of_the_contract(void **state)
@@ -17,10 +19,30 @@ static void exit_codes_are_those_of_the_contract(void **state)
     assert_int_equal(command_exit_code(ERR_CANCELLED), 130);
 }
 
+static void a_warning_is_one_line_with_the_reason_first(void **state)
+{
+    struct invocation in = { .exit_code = 0 };
+    char line[256];
+    int fd[2];
+
+    (void)state;
+    assert_int_equal(pipe(fd), 0);
+    in.err_fd = fd[1];
+    command_warn(&in, ERR_STALE, "/tmp/a.jsonl", "undo: skipped %d file%s", 2, "s");
+    close(fd[1]);
+    ssize_t n = read(fd[0], line, sizeof line - 1);
+
+    close(fd[0]);
+    assert_true(n > 0);
+    line[n] = '\0';
+    assert_string_equal(line, "reprise: skipped 2 files: undo: /tmp/a.jsonl\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exit_codes_are_those_of_the_contract),
+        cmocka_unit_test(a_warning_is_one_line_with_the_reason_first),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -157,8 +157,7 @@ static void the_first_failure_sticks(void **state)
     out_text(&o, SLICE("text"));
     out_open(&o, NULL, '{');
     out_int(&o, "n", 1);
-    out_close(&o, '}');
-    out_end(&o);
+    out_end(&o, '}');
 
     assert_int_equal(o.buf.n, 0);
     assert_int_equal(out_row(&o, &e), ERR_IO);
@@ -185,8 +184,7 @@ static void a_json_value_has_its_members_in_order(void **state)
     out_strings(&o, "names", names, 2);
     out_open(&o, "in", '{');
     out_close(&o, '}');
-    out_close(&o, '}');
-    out_end(&o);
+    out_end(&o, '}');
     assert_string_equal(buf_cstr(&o.buf),
                         "{\"id\":\"x1\",\"at\":-5,\"undone\":false,\"fixed\":true,"
                         "\"names\":[\"a\",\"b\\\"\"],\"in\":{}}\n");
