@@ -13,7 +13,7 @@
  *    before that end: then it is treated like the others. */
 enum { SKIP_ABOVE = 5242880, BLOCK = 1048576, KEY_WITHIN = 256, HARDLY_ANYTHING = 30 };
 
-static bool found_by_vendor(const struct index_line *line, struct slice row)
+static bool found_by_sdk(const struct index_line *line, struct slice row)
 {
     static const char key[] = "\"compact_boundary\"", front[] = "{\"type\":\"system\"";
     int64_t last_block = (line->offset + line->length) / BLOCK * BLOCK;
@@ -43,7 +43,7 @@ static enum err_code is_fresh_start(struct claude_log *log, size_t i, bool *fres
 
     if (rc)
         return rc;
-    *fresh = found_by_vendor(line, row) && claude_is_boundary(row) && !keeps_messages(row) &&
+    *fresh = found_by_sdk(line, row) && claude_is_boundary(row) && !keeps_messages(row) &&
              json_type(row) == JSON_OBJECT;
     return ERR_OK;
 }

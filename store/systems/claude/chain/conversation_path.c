@@ -335,14 +335,14 @@ enum {
     BRANCHES_MAX = 500, /* the newest ones; each of them is walked on its own */
 };
 
-struct finding_out {
+struct branch_search {
     struct claude_conversation_path walk;
     struct branch_list *list; /* the result */
 };
 
 /* The message of the path above a node; CHAIN_NONE: the branch has a beginning of its own, or is a circle. *messages
  * is how many messages are between; `first` receives the uppermost *firsts of them, uppermost first. */
-static uint32_t climb_to_path(const struct finding_out *f, uint32_t node, size_t *messages,
+static uint32_t climb_to_path(const struct branch_search *f, uint32_t node, size_t *messages,
                               uint32_t *first, size_t *firsts)
 {
     const struct chain *c = &f->walk.log.chain;
@@ -363,7 +363,7 @@ static uint32_t climb_to_path(const struct finding_out *f, uint32_t node, size_t
 }
 
 /* The prompt in a user row; empty if the row is a tool result or the like. */
-static enum err_code read_row(struct finding_out *f, uint32_t node, struct slice *out,
+static enum err_code read_row(struct branch_search *f, uint32_t node, struct slice *out,
                               struct err *e)
 {
     struct claude_log *log = &f->walk.log;
@@ -381,7 +381,7 @@ static enum err_code read_row(struct finding_out *f, uint32_t node, struct slice
 }
 
 /* The first prompt among these rows. */
-static enum err_code read_prompt(struct finding_out *f, const uint32_t *first, size_t n,
+static enum err_code read_prompt(struct branch_search *f, const uint32_t *first, size_t n,
                                  struct slice *out, struct err *e)
 {
     enum err_code rc = ERR_OK;
@@ -393,7 +393,7 @@ static enum err_code read_prompt(struct finding_out *f, const uint32_t *first, s
 }
 
 /* The last prompt at or above the leaf, on the branch or before it. */
-static enum err_code read_last(struct finding_out *f, uint32_t leaf, struct slice *out,
+static enum err_code read_last(struct branch_search *f, uint32_t leaf, struct slice *out,
                                struct err *e)
 {
     const struct chain *c = &f->walk.log.chain;
@@ -409,7 +409,7 @@ static enum err_code read_last(struct finding_out *f, uint32_t leaf, struct slic
     return rc;
 }
 
-static enum err_code add_branch(struct finding_out *f, uint32_t leaf, struct err *e)
+static enum err_code add_branch(struct branch_search *f, uint32_t leaf, struct err *e)
 {
     const struct chain *c = &f->walk.log.chain;
     struct branch_list *list = f->list;
@@ -439,7 +439,7 @@ enum err_code claude_branches(const struct store *st, const struct session_ref *
 {
     const struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS, .stop = cancel };
     struct branch_list list = { 0 };
-    struct finding_out f = { .list = &list };
+    struct branch_search f = { .list = &list };
     enum err_code rc = claude_conversation_path_open(&f.walk, ref->path.p, &want, e);
 
     (void)st;

@@ -22,7 +22,7 @@ static enum err_code is_main(struct claude_log *log, uint32_t node, bool *is, st
 
             if (rc)
                 return rc;
-            main = !claude_row_says(row, "attachment.type", "fork_briefing");
+            main = !claude_value_is(row, "attachment.type", "fork_briefing");
         }
         *mark |= main ? NODE_MAIN : NODE_NOT_MAIN;
     }
@@ -199,7 +199,7 @@ static enum err_code is_read(struct claude_log *log, uint32_t node, bool *is, st
 
 static enum err_code find_checkpoint(struct claude_log *log, struct checkpoint *p, struct err *e)
 {
-    bool told = false;
+    bool found_any = false;
     enum err_code rc = ERR_OK;
 
     *p = (struct checkpoint){ .node = CHAIN_NONE };
@@ -213,10 +213,10 @@ static enum err_code find_checkpoint(struct claude_log *log, struct checkpoint *
         if (rc || !read_checkpoint(log, row, &q))
             continue;
         /* A row that only repeats what was written explicitly changes nothing. */
-        if (told && (q.node != p->node || !q.found))
+        if (found_any && (q.node != p->node || !q.found))
             break;
         *p = q;
-        told = true;
+        found_any = true;
         if (q.explicit || !q.found)
             break;
     }
@@ -310,12 +310,12 @@ enum {
 };
 
 struct last_prompt {
-    bool found, cleared, nobody, explicit;
+    bool found, cleared, nil_uuid, explicit;
     size_t line;
     struct id128 leaf;
 };
 
-struct looking {
+struct tail_search {
     const char *path;
     struct claude_log log;
     bool whole;      /* the log begins where the file begins */
@@ -329,9 +329,9 @@ static bool read_last_prompt(struct slice row, struct arena *a, struct last_prom
 {
     struct slice leaf;
 
-    if (!claude_row_says(row, "type", "last-prompt") || !json_get(row, "leafUuid", &leaf))
+    if (!claude_value_is(row, "type", "last-prompt") || !json_get(row, "leafUuid", &leaf))
         return false;
-    p->nobody = json_string_is(leaf, "00000000-0000-0000-0000-000000000000");
+    p->nil_uuid = json_string_is(leaf, "00000000-0000-0000-0000-000000000000");
     p->explicit = json_get_true(row, "explicit");
     p->cleared = json_type(leaf) == JSON_NULL && p->explicit;
     p->leaf = claude_id(leaf, a);
@@ -359,7 +359,7 @@ static enum err_code newest_last_prompt(struct claude_log *log, struct last_prom
 }
 
 /* Decides only what rows above the log cannot change. */
-static enum err_code decide(struct looking *l, bool *decided, struct err *e)
+static enum err_code decide(struct tail_search *l, bool *decided, struct err *e)
 {
     struct last_prompt p;
     uint32_t newest, named;
@@ -381,7 +381,7 @@ static enum err_code decide(struct looking *l, bool *decided, struct err *e)
         l->leaf = later ? newest : CHAIN_NONE;
         return ERR_OK;
     }
-    if (p.nobody) {
+    if (p.nil_uuid) {
         *decided = newest != CHAIN_NONE;
         return ERR_OK;
     }
@@ -432,7 +432,7 @@ static enum err_code seek_above(const struct claude_log *log, int64_t *begin, st
 }
 
 /* How much to read next; 0: all. */
-static enum err_code next_tail(struct looking *l, size_t *tail, struct claude_resume_point *out,
+static enum err_code next_tail(struct tail_search *l, size_t *tail, struct claude_resume_point *out,
                                struct err *e)
 {
     int64_t size = l->log.file.file.id.size, begin = -1;
@@ -453,7 +453,7 @@ static enum err_code next_tail(struct looking *l, size_t *tail, struct claude_re
     return rc;
 }
 
-static enum err_code open_tail(struct looking *l, size_t tail, struct err *e)
+static enum err_code open_tail(struct tail_search *l, size_t tail, struct err *e)
 {
     const struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS, .tail = tail };
     enum err_code rc = claude_log_open(&l->log, l->path, &want, e);
@@ -463,7 +463,7 @@ static enum err_code open_tail(struct looking *l, size_t tail, struct err *e)
     return rc;
 }
 
-static enum err_code find_tail_leaf(struct looking *l, struct claude_resume_point *out,
+static enum err_code find_tail_leaf(struct tail_search *l, struct claude_resume_point *out,
                                     struct err *e)
 {
     size_t tail = TAIL_FIRST;
@@ -490,7 +490,7 @@ static enum err_code find_tail_leaf(struct looking *l, struct claude_resume_poin
 enum err_code claude_resume_point_of(const char *path, struct arena *a,
                                      struct claude_resume_point *out, struct err *e)
 {
-    struct looking l = { .path = path, .log.file.file.fd = -1 };
+    struct tail_search l = { .path = path, .log.file.file.fd = -1 };
     struct slice row, text;
 
     *out = (struct claude_resume_point){ 0 };

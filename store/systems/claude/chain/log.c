@@ -243,9 +243,9 @@ static bool rewrite(struct slice row, struct buf *out, enum err_code *rc)
 {
     struct slice said, blocks, origin, fold, command;
 
-    if (!claude_row_says(row, "subtype", "voice_call_talk") || !json_get(row, "content", &said) ||
+    if (!claude_value_is(row, "subtype", "voice_call_talk") || !json_get(row, "content", &said) ||
         json_type(said) != JSON_STRING || !json_get(row, "origin", &origin) ||
-        json_type(origin) != JSON_OBJECT || !claude_row_says(origin, "kind", "voice-call"))
+        json_type(origin) != JSON_OBJECT || !claude_value_is(origin, "kind", "voice-call"))
         return false;
     bool folded = json_get(row, "fold", &fold);
 

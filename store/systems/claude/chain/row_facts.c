@@ -59,7 +59,7 @@ bool claude_string_in(struct slice value, const char *const names[])
     return false;
 }
 
-bool claude_row_says(struct slice row, const char *path, const char *text)
+bool claude_value_is(struct slice row, const char *path, const char *text)
 {
     struct slice value;
 
@@ -91,12 +91,12 @@ int claude_id_compare(struct id128 a, struct id128 b)
 
 bool claude_is_queued_command(struct slice row)
 {
-    return claude_row_says(row, "attachment.type", "queued_command");
+    return claude_value_is(row, "attachment.type", "queued_command");
 }
 
 bool claude_is_boundary(struct slice row)
 {
-    return claude_row_says(row, "subtype", "compact_boundary");
+    return claude_value_is(row, "subtype", "compact_boundary");
 }
 
 bool claude_content(struct slice row, struct json_iter *blocks)
@@ -109,7 +109,7 @@ bool claude_content(struct slice row, struct json_iter *blocks)
 
 bool claude_block_is(struct slice block, const char *type)
 {
-    return json_type(block) == JSON_OBJECT && claude_row_says(block, "type", type);
+    return json_type(block) == JSON_OBJECT && claude_value_is(block, "type", type);
 }
 
 bool claude_block_id(struct slice block, const char *type, const char *key, struct arena *a,
@@ -155,9 +155,9 @@ static bool block_is_note(struct slice block, struct arena *a)
 
     if (json_type(block) != JSON_OBJECT)
         return false;
-    if (claude_row_says(block, "type", "text"))
+    if (claude_value_is(block, "type", "text"))
         return json_get(block, "text", &value) && is_note(value, a);
-    return claude_row_says(block, "type", "tool_result") && json_get_true(block, "is_error") &&
+    return claude_value_is(block, "type", "tool_result") && json_get_true(block, "is_error") &&
            json_get(block, "content", &value) && is_note(value, a);
 }
 
@@ -181,7 +181,7 @@ bool claude_is_interrupt_note(struct slice row, struct arena *a)
     return any;
 }
 
-bool claude_origin_speaks(struct slice origin)
+bool claude_origin_is_shown(struct slice origin)
 {
     static const char *const kinds[] = { "channel",    "observer",   "observer-activity",
                                          "slack-ping", "voice-call", "peer",
@@ -193,7 +193,7 @@ bool claude_origin_speaks(struct slice origin)
 }
 
 /* The text by which the kind of a row is recognised: its content, or that of its last text block. */
-static bool told_by(struct slice row, struct slice *value)
+static bool telling_text(struct slice row, struct slice *value)
 {
     struct slice content, key, block;
     struct json_iter blocks;
@@ -218,7 +218,7 @@ enum claude_local claude_local_part(struct slice row, struct arena *a)
 {
     struct slice value, text;
 
-    if (json_get(row, "promptSource", &value) || !told_by(row, &value) ||
+    if (json_get(row, "promptSource", &value) || !telling_text(row, &value) ||
         !json_text(value, a, &text))
         return LOCAL_NOT;
     if (slice_starts(text, "<command-name>"))

@@ -9,7 +9,7 @@
 #include "lite/json/jsonout.h"
 #include "lite/scan/index.h"
 
-/* What a row says, read from its bytes. Rows are valid JSON objects here. */
+/* What a row contains, read from its bytes. Rows are valid JSON objects here. */
 
 /* As JavaScript's Boolean(): "", 0, null and a missing value are false. */
 bool claude_truthy(struct slice value);
@@ -17,7 +17,7 @@ bool claude_key_truthy(struct slice object, const char *key);
 /* A string value that is one of the names, which end with NULL. */
 bool claude_string_in(struct slice value, const char *const names[]);
 /* The value at the key is exactly this string. path may be dotted (json_at). */
-bool claude_row_says(struct slice row, const char *path, const char *text);
+bool claude_value_is(struct slice row, const char *path, const char *text);
 /* The id in a string value; the empty id for any other value. */
 struct id128 claude_id(struct slice value, struct arena *a);
 struct id128 claude_id_at(struct slice row, const char *path, struct arena *a);
@@ -33,7 +33,7 @@ bool claude_has_tool_result(struct slice row);
  * one of the fixed texts (claude.md 3.7). */
 bool claude_is_interrupt_note(struct slice row, struct arena *a);
 /* Rows of this origin are shown although they are marked as meta (claude.md 3.5). */
-bool claude_origin_speaks(struct slice origin);
+bool claude_origin_is_shown(struct slice origin);
 
 enum claude_local {
     LOCAL_NOT,

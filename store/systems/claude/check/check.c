@@ -20,7 +20,7 @@ struct check {
     struct arena arena; /* of the texts of findings */
     finding_fn *fn;
     void *arg;
-    size_t told[FINDING_KINDS];
+    size_t reported[FINDING_KINDS];
 };
 
 /* A ruined file of a million lines must not produce a million findings: so many of each kind are reported one by one,
@@ -29,7 +29,7 @@ enum { CHECK_REPORT_MAX = 200 };
 
 #define CHECK_NO_LINE SIZE_MAX
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
 static bool can_fix(enum finding_kind kind)
 {
@@ -46,7 +46,7 @@ static enum err_code check_report(struct check *k, enum finding_kind kind, size_
 
     if (!why)
         return err_nomem(e);
-    if (k->told[kind]++ >= CHECK_REPORT_MAX)
+    if (k->reported[kind]++ >= CHECK_REPORT_MAX)
         return ERR_OK;
     if (line != CHECK_NO_LINE) {
         f.line = (int64_t)line + 1;
@@ -60,13 +60,13 @@ static enum err_code report_remaining_counts(struct check *k, struct err *e)
     enum err_code rc = ERR_OK;
 
     for (int kind = 0; kind < FINDING_KINDS && !rc; kind++) {
-        if (k->told[kind] <= CHECK_REPORT_MAX)
+        if (k->reported[kind] <= CHECK_REPORT_MAX)
             continue;
         struct finding f = { .kind = (enum finding_kind)kind,
                              .session = k->ref->id,
                              .path = k->path,
                              .why = arena_format(&k->arena, "and %zu more like this",
-                                                 k->told[kind] - CHECK_REPORT_MAX) };
+                                                 k->reported[kind] - CHECK_REPORT_MAX) };
 
         rc = f.why ? k->fn(&f, k->arg, e) : err_nomem(e);
     }
@@ -469,7 +469,7 @@ static enum err_code check_agents(struct check *k, const atomic_bool *cancel, st
     return rc;
 }
 
-/* ---- together ---- */
+/* ---- the session ---- */
 
 static enum err_code check_all(struct check *k, const atomic_bool *cancel, struct err *e)
 {

@@ -36,7 +36,7 @@ static bool has_id(const char *name)
     return strlen(name) >= CLAUDE_ID && claude_is_uuid((struct slice){ name, CLAUDE_ID });
 }
 
-/* ---- which transcripts there are ---- */
+/* ---- transcripts ---- */
 
 /* The name is enough: an empty file is a session that is about to begin. */
 static enum err_code note_transcripts(struct look *l, const char *path, struct err *e)
@@ -77,7 +77,7 @@ static enum err_code note_all_transcripts(struct look *l, struct err *e)
     return rc;
 }
 
-/* ---- what else there is ---- */
+/* ---- parts without a transcript ---- */
 
 /* Where parts are, and the suffixes of their names. */
 struct leftover_dir {
@@ -218,7 +218,7 @@ static enum err_code look_elsewhere(struct look *l, bool all, struct err *e)
     return rc;
 }
 
-/* ---- who may need it ---- */
+/* ---- what still needs them ---- */
 
 /* The saved copies of a fork may still be in the directory of the session from which it was made. */
 static bool note_parent(const struct session_ref *ref, void *arg)
@@ -350,7 +350,7 @@ static enum err_code report_orphan(struct store_look *l, enum finding_kind kind,
     return why ? l->fn(&f, l->arg, e) : err_nomem(e);
 }
 
-/* ---- what sessions left behind ---- */
+/* ---- findings ---- */
 
 static bool is_saved_copies(const struct store_look *l, const char *path)
 {

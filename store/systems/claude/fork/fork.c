@@ -120,7 +120,7 @@ static enum err_code assign_ids(struct fork *f, struct err *e)
                : err_set(e, ERR_NOT_FOUND, f->ref->id.p, "fork: the session has no messages");
 }
 
-/* ---- notes of progress, which are not copied ---- */
+/* ---- progress rows, which are not copied ---- */
 
 static bool is_note(const struct fork *f, uint32_t node)
 {

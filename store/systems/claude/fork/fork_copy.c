@@ -79,7 +79,7 @@ static struct slice quote(const char *text, char *out)
     return (struct slice){ out, n + 2 };
 }
 
-/* ---- ids inside of values ---- */
+/* ---- ids inside values ---- */
 
 /* Replaces the known ids in a list; the others are kept or dropped. */
 static void map_list(struct row_edit *r, struct slice list, bool keep_unknown, struct buf *out)
@@ -140,8 +140,13 @@ static void map_kept(struct row_edit *r, struct slice kept, const char *const na
 
 static void edit_compaction(struct row_edit *r, size_t line)
 {
-    static const char *const messages[] = { "anchorUuid", "uuids", "allUuids" };
-    static const char *const segment[] = { "headUuid", "anchorUuid", "tailUuid" };
+    static const struct {
+        const char *name;
+        const char *const part[3];
+    } ways[2] = {
+        { "preservedMessages", { "anchorUuid", "uuids", "allUuids" } },
+        { "preservedSegment", { "headUuid", "anchorUuid", "tailUuid" } },
+    };
     struct buf kept[2] = { 0 };
     struct slice metadata = r->member[COMPACT], value;
     struct json_edit edit[4] = { { .name = "runningTurnSends" } };
@@ -150,17 +155,11 @@ static void edit_compaction(struct row_edit *r, size_t line)
 
     if (json_type(metadata) != JSON_OBJECT)
         return;
-    if (strip || json_get(metadata, "preservedMessages", &value)) {
-        if (!strip && json_type(value) == JSON_OBJECT)
-            map_kept(r, value, messages, 3, &kept[0]);
-        if (strip || kept[0].n)
-            edit[n++] = (struct json_edit){ "preservedMessages", buf_slice(&kept[0]), true };
-    }
-    if (strip || json_get(metadata, "preservedSegment", &value)) {
-        if (!strip && json_type(value) == JSON_OBJECT)
-            map_kept(r, value, segment, 3, &kept[1]);
-        if (strip || kept[1].n)
-            edit[n++] = (struct json_edit){ "preservedSegment", buf_slice(&kept[1]), true };
+    for (size_t i = 0; i < 2; i++) {
+        if (!strip && json_get(metadata, ways[i].name, &value) && json_type(value) == JSON_OBJECT)
+            map_kept(r, value, ways[i].part, 3, &kept[i]);
+        if (strip || kept[i].n)
+            edit[n++] = (struct json_edit){ ways[i].name, buf_slice(&kept[i]), true };
     }
     if (strip)
         edit[n++] = (struct json_edit){ .name = "postTokens" };
@@ -181,10 +180,10 @@ static void edit_attachment(struct row_edit *r)
 
     if (json_type(attachment) != JSON_OBJECT)
         return;
-    if (claude_row_says(attachment, "type", "queued_command") &&
+    if (claude_value_is(attachment, "type", "queued_command") &&
         json_get(attachment, "source_uuid", &value) && fork_new_quoted(r->f, value, false, id)) {
         edit = (struct json_edit){ .name = "source_uuid", .value = slice_of(id) };
-    } else if (claude_row_says(attachment, "type", "deferred_tools_record") &&
+    } else if (claude_value_is(attachment, "type", "deferred_tools_record") &&
                json_get(attachment, "nameOnlyAnnouncements", &value) &&
                json_type(value) == JSON_ARRAY) {
         map_list(r, value, false, &r->space->nested[1]);

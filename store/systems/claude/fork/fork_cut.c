@@ -14,7 +14,7 @@
  *   2. the summary of a compaction replaces all before it, so what that compaction kept is dropped: it comes later
  *   3. branches with which a reader would end instead are dropped (below) */
 
-/* ---- where it ends ---- */
+/* ---- the last row ---- */
 
 /* The id that a queued command has, and the one of the command that was folded into a voice row. */
 static enum err_code source_of(struct fork_view *c, size_t line, struct id128 *source,
@@ -32,7 +32,7 @@ static enum err_code source_of(struct fork_view *c, size_t line, struct id128 *s
         return rc;
     if (claude_line_is(l, CLAUDE_ATTACHMENT) && claude_is_queued_command(row))
         *source = claude_id_at(row, "attachment.source_uuid", &c->log.arena);
-    else if (claude_line_is(l, CLAUDE_SYSTEM) && claude_row_says(row, "subtype", "voice_call_talk"))
+    else if (claude_line_is(l, CLAUDE_SYSTEM) && claude_value_is(row, "subtype", "voice_call_talk"))
         *source = claude_id_at(row, "fold.command.source_uuid", &c->log.arena);
     return ERR_OK;
 }
@@ -437,7 +437,7 @@ static enum err_code drop_other_ends(struct fork_view *c, struct err *e)
     return rc;
 }
 
-/* ---- together ---- */
+/* ---- all steps ---- */
 
 /* Rows that were left out do not exist for the copy either: no row follows them, and they bridge no gap. */
 static enum err_code forget_left_out(struct fork_view *c, struct err *e)

@@ -272,7 +272,7 @@ static enum err_code read_message(struct flow *w, size_t line, struct err *e)
     if (rc || !row_has_uuid(row))
         return rc;
     if (l->kind == CLAUDE_SYSTEM && claude_is_boundary(row) &&
-        !claude_line_has(l, MARK_SIDECHAIN) && claude_row_says(row, "sessionId", w->f->ref->id.p))
+        !claude_line_has(l, MARK_SIDECHAIN) && claude_value_is(row, "sessionId", w->f->ref->id.p))
         w->compacted = true;
     if (!watched && !json_get_true(row, "dataFlowOn"))
         note_lost_code(w, LOST_UNWATCHED);
@@ -302,7 +302,7 @@ static enum err_code read_flow_row(struct flow *w, size_t line, struct err *e)
         return ERR_OK;
     enum err_code rc = claude_log_row(&w->f->log, line, &row, e);
 
-    if (rc || !claude_row_says(row, "sessionId", w->f->ref->id.p))
+    if (rc || !claude_value_is(row, "sessionId", w->f->ref->id.p))
         return rc;
     switch (l->kind) {
     case CLAUDE_DATA_FLOW: read_records(w, row); break;
@@ -330,7 +330,7 @@ static enum err_code read_rows(struct flow *w, struct err *e)
     return rc;
 }
 
-/* ---- what the fork says ---- */
+/* ---- the rows of the fork ---- */
 
 static void open_row(struct flow *w, struct jsonout *j, const char *type)
 {

@@ -24,7 +24,7 @@ typedef bool carry_fn(struct carry *c, struct slice row);
 
 static bool is_own(const struct carry *c, struct slice row)
 {
-    return claude_row_says(row, "sessionId", c->f->ref->id.p);
+    return claude_value_is(row, "sessionId", c->f->ref->id.p);
 }
 
 static enum err_code each(struct carry *c, enum claude_kind kind, carry_fn *fn, struct err *e)
@@ -159,7 +159,7 @@ enum err_code fork_before(struct fork *f, struct buf *out, struct err *e)
     return finish(&o.c, rc, e);
 }
 
-/* ---- behind them ---- */
+/* ---- after the messages ---- */
 
 struct replacements {
     struct carry c;

@@ -51,7 +51,7 @@ struct describing {
     int64_t newest_ms;
     struct slice newest; /* as it is written */
     bool has_side;       /* the session has a side folder */
-    bool says_continued; /* the tail may name a session that continues this one */
+    bool may_continue;   /* the tail may name a session that continues this one */
     bool ok;             /* false: out of memory */
 };
 
@@ -166,7 +166,7 @@ static struct slice first_unless_in_tail(struct describing *r, enum field_number
     return first_value(r, fields[field].key);
 }
 
-/* ---- what the pass over the tail sees on its way ---- */
+/* ---- the tail ---- */
 
 enum { TIME_USUAL = sizeof "2026-03-01T10:00:02.000Z" - 1 };
 
@@ -235,7 +235,7 @@ static bool see(size_t field, struct slice window, size_t at, void *arg)
     case TIMES: see_time(r, window, at); return false;
     case MODEL: return see_model(r, window, at);
     case SNAPSHOTS: return claude_restorable_add(&r->tracked, field_row(window, at), r->a);
-    case CONTINUED: return r->says_continued = true;
+    case CONTINUED: return r->may_continue = true;
     case FORKED:
         r->ok &= claude_forked_from(field_row(window, at), r->a, &r->row->parent_id);
         return r->row->parent_id.p;
@@ -282,7 +282,7 @@ static bool is_continued(struct describing *r)
 {
     struct slice id;
 
-    if (!r->says_continued)
+    if (!r->may_continue)
         return false;
     r->ok &= claude_continued_in(r->w->tail, r->a, &id);
     return r->ok && id.p && claude_continuation_exists(&r->row->ref, id, r->a);
@@ -422,7 +422,7 @@ static void read_archived(struct describing *r)
         r->row->flags |= SESSION_ARCHIVED;
 }
 
-/* ---- what the agent's own list does not show ---- */
+/* ---- what only we show ---- */
 
 enum { FORK_BYTES = 4096 };
 
@@ -459,7 +459,7 @@ static void read_extras(struct describing *r)
         row->flags |= SESSION_DAMAGED;
 }
 
-/* ---- together ---- */
+/* ---- the row ---- */
 
 static void keep_describe_text(struct describing *r, struct slice *text)
 {
@@ -530,7 +530,7 @@ static enum err_code open_windows(struct window *w, const struct session_ref *re
     return ERR_OK;
 }
 
-/* Most sessions have no side folder, and one look tells. */
+/* Most sessions have no side folder, and one look shows it. */
 static bool has_side_folder(const struct session_ref *ref, struct arena *a)
 {
     if (ref->alone)

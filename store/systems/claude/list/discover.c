@@ -11,6 +11,7 @@
 #include "lite/io/window.h"
 #include "lite/json/json.h"
 #include "lite/scan/field.h"
+#include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/common/project_folder.h"
 
@@ -88,23 +89,6 @@ static bool folder_matches(const char *folder, struct slice path)
 
 /* ---- names in PROJECTS ---- */
 
-struct names {
-    struct slice *name; /* in the arena */
-    size_t n;
-};
-
-static bool names_add(struct names *names, const char *name, struct arena *a)
-{
-    struct slice *more = arena_grow(a, names->name, names->n, sizeof *more);
-    struct slice copy = arena_copy(a, slice_of(name));
-
-    if (!more || !copy.p)
-        return false;
-    names->name = more;
-    names->name[names->n++] = copy;
-    return true;
-}
-
 static int compare_name(const void *x, const void *y)
 {
     const struct slice *a = x, *b = y;
@@ -123,24 +107,27 @@ static bool is_real_folder(DIR *dir, const struct dirent *entry)
 
 /* Sorted, as the agent's runtime sorts them; all entries, or only real directories. */
 static bool read_projects(const struct claude *c, bool real_only, struct arena *a,
-                          struct names *out)
+                          struct claude_values *out)
 {
     DIR *dir = opendir(c->projects);
     struct dirent *entry;
     bool ok = true;
 
-    *out = (struct names){ 0 };
+    *out = (struct claude_values){ 0 };
     if (!dir)
         return true;
     while (ok && (entry = readdir(dir))) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
-        if (!real_only || is_real_folder(dir, entry))
-            ok = names_add(out, entry->d_name, a);
+        if (real_only && !is_real_folder(dir, entry))
+            continue;
+        struct slice name = arena_copy(a, slice_of(entry->d_name));
+
+        ok = name.p && claude_values_add(out, a, name) == ERR_OK;
     }
     closedir(dir);
     if (out->n)
-        qsort(out->name, out->n, sizeof *out->name, compare_name);
+        qsort(out->p, out->n, sizeof *out->p, compare_name);
     return ok;
 }
 
@@ -199,7 +186,7 @@ static bool add_path_folders(const struct claude *c, struct slice path, struct a
 {
     struct slice name = claude_folder_now(c, path, a), plain = project_folder_name(path, a);
     struct slice flat = project_folder_flatten(path, a);
-    struct names names;
+    struct claude_values names;
 
     if (!name.p || !plain.p || !flat.p || !add_new(out, name, path, a) ||
         !add_new(out, plain, path, a))
@@ -209,8 +196,8 @@ static bool add_path_folders(const struct claude *c, struct slice path, struct a
     if (!read_projects(c, true, a, &names))
         return false;
     for (size_t i = 0; i < names.n; i++) {
-        if (!has_folder(out, names.name[i]) && is_cut_folder_of(c, names.name[i], flat, path) &&
-            !add_folder(out, names.name[i], path, a))
+        if (!has_folder(out, names.p[i]) && is_cut_folder_of(c, names.p[i], flat, path) &&
+            !add_folder(out, names.p[i], path, a))
             return false;
     }
     return true;
@@ -248,16 +235,16 @@ static struct slice worktree_of_folder(const struct claude *c, const struct scop
 static bool add_trees(const struct claude *c, const struct scope *scope, struct arena *a,
                       struct project_folders *out)
 {
-    struct names names;
+    struct claude_values names;
 
     if (!read_projects(c, true, a, &names))
         return false;
     for (size_t i = 0; i < names.n; i++) {
         struct slice tree = { NULL, 0 };
 
-        if (!has_folder(out, names.name[i]))
-            tree = worktree_of_folder(c, scope, names.name[i], false, a);
-        if (tree.p && !add_folder(out, names.name[i], tree, a))
+        if (!has_folder(out, names.p[i]))
+            tree = worktree_of_folder(c, scope, names.p[i], false, a);
+        if (tree.p && !add_folder(out, names.p[i], tree, a))
             return false;
     }
     return true;
@@ -266,12 +253,12 @@ static bool add_trees(const struct claude *c, const struct scope *scope, struct 
 static bool add_every(const struct claude *c, enum discover_for what, struct arena *a,
                       struct project_folders *out)
 {
-    struct names names;
+    struct claude_values names;
 
     if (!read_projects(c, what == DISCOVER_LIST, a, &names))
         return false;
     for (size_t i = 0; i < names.n; i++)
-        if (!add_folder(out, names.name[i], (struct slice){ NULL, 0 }, a))
+        if (!add_folder(out, names.p[i], (struct slice){ NULL, 0 }, a))
             return false;
     return true;
 }

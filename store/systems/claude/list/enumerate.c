@@ -123,7 +123,7 @@ static bool read_folder_names(struct walk *w, size_t folder, struct buf *path)
     return ok;
 }
 
-/* ---- what the files are ---- */
+/* ---- examining the files ---- */
 
 struct span {
     struct walk *w;
@@ -185,7 +185,7 @@ static void look_at_all(struct walk *w)
         stat_span(&first);
 }
 
-/* ---- together ---- */
+/* ---- delivering ---- */
 
 /* path is that of the folder, with a slash. */
 static bool deliver_session(const struct walk *w, const struct store *st, const struct entry *entry,
@@ -251,7 +251,7 @@ enum err_code claude_enumerate(const struct store *st, const struct scope *scope
     return rc;
 }
 
-/* ---- what is left out ---- */
+/* ---- folders that cannot be listed ---- */
 
 /* A folder whose names can be read but whose files cannot be reached is of no use either. */
 static bool can_be_listed(const char *path, struct err *trouble)

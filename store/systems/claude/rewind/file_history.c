@@ -20,7 +20,7 @@ struct reader {
     struct index ix;
 };
 
-/* ---- small helpers ---- */
+/* ---- helpers ---- */
 
 bool file_history_is_backup_name(struct slice s)
 {
@@ -36,16 +36,14 @@ bool file_history_is_backup_name(struct slice s)
     return true;
 }
 
-static bool get_id(struct reader *r, struct slice object, const char *key, struct id128 *id,
-                   struct slice *text)
+static bool get_id(struct reader *r, struct slice object, const char *key, struct id128 *id)
 {
-    struct slice s;
+    struct slice text;
+    bool found = json_get_text(object, key, &r->scratch, &text);
 
-    if (!json_get_text(object, key, &r->scratch, &s))
-        return false;
-    *id = id128_of(s);
-    *text = s;
-    return true;
+    if (found)
+        *id = id128_of(text);
+    return found;
 }
 
 static struct file_history_turn *find_turn(struct file_history *h, struct id128 prompt)
@@ -173,12 +171,12 @@ static enum err_code set_turn_entry(struct file_history *h, struct file_history_
  * read. */
 static enum err_code take_snapshot(struct reader *r, struct slice row)
 {
-    struct slice snapshot, files, id, key, value, stamp;
+    struct slice snapshot, files, key, value, stamp;
     struct id128 prompt;
     struct json_iter it;
     struct file_history_turn *t;
 
-    if (!json_get(row, "snapshot", &snapshot) || !get_id(r, snapshot, "messageId", &prompt, &id) ||
+    if (!json_get(row, "snapshot", &snapshot) || !get_id(r, snapshot, "messageId", &prompt) ||
         !json_get(snapshot, "trackedFileBackups", &files) || !(t = find_turn(r->h, prompt)))
         return ERR_OK;
     t->lost = false;
@@ -204,12 +202,12 @@ static enum err_code take_snapshot(struct reader *r, struct slice row)
 
 static enum err_code take_delta(struct reader *r, struct slice row)
 {
-    struct slice id, path, backup;
+    struct slice path, backup;
     struct id128 prompt;
     struct file_history_entry entry;
     struct file_history_turn *t;
 
-    if (!get_id(r, row, "snapshotMessageId", &prompt, &id) || !(t = find_turn(r->h, prompt)) ||
+    if (!get_id(r, row, "snapshotMessageId", &prompt) || !(t = find_turn(r->h, prompt)) ||
         !json_get_text(row, "trackingPath", &r->scratch, &path) ||
         !json_get(row, "backup", &backup))
         return ERR_OK;
@@ -239,7 +237,7 @@ static enum err_code read_history_row(struct reader *r, const struct index_line 
     return rc ? err_nomem(e) : ERR_OK;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole history ---- */
 
 /* One turn for each user row of the conversation; those without any row of the history are removed at the end. */
 static enum err_code add_turns(struct file_history *h, const struct transcript *t)
@@ -351,7 +349,7 @@ void file_history_fini(struct file_history *h)
     *h = (struct file_history){ 0 };
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 static const struct file_history_entry *entry_of(const struct file_history_turn *t, uint32_t number)
 {

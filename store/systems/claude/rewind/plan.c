@@ -106,7 +106,7 @@ static enum err_code note_shell(struct planner *p, size_t turn, struct rewind_pl
     return rewind_plan_note(plan, text, e);
 }
 
-/* ---- the point ---- */
+/* ---- the checkpoint ---- */
 
 enum { PREFIX_MIN = 4 };
 

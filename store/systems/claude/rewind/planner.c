@@ -33,11 +33,6 @@ static struct planner_write *write_of(struct planner *p, struct slice path)
     return &p->write[p->writes++];
 }
 
-static struct slice rest_from(struct slice s, const char *p)
-{
-    return (struct slice){ p, (size_t)(s.p + s.n - p) };
-}
-
 /* Replaces `old` by `new` in base, once or everywhere. Returns false if old does not occur. */
 static bool replace_text(struct slice base, struct slice old, struct slice new, bool all,
                          struct buf *out)
@@ -49,7 +44,7 @@ static bool replace_text(struct slice base, struct slice old, struct slice new, 
     while (hit && ok) {
         ok = buf_add(out, (struct slice){ base.p, (size_t)(hit - base.p) }) == ERR_OK &&
              buf_add(out, new) == ERR_OK;
-        base = rest_from(base, hit + old.n);
+        base = (struct slice){ hit + old.n, (size_t)(base.p + base.n - hit) - old.n };
         hit = all ? memmem(base.p, base.n, old.p, old.n) : NULL;
     }
     return ok && buf_add(out, base) == ERR_OK;
@@ -234,7 +229,7 @@ const char *planner_backup(struct planner *p, const char *name)
     return parents && lstat(parents, &st) == 0 ? parents : own;
 }
 
-/* ---- what else happened ---- */
+/* ---- shell commands ---- */
 
 static bool ran_shell(const struct block_list *blocks)
 {
@@ -289,7 +284,7 @@ struct other_sessions {
     struct buf text;
 };
 
-/* ---- which sessions ---- */
+/* ---- concurrent sessions ---- */
 
 static int newest_first(const void *a, const void *b)
 {
@@ -345,7 +340,7 @@ static struct young *find_young(const struct session_ref *ref, int64_t since_ms,
     return list;
 }
 
-/* ---- what they did ---- */
+/* ---- their changes ---- */
 
 /* Reads the session's title and directory once they are needed. */
 static bool describe_once(struct other_sessions *r, const char *path)

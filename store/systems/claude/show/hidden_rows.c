@@ -16,8 +16,8 @@
 
 static bool is_thought(struct slice block)
 {
-    return claude_row_says(block, "type", "thinking") ||
-           claude_row_says(block, "type", "redacted_thinking");
+    return claude_value_is(block, "type", "thinking") ||
+           claude_value_is(block, "type", "redacted_thinking");
 }
 
 static bool is_blank_block(struct slice block)
@@ -26,7 +26,7 @@ static bool is_blank_block(struct slice block)
     struct slice value, text;
     bool blank = false;
 
-    if (claude_row_says(block, "type", "text")) {
+    if (claude_value_is(block, "type", "text")) {
         blank = !json_get(block, "text", &value);
         if (!blank && json_text(value, &a, &text))
             blank = utf8_js_trim(text).n == 0;
@@ -37,7 +37,7 @@ static bool is_blank_block(struct slice block)
 
 /* ---- results ---- */
 
-static enum err_code collect_results(struct claude_leaving *l, size_t i, struct err *e)
+static enum err_code collect_results(struct claude_hidden_rows *l, size_t i, struct err *e)
 {
     struct json_iter blocks;
     struct slice key, block, row;
@@ -59,8 +59,8 @@ static enum err_code collect_results(struct claude_leaving *l, size_t i, struct 
     return rc;
 }
 
-enum err_code claude_leaving_answered(struct claude_leaving *l, const struct id128 *call, size_t n,
-                                      bool *found, struct err *e)
+enum err_code claude_hidden_rows_answered(struct claude_hidden_rows *l, const struct id128 *call,
+                                          size_t n, bool *found, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -84,7 +84,7 @@ struct answer {
     struct id128 message;
 };
 
-static enum err_code add_call(struct claude_leaving *l, struct slice block, struct arena *a,
+static enum err_code add_call(struct claude_hidden_rows *l, struct slice block, struct arena *a,
                               struct err *e)
 {
     struct id128 id;
@@ -98,7 +98,7 @@ static enum err_code add_call(struct claude_leaving *l, struct slice block, stru
 }
 
 /* Its calls are in l->call until the next row is read. */
-static enum err_code read_answer(struct claude_leaving *l, size_t i, struct answer *out,
+static enum err_code read_answer(struct claude_hidden_rows *l, size_t i, struct answer *out,
                                  struct err *e)
 {
     struct json_iter blocks;
@@ -127,11 +127,12 @@ static enum err_code read_answer(struct claude_leaving *l, size_t i, struct answ
 }
 
 /* Row i, which was just read, calls tools, none of the calls has a result, and the conversation continued. */
-static enum err_code is_unanswered(struct claude_leaving *l, size_t i, bool *is, struct err *e)
+static enum err_code is_unanswered(struct claude_hidden_rows *l, size_t i, bool *is, struct err *e)
 {
     bool found = true;
-    enum err_code rc =
-        l->calls && i < l->end ? claude_leaving_answered(l, l->call, l->calls, &found, e) : ERR_OK;
+    enum err_code rc = l->calls && i < l->end
+                           ? claude_hidden_rows_answered(l, l->call, l->calls, &found, e)
+                           : ERR_OK;
 
     *is = !rc && !found;
     return rc;
@@ -140,7 +141,7 @@ static enum err_code is_unanswered(struct claude_leaving *l, size_t i, bool *is,
 /* ---- thoughts ---- */
 
 /* Notes a message of which more than thoughts is left. */
-static enum err_code collect_spoken(struct claude_leaving *l, size_t i, struct err *e)
+static enum err_code collect_spoken(struct claude_hidden_rows *l, size_t i, struct err *e)
 {
     struct answer answer;
     uint32_t number;
@@ -155,7 +156,7 @@ static enum err_code collect_spoken(struct claude_leaving *l, size_t i, struct e
     return rc;
 }
 
-static enum err_code is_spoken(struct claude_leaving *l, struct id128 message, bool *is,
+static enum err_code is_spoken(struct claude_hidden_rows *l, struct id128 message, bool *is,
                                struct err *e)
 {
     enum err_code rc = ERR_OK;
@@ -171,7 +172,7 @@ static enum err_code is_spoken(struct claude_leaving *l, struct id128 message, b
 /* ---- the end ---- */
 
 /* Finds where the end begins that contains only the rows of one answer and the results of its calls. */
-static enum err_code find_end(struct claude_leaving *l, struct err *e)
+static enum err_code find_end(struct claude_hidden_rows *l, struct err *e)
 {
     struct id128 message = { 0, 0 };
     struct arena a = { 0 };
@@ -201,21 +202,22 @@ static enum err_code find_end(struct claude_leaving *l, struct err *e)
     return rc;
 }
 
-enum err_code claude_leaving_init(struct claude_leaving *l, struct claude_rows rows, struct err *e)
+enum err_code claude_hidden_rows_init(struct claude_hidden_rows *l, struct claude_rows rows,
+                                      struct err *e)
 {
-    *l = (struct claude_leaving){ .rows = rows };
+    *l = (struct claude_hidden_rows){ .rows = rows };
     return find_end(l, e);
 }
 
-void claude_leaving_fini(struct claude_leaving *l)
+void claude_hidden_rows_fini(struct claude_hidden_rows *l)
 {
     idset_fini(&l->results);
     idset_fini(&l->spoken);
     free(l->call);
 }
 
-enum err_code claude_leaving_row(struct claude_leaving *l, size_t i, enum claude_hidden_row *out,
-                                 struct err *e)
+enum err_code claude_hidden_rows_check(struct claude_hidden_rows *l, size_t i,
+                                       enum claude_hidden_row *out, struct err *e)
 {
     struct answer answer;
     bool is = false;

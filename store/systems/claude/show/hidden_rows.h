@@ -21,7 +21,7 @@ struct claude_rows {
     size_t n;
 };
 
-struct claude_leaving {
+struct claude_hidden_rows {
     struct claude_rows rows;
     size_t end;           /* from this row on: the calls in which the session ended */
     struct idset results; /* tool ids that rows before results_to answer */
@@ -31,15 +31,16 @@ struct claude_leaving {
     size_t calls, cap;
 };
 
-/* Call claude_leaving_fini also if this fails. */
-MUST_CHECK enum err_code claude_leaving_init(struct claude_leaving *l, struct claude_rows rows,
-                                             struct err *e);
-void claude_leaving_fini(struct claude_leaving *l);
+/* Call claude_hidden_rows_fini also if this fails. */
+MUST_CHECK enum err_code claude_hidden_rows_init(struct claude_hidden_rows *l,
+                                                 struct claude_rows rows, struct err *e);
+void claude_hidden_rows_fini(struct claude_hidden_rows *l);
 /* Whether row i is loaded; may read other rows. */
-MUST_CHECK enum err_code claude_leaving_row(struct claude_leaving *l, size_t i,
-                                            enum claude_hidden_row *out, struct err *e);
+MUST_CHECK enum err_code claude_hidden_rows_check(struct claude_hidden_rows *l, size_t i,
+                                                  enum claude_hidden_row *out, struct err *e);
 /* Whether any of the calls has a result. */
-MUST_CHECK enum err_code claude_leaving_answered(struct claude_leaving *l, const struct id128 *call,
-                                                 size_t n, bool *answered, struct err *e);
+MUST_CHECK enum err_code claude_hidden_rows_answered(struct claude_hidden_rows *l,
+                                                     const struct id128 *call, size_t n,
+                                                     bool *answered, struct err *e);
 
 #endif

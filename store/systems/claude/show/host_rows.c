@@ -231,7 +231,7 @@ bool claude_is_host_row(struct slice row)
 {
     struct slice value;
 
-    return claude_row_says(row, "type", "assistant") &&
+    return claude_value_is(row, "type", "assistant") &&
            ((json_get(row, "hostHiddenToolUseIds", &value) && json_type(value) == JSON_ARRAY) ||
             (json_get(row, "ranByToolUseId", &value) && json_type(value) == JSON_STRING));
 }

@@ -104,7 +104,7 @@ struct choosing {
     struct buf made;
 
     /* Local commands: how much of the list was examined, and what may follow there. */
-    size_t looked;
+    size_t examined;
     bool record_next, output_next;
 
     /* Replies: what follows every row of [from, to) is the same. */
@@ -114,7 +114,7 @@ struct choosing {
 
 /* The rows of a command that the client ran itself: a caveat, then one row with its name, then its output, until the
  * agent answers or another prompt follows. */
-static enum err_code look_at_command(struct choosing *c, struct claude_item *item, struct err *e)
+static enum err_code examine_command(struct choosing *c, struct claude_item *item, struct err *e)
 {
     struct slice row;
 
@@ -145,12 +145,12 @@ static enum err_code look_at_command(struct choosing *c, struct claude_item *ite
 }
 
 /* Determines for the first n items whether they belong to a local command. */
-static enum err_code look_until(struct choosing *c, size_t n, struct err *e)
+static enum err_code examine_until(struct choosing *c, size_t n, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
-    for (; !rc && c->looked < n; c->looked++)
-        rc = look_at_command(c, &c->list->item[c->looked], e);
+    for (; !rc && c->examined < n; c->examined++)
+        rc = examine_command(c, &c->list->item[c->examined], e);
     return rc;
 }
 
@@ -176,7 +176,7 @@ static enum err_code next_of(struct choosing *c, size_t i, enum next *next, stru
     *next = item->kind == CLAUDE_ASSISTANT ? NEXT_REPLY : NEXT_UNKNOWN;
     if (item->kind != CLAUDE_USER)
         return ERR_OK;
-    enum err_code rc = look_until(c, i + 1, e);
+    enum err_code rc = examine_until(c, i + 1, e);
 
     if (!rc)
         rc = claude_item_row(c->log, item, &row, e);
@@ -258,7 +258,7 @@ static enum err_code choose_attachment(struct choosing *c, size_t i, struct clau
 }
 
 /* An assistant row that only closes a turn that is not to be shown. */
-static bool says_nothing(struct slice row)
+static bool is_silent(struct slice row)
 {
     struct json_iter blocks;
     struct slice key, first, second, text;
@@ -269,8 +269,8 @@ static bool says_nothing(struct slice row)
            (json_string_is(text, "") || json_string_is(text, "No response requested."));
 }
 
-static enum err_code comes_out(struct choosing *c, const struct claude_item *item, bool *is,
-                               struct err *e)
+static enum err_code is_returned(struct choosing *c, const struct claude_item *item, bool *is,
+                                 struct err *e)
 {
     bool quiet = item->kind == CLAUDE_ASSISTANT && item->marks & MARK_QUIET;
     struct slice row, origin;
@@ -286,10 +286,10 @@ static enum err_code comes_out(struct choosing *c, const struct claude_item *ite
 
     if (rc)
         return rc;
-    if (quiet && says_nothing(row))
+    if (quiet && is_silent(row))
         *is = false;
     if (item->marks & MARK_META &&
-        !(json_get(row, "origin", &origin) && claude_origin_speaks(origin)))
+        !(json_get(row, "origin", &origin) && claude_origin_is_shown(origin)))
         *is = false;
     return ERR_OK;
 }
@@ -297,7 +297,7 @@ static enum err_code comes_out(struct choosing *c, const struct claude_item *ite
 static enum err_code select_item(struct choosing *c, size_t i, struct claude_item_list *out,
                                  struct err *e)
 {
-    enum err_code rc = look_until(c, i + 1, e);
+    enum err_code rc = examine_until(c, i + 1, e);
     struct claude_item *item = &c->list->item[i];
     bool is;
 
@@ -305,11 +305,11 @@ static enum err_code select_item(struct choosing *c, size_t i, struct claude_ite
         return rc;
     if (item->kind == CLAUDE_ATTACHMENT)
         return choose_attachment(c, i, out, e);
-    rc = comes_out(c, item, &is, e);
+    rc = is_returned(c, item, &is, e);
     if (!rc && is && c->how->leaving) {
         enum claude_hidden_row left_out;
 
-        rc = claude_leaving_row(c->how->leaving, i, &left_out, e);
+        rc = claude_hidden_rows_check(c->how->leaving, i, &left_out, e);
         is = left_out == ROW_LOADED;
     }
     if (!rc && is && claude_item_list_add(out, item))

@@ -45,7 +45,7 @@ MUST_CHECK enum err_code claude_item_row(struct claude_log *log, const struct cl
                                          struct slice *row, struct err *e);
 /* The uuid of an item's row. */
 struct id128 claude_item_id(struct claude_log *log, const struct claude_item *item);
-/* The rows of a list for claude_leaving_init, which borrows them. */
+/* The rows of a list for claude_hidden_rows_init, which borrows them. */
 struct claude_list_rows {
     struct claude_log *log;
     const struct claude_item_list *list;
@@ -59,7 +59,7 @@ struct claude_item_filter {
     bool agent;           /* a sub-agent's conversation: meta and sidechain rows stay */
     bool system_messages; /* system rows are returned too */
     size_t most;
-    struct claude_leaving *leaving; /* hides what a resume does not load; may be NULL */
+    struct claude_hidden_rows *leaving; /* hides what a resume does not load; may be NULL */
 };
 MUST_CHECK enum err_code claude_select_items(struct claude_log *log, struct claude_item_list *list,
                                              const struct claude_item_filter *how,

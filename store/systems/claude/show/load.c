@@ -147,16 +147,16 @@ static enum err_code mark_lines(struct claude_log *log, const struct claude_item
                                 const atomic_bool *stop, uint8_t *loaded, struct err *e)
 {
     struct claude_list_rows rows = { log, list, stop };
-    struct claude_leaving leaving;
-    enum err_code rc = claude_leaving_init(&leaving, claude_list_rows(&rows), e);
+    struct claude_hidden_rows leaving;
+    enum err_code rc = claude_hidden_rows_init(&leaving, claude_list_rows(&rows), e);
 
     for (size_t i = 0; i < list->n && !rc; i++) {
         enum claude_hidden_row left_out;
 
-        rc = claude_leaving_row(&leaving, i, &left_out, e);
+        rc = claude_hidden_rows_check(&leaving, i, &left_out, e);
         loaded[list->item[i].line] |= left_out == ROW_LOADED;
     }
-    claude_leaving_fini(&leaving);
+    claude_hidden_rows_fini(&leaving);
     return rc;
 }
 

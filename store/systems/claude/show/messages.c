@@ -31,7 +31,7 @@ void claude_origin_write(struct jsonout *j, struct slice origin, struct slice ru
     struct slice own;
 
     jsonout_key(j, "origin");
-    if (json_type(origin) != JSON_OBJECT || !claude_row_says(origin, "kind", "task-notification")) {
+    if (json_type(origin) != JSON_OBJECT || !claude_value_is(origin, "kind", "task-notification")) {
         jsonout_raw(j, origin);
         return;
     }
@@ -43,7 +43,7 @@ void claude_origin_write(struct jsonout *j, struct slice origin, struct slice ru
     if (json_get(origin, "runId", &own) && claude_run_id(own))
         run = own;
     claude_write_value(j, "runId", run);
-    if (claude_row_says(origin, "taskKind", "mcp-task"))
+    if (claude_value_is(origin, "taskKind", "mcp-task"))
         claude_copy_member(j, origin, "taskKind", "taskKind");
     jsonout_close(j, '}');
 }
@@ -327,7 +327,7 @@ static enum err_code print_messages(struct printing *p, const struct claude_item
 static enum err_code list_messages(struct printing *p, bool agent, struct err *e)
 {
     struct claude_item_list list = { 0 }, out = { 0 };
-    struct claude_leaving leaving = { .end = 0 };
+    struct claude_hidden_rows leaving = { .end = 0 };
     struct claude_list_rows rows = { p->log, &list, p->q->cancel };
     enum err_code rc =
         agent ? list_agent(p->log, &list, e) : list_session(p->log, p->q->as_sdk, &list, e);
@@ -337,14 +337,14 @@ static enum err_code list_messages(struct printing *p, bool agent, struct err *e
                                       .leaving = agent || p->q->as_sdk ? NULL : &leaving };
 
     if (!rc && how.leaving)
-        rc = claude_leaving_init(&leaving, claude_list_rows(&rows), e);
+        rc = claude_hidden_rows_init(&leaving, claude_list_rows(&rows), e);
     if (!rc)
         rc = claude_select_items(p->log, &list, &how, &out, e);
     if (!rc)
         rc = claude_host_hide_calls(p->log, &out, e);
     if (!rc)
         rc = print_messages(p, &out, e);
-    claude_leaving_fini(&leaving);
+    claude_hidden_rows_fini(&leaving);
     claude_item_list_fini(&list);
     claude_item_list_fini(&out);
     return rc;

@@ -34,7 +34,7 @@ static void write_origin(struct jsonout *j, struct slice attachment)
 {
     struct slice origin = origin_of(attachment), run;
 
-    if (!origin.n && claude_row_says(attachment, "commandMode", "task-notification"))
+    if (!origin.n && claude_value_is(attachment, "commandMode", "task-notification"))
         origin = SLICE("{\"kind\":\"task-notification\"}");
     if (!json_get(attachment, "runId", &run) || !claude_run_id(run))
         run = (struct slice){ NULL, 0 };
@@ -94,10 +94,10 @@ enum err_code claude_queued_row(struct claude_log *log, const struct claude_item
 
     *plain = true;
     if (rc || !json_get(row, "attachment", &attachment) ||
-        !claude_row_says(attachment, "type", "queued_command"))
+        !claude_value_is(attachment, "type", "queued_command"))
         return rc;
     if (!agent && claude_key_truthy(attachment, "isMeta") &&
-        !claude_origin_speaks(origin_of(attachment)))
+        !claude_origin_is_shown(origin_of(attachment)))
         return ERR_OK;
     if (!json_get(attachment, "prompt", &prompt) ||
         (json_type(prompt) != JSON_STRING && json_type(prompt) != JSON_ARRAY) ||
@@ -157,8 +157,8 @@ static enum err_code count_delivery(struct delivered *d, struct slice row)
     uint32_t at;
     bool by_delivery = string_at(row, "deliveryId", &id) && id.n > 2;
 
-    if (!claude_row_says(row, "operation", "remove") ||
-        !claude_row_says(row, "reason", "absorbed_mid_turn") ||
+    if (!claude_value_is(row, "operation", "remove") ||
+        !claude_value_is(row, "reason", "absorbed_mid_turn") ||
         (!by_delivery && !string_at(row, "commandUuid", &id)))
         return ERR_OK;
     if (idset_add(&d->ids, delivery_key(d, by_delivery, id), &at))
@@ -200,8 +200,8 @@ static enum err_code add_copy(struct delivery *y, uint32_t copy)
 /* The queued command that a row contains. */
 static bool command_of(struct slice row, struct slice *command)
 {
-    if (claude_row_says(row, "type", "system"))
-        return claude_row_says(row, "subtype", "voice_call_talk") &&
+    if (claude_value_is(row, "type", "system"))
+        return claude_value_is(row, "subtype", "voice_call_talk") &&
                json_at(row, "fold.command", command) && json_type(*command) == JSON_OBJECT;
     return claude_is_queued_command(row) && json_get(row, "attachment", command);
 }

@@ -77,40 +77,34 @@ static enum err_code last_text(struct restoring *r, enum claude_kind kind, const
     return rc ? rc : keep_bundle_text(r, row, key, out, &found);
 }
 
-/* The session's directory: the one it was moved to, else the one in which it began. */
-static enum err_code find_cwd(struct restoring *r, struct err *e)
+/* The first text under a key in a row of these kinds, in file order or from the end. */
+static enum err_code find_text(struct restoring *r, uint64_t kinds, bool last, const char *key,
+                               struct slice *out, struct err *e)
 {
-    enum err_code rc = last_text(r, CLAUDE_RELOCATED, "relocatedCwd", &r->out.cwd, e);
-    bool found = r->out.cwd.n > 0;
+    const size_t n = r->log.file.index.n;
+    enum err_code rc = ERR_OK;
+    bool found = false;
 
-    for (size_t i = 0; !rc && !found && i < r->log.file.index.n; i++) {
+    for (size_t i = 0; !rc && !found && i < n; i++) {
+        size_t at = last ? n - 1 - i : i;
+        const struct index_line *line = claude_line(&r->log, at);
         struct slice row;
 
-        if (claude_line(&r->log, i)->state != LINE_OK)
+        if (line->state != LINE_OK || !(kinds >> line->kind & 1))
             continue;
-        rc = claude_log_row(&r->log, i, &row, e);
+        rc = claude_log_row(&r->log, at, &row, e);
         if (!rc)
-            rc = keep_bundle_text(r, row, "cwd", &r->out.cwd, &found);
+            rc = keep_bundle_text(r, row, key, out, &found);
     }
     return rc;
 }
 
-static enum err_code find_branch(struct restoring *r, struct err *e)
+/* The session's directory: the one it was moved to, else the one in which it began. */
+static enum err_code find_cwd(struct restoring *r, struct err *e)
 {
-    enum err_code rc = ERR_OK;
-    bool found = false;
+    enum err_code rc = last_text(r, CLAUDE_RELOCATED, "relocatedCwd", &r->out.cwd, e);
 
-    for (size_t i = r->log.file.index.n; !rc && !found && i-- > 0;) {
-        const struct index_line *line = claude_line(&r->log, i);
-        struct slice row;
-
-        if (line->state != LINE_OK || !(CLAUDE_MAIN_KINDS >> line->kind & 1))
-            continue;
-        rc = claude_log_row(&r->log, i, &row, e);
-        if (!rc)
-            rc = keep_bundle_text(r, row, "gitBranch", &r->out.git_branch, &found);
-    }
-    return rc;
+    return rc || r->out.cwd.n ? rc : find_text(r, UINT64_MAX, false, "cwd", &r->out.cwd, e);
 }
 
 static bool is_worktree_dir(struct slice path)
@@ -185,7 +179,7 @@ static enum err_code find_facts(struct restoring *r, struct err *e)
     if (!rc)
         rc = find_cwd(r, e);
     if (!rc)
-        rc = find_branch(r, e);
+        rc = find_text(r, CLAUDE_MAIN_KINDS, true, "gitBranch", &r->out.git_branch, e);
     if (!rc)
         rc = find_worktree(r, e);
     if (!rc)
@@ -206,8 +200,8 @@ static struct slice todo_call(struct slice row)
     if (!claude_content(row, &blocks))
         return input;
     while (json_iter_next(&blocks, &key, &block))
-        if (claude_row_says(block, "type", "tool_use") &&
-            claude_row_says(block, "name", "TodoWrite"))
+        if (claude_value_is(block, "type", "tool_use") &&
+            claude_value_is(block, "name", "TodoWrite"))
             json_get(block, "input", &input);
     return input;
 }
@@ -267,7 +261,7 @@ static enum err_code find_skills(struct restoring *r)
         struct json_iter it;
 
         if (row->kind != CLAUDE_ATTACHMENT || row->left_out ||
-            !claude_row_says(row->row, "attachment.type", "invoked_skills") ||
+            !claude_value_is(row->row, "attachment.type", "invoked_skills") ||
             !json_at(row->row, "attachment.skills", &list) || json_type(list) != JSON_ARRAY)
             continue;
         for (bool more = json_iter_open(&it, list);

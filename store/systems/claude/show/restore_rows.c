@@ -102,9 +102,9 @@ static enum err_code migrate_attachment(struct slice attachment, struct slice cw
     enum err_code rc = ERR_OK;
 
     *out = attachment;
-    if (claude_row_says(attachment, "type", "new_file"))
+    if (claude_value_is(attachment, "type", "new_file"))
         rc = set_member(*out, "type", SLICE("\"file\""), a, out);
-    else if (claude_row_says(attachment, "type", "new_directory"))
+    else if (claude_value_is(attachment, "type", "new_directory"))
         rc = set_member(*out, "type", SLICE("\"directory\""), a, out);
     if (rc || json_get(attachment, "displayPath", &value))
         return rc;
@@ -155,7 +155,7 @@ static enum err_code read_bundle_row(void *arg, size_t i, struct slice *row, str
 }
 
 static enum err_code add_unanswered(struct claude_restore_rows *r, struct claude_restore_row *row,
-                                    struct claude_leaving *l, struct claude_values *unanswered)
+                                    struct claude_hidden_rows *l, struct claude_values *unanswered)
 {
     struct json_iter blocks;
     struct slice key, block, value;
@@ -168,7 +168,7 @@ static enum err_code add_unanswered(struct claude_restore_rows *r, struct claude
 
         if (!claude_block_id(block, "tool_use", "id", r->arena, &id))
             continue;
-        rc = claude_leaving_answered(l, &id, 1, &found, NULL);
+        rc = claude_hidden_rows_answered(l, &id, 1, &found, NULL);
         if (rc || found)
             continue;
         row->cut = true;
@@ -183,18 +183,18 @@ enum err_code claude_hide_rows(struct claude_restore_rows *r, struct claude_valu
     const struct claude_rows rows = {
         .kind = kind_of_row, .read = read_bundle_row, .arg = r, .n = r->n
     };
-    struct claude_leaving l;
-    enum err_code rc = claude_leaving_init(&l, rows, NULL);
+    struct claude_hidden_rows l;
+    enum err_code rc = claude_hidden_rows_init(&l, rows, NULL);
 
     for (size_t i = 0; !rc && i < r->n; i++) {
         enum claude_hidden_row left_out;
 
-        rc = claude_leaving_row(&l, i, &left_out, NULL);
+        rc = claude_hidden_rows_check(&l, i, &left_out, NULL);
         r->row[i].left_out = (uint8_t)left_out;
         if (!rc && i >= l.end)
             rc = add_unanswered(r, &r->row[i], &l, unanswered);
     }
-    claude_leaving_fini(&l);
+    claude_hidden_rows_fini(&l);
     return rc;
 }
 
@@ -268,7 +268,7 @@ static bool call_follows(const struct claude_restore_rows *r, size_t i)
 
 static enum interruption after_answer(const struct claude_restore_rows *r, size_t i)
 {
-    bool calls = claude_row_says(r->row[i].row, "message.stop_reason", "tool_use");
+    bool calls = claude_value_is(r->row[i].row, "message.stop_reason", "tool_use");
 
     return calls || r->row[i].cut || call_follows(r, i) ? INTERRUPTION_TURN : INTERRUPTION_NONE;
 }

@@ -9,6 +9,7 @@
 #include "lite/base/slice.h"
 #include "lite/base/utf8.h"
 #include "lite/json/json.h"
+#include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/list/prompt.h"
 #include "store/systems/claude/show/item_list.h"
@@ -255,8 +256,7 @@ static enum err_code each_agent(const struct session_ref *ref, struct walk *w, s
 
 struct ids {
     struct arena *a;
-    struct slice *id;
-    size_t n;
+    struct claude_values list;
     bool failed;
 };
 
@@ -264,15 +264,10 @@ static bool keep_id(const struct entry *agent, void *arg)
 {
     struct ids *ids = arg;
 
-    struct slice *more = arena_grow(ids->a, ids->id, ids->n, sizeof *more);
     struct slice id = arena_copy(ids->a, agent->id);
 
-    ids->failed = !more || !id.p;
-    if (ids->failed)
-        return false;
-    ids->id = more;
-    ids->id[ids->n++] = id;
-    return true;
+    ids->failed = !id.p || claude_values_add(&ids->list, ids->a, id);
+    return !ids->failed;
 }
 
 enum err_code claude_subagents(const struct store *st, const struct session_ref *ref,
@@ -287,8 +282,8 @@ enum err_code claude_subagents(const struct store *st, const struct session_ref 
         rc = err_nomem(e);
     if (rc)
         return rc;
-    *ids = found.id;
-    *n = found.n;
+    *ids = found.list.p;
+    *n = found.list.n;
     return ERR_OK;
 }
 

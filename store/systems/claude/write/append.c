@@ -62,8 +62,8 @@ struct target {
 
 static bool takes_part(struct slice row)
 {
-    return claude_row_says(row, "type", "user") || claude_row_says(row, "type", "assistant") ||
-           claude_row_says(row, "type", "system") || claude_row_says(row, "type", "attachment");
+    return claude_value_is(row, "type", "user") || claude_value_is(row, "type", "assistant") ||
+           claude_value_is(row, "type", "system") || claude_value_is(row, "type", "attachment");
 }
 
 /* An empty text counts as none. */
@@ -83,15 +83,15 @@ static bool take_text(struct slice row, const char *key, struct arena *a, struct
 static enum err_code route(struct appending *w, struct given *g, struct err *e)
 {
     struct slice side, parent;
-    bool told = json_get(g->row, "isSidechain", &side), aside = told && claude_truthy(side);
+    bool has_side = json_get(g->row, "isSidechain", &side), aside = has_side && claude_truthy(side);
 
     if (!take_text(g->row, "agentId", w->a, &g->agent))
         return err_nomem(e);
-    bool chained = g->message || claude_row_says(g->row, "type", "progress");
+    bool chained = g->message || claude_value_is(g->row, "type", "progress");
 
-    if (chained ? told && !aside
-                : !claude_row_says(g->row, "type", "content-replacement") &&
-                      !claude_row_says(g->row, "type", "fork-context-ref"))
+    if (chained ? has_side && !aside
+                : !claude_value_is(g->row, "type", "content-replacement") &&
+                      !claude_value_is(g->row, "type", "fork-context-ref"))
         g->agent.n = 0;
     g->aside = g->agent.n || (chained && aside);
     if (g->agent.n && !claude_is_agent_id(g->agent))
@@ -124,7 +124,7 @@ static enum err_code read_given(struct appending *w, struct slice row, struct gi
     return route(w, g, e);
 }
 
-/* ---- what is in the file ---- */
+/* ---- the file as it is ---- */
 
 static enum err_code look_at_session(struct target *t, struct err *e)
 {
@@ -231,13 +231,13 @@ static enum err_code complete(struct slice row, const struct json_edit member[],
 /* The row follows the last one, or names the row that it follows. */
 static enum err_code go_on(struct target *t, const struct given *g, struct err *e)
 {
-    struct slice told, parent = { NULL, 0 };
+    struct slice given_value, parent = { NULL, 0 };
 
     if (g->aside && !t->agent.n)
         return ERR_OK;
     if (!take_text(g->row, "parentUuid", t->w->a, &parent))
         return err_nomem(e);
-    t->branched |= json_get(g->row, "parentUuid", &told) && !slice_eq(parent, t->leaf);
+    t->branched |= json_get(g->row, "parentUuid", &given_value) && !slice_eq(parent, t->leaf);
     t->before = t->leaf = g->id;
     return ERR_OK;
 }
@@ -349,7 +349,7 @@ static enum err_code compose_rows(void *arg, struct buf *out, struct err *e)
     return rc || !out->n || t->agent.n ? rc : add_metadata(t, out, e);
 }
 
-/* ---- together ---- */
+/* ---- writing ---- */
 
 /* The file of a sub-agent, wherever it is below the session; created if there is none. */
 static enum err_code agent_path(struct appending *w, struct slice agent, const char **path,

@@ -153,7 +153,7 @@ static enum err_code save_backup(struct saving *s, struct entry *x,
     return rc;
 }
 
-/* ---- what the snapshot holds ---- */
+/* ---- the files of the snapshot ---- */
 
 static const struct entry *entry_of(const struct saving *s, const char *path)
 {
@@ -292,7 +292,7 @@ static enum err_code write_snapshot_row(struct saving *s, struct slice message, 
     return rc;
 }
 
-/* ---- together ---- */
+/* ---- the checkpoint ---- */
 
 static enum err_code find_message(struct saving *s, struct slice message, struct err *e)
 {

@@ -159,7 +159,7 @@ enum err_code claude_created_with(const char *path, const char *key, struct aren
         return rc;
     rc = log_find_line(&f, 0, &row, &begin, e);
     file_close(&f);
-    if (!rc && claude_row_says(buf_slice(&row), "type", "mode") &&
+    if (!rc && claude_value_is(buf_slice(&row), "type", "mode") &&
         json_get_text(buf_slice(&row), key, a, &value) && !(*text = arena_copy(a, value)).p)
         rc = err_nomem(e);
     buf_fini(&row);
