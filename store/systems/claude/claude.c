@@ -1,7 +1,6 @@
 #include "store/systems/claude/claude.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 #include "store/systems/claude/chain/conversation_path.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "lite/base/array.h"
 #include "lite/base/time.h"

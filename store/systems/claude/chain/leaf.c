@@ -1,7 +1,5 @@
 #include "store/systems/claude/chain/leaf.h"
 
-#include <fcntl.h>
-
 #include "lite/json/json.h"
 #include "store/log/log_find.h"
 #include "store/systems/claude/chain/row_facts.h"

@@ -1,9 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lite/json/json.h"
-#include "store/systems/claude/chain/conversation_path.h"
-#include "store/systems/claude/chain/leaf.h"
 #include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/fork/fork_view.h"
 

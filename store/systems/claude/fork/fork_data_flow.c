@@ -1,8 +1,5 @@
 #include "store/systems/claude/fork/fork_data_flow.h"
 
-#include <string.h>
-
-#include "lite/base/utf8.h"
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
 #include "store/systems/claude/chain/row_facts.h"

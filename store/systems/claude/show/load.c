@@ -1,7 +1,6 @@
 #include <stdlib.h>
 
 #include "store/systems/claude/chain/conversation_path.h"
-#include "store/systems/claude/chain/leaf.h"
 #include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/show/item_list.h"

@@ -12,7 +12,6 @@
 #include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/rewind/snapshots.h"
-#include "store/systems/claude/show/item_list.h"
 #include "store/systems/claude/show/restore_rows.h"
 
 /* Everything that a host needs to continue a session: the conversation as the client would load it, how its last turn

@@ -1,15 +1,11 @@
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#include <utf8proc.h>
 
 #include "lite/base/buf.h"
 #include "lite/base/time.h"
 #include "lite/base/utf8.h"
 #include "lite/io/file.h"
-#include "lite/json/json.h"
 #include "lite/json/jsonout.h"
 #include "store/fs/file_at.h"
 #include "store/journal/change.h"
@@ -18,6 +14,9 @@
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/list/discover.h"
 #include "store/systems/claude/write/metarow.h"
+
+/* Rename, tag and resume-at append one row each, as the SDK and the client do (claude.md 5.1, C3), and behind it those
+ * metadata rows that it would push out of the tail window. */
 
 /* Plans to append rows; opposite (may be empty) restores what the session had before. */
 static enum err_code plan_append(const struct session_ref *ref, struct slice rows,

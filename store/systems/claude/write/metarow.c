@@ -12,7 +12,6 @@
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
 #include "lite/scan/index.h"
-#include "store/fs/file_at.h"
 #include "store/systems/claude/chain/leaf.h"
 #include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/claude.h"
