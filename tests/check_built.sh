@@ -5,8 +5,9 @@ cd "$1" || exit 1
 bad=0 seen=0
 for file in $(find lite store tui -name '*.c' | sort); do
     seen=$((seen + 1))
-    room=${file%%/*}
-    grep -qE "^ +${file#*/}\$" "$room/CMakeLists.txt" || { echo "$file: not in $room/CMakeLists.txt"; bad=1; }
+    folder=$(dirname "$file") # the nearest one that has a list
+    while [ ! -f "$folder/CMakeLists.txt" ]; do folder=$(dirname "$folder"); done
+    grep -qE "^ +${file#"$folder"/}\$" "$folder/CMakeLists.txt" || { echo "$file: not in $folder/CMakeLists.txt"; bad=1; }
 done
 for file in $(find tests -name 'test_*.c'); do
     name=$(basename "$file" .c)

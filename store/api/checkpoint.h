@@ -38,6 +38,10 @@ struct checkpoint_list {
     size_t n;
 };
 
-void checkpoint_list_fini(struct checkpoint_list *list);
+static inline void checkpoint_list_fini(struct checkpoint_list *list)
+{
+    arena_fini(&list->arena);
+    *list = (struct checkpoint_list){ 0 };
+}
 
 #endif

@@ -2,6 +2,7 @@
 #define STORE_API_FINDING_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "lite/base/err.h"
@@ -52,5 +53,38 @@ struct finding {
 
 /* Called for each; texts are valid during the call. A non-zero answer ends the search and is passed up. */
 typedef enum err_code finding_fn(const struct finding *f, void *arg, struct err *e);
+
+/* What is a session's beside files: refs of a git repository. A deletion gives them other names (OWNED_REF_TRASH), under which
+ * their commits outlive every gc; putting the session back gives them their own again. */
+#define OWNED_REF_TRASH "refs/reprise/trash/"
+
+struct owned_ref {
+    const char *git;  /* the repository's git directory */
+    const char *name; /* "refs/heads/..." */
+    const char *tip;  /* the commit it names, in hex: should it name another by then, it stays */
+};
+
+struct owned_refs {
+    const struct owned_ref *ref;
+    size_t n;
+    const char *
+        stays; /* what of the session cannot go, and why, for a person; a literal; NULL: all of it can */
+};
+
+/* What one session left behind: its transcript is gone, by the agent's own cleanup or its delete, and side directories,
+ * saved copies of files and the like still lie there under its id. */
+struct leftover {
+    struct slice id;
+    struct slice folder; /* the project's, as the system names it; "" where that is not known */
+    const char **part;   /* absolute; each is there, and there is one at least, or a ref */
+    size_t parts;
+    const struct owned_ref *owned_refs;
+    size_t owned_refs_n;
+    int64_t owned_refs_ms; /* when the newest of the refs' commits was made */
+    const char *stays;     /* why it must not go: somebody may need it; NULL */
+};
+
+/* Called for each, valid during the call. A non-zero answer ends the search and is passed up. */
+typedef enum err_code leftover_fn(const struct leftover *l, void *arg, struct err *e);
 
 #endif

@@ -148,4 +148,59 @@ void session_row_free(struct session_row *row); /* NULL is fine */
 /* What to call it on a screen: the summary, or a prompt where that is blank. */
 struct slice session_row_title(const struct session_row *row);
 
+/* A new session that begins as a copy of another one. */
+struct fork_request {
+    /* up to this message, itself included; empty: all of it, or up to where a resume goes on if that is elsewhere than
+     * at the end */
+    struct slice at;
+    struct slice title; /* of the copy; empty: the title of the source and " (fork)" */
+    bool with_files;    /* also the file checkpoints, so that the copy can be rewound */
+    /* the existing directory that the copy goes into; NULL: beside its source */
+    const char *folder;
+};
+
+/* Where the copy will be once the change is done. Texts live in the change. */
+struct fork_result {
+    struct slice id;
+    const char *path;
+    const char *system; /* whose session the copy is; NULL: of the same system as its source */
+    const char *staged; /* the copy until then ... */
+    const char *staged_files; /* ... and the saved copies of its files; NULL: there are none */
+};
+
+/* A sub-agent of a session as a list shows it, read from both ends of its transcript and never from its middle. */
+enum subagent_end {
+    SUBAGENT_OPEN,   /* its transcript does not end with an answer: running, or cut off */
+    SUBAGENT_DONE,   /* it ends with what the sub-agent reported */
+    SUBAGENT_FAILED, /* it ends with an error */
+};
+
+struct subagent {
+    struct slice id;
+    struct slice type;    /* "Explore"; may be empty */
+    struct slice task;    /* what it was asked to do, in short; may be empty */
+    struct slice outcome; /* what it said last; may be empty */
+    enum subagent_end end;
+    int64_t bytes;   /* of its transcript */
+    int64_t time_ms; /* when its transcript was last written */
+};
+
+struct subagent_list {
+    struct arena arena; /* owns everything */
+    struct subagent *agent;
+    size_t n;
+};
+
+/* As lists show it: "done". */
+static inline const char *subagent_end_word(enum subagent_end end)
+{
+    return end == SUBAGENT_DONE ? "done" : end == SUBAGENT_FAILED ? "failed" : "unfinished";
+}
+
+static inline void subagent_list_fini(struct subagent_list *list)
+{
+    arena_fini(&list->arena);
+    *list = (struct subagent_list){ .n = 0 };
+}
+
 #endif

@@ -8,18 +8,12 @@
 #include "lite/base/buf.h"
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
-#include "store/api/branch.h"
 #include "store/api/checkpoint.h"
 #include "store/api/env.h"
 #include "store/api/finding.h"
-#include "store/api/fork.h"
-#include "store/api/leftover.h"
-#include "store/api/owned_refs.h"
 #include "store/api/restore.h"
-#include "store/api/retrieve.h"
 #include "store/api/scope.h"
 #include "store/api/session.h"
-#include "store/api/subagent.h"
 #include "store/api/transcript.h"
 
 struct change;      /* store/journal/change.h */
@@ -49,16 +43,6 @@ struct host_setting;
 typedef bool session_ref_fn(const struct session_ref *ref, void *arg);
 /* Called for each place that cannot be read; it is valid during the call. */
 typedef void trouble_fn(const struct err *trouble, void *arg);
-
-struct message_query {
-    struct slice session; /* only for error texts */
-    struct slice agent;   /* a sub-agent of it; empty: the conversation itself */
-    bool system_messages; /* system rows too */
-    bool as_sdk; /* as the vendor's SDK answers, which knows nothing of where a resume goes on */
-    bool has_limit;
-    int64_t limit, offset;     /* as the vendor's: limit <= 0 is none */
-    const atomic_bool *cancel; /* may be NULL */
-};
 
 /* One message as a JSON object, complete; valid during the call. A non-zero answer ends the walk and is
  * passed up. */
@@ -160,7 +144,7 @@ struct store_ops {
     enum err_code (*restore)(const struct store *st, const struct session_ref *ref, struct slice at,
                              struct restore *out, struct err *e);
 
-    /* Optional. Plans putting the session's transcript where its agent looks for it (store/api/retrieve.h), for systems that
+    /* Optional. Plans putting the session's transcript where its agent looks for it (store/api/restore.h), for systems that
      * keep it elsewhere. ERR_NOT_FOUND: no such checkpoint, or none that keeps one. */
     enum err_code (*retrieve)(const struct store *st, const struct session_ref *ref,
                               const struct retrieve_request *req, struct change *c,
@@ -232,7 +216,7 @@ struct store_ops {
     /* The same for what lies in the scope's folders and belongs to no session. */
     enum err_code (*check_store)(const struct store *st, const struct scope *scope, finding_fn *fn,
                                  void *arg, struct err *e);
-    /* Optional. What sessions of the scope left behind whose transcripts are gone (store/api/leftover.h); of every project
+    /* Optional. What sessions of the scope left behind whose transcripts are gone (store/api/finding.h); of every project
      * also what nothing but an id belongs to. ERR_IO: somewhere one cannot look, so none can be said to be gone. */
     enum err_code (*leftovers)(const struct store *st, const struct scope *scope, leftover_fn *fn,
                                void *arg, struct err *e);

@@ -1,6 +1,7 @@
 #ifndef STORE_API_TRANSCRIPT_H
 #define STORE_API_TRANSCRIPT_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -8,6 +9,7 @@
 #include "lite/base/arena.h"
 #include "lite/base/buf.h"
 #include "lite/base/err.h"
+#include "lite/base/id.h"
 #include "lite/base/slice.h"
 #include "lite/scan/index.h"
 
@@ -79,6 +81,20 @@ void transcript_set_end(struct transcript *t, const struct index *ix);
 MUST_CHECK enum err_code transcript_read(const struct transcript *t, size_t i, struct buf *out,
                                          struct err *e);
 
+struct message_query {
+    struct slice session; /* only for error texts */
+    struct slice agent;   /* a sub-agent of it; empty: the conversation itself */
+    bool system_messages; /* system rows too */
+    bool as_sdk; /* as the vendor's SDK answers, which knows nothing of where a resume goes on */
+    bool has_limit;
+    int64_t limit, offset;     /* as the vendor's: limit <= 0 is none */
+    const atomic_bool *cancel; /* may be NULL */
+};
+
+/* The part [*from, *to) of n messages that a query asks for, as JavaScript's slice counts: a negative offset counts from
+ * the end. */
+void transcript_page(const struct message_query *q, size_t n, size_t *from, size_t *to);
+
 /* What a row consists of, for a reader: neutral between the systems. */
 enum block_kind {
     BLOCK_PROMPT,  /* what the person typed */
@@ -117,5 +133,29 @@ struct block_list {
 
 MUST_CHECK enum err_code transcript_block_add(struct block_list *list, const struct block *b);
 void transcript_blocks_fini(struct block_list *list);
+
+/* A conversation whose past was taken up again at an earlier message is a tree. What a resume goes on with is one way
+ * through it; a branch is what leaves that way, up to its last message. */
+struct branch {
+    struct id128 leaf; /* its last message */
+    /* the message of the way where it leaves; none: it has a beginning of its own */
+    struct id128 from;
+    int64_t time_ms;     /* of the last message; TIME_NONE: not known */
+    size_t messages;     /* that the way does not have */
+    struct slice prompt; /* how it begins, as far as somebody said something; may be empty */
+    struct slice last;   /* the last prompt on the way to its last message; may be empty */
+};
+
+struct branch_list {
+    struct arena arena; /* owns everything */
+    struct branch *branch;
+    size_t n;
+};
+
+static inline void branch_list_fini(struct branch_list *list)
+{
+    arena_fini(&list->arena);
+    *list = (struct branch_list){ 0 };
+}
 
 #endif

@@ -4,8 +4,8 @@
 
 #include "lite/base/arena.h"
 #include "store/demo/demo_internal.h"
-#include "store/systems/exathena/rewind/saved_files.h"
-#include "store/systems/exathena/write/event_line.h"
+#include "store/systems/exathena/event.h"
+#include "store/systems/exathena/saved_files.h"
 
 /* Sessions of ExAthena: a log of events, one a step; a write is two, the agent's call and the tool's result, and saves what
  * the file was before. */

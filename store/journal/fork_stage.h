@@ -2,7 +2,7 @@
 #define STORE_JOURNAL_FORK_STAGE_H
 
 #include "store/api/env.h"
-#include "store/api/fork.h"
+#include "store/api/session.h"
 
 /* The copies that forks are made of, from the planning of a fork to the change that moves them into their store. */
 

@@ -31,7 +31,7 @@ struct sweep_rule {
     bool archived;       /* marked as archived */
     /* only the saved copies of their files, by the age of the copies; the sessions stay */
     bool copies;
-    /* instead of sessions: what was left behind by sessions whose transcripts are gone (store/api/leftover.h) */
+    /* instead of sessions: what was left behind by sessions whose transcripts are gone (store/api/finding.h) */
     bool orphans;
     const atomic_bool *cancel; /* set by another thread: ERR_CANCELLED; may be NULL */
 };

@@ -8,7 +8,7 @@
 #include "lite/base/buf.h"
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
-#include "store/api/owned_refs.h"
+#include "store/api/finding.h"
 
 /* What the trash contains, and the document `info` that describes one batch of it. */
 

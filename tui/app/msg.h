@@ -6,7 +6,7 @@
 
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
-#include "store/api/branch.h"
+#include "store/api/transcript.h"
 #include "store/maintenance/sweep.h"
 #include "store/maintenance/trash.h"
 #include "tui/app/key.h"

@@ -1,7 +1,7 @@
 #include <string.h>
 
-#include "store/api/fork.h"
-#include "store/api/retrieve.h"
+#include "store/api/restore.h"
+#include "store/api/session.h"
 #include "store/fs/disk.h"
 #include "store/journal/change.h"
 #include "store/journal/fork_stage.h"

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "lite/json/json.h"
-#include "store/api/message_page.h"
 #include "store/api/store.h"
+#include "store/api/transcript.h"
 #include "tui/commands/command.h"
 #include "tui/commands/session.h"
 
@@ -182,7 +182,7 @@ static enum err_code count_part(const struct options *o, const struct session_re
     a->counting = true;
     enum err_code rc = ref->store->ops->messages(ref->store, ref, q, write_message_json, a, e);
 
-    message_page_range(&part, a->seen, &a->from, &a->to);
+    transcript_page(&part, a->seen, &a->from, &a->to);
     if (option_given(o, OPTION_TAIL) && (uint64_t)o->tail < a->to - a->from)
         a->from = a->to - (size_t)o->tail;
     a->counting = false;

@@ -6,7 +6,7 @@
 
 #include "lite/base/arena.h"
 #include "lite/base/id.h"
-#include "store/api/retrieve.h"
+#include "store/api/restore.h"
 #include "store/api/session.h"
 #include "store/api/store.h"
 #include "store/query/listing.h"
@@ -49,7 +49,7 @@ MUST_CHECK enum err_code sessions_is_first(struct sessions *s, const struct sess
 MUST_CHECK enum err_code sessions_of_operand(struct invocation *in, struct sessions *out,
                                              struct session_ref *ref, struct err *e);
 
-/* Puts a session's transcript where its agent looks for it (store/api/retrieve.h), as one change that can be undone; with
+/* Puts a session's transcript where its agent looks for it (store/api/restore.h), as one change that can be undone; with
  * --dry-run nothing is written. retrieved_fini() frees *out. */
 MUST_CHECK enum err_code change_retrieve(struct invocation *in, const struct session_ref *ref,
                                          const struct retrieve_request *req, struct retrieved *out,

@@ -1,6 +1,7 @@
 #ifndef STORE_SYSTEMS_COMMON_GO_JSON_H
 #define STORE_SYSTEMS_COMMON_GO_JSON_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "lite/base/buf.h"
@@ -21,5 +22,42 @@ MUST_CHECK enum err_code go_json_indent(struct buf *out, struct slice value, uns
 /* A valid value without the blanks between its parts: as one line of a log. Texts say the same in Go's
  * spelling; numbers stay as they stand. */
 MUST_CHECK enum err_code go_json_compact(struct buf *out, struct slice value);
+
+/* JSON documents as Go's encoder writes them with an indent of two blanks (entire.md 2.1): Entire's metadata and state
+ * are compared byte by byte. Strings and numbers of a document that is written again stay as they stand. The first
+ * failure (memory) sticks in rc. */
+struct go_json_document {
+    struct buf *out;
+    enum err_code rc;
+    int depth;
+    bool filled; /* something stands on this level already */
+};
+
+void go_json_document_init(struct go_json_document *g, struct buf *out);
+void go_json_document_open(struct go_json_document *g, char bracket);
+void go_json_document_close(struct go_json_document *g, char bracket);
+void go_json_document_key(struct go_json_document *g, const char *key);
+/* Behind a key, or an element of an array. */
+void go_json_document_text(struct go_json_document *g, struct slice text);
+void go_json_document_int(struct go_json_document *g, int64_t n);
+void go_json_document_value(struct go_json_document *g,
+                            struct slice json); /* any value, laid out anew */
+
+/* key and text; nothing when it is empty */
+void go_json_document_member(struct go_json_document *g, const char *key, struct slice text);
+/* The newline at the end of a document. */
+void go_json_document_end(struct go_json_document *g);
+
+/* A change of a document's top level. */
+struct go_json_member {
+    const char *key;
+    struct slice value; /* JSON; empty: the member goes */
+};
+/* The object with these members changed, all others as they are and in their order; new ones take the place that `order`
+ * (NULL-terminated) gives them. An empty object makes a new document. Ends in a newline. Where the document has <, > and &
+ * as they are, and nowhere escaped, the new members have them so too: versions differ in it (entire.md 2.1). */
+MUST_CHECK enum err_code go_json_document_edit(struct slice object, const char *const order[],
+                                               const struct go_json_member set[], size_t n,
+                                               struct buf *out);
 
 #endif

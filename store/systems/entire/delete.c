@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "lite/base/time.h"
-#include "store/api/leftover.h"
+#include "store/api/finding.h"
 #include "store/git/repo.h"
 #include "store/systems/entire/entire.h"
 #include "store/systems/entire/names.h"

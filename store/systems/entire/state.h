@@ -8,7 +8,7 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 #include "lite/io/file.h"
-#include "store/systems/common/go_json_document.h"
+#include "store/systems/common/go_json.h"
 
 /* The state file of a session, <git common dir>/entire-sessions/<session id>.json (docs/formats/entire.md 2.2), which
  * Entire maintains while the session runs. Older forms are read as well. Writing changes single members, in Go's JSON and

@@ -4,8 +4,8 @@
 
 #include "lite/base/slice.h"
 #include "store/log/logfile.h"
-#include "store/systems/exathena/read/event.h"
-#include "store/systems/exathena/rewind/saved_files.h"
+#include "store/systems/exathena/event.h"
+#include "store/systems/exathena/saved_files.h"
 
 /* What is wrong with a log and with what lies beside it. */
 

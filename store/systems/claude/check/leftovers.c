@@ -5,7 +5,6 @@
 
 #include "lite/base/id.h"
 #include "store/api/finding.h"
-#include "store/api/leftover.h"
 #include "store/fs/disk.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/list/discover.h"

@@ -4,7 +4,7 @@
 #include <uuid/uuid.h>
 
 #include "lite/base/time.h"
-#include "store/api/fork.h"
+#include "store/api/session.h"
 #include "store/fs/disk.h"
 #include "store/systems/claude/chain/log.h"
 #include "store/systems/claude/claude.h"

@@ -3,7 +3,7 @@
 
 #include "lite/base/utf8.h"
 #include "lite/json/json.h"
-#include "store/api/message_page.h"
+#include "store/api/transcript.h"
 #include "store/systems/claude/chain/conversation_path.h"
 #include "store/systems/claude/chain/leaf.h"
 #include "store/systems/claude/chain/row_facts.h"
@@ -303,7 +303,7 @@ static enum err_code print_messages(struct printing *p, const struct claude_item
     size_t from, to;
     enum err_code rc = ERR_OK;
 
-    message_page_range(p->q, list->n, &from, &to);
+    transcript_page(p->q, list->n, &from, &to);
     for (size_t i = from; !rc && i < to; i++) {
         struct slice row;
         struct jsonout j;

@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 
 #include "lite/json/json.h"
-#include "store/api/fork.h"
+#include "store/api/session.h"
 #include "store/fs/disk.h"
 #include "store/rewind/plan/rewind.h"
 #include "store/systems/common/configdir.h"

@@ -8,7 +8,7 @@
 
 #include "lite/base/time.h"
 #include "lite/json/json.h"
-#include "store/systems/common/go_json_document.h"
+#include "store/systems/common/go_json.h"
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/read/committed.h"
 #include "store/systems/entire/state.h"

@@ -10,7 +10,7 @@
 
 #include "lite/base/time.h"
 #include "lite/json/json.h"
-#include "store/api/retrieve.h"
+#include "store/api/restore.h"
 #include "store/git/repo.h"
 #include "store/journal/change.h"
 #include "store/systems/common/configdir.h"

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "store/api/retrieve.h"
+#include "store/api/restore.h"
 #include "store/rewind/plan/plan.h"
 #include "store/systems/entire/entire.h"
 

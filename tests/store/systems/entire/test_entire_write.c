@@ -7,7 +7,7 @@
 
 #include "store/api/host.h"
 #include "store/rewind/plan/rewind.h"
-#include "store/systems/common/go_json_document.h"
+#include "store/systems/common/go_json.h"
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/read/committed.h"
 #include "store/systems/entire/read/point.h"

@@ -1,9 +1,9 @@
 #include "tests/test.h"
 
 #include "lite/json/json.h"
-#include "store/systems/goat/members.h"
-#include "store/systems/goat/rewind/manifest.h"
-#include "store/systems/goat/write/metaedit.h"
+#include "store/systems/goat/dialect.h"
+#include "store/systems/goat/manifest.h"
+#include "store/systems/goat/metadata.h"
 
 enum { UUID, MESSAGE, ROLE, NAMES };
 

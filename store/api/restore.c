@@ -1,7 +1,0 @@
-#include "store/api/restore.h"
-
-void restore_fini(struct restore *r)
-{
-    arena_fini(&r->arena);
-    *r = (struct restore){ 0 };
-}

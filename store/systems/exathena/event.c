@@ -1,0 +1,366 @@
+#include "store/systems/exathena/event.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lite/base/buf.h"
+#include "lite/base/time.h"
+#include "lite/base/utf8.h"
+#include "lite/json/json.h"
+#include "lite/json/jsonout.h"
+#include "store/log/logfile.h"
+
+static const char *const kinds[] = {
+    "user_message",  "assistant_message", "tool_result", "system_message",
+    "session_start", "session_resume",    NULL,
+};
+
+const struct index_keys exathena_keys = {
+    .type = "event", .id = "uuid", .time = "ts", .kinds = kinds
+};
+
+bool event_member(struct slice object, const char *name, struct slice *value)
+{
+    struct json_iter it;
+    struct slice key, found;
+
+    *value = (struct slice){ NULL, 0 };
+    if (json_type(object) != JSON_OBJECT || !json_iter_open(&it, object))
+        return false;
+    while (json_iter_next(&it, &key, &found))
+        if (json_string_is(key, name)) {
+            *value = found;
+            return true;
+        }
+    return false;
+}
+
+static bool decode(struct slice value, struct arena *a, struct slice *text)
+{
+    *text = (struct slice){ NULL, 0 };
+    return json_type(value) != JSON_STRING || json_text(value, a, text);
+}
+
+bool event_text(struct slice object, const char *name, struct arena *a, struct slice *text)
+{
+    struct slice value;
+
+    event_member(object, name, &value);
+    return decode(value, a, text);
+}
+
+/* What an event is read for, level by level: of the line, of its data and of the message in it. */
+enum member { EVENT, UUID, TS, DATA, MESSAGE, ROLE, CONTENT, MEMBERS };
+enum { LEVELS = 3, ON_A_LEVEL = 4 };
+
+static const struct {
+    const char *name[ON_A_LEVEL];
+    size_t n;
+    enum member first;
+} levels[LEVELS] = {
+    { { "event", "uuid", "ts", "data" }, 4, EVENT },
+    { { "message" }, 1, MESSAGE },
+    { { "role", "content" }, 2, ROLE },
+};
+
+/* MEMBERS: nobody asks for it, or one of this name was there before. */
+static enum member member_of(struct slice key, unsigned level, const struct slice value[MEMBERS])
+{
+    size_t i = json_key_in(key, levels[level].name, levels[level].n);
+    enum member m = i < levels[level].n ? levels[level].first + (enum member)i : MEMBERS;
+
+    return m < MEMBERS && !value[m].p ? m : MEMBERS;
+}
+
+/* Every byte is passed once, on whatever level it is. */
+static void read_level_members(struct json_iter *it, unsigned level, struct slice value[MEMBERS])
+{
+    struct json_iter inner;
+    struct slice key, found;
+    bool more = true;
+
+    while (more && json_iter_key(it, &key)) {
+        enum member m = member_of(key, level, value);
+        bool into = (m == DATA || m == MESSAGE) && json_iter_into(it, &inner) && inner.object;
+
+        if (into)
+            read_level_members(&inner, level + 1, value);
+        more = into ? json_iter_back(it, &inner, &found) : json_iter_value(it, &found);
+        if (more && m < MEMBERS)
+            value[m] = found;
+    }
+}
+
+bool event_read(struct slice line, struct arena *a, struct event *out)
+{
+    struct slice value[MEMBERS] = { { NULL, 0 } };
+    struct json_iter it;
+
+    *out = (struct event){ .data = { NULL, 0 } };
+    if (slice_starts(line, "\xef\xbb\xbf"))
+        line = (struct slice){ line.p + 3, line.n - 3 };
+    while (line.n && (unsigned char)line.p[0] <= ' ')
+        line = (struct slice){ line.p + 1, line.n - 1 };
+    if (json_type(line) != JSON_OBJECT || !json_valid(line))
+        return false;
+    if (json_iter_open(&it, line))
+        read_level_members(&it, 0, value);
+    out->data = value[DATA];
+    if (json_type(value[MESSAGE]) == JSON_OBJECT)
+        out->message = value[MESSAGE];
+    out->content = value[CONTENT];
+    return decode(value[EVENT], a, &out->kind) && decode(value[UUID], a, &out->id) &&
+           decode(value[TS], a, &out->ts) && decode(value[ROLE], a, &out->role);
+}
+
+bool event_said(const struct event *ev, struct arena *a, struct slice *text)
+{
+    struct slice key, part, piece;
+    struct json_iter it;
+    struct buf all = { 0 };
+    bool ok = true;
+
+    *text = (struct slice){ NULL, 0 };
+    if (json_type(ev->content) != JSON_ARRAY)
+        return decode(ev->content, a, text);
+    json_iter_open(&it, ev->content);
+    while (ok && json_iter_next(&it, &key, &part)) {
+        ok = event_text(part, "text", a, &piece);
+        if (ok && piece.n)
+            ok = (!all.n || !buf_add_byte(&all, '\n')) && !buf_add(&all, piece);
+    }
+    if (ok && all.n) {
+        *text = arena_copy(a, buf_slice(&all));
+        ok = text->p != NULL;
+    }
+    buf_fini(&all);
+    return ok;
+}
+
+static const char *const names[EVENT_KEYS] = {
+    [KEY_DATA] = "data", [KEY_TS] = "ts", [KEY_EVENT] = "event", [KEY_UUID] = "uuid"
+};
+
+static bool event_key_of(struct slice quoted, enum event_key *key)
+{
+    for (int k = 0; k < EVENT_KEYS; k++)
+        if (json_string_is(quoted, names[k])) {
+            *key = (enum event_key)k;
+            return true;
+        }
+    return false;
+}
+
+struct event_order event_order_default(void)
+{
+    return (struct event_order){ { KEY_DATA, KEY_TS, KEY_EVENT, KEY_UUID } };
+}
+
+struct event_order event_order_of(struct slice line)
+{
+    struct event_order order;
+    struct json_iter it;
+    struct slice key, value;
+    unsigned seen = 0, n = 0;
+    bool more = json_valid(line) && json_iter_open(&it, line) && it.object;
+
+    while (more && n < EVENT_KEYS && json_iter_next(&it, &key, &value)) {
+        enum event_key k;
+
+        if (!event_key_of(key, &k) || seen >> k & 1)
+            continue;
+        seen |= 1U << k;
+        order.key[n++] = k;
+    }
+    return n == EVENT_KEYS ? order : event_order_default();
+}
+
+void event_time(int64_t ms, char out[EVENT_TIME])
+{
+    char text[TIME_TEXT];
+
+    time_format(ms, text); /* "...:58.343Z" */
+    snprintf(out, EVENT_TIME, "%.*s000Z", (int)strcspn(text, "Z"), text);
+}
+
+static void write_rest(struct jsonout *j, struct slice object)
+{
+    struct json_iter it;
+    struct slice key, value;
+    enum event_key known;
+
+    if (!object.n || !json_iter_open(&it, object))
+        return;
+    while (json_iter_next(&it, &key, &value))
+        if (!event_key_of(key, &known)) {
+            jsonout_raw_key(j, key);
+            jsonout_raw(j, value);
+        }
+}
+
+enum err_code event_write(const struct event_draft *d, const struct event_order *order,
+                          struct buf *out)
+{
+    struct jsonout j;
+
+    jsonout_init(&j, out);
+    jsonout_open(&j, '{');
+    for (int i = 0; i < EVENT_KEYS; i++) {
+        jsonout_key(&j, names[order->key[i]]);
+        switch (order->key[i]) {
+        case KEY_DATA: jsonout_raw(&j, d->data); break;
+        case KEY_TS: jsonout_text(&j, d->ts); break;
+        case KEY_EVENT: jsonout_text(&j, d->kind); break;
+        default: jsonout_text(&j, d->id); break;
+        }
+    }
+    write_rest(&j, d->rest);
+    jsonout_close(&j, '}');
+    return j.rc ? j.rc : buf_add_byte(out, '\n');
+}
+
+static enum err_code add_control(struct buf *out, unsigned char c)
+{
+    switch (c) {
+    case '"': return buf_add(out, SLICE("\\\""));
+    case '\\': return buf_add(out, SLICE("\\\\"));
+    case '\b': return buf_add(out, SLICE("\\b"));
+    case '\t': return buf_add(out, SLICE("\\t"));
+    case '\n': return buf_add(out, SLICE("\\n"));
+    case '\f': return buf_add(out, SLICE("\\f"));
+    case '\r': return buf_add(out, SLICE("\\r"));
+    default: return c < 0x20 ? buf_addf(out, "\\u%04X", c) : buf_add_byte(out, (char)c);
+    }
+}
+
+/* The length of the text at the front, with its quotes. */
+static size_t text_length(struct slice rest)
+{
+    size_t n = 1;
+
+    while (n < rest.n && rest.p[n] != '"')
+        n += rest.p[n] == '\\' ? 2 : 1;
+    return n < rest.n ? n + 1 : rest.n;
+}
+
+static enum err_code add_escaped_text(struct buf *out, struct slice quoted, struct arena *a)
+{
+    struct slice text;
+    bool ok = json_text(quoted, a, &text) && utf8_repair(text, a, &text);
+    enum err_code rc = ok ? buf_add_byte(out, '"') : ERR_NOMEM;
+
+    for (size_t i = 0; !rc && i < text.n; i++)
+        rc = add_control(out, (unsigned char)text.p[i]);
+    return rc ? rc : buf_add_byte(out, '"');
+}
+
+enum err_code event_compact(struct buf *out, struct slice value, struct arena *a)
+{
+    enum err_code rc = ERR_OK;
+
+    while (value.n && !rc) {
+        char c = value.p[0];
+        size_t n = c == '"' ? text_length(value) : 1;
+
+        if (c == '"')
+            rc = add_escaped_text(out, (struct slice){ value.p, n }, a);
+        else if (!strchr(" \t\r\n", c))
+            rc = buf_add_byte(out, c);
+        value = (struct slice){ value.p + n, value.n - n };
+    }
+    return rc;
+}
+
+enum { PREFIX_SHORTEST = 4 };
+
+struct seeking {
+    struct logfile log;
+    struct slice id;
+    struct arena *a;
+    struct point found;
+    bool exact, any, several;
+};
+
+static bool is_id_prefix(struct slice text, struct slice with)
+{
+    return with.n >= PREFIX_SHORTEST && text.n > with.n && memcmp(text.p, with.p, with.n) == 0;
+}
+
+static enum err_code set_found(struct seeking *s, size_t line, const struct event *ev)
+{
+    const struct index_line *l = &s->log.index.line[line];
+
+    s->found.id = arena_copy(s->a, ev->id);
+    s->found.line = line;
+    s->found.offset = l->offset;
+    s->found.end =
+        line + 1 < s->log.index.n ? s->log.index.line[line + 1].offset : s->log.file.id.size;
+    if (!time_parse(ev->ts, &s->found.time_ms))
+        s->found.time_ms = TIME_NONE;
+    return s->found.id.p ? ERR_OK : ERR_NOMEM;
+}
+
+static enum err_code match_line(struct seeking *s, size_t line, struct arena *scratch,
+                                struct err *e)
+{
+    struct slice row;
+    struct event ev;
+    enum err_code rc = logfile_row(&s->log, line, &row, e);
+
+    arena_reset(scratch);
+    if (rc || !event_read(row, scratch, &ev))
+        return rc;
+    if (slice_eq(ev.id, s->id)) {
+        s->exact = true;
+        rc = set_found(s, line, &ev);
+    } else if (is_id_prefix(ev.id, s->id)) {
+        s->several |= s->any && !slice_eq(ev.id, s->found.id);
+        if (!s->any)
+            rc = set_found(s, line, &ev);
+        s->any = true;
+    }
+    return rc ? err_nomem(e) : ERR_OK;
+}
+
+static void count_lines_before(struct seeking *s)
+{
+    struct point *p = &s->found;
+
+    p->blank = -1;
+    p->size = s->log.file.id.size;
+    for (size_t i = 0; i < s->log.index.n; i++) {
+        bool blank = s->log.index.line[i].length == 0;
+
+        p->total += !blank;
+        p->before += !blank && i < p->line;
+        if (blank && i < p->line && p->blank < 0)
+            p->blank = s->log.index.line[i].offset;
+    }
+}
+
+enum err_code exathena_point(const struct session_ref *ref, struct slice id, struct arena *a,
+                             struct point *out, struct err *e)
+{
+    struct seeking s = { .id = id, .a = a };
+    struct arena scratch = { 0 };
+    enum err_code rc = logfile_open(&s.log, ref->path.p, 0, &exathena_keys, NULL, e);
+
+    if (rc)
+        return rc;
+    for (size_t i = 0; !rc && !s.exact && i < s.log.index.n; i++)
+        if (s.log.index.line[i].length)
+            rc = match_line(&s, i, &scratch, e);
+    count_lines_before(&s);
+    logfile_close(&s.log);
+    arena_fini(&scratch);
+    if (rc)
+        return rc;
+    if (!s.exact && s.several)
+        return err_set(e, ERR_USAGE, ref->path.p, "ambiguous: several events begin with %.*s",
+                       SLICE_ARG(id));
+    if (!s.exact && !s.any)
+        return err_set(e, ERR_NOT_FOUND, ref->path.p, "no event %.*s", (int)(id.n > 64 ? 64 : id.n),
+                       id.p);
+    *out = s.found;
+    return ERR_OK;
+}

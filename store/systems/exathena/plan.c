@@ -1,0 +1,351 @@
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "store/api/checkpoint.h"
+#include "store/fs/file_at.h"
+#include "store/journal/change.h"
+#include "store/rewind/plan/plan.h"
+#include "store/rewind/plan/rewind.h"
+#include "store/systems/exathena/event.h"
+#include "store/systems/exathena/exathena.h"
+#include "store/systems/exathena/saved_files.h"
+#include "store/systems/exathena/tool_history.h"
+
+/* Going back as the library does it: every file that the session changed goes back to its version 0, what it was before
+ * the session's first edit, whatever event was asked for. What a file was at the event can only be inferred, from
+ * what later edits say they found; that is plan_inferred. */
+
+struct planning {
+    const struct exathena *x;
+    const struct session_ref *ref;
+    struct point point;
+    struct saved_files saved;
+    struct tool_history tool_history;
+    struct rewind_plan plan;
+    size_t left_out; /* saved files that cannot be restored at all */
+};
+
+/* ---- what the session left behind ---- */
+
+/* The last edit tells what the file is now, if it is the last: the newest saved copy is what that edit found. Else a
+ * later one is missing from the log, and nothing is known. */
+static enum err_code set_last(struct planning *p, const struct saved_file *f,
+                              struct rewind_target *t, struct err *e)
+{
+    const struct tool_history_write *last = tool_history_last_write(&p->tool_history, f->path);
+    struct tool_history_write w;
+    bool matches = false;
+
+    if (!last || !last->known)
+        return ERR_OK;
+    w = *last;
+    enum err_code rc = tool_history_write_read(p->ref, p->x->project, &w, &p->plan.arena, e);
+
+    if (!rc)
+        rc = saved_newest_is(f, w.before, &matches, e);
+    if (!rc && matches) {
+        t->has_last = true;
+        t->last.bytes = w.after;
+    }
+    return rc;
+}
+
+/* ---- version 0 ---- */
+
+static enum err_code want_first(struct planning *p, const struct saved_file *f,
+                                struct rewind_target *t, struct err *e)
+{
+    if (f->why) {
+        t->want = REWIND_UNKNOWN;
+        t->why = f->why;
+        return ERR_OK;
+    }
+    t->want = f->first_absent ? REWIND_ABSENT : REWIND_BYTES;
+    if (t->want == REWIND_BYTES) {
+        t->source.file = arena_format(&p->plan.arena, "%s/0.bin", f->dir);
+        if (!t->source.file)
+            return err_nomem(e);
+    }
+    return set_last(p, f, t, e);
+}
+
+/* The library passes over what has no path or no first copy, and so do we; but we say it. */
+static enum err_code add_first(struct planning *p, const struct saved_file *f, struct err *e)
+{
+    struct rewind_target t = { .path = f->path };
+
+    if (!f->path || !f->first) {
+        p->left_out++;
+        return ERR_OK;
+    }
+    enum err_code rc = want_first(p, f, &t, e);
+
+    return rc ? rc : rewind_plan_add(&p->plan, &t, e);
+}
+
+static enum err_code add_plan_notes(struct planning *p, struct err *e)
+{
+    char text[160];
+    enum err_code rc =
+        rewind_plan_note(&p->plan,
+                         "files are restored to before this session's first edit, not to "
+                         "the chosen event: ExAthena's rule",
+                         e);
+
+    snprintf(text, sizeof text, "%zu saved file%s without a path or a first copy: skipped",
+             p->left_out, p->left_out == 1 ? "" : "s");
+    return rc || !p->left_out ? rc : rewind_plan_note(&p->plan, text, e);
+}
+
+/* ---- at the event ---- */
+
+static enum err_code want_inferred(struct planning *p, const struct saved_file *f,
+                                   const struct tool_history_write *first, struct rewind_target *t,
+                                   struct err *e)
+{
+    struct tool_history_write w = *first;
+
+    if (!first->known) {
+        t->want = REWIND_UNKNOWN;
+        t->why = "the log does not tell what the next edit found";
+        return ERR_OK;
+    }
+    enum err_code rc = tool_history_write_read(p->ref, p->x->project, &w, &p->plan.arena, e);
+
+    if (rc)
+        return rc;
+    t->want = w.before.n == 0 && f->first_absent ? REWIND_ABSENT : REWIND_BYTES;
+    t->source.bytes = w.before;
+    return set_last(p, f, t, e);
+}
+
+static enum err_code add_inferred(struct planning *p, const struct saved_file *f, struct err *e)
+{
+    struct rewind_target t = { .path = f->path };
+    const struct tool_history_write *first =
+        f->path ? tool_history_first_write(&p->tool_history, f->path, p->point.line) : NULL;
+
+    if (!first)
+        return ERR_OK; /* nothing happened to it since */
+    enum err_code rc = want_inferred(p, f, first, &t, e);
+
+    return rc ? rc : rewind_plan_add(&p->plan, &t, e);
+}
+
+static enum err_code note_inferred(struct planning *p, struct err *e)
+{
+    return rewind_plan_note(
+        &p->plan, "inferred: each file as the first edit from the chosen event on says it found it",
+        e);
+}
+
+/* ---- together ---- */
+
+static enum err_code open_plan(struct planning *p, const struct store *st,
+                               const struct session_ref *ref, struct slice point, struct err *e)
+{
+    struct arena *a = &p->plan.arena;
+
+    *p = (struct planning){ .x = exathena_of(st), .ref = ref };
+    enum err_code rc = exathena_point(ref, point, a, &p->point, e);
+
+    if (rc)
+        return err_wrap(e, rc, "rewind");
+    rc = saved_files_read(p->x, ref->id, a, &p->saved, e);
+    if (!rc)
+        rc = tool_history_read(ref, p->x->project, &p->tool_history, e);
+    p->plan.system = exathena_ops.name;
+    p->plan.session = arena_copy(a, ref->id).p;
+    p->plan.point = p->point.id.p;
+    p->plan.point_ms = p->point.time_ms;
+    if (!rc)
+        rc = rewind_plan_root(st->env, &p->plan, p->x->project, e);
+    p->plan.wide = p->plan.wide || p->x->homeless;
+    return rc || p->plan.session ? rc : err_nomem(e);
+}
+
+static enum err_code close_plan(struct planning *p, enum err_code rc, struct rewind_plan *out)
+{
+    tool_history_fini(&p->tool_history);
+    if (rc)
+        rewind_plan_fini(&p->plan);
+    else
+        *out = p->plan;
+    return rc;
+}
+
+enum err_code exathena_plan(const struct store *st, const struct session_ref *ref,
+                            struct slice point, struct rewind_plan *out, struct err *e)
+{
+    struct planning p;
+    enum err_code rc = open_plan(&p, st, ref, point, e);
+
+    for (size_t i = 0; !rc && i < p.saved.n; i++)
+        rc = add_first(&p, &p.saved.file[i], e);
+    if (!rc)
+        rc = add_plan_notes(&p, e);
+    return close_plan(&p, rc, out);
+}
+
+enum err_code exathena_plan_inferred(const struct store *st, const struct session_ref *ref,
+                                     struct slice point, struct rewind_plan *out, struct err *e)
+{
+    struct planning p;
+    enum err_code rc = open_plan(&p, st, ref, point, e);
+
+    for (size_t i = 0; !rc && i < p.saved.n; i++)
+        rc = add_inferred(&p, &p.saved.file[i], e);
+    if (!rc)
+        rc = note_inferred(&p, e);
+    return close_plan(&p, rc, out);
+}
+
+/* ---- the points ---- */
+
+static bool is_written(const struct tool_history *s, size_t from, size_t to, const char *path)
+{
+    for (size_t i = from; i < to; i++)
+        if (strcmp(s->write[i].path, path) == 0)
+            return true;
+    return false;
+}
+
+/* Files written from *at on and before this line, each once; *at moves behind them. */
+static size_t files_until(const struct tool_history *s, size_t line, size_t *at)
+{
+    size_t from = *at, n = 0;
+
+    for (; *at < s->writes && s->write[*at].line < line; ++*at)
+        n += !is_written(s, from, *at, s->write[*at].path);
+    return n;
+}
+
+static bool shell_between(const struct tool_history *s, size_t from, size_t to)
+{
+    for (size_t i = 0; i < s->shells; i++)
+        if (s->shell[i] >= from && s->shell[i] < to)
+            return true;
+    return false;
+}
+
+enum err_code exathena_checkpoints(const struct store *st, const struct session_ref *ref,
+                                   struct checkpoint_list *out, struct err *e)
+{
+    const struct exathena *x = exathena_of(st);
+    struct checkpoint_list list = { .n = 0 };
+    struct tool_history s;
+    enum err_code rc = tool_history_read(ref, x->project, &s, e);
+
+    if (rc)
+        return rc;
+    size_t at = 0; /* in what was written, which stands line by line as the prompts do */
+
+    files_until(&s, s.prompts ? s.prompt[0].line : 0, &at);
+    list.arena = s.arena; /* its texts are the story's */
+    list.checkpoint = arena_zalloc(&list.arena, (s.prompts + 1) * sizeof *list.checkpoint);
+    for (size_t i = 0; list.checkpoint && i < s.prompts; i++) {
+        size_t from = s.prompt[i].line, to = i + 1 < s.prompts ? s.prompt[i + 1].line : SIZE_MAX;
+
+        list.checkpoint[list.n++] = (struct checkpoint){ .id = s.prompt[i].id,
+                                                         .message = s.prompt[i].id,
+                                                         .prompt = s.prompt[i].text,
+                                                         .time_ms = s.prompt[i].time_ms,
+                                                         .kind = CHECKPOINT_TURN,
+                                                         .files = files_until(&s, to, &at),
+                                                         .shell = shell_between(&s, from, to) };
+    }
+    if (!list.checkpoint) {
+        checkpoint_list_fini(&list);
+        return err_nomem(e);
+    }
+    *out = list;
+    return ERR_OK;
+}
+
+/* The conversation goes back by cutting the log: lines before the event stay byte for byte, the event itself goes too.
+ * Blank lines are no events, and the library's cut leaves none. What is cut off lies in the record of the change. */
+
+static enum err_code read_rest(const struct file *f, int64_t from, struct buf *out, struct err *e)
+{
+    size_t n = (size_t)(f->id.size - from), got;
+
+    if (buf_reserve(out, n))
+        return err_nomem(e);
+    enum err_code rc = file_read(f, from, out->p, n, &got, e);
+
+    out->n = got;
+    return rc || got == n ? rc : err_set(e, ERR_STALE, NULL, "cut the session: it became shorter");
+}
+
+/* The lines that stay, from the first blank one on. */
+static enum err_code without_blanks(struct slice lines, struct buf *out)
+{
+    struct slice line;
+    enum err_code rc = ERR_OK;
+    bool torn;
+
+    while (!rc && slice_line(&lines, &line, &torn))
+        if (line.n) {
+            rc = buf_add(out, line);
+            if (!rc)
+                rc = buf_add_byte(out, '\n');
+        }
+    return rc;
+}
+
+static enum err_code plan_cut(const struct session_ref *ref, const struct point *p,
+                              struct change *c, struct err *e)
+{
+    struct buf old = { 0 }, kept = { 0 };
+    struct file f;
+    int64_t from = p->blank >= 0 ? p->blank : p->offset;
+    enum err_code rc = file_open(AT_FDCWD, ref->path.p, 0, &f, e);
+
+    if (rc)
+        return rc;
+    if (f.id.size != p->size)
+        rc = err_set(e, ERR_STALE, ref->path.p, "cut the session: it went on meanwhile");
+    if (!rc)
+        rc = read_rest(&f, from, &old, e);
+    if (!rc && without_blanks((struct slice){ old.p, (size_t)(p->offset - from) }, &kept))
+        rc = err_nomem(e);
+    if (!rc)
+        rc = change_add(c,
+                        &(struct step){ .kind = STEP_TAIL,
+                                        .path = ref->path.p,
+                                        .offset = from,
+                                        .old = buf_slice(&old),
+                                        .bytes = buf_slice(&kept),
+                                        .mtime_ns = MTIME_NOW },
+                        e);
+    file_close(&f);
+    buf_fini(&old);
+    buf_fini(&kept);
+    return rc ? err_at(e, rc, ref->path.p) : ERR_OK;
+}
+
+enum err_code exathena_plan_conversation(const struct store *st, const struct session_ref *ref,
+                                         struct slice point, struct rewind_plan *plan,
+                                         struct err *e)
+{
+    struct point p;
+    struct change *c;
+    enum err_code rc = exathena_point(ref, point, &plan->arena, &p, e);
+
+    (void)st;
+    if (rc)
+        return err_wrap(e, rc, "rewind");
+    c = change_new("rewind");
+    rc = c ? plan_cut(ref, &p, c, e) : err_nomem(e);
+    if (rc) {
+        change_free(c);
+        return rc;
+    }
+    plan->point = p.id.p;
+    plan->point_ms = p.time_ms;
+    plan->conversation = (struct rewind_conversation){
+        .change = c, .how = CONVERSATION_TRUNCATE, .kept = p.before, .dropped = p.total - p.before
+    };
+    return ERR_OK;
+}

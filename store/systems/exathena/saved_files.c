@@ -1,0 +1,402 @@
+#include "store/systems/exathena/saved_files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <openssl/evp.h>
+
+#include "store/api/host.h"
+#include "store/fs/disk.h"
+#include "store/fs/file_at.h"
+#include "store/fs/path.h"
+
+enum { SHA_BYTES = 32, VERSION_DIGITS = 18 };
+
+void saved_name(struct slice path, char hex[SHA_HEX + 1])
+{
+    static const char digits[] = "0123456789abcdef";
+    unsigned char sha[SHA_BYTES] = { 0 };
+    unsigned n = 0;
+
+    if (!EVP_Digest(path.p, path.n, sha, &n, EVP_sha256(), NULL))
+        n = 0; /* a name that no path has */
+    for (size_t i = 0; i < SHA_BYTES; i++) {
+        hex[2 * i] = digits[sha[i] >> 4];
+        hex[2 * i + 1] = digits[sha[i] & 15];
+    }
+    hex[SHA_HEX] = '\0';
+}
+
+/* ---- versions ---- */
+
+/* "12.bin" is version 12; "007.bin", "-5.bin" and "x.bin" are none. */
+static bool version_of(const char *name, const char *suffix, int64_t *version)
+{
+    size_t n = strspn(name, "0123456789");
+
+    if (n == 0 || n > VERSION_DIGITS || (name[0] == '0' && n > 1) || strcmp(name + n, suffix) != 0)
+        return false;
+    *version = strtoll(name, NULL, 10);
+    return true;
+}
+
+struct reading {
+    struct saved_file *f;
+    int64_t absent; /* highest tombstone */
+};
+
+static void take_name(struct reading *r, const char *name)
+{
+    struct saved_file *f = r->f;
+    int64_t version;
+
+    if (version_of(name, ".bin", &version)) {
+        f->versions++;
+        f->first |= version == 0;
+        f->newest = version > f->newest ? version : f->newest;
+    } else if (version_of(name, ".tombstone", &version)) {
+        f->first_absent |= version == 0;
+        r->absent = version > r->absent ? version : r->absent;
+    } else if (strcmp(name, "path") != 0 && name[0] != '.') {
+        f->strange++;
+    }
+}
+
+static enum err_code read_version_names(struct reading *r, struct err *e)
+{
+    struct dirent *entry;
+    int fd = open(r->f->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+    if (!dir) {
+        int sys = errno;
+
+        if (fd >= 0)
+            close(fd);
+        errno = sys;
+        return err_sys(e, r->f->dir, "look at saved files");
+    }
+    while ((entry = readdir(dir)))
+        take_name(r, entry->d_name);
+    closedir(dir);
+    return ERR_OK;
+}
+
+static enum err_code read_path(struct saved_file *f, const char *name, struct arena *a,
+                               struct err *e)
+{
+    const char *file = arena_format(a, "%s/path", f->dir);
+    struct buf bytes = { 0 };
+    char hex[SHA_HEX + 1];
+
+    if (!file)
+        return err_nomem(e);
+    enum err_code rc = file_read_all(AT_FDCWD, file, 0, PATH_MAX, &bytes, e);
+
+    if (rc == ERR_IO) { /* not to know is an error: a plan without this file would be half of one */
+        err_wrap(e, rc, "look at saved files");
+    } else if (rc || !bytes.n || memchr(bytes.p, '\0', bytes.n)) {
+        f->why = "it is not written whose copies these are";
+        rc = rc == ERR_NOMEM ? err_set(e, rc, f->dir, "look at saved files") : ERR_OK;
+    } else {
+        saved_name(buf_slice(&bytes), hex);
+        f->path = arena_copy(a, buf_slice(&bytes)).p;
+        if (!f->path)
+            rc = err_nomem(e);
+        else if (strcmp(hex, name) != 0)
+            f->why = "its saved copies lie under the name of another path";
+    }
+    buf_fini(&bytes);
+    return rc;
+}
+
+enum err_code saved_file_read(const char *dir, const char *name, struct arena *a,
+                              struct saved_file *out, struct err *e)
+{
+    struct saved_file f = { .dir = arena_format(a, "%s/%s", dir, name), .newest = -1 };
+    struct reading r = { .f = &f, .absent = -1 };
+
+    if (!f.dir)
+        return err_nomem(e);
+    enum err_code rc = read_version_names(&r, e);
+
+    if (!rc)
+        rc = read_path(&f, name, a, e);
+    f.newest_absent = f.newest >= 0 && r.absent == f.newest;
+    if (!rc && !f.why && !f.first)
+        f.why = "its first saved copy is missing";
+    if (!rc)
+        *out = f;
+    return rc;
+}
+
+/* ---- all of them ---- */
+
+static int compare_saved_path(const void *a, const void *b)
+{
+    const struct saved_file *x = a, *y = b;
+
+    return strcmp(x->path ? x->path : x->dir, y->path ? y->path : y->dir);
+}
+
+static enum err_code is_saved_dir(int dir, const char *path, const char *name, bool *is,
+                                  struct err *e)
+{
+    struct stat sb;
+
+    *is = false;
+    if (name[0] == '.')
+        return ERR_OK;
+    if (fstatat(dir, name, &sb, AT_SYMLINK_NOFOLLOW))
+        return errno == ENOENT ? ERR_OK : err_sys(e, path, "look at saved files");
+    *is = S_ISDIR(sb.st_mode);
+    return ERR_OK;
+}
+
+static enum err_code add_saved_file(struct saved_files *list, const char *dir, const char *name,
+                                    struct arena *a, struct err *e)
+{
+    struct saved_file *more = arena_grow(a, list->file, list->n, sizeof *more);
+
+    if (!more)
+        return err_nomem(e);
+    list->file = more;
+    enum err_code rc = saved_file_read(dir, name, a, &more[list->n], e);
+
+    list->n += rc == ERR_OK;
+    return rc;
+}
+
+enum err_code saved_no_link(const struct exathena *x, const char *dir, struct err *e)
+{
+    enum err_code rc = file_at_reject_link(x->history, e);
+
+    return rc ? rc : file_at_reject_link(dir, e);
+}
+
+enum err_code saved_files_read(const struct exathena *x, struct slice session, struct arena *a,
+                               struct saved_files *out, struct err *e)
+{
+    const char *path = arena_format(a, "%s/%.*s", x->history, SLICE_ARG(session));
+    struct saved_files list = { .n = 0 };
+    struct dirent *entry;
+    enum err_code rc = path ? ERR_OK : err_nomem(e);
+    DIR *dir = NULL;
+    bool is;
+
+    if (!rc)
+        rc = saved_no_link(x, path, e);
+    if (!rc)
+        dir = opendir(path);
+    if (!rc && !dir && errno != ENOENT && errno != ENOTDIR)
+        rc = err_sys(e, path, "look at saved files");
+    while (dir && !rc && (errno = 0, entry = readdir(dir))) {
+        rc = is_saved_dir(dirfd(dir), path, entry->d_name, &is, e);
+        if (!rc && is)
+            rc = add_saved_file(&list, path, entry->d_name, a, e);
+    }
+    if (dir && !rc && errno)
+        rc = err_sys(e, path, "look at saved files");
+    if (dir)
+        closedir(dir);
+    if (rc)
+        return rc;
+    if (list.n)
+        qsort(list.file, list.n, sizeof *list.file, compare_saved_path);
+    *out = list;
+    return ERR_OK;
+}
+
+enum err_code saved_newest_is(const struct saved_file *f, struct slice bytes, bool *is,
+                              struct err *e)
+{
+    struct arena a = { 0 };
+    struct buf old = { 0 };
+    const char *path = arena_format(&a, "%s/%lld.bin", f->dir, (long long)f->newest);
+    enum err_code rc = path ? ERR_OK : ERR_NOMEM;
+
+    *is = false;
+    if (f->newest < 0)
+        path = NULL;
+    if (path) {
+        rc = file_read_all(AT_FDCWD, path, 0, bytes.n, &old, e);
+        *is = !rc && slice_eq(buf_slice(&old), bytes);
+    }
+    buf_fini(&old);
+    arena_fini(&a);
+    return rc == ERR_NOMEM || rc == ERR_IO ? err_wrap(e, rc, "look at saved files") : ERR_OK;
+}
+
+/* Saves what a file is now, as the library does before each edit: equal to the newest version, nothing is written;
+ * else the next one, a pair of an empty copy and a tombstone where there is no file. The library goes on counting from
+ * there.
+ *
+ * In the library's order: the copy, the tombstone, and where these are the first the path, without which nobody counts
+ * them. A tombstone that came before its copy and was left alone by a crash would be taken for one of the library's
+ * next version, and a rewind would remove the file. One that is alone all the same is stepped over. */
+
+enum { FILE_MODE = 0644, DIRECTORY_MODE = 0755, FILE_MOST = 1 << 30 };
+
+struct saving {
+    const struct exathena *x;
+    const char *path; /* of the file, lexically clean */
+    const char *dir;  /* of its versions */
+    struct arena *a;
+    struct buf bytes;
+    bool absent;
+    struct saved_file saved; /* what is there already */
+};
+
+/* Through a link: what it leads to is saved under the link's own name, as the library does. */
+static enum err_code read_present_file(struct saving *s, struct err *e)
+{
+    struct stat sb;
+
+    s->absent = false;
+    s->bytes.n = 0;
+    if (stat(s->path, &sb)) {
+        if (errno != ENOENT && errno != ENOTDIR)
+            return err_sys(e, s->path, "checkpoint");
+        s->absent = true;
+        return ERR_OK;
+    }
+    return file_read_all(AT_FDCWD, s->path, FILE_FOLLOW, FILE_MOST, &s->bytes, e);
+}
+
+static enum err_code locate_saved_file(struct saving *s, const char *file, struct slice session,
+                                       struct err *e)
+{
+    char hex[SHA_HEX + 1];
+    struct stat sb;
+
+    s->path = path_normalize(s->x->project, file, s->a);
+    if (!s->path)
+        return err_nomem(e);
+    saved_name(slice_of(s->path), hex);
+    const char *parent = arena_format(s->a, "%s/%.*s", s->x->history, SLICE_ARG(session));
+
+    s->dir = parent ? arena_format(s->a, "%s/%s", parent, hex) : NULL;
+    if (!s->dir)
+        return err_nomem(e);
+    s->saved = (struct saved_file){ .dir = s->dir, .newest = -1 };
+    enum err_code rc = saved_no_link(s->x, parent, e);
+
+    if (rc)
+        return rc;
+    if (lstat(s->dir, &sb))
+        return errno == ENOENT ? ERR_OK : err_sys(e, s->dir, "checkpoint");
+    return saved_file_read(parent, hex, s->a, &s->saved, e);
+}
+
+/* As the library compares: an empty file is the same as none. */
+static enum err_code is_newest_version(const struct saving *s, bool *is, struct err *e)
+{
+    *is = false;
+    if (s->saved.newest < 0 || s->absent)
+        return ERR_OK;
+    return saved_newest_is(&s->saved, buf_slice(&s->bytes), is, e);
+}
+
+static bool has_saved_name(const struct saving *s, const char *name)
+{
+    struct stat sb;
+    const char *path = arena_format(s->a, "%s/%s", s->dir, name);
+
+    return path && lstat(path, &sb) == 0;
+}
+
+static enum err_code put_new(const struct saving *s, const char *name, struct slice bytes,
+                             struct err *e)
+{
+    struct disk_new to;
+    enum err_code rc = disk_new_open(s->dir, FILE_MODE, &to, e);
+
+    if (rc)
+        return rc;
+    rc = disk_write(to.fd, bytes, NULL, to.path, e);
+    if (!rc)
+        return disk_new_publish(&to, name, e);
+    disk_new_discard(&to);
+    return rc;
+}
+
+/* The copy of a file that is not there, whose tombstone a crash prevented: nobody counts it yet. */
+static enum err_code is_half(const struct saving *s, bool named, bool *is, struct err *e)
+{
+    *is = false;
+    if (named || !s->absent || s->saved.newest < 0 || s->saved.newest_absent)
+        return ERR_OK;
+    return saved_newest_is(&s->saved, SLICE(""), is, e);
+}
+
+static enum err_code put_version(const struct saving *s, bool half, struct err *e)
+{
+    char bin[48], tombstone[48];
+    int64_t version = s->saved.newest - half;
+    enum err_code rc = ERR_OK;
+
+    do {
+        version++;
+        snprintf(bin, sizeof bin, "%lld.bin", (long long)version);
+        snprintf(tombstone, sizeof tombstone, "%lld.tombstone", (long long)version);
+    } while (has_saved_name(s, tombstone));
+    if (!half)
+        rc = put_new(s, bin, buf_slice(&s->bytes), e);
+    return rc || !s->absent ? rc : put_new(s, tombstone, SLICE(""), e);
+}
+
+static enum err_code save_version(struct saving *s, bool same, struct err *e)
+{
+    bool named = has_saved_name(s, "path"), half = false;
+    bool unnamed = !named && s->absent && s->saved.newest_absent; /* only the path is missing */
+    enum err_code rc = disk_make_dir(s->dir, DIRECTORY_MODE, e);
+
+    disk_new_sweep(s->dir); /* what a crash left of an earlier one */
+    if (!rc)
+        rc = is_half(s, named, &half, e);
+    if (!rc && !same && !unnamed)
+        rc = put_version(s, half, e);
+    return rc || named ? rc : put_new(s, "path", slice_of(s->path), e);
+}
+
+static enum err_code save_one(struct saving *s, const char *file, struct slice session,
+                              struct host_checkpointed *done, struct err *e)
+{
+    bool same = false;
+    enum err_code rc = locate_saved_file(s, file, session, e);
+
+    if (!rc)
+        rc = read_present_file(s, e);
+    if (!rc)
+        rc = is_newest_version(s, &same, e);
+    if (!rc)
+        rc = save_version(s, same, e);
+    done->files += !rc;
+    done->fresh += !rc && !same;
+    return rc;
+}
+
+enum err_code exathena_checkpoint(const struct store *st, const struct session_ref *ref,
+                                  const struct host_checkpoint *req, struct arena *a,
+                                  struct host_checkpointed *out, struct err *e)
+{
+    struct saving s = { .x = exathena_of(st), .a = a };
+    struct host_checkpointed done = { .id = arena_copy(a, req->message) };
+    enum err_code rc = done.id.p ? ERR_OK : err_nomem(e);
+
+    if (!rc && !exathena_is_id(ref->id))
+        rc = err_set(e, ERR_UNSAFE, ref->path.p, "checkpoint: the id is no plain name");
+    for (size_t i = 0; i < req->files && !rc; i++)
+        rc = save_one(&s, req->file[i], ref->id, &done, e);
+    buf_fini(&s.bytes);
+    if (!rc)
+        *out = done;
+    return rc;
+}

@@ -1,0 +1,439 @@
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+
+#include "lite/base/slice.h"
+#include "lite/io/window.h"
+#include "lite/json/json.h"
+#include "lite/json/jsonout.h"
+#include "store/api/host.h"
+#include "store/fs/copy.h"
+#include "store/fs/disk.h"
+#include "store/journal/append_journal.h"
+#include "store/journal/change.h"
+#include "store/journal/fork_stage.h"
+#include "store/systems/exathena/event.h"
+#include "store/systems/exathena/exathena.h"
+
+/* A session as the library begins it: a log with its session_start. Title, model and parent have no place there; keys
+ * of our own would make the library drop the line, and its rewind fail. */
+
+enum { FILE_MODE = 0644, DIRECTORY_MODE = 0755 };
+
+static enum err_code write_start_event(int64_t now_ms, struct buf *out)
+{
+    char now[EVENT_TIME], id[EXATHENA_EVENT_ID + 1];
+    struct buf data = { 0 };
+    struct jsonout j;
+    const struct event_order order = event_order_default();
+
+    event_time(now_ms, now);
+    exathena_generate_id(id, EXATHENA_EVENT_ID);
+    const struct slice ts = slice_of(now);
+
+    jsonout_init(&j, &data);
+    jsonout_open(&j, '{');
+    jsonout_member(&j, "ts", ts);
+    jsonout_key(&j, "resumed");
+    jsonout_bool(&j, false);
+    jsonout_close(&j, '}');
+    const struct event_draft draft = { .kind = SLICE("session_start"),
+                                       .data = buf_slice(&data),
+                                       .ts = ts,
+                                       .id = { id, EXATHENA_EVENT_ID } };
+    enum err_code rc = j.rc ? j.rc : event_write(&draft, &order, out);
+
+    buf_fini(&data);
+    return rc;
+}
+
+static enum err_code write_new(const struct exathena *x, const char *name, struct slice bytes,
+                               struct err *e)
+{
+    struct disk_new to;
+    enum err_code rc = disk_make_dir(x->sessions, DIRECTORY_MODE, e);
+
+    disk_new_sweep(x->sessions); /* what a crash left of an earlier one */
+    if (!rc)
+        rc = disk_new_open(x->sessions, FILE_MODE, &to, e);
+    if (rc)
+        return rc;
+    rc = disk_write(to.fd, bytes, NULL, to.path, e);
+    if (!rc)
+        return disk_new_publish(&to, name, e);
+    disk_new_discard(&to);
+    return rc;
+}
+
+/* A session belongs to the project of its store, whatever else was asked for. */
+static unsigned unsaved(const struct exathena *x, const struct host_create *req)
+{
+    bool elsewhere = !slice_eq(req->cwd, slice_of(x->project));
+
+    return (elsewhere ? HOST_CWD : 0U) | (req->model.n ? HOST_MODEL : 0U) |
+           (req->title.n ? HOST_TITLE : 0U) | (req->parent.n ? HOST_PARENT : 0U);
+}
+
+enum err_code exathena_create(const struct store *st, const struct host_create *req,
+                              struct arena *a, struct host_created *out, struct err *e)
+{
+    const struct exathena *x = exathena_of(st);
+    char drawn[EXATHENA_ID + 1];
+    struct buf line = { 0 };
+    struct host_created made = { .id = req->id, .unsaved = unsaved(x, req) };
+
+    exathena_generate_id(drawn, EXATHENA_ID);
+    if (!made.id.n)
+        made.id = (struct slice){ drawn, EXATHENA_ID };
+    if (!exathena_is_id(made.id))
+        return err_set(e, ERR_USAGE, "", "create: not an ExAthena session id");
+    made.id = arena_copy(a, made.id);
+    const char *name = made.id.p ? arena_format(a, "%s" EXATHENA_SUFFIX, made.id.p) : NULL;
+
+    made.path.p = name ? arena_format(a, "%s/%s", x->sessions, name) : NULL;
+    enum err_code rc = !made.path.p || write_start_event(env_now_ms(st->env), &line)
+                           ? err_nomem(e)
+                           : write_new(x, name, buf_slice(&line), e);
+
+    buf_fini(&line);
+    if (rc)
+        return rc;
+    made.path.n = strlen(made.path.p);
+    *out = made;
+    return ERR_OK;
+}
+
+/* Events of a host. A whole event is written as it was handed in. One that lacks a time or an id gets it, and a bare
+ * message ({role, content, ...}) becomes the event that the library would write for it. */
+
+struct appending {
+    const struct store *st;
+    const struct session_ref *ref;
+    struct arena *a;
+    struct event_order order;
+    char now[EVENT_TIME];
+};
+
+/* From the last whole event near the end. */
+static enum err_code read_order(struct appending *w, struct err *e)
+{
+    struct window win;
+    struct slice rest, line;
+    struct event ev;
+    bool torn;
+    enum err_code rc = window_init(&win, e);
+
+    if (rc)
+        return rc;
+    w->order = event_order_default();
+    rc = window_open(&win, AT_FDCWD, w->ref->path.p, 0, e);
+    for (rest = win.tail; !rc && slice_last_line(&rest, &line, &torn);)
+        if (event_read(line, w->a, &ev) && ev.kind.n) {
+            w->order = event_order_of(line);
+            break;
+        }
+    window_fini(&win);
+    return rc;
+}
+
+static const char *event_kind_of_role(struct slice role)
+{
+    static const struct {
+        const char *role, *kind;
+    } kinds[] = {
+        { "user", "user_message" },
+        { "assistant", "assistant_message" },
+        { "tool", "tool_result" },
+        { "system", "system_message" },
+    };
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (slice_eq(role, slice_of(kinds[i].role)))
+            return kinds[i].kind;
+    return NULL;
+}
+
+/* A line of ours, in the bytes that the library would have written. */
+static enum err_code write_event(struct appending *w, const struct event_draft *d, struct buf *out)
+{
+    struct buf line = { 0 };
+    enum err_code rc = event_write(d, &w->order, &line);
+
+    if (!rc)
+        rc = event_compact(out, buf_slice(&line), w->a);
+    buf_fini(&line);
+    return rc ? rc : buf_add_byte(out, '\n');
+}
+
+/* A person's message has two keys; the others always have all five. */
+static enum err_code write_message(struct slice row, bool user, struct buf *out)
+{
+    static const char *const always[] = { "content", "name", "tool_calls", "tool_results" };
+    struct json_edit lacking[4];
+    struct slice there;
+    size_t n = 0;
+
+    for (size_t i = 0; i < 4 && !user; i++)
+        if (!json_get(row, always[i], &there))
+            lacking[n++] = (struct json_edit){ .name = always[i], .value = SLICE("null") };
+    return n ? json_edit(out, row, lacking, n) : buf_add(out, row);
+}
+
+static enum err_code add_message_event(struct appending *w, struct slice row, struct slice role,
+                                       struct event_draft *d, struct buf *out, struct err *e)
+{
+    const char *kind = event_kind_of_role(role);
+    struct buf data = { 0 };
+
+    if (!kind)
+        return err_set(e, ERR_USAGE, "", "append: a message of role %.*s", SLICE_ARG(role));
+    d->kind = slice_of(kind);
+    enum err_code rc = buf_add(&data, SLICE("{\"message\":"));
+
+    if (!rc)
+        rc = write_message(row, slice_eq(role, SLICE("user")), &data);
+    if (!rc)
+        rc = buf_add_byte(&data, '}');
+    d->data = buf_slice(&data);
+    if (!rc)
+        rc = write_event(w, d, out);
+    buf_fini(&data);
+    return rc ? err_nomem(e) : ERR_OK;
+}
+
+static enum err_code add_event(struct appending *w, struct slice row, const struct event *ev,
+                               struct event_draft *d, struct buf *out, struct err *e)
+{
+    bool whole = ev->id.n && ev->ts.n && ev->data.n;
+
+    d->kind = ev->kind;
+    d->data = ev->data.n ? ev->data : SLICE("{}");
+    d->rest = row;
+    if (ev->ts.n)
+        d->ts = ev->ts;
+    if (whole ? buf_add(out, row) || buf_add_byte(out, '\n') : write_event(w, d, out))
+        return err_nomem(e);
+    return ERR_OK;
+}
+
+static enum err_code add_event_row(struct appending *w, struct slice row,
+                                   struct append_rows_item *made, struct buf *out, struct err *e)
+{
+    char drawn[EXATHENA_EVENT_ID + 1];
+    struct event_draft d = { .ts = slice_of(w->now) };
+    struct event ev;
+    struct slice role;
+
+    exathena_generate_id(drawn, EXATHENA_EVENT_ID);
+    if (!event_read(row, w->a, &ev) || !event_text(row, "role", w->a, &role))
+        return err_nomem(e);
+    made->drawn = ev.id.n == 0;
+    made->id = arena_copy(w->a, made->drawn ? (struct slice){ drawn, EXATHENA_EVENT_ID } : ev.id);
+    if (!made->id.p)
+        return err_nomem(e);
+    d.id = made->id;
+    if (ev.kind.n)
+        return add_event(w, row, &ev, &d, out, e);
+    if (role.n)
+        return add_message_event(w, row, role, &d, out, e);
+    return err_set(e, ERR_USAGE, "", "append: neither an event nor a message");
+}
+
+enum err_code exathena_append(const struct store *st, const struct session_ref *ref,
+                              const struct host_append *req, struct arena *a,
+                              struct host_appended *out, struct err *e)
+{
+    struct appending w = { .st = st, .ref = ref, .a = a };
+    struct append_rows rows = { .row = arena_zalloc(a, req->n * sizeof *rows.row), .n = req->n };
+
+    if (req->transcript)
+        return err_set(e, ERR_UNSUPPORTED, ref->path.p,
+                       "append: exathena sessions have one stream only");
+    event_time(env_now_ms(st->env), w.now);
+    enum err_code rc = rows.row ? read_order(&w, e) : err_nomem(e);
+
+    for (size_t i = 0; i < req->n && !rc; i++) {
+        rc = add_event_row(&w, req->row[i], &rows.row[i], &rows.lines, e);
+        rows.row[i].end = rows.lines.n;
+    }
+    if (!rc)
+        rc = append_rows_write(st->env, ref->path.p, &rows, a, e);
+    if (!rc)
+        *out = (struct host_appended){ .n = req->n,
+                                       .present = rows.present,
+                                       .id = append_rows_ids(&rows, a) };
+    if (!rc && !out->id)
+        rc = err_nomem(e);
+    buf_fini(&rows.lines);
+    return rc;
+}
+
+/* The library cannot fork a log; this is an extension: the raw lines up to and including an event, under a new id. It
+ * is a log like any other, and resumes. A title has no place in it. */
+
+enum { PIECE = 256 * 1024 };
+
+struct forking {
+    const struct exathena *x;
+    const struct session_ref *ref;
+    const struct fork_request *req;
+    char id[EXATHENA_ID + 1];
+    const char *dir, *name, *history; /* where it is made; the source's saved files */
+    struct fork_result made;
+};
+
+/* The end of the last whole line: a torn one is not taken along, as nobody knows whether it was all. */
+static enum err_code whole_end(const struct file *from, int64_t *end, struct err *e)
+{
+    char bytes[4096];
+    int64_t at = from->id.size;
+    size_t got;
+
+    while (at > 0) {
+        int64_t begin = at > (int64_t)sizeof bytes ? at - (int64_t)sizeof bytes : 0;
+        enum err_code rc = file_read(from, begin, bytes, (size_t)(at - begin), &got, e);
+        const char *nl = rc ? NULL : memrchr(bytes, '\n', got);
+
+        if (rc)
+            return rc;
+        if (nl) {
+            *end = begin + (nl - bytes) + 1;
+            return ERR_OK;
+        }
+        at = begin;
+    }
+    *end = 0;
+    return ERR_OK;
+}
+
+static enum err_code find_fork_end(const struct forking *f, const struct file *from, int64_t *end,
+                                   struct err *e)
+{
+    struct arena a = { 0 };
+    struct point point;
+
+    if (!f->req->at.n)
+        return whole_end(from, end, e);
+    enum err_code rc = exathena_point(f->ref, f->req->at, &a, &point, e);
+
+    if (!rc)
+        *end = point.end;
+    arena_fini(&a);
+    return rc;
+}
+
+static enum err_code copy_lines(const struct forking *f, struct disk_new *to, struct err *e)
+{
+    struct file from;
+    struct buf piece = { 0 };
+    int64_t end = 0;
+    char last = '\n';
+    enum err_code rc = file_open(AT_FDCWD, f->ref->path.p, 0, &from, e);
+
+    if (rc)
+        return rc;
+    rc = find_fork_end(f, &from, &end, e);
+    if (!rc && buf_reserve(&piece, PIECE))
+        rc = err_nomem(e);
+    for (int64_t at = 0; !rc && at < end; at += (int64_t)piece.n) {
+        size_t want = end - at < PIECE ? (size_t)(end - at) : PIECE;
+
+        rc = file_read(&from, at, piece.p, want, &piece.n, e);
+        if (!rc && piece.n < want)
+            rc = err_set(e, ERR_STALE, f->ref->path.p, "fork: the session became shorter");
+        if (!rc)
+            rc = disk_write(to->fd, buf_slice(&piece), NULL, to->path, e);
+        if (!rc)
+            last = piece.p[piece.n - 1];
+    }
+    if (!rc && last != '\n')
+        rc = disk_write(to->fd, SLICE("\n"), NULL, to->path, e);
+    file_close(&from);
+    buf_fini(&piece);
+    return rc;
+}
+
+static enum err_code stage(const struct forking *f, struct err *e)
+{
+    struct disk_new to;
+    enum err_code rc = disk_private_dir(f->dir, e);
+
+    if (!rc)
+        rc = disk_new_open(f->dir, FILE_MODE, &to, e);
+    if (rc)
+        return rc;
+    rc = copy_lines(f, &to, e);
+    if (!rc)
+        return disk_new_publish(&to, f->name, e);
+    disk_new_discard(&to);
+    return rc;
+}
+
+static enum err_code name_places(struct forking *f, struct arena *a, struct err *e)
+{
+    char forks[PATH_MAX];
+    enum err_code rc = env_data_path(f->x->base.env, "forks", forks, e);
+
+    if (rc)
+        return rc;
+    exathena_generate_id(f->id, EXATHENA_ID);
+    f->dir = arena_format(a, "%s", forks);
+    f->name = arena_format(a, "%s" EXATHENA_SUFFIX, f->id);
+    f->history = arena_format(a, "%s/%.*s", f->x->history, SLICE_ARG(f->ref->id));
+    f->made.staged = arena_format(a, "%s/%s" EXATHENA_SUFFIX, forks, f->id);
+    f->made.staged_files = arena_format(a, "%s/%s.files", forks, f->id);
+    f->made.path = arena_format(a, "%s/%s" EXATHENA_SUFFIX, f->x->sessions, f->id);
+    f->made.id = arena_copy(a, (struct slice){ f->id, EXATHENA_ID });
+    return f->dir && f->name && f->history && f->made.staged && f->made.staged_files &&
+                   f->made.path && f->made.id.p
+               ? ERR_OK
+               : err_nomem(e);
+}
+
+static bool has_files(const struct forking *f)
+{
+    struct stat sb;
+
+    return f->req->with_files && lstat(f->history, &sb) == 0 && S_ISDIR(sb.st_mode);
+}
+
+/* The log comes last: a session that is to be seen has its files already. */
+static enum err_code plan_fork_moves(const struct forking *f, bool files, struct change *c,
+                                     struct err *e)
+{
+    struct step move = { .kind = STEP_MOVE, .path = f->made.staged_files };
+    enum err_code rc = ERR_OK;
+
+    if (files) {
+        move.to = arena_format(&c->arena, "%s/%s", f->x->history, f->id);
+        rc = move.to ? change_add(c, &move, e) : err_nomem(e);
+    }
+    move.path = f->made.staged;
+    move.to = f->made.path;
+    return rc ? rc : change_add(c, &move, e);
+}
+
+enum err_code exathena_fork(const struct store *st, const struct session_ref *ref,
+                            const struct fork_request *req, struct change *c,
+                            struct fork_result *out, struct err *e)
+{
+    struct forking f = { .x = exathena_of(st), .ref = ref, .req = req };
+    enum err_code rc = name_places(&f, &c->arena, e);
+    bool files = !rc && has_files(&f);
+
+    if (rc)
+        return rc;
+    rc = stage(&f, e);
+    if (!rc && files)
+        rc = copy_tree(f.history, f.made.staged_files, e);
+    if (!rc)
+        rc = plan_fork_moves(&f, files, c, e);
+    if (rc) {
+        fork_discard(&f.made);
+        return rc;
+    }
+    if (!files)
+        f.made.staged_files = NULL;
+    *out = f.made;
+    return ERR_OK;
+}

@@ -1,0 +1,380 @@
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lite/json/json.h"
+#include "store/api/checkpoint.h"
+#include "store/api/host.h"
+#include "store/fs/disk.h"
+#include "store/fs/file_at.h"
+#include "store/log/lease.h"
+#include "store/rewind/plan/source.h"
+#include "store/systems/common/go_json.h"
+#include "store/systems/goat/dialect.h"
+#include "store/systems/goat/manifest.h"
+#include "store/systems/goat/metadata.h"
+
+/* A host's checkpoint before it changes files: their contents by SHA-256, each once, and a manifest in the session's
+ * dialect (goat.md B4). Contents that another checkpoint holds already are linked, if they are still what their name
+ * says: the shipped host looks for them with the checkpoint only. */
+
+enum { DIRECTORY_MODE = 0755, FILE_MODE = 0644, HASH_TEXT = SHA256_BYTES * 2 + 1 };
+
+struct saving {
+    struct arena *a;
+    const struct goat_dialect_names *names;
+    enum goat_dialect dialect;
+    const char *cwd, *dir, *blobs;
+    struct goat_points points; /* what is there already */
+    struct buf files;          /* entries of the manifest, compact, parted by commas */
+    int64_t now_ms;
+    struct host_checkpointed done;
+    const char **made; /* what a failure takes away again: names of contents, done.fresh of them */
+    unsigned dirs;     /* and so many directories from the innermost out */
+    bool stands;       /* the manifest names them */
+};
+
+/* ---- contents ---- */
+
+static bool holds_hash(const char *path, const char *hash)
+{
+    const struct rewind_source source = { .file = path, .sha256 = hash };
+    struct source_content content = { 0 };
+    bool yes = source_read(&source, NULL, &content, NULL) == ERR_OK;
+
+    source_content_fini(&content);
+    return yes;
+}
+
+/* From another checkpoint, if it can be had there. */
+static bool link_blob(struct saving *s, const char *hash, const char *to)
+{
+    for (size_t i = 0; i < s->points.n; i++) {
+        bool there;
+        const char *from = goat_blob(&s->points, &s->points.point[i], hash, s->a, &there);
+
+        if (from && there)
+            return holds_hash(from, hash) && link(from, to) == 0;
+    }
+    return false;
+}
+
+/* The copy was made under no name while it was hashed; it gets one unless the contents are there already. */
+static enum err_code name_blob(struct saving *s, struct disk_new *copy, const char *hash,
+                               struct err *e)
+{
+    const char *to = arena_format(s->a, "%s/%s", s->blobs, hash);
+    const char **made = arena_grow(s->a, s->made, s->done.fresh, sizeof *made);
+
+    if (!to || !made || holds_hash(to, hash)) {
+        disk_new_discard(copy);
+        return to && made ? ERR_OK : err_nomem(e);
+    }
+    s->made = made;
+    s->made[s->done.fresh++] = to;
+    if (!link_blob(s, hash, to))
+        return disk_new_replace(copy, hash, e);
+    disk_new_discard(copy);
+    return disk_sync_dir(s->blobs, e);
+}
+
+static enum err_code save_blob(struct saving *s, const struct span *from, char hash[HASH_TEXT],
+                               struct err *e)
+{
+    uint8_t sha256[SHA256_BYTES];
+    struct hasher h = { 0 };
+    struct disk_new copy;
+    enum err_code rc = disk_new_open(s->blobs, FILE_MODE, &copy, e);
+
+    if (rc)
+        return rc;
+    rc = hasher_span(&h, from, copy.fd, s->blobs, sha256, e);
+    hasher_fini(&h);
+    if (rc) {
+        disk_new_discard(&copy);
+        return rc;
+    }
+    hasher_hex(sha256, hash);
+    return name_blob(s, &copy, hash, e);
+}
+
+/* ---- one file ---- */
+
+/* As the document's sample has it: from the session's directory on. */
+static struct slice path_in_manifest(const struct saving *s, const char *file)
+{
+    size_t n = s->cwd ? strlen(s->cwd) : 0;
+
+    if (s->dialect == GOAT_DOC && n > 1 && strncmp(file, s->cwd, n) == 0 && file[n] == '/')
+        file += n + 1;
+    return slice_of(file);
+}
+
+static enum err_code add_manifest_entry(struct saving *s, const char *file, const char *hash,
+                                        int64_t size)
+{
+    const struct goat_dialect_names *d = s->names;
+    struct buf *out = &s->files;
+    bool always = s->dialect == GOAT_SPEC; /* it omits nothing */
+    enum err_code rc = buf_addf(out, "%s{\"%s\":", out->n ? "," : "", d->path);
+
+    if (!rc)
+        rc = go_json_text(out, path_in_manifest(s, file));
+    if (!rc && (d->exists || !hash))
+        rc = buf_addf(out, ",\"%s\":%s", d->exists ? d->exists : "exists", hash ? "true" : "false");
+    if (!rc && (hash || always))
+        rc = buf_addf(out, ",\"%s\":\"%s\"", d->hash, hash ? hash : "");
+    if (!rc && d->size && (size || always))
+        rc = buf_addf(out, ",\"%s\":%lld", d->size, (long long)size);
+    return rc ? rc : buf_add_byte(out, '}');
+}
+
+static enum err_code save_there(struct saving *s, const struct file *f, const char *file,
+                                struct err *e)
+{
+    char hash[HASH_TEXT];
+    struct span from;
+    enum err_code rc = span_of_file(f->fd, file, &from, e);
+
+    if (!rc)
+        rc = save_blob(s, &from, hash, e);
+    if (!rc && add_manifest_entry(s, file, hash, from.n))
+        rc = err_nomem(e);
+    return rc;
+}
+
+static enum err_code save_file(struct saving *s, const char *file, struct err *e)
+{
+    struct file f;
+    enum err_code rc = file_open(AT_FDCWD, file, 0, &f, e);
+
+    if (rc == ERR_NOT_FOUND)
+        rc = add_manifest_entry(s, file, NULL, 0) ? err_nomem(e) : ERR_OK;
+    else if (!rc) {
+        rc = save_there(s, &f, file, e);
+        file_close(&f);
+    }
+    s->done.files += !rc;
+    return rc;
+}
+
+/* ---- the manifest ---- */
+
+static const struct goat_point *point_there(const struct saving *s, struct slice id)
+{
+    for (size_t i = 0; i < s->points.n; i++)
+        if (slice_eq(s->points.point[i].id, id))
+            return &s->points.point[i];
+    return NULL;
+}
+
+/* What the checkpoint says already stays first and as it is. */
+static enum err_code keep_entries(struct saving *s, struct slice *created, struct err *e)
+{
+    static const char *const names[] = { "created_at", "CreatedAt", "files" };
+    const char *path = arena_format(s->a, "%s/manifest.json", s->dir);
+    struct buf bytes = { 0 };
+    struct slice value[3], document, key, one;
+    struct json_iter it;
+    enum err_code rc =
+        path ? file_read_all(AT_FDCWD, path, 0, GOAT_MANIFEST_MAX, &bytes, e) : err_nomem(e);
+
+    document = rc ? (struct slice){ NULL, 0 } : arena_copy(s->a, buf_slice(&bytes));
+    buf_fini(&bytes);
+    if (rc || !document.p)
+        return rc ? rc : err_nomem(e);
+    goat_members(document, names, 3, value);
+    *created = value[0].p ? value[0] : value[1];
+    for (bool more = json_iter_open(&it, value[2]);
+         !rc && more && json_iter_next(&it, &key, &one);) {
+        if (s->files.n)
+            rc = buf_add_byte(&s->files, ',');
+        if (!rc)
+            rc = go_json_compact(&s->files, one);
+    }
+    return rc ? err_nomem(e) : ERR_OK;
+}
+
+static enum err_code put_manifest(struct saving *s, struct slice text, struct err *e)
+{
+    struct disk_new f;
+    enum err_code rc = disk_new_open(s->dir, FILE_MODE, &f, e);
+
+    if (rc)
+        return rc;
+    rc = disk_write(f.fd, text, NULL, s->dir, e);
+    if (rc) {
+        disk_new_discard(&f);
+        return rc;
+    }
+    rc = disk_new_replace(&f, "manifest.json", e);
+    s->stands = f.named;
+    return rc;
+}
+
+static enum err_code write_manifest(struct saving *s, struct slice id, struct slice created,
+                                    struct err *e)
+{
+    const struct goat_dialect_names *d = s->names;
+    struct buf flat = { 0 }, out = { 0 };
+    enum err_code rc = buf_addf(&flat, "{\"%s\":", d->point);
+
+    if (!rc)
+        rc = go_json_text(&flat, id);
+    if (!rc)
+        rc = buf_addf(&flat, ",\"%s\":", d->point_time);
+    if (!rc)
+        rc = created.p ? buf_add(&flat, created) : go_json_time(&flat, s->now_ms * 1000000);
+    if (!rc)
+        rc = buf_addf(&flat, ",\"%s\":%s", d->files, s->files.n ? "[" : "null");
+    if (!rc)
+        rc = buf_add(&flat, buf_slice(&s->files));
+    if (!rc)
+        rc = buf_add(&flat, s->files.n ? SLICE("]}") : SLICE("}"));
+    if (!rc)
+        rc = go_json_indent(&out, buf_slice(&flat), 0);
+    rc = rc ? err_nomem(e) : put_manifest(s, buf_slice(&out), e);
+    buf_fini(&flat);
+    buf_fini(&out);
+    return rc;
+}
+
+static bool is_in_manifest(const struct saving *s, const struct goat_point *point, const char *file)
+{
+    struct slice path = path_in_manifest(s, file), whole = slice_of(file);
+
+    for (size_t i = 0; point && i < point->n; i++)
+        if (slice_eq(point->saved[i].path, path) || slice_eq(point->saved[i].path, whole))
+            return true;
+    return false;
+}
+
+static bool is_repeated(const struct host_checkpoint *req, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (strcmp(req->file[i], req->file[at]) == 0)
+            return true;
+    return false;
+}
+
+/* What is written stays in the session's own directory. */
+static enum err_code refuse_links(const struct saving *s, struct err *e)
+{
+    const char *const dirs[] = { s->points.dir, s->dir, s->blobs };
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < 3 && !rc; i++)
+        rc = file_at_reject_link(dirs[i], e);
+    return rc;
+}
+
+/* How many directories of the checkpoint there are not yet. */
+static enum err_code count_missing(struct saving *s, struct err *e)
+{
+    const char *const dirs[] = { s->blobs, s->dir, s->points.dir };
+    enum err_code rc = ERR_OK;
+    bool there = false;
+
+    for (s->dirs = 0; s->dirs < 3 && !rc && !there; s->dirs += !there)
+        rc = file_at_stat(dirs[s->dirs], &there, NULL, e);
+    return rc;
+}
+
+/* Contents that no manifest names harm nobody, and are no use to anybody either. */
+static void remove_checkpoint(const struct saving *s)
+{
+    const char *const dirs[] = { s->blobs, s->dir, s->points.dir };
+
+    for (size_t i = 0; i < s->done.fresh; i++)
+        unlink(s->made[i]);
+    for (unsigned i = 0; i < s->dirs; i++)
+        rmdir(dirs[i]);
+}
+
+static enum err_code save_all(struct saving *s, const struct host_checkpoint *req, struct err *e)
+{
+    const struct goat_point *point = point_there(s, req->message);
+    struct slice created = { NULL, 0 };
+    enum err_code rc = ERR_OK;
+
+    if (point && point->why && !point->begun)
+        return err_set(e, ERR_FORMAT, s->dir, "checkpoint: %s", point->why);
+    if (point && point->begun)
+        point = NULL;
+    if (point)
+        rc = keep_entries(s, &created, e);
+    if (!rc)
+        rc = disk_make_dir(s->blobs, DIRECTORY_MODE, e);
+    disk_new_sweep(s->blobs); /* what a crash left of an earlier one */
+    disk_new_sweep(s->dir);
+    for (size_t i = 0; i < req->files && !rc; i++) {
+        if (is_in_manifest(s, point, req->file[i]) || is_repeated(req, i))
+            s->done.files++;
+        else
+            rc = save_file(s, req->file[i], e);
+    }
+    return rc ? rc : write_manifest(s, req->message, created, e);
+}
+
+static enum err_code saving_open(struct saving *s, const struct session_ref *ref,
+                                 const struct host_checkpoint *req, struct err *e)
+{
+    struct goat_document d;
+    enum err_code rc = goat_document_open(ref, &d, e);
+
+    if (rc)
+        return rc;
+    s->dialect = d.m.dialect;
+    s->names = &goat_dialects[d.m.dialect];
+    s->cwd = arena_copy(s->a, d.m.text[GOAT_CWD]).p;
+    s->dir = goat_path(ref, GOAT_POINTS "/", s->a);
+    s->dir = s->dir ? arena_format(s->a, "%s%.*s", s->dir, SLICE_ARG(req->message)) : NULL;
+    s->blobs = s->dir ? arena_format(s->a, "%s/%s", s->dir, s->names->blobs) : NULL;
+    s->done.id = arena_copy(s->a, req->message);
+    goat_document_close(&d);
+    if (!s->cwd || !s->blobs || !s->done.id.p)
+        return err_nomem(e);
+    return ERR_OK;
+}
+
+/* The lock is held: what another host adds to the same checkpoint is there before we look, or comes after us. */
+static enum err_code save_locked(struct saving *s, const struct session_ref *ref,
+                                 const struct host_checkpoint *req, struct err *e)
+{
+    enum err_code rc = goat_points_read(ref, &s->points, e);
+
+    if (!rc)
+        rc = refuse_links(s, e);
+    if (!rc)
+        rc = count_missing(s, e);
+    if (rc)
+        return rc;
+    rc = save_all(s, req, e);
+    if (rc && !s->stands)
+        remove_checkpoint(s);
+    return rc;
+}
+
+enum err_code goat_checkpoint(const struct store *st, const struct session_ref *ref,
+                              const struct host_checkpoint *req, struct arena *a,
+                              struct host_checkpointed *out, struct err *e)
+{
+    struct saving s = { .a = a, .now_ms = env_now_ms(st->env) };
+    const char *lock = goat_lock_path(ref, a);
+    int held = -1;
+
+    if (!goat_is_point_id(req->message))
+        return err_set(e, ERR_USAGE, "", "checkpoint: this cannot be the id of one");
+    enum err_code rc = lock ? saving_open(&s, ref, req, e) : ERR_NOMEM;
+
+    if (!rc)
+        rc = log_lock_acquire(lock, &held, e);
+    if (!rc)
+        rc = save_locked(&s, ref, req, e);
+    log_lock_release(held);
+    goat_points_fini(&s.points);
+    buf_fini(&s.files);
+    if (!rc)
+        *out = s.done;
+    return rc;
+}

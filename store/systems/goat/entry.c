@@ -1,0 +1,363 @@
+#include "store/systems/goat/entry.h"
+
+#include "lite/base/buf.h"
+#include "lite/json/json.h"
+#include "store/systems/common/go_json.h"
+#include "store/systems/goat/dialect.h"
+#include "store/systems/goat/metadata.h"
+
+enum top { UUID, TIMESTAMP, MESSAGE, TYPE, SUBTYPE, ROLE, CONTENT, CALLS, CALL_ID, NAME, TOPS };
+
+static const char *const top_names[TOPS] = {
+    [UUID] = "uuid",       [TIMESTAMP] = "timestamp", [MESSAGE] = "message",
+    [TYPE] = "type",       [SUBTYPE] = "subtype",     [ROLE] = "role",
+    [CONTENT] = "content", [CALLS] = "tool_calls",    [CALL_ID] = "tool_call_id",
+    [NAME] = "name",
+};
+
+static void take_said(const struct slice value[TOPS], struct goat_entry *e)
+{
+    e->role = value[ROLE];
+    e->content = value[CONTENT];
+    e->tool_calls = value[CALLS];
+    e->tool_call_id = value[CALL_ID];
+    e->name = value[NAME];
+}
+
+void goat_entry_read(struct slice line, struct goat_entry *out)
+{
+    struct slice top[TOPS], inside[TOPS];
+    struct goat_entry e = { 0 };
+
+    goat_members_both(line, top_names, TOPS, top, MESSAGE, inside);
+    e.uuid = top[UUID];
+    e.timestamp = top[TIMESTAMP];
+    e.type = top[TYPE];
+    e.subtype = top[SUBTYPE];
+    if (json_type(top[MESSAGE]) == JSON_OBJECT)
+        e.message = top[MESSAGE];
+    e.odd_message = !e.message.p && top[MESSAGE].p && json_type(top[MESSAGE]) != JSON_NULL;
+    if (json_type(top[TYPE]) == JSON_STRING)
+        e.shape = GOAT_STREAM;
+    else if (e.message.p)
+        e.shape = GOAT_NESTED;
+    else if (json_type(top[ROLE]) == JSON_STRING)
+        e.shape = GOAT_FLAT;
+    take_said(e.shape == GOAT_FLAT ? top : inside, &e);
+    *out = e;
+}
+
+static bool absent_or(struct slice value, enum json_type type)
+{
+    return !value.p || json_type(value) == JSON_NULL || json_type(value) == type;
+}
+
+static bool list_of_objects(struct slice value)
+{
+    struct json_iter it;
+    struct slice key, one;
+
+    if (json_type(value) != JSON_ARRAY || !json_iter_open(&it, value))
+        return false;
+    while (json_iter_next(&it, &key, &one))
+        if (json_type(one) != JSON_OBJECT)
+            return false;
+    return true;
+}
+
+static bool time_loads(struct slice value)
+{
+    int64_t ns;
+
+    return absent_or(value, JSON_STRING) &&
+           (json_type(value) != JSON_STRING ||
+            goat_time((struct slice){ value.p + 1, value.n - 2 }, &ns));
+}
+
+const char *goat_entry_fault(const struct goat_entry *e)
+{
+    if (!absent_or(e->uuid, JSON_STRING))
+        return "uuid is a text";
+    if (e->shape == GOAT_STREAM)
+        return NULL;
+    if (e->odd_message)
+        return "message is an object";
+    if (!time_loads(e->timestamp))
+        return "timestamp is no time as RFC 3339 writes it";
+    if (!absent_or(e->role, JSON_STRING))
+        return "role is a text";
+    if (!absent_or(e->content, JSON_STRING) && !list_of_objects(e->content))
+        return "content is a text or a list of parts";
+    if (!absent_or(e->tool_calls, JSON_ARRAY) ||
+        (json_type(e->tool_calls) == JSON_ARRAY && !list_of_objects(e->tool_calls)))
+        return "tool_calls is a list of calls";
+    if (!absent_or(e->tool_call_id, JSON_STRING) || !absent_or(e->name, JSON_STRING))
+        return "tool_call_id and name are texts";
+    return NULL;
+}
+
+enum goat_role goat_entry_role(const struct goat_entry *e)
+{
+    static const struct {
+        const char *word;
+        enum goat_role role;
+    } roles[] = { { "user", GOAT_USER },
+                  { "assistant", GOAT_ASSISTANT },
+                  { "tool", GOAT_TOOL },
+                  { "system", GOAT_SYSTEM } };
+    struct slice word = e->shape == GOAT_STREAM ? e->type : e->role;
+
+    for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++)
+        if (json_string_is(word, roles[i].word))
+            return roles[i].role;
+    return GOAT_OTHER;
+}
+
+bool goat_entry_text(const struct goat_entry *e, struct arena *a, struct slice *text)
+{
+    struct json_iter it;
+    struct slice key, part, one;
+    struct buf all = { 0 };
+    bool ok = true;
+
+    *text = (struct slice){ NULL, 0 };
+    if (json_type(e->content) == JSON_STRING)
+        return json_text(e->content, a, text);
+    if (json_type(e->content) != JSON_ARRAY || !json_iter_open(&it, e->content))
+        return true;
+    while (ok && json_iter_next(&it, &key, &part)) {
+        if (!json_get_text(part, "text", a, &one) || one.n == 0)
+            continue;
+        ok = (!all.n || buf_add_byte(&all, '\n') == ERR_OK) && buf_add(&all, one) == ERR_OK;
+    }
+    if (ok && all.n)
+        *text = arena_copy(a, buf_slice(&all));
+    ok = ok && (!all.n || text->p);
+    buf_fini(&all);
+    return ok;
+}
+
+bool goat_entry_calls(const struct goat_entry *e)
+{
+    struct json_iter it;
+    struct slice key, value, type;
+
+    if (json_type(e->tool_calls) == JSON_ARRAY && json_iter_open(&it, e->tool_calls))
+        return json_iter_next(&it, &key, &value);
+    if (e->shape != GOAT_STREAM || json_type(e->content) != JSON_ARRAY ||
+        !json_iter_open(&it, e->content))
+        return false;
+    while (json_iter_next(&it, &key, &value))
+        if (json_get(value, "type", &type) && json_string_is(type, "tool_use"))
+            return true;
+    return false;
+}
+
+bool goat_line_time(struct slice line, int64_t *ms)
+{
+    static const char *const names[] = { "timestamp" };
+    struct slice value;
+    int64_t ns;
+
+    if (json_type(line) != JSON_OBJECT)
+        return false;
+    goat_members(line, names, 1, &value);
+    if (json_type(value) != JSON_STRING || value.n < 2 ||
+        !goat_time((struct slice){ value.p + 1, value.n - 2 }, &ns) || ns == 0)
+        return false;
+    *ms = ns / 1000000;
+    return true;
+}
+
+static void raw_member(struct jsonout *j, const char *key, struct slice value)
+{
+    jsonout_key(j, key);
+    if (value.p)
+        jsonout_raw(j, value);
+    else
+        jsonout_null(j);
+}
+
+/* A flat row's message is everything in it but what wraps a nested one. */
+static void flat_message(struct jsonout *j, struct slice line)
+{
+    struct json_iter it;
+    struct slice key, value;
+
+    jsonout_open(j, '{');
+    for (bool more = json_iter_open(&it, line); more && json_iter_next(&it, &key, &value);) {
+        if (goat_key_is(key, "uuid") || goat_key_is(key, "timestamp"))
+            continue;
+        jsonout_raw_key(j, key);
+        jsonout_raw(j, value);
+    }
+    jsonout_close(j, '}');
+}
+
+static const char *role_name(enum goat_role role)
+{
+    switch (role) {
+    case GOAT_USER: return "user";
+    case GOAT_ASSISTANT: return "assistant";
+    case GOAT_TOOL: return "tool";
+    default: return "system";
+    }
+}
+
+void goat_message_write(struct jsonout *j, struct slice line, const struct goat_entry *e,
+                        struct slice session)
+{
+    static const char *const names[] = { "parent_tool_use_id" };
+    const char *word = role_name(goat_entry_role(e));
+    struct slice parent = { NULL, 0 };
+
+    if (e->shape == GOAT_STREAM)
+        goat_members(line, names, 1, &parent);
+    jsonout_open(j, '{');
+    jsonout_key(j, "type");
+    jsonout_text(j, slice_of(word));
+    raw_member(j, "uuid", e->uuid);
+    jsonout_key(j, "session_id");
+    jsonout_text(j, session);
+    if (e->timestamp.p)
+        raw_member(j, "timestamp", e->timestamp);
+    jsonout_key(j, "message");
+    if (e->shape == GOAT_FLAT)
+        flat_message(j, line);
+    else if (e->message.p)
+        jsonout_raw(j, e->message);
+    else
+        jsonout_raw(j, line);
+    raw_member(j, "parent_tool_use_id", parent);
+    jsonout_key(j, "parent_agent_id");
+    jsonout_null(j);
+    jsonout_close(j, '}');
+}
+
+/* The stream's rows are checked by the host's own reader alone. */
+static const char *why_no_message(const struct goat_entry *entry)
+{
+    if (entry->shape == GOAT_NOTHING || entry->shape == GOAT_STREAM || !entry->role.p)
+        return "a row without a role is no message";
+    return goat_entry_fault(entry);
+}
+
+enum err_code goat_hostrow_check(const struct goat_entry *entry, bool stream, struct err *e)
+{
+    const char *why = why_no_message(entry);
+
+    if (stream)
+        why =
+            entry->shape == GOAT_STREAM ? NULL : "a row without a type is none of the SDK's stream";
+    return why ? err_set(e, ERR_USAGE, "", "append: %s", why) : ERR_OK;
+}
+
+/* ---- as a Go program writes it ---- */
+
+struct object {
+    struct buf *out;
+    bool begun; /* something stands in it */
+};
+
+static enum err_code add_member(struct object *o, struct slice key, struct slice value)
+{
+    enum err_code rc = o->begun ? buf_add_byte(o->out, ',') : ERR_OK;
+
+    o->begun = true;
+    if (!rc)
+        rc = go_json_compact(o->out, key);
+    if (!rc)
+        rc = buf_add_byte(o->out, ':');
+    return rc ? rc : go_json_compact(o->out, value);
+}
+
+/* What stands in the row beside the members that were written apart. */
+static enum err_code add_others(struct object *o, struct slice row, const char *const apart[],
+                                size_t n)
+{
+    struct json_iter it;
+    struct slice key, value;
+    enum err_code rc = ERR_OK;
+
+    for (bool more = json_iter_open(&it, row); !rc && more && json_iter_next(&it, &key, &value);) {
+        bool skip = false;
+
+        for (size_t i = 0; i < n; i++)
+            skip |= goat_key_is(key, apart[i]);
+        if (!skip)
+            rc = add_member(o, key, value);
+    }
+    return rc;
+}
+
+static bool is_set(struct slice value)
+{
+    return value.p && json_type(value) != JSON_NULL;
+}
+
+static enum err_code add_said(struct object *o, const struct goat_entry *m, bool flat)
+{
+    struct slice content = m->content.p ? m->content : SLICE("null");
+    enum err_code rc = add_member(o, SLICE("\"role\""), m->role);
+
+    if (!rc && flat && is_set(m->tool_call_id))
+        rc = add_member(o, SLICE("\"tool_call_id\""), m->tool_call_id);
+    if (!rc)
+        rc = add_member(o, SLICE("\"content\""), content);
+    if (!rc && is_set(m->tool_calls))
+        rc = add_member(o, SLICE("\"tool_calls\""), m->tool_calls);
+    if (!rc && !flat && is_set(m->tool_call_id))
+        rc = add_member(o, SLICE("\"tool_call_id\""), m->tool_call_id);
+    return rc || !is_set(m->name) ? rc : add_member(o, SLICE("\"name\""), m->name);
+}
+
+/* Known members, as goat_entry_read finds them: the wrapping ones first. */
+static const char *const known[] = { "uuid",    "timestamp",  "message",      "role",
+                                     "content", "tool_calls", "tool_call_id", "name" };
+enum { WRAPPING = 3, KNOWN = sizeof known / sizeof known[0] };
+
+enum err_code goat_hostrow_message(struct slice row, const struct goat_entry *entry, bool flat,
+                                   struct slice time, struct buf *out)
+{
+    bool nested = entry->shape == GOAT_NESTED;
+    struct object line = { .out = out }, inner = { .out = out };
+    struct object *said = flat ? &line : &inner;
+    enum err_code rc = buf_add_byte(out, '{');
+
+    if (!rc)
+        rc = add_member(&line, SLICE("\"uuid\""), entry->uuid);
+    if (!rc)
+        rc = add_member(&line, SLICE("\"timestamp\""), time);
+    if (!rc && !flat)
+        rc = buf_add(out, SLICE(",\"message\":{"));
+    if (!rc)
+        rc = add_said(said, entry, flat);
+    if (!rc)
+        rc = nested ? add_others(said, entry->message, known + WRAPPING, KNOWN - WRAPPING)
+                    : add_others(said, row, known, KNOWN);
+    if (!rc && !flat)
+        rc = buf_add_byte(out, '}');
+    if (!rc && nested)
+        rc = add_others(&line, row, known, flat ? (size_t)KNOWN : (size_t)WRAPPING);
+    return rc ? rc : buf_add(out, SLICE("}\n"));
+}
+
+enum err_code goat_hostrow_event(struct slice row, const struct goat_entry *entry,
+                                 struct slice session_id, struct buf *out)
+{
+    static const char *const in_front[] = { "uuid", "session_id" };
+    struct object line = { .out = out };
+    struct buf session = { 0 };
+    enum err_code rc = go_json_text(&session, session_id);
+
+    if (!rc)
+        rc = buf_add_byte(out, '{');
+    if (!rc)
+        rc = add_member(&line, SLICE("\"uuid\""), entry->uuid);
+    if (!rc)
+        rc = add_member(&line, SLICE("\"session_id\""), buf_slice(&session));
+    if (!rc)
+        rc = add_others(&line, row, in_front, 2);
+    buf_fini(&session);
+    return rc ? rc : buf_add(out, SLICE("}\n"));
+}

@@ -1,0 +1,401 @@
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lite/json/json.h"
+#include "store/api/host.h"
+#include "store/api/session.h"
+#include "store/fs/copy.h"
+#include "store/fs/disk.h"
+#include "store/fs/file_at.h"
+#include "store/journal/change.h"
+#include "store/journal/fork_stage.h"
+#include "store/rewind/plan/rewind.h"
+#include "store/systems/common/go_json.h"
+#include "store/systems/goat/log.h"
+#include "store/systems/goat/manifest.h"
+#include "store/systems/goat/metadata.h"
+
+/* A fork is a new directory: the lines up to a message byte for byte, those that nobody can read among them, and the
+ * metadata with another id, its parent and the time (goat.md B5). No stream of SDK messages and no lock goes along. */
+
+enum { PIECE = 256 * 1024 };
+
+struct forking {
+    const struct store *st;
+    const struct session_ref *ref;
+    struct goat_log log;
+    struct goat_document document;
+    char id[HOST_ID];
+    int64_t end;     /* so many bytes of the log are copied ... */
+    bool newline;    /* ... and a newline behind a last line that has none */
+    struct slice at; /* the message that it ends with; empty: the whole conversation */
+};
+
+static void forking_close(struct forking *f)
+{
+    goat_log_close(&f->log);
+    goat_document_close(&f->document);
+}
+
+static enum err_code forking_open(struct forking *f, const struct store *st,
+                                  const struct session_ref *ref, struct err *e)
+{
+    *f = (struct forking){ .st = st, .ref = ref };
+    enum err_code rc = goat_log_open(&f->log, ref, NULL, e);
+
+    if (rc)
+        return rc;
+    rc = goat_document_open(ref, &f->document, e);
+    if (rc)
+        goat_log_close(&f->log);
+    host_generate_id(f->id);
+    return rc;
+}
+
+/* Behind this line, or behind the last one that is whole. */
+static void end_behind(struct forking *f, size_t line)
+{
+    const struct index *ix = &f->log.file.index;
+    bool torn = goat_log_is_torn_end(&f->log, line);
+
+    f->end = ix->line[line].offset + ix->line[line].length + (torn ? 0 : 1);
+    f->newline = torn;
+}
+
+/* The message's whole uuid: it may have been asked for by its beginning. */
+static enum err_code read_uuid(struct forking *f, size_t line, struct err *e)
+{
+    struct goat_entry entry;
+    enum err_code rc = goat_log_entry(&f->log, line, &entry, e);
+
+    if (rc)
+        return rc;
+    if (!json_text(entry.uuid, &f->document.arena, &f->at) ||
+        !(f->at = arena_copy(&f->document.arena, f->at)).p)
+        return err_nomem(e);
+    return ERR_OK;
+}
+
+static enum err_code find_fork_end(struct forking *f, struct slice at, struct err *e)
+{
+    const struct index *ix = &f->log.file.index;
+    size_t line = ix->n;
+    enum err_code rc;
+
+    if (at.n) {
+        rc = goat_log_find(&f->log, at, &line, e);
+        if (rc)
+            return rc;
+        end_behind(f, line);
+        return read_uuid(f, line, e);
+    }
+    if (line && goat_log_is_torn_end(&f->log, line - 1) && ix->line[line - 1].state != LINE_OK)
+        line--;
+    if (line == 0)
+        return err_set(e, ERR_NOT_FOUND, f->ref->id.p, "fork: the session has no messages");
+    end_behind(f, line - 1);
+    return ERR_OK;
+}
+
+/* ---- the metadata ---- */
+
+enum { EDITS = 6 };
+
+struct edits {
+    struct goat_edit edit[EDITS];
+    struct buf text[EDITS];
+    size_t n;
+    enum err_code rc;
+};
+
+static void edits_fini(struct edits *s)
+{
+    for (size_t i = 0; i < EDITS; i++)
+        buf_fini(&s->text[i]);
+}
+
+static void set_text(struct edits *s, enum goat_field field, const char *key, struct slice text)
+{
+    struct buf *value = &s->text[s->n];
+
+    if (!s->rc)
+        s->rc = go_json_text(value, text);
+    s->edit[s->n++] = (struct goat_edit){ field, buf_slice(value), key };
+}
+
+static void set_time(struct edits *s, enum goat_field field, int64_t ns)
+{
+    struct buf *value = &s->text[s->n];
+
+    if (!s->rc)
+        s->rc = go_json_time(value, ns);
+    s->edit[s->n++] = (struct goat_edit){ field, buf_slice(value), NULL };
+}
+
+/* Its own title, else that of the source with a word behind it; a session without one stays without. */
+static enum err_code set_title(struct forking *f, struct slice title, struct edits *s)
+{
+    struct slice own = f->document.m.text[GOAT_TITLE];
+    char *made;
+
+    if (title.n == 0 && own.n == 0)
+        return ERR_OK;
+    if (title.n == 0) {
+        made = arena_format(&f->document.arena, "%.*s (fork)", SLICE_ARG(own));
+        if (!made)
+            return ERR_NOMEM;
+        title = slice_of(made);
+    }
+    set_text(s, GOAT_TITLE, "leaf_title", title);
+    return ERR_OK;
+}
+
+static enum err_code make_metadata(struct forking *f, struct slice title, struct buf *out,
+                                   struct err *e)
+{
+    enum goat_dialect d = f->document.m.dialect;
+    int64_t now = env_now_ms(f->st->env) * 1000000;
+    struct edits s = { 0 };
+
+    set_text(&s, GOAT_ID, NULL, slice_of(f->id));
+    set_text(&s, GOAT_PARENT, goat_key(d, GOAT_PARENT) ? NULL : "parent_session_id", f->ref->id);
+    set_time(&s, GOAT_CREATED, now);
+    if (d == GOAT_SHIPPED)
+        set_time(&s, GOAT_UPDATED, now);
+    if (d == GOAT_SHIPPED && f->at.n)
+        set_text(&s, GOAT_FORK_POINT, NULL, f->at);
+    if (set_title(f, title, &s))
+        s.rc = ERR_NOMEM;
+    if (!s.rc)
+        s.rc = goat_metadata_edit(&f->document.m, s.edit, s.n, &f->document.arena, out);
+    edits_fini(&s);
+    return s.rc ? err_nomem(e) : ERR_OK;
+}
+
+/* ---- a copy of the log ---- */
+
+typedef enum err_code piece_fn(struct slice piece, void *arg, struct err *e);
+
+static enum err_code each_piece(struct forking *f, piece_fn *fn, void *arg, struct err *e)
+{
+    struct buf piece = { 0 };
+    enum err_code rc = buf_reserve(&piece, PIECE) ? err_nomem(e) : ERR_OK;
+
+    for (int64_t at = 0; at < f->end && !rc;) {
+        size_t want = f->end - at < PIECE ? (size_t)(f->end - at) : PIECE, got;
+
+        rc = file_read(&f->log.file.file, at, piece.p, want, &got, e);
+        if (!rc && got < want)
+            rc = err_set(e, ERR_STALE, f->ref->path.p, "fork: it became shorter meanwhile");
+        if (!rc)
+            rc = fn((struct slice){ piece.p, got }, arg, e);
+        at += (int64_t)want;
+    }
+    if (!rc && f->newline)
+        rc = fn(SLICE("\n"), arg, e);
+    buf_fini(&piece);
+    return rc;
+}
+
+static enum err_code write_piece(struct slice piece, void *arg, struct err *e)
+{
+    const struct disk_new *to = arg;
+
+    return disk_write(to->fd, piece, NULL, to->path, e);
+}
+
+static enum err_code stage_log(struct forking *f, const char *dir, struct err *e)
+{
+    struct disk_new to;
+    enum err_code rc = disk_new_open(dir, 0644, &to, e);
+
+    if (rc)
+        return rc;
+    rc = each_piece(f, write_piece, &to, e);
+    if (!rc)
+        return disk_new_publish(&to, GOAT_MESSAGES_LOG, e);
+    disk_new_discard(&to);
+    return rc;
+}
+
+static enum err_code stage_files(struct forking *f, const char *dir, struct err *e)
+{
+    struct arena *a = &f->document.arena;
+    const char *from = goat_path(f->ref, GOAT_POINTS, a);
+    const char *to = arena_format(a, "%s/" GOAT_POINTS, dir);
+    struct stat sb;
+
+    if (!from || !to)
+        return err_nomem(e);
+    return lstat(from, &sb) == 0 && S_ISDIR(sb.st_mode) ? copy_tree(from, to, e) : ERR_OK;
+}
+
+/* Written apart, whole and durable, before anything of it is to be seen among the sessions. */
+static enum err_code stage(struct forking *f, const struct fork_request *req, const char *dir,
+                           struct err *e)
+{
+    struct buf metadata = { 0 };
+    enum err_code rc = make_metadata(f, req->title, &metadata, e);
+
+    if (!rc)
+        rc = disk_private_dir(dir, e);
+    if (!rc && chmod(dir, 0755))
+        rc = err_sys(e, dir, "set the mode");
+    if (!rc)
+        rc = stage_log(f, dir, e);
+    if (!rc && req->with_files)
+        rc = stage_files(f, dir, e);
+    if (!rc)
+        rc = disk_replace_file(dir, GOAT_METADATA, buf_slice(&metadata), 0644, e);
+    buf_fini(&metadata);
+    return rc;
+}
+
+/* The directory that all sessions of the source's project lie in. */
+static const char *place_of(const struct forking *f, const char *rest, struct arena *a)
+{
+    const char *own = goat_path(f->ref, "", a);
+    const char *slash = own ? strrchr(own, '/') : NULL;
+
+    return slash ? arena_format(a, "%.*s/%s%s", (int)(slash - own), own, f->id, rest) : NULL;
+}
+
+static enum err_code copy(struct forking *f, const struct fork_request *req, struct change *c,
+                          struct fork_result *out, struct err *e)
+{
+    struct arena *a = &c->arena;
+    char forks[PATH_MAX];
+    enum err_code rc = env_data_path(f->st->env, "forks", forks, e);
+
+    if (rc)
+        return rc;
+    struct fork_result made = {
+        .id = arena_copy(a, slice_of(f->id)),
+        .path = place_of(f, "/" GOAT_MESSAGES_LOG, a),
+        .staged = arena_format(a, "%s/%s", forks, f->id),
+    };
+    struct step move = { .kind = STEP_MOVE, .path = made.staged, .to = place_of(f, "", a) };
+
+    if (!made.id.p || !made.path || !made.staged || !move.to)
+        return err_nomem(e);
+    rc = stage(f, req, made.staged, e);
+
+    if (!rc)
+        rc = change_add(c, &move, e);
+    if (rc)
+        fork_discard(&made);
+    else
+        *out = made;
+    return rc;
+}
+
+enum err_code goat_fork(const struct store *st, const struct session_ref *ref,
+                        const struct fork_request *req, struct change *c, struct fork_result *out,
+                        struct err *e)
+{
+    struct forking f;
+    enum err_code rc = forking_open(&f, st, ref, e);
+
+    if (rc)
+        return rc;
+    rc = find_fork_end(&f, req->at, e);
+    if (!rc)
+        rc = copy(&f, req, c, out, e);
+    forking_close(&f);
+    return rc;
+}
+
+/* ---- going back in the conversation ---- */
+
+static enum err_code add_piece(struct slice piece, void *arg, struct err *e)
+{
+    return buf_add(arg, piece) ? err_nomem(e) : ERR_OK;
+}
+
+static enum err_code put_new(struct forking *f, const char *name, struct slice bytes,
+                             struct change *c, struct err *e)
+{
+    struct step s = { .kind = STEP_PUT,
+                      .path = place_of(f, name, &c->arena),
+                      .bytes = bytes,
+                      .old_absent = true,
+                      .with_dir = true,
+                      .mode = 0644,
+                      .mtime_ns = MTIME_NOW };
+
+    return s.path ? change_add(c, &s, e) : err_nomem(e);
+}
+
+static enum err_code put_fork(struct forking *f, struct change *c, struct err *e)
+{
+    struct buf metadata = { 0 }, log = { 0 };
+    enum err_code rc = make_metadata(f, (struct slice){ NULL, 0 }, &metadata, e);
+
+    if (!rc)
+        rc = each_piece(f, add_piece, &log, e);
+    if (!rc)
+        rc = put_new(f, "/" GOAT_MESSAGES_LOG, log.p ? buf_slice(&log) : SLICE(""), c, e);
+    if (!rc)
+        rc = put_new(f, "/" GOAT_METADATA, buf_slice(&metadata), c, e);
+    buf_fini(&metadata);
+    buf_fini(&log);
+    return rc;
+}
+
+/* Everything before the line of the prompt. */
+static enum err_code end_before(struct forking *f, size_t line,
+                                struct rewind_conversation *conversation, struct err *e)
+{
+    const struct index *ix = &f->log.file.index;
+    enum err_code rc = ERR_OK;
+
+    f->end = ix->line[line].offset;
+    for (size_t i = 0; i < ix->n && !rc; i++) {
+        enum goat_line_kind kind;
+        enum message_kind message;
+
+        rc = goat_log_kind(&f->log, i, &kind, &message, e);
+        if (!rc && kind == GOAT_LINE_MESSAGE && message != MESSAGE_SYSTEM)
+            ++*(i < line ? &conversation->kept : &conversation->dropped);
+    }
+    return rc;
+}
+
+static enum err_code fork_before(struct forking *f, struct slice prompt,
+                                 struct rewind_conversation *conversation, struct err *e)
+{
+    size_t line;
+    enum err_code rc = goat_log_find(&f->log, prompt, &line, e);
+
+    if (!rc)
+        rc = end_before(f, line, conversation, e);
+    if (rc)
+        return rc;
+    conversation->how = CONVERSATION_FORK;
+    conversation->change = change_new("rewind");
+    return conversation->change ? put_fork(f, conversation->change, e) : err_nomem(e);
+}
+
+enum err_code goat_plan_conversation(const struct store *st, const struct session_ref *ref,
+                                     struct slice point, struct rewind_plan *plan, struct err *e)
+{
+    struct forking f;
+    struct slice prompt;
+    int64_t time_ms;
+    enum err_code rc = goat_prompt_of(ref, point, &plan->arena, &prompt, &time_ms, e);
+
+    if (rc)
+        return rc;
+    if (!plan->point) {
+        plan->point = prompt.p;
+        plan->point_ms = time_ms;
+    }
+    rc = forking_open(&f, st, ref, e);
+    if (rc)
+        return rc;
+    rc = fork_before(&f, prompt, &plan->conversation, e);
+    forking_close(&f);
+    return rc;
+}

@@ -1,0 +1,532 @@
+#include <ctype.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lite/base/time.h"
+#include "lite/base/utf8.h"
+#include "store/api/checkpoint.h"
+#include "store/fs/path.h"
+#include "store/rewind/diff/linediff.h"
+#include "store/rewind/plan/plan.h"
+#include "store/rewind/plan/source.h"
+#include "store/systems/goat/goat.h"
+#include "store/systems/goat/last_writes.h"
+#include "store/systems/goat/log.h"
+#include "store/systems/goat/manifest.h"
+#include "store/systems/goat/metadata.h"
+
+/* The points of a session, and what each file was at one of them. A rewind gives back the files of that checkpoint and no
+ * others, as the host's own does. */
+
+struct planner {
+    const struct session_ref *ref;
+    struct arena arena;
+    struct goat_points points;
+    struct goat_turns turns;
+    struct goat_writes writes; /* of a plan */
+    const char *cwd;           /* NULL: the session does not say */
+};
+
+static void planner_close(struct planner *p)
+{
+    goat_writes_fini(&p->writes);
+    goat_points_fini(&p->points);
+    goat_turns_fini(&p->turns);
+    arena_fini(&p->arena);
+}
+
+static enum err_code read_cwd(struct planner *p, struct err *e)
+{
+    struct goat_metadata m;
+    struct buf bytes = { 0 };
+    const char *path = goat_path(p->ref, GOAT_METADATA, &p->arena);
+    enum err_code rc = path ? goat_metadata_read(AT_FDCWD, path, &bytes, &p->arena, &m) : ERR_NOMEM;
+
+    if (!rc && !m.why && m.text[GOAT_CWD].n && m.text[GOAT_CWD].p[0] == '/' &&
+        !memchr(m.text[GOAT_CWD].p, '\0', m.text[GOAT_CWD].n)) {
+        p->cwd = arena_copy(&p->arena, m.text[GOAT_CWD]).p;
+        rc = p->cwd ? ERR_OK : ERR_NOMEM;
+    }
+    buf_fini(&bytes);
+    return rc ? err_nomem(e) : ERR_OK;
+}
+
+static enum err_code planner_open(struct planner *p, const struct session_ref *ref, struct err *e)
+{
+    *p = (struct planner){ .ref = ref };
+    enum err_code rc = read_cwd(p, e);
+
+    if (!rc)
+        rc = goat_points_read(ref, &p->points, e);
+    if (!rc)
+        rc = goat_turns_read(ref, &p->turns, e);
+    if (rc)
+        planner_close(p);
+    return rc;
+}
+
+/* ---- which point ---- */
+
+enum { PREFIX_MIN = 4 };
+
+static bool is_end(const struct goat_point *point)
+{
+    return slice_eq(point->id, SLICE(GOAT_SESSION_END));
+}
+
+/* The prompt that a checkpoint was taken for: hosts name it after the message, or do not (goat.md B2). */
+static const struct goat_turn *turn_of_point(const struct planner *p,
+                                             const struct goat_point *point)
+{
+    const struct goat_turn *turn = goat_turns_find(&p->turns, point->id);
+
+    return turn || is_end(point) ? turn : goat_turns_at(&p->turns, point->time_ms);
+}
+
+/* The first checkpoint that was taken for a message. */
+static const struct goat_point *point_of_message(const struct planner *p, struct slice id,
+                                                 size_t *hits)
+{
+    const struct goat_point *found = NULL;
+    const struct goat_turn *of = NULL;
+
+    for (size_t i = 0; i < p->points.n; i++) {
+        const struct goat_turn *turn = turn_of_point(p, &p->points.point[i]);
+        bool same = turn && slice_eq(turn->id, id);
+        bool begins =
+            turn && id.n >= PREFIX_MIN && turn->id.n > id.n && memcmp(turn->id.p, id.p, id.n) == 0;
+
+        if ((!same && !begins) || turn == of)
+            continue;
+        ++*hits;
+        of = turn;
+        if (!found)
+            found = &p->points.point[i];
+    }
+    return found;
+}
+
+static enum err_code find_point(const struct planner *p, struct slice id,
+                                const struct goat_point **out, struct err *e)
+{
+    size_t hits = 0;
+
+    for (size_t i = 0; i < p->points.n; i++) {
+        const struct goat_point *point = &p->points.point[i];
+
+        if (slice_eq(point->id, id)) {
+            *out = point;
+            return ERR_OK;
+        }
+        if (id.n >= PREFIX_MIN && point->id.n > id.n && memcmp(point->id.p, id.p, id.n) == 0) {
+            *out = point;
+            hits++;
+        }
+    }
+    if (hits == 0)
+        *out = point_of_message(p, id, &hits);
+    if (hits == 1)
+        return ERR_OK;
+    return hits ? err_set(e, ERR_USAGE, p->ref->path.p,
+                          "rewind: several checkpoints begin with %.*s", SLICE_ARG(id))
+                : err_set(e, ERR_NOT_FOUND, p->ref->path.p, "rewind: checkpoint not found: %.*s",
+                          (int)(id.n > 64 ? 64 : id.n), id.p);
+}
+
+/* ---- targets ---- */
+
+/* Absolute, without the parts that mean nothing. ".." stays: the engine refuses it. */
+static const char *clean_path(struct planner *p, struct slice path)
+{
+    bool whole = path.n && path.p[0] == '/';
+    char *full =
+             arena_format(&p->arena, "%s/%.*s", whole || !p->cwd ? "" : p->cwd, SLICE_ARG(path)),
+         *to = full;
+
+    for (const char *part = full; part && *part;) {
+        const char *end = strchrnul(part + 1, '/');
+        size_t n = (size_t)(end - part); /* with its slash in front */
+
+        if (n > 1 && !(n == 2 && part[1] == '.')) {
+            memmove(to, part, n);
+            to += n;
+        }
+        part = end;
+    }
+    if (full)
+        *to = '\0';
+    return full;
+}
+
+static void refuse_target(struct rewind_target *t, const char *why)
+{
+    t->want = REWIND_UNKNOWN;
+    t->why = why;
+    t->source = (struct rewind_source){ 0 };
+}
+
+/* What the session itself left behind: what its tools say that they wrote, or what the checkpoint at its end has.
+ * A checkpoint before a turn tells only what that turn found. */
+static void put_last(struct planner *p, struct rewind_target *t)
+{
+    const struct goat_left *left = goat_writes_find(&p->writes, t->path);
+
+    if (!left || !(left->known || left->saved))
+        return;
+    t->has_last = true;
+    if (left->touched && left->known) {
+        t->last.bytes = left->bytes;
+        return;
+    }
+    t->last_absent = left->saved->was == GOAT_WAS_ABSENT;
+    t->last.sha256 = t->last_absent ? NULL : left->saved->hash;
+    t->last_is_older = left->touched || !is_end(left->point);
+}
+
+static enum err_code target_of(struct planner *p, const struct goat_point *point,
+                               const struct goat_saved *s, struct rewind_target *t, struct err *e)
+{
+    bool there;
+
+    *t = (struct rewind_target){ .path = clean_path(p, s->path) };
+    if (!t->path)
+        return err_nomem(e);
+    if (memchr(s->path.p, '\0', s->path.n) || s->path.n == 0)
+        refuse_target(t, "the checkpoint's name for it is not a path");
+    else if (s->path.p[0] != '/' && !p->cwd)
+        refuse_target(t, "the session does not record its directory");
+    else if (s->was == GOAT_WAS_UNSAID)
+        refuse_target(t, s->why);
+    else if (s->was == GOAT_WAS_ABSENT)
+        t->want = REWIND_ABSENT;
+    else {
+        t->want = REWIND_BYTES;
+        t->source.sha256 = s->hash;
+        t->source.file = goat_blob(&p->points, point, s->hash, &p->arena, &there);
+        if (!t->source.file)
+            return err_nomem(e);
+    }
+    if (t->want != REWIND_UNKNOWN)
+        put_last(p, t);
+    return ERR_OK;
+}
+
+static bool same_wish(const struct rewind_target *a, const struct rewind_target *b)
+{
+    return a->want == b->want && a->want != REWIND_UNKNOWN &&
+           (a->want == REWIND_ABSENT || strcmp(a->source.sha256, b->source.sha256) == 0);
+}
+
+/* A path that is named twice: once is enough where both say the same, else neither can be believed. */
+static enum err_code add_once(struct slice_set *seen, struct rewind_plan *plan,
+                              const struct rewind_target *t, struct err *e)
+{
+    uint32_t number;
+
+    if (slice_set_add(seen, slice_of(t->path), &number))
+        return err_nomem(e);
+    if (number == plan->n)
+        return rewind_plan_add(plan, t, e);
+    if (!same_wish(&plan->target[number], t))
+        refuse_target(&plan->target[number], "the checkpoint contradicts itself about it");
+    return ERR_OK;
+}
+
+static enum err_code add_targets(struct planner *p, const struct goat_point *point,
+                                 struct rewind_plan *plan, struct err *e)
+{
+    struct slice_set seen = { 0 };
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < point->n && !rc; i++) {
+        struct rewind_target t;
+
+        rc = target_of(p, point, &point->saved[i], &t, e);
+        if (!rc)
+            rc = add_once(&seen, plan, &t, e);
+    }
+    slice_set_fini(&seen);
+    return rc;
+}
+
+/* Does a project's folder stand for the directory? Hosts flatten "/", or all but letters and digits, and keep the first
+ * '-' or not (goat.md B5). */
+static bool stands_for(struct slice folder, struct slice dir)
+{
+    for (; folder.n && *folder.p == '-'; folder.n--)
+        folder.p++;
+    for (; dir.n && !isalnum((unsigned char)*dir.p) && *dir.p > 0; dir.n--)
+        dir.p++;
+    while (folder.n && dir.n) {
+        uint32_t a = utf8_next(&folder, false), b = utf8_next(&dir, false);
+        bool plain = b < 0x80 && isalnum((int)b);
+
+        if (a != b && (a != '-' || plain))
+            return false;
+        if (a == '-' && b > 0xFFFF && folder.n && *folder.p == '-') /* two units */
+            utf8_next(&folder, false);
+    }
+    return folder.n == 0 && dir.n == 0;
+}
+
+/* The path, or the nearest directory above it that the folder stands for; NULL: none. */
+static const char *named_dir(struct planner *p, const char *path)
+{
+    struct slice dir = slice_of(path ? path : "");
+
+    while (dir.n && !stands_for(p->ref->folder, dir)) {
+        const char *slash = memrchr(dir.p, '/', dir.n);
+
+        dir.n = slash ? (size_t)(slash - dir.p) : 0;
+    }
+    return dir.n ? arena_copy(&p->arena, dir).p : NULL;
+}
+
+/* What the session says of its directory is believed as far as its folder bears it out; a folder that is named after
+ * no directory bears out nothing, and then it is not above the one that the program was started in. */
+static const char *root_of(struct planner *p)
+{
+    const struct store_env *env = p->ref->store->env;
+    struct slice folder = p->ref->folder;
+    const char *said = p->cwd ? path_normalize("", p->cwd, &p->arena) : NULL;
+    const char *root = folder.n ? named_dir(p, env ? env->cwd : NULL) : NULL;
+
+    if (!root && folder.n)
+        root = named_dir(p, said);
+    if (root || (folder.n && *folder.p == '-') || !said)
+        return root;
+    return rewind_root_is_above(env, said) ? NULL : said;
+}
+
+static enum err_code fill_plan(struct planner *p, const struct goat_point *point,
+                               struct rewind_plan *plan, struct err *e)
+{
+    struct arena *a = &plan->arena;
+
+    plan->system = goat_ops.name;
+    plan->session = arena_copy(a, p->ref->id).p;
+    plan->point = arena_copy(a, point->id).p;
+    plan->point_ms = point->time_ms;
+    if (!plan->session || !plan->point)
+        return err_nomem(e);
+    enum err_code rc = rewind_plan_root(p->ref->store->env, plan, root_of(p), e);
+
+    if (!rc)
+        rc = add_targets(p, point, plan, e);
+
+    if (!rc && is_end(point))
+        rc = rewind_plan_note(plan,
+                              "these are the files as of the session's end, not before a turn", e);
+    return rc;
+}
+
+enum err_code goat_plan(const struct store *st, const struct session_ref *ref, struct slice id,
+                        struct rewind_plan *out, struct err *e)
+{
+    struct planner p;
+    struct rewind_plan plan = { 0 };
+    const struct goat_point *point;
+    enum err_code rc = planner_open(&p, ref, e);
+
+    (void)st;
+    if (rc)
+        return rc;
+    rc = find_point(&p, id, &point, e);
+    if (!rc && point->why)
+        rc = err_set(e, ERR_NOT_FOUND, point->dir, "rewind: %s", point->why);
+    if (!rc)
+        rc = goat_writes_read(ref, &p.points, p.cwd, &p.writes, e);
+    if (!rc)
+        rc = fill_plan(&p, point, &plan, e);
+    planner_close(&p);
+    if (rc)
+        rewind_plan_fini(&plan);
+    else
+        *out = plan;
+    return rc;
+}
+
+/* ---- the conversation's part ---- */
+
+enum err_code goat_prompt_of(const struct session_ref *ref, struct slice id, struct arena *a,
+                             struct slice *prompt, int64_t *time_ms, struct err *e)
+{
+    struct planner p;
+    const struct goat_point *point;
+    enum err_code rc = planner_open(&p, ref, e);
+
+    if (rc)
+        return rc;
+    const struct goat_turn *turn = goat_turns_find(&p.turns, id);
+
+    if (!turn && find_point(&p, id, &point, NULL) == ERR_OK)
+        turn = turn_of_point(&p, point);
+    if (!turn)
+        turn = goat_turns_begins(&p.turns, id);
+    if (!turn)
+        rc = err_set(e, ERR_NOT_FOUND, ref->path.p, "rewind: no prompt belongs to %.*s",
+                     (int)(id.n > 64 ? 64 : id.n), id.p);
+    *prompt = turn ? arena_copy(a, turn->id) : (struct slice){ NULL, 0 };
+    *time_ms = turn ? turn->time_ms : TIME_NONE;
+    if (!rc && !prompt->p)
+        rc = err_nomem(e);
+    planner_close(&p);
+    return rc;
+}
+
+/* ---- all points ---- */
+
+static const char *why_not(struct planner *p, const struct goat_point *point)
+{
+    if (point->why)
+        return point->why;
+    for (size_t i = 0; i < point->n; i++) {
+        bool there = true;
+
+        if (point->saved[i].was == GOAT_WAS_THERE)
+            goat_blob(&p->points, point, point->saved[i].hash, &p->arena, &there);
+        if (!there)
+            return "saved copies of this point are gone";
+    }
+    return NULL;
+}
+
+static enum err_code add_checkpoint(struct planner *p, const struct goat_point *point,
+                                    struct checkpoint_list *list, struct err *e)
+{
+    const struct goat_turn *turn = turn_of_point(p, point);
+    struct arena *a = &list->arena;
+    struct checkpoint *c = &list->checkpoint[list->n++];
+
+    *c = (struct checkpoint){ .id = arena_copy(a, point->id),
+                              .time_ms = point->time_ms,
+                              .kind = is_end(point) ? CHECKPOINT_SESSION_END : CHECKPOINT_TURN,
+                              .files = point->n,
+                              .why = why_not(p, point) };
+    if (turn) {
+        c->message = arena_copy(a, turn->id);
+        c->prompt = arena_copy(a, turn->prompt);
+    }
+    return c->id.p && (!turn || (c->message.p && c->prompt.p)) ? ERR_OK : err_nomem(e);
+}
+
+enum err_code goat_checkpoints(const struct store *st, const struct session_ref *ref,
+                               struct checkpoint_list *out, struct err *e)
+{
+    struct planner p;
+    struct checkpoint_list list = { 0 };
+    enum err_code rc = planner_open(&p, ref, e);
+
+    (void)st;
+    if (rc)
+        return rc;
+    list.checkpoint = arena_zalloc(&list.arena, sizeof *list.checkpoint * (p.points.n + 1));
+    if (!list.checkpoint)
+        rc = err_nomem(e);
+    for (size_t i = 0; i < p.points.n && !rc; i++)
+        rc = add_checkpoint(&p, &p.points.point[i], &list, e);
+    planner_close(&p);
+    if (rc)
+        checkpoint_list_fini(&list);
+    else
+        *out = list;
+    return rc;
+}
+
+/* The lines that each turn changed, as far as the checkpoints tell: of each file that one keeps, what it was then and what
+ * the next one that keeps it says. A turn with a file that none keeps any more has no figures: what was left in it is
+ * known to nobody. */
+
+struct counting {
+    const struct goat_points *points;
+    struct arena scratch;
+    struct source_content before, after;
+};
+
+static const struct goat_saved *saved_in(const struct goat_point *point, struct slice path)
+{
+    for (size_t i = 0; i < point->n; i++)
+        if (slice_eq(point->saved[i].path, path))
+            return &point->saved[i];
+    return NULL;
+}
+
+/* The next that keeps it; *at: in which. */
+static const struct goat_saved *saved_next(const struct goat_points *points, size_t from,
+                                           struct slice path, size_t *at)
+{
+    const struct goat_saved *found = NULL;
+
+    for (*at = from; *at < points->n && !(found = saved_in(&points->point[*at], path)); ++*at)
+        ;
+    return found;
+}
+
+/* False: nobody knows. */
+static bool read_saved(struct counting *k, size_t point, const struct goat_saved *s,
+                       struct source_content *out)
+{
+    struct rewind_source source = { .sha256 = s->hash };
+    bool there = false;
+
+    out->bytes.n = 0;
+    if (s->was != GOAT_WAS_THERE)
+        return s->was == GOAT_WAS_ABSENT;
+    source.file = goat_blob(k->points, &k->points->point[point], s->hash, &k->scratch, &there);
+    return source.file && there && source_read(&source, NULL, out, NULL) == ERR_OK && out->held;
+}
+
+static bool count_file(struct counting *k, size_t point, const struct goat_saved *was,
+                       struct checkpoint *c)
+{
+    size_t at;
+    unsigned added, removed;
+    bool binary;
+    const struct goat_saved *next = saved_next(k->points, point + 1, was->path, &at);
+
+    if (!next || !read_saved(k, point, was, &k->before) || !read_saved(k, at, next, &k->after) ||
+        linediff_count(buf_slice(&k->before.bytes), buf_slice(&k->after.bytes), &added, &removed,
+                       &binary, NULL))
+        return false;
+    c->insertions += binary ? 0 : added;
+    c->deletions += binary ? 0 : removed;
+    return true;
+}
+
+static void count_manifest_turn(struct counting *k, size_t i, struct checkpoint *c)
+{
+    const struct goat_point *point = &k->points->point[i];
+
+    c->insertions = c->deletions = 0;
+    c->counted = c->kind == CHECKPOINT_TURN && point->n > 0;
+    for (size_t f = 0; f < point->n && c->counted; f++)
+        c->counted = count_file(k, i, &point->saved[f], c);
+    arena_reset(&k->scratch);
+}
+
+enum err_code goat_count_lines(const struct store *st, const struct session_ref *ref,
+                               const atomic_bool *cancel, struct checkpoint_list *list,
+                               struct err *e)
+{
+    struct goat_points points;
+    struct counting k = { .points = &points };
+    enum err_code rc = goat_points_read(ref, &points, e);
+
+    (void)st;
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < points.n && i < list->n && !rc; i++) {
+        struct checkpoint *c = &list->checkpoint[i];
+
+        if (cancel && atomic_load(cancel))
+            rc = err_set(e, ERR_CANCELLED, ref->path.p, "count lines");
+        else if (!c->why && slice_eq(c->id, points.point[i].id))
+            count_manifest_turn(&k, i, c);
+    }
+    source_content_fini(&k.before);
+    source_content_fini(&k.after);
+    arena_fini(&k.scratch);
+    goat_points_fini(&points);
+    return rc;
+}
