@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "lite/base/arena.h"
-#include "lite/base/buf.h"
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
 #include "tui/text/clean.h"
@@ -36,17 +35,10 @@ static const char *filled(const char *name)
 static const char *base_dir(const char *variable, const char *below, struct arena *a)
 {
     const char *value = filled(variable), *home = filled("HOME");
-    struct buf path = { 0 };
-    enum err_code rc = ERR_NOT_FOUND;
 
     if (value && value[0] == '/')
-        rc = buf_addf(&path, "%s/reprise", value);
-    else if (home)
-        rc = buf_addf(&path, "%s/%s/reprise", home, below);
-    const char *kept = rc ? NULL : arena_copy(a, buf_slice(&path)).p;
-
-    buf_fini(&path);
-    return kept;
+        return arena_format(a, "%s/reprise", value);
+    return home ? arena_format(a, "%s/%s/reprise", home, below) : NULL;
 }
 
 static enum err_code enter_directory(const char *dir, struct err *e)

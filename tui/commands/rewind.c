@@ -102,12 +102,12 @@ static enum err_code apply_all(struct invocation *in, struct rewind_preview *p,
 {
     enum err_code rc = rewind_apply(&in->world->env, p, r, e);
 
-    const struct change *talk = p->plan->conversation.change;
+    const struct change *conversation = p->plan->conversation.change;
 
-    if (rc == ERR_STALE && !skip_conversation && p->plan->undoes && p->n > 0 && talk &&
-        change_is_stale(talk))
+    if (rc == ERR_STALE && !skip_conversation && p->plan->undoes && p->n > 0 && conversation &&
+        change_is_stale(conversation))
         return err_wrap(e, rc, "undo: --skip-edited undoes the files only");
-    if ((rc != ERR_STALE && rc != ERR_LOCKED) || !skip_conversation || !talk)
+    if ((rc != ERR_STALE && rc != ERR_LOCKED) || !skip_conversation || !conversation)
         return rc;
     struct err note = *e;
 

@@ -48,11 +48,6 @@ struct reading {
     bool no_memory;
 };
 
-static bool equals_word(const char *a, const char *b)
-{
-    return strcmp(a, b) == 0;
-}
-
 static void add_problem(struct reading *r, const char *what, const char *word)
 {
     struct err e = { 0 };
@@ -98,7 +93,7 @@ static void set_choice(struct reading *r, const struct choice *c, const char *va
 static void set_setting(struct reading *r, const char *name, const char *value)
 {
     for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
-        if (equals_word(choices[i].name, name)) {
+        if (strcmp(choices[i].name, name) == 0) {
             set_choice(r, &choices[i], value);
             return;
         }
@@ -120,7 +115,7 @@ static void set_resume(struct reading *r, const char *system, const char *comman
     struct config *c = r->config;
     size_t i = 0;
 
-    while (i < c->resumes && !equals_word(c->resume[i].system, system))
+    while (i < c->resumes && strcmp(c->resume[i].system, system) != 0)
         i++;
     if (i == CONFIG_SYSTEMS_MAX) {
         add_problem(r, "too many systems:", system);
@@ -141,11 +136,11 @@ static int handle_setting(void *user, const char *section, const char *name, con
 {
     struct reading *r = user;
 
-    if (section[0] == '\0' || equals_word(section, "screen"))
+    if (section[0] == '\0' || strcmp(section, "screen") == 0)
         set_setting(r, name, value);
-    else if (equals_word(section, "colors"))
+    else if (strcmp(section, "colors") == 0)
         set_style(r, name, value);
-    else if (equals_word(name, "resume") && value[0])
+    else if (strcmp(name, "resume") == 0 && value[0])
         set_resume(r, section, value);
     else
         add_problem(r, "unknown key", name);
@@ -208,7 +203,7 @@ void config_fini(struct config *c)
 const char *config_resume_command(const struct config *c, const char *system)
 {
     for (size_t i = 0; i < c->resumes; i++)
-        if (equals_word(c->resume[i].system, system))
+        if (strcmp(c->resume[i].system, system) == 0)
             return c->resume[i].command;
     return NULL;
 }

@@ -24,6 +24,12 @@ static bool blank(char c)
     return c == ' ' || c == '\t';
 }
 
+/* The text without its first byte. */
+static struct slice tail_of(struct slice s)
+{
+    return (struct slice){ s.p + 1, s.n - 1 };
+}
+
 static void word_add(struct word *w, char c)
 {
     if (w->n < sizeof w->text)
@@ -37,19 +43,19 @@ static bool next_word(struct slice *rest, struct word *w)
 
     *w = (struct word){ 0 };
     while (rest->n > 0 && blank(*rest->p))
-        *rest = (struct slice){ rest->p + 1, rest->n - 1 };
+        *rest = tail_of(*rest);
     if (rest->n == 0)
         return false;
     w->quoted = *rest->p == '"';
     while (rest->n > 0 && (inside || !blank(*rest->p))) {
         char c = *rest->p;
 
-        *rest = (struct slice){ rest->p + 1, rest->n - 1 };
+        *rest = tail_of(*rest);
         if (c == '"') {
             inside = !inside;
         } else if (c == '\\' && rest->n > 0 && (blank(*rest->p) || *rest->p == '"')) {
             word_add(w, *rest->p);
-            *rest = (struct slice){ rest->p + 1, rest->n - 1 };
+            *rest = tail_of(*rest);
         } else {
             word_add(w, c);
         }
@@ -62,24 +68,14 @@ static struct slice word_from(const struct word *w, size_t i)
     return (struct slice){ w->text + i, w->n - i };
 }
 
-static bool slice_is(struct slice s, const char *text)
-{
-    return slice_eq(s, slice_of(text));
-}
-
-static bool set_when(struct term *t, struct slice value, int64_t now_ms)
-{
-    return when_parse(value, now_ms, &t->value);
-}
-
 static bool set_size(struct term *t, struct slice value)
 {
     if (value.p[0] == '<')
         t->kind = TERM_SMALLER;
     if (value.p[0] == '<' || value.p[0] == '>')
-        value = (struct slice){ value.p + 1, value.n - 1 };
+        value = tail_of(value);
     if (value.n > 0 && value.p[0] == '=')
-        value = (struct slice){ value.p + 1, value.n - 1 };
+        value = tail_of(value);
     return text_size_parse(value, &t->value);
 }
 
@@ -135,11 +131,11 @@ static enum made make_field(struct query *q, struct term *t, int field, struct s
     bool ok = true;
 
     t->kind = fields[field].kind;
-    if (value.n == 0 || slice_is(value, ">") || slice_is(value, "<"))
+    if (value.n == 0 || slice_eq(value, SLICE(">")) || slice_eq(value, SLICE("<")))
         return MADE_NOTHING;
     switch (t->kind) {
     case TERM_BEFORE:
-    case TERM_AFTER: ok = set_when(t, value, now_ms); break;
+    case TERM_AFTER: ok = when_parse(value, now_ms, &t->value); break;
     case TERM_LARGER: ok = set_size(t, value); break;
     case TERM_IS: ok = set_is(t, value); break;
     default: return fuzzy_needle_init(&t->needle, value) ? MADE_TERM : MADE_NO_MEMORY;
@@ -158,11 +154,11 @@ static enum made make_word(struct term *t, const struct word *w, size_t i)
     t->kind = t->negate || w->quoted ? TERM_EXACT : TERM_FUZZY;
     if (text.n > 0 && text.p[0] == '\'' && !w->quoted) {
         t->kind = t->negate ? TERM_FUZZY : TERM_EXACT;
-        text = (struct slice){ text.p + 1, text.n - 1 };
+        text = tail_of(text);
     } else if (text.n > 0 && text.p[0] == '^' && !w->quoted) {
         t->kind = TERM_EXACT;
         t->anchor = ANCHOR_START;
-        text = (struct slice){ text.p + 1, text.n - 1 };
+        text = tail_of(text);
     }
     if (text.n > 1 && text.p[text.n - 1] == '$' && !w->quoted) {
         t->kind = TERM_EXACT;
