@@ -58,7 +58,7 @@ static inline bool key_eq(struct key a, struct key b)
     return a.code == b.code && a.mods == b.mods;
 }
 
-/* A key that stands for text: typed into a query, it is inserted. */
+/* A key that is text: typed into a query, it is inserted. */
 static inline bool key_is_text(struct key k)
 {
     return k.mods == 0 && k.code >= ' ' && k.code != 0x7f && k.code < KEYCODE_ENTER;
@@ -100,16 +100,16 @@ const char *keymap_context_name(enum key_context p);
 
 /* ACT_NONE: the key does nothing here (and is text, where text is entered). */
 enum action keymap_find(enum key_scheme scheme, enum key_context place, struct key key);
-/* The first key of an action at a place, for the footer; false: it has none there. */
+/* The first key of an action at a place, for the footer; false if it has none there. */
 bool keymap_key_of(enum key_scheme scheme, enum key_context place, enum action a, struct key *out);
-/* The way to an action through the menu of a place: "^X x"; "" where there is none. */
+/* The keys of an action by way of the menu: "^X x"; "" if the place has no such way. */
 enum { KEYMAP_MENU_KEYS = 2 * KEY_NAME };
 void keymap_menu_keys(enum key_scheme scheme, enum key_context place, enum action a, bool ascii,
                       char out[KEYMAP_MENU_KEYS]);
 /* All keys of an action at a place, written out: "↑ ^P ^K". The text is cut to what fits. */
 void keymap_keys_of(enum key_scheme scheme, enum key_context place, enum action a, bool ascii,
                     char *out, size_t cap);
-/* Whether what is typed at the place is text. */
+/* Returns true if letters typed at the place are text. */
 bool keymap_is_text(enum key_scheme scheme, enum key_context place);
 
 #endif

@@ -18,7 +18,7 @@
  * once when no message is waiting, not once a message. */
 struct model;
 
-/* settings is borrowed and outlives the model. NULL without memory. Queues the first effects. */
+/* settings is borrowed and outlives the model. NULL if out of memory. Queues the first effects. */
 struct model *model_new(const struct settings *settings, int64_t now_ms);
 /* Begins with the rewind view of a session instead of the list; leaving it leaves the program. False without
  * memory. */

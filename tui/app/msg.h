@@ -18,11 +18,11 @@
 #include "tui/data/ref_list.h"
 #include "tui/data/search.h"
 
-/* Where a session could be taken up again. NUL-terminated, owned. The first choice that exists is the
+/* Where a session could be resumed. NUL-terminated, owned. The first choice that exists is the
  * session's own directory unless `missing`. */
 struct resume_dirs {
     bool missing;        /* the session's directory is gone */
-    char *session_dir;   /* as the session says; NULL: it does not say */
+    char *session_dir;   /* as the session records it; NULL if it does not */
     char *main_worktree; /* of its repository, when it exists and is another one; else NULL */
     char *present_dir;   /* where reprise was started */
 };
@@ -32,11 +32,11 @@ void resume_dirs_free(struct resume_dirs *p);
 /* Everything that can happen to the screen. update() is the only reader.
  *
  * Ownership: what a message points to belongs to update() once it is called, also when the message is
- * late and dropped; only `paste` and `say` are borrowed for the call. A message that is never delivered
+ * late and dropped; only `paste` and the text of a notice are borrowed for the call. A message that is never delivered
  * is freed with msg_fini.
  *
- * An answer carries the generation of the effect that asked. Answers to a question nobody asks any more
- * are dropped by update; the sender need not know. */
+ * An answer carries the generation of the effect that asked. If no view waits for it any more, update drops it;
+ * the sender need not know. */
 enum msg_kind {
     MSG_TICK, /* nothing but the time: sent when model.wake_ms has come */
     MSG_KEY,
@@ -48,13 +48,13 @@ enum msg_kind {
     MSG_NOTICE, /* the result of an effect that has no other answer: copied, printed, opened */
 
     MSG_SESSIONS,  /* EFFECT_LIST: a batch of sessions; the first one early, with few */
-    MSG_LISTED,    /* EFFECT_LIST: that were all */
+    MSG_LISTED,    /* EFFECT_LIST: that was the last batch */
     MSG_DESCRIBED, /* EFFECT_DESCRIBE: all its rows, or some of them; each is answered once */
     MSG_DISK_USAGE, /* EFFECT_DISK_USAGE: all its rows, or some; each is answered once, with bytes and no row */
     MSG_FULL_SCAN,       /* EFFECT_FULL_SCAN: the same, with a row only where something was found */
     MSG_TRANSCRIPT,      /* EFFECT_TAIL, EFFECT_LOAD */
-    MSG_PASSAGES,        /* EFFECT_READ: all of what was asked, or the front of it */
-    MSG_FOUND,           /* EFFECT_SEARCH: hits in order; the last one says so */
+    MSG_PASSAGES,        /* EFFECT_READ: all the rows asked for, or the first of them */
+    MSG_FOUND,           /* EFFECT_SEARCH: hits in order; the last message is marked `done` */
     MSG_SUBAGENTS,       /* EFFECT_SUBAGENTS */
     MSG_BRANCHES,        /* EFFECT_BRANCHES */
     MSG_RESUME_DIRS,     /* EFFECT_RESUME_DIRS */
@@ -67,13 +67,13 @@ enum msg_kind {
     MSG_TRASH,           /* EFFECT_TRASH */
     MSG_FINDINGS,        /* EFFECT_CHECK_SESSION, EFFECT_CHECK_STORE */
     MSG_CHANGED,         /* EFFECT_CHANGE: done, or not done and why */
-    MSG_PROGRESS,        /* any question that takes long: at most ten a second */
+    MSG_PROGRESS,        /* any long question: at most ten a second */
     MSG_FAILED,          /* any question: there will be no answer */
 };
 
 struct msg {
     enum msg_kind kind;
-    unsigned generation; /* of the answered effect; 0 where nobody asked */
+    unsigned generation; /* of the answered effect; 0 if there is none */
     int64_t now_ms;      /* when it happened: every message brings the time */
     union {
         struct key key;

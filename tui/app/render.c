@@ -5,8 +5,8 @@
 #include "tui/app/model.h"
 #include "tui/app/view.h"
 
-/* The keys that are worth knowing here, most useful first; those that do not fit or cannot be done now are
- * left out, but for help and, where letters are text, the menu: they lead to the rest. */
+/* The keys worth knowing at a place, most useful first. Those that do not fit or are not possible now are left out,
+ * except help and, where letters are text, the menu, because they lead to the rest. */
 static const enum action in_list[] = {
     ACT_RESUME, ACT_VIEW, ACT_MARK, ACT_SCOPE,   ACT_FORK,
     ACT_RENAME, ACT_MENU, ACT_SORT, ACT_PREVIEW, ACT_NONE,
@@ -68,7 +68,7 @@ static bool footer_key(const struct model *m, enum key_context place, enum actio
     return true;
 }
 
-/* What the action is called; nothing where the key says it: "Up", not "Up up". */
+/* The title of the action; "" if the key already names it: "Up", not "Up up". */
 static const char *title_beside(const char *key, enum action a)
 {
     const char *title = action_title(a);

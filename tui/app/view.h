@@ -128,7 +128,8 @@ const char *view_unavailable(const struct model *m, enum action a);
 /* Tells all rows that something was changed. */
 void view_refresh(struct model *m);
 
-/* Does an action wherever it was asked for: by key, from the menu, by mouse. An action that is not possible says why. */
+/* Does an action wherever it was asked for: by key, from the menu, by mouse. An action that is not possible says
+ * why. */
 void update_perform(struct model *m, enum action a);
 
 #endif

@@ -9,9 +9,9 @@
 #include "lite/base/err.h"
 #include "tui/data/name_list.h"
 
-/* What can be changed from the screen, and what came of it: an effect carries the wish to a worker, a message
- * brings the result back. Each wish is one change in the operation log, however many sessions it is about: it
- * happens wholly or not at all, and one undo takes it back. (Emptying the trash is none, and cannot be undone.) */
+/* What can be changed from the screen, and the result: an effect carries the request to a worker, a message brings
+ * the result back. A request is one change in the operation log, however many sessions it is about: it happens
+ * completely or not at all, and one undo reverts it. (Emptying the trash is not logged and cannot be undone.) */
 enum change_request {
     CHANGE_RENAME, /* text: the title */
     CHANGE_TAG,    /* text: the tag; empty: none any more */
@@ -25,7 +25,7 @@ enum change_request {
     CHANGE_UNDO,
     CHANGE_REDO,
     CHANGE_RESTORE, /* names: what to take out of the trash, by trash id */
-    WISH_JOIN, /* names: one whose transcript goes in front of the one written in its place since */
+    CHANGE_JOIN, /* names: one whose transcript goes in front of the one written in its place since */
     CHANGE_EMPTY, /* names: what to remove for good */
     CHANGE_SWEEP, /* sweep: what is chosen of it goes to the trash */
     CHANGE_FIX, /* one session: what the doctor can repair in it; each step of it is a change of its own */
@@ -34,9 +34,9 @@ enum change_request {
 struct change_result {
     enum change_request request;
     struct err error; /* code ERR_OK: done; else nothing was changed (EMPTY: not all of it) */
-    /* the title or tag; UNDO, REDO: what it was that was taken back or done again */
+    /* the title or tag; UNDO, REDO: what was undone or redone */
     struct buf text;
-    struct name_list sessions; /* ids of those that are not what they were */
+    struct name_list sessions; /* ids of the sessions that changed */
     int64_t bytes;             /* TRASH, EMPTY, SWEEP */
     bool orphans;              /* SWEEP: no sessions, but what they left behind */
     size_t stayed;             /* SWEEP: chosen, but not to be moved any more */
@@ -54,7 +54,7 @@ void change_result_free(struct change_result *c); /* NULL is fine */
 /* What deleting would take, as a question asks it. */
 struct delete_estimate {
     size_t n;           /* sessions that can go */
-    size_t unsure;      /* of those: nobody can tell whether an agent is writing to them */
+    size_t unsure;      /* of those: an agent may be writing to them, uncertain */
     size_t running;     /* and those that stay: an agent has them open */
     size_t unsupported; /* or their system cannot */
     size_t partly;      /* of those that go: something of them stays, */

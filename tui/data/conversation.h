@@ -17,7 +17,7 @@ struct conversation {
     struct transcript *transcript; /* owned */
 };
 
-/* Takes the transcript over, with one holder: the caller. NULL without memory (the transcript is freed). */
+/* Takes the transcript over, with one holder: the caller. NULL if out of memory (the transcript is freed). */
 struct conversation *conversation_new(const struct store *store, struct transcript *transcript);
 struct conversation *conversation_retain(struct conversation *c);
 void conversation_free(struct conversation *c); /* NULL is fine */

@@ -3,17 +3,17 @@
 
 #include "store/maintenance/doctor.h"
 
-/* What a look for damage found; handed over from the worker to the view that asked. */
+/* What a check for damage found; handed over by the worker to the view that asked. */
 struct findings {
     struct finding_list list; /* owns the texts */
     const char **system;      /* in its arena, beside the findings: whose each is; static texts */
 };
 
-struct findings *findings_new(void); /* NULL without memory */
+struct findings *findings_new(void); /* NULL if out of memory */
 MUST_CHECK enum err_code findings_add(struct findings *fs, const char *system,
                                       const struct finding *f, struct err *e);
 void findings_free(struct findings *fs); /* NULL is fine */
-/* So many can be repaired and are not yet. */
+/* How many can be repaired and are not repaired yet. */
 size_t findings_fixable(const struct findings *fs);
 
 #endif

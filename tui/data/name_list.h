@@ -16,14 +16,14 @@ struct name_list {
 };
 
 struct name_list *name_list_new(void);
-/* Copies the name. False without memory: the list is then as before. */
+/* Copies the name. False if out of memory: the list is then as before. */
 bool name_list_add(struct name_list *list, struct slice name);
 void name_list_fini(struct name_list *list);
 void name_list_free(struct name_list *list); /* NULL is fine */
 
 /* What went wrong while listing. */
 struct problem {
-    const char *system; /* whose; static text, NULL: nobody's */
+    const char *system; /* static text; NULL if it is about no system */
     struct err err;
 };
 
@@ -34,7 +34,7 @@ struct problem_list {
 
 struct problem_list *problem_list_new(void);
 bool problem_list_add(struct problem_list *list, const char *system, const struct err *e);
-/* NULL is a list of none. */
+/* NULL is an empty list. */
 bool problem_list_same(const struct problem_list *a, const struct problem_list *b);
 void problem_list_free(struct problem_list *list);
 

@@ -5,7 +5,7 @@
 
 #include "lite/base/array.h"
 
-/* What a file says of its parent may be wrong in every way, circles included: whatever is followed, each session is
+/* The parent that a file names may be wrong in every way, circles included: whatever is followed, each session is
  * placed once. */
 enum { ANCESTORS_MAX = 1000, DEPTH_MAX = 250 };
 
@@ -33,7 +33,7 @@ static uint32_t find_parent(const struct session_table *r, uint32_t entry)
     return row && row->parent_id.n > 0 ? session_table_by_id(r, row->parent_id) : ENTRY_NONE;
 }
 
-/* Children stand among each other as they did in the list. */
+/* Children keep the order that they had in the list. */
 static void link_children(struct fork_tree *f, const struct session_table *r, const uint32_t *entry,
                           size_t n)
 {
@@ -80,7 +80,7 @@ static uint32_t next_in_tree(const struct fork_tree *f, uint32_t e, uint32_t roo
     return ENTRY_NONE;
 }
 
-/* Writes a family down; answers how many there were. */
+/* Writes a family down; returns how many there were. */
 static size_t write_fork_tree(struct fork_tree *f, uint32_t root, uint32_t *out)
 {
     size_t n = 0;
@@ -135,8 +135,8 @@ void order_forks_fini(struct fork_tree *f)
  * next one. */
 
 enum {
-    TEXT_MAX = FUZZY_HAYSTACK_MAX, /* titles are folded up to here; of an id nobody needs more */
-    AHEAD = 32, /* what is asked lies all over the memory: called for before it is needed */
+    TEXT_MAX = FUZZY_HAYSTACK_MAX, /* titles are folded up to here; of an id this is enough */
+    AHEAD = 32, /* entries are scattered over the memory: prefetched before they are needed */
     FEW = 12,
 };
 
@@ -174,7 +174,7 @@ static size_t depth_of(struct criterion by)
                               : TITLE_SAME + (size_t)(by.level - TITLE_KEYS) * RADIX_CHUNK;
 }
 
-/* Those without a title yet stand last. */
+/* Those without a title yet are last. */
 static uint64_t title_key(const struct filter *titles, unsigned level, uint32_t entry)
 {
     if (level < TITLE_KEYS)
@@ -215,7 +215,7 @@ static void fetch_key(const struct sorting *s, struct criterion by, uint32_t ent
         at = (const char *)&s->titles->front[by.level][entry];
     } else {
         at = (const char *)s->titles->slot[entry].doc;
-        prefetch(at + LINE); /* the texts stand behind the sets */
+        prefetch(at + LINE); /* the texts are behind the sets */
     }
     prefetch(at);
 }

@@ -10,17 +10,17 @@
 #include "tui/data/session_table.h"
 #include "tui/filter/filter.h"
 
-/* Sessions as the tree that forking made of them: each stands below the one it was forked from, and a family where its
- * first member stood. Made anew each time the list is sorted. */
+/* Sessions as the tree that forking made of them: each is below the one it was forked from, and a tree is where its
+ * root was in the list. Made anew each time the list is sorted. */
 struct fork_tree {
     struct fork_node *node; /* owned; by entry */
     size_t n, cap;
 };
 
-/* Rearranges entries that are in order. False without memory: they are as they were. */
+/* Rearranges entries that are in order. Returns false if out of memory; they are then unchanged. */
 bool order_forks_arrange(struct fork_tree *f, const struct session_table *r, uint32_t *entry,
                          size_t n);
-/* How many forks it is away from the first of its family; 0 for what was never arranged. */
+/* How many forks it is away from its root; 0 for an entry that was never arranged. */
 unsigned order_forks_depth(const struct fork_tree *f, uint32_t entry);
 void order_forks_fini(struct fork_tree *f);
 
@@ -29,13 +29,13 @@ void order_forks_fini(struct fork_tree *f);
 struct order {
     uint32_t *entry; /* owned */
     size_t n;
-    int64_t bytes;          /* of all of them: added up where they lie side by side */
+    int64_t bytes;          /* of all of them: summed while they are read in order */
     uint64_t *item, *spare; /* owned: room to sort in */
     size_t cap;
 };
 
-/* Puts the listed entries of the session table in order. Equal ones stand newest first, then by id. titles: the
- * folded titles by which SORT_TITLE compares. False without memory (the order is then as before). */
+/* Puts the listed entries of the session table in order. Equal ones are newest first, then by id. titles: the
+ * folded titles by which SORT_TITLE compares. Returns false if out of memory; the order is then as before. */
 bool order_make(struct order *o, const struct session_table *r, const struct filter *titles,
                 enum sort_kind sort);
 void order_fini(struct order *o);

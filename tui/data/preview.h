@@ -12,9 +12,9 @@
 
 /* What workers and the model hand each other about a rewind, by the rules of conversation.h: filled by one thread,
  * handed over, and then the receiver's alone. The exception is a preview, which never changes, is shared, and
- * dies with its last holder. */
+ * is freed by its last holder. */
 
-/* What going back to a point would do: a plan, and the preview of it. */
+/* What a rewind to a point would do: a plan, and its preview. */
 struct preview {
     atomic_uint holders;
     struct rewind_options options;
@@ -22,15 +22,15 @@ struct preview {
     struct rewind_preview preview;
 };
 
-/* Empty, with one holder: the caller, who fills it. NULL without memory. */
+/* Empty, with one holder: the caller, who fills it. NULL if out of memory. */
 struct preview *preview_new(void);
 struct preview *preview_retain(struct preview *p);
 void preview_free(struct preview *p); /* NULL is fine */
 
-struct checkpoint_list *preview_checkpoints_new(void);       /* empty; NULL without memory */
+struct checkpoint_list *preview_checkpoints_new(void);       /* empty; NULL if out of memory */
 void preview_checkpoints_free(struct checkpoint_list *list); /* NULL is fine */
 
-/* One file of a preview, line by line: from what lies there to what would lie there. */
+/* One file of a preview, line by line: from its present content to the wanted one. */
 struct comparison {
     size_t entry;
     struct rewind_sides sides; /* the diff borrows from them */
@@ -39,20 +39,20 @@ struct comparison {
 
 void preview_comparison_free(struct comparison *c); /* NULL is fine */
 
-/* What was picked of a preview: one for each of its entries, with copies of the hunks. */
+/* The selected part of a preview: one item for each of its entries, with copies of the hunks. */
 struct preview_selection {
     struct rewind_selection *pick; /* owned, its hunks too */
     size_t n;
 };
 
 struct preview_selection *
-preview_selection_new(size_t n); /* nothing is picked; NULL without memory */
+preview_selection_new(size_t n); /* nothing is picked; NULL if out of memory */
 struct preview_selection *preview_selection_copy(const struct preview_selection *from);
-/* Which of n hunks are taken, to be changed; all of them at first. NULL without memory. */
+/* Which of n hunks are taken, to be changed; all of them at first. NULL if out of memory. */
 bool *preview_selection_hunks(struct preview_selection *p, size_t entry, size_t n);
 void preview_selection_free(struct preview_selection *p); /* NULL is fine */
 
-/* What came of a rewind, or of taking one back. */
+/* The result of a rewind, or of undoing one. */
 struct rewind_summary {
     char record[40]; /* the undo record; "": nothing had to be done */
     size_t restored, created, deleted;
@@ -61,7 +61,7 @@ struct rewind_summary {
     size_t left;          /* files that stayed as they are: in conflict, or refused to an undo */
     char left_name[160];  /* one of them */
     const char *left_why; /* static text */
-    /* Of an undo: nothing was done yet, since these files changed since. Owned by the message; NULL: there are none. */
+    /* Of an undo: nothing was done yet, since these files changed since. Owned by the message; NULL: none. */
     struct name_list *edited;
     bool asks; /* there are such files */
 };

@@ -12,26 +12,26 @@
 struct ref_list {
     struct arena arena;
     struct session_ref *ref; /* owned */
-    /* owned; whose ref that is, in the asker's own numbers; 0 where nobody asked */
+    /* owned; the number that the requester gave each ref; 0 if it gave none */
     uint32_t *entry;
     size_t n, cap;
     struct slice agent; /* in the arena; a sub-agent of the first session, else empty */
 };
 
 struct ref_list *ref_list_new(void);
-/* Copies the ref with its texts. False without memory (the list is then as before). */
+/* Copies the ref with its texts. False if out of memory (the list is then as before). */
 bool ref_list_add(struct ref_list *list, const struct session_ref *ref, uint32_t entry);
-/* A list of one session and perhaps one of its sub-agents (agent may be empty). NULL without memory. */
+/* A list of one session and perhaps one of its sub-agents (agent may be empty). NULL if out of memory. */
 struct ref_list *ref_list_one(const struct session_ref *ref, struct slice agent);
-struct ref_list *ref_list_copy(const struct ref_list *list); /* NULL without memory */
+struct ref_list *ref_list_copy(const struct ref_list *list); /* NULL if out of memory */
 void ref_list_free(struct ref_list *list);                   /* NULL is fine */
 
-/* The answer to one ref of a describe effect: a row, or why there is none (ERR_NOT_FOUND: it is gone). */
+/* The answer to one ref of a describe effect: a row, or an error (ERR_NOT_FOUND: the session is gone). */
 struct described {
     uint32_t entry;
     struct session_row *row; /* owned; NULL with an error */
     enum err_code code;
-    int64_t bytes; /* of all its files; only where weights were asked for */
+    int64_t bytes; /* of all its files; only if disk usage was asked for */
 };
 
 struct described_list {

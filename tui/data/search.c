@@ -57,7 +57,7 @@ static bool has_capital(struct slice needle)
     return false;
 }
 
-/* Does the needle, in lower case, stand here? */
+/* Returns true if the text begins with the needle, which is in lower case. */
 static bool matches_here(struct slice text, struct slice needle, size_t *n)
 {
     struct slice rest = text;

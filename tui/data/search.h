@@ -9,11 +9,11 @@
 #include "lite/base/err.h"
 #include "tui/data/conversation.h"
 
-/* Looking for text in a conversation, as it reads when decoded: prompts, answers, thinking, what tools were asked
- * and what they answered. Capitals count only when the needle has one. */
+/* Searching for text, and the hits of a search through a conversation (jobs/jobs_search.c). Case matters only if the
+ * needle has a capital letter. */
 
-/* A block that holds the needle. A tool's result is shown under its call, and is found there: its own message
- * is `away` messages behind the call's. */
+/* A block that contains the needle. A tool's result is shown below its call and found there: its own message is
+ * `away` messages after that of the call. */
 struct search_hit {
     size_t message;
     uint32_t block, count; /* of occurrences in it */
@@ -21,7 +21,7 @@ struct search_hit {
     bool result;
 };
 
-/* How far a call and its result may lie apart to be shown as one. */
+/* How many rows a call and its result may be apart to be shown as one. */
 enum { SEARCH_PARTNER_ROWS = 64 };
 
 struct search_hits {
@@ -33,7 +33,7 @@ struct search_hits {
 struct search_hits *search_hits_new(size_t cap);
 void search_hits_free(struct search_hits *list); /* NULL is fine */
 
-/* The first occurrence in the text; false: there is none. An empty needle is nowhere. */
+/* The first occurrence in the text; false if there is none. An empty needle never occurs. */
 bool search_text(struct slice text, struct slice needle, size_t *at, size_t *n);
 size_t search_count(struct slice text, struct slice needle);
 

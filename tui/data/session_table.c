@@ -177,7 +177,7 @@ static void set_stale(struct session_table *r, struct session_entry *e, bool sta
     r->stale = stale ? r->stale + 1 : r->stale - 1;
 }
 
-/* A last line without its end is no damage while somebody writes it. */
+/* A last line without a newline is no damage while an agent is writing it. */
 bool session_row_is_damaged(const struct session_row *row)
 {
     unsigned damage = SESSION_DAMAGED | SESSION_CHANGED;
@@ -281,7 +281,8 @@ void session_table_remove_unseen(struct session_table *r, unsigned listing)
     }
 }
 
-/* What was found in the middle of a file stays there while it grows: nobody reads gigabytes again for a line more. */
+/* What was found in the middle of a file stays there while it grows, so gigabytes are not read again for one more
+ * line. */
 static void keep_full_scan(struct session_entry *e, struct session_row *row)
 {
     const struct session_row *old = e->row;

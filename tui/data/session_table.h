@@ -21,12 +21,12 @@ struct session_entry {
     unsigned made;           /* how often its row was read: it changes when the row does */
     uint32_t path_hash, id_hash;
     uint32_t same_id;    /* the next entry with its id: a ring */
-    bool hidden;         /* its row says that it is not to be listed */
+    bool hidden;         /* its row is marked as hidden */
     bool gone;           /* the file vanished */
     bool asked;          /* a worker is describing it */
     bool stale;          /* the file changed since the row was made, or there is no row */
     bool copy;           /* a newer one of its id is listed */
-    bool damaged;        /* its row says that something is wrong with the file */
+    bool damaged;        /* its row reports damage in the file */
     bool has_disk_usage; /* bytes was asked for */
     bool deep;           /* its row was completed by a look through the whole file, or is being */
     int64_t bytes;       /* of all its files; 0: not known, then those of the transcript count */
@@ -55,7 +55,7 @@ struct session_table {
 
 void session_table_fini(struct session_table *r);
 /* What a listing saw: new sessions get entries, known ones are looked at again where the file changed.
- * False without memory; what was added stays. */
+ * False if out of memory; what was added stays. */
 bool session_table_update(struct session_table *r, const struct ref_list *refs, unsigned listing);
 /* The listing is over: what it did not see is gone. */
 void session_table_remove_unseen(struct session_table *r, unsigned listing);
@@ -63,19 +63,19 @@ void session_table_remove_unseen(struct session_table *r, unsigned listing);
 void session_table_set_row(struct session_table *r, uint32_t entry, struct session_row *row);
 /* What all files of the session take is known now. */
 void session_table_set_bytes(struct session_table *r, uint32_t entry, int64_t bytes);
-/* A session with this id was changed: its row is made anew, also when its file looks the same. */
+/* A session with this id was changed: its row is read again, even if its file looks the same. */
 void session_table_invalidate(struct session_table *r, struct slice id);
-/* Whether the list may show it. */
+/* Returns true if the list may show it. */
 bool session_table_is_listed(const struct session_table *r, uint32_t entry);
-/* Something is wrong with the file, whether the list shows the session or not. */
+/* Returns true if the file is damaged, whether the list shows the session or not. */
 bool session_row_is_damaged(const struct session_row *row);
-/* The entry of a session's file; ENTRY_NONE: it has none. */
+/* The entry of a session's file; ENTRY_NONE if it has none. */
 uint32_t session_table_find(const struct session_table *r, struct slice path);
 
-/* The listed session with this id; ENTRY_NONE: there is none. */
+/* The listed session with this id; ENTRY_NONE if there is no such session. */
 uint32_t session_table_by_id(const struct session_table *r, struct slice id);
 
-/* When the session was last active: as the row says, else its file. */
+/* When the session was last active, by its row, else by its file. */
 int64_t session_entry_time(const struct session_entry *e);
 /* What it takes on the disk, as far as that is known. */
 int64_t session_entry_bytes(const struct session_entry *e);

@@ -11,7 +11,8 @@
 #include "tui/app/msg.h"
 #include "tui/config/settings.h"
 
-/* Where questions are answered: what the workers look things up in. Several threads use one desk at once. */
+/* The jobs of the workers: each answers one question (tui/app/effect.h). The context is what they look things up in;
+ * several threads use it at once. */
 struct job_context {
     struct store *const *store;
     size_t stores;
@@ -20,7 +21,7 @@ struct job_context {
     const struct store_env *env; /* where changes are kept; may be set before the first question */
     const struct config *config; /* how sessions are resumed; NULL: that is not checked */
     const char *path;            /* where programs are; may be NULL */
-    bool no_worktrees;           /* the widest scope but everywhere is the project alone */
+    bool no_worktrees;           /* the scope "worktrees" is the project alone */
 
     pthread_mutex_t lock; /* of what follows: scopes, resolved when first asked for */
     struct arena arena;
@@ -40,7 +41,7 @@ struct reply {
     const atomic_bool *cancelled;
 };
 
-/* --- for tui/term/desk*.c */
+/* --- for the files of this folder */
 /* Resolved once, and shared. */
 MUST_CHECK enum err_code jobs_scope(struct job_context *d, enum scope_kind kind, struct scope *out,
                                     struct err *e);

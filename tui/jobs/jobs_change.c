@@ -194,7 +194,7 @@ static enum err_code make_fork(struct change_job *d, struct err *e)
 
 /* ---- the trash ---- */
 
-/* NULL without memory. */
+/* NULL if out of memory. */
 static const struct session_ref **refs_of(const struct ref_list *list, struct arena *a)
 {
     const struct session_ref **ref = arena_alloc(a, (list->n + 1) * sizeof(struct session_ref *));
@@ -277,7 +277,7 @@ static const struct trash_item *item_named(const struct trash_list *list, struct
     return NULL;
 }
 
-/* Those that were named, as far as they still lie there. */
+/* The named ones, as far as they are still in the trash. */
 static enum err_code items_named(struct change_job *d, const struct trash_list *list,
                                  const struct trash_item **item, size_t *n, struct err *e)
 {
@@ -309,7 +309,7 @@ static enum err_code destroy_all(struct change_job *d, const struct trash_item *
     return rc;
 }
 
-/* A newer transcript in the place of one is a question; of several it is said which. */
+/* A newer transcript in the place of one leads to a question; with several the error names it. */
 static enum err_code check_places(struct change_job *d, const struct trash_item *const item[],
                                   size_t n, struct err *e)
 {
@@ -332,7 +332,7 @@ static enum err_code put_back(struct change_job *d, struct change_log *log,
 {
     if (d->q->request == CHANGE_EMPTY)
         return destroy_all(d, item, n, e);
-    if (d->q->request == WISH_JOIN)
+    if (d->q->request == CHANGE_JOIN)
         return trash_join(log, item[0], e);
     enum err_code rc = check_places(d, item, n, e);
 
@@ -374,7 +374,7 @@ enum err_code jobs_change(const struct store_env *env, const struct shown *shown
     case CHANGE_TRASH: return to_trash(&d, e);
     case CHANGE_SWEEP: return sweep_chosen(&d, e);
     case CHANGE_RESTORE:
-    case WISH_JOIN:
+    case CHANGE_JOIN:
     case CHANGE_EMPTY: return from_trash(&d, e);
     case CHANGE_UNDO:
     case CHANGE_REDO: return jobs_undo(&then, shown, q, out, e);
@@ -448,7 +448,7 @@ struct undo_job {
     const struct shown *shown;
     const struct effect *q;
     struct change_result *out;
-    bool passed; /* something newer cannot be taken back */
+    bool passed; /* something newer cannot be undone */
 };
 
 /* "claude:5e55…": the id is what follows the system's name. */

@@ -44,7 +44,7 @@ enum err_code jobs_check_session(struct job_context *d, const struct effect *q,
     return ERR_OK;
 }
 
-/* ---- what lies around them ---- */
+/* ---- files around the sessions ---- */
 
 /* Damage of what belongs to no session, or to none that is listed. What is merely left behind is for the cleanup, and
  * what is merely strange for the doctor. */

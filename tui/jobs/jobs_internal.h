@@ -5,14 +5,14 @@
 #include "tui/data/search.h"
 #include "tui/jobs/jobs.h"
 
-/* The desk's answers to questions about changes: systems plan, the operation log does. A worker runs them, one
- * at a time and to their end; nothing here looks at reply.cancelled but what changes nothing. */
+/* Changes: systems plan them, the operation log carries them out. A worker runs them one at a time and to their end;
+ * only jobs that change nothing look at reply.cancelled. */
 
 /* EFFECT_CHANGE. shown: what undo means, and where archiving looks for a session's folders. */
 MUST_CHECK enum err_code jobs_change(const struct store_env *env, const struct shown *shown,
                                      const struct effect *q, struct change_result *out,
                                      struct err *e);
-/* Its part for CHANGE_UNDO and CHANGE_REDO (jobs_undo.c). */
+/* Its part for CHANGE_UNDO and CHANGE_REDO (jobs_change.c). */
 MUST_CHECK enum err_code jobs_undo(const struct store_env *env, const struct shown *shown,
                                    const struct effect *q, struct change_result *out,
                                    struct err *e);
@@ -24,7 +24,7 @@ MUST_CHECK enum err_code jobs_sweep(struct store *const stores[], size_t n,
 MUST_CHECK enum err_code jobs_estimate_delete(const struct effect *q, const atomic_bool *cancelled,
                                               struct delete_estimate *out, struct err *e);
 
-/* The desk's answers to questions about damage. */
+/* Damage. */
 
 /* EFFECT_CHECK_SESSION */
 MUST_CHECK enum err_code jobs_check_session(struct job_context *d, const struct effect *q,
@@ -36,20 +36,20 @@ MUST_CHECK enum err_code jobs_check_store(struct job_context *d, const struct ef
 MUST_CHECK enum err_code jobs_fix(const struct store_env *env, const struct scope *scope,
                                   const struct effect *q, struct change_result *out, struct err *e);
 
-/* The part of the desk that answers what the rewind view asks. REWIND and UNDO_REWIND are the only questions of the desk
- * that change files. */
-/* Takes a record back, at env->now_ms, as `reprise undo`: what was edited since stays, but for the consented files (may be
- * NULL). */
+/* The questions of the rewind view. REWIND and UNDO_REWIND are the only ones that change files of a project. */
+
+/* Undoes a record, at env->now_ms, as `reprise undo`: files that were edited since stay, except those in `consent`
+ * (may be NULL). */
 MUST_CHECK enum err_code jobs_undo_rewind(const struct store_env *env, const char *record,
                                           const struct name_list *consent,
                                           struct rewind_summary *out, struct err *e);
-/* Adds the files that would stay and that a person may take back all the same. */
+/* Adds the files that would stay and that a person may undo all the same. */
 MUST_CHECK enum err_code jobs_undo_edited(const struct store_env *env, const char *record,
                                           struct name_list *out, struct err *e);
 MUST_CHECK enum err_code jobs_run_rewind(const struct effect *question, const struct reply *reply,
                                          struct err *e);
 
-/* The desk's answers to questions about rows of the list. */
+/* Rows of the list, and the trash. */
 
 enum { DESCRIBE_PIECE = 64 }; /* rows described between two looks at what is more urgent */
 

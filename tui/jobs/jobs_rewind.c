@@ -118,7 +118,7 @@ static struct store_env env_of(const struct effect *q)
     return env;
 }
 
-/* Ten words a second at most; the last one is the answer. */
+/* At most ten reports a second; the last one is the result. */
 struct progress_report {
     const struct reply *reply;
     const struct effect *question;

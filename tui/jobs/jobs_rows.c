@@ -42,7 +42,7 @@ enum err_code jobs_describe(struct job_context *d, const struct effect *q, size_
     return ERR_OK;
 }
 
-/* What is not there any more, or cannot be deleted, weighs what its transcript does. */
+/* The disk usage of a session that is gone or cannot be deleted is the size of its transcript. */
 static int64_t measure_one(const struct session_ref *ref, struct arena *a)
 {
     const char **part = NULL;

@@ -121,7 +121,7 @@ static void note_trouble(const struct err *e, void *arg)
     if (!*t->list)
         *t->list = problem_list_new();
     if (*t->list && !problem_list_add(*t->list, t->system, e))
-        return; /* without memory even for that: the listing itself says so */
+        return; /* out of memory: the listing itself reports it */
 }
 
 static enum err_code enumerate(struct job_context *d, const struct scope *scope,
@@ -313,7 +313,7 @@ static enum err_code fill_resume_dirs(const struct job_context *d, const char *d
     return rc;
 }
 
-/* Can the session be resumed at all? The screen is left only then. */
+/* Checks that the session can be resumed at all: the screen is left only then. */
 static enum err_code check_resume(const struct job_context *d, const struct session_ref *ref,
                                   const struct resume_dirs *p, struct err *e)
 {
@@ -330,7 +330,7 @@ static enum err_code check_resume(const struct job_context *d, const struct sess
     return rc;
 }
 
-/* Has each of them a command? */
+/* Checks that each of them has a command. */
 static enum err_code check_print(const struct job_context *d, const struct ref_list *refs,
                                  struct err *e)
 {
@@ -364,7 +364,7 @@ static enum err_code answer_resume_dirs(const struct job_context *d, const struc
 
 /* ---- changes ---- */
 
-/* Done or not, there is an answer that says so; only without memory for one it is a failure. */
+/* The answer reports success or failure; only if out of memory for it, the question fails. */
 static enum err_code answer_change(struct job_context *d, const struct effect *q,
                                    const struct reply *r, struct err *e)
 {

@@ -15,7 +15,7 @@ struct searching {
     struct slice needle;
     jobs_found_fn *fn;
     void *arg;
-    struct search_hits *list; /* being filled; NULL: none is begun */
+    struct search_hits *list; /* being filled; NULL if none was begun */
     size_t rows;              /* since the last list was handed out */
     struct buf row, above;
     struct block_list blocks;
@@ -45,7 +45,7 @@ static enum err_code add_hit(struct searching *s, struct search_hit hit)
     return ERR_OK;
 }
 
-/* Rows are JSON: a needle of plain characters stands in one as it is, unless the row spells characters by number.
+/* Rows are JSON: a needle of plain characters is in a row as it is, unless the row escapes characters by number.
  * Most rows are passed over like this, without being decoded. */
 static bool may_hold(struct slice row, struct slice needle)
 {

@@ -82,7 +82,7 @@ static bool is_change(const struct job *j)
 
 /* ---- answers, with the lock held ---- */
 
-/* Room for `more`, so that a failure can always be told to those who wait. */
+/* Room for `more`, so that a failure can always be reported. */
 static bool reserve(struct workers *w, size_t more)
 {
     if (w->first > 0 && w->n + more > w->cap - w->first) {
@@ -267,7 +267,7 @@ int workers_fd(const struct workers *w)
     return w->event;
 }
 
-/* A view that asks anew does not want the older answer any more. */
+/* A view that asks again no longer wants the older answer. */
 static void replace_older(struct workers *w, const struct effect *question)
 {
     struct job *next;

@@ -8,12 +8,12 @@
 #include "tui/app/msg.h"
 #include "tui/jobs/jobs.h"
 
-/* A few threads that answer questions (tui/app/effect.h) at a desk.
+/* A few threads that answer questions (tui/app/effect.h).
  *
  *  - A question with many pieces (describing 10,000 rows) is answered piece by piece, by all threads, and between
  *    pieces whatever is more urgent goes first: a preview never waits for the background.
  *  - Only one question that may take seconds (loading a whole transcript) runs at a time.
- *  - A newer question of the same kind and asker replaces one that is not answered yet, but for DESCRIBE.
+ *  - A newer question of the same kind and requester replaces one that is not answered yet, except DESCRIBE.
  *  - Changes are made one at a time, in the order asked; none is replaced, cancelled or forgotten.
  *
  * All calls are made by one thread, the loop. */
@@ -26,11 +26,11 @@ void workers_free(struct workers *w); /* NULL is fine */
 
 /* Readable while answers wait. */
 int workers_fd(const struct workers *w);
-/* Takes the question over. False without memory: the question is freed, and nobody will answer. */
+/* Takes the question over. Returns false if out of memory: the question is freed and will not be answered. */
 bool workers_submit(struct workers *w, struct effect *question);
-/* Nobody waits for this generation any more. */
+/* No view waits for this generation any more. */
 void workers_cancel(struct workers *w, unsigned generation);
-/* The oldest answer; false: none is there. */
+/* Takes the oldest answer; false if there is none. */
 bool workers_pop(struct workers *w, struct msg *out);
 
 #endif

@@ -14,8 +14,8 @@
  * ncurses counts columns with the C library's wcwidth, one character at a time, and a terminal that counts
  * differently sets every column behind it crooked. So a width is only worth something when both agree. The
  * rule here: utf8proc says what is shown at all, wcwidth how wide it is, each in the version that is installed, and
- * whatever terminals are known to disagree about is not passed on at all (clean.h). A C locale has no answer for
- * letters beyond ASCII, and shows none: there, and in tests without a locale, the width is utf8proc's. */
+ * whatever terminals are known to disagree about is not passed on at all (clean.h). A C locale does not know
+ * letters beyond ASCII: there, and in tests without a locale, the width is utf8proc's. */
 
 /* 1 or 2; 0 for a mark that sits on the character before it; -1 for what is never shown as itself: controls,
  * format characters, surrogates, unassigned characters and those younger than one of the libraries. */
@@ -40,7 +40,7 @@ bool text_width_pictograph(uint32_t cp);
  * Terminals do not agree on how wide a cluster of several spacing characters is (some draw a family joined
  * by U+200D in two columns, some in eight; a skin tone or a variation selector may or may not count). So the
  * joiners, selectors and skin tones of a well-formed cluster are left out, and what remains has the same
- * width everywhere: a joined family stands as its members side by side. Joiners that Arabic and Indic
+ * width everywhere: a joined family is shown as its members side by side. Joiners that Arabic and Indic
  * words are spelt with are left out too. Anywhere else they are signs. A base keeps at most four marks,
  * which is what a cell of ncurses holds. */
 
@@ -53,7 +53,7 @@ enum glyph_kind {
     GLYPH_SIGN, /* ASCII that stands for something that is not shown: one column a byte */
 };
 
-/* What stands for a piece of the input: one spacing character with its marks, or a sign. */
+/* How a piece of the input is shown: one spacing character with its marks, or a sign. */
 struct glyph {
     char bytes[GLYPH_BYTES]; /* valid UTF-8, clean */
     uint8_t len;
@@ -77,7 +77,7 @@ bool clean_next(struct clean *c, struct glyph *g);
 /* Columns of the cluster that begins here (its glyph and those joined to it); 0 at the end. */
 size_t clean_cluster_width(const struct clean *c);
 
-/* Does the character, anywhere but in a well-formed cluster, act on a terminal or hide from a reader? */
+/* Returns true if the character, outside a well-formed cluster, acts on a terminal or is invisible. */
 bool clean_is_sign(uint32_t cp);
 
 /* How many bytes at `at` say nothing a reader wants to see: the CR of a CRLF, and the colours that programs write into
@@ -90,14 +90,14 @@ size_t clean_width(struct slice text);
  * here. */
 MUST_CHECK enum err_code clean_add(struct buf *out, struct slice text);
 
-/* Where the locale is no UTF-8 one, bytes outside ASCII would be other characters, or controls. */
+/* Returns false if bytes outside ASCII would be other characters in this locale, or controls. */
 bool clean_locale_is_utf8(void);
 /* Instead of them: the base of an accented letter, the plain form of a quotation mark or a dash, else '?'. */
 char clean_ascii_fallback(struct slice character);
 /* clean_add in ASCII alone, each character as wide as it was. */
 MUST_CHECK enum err_code clean_add_ascii(struct buf *out, struct slice text);
 
-/* The path as people write it: the home directory as ~. The answer lies in out, or is the path itself. */
+/* The path as people write it: the home directory as ~. The result is in out, or is the path itself. */
 struct slice text_path_short(struct slice path, struct slice home, char *out, size_t cap);
 /* The last part of a path, without slashes; the whole of it for "/". */
 struct slice text_path_last(struct slice path);

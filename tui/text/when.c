@@ -15,7 +15,7 @@ void text_size(int64_t bytes, char out[SIZE_TEXT])
     snprintf(out, SIZE_TEXT, unit > 0 && n < 9.95 ? "%.1f %s" : "%.0f %s", n, units[unit]);
 }
 
-/* A run of digits at the front; false: there is none, or far too many. */
+/* A run of digits at the front; false if there is none or it is far too long. */
 static bool cut_number(struct slice *rest, int64_t *out)
 {
     int64_t n = 0;
@@ -61,7 +61,7 @@ enum {
 #define MONTH (INT64_C(30) * DAY)
 #define YEAR (INT64_C(365) * DAY)
 
-/* Largest first: the first unit that the age reaches is the one it is told in. */
+/* Largest first: the age is given in the first unit that it reaches. */
 static const struct {
     int64_t ms;
     const char *name;
@@ -70,7 +70,7 @@ static const struct {
 };
 enum { UNITS = sizeof units / sizeof units[0] };
 
-/* False where an age would be a lie. */
+/* Returns false if an age would be misleading. */
 static bool age_of(int64_t now_ms, int64_t then_ms, int64_t *age)
 {
     if (then_ms == TIME_NONE || then_ms <= 0 || then_ms > now_ms + DAY)

@@ -17,7 +17,7 @@ bool text_size_parse(struct slice text, int64_t *bytes);
 /* Times as people write and read them. */
 
 /* "now", "5m ago", "2h ago", "3d ago", "4w ago", "10mo ago", "2y ago"; "?" for a time that is not
- * known or lies more than a day in the future (a clock that jumped). */
+ * known or is more than a day in the future (a clock that jumped). */
 enum { WHEN_AGE = 16, WHEN_AGE_COLUMNS = 8 };
 void when_age(int64_t now_ms, int64_t then_ms, char out[WHEN_AGE]);
 /* "2026-11-22 14:03" where the person is; "" for a time that is not known. Returns `out`. */
@@ -26,8 +26,8 @@ const char *when_date(int64_t ms, char out[WHEN_DATE]);
 /* When the text that when_age gives will be another one: what a screen has to wait for. TIME_NONE: never. */
 int64_t when_age_changes(int64_t now_ms, int64_t then_ms);
 
-/* How long something still has, when that is less than a week: "6d left", "5h left", "due" when its time has come. False:
- * it has longer, or for ever. */
+/* The time left, if it is less than a week: "6d left", "5h left", "due" once it is over. Returns false if there is more
+ * time, or no limit. */
 enum { WHEN_LEFT = 12 };
 bool when_left(int64_t now_ms, int64_t until_ms, char out[WHEN_LEFT]);
 

@@ -99,7 +99,7 @@ static void put_glyph(struct frame *f, int y, int x, enum style style, const str
         put_cell(f, y, x, style, g);
 }
 
-/* The part of [x, x+w) in row y that lies in the frame; false when nothing does. Text that would begin left
+/* The part of [x, x+w) in row y that is in the frame; false if nothing is. Text that would begin left
  * of the frame is not drawn at all: no caller scrolls sideways. */
 static bool clip(const struct frame *f, int y, int x, int *w)
 {

@@ -56,7 +56,7 @@ enum style {
 
 enum { CELL_BYTES = 20 };
 
-/* One column of one line. A wide cluster lies in its first cell; the cell behind it has width 0. A cluster
+/* One column of one line. A wide cluster is in its first cell; the cell behind it has width 0. A cluster
  * of more than CELL_BYTES keeps its base character and the marks that fit. */
 struct cell {
     char bytes[CELL_BYTES]; /* valid UTF-8, clean */
@@ -82,13 +82,13 @@ struct frame {
     bool ascii;             /* draw borders and signs in ASCII */
 };
 
-/* rows and cols up to 1000. False without memory (the frame is then empty). */
+/* rows and cols up to 1000. False if out of memory (the frame is then empty). */
 bool frame_init(struct frame *f, int rows, int cols, bool ascii);
 void frame_fini(struct frame *f);
 void frame_clear(struct frame *f);
 
 /* Writes cleaned text at (y, x), at most w columns and never outside the frame; a cluster that does not fit
- * whole is left out. Newlines and tabs count as one blank. Answers the columns used. */
+ * whole is left out. Newlines and tabs count as one blank. Returns the columns used. */
 int frame_text(struct frame *f, int y, int x, int w, enum style style, struct slice text);
 /* The same, ending in an ellipsis when something was cut off. */
 int frame_text_cut(struct frame *f, int y, int x, int w, enum style style, struct slice text);
@@ -110,9 +110,8 @@ void frame_style(struct frame *f, struct rect r, enum style style);
 /* The frame as text, a line a row, blanks at line ends cut: what tests compare. The caller frees. */
 char *frame_dump(const struct frame *f);
 
-/* A framed panel over what is drawn already. */
-
-/* Centred, as large as wanted and possible; the answer is the room inside the border. */
+/* A framed panel over what is drawn already: centred, as large as wanted and possible. Returns the room inside the
+ * border. */
 struct rect frame_box(struct frame *f, int h, int w, struct slice title);
 
 /* The sign of work under way, turning with the time. Work that is done in a moment shows none. */

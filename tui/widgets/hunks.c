@@ -30,7 +30,7 @@ static void add_hunk_line(struct hunks *d, char sign, int64_t number, struct sli
     d->removed += sign == '-';
 }
 
-/* Numbers from a file: any value may stand there, and we count on from it. */
+/* Numbers from a file may have any value, and the lines are counted on from them. */
 static int64_t line_number(struct slice object, const char *name)
 {
     struct slice value;
@@ -227,8 +227,8 @@ static bool inside_word(struct slice s, size_t at)
            (c >= 'a' && c <= 'z');
 }
 
-/* Grown to whole words, so that never half a character stands out. Where hardly anything stayed, nothing
- * stands out: then the whole line changed. */
+/* Extended to whole words, so that half a character is never highlighted. If hardly anything is unchanged, nothing is
+ * highlighted: the whole line changed. */
 static struct change change_of(struct slice a, struct slice b)
 {
     size_t least = a.n < b.n ? a.n : b.n, front = 0, end = 0;

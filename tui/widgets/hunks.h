@@ -7,7 +7,7 @@
 /* What an edit changed, line by line: from the patch a system recorded, or worked out from the texts before and
  * after. */
 struct hunk_line {
-    char sign;      /* ' ', '+', '-'; '@': a hunk begins, text says where; '\\': a remark */
+    char sign;      /* ' ', '+', '-'; '@': a hunk begins, text is its place; '\\': a remark */
     int64_t number; /* of the line in the new file (of a removed one: in the old); 0: not known */
     struct slice text;
 };
@@ -34,7 +34,7 @@ struct hunks_layout_options {
     size_t max_lines; /* of the diff; 0: all */
 };
 
-/* Lines with their numbers; what changed within a line stands out. Answers how many lines were left out. */
+/* Lines with their numbers; what changed within a line is highlighted. Returns how many lines were left out. */
 size_t hunks_layout(struct styled_text *s, const struct hunks_layout_options *how,
                     const struct hunks *d);
 

@@ -8,7 +8,7 @@
 #include "tui/app/key.h"
 #include "tui/widgets/frame.h"
 
-/* One line of text being typed: the query, a search, a title. Always valid UTF-8; the cursor stands between
+/* One line of text being typed: the query, a search, a title. Always valid UTF-8; the cursor is between
  * characters. A zeroed struct is an empty line. */
 enum { LINE_EDITOR_MAX = 1024 };
 
@@ -27,7 +27,7 @@ void line_editor_insert(struct line_editor *e, struct slice text);
 bool line_editor_key(struct line_editor *e, struct key key);
 
 /* Draws the line from x on, scrolled so that the cursor shows; puts the frame's cursor there when asked.
- * Answers the columns used. */
+ * Returns the columns used. */
 int line_editor_draw(const struct line_editor *e, struct frame *f, struct rect r, enum style style,
                      bool cursor);
 

@@ -155,7 +155,7 @@ static void wrap_markdown_text(struct walk *w, enum style style, struct slice te
     text_wrap_add(&w->flow, style, text);
 }
 
-/* A list item: what stands before it. */
+/* The mark before a list item. */
 static void enter_item(struct walk *w, const MD_BLOCK_LI_DETAIL *li)
 {
     const struct lists *in = &w->list[w->lists <= LEVELS ? w->lists - 1 : LEVELS - 1];
@@ -314,7 +314,7 @@ static int enter_span(MD_SPANTYPE type, void *detail, void *arg)
     return w->styled_text->rc ? 1 : 0;
 }
 
-/* Where a link leads, unless its text says so already ("www.a.org" leads to "http://www.a.org"). */
+/* The target of a link, unless its text is the target ("www.a.org" leads to "http://www.a.org"). */
 static void add_link_target(struct walk *w)
 {
     size_t n = w->label.n;

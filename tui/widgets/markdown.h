@@ -9,7 +9,7 @@ struct table;
 
 enum { TABLE_RUNS = 96 }; /* of one line, at most */
 
-/* NULL without memory. */
+/* NULL if out of memory. */
 struct table *table_new(unsigned cols);
 void table_free(struct table *t); /* NULL is fine */
 
@@ -24,8 +24,8 @@ typedef void table_line_fn(void *arg, const struct run *run, size_t n);
 enum err_code table_layout(const struct table *t, int width, bool ascii, table_line_fn *fn,
                            void *arg);
 
-/* Markdown as lines of a sheet: headings, lists, quotes, code, tables, emphasis and links, without their
- * signs. Line breaks of the source stay, since an agent means them. `first` stands before the first line,
+/* Markdown as lines of styled text: headings, lists, quotes, code, tables, emphasis and links, without their
+ * signs. Line breaks of the source stay, because an agent means them. `first` precedes the first line,
  * `rest` before all others. */
 struct markdown {
     int width;

@@ -29,7 +29,7 @@ enum line_part {
 enum line_end { LINE_ENDS, LINE_JOINS, LINE_JOINS_BLANK }; /* a blank was left out at the break */
 
 struct line {
-    uint32_t run, runs; /* first and count, in sheet.run */
+    uint32_t run, runs; /* first and count, in styled_text.run */
     uint16_t block;     /* of the message: what the line belongs to */
     uint8_t part;       /* enum line_part */
     uint8_t end;        /* enum line_end */
@@ -45,7 +45,7 @@ struct styled_text {
     struct line *line; /* owned */
     size_t runs, run_cap, n, cap;
     struct line stamp; /* what the next lines are marked with */
-    enum err_code rc;  /* the first failure sticks; a sheet with one is cut short */
+    enum err_code rc;  /* the first failure sticks; the text is then cut short */
 };
 
 void styled_text_fini(struct styled_text *s);

@@ -3,13 +3,13 @@
 
 #include "tui/widgets/styled_text.h"
 
-/* Styled text on its way into lines of a sheet: cleaned, and wrapped between words (or, where no blank helps,
+/* Styled text on its way into lines: cleaned, and wrapped between words (or, where no blank helps,
  * between clusters; ideographs are words of their own). A cluster is never cut in two unless it is wider
  * than the line.
  *
  *     text_wrap_begin -> { text_wrap_add, text_wrap_break }... -> text_wrap_fini */
 
-/* What stands before each line: list marks, quote bars. */
+/* What precedes each line: list marks, quote bars. */
 enum { TEXT_MARGIN_RUNS = 12 };
 
 struct text_margin {
@@ -40,16 +40,16 @@ struct text_wrap {
     bool wide;    /* the word ends in an ideograph: a line may break behind it */
 };
 
-/* Takes sheet, width, mode and margins from the struct as the caller filled it. */
+/* Uses the target, width, mode and margins that the caller set. */
 void text_wrap_begin(struct text_wrap *f);
-/* Answers how many bytes were taken: fewer than there are when max_lines is reached. */
+/* Returns how many bytes were taken: fewer than there are when max_lines is reached. */
 size_t text_wrap_add(struct text_wrap *f, enum style style, struct slice text);
 void text_wrap_break(struct text_wrap *f);
 /* Ends the last line, if one was begun; frees. */
 void text_wrap_fini(struct text_wrap *f);
 bool text_wrap_is_full(const struct text_wrap *f);
 
-/* Words in a rectangle, with a sign where some are left out; answers the lines taken. */
+/* Words in a rectangle, with a sign where some are left out; returns the lines taken. */
 int text_wrap_draw(struct frame *f, struct rect r, enum style style, struct slice text);
 int text_wrap_height(struct slice text, int w); /* so many, if there is room for all */
 

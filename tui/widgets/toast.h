@@ -16,7 +16,7 @@ struct toast {
     char text[TOAST_TEXT]; /* "": none */
     size_t path;           /* where an error's path begins, which is cut in its middle; 0: none */
     bool error;
-    bool note;        /* nothing was done: why, or how things stand */
+    bool note;        /* nothing was done: the reason, or a state */
     int64_t until_ms; /* of news */
 };
 
@@ -31,7 +31,7 @@ void toast_dismiss(struct toast *t);
 /* The time has come for news to go. */
 void toast_tick(struct toast *t, int64_t now_ms);
 int64_t toast_wake_ms(const struct toast *t);
-/* False: there is nothing to draw. */
+/* Returns false if there is nothing to draw. */
 bool toast_draw(const struct toast *t, struct frame *f, struct rect r);
 
 #endif

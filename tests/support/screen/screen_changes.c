@@ -160,7 +160,7 @@ static void answer_change(struct screen *s, const struct effect *e)
         [CHANGE_RENAME] = "rename",       [CHANGE_TAG] = "tag",     [CHANGE_ARCHIVE] = "archive",
         [CHANGE_UNARCHIVE] = "unarchive", [CHANGE_TRASH] = "trash", [CHANGE_FORK] = "fork",
         [CHANGE_RESUME_AT] = "resume at", [CHANGE_UNDO] = "undo",   [CHANGE_REDO] = "redo",
-        [CHANGE_RESTORE] = "restore",     [WISH_JOIN] = "join",     [CHANGE_EMPTY] = "empty",
+        [CHANGE_RESTORE] = "restore",     [CHANGE_JOIN] = "join",   [CHANGE_EMPTY] = "empty",
         [CHANGE_SWEEP] = "sweep",         [CHANGE_FIX] = "fix",
     };
     struct change_result *c = change_result_new(e->request);

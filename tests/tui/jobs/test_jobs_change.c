@@ -156,7 +156,7 @@ static void a_newer_transcript_in_its_place_is_joined_when_the_person_says_so(vo
     assert_string_equal(c->where, "Its title");
     assert_true(folder_is(&w.conversation.folder, FILE_NAME, "{\"newer\":1}\n"));
     change_result_free(c);
-    c = change(&w, WISH_JOIN, id);
+    c = change(&w, CHANGE_JOIN, id);
     assert_int_equal(c->error.code, ERR_OK);
     assert_true(file_has(&w, "{\"newer\":1}"));
     assert_true(file_has(&w, "\"one\""));

@@ -75,7 +75,7 @@ static int words_height(const struct dialog *d, int w)
     return h;
 }
 
-/* On a small screen the words give way: every answer is always there. */
+/* On a small screen the text is cut, so that every choice is visible. */
 static void draw_words(const struct dialog *d, struct frame *f, struct rect r)
 {
     int end = r.y + r.h;
@@ -114,8 +114,8 @@ static void dialog_choose(struct model *m, size_t i)
     m->dialog->answer(m, choice);
 }
 
-/* Enter is what one presses after a word, by habit too: so the word alone does nothing yet, and an Enter that was meant
- * for it can never reach the view below. */
+/* People press Enter after a word by habit, so the word alone does nothing yet, and an Enter that was meant for it
+ * never reaches the view below. */
 static void dialog_accept(struct model *m)
 {
     struct dialog *d = m->dialog;
@@ -132,7 +132,7 @@ static bool dialog_act(struct model *m, enum action a)
 {
     struct dialog *d = m->dialog;
 
-    if (a != ACT_ACCEPT) /* who looks for another answer does not mean the word any more */
+    if (a != ACT_ACCEPT) /* moving to another choice cancels the word */
         d->typed = 0;
     if (list_cursor_wrap(&d->at, d->choices, a))
         return true;

@@ -42,7 +42,7 @@ void dialog_begin(struct dialog *d, const char *title, dialog_answer_fn *answer)
 void dialog_line(struct dialog *d, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void dialog_offer(struct dialog *d, enum dialog_choice choice, const char *fmt, ...)
     PRINTF_LIKE(3, 4);
-/* Instead of an offer: CHOICE_DO is the answer to the word yes and Enter. */
+/* Instead of an offer: CHOICE_DO is chosen by typing "yes" and Enter. */
 void dialog_want_yes(struct dialog *d);
 
 /* One line of text asked for at the bottom of the screen: a title, a tag. */

@@ -341,7 +341,7 @@ static void help_key(struct model *m, struct key k)
         return;
     }
     if (m->help->query.n == 0 && k.mods == 0 && k.code == '/')
-        return; /* the sign is there already */
+        return; /* the sign is on the screen already */
     if (line_editor_key(&m->help->query, k))
         m->help->top = 0;
 }

@@ -41,7 +41,7 @@ static void draw_menu_item(const struct model *m, struct frame *f, struct rect r
         frame_point(f, r);
 }
 
-/* As wide as the reasons are, which are longer than what the actions say of themselves. */
+/* As wide as the longest reason, which is longer than any help line. */
 static int width(const struct model *m)
 {
     size_t most = MENU_W;
@@ -77,7 +77,7 @@ static void draw_menu(const struct model *m, struct frame *f)
         draw_menu_item(m, f, (struct rect){ r.y + (int)i, r.x, 1, r.w }, top + i);
 }
 
-/* The menu closes first, so that what is chosen acts on the view below, and says there what it has to say. */
+/* The menu closes first, so that the action applies to the view below and its toast is visible. */
 static void menu_choose(struct model *m, enum action a)
 {
     view_pop(m);

@@ -13,11 +13,11 @@
 
 /* From a key to a changed session:
  *
- *     ^R -> collect: who is meant, now -> prompt -> EFFECT_CHANGE -> MSG_CHANGED -> toast, rows are read again
- *     Del -> collect -> dialog (and EFFECT_ESTIMATE_DELETE -> MSG_DELETE_ESTIMATE: its exact numbers) -> EFFECT_CHANGE ...
+ *     ^R -> collect the sessions -> prompt -> EFFECT_CHANGE -> MSG_CHANGED -> toast, rows are read again
+ *     Del -> collect -> dialog (and EFFECT_ESTIMATE_DELETE -> MSG_DELETE_ESTIMATE: the numbers) -> EFFECT_CHANGE ...
  *
- * Who is meant is settled when the key is pressed: what is asked about is what is changed, whatever the list does
- * in between. Nothing is changed before the last Enter. */
+ * The sessions are chosen when the key is pressed: what the question names is what is changed, whatever the list does
+ * meanwhile. Nothing is changed before the last Enter. */
 
 void change_flow_clear(struct model *m)
 {
@@ -36,7 +36,7 @@ static void fail_pending_change(struct model *m)
     change_flow_clear(m);
 }
 
-/* ---- who is meant ---- */
+/* ---- which sessions ---- */
 
 static bool may_change(const struct session_entry *e, enum action a)
 {
@@ -87,7 +87,7 @@ static bool collect_selection(struct model *m, enum action a)
     return ok && c->refs->n > 0;
 }
 
-/* The row of the only one meant; NULL: there are more, or it is not read. */
+/* The row of the session, if it is the only one and has been read; else NULL. */
 static const struct session_row *single_row(const struct model *m)
 {
     const struct pending_change *c = m->pending_change;
@@ -222,7 +222,7 @@ static int compare_entries(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Marked sessions that the query hides go too: a person must hear of them. */
+/* Marked sessions that the query hides go too: the question has to mention them. */
 static size_t hidden_by_query(const struct model *m)
 {
     const struct ref_list *refs =
@@ -248,7 +248,7 @@ static void trash_answer(struct model *m, enum dialog_choice choice)
     else
         change_flow_clear(m);
     if (e)
-        e->unsure = unsure > 0; /* the question said so */
+        e->unsure = unsure > 0; /* the question mentioned it */
 }
 
 static void lines_about_others(struct dialog *d, const struct pending_change *c)
@@ -373,7 +373,7 @@ static void fork_answer(struct model *m, enum dialog_choice choice)
         change_flow_clear(m);
 }
 
-/* Where a copy has no title one is not asked for. */
+/* A system whose copies have no title is not asked for one. */
 static void ask_fork(struct model *m, bool here, const char *why)
 {
     struct dialog *d = m->dialog;
@@ -508,7 +508,7 @@ static bool change_message(struct model *m, const struct msg *msg)
             toast_error(&m->toast, &msg->u.error);
             return true;
         }
-        return weighed; /* the question stands with the numbers it has */
+        return weighed; /* the question keeps the numbers it has */
     default: return false;
     }
 }

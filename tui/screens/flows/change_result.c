@@ -55,7 +55,7 @@ const char *change_text_doing(enum change_request request)
     case CHANGE_FORK: return "forking";
     case CHANGE_SWEEP:
     case CHANGE_TRASH: return "moving to the trash";
-    case WISH_JOIN:
+    case CHANGE_JOIN:
     case CHANGE_RESTORE: return "restoring from the trash";
     case CHANGE_EMPTY: return "emptying the trash";
     case CHANGE_RESUME_AT: return "setting where to resume";
@@ -109,7 +109,7 @@ struct change_text change_text_done(const struct model *m, const struct change_r
         break;
     case CHANGE_SWEEP: describe_sweep(&w, c, size); break;
     case CHANGE_RESTORE: snprintf(w.text, sizeof w.text, "restored: %s, %s", n.text, size); break;
-    case WISH_JOIN:
+    case CHANGE_JOIN:
         snprintf(w.text, sizeof w.text, "joined with the newer transcript: %s", n.text);
         break;
     case CHANGE_EMPTY:

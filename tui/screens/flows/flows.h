@@ -96,7 +96,8 @@ void undo_flow_rewound(struct model *m, const struct rewind_summary *r);
 void undo_flow_note_rewind(struct model *m, const char *record);
 void undo_flow_fini(struct undo_flow *u);
 
-/* --- the words about a change, and what came of it (change_result.c). Titles are data: the line is cleaned when it is drawn. */
+/* --- the words about a change, and what came of it (change_result.c). Titles are data: the line is cleaned when it
+ * is drawn. */
 struct change_text {
     char text[200];
 };

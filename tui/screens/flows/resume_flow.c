@@ -12,8 +12,8 @@
  *     Enter -> (wait until the row is read) -> (it is running: ask) -> EFFECT_RESUME_DIRS -> MSG_RESUME_DIRS
  *           -> (its directory is gone: ask) -> EFFECT_RESUME
  *
- * To print: EFFECT_RESUME_DIRS for all that are meant -> MSG_RESUME_DIRS -> EFFECT_PRINT. A session that cannot be resumed is said
- * on the screen, which is not left.
+ * To print: EFFECT_RESUME_DIRS for all that are meant -> MSG_RESUME_DIRS -> EFFECT_PRINT. If a session cannot
+ * be resumed, that is reported on the screen, which is not left.
  *
  * Nothing is written on the way. */
 
@@ -42,7 +42,7 @@ static bool is_marked(const struct list *l, uint32_t entry)
     return entry < l->marked_cap && l->marked[entry];
 }
 
-/* The session that is meant: the one being read, the only one marked, or the selected one. */
+/* The session to resume: the one being read, the only one marked, or the selected one. */
 static uint32_t session_to_resume(const struct model *m)
 {
     const struct list *l = m->list;

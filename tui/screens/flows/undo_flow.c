@@ -15,7 +15,7 @@
  * In the rewind view the same with EFFECT_UNDO_REWIND and MSG_REWIND_DONE.
  *
  * A rewind rewrites files of a project: one that was made by another instance, from another directory or before this
- * run is never undone by one key. */
+ * run is never undone without a question. */
 
 enum { SHOWN_BYTES = 200 }; /* of a path in a line of ours */
 
@@ -42,7 +42,7 @@ void undo_flow_note_rewind(struct model *m, const char *record)
         return;
     if (!u->made)
         u->made = name_list_new();
-    /* without memory it is asked about */
+    /* if out of memory, undoing it will ask first */
     if (u->made && !name_list_add(u->made, slice_of(record)))
         toast_no_memory(&m->toast);
 }
@@ -132,7 +132,7 @@ static void first_answer(struct model *m, enum dialog_choice choice)
         clear_question(m->undo_flow);
 }
 
-/* False: it cannot be asked, and that was said. */
+/* Returns false if the question cannot be asked; the person was told why. */
 static bool begin_question(struct model *m, const struct name_list *edited)
 {
     struct undo_flow *u = m->undo_flow;

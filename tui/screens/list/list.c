@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How long the selection rests before the preview follows: a held key must not read every session it
+/* How long the selection rests before the preview follows, so that a held key does not read every session it
  * passes. */
 enum { FOLLOW_MS = 60 };
 
@@ -119,7 +119,7 @@ void list_move_to(struct list *l, size_t at, struct effects *fx)
     put_cursor(l, at, fx);
 }
 
-/* Somebody typed, and waits for what fits. */
+/* The person typed and waits for the matches. */
 static bool filter_is_awaited(const struct list *l)
 {
     return !l->filter.quiet && filter_pending(&l->filter);
@@ -165,7 +165,7 @@ static bool find_hit(const struct list *l, uint32_t entry, size_t *at)
     return false;
 }
 
-/* A session that was just made is gone to when it is there, unless the person went elsewhere meanwhile. */
+/* A session that was just made is selected as soon as it is listed, unless the person went elsewhere meanwhile. */
 static void find_sought(struct list *l)
 {
     for (size_t i = 0; l->seek[0] && i < l->filter.hits; i++) {
@@ -195,7 +195,7 @@ static void keep_selection(struct list *l, struct effects *fx)
 
     if (!pending)
         l->sought = ENTRY_NONE;
-    /* Gone with its file: its neighbour takes its place. Filtered away: the best match. */
+    /* If its file is gone, its neighbour takes its place; if it was filtered away, the best match. */
     if (!found && wants && (!session_table_is_listed(&l->sessions, wanted) || left_list(l, wanted)))
         at = l->at;
     else if (!found && !pending)
@@ -252,7 +252,7 @@ void list_filter_finish(struct list *l, struct effects *fx)
 
 static void start_filter(struct list *l, bool quiet, struct effects *fx)
 {
-    /* What was typed and not answered whole yet stays a question of the person. */
+    /* A typed filter that is not finished stays one that the person waits for. */
     quiet = quiet && (l->filter.quiet || !filter_pending(&l->filter));
     l->filter.quiet = quiet;
     if (!quiet && l->sought == ENTRY_NONE)

@@ -17,7 +17,7 @@
 #include "tui/widgets/frame.h"
 #include "tui/widgets/line_editor.h"
 
-/* The picker: the sessions of a scope, in order, as far as they fit the query; one of them selected.
+/* The picker: the sessions of a scope, in order, as far as they match the query; one of them is selected.
  *
  *     session table (what is there) -> order (sorted) -> filter.hit (what fits): what the list shows
  *
@@ -40,12 +40,12 @@ struct list_widths {
     int flag[LIST_FLAGS];               /* each in a column of its own */
     /* the system of all sessions so far; NULL: none yet, or several */
     const struct store_ops *only;
-    bool several; /* systems: only then a row says which is its own */
+    bool several; /* several systems: only then a row names its own */
 };
 
 /* An entry that stays with its session when the scope changes and entries are counted anew. */
 struct tracked_entry {
-    uint32_t *entry;   /* where it stands; ENTRY_NONE: nowhere */
+    uint32_t *entry;   /* the entry; ENTRY_NONE: no session */
     struct slice path; /* of one that the new scope has not shown yet; empty: none */
 };
 
@@ -64,7 +64,7 @@ struct list {
     struct filter filter;
     struct order order;
     struct fork_tree fork_tree; /* with `tree` */
-    bool tree;                  /* forks stand below what they were forked from */
+    bool tree;                  /* forks are below what they were forked from */
     enum scope_kind scope;
     enum sort_kind sort;
     size_t worktrees; /* other worktrees that were looked at */
@@ -83,7 +83,7 @@ struct list {
     struct problem_list *problems;                     /* owned; NULL: none */
     bool new_problems;                                 /* other than those of the listing before */
     unsigned rebuilt; /* how often it was sorted: then other sessions may be there */
-    struct tracked_entry held[LIST_TRACKED_MAX]; /* entries that somebody holds on to */
+    struct tracked_entry held[LIST_TRACKED_MAX]; /* entries that other views keep */
     size_t tracked_n;
     struct arena tracked_paths;
     struct list_widths widths; /* the widest text of each column so far */
@@ -113,31 +113,31 @@ bool list_init(struct list *l, const struct settings *settings, const int64_t *n
                struct effects *fx);
 void list_fini(struct list *l);
 
-/* From now on the entry that stands there is found again when the scope changes; ENTRY_NONE where it is not in it. */
+/* From now on the session of this entry is found again when the scope changes; ENTRY_NONE if it is not in the scope. */
 void list_track(struct list *l, uint32_t *entry);
-/* Sets it to ENTRY_NONE, and looks for it no more. */
+/* Sets it to ENTRY_NONE and no longer looks for its session. */
 void list_untrack(struct list *l, uint32_t *entry);
 
 /* --- what happens (list_load.c) */
 void list_start(struct list *l, struct effects *fx); /* lists the scope, again */
 void list_rescope(struct list *l, enum scope_kind scope, struct effects *fx);
-/* True when the message answers a question of the list or its preview: taken over. */
+/* Returns true if the message is for the list or its preview: it was taken over. */
 bool list_msg(struct list *l, const struct msg *msg, struct effects *fx);
 void list_tick(struct list *l, struct effects *fx);
 void list_resize(struct list *l, int rows, int cols, struct effects *fx);
 int64_t list_wake_ms(const struct list *l);
-/* A closer look at rows that are described (list_details.c). Answers of it: true when rows have changed. */
+/* Disk usage and full scans of rows that are described. The handlers of answers return true if rows have changed. */
 void list_details_request(struct list *l, struct effects *fx);
 void list_details_cancel(struct list *l, struct effects *fx);
 bool list_details_msg(struct list *l, const struct msg *msg);
 bool list_details_failed(struct list *l, unsigned generation);
-/* Work is under way since more than a moment. */
+/* Work has been under way for more than a moment. */
 bool list_busy(const struct list *l);
 /* All sessions are listed and described. */
 bool list_settled(const struct list *l);
 
 /* --- what a person does (list.c) */
-/* While a filter that somebody typed is not through, the cursor moves when it is: frames go on until then. */
+/* While a typed filter is not finished, the cursor waits for it; frames are drawn meanwhile. */
 void list_move(struct list *l, int64_t by, struct effects *fx);
 void list_move_to(struct list *l, size_t at, struct effects *fx);
 void list_scroll(struct list *l, int lines, struct effects *fx);
@@ -147,7 +147,7 @@ void list_filter_more(struct list *l, struct effects *fx);
 /* All of them, before anything is done with what is shown. */
 void list_filter_finish(struct list *l, struct effects *fx);
 void list_sort(struct list *l, enum sort_kind sort, struct effects *fx);
-/* Forks below what they were forked from, or where their own time puts them. */
+/* Forks below what they were forked from, or by their own time. */
 void list_set_tree(struct list *l, bool tree, struct effects *fx);
 void list_set_density(struct list *l, enum density density, struct effects *fx);
 void list_set_preview(struct list *l, enum preview_mode mode, struct effects *fx);
@@ -162,27 +162,27 @@ void list_follow(struct list *l, struct effects *fx);
 
 /* The selected session; NULL: none. */
 const struct session_entry *list_entry(const struct list *l);
-/* How many sessions fit, of how many. */
+/* How many sessions match, of how many. */
 size_t list_shown(const struct list *l);
 size_t list_total(const struct list *l);
 
-/* --- where things are (list_layout.c) */
+/* --- the layout (list_draw.c) */
 struct list_layout {
     struct rect title, query, rows, preview, footer; /* preview.w 0: there is none */
     int item;                                        /* lines a session takes */
     size_t items;                                    /* sessions that fit */
-    bool beside;                                     /* the preview stands beside, not below */
+    bool beside; /* the preview is beside the list, not below it */
 };
 
-/* Whether a session takes two lines on a screen of so many columns. */
+/* Returns true if a session takes two lines on a screen of so many columns. */
 bool list_has_two_lines(const struct list *l, int cols);
 struct list_layout list_layout(const struct list *l, int rows, int cols);
 /* Where the conversation is in the preview: below the title, the directory, the branch and the date. */
 struct rect list_conversation_rect(const struct list *l, const struct list_layout *lay);
-/* The place in the list under a line of the screen; false: none. */
+/* The row of the list at a point of the screen; false if there is none. */
 bool list_row_at(const struct list *l, int y, int x, size_t *at);
 
-/* --- how it looks (list_draw.c, list_row.c, list_empty.c) */
+/* --- drawing (list_draw.c, list_row.c) */
 void list_draw(const struct list *l, struct frame *f);
 /* "~/src/shop +2 worktrees" */
 void list_draw_scope(const struct list *l, struct frame *f, struct rect r);
@@ -202,7 +202,7 @@ struct list_selection {
 };
 
 struct list_selection list_selection_of(const struct model *m);
-/* The next of them; false: there is no other. */
+/* The next of them; false if there is none left. */
 bool list_selection_next(struct list_selection *s, uint32_t *entry);
 /* The one session that actions are about; NULL: none. */
 const struct session_entry *list_selection_session(const struct model *m);

@@ -8,10 +8,10 @@
 #include "tui/widgets/frame.h"
 #include "tui/widgets/text_wrap.h"
 
-/* Beside from here on, else below from here on, else on demand only. */
+/* The preview is beside the list from this width on, else below it from this height on, else only on demand. */
 enum { BESIDE_COLS = 100, BELOW_ROWS = 30 };
 
-/* A title of its own line from here on down. */
+/* The title has a line of its own below this width. */
 enum { ONE_LINE_COLS = 120 };
 
 bool list_has_two_lines(const struct list *l, int cols)
@@ -29,7 +29,7 @@ static bool has_preview(const struct list *l, int rows, int cols)
     return cols >= BESIDE_COLS || rows >= BELOW_ROWS;
 }
 
-/* The list keeps what its columns can use; beyond that the conversation has more to show. */
+/* The list keeps the width that its columns can use; the conversation gets the rest. */
 static void split_beside(struct list_layout *out)
 {
     int w = out->rows.w * 4 / 7;
@@ -81,7 +81,7 @@ bool list_row_at(const struct list *l, int y, int x, size_t *at)
     return *at < l->filter.hits;
 }
 
-/* What stands where no session does: why, where we looked, and which key helps. */
+/* What is shown if there are no rows: the reason, the folders that were searched, and the key that helps. */
 struct pen {
     struct frame *f;
     struct rect r;
@@ -262,7 +262,7 @@ static void draw_query_hint(const struct list *l, struct frame *f, int y, int x,
         frame_puts(f, y, x + 1, w - 1, STYLE_DIM, "type to filter");
 }
 
-/* What is not as it should be, and where to see it: loud only where something is missing from the list for it. */
+/* What is damaged, and where to see it: a warning only if something is missing from the list because of it. */
 static enum style damage_note(const struct list *l, char *out, size_t cap)
 {
     size_t problems = l->problems ? l->problems->n : 0, n = problems + l->sessions.damaged;
@@ -298,8 +298,8 @@ static void draw_query_note(const struct list *l, struct frame *f, struct rect r
     frame_puts(f, r.y, x, r.x + r.w - x - 1, style, text);
 }
 
-/* The terminal's cursor stands on the selected session, where a reader looks for it; where typing goes is a
- * block of its own. */
+/* The terminal's cursor is on the selected session, where a screen reader looks for it; a block shows where typed
+ * text goes. */
 static void draw_query_line(const struct list *l, struct frame *f, struct rect r)
 {
     bool text = l->settings->keys == KEYS_DEFAULT || l->typing;
@@ -333,7 +333,7 @@ static void draw_rows(const struct list *l, struct frame *f, const struct list_l
     f->cursor_x = r.x;
 }
 
-/* Above the conversation, and beside it where it stands beside the list. */
+/* Above the conversation, and beside it if it is beside the list. */
 static void draw_border(struct frame *f, const struct list_layout *lay)
 {
     struct rect r = lay->preview;
@@ -346,7 +346,7 @@ static void draw_border(struct frame *f, const struct list_layout *lay)
         frame_puts(f, r.y, r.x, 1, STYLE_BORDER, f->ascii ? "+" : "┌");
 }
 
-/* What the session takes on the disk, with all that lies beside its transcript once that has been weighed. */
+/* The disk usage of the session, with the files beside its transcript once it is known. */
 static void draw_disk_usage(const struct list *l, struct frame *f, struct rect r)
 {
     enum { BOTH_COLS = 44 };
@@ -397,8 +397,8 @@ static bool join_facts(const struct list *l, const struct session_entry *e, enum
     return true;
 }
 
-/* Where and when, below the title: "~/code/shop - main - 2026-11-22 14:03". Where that needs a second line it goes without
- * the time, and without the directories above. */
+/* Where and when, below the title: "~/code/shop - main - 2026-11-22 14:03". Where that needs a second line it goes
+ * without the time, and without the directories above. */
 static bool head_facts(const struct list *l, const struct session_entry *e, int w, struct buf *out)
 {
     for (enum brevity b = WITH_TIME; b < BREVITIES; b++) {
@@ -466,7 +466,7 @@ static void draw_preview_head(const struct list *l, struct frame *f, const struc
     buf_fini(&facts);
 }
 
-/* In the border above the conversation stands what it weighs. */
+/* The border above the conversation shows its disk usage. */
 static void draw_preview(const struct list *l, struct frame *f, const struct list_layout *lay)
 {
     struct rect r = lay->preview;
@@ -490,7 +490,7 @@ void list_draw(const struct list *l, struct frame *f)
 
     draw_title_line(l, f, lay.title);
     draw_query_line(l, f, lay.query);
-    if (l->order.n == 0) { /* nothing that could stand beside it */
+    if (l->order.n == 0) { /* there is nothing to preview */
         list_draw_empty(l, f, (struct rect){ lay.rows.y, 0, f->rows - lay.rows.y - 1, f->cols });
         return;
     }

@@ -51,7 +51,7 @@ void list_start(struct list *l, struct effects *fx)
     note_work(l);
 }
 
-/* Late answers to what the old scope asked are dropped. */
+/* Late answers to questions about the old scope are dropped. */
 static void cancel_jobs(struct list *l)
 {
     for (int i = 0; i < DESCRIBE_JOBS; i++)
@@ -374,10 +374,9 @@ int64_t list_wake_ms(const struct list *l)
     return wake;
 }
 
-/* A closer look at rows that are described: what a session weighs with all that lies beside its transcript, and a title
- * or tag that stands in the middle of a long one. Both cost more than a row may, so they come last: when nothing else
- * is asked, and what is on the screen first. Weights are asked for where they are shown: for the screen, and for all
- * only when the list is in their order. */
+/* Details of rows that are described: the disk usage of a session with the files beside its transcript, and a title or
+ * tag in the middle of a long transcript. Both cost more than a row may, so they come last, when nothing else is asked,
+ * and for the rows on the screen first. Disk usage is asked for all sessions only if the list is sorted by it. */
 enum { WEIGH_ROWS = 64, DEEP_ROWS = 8 };
 
 static bool wants_disk_usage(const struct session_entry *e)

@@ -6,8 +6,8 @@
 #include "tui/text/clean.h"
 #include "tui/text/when.h"
 
-/* One session. What it takes: a pointer and a mark, the age, the title, and as the width allows what it
- * belongs to and how it stands. Columns stand at the same place in every row, whatever is in them. */
+/* One session: a pointer and a mark, the age, the title and, as the width allows, what it belongs to and its state. A
+ * column is at the same place in every row, whatever is in it. */
 enum {
     POINTER_W = 1,
     MARK_W = 1,
@@ -53,7 +53,7 @@ static struct slice system_text(const struct session_row *row, char out[SYSTEM_T
     return slice_of(out);
 }
 
-/* How a session stands, each in a mark; "" where it does not. */
+/* The state of a session, each fact as a mark; "" if it does not apply. */
 struct flag {
     enum style style;
     char text[16];
@@ -123,7 +123,7 @@ static int at_most(int w, int limit)
     return w < limit ? w : limit;
 }
 
-/* A column is as wide as its widest text, up to a limit, and not there when it has none. As the width shrinks
+/* A column is as wide as its widest text, up to a limit; an empty one is not shown. As the width shrinks
  * columns first give way to their least, then go: the branch first, then the directory, the tag, the system, the
  * flags last. */
 static struct columns columns_for(const struct list *l, int w)
@@ -229,7 +229,7 @@ static void draw_row_title(const struct list *l, struct frame *f, struct rect r,
     }
 }
 
-/* At the end of the title's room, for the few that have few days left; the room that is left. */
+/* At the end of the title, if the session expires soon; returns the room that is left. */
 static struct rect draw_left(const struct list *l, struct frame *f, struct rect r,
                              const struct session_entry *e)
 {
@@ -246,7 +246,7 @@ static struct rect draw_left(const struct list *l, struct frame *f, struct rect 
     return (struct rect){ r.y, r.x, r.h, r.w - w - GAP };
 }
 
-/* How a fork hangs below its parent; the room that is left for the title. */
+/* The branch that leads from the parent to a fork; returns the room that is left for the title. */
 static struct rect draw_fork_indent(const struct list *l, struct frame *f, struct rect r,
                                     uint32_t entry)
 {
@@ -286,7 +286,7 @@ static void draw_tag(struct frame *f, int y, int x, int w, struct slice tag)
     frame_text_cut(f, y, x + used, w - used, STYLE_TAG, tag);
 }
 
-/* Answers what the column takes, with the gap before it. */
+/* Returns what the column takes, with the gap before it. */
 static int draw_size_column(struct frame *f, int y, int x, int w, const struct session_entry *e)
 {
     char size[SIZE_TEXT];
@@ -300,7 +300,7 @@ static int draw_size_column(struct frame *f, int y, int x, int w, const struct s
     return w + GAP;
 }
 
-/* Without its dialect where both have no room. */
+/* Without the dialect if there is no room for both. */
 static void draw_system(struct frame *f, int y, int x, int w, const struct session_row *row)
 {
     char both[SYSTEM_TEXT];
@@ -347,7 +347,7 @@ static int draw_fact(struct frame *f, struct rect r, int x, enum style style, st
     return x + frame_text_cut(f, r.y, x, r.x + r.w - x, style, text);
 }
 
-/* The second line: where it belongs, and what was said last. */
+/* The second line: where the session belongs, and its last prompt. */
 static void draw_second(const struct list *l, struct frame *f, struct rect r,
                         const struct session_entry *e)
 {

@@ -6,8 +6,7 @@
 #include "tui/screens/list/list.h"
 #include "tui/widgets/list_cursor.h"
 
-/* What an action is about: the session that is read, examined or selected; in the list those that are marked, if
- * any. */
+/* What actions are about: the session that is read, checked or selected; in the list the marked ones, if any. */
 
 const struct session_entry *list_selection_session(const struct model *m)
 {
@@ -70,7 +69,7 @@ static bool needs_session(enum action a)
            a == ACT_MARK || a == ACT_DOCTOR || list_required_ability(a) != 0;
 }
 
-/* In the words of its system, where it has some. */
+/* The reason in the words of the system, if it gives one. */
 static const char *incapable(const struct session_row *row, unsigned ability)
 {
     const char *why =
@@ -83,7 +82,7 @@ static const char *incapable(const struct session_row *row, unsigned ability)
     return why ? why : "this session's system cannot do that";
 }
 
-/* Of all that are meant one is enough: the others are left out, and said so. */
+/* One possible session is enough: the others are left out, and the question mentions them. */
 static const char *change_reason(const struct model *m, enum action a)
 {
     struct list_selection s = list_selection_of(m);

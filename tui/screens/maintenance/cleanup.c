@@ -50,7 +50,7 @@ static bool on_rule(const struct cleanup *c)
     return c->at < CLEANUP_RULE_COUNT;
 }
 
-/* The line under the cursor, which stands on none of the rules. */
+/* The line under the cursor, which is not on a rule. */
 static size_t cursor_line(const struct cleanup *c)
 {
     return c->shown[c->at - CLEANUP_RULE_COUNT];
@@ -128,7 +128,7 @@ static bool keep_ticks(const struct sweep *before, struct sweep *now)
     return true;
 }
 
-/* Without a rule nobody has said that anything should go. */
+/* Without a rule the person has not chosen anything. */
 static void untick_all(struct sweep *sweep)
 {
     for (size_t i = 0; i < sweep->n; i++)

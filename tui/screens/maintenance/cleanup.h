@@ -43,15 +43,15 @@ const char *cleanup_rule_help(enum cleanup_rule rule);
 void cleanup_rule_value(const struct cleanup_rules *r, enum cleanup_rule rule, char *out,
                         size_t cap);
 bool cleanup_rule_is_checkbox(enum cleanup_rule rule);
-/* Does any of them say which sessions are meant, and not only where? */
+/* Returns true if any rule selects sessions, and not only the scope. */
 bool cleanup_rules_select(const struct cleanup_rules *r);
 bool cleanup_rule_is_set(const struct cleanup_rules *r, enum cleanup_rule rule);
-/* To the next value, or to the one before. False: there is none. */
+/* To the next value, or to the one before. Returns false if there is none. */
 bool cleanup_rule_step(struct cleanup_rules *r, enum cleanup_rule rule, int direction);
-/* Sets a value that was typed; blank: any. Answers why not, or NULL. */
+/* Sets a value that was typed; blank: any. Returns why not, or NULL. */
 const char *cleanup_rule_set_text(struct cleanup_rules *r, enum cleanup_rule rule,
                                   struct slice text, int64_t now_ms);
-/* The rules as the store takes them, but for scope and cancel. */
+/* The rules as the store takes them, except scope and cancel. */
 struct sweep_rule cleanup_rules_to_sweep(const struct cleanup_rules *r, int64_t now_ms);
 /* All of them in a sentence: "in all projects, not used for 30d, archived". */
 void cleanup_rules_text(const struct cleanup_rules *r, char *out, size_t cap);
@@ -60,7 +60,7 @@ void cleanup_rules_text(const struct cleanup_rules *r, char *out, size_t cap);
  * may go. One cursor goes through both; what is ticked goes to the trash after one question. With no rule set it shows
  * what every session and every project takes, and nothing is ticked.
  *
- * What is shown is what is moved: while an answer to changed rules is not there yet, nothing can be moved. */
+ * What is shown is what is moved: until the answer to changed rules has come, nothing can be moved. */
 struct model;
 struct view_ops;
 
@@ -79,7 +79,7 @@ struct cleanup {
     enum cleanup_sort sort;
     struct sweep *sweep; /* owned; NULL until it has come */
     bool ruled;          /* it was found by a rule: its ticks are meant */
-    struct err error;    /* why there is none */
+    struct err error;    /* why the sweep is missing */
     unsigned asked;      /* generation of EFFECT_SWEEP; 0: none */
     int64_t asked_ms;
     struct cleanup_line *line; /* owned */
@@ -93,11 +93,11 @@ struct cleanup {
 
 void cleanup_fini(struct cleanup *c);
 
-/* --- private to tui/screens/cleanup*.c */
-/* Puts the items in order, in lines; false without memory. */
+/* --- private to this folder */
+/* Puts the items in order, in lines; false if out of memory. */
 bool cleanup_arrange(struct cleanup *c);
 struct slice cleanup_project(const struct sweep_item *item);
-/* Shows the sessions of a head's project, or no more; false without memory. */
+/* Shows the sessions of a head's project, or no more; false if out of memory. */
 bool cleanup_open_project(struct cleanup *c, size_t head, bool open);
 bool cleanup_is_open(const struct cleanup *c, size_t head);
 /* The head of the project that a line belongs to; the line itself where there are none. */

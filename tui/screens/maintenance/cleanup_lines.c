@@ -27,7 +27,7 @@ const char *cleanup_sort_name(enum cleanup_sort sort)
     return names[sort];
 }
 
-/* What the session says it was about, else the folder it lies in. */
+/* The directory of the session, else the folder of its transcript. */
 struct slice cleanup_project(const struct sweep_item *item)
 {
     if (item->cwd.n > 0)
@@ -76,7 +76,7 @@ static int by_project(const void *pa, const void *pb)
     return cmp ? cmp : by_size(pa, pb);
 }
 
-/* Sorted once without totals, those of a project stand together: then each learns what they weigh. */
+/* Sorting once without totals brings the items of a project together; then their total is known and sorted by. */
 static void sort_by_project(struct ranked *r, size_t n)
 {
     qsort(r, n, sizeof *r, by_project);
@@ -307,7 +307,7 @@ static int draw_right(struct frame *f, int y, int x, int w, enum style style, co
     return x + w;
 }
 
-/* What stands at the end of a line: why it must stay, else where it belongs. */
+/* The end of a line: why the session must stay, else its project. */
 static void draw_note(const struct model *m, struct frame *f, struct rect r,
                       const struct sweep_item *item)
 {
@@ -341,7 +341,7 @@ static void draw_sweep_item(const struct model *m, struct frame *f, struct rect 
         draw_note(m, f, (struct rect){ r.y, end + GAP, 1, note_w }, item);
 }
 
-/* "~/src/shop  12 sessions": the size stands below that of its sessions, so that a column can be read down. */
+/* "~/src/shop  12 sessions": the size is in the same column as those of its sessions. */
 static void draw_project_head(const struct model *m, struct frame *f, struct rect r, size_t line)
 {
     const struct cleanup *c = m->cleanup;

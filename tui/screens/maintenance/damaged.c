@@ -14,14 +14,14 @@
 #include "tui/widgets/frame.h"
 #include "tui/widgets/text_wrap.h"
 
-/* One row a thing; below them where the selected one lies, and what is wrong with it in full. */
+/* One row for each damage; below them the path of the selected one, and the reason in full. */
 enum { DAMAGE_TEXT = 512, DAMAGED_ROWS_Y = 2 };
 
 enum {
     AGE_W = WHEN_AGE_COLUMNS,
     SYSTEM_W = 8,
     GAP = 2,
-    AGE_COLS = 70, /* narrower than this nobody's age is shown */
+    AGE_COLS = 70, /* ages are shown from this width on */
     ID_W = 8,      /* the beginning of an id, by which the list finds it */
     ID_COLS = 90,
     PANEL_H = 4, /* a rule, the path, two lines of why */
@@ -63,7 +63,7 @@ static bool add_damage(struct damaged_view *v, enum damage_source source, size_t
     return true;
 }
 
-/* What the listing or a row says already needs not be said twice. */
+/* Damage that the listing or a row reports already is not listed twice. */
 static bool is_listed_already(const struct model *m, const char *path)
 {
     const struct problem_list *p = m->list->problems;
@@ -207,7 +207,7 @@ static int64_t damaged_wake_ms(const struct model *m)
     return v->asked != 0 ? frame_spinner_wake_ms(v->asked_ms, m->now_ms) : TIME_NONE;
 }
 
-/* Why what is selected is not for an action on a session; NULL: it is. */
+/* Why an action on a session is not possible for what is selected; NULL if it is. */
 static const char *no_session(const struct damaged_view *v, enum action a)
 {
     if (v->n == 0)
@@ -231,9 +231,9 @@ static uint32_t damaged_entry(const struct model *m)
 
 /* One of them in words; the texts live as long as the model is not changed, or in `room`. */
 struct damage_words {
-    const char *system; /* "" where it is nobody's */
+    const char *system; /* "" if it is about no system */
     struct slice name;  /* a title, else the end of the path */
-    struct slice id;    /* of a session; empty: there is none */
+    struct slice id;    /* of a session; empty if it has none */
     struct slice path;
     struct slice why;
     char room[DAMAGE_TEXT];
@@ -244,7 +244,7 @@ struct reason {
     const char *why;
 };
 
-/* What a row says about its file, in one line. */
+/* The damage that a row reports, in one line. */
 static struct slice row_words(const struct session_row *row, char out[DAMAGE_TEXT])
 {
     const bool torn = row->flags & SESSION_TORN && !(row->flags & SESSION_LIVE);
@@ -278,7 +278,7 @@ static void describe_problem(const struct problem *p, struct damage_words *out)
 {
     struct err err = p->err;
 
-    err.path[0] = '\0'; /* it stands beside */
+    err.path[0] = '\0'; /* it is shown beside */
     err_format(&err, out->room, sizeof out->room);
     out->system = p->system ? p->system : "";
     out->path = slice_of(p->err.path);
@@ -405,10 +405,11 @@ static void draw_damaged_empty(const struct model *m, struct frame *f)
     }
     frame_puts(f, r.y, r.x, r.w, STYLE_STRONG, "Nothing here is damaged");
     keymap_menu_keys(m->settings->keys, IN_LIST, ACT_DOCTOR, f->ascii, menu_keys);
-    snprintf(text, sizeof text,
-             "%zu session%s looked at, at the beginning and at the end. %s in the list looks "
-             "through all of one.",
-             n, n == 1 ? " was" : "s were", menu_keys);
+    snprintf(
+        text, sizeof text,
+        "The beginning and the end of %zu session%s were checked. %s in the list checks all of "
+        "one session.",
+        n, n == 1 ? "" : "s", menu_keys);
     r.y += 2;
     r.y += text_wrap_draw(f, r, STYLE_DIM, slice_of(text)) + 1;
     if (m->list->scope != SCOPE_ALL)
@@ -446,7 +447,7 @@ static void close_damaged(struct model *m)
     view_pop(m);
 }
 
-/* Of a file its path is copied or opened; of a session what is everywhere. */
+/* The path of a file is copied or opened; a session is treated as in every view. */
 static bool send_path(struct model *m, enum effect_kind kind)
 {
     const struct damaged_view *v = m->damaged;

@@ -12,9 +12,9 @@
 #include "tui/widgets/frame.h"
 #include "tui/widgets/list_cursor.h"
 
-/* What is damaged in the scope of the list, of every system: what the listing could not read, what lies damaged around
- * the sessions, and the sessions of which a row says so, also those that no list shows. What a row says comes from the
- * ends of a file: all of it is the doctor's. */
+/* What is damaged in the scope of the list, in every system: what the listing could not read, damaged files around
+ * the sessions, and sessions whose row reports damage, also hidden ones. A row knows only the two ends of a file;
+ * the doctor checks all of it. */
 struct model;
 struct view_ops;
 

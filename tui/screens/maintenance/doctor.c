@@ -84,7 +84,7 @@ static int compare_findings(const void *pa, const void *pb)
     return (int)a->kind - (int)b->kind;
 }
 
-/* Damage first, as it stands in the file. (All are of one system.) */
+/* Damage first, in the order of the file. (All findings are of one system.) */
 static void set_findings(struct doctor_view *v, struct findings *found)
 {
     v->findings = found;

@@ -9,14 +9,14 @@
 #include "tui/data/findings.h"
 #include "tui/widgets/list_cursor.h"
 
-/* What the doctor says about one session after a look through all of it, and the repair of what can be repaired. */
+/* The doctor's findings after a check of one whole session, and the repair of what can be repaired. */
 struct model;
 struct view_ops;
 
 extern const struct view_ops view_doctor;
 
 struct doctor_view {
-    uint32_t entry;            /* the session; ENTRY_NONE: it is not in the list any more */
+    uint32_t entry;            /* the session; ENTRY_NONE if it is no longer in the list */
     struct findings *findings; /* owned; NULL until they have come */
     struct err error;          /* why there are none */
     unsigned asked;            /* generation of EFFECT_CHECK_SESSION; 0: none */

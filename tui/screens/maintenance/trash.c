@@ -220,7 +220,7 @@ static const char *trash_unavailable(const struct model *m, enum action a)
     }
 }
 
-/* ---- what lies there ---- */
+/* ---- the contents ---- */
 
 static const struct session_ref *ref_at(const struct trash_view *v, size_t at)
 {
@@ -285,7 +285,7 @@ static void trash_refresh(struct model *m)
         request_trash(m);
 }
 
-/* Ticks stay with what they were set on. False without memory: then none is set. */
+/* Ticks stay with their sessions. Returns false if out of memory: then no tick is set. */
 static bool set_trash_list(struct trash_view *v, struct trash_list *list, struct ref_list *refs)
 {
     bool *ticked = calloc(list->n + 1, sizeof *ticked);
@@ -368,7 +368,7 @@ static void join_answer(struct model *m, enum dialog_choice choice)
     if (choice != CHOICE_DO)
         return;
     if (names && name_list_add(names, slice_of(m->trash->joining))) {
-        change_flow_request_names(m, WISH_JOIN, names);
+        change_flow_request_names(m, CHANGE_JOIN, names);
         return;
     }
     name_list_free(names);

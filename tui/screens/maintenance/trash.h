@@ -20,7 +20,7 @@ extern const struct view_ops view_trash;
 
 struct trash_view {
     struct trash_list *list; /* owned; NULL until it has come */
-    struct err error;        /* why there is none */
+    struct err error;        /* why the list is missing */
     unsigned asked;          /* generation of EFFECT_TRASH; 0: none */
     struct list_cursor pick;
     bool *ticked;                 /* owned; beside the items */
@@ -32,7 +32,7 @@ struct trash_view {
 
 enum { TRASH_HEAD_H = 2 };
 
-/* The preview stands beside the list, or below it, or there is none (w 0). Its first line is a border. */
+/* The preview is beside the list or below it, or not shown (w 0). Its first line is a border. */
 struct trash_layout {
     struct rect rows, preview;
 };

@@ -22,7 +22,7 @@ struct view_ops;
 
 extern const struct view_ops view_rewind;
 
-/* settings is borrowed. NULL without memory. */
+/* settings is borrowed. NULL if out of memory. */
 struct rewind_view *rewind_view_new(const struct settings *settings);
 void rewind_view_free(struct rewind_view *v); /* NULL is fine */
 
@@ -33,7 +33,7 @@ struct rewind_start {
     bool live;       /* an agent has the session open */
 };
 
-/* Shows a session; what was shown before is forgotten. Texts are copied. False without memory. */
+/* Shows a session; what was shown before is forgotten. Texts are copied. False if out of memory. */
 bool rewind_view_open(struct rewind_view *v, const struct session_ref *ref, struct slice title,
                       struct rewind_start at, int64_t now_ms, struct effects *fx);
 void rewind_view_close(struct rewind_view *v, struct effects *fx);

@@ -39,8 +39,8 @@ static void fill_apply_question(const struct rewind_view *v, struct dialog *d,
                     listed == 1 ? " is" : "s are", listed == 1 ? "s" : "",
                     listed == 1 ? "it is" : "they are");
     if (t.held_open > 0)
-        dialog_line(d, "%zu of them a program has open: what it writes goes to the old file%s",
-                    t.held_open, t.held_open == 1 ? "" : "s");
+        dialog_line(d, "%zu of them %s open in a program: what it writes goes to the old file%s",
+                    t.held_open, t.held_open == 1 ? "is" : "are", t.held_open == 1 ? "" : "s");
     if (v->at.live)
         dialog_line(d, "An agent has this session open, and may be writing files right now.");
     dialog_offer(d, CHOICE_CANCEL, "cancel");

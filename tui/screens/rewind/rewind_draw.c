@@ -39,7 +39,7 @@ void rewind_draw_spinner(const struct rewind_view *v, struct frame *f, struct re
 
 /* ---- title ---- */
 
-/* In hundredths: two steps a file are nobody's count of files. */
+/* In per cent: each file takes two steps, so a count would mislead. */
 static const char *progress_text(const struct rewind_view *v, char *out, size_t cap)
 {
     if (v->total > 0)
@@ -49,7 +49,7 @@ static const char *progress_text(const struct rewind_view *v, char *out, size_t 
     return out;
 }
 
-/* Whether something was changed here, and what of a turn is looked at. */
+/* The state of the view (something was rewound, or not) and the mode. */
 static const char *state_of(const struct rewind_view *v, bool brief, char *out, size_t cap)
 {
     static const char *const parts[REWIND_MODES] = {
@@ -133,7 +133,7 @@ static enum style style_of(char letter)
     }
 }
 
-/* "+3 -20" at the right edge: answers where it begins. */
+/* "+3 -20" at the right edge: returns where it begins. */
 static int draw_counts(const struct rewind_view *v, struct frame *f, int y, int end, size_t row)
 {
     const struct rewind_entry *x = rewind_entry_at(v, row);
@@ -198,7 +198,7 @@ static void draw_files(const struct rewind_view *v, struct frame *f, struct rect
 
 /* ---- the changes of the selected file ---- */
 
-/* Whose work would go, too: named before the path, which stands in the list above. */
+/* The other session whose work would be lost: more important than the path, which is in the list above. */
 static int draw_other(const struct rewind_view *v, struct frame *f, struct rect r,
                       const struct rewind_entry *x)
 {
@@ -235,9 +235,8 @@ static void draw_changes_head(const struct rewind_view *v, struct frame *f, stru
     if (!x->why && x->target->other)
         used = draw_other(v, f, (struct rect){ r.y, r.x + 2, 1, end - r.x - 3 }, x);
     else if (!x->why && x->held_open)
-        used =
-            frame_text_cut(f, r.y, r.x + 2, end - r.x - 3, STYLE_WARN,
-                           SLICE("open for writing: what a program writes goes to the old file"));
+        used = frame_text_cut(f, r.y, r.x + 2, end - r.x - 3, STYLE_WARN,
+                              SLICE("open in a program: what it writes goes to the old file"));
     else if (x->why)
         used = frame_text_cut(f, r.y, r.x + 2, end - r.x - 3, STYLE_WARN, slice_of(x->why));
     else
@@ -246,7 +245,7 @@ static void draw_changes_head(const struct rewind_view *v, struct frame *f, stru
     frame_puts(f, r.y, r.x + 2 + used, 1, STYLE_BORDER, " ");
 }
 
-/* The box of a hunk stands behind its head, where hunks can be picked at all. */
+/* The box of a hunk is behind its head, if hunks can be selected at all. */
 static void draw_hunk_box(const struct rewind_view *v, struct frame *f, struct rect r, size_t line)
 {
     const struct styled_text *s = &v->changes.styled_text;
@@ -326,9 +325,9 @@ static void draw_empty(struct frame *f, struct rect r)
     static const char *const text[] = {
         "This session has no checkpoints.",
         "",
-        "An agent keeps copies of the files it changes, at each prompt. Here there are none: it "
-        "changed "
-        "no files, or the keeping of copies was turned off, or they were removed.",
+        "Agents keep copies of the files that they change, at each prompt. This session has none: "
+        "it "
+        "changed no files, the copies are turned off, or they were removed.",
         "",
         "Esc goes back.",
     };
@@ -378,7 +377,7 @@ static void draw_right(const struct rewind_view *v, struct frame *f, const struc
 
     if (v->preview_error.code) {
         err_format(&v->preview_error, text, sizeof text);
-        if (l->edge >= 0) /* beside the turns nothing else stands here */
+        if (l->edge >= 0) /* there is nothing else beside the turns */
             r.h = f->rows - 2 - r.y;
         text_wrap_draw(f, r, STYLE_ERROR, slice_of(text));
     } else if (c && rewind_turn_why(v, c)) {

@@ -13,7 +13,7 @@
 #include "tui/widgets/styled_text.h"
 #include "tui/widgets/toast.h"
 
-/* What the rewind view is made of. Shared by tui/screens/rewind_*.c only.
+/* What the rewind view is made of. Shared by the files of this folder only.
  *
  *     turns         the points one can go back to
  *       preview     what going back to one of them would do; of preview_turn, which may be the one before while
@@ -78,14 +78,14 @@ struct rewind_view {
     char undo[40], redo[40];
 };
 
-/* ---- what is selected (rewind_state.c) ---- */
+/* ---- what is selected (rewind_view.c) ---- */
 const struct checkpoint *rewind_turn(const struct rewind_view *v); /* NULL: none */
 const struct rewind_entry *rewind_entry_at(const struct rewind_view *v, size_t row);
 const struct rewind_entry *rewind_file(const struct rewind_view *v); /* NULL: none */
 struct rewind_selection *rewind_pick_at(const struct rewind_view *v, size_t row);
 /* What is shown is that of the selected turn. */
 bool rewind_is_current(const struct rewind_view *v);
-/* A person has been waiting long enough to be told. */
+/* The person has been waiting long enough to see a spinner. */
 bool rewind_is_slow(const struct rewind_view *v);
 bool rewind_is_partial(const struct rewind_selection *pick);
 /* What it would do, its rule lifted or not. */
@@ -118,7 +118,7 @@ void rewind_layout_changes(struct rewind_view *v);
 struct effect *rewind_request(struct rewind_view *v, enum effect_kind kind, unsigned *generation,
                               struct effects *fx);
 
-/* ---- where things stand (rewind_layout.c) ---- */
+/* ---- layout (rewind_view.c) ---- */
 struct rewind_layout {
     struct rect turns, note, conversation, files, head, changes; /* h or w 0: not shown */
     int edge;   /* the column between left and right; -1: none */
@@ -130,18 +130,18 @@ int rewind_note_height(const struct rewind_view *v, int w);
 /* Keeps the selected lines within their panes. */
 void rewind_settle(struct rewind_view *v);
 
-/* How the parts of the rewind view are drawn. Shared by tui/screens/rewind_*.c only. */
+/* How the parts of the rewind view are drawn. Shared by the files of this folder only. */
 
-/* Text that ends before column `end`; answers where it begins. */
+/* Text that ends before column `end`; returns where it begins. */
 int rewind_draw_right(struct frame *f, int y, int end, enum style style, const char *text);
-/* The selected line of a pane; the terminal's cursor stands in the pane that has the keys. */
+/* The selected line of a pane; the terminal's cursor is in the pane that has the keys. */
 void rewind_select_line(const struct rewind_view *v, enum rewind_pane pane, struct frame *f,
                         struct rect r);
 /* Once it has taken long enough to be worth a word. */
 void rewind_draw_spinner(const struct rewind_view *v, struct frame *f, struct rect r,
                          const char *text);
 
-/* rewind_draw_turns.c: the list on the left, and what one has to know about the selected turn. */
+/* rewind_turns.c: the list on the left, and the notes about the selected turn. */
 void rewind_draw_turns(const struct rewind_view *v, struct frame *f, struct rect r);
 void rewind_draw_note(const struct rewind_view *v, struct frame *f, struct rect r);
 

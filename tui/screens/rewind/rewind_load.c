@@ -5,7 +5,7 @@
 #include "tui/screens/rewind/rewind_internal.h"
 #include "tui/widgets/hunks.h"
 
-/* Questions of the rewind view, and what it makes of the answers. */
+/* The questions of the rewind view to the workers, and their answers. */
 
 enum {
     REST_MS = 60,         /* the selection rests on a turn before its files are looked at */
@@ -79,7 +79,7 @@ void rewind_request_preview(struct rewind_view *v, struct effects *fx)
         e->mode = v->mode;
 }
 
-/* What was shown stays for a moment, until the other is there: nothing flickers. It can no longer be acted on. */
+/* What was shown stays until the new preview is there, so that nothing flickers. It can no longer be acted on. */
 void rewind_turn_changed(struct rewind_view *v, struct effects *fx)
 {
     const struct checkpoint *turn = rewind_turn(v);
@@ -145,7 +145,7 @@ static bool list_rows(struct rewind_view *v)
     return true;
 }
 
-/* What is held back stands above it, to be seen; the keys are on what would happen. */
+/* The files that are held back are above, to be seen; the cursor is on the first that would change. */
 static size_t first_change(const struct rewind_view *v)
 {
     for (size_t i = 0; i < v->rows; i++)
@@ -202,7 +202,7 @@ static void set_turns(struct rewind_view *v, struct checkpoint_list *list, struc
         int64_t asked_ms = v->asked_ms;
 
         rewind_request(v, EFFECT_TURN_LINES, &v->asked_lines, fx);
-        v->asked_ms = asked_ms; /* nobody waits for these */
+        v->asked_ms = asked_ms; /* the person does not wait for these */
     }
 }
 
@@ -243,7 +243,7 @@ static void layout_hunk(struct rewind_view *v, const struct linediff *diff, size
     hunks_fini(&lines);
 }
 
-/* Laid for where they will stand, also while a narrow screen shows the turns instead. */
+/* Laid out for the pane that they will be in, also while a narrow screen shows the turns instead. */
 void rewind_layout_changes(struct rewind_view *v)
 {
     struct changes *c = &v->changes;
@@ -339,7 +339,7 @@ static void set_rewind_summary(struct rewind_view *v, const struct rewind_summar
         return;
     snprintf(to, sizeof v->undo, "%s", r->record);
     if (r->left == 0 ||
-        v->operation == OPERATION_REWIND) /* else the rest can still be taken back */
+        v->operation == OPERATION_REWIND) /* else the rest can still be undone */
         other[0] = '\0';
     describe_rewind_summary(v, r);
     if (r->conversation_changed)

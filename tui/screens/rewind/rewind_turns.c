@@ -34,7 +34,7 @@ static const char *sign_of(const struct checkpoint *c, bool ascii)
 
 enum { LINES_FROM_W = 52, LINES_W = 12 };
 
-/* "+48 -12" in columns of its own; answers where the room for the rest ends. */
+/* "+48 -12" in columns of its own; returns where the room for the rest ends. */
 static int draw_turn_lines(struct frame *f, int y, int end, const struct checkpoint *c)
 {
     char plus[16], minus[16];
@@ -103,7 +103,7 @@ static const char *moment_of(const struct checkpoint *c)
     return c->kind == CHECKPOINT_COMMIT ? "this commit" : "after this prompt was answered";
 }
 
-/* What one has to know about a turn before going back to it, where its plan says nothing. */
+/* What a person has to know about a turn before rewinding to it, if the plan has no notes. */
 static enum style describe_turn(const struct rewind_view *v, const struct checkpoint *c, char *out,
                                 size_t cap)
 {
@@ -182,7 +182,7 @@ int rewind_note_height(const struct rewind_view *v, int w)
     return n ? 2 + counted + notes_lines(v, n, w - 3) : 0;
 }
 
-/* Below all turns: the selected one in full, as far as there is room, and what one has to know about it. */
+/* Below all turns: the selected one in full, as far as there is room, and the notes about it. */
 void rewind_draw_note(const struct rewind_view *v, struct frame *f, struct rect r)
 {
     const struct checkpoint *c = rewind_turn(v);

@@ -231,7 +231,7 @@ static void cancel_generation(struct effects *fx, unsigned generation)
         effect_add(fx, EFFECT_CANCEL, REQUESTER_REWIND)->generation = generation;
 }
 
-/* A rewind that is under way is not cancelled: it ends, whether or not somebody waits to hear of it. */
+/* A rewind that is under way is not cancelled: it ends, whether or not a view waits for the result. */
 void rewind_view_close(struct rewind_view *v, struct effects *fx)
 {
     cancel_generation(fx, v->asked_turns);

@@ -31,7 +31,7 @@ void folds_thinking(struct folds *f, bool open)
     f->stamp++;
 }
 
-/* The place of the key, or where it would stand. */
+/* The index of the key, or where it would be inserted. */
 static size_t find_fold(const struct folds *f, uint64_t k)
 {
     size_t low = 0, n = f->n;

@@ -30,7 +30,7 @@ void folds_fini(struct folds *f);
 /* Every choice is forgotten. */
 void folds_level(struct folds *f, enum fold_level level);
 void folds_thinking(struct folds *f, bool open);
-/* False without memory. */
+/* False if out of memory. */
 bool folds_toggle(struct folds *f, int64_t offset, unsigned block, enum line_part part);
 bool folds_open(const struct folds *f, enum block_kind kind, int64_t offset, unsigned block,
                 enum line_part part);

@@ -48,7 +48,7 @@ static void skip_noise(struct clean *c)
         c->at += n;
 }
 
-/* Appends clusters while they fit; answers the columns, and where it stopped. */
+/* Appends clusters while they fit; returns the columns, and where it stopped. */
 static int append_clusters(struct buf *out, struct clean *c, int cols)
 {
     struct glyph g;
@@ -394,7 +394,7 @@ static void layout_compaction_summary(struct laying *l, const struct block *b)
     markdown_layout(l->s, &how, utf8_js_trim(b->text));
 }
 
-/* What the agent's program wrote. Most of it says nothing to a reader and is only shown when everything is. */
+/* What the agent's program wrote. Most of it is of no use to a reader and is shown only if everything is. */
 static void layout_note(struct laying *l, const struct block *b)
 {
     bool open = is_open(l, b, PART_BLOCK);

@@ -23,7 +23,7 @@ struct layout_options {
 const struct layout_glyphs *layout_glyphs_for(bool ascii);
 
 /* Appends the text in at most `cols` columns, with an ellipsis where something was cut off: at the end, or at
- * the beginning (paths: their end tells them apart). Answers the columns. */
+ * the beginning (paths: their end tells them apart). Returns the columns. */
 int layout_cut(const struct layout_options *look, struct buf *out, struct slice text, int cols);
 int layout_cut_front(const struct layout_options *look, struct buf *out, struct slice text,
                      int cols);
@@ -80,7 +80,7 @@ void tool_layout(struct styled_text *s, const struct layout_options *look, const
 void tool_layout_result(struct styled_text *s, const struct layout_options *look,
                         const struct tool *t);
 
-/* Text as it is, set off from the left; a long one is cut, and says by how much. */
+/* Text as it is, indented; a long one is cut, and a line below tells how much is missing. */
 void tool_layout_text(struct styled_text *s, const struct layout_options *look, enum style style,
                       struct slice text, bool more);
 

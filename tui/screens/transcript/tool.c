@@ -14,7 +14,7 @@ enum { SHORT_LINES = 16, LONG_LINES = 4000, LEAST_ARGUMENT = 8, DEEPEST = 16 };
 
 enum about { ABOUT_TEXT, ABOUT_PATH, ABOUT_COUNT };
 
-/* Which member of the input says what a call is about, and what its outcome is counted in. */
+/* The member of the input that a call is about, and the unit in which its outcome is counted. */
 static const struct known {
     const char *name, *member;
     enum about about;
@@ -204,7 +204,7 @@ static void add_outcome(struct summary *sum, const struct layout_options *look,
     }
 }
 
-/* What the call is about, decoded; empty when nothing tells. */
+/* What the call is about, decoded; empty if the input has no such member. */
 static struct slice argument(const struct tool *t, const struct known *k, struct arena *a)
 {
     struct slice text = { NULL, 0 }, value;
@@ -344,7 +344,7 @@ static bool is_shown_elsewhere(const struct tool *t, struct slice key, bool has_
     return false;
 }
 
-/* "key: value"; a value of several lines stands below its key. */
+/* "key: value"; a value of several lines is below its key. */
 static void layout_member(struct styled_text *s, const struct layout_options *look,
                           struct slice key, struct slice value, bool more)
 {

@@ -23,14 +23,15 @@ struct view_ops;
 
 extern const struct view_ops view_transcript;
 
-/* asker: REQUESTER_VIEWER, REQUESTER_PREVIEW or REQUESTER_TRASH (a preview too). settings is borrowed. NULL without memory. */
+/* requester: REQUESTER_VIEWER, REQUESTER_PREVIEW or REQUESTER_TRASH (a preview too). settings is borrowed. NULL if
+ * out of memory. */
 struct transcript_view *transcript_view_new(const struct settings *settings,
                                             enum requester requester);
 void transcript_view_free(struct transcript_view *v); /* NULL is fine */
 
 /* Shows the end of a session; what was shown before is forgotten. The texts of ref and title are copied, and that of
  * cwd, below which paths are shown without it (empty: the project's).
- * False without memory: the view is then empty. A preview reads only the tail until it is scrolled. */
+ * False if out of memory: the view is then empty. A preview reads only the tail until it is scrolled. */
 bool transcript_view_open(struct transcript_view *v, const struct session_ref *ref,
                           struct slice title, struct slice cwd, struct effects *fx);
 /* Forgets the session and cancels what was asked. */
@@ -39,14 +40,14 @@ void transcript_view_close(struct transcript_view *v, struct effects *fx);
 void transcript_view_reload(struct transcript_view *v, const struct session_ref *ref,
                             struct effects *fx);
 
-/* The session has another title now; it is copied. */
-/* Its file is there, or not any more: what was read of it stays. */
+/* The file exists, or no longer exists: what was read of it stays. */
 void transcript_view_gone(struct transcript_view *v, bool gone);
+/* The session has another title now; it is copied. */
 void transcript_view_retitle(struct transcript_view *v, struct slice title);
 
 /* The size of the rectangle it will be drawn into. */
 void transcript_view_resize(struct transcript_view *v, int h, int w, struct effects *fx);
-/* True when the message answers a question of this view: it was taken over. */
+/* Returns true if the message answers a question of this view: it was taken over. */
 bool transcript_view_msg(struct transcript_view *v, const struct msg *msg, struct effects *fx);
 
 /* Where the keys go now: IN_TRANSCRIPT, IN_SEARCH (text is typed), IN_MENU (a choice of sub-agents). */
@@ -67,11 +68,11 @@ void transcript_view_paste(struct transcript_view *v, struct slice text, struct 
 void transcript_view_scroll(struct transcript_view *v, int lines, struct effects *fx);
 void transcript_view_click(struct transcript_view *v, int y, int x, struct effects *fx);
 
-/* The message that the cursor is on; of a sub-agent's conversation: the one that it was opened from. False where there is
- * none; nothing is then set. */
+/* The message that the cursor is on; of a sub-agent's conversation: the one that it was opened from. Returns false
+ * if there is none; nothing is then set. */
 bool transcript_view_message(const struct transcript_view *v, struct id128 *id, int64_t *time_ms);
 
-/* Why an action cannot be done here and now, for the dimmed entry: NULL when it can, or is not ours. */
+/* Why an action is not possible here and now; NULL if it is, or is not one of this view. */
 const char *transcript_view_unavailable(const struct transcript_view *v, enum action a);
 
 /* Draws into r; changes nothing. The viewer puts the cursor of the frame on the selected line. */

@@ -5,12 +5,12 @@
 
 #include "lite/base/utf8.h"
 
-/* What keys mean in the view: in the conversation, in what lies over it (the raw entry, a choice), and while
+/* What keys mean in the view: in the conversation, in what covers it (the raw entry, a choice), and while
  * a search is typed. */
 
 /* ---- folding ---- */
 
-/* A call is opened where its line is; so is what lies on lines without a fold: their message's block. */
+/* A call is unfolded at its line. Lines without a fold of their own belong to the block of their message. */
 static void unfold(struct transcript_view *v)
 {
     const struct slot *s = transcript_view_cursor_slot(v);

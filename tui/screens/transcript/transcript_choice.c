@@ -54,7 +54,7 @@ static enum style style_of(enum json_type type)
     }
 }
 
-/* Opens a container, or prints the value. Beyond the depth shown, a container stands on one line. */
+/* Opens a container, or prints the value. Beyond the depth shown, a container is on one line. */
 static void print_json_value(struct printing *p, struct slice key, struct slice v)
 {
     enum json_type type = json_type(v);

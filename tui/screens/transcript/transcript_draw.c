@@ -6,7 +6,7 @@
 #include "tui/widgets/list_cursor.h"
 #include "tui/widgets/text_wrap.h"
 
-/* The view in a frame: title, lines, the mark of the selected one, the position bar, and what lies over
+/* The view in a frame: title, lines, the mark of the selected one, the position bar, and what covers
  * them. */
 
 enum { MARK_WIDTH = 2 };

@@ -5,14 +5,14 @@
 #include "tui/screens/transcript/layout.h"
 #include "tui/screens/transcript/transcript.h"
 
-/* What the transcript view is made of. Shared by tui/screens/transcript*.c only.
+/* What the transcript view is made of. Shared by the files of this folder only.
  *
- *     conversation   where every message of it lies in the file; nothing is decoded
+ *     conversation   the place of every message in the file; nothing is decoded
  *        window      a contiguous part of it around the viewport, read and laid out on demand
- *           rows     what stands on the screen, line by line
+ *           rows     what is on the screen, line by line
  *
- * A spot is a line of a message. The viewport hangs on its top spot, never on a line number of the whole, since
- * nobody knows how many lines 300,000 messages are. */
+ * A position is a line of a message. The viewport is tied to its top position, never to a line number of the whole,
+ * because how many lines 300,000 messages take is not known. */
 
 struct transcript_position {
     size_t message, line;
@@ -179,11 +179,10 @@ void transcript_view_raw_close(struct transcript_view *v);
 void transcript_view_raw_scroll(struct transcript_view *v, long lines);
 
 void transcript_view_notify(struct transcript_view *v, const char *text);
-/* The block the cursor is on; NULL where there is none. */
+/* The block the cursor is on; NULL if there is none. */
 const struct block *transcript_view_block(const struct transcript_view *v);
 const struct slot *transcript_view_cursor_slot(const struct transcript_view *v);
-/* Opens a sub-agent's conversation over this one. */
-/* Without a task it is called by its id. */
+/* Opens a sub-agent's conversation over this one. Without a task its id is the title. */
 void transcript_view_open_agent(struct transcript_view *v, struct slice agent, struct slice task,
                                 struct effects *fx);
 /* Opens the branch with this last message over this one, where it leaves what the session goes on with. */

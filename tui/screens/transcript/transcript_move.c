@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-/* Where the viewport stands and where it goes. The screen's lines are walked from the top spot; when they end
- * before the screen does, the top moves up. */
+/* Where the viewport is and where it goes. The lines are laid out from the top position; if they end before the
+ * screen does, the top moves up. */
 
 enum { MARGIN = 3 };
 
@@ -22,7 +22,7 @@ static size_t height(const struct transcript_view *v)
     return h > 0 ? (size_t)h : 0;
 }
 
-/* Moves a spot by lines; answers how many steps could not be made. */
+/* Moves a position by lines; returns how many steps could not be made. */
 static long step_by(struct transcript_view *v, struct transcript_position *s, long lines)
 {
     int direction = lines < 0 ? -1 : 1;

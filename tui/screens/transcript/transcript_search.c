@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 /* Searching: a worker finds the blocks that hold the needle and counts how often; here the lines that show an
- * occurrence are found, since it may be behind a fold, or be broken by a line's end. What is gone to is an occurrence of a
- * hit, never "the next line that shows it": so each is visited once, and has its number. */
+ * occurrence are found, since it may be behind a fold, or be broken by a line's end. What is gone to is an
+ * occurrence of a hit, never "the next line that shows it": so each is visited once, and has its number. */
 
 enum { HITS_MAX = 1 << 18 };
 

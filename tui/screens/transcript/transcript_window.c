@@ -4,14 +4,14 @@
 #include <stdlib.h>
 
 /* The part of the conversation that is read: slots around the viewport, laid out when they are looked at. It
- * grows at either end as the viewport moves, and what lies far behind is dropped. */
+ * grows at either end as the viewport moves, and what is far behind is dropped. */
 enum {
     READ_ROWS = 64,    /* asked for at once */
     READ_AHEAD = 64,   /* kept read on either side of the screen */
     WINDOW_MAX = 4096, /* slots kept: more are only held while they are in sight */
     BYTES_MAX = 64 << 20,
     PARTNER_ROWS = SEARCH_PARTNER_ROWS,
-    BEFORE_ROWS = 16, /* how far back one looks for what stands above */
+    BEFORE_ROWS = 16, /* how far back the layout begins, for the blank lines between messages */
 };
 
 size_t transcript_view_count(const struct transcript_view *v)
@@ -236,7 +236,7 @@ static bool is_too_large(const struct transcript_window *w)
     return w->n > WINDOW_MAX || bytes > BYTES_MAX;
 }
 
-/* Drops what lies far from the screen, at the end that does not grow. */
+/* Drops what is far from the screen, at the end that does not grow. */
 static void shrink(struct transcript_view *v, bool at_front)
 {
     struct transcript_window *w = &v->window;

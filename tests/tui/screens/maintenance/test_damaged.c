@@ -101,8 +101,7 @@ static void a_line_that_is_being_written_is_no_damage(void **state)
     screen_ready(&x.s, x.fake, SHOP, 24, 80);
     screen_press(&x.s, "<A-x>");
     assert_true(screen_has(&x.s, "Nothing here is damaged"));
-    assert_true(
-        screen_has(&x.s, "5 sessions were looked at, at the beginning and at the end. ^X X"));
+    assert_true(screen_has(&x.s, "The beginning and the end of 5 sessions were checked. ^X X"));
     assert_true(screen_has(&x.s, "^A     check more projects"));
     screen_press(&x.s, "<Enter>");
     assert_true(screen_has(&x.s, "view: nothing is selected"));
