@@ -338,8 +338,7 @@ static void set_rewind_summary(struct rewind_view *v, const struct rewind_summar
     if (r->asks) /* the person is asked first */
         return;
     snprintf(to, sizeof v->undo, "%s", r->record);
-    if (r->left == 0 ||
-        v->operation == OPERATION_REWIND) /* else the rest can still be undone */
+    if (r->left == 0 || v->operation == OPERATION_REWIND) /* else the rest can still be undone */
         other[0] = '\0';
     describe_rewind_summary(v, r);
     if (r->conversation_changed)
