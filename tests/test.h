@@ -1,7 +1,7 @@
 #ifndef TESTS_TEST_H
 #define TESTS_TEST_H
 
-/* cmocka.h wants these four before it, in this order. */
+/* cmocka.h needs these four before it, in this order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

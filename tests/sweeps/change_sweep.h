@@ -4,8 +4,8 @@
 #include "store/journal/change.h"
 #include "tests/sweeps/trial.h"
 
-/* What sweeps of changes do alike: what the next command begins with, and what takes the newest change back and does it
- * again. */
+/* Functions that all sweeps of changes share: the first act of the next command, and the undo and redo of the newest
+ * change. */
 enum trial_end change_sweep_recover(struct trial_dir *y);
 enum trial_end change_sweep_undo(struct trial_dir *y);
 enum trial_end change_sweep_redo(struct trial_dir *y);

@@ -5,7 +5,7 @@
 void __gcov_dump(void);
 #endif
 
-/* A process that is killed, or ends by _exit, writes down what it ran only when it is told to. */
+/* A process that is killed or ends by _exit writes its coverage only on request. */
 static inline void coverage_keep(void)
 {
 #ifdef REPRISE_COVERAGE

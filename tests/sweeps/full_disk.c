@@ -13,13 +13,13 @@
 #include "store/rewind/plan/rewind.h"
 #include "tests/sweeps/trial.h"
 
-/* A real file system with a few pages left: from none to more than enough. An operation is done, or leaves everything
- * as it was and says why in one line. */
+/* A real file system with a few pages left: from none to more than enough. An operation succeeds, or leaves everything
+ * as it was and reports the reason in one line. */
 enum { PAGE = 4096, PAGES_MAX = 40, LINE_MAX_BYTES = 512 };
 
 struct small {
-    int pages;  /* that are free */
-    char *line; /* shared with the process that works */
+    int pages;  /* free pages */
+    char *line; /* shared with the working process */
 };
 
 static char big[5 * PAGE];
@@ -138,7 +138,7 @@ static enum trial_end rewind_files(struct trial_dir *y)
     return end_of(y, rc, &e);
 }
 
-/* What the next command begins with, when there is space again. */
+/* The first act of the next command, when there is space again. */
 static enum trial_end recover(struct trial_dir *y)
 {
     struct change_log *log;

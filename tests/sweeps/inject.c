@@ -1,4 +1,4 @@
-/* libc has these functions under two names, and both are taken: the headers must not rename ours. */
+/* libc has these functions under two names, and both are replaced: the headers must not rename ours. */
 #undef _FILE_OFFSET_BITS
 #include "tests/sweeps/inject.h"
 
@@ -40,7 +40,7 @@ void inject_arm(const struct inject *how)
         armed.counter = &own_counter;
 }
 
-/* ---- told by the environment ---- */
+/* ---- configured by the environment ---- */
 
 /* clang-format off */
 static const char *const mode_names[INJECT_MODES] = {
@@ -111,7 +111,7 @@ static bool counts(enum kind kind)
     }
 }
 
-/* Is it this call? Answers the mode that the caller has to carry out itself, and INJECT_NOTHING otherwise. */
+/* Decides whether this call is to fail. Returns the mode that the caller has to carry out itself, or INJECT_NOTHING. */
 static enum inject_mode strike(enum kind kind)
 {
     if (!armed.counter || !counts(kind))
@@ -147,7 +147,7 @@ static long after(enum inject_mode mode, long result)
     return mode == INJECT_ERROR_AFTER ? fail() : result;
 }
 
-/* A call with nothing to remember for a power cut. */
+/* A call that a power cut need not remember. */
 #define PLAIN(...)                                                                                 \
     do {                                                                                           \
         enum inject_mode mode_ = strike(KIND_OTHER);                                               \
@@ -223,7 +223,7 @@ static bool is_regular(int fd)
     return syscall(SYS_fstat, fd, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* What is written to a terminal or a pipe is nobody's data. offset -1: the present one. */
+/* Output to a terminal or a pipe is not data to keep. offset -1: the current one. */
 static ssize_t write_any(int fd, const void *bytes, size_t n, off_t offset)
 {
     enum inject_mode m = is_regular(fd) ? strike(KIND_WRITE) : INJECT_NOTHING;
@@ -300,7 +300,7 @@ int fdatasync(int fd)
 
 /* ---- names ---- */
 
-/* A call that changes names: remembered before it is made, since afterwards what was lost cannot be looked at. */
+/* A call that changes names: remembered before it is made, because a lost file cannot be examined afterwards. */
 #define NAMED(kind, what, from_dir, from, to_dir, to, ...)                                         \
     do {                                                                                           \
         enum inject_mode mode_ = strike(kind);                                                     \
@@ -468,7 +468,7 @@ int flock(int fd, int how)
     LOOK(int, SYS_flock, fd, how);
 }
 
-/* It is closed in any case, as the kernel does it. */
+/* The descriptor is closed in any case, as the kernel does it. */
 int close(int fd)
 {
     enum inject_mode m = strike(KIND_LOOK);

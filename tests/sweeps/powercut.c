@@ -10,8 +10,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* An injector stands between a program and its libc, with nobody to hand it a struct: so its state lies here. All
- * calls go straight to the kernel, because the functions of libc are the injected ones. */
+/* An injector is between a program and its libc, where no struct can be passed to it, so its state is here. All calls
+ * go straight to the kernel, because the functions of libc are the injected ones. */
 enum { DIRTY_MAX = 256, NAMES_MAX = 1024 };
 
 struct saved {
@@ -33,8 +33,8 @@ struct name {
     enum name_change what;
     int dir[2]; /* from, to: descriptors, so that a directory may be renamed meanwhile */
     char name[2][NAME_MAX + 1];
-    struct saved old; /* what lay under the name that was lost */
-    int gone;         /* DIR_GONE: the directory that went, still open */
+    struct saved old; /* the file whose name was lost */
+    int gone;         /* DIR_GONE: the removed directory, still open */
 };
 
 static struct dirty_file dirty[DIRTY_MAX];
@@ -47,7 +47,7 @@ static int dup_high(int fd)
     return (int)syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 200);
 }
 
-/* A test that the model does not fit must not go on as if it did. */
+/* A test that the model cannot represent must not go on. */
 static void give_up(const char *why)
 {
     syscall(SYS_write, 2, why, strlen(why));
@@ -135,7 +135,7 @@ static int open_dir(int dir, const char *path)
     return high;
 }
 
-/* The directory that a path's last part lies in. */
+/* Opens the directory that contains the last component of a path. */
 static int open_parent(int dir, const char *path, char name[NAME_MAX + 1])
 {
     char parent[PATH_MAX];
@@ -228,8 +228,8 @@ void powercut_synced(int fd)
 
 /* ---- the cut ---- */
 
-/* A directory whose own name was never durable is lost with all that lies in it: "lost-..." is passed over by
- * whoever looks at the tree afterwards. */
+/* A directory whose own name was never durable is lost with all its contents: readers of the tree skip "lost-..."
+ * afterwards. */
 static void lose_dir(const struct name *n, int number)
 {
     char away[64];
@@ -246,7 +246,7 @@ static void bring_back(int dir, const char *name, const struct saved *old)
         return;
     int fd = (int)syscall(SYS_openat, dir, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
-    if (fd < 0 && errno == ENOENT) /* its directory went after it, and that is durable */
+    if (fd < 0 && errno == ENOENT) /* its directory was removed later, and that is durable */
         return;
     if (fd < 0)
         give_up("powercut: a name could not be brought back\n");
@@ -254,14 +254,14 @@ static void bring_back(int dir, const char *name, const struct saved *old)
     syscall(SYS_close, fd);
 }
 
-/* It comes back as another directory: what was done in it before is undone in that one. */
+/* It comes back as another directory: earlier operations in it are undone in that one. */
 static void bring_dir_back(int number)
 {
     const struct name *n = &names[number];
     struct stat st;
 
     if (syscall(SYS_mkdirat, n->dir[0], n->name[0], 0700)) {
-        if (errno == ENOENT) /* what it lay in went after it, and that is durable */
+        if (errno == ENOENT) /* its parent was removed later, and that is durable */
             return;
         give_up("powercut: a directory could not be brought back\n");
     }

@@ -12,8 +12,8 @@
 #include "store/log/append.h"
 #include "tests/sweeps/trial.h"
 
-/* Records of many writers: "<writer> <number> xxx... <writer> <number>\n". Each must be there whole, once, and on a
- * line of its own; lengths differ so that nothing fits by accident. */
+/* Records of many writers: "<writer> <number> xxx... <writer> <number>\n". Each must be in the file complete, once, and
+ * on a line of its own; lengths differ so that no match is accidental. */
 enum { WRITERS = 4, AGENT = 9, RECORD_MAX = 4096 };
 
 static size_t record_of(int writer, int number, char out[RECORD_MAX])
@@ -49,8 +49,8 @@ static void append_all(const char *path, int writer)
     _exit(0);
 }
 
-/* As an agent does: open, one write, close. A lease of ours turns the open away for a moment only where it does not
- * want to wait; this one waits. */
+/* Writes as an agent does: open, one write, close. Our lease delays the open for a moment, unless it is non-blocking;
+ * this one waits. */
 static void write_as_agent(const char *path, int count)
 {
     char record[RECORD_MAX];
@@ -72,7 +72,7 @@ static long count_whole(const char *text, size_t size, int writer, int count)
     const char *at = text, *end = text + size;
     long whole = 0;
 
-    /* Writers are in order: each record is looked for behind the one before. */
+    /* Each writer's records are in order: each is searched after the previous one. */
     for (int i = 0; i < count; i++) {
         size_t n = record_of(writer, i, record);
         const char *found = memmem(at, (size_t)(end - at), record, n);
@@ -101,7 +101,7 @@ static void nothing(struct trial_dir *y)
 
 static const struct trial none = { .name = "race", .make = nothing };
 
-static void no_record_is_lost_or_cut_in_two(void **state)
+static void no_record_is_lost_or_split(void **state)
 {
     struct trial_dir y;
     char path[4096];
@@ -132,7 +132,7 @@ static void no_record_is_lost_or_cut_in_two(void **state)
     assert_int_equal(lost, 0);
 }
 
-/* One change and its undo; STALE and LOCKED are honest answers. */
+/* One change and its undo; STALE and LOCKED are valid results. */
 static bool rename_and_undo(struct trial_dir *y, const char *path, int number)
 {
     struct change_log *log;
@@ -191,7 +191,7 @@ static void undo_never_cuts_what_an_agent_wrote(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_record_is_lost_or_cut_in_two),
+        cmocka_unit_test(no_record_is_lost_or_split),
         cmocka_unit_test(undo_never_cuts_what_an_agent_wrote),
     };
 

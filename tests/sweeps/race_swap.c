@@ -10,9 +10,9 @@
 #include "store/rewind/plan/rewind.h"
 #include "tests/sweeps/trial.h"
 
-/* Somebody exchanges a directory of the plan with a link to the outside, all the time, while rewinds are planned, applied
- * and recovered. Whatever becomes of them, nothing outside is written, removed or left behind; inside every file holds
- * bytes that the plan knows; and when it is quiet again the rewind can be done. */
+/* Another process exchanges a directory of the plan with a link to the outside, constantly, while rewinds are planned,
+ * applied and recovered. Whatever their result, nothing outside is written, removed or left behind; inside, every file
+ * contains bytes that the plan knows; and once it stops, the rewind can be done. */
 static const char *const names[] = { "restored", "deleted", "created", "sub/restored" };
 
 enum { FILES = sizeof names / sizeof *names, ROUNDS = 20, LONG_SECONDS = 10 };

@@ -26,15 +26,15 @@ static enum trial_end append(struct trial_dir *y)
     return trial_end_of(log_append(path, SLICE(title), 0, NULL, &e), &e);
 }
 
-/* Appending again is all that there is to recover: it must find a line of its own whatever lies at the end. */
+/* Recovery means appending again, which must find a line of its own whatever the end of the file is. */
 static enum trial_end nothing(struct trial_dir *y)
 {
     (void)y;
     return END_DONE;
 }
 
-/* A crash in the middle of the one write leaves a torn line at the end, which harms no other. An error leaves
- * nothing, or (where another program has the file open) a line that is no record. */
+/* A crash in the middle of the one write leaves a torn line at the end, which harms no other line. An error leaves
+ * nothing, or (if another program has the file open) a line that is no record. */
 static bool others_are_whole(const struct trial_dir *y, bool done)
 {
     const char *text = y->arg;
@@ -56,7 +56,7 @@ static bool others_are_whole(const struct trial_dir *y, bool done)
     return whole;
 }
 
-static void append_is_there_or_harms_nobody(void **state)
+static void append_is_complete_or_harmless(void **state)
 {
     struct trial s = { .name = "append",
                        .make = make_log,
@@ -70,7 +70,7 @@ static void append_is_there_or_harms_nobody(void **state)
     trial_must_hold_once(&s);
 }
 
-static void append_behind_a_torn_line_is_there_or_harms_nobody(void **state)
+static void append_after_a_torn_line_is_complete_or_harmless(void **state)
 {
     struct trial s = { .name = "append behind a torn line",
                        .make = make_log,
@@ -87,8 +87,8 @@ static void append_behind_a_torn_line_is_there_or_harms_nobody(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(append_is_there_or_harms_nobody),
-        cmocka_unit_test(append_behind_a_torn_line_is_there_or_harms_nobody),
+        cmocka_unit_test(append_is_complete_or_harmless),
+        cmocka_unit_test(append_after_a_torn_line_is_complete_or_harmless),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,8 +6,8 @@
 #include "store/journal/change.h"
 #include "tests/sweeps/change_sweep.h"
 
-/* Changes of every kind of step. Bytes of more than a few KiB lie in files of their own in the record, so one of
- * them is long. */
+/* Changes of every kind of step. More than a few KiB of bytes are kept in separate files of the record, so one of them
+ * is long. */
 static char long_bytes[12000];
 
 static void make_store(struct trial_dir *y)
@@ -125,7 +125,7 @@ static enum trial_end act(struct trial_dir *y)
     return trial_end_of(rc, &e);
 }
 
-/* Taking back is a change like any other: it is broken at each of its calls too. */
+/* An undo is a change like any other: it is broken at each of its calls too. */
 static void make_done(struct trial_dir *y)
 {
     make_store(y);
@@ -146,67 +146,67 @@ static void hold(const char *name, plan_fn *plan, bool no_tmpfile)
     trial_must_hold(&s);
 }
 
-static void append_is_there_or_not(void **state)
+static void append_is_complete_or_absent(void **state)
 {
     (void)state;
     hold("append step", plan_append, false);
 }
 
-static void end_of_a_log_is_cut_or_not(void **state)
+static void end_of_a_log_is_cut_off_or_kept(void **state)
 {
     (void)state;
     hold("tail step", plan_tail, false);
 }
 
-static void end_of_a_log_grows_or_not(void **state)
+static void end_of_a_log_is_extended_or_kept(void **state)
 {
     (void)state;
     hold("growing tail step", plan_grow, false);
 }
 
-static void edit_in_place_is_there_or_not(void **state)
+static void edit_in_place_is_complete_or_absent(void **state)
 {
     (void)state;
     hold("edit step", plan_edit, false);
 }
 
-static void document_is_replaced_or_not(void **state)
+static void document_is_replaced_or_unchanged(void **state)
 {
     (void)state;
     hold("replacing put step", plan_replace, false);
 }
 
-static void document_is_created_or_not(void **state)
+static void document_is_created_or_absent(void **state)
 {
     (void)state;
     hold("creating put step", plan_create, false);
 }
 
-static void document_is_removed_or_not(void **state)
+static void document_is_removed_or_kept(void **state)
 {
     (void)state;
     hold("removing put step", plan_remove, false);
 }
 
-static void directory_is_moved_or_not(void **state)
+static void directory_is_moved_or_kept(void **state)
 {
     (void)state;
     hold("move step", plan_move, false);
 }
 
-static void all_steps_are_done_or_none(void **state)
+static void all_steps_are_carried_out_or_none(void **state)
 {
     (void)state;
     hold("all steps", plan_all, false);
 }
 
-static void all_steps_hold_where_files_cannot_be_nameless(void **state)
+static void all_steps_hold_without_nameless_files(void **state)
 {
     (void)state;
     hold("all steps, no O_TMPFILE", plan_all, true);
 }
 
-static void taking_back_is_done_or_not(void **state)
+static void undo_is_complete_or_absent(void **state)
 {
     plan_fn *plan = plan_all;
     struct trial s = { .name = "undo of all steps",
@@ -224,17 +224,17 @@ static void taking_back_is_done_or_not(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(append_is_there_or_not),
-        cmocka_unit_test(end_of_a_log_is_cut_or_not),
-        cmocka_unit_test(end_of_a_log_grows_or_not),
-        cmocka_unit_test(edit_in_place_is_there_or_not),
-        cmocka_unit_test(document_is_replaced_or_not),
-        cmocka_unit_test(document_is_created_or_not),
-        cmocka_unit_test(document_is_removed_or_not),
-        cmocka_unit_test(directory_is_moved_or_not),
-        cmocka_unit_test(all_steps_are_done_or_none),
-        cmocka_unit_test(all_steps_hold_where_files_cannot_be_nameless),
-        cmocka_unit_test(taking_back_is_done_or_not),
+        cmocka_unit_test(append_is_complete_or_absent),
+        cmocka_unit_test(end_of_a_log_is_cut_off_or_kept),
+        cmocka_unit_test(end_of_a_log_is_extended_or_kept),
+        cmocka_unit_test(edit_in_place_is_complete_or_absent),
+        cmocka_unit_test(document_is_replaced_or_unchanged),
+        cmocka_unit_test(document_is_created_or_absent),
+        cmocka_unit_test(document_is_removed_or_kept),
+        cmocka_unit_test(directory_is_moved_or_kept),
+        cmocka_unit_test(all_steps_are_carried_out_or_none),
+        cmocka_unit_test(all_steps_hold_without_nameless_files),
+        cmocka_unit_test(undo_is_complete_or_absent),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,14 +8,14 @@
 #include "store/rewind/plan/rewind.h"
 #include "tests/sweeps/rewind_sweep.h"
 
-/* Files and conversation as one operation: wherever it breaks, both went back or neither did. Two ways of ending a
- * conversation earlier: a row that says so (resume-at), and the end of the log cut off with a document that counts it
- * written anew (truncate). */
+/* Files and conversation as one operation: wherever it breaks, both are rewound or neither is. A conversation is ended
+ * earlier in two ways: by a row (resume-at), or by cutting off the end of the log and rewriting the document that
+ * counts its rows (truncate). */
 
 struct talk_case {
     enum conversation_change how;
-    bool writes; /* somebody writes to the conversation before the recovery */
-    bool holds;  /* a program has it open while the recovery first runs */
+    bool writes; /* another program writes to the conversation before the recovery */
+    bool holds;  /* another program has it open during the first recovery */
 };
 
 #define LOG_HEAD "{\"n\":1}\n{\"n\":2}\n"
@@ -112,7 +112,7 @@ static void make_rewound(struct trial_dir *y)
     assert_int_equal(apply(y), END_DONE);
 }
 
-/* ---- somebody else ---- */
+/* ---- another program ---- */
 
 #define STRANGER "{\"n\":\"mine\"}\n"
 
@@ -147,7 +147,7 @@ static enum trial_end recover_held(struct trial_dir *y)
     return end == END_DONE ? rewind_sweep_recover(y) : end;
 }
 
-/* The one record, of a rewind whose files did not follow, has the old end of the log. */
+/* The only record, of a rewind whose files did not follow, contains the old end of the log. */
 static bool end_is_kept(const struct trial_dir *y)
 {
     struct rewind_records records;
@@ -170,8 +170,8 @@ static bool end_is_kept(const struct trial_dir *y)
     return kept;
 }
 
-/* Nobody's line is lost: files and conversation are both as they were, or both went back, or the conversation went back
- * alone and the record says so. */
+/* No line is lost: files and conversation are both unchanged, or both rewound, or the conversation alone is rewound and
+ * the record shows it. */
 static bool nothing_is_lost(const struct trial_dir *y, bool done)
 {
     const struct talk_case *c = y->arg;
@@ -224,7 +224,7 @@ static void files_and_a_truncated_conversation_go_back_together(void **state)
     trial_must_hold(&s);
 }
 
-static void both_are_taken_back_together(void **state)
+static void both_are_undone_together(void **state)
 {
     struct trial s = { .name = "undo of a rewind with truncate",
                        .make = make_rewound,
@@ -252,7 +252,7 @@ static void hold_beside(const char *name, const struct talk_case *c)
     trial_must_hold(&s);
 }
 
-static void what_somebody_wrote_to_a_cut_log_stays(void **state)
+static void rows_written_to_a_truncated_log_stay(void **state)
 {
     static const struct talk_case c = { .how = CONVERSATION_TRUNCATE, .writes = true };
 
@@ -260,7 +260,7 @@ static void what_somebody_wrote_to_a_cut_log_stays(void **state)
     hold_beside("rewind with truncate, and a writer", &c);
 }
 
-static void what_somebody_wrote_behind_a_new_end_stays(void **state)
+static void rows_written_after_a_new_end_stay(void **state)
 {
     static const struct talk_case c = { .how = CONVERSATION_RESUME_AT, .writes = true };
 
@@ -281,9 +281,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_and_a_resumed_conversation_go_back_together),
         cmocka_unit_test(files_and_a_truncated_conversation_go_back_together),
-        cmocka_unit_test(both_are_taken_back_together),
-        cmocka_unit_test(what_somebody_wrote_to_a_cut_log_stays),
-        cmocka_unit_test(what_somebody_wrote_behind_a_new_end_stays),
+        cmocka_unit_test(both_are_undone_together),
+        cmocka_unit_test(rows_written_to_a_truncated_log_stay),
+        cmocka_unit_test(rows_written_after_a_new_end_stay),
         cmocka_unit_test(a_log_in_use_is_put_back_later),
     };
 

@@ -9,8 +9,8 @@
 #include "tests/sweeps/rewind_sweep.h"
 #include "tests/test.h"
 
-/* A session of Entire's goes back: its plan comes from a shadow branch, and before the first file changes git keeps the
- * work tree as it is. What is compared is the work tree; the repository lies beside it. */
+/* A rewind of an Entire session: its plan comes from a shadow branch, and git saves the work tree before the first file
+ * changes. The work tree is compared; the repository is beside it. */
 #define SESSION "a1b2c3d4-0001-4000-8000-00000000000a"
 
 static void make_repository(struct trial_dir *y)
@@ -19,7 +19,7 @@ static void make_repository(struct trial_dir *y)
 
     entire_world_build(&y->folder, "two-sessions");
     folder_path(&y->folder, "two-sessions", y->user);
-    /* The first point: how long after the start it was made is known, its hash is not. */
+    /* The first point: the time from the start to it is known, its hash is not. */
     free(entire_world_sh(
         &w,
         "mv two-sessions/.git git && echo \"gitdir: $PWD/git\" >two-sessions/.git && "
@@ -55,7 +55,7 @@ static enum trial_end apply(struct trial_dir *y)
     return rewind_sweep_apply(y, plan_of);
 }
 
-/* Where the repository lies. */
+/* Masks the path of the repository. */
 static void blur(char *image)
 {
     static const char front[] = "reprise-test-";
@@ -66,7 +66,7 @@ static void blur(char *image)
     }
 }
 
-static void files_of_a_shadow_branch_come_back_or_not(void **state)
+static void files_of_a_shadow_branch_are_restored_or_unchanged(void **state)
 {
     struct trial s = { .name = "rewind of an Entire session",
                        .make = make_repository,
@@ -78,7 +78,7 @@ static void files_of_a_shadow_branch_come_back_or_not(void **state)
                        .stride = 61 };
 
     (void)state;
-    /* A repository takes long to make, and what recovers is the engine of all systems. */
+    /* A repository takes long to create, and recovery is the engine's, tested with other systems. */
     if (trial_is_long())
         trial_must_hold(&s);
     else
@@ -88,7 +88,7 @@ static void files_of_a_shadow_branch_come_back_or_not(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_of_a_shadow_branch_come_back_or_not),
+        cmocka_unit_test(files_of_a_shadow_branch_are_restored_or_unchanged),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,7 @@
 #include "store/systems/exathena/exathena.h"
 #include "tests/sweeps/rewind_sweep.h"
 
-/* An ExAthena session goes back, files and log: wherever it breaks, both went or neither did, and nobody's line is
+/* A rewind of an ExAthena session, files and log: wherever it breaks, both are rewound or neither is, and no line is
  * lost. The plan is the system's own, made anew at every try. */
 
 #define AT(n) "\"2026-11-21T20:21:5" n ".343990Z\""
@@ -19,7 +19,7 @@
 #define HISTORY "/.exathena/file-history/"
 #define SAVED "user" HISTORY "deploy-123/"
 
-/* Under the name that the library gives to a path. */
+/* Saves it under the name that the library gives to a path. */
 static void save(struct trial_dir *y, const char *file, const char *first)
 {
     char path[4096], name[256];
@@ -73,7 +73,7 @@ static enum trial_end apply(struct trial_dir *y)
     return rewind_sweep_apply(y, plan_of);
 }
 
-/* Names and bytes of what was saved tell where the tree lies, and a rewind reads them only. */
+/* The names and bytes of saved files depend on the path of the tree; a rewind only reads them. */
 static void blur(char *image)
 {
     char *saved = strstr(image, HISTORY), *behind = strstr(image, "/.exathena/sessions");

@@ -9,9 +9,9 @@
 #include "tests/sweeps/change_sweep.h"
 #include "tests/sweeps/trial.h"
 
-/* What a host writes (store/api/host.h), broken at every call. Rows are there or are not, once the next change began.
- * Nothing recovers the rest of a host's writes: what it promises is that it is there or is not, and that it can be made
- * again whatever a crash left. */
+/* What a host writes (store/api/host.h), broken at every call. Rows are complete or absent once the next change has
+ * begun. Nothing recovers a host's other writes: each is complete or absent, and can be repeated whatever a crash left.
+ * */
 struct host_case {
     const struct store_ops *ops;
     const char *place, *log; /* of the store, and of its session */
@@ -216,7 +216,7 @@ static void make_saved(struct trial_dir *y)
     assert_int_equal(checkpoint(y), END_DONE);
 }
 
-/* Names of yards, what is drawn by chance, and what is made of a path (a SHA-256). */
+/* Masks names of yards, random values, and values derived from a path (a SHA-256). */
 static void blur(char *image)
 {
     static const char *const drawn[][2] = { { "\"uuid\":\"", "\"" }, { "reprise-test-", "/" } };
@@ -245,7 +245,7 @@ static char *image_of(const struct trial_dir *y)
     return image;
 }
 
-/* Made again, is it as if nothing had been in the way? */
+/* Checks that repeating the operation gives the same as without a fault. */
 static bool can_be_made_again(const struct trial_dir *y, bool done)
 {
     struct trial_dir again = *y, fresh;
@@ -302,12 +302,12 @@ static void hold(const char *name, const struct host_case *c, bool leaves)
 #define EXATHENA                                                                                   \
     .ops = &exathena_ops, .place = "user/.exathena", .log = "user/.exathena/sessions/" ID ".jsonl"
 
-static void a_go_session_is_written_or_not(void **state)
+static void a_go_session_is_written_or_absent(void **state)
 {
     (void)state;
     hold("goat create", &(struct host_case){ GOAT, .make = make_begun, .act = create }, false);
     hold("goat append", &(struct host_case){ GOAT, .make = make_begun, .act = append }, false);
-    /* The log itself stays, empty: another host may have it open by now. */
+    /* The empty log itself stays, because another host may have it open by now. */
     hold("goat first append", &(struct host_case){ GOAT, .make = make_store, .act = append_one },
          true);
     hold("goat checkpoint", &(struct host_case){ GOAT, .make = make_begun, .act = checkpoint },
@@ -317,8 +317,8 @@ static void a_go_session_is_written_or_not(void **state)
     hold("goat set", &(struct host_case){ GOAT, .make = make_begun, .act = set }, false);
 }
 
-/* What was saved stays: the library may count on it already. */
-static void an_exathena_session_is_written_or_not(void **state)
+/* Saved files stay, because the library may count on them already. */
+static void an_exathena_session_is_written_or_absent(void **state)
 {
     (void)state;
     hold("exathena create", &(struct host_case){ EXATHENA, .make = make_begun, .act = create },
@@ -334,8 +334,8 @@ static void an_exathena_session_is_written_or_not(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_go_session_is_written_or_not),
-        cmocka_unit_test(an_exathena_session_is_written_or_not),
+        cmocka_unit_test(a_go_session_is_written_or_absent),
+        cmocka_unit_test(an_exathena_session_is_written_or_absent),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

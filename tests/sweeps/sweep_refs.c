@@ -7,8 +7,8 @@
 #include "tests/sweeps/change_sweep.h"
 #include "tests/test.h"
 
-/* The last session of a shadow branch goes, and takes the branch along: its tip lies below refs/reprise/ from then on. What
- * is compared is the refs; the files of a session are swept in sweep_trash. */
+/* The last session of a shadow branch is deleted together with the branch: its tip is below refs/reprise/ from then on.
+ * The refs are compared; the files of a session are swept in sweep_trash. */
 #define SESSION "a1b2c3d4-0001-4000-8000-00000000000a"
 #define NEIGHBOUR "b1b2c3d4-0002-4000-8000-00000000000b"
 
@@ -21,7 +21,7 @@ static void make_repository(struct trial_dir *y)
     folder_path(&y->folder, "two-sessions/.git/refs", y->user);
 }
 
-/* branch: it went too. That it stays, as where it cannot be read, is said. */
+/* branch: it was deleted too. If it stays because it cannot be read, that is reported. */
 static enum err_code take_it_away(struct trial_dir *y, bool *branch, struct err *e)
 {
     const struct scope everywhere = { .all = true };
@@ -62,7 +62,7 @@ static enum trial_end take_away(struct trial_dir *y)
     return rc || branch ? trial_end_of(rc, &e) : END_FAILED;
 }
 
-/* A git that is killed leaves its lock, ours as any other: whoever finds it takes it away, as git itself says. */
+/* A killed git leaves its lock, and so does ours: the next user removes it, as git itself advises. */
 static enum trial_end recover(struct trial_dir *y)
 {
     struct entire_world w = { .folder = y->folder };
@@ -77,8 +77,8 @@ static void make_deleted(struct trial_dir *y)
     assert_int_equal(take_away(y), END_DONE);
 }
 
-/* Directories of refs come and go with what is in them, the name in the trash is drawn by chance, and a ref that came back
- * is a new file. */
+/* Directories of refs come and go with their contents, the name in the trash is random, and a restored ref is a new
+ * file. */
 static void blur(char *image)
 {
     static const char trash[] = "/reprise/trash/";
@@ -120,13 +120,13 @@ static void hold(const char *name, void (*make)(struct trial_dir *),
     trial_must_hold(&s);
 }
 
-static void branch_is_there_or_in_the_trash(void **state)
+static void branch_exists_or_is_in_the_trash(void **state)
 {
     (void)state;
     hold("delete of a shadow branch", make_repository, take_away, change_sweep_undo);
 }
 
-static void branch_is_in_the_trash_or_back(void **state)
+static void branch_is_in_the_trash_or_restored(void **state)
 {
     (void)state;
     hold("undo of that", make_deleted, change_sweep_undo, NULL);
@@ -135,8 +135,8 @@ static void branch_is_in_the_trash_or_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(branch_is_there_or_in_the_trash),
-        cmocka_unit_test(branch_is_in_the_trash_or_back),
+        cmocka_unit_test(branch_exists_or_is_in_the_trash),
+        cmocka_unit_test(branch_is_in_the_trash_or_restored),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

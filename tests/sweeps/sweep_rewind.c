@@ -10,7 +10,8 @@
 #include "tests/sweeps/rewind_sweep.h"
 
 /* Plans of six files and of sixty: a third each is restored, created and deleted, in directories that come and go, some
- * of them private; one of six changes its mode only. Or what a system plans for the same files from a store of its own. */
+ * of them private; one of six changes its mode only. Another case is the plan of a system for the same files from its
+ * own store. */
 struct sweep {
     size_t files;
     bool goat;
@@ -36,7 +37,7 @@ static const char *text_of(const char *word, size_t i, char out[64])
     return out;
 }
 
-/* Those that go with the last file in them, and must come back as they were. */
+/* Directories that are removed with their last file and must be restored as they were. */
 static void make_private(struct trial_dir *y)
 {
     static const struct {
@@ -189,7 +190,7 @@ static void six_files_go_back_or_none(void **state)
     trial_must_hold(&s);
 }
 
-static void taking_a_rewind_back_is_done_or_not(void **state)
+static void undoing_a_rewind_is_complete_or_absent(void **state)
 {
     static const struct sweep six = { .files = 6 };
     struct trial s = { .name = "undo of a rewind of 6 files",
@@ -205,7 +206,7 @@ static void taking_a_rewind_back_is_done_or_not(void **state)
     trial_must_hold(&s);
 }
 
-/* Thousands of calls: every one of them in the long form, a few otherwise. */
+/* There are thousands of calls: the long form fails each of them, the short form a few. */
 static void sixty_files_go_back_or_none(void **state)
 {
     static const struct sweep sixty = { .files = 60 };
@@ -222,7 +223,7 @@ static void sixty_files_go_back_or_none(void **state)
     trial_must_hold_once(&s);
 }
 
-static void a_checkpoint_of_a_go_session_comes_back_or_not(void **state)
+static void a_checkpoint_of_a_go_session_is_restored_or_not(void **state)
 {
     static const struct sweep six = { .files = 6, .goat = true };
     struct trial s = { .name = "rewind of a Go session",
@@ -238,7 +239,7 @@ static void a_checkpoint_of_a_go_session_comes_back_or_not(void **state)
     trial_must_hold(&s);
 }
 
-static void taking_sixty_back_is_done_or_not(void **state)
+static void undoing_sixty_files_is_complete_or_absent(void **state)
 {
     static const struct sweep sixty = { .files = 60 };
     struct trial s = { .name = "undo of a rewind of 60 files",
@@ -258,10 +259,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(six_files_go_back_or_none),
-        cmocka_unit_test(taking_a_rewind_back_is_done_or_not),
+        cmocka_unit_test(undoing_a_rewind_is_complete_or_absent),
         cmocka_unit_test(sixty_files_go_back_or_none),
-        cmocka_unit_test(a_checkpoint_of_a_go_session_comes_back_or_not),
-        cmocka_unit_test(taking_sixty_back_is_done_or_not),
+        cmocka_unit_test(a_checkpoint_of_a_go_session_is_restored_or_not),
+        cmocka_unit_test(undoing_sixty_files_is_complete_or_absent),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@
 #include "tests/sweeps/change_sweep.h"
 
 /* Forks, tombstones and cleanup by rule, of sessions of Claude Code, broken at every call. Known ids begin with zeros,
- * which sorts them before those that a fork draws. */
+ * which sorts them before the random ones of a fork. */
 #define STEM "00000000-0000-4000-8000-00000000000"
 #define ID STEM "1"
 #define SESSION "user/projects/-p/" ID ".jsonl"
@@ -76,7 +76,7 @@ static enum trial_end fork_it(struct trial_dir *y)
     return trial_end_of(rc, &e);
 }
 
-/* Every id that was not there before becomes the number of its first place. */
+/* Replaces every new id by the number of its first occurrence. */
 static void number_ids(char *image)
 {
     enum { LENGTH = 36, MOST = 64 };
@@ -100,7 +100,7 @@ static void number_ids(char *image)
     }
 }
 
-/* The next fork, two days later: nothing may be left that no change knows of. */
+/* Runs the next fork, two days later: no file may be left that no change knows. */
 static enum trial_end recover_fork(struct trial_dir *y)
 {
     struct store_env later = y->env;
@@ -190,14 +190,14 @@ static void hold(struct trial s)
     trial_must_hold(&s);
 }
 
-static void a_fork_is_whole_or_was_never_there(void **state)
+static void a_fork_is_complete_or_absent(void **state)
 {
     (void)state;
     hold((struct trial){
         .name = "fork", .act = fork_it, .recover = recover_fork, .blur = number_ids });
 }
 
-static void a_fork_without_nameless_files_too(void **state)
+static void a_fork_without_nameless_files_is_complete_or_absent(void **state)
 {
     (void)state;
     hold((struct trial){ .name = "fork without O_TMPFILE",
@@ -207,20 +207,20 @@ static void a_fork_without_nameless_files_too(void **state)
                          .no_tmpfile = true });
 }
 
-static void a_message_is_blank_or_as_it_was(void **state)
+static void a_message_is_blanked_or_unchanged(void **state)
 {
     (void)state;
     hold((struct trial){ .name = "tombstone", .act = take_out, .recover = change_sweep_recover });
 }
 
-static void a_message_is_cut_out_or_as_it_was(void **state)
+static void a_message_is_cut_out_or_unchanged(void **state)
 {
     (void)state;
     hold((struct trial){
         .name = "tombstone, cut", .act = take_out, .recover = change_sweep_recover, .arg = "cut" });
 }
 
-static void a_session_is_cleaned_up_or_where_it_was(void **state)
+static void a_session_is_cleaned_up_or_unchanged(void **state)
 {
     (void)state;
     hold((struct trial){ .name = "cleanup", .act = clean_up, .recover = change_sweep_recover });
@@ -229,11 +229,11 @@ static void a_session_is_cleaned_up_or_where_it_was(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_fork_is_whole_or_was_never_there),
-        cmocka_unit_test(a_fork_without_nameless_files_too),
-        cmocka_unit_test(a_message_is_blank_or_as_it_was),
-        cmocka_unit_test(a_message_is_cut_out_or_as_it_was),
-        cmocka_unit_test(a_session_is_cleaned_up_or_where_it_was),
+        cmocka_unit_test(a_fork_is_complete_or_absent),
+        cmocka_unit_test(a_fork_without_nameless_files_is_complete_or_absent),
+        cmocka_unit_test(a_message_is_blanked_or_unchanged),
+        cmocka_unit_test(a_message_is_cut_out_or_unchanged),
+        cmocka_unit_test(a_session_is_cleaned_up_or_unchanged),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

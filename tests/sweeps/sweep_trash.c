@@ -9,8 +9,8 @@
 #include "store/maintenance/trash.h"
 #include "tests/sweeps/change_sweep.h"
 
-/* A session with a side directory, a link in it, and backups. Across file systems the data directory is a tmpfs of its
- * own. */
+/* A session with a side directory, a link in it, and backups. For moves across file systems the data directory is a
+ * tmpfs of its own. */
 static void make_session(struct trial_dir *y)
 {
     char path[4096];
@@ -98,26 +98,26 @@ static void hold(const char *name, void (*make)(struct trial_dir *),
     trial_must_hold(&s);
 }
 
-static void session_is_here_or_in_the_trash(void **state)
+static void session_is_in_the_store_or_in_the_trash(void **state)
 {
     (void)state;
     hold("trash", make_session, put, false);
 }
 
-static void session_is_in_the_trash_or_back(void **state)
+static void session_is_in_the_trash_or_restored(void **state)
 {
     (void)state;
     hold("restore from the trash", make_deleted, restore, false);
 }
 
-static void session_is_here_or_in_a_trash_elsewhere(void **state)
+static void session_is_in_the_store_or_in_a_trash_elsewhere(void **state)
 {
     (void)state;
     trial_dir_need_mount();
     hold("trash across file systems", make_session, put, true);
 }
 
-static void session_is_in_a_trash_elsewhere_or_back(void **state)
+static void session_is_in_a_trash_elsewhere_or_restored(void **state)
 {
     (void)state;
     trial_dir_need_mount();
@@ -127,10 +127,10 @@ static void session_is_in_a_trash_elsewhere_or_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(session_is_here_or_in_the_trash),
-        cmocka_unit_test(session_is_in_the_trash_or_back),
-        cmocka_unit_test(session_is_here_or_in_a_trash_elsewhere),
-        cmocka_unit_test(session_is_in_a_trash_elsewhere_or_back),
+        cmocka_unit_test(session_is_in_the_store_or_in_the_trash),
+        cmocka_unit_test(session_is_in_the_trash_or_restored),
+        cmocka_unit_test(session_is_in_the_store_or_in_a_trash_elsewhere),
+        cmocka_unit_test(session_is_in_a_trash_elsewhere_or_restored),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

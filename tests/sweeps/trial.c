@@ -24,8 +24,8 @@ struct way {
     int error;
     bool stays;
     bool looks, renames;
-    bool thorough; /* only for who asks for it */
-    bool harmless; /* retried: the operation is done all the same */
+    bool thorough; /* only on request */
+    bool harmless; /* retried: the operation succeeds all the same */
 };
 
 /* clang-format off */
@@ -68,12 +68,12 @@ enum trial_end trial_end_of(enum err_code rc, const struct err *e)
         fprintf(stderr, "%s: %s\n", e->path, e->text);
     if (!rc)
         return END_DONE;
-    /* Done or not, it could not be brought to an end, or not be synced: this is said. */
+    /* Succeeded or not, the operation could not be completed or synced; this is reported. */
     return strstr(e->text, "unfinished") || strstr(e->text, "perhaps not for good") ? END_UNFINISHED
                                                                                     : END_FAILED;
 }
 
-/* Names that only a working reprise has: intents, temporary files, unfinished copies. */
+/* Names that exist only while reprise works: intents, temporary files, unfinished copies. */
 static long count_temps(const char *dir)
 {
     char copy[4096];
@@ -121,7 +121,7 @@ int trial_child(struct trial_dir *y, enum trial_end (*fn)(struct trial_dir *y),
 
     assert_ptr_not_equal(counter, MAP_FAILED);
     armed.counter = counter;
-    assert_true(gitlib_ready()); /* takes ten milliseconds: once, not in every child */
+    assert_true(gitlib_ready()); /* takes ten milliseconds: done once, not in every child */
     pid_t pid = fork();
 
     assert_true(pid >= 0);
@@ -179,7 +179,7 @@ static void images_free(struct images *im)
     free(im->new);
 }
 
-/* Where this variable is set, each thing that is found is told with the tree as it was. */
+/* If this variable is set, each problem is printed with the tree as it was. */
 static void complain(const struct trial *s, const char *way, const char *point, const char *what,
                      const char *image)
 {
@@ -203,7 +203,7 @@ static void check_undo(const struct trial *s, struct trial_dir *y, const struct 
     free(now);
 }
 
-/* After the operation ended, in whatever way (-1: it was killed), and the next command ran. */
+/* Checks the tree after the operation ended in any way (-1: it was killed) and the next command ran. */
 static void check(const struct trial *s, struct trial_dir *y, const struct images *im, int end,
                   const char *way, const char *point, struct tally *t)
 {
@@ -250,7 +250,7 @@ static void recover(const struct trial *s, struct trial_dir *y, const char *way,
     complain(s, way, point, "the next command failed", NULL);
 }
 
-/* An error is not a crash: everything is put right before the command ends. */
+/* An error is not a crash: everything is cleaned up before the command ends. */
 static void check_at_once(const struct trial *s, const struct trial_dir *y, const struct images *im,
                           const struct way *w, const char *point, struct tally *t)
 {
@@ -263,7 +263,7 @@ static void check_at_once(const struct trial *s, const struct trial_dir *y, cons
     free(now);
 }
 
-/* True when the operation ended before its k-th call. */
+/* Returns true if the operation ended before its k-th call. */
 static bool run_at(const struct trial *s, const struct images *im, const struct way *w, long k,
                    struct tally *t)
 {
@@ -324,8 +324,8 @@ struct tally trial_run(const struct trial *s)
 
 /* ---- crashes in the recovery ---- */
 
-/* How the recovery is broken: kills and power cuts in turn, and for who wants it thorough errors of calls that change
- * and of calls that look. */
+/* How the recovery is broken: kills and power cuts in turn, and in the long form errors of changing and of reading
+ * calls. */
 enum second { CRASHES, ERRORS, BLIND, SECONDS };
 
 static struct inject second_of(const struct trial *s, enum second how, long nth)
@@ -339,7 +339,7 @@ static struct inject second_of(const struct trial *s, enum second how, long nth)
                             .no_tmpfile = s->no_tmpfile };
 }
 
-/* True when the recovery ended before its call. */
+/* Returns true if the recovery ended before its call. */
 static bool run_twice_at(const struct trial *s, const struct images *im, long first,
                          const struct inject *two, struct tally *t)
 {
@@ -380,7 +380,7 @@ struct tally trial_run_twice(const struct trial *s)
 {
     struct tally t = { 0 };
     struct images im = images_of(s, &t.calls);
-    /* Some first crashes, and all second ones there are. */
+    /* Some first crashes, and every possible second one. */
     long stride = trial_is_long() ? 1 : 1 + t.calls / (s->stride > 1 ? 5 : 15);
 
     for (long k = 1; k <= t.calls; k += stride)

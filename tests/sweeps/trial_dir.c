@@ -11,9 +11,9 @@
 #include "lite/base/buf.h"
 #include "tests/sweeps/trial.h"
 
-/* Where an operation is broken: see trial.h. */
+/* The directory in which an operation is broken: see trial.h. */
 
-/* In memory, where there is such a place: what is durable is simulated, and a real fsync costs milliseconds. */
+/* In memory if possible: durability is simulated, and a real fsync costs milliseconds. */
 static void choose_place(void)
 {
     if (access("/dev/shm", W_OK) == 0)
@@ -21,7 +21,7 @@ static void choose_place(void)
     signal(SIGIO, SIG_IGN); /* of leases */
 }
 
-/* So that the times of two yards are the same, and long past: a fresh torn tail is waited for. */
+/* Makes the times of two yards equal and long past, because a fresh torn tail is waited for. */
 static void age(const struct trial_dir *y)
 {
     char copy[4096];
@@ -92,7 +92,7 @@ static void add_bytes(struct buf *out, const char *path)
 
     assert_non_null(in);
     while ((n = fread(piece, 1, sizeof piece, in)) > 0) {
-        for (size_t i = 0; i < n; i++) /* those that a power cut leaves: the image is one text */
+        for (size_t i = 0; i < n; i++) /* names left by a power cut: the image is one text */
             piece[i] = piece[i] ? piece[i] : '\1';
         assert_int_equal(buf_add(out, (struct slice){ piece, n }), ERR_OK);
     }

@@ -12,8 +12,8 @@
 #include "tests/sweeps/trial.h"
 
 /* A person saves a file that a rewind is about to change, at every moment: the rewind is stopped before its k-th call,
- * the file is saved, the rewind goes on. Whatever it makes of that, the person's bytes lie in the file or in the
- * undo record afterwards. */
+ * the file is saved, the rewind goes on. In every case the person's bytes are in the file or in the undo record
+ * afterwards. */
 static const char saved[] = "what the person saved\n";
 
 enum how { IN_PLACE, BY_RENAME, BY_OPEN_DESCRIPTOR, HOWS };
@@ -49,7 +49,7 @@ static enum err_code plan_of(struct trial_dir *y, struct rewind_plan *plan)
     return rc;
 }
 
-/* END_FAILED is an answer too: what was seen is not there any more. */
+/* END_FAILED is a valid result too: the previewed file no longer exists. */
 static enum trial_end apply(struct trial_dir *y)
 {
     const struct rewind_options all = { .allow_outside = true, .allow_edited = true };
@@ -96,7 +96,7 @@ static void save(const struct trial_dir *y, const char *name, enum how how, int 
     }
 }
 
-/* Anywhere below the folder: the file itself, or the undo record. */
+/* Searches anywhere below the folder: the file itself, or the undo record. */
 static bool is_somewhere(const struct trial_dir *y)
 {
     char copy[4096];
@@ -119,7 +119,7 @@ struct figures {
     long points, done, conflicts, refused, lost, temps;
 };
 
-/* False when the rewind ended before its k-th call. */
+/* Returns false if the rewind ended before its k-th call. */
 static bool save_at(long k, const char *name, enum how how, struct figures *f)
 {
     struct trial_dir y;
@@ -164,7 +164,7 @@ static bool save_at(long k, const char *name, enum how how, struct figures *f)
     return stopped;
 }
 
-static void what_a_person_saves_meanwhile_is_kept(void **state)
+static void files_saved_during_a_rewind_are_kept(void **state)
 {
     struct figures all = { 0 };
     long stride = trial_is_long() ? 1 : 7;
@@ -191,7 +191,7 @@ static void what_a_person_saves_meanwhile_is_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_a_person_saves_meanwhile_is_kept),
+        cmocka_unit_test(files_saved_during_a_rewind_are_kept),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,8 @@
 #define LEFT "00000009-0000-4000-8000-000000000000"
 #define LEFT_LIST LEFT "-agent-" LEFT ".json"
 
-/* Session 9 is gone and left something in every place. A file written now is */
+/* Session 9 is gone and left something in every place. A file written now is 55 days old
+ * at NOW. */
 static void leave_behind(struct world *w)
 {
     folder_put(&w->folder, "config/projects/p/" LEFT "/subagents/agent-a.jsonl", SLICE("12345"));

@@ -10,7 +10,7 @@
 #define ID "5e550000-0000-4000-8000-000000000001"
 #define BOOT_S 1800000000 /* boot time of the test machine */
 
-/* A private process table: one process, which */
+/* A private process table: one process, which began a hundred seconds after the machine. */
 struct place {
     struct folder folder;
     struct agents *agents;

@@ -21,8 +21,8 @@
  *   18 .git and trusted files            test_pathrule; hostile_names_are_refused_and_the_rest_is_restored
  *   19 backups                           test_preview; a_changed_backup_stops_the_rewind
  *   20 a file created by a person        a_removed_file_is_in_the_undo_record
- *   21 ids that are paths               contract an_id_that_is_no_plain_name_is_refused;
- *                                       record_names_cannot_escape_the_log
+ *   21 ids that are paths                contract an_id_that_is_no_plain_name_is_refused;
+ *                                        record_names_cannot_escape_the_log
  *   33 the agent is live                 reported by the commands: tests/live*
  *   37 fatal and other signals           a_fatal_signal_leaves_the_old_or_the_new_state, constant_signals_do_no_harm;
  *                                       screen/terminated.sh; at each call like 7

@@ -13,7 +13,7 @@
 
 /* Records on disk: damaged ones are left alone, and interrupted ones are completed. */
 
-/* A record of one restored file, as a rewind left it; returns */
+/* A record of one restored file, as a rewind left it; returns its directory. */
 static void make_record(struct rewind_case *p, char dir[4096])
 {
     char name[128];

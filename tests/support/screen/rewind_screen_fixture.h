@@ -10,7 +10,7 @@
 #include "tui/jobs/jobs_internal.h"
 
 /* The rewind view over a real work tree (support/rewind_fixture.h), its requests served at once as a worker would. */
-struct trip {
+struct rewind_screen {
     struct screen s; /* must be first: the hook finds the rest */
     struct fake fake[SHOP];
     struct rewind_fixture going;
@@ -20,15 +20,15 @@ struct trip {
     unsigned waiting; /* its generation */
 };
 
-static inline void trip_post(void *arg, const struct msg *m)
+static inline void rewind_screen_post(void *arg, const struct msg *m)
 {
     screen_send(arg, *m);
 }
 
-static inline void trip_answer(struct screen *s, const struct effect *e)
+static inline void rewind_screen_answer(struct screen *s, const struct effect *e)
 {
-    struct trip *t = (struct trip *)(void *)s;
-    const struct reply reply = { .post = trip_post, .arg = s };
+    struct rewind_screen *t = (struct rewind_screen *)(void *)s;
+    const struct reply reply = { .post = rewind_screen_post, .arg = s };
     struct msg failed = { .kind = MSG_FAILED, .generation = e->generation };
 
     if (e->requester != REQUESTER_REWIND)
@@ -45,31 +45,31 @@ static inline void trip_answer(struct screen *s, const struct effect *e)
         screen_send(s, failed);
 }
 
-static inline void trip_begin(struct trip *t, int rows, int cols)
+static inline void rewind_screen_begin(struct rewind_screen *t, int rows, int cols)
 {
     memcpy(t->fake, shop, sizeof t->fake);
     rewind_fixture_begin(&t->going);
     t->before = rewind_fixture_image(&t->going);
     t->s.now_ms = (int64_t)REWIND_FIXTURE_NOW_S * 1000;
-    t->s.answer = trip_answer;
+    t->s.answer = rewind_screen_answer;
     screen_ready(&t->s, t->fake, SHOP, rows, cols);
     rewind_fixture_store(&t->going, &t->s.store, &t->s.ops);
     t->s.settings.home = (struct slice){ t->going.home, strlen(t->going.home) };
 }
 
-static inline int trip_set_up(void **state)
+static inline int rewind_screen_set_up(void **state)
 {
-    struct trip *t = calloc(1, sizeof *t);
+    struct rewind_screen *t = calloc(1, sizeof *t);
 
     assert_non_null(t);
-    trip_begin(t, 24, 80);
+    rewind_screen_begin(t, 24, 80);
     *state = t;
     return 0;
 }
 
-static inline int trip_tear_down(void **state)
+static inline int rewind_screen_tear_down(void **state)
 {
-    struct trip *t = *state;
+    struct rewind_screen *t = *state;
 
     screen_close(&t->s);
     rewind_fixture_end(&t->going);
@@ -79,13 +79,13 @@ static inline int trip_tear_down(void **state)
 }
 
 /* The view, at the turn in which everything happened. */
-static inline void trip_go(struct trip *t)
+static inline void rewind_screen_go(struct rewind_screen *t)
 {
     screen_press(&t->s, "<C-x>w<Up>");
     screen_wait(&t->s, 100);
 }
 
-static inline bool trip_is_untouched(struct trip *t)
+static inline bool rewind_screen_is_untouched(struct rewind_screen *t)
 {
     char *now = rewind_fixture_image(&t->going);
     bool same = strcmp(now, t->before) == 0;
@@ -95,7 +95,7 @@ static inline bool trip_is_untouched(struct trip *t)
 }
 
 /* Moves to the file whose row contains this text. */
-static inline void trip_to_file(struct trip *t, const char *name)
+static inline void rewind_screen_to_file(struct rewind_screen *t, const char *name)
 {
     screen_press(&t->s, "<Tab><Home>");
     for (int i = 0; i < 10 && !strstr(screen_cursor_line(&t->s), name); i++)

@@ -42,7 +42,9 @@ struct screen {
     int64_t now_ms;
     struct model *model;
     struct effects waiting; /* requests that screen_answer has not yet served */
-    char log[4096];         /* effects outside: "resume */
+    /* The effects outside of the model, one a line: "resume ID in DIR", "quit 130", "copy TEXT", "trash ID ID",
+     * "rename ID: TEXT". */
+    char log[4096];
     size_t worktrees;
     /* Serves requests that screen_answer cannot; may be NULL. */
     void (*answer)(struct screen *s, const struct effect *e);

@@ -25,7 +25,7 @@ static inline struct buf styled_text_dump(const struct styled_text *s)
     return out;
 }
 
-static inline void assert_sheet(const struct styled_text *s, const char *want)
+static inline void assert_styled_text(const struct styled_text *s, const char *want)
 {
     struct buf got = styled_text_dump(s);
 
@@ -35,7 +35,7 @@ static inline void assert_sheet(const struct styled_text *s, const char *want)
 }
 
 /* No line is wider than this. */
-static inline void assert_sheet_fits(const struct styled_text *s, size_t width)
+static inline void assert_styled_text_fits(const struct styled_text *s, size_t width)
 {
     for (size_t i = 0; i < s->n; i++) {
         size_t used = 0;

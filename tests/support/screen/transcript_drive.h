@@ -372,7 +372,7 @@ static inline bool screen_holds(struct drive *d, const char *text)
 }
 
 /* n turns: a prompt "prompt <i>", an answer "answer <i>". */
-static inline struct buf long_talk(int n)
+static inline struct buf long_conversation(int n)
 {
     struct buf rows = { 0 };
 
@@ -381,10 +381,10 @@ static inline struct buf long_talk(int n)
     return rows;
 }
 
-static inline void open_long_talk(struct drive *d, int turns, enum requester asker, int rows,
-                                  int cols)
+static inline void open_long_conversation(struct drive *d, int turns, enum requester asker,
+                                          int rows, int cols)
 {
-    struct buf talk = long_talk(turns);
+    struct buf talk = long_conversation(turns);
 
     drive_init(d, buf_slice(&talk));
     drive_open(d, asker, rows, cols);

@@ -7,7 +7,7 @@ static enum action find(enum key_scheme scheme, enum key_context place, uint32_t
     return keymap_find(scheme, place, (struct key){ code, mods });
 }
 
-/* The law the whole screen stands on: where text is entered, no letter has a meaning of its own. */
+/* The first rule of the screen: where text is entered, no letter has another meaning. */
 static void no_letter_acts_where_text_is_entered(void **state)
 {
     (void)state;
@@ -24,7 +24,7 @@ static void no_letter_acts_where_text_is_entered(void **state)
     assert_true(keymap_is_text(KEYS_VIM, IN_FILTER));
 }
 
-static void the_keys_of_the_list_are_those_that_were_promised(void **state)
+static void the_keys_of_the_list_are_the_documented_ones(void **state)
 {
     (void)state;
     static const struct {
@@ -51,14 +51,14 @@ static void the_keys_of_the_list_are_those_that_were_promised(void **state)
     for (size_t i = 0; i < sizeof promised / sizeof *promised; i++)
         assert_int_equal(find(KEYS_DEFAULT, IN_LIST, promised[i].code, promised[i].mods),
                          promised[i].action);
-    /* Editing keys stay the query's. */
+    /* Editing keys belong to the query. */
     assert_int_equal(find(KEYS_DEFAULT, IN_LIST, 'u', MOD_CTRL), ACT_NONE);
     assert_int_equal(find(KEYS_DEFAULT, IN_LIST, 'w', MOD_CTRL), ACT_NONE);
     assert_int_equal(find(KEYS_DEFAULT, IN_LIST, KEYCODE_BACKSPACE, 0), ACT_NONE);
 }
 
-/* Both schemes: where no text is entered they differ in nothing that was promised. */
-static void the_keys_of_the_other_places_are_those_that_were_promised(void **state)
+/* Both schemes: where no text is entered, the documented keys are the same. */
+static void the_keys_of_the_other_contexts_are_the_documented_ones(void **state)
 {
     (void)state;
     static const struct {
@@ -145,7 +145,7 @@ static void one_letter_means_the_same_in_the_menu_and_in_the_vim_list(void **sta
     assert_int_equal(find(KEYS_DEFAULT, IN_MENU, 'd', 0), ACT_TRASH);
 }
 
-static void a_place_is_asked_before_everywhere(void **state)
+static void a_context_takes_precedence_over_everywhere(void **state)
 {
     (void)state;
     assert_int_equal(find(KEYS_DEFAULT, IN_LIST, 'l', MOD_CTRL), ACT_REDRAW);
@@ -153,7 +153,7 @@ static void a_place_is_asked_before_everywhere(void **state)
     assert_int_equal(find(KEYS_DEFAULT, IN_HELP, KEYCODE_F1, 0), ACT_BACK);
 }
 
-static void control_c_leaves_and_escape_steps_back_at_every_place(void **state)
+static void control_c_quits_and_escape_steps_back_in_every_context(void **state)
 {
     (void)state;
     for (int scheme = KEYS_DEFAULT; scheme <= KEYS_VIM; scheme++)
@@ -165,7 +165,7 @@ static void control_c_leaves_and_escape_steps_back_at_every_place(void **state)
         }
 }
 
-static void the_key_that_is_shown_for_an_action_does_it(void **state)
+static void the_key_shown_for_an_action_performs_it(void **state)
 {
     (void)state;
     for (int scheme = KEYS_DEFAULT; scheme <= KEYS_VIM; scheme++)
@@ -180,7 +180,7 @@ static void the_key_that_is_shown_for_an_action_does_it(void **state)
             }
 }
 
-static void keys_are_written_as_people_write_them(void **state)
+static void keys_are_named_as_people_write_them(void **state)
 {
     (void)state;
     static const struct {
@@ -242,13 +242,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_letter_acts_where_text_is_entered),
-        cmocka_unit_test(the_keys_of_the_list_are_those_that_were_promised),
-        cmocka_unit_test(the_keys_of_the_other_places_are_those_that_were_promised),
+        cmocka_unit_test(the_keys_of_the_list_are_the_documented_ones),
+        cmocka_unit_test(the_keys_of_the_other_contexts_are_the_documented_ones),
         cmocka_unit_test(one_letter_means_the_same_in_the_menu_and_in_the_vim_list),
-        cmocka_unit_test(a_place_is_asked_before_everywhere),
-        cmocka_unit_test(control_c_leaves_and_escape_steps_back_at_every_place),
-        cmocka_unit_test(the_key_that_is_shown_for_an_action_does_it),
-        cmocka_unit_test(keys_are_written_as_people_write_them),
+        cmocka_unit_test(a_context_takes_precedence_over_everywhere),
+        cmocka_unit_test(control_c_quits_and_escape_steps_back_in_every_context),
+        cmocka_unit_test(the_key_shown_for_an_action_performs_it),
+        cmocka_unit_test(keys_are_named_as_people_write_them),
         cmocka_unit_test(all_keys_of_an_action_are_listed),
         cmocka_unit_test(every_action_has_a_name_a_word_and_a_line),
     };

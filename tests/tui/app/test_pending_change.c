@@ -2,7 +2,7 @@
 
 #include "support/screen/screen.h"
 
-/* Changing sessions from the keyboard: who is meant, what is asked, what is said. */
+/* Changing sessions from the keyboard: which sessions are meant, what is asked, what is shown. */
 
 /* --- one key destroys nothing; the default answer is the safe one */
 static void delete_asks_first_and_enter_leaves_everything(void **state)
@@ -52,14 +52,14 @@ static void delete_moves_to_the_trash_and_undo_brings_it_back(void **state)
     screen_close(&x.s);
 }
 
-static void a_question_is_about_what_was_meant_when_it_was_asked(void **state)
+static void a_question_keeps_its_subject(void **state)
 {
     (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
     screen_press(&x.s, "<Down><Del><Down>");
-    x.fake[3].ago_ms = 0; /* another session comes to the top meanwhile */
+    x.fake[3].ago_ms = 0; /* meanwhile another session moves to the top */
     screen_send(&x.s, (struct msg){ .kind = MSG_FILES_CHANGED });
     screen_wait(&x.s, 500);
     screen_press(&x.s, "<Enter>");
@@ -67,7 +67,7 @@ static void a_question_is_about_what_was_meant_when_it_was_asked(void **state)
     screen_close(&x.s);
 }
 
-static void the_question_learns_the_exact_size(void **state)
+static void the_question_is_updated_with_the_exact_size(void **state)
 {
     (void)state;
     struct shop x;
@@ -83,7 +83,7 @@ static void the_question_learns_the_exact_size(void **state)
     screen_close(&x.s);
 }
 
-static void where_nobody_can_tell_who_writes_yes_has_to_be_typed(void **state)
+static void an_unknown_live_state_requires_typing_yes(void **state)
 {
     (void)state;
     struct shop x;
@@ -117,7 +117,7 @@ static void a_running_session_cannot_be_deleted(void **state)
     screen_close(&x.s);
 }
 
-static void what_the_system_cannot_do_is_said(void **state)
+static void an_unsupported_change_is_explained(void **state)
 {
     (void)state;
     struct shop x;
@@ -160,7 +160,7 @@ static void marked_sessions_that_the_query_hides_are_mentioned(void **state)
     screen_close(&x.s);
 }
 
-static void however_many_marked_sessions_are_hidden_they_are_mentioned(void **state)
+static void any_number_of_hidden_marked_sessions_is_mentioned(void **state)
 {
     (void)state;
     enum { MANY = 70 };
@@ -185,7 +185,7 @@ static void however_many_marked_sessions_are_hidden_they_are_mentioned(void **st
     screen_close(&x.s);
 }
 
-static void a_mark_goes_with_its_session(void **state)
+static void a_mark_vanishes_with_its_session(void **state)
 {
     (void)state;
     struct shop x;
@@ -201,7 +201,7 @@ static void a_mark_goes_with_its_session(void **state)
 }
 
 /* --- titles and tags */
-static void rename_begins_with_the_present_title_and_shows_at_once(void **state)
+static void rename_starts_with_the_current_title_and_shows_at_once(void **state)
 {
     (void)state;
     struct shop x;
@@ -241,7 +241,7 @@ static void no_letter_acts_while_a_title_is_typed(void **state)
     screen_close(&x.s);
 }
 
-static void a_title_of_blanks_is_refused_where_it_is_typed(void **state)
+static void a_blank_title_is_refused_in_the_prompt(void **state)
 {
     (void)state;
     struct shop x;
@@ -255,7 +255,7 @@ static void a_title_of_blanks_is_refused_where_it_is_typed(void **state)
     screen_close(&x.s);
 }
 
-static void an_empty_tag_takes_the_tag_away(void **state)
+static void an_empty_tag_removes_the_tag(void **state)
 {
     (void)state;
     struct shop x;
@@ -285,7 +285,7 @@ static void marked_sessions_get_one_tag(void **state)
 }
 
 /* --- the archive */
-static void archive_puts_aside_and_takes_back(void **state)
+static void archive_hides_a_session_and_undo_shows_it_again(void **state)
 {
     (void)state;
     struct shop x;
@@ -307,7 +307,7 @@ static void archive_puts_aside_and_takes_back(void **state)
 }
 
 /* --- errors */
-static void an_error_stays_until_it_was_read(void **state)
+static void an_error_stays_until_it_is_acknowledged(void **state)
 {
     (void)state;
     struct shop x;
@@ -337,7 +337,7 @@ static void nothing_to_undo_is_no_error(void **state)
 }
 
 /* --- from within a conversation */
-static void a_deleted_conversation_is_left(void **state)
+static void deleting_the_open_conversation_returns_to_the_list(void **state)
 {
     (void)state;
     struct shop x;
@@ -449,24 +449,24 @@ int main(void)
         cmocka_unit_test(delete_asks_first_and_enter_leaves_everything),
         cmocka_unit_test(keys_typed_ahead_of_the_question_meet_the_question),
         cmocka_unit_test(delete_moves_to_the_trash_and_undo_brings_it_back),
-        cmocka_unit_test(where_nobody_can_tell_who_writes_yes_has_to_be_typed),
-        cmocka_unit_test(a_question_is_about_what_was_meant_when_it_was_asked),
-        cmocka_unit_test(the_question_learns_the_exact_size),
+        cmocka_unit_test(an_unknown_live_state_requires_typing_yes),
+        cmocka_unit_test(a_question_keeps_its_subject),
+        cmocka_unit_test(the_question_is_updated_with_the_exact_size),
         cmocka_unit_test(a_running_session_cannot_be_deleted),
-        cmocka_unit_test(what_the_system_cannot_do_is_said),
+        cmocka_unit_test(an_unsupported_change_is_explained),
         cmocka_unit_test(all_marked_sessions_go_at_once),
         cmocka_unit_test(marked_sessions_that_the_query_hides_are_mentioned),
-        cmocka_unit_test(a_mark_goes_with_its_session),
-        cmocka_unit_test(rename_begins_with_the_present_title_and_shows_at_once),
+        cmocka_unit_test(a_mark_vanishes_with_its_session),
+        cmocka_unit_test(rename_starts_with_the_current_title_and_shows_at_once),
         cmocka_unit_test(no_letter_acts_while_a_title_is_typed),
-        cmocka_unit_test(a_title_of_blanks_is_refused_where_it_is_typed),
-        cmocka_unit_test(an_empty_tag_takes_the_tag_away),
-        cmocka_unit_test(however_many_marked_sessions_are_hidden_they_are_mentioned),
+        cmocka_unit_test(a_blank_title_is_refused_in_the_prompt),
+        cmocka_unit_test(an_empty_tag_removes_the_tag),
+        cmocka_unit_test(any_number_of_hidden_marked_sessions_is_mentioned),
         cmocka_unit_test(marked_sessions_get_one_tag),
-        cmocka_unit_test(archive_puts_aside_and_takes_back),
-        cmocka_unit_test(an_error_stays_until_it_was_read),
+        cmocka_unit_test(archive_hides_a_session_and_undo_shows_it_again),
+        cmocka_unit_test(an_error_stays_until_it_is_acknowledged),
         cmocka_unit_test(nothing_to_undo_is_no_error),
-        cmocka_unit_test(a_deleted_conversation_is_left),
+        cmocka_unit_test(deleting_the_open_conversation_returns_to_the_list),
         cmocka_unit_test(in_a_conversation_u_undoes),
         cmocka_unit_test(a_fork_asks_for_a_title_and_is_then_selected),
         cmocka_unit_test(only_one_session_is_forked_at_a_time),

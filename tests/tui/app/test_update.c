@@ -2,7 +2,7 @@
 
 #include "support/screen/screen.h"
 
-/* The laws of the screen, each as a test: what a person may rely on. */
+/* The rules of the screen that a person may rely on, each as a test. */
 /* --- 1. typing is always safe */
 static void typing_any_letter_never_acts(void **state)
 {
@@ -41,7 +41,7 @@ static void pasted_text_is_never_keys(void **state)
     screen_close(&x.s);
 }
 
-static void a_question_mark_is_help_only_on_an_empty_query(void **state)
+static void a_question_mark_opens_help_only_on_an_empty_query(void **state)
 {
     (void)state;
     struct shop x;
@@ -54,7 +54,7 @@ static void a_question_mark_is_help_only_on_an_empty_query(void **state)
     screen_close(&x.s);
 }
 
-/* --- 2. what cannot be done is there, with its reason */
+/* --- 2. unavailable actions are shown with the reason */
 static void the_menu_shows_every_action_and_why_some_cannot_be_done(void **state)
 {
     (void)state;
@@ -63,7 +63,7 @@ static void the_menu_shows_every_action_and_why_some_cannot_be_done(void **state
     shop_ready(&x, 24, 80);
     screen_press(&x.s, "<C-x>");
     assert_true(screen_has(&x.s, "r  resume          resume the session"));
-    assert_false(screen_has(&x.s, "export")); /* what this version lacks is not offered */
+    assert_false(screen_has(&x.s, "export")); /* missing features are not offered */
     assert_true(screen_has(&x.s, "w  rewind"));
     assert_true(screen_has(&x.s, "c  cleanup"));
     screen_press(&x.s, "e<Esc>");
@@ -85,7 +85,7 @@ static void letters_of_the_menu_act(void **state)
     screen_close(&x.s);
 }
 
-/* --- 3. never wait; late answers are dropped */
+/* --- 3. never wait; late replies are dropped */
 static void keys_are_answered_before_anything_is_listed(void **state)
 {
     (void)state;
@@ -102,7 +102,7 @@ static void keys_are_answered_before_anything_is_listed(void **state)
     screen_close(&x.s);
 }
 
-static void a_spinner_turns_only_when_it_takes_long(void **state)
+static void a_spinner_appears_only_after_a_delay(void **state)
 {
     (void)state;
     struct shop x = { 0 };
@@ -299,7 +299,7 @@ static void enter_twice_on_a_fresh_screen_changes_no_file(void **state)
 
     shop_ready(&x, 24, 80);
     screen_press(&x.s, "<Enter><Enter>");
-    assert_string_equal(x.s.log, ""); /* the newest is running: asked, and left alone */
+    assert_string_equal(x.s.log, ""); /* the newest is running: the question is answered with no */
     screen_press(&x.s, "<Down><Enter><Enter>");
     assert_string_equal(x.s.log, "resume 22222222 in /home/u/src/shop\n");
     screen_close(&x.s);
@@ -321,7 +321,7 @@ static void a_running_session_is_asked_about_and_the_safe_answer_is_selected(voi
     screen_close(&x.s);
 }
 
-static void a_directory_that_is_gone_is_no_dead_end(void **state)
+static void a_missing_directory_is_no_dead_end(void **state)
 {
     (void)state;
     struct shop x;
@@ -358,7 +358,7 @@ static void an_error_stays_until_a_key_is_pressed(void **state)
     screen_close(&x.s);
 }
 
-static void trouble_that_stays_is_said_once(void **state)
+static void a_lasting_error_is_shown_once(void **state)
 {
     (void)state;
     struct shop x;
@@ -382,7 +382,7 @@ static void trouble_that_stays_is_said_once(void **state)
     screen_close(&x.s);
 }
 
-static void a_key_that_says_what_it_does_is_named_once(void **state)
+static void an_action_is_named_once_in_the_footer(void **state)
 {
     (void)state;
     struct shop x;
@@ -396,7 +396,7 @@ static void a_key_that_says_what_it_does_is_named_once(void **state)
     screen_close(&x.s);
 }
 
-static void nothing_wakes_the_program_when_nothing_happens(void **state)
+static void an_idle_program_is_not_woken(void **state)
 {
     (void)state;
     struct shop x;
@@ -406,7 +406,7 @@ static void nothing_wakes_the_program_when_nothing_happens(void **state)
     screen_close(&x.s);
 }
 
-static void after_the_choice_nothing_changes_any_more(void **state)
+static void after_the_choice_nothing_changes(void **state)
 {
     (void)state;
     struct shop x;
@@ -418,7 +418,7 @@ static void after_the_choice_nothing_changes_any_more(void **state)
     screen_close(&x.s);
 }
 
-static void more_questions_than_there_is_room_for_do_no_harm(void **state)
+static void more_requests_than_fit_do_no_harm(void **state)
 {
     (void)state;
     struct effects fx = { 0 };
@@ -434,11 +434,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(typing_any_letter_never_acts),
         cmocka_unit_test(pasted_text_is_never_keys),
-        cmocka_unit_test(a_question_mark_is_help_only_on_an_empty_query),
+        cmocka_unit_test(a_question_mark_opens_help_only_on_an_empty_query),
         cmocka_unit_test(the_menu_shows_every_action_and_why_some_cannot_be_done),
         cmocka_unit_test(letters_of_the_menu_act),
         cmocka_unit_test(keys_are_answered_before_anything_is_listed),
-        cmocka_unit_test(a_spinner_turns_only_when_it_takes_long),
+        cmocka_unit_test(a_spinner_appears_only_after_a_delay),
         cmocka_unit_test(an_enter_pressed_too_early_waits_for_the_list),
         cmocka_unit_test(a_late_answer_is_dropped),
         cmocka_unit_test(the_selection_sticks_through_sorting_resizing_and_refreshing),
@@ -451,13 +451,13 @@ int main(void)
         cmocka_unit_test(q_leaves_where_no_text_is_entered),
         cmocka_unit_test(enter_twice_on_a_fresh_screen_changes_no_file),
         cmocka_unit_test(a_running_session_is_asked_about_and_the_safe_answer_is_selected),
-        cmocka_unit_test(a_directory_that_is_gone_is_no_dead_end),
+        cmocka_unit_test(a_missing_directory_is_no_dead_end),
         cmocka_unit_test(an_error_stays_until_a_key_is_pressed),
-        cmocka_unit_test(trouble_that_stays_is_said_once),
-        cmocka_unit_test(a_key_that_says_what_it_does_is_named_once),
-        cmocka_unit_test(nothing_wakes_the_program_when_nothing_happens),
-        cmocka_unit_test(after_the_choice_nothing_changes_any_more),
-        cmocka_unit_test(more_questions_than_there_is_room_for_do_no_harm),
+        cmocka_unit_test(a_lasting_error_is_shown_once),
+        cmocka_unit_test(an_action_is_named_once_in_the_footer),
+        cmocka_unit_test(an_idle_program_is_not_woken),
+        cmocka_unit_test(after_the_choice_nothing_changes),
+        cmocka_unit_test(more_requests_than_fit_do_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 
 enum { WORDS = 12 };
 
-/* What a test line gives: the options, the code, the error, and the operands. */
+/* The result of parsing a line: the options, the code, the error, and the operands. */
 struct result {
     char *argv[WORDS + 2];
     int argc, first;
@@ -69,7 +69,7 @@ static void resume_takes_an_id_or_none(void **state)
     assert_true(option_given(&r.o, OPTION_PRINT));
 }
 
-static void stores_add_up(void **state)
+static void store_options_accumulate(void **state)
 {
     struct result r;
 
@@ -79,7 +79,7 @@ static void stores_add_up(void **state)
     assert_string_equal(r.o.store[1], "claude:/b");
 }
 
-static void choices_become_their_place(void **state)
+static void choices_become_their_index(void **state)
 {
     struct result r;
 
@@ -99,7 +99,7 @@ static void assert_refused(const char *word, const char *second, const char *nam
     assert_string_equal(r.e.path, named);
 }
 
-static void what_is_wrong_is_named(void **state)
+static void errors_name_the_offending_word(void **state)
 {
     (void)state;
     assert_refused("--nonesuch", NULL, "--nonesuch");
@@ -166,7 +166,7 @@ static void distances_count_single_mistakes(void **state)
     assert_int_equal(option_distance("info", ""), 4);
 }
 
-static void a_word_longer_than_any_is_cut(void **state)
+static void an_overlong_word_is_cut(void **state)
 {
     char word[200];
 
@@ -182,14 +182,14 @@ int main(void)
         cmocka_unit_test(options_may_stand_anywhere),
         cmocka_unit_test(two_dashes_end_the_options),
         cmocka_unit_test(resume_takes_an_id_or_none),
-        cmocka_unit_test(stores_add_up),
-        cmocka_unit_test(choices_become_their_place),
-        cmocka_unit_test(what_is_wrong_is_named),
+        cmocka_unit_test(store_options_accumulate),
+        cmocka_unit_test(choices_become_their_index),
+        cmocka_unit_test(errors_name_the_offending_word),
         cmocka_unit_test(reading_may_stop_at_the_command),
         cmocka_unit_test(no_two_options_share_a_bit),
         cmocka_unit_test(every_option_has_a_line_of_help),
         cmocka_unit_test(distances_count_single_mistakes),
-        cmocka_unit_test(a_word_longer_than_any_is_cut),
+        cmocka_unit_test(an_overlong_word_is_cut),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,7 +47,7 @@ static void long_texts_are_printed_whole(void **state)
     out_fini(&o);
 }
 
-static void a_reader_that_left_is_no_failure(void **state)
+static void a_closed_pipe_is_no_failure(void **state)
 {
     struct out o;
     struct err e;
@@ -86,7 +86,7 @@ static const char *written(struct slice text, bool raw, char got[256])
     return got;
 }
 
-static void what_acts_or_hides_leaves_as_json_escapes_it(void **state)
+static void control_and_invisible_characters_are_printed_as_json_escapes(void **state)
 {
     static const struct {
         const char *in, *out;
@@ -115,7 +115,7 @@ static void what_acts_or_hides_leaves_as_json_escapes_it(void **state)
                             cases[i].out);
 }
 
-static void the_bytes_of_a_file_leave_as_they_are(void **state)
+static void the_bytes_of_a_file_are_printed_unchanged(void **state)
 {
     char got[256];
 
@@ -276,7 +276,7 @@ static const char *line_of(struct out *o, bool color)
     return line_in(o, (struct session_line_columns){ .width = 0 });
 }
 
-static void a_touched_file_is_as_old_as_what_was_said_in_it(void **state)
+static void the_age_of_a_touched_file_is_that_of_its_last_message(void **state)
 {
     (void)state;
     struct out o;
@@ -337,7 +337,7 @@ static void an_id_that_needs_more_widens_only_itself(void **state)
     session_line_columns_close(&look);
 }
 
-static void the_columns_are_named_above_them(void **state)
+static void the_columns_have_headings(void **state)
 {
     (void)state;
     struct session_line_columns look = { .id_columns = 8, .shows_projects = true };
@@ -375,9 +375,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_written_in_pieces),
         cmocka_unit_test(long_texts_are_printed_whole),
-        cmocka_unit_test(a_reader_that_left_is_no_failure),
-        cmocka_unit_test(what_acts_or_hides_leaves_as_json_escapes_it),
-        cmocka_unit_test(the_bytes_of_a_file_leave_as_they_are),
+        cmocka_unit_test(a_closed_pipe_is_no_failure),
+        cmocka_unit_test(control_and_invisible_characters_are_printed_as_json_escapes),
+        cmocka_unit_test(the_bytes_of_a_file_are_printed_unchanged),
         cmocka_unit_test(a_full_disk_is_a_failure),
         cmocka_unit_test(the_first_failure_sticks),
         cmocka_unit_test(a_json_value_has_its_members_in_order),
@@ -385,11 +385,11 @@ int main(void)
         cmocka_unit_test(json_that_failed_is_not_written),
         cmocka_unit_test(text_from_disk_is_cleaned),
         cmocka_unit_test(a_failure_is_one_clean_line),
-        cmocka_unit_test(a_touched_file_is_as_old_as_what_was_said_in_it),
+        cmocka_unit_test(the_age_of_a_touched_file_is_that_of_its_last_message),
         cmocka_unit_test(age_branch_tag_and_state_have_colours_of_their_own),
         cmocka_unit_test(a_line_fits_the_terminal_it_is_written_to),
         cmocka_unit_test(an_id_that_needs_more_widens_only_itself),
-        cmocka_unit_test(the_columns_are_named_above_them),
+        cmocka_unit_test(the_columns_have_headings),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,7 +18,7 @@ static enum err_code read_text(struct config *c, const char *text)
     return config_read(c, path, NULL);
 }
 
-static void defaults_know_the_resume_command(void **state)
+static void the_defaults_include_the_resume_command(void **state)
 {
     struct config c;
 
@@ -30,7 +30,7 @@ static void defaults_know_the_resume_command(void **state)
     config_fini(&c);
 }
 
-static void what_the_file_says_counts(void **state)
+static void settings_in_the_file_take_effect(void **state)
 {
     struct config c;
 
@@ -95,7 +95,7 @@ static void a_line_too_long_for_the_reader_is_not_cut(void **state)
     config_fini(&c);
 }
 
-static void a_missing_file_is_told_apart(void **state)
+static void a_missing_file_is_distinguished(void **state)
 {
     struct config c;
 
@@ -123,11 +123,11 @@ static int remove_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(defaults_know_the_resume_command),
-        cmocka_unit_test(what_the_file_says_counts),
+        cmocka_unit_test(the_defaults_include_the_resume_command),
+        cmocka_unit_test(settings_in_the_file_take_effect),
         cmocka_unit_test(every_mistake_is_named_with_its_line),
         cmocka_unit_test(a_line_too_long_for_the_reader_is_not_cut),
-        cmocka_unit_test(a_missing_file_is_told_apart),
+        cmocka_unit_test(a_missing_file_is_distinguished),
     };
 
     return cmocka_run_group_tests(tests, make_file, remove_file);

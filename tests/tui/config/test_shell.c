@@ -11,7 +11,7 @@ static void assert_quoted(struct slice word, const char *want)
     buf_fini(&out);
 }
 
-static void plain_words_stay_bare(void **state)
+static void plain_words_are_not_quoted(void **state)
 {
     (void)state;
     assert_quoted(slice_of("/home/u/src/shop-2.0"), "/home/u/src/shop-2.0");
@@ -119,7 +119,7 @@ static void an_open_quote_or_nothing_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain_words_stay_bare),
+        cmocka_unit_test(plain_words_are_not_quoted),
         cmocka_unit_test(special_words_are_quoted),
         cmocka_unit_test(control_bytes_are_escaped_not_printed),
         cmocka_unit_test(a_shell_reads_what_was_quoted),

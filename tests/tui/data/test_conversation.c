@@ -24,12 +24,12 @@ static void refs_are_copies(void **state)
     id[0] = 'X';
     assert_int_equal(list->n, 100);
     assert_true(slice_eq(list->ref[99].id, SLICE("one")));
-    assert_int_equal(list->ref[99].path.p[5], '\0'); /* serves as a path */
+    assert_int_equal(list->ref[99].path.p[5], '\0'); /* used as a path */
     assert_int_equal(list->entry[99], 99);
     ref_list_free(list);
 }
 
-static void a_list_of_one_has_its_sub_agent(void **state)
+static void a_sub_agent_list_of_one_is_copied(void **state)
 {
     (void)state;
     struct session_ref ref = some_ref();
@@ -60,7 +60,7 @@ static void effects_come_out_in_the_order_they_went_in(void **state)
     assert_false(effects_pop(&fx, &e));
 }
 
-static void what_is_not_carried_out_is_freed(void **state)
+static void effects_that_are_not_carried_out_are_freed(void **state)
 {
     (void)state;
     struct effects fx = { 0 };
@@ -70,11 +70,11 @@ static void what_is_not_carried_out_is_freed(void **state)
     e->refs = ref_list_one(&ref, (struct slice){ 0 });
     assert_non_null(e->refs);
     assert_int_equal(buf_add(&e->text, SLICE("text")), ERR_OK);
-    effects_fini(&fx); /* the leak checker is the judge */
+    effects_fini(&fx); /* the leak checker proves it */
     assert_int_equal(fx.n, 0);
 }
 
-static void messages_that_nobody_takes_are_freed(void **state)
+static void undelivered_messages_are_freed(void **state)
 {
     (void)state;
     struct session_ref ref = some_ref();
@@ -104,7 +104,7 @@ static void messages_that_nobody_takes_are_freed(void **state)
     }
 }
 
-static void a_conversation_lives_until_its_last_holder_lets_go(void **state)
+static void a_conversation_is_freed_by_its_last_holder(void **state)
 {
     (void)state;
     struct conversation *c = conversation_new(NULL, NULL);
@@ -121,11 +121,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refs_are_copies),
-        cmocka_unit_test(a_list_of_one_has_its_sub_agent),
+        cmocka_unit_test(a_sub_agent_list_of_one_is_copied),
         cmocka_unit_test(effects_come_out_in_the_order_they_went_in),
-        cmocka_unit_test(what_is_not_carried_out_is_freed),
-        cmocka_unit_test(messages_that_nobody_takes_are_freed),
-        cmocka_unit_test(a_conversation_lives_until_its_last_holder_lets_go),
+        cmocka_unit_test(effects_that_are_not_carried_out_are_freed),
+        cmocka_unit_test(undelivered_messages_are_freed),
+        cmocka_unit_test(a_conversation_is_freed_by_its_last_holder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 
 #include "tui/data/findings.h"
 
-static void texts_are_copied_and_each_says_whose_it_is(void **state)
+static void texts_are_copied_with_their_owner(void **state)
 {
     struct findings *fs = findings_new();
     char why[] = "first";
@@ -23,7 +23,7 @@ static void texts_are_copied_and_each_says_whose_it_is(void **state)
     findings_free(NULL);
 }
 
-static void what_is_repaired_need_not_be(void **state)
+static void repaired_findings_are_no_longer_repairable(void **state)
 {
     struct findings *fs = findings_new();
     struct finding f = { .kind = FINDING_TORN_TAIL, .path = "/a", .why = "w", .fixable = true };
@@ -40,8 +40,8 @@ static void what_is_repaired_need_not_be(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_are_copied_and_each_says_whose_it_is),
-        cmocka_unit_test(what_is_repaired_need_not_be),
+        cmocka_unit_test(texts_are_copied_with_their_owner),
+        cmocka_unit_test(repaired_findings_are_no_longer_repairable),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

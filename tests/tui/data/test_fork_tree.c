@@ -15,7 +15,7 @@ static void open_tree(struct shop *x, const int parents[SHOP], const char *keys)
     screen_press(&x->s, keys);
 }
 
-/* The letters that tell the sessions of the shop apart, in the order of the screen, each behind its depth. */
+/* The letters that identify the sessions of the shop, in screen order, each after its depth. */
 static void assert_order(struct shop *x, const char *want)
 {
     static const char *const titles[] = { "Fix the", "Payments:", "Refund", "Payment page",
@@ -41,7 +41,7 @@ static void assert_order(struct shop *x, const char *want)
     assert_string_equal(got, want);
 }
 
-static void a_fork_stands_below_its_parent_and_where_the_first_of_them_was(void **state)
+static void a_fork_is_below_its_parent_at_the_place_of_the_first(void **state)
 {
     (void)state;
     const int parents[SHOP] = { 3, -1, 3, -1, -1 };
@@ -58,7 +58,7 @@ static void a_fork_stands_below_its_parent_and_where_the_first_of_them_was(void 
     screen_close(&x.s);
 }
 
-static void a_fork_of_a_fork_hangs_deeper(void **state)
+static void a_fork_of_a_fork_is_indented_further(void **state)
 {
     (void)state;
     const int parents[SHOP] = { 1, 2, -1, -1, -1 };
@@ -71,7 +71,7 @@ static void a_fork_of_a_fork_hangs_deeper(void **state)
     screen_close(&x.s);
 }
 
-static void a_circle_of_parents_shows_each_once(void **state)
+static void a_cycle_of_parents_shows_each_once(void **state)
 {
     (void)state;
     const int parents[SHOP] = { 1, 2, 0, 3, -1 };
@@ -88,7 +88,7 @@ static void a_circle_of_parents_shows_each_once(void **state)
     screen_close(&x.s);
 }
 
-static void a_parent_that_is_not_there_is_none(void **state)
+static void a_missing_parent_is_ignored(void **state)
 {
     (void)state;
     const int parents[SHOP] = { 3, -1, 3, -1, -1 };
@@ -103,7 +103,7 @@ static void a_parent_that_is_not_there_is_none(void **state)
     screen_close(&x.s);
 }
 
-static void the_selection_stays_and_the_filter_keeps_the_tree(void **state)
+static void the_selection_and_the_filter_keep_the_tree(void **state)
 {
     (void)state;
     const int parents[SHOP] = { 3, -1, 3, -1, -1 };
@@ -120,11 +120,11 @@ static void the_selection_stays_and_the_filter_keeps_the_tree(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_fork_stands_below_its_parent_and_where_the_first_of_them_was),
-        cmocka_unit_test(a_fork_of_a_fork_hangs_deeper),
-        cmocka_unit_test(a_circle_of_parents_shows_each_once),
-        cmocka_unit_test(a_parent_that_is_not_there_is_none),
-        cmocka_unit_test(the_selection_stays_and_the_filter_keeps_the_tree),
+        cmocka_unit_test(a_fork_is_below_its_parent_at_the_place_of_the_first),
+        cmocka_unit_test(a_fork_of_a_fork_is_indented_further),
+        cmocka_unit_test(a_cycle_of_parents_shows_each_once),
+        cmocka_unit_test(a_missing_parent_is_ignored),
+        cmocka_unit_test(the_selection_and_the_filter_keep_the_tree),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

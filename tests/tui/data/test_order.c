@@ -73,7 +73,7 @@ static void done(struct many *m)
     session_table_fini(&m->sessions);
 }
 
-static void titles_are_compared_whole_and_equal_ones_by_time(void **state)
+static void equal_titles_are_ordered_by_time(void **state)
 {
     (void)state;
     struct many m = { 0 };
@@ -93,7 +93,7 @@ static void titles_are_compared_whole_and_equal_ones_by_time(void **state)
     done(&m);
 }
 
-static void equal_numbers_stand_newest_first(void **state)
+static void equal_numbers_are_ordered_newest_first(void **state)
 {
     (void)state;
     struct many m = { 0 };
@@ -108,7 +108,7 @@ static void equal_numbers_stand_newest_first(void **state)
     done(&m);
 }
 
-static void sizes_count_as_far_as_they_are_known(void **state)
+static void only_known_sizes_are_compared(void **state)
 {
     (void)state;
     struct many m = { 0 };
@@ -123,13 +123,13 @@ static void sizes_count_as_far_as_they_are_known(void **state)
     session_table_set_bytes(&m.sessions, 1, 9000);
     assert_string_equal(sorted(&m, SORT_SIZE), "1 0 2");
     assert_int_equal(m.order.bytes, 9500);
-    session_table_remove_unseen(&m.sessions, 2); /* a listing that saw none of them */
+    session_table_remove_unseen(&m.sessions, 2); /* a listing in which none of them exists */
     assert_string_equal(sorted(&m, SORT_SIZE), "");
     assert_int_equal(m.order.bytes, 0);
     done(&m);
 }
 
-static void many_of_one_moment_are_ordered_by_id(void **state)
+static void sessions_of_one_time_are_ordered_by_id(void **state)
 {
     (void)state;
     enum { MANY = 300 };
@@ -160,7 +160,7 @@ static struct slice title_of(const struct many *m, uint32_t entry)
     return (struct slice){ title.text, title.n };
 }
 
-/* As one would say it. */
+/* The expected order, written out. */
 static bool stands_before(const struct many *m, enum sort_kind sort, uint32_t a, uint32_t b)
 {
     const struct session_entry *x = &m->sessions.entry[a], *y = &m->sessions.entry[b];
@@ -177,8 +177,8 @@ static bool stands_before(const struct many *m, enum sort_kind sort, uint32_t a,
     return by < 0 || (by == 0 && by_bytes(x->ref.id, y->ref.id) > 0);
 }
 
-/* Titles of a few words, so that many begin alike and some are the same; times that differ little or much. */
-static void any_two_stand_as_they_should(void **state)
+/* Titles of a few words, so that many have common prefixes and some are equal; times that differ little or much. */
+static void any_two_sessions_are_ordered_correctly(void **state)
 {
     (void)state;
     enum { MANY = 999, LENGTH = 120 };
@@ -215,11 +215,11 @@ static void any_two_stand_as_they_should(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(titles_are_compared_whole_and_equal_ones_by_time),
-        cmocka_unit_test(equal_numbers_stand_newest_first),
-        cmocka_unit_test(sizes_count_as_far_as_they_are_known),
-        cmocka_unit_test(many_of_one_moment_are_ordered_by_id),
-        cmocka_unit_test(any_two_stand_as_they_should),
+        cmocka_unit_test(equal_titles_are_ordered_by_time),
+        cmocka_unit_test(equal_numbers_are_ordered_newest_first),
+        cmocka_unit_test(only_known_sizes_are_compared),
+        cmocka_unit_test(sessions_of_one_time_are_ordered_by_id),
+        cmocka_unit_test(any_two_sessions_are_ordered_correctly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,7 +28,7 @@ static void small_letters_find_both(void **state)
     assert_found(SLICE("ppPpPa"), SLICE("ppa"), 3, 3);
 }
 
-static void a_capital_is_meant(void **state)
+static void a_capital_letter_is_matched_exactly(void **state)
 {
     (void)state;
     size_t at, n;
@@ -37,7 +37,7 @@ static void a_capital_is_meant(void **state)
     assert_found(SLICE("pay Pay"), SLICE("Pay"), 4, 3);
 }
 
-static void nothing_is_found_nowhere(void **state)
+static void an_empty_needle_is_not_found(void **state)
 {
     (void)state;
     size_t at, n;
@@ -128,7 +128,7 @@ static void every_block_that_holds_the_needle_is_found(void **state)
     assert_int_equal(found.hit[1].message, 1);
     assert_int_equal(found.hit[1].block, 1);
     assert_int_equal(found.hit[1].count, 2);
-    assert_int_equal(found.hit[2].message, 2); /* spelt with an escape in the file */
+    assert_int_equal(found.hit[2].message, 2); /* spelled with an escape in the file */
 
     atomic_bool stop = true;
 
@@ -141,8 +141,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_letters_find_both),
-        cmocka_unit_test(a_capital_is_meant),
-        cmocka_unit_test(nothing_is_found_nowhere),
+        cmocka_unit_test(a_capital_letter_is_matched_exactly),
+        cmocka_unit_test(an_empty_needle_is_not_found),
         cmocka_unit_test(occurrences_are_counted_side_by_side),
         cmocka_unit_test(every_block_that_holds_the_needle_is_found),
     };

@@ -66,7 +66,7 @@ static void a_session_keeps_its_number_through_refreshes(void **state)
     session_table_fini(&r);
 }
 
-static void what_is_damaged_is_counted_as_long_as_it_is_there(void **state)
+static void damaged_sessions_are_counted_while_listed(void **state)
 {
     (void)state;
     struct session_table r = { 0 };
@@ -84,7 +84,7 @@ static void what_is_damaged_is_counted_as_long_as_it_is_there(void **state)
     assert_int_equal(r.damaged, 2);
     assert_int_equal(r.unlisted, 1);
     assert_true(r.entry[0].damaged && !r.entry[1].damaged && r.entry[2].damaged);
-    session_table_set_row(&r, 0, row_of(&r, 0, HIDDEN_NOT)); /* somebody repaired it */
+    session_table_set_row(&r, 0, row_of(&r, 0, HIDDEN_NOT)); /* another program repaired it */
     assert_int_equal(r.damaged, 1);
     assert_int_equal(r.unlisted, 0);
     see(&r, 2, refs, 2);
@@ -93,7 +93,7 @@ static void what_is_damaged_is_counted_as_long_as_it_is_there(void **state)
     session_table_fini(&r);
 }
 
-static void only_a_file_that_changed_is_read_again(void **state)
+static void only_a_changed_file_is_read_again(void **state)
 {
     (void)state;
     struct session_table r = { 0 };
@@ -112,7 +112,7 @@ static void only_a_file_that_changed_is_read_again(void **state)
     session_table_fini(&r);
 }
 
-static void of_copies_the_newest_that_can_be_listed_is(void **state)
+static void the_newest_listable_copy_is_listed(void **state)
 {
     (void)state;
     struct session_table r = { 0 };
@@ -136,7 +136,7 @@ static void of_copies_the_newest_that_can_be_listed_is(void **state)
     session_table_fini(&r);
 }
 
-static void a_file_that_vanished_while_it_was_read_is_gone(void **state)
+static void a_file_that_vanished_during_the_read_is_gone(void **state)
 {
     (void)state;
     struct session_table r = { 0 };
@@ -145,7 +145,7 @@ static void a_file_that_vanished_while_it_was_read_is_gone(void **state)
     see(&r, 1, &ref, 1);
     session_table_set_row(&r, 0, NULL);
     assert_false(session_table_is_listed(&r, 0));
-    see(&r, 2, &ref, 1); /* and there again */
+    see(&r, 2, &ref, 1); /* listed again */
     assert_true(session_table_is_listed(&r, 0));
     assert_int_equal(r.stale, 1);
     session_table_fini(&r);
@@ -197,7 +197,7 @@ static void equal_times_are_ordered_by_id(void **state)
     session_table_fini(&r);
 }
 
-static void what_is_not_known_stands_last(void **state)
+static void unknown_values_sort_last(void **state)
 {
     (void)state;
     struct session_table r = { 0 };
@@ -217,7 +217,7 @@ static void what_is_not_known_stands_last(void **state)
     session_table_fini(&r);
 }
 
-static void an_activity_inside_counts_more_than_the_file_time(void **state)
+static void recorded_activity_takes_precedence_over_the_file_time(void **state)
 {
     (void)state;
     struct session_table r = { 0 };
@@ -240,14 +240,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_session_keeps_its_number_through_refreshes),
-        cmocka_unit_test(what_is_damaged_is_counted_as_long_as_it_is_there),
-        cmocka_unit_test(only_a_file_that_changed_is_read_again),
-        cmocka_unit_test(of_copies_the_newest_that_can_be_listed_is),
-        cmocka_unit_test(a_file_that_vanished_while_it_was_read_is_gone),
+        cmocka_unit_test(damaged_sessions_are_counted_while_listed),
+        cmocka_unit_test(only_a_changed_file_is_read_again),
+        cmocka_unit_test(the_newest_listable_copy_is_listed),
+        cmocka_unit_test(a_file_that_vanished_during_the_read_is_gone),
         cmocka_unit_test(many_sessions_are_found_by_their_paths),
         cmocka_unit_test(equal_times_are_ordered_by_id),
-        cmocka_unit_test(what_is_not_known_stands_last),
-        cmocka_unit_test(an_activity_inside_counts_more_than_the_file_time),
+        cmocka_unit_test(unknown_values_sort_last),
+        cmocka_unit_test(recorded_activity_takes_precedence_over_the_file_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,7 +58,7 @@ static void fill(struct rows *r)
 /* The entries that fit, in order: "0 3 1". */
 static const char *ask(struct rows *r, const char *query, bool by_score)
 {
-    static char out[64]; /* of the last question */
+    static char out[64]; /* of the last query */
     size_t n = 0;
 
     out[0] = '\0';
@@ -79,7 +79,7 @@ static void an_empty_query_shows_all_but_archived_ones_in_their_order(void **sta
     filter_fini(&r.filter);
 }
 
-static void every_field_is_looked_at(void **state)
+static void every_field_is_searched(void **state)
 {
     (void)state;
     struct rows r;
@@ -94,7 +94,7 @@ static void every_field_is_looked_at(void **state)
     filter_fini(&r.filter);
 }
 
-static void equals_stay_in_the_order_of_the_list(void **state)
+static void equal_scores_keep_the_order_of_the_list(void **state)
 {
     (void)state;
     struct rows r;
@@ -115,7 +115,7 @@ static void one_letter_ranks_by_beginnings_of_words(void **state)
     filter_fini(&r.filter);
 }
 
-static void a_lone_word_finds_the_front_of_an_id(void **state)
+static void a_single_word_matches_an_id_prefix(void **state)
 {
     (void)state;
     struct rows r;
@@ -127,7 +127,7 @@ static void a_lone_word_finds_the_front_of_an_id(void **state)
     filter_fini(&r.filter);
 }
 
-static void what_stands_on_the_row_is_found_by_bare_words(void **state)
+static void texts_of_the_row_are_found_by_plain_words(void **state)
 {
     (void)state;
     static struct store_ops goat = { .name = "goat" };
@@ -153,7 +153,7 @@ static void what_stands_on_the_row_is_found_by_bare_words(void **state)
     filter_fini(&r.filter);
 }
 
-static void an_id_is_found_while_it_is_typed(void **state)
+static void an_id_is_found_while_being_typed(void **state)
 {
     (void)state;
     static const char *const typed[] = { "b", "bb", "bbb", "bbbb", "bbbb0", "bbbb0004" };
@@ -173,7 +173,7 @@ static void an_id_is_found_while_it_is_typed(void **state)
     filter_fini(&r.filter);
 }
 
-static void field_filters_ask_what_they_say(void **state)
+static void field_filters_test_their_field(void **state)
 {
     (void)state;
     struct rows r;
@@ -213,8 +213,8 @@ static void alternatives_and_negations_combine(void **state)
     filter_fini(&r.filter);
 }
 
-/* Typing letter by letter asks the survivors only; the answer must be the same as asking everybody. */
-static void narrowing_gives_what_a_fresh_question_gives(void **state)
+/* Typing letter by letter filters only the remaining entries; the result must be that of filtering all. */
+static void narrowing_gives_the_results_of_a_new_query(void **state)
 {
     (void)state;
     static const char *const queries[] = { "pay ret", "fix lo",   "'pay co", "refund x",
@@ -234,7 +234,7 @@ static void narrowing_gives_what_a_fresh_question_gives(void **state)
     filter_fini(&r.filter);
 }
 
-static void a_session_that_is_not_read_yet_fits_only_the_empty_query(void **state)
+static void an_undescribed_session_matches_only_the_empty_query(void **state)
 {
     (void)state;
     struct rows r;
@@ -260,7 +260,7 @@ static void a_row_that_changed_is_found_by_its_new_texts(void **state)
     filter_fini(&r.filter);
 }
 
-static void what_matched_is_known_byte_by_byte(void **state)
+static void matches_are_known_byte_by_byte(void **state)
 {
     (void)state;
     struct query q;
@@ -276,7 +276,7 @@ static void what_matched_is_known_byte_by_byte(void **state)
 
 enum { MANY = 30000 };
 
-/* Many sessions, of which every third fits "needle" and every letter of it the others too. */
+/* Many sessions, of which every third matches "needle"; the others match each of its letters. */
 static void fill_many(struct rows *r, struct session_row *row, uint32_t *order)
 {
     *r = (struct rows){ .ops.name = "claude" };
@@ -293,7 +293,7 @@ static void fill_many(struct rows *r, struct session_row *row, uint32_t *order)
     }
 }
 
-static void many_are_asked_in_steps_and_the_first_show_what_they_found(void **state)
+static void many_sessions_are_filtered_in_steps_with_early_results(void **state)
 {
     (void)state;
     struct session_row *row = calloc(MANY, sizeof *row);
@@ -310,7 +310,7 @@ static void many_are_asked_in_steps_and_the_first_show_what_they_found(void **st
     assert_true(filter_pending(f));
     assert_in_range(f->hits, 100, MANY - 1);
 
-    /* Another letter before all were asked: nobody is forgotten. */
+    /* Another letter is typed before all were filtered: no entry is lost. */
     assert_true(filter_start(f, slice_of("need"), order, MANY, 0, true));
     for (; filter_pending(f); steps++)
         assert_true(filter_step(f, NULL) == (steps == 0 || !filter_pending(f)));
@@ -319,7 +319,7 @@ static void many_are_asked_in_steps_and_the_first_show_what_they_found(void **st
     assert_int_equal(f->hit[0], MANY - 1);
     assert_int_equal(f->hit[1], 0);
 
-    /* Nobody typed: what is shown stays until the rest is known. */
+    /* Without typing, the shown rows stay until the rest is known. */
     f->quiet = true;
     filter_invalidate(f);
     assert_true(filter_start(f, slice_of("need"), order, MANY, 0, true));
@@ -329,7 +329,7 @@ static void many_are_asked_in_steps_and_the_first_show_what_they_found(void **st
         (void)filter_step(f, NULL);
     assert_int_equal(f->hit[0], MANY - 1);
 
-    /* A frame that did more than this: the first step is a short one. */
+    /* A frame did other work before this, so the first step is a short one. */
     size_t asked = MANY;
 
     for (int busy = 0; busy < 2; busy++) {
@@ -350,7 +350,7 @@ static void many_are_asked_in_steps_and_the_first_show_what_they_found(void **st
     free(row);
 }
 
-static void who_vanishes_between_two_steps_does_no_harm(void **state)
+static void a_session_vanishing_between_two_steps_does_no_harm(void **state)
 {
     (void)state;
     struct session_row *row = calloc(MANY, sizeof *row);
@@ -377,20 +377,20 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_query_shows_all_but_archived_ones_in_their_order),
-        cmocka_unit_test(every_field_is_looked_at),
-        cmocka_unit_test(equals_stay_in_the_order_of_the_list),
+        cmocka_unit_test(every_field_is_searched),
+        cmocka_unit_test(equal_scores_keep_the_order_of_the_list),
         cmocka_unit_test(one_letter_ranks_by_beginnings_of_words),
-        cmocka_unit_test(a_lone_word_finds_the_front_of_an_id),
-        cmocka_unit_test(what_stands_on_the_row_is_found_by_bare_words),
-        cmocka_unit_test(an_id_is_found_while_it_is_typed),
-        cmocka_unit_test(field_filters_ask_what_they_say),
+        cmocka_unit_test(a_single_word_matches_an_id_prefix),
+        cmocka_unit_test(texts_of_the_row_are_found_by_plain_words),
+        cmocka_unit_test(an_id_is_found_while_being_typed),
+        cmocka_unit_test(field_filters_test_their_field),
         cmocka_unit_test(alternatives_and_negations_combine),
-        cmocka_unit_test(narrowing_gives_what_a_fresh_question_gives),
-        cmocka_unit_test(a_session_that_is_not_read_yet_fits_only_the_empty_query),
+        cmocka_unit_test(narrowing_gives_the_results_of_a_new_query),
+        cmocka_unit_test(an_undescribed_session_matches_only_the_empty_query),
         cmocka_unit_test(a_row_that_changed_is_found_by_its_new_texts),
-        cmocka_unit_test(what_matched_is_known_byte_by_byte),
-        cmocka_unit_test(many_are_asked_in_steps_and_the_first_show_what_they_found),
-        cmocka_unit_test(who_vanishes_between_two_steps_does_no_harm),
+        cmocka_unit_test(matches_are_known_byte_by_byte),
+        cmocka_unit_test(many_sessions_are_filtered_in_steps_with_early_results),
+        cmocka_unit_test(a_session_vanishing_between_two_steps_does_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,7 +29,7 @@ static int by_keys(struct slice a, struct slice b, bool *go_on)
     return 0;
 }
 
-/* Keys decide as the bytes do, or leave it to what follows the bytes that are the same. */
+/* Keys compare as the bytes do, or are equal and leave it to the remaining bytes. */
 static void check(struct slice a, struct slice b)
 {
     bool go_on;
@@ -41,7 +41,7 @@ static void check(struct slice a, struct slice b)
         assert_int_equal(keys, bytes);
 }
 
-static void any_two_bytes_stand_in_their_order(void **state)
+static void any_two_bytes_keep_their_order(void **state)
 {
     (void)state;
     for (int a = 0; a < 256; a++)
@@ -54,7 +54,7 @@ static void any_two_bytes_stand_in_their_order(void **state)
         }
 }
 
-static void titles_of_any_bytes_stand_in_their_order(void **state)
+static void titles_of_any_bytes_keep_their_order(void **state)
 {
     (void)state;
     enum { LENGTH = 48, ROUNDS = 20000 };
@@ -77,7 +77,7 @@ static void titles_of_any_bytes_stand_in_their_order(void **state)
     }
 }
 
-static void a_title_that_has_ended_does_not_go_on(void **state)
+static void keys_end_with_their_title(void **state)
 {
     (void)state;
     uint64_t key[TITLE_KEYS];
@@ -95,9 +95,9 @@ static void a_title_that_has_ended_does_not_go_on(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_two_bytes_stand_in_their_order),
-        cmocka_unit_test(titles_of_any_bytes_stand_in_their_order),
-        cmocka_unit_test(a_title_that_has_ended_does_not_go_on),
+        cmocka_unit_test(any_two_bytes_keep_their_order),
+        cmocka_unit_test(titles_of_any_bytes_keep_their_order),
+        cmocka_unit_test(keys_end_with_their_title),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

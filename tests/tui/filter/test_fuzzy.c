@@ -88,7 +88,7 @@ static void the_start_of_a_word_beats_its_middle(void **state)
     assert_true(best("bar", "fooBar") > best("bar", "foobar"));
 }
 
-static void the_best_way_is_found_where_the_first_one_is_poor(void **state)
+static void the_best_match_is_found_even_if_the_first_is_poor(void **state)
 {
     (void)state;
     uint16_t at[FUZZY_NEEDLE_MAX];
@@ -122,18 +122,18 @@ static void accents_and_widths_make_no_difference(void **state)
     assert_true(best("cafe", "cafe\xcc\x81") > 0);
 }
 
-static void a_character_of_several_bytes_fits_whole_or_not_at_all(void **state)
+static void a_multibyte_character_matches_completely_or_not_at_all(void **state)
 {
     (void)state;
     assert_true(best("設定", "新しい設定です") > 0);
     assert_true(best("設定", "設を定める") > 0);
     /* U+8A2D is E8 A8 AD, U+8A2E is E8 A8 AE: they share two bytes. */
     assert_int_equal(best("設", "訮"), FUZZY_NO);
-    /* The bytes of U+5B9A (E5 AE 9A) lie scattered in these. */
+    /* The bytes of U+5B9A (E5 AE 9A) are scattered in these. */
     assert_int_equal(best("定", "\xe5\x80\x80\xe8\xae\x80\xe8\x80\x9a"), FUZZY_NO);
 }
 
-static void anchors_hold_a_word_to_the_ends(void **state)
+static void anchors_bind_a_word_to_the_ends(void **state)
 {
     (void)state;
     assert_true(exact("fix", "fix it", ANCHOR_START) >= 0);
@@ -144,7 +144,7 @@ static void anchors_hold_a_word_to_the_ends(void **state)
     assert_int_equal(exact("fix", "fix it", ANCHOR_BOTH), FUZZY_NO);
 }
 
-static void the_best_place_of_a_word_is_where_one_begins(void **state)
+static void a_match_at_the_start_of_a_word_is_best(void **state)
 {
     (void)state;
     struct fuzzy_needle needle;
@@ -158,7 +158,7 @@ static void the_best_place_of_a_word_is_where_one_begins(void **state)
     drop(&t);
 }
 
-static void in_a_long_text_only_close_letters_fit(void **state)
+static void in_a_long_text_only_close_letters_match(void **state)
 {
     (void)state;
     const char *text = "please look at the webhook, it sometimes fires twice";
@@ -170,8 +170,8 @@ static void in_a_long_text_only_close_letters_fit(void **state)
     assert_int_equal(near("ptw", text), FUZZY_NO);
 }
 
-/* Narrowing leans on this: who fits a longer word fits its front. */
-static void whoever_fits_a_word_fits_its_front(void **state)
+/* Narrowing depends on this: a text that matches a longer word matches its prefixes. */
+static void a_match_of_a_word_matches_its_prefixes(void **state)
 {
     (void)state;
     static const char *const texts[] = {
@@ -194,7 +194,7 @@ static void whoever_fits_a_word_fits_its_front(void **state)
             }
 }
 
-static void words_and_texts_of_any_length_are_taken(void **state)
+static void words_and_texts_of_any_length_are_accepted(void **state)
 {
     (void)state;
     char text[600], word[200];
@@ -221,15 +221,15 @@ int main(void)
         cmocka_unit_test(letters_fit_in_order_with_gaps),
         cmocka_unit_test(a_run_beats_initials_and_initials_beat_scattered_letters),
         cmocka_unit_test(the_start_of_a_word_beats_its_middle),
-        cmocka_unit_test(the_best_way_is_found_where_the_first_one_is_poor),
+        cmocka_unit_test(the_best_match_is_found_even_if_the_first_is_poor),
         cmocka_unit_test(small_letters_find_capitals_and_capitals_only_themselves),
         cmocka_unit_test(accents_and_widths_make_no_difference),
-        cmocka_unit_test(a_character_of_several_bytes_fits_whole_or_not_at_all),
-        cmocka_unit_test(anchors_hold_a_word_to_the_ends),
-        cmocka_unit_test(the_best_place_of_a_word_is_where_one_begins),
-        cmocka_unit_test(in_a_long_text_only_close_letters_fit),
-        cmocka_unit_test(whoever_fits_a_word_fits_its_front),
-        cmocka_unit_test(words_and_texts_of_any_length_are_taken),
+        cmocka_unit_test(a_multibyte_character_matches_completely_or_not_at_all),
+        cmocka_unit_test(anchors_bind_a_word_to_the_ends),
+        cmocka_unit_test(a_match_at_the_start_of_a_word_is_best),
+        cmocka_unit_test(in_a_long_text_only_close_letters_match),
+        cmocka_unit_test(a_match_of_a_word_matches_its_prefixes),
+        cmocka_unit_test(words_and_texts_of_any_length_are_accepted),
         cmocka_unit_test(broken_bytes_are_text_like_any_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,7 +20,7 @@ static void assert_needle(const struct term *t, const char *text)
     assert_memory_equal(t->needle.text, text, t->needle.n);
 }
 
-static void plain_words_are_fuzzy_and_all_must_fit(void **state)
+static void plain_words_are_fuzzy_and_all_must_match(void **state)
 {
     (void)state;
     struct query q = parse("  fix  Loop ");
@@ -112,7 +112,7 @@ static void sizes_have_units_and_a_side(void **state)
     assert_int_equal(q.term[4].value, 2048);
 }
 
-static void a_state_is_known_by_its_front(void **state)
+static void a_state_is_recognised_by_its_prefix(void **state)
 {
     (void)state;
     assert_int_equal(parse("is:running").term[0].value, IS_RUNNING);
@@ -120,7 +120,7 @@ static void a_state_is_known_by_its_front(void **state)
     assert_int_equal(parse("is:interrupted").term[0].value, IS_INTERRUPTED);
 }
 
-static void a_field_without_a_value_yet_asks_for_nothing(void **state)
+static void a_field_without_a_value_filters_nothing(void **state)
 {
     (void)state;
     static const char *const typing[] = { "tag:",  "before:", "size:", "size:>", "is:",
@@ -134,7 +134,7 @@ static void a_field_without_a_value_yet_asks_for_nothing(void **state)
     }
 }
 
-static void what_cannot_be_understood_is_said_and_left_out(void **state)
+static void invalid_terms_are_reported_and_ignored(void **state)
 {
     (void)state;
     struct query q = parse("before:soon fix");
@@ -147,7 +147,7 @@ static void what_cannot_be_understood_is_said_and_left_out(void **state)
     assert_non_null(strstr(parse("size:99999999999999999999M").problem, "size:"));
 }
 
-static void two_slashes_ask_for_the_conversations(void **state)
+static void two_slashes_search_the_conversations(void **state)
 {
     (void)state;
     struct query q = parse("//find me");
@@ -168,7 +168,7 @@ static void only_plain_words_narrow(void **state)
     assert_false(parse("tag:x").narrows);
 }
 
-static void more_words_than_fit_are_left_out(void **state)
+static void excess_words_are_ignored(void **state)
 {
     (void)state;
     struct query q = parse("a b c d e f g h i j k l m n o p q r s t u v w x y z");
@@ -176,7 +176,7 @@ static void more_words_than_fit_are_left_out(void **state)
     assert_int_equal(q.n, QUERY_TERMS);
 }
 
-static void fields_alone_rank_nobody(void **state)
+static void fields_alone_do_not_rank(void **state)
 {
     (void)state;
     static const char *const plain[] = { "", "tag:x is:fork", "before:2w !main" };
@@ -195,19 +195,19 @@ static void fields_alone_rank_nobody(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain_words_are_fuzzy_and_all_must_fit),
+        cmocka_unit_test(plain_words_are_fuzzy_and_all_must_match),
         cmocka_unit_test(signs_around_a_word_are_those_of_fzf),
-        cmocka_unit_test(fields_alone_rank_nobody),
+        cmocka_unit_test(fields_alone_do_not_rank),
         cmocka_unit_test(quotes_and_backslashes_keep_blanks_in_a_word),
         cmocka_unit_test(fields_are_known_by_their_names),
         cmocka_unit_test(times_are_ages_or_days),
         cmocka_unit_test(sizes_have_units_and_a_side),
-        cmocka_unit_test(a_state_is_known_by_its_front),
-        cmocka_unit_test(a_field_without_a_value_yet_asks_for_nothing),
-        cmocka_unit_test(what_cannot_be_understood_is_said_and_left_out),
-        cmocka_unit_test(two_slashes_ask_for_the_conversations),
+        cmocka_unit_test(a_state_is_recognised_by_its_prefix),
+        cmocka_unit_test(a_field_without_a_value_filters_nothing),
+        cmocka_unit_test(invalid_terms_are_reported_and_ignored),
+        cmocka_unit_test(two_slashes_search_the_conversations),
         cmocka_unit_test(only_plain_words_narrow),
-        cmocka_unit_test(more_words_than_fit_are_left_out),
+        cmocka_unit_test(excess_words_are_ignored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

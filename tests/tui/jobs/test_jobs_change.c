@@ -4,7 +4,7 @@
 
 #include "support/screen/jobs_fixture.h"
 
-/* Changes as workers make them: a real store in a temporary folder. */
+/* Changes made by workers on a real store in a temporary folder. */
 
 static void begin(struct jobs_fixture *w)
 {
@@ -14,7 +14,7 @@ static void begin(struct jobs_fixture *w)
     jobs_fixture_open(w, 2, 1000);
 }
 
-/* text: a title or tag, or the name that the wish needs. */
+/* text: a title or tag, or the name that the request needs */
 static void ask(struct jobs_fixture *w, enum change_request wish, const char *text)
 {
     struct effect q = { .kind = EFFECT_CHANGE, .request = wish, .scope = SCOPE_ALL, .at_ms = 2000 };
@@ -28,7 +28,7 @@ static void ask(struct jobs_fixture *w, enum change_request wish, const char *te
     assert_true(workers_submit(w->workers, &q));
 }
 
-/* The answer to a change; the caller frees. */
+/* The reply to a change; the caller frees it. */
 static struct change_result *change(struct jobs_fixture *w, enum change_request wish,
                                     const char *text)
 {
@@ -58,7 +58,7 @@ static bool file_has(const struct jobs_fixture *w, const char *text)
     return has;
 }
 
-static void a_title_is_written_and_undo_leaves_not_a_byte_of_it(void **state)
+static void a_title_is_written_and_undo_removes_every_byte(void **state)
 {
     (void)state;
     struct jobs_fixture w;
@@ -90,7 +90,7 @@ static void a_title_is_written_and_undo_leaves_not_a_byte_of_it(void **state)
     jobs_fixture_end(&w);
 }
 
-static void a_session_goes_to_the_trash_and_comes_back(void **state)
+static void a_session_is_trashed_and_restored(void **state)
 {
     (void)state;
     struct jobs_fixture w;
@@ -117,7 +117,7 @@ static void a_session_goes_to_the_trash_and_comes_back(void **state)
     assert_int_equal(m.u.trash.refs->n, 1); /* its conversation can be read where it is now */
     assert_string_equal(m.u.trash.refs->ref[0].path.p, m.u.trash.list->item[0].part[0]);
     assert_string_equal(m.u.trash.list->item[0].title, "Its title");
-    assert_int_equal(m.u.trash.list->item[0].deleted_ms, 2000); /* when it was asked for */
+    assert_int_equal(m.u.trash.list->item[0].deleted_ms, 2000); /* when it was requested */
     snprintf(id, sizeof id, "%s", m.u.trash.list->item[0].trash_id);
     msg_fini(&m);
     done(&w, CHANGE_RESTORE, id);
@@ -127,7 +127,7 @@ static void a_session_goes_to_the_trash_and_comes_back(void **state)
     free(before);
     free(after);
     c = change(&w, CHANGE_EMPTY, id);
-    assert_int_equal(c->error.code, ERR_NOT_FOUND); /* it is not there any more */
+    assert_int_equal(c->error.code, ERR_NOT_FOUND); /* it no longer exists */
     assert_true(folder_has(&w.conversation.folder, FILE_NAME));
     change_result_free(c);
     jobs_fixture_end(&w);
@@ -164,7 +164,7 @@ static void a_newer_transcript_in_its_place_is_joined_when_the_person_says_so(vo
     jobs_fixture_end(&w);
 }
 
-/* What a rule without limits means. */
+/* The sessions selected by a rule without limits. */
 static struct sweep *swept(struct jobs_fixture *w)
 {
     struct effect q = { .kind = EFFECT_SWEEP,
@@ -192,7 +192,7 @@ static struct change_result *move_swept(struct jobs_fixture *w, struct sweep *sw
     return m.u.changed;
 }
 
-static void a_sweep_goes_to_the_trash_and_comes_back(void **state)
+static void a_sweep_is_trashed_and_restored(void **state)
 {
     (void)state;
     struct jobs_fixture w;
@@ -235,7 +235,7 @@ static void a_swept_session_that_was_used_meanwhile_stays(void **state)
     jobs_fixture_end(&w);
 }
 
-static void a_copy_is_made_and_undo_takes_it_away(void **state)
+static void a_fork_is_made_and_undo_removes_it(void **state)
 {
     (void)state;
     struct jobs_fixture w;
@@ -257,7 +257,7 @@ static void a_copy_is_made_and_undo_takes_it_away(void **state)
     jobs_fixture_end(&w);
 }
 
-static void what_went_wrong_is_said_and_nothing_changes(void **state)
+static void an_error_is_reported_and_nothing_changes(void **state)
 {
     (void)state;
     struct jobs_fixture w;
@@ -283,7 +283,7 @@ static void what_went_wrong_is_said_and_nothing_changes(void **state)
     jobs_fixture_end(&w);
 }
 
-static void changes_are_made_in_the_order_asked(void **state)
+static void changes_are_made_in_request_order(void **state)
 {
     (void)state;
     struct jobs_fixture w;
@@ -308,7 +308,7 @@ static void changes_are_made_in_the_order_asked(void **state)
     jobs_fixture_end(&w);
 }
 
-static void who_leaves_at_once_has_made_the_change_all_the_same(void **state)
+static void a_requested_change_is_made_even_when_quitting_at_once(void **state)
 {
     (void)state;
     struct jobs_fixture w;
@@ -326,15 +326,15 @@ static void who_leaves_at_once_has_made_the_change_all_the_same(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_title_is_written_and_undo_leaves_not_a_byte_of_it),
-        cmocka_unit_test(a_session_goes_to_the_trash_and_comes_back),
+        cmocka_unit_test(a_title_is_written_and_undo_removes_every_byte),
+        cmocka_unit_test(a_session_is_trashed_and_restored),
         cmocka_unit_test(a_newer_transcript_in_its_place_is_joined_when_the_person_says_so),
-        cmocka_unit_test(a_sweep_goes_to_the_trash_and_comes_back),
+        cmocka_unit_test(a_sweep_is_trashed_and_restored),
         cmocka_unit_test(a_swept_session_that_was_used_meanwhile_stays),
-        cmocka_unit_test(a_copy_is_made_and_undo_takes_it_away),
-        cmocka_unit_test(what_went_wrong_is_said_and_nothing_changes),
-        cmocka_unit_test(changes_are_made_in_the_order_asked),
-        cmocka_unit_test(who_leaves_at_once_has_made_the_change_all_the_same),
+        cmocka_unit_test(a_fork_is_made_and_undo_removes_it),
+        cmocka_unit_test(an_error_is_reported_and_nothing_changes),
+        cmocka_unit_test(changes_are_made_in_request_order),
+        cmocka_unit_test(a_requested_change_is_made_even_when_quitting_at_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

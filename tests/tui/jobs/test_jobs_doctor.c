@@ -4,9 +4,9 @@
 
 #include "support/screen/jobs_fixture.h"
 
-/* Questions about damage, and repairs, as workers answer them: a real store in a temporary folder. */
+/* Examinations and repairs by workers on a real store in a temporary folder. */
 
-/* A conversation whose last line is cut. */
+/* A conversation whose last line is torn. */
 static void begin(struct jobs_fixture *w)
 {
     jobs_fixture_begin(w);
@@ -42,7 +42,7 @@ static size_t fixable(struct jobs_fixture *w)
     return n;
 }
 
-static void a_look_finds_what_is_torn_and_changes_nothing(void **state)
+static void an_examination_finds_torn_rows_and_changes_nothing(void **state)
 {
     struct jobs_fixture w;
 
@@ -59,7 +59,7 @@ static void a_look_finds_what_is_torn_and_changes_nothing(void **state)
     jobs_fixture_end(&w);
 }
 
-static void a_repair_is_made_once_and_can_be_taken_back(void **state)
+static void a_repair_is_made_once_and_can_be_undone(void **state)
 {
     struct jobs_fixture w;
 
@@ -93,7 +93,7 @@ static void a_repair_is_made_once_and_can_be_taken_back(void **state)
     jobs_fixture_end(&w);
 }
 
-static void what_lies_damaged_around_is_found_and_orphans_are_not_meant(void **state)
+static void damage_outside_sessions_is_found_without_orphans(void **state)
 {
     struct jobs_fixture w;
 
@@ -129,9 +129,9 @@ static void a_session_that_is_gone_is_a_failure(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_look_finds_what_is_torn_and_changes_nothing),
-        cmocka_unit_test(a_repair_is_made_once_and_can_be_taken_back),
-        cmocka_unit_test(what_lies_damaged_around_is_found_and_orphans_are_not_meant),
+        cmocka_unit_test(an_examination_finds_torn_rows_and_changes_nothing),
+        cmocka_unit_test(a_repair_is_made_once_and_can_be_undone),
+        cmocka_unit_test(damage_outside_sessions_is_found_without_orphans),
         cmocka_unit_test(a_session_that_is_gone_is_a_failure),
     };
 

@@ -6,7 +6,7 @@
 #include "support/rewind_fixture.h"
 #include "tui/jobs/workers.h"
 
-/* Rewinds as the screen has them done: by workers, on a work tree. */
+/* Rewinds done by workers for the screen, on a work tree. */
 struct bench {
     struct rewind_fixture going;
     struct store_ops ops;
@@ -81,7 +81,7 @@ static struct msg ask(struct bench *b, enum effect_kind kind, const char *text)
     return answer(b, &fx);
 }
 
-static struct preview *prospect_of(struct bench *b, const char *point)
+static struct preview *preview_of(struct bench *b, const char *point)
 {
     struct msg m = ask(b, EFFECT_PREVIEW, point);
 
@@ -101,7 +101,7 @@ static struct comparison *compare(struct bench *b, struct preview *p, size_t ent
     return m.u.comparison;
 }
 
-/* What the engine ticks by itself. */
+/* The selection that the engine proposes. */
 static struct preview_selection *as_proposed(const struct preview *p)
 {
     struct preview_selection *picks = preview_selection_new(p->preview.n);
@@ -112,7 +112,7 @@ static struct preview_selection *as_proposed(const struct preview *p)
     return picks;
 }
 
-/* Takes the picks over. */
+/* Frees the selection. */
 static struct msg carry_out(struct bench *b, struct preview *p, struct preview_selection *picks)
 {
     struct effect fx = question(b, EFFECT_REWIND, "");
@@ -122,7 +122,7 @@ static struct msg carry_out(struct bench *b, struct preview *p, struct preview_s
     return answer(b, &fx);
 }
 
-static void the_points_come_with_what_is_known_of_them(void **state)
+static void the_points_arrive_with_their_details(void **state)
 {
     struct bench *b = *state;
     struct msg m = ask(b, EFFECT_CHECKPOINTS, "");
@@ -133,7 +133,7 @@ static void the_points_come_with_what_is_known_of_them(void **state)
     msg_fini(&m);
 }
 
-static void a_system_without_copies_is_a_failure_in_words(void **state)
+static void a_system_without_checkpoints_is_an_explained_failure(void **state)
 {
     struct bench *b = *state;
 
@@ -145,11 +145,11 @@ static void a_system_without_copies_is_a_failure_in_words(void **state)
     assert_non_null(strstr(m.u.error.text, "keep no file checkpoints"));
 }
 
-static void looking_and_comparing_change_nothing(void **state)
+static void previewing_and_comparing_change_nothing(void **state)
 {
     struct bench *b = *state;
     char *before = rewind_fixture_image(&b->going);
-    struct preview *p = prospect_of(b, "p1");
+    struct preview *p = preview_of(b, "p1");
     struct comparison *c = compare(b, p, 0);
     char *after = rewind_fixture_image(&b->going);
 
@@ -163,11 +163,11 @@ static void looking_and_comparing_change_nothing(void **state)
     free(after);
 }
 
-static void a_rewind_is_done_taken_back_and_done_again(void **state)
+static void a_rewind_is_applied_undone_and_redone(void **state)
 {
     struct bench *b = *state;
     char *before = rewind_fixture_image(&b->going);
-    struct preview *p = prospect_of(b, "p1");
+    struct preview *p = preview_of(b, "p1");
     struct msg done = carry_out(b, p, as_proposed(p));
 
     assert_int_equal(done.kind, MSG_REWIND_DONE);
@@ -196,10 +196,10 @@ static void a_rewind_is_done_taken_back_and_done_again(void **state)
     free(after);
 }
 
-static void consent_takes_a_refused_file_along(void **state)
+static void consent_includes_a_held_back_file(void **state)
 {
     struct bench *b = *state;
-    struct preview *p = prospect_of(b, "p1");
+    struct preview *p = preview_of(b, "p1");
     struct preview_selection *picks = preview_selection_new(p->preview.n);
 
     assert_int_equal(p->preview.entry[3].rule, REWIND_RULE_EDITED);
@@ -218,7 +218,7 @@ static void consent_takes_a_refused_file_along(void **state)
 static void a_tick_without_consent_is_no_consent(void **state)
 {
     struct bench *b = *state;
-    struct preview *p = prospect_of(b, "p1");
+    struct preview *p = preview_of(b, "p1");
     struct preview_selection *picks = preview_selection_new(p->preview.n);
     char *before = rewind_fixture_image(&b->going);
 
@@ -237,7 +237,7 @@ static void a_tick_without_consent_is_no_consent(void **state)
 static void one_hunk_of_a_file_goes_back_alone(void **state)
 {
     struct bench *b = *state;
-    struct preview *p = prospect_of(b, "p2");
+    struct preview *p = preview_of(b, "p2");
     struct preview_selection *picks = as_proposed(p);
     size_t n;
 
@@ -253,10 +253,10 @@ static void one_hunk_of_a_file_goes_back_alone(void **state)
     free(text);
 }
 
-static void hunks_that_are_others_by_now_are_not_guessed_at(void **state)
+static void changed_hunks_are_not_guessed(void **state)
 {
     struct bench *b = *state;
-    struct preview *p = prospect_of(b, "p2");
+    struct preview *p = preview_of(b, "p2");
     struct preview_selection *picks = as_proposed(p);
     char *before = rewind_fixture_image(&b->going);
 
@@ -275,7 +275,7 @@ static void hunks_that_are_others_by_now_are_not_guessed_at(void **state)
 static void a_file_that_was_saved_meanwhile_stays_as_it_is(void **state)
 {
     struct bench *b = *state;
-    struct preview *p = prospect_of(b, "p2");
+    struct preview *p = preview_of(b, "p2");
 
     folder_put(&b->going.folder, "home/ws/src/pay.c", SLICE("saved just now\n"));
     struct msg m = carry_out(b, p, as_proposed(p));
@@ -285,10 +285,10 @@ static void a_file_that_was_saved_meanwhile_stays_as_it_is(void **state)
     preview_free(p);
 }
 
-static void what_is_compared_is_what_was_looked_at(void **state)
+static void the_comparison_shows_the_previewed_contents(void **state)
 {
     struct bench *b = *state;
-    struct preview *p = prospect_of(b, "p2");
+    struct preview *p = preview_of(b, "p2");
     struct effect fx = question(b, EFFECT_COMPARE, "");
 
     folder_put(&b->going.folder, "home/ws/src/pay.c", SLICE("saved just now\n"));
@@ -300,7 +300,7 @@ static void what_is_compared_is_what_was_looked_at(void **state)
     preview_free(p);
 }
 
-/* Rewinds of this run are none here: each is asked about first, and then done by its id. */
+/* No rewind was made in this run, so each is asked about first, and then undone by its id. */
 static void wish(struct bench *b, enum change_request wish, const char *want)
 {
     struct effect fx = { .kind = EFFECT_CHANGE,
@@ -326,7 +326,7 @@ static void wish(struct bench *b, enum change_request wish, const char *want)
     msg_fini(&m);
 }
 
-static void undo_in_the_list_takes_the_newest_back_also_when_it_is_a_rewind(void **state)
+static void undo_in_the_list_undoes_the_newest_operation_even_a_rewind(void **state)
 {
     struct bench *b = *state;
     char data[4096];
@@ -336,7 +336,7 @@ static void undo_in_the_list_takes_the_newest_back_also_when_it_is_a_rewind(void
     env.data_dir = data;
     b->context.env = &env;
     char *before = rewind_fixture_image(&b->going);
-    struct preview *p = prospect_of(b, "p1");
+    struct preview *p = preview_of(b, "p1");
     struct msg done = carry_out(b, p, as_proposed(p));
     char *gone_back = rewind_fixture_image(&b->going);
 
@@ -361,17 +361,17 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        T(the_points_come_with_what_is_known_of_them),
-        T(a_system_without_copies_is_a_failure_in_words),
-        T(looking_and_comparing_change_nothing),
-        T(a_rewind_is_done_taken_back_and_done_again),
-        T(consent_takes_a_refused_file_along),
+        T(the_points_arrive_with_their_details),
+        T(a_system_without_checkpoints_is_an_explained_failure),
+        T(previewing_and_comparing_change_nothing),
+        T(a_rewind_is_applied_undone_and_redone),
+        T(consent_includes_a_held_back_file),
         T(a_tick_without_consent_is_no_consent),
         T(one_hunk_of_a_file_goes_back_alone),
-        T(hunks_that_are_others_by_now_are_not_guessed_at),
+        T(changed_hunks_are_not_guessed),
         T(a_file_that_was_saved_meanwhile_stays_as_it_is),
-        T(what_is_compared_is_what_was_looked_at),
-        T(undo_in_the_list_takes_the_newest_back_also_when_it_is_a_rewind),
+        T(the_comparison_shows_the_previewed_contents),
+        T(undo_in_the_list_undoes_the_newest_operation_even_a_rewind),
     };
 #undef T
 

@@ -5,7 +5,7 @@
 #include "lite/io/window.h"
 #include "support/screen/jobs_fixture.h"
 
-/* Questions about rows as workers answer them: a real store in a temporary folder. */
+/* Requests about rows, served by workers on a real store in a temporary folder. */
 
 /* Rows that fill a window and more. */
 static void fill(struct transcript_writer *t)
@@ -29,7 +29,7 @@ static void begin(struct jobs_fixture *w, bool title_between)
     jobs_fixture_open(w, 1, 1000);
 }
 
-/* About the session so many times, as entries 10, 11, ... */
+/* Requests the session so many times, as entries 10, 11, ... */
 static void ask(struct jobs_fixture *w, enum effect_kind kind, unsigned generation, size_t n)
 {
     struct effect q = { .kind = kind, .generation = generation, .scope = SCOPE_ALL };
@@ -41,7 +41,7 @@ static void ask(struct jobs_fixture *w, enum effect_kind kind, unsigned generati
     assert_true(workers_submit(w->workers, &q));
 }
 
-static void a_weight_counts_what_lies_beside_the_transcript(void **state)
+static void disk_usage_includes_the_side_files(void **state)
 {
     struct jobs_fixture w;
     size_t size;
@@ -65,7 +65,7 @@ static void a_weight_counts_what_lies_beside_the_transcript(void **state)
     jobs_fixture_end(&w);
 }
 
-static void a_session_that_is_gone_weighs_nothing_and_fails_nothing(void **state)
+static void a_missing_session_uses_nothing_and_is_no_error(void **state)
 {
     struct jobs_fixture w;
 
@@ -83,7 +83,7 @@ static void a_session_that_is_gone_weighs_nothing_and_fails_nothing(void **state
     jobs_fixture_end(&w);
 }
 
-static void a_title_between_the_windows_comes_with_a_whole_row(void **state)
+static void a_title_between_the_windows_arrives_as_a_complete_row(void **state)
 {
     struct jobs_fixture w;
 
@@ -105,7 +105,7 @@ static void a_title_between_the_windows_comes_with_a_whole_row(void **state)
     jobs_fixture_end(&w);
 }
 
-static void where_nothing_is_found_no_row_is_handed_over(void **state)
+static void without_a_find_no_row_is_sent(void **state)
 {
     struct jobs_fixture w;
 
@@ -128,8 +128,8 @@ static void where_nothing_is_found_no_row_is_handed_over(void **state)
     jobs_fixture_end(&w);
 }
 
-/* A row a piece: between two of them the worker looks at what is more urgent. */
-static void every_row_is_looked_at_by_itself(void **state)
+/* One row at a time: between two rows the worker looks for more urgent requests. */
+static void every_row_is_scanned_separately(void **state)
 {
     struct jobs_fixture w;
     bool seen[4] = { false };
@@ -149,8 +149,8 @@ static void every_row_is_looked_at_by_itself(void **state)
     jobs_fixture_end(&w);
 }
 
-/* One thread: what is asked while it is busy is answered in the order of urgency, a preview first. */
-static void others_go_before_a_look_through_files(void **state)
+/* One thread: requests made while it is busy are served in the order of urgency, a preview first. */
+static void other_requests_precede_a_full_scan(void **state)
 {
     struct jobs_fixture w;
     bool tail = false;
@@ -171,7 +171,7 @@ static void others_go_before_a_look_through_files(void **state)
     assert_true(deep < 40);
     workers_cancel(w.workers, 1);
     ask(&w, EFFECT_DISK_USAGE, 3, 1);
-    for (bool last = false; !last;) { /* of the cancelled question at most the row in hand */
+    for (bool last = false; !last;) { /* of the cancelled request at most the row in progress */
         struct msg m = jobs_fixture_next(&w);
 
         last = m.kind == MSG_DISK_USAGE;
@@ -185,12 +185,12 @@ static void others_go_before_a_look_through_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_weight_counts_what_lies_beside_the_transcript),
-        cmocka_unit_test(a_session_that_is_gone_weighs_nothing_and_fails_nothing),
-        cmocka_unit_test(a_title_between_the_windows_comes_with_a_whole_row),
-        cmocka_unit_test(where_nothing_is_found_no_row_is_handed_over),
-        cmocka_unit_test(every_row_is_looked_at_by_itself),
-        cmocka_unit_test(others_go_before_a_look_through_files),
+        cmocka_unit_test(disk_usage_includes_the_side_files),
+        cmocka_unit_test(a_missing_session_uses_nothing_and_is_no_error),
+        cmocka_unit_test(a_title_between_the_windows_arrives_as_a_complete_row),
+        cmocka_unit_test(without_a_find_no_row_is_sent),
+        cmocka_unit_test(every_row_is_scanned_separately),
+        cmocka_unit_test(other_requests_precede_a_full_scan),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

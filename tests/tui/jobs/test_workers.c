@@ -6,7 +6,7 @@
 
 #include "tui/jobs/workers.h"
 
-/* A store of `sessions` sessions that exist nowhere. A described row waits at the gate while it is closed. */
+/* A store of `sessions` sessions without files. A described row waits at the gate while it is closed. */
 struct fake {
     struct store base;
     size_t sessions;
@@ -153,7 +153,7 @@ static void a_listing_comes_in_batches_and_ends_once(void **state)
     bench_close(&b);
 }
 
-static void every_row_of_a_long_question_is_answered_once(void **state)
+static void every_row_of_a_long_request_is_answered_once(void **state)
 {
     struct bench b;
     unsigned char seen[1000] = { 0 };
@@ -181,7 +181,7 @@ static void every_row_of_a_long_question_is_answered_once(void **state)
     bench_close(&b);
 }
 
-/* The one thread stands in the first row of 1,000 when the preview is asked for. */
+/* The one thread is in the first row of 1,000 when the preview is requested. */
 static void a_preview_overtakes_the_background(void **state)
 {
     struct bench b;
@@ -205,7 +205,7 @@ static void a_preview_overtakes_the_background(void **state)
     bench_close(&b);
 }
 
-static void what_nobody_waits_for_is_not_begun(void **state)
+static void a_cancelled_request_is_not_started(void **state)
 {
     struct bench b;
 
@@ -248,8 +248,8 @@ static void a_newer_preview_replaces_the_older(void **state)
     bench_close(&b);
 }
 
-/* Under the address sanitizer this also says that nothing leaks. */
-static void leaving_with_questions_open_is_fine(void **state)
+/* Under the address sanitizer this also proves that nothing leaks. */
+static void quitting_with_open_requests_is_safe(void **state)
 {
     struct bench b;
 
@@ -261,7 +261,7 @@ static void leaving_with_questions_open_is_fine(void **state)
     bench_close(&b);
 }
 
-static void a_place_says_where_to_go_on(void **state)
+static void a_resume_dirs_reply_names_where_to_continue(void **state)
 {
     struct bench b;
     struct effect fx = { .kind = EFFECT_RESUME_DIRS, .generation = 5 };
@@ -285,12 +285,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_listing_comes_in_batches_and_ends_once),
-        cmocka_unit_test(every_row_of_a_long_question_is_answered_once),
+        cmocka_unit_test(every_row_of_a_long_request_is_answered_once),
         cmocka_unit_test(a_preview_overtakes_the_background),
-        cmocka_unit_test(what_nobody_waits_for_is_not_begun),
+        cmocka_unit_test(a_cancelled_request_is_not_started),
         cmocka_unit_test(a_newer_preview_replaces_the_older),
-        cmocka_unit_test(leaving_with_questions_open_is_fine),
-        cmocka_unit_test(a_place_says_where_to_go_on),
+        cmocka_unit_test(quitting_with_open_requests_is_safe),
+        cmocka_unit_test(a_resume_dirs_reply_names_where_to_continue),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,7 +76,7 @@ static void named_keys_have_one_name(void **state)
     assert_key("\x1b[97;5u", 'a', MOD_CTRL);
 }
 
-static void esc_waits_for_what_may_follow(void **state)
+static void esc_waits_for_a_possible_sequence(void **state)
 {
     struct input in = { 0 };
     struct input_event ev;
@@ -113,7 +113,7 @@ static void esc_twice_is_two_keys(void **state)
     input_fini(&in);
 }
 
-static void ctrl_c_right_behind_esc_is_ctrl_c(void **state)
+static void ctrl_c_right_after_esc_is_ctrl_c(void **state)
 {
     struct input in = { 0 };
     struct input_event ev;
@@ -128,8 +128,8 @@ static void ctrl_c_right_behind_esc_is_ctrl_c(void **state)
     input_fini(&in);
 }
 
-/* Many keys in one read, as when the program was busy: none is lost. */
-static void a_burst_is_taken_apart(void **state)
+/* Many keys in one read, as after the program was busy: none is lost. */
+static void a_burst_of_keys_is_split(void **state)
 {
     struct input in = { 0 };
     struct input_event ev;
@@ -188,7 +188,7 @@ static void the_mouse_clicks_and_scrolls(void **state)
     input_fini(&in);
 }
 
-static void answers_of_the_terminal_are_no_keys(void **state)
+static void replies_of_the_terminal_are_no_keys(void **state)
 {
     static const char *const answers[] = {
         "\x1b[?1;2c",
@@ -207,8 +207,8 @@ static void answers_of_the_terminal_are_no_keys(void **state)
         assert_int_equal(one_key(answers[i], strlen(answers[i]), true).code, KEYCODE_NONE);
 }
 
-/* Whatever comes, reading ends and nothing is held for ever. */
-static void any_bytes_come_to_an_end(void **state)
+/* For any bytes, parsing terminates and nothing is held back for ever. */
+static void parsing_any_bytes_terminates(void **state)
 {
     uint32_t seed = 1;
 
@@ -238,14 +238,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(letters_come_as_typed),
         cmocka_unit_test(named_keys_have_one_name),
-        cmocka_unit_test(esc_waits_for_what_may_follow),
+        cmocka_unit_test(esc_waits_for_a_possible_sequence),
         cmocka_unit_test(esc_twice_is_two_keys),
-        cmocka_unit_test(ctrl_c_right_behind_esc_is_ctrl_c),
-        cmocka_unit_test(a_burst_is_taken_apart),
+        cmocka_unit_test(ctrl_c_right_after_esc_is_ctrl_c),
+        cmocka_unit_test(a_burst_of_keys_is_split),
         cmocka_unit_test(a_paste_is_one_event_and_no_keys),
         cmocka_unit_test(the_mouse_clicks_and_scrolls),
-        cmocka_unit_test(answers_of_the_terminal_are_no_keys),
-        cmocka_unit_test(any_bytes_come_to_an_end),
+        cmocka_unit_test(replies_of_the_terminal_are_no_keys),
+        cmocka_unit_test(parsing_any_bytes_terminates),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,7 @@
 
 #include "tui/term/paint.h"
 
-/* curses draws into memory; what it sent since the last look. */
+/* curses draws into memory; returns what it has sent since the last call. */
 static FILE *drawn;
 static SCREEN *screen;
 static char sent[65536];
@@ -102,7 +102,7 @@ static void only_what_changed_is_sent(void **state)
     paint_fini(&p);
 }
 
-/* A wide character, marks on a letter, as many as a cell holds, and the last column all stay in their cells. */
+/* A wide character, marks on a letter (as many as a cell holds) and the last column all stay in their cells. */
 static void clusters_keep_their_columns(void **state)
 {
     struct theme theme;
@@ -123,7 +123,7 @@ static void clusters_keep_their_columns(void **state)
     paint_fini(&p);
 }
 
-/* In a locale of other characters nothing outside ASCII is sent, and the columns stay. */
+/* In a locale with another character set only ASCII is sent, and the columns stay. */
 static void another_locale_gets_ascii(void **state)
 {
     struct theme theme;

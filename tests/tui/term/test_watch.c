@@ -67,7 +67,7 @@ static void new_and_vanished_sessions_are_noticed(void **state)
     watch_fini(&w);
 }
 
-static void a_session_that_keeps_growing_is_told_now_and_then(void **state)
+static void a_session_that_keeps_growing_is_reported_periodically(void **state)
 {
     struct watch w;
 
@@ -83,7 +83,7 @@ static void a_session_that_keeps_growing_is_told_now_and_then(void **state)
     watch_fini(&w);
 }
 
-/* The first session of a project: its folder comes into being, then the file in it. */
+/* The first session of a project: its folder is created, then the file in it. */
 static void the_first_session_of_a_project_is_noticed(void **state)
 {
     char path[128];
@@ -130,7 +130,7 @@ int main(void)
         cmocka_unit_test(a_session_that_grows_is_noticed),
         cmocka_unit_test(new_and_vanished_sessions_are_noticed),
         cmocka_unit_test(the_first_session_of_a_project_is_noticed),
-        cmocka_unit_test(a_session_that_keeps_growing_is_told_now_and_then),
+        cmocka_unit_test(a_session_that_keeps_growing_is_reported_periodically),
     };
 
     return cmocka_run_group_tests(tests, make_dir, remove_dir);

@@ -47,7 +47,7 @@ static void controls_are_shown_with_a_caret(void **state)
     CLEAN("\xc2\x9b[", "<9B>[");
 }
 
-static void newlines_and_tabs_are_one_blank(void **state)
+static void newlines_and_tabs_become_one_blank(void **state)
 {
     (void)state;
 
@@ -68,7 +68,7 @@ static void invisible_characters_are_named(void **state)
     CLEAN("\ufe0f", "<U+FE0F>");
 }
 
-static void a_hidden_message_of_selectors_is_shown(void **state)
+static void a_message_hidden_in_variation_selectors_is_shown(void **state)
 {
     (void)state;
 
@@ -88,7 +88,7 @@ static void broken_bytes_are_replaced(void **state)
     CLEAN("\xc0\x9b", "\ufffd\ufffd");
 }
 
-static void clusters_without_a_certain_width_are_made_plain(void **state)
+static void clusters_of_uncertain_width_are_simplified(void **state)
 {
     (void)state;
 
@@ -99,7 +99,7 @@ static void clusters_without_a_certain_width_are_made_plain(void **state)
     CLEAN("\U0001F1E9\U0001F1EA", "\U0001F1E9\U0001F1EA");
 }
 
-static void words_spelt_with_joiners_stay_readable(void **state)
+static void words_with_joiners_stay_readable(void **state)
 {
     (void)state;
 
@@ -108,7 +108,7 @@ static void words_spelt_with_joiners_stay_readable(void **state)
     CLEAN("\u0915\u094D\u200D\u0937", "\u0915\u094D\u0937");
 }
 
-static void at_most_four_marks_sit_on_a_letter(void **state)
+static void a_letter_has_at_most_four_marks(void **state)
 {
     (void)state;
 
@@ -144,7 +144,7 @@ static void glyphs_of_one_cluster_are_joined(void **state)
     assert_int_equal(clean_cluster_width(&c), 0);
 }
 
-static void the_width_is_the_sum_of_what_is_written(void **state)
+static void the_width_is_the_sum_of_the_glyphs(void **state)
 {
     (void)state;
 
@@ -155,8 +155,8 @@ static void the_width_is_the_sum_of_what_is_written(void **state)
     assert_int_equal(clean_width(SLICE("")), 0);
 }
 
-/* Any bytes: what comes out is valid, holds no control and no format character, and its width adds up. */
-static void random_bytes_come_out_clean(void **state)
+/* For any bytes, the output is valid, has no control or format character, and its width is the sum of its glyphs. */
+static void random_bytes_are_cleaned(void **state)
 {
     (void)state;
     unsigned seed = 1;
@@ -197,17 +197,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_hostile_pattern_comes_through),
         cmocka_unit_test(controls_are_shown_with_a_caret),
-        cmocka_unit_test(newlines_and_tabs_are_one_blank),
+        cmocka_unit_test(newlines_and_tabs_become_one_blank),
         cmocka_unit_test(invisible_characters_are_named),
-        cmocka_unit_test(a_hidden_message_of_selectors_is_shown),
+        cmocka_unit_test(a_message_hidden_in_variation_selectors_is_shown),
         cmocka_unit_test(broken_bytes_are_replaced),
-        cmocka_unit_test(clusters_without_a_certain_width_are_made_plain),
-        cmocka_unit_test(words_spelt_with_joiners_stay_readable),
-        cmocka_unit_test(at_most_four_marks_sit_on_a_letter),
+        cmocka_unit_test(clusters_of_uncertain_width_are_simplified),
+        cmocka_unit_test(words_with_joiners_stay_readable),
+        cmocka_unit_test(a_letter_has_at_most_four_marks),
         cmocka_unit_test(a_mark_without_a_base_gets_one),
         cmocka_unit_test(glyphs_of_one_cluster_are_joined),
-        cmocka_unit_test(the_width_is_the_sum_of_what_is_written),
-        cmocka_unit_test(random_bytes_come_out_clean),
+        cmocka_unit_test(the_width_is_the_sum_of_the_glyphs),
+        cmocka_unit_test(random_bytes_are_cleaned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

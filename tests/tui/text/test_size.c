@@ -2,7 +2,7 @@
 
 #include "tui/text/when.h"
 
-static void a_size_is_told_in_seven_columns(void **state)
+static void a_size_fits_seven_columns(void **state)
 {
     char text[SIZE_TEXT];
 
@@ -28,7 +28,7 @@ static void a_size_is_read_with_its_unit(void **state)
     assert_int_equal(n, INT64_C(2) << 30);
 }
 
-static void what_is_no_size_is_refused(void **state)
+static void invalid_sizes_are_refused(void **state)
 {
     static const char *const wrong[] = { "",    "k",   "B",          "-1",       "1x",
                                          "1 M", "1MM", "1234567890", "99999999T" };
@@ -44,9 +44,9 @@ static void what_is_no_size_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_size_is_told_in_seven_columns),
+        cmocka_unit_test(a_size_fits_seven_columns),
         cmocka_unit_test(a_size_is_read_with_its_unit),
-        cmocka_unit_test(what_is_no_size_is_refused),
+        cmocka_unit_test(invalid_sizes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,7 @@ static void assert_age(int64_t back, const char *want)
     assert_string_equal(out, want);
 }
 
-static void age_is_told_in_the_largest_unit(void **state)
+static void age_is_shown_in_the_largest_unit(void **state)
 {
     (void)state;
     assert_age(0, "now");
@@ -48,8 +48,8 @@ static void impossible_times_are_unknown(void **state)
     assert_string_equal(out, "now");
 }
 
-/* For many ages: until the promised moment the text stays, at it the text is another one. */
-static void age_changes_exactly_when_it_says(void **state)
+/* For many ages, the text stays until the predicted moment and differs from then on. */
+static void age_changes_exactly_when_predicted(void **state)
 {
     (void)state;
     for (int64_t back = 0; back < 900 * DAY; back = back * 3 / 2 + 7919) {
@@ -98,7 +98,7 @@ static void dates_are_local_days(void **state)
     assert_int_equal(ms, now);
 }
 
-static void nonsense_is_refused(void **state)
+static void invalid_times_are_refused_in_queries(void **state)
 {
     static const char *const words[] = { "",    "w",        "2",          "2 w",     "2x",
                                          "-2w", "9999999w", "2027-13-45", "tomorrow" };
@@ -110,7 +110,7 @@ static void nonsense_is_refused(void **state)
     assert_int_equal(ms, 42);
 }
 
-static void what_is_left_is_told_in_the_last_week(void **state)
+static void the_time_left_is_shown_in_the_last_week(void **state)
 {
     (void)state;
     const int64_t hour = 3600 * 1000;
@@ -129,13 +129,13 @@ static void what_is_left_is_told_in_the_last_week(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_left_is_told_in_the_last_week),
-        cmocka_unit_test(age_is_told_in_the_largest_unit),
+        cmocka_unit_test(the_time_left_is_shown_in_the_last_week),
+        cmocka_unit_test(age_is_shown_in_the_largest_unit),
         cmocka_unit_test(impossible_times_are_unknown),
-        cmocka_unit_test(age_changes_exactly_when_it_says),
+        cmocka_unit_test(age_changes_exactly_when_predicted),
         cmocka_unit_test(spans_count_back_from_now),
         cmocka_unit_test(dates_are_local_days),
-        cmocka_unit_test(nonsense_is_refused),
+        cmocka_unit_test(invalid_times_are_refused_in_queries),
     };
 
     setenv("TZ", "UTC-2", 1); /* two hours east of Greenwich */

@@ -7,7 +7,7 @@
 
 #include "tui/text/clean.h"
 
-static void the_width_is_the_one_ncurses_counts_with(void **state)
+static void the_width_agrees_with_ncurses(void **state)
 {
     (void)state;
     assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
@@ -20,8 +20,8 @@ static void the_width_is_the_one_ncurses_counts_with(void **state)
     }
 }
 
-/* Characters of a version of Unicode that only one of the libraries knows are refused as well. */
-static void what_ncurses_can_place_is_refused_only_when_it_is_a_format_character(void **state)
+/* Characters of a Unicode version that only one of the libraries knows are refused as well. */
+static void only_format_characters_are_refused_among_those_ncurses_places(void **state)
 {
     (void)state;
     unsigned refused = 0;
@@ -92,8 +92,8 @@ static void a_family_is_one_cluster_and_two_letters_are_two(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_width_is_the_one_ncurses_counts_with),
-        cmocka_unit_test(what_ncurses_can_place_is_refused_only_when_it_is_a_format_character),
+        cmocka_unit_test(the_width_agrees_with_ncurses),
+        cmocka_unit_test(only_format_characters_are_refused_among_those_ncurses_places),
         cmocka_unit_test(letters_ideographs_and_emoji_have_their_columns),
         cmocka_unit_test(controls_surrogates_and_unassigned_are_never_shown_as_themselves),
         cmocka_unit_test(without_a_locale_letters_keep_their_columns),

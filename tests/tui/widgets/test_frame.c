@@ -167,7 +167,7 @@ static void an_impossible_size_gives_an_empty_frame(void **state)
     frame_fini(&f);
 }
 
-static void a_stretch_gets_a_style_and_keeps_its_text(void **state)
+static void restyling_a_range_keeps_its_text(void **state)
 {
     (void)state;
     struct frame f;
@@ -196,7 +196,7 @@ int main(void)
         cmocka_unit_test(no_hostile_pattern_reaches_a_cell),
         cmocka_unit_test(columns_stay_straight_under_any_text),
         cmocka_unit_test(an_impossible_size_gives_an_empty_frame),
-        cmocka_unit_test(a_stretch_gets_a_style_and_keeps_its_text),
+        cmocka_unit_test(restyling_a_range_keeps_its_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

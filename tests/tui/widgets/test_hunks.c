@@ -15,7 +15,7 @@ static void assert_diff(const struct hunks *d, const char *want)
     size_t left;
     struct styled_text s = laid(d, 0, &left);
 
-    assert_sheet(&s, want);
+    assert_styled_text(&s, want);
     assert_int_equal(left, 0);
     styled_text_fini(&s);
 }
@@ -52,7 +52,7 @@ static void texts_are_compared_line_by_line(void **state)
     hunks_fini(&d);
 }
 
-static void lines_that_stayed_are_found_between_changes(void **state)
+static void unchanged_lines_between_changes_are_found(void **state)
 {
     (void)state;
     struct hunks d = { .n = 0 };
@@ -63,7 +63,7 @@ static void lines_that_stayed_are_found_between_changes(void **state)
     hunks_fini(&d);
 }
 
-static void several_edits_are_set_apart(void **state)
+static void several_edits_are_separated(void **state)
 {
     (void)state;
     struct hunks d = { .n = 0 };
@@ -75,7 +75,7 @@ static void several_edits_are_set_apart(void **state)
     hunks_fini(&d);
 }
 
-static void what_changed_within_a_line_stands_out(void **state)
+static void changes_within_a_line_are_highlighted(void **state)
 {
     (void)state;
     struct hunks d = { .n = 0 };
@@ -91,7 +91,7 @@ static void what_changed_within_a_line_stands_out(void **state)
     hunks_fini(&d);
 }
 
-static void a_long_diff_is_cut_and_says_by_how_much(void **state)
+static void a_long_diff_is_cut_with_a_count_of_the_rest(void **state)
 {
     (void)state;
     struct hunks d = { .n = 0 };
@@ -111,7 +111,7 @@ static void a_long_diff_is_cut_and_says_by_how_much(void **state)
     buf_fini(&text);
 }
 
-static void a_patch_of_nonsense_does_no_harm(void **state)
+static void an_invalid_patch_does_no_harm(void **state)
 {
     (void)state;
     static const char *const patches[] = {
@@ -142,11 +142,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_patch_is_shown_with_its_numbers),
         cmocka_unit_test(texts_are_compared_line_by_line),
-        cmocka_unit_test(lines_that_stayed_are_found_between_changes),
-        cmocka_unit_test(several_edits_are_set_apart),
-        cmocka_unit_test(what_changed_within_a_line_stands_out),
-        cmocka_unit_test(a_long_diff_is_cut_and_says_by_how_much),
-        cmocka_unit_test(a_patch_of_nonsense_does_no_harm),
+        cmocka_unit_test(unchanged_lines_between_changes_are_found),
+        cmocka_unit_test(several_edits_are_separated),
+        cmocka_unit_test(changes_within_a_line_are_highlighted),
+        cmocka_unit_test(a_long_diff_is_cut_with_a_count_of_the_rest),
+        cmocka_unit_test(an_invalid_patch_does_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ static void assert_text(const struct line_editor *e, const char *text, size_t cu
     assert_int_equal(e->cursor, cursor);
 }
 
-static void letters_go_in_at_the_cursor(void **state)
+static void letters_are_inserted_at_the_cursor(void **state)
 {
     (void)state;
     struct line_editor e = typed("ac");
@@ -82,7 +82,7 @@ static void other_keys_are_left_to_others(void **state)
     assert_text(&e, "x", 1);
 }
 
-static void what_is_pasted_holds_no_controls_and_no_broken_bytes(void **state)
+static void pasted_text_has_no_controls_and_no_invalid_bytes(void **state)
 {
     (void)state;
     struct line_editor e = { 0 };
@@ -126,11 +126,11 @@ static void a_long_line_scrolls_to_its_cursor(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(letters_go_in_at_the_cursor),
+        cmocka_unit_test(letters_are_inserted_at_the_cursor),
         cmocka_unit_test(whole_characters_are_moved_over_and_deleted),
         cmocka_unit_test(words_and_ends_are_cut_as_in_a_shell),
         cmocka_unit_test(other_keys_are_left_to_others),
-        cmocka_unit_test(what_is_pasted_holds_no_controls_and_no_broken_bytes),
+        cmocka_unit_test(pasted_text_has_no_controls_and_no_invalid_bytes),
         cmocka_unit_test(a_full_line_takes_no_more),
         cmocka_unit_test(a_long_line_scrolls_to_its_cursor),
     };

@@ -7,7 +7,7 @@ static struct list_area rows(size_t n, int fit)
     return (struct list_area){ { 2, 1, fit, 10 }, n };
 }
 
-static void it_stays_among_the_rows(void **state)
+static void the_cursor_stays_within_the_rows(void **state)
 {
     struct list_cursor p = { 0 };
 
@@ -22,7 +22,7 @@ static void it_stays_among_the_rows(void **state)
     assert_int_equal(p.top, 0);
 }
 
-static void rows_scroll_only_when_they_must(void **state)
+static void rows_scroll_only_when_necessary(void **state)
 {
     struct list_cursor p = { 0 };
 
@@ -37,19 +37,19 @@ static void rows_scroll_only_when_they_must(void **state)
     assert_int_equal(p.top, 0);
 }
 
-static void no_room_is_left_below_while_rows_are_hidden_above(void **state)
+static void no_blank_lines_below_while_rows_are_hidden_above(void **state)
 {
     struct list_cursor p = { .at = 9, .top = 6 };
 
     (void)state;
-    list_cursor_move(&p, rows(7, 4), 9); /* three rows have gone */
+    list_cursor_move(&p, rows(7, 4), 9); /* three rows were removed */
     assert_int_equal(p.at, 6);
     assert_int_equal(p.top, 3);
-    list_cursor_move(&p, rows(7, 20), 6); /* the screen has grown */
+    list_cursor_move(&p, rows(7, 20), 6); /* the screen grew */
     assert_int_equal(p.top, 0);
 }
 
-static void keys_move_it_by_lines_pages_and_to_the_ends(void **state)
+static void keys_move_the_cursor_by_lines_pages_and_to_the_ends(void **state)
 {
     struct list_cursor p = { 0 };
 
@@ -100,10 +100,10 @@ static void a_few_choices_go_round(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_stays_among_the_rows),
-        cmocka_unit_test(rows_scroll_only_when_they_must),
-        cmocka_unit_test(no_room_is_left_below_while_rows_are_hidden_above),
-        cmocka_unit_test(keys_move_it_by_lines_pages_and_to_the_ends),
+        cmocka_unit_test(the_cursor_stays_within_the_rows),
+        cmocka_unit_test(rows_scroll_only_when_necessary),
+        cmocka_unit_test(no_blank_lines_below_while_rows_are_hidden_above),
+        cmocka_unit_test(keys_move_the_cursor_by_lines_pages_and_to_the_ends),
         cmocka_unit_test(wheel_and_click_move_it),
         cmocka_unit_test(a_few_choices_go_round),
     };

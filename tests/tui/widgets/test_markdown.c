@@ -14,11 +14,11 @@ static void assert_markdown(int width, const char *text, const char *want)
 {
     struct styled_text s = laid(width, false, text);
 
-    assert_sheet(&s, want);
+    assert_styled_text(&s, want);
     styled_text_fini(&s);
 }
 
-static void paragraphs_stand_apart_and_line_breaks_stay(void **state)
+static void paragraphs_are_separated_and_line_breaks_kept(void **state)
 {
     (void)state;
 
@@ -26,12 +26,12 @@ static void paragraphs_stand_apart_and_line_breaks_stay(void **state)
     assert_markdown(40, "", "");
 }
 
-static void signs_of_emphasis_become_styles(void **state)
+static void emphasis_becomes_a_style(void **state)
 {
     (void)state;
     struct styled_text s = laid(60, false, "a **bold** *slanted* `code` ~~gone~~\n# Head");
 
-    assert_sheet(&s, "a bold slanted code gone\n\nHead\n");
+    assert_styled_text(&s, "a bold slanted code gone\n\nHead\n");
     assert_int_equal(styled_text_style_at(&s, "bold"), STYLE_STRONG);
     assert_int_equal(styled_text_style_at(&s, "slanted"), STYLE_EMPHASIS);
     assert_int_equal(styled_text_style_at(&s, "code"), STYLE_CODE);
@@ -51,14 +51,14 @@ static void lists_are_marked_and_indented(void **state)
     assert_markdown(40, "- loose\n\n- items", "• loose\n\n• items\n");
 }
 
-static void quotes_have_a_bar(void **state)
+static void quotations_have_a_bar(void **state)
 {
     (void)state;
 
     assert_markdown(40, "> a\n> b\n\nc", "▎ a\n▎ b\n\nc\n");
 }
 
-static void code_stays_as_it_is(void **state)
+static void code_is_unchanged(void **state)
 {
     (void)state;
 
@@ -72,7 +72,7 @@ static void code_stays_as_it_is(void **state)
     styled_text_fini(&s);
 }
 
-static void a_link_says_where_it_leads_once(void **state)
+static void a_link_shows_its_target_once(void **state)
 {
     (void)state;
 
@@ -80,7 +80,7 @@ static void a_link_says_where_it_leads_once(void **state)
                     "docs (https://a.org/x) https://b.org\n");
 }
 
-static void tables_have_straight_columns(void **state)
+static void tables_have_aligned_columns(void **state)
 {
     (void)state;
 
@@ -97,15 +97,15 @@ static void a_wide_table_wraps_within_its_columns(void **state)
     struct styled_text s =
         laid(24, false, "| n | text |\n|---|---|\n| 1 | one two three four five six |\n");
 
-    assert_sheet_fits(&s, 24);
-    assert_sheet(&s, "n │ text\n"
-                     "──┼─────────────────────\n"
-                     "1 │ one two three four\n"
-                     "  │ five six\n");
+    assert_styled_text_fits(&s, 24);
+    assert_styled_text(&s, "n │ text\n"
+                           "──┼─────────────────────\n"
+                           "1 │ one two three four\n"
+                           "  │ five six\n");
     styled_text_fini(&s);
 }
 
-static void in_ascii_every_sign_is_ascii(void **state)
+static void ascii_mode_draws_only_ascii(void **state)
 {
     (void)state;
     struct styled_text s =
@@ -138,15 +138,15 @@ static void hostile_documents_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(paragraphs_stand_apart_and_line_breaks_stay),
-        cmocka_unit_test(signs_of_emphasis_become_styles),
+        cmocka_unit_test(paragraphs_are_separated_and_line_breaks_kept),
+        cmocka_unit_test(emphasis_becomes_a_style),
         cmocka_unit_test(lists_are_marked_and_indented),
-        cmocka_unit_test(quotes_have_a_bar),
-        cmocka_unit_test(code_stays_as_it_is),
-        cmocka_unit_test(a_link_says_where_it_leads_once),
-        cmocka_unit_test(tables_have_straight_columns),
+        cmocka_unit_test(quotations_have_a_bar),
+        cmocka_unit_test(code_is_unchanged),
+        cmocka_unit_test(a_link_shows_its_target_once),
+        cmocka_unit_test(tables_have_aligned_columns),
         cmocka_unit_test(a_wide_table_wraps_within_its_columns),
-        cmocka_unit_test(in_ascii_every_sign_is_ascii),
+        cmocka_unit_test(ascii_mode_draws_only_ascii),
         cmocka_unit_test(hostile_documents_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

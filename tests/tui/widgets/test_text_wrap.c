@@ -16,7 +16,7 @@ static void assert_flow(int width, enum text_wrap_mode mode, struct slice text, 
 {
     struct styled_text s = laid(width, mode, text);
 
-    assert_sheet(&s, want);
+    assert_styled_text(&s, want);
     styled_text_fini(&s);
 }
 
@@ -55,11 +55,11 @@ static void clusters_are_never_cut(void **state)
     (void)state;
 
     WORDS(12, "aaaaaaaaaae\u0301\u0301e\u0301e\u0301", "aaaaaaaaaae\u0301\u0301e\u0301\ne\u0301\n");
-    /* a family is four columns here, and stays together */
+    /* a family emoji has four columns here, and stays together */
     WORDS(12, "aaaaaaaaaa\U0001F469\u200D\U0001F4BB", "aaaaaaaaaa\n\U0001F469\U0001F4BB\n");
 }
 
-static void the_margin_stands_before_every_line(void **state)
+static void the_margin_precedes_every_line(void **state)
 {
     (void)state;
     struct styled_text s = { .n = 0 };
@@ -72,7 +72,7 @@ static void the_margin_stands_before_every_line(void **state)
     text_wrap_add(&f, STYLE_STRONG, SLICE("four"));
     text_wrap_fini(&f);
 
-    assert_sheet(&s, "* one two three\n  four\n");
+    assert_styled_text(&s, "* one two three\n  four\n");
     assert_int_equal(styled_text_style_at(&s, "four"), STYLE_STRONG);
     styled_text_fini(&s);
 }
@@ -88,7 +88,7 @@ static void a_style_may_change_within_a_word(void **state)
     text_wrap_add(&f, STYLE_STRONG, SLICE("cc"));
     text_wrap_fini(&f);
 
-    assert_sheet(&s, "aaaaaaaa\nbbcc\n");
+    assert_styled_text(&s, "aaaaaaaa\nbbcc\n");
     styled_text_fini(&s);
 }
 
@@ -108,7 +108,7 @@ static void colours_and_carriage_returns_of_programs_are_left_out(void **state)
     VERBATIM(20, "\x1b[2J\rx", "^[[2J^Mx\n");
 }
 
-static void nothing_is_added_behind_the_last_line_allowed(void **state)
+static void nothing_is_added_after_the_last_line_allowed(void **state)
 {
     (void)state;
     struct styled_text s = { .n = 0 };
@@ -118,12 +118,12 @@ static void nothing_is_added_behind_the_last_line_allowed(void **state)
     size_t taken = text_wrap_add(&f, STYLE_TEXT, SLICE("a\nb\nc\nd"));
 
     text_wrap_fini(&f);
-    assert_sheet(&s, "a\nb\n");
+    assert_styled_text(&s, "a\nb\n");
     assert_int_equal(taken, 4);
     styled_text_fini(&s);
 }
 
-static void no_text_is_ever_wider_than_the_line(void **state)
+static void no_line_exceeds_the_width(void **state)
 {
     (void)state;
     static const char text[] =
@@ -135,7 +135,7 @@ static void no_text_is_ever_wider_than_the_line(void **state)
             struct styled_text s = laid(width, (enum text_wrap_mode)mode, SLICE(text));
 
             assert_int_equal(s.rc, ERR_OK);
-            assert_sheet_fits(&s, (size_t)width);
+            assert_styled_text_fits(&s, (size_t)width);
             styled_text_fini(&s);
         }
 }
@@ -161,12 +161,12 @@ int main(void)
         cmocka_unit_test(a_word_wider_than_the_line_is_cut),
         cmocka_unit_test(ideographs_are_words_and_keep_their_punctuation),
         cmocka_unit_test(clusters_are_never_cut),
-        cmocka_unit_test(the_margin_stands_before_every_line),
+        cmocka_unit_test(the_margin_precedes_every_line),
         cmocka_unit_test(a_style_may_change_within_a_word),
         cmocka_unit_test(verbatim_text_keeps_its_blanks),
         cmocka_unit_test(colours_and_carriage_returns_of_programs_are_left_out),
-        cmocka_unit_test(nothing_is_added_behind_the_last_line_allowed),
-        cmocka_unit_test(no_text_is_ever_wider_than_the_line),
+        cmocka_unit_test(nothing_is_added_after_the_last_line_allowed),
+        cmocka_unit_test(no_line_exceeds_the_width),
         cmocka_unit_test(a_cluster_without_end_takes_linear_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

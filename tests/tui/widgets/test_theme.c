@@ -7,7 +7,7 @@ static bool parse(const char *text, struct theme_style *look)
     return theme_parse_style((struct slice){ text, strlen(text) }, look);
 }
 
-static void a_look_is_read_word_by_word(void **state)
+static void a_style_is_parsed_word_by_word(void **state)
 {
     struct theme_style look;
 
@@ -24,7 +24,7 @@ static void a_look_is_read_word_by_word(void **state)
     assert_int_equal(look.bg, THEME_DEFAULT_COLOUR);
 }
 
-static void a_wrong_word_leaves_the_look_alone(void **state)
+static void an_unknown_word_leaves_the_style_unchanged(void **state)
 {
     static const char *const wrong[] = {
         "blod", "256", "bright-", "bright-7", "red onn black", "-1"
@@ -46,7 +46,7 @@ static void every_style_has_a_name(void **state)
     assert_int_equal(theme_find_style(SLICE("tilte")), STYLE_COUNT);
 }
 
-/* Law 8: where there are no colours, what warns and what is marked must still stand out. */
+/* Without colours, warnings and marks must still stand out. */
 static void meaning_survives_without_colour(void **state)
 {
     struct theme t;
@@ -63,8 +63,8 @@ static void meaning_survives_without_colour(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_look_is_read_word_by_word),
-        cmocka_unit_test(a_wrong_word_leaves_the_look_alone),
+        cmocka_unit_test(a_style_is_parsed_word_by_word),
+        cmocka_unit_test(an_unknown_word_leaves_the_style_unchanged),
         cmocka_unit_test(every_style_has_a_name),
         cmocka_unit_test(meaning_survives_without_colour),
     };

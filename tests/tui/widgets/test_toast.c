@@ -65,7 +65,7 @@ static void the_last_part_of_a_path_names_it(void **state)
     assert_int_equal(text_path_last((struct slice){ 0 }).n, 0);
 }
 
-static void news_goes_by_itself_and_errors_stay(void **state)
+static void notices_expire_and_errors_stay(void **state)
 {
     (void)state;
     struct toast t = { 0 };
@@ -132,7 +132,7 @@ int main(void)
         cmocka_unit_test(sizes_are_short_and_never_wider_than_seven),
         cmocka_unit_test(the_home_directory_is_a_tilde),
         cmocka_unit_test(the_last_part_of_a_path_names_it),
-        cmocka_unit_test(news_goes_by_itself_and_errors_stay),
+        cmocka_unit_test(notices_expire_and_errors_stay),
         cmocka_unit_test(a_narrow_screen_cuts_the_middle_of_a_path),
         cmocka_unit_test(an_error_says_where_and_why),
         cmocka_unit_test(the_spinner_turns_with_the_time),

@@ -32,7 +32,7 @@ static void escapes_are_spelled_as_go_spells_them(void **state)
     writes(go_json_compact, SLICE("{ \"\\u003c\" : [ 1.0, 1e21 ] }"), "{\"\\u003c\":[1.0,1e21]}");
 }
 
-static void floats_have_the_fewest_digits(void **state)
+static void floats_have_as_few_digits_as_possible(void **state)
 {
     const struct {
         double value;
@@ -96,7 +96,7 @@ static enum err_code indent(struct buf *out, struct slice value)
     return go_json_indent(out, value, 0);
 }
 
-static void values_are_laid_out_and_not_changed(void **state)
+static void values_are_indented_and_not_changed(void **state)
 {
     (void)state;
     writes(indent, SLICE("{\"a\":1.50,\"b\":[ ],\"c\":{},\"d\":[1,{\"e\":\"x, \\\"}\"}]}"),
@@ -112,10 +112,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_are_escaped_as_go_escapes_them),
         cmocka_unit_test(escapes_are_spelled_as_go_spells_them),
-        cmocka_unit_test(floats_have_the_fewest_digits),
+        cmocka_unit_test(floats_have_as_few_digits_as_possible),
         cmocka_unit_test(each_broken_byte_is_replaced),
         cmocka_unit_test(times_have_as_many_digits_as_they_need),
-        cmocka_unit_test(values_are_laid_out_and_not_changed),
+        cmocka_unit_test(values_are_indented_and_not_changed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

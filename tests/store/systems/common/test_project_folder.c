@@ -12,7 +12,7 @@ static void expect_name(const char *path, const char *name)
     arena_fini(&a);
 }
 
-/* A path made of one piece again and again, and what the name of its folder ends in. */
+/* Checks the end of the folder name for a path of one repeated part. */
 static void expect_end(const char *front, const char *piece, size_t n, const char *end)
 {
     struct arena a = { 0 };
@@ -40,7 +40,7 @@ static void all_but_letters_and_digits_become_dashes(void **state)
     expect_name("", "");
 }
 
-static void a_long_name_is_cut_and_told_apart_by_a_hash(void **state)
+static void a_long_name_is_cut_and_gets_a_hash(void **state)
 {
     (void)state;
     expect_end("/", "\xC3\xA9", 200, "-s4uqmp");
@@ -49,7 +49,7 @@ static void a_long_name_is_cut_and_told_apart_by_a_hash(void **state)
     expect_end("", "ab", 100, "");
 }
 
-static void paths_that_flatten_alike_are_the_same(void **state)
+static void paths_that_flatten_alike_share_a_folder(void **state)
 {
     (void)state;
     assert_true(project_folder_same(SLICE("/a.b"), SLICE("/a-b")));
@@ -63,7 +63,7 @@ static const char *stands_for(const char *folder, const char *path, struct arena
     return project_folder_ancestor(slice_of(folder), slice_of(path), a);
 }
 
-static void a_folder_stands_for_a_directory_or_one_above_it(void **state)
+static void a_folder_matches_a_directory_or_one_above_it(void **state)
 {
     struct arena a = { 0 };
 
@@ -83,9 +83,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_but_letters_and_digits_become_dashes),
-        cmocka_unit_test(a_long_name_is_cut_and_told_apart_by_a_hash),
-        cmocka_unit_test(paths_that_flatten_alike_are_the_same),
-        cmocka_unit_test(a_folder_stands_for_a_directory_or_one_above_it),
+        cmocka_unit_test(a_long_name_is_cut_and_gets_a_hash),
+        cmocka_unit_test(paths_that_flatten_alike_share_a_folder),
+        cmocka_unit_test(a_folder_matches_a_directory_or_one_above_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 #include "store/maintenance/sweep.h"
 #include "store/maintenance/trash.h"
 
-/* What goes with a session of Entire's, and what stays (entire.md 2.10). git itself says what became of the refs. */
+/* What is deleted with a session of Entire, and what stays (docs/formats/entire.md). The refs are checked with git. */
 
 #define A "a1b2c3d4-0001-4000-8000-00000000000a"
 #define B "b1b2c3d4-0002-4000-8000-00000000000b"
@@ -68,7 +68,7 @@ static void is_sound(const struct entire_world *w)
     free(said);
 }
 
-static void the_last_session_takes_its_branch_along(void **state)
+static void the_last_session_of_a_branch_removes_it(void **state)
 {
     (void)state;
     struct entire_world w;
@@ -105,7 +105,7 @@ static void the_last_session_takes_its_branch_along(void **state)
     entire_world_remove(&w);
 }
 
-static void a_branch_comes_back_from_the_trash(void **state)
+static void a_branch_is_restored_from_the_trash(void **state)
 {
     (void)state;
     struct entire_world w;
@@ -144,7 +144,7 @@ static void a_branch_comes_back_from_the_trash(void **state)
     entire_world_remove(&w);
 }
 
-static void a_branch_with_a_commit_of_nobody_stays(void **state)
+static void a_branch_with_a_foreign_commit_is_kept(void **state)
 {
     (void)state;
     struct entire_world w;
@@ -168,7 +168,7 @@ static void a_branch_with_a_commit_of_nobody_stays(void **state)
     entire_world_remove(&w);
 }
 
-static void committed_checkpoints_stay(void **state)
+static void committed_checkpoints_are_kept(void **state)
 {
     (void)state;
     struct entire_world w;
@@ -189,7 +189,7 @@ static void committed_checkpoints_stay(void **state)
     entire_world_remove(&w);
 }
 
-/* ---- what is left behind ---- */
+/* ---- leftovers ---- */
 
 static struct sweep orphans(struct entire_world *w)
 {
@@ -208,8 +208,8 @@ static void count_orphans(struct entire_world *w, size_t n)
     sweep_fini(&s);
 }
 
-/* The rest of it may be anybody's work, and a session without a state says nothing of it. */
-static void a_branch_that_cannot_be_read_to_its_end_stays(void **state)
+/* The rest of the branch may be other work, and a session without a state does not show it. */
+static void a_partly_unreadable_branch_is_kept(void **state)
 {
     (void)state;
     struct entire_world w;
@@ -230,8 +230,8 @@ static void a_branch_that_cannot_be_read_to_its_end_stays(void **state)
     entire_world_remove(&w);
 }
 
-/* git passes such a ref over when it lists them. */
-static void a_branch_whose_ref_cannot_be_read_stays(void **state)
+/* git skips such a ref when it lists refs. */
+static void a_branch_with_an_unreadable_ref_is_kept(void **state)
 {
     (void)state;
     struct entire_world w;
@@ -250,7 +250,7 @@ static void a_branch_whose_ref_cannot_be_read_stays(void **state)
     entire_world_remove(&w);
 }
 
-static void a_branch_is_left_behind_when_no_state_is(void **state)
+static void a_branch_without_any_state_is_a_leftover(void **state)
 {
     (void)state;
     struct entire_world w;
@@ -264,7 +264,7 @@ static void a_branch_is_left_behind_when_no_state_is(void **state)
     count_orphans(&w, 0);
     free(entire_world_sh(
         &w, "cd '%s'/.git/entire-sessions && rm " A ".json && echo '{' >" B ".json", w.repo));
-    count_orphans(&w, 0); /* a broken state is one */
+    count_orphans(&w, 0); /* a broken state counts as one */
     free(entire_world_sh(&w, "cd '%s'/.git/entire-sessions && mv " B ".json " B ".json.tmp",
                          w.repo));
     count_orphans(&w, 0);
@@ -290,8 +290,8 @@ static void a_branch_is_left_behind_when_no_state_is(void **state)
     entire_world_remove(&w);
 }
 
-/* Between showing and moving somebody worked on it. */
-static void a_branch_that_moved_on_stays(void **state)
+/* Another program worked on it between showing and moving. */
+static void a_branch_that_moved_is_kept(void **state)
 {
     (void)state;
     struct entire_world w;
@@ -316,8 +316,8 @@ static void a_branch_that_moved_on_stays(void **state)
     entire_world_remove(&w);
 }
 
-/* entire/1234567 is a person's, entire/1ce4cc8 could be. */
-static void what_a_person_may_have_made_is_not_left_behind(void **state)
+/* entire/1234567 is a person's branch, entire/1ce4cc8 could be one. */
+static void branches_a_person_may_have_created_are_no_leftovers(void **state)
 {
     (void)state;
     struct entire_world w;
@@ -339,15 +339,15 @@ static void what_a_person_may_have_made_is_not_left_behind(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_last_session_takes_its_branch_along),
-        cmocka_unit_test(a_branch_comes_back_from_the_trash),
-        cmocka_unit_test(a_branch_with_a_commit_of_nobody_stays),
-        cmocka_unit_test(a_branch_that_cannot_be_read_to_its_end_stays),
-        cmocka_unit_test(a_branch_whose_ref_cannot_be_read_stays),
-        cmocka_unit_test(committed_checkpoints_stay),
-        cmocka_unit_test(a_branch_is_left_behind_when_no_state_is),
-        cmocka_unit_test(a_branch_that_moved_on_stays),
-        cmocka_unit_test(what_a_person_may_have_made_is_not_left_behind),
+        cmocka_unit_test(the_last_session_of_a_branch_removes_it),
+        cmocka_unit_test(a_branch_is_restored_from_the_trash),
+        cmocka_unit_test(a_branch_with_a_foreign_commit_is_kept),
+        cmocka_unit_test(a_partly_unreadable_branch_is_kept),
+        cmocka_unit_test(a_branch_with_an_unreadable_ref_is_kept),
+        cmocka_unit_test(committed_checkpoints_are_kept),
+        cmocka_unit_test(a_branch_without_any_state_is_a_leftover),
+        cmocka_unit_test(a_branch_that_moved_is_kept),
+        cmocka_unit_test(branches_a_person_may_have_created_are_no_leftovers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,7 @@
 #include "store/systems/entire/entire.h"
 #include "tests/support/folder.h"
 
-/* A repository with a linked work tree beside it; nothing of it is Entire's. */
+/* A repository with a linked work tree beside it, without data of Entire. */
 struct place {
     struct folder folder;
     char path[4096];
@@ -59,7 +59,7 @@ static void expect(struct place *p, bool signs)
         assert_int_equal(entire_detect(below(p, from[i])), signs);
 }
 
-static void a_repository_without_any_is_known_from_everywhere(void **state)
+static void a_repository_without_entire_is_recognised_from_everywhere(void **state)
 {
     (void)state;
     struct place p;
@@ -70,7 +70,7 @@ static void a_repository_without_any_is_known_from_everywhere(void **state)
     folder_remove(&p.folder);
 }
 
-static void each_sign_is_seen_from_everywhere(void **state)
+static void each_sign_of_entire_is_detected_from_everywhere(void **state)
 {
     (void)state;
     static const char *const signs[] = { "entire-sessions", "refs/heads/entire", "refs/entire",
@@ -89,7 +89,7 @@ static void each_sign_is_seen_from_everywhere(void **state)
     }
 }
 
-static void packed_refs_are_signs(void **state)
+static void packed_refs_are_detected(void **state)
 {
     (void)state;
     static const char *const refs[] = { "refs/heads/entire/checkpoints/v1",
@@ -108,8 +108,8 @@ static void packed_refs_are_signs(void **state)
     }
 }
 
-/* What cannot be followed is left to git. */
-static void a_pointer_that_is_none_is_looked_into(void **state)
+/* Whatever cannot be followed is left to git. */
+static void an_invalid_git_pointer_is_left_to_git(void **state)
 {
     (void)state;
     struct place p;
@@ -125,10 +125,10 @@ static void a_pointer_that_is_none_is_looked_into(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_repository_without_any_is_known_from_everywhere),
-        cmocka_unit_test(each_sign_is_seen_from_everywhere),
-        cmocka_unit_test(packed_refs_are_signs),
-        cmocka_unit_test(a_pointer_that_is_none_is_looked_into),
+        cmocka_unit_test(a_repository_without_entire_is_recognised_from_everywhere),
+        cmocka_unit_test(each_sign_of_entire_is_detected_from_everywhere),
+        cmocka_unit_test(packed_refs_are_detected),
+        cmocka_unit_test(an_invalid_git_pointer_is_left_to_git),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,10 +9,10 @@
 #include "store/rewind/plan/rewind.h"
 #include "store/systems/entire/entire.h"
 
-/* What somebody else pushed, half wrote, or planted: named under problems, and never in the way of the rest. */
+/* Data that others pushed, left half written or planted: it is listed under problems and never affects the rest. */
 
 static const char plant[] =
-    /* v1: a good checkpoint is there already; these lie beside it. */
+    /* v1: a good checkpoint exists already; these are beside it. */
     "cd committed && T=$(mktemp -u) && export GIT_INDEX_FILE=$T && "
     "git read-tree entire/checkpoints/v1 && "
     "put() { git update-index --add --cacheinfo 100644,$(git hash-object -w --stdin),\"$1\"; } && "
@@ -29,10 +29,10 @@ static const char plant[] =
     "printf 'file where a folder should be' | put 88 && "
     "C=$(git commit-tree -p entire/checkpoints/v1 -m planted $(git write-tree)) && "
     "git update-ref refs/heads/entire/checkpoints/v1 $C && rm -f $T && unset GIT_INDEX_FILE && "
-    /* Refs that are none. */
+    /* Invalid refs. */
     "B=$(echo x | git hash-object -w --stdin) && "
     "git update-ref refs/entire/checkpoints/12/abcdefabcd12 $B && "
-    /* Shadow commits of nobody. */
+    /* Foreign commits on a shadow branch. */
     "S=$(printf 'x\\n\\nEntire-Session: ../../evil\\nEntire-Metadata-Task: a/tasks/../../b\\n' | "
     "git commit-tree HEAD^{tree}) && git update-ref refs/heads/entire/abcdef0-e3b0c4 $S && "
     /* States. */
@@ -68,7 +68,7 @@ static enum err_code hear(const struct finding *f, void *arg, struct err *e)
     return ERR_OK;
 }
 
-static void the_rest_is_listed_and_the_bad_named(void **state)
+static void sound_data_is_listed_and_bad_data_named(void **state)
 {
     (void)state;
     static const char *const named[] = { "checkpoint 111111111111",
@@ -106,8 +106,8 @@ static void the_rest_is_listed_and_the_bad_named(void **state)
     entire_world_remove(&w);
 }
 
-/* Rows 4 and 8 in the words of doctor. */
-static void look_alikes_and_orphans_are_named(void **state)
+/* The problems in the words of doctor. */
+static void lookalikes_and_orphans_are_named(void **state)
 {
     (void)state;
     struct entire_world w;
@@ -127,7 +127,7 @@ static void look_alikes_and_orphans_are_named(void **state)
 
 #define SUM "e0/e1e2e3e4e5/0/content_hash.txt"
 
-/* What the command prints becomes the sum of the checkpoint e0e1e2e3e4e5. */
+/* The output of the command becomes the checksum of the checkpoint e0e1e2e3e4e5. */
 static void put_sum(struct entire_world *w, const char *command)
 {
     free(entire_world_sh(w,
@@ -140,7 +140,7 @@ static void put_sum(struct entire_world *w, const char *command)
                          command));
 }
 
-/* Row 39: said, and nothing more. */
+/* It is reported, and nothing more. */
 static void a_wrong_checksum_is_a_warning(void **state)
 {
     (void)state;
@@ -177,8 +177,8 @@ static void a_checksum_may_end_in_line_ends_of_either_kind(void **state)
     entire_world_remove(&w);
 }
 
-/* On a pipe libgit2 waits for ever. */
-static void a_pipe_where_git_has_a_file_is_refused(void **state)
+/* libgit2 waits for ever on a pipe. */
+static void a_pipe_in_place_of_a_git_file_is_refused(void **state)
 {
     static const char *const cases[] = {
         "rm -f .git/config; mkfifo .git/config",
@@ -216,7 +216,7 @@ static void a_pipe_where_git_has_a_file_is_refused(void **state)
     entire_world_remove(&w);
 }
 
-/* As libgit2 opens it: ~ is where it looks for the person's own configuration. */
+/* libgit2 looks in ~ for the user's own configuration. */
 static void a_pipe_in_the_home_directory_is_refused_too(void **state)
 {
     static const char *const cases[] = { "include.path", "core.excludesFile",
@@ -263,8 +263,8 @@ static void assert_refused(struct entire_world *w, const char *hex, const char *
     repo_close(repo);
 }
 
-/* libgit2 holds all of it, twice: a megabyte of a repository can be a gigabyte of message. */
-static void a_commit_without_end_is_not_read(void **state)
+/* libgit2 holds a message in memory twice: a megabyte in a repository can be a gigabyte of message. */
+static void an_oversized_commit_is_not_read(void **state)
 {
     struct entire_world w;
 
@@ -286,7 +286,7 @@ static void a_commit_without_end_is_not_read(void **state)
     entire_world_remove(&w);
 }
 
-/* libgit2 asks for the size first, and would wait there. */
+/* libgit2 reads the size first, and would wait there. */
 static void a_pipe_in_place_of_an_object_is_refused(void **state)
 {
     struct entire_world w;
@@ -312,7 +312,7 @@ static void a_pipe_in_place_of_an_object_is_refused(void **state)
 }
 
 /* libgit2 would not return from the first, and would wait for a writer of the second. */
-static void saved_bytes_that_are_cut_short_are_refused_and_not_waited_for(void **state)
+static void truncated_blobs_are_refused_without_waiting(void **state)
 {
     static const char *const broken[] = {
         "truncate -s 12 $F",
@@ -381,7 +381,7 @@ static void a_pipe_in_the_work_tree_refuses_the_rewind(void **state)
 }
 
 /* A repository may name "/" as its work tree: a rewind would look through the whole machine. */
-static void a_work_tree_that_does_not_know_the_repository_is_none(void **state)
+static void a_work_tree_unrelated_to_the_repository_is_refused(void **state)
 {
     struct entire_world w;
     struct rewind_plan plan;
@@ -400,7 +400,7 @@ static void a_work_tree_that_does_not_know_the_repository_is_none(void **state)
     entire_world_remove(&w);
 }
 
-/* Ten entries that are all the same tree, nine times over: 10^9 files in a few objects. */
+/* Ten entries that are all the same tree, nine levels deep: 10^9 files in a few objects. */
 static const char bomb[] =
     "cd two-sessions && B=$(echo x | git hash-object -w --stdin) && "
     "T=$(for i in 0 1 2 3 4 5 6 7 8 9; do printf '100644 blob %%s\tf%%s\n' $B $i; done | git "
@@ -412,7 +412,7 @@ static const char bomb[] =
     "C=$(git log -1 --format=%%B $R | git commit-tree $T -p $R) && git update-ref $R $C && printf "
     "$C";
 
-static void a_tree_of_a_thousand_million_files_is_refused(void **state)
+static void a_tree_of_a_billion_files_is_refused(void **state)
 {
     struct entire_world w;
     struct rewind_plan plan;
@@ -438,18 +438,18 @@ static void a_tree_of_a_thousand_million_files_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_rest_is_listed_and_the_bad_named),
-        cmocka_unit_test(look_alikes_and_orphans_are_named),
+        cmocka_unit_test(sound_data_is_listed_and_bad_data_named),
+        cmocka_unit_test(lookalikes_and_orphans_are_named),
         cmocka_unit_test(a_wrong_checksum_is_a_warning),
         cmocka_unit_test(a_checksum_may_end_in_line_ends_of_either_kind),
-        cmocka_unit_test(a_pipe_where_git_has_a_file_is_refused),
+        cmocka_unit_test(a_pipe_in_place_of_a_git_file_is_refused),
         cmocka_unit_test(a_pipe_in_the_home_directory_is_refused_too),
-        cmocka_unit_test(a_commit_without_end_is_not_read),
+        cmocka_unit_test(an_oversized_commit_is_not_read),
         cmocka_unit_test(a_pipe_in_place_of_an_object_is_refused),
-        cmocka_unit_test(saved_bytes_that_are_cut_short_are_refused_and_not_waited_for),
+        cmocka_unit_test(truncated_blobs_are_refused_without_waiting),
         cmocka_unit_test(a_pipe_in_the_work_tree_refuses_the_rewind),
-        cmocka_unit_test(a_work_tree_that_does_not_know_the_repository_is_none),
-        cmocka_unit_test(a_tree_of_a_thousand_million_files_is_refused),
+        cmocka_unit_test(a_work_tree_unrelated_to_the_repository_is_refused),
+        cmocka_unit_test(a_tree_of_a_billion_files_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

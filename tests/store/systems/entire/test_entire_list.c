@@ -51,8 +51,7 @@ static void assert_text(struct slice got, const char *want)
         fail_msg("'%.*s' is not '%s'", SLICE_ARG(got), want);
 }
 
-/* Rows 8, 9, 10 and 13. */
-static void odd_states_are_read_and_broken_ones_stay(void **state)
+static void unusual_states_are_read_and_broken_ones_kept(void **state)
 {
     (void)state;
     struct entire_world w;
@@ -99,8 +98,7 @@ static void sessions_belong_to_their_work_tree(void **state)
     entire_world_remove(&w);
 }
 
-/* Row 36. */
-static void committed_sessions_are_found_by_what_names_them(void **state)
+static void committed_sessions_are_found_by_their_references(void **state)
 {
     (void)state;
     struct entire_world w;
@@ -128,8 +126,7 @@ static void committed_sessions_are_found_by_what_names_them(void **state)
     entire_world_remove(&w);
 }
 
-/* Row 45. */
-static void checkpoints_of_origin_do_where_there_are_no_local_ones(void **state)
+static void checkpoints_of_origin_are_used_without_local_ones(void **state)
 {
     (void)state;
     struct entire_world w;
@@ -143,7 +140,6 @@ static void checkpoints_of_origin_do_where_there_are_no_local_ones(void **state)
     entire_world_remove(&w);
 }
 
-/* Row 6. */
 static void a_checkpoint_may_have_a_ref_of_its_own(void **state)
 {
     (void)state;
@@ -180,7 +176,7 @@ static void a_repository_without_entire_is_no_store(void **state)
     folder_path(&f, "new", path);
     assert_int_equal(entire_ops.open(&env, path, &st, &e), ERR_UNSUPPORTED);
     assert_non_null(strstr(e.text, "fromthefuture"));
-    env.cwd = path; /* nobody asked for it, and nothing of Entire's is in it */
+    env.cwd = path; /* not requested, and without data of Entire */
     assert_int_equal(entire_ops.open(&env, NULL, &st, NULL), ERR_NOT_FOUND);
     free(entire_world_sh(&w, "mkdir -p new/.git/refs/heads/entire"));
     assert_int_equal(entire_ops.open(&env, NULL, &st, NULL), ERR_UNSUPPORTED);
@@ -193,7 +189,7 @@ static void a_repository_without_entire_is_no_store(void **state)
     folder_remove(&f);
 }
 
-/* Lists that are empty, or name what is not there: the numbered folders say it too. */
+/* Lists that are empty or name missing sessions; the numbered folders list them too. */
 static const char lists[] =
     "cd committed && T=$(mktemp -u) && export GIT_INDEX_FILE=$T && V=entire/checkpoints/v1 && "
     "git read-tree $V && "
@@ -207,7 +203,7 @@ static const char lists[] =
     "C=$(git commit-tree -p $V -m x $(git write-tree)) && git update-ref refs/heads/$V $C && "
     "rm -f $T";
 
-static void folders_tell_of_sessions_that_a_list_leaves_out(void **state)
+static void session_folders_complete_an_incomplete_list(void **state)
 {
     static const char *const ids[] = { "first", "second", "third" };
     struct entire_world w;
@@ -241,13 +237,13 @@ static void a_fresh_repository_can_have_its_first_session(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(odd_states_are_read_and_broken_ones_stay),
+        cmocka_unit_test(unusual_states_are_read_and_broken_ones_kept),
         cmocka_unit_test(sessions_belong_to_their_work_tree),
-        cmocka_unit_test(committed_sessions_are_found_by_what_names_them),
-        cmocka_unit_test(checkpoints_of_origin_do_where_there_are_no_local_ones),
+        cmocka_unit_test(committed_sessions_are_found_by_their_references),
+        cmocka_unit_test(checkpoints_of_origin_are_used_without_local_ones),
         cmocka_unit_test(a_checkpoint_may_have_a_ref_of_its_own),
         cmocka_unit_test(a_repository_without_entire_is_no_store),
-        cmocka_unit_test(folders_tell_of_sessions_that_a_list_leaves_out),
+        cmocka_unit_test(session_folders_complete_an_incomplete_list),
         cmocka_unit_test(a_fresh_repository_can_have_its_first_session),
     };
 

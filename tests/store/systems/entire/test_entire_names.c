@@ -4,7 +4,6 @@
 #include "store/systems/entire/state.h"
 #include "store/systems/entire/write/temporary.h"
 
-/* Row 1 of the conformance list. */
 static void worktrees_have_the_hashes_of_the_table(void **state)
 {
     (void)state;
@@ -29,7 +28,6 @@ static void worktrees_have_the_hashes_of_the_table(void **state)
     }
 }
 
-/* Rows 2 and 3. */
 static void a_shadow_branch_is_named_for_commit_and_worktree(void **state)
 {
     (void)state;
@@ -43,8 +41,7 @@ static void a_shadow_branch_is_named_for_commit_and_worktree(void **state)
     assert_string_equal(name, "entire/6d28-e3b0c4");
 }
 
-/* Row 4. */
-static void branches_are_told_by_their_shape(void **state)
+static void branches_are_recognised_by_their_names(void **state)
 {
     (void)state;
 
@@ -58,7 +55,6 @@ static void branches_are_told_by_their_shape(void **state)
     assert_int_equal(entire_shadow_shape(SLICE("main")), ENTIRE_NO_SHADOW);
 }
 
-/* Rows 5 and 6. */
 static void checkpoint_ids_are_hex_or_ulids(void **state)
 {
     (void)state;
@@ -81,7 +77,6 @@ static void checkpoint_ids_are_hex_or_ulids(void **state)
     assert_false(entire_ref_checkpoint(SLICE("refs/entire/checkpoints/v2/full/current"), &id));
 }
 
-/* Row 15. */
 static void ids_that_are_no_file_names_are_refused(void **state)
 {
     (void)state;
@@ -98,8 +93,7 @@ static void ids_that_are_no_file_names_are_refused(void **state)
     assert_false(entire_tool_id_ok(SLICE("")));
 }
 
-/* Row 52. */
-static void stored_paths_stay_in_their_checkpoint(void **state)
+static void stored_paths_cannot_leave_their_checkpoint(void **state)
 {
     (void)state;
     struct slice inner, hex = SLICE("a3b2c4d5e6f7"), ulid = SLICE("01KX37KN6NXDTV10FKNCBPTP2Y");
@@ -120,8 +114,7 @@ static void stored_paths_stay_in_their_checkpoint(void **state)
         assert_false(entire_inner_path(slice_of(bad[i]), hex, &inner));
 }
 
-/* Rows 19 and 42. */
-static void trailers_are_read_wherever_they_stand(void **state)
+static void trailers_are_read_anywhere_in_the_message(void **state)
 {
     (void)state;
     struct slice message = SLICE("carry forward\n\nEntire-Metadata: \nEntire-Session: s-1\n"
@@ -144,8 +137,8 @@ static void trailers_are_read_wherever_they_stand(void **state)
     assert_false(entire_trailer_checkpoint(&squash, &id));
 }
 
-/* Row 14: all cells of the table of phases. */
-static void phases_go_as_the_table_says(void **state)
+/* All cells of the table of phases. */
+static void phases_follow_the_table(void **state)
 {
     (void)state;
     static const enum entire_phase want[3][EVENT_COUNT] = {
@@ -178,7 +171,7 @@ static void texts_are_escaped_as_go_does(void **state)
     arena_fini(&a);
 }
 
-static void subjects_are_made_of_prompts(void **state)
+static void subjects_are_made_from_prompts(void **state)
 {
     (void)state;
     struct arena a = { 0 };
@@ -195,14 +188,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(worktrees_have_the_hashes_of_the_table),
         cmocka_unit_test(a_shadow_branch_is_named_for_commit_and_worktree),
-        cmocka_unit_test(branches_are_told_by_their_shape),
+        cmocka_unit_test(branches_are_recognised_by_their_names),
         cmocka_unit_test(checkpoint_ids_are_hex_or_ulids),
         cmocka_unit_test(ids_that_are_no_file_names_are_refused),
-        cmocka_unit_test(stored_paths_stay_in_their_checkpoint),
-        cmocka_unit_test(trailers_are_read_wherever_they_stand),
-        cmocka_unit_test(phases_go_as_the_table_says),
+        cmocka_unit_test(stored_paths_cannot_leave_their_checkpoint),
+        cmocka_unit_test(trailers_are_read_anywhere_in_the_message),
+        cmocka_unit_test(phases_follow_the_table),
         cmocka_unit_test(texts_are_escaped_as_go_does),
-        cmocka_unit_test(subjects_are_made_of_prompts),
+        cmocka_unit_test(subjects_are_made_from_prompts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

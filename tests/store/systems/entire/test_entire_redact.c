@@ -5,7 +5,7 @@
 #include "store/systems/entire/write/redact.h"
 
 /* Made up here, in the shape of each kind: 'h' becomes a hex digit, 'w' a letter or digit, 'U' a capital or digit, all else
- * stays. Even runs, so that what finds them is their shape and not their entropy. */
+ * stays. The runs are regular, so that they are found by their shape and not by their entropy. */
 static const struct {
     const char *kind, *shape;
 } shapes[] = {
@@ -74,7 +74,7 @@ static void assert_redacted(const char *before, const char *after)
     buf_fini(&out);
 }
 
-static void known_kinds_are_found(void **state)
+static void known_kinds_of_secrets_are_redacted(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
@@ -92,8 +92,8 @@ static void known_kinds_are_found(void **state)
     }
 }
 
-/* One letter short, one too many, or in the middle of a word: that is something else. */
-static void what_only_begins_like_one_stays(void **state)
+/* One letter too short, one too long, or in the middle of a word: these are not secrets. */
+static void text_that_only_begins_like_a_secret_is_kept(void **state)
 {
     (void)state;
     static const char *const shapes_of_others[] = {
@@ -113,7 +113,7 @@ static void what_only_begins_like_one_stays(void **state)
                     "mask-configuration-of-everything-that-is-there-at-all");
 }
 
-static void names_and_addresses_tell_of_secrets(void **state)
+static void member_names_and_urls_reveal_secrets(void **state)
 {
     (void)state;
     assert_redacted("DB_PASSWORD=hunter2hunter3", "DB_PASSWORD=REDACTED");
@@ -145,7 +145,7 @@ static void assert_rows(const char *before, const char *after)
     buf_fini(&out);
 }
 
-static void rows_are_read_as_what_they_stand_for(void **state)
+static void rows_are_redacted_in_decoded_form(void **state)
 {
     (void)state;
     assert_rows(
@@ -154,14 +154,14 @@ static void rows_are_read_as_what_they_stand_for(void **state)
     /* Escapes hide nothing, and a row without a secret keeps its bytes. */
     assert_rows("{\"a\":\"\\u0070assword=hunter2hunter3\"}\n", "{\"a\":\"password=REDACTED\"}\n");
     assert_rows("{\"a\" : \"\\u0061\\/b\",\"n\":1e9}\n", "{\"a\" : \"\\u0061\\/b\",\"n\":1e9}\n");
-    /* The name beside it; and names that Entire leaves alone. */
+    /* The name of the member, and names that Entire leaves alone. */
     assert_rows("{\"password\":\"a1b2c3d4e5f6\",\"token\":\"plain words\"}\n",
                 "{\"password\":\"REDACTED\",\"token\":\"plain words\"}\n");
     assert_rows("{\"requestID\":\"AKIAA2B3A2B3A2B3A2B3\",\"uuids\":[\"AKIAA2B3A2B3A2B3A2B3\"]}\n",
                 "{\"requestID\":\"AKIAA2B3A2B3A2B3A2B3\",\"uuids\":[\"AKIAA2B3A2B3A2B3A2B3\"]}\n");
     assert_rows("{\"type\":\"image_url\",\"data\":\"AKIAA2B3A2B3A2B3A2B3\"}\n",
                 "{\"type\":\"image_url\",\"data\":\"AKIAA2B3A2B3A2B3A2B3\"}\n");
-    /* One document over many lines; lines that are none; a torn one. */
+    /* One document over many lines; lines that are no JSON; a torn one. */
     assert_rows("{\n  \"a\": \"AKIAA2B3A2B3A2B3A2B3\"\n}\n", "{\n  \"a\": \"REDACTED\"\n}\n");
     assert_rows("not JSON: AKIAA2B3A2B3A2B3A2B3\n{\"a\":\"AKIAA2B3A2B3A2B3A2B3",
                 "not JSON: REDACTED\n{\"a\":\"REDACTED");
@@ -186,10 +186,10 @@ static void no_depth_hides_a_secret(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_kinds_are_found),
-        cmocka_unit_test(what_only_begins_like_one_stays),
-        cmocka_unit_test(names_and_addresses_tell_of_secrets),
-        cmocka_unit_test(rows_are_read_as_what_they_stand_for),
+        cmocka_unit_test(known_kinds_of_secrets_are_redacted),
+        cmocka_unit_test(text_that_only_begins_like_a_secret_is_kept),
+        cmocka_unit_test(member_names_and_urls_reveal_secrets),
+        cmocka_unit_test(rows_are_redacted_in_decoded_form),
         cmocka_unit_test(no_depth_hides_a_secret),
     };
 

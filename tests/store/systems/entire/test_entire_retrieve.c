@@ -11,7 +11,7 @@
 #define S "c1b2c3d4-0002-4000-8000-00000000000b"
 #define A "c1b2c3d4-0001-4000-8000-00000000000a"
 
-/* One question; what is planned is done when `apply`. */
+/* Makes one request; the plan is carried out if `apply`. */
 static enum retrieve_state ask(struct entire_world *w, const char *id, const char *at,
                                bool overwrite, bool apply, size_t *written)
 {
@@ -47,7 +47,7 @@ static void make(struct entire_world *w, const char *which)
 {
     entire_world_make(w, which);
     free(entire_world_sh(w, "mv home/.claude home/away"));
-    /* What a state says counts only where it is a place of the agent's. */
+    /* A state's path counts only if it is one of the agent's directories. */
     free(entire_world_sh(
         w,
         "sed -i 's|\"transcript_path\": \".*\"|\"transcript_path\": \"/etc/x.jsonl\"|' "
@@ -55,8 +55,7 @@ static void make(struct entire_world *w, const char *which)
         which));
 }
 
-/* Rows 47, 48 and 52. */
-static void a_transcript_comes_back_and_newer_ones_stay(void **state)
+static void a_transcript_is_retrieved_and_newer_ones_are_kept(void **state)
 {
     (void)state;
     struct entire_world w;
@@ -90,7 +89,7 @@ static void a_transcript_comes_back_and_newer_ones_stay(void **state)
     assert_int_equal(written, 1);
     free(entire_world_sh(&w, "cmp %s home/away/projects/-srv-demo/" S ".jsonl", path));
 
-    /* The old copy is kept. */
+    /* The old file is kept. */
     struct change_log *log;
 
     assert_int_equal(change_log_open(&w.env, &log, NULL), ERR_OK);
@@ -107,8 +106,7 @@ static void a_transcript_comes_back_and_newer_ones_stay(void **state)
     entire_world_remove(&w);
 }
 
-/* Row 50. */
-static void a_checkpoint_brings_all_of_its_sessions(void **state)
+static void a_checkpoint_retrieves_all_its_sessions(void **state)
 {
     (void)state;
     struct entire_world w;
@@ -119,13 +117,12 @@ static void a_checkpoint_brings_all_of_its_sessions(void **state)
     assert_int_equal(written, 2);
     free(entire_world_sh(&w, "test -s home/.claude/projects/*/" A ".jsonl && "
                              "test -s home/.claude/projects/*/" S ".jsonl"));
-    /* Row 37: three pieces, and the sum that is said of them. */
+    /* A transcript in three pieces, and its checksum. */
     assert_int_equal(ask(&w, A, "77aa88bb99cc", true, true, &written), RETRIEVE_UNCHANGED);
     entire_world_remove(&w);
 }
 
-/* Row 49. */
-static void a_task_ends_where_it_ended(void **state)
+static void a_task_checkpoint_ends_at_the_task(void **state)
 {
     (void)state;
     struct entire_world w;
@@ -144,7 +141,7 @@ static void a_task_ends_where_it_ended(void **state)
     entire_world_remove(&w);
 }
 
-static void the_agent_of_the_session_goes_on_with_it(void **state)
+static void the_session_resumes_in_its_own_agent(void **state)
 {
     (void)state;
     struct entire_world w;
@@ -156,8 +153,8 @@ static void the_agent_of_the_session_goes_on_with_it(void **state)
     entire_world_remove(&w);
 }
 
-/* claude.md D: print mode takes nothing but a UUID. */
-static void an_id_of_the_old_form_is_its_agents_uuid(void **state)
+/* Claude Code's print mode accepts only a UUID. */
+static void an_old_id_contains_the_agents_uuid(void **state)
 {
     (void)state;
     struct entire_world w;
@@ -196,7 +193,7 @@ static void rows_of_another_agent_do_not_go_to_claude(void **state)
     entire_world_remove(&w);
 }
 
-static void a_checkpoint_is_a_place_to_restore_at(void **state)
+static void a_checkpoint_can_be_restored_to(void **state)
 {
     (void)state;
     struct entire_world w;
@@ -245,13 +242,13 @@ static void the_conversation_goes_back_too(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_transcript_comes_back_and_newer_ones_stay),
-        cmocka_unit_test(a_checkpoint_brings_all_of_its_sessions),
-        cmocka_unit_test(a_task_ends_where_it_ended),
-        cmocka_unit_test(the_agent_of_the_session_goes_on_with_it),
-        cmocka_unit_test(an_id_of_the_old_form_is_its_agents_uuid),
+        cmocka_unit_test(a_transcript_is_retrieved_and_newer_ones_are_kept),
+        cmocka_unit_test(a_checkpoint_retrieves_all_its_sessions),
+        cmocka_unit_test(a_task_checkpoint_ends_at_the_task),
+        cmocka_unit_test(the_session_resumes_in_its_own_agent),
+        cmocka_unit_test(an_old_id_contains_the_agents_uuid),
         cmocka_unit_test(rows_of_another_agent_do_not_go_to_claude),
-        cmocka_unit_test(a_checkpoint_is_a_place_to_restore_at),
+        cmocka_unit_test(a_checkpoint_can_be_restored_to),
         cmocka_unit_test(the_conversation_goes_back_too),
     };
 

@@ -12,7 +12,7 @@
 #define A "a1b2c3d4-0001-4000-8000-00000000000a"
 #define B "b1b2c3d4-0002-4000-8000-00000000000b"
 
-/* Hashes of the shadow branch by how long after the start they were made. */
+/* The hash of the shadow commit made so long after the start. */
 static char *hash_at(struct entire_world *w, int seconds)
 {
     return entire_world_sh(w, "awk -v t=%d '$2==t{print $1}' expected/two-sessions/points.tsv",
@@ -26,8 +26,7 @@ static void ask(struct entire_world *w, const char *id, struct checkpoint_list *
     assert_int_equal(entire_ops.checkpoints(w->store, &ref, list, NULL), ERR_OK);
 }
 
-/* Rows 16, 17, 18 and 21. */
-static void points_are_told_apart_by_session(void **state)
+static void points_are_separated_by_session(void **state)
 {
     (void)state;
     static const struct {
@@ -61,7 +60,7 @@ static void points_are_told_apart_by_session(void **state)
     checkpoint_list_fini(&list);
     ask(&w, B, &list);
     assert_int_equal(list.n, 2);
-    assert_int_equal(list.checkpoint[1].files, 2); /* docs/usage.md and run.sh, nothing of A's */
+    assert_int_equal(list.checkpoint[1].files, 2); /* docs/usage.md and run.sh, none of session A */
     checkpoint_list_fini(&list);
     entire_world_remove(&w);
 }
@@ -106,8 +105,8 @@ static void assert_same_lines(struct entire_world *w, const char *got, const cha
     free(entire_world_sh(w, "LC_ALL=C sort got | diff - expected/two-sessions/%s", file));
 }
 
-/* Row 22, for all seven. */
-static void their_own_rule_gives_their_own_sets(void **state)
+/* For all seven points. */
+static void entires_own_rule_gives_entires_own_file_sets(void **state)
 {
     (void)state;
     struct entire_world w;
@@ -145,8 +144,7 @@ static const struct rewind_entry *entry_of(const struct rewind_preview *p, const
     return NULL;
 }
 
-/* Rows 23, 24, 27 and 30. */
-static void what_nobody_knows_is_left_alone(void **state)
+static void a_file_unknown_to_the_session_is_left_alone(void **state)
 {
     (void)state;
     struct entire_world w;
@@ -169,11 +167,11 @@ static void what_nobody_knows_is_left_alone(void **state)
     assert_int_equal(entry_of(&v, "scratch.txt")->would, REWIND_DELETE);
     assert_int_equal(entry_of(&v, "src/session.c")->action, REWIND_DELETE);
     assert_int_equal(entry_of(&v, "docs/usage.md")->action, REWIND_RESTORE);
-    assert_null(entry_of(&v, "src/util.c")); /* gone then and now */
+    assert_null(entry_of(&v, "src/util.c")); /* missing then and now */
     rewind_preview_fini(&v);
     rewind_plan_fini(&p);
 
-    /* Tracked in HEAD, and missing in this checkpoint: ours removes it, theirs does not. */
+    /* Tracked in HEAD and missing in this checkpoint: our rewind removes it, Entire's does not. */
     free(entire_world_git(&w, "checkout -q HEAD -- src/util.c && git reset -q"));
     plan(&w, A, late, false, &p);
     assert_int_equal(rewind_preview(&p, &o, &v, NULL), ERR_OK);
@@ -191,8 +189,8 @@ static void what_nobody_knows_is_left_alone(void **state)
     entire_world_remove(&w);
 }
 
-/* To git a file is ignored when a rule says so and the index has nothing of the name: files that were added by force are
- * the work tree's like all others. What no index has stays, whatever the rules and the settings say. */
+/* To git a file is ignored when a rule says so and the index has nothing of the name: files that were added by force
+ * belong to the work tree like all others. Files in no index stay, whatever the rules and the settings are. */
 static void tracked_files_under_an_ignored_pattern_are_planned(void **state)
 {
     (void)state;
@@ -220,8 +218,8 @@ static void tracked_files_under_an_ignored_pattern_are_planned(void **state)
     entire_world_remove(&w);
 }
 
-/* No index that can be read: what the rules name is left alone, and the plan says so. */
-static void an_index_that_cannot_be_read_removes_nothing_that_is_ignored(void **state)
+/* Without a readable index the files that the rules name are left alone, and the plan warns about it. */
+static void an_unreadable_index_protects_all_ignored_files(void **state)
 {
     (void)state;
     struct entire_world w;
@@ -246,8 +244,8 @@ static void an_index_that_cannot_be_read_removes_nothing_that_is_ignored(void **
     entire_world_remove(&w);
 }
 
-/* A file that the turn made and git ignores now is removed by no rewind, one that is tracked is. */
-static void a_turn_taken_back_removes_nothing_that_is_ignored(void **state)
+/* A file created by the turn that git ignores now is removed by no rewind; a tracked one is. */
+static void undoing_a_turn_removes_no_ignored_files(void **state)
 {
     (void)state;
     struct entire_world w;
@@ -274,8 +272,8 @@ static void a_turn_taken_back_removes_nothing_that_is_ignored(void **state)
     entire_world_remove(&w);
 }
 
-/* Where a checkpoint has a file that git ignores by now, other bytes than the session's are held back. */
-static void an_ignored_file_with_bytes_of_its_own_is_held_back(void **state)
+/* If git ignores a file of the checkpoint by now, it is held back unless its bytes are those of the session. */
+static void a_changed_ignored_file_is_held_back(void **state)
 {
     (void)state;
     struct entire_world w;
@@ -303,7 +301,6 @@ static char *facts(struct entire_world *w)
                                "git for-each-ref 'refs/heads/*'");
 }
 
-/* Rows 25, 26, 28, 29 and 33. */
 static void a_rewind_changes_files_and_nothing_else(void **state)
 {
     (void)state;
@@ -341,7 +338,7 @@ static void a_rewind_changes_files_and_nothing_else(void **state)
     assert_true(folder_has(&w.folder, "two-sessions/trace.log"));
     free(entire_world_git(&w, "diff --quiet HEAD -- run.sh && test -x run.sh"));
 
-    /* git alone can give it back: the safety ref holds what was there. */
+    /* Only git can restore it: the safety ref holds the former state. */
     char *kept =
         entire_world_git(&w, "for-each-ref --format='%%(refname)' 'refs/reprise/before/*'");
 
@@ -362,7 +359,7 @@ static void a_rewind_changes_files_and_nothing_else(void **state)
 
     assert_string_equal(files, again);
 
-    /* Of a rewind that was undone nothing has to be kept. */
+    /* Nothing has to be kept of a rewind that was undone. */
     char *left = entire_world_git(&w, "for-each-ref 'refs/reprise/before/*'");
 
     assert_string_equal(left, "");
@@ -375,8 +372,7 @@ static void a_rewind_changes_files_and_nothing_else(void **state)
     entire_world_remove(&w);
 }
 
-/* Rows 31 and 34. */
-static void a_link_in_the_way_is_not_followed(void **state)
+static void a_link_in_the_path_is_not_followed(void **state)
 {
     (void)state;
     struct entire_world w;
@@ -402,7 +398,7 @@ static void a_link_in_the_way_is_not_followed(void **state)
     entire_world_remove(&w);
 }
 
-/* Rows 36, 38 and 41: committed points, and what is left of those that no commit carries. */
+/* Committed points, and the data left of those that no commit names. */
 static void committed_points_have_the_code_of_their_commit(void **state)
 {
     (void)state;
@@ -439,8 +435,8 @@ static void committed_points_have_the_code_of_their_commit(void **state)
     entire_world_remove(&w);
 }
 
-/* A file of upstream's that no checkpoint knows stays, though HEAD has it and the checkpoint does not. */
-static void what_a_pull_brought_stays(void **state)
+/* An upstream file in no checkpoint stays, though HEAD has it and the checkpoint does not. */
+static void files_from_a_pull_are_kept(void **state)
 {
     (void)state;
     struct entire_world w;
@@ -460,8 +456,7 @@ static void what_a_pull_brought_stays(void **state)
     entire_world_remove(&w);
 }
 
-/* Rows 19 and 20. */
-static void commits_of_nobody_are_no_points(void **state)
+static void foreign_commits_are_no_points(void **state)
 {
     (void)state;
     struct entire_world w;
@@ -479,18 +474,18 @@ static void commits_of_nobody_are_no_points(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(points_are_told_apart_by_session),
-        cmocka_unit_test(their_own_rule_gives_their_own_sets),
-        cmocka_unit_test(what_nobody_knows_is_left_alone),
+        cmocka_unit_test(points_are_separated_by_session),
+        cmocka_unit_test(entires_own_rule_gives_entires_own_file_sets),
+        cmocka_unit_test(a_file_unknown_to_the_session_is_left_alone),
         cmocka_unit_test(tracked_files_under_an_ignored_pattern_are_planned),
-        cmocka_unit_test(an_index_that_cannot_be_read_removes_nothing_that_is_ignored),
-        cmocka_unit_test(a_turn_taken_back_removes_nothing_that_is_ignored),
-        cmocka_unit_test(an_ignored_file_with_bytes_of_its_own_is_held_back),
+        cmocka_unit_test(an_unreadable_index_protects_all_ignored_files),
+        cmocka_unit_test(undoing_a_turn_removes_no_ignored_files),
+        cmocka_unit_test(a_changed_ignored_file_is_held_back),
         cmocka_unit_test(a_rewind_changes_files_and_nothing_else),
-        cmocka_unit_test(a_link_in_the_way_is_not_followed),
+        cmocka_unit_test(a_link_in_the_path_is_not_followed),
         cmocka_unit_test(committed_points_have_the_code_of_their_commit),
-        cmocka_unit_test(what_a_pull_brought_stays),
-        cmocka_unit_test(commits_of_nobody_are_no_points),
+        cmocka_unit_test(files_from_a_pull_are_kept),
+        cmocka_unit_test(foreign_commits_are_no_points),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,7 @@ static void assert_bytes(struct slice got, struct slice want)
         fail_msg("got:\n%.*s\nwant:\n%.*s", SLICE_ARG(got), SLICE_ARG(want));
 }
 
-/* Row 12: every state file of the fixtures. */
+/* Every state file of the fixtures. */
 static void states_are_written_as_they_were_read(void **state)
 {
     (void)state;
@@ -66,8 +66,7 @@ static void states_are_written_as_they_were_read(void **state)
     assert_int_equal(seen, 7);
 }
 
-/* Row 11. */
-static void a_member_of_tomorrow_stays_in_its_place(void **state)
+static void an_unknown_future_member_keeps_its_place(void **state)
 {
     (void)state;
     struct buf out = { 0 };
@@ -101,7 +100,7 @@ static struct author author_of(const git_signature *s)
                             .offset = s->when.offset };
 }
 
-/* The commit's tree, file by file onto that of its parent. */
+/* Rebuilds the commit's tree, file by file on top of its parent's. */
 static git_oid rebuilt_tree(git_repository *repo, git_commit *c)
 {
     git_tree *tree = NULL, *before = NULL;
@@ -143,7 +142,7 @@ static git_oid rebuilt_tree(git_repository *repo, git_commit *c)
     return out;
 }
 
-/* Row 7: the branch that it was condensed from was named for the commit below the one that carries it. */
+/* The shadow branch that a checkpoint was condensed from has the name of the parent of the commit that carries it. */
 static void assert_shadow_named(git_repository *repo, struct slice checkpoint, struct slice shadow)
 {
     struct arena a = { 0 };
@@ -163,8 +162,8 @@ static void assert_shadow_named(git_repository *repo, struct slice checkpoint, s
     arena_fini(&a);
 }
 
-/* Rows 7 and 55: the commits of a real branch, made again from what they say. */
-static void real_commits_come_out_byte_for_byte(void **state)
+/* The commits of a real branch, rebuilt from their contents. */
+static void real_commits_are_reproduced_byte_for_byte(void **state)
 {
     (void)state;
     struct folder f;
@@ -295,7 +294,6 @@ static void a_checkpoint_is_a_commit_of_the_shadow_branch(void **state)
     entire_world_remove(&w);
 }
 
-/* Row 53. */
 static void a_shadow_branch_follows_head(void **state)
 {
     (void)state;
@@ -389,8 +387,8 @@ static void a_commit_condenses_the_sessions_it_names(void **state)
     entire_world_remove(&w);
 }
 
-/* The transcript of a checkpoint made within a turn is completed when the turn ends, and by no other event. */
-static void the_end_of_a_turn_alone_completes_its_checkpoints(void **state)
+/* The transcript of a checkpoint made within a turn is completed when the turn ends, and at no other event. */
+static void only_the_end_of_a_turn_completes_its_checkpoints(void **state)
 {
     (void)state;
     struct entire_world w;
@@ -431,7 +429,7 @@ static void the_end_of_a_turn_alone_completes_its_checkpoints(void **state)
     entire_world_remove(&w);
 }
 
-/* The agent's own folders are not part of a rewind; a checkpoint that has files of them says how many. */
+/* The agent's own folders are not part of a rewind; a checkpoint with files in them states their number. */
 static void files_of_the_agents_own_folders_are_counted(void **state)
 {
     (void)state;
@@ -458,7 +456,7 @@ static void files_of_the_agents_own_folders_are_counted(void **state)
     entire_world_remove(&w);
 }
 
-static void secrets_do_not_go_into_what_is_pushed(void **state)
+static void secrets_are_redacted_before_a_push(void **state)
 {
     (void)state;
     struct buf out = { 0 };
@@ -516,7 +514,7 @@ static void a_host_runs_a_session_from_end_to_end(void **state)
     entire_world_remove(&w);
 }
 
-/* Its base is known from the first commit on; until then a checkpoint has nothing to begin with. */
+/* The base is known from the first commit on; until then a checkpoint has no parent. */
 static void a_session_can_begin_before_the_first_commit(void **state)
 {
     (void)state;
@@ -551,14 +549,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(states_are_written_as_they_were_read),
-        cmocka_unit_test(a_member_of_tomorrow_stays_in_its_place),
-        cmocka_unit_test(real_commits_come_out_byte_for_byte),
+        cmocka_unit_test(an_unknown_future_member_keeps_its_place),
+        cmocka_unit_test(real_commits_are_reproduced_byte_for_byte),
         cmocka_unit_test(a_checkpoint_is_a_commit_of_the_shadow_branch),
         cmocka_unit_test(a_shadow_branch_follows_head),
         cmocka_unit_test(a_commit_condenses_the_sessions_it_names),
-        cmocka_unit_test(the_end_of_a_turn_alone_completes_its_checkpoints),
+        cmocka_unit_test(only_the_end_of_a_turn_completes_its_checkpoints),
         cmocka_unit_test(files_of_the_agents_own_folders_are_counted),
-        cmocka_unit_test(secrets_do_not_go_into_what_is_pushed),
+        cmocka_unit_test(secrets_are_redacted_before_a_push),
         cmocka_unit_test(a_host_runs_a_session_from_end_to_end),
         cmocka_unit_test(a_session_can_begin_before_the_first_commit),
     };

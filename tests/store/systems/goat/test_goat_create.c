@@ -7,7 +7,7 @@
 #include "store/systems/goat/goat.h"
 #include "tests/support/folder.h"
 
-/* A host that makes Go sessions beside others, and one that says the same twice. */
+/* A host that creates Go sessions beside others, and one that writes a message twice. */
 struct shop {
     struct folder folder;
     struct store_env env;
@@ -64,7 +64,7 @@ static enum err_code append(struct shop *s, const char *rows, bool stream)
 
 #define U(id) "{\"uuid\":\"" id "\",\"role\":\"user\",\"content\":\"x\"}"
 
-/* A store of its own with one session in it, and one that is made beside that. */
+/* A store with one session in it, and another session created beside that. */
 static char *made_beside(struct shop *s, const char *metadata)
 {
     const struct host_create req = { .id = SLICE("new"), .model = SLICE("m") };
@@ -115,7 +115,7 @@ static void a_new_session_takes_the_hash_of_its_project(void **state)
     free(spec);
 }
 
-static void a_message_that_is_there_is_not_written_again(void **state)
+static void an_existing_message_is_not_written_again(void **state)
 {
     struct shop *s = *state;
 
@@ -137,7 +137,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
         CASE(a_new_session_is_of_the_dialect_of_its_store),
         CASE(a_new_session_takes_the_hash_of_its_project),
-        CASE(a_message_that_is_there_is_not_written_again),
+        CASE(an_existing_message_is_not_written_again),
 #undef CASE
     };
 

@@ -11,7 +11,7 @@
 #include "store/systems/goat/goat.h"
 #include "tests/support/folder.h"
 
-/* A host that writes Go sessions; numbers are those of goat.md's lists (G: C2, H: C3). */
+/* A host that writes Go sessions (docs/formats/goat.md). */
 struct shop {
     struct folder folder;
     struct store_env env;
@@ -78,7 +78,6 @@ static enum err_code append(struct shop *s, const char *rows, bool stream)
     return host_append(s->store, &s->ref, &req, &s->a, &done, NULL);
 }
 
-/* G2 */
 static void a_new_session_is_written_as_the_package_writes_it(void **state)
 {
     struct shop *s = *state;
@@ -125,8 +124,8 @@ static void messages_are_wrapped_in_the_sessions_dialect(void **state)
              "\"assistant\",\"content\":null}}\n");
 }
 
-/* B2, B7: the order of the structs and the spelling of the encoder, whatever the host's own are. */
-static void messages_have_the_bytes_that_go_would_write(void **state)
+/* The order of the structs and the spelling of the encoder, whatever the host's own are. */
+static void messages_have_the_bytes_that_gos_encoder_writes(void **state)
 {
     struct shop *s = *state;
 
@@ -153,7 +152,7 @@ static void tool_rows_of_the_document_name_their_call_first(void **state)
     holds(s, "messages.jsonl", U1 "\"role\":\"tool\",\"tool_call_id\":\"c\",\"content\":\"x\"}\n");
 }
 
-/* Go's loader passes over a line whose members are not of its structs' types. */
+/* Go's loader skips a line whose members have other types than its structs. */
 static void rows_that_go_could_not_load_are_refused(void **state)
 {
     static const char *const bad[] = { "\"content\":5",          "\"content\":[\"x\"]",
@@ -184,7 +183,7 @@ static void messages_of_a_flat_session_stay_flat(void **state)
     holds(s, "messages.jsonl", U1 "\"role\":\"user\",\"content\":\"x\"}\n");
 }
 
-static void what_is_no_message_is_refused_whole(void **state)
+static void an_invalid_message_is_refused_as_a_whole(void **state)
 {
     struct shop *s = *state;
 
@@ -201,7 +200,6 @@ static void the_stream_names_its_session(void **state)
     holds(s, "transcript.jsonl", "{\"uuid\":\"u-1\",\"session_id\":\"s-1\",\"type\":\"status\"}\n");
 }
 
-/* G16 */
 static void a_torn_line_is_never_glued_to(void **state)
 {
     struct shop *s = *state;
@@ -212,7 +210,7 @@ static void a_torn_line_is_never_glued_to(void **state)
           "{\"uuid\":\"u\n" U1 "\"message\":{\"role\":\"user\",\"content\":null}}\n");
 }
 
-/* G14: the lock is a file beside the log, 0600, and is left in its place. */
+/* The lock is a file beside the log, 0600, and is left in place. */
 static void the_lock_file_stays(void **state)
 {
     struct shop *s = *state;
@@ -226,8 +224,7 @@ static void the_lock_file_stays(void **state)
     assert_int_equal(sb.st_size, 0);
 }
 
-/* G15 */
-static void who_holds_the_lock_keeps_others_out(void **state)
+static void the_lock_holder_excludes_other_writers(void **state)
 {
     struct shop *s = *state;
     const struct host_setting setting = { SLICE("turn_count"), SLICE("1") };
@@ -245,8 +242,8 @@ static void who_holds_the_lock_keeps_others_out(void **state)
     assert_int_equal(host_set(s->store, &s->ref, &setting, 1, NULL), ERR_OK);
 }
 
-/* H23, G1: what the dialect does not know survives. */
-static void settings_leave_everything_else_alone(void **state)
+/* Members unknown to the dialect survive. */
+static void settings_change_nothing_else(void **state)
 {
     struct shop *s = *state;
     const struct host_setting setting[] = { { SLICE("turn_count"), SLICE("7") },
@@ -264,7 +261,6 @@ static void settings_leave_everything_else_alone(void **state)
           "  \"ours\": {\n    \"big\": 12345678901234567890\n  }\n}");
 }
 
-/* B7 */
 static void costs_are_written_as_go_writes_floats(void **state)
 {
     static const char *const cases[][2] = {
@@ -289,7 +285,7 @@ static void costs_are_written_as_go_writes_floats(void **state)
     }
 }
 
-static void settings_that_cannot_be_are_refused(void **state)
+static void invalid_settings_are_refused(void **state)
 {
     struct shop *s = *state;
     const struct host_setting endless = { SLICE("total_cost_usd"), SLICE("1e400") };
@@ -312,7 +308,6 @@ static enum err_code checkpoint(struct shop *s, const char *id, const char *cons
     return host_checkpoint(s->store, &s->ref, &req, &s->a, done, NULL);
 }
 
-/* G19, H8 */
 static void a_checkpoint_keeps_each_content_once(void **state)
 {
     struct shop *s = *state;
@@ -346,7 +341,7 @@ static void a_checkpoint_keeps_each_content_once(void **state)
     holds(s, "checkpoints/cp-1/files/" A, "one\n");
 }
 
-static void what_was_saved_first_stays(void **state)
+static void the_first_saved_content_is_kept(void **state)
 {
     struct shop *s = *state;
     char one[4096];
@@ -366,8 +361,8 @@ static void what_was_saved_first_stays(void **state)
     free(before);
 }
 
-/* H: the document's dialect has relative paths, blobs/ and no `exists`, but for a file that was not there. */
-static void a_checkpoint_of_the_document_is_in_its_words(void **state)
+/* The doc dialect has relative paths, blobs/ and no `exists`, except for a missing file. */
+static void a_checkpoint_of_the_doc_dialect_uses_its_names(void **state)
 {
     struct shop *s = *state;
     char one[4096], none[4096], metadata[8192];
@@ -403,7 +398,7 @@ static void a_link_is_not_saved(void **state)
 
 /* ---- sweeping ---- */
 
-static void a_session_of_metadata_only_is_swept_unless_it_goes_on(void **state)
+static void a_session_with_only_metadata_is_swept_unless_it_continues(void **state)
 {
     struct shop *s = *state;
     char state_dir[4096], data_dir[4096], log_path[4096];
@@ -439,23 +434,23 @@ int main(void)
         CASE(a_new_session_is_written_as_the_package_writes_it),
         CASE(an_id_is_given_once_and_must_be_one),
         CASE(messages_are_wrapped_in_the_sessions_dialect),
-        CASE(messages_have_the_bytes_that_go_would_write),
+        CASE(messages_have_the_bytes_that_gos_encoder_writes),
         CASE(tool_rows_of_the_document_name_their_call_first),
         CASE(rows_that_go_could_not_load_are_refused),
         CASE(costs_are_written_as_go_writes_floats),
         CASE(messages_of_a_flat_session_stay_flat),
-        CASE(what_is_no_message_is_refused_whole),
+        CASE(an_invalid_message_is_refused_as_a_whole),
         CASE(the_stream_names_its_session),
         CASE(a_torn_line_is_never_glued_to),
         CASE(the_lock_file_stays),
-        CASE(who_holds_the_lock_keeps_others_out),
-        CASE(settings_leave_everything_else_alone),
-        CASE(settings_that_cannot_be_are_refused),
+        CASE(the_lock_holder_excludes_other_writers),
+        CASE(settings_change_nothing_else),
+        CASE(invalid_settings_are_refused),
         CASE(a_checkpoint_keeps_each_content_once),
-        CASE(what_was_saved_first_stays),
-        CASE(a_checkpoint_of_the_document_is_in_its_words),
+        CASE(the_first_saved_content_is_kept),
+        CASE(a_checkpoint_of_the_doc_dialect_uses_its_names),
         CASE(a_link_is_not_saved),
-        CASE(a_session_of_metadata_only_is_swept_unless_it_goes_on),
+        CASE(a_session_with_only_metadata_is_swept_unless_it_continues),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,7 +15,7 @@ static void expect(struct slice found, const char *text)
     assert_memory_equal(found.p ? found.p : "", text, found.n);
 }
 
-static void the_exact_name_comes_first_and_of_several_the_last(void **state)
+static void the_exact_name_wins_and_the_last_of_several(void **state)
 {
     (void)state;
     struct slice value[NAMES];
@@ -40,8 +40,8 @@ static void a_name_is_found_in_escapes(void **state)
     expect(value[ROLE], "2");
 }
 
-/* One pass over both levels says what two say. */
-static void both_levels_are_as_one_after_the_other(void **state)
+/* One pass over both levels gives the results of two. */
+static void both_levels_in_one_pass_equal_two_passes(void **state)
 {
     (void)state;
     static const char *const lines[] = {
@@ -132,9 +132,9 @@ static void a_new_member_is_written_where_the_dialect_has_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_exact_name_comes_first_and_of_several_the_last),
+        cmocka_unit_test(the_exact_name_wins_and_the_last_of_several),
         cmocka_unit_test(a_name_is_found_in_escapes),
-        cmocka_unit_test(both_levels_are_as_one_after_the_other),
+        cmocka_unit_test(both_levels_in_one_pass_equal_two_passes),
         cmocka_unit_test(a_saved_copy_is_named_by_hex_digits_only),
         cmocka_unit_test(a_new_member_is_written_where_the_dialect_has_it),
     };

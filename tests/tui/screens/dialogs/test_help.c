@@ -2,8 +2,8 @@
 
 #include "support/screen/screen.h"
 
-/* All keys, to be looked up. */
-static void help_begins_with_this_place_and_can_be_searched(void **state)
+/* The list of all keys. */
+static void help_begins_with_this_context_and_can_be_searched(void **state)
 {
     (void)state;
     struct shop x;
@@ -25,7 +25,7 @@ static void help_begins_with_this_place_and_can_be_searched(void **state)
     screen_close(&x.s);
 }
 
-static void a_slash_is_a_letter_of_the_query(void **state)
+static void a_slash_is_typed_into_the_query(void **state)
 {
     (void)state;
     struct shop x;
@@ -44,8 +44,8 @@ static void a_slash_is_a_letter_of_the_query(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_slash_is_a_letter_of_the_query),
-        cmocka_unit_test(help_begins_with_this_place_and_can_be_searched),
+        cmocka_unit_test(a_slash_is_typed_into_the_query),
+        cmocka_unit_test(help_begins_with_this_context_and_can_be_searched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

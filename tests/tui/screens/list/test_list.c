@@ -4,7 +4,7 @@
 #include "tui/app/view.h"
 #include "tui/screens/list/list.h"
 
-/* What the list looks like, as text: at the sizes people have, in its states. */
+/* The list as text, at common sizes and in its states. */
 static void assert_screen(struct screen *s, const char *const *lines)
 {
     for (int y = 0; lines[y]; y++)
@@ -63,7 +63,7 @@ static void a_blank_title_is_its_first_prompt(void **state)
     assert_true(slice_eq(session_row_title(&row), SLICE("(no prompt yet)")));
 }
 
-static void on_50x12_columns_give_way(void **state)
+static void on_50x12_columns_are_dropped(void **state)
 {
     (void)state;
     static const char *const lines[] = {
@@ -84,7 +84,7 @@ static void on_50x12_columns_give_way(void **state)
     screen_close(&x.s);
 }
 
-static void from_100_columns_the_conversation_stands_beside(void **state)
+static void from_100_columns_the_conversation_is_beside_the_list(void **state)
 {
     (void)state;
     struct shop x;
@@ -102,7 +102,7 @@ static void from_100_columns_the_conversation_stands_beside(void **state)
     screen_close(&x.s);
 }
 
-static void above_it_stands_what_the_session_weighs(void **state)
+static void the_preview_shows_the_disk_usage(void **state)
 {
     (void)state;
     struct shop x;
@@ -119,8 +119,8 @@ static void above_it_stands_what_the_session_weighs(void **state)
     screen_close(&x.s);
 }
 
-/* Nobody waits for a weight: until it has come the transcript's own size stands there. */
-static void until_it_is_weighed_the_transcript_counts(void **state)
+/* The list does not wait for the disk usage: until it is known, the transcript's own size is shown. */
+static void the_transcript_size_is_shown_until_the_usage_is_known(void **state)
 {
     (void)state;
     struct shop x;
@@ -148,7 +148,7 @@ static void until_it_is_weighed_the_transcript_counts(void **state)
     screen_close(&x.s);
 }
 
-static void from_30_lines_it_stands_below(void **state)
+static void from_30_lines_the_conversation_is_below(void **state)
 {
     (void)state;
     struct shop x;
@@ -159,7 +159,7 @@ static void from_30_lines_it_stands_below(void **state)
     screen_close(&x.s);
 }
 
-static void on_small_screens_it_comes_when_asked_for(void **state)
+static void on_small_screens_the_preview_opens_on_request(void **state)
 {
     (void)state;
     struct shop x;
@@ -184,7 +184,7 @@ static void on_200x60_every_column_is_there(void **state)
     screen_close(&x.s);
 }
 
-static void systems_are_told_apart_where_there_are_several(void **state)
+static void systems_are_shown_if_there_are_several(void **state)
 {
     (void)state;
     struct session_row goat = { 0 };
@@ -200,7 +200,7 @@ static void systems_are_told_apart_where_there_are_several(void **state)
     screen_close(&x.s);
 }
 
-static void below_50x12_it_says_so(void **state)
+static void below_50x12_the_screen_asks_for_more_room(void **state)
 {
     (void)state;
     struct shop x;
@@ -237,7 +237,7 @@ static void every_size_is_drawn_within_its_frame(void **state)
     }
 }
 
-static void two_lines_tell_more_of_each_session(void **state)
+static void two_line_rows_show_more_of_each_session(void **state)
 {
     (void)state;
     static const char *const lines[] = {
@@ -268,7 +268,7 @@ static void all_projects_show_their_directories(void **state)
     screen_close(&x.s);
 }
 
-static void ascii_uses_ascii_only(void **state)
+static void ascii_mode_uses_only_ascii(void **state)
 {
     (void)state;
     static const char *const ways[] = { "",       "<Tab>",   "<C-x>", "<C-t>",
@@ -287,8 +287,8 @@ static void ascii_uses_ascii_only(void **state)
     }
 }
 
-/* Where colours are off, selection, mark, state and matches have signs of their own. */
-static void nothing_is_said_by_colour_alone(void **state)
+/* Without colours, selection, mark, state and matches have signs of their own. */
+static void no_state_is_shown_by_colour_alone(void **state)
 {
     (void)state;
     struct shop x;
@@ -301,7 +301,7 @@ static void nothing_is_said_by_colour_alone(void **state)
     screen_close(&x.s);
 }
 
-static void letters_that_match_are_highlighted(void **state)
+static void matching_letters_are_highlighted(void **state)
 {
     (void)state;
     struct shop x;
@@ -390,21 +390,21 @@ int main(void)
         cmocka_unit_test(on_80x24_it_shows_what_a_row_has),
         cmocka_unit_test(narrow_screens_give_a_session_two_lines),
         cmocka_unit_test(a_blank_title_is_its_first_prompt),
-        cmocka_unit_test(on_50x12_columns_give_way),
-        cmocka_unit_test(from_100_columns_the_conversation_stands_beside),
-        cmocka_unit_test(above_it_stands_what_the_session_weighs),
-        cmocka_unit_test(until_it_is_weighed_the_transcript_counts),
-        cmocka_unit_test(from_30_lines_it_stands_below),
-        cmocka_unit_test(on_small_screens_it_comes_when_asked_for),
+        cmocka_unit_test(on_50x12_columns_are_dropped),
+        cmocka_unit_test(from_100_columns_the_conversation_is_beside_the_list),
+        cmocka_unit_test(the_preview_shows_the_disk_usage),
+        cmocka_unit_test(the_transcript_size_is_shown_until_the_usage_is_known),
+        cmocka_unit_test(from_30_lines_the_conversation_is_below),
+        cmocka_unit_test(on_small_screens_the_preview_opens_on_request),
         cmocka_unit_test(on_200x60_every_column_is_there),
-        cmocka_unit_test(systems_are_told_apart_where_there_are_several),
-        cmocka_unit_test(below_50x12_it_says_so),
+        cmocka_unit_test(systems_are_shown_if_there_are_several),
+        cmocka_unit_test(below_50x12_the_screen_asks_for_more_room),
         cmocka_unit_test(every_size_is_drawn_within_its_frame),
-        cmocka_unit_test(two_lines_tell_more_of_each_session),
+        cmocka_unit_test(two_line_rows_show_more_of_each_session),
         cmocka_unit_test(all_projects_show_their_directories),
-        cmocka_unit_test(ascii_uses_ascii_only),
-        cmocka_unit_test(nothing_is_said_by_colour_alone),
-        cmocka_unit_test(letters_that_match_are_highlighted),
+        cmocka_unit_test(ascii_mode_uses_only_ascii),
+        cmocka_unit_test(no_state_is_shown_by_colour_alone),
+        cmocka_unit_test(matching_letters_are_highlighted),
         cmocka_unit_test(hostile_titles_keep_the_columns_straight),
         cmocka_unit_test(a_long_list_scrolls_with_the_selection),
     };

@@ -2,9 +2,9 @@
 
 #include "support/screen/screen.h"
 
-/* What a closer look adds to rows that are described: titles in the middle of long files, weights, days left. */
+/* Details added to described rows: titles in the middle of long files, disk usage, days left. */
 
-static void a_title_in_the_middle_of_a_long_file_comes_later(void **state)
+static void a_title_in_the_middle_of_a_long_file_appears_later(void **state)
 {
     (void)state;
     struct shop x;
@@ -15,11 +15,11 @@ static void a_title_in_the_middle_of_a_long_file_comes_later(void **state)
     screen_wait(&x.s, 200);
     assert_true(screen_has(&x.s, "The title in the middle"));
     assert_false(screen_has(&x.s, "Refund flow, second try"));
-    assert_int_equal(x.s.looked_deep, 1); /* the others are short, or titled by a person */
+    assert_int_equal(x.s.looked_deep, 1); /* the others are short or have a user title */
     screen_close(&x.s);
 }
 
-static void what_was_found_is_kept_while_the_file_grows(void **state)
+static void a_found_title_is_kept_while_the_file_grows(void **state)
 {
     (void)state;
     struct shop x;
@@ -42,7 +42,7 @@ static void what_was_found_is_kept_while_the_file_grows(void **state)
     screen_close(&x.s);
 }
 
-static void a_title_that_a_person_gave_goes_before_it(void **state)
+static void a_users_title_takes_precedence(void **state)
 {
     (void)state;
     struct shop x;
@@ -69,7 +69,8 @@ static void an_answer_about_another_scope_is_dropped(void **state)
     shop_begin(&x);
     x.fake[2].deep = "The title in the middle";
     screen_open(&x.s, x.fake, SHOP, 24, 80);
-    for (int i = 0; generation == 0 && i < 20; i++) { /* list, rows; then the look is asked for */
+    /* The list and its rows are served; then the full scan is requested. */
+    for (int i = 0; generation == 0 && i < 20; i++) {
         struct effect e;
 
         screen_take(&x.s);
@@ -95,7 +96,7 @@ static void an_answer_about_another_scope_is_dropped(void **state)
     screen_close(&x.s);
 }
 
-static void by_size_each_row_says_what_it_takes(void **state)
+static void sorted_by_size_each_row_shows_its_disk_usage(void **state)
 {
     (void)state;
     struct shop x;
@@ -113,7 +114,7 @@ static void by_size_each_row_says_what_it_takes(void **state)
     screen_close(&x.s);
 }
 
-static void a_row_says_when_the_agent_is_about_to_remove_it(void **state)
+static void a_row_warns_before_the_agent_removes_it(void **state)
 {
     (void)state;
     struct shop x;
@@ -134,12 +135,12 @@ static void a_row_says_when_the_agent_is_about_to_remove_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_title_in_the_middle_of_a_long_file_comes_later),
-        cmocka_unit_test(what_was_found_is_kept_while_the_file_grows),
-        cmocka_unit_test(a_title_that_a_person_gave_goes_before_it),
+        cmocka_unit_test(a_title_in_the_middle_of_a_long_file_appears_later),
+        cmocka_unit_test(a_found_title_is_kept_while_the_file_grows),
+        cmocka_unit_test(a_users_title_takes_precedence),
         cmocka_unit_test(an_answer_about_another_scope_is_dropped),
-        cmocka_unit_test(by_size_each_row_says_what_it_takes),
-        cmocka_unit_test(a_row_says_when_the_agent_is_about_to_remove_it),
+        cmocka_unit_test(sorted_by_size_each_row_shows_its_disk_usage),
+        cmocka_unit_test(a_row_warns_before_the_agent_removes_it),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,7 @@
 
 #include "support/screen/screen.h"
 
-/* What stands where no session does. */
+/* The screen without sessions. */
 static void an_empty_list_teaches(void **state)
 {
     (void)state;
@@ -26,7 +26,7 @@ static void an_empty_list_teaches(void **state)
     screen_close(&s);
 }
 
-static void a_query_without_a_match_says_what_helps(void **state)
+static void a_query_without_a_match_suggests_what_to_do(void **state)
 {
     (void)state;
     struct shop x;
@@ -40,7 +40,7 @@ static void a_query_without_a_match_says_what_helps(void **state)
     screen_close(&x.s);
 }
 
-static void a_filter_that_is_not_understood_says_so(void **state)
+static void an_invalid_filter_is_reported(void **state)
 {
     (void)state;
     struct shop x;
@@ -58,8 +58,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_list_teaches),
-        cmocka_unit_test(a_query_without_a_match_says_what_helps),
-        cmocka_unit_test(a_filter_that_is_not_understood_says_so),
+        cmocka_unit_test(a_query_without_a_match_suggests_what_to_do),
+        cmocka_unit_test(an_invalid_filter_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 #include "tui/app/view.h"
 #include "tui/screens/list/list.h"
 
-/* How the list fills. */
+/* How the list is filled. */
 static void hidden_sessions_and_older_copies_are_not_shown(void **state)
 {
     (void)state;
@@ -49,7 +49,7 @@ static void sessions_are_listed_by_name_before_they_are_read(void **state)
     screen_close(&x.s);
 }
 
-static void those_on_the_screen_are_read_first(void **state)
+static void visible_sessions_are_read_first(void **state)
 {
     (void)state;
     enum { MANY = 300 };
@@ -108,7 +108,7 @@ static void a_session_that_grew_is_read_again_and_its_preview_too(void **state)
 }
 
 /* So many that a letter takes the filter several frames. */
-static void what_is_done_while_the_filter_works_is_done_to_the_best(void **state)
+static void keys_pressed_during_filtering_act_on_the_best_match(void **state)
 {
     (void)state;
     enum { MANY = 24000, NEEDLE = 23990 };
@@ -131,7 +131,7 @@ static void what_is_done_while_the_filter_works_is_done_to_the_best(void **state
     screen_send(&s, (struct msg){ .kind = MSG_KEY, .u.key = { .code = 'e' } });
     assert_true(model_wake_ms(s.model) != TIME_NONE && model_wake_ms(s.model) <= s.now_ms);
     assert_true(screen_has(&s, "no idea"));
-    list_rebuild(s.model->list, &s.model->fx); /* as when rows arrive meanwhile */
+    list_rebuild(s.model->list, &s.model->fx); /* as if rows had arrived meanwhile */
     assert_true(filter_pending(&s.model->list->filter));
     screen_send(&s, (struct msg){ .kind = MSG_KEY, .u.key = { .code = KEYCODE_ENTER } });
     screen_answer(&s);
@@ -142,7 +142,7 @@ static void what_is_done_while_the_filter_works_is_done_to_the_best(void **state
     free(id);
 }
 
-static void the_cursor_moves_when_the_filter_is_through(void **state)
+static void the_cursor_moves_when_the_filter_is_done(void **state)
 {
     (void)state;
     enum { MANY = 24000, BETTER = 23990, NEXT = 23995 };
@@ -166,7 +166,7 @@ static void the_cursor_moves_when_the_filter_is_through(void **state)
     screen_send(&s, (struct msg){ .kind = MSG_KEY, .u.key = { .code = 'e' } });
     screen_send(&s, (struct msg){ .kind = MSG_KEY, .u.key = down });
     assert_true(filter_pending(&s.model->list->filter)); /* a frame comes first */
-    list_rebuild(s.model->list, &s.model->fx);           /* rows that arrive do not lose the key */
+    list_rebuild(s.model->list, &s.model->fx);           /* arriving rows do not lose the key */
     while (filter_pending(&s.model->list->filter))
         screen_send(&s, (struct msg){ .kind = MSG_TICK });
     assert_int_equal(s.model->list->selected, s.model->list->filter.hit[1]);
@@ -186,10 +186,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hidden_sessions_and_older_copies_are_not_shown),
         cmocka_unit_test(sessions_are_listed_by_name_before_they_are_read),
-        cmocka_unit_test(those_on_the_screen_are_read_first),
+        cmocka_unit_test(visible_sessions_are_read_first),
         cmocka_unit_test(a_session_that_grew_is_read_again_and_its_preview_too),
-        cmocka_unit_test(what_is_done_while_the_filter_works_is_done_to_the_best),
-        cmocka_unit_test(the_cursor_moves_when_the_filter_is_through),
+        cmocka_unit_test(keys_pressed_during_filtering_act_on_the_best_match),
+        cmocka_unit_test(the_cursor_moves_when_the_filter_is_done),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 
 #include "support/screen/screen.h"
 
-/* What the keys of the list do. */
+/* The keys of the list. */
 static void marks_are_counted_and_printed_together(void **state)
 {
     (void)state;
@@ -19,7 +19,7 @@ static void marks_are_counted_and_printed_together(void **state)
     screen_close(&x.s);
 }
 
-static void what_cannot_be_resumed_stays_and_says_why(void **state)
+static void an_unresumable_session_stays_with_an_explanation(void **state)
 {
     (void)state;
     struct shop x;
@@ -85,7 +85,7 @@ static void print_mode_prints_on_enter(void **state)
     screen_close(&x.s);
 }
 
-static void scopes_go_from_here_to_worktrees_to_all(void **state)
+static void the_scope_key_cycles_through_all_scopes(void **state)
 {
     (void)state;
     struct shop x;
@@ -142,7 +142,7 @@ static void the_old_scope_stays_until_the_new_one_answers(void **state)
     screen_close(&x.s);
 }
 
-static void sorts_go_from_recent_to_created_to_size_to_title(void **state)
+static void the_sort_key_cycles_through_all_orders(void **state)
 {
     (void)state;
     static const char *const names[] = { "created", "size", "title", "recent" };
@@ -179,14 +179,14 @@ static void vim_keys_act_and_a_slash_begins_the_filter(void **state)
     screen_close(&x.s);
 }
 
-static void vim_keys_go_by_half_a_page(void **state)
+static void vim_keys_scroll_by_half_a_page(void **state)
 {
     (void)state;
     struct shop x;
 
     shop_begin(&x);
     x.s.settings.keys = KEYS_VIM;
-    x.s.settings.density = DENSITY_TWO_LINES; /* a page is three of four */
+    x.s.settings.density = DENSITY_TWO_LINES; /* a page is three of four rows */
     screen_ready(&x.s, x.fake, SHOP, 12, 80);
     screen_press(&x.s, "<C-d>");
     assert_non_null(strstr(screen_cursor_line(&x.s), "Refund flow"));
@@ -233,17 +233,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(marks_are_counted_and_printed_together),
-        cmocka_unit_test(what_cannot_be_resumed_stays_and_says_why),
+        cmocka_unit_test(an_unresumable_session_stays_with_an_explanation),
         cmocka_unit_test(marked_sessions_are_printed_when_all_have_been_read),
         cmocka_unit_test(the_only_marked_session_is_the_one_that_is_resumed),
         cmocka_unit_test(print_mode_prints_on_enter),
-        cmocka_unit_test(scopes_go_from_here_to_worktrees_to_all),
+        cmocka_unit_test(the_scope_key_cycles_through_all_scopes),
         cmocka_unit_test(worktrees_are_counted_where_there_are_any),
         cmocka_unit_test(the_selection_sticks_through_a_change_of_scope),
         cmocka_unit_test(the_old_scope_stays_until_the_new_one_answers),
-        cmocka_unit_test(sorts_go_from_recent_to_created_to_size_to_title),
+        cmocka_unit_test(the_sort_key_cycles_through_all_orders),
         cmocka_unit_test(vim_keys_act_and_a_slash_begins_the_filter),
-        cmocka_unit_test(vim_keys_go_by_half_a_page),
+        cmocka_unit_test(vim_keys_scroll_by_half_a_page),
         cmocka_unit_test(the_wheel_scrolls_and_a_click_selects),
         cmocka_unit_test(the_preview_reads_only_where_the_selection_rests),
     };

@@ -2,9 +2,9 @@
 
 #include "support/screen/screen.h"
 
-/* Cleanup by rule: rules, the exact list, one question, the trash. */
+/* Cleanup by rule: the rules, the exact list, one question, and the trash. */
 
-/* With the rule "not used for" opened to any time: all five of the shop, and ticked by hand. */
+/* Sets the rule "not used for" to any time: all five sessions of the shop are listed, and ticked by hand. */
 static void open_all(struct shop *x, int rows, int cols)
 {
     shop_begin(x);
@@ -14,7 +14,7 @@ static void open_all(struct shop *x, int rows, int cols)
     screen_press(&x->s, "<C-x>c<Left><Left><Left><Left>*");
 }
 
-static void it_begins_with_what_was_not_used_for_a_month(void **state)
+static void cleanup_starts_with_sessions_unused_for_a_month(void **state)
 {
     (void)state;
     struct shop x;
@@ -56,7 +56,7 @@ static void a_rule_that_changes_changes_the_list_at_once(void **state)
     screen_close(&x.s);
 }
 
-/* The fakes know no orphans; what is asked for, and what is said, is the screen's. */
+/* The fake store has no orphans; the request and the message are the screen's. */
 static void only_orphans_excludes_the_rules_about_sessions(void **state)
 {
     (void)state;
@@ -107,7 +107,7 @@ static void any_age_and_size_can_be_typed(void **state)
     screen_close(&x.s);
 }
 
-static void what_is_ticked_goes_after_one_question_that_names_it(void **state)
+static void ticked_sessions_are_trashed_after_one_question(void **state)
 {
     (void)state;
     struct shop x;
@@ -131,7 +131,7 @@ static void what_is_ticked_goes_after_one_question_that_names_it(void **state)
     screen_close(&x.s);
 }
 
-static void undo_brings_them_back_into_the_list(void **state)
+static void undo_returns_them_to_the_list(void **state)
 {
     (void)state;
     struct shop x;
@@ -160,7 +160,7 @@ static void a_session_in_use_cannot_be_ticked(void **state)
     screen_close(&x.s);
 }
 
-static void what_was_unticked_stays_so_while_rules_change(void **state)
+static void an_unticked_session_stays_unticked_while_rules_change(void **state)
 {
     (void)state;
     struct shop x;
@@ -184,7 +184,7 @@ static void what_was_unticked_stays_so_while_rules_change(void **state)
     screen_close(&x.s);
 }
 
-static void by_project_each_says_what_it_takes(void **state)
+static void grouped_by_project_each_shows_its_disk_usage(void **state)
 {
     (void)state;
     struct shop x;
@@ -196,12 +196,12 @@ static void by_project_each_says_what_it_takes(void **state)
                         "▌ [x]            1.2 MB  ▸ ~/src/shop  4 sessions");
     assert_string_equal(screen_line(&x.s, 9),
                         "  [x]            293 KB  ▸ ~/src/shop-wt  1 session");
-    screen_press(&x.s, " "); /* all of the project, whether it is shown or not */
+    screen_press(&x.s, " "); /* the whole project, whether it is shown or not */
     assert_true(screen_has(&x.s, "1 of 5 sessions ticked, 293 KB"));
     screen_close(&x.s);
 }
 
-static void a_project_opens_and_closes_as_a_tree_does(void **state)
+static void a_project_opens_and_closes_like_a_tree(void **state)
 {
     (void)state;
     struct shop x;
@@ -213,7 +213,7 @@ static void a_project_opens_and_closes_as_a_tree_does(void **state)
     assert_string_equal(screen_line(&x.s, 13),
                         "  [x]            293 KB  ▸ ~/src/shop-wt  1 session");
     screen_press(&x.s, "<Down><Down> ");
-    assert_true(screen_has(&x.s, "▾ ~/src/shop")); /* also when what is meant was asked for anew */
+    assert_true(screen_has(&x.s, "▾ ~/src/shop")); /* also after the list was requested anew */
     screen_press(&x.s, "<F5>");
     assert_true(screen_has(&x.s, "Payment page copy"));
     screen_press(&x.s, "<Left>");
@@ -227,7 +227,7 @@ static void a_project_opens_and_closes_as_a_tree_does(void **state)
     screen_close(&x.s);
 }
 
-static void while_it_looks_nothing_can_be_moved(void **state)
+static void nothing_can_be_moved_during_the_search(void **state)
 {
     (void)state;
     struct shop x;
@@ -238,13 +238,13 @@ static void while_it_looks_nothing_can_be_moved(void **state)
     x.s.now_ms += 200;
     screen_send(&x.s, (struct msg){ .kind = MSG_TICK });
     assert_true(screen_has(&x.s, "checking the sessions"));
-    screen_press_only(&x.s, "<Left>"); /* asked again: only the last answer counts */
+    screen_press_only(&x.s, "<Left>"); /* requested again: only the last reply counts */
     screen_answer(&x.s);
     assert_true(screen_has(&x.s, "0 of 5 sessions ticked"));
     screen_close(&x.s);
 }
 
-static void trouble_is_named_and_nothing_offered(void **state)
+static void errors_are_shown_and_nothing_is_offered(void **state)
 {
     (void)state;
     struct shop x;
@@ -258,13 +258,13 @@ static void trouble_is_named_and_nothing_offered(void **state)
     err_set(&failed.u.error, ERR_IO, "/home/u/.claude", "look for sessions");
     screen_send(&x.s, failed);
     assert_true(screen_has(&x.s, "look for sessions: /home/u/.claude"));
-    screen_answer(&x.s); /* late: dropped */
+    screen_answer(&x.s); /* a late reply is dropped */
     screen_press(&x.s, "d");
     assert_true(screen_has(&x.s, "delete: the sessions could not be checked"));
     screen_close(&x.s);
 }
 
-static void it_fits_a_small_screen(void **state)
+static void cleanup_fits_a_small_screen(void **state)
 {
     (void)state;
     struct shop x;
@@ -279,20 +279,20 @@ static void it_fits_a_small_screen(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_begins_with_what_was_not_used_for_a_month),
+        cmocka_unit_test(cleanup_starts_with_sessions_unused_for_a_month),
         cmocka_unit_test(a_rule_that_changes_changes_the_list_at_once),
         cmocka_unit_test(only_orphans_excludes_the_rules_about_sessions),
         cmocka_unit_test(without_a_rule_nothing_is_ticked),
         cmocka_unit_test(any_age_and_size_can_be_typed),
-        cmocka_unit_test(what_is_ticked_goes_after_one_question_that_names_it),
-        cmocka_unit_test(undo_brings_them_back_into_the_list),
+        cmocka_unit_test(ticked_sessions_are_trashed_after_one_question),
+        cmocka_unit_test(undo_returns_them_to_the_list),
         cmocka_unit_test(a_session_in_use_cannot_be_ticked),
-        cmocka_unit_test(what_was_unticked_stays_so_while_rules_change),
-        cmocka_unit_test(by_project_each_says_what_it_takes),
-        cmocka_unit_test(a_project_opens_and_closes_as_a_tree_does),
-        cmocka_unit_test(while_it_looks_nothing_can_be_moved),
-        cmocka_unit_test(trouble_is_named_and_nothing_offered),
-        cmocka_unit_test(it_fits_a_small_screen),
+        cmocka_unit_test(an_unticked_session_stays_unticked_while_rules_change),
+        cmocka_unit_test(grouped_by_project_each_shows_its_disk_usage),
+        cmocka_unit_test(a_project_opens_and_closes_like_a_tree),
+        cmocka_unit_test(nothing_can_be_moved_during_the_search),
+        cmocka_unit_test(errors_are_shown_and_nothing_is_offered),
+        cmocka_unit_test(cleanup_fits_a_small_screen),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

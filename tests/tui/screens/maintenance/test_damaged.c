@@ -2,9 +2,9 @@
 
 #include "support/screen/screen.h"
 
-/* The list of what is damaged: sessions and files of every system, each with what is wrong in a line. */
+/* The list of damage: sessions and files of every system, each with its defect in one line. */
 
-/* One torn session, one with a broken line, one that no list shows. */
+/* One torn session, one with a broken line, and one that no list shows. */
 static void open_damaged(struct shop *x, int rows, int cols)
 {
     shop_begin(x);
@@ -15,7 +15,7 @@ static void open_damaged(struct shop *x, int rows, int cols)
     screen_press(&x->s, "<C-x>x");
 }
 
-static void it_names_system_session_and_what_is_wrong(void **state)
+static void each_row_names_system_session_and_damage(void **state)
 {
     (void)state;
     struct shop x;
@@ -44,7 +44,7 @@ static void it_names_system_session_and_what_is_wrong(void **state)
     screen_close(&x.s);
 }
 
-static void the_newest_come_first_whatever_came_first(void **state)
+static void the_newest_come_first_in_any_arrival_order(void **state)
 {
     (void)state;
     static const char *const names[] = { "Payment page copy", "Payments: idem", "Größere" };
@@ -72,7 +72,7 @@ static void narrow_screens_lose_the_age_first(void **state)
     screen_close(&x.s);
 }
 
-static void the_list_counts_them_and_says_where_they_are(void **state)
+static void the_list_shows_the_number_and_the_key(void **state)
 {
     (void)state;
     struct shop x;
@@ -91,7 +91,7 @@ static void the_list_counts_them_and_says_where_they_are(void **state)
     screen_close(&x.s);
 }
 
-static void a_line_that_is_being_written_is_no_damage(void **state)
+static void a_line_being_written_is_no_damage(void **state)
 {
     (void)state;
     struct shop x;
@@ -108,7 +108,7 @@ static void a_line_that_is_being_written_is_no_damage(void **state)
     screen_close(&x.s);
 }
 
-static void what_the_listing_could_not_read_comes_first(void **state)
+static void errors_of_the_listing_come_first(void **state)
 {
     (void)state;
     struct shop x;
@@ -117,7 +117,7 @@ static void what_the_listing_could_not_read_comes_first(void **state)
         { .kind = FINDING_DAMAGED_CHANGE,
           .path = "/home/u/.local/state/reprise/changes/7",
           .why = "its record cannot be read: this change cannot be undone" },
-        { .kind = FINDING_UNREADABLE, /* told already */
+        { .kind = FINDING_UNREADABLE, /* reported already */
           .path = "/home/u/.claude/projects/shop/55555555-0000-4000-8000-000000000005.jsonl",
           .why = "torn" },
     };
@@ -129,7 +129,7 @@ static void what_the_listing_could_not_read_comes_first(void **state)
     err_set(&e, ERR_IO, "/home/u/.claude/projects/locked", "list sessions: Permission denied");
     assert_true(problem_list_add(x.s.problems, "claude", &e));
     screen_ready(&x.s, x.fake, SHOP, 24, 100);
-    screen_press(&x.s, "<Down><C-x>x"); /* a key reads the complaint, too */
+    screen_press(&x.s, "<Down><C-x>x"); /* a key acknowledges the error, too */
     assert_non_null(strstr(screen_line(&x.s, 0), "1 session, 2 files"));
     assert_string_equal(
         screen_line(&x.s, 2),
@@ -187,20 +187,20 @@ static void the_cursor_stays_with_its_session(void **state)
 
     open_damaged(&x, 24, 80);
     screen_press(&x.s, "<End>");
-    x.fake[2].flags |= SESSION_DAMAGED; /* another one, newer */
+    x.fake[2].flags |= SESSION_DAMAGED; /* another, newer one */
     x.fake[2].size++;
     screen_press(&x.s, "<F5>");
     assert_non_null(strstr(screen_line(&x.s, 0), "4 sessions"));
     assert_non_null(strstr(screen_cursor_line(&x.s), "Größere Änderungen"));
-    screen_press(&x.s, "<C-a>"); /* entries are counted anew there */
+    screen_press(&x.s, "<C-a>"); /* entries are numbered anew there */
     assert_non_null(strstr(screen_line(&x.s, 0), "all projects"));
     assert_non_null(strstr(screen_cursor_line(&x.s), "Größere Änderungen"));
     screen_close(&x.s);
 }
 
-/* A key may come between the change of the scope and its answer: what is open then is found again, or nothing is
- * meant; never another session. */
-static void what_is_read_stays_what_is_meant_while_the_scope_changes(void **state)
+/* A key may arrive between the change of the scope and its reply: the open session is then found again, or none is
+ * meant, never another one. */
+static void the_open_session_stays_the_subject_while_the_scope_changes(void **state)
 {
     (void)state;
     struct shop x;
@@ -221,7 +221,7 @@ static void what_is_read_stays_what_is_meant_while_the_scope_changes(void **stat
     screen_close(&x.s);
 }
 
-static void nothing_is_said_before_all_was_looked_at(void **state)
+static void nothing_is_reported_before_the_search_is_complete(void **state)
 {
     (void)state;
     struct shop x;
@@ -240,17 +240,17 @@ static void nothing_is_said_before_all_was_looked_at(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_names_system_session_and_what_is_wrong),
-        cmocka_unit_test(the_newest_come_first_whatever_came_first),
+        cmocka_unit_test(each_row_names_system_session_and_damage),
+        cmocka_unit_test(the_newest_come_first_in_any_arrival_order),
         cmocka_unit_test(narrow_screens_lose_the_age_first),
-        cmocka_unit_test(the_list_counts_them_and_says_where_they_are),
-        cmocka_unit_test(a_line_that_is_being_written_is_no_damage),
-        cmocka_unit_test(what_the_listing_could_not_read_comes_first),
+        cmocka_unit_test(the_list_shows_the_number_and_the_key),
+        cmocka_unit_test(a_line_being_written_is_no_damage),
+        cmocka_unit_test(errors_of_the_listing_come_first),
         cmocka_unit_test(enter_reads_the_session_and_comes_back),
         cmocka_unit_test(actions_are_about_the_session_under_the_cursor),
         cmocka_unit_test(the_cursor_stays_with_its_session),
-        cmocka_unit_test(what_is_read_stays_what_is_meant_while_the_scope_changes),
-        cmocka_unit_test(nothing_is_said_before_all_was_looked_at),
+        cmocka_unit_test(the_open_session_stays_the_subject_while_the_scope_changes),
+        cmocka_unit_test(nothing_is_reported_before_the_search_is_complete),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,7 @@
 
 #include "support/screen/screen.h"
 
-/* What the doctor says about one session, and the repair of what can be repaired. */
+/* The findings of the doctor about one session, and the repair of the repairable ones. */
 
 #define PATH "/home/u/.claude/projects/shop/22222222-0000-4000-8000-000000000002.jsonl"
 
@@ -51,7 +51,7 @@ static void damage_comes_first_with_its_line(void **state)
     screen_close(&x.s);
 }
 
-static void repairing_asks_once_and_says_that_it_can_be_taken_back(void **state)
+static void repairing_asks_once_and_mentions_undo(void **state)
 {
     (void)state;
     struct shop x;
@@ -71,7 +71,7 @@ static void repairing_asks_once_and_says_that_it_can_be_taken_back(void **state)
     screen_close(&x.s);
 }
 
-static void why_it_was_not_repaired_is_said(void **state)
+static void a_failed_repair_is_explained(void **state)
 {
     (void)state;
     struct shop x;
@@ -83,7 +83,7 @@ static void why_it_was_not_repaired_is_said(void **state)
     screen_close(&x.s);
 }
 
-static void a_sound_session_is_said_to_be_one(void **state)
+static void a_sound_session_is_reported_as_sound(void **state)
 {
     (void)state;
     struct shop x;
@@ -96,7 +96,7 @@ static void a_sound_session_is_said_to_be_one(void **state)
     screen_close(&x.s);
 }
 
-static void it_opens_from_what_is_read_and_goes_back_there(void **state)
+static void doctor_opens_from_a_conversation_and_returns_to_it(void **state)
 {
     (void)state;
     struct shop x;
@@ -108,14 +108,14 @@ static void it_opens_from_what_is_read_and_goes_back_there(void **state)
     assert_non_null(strstr(screen_line(&x.s, 0), " doctor "));
     screen_press(&x.s, "<Esc><Right><C-x>X");
     assert_non_null(strstr(screen_line(&x.s, 0), " doctor "));
-    screen_press(&x.s, "<Enter>"); /* it is read below already */
+    screen_press(&x.s, "<Enter>"); /* it is already open in the view below */
     assert_true(screen_has(&x.s, "conversation of Payments"));
     screen_press(&x.s, "<Esc>");
     assert_non_null(strstr(screen_line(&x.s, 0), " reprise "));
     screen_close(&x.s);
 }
 
-static void a_session_that_cannot_be_read_says_why(void **state)
+static void an_unreadable_session_shows_the_reason(void **state)
 {
     (void)state;
     struct shop x;
@@ -137,11 +137,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(damage_comes_first_with_its_line),
-        cmocka_unit_test(repairing_asks_once_and_says_that_it_can_be_taken_back),
-        cmocka_unit_test(why_it_was_not_repaired_is_said),
-        cmocka_unit_test(a_sound_session_is_said_to_be_one),
-        cmocka_unit_test(it_opens_from_what_is_read_and_goes_back_there),
-        cmocka_unit_test(a_session_that_cannot_be_read_says_why),
+        cmocka_unit_test(repairing_asks_once_and_mentions_undo),
+        cmocka_unit_test(a_failed_repair_is_explained),
+        cmocka_unit_test(a_sound_session_is_reported_as_sound),
+        cmocka_unit_test(doctor_opens_from_a_conversation_and_returns_to_it),
+        cmocka_unit_test(an_unreadable_session_shows_the_reason),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,7 @@
 
 #include "support/screen/screen.h"
 
-/* The trash as a view: what lies there, restored one by one, emptied only by a word that is typed. */
+/* The trash view: its items, restored one by one, and emptied only by a typed word. */
 
 static void open_trash(struct shop *x, int rows, int cols)
 {
@@ -12,7 +12,7 @@ static void open_trash(struct shop *x, int rows, int cols)
     screen_press(&x->s, "<C-x>D");
 }
 
-static void it_shows_age_size_and_title_of_what_was_deleted(void **state)
+static void the_trash_shows_age_size_and_title(void **state)
 {
     (void)state;
     struct shop x;
@@ -29,7 +29,7 @@ static void it_shows_age_size_and_title_of_what_was_deleted(void **state)
     screen_close(&x.s);
 }
 
-static void where_it_came_from_is_shown_when_there_is_room(void **state)
+static void the_origin_is_shown_if_there_is_room(void **state)
 {
     (void)state;
     struct shop x;
@@ -39,7 +39,7 @@ static void where_it_came_from_is_shown_when_there_is_room(void **state)
     screen_close(&x.s);
 }
 
-static void where_a_newer_one_is_restore_asks_and_joins(void **state)
+static void restore_asks_before_joining_a_newer_transcript(void **state)
 {
     (void)state;
     struct shop x;
@@ -57,7 +57,7 @@ static void where_a_newer_one_is_restore_asks_and_joins(void **state)
     screen_close(&x.s);
 }
 
-static void restore_takes_the_selected_one_out(void **state)
+static void restore_removes_the_selected_item_from_the_trash(void **state)
 {
     (void)state;
     struct shop x;
@@ -91,7 +91,7 @@ static void several_are_restored_at_once(void **state)
     screen_close(&x.s);
 }
 
-static void only_what_is_marked_is_removed_for_good(void **state)
+static void only_marked_items_are_destroyed(void **state)
 {
     (void)state;
     struct shop x;
@@ -105,14 +105,14 @@ static void only_what_is_marked_is_removed_for_good(void **state)
     screen_close(&x.s);
 }
 
-static void marks_stay_with_what_they_are_on_and_esc_takes_them_away(void **state)
+static void marks_stay_with_their_items_and_esc_clears_them(void **state)
 {
     (void)state;
     struct shop x;
 
     open_trash(&x, 24, 80);
     screen_press(&x.s, "<Down> ");
-    x.fake[0].gone = true; /* another one is deleted meanwhile, by somebody else */
+    x.fake[0].gone = true; /* meanwhile another program deletes one more */
     screen_press(&x.s, "U");
     assert_true(screen_has(&x.s, "trash  3 sessions"));
     assert_true(screen_has(&x.s, "; 1 marked, 20 KB"));
@@ -125,7 +125,7 @@ static void marks_stay_with_what_they_are_on_and_esc_takes_them_away(void **stat
     screen_close(&x.s);
 }
 
-static void emptying_names_number_and_size_and_needs_a_word(void **state)
+static void emptying_names_number_and_size_and_requires_a_typed_word(void **state)
 {
     (void)state;
     struct shop x;
@@ -144,7 +144,7 @@ static void emptying_names_number_and_size_and_needs_a_word(void **state)
     screen_close(&x.s);
 }
 
-static void an_empty_trash_says_so_and_offers_nothing(void **state)
+static void an_empty_trash_is_reported_and_offers_nothing(void **state)
 {
     (void)state;
     struct shop x;
@@ -159,7 +159,7 @@ static void an_empty_trash_says_so_and_offers_nothing(void **state)
     screen_close(&x.s);
 }
 
-static void trouble_with_reading_it_is_shown(void **state)
+static void errors_reading_the_trash_are_shown(void **state)
 {
     (void)state;
     struct shop x;
@@ -173,7 +173,7 @@ static void trouble_with_reading_it_is_shown(void **state)
     err_set(&failed.u.error, ERR_IO, "/data/trash", "read the trash");
     screen_send(&x.s, failed);
     assert_true(screen_has(&x.s, "read the trash: /data/trash"));
-    screen_answer(&x.s); /* a late answer is dropped */
+    screen_answer(&x.s); /* a late reply is dropped */
     assert_true(screen_has(&x.s, "read the trash: /data/trash"));
     screen_close(&x.s);
 }
@@ -181,16 +181,16 @@ static void trouble_with_reading_it_is_shown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_shows_age_size_and_title_of_what_was_deleted),
-        cmocka_unit_test(where_it_came_from_is_shown_when_there_is_room),
-        cmocka_unit_test(where_a_newer_one_is_restore_asks_and_joins),
-        cmocka_unit_test(restore_takes_the_selected_one_out),
+        cmocka_unit_test(the_trash_shows_age_size_and_title),
+        cmocka_unit_test(the_origin_is_shown_if_there_is_room),
+        cmocka_unit_test(restore_asks_before_joining_a_newer_transcript),
+        cmocka_unit_test(restore_removes_the_selected_item_from_the_trash),
         cmocka_unit_test(several_are_restored_at_once),
-        cmocka_unit_test(only_what_is_marked_is_removed_for_good),
-        cmocka_unit_test(marks_stay_with_what_they_are_on_and_esc_takes_them_away),
-        cmocka_unit_test(emptying_names_number_and_size_and_needs_a_word),
-        cmocka_unit_test(an_empty_trash_says_so_and_offers_nothing),
-        cmocka_unit_test(trouble_with_reading_it_is_shown),
+        cmocka_unit_test(only_marked_items_are_destroyed),
+        cmocka_unit_test(marks_stay_with_their_items_and_esc_clears_them),
+        cmocka_unit_test(emptying_names_number_and_size_and_requires_a_typed_word),
+        cmocka_unit_test(an_empty_trash_is_reported_and_offers_nothing),
+        cmocka_unit_test(errors_reading_the_trash_are_shown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

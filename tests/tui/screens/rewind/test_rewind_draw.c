@@ -3,11 +3,11 @@
 typedef enum err_code plan_fn(const struct store *st, const struct session_ref *ref,
                               struct slice point, struct rewind_plan *out, struct err *e);
 
-/* What the rewind view looks like, how one comes to it and leaves it, and what it says when there is nothing. */
+/* The look of the rewind view, the ways into and out of it, and its messages when there is nothing to show. */
 
 static void from_a_message_its_turn_is_selected(void **state)
 {
-    struct trip *t = *state;
+    struct rewind_screen *t = *state;
 
     screen_press(&t->s, "<Right>w");
     assert_non_null(strstr(screen_cursor_line(&t->s), "Add idempotency keys"));
@@ -25,9 +25,9 @@ static enum err_code no_checkpoints(const struct store *st, const struct session
     return ERR_OK;
 }
 
-static void a_session_without_points_says_what_that_means(void **state)
+static void a_session_without_points_shows_an_explanation(void **state)
 {
-    struct trip *t = *state;
+    struct rewind_screen *t = *state;
 
     t->s.ops.checkpoints = no_checkpoints;
     screen_press(&t->s, "<C-x>w");
@@ -36,9 +36,9 @@ static void a_session_without_points_says_what_that_means(void **state)
     assert_true(screen_has(&t->s, "type to filter"));
 }
 
-static void a_failure_is_said_where_the_files_would_be(void **state)
+static void a_failure_is_shown_in_place_of_the_files(void **state)
 {
-    struct trip *t = *state;
+    struct rewind_screen *t = *state;
 
     t->s.ops.plan = NULL;
     screen_press(&t->s, "<C-x>w");
@@ -47,20 +47,20 @@ static void a_failure_is_said_where_the_files_would_be(void **state)
     assert_true(screen_has(&t->s, "apply: the preview failed"));
 }
 
-static void modes_that_are_not_there_say_so(void **state)
+static void unavailable_modes_are_explained(void **state)
 {
-    struct trip *t = *state;
+    struct rewind_screen *t = *state;
 
     t->s.ops.plan_conversation = NULL;
-    trip_go(t);
+    rewind_screen_go(t);
     screen_press(&t->s, "m");
     assert_true(screen_has(&t->s, "conversations of this system cannot be"));
     assert_true(screen_has(&t->s, "dry run: nothing has been changed"));
 }
 
-/* ---- what a plan has to say ---- */
+/* ---- notes of a plan ---- */
 
-static plan_fn *plain_plan; /* of the store that is being looked at */
+static plan_fn *plain_plan; /* of the store in view */
 
 static enum err_code with_notes(const struct store *st, const struct session_ref *ref,
                                 struct slice point, struct rewind_plan *out, struct err *e)
@@ -76,14 +76,14 @@ static enum err_code with_notes(const struct store *st, const struct session_ref
     return rc;
 }
 
-static void all_that_a_plan_says_is_shown_or_counted(void **state)
+static void all_notes_of_a_plan_are_shown_or_counted(void **state)
 {
-    struct trip *t = *state;
+    struct rewind_screen *t = *state;
 
     plain_plan = t->s.ops.plan;
     t->s.ops.plan = with_notes;
     screen_resize(&t->s, 24, 80);
-    trip_go(t);
+    rewind_screen_go(t);
     assert_true(screen_has(&t->s, "· this turn ran 2 shell"));
     assert_true(screen_has(&t->s, "· a copy that was evicted"));
     assert_true(screen_has(&t->s, "· the fork's parent keeps"));
@@ -92,11 +92,11 @@ static void all_that_a_plan_says_is_shown_or_counted(void **state)
     assert_true(screen_has(&t->s, "more"));
 }
 
-static void what_can_only_be_inferred_has_a_key_where_there_is_such_a_thing(void **state)
+static void inferred_files_have_a_key_if_there_are_any(void **state)
 {
-    struct trip *t = *state;
+    struct rewind_screen *t = *state;
 
-    trip_go(t);
+    rewind_screen_go(t);
     assert_false(screen_has(&t->s, "i at the point"));
     screen_press(&t->s, "i");
     assert_true(screen_has(&t->s, "needs no inferring"));
@@ -114,11 +114,11 @@ static void what_can_only_be_inferred_has_a_key_where_there_is_such_a_thing(void
     assert_false(screen_has(&t->s, "inferred state, dry run"));
 }
 
-/* ---- what it looks like ---- */
+/* ---- layout ---- */
 
-static void it_fits_eighty_columns(void **state)
+static void the_view_fits_eighty_columns(void **state)
 {
-    struct trip *t = *state;
+    struct rewind_screen *t = *state;
     /* clang-format off */
     static const char want[] =
         " rewind  Fix the payment retry loop           dry run: nothing has been changed\n"
@@ -147,31 +147,31 @@ static void it_fits_eighty_columns(void **state)
         " h hunk  Tab pane  m mode  a apply  Esc back  o this turn  ? help\n";
     /* clang-format on */
 
-    trip_go(t);
+    rewind_screen_go(t);
     assert_string_equal(screen_text(&t->s), want);
 }
 
-/* The line between left and right stands in one column, whatever is written beside it. */
-static void turns_say_what_each_of_them_changed(void **state)
+/* The line between left and right is in one column, whatever is beside it. */
+static void turns_show_what_each_of_them_changed(void **state)
 {
-    struct trip *t = *state;
+    struct rewind_screen *t = *state;
 
     screen_resize(&t->s, 24, 130);
-    trip_go(t);
+    rewind_screen_go(t);
     assert_true(screen_has(&t->s, "7 files      +40 -3"));
     assert_true(screen_has(&t->s, "1 file       +80 -6"));
 }
 
-static void it_is_straight_at_every_size(void **state)
+static void columns_are_aligned_at_every_size(void **state)
 {
-    struct trip *t = *state;
+    struct rewind_screen *t = *state;
     static const struct {
         int rows, cols, edge;
     } sizes[] = {
         { 24, 80, 34 }, { 30, 100, 40 }, { 60, 200, 80 }, { 100, 300, 90 }, { 24, 72, 34 }
     };
 
-    trip_go(t);
+    rewind_screen_go(t);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         screen_resize(&t->s, sizes[i].rows, sizes[i].cols);
         screen_text(&t->s);
@@ -187,22 +187,22 @@ static void it_is_straight_at_every_size(void **state)
 
 static void a_narrow_screen_shows_one_side_at_a_time(void **state)
 {
-    struct trip *t = *state;
+    struct rewind_screen *t = *state;
 
-    trip_go(t);
+    rewind_screen_go(t);
     screen_resize(&t->s, 12, 50);
     assert_true(screen_has(&t->s, "Add idempotency keys"));
     assert_false(screen_has(&t->s, "pay.c"));
     screen_press(&t->s, "<Tab>");
     assert_false(screen_has(&t->s, "Add idempotency keys"));
     assert_true(screen_has(&t->s, "[x] M src/pay.c"));
-    assert_true(screen_has(&t->s, "@@ -")); /* laid while the turns were shown */
+    assert_true(screen_has(&t->s, "@@ -")); /* laid out while the turns were shown */
     assert_false(screen_has(&t->s, "an empty file"));
 }
 
-static void a_session_named_on_the_command_line_is_left_for_good(void **state)
+static void leaving_a_session_named_on_the_command_line_quits(void **state)
 {
-    struct trip *t = *state;
+    struct rewind_screen *t = *state;
     const struct session_ref ref = {
         .store = &t->s.store, .id = SLICE("s"), .path = SLICE("/s"), .folder = SLICE("")
     };
@@ -218,19 +218,19 @@ static void a_session_named_on_the_command_line_is_left_for_good(void **state)
 
 int main(void)
 {
-#define T(name) cmocka_unit_test_setup_teardown(name, trip_set_up, trip_tear_down)
+#define T(name) cmocka_unit_test_setup_teardown(name, rewind_screen_set_up, rewind_screen_tear_down)
     const struct CMUnitTest tests[] = {
         T(from_a_message_its_turn_is_selected),
-        T(a_session_without_points_says_what_that_means),
-        T(a_failure_is_said_where_the_files_would_be),
-        T(modes_that_are_not_there_say_so),
-        T(all_that_a_plan_says_is_shown_or_counted),
-        T(what_can_only_be_inferred_has_a_key_where_there_is_such_a_thing),
-        T(it_fits_eighty_columns),
-        T(turns_say_what_each_of_them_changed),
-        T(it_is_straight_at_every_size),
+        T(a_session_without_points_shows_an_explanation),
+        T(a_failure_is_shown_in_place_of_the_files),
+        T(unavailable_modes_are_explained),
+        T(all_notes_of_a_plan_are_shown_or_counted),
+        T(inferred_files_have_a_key_if_there_are_any),
+        T(the_view_fits_eighty_columns),
+        T(turns_show_what_each_of_them_changed),
+        T(columns_are_aligned_at_every_size),
         T(a_narrow_screen_shows_one_side_at_a_time),
-        T(a_session_named_on_the_command_line_is_left_for_good),
+        T(leaving_a_session_named_on_the_command_line_quits),
     };
 #undef T
 

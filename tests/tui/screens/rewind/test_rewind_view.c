@@ -1,10 +1,10 @@
 #include "support/screen/rewind_screen_fixture.h"
 
-/* What a person may rely on before, while and after files change. */
+/* The guarantees to a person before, during and after a change of files. */
 
-static void the_newest_turn_is_looked_at_first(void **state)
+static void the_newest_turn_is_previewed_first(void **state)
 {
-    struct trip *t = *state;
+    struct rewind_screen *t = *state;
 
     screen_press(&t->s, "<C-x>w");
     assert_non_null(strstr(screen_cursor_line(&t->s), "Split the handler"));
@@ -13,25 +13,25 @@ static void the_newest_turn_is_looked_at_first(void **state)
     assert_false(screen_has(&t->s, "keys.c"));
 }
 
-static void a_view_of_what_would_happen_says_that_nothing_has(void **state)
+static void the_preview_states_that_nothing_has_changed(void **state)
 {
-    struct trip *t = *state;
+    struct rewind_screen *t = *state;
 
-    trip_go(t);
+    rewind_screen_go(t);
     assert_non_null(strstr(screen_line(&t->s, 0), "dry run: nothing has been changed"));
     assert_true(screen_has(&t->s, "[x] M src/pay.c"));
     assert_true(screen_has(&t->s, "[x] D src/keys.c"));
     assert_true(screen_has(&t->s, "[x] A src/gone.c"));
     assert_true(screen_has(&t->s, "1 unchanged"));
-    assert_true(trip_is_untouched(t));
+    assert_true(rewind_screen_is_untouched(t));
     assert_int_equal(t->rewinds, 0);
 }
 
-static void refused_files_are_never_ticked_by_themselves(void **state)
+static void refused_files_are_never_ticked_automatically(void **state)
 {
-    struct trip *t = *state;
+    struct rewind_screen *t = *state;
 
-    trip_go(t);
+    rewind_screen_go(t);
     assert_true(screen_has(&t->s, "[ ] held README.md"));
     assert_true(screen_has(&t->s, "edited since"));
     assert_true(screen_has(&t->s, "[ ] held .bashrc"));
@@ -39,24 +39,24 @@ static void refused_files_are_never_ticked_by_themselves(void **state)
     assert_true(screen_has(&t->s, " -  held .git/config"));
 }
 
-static void enter_again_and_again_changes_no_file(void **state)
+static void repeated_enter_changes_no_file(void **state)
 {
-    struct trip *t = *state;
+    struct rewind_screen *t = *state;
 
-    trip_go(t);
+    rewind_screen_go(t);
     screen_press(&t->s, "<Enter><Enter><Enter><Enter>");
-    assert_true(trip_is_untouched(t));
+    assert_true(rewind_screen_is_untouched(t));
     screen_press(&t->s, "a<Enter><Enter>a<Enter>");
-    assert_true(trip_is_untouched(t));
+    assert_true(rewind_screen_is_untouched(t));
     assert_int_equal(t->rewinds, 0);
     assert_false(folder_has(&t->going.folder, "state"));
 }
 
-static void the_question_has_the_numbers_and_the_answer_does_just_that(void **state)
+static void the_question_shows_the_numbers_and_yes_does_exactly_that(void **state)
 {
-    struct trip *t = *state;
+    struct rewind_screen *t = *state;
 
-    trip_go(t);
+    rewind_screen_go(t);
     screen_press(&t->s, "a");
     assert_true(screen_has(&t->s, "restore 1 file, re-create 1, delete 1"));
     assert_true(screen_has(&t->s, "+3 -4 lines; an undo record is kept"));
@@ -73,30 +73,30 @@ static void the_question_has_the_numbers_and_the_answer_does_just_that(void **st
     assert_true(folder_is(&t->going.folder, "home/ws/README.md", "A shop.\nMine, by hand.\n"));
 }
 
-static void what_was_done_is_taken_back_and_done_again(void **state)
+static void a_rewind_can_be_undone_and_redone(void **state)
 {
-    struct trip *t = *state;
+    struct rewind_screen *t = *state;
 
-    trip_go(t);
+    rewind_screen_go(t);
     screen_press(&t->s, "a<Down><Enter>u");
     assert_true(screen_has(&t->s, "restored 1 file"));
     assert_true(screen_has(&t->s, "U redo"));
-    assert_true(trip_is_untouched(t));
+    assert_true(rewind_screen_is_untouched(t));
     assert_true(screen_has(&t->s, "[x] D src/keys.c"));
     screen_press(&t->s, "U");
     assert_false(folder_has(&t->going.folder, "home/ws/src/keys.c"));
     screen_press(&t->s, "u");
-    assert_true(trip_is_untouched(t));
+    assert_true(rewind_screen_is_untouched(t));
     screen_press(&t->s, "u");
     assert_true(screen_has(&t->s, "undo: nothing has been rewound here yet"));
 }
 
 static void a_later_edit_is_asked_about_before_it_is_ticked(void **state)
 {
-    struct trip *t = *state;
+    struct rewind_screen *t = *state;
 
-    trip_go(t);
-    trip_to_file(t, "README.md");
+    rewind_screen_go(t);
+    rewind_screen_to_file(t, "README.md");
     screen_press(&t->s, " ");
     assert_true(screen_has(&t->s, "Your later edit would be replaced; the undo record keeps it"));
     screen_press(&t->s, "<Enter>");
@@ -108,14 +108,14 @@ static void a_later_edit_is_asked_about_before_it_is_ticked(void **state)
     screen_press(&t->s, "<Down><Enter>");
     assert_true(folder_is(&t->going.folder, "home/ws/README.md", "A shop.\n"));
     screen_press(&t->s, "u");
-    assert_true(trip_is_untouched(t));
+    assert_true(rewind_screen_is_untouched(t));
 }
 
-static void what_was_edited_since_is_asked_about_before_it_is_taken_back(void **state)
+static void undo_asks_about_files_edited_since(void **state)
 {
-    struct trip *t = *state;
+    struct rewind_screen *t = *state;
 
-    trip_go(t);
+    rewind_screen_go(t);
     screen_press(&t->s, "a<Down><Enter>");
     folder_put(&t->going.folder, "home/ws/src/gone.c", SLICE("mine\n"));
     screen_press(&t->s, "u");
@@ -131,15 +131,15 @@ static void what_was_edited_since_is_asked_about_before_it_is_taken_back(void **
     assert_true(folder_has(&t->going.folder, "home/ws/src/keys.c"));
     assert_true(folder_is(&t->going.folder, "home/ws/src/gone.c", "mine\n"));
     screen_press(&t->s, "u<Down><Enter><Down><Enter>");
-    assert_true(trip_is_untouched(t));
+    assert_true(rewind_screen_is_untouched(t));
 }
 
-static void what_programs_trust_needs_a_typed_word(void **state)
+static void trusted_files_need_a_typed_word(void **state)
 {
-    struct trip *t = *state;
+    struct rewind_screen *t = *state;
 
-    trip_go(t);
-    trip_to_file(t, ".bashrc");
+    rewind_screen_go(t);
+    rewind_screen_to_file(t, ".bashrc");
     screen_press(&t->s, " <Down><Down><Enter>");
     assert_true(screen_has(&t->s, "[ ] held .bashrc"));
     screen_press(&t->s, " 1");
@@ -150,15 +150,15 @@ static void what_programs_trust_needs_a_typed_word(void **state)
     assert_true(screen_has(&t->s, "or type yes and press Enter:"));
     screen_press(&t->s, "yes<Enter>");
     assert_true(screen_has(&t->s, "[x] M .bashrc"));
-    assert_true(trip_is_untouched(t));
+    assert_true(rewind_screen_is_untouched(t));
 }
 
-static void what_nobody_may_allow_says_why(void **state)
+static void forbidden_files_are_explained(void **state)
 {
-    struct trip *t = *state;
+    struct rewind_screen *t = *state;
 
-    trip_go(t);
-    trip_to_file(t, ".git/config");
+    rewind_screen_go(t);
+    rewind_screen_to_file(t, ".git/config");
     screen_press(&t->s, " ");
     assert_true(screen_has(&t->s, "file: "));
     assert_true(screen_has(&t->s, " -  held .git/config"));
@@ -166,10 +166,10 @@ static void what_nobody_may_allow_says_why(void **state)
 
 static void an_unticked_file_stays(void **state)
 {
-    struct trip *t = *state;
+    struct rewind_screen *t = *state;
 
-    trip_go(t);
-    trip_to_file(t, "keys.c");
+    rewind_screen_go(t);
+    rewind_screen_to_file(t, "keys.c");
     screen_press(&t->s, " ");
     assert_true(screen_has(&t->s, "[ ] D src/keys.c"));
     screen_press(&t->s, "a");
@@ -180,7 +180,7 @@ static void an_unticked_file_stays(void **state)
 
 static void hunks_are_taken_one_by_one(void **state)
 {
-    struct trip *t = *state;
+    struct rewind_screen *t = *state;
     size_t n;
 
     screen_press(&t->s, "<C-x>w<Tab>h");
@@ -203,15 +203,15 @@ static void hunks_are_taken_one_by_one(void **state)
     assert_non_null(strstr(text, "return charge(key, cents);"));
     free(text);
     screen_press(&t->s, "u");
-    assert_true(trip_is_untouched(t));
+    assert_true(rewind_screen_is_untouched(t));
 }
 
 /* The first session of the shop is running, the second is not. */
-static void the_mode_is_files_then_conversation_then_both(void **state)
+static void the_mode_key_cycles_through_files_conversation_both(void **state)
 {
-    struct trip *t = *state;
+    struct rewind_screen *t = *state;
 
-    trip_go(t);
+    rewind_screen_go(t);
     screen_press(&t->s, "m");
     assert_true(screen_has(&t->s, "dry run, conversation only"));
     assert_true(screen_has(&t->s, "conversation: 4 messages dropped, 2 kept"));
@@ -223,19 +223,19 @@ static void the_mode_is_files_then_conversation_then_both(void **state)
     screen_press(&t->s, "m");
     assert_true(screen_has(&t->s, "dry run: nothing has been changed"));
     assert_false(screen_has(&t->s, "messages dropped"));
-    assert_true(trip_is_untouched(t));
+    assert_true(rewind_screen_is_untouched(t));
 }
 
 static void files_and_conversation_go_back_under_one_undo(void **state)
 {
-    struct trip *t = *state;
+    struct rewind_screen *t = *state;
 
-    trip_go(t);
+    rewind_screen_go(t);
     screen_press(&t->s, "mma");
     assert_true(screen_has(&t->s, "restore 1 file, re-create 1, delete 1, drop 4 messages"));
     assert_true(screen_has(&t->s, "2 messages of the conversation stay; one undo restores both"));
     screen_press(&t->s, "<Enter>");
-    assert_true(trip_is_untouched(t));
+    assert_true(rewind_screen_is_untouched(t));
     screen_press(&t->s, "a<Down><Enter>");
     assert_int_equal(t->rewinds, 1);
     assert_true(screen_has(&t->s, "deleted 1, dropped 4 messages - u undo"));
@@ -243,12 +243,12 @@ static void files_and_conversation_go_back_under_one_undo(void **state)
     assert_false(folder_has(&t->going.folder, "home/ws/src/keys.c"));
     screen_press(&t->s, "u");
     assert_true(screen_has(&t->s, "brought back 4 messages"));
-    assert_true(trip_is_untouched(t));
+    assert_true(rewind_screen_is_untouched(t));
 }
 
-static void one_turn_is_taken_back_alone(void **state)
+static void a_single_turn_can_be_undone(void **state)
 {
-    struct trip *t = *state;
+    struct rewind_screen *t = *state;
 
     screen_press(&t->s, "<C-x>wo");
     assert_true(screen_has(&t->s, "dry run, this turn only"));
@@ -259,16 +259,16 @@ static void one_turn_is_taken_back_alone(void **state)
     assert_true(screen_has(&t->s, "restored 1 file - u undo"));
     assert_true(screen_has(&t->s, "Nothing to do: nothing is left"));
     screen_press(&t->s, "u");
-    assert_true(trip_is_untouched(t));
+    assert_true(rewind_screen_is_untouched(t));
     screen_press(&t->s, "o");
     assert_true(screen_has(&t->s, "undone: U redo"));
 }
 
 static void a_turn_without_copies_still_has_its_conversation(void **state)
 {
-    struct trip *t = *state;
+    struct rewind_screen *t = *state;
 
-    trip_go(t);
+    rewind_screen_go(t);
     screen_press(&t->s, "<Home>m");
     screen_wait(&t->s, 100);
     assert_true(screen_has(&t->s, "conversation: 6 messages dropped, 0 kept"));
@@ -276,12 +276,12 @@ static void a_turn_without_copies_still_has_its_conversation(void **state)
     assert_true(screen_has(&t->s, "dropped 6 messages - u undo"));
     assert_true(folder_is(&t->going.folder, "home/session.jsonl", ""));
     screen_press(&t->s, "u");
-    assert_true(trip_is_untouched(t));
+    assert_true(rewind_screen_is_untouched(t));
 }
 
 static void a_running_agent_is_named_before_files_change(void **state)
 {
-    struct trip *t = *state;
+    struct rewind_screen *t = *state;
 
     screen_press(&t->s, "<C-x>wa");
     assert_true(screen_has(&t->s, "An agent has this session open"));
@@ -292,7 +292,7 @@ static void a_running_agent_is_named_before_files_change(void **state)
 
 static void nothing_ticked_is_nothing_to_apply(void **state)
 {
-    struct trip *t = *state;
+    struct rewind_screen *t = *state;
 
     screen_press(&t->s, "<C-x>w<Tab> a");
     assert_true(screen_has(&t->s, "apply: no file is ticked"));
@@ -301,9 +301,9 @@ static void nothing_ticked_is_nothing_to_apply(void **state)
 
 static void a_turn_that_cannot_be_restored_says_why_and_is_not_asked_about(void **state)
 {
-    struct trip *t = *state;
+    struct rewind_screen *t = *state;
 
-    trip_go(t);
+    rewind_screen_go(t);
     unsigned before = t->prospects;
 
     screen_press(&t->s, "<Home>");
@@ -315,11 +315,11 @@ static void a_turn_that_cannot_be_restored_says_why_and_is_not_asked_about(void 
     assert_true(screen_has(&t->s, "apply: this turn cannot be restored"));
 }
 
-static void turns_passed_over_are_not_looked_at(void **state)
+static void turns_passed_over_are_not_previewed(void **state)
 {
-    struct trip *t = *state;
+    struct rewind_screen *t = *state;
 
-    trip_go(t);
+    rewind_screen_go(t);
     unsigned before = t->prospects;
 
     screen_press(&t->s, "<Down><Up><Down><Up><Down>");
@@ -328,36 +328,36 @@ static void turns_passed_over_are_not_looked_at(void **state)
     assert_int_equal(t->prospects, before + 1);
 }
 
-/* The keys of the old picture must not act on the new turn. */
-static void what_belongs_to_another_turn_cannot_be_applied(void **state)
+/* Keys typed for the old preview must not act on the new turn. */
+static void the_preview_of_another_turn_cannot_be_applied(void **state)
 {
-    struct trip *t = *state;
+    struct rewind_screen *t = *state;
 
-    trip_go(t);
+    rewind_screen_go(t);
     screen_press_only(&t->s, "<Down>a");
     assert_true(screen_has(&t->s, "apply: the files are still being checked"));
     screen_press_only(&t->s, "<Tab> ");
     assert_true(screen_has(&t->s, "file: the files are still being checked"));
-    assert_true(trip_is_untouched(t));
+    assert_true(rewind_screen_is_untouched(t));
 }
 
 static void late_answers_are_dropped(void **state)
 {
-    struct trip *t = *state;
+    struct rewind_screen *t = *state;
     struct preview *late = preview_new();
 
-    trip_go(t);
+    rewind_screen_go(t);
     screen_send(&t->s, (struct msg){ .kind = MSG_PREVIEW, .generation = 9999, .u.preview = late });
     screen_send(&t->s, (struct msg){ .kind = MSG_REWIND_DONE, .generation = 9999 });
     assert_true(screen_has(&t->s, "[x] M src/pay.c"));
     assert_false(screen_has(&t->s, "nothing was changed -"));
 }
 
-static void a_rewind_under_way_says_how_far_it_is(void **state)
+static void a_rewind_under_way_shows_its_progress(void **state)
 {
-    struct trip *t = *state;
+    struct rewind_screen *t = *state;
 
-    trip_go(t);
+    rewind_screen_go(t);
     t->slow = true;
     screen_press(&t->s, "a<Down><Enter>");
     assert_true(screen_has(&t->s, "changing files"));
@@ -373,7 +373,7 @@ static void a_rewind_under_way_says_how_far_it_is(void **state)
 
 static void a_save_in_between_is_not_overwritten(void **state)
 {
-    struct trip *t = *state;
+    struct rewind_screen *t = *state;
 
     screen_press(&t->s, "<C-x>wa");
     folder_put(&t->going.folder, "home/ws/src/pay.c", SLICE("saved just now\n"));
@@ -386,9 +386,9 @@ static void a_save_in_between_is_not_overwritten(void **state)
 
 static void escape_goes_back_pane_by_pane(void **state)
 {
-    struct trip *t = *state;
+    struct rewind_screen *t = *state;
 
-    trip_go(t);
+    rewind_screen_go(t);
     screen_press(&t->s, "<Tab><Tab>");
     assert_non_null(strstr(screen_cursor_line(&t->s), "@@"));
     screen_press(&t->s, "<Esc>");
@@ -402,31 +402,31 @@ static void escape_goes_back_pane_by_pane(void **state)
 
 int main(void)
 {
-#define T(name) cmocka_unit_test_setup_teardown(name, trip_set_up, trip_tear_down)
+#define T(name) cmocka_unit_test_setup_teardown(name, rewind_screen_set_up, rewind_screen_tear_down)
     const struct CMUnitTest tests[] = {
-        T(the_newest_turn_is_looked_at_first),
-        T(a_view_of_what_would_happen_says_that_nothing_has),
-        T(refused_files_are_never_ticked_by_themselves),
-        T(enter_again_and_again_changes_no_file),
-        T(the_question_has_the_numbers_and_the_answer_does_just_that),
-        T(what_was_done_is_taken_back_and_done_again),
+        T(the_newest_turn_is_previewed_first),
+        T(the_preview_states_that_nothing_has_changed),
+        T(refused_files_are_never_ticked_automatically),
+        T(repeated_enter_changes_no_file),
+        T(the_question_shows_the_numbers_and_yes_does_exactly_that),
+        T(a_rewind_can_be_undone_and_redone),
         T(a_later_edit_is_asked_about_before_it_is_ticked),
-        T(what_was_edited_since_is_asked_about_before_it_is_taken_back),
-        T(what_programs_trust_needs_a_typed_word),
-        T(what_nobody_may_allow_says_why),
+        T(undo_asks_about_files_edited_since),
+        T(trusted_files_need_a_typed_word),
+        T(forbidden_files_are_explained),
         T(an_unticked_file_stays),
         T(hunks_are_taken_one_by_one),
-        T(the_mode_is_files_then_conversation_then_both),
+        T(the_mode_key_cycles_through_files_conversation_both),
         T(files_and_conversation_go_back_under_one_undo),
-        T(one_turn_is_taken_back_alone),
+        T(a_single_turn_can_be_undone),
         T(a_turn_without_copies_still_has_its_conversation),
         T(a_running_agent_is_named_before_files_change),
         T(nothing_ticked_is_nothing_to_apply),
         T(a_turn_that_cannot_be_restored_says_why_and_is_not_asked_about),
-        T(turns_passed_over_are_not_looked_at),
-        T(what_belongs_to_another_turn_cannot_be_applied),
+        T(turns_passed_over_are_not_previewed),
+        T(the_preview_of_another_turn_cannot_be_applied),
         T(late_answers_are_dropped),
-        T(a_rewind_under_way_says_how_far_it_is),
+        T(a_rewind_under_way_shows_its_progress),
         T(a_save_in_between_is_not_overwritten),
         T(escape_goes_back_pane_by_pane),
     };

@@ -15,7 +15,7 @@ static const char *cut(const char *text, int cols)
     return out;
 }
 
-static void what_does_not_fit_is_cut(void **state)
+static void text_that_does_not_fit_is_cut(void **state)
 {
     (void)state;
     assert_string_equal(cut("compacted", 9), "9 compacted");
@@ -31,7 +31,7 @@ static void colours_of_programs_take_no_room(void **state)
     assert_string_equal(cut("\033[2m", 5), "0 ");
 }
 
-static void other_escapes_are_shown_by_their_signs(void **state)
+static void other_escapes_are_shown_visibly(void **state)
 {
     (void)state;
     assert_string_equal(cut("a\033[2Jb", 9), "7 a^[[2Jb");
@@ -42,9 +42,9 @@ static void other_escapes_are_shown_by_their_signs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_does_not_fit_is_cut),
+        cmocka_unit_test(text_that_does_not_fit_is_cut),
         cmocka_unit_test(colours_of_programs_take_no_room),
-        cmocka_unit_test(other_escapes_are_shown_by_their_signs),
+        cmocka_unit_test(other_escapes_are_shown_visibly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

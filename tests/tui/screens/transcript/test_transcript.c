@@ -12,7 +12,7 @@ static bool screen_holds_bytes(struct drive *d, struct slice raw)
     return held;
 }
 
-/* As a JSON string: control characters by number, the rest as it is. */
+/* Writes a JSON string: control characters by number, the rest as it is. */
 static void add_escaped(struct buf *out, struct slice text)
 {
     for (size_t i = 0; i < text.n; i++) {
@@ -27,7 +27,7 @@ static void add_escaped(struct buf *out, struct slice text)
     }
 }
 
-static void a_talk_reads_like_one(void **state)
+static void a_conversation_reads_as_a_dialogue(void **state)
 {
     (void)state;
     struct drive d;
@@ -50,7 +50,7 @@ static void a_talk_reads_like_one(void **state)
     drive_fini(&d);
 }
 
-static void what_a_resume_does_not_load_is_marked_beside_it(void **state)
+static void messages_that_a_resume_does_not_load_are_marked(void **state)
 {
     (void)state;
     struct drive d;
@@ -66,7 +66,7 @@ static void what_a_resume_does_not_load_is_marked_beside_it(void **state)
     drive_fini(&d);
 }
 
-static void a_conversation_whose_file_vanished_says_so(void **state)
+static void a_vanished_transcript_is_reported(void **state)
 {
     (void)state;
     struct drive d;
@@ -81,7 +81,7 @@ static void a_conversation_whose_file_vanished_says_so(void **state)
     drive_fini(&d);
 }
 
-static void paths_are_told_from_where_the_session_was(void **state)
+static void paths_are_relative_to_the_sessions_directory(void **state)
 {
     (void)state;
     struct drive d;
@@ -159,12 +159,12 @@ static void hostile_text_never_reaches_a_cell(void **state)
         }
 }
 
-static void search_goes_to_what_is_typed_and_counts(void **state)
+static void search_follows_the_typed_text_and_counts(void **state)
 {
     (void)state;
     struct drive d;
 
-    open_long_talk(&d, 300, REQUESTER_VIEWER, 14, 60);
+    open_long_conversation(&d, 300, REQUESTER_VIEWER, 14, 60);
     drive_act(&d, ACT_FIRST);
     drive_act(&d, ACT_SEARCH);
     assert_int_equal(transcript_view_key_context(d.view), IN_SEARCH);
@@ -190,7 +190,7 @@ static void search_goes_to_what_is_typed_and_counts(void **state)
     drive_type(&d, "nowhere");
     assert_true(screen_holds(&d, "not found"));
     transcript_view_key(d.view, (struct key){ 'u', MOD_CTRL }, &d.fx);
-    assert_int_equal(d.fx.n, 0); /* nothing is looked for */
+    assert_int_equal(d.fx.n, 0); /* no search is active */
     assert_false(screen_holds(&d, "not found"));
     assert_int_equal(drive_act(&d, ACT_BACK), TRANSCRIPT_DONE);
     assert_cursor_on(&d, "answer 12 ");
@@ -198,7 +198,7 @@ static void search_goes_to_what_is_typed_and_counts(void **state)
     drive_fini(&d);
 }
 
-static void search_opens_what_hides_the_place(void **state)
+static void search_opens_the_fold_around_a_hit(void **state)
 {
     (void)state;
     struct drive d;
@@ -224,8 +224,8 @@ static void search_opens_what_hides_the_place(void **state)
 
 #define EDIT_INPUT "{\"file_path\":\"/a\",\"old_string\":\"gamma needle\",\"new_string\":\"delta\"}"
 
-/* Two calls whose results come after both, an edit whose result is folded twice, notes, and a match over a line's
- * end. Hits in the order they are read on the screen. */
+/* Two calls whose results come after both, an edit whose result is folded twice, notes, and a match across a line end.
+ * Hits are in the order in which they are read on the screen. */
 static const char *const hit_lines[] = {
     "needle one", "needle two", "first needle",  "second needle", "third needle",  "gamma needle",
     "edited the", "needle too", "last needle a", "last needle a", "a meta needle",
@@ -251,7 +251,7 @@ static void open_hits(struct drive *d)
     buf_fini(&rows);
 }
 
-/* A message's text may be on the line above: prompts hold two hits in one line. */
+/* The text may be on the line above: prompts have two hits in one line. */
 static void assert_hit(struct drive *d, size_t i, size_t n)
 {
     char number[32];
@@ -319,7 +319,7 @@ static void search_goes_on_from_a_cursor_that_was_moved(void **state)
     drive_act(&d, ACT_ACCEPT);
     drive_act(&d, ACT_LAST);
     drive_act(&d, ACT_SEARCH_PREV);
-    assert_hit(&d, 7, 11); /* two are in the last line that is shown, one is folded below it */
+    assert_hit(&d, 7, 11); /* two are in the last visible line, one is folded below it */
     drive_act(&d, ACT_FIRST);
     drive_act(&d, ACT_SEARCH_NEXT);
     assert_hit(&d, 0, 11);
@@ -332,11 +332,11 @@ static void search_goes_on_from_a_cursor_that_was_moved(void **state)
     drive_fini(&d);
 }
 
-static void a_search_holds_when_the_whole_conversation_comes(void **state)
+static void a_search_survives_the_arrival_of_the_whole_conversation(void **state)
 {
     (void)state;
     struct drive d;
-    struct buf talk = long_talk(300);
+    struct buf talk = long_conversation(300);
 
     drive_init(&d, buf_slice(&talk));
     d.tail_rows = 40;
@@ -351,7 +351,7 @@ static void a_search_holds_when_the_whole_conversation_comes(void **state)
     assert_cursor_on(&d, "answer 291");
     drive_release_load(&d);
 
-    assert_true(screen_holds(&d, "3 of 11")); /* with "answer 29" itself */
+    assert_true(screen_holds(&d, "3 of 11")); /* including "answer 29" itself */
     assert_cursor_on(&d, "answer 291");
     drive_act(&d, ACT_SEARCH_NEXT);
     assert_cursor_on(&d, "answer 292");
@@ -443,7 +443,7 @@ static void any_size_can_be_drawn(void **state)
     drive_fini(&d);
 }
 
-static void an_action_that_is_not_possible_says_why(void **state)
+static void an_impossible_action_is_explained(void **state)
 {
     (void)state;
     struct drive d;
@@ -461,23 +461,23 @@ static void an_action_that_is_not_possible_says_why(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_talk_reads_like_one),
-        cmocka_unit_test(what_a_resume_does_not_load_is_marked_beside_it),
-        cmocka_unit_test(a_conversation_whose_file_vanished_says_so),
-        cmocka_unit_test(paths_are_told_from_where_the_session_was),
+        cmocka_unit_test(a_conversation_reads_as_a_dialogue),
+        cmocka_unit_test(messages_that_a_resume_does_not_load_are_marked),
+        cmocka_unit_test(a_vanished_transcript_is_reported),
+        cmocka_unit_test(paths_are_relative_to_the_sessions_directory),
         cmocka_unit_test(a_call_opens_into_its_diff_and_closes_again),
         cmocka_unit_test(hostile_text_never_reaches_a_cell),
-        cmocka_unit_test(search_goes_to_what_is_typed_and_counts),
-        cmocka_unit_test(search_opens_what_hides_the_place),
+        cmocka_unit_test(search_follows_the_typed_text_and_counts),
+        cmocka_unit_test(search_opens_the_fold_around_a_hit),
         cmocka_unit_test(every_hit_is_visited_once_and_has_its_number),
         cmocka_unit_test(a_match_over_the_end_of_a_line_is_found),
         cmocka_unit_test(search_goes_on_from_a_cursor_that_was_moved),
-        cmocka_unit_test(a_search_holds_when_the_whole_conversation_comes),
+        cmocka_unit_test(a_search_survives_the_arrival_of_the_whole_conversation),
         cmocka_unit_test(a_message_can_be_seen_as_it_is_stored),
         cmocka_unit_test(the_block_at_the_cursor_is_copied),
         cmocka_unit_test(the_outline_has_prompts_and_first_lines_only),
         cmocka_unit_test(any_size_can_be_drawn),
-        cmocka_unit_test(an_action_that_is_not_possible_says_why),
+        cmocka_unit_test(an_impossible_action_is_explained),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 
 static void open_branched(struct drive *d, size_t branches)
 {
-    struct buf talk = long_talk(2);
+    struct buf talk = long_conversation(2);
 
     drive_init(d, buf_slice(&talk));
     d->branches = branches;
@@ -12,7 +12,7 @@ static void open_branched(struct drive *d, size_t branches)
     buf_fini(&talk);
 }
 
-static void where_the_session_goes_on_is_told(void **state)
+static void the_resume_point_is_shown(void **state)
 {
     (void)state;
     struct drive d;
@@ -25,7 +25,7 @@ static void where_the_session_goes_on_is_told(void **state)
     drive_fini(&d);
 }
 
-static void branches_are_listed_with_the_way_first(void **state)
+static void branches_are_listed_after_the_current_path(void **state)
 {
     (void)state;
     struct drive d;
@@ -54,7 +54,7 @@ static void a_branch_is_read_from_where_it_leaves(void **state)
     drive_act(&d, ACT_ACCEPT);
     assert_true(screen_holds(&d, " another branch of A title"));
     assert_true(screen_holds(&d, "── another branch begins here "));
-    assert_true(transcript_view_message(d.view, &id, &ms)); /* r and f are about this branch */
+    assert_true(transcript_view_message(d.view, &id, &ms)); /* r and f act on this branch */
     assert_true(id128_eq(id, (struct id128){ 7, 1 }));
     assert_int_equal(drive_act(&d, ACT_BACK), TRANSCRIPT_DONE);
     assert_true(screen_holds(&d, " A title"));
@@ -62,7 +62,7 @@ static void a_branch_is_read_from_where_it_leaves(void **state)
     drive_fini(&d);
 }
 
-static void from_a_branch_the_list_comes_again(void **state)
+static void leaving_a_branch_reopens_the_list(void **state)
 {
     (void)state;
     struct drive d;
@@ -80,7 +80,7 @@ static void from_a_branch_the_list_comes_again(void **state)
     drive_fini(&d);
 }
 
-static void sub_agents_are_listed_with_what_came_of_them(void **state)
+static void sub_agents_are_listed_with_their_results(void **state)
 {
     (void)state;
     struct drive d;
@@ -102,7 +102,7 @@ static void sub_agents_are_listed_with_what_came_of_them(void **state)
     drive_fini(&d);
 }
 
-static void without_branches_that_is_said(void **state)
+static void a_conversation_without_branches_is_reported(void **state)
 {
     (void)state;
     struct drive d;
@@ -116,12 +116,12 @@ static void without_branches_that_is_said(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(where_the_session_goes_on_is_told),
-        cmocka_unit_test(branches_are_listed_with_the_way_first),
+        cmocka_unit_test(the_resume_point_is_shown),
+        cmocka_unit_test(branches_are_listed_after_the_current_path),
         cmocka_unit_test(a_branch_is_read_from_where_it_leaves),
-        cmocka_unit_test(from_a_branch_the_list_comes_again),
-        cmocka_unit_test(without_branches_that_is_said),
-        cmocka_unit_test(sub_agents_are_listed_with_what_came_of_them),
+        cmocka_unit_test(leaving_a_branch_reopens_the_list),
+        cmocka_unit_test(a_conversation_without_branches_is_reported),
+        cmocka_unit_test(sub_agents_are_listed_with_their_results),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

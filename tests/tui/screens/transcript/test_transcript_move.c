@@ -5,7 +5,7 @@ static void the_end_is_shown_first_and_the_cursor_is_on_it(void **state)
     (void)state;
     struct drive d;
 
-    open_long_talk(&d, 500, REQUESTER_VIEWER, 12, 40);
+    open_long_conversation(&d, 500, REQUESTER_VIEWER, 12, 40);
 
     assert_true(screen_holds(&d, "answer 499"));
     assert_true(screen_holds(&d, "1000/1000"));
@@ -18,7 +18,7 @@ static void both_ends_are_one_key_away(void **state)
     (void)state;
     struct drive d;
 
-    open_long_talk(&d, 3000, REQUESTER_VIEWER, 12, 40);
+    open_long_conversation(&d, 3000, REQUESTER_VIEWER, 12, 40);
     drive_act(&d, ACT_FIRST);
     assert_true(screen_holds(&d, "prompt 0\n") || screen_holds(&d, "prompt 0 "));
     drive_act(&d, ACT_LAST);
@@ -31,7 +31,7 @@ static void keys_move_by_lines_pages_and_prompts(void **state)
     (void)state;
     struct drive d;
 
-    open_long_talk(&d, 300, REQUESTER_VIEWER, 22, 40);
+    open_long_conversation(&d, 300, REQUESTER_VIEWER, 22, 40);
     drive_act(&d, ACT_PROMPT_PREV);
     assert_cursor_on(&d, "prompt 299");
     drive_act(&d, ACT_PROMPT_PREV);
@@ -50,7 +50,7 @@ static void keys_move_by_lines_pages_and_prompts(void **state)
     drive_fini(&d);
 }
 
-static void prompts_are_found_far_beyond_what_is_read(void **state)
+static void prompts_far_outside_the_loaded_part_are_found(void **state)
 {
     (void)state;
     struct drive d;
@@ -75,7 +75,7 @@ static void only_messages_around_the_screen_are_read(void **state)
     (void)state;
     struct drive d;
 
-    open_long_talk(&d, 20000, REQUESTER_VIEWER, 40, 80);
+    open_long_conversation(&d, 20000, REQUESTER_VIEWER, 40, 80);
     assert_in_range(d.reads, 1, 8);
     unsigned before = d.reads;
 
@@ -91,7 +91,7 @@ static void every_line_is_passed_on_the_way_up_and_down(void **state)
     struct drive d;
     char name[32];
 
-    open_long_talk(&d, 200, REQUESTER_VIEWER, 14, 40);
+    open_long_conversation(&d, 200, REQUESTER_VIEWER, 14, 40);
     for (int i = 199; i >= 0; i--) {
         snprintf(name, sizeof name, "answer %d ", i);
         assert_cursor_on(&d, name);
@@ -103,11 +103,11 @@ static void every_line_is_passed_on_the_way_up_and_down(void **state)
     drive_fini(&d);
 }
 
-static void the_whole_replaces_the_tail_without_moving_anything(void **state)
+static void the_whole_conversation_replaces_the_tail_without_a_jump(void **state)
 {
     (void)state;
     struct drive d;
-    struct buf talk = long_talk(400);
+    struct buf talk = long_conversation(400);
 
     drive_init(&d, buf_slice(&talk));
     d.tail_rows = 60;
@@ -125,7 +125,7 @@ static void the_whole_replaces_the_tail_without_moving_anything(void **state)
 
     assert_int_equal(d.frame.cursor_y, y);
     assert_non_null(strstr(after, "/800"));
-    /* the first line and the bar at the right say more now; the text must not move */
+    /* the first line and the scroll bar show more now; the text must not move */
     char *a = strchr(before, '\n'), *b = strchr(after, '\n');
 
     while (a && b) {
@@ -144,11 +144,11 @@ static void the_whole_replaces_the_tail_without_moving_anything(void **state)
     buf_fini(&talk);
 }
 
-static void the_beginning_is_waited_for_while_only_the_tail_is_there(void **state)
+static void going_to_the_beginning_waits_for_the_whole_conversation(void **state)
 {
     (void)state;
     struct drive d;
-    struct buf talk = long_talk(400);
+    struct buf talk = long_conversation(400);
 
     drive_init(&d, buf_slice(&talk));
     d.tail_rows = 60;
@@ -163,12 +163,12 @@ static void the_beginning_is_waited_for_while_only_the_tail_is_there(void **stat
     buf_fini(&talk);
 }
 
-static void what_is_written_meanwhile_appears_at_the_end(void **state)
+static void new_messages_appear_at_the_end(void **state)
 {
     (void)state;
     struct drive d;
 
-    open_long_talk(&d, 50, REQUESTER_VIEWER, 14, 40);
+    open_long_conversation(&d, 50, REQUESTER_VIEWER, 14, 40);
     drive_append(&d, SLICE(SAID("and more")));
     transcript_view_reload(d.view, &d.ref, &d.fx);
     drive_answer_all(&d);
@@ -185,12 +185,12 @@ static void what_is_written_meanwhile_appears_at_the_end(void **state)
     drive_fini(&d);
 }
 
-static void the_place_survives_resize_and_folding(void **state)
+static void the_position_survives_resize_and_folding(void **state)
 {
     (void)state;
     struct drive d;
 
-    open_long_talk(&d, 300, REQUESTER_VIEWER, 20, 60);
+    open_long_conversation(&d, 300, REQUESTER_VIEWER, 20, 60);
     for (int i = 0; i < 30; i++)
         drive_act(&d, ACT_PROMPT_PREV);
     assert_cursor_on(&d, "prompt 270");
@@ -210,7 +210,7 @@ static void a_preview_that_is_scrolled_up_gets_the_rest(void **state)
     (void)state;
     struct drive d;
 
-    open_long_talk(&d, 3000, REQUESTER_PREVIEW, 8, 60);
+    open_long_conversation(&d, 3000, REQUESTER_PREVIEW, 8, 60);
     assert_true(screen_holds(&d, "answer 2999"));
     transcript_view_scroll(d.view, -100000, &d.fx);
     assert_int_equal(d.fx.n, 1);
@@ -220,12 +220,12 @@ static void a_preview_that_is_scrolled_up_gets_the_rest(void **state)
     drive_fini(&d);
 }
 
-static void what_was_answered_is_not_cancelled_at_the_end(void **state)
+static void completed_requests_are_not_cancelled_at_the_end(void **state)
 {
     (void)state;
     struct drive d;
 
-    open_long_talk(&d, 300, REQUESTER_VIEWER, 14, 60);
+    open_long_conversation(&d, 300, REQUESTER_VIEWER, 14, 60);
     assert_int_equal(d.fx.n, 0);
     transcript_view_close(d.view, &d.fx);
     assert_int_equal(d.fx.n, 0);
@@ -251,15 +251,15 @@ int main(void)
         cmocka_unit_test(the_end_is_shown_first_and_the_cursor_is_on_it),
         cmocka_unit_test(both_ends_are_one_key_away),
         cmocka_unit_test(keys_move_by_lines_pages_and_prompts),
-        cmocka_unit_test(prompts_are_found_far_beyond_what_is_read),
+        cmocka_unit_test(prompts_far_outside_the_loaded_part_are_found),
         cmocka_unit_test(only_messages_around_the_screen_are_read),
         cmocka_unit_test(every_line_is_passed_on_the_way_up_and_down),
-        cmocka_unit_test(the_whole_replaces_the_tail_without_moving_anything),
-        cmocka_unit_test(the_beginning_is_waited_for_while_only_the_tail_is_there),
-        cmocka_unit_test(what_is_written_meanwhile_appears_at_the_end),
-        cmocka_unit_test(the_place_survives_resize_and_folding),
+        cmocka_unit_test(the_whole_conversation_replaces_the_tail_without_a_jump),
+        cmocka_unit_test(going_to_the_beginning_waits_for_the_whole_conversation),
+        cmocka_unit_test(new_messages_appear_at_the_end),
+        cmocka_unit_test(the_position_survives_resize_and_folding),
         cmocka_unit_test(a_preview_that_is_scrolled_up_gets_the_rest),
-        cmocka_unit_test(what_was_answered_is_not_cancelled_at_the_end),
+        cmocka_unit_test(completed_requests_are_not_cancelled_at_the_end),
         cmocka_unit_test(broken_lines_are_shown_in_their_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,10 +6,10 @@
 #include "store/systems/claude/claude.h"
 #include "support/transcript_writer.h"
 
-/* A conversation that is a tree: what leaves the way that a resume goes on with, and that read in its turn. */
+/* A conversation that is a tree: the branches off the path that a resume continues, and reading one of them. */
 
 /* u1 a1 ─┬─ u2 a2 ─── u4 a4
- *        └─ u3 a3           and the way goes to a3 */
+ *        └─ u3 a3           and the path ends at a3 */
 static struct transcript_writer forked(void)
 {
     struct transcript_writer t;
@@ -49,7 +49,7 @@ static void assert_branch(const struct branch *b, const char *leaf, const char *
     assert_true(slice_eq(b->prompt, (struct slice){ prompt, strlen(prompt) }));
 }
 
-/* The messages of a branch, each by the flags that tell of branches. */
+/* The messages of a branch, each with the flags about branches. */
 static void assert_flags(struct transcript_writer *t, const char *leaf, const char *want)
 {
     struct session_ref ref = transcript_writer_ref(t);
@@ -72,7 +72,7 @@ static void assert_flags(struct transcript_writer *t, const char *leaf, const ch
     assert_string_equal(text, want);
 }
 
-static void what_leaves_the_way_is_a_branch(void **state)
+static void messages_off_the_conversation_path_are_a_branch(void **state)
 {
     (void)state;
     struct transcript_writer t = forked();
@@ -113,7 +113,7 @@ static void a_branch_is_read_from_the_beginning_to_its_end(void **state)
     transcript_writer_end(&t);
 }
 
-static void who_resumes_earlier_makes_the_rest_a_branch(void **state)
+static void resuming_earlier_makes_the_rest_a_branch(void **state)
 {
     (void)state;
     struct transcript_writer t = forked();
@@ -145,7 +145,7 @@ static void a_conversation_without_branches_has_no_marks(void **state)
     transcript_writer_end(&t);
 }
 
-static void rows_of_sub_agents_and_circles_are_no_branches(void **state)
+static void sub_agents_and_cycles_are_no_branches(void **state)
 {
     (void)state;
     struct transcript_writer t = forked();
@@ -162,7 +162,7 @@ static void rows_of_sub_agents_and_circles_are_no_branches(void **state)
     transcript_writer_end(&t);
 }
 
-static void a_branch_that_is_not_there_is_not_found(void **state)
+static void an_unknown_branch_is_not_found(void **state)
 {
     (void)state;
     struct transcript_writer t = forked();
@@ -175,7 +175,7 @@ static void a_branch_that_is_not_there_is_not_found(void **state)
     transcript_writer_end(&t);
 }
 
-static void who_waits_no_more_stops_it(void **state)
+static void a_cancelled_request_stops_the_search(void **state)
 {
     (void)state;
     struct transcript_writer t = forked();
@@ -189,7 +189,7 @@ static void who_waits_no_more_stops_it(void **state)
 }
 
 /* Two rows of one message, then of two. */
-static void the_last_row_has_the_call_and_of_two_messages_none(void **state)
+static void the_call_is_in_the_last_row_of_one_message_only(void **state)
 {
     (void)state;
     static const struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS };
@@ -241,7 +241,7 @@ static enum err_code go_back_to(struct transcript_writer *t, const char *point, 
     return rc;
 }
 
-static void a_prompt_is_found_by_the_beginning_that_only_its_id_has(void **state)
+static void a_prompt_is_found_by_a_unique_id_prefix(void **state)
 {
     (void)state;
     struct transcript_writer t;
@@ -267,16 +267,16 @@ static void a_prompt_is_found_by_the_beginning_that_only_its_id_has(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_leaves_the_way_is_a_branch),
+        cmocka_unit_test(messages_off_the_conversation_path_are_a_branch),
         cmocka_unit_test(a_branch_is_known_by_its_last_prompt),
         cmocka_unit_test(a_branch_is_read_from_the_beginning_to_its_end),
-        cmocka_unit_test(who_resumes_earlier_makes_the_rest_a_branch),
+        cmocka_unit_test(resuming_earlier_makes_the_rest_a_branch),
         cmocka_unit_test(a_conversation_without_branches_has_no_marks),
-        cmocka_unit_test(rows_of_sub_agents_and_circles_are_no_branches),
-        cmocka_unit_test(a_branch_that_is_not_there_is_not_found),
-        cmocka_unit_test(who_waits_no_more_stops_it),
-        cmocka_unit_test(a_prompt_is_found_by_the_beginning_that_only_its_id_has),
-        cmocka_unit_test(the_last_row_has_the_call_and_of_two_messages_none),
+        cmocka_unit_test(sub_agents_and_cycles_are_no_branches),
+        cmocka_unit_test(an_unknown_branch_is_not_found),
+        cmocka_unit_test(a_cancelled_request_stops_the_search),
+        cmocka_unit_test(a_prompt_is_found_by_a_unique_id_prefix),
+        cmocka_unit_test(the_call_is_in_the_last_row_of_one_message_only),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

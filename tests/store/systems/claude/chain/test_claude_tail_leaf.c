@@ -28,7 +28,7 @@ static uint32_t next_random(uint32_t *seed)
     return *seed >> 8;
 }
 
-/* Rows of up to 40 kB that follow the newest or an older one, with leaves named here and there. */
+/* Adds a row of up to 40 kB that follows the newest or an older one; some name a leaf. */
 static void add_random_row(struct buf *out, uint32_t *seed, int i)
 {
     uint32_t kind = next_random(seed) % 12, older = i ? next_random(seed) % (uint32_t)i : 0;
@@ -54,7 +54,7 @@ static void add_random_row(struct buf *out, uint32_t *seed, int i)
     assert_int_equal(buf_add(out, SLICE("\"}\n")), ERR_OK);
 }
 
-static void the_end_of_a_long_file_tells_what_all_of_it_tells(void **state)
+static void the_tail_of_a_long_file_gives_the_same_leaf(void **state)
 {
     struct folder *f = *state;
     const struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS };
@@ -90,7 +90,7 @@ static void the_end_of_a_long_file_tells_what_all_of_it_tells(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_end_of_a_long_file_tells_what_all_of_it_tells, set_up,
+        cmocka_unit_test_setup_teardown(the_tail_of_a_long_file_gives_the_same_leaf, set_up,
                                         tear_down),
     };
 

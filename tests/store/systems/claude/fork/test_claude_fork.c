@@ -116,7 +116,7 @@ static size_t count(const char *text, const char *what)
     return n;
 }
 
-/* The text behind a key, up to the quote. */
+/* The text after a key, up to the quote. */
 static void member(const char *line, const char *key, char out[40])
 {
     const char *at = strstr(line, key);
@@ -126,7 +126,7 @@ static void member(const char *line, const char *key, char out[40])
     snprintf(out, 40, "%.*s", (int)strcspn(at, "\",}"), at);
 }
 
-static void every_byte_stays_that_need_not_change(void **state)
+static void only_necessary_bytes_change(void **state)
 {
     struct place *p = *state;
 
@@ -144,7 +144,7 @@ static void every_byte_stays_that_need_not_change(void **state)
     free(text);
 }
 
-static void a_copy_is_private_and_new_where_its_source_lies(void **state)
+static void a_copy_is_a_new_private_file_beside_its_source(void **state)
 {
     struct place *p = *state;
     struct stat st;
@@ -158,7 +158,7 @@ static void a_copy_is_private_and_new_where_its_source_lies(void **state)
     assert_non_null(strstr(p->fork.path, "/cfg/projects/-p/"));
 }
 
-static void a_fork_up_to_a_message_ends_with_it_now(void **state)
+static void a_fork_up_to_a_message_has_it_as_its_leaf(void **state)
 {
     struct place *p = *state;
 
@@ -172,7 +172,7 @@ static void a_fork_up_to_a_message_ends_with_it_now(void **state)
     free(text);
 }
 
-static void an_id_with_broken_bytes_is_replaced_like_others(void **state)
+static void an_id_with_invalid_bytes_is_replaced_like_others(void **state)
 {
     struct place *p = *state;
     char row[] = PROMPT_1, answer[] = ANSWER_1;
@@ -197,7 +197,7 @@ static void an_id_with_broken_bytes_is_replaced_like_others(void **state)
     buf_fini(&rows);
 }
 
-static void an_unknown_message_is_refused_and_leaves_nothing(void **state)
+static void an_unknown_message_is_refused_without_a_trace(void **state)
 {
     struct place *p = *state;
 
@@ -215,7 +215,7 @@ static void a_session_without_messages_cannot_be_forked(void **state)
     assert_int_equal(plan(p, (struct fork_request){ .at = { NULL, 0 } }), ERR_NOT_FOUND);
 }
 
-static void a_plan_that_is_dropped_leaves_nothing(void **state)
+static void a_dropped_plan_leaves_nothing(void **state)
 {
     struct place *p = *state;
     char *before = folder_image(&p->folder, "cfg");
@@ -231,7 +231,7 @@ static void a_plan_that_is_dropped_leaves_nothing(void **state)
     free(rest);
 }
 
-static void taking_a_fork_back_and_doing_it_again(void **state)
+static void a_fork_can_be_undone_and_redone(void **state)
 {
     struct place *p = *state;
     char *before = folder_image(&p->folder, "cfg");
@@ -252,7 +252,7 @@ static void taking_a_fork_back_and_doing_it_again(void **state)
     free(redone);
 }
 
-/* ---- copies that a crash left ---- */
+/* ---- copies left by a crash ---- */
 
 #define LEFT "data/forks/left.jsonl"
 
@@ -266,7 +266,7 @@ static void sweep(struct place *p, int days)
     assert_int_equal(change_log_open(&p->env, &p->log, NULL), ERR_OK);
 }
 
-static void a_copy_that_a_crash_left_goes_after_a_day(void **state)
+static void a_copy_left_by_a_crash_is_removed_after_a_day(void **state)
 {
     struct place *p = *state;
 
@@ -277,7 +277,7 @@ static void a_copy_that_a_crash_left_goes_after_a_day(void **state)
     assert_false(folder_has(&p->folder, LEFT));
 }
 
-static void a_fork_that_can_be_made_again_stays(void **state)
+static void the_copy_of_a_redoable_fork_is_kept(void **state)
 {
     struct place *p = *state;
 
@@ -287,7 +287,7 @@ static void a_fork_that_can_be_made_again_stays(void **state)
     assert_int_equal(change_redo(p->log, NULL, NULL), ERR_OK);
 }
 
-static void while_a_record_cannot_be_read_nothing_goes(void **state)
+static void an_unreadable_record_prevents_the_cleanup(void **state)
 {
     struct place *p = *state;
 
@@ -301,7 +301,7 @@ static void while_a_record_cannot_be_read_nothing_goes(void **state)
 
 enum { LARGE_ROWS = 3000, LARGE_TEXT = 4000 };
 
-/* Each row follows the one before; every seventh is a note of progress, and one is longer than any stretch. */
+/* Each row follows the previous one; every seventh is a progress row, and one is longer than any chunk. */
 static void write_large_session(struct place *p)
 {
     struct buf rows = { 0 };
@@ -371,7 +371,7 @@ static void add_backup(struct place *p)
     folder_put(&p->folder, "cfg/file-history/" ID "/" BACKUP, SLICE("old bytes\n"));
 }
 
-static void checkpoints_go_along_and_saved_copies_are_linked(void **state)
+static void checkpoints_are_copied_and_backups_linked(void **state)
 {
     struct place *p = *state;
     struct stat from, to;
@@ -393,7 +393,7 @@ static void checkpoints_go_along_and_saved_copies_are_linked(void **state)
     free(text);
 }
 
-static void a_fork_with_files_has_the_points_of_its_source(void **state)
+static void a_fork_with_files_has_the_checkpoints_of_its_source(void **state)
 {
     struct place *p = *state;
     struct checkpoint_list points = { 0 };
@@ -411,7 +411,7 @@ static void a_fork_with_files_has_the_points_of_its_source(void **state)
     checkpoint_list_fini(&points);
 }
 
-static void a_snapshot_without_its_copies_or_its_row_stays_behind(void **state)
+static void a_snapshot_without_its_backups_or_row_is_not_copied(void **state)
 {
     struct place *p = *state;
 
@@ -425,7 +425,7 @@ static void a_snapshot_without_its_copies_or_its_row_stays_behind(void **state)
     free(text);
 }
 
-static void a_saved_copy_with_a_path_in_its_name_is_not_touched(void **state)
+static void a_backup_with_a_path_in_its_name_is_not_touched(void **state)
 {
     struct place *p = *state;
 
@@ -438,7 +438,7 @@ static void a_saved_copy_with_a_path_in_its_name_is_not_touched(void **state)
     free(text);
 }
 
-static void taking_back_a_fork_with_files_takes_them_too(void **state)
+static void undoing_a_fork_with_files_removes_them(void **state)
 {
     struct place *p = *state;
 
@@ -454,7 +454,7 @@ static void taking_back_a_fork_with_files_takes_them_too(void **state)
     free(after);
 }
 
-static void ids_are_new_even_if_the_kernel_gives_no_random_bytes(void **state)
+static void ids_are_new_even_without_random_bytes_from_the_kernel(void **state)
 {
     struct place *p = *state;
     const struct syscall_hook none = { .call = "getrandom", .error = EAGAIN };
@@ -485,24 +485,24 @@ static void ids_are_new_even_if_the_kernel_gives_no_random_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(every_byte_stays_that_need_not_change),
-        TEST(a_copy_is_private_and_new_where_its_source_lies),
-        TEST(a_fork_up_to_a_message_ends_with_it_now),
-        TEST(an_id_with_broken_bytes_is_replaced_like_others),
-        TEST(an_unknown_message_is_refused_and_leaves_nothing),
+        TEST(only_necessary_bytes_change),
+        TEST(a_copy_is_a_new_private_file_beside_its_source),
+        TEST(a_fork_up_to_a_message_has_it_as_its_leaf),
+        TEST(an_id_with_invalid_bytes_is_replaced_like_others),
+        TEST(an_unknown_message_is_refused_without_a_trace),
         TEST(a_session_without_messages_cannot_be_forked),
-        TEST(a_plan_that_is_dropped_leaves_nothing),
-        TEST(taking_a_fork_back_and_doing_it_again),
-        TEST(a_copy_that_a_crash_left_goes_after_a_day),
-        TEST(a_fork_that_can_be_made_again_stays),
-        TEST(while_a_record_cannot_be_read_nothing_goes),
+        TEST(a_dropped_plan_leaves_nothing),
+        TEST(a_fork_can_be_undone_and_redone),
+        TEST(a_copy_left_by_a_crash_is_removed_after_a_day),
+        TEST(the_copy_of_a_redoable_fork_is_kept),
+        TEST(an_unreadable_record_prevents_the_cleanup),
         TEST(a_large_session_is_copied_row_by_row_in_order),
-        TEST(checkpoints_go_along_and_saved_copies_are_linked),
-        TEST(a_fork_with_files_has_the_points_of_its_source),
-        TEST(a_snapshot_without_its_copies_or_its_row_stays_behind),
-        TEST(a_saved_copy_with_a_path_in_its_name_is_not_touched),
-        TEST(taking_back_a_fork_with_files_takes_them_too),
-        TEST(ids_are_new_even_if_the_kernel_gives_no_random_bytes),
+        TEST(checkpoints_are_copied_and_backups_linked),
+        TEST(a_fork_with_files_has_the_checkpoints_of_its_source),
+        TEST(a_snapshot_without_its_backups_or_row_is_not_copied),
+        TEST(a_backup_with_a_path_in_its_name_is_not_touched),
+        TEST(undoing_a_fork_with_files_removes_them),
+        TEST(ids_are_new_even_without_random_bytes_from_the_kernel),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,7 @@
 #include "store/systems/claude/claude.h"
 #include "tests/support/folder.h"
 
-/* Forks of sessions whose rows are out of order. What is expected was answered by the vendor's SDK. */
+/* Forks of sessions whose rows are out of order. The expected results are those of the vendor's SDK. */
 
 #define ID "5e550000-0000-4000-8000-000000000001"
 #define STEM "11110000-0000-4000-8000-00000000000"
@@ -82,7 +82,7 @@ static void assistant(struct place *p, int id, int parent)
     row(p, "assistant", id, parent, "{\"role\":\"assistant\",\"content\":\"says\"}");
 }
 
-/* Which old row a text names behind a key: its digit, '-' for none, '?' for one that is not in the copy. */
+/* The old row that a text names after a key: its digit, '-' for none, '?' for one that is not in the copy. */
 static char old_of(const char *text, const char *line, const char *key)
 {
     char id[40], member[64];
@@ -144,7 +144,7 @@ static void last_prompt(struct place *p, int leaf, const char *explicit)
                      ERR_OK);
 }
 
-static void after_a_resume_at_the_whole_is_up_to_there(void **state)
+static void a_full_fork_after_a_resume_at_ends_there(void **state)
 {
     struct place *p = *state;
     char rows[256];
@@ -156,12 +156,12 @@ static void after_a_resume_at_the_whole_is_up_to_there(void **state)
     last_prompt(p, 2, ",\"explicit\":true");
     forked(p, 0, rows);
     assert_string_equal(rows, "1<- 2<1");
-    user(p, 5, 2); /* it went on there */
+    user(p, 5, 2); /* it continued there */
     forked(p, 0, rows);
     assert_string_equal(rows, "1<- 2<1 3<2 4<3 5<2");
 }
 
-static void where_a_resume_passes_a_newer_branch_over_the_fork_does(void **state)
+static void a_branch_that_a_resume_skips_is_skipped_by_the_fork(void **state)
 {
     struct place *p = *state;
     char rows[256];
@@ -173,7 +173,7 @@ static void where_a_resume_passes_a_newer_branch_over_the_fork_does(void **state
     assert_string_equal(rows, "1<- 2<1 3<2 4<3");
 }
 
-static void a_row_before_the_one_it_follows_stays_out(void **state)
+static void a_row_before_its_parent_is_not_copied(void **state)
 {
     struct place *p = *state;
     char rows[256];
@@ -183,7 +183,7 @@ static void a_row_before_the_one_it_follows_stays_out(void **state)
     assert_string_equal(rows, "1<- 2<1 4<2");
 }
 
-static void a_branch_that_would_be_the_end_stays_out(void **state)
+static void a_branch_that_would_become_the_leaf_is_not_copied(void **state)
 {
     struct place *p = *state;
     char rows[256];
@@ -193,7 +193,7 @@ static void a_branch_that_would_be_the_end_stays_out(void **state)
     assert_string_equal(rows, "1<- 2<1 3<2");
 }
 
-static void up_to_a_note_of_progress_is_up_to_the_row_above(void **state)
+static void a_fork_at_a_progress_row_ends_at_the_row_above(void **state)
 {
     struct place *p = *state;
     char rows[256];
@@ -203,7 +203,7 @@ static void up_to_a_note_of_progress_is_up_to_the_row_above(void **state)
     assert_string_equal(rows, "1<- 2<1");
 }
 
-static void results_of_the_message_stay_where_they_stand(void **state)
+static void results_of_the_message_keep_their_place(void **state)
 {
     struct place *p = *state;
     char rows[256];
@@ -219,7 +219,7 @@ static void results_of_the_message_stay_where_they_stand(void **state)
     assert_string_equal(rows, "1<- 3<2 2<1");
 }
 
-static void of_an_id_that_was_written_again_the_first_row_counts(void **state)
+static void the_first_row_of_a_repeated_id_counts(void **state)
 {
     struct place *p = *state;
     char rows[256];
@@ -229,7 +229,7 @@ static void of_an_id_that_was_written_again_the_first_row_counts(void **state)
     assert_string_equal(rows, "1<- 2<1 3<2");
 }
 
-static void notes_of_progress_in_a_circle_lead_to_no_row(void **state)
+static void progress_rows_in_a_cycle_lead_to_no_row(void **state)
 {
     struct place *p = *state;
     char rows[256];
@@ -239,7 +239,7 @@ static void notes_of_progress_in_a_circle_lead_to_no_row(void **state)
     assert_string_equal(rows, "1<- 4<?");
 }
 
-static void a_row_below_a_circle_of_notes_follows_the_first_that_is_met_twice(void **state)
+static void a_row_below_a_progress_cycle_follows_the_first_row_met_twice(void **state)
 {
     struct place *p = *state;
     char rows[256];
@@ -273,7 +273,7 @@ static void only_an_attachment_carries_a_queued_command(void **state)
     assert_string_equal(rows, "1<- 2<1 3<2 4<3");
 }
 
-static void rows_that_the_vendor_does_not_read_are_not_carried(void **state)
+static void rows_that_the_vendor_ignores_are_not_copied(void **state)
 {
     struct place *p = *state;
     struct buf text = { 0 };
@@ -302,17 +302,17 @@ static void rows_that_the_vendor_does_not_read_are_not_carried(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(after_a_resume_at_the_whole_is_up_to_there),
-        TEST(where_a_resume_passes_a_newer_branch_over_the_fork_does),
-        TEST(a_row_before_the_one_it_follows_stays_out),
-        TEST(a_branch_that_would_be_the_end_stays_out),
-        TEST(up_to_a_note_of_progress_is_up_to_the_row_above),
-        TEST(results_of_the_message_stay_where_they_stand),
-        TEST(of_an_id_that_was_written_again_the_first_row_counts),
-        TEST(notes_of_progress_in_a_circle_lead_to_no_row),
+        TEST(a_full_fork_after_a_resume_at_ends_there),
+        TEST(a_branch_that_a_resume_skips_is_skipped_by_the_fork),
+        TEST(a_row_before_its_parent_is_not_copied),
+        TEST(a_branch_that_would_become_the_leaf_is_not_copied),
+        TEST(a_fork_at_a_progress_row_ends_at_the_row_above),
+        TEST(results_of_the_message_keep_their_place),
+        TEST(the_first_row_of_a_repeated_id_counts),
+        TEST(progress_rows_in_a_cycle_lead_to_no_row),
         TEST(only_an_attachment_carries_a_queued_command),
-        TEST(rows_that_the_vendor_does_not_read_are_not_carried),
-        TEST(a_row_below_a_circle_of_notes_follows_the_first_that_is_met_twice),
+        TEST(rows_that_the_vendor_ignores_are_not_copied),
+        TEST(a_row_below_a_progress_cycle_follows_the_first_row_met_twice),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

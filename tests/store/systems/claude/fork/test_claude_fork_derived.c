@@ -14,7 +14,7 @@ static bool read(struct fork_derived *d, struct slice row)
     return damaged;
 }
 
-/* What a fork of "me" would say; ends d. */
+/* The derived metadata of a fork of "me"; frees d. */
 static void assert_says(struct fork_derived *d, const char *want)
 {
     struct buf out = { 0 };
@@ -39,7 +39,7 @@ static void the_newest_row_counts_and_the_source_comes_last(void **state)
     assert_says(&d, "[" SOURCE("b", "resume") "," SOURCE("me", "fork") "]");
 }
 
-static void a_row_that_is_damaged_only_adds(void **state)
+static void a_damaged_row_contributes_only_its_fields(void **state)
 {
     struct fork_derived d = { .any = false };
 
@@ -50,7 +50,7 @@ static void a_row_that_is_damaged_only_adds(void **state)
     assert_says(&d, "[" SOURCE("a", "fork") "," SOURCE("c", "clear") "," SOURCE("me", "fork") "]");
 }
 
-static void rows_that_were_copied_name_their_session_once(void **state)
+static void copied_rows_name_their_session_once(void **state)
 {
     struct fork_derived d = { .any = false };
 
@@ -71,8 +71,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_newest_row_counts_and_the_source_comes_last),
-        cmocka_unit_test(a_row_that_is_damaged_only_adds),
-        cmocka_unit_test(rows_that_were_copied_name_their_session_once),
+        cmocka_unit_test(a_damaged_row_contributes_only_its_fields),
+        cmocka_unit_test(copied_rows_name_their_session_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

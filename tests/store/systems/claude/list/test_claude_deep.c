@@ -7,7 +7,7 @@
 #include "store/systems/claude/claude.h"
 #include "tests/support/folder.h"
 
-/* One long session, described and then looked through. */
+/* One long session, described and then fully scanned. */
 struct world {
     struct folder folder;
     struct store_env env;
@@ -101,7 +101,7 @@ static void a_title_between_the_windows_is_found(void **state)
     assert_false(session_wants_title(w->row));
 }
 
-static void a_persons_title_goes_before_the_agents(void **state)
+static void a_users_title_takes_precedence_over_the_agents(void **state)
 {
     struct world *w = *state;
 
@@ -119,7 +119,7 @@ static void a_persons_title_goes_before_the_agents(void **state)
     assert_false(session_wants_title(w->row));
 }
 
-static void a_title_that_was_cleared_stays_cleared(void **state)
+static void a_cleared_title_stays_cleared(void **state)
 {
     struct world *w = *state;
 
@@ -138,7 +138,7 @@ static void a_title_that_was_cleared_stays_cleared(void **state)
     assert_true(slice_eq(w->row->summary, SLICE("ask")));
 }
 
-static void what_only_looks_like_a_title_is_none(void **state)
+static void text_resembling_a_title_is_ignored(void **state)
 {
     struct world *w = *state;
 
@@ -155,7 +155,7 @@ static void what_only_looks_like_a_title_is_none(void **state)
     assert_int_equal(w->row->custom_title.n, 0);
 }
 
-static void a_short_session_needs_no_second_look(void **state)
+static void a_short_session_needs_no_full_scan(void **state)
 {
     struct world *w = *state;
 
@@ -165,7 +165,7 @@ static void a_short_session_needs_no_second_look(void **state)
     assert_false(session_wants_title(w->row));
 }
 
-static void the_look_can_be_called_off(void **state)
+static void the_full_scan_can_be_cancelled(void **state)
 {
     struct world *w = *state;
     atomic_bool cancel = true;
@@ -183,9 +183,9 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        T(a_title_between_the_windows_is_found),   T(a_persons_title_goes_before_the_agents),
-        T(a_title_that_was_cleared_stays_cleared), T(what_only_looks_like_a_title_is_none),
-        T(a_short_session_needs_no_second_look),   T(the_look_can_be_called_off),
+        T(a_title_between_the_windows_is_found), T(a_users_title_takes_precedence_over_the_agents),
+        T(a_cleared_title_stays_cleared),        T(text_resembling_a_title_is_ignored),
+        T(a_short_session_needs_no_full_scan),   T(the_full_scan_can_be_cancelled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,7 +69,7 @@ static void expect(struct slice got, const char *want)
     assert_memory_equal(got.p, want, got.n);
 }
 
-static void titles_go_in_their_order(void **state)
+static void titles_have_an_order_of_precedence(void **state)
 {
     struct world *w = *state;
 
@@ -102,7 +102,7 @@ static void a_title_far_from_the_end_is_found_in_the_head(void **state)
     buf_fini(&rows);
 }
 
-static void sidechains_and_empty_ones_are_hidden(void **state)
+static void sidechains_and_empty_sessions_are_hidden(void **state)
 {
     struct world *w = *state;
 
@@ -112,7 +112,7 @@ static void sidechains_and_empty_ones_are_hidden(void **state)
     assert_int_equal(describe(w, PROMPT)->hidden, HIDDEN_NOT);
 }
 
-static void programs_are_left_out_when_asked(void **state)
+static void sessions_of_programs_are_hidden_on_request(void **state)
 {
     struct world *w = *state;
     struct scope people = { .all = true, .leave_programmatic = true };
@@ -128,7 +128,7 @@ static void programs_are_left_out_when_asked(void **state)
                      HIDDEN_PROGRAMMATIC);
 }
 
-static void a_session_that_goes_on_elsewhere_is_hidden(void **state)
+static void a_session_continued_elsewhere_is_hidden(void **state)
 {
     struct world *w = *state;
     const char rows[] =
@@ -141,7 +141,7 @@ static void a_session_that_goes_on_elsewhere_is_hidden(void **state)
     assert_int_equal(describe(w, rows)->hidden, HIDDEN_NOT);
 }
 
-static void an_archived_session_comes_back_when_it_is_used(void **state)
+static void an_archived_session_reappears_when_used(void **state)
 {
     struct world *w = *state;
     unsigned mark = SESSION_ARCHIVED | SESSION_ARCHIVED_KNOWN;
@@ -160,7 +160,7 @@ static void an_archived_session_comes_back_when_it_is_used(void **state)
     assert_int_equal(describe(w, PROMPT)->flags & mark, 0);
 }
 
-static void the_end_tells_time_model_and_interruption(void **state)
+static void the_tail_gives_time_model_and_interruption(void **state)
 {
     struct world *w = *state;
     const char answer[] =
@@ -179,7 +179,7 @@ static void the_end_tells_time_model_and_interruption(void **state)
     assert_int_equal(w->row->activity_ms, INT64_C(1772362800000));
 }
 
-static void damage_and_forks_show(void **state)
+static void damage_and_forks_are_flagged(void **state)
 {
     struct world *w = *state;
     unsigned look = SESSION_TORN | SESSION_DAMAGED;
@@ -209,14 +209,14 @@ static void damage_and_forks_show(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_WORLD(titles_go_in_their_order),
+        IN_WORLD(titles_have_an_order_of_precedence),
         IN_WORLD(a_title_far_from_the_end_is_found_in_the_head),
-        IN_WORLD(sidechains_and_empty_ones_are_hidden),
-        IN_WORLD(programs_are_left_out_when_asked),
-        IN_WORLD(a_session_that_goes_on_elsewhere_is_hidden),
-        IN_WORLD(an_archived_session_comes_back_when_it_is_used),
-        IN_WORLD(the_end_tells_time_model_and_interruption),
-        IN_WORLD(damage_and_forks_show),
+        IN_WORLD(sidechains_and_empty_sessions_are_hidden),
+        IN_WORLD(sessions_of_programs_are_hidden_on_request),
+        IN_WORLD(a_session_continued_elsewhere_is_hidden),
+        IN_WORLD(an_archived_session_reappears_when_used),
+        IN_WORLD(the_tail_gives_time_model_and_interruption),
+        IN_WORLD(damage_and_forks_are_flagged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

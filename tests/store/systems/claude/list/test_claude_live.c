@@ -16,8 +16,8 @@
 #define ID "5e550000-0000-4000-8000-000000000001"
 #define NAME "cfg/projects/-p/" ID ".jsonl"
 
-/* A session of the directory "here", and a real process that calls itself as the agent does. It is the only one in the
- * process table that the store is given: other agents of this machine do not count. */
+/* A session of the directory "here", and a real process with the name of the agent. It is the only one in the process
+ * table that the store is given: other agents of this machine do not count. */
 struct place {
     struct folder folder;
     struct store_env env;
@@ -27,7 +27,7 @@ struct place {
     pid_t child;
 };
 
-/* What happens while one waits, and the path it happens to: the linker puts this in front of the real nanosleep. */
+/* An action during a wait, and the path it acts on; the linker puts this in front of the real nanosleep. */
 static struct {
     void (*happens)(const char *path);
     const char *path;
@@ -100,7 +100,7 @@ static void write_session(struct place *p)
     folder_put(&p->folder, NAME, (struct slice){ row, (size_t)n });
 }
 
-/* Puts a link to a process of the machine's table, or to a file of it, into the store's. */
+/* Links a process of the machine's table, or a file of it, into the store's table. */
 static void link_proc(struct place *p, const char *name)
 {
     char from[64], to[4200];
@@ -110,7 +110,7 @@ static void link_proc(struct place *p, const char *name)
     assert_int_equal(symlink(from, to), 0);
 }
 
-/* A shell that waits, or does what it is told; comes back when it calls itself "claude". */
+/* Starts a shell that waits or runs a command; returns when it has the name "claude". */
 static void start_agent(struct place *p, const char *cwd, const char *script, const char *option,
                         const char *value)
 {
@@ -129,7 +129,7 @@ static void start_agent(struct place *p, const char *cwd, const char *script, co
         _exit(1);
     }
     close(ends[1]);
-    assert_int_equal(read(ends[0], &byte, 1), 0); /* its end closes when the shell has begun */
+    assert_int_equal(read(ends[0], &byte, 1), 0); /* closed when the shell has begun */
     close(ends[0]);
     char pid[32];
 
@@ -149,7 +149,7 @@ static struct live ask(struct place *p)
 
 #define WAIT "while :; do sleep 1; done"
 
-static void without_any_sign_a_session_is_quiet(void **state)
+static void without_evidence_a_session_is_quiet(void **state)
 {
     write_session(*state);
     assert_int_equal(ask(*state).state, LIVE_QUIET);
@@ -175,7 +175,7 @@ static void an_agent_in_its_directory_may_write_to_it(void **state)
     assert_int_equal(ask(p).pid, p->child);
 }
 
-static void an_agent_elsewhere_does_not_hold_it(void **state)
+static void an_agent_elsewhere_does_not_count(void **state)
 {
     struct place *p = *state;
 
@@ -184,8 +184,8 @@ static void an_agent_elsewhere_does_not_hold_it(void **state)
     assert_int_equal(ask(p).state, LIVE_QUIET);
 }
 
-/* Looked for as long as it takes: who writes has to get its turn. */
-static void while_an_agent_runs_a_file_that_changes_is_live(void **state)
+/* Repeats as long as needed, so that the writer gets its turn. */
+static void a_changing_file_is_live_while_an_agent_runs(void **state)
 {
     struct place *p = *state;
     char script[4300];
@@ -214,7 +214,7 @@ static void stay(const char *path)
     (void)path;
 }
 
-/* A byte more, and the time is put back: clocks of file systems are coarse. */
+/* Adds a byte and resets the time, because clocks of file systems are coarse. */
 static void grow(const char *path)
 {
     struct stat was;
@@ -245,8 +245,8 @@ static void another_time_or_another_size_is_a_change(void **state)
     }
 }
 
-/* Of a program that nobody knows for an agent, and that opens the file anew for each row, nothing else shows. */
-static void what_is_being_written_is_not_deleted(void **state)
+/* A program that is no known agent and opens the file anew for each row can be noticed in no other way. */
+static void a_file_being_written_is_not_deleted(void **state)
 {
     struct place *p = *state;
     struct trash_request request;
@@ -269,7 +269,7 @@ static void what_is_being_written_is_not_deleted(void **state)
     arena_fini(&a);
 }
 
-static void who_has_it_open_has_it(void **state)
+static void a_process_with_the_file_open_is_found(void **state)
 {
     struct place *p = *state;
 
@@ -282,7 +282,7 @@ static void who_has_it_open_has_it(void **state)
     assert_int_equal(ask(p).state, LIVE_QUIET);
 }
 
-static void many_are_answered_like_one_after_the_other(void **state)
+static void many_sessions_are_judged_like_single_ones(void **state)
 {
     struct place *p = *state;
     struct session_ref gone = p->ref, other = p->ref;
@@ -316,7 +316,7 @@ static void open_to_all(const struct place *p)
     assert_int_equal(chmod(p->path, 0644), 0);
 }
 
-static void what_belongs_to_another_user_is_not_known(void **state)
+static void files_of_another_user_have_an_unknown_state(void **state)
 {
     struct place *p = *state;
 
@@ -336,16 +336,16 @@ static void what_belongs_to_another_user_is_not_known(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(without_any_sign_a_session_is_quiet),
+        TEST(without_evidence_a_session_is_quiet),
         TEST(an_agent_started_with_its_id_may_write_to_it),
         TEST(an_agent_in_its_directory_may_write_to_it),
-        TEST(an_agent_elsewhere_does_not_hold_it),
-        TEST(while_an_agent_runs_a_file_that_changes_is_live),
+        TEST(an_agent_elsewhere_does_not_count),
+        TEST(a_changing_file_is_live_while_an_agent_runs),
         TEST(another_time_or_another_size_is_a_change),
-        TEST(what_is_being_written_is_not_deleted),
-        TEST(who_has_it_open_has_it),
-        TEST(many_are_answered_like_one_after_the_other),
-        TEST(what_belongs_to_another_user_is_not_known),
+        TEST(a_file_being_written_is_not_deleted),
+        TEST(a_process_with_the_file_open_is_found),
+        TEST(many_sessions_are_judged_like_single_ones),
+        TEST(files_of_another_user_have_an_unknown_state),
     };
 
     signal(SIGIO, SIG_IGN);

@@ -2,7 +2,7 @@
 
 #include "store/systems/claude/list/prompt.h"
 
-/* What the first prompt of these rows is, or which command stands in for it; "" for none. */
+/* Checks the first prompt of these rows, or the command that stands for it; "" for none. */
 static void expect(const char *head, const char *want)
 {
     struct arena a = { 0 };
@@ -31,7 +31,7 @@ static void the_first_real_text_is_the_prompt(void **state)
     expect("{\"type\": \"user\",\"message\":{\"content\":\"spaced\"}}", "spaced");
 }
 
-static void rows_not_written_by_a_person_are_passed_over(void **state)
+static void rows_not_written_by_a_person_are_skipped(void **state)
 {
     (void)state;
     expect("{\"type\":\"user\",\"isMeta\":true,\"message\":{\"content\":\"m\"}}\n" USER("\"x\""),
@@ -48,7 +48,7 @@ static void rows_not_written_by_a_person_are_passed_over(void **state)
     expect("{\"type\":\"user\",\"message\":{\"content\":\"torn", "");
 }
 
-static void a_command_stands_in_where_nothing_was_asked(void **state)
+static void a_command_replaces_a_missing_prompt(void **state)
 {
     (void)state;
     expect(USER("\"<command-name>/one</command-name>\"")
@@ -85,7 +85,7 @@ static void a_long_prompt_is_cut_at_200_units(void **state)
     expect(head, want);
 }
 
-static void media_speak_where_nothing_else_does(void **state)
+static void media_are_named_if_there_is_no_text(void **state)
 {
     struct slice image = SLICE("{\"type\":\"user\",\"x\":{\"type\": \"image\"}}");
 
@@ -100,11 +100,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_real_text_is_the_prompt),
-        cmocka_unit_test(rows_not_written_by_a_person_are_passed_over),
-        cmocka_unit_test(a_command_stands_in_where_nothing_was_asked),
+        cmocka_unit_test(rows_not_written_by_a_person_are_skipped),
+        cmocka_unit_test(a_command_replaces_a_missing_prompt),
         cmocka_unit_test(pasted_blocks_are_unwrapped),
         cmocka_unit_test(a_long_prompt_is_cut_at_200_units),
-        cmocka_unit_test(media_speak_where_nothing_else_does),
+        cmocka_unit_test(media_are_named_if_there_is_no_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

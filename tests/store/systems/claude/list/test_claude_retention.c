@@ -29,7 +29,7 @@ static void thirty_days_unless_the_settings_say_otherwise(void **state)
     assert_int_equal(period("{\"cleanupPeriodDays\":99999}"), 99999 * DAY);
 }
 
-static void where_no_period_can_be_told_nothing_is_removed(void **state)
+static void without_a_known_period_nothing_is_removed(void **state)
 {
     static const char *const settings[] = {
         "{\"cleanupPeriodDays\":7",
@@ -49,7 +49,7 @@ static void where_no_period_can_be_told_nothing_is_removed(void **state)
         assert_true(period(settings[i]) == TIME_NONE);
 }
 
-static void a_row_says_when_it_goes(void **state)
+static void a_row_shows_when_it_will_be_removed(void **state)
 {
     const char *const name = "projects/-w/5e550000-0000-4000-8000-000000000001.jsonl";
     struct scope everything = { .all = true };
@@ -83,8 +83,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(thirty_days_unless_the_settings_say_otherwise),
-        cmocka_unit_test(where_no_period_can_be_told_nothing_is_removed),
-        cmocka_unit_test(a_row_says_when_it_goes),
+        cmocka_unit_test(without_a_known_period_nothing_is_removed),
+        cmocka_unit_test(a_row_shows_when_it_will_be_removed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -117,7 +117,7 @@ static void later_work_of_another_session_is_named(void **state)
     }
 }
 
-static void work_before_the_point_is_nobodys_business(void **state)
+static void work_before_the_checkpoint_is_not_reported(void **state)
 {
     struct place *p = *state;
 
@@ -125,8 +125,8 @@ static void work_before_the_point_is_nobodys_business(void **state)
     assert_null(look(p));
 }
 
-/* Not even opened: what it holds would say otherwise. */
-static void older_sessions_are_not_looked_at(void **state)
+/* It is not even opened; its contents would match. */
+static void older_sessions_are_not_opened(void **state)
 {
     struct place *p = *state;
 
@@ -135,7 +135,7 @@ static void older_sessions_are_not_looked_at(void **state)
     assert_null(look(p));
 }
 
-static void what_cannot_be_read_changed_nothing(void **state)
+static void an_unreadable_session_changed_nothing(void **state)
 {
     struct place *p = *state;
 
@@ -150,10 +150,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(later_work_of_another_session_is_named, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(work_before_the_point_is_nobodys_business, set_up,
+        cmocka_unit_test_setup_teardown(work_before_the_checkpoint_is_not_reported, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(older_sessions_are_not_looked_at, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_cannot_be_read_changed_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(older_sessions_are_not_opened, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_unreadable_session_changed_nothing, set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

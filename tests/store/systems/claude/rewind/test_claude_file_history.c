@@ -177,7 +177,7 @@ static void a_file_touched_later_goes_back_to_its_first_version(void **state)
     rewind_plan_fini(&out);
 }
 
-static void a_turn_whose_row_was_lost_is_refused_not_guessed(void **state)
+static void a_turn_without_its_row_is_refused_not_guessed(void **state)
 {
     struct place *p = *state;
     struct rewind_plan out;
@@ -196,7 +196,7 @@ static void a_turn_whose_row_was_lost_is_refused_not_guessed(void **state)
     checkpoint_list_fini(&list);
 }
 
-static void what_is_no_prompt_is_no_point(void **state)
+static void only_prompts_are_checkpoints(void **state)
 {
     struct place *p = *state;
     struct rewind_plan out;
@@ -213,7 +213,7 @@ static void what_is_no_prompt_is_no_point(void **state)
     rewind_plan_fini(&out);
 }
 
-static void names_that_no_client_writes_are_refused(void **state)
+static void backup_names_that_no_client_writes_are_refused(void **state)
 {
     struct place *p = *state;
     struct rewind_plan out;
@@ -312,10 +312,11 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_file_touched_later_goes_back_to_its_first_version, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(a_turn_whose_row_was_lost_is_refused_not_guessed, set_up,
+        cmocka_unit_test_setup_teardown(a_turn_without_its_row_is_refused_not_guessed, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(what_is_no_prompt_is_no_point, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(names_that_no_client_writes_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(only_prompts_are_checkpoints, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(backup_names_that_no_client_writes_are_refused, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(tracking_paths_are_taken_from_the_sessions_directory,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(rows_of_a_dead_branch_do_not_count, set_up, tear_down),

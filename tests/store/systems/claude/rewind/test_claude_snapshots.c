@@ -7,7 +7,7 @@
 static const struct store_env env = { .home = "/nowhere" };
 static const struct store somewhere = { .ops = &claude_ops, .env = &env };
 
-/* Prompts p1 to p3, each with an answer a1 to a3. */
+/* Prompts p1 to p3 with the answers a1 to a3. */
 static struct transcript_writer three_turns(void)
 {
     struct transcript_writer t;
@@ -82,7 +82,7 @@ static void snapshots_come_in_the_order_of_the_conversation(void **state)
     history_is(&t, "p1{\"f\":1} p3{\"f\":3}");
 }
 
-static void an_update_takes_the_place_of_its_snapshot(void **state)
+static void an_update_replaces_its_snapshot(void **state)
 {
     (void)state;
     struct transcript_writer t = three_turns();
@@ -93,7 +93,7 @@ static void an_update_takes_the_place_of_its_snapshot(void **state)
     history_is(&t, "p1{\"f\":1} p2{\"f\":2}");
 }
 
-static void an_update_without_its_snapshot_is_one(void **state)
+static void an_update_without_a_snapshot_counts_as_one(void **state)
 {
     (void)state;
     struct transcript_writer t = three_turns();
@@ -114,7 +114,7 @@ static void deltas_are_merged_into_their_snapshot(void **state)
     history_is(&t, "p1{\"f\":{\"v\":2},\"g\":1,\"h\":null} p2{}");
 }
 
-static void a_lost_snapshot_is_made_from_the_one_before(void **state)
+static void a_lost_snapshot_is_derived_from_the_previous_one(void **state)
 {
     (void)state;
     struct transcript_writer t = three_turns();
@@ -134,7 +134,7 @@ static void a_lost_snapshot_is_made_from_the_one_before(void **state)
     history_is(&t, "p2{\"g\":2}");
 }
 
-static void of_two_rows_of_one_message_the_later_counts(void **state)
+static void the_later_of_two_rows_of_a_message_counts(void **state)
 {
     (void)state;
     struct transcript_writer t = three_turns();
@@ -157,7 +157,7 @@ static void rows_of_a_dead_branch_do_not_count(void **state)
     history_is(&t, "p4{\"f\":4}");
 }
 
-static void rows_that_say_nothing_are_passed_over(void **state)
+static void rows_without_content_are_skipped(void **state)
 {
     (void)state;
     struct transcript_writer t = three_turns();
@@ -202,13 +202,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(snapshots_come_in_the_order_of_the_conversation),
-        cmocka_unit_test(an_update_takes_the_place_of_its_snapshot),
-        cmocka_unit_test(an_update_without_its_snapshot_is_one),
+        cmocka_unit_test(an_update_replaces_its_snapshot),
+        cmocka_unit_test(an_update_without_a_snapshot_counts_as_one),
         cmocka_unit_test(deltas_are_merged_into_their_snapshot),
-        cmocka_unit_test(a_lost_snapshot_is_made_from_the_one_before),
-        cmocka_unit_test(of_two_rows_of_one_message_the_later_counts),
+        cmocka_unit_test(a_lost_snapshot_is_derived_from_the_previous_one),
+        cmocka_unit_test(the_later_of_two_rows_of_a_message_counts),
         cmocka_unit_test(rows_of_a_dead_branch_do_not_count),
-        cmocka_unit_test(rows_that_say_nothing_are_passed_over),
+        cmocka_unit_test(rows_without_content_are_skipped),
         cmocka_unit_test(only_the_newest_hundred_are_loaded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,7 +22,7 @@ static void says(const struct claude_tracked *t, const char *want)
     buf_fini(&out);
 }
 
-static void files_stay_in_the_order_in_which_they_came(void **state)
+static void files_keep_their_insertion_order(void **state)
 {
     (void)state;
     struct claude_tracked t = { 0 };
@@ -68,7 +68,7 @@ static void many_files_are_found_again(void **state)
     claude_tracked_fini(&t);
 }
 
-static void the_members_of_an_object_are_taken_over(void **state)
+static void the_members_of_an_object_are_copied(void **state)
 {
     (void)state;
     struct claude_tracked t = { 0 };
@@ -83,10 +83,10 @@ static void the_members_of_an_object_are_taken_over(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_stay_in_the_order_in_which_they_came),
+        cmocka_unit_test(files_keep_their_insertion_order),
         cmocka_unit_test(a_known_file_gets_another_backup),
         cmocka_unit_test(many_files_are_found_again),
-        cmocka_unit_test(the_members_of_an_object_are_taken_over),
+        cmocka_unit_test(the_members_of_an_object_are_copied),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,7 +44,7 @@ static void a_prompt_is_a_string_or_blocks(void **state)
         "<div>why?</div>");
 }
 
-static void what_the_client_wrote_in_the_persons_name_is_a_note(void **state)
+static void rows_the_client_wrote_for_the_user_are_notes(void **state)
 {
     (void)state;
 
@@ -98,7 +98,7 @@ static void a_tool_call_keeps_its_raw_input(void **state)
     transcript_blocks_fini(&list);
 }
 
-static void a_result_brings_its_patch_its_agent_and_its_images(void **state)
+static void a_result_has_its_patch_agent_and_images(void **state)
 {
     (void)state;
     struct block_list list = take_apart(
@@ -132,7 +132,7 @@ static void a_queued_command_is_a_prompt_and_other_attachments_are_notes(void **
         BLOCK_NOTE, "/a/b.c");
 }
 
-static void a_compaction_is_a_seam(void **state)
+static void a_compaction_is_a_boundary_block(void **state)
 {
     (void)state;
 
@@ -141,7 +141,7 @@ static void a_compaction_is_a_seam(void **state)
         BLOCK_SEAM, "Conversation compacted");
 }
 
-static void what_cannot_be_read_is_shown_as_it_is(void **state)
+static void an_unreadable_row_is_shown_raw(void **state)
 {
     (void)state;
 
@@ -228,8 +228,8 @@ static void describe(struct buf *out, const struct block *b)
                      ERR_OK);
 }
 
-/* Rows that real clients wrote, one of each shape; what they come to was read by a person once. */
-static void real_rows_are_taken_apart_as_recorded(void **state)
+/* Rows that real clients wrote, one of each shape; a person checked the recorded blocks once. */
+static void real_rows_are_split_as_recorded(void **state)
 {
     (void)state;
     char *rows = file_text(ROWS_DIR "/claude.jsonl"), *want = file_text(ROWS_DIR "/claude.blocks");
@@ -256,16 +256,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_prompt_is_a_string_or_blocks),
-        cmocka_unit_test(what_the_client_wrote_in_the_persons_name_is_a_note),
+        cmocka_unit_test(rows_the_client_wrote_for_the_user_are_notes),
         cmocka_unit_test(commands_and_shell_lines_are_commands),
         cmocka_unit_test(a_tool_call_keeps_its_raw_input),
-        cmocka_unit_test(a_result_brings_its_patch_its_agent_and_its_images),
+        cmocka_unit_test(a_result_has_its_patch_agent_and_images),
         cmocka_unit_test(a_queued_command_is_a_prompt_and_other_attachments_are_notes),
-        cmocka_unit_test(a_compaction_is_a_seam),
-        cmocka_unit_test(what_cannot_be_read_is_shown_as_it_is),
+        cmocka_unit_test(a_compaction_is_a_boundary_block),
+        cmocka_unit_test(an_unreadable_row_is_shown_raw),
         cmocka_unit_test(values_of_the_wrong_type_do_no_harm),
         cmocka_unit_test(a_message_of_many_texts_takes_linear_time),
-        cmocka_unit_test(real_rows_are_taken_apart_as_recorded),
+        cmocka_unit_test(real_rows_are_split_as_recorded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

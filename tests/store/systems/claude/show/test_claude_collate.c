@@ -10,7 +10,7 @@ static int compare(const char *a, const char *b)
     return claude_collate(x, y);
 }
 
-static void time_stamps_of_one_form_are_sorted_by_time(void **state)
+static void timestamps_of_one_form_are_sorted_by_time(void **state)
 {
     (void)state;
 
@@ -19,8 +19,8 @@ static void time_stamps_of_one_form_are_sorted_by_time(void **state)
     assert_int_equal(compare("", "2026"), -1);
 }
 
-/* What localeCompare of node 20 answers in an English locale. */
-static void signs_come_before_digits_and_digits_before_letters(void **state)
+/* The results of localeCompare of node 20 in an English locale. */
+static void punctuation_sorts_before_digits_and_digits_before_letters(void **state)
 {
     (void)state;
 
@@ -39,7 +39,7 @@ static void case_only_breaks_ties(void **state)
     assert_int_equal(compare("A", "b"), -1);
 }
 
-static void control_characters_do_not_count(void **state)
+static void control_characters_are_ignored(void **state)
 {
     (void)state;
 
@@ -50,10 +50,10 @@ static void control_characters_do_not_count(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(time_stamps_of_one_form_are_sorted_by_time),
-        cmocka_unit_test(signs_come_before_digits_and_digits_before_letters),
+        cmocka_unit_test(timestamps_of_one_form_are_sorted_by_time),
+        cmocka_unit_test(punctuation_sorts_before_digits_and_digits_before_letters),
         cmocka_unit_test(case_only_breaks_ties),
-        cmocka_unit_test(control_characters_do_not_count),
+        cmocka_unit_test(control_characters_are_ignored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

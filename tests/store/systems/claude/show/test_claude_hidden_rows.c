@@ -31,7 +31,7 @@ static void begin(struct talk *t)
     add(t, CLAUDE_USER, "{\"message\":{\"content\":\"hello\"}}");
 }
 
-/* One letter a row: . stays, c stays and the session ended in its calls, u unanswered, t thoughts, b blank. */
+/* One letter a row: . stays, c stays because the session ended in its calls, u unanswered, t thoughts, b blank. */
 static void leaves(struct talk *t, const char *want)
 {
     char got[MOST_ROWS + 1] = "";
@@ -52,7 +52,7 @@ static void leaves(struct talk *t, const char *want)
 #define ROW(content) "{\"message\":{\"content\":[" content "]}}"
 #define PART(id, content) "{\"message\":{\"id\":\"" id "\",\"content\":[" content "]}}"
 
-static void a_call_without_a_result_goes(void **state)
+static void a_call_without_a_result_is_hidden(void **state)
 {
     (void)state;
     struct talk t;
@@ -107,7 +107,7 @@ static void thoughts_stay_with_the_rest_of_their_message(void **state)
     leaves(&t, "...ttt");
 }
 
-static void thoughts_go_with_the_call_that_went(void **state)
+static void thoughts_are_hidden_with_their_call(void **state)
 {
     (void)state;
     struct talk t;
@@ -119,7 +119,7 @@ static void thoughts_go_with_the_call_that_went(void **state)
     leaves(&t, ".tu.");
 }
 
-static void an_answer_of_blanks_goes(void **state)
+static void a_blank_answer_is_hidden(void **state)
 {
     (void)state;
     struct talk t;
@@ -133,7 +133,7 @@ static void an_answer_of_blanks_goes(void **state)
     leaves(&t, ".bb..b");
 }
 
-static void what_has_no_blocks_stays(void **state)
+static void a_row_without_blocks_stays(void **state)
 {
     (void)state;
     struct talk t;
@@ -147,7 +147,7 @@ static void what_has_no_blocks_stays(void **state)
     leaves(&t, "......");
 }
 
-static void only_answers_are_left_out(void **state)
+static void only_assistant_rows_are_hidden(void **state)
 {
     (void)state;
     struct talk t;
@@ -162,14 +162,14 @@ static void only_answers_are_left_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_call_without_a_result_goes),
+        cmocka_unit_test(a_call_without_a_result_is_hidden),
         cmocka_unit_test(calls_in_which_the_session_ended_stay),
         cmocka_unit_test(a_row_stays_while_one_of_its_calls_has_a_result),
         cmocka_unit_test(thoughts_stay_with_the_rest_of_their_message),
-        cmocka_unit_test(thoughts_go_with_the_call_that_went),
-        cmocka_unit_test(an_answer_of_blanks_goes),
-        cmocka_unit_test(what_has_no_blocks_stays),
-        cmocka_unit_test(only_answers_are_left_out),
+        cmocka_unit_test(thoughts_are_hidden_with_their_call),
+        cmocka_unit_test(a_blank_answer_is_hidden),
+        cmocka_unit_test(a_row_without_blocks_stays),
+        cmocka_unit_test(only_assistant_rows_are_hidden),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,7 +54,7 @@ static void an_answer_ends_the_turn(void **state)
     is(&t, INTERRUPTION_NONE, "");
 }
 
-static void nothing_at_all_is_no_interruption(void **state)
+static void an_empty_conversation_is_not_interrupted(void **state)
 {
     (void)state;
     struct end t = ends();
@@ -65,7 +65,7 @@ static void nothing_at_all_is_no_interruption(void **state)
     is(&t, INTERRUPTION_NONE, "");
 }
 
-static void a_tool_result_is_a_cut_turn(void **state)
+static void ending_in_a_tool_result_is_an_interrupted_turn(void **state)
 {
     (void)state;
     struct end t = ends();
@@ -76,7 +76,7 @@ static void a_tool_result_is_a_cut_turn(void **state)
     is(&t, INTERRUPTION_TURN, "");
 }
 
-static void an_answer_that_was_about_to_call_is_a_cut_turn(void **state)
+static void ending_before_a_tool_call_is_an_interrupted_turn(void **state)
 {
     (void)state;
     struct end t = ends();
@@ -92,7 +92,7 @@ static void an_answer_that_was_about_to_call_is_a_cut_turn(void **state)
     is(&t, INTERRUPTION_TURN, "");
 }
 
-static void a_prompt_can_be_asked_again(void **state)
+static void an_unanswered_prompt_can_be_retried(void **state)
 {
     (void)state;
     struct end t = ends();
@@ -105,7 +105,7 @@ static void a_prompt_can_be_asked_again(void **state)
     is(&t, INTERRUPTION_PROMPT, PROMPT);
 }
 
-static void an_error_of_the_api_is_no_answer(void **state)
+static void an_api_error_is_no_answer(void **state)
 {
     (void)state;
     struct end t = ends();
@@ -115,7 +115,7 @@ static void an_error_of_the_api_is_no_answer(void **state)
     is(&t, INTERRUPTION_PROMPT, PROMPT);
 }
 
-static void who_stopped_the_turn_does_not_want_it_continued(void **state)
+static void a_turn_stopped_by_the_user_is_not_continued(void **state)
 {
     (void)state;
     struct end t = ends();
@@ -128,7 +128,7 @@ static void who_stopped_the_turn_does_not_want_it_continued(void **state)
     is(&t, INTERRUPTION_NONE, "");
 }
 
-static void a_turn_that_ended_by_itself_too_early_is_cut(void **state)
+static void a_turn_that_ended_too_early_is_interrupted(void **state)
 {
     (void)state;
     struct end t = ends();
@@ -150,7 +150,7 @@ static void local_commands_need_no_answer(void **state)
     is(&t, INTERRUPTION_NONE, "");
 }
 
-static void what_the_client_says_to_itself_is_no_prompt(void **state)
+static void internal_rows_of_the_client_are_no_prompts(void **state)
 {
     (void)state;
     struct end t = ends();
@@ -178,15 +178,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_answer_ends_the_turn),
-        cmocka_unit_test(nothing_at_all_is_no_interruption),
-        cmocka_unit_test(a_tool_result_is_a_cut_turn),
-        cmocka_unit_test(an_answer_that_was_about_to_call_is_a_cut_turn),
-        cmocka_unit_test(a_prompt_can_be_asked_again),
-        cmocka_unit_test(an_error_of_the_api_is_no_answer),
-        cmocka_unit_test(who_stopped_the_turn_does_not_want_it_continued),
-        cmocka_unit_test(a_turn_that_ended_by_itself_too_early_is_cut),
+        cmocka_unit_test(an_empty_conversation_is_not_interrupted),
+        cmocka_unit_test(ending_in_a_tool_result_is_an_interrupted_turn),
+        cmocka_unit_test(ending_before_a_tool_call_is_an_interrupted_turn),
+        cmocka_unit_test(an_unanswered_prompt_can_be_retried),
+        cmocka_unit_test(an_api_error_is_no_answer),
+        cmocka_unit_test(a_turn_stopped_by_the_user_is_not_continued),
+        cmocka_unit_test(a_turn_that_ended_too_early_is_interrupted),
         cmocka_unit_test(local_commands_need_no_answer),
-        cmocka_unit_test(what_the_client_says_to_itself_is_no_prompt),
+        cmocka_unit_test(internal_rows_of_the_client_are_no_prompts),
         cmocka_unit_test(a_queued_command_is_a_prompt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,7 @@
 #include "store/systems/claude/claude.h"
 #include "support/transcript_writer.h"
 
-/* What a person would see, as one text: the ids, each with a letter for each flag. */
+/* The conversation as a person sees it, as one text: the ids, each with a letter for each flag. */
 static void describe(const struct transcript *t, char out[4096])
 {
     struct buf row = { 0 };
@@ -52,7 +52,7 @@ static void expect(struct transcript_writer *t, const char *want)
     transcript_writer_end(t);
 }
 
-static void a_cleared_one_is_read_and_says_so(void **state)
+static void a_cleared_session_is_read_and_flagged(void **state)
 {
     (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
@@ -61,7 +61,7 @@ static void a_cleared_one_is_read_and_says_so(void **state)
     expect(&t, "u1- a1- u2- a2+cleared-");
 }
 
-static void what_a_resume_does_not_load_is_marked(void **state)
+static void rows_that_a_resume_does_not_load_are_marked(void **state)
 {
     (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
@@ -90,7 +90,7 @@ static void nothing_of_a_sub_agent_is_marked(void **state)
     expect(&t, "u1 a1");
 }
 
-static void what_a_compaction_kept_is_loaded(void **state)
+static void messages_kept_by_a_compaction_are_loaded(void **state)
 {
     (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
@@ -145,7 +145,7 @@ static void a_branch_without_a_last_prompt_row_is_not_taken(void **state)
     expect(&t, "u1 a1+branched u2 a2");
 }
 
-static void a_last_prompt_row_that_names_nothing_is_passed_over(void **state)
+static void a_last_prompt_row_naming_nothing_is_skipped(void **state)
 {
     (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
@@ -155,7 +155,7 @@ static void a_last_prompt_row_that_names_nothing_is_passed_over(void **state)
     expect(&t, "u1 a1+branched");
 }
 
-static void what_lies_above_a_compaction_is_shown_too(void **state)
+static void messages_above_a_compaction_are_shown_too(void **state)
 {
     (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
@@ -202,7 +202,7 @@ static void a_missing_parent_is_bridged_by_time(void **state)
     expect(&t, "u1 a1+branched u4+gap");
 }
 
-static void a_circle_is_left_where_it_closes(void **state)
+static void a_cycle_is_cut_where_it_closes(void **state)
 {
     (void)state;
     struct transcript_writer t;
@@ -214,7 +214,7 @@ static void a_circle_is_left_where_it_closes(void **state)
     expect(&t, "u0 u1+gap a1");
 }
 
-static void a_row_that_is_its_own_parent_ends_the_way(void **state)
+static void a_row_that_is_its_own_parent_ends_the_path(void **state)
 {
     (void)state;
     struct transcript_writer t;
@@ -224,7 +224,7 @@ static void a_row_that_is_its_own_parent_ends_the_way(void **state)
     expect(&t, "u1+gap");
 }
 
-static void broken_lines_stand_where_they_are_in_the_file(void **state)
+static void broken_lines_keep_their_place_in_the_file(void **state)
 {
     (void)state;
     struct transcript_writer t;
@@ -247,7 +247,7 @@ static void broken_lines_stand_where_they_are_in_the_file(void **state)
     transcript_writer_end(&t);
 }
 
-static void results_of_parallel_calls_are_part_of_it(void **state)
+static void results_of_parallel_calls_are_included(void **state)
 {
     (void)state;
     struct transcript_writer t;
@@ -271,7 +271,7 @@ static void results_of_parallel_calls_are_part_of_it(void **state)
     expect(&t, "u1 a1 a2 r1 r2 a3");
 }
 
-static void side_talk_and_progress_are_left_out_and_meta_is_marked(void **state)
+static void sidechains_and_progress_are_omitted_and_meta_is_marked(void **state)
 {
     (void)state;
     struct transcript_writer t;
@@ -285,7 +285,7 @@ static void side_talk_and_progress_are_left_out_and_meta_is_marked(void **state)
     expect(&t, "u1 m1+meta t1");
 }
 
-static void a_tail_is_the_end_of_the_whole(void **state)
+static void a_tail_equals_the_end_of_the_whole(void **state)
 {
     (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
@@ -324,7 +324,7 @@ static void a_tail_grows_until_it_holds_a_row(void **state)
     transcript_writer_end(&t);
 }
 
-static void a_row_that_was_cut_off_is_stale(void **state)
+static void a_truncated_row_is_stale(void **state)
 {
     (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
@@ -374,27 +374,27 @@ static void an_empty_file_is_an_empty_conversation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cleared_one_is_read_and_says_so),
-        cmocka_unit_test(what_a_resume_does_not_load_is_marked),
+        cmocka_unit_test(a_cleared_session_is_read_and_flagged),
+        cmocka_unit_test(rows_that_a_resume_does_not_load_are_marked),
         cmocka_unit_test(nothing_of_a_sub_agent_is_marked),
-        cmocka_unit_test(what_a_compaction_kept_is_loaded),
+        cmocka_unit_test(messages_kept_by_a_compaction_are_loaded),
         cmocka_unit_test(a_conversation_is_read_from_root_to_leaf),
         cmocka_unit_test(the_branch_that_a_last_prompt_row_names_is_shown),
         cmocka_unit_test(a_later_row_that_follows_the_named_one_wins),
         cmocka_unit_test(a_branch_without_a_last_prompt_row_is_not_taken),
-        cmocka_unit_test(a_last_prompt_row_that_names_nothing_is_passed_over),
-        cmocka_unit_test(what_lies_above_a_compaction_is_shown_too),
+        cmocka_unit_test(a_last_prompt_row_naming_nothing_is_skipped),
+        cmocka_unit_test(messages_above_a_compaction_are_shown_too),
         cmocka_unit_test(a_compaction_that_does_not_name_its_past_follows_the_row_before),
         cmocka_unit_test(a_missing_parent_is_bridged_and_marked),
         cmocka_unit_test(a_missing_parent_is_bridged_by_time),
-        cmocka_unit_test(a_circle_is_left_where_it_closes),
-        cmocka_unit_test(a_row_that_is_its_own_parent_ends_the_way),
-        cmocka_unit_test(broken_lines_stand_where_they_are_in_the_file),
-        cmocka_unit_test(results_of_parallel_calls_are_part_of_it),
-        cmocka_unit_test(side_talk_and_progress_are_left_out_and_meta_is_marked),
-        cmocka_unit_test(a_tail_is_the_end_of_the_whole),
+        cmocka_unit_test(a_cycle_is_cut_where_it_closes),
+        cmocka_unit_test(a_row_that_is_its_own_parent_ends_the_path),
+        cmocka_unit_test(broken_lines_keep_their_place_in_the_file),
+        cmocka_unit_test(results_of_parallel_calls_are_included),
+        cmocka_unit_test(sidechains_and_progress_are_omitted_and_meta_is_marked),
+        cmocka_unit_test(a_tail_equals_the_end_of_the_whole),
         cmocka_unit_test(a_tail_grows_until_it_holds_a_row),
-        cmocka_unit_test(a_row_that_was_cut_off_is_stale),
+        cmocka_unit_test(a_truncated_row_is_stale),
         cmocka_unit_test(a_long_chain_is_walked_in_bounded_time),
         cmocka_unit_test(an_empty_file_is_an_empty_conversation),
     };

@@ -7,7 +7,7 @@
 #include "store/systems/claude/claude.h"
 #include "support/transcript_writer.h"
 
-/* The ids of what comes out, each with the flags it carries. */
+/* The ids of the returned messages, each with its flags. */
 struct answer {
     char text[4096];
     size_t n;
@@ -53,7 +53,7 @@ static void expect(struct transcript_writer *t, const char *want)
     transcript_writer_end(t);
 }
 
-static void a_resume_ends_where_the_session_goes_on(void **state)
+static void a_resume_ends_at_the_resume_leaf(void **state)
 {
     (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
@@ -73,7 +73,7 @@ static void a_resume_ends_where_the_session_goes_on(void **state)
 #define RESULT(id)                                                                                 \
     "\"message\":{\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"" id "\"}]}"
 
-static void what_a_resume_does_not_load_does_not_come_out(void **state)
+static void rows_that_a_resume_does_not_load_are_not_returned(void **state)
 {
     (void)state;
     struct transcript_writer t;
@@ -100,7 +100,7 @@ static void what_a_resume_does_not_load_does_not_come_out(void **state)
     transcript_writer_end(&t);
 }
 
-static void what_bridges_a_gap_comes_out_whoever_wrote_it(void **state)
+static void rows_that_bridge_a_gap_are_returned_whoever_wrote_them(void **state)
 {
     (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
@@ -122,7 +122,7 @@ static void the_last_end_in_the_file_is_the_leaf(void **state)
     expect(&t, "u1 a1 u3");
 }
 
-static void pages_count_as_slices_do(void **state)
+static void pages_count_like_slices(void **state)
 {
     (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
@@ -158,7 +158,7 @@ static void kept_messages_follow_the_anchor(void **state)
     expect(&t, "s u2 a2 u3");
 }
 
-static void an_unknown_kept_message_undoes_the_keeping(void **state)
+static void an_unknown_kept_message_voids_the_kept_segment(void **state)
 {
     (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
@@ -187,7 +187,7 @@ static void an_older_boundary_keeps_a_segment(void **state)
 
 #define QUEUED(source) "\"attachment\":{\"type\":\"queued_command\",\"prompt\":\"p\"" source "}"
 
-static void a_queued_command_comes_out_when_it_was_answered(void **state)
+static void an_answered_queued_command_is_returned(void **state)
 {
     (void)state;
     struct transcript_writer t;
@@ -203,7 +203,7 @@ static void a_queued_command_comes_out_when_it_was_answered(void **state)
     expect(&t, "u1 s1+queued a1 u2 s4+queued");
 }
 
-static void the_queue_says_which_copy_reached_the_agent(void **state)
+static void the_queue_determines_which_copy_reached_the_agent(void **state)
 {
     (void)state;
     struct transcript_writer t;
@@ -219,7 +219,7 @@ static void the_queue_says_which_copy_reached_the_agent(void **state)
     expect(&t, "u1 a1 s+queued u2");
 }
 
-static void a_local_command_is_told_by_its_caveat(void **state)
+static void a_local_command_is_recognised_by_its_caveat(void **state)
 {
     (void)state;
     struct transcript_writer t;
@@ -248,8 +248,8 @@ static void a_broken_row_is_not_part_of_the_chain(void **state)
     expect(&t, "u3");
 }
 
-/* Above 5 MiB the vendor starts at the last boundary that kept nothing, if it finds it. */
-static void talk_large(struct transcript_writer *t, const char *boundary)
+/* Above 5 MiB the vendor starts at the last boundary that kept nothing, if there is one. */
+static void large_conversation(struct transcript_writer *t, const char *boundary)
 {
     char *pad = malloc(1 << 20);
 
@@ -268,19 +268,20 @@ static void talk_large(struct transcript_writer *t, const char *boundary)
     free(pad);
 }
 
-static void what_lies_before_a_boundary_in_a_large_file_is_not_seen(void **state)
+static void rows_before_a_boundary_in_a_large_file_are_not_read(void **state)
 {
     (void)state;
     struct transcript_writer t;
 
-    talk_large(&t, "{\"type\":\"system\",\"subtype\":\"compact_boundary\",\"uuid\":\"c\"}\n");
+    large_conversation(&t,
+                       "{\"type\":\"system\",\"subtype\":\"compact_boundary\",\"uuid\":\"c\"}\n");
     expect(&t, "u2");
-    talk_large(&t, "{\"type\":\"system\",\"subtype\":\"compact_boundary\",\"uuid\":\"c\","
-                   "\"compactMetadata\":{\"preservedMessages\":{\"uuids\":[]}}}\n");
+    large_conversation(&t, "{\"type\":\"system\",\"subtype\":\"compact_boundary\",\"uuid\":\"c\","
+                           "\"compactMetadata\":{\"preservedMessages\":{\"uuids\":[]}}}\n");
     expect(&t, "u1 u2");
 }
 
-static void a_host_takes_its_call_and_the_result_away(void **state)
+static void a_host_hides_its_call_and_the_result(void **state)
 {
     (void)state;
     struct transcript_writer t;
@@ -326,8 +327,8 @@ static void sub_agents_are_listed_by_name_at_any_depth(void **state)
     transcript_writer_end(&t);
 }
 
-/* An answer, a call without a result, an error, and one that only has a name. */
-static void sub_agents_are_described_by_their_ends(void **state)
+/* Four ends: an answer, a call without a result, an error, and a row with only a name. */
+static void sub_agents_are_described_by_their_last_rows(void **state)
 {
     (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
@@ -376,22 +377,22 @@ static void sub_agents_are_described_by_their_ends(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_resume_ends_where_the_session_goes_on),
-        cmocka_unit_test(what_a_resume_does_not_load_does_not_come_out),
-        cmocka_unit_test(what_bridges_a_gap_comes_out_whoever_wrote_it),
+        cmocka_unit_test(a_resume_ends_at_the_resume_leaf),
+        cmocka_unit_test(rows_that_a_resume_does_not_load_are_not_returned),
+        cmocka_unit_test(rows_that_bridge_a_gap_are_returned_whoever_wrote_them),
         cmocka_unit_test(the_last_end_in_the_file_is_the_leaf),
-        cmocka_unit_test(pages_count_as_slices_do),
+        cmocka_unit_test(pages_count_like_slices),
         cmocka_unit_test(kept_messages_follow_the_anchor),
-        cmocka_unit_test(an_unknown_kept_message_undoes_the_keeping),
+        cmocka_unit_test(an_unknown_kept_message_voids_the_kept_segment),
         cmocka_unit_test(an_older_boundary_keeps_a_segment),
-        cmocka_unit_test(a_queued_command_comes_out_when_it_was_answered),
-        cmocka_unit_test(the_queue_says_which_copy_reached_the_agent),
-        cmocka_unit_test(a_local_command_is_told_by_its_caveat),
+        cmocka_unit_test(an_answered_queued_command_is_returned),
+        cmocka_unit_test(the_queue_determines_which_copy_reached_the_agent),
+        cmocka_unit_test(a_local_command_is_recognised_by_its_caveat),
         cmocka_unit_test(a_broken_row_is_not_part_of_the_chain),
-        cmocka_unit_test(what_lies_before_a_boundary_in_a_large_file_is_not_seen),
-        cmocka_unit_test(a_host_takes_its_call_and_the_result_away),
+        cmocka_unit_test(rows_before_a_boundary_in_a_large_file_are_not_read),
+        cmocka_unit_test(a_host_hides_its_call_and_the_result),
         cmocka_unit_test(sub_agents_are_listed_by_name_at_any_depth),
-        cmocka_unit_test(sub_agents_are_described_by_their_ends),
+        cmocka_unit_test(sub_agents_are_described_by_their_last_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,7 +52,7 @@ static void shown(const char *cwd, const char *path, const char *want)
     becomes(CLAUDE_ATTACHMENT, cwd, row, wanted);
 }
 
-/* What node's path.relative answers. */
+/* The results of node's path.relative. */
 static void shown_paths_are_relative_to_the_directory(void **state)
 {
     (void)state;
@@ -70,7 +70,7 @@ static void shown_paths_are_relative_to_the_directory(void **state)
     shown("", "/x/y", "/x/y");
 }
 
-static void an_unknown_permission_mode_goes(void **state)
+static void an_unknown_permission_mode_is_removed(void **state)
 {
     (void)state;
 
@@ -110,7 +110,7 @@ int main(void)
         cmocka_unit_test(old_kinds_of_attachments_get_their_new_names),
         cmocka_unit_test(a_missing_shown_path_is_filled_in),
         cmocka_unit_test(shown_paths_are_relative_to_the_directory),
-        cmocka_unit_test(an_unknown_permission_mode_goes),
+        cmocka_unit_test(an_unknown_permission_mode_is_removed),
         cmocka_unit_test(everything_else_is_borrowed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

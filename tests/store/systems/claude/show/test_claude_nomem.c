@@ -7,12 +7,12 @@
 #include "support/faults/memory.h"
 #include "support/transcript_writer.h"
 
-/* Everything here is run with the first allocation failing, then with the second, and so on until none
- * fails any more. What then leaks or is used after it was freed is found by the sanitizers. */
+/* Every operation runs with its first allocation failing, then with the second, and so on until none fails. The
+ * sanitizers find leaks and uses after free. */
 
 typedef bool attempt_fn(void *arg);
 
-/* The attempt answers whether it succeeded; it must not while memory lacks. */
+/* The attempt returns true if it succeeded; it must not while an allocation fails. */
 static void fails_until_there_is_memory(attempt_fn *attempt, void *arg)
 {
     long k = 1;
@@ -124,7 +124,7 @@ static bool edit_row(void *arg)
     return ok;
 }
 
-static void an_edit_leaves_nothing_half_written(void **state)
+static void an_edit_is_complete_or_absent(void **state)
 {
     (void)state;
 
@@ -212,7 +212,7 @@ static bool check_session(void *arg)
     return true;
 }
 
-static void no_damage_is_passed_over(void **state)
+static void no_damage_is_overlooked(void **state)
 {
     (void)state;
     struct transcript_writer t;
@@ -236,9 +236,9 @@ int main(void)
         cmocka_unit_test(an_escaped_string_has_no_text),
         cmocka_unit_test(a_text_is_not_composed),
         cmocka_unit_test(the_first_failure_of_a_writer_sticks),
-        cmocka_unit_test(an_edit_leaves_nothing_half_written),
+        cmocka_unit_test(an_edit_is_complete_or_absent),
         cmocka_unit_test(a_session_is_restored_whole_or_not_at_all),
-        cmocka_unit_test(no_damage_is_passed_over),
+        cmocka_unit_test(no_damage_is_overlooked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

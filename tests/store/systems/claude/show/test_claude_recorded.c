@@ -6,7 +6,7 @@
 #include "store/systems/claude/claude.h"
 #include "support/transcript_writer.h"
 
-/* Sessions that the real client wrote (2.1.197), its own prose replaced. */
+/* Sessions written by the real client (2.1.197), with its own prose replaced. */
 
 static const struct store_env env = { .home = "/nowhere" };
 static const struct store somewhere = { .ops = &claude_ops, .env = &env };
@@ -42,7 +42,7 @@ static void a_client_killed_in_a_tool_is_told_to_continue(void **state)
     struct transcript_writer t;
     struct restore r = recorded(&t, "cut-in-a-tool");
 
-    /* Prompt, attachment, the words before the call, the call, its result, an empty answer, the order. */
+    /* Prompt, attachment, the text before the call, the call, its result, an empty answer, the instruction. */
     assert_int_equal(r.messages, 7);
     assert_int_equal(r.interruption, INTERRUPTION_TURN);
     last_says(&r, "message.content", "Continue from where you left off.");
@@ -79,7 +79,7 @@ static void a_turn_that_the_person_stopped_is_over(void **state)
     transcript_writer_end(&t);
 }
 
-static void after_a_rewind_only_the_new_branch_comes_back(void **state)
+static void after_a_rewind_only_the_new_branch_is_restored(void **state)
 {
     (void)state;
     struct transcript_writer t;
@@ -93,7 +93,7 @@ static void after_a_rewind_only_the_new_branch_comes_back(void **state)
     last_says(&r, "subtype", "turn_duration");
     restore_fini(&r);
 
-    /* The branch that was left is still there for who asks. */
+    /* The abandoned branch is still returned on request. */
     struct session_ref ref = transcript_writer_ref(&t);
 
     assert_int_equal(claude_restore(&somewhere, &ref, SLICE("d39defe6"), &r, NULL), ERR_OK);
@@ -109,7 +109,7 @@ int main(void)
         cmocka_unit_test(a_client_killed_in_a_tool_is_told_to_continue),
         cmocka_unit_test(a_client_killed_before_any_answer_leaves_its_prompt),
         cmocka_unit_test(a_turn_that_the_person_stopped_is_over),
-        cmocka_unit_test(after_a_rewind_only_the_new_branch_comes_back),
+        cmocka_unit_test(after_a_rewind_only_the_new_branch_is_restored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,8 +24,8 @@ static bool says(struct slice row, const char *text)
     return memmem(row.p, row.n, text, strlen(text)) != NULL;
 }
 
-/* The ids of the messages; of what is added "+go" for the one that says to continue, "+none" for the answer that says
- * nothing, "+cut" for the result of a call that was cut. */
+/* The ids of the messages; added ones are "+go" for the request to continue, "+none" for the empty answer, "+cut" for
+ * the result of an interrupted call. */
 static void ids_of(const struct restore *r, char out[1024])
 {
     size_t at = 0;
@@ -60,7 +60,7 @@ static void gives_at(struct transcript_writer *t, const char *id, const char *wa
     restore_fini(&r);
 }
 
-/* Restores the session, compares its messages and ends the talk. */
+/* Restores the session, compares its messages and frees everything. */
 static void gives(struct transcript_writer *t, const char *want)
 {
     gives_at(t, "", want);
@@ -75,7 +75,7 @@ static void last_prompt(struct transcript_writer *t, const char *leaf, const cha
     transcript_writer_raw(t, row);
 }
 
-static void the_whole_conversation_comes_back(void **state)
+static void the_whole_conversation_is_restored(void **state)
 {
     (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
@@ -83,7 +83,7 @@ static void the_whole_conversation_comes_back(void **state)
     gives(&t, "u1 a1 u2 a2");
 }
 
-static void rows_come_back_byte_for_byte(void **state)
+static void rows_are_restored_byte_for_byte(void **state)
 {
     (void)state;
     struct transcript_writer t;
@@ -102,8 +102,8 @@ static void rows_come_back_byte_for_byte(void **state)
     transcript_writer_end(&t);
 }
 
-/* Above 5 MiB a boundary makes what lies before it unreachable; what is asked for is found all the same. */
-static void before_the_boundary_of_a_large_file_only_what_is_asked_for_comes_back(void **state)
+/* Above 5 MiB a boundary makes what lies before it unreachable; a requested leaf is found all the same. */
+static void before_the_boundary_of_a_large_file_only_the_named_leaf_is_restored(void **state)
 {
     (void)state;
     struct transcript_writer t;
@@ -126,7 +126,7 @@ static void before_the_boundary_of_a_large_file_only_what_is_asked_for_comes_bac
     gives(&t, "u2 a2");
 }
 
-static void an_explicit_leaf_is_where_it_ends(void **state)
+static void the_conversation_ends_at_an_explicit_leaf(void **state)
 {
     (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
@@ -135,7 +135,7 @@ static void an_explicit_leaf_is_where_it_ends(void **state)
     gives(&t, "u1 a1");
 }
 
-static void a_row_that_came_to_follow_the_leaf_later_counts(void **state)
+static void a_row_added_after_the_leaf_later_counts(void **state)
 {
     (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
@@ -147,7 +147,7 @@ static void a_row_that_came_to_follow_the_leaf_later_counts(void **state)
     gives(&t, "u1 a1 u3 a3");
 }
 
-static void a_branch_that_no_last_prompt_names_is_ignored(void **state)
+static void a_branch_named_by_no_last_prompt_is_ignored(void **state)
 {
     (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
@@ -158,7 +158,7 @@ static void a_branch_that_no_last_prompt_names_is_ignored(void **state)
     gives(&t, "u1 a1 u2 a2");
 }
 
-static void a_leaf_of_null_begins_anew(void **state)
+static void a_null_leaf_begins_a_new_conversation(void **state)
 {
     (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
@@ -183,7 +183,7 @@ static void an_unknown_leaf_is_no_leaf(void **state)
     gives(&t, "u1 a1 u2 a2");
 }
 
-static void an_ordinary_leaf_is_passed_by_what_follows_it_anywhere(void **state)
+static void an_ordinary_leaf_is_superseded_by_any_later_row(void **state)
 {
     (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
@@ -217,7 +217,7 @@ static void a_later_branch_beside_an_explicit_leaf_does_not_count(void **state)
     gives(&t, "u1 a1");
 }
 
-/* Rows before a boundary that kept messages are gone for the client, and so is a leaf among them. */
+/* Rows before a boundary that kept messages are lost for the client, and so is a leaf among them. */
 static void a_leaf_before_a_compaction_is_no_leaf(void **state)
 {
     (void)state;
@@ -248,7 +248,7 @@ static void without_last_prompts_the_last_row_counts(void **state)
     gives(&t, "u1 a1 u3 a3");
 }
 
-static void another_message_can_be_asked_for(void **state)
+static void another_message_can_be_requested(void **state)
 {
     (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
@@ -266,7 +266,7 @@ static void another_message_can_be_asked_for(void **state)
     transcript_writer_end(&t);
 }
 
-static void a_unique_front_of_an_id_is_enough(void **state)
+static void a_unique_id_prefix_is_enough(void **state)
 {
     (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
@@ -277,7 +277,7 @@ static void a_unique_front_of_an_id_is_enough(void **state)
     gives(&t, "u1 a1 long-name-1 other-name");
 }
 
-static void a_row_without_its_parent_begins_anew_after_a_pause(void **state)
+static void a_row_without_its_parent_starts_anew_after_a_pause(void **state)
 {
     (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
@@ -291,7 +291,7 @@ static void a_row_without_its_parent_begins_anew_after_a_pause(void **state)
     gives(&t, "a4");
 }
 
-/* The nearest earlier time, wherever in the file; of one time the first; never of a sub-agent. */
+/* The row with the nearest earlier time anywhere in the file, the first of equal times, never one of a sub-agent. */
 static void a_row_without_its_parent_follows_the_nearest_time(void **state)
 {
     (void)state;
@@ -319,7 +319,7 @@ static void an_answer_without_its_parent_follows_the_row_before(void **state)
     gives(&t, "u1 a1 u2 a2 t1 a3");
 }
 
-static void a_circle_ends_the_way(void **state)
+static void a_cycle_ends_the_path(void **state)
 {
     (void)state;
     struct transcript_writer t;
@@ -346,7 +346,7 @@ static void a_session_without_messages_is_not_found(void **state)
     transcript_writer_end(&t);
 }
 
-static void a_cut_turn_ends_with_a_message_to_continue(void **state)
+static void an_interrupted_turn_ends_with_a_message_to_continue(void **state)
 {
     (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
@@ -373,7 +373,7 @@ static void a_cut_turn_ends_with_a_message_to_continue(void **state)
     transcript_writer_end(&t);
 }
 
-/* Each call without a result gets one; what is asked for by name ends there. */
+/* Each call without a result gets one; a requested leaf ends there. */
 static void a_session_that_ended_in_its_calls_keeps_them(void **state)
 {
     (void)state;
@@ -395,7 +395,7 @@ static void a_session_that_ended_in_its_calls_keeps_them(void **state)
     transcript_writer_end(&t);
 }
 
-static void an_unanswered_prompt_is_handed_out(void **state)
+static void an_unanswered_prompt_is_returned(void **state)
 {
     (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
@@ -418,29 +418,29 @@ static void an_unanswered_prompt_is_handed_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_whole_conversation_comes_back),
-        cmocka_unit_test(rows_come_back_byte_for_byte),
-        cmocka_unit_test(before_the_boundary_of_a_large_file_only_what_is_asked_for_comes_back),
-        cmocka_unit_test(an_explicit_leaf_is_where_it_ends),
-        cmocka_unit_test(a_row_that_came_to_follow_the_leaf_later_counts),
-        cmocka_unit_test(a_branch_that_no_last_prompt_names_is_ignored),
-        cmocka_unit_test(a_leaf_of_null_begins_anew),
+        cmocka_unit_test(the_whole_conversation_is_restored),
+        cmocka_unit_test(rows_are_restored_byte_for_byte),
+        cmocka_unit_test(before_the_boundary_of_a_large_file_only_the_named_leaf_is_restored),
+        cmocka_unit_test(the_conversation_ends_at_an_explicit_leaf),
+        cmocka_unit_test(a_row_added_after_the_leaf_later_counts),
+        cmocka_unit_test(a_branch_named_by_no_last_prompt_is_ignored),
+        cmocka_unit_test(a_null_leaf_begins_a_new_conversation),
         cmocka_unit_test(an_unknown_leaf_is_no_leaf),
-        cmocka_unit_test(an_ordinary_leaf_is_passed_by_what_follows_it_anywhere),
+        cmocka_unit_test(an_ordinary_leaf_is_superseded_by_any_later_row),
         cmocka_unit_test(an_ordinary_leaf_that_repeats_an_explicit_one_changes_nothing),
         cmocka_unit_test(a_later_branch_beside_an_explicit_leaf_does_not_count),
         cmocka_unit_test(a_leaf_before_a_compaction_is_no_leaf),
         cmocka_unit_test(without_last_prompts_the_last_row_counts),
-        cmocka_unit_test(another_message_can_be_asked_for),
-        cmocka_unit_test(a_unique_front_of_an_id_is_enough),
-        cmocka_unit_test(a_row_without_its_parent_begins_anew_after_a_pause),
+        cmocka_unit_test(another_message_can_be_requested),
+        cmocka_unit_test(a_unique_id_prefix_is_enough),
+        cmocka_unit_test(a_row_without_its_parent_starts_anew_after_a_pause),
         cmocka_unit_test(a_row_without_its_parent_follows_the_nearest_time),
         cmocka_unit_test(an_answer_without_its_parent_follows_the_row_before),
-        cmocka_unit_test(a_circle_ends_the_way),
+        cmocka_unit_test(a_cycle_ends_the_path),
         cmocka_unit_test(a_session_without_messages_is_not_found),
-        cmocka_unit_test(a_cut_turn_ends_with_a_message_to_continue),
+        cmocka_unit_test(an_interrupted_turn_ends_with_a_message_to_continue),
         cmocka_unit_test(a_session_that_ended_in_its_calls_keeps_them),
-        cmocka_unit_test(an_unanswered_prompt_is_handed_out),
+        cmocka_unit_test(an_unanswered_prompt_is_returned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 #include "store/systems/claude/claude.h"
 #include "support/transcript_writer.h"
 
-/* What a host is told beside the conversation, and where a session can be made to go on. */
+/* The data that a host gets with the conversation, and the places where a session can be resumed. */
 
 #define NO_ID ((struct slice){ NULL, 0 })
 
@@ -50,7 +50,7 @@ static void todos_are_those_of_the_last_call(void **state)
     transcript_writer_end(&t);
 }
 
-static void skills_are_complete_and_of_one_name_the_last_counts(void **state)
+static void skills_are_complete_and_the_last_of_a_name_counts(void **state)
 {
     (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
@@ -95,7 +95,7 @@ static void replacements_are_those_of_the_session_itself(void **state)
     transcript_writer_end(&t);
 }
 
-static void the_state_of_the_session_is_what_its_last_rows_say(void **state)
+static void the_state_of_the_session_is_that_of_its_last_rows(void **state)
 {
     (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
@@ -137,7 +137,7 @@ static void the_state_of_the_session_is_what_its_last_rows_say(void **state)
     transcript_writer_end(&t);
 }
 
-/* ERR_OK: the session would go on there. */
+/* Returns ERR_OK if the session can be resumed there. */
 static enum err_code resume_at(struct transcript_writer *t, const char *id, struct err *e)
 {
     struct session_ref ref = transcript_writer_ref(t);
@@ -148,7 +148,7 @@ static enum err_code resume_at(struct transcript_writer *t, const char *id, stru
     return rc;
 }
 
-static void nobody_resumes_before_a_compaction(void **state)
+static void resuming_before_a_compaction_is_refused(void **state)
 {
     (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
@@ -174,10 +174,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(todos_are_those_of_the_last_call),
-        cmocka_unit_test(skills_are_complete_and_of_one_name_the_last_counts),
+        cmocka_unit_test(skills_are_complete_and_the_last_of_a_name_counts),
         cmocka_unit_test(replacements_are_those_of_the_session_itself),
-        cmocka_unit_test(the_state_of_the_session_is_what_its_last_rows_say),
-        cmocka_unit_test(nobody_resumes_before_a_compaction),
+        cmocka_unit_test(the_state_of_the_session_is_that_of_its_last_rows),
+        cmocka_unit_test(resuming_before_a_compaction_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

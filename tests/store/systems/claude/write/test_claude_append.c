@@ -11,7 +11,7 @@
 
 #define ID "5e550000-0000-4000-8000-000000000001"
 
-/* A host at a store of its own. */
+/* A host with a store of its own. */
 struct shop {
     struct folder folder;
     struct store_env env;
@@ -118,7 +118,7 @@ static void an_id_is_given_once(void **state)
     assert_int_equal(host_create(s->store, &other, &s->a, &made, NULL), ERR_USAGE);
 }
 
-static void what_has_no_place_is_named(void **state)
+static void a_field_without_a_place_is_named(void **state)
 {
     struct shop *s = *state;
     const struct host_create req = { .model = SLICE("m"), .parent = SLICE(ID) };
@@ -130,7 +130,7 @@ static void what_has_no_place_is_named(void **state)
     assert_true(claude_is_uuid(made.id));
 }
 
-static void rows_hang_on_the_row_before_and_keep_their_own_bytes(void **state)
+static void rows_follow_the_previous_row_and_keep_their_bytes(void **state)
 {
     struct shop *s = *state;
     struct host_appended done;
@@ -156,7 +156,7 @@ static void rows_hang_on_the_row_before_and_keep_their_own_bytes(void **state)
     free(text);
 }
 
-static void a_bad_row_takes_all_of_them_along(void **state)
+static void one_bad_row_refuses_all(void **state)
 {
     struct shop *s = *state;
     struct host_appended done;
@@ -191,7 +191,7 @@ static void a_long_row_does_not_push_the_title_out_of_the_window(void **state)
     free(row);
 }
 
-/* How many messages a resume restores. */
+/* The number of messages that a resume restores. */
 static size_t restored(struct shop *s)
 {
     struct transcript *t;
@@ -230,7 +230,7 @@ static void append_long(struct shop *s, const char *type, size_t n)
     "{\"type\":\"user\",\"uuid\":\"" id "\",\"message\":{\"role\":\"user\",\"content\":\"x\"}}\n"
 #define LEAF(id) "{\"type\":\"last-prompt\",\"lastPrompt\":\"x\",\"leafUuid\":\"" id "\"}\n"
 
-static void a_leaf_that_is_written_again_is_the_present_one(void **state)
+static void a_rewritten_leaf_is_the_current_one(void **state)
 {
     struct shop *s = *state;
     struct host_appended done;
@@ -249,7 +249,7 @@ static void a_leaf_that_is_written_again_is_the_present_one(void **state)
     free(text);
 }
 
-static void a_setting_writes_the_present_leaf_again_too(void **state)
+static void a_setting_rewrites_the_current_leaf_too(void **state)
 {
     struct shop *s = *state;
     const struct host_setting tag = { SLICE("tag"), SLICE("t") };
@@ -270,7 +270,7 @@ static void a_setting_writes_the_present_leaf_again_too(void **state)
     free(text);
 }
 
-static void a_row_that_is_there_is_not_written_again(void **state)
+static void an_existing_row_is_not_written_again(void **state)
 {
     struct shop *s = *state;
     struct host_appended done;
@@ -292,7 +292,7 @@ static void a_row_that_is_there_is_not_written_again(void **state)
     free(text);
 }
 
-static void only_a_whole_row_of_its_own_counts_as_there(void **state)
+static void only_a_complete_row_counts_as_existing(void **state)
 {
     struct shop *s = *state;
     struct host_appended done;
@@ -315,7 +315,7 @@ static void only_a_whole_row_of_its_own_counts_as_there(void **state)
     free(text);
 }
 
-static void an_id_that_is_none_is_replaced(void **state)
+static void an_invalid_id_is_replaced(void **state)
 {
     struct shop *s = *state;
     struct host_appended done;
@@ -377,7 +377,7 @@ static char *agent_file(struct shop *s, const char *name)
     return folder_get(&s->folder, path, &n);
 }
 
-static void what_a_sub_agent_says_goes_into_its_own_file(void **state)
+static void rows_of_a_sub_agent_go_into_its_own_file(void **state)
 {
     struct shop *s = *state;
     struct host_appended done;
@@ -426,7 +426,7 @@ static void a_row_of_a_sub_agent_without_a_file_is_refused(void **state)
     free(after);
 }
 
-/* As old clients wrote them: a chain of their own in the session's file. */
+/* Sidechains as old clients wrote them: a chain of their own in the session's file. */
 static void a_sidechain_in_the_session_does_not_lead_the_conversation_away(void **state)
 {
     struct shop *s = *state;
@@ -441,7 +441,7 @@ static void a_sidechain_in_the_session_does_not_lead_the_conversation_away(void 
     assert_int_equal(restored(s), 2);
 }
 
-static void settings_are_rows_and_none_is_set_when_one_is_wrong(void **state)
+static void settings_are_rows_and_one_invalid_setting_refuses_all(void **state)
 {
     struct shop *s = *state;
     const struct host_setting good[] = { { SLICE("title"), SLICE("T") },
@@ -468,32 +468,28 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_new_session_begins_as_the_client_begins_it, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(an_id_is_given_once, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_has_no_place_is_named, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(rows_hang_on_the_row_before_and_keep_their_own_bytes,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_bad_row_takes_all_of_them_along, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_field_without_a_place_is_named, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(rows_follow_the_previous_row_and_keep_their_bytes, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(one_bad_row_refuses_all, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_long_row_does_not_push_the_title_out_of_the_window,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_title_and_the_directory_come_with_the_first_message,
                                         set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_leaf_that_is_written_again_is_the_present_one, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_setting_writes_the_present_leaf_again_too, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_row_that_is_there_is_not_written_again, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(only_a_whole_row_of_its_own_counts_as_there, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(an_id_that_is_none_is_replaced, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_rewritten_leaf_is_the_current_one, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_setting_rewrites_the_current_leaf_too, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_existing_row_is_not_written_again, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(only_a_complete_row_counts_as_existing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_invalid_id_is_replaced, set_up, tear_down),
         cmocka_unit_test_setup_teardown(rows_of_many_hosts_are_one_conversation, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_a_sub_agent_says_goes_into_its_own_file, set_up,
+        cmocka_unit_test_setup_teardown(rows_of_a_sub_agent_go_into_its_own_file, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_row_of_a_sub_agent_without_a_file_is_refused, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(
             a_sidechain_in_the_session_does_not_lead_the_conversation_away, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(settings_are_rows_and_none_is_set_when_one_is_wrong, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(settings_are_rows_and_one_invalid_setting_refuses_all,
+                                        set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -109,7 +109,7 @@ static struct rewind_plan plan_of(struct shop *s, const char *message)
     return plan;
 }
 
-static void what_was_there_first_is_what_a_rewind_brings_back(void **state)
+static void a_rewind_restores_the_first_saved_content(void **state)
 {
     struct shop *s = *state;
     const char *const first[] = { s->file }, *const both[] = { s->file, s->fresh };
@@ -135,7 +135,7 @@ static void what_was_there_first_is_what_a_rewind_brings_back(void **state)
     rewind_plan_fini(&two);
 }
 
-static void what_did_not_change_is_saved_once(void **state)
+static void unchanged_files_are_saved_once(void **state)
 {
     struct shop *s = *state;
     const char *const file[] = { s->file };
@@ -152,7 +152,7 @@ static void what_did_not_change_is_saved_once(void **state)
     rewind_plan_fini(&two);
 }
 
-static void what_is_no_prompt_or_no_file_is_refused(void **state)
+static void unknown_prompts_and_files_are_refused(void **state)
 {
     struct shop *s = *state;
     const char *const file[] = { s->file }, *const dir[] = { s->work }, *const name[] = { "file" };
@@ -173,10 +173,10 @@ static void what_is_no_prompt_or_no_file_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_was_there_first_is_what_a_rewind_brings_back, set_up,
+        cmocka_unit_test_setup_teardown(a_rewind_restores_the_first_saved_content, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(what_did_not_change_is_saved_once, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_is_no_prompt_or_no_file_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(unchanged_files_are_saved_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(unknown_prompts_and_files_are_refused, set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

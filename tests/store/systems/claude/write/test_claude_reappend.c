@@ -72,7 +72,7 @@ static struct metarows look(struct log *l, bool everywhere)
     return m;
 }
 
-static void nothing_is_written_while_all_stands_in_the_window(void **state)
+static void nothing_is_written_while_all_rows_are_in_the_window(void **state)
 {
     struct log *l = *state;
     struct buf out = { 0 };
@@ -109,7 +109,7 @@ static void rows_are_copied_newest_first_seen_in_the_clients_order(void **state)
     buf_fini(&out);
 }
 
-static void what_is_written_pushes_the_next_row_out_too(void **state)
+static void written_rows_may_push_the_next_row_out_too(void **state)
 {
     struct log *l = *state;
     struct buf out = { 0 };
@@ -128,7 +128,7 @@ static void what_is_written_pushes_the_next_row_out_too(void **state)
     buf_fini(&out);
 }
 
-static void the_newline_of_a_torn_line_counts(void **state)
+static void the_newline_added_to_a_torn_line_counts(void **state)
 {
     struct log *l = *state;
     struct buf out = { 0 };
@@ -148,7 +148,7 @@ static void the_newline_of_a_torn_line_counts(void **state)
     buf_fini(&out);
 }
 
-static void the_end_is_enough_for_what_stands_there(void **state)
+static void the_tail_alone_is_read_for_rows_within_it(void **state)
 {
     struct log *l = *state;
 
@@ -179,14 +179,15 @@ static void a_row_that_does_not_parse_is_no_row(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(nothing_is_written_while_all_stands_in_the_window, set_up,
+        cmocka_unit_test_setup_teardown(nothing_is_written_while_all_rows_are_in_the_window, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(rows_are_copied_newest_first_seen_in_the_clients_order,
                                         set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_is_written_pushes_the_next_row_out_too, set_up,
+        cmocka_unit_test_setup_teardown(written_rows_may_push_the_next_row_out_too, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(the_newline_of_a_torn_line_counts, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_end_is_enough_for_what_stands_there, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_newline_added_to_a_torn_line_counts, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_tail_alone_is_read_for_rows_within_it, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_row_that_does_not_parse_is_no_row, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

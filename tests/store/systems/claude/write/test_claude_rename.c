@@ -109,7 +109,7 @@ static void undoing_renames_gives_the_file_back(void **state)
     free(after);
 }
 
-static void beside_a_writer_undo_says_the_old_title_again(void **state)
+static void beside_a_writer_undo_appends_the_old_title(void **state)
 {
     struct place *p = *state;
     size_t n;
@@ -129,7 +129,7 @@ static void beside_a_writer_undo_says_the_old_title_again(void **state)
     free(text);
 }
 
-static void through_a_link_undo_says_the_old_title_again(void **state)
+static void through_a_link_undo_appends_the_old_title(void **state)
 {
     struct place *p = *state;
     char link_path[4096];
@@ -150,9 +150,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(clearing_a_tag_is_an_empty_row, set_up, tear_down),
         cmocka_unit_test_setup_teardown(blank_titles_and_tags_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(undoing_renames_gives_the_file_back, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(through_a_link_undo_says_the_old_title_again, set_up,
+        cmocka_unit_test_setup_teardown(through_a_link_undo_appends_the_old_title, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(beside_a_writer_undo_says_the_old_title_again, set_up,
+        cmocka_unit_test_setup_teardown(beside_a_writer_undo_appends_the_old_title, set_up,
                                         tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,18 +20,18 @@ static void ascii_is_only_trimmed(void **state)
     CLEANS_TO(" \tin\x01 fra ", "in\x01 fra");
 }
 
-static void other_text_is_normalised_and_stripped(void **state)
+static void other_text_is_normalized_and_stripped(void **state)
 {
     (void)state;
-    /* claude.md 5.1, recorded case mut-12: ligature, zero width space, full-width A, bidi override, private
-     * use, BOM, accent, emoji */
+    /* The recorded case mut-12: ligature, zero width space, full-width A, bidi override, private use, BOM, accent,
+     * emoji */
     CLEANS_TO("\xef\xac\x81ne\xe2\x80\x8b \xef\xbc\xa1\xe2\x80\xae\xee\x80\x80\xef\xbb\xbf "
               "caf\xc3\xa9 \xf0\x9f\x8d\x8f",
               "fine A caf\xc3\xa9 \xf0\x9f\x8d\x8f");
     CLEANS_TO("e\xcc\x81", "\xc3\xa9");
 }
 
-static void nothing_may_be_left(void **state)
+static void a_tag_may_end_up_empty(void **state)
 {
     (void)state;
     CLEANS_TO(" \xe2\x80\x8b ", "");
@@ -47,8 +47,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ascii_is_only_trimmed),
-        cmocka_unit_test(other_text_is_normalised_and_stripped),
-        cmocka_unit_test(nothing_may_be_left),
+        cmocka_unit_test(other_text_is_normalized_and_stripped),
+        cmocka_unit_test(a_tag_may_end_up_empty),
         cmocka_unit_test(a_lone_surrogate_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

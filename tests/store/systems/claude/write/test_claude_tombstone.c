@@ -6,7 +6,7 @@
 #include "store/systems/claude/claude.h"
 #include "tests/support/folder.h"
 
-/* Tombstone and resume-at: both change the session where it lies. */
+/* Tombstone and resume-at, which change the session in place. */
 
 #define ID "5e550000-0000-4000-8000-000000000001"
 #define A "aaaa0000-0000-4000-8000-000000000001"
@@ -73,7 +73,7 @@ static char *text_of(const struct place *p)
     return folder_get(&p->folder, FILE_NAME, &n);
 }
 
-static void a_removed_row_is_blank_and_every_other_byte_stays(void **state)
+static void a_removed_row_is_blanked_and_every_other_byte_is_kept(void **state)
 {
     struct place *p = *state;
 
@@ -119,7 +119,7 @@ static void a_last_row_without_newline_is_cut_too(void **state)
     assert_true(folder_is(&p->folder, FILE_NAME, ROW_A));
 }
 
-static void taking_a_removal_back_gives_the_file_back(void **state)
+static void undoing_a_removal_restores_the_file(void **state)
 {
     struct place *p = *state;
     char *before = folder_image(&p->folder, FILE_NAME);
@@ -146,7 +146,7 @@ static void an_unknown_message_is_refused(void **state)
     assert_true(folder_is(&p->folder, FILE_NAME, ROW_A ROW_B));
 }
 
-static void resuming_at_a_message_is_one_row(void **state)
+static void resuming_at_a_message_writes_one_row(void **state)
 {
     struct place *p = *state;
 
@@ -157,7 +157,7 @@ static void resuming_at_a_message_is_one_row(void **state)
                                       "\",\"explicit\":true,\"sessionId\":\"" ID "\"}\n"));
 }
 
-static void clearing_says_so(void **state)
+static void clearing_writes_a_row(void **state)
 {
     struct place *p = *state;
 
@@ -168,7 +168,7 @@ static void clearing_says_so(void **state)
                                       "\"explicit\":true,\"sessionId\":\"" ID "\"}\n"));
 }
 
-static void beside_a_writer_undo_names_the_former_end(void **state)
+static void beside_a_writer_undo_names_the_previous_leaf(void **state)
 {
     struct place *p = *state;
 
@@ -187,15 +187,15 @@ static void beside_a_writer_undo_names_the_former_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_removed_row_is_blank_and_every_other_byte_stays),
+        TEST(a_removed_row_is_blanked_and_every_other_byte_is_kept),
         TEST(beside_a_writer_blanking_works_and_cutting_does_not),
         TEST(cutting_takes_every_row_with_the_id),
         TEST(a_last_row_without_newline_is_cut_too),
-        TEST(taking_a_removal_back_gives_the_file_back),
+        TEST(undoing_a_removal_restores_the_file),
         TEST(an_unknown_message_is_refused),
-        TEST(resuming_at_a_message_is_one_row),
-        TEST(clearing_says_so),
-        TEST(beside_a_writer_undo_names_the_former_end),
+        TEST(resuming_at_a_message_writes_one_row),
+        TEST(clearing_writes_a_row),
+        TEST(beside_a_writer_undo_names_the_previous_leaf),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
