@@ -1,5 +1,5 @@
 #!/bin/sh
-# Every source is built and every test is run: a line lost from a CMakeLists.txt must not go unseen.
+# Checks that every source is built and every test is run, so that a line lost from a CMakeLists.txt is noticed.
 #   usage: check_built.sh SOURCE_DIR
 cd "$1" || exit 1
 bad=0 seen=0

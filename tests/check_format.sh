@@ -1,6 +1,6 @@
 #!/bin/sh
-# Every source is formatted by the committed .clang-format. Each version of clang-format has its own idea of one style,
-# so that only the one the sources were formatted with is asked; without it the check is skipped.
+# Checks that every source is formatted by the committed .clang-format. Versions of clang-format format differently,
+# so only the version that the sources were formatted with is used; without it the check is skipped.
 #   usage: check_format.sh SOURCE_DIR
 version=14
 cd "$1" || exit 1
@@ -10,7 +10,7 @@ for tool in clang-format-$version clang-format; do
     esac
     tool=
 done
-[ -n "$tool" ] || { echo "format: skipped: there is no clang-format $version here"; exit 77; }
+[ -n "$tool" ] || { echo "format: skipped: clang-format $version is not installed"; exit 77; }
 files=$(find lite store tui tests -name '*.[ch]')
 [ "$(echo "$files" | wc -l)" -gt 40 ] || { echo "format: no sources in $1"; exit 1; }
 # shellcheck disable=SC2086

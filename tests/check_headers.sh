@@ -1,5 +1,5 @@
 #!/bin/sh
-# Each header compiles alone, twice over, and has a guard named for its path.
+# Checks that each header compiles alone, can be included twice, and has a guard named for its path.
 #   usage: check_headers.sh SOURCE_DIR CC
 src=$1 cc=$2 bad=0 seen=0
 include=$(pkg-config --cflags cmocka libcjson ncursesw 2>/dev/null)

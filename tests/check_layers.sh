@@ -1,10 +1,10 @@
 #!/bin/sh
-# Layering, checked by what the compiler saw and what the linker would need.
+# Checks the layers by the includes that the compiler saw and the symbols that the linker would need.
 #   usage: check_layers.sh SOURCE_DIR BUILD_DIR
 src=$1 build=$2 bad=0
 libs="lite/liblite store/libstore tui/libtui_core"
 for lib in $libs; do
-    # A missing library must fail here: nm on nothing finds nothing, and would pass every check below.
+    # A missing library must fail here, because nm without input would pass every check below.
     [ -s "$build/$lib.a" ] || { echo "layer: no $build/$lib.a"; exit 1; }
 done
 say() { echo "layer: $*"; bad=1; }
@@ -13,7 +13,7 @@ includes() { # WHAT WHERE...: the lines that include it
     shift
     grep -rnE --include='*.[ch]' "^[[:space:]]*#[[:space:]]*include[[:space:]]*[\"<]$what" "$@"
 }
-calls() { # LIB SYMBOLS: what the library would have the linker find
+calls() { # LIB SYMBOLS: the symbols of this kind that the library needs from the linker
     nm -u "$build/$1.a" | grep -E " U ($2)(64)?(_chk)?(@|\$)"
 }
 
@@ -25,14 +25,14 @@ includes 'store/systems/' "$src/tui" && say "tui knows a system"
 # 2. curses is named in tui/term/ only.
 includes '(n?curses|ncursesw/)' "$src/lite" "$src/store" "$src/tui" | grep -v '/tui/term/' &&
     say "curses outside tui/term/"
-# 3. lite cannot change a file: it has no such symbol to call.
+# 3. lite cannot change a file: it calls no function that could.
 calls lite/liblite 'p?write|p?writev|fwrite|creat|rename|renameat2?|unlink|unlinkat|remove|rmdir|f?truncate|mkdir|mkdirat|mknod|link|linkat|symlink|symlinkat|f?chmod|fchmodat|f?chown|utimensat|futimens|fsync|fdatasync|copy_file_range|sendfile' &&
     say "lite can write"
 for lib in $libs; do
-    # 4. The libraries never end the process, print, or read the environment; the screen's core neither.
+    # 4. The libraries and the screen's core never end the process, print, or read the environment.
     calls $lib 'exit|_exit|_Exit|quick_exit|abort|getenv|secure_getenv|getcwd|printf|vprintf|puts|putchar|perror|err|errx|warn|warnx' &&
         say "$lib calls what only main may"
-    # 5. Functions that cannot be used right.
+    # 5. Functions that cannot be used safely.
     calls $lib 'strcpy|strcat|sprintf|vsprintf|strncpy|strncat|strtok|gets|atoi|atol|localtime|gmtime|ctime|asctime|tmpnam|mktemp|rand|system|popen' &&
         say "$lib calls a banned function"
     # 6. No mutable file-level state: nothing in .data or .bss (tables of pointers are .data.rel.ro).

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Tests the test: check_layers.sh passes a clean tree and finds each planted violation.
+# Tests check_layers.sh: it passes a clean tree and finds each planted violation.
 #   usage: check_layers_test.sh CC
 set -eu
 check=$(dirname "$0")/check_layers.sh
 cc=$1 top=$(mktemp -d) failed=0
 trap 'rm -rf "$top"' EXIT
 
-# A tree with one source file a room: ROOM NAME TEXT replaces what stands there.
+# A tree with one source file in each room: ROOM NAME TEXT replaces its contents.
 clean_tree() {
     rm -rf "$top/src" "$top/build"
     mkdir -p "$top/src/lite" "$top/src/store/systems/x" "$top/src/tui/term" "$top/build/lite" \

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The limits of the house that a machine can count: lines of a file and of a function, leftovers.
+# Checks the limits of the house style that a machine can count: lines of a file and of a function, leftovers.
 #   usage: check_style.sh SOURCE_DIR
 src=$1
 cd "$src" || exit 1
@@ -11,13 +11,13 @@ awk '
     FNR == 1 { begin = 0 }
     FNR == 601 { say("a file of more than 600 lines") }
     /^\{$/ { begin = FNR }
-    # A test may tell a long story.
+    # Tests may be longer.
     /^\}$/ && begin { if (FNR - begin > 61 && FILENAME !~ /^tests/) say("a function of more than 60 lines"); begin = 0 }
     /\t/ { say("a tab") }
     /[ \r]$/ { say("blank at the end of a line") }
     /(^|[^A-Za-z])(TODO|FIXME|XXX|HACK)([^A-Za-z]|$)/ { say("something left undone") }
     /\/\/ / && !/:\/\// && !/"/ { say("a // comment") }
-    # What clang-format makes of a field whose comment is too long for its line.
+    # clang-format breaks a field whose comment is too long for its line.
     apart && /^ +[^ ].*[;,] *\/\*/ { say("a field pushed off its line by its comment: put that above it") }
     { apart = /^ +(const |unsigned |enum |struct )*[a-z0-9_]+( [a-z0-9_]+)?$/ && !/(else|return|do)$/ ||
               /^ +[A-Z0-9_]+ =$/ }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# clang-tidy, with the committed .clang-tidy, over the rooms.
+# Runs clang-tidy, with the committed .clang-tidy, on lite, store and tui.
 #   usage: check_tidy.sh SOURCE_DIR BUILD_DIR
 src=$1 build=$2
 [ -s "$build/compile_commands.json" ] || { echo "tidy: no $build/compile_commands.json"; exit 1; }

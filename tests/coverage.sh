@@ -1,8 +1,8 @@
 #!/bin/sh
-# Branches of the rewind engine that no test takes: builds with counters, runs what tests it, asks gcov.
+# Lists branches of the rewind engine that no test takes: builds with counters, runs its tests, evaluates with gcov.
 #   usage: coverage.sh BUILD_DIR [FILE...]
-# FILEs of store are told branch by branch, and nothing more. Without any it is a check of the path rules, apply
-# and recovery: a line of figures a file, the branches that are missing, and exit 1 where one is.
+# FILEs of store are listed branch by branch only. Without any it checks the path rules, apply and recovery: it prints
+# a line of figures for each file and the missing branches, and exits 1 if there is one.
 set -eu
 src=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "$1"
@@ -21,7 +21,7 @@ for unit in $units; do targets="$targets test_$unit"; done
 # shellcheck disable=SC2086
 cmake --build "$build" -j2 --target $targets >/dev/null
 find "$build" -name '*.gcda' -delete
-# Tests that go on as another user count, too: the counters are there already, and everybody's.
+# Tests that continue as another user count too: the counters exist already, and all users may write them.
 find "$build" -name '*.gcno' | while read -r notes; do
     : >"${notes%.gcno}.gcda"
     chmod a+rw "${notes%.gcno}.gcda"
@@ -38,7 +38,7 @@ for file in "$@"; do
     rm -f "$told"
     gcov -b -c -o "$(dirname "$objects/$file")" "$objects/$file.gcda" >/dev/null 2>&1 || true
     [ -s "$told" ] || { echo "$file: not run"; failed=1; continue; }
-    # A branch is told under its line.
+    # A branch is printed under its line.
     awk -v file="$file" '
         /^ *[0-9#=-]+\*?: *[0-9]+:/ { line = $0 }
         /^branch / { n++; if (/taken 0|never/) { missing++; if (line != last) lines = lines "    " line "\n"; last = line } }

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Lines that no test notices when they are broken.
+"""Finds lines that can be broken without any test failing.
 usage: mutate.py DIR [SEED [N]]
 
-Copies the tree into DIR, changes one place of lite, store or tui at a time, builds, and runs the tests that come by
-that line, the quickest first, until one fails. Tests are all but those of the source and those that fail calls on
-purpose; who comes by which line is counted once, by a build with counters. Places are chosen from SEED (1) and the
-sources alone; N (20) of them are to compile. What no test noticed is told again at the end, and read by hand: it may be
-no defect.
+Copies the tree into DIR, changes one place of lite, store or tui at a time, builds, and runs the tests that execute
+that line, the quickest first, until one fails. The source tests and the tests that fail calls on purpose are left out;
+the lines that each test executes are counted once, by a build with counters. Places depend on SEED (1) and the sources
+alone; N (20) of them must compile. Changes that no test noticed are listed again at the end, to be read by a person: a
+change may be harmless.
 
-A program that is broken may write where it likes: it runs in name spaces of its own, which takes root, and all but DIR
-is read-only to it. DIR is used again: what has not changed is not built again.
+A broken program may write anywhere, so it runs in name spaces of its own, which requires root, with everything but
+DIR read-only. DIR is reused: unchanged sources are not built again.
 """
 import collections
 import concurrent.futures
@@ -26,18 +26,18 @@ import sys
 import time
 
 SRC = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-MEMORY = 8 << 30  # a loop that does not end takes no more
+MEMORY = 8 << 30  # bounds the memory of an endless loop
 OPERATORS = [
     (r'==', '!='), (r'!=', '=='), (r'(?<=\s)<=(?=\s)', '>'), (r'(?<=\s)>=(?=\s)', '<'), (r'(?<=\s)<(?=\s)', '>='),
     (r'(?<=\s)>(?=\s)', '<='), (r'(?<=\s)<(?=\s)', '<='), (r'(?<=\s)>(?=\s)', '>='), (r'&&', '||'), (r'\|\|', '&&'),
     (r'\btrue\b', 'false'), (r'\bfalse\b', 'true'), (r'(?<!\w)!(?=[\w(])', ''), (r' \+ 1\b(?![.\w])', ''),
     (r' - 1\b(?![.\w])', ''), (r'\+=', '-='),
 ]
-# A statement on its own line whose answer, if any, nobody takes. What is not released only a sanitizer sees.
+# A statement on its own line whose result is unused. A missing release is seen only by a sanitizer.
 CALL = re.compile(r'^\s+(?!\w*(?:free|fini|close)\()[a-z]\w*\([^;]*\);$')
 WORD = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'', re.S)
-# All but the directory $1 and its /tmp is read-only. Paths stay what they are; counters of the rooms come to lie in $2,
-# whatever environment a test gives to the program.
+# Everything except the directory $1 and its /tmp is read-only. Paths stay the same; coverage counters are written to
+# $2, whatever environment a test gives to the program.
 CAGE = r'''
 cd "$1" && mount --bind tmp /tmp && mkdir -p "$1" && mount -c --bind . "$1" || exit 99
 for room in lite store tui; do
@@ -53,12 +53,12 @@ Place = collections.namedtuple('Place', 'path begin end new')
 
 
 def without_texts(text):
-    """The same with comments and texts blanked, so that every place stays where it is."""
+    """Returns the source with comments and literals blanked, so that all offsets stay the same."""
     return WORD.sub(lambda m: re.sub(r'[^\n]', ' ', m.group()), text)
 
 
 def places(tree, path):
-    """Every place that the operators know of in the bodies of functions."""
+    """Returns every place in the bodies of functions to which an operator applies."""
     with open(os.path.join(tree, path), encoding='utf-8') as f:
         text = f.read()
     at, inside = 0, False
@@ -80,7 +80,7 @@ def sources(tree):
 
 
 def run(command, seconds=None, **more):
-    """0 where all went well; who takes too long has failed, and whom it started ends with it."""
+    """Returns 0 on success; a timeout is a failure, and child processes end with the program."""
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                           start_new_session=True, **more) as p:
         try:
@@ -96,7 +96,7 @@ def read(path):
 
 
 def copy_tree(copy):
-    """Answers what tells this tree from another. Files that are the same keep their times."""
+    """Returns a fingerprint of the tree. Unchanged files keep their times."""
     listed = subprocess.run(['git', '-C', SRC, 'ls-files', '-z'], check=True, capture_output=True, text=True).stdout
     names = sorted(filter(None, listed.split('\0')))
     sums = hashlib.sha256()
@@ -117,7 +117,7 @@ def copy_tree(copy):
 
 
 class Bench:
-    """The copy, its build, and who comes by which line."""
+    """The copy, its build, and the lines that each test executes."""
 
     def __init__(self, top):
         self.top, self.copy, self.build = top, os.path.join(top, 'tree'), os.path.join(top, 'build')
@@ -137,7 +137,7 @@ class Bench:
         if run(['cmake', '-S', self.copy, '-B', self.build, *options]):
             sys.exit('mutate: the tree cannot be configured')
         if self.make(['all']):
-            sys.exit('mutate: the tree as it is does not build')
+            sys.exit('mutate: the unchanged tree does not build')
         self.tests = {t.name: t for t in self.listed()}
 
     def caged(self, counters, folder, *command):
@@ -157,7 +157,7 @@ class Bench:
                        dict(x.split('=', 1) for x in facts['ENVIRONMENT']), built)
 
     def passes(self, test, counters):
-        """Whether it does, within ten times its usual time."""
+        """Returns true if the test passes within ten times its usual time."""
         shutil.rmtree(counters, ignore_errors=True)
         os.makedirs(counters)
         return run(self.caged(counters, test.folder, *test.command), 30 + 10 * self.seconds.get(test.name, 60),
@@ -165,7 +165,7 @@ class Bench:
                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))) == 0
 
     def count(self):
-        """Runs every test once and keeps its counters, each beside the notes of the compiler."""
+        """Runs every test once and keeps its counters beside the notes of the compiler."""
         known = os.path.join(self.top, 'seconds.json')
         if os.path.exists(known):
             told, self.seconds = json.loads(read(known))
@@ -192,7 +192,7 @@ class Bench:
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             self.seconds = dict(pool.map(one, self.tests.values()))
         for name in [n for n, s in self.seconds.items() if s is None]:
-            print(f'mutate: {name} fails without any change, and is not asked', flush=True)
+            print(f'mutate: {name} fails without any change, and is not used', flush=True)
             del self.seconds[name]
         with open(known, 'w', encoding='utf-8') as f:
             json.dump((self.sum, self.seconds), f)
@@ -211,7 +211,7 @@ class Bench:
         return lines
 
     def passers(self, path, line):
-        """The tests that come by a line, or by the statement it goes on with; the quickest first."""
+        """Returns the tests that execute a line, or the statement that it belongs to, the quickest first."""
         if path not in self.lines:
             self.lines[path] = {n: self.lines_of(n, path) for n in self.seconds}
         for name in sorted(self.seconds, key=self.seconds.get):
@@ -220,7 +220,7 @@ class Bench:
                 yield self.tests[name]
 
     def noticed(self, path, line):
-        """What came of it, and whether a test failed; nothing where it does not compile."""
+        """Returns the outcome and whether a test failed, or None if the change does not compile."""
         tests = list(self.passers(path, line))
         if self.make([path.split('/')[0] + '/all']):
             return 'does not compile', None
@@ -230,7 +230,7 @@ class Bench:
             for t in tests[i:i + 6]:
                 if not self.passes(t, os.path.join(self.top, 'scratch')):
                     return f'noticed by {t.name}', True
-        return f'not noticed by {len(tests)} tests' if tests else 'no test comes by', False
+        return f'not noticed by {len(tests)} tests' if tests else 'no test executes it', False
 
 
 def main():

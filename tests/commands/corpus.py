@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Reads sessions that real clients made, and compares with what the vendor's SDK says of them.
+"""Reads sessions of real clients, and compares the answers with those of the vendor's SDK.
 
 usage: corpus.py PROGRAM VERSION
 
 corpus/corpus-VERSION.tar.gz is a CLAUDE_CONFIG_DIR tree, corpus/answers-VERSION.jsonl the SDK's row for each of its
 sessions, with the number of messages (without and with system rows), a hash of their uuids, and the sub-agents. Every
-reading command is asked about every session, as JSON and as text; afterwards the tree must be what it was, to the last
-mtime.
+reading command is run on every session, as JSON and as text; afterwards the tree must be the same, to the last mtime.
 """
 import hashlib
 import json

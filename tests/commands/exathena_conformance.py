@@ -3,8 +3,8 @@
 
 usage: exathena.py PROGRAM
 
-exathena/v0.19 is what the real library wrote, with the states that its own rewinds left; exathena/damaged are logs
-damaged by hand, and what its rewinds made of them.
+exathena/v0.19 was written by the real library, with the states that its own rewinds left; exathena/damaged has logs
+damaged by hand, and the results of its rewinds.
 """
 import base64
 import hashlib
@@ -41,7 +41,7 @@ def write(path, body):
 
 
 def stage(name, to):
-    """A recorded project, moved to where it can live."""
+    """A recorded project, copied to a directory of its own."""
     shutil.copytree(f'{FIXTURES}/exathena/v0.19/{name}', to)
     for folder, _, files in os.walk(to):
         os.chmod(folder, 0o755)
@@ -59,7 +59,7 @@ def stage(name, to):
 
 
 def tree(top):
-    """Names, modes and bytes; paths of the project as if it lay elsewhere."""
+    """Names, modes and bytes, with the paths of the project replaced."""
     seen = {}
     for path, (mode, _, text) in snapshot(top).items():
         name = os.path.relpath(path, top)
@@ -72,7 +72,7 @@ def tree(top):
 
 
 class Case:
-    """One staged project and the program in it."""
+    """One staged project and the program run in it."""
     count = 0
 
     def __init__(self, test, name='before'):
@@ -299,7 +299,7 @@ def writing(t):
 
 
 def repeating(t):
-    """What is there already is not written again: events by their uuid, copies by the bytes of the newest (A6)."""
+    """Existing data is not written again: events are compared by uuid, copies by the bytes of the newest (A6)."""
     c = Case(t)
     event = '{"data":{"message":{"role":"user","content":"%s"}},"event":"user_message","ts":"2026-01-01T00:00:00.000000Z","uuid":"%s"}\n'
     def feed(*ids):
@@ -335,7 +335,7 @@ def repeating(t):
 
 
 def own_roots(t):
-    """A root that a host has named (seed 001, root:) has its logs directly in it."""
+    """A root named by a host (`root:`) has its logs directly in it."""
     c = Case(t)
     root = f'{t.home}/var/myapp'
     shutil.copytree(f'{c.store}/sessions', root)
@@ -371,7 +371,7 @@ def own_roots(t):
 
 
 def bad_lines(t):
-    """C4, as far as logs go: every whole event is there, nothing ends a listing."""
+    """C4 for logs: every complete event is shown, nothing ends a listing."""
     c = Case(t)
     said = '{"data":{"message":{"role":"user","content":"%s"}},"event":"user_message","ts":"2026-01-01T00:00:00Z","uuid":"%s"}'
     lines = {
@@ -409,7 +409,7 @@ def bad_lines(t):
 
 
 def bad_paths(t):
-    """C4: what is stored leads nowhere it must not."""
+    """C4: stored paths lead nowhere outside."""
     outside = f'{t.home}/outside.txt'
     write(outside, b'mine\n')
     for name in (outside, '../outside.txt', 'relative', '/', '', 'a\nb', '/etc/../etc/passwd', f'{t.home}/w/.git/config'):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Every command that changes something, with an answer that cannot be written: what is done is done, so the exit code is 0 and
-stderr says it; nothing is done twice because a caller took it for a failure.
+"""Every command that changes something, with an answer that cannot be written: the change was made, so the exit code is 0 and
+stderr reports it, and no caller repeats the change because it looked like a failure.
 
 usage: full_stdout.py PROGRAM
 """
@@ -45,7 +45,7 @@ class Place:
 
 
 def changed(p):
-    """What the change may have touched, by bytes."""
+    """The bytes of the files that the change may have touched."""
     seen = {}
     for folder, _, names in os.walk(p.top):
         for name in names:

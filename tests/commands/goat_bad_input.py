@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Go directory sessions, odd and bad: what is on no line of a fixture. Dialects and spellings (B1, B2, B9), and C4 row by row.
+"""Go directory sessions with unusual and bad input that no fixture has: dialects and spellings (B1, B2, B9), and C4.
 
 usage: goat_bad.py PROGRAM
 """
@@ -15,7 +15,7 @@ T = '2026-02-09T02:48:28'
 
 
 def session(s, sid, *rows, **metadata):
-    """A session of the shipped dialect with these lines; where it lies."""
+    """Writes a session of the shipped dialect with these lines; returns its directory."""
     own = f'{s.store}/sessions/{sid}'
     put(own + '/metadata.json', json.dumps({'id': sid, 'cwd': s.ws, 'created_at': T + 'Z', 'updated_at': T + 'Z', **metadata}))
     put(own + '/messages.jsonl', ''.join(r + '\n' for r in rows))
@@ -68,7 +68,7 @@ KINDS = {
 
 
 def dialects(c):
-    """B9: which dialect a session is of, and that an update keeps what it does not know."""
+    """B9: the dialect of a session, and that an update keeps unknown members."""
     s = Shop(c.path)
     for kind, texts in KINDS.items():
         for i, text in enumerate(texts):
@@ -226,7 +226,7 @@ MISTYPED = ['{"uuid":5,"message":{"role":"user","content":"x"}}', '{"uuid":"m","
 
 
 def lines(c):
-    """C4: wrong types, and a last line that was never finished."""
+    """C4: wrong types, and an unfinished last line."""
     s = Shop(c.path)
     own = session(s, 'typed', row('first', 'one'), *MISTYPED, 'null', '{}', row('last', 'two'))
     c.same('C4 wrong types are no messages', [m['uuid'] for m in s.json('messages', 'typed')], ['first', 'last'])
@@ -244,7 +244,7 @@ def lines(c):
 
 
 def in_the_place_of(c):
-    """C4: links, pipes and directories where a log belongs are not followed, waited for or taken for nothing."""
+    """C4: links, pipes and directories in place of a log are neither followed, waited for nor ignored."""
     s = Shop(c.path)
     session(s, 'whole', row('a', 'fine'))
     put(s.top + '/elsewhere', row('secret', 'not of this session') + '\n')

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Go directory sessions: the lists of the format (G: spec and shipped, H: the document) with their numbers; bad
-input has a script of its own.
+"""Go directory sessions: the conformance lists of the format (G: spec and shipped, H: the document) by their numbers; bad
+input is tested by goat_bad_input.py.
 
 usage: goat.py PROGRAM
 
@@ -297,7 +297,7 @@ def document(c):
 
 
 def newest(c):
-    """What no later checkpoint covers: the agent's own writes prove a file to be its work, nothing else does."""
+    """Files that no later checkpoint covers: only the agent's own writes prove a file to be its work."""
     s = Shop(c.path)
     for sid in 'one', 'two':
         s.program.run('create', f'goat:{s.store}/sessions', '--id', sid, '--cwd', s.ws)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Which session an id means, and with what the agent is started for it.
+"""Which session an id means, and how the agent is started for it.
 
 usage: hand_off.py PROGRAM
 
 An id that two systems have is refused by every command, with both named. The agent finds the store of the session and
-gets the words behind "--"; "--no-worktrees" holds for what is newest, too.
+gets the words after "--"; "--no-worktrees" applies to the newest session, too.
 """
 import json
 import os
@@ -67,7 +67,7 @@ def refused(w, *args):
 
 
 def check_ambiguous(w):
-    """Both stores are asked, and whichever has more words for the command gets nothing done."""
+    """Both stores are searched, and no command changes anything in either."""
     stores = ['--store', f'claude:{w.config}', '--store', f'goat:{w.home}/sessions']
     write_session(w.config, w.home, SHARED)
     w.out('create', f'goat:{w.home}/sessions', '--id', SHARED)
@@ -94,7 +94,7 @@ def check_ambiguous(w):
 
 
 def check_store_of_agent(w):
-    """Another store than the one the agent would look in has to be named to it; its usual one must not."""
+    """The agent is told of a store that is not its usual one, and only then."""
     other, usual, sid = f'{w.top}/the other', f'{w.home}/.claude', SHARED
     for config in (other, usual):
         write_session(config, w.home, sid)
@@ -112,7 +112,7 @@ def check_store_of_agent(w):
 
 
 def check_words(w):
-    """What stands behind "--" goes to the agent, behind the words of its own command."""
+    """Words after "--" go to the agent, after the words of its own command."""
     words = ['--model', 'a b', '-c']
     w.program.same('words', w.out('--resume', SHARED, '--', *words)[1:], ['--resume', SHARED, *words])
     answer = json.loads('\n'.join(w.out('--print', '--json', '--resume', SHARED, '--', *words)))
@@ -121,7 +121,7 @@ def check_words(w):
 
 
 def check_worktrees(w):
-    """The newest session is in another worktree: it is latest only where that counts."""
+    """The newest session is in another worktree: it is the latest only if worktrees count."""
     main, side = f'{w.home}/main', f'{w.home}/side'
     old, new = 'dddddddd-0000-4000-8000-000000000001', 'dddddddd-0000-4000-8000-000000000002'
     for args in (['init', '-q', main], ['-C', main, '-c', 'user.name=n', '-c', 'user.email=e', 'commit', '-q', '--allow-empty', '-m', 'x'],
@@ -136,7 +136,7 @@ def check_worktrees(w):
 
 
 def check_text(w):
-    """The conversation as text is what the agent goes on with, too."""
+    """The conversation as text is the one that the agent resumes."""
     sid, call = 'eeeeeeee-0000-4000-8000-000000000001', 'eeeeeeee-0000-4000-8000-000000000002'
     with open(write_session(w.config, w.home, sid), 'a', encoding='utf-8') as f:
         for row in ({'type': 'assistant', 'uuid': call, 'parentUuid': MESSAGE, 'message': {'id': 'm', 'content': [

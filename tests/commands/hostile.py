@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""SAFETY 36: twenty ways in which text tries to act on a terminal, in every place where text comes from a file or a person.
+"""Twenty ways in which text tries to act on a terminal, in every place where text comes from a file or a person.
 
 usage: hostile.py PROGRAM
 
 Each pattern is put into a title, a tag, a branch, a directory, prompts, answers, tool calls and their output, and into
-arguments and names. Nothing of it may reach stdout or stderr raw where they are for people, and with JSON only inside of
+arguments and names. None of it may reach stdout or stderr raw in output for people, and in JSON only inside
 escapes.
 """
 import json
@@ -31,7 +31,7 @@ def check_reading(program, name, sid, raw):
 
 
 def check_json(program, name, sid, raw):
-    """JSON is data: it holds what the file holds, but what acts on a terminal only escaped."""
+    """JSON is data: it contains the text of the file, but anything that acts on a terminal is escaped."""
     for command in ('info', 'messages', 'restore', 'doctor'):
         run = program.run(command, '--json', sid)
         program.need(not [b for b in run.stdout if b < 32 and b != 10], f'{name}: {command} --json: raw control bytes')
@@ -40,7 +40,7 @@ def check_json(program, name, sid, raw):
 
 
 def check_arguments(program, name, evil, raw):
-    """What a person typed comes back in error messages."""
+    """Arguments are repeated in error messages."""
     for args in (['info', evil], ['messages', b'claude:' + evil], [b'--' + evil], [evil], ['list', '--since', evil],
                  ['list', '--store', b'claude:/nowhere/' + evil], ['list', '-C', b'/nowhere/' + evil],
                  ['list', '--config', b'/nowhere/' + evil], ['list', '--system', evil], ['sweep', '--older-than', evil],

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The same on the screen: the picker runs in a raw pty over sessions whose titles, tags, branches, directories, prompts
-and answers try to act on the terminal, and every byte that it sends is read. Only what draws a screen may be among them.
+and answers try to act on the terminal, and every byte that it sends is read. Only sequences that draw a screen may be among them.
 
 usage: hostile_screen.py PROGRAM
 """
@@ -21,7 +21,7 @@ from support.program import Program
 
 PATIENCE = 60
 # What ncurses sends for xterm-256color: cursor, colours, erasing, scrolling, modes, character set, keypad, and the
-# palette put back (OSC 104). The numbers of the patterns (31337) are none of a screen's.
+# palette reset (OSC 104). A screen never sends the numbers of the patterns (31337).
 SEQUENCE = re.compile(rb'\x1b(?:\[(?:[?>]?\d{0,4}(?:;\d{1,3}){0,4}[hlmHJKABCDGdXPLMSTr@]|2[23];0;0t)|\([B0]|[=>78M]|\]104\x07)')
 NUMBER = re.compile(rb'313[0-9]{2}')
 PLAIN = set(range(0x20, 0x7f)) | set(b'\r\n\b')
@@ -29,7 +29,7 @@ HIDDEN = re.compile('[\u0080-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\
 
 
 class Screen:
-    """The program on a terminal of its own, and all that it sent."""
+    """The program on a terminal of its own, and all bytes that it sent."""
 
     def __init__(self, program, *args):
         self.said = b''
@@ -40,7 +40,7 @@ class Screen:
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack('HHHH', 60, 200, 0, 0))
 
     def read(self, seconds):
-        """False when nothing came in this time, or the program has ended."""
+        """Returns False if nothing came in this time or the program has ended."""
         if not select.select([self.fd], [], [], seconds)[0]:
             return False
         try:
@@ -58,7 +58,7 @@ class Screen:
         return True
 
     def press(self, keys):
-        """What a key changes is on its way soon after; what comes later is read with the next one."""
+        """Reads the change after a key; later output is read with the next one."""
         os.write(self.fd, keys)
         while self.read(0.12):
             pass
@@ -72,7 +72,7 @@ class Screen:
 
 
 def judge(program, name, said):
-    """Whatever is left when everything that draws a screen was taken out is somebody else's."""
+    """Any bytes left after removing everything that draws a screen come from the sessions."""
     sent = {found.group() for found in SEQUENCE.finditer(said) if NUMBER.search(found.group())}
     program.need(not sent, f'{name}: {sent} were sent')
     text = SEQUENCE.sub(b'', said)
@@ -85,12 +85,12 @@ def judge(program, name, said):
         program.need(False, f'{name}: broken UTF-8 was sent: {text[max(0, e.start - 20):e.end + 20]!r}')
 
 
-# Into the transcript, to its begin, everything unfolded, as it is stored, back; help; the menu.
+# The transcript, its beginning, all unfolded, the raw form, back; help; the menu.
 WALK = (b'\x1b[C', b'g', b' ', b'j', b' ', b'z', b'j', b'j', b'i', b'\x1b', b'G', b'T', b'\x1b', b'\x13', b'\x0c', b'?', b'\x1b', b'\x18', b'\x1b')
 
 
 def walk(path, top, evils, visible, *args):
-    """One walk over sessions that say these; a store of its own, since most of a walk is waiting beside others."""
+    """Walks the screens over sessions with these texts, in a store of its own, so that walks can run in parallel."""
     folder = f'{top}/projects/-w'
     os.makedirs(folder)
     for i, evil in enumerate(evils):
@@ -99,7 +99,7 @@ def walk(path, top, evils, visible, *args):
     name = os.path.basename(top)
     program = Program(path, top, {'CLAUDE_CONFIG_DIR': top})
     screen = Screen(program, '--all', *args)
-    program.need(screen.until(b'before '), f'{name}: the session never came: {screen.said[-400:]!r}')
+    program.need(screen.until(b'before '), f'{name}: the session was never listed: {screen.said[-400:]!r}')
     for keys in WALK:
         screen.press(keys)
     for text in visible:
@@ -110,7 +110,7 @@ def walk(path, top, evils, visible, *args):
 
 
 def main():
-    # Shown in words, so that the person sees what is there: the check below would pass on an empty screen too.
+    # Patterns are shown in words, so that the person sees them: the check below would pass on an empty screen too.
     visible = {'OSC 0 title': [b'^[', b'PWNTITLE', b'^G'], 'C1 as a raw byte': [b'31339J'], 'backspaces': [b'^H'],
                'right-to-left override': [b'<U+202E>'], 'C1 CSI in UTF-8': [b'<9B>']}
     everything = [evil for evil, _ in PATTERNS.values()]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Little memory, few descriptors, files that are none, directories that may not be read: everything else is still shown.
+"""Little memory, few descriptors, special files, unreadable directories: everything else is still shown.
 
 usage: limits.py PROGRAM sanitized|plain
 """
@@ -18,7 +18,7 @@ NOBODY = 65534
 
 
 def session(text='hello', size=0):
-    """A whole conversation of two messages, padded in its middle."""
+    """A complete conversation of two messages, padded in its middle."""
     env = '"cwd":"/w","version":"2.1.330","timestamp":"2026-01-01T00:00:00.000Z"'
     return (f'{{"parentUuid":null,"type":"user","message":{{"role":"user","content":"{text}"}},"uuid":"u1",{env}}}\n'
             + (f'{{"type":"x","pad":"{"x" * size}"}}\n' if size else '') +
@@ -35,7 +35,7 @@ def limited(which, amount):
 
 
 def few_descriptors(program, folder):
-    """SAFETY 28: a listing keeps a descriptor a thread, not one a session; the vendor's lister loses thousands here."""
+    """A listing keeps one descriptor per thread, not per session; the vendor's lister loses thousands of sessions here."""
     for i in range(10000):
         put(f'{folder}/{SID % (i, 1)}.jsonl', session(f'prompt {i}'))
     run = program.run('list', '--all', '--json', preexec_fn=limited(resource.RLIMIT_NOFILE, 64))
@@ -46,7 +46,7 @@ def few_descriptors(program, folder):
 
 
 def little_memory(program, folder):
-    """SAFETY 29: a line of 100 MB and a gigabyte of transcript within 64 MB of address space."""
+    """A line of 100 MB and a transcript of a gigabyte are read within 64 MB of address space."""
     sid = SID % (1, 2)
     put(f'{folder}/{sid}.jsonl', session('long line', 100_000_000))
     with open(f'{folder}/{SID % (2, 2)}.jsonl', 'w', encoding='utf-8') as f:
@@ -65,7 +65,7 @@ def little_memory(program, folder):
 
 
 def no_files(program, top, folder):
-    """SAFETY 30: what is named like a transcript and is none: nothing hangs, nothing is followed, the rest is listed."""
+    """Other file types named like a transcript: nothing hangs, nothing is followed, the rest is listed."""
     put(f'{folder}/{SID % (1, 3)}.jsonl', session('the only real one'))
     os.mkfifo(f'{folder}/{SID % (2, 3)}.jsonl')
     os.mkdir(f'{folder}/{SID % (3, 3)}.jsonl')
@@ -87,7 +87,7 @@ def no_files(program, top, folder):
 
 
 def run_as_nobody(program, args):
-    """As somebody who owns nothing here. None where that cannot be done."""
+    """Runs as a user who owns nothing here. Returns None if that is impossible."""
     if os.getuid() != 0:
         return program.run(*args)
     try:
@@ -97,7 +97,7 @@ def run_as_nobody(program, args):
 
 
 def no_rights(program, top, folder):
-    """SAFETY 30, 40: a store that may only be read, and parts of it not even that. Root may do everything: it becomes nobody."""
+    """A read-only store with unreadable parts. Root may read everything, so the program runs as the user nobody."""
     put(f'{folder}/{SID % (1, 4)}.jsonl', session('readable'))
     put(f'{folder}/{SID % (2, 4)}.jsonl', session('secret'))
     os.makedirs(f'{top}/projects/-closed')
@@ -108,11 +108,11 @@ def no_rights(program, top, folder):
     try:
         run = run_as_nobody(program, ('list', '--all', '--json'))
         if run is None:
-            print('skipped: nobody may not run the program here')
+            print('skipped: the user nobody cannot run the program here')
             return
         program.same('no rights: exit', run.returncode, 0)
         program.same('no rights: rows', [r['summary'] for r in json.loads(run.stdout)], ['readable'])
-        program.same('no rights: what could not be read', run.stderr.decode(),
+        program.same('no rights: unreadable parts', run.stderr.decode(),
                      f'reprise: Permission denied: list sessions: {top}/projects/-closed\n')
         os.chmod(f'{top}/projects', 0o000)
         run = run_as_nobody(program, ('list', '--all', '--json'))
@@ -126,7 +126,7 @@ def no_rights(program, top, folder):
 
 
 def odd_clocks(program, folder):
-    """SAFETY 38: times from before the epoch to after the last year; the order is that of the numbers, and stays."""
+    """Times from before the epoch to after the last year: the order is that of the numbers, and stays."""
     times = [-86400, 0, 1, 1767225600, 2208988800, 4102444800, 9223372034]
     stamps = ['2040-01-01T00:00:00Z', '9999-12-31T23:59:59.999Z', '0001-01-01T00:00:00Z', '1969-12-31T23:59:59Z', 'soon',
               '+275760-09-13T00:00:00.000Z', '2026-13-45T99:99:99Z']
@@ -162,7 +162,7 @@ for i in range(1 << 30):
 
 
 def truncated(program, folder):
-    """SAFETY 26: a file that shrinks and grows while it is read. Short answers are fine, signals and broken ones are not."""
+    """A file that shrinks and grows while it is read. Short answers are valid, signals and broken answers are not."""
     path = f'{folder}/{SID % (1, 7)}.jsonl'
     put(path, session('shrinking', 3_000_000))
     writer = subprocess.Popen([sys.executable, '-c', SHRINK, path], stdout=subprocess.PIPE)
@@ -181,7 +181,7 @@ def truncated(program, folder):
 
 
 def closed_pipe(program, folder):
-    """A reader that has seen enough ends it quietly."""
+    """A reader that closes the pipe ends the program quietly."""
     for i in range(2000):
         put(f'{folder}/{SID % (i, 5)}.jsonl', session(f'prompt {i}'))
     for command in ('list --all', 'list --all --json'):

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Transcripts with everything wrong that a disk, a crash or an enemy can do to them (SAFETY 17, 21 to 25).
+"""Transcripts with all the damage that a disk, a crash or an attacker can do.
 
 usage: malformed.py PROGRAM
 
-Each case is a transcript of four messages with one thing done to it, and says how many messages must still be readable
-as a conversation (as the vendor's reader finds them, or more) and whether the damage must be named by `info`. FOUND
-says what the doctor must find in it.
+Each case is a transcript of four messages with one defect, the number of messages that must still be readable as a
+conversation (as many as the vendor's reader finds, or more), and whether `info` must name the damage. FOUND has the
+findings that the doctor must report.
 """
 import json
 import os
@@ -22,7 +22,7 @@ def uuid(i):
 
 
 def row(i, text='hello', parent=None, kind=None, **more):
-    """Message i of a conversation, a line of bytes. Odd ones are the person's."""
+    """Message i of a conversation, as a line of bytes. Odd ones are the user's."""
     kind = kind or ('user' if i % 2 else 'assistant')
     whole = {'parentUuid': uuid(parent) if parent else None, 'isSidechain': False, 'type': kind,
              'message': {'role': kind, 'content': f'{text} {i}'}, 'uuid': uuid(i),
@@ -43,7 +43,7 @@ def snapshot_row():
 
 
 def inside(old, new):
-    """The second message with something else in its text or its row."""
+    """The second message with other content in its text or its row."""
     assert old in B
     return A + B.replace(old, new, 1) + C + D
 
@@ -133,7 +133,7 @@ def check(program, top, name, case, sid):
 
 
 def main():
-    sys.setrecursionlimit(20000)  # of our own reader of the answers
+    sys.setrecursionlimit(20000)  # for the Python reader of the answers
     with tempfile.TemporaryDirectory() as top:
         os.makedirs(f'{top}/{FOLDER}')
         program = Program(sys.argv[1], top, {'CLAUDE_CONFIG_DIR': top})

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Asks the built program what the vendor's SDK was asked, and compares the answers.
+"""Runs the built program on the recorded calls of the vendor's SDK, and compares the answers.
 
 usage: recorded.py PROGRAM GROUP
 
 recorded/GROUP.jsonl has one case a line: `files` is a CLAUDE_CONFIG_DIR tree (a text, or bytes as hex; a name that ends
-in a slash is an empty folder), `stage` what else the disk and the environment are like, `fn` and `args` the SDK call,
+in a slash is an empty folder), `stage` the rest of the disk and the environment, `fn` and `args` the SDK call,
 `want` its recorded answer. {{CFG}} and {{W}} stand for the configuration directory and a working directory. A call that
-only reads must leave the tree as it was, mtimes included; of one that writes `want.disk` says what it changed: rows and
-ids are compared as values, with new ids numbered ($U1) and the present time called $NOW.
+only reads must leave the tree unchanged, mtimes included; for one that writes, `want.disk` is its change: rows and
+ids are compared as values, with new ids numbered ($U1) and the current time as $NOW.
 
-Some answers name the place where they were recorded (folder names are made from paths): those cases are laid out there
-again, one program at a time.
+Some answers contain the path where they were recorded (folder names are made from paths): those cases are laid out at
+that path again, one program at a time.
 """
 import datetime
 import fcntl
@@ -108,7 +108,7 @@ def snapshot(top):
 
 
 def command(fn, args):
-    """The command line that asks the same question."""
+    """Returns the command line of the same query."""
     options = next((a for a in args if isinstance(a, dict)), {})
     ids = [a for a in args if not isinstance(a, dict)]
     where = ['--project', options['dir']] if 'dir' in options else ['--all']
@@ -155,7 +155,7 @@ def environment(case, place):
 
 
 def difference(case, run):
-    """What is wrong with the program's answer; None if nothing is."""
+    """Returns the error in the program's answer, or None."""
     fn, want = case['fn'], case['want']
     if 'error' in want:
         return None if run.returncode else f'accepted; the SDK says {want["error"]["message"]!r}'
@@ -180,7 +180,7 @@ def ms_of(iso):
 
 
 def named(value, known, ids, since, until):
-    """value with new ids numbered in the order in which they come, and times of this run called $NOW."""
+    """Returns value with new ids numbered in the order in which they come, and times of this run as $NOW."""
     def name(text):
         text = UUID.sub(lambda m: m[0] if m[0].lower() in known else ids.setdefault(m[0], f'$U{len(ids) + 1}'), text)
         return ISO.sub(lambda m: '$NOW' if since - 5 <= ms_of(m[0]) <= until + 5 else m[0], text)
@@ -198,7 +198,7 @@ def rows_of(text):
 
 
 def added_below(config, before, after):
-    """What is new, in the form of want.disk; anything else that differs is told too."""
+    """Returns the additions in the form of want.disk; any other difference is listed too."""
     changes = []
     for path, (mode, _, body) in after.items():
         name = os.path.relpath(path, config)

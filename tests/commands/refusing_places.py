@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Changes of sessions in places that do not let them: full disks, read-only ones, other people's files, held locks, and
-ids that are none. Each is refused with one clear line, and everything is as it was.
+"""Changes of sessions that are impossible: full disks, read-only ones, other users' files, held locks, and invalid ids.
+Each is refused with one clear line, and everything stays unchanged.
 
 usage: places.py PROGRAM
 
-What needs a file system of its own or another user's files is skipped for anybody but root.
+Cases that need a file system of their own or files of another user run only as root.
 """
 import fcntl
 import json
@@ -33,7 +33,7 @@ READS = [['list', '--all', '--json'], ['info', ID, '--json'], ['messages', ID, '
 
 
 def write_session(config, bulk=0):
-    """Two messages; with bulk so many bytes more in the second."""
+    """Writes two messages, the second with so many more bytes (bulk)."""
     def row(n, parent, text):
         return {'parentUuid': parent, 'isSidechain': False, 'type': 'user', 'uuid': STEM + n, 'sessionId': ID, 'cwd': '/srv/app',
                 'timestamp': f'2025-03-01T10:00:0{n}.000Z', 'message': {'role': 'user', 'content': text}}
@@ -47,7 +47,7 @@ def write_session(config, bulk=0):
 
 
 def files_of(store):
-    """Of directories the names only: their times change when something in them comes and goes."""
+    """Directories count by name only, because their times change with temporary entries."""
     return {path: what if what[2] is not None else None for path, what in snapshot(store).items()}
 
 
@@ -56,7 +56,7 @@ def left_behind(top):
 
 
 class Place:
-    """A store, and where our own files go; each may be mounted."""
+    """A store and the directory of our own files; each may be mounted."""
 
     def __init__(self, path, top, bulk=0):
         self.top = top
@@ -77,7 +77,7 @@ class Place:
             subprocess.run(['umount', folder], check=True)
 
     def refused(self, check, name, exits, words, **more):
-        """One line, one of these exits and one of these words in it; the store is what it was, and nothing is left."""
+        """Expects one line with one of these words, and one of these exit codes; the store is unchanged, and nothing is left."""
         before = files_of(self.config)
         run = self.program.run(*CHANGES[name], **more)
         said = run.stderr.decode('utf-8')
@@ -100,7 +100,7 @@ def fill(folder):
 
 
 def full_disks(check, path, top):
-    """Our own files have no space; the store has."""
+    """Our own files have no space, while the store has."""
     for folder in ('state', 'data'):
         place = Place(path, os.path.join(top, 'full-' + folder), bulk=3 << 20)
         full = getattr(place, folder)
@@ -112,13 +112,13 @@ def full_disks(check, path, top):
 
 
 def small_trash(check, path, top):
-    """Space for the record, and not for the session: what was copied until then goes again."""
+    """Space for the record but not for the session: the partial copy is removed."""
     place = Place(path, os.path.join(top, 'small'), bulk=3 << 20)
     place.mount(place.data, '-t', 'tmpfs', '-o', 'size=1m', 'tmpfs')
     place.refused(check, 'fork', (1,), ['No space left'])
     place.refused(check, 'delete', (1,), ['No space left'])
     used = os.statvfs(place.data)
-    check.need(used.f_bfree > used.f_blocks * 3 // 4, 'what did not fit is still there')
+    check.need(used.f_bfree > used.f_blocks * 3 // 4, 'the partial copy was not removed')
     place.close()
 
 
@@ -152,7 +152,7 @@ def read_only(check, path, top):
 
 
 def other_people(check, path, top):
-    """The store can be read by everybody, and is root's."""
+    """The store is readable by all users, and belongs to root."""
     mine = shutil.copy(path, os.path.join(top, 'reprise'))  # where it was built somebody may not look
     place = Place(mine, os.path.join(top, 'other'))
     for folder in (top, place.top):
@@ -167,7 +167,7 @@ def other_people(check, path, top):
 
 
 def held_lock(check, path, top):
-    """Held by a living process: refused. It is killed: its lock goes with it."""
+    """A lock held by a living process refuses the change. When the process is killed, its lock is released."""
     place = Place(path, os.path.join(top, 'lock'))
     check.need(place.program.run('tag', ID, 'first').returncode == 0, 'a first change')
     lock = os.path.join(place.state, 'reprise', 'changes', 'lock')
@@ -197,7 +197,7 @@ def no_ids(check, path, top):
         for bad in ('../x', '', 'x' * 5000, '99990000-0000-4000-8000-000000000009'):
             run = place.program.run(name, '--', ID, bad)
             check.need(run.returncode in (2, 3), f'{name} at {bad[:40]!r}: exit {run.returncode}: {run.stderr!r}')
-    check.need(snapshot(place.config) == before, 'an id that is none changed something')
+    check.need(snapshot(place.config) == before, 'an invalid id changed something')
     check.need(os.listdir(folder) == [ID + '.jsonl'], os.listdir(folder))
 
 

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Goes back with files and conversation, in real sessions, and takes it back.
+"""Rewinds files and conversation of real sessions, and undoes it.
 
 usage: rewind_both.py PROGRAM VERSION
 
-rewind/base-VERSION.tar.gz is a session that changed files; each of its points is gone back to in each mode. The sessions
-of corpus/corpus-VERSION.tar.gz have other shapes of conversation; there each prompt is one. What is demanded:
+rewind/base-VERSION.tar.gz is a session that changed files; it is rewound to each of its points in each mode. The
+sessions of corpus/corpus-VERSION.tar.gz have other shapes of conversation; there each prompt is a point. Required:
 
-  1. a dry run changes nothing, and says what the apply says;
+  1. a dry run changes nothing, and reports the same as the apply;
   2. afterwards a resume restores the conversation up to before the prompt, with as many messages as were promised;
-  3. `both` is one record, and one undo gives files and store back as they were, times included;
-  4. the undo of the undo gives again what the rewind gave.
+  3. `both` is one record, and one undo restores files and store, times included;
+  4. the undo of the undo gives the result of the rewind again.
 """
 import json
 import os
@@ -24,7 +24,7 @@ RECORDED_AT = b'/home/dev/ws'
 
 
 def files_of(*tops):
-    """Files only: directories change their times when something in them comes and goes."""
+    """Files only, because the times of directories change with temporary entries."""
     return {path: what for top in tops for path, what in snapshot(top).items() if what[2] is not None}
 
 
@@ -42,7 +42,7 @@ def move_store(cfg, ws):
 
 
 def spoken(program, sid):
-    """Ids of what a resume restores of what was said; what a host says in the person's place has a new one each time."""
+    """Ids of the messages that a resume restores; those that a host adds for the user have a new id each time."""
     restored = program.json('restore', sid, missing={'messages': []})
     return [m['uuid'] for m in restored['messages'] if m.get('type') in ('user', 'assistant') and 'uuid' in m
             and m.get('message', {}).get('content') != 'Continue from where you left off.']
@@ -54,7 +54,7 @@ def rewind(program, sid, to, mode, *options):
 
 
 def go_back(program, sid, to, mode, tops):
-    """One rewind, its undo and its redo. Answers the files that the rewind left."""
+    """Runs one rewind, its undo and its redo. Returns the files that the rewind left."""
     before, said = files_of(*tops), spoken(program, sid)
     records = len(program.json('rewinds'))
     dry = rewind(program, sid, to, mode)
@@ -62,13 +62,13 @@ def go_back(program, sid, to, mode, tops):
     done = rewind(program, sid, to, mode, '--apply', '--plan', dry['plan'])
     after = files_of(*tops)
     what = done.get('conversation')
-    program.same(f'{mode} {to}: what was said', what, dry.get('conversation'))
+    program.same(f'{mode} {to}: the messages', what, dry.get('conversation'))
     program.need((mode == 'code') == (what is None), f'{mode} {to}: conversation {what}')
     if what:
         left = spoken(program, sid)
         program.same(f'{mode} {to}: how', what['how'], 'resume-at')
         program.need(to not in left and what['dropped'] > 0, f'{mode} {to}: {what}, {to in left}')
-        program.need(set(left) <= set(said), f'{mode} {to}: the conversation is another one')
+        program.need(set(left) <= set(said), f'{mode} {to}: the conversation has other messages')
         program.need(what['kept'] >= len(left), f'{mode} {to}: {what["kept"]} kept, {len(left)} restored')
     if 'undo' not in done:
         program.need(not what and not done['filesChanged'], f'{mode} {to}: no undo record')
@@ -79,7 +79,7 @@ def go_back(program, sid, to, mode, tops):
     program.need(newest['sessions'][0].endswith(':' + sid), f'{mode} {to}: the log says {newest["sessions"]}')
     undone = program.json('undo', done['undo'])
     program.same(f'{mode} {to}: undo', {p for p in before if files_of(*tops).get(p) != before[p]}, set())
-    program.same(f'{mode} {to}: said after the undo', spoken(program, sid), said)
+    program.same(f'{mode} {to}: the messages after the undo', spoken(program, sid), said)
     if mode == 'code':
         return after
     program.json('undo', undone['undo'])
@@ -112,7 +112,7 @@ def try_files(path, version, top):
 
 
 def refuse(program, sid, point):
-    """A conversation that is another one by now, and what cannot be asked."""
+    """A conversation that has changed by now, and invalid requests."""
     first = program.json('checkpoints', sid)[0]['id']
     stale = rewind(program, sid, first, 'conversation')['plan']
     one(program, program.run('resume-at', sid, spoken(program, sid)[-2]), 0)
@@ -124,7 +124,7 @@ def refuse(program, sid, point):
 
 
 def prompts_of(messages):
-    """Ids of the rows that a person typed."""
+    """Ids of the prompts."""
     typed = []
     for m in messages:
         content = m.get('message', {}).get('content')

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Rewinds of sessions that the real client made, beside what the client itself did.
+"""Rewinds sessions of the real client, and compares the results with the client's own.
 
 usage: rewind.py PROGRAM VERSION
 
 rewind/base-VERSION.tar.gz holds a store and a work tree as the client left them, rewind/cases-VERSION.jsonl one case a
-line: `mutate` is a shell script that changes the tree first, `to` the prompt to go back to, `after` the tree the client
-left and `counts` the lines it said. Whatever the client did, of ours it is demanded that
+line: `mutate` is a shell script that changes the tree first, `to` the prompt to rewind to, `after` the tree that the
+client left and `counts` the lines that it reported. Whatever the client did, reprise must ensure that
 
   1. a dry run changes nothing, and names exactly what an apply will change;
   2. an apply (refused files left alone) changes exactly that;
-  3. undo gives the tree back;
+  3. undo restores the tree;
   4. nothing is written through a link, and nothing hangs.
 
 Where the client's result is sound, the tree and the counts must equal the client's.
@@ -27,11 +27,11 @@ from support.program import Program
 
 FIXTURES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'fixtures')
 RECORDED_AT = '/home/dev/ws'
-# The client's tree is the one that is wanted, byte for byte.
+# The client's tree is required, byte for byte.
 SOUND = set('01 02 03 04 05 06 07 20 21 27 29 30 33 37 40 41 42 43 45'.split())
 # The client counts lines of files that it does not restore, or does not count a mode.
 COUNTS_APART = {'20', '37'}
-# Things in the way and bad backups: this path stays as it is, the rest is restored.
+# Obstructed paths and bad backups: this path stays as it is, the rest is restored.
 REFUSED = {'08': 'rw/mod.txt', '09': 'rw/created.txt', '10': 'rw/mod.txt', '11': 'rw/created.txt', '12': 'rw/mod.txt',
            '14': 'rw/mod.txt', '15': 'rw/mod.txt', '16': 'rw/created.txt', '22': 'rw/sub', '23': 'rw/sub',
            '24': 'rw/mod.txt', '25': 'rw/mod.txt', '31': 'rw/mod.txt', '32': 'rw/mod.txt', '44': 'rw/mod.txt'}
@@ -119,7 +119,7 @@ class Case:
         return os.path.relpath(path, self.ws)
 
     def check(self):
-        """What is wrong, or None."""
+        """Returns the error, or None."""
         stored = tree(self.store)
         code, dry = self.rewind('--overwrite-edited', '--dry-run')
         if tree(self.ws) != self.before or tree(self.store) != stored:
@@ -136,7 +136,7 @@ class Case:
     def check_no_point(self, dry):
         code, _ = self.rewind('--apply')
         if code != 3 or dry.get('canRewind'):
-            return f'accepted as a point to go back to: {dry}'
+            return f'accepted as a checkpoint: {dry}'
         return None if tree(self.ws) == self.before else 'refused, yet the tree changed'
 
     def check_apply(self, dry):
@@ -156,7 +156,7 @@ class Case:
             return None
         want, got = recorded_tree(self.case['after']), {p: w for p, w in after.items() if w[0] == 'f'}
         if want != got:
-            return f'other than the client: {sorted(differing(want, got))}'
+            return f'differs from the client: {sorted(differing(want, got))}'
         counts = [dry['insertions'], dry['deletions']]
         if self.number not in COUNTS_APART and counts != self.case['counts']:
             return f'counts {counts}, the client says {self.case["counts"]}'

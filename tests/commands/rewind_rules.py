@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a rewind may touch, whoever wrote the session: its own directory, and what nobody but the session wrote.
+"""What a rewind may touch, whoever wrote the session: only its own directory, and files that only the session wrote.
 
 usage: rewind_rules.py PROGRAM
 """
@@ -61,7 +61,7 @@ def world(path):
 
 
 def claude(w, cwd, before, after, folder=None):
-    """A session of two turns that made its files what `after` says; what they were then and now, by their paths."""
+    """Writes a session of two turns that left its files as in `after`; before and now are their texts, by path."""
     rows = []
 
     def row(kind, uid, parent, **more):
@@ -90,7 +90,7 @@ def claude(w, cwd, before, after, folder=None):
 
 
 def goat(w, cwd, before, base=None, end=None):
-    """A Go directory session: its one checkpoint, and perhaps what it says it left."""
+    """Writes a Go directory session with one checkpoint, and optionally the states that it claims to have left."""
     top = f'{base or w.config + "/projects/" + flat(w.project)[1:] + "/sessions"}/shop-1'
     put(f'{top}/metadata.json', json.dumps({'id': 'shop-1', 'cwd': cwd, 'model': 'm', 'created_at': NOW.format(0),
                                             'updated_at': NOW.format(1), 'message_count': 1, 'turn_count': 1}))
@@ -115,7 +115,7 @@ def goat(w, cwd, before, base=None, end=None):
 # ---- the root ----
 
 def claimed(w):
-    """What a session may say of its directory, and whose it is."""
+    """The directories that a session may claim, and their kind."""
     return {'the root of everything': '/', 'the home directory': w.home, 'above the home directory': w.top,
             'above the project': os.path.dirname(w.project), 'beside the project': w.home + '/src/other',
             'a way around': w.project + '/..', 'the root by another name': '/.', 'home by another name': w.home + '/src/..'}
@@ -142,7 +142,7 @@ def a_go_session_does_not_choose_its_root(path):
             where = base and f'{w.top}/{base.format(flat(w.project))}'
             for what, cwd in claimed(w).items():
                 if what == 'beside the project' and base == 'elsewhere/sessions':
-                    continue  # its place says nothing of a directory
+                    continue  # its path contains no directory
                 sid = goat(w, cwd, {planted: 'evil'}, where, {planted: None})
                 run = w.program.run('rewind', '--store', f'goat:{where or w.config}', sid, '--to', FIRST, '--apply')
                 w.program.need(run.returncode == 4, f'goat, {base}, {what}: exit {run.returncode} {run.stderr!r}')

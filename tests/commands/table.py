@@ -3,8 +3,8 @@
 
 usage: table.py PROGRAM
 
-One table says of each world which session is looked at, what it can, and what going back does; what a system cannot is
-to be refused (4) in its own words. Each change is undone, and then every byte of store and work tree is as it was.
+For each world one table has the session, its abilities and the effect of a rewind; an operation that a system lacks
+must be refused (4) with an explanation. Each change is undone, and then every byte of store and work tree is as before.
 """
 import json
 import os
@@ -30,8 +30,8 @@ CAN = {'goat': 'resume fork rewind rename delete', 'exathena': 'resume fork rewi
        'claude': 'resume fork resume-at rewind rename tag archive delete'}
 SPEC, CA = '0f0e0d0c-0b0a-4908-8706-050403020', 'c1b2c3d4-0001-4000-8000-00000000000a'
 
-# world: system, session, its messages, the point to go back to; how many files are restored, created and deleted then; the
-# message to fork at and how many the copy has; how the conversation goes back; what it cannot, and the words for that.
+# world: system, session, its messages, the point to rewind to; the numbers of files restored, created and deleted; the
+# message to fork at and the number in the copy; how the conversation is rewound; unsupported operations with their texts.
 TABLE = {
     'claude': ('claude', '22222222-2222-4222-8222-222222222222', 63, '7810931c', (3, 0, 1), ('b8c1a772', 62), 'resume-at',
                {'retrieve': 'are where it looks', 'agent': 'no sub-agent nobody'}),
@@ -76,7 +76,7 @@ class World:
         return json.loads(run.stdout)
 
     def image(self):
-        """Everything but what undo lives on: our records, git's objects and the refs that keep them."""
+        """Everything except the data of undo: our records, git's objects and the refs that keep them."""
         out = ('/home/.local/', '/.git/objects', '/.git/logs', '/.git/refs/reprise', '.lock')
         return {p: (mode, body) for p, (mode, _, body) in snapshot(self.top).items()
                 if body is not None and not any(o in p for o in out)}
@@ -90,7 +90,7 @@ class World:
 
 class Checks(checks.Checks):
     def undone(self, w, what, before):
-        """Takes the newest change back."""
+        """Undoes the newest change."""
         run = w.run('undo')
         self.same(f'{what}: undo', (run.returncode, run.stderr), (0, b''))
         now = w.image()
@@ -103,7 +103,7 @@ class Checks(checks.Checks):
 
 
 def second_column(run):
-    """What stands behind the age: a name to be typed again."""
+    """Returns the name after the age, which can be typed again."""
     return [[part.strip() for part in line.split('  ') if part.strip()][1] for line in run.stdout.decode().splitlines()]
 
 
@@ -117,13 +117,13 @@ def found(c, w):
     c.same(f'{w.name}: its directory', row.get('cwd'), f'{w.top}/wt/test-wt' if w.name == 'edge' else w.dir)
     for row, short in zip(w.json('list', '--all'), second_column(w.run('list', '--all'))):
         info = w.json('info', short)
-        c.same(f'{w.name}: {short} names what it stands before', (info['system'], info['sessionId']), (row['system'], row['sessionId']))
+        c.same(f'{w.name}: {short} names the session it is a prefix of', (info['system'], info['sessionId']), (row['system'], row['sessionId']))
         printed = w.run('--resume', short, '--print', '--json')
         if printed.returncode == 0:
             c.same(f'{w.name}: {short} to --resume', json.loads(printed.stdout)['id'], row['sessionId'])
         else:
             unknown = row['system'] == 'exathena' or row.get('agentName') == 'Agent'
-            c.same(f'{w.name}: who resumes is not known', (unknown, printed.returncode), (True, 4))
+            c.same(f'{w.name}: the resuming agent is unknown', (unknown, printed.returncode), (True, 4))
 
 
 def read(c, w):
@@ -140,7 +140,7 @@ def read(c, w):
     c.same(f'{w.name}: restore', (bundle['sessionId'], bundle['system']), (w.sid, w.system))
     printed = w.run('--resume', w.id, '--print', '--json')
     if w.system == 'exathena':
-        c.same(f'{w.name}: resume says what is missing', (printed.returncode, b'under [exathena]' in printed.stderr), (4, True))
+        c.same(f'{w.name}: resume reports what is missing', (printed.returncode, b'under [exathena]' in printed.stderr), (4, True))
     else:
         there = json.loads(printed.stdout)
         c.same(f'{w.name}: restore and resume agree', (bundle['command'], bundle['commandCwd']), (there['command'], there['cwd']))
@@ -156,18 +156,18 @@ def read(c, w):
 
 def going_back(c, w):
     before = w.image()
-    # Sessions of these two do not tell what they left in their files.
+    # Sessions of these two do not record the states that they left.
     consent = ['--overwrite-edited'] if w.name in ('spec', 'doc') else []
     dry = w.json('rewind', w.id, '--to', w.point, *consent)
     count = tuple(sum(f['action'] == a for f in dry['files']) for a in ('restore', 'create', 'delete'))
-    c.same(f'{w.name}: what going back does', count, w.files)
+    c.same(f'{w.name}: the effect of a rewind', count, w.files)
     c.same(f'{w.name}: a dry run does nothing', w.image(), before)
     w.json('rewind', w.id, '--to', w.point, '--apply', '--skip-refused', *consent)
     wrong = [f['path'] for f in dry['files'] if f['action'] in ('create', 'restore') and not os.path.exists(f['path']) or
              f['action'] == 'delete' and os.path.exists(f['path'])]
-    c.same(f'{w.name}: done, what was absent is', wrong, [])
+    c.same(f'{w.name}: done, files absent then are deleted', wrong, [])
     again = w.json('rewind', w.id, '--to', w.point, *consent)
-    c.same(f'{w.name}: again there is nothing to do', again['filesChanged'], [])
+    c.same(f'{w.name}: a second rewind has nothing to do', again['filesChanged'], [])
     if sum(w.files):
         c.undone(w, f'{w.name}: files', before)
 
@@ -180,19 +180,19 @@ def talk(c, w):
     sessions = w.sessions()
     answer = w.json('rewind', w.id, '--to', w.point, '--mode', 'both', '--apply', '--skip-refused')
     how = answer.get('conversation', {}).get('how')
-    c.same(f'{w.name}: the conversation goes back', how, w.how)
+    c.same(f'{w.name}: the conversation is rewound', how, w.how)
     if how == 'none':
         return
     dropped = answer['conversation']['dropped']
     c.same(f'{w.name}: some of it', dropped > 0, True)
-    c.same(f'{w.name}: a copy where that is how', len(w.sessions()) - len(sessions), int(how == 'fork'))
+    c.same(f'{w.name}: a copy if the mode is a fork', len(w.sessions()) - len(sessions), int(how == 'fork'))
     if how == 'truncate':
         c.same(f'{w.name}: what is left', len(w.json('messages', w.id)), w.said - dropped)
     c.undone(w, f'{w.name}: files and conversation under one undo', before)
 
 
 def rivals(c, w):
-    """Another session that worked on the same files later is named, the one that a copy was made of is not."""
+    """Another session that worked on the same files later is named; the source of a copy is not."""
     if w.system not in ('goat', 'exathena'):
         return
     where = w.json('info', w.id)['path']

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The ways in which a terminal goes (SAFETY 37): signals, storms of them, an end of its input, a line that is cut. Each
-ends with the code that it should, gives back the modes that it found, and wastes no time.
+"""The ways in which a terminal can end: signals, storms of them, the end of its input, a closed line. In each case the
+program exits with the right code, restores the terminal's modes, and uses no processor time.
 
 usage: terminal.py PROGRAM
 """
@@ -62,7 +62,7 @@ class Terminal:
         return text in self.seen
 
     def ended(self):
-        """The exit code, as a shell tells it."""
+        """The exit code, as a shell reports it."""
         until = time.monotonic() + PATIENCE
         while self.run.poll() is None and time.monotonic() < until:
             if self.far >= 0:
@@ -77,7 +77,7 @@ class Terminal:
         return code if code >= 0 else 128 - code
 
     def woken(self):
-        """How often it went to sleep until now."""
+        """How often it has gone to sleep until now."""
         with open(f'/proc/{self.run.pid}/status', encoding='utf-8') as f:
             return next(int(line.split()[1]) for line in f if line.startswith('voluntary'))
 
@@ -114,7 +114,7 @@ SHELL = 'set -m; "$0" "$@"; echo HERE-AGAIN; fg >/dev/null; exit $?'
 
 
 def stopped(check, program):
-    """Under a shell that takes its jobs back: its own terminal while the program is stopped, and the list after it."""
+    """Under a shell with job control: the shell's terminal while the program is stopped, and the list afterwards."""
     t = Terminal(program, before=('sh', '-c', SHELL))
     check.need(t.wait_for(TITLE), 'stopped: the list is shown')
     with open(f'/proc/{t.run.pid}/task/{t.run.pid}/children', encoding='ascii') as f:
@@ -124,7 +124,7 @@ def stopped(check, program):
     front, rest = t.seen.split(b'HERE-AGAIN', 1)
     check.need(b'\x1b[?1049l' in front, 'stopped: the screen was given back before')
     t.seen = rest
-    check.need(t.wait_for(TITLE), 'stopped: the list is there again')
+    check.need(t.wait_for(TITLE), 'stopped: the list is shown again')
     os.write(t.far, b'\x03')
     check.same('stopped: and leaves', t.ended(), 130)
     t.close()
@@ -141,13 +141,13 @@ def storm(check, program):
     os.kill(t.run.pid, signal.SIGWINCH)
     check.need(t.wait_for(TITLE), 'storm: the list is drawn again')
     os.write(t.far, b'\x03')
-    check.same('storm: and it hears keys', t.ended(), 130)
+    check.same('storm: and keys still work', t.ended(), 130)
     given_back(check, 'storm', t)
     t.close()
 
 
 def line_cut(check, program):
-    """The other end is closed: a hangup, and an end of all reading."""
+    """The other end is closed: a hangup, and the end of input."""
     t = opened(check, program)
     os.close(t.near)
     os.close(t.far)
@@ -157,7 +157,7 @@ def line_cut(check, program):
 
 
 def input_ends(check, program):
-    """Input that is at its end from the beginning, and no terminal anywhere: an error, and no loop."""
+    """Empty input and no terminal: an error, and no loop."""
     run = program.run('--all', start_new_session=True)
     check.same('no terminal: exit', run.returncode, 2)
     check.need(run.stderr.startswith(b'reprise: ') and run.stderr.count(b'\n') == 1, f'no terminal: {run.stderr!r}')
@@ -166,7 +166,7 @@ def input_ends(check, program):
 
 
 def idle(check, program):
-    """Nothing is woken when nothing happens."""
+    """An idle program is not woken."""
     t = opened(check, program)
     t.read(1.5)
     before = t.woken()

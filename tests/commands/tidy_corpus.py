@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Looks after real sessions: the doctor changes nothing, a sweep moves what it showed, and undo gives all of it back.
+"""Maintenance of real sessions: the doctor changes nothing, a sweep moves what it showed, and undo restores all of it.
 
 usage: tidy.py PROGRAM VERSION
 """
@@ -17,7 +17,7 @@ KEYS = {'sessionId', 'path', 'kind', 'line', 'offset', 'why', 'fixable', 'fixed'
 
 
 def files_of(store):
-    """Files only: directories change their times when something in them comes and goes."""
+    """Files only, because the times of directories change with temporary entries."""
     return {path: what for path, what in snapshot(store).items() if what[2] is not None}
 
 
@@ -40,7 +40,7 @@ def check_doctor(program, top, rows):
 
 
 def check_words(program, rows):
-    """What a person mistypes is answered with what was meant, and long prompts do not fill the screen."""
+    """Mistyped words are answered with a suggestion, and long prompts do not fill the screen."""
     for args, said in ((('lst',), b'did you mean list?'), (('list', '--jsn'), b'did you mean --json?'),
                        (('list', '--config=/nonexistent'), b'/nonexistent'), (('delete',), b'reprise delete ID')):
         run = program.run(*args)
@@ -72,7 +72,7 @@ def check_sweep(program, store):
 
 
 def check_changes(program, store, rows):
-    """Several sessions are one change; it is told what a list says from then on, and what undo would be about."""
+    """Several sessions are one change; the answer has their new list rows and what undo would revert."""
     ids = [rows[0]['sessionId'], rows[1]['sessionId']]
     before = files_of(store)
     done = program.json('archive', *ids, ids[0])
@@ -91,7 +91,7 @@ def check_changes(program, store, rows):
 
 
 def check_orphans(program, store, row):
-    """What a session leaves behind is found, goes as it was shown, and comes back."""
+    """Leftovers of a session are found, moved as shown, and restored."""
     copies = os.path.join(store, 'file-history', row['sessionId'])
     os.makedirs(copies, exist_ok=True)
     with open(os.path.join(copies, '0123456789abcdef@v1'), 'w', encoding='utf-8') as f:
@@ -109,7 +109,7 @@ def check_orphans(program, store, row):
     program.same('orphans', [s['sessionId'] for s in moved['sessions']], [row['sessionId']])
     program.need(copies in moved['sessions'][0]['parts'] and not os.path.exists(copies), f'moved: {moved}')
     program.json('undo', '--all')
-    program.same('orphans are back', files_of(store), before)
+    program.same('orphans are restored', files_of(store), before)
     os.rename(row['path'] + '.away', row['path'])
     program.same('none', program.json('sweep', *rule)['sessions'], [])
 
@@ -142,7 +142,7 @@ def check_repair(program, store, row):
 
 
 def check_answers(program, row):
-    """What was done is done, also where the answer cannot be written."""
+    """A change is made even if the answer cannot be written."""
     for done, *command in ((True, 'rename', row['sessionId'], 'told to nobody'), (True, 'undo', '--all'), (False, 'list', '--all')):
         with open('/dev/full', 'wb') as full:
             run = subprocess.run([program.path, *command], env=program.env, cwd=program.home, stdin=subprocess.DEVNULL,
@@ -157,7 +157,7 @@ def main():
         with tarfile.open(os.path.join(FIXTURES, 'corpus', f'corpus-{version}.tar.gz')) as tar:
             tar.extractall(top)
         store = os.path.join(top, 'cfg')
-        # Entries of processes that ended long ago, on another machine: whether they run cannot be known there.
+        # Entries of processes on another machine that ended long ago: their state cannot be known here.
         for name in os.listdir(os.path.join(store, 'sessions')):
             os.remove(os.path.join(store, 'sessions', name))
         program = Program(path, top, {'CLAUDE_CONFIG_DIR': store, 'XDG_STATE_HOME': top + '/state', 'XDG_DATA_HOME': top + '/data'})

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What each turn of a real session changed: the lines that `checkpoints` tells, beside what diff says of the same files.
+"""What each turn of a real session changed: the line counts of `checkpoints` compared with those of diff.
 
 usage: turn_lines.py PROGRAM VERSION
 
-The files as they were at a point and at the next one are written into two directories (`rewind --into`), and compared
-there. Of the newest turn nothing is compared: no point follows it.
+The files at a point and at the next one are written into two directories (`rewind --into`) and compared there. The
+newest turn is not compared, because no point follows it.
 """
 import os
 import re

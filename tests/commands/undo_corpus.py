@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Changes real sessions in random ways, takes every change back, and compares the store with what it was.
+"""Changes real sessions in random ways, undoes every change, and compares the store with its original state.
 
 usage: undo.py PROGRAM VERSION [ROUNDS]
 
-After the last undo every file of the store has its bytes, mode and mtime again. On the way the answers are looked at:
-a title shows in the list, a deleted session does not, and lies in the trash.
+After the last undo every file of the store has its bytes, mode and mtime again. On the way the answers are checked:
+a title shows in the list; a deleted session does not, and is in the trash.
 """
 import os
 import random
@@ -18,18 +18,18 @@ FIXTURES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__
 
 
 def files_of(store):
-    """Files only: directories change their times when something in them comes and goes."""
+    """Files only, because the times of directories change with temporary entries."""
     return {path: what for path, what in snapshot(store).items() if what[2] is not None}
 
 
 def message(program, rng, sid):
-    """One of the session's messages; None where there are none."""
+    """One of the session's messages; None if it has none."""
     messages = program.json('messages', sid)
     return rng.choice(messages)['uuid'] if messages else None
 
 
 def change(program, rng, ids):
-    """One change; answers how many undos take it back."""
+    """Makes one change; returns the number of undos that revert it."""
     sid = rng.choice(ids)
     what = rng.choice(('rename', 'tag', 'untag', 'archive', 'unarchive', 'delete', 'delete two', 'restore', 'undo, redo',
                        'fork', 'fork with files', 'fork at', 'resume at', 'clear', 'tombstone', 'cut', 'reappend'))
@@ -87,7 +87,7 @@ def main():
         with tarfile.open(os.path.join(FIXTURES, 'corpus', f'corpus-{version}.tar.gz')) as tar:
             tar.extractall(top)
         store = os.path.join(top, 'cfg')
-        # Entries of processes that ended long ago, on another machine: whether they run cannot be known there.
+        # Entries of processes on another machine that ended long ago: their state cannot be known here.
         for name in os.listdir(os.path.join(store, 'sessions')):
             os.remove(os.path.join(store, 'sessions', name))
         program = Program(path, top, {'CLAUDE_CONFIG_DIR': store, 'XDG_STATE_HOME': top + '/state', 'XDG_DATA_HOME': top + '/data'})

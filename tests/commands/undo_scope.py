@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Undo without a name means what was done here; and a rewind can be undone in part.
+"""Undo without a name refers to this directory; and a rewind can be undone in part.
 
 usage: undo_scope.py PROGRAM
 
-Two projects and two stores: what was done in one is not taken back from the other, what cannot be undone any more holds
-nothing up, and files that changed after a rewind keep nobody from taking back the rest.
+Two projects and two stores: a change in one is not undone from the other, a change that can no longer be undone blocks
+no other, and files that changed after a rewind do not prevent undoing the rest.
 """
 import fcntl
 import hashlib
@@ -50,7 +50,7 @@ class World:
             **{f'XDG_{k}_HOME': f'{self.top}/{k}' for k in ('STATE', 'DATA', 'CACHE', 'CONFIG')}})
 
     def session(self, name, sid, prompt, config=None):
-        """In the project of this name: a, b and c were 1 and are 2, and d was made."""
+        """In the project of this name: a, b and c were 1 and are 2, and d is new."""
         config = config or self.config
         project = f'{self.top}/home/{name}'
         kept = {}
@@ -99,7 +99,7 @@ P, Q, R, S = ('11111111-2222-4333-8444-55555555555' + n for n in '5678')
 
 
 def scopes(w, t):
-    """What was done in one directory is not what undo means in another."""
+    """Undo in one directory does not revert a change in another."""
     p, q = w.session('p', P, 'Pay the bills'), w.session('q', Q, 'Quote the prices')
     record = w.rewind(P)
     t.run('rename', P, 'Bills')
@@ -131,7 +131,7 @@ def scopes(w, t):
 
 
 def stores(w, t):
-    """The same directory in two stores: each has its own newest."""
+    """The same directory in two stores: each has its own newest change."""
     other = f'{w.top}/other'
     p = w.session('p', P, 'Pay the bills')
     w.session('p', R, 'In another store', other)
@@ -144,7 +144,7 @@ def stores(w, t):
 
 
 def gone(w, t):
-    """Stores and sessions that are gone hold nothing up."""
+    """Missing stores and sessions block nothing."""
     other = f'{w.top}/other'
     p = w.session('s', S, 'It stays')
     t.run('rename', S, 'Stays')
@@ -168,7 +168,7 @@ def gone(w, t):
 
 
 def parts(w, t):
-    """What changed since a rewind stays, the rest is taken back, and later that too."""
+    """Files changed since a rewind stay, the rest is undone, and later they are too."""
     p = w.session('p', P, 'Pay the bills')
     older = w.rewind(P)
     t.same('rewound', state(p), OLD)
@@ -194,7 +194,7 @@ def parts(w, t):
     t.same('what was left', (w.undo(p)[0], state(p)), (0, NEW))
     t.same('all of it is undone', next(r for r in t.json('rewinds') if r['id'] == older)['undone'], True)
     t.same('nothing left', w.undo(p)[0], 3)
-    # both undos are undone: the record stands again as a whole
+    # both undos are undone: the whole record is in force again
     undos = [r['id'] for r in t.json('rewinds') if r.get('undoes') == older]
     t.same('two undos', len(undos), 2)
     for x in undos:
@@ -204,7 +204,7 @@ def parts(w, t):
 
 
 def directories(w, t):
-    """A directory that is gone: each file by name, or all of them."""
+    """A missing directory: each file by name, or all of them."""
     p = w.session('p', P, 'Pay the bills')
     record = w.rewind(P)
     shutil.rmtree(p)
@@ -217,7 +217,7 @@ def directories(w, t):
 
 
 def settled(w, t):
-    """Who put everything back by hand leaves nothing for undo, which goes on to what is older."""
+    """If everything was restored by hand, undo has nothing to do and goes on to the older change."""
     p = w.session('p', P, 'Pay the bills')
     t.run('rename', P, 'Bills')
     w.rewind(P)
@@ -228,7 +228,7 @@ def settled(w, t):
 
 
 def held(w, t):
-    """A program that has a file open goes on with the old one: undo gives it back with what was written since."""
+    """A program that has a file open continues with the old one: undo restores it with the later writes."""
     p = w.session('p', P, 'Pay the bills')
     with open(f'{p}/a', 'a', encoding='utf-8') as f:
         dry = t.json('rewind', P, '--to', FIRST)
@@ -239,7 +239,7 @@ def held(w, t):
         f.flush()
         t.same('rewound', state(p), OLD)
         shown = next(x for x in t.json('rewinds', 'show', record)['files'] if x['path'] == f'{p}/a')
-        t.same('what was kept, and what it is now', (shown['kept'], shown['now']), (4, 10))
+        t.same('the kept bytes, and the present ones', (shown['kept'], shown['now']), (4, 10))
         t.same('its bytes now', t.run('rewinds', 'show', record, 'a').stdout, b'a 2\nlater\n')
         code, out, _ = w.undo(p)
         t.same('undone', (code, state(p)), (0, ['a 2\nlater\n', *NEW[1:]]))
@@ -251,7 +251,7 @@ def held(w, t):
 
 
 def went_on(w, t):
-    """What cannot be taken back, since its session went on, does not hold up what is older: that is named."""
+    """A change that cannot be undone because its session continued does not block older ones, which are named."""
     p = w.session('p', P, 'Pay the bills')
     t.run('rename', P, 'Bills')
     sid = t.json('create', f'exathena:{p}/.exathena', '--cwd', p)['sessionId']
@@ -276,7 +276,7 @@ def went_on(w, t):
 
 
 def interrupted(w, t):
-    """A delete that was cut short before its last rename: whoever reads is told, and the next log ends it."""
+    """A delete interrupted before its last rename: readers are warned, and the next log finishes it."""
     p = w.session('p', P, 'Pay the bills')
     t.run('delete', P)
     changes = f'{w.top}/STATE/reprise/changes'

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Somebody else's program, compiled against what `cmake --install` puts down and nothing else: through pkg-config and
-# through CMake's package.
+# Compiles a third-party program against the files that `cmake --install` installs and nothing else: through pkg-config
+# and through CMake's package.
 #   usage: installed.sh SOURCE_DIR BUILD_DIR CC
 set -eu
 src=$1 build=$2 cc=$3
@@ -16,8 +16,8 @@ cmake --install "$build" --prefix "$top/prefix" >"$top/log" 2>&1 || { cat "$top/
 for file in bin/reprise share/man/man1/reprise.1 include/reprise/store/api/host.h; do
     [ -s "$top/prefix/$file" ] || die "no $file"
 done
-[ ! -e "$top/prefix/include/reprise/store/systems" ] || die "the systems' own headers are nobody else's"
-# Away from the source, so that no header of it is found by chance.
+[ ! -e "$top/prefix/include/reprise/store/systems" ] || die "private headers of the systems are installed"
+# Away from the source, so that none of its headers is found by accident.
 mkdir "$top/other"
 cp -r "$src/tests/installed" "$src/tests/support" "$top/other/"
 
@@ -33,7 +33,7 @@ try() { # NAME PROGRAM
     mkdir -p "$top/$1"
     echo one >"$top/$1/file"
     "$2" "$top/$1/sessions" "$top/$1/file" >"$top/$1/got" 2>&1 || { cat "$top/$1/got"; die "$1: the program failed"; }
-    cmp -s "$top/$1/got" "$top/want" || { diff "$top/want" "$top/$1/got"; die "$1: other words than before"; }
+    cmp -s "$top/$1/got" "$top/want" || { diff "$top/want" "$top/$1/got"; die "$1: the output differs"; }
     [ -s "$top/$1/sessions/pay-1/checkpoints/m-1/manifest.json" ] || die "$1: no checkpoint"
 }
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A session that another process writes appears by itself, and goes when it is deleted.
+# A session that another process writes appears by itself, and disappears when it is deleted.
 . "$(dirname "$0")/lib.sh"
 demo
 open 100 30

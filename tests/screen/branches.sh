@@ -1,5 +1,5 @@
 #!/bin/sh
-# What leaves a conversation is chosen from a list and read; a fork made there is a session, and undo takes it away.
+# A branch is chosen from a list and read; a fork made there is a session, and undo removes it.
 . "$(dirname "$0")/lib.sh"
 corpus 330
 image >"$top/before"
@@ -20,7 +20,7 @@ press C-x
 see "undo"
 enter_text u
 see "undone: fork of" "32/32"
-image | cmp -s - "$top/before" || fail "undo left something of the copy, or took more"
+image | cmp -s - "$top/before" || fail "undo left a part of the copy or removed more"
 press C-x
 see "redo"
 enter_text U

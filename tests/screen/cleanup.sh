@@ -1,5 +1,5 @@
 #!/bin/sh
-# Cleanup by rule: a rule, the list it makes, one question, the trash; undo brings back every byte.
+# Cleanup by rule: a rule, its list, one question, the trash; undo restores every byte.
 . "$(dirname "$0")/lib.sh"
 demo
 image >"$top/before"
@@ -19,18 +19,18 @@ enter_text d
 match "Move [1-9][0-9]* sessions, .* to the trash"
 press Enter
 gone "to the trash?"
-image | cmp -s - "$top/before" || fail "something went although the answer was no"
+image | cmp -s - "$top/before" || fail "something was deleted although the answer was no"
 enter_text d
 see "to the trash?"
 press Down
 press Enter
 match "moved to trash: [1-9][0-9]* sessions"
-see "0 of 2 sessions ticked" # of Entire, which cannot be moved
-image | cmp -s - "$top/before" && fail "nothing went"
+see "0 of 2 sessions ticked" # sessions of Entire, which cannot be moved
+image | cmp -s - "$top/before" && fail "nothing was deleted"
 enter_text u
 see "undone: "
 match "[1-9][0-9]* of [1-9][0-9]* sessions ticked"
-image | cmp -s - "$top/before" || fail "not everything came back"
+image | cmp -s - "$top/before" || fail "not everything was restored"
 press Escape
 match "[0-9]+/[0-9]+  recent"
 press C-c

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What is damaged has a list of its own; the doctor looks through one session of it, repairs what can be repaired, and
-# undo takes that back.
+# Damaged sessions have a list of their own; the doctor checks one of them, repairs what can be repaired, and undo
+# reverts the repair.
 . "$(dirname "$0")/lib.sh"
 demo
 id=f3a97c58-04d2-4b61-8c9e-d15e7b20a6bb
@@ -30,7 +30,7 @@ press Escape
 see "Nothing here is damaged"
 enter_text u
 see "undone: " "its last line is cut short"
-cmp -s "$transcript" "$top/before.jsonl" || fail "undo did not give the bytes back"
+cmp -s "$transcript" "$top/before.jsonl" || fail "undo did not restore the bytes"
 press Escape
 see "15/16"
 press C-c

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Del asks and Enter leaves everything; said twice it goes to the trash, whole, and undo brings back every byte.
+# Del asks and Enter keeps everything; after a yes the session goes to the trash completely, and undo restores every byte.
 . "$(dirname "$0")/lib.sh"
 demo
 id=f3a97c58-04d2-4b61-8c9e-d15e7b20a6bb
@@ -15,22 +15,22 @@ press DC
 see "Move 1 session" "cancel"
 press Enter
 gone "Move 1 session"
-parts | cmp -s - "$top/parts-before" || fail "something went although the answer was no"
+parts | cmp -s - "$top/parts-before" || fail "something was deleted although the answer was no"
 press DC
 see "Move 1 session"
 press Down
 press Enter
 see "moved to trash: 1 session" "14/15"
 gone "Payments: idempotency"
-[ -z "$(parts)" ] || fail "something of the session stayed behind"
+[ -z "$(parts)" ] || fail "a part of the session was left"
 press C-x
 see "undo"
 enter_text u
 see "undone: " "15/16"
 match "2h ago  Payments: idempotency"
-parts | cmp -s - "$top/parts-before" || fail "not everything came back"
-cmp -s "$transcript" "$top/before.jsonl" || fail "the transcript is not what it was"
+parts | cmp -s - "$top/parts-before" || fail "not everything was restored"
+cmp -s "$transcript" "$top/before.jsonl" || fail "the transcript differs"
 [ ! "$transcript" -nt "$top/before.jsonl" ] && [ ! "$transcript" -ot "$top/before.jsonl" ] ||
-    fail "the transcript's time is not what it was"
+    fail "the transcript's time differs"
 press C-c
 ended 130

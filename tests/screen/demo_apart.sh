@@ -1,6 +1,6 @@
 #!/bin/sh
-# The demo sees and changes nothing of the person's: its undo takes back what was done in it and then has nothing left,
-# and the person's operation log, trash and undo records are byte for byte what they were.
+# The demo neither reads nor changes the user's data: its undo reverts the changes made in it and no others, and the
+# user's operation log, trash and undo records stay the same byte for byte.
 . "$(dirname "$0")/lib.sh"
 demo
 id=f3a97c58-04d2-4b61-8c9e-d15e7b20a6bb
@@ -40,8 +40,8 @@ press C-c
 ended 130
 close
 state_of_person >"$top/after"
-cmp -s "$top/before" "$top/after" || fail "the demo wrote into the person's own state"
-image | cmp -s - "$top/image" || fail "the demo changed the person's own sessions"
+cmp -s "$top/before" "$top/after" || fail "the demo wrote into the user's own state"
+image | cmp -s - "$top/image" || fail "the demo changed the user's own sessions"
 [ -z "$(find "$top/tmp" -mindepth 1)" ] || fail "the demo left something"
 as_person undo >"$top/undone"
-grep -q "A real title" "$top/undone" || fail "the person's own change is not the newest any more"
+grep -q "A real title" "$top/undone" || fail "the user's own change is no longer the newest"

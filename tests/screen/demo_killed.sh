@@ -1,5 +1,5 @@
 #!/bin/sh
-# What a killed demo leaves behind is gone after the next one; what a running one uses stays.
+# The directory of a killed demo is removed by the next demo; that of a running one stays.
 . "$(dirname "$0")/lib.sh"
 demo
 mkdir "$top/tmp"
@@ -17,7 +17,7 @@ close
 
 open 100 30 demo
 see "Payment page copy"
-[ -d "$killed" ] || fail "one that is young may be about to be locked, and is left alone"
+[ -d "$killed" ] || fail "a young directory, which may be about to be locked, was removed"
 running=$(folders | grep -vxF "$killed")
 touch -d '5 minutes ago' "$killed" "$running"
 ln -s "$project" "$top/tmp/reprise-demo.link"
@@ -25,8 +25,8 @@ other=$terminals
 
 open 100 30 demo
 see "Payment page copy"
-[ ! -d "$killed" ] || fail "what the killed demo left is still there"
-[ -d "$running" ] || fail "the directory of a running demo was taken away"
+[ ! -d "$killed" ] || fail "the directory of the killed demo still exists"
+[ -d "$running" ] || fail "the directory of a running demo was removed"
 [ -d "$project" ] || fail "a link was followed"
 press Escape
 ended 130

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A locale without UTF-8 gets ASCII alone; one that is not installed, and a terminal without an entry, work all the same.
+# A locale without UTF-8 gets ASCII only; a locale that is not installed and an unknown terminal work all the same.
 . "$(dirname "$0")/lib.sh"
 demo
 folder=$(dirname "$(ls "$config"/projects/*/f3a97c58-*.jsonl)")

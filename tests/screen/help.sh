@@ -1,5 +1,5 @@
 #!/bin/sh
-# Help shows the keys of this place and goes away with Esc.
+# Help shows the keys of this context and is closed by Esc.
 . "$(dirname "$0")/lib.sh"
 demo
 open 80 24

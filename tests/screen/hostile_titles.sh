@@ -1,5 +1,5 @@
 #!/bin/sh
-# Text that tries to act on the terminal does not: the screen stays whole, the title of the window is nobody's.
+# Text that tries to act on the terminal has no effect: the screen stays intact and the window title is not set.
 . "$(dirname "$0")/lib.sh"
 demo
 folder=$(dirname "$(ls "$config"/projects/*/f3a97c58-*.jsonl)")

@@ -1,12 +1,12 @@
 # Drives the real program in a terminal of its own. Sourced by every script here:
 #   . "$(dirname "$0")/lib.sh"    with the arguments PROGRAM DEMO_STORE
-# Everything waits for text on the screen, nothing for time: a slow machine makes a test slow, not wrong.
+# Tests wait for text on the screen, never for time: a slow machine makes a test slow, not wrong.
 # shellcheck shell=sh
 set -eu
 program=$(realpath "$1") demo_store=$(realpath "$2")
 screens=${screens:-$(cd "$(dirname "$0")" && pwd)}
 top=$(mktemp -d)
-patience=${PATIENCE:-60} # seconds until what is waited for is taken to never come
+patience=${PATIENCE:-60} # seconds to wait for a text before the test fails
 terminals=0
 trap 'close; rm -rf "$top"' EXIT
 trap 'exit 1' HUP INT TERM
@@ -21,7 +21,7 @@ close() {
     tm kill-server 2>/dev/null || true
 }
 
-# The store of the demo, and an agent that says how it was called instead of talking to anybody.
+# The store of the demo, and a fake agent that only prints how it was called.
 demo() {
     "$demo_store" "$top/home"
     config=$top/home/claude project=$top/home/code/shop
@@ -30,7 +30,7 @@ demo() {
     chmod +x "$top/bin/claude"
 }
 
-# Sessions that the real client of a version made, instead of the demo's.
+# Sessions of the real client of a version instead of the demo's.
 corpus() { # VERSION
     demo
     config=$top/home/corpus project=$top/home
@@ -38,19 +38,19 @@ corpus() { # VERSION
     tar -xzf "$screens/../fixtures/corpus/corpus-$1.tar.gz" -C "$config" --strip-components 1
 }
 
-# Every byte of the store, and every time.
+# Prints a checksum of every byte and every time of the store.
 image() {
     (cd "$config" && find projects file-history ! -type d -printf '%p %s %T@\n' | sort &&
         find projects file-history -type f -print0 | sort -z | xargs -0 cat | sha256sum)
 }
 
-# Runs the program in a new terminal, in the project. settings may hold more of the environment.
+# Runs the program in a new terminal, in the project. `settings` may add to the environment.
 settings=
 open() { # COLUMNS ROWS ARG...
     columns=$1 rows=$2
     shift 2
     : >"$top/stdout"
-    terminals=$((terminals + 1)) # a server of its own for each
+    terminals=$((terminals + 1)) # each has its own server
     # shellcheck disable=SC2086
     tm new-session -d -x "$columns" -y "$rows" \
         env -i PATH="$top/bin:$PATH" HOME="$top/home" TZ=UTC LC_ALL=C.UTF-8 TERM=screen-256color \
@@ -93,10 +93,10 @@ match() { until_true "/$1/ on the screen" says "$1"; }
 press() { tm send-keys "$@"; }
 enter_text() { tm send-keys -l -- "$1"; }
 
-# The program has ended with this code and left the terminal as it was.
+# Waits until the program has ended with this code, and checks that the terminal is as before.
 ended() { # CODE
     see "exit $1"
-    cmp -s "$top/stty-before" "$top/stty-after" || fail "the terminal's modes are not what they were"
+    cmp -s "$top/stty-before" "$top/stty-after" || fail "the terminal's modes were not restored"
     [ "$(tm display-message -p '#{alternate_on}#{cursor_flag}')" = 01 ] ||
         fail "still on the alternate screen, or without a cursor"
 }

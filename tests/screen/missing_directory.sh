@@ -1,5 +1,5 @@
 #!/bin/sh
-# A session whose directory no longer exists is no dead end: what can be done is offered.
+# A session whose directory no longer exists is no dead end: the possible actions are offered.
 . "$(dirname "$0")/lib.sh"
 demo
 rm -r "$top/home/code/shop-refunds"

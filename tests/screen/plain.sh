@@ -1,8 +1,8 @@
 #!/bin/sh
-# --plain: numbered lines and a question, no screen; and a dumb terminal gets that by itself.
+# --plain: numbered lines and a question, no screen; a dumb terminal gets it automatically.
 . "$(dirname "$0")/lib.sh"
 demo
-touch "$(grep -l 'Payment page copy' "$config"/projects/*/*.jsonl)" # which is no activity: nothing moves
+touch "$(grep -l 'Payment page copy' "$config"/projects/*/*.jsonl)" # not an activity, so the order stays
 open 120 30 --plain
 see "Payments: idempotency keys" "2h ago"
 enter_text 2

@@ -1,5 +1,5 @@
 #!/bin/sh
-# NO_COLOR: nothing on the screen has a colour. --ascii: nothing is drawn outside ASCII but what people wrote.
+# NO_COLOR: nothing on the screen has a colour. --ascii: only texts of people are drawn outside ASCII.
 . "$(dirname "$0")/lib.sh"
 demo
 settings=NO_COLOR=1

@@ -1,5 +1,5 @@
 #!/bin/sh
-# ^R gives a title that shows at once; undo from the menu gives the old one back. The file says both.
+# ^R sets a title that shows at once; undo from the menu restores the old one. The file contains both.
 . "$(dirname "$0")/lib.sh"
 demo
 open 80 24
@@ -12,7 +12,7 @@ enter_text "Keys for every charge"
 press Enter
 see "renamed to “Keys for every charge”" "Keys for every charge "
 match "2h ago  Keys for every cha"
-grep -rqF '"customTitle":"Keys for every charge"' "$config/projects" || fail "the transcript does not say so"
+grep -rqF '"customTitle":"Keys for every charge"' "$config/projects" || fail "the title is not in the transcript"
 press C-x
 see "undo"
 enter_text u

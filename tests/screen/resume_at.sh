@@ -1,5 +1,5 @@
 #!/bin/sh
-# r on a message of a dead branch takes the session up again there, in place: asked once, and undo takes it back.
+# r on a message of another branch resumes the session there, in place, after one question; undo reverts it.
 . "$(dirname "$0")/lib.sh"
 corpus 330
 image >"$top/before"
@@ -28,11 +28,11 @@ press Escape
 see "a resume continues here" "another branch splits off here"
 enter_text u
 see "undone: resume-at of"
-image | cmp -s - "$top/before" || fail "undo did not give every byte back"
+image | cmp -s - "$top/before" || fail "undo did not restore every byte"
 enter_text U
 see "redone: "
 enter_text u
 see 'undone: "ping"'
-image | cmp -s - "$top/before" || fail "undo of redo did not give every byte back"
+image | cmp -s - "$top/before" || fail "undo of redo did not restore every byte"
 press C-c
 ended 130

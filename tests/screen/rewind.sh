@@ -1,5 +1,5 @@
 #!/bin/sh
-# Going back on the screen: shown first, asked once, done, taken back; and what a crash left is finished at the start.
+# A rewind on the screen: shown first, asked once, done, undone; and a rewind cut short by a crash is finished at the start.
 . "$(dirname "$0")/lib.sh"
 demo
 keys=$project/src/keys.ts
@@ -24,13 +24,13 @@ see "restore 1 file" "an undo record is kept"
 press Enter
 gone "an undo record is kept"
 untouched || fail "Enter alone changed a file"
-[ ! -e "$rewinds" ] || fail "looking wrote something"
+[ ! -e "$rewinds" ] || fail "the preview wrote something"
 press a
 see "an undo record is kept"
 press Down
 press Enter
 see "restored 1 file - u undo"
-touched || fail "nothing went back"
+touched || fail "no file was restored"
 press u
 see "restored 1 file - U redo"
 until_true "the file as it was" untouched
@@ -44,7 +44,7 @@ see "restore 1 file, drop" "one undo restores both"
 press Down
 press Enter
 see "restored 1 file, dropped"
-touched || fail "nothing went back with the conversation"
+touched || fail "no file was restored with the conversation"
 press u
 see "restored 1 file, brought back"
 until_true "the file as it was" untouched
@@ -69,4 +69,4 @@ open 80 24 rewind f3a97c58
 see "finished 1 rewind that had been interrupted" "[x] M src/keys.ts"
 press Escape
 ended 0
-untouched || fail "the file is not what it was"
+untouched || fail "the file differs"

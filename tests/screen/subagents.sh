@@ -1,5 +1,5 @@
 #!/bin/sh
-# A sub-agent is a transcript of its own: chosen from all of a session, and left again by Escape.
+# A sub-agent is a transcript of its own: chosen from the sub-agents of a session, and left by Escape.
 . "$(dirname "$0")/lib.sh"
 demo
 open 140 30 --all

@@ -8,7 +8,7 @@ for agent in claude goat; do
 done
 settings="GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null"
 
-# Everything of a world but what undo lives on.
+# Everything of a world except the data of undo.
 world_image() {
     (cd "$world" && find . \( -path ./home/.local -o -path '*/.git/objects' -o -path '*/.git/logs' -o \
         -path '*/.git/refs/reprise' -o -name '*.lock' \) -prune -o -type f -print0 | sort -z | xargs -0 sha256sum)
@@ -16,7 +16,7 @@ world_image() {
 
 as_before() { world_image >"$top/now" && cmp -s "$top/now" "$top/before"; }
 
-# What a resume would go on with.
+# The conversation that a resume would restore.
 said() {
     # shellcheck disable=SC2086
     env -i PATH="$PATH" HOME="$top/home" LC_ALL=C.UTF-8 ASAN_OPTIONS="${ASAN_OPTIONS-}" $settings \
@@ -34,13 +34,13 @@ begin() { # WORLD SYSTEM:ID QUERY
     ln -s "$world/home" "$top/home"
     config=$world/home/.claude
     world_image >"$top/before"
-    said >"$top/said" 2>/dev/null || : # where it has no conversation any more
+    said >"$top/said" 2>/dev/null || : # it may have no conversation left
     open 110 32
     enter_text "$3"
     match "1/[0-9]+ "
 }
 
-# What the menu says of an action that cannot be done; chosen it says so again, and does nothing.
+# Checks the menu's reason for an unavailable action; choosing it shows the reason again and does nothing.
 cannot() { # LETTER WORDS
     press C-x
     see "resume the session"
@@ -50,7 +50,7 @@ cannot() { # LETTER WORDS
     as_before || fail "$name: $1 did something"
 }
 
-# Done, and taken back to the last byte.
+# The change was made, and is undone to the last byte.
 undone() { # WORDS
     see "$1"
     as_before && fail "$name: nothing was done: $1"
@@ -95,7 +95,7 @@ reads() { # TEXT WORDS_ABOUT_SUBAGENTS
     see "recent"
 }
 
-# The question before anything goes back; while the files are still looked at there is none yet.
+# Waits for the question before a rewind, which is not shown while the files are still being read.
 asked() {
     shows "cancel" || {
         press a
@@ -103,19 +103,19 @@ asked() {
     }
 }
 
-# The turn that is so many above the last; what lies in the way stays. HELD: a file that nobody knows is ticked first.
+# Rewinds to the turn so many above the last; obstructed files stay. HELD: an unknown file is ticked first.
 goes_back() { # UP FILE DONE [HELD]
     press C-x
     see "preview what a rewind would change"
     enter_text w
     see "dry run"
-    match "^▌ " # the turns have come
+    match "^▌ " # the turns are listed
     for _ in $1; do press Up; done
     if [ -n "${4-}" ]; then
         see "[ ] $4"
         press Tab
         press Space
-        press Down # the question whether that is meant
+        press Down # to yes in the question
         press Enter
         see "[x] M ${4#held }"
         press BTab
@@ -125,7 +125,7 @@ goes_back() { # UP FILE DONE [HELD]
     press Down
     press Enter
     see "$3"
-    as_before && fail "$name: nothing went back"
+    as_before && fail "$name: no file was restored"
     press u
     see "U redo"
     until_true "$name: the files as they were" as_before
@@ -139,10 +139,10 @@ talks_back() { # WORDS
     press Down
     press Enter
     see "✓ dropped"
-    as_before && fail "$name: the conversation is where it was"
+    as_before && fail "$name: the conversation was not rewound"
     press u
     see "✓ brought back"
-    case $sid in # Claude Code's own log gets a row more where it cannot be cut, since it is being read
+    case $sid in # Claude Code's own log gets another row if it cannot be cut because it is being read
     claude:* | entire:*) until_true "$name: the conversation as it was" said_before ;;
     *) until_true "$name: the conversation as it was" as_before ;;
     esac
@@ -214,7 +214,7 @@ press Enter
 see "no command is configured; set"
 press C-o
 see "no command is configured; set"
-press C-c # it stays on the screen
+press C-c # the fake agent stays on the screen
 ended 130
 close
 
@@ -240,7 +240,7 @@ goes_back "1" "[x] M src/parse.c" "restored 1 file"
 talks_back "4 messages dropped"
 resumes claude
 
-# Of committed checkpoints: files, and the transcript that comes with a resume; nothing to be deleted.
+# Committed checkpoints have files, and a transcript that is retrieved by a resume; nothing can be deleted.
 begin committed entire:d1b2c3d4-0003-4000-8000-00000000000c tests
 reads "Validation added." "tasks as checkpoints"
 cannot d "only its committed checkpoints are left"
@@ -249,9 +249,9 @@ press m
 see "conversation is not on this machine (reprise retrieve" "it)"
 leave
 forks "title of the fork"
-find "$world/home/.claude" -name 'd1b2c3d4-*' | grep -q . && fail "its transcript is here before it is wanted"
+find "$world/home/.claude" -name 'd1b2c3d4-*' | grep -q . && fail "its transcript was retrieved too early"
 resumes claude
-find "$world/home/.claude" -name 'd1b2c3d4-*' | grep -q . || fail "its transcript did not come"
+find "$world/home/.claude" -name 'd1b2c3d4-*' | grep -q . || fail "its transcript was not retrieved"
 
 begin refs-ulid entire:01b2c3d4-0001-4000-8000-00000000000a dependencies
 reads "Bumped." "tasks as checkpoints"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The transcript opens at its end, scrolls, finds, jumps between prompts, and goes back.
+# The transcript opens at its end, scrolls, searches, jumps between prompts, and closes.
 . "$(dirname "$0")/lib.sh"
 demo
 open 100 30

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What was deleted lies in the trash; Enter takes it out again, every byte of it.
+# A deleted session is in the trash; Enter restores it, every byte of it.
 . "$(dirname "$0")/lib.sh"
 demo
 id=f3a97c58-04d2-4b61-8c9e-d15e7b20a6bb
@@ -13,21 +13,21 @@ see "Move 1 session"
 press Down
 press Enter
 see "moved to trash: 1 session"
-[ ! -e "$transcript" ] || fail "it is still there"
+[ ! -e "$transcript" ] || fail "the transcript still exists"
 press C-x
 see "D  trash"
 enter_text D
 see "trash  1 session" "Payments: idempotency keys"
 press Enter
 see "restored: 1 session" "The trash is empty"
-cmp -s "$transcript" "$top/before.jsonl" || fail "the transcript is not what it was"
+cmp -s "$transcript" "$top/before.jsonl" || fail "the transcript differs"
 press Escape
 see "15/16" "Payments: idempotency"
 press C-c
 ended 130
 close
 
-# Where there is room, with its conversation.
+# On a large screen the trash shows the conversation too.
 open 120 30
 see "Payments: idempotency"
 press Down

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Forks stand below the session they were made from, by a letter of the menu; a fork that is made joins them.
+# A letter of the menu lists forks below the session they were made from; a new fork joins them.
 . "$(dirname "$0")/lib.sh"
 corpus 330
 open 100 30 --all

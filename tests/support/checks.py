@@ -1,4 +1,4 @@
-"""What a script finds, counted; what is not as it should be is printed."""
+"""Counts the checks of a script and prints those that fail."""
 
 
 class Checks:

@@ -1,6 +1,6 @@
-"""Twenty ways in which text tries to act on a terminal, and a session that says one of them everywhere."""
+"""Twenty ways in which text tries to act on a terminal, and a session that has one of them in every text."""
 
-# name: (the bytes, the part that must not come out)
+# name: (the bytes, the part that must not reach the output)
 PATTERNS = {
     'OSC 52 clipboard': (b'\x1b]52;c;UEFZTE9BRA==\x07', b'\x1b]52'),
     'OSC 8 link': (b'\x1b]8;;http://evil.test/\x1b\\see\x1b]8;;\x1b\\', b'\x1b]8'),
@@ -27,13 +27,13 @@ SID = '%08x-0000-4000-8000-000000000000'
 
 
 def quoted(data):
-    """A JSON string with these bytes: escaped where JSON demands it, raw where it lets them through."""
+    """Returns a JSON string with these bytes, escaped where JSON requires it and raw elsewhere."""
     return b'"' + b''.join(b'\\u%04x' % b if b < 32 else b'\\\\' if b == 0x5c else b'\\"' if b == 0x22 else bytes([b])
                            for b in data) + b'"'
 
 
 def transcript(sid, evil):
-    """A session that says it everywhere."""
+    """Returns a session that has the text everywhere."""
     text = quoted(b'before ' + evil + b' after')
     env = b'"cwd":%s,"gitBranch":%s,"sessionId":"%s","version":"2.1.330"' % (quoted(b'/w/' + evil), text, sid.encode())
     call = b'[{"type":"text","text":%s},{"type":"thinking","thinking":%s},{"type":"tool_use","id":"t1","name":%s,' \

@@ -28,7 +28,7 @@ def get(path):
 
 
 def tree(top):
-    """What lies in a work tree: paths and bytes."""
+    """Returns the paths and bytes of a work tree."""
     return {os.path.relpath(p, top): what[2] for p, what in snapshot(top).items()
             if what[2] is not None and not p.endswith('.keep_empty_dir')}
 
@@ -65,7 +65,7 @@ class Shop:
         return json.loads(run.stdout)
 
     def feed(self, rows, *args):
-        """The end of `append` with these rows on its input."""
+        """Runs `append` with these rows on its input; returns the finished process."""
         return subprocess.run([self.program.path, '--store', 'goat:' + self.store, 'append', *args], env=self.program.env,
                               cwd=self.top, input=rows.encode() if isinstance(rows, str) else rows, capture_output=True, check=False)
 

@@ -1,4 +1,4 @@
-# What runs in the terminal of a test: the program, and what must be true around it.
+# Runs in the terminal of a test: the program, and the checks of the terminal around it.
 #   pane.sh TOP DIRECTORY PROGRAM ARG...
 top=$1
 cd "$2" || exit 1

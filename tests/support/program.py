@@ -1,4 +1,4 @@
-"""The built program as tests of the whole see it: run in a clean environment, its answers compared, failures counted."""
+"""The built program for tests of the whole: it runs in a clean environment, its answers are compared, failures counted."""
 import json
 import os
 import subprocess
@@ -24,7 +24,7 @@ def snapshot(top):
 
 
 class Program:
-    """home is a directory in which nothing of the person's is found."""
+    """home is a directory without any files of the user."""
 
     def __init__(self, path, home, env):
         self.path = os.path.abspath(path)
@@ -50,7 +50,7 @@ class Program:
                               capture_output=True, timeout=timeout, check=False, **more)
 
     def json(self, command, *args, missing=None):
-        """The answer of a command with --json. With missing: what exit 3 (not found) stands for."""
+        """Returns the answer of a command with --json; with missing, that value for exit 3 (not found)."""
         run = self.run(command, '--json', *args)
         if run.returncode == 3 and missing is not None:
             return missing
@@ -59,7 +59,7 @@ class Program:
         return json.loads(run.stdout)
 
     def text(self, command, *args):
-        """What a person is told, on both channels; no control byte but the newline may be in it."""
+        """Returns the text for a person on both channels; it may have no control byte except the newline."""
         run = self.run(command, *args)
         self.need(run.returncode == 0, f'{command} {args}: exit {run.returncode}: {run.stderr!r}')
         said = run.stdout + run.stderr
@@ -68,6 +68,6 @@ class Program:
         return said.decode('utf-8')
 
     def finish(self, least):
-        """Ends the test. Fewer checks than `least`: something was not looked at, which is a failure too."""
+        """Ends the test. It also fails with fewer checks than `least`, since some were not made."""
         print(f'{self.passed} passed, {self.failed} failed')
         sys.exit(1 if self.failed or self.passed < least else 0)

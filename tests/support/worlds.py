@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The fixtures of every system as places to work in: the recorded paths are those of the copy.
+"""Working copies of the fixtures of every system, with the recorded paths changed to those of the copy.
 
 usage: worlds.py NAME TOP      builds one below TOP and prints its directory, for scripts
 
-Everything is found as a person's is, without --store: the home is TOP/home, with the agent's configuration in .claude
-below it, and the program is started in the directory of the project.
+Everything is found as in a user's home, without --store: the home is TOP/home, with the agent's configuration in
+.claude below it, and the program is started in the directory of the project.
 """
 import json
 import os
@@ -25,7 +25,7 @@ def put(path, data):
 
 
 def replace(top, old, new, ends):
-    """Writes another path into the files with such names; their times stay."""
+    """Replaces a path in the files with these names; their times stay."""
     for folder, _, files in os.walk(top):
         for name in files:
             path = os.path.join(folder, name)
@@ -42,7 +42,7 @@ def folder_of(path):
 
 
 def claude(top, config):
-    """The store that the rewinds were recorded with, and its work tree."""
+    """The store that the rewinds were recorded in, and its work tree."""
     with tarfile.open(f'{HERE}/fixtures/rewind/base-330.tar.gz') as tar:
         tar.extractall(top)
     os.rename(f'{top}/cfg', config)
@@ -72,7 +72,7 @@ def goat(top, config, fixture):
 
 
 def document(top, config):
-    """The dialect of the document, which nobody recorded: the specification's sessions in its words."""
+    """The doc dialect, of which no recording exists: the sessions of the specification in its names."""
     ws = f'{top}/ws'
     own = f'{config}/projects/doc/sessions/abc-123'
     blob = 'c3ab8ff13720e8ad9047dd39466b3c8974e592c2fa383d4a3960714caef0c4f2'  # of "foobar"

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Breaks the built program at its calls, command by command, and looks at the store after the next command has run.
+"""Breaks the built program at its calls, command by command, and checks the store after the next command has run.
 
 usage: sweep_program.py PROGRAM INJECTOR
 
-The store is then what it was or what it becomes, byte for byte and name by name; it is the latter where the command said
-so (exit 0), the former where it said that it failed; nothing of ours is left in it, and no record of a change under way.
+The store is then in its old or its new state, byte for byte and name by name: the new one if the command reported
+success (exit 0), the old one if it reported failure. No temporary file is left in it, and no record of a change under way.
 REPRISE_SWEEP=long: at every call instead of at every third.
 """
 import errno
@@ -46,7 +46,7 @@ def row(number, parent):
 
 
 def make(top):
-    """A session with a saved file and a sub-agent; all of it is old."""
+    """Creates a session with a saved file and a sub-agent, all of them old."""
     saved = {'a.txt': {'backupFileName': '0123456789abcdef@v1', 'version': 1, 'backupTime': '2025-03-01T10:00:02.000Z'}}
     snap = {'messageId': STEM + '2', 'trackedFileBackups': saved, 'timestamp': '2025-03-01T10:00:02.000Z'}
     rows = [row('2', None), {'type': 'file-history-snapshot', 'messageId': STEM + '2', 'snapshot': snap, 'isSnapshotUpdate': False},
@@ -65,7 +65,7 @@ def make(top):
 
 
 def image(top):
-    """Names, modes and bytes; ids and times that were made on the way become their number."""
+    """Returns names, modes and bytes; new ids and times are replaced by their number."""
     text = ''.join(f'{os.path.relpath(path, top)} {mode:o} {body!r}\n' for path, (mode, _, body) in sorted(snapshot(top + '/cfg').items()))
     made = re.compile(r'(?!0{7})[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|20(?!25-03)\d\d-\d\d-\d\dT[0-9:.]+Z')
     seen = []
@@ -87,7 +87,7 @@ class Sweep:
         return Program(self.path, top, {'CLAUDE_CONFIG_DIR': top + '/cfg', 'XDG_STATE_HOME': top + '/state', 'XDG_DATA_HOME': top + '/data'})
 
     def broken(self, top, command, mode, error, nth):
-        """The exit of the command, what it said, and how many calls it came to."""
+        """Returns the exit code of the command, its output, and the number of its calls."""
         counter = top + '/counter'
         with open(counter, 'wb') as f:
             f.write(bytes(8))
@@ -99,7 +99,7 @@ class Sweep:
         return run.returncode, run.stderr, calls
 
     def templates(self, name, command):
-        """A tree to begin with, and the images of it and of what the command makes of it. Records name absolute paths: all of
+        """Returns a tree to begin with, and the images before and after the command. Records name absolute paths, so all of
         it happens in one place."""
         now, old = self.now, os.path.join(self.top, name)
         make(now)
@@ -126,7 +126,7 @@ class Sweep:
             program.need(self.program(top).run('log').returncode == 0, f'{at}: the next command failed')
             now = image(top)
             program.need(now in (before, after), f'{at}: neither old nor new\n{now}')
-            program.need(code != 0 or now == after, f'{at}: said done and is not')
+            program.need(code != 0 or now == after, f'{at}: success was reported, but the tree is the old one')
             program.need(code <= 0 or now == before or b'unfinished' in said, f'{at}: said failed and is done')
             left = [path for path in snapshot(top) if os.path.basename(path).startswith('.reprise') or path.endswith('.intent')]
             program.need(not left, f'{at}: left {left}')

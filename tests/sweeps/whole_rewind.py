@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The built program, `rewind --apply` and `undo` of a real session, broken at every call that changes a file.
+"""Breaks the built program in `rewind --apply` and `undo` of a real session at every call that changes a file.
 
 usage: whole_rewind.py PROGRAM INJECTOR
 
 For each way and each call: the program runs with that call failing (see inject.h), the next command runs undisturbed,
-and then the work tree is the old one or the new one; the exit code told the truth (an unfinished rewind says so);
-nothing of ours is left beside the files; and what was done is taken back by `undo`, times included.
+and then the work tree is the old one or the new one; the exit code was right (an unfinished rewind is reported);
+no temporary file is left; and `undo` restores the old tree, times included.
 REPRISE_SWEEP=long: every call, else some.
 """
 import errno
@@ -35,7 +35,7 @@ def files_of(top):
 
 
 class Stage:
-    """One store and work tree, put back to the same state before every run: paths lie in the store."""
+    """One store and work tree, reset to the same state before every run, because the store contains paths."""
 
     def __init__(self, program, injector, top):
         self.top = top
@@ -78,7 +78,7 @@ def rewind_args():
 
 
 def sweep(stage, start, args, back):
-    """args: the operation; back: what takes it back from the new tree."""
+    """args: the operation; back: the operation that undoes it."""
     long = os.environ.get('REPRISE_SWEEP') == 'long'
     stage.put_back(start)
     old, old_files = stage.images()

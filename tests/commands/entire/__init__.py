@@ -1,1 +1,1 @@
-"""What entire.py looks at, a module a subject, beside the fixture that they all work on."""
+"""The checks of entire_conformance.py, a module for each subject, and the fixture that they share."""

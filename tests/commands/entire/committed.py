@@ -1,4 +1,4 @@
-"""Committed checkpoints, rows 36 to 46."""
+"""Committed checkpoints: conformance rows 36 to 46."""
 import hashlib
 import json
 import os
@@ -19,31 +19,31 @@ def committed(c):
     whole = w.git('show', 'entire/checkpoints/v1:77/aa88bb99cc/0/content_hash.txt')
     shutil.rmtree(w.claude)
     back = w.json('retrieve', 'entire:' + CA, '--at', '77aa88bb99cc')
-    c.same('37: three pieces, and the sum that is said of them', 'sha256:' + hashlib.sha256(get(back[0]['path'])).hexdigest(), whole)
+    c.same('37: three pieces, and their checksum', 'sha256:' + hashlib.sha256(get(back[0]['path'])).hexdigest(), whole)
     c.same('38: no hash is no error', [f for f in w.json('doctor', 'entire:' + CT) if f['kind'] != 'stuck'], [])
-    c.same('38: tasks lie at the root of the checkpoint', points[CT][0]['record']['tool_use_id'], 'toolu_01AutoTask')
+    c.same('38: tasks are at the root of the checkpoint', points[CT][0]['record']['tool_use_id'], 'toolu_01AutoTask')
     w.plant('refs/heads/entire/checkpoints/v1', {'e0/e1e2e3e4e5/0/content_hash.txt': 'sha256:' + '0' * 64})
     c.same('39: another hash is a warning', [f['kind'] for f in w.json('doctor', 'entire:' + CR)], ['checksum'])
     c.same('39: and nothing more', len(w.json('messages', 'entire:' + CR)), 4)
-    c.same('39: it is put back all the same', w.json('retrieve', 'entire:' + CR, '--at', 'e0e1e2e3e4e5')[0]['written'], True)
+    c.same('39: it is retrieved all the same', w.json('retrieve', 'entire:' + CR, '--at', 'e0e1e2e3e4e5')[0]['written'], True)
     records = [p['record'] for s in points for p in points[s] if 'record' in p]
     c.same('40: logs_only.tsv', sorted({f"{r['id']}\t{r['condensation_id']}" for r in records}),
            sorted(w.expected('committed', 'logs_only.tsv').split('\n'))[1:])
     subjects = {l.split('\t')[0]: l.split('\t')[3] for l in w.expected('committed', 'history.tsv').splitlines()}
     c.same('40: history.tsv', [r['message'] for r in records], [subjects[r['id']] for r in records])
-    c.need('40: one that no commit carries says so', 'no commit' in points[CR][0]['why'] and not points[CR][0]['restorable'])
+    c.need('40: one that no commit carries is marked', 'no commit' in points[CR][0]['why'] and not points[CR][0]['restorable'])
     c.same('41: a dangling trailer restores nothing', w.run('rewind', 'entire:' + CA, '--to', 'deadbeef0001').returncode, 3)
     both = w.json('retrieve', 'entire:2026-01-06-' + CA, '--at', '9c0d1e2f3a4b', '--dry-run')
     c.same('41: and folders 0 and 2 bring both sessions', [r['sessionId'] for r in both],
            ['2026-01-06-' + CA, '2026-01-06-' + CB])
     w.git('update-ref', 'refs/remotes/origin/entire/checkpoints/v1', 'refs/heads/entire/checkpoints/v1')
     w.git('update-ref', '-d', 'refs/heads/entire/checkpoints/v1')
-    c.same('45: those of origin do', set(rows) - {r['sessionId'] for r in w.json('list', '--all', '--system', 'entire')}, set())
+    c.same('45: those of origin are used', set(rows) - {r['sessionId'] for r in w.json('list', '--all', '--system', 'entire')}, set())
     w.close()
 
 
 def odd(c):
-    """43: what real repositories hold, each in a checkpoint of its own."""
+    """Row 43: oddities of real repositories, each in a checkpoint of its own."""
     gemini = json.dumps({'sessionId': 'gem-1', 'messages': [
         {'id': 'g1', 'type': 'user', 'timestamp': '2026-02-10T10:00:00Z', 'content': 'Ask Gemini'},
         {'id': 'g2', 'type': 'gemini', 'timestamp': '2026-02-10T10:01:00Z', 'content': 'Gemini answers',
@@ -96,7 +96,7 @@ def odd(c):
     c.same('43: a conversation of Gemini', [(m['type'], m['message']['content']) for m in w.json('messages', 'entire:gem-1')],
            [('user', 'Ask Gemini'), ('assistant', 'Gemini answers')])
     c.same('43: one of Codex', [m['type'] for m in w.json('messages', 'entire:cod-1')], ['user', 'assistant'])
-    c.need('43: the one without a transcript says so', w.run('messages', 'entire:nothing').returncode in (3, 5))
+    c.need('43: the one without a transcript is marked', w.run('messages', 'entire:nothing').returncode in (3, 5))
     run = w.run('retrieve', 'entire:evil', '--json')
     c.need('52: the place follows from the work tree, not from what was pushed', run.returncode == 0 and
            json.loads(run.stdout)[0]['path'].startswith(w.claude))
@@ -114,7 +114,7 @@ def odd(c):
     back = w.json('retrieve', 'entire:cod-1')[0]
     c.same('43: Codex\'s goes to its day', (back['path'], get(back['path']).decode()),
            (w.home + '/.codex/sessions/2026/02/10/rollout-2026-02-10T10-00-00-cod-1.jsonl', codex))
-    c.same('43: for nobody else', os.stat(back['path']).st_mode & 0o777, 0o600)
+    c.same('43: for no other agent', os.stat(back['path']).st_mode & 0o777, 0o600)
     os.rename(back['path'], back['path'].replace('T10-00-00', 'T11-00-00'))
     c.same('43: and is found by its id', w.json('retrieve', 'entire:cod-1')[0]['state'], 'unchanged')
     for name in 'gem-1', 'cod-1':
@@ -123,7 +123,7 @@ def odd(c):
 
 
 def second(c):
-    """44: v2 is read and not written."""
+    """Row 44: v2 is read and not written."""
     w = World(c, 'committed')
     w.git('update-ref', '-d', 'refs/heads/entire/checkpoints/v1')
     main, full = {}, {}
@@ -153,10 +153,10 @@ def second(c):
     said = [[m['message']['content'] for m in w.json('messages', f'entire:two-{n}')] for n in (0, 3, 4)]
     c.same('44: what the agent wrote, in pieces and in an older generation too', said, [[f'Asked {n}', 'Raw'] for n in (0, 3, 4)])
     c.same('44: or the short form', [m['message']['content'] for m in w.json('messages', 'entire:two-9')], [[{'text': 'Compact'}]])
-    c.same('44: and put back', w.json('retrieve', 'entire:two-3')[0]['state'], 'new')
+    c.same('44: and retrieved', w.json('retrieve', 'entire:two-3')[0]['state'], 'new')
     for args in (['checkpoint', 'entire:two-1', '--id', 'hm', 'x.txt'], ['set', 'entire:two-1', 'event=commit']):
         run = w.run(*args)
-        c.need(f'44: {args[0]} is refused in a plain word', run.returncode in (1, 4) and b'no state' in run.stderr)
+        c.need(f'44: {args[0]} is refused with an explanation', run.returncode in (1, 4) and b'no state' in run.stderr)
     c.same('44: nothing was written', w.git('for-each-ref'), refs)
     w.close()
     w = World(c, 'refs-ulid')
@@ -170,7 +170,7 @@ def second(c):
 
 
 def many(c):
-    """46: how many there are costs little; the bar itself is measured by the benches."""
+    """Row 46: many checkpoints cost little; the limit itself is measured by the benches."""
     w = World(c, 'committed')
     files = {}
     for n in range(590):

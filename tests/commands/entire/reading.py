@@ -1,4 +1,4 @@
-"""Names, states, listing, shadow branches: rows 4 to 21 and 56, as far as they are read."""
+"""Names, states, listing and shadow branches: the reading part of conformance rows 4 to 21 and 56."""
 import json
 import os
 import re
@@ -17,14 +17,14 @@ def listing(c):
                                              'f1b2c3d4-0002-4000-8000-00000000000b', 'no-phase'])
     found = w.json('doctor')
     named = ' '.join(f.get('path', '') + ' ' + f['why'] for f in found)
-    c.need('8: what is broken is named', 'broken.json' in named and 'half.json.tmp' in named)
-    c.need('8: and still there', os.path.exists(w.repo + '/.git/entire-sessions/broken.json'))
+    c.need('8: broken states are named', 'broken.json' in named and 'half.json.tmp' in named)
+    c.need('8: and kept', os.path.exists(w.repo + '/.git/entire-sessions/broken.json'))
     c.need('9: active_committed is active', any(f['kind'] == 'stuck' and f.get('sessionId') == '2026-01-06-legacy'
                                                for f in found))
     c.need('9: no phase is idle', not any(f['kind'] == 'stuck' and f.get('sessionId') == 'no-phase' for f in found))
     c.need('4: a name that a person chose is doubtful', 'entire/1234567' in named and 'entire/notes' not in named)
     c.need('4: the old shape is known', 'entire/1ce4cc8' in named)
-    c.need('20: a commit of nobody is unknown', re.search(r'entire/fedcba9-e3b0c4 [^/]*names no session', named))
+    c.need('20: a commit without a session is unknown', re.search(r'entire/fedcba9-e3b0c4 [^/]*names no session', named))
     w.run('messages', 'entire:f1b2c3d4-0002-4000-8000-00000000000b', '--json')
     w.run('checkpoints', 'entire:f1b2c3d4-0001-4000-8000-00000000000a', '--json')
     w.run('rewind', 'entire:f1b2c3d4-0001-4000-8000-00000000000a', '--to', 'ffff')
@@ -75,7 +75,7 @@ def shadows(c):
 
 
 def damaged(c):
-    """Objects cut short, as a crash leaves them: libgit2 alone would never return from one. The rest is shown, and it is named."""
+    """Truncated objects, as a crash leaves them: libgit2 alone would never return from one. They are named, and the rest is shown."""
     w = World(c, 'committed')
     tree = 'entire/checkpoints/v1:a3/b2c4d5e6f7/'
     whole = {r['sessionId'] for r in w.json('list', '--all', '--system', 'entire')}
@@ -90,7 +90,7 @@ def damaged(c):
             rows = {r['sessionId'] for r in w.json('list', '--all', '--system', 'entire')}
             c.need(f'damaged: {what} of {size} bytes: nothing new, and no end of the list', rows <= whole)
             c.need(f'damaged: {what} of {size} bytes: it is named', w.json('doctor'))
-            c.same('damaged: looking changes nothing', snapshot(w.repo), before)
+            c.same('damaged: reading changes nothing', snapshot(w.repo), before)
         put(path, text)
         os.chmod(path, mode)
     c.same('damaged: whole again', {r['sessionId'] for r in w.json('list', '--all', '--system', 'entire')}, whole)
@@ -107,6 +107,6 @@ def damaged(c):
     path = f'{w.repo}/.git/objects/{name[:2]}/{name[2:]}'
     os.chmod(path, 0o644)
     put(path, get(path)[:-9])
-    c.same('damaged: a commit of a shadow branch ends what is known of it', [len(w.points(s)) for s in (A, B)], [1, 1])
+    c.same('damaged: a truncated commit ends the readable part of a shadow branch', [len(w.points(s)) for s in (A, B)], [1, 1])
     c.need('damaged: and it is named', 'a commit of this shadow branch' in json.dumps(w.json('doctor')))
     w.close()

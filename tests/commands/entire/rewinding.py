@@ -1,4 +1,4 @@
-"""Rewinding, rows 22 to 35, and single turns taken back."""
+"""Rewinds: conformance rows 22 to 35, and undoing single turns."""
 import json
 import os
 import shutil
@@ -19,9 +19,9 @@ def rewinds(c):
     facts, work = w.facts(), w.work()
     plain = w.json('rewind', 'entire:' + A, '--to', last)
     touched = sets(w, plain, 'restore', 'create', 'delete', 'refused')
-    c.need('23: no ignored file goes', not touched & {'trace.log', 'build/new.o', 'build/old.o'})
-    c.need('23: a file that nobody knows is shown, and off', 'scratch.txt' in sets(w, plain, 'refused'))
-    c.need('24: what was there at the start stays', not sets(w, plain, 'delete', 'refused') & {'notes.txt', 'build/old.o'})
+    c.need('23: no ignored file is deleted', not touched & {'trace.log', 'build/new.o', 'build/old.o'})
+    c.need('23: an unknown file is shown, and not ticked', 'scratch.txt' in sets(w, plain, 'refused'))
+    c.need('24: files from before the session stay', not sets(w, plain, 'delete', 'refused') & {'notes.txt', 'build/old.o'})
     c.same('25: a dry run changes nothing', (w.facts(), w.work()), (facts, work))
     c.need('30: nothing of .git .entire .claude .gemini', not any(
         p.split('/')[0] in ('.git', '.entire', '.claude', '.gemini') for p in touched))
@@ -44,14 +44,14 @@ def rewinds(c):
     c.same('26: every blob and mode', wrong, [])
     c.same('28: HEAD, branch and index', w.facts()[:4], facts[:4])
     other = {os.path.relpath(f['path'], w.repo): f['alsoChangedBy']['sessionId'] for f in answer['files'] if 'alsoChangedBy' in f}
-    c.same('33: what another session changed since is said', other, {p: B for p in ('README.md', 'docs/usage.md', 'run.sh')})
-    c.need('33: and that it is at work here', 'b1b2c3d4 is at work' in ' '.join(answer['notes']))
-    c.same('33: the shared branch is where it was', (w.git('rev-parse', 'entire/6d28ff0-e3b0c4'), w.facts()[4]), (shadow, facts[4]))
+    c.same('33: later changes of another session are reported', other, {p: B for p in ('README.md', 'docs/usage.md', 'run.sh')})
+    c.need('33: and that it is active here', 'b1b2c3d4 is at work' in ' '.join(answer['notes']))
+    c.same('33: the shared branch did not move', (w.git('rev-parse', 'entire/6d28ff0-e3b0c4'), w.facts()[4]), (shadow, facts[4]))
     kept = w.git('for-each-ref', '--format=%(refname)', 'refs/reprise/before')
-    c.same('29: the safety ref has what was there', w.git('show', kept + ':src/session.c'), 'int session(void) { return 7; }')
+    c.same('29: the safety ref has the former state', w.git('show', kept + ':src/session.c'), 'int session(void) { return 7; }')
     c.same('29: git finds nothing wrong', w.sound(), (True, b''))
     w.run('undo', answer['undo'], ok=True)
-    c.same('29: undo gives every byte back', w.work(), work)
+    c.same('29: undo restores every byte', w.work(), work)
     w.close()
 
 
@@ -76,10 +76,10 @@ def adversity(c):
     put(w.repo + '/src/login.c', 'by hand\n')
     work = w.work()
     stale = w.run('rewind', 'entire:' + A, '--to', first, '--overwrite-edited', '--apply', '--plan', shown['plan'])
-    c.same('34: a plan that is not as shown', (stale.returncode, b'src/login.c\n' in stale.stderr, w.work()), (4, True, work))
+    c.same('34: a plan that changed since it was shown', (stale.returncode, b'src/login.c\n' in stale.stderr, w.work()), (4, True, work))
     run = w.run('rewind', 'entire:' + A, '--to', first, '--apply', '--json')
     answer = json.loads(run.stdout)
-    c.same('34: the file is refused, and the exit says so', (run.returncode, w.work()), (4, work))
+    c.same('34: the file is refused, and the exit code shows it', (run.returncode, w.work()), (4, work))
     c.need('34: it is named', any(f['path'].endswith('src/login.c') and f['action'] == 'refused' and f['editedSince']
                                   for f in answer['files']))
     c.need('34: and the rest reported', 'src/session.c' in sets(w, answer, 'delete'))
@@ -89,7 +89,7 @@ def adversity(c):
 
 
 def interrupted(c, injector):
-    """35: the program is killed between two calls: the next start ends it, a second go completes, undo gives all back."""
+    """Row 35: after a kill between two calls the next start recovers, a second try completes, and undo restores everything."""
     w = World(c, 'two-sessions')
     first = w.points(A)[0]['id']
     before = w.work()
@@ -100,7 +100,7 @@ def interrupted(c, injector):
     w.run(*go, ok=True)
     calls = int.from_bytes(get(counter), 'little')
     w.close()
-    c.need('35: there is something to break', calls > 60)
+    c.need('35: there are calls to break', calls > 60)
     torn = set()
     for nth in range(3, calls, max(1, calls // 14)):
         w = World(c, 'two-sessions')
@@ -109,20 +109,20 @@ def interrupted(c, injector):
         torn.add(w.work() == before)
         for name in 'LD_PRELOAD', 'INJECT_MODE', 'INJECT_NTH':
             del w.program.env[name]
-        c.same(f'35: killed at {nth}: a second go completes', w.run(*go).returncode, 0)
-        c.same(f'35: killed at {nth}: as it was then', get(w.repo + '/src/login.c'), b'int login(void) { return 0; }\n')
+        c.same(f'35: killed at {nth}: a second try completes', w.run(*go).returncode, 0)
+        c.same(f'35: killed at {nth}: the state of the point', get(w.repo + '/src/login.c'), b'int login(void) { return 0; }\n')
         c.same(f'35: killed at {nth}: no temporary name stays', [p for p in w.work() if '.reprise-' in p], [])
         c.same(f'35: killed at {nth}: git finds nothing wrong', w.sound(), (True, b''))
-        for _ in range(2):  # the one that was killed may have been completed by the next start
+        for _ in range(2):  # the killed rewind may have been completed by the next start
             if w.work() != before:
                 w.run('undo')
-        c.same(f'35: killed at {nth}: undo gives all back', w.work(), before)
+        c.same(f'35: killed at {nth}: undo restores everything', w.work(), before)
         w.close()
     c.same('35: before the first change and after it', torn, {True, False})
 
 
 def turns(c):
-    """What each turn changed, and one turn taken back alone: the trees of its checkpoint and of the one before say it."""
+    """What each turn changed, and undoing one turn alone, by the trees of its checkpoint and of the previous one."""
     w = World(c, 'two-sessions')
     for sid in A, B:
         for p in w.points(sid):
@@ -138,50 +138,50 @@ def turns(c):
     def only(point, *more):
         return w.json('rewind', 'entire:' + A, '--to', point, '--only', *more)
 
-    c.same('turns: of the last one, what it made goes', sets(w, only(last), 'delete'), {'src/session.c'})
+    c.same('turns: files created by the last one are deleted', sets(w, only(last), 'delete'), {'src/session.c'})
     plan = only(fourth)
-    c.same('turns: one in between alone', [sets(w, plan, a) for a in ('restore', 'create', 'delete')],
+    c.same('turns: a middle one alone', [sets(w, plan, a) for a in ('restore', 'create', 'delete')],
            [{'src/login.c'}, {'src/util.c'}, set()])
     c.same('turns: a dry run changes nothing', (w.work(), w.facts()), (before, head))
     only(fourth, '--apply')
-    c.same('turns: what came after stays', [get(f'{w.repo}/src/{f}.c') for f in ('session', 'login', 'util')],
+    c.same('turns: later work stays', [get(f'{w.repo}/src/{f}.c') for f in ('session', 'login', 'util')],
            [w.git('show', f'{r}:src/{f}.c').encode() + b'\n'
             for r, f in ((last, 'session'), (fourth + '~1', 'login'), ('HEAD', 'util'))])
-    c.need('turns: kept by git first', 'refs/reprise/before/' in w.git('for-each-ref'))
+    c.need('turns: saved by git first', 'refs/reprise/before/' in w.git('for-each-ref'))
     w.json('undo')
-    c.same('turns: undo gives all back', (w.work(), w.facts()), (before, head))
+    c.same('turns: undo restores everything', (w.work(), w.facts()), (before, head))
     plan = only(first)
-    c.need('turns: what was there before the session is not of its first turn', 'notes.txt' not in json.dumps(plan))
-    c.same('turns: what was changed since is refused', sets(w, plan, 'refused'), {'src/login.c'})
+    c.need('turns: files from before the session are not part of its first turn', 'notes.txt' not in json.dumps(plan))
+    c.same('turns: files changed since are refused', sets(w, plan, 'refused'), {'src/login.c'})
     w.close()
     w = World(c, 'committed')
     point = [p for p in w.points(CT) if p['kind'] == 'commit'][0]
-    c.same('turns: of a commit, what it did', (point['insertions'], point['deletions']), (1, 0))
+    c.same('turns: the changes of a commit', (point['insertions'], point['deletions']), (1, 0))
     plan = w.json('rewind', 'entire:' + CT, '--to', point['id'], '--only')
-    c.same('turns: and taken back alone', sets(w, plan, 'delete'), {'src/tests.c'})
+    c.same('turns: and undone alone', sets(w, plan, 'delete'), {'src/tests.c'})
     w.close()
 
 
 def moving(c):
-    """33: the shared shadow branch goes back where that is asked for, and nothing of it is lost."""
+    """Row 33: the shared shadow branch is rewound on request, and nothing of it is lost."""
     w = World(c, 'two-sessions')
     branch = 'refs/heads/entire/6d28ff0-e3b0c4'
     refs, work, tip = w.git('for-each-ref'), w.work(), w.git('rev-parse', branch)
     first = w.points(A)[0]['id']
     go = ['rewind', 'entire:' + A, '--to', first, '--move-branch']
     plan = w.json(*go)
-    c.need('33: it says whose checkpoints go', any('2 of other sessions' in n for n in plan['notes']))
+    c.need('33: the plan names the sessions whose checkpoints go', any('2 of other sessions' in n for n in plan['notes']))
     c.same('33: a dry run moves nothing', (w.git('for-each-ref'), w.work()), (refs, work))
     c.need('33: it is another plan', plan['plan'] != w.json(*go[:-1])['plan'])
     w.json(*go, '--apply', '--skip-refused', '--plan', plan['plan'])
-    c.same('33: it stands at the point', w.git('rev-parse', branch), first)
+    c.same('33: it is at the point', w.git('rev-parse', branch), first)
     c.same('33: its old tip keeps a name', w.git('for-each-ref', '--format=%(objectname)', 'refs/reprise/moved'), tip)
     w.git('-c', 'gc.reflogExpire=now', 'gc', '-q', '--prune=now')
     c.same('33: nothing of it is lost', w.sound(), (True, b''))
     c.same('33: the points are those up to it', [p['id'] for p in w.points(A)], [first])
     w.json('undo')
-    c.same('33: undo gives branch and files back', (w.git('rev-parse', branch), w.work()), (tip, work))
-    c.same('33: and takes the name away', w.git('for-each-ref', 'refs/reprise/moved'), '')
+    c.same('33: undo restores branch and files', (w.git('rev-parse', branch), w.work()), (tip, work))
+    c.same('33: and removes the name', w.git('for-each-ref', 'refs/reprise/moved'), '')
     plan = w.json(*go)
     w.git('update-ref', branch, tip + '~1')  # another session was faster
     c.same('33: a branch that moved on is another plan', w.run(*go, '--apply', '--skip-refused', '--plan', plan['plan']).returncode, 4)
@@ -190,5 +190,5 @@ def moving(c):
     c.need('33: with the conversation too', both['conversation']['how'] == 'resume-at' and any('shadow' in n for n in both['notes']))
     w.close()
     w = World(c, 'committed')
-    c.need('33: of a committed point there is none', b'committed' in w.run('rewind', 'entire:' + CT, '--to', '0fedcba98765', '--move-branch').stderr)
+    c.need('33: a committed point has none', b'committed' in w.run('rewind', 'entire:' + CT, '--to', '0fedcba98765', '--move-branch').stderr)
     w.close()

@@ -1,4 +1,4 @@
-"""Transcripts, resuming and forks, rows 47 to 52."""
+"""Transcripts, resuming and forks: conformance rows 47 to 52."""
 import json
 import os
 import re
@@ -29,7 +29,7 @@ def transcripts(c):
     w.run('retrieve', 'entire:' + CB, '--force', ok=True)
     c.same('48: an explicit choice', get(place), text)
     w.run('undo', ok=True)
-    c.same('48: the one that was here is kept', get(place), longer)
+    c.same('48: the former transcript is kept', get(place), longer)
     task = w.json('retrieve', 'entire:' + CT, '--at', '0fedcba98765')
     c.same('49: a task ends where it ended', json.loads(get(task[0]['path']).splitlines()[-1])['uuid'], 'ra1')
     for folder, name in (('11/1111111111/', '../../evil'), ('22/2222222222/', '/abs/evil')):
@@ -37,23 +37,23 @@ def transcripts(c):
             folder + 'metadata.json': document(sessions=[listed('/' + folder + '0/')]),
             folder + '0/metadata.json': document(session_id=name), folder + '0/full.jsonl': row('user', 'u', None, 'x', name)})
         c.need(f'52: {name} is no session', name not in {r['sessionId'] for r in w.json('list', '--all')})
-        c.need(f'52: nor can it be put back', w.run('retrieve', 'entire:' + name).returncode in (2, 3))
+        c.need(f'52: nor can it be retrieved', w.run('retrieve', 'entire:' + name).returncode in (2, 3))
     w.plant('refs/heads/entire/checkpoints/v1', {
         '33/3333333333/metadata.json': document(sessions=[listed('/33/3333333333/0/', transcript='../../../../11/1111111111/0/full.jsonl')]),
         '33/3333333333/0/metadata.json': document(session_id='climber'), '11/1111111111/0/full.jsonl': row('user', 'u', None, 'secret', 'x')})
-    c.need('52: a transcript of another checkpoint is none', b'secret' not in w.run('messages', 'entire:climber', '--json').stdout)
+    c.need('52: a transcript of another checkpoint is refused', b'secret' not in w.run('messages', 'entire:climber', '--json').stdout)
     w.close()
 
 
 def dated(c):
-    """An id of the old form is its agent's <uuid> in whatever is said of a copy."""
+    """An id of the old form is its agent's <uuid> in everything that is reported about a copy."""
     w = World(c, 'committed')
     old = [r['sessionId'] for r in w.json('list', '--all') if re.match(r'2026-01-06-', r['sessionId'])][0]
     made = w.json('fork', 'entire:' + old)
     c.same('51: the parent of a copy is what the agent calls it',
            (made['parentId'], {json.loads(l).get('forkedFrom', {}).get('sessionId') for l in get(made['path']).splitlines()} - {None}),
            (old[11:], {old[11:]}))
-    c.same('51: as the list says', [r.get('parentId') for r in w.json('list', '--all') if r['sessionId'] == made['sessionId']], [old[11:]])
+    c.same('51: as the list shows', [r.get('parentId') for r in w.json('list', '--all') if r['sessionId'] == made['sessionId']], [old[11:]])
     w.close()
 
 
@@ -67,9 +67,9 @@ def forks(c):
     c.need('51: a new UUID', re.fullmatch(r'[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}', made['sessionId']) and made['sessionId'] != A)
     c.same('51: sessionId on every line', {r['sessionId'] for r in copy}, {made['sessionId']})
     c.same('51: every message', sum(r['type'] in ('user', 'assistant') for r in copy), len(text.splitlines()))
-    c.same('51: for nobody else', os.stat(made['path']).st_mode & 0o777, 0o600)
+    c.same('51: for no other agent', os.stat(made['path']).st_mode & 0o777, 0o600)
     c.same('51: where the agent looks', os.path.dirname(made['path']), w.claude + '/' + re.sub('[^A-Za-z0-9]', '-', w.repo))
-    c.same('51: the original is as it was', get(live), text)
+    c.same('51: the original is unchanged', get(live), text)
     first = w.points(A)[0]['id']
     early = w.json('fork', 'entire:' + A, '--at', first)
     c.same('51: as it was at a checkpoint', sum(json.loads(l)['type'] in ('user', 'assistant') for l in get(early['path']).splitlines()), 6)
@@ -82,7 +82,7 @@ def forks(c):
     c.same('51: no state, no ref', (w.facts(), snapshot(w.repo + '/.git/entire-sessions')), (git, states))
     c.same('51: it is a session of the agent', w.json('info', made['sessionId'])['system'], 'claude')
     w.run('undo', ok=True)
-    c.need('51: and can be taken back', not os.path.exists(one['path']) and os.path.exists(made['path']))
+    c.need('51: and can be undone', not os.path.exists(one['path']) and os.path.exists(made['path']))
     os.rename(live, live + '.away')
     c.same('51: from the checkpoint alone', len(get(w.json('fork', 'entire:' + A)['path']).splitlines()), len(copy))
     c.need('51: resume-at needs it here', b'not on this machine' in w.run('resume-at', 'entire:' + A, first).stderr)

@@ -1,4 +1,4 @@
-"""Repositories as Entire leaves them, the program in them, and git's own word on what became of them."""
+"""Repositories as Entire leaves them, the program run in them, and git's own view of the results."""
 import hashlib
 import json
 import os
@@ -51,7 +51,7 @@ def sets(w, answer, *actions):
 
 
 class Fixtures:
-    """Made once; a world is a copy with its paths changed."""
+    """Built once; a world is a copy with its paths changed."""
 
     def __init__(self):
         self.top = tempfile.mkdtemp()
@@ -97,7 +97,7 @@ class World:
         return self.git('hash-object', '-w', '--stdin', data=data.encode() if isinstance(data, str) else data)
 
     def tree(self, files, base=None):
-        """A tree of {path: bytes}, upon another one."""
+        """A tree of {path: bytes}, on top of another one."""
         index = {'GIT_INDEX_FILE': os.path.join(self.top, 'an-index')}
         lines = ''.join(f'100644 {self.blob(d)}\t{p}\n' for p, d in files.items())
         def run(*args, data=None):
@@ -111,7 +111,7 @@ class World:
         return made
 
     def plant(self, ref, files):
-        """One more commit upon a ref."""
+        """Adds a commit to a ref."""
         tip = self.git('rev-parse', '-q', '--verify', ref, check=False)
         parent = ['-p', tip] if tip else []
         made = self.git('commit-tree', self.tree(files, tip + '^{tree}' if tip else None), *parent, '-m', 'planted')
@@ -119,7 +119,7 @@ class World:
         return made
 
     def facts(self):
-        """What a rewind and a checkpoint must leave as it is."""
+        """The facts that a rewind and a checkpoint must not change."""
         index = os.path.join(self.repo, '.git', 'index')
         return (self.git('rev-parse', 'HEAD'), self.git('symbolic-ref', '-q', 'HEAD', check=False),
                 hashlib.sha256(get(index)).hexdigest(), os.stat(index).st_mtime_ns,
@@ -140,7 +140,7 @@ class World:
         return get(os.path.join(self.top, 'expected', *parts)).decode()
 
     def sound(self):
-        """git's own opinion of every object and ref; a gc loses nothing that a ref of ours names."""
+        """git's own check of every object and ref; a gc loses nothing that our refs name."""
         run = subprocess.run(['git', 'fsck', '--strict', '--no-dangling'], cwd=self.repo, capture_output=True, check=False,
                              env={**os.environ, **ENV})
         return run.returncode == 0, run.stdout + run.stderr

@@ -1,4 +1,4 @@
-"""Migration and what is written, rows 53 and 54, and git's word on it; the strategy that commits at once."""
+"""Migration and writing: conformance rows 53 and 54, checked with git; the auto-commit strategy."""
 import hashlib
 import json
 import os
@@ -38,7 +38,7 @@ def writing(c):
     put(w.repo + '/src/x.c', 'int x;\n')
     os.chmod(w.repo + '/src/x.c', 0o755)
     run = w.run('checkpoint', 'entire:' + A, '--id', 'Could you add x?', 'src/x.c', '--json', ok=True)
-    c.need('git: another session that is at work here is named', b'b1b2c3d4 is at work' in run.stderr and B.startswith('b1b2c3d4'))
+    c.need('git: another active session here is named', b'b1b2c3d4 is at work' in run.stderr and B.startswith('b1b2c3d4'))
     os.remove(w.repo + '/src/x.c')
     c.same('git: HEAD, index and branches of the user', [w.facts()[i] for i in (0, 1, 2, 3)], list(before[:4]))
     c.same('git: status', w.git('status', '--porcelain=v2'), user)
@@ -71,7 +71,7 @@ def commit(w, subject, checkpoint=None):
 
 
 def phases(c):
-    """2.3 and 2.8: what a commit does in each phase, and what the end of a turn does to what was committed in it."""
+    """What a commit does in each phase, and what the end of a turn does to the checkpoints committed in it."""
     w = World(c, 'two-sessions')
     branch = 'entire/checkpoints/v1'
     old, tip = w.state(A), w.git('rev-parse', branch)
@@ -93,7 +93,7 @@ def phases(c):
     for cid in ids:
         commit(w, 'In a turn', cid)
         w.run('set', 'entire:' + B, 'event=commit', ok=True)
-    c.same('2.8: the turn keeps all of its checkpoints in mind', w.state(B)['turn_checkpoint_ids'], list(ids))
+    c.same('2.8: the turn remembers all of its checkpoints', w.state(B)['turn_checkpoint_ids'], list(ids))
     tip = w.git('rev-parse', branch)
     facts = [w.git('show', f'{branch}:{cid[:2]}/{cid[2:]}/0/metadata.json') for cid in ids]
     with open(w.state(B)['transcript_path'], 'a') as f:
@@ -133,13 +133,13 @@ def phases(c):
     names = w.git('ls-tree', '-r', '--name-only', 'entire/6d28ff0-e3b0c4').split('\n')
     c.same('2.5: links and other repositories are left out of a first checkpoint', [n for n in ('made.txt', 'a-link', 'nested/file') if n in names],
            ['made.txt'])
-    c.same('2.5: a file that became a link stays what it was', w.git('rev-parse', 'entire/6d28ff0-e3b0c4:README.md'), was)
-    c.same('2.5: one that is asked for is refused', w.run('checkpoint', 'entire:new', '--id', 'x', 'a-link').returncode, 4)
+    c.same('2.5: a file that became a link keeps its former content', w.git('rev-parse', 'entire/6d28ff0-e3b0c4:README.md'), was)
+    c.same('2.5: a named one is refused', w.run('checkpoint', 'entire:new', '--id', 'x', 'a-link').returncode, 4)
     w.close()
 
 
 def styles(c):
-    """2.1: <, > and & as the file has them already; what is unknown stays, in its place."""
+    """The characters <, > and & are spelled as in the file already; unknown members stay in their place."""
     w = World(c, 'two-sessions')
     branch = 'refs/heads/entire/checkpoints/v1'
     text = document(zz='a<b', checkpoint_id='x', files_touched=['z<1>.txt'], sessions=[], new={'n': 12345678901234567890, 'k&': [{}]})
@@ -155,13 +155,13 @@ def styles(c):
         after = w.git('show', f'{branch}:{place}')
         c.same(f'2.1: one style ({cid})', ('\\u003c' in after, '<' in after), (before is escaped, before is text))
         c.need('2.1: and the name is in it', 'src/a<b>.c' in json.loads(after)['files_touched'])
-        c.same('2.1: what is unknown stays where it was', after.split('\n')[1], before.split('\n')[1])
+        c.same('2.1: unknown members stay in place', after.split('\n')[1], before.split('\n')[1])
         c.need('2.1: so do its numbers', '"n": 12345678901234567890' in after)
     w.close()
 
 
 def autocommits(c):
-    """The strategy that commits at once, where the repository asks for it."""
+    """The auto-commit strategy, in a repository that is configured for it."""
     w = World(c, 'two-sessions')
     settings = w.repo + '/.entire/settings.json'
     put(settings, get(settings).replace(b'manual-commit', b'auto-commit'))
@@ -173,12 +173,12 @@ def autocommits(c):
     cid = made['checkpointId']
     c.need('auto: an id of twelve digits', re.fullmatch('[0-9a-f]{12}', cid))
     c.same('auto: a commit of the branch', w.git('log', '-1', '--format=%P|%B', 'feature/login'), f'{head}|Add x\n\nEntire-Checkpoint: {cid}')
-    c.same('auto: of these files alone', w.git('diff', '--name-status', 'HEAD^', 'HEAD'), 'D\tsrc/util.c\nA\tsrc/x.c')
-    c.same('auto: as git would have stored it', w.git('cat-file', '-s', 'HEAD:src/x.c'), '7')
-    c.same('auto: what was staged is staged', w.git('diff', '--cached', '--name-only'), staged)
-    c.same('auto: of the rest there is nothing to say', w.git('status', '--porcelain', '--', 'src/x.c', 'src/util.c'), '')
+    c.same('auto: with these files alone', w.git('diff', '--name-status', 'HEAD^', 'HEAD'), 'D\tsrc/util.c\nA\tsrc/x.c')
+    c.same('auto: stored as by git', w.git('cat-file', '-s', 'HEAD:src/x.c'), '7')
+    c.same('auto: staged changes stay staged', w.git('diff', '--cached', '--name-only'), staged)
+    c.same('auto: nothing else changed', w.git('status', '--porcelain', '--', 'src/x.c', 'src/util.c'), '')
     c.same('auto: HEAD is on its branch', w.git('symbolic-ref', 'HEAD'), 'refs/heads/feature/login')
-    c.same('auto: the shadow branch is none of its business', w.git('rev-parse', 'entire/6d28ff0-e3b0c4'), shadow)
+    c.same('auto: the shadow branch is not touched', w.git('rev-parse', 'entire/6d28ff0-e3b0c4'), shadow)
     names = w.git('ls-tree', '-r', '--name-only', 'entire/checkpoints/v1').split('\n')
     front = f'{cid[:2]}/{cid[2:]}/'
     c.same('auto: its metadata, without a hash', [n for n in names if n.startswith(front)],
@@ -187,7 +187,7 @@ def autocommits(c):
     c.same('auto: of the strategy', (session['strategy'], session['files_touched'], session['checkpoints_count']),
            ('auto-commit', ['src/util.c', 'src/x.c'], 1))
     c.same('auto: the state', (w.state(A)['base_commit'], w.state(A)['last_checkpoint_id']), (w.git('rev-parse', 'HEAD'), cid))
-    c.need('auto: it is a point to go back to', [p for p in w.points(A) if p['id'] == cid and p['kind'] == 'commit' and p['restorable']])
+    c.need('auto: it is a checkpoint', [p for p in w.points(A) if p['id'] == cid and p['kind'] == 'commit' and p['restorable']])
     c.same('auto: git finds nothing wrong', w.sound(), (True, b''))
     head = w.facts()
     c.same('auto: nothing changed, nothing made', w.json('checkpoint', 'entire:' + A, '--id', 'Again', 'src/x.c')['fresh'], 0)
@@ -202,13 +202,13 @@ def autocommits(c):
     put(hook, '#!/bin/sh\n# Entire CLI hooks\ntouch ran\n')
     os.chmod(hook, 0o755)
     made = w.json('checkpoint', 'entire:' + A, '--id', 'Hooked', 'src/y.c')
-    c.need('auto: of hooks that are Entire\'s nothing is said', 'hooks' not in made.get('warning', ''))
+    c.need('auto: hooks of Entire are not mentioned', 'hooks' not in made.get('warning', ''))
     put(hook, '#!/bin/sh\ntouch ran\n')
     w.git('config', 'commit.gpgsign', 'true')
     put(w.repo + '/src/y.c', 'int yy;\n')
     made = w.json('checkpoint', 'entire:' + A, '--id', 'Hooked', 'src/y.c')
-    c.need('auto: what git would have done besides is said', 'pre-commit' in made['warning'] and 'signed' in made['warning'])
-    c.need('auto: and not done', not os.path.exists(w.repo + '/ran') and 'gpgsig' not in w.git('cat-file', 'commit', 'HEAD'))
+    c.need('auto: skipped actions of git are reported', 'pre-commit' in made['warning'] and 'signed' in made['warning'])
+    c.need('auto: and not carried out', not os.path.exists(w.repo + '/ran') and 'gpgsig' not in w.git('cat-file', 'commit', 'HEAD'))
     w.git('config', '--unset', 'commit.gpgsign')
     put(w.repo + '/src/y.c', 'int yyy;\n')
     head = w.facts()
@@ -220,8 +220,8 @@ def autocommits(c):
 
 
 def broken_commits(c, injector):
-    """A commit of the session's that is cut short: git finds nothing wrong, nothing of the work tree is another, and a
-    second go completes it. A lock file may stay, as git's own do: its name is said."""
+    """An interrupted commit of the session: git finds nothing wrong, the work tree is unchanged, and a second try completes
+    it. A lock file may stay, as git's own do; it is named."""
     def ready():
         w = World(c, 'two-sessions')
         settings = w.repo + '/.entire/settings.json'
@@ -236,7 +236,7 @@ def broken_commits(c, injector):
     w.run(*go, ok=True)
     calls = int.from_bytes(get(counter), 'little')
     w.close()
-    c.need('auto: there is something to break', calls > 20)
+    c.need('auto: there are calls to break', calls > 20)
     for mode in 'kill', 'err':
         for nth in range(2, calls, max(1, calls // (7 if mode == 'kill' else 3))):
             w, what = ready(), f'auto, {mode} at {nth}'
@@ -245,7 +245,7 @@ def broken_commits(c, injector):
             w.run(*go)
             for name in 'LD_PRELOAD', 'INJECT_MODE', 'INJECT_NTH':
                 del w.program.env[name]
-            c.same(f'{what}: no file is another', w.work(), work)
+            c.same(f'{what}: no file changed', w.work(), work)
             c.same(f'{what}: git finds nothing wrong', w.sound(), (True, b''))
             c.need(f'{what}: one commit or none', w.git('rev-list', '--count', old.split('\n')[0] + '..HEAD') in ('0', '1'))
             again = w.run(*go)
@@ -255,10 +255,10 @@ def broken_commits(c, injector):
                         if f.endswith('.lock'):
                             os.remove(os.path.join(folder, f))
                 again = w.run(*go)
-            c.same(f'{what}: a second go', again.returncode, 0)
+            c.same(f'{what}: a second try', again.returncode, 0)
             c.same(f'{what}: it is committed', w.git('show', 'HEAD:src/x.c'), 'int x;')
             cid = w.git('log', '-1', '--format=%B').split('Entire-Checkpoint: ')[1].strip()
             c.need(f'{what}: its checkpoint is there', f'{cid[:2]}/{cid[2:]}/0/full.jsonl' in w.git('ls-tree', '-r', '--name-only', 'entire/checkpoints/v1'))
             c.same(f'{what}: and the state knows', (w.state(A)['base_commit'], w.state(A)['last_checkpoint_id']), (w.git('rev-parse', 'HEAD'), cid))
-            c.same(f'{what}: of this file there is nothing to say', w.git('status', '--porcelain', '--', 'src/x.c'), '')
+            c.same(f'{what}: this file is unchanged', w.git('status', '--porcelain', '--', 'src/x.c'), '')
             w.close()
