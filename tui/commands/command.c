@@ -1,5 +1,6 @@
 #include "tui/commands/command.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -153,7 +154,7 @@ static void write_commands(struct out *o)
 
 static void write_about(const struct command *c, struct out *o)
 {
-    out_addf(o, "\n%s.\n", c->summary);
+    out_addf(o, "\n%c%s.\n", toupper(c->summary[0]), c->summary + 1);
     if (c->alias)
         out_addf(o, "Also: reprise %s.\n", c->alias);
     if (c->help)
@@ -171,7 +172,7 @@ static void write_help(const struct command *command, struct out *o)
     else
         write_about(c, o);
     options_help("Options", c->options, o);
-    options_help("Everywhere", OPTION_GLOBALS, o);
+    options_help("Options of every command", OPTION_GLOBALS, o);
     out_addf(
         o, "\nID: a session id, a prefix of one (4 characters or more), SYSTEM:ID, the path of a\n"
            "transcript, or latest.\n");

@@ -132,9 +132,8 @@ const struct command commands_table[] = {
       .options = BIT(TO) | BIT(MODE) | BIT(FILE) | BIT(DRY_RUN) | BIT(APPLY) | BIT(PLAN) | BIT(SKIP_REFUSED) |
                  BIT(OVERWRITE_EDITED) | BIT(ALLOW_OUTSIDE) | BIT(ALLOW_SENSITIVE) | BIT(ENTIRE_RULE) |
                  BIT(MOVE_BRANCH) | BIT(INTO) | BIT(ONLY) | BIT(INFERRED) | BIT(NO_WORKTREES),
-      .help = "Without options, on a terminal: a screen with all turns. With --to: what\n"
-              "rewinding to before that prompt would change; nothing is changed without\n"
-              "--apply.\n"
+      .help = "Without options, on a terminal: a screen with all turns. With --to: what a\n"
+              "rewind to before that prompt would change; nothing is changed without --apply.\n"
               "\n"
               "Refused files stop an apply unless --skip-refused is given: links, files\n"
               "edited by hand since, files not known to be the session's work, files outside\n"
@@ -162,10 +161,10 @@ const struct command commands_table[] = {
               "restores them.\n" },
     { .name = "rewinds", .operands = "[show ID [FILE] | abandon ID]", .max_operands = 3, .run = rewinds_run,
       .summary = "list the rewinds made here, newest first",
-      .help = "show ID lists the files of a rewind and their backups. show ID FILE\n"
-              "prints the bytes that the file had before, even where undo would refuse to\n"
-              "restore them. A file that a program had open is printed with what the program\n"
-              "wrote to it since.\n"
+      .help = "show ID lists the files of a rewind and their backups. show ID FILE prints the\n"
+              "bytes that the file had before, even if undo would refuse to restore them. A\n"
+              "file that a program had open is printed with what the program wrote to it\n"
+              "since.\n"
               "\n"
               "A rewind that was interrupted is finished by the next command. If it cannot be\n"
               "finished yet, because its project was moved away or its disk is not mounted or\n"
