@@ -15,6 +15,13 @@ struct effect *effect_add(struct effects *fx, enum effect_kind kind, enum reques
     return e;
 }
 
+void effect_cancel(struct effects *fx, enum requester requester, unsigned *generation)
+{
+    if (*generation)
+        effect_add(fx, EFFECT_CANCEL, requester)->generation = *generation;
+    *generation = 0;
+}
+
 bool effects_pop(struct effects *fx, struct effect *out)
 {
     if (fx->n == 0)

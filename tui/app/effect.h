@@ -116,6 +116,8 @@ struct effects {
 
 /* Queues an empty effect for the caller to fill; a new generation is given to it. */
 struct effect *effect_add(struct effects *fx, enum effect_kind kind, enum requester requester);
+/* Cancels the question of this generation, if it is not 0, and sets it to 0. */
+void effect_cancel(struct effects *fx, enum requester requester, unsigned *generation);
 /* Takes the oldest effect out; false if none is left. */
 bool effects_pop(struct effects *fx, struct effect *out);
 void effect_fini(struct effect *e);

@@ -55,7 +55,9 @@ int64_t view_earlier(int64_t a, int64_t b)
 
 enum key_context view_key_context(const struct model *m)
 {
-    return m->views[view_top(m)]->place(m);
+    const struct view_ops *top = m->views[view_top(m)];
+
+    return top->place ? top->place(m) : top->context;
 }
 
 uint32_t view_entry(const struct model *m)

@@ -71,11 +71,12 @@ struct model {
     struct resume_flow *resume_flow;
 };
 
-/* All but name are optional; a view that can be on the stack has place, draw and act. */
+/* All but name are optional; a view that can be on the stack has a context, draw and act. */
 struct view_ops {
     const char *name;
-    bool overlay; /* drawn over the view below */
-    enum key_context (*place)(const struct model *m);
+    bool overlay;                                     /* drawn over the view below */
+    enum key_context context;                         /* where its keys are looked up, */
+    enum key_context (*place)(const struct model *m); /* if that is not always the same */
     void (*draw)(const struct model *m, struct frame *f);
     /* Returns true if the view did it. Otherwise the action means the same in every view: see perform. */
     bool (*act)(struct model *m, enum action a);

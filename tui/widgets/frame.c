@@ -250,6 +250,26 @@ void frame_point(struct frame *f, struct rect r)
     f->cursor_x = r.x;
 }
 
+void frame_rule(struct frame *f, int y, int x, int w)
+{
+    for (int i = 0; i < w; i++)
+        frame_puts(f, y, x + i, 1, STYLE_BORDER, f->ascii ? "-" : "─");
+}
+
+void frame_edge(struct frame *f, int y, int x, int h)
+{
+    for (int i = 0; i < h; i++)
+        frame_puts(f, y + i, x, 1, STYLE_BORDER, f->ascii ? "|" : "│");
+}
+
+int frame_puts_right(struct frame *f, int y, int end, enum style style, const char *text)
+{
+    int x = end - frame_width(slice_of(text));
+
+    frame_puts(f, y, x, end - x, style, text);
+    return x;
+}
+
 void frame_scrollbar(struct frame *f, struct rect r, size_t top, size_t n, size_t shown)
 {
     if (n <= shown || r.h < 2)

@@ -103,6 +103,11 @@ void frame_fill(struct frame *f, struct rect r, enum style style);
 void frame_select(struct frame *f, struct rect r);
 /* The row that the cursor is on: selected, with the pointer and the terminal's own cursor in its first column. */
 void frame_point(struct frame *f, struct rect r);
+/* Lines of the border style, w columns or h lines long. */
+void frame_rule(struct frame *f, int y, int x, int w);
+void frame_edge(struct frame *f, int y, int x, int h);
+/* Text that ends before column `end`; returns where it begins. */
+int frame_puts_right(struct frame *f, int y, int end, enum style style, const char *text);
 /* At the right edge of a list that shows `shown` of n, from `top` on; nothing where all are shown. */
 void frame_scrollbar(struct frame *f, struct rect r, size_t top, size_t n, size_t shown);
 void frame_style(struct frame *f, struct rect r, enum style style);

@@ -48,12 +48,6 @@ void dialog_want_yes(struct dialog *d)
     d->wants_yes = true;
 }
 
-static enum key_context dialog_key_context(const struct model *m)
-{
-    (void)m;
-    return IN_DIALOG;
-}
-
 static void draw_choice(const struct dialog *d, struct frame *f, struct rect r, size_t i)
 {
     char number[8];
@@ -163,7 +157,7 @@ static void dialog_key(struct model *m, struct key k)
 const struct view_ops view_dialog = {
     .name = "dialog",
     .overlay = true,
-    .place = dialog_key_context,
+    .context = IN_DIALOG,
     .draw = draw_dialog,
     .act = dialog_act,
     .key = dialog_key,
@@ -177,12 +171,6 @@ void dialog_prompt(struct model *m, const char *label, struct slice text, prompt
     snprintf(p->label, sizeof p->label, "%s", label);
     line_editor_set(&p->edit, text);
     view_push(m, VIEW_PROMPT);
-}
-
-static enum key_context prompt_key_context(const struct model *m)
-{
-    (void)m;
-    return IN_PROMPT;
 }
 
 static int draw_note(const struct prompt *p, struct frame *f, int y)
@@ -256,7 +244,7 @@ static void prompt_paste(struct model *m, struct slice text)
 const struct view_ops view_prompt = {
     .name = "prompt",
     .overlay = true,
-    .place = prompt_key_context,
+    .context = IN_PROMPT,
     .draw = draw_prompt,
     .act = prompt_act,
     .key = prompt_key,

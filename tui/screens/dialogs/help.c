@@ -274,12 +274,6 @@ static void draw_lines(const struct help *h, const struct settings *settings, st
 }
 
 /* --- as a view */
-static enum key_context help_key_context(const struct model *m)
-{
-    (void)m;
-    return IN_HELP;
-}
-
 /* The lines inside the box: it leaves the footer free. */
 static int height(int rows)
 {
@@ -374,7 +368,7 @@ static bool help_perform(struct model *m, enum action a)
 const struct view_ops view_help = {
     .name = "help",
     .overlay = true,
-    .place = help_key_context,
+    .context = IN_HELP,
     .draw = draw_help,
     .act = help_act,
     .key = help_key,

@@ -15,12 +15,6 @@ static const enum action items[] = {
 
 enum { ITEMS = sizeof items / sizeof *items, LETTER_W = 4, TITLE_W = 16, MENU_W = 66 };
 
-static enum key_context menu_key_context(const struct model *m)
-{
-    (void)m;
-    return IN_MENU;
-}
-
 static void draw_menu_item(const struct model *m, struct frame *f, struct rect r, size_t i)
 {
     enum action a = items[i];
@@ -117,7 +111,7 @@ static bool menu_perform(struct model *m, enum action a)
 const struct view_ops view_menu = {
     .name = "menu",
     .overlay = true,
-    .place = menu_key_context,
+    .context = IN_MENU,
     .draw = draw_menu,
     .act = menu_act,
     .perform = menu_perform,

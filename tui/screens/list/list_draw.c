@@ -338,12 +338,11 @@ static void draw_border(struct frame *f, const struct list_layout *lay)
 {
     struct rect r = lay->preview;
 
-    for (int x = 0; x < r.w; x++)
-        frame_puts(f, r.y, r.x + x, 1, STYLE_BORDER, f->ascii ? "-" : "─");
-    for (int y = 1; lay->beside && y < r.h; y++)
-        frame_puts(f, r.y + y, r.x, 1, STYLE_BORDER, f->ascii ? "|" : "│");
-    if (lay->beside)
-        frame_puts(f, r.y, r.x, 1, STYLE_BORDER, f->ascii ? "+" : "┌");
+    frame_rule(f, r.y, r.x, r.w);
+    if (!lay->beside)
+        return;
+    frame_edge(f, r.y + 1, r.x, r.h - 1);
+    frame_puts(f, r.y, r.x, 1, STYLE_BORDER, f->ascii ? "+" : "┌");
 }
 
 /* The disk usage of the session, with the files beside its transcript once it is known. */

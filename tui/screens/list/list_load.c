@@ -444,8 +444,7 @@ void list_details_request(struct list *l, struct effects *fx)
 
 static void end_job(struct describe_job *job, struct effects *fx)
 {
-    if (job->generation != 0)
-        effect_add(fx, EFFECT_CANCEL, REQUESTER_LIST)->generation = job->generation;
+    effect_cancel(fx, REQUESTER_LIST, &job->generation);
     *job = (struct describe_job){ 0 };
 }
 

@@ -94,9 +94,7 @@ static void close_cleanup(struct model *m)
 {
     struct cleanup *c = m->cleanup;
 
-    if (c->asked != 0)
-        effect_add(&m->fx, EFFECT_CANCEL, REQUESTER_CLEANUP)->generation = c->asked;
-    c->asked = 0;
+    effect_cancel(&m->fx, REQUESTER_CLEANUP, &c->asked);
     cleanup_fini(c);
     view_pop(m);
 }
@@ -344,12 +342,6 @@ static void cleanup_accept(struct model *m)
 
 /* ---- the view ---- */
 
-static enum key_context cleanup_key_context(const struct model *m)
-{
-    (void)m;
-    return IN_CLEANUP;
-}
-
 /* The cursor stays with what it is on. */
 static void next_sort(struct model *m)
 {
@@ -436,7 +428,7 @@ static void cleanup_resized(struct model *m)
 
 const struct view_ops view_cleanup = {
     .name = "cleanup",
-    .place = cleanup_key_context,
+    .context = IN_CLEANUP,
     .draw = cleanup_draw,
     .act = cleanup_act,
     .mouse = cleanup_mouse,

@@ -371,8 +371,7 @@ static void draw_damage_panel(const struct model *m, struct frame *f)
     struct damage_words w;
     char path[DAMAGE_TEXT];
 
-    for (int x = 0; x < f->cols; x++)
-        frame_puts(f, y, x, 1, STYLE_BORDER, f->ascii ? "-" : "─");
+    frame_rule(f, y, 0, f->cols);
     describe_damage(m, &v->item[v->pick.at], &w);
     frame_text_middle(f, y + 1, 2, f->cols - 3, STYLE_TEXT,
                       text_path_short(w.path, m->settings->home, path, sizeof path));
@@ -431,16 +430,9 @@ static void draw_damaged(const struct model *m, struct frame *f)
 
 /* ---- the view ---- */
 
-static enum key_context damaged_key_context(const struct model *m)
-{
-    (void)m;
-    return IN_DAMAGED;
-}
-
 static void close_damaged(struct model *m)
 {
-    if (m->damaged->asked != 0)
-        effect_add(&m->fx, EFFECT_CANCEL, REQUESTER_DAMAGED)->generation = m->damaged->asked;
+    effect_cancel(&m->fx, REQUESTER_DAMAGED, &m->damaged->asked);
     list_untrack(m->list, &m->damaged->entry);
     list_untrack(m->list, &m->damaged->sought);
     damaged_fini(m->damaged);
@@ -509,7 +501,7 @@ static void damaged_resized(struct model *m)
 
 const struct view_ops view_damaged = {
     .name = "damaged",
-    .place = damaged_key_context,
+    .context = IN_DAMAGED,
     .draw = draw_damaged,
     .act = damaged_act,
     .mouse = damaged_mouse,

@@ -233,8 +233,7 @@ static void draw_panel(const struct model *m, struct frame *f)
     int h = panel_height(f->rows), y = f->rows - 1 - h;
     char path[512];
 
-    for (int x = 0; x < f->cols; x++)
-        frame_puts(f, y, x, 1, STYLE_BORDER, f->ascii ? "-" : "─");
+    frame_rule(f, y, 0, f->cols);
     frame_text_middle(
         f, y + 1, 2, f->cols - 3, STYLE_TEXT,
         text_path_short(slice_of(finding->path), m->settings->home, path, sizeof path));
@@ -276,19 +275,11 @@ static void draw_doctor(const struct model *m, struct frame *f)
 
 /* ---- keys ---- */
 
-static enum key_context doctor_key_context(const struct model *m)
-{
-    (void)m;
-    return IN_DOCTOR;
-}
-
 static void close_doctor(struct model *m)
 {
     struct doctor_view *v = m->doctor;
 
-    if (v->asked != 0)
-        effect_add(&m->fx, EFFECT_CANCEL, REQUESTER_DAMAGED)->generation = v->asked;
-    v->asked = 0;
+    effect_cancel(&m->fx, REQUESTER_DAMAGED, &v->asked);
     list_untrack(m->list, &v->entry);
     doctor_fini(v);
     view_pop(m);
@@ -323,7 +314,7 @@ static uint32_t doctor_entry(const struct model *m)
 
 const struct view_ops view_doctor = {
     .name = "doctor",
-    .place = doctor_key_context,
+    .context = IN_DOCTOR,
     .draw = draw_doctor,
     .act = doctor_act,
     .mouse = doctor_mouse,

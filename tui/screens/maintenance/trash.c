@@ -120,10 +120,9 @@ static void draw_preview(const struct model *m, struct frame *f, const struct tr
 
     if (r.w == 0 || v->pick.at >= trash_view_count(v))
         return;
-    for (int i = 0; i < r.w; i++)
-        frame_puts(f, r.y, r.x + i, 1, STYLE_BORDER, f->ascii ? "-" : "─");
-    for (int i = 1; r.x > 0 && i < r.h; i++)
-        frame_puts(f, r.y + i, r.x, 1, STYLE_BORDER, f->ascii ? "|" : "│");
+    frame_rule(f, r.y, r.x, r.w);
+    if (r.x > 0)
+        frame_edge(f, r.y + 1, r.x, r.h - 1);
     frame_puts(f, r.y, r.x + 2, 1, STYLE_DIM, " ");
     int used = frame_text_middle(f, r.y, r.x + 3, r.w - 6, STYLE_DIM,
                                  trash_folder_of(m, &v->list->item[v->pick.at], dir, sizeof dir));
@@ -323,12 +322,6 @@ static bool trash_message(struct model *m, const struct msg *msg)
 
 /* ---- keys ---- */
 
-static enum key_context trash_key_context(const struct model *m)
-{
-    (void)m;
-    return IN_TRASH;
-}
-
 enum which { ONE, TICKED, ALL };
 
 static struct name_list *chosen_names(const struct trash_view *v, enum which which)
@@ -505,7 +498,7 @@ static void trash_resized(struct model *m)
 
 const struct view_ops view_trash = {
     .name = "trash",
-    .place = trash_key_context,
+    .context = IN_TRASH,
     .draw = draw_trash,
     .act = trash_act,
     .perform = trash_perform,

@@ -9,14 +9,6 @@
 
 /* What the panes of the rewind view are drawn with. */
 
-int rewind_draw_right(struct frame *f, int y, int end, enum style style, const char *text)
-{
-    int x = end - frame_width(slice_of(text));
-
-    frame_puts(f, y, x, end - x, style, text);
-    return x;
-}
-
 void rewind_select_line(const struct rewind_view *v, enum rewind_pane pane, struct frame *f,
                         struct rect r)
 {
@@ -80,7 +72,7 @@ static void draw_rewind_title(const struct rewind_view *v, struct frame *f, stru
                                         : state_of(v, brief, room, sizeof room);
 
     frame_fill(f, (struct rect){ r.y, r.x, 1, r.w }, STYLE_BAR);
-    int end = rewind_draw_right(f, r.y, r.x + r.w - 1, STYLE_BAR, state) - 2;
+    int end = frame_puts_right(f, r.y, r.x + r.w - 1, STYLE_BAR, state) - 2;
     int x = r.x + 1;
 
     x += frame_puts(f, r.y, x, 7, STYLE_BAR, "rewind") + 2;
@@ -142,13 +134,13 @@ static int draw_counts(const struct rewind_view *v, struct frame *f, int y, int 
     char plus[16], minus[16];
 
     if (x->binary || x->mode_only)
-        return rewind_draw_right(f, y, end, STYLE_DIM, x->binary ? "binary" : "mode");
+        return frame_puts_right(f, y, end, STYLE_DIM, x->binary ? "binary" : "mode");
     if (rewind_action_of(x) == REWIND_REFUSED)
         return end;
     snprintf(plus, sizeof plus, "+%u", partial ? part->insertions : x->insertions);
     snprintf(minus, sizeof minus, "-%u", partial ? part->deletions : x->deletions);
-    end = rewind_draw_right(f, y, end, STYLE_DELETE, minus) - 1;
-    return rewind_draw_right(f, y, end, STYLE_ADD, plus);
+    end = frame_puts_right(f, y, end, STYLE_DELETE, minus) - 1;
+    return frame_puts_right(f, y, end, STYLE_ADD, plus);
 }
 
 static void draw_file(const struct rewind_view *v, struct frame *f, struct rect r, size_t row)
@@ -161,11 +153,11 @@ static void draw_file(const struct rewind_view *v, struct frame *f, struct rect 
     int end = draw_counts(v, f, r.y, r.x + r.w - 1, row) - 1;
 
     if (x->rule == REWIND_RULE_NONE && x->held_open)
-        end = rewind_draw_right(f, r.y, end, STYLE_WARN, "open") - 1;
+        end = frame_puts_right(f, r.y, end, STYLE_WARN, "open") - 1;
     if (x->rule == REWIND_RULE_NONE && x->target->other)
-        end = rewind_draw_right(f, r.y, end, STYLE_WARN, "other session") - 1;
+        end = frame_puts_right(f, r.y, end, STYLE_WARN, "other session") - 1;
     if (x->rule != REWIND_RULE_NONE)
-        end = rewind_draw_right(f, r.y, end, STYLE_WARN, short_rule(x->rule)) - 1;
+        end = frame_puts_right(f, r.y, end, STYLE_WARN, short_rule(x->rule)) - 1;
     frame_puts(f, r.y, r.x + 1, 3, pick->ticked ? STYLE_MARK : STYLE_DIM, can ? box : " - ");
     const char *what = letter[0] == 'R' ? "held" : letter;
     int path = r.x + 6 + frame_puts(f, r.y, r.x + 5, 4, style_of(letter[0]), what);
@@ -220,8 +212,7 @@ static void draw_changes_head(const struct rewind_view *v, struct frame *f, stru
     char room[512], where[48] = "";
     int used;
 
-    for (int at = r.x; at < r.x + r.w; at++)
-        frame_puts(f, r.y, at, 1, STYLE_BORDER, f->ascii ? "-" : "─");
+    frame_rule(f, r.y, r.x, r.w);
     if (!x || r.w < 20)
         return;
     int end = r.x + r.w - 2;
@@ -229,7 +220,7 @@ static void draw_changes_head(const struct rewind_view *v, struct frame *f, stru
     if (c->comparison && c->styled_text.n > 0 && c->comparison->diff.hunks > 1) {
         snprintf(where, sizeof where, " hunk %u/%zu ", c->styled_text.line[c->cursor.at].block + 1U,
                  c->comparison->diff.hunks);
-        end = rewind_draw_right(f, r.y, end, STYLE_DIM, where) - 1;
+        end = frame_puts_right(f, r.y, end, STYLE_DIM, where) - 1;
     }
     frame_puts(f, r.y, r.x + 1, 1, STYLE_BORDER, " ");
     if (!x->why && x->target->other)
@@ -399,10 +390,7 @@ static void draw_right(const struct rewind_view *v, struct frame *f, const struc
 
 static void draw_edge(const struct rewind_view *v, struct frame *f, const struct rewind_layout *l)
 {
-    int bottom = l->turns.y + l->turns.h + l->note.h;
-
-    for (int y = l->turns.y; y < bottom; y++)
-        frame_puts(f, y, l->edge, 1, STYLE_BORDER, f->ascii ? "|" : "│");
+    frame_edge(f, l->turns.y, l->edge, l->turns.h + l->note.h);
     if (f->ascii)
         return;
     bool head = l->head.w > 0 && v->rows > 0;

@@ -132,8 +132,6 @@ void rewind_settle(struct rewind_view *v);
 
 /* How the parts of the rewind view are drawn. Shared by the files of this folder only. */
 
-/* Text that ends before column `end`; returns where it begins. */
-int rewind_draw_right(struct frame *f, int y, int end, enum style style, const char *text);
 /* The selected line of a pane; the terminal's cursor is in the pane that has the keys. */
 void rewind_select_line(const struct rewind_view *v, enum rewind_pane pane, struct frame *f,
                         struct rect r);

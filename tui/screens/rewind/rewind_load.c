@@ -15,13 +15,6 @@ enum {
 
 /* ---- asking ---- */
 
-static void cancel_request(struct effects *fx, unsigned *generation)
-{
-    if (*generation)
-        effect_add(fx, EFFECT_CANCEL, REQUESTER_REWIND)->generation = *generation;
-    *generation = 0;
-}
-
 struct effect *rewind_request(struct rewind_view *v, enum effect_kind kind, unsigned *generation,
                               struct effects *fx)
 {
@@ -40,7 +33,7 @@ struct effect *rewind_request(struct rewind_view *v, enum effect_kind kind, unsi
 
 static void clear_changes(struct rewind_view *v, struct effects *fx)
 {
-    cancel_request(fx, &v->asked_changes);
+    effect_cancel(fx, REQUESTER_REWIND, &v->asked_changes);
     preview_comparison_free(v->changes.comparison);
     styled_text_fini(&v->changes.styled_text);
     v->changes = (struct changes){ 0 };
@@ -50,7 +43,7 @@ static void clear_changes(struct rewind_view *v, struct effects *fx)
 void rewind_clear_preview(struct rewind_view *v, struct effects *fx)
 {
     clear_changes(v, fx);
-    cancel_request(fx, &v->asked_preview);
+    effect_cancel(fx, REQUESTER_REWIND, &v->asked_preview);
     preview_free(v->preview);
     preview_selection_free(v->selection);
     free(v->partial);
@@ -68,7 +61,7 @@ void rewind_request_preview(struct rewind_view *v, struct effects *fx)
     const struct checkpoint *turn = rewind_turn(v);
 
     v->due_ms = TIME_NONE;
-    cancel_request(fx, &v->asked_preview);
+    effect_cancel(fx, REQUESTER_REWIND, &v->asked_preview);
     if (!turn || rewind_turn_why(v, turn))
         return;
     struct effect *e = rewind_request(v, EFFECT_PREVIEW, &v->asked_preview, fx);
@@ -86,7 +79,7 @@ void rewind_turn_changed(struct rewind_view *v, struct effects *fx)
 
     v->result[0] = '\0';
     v->preview_error = (struct err){ 0 };
-    cancel_request(fx, &v->asked_preview);
+    effect_cancel(fx, REQUESTER_REWIND, &v->asked_preview);
     v->asked_ms = v->now_ms;
     v->due_ms = v->now_ms + REST_MS;
     if (turn && rewind_turn_why(v, turn)) {
@@ -197,7 +190,7 @@ static void set_turns(struct rewind_view *v, struct checkpoint_list *list, struc
         return;
     v->turn.at = find_start_turn(list, v->at);
     rewind_request_preview(v, fx);
-    cancel_request(fx, &v->asked_lines);
+    effect_cancel(fx, REQUESTER_REWIND, &v->asked_lines);
     if (v->session->ref[0].store->ops->count_lines) {
         int64_t asked_ms = v->asked_ms;
 
@@ -323,7 +316,7 @@ static void request_turns(struct rewind_view *v, struct effects *fx)
         v->at.time_ms = turn->time_ms;
     }
     rewind_clear_preview(v, fx);
-    cancel_request(fx, &v->asked_turns);
+    effect_cancel(fx, REQUESTER_REWIND, &v->asked_turns);
     if (!rewind_request(v, EFFECT_CHECKPOINTS, &v->asked_turns, fx))
         err_nomem(&v->preview_error);
 }

@@ -43,8 +43,8 @@ static int draw_turn_lines(struct frame *f, int y, int end, const struct checkpo
     if (c->counted && (c->insertions || c->deletions)) {
         snprintf(plus, sizeof plus, "+%u", c->insertions);
         snprintf(minus, sizeof minus, "-%u", c->deletions);
-        at = rewind_draw_right(f, y, end, STYLE_DELETE, minus) - 1;
-        rewind_draw_right(f, y, at, STYLE_ADD, plus);
+        at = frame_puts_right(f, y, end, STYLE_DELETE, minus) - 1;
+        frame_puts_right(f, y, at, STYLE_ADD, plus);
     }
     return end - LINES_W;
 }
@@ -69,12 +69,12 @@ static void draw_turn(const struct rewind_view *v, struct frame *f, struct rect 
     files_text(c, wide, f->ascii, files, sizeof files);
     if (r.w >= LINES_FROM_W)
         end = draw_turn_lines(f, r.y, end, c);
-    rewind_draw_right(f, r.y, end, c->why ? STYLE_WARN : STYLE_TEXT, files);
+    frame_puts_right(f, r.y, end, c->why ? STYLE_WARN : STYLE_TEXT, files);
     end -= wide ? 9 : 4;
     if (c->shell)
         frame_puts(f, r.y, end - 1, 1, STYLE_WARN, "$");
     end -= 2;
-    rewind_draw_right(f, r.y, end, STYLE_AGE, age);
+    frame_puts_right(f, r.y, end, STYLE_AGE, age);
     end -= wide ? WHEN_AGE_COLUMNS + 1 : 5;
     frame_puts(f, r.y, r.x, 1, STYLE_DIM, sign_of(c, f->ascii));
     frame_text_cut(f, r.y, r.x + 2, end - r.x - 2,
@@ -195,8 +195,7 @@ void rewind_draw_note(const struct rewind_view *v, struct frame *f, struct rect 
     bool counted = c->counted && r.w < LINES_FROM_W;
     int below = notes ? notes_lines(v, notes, in.w) + counted : ABOUT_H;
     int above = in.h - (below > ABOUT_H ? below : ABOUT_H);
-    for (int x = r.x + 1; x < r.x + r.w; x++)
-        frame_puts(f, r.y, x, 1, STYLE_BORDER, f->ascii ? "-" : "─");
+    frame_rule(f, r.y, r.x + 1, r.w - 1);
     if (in.h > ABOUT_H) {
         int used = text_wrap_draw(f, (struct rect){ in.y, in.x, above > 1 ? above : 1, in.w },
                                   STYLE_PROMPT, c->prompt);

@@ -225,17 +225,11 @@ struct rewind_view *rewind_view_new(const struct settings *settings)
     return v;
 }
 
-static void cancel_generation(struct effects *fx, unsigned generation)
-{
-    if (generation)
-        effect_add(fx, EFFECT_CANCEL, REQUESTER_REWIND)->generation = generation;
-}
-
 /* A rewind that is under way is not cancelled: it ends, whether or not a view waits for the result. */
 void rewind_view_close(struct rewind_view *v, struct effects *fx)
 {
-    cancel_generation(fx, v->asked_turns);
-    cancel_generation(fx, v->asked_lines);
+    effect_cancel(fx, REQUESTER_REWIND, &v->asked_turns);
+    effect_cancel(fx, REQUESTER_REWIND, &v->asked_lines);
     rewind_clear_preview(v, fx);
     ref_list_free(v->session);
     preview_checkpoints_free(v->turns);
@@ -303,12 +297,6 @@ static int64_t rewind_screen_wake_ms(const struct model *m)
 }
 
 /* The rewind view as a view of the stack; what it shows and how it moves is rewind_*.c's. */
-
-static enum key_context rewind_key_context(const struct model *m)
-{
-    (void)m;
-    return IN_REWIND;
-}
 
 static void draw_rewind_screen(const struct model *m, struct frame *f)
 {
@@ -399,7 +387,7 @@ static bool rewind_screen_message(struct model *m, const struct msg *msg)
 
 const struct view_ops view_rewind = {
     .name = "rewind",
-    .place = rewind_key_context,
+    .context = IN_REWIND,
     .draw = draw_rewind_screen,
     .act = rewind_screen_act,
     .mouse = rewind_screen_mouse,

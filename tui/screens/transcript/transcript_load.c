@@ -81,23 +81,15 @@ void transcript_view_free(struct transcript_view *v)
     free(v);
 }
 
-static void cancel_transcript_request(struct effects *fx, enum requester requester,
-                                      unsigned *generation)
-{
-    if (*generation)
-        effect_add(fx, EFFECT_CANCEL, requester)->generation = *generation;
-    *generation = 0;
-}
-
 void transcript_view_close(struct transcript_view *v, struct effects *fx)
 {
     if (v->inner)
         transcript_view_close(v->inner, fx);
-    cancel_transcript_request(fx, v->requester, &v->asked_tail);
-    cancel_transcript_request(fx, v->requester, &v->asked_load);
-    cancel_transcript_request(fx, v->requester, &v->asked_read);
-    cancel_transcript_request(fx, v->requester, &v->asked_names);
-    cancel_transcript_request(fx, v->requester, &v->asked_branches);
+    effect_cancel(fx, v->requester, &v->asked_tail);
+    effect_cancel(fx, v->requester, &v->asked_load);
+    effect_cancel(fx, v->requester, &v->asked_read);
+    effect_cancel(fx, v->requester, &v->asked_names);
+    effect_cancel(fx, v->requester, &v->asked_branches);
     transcript_view_search_cancel(v, fx);
     clear_session(v);
 }

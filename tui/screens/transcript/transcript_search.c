@@ -30,8 +30,7 @@ void transcript_view_search_fini(struct transcript_search *s)
 
 void transcript_view_search_cancel(struct transcript_view *v, struct effects *fx)
 {
-    if (v->search.asked)
-        effect_add(fx, EFFECT_CANCEL, v->requester)->generation = v->search.asked;
+    effect_cancel(fx, v->requester, &v->search.asked);
     transcript_view_search_fini(&v->search);
 }
 
@@ -64,9 +63,7 @@ void transcript_view_search_typed(struct transcript_view *v, struct effects *fx)
     struct transcript_search *s = &v->search;
 
     clear_hits(s);
-    if (s->asked)
-        effect_add(fx, EFFECT_CANCEL, v->requester)->generation = s->asked;
-    s->asked = 0;
+    effect_cancel(fx, v->requester, &s->asked);
     if (s->needle.n == 0 || !v->conversation)
         return;
     s->jump = true;
