@@ -10,7 +10,8 @@
 #include "store/journal/change.h"
 #include "tui/app/program.h"
 
-const struct command *command_find(const char *word)
+/* The command with this name or alias, or NULL. */
+static const struct command *find_command(const char *word)
 {
     for (const struct command *c = commands_table + 1; c->run || c->on_session; c++)
         if (strcmp(c->name, word) == 0 || (c->alias && strcmp(c->alias, word) == 0))
@@ -64,7 +65,7 @@ enum err_code command_parse(struct invocation *in, int argc, char **argv, struct
         return rc;
     bool picker = first == argc || are_for_agent(&in->options, argv, first, argc);
 
-    in->command = picker ? &commands_table[0] : command_find(argv[first]);
+    in->command = picker ? &commands_table[0] : find_command(argv[first]);
     if (!in->command)
         return unknown_command(argv[first], e);
     if (!picker) {
@@ -181,7 +182,7 @@ static void write_help(const struct command *command, struct out *o)
 enum err_code help_run(struct invocation *in, struct err *e)
 {
     const char *word = in->argc ? in->argv[0] : NULL;
-    const struct command *command = word ? command_find(word) : NULL;
+    const struct command *command = word ? find_command(word) : NULL;
 
     if (word && !command)
         return err_set(e, ERR_NOT_FOUND, word, "help: no such command");

@@ -46,8 +46,6 @@ struct command {
 extern const struct command
     commands_table[]; /* the picker first; ends with a row without functions */
 
-/* The command with this name or alias, or NULL. */
-const struct command *command_find(const char *word);
 /* Reads argv: the command, its options and its operands. */
 MUST_CHECK enum err_code command_parse(struct invocation *in, int argc, char **argv, struct err *e);
 /* Runs the command, writes the rest of its answer and reports a failure. Returns the exit code of the program. */

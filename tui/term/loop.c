@@ -86,7 +86,7 @@ enum {
     ANSWERS_MS = 6, /* for replies of workers before a frame is drawn */
     FRAME_MS = 25,  /* between frames without a key */
     WAIT_MAX_MS = 3600000,
-    DEFAULT_THREADS = 2,
+    WORKER_THREADS = 2,
 };
 
 struct loop {
@@ -473,9 +473,7 @@ static enum err_code open_all(struct loop *l, struct err *e)
         return rc;
     rc = term_open(&l->setup->term, &l->term, e);
     if (rc == ERR_OK)
-        rc = workers_new(l->setup->context,
-                         l->setup->threads > 0 ? l->setup->threads : DEFAULT_THREADS, &l->workers,
-                         e);
+        rc = workers_new(l->setup->context, WORKER_THREADS, &l->workers, e);
     return rc;
 }
 

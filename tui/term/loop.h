@@ -14,7 +14,6 @@ struct loop_setup {
     struct job_context *context;
     struct term_options term;
     const char *editor; /* $VISUAL, $EDITOR; NULL: vi */
-    int threads;        /* of workers; 0: the default */
 };
 
 /* How the screen was left: EFFECT_RESUME, EFFECT_PRINT or EFFECT_QUIT. effect_fini() frees it; its rows belong to the
