@@ -5,22 +5,22 @@ foreach(group dir fork json list lite msg sub)
     script(recorded_${group} recorded commands/recorded.py $<TARGET_FILE:reprise> ${group})
 endforeach()
 
-# What the real ExAthena library wrote, and what its rewinds made of it.
+# Logs of the real ExAthena library, and the results of its rewinds.
 script(exathena recorded commands/exathena_conformance.py $<TARGET_FILE:reprise>)
 
-# Go directory sessions: the lists of their format.
+# Go directory sessions: the conformance lists of the format.
 script(goat recorded commands/goat_conformance.py $<TARGET_FILE:reprise>)
 script(goat_bad recorded commands/goat_bad_input.py $<TARGET_FILE:reprise>)
 # What a rewind may touch, whoever wrote the session.
 script(rewind_rules recorded commands/rewind_rules.py $<TARGET_FILE:reprise>)
 
-# What undo means, of several directories and stores, and in part.
+# The scope of undo with several directories and stores, and partial undo.
 script(undo_scope recorded commands/undo_scope.py $<TARGET_FILE:reprise>)
 script(hand_off recorded commands/hand_off.py $<TARGET_FILE:reprise>)
-# Done is done, also when the answer cannot be written.
+# A change counts as made even if the answer cannot be written.
 script(full_stdout recorded commands/full_stdout.py $<TARGET_FILE:reprise>)
 
-# Entire: the conformance list of its format, by the numbers. Under the sanitizers there is no injector.
+# Entire: the conformance list of the format, by number. Under the sanitizers there is no injector.
 set(injector -)
 if(NOT REPRISE_SANITIZE)
     set(injector $<TARGET_FILE:inject>)
@@ -31,20 +31,20 @@ script(entire recorded commands/entire_conformance.py $<TARGET_FILE:reprise> ${i
 add_executable(demo_store support/demo_store.c)
 target_link_libraries(demo_store PRIVATE store)
 
-# What takes its time: for ./run test, not for every build in between.
+# Slow tests: for ./run test, not for every build in between.
 if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug" OR REPRISE_SANITIZE)
-    # Every system and every command, on the fixtures of all; the sanitizers see the screen's half.
+    # Every system and every command, on all fixtures; the sanitizers run the screen's half.
     if(NOT REPRISE_SANITIZE)
         script(table corpus commands/table.py $<TARGET_FILE:reprise>)
     endif()
-    # Sessions that two versions of the real client made.
+    # Sessions of two versions of the real client.
     foreach(version 197 330)
         script(corpus_${version} corpus commands/corpus.py $<TARGET_FILE:reprise> ${version})
         script(tidy_${version} corpus commands/tidy_corpus.py $<TARGET_FILE:reprise> ${version})
         script(undo_${version} corpus commands/undo_corpus.py $<TARGET_FILE:reprise> ${version})
         script(rewind_${version} corpus commands/rewind_corpus.py $<TARGET_FILE:reprise> ${version})
         script(turn_lines_${version} corpus commands/turn_lines.py $<TARGET_FILE:reprise> ${version})
-        if(version EQUAL 197 OR NOT REPRISE_SANITIZE) # minutes under the sanitizers: one version will do there
+        if(version EQUAL 197 OR NOT REPRISE_SANITIZE) # takes minutes under the sanitizers, so only one version is run there
             script(rewind_both_${version} corpus commands/rewind_both.py $<TARGET_FILE:reprise> ${version})
         endif()
     endforeach()
@@ -69,12 +69,12 @@ if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug" OR REPRISE_SANITIZE)
         $<IF:$<BOOL:${REPRISE_SANITIZE}>,sanitized,plain>)
 endif()
 
-# Every write path with every call failing. The injector stands where the sanitizers stand.
+# Every write path with every call failing. The injector and the sanitizers replace the same functions.
 if(NOT REPRISE_SANITIZE AND NOT REPRISE_FUZZ)
     add_subdirectory(sweeps)
 endif()
 
-# What can be said about the source needs to be said once.
+# Checks of the source are needed in one build only.
 if(NOT REPRISE_SANITIZE)
     script(installed source installed/installed.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${CMAKE_C_COMPILER})
     script(built source check_built.sh ${PROJECT_SOURCE_DIR})
@@ -89,7 +89,7 @@ if(NOT REPRISE_SANITIZE)
 endif()
 if(REPRISE_FUZZ)
     add_subdirectory(fuzz)
-    # Minutes of it: for a look now and then, not for every run.
+    # Takes minutes: for an occasional check, not for every run.
     add_custom_target(tidy COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/check_tidy.sh
         ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} USES_TERMINAL)
 else()

@@ -47,7 +47,7 @@ static void read_through(const char *path)
     close(fd);
 }
 
-/* Reads the file into memory of its own, as a reader does that goes on to look at it. */
+/* Reads the file into memory of its own, as a reader that needs it afterwards does. */
 static void read_whole(const char *path, size_t size)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -133,7 +133,7 @@ bool folder_is(const struct folder *f, const char *name, const char *text)
     return same;
 }
 
-/* FNV-1a: good enough to tell two test files apart. */
+/* FNV-1a: good enough to distinguish two test files. */
 static uint64_t sum_of(const char *path)
 {
     uint64_t h = 1469598103934665603u;

@@ -7,7 +7,7 @@
  * changed or removed since the last fsync of its directory. A rename is atomic and becomes durable with the directory
  * it leads into. This is harsher than real file systems, on purpose.
  *
- * Each call is announced before it is made (powercut_dirty, powercut_name) and taken back if it failed. */
+ * Each call is announced before it is made (powercut_dirty, powercut_name) and withdrawn if it failed. */
 enum name_change { NAME_MADE, NAME_DIR_MADE, NAME_GONE, NAME_DIR_GONE, NAME_MOVED, NAME_EXCHANGED };
 
 void powercut_dirty(int fd);  /* before the bytes or the size change */

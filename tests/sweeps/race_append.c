@@ -158,7 +158,7 @@ static bool rename_and_undo(struct trial_dir *y, const char *path, int number)
     return rc == ERR_OK;
 }
 
-static void undo_never_cuts_what_an_agent_wrote(void **state)
+static void undo_never_cuts_off_rows_of_an_agent(void **state)
 {
     struct trial_dir y;
     char path[4096];
@@ -192,7 +192,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_record_is_lost_or_split),
-        cmocka_unit_test(undo_never_cuts_what_an_agent_wrote),
+        cmocka_unit_test(undo_never_cuts_off_rows_of_an_agent),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

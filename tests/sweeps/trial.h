@@ -36,7 +36,7 @@ struct trial {
     void (*drop)(struct trial_dir *y);              /* NULL: removing the folder is all */
     /* Returns true if this half-way image is acceptable. NULL: only old and new are. */
     bool (*tolerates)(const struct trial_dir *y, bool done);
-    /* Masks random values, so that two images can be compared. NULL: there are none. */
+    /* Masks random values, so that two images can be compared. NULL: images have no such values. */
     void (*blur)(char *image);
     const void *arg;
     /* A failed operation may leave what `tolerates` accepts: files that no one reads, and that may not be removed

@@ -12,7 +12,7 @@
 #include "tests/sweeps/trial.h"
 
 /* A person saves a file that a rewind is about to change, at every moment: the rewind is stopped before its k-th call,
- * the file is saved, the rewind goes on. In every case the person's bytes are in the file or in the undo record
+ * the file is saved, the rewind continues. In every case the person's bytes are in the file or in the undo record
  * afterwards. */
 static const char saved[] = "what the person saved\n";
 

@@ -12,7 +12,7 @@ static void a_uuid_is_its_bytes(void **state)
 }
 
 /* SHA-256 of these 56 bytes begins 248d6a61 d20638b8 e5c02693 0c3e6039 (FIPS 180-2, B.2). */
-static void a_long_text_is_the_front_of_its_sha256(void **state)
+static void the_id_of_a_long_text_is_a_prefix_of_its_sha256(void **state)
 {
     (void)state;
     struct id128 id = id128_of(SLICE("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"));
@@ -65,7 +65,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_uuid_is_its_bytes),
-        cmocka_unit_test(a_long_text_is_the_front_of_its_sha256),
+        cmocka_unit_test(the_id_of_a_long_text_is_a_prefix_of_its_sha256),
         cmocka_unit_test(texts_that_differ_anywhere_have_different_ids),
         cmocka_unit_test(a_text_that_resembles_a_uuid_has_another_id),
         cmocka_unit_test(no_text_has_the_null_id),

@@ -39,7 +39,7 @@ static void texts_are_any_bytes(void **state)
     slice_set_fini(&set);
 }
 
-/* Every slot that is probed costs the same; few of them are on the way to any text. */
+/* Every slot that is probed costs the same; few are probed to find any text. */
 static void lookups_take_few_probes(void **state)
 {
     static char text[MANY][24];

@@ -23,7 +23,7 @@ static void written_is(struct fixture *f, struct slice want)
     buf_fini(&f->out);
 }
 
-static void commas_stand_between_values_only(void **state)
+static void commas_are_only_between_values(void **state)
 {
     (void)state;
     struct fixture f;
@@ -146,7 +146,7 @@ static void the_first_failure_sticks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(commas_stand_between_values_only),
+        cmocka_unit_test(commas_are_only_between_values),
         cmocka_unit_test(text_is_escaped_as_json_stringify_does),
         cmocka_unit_test(surrogates_are_escaped_and_invalid_bytes_replaced),
         cmocka_unit_test(every_character_round_trips),

@@ -36,7 +36,7 @@ static void a_row_yields_type_id_parent_time_and_flags(void **state)
     assert_int_equal(line.marks, META);
 }
 
-static void the_type_may_stand_first_in_a_member(void **state)
+static void the_type_may_be_the_first_member(void **state)
 {
     static const char *const roles[] = { "user", "tool", NULL };
     static const struct index_keys inner = { .type = "role", .kinds = roles, .inner = "message" };
@@ -338,7 +338,7 @@ int main(void)
         cmocka_unit_test(empty_lines_are_indexed_only_up_to_a_limit),
         cmocka_unit_test(a_line_longer_than_any_string_is_broken),
         cmocka_unit_test(a_row_yields_type_id_parent_time_and_flags),
-        cmocka_unit_test(the_type_may_stand_first_in_a_member),
+        cmocka_unit_test(the_type_may_be_the_first_member),
         cmocka_unit_test(missing_fields_are_empty),
         cmocka_unit_test(a_short_time_is_not_extended_to_a_later_quote),
         cmocka_unit_test(the_last_of_duplicate_keys_counts),

@@ -162,7 +162,7 @@ static void asking_for_an_unreadable_record_names_it(void **state)
                      ERR_NOT_FOUND);
 }
 
-/* It was interrupted; the reprise that made it will finish it, and until then others go on. */
+/* It was interrupted; the reprise that made it will finish it, and other changes are possible until then. */
 static void a_change_of_a_newer_reprise_blocks_no_other(void **state)
 {
     struct rewind_case *p = *state;

@@ -115,7 +115,7 @@ static void the_script_of_an_interpreter_is_the_agent(void **state)
     assert_int_equal(ask(*state, 0, NULL), AGENTS_NAMED);
 }
 
-static void an_agent_in_the_directory_may_have_written_what_is_newer(void **state)
+static void an_agent_in_the_directory_may_have_written_later_rows(void **state)
 {
     process(*state, "10", SLICE("agent\0"), "/srv/app");
 
@@ -188,7 +188,7 @@ int main(void)
         TEST(an_option_may_be_one_word_with_the_id),
         TEST(a_session_that_is_only_forked_is_not_held),
         TEST(the_script_of_an_interpreter_is_the_agent),
-        TEST(an_agent_in_the_directory_may_have_written_what_is_newer),
+        TEST(an_agent_in_the_directory_may_have_written_later_rows),
         TEST(an_agent_started_later_has_not_written_yet),
         TEST(an_agent_of_another_store_does_not_count),
         TEST(an_agent_of_this_store_counts),

@@ -34,7 +34,7 @@ static void a_directory_is_found_by_its_full_path(void **state)
     arena_fini(&a);
 }
 
-/* ---- without memory ---- */
+/* ---- out of memory ---- */
 
 /* Returns true if it succeeded. */
 typedef bool attempt_fn(const struct dirs *from, cJSON *record);

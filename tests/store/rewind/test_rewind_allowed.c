@@ -177,7 +177,7 @@ static bool is_done(struct rewind_case *p)
 }
 
 /* Also where others may not change them. */
-static void files_of_the_own_user_are_changed(void **state)
+static void files_owned_by_the_user_are_changed(void **state)
 {
     static const struct {
         mode_t dir_mode;
@@ -297,7 +297,7 @@ int main(void)
         CASE(immutable_files_are_left_alone),
         CASE(an_append_only_directory_keeps_its_names),
         CASE(other_peoples_files_are_left_alone),
-        CASE(files_of_the_own_user_are_changed),
+        CASE(files_owned_by_the_user_are_changed),
         CASE(files_outside_the_project_may_be_read_only),
         CASE(nothing_is_done_if_the_file_system_reports_no_flags),
         CASE(a_file_system_without_block_counts_has_room),

@@ -9,7 +9,7 @@
 #include "support/rewind/rewind_case.h"
 
 /* Random trees and random plans over them, from a seed each: names in several scripts and in none, deep directories, modes,
- * links, things in the way, texts and bytes, single hunks. These must hold for all of them:
+ * links, obstructions, texts and bytes, single hunks. These must hold for all of them:
  *
  *   a preview writes nothing, and a second one is equal; apply does what the preview showed, file by file, and touches
  *   nothing else; a new preview is then empty; undo restores everything, times and modes included; redo repeats the

@@ -366,8 +366,8 @@ static void the_second_of_two_undos_is_too_late(void **state)
 
 /* ---- records of an earlier version ---- */
 
-/* A rewind as version 1 recorded it: one file restored, one put back with its directories, one taken away. %WS% stands
- * for the work tree. */
+/* A rewind as version 1 recorded it: one file restored, one recreated with its directories, one removed. %WS% is the
+ * work tree. */
 #define OLD_ID "001795323779739-19bd191e"
 
 static void put_plan(struct rewind_case *p, const char *to)

@@ -77,7 +77,7 @@ void screen_close(struct screen *s);
 void screen_take(struct screen *s);
 /* Serves one request, which remains the caller's. */
 void screen_answer_one(struct screen *s, const struct effect *e);
-/* Serves all requests, and those that follow from them, until none is left. */
+/* Serves all requests, and those that follow from them, until no request is left. */
 void screen_answer(struct screen *s);
 /* Opens, serves the requests, and lets the delay pass after which the preview follows. */
 void screen_ready(struct screen *s, struct fake *fake, size_t n, int rows, int cols);

@@ -5,7 +5,7 @@
 /* Changing sessions from the keyboard: which sessions are meant, what is asked, what is shown. */
 
 /* --- one key destroys nothing; the default answer is the safe one */
-static void delete_asks_first_and_enter_leaves_everything(void **state)
+static void delete_asks_first_and_enter_keeps_everything(void **state)
 {
     (void)state;
     struct shop x;
@@ -34,7 +34,7 @@ static void keys_typed_ahead_of_the_question_meet_the_question(void **state)
     screen_close(&x.s);
 }
 
-static void delete_moves_to_the_trash_and_undo_brings_it_back(void **state)
+static void delete_moves_to_the_trash_and_undo_restores(void **state)
 {
     (void)state;
     struct shop x;
@@ -132,7 +132,7 @@ static void an_unsupported_change_is_explained(void **state)
 }
 
 /* --- marks first, as one change */
-static void all_marked_sessions_go_at_once(void **state)
+static void all_marked_sessions_are_deleted_at_once(void **state)
 {
     (void)state;
     struct shop x;
@@ -380,7 +380,7 @@ static void a_fork_asks_for_a_title_and_is_then_selected(void **state)
     screen_press(&x.s, "<C-f><C-u>Again<Enter>");
     assert_string_equal(x.s.log, "fork 22222222: Again\n");
     assert_true(screen_has(&x.s, "forked: the fork is selected — ^X u undo"));
-    assert_non_null(strstr(screen_cursor_line(&x.s), "Paket")); /* the last one stands for it */
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Paket")); /* the last one is used */
     screen_close(&x.s);
 }
 
@@ -424,7 +424,7 @@ static void resuming_at_a_message_asks_and_leaves_all_by_default(void **state)
     screen_close(&x.s);
 }
 
-/* Every word of a question is there on the smallest screen, and every answer. */
+/* Every word of a question and of its answers is visible on the smallest screen. */
 static void a_question_fits_the_smallest_screen(void **state)
 {
     (void)state;
@@ -446,15 +446,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_question_fits_the_smallest_screen),
-        cmocka_unit_test(delete_asks_first_and_enter_leaves_everything),
+        cmocka_unit_test(delete_asks_first_and_enter_keeps_everything),
         cmocka_unit_test(keys_typed_ahead_of_the_question_meet_the_question),
-        cmocka_unit_test(delete_moves_to_the_trash_and_undo_brings_it_back),
+        cmocka_unit_test(delete_moves_to_the_trash_and_undo_restores),
         cmocka_unit_test(an_unknown_live_state_requires_typing_yes),
         cmocka_unit_test(a_question_keeps_its_subject),
         cmocka_unit_test(the_question_is_updated_with_the_exact_size),
         cmocka_unit_test(a_running_session_cannot_be_deleted),
         cmocka_unit_test(an_unsupported_change_is_explained),
-        cmocka_unit_test(all_marked_sessions_go_at_once),
+        cmocka_unit_test(all_marked_sessions_are_deleted_at_once),
         cmocka_unit_test(marked_sessions_that_the_query_hides_are_mentioned),
         cmocka_unit_test(a_mark_vanishes_with_its_session),
         cmocka_unit_test(rename_starts_with_the_current_title_and_shows_at_once),

@@ -280,7 +280,7 @@ static void control_c_leaves_from_everywhere(void **state)
     }
 }
 
-static void q_leaves_where_no_text_is_entered(void **state)
+static void q_quits_where_no_text_is_entered(void **state)
 {
     (void)state;
     struct shop x;
@@ -299,13 +299,13 @@ static void enter_twice_on_a_fresh_screen_changes_no_file(void **state)
 
     shop_ready(&x, 24, 80);
     screen_press(&x.s, "<Enter><Enter>");
-    assert_string_equal(x.s.log, ""); /* the newest is running: the question is answered with no */
+    assert_string_equal(x.s.log, ""); /* the newest is running: Enter chooses no */
     screen_press(&x.s, "<Down><Enter><Enter>");
     assert_string_equal(x.s.log, "resume 22222222 in /home/u/src/shop\n");
     screen_close(&x.s);
 }
 
-static void a_running_session_is_asked_about_and_the_safe_answer_is_selected(void **state)
+static void resuming_a_running_session_asks_with_the_safe_answer_selected(void **state)
 {
     (void)state;
     struct shop x;
@@ -448,9 +448,9 @@ int main(void)
         cmocka_unit_test(escape_goes_back_step_by_step_and_then_leaves),
         cmocka_unit_test(escape_leaves_the_conversation_for_the_list),
         cmocka_unit_test(control_c_leaves_from_everywhere),
-        cmocka_unit_test(q_leaves_where_no_text_is_entered),
+        cmocka_unit_test(q_quits_where_no_text_is_entered),
         cmocka_unit_test(enter_twice_on_a_fresh_screen_changes_no_file),
-        cmocka_unit_test(a_running_session_is_asked_about_and_the_safe_answer_is_selected),
+        cmocka_unit_test(resuming_a_running_session_asks_with_the_safe_answer_selected),
         cmocka_unit_test(a_missing_directory_is_no_dead_end),
         cmocka_unit_test(an_error_stays_until_a_key_is_pressed),
         cmocka_unit_test(a_lasting_error_is_shown_once),

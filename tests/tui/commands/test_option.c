@@ -26,7 +26,7 @@ static void read_words(struct result *r, option_bits allowed, bool stop_early,
 #define READ(r, allowed, ...)                                                                      \
     read_words(r, allowed, false, (const char *const[]){ __VA_ARGS__, NULL })
 
-static void options_may_stand_anywhere(void **state)
+static void options_may_be_anywhere(void **state)
 {
     struct result r;
 
@@ -179,7 +179,7 @@ static void an_overlong_word_is_cut(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options_may_stand_anywhere),
+        cmocka_unit_test(options_may_be_anywhere),
         cmocka_unit_test(two_dashes_end_the_options),
         cmocka_unit_test(resume_takes_an_id_or_none),
         cmocka_unit_test(store_options_accumulate),

@@ -42,7 +42,7 @@ static void a_sub_agent_list_of_one_is_copied(void **state)
     ref_list_free(NULL);
 }
 
-static void effects_come_out_in_the_order_they_went_in(void **state)
+static void effects_are_taken_in_insertion_order(void **state)
 {
     (void)state;
     struct effects fx = { 0 };
@@ -122,7 +122,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refs_are_copies),
         cmocka_unit_test(a_sub_agent_list_of_one_is_copied),
-        cmocka_unit_test(effects_come_out_in_the_order_they_went_in),
+        cmocka_unit_test(effects_are_taken_in_insertion_order),
         cmocka_unit_test(effects_that_are_not_carried_out_are_freed),
         cmocka_unit_test(undelivered_messages_are_freed),
         cmocka_unit_test(a_conversation_is_freed_by_its_last_holder),

@@ -133,7 +133,7 @@ static void a_session_is_trashed_and_restored(void **state)
     jobs_fixture_end(&w);
 }
 
-static void a_newer_transcript_in_its_place_is_joined_when_the_person_says_so(void **state)
+static void a_newer_transcript_is_joined_with_consent(void **state)
 {
     (void)state;
     struct jobs_fixture w;
@@ -328,7 +328,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_title_is_written_and_undo_removes_every_byte),
         cmocka_unit_test(a_session_is_trashed_and_restored),
-        cmocka_unit_test(a_newer_transcript_in_its_place_is_joined_when_the_person_says_so),
+        cmocka_unit_test(a_newer_transcript_is_joined_with_consent),
         cmocka_unit_test(a_sweep_is_trashed_and_restored),
         cmocka_unit_test(a_swept_session_that_was_used_meanwhile_stays),
         cmocka_unit_test(a_fork_is_made_and_undo_removes_it),

@@ -112,7 +112,7 @@ static void damage_outside_sessions_is_found_without_orphans(void **state)
     jobs_fixture_end(&w);
 }
 
-static void a_session_that_is_gone_is_a_failure(void **state)
+static void examining_a_missing_session_fails(void **state)
 {
     struct jobs_fixture w;
 
@@ -132,7 +132,7 @@ int main(void)
         cmocka_unit_test(an_examination_finds_torn_rows_and_changes_nothing),
         cmocka_unit_test(a_repair_is_made_once_and_can_be_undone),
         cmocka_unit_test(damage_outside_sessions_is_found_without_orphans),
-        cmocka_unit_test(a_session_that_is_gone_is_a_failure),
+        cmocka_unit_test(examining_a_missing_session_fails),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -234,7 +234,7 @@ static void a_tick_without_consent_is_no_consent(void **state)
     free(after);
 }
 
-static void one_hunk_of_a_file_goes_back_alone(void **state)
+static void one_hunk_of_a_file_is_restored_alone(void **state)
 {
     struct bench *b = *state;
     struct preview *p = preview_of(b, "p2");
@@ -272,7 +272,7 @@ static void changed_hunks_are_not_guessed(void **state)
     free(after);
 }
 
-static void a_file_that_was_saved_meanwhile_stays_as_it_is(void **state)
+static void a_file_saved_meanwhile_is_kept(void **state)
 {
     struct bench *b = *state;
     struct preview *p = preview_of(b, "p2");
@@ -367,9 +367,9 @@ int main(void)
         T(a_rewind_is_applied_undone_and_redone),
         T(consent_includes_a_held_back_file),
         T(a_tick_without_consent_is_no_consent),
-        T(one_hunk_of_a_file_goes_back_alone),
+        T(one_hunk_of_a_file_is_restored_alone),
         T(changed_hunks_are_not_guessed),
-        T(a_file_that_was_saved_meanwhile_stays_as_it_is),
+        T(a_file_saved_meanwhile_is_kept),
         T(the_comparison_shows_the_previewed_contents),
         T(undo_in_the_list_undoes_the_newest_operation_even_a_rewind),
     };

@@ -128,7 +128,7 @@ static void ctrl_c_right_after_esc_is_ctrl_c(void **state)
     input_fini(&in);
 }
 
-/* Many keys in one read, as after the program was busy: none is lost. */
+/* Many keys in one read, as after the program was busy: no key is lost. */
 static void a_burst_of_keys_is_split(void **state)
 {
     struct input in = { 0 };

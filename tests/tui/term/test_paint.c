@@ -80,7 +80,7 @@ static void an_unchanged_frame_sends_nothing(void **state)
     paint_fini(&p);
 }
 
-static void only_what_changed_is_sent(void **state)
+static void only_changed_cells_are_sent(void **state)
 {
     struct theme theme;
     struct paint p;
@@ -178,7 +178,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_unchanged_frame_sends_nothing),
-        cmocka_unit_test(only_what_changed_is_sent),
+        cmocka_unit_test(only_changed_cells_are_sent),
         cmocka_unit_test(clusters_keep_their_columns),
         cmocka_unit_test(without_colours_attributes_remain),
         cmocka_unit_test(another_locale_gets_ascii),

@@ -18,7 +18,7 @@ static void assert_clean(struct slice text, const char *want)
 
 #define CLEAN(text, want) assert_clean(SLICE(text), want)
 
-static void no_hostile_pattern_comes_through(void **state)
+static void no_hostile_pattern_is_passed_through(void **state)
 {
     (void)state;
 
@@ -195,7 +195,7 @@ static void random_bytes_are_cleaned(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_hostile_pattern_comes_through),
+        cmocka_unit_test(no_hostile_pattern_is_passed_through),
         cmocka_unit_test(controls_are_shown_with_a_caret),
         cmocka_unit_test(newlines_and_tabs_become_one_blank),
         cmocka_unit_test(invisible_characters_are_named),

@@ -68,7 +68,7 @@ static void keys_move_the_cursor_by_lines_pages_and_to_the_ends(void **state)
     assert_false(list_cursor_act(&p, rows(10, 4), ACT_TRASH));
 }
 
-static void wheel_and_click_move_it(void **state)
+static void wheel_and_click_move_the_cursor(void **state)
 {
     struct list_cursor p = { 0 };
 
@@ -85,7 +85,7 @@ static void wheel_and_click_move_it(void **state)
     assert_int_equal(p.at, 4);
 }
 
-static void a_few_choices_go_round(void **state)
+static void a_short_list_of_choices_wraps_around(void **state)
 {
     size_t at = 0;
 
@@ -104,8 +104,8 @@ int main(void)
         cmocka_unit_test(rows_scroll_only_when_necessary),
         cmocka_unit_test(no_blank_lines_below_while_rows_are_hidden_above),
         cmocka_unit_test(keys_move_the_cursor_by_lines_pages_and_to_the_ends),
-        cmocka_unit_test(wheel_and_click_move_it),
-        cmocka_unit_test(a_few_choices_go_round),
+        cmocka_unit_test(wheel_and_click_move_the_cursor),
+        cmocka_unit_test(a_short_list_of_choices_wraps_around),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -100,7 +100,7 @@ static void verbatim_text_keeps_its_blanks(void **state)
     VERBATIM(12, "abcdefghij klmn", "abcdefghij k\nlmn\n");
 }
 
-static void colours_and_carriage_returns_of_programs_are_left_out(void **state)
+static void colours_and_carriage_returns_of_programs_are_removed(void **state)
 {
     (void)state;
 
@@ -140,7 +140,7 @@ static void no_line_exceeds_the_width(void **state)
         }
 }
 
-static void a_cluster_without_end_takes_linear_time(void **state)
+static void an_endless_cluster_takes_linear_time(void **state)
 {
     (void)state;
     struct buf text = { 0 };
@@ -164,10 +164,10 @@ int main(void)
         cmocka_unit_test(the_margin_precedes_every_line),
         cmocka_unit_test(a_style_may_change_within_a_word),
         cmocka_unit_test(verbatim_text_keeps_its_blanks),
-        cmocka_unit_test(colours_and_carriage_returns_of_programs_are_left_out),
+        cmocka_unit_test(colours_and_carriage_returns_of_programs_are_removed),
         cmocka_unit_test(nothing_is_added_after_the_last_line_allowed),
         cmocka_unit_test(no_line_exceeds_the_width),
-        cmocka_unit_test(a_cluster_without_end_takes_linear_time),
+        cmocka_unit_test(an_endless_cluster_takes_linear_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

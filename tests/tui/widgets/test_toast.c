@@ -106,7 +106,7 @@ static void a_narrow_screen_cuts_the_middle_of_a_path(void **state)
     frame_fini(&f);
 }
 
-static void an_error_says_where_and_why(void **state)
+static void an_error_shows_where_and_why(void **state)
 {
     (void)state;
     struct toast t = { 0 };
@@ -134,7 +134,7 @@ int main(void)
         cmocka_unit_test(the_last_part_of_a_path_names_it),
         cmocka_unit_test(notices_expire_and_errors_stay),
         cmocka_unit_test(a_narrow_screen_cuts_the_middle_of_a_path),
-        cmocka_unit_test(an_error_says_where_and_why),
+        cmocka_unit_test(an_error_shows_where_and_why),
         cmocka_unit_test(the_spinner_turns_with_the_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -189,8 +189,8 @@ static void a_file_unknown_to_the_session_is_left_alone(void **state)
     entire_world_remove(&w);
 }
 
-/* To git a file is ignored when a rule says so and the index has nothing of the name: files that were added by force
- * belong to the work tree like all others. Files in no index stay, whatever the rules and the settings are. */
+/* For git a file is ignored if a rule matches it and the index has no such name: files that were added by force belong
+ * to the work tree like all others. Files in no index stay, whatever the rules and the settings are. */
 static void tracked_files_under_an_ignored_pattern_are_planned(void **state)
 {
     (void)state;

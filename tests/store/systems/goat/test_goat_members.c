@@ -84,7 +84,7 @@ static struct goat_saved saved_under(struct arena *a, const char *hash)
     return point.saved[0];
 }
 
-/* The hash becomes a file's name, so that a way out of the directory must not look like one. */
+/* The hash becomes a file's name, so a path that leaves the directory must not be accepted as one. */
 static void a_saved_copy_is_named_by_hex_digits_only(void **state)
 {
     (void)state;

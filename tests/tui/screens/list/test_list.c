@@ -11,7 +11,7 @@ static void assert_screen(struct screen *s, const char *const *lines)
         assert_string_equal(screen_line(s, y), lines[y]);
 }
 
-static void on_80x24_it_shows_what_a_row_has(void **state)
+static void on_80x24_rows_show_their_main_columns(void **state)
 {
     (void)state;
     static const char *const lines[] = {
@@ -171,7 +171,7 @@ static void on_small_screens_the_preview_opens_on_request(void **state)
     screen_close(&x.s);
 }
 
-static void on_200x60_every_column_is_there(void **state)
+static void on_200x60_every_column_is_shown(void **state)
 {
     (void)state;
     struct shop x;
@@ -387,7 +387,7 @@ static void a_long_list_scrolls_with_the_selection(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(on_80x24_it_shows_what_a_row_has),
+        cmocka_unit_test(on_80x24_rows_show_their_main_columns),
         cmocka_unit_test(narrow_screens_give_a_session_two_lines),
         cmocka_unit_test(a_blank_title_is_its_first_prompt),
         cmocka_unit_test(on_50x12_columns_are_dropped),
@@ -396,7 +396,7 @@ int main(void)
         cmocka_unit_test(the_transcript_size_is_shown_until_the_usage_is_known),
         cmocka_unit_test(from_30_lines_the_conversation_is_below),
         cmocka_unit_test(on_small_screens_the_preview_opens_on_request),
-        cmocka_unit_test(on_200x60_every_column_is_there),
+        cmocka_unit_test(on_200x60_every_column_is_shown),
         cmocka_unit_test(systems_are_shown_if_there_are_several),
         cmocka_unit_test(below_50x12_the_screen_asks_for_more_room),
         cmocka_unit_test(every_size_is_drawn_within_its_frame),

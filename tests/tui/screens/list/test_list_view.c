@@ -103,7 +103,7 @@ static void the_scope_key_cycles_through_all_scopes(void **state)
     screen_close(&x.s);
 }
 
-static void worktrees_are_counted_where_there_are_any(void **state)
+static void worktrees_are_counted_if_there_are_any(void **state)
 {
     (void)state;
     static const char *const titles[] = { "~/src/shop  ", "~/src/shop +1 worktree ",
@@ -238,7 +238,7 @@ int main(void)
         cmocka_unit_test(the_only_marked_session_is_the_one_that_is_resumed),
         cmocka_unit_test(print_mode_prints_on_enter),
         cmocka_unit_test(the_scope_key_cycles_through_all_scopes),
-        cmocka_unit_test(worktrees_are_counted_where_there_are_any),
+        cmocka_unit_test(worktrees_are_counted_if_there_are_any),
         cmocka_unit_test(the_selection_sticks_through_a_change_of_scope),
         cmocka_unit_test(the_old_scope_stays_until_the_new_one_answers),
         cmocka_unit_test(the_sort_key_cycles_through_all_orders),

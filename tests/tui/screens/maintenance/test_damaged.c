@@ -145,7 +145,7 @@ static void errors_of_the_listing_come_first(void **state)
     screen_close(&x.s);
 }
 
-static void enter_reads_the_session_and_comes_back(void **state)
+static void enter_opens_the_session_and_esc_returns(void **state)
 {
     (void)state;
     struct shop x;
@@ -198,8 +198,8 @@ static void the_cursor_stays_with_its_session(void **state)
     screen_close(&x.s);
 }
 
-/* A key may arrive between the change of the scope and its reply: the open session is then found again, or none is
- * meant, never another one. */
+/* A key may arrive between the change of the scope and its reply: the open session is then found again, or no session
+ * is meant, never another one. */
 static void the_open_session_stays_the_subject_while_the_scope_changes(void **state)
 {
     (void)state;
@@ -246,7 +246,7 @@ int main(void)
         cmocka_unit_test(the_list_shows_the_number_and_the_key),
         cmocka_unit_test(a_line_being_written_is_no_damage),
         cmocka_unit_test(errors_of_the_listing_come_first),
-        cmocka_unit_test(enter_reads_the_session_and_comes_back),
+        cmocka_unit_test(enter_opens_the_session_and_esc_returns),
         cmocka_unit_test(actions_are_about_the_session_under_the_cursor),
         cmocka_unit_test(the_cursor_stays_with_its_session),
         cmocka_unit_test(the_open_session_stays_the_subject_while_the_scope_changes),

@@ -178,7 +178,7 @@ static void an_unticked_file_stays(void **state)
     assert_true(folder_has(&t->going.folder, "home/ws/src/keys.c"));
 }
 
-static void hunks_are_taken_one_by_one(void **state)
+static void hunks_are_selected_one_by_one(void **state)
 {
     struct rewind_screen *t = *state;
     size_t n;
@@ -299,7 +299,7 @@ static void nothing_ticked_is_nothing_to_apply(void **state)
     assert_int_equal(t->rewinds, 0);
 }
 
-static void a_turn_that_cannot_be_restored_says_why_and_is_not_asked_about(void **state)
+static void a_turn_that_cannot_be_restored_is_explained_and_not_previewed(void **state)
 {
     struct rewind_screen *t = *state;
 
@@ -415,14 +415,14 @@ int main(void)
         T(trusted_files_need_a_typed_word),
         T(forbidden_files_are_explained),
         T(an_unticked_file_stays),
-        T(hunks_are_taken_one_by_one),
+        T(hunks_are_selected_one_by_one),
         T(the_mode_key_cycles_through_files_conversation_both),
         T(files_and_conversation_go_back_under_one_undo),
         T(a_single_turn_can_be_undone),
         T(a_turn_without_copies_still_has_its_conversation),
         T(a_running_agent_is_named_before_files_change),
         T(nothing_ticked_is_nothing_to_apply),
-        T(a_turn_that_cannot_be_restored_says_why_and_is_not_asked_about),
+        T(a_turn_that_cannot_be_restored_is_explained_and_not_previewed),
         T(turns_passed_over_are_not_previewed),
         T(the_preview_of_another_turn_cannot_be_applied),
         T(late_answers_are_dropped),

@@ -84,7 +84,7 @@ static void messages_off_the_conversation_path_are_a_branch(void **state)
     transcript_writer_end(&t);
 }
 
-/* The branch to a4 begins with u2 and ends with u4; that to r, an answer made again, has no prompt of its own. */
+/* The branch to a4 begins with u2 and ends with u4; that to r, a regenerated answer, has no prompt of its own. */
 static void a_branch_is_known_by_its_last_prompt(void **state)
 {
     (void)state;

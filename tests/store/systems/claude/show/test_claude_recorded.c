@@ -66,7 +66,7 @@ static void a_client_killed_before_any_answer_leaves_its_prompt(void **state)
     transcript_writer_end(&t);
 }
 
-static void a_turn_that_the_person_stopped_is_over(void **state)
+static void a_turn_stopped_by_the_user_is_complete(void **state)
 {
     (void)state;
     struct transcript_writer t;
@@ -108,7 +108,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_client_killed_in_a_tool_is_told_to_continue),
         cmocka_unit_test(a_client_killed_before_any_answer_leaves_its_prompt),
-        cmocka_unit_test(a_turn_that_the_person_stopped_is_over),
+        cmocka_unit_test(a_turn_stopped_by_the_user_is_complete),
         cmocka_unit_test(after_a_rewind_only_the_new_branch_is_restored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -102,7 +102,7 @@ static void rows_are_restored_byte_for_byte(void **state)
     transcript_writer_end(&t);
 }
 
-/* Above 5 MiB a boundary makes what lies before it unreachable; a requested leaf is found all the same. */
+/* Above 5 MiB a boundary makes the rows before it unreachable; a requested leaf is found all the same. */
 static void before_the_boundary_of_a_large_file_only_the_named_leaf_is_restored(void **state)
 {
     (void)state;

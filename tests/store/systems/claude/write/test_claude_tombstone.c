@@ -98,7 +98,7 @@ static void beside_a_writer_blanking_works_and_cutting_does_not(void **state)
     fclose(writer);
 }
 
-static void cutting_takes_every_row_with_the_id(void **state)
+static void cutting_removes_every_row_with_the_id(void **state)
 {
     struct place *p = *state;
 
@@ -189,7 +189,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_removed_row_is_blanked_and_every_other_byte_is_kept),
         TEST(beside_a_writer_blanking_works_and_cutting_does_not),
-        TEST(cutting_takes_every_row_with_the_id),
+        TEST(cutting_removes_every_row_with_the_id),
         TEST(a_last_row_without_newline_is_cut_too),
         TEST(undoing_a_removal_restores_the_file),
         TEST(an_unknown_message_is_refused),
