@@ -75,7 +75,7 @@ static void parse_line(struct slice line, void *arg)
     found->lines++;
     found->ok += cJSON_IsObject(row) ? 1 : 0;
     if (cJSON_IsString(id)) {
-        struct id128 v = id128_of((struct slice){ id->valuestring, strlen(id->valuestring) });
+        struct id128 v = id128_of(slice_of(id->valuestring));
 
         found->ids++;
         found->ids_sum += v.hi ^ v.lo;

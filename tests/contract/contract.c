@@ -8,7 +8,7 @@ enum { CASES_MAX = 64 };
 
 struct slice contract_text(const char *s)
 {
-    return (struct slice){ s, strlen(s) };
+    return slice_of(s);
 }
 
 struct session_ref contract_find(struct contract *c, const struct contract_session *s)

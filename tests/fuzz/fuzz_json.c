@@ -86,7 +86,7 @@ static void check_text(struct slice bytes)
         int64_t again;
 
         time_format(ms, text);
-        must(time_parse((struct slice){ text, strlen(text) }, &again) && again == ms);
+        must(time_parse(slice_of(text), &again) && again == ms);
     }
     arena_fini(&a);
 }

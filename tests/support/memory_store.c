@@ -82,7 +82,7 @@ static struct memory_session *session_of(const struct store *st, struct slice id
     struct memory *m = memory_of(st);
 
     for (size_t i = 0; i < m->n; i++)
-        if (slice_eq(id, (struct slice){ m->session[i].id, strlen(m->session[i].id) }))
+        if (slice_eq(id, slice_of(m->session[i].id)))
             return &m->session[i];
     return NULL;
 }
@@ -125,7 +125,7 @@ static enum err_code memory_describe(const struct store *st, const struct scope 
     if (!s)
         return err_set(e, ERR_NOT_FOUND, ref->path.p, "describe");
     row->ref = ref_of(st, s);
-    row->custom_title = (struct slice){ s->title, strlen(s->title) };
+    row->custom_title = slice_of(s->title);
     row->summary = row->custom_title.n ? row->custom_title : row->ref.id;
     return ERR_OK;
 }
@@ -255,7 +255,7 @@ static enum err_code memory_create(const struct store *st, const struct host_cre
 
     host_generate_id(drawn);
     if (!id.n)
-        id = (struct slice){ drawn, strlen(drawn) };
+        id = slice_of(drawn);
     if (session_of(st, id))
         return err_set(e, ERR_STALE, "", "create: a session with this id exists");
     if (m->n == SESSIONS_MAX || id.n >= sizeof s->id || req->title.n >= sizeof s->title)

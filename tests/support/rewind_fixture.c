@@ -75,7 +75,7 @@ static void add(struct rewind_plan *plan, const struct store *st, const char *na
     t.path = arena_format(&plan->arena, "%s/%s", st->path, name);
     if (last) {
         t.has_last = true;
-        t.last.bytes = (struct slice){ last, strlen(last) };
+        t.last.bytes = slice_of(last);
     } else {
         as_left(&t);
     }

@@ -23,7 +23,7 @@ static inline unsigned dice_roll(struct dice *d, unsigned sides)
 
 static inline void rows_put(struct buf *b, const char *text)
 {
-    scratch_need(buf_add(b, (struct slice){ text, strlen(text) }) == ERR_OK, "memory");
+    scratch_need(buf_add(b, slice_of(text)) == ERR_OK, "memory");
 }
 
 static inline const char *rows_pick(struct dice *d, const char *const *from, unsigned n)

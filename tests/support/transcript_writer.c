@@ -18,7 +18,7 @@ void transcript_writer_end(struct transcript_writer *t)
 
 void transcript_writer_raw(struct transcript_writer *t, const char *bytes)
 {
-    assert_int_equal(buf_add(&t->text, (struct slice){ bytes, strlen(bytes) }), ERR_OK);
+    assert_int_equal(buf_add(&t->text, slice_of(bytes)), ERR_OK);
 }
 
 void transcript_writer_row(struct transcript_writer *t, const char *type, const char *id,

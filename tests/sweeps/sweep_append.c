@@ -13,7 +13,7 @@ static void make_log(struct trial_dir *y)
 {
     const char *text = y->arg;
 
-    folder_put(&y->folder, "user/log.jsonl", (struct slice){ text, strlen(text) });
+    folder_put(&y->folder, "user/log.jsonl", slice_of(text));
     folder_put(&y->folder, "user/other.jsonl", SLICE("{}\n"));
 }
 

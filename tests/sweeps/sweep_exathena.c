@@ -32,7 +32,7 @@ static void save(struct trial_dir *y, const char *file, const char *first)
     for (size_t i = 0; i < sizeof sha; i++)
         snprintf(hex + 2 * i, 3, "%02x", sha[i]);
     snprintf(name, sizeof name, SAVED "%s/path", hex);
-    folder_put(&y->folder, name, (struct slice){ path, strlen(path) });
+    folder_put(&y->folder, name, slice_of(path));
     snprintf(name, sizeof name, SAVED "%s/0.bin", hex);
     folder_put(&y->folder, name, (struct slice){ first ? first : "", first ? strlen(first) : 0 });
     snprintf(name, sizeof name, SAVED "%s/0.tombstone", hex);

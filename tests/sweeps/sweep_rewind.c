@@ -61,7 +61,7 @@ static void make_tree(struct trial_dir *y)
         if (i % 3 == 1)
             continue;
         text_of("present", i, text);
-        folder_put(&y->folder, name_of(i, name), (struct slice){ text, strlen(text) });
+        folder_put(&y->folder, name_of(i, name), slice_of(text));
         if (i % 6 == 3)
             assert_int_equal(chmod(folder_path(&y->folder, name, path), 0755), 0);
     }
@@ -85,7 +85,7 @@ static enum err_code plan_of(struct trial_dir *y, struct rewind_plan *plan, stru
 
         t.path = folder_path(&y->folder, name_of(i, name), path);
         text_of(word, i, text);
-        t.source.bytes = (struct slice){ text, strlen(text) };
+        t.source.bytes = slice_of(text);
         rc = rewind_plan_add(plan, &t, e);
     }
     return rc;

@@ -42,7 +42,7 @@ static int64_t parsed(const char *text)
 {
     int64_t ms;
 
-    assert_true(time_parse((struct slice){ text, strlen(text) }, &ms));
+    assert_true(time_parse(slice_of(text), &ms));
     return ms;
 }
 
@@ -158,7 +158,7 @@ static void invalid_times_are_refused_and_leave_the_output_alone(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         int64_t ms = 7;
 
-        if (time_parse((struct slice){ wrong[i], strlen(wrong[i]) }, &ms))
+        if (time_parse(slice_of(wrong[i]), &ms))
             fail_msg("%s is read as a time", wrong[i]);
         assert_int_equal(ms, 7);
     }

@@ -9,7 +9,7 @@
 
 static bool is(struct slice got, const char *want)
 {
-    return slice_eq(got, (struct slice){ want, strlen(want) });
+    return slice_eq(got, slice_of(want));
 }
 
 static void the_first_byte_determines_the_type(void **state)
@@ -242,8 +242,7 @@ static void values_before_an_error_are_found(void **state)
     struct slice v[2];
 
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
-        assert_int_equal(json_get_each((struct slice){ broken[i], strlen(broken[i]) }, names, 2, v),
-                         1);
+        assert_int_equal(json_get_each(slice_of(broken[i]), names, 2, v), 1);
         assert_true(is(v[0], "1"));
     }
 }
@@ -289,7 +288,7 @@ static int64_t number(const char *text)
 {
     int64_t n;
 
-    assert_true(json_int((struct slice){ text, strlen(text) }, &n));
+    assert_true(json_int(slice_of(text), &n));
     return n;
 }
 
@@ -323,7 +322,7 @@ static void other_numbers_are_refused(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         int64_t n = 7;
 
-        assert_false(json_int((struct slice){ wrong[i], strlen(wrong[i]) }, &n));
+        assert_false(json_int(slice_of(wrong[i]), &n));
         assert_int_equal(n, 7);
     }
 }

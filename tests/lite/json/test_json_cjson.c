@@ -31,7 +31,7 @@ static unsigned roll(struct dice *d, unsigned sides)
 
 static void put(struct buf *b, const char *text)
 {
-    assert_int_equal(buf_add(b, (struct slice){ text, strlen(text) }), ERR_OK);
+    assert_int_equal(buf_add(b, slice_of(text)), ERR_OK);
 }
 
 static void put_one_of(struct buf *b, struct dice *d, const char *const *texts, unsigned n)

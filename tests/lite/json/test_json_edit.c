@@ -7,9 +7,7 @@ static void put_gives(const char *object, const char *name, const char *value, c
 {
     struct buf out = { 0 };
 
-    assert_int_equal(json_set(&out, (struct slice){ object, strlen(object) }, name,
-                              (struct slice){ value, strlen(value) }),
-                     ERR_OK);
+    assert_int_equal(json_set(&out, slice_of(object), name, slice_of(value)), ERR_OK);
     assert_string_equal(buf_cstr(&out), want);
     assert_true(json_valid(buf_slice(&out)));
     buf_fini(&out);
@@ -19,7 +17,7 @@ static void drop_gives(const char *object, const char *name, const char *want)
 {
     struct buf out = { 0 };
 
-    assert_int_equal(json_remove(&out, (struct slice){ object, strlen(object) }, name), ERR_OK);
+    assert_int_equal(json_remove(&out, slice_of(object), name), ERR_OK);
     assert_string_equal(buf_cstr(&out), want);
     assert_true(json_valid(buf_slice(&out)));
     buf_fini(&out);

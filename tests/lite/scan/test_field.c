@@ -20,8 +20,7 @@ static const char *value_of(size_t field, const char *window)
     struct field_value values[FIELDS];
 
     field_set_init(&set, fields, FIELDS);
-    assert_true(
-        field_set_last(&set, (struct slice){ window, strlen(window) }, &a, values, NULL, NULL));
+    assert_true(field_set_last(&set, slice_of(window), &a, values, NULL, NULL));
     assert_true(values[field].text.n < sizeof text);
     if (values[field].found) {
         memcpy(text, values[field].text.p, values[field].text.n);
@@ -37,7 +36,7 @@ static const char *first_of(const char *window, bool whole)
     struct arena a = { 0 };
     struct slice found;
 
-    assert_true(field_first((struct slice){ window, strlen(window) }, whole, "cwd", &a, &found));
+    assert_true(field_first(slice_of(window), whole, "cwd", &a, &found));
     if (found.p) {
         memcpy(text, found.p, found.n);
         text[found.n] = '\0';

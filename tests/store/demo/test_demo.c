@@ -212,8 +212,7 @@ static void a_repository_has_checkpoints_of_both_kinds(void **state)
     for (int i = 2; i > 0; i--) {
         const char *id = arena_format(&a, "e47113e0-0000-4000-8000-00000000000%d", i);
 
-        assert_int_equal(
-            entire_ops.find(st, &all, (struct slice){ id, strlen(id) }, &a, &ref, NULL), ERR_OK);
+        assert_int_equal(entire_ops.find(st, &all, slice_of(id), &a, &ref, NULL), ERR_OK);
     }
     assert_int_equal(entire_ops.checkpoints(st, &ref, &list, NULL), ERR_OK);
     assert_int_equal(list.n, 3);

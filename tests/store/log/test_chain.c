@@ -14,7 +14,7 @@ struct rows {
 
 static struct id128 id(const char *text)
 {
-    return id128_of((struct slice){ text, strlen(text) });
+    return id128_of(slice_of(text));
 }
 
 static void build(struct rows *r, const char *const rows[], size_t n)

@@ -28,7 +28,7 @@ static void expect_row(struct logfile *log, size_t line, const char *want)
     struct slice row;
 
     assert_int_equal(logfile_row(log, line, &row, NULL), ERR_OK);
-    assert_true(slice_eq(row, (struct slice){ want, strlen(want) }));
+    assert_true(slice_eq(row, slice_of(want)));
 }
 
 static void rows_are_read_in_any_order(void **state)

@@ -67,8 +67,7 @@ static void put(struct world *w, const char *project, int id, int64_t days, cons
 {
     char name[200];
 
-    folder_put(&w->folder, name_of(project, id, ".jsonl", name),
-               (struct slice){ rows, strlen(rows) });
+    folder_put(&w->folder, name_of(project, id, ".jsonl", name), slice_of(rows));
     folder_mtime(&w->folder, name, (NOW - days * DAY) * 1000000);
 }
 

@@ -107,7 +107,7 @@ static const char *look(struct world *w)
 
 static const char *look_at(struct world *w, const char *rows)
 {
-    put(w, SESSION, (struct slice){ rows, strlen(rows) });
+    put(w, SESSION, slice_of(rows));
     return look(w);
 }
 
@@ -191,7 +191,7 @@ static void a_session_that_may_be_in_use_is_left_alone(void **state)
 
     snprintf(name, sizeof name, "config/sessions/%ld.json", (long)getpid());
     snprintf(entry, sizeof entry, "{\"pid\":%ld,\"sessionId\":\"" ID "\"}", (long)getpid());
-    folder_put(&w->folder, name, (struct slice){ entry, strlen(entry) });
+    folder_put(&w->folder, name, slice_of(entry));
     w->doctor.fix = true;
 
     assert_string_equal(look_at(w, USER("a", "null")), "torn-tail@1 ");

@@ -116,7 +116,7 @@ static void register_agent(struct world *w, int id, const char *start)
     snprintf(text, sizeof text,
              "{\"pid\":%ld,\"sessionId\":\"%08d-0000-4000-8000-000000000000\"%s}", (long)getpid(),
              id, start);
-    folder_put(&w->folder, name, (struct slice){ text, strlen(text) });
+    folder_put(&w->folder, name, slice_of(text));
 }
 
 static void a_session_that_may_be_in_use_is_listed_but_kept(void **state)

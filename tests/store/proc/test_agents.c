@@ -60,7 +60,7 @@ static void process(struct place *p, const char *pid, struct slice args, const c
     snprintf(stat_text, sizeof stat_text,
              "%s (a) b) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 %ld 20 21\n", pid,
              100 * sysconf(_SC_CLK_TCK));
-    folder_put(&p->folder, name, (struct slice){ stat_text, strlen(stat_text) });
+    folder_put(&p->folder, name, slice_of(stat_text));
     snprintf(name, sizeof name, "proc/%s/cwd", pid);
     assert_int_equal(symlink(cwd, folder_path(&p->folder, name, path)), 0);
 }

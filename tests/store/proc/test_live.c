@@ -52,7 +52,7 @@ static void put_entry(void **state, const char *name, const char *text)
 
     mkdir(scratch_path(state, "sessions"), 0700);
     snprintf(path, sizeof path, "sessions/%s", name);
-    scratch_write(state, path, (struct slice){ text, strlen(text) });
+    scratch_write(state, path, slice_of(text));
 }
 
 static void put_process(void **state, pid_t pid, const char *id, unsigned long long start,
@@ -72,7 +72,7 @@ static struct live ask(void **state, const char *id)
     struct live live;
 
     assert_int_equal(live_read(*state, &table, NULL), ERR_OK);
-    live = live_of(&table, (struct slice){ id, strlen(id) });
+    live = live_of(&table, slice_of(id));
     live_fini(&table);
     return live;
 }

@@ -14,7 +14,7 @@ static void put_entry(void **state, const char *id)
     mkdir(scratch_path(state, "sessions"), 0700);
     snprintf(name, sizeof name, "sessions/%d.json", (int)getpid());
     snprintf(text, sizeof text, "{\"sessionId\":\"%s\"}", id);
-    scratch_write(state, name, (struct slice){ text, strlen(text) });
+    scratch_write(state, name, slice_of(text));
 }
 
 static void an_agent_that_starts_later_is_seen_within_seconds(void **state)

@@ -51,7 +51,7 @@ static void put(struct world *w, const char *project, int id, int64_t second, co
 
     snprintf(file, sizeof file, all_zero, id);
     snprintf(name, sizeof name, "projects/%s/%s.jsonl", project, file);
-    folder_put(&w->folder, name, (struct slice){ rows, strlen(rows) });
+    folder_put(&w->folder, name, slice_of(rows));
     folder_mtime(&w->folder, name, second * 1000000000);
 }
 
@@ -241,8 +241,7 @@ static enum err_code resolve(struct world *w, const char *text, char id[2], stru
     struct scope everything = { .all = true };
     struct session_ref ref;
     struct arena a = { 0 };
-    enum err_code rc = resolve_session(&w->store, 1, &everything,
-                                       (struct slice){ text, strlen(text) }, &a, &ref, e);
+    enum err_code rc = resolve_session(&w->store, 1, &everything, slice_of(text), &a, &ref, e);
 
     id[0] = rc ? '-' : ref.id.p[7];
     id[1] = '\0';
@@ -340,7 +339,7 @@ static void many_ids_are_resolved_like_single_ones(void **state)
 
     for (int i = 0; i < ASKED; i++) {
         snprintf(name[i], sizeof name[i], all_zero, i % 8);
-        text[i] = (struct slice){ name[i], strlen(name[i]) };
+        text[i] = slice_of(name[i]);
     }
     prompt(w, "a", 1, 100, "one");
     prompt(w, "b", 1, 200, "one again");

@@ -11,7 +11,7 @@ static struct short_ids *ids_of(const struct store_ops *const system[], const ch
     struct short_ids *s = short_ids_new();
 
     for (size_t i = 0; i < n; i++)
-        assert_true(short_ids_add(s, system[i], (struct slice){ id[i], strlen(id[i]) }));
+        assert_true(short_ids_add(s, system[i], slice_of(id[i])));
     short_ids_finish(s);
     return s;
 }
@@ -20,7 +20,7 @@ static void assert_shown(const struct short_ids *s, const struct store_ops *syst
                          const char *want)
 {
     char out[SHORT_ID];
-    struct slice got = short_ids_of(s, system, (struct slice){ id, strlen(id) }, out);
+    struct slice got = short_ids_of(s, system, slice_of(id), out);
 
     assert_int_equal(got.n, strlen(want));
     assert_string_equal(out, want);

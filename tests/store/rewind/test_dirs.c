@@ -14,7 +14,7 @@ static const struct attrs sample = { .mode = 0700, .x = one, .n = 1 };
 
 static bool add(struct dirs *list, struct arena *a, const char *path)
 {
-    return beneath_dirs_add(list, a, (struct slice){ path, strlen(path) }, &sample);
+    return beneath_dirs_add(list, a, slice_of(path), &sample);
 }
 
 static void a_directory_is_found_by_its_full_path(void **state)

@@ -11,10 +11,8 @@ static void assert_merged(const char *ancestor, const char *ours, const char *th
     struct slice out = { NULL, 0 };
     bool clean;
 
-    assert_int_equal(linediff_merge((struct slice){ ancestor, strlen(ancestor) },
-                                    (struct slice){ ours, strlen(ours) },
-                                    (struct slice){ theirs, strlen(theirs) }, &a, &out, &clean,
-                                    NULL),
+    assert_int_equal(linediff_merge(slice_of(ancestor), slice_of(ours), slice_of(theirs), &a, &out,
+                                    &clean, NULL),
                      ERR_OK);
     assert_int_equal(clean, want != NULL);
     if (want) {

@@ -5,7 +5,7 @@
 static enum pathrule check(const char *path)
 {
     const char *why = NULL;
-    enum pathrule rule = pathrule_check((struct slice){ path, strlen(path) }, &why);
+    enum pathrule rule = pathrule_check(slice_of(path), &why);
 
     assert_true((rule == PATHRULE_FINE) == (why == NULL));
     return rule;
@@ -126,7 +126,7 @@ static void files_that_programs_trust_need_consent(void **state)
 
 static bool forbids(const char *path)
 {
-    return pathrule_forbids((struct slice){ path, strlen(path) });
+    return pathrule_forbids(slice_of(path));
 }
 
 static void some_names_are_always_refused(void **state)
@@ -140,8 +140,7 @@ static void some_names_are_always_refused(void **state)
 
 static bool under(const char *path, const char *root)
 {
-    return pathrule_under((struct slice){ path, strlen(path) },
-                          (struct slice){ root, strlen(root) });
+    return pathrule_under(slice_of(path), slice_of(root));
 }
 
 static void containment_is_decided_by_path_components(void **state)

@@ -31,7 +31,7 @@ static void save(struct rewind_case *p, size_t i, const char *text)
 {
     char name[64];
 
-    folder_put(&p->folder, name_of(i, name), (struct slice){ text, strlen(text) });
+    folder_put(&p->folder, name_of(i, name), slice_of(text));
 }
 
 /* Takes the id as it was shown, then makes one more preview. */

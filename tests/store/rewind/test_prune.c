@@ -449,7 +449,7 @@ static void make_older(struct rewind_case *p)
     cJSON_ReplaceItemInObjectCaseSensitive(root, "version", cJSON_CreateString("2"));
     free(text);
     text = cJSON_PrintUnformatted(root);
-    folder_put(&p->folder, name, (struct slice){ text, strlen(text) });
+    folder_put(&p->folder, name, slice_of(text));
     cJSON_free(text);
     cJSON_Delete(root);
 }

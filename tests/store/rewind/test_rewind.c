@@ -335,7 +335,7 @@ static void apply_then_undo_is_the_identity(void **state)
                      round * 8 + i);
             if (rand() % 3) {
                 snprintf(text, sizeof text, "%d\n%d\n", rand() % 4, rand() % 4);
-                folder_put(&p->folder, name, (struct slice){ text, strlen(text) });
+                folder_put(&p->folder, name, slice_of(text));
                 folder_mtime(&p->folder, name, 1600000000000000000 + rand());
             }
             snprintf(text, sizeof text, "%d\n%d\n", rand() % 4, rand() % 4);

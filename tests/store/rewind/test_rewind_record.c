@@ -47,7 +47,7 @@ static enum err_code read_as(struct rewind_case *p, const char *dir, const cJSON
 {
     char *text = cJSON_PrintUnformatted(plan);
 
-    put(p, "plan", (struct slice){ text, strlen(text) });
+    put(p, "plan", slice_of(text));
     cJSON_free(text);
     return read_record(p, dir);
 }
@@ -381,7 +381,7 @@ static void put_plan(struct rewind_case *p, const char *to)
     for (const char *at; (at = memmem(rest.p, rest.n, "%WS%", 4));
          rest = (struct slice){ at + 4, rest.n - (size_t)(at + 4 - rest.p) }) {
         assert_int_equal(buf_add(&plan, (struct slice){ rest.p, (size_t)(at - rest.p) }), ERR_OK);
-        assert_int_equal(buf_add(&plan, (struct slice){ p->root, strlen(p->root) }), ERR_OK);
+        assert_int_equal(buf_add(&plan, slice_of(p->root)), ERR_OK);
     }
     assert_int_equal(buf_add(&plan, rest), ERR_OK);
     folder_put(&p->folder, to, buf_slice(&plan));
@@ -414,7 +414,7 @@ static void put_version_1(struct rewind_case *p, bool ended)
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
         snprintf(name, sizeof name, "%s%s", lies[i].in, lies[i].name);
         if (lies[i].always)
-            folder_put(&p->folder, name, (struct slice){ lies[i].text, strlen(lies[i].text) });
+            folder_put(&p->folder, name, slice_of(lies[i].text));
     }
     put_plan(p, "state/rewinds/" OLD_ID "/plan");
 }

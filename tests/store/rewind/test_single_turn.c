@@ -98,7 +98,7 @@ static const struct rewind_entry *look(struct place *p, const char *found, const
     p->found = found;
     p->left = left;
     if (present)
-        folder_put(&p->folder, "ws/file", (struct slice){ present, strlen(present) });
+        folder_put(&p->folder, "ws/file", slice_of(present));
     assert_int_equal(rewind_plan_make(&p->ref, SLICE("p1"), REWIND_TURN, &p->plan, NULL), ERR_OK);
     assert_int_equal(rewind_preview(&p->plan, &none, &p->preview, NULL), ERR_OK);
     assert_true(p->preview.n <= 1);

@@ -23,7 +23,7 @@ static inline void save(void *arg, int entry, const char *text)
     struct rewind_case *p = arg;
     char path[4096], other[4200];
 
-    folder_put(&p->folder, "saving", (struct slice){ text, strlen(text) });
+    folder_put(&p->folder, "saving", slice_of(text));
     snprintf(other, sizeof other, "%s/saving", p->folder.path);
     assert_int_equal(rename(other, folder_path(&p->folder, place_of[entry], path)), 0);
 }
@@ -132,14 +132,14 @@ static inline void recover(struct rewind_case *p)
 
 static inline void put_at(struct rewind_case *p, int entry, const char *text)
 {
-    folder_put(&p->folder, place_of[entry], (struct slice){ text, strlen(text) });
+    folder_put(&p->folder, place_of[entry], slice_of(text));
 }
 
 static inline void put_temp(struct rewind_case *p, int entry, const char *text)
 {
     char temp[4096];
 
-    folder_put(&p->folder, temp_of(p, entry, temp), (struct slice){ text, strlen(text) });
+    folder_put(&p->folder, temp_of(p, entry, temp), slice_of(text));
 }
 
 static inline void drop_temp(struct rewind_case *p, int entry)

@@ -54,7 +54,7 @@ static inline void rewind_screen_begin(struct rewind_screen *t, int rows, int co
     t->s.answer = rewind_screen_answer;
     screen_ready(&t->s, t->fake, SHOP, rows, cols);
     rewind_fixture_store(&t->going, &t->s.store, &t->s.ops);
-    t->s.settings.home = (struct slice){ t->going.home, strlen(t->going.home) };
+    t->s.settings.home = slice_of(t->going.home);
 }
 
 static inline int rewind_screen_set_up(void **state)

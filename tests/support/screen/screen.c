@@ -8,7 +8,7 @@
 
 static struct slice text_of(const char *text)
 {
-    return text ? (struct slice){ text, strlen(text) } : (struct slice){ 0 };
+    return text ? slice_of(text) : (struct slice){ 0 };
 }
 
 /* Paths are made from ids in static buffers; refs borrow them for a call. */

@@ -8,7 +8,7 @@
 
 static struct slice text_of(const char *text)
 {
-    return text ? (struct slice){ text, strlen(text) } : (struct slice){ 0 };
+    return text ? slice_of(text) : (struct slice){ 0 };
 }
 
 static void answer_weigh(struct screen *s, const struct effect *e)

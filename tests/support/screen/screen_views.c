@@ -144,7 +144,7 @@ void transcript_view_draw(const struct transcript_view *v, struct frame *f, stru
     char text[300];
 
     snprintf(text, sizeof text, "%d: conversation of %s", v->scrolled, v->title);
-    frame_text_cut(f, r.y, r.x, r.w, STYLE_TEXT, (struct slice){ text, strlen(text) });
+    frame_text_cut(f, r.y, r.x, r.w, STYLE_TEXT, slice_of(text));
     f->cursor_y = r.y;
     f->cursor_x = r.x;
 }

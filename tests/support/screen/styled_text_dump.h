@@ -51,7 +51,7 @@ static inline void assert_styled_text_fits(const struct styled_text *s, size_t w
 static inline int styled_text_style_at(const struct styled_text *s, const char *text)
 {
     for (size_t i = 0; i < s->runs; i++)
-        if (slice_eq(s->run[i].text, (struct slice){ text, strlen(text) }))
+        if (slice_eq(s->run[i].text, slice_of(text)))
             return (int)s->run[i].style;
     return -1;
 }

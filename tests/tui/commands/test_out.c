@@ -111,8 +111,7 @@ static void control_and_invisible_characters_are_printed_as_json_escapes(void **
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_string_equal(written((struct slice){ cases[i].in, strlen(cases[i].in) }, false, got),
-                            cases[i].out);
+        assert_string_equal(written(slice_of(cases[i].in), false, got), cases[i].out);
 }
 
 static void the_bytes_of_a_file_are_printed_unchanged(void **state)

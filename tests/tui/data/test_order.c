@@ -25,8 +25,8 @@ static void see(struct many *m, uint32_t n, const int64_t *time_ms)
 
         snprintf(id, sizeof id, "s%03u", i);
         snprintf(path, sizeof path, "/x/s%03u", i);
-        ref.id = (struct slice){ id, strlen(id) };
-        ref.path = (struct slice){ path, strlen(path) };
+        ref.id = slice_of(id);
+        ref.path = slice_of(path);
         ref.file = (struct file_id){ .ino = i + 1, .mtime_ns = time_ms[i] * 1000000 };
         assert_true(ref_list_add(list, &ref, 0));
     }
@@ -46,7 +46,7 @@ static void describe(struct many *m, uint32_t i, const char *title, int64_t crea
     }
     assert_non_null(row);
     row->ref = m->sessions.entry[i].ref;
-    row->summary = (struct slice){ title, strlen(title) };
+    row->summary = slice_of(title);
     row->created_ms = created_ms;
     row->activity_ms = row->ref.file.mtime_ns / 1000000;
     assert_true(filter_set(&m->filter, i, row));

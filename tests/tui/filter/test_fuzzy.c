@@ -11,8 +11,7 @@ struct text {
 static struct fuzzy_haystack fold(struct text *t, const char *text)
 {
     *t = (struct text){ 0 };
-    assert_int_equal(fold_text((struct slice){ text, strlen(text) }, 4096, &t->text, &t->classes),
-                     ERR_OK);
+    assert_int_equal(fold_text(slice_of(text), 4096, &t->text, &t->classes), ERR_OK);
     return (struct fuzzy_haystack){ t->text.p, (const uint8_t *)t->classes.p, t->text.n };
 }
 
@@ -28,7 +27,7 @@ static int best(const char *word, const char *text)
     struct text t;
     struct fuzzy_haystack hay = fold(&t, text);
 
-    assert_true(fuzzy_needle_init(&needle, (struct slice){ word, strlen(word) }));
+    assert_true(fuzzy_needle_init(&needle, slice_of(word)));
     int score = fuzzy_best(&needle, hay, NULL);
     int quick = fuzzy_quick(&needle, hay);
 
@@ -44,7 +43,7 @@ static int exact(const char *word, const char *text, enum anchor anchor)
     struct text t;
     struct fuzzy_haystack hay = fold(&t, text);
 
-    assert_true(fuzzy_needle_init(&needle, (struct slice){ word, strlen(word) }));
+    assert_true(fuzzy_needle_init(&needle, slice_of(word)));
     int score = fuzzy_exact(&needle, hay, anchor, NULL);
 
     drop(&t);
@@ -57,7 +56,7 @@ static int near(const char *word, const char *text)
     struct text t;
     struct fuzzy_haystack hay = fold(&t, text);
 
-    assert_true(fuzzy_needle_init(&needle, (struct slice){ word, strlen(word) }));
+    assert_true(fuzzy_needle_init(&needle, slice_of(word)));
     int score = fuzzy_near(&needle, hay);
 
     drop(&t);

@@ -10,7 +10,7 @@ static struct query parse(const char *text)
 {
     struct query q;
 
-    assert_true(query_parse(&q, (struct slice){ text, strlen(text) }, now));
+    assert_true(query_parse(&q, slice_of(text), now));
     return q;
 }
 

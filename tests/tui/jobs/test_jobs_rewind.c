@@ -55,7 +55,7 @@ static struct effect question(struct bench *b, enum effect_kind kind, const char
                          .refs = ref_list_one(&ref, SLICE("")) };
 
     assert_non_null(fx.refs);
-    assert_int_equal(buf_add(&fx.text, (struct slice){ text, strlen(text) }), ERR_OK);
+    assert_int_equal(buf_add(&fx.text, slice_of(text)), ERR_OK);
     return fx;
 }
 

@@ -172,7 +172,7 @@ static void random_bytes_are_cleaned(void **state)
             const char *s = spice[(seed >> 16) % 9];
 
             if (seed >> 20 & 1)
-                assert_int_equal(buf_add(&in, (struct slice){ s, strlen(s) }), ERR_OK);
+                assert_int_equal(buf_add(&in, slice_of(s)), ERR_OK);
             else
                 assert_int_equal(buf_add_byte(&in, (char)(seed >> 22)), ERR_OK);
         }

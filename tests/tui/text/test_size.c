@@ -36,7 +36,7 @@ static void invalid_sizes_are_refused(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        assert_false(text_size_parse((struct slice){ wrong[i], strlen(wrong[i]) }, &n));
+        assert_false(text_size_parse(slice_of(wrong[i]), &n));
     assert_false(text_size_parse((struct slice){ "1\0", 2 }, &n));
     assert_int_equal(n, 5);
 }

@@ -67,7 +67,7 @@ static void age_changes_exactly_when_predicted(void **state)
 
 static bool parse(const char *text, int64_t *ms)
 {
-    return when_parse((struct slice){ text, strlen(text) }, now, ms);
+    return when_parse(slice_of(text), now, ms);
 }
 
 static void spans_count_back_from_now(void **state)

@@ -119,7 +119,7 @@ static void no_hostile_pattern_reaches_a_cell(void **state)
         char *dump = frame_dump(&f);
 
         assert_non_null(dump);
-        if (hostile_within((struct slice){ dump, strlen(dump) }, hostile[i].raw))
+        if (hostile_within(slice_of(dump), hostile[i].raw))
             fail_msg("%s reaches a cell", hostile[i].name);
         free(dump);
     }

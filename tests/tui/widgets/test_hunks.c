@@ -128,7 +128,7 @@ static void an_invalid_patch_does_no_harm(void **state)
         struct hunks d = { .n = 0 };
         size_t left;
 
-        hunks_of_patch(&d, (struct slice){ patches[i], strlen(patches[i]) });
+        hunks_of_patch(&d, slice_of(patches[i]));
         struct styled_text s = laid(&d, 0, &left);
 
         assert_int_equal(s.rc, ERR_OK);

@@ -8,7 +8,7 @@ static struct line_editor typed(const char *text)
 {
     struct line_editor e = { 0 };
 
-    line_editor_set(&e, (struct slice){ text, strlen(text) });
+    line_editor_set(&e, slice_of(text));
     return e;
 }
 

@@ -6,7 +6,7 @@ static struct styled_text laid(int width, bool ascii, const char *text)
     struct styled_text s = { .n = 0 };
     struct markdown how = { .width = width, .ascii = ascii };
 
-    markdown_layout(&s, &how, (struct slice){ text, strlen(text) });
+    markdown_layout(&s, &how, slice_of(text));
     return s;
 }
 

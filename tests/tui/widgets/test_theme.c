@@ -4,7 +4,7 @@
 
 static bool parse(const char *text, struct theme_style *look)
 {
-    return theme_parse_style((struct slice){ text, strlen(text) }, look);
+    return theme_parse_style(slice_of(text), look);
 }
 
 static void a_style_is_parsed_word_by_word(void **state)

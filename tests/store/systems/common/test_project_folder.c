@@ -5,7 +5,7 @@
 static void expect_name(const char *path, const char *name)
 {
     struct arena a = { 0 };
-    struct slice got = project_folder_name((struct slice){ path, strlen(path) }, &a);
+    struct slice got = project_folder_name(slice_of(path), &a);
 
     assert_non_null(got.p);
     assert_string_equal(got.p, name);

@@ -47,7 +47,7 @@ static struct session_row *describe(struct entire_world *w, const char *id)
 
 static void assert_text(struct slice got, const char *want)
 {
-    if (!slice_eq(got, (struct slice){ want, strlen(want) }))
+    if (!slice_eq(got, slice_of(want)))
         fail_msg("'%.*s' is not '%s'", SLICE_ARG(got), want);
 }
 

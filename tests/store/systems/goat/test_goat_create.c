@@ -56,8 +56,7 @@ static enum err_code append(struct shop *s, const char *rows, bool stream)
     struct host_appended done;
     struct slice *row;
 
-    assert_int_equal(host_rows((struct slice){ rows, strlen(rows) }, &s->a, &row, &req.n, NULL),
-                     ERR_OK);
+    assert_int_equal(host_rows(slice_of(rows), &s->a, &row, &req.n, NULL), ERR_OK);
     req.row = row;
     return host_append(s->store, &s->ref, &req, &s->a, &done, NULL);
 }
@@ -73,8 +72,7 @@ static char *made_beside(struct shop *s, const char *metadata)
     char base[4096];
     size_t n;
 
-    folder_put(&s->folder, "q/sessions/old/metadata.json",
-               (struct slice){ metadata, strlen(metadata) });
+    folder_put(&s->folder, "q/sessions/old/metadata.json", slice_of(metadata));
     folder_path(&s->folder, "q/sessions", base);
     assert_int_equal(goat_ops.open(&s->env, base, &st, NULL), ERR_OK);
     assert_int_equal(host_create(st, &req, &s->a, &made, NULL), ERR_OK);

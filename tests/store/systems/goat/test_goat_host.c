@@ -72,8 +72,7 @@ static enum err_code append(struct shop *s, const char *rows, bool stream)
     struct host_appended done;
     struct slice *row;
 
-    assert_int_equal(host_rows((struct slice){ rows, strlen(rows) }, &s->a, &row, &req.n, NULL),
-                     ERR_OK);
+    assert_int_equal(host_rows(slice_of(rows), &s->a, &row, &req.n, NULL), ERR_OK);
     req.row = row;
     return host_append(s->store, &s->ref, &req, &s->a, &done, NULL);
 }
@@ -104,7 +103,7 @@ static void an_id_is_given_once_and_must_be_one(void **state)
 
     assert_int_equal(host_create(s->store, &req, &s->a, &made, NULL), ERR_STALE);
     for (size_t i = 1; i < sizeof bad / sizeof *bad; i++) {
-        req.id = (struct slice){ bad[i], strlen(bad[i]) };
+        req.id = slice_of(bad[i]);
         assert_int_equal(host_create(s->store, &req, &s->a, &made, NULL), ERR_USAGE);
     }
 }
@@ -370,8 +369,7 @@ static void a_checkpoint_of_the_doc_dialect_uses_its_names(void **state)
     struct host_checkpointed done;
 
     snprintf(metadata, sizeof metadata, "{\"session_id\":\"s-1\",\"cwd\":\"%s\"}", s->cwd);
-    folder_put(&s->folder, "p/sessions/s-1/metadata.json",
-               (struct slice){ metadata, strlen(metadata) });
+    folder_put(&s->folder, "p/sessions/s-1/metadata.json", slice_of(metadata));
     folder_put(&s->folder, "ws/src/one", SLICE("one\n"));
     folder_path(&s->folder, "ws/src/one", one);
     folder_path(&s->folder, "ws/none", none);

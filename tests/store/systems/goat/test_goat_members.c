@@ -79,7 +79,7 @@ static struct goat_saved saved_under(struct arena *a, const char *hash)
         arena_format(a, "{\"files\":[{\"path\":\"f\",\"exists\":true,\"hash\":\"%s\"}]}", hash);
 
     assert_non_null(text);
-    assert_int_equal(goat_manifest_parse((struct slice){ text, strlen(text) }, a, &point), ERR_OK);
+    assert_int_equal(goat_manifest_parse(slice_of(text), a, &point), ERR_OK);
     assert_int_equal(point.n, 1);
     return point.saved[0];
 }

@@ -8,7 +8,7 @@ static const char *cut(const char *text, int cols)
     const struct layout_options look = { .glyphs = layout_glyphs_for(true) };
     struct buf b = { 0 };
 
-    int used = layout_cut(&look, &b, (struct slice){ text, strlen(text) }, cols);
+    int used = layout_cut(&look, &b, slice_of(text), cols);
 
     snprintf(out, sizeof out, "%d %.*s", used, SLICE_ARG(buf_slice(&b)));
     buf_fini(&b);

@@ -6,7 +6,7 @@
 static bool screen_holds_bytes(struct drive *d, struct slice raw)
 {
     char *got = drive_screen(d);
-    bool held = hostile_within((struct slice){ got, strlen(got) }, raw);
+    bool held = hostile_within(slice_of(got), raw);
 
     free(got);
     return held;

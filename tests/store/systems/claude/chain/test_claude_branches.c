@@ -37,7 +37,7 @@ static struct branch_list branches(struct transcript_writer *t)
 
 static void assert_id(struct id128 id, const char *text)
 {
-    assert_true(id128_eq(id, id128_of((struct slice){ text, strlen(text) })));
+    assert_true(id128_eq(id, id128_of(slice_of(text))));
 }
 
 static void assert_branch(const struct branch *b, const char *leaf, const char *from,
@@ -46,7 +46,7 @@ static void assert_branch(const struct branch *b, const char *leaf, const char *
     assert_id(b->leaf, leaf);
     assert_id(b->from, from);
     assert_int_equal(b->messages, messages);
-    assert_true(slice_eq(b->prompt, (struct slice){ prompt, strlen(prompt) }));
+    assert_true(slice_eq(b->prompt, slice_of(prompt)));
 }
 
 /* The messages of a branch, each with the flags about branches. */
@@ -57,8 +57,7 @@ static void assert_flags(struct transcript_writer *t, const char *leaf, const ch
     char text[256] = "";
     size_t at = 0;
 
-    assert_int_equal(claude_load_branch(NULL, &ref, id128_of((struct slice){ leaf, strlen(leaf) }),
-                                        NULL, &got, NULL),
+    assert_int_equal(claude_load_branch(NULL, &ref, id128_of(slice_of(leaf)), NULL, &got, NULL),
                      ERR_OK);
     for (size_t i = 0; i < got->n; i++) {
         unsigned f = got->message[i].flags;

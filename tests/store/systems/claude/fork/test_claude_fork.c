@@ -189,7 +189,7 @@ static void an_id_with_invalid_bytes_is_replaced_like_others(void **state)
 
     assert_int_equal(count(text, "\xff"), 1); /* forkedFrom */
     member(text, "\"uuid\":\"", id);
-    assert_true(claude_is_uuid((struct slice){ id, strlen(id) }));
+    assert_true(claude_is_uuid(slice_of(id)));
     assert_non_null(strstr(text, "\"parentUuid\":\""));
     member(strchr(text, '\n'), "\"parentUuid\":\"", id);
     assert_ptr_equal(strstr(text, id), strstr(text, "\"uuid\":\"") + 8);
@@ -403,7 +403,7 @@ static void a_fork_with_files_has_the_checkpoints_of_its_source(void **state)
     add_backup(p);
     fork_it(p, (struct fork_request){ .with_files = true });
     ref.id = p->fork.id;
-    ref.path = (struct slice){ p->fork.path, strlen(p->fork.path) };
+    ref.path = slice_of(p->fork.path);
 
     assert_int_equal(claude_ops.checkpoints(p->store, &ref, &points, NULL), ERR_OK);
     assert_int_equal(points.n, 1);

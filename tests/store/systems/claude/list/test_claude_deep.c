@@ -50,7 +50,7 @@ static int tear_down(void **state)
 
 static void say(struct world *w, const char *rows)
 {
-    assert_int_equal(buf_add(&w->text, (struct slice){ rows, strlen(rows) }), ERR_OK);
+    assert_int_equal(buf_add(&w->text, slice_of(rows)), ERR_OK);
 }
 
 /* Rows that fill a window and more. */

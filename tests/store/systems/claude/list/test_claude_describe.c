@@ -60,7 +60,7 @@ static const struct session_row *describe(struct world *w, const char *rows)
 {
     struct scope everything = { .all = true };
 
-    return describe_in(w, &everything, (struct slice){ rows, strlen(rows) });
+    return describe_in(w, &everything, slice_of(rows));
 }
 
 static void expect(struct slice got, const char *want)

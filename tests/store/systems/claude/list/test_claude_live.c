@@ -294,8 +294,8 @@ static void many_sessions_are_judged_like_single_ones(void **state)
     folder_put(&p->folder, "cfg/projects/-p/other.jsonl", SLICE("{}\n"));
     folder_path(&p->folder, "cfg/projects/-p/gone.jsonl", away);
     folder_path(&p->folder, "cfg/projects/-p/other.jsonl", beside);
-    gone.path = (struct slice){ away, strlen(away) };
-    other.path = (struct slice){ beside, strlen(beside) };
+    gone.path = slice_of(away);
+    other.path = slice_of(beside);
     int fd = open(p->path, O_WRONLY | O_APPEND | O_CLOEXEC);
 
     assert_true(fd >= 0);

@@ -9,7 +9,7 @@ static void expect(const char *head, const char *want)
     struct prompt prompt = { 0 };
     char got[1000] = "";
 
-    assert_true(prompt_first((struct slice){ head, strlen(head) }, &a, &prompt));
+    assert_true(prompt_first(slice_of(head), &a, &prompt));
     struct slice text = prompt.text.p ? prompt.text : prompt.command;
 
     assert_true(text.n < sizeof got);

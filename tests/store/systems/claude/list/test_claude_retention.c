@@ -12,7 +12,7 @@ static int64_t period(const char *settings)
 
     folder_make(&f);
     if (settings)
-        folder_put(&f, "settings.json", (struct slice){ settings, strlen(settings) });
+        folder_put(&f, "settings.json", slice_of(settings));
     int64_t ms = claude_retention(f.path);
 
     folder_remove(&f);

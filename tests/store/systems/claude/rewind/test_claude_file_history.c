@@ -110,7 +110,7 @@ static enum err_code plan(struct place *p, const char *point, struct rewind_plan
 {
     struct err e;
 
-    return claude_ops.plan(p->store, &p->ref, (struct slice){ point, strlen(point) }, out, &e);
+    return claude_ops.plan(p->store, &p->ref, slice_of(point), out, &e);
 }
 
 static const struct rewind_target *target_of(const struct place *p, const struct rewind_plan *plan,

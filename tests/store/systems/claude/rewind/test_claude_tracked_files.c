@@ -5,9 +5,7 @@
 
 static void put(struct claude_tracked *t, const char *key, const char *backup)
 {
-    assert_int_equal(claude_tracked_set(t, (struct slice){ key, strlen(key) },
-                                        (struct slice){ backup, strlen(backup) }),
-                     ERR_OK);
+    assert_int_equal(claude_tracked_set(t, slice_of(key), slice_of(backup)), ERR_OK);
 }
 
 static void says(const struct claude_tracked *t, const char *want)

@@ -15,7 +15,7 @@ static struct block_list take_apart(struct slice row)
 
 static void assert_text(struct slice got, const char *want)
 {
-    if (!slice_eq(got, (struct slice){ want, strlen(want) }))
+    if (!slice_eq(got, slice_of(want)))
         fail_msg("\"%.*s\" is not \"%s\"", SLICE_ARG(got), want);
 }
 
@@ -170,7 +170,7 @@ static void values_of_the_wrong_type_do_no_harm(void **state)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct block_list list = take_apart((struct slice){ rows[i], strlen(rows[i]) });
+        struct block_list list = take_apart(slice_of(rows[i]));
 
         for (size_t k = 0; k < list.n; k++)
             assert_true(list.block[k].bytes >= 0);

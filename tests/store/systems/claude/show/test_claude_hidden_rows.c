@@ -15,7 +15,7 @@ static void add(struct talk *t, enum claude_kind kind, const char *text)
 {
     struct claude_restore_row *r = &t->row[t->restore_rows.n++];
 
-    assert_true(json_valid((struct slice){ text, strlen(text) }));
+    assert_true(json_valid(slice_of(text)));
     *r = (struct claude_restore_row){ .row = { text, strlen(text) }, .kind = (uint8_t)kind };
 }
 

@@ -30,7 +30,7 @@ static void is(struct end *t, enum interruption want, const char *prompt)
     t->restore_rows.arena = &t->arena;
     assert_int_equal(claude_interruption(&t->restore_rows, &got), want);
     assert_int_equal(got.n, strlen(prompt));
-    assert_true(slice_eq(got, (struct slice){ prompt, strlen(prompt) }));
+    assert_true(slice_eq(got, slice_of(prompt)));
     arena_fini(&t->arena);
 }
 

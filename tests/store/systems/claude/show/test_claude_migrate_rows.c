@@ -8,11 +8,9 @@ static void becomes(enum claude_kind kind, const char *cwd, const char *row, con
     struct arena a = { 0 };
     struct slice got;
 
-    assert_true(json_valid((struct slice){ row, strlen(row) }));
-    assert_int_equal(claude_migrate_row((struct slice){ row, strlen(row) }, kind,
-                                        (struct slice){ cwd, strlen(cwd) }, &a, &got),
-                     ERR_OK);
-    if (!slice_eq(got, (struct slice){ want, strlen(want) }))
+    assert_true(json_valid(slice_of(row)));
+    assert_int_equal(claude_migrate_row(slice_of(row), kind, slice_of(cwd), &a, &got), ERR_OK);
+    if (!slice_eq(got, slice_of(want)))
         fail_msg("%s became %.*s", row, SLICE_ARG(got));
     arena_fini(&a);
 }

@@ -54,7 +54,7 @@ static void gives_at(struct transcript_writer *t, const char *id, const char *wa
     struct restore r;
     char got[1024];
 
-    assert_int_equal(restore_at(t, (struct slice){ id, strlen(id) }, &r, NULL), ERR_OK);
+    assert_int_equal(restore_at(t, slice_of(id), &r, NULL), ERR_OK);
     ids_of(&r, got);
     assert_string_equal(got, want);
     restore_fini(&r);

@@ -142,7 +142,7 @@ static enum err_code resume_at(struct transcript_writer *t, const char *id, stru
 {
     struct session_ref ref = transcript_writer_ref(t);
     struct change *c = change_new("resume-at");
-    enum err_code rc = claude_resume_at(&somewhere, &ref, (struct slice){ id, strlen(id) }, c, e);
+    enum err_code rc = claude_resume_at(&somewhere, &ref, slice_of(id), c, e);
 
     change_free(c);
     return rc;

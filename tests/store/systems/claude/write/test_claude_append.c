@@ -59,8 +59,7 @@ static enum err_code append(struct shop *s, const char *rows, struct host_append
     struct host_append req = { 0 };
     struct slice *row;
 
-    assert_int_equal(host_rows((struct slice){ rows, strlen(rows) }, &s->a, &row, &req.n, NULL),
-                     ERR_OK);
+    assert_int_equal(host_rows(slice_of(rows), &s->a, &row, &req.n, NULL), ERR_OK);
     req.row = row;
     return host_append(s->store, &s->ref, &req, &s->a, done, NULL);
 }

@@ -95,7 +95,7 @@ static void assert_saved(const struct rewind_target *t, const char *text)
 
     assert_int_equal(t->want, REWIND_BYTES);
     assert_int_equal(file_read_all(AT_FDCWD, t->source.file, 0, 100, &bytes, NULL), ERR_OK);
-    assert_true(slice_eq(buf_slice(&bytes), (struct slice){ text, strlen(text) }));
+    assert_true(slice_eq(buf_slice(&bytes), slice_of(text)));
     buf_fini(&bytes);
 }
 
@@ -103,9 +103,7 @@ static struct rewind_plan plan_of(struct shop *s, const char *message)
 {
     struct rewind_plan plan;
 
-    assert_int_equal(
-        claude_ops.plan(s->store, &s->ref, (struct slice){ message, strlen(message) }, &plan, NULL),
-        ERR_OK);
+    assert_int_equal(claude_ops.plan(s->store, &s->ref, slice_of(message), &plan, NULL), ERR_OK);
     return plan;
 }
 

@@ -42,7 +42,7 @@ static int tear_down(void **state)
 
 static void add(struct log *l, const char *text)
 {
-    assert_int_equal(buf_add(&l->bytes, (struct slice){ text, strlen(text) }), ERR_OK);
+    assert_int_equal(buf_add(&l->bytes, slice_of(text)), ERR_OK);
 }
 
 /* A message row of exactly n bytes with its newline. */

@@ -136,7 +136,7 @@ static void through_a_link_undo_appends_the_old_title(void **state)
 
     rename_it(p, SLICE("one"));
     assert_int_equal(symlink(p->path, folder_path(&p->folder, "link.jsonl", link_path)), 0);
-    p->ref.path = (struct slice){ link_path, strlen(link_path) };
+    p->ref.path = slice_of(link_path);
     rename_it(p, SLICE("two"));
     assert_int_equal(change_undo(p->log, NULL, NULL, NULL), ERR_OK);
 
