@@ -13,7 +13,6 @@
 #include "tui/data/change_request.h"
 #include "tui/data/conversation.h"
 #include "tui/data/findings.h"
-#include "tui/data/name_list.h"
 #include "tui/data/preview.h"
 #include "tui/data/ref_list.h"
 #include "tui/data/search.h"

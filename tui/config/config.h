@@ -6,7 +6,7 @@
 #include "lite/base/arena.h"
 #include "lite/base/err.h"
 #include "tui/config/settings.h"
-#include "tui/data/name_list.h"
+#include "tui/data/findings.h"
 #include "tui/widgets/theme.h"
 
 /* The configuration file:

@@ -7,7 +7,7 @@
 
 #include "lite/base/buf.h"
 #include "lite/base/err.h"
-#include "tui/data/name_list.h"
+#include "tui/data/ref_list.h"
 
 /* What can be changed from the screen, and the result: an effect carries the request to a worker, a message brings
  * the result back. A request is one change in the operation log, however many sessions it is about: it happens

@@ -1,6 +1,8 @@
 #include "tui/data/findings.h"
+#include "lite/base/array.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct findings *findings_new(void)
 {
@@ -34,4 +36,45 @@ size_t findings_fixable(const struct findings *fs)
     for (size_t i = 0; i < fs->list.n; i++)
         n += fs->list.finding[i].fixable && !fs->list.finding[i].fixed;
     return n;
+}
+
+/* ---- problems ---- */
+
+struct problem_list *problem_list_new(void)
+{
+    return calloc(1, sizeof(struct problem_list));
+}
+
+bool problem_list_add(struct problem_list *list, const char *system, const struct err *e)
+{
+    if (!array_reserve(list->problem, list->cap, list->n + 1))
+        return false;
+    list->problem[list->n++] = (struct problem){ system, *e };
+    return true;
+}
+
+static bool same_problem(const struct err *a, const struct err *b)
+{
+    return a->code == b->code && a->sys == b->sys && strcmp(a->path, b->path) == 0 &&
+           strcmp(a->text, b->text) == 0;
+}
+
+bool problem_list_same(const struct problem_list *a, const struct problem_list *b)
+{
+    size_t n = a ? a->n : 0;
+
+    if (n != (b ? b->n : 0))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (!same_problem(&a->problem[i].err, &b->problem[i].err))
+            return false;
+    return true;
+}
+
+void problem_list_free(struct problem_list *list)
+{
+    if (!list)
+        return;
+    free(list->problem);
+    free(list);
 }

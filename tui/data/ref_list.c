@@ -1,8 +1,47 @@
 #include "tui/data/ref_list.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "lite/base/array.h"
+
+struct name_list *name_list_new(void)
+{
+    return calloc(1, sizeof(struct name_list));
+}
+
+/* Room for one more: 1, 3, 7, ... The array moves when it grows; the old one stays in the arena. */
+bool name_list_add(struct name_list *list, struct slice name)
+{
+    if ((list->n & (list->n + 1)) == 0) {
+        struct slice *more = arena_alloc(&list->arena, (list->n * 2 + 1) * sizeof *more);
+
+        if (!more)
+            return false;
+        if (list->n > 0)
+            memcpy(more, list->name, list->n * sizeof *more);
+        list->name = more;
+    }
+    name = arena_copy(&list->arena, name);
+    if (!name.p)
+        return false;
+    list->name[list->n++] = name;
+    return true;
+}
+
+void name_list_fini(struct name_list *list)
+{
+    arena_fini(&list->arena);
+    *list = (struct name_list){ 0 };
+}
+
+void name_list_free(struct name_list *list)
+{
+    if (!list)
+        return;
+    name_list_fini(list);
+    free(list);
+}
 
 struct ref_list *ref_list_new(void)
 {

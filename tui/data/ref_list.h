@@ -6,7 +6,21 @@
 #include <stdint.h>
 
 #include "lite/base/arena.h"
+#include "lite/base/slice.h"
 #include "store/api/session.h"
+
+/* Names: of sub-agents, sessions, things in the trash. */
+struct name_list {
+    struct arena arena;
+    struct slice *name; /* in the arena */
+    size_t n;
+};
+
+struct name_list *name_list_new(void);
+/* Copies the name. False if out of memory: the list is then as before. */
+bool name_list_add(struct name_list *list, struct slice name);
+void name_list_fini(struct name_list *list);
+void name_list_free(struct name_list *list); /* NULL is fine */
 
 /* Sessions to look at: refs whose texts were copied into the arena. */
 struct ref_list {

@@ -8,7 +8,6 @@
 #include "lite/base/slice.h"
 #include "tui/app/action.h"
 #include "tui/data/change_request.h"
-#include "tui/data/name_list.h"
 #include "tui/data/preview.h"
 #include "tui/data/ref_list.h"
 

@@ -9,7 +9,7 @@
 #include "tui/app/key.h"
 #include "tui/app/msg.h"
 #include "tui/config/settings.h"
-#include "tui/data/name_list.h"
+#include "tui/data/findings.h"
 #include "tui/data/order.h"
 #include "tui/data/session_table.h"
 #include "tui/filter/filter.h"

@@ -10,7 +10,7 @@
 #include "store/maintenance/sweep.h"
 #include "tui/app/action.h"
 #include "tui/config/settings.h"
-#include "tui/data/name_list.h"
+#include "tui/data/ref_list.h"
 #include "tui/widgets/frame.h"
 
 /* The rules of a cleanup as a person sets them: each has a few values to step through, and two take any that is
