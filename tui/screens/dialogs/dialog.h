@@ -61,7 +61,7 @@ struct prompt {
 
 void dialog_prompt(struct model *m, const char *label, struct slice text, prompt_answer_fn *answer);
 
-/* The menu of everything that can be done with a session, each with its letter (menu.c). */
+/* The menu of everything that can be done with a session, each with its letter (help.c). */
 struct menu {
     size_t at;
 };
