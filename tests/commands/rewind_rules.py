@@ -248,7 +248,7 @@ def what_is_no_path_is_listed_as_refused(path):
         file = put(w.project + '/a', 'two')
         sid = claude(w, w.project, {file: 'one', '': 'x', 'b\0c': 'x', 'd\0': None}, {file: 'two'})
         said = {f['path']: f for f in w.dry(sid, FIRST)['files']}
-        bad = {os.path.basename(p) for p, f in said.items() if f['action'] == 'refused' and 'no path' in f['why']}
+        bad = {os.path.basename(p) for p, f in said.items() if f['action'] == 'refused' and 'not a path' in f['why']}
         w.program.same('refused', bad, {'(no name)', 'b\\0c', 'd\\0'})
         w.program.same('the other', said[file]['action'], 'restore')
         w.program.same('not all of it', (w.rewind(sid, FIRST, '--apply').returncode, get(file)), (4, b'two'))

@@ -34,7 +34,7 @@ SPEC, CA = '0f0e0d0c-0b0a-4908-8706-050403020', 'c1b2c3d4-0001-4000-8000-0000000
 # message to fork at and the number in the copy; how the conversation is rewound; unsupported operations with their texts.
 TABLE = {
     'claude': ('claude', '22222222-2222-4222-8222-222222222222', 63, '7810931c', (3, 0, 1), ('b8c1a772', 62), 'resume-at',
-               {'retrieve': 'are where it looks', 'agent': 'no sub-agent nobody'}),
+               {'retrieve': 'already where it looks', 'agent': 'no sub-agent nobody'}),
     'shipped': ('goat', '7b1c0a52-0d0e-4c56-9f6e-0a1b2c3d4e5f', 8, '3e0f6c1e', (1, 2, 1), ('374caf41', 2), 'fork', GOAT),
     'spec': ('goat', SPEC + '100', 6, '5a000000-0000-4000-8000-000000000001', (1, 1, 1),
              ('5a000000-0000-4000-8000-000000000001', 1), 'fork', GOAT),
