@@ -36,6 +36,7 @@ struct checkpoint_list {
     struct arena arena;            /* owns everything */
     struct checkpoint *checkpoint; /* oldest first */
     size_t n;
+    const char *incomplete; /* why points may be missing, a literal; NULL: all are listed */
 };
 
 static inline void checkpoint_list_fini(struct checkpoint_list *list)

@@ -366,6 +366,12 @@ enum err_code checkpoints_session(struct invocation *in, struct sessions *s,
     (void)s;
     if (!rc && ops->count_lines)
         rc = ops->count_lines(ref->store, ref, NULL, &list, e);
+    if (!rc && list.incomplete) {
+        struct err note = { 0 };
+
+        err_set(&note, ERR_FORMAT, ref->path.p, "list checkpoints: %s", list.incomplete);
+        out_report(in->err_fd, &note);
+    }
     if (!rc && in->out.wants_json)
         write_checkpoints_json(&list, &in->out);
     else if (!rc)

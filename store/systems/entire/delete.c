@@ -11,9 +11,9 @@
 #include "store/systems/entire/read/view.h"
 #include "store/systems/entire/rewind/planning.h"
 
-/* What goes when a session is deleted (entire.md 2.10, reset and clean): its state file, what its agent's hooks keep in the
- * work tree, and its shadow branch where it is the only one that works on it. Committed checkpoints never: they are history
- * that others may have, and a commit of the user's names them. The agent's own transcript is a session of the agent's. */
+/* Deleting a session removes its state file, what its agent's hooks keep in the work tree, and its shadow branch if no
+ * other session works on it (docs/formats/entire.md 2.10). Committed checkpoints stay: they are history that others may
+ * have, and a commit of the user names them. The agent's own transcript is a session of the agent. */
 
 enum { PARTS = 3 };
 
@@ -51,51 +51,15 @@ enum err_code entire_parts(const struct store *st, const struct session_ref *ref
 
 /* ---- the shadow branch ---- */
 
-struct tying {
+struct owning {
     struct view *v;
     struct arena *a;
     struct owned_refs out;
-    bool shared; /* a branch of its stays: others work on it */
-    bool cut;    /* or they may: not all of it can be read */
+    bool shared; /* a branch stays because others work on it */
+    bool cut;    /* or because not all of it can be read */
 };
 
-/* The branch that the session works on now, without refs/heads/. */
-static struct slice own_branch(const struct view *v, char name[ENTIRE_SHADOW_NAME])
-{
-    entire_shadow_name(v->session->state->base, v->session->state->worktree_id, name);
-    return slice_of(name);
-}
-
-/* Readers skip a ref that cannot be read: then the branch is there all the same. */
-static bool is_unread(const struct view *v)
-{
-    const struct shadow_list *all = &v->catalog->shadows;
-    char name[ENTIRE_SHADOW_NAME], ref[ENTIRE_SHADOW_NAME + 16];
-    struct slice branch = own_branch(v, name);
-    git_oid tip;
-    bool there;
-
-    for (size_t i = 0; i < all->n; i++)
-        if (slice_eq(all->shadow[i].branch, branch))
-            return false;
-    snprintf(ref, sizeof ref, ENTIRE_HEADS "%s", name);
-    return repo_ref(v->repo, ref, &there, &tip, NULL) || there;
-}
-
-static bool is_of_session(const struct view *v, const struct shadow *shadow)
-{
-    char name[ENTIRE_SHADOW_NAME];
-    const struct catalog_session *s = v->session;
-
-    if (slice_eq(shadow->branch, own_branch(v, name)))
-        return true;
-    for (size_t i = 0; i < s->n; i++)
-        if (s->point[i].source == POINT_SHADOW && slice_eq(s->point[i].branch, shadow->branch))
-            return true;
-    return false;
-}
-
-static bool add_ref(struct tying *t, const struct shadow *shadow)
+static bool add_ref(struct owning *t, const struct shadow *shadow)
 {
     struct owned_ref *list = arena_grow(t->a, (void *)t->out.ref, t->out.n, sizeof *list);
     char hex[GIT_OID_HEXSZ + 1];
@@ -111,7 +75,7 @@ static bool add_ref(struct tying *t, const struct shadow *shadow)
     return list[t->out.n].git && list[t->out.n].name && list[t->out.n++].tip;
 }
 
-/* Does a commit of the branch name another session that has a state, be it a broken one, or none at all? */
+/* Returns true if a commit of the branch names no session, or another one that has a state, even a damaged one. */
 static bool is_used(const struct view *v, const struct shadow *shadow)
 {
     const struct point_list *all = &v->catalog->points;
@@ -127,9 +91,9 @@ static bool is_used(const struct view *v, const struct shadow *shadow)
     return false;
 }
 
-static bool tie(struct tying *t, const struct shadow *shadow)
+static bool add_shadow(struct owning *t, const struct shadow *shadow)
 {
-    if (!is_of_session(t->v, shadow))
+    if (!view_owns_shadow(t->v, shadow))
         return true;
     if (shadow->cut) {
         t->cut = true;
@@ -143,7 +107,7 @@ static bool tie(struct tying *t, const struct shadow *shadow)
     return add_ref(t, shadow);
 }
 
-static const char *what_stays(const struct tying *t)
+static const char *what_stays(const struct owning *t)
 {
     const struct catalog_session *s = t->v->session;
 
@@ -165,14 +129,14 @@ enum err_code entire_owned_refs(const struct store *st, const struct session_ref
                                 struct arena *a, struct owned_refs *out, struct err *e)
 {
     struct view v;
-    struct tying t = { .v = &v, .a = a };
+    struct owning t = { .v = &v, .a = a };
     enum err_code rc = view_open(st, ref, &v, e);
 
     if (rc)
         return rc;
-    t.cut = v.session->state && is_unread(&v);
+    t.cut = v.session->state && view_shadow_is_unread(&v);
     for (size_t i = 0; v.session->state && i < v.catalog->shadows.n && !rc; i++)
-        if (!tie(&t, &v.catalog->shadows.shadow[i]))
+        if (!add_shadow(&t, &v.catalog->shadows.shadow[i]))
             rc = err_nomem(e);
     t.out.stays = what_stays(&t);
     view_close(&v);
@@ -181,8 +145,8 @@ enum err_code entire_owned_refs(const struct store *st, const struct session_ref
     return rc;
 }
 
-/* Shadow branches of which every commit is of a session that has no state any more: nobody can go on with them, and no
- * commit takes them up. What cannot be read says nothing: a state that is broken or half-written is one all the same. */
+/* Left behind are shadow branches whose commits all belong to sessions without a state: nothing will continue or condense
+ * them. A damaged or half-written state still counts as a state. */
 
 struct look {
     const struct entire *x;
@@ -193,7 +157,7 @@ struct look {
     void *arg;
 };
 
-/* newest: of its commits. */
+/* *newest: the newest of its commits. */
 static bool is_left(struct look *l, const struct shadow *s, const struct point **newest)
 {
     const struct point_list *all = &l->c->points;
@@ -237,7 +201,7 @@ static enum err_code report_shadow(struct look *l, const struct shadow *s,
     return ref.name ? l->fn(&left, l->arg, e) : err_nomem(e);
 }
 
-/* What lay there before rewinds: those that nobody undid. */
+/* The work trees before rewinds that were not undone. */
 static enum err_code report_before_refs(struct look *l, struct err *e)
 {
     git_reference_iterator *it = NULL;
@@ -270,7 +234,7 @@ static enum err_code report_before_refs(struct look *l, struct err *e)
     return rc;
 }
 
-/* A repository has its branches for all of its work trees. */
+/* Branches belong to all work trees of the repository. */
 static bool is_asked_for(const struct entire *x, const struct scope *scope)
 {
     const struct catalog_session any = { .n = 0 };
@@ -290,7 +254,7 @@ enum err_code entire_leftovers(const struct store *st, const struct scope *scope
     l.c = c;
     rc = repo_open(l.x->git, &l.repo, e);
     if (!rc && access(l.x->states, R_OK | X_OK) && errno != ENOENT)
-        rc = err_sys(e, l.x->states, "look for states, without which nothing can be said");
+        rc = err_sys(e, l.x->states, "look for states");
     for (size_t i = 0; i < c->shadows.n && !rc; i++) {
         const struct point *newest;
 

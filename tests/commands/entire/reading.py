@@ -108,5 +108,7 @@ def damaged(c):
     os.chmod(path, 0o644)
     put(path, get(path)[:-9])
     c.same('damaged: a truncated commit ends the readable part of a shadow branch', [len(w.points(s)) for s in (A, B)], [1, 1])
+    run = w.run('checkpoints', 'entire:' + A)
+    c.same('damaged: checkpoints lists the rest and says that some are missing', (run.returncode, b'not all of its shadow branch can be read' in run.stderr), (0, True))
     c.need('damaged: and it is named', 'a commit of this shadow branch' in json.dumps(w.json('doctor')))
     w.close()

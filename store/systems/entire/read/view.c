@@ -226,3 +226,40 @@ void view_turn_close(struct view_turn *t)
     git_diff_free(t->diff);
     t->diff = NULL;
 }
+
+/* ---- the shadow branch ---- */
+
+/* The branch that the session works on now, without refs/heads/. */
+static struct slice own_branch(const struct view *v, char name[ENTIRE_SHADOW_NAME])
+{
+    entire_shadow_name(v->session->state->base, v->session->state->worktree_id, name);
+    return slice_of(name);
+}
+
+bool view_shadow_is_unread(const struct view *v)
+{
+    const struct shadow_list *all = &v->catalog->shadows;
+    char name[ENTIRE_SHADOW_NAME], ref[ENTIRE_SHADOW_NAME + 16];
+    struct slice branch = own_branch(v, name);
+    git_oid tip;
+    bool there;
+
+    for (size_t i = 0; i < all->n; i++)
+        if (slice_eq(all->shadow[i].branch, branch))
+            return false;
+    snprintf(ref, sizeof ref, ENTIRE_HEADS "%s", name);
+    return repo_ref(v->repo, ref, &there, &tip, NULL) || there;
+}
+
+bool view_owns_shadow(const struct view *v, const struct shadow *shadow)
+{
+    char name[ENTIRE_SHADOW_NAME];
+    const struct catalog_session *s = v->session;
+
+    if (s->state && slice_eq(shadow->branch, own_branch(v, name)))
+        return true;
+    for (size_t i = 0; i < s->n; i++)
+        if (s->point[i].source == POINT_SHADOW && slice_eq(s->point[i].branch, shadow->branch))
+            return true;
+    return false;
+}

@@ -27,6 +27,14 @@ bool view_root_is_own(const struct view *v);
 MUST_CHECK enum err_code view_point(const struct view *v, struct slice id, const struct point **out,
                                     struct err *e);
 
+/* ---- the shadow branch ---- */
+
+/* Returns true if the session works on the shadow branch, or has commits on it. */
+bool view_owns_shadow(const struct view *v, const struct shadow *shadow);
+/* Returns true if the branch on which the session works exists but could not be read, and so is not in the catalog. The
+ * session must have a state. */
+bool view_shadow_is_unread(const struct view *v);
+
 /* ---- trees ---- */
 
 /* The tree of a commit, of HEAD, and of the tip of a branch (without refs/heads/). */

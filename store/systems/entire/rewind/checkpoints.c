@@ -201,6 +201,17 @@ static enum err_code add_point(const struct view *v, const struct links *links,
                : err_nomem(e);
 }
 
+/* The reason why points of the session may be missing; NULL if there is none. */
+static const char *why_incomplete(const struct view *v)
+{
+    const struct shadow_list *all = &v->catalog->shadows;
+    bool cut = v->session->state && view_shadow_is_unread(v);
+
+    for (size_t i = 0; i < all->n && !cut; i++)
+        cut = all->shadow[i].cut && view_owns_shadow(v, &all->shadow[i]);
+    return cut ? "not all of its shadow branch can be read (reprise doctor says why)" : NULL;
+}
+
 enum err_code entire_checkpoints(const struct store *st, const struct session_ref *ref,
                                  struct checkpoint_list *out, struct err *e)
 {
@@ -218,6 +229,7 @@ enum err_code entire_checkpoints(const struct store *st, const struct session_re
         rc = point_links_read(v.repo, &v.arena, &links, e);
     for (size_t i = 0; i < v.session->n && !rc; i++)
         rc = add_point(&v, &links, &v.session->point[i], &list, e);
+    list.incomplete = why_incomplete(&v);
     view_close(&v);
     if (rc)
         checkpoint_list_fini(&list);
