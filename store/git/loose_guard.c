@@ -27,18 +27,19 @@ enum {
     FOLDERS_MAX = 64
 };
 
-/* Reads nothing itself: it passes each object on, but for one that the next reader would not come back from. */
+/* A backend that reads nothing itself. It passes each object on to the next backend, except for those from which
+ * that one would not return. */
 struct guard {
     git_odb_backend base;
-    /* Where objects lie, NUL-terminated one after the other: the repository's own, its alternates'. */
+    /* The directories of objects, each NUL-terminated: the repository's own and its alternates. */
     struct buf folders;
 };
 
-/* The same of packed objects, by the size that the pack names: libgit2 would hold all of a commit to show its first line.
- * A pack whose deltas begin with a large object is not seen through. */
+/* The same for packed objects, by the size in the pack: libgit2 would keep a whole commit in memory to show its
+ * first line. Large objects behind deltas are not noticed. */
 struct limit {
     git_odb_backend base;
-    git_odb_backend *pack[BACKENDS_MAX]; /* the repository's own, which live as long */
+    git_odb_backend *pack[BACKENDS_MAX]; /* those of the repository, which live as long */
     size_t packs;
 };
 
@@ -59,7 +60,7 @@ struct inflating {
     unsigned char in[PIECE], out[PIECE];
 };
 
-/* By the header, "commit 123". */
+/* Reads the header, "commit 123". */
 static bool says_it_is_large(const char *text, size_t n)
 {
     const char *space = memchr(text, ' ', n), *end = memchr(text, '\0', n);
@@ -71,7 +72,7 @@ static bool says_it_is_large(const char *text, size_t n)
     return is_large(git_object_string2type(type), strtoull(space + 1, NULL, 10));
 }
 
-/* What is wrong with what is compressed here; NULL: it comes to its end. A file that cannot be read does not. */
+/* Returns what is wrong with the compressed file, or NULL if it is complete. An unreadable file is not. */
 static const char *see_end(struct inflating *x, const struct file *f)
 {
     int64_t at = 0;
@@ -97,7 +98,7 @@ static const char *see_end(struct inflating *x, const struct file *f)
             begun = begun || n;
         } while (answer == Z_OK && (x->z.avail_in || x->z.avail_out == 0));
         if (answer == Z_BUF_ERROR && x->z.avail_in == 0)
-            answer = Z_OK; /* it wants more */
+            answer = Z_OK; /* more input is needed */
     }
     return answer == Z_STREAM_END ? NULL : is_cut_short;
 }
@@ -115,7 +116,8 @@ static const char *what_is_wrong(const struct file *f)
     return why;
 }
 
-/* NULL: nothing, or no such file: another reader may have the object. header: only that is asked for. */
+/* Returns NULL if nothing is wrong, or if there is no such file, because another backend may have the object.
+ * header: only the header will be read. */
 static const char *wrong_in(const char *folder, const char hex[GIT_OID_HEXSZ + 1], bool header)
 {
     char path[PATH_MAX];
@@ -127,7 +129,7 @@ static const char *wrong_in(const char *folder, const char hex[GIT_OID_HEXSZ + 1
     enum err_code rc = file_open(AT_FDCWD, path, FILE_FOLLOW, &f, NULL);
 
     if (rc)
-        return rc == ERR_UNSAFE ? is_cut_short : NULL; /* a pipe would be waited for */
+        return rc == ERR_UNSAFE ? is_cut_short : NULL; /* a pipe would block the reader */
     const char *why = header ? NULL : what_is_wrong(&f);
 
     file_close(&f);
@@ -175,7 +177,7 @@ static int guard_read_header(size_t *n, git_object_t *type, git_odb_backend *bac
     return why ? refuse(why) : GIT_ENOTFOUND;
 }
 
-/* All objects in a folder that begin so. */
+/* Checks all objects in a folder whose ids begin with these digits. */
 static const char *wrong_in_any(const char *folder, const char *hex, size_t digits)
 {
     char path[PATH_MAX], whole[GIT_OID_HEXSZ + 1];
@@ -250,7 +252,7 @@ static void limit_free(git_odb_backend *backend)
     free(backend);
 }
 
-/* Those that can take packs in have them. */
+/* The backends that can write packs are those that contain them. */
 static void find_packs(git_odb *odb, struct limit *l)
 {
     git_odb_backend *b;
@@ -298,7 +300,7 @@ static enum err_code add_folder(struct buf *folders, const char *base, struct sl
     return rc ? rc : buf_add_byte(folders, '\0');
 }
 
-/* Those that the folder at `at` borrows from. */
+/* Adds the alternates of the folder at `at`. */
 static enum err_code add_alternates(struct buf *folders, size_t at)
 {
     char own[PATH_MAX], list[PATH_MAX + 32];
@@ -317,7 +319,7 @@ static enum err_code add_alternates(struct buf *folders, size_t at)
     return rc;
 }
 
-/* The repository's own and those it borrows from, which borrow in turn; nothing in them is a pipe to git. */
+/* Finds the repository's own folder, its alternates, and theirs, after checking the files in them. */
 static enum err_code find_folders(const char *own, struct buf *folders, struct err *e)
 {
     enum err_code rc = add_folder(folders, "", slice_of(own));

@@ -36,8 +36,8 @@ static bool has_git_entry(const char *dir, size_t n, const char *name)
     return end > 0 && (size_t)end < sizeof path && access(path, F_OK) == 0;
 }
 
-/* Whether git could find a repository from here upwards. Starting libgit2 costs ten milliseconds (it reads the
- * certificates of the system), which nobody should wait for who is in no repository. */
+/* Returns true if git could find a repository from here upwards. Starting libgit2 takes 10 ms, because it reads
+ * the certificates of the system, and outside of a repository that time is saved. */
 static bool may_be_found(const char *dir)
 {
     for (size_t n = strlen(dir);; n--) {
@@ -110,7 +110,8 @@ enum err_code repo_ref(git_repository *repo, const char *name, bool *there, git_
 {
     int answer = git_reference_name_to_id(out, repo, name);
 
-    /* To libgit2 a packed-refs that it could not look at is one that is not there: a failure of one moment is no answer. */
+    /* To libgit2, a packed-refs that it could not read is missing, so a temporary failure is not taken for an
+     * answer. */
     if (answer == GIT_ENOTFOUND)
         answer = git_reference_name_to_id(out, repo, name);
     *there = answer == 0;
@@ -134,7 +135,7 @@ bool repo_is_checked_out(git_repository *repo, const char *branch)
     return answer != 0;
 }
 
-/* Its size as the header says it: libgit2 would hold the whole object first. 0: not known. */
+/* The size in the object's header, without reading the whole object as libgit2 would; 0 if unknown. */
 static size_t size_of(git_repository *repo, const git_oid *id)
 {
     git_odb *odb = NULL;
@@ -164,7 +165,7 @@ enum err_code repo_tree(git_repository *repo, const git_oid *id, git_tree **out,
 
 struct measure {
     git_repository *repo;
-    size_t left; /* entries that may follow */
+    size_t left; /* how many entries may follow */
     struct err *e;
 };
 
@@ -176,7 +177,7 @@ static const git_oid *subtree(const git_tree_entry *x)
     return x && git_tree_entry_type(x) == GIT_OBJECT_TREE ? git_tree_entry_id(x) : NULL;
 }
 
-/* The entries of a that b has not, or has otherwise; those in both are b's to count when it comes to a. */
+/* Counts the entries of a that b lacks; with `both`, also those that differ. */
 static enum err_code measure_entries(struct measure *m, const git_tree *a, const git_tree *b,
                                      bool both, int depth)
 {
@@ -344,7 +345,7 @@ static int delete_ref(git_repository *repo, const char *ref, const git_oid *from
     git_reference *r = NULL;
     int answer = git_reference_lookup(&r, repo, ref);
 
-    /* libgit2 deletes the value that was looked up and no other. */
+    /* libgit2 deletes the ref only if it still has the value that was looked up. */
     if (!answer)
         answer = git_reference_target(r) && git_oid_equal(git_reference_target(r), from)
                      ? git_reference_delete(r)
@@ -367,7 +368,7 @@ enum err_code repo_ref_move(git_repository *repo, const char *ref, const git_oid
     return answer ? repo_error(e, answer, ref, "move the ref") : ERR_OK;
 }
 
-/* What is not there needs no syncing: the other names tell of it. */
+/* A missing file needs no syncing, because its directory is synced. */
 static enum err_code sync_one(const char *dir, const char *name, struct err *e)
 {
     char path[4096];
@@ -394,7 +395,7 @@ enum err_code repo_ref_sync(git_repository *repo, const char *ref, struct err *e
         return err_set(e, ERR_UNSAFE, ref, "sync a ref: its name is too long");
     if (!rc)
         rc = sync_one(common, name, e);
-    /* The directories above it: one of them may be new, or have gone. */
+    /* The directories above it may be new, or may have been removed. */
     for (char *slash; !rc && (slash = strrchr(name, '/'));) {
         *slash = '\0';
         rc = sync_one(common, name, e);

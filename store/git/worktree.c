@@ -15,9 +15,9 @@
 #include "store/proc/spawn.h"
 
 enum {
-    GIT_TIMEOUT_MS = 5000, /* as the vendor waits (claude.md 0.1) */
+    GIT_TIMEOUT_MS = 5000, /* as long as Claude Code waits */
     GIT_ANSWER_MAX = 4 << 20,
-    NEIGHBOURS_MAX = 2000, /* directories looked at beside a lost worktree */
+    NEIGHBOURS_MAX = 2000, /* directories examined next to a lost work tree */
     RECORD_MAX = PATH_MAX + 16,
 };
 
@@ -76,7 +76,7 @@ static enum err_code parse(struct slice answer, struct arena *a, struct worktree
 enum err_code worktree_list(const char *dir, struct arena *a, struct worktree **out, size_t *n,
                             struct err *e)
 {
-    /* Nothing of the repository's own may run: no hooks, no file-system monitor. */
+    /* No program of the repository may run: neither hooks nor a file-system monitor. */
     static const char *const argv[] = { "git",
                                         "-c",
                                         "core.hooksPath=/dev/null",
@@ -88,21 +88,21 @@ enum err_code worktree_list(const char *dir, struct arena *a, struct worktree **
                                         NULL };
     struct spawn git = { argv, dir, GIT_TIMEOUT_MS, GIT_ANSWER_MAX };
     struct buf answer = { 0 };
-    /* On a pipe git would wait until it is killed. */
+    /* A pipe would block git until it is killed. */
     enum err_code rc = gitfiles_check(dir, false, NULL);
 
     if (!rc)
         rc = spawn_read(&git, &answer, e);
 
     if (rc && rc != ERR_NOMEM)
-        answer.n = 0; /* whatever the reason, git knows of none */
+        answer.n = 0; /* whatever the reason, git reports no work trees */
     if (rc != ERR_NOMEM)
         rc = parse(buf_slice(&answer), a, out, n, e);
     buf_fini(&answer);
     return rc;
 }
 
-/* Cuts the last part off; false at the root. */
+/* Cuts off the last part of the path; false at the root. */
 static bool to_parent(char *path)
 {
     char *slash = strrchr(path, '/');
@@ -113,7 +113,7 @@ static bool to_parent(char *path)
     return true;
 }
 
-/* The first worktree that has files, unless it is where we come from. */
+/* The first work tree, if it has files and is not dir itself. */
 static enum err_code main_of(const char *repository, const char *dir, struct arena *a,
                              const char **out, struct err *e)
 {
@@ -128,8 +128,8 @@ static enum err_code main_of(const char *repository, const char *dir, struct are
     return ERR_OK;
 }
 
-/* Does a record of a repository ("…/.git/worktrees/NAME/gitdir": the path of the worktree's .git) name
- * dir, or a directory above it? */
+/* Returns true if a record of a repository ("…/.git/worktrees/NAME/gitdir", which contains the path of the work
+ * tree's .git) names dir or a directory above it. */
 static bool record_names(int worktrees, const char *name, const char *dir, struct buf *record)
 {
     char path[PATH_MAX];
@@ -151,7 +151,7 @@ static bool record_names(int worktrees, const char *name, const char *dir, struc
            memcmp(dir, line.p, tree) == 0 && (dir[tree] == '/' || !dir[tree]);
 }
 
-/* Does the repository in `name` keep a record of dir? */
+/* Returns true if the repository in `name` has a record of dir. */
 static bool repository_records(int parent, const char *name, const char *dir, struct buf *record)
 {
     char path[PATH_MAX];
@@ -175,7 +175,7 @@ static bool repository_records(int parent, const char *name, const char *dir, st
     return found;
 }
 
-/* Worktrees usually lie beside their repository: asks the neighbours. */
+/* Work trees are usually next to their repository, so the neighbouring directories are searched. */
 static enum err_code main_among_neighbours(char *parent, const char *dir, struct arena *a,
                                            const char **out, struct err *e)
 {
@@ -204,7 +204,7 @@ static enum err_code main_among_neighbours(char *parent, const char *dir, struct
 enum err_code worktree_main(const char *dir, struct arena *a, const char **out, struct err *e)
 {
     struct slice copy = arena_copy(a, slice_of(dir));
-    char *above = (char *)copy.p; /* our own */
+    char *above = (char *)copy.p; /* the copy is ours */
     enum err_code rc;
 
     if (!above)

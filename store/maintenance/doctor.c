@@ -12,7 +12,7 @@
 #include "store/query/listing.h"
 #include "store/rewind/plan/origin.h"
 
-/* of many sessions only those are told that the agent removes within so many days */
+/* in a listing, only sessions that the agent will remove within so many days are reported */
 
 enum err_code doctor_list_add(const struct finding *f, void *arg, struct err *e)
 {
@@ -32,7 +32,7 @@ enum err_code doctor_list_add(const struct finding *f, void *arg, struct err *e)
 
 /* ---- repairs ---- */
 
-/* A line that is being written looks torn for a moment: a young one is looked at twice. */
+/* A line that is being written looks torn for a moment, so a recent one is examined twice. */
 enum { YOUNG_MS = 10 * 1000, PAUSE_MS = 200 };
 
 static bool is_fixable(const struct finding *f, enum finding_kind kind)
@@ -47,7 +47,7 @@ static enum err_code explain_not_repaired(struct finding_list *list, struct find
     return f->why ? ERR_OK : err_nomem(e);
 }
 
-/* Did the repair of this finding work? rc and why are those of the change that was to do it. */
+/* Marks a finding as fixed, or adds the reason why the change (rc, why) failed. */
 static enum err_code settle(struct finding_list *list, struct finding *f, enum err_code rc,
                             struct err *why, struct err *e)
 {
@@ -63,8 +63,8 @@ static enum err_code settle(struct finding_list *list, struct finding *f, enum e
     return explain_not_repaired(list, f, line, e);
 }
 
-/* What is being repaired: these findings of one session, by one change. Others of the list, and what was repaired
- * already, are passed over. */
+/* The findings of one session that one change repairs: those in the range [from, to) that are fixable and not yet
+ * fixed. */
 struct repair {
     const struct doctor *d;
     const struct session_ref *ref;
@@ -106,7 +106,7 @@ static enum err_code wait_while_young(const struct doctor *d, int fd, struct sta
     return st->st_size == size ? ERR_OK : err_set(e, ERR_LOCKED, path, "it is being written");
 }
 
-/* Rows that are appended behind a torn line bring the newline with them. */
+/* Appending rows after a torn line also adds its newline. */
 static bool is_appended_to(const struct change *c, const char *path)
 {
     for (size_t i = 0; i < c->n; i++)
@@ -115,8 +115,8 @@ static bool is_appended_to(const struct change *c, const char *path)
     return false;
 }
 
-/* The newline goes behind the very bytes that were looked at, and the file keeps its time: nothing was said. Through a
- * link it is not written; the step refuses that. */
+/* The newline is added after exactly the bytes that were examined, and the file keeps its mtime, because nothing
+ * was said. The step refuses to write through a link. */
 static enum err_code plan_newline(const struct doctor *d, const char *path, struct change *c,
                                   struct err *e)
 {
@@ -143,7 +143,8 @@ static enum err_code plan_newline(const struct doctor *d, const char *path, stru
 
 /* ---- together ---- */
 
-/* Metadata first: it says which files are appended to. A line of one of those is waited for in any case. */
+/* Metadata comes first because it determines which files are appended to. A torn line in one of those is always
+ * waited for. */
 static enum err_code plan_repair(const struct repair *r, struct change *c, struct err *e)
 {
     const struct store *st = r->ref->store;
@@ -196,7 +197,7 @@ static enum err_code settle_findings(const struct repair *r, enum err_code rc, s
     return told;
 }
 
-/* One file that is in use is no reason to leave the others as they are. */
+/* A file that is in use does not prevent the repair of the others. */
 static enum err_code repair_singly(const struct repair *all, struct err *e)
 {
     enum err_code rc = ERR_OK;
@@ -213,7 +214,7 @@ static enum err_code repair_singly(const struct repair *all, struct err *e)
     return rc;
 }
 
-/* One change for a session, so that one undo takes all of it back. */
+/* One change for the whole session, so that a single undo reverts it. */
 static enum err_code repair_all(const struct repair *all, struct err *e)
 {
     struct err why = { 0 };
@@ -253,10 +254,10 @@ static enum err_code repair_session(const struct doctor *d, const struct session
 #define DAY_MS (INT64_C(24) * 60 * 60 * 1000)
 enum { SOON_DAYS = 7 };
 
-/* The session in hand. */
+/* The session being examined. */
 struct patient {
     const struct session_ref *ref;
-    bool older_copy; /* a newer one lies in another folder */
+    bool older_copy; /* a newer copy is in another folder */
     struct finding_list list;
 };
 
@@ -351,7 +352,7 @@ static enum err_code report_unreadable(const struct session_ref *ref, const stru
     char line[400];
     struct err text = *why;
 
-    text.path[0] = '\0'; /* the finding names it */
+    text.path[0] = '\0'; /* the finding contains it */
     err_format(&text, line, sizeof line);
     struct finding f = {
         .kind = FINDING_UNREADABLE, .session = ref->id, .path = ref->path.p, .why = line
@@ -378,7 +379,7 @@ static enum err_code collect_findings(const struct doctor *d, struct patient *p,
     }
     if (!d->only)
         return rc == ERR_NOT_FOUND ? ERR_OK : report_unreadable(ref, &why, &p->list, e);
-    if (rc != ERR_NOT_FOUND) /* it was deleted meanwhile */
+    if (rc != ERR_NOT_FOUND) /* unless it was deleted meanwhile */
         rc = ERR_FORMAT;
     if (e) {
         *e = why;
@@ -403,7 +404,7 @@ static enum err_code examine_session(const struct doctor *d, const struct sessio
 
 /* ---- all of them ---- */
 
-/* The order is newest first. */
+/* The sessions are sorted newest first. */
 static bool is_older_copy(const struct session_ref *const *order, size_t i)
 {
     bool older = false;

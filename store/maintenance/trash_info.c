@@ -183,7 +183,7 @@ static bool get_item(const cJSON *o, const struct batch *b, size_t n, struct are
     return ok;
 }
 
-/* Room for `more` items; the old array stays in the arena. */
+/* Makes room for `more` items; the old array stays in the arena. */
 static bool reserve_items(struct trash_list *list, size_t more)
 {
     struct trash_item *grown = arena_zalloc(&list->arena, sizeof *grown * (list->n + more + 1));

@@ -8,13 +8,12 @@
 #include "store/systems/entire/read/view.h"
 #include "store/systems/entire/rewind/planning.h"
 
-/* Looking for damage: of a session, and of what belongs to none. Nothing is changed, and nothing is concluded from
- * what is missing. */
+/* Checks a session, and what belongs to no session, for damage. Nothing is changed. */
 
 enum { STUCK_MS = 60 * 60 * 1000 };
 
 struct checking {
-    struct slice session; /* empty: of none */
+    struct slice session; /* empty: none */
     finding_fn *fn;
     void *arg;
     struct err *e;
@@ -55,7 +54,7 @@ static bool is_active(const struct catalog_session *s)
     return s->state && s->state->phase == PHASE_ACTIVE;
 }
 
-/* Sessions that run beside each other share a shadow branch: both go on, and it is good to know. */
+/* Concurrent sessions share a shadow branch. That is no damage, but good to know. */
 static enum err_code check_others(struct checking *x, const struct view *v, const char *path)
 {
     const struct entire_state *mine = v->session->state;
@@ -99,7 +98,7 @@ enum err_code entire_check(const struct store *st, const struct session_ref *ref
     return rc;
 }
 
-/* A branch with the full name, whose commits nobody signed for. */
+/* Returns true if a commit of the branch names no session. */
 static bool is_of_nobody(const struct catalog *c, const struct shadow *s)
 {
     for (size_t i = 0; i < c->points.n; i++)
@@ -109,7 +108,7 @@ static bool is_of_nobody(const struct catalog *c, const struct shadow *s)
     return false;
 }
 
-/* Shadow branches that only look like one, and work of sessions that left no state. */
+/* Reports branches that only look like shadow branches, and checkpoints of sessions without a state. */
 static enum err_code check_shadows(struct checking *x, const struct catalog *c)
 {
     enum err_code rc = ERR_OK;

@@ -48,7 +48,7 @@ enum entire_phase entire_phase_after(enum entire_phase phase, enum entire_event 
 
 /* ---- the document ---- */
 
-/* Names of the texts, in the order of the table below. */
+/* In the order of the table in read_texts. */
 static const char *const text_keys[] = {
     "session_id",    "base_commit",     "attribution_base_commit",
     "worktree_path", "worktree_id",     "agent_type",
@@ -215,7 +215,7 @@ enum err_code state_read_again(const char *dir, struct slice id, struct arena *a
     return name ? state_read(dir, name, a, out, json, e) : err_nomem(e);
 }
 
-/* Go's struct (entire.md 2.2). */
+/* The order of Entire's Go struct. */
 static const char *const order[] = {
     "session_id",
     "cli_version",

@@ -84,7 +84,7 @@ struct states {
 static const char *const why_not =
     "this is no state of a session: broken, unreadable, or named for another one";
 
-/* Temporary files, folders and a README are nobody's; what ends in .json should be a state. */
+/* Every file that ends in .json should be a state; temporary files, folders and a README are ignored. */
 static enum err_code take_state(struct catalog *c, const char *dir, const char *name,
                                 struct states *list, struct err *e)
 {
@@ -104,7 +104,7 @@ static enum err_code take_state(struct catalog *c, const char *dir, const char *
     enum err_code rc = state_read(dir, name, &c->arena, &s, NULL, e);
 
     if (rc == ERR_NOMEM || rc == ERR_NOT_FOUND)
-        return rc == ERR_NOMEM ? rc : ERR_OK; /* it went while we looked */
+        return rc == ERR_NOMEM ? rc : ERR_OK; /* it was removed meanwhile */
     const char *path = rc ? arena_format(&c->arena, "%s/%s", dir, name) : "";
 
     if (rc)
@@ -136,7 +136,7 @@ static enum err_code read_states(struct catalog *c, const char *dir, struct stat
     return rc;
 }
 
-/* Of one session the oldest first; a branch was walked from its tip. */
+/* By session, and the oldest first; branches were walked from their tips. */
 static int by_session(const void *x, const void *y)
 {
     const struct point *a = x, *b = y;
@@ -156,10 +156,10 @@ static int compare_state_id(const void *x, const void *y)
     return names_compare(a->id, b->id);
 }
 
-/* Joins two sorted lists: the states, and the points of each session. */
+/* Joins two sorted lists, the states and the points. */
 static enum err_code join_sessions(struct catalog *c, const struct states *states, struct err *e)
 {
-    /* A list of nothing is NULL, into which nothing may point. */
+    /* An empty list is NULL, to which no offset may be added. */
     const struct point *p = c->points.point, *end = c->points.n ? p + c->points.n : p;
     const struct entire_state *s = states->state, *last = states->n ? s + states->n : s;
 
@@ -167,7 +167,7 @@ static enum err_code join_sessions(struct catalog *c, const struct states *state
     if (!c->session)
         return err_nomem(e);
     while (p < end && p->session.n == 0)
-        p++; /* commits of nobody's */
+        p++; /* commits without a session */
     while (p < end || s < last) {
         struct catalog_session *x = &c->session[c->n++];
         int d = p == end ? 1 : s == last ? -1 : names_compare(p->session, s->id);
@@ -254,7 +254,7 @@ static bool is_as_now(struct catalog *c, const char *states)
     return same;
 }
 
-/* Held by nobody and on no shelf: it goes. */
+/* Frees a catalog that is neither held nor in the cache. */
 static void let_go(struct catalog_cache *cache, struct catalog *c)
 {
     if (c && c->holders == 0 && c != cache->present)
@@ -377,13 +377,13 @@ const char *catalog_concurrent_note(const struct catalog *c, const struct catalo
         if (!active && !has_work(s->state, other))
             continue;
         if (!one || (active && one->phase != PHASE_ACTIVE))
-            one = other; /* one at work is the one to name */
+            one = other; /* prefer one that is at work */
         n++;
     }
     if (n == 0)
         return NULL;
-    size_t most =
-        one->id.n > 4 && one->id.p[4] == '-' ? DATED_SHOWN : ID_SHOWN; /* 2026-01-06-... */
+    size_t most = one->id.n > 4 && one->id.p[4] == '-' ? DATED_SHOWN
+                                                       : ID_SHOWN; /* an id with a date in front */
     int shown = (int)(one->id.n < most ? one->id.n : most);
     const char *does = one->phase == PHASE_ACTIVE ? "is at work" : "has checkpoints not committed";
 

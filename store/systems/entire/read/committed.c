@@ -11,8 +11,8 @@
 #include "store/git/repo.h"
 #include "store/systems/entire/names.h"
 
-/* The transcript of a committed checkpoint: one blob, or several that lost their last newline when they were cut
- * (entire.md 2.7). */
+/* The transcript of a committed checkpoint is one blob, or several pieces without their final newline
+ * (docs/formats/entire.md 2.7). */
 
 enum { PIECE_MAX = 1 << 30, PIECES_MAX = 1000 };
 
@@ -27,7 +27,7 @@ void committed_content_hash(struct slice bytes, char out[CONTENT_HASH + 1])
         at += snprintf(out + at, (size_t)(CONTENT_HASH + 1 - at), "%02x", hash[i]);
 }
 
-/* <path>, <path>.001, <path>.002, ... until one is missing. */
+/* Reads <path>, <path>.001, <path>.002, ... until one is missing. */
 static enum err_code read_pieces(git_repository *repo, const git_tree *tree, const char *path,
                                  struct buf *out, struct err *e)
 {
@@ -49,7 +49,7 @@ static enum err_code read_pieces(git_repository *repo, const git_tree *tree, con
     return rc == ERR_NOMEM ? err_nomem(e) : rc;
 }
 
-/* The folder of the session in the checkpoint: "0" of "0/metadata.json". */
+/* The length of the session's folder in the checkpoint: "0" in "0/metadata.json". */
 static int folder_length(const struct point *p)
 {
     const char *slash = memrchr(p->metadata.p, '/', p->metadata.n);
@@ -103,7 +103,7 @@ static enum err_code read_generation(git_repository *repo, const char *ref, cons
     return rc;
 }
 
-/* v2 keeps what the agent wrote apart from the metadata, the newest of it in "current". */
+/* v2 keeps transcripts apart from the metadata, the newest in "current". */
 static enum err_code read_raw(git_repository *repo, const struct point *p, struct buf *out,
                               struct err *e)
 {
@@ -152,25 +152,25 @@ enum err_code committed_transcript(git_repository *repo, const struct point *p, 
         rc = read_named(repo, tree, p, out, e);
     if (rc == ERR_NOT_FOUND)
         rc = err_set(e, rc, p->id.p, "read a checkpoint: it has no transcript");
-    /* The hash of v2 in this tree is that of the compact form. */
+    /* In v2 the hash in this tree is that of the compact form. */
     *verdict = rc || raw ? HASH_NONE : compare_hash(repo, tree, p, buf_slice(out));
     git_tree_free(tree);
     return rc;
 }
 
-/* The most that is read: a few hundred objects can name a million checkpoints, and one document as many sessions. */
+/* Limits, because a few hundred objects can name a million checkpoints, and one document as many sessions. */
 enum { DOCUMENT_MAX = 16 << 20, CHECKPOINTS_MAX = 50000, SESSIONS_MAX = 100000 };
-static const size_t documents_max = (size_t)1 << 30; /* bytes, of all of them */
+static const size_t documents_max = (size_t)1 << 30; /* bytes of all documents */
 
 struct reading {
     git_repository *repo;
     struct arena *a;
     struct point_list *points;
     struct problem_list *problems;
-    struct buf root, session;            /* documents, used again and again */
-    struct idset seen;                   /* checkpoints that were read already */
-    size_t checkpoints, sessions, bytes; /* that were read */
-    bool full;                           /* no more is */
+    struct buf root, session;            /* documents; the buffers are reused */
+    struct idset seen;                   /* checkpoints that have been read */
+    size_t checkpoints, sessions, bytes; /* read so far */
+    bool full;                           /* a limit is reached */
     struct err *e;
 };
 
@@ -182,7 +182,7 @@ static enum err_code complain(struct reading *r, struct slice id, const char *wh
     return point_problem_add(r->problems, r->a, name, why) ? err_nomem(r->e) : ERR_OK;
 }
 
-/* Said once. */
+/* Reports only once that a limit is reached. */
 static enum err_code check_full(struct reading *r)
 {
     static const char *const why =
@@ -264,7 +264,7 @@ static enum err_code add_session(struct reading *r, struct point *p)
 
 /* ---- a checkpoint ---- */
 
-/* The path that an entry of sessions[] names, seen from the checkpoint's folder; "" where it names none. */
+/* The path in an entry of sessions[], relative to the checkpoint's folder; "" if there is none. */
 static bool inner_of(struct reading *r, struct slice session, const char *key, struct slice id,
                      struct slice *out)
 {
@@ -291,7 +291,7 @@ static enum err_code read_session(struct reading *r, const git_tree *folder, str
     return add_session(r, p);
 }
 
-/* The numbered folder of a path in it ("0/metadata.json"); 0 bytes: it lies in none. */
+/* The numbered folder of a path ("0/metadata.json"); empty if it is in none. */
 static struct slice folder_number(struct slice inner)
 {
     size_t n = 0;
@@ -301,7 +301,7 @@ static struct slice folder_number(struct slice inner)
     return n && n < inner.n && inner.p[n] == '/' ? (struct slice){ inner.p, n } : SLICE("");
 }
 
-/* By the names that such a folder's files always have. */
+/* Reads a numbered folder by the usual names of its files. */
 static enum err_code read_numbered(struct reading *r, const git_tree *folder, struct point *p,
                                    const char *number)
 {
@@ -338,7 +338,8 @@ static bool is_read(const struct reading *r, size_t from, const char *number)
     return false;
 }
 
-/* What the list leaves out, or names otherwise: the numbered folders that no point since `from` is of. */
+/* Reads the numbered folders that the list omits or names differently: those of which there is no point since
+ * `from`. */
 static enum err_code read_rest(struct reading *r, const git_tree *folder, struct point *p,
                                size_t from, size_t *n)
 {
@@ -390,7 +391,7 @@ static enum err_code read_sessions(struct reading *r, const git_tree *folder, st
     return rc;
 }
 
-/* Oldest checkpoints name no sessions: there is one, in the folder itself. */
+/* The oldest checkpoints list no sessions; the only one is in the folder itself. */
 static enum err_code read_single(struct reading *r, const git_tree *folder, struct point *p)
 {
     p->metadata = SLICE("metadata.json");
@@ -427,7 +428,7 @@ static enum err_code read_folder(struct reading *r, const git_oid *id_of_tree, s
     return rc;
 }
 
-/* id is copied; one that was read from another place already is passed over. */
+/* Copies id. A checkpoint that was already read from another place is skipped. */
 static enum err_code read_checkpoint(struct reading *r, enum point_source source, struct slice id,
                                      const git_oid *tree)
 {
@@ -449,7 +450,7 @@ static enum err_code read_checkpoint(struct reading *r, enum point_source source
 
 /* ---- where they lie ---- */
 
-/* <id[0:2]>/<id[2:]>/ below the root of a branch. */
+/* Reads <id[0:2]>/<id[2:]>/ below the root of a branch. */
 static enum err_code read_shard(struct reading *r, enum point_source source, const char *front,
                                 const git_oid *tree)
 {
@@ -465,7 +466,7 @@ static enum err_code read_shard(struct reading *r, enum point_source source, con
         int n = snprintf(id, sizeof id, "%s%s", front, name);
         struct slice text = { id, n > 0 ? (size_t)n : 0 };
 
-        /* The newer ids have a ref each, and lie in no branch (entire.md 3). */
+        /* Checkpoints with the newer ids have a ref each, and are on no branch. */
         if (text.n == ENTIRE_HEX_ID && entire_checkpoint_id_ok(text) &&
             git_tree_entry_type(x) == GIT_OBJECT_TREE)
             rc = read_checkpoint(r, source, text, git_tree_entry_id(x));

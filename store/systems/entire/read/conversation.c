@@ -32,7 +32,7 @@ bool entire_conversation_may_be_claude(struct slice agent)
 
 /* ---- where it lies on this machine ---- */
 
-/* Absolute, without "..", and of a kind that agents write. */
+/* Returns true if the path is absolute and contains no ".." and no control characters. */
 static bool is_plain_path(struct slice path)
 {
     if (path.n == 0 || path.p[0] != '/' || path.n >= 4096)
@@ -74,7 +74,7 @@ struct slice entire_conversation_agent(const struct catalog_session *s)
     return SLICE("");
 }
 
-/* By the rules of Claude Code, for the work tree that is here. */
+/* By the rules of Claude Code, for the work tree on this machine. */
 bool entire_conversation_write_path(const struct entire *x, const struct catalog_session *s,
                                     struct arena *a, const char **path)
 {
@@ -207,7 +207,7 @@ enum err_code entire_conversation_open_at(git_repository *repo, const struct poi
     return rc;
 }
 
-/* The newest point that keeps one. */
+/* Opens the transcript of the newest point that has one. */
 static enum err_code open_newest(const struct entire *x, const struct catalog_session *s,
                                  struct entire_conversation *out, struct err *e)
 {
@@ -297,7 +297,8 @@ struct session_ref entire_conversation_claude_ref(const struct entire_conversati
     return lent;
 }
 
-/* Of a shadow commit in the session's folder; of a committed one in the checkpoint's (auto-commit) or in the session's. */
+/* The document is in the session's folder, or in a committed checkpoint of an auto-commit in the checkpoint's
+ * folder. */
 static bool read_task(git_repository *repo, const struct point *p, struct buf *json)
 {
     git_tree *tree = NULL;
@@ -328,7 +329,7 @@ bool entire_conversation_task_end(git_repository *repo, const struct point *p, s
     bool found = read_task(repo, p, &json) &&
                  json_get_text(buf_slice(&json), "checkpoint_uuid", a, uuid) && uuid->n;
 
-    if (found) { /* without escapes it is a piece of the document, which goes */
+    if (found) { /* it may point into the document, which is freed */
         *uuid = arena_copy(a, *uuid);
         found = uuid->p != NULL;
     }

@@ -15,11 +15,11 @@
 #include "store/systems/entire/read/conversation.h"
 #include "store/systems/entire/read/point.h"
 
-/* Sessions by their names: from state files, and from committed checkpoints that outlived them. */
+/* Listing sessions: those with a state file, and those that only have committed checkpoints any more. */
 
 /* ---- scope ---- */
 
-/* The work tree of the repository that a directory lies in: the deepest. */
+/* The innermost work tree of the repository that contains a directory. */
 static const char *deepest_worktree(const struct entire *x, struct slice dir)
 {
     const char *best = NULL;
@@ -33,7 +33,7 @@ static const char *deepest_worktree(const struct entire *x, struct slice dir)
     return best;
 }
 
-/* A session without a work tree (committed, perhaps pushed by somebody else) belongs to all of them. */
+/* A session without a work tree (committed, perhaps pushed by somebody else) belongs to every work tree. */
 static bool is_of_tree(const struct entire *x, const struct catalog_session *s, struct slice dir)
 {
     const char *tree = deepest_worktree(x, dir);
@@ -44,7 +44,7 @@ static bool is_of_tree(const struct entire *x, const struct catalog_session *s, 
            slice_eq(s->state->worktree_path, slice_of(tree));
 }
 
-/* One whose work tree is gone is shown where the repository is. */
+/* A session whose work tree is gone is shown everywhere in the repository. */
 static bool is_homeless(const struct entire *x, const struct catalog_session *s)
 {
     if (!s->state || s->state->worktree_path.n == 0)
@@ -70,7 +70,7 @@ bool entire_in_scope(const struct entire *x, const struct scope *scope,
 
 /* ---- refs ---- */
 
-/* A session that lies in objects only has no file: what tells it apart is its newest checkpoint. */
+/* A session without a state has no file; it is identified by its newest checkpoint. */
 static struct file_id file_of(const struct catalog_session *s)
 {
     const struct point *p = catalog_newest(s);
@@ -191,11 +191,11 @@ enum err_code entire_at_path(const struct store *st, struct slice path, struct a
     return entire_find(st, &(struct scope){ .all = true }, id, a, ref, e);
 }
 
-/* One row. All but the prompts stands in the catalog already; those of committed sessions are read here. */
+/* Describing: everything but the prompts of committed sessions is in the catalog already. */
 
 enum { TITLE_UNITS = 200 };
 
-/* Blanks and line ends in a row become one blank, as Entire itself stores a first prompt. */
+/* Replaces each run of blanks and line ends by one blank, as Entire itself does for a first prompt. */
 static bool collapse_blanks(struct slice text, struct arena *a, struct slice *out)
 {
     char *p = arena_alloc(a, text.n + 1);
@@ -218,7 +218,7 @@ static bool collapse_blanks(struct slice text, struct arena *a, struct slice *ou
     return true;
 }
 
-/* The prompts of a committed session: the first of its oldest checkpoint, the last of its newest. */
+/* The prompts of a committed session are the first one of its oldest checkpoint and the last one of its newest. */
 static bool committed_prompts(struct catalog *c, const struct catalog_session *s,
                               struct session_row *row)
 {
@@ -236,7 +236,7 @@ static bool committed_prompts(struct catalog *c, const struct catalog_session *s
     return ok;
 }
 
-/* Without a prompt the agent's name says at least something. */
+/* Without a prompt, the agent's name has to do. */
 static bool name_row(struct session_row *row)
 {
     const char *title = arena_format(&row->arena, "%.*s%ssession", SLICE_ARG(row->agent_name),
@@ -261,7 +261,7 @@ static void take_times(const struct catalog_session *s, struct session_row *row)
         row->activity_ms = row->modified_ms;
 }
 
-/* A text of the newest point that has one. */
+/* The text member at this offset in the newest point that has one. */
 static struct slice newest_text(const struct catalog_session *s, size_t offset)
 {
     for (size_t i = s->n; i-- > 0;) {
@@ -314,8 +314,8 @@ static void take_size(struct catalog *c, const struct catalog_session *s, struct
     pthread_mutex_unlock(&c->lock);
 }
 
-/* A conversation of Claude Code can be copied from wherever it is kept, and gone on with in the middle where it lies on
- * this machine. An old checkpoint calls its agent "Agent", which says nothing. */
+/* A conversation of Claude Code can be forked wherever it is kept, and resumed at a message if it is on this
+ * machine. Old checkpoints call every agent "Agent". */
 static unsigned abilities(const struct entire *x, const struct catalog_session *s)
 {
     struct slice agent = entire_conversation_agent(s);
@@ -359,7 +359,7 @@ enum err_code entire_describe(const struct store *st, const struct scope *scope,
     const struct catalog_session *s;
     struct catalog *c;
     struct stat sb;
-    /* A session that lies in objects only cannot go without a ref that moves, and enumerating sees that. */
+    /* A session without a state disappears only when a ref moves, which enumerating notices. */
     bool fresh = ref->file.dev && stat(ref->path.p, &sb) != 0;
     enum err_code rc = entire_catalog(x, fresh, &c, e);
 
@@ -374,8 +374,8 @@ enum err_code entire_describe(const struct store *st, const struct scope *scope,
     return rc;
 }
 
-/* Is a turn under way? The agent's own registry knows best; the state of the session says so too, but it stays as it is
- * when the agent dies, so after an hour (Entire's own doctor calls that stuck) it is not believed. */
+/* Whether a turn is in progress is in the agent's own registry, and in the session's state. The state remains as
+ * it is if the agent dies, so it is not trusted after an hour (Entire's own doctor calls that stuck). */
 
 enum { BELIEVED_MS = 60 * 60 * 1000 };
 

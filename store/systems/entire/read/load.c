@@ -9,8 +9,8 @@
 #include "store/systems/entire/read/conversation.h"
 #include "store/systems/entire/read/plain_transcript.h"
 
-/* The conversation, in the agent's own format: through the reader of Claude Code where it is one of those, else
- * plainly. */
+/* Reading the conversation in the agent's own format: by the system of Claude Code if it is one of those,
+ * otherwise in a simple form. */
 
 /* ---- other agents ---- */
 
@@ -44,7 +44,7 @@ static enum err_code append_message(struct transcript *t, struct slice row, bool
     return ERR_OK;
 }
 
-/* Takes the bytes over. */
+/* Takes ownership of the bytes. */
 static enum err_code load_plain(struct entire_conversation *conversation,
                                 const struct session_ref *ref, struct transcript **out,
                                 struct err *e)
@@ -76,7 +76,7 @@ static enum err_code load_plain(struct entire_conversation *conversation,
 
 /* ---- Claude Code ---- */
 
-/* What came out of a blob stays with the transcript; the nameless file goes. */
+/* The transcript keeps the bytes of the blob when the file without a name is closed. */
 static enum err_code keep_bytes(struct entire_conversation *conversation,
                                 const struct session_ref *ref, struct transcript *t, struct err *e)
 {
@@ -141,7 +141,7 @@ enum err_code entire_tail(const struct store *st, const struct session_ref *ref,
 
         rc = claude_ops.tail(st, &lent, bytes, out, e);
     } else {
-        /* A blob is unpacked whole whatever is wanted of it. */
+        /* A blob is always unpacked completely. */
         rc = conversation.claude ? load_claude(st, ref, &conversation, NULL, out, e)
                                  : load_plain(&conversation, ref, out, e);
     }
@@ -172,14 +172,14 @@ static const char *type_name(enum message_kind kind)
     return names[kind];
 }
 
-/* Where plain messages go. */
+/* Where messages are delivered. */
 struct handing {
     struct slice session;
     const struct message_query *q;
     json_fn *fn;
     void *arg;
     struct buf out;
-    int64_t place; /* of the message in the conversation */
+    int64_t place; /* index of the message in the conversation */
 };
 
 static enum err_code deliver_plain_message(struct handing *h, struct slice row, struct err *e)
@@ -191,7 +191,7 @@ static enum err_code deliver_plain_message(struct handing *h, struct slice row, 
     const char *type = type_name(plain_kind(row));
     struct slice said = slice_of(type);
 
-    if (id.n == 0) { /* some agents number nothing: the place is as good a name */
+    if (id.n == 0) { /* some agents have no ids; the index serves as one */
         snprintf(number, sizeof number, "row-%lld", (long long)h->place);
         id = slice_of(number);
     }

@@ -40,7 +40,7 @@ bool plain_rows_next(struct plain_rows *r, struct slice *row, bool *broken)
 
 /* ---- what a row says ---- */
 
-/* Agents wrap a message once more: {"type":"response_item","payload":{...}}, {"message":{"role":...}}. */
+/* Some agents wrap a message: {"type":"response_item","payload":{...}}, {"message":{"role":...}}. */
 static struct slice body_of(struct slice row)
 {
     static const char *const wraps[] = { "payload", "message" };
@@ -127,7 +127,7 @@ struct slice plain_content(struct slice row)
 
 struct putting {
     struct block_list *out;
-    enum block_kind kind; /* of plain text */
+    enum block_kind kind; /* the kind of plain text */
     enum err_code rc;
 };
 

@@ -77,7 +77,7 @@ struct reading {
     struct problem_list *problems;
 };
 
-/* "<metadata folder>/tasks/<tool use id>": the id. */
+/* The id in "<metadata folder>/tasks/<tool use id>". */
 static struct slice task_of(struct slice folder)
 {
     static const char between[] = "/tasks/";
@@ -130,7 +130,7 @@ static enum err_code add_shadow_commit(struct reading *r, const git_commit *c, s
     return point_add(r->points, r->a, &p);
 }
 
-/* First parents only: a shadow branch has no others. */
+/* A shadow branch has only first parents. */
 static enum err_code walk_commits(struct reading *r, struct shadow *s, struct err *e)
 {
     git_oid at = s->tip;
@@ -155,7 +155,7 @@ static enum err_code walk_commits(struct reading *r, struct shadow *s, struct er
     return rc ? err_nomem(e) : ERR_OK;
 }
 
-/* A person may call a branch entire/1234567. */
+/* A person may name a branch entire/1234567. */
 static bool speaks_of_entire(git_repository *repo, const git_oid *tip)
 {
     git_commit *c = NULL;
@@ -235,7 +235,7 @@ static enum err_code add_links_of_commit(const git_commit *c, struct arena *a, s
     return ERR_OK;
 }
 
-/* An empty repository has none of them, which is no error. */
+/* Errors are ignored: an empty repository has none of these. */
 static void push_branches(git_revwalk *walk)
 {
     git_revwalk_push_head(walk);
@@ -261,7 +261,7 @@ enum err_code point_links_read(git_repository *repo, struct arena *a, struct lin
         git_commit *c = NULL;
 
         if (git_commit_lookup(&c, repo, &id))
-            continue; /* a hole in the history (a shallow clone) is none of ours */
+            continue; /* a shallow clone lacks commits */
         rc = add_links_of_commit(c, a, out);
         git_commit_free(c);
     }

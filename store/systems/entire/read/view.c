@@ -10,7 +10,7 @@
 
 enum { PREFIX_MIN = 4 };
 
-/* A path in a state file is not followed anywhere but into a work tree of the repository. */
+/* The path in a state file counts only if it is a work tree of the repository. */
 const char *view_root(const struct entire *x, const struct catalog_session *s)
 {
     struct stat st;
@@ -22,8 +22,8 @@ const char *view_root(const struct entire *x, const struct catalog_session *s)
     return x->worktree;
 }
 
-/* Opened from there git knows its work tree, and with it what it ignores. Where it has no .git to be found by, the git
- * directory itself says which one it is. */
+/* If the repository is opened from its work tree, git knows what it ignores there. Without a .git in it, the git
+ * directory has to be opened. */
 static bool has_git(const char *root)
 {
     char path[PATH_MAX];
@@ -111,7 +111,7 @@ bool view_branch_tree(const struct view *v, const char *branch, git_oid *tree)
            repo_has_ref(v->repo, ref, &tip) && view_commit_tree(v, &tip, tree);
 }
 
-/* The commit that a shadow branch is named for: as its state says it, else by its first digits. */
+/* Finds the tree of the commit after which a shadow branch is named, by its first digits. */
 static bool base_tree(const struct view *v, const struct point *p, git_oid *tree)
 {
     static const char front[] = "entire/";

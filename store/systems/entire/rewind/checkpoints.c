@@ -14,7 +14,7 @@
 
 enum { PROMPT_BYTES = 60 };
 
-/* When the author made it, where the author was: RFC 3339, without fractions. */
+/* The author's time in the author's time zone: RFC 3339, without fractions. */
 static void put_date(struct jsonout *j, const git_signature *by)
 {
     char text[64];
@@ -31,7 +31,7 @@ static void put_date(struct jsonout *j, const git_signature *by)
     jsonout_member(j, "date", (struct slice){ text, n });
 }
 
-/* The first prompt that says something, cut as Entire cuts it. */
+/* The first prompt, shortened as Entire does. */
 static void put_prompt(struct jsonout *j, const struct view *v, const struct point *p)
 {
     struct buf text = { 0 };
@@ -44,7 +44,7 @@ static void put_prompt(struct jsonout *j, const struct view *v, const struct poi
             size_t n = PROMPT_BYTES - 3;
 
             while (n && ((unsigned char)first.p[n] & 0xc0) == 0x80)
-                n--; /* not in the middle of a letter */
+                n--; /* not within a character */
             first.n = (size_t)snprintf(cut, sizeof cut, "%.*s...", (int)n, first.p);
             first.p = cut;
         }
@@ -54,7 +54,7 @@ static void put_prompt(struct jsonout *j, const struct view *v, const struct poi
     buf_fini(&text);
 }
 
-/* Where its metadata lies: in the tree of a shadow commit; of an auto-commit on the metadata branch. */
+/* The folder of the metadata: in the tree of a shadow commit, or for an auto-commit on the metadata branch. */
 static void put_folder(struct jsonout *j, const struct point *p)
 {
     char path[700] = "";
@@ -68,7 +68,7 @@ static void put_folder(struct jsonout *j, const struct point *p)
     jsonout_text(j, slice_of(path));
 }
 
-/* Work of an auto-commit that the main branch does not have can be gone back to; else only the log. */
+/* Only an auto-commit that the main branch does not contain can be rewound to. */
 static bool is_logs_only(const struct view *v, const struct point *p, const git_oid *commit)
 {
     static const char *const mains[] = { ENTIRE_HEADS "main", "refs/remotes/origin/main",
@@ -132,15 +132,16 @@ static bool make_point_json(const struct view *v, const struct point *p, const s
     return !j.rc && out->p;
 }
 
-/* Entire's checkpoints as points to go back to. Each is how things were when a turn ended: its prompt is the one that
- * was answered then, its files are those that changed up to then. */
+/* Listing checkpoints. Each is the state at the end of a turn: its prompt is the one that was answered, and its
+ * files are those that changed in the turn. */
 
 static const char no_commit[] =
     "no commit of this repository carries it: only its conversation is left";
 
 static const char too_large[] = "its tree is larger than what is read of one";
 
-/* How many files the shadow commit changed; *why: it cannot be told, nor gone back to. */
+/* The number of files that the shadow commit changed. *why is set if that is unknown and the point cannot be
+ * restored. */
 static size_t count_files(const struct view *v, const struct point *p, const char **why)
 {
     struct view_turn t;
@@ -157,7 +158,7 @@ static size_t count_files(const struct view *v, const struct point *p, const cha
     return n;
 }
 
-/* What was asked in the turn; of a sub-agent's task the line that Entire made of it. */
+/* The prompt of the turn; for a sub-agent's task the subject that Entire made of it. */
 static bool turn_prompt(const struct view *v, const struct point *p, const struct link *link,
                         struct arena *a, struct slice *out)
 {
@@ -238,7 +239,8 @@ enum err_code entire_checkpoints(const struct store *st, const struct session_re
     return rc;
 }
 
-/* The lines that each turn added and removed, for the eye: what cannot be read counts as nothing. */
+/* Counting the lines that each turn added and removed. This is only shown, so a turn that cannot be read is left
+ * out. */
 
 static bool count_file(git_diff *diff, size_t i, struct checkpoint *c)
 {
@@ -268,7 +270,7 @@ static void count_point_turn(const struct view *v, const struct point *p, const 
     view_turn_close(&t);
 }
 
-/* Points are those of the list, unless the session went on between. */
+/* The points are those of the list unless the session continued meanwhile. */
 static struct checkpoint *find_checkpoint(struct checkpoint_list *list, size_t i,
                                           const struct point *p)
 {

@@ -18,7 +18,7 @@ struct walk {
     struct arena *a;
     struct disktree *out;
     struct err *e;
-    char path[4096]; /* from the root, of what is looked at */
+    char path[4096]; /* from the root, being examined */
 };
 
 bool disktree_apart(const char *path)
@@ -41,7 +41,7 @@ void disktree_rules_open(git_repository *repo, struct disktree_rules *out)
     git_buf path = GIT_BUF_INIT;
 
     *out = (struct disktree_rules){ .repo = repo };
-    /* By its path: the repository's own handle would fold the case of names as core.ignorecase says. */
+    /* Opened by its path, because the repository's own handle would ignore case if core.ignorecase is set. */
     if (git_repository_item_path(&path, repo, GIT_REPOSITORY_ITEM_INDEX) ||
         git_index_open(&out->index, path.ptr))
         out->index = NULL;
@@ -61,7 +61,7 @@ enum err_code disktree_is_ignored(const struct disktree_rules *r, const char *pa
     int ignored = 0;
 
     snprintf(name, sizeof name, "%s%s", path, dir ? "/" : "");
-    /* Not to know is an error: what is not ignored may be removed. */
+    /* An unknown answer is an error, because a file that is not ignored may be removed. */
     if (git_ignore_path_is_ignored(&ignored, r->repo, name))
         return err_set(e, ERR_IO, path, "look through the work tree: what git ignores");
     *is = ignored && !(r->index && (dir ? git_index_find_prefix(NULL, r->index, name)
@@ -71,7 +71,7 @@ enum err_code disktree_is_ignored(const struct disktree_rules *r, const char *pa
 
 /* ---- the work tree ---- */
 
-/* What went meanwhile, or may not be looked at by us, holds nothing that could be removed. */
+/* A directory that is gone or that we may not read contains nothing that could be removed. */
 static enum err_code unseen(const struct walk *w)
 {
     return errno == ENOENT || errno == EACCES || errno == ELOOP || errno == ENOTDIR
@@ -132,7 +132,7 @@ static enum err_code visit_entry(struct walk *w, int dir, const char *name, size
     return walk_dir(w, fd, n + k + 1, depth + 1);
 }
 
-/* Takes the descriptor over. */
+/* Takes ownership of the descriptor. */
 static enum err_code walk_dir(struct walk *w, int fd, size_t n, int depth)
 {
     DIR *d = fdopendir(fd);

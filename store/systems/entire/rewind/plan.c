@@ -10,13 +10,14 @@
 #include "store/systems/entire/rewind/disktree.h"
 #include "store/systems/entire/rewind/planning.h"
 
-/* What a rewind to a checkpoint would be: its tree into the work tree. HEAD, the index, the branch and the shadow
- * branch stay where they are.
+/* The plan of a rewind to a checkpoint makes the work tree that of the checkpoint. HEAD, the index, the branch and the
+ * shadow branch stay.
  *
- * Two rules. Ours: a file that the checkpoint lacks goes when it is known to be work of the sessions (some checkpoint of
- * the branch has it), so also one that is tracked in HEAD; what git ignores and what was there before the session stays; a
- * file that nobody knows is listed and left alone unless that is allowed. Entire's own (4.2): every file goes that
- * neither the checkpoint, nor HEAD, nor the list of the session's beginning has, ignored ones too. */
+ * There are two rules for files that the checkpoint lacks. By ours, such a file is removed if it is known to be work of the
+ * sessions, because some checkpoint of the branch contains it, even if HEAD has it too. What git ignores and what existed
+ * before the session stays; any other file is listed, and left alone unless that is allowed. By Entire's own rule
+ * (docs/formats/entire.md 4.2), every file is removed that is neither in the checkpoint, nor in HEAD, nor in the list of the
+ * session's beginning, even if git ignores it. */
 
 /* ---- which tree ---- */
 
@@ -45,7 +46,7 @@ static enum err_code find_plan_trees(struct planning *p, struct err *e)
     return ERR_OK;
 }
 
-/* The newest shadow tree says more of the present work than HEAD does. */
+/* The newest shadow tree is closer to the present work tree than HEAD is. */
 static void prefer_shadow(struct planning *p)
 {
     const struct view *v = &p->view;
@@ -69,7 +70,7 @@ static bool in_tree(struct planning *p, const git_oid *tree, const char *path)
     return view_tree_entry(&p->view, tree, path, &blob, &mode);
 }
 
-/* Does any checkpoint of the branch have it? Of a commit: does HEAD? */
+/* Returns true if any checkpoint of the branch contains the path or, for a committed point, HEAD does. */
 static bool is_known_path(struct planning *p, const char *path)
 {
     const struct point_list *all = &p->view.catalog->points;
@@ -86,14 +87,14 @@ static bool is_known_path(struct planning *p, const char *path)
     return false;
 }
 
-/* Entire's own rule, the whole of it. */
+/* Entire's own rule. */
 static bool goes_by_entire(struct planning *p, const char *path)
 {
     return p->has_start && !planning_at_start(p, path) &&
            !(p->has_head && in_tree(p, &p->head, path));
 }
 
-/* Ours. What was there at the start goes only when HEAD has it too, so that git can give it back. */
+/* Our rule. A file that existed at the start is removed only if HEAD has it, so that git can restore it. */
 static bool goes(struct planning *p, const char *path)
 {
     bool tracked = p->has_head && in_tree(p, &p->head, path);
@@ -151,9 +152,9 @@ enum err_code entire_plan_own(const struct store *st, const struct session_ref *
                         e);
 }
 
-/* What one turn did, for the engine to take it back alone: what each file was before it, and what the turn left. */
+/* The plan of a single turn: what each file was before it, and what the turn left. */
 
-/* A session's first checkpoint has all that git calls untracked: also what lay there before the session began. */
+/* A session's first checkpoint contains all untracked files, even those that existed before the session. */
 static enum err_code take_added(struct planning *p, const char *path, struct rewind_plan *plan,
                                 struct err *e)
 {
@@ -250,8 +251,9 @@ enum err_code entire_plan_turn(const struct store *st, const struct session_ref 
                         out, e);
 }
 
-/* The shadow branch goes back with the files, as Entire's own rewind moved it (entire.md 4.2). Others work on it too: so it
- * is asked for, what it drops keeps a name, and undo moves it forth again. */
+/* Moving the shadow branch back together with the files, as Entire's own rewind did (docs/formats/entire.md 4.2).
+ * Other sessions work on it too; therefore it is moved only on request, the dropped commits keep a ref, and undo
+ * moves it forward again. */
 
 #define MOVED_REFS "refs/reprise/moved/"
 
@@ -284,7 +286,7 @@ static enum err_code find_tip(struct moving *m)
                        : err_set(m->e, ERR_NOT_FOUND, m->ref, "rewind: the shadow branch is gone");
 }
 
-/* Named for what it keeps: the same tip twice is one ref. */
+/* The ref is named after the commit, so that the same tip has one ref only. */
 static enum err_code keep_tip(struct moving *m, const char *tip)
 {
     const char *branch = m->point->branch.p + strlen("entire/");

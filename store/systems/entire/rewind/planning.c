@@ -17,7 +17,7 @@
 #include "store/systems/entire/rewind/disktree.h"
 #include "store/systems/entire/write/treewrite.h"
 
-/* The path from the root; NULL: it is outside. */
+/* The path relative to the root, or NULL if it is outside. */
 static const char *path_below_root(const struct rewind_plan *plan, const char *path)
 {
     struct slice root = slice_of(plan->root);
@@ -35,7 +35,7 @@ static enum err_code add_work_tree_file(struct treewrite *t, const struct rewind
         return ERR_OK;
     enum err_code rc = treewrite_add_file(t, plan->root, path, &why);
 
-    /* What cannot be read is not rewound either: the plan refuses it. */
+    /* A file that cannot be read is not rewound either. */
     if (rc && x->chosen && x->action != REWIND_UNCHANGED) {
         if (e)
             *e = why;
@@ -204,7 +204,7 @@ struct files {
     struct err *e;
 };
 
-/* git knows of a mode only whether the file can be run: the rest of the present mode stays. */
+/* git stores only whether a file is executable; the rest of the present mode stays. */
 static void take_mode(struct rewind_target *t, unsigned mode)
 {
     bool runs = mode & 0100;
@@ -221,8 +221,8 @@ static void take_mode(struct rewind_target *t, unsigned mode)
     }
 }
 
-/* Bytes that a filter makes of a blob on the way into the work tree (line ends, large files). A checkpoint holds
- * the bytes of the disk for what the agent changed, but those of HEAD for the rest. */
+/* Returns true if git converts the blob when it writes the file (line ends, large files). In a checkpoint, files
+ * that the agent changed contain the bytes on disk, but the others those of HEAD. */
 static bool is_filtered(const struct planning *p, const char *path, const git_oid *blob)
 {
     git_filter_list *filters = NULL;
@@ -329,7 +329,7 @@ enum err_code planning_files(struct planning *p, struct rewind_plan *plan, struc
 struct naming {
     const struct planning *p;
     struct rewind_plan *plan;
-    struct rewind_target **sorted; /* by path */
+    struct rewind_target **sorted; /* sorted by path */
     enum err_code rc;
 };
 
@@ -374,7 +374,7 @@ static void name_file(struct naming *x, const struct point *by, const char *file
     t->other = other;
 }
 
-/* A step that cannot be read (a hole in the objects) changed nothing that we know of. */
+/* A commit that cannot be read is skipped. */
 static void name_step(struct naming *x, const struct point *by)
 {
     struct view_turn t;
@@ -385,7 +385,7 @@ static void name_step(struct naming *x, const struct point *by)
     view_turn_close(&t);
 }
 
-/* On the same branch, of somebody else, and later: a branch was walked from its tip. */
+/* Returns true for a later commit of another session on the same branch; branches were walked from their tips. */
 static bool is_later(const struct point *p, const struct point *by)
 {
     return by->source == POINT_SHADOW && slice_eq(by->branch, p->branch) && by->session.n &&
@@ -413,8 +413,6 @@ enum err_code planning_mark_concurrent(const struct planning *p, struct rewind_p
     return x.rc ? err_nomem(e) : ERR_OK;
 }
 
-/* What plans of a rewind have in common, whatever files are in them. */
-
 enum err_code planning_describe(struct planning *p, struct rewind_plan *plan, struct err *e)
 {
     struct arena *a = &plan->arena;
@@ -426,7 +424,7 @@ enum err_code planning_describe(struct planning *p, struct rewind_plan *plan, st
     plan->before = make_safety_commit;
     enum err_code rc = rewind_plan_root(p->view.store->base.env, plan, p->view.root, e);
 
-    /* core.worktree may name any directory; a work tree is one that has this repository. */
+    /* core.worktree may name any directory; only one whose .git leads back is a work tree. */
     plan->wide = plan->wide || !view_root_is_own(&p->view);
     return rc || (plan->session && plan->point) ? rc : err_nomem(e);
 }
@@ -471,7 +469,7 @@ enum err_code planning_notes(const struct planning *p, struct rewind_plan *plan,
     return rc;
 }
 
-/* Asked anew: see disktree_is_ignored. */
+/* Asks a second time; see disktree_is_ignored. */
 static enum err_code confirm_removals(const struct planning *p, const struct rewind_plan *plan,
                                       struct err *e)
 {

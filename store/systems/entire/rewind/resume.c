@@ -11,10 +11,10 @@
 #include "store/systems/entire/read/conversation.h"
 #include "store/systems/entire/read/view.h"
 
-/* The conversation's part of going back, and of going on: both are the agent's own, so both are asked of the system of
- * Claude Code, with the transcript that lies here. */
+/* Rewinding, resuming, restoring and forking the conversation. It belongs to the agent, so the system of Claude
+ * Code does the work, with the transcript on this machine. */
 
-/* The last row of the transcript that has an id: where the conversation ended at the checkpoint. */
+/* Finds the last row with an id, at which the conversation ended when the checkpoint was made. */
 static bool last_id(struct slice text, struct arena *a, struct slice *id)
 {
     while (text.n) {
@@ -32,7 +32,7 @@ static bool last_id(struct slice text, struct arena *a, struct slice *id)
     return false;
 }
 
-/* Messages up to the row with this id, and behind it. */
+/* Counts the messages up to the row with this id, and those after it. */
 static enum err_code count_messages(const struct store *st, const struct session_ref *lent,
                                     struct slice id, struct rewind_conversation *conversation,
                                     struct err *e)
@@ -80,7 +80,7 @@ static enum err_code resume_after(const struct store *st, const struct session_r
     return rc;
 }
 
-/* The transcript that its agent would go on with. */
+/* Opens the transcript with which the agent would continue. */
 static enum err_code open_here(const struct store *st, const struct session_ref *ref,
                                const char *doing, struct entire_conversation *out, struct err *e)
 {
@@ -125,7 +125,7 @@ enum err_code entire_plan_conversation(const struct store *st, const struct sess
     return rc;
 }
 
-/* Continuing in the middle of it: after a message, or where it was at a checkpoint. */
+/* message: the id of a message, or of a checkpoint. */
 enum err_code entire_resume_at(const struct store *st, const struct session_ref *ref,
                                struct slice message, struct change *c, struct err *e)
 {
@@ -155,7 +155,7 @@ enum err_code entire_resume_at(const struct store *st, const struct session_ref 
     return rc;
 }
 
-/* Where the session's work tree is now, wherever the rows of its transcript were written. */
+/* The present work tree of the session, wherever the rows of its transcript were written. */
 static enum err_code here(const struct store *st, const struct session_ref *ref,
                           struct restore *out, struct err *e)
 {
@@ -173,7 +173,7 @@ static enum err_code here(const struct store *st, const struct session_ref *ref,
     return rc;
 }
 
-/* What a host needs to go on with a conversation of Claude Code's; at a checkpoint, as it was then. */
+/* at: empty, a message or a checkpoint. */
 enum err_code entire_restore(const struct store *st, const struct session_ref *ref, struct slice at,
                              struct restore *out, struct err *e)
 {
@@ -199,9 +199,9 @@ enum err_code entire_restore(const struct store *st, const struct session_ref *r
     return rc;
 }
 
-/* Entire itself forks nothing. A copy of a conversation is one of its agent's, which is where it goes: a session of
- * Claude Code with ids of its own, in the folder of the work tree. Entire gets no state, no ref and no checkpoint of it;
- * it makes its own when the agent begins to work there. */
+/* Entire itself cannot fork. A copy of a conversation is a session of Claude Code with new ids, in the folder of
+ * the work tree. Entire gets no state, ref or checkpoint of it; it makes its own when the agent starts to work
+ * there. */
 
 struct forking {
     struct view view;
@@ -211,7 +211,7 @@ struct forking {
     struct err *e;
 };
 
-/* The folder where the agent looks for sessions of this work tree; made when it is not there. */
+/* Finds the folder in which the agent looks for sessions of this work tree, and makes it if it is missing. */
 static enum err_code name_folder(struct forking *f, const char *config)
 {
     struct arena *a = &f->view.arena;

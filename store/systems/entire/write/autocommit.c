@@ -23,7 +23,7 @@ static bool wants_signature(git_config *config)
     return git_config_get_bool(&yes, config, "commit.gpgsign") == 0 && yes;
 }
 
-/* Entire's own say so (entire.md 2.9). What they would add, the commit has. */
+/* Entire's own hooks can be recognised; the commit already has what they would add. */
 static bool is_entires(const char *path)
 {
     struct buf text = { 0 };
@@ -34,7 +34,7 @@ static bool is_entires(const char *path)
     return yes;
 }
 
-/* core.hooksPath is seen from the work tree. */
+/* core.hooksPath is relative to the work tree. */
 static const char *hooks_dir(git_repository *repo, git_config *config, struct arena *a)
 {
     const char *set = NULL, *root = git_repository_workdir(repo);
@@ -80,7 +80,7 @@ enum { SETTINGS_MAX = 1 << 20 };
 
 /* ---- which strategy ---- */
 
-/* The one that is named last counts; older versions called it "dual". */
+/* The last setting counts; older versions called the strategy "dual". */
 static void read_settings(const char *root, const char *name, bool *wanted)
 {
     struct arena a = { 0 };
@@ -132,7 +132,7 @@ static enum err_code look_at_head(struct committing *c)
                : err_set(c->e, ERR_FORMAT, where, "commit a checkpoint: there is no commit yet");
 }
 
-/* HEAD's tree with the files as they are now. */
+/* Makes the tree of HEAD with the present files. */
 static enum err_code make_commit_tree(struct committing *c)
 {
     const struct names_list *names = &c->out->touched;
@@ -155,7 +155,7 @@ static enum err_code make_commit_tree(struct committing *c)
     return rc;
 }
 
-/* The branch that HEAD is on; "HEAD" itself where it is on none. */
+/* The branch that HEAD is on, or "HEAD" itself if it is detached. */
 static enum err_code name_branch(struct committing *c, const char **ref)
 {
     git_reference *head = NULL;
@@ -189,7 +189,7 @@ static enum err_code move_branch(struct committing *c, const char *message)
     return rc;
 }
 
-/* The entries of these files as they are in the commit: `git status` has nothing to say of them. */
+/* Updates the entries of these files, so that `git status` shows no changes. */
 static enum err_code update_index(struct committing *c)
 {
     const struct names_list *names = &c->out->touched;
@@ -202,7 +202,8 @@ static enum err_code update_index(struct committing *c)
         git_index_entry entry = { .path = names->name[i].p };
         unsigned mode;
 
-        /* By what was committed, not by what lies there now; git looks at the file itself where a size is 0. */
+        /* The entry is that of the commit, not of the file on disk. Because its size is 0, git will compare the
+         * file. */
         if (view_tree_entry(c->v, &c->tree, entry.path, &entry.id, &mode)) {
             entry.mode = mode;
             answer = git_index_add(index, &entry);
@@ -223,7 +224,7 @@ static enum err_code commit_checkpoint(struct committing *c)
     struct slice subject =
         c->req->subject.n ? c->req->subject : temporary_subject(c->req->prompt, a);
     enum err_code rc = committed_generate_id(c->out->checkpoint, c->e);
-    /* Without a last newline: so Entire itself leaves it. */
+    /* Entire writes no final newline. */
     const char *message = subject.p ? arena_format(a, "%.*s\n\nEntire-Checkpoint: %s",
                                                    SLICE_ARG(subject), c->out->checkpoint)
                                     : NULL;
@@ -282,8 +283,8 @@ static enum err_code write_metadata(struct committing *c)
     return rc;
 }
 
-/* A commit that an earlier go made for this session, and was cut short behind: the state still stands at the commit before
- * it. The index may not know of it, and its checkpoint may be missing. */
+/* Returns true if an earlier call made this commit for the session and was interrupted after it: the state still
+ * has the commit before it as base. Its index entries and its checkpoint may be missing. */
 static bool was_cut_short(struct committing *c)
 {
     const struct entire_state *s = c->v->session->state;
@@ -323,8 +324,8 @@ enum err_code autocommit_write(struct view *v, const struct temporary_request *r
 
     if (!rc && !made.made)
         made.commit = c.head;
-    /* The commit comes first: what names a checkpoint that is missing is known everywhere, a checkpoint that nothing names
-     * is litter. */
+    /* The commit comes first: a missing checkpoint is handled everywhere, but one that no commit names would stay
+     * forever. */
     if (!rc && made.made)
         rc = commit_checkpoint(&c);
     made.made = made.made || unfinished;

@@ -19,15 +19,15 @@ enum { TRIES = 5, DOCUMENT_MAX = 16 << 20, CHUNK = 50 << 20 };
 const char committed_first_message[] =
     "Initialize metadata branch\n\nThis branch stores session metadata.\n";
 
-/* One folder being written. */
+/* A checkpoint being written. */
 struct writing {
     const struct committed_session *s;
     struct treewrite tree;
     struct arena arena;
-    struct slice root; /* metadata.json of the checkpoint as it was; empty: there was none */
+    struct slice root; /* the former metadata.json of the checkpoint; empty if there was none */
     char folder[64];   /* "ab/cdef012345" */
     int number;        /* of the session */
-    bool again;        /* it is in the checkpoint already */
+    bool again;        /* the session is in the checkpoint already */
     int64_t count;     /* checkpoints of all sessions */
     struct names_list touched;
     struct err *e;
@@ -81,7 +81,7 @@ enum err_code committed_message(const struct committed_session *s, struct buf *o
 
 /* ---- what is in the checkpoint already ---- */
 
-/* "2/metadata.json": 2; -1 where no number stands. */
+/* 2 for "2/metadata.json"; -1 if there is no number. */
 static int folder_number(struct slice inner)
 {
     int n = 0;
@@ -92,7 +92,8 @@ static int folder_number(struct slice inner)
     return i && i < inner.n && inner.p[i] == '/' ? n : -1;
 }
 
-/* Reads one listed session: is it ours, and what does it add to the sums? */
+/* Reads one listed session. If it is ours, its folder is used again; otherwise its files and checkpoints are
+ * added. */
 static enum err_code take_listed(struct writing *w, const git_tree *tree, struct slice listed)
 {
     static const char *const keys[] = { "session_id", "checkpoints_count", "files_touched" };
@@ -148,7 +149,7 @@ static enum err_code read_root(struct writing *w, const git_oid *base)
             while (!rc && json_iter_next(&it, &key, &listed))
                 rc = take_listed(w, tree, listed);
     } else if (rc != ERR_NOMEM) {
-        rc = ERR_OK; /* a new one */
+        rc = ERR_OK; /* a new checkpoint */
     }
     buf_fini(&json);
     git_tree_free(tree);
@@ -210,7 +211,7 @@ static void put_path(struct go_json_document *g, const struct writing *w, const 
     go_json_document_member(g, key, slice_of(path));
 }
 
-/* The sessions that are listed, as they stand, and ours where it is not among them. */
+/* The listed sessions, unchanged, and ours unless it is among them. */
 static struct slice listed_sessions(struct writing *w)
 {
     struct buf out = { 0 };
@@ -274,7 +275,7 @@ static enum err_code put_bytes(struct writing *w, const char *name, struct slice
     return treewrite_add_bytes(&w->tree, path, bytes, w->e);
 }
 
-/* Above 50 MiB in pieces, cut at ends of lines, each without its last newline. */
+/* A transcript of more than 50 MiB is written in pieces, cut at line ends, each without its final newline. */
 static enum err_code put_transcript(struct writing *w)
 {
     struct slice rest = w->s->transcript;
@@ -295,7 +296,7 @@ static enum err_code put_transcript(struct writing *w)
     return rc;
 }
 
-/* The pieces of the one that is there. */
+/* Removes all pieces of the present transcript. */
 static void drop_transcript(struct writing *w)
 {
     char path[200];
@@ -392,7 +393,7 @@ static enum err_code make_checkpoint_tree(git_repository *repo, const struct com
 
 /* ---- the branch ---- */
 
-/* Its first commit: an empty tree, no parent. What origin has of it is where a local one begins. */
+/* A local branch starts at the branch of origin, or else at a commit of an empty tree without a parent. */
 static enum err_code begin_branch(git_repository *repo, const struct author *who, git_oid *tip,
                                   struct err *e)
 {

@@ -121,7 +121,7 @@ void condense_collected_fini(struct collected_checkpoint *g)
 
 /* ---- HEAD ---- */
 
-/* One ref for each checkpoint is a form that we read and do not write: a commit that names such a one alone is refused. */
+/* We do not write checkpoints that have a ref each, so a commit that names only such a one is refused. */
 static enum err_code head_checkpoint(const struct view *v, git_oid *head, char id[13],
                                      struct err *e)
 {
@@ -151,7 +151,7 @@ static enum err_code head_checkpoint(const struct view *v, git_oid *head, char i
                      other);
 }
 
-/* Commits that git makes by itself are no work of a session's (entire.md 2.3). */
+/* Returns true if git makes commits by itself, which are not the work of a session. */
 static bool git_is_at_it(git_repository *repo)
 {
     switch (git_repository_state(repo)) {
@@ -164,7 +164,7 @@ static bool git_is_at_it(git_repository *repo)
 
 /* ---- the turn ---- */
 
-enum { TURN_MAX = 256 }; /* checkpoints of one turn that are kept in mind */
+enum { TURN_MAX = 256 }; /* the most checkpoints of one turn */
 
 struct turn_ids {
     struct slice id[TURN_MAX]; /* in the view's arena */
@@ -239,7 +239,7 @@ static enum err_code settle_state(struct view *v, const git_oid *head, const cha
                  : state_change(v->store->states, s, moved, 1, e);
 }
 
-/* Has only this session work on the branch? One of which nothing is known has work there. */
+/* Returns true if only this session has work on the branch. An unknown session counts as having work. */
 static bool is_alone(const struct view *v, const char *branch)
 {
     const struct point_list *all = &v->catalog->points;
@@ -259,7 +259,7 @@ static bool is_alone(const struct view *v, const char *branch)
     return true;
 }
 
-/* Its tip gets another name first: nothing that somebody may want back is only reachable through a reflog. */
+/* Removes the branch. Its tip gets another ref first, so that the commits are not only in a reflog. */
 static enum err_code take_branch_away(const struct view *v, const char *branch, const char *id,
                                       bool *gone, struct err *e)
 {
@@ -276,14 +276,14 @@ static enum err_code take_branch_away(const struct view *v, const char *branch, 
     rc = repo_ref_move(v->repo, kept, NULL, &tip, "entire: condensed", e);
 
     if (rc == ERR_STALE)
-        rc = ERR_OK; /* condensed into the same checkpoint before */
+        rc = ERR_OK; /* it was condensed into the same checkpoint before */
     if (!rc)
         rc = repo_ref_move(v->repo, ref, &tip, NULL, "entire: condensed", e);
     *gone = rc == ERR_OK;
     return rc;
 }
 
-/* What the session has to say goes into the checkpoint of HEAD. One that has ended and touched no file has nothing. */
+/* Writes the session into the checkpoint of HEAD, unless it has ended without touching a file. */
 static enum err_code write_checkpoint(struct view *v, struct slice strategy, const char *shadow,
                                       struct collected_checkpoint *g, struct condensed *c,
                                       struct err *e)
@@ -343,12 +343,12 @@ enum err_code condense_finalize_turn(struct view *v, struct slice strategy, stru
     rc = condense_collect(v, &g, e);
     g.s.strategy = strategy;
     g.s.finalize = true;
-    /* A conversation that is not here takes none away that is there. */
+    /* If there is no conversation here, the one in the checkpoint stays. */
     for (size_t i = 0; i < turn.n && !rc && g.s.transcript.n; i++) {
         g.s.checkpoint = turn.id[i];
         rc = committed_write(v->repo, &g.s, &commit, e);
         if (rc == ERR_NOT_FOUND)
-            rc = ERR_OK; /* it is not there any more, or not of this form */
+            rc = ERR_OK; /* it no longer exists, or is of another form */
     }
     condense_collected_fini(&g);
     return rc ? rc : state_change(v->store->states, v->session->state, none, 1, e);

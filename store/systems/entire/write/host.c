@@ -18,12 +18,13 @@
 #include "store/systems/entire/write/condense.h"
 #include "store/systems/entire/write/temporary.h"
 
-/* The writing side (store/api/host.h): a session is a state file, its rows go where its agent keeps them, a checkpoint is
- * a commit of the shadow branch, and what happens to the session is told as an event (set ID event=commit). */
+/* The writing side (store/api/host.h). A session is a state file, its rows are appended to the agent's own
+ * transcript, a checkpoint is a commit of the shadow branch, and events are reported by a setting (set ID
+ * event=commit). */
 
 /* ---- create ---- */
 
-/* The work tree of the repository that the directory lies in. */
+/* The work tree of the repository that contains the directory. */
 static const char *worktree_of_cwd(const struct entire *x, struct slice cwd)
 {
     for (size_t i = 0; i < x->trees; i++) {
@@ -55,7 +56,7 @@ static enum err_code write_state(const struct entire *x, struct slice id, const 
         return rc;
     if (has_head)
         git_oid_tostr(hex, sizeof hex, &head);
-    /* Where there is no commit yet, the base is set by what needs one: a checkpoint, or the event of a commit. */
+    /* Without a commit, the base stays empty until a checkpoint or the event of a commit sets it. */
     struct slice base = state_text(a, slice_of(hex)), now = state_time(a, env_now_ms(x->base.env));
     const struct go_json_member set[] = {
         { "session_id", state_text(a, id) },
@@ -111,7 +112,7 @@ enum err_code entire_create(const struct store *st, const struct host_create *re
 
 /* ---- append ---- */
 
-/* The transcript, made where it is missing. */
+/* Creates the transcript if it is missing. */
 static enum err_code need_transcript(const char *path, struct arena *a, struct err *e)
 {
     const char *slash = strrchr(path, '/');
@@ -126,7 +127,7 @@ static enum err_code need_transcript(const char *path, struct arena *a, struct e
     return rc;
 }
 
-/* No second conversation begins where the first lies in a checkpoint only, or elsewhere. */
+/* Refuses to begin a second conversation if the first one is only in a checkpoint, or elsewhere. */
 static enum err_code check_transcript_path(const struct store *st, const struct session_ref *ref,
                                            const char *path, struct err *e)
 {
@@ -140,7 +141,7 @@ static enum err_code check_transcript_path(const struct store *st, const struct 
                    "brings it)");
 }
 
-/* The rows are the agent's, which is Claude Code: what they lack is filled in as in a session of its own. */
+/* The rows are those of Claude Code, and are completed as in a session of its own. */
 enum err_code entire_append(const struct store *st, const struct session_ref *ref,
                             const struct host_append *req, struct arena *a,
                             struct host_appended *out, struct err *e)
@@ -187,7 +188,7 @@ static enum err_code open_running(const struct store *st, const struct session_r
                    "write a checkpoint: the session has no state or no work tree here");
 }
 
-/* What a person should know: who else is here, and what a commit of ours lacks. NULL: nothing, or no memory. */
+/* What a person should know: concurrent sessions, and what our commit lacks. NULL: nothing, or out of memory. */
 static const char *warning_of(const struct view *v, const char *lacks, struct arena *a)
 {
     const char *beside = catalog_concurrent_note(v->catalog, v->session, a);
@@ -195,7 +196,7 @@ static const char *warning_of(const struct view *v, const char *lacks, struct ar
     return beside && lacks ? arena_format(a, "%s; %s", beside, lacks) : beside ? beside : lacks;
 }
 
-/* By the strategy that commits at once. */
+/* A checkpoint by the auto-commit strategy. */
 static enum err_code commit_checkpoint(struct view *v, const struct temporary_request *t,
                                        struct arena *a, struct host_checkpointed *out,
                                        struct err *e)
@@ -268,7 +269,7 @@ static bool event_of(struct slice text, enum entire_event *event)
     return false;
 }
 
-/* Members of the state that a host may set; the rest follows from events. */
+/* The members of the state that a host may set; the others follow from events. */
 static bool state_key(struct slice key, const char **member)
 {
     static const char *const keys[][2] = {
@@ -358,7 +359,7 @@ enum err_code entire_set(const struct store *st, const struct session_ref *ref,
         rc = x.event == EVENT_COMMIT ? condense(&v, x.strategy, &done, e)
                                      : condense_finalize_turn(&v, x.strategy, e);
         if (!rc) {
-            /* The state was written just now. */
+            /* The state has just been written, so it is read again. */
             view_close(&v);
             rc = open_running(st, ref, &v, e);
             if (rc)

@@ -21,8 +21,9 @@
 
 /* ---- other agents ---- */
 
-/* Where agents other than Claude Code look for the transcript of a session (formats/other-agents.md; Gemini as Entire
- * resolves it). The place follows from this machine and from the session's id, which is a plain file name. */
+/* The path at which agents other than Claude Code look for the transcript of a session (docs/formats/other-
+ * agents.md; for Gemini as Entire resolves it). It depends only on this machine and on the session's id, which is
+ * a plain file name. */
 struct agent_session {
     struct slice agent; /* display name: "Gemini CLI" */
     struct slice id;
@@ -66,7 +67,7 @@ static bool ends(const char *name, struct slice what)
     return false;
 }
 
-/* The last by name of the files in a directory that are called so; NULL: none. A date stands in front. */
+/* The last file by name that begins and ends like this, or NULL. The names contain dates. */
 static const char *newest_match(struct placing *p, const char *dir, const char *front,
                                 struct slice end)
 {
@@ -85,7 +86,8 @@ static const char *newest_match(struct placing *p, const char *dir, const char *
 
 /* ---- Gemini CLI ---- */
 
-/* The directory of a project: named by the sum of its path, as the agent itself does; where there is none, as Entire does. */
+/* The directory of a project, named after the hash of its path as by the agent itself; if there is none, named as
+ * by Entire. */
 static const char *gemini_folder(struct placing *p)
 {
     unsigned char sum[EVP_MAX_MD_SIZE];
@@ -128,7 +130,7 @@ static enum err_code place_gemini(struct placing *p)
 
 /* ---- Codex ---- */
 
-/* Directories of years, months and days; depth: how many there are still. */
+/* Searches directories of years, months and days; depth: how many levels are left. */
 static const char *find_rollout(struct placing *p, const char *dir, int depth)
 {
     if (depth == 0)
@@ -145,7 +147,7 @@ static const char *find_rollout(struct placing *p, const char *dir, int depth)
     return found;
 }
 
-/* When the session began: in its first row. */
+/* The time at which the session began, from its first row. */
 static bool began(struct slice transcript, struct arena *a, char out[TIME_TEXT])
 {
     struct slice line, payload, stamp;
@@ -158,7 +160,7 @@ static bool began(struct slice transcript, struct arena *a, char out[TIME_TEXT])
         !time_parse(stamp, &ms) || ms < 0)
         return false;
     time_format(ms, out);
-    return strlen(out) == 24; /* a year of four digits */
+    return strlen(out) == 24; /* the year has four digits */
 }
 
 static enum err_code place_codex(struct placing *p)
@@ -186,7 +188,7 @@ static enum err_code place_codex(struct placing *p)
 
 /* ---- all ---- */
 
-/* Later checkpoints may keep a short form that Entire makes of any agent's rows, and no agent reads. */
+/* Later checkpoints may contain a short form of Entire's own, which no agent reads. */
 static bool is_short_form(struct slice transcript)
 {
     struct slice line, v, version;
@@ -239,8 +241,8 @@ static enum err_code find_agent_path(const struct store_env *env, const struct a
     return rc;
 }
 
-/* The transcript of a checkpoint, put where its agent looks for it. The place follows from the work tree here and from
- * the session's id, never from a path that somebody pushed. */
+/* Retrieving writes the transcript of a checkpoint to where its agent looks for it. The path depends on the work
+ * tree here and on the session's id, never on a path that somebody pushed. */
 
 enum { LOCAL_MAX = 1 << 30 };
 
@@ -269,7 +271,7 @@ static enum err_code place_claude(struct retrieving *r, const struct catalog_ses
     if (!projects)
         return err_nomem(r->e);
     item->folder = projects;
-    /* What the state says counts only when it is such a place itself. */
+    /* The path in the state counts only if it follows the same rules. */
     if (s && s->state &&
         entire_conversation_is_claude_path(s->state->transcript_path, projects, id))
         item->path = arena_format(a, "%s", s->state->transcript_path.p);
@@ -279,7 +281,7 @@ static enum err_code place_claude(struct retrieving *r, const struct catalog_ses
     return item->path ? ERR_OK : err_nomem(r->e);
 }
 
-/* Another agent's, by its name. */
+/* For other agents, by their name. */
 static enum err_code place_other(struct retrieving *r, const struct point *p,
                                  const struct entire_conversation *conversation,
                                  struct retrieve_item *item)
@@ -295,7 +297,7 @@ static enum err_code place_other(struct retrieving *r, const struct point *p,
 
 /* ---- which is newer ---- */
 
-/* The newest time of one document, or of rows in another agent's form. */
+/* The newest time in a document, or in the rows of another agent. */
 static int64_t says_last(struct slice text)
 {
     struct plain_rows rows;
@@ -313,7 +315,7 @@ static int64_t says_last(struct slice text)
     return ms;
 }
 
-/* The newest time at the end: that of the last row that has one, however long it is. */
+/* The time of the last row that has one, however long the row is. */
 static int64_t ends_at(struct slice text)
 {
     int64_t ms = TIME_NONE;
@@ -347,7 +349,7 @@ static enum retrieve_state compare_transcripts(struct slice here, struct slice k
 
 /* ---- a sub-agent's point ---- */
 
-/* The rows up to the one with this id; all of them when it is not there. */
+/* The rows up to the one with this id, or all of them if there is none. */
 static struct slice up_to(struct slice text, struct slice uuid)
 {
     struct slice rest = text, line, id;
@@ -401,12 +403,12 @@ static enum err_code judge_item(struct retrieving *r, const struct point *p,
     struct buf here = { 0 };
     struct slice kept = cut_for_task(r, p, buf_slice(&conversation->bytes));
     const struct catalog_session *s = catalog_find(r->view.catalog, p->session);
-    /* Rows of others may look the same, and no place of Claude Code's is theirs. */
+    /* Rows of other agents may look the same, but do not belong among those of Claude Code. */
     bool claude = conversation->claude && entire_conversation_may_be_claude(item->agent);
     enum err_code rc = claude ? place_claude(r, s, entire_agent_id(p->session), item)
                               : place_other(r, p, conversation, item);
 
-    if (rc) /* of which it is not known where its agent looks: named, and left out */
+    if (rc) /* if the path is unknown, the item is reported and left out */
         return rc == ERR_UNSUPPORTED ? ERR_OK : rc;
     rc = file_read_all(AT_FDCWD, item->path, 0, LOCAL_MAX, &here, r->e);
     bool exists = rc == ERR_OK;
@@ -422,7 +424,7 @@ static enum err_code judge_item(struct retrieving *r, const struct point *p,
     return rc;
 }
 
-/* *found: the point keeps a transcript. */
+/* *found: the point has a transcript. */
 static enum err_code add_item(struct retrieving *r, const struct point *p, bool *found)
 {
     struct arena *a = &r->out.arena;
@@ -454,7 +456,7 @@ static enum err_code add_item(struct retrieving *r, const struct point *p, bool 
     return rc;
 }
 
-/* Everybody's of a committed checkpoint; of a shadow commit only its own. */
+/* All sessions of a committed checkpoint, or the only one of a shadow commit. */
 static enum err_code add_all(struct retrieving *r, const struct point *p)
 {
     const struct point_list *all = &r->view.catalog->points;

@@ -69,7 +69,7 @@ static enum err_code follow_head(struct view *v, struct slice *base, struct err 
         return ERR_OK;
     name_ref(s->base, s->worktree_id, from);
     name_ref(*base, s->worktree_id, to);
-    /* Lines of people and agents are counted from the old base on, also where the file did not say so. */
+    /* Lines of people and agents are still counted from the old base, even if the file did not contain it. */
     const struct go_json_member set[] = {
         { "base_commit", state_text(&v->arena, *base) },
         { "attribution_base_commit",
@@ -126,7 +126,7 @@ struct slice temporary_subject(struct slice prompt, struct arena *a)
     memcpy(p, prompt.p, prompt.n);
     for (size_t i = 0; i < prompt.n; i++)
         if (p[i] == '\n' || p[i] == '\r')
-            p[i] = ' '; /* a message's first line is one line */
+            p[i] = ' '; /* a subject is one line */
     if (p[0] >= 'a' && p[0] <= 'z')
         p[0] = (char)(p[0] - 'a' + 'A');
     return (struct slice){ p, prompt.n };
@@ -134,7 +134,7 @@ struct slice temporary_subject(struct slice prompt, struct arena *a)
 
 /* ---- which files ---- */
 
-/* Names from the root; one outside of it, or in a folder that is not the agent's to save, is no file of the session. */
+/* Files outside of the root, or in a folder that checkpoints leave out, are refused. */
 enum err_code temporary_names(const struct view *v, const struct temporary_request *req,
                               struct names_list *l, struct err *e)
 {
@@ -155,7 +155,7 @@ enum err_code temporary_names(const struct view *v, const struct temporary_reque
     return ERR_OK;
 }
 
-/* A link, a pipe or a repository inside of this one is no file of a checkpoint: nobody asked for it by name. */
+/* Links, pipes and nested repositories that were not asked for by name are left out. */
 static bool is_file_or_gone(const char *root, const char *name)
 {
     char path[8192];
@@ -176,7 +176,7 @@ static bool add_delta(const char *root, struct names_list *l, const git_diff_del
     return true;
 }
 
-/* Everything that git calls changed or new. The index is read and not refreshed. */
+/* Adds everything that git considers changed or new. The index is read, but not refreshed. */
 static enum err_code add_changed(const struct view *v, struct names_list *l, struct err *e)
 {
     git_status_options o;
@@ -281,7 +281,7 @@ static enum err_code write_commit(const struct view *v, const struct temporary_r
     return rc;
 }
 
-/* One try: from the tip as it is now. */
+/* Tries once, from the present tip. */
 static enum err_code try_once(const struct view *v, const struct temporary_request *req,
                               const char *ref, struct temporary *out, struct err *e)
 {
