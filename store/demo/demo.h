@@ -8,8 +8,8 @@
 /* A sample store for trying out the program: a dozen conversations about a small web shop and its ledger, with the projects
  * they are about, in the formats of all systems.
  *
- * The story is a table (story.c) and the rows of the agents are forms that are filled in from it. What the conversations
- * say and what is on disk agree: a Read shows the file as it was at that time, the patch of an edit applies, and backups
+ * The story is a table (story.c) and the rows of the agents are forms that are filled in from it. The conversations and
+ * the files on disk agree: a Read shows the file as it was at that time, the patch of an edit applies, and backups
  * contain the former bytes. Everything is as old as the story says, and ids are always the same. Therefore the calls for
  * hosts (store/api/host.h), which draw ids and leave the present time on files, are used only where both do not matter
  * (goat.c); Entire's commits are made by the code below those calls. */

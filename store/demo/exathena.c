@@ -104,7 +104,7 @@ static void add_event(struct writing *w, const char *kind, const char *form, ...
     buf_fini(&data);
 }
 
-/* What the file was before, as the library saves it; a tombstone if it did not exist. */
+/* Saves the file as the library does before a write; a tombstone if it did not exist. */
 static void save_version(struct writing *w)
 {
     char hex[SHA_HEX + 1];

@@ -43,8 +43,8 @@ struct limit {
     size_t packs;
 };
 
-static const char is_cut_short[] = "an object is cut short or damaged";
-static const char is_too_large[] = "a commit or a tree is larger than is read";
+static const char is_cut_short[] = "an object is truncated or damaged";
+static const char is_too_large[] = "a commit or a tree is too large to be read";
 
 static bool is_large(git_object_t type, size_t n)
 {

@@ -56,7 +56,7 @@ enum err_code repo_open(const char *dir, git_repository **out, struct err *e)
     git_repository *repo = NULL;
 
     if (!may_be_found(dir))
-        return err_set(e, ERR_NOT_FOUND, dir, "open the repository: there is none");
+        return err_set(e, ERR_NOT_FOUND, dir, "open the repository: no repository here");
     enum err_code plain = gitfiles_check(dir, true, e);
 
     if (plain)
@@ -240,7 +240,7 @@ enum err_code repo_blob(git_repository *repo, const git_oid *id, size_t max, str
 
     git_oid_tostr(hex, sizeof hex, id);
     if (told > max)
-        return err_set(e, ERR_FORMAT, hex, "read a blob: %zu bytes are too many", told);
+        return err_set(e, ERR_FORMAT, hex, "read a blob: %zu bytes is too large", told);
     int answer = git_blob_lookup(&blob, repo, id);
 
     if (answer)
@@ -249,7 +249,7 @@ enum err_code repo_blob(git_repository *repo, const git_oid *id, size_t max, str
     enum err_code rc = ERR_OK;
 
     if (n > max)
-        rc = err_set(e, ERR_FORMAT, hex, "read a blob: %zu bytes are too many", n);
+        rc = err_set(e, ERR_FORMAT, hex, "read a blob: %zu bytes is too large", n);
     else {
         out->n = 0;
         rc = buf_add(out, (struct slice){ git_blob_rawcontent(blob), n });
@@ -337,7 +337,7 @@ enum err_code repo_blob_open(const char *objects, const char *hex, struct span *
 
 static enum err_code stale_ref_error(const char *ref, struct err *e)
 {
-    return err_set(e, ERR_STALE, ref, "move the ref: it is not where it was");
+    return err_set(e, ERR_STALE, ref, "move the ref: it was changed meanwhile");
 }
 
 static int delete_ref(git_repository *repo, const char *ref, const git_oid *from)

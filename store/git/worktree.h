@@ -22,7 +22,7 @@ MUST_CHECK enum err_code worktree_list(const char *dir, struct arena *a, struct 
                                        size_t *n, struct err *e);
 
 /* Finds the directory in which to continue if a session's directory is gone: the main work tree of the repository it
- * belonged to. *out is NULL if none is known, or if it is dir itself. dir was inside of the repository, or it was a
+ * belonged to. *out is NULL if it is unknown, or dir itself. dir was inside of the repository, or it was a
  * work tree next to it of which the repository still has a record. */
 MUST_CHECK enum err_code worktree_main(const char *dir, struct arena *a, const char **out,
                                        struct err *e);

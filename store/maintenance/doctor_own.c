@@ -154,8 +154,8 @@ static enum err_code look_at_batch(const char *path, const char *name, struct fi
     /* A batch that was restored completely is an empty directory. */
     if (rc && !is_empty_dir(path))
         f->why = has_file(path, "info")
-                     ? "the list of what was deleted at once cannot be read; the files are there"
-                     : "the list of what was deleted at once is gone; the files are there";
+                     ? "the list of what was deleted cannot be read; the files are still there"
+                     : "the list of what was deleted is gone; the files are still there";
     return ERR_OK;
 }
 

@@ -254,7 +254,7 @@ static enum err_code recheck_leftover(const struct leftover *left, void *arg, st
         return ERR_OK;
     a->left[item - a->sweep->item] = true;
     if (!same_owned_refs(item, left))
-        item->stays = "it changed after it was looked at";
+        item->stays = "it changed after it was listed";
     if (left->stays && !(item->stays = copy_leftover_text(&a->sweep->arena, left->stays)))
         return err_nomem(e);
     return ERR_OK;
@@ -271,7 +271,7 @@ static enum err_code compare_usage(struct sweep_item *item, bool left, struct er
         item->stays = "its session exists again, or all of it is gone";
     else if (now.files != item->usage.files || now.bytes != item->usage.bytes ||
              now.newest_ms != item->usage.newest_ms)
-        item->stays = "it changed after it was looked at";
+        item->stays = "it changed after it was listed";
     return ERR_OK;
 }
 
@@ -357,7 +357,7 @@ static enum err_code check_rule(const struct sweep_rule *rule, const struct sess
 static const char *why_stays(const struct sweep_item *item, bool copied)
 {
     if (copied)
-        return "it is in several folders, which share what is kept under its id";
+        return "it is in several folders, which share the files kept under its id";
     if (item->parts > 0)
         return NULL;
     return item->owned_refs.stays ? item->owned_refs.stays
@@ -554,7 +554,7 @@ static enum err_code look_again(struct sweep_item *item, struct err *e)
     }
     file_close(&f);
     if (item->ref.file.size == 0 ? !is_still_empty(&item->ref) : !is_same(&f.id, &item->ref.file))
-        item->stays = "it changed after it was looked at";
+        item->stays = "it changed after it was listed";
     return ERR_OK;
 }
 

@@ -19,8 +19,8 @@
  * the chosen ones into the trash, as one change that can be undone.
  *
  * Only what was shown is moved. A session stays if an agent is writing to it or may be, if there are copies of it in
- * several folders (because what is kept under its id belongs to every copy), or if it changed after it was shown. The
- * items say which of them stay, and why. */
+ * several folders (because what is kept under its id belongs to every copy), or if it changed after it was shown. Each
+ * item that stays has the reason. */
 
 /* All conditions must hold. */
 struct sweep_rule {

@@ -500,8 +500,7 @@ enum err_code trash_join(struct change_log *log, const struct trash_item *item, 
     enum err_code rc = c ? change_add_session(c, item->system, id, e) : err_nomem(e);
 
     if (!rc && !trash_can_join(item))
-        rc = err_set(e, ERR_UNSUPPORTED, item->path,
-                     "join: only a transcript goes in front of another one");
+        rc = err_set(e, ERR_UNSUPPORTED, item->path, "join: only transcripts can be joined");
     for (size_t k = 0; k < item->parts && !rc; k++)
         rc = join_part(c, item->part[k], item->from[k], k == 0, e);
     if (!rc) {

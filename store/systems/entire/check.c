@@ -45,7 +45,7 @@ static enum err_code check_point(struct checking *x, git_repository *repo, const
         return report_damage(x, FINDING_MISSING_BACKUP, name,
                              "its transcript is missing or damaged");
     return verdict == HASH_OTHER ? report_damage(x, FINDING_CHECKSUM, name,
-                                                 "the transcript is not what content_hash.txt says")
+                                                 "the transcript does not match content_hash.txt")
                                  : ERR_OK;
 }
 
@@ -54,7 +54,7 @@ static bool is_active(const struct catalog_session *s)
     return s->state && s->state->phase == PHASE_ACTIVE;
 }
 
-/* Concurrent sessions share a shadow branch. That is no damage, but good to know. */
+/* Concurrent sessions share a shadow branch. This is no damage, but good to know. */
 static enum err_code check_others(struct checking *x, const struct view *v, const char *path)
 {
     const struct entire_state *mine = v->session->state;
@@ -89,9 +89,8 @@ enum err_code entire_check(const struct store *st, const struct session_ref *ref
     }
     if (!rc && is_active(v.session) &&
         v.session->state->interaction_ms < st->env->now_ms - STUCK_MS)
-        rc = report_damage(
-            &x, FINDING_STUCK, ref->path.p,
-            "its state says that a turn is under way, and has said so for more than an hour");
+        rc = report_damage(&x, FINDING_STUCK, ref->path.p,
+                           "its state has recorded a turn in progress for more than an hour");
     if (!rc)
         rc = check_others(&x, &v, ref->path.p);
     view_close(&v);
@@ -115,17 +114,16 @@ static enum err_code check_shadows(struct checking *x, const struct catalog *c)
 
     for (size_t i = 0; i < c->shadows.n && !rc; i++)
         if (c->shadows.shadow[i].doubtful)
-            rc = report_damage(
-                x, FINDING_ORPHAN_BRANCH, c->shadows.shadow[i].branch.p,
-                "named like a shadow branch, but nothing in it is Entire's: left alone");
+            rc = report_damage(x, FINDING_ORPHAN_BRANCH, c->shadows.shadow[i].branch.p,
+                               "named like a shadow branch, but not Entire's; it is left alone");
     for (size_t i = 0; i < c->shadows.n && !rc; i++)
         if (is_of_nobody(c, &c->shadows.shadow[i]))
             rc = report_damage(x, FINDING_ORPHAN_BRANCH, c->shadows.shadow[i].branch.p,
-                               "holds a commit that names no session: whose it is, is unknown");
+                               "contains a commit that names no session");
     for (size_t i = 0; i < c->n && !rc; i++)
         if (!catalog_listed(&c->session[i]) && c->session[i].n)
             rc = report_damage(x, FINDING_ORPHAN_BRANCH, c->session[i].point->branch.p,
-                               "holds checkpoints of a session that has no state file any more");
+                               "contains checkpoints of a session without a state file");
     return rc;
 }
 

@@ -250,7 +250,7 @@ static enum err_code read_repository(struct entire *x, git_repository *repo, str
         return err_nomem(e);
     return is_enabled(x, repo) ? ERR_OK
                                : err_set(e, ERR_NOT_FOUND, x->base.path,
-                                         "open store: the repository has no sessions of Entire's");
+                                         "open store: the repository has no sessions of Entire");
 }
 
 enum err_code entire_make(const struct store_env *env, const char *path, struct err *e)

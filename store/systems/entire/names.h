@@ -8,7 +8,7 @@
 #include "lite/base/slice.h"
 
 /* The names that Entire gives to refs, branches and sessions, the trailers in which commits contain them, and sets of
- * file names (docs/formats/entire.md 2.2 to 2.7, 3). Any of them may come from a branch that somebody else pushed, so
+ * file names (docs/formats/entire.md 2.2 to 2.7, 3). Any of them may come from a branch of another person, so
  * they are checked here before they become part of a ref or a file name. */
 
 #define ENTIRE_HEADS "refs/heads/"
@@ -69,7 +69,7 @@ bool entire_inner_path(struct slice named, struct slice id, struct slice *inner)
 #define TRAILER_AGENT "Entire-Agent"
 #define TRAILER_BRANCH "Ephemeral-branch"
 
-/* The first value of the key, without blanks around it; empty if there is none. */
+/* The first value of the key, without blanks around it; empty if it is missing. */
 struct slice entire_trailer_first(struct slice message, const char *key);
 /* Finds the next checkpoint that a commit of the user belongs to, a valid id followed by a blank or the end of the line,
  * and cuts *rest after it. */

@@ -198,7 +198,7 @@ enum err_code state_read(const char *dir, const char *name, struct arena *a,
     if (!rc && !state_parse(buf_slice(bytes), a, &s, &why))
         rc = err_set(e, ERR_FORMAT, path, "read the state of a session: %s", why);
     if (!rc && (!state_name(name, &id) || !slice_eq(id, s.id)))
-        rc = err_set(e, ERR_FORMAT, path, "read the state of a session: it is that of another one");
+        rc = err_set(e, ERR_FORMAT, path, "read the state of a session: it belongs to another one");
     s.file = f.id;
     file_close(&f);
     buf_fini(&own);

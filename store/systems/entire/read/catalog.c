@@ -82,7 +82,7 @@ struct states {
 };
 
 static const char *const why_not =
-    "this is no state of a session: broken, unreadable, or named for another one";
+    "not the state of a session: damaged, unreadable, or named after another one";
 
 /* Every file that ends in .json should be a state; temporary files, folders and a README are ignored. */
 static enum err_code take_state(struct catalog *c, const char *dir, const char *name,
@@ -385,7 +385,7 @@ const char *catalog_concurrent_note(const struct catalog *c, const struct catalo
     size_t most = one->id.n > 4 && one->id.p[4] == '-' ? DATED_SHOWN
                                                        : ID_SHOWN; /* an id with a date in front */
     int shown = (int)(one->id.n < most ? one->id.n : most);
-    const char *does = one->phase == PHASE_ACTIVE ? "is at work" : "has checkpoints not committed";
+    const char *does = one->phase == PHASE_ACTIVE ? "is at work" : "has uncommitted checkpoints";
 
     return n == 1 ? arena_format(a, "another session shares this work tree: %.*s %s", shown,
                                  one->id.p, does)

@@ -33,7 +33,7 @@ struct catalog {
 
 struct catalog_cache {
     pthread_mutex_t lock;
-    struct catalog *present; /* NULL: none has been made yet */
+    struct catalog *present; /* NULL until the first one is made */
 };
 
 void catalog_cache_init(struct catalog_cache *cache);
@@ -50,7 +50,7 @@ void catalog_close(struct catalog_cache *cache, struct catalog *c); /* NULL is f
 const struct catalog_session *catalog_find(const struct catalog *c, struct slice id);
 /* Returns true if lists show the session. A shadow branch whose session left no state is reported by doctor instead. */
 bool catalog_listed(const struct catalog_session *s);
-/* The newest and the oldest committed point; NULL: there is none. */
+/* The newest and the oldest committed point; NULL if it has none. */
 const struct point *catalog_newest(const struct catalog_session *s);
 const struct point *catalog_oldest(const struct catalog_session *s);
 /* The time of the last activity, or TIME_NONE. */
@@ -64,7 +64,7 @@ int64_t catalog_activity(const struct catalog_session *s);
 /* Returns true if the other session is in a turn. */
 bool catalog_is_concurrent(const struct entire_state *mine, const struct entire_state *other);
 /* "another session shares this work tree: b1b2c3d4 is at work", in the arena; contains ids only. Counts sessions in a turn
- * and those whose checkpoints are not committed. NULL: there is none, or out of memory. */
+ * and those whose checkpoints are not committed. NULL: no such session, or out of memory. */
 const char *catalog_concurrent_note(const struct catalog *c, const struct catalog_session *s,
                                     struct arena *a);
 

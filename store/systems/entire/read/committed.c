@@ -185,9 +185,8 @@ static enum err_code complain(struct reading *r, struct slice id, const char *wh
 /* Reports only once that a limit is reached. */
 static enum err_code check_full(struct reading *r)
 {
-    static const char *const why =
-        "there are more checkpoints than are read: at most 50,000 with 100,000 sessions in a "
-        "gigabyte; the rest of them is not listed";
+    static const char *const why = "too many checkpoints: the limits are 50,000 checkpoints, "
+                                   "100,000 sessions and 1 GB; the others are not listed";
 
     if (r->full || (r->checkpoints < CHECKPOINTS_MAX && r->sessions < SESSIONS_MAX &&
                     r->bytes < documents_max))
@@ -264,7 +263,7 @@ static enum err_code add_session(struct reading *r, struct point *p)
 
 /* ---- a checkpoint ---- */
 
-/* The path in an entry of sessions[], relative to the checkpoint's folder; "" if there is none. */
+/* The path in an entry of sessions[], relative to the checkpoint's folder; "" if it is missing. */
 static bool inner_of(struct reading *r, struct slice session, const char *key, struct slice id,
                      struct slice *out)
 {

@@ -30,7 +30,7 @@ bool entire_conversation_may_be_claude(struct slice agent)
     return entire_conversation_is_claude(agent) || slice_eq(agent, SLICE("Agent"));
 }
 
-/* ---- where it lies on this machine ---- */
+/* ---- the transcript on this machine ---- */
 
 /* Returns true if the path is absolute and contains no ".." and no control characters. */
 static bool is_plain_path(struct slice path)
@@ -109,7 +109,7 @@ bool entire_conversation_live_path(const struct entire *x, const struct catalog_
     return entire_conversation_write_path(x, s, a, path);
 }
 
-/* ---- whose rows they are ---- */
+/* ---- the agent of the rows ---- */
 
 static bool is_claude_row(struct slice row)
 {
@@ -177,8 +177,7 @@ static enum err_code read_shadow(git_repository *repo, const struct point *p, st
     snprintf(path, sizeof path, "%s/full.jsonl", p->metadata.p);
     enum err_code rc = p->metadata.n ? repo_blob_at(repo, tree, path, LIVE_MAX, out, e)
                                      : err_set(e, ERR_NOT_FOUND, p->id.p,
-                                               "read a checkpoint: "
-                                               "it is nobody's");
+                                               "read a checkpoint: it names no session");
 
     git_tree_free(tree);
     return rc;

@@ -33,7 +33,7 @@ static const char *deepest_worktree(const struct entire *x, struct slice dir)
     return best;
 }
 
-/* A session without a work tree (committed, perhaps pushed by somebody else) belongs to every work tree. */
+/* A session without a work tree (committed, perhaps by another person) belongs to every work tree. */
 static bool is_of_tree(const struct entire *x, const struct catalog_session *s, struct slice dir)
 {
     const char *tree = deepest_worktree(x, dir);
@@ -187,7 +187,7 @@ enum err_code entire_at_path(const struct store *st, struct slice path, struct a
         memcmp(path.p + path.n - k, suffix, k) == 0)
         id = (struct slice){ path.p + n + 1, path.n - n - 1 - k };
     if (!entire_session_id_ok(id))
-        return err_set(e, ERR_NOT_FOUND, path.p, "open session: there is none");
+        return err_set(e, ERR_NOT_FOUND, path.p, "open session: no session at this path");
     return entire_find(st, &(struct scope){ .all = true }, id, a, ref, e);
 }
 
@@ -414,7 +414,7 @@ enum err_code entire_live(const struct store *st, const struct session_ref *ref,
         s->state->interaction_ms > st->env->now_ms - BELIEVED_MS)
         live = (struct live){ .state = LIVE_UNKNOWN,
                               .busy = true,
-                              .why = "its state says that a turn is under way" };
+                              .why = "its state records a turn in progress" };
     if (!rc)
         *out = live;
     catalog_close(entire_of(st)->cache, c);

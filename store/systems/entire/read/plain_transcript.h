@@ -24,7 +24,7 @@ enum message_kind plain_kind(struct slice row);
 int64_t plain_time(struct slice row); /* TIME_NONE if missing */
 /* The row's own id; empty if it has none. */
 struct slice plain_id(struct slice row, struct arena *a);
-/* The JSON value that contains the text; empty if there is none. */
+/* The JSON value that contains the text; empty if it has no text. */
 struct slice plain_content(struct slice row);
 MUST_CHECK enum err_code plain_blocks(struct slice row, struct block_list *out, struct err *e);
 

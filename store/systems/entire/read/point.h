@@ -29,7 +29,7 @@ struct point {
     struct slice text;    /* POINT_SHADOW: the subject */
     /* POINT_SHADOW: the shadow branch, without refs/heads/; otherwise the user's branch */
     struct slice branch;
-    struct slice agent; /* display name; "" if none is recorded */
+    struct slice agent; /* display name; "" if not recorded */
     struct slice strategy;
     struct slice model;
     struct slice task; /* tool use id of a sub-agent's checkpoint; "" */
@@ -68,7 +68,7 @@ MUST_CHECK enum err_code point_problem_add(struct problem_list *list, struct are
 
 /* prompt.txt contains the prompts of a checkpoint (until 0.5.0 also those before it), separated by ruled lines. */
 
-/* Reads the file of a point; the former content of out is replaced. Returns false if there is none. p may be NULL. */
+/* Reads the file of a point; the former content of out is replaced. Returns false if it has none. p may be NULL. */
 bool point_prompts_read(git_repository *repo, const struct point *p, struct buf *out);
 struct slice point_prompts_first(struct slice text);
 struct slice point_prompts_last(struct slice text);

@@ -136,9 +136,9 @@ static bool make_point_json(const struct view *v, const struct point *p, const s
  * files are those that changed in the turn. */
 
 static const char no_commit[] =
-    "no commit of this repository carries it: only its conversation is left";
+    "no commit of this repository names it; only its conversation is left";
 
-static const char too_large[] = "its tree is larger than what is read of one";
+static const char too_large[] = "its tree is too large to be read";
 
 /* The number of files that the shadow commit changed. *why is set if that is unknown and the point cannot be
  * restored. */
@@ -202,7 +202,7 @@ static enum err_code add_point(const struct view *v, const struct links *links,
                : err_nomem(e);
 }
 
-/* The reason why points of the session may be missing; NULL if there is none. */
+/* The reason why points of the session may be missing, or NULL. */
 static const char *why_incomplete(const struct view *v)
 {
     const struct shadow_list *all = &v->catalog->shadows;

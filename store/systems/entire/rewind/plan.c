@@ -39,8 +39,7 @@ static enum err_code find_plan_trees(struct planning *p, struct err *e)
         return rc;
     if (!link || !view_commit_tree(v, &link->commit, &p->wanted))
         return err_set(e, ERR_NOT_FOUND, v->store->base.path,
-                       "rewind: no commit of this repository carries checkpoint %s",
-                       p->point->id.p);
+                       "rewind: no commit of this repository names checkpoint %s", p->point->id.p);
     p->last = p->head;
     p->has_last = p->has_head;
     return ERR_OK;
@@ -173,7 +172,7 @@ static enum err_code take_added(struct planning *p, const char *path, struct rew
     const struct rewind_target t = {
         .path = arena_format(&plan->arena, "%s/%s", p->view.root, path),
         .want = REWIND_UNKNOWN,
-        .why = "nothing says whether it was there before the session",
+        .why = "unknown whether it existed before the session",
     };
 
     return t.path ? rewind_plan_add(plan, &t, e) : err_nomem(e);
@@ -227,7 +226,8 @@ static enum err_code make_turn_plan(struct planning *p, struct rewind_plan *plan
 
     if (!view_turn_open(&p->view, p->point, link, &t))
         rc = err_set(e, ERR_NOT_FOUND, p->view.store->base.path,
-                     "rewind: what the turn of checkpoint %s found is not known", p->point->id.p);
+                     "rewind: the files before the turn of checkpoint %s are unknown",
+                     p->point->id.p);
     p->has_head = view_head_tree(&p->view, &p->head);
     p->wanted = t.before;
     p->last = t.after;
@@ -272,9 +272,10 @@ static enum err_code find_tip(struct moving *m)
     bool there;
 
     if (p->source != POINT_SHADOW)
-        return err_set(m->e, ERR_UNSUPPORTED, m->v->store->base.path,
-                       "rewind: checkpoint %s is committed: no shadow branch can go back to it",
-                       p->id.p);
+        return err_set(
+            m->e, ERR_UNSUPPORTED, m->v->store->base.path,
+            "rewind: checkpoint %s is committed, so the shadow branch cannot be moved back to it",
+            p->id.p);
     if (p->branch.n >= ENTIRE_SHADOW_NAME)
         return err_set(m->e, ERR_UNSAFE, p->branch.p, "rewind: the branch's name is too long");
     snprintf(m->ref, sizeof m->ref, ENTIRE_HEADS "%s", p->branch.p);
@@ -353,7 +354,7 @@ static enum err_code add_steps(struct moving *m)
         conversation->how = CONVERSATION_REFS;
         if (!conversation->change)
             return err_nomem(m->e);
-        conversation->change->text = "the shadow branch went back";
+        conversation->change->text = "the shadow branch was moved back";
     }
     enum err_code rc = keep_tip(m, tip);
 

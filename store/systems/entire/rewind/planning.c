@@ -455,8 +455,8 @@ enum err_code planning_notes(const struct planning *p, struct rewind_plan *plan,
         rc = note_count(plan, p->links, "link or submodule of the checkpoint is left as it is",
                         "links or submodules of the checkpoint are left as they are", e);
     if (!rc)
-        rc = note_count(plan, p->filtered, "file that a git filter looks after is left as it is",
-                        "files that a git filter looks after are left as they are", e);
+        rc = note_count(plan, p->filtered, "file that needs a git filter is left as it is",
+                        "files that need a git filter are left as they are", e);
     if (!rc)
         rc = note_count(plan, p->ignored, "file that git ignores is left as it is",
                         "files that git ignores are left as they are", e);
@@ -464,8 +464,8 @@ enum err_code planning_notes(const struct planning *p, struct rewind_plan *plan,
         rc = rewind_plan_note(
             plan, "the index of git cannot be read: what a rule ignores is left as it is", e);
     if (!rc && p->point->source != POINT_SHADOW)
-        rc = rewind_plan_note(plan,
-                              "the files are those of the commit that carries this checkpoint", e);
+        rc = rewind_plan_note(plan, "the files are those of the commit that names this checkpoint",
+                              e);
     return rc;
 }
 

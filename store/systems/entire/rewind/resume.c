@@ -90,7 +90,7 @@ static enum err_code open_here(const struct store *st, const struct session_ref 
         rc = err_set(e, ERR_UNSUPPORTED, ref->path.p,
                      out->claude ? "%s: the conversation is not on this machine (reprise retrieve "
                                    "brings it)"
-                                 : "%s: the format of this agent is not known",
+                                 : "%s: unknown format of this agent's conversations",
                      doing);
     return rc;
 }
@@ -113,7 +113,7 @@ enum err_code entire_plan_conversation(const struct store *st, const struct sess
         rc = open_here(st, ref, "rewind", &live, e);
     if (!rc && !last_id(buf_slice(&then.bytes), &plan->arena, &id))
         rc = err_set(e, ERR_NOT_FOUND, ref->path.p,
-                     "rewind: the checkpoint's transcript names no row");
+                     "rewind: no row of the checkpoint's transcript has an id");
     if (!rc) {
         plan->point = arena_copy(&plan->arena, p->id).p;
         plan->point_ms = p->time_ms;
@@ -142,7 +142,7 @@ enum err_code entire_resume_at(const struct store *st, const struct session_ref 
         if (!rc && !entire_conversation_task_end(v.repo, p, &c->arena, &message) &&
             !last_id(buf_slice(&then.bytes), &c->arena, &message))
             rc = err_set(e, ERR_NOT_FOUND, ref->id.p,
-                         "resume-at: the checkpoint's transcript names no row");
+                         "resume-at: no row of the checkpoint's transcript has an id");
     }
     if (!rc) {
         struct session_ref lent = entire_conversation_claude_ref(&live, ref);
@@ -189,7 +189,7 @@ enum err_code entire_restore(const struct store *st, const struct session_ref *r
 
         rc = conversation.claude ? claude_ops.restore(st, &lent, at, out, e)
                                  : err_set(e, ERR_UNSUPPORTED, ref->path.p,
-                                           "restore: the format of this agent is not known");
+                                           "restore: unknown format of this agent's conversations");
     }
     rc = entire_conversation_error(&conversation, ref, rc, e);
     entire_conversation_close(&conversation);
@@ -274,7 +274,7 @@ enum err_code entire_fork(const struct store *st, const struct session_ref *ref,
                      "fork: only Claude Code conversations can be forked; this one is of %s",
                      entire_conversation_agent(f.view.session).n
                          ? entire_conversation_agent(f.view.session).p
-                         : "an agent that is not named");
+                         : "an unknown agent");
     if (!rc)
         rc = open_claude(&f);
     if (!rc)

@@ -122,9 +122,8 @@ static enum err_code look_at_head(struct committing *c)
     bool there;
 
     if (git_repository_state(c->v->repo) != GIT_REPOSITORY_STATE_NONE)
-        return err_set(
-            c->e, ERR_UNSUPPORTED, where,
-            "commit a checkpoint: git is in the middle of something (a merge, a rebase)");
+        return err_set(c->e, ERR_UNSUPPORTED, where,
+                       "commit a checkpoint: a merge, a rebase or the like is in progress");
     enum err_code rc = repo_ref(c->v->repo, "HEAD", &there, &c->head, c->e);
 
     return rc || there
@@ -214,7 +213,7 @@ static enum err_code update_index(struct committing *c)
         answer = git_index_write(index);
     git_index_free(index);
     return answer ? repo_error(c->e, answer, c->v->root,
-                               "the commit was made, but the index does not know of it")
+                               "the commit was made, but the index was not updated")
                   : ERR_OK;
 }
 

@@ -24,9 +24,9 @@ bool autocommit_wanted(const struct view *v);
 MUST_CHECK enum err_code autocommit_write(struct view *v, const struct temporary_request *req,
                                           struct autocommitted *out, struct err *e);
 
-/* What `git commit` would have done in addition: which hooks it would have run, and that it would have signed. Like Entire,
- * we do neither, because a hook is a program of whoever set the repository up, and a checkpoint is made while nobody is
- * watching; the user is told instead. In the arena; NULL: nothing to tell, or out of memory. */
+/* A note that `git commit` would also have run hooks or signed the commit. Like Entire, we do neither, because a hook is a
+ * program of the person who set the repository up, and a checkpoint is made without the user watching. In the arena; NULL:
+ * nothing was skipped, or out of memory. */
 const char *autocommit_skipped_note(git_repository *repo, struct arena *a);
 
 #endif

@@ -44,39 +44,37 @@ enum err_code committed_generate_id(char out[13], struct err *e)
     return ERR_OK;
 }
 
-static enum err_code add_trailer(struct buf *out, const char *key, struct slice value)
-{
-    enum err_code rc = value.n ? buf_addf(out, "%s: ", key) : ERR_OK;
-
-    if (!rc && value.n)
-        rc = buf_add(out, value);
-    return rc || !value.n ? rc : buf_add_byte(out, '\n');
-}
-
 enum err_code committed_message(const struct committed_session *s, struct buf *out)
 {
     char task[256] = "";
 
     if (s->finalize)
         return buf_addf(out, "Finalize transcript for Checkpoint: %.*s", SLICE_ARG(s->checkpoint));
-    enum err_code rc = buf_addf(out, "Checkpoint: %.*s\n\n", SLICE_ARG(s->checkpoint));
-
     if (s->task.n)
         snprintf(task, sizeof task, "%.2s/%.*s/tasks/%.*s", s->checkpoint.p,
                  (int)s->checkpoint.n - 2, s->checkpoint.p + 2, SLICE_ARG(s->task));
-    if (!rc && s->subject.n)
-        rc = buf_add(out, s->subject);
-    if (!rc && s->subject.n)
-        rc = buf_add(out, SLICE("\n\n"));
-    if (!rc)
-        rc = add_trailer(out, TRAILER_SESSION, s->session);
-    if (!rc)
-        rc = add_trailer(out, TRAILER_STRATEGY, s->strategy);
-    if (!rc)
-        rc = add_trailer(out, TRAILER_AGENT, s->agent);
-    if (!rc)
-        rc = add_trailer(out, TRAILER_BRANCH, s->shadow);
-    return rc ? rc : add_trailer(out, TRAILER_TASK, slice_of(task));
+    const struct {
+        const char *front;
+        struct slice text;
+        const char *end;
+    } parts[] = {
+        { "Checkpoint: ", s->checkpoint, "\n\n" },   { "", s->subject, "\n\n" },
+        { TRAILER_SESSION ": ", s->session, "\n" },  { TRAILER_STRATEGY ": ", s->strategy, "\n" },
+        { TRAILER_AGENT ": ", s->agent, "\n" },      { TRAILER_BRANCH ": ", s->shadow, "\n" },
+        { TRAILER_TASK ": ", slice_of(task), "\n" },
+    };
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && !rc; i++) {
+        if (!parts[i].text.n)
+            continue;
+        rc = buf_add(out, slice_of(parts[i].front));
+        if (!rc)
+            rc = buf_add(out, parts[i].text);
+        if (!rc)
+            rc = buf_add(out, slice_of(parts[i].end));
+    }
+    return rc;
 }
 
 /* ---- what is in the checkpoint already ---- */

@@ -28,7 +28,7 @@ struct committed_session {
     const struct author *by; /* NULL: the user for whom git would commit, now */
 };
 
-/* Moves the branch by compare-and-swap, with a few retries if somebody else was faster, and creates it if it is missing. A
+/* Moves the branch by compare-and-swap, with a few retries if another program was faster, and creates it if it is missing. A
  * session that is in the checkpoint already is written again in its folder; any other gets the next number. */
 MUST_CHECK enum err_code committed_write(git_repository *repo, const struct committed_session *s,
                                          git_oid *commit, struct err *e);

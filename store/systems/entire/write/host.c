@@ -160,7 +160,7 @@ enum err_code entire_append(const struct store *st, const struct session_ref *re
         return rc;
     if (!entire_conversation_write_path(entire_of(st), s, a, &path))
         rc = err_set(e, ERR_UNSUPPORTED, ref->path.p,
-                     "append: it is not known where the agent of this session keeps its rows");
+                     "append: unknown where the agent of this session keeps its rows");
     if (!rc)
         rc = check_transcript_path(st, ref, path, e);
     if (!rc)

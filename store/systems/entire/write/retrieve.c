@@ -86,7 +86,7 @@ static const char *newest_match(struct placing *p, const char *dir, const char *
 
 /* ---- Gemini CLI ---- */
 
-/* The directory of a project, named after the hash of its path as by the agent itself; if there is none, named as
+/* The directory of a project, named after the hash of its path as by the agent itself; otherwise named as
  * by Entire. */
 static const char *gemini_folder(struct placing *p)
 {
@@ -242,7 +242,7 @@ static enum err_code find_agent_path(const struct store_env *env, const struct a
 }
 
 /* Retrieving writes the transcript of a checkpoint to where its agent looks for it. The path depends on the work
- * tree here and on the session's id, never on a path that somebody pushed. */
+ * tree here and on the session's id, never on a path that was pushed. */
 
 enum { LOCAL_MAX = 1 << 30 };
 
@@ -349,7 +349,7 @@ static enum retrieve_state compare_transcripts(struct slice here, struct slice k
 
 /* ---- a sub-agent's point ---- */
 
-/* The rows up to the one with this id, or all of them if there is none. */
+/* The rows up to the one with this id, or all of them if it is missing. */
 static struct slice up_to(struct slice text, struct slice uuid)
 {
     struct slice rest = text, line, id;
@@ -472,7 +472,7 @@ static enum err_code add_all(struct retrieving *r, const struct point *p)
                 any = any || found;
             }
     if (!rc && !any)
-        rc = err_set(r->e, ERR_NOT_FOUND, p->id.p, "retrieve: the checkpoint keeps no transcript");
+        rc = err_set(r->e, ERR_NOT_FOUND, p->id.p, "retrieve: the checkpoint has no transcript");
     return rc;
 }
 
@@ -486,7 +486,7 @@ static enum err_code add_newest(struct retrieving *r)
         rc = add_item(r, &s->point[i], &found);
     if (!rc && !found)
         rc = err_set(r->e, ERR_NOT_FOUND, r->view.store->base.path,
-                     "retrieve: no checkpoint of the session keeps a transcript");
+                     "retrieve: no checkpoint of the session has a transcript");
     return rc;
 }
 

@@ -148,7 +148,7 @@ enum err_code temporary_names(const struct view *v, const struct temporary_reque
         if (rule == PATHRULE_BAD || rule == PATHRULE_GIT || !pathrule_under(path, root) ||
             path.n == root.n || disktree_apart(path.p + root.n + 1))
             return err_set(e, ERR_UNSAFE, req->file[i],
-                           "write a checkpoint: no file of the work tree");
+                           "write a checkpoint: not a file of the work tree");
         if (!names_add(l, (struct slice){ path.p + root.n + 1, path.n - root.n - 1 }))
             return err_nomem(e);
     }
@@ -196,7 +196,7 @@ static enum err_code add_changed(const struct view *v, struct names_list *l, str
     int answer = git_status_list_new(&list, v->repo, &o);
 
     if (answer)
-        return repo_error(e, answer, v->root, "ask what has changed");
+        return repo_error(e, answer, v->root, "list the changed files");
     for (size_t i = 0; ok && i < git_status_list_entrycount(list); i++) {
         const git_status_entry *x = git_status_byindex(list, i);
 

@@ -198,17 +198,10 @@ enum err_code treewrite_author(git_repository *repo, git_signature **sig, struct
 static enum err_code add_author(struct buf *text, const char *key, const struct author *a)
 {
     int offset = a->offset < 0 ? -a->offset : a->offset;
-    enum err_code rc = buf_addf(text, "%s ", key);
 
-    if (!rc)
-        rc = buf_add(text, a->name);
-    if (!rc)
-        rc = buf_addf(text, " <");
-    if (!rc)
-        rc = buf_add(text, a->email);
-    return rc ? rc
-              : buf_addf(text, "> %lld %c%02d%02d\n", (long long)a->at, a->offset < 0 ? '-' : '+',
-                         offset / 60, offset % 60);
+    return buf_addf(text, "%s %.*s <%.*s> %lld %c%02d%02d\n", key, SLICE_ARG(a->name),
+                    SLICE_ARG(a->email), (long long)a->at, a->offset < 0 ? '-' : '+', offset / 60,
+                    offset % 60);
 }
 
 static enum err_code add_header(struct buf *text, const struct commit_text *c)

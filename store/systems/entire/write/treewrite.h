@@ -44,7 +44,7 @@ struct author {
     int offset;               /* minutes east of UTC */
 };
 
-/* The user for whom git would commit, now; a neutral name if none is configured. The texts belong to the signature: free
+/* The user for whom git would commit, now; a neutral name without a configured one. The texts belong to the signature: free
  * it with git_signature_free. ERR_NOMEM. */
 MUST_CHECK enum err_code treewrite_author(git_repository *repo, git_signature **sig,
                                           struct author *out, struct err *e);

@@ -275,12 +275,12 @@ static void an_oversized_commit_is_not_read(void **state)
             "+0000\n\n' $(git rev-parse HEAD^{tree}); head -c 17000000 /dev/zero | tr '\\0' x; } | "
             "git hash-object -t commit -w --stdin");
 
-    assert_refused(&w, hex, "larger than is read");
+    assert_refused(&w, hex, "too large to be read");
     free(entire_world_git(&w,
                           "update-ref refs/heads/entire/abcdef1-e3b0c4 %s && "
                           "git repack -adq && test ! -e .git/objects/%.2s/%s",
                           hex, hex, hex + 2));
-    assert_refused(&w, hex, "larger than is read");
+    assert_refused(&w, hex, "too large to be read");
     assert_true(entire_world_find(&w, "a1b2c3d4-0001-4000-8000-00000000000a").id.n > 0);
     free(hex);
     entire_world_remove(&w);
