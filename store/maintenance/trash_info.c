@@ -196,8 +196,8 @@ static bool reserve_items(struct trash_list *list, size_t more)
     return true;
 }
 
-enum err_code trash_info_parse(struct slice text, const char *dir, const char *batch,
-                               struct trash_list *out, struct err *e)
+static enum err_code parse_info(struct slice text, const char *dir, const char *batch,
+                                struct trash_list *out, struct err *e)
 {
     cJSON *root = cJSON_ParseWithLength(text.p, text.n);
     const cJSON *o, *items = cJSON_GetObjectItemCaseSensitive(root, "items");
@@ -233,7 +233,7 @@ enum err_code trash_info_read(const char *dir, const char *batch, struct trash_l
     enum err_code rc = path ? file_read_all(AT_FDCWD, path, 0, INFO_MAX, &text, e) : err_nomem(e);
 
     if (!rc)
-        rc = trash_info_parse(buf_slice(&text), dir, batch, out, e);
+        rc = parse_info(buf_slice(&text), dir, batch, out, e);
     buf_fini(&text);
     arena_fini(&a);
     return rc;

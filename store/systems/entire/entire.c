@@ -107,7 +107,7 @@ const struct entire *entire_of(const struct store *st)
     return (const struct entire *)st;
 }
 
-void entire_close(struct store *st)
+static void entire_close(struct store *st)
 {
     struct entire *x = (struct entire *)st;
 
@@ -253,7 +253,7 @@ static enum err_code read_repository(struct entire *x, git_repository *repo, str
                                          "open store: the repository has no sessions of Entire");
 }
 
-enum err_code entire_make(const struct store_env *env, const char *path, struct err *e)
+static enum err_code entire_make(const struct store_env *env, const char *path, struct err *e)
 {
     const char *dir = path ? path : env->cwd;
     char whole[PATH_MAX], states[PATH_MAX];
@@ -273,8 +273,8 @@ enum err_code entire_make(const struct store_env *env, const char *path, struct 
     return rc;
 }
 
-enum err_code entire_open(const struct store_env *env, const char *path, struct store **out,
-                          struct err *e)
+static enum err_code entire_open(const struct store_env *env, const char *path, struct store **out,
+                                 struct err *e)
 {
     struct entire *x = calloc(1, sizeof *x);
     const char *dir = path ? path : env->cwd;

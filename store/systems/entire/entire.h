@@ -48,9 +48,6 @@ extern const struct store_ops claude_ops;
 
 /* ---- the members of entire_ops; store/api/store.h describes them ---- */
 
-enum err_code entire_open(const struct store_env *env, const char *path, struct store **out,
-                          struct err *e);
-void entire_close(struct store *st);
 enum err_code entire_enumerate(const struct store *st, const struct scope *scope,
                                session_ref_fn *fn, void *arg, struct err *e);
 enum err_code entire_describe(const struct store *st, const struct scope *scope,
@@ -100,8 +97,7 @@ enum err_code entire_check(const struct store *st, const struct session_ref *ref
 enum err_code entire_check_store(const struct store *st, const struct scope *scope, finding_fn *fn,
                                  void *arg, struct err *e);
 
-/* Writing, for hosts. entire_make prepares a repository for its first session. */
-enum err_code entire_make(const struct store_env *env, const char *path, struct err *e);
+/* Writing, for hosts. */
 enum err_code entire_create(const struct store *st, const struct host_create *req, struct arena *a,
                             struct host_created *out, struct err *e);
 enum err_code entire_append(const struct store *st, const struct session_ref *ref,

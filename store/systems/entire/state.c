@@ -112,7 +112,9 @@ static void read_numbers(struct slice json, struct entire_state *s)
     s->interaction_ms = time_at(json, "last_interaction_time");
 }
 
-bool state_parse(struct slice json, struct arena *a, struct entire_state *out, const char **why)
+/* Texts are copied. Returns false, with the reason, if the document is not a state. */
+static bool parse_state(struct slice json, struct arena *a, struct entire_state *out,
+                        const char **why)
 {
     struct entire_state s = { 0 };
     struct slice phase = SLICE("");
@@ -195,7 +197,7 @@ enum err_code state_read(const char *dir, const char *name, struct arena *a,
     if (rc)
         return rc;
     rc = read_bytes(&f, path, bytes, e);
-    if (!rc && !state_parse(buf_slice(bytes), a, &s, &why))
+    if (!rc && !parse_state(buf_slice(bytes), a, &s, &why))
         rc = err_set(e, ERR_FORMAT, path, "read the state of a session: %s", why);
     if (!rc && (!state_name(name, &id) || !slice_eq(id, s.id)))
         rc = err_set(e, ERR_FORMAT, path, "read the state of a session: it belongs to another one");

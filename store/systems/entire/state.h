@@ -49,8 +49,6 @@ struct entire_state {
     struct file_id file;
 };
 
-/* Reads a document; texts are copied. Returns false, with the reason, if it is not a state. */
-bool state_parse(struct slice json, struct arena *a, struct entire_state *out, const char **why);
 /* Reads the file <dir>/<name>. ERR_FORMAT: it is not a state (damaged, not named for its session, not a regular file).
  * json (may be NULL) receives its bytes. */
 MUST_CHECK enum err_code state_read(const char *dir, const char *name, struct arena *a,

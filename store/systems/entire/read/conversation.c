@@ -19,7 +19,8 @@
 
 enum { LIVE_MAX = 1 << 30, TASK_MAX = 1 << 20, LOOK_BYTES = 1 << 16, LOOK_ROWS = 40 };
 
-bool entire_conversation_is_claude(struct slice agent)
+/* "" counts, too. */
+static bool is_claude_agent(struct slice agent)
 {
     return agent.n == 0 || slice_eq(agent, SLICE("Claude Code")) ||
            slice_eq(agent, SLICE("claude-code"));
@@ -27,7 +28,7 @@ bool entire_conversation_is_claude(struct slice agent)
 
 bool entire_conversation_may_be_claude(struct slice agent)
 {
-    return entire_conversation_is_claude(agent) || slice_eq(agent, SLICE("Agent"));
+    return is_claude_agent(agent) || slice_eq(agent, SLICE("Agent"));
 }
 
 /* ---- the transcript on this machine ---- */
@@ -83,7 +84,7 @@ bool entire_conversation_write_path(const struct entire *x, const struct catalog
     const char *projects = NULL;
     char *config = NULL;
 
-    if (!dir || !entire_conversation_is_claude(entire_conversation_agent(s)) ||
+    if (!dir || !is_claude_agent(entire_conversation_agent(s)) ||
         configdir_default(x->base.env, &config, NULL))
         return false;
     projects = arena_format(a, "%s/projects", config);

@@ -71,9 +71,7 @@ bool entire_conversation_is_claude_path(struct slice path, const char *projects,
 
 /* The display name of the session's agent; "" if unknown. */
 struct slice entire_conversation_agent(const struct catalog_session *s);
-/* Returns true for the names of Claude Code, and for "". */
-bool entire_conversation_is_claude(struct slice agent);
-/* Also true for "Agent", as old checkpoints call every agent. */
+/* Returns true for the names of Claude Code, for "", and for "Agent", as old checkpoints call every agent. */
 bool entire_conversation_may_be_claude(struct slice agent);
 
 #endif
