@@ -72,6 +72,8 @@ enum err_code claude_seen_from(struct claude_log *log, size_t *first_line, struc
     return ERR_OK;
 }
 
+/* ---- what a boundary kept ---- */
+
 /* A compaction may keep messages that are before its boundary. They are not written again: the boundary lists them
  * and names the row (the anchor) behind which they belong, and what followed the anchor then follows the last of them
  * (claude.md 3.2). */

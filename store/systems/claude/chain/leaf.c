@@ -117,6 +117,8 @@ enum err_code claude_message_leaf(struct claude_log *log, uint32_t *leaf, struct
     return claude_message_end(log, leaf, &terminal, e);
 }
 
+/* ---- the client ---- */
+
 /* In last-prompt rows the client records where a conversation ends: `leafUuid` is its last row; null (with
  * `explicit`) means that it begins anew. Only the last such row counts. */
 struct checkpoint {
@@ -295,6 +297,8 @@ enum err_code claude_resume_leaf(struct claude_log *log, uint32_t *leaf, bool *c
         claude_unlink(log);
     return rc;
 }
+
+/* ---- the client, from the end of the file ---- */
 
 /* Where a resume continues, found from the end of the file. It is the newest row of the conversation as soon as it is
  * known that this row is later than the newest last-prompt row and follows the row which that one names, or that no

@@ -181,6 +181,11 @@ bool claude_follows(const struct claude_log *log, uint32_t node)
            (claude_line_has(line, MARK_PARENT) && id128_none(line->parent));
 }
 
+/* ---- voice rows ---- */
+
+/* Text of a voice call is kept in a system row. The SDK reads it as the user row that it carries, or, if it has a
+ * `fold`, as the queued command that it carries (claude.md 3.1). */
+
 /* Copies the members of an object except those named into the object that is being written. */
 static void copy_members(struct jsonout *j, struct slice object, const char *const but[])
 {
@@ -287,6 +292,8 @@ static enum err_code read_voice_rows(struct claude_log *log, struct err *e)
     buf_fini(&out);
     return rc;
 }
+
+/* ---- opening ---- */
 
 static enum err_code open_file(struct claude_log *log, const char *path,
                                const struct claude_log_want *want, struct err *e)

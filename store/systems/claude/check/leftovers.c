@@ -301,6 +301,9 @@ enum err_code claude_leftovers(const struct store *st, const struct scope *scope
 
 /* ---- the parts of a session ---- */
 
+/* Everything that is named by the session's id. The SDK's own delete removes only the first two, the transcript and
+ * its side folder; file history, tasks and the rest stay behind for ever (claude.md 5.2, 8). */
+
 enum err_code claude_parts(const struct store *st, const struct session_ref *ref, bool all,
                            struct arena *a, const char ***part, size_t *n, struct err *e)
 {

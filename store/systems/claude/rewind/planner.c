@@ -263,6 +263,8 @@ enum err_code planner_shell(struct planner *p, size_t from, size_t to, size_t *n
 
 const char planner_lost_turn[] = "the snapshot row of this point is missing from the session";
 
+/* ---- concurrent sessions ---- */
+
 /* A backup is made before a session's first edit of a file in a turn: its time is when the session worked on the
  * file. */
 
@@ -283,8 +285,6 @@ struct other_sessions {
     struct session_ref ref;
     struct buf text;
 };
-
-/* ---- concurrent sessions ---- */
 
 static int newest_first(const void *a, const void *b)
 {

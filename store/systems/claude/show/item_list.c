@@ -224,7 +224,7 @@ static enum err_code collect_ids(struct choosing *c)
  * loads them. */
 static bool is_own(const struct choosing *c, const struct claude_item *item)
 {
-    return c->how->leaving || !(item->marks & (MARK_SIDECHAIN | MARK_TEAM));
+    return c->how->hidden || !(item->marks & (MARK_SIDECHAIN | MARK_TEAM));
 }
 
 /* Returns a queued command as its prompt, if it reached the agent. */
@@ -306,10 +306,10 @@ static enum err_code select_item(struct choosing *c, size_t i, struct claude_ite
     if (item->kind == CLAUDE_ATTACHMENT)
         return choose_attachment(c, i, out, e);
     rc = is_returned(c, item, &is, e);
-    if (!rc && is && c->how->leaving) {
+    if (!rc && is && c->how->hidden) {
         enum claude_hidden_row left_out;
 
-        rc = claude_hidden_rows_check(c->how->leaving, i, &left_out, e);
+        rc = claude_hidden_rows_check(c->how->hidden, i, &left_out, e);
         is = left_out == ROW_LOADED;
     }
     if (!rc && is && claude_item_list_add(out, item))

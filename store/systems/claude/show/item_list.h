@@ -59,7 +59,7 @@ struct claude_item_filter {
     bool agent;           /* a sub-agent's conversation: meta and sidechain rows stay */
     bool system_messages; /* system rows are returned too */
     size_t most;
-    struct claude_hidden_rows *leaving; /* hides what a resume does not load; may be NULL */
+    struct claude_hidden_rows *hidden; /* hides what a resume does not load; may be NULL */
 };
 MUST_CHECK enum err_code claude_select_items(struct claude_log *log, struct claude_item_list *list,
                                              const struct claude_item_filter *how,

@@ -146,16 +146,16 @@ static enum err_code mark_lines(struct claude_log *log, const struct claude_item
                                 const atomic_bool *stop, uint8_t *loaded, struct err *e)
 {
     struct claude_list_rows rows = { log, list, stop };
-    struct claude_hidden_rows leaving;
-    enum err_code rc = claude_hidden_rows_init(&leaving, claude_list_rows(&rows), e);
+    struct claude_hidden_rows hidden;
+    enum err_code rc = claude_hidden_rows_init(&hidden, claude_list_rows(&rows), e);
 
     for (size_t i = 0; i < list->n && !rc; i++) {
         enum claude_hidden_row left_out;
 
-        rc = claude_hidden_rows_check(&leaving, i, &left_out, e);
+        rc = claude_hidden_rows_check(&hidden, i, &left_out, e);
         loaded[list->item[i].line] |= left_out == ROW_LOADED;
     }
-    claude_hidden_rows_fini(&leaving);
+    claude_hidden_rows_fini(&hidden);
     return rc;
 }
 

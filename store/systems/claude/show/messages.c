@@ -327,24 +327,24 @@ static enum err_code print_messages(struct printing *p, const struct claude_item
 static enum err_code list_messages(struct printing *p, bool agent, struct err *e)
 {
     struct claude_item_list list = { 0 }, out = { 0 };
-    struct claude_hidden_rows leaving = { .end = 0 };
+    struct claude_hidden_rows hidden = { .end = 0 };
     struct claude_list_rows rows = { p->log, &list, p->q->cancel };
     enum err_code rc =
         agent ? list_agent(p->log, &list, e) : list_session(p->log, p->q->as_sdk, &list, e);
     struct claude_item_filter how = { .agent = agent,
                                       .system_messages = p->q->system_messages,
                                       .most = items_wanted(p->q, &list),
-                                      .leaving = agent || p->q->as_sdk ? NULL : &leaving };
+                                      .hidden = agent || p->q->as_sdk ? NULL : &hidden };
 
-    if (!rc && how.leaving)
-        rc = claude_hidden_rows_init(&leaving, claude_list_rows(&rows), e);
+    if (!rc && how.hidden)
+        rc = claude_hidden_rows_init(&hidden, claude_list_rows(&rows), e);
     if (!rc)
         rc = claude_select_items(p->log, &list, &how, &out, e);
     if (!rc)
         rc = claude_host_hide_calls(p->log, &out, e);
     if (!rc)
         rc = print_messages(p, &out, e);
-    claude_hidden_rows_fini(&leaving);
+    claude_hidden_rows_fini(&hidden);
     claude_item_list_fini(&list);
     claude_item_list_fini(&out);
     return rc;

@@ -113,6 +113,8 @@ enum err_code claude_queued_row(struct claude_log *log, const struct claude_item
     return rc ? err_set(e, rc, log->file.path, "read a queued command") : ERR_OK;
 }
 
+/* ---- which of them reached the agent ---- */
+
 /* When the agent takes a queued command in the middle of a turn, a row of the queue records it. It names the command
  * by a delivery id, or by the command's id in the queue; n such rows mean the last n copies. Copies under one queue
  * id that have different prompts are not counted at all. */
@@ -391,6 +393,8 @@ enum err_code claude_delivered(struct claude_log *log, struct claude_item_list *
     idset_fini(&d.ids);
     return rc == ERR_NOMEM ? err_set(e, rc, log->file.path, "read the queue") : rc;
 }
+
+/* ---- behind the leaf ---- */
 
 /* A prompt that was typed while the agent was working may be the last row of a session: it then follows the leaf,
  * perhaps below notes, and is not on the path from the leaf upwards. Every row that is no message is examined, copies

@@ -55,23 +55,19 @@ static enum err_code keep_bundle_text(struct restoring *r, struct slice row, con
     return rc;
 }
 
-/* The last row of a kind; *row is empty if there is none. */
-static enum err_code last_of(struct restoring *r, enum claude_kind kind, struct slice *row,
-                             struct err *e)
-{
-    *row = (struct slice){ NULL, 0 };
-    for (size_t i = r->log.file.index.n; i-- > 0;)
-        if (claude_line_is(claude_line(&r->log, i), kind))
-            return claude_log_row(&r->log, i, row, e);
-    return ERR_OK;
-}
-
+/* The text under a key in the last row of a kind. */
 static enum err_code last_text(struct restoring *r, enum claude_kind kind, const char *key,
                                struct slice *out, struct err *e)
 {
+    size_t i = r->log.file.index.n;
     struct slice row;
     bool found;
-    enum err_code rc = last_of(r, kind, &row, e);
+
+    while (i > 0 && !claude_line_is(claude_line(&r->log, i - 1), kind))
+        i--;
+    if (i == 0)
+        return ERR_OK;
+    enum err_code rc = claude_log_row(&r->log, i - 1, &row, e);
 
     return rc ? rc : keep_bundle_text(r, row, key, out, &found);
 }
@@ -190,6 +186,8 @@ static enum err_code find_facts(struct restoring *r, struct err *e)
     return rc ? rc : find_replacements(r, e);
 }
 
+/* ---- to-dos and skills ---- */
+
 /* The input of the last TodoWrite call in a row; empty if it has none. */
 static struct slice todo_call(struct slice row)
 {
@@ -279,6 +277,8 @@ static enum err_code find_extras(struct restoring *r)
 
     return rc ? rc : find_skills(r);
 }
+
+/* ---- what the client adds at the end ---- */
 
 /* Begins a row that is not in the file and has no id yet. */
 static void begin_row(const struct restoring *r, struct jsonout *j, bool user)
@@ -402,6 +402,8 @@ static enum err_code add_closing_rows(struct restoring *r)
         rc = add_closing_row(r, END_CONTINUE, (struct slice){ NULL, 0 });
     return rc;
 }
+
+/* ---- the bundle ---- */
 
 /* Where the conversation ends: with the message that was asked for, or where the client would continue. CHAIN_NONE:
  * the conversation begins anew. */

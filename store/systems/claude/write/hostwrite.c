@@ -91,6 +91,8 @@ enum err_code claude_write_rows(const struct store_env *env, const struct sessio
     return journal_append(env, ref->path.p, APPEND_FOLLOW, compose_metadata_rows, &w, e);
 }
 
+/* ---- creating a session ---- */
+
 /* A session as a host creates it. The client itself creates the file with the first message; a host whose commands
  * are separate processes needs it before, so it begins with the row that the client writes first (`mode`), and is not
  * listed until it has a message, as in the client's own lists. The row also keeps what the first message will need:
@@ -227,6 +229,8 @@ enum err_code claude_create(const struct store *st, const struct host_create *re
     *out = made;
     return ERR_OK;
 }
+
+/* ---- settings ---- */
 
 /* Metadata that a host can set: each is a row {type, key: text, sessionId}, the newest of a type counts, and an empty
  * text removes it (claude.md 2). */

@@ -91,6 +91,8 @@ enum err_code claude_tag(const struct store *st, const struct session_ref *ref, 
     return rc;
 }
 
+/* ---- resume at ---- */
+
 /* Resume at a message, in place: an explicit last-prompt row that names it. Clients of both generations continue from
  * there, abandoned branches included, until another such row or a later answer overrides it (claude.md C3). */
 
@@ -209,6 +211,8 @@ enum err_code claude_reappend(const struct store *st, const struct session_ref *
     arena_fini(&a);
     return rc;
 }
+
+/* ---- archive ---- */
 
 /* The archive mark is a small document in the session's side folder, in every project folder that contains the id
  * (claude.md 5.3); the transcript is unchanged. */
