@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lite/base/array.h"
 #include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/fork/fork_view.h"
 
@@ -46,7 +47,7 @@ static size_t first_with(const struct fork_view *c, struct id128 id)
 struct asked {
     size_t row;     /* the first row with the id; SIZE_MAX: none */
     size_t *source; /* owned; rows whose queued command has it */
-    size_t n;
+    size_t n, cap;
 };
 
 static enum err_code find_asked(struct fork_view *c, struct id128 id, struct asked *a,
@@ -64,12 +65,10 @@ static enum err_code find_asked(struct fork_view *c, struct id128 id, struct ask
         rc = source_of(c, i, &source, e);
         if (rc || !id128_eq(source, id))
             continue;
-        size_t *more = realloc(a->source, (a->n + 1) * sizeof *more);
-
-        if (!more)
-            rc = err_nomem(e);
+        if (array_reserve(a->source, a->cap, a->n + 1))
+            a->source[a->n++] = i;
         else
-            (a->source = more)[a->n++] = i;
+            rc = err_nomem(e);
     }
     return rc;
 }

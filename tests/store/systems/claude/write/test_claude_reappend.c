@@ -176,9 +176,23 @@ static void a_row_that_does_not_parse_is_no_row(void **state)
     assert_true(slice_eq(metarow_value(&all.row[METAROW_TAG], "tag", &l->arena), SLICE("g")));
 }
 
+static void a_row_is_written_even_if_its_text_is_empty(void **state)
+{
+    struct log *l = *state;
+
+    assert_int_equal(metarow_write(METAROW_TAG, "tag", SLICE("g"), SLICE("s"), &l->bytes), ERR_OK);
+    assert_string_equal(buf_cstr(&l->bytes), TAG);
+    l->bytes.n = 0;
+    assert_int_equal(metarow_write(METAROW_TAG, "tag", SLICE(""), SLICE("s"), &l->bytes), ERR_OK);
+    assert_string_equal(buf_cstr(&l->bytes),
+                        "{\"type\":\"tag\",\"tag\":\"\",\"sessionId\":\"s\"}\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_row_is_written_even_if_its_text_is_empty, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(nothing_is_written_while_all_rows_are_in_the_window, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(rows_are_copied_newest_first_seen_in_the_clients_order,
