@@ -14,7 +14,7 @@
 #include "store/systems/common/configdir.h"
 
 /* When the agent starts, it removes transcripts whose mtime is older than `cleanupPeriodDays` of its settings, 30 by
- * default. If it cannot determine the period (settings that do not parse, a period that is no positive number) it
+ * default. If it cannot determine the period (settings that do not parse, a period that is not a positive number) it
  * removes nothing. Settings of a project or of an administrator may override the period; they are not read here. */
 enum { DEFAULT_DAYS = 30, SETTINGS_MAX = 16 << 20, NUMBER_MAX = 32 };
 #define DAY_MS (24.0 * 60 * 60 * 1000)

@@ -82,7 +82,7 @@ struct kept {
     uint32_t anchor, first, last; /* nodes; CHAIN_NONE if the boundary names none */
 };
 
-/* The node of an id, which is added if the file has no such row; CHAIN_NONE if the value is no id. */
+/* The node of an id, which is added if the file has no such row; CHAIN_NONE if the value is not an id. */
 static enum err_code add_named_id(struct claude_log *log, struct slice object, const char *key,
                                   uint32_t *node)
 {

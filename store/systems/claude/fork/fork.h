@@ -45,7 +45,7 @@ bool fork_new_quoted(const struct fork *f, struct slice old, bool copied, char q
 MUST_CHECK enum err_code fork_cut(struct fork *f, struct slice at, struct err *e);
 /* Writes the rows of the messages at the present end of the new file. */
 MUST_CHECK enum err_code fork_copy(struct fork *f, struct disk_new *to, struct err *e);
-/* fork_metadata.c: rows that are no messages, before the messages and after them, and the title, with which the
+/* fork_metadata.c: rows that are not messages, before the messages and after them, and the title, with which the
  * file ends. */
 MUST_CHECK enum err_code fork_before(struct fork *f, struct buf *out, struct err *e);
 MUST_CHECK enum err_code fork_behind(struct fork *f, struct buf *out, struct err *e);

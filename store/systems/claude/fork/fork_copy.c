@@ -219,7 +219,7 @@ static void edit_fold(struct row_edit *r)
 
 /* ---- the row's own members ---- */
 
-/* The nearest row above that is no progress row; null if there is none. */
+/* The nearest row above that is not a progress row; null if there is none. */
 static struct slice new_parent(struct row_edit *r, size_t line)
 {
     const struct fork *f = r->f;

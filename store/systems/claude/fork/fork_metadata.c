@@ -10,7 +10,7 @@
 #include "store/systems/claude/list/prompt.h"
 #include "store/systems/claude/list/sidecar.h"
 
-/* Rows of a session that are no messages but are kept in its fork, each written anew as the SDK does. They are taken
+/* Rows of a session that are not messages but are kept in its fork, each written anew as the SDK does. They are taken
  * from the whole source, even if the fork ends earlier. */
 
 struct carry {

@@ -21,7 +21,7 @@ struct last_turn {
 
 /* Both return false if out of memory. */
 bool last_turn_read(struct slice tail, struct arena *a, struct last_turn *out);
-/* The model of a row that contains "model":; .p is NULL if the row is no answer of a model. Called for the rows
+/* The model of a row that contains "model":; .p is NULL if the row is not an answer of a model. Called for the rows
  * up to that of the turn, last first, until one has a model. */
 bool last_turn_model(struct slice row, struct arena *a, struct slice *model);
 

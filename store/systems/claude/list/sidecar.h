@@ -8,7 +8,7 @@
 #include "lite/base/slice.h"
 #include "store/api/session.h"
 
-/* Small documents in a session's side folder (claude.md 2.3, 5.3). A document that is missing, is no regular
+/* Small documents in a session's side folder (claude.md 2.3, 5.3). A document that is missing, is not a regular
  * file, is too large or cannot be understood is ignored. */
 
 /* The title that a person gave, on one line; empty: none. Returns false if out of memory. */

@@ -56,7 +56,7 @@ static struct file_history_turn *find_turn(struct file_history *h, struct id128 
 
 /* ---- entries ---- */
 
-/* A recorded text that is no path is kept in a form that can be shown. */
+/* A recorded text that is not a path is kept in a form that can be shown. */
 static const char *keep_path(struct arena *a, struct slice path, bool *is_none)
 {
     struct buf text = { 0 };

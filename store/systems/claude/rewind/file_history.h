@@ -24,7 +24,7 @@ struct file_history_entry {
     const char *real_parent; /* NULL: not recorded */
     int64_t version;
     struct slice time; /* when it was saved, as it is written */
-    bool no_path; /* the recorded text is no path: empty, or with a NUL, which is \0 in `path` */
+    bool no_path; /* the recorded text is not a path: empty, or with a NUL, which is \0 in `path` */
     bool valid;   /* the backup's name is one that a client writes */
 };
 

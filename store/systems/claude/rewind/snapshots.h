@@ -26,7 +26,7 @@ struct claude_tracked {
 
 void claude_tracked_fini(struct claude_tracked *t);
 void claude_tracked_clear(struct claude_tracked *t);
-/* Adds a file, or replaces the backup of a known one. A key that is no JSON string is ignored. */
+/* Adds a file, or replaces the backup of a known one. A key that is not a JSON string is ignored. */
 MUST_CHECK enum err_code claude_tracked_set(struct claude_tracked *t, struct slice key,
                                             struct slice backup);
 /* Adds the members of an object. */

@@ -52,7 +52,7 @@ static void add_note(struct blocks *r, struct slice name, struct slice text)
     add_block(r, (struct block){ .kind = BLOCK_NOTE, .name = name, .text = text });
 }
 
-/* A string value, decoded; empty if the value is no string. */
+/* A string value, decoded; empty if the value is not a string. */
 static struct slice decode_row_text(struct blocks *r, struct slice value)
 {
     struct slice text = { NULL, 0 };

@@ -251,7 +251,7 @@ static size_t last_message(const struct claude_log *log)
 }
 
 /* The rows of a sub-agent: only the path from its last message upwards. The path begins at that very line, even if a
- * later row that is no message has the same id. */
+ * later row that is not a message has the same id. */
 static enum err_code list_agent(struct claude_log *log, struct claude_item_list *list,
                                 struct err *e)
 {

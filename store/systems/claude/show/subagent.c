@@ -18,7 +18,7 @@ enum { META_BYTES = 64 * 1024, LAST_ROWS = 200, OUTCOME_BYTES = 400 };
 struct about {
     struct arena *a;
     struct subagent *out;
-    bool went_on; /* a row that is no answer follows what was found */
+    bool went_on; /* a row that is not an answer follows what was found */
 };
 
 static bool is_space(char c)
