@@ -52,7 +52,7 @@ journal: api fs git log
 query: api fs log
 rewind: api fs git journal log
 maintenance: api fs git journal log proc query rewind
-systems/common: api fs
+systems/common: api fs log
 api: fs git
 systems: api
 demo: api fs git journal log systems/common systems/claude systems/entire systems/exathena systems/goat'

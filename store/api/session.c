@@ -79,6 +79,22 @@ void session_row_free(struct session_row *row)
     free(row);
 }
 
+bool session_row_keep(struct session_row *row)
+{
+    struct slice *const texts[] = { &row->ref.id,      &row->ref.path,     &row->ref.folder,
+                                    &row->summary,     &row->custom_title, &row->first_prompt,
+                                    &row->last_prompt, &row->git_branch,   &row->cwd,
+                                    &row->tag,         &row->model,        &row->agent_name,
+                                    &row->parent_id,   &row->recorded_id };
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        *texts[i] = texts[i]->n ? arena_copy(&row->arena, *texts[i]) : SLICE("");
+        if (!texts[i]->p)
+            return false;
+    }
+    return true;
+}
+
 struct slice session_row_title(const struct session_row *row)
 {
     const struct slice names[] = { row->summary, row->first_prompt, row->last_prompt };

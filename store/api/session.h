@@ -144,6 +144,8 @@ bool session_wants_title(const struct session_row *row);
 struct session_row *session_row_new(void);
 /* Empties a row for the next session and keeps its memory. */
 void session_row_reset(struct session_row *row);
+/* Copies the row's texts, which may borrow, into its arena. Returns false if out of memory. */
+bool session_row_keep(struct session_row *row);
 void session_row_free(struct session_row *row); /* NULL is fine */
 /* What to call it on a screen: the summary, or a prompt where that is blank. */
 struct slice session_row_title(const struct session_row *row);

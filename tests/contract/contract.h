@@ -36,6 +36,8 @@ struct contract_system {
 
 /* Runs all cases as one cmocka group; returns the exit code of main. */
 int contract_run(const struct contract_system *system);
+/* The reading half: what a system has to pass that cannot change its sessions. */
+int contract_run_reading(const struct contract_system *system);
 
 /* ---- for the files with the cases (contract_read.c, contract_change.c, contract_message.c) ---- */
 

@@ -121,8 +121,9 @@ static char *parent_dir(const char *path)
 static bool is_log(int dir, const char *name)
 {
     struct file f;
+    const struct jsonl_folder any = { .is_id = exathena_is_id };
     struct slice id;
-    char *text = exathena_name_id(name, &id) ? malloc(FIRST_LINE) : NULL;
+    char *text = jsonl_name_id(&any, name, &id) ? malloc(FIRST_LINE) : NULL;
     size_t got = 0;
 
     if (text && file_open(dir, name, 0, &f, NULL) == ERR_OK) {

@@ -5,8 +5,9 @@
 
 #include "lite/io/window.h"
 #include "store/api/store.h"
+#include "store/systems/common/jsonl.h"
 
-#define EXATHENA_SUFFIX ".jsonl"
+#define EXATHENA_SUFFIX JSONL_SUFFIX
 enum { EXATHENA_ID = 22, EXATHENA_EVENT_ID = 11 }; /* lengths of what the library draws */
 
 /* The sessions of ExAthena (formats/exathena.md): base.path is <project>/.exathena, and there
@@ -37,8 +38,8 @@ struct exathena {
 /* The store as this system's own; asserts that it is one. */
 const struct exathena *exathena_of(const struct store *st);
 
-/* The session id in a log's name; false: it is no log's. */
-bool exathena_name_id(const char *name, struct slice *id);
+/* The folder of the logs. */
+struct jsonl_folder exathena_folder(const struct exathena *x);
 /* Can this be the id of a session? What it names must be one file, and one that a person can say. */
 bool exathena_is_id(struct slice id);
 /* As the library draws them: base64url of random bytes, n characters; ours never begin with a '-'. */

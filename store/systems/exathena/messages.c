@@ -15,6 +15,7 @@ struct walking {
     const struct exathena_message_walk *walk;
     exathena_message_fn *fn;
     void *arg;
+    bool found; /* the last event that was asked for */
     struct arena arena;
     struct buf out;
 };
@@ -97,17 +98,17 @@ static enum err_code walk_run(struct walking *w, struct slice line, struct err *
     return rc || !result.n ? rc : deliver_run(w, line, "assistant", text, e);
 }
 
-static enum err_code walk_line(struct walking *w, struct slice line, bool *last, struct err *e)
+static enum err_code walk_row(struct slice row, void *arg, bool *stop, struct err *e)
 {
+    struct walking *w = arg;
     struct event ev;
 
     arena_reset(&w->arena);
-    *last = false;
-    if (!event_read(line, &w->arena, &ev))
+    if (!event_read(row, &w->arena, &ev))
         return ERR_OK;
     if (w->walk->agent.n && !ev.message.n)
-        return walk_run(w, line, e);
-    *last = w->walk->last.n && slice_eq(ev.id, w->walk->last);
+        return walk_run(w, row, e);
+    *stop = w->found = w->walk->last.n && slice_eq(ev.id, w->walk->last);
     if (!ev.message.n || !ev.role.n ||
         (!w->walk->system && slice_eq(type_of(ev.role), SLICE("system"))))
         return ERR_OK;
@@ -118,26 +119,11 @@ enum err_code exathena_walk_messages(const struct exathena_message_walk *walk,
                                      exathena_message_fn *fn, void *arg, struct err *e)
 {
     struct walking w = { .walk = walk, .fn = fn, .arg = arg };
-    struct logfile log;
-    struct slice line;
-    bool last = false;
-    enum err_code rc = logfile_open(&log, walk->ref->path.p, 0, &exathena_keys, walk->cancel, e);
+    const char *path = walk->ref->path.p;
+    enum err_code rc = jsonl_each_row(path, &exathena_keys, walk->cancel, walk_row, &w, e);
 
-    if (rc)
-        return rc;
-    for (size_t i = 0; !rc && !last && i < log.index.n; i++) {
-        if (log.index.line[i].state == LINE_BLANK)
-            continue;
-        if (walk->cancel && atomic_load_explicit(walk->cancel, memory_order_relaxed))
-            rc = err_set(e, ERR_CANCELLED, walk->ref->path.p, "read messages");
-        if (!rc)
-            rc = logfile_row(&log, i, &line, e);
-        if (!rc)
-            rc = walk_line(&w, line, &last, e);
-    }
-    if (!rc && walk->last.n && !last)
-        rc = err_set(e, ERR_NOT_FOUND, walk->ref->path.p, "no event %.*s", SLICE_ARG(walk->last));
-    logfile_close(&log);
+    if (!rc && walk->last.n && !w.found)
+        rc = err_set(e, ERR_NOT_FOUND, path, "no event %.*s", SLICE_ARG(walk->last));
     arena_fini(&w.arena);
     buf_fini(&w.out);
     return rc;
@@ -146,29 +132,11 @@ enum err_code exathena_walk_messages(const struct exathena_message_walk *walk,
 /* The conversation as the library's own resume rebuilds it today: what was said by a person, the agent and its
  * tools, in the order of the log; the system's messages where they are asked for. */
 
-struct paging {
-    int64_t skip, left; /* left < 0: no limit */
-    json_fn *fn;
-    void *arg;
-    bool full;
-};
-
-static enum err_code deliver_paged_message(const struct event *ev, struct slice json, void *arg,
-                                           struct err *e)
+static enum err_code put_message(const struct event *ev, struct slice json, void *arg,
+                                 struct err *e)
 {
-    struct paging *p = arg;
-
     (void)ev;
-    if (p->skip > 0) {
-        p->skip--;
-        return ERR_OK;
-    }
-    if (p->left == 0) {
-        p->full = true;
-        return ERR_CANCELLED;
-    }
-    p->left -= p->left > 0;
-    return p->fn(json, p->arg, e);
+    return jsonl_page_put(arg, json, e);
 }
 
 enum err_code exathena_messages(const struct store *st, const struct session_ref *ref,
@@ -177,10 +145,7 @@ enum err_code exathena_messages(const struct store *st, const struct session_ref
 {
     struct arena a = { 0 };
     struct session_ref agent = *ref;
-    struct paging p = { .skip = q->offset,
-                        .left = q->has_limit && q->limit > 0 ? q->limit : -1,
-                        .fn = fn,
-                        .arg = arg };
+    struct jsonl_page p = jsonl_page_of(q, fn, arg);
     struct exathena_message_walk walk = { .ref = &agent,
                                           .system = q->system_messages,
                                           .cancel = q->cancel };
@@ -192,7 +157,7 @@ enum err_code exathena_messages(const struct store *st, const struct session_ref
         walk.agent = q->agent;
     }
     if (!rc)
-        rc = exathena_walk_messages(&walk, deliver_paged_message, &p, e);
+        rc = exathena_walk_messages(&walk, put_message, &p, e);
     arena_fini(&a);
     if (p.full)
         return ERR_OK;
@@ -204,29 +169,21 @@ enum err_code exathena_messages(const struct store *st, const struct session_ref
 
 struct restoring {
     struct restore out;
-    size_t cap;
     struct slice prompt; /* the last message where that is a person's; in the arena */
     bool waits;          /* the last message is a tool's, or calls one */
 };
 
 static enum err_code append_restored(struct restoring *r, struct slice json)
 {
-    if (r->out.messages == r->cap) {
-        size_t cap = r->cap ? 2 * r->cap : 64;
-        struct slice *more = arena_alloc(&r->out.arena, cap * sizeof *more);
+    struct arena *a = &r->out.arena;
+    struct slice *list = arena_grow(a, r->out.messages_json, r->out.messages, sizeof *list);
+    struct slice copy = arena_copy(a, json);
 
-        if (!more)
-            return ERR_NOMEM;
-        if (r->out.messages)
-            memcpy(more, r->out.messages_json, r->out.messages * sizeof *more);
-        r->out.messages_json = more;
-        r->cap = cap;
-    }
-    struct slice copy = arena_copy(&r->out.arena, json);
-
-    r->out.messages_json[r->out.messages] = copy;
-    r->out.messages += copy.p != NULL;
-    return copy.p ? ERR_OK : ERR_NOMEM;
+    if (!list || !copy.p)
+        return ERR_NOMEM;
+    list[r->out.messages++] = copy;
+    r->out.messages_json = list;
+    return ERR_OK;
 }
 
 static enum err_code take_message(const struct event *ev, struct slice json, void *arg,
@@ -290,7 +247,7 @@ static enum err_code finish(struct restoring *r, const struct exathena *x,
 enum err_code exathena_restore(const struct store *st, const struct session_ref *ref,
                                struct slice at, struct restore *out, struct err *e)
 {
-    struct restoring r = { .cap = 0 };
+    struct restoring r = { .waits = false };
     struct arena a = { 0 };
     struct exathena_message_walk walk = { .ref = ref, .system = true };
     struct point point;

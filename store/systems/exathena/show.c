@@ -1,6 +1,3 @@
-#include <stdlib.h>
-#include <string.h>
-
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
 #include "store/log/logfile.h"
@@ -10,8 +7,6 @@
 
 /* The conversation as a person reads it: every event in the order of the file, whatever its kind, and lines that
  * nobody can read in their places. */
-
-enum { TAIL_GROWS = 16 }; /* how much more than asked for a tail may take to hold one row at all */
 
 static uint8_t message_kind_of(const struct index_line *line)
 {
@@ -39,91 +34,40 @@ static bool is_marked_event(struct logfile *log, size_t line)
     return is;
 }
 
-static void add_lines(struct logfile *log, struct transcript *t)
+static enum err_code judge_event(struct logfile *log, size_t line, struct message *m, bool *keep,
+                                 struct err *e)
 {
-    const struct index *ix = &log->index;
+    const struct index_line *ix = &log->index.line[line];
+    bool broken = ix->state == LINE_BROKEN && !is_marked_event(log, line);
 
-    for (size_t i = 0; i < ix->n; i++) {
-        const struct index_line *line = &ix->line[i];
-        bool torn = ix->torn_tail && i + 1 == ix->n;
-        bool broken = line->state == LINE_BROKEN && !is_marked_event(log, i);
-
-        if (line->state == LINE_BLANK || (broken && torn))
-            continue;
-        t->broken += broken;
-        t->message[t->n++] =
-            (struct message){ .offset = line->offset,
-                              .length = line->length,
-                              .line = (uint32_t)i,
-                              .time_ms = line->time_ms,
-                              .id = line->id,
-                              .kind = broken ? (uint8_t)MESSAGE_OTHER : message_kind_of(line),
-                              .flags = broken ? (uint8_t)MESSAGE_BROKEN : (uint8_t)0 };
-    }
+    (void)keep;
+    (void)e;
+    m->kind = broken ? (uint8_t)MESSAGE_OTHER : message_kind_of(ix);
+    m->flags = broken ? (uint8_t)MESSAGE_BROKEN : (uint8_t)0;
+    return ERR_OK;
 }
 
-static enum err_code build_transcript(struct logfile *log, const char *path,
-                                      struct transcript **out, struct err *e)
+static struct jsonl_log log_of(const struct session_ref *ref)
 {
-    const struct index *ix = &log->index;
-    struct transcript *t = calloc(1, sizeof *t);
-
-    if (!t || !(t->path = strdup(path)) ||
-        !(t->message = malloc((ix->n + 1) * sizeof *t->message))) {
-        transcript_free(t);
-        return err_nomem(e);
-    }
-    t->id = log->file.id;
-    t->size = t->id.size;
-    t->lines = ix->n;
-    transcript_set_end(t, ix);
-    t->partial = ix->n ? ix->line[0].offset > 0 : false;
-    add_lines(log, t);
-    *out = t;
-    return ERR_OK;
+    return (struct jsonl_log){ .path = ref->path.p, .keys = &exathena_keys, .judge = judge_event };
 }
 
 enum err_code exathena_load(const struct store *st, const struct session_ref *ref,
                             const atomic_bool *cancel, struct transcript **out, struct err *e)
 {
-    struct logfile log;
-    enum err_code rc = logfile_open(&log, ref->path.p, 0, &exathena_keys, cancel, e);
+    const struct jsonl_log log = log_of(ref);
 
     (void)st;
-    if (!rc) {
-        rc = build_transcript(&log, ref->path.p, out, e);
-        logfile_close(&log);
-    }
-    return rc ? err_wrap(e, rc, "load the conversation") : ERR_OK;
+    return jsonl_load(&log, cancel, out, e);
 }
 
-/* One row may be larger than the window: then the window grows, up to a limit. */
 enum err_code exathena_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
                             struct transcript **out, struct err *e)
 {
-    size_t want = bytes ? bytes : 1, most = want < SIZE_MAX / TAIL_GROWS ? want * TAIL_GROWS : want;
-    struct transcript *t = NULL;
-    enum err_code rc;
+    const struct jsonl_log log = log_of(ref);
 
     (void)st;
-    for (;;) {
-        struct logfile log;
-
-        rc = logfile_open_tail(&log, ref->path.p, 0, &exathena_keys, want, e);
-        if (rc)
-            return err_wrap(e, rc, "load the conversation");
-        rc = build_transcript(&log, ref->path.p, &t, e);
-        if (!rc && log.index.n == 0 && log.file.id.size > 0)
-            t->partial = true;
-        logfile_close(&log);
-        if (rc || t->n || !t->partial || want >= most)
-            break;
-        transcript_free(t);
-        want = want > most / 4 ? most : want * 4;
-    }
-    if (!rc)
-        *out = t;
-    return rc;
+    return jsonl_tail(&log, bytes, out, e);
 }
 
 /* One event, taken apart for a reader. What it says in a way not known here becomes a note or its raw bytes, never

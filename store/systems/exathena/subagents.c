@@ -11,8 +11,6 @@
 
 /* Runs of sub-agents: <session>/sidechains/<agent>.jsonl, one line for each finished run. */
 
-enum { SUFFIX = sizeof EXATHENA_SUFFIX - 1 };
-
 static int compare_id(const void *a, const void *b)
 {
     const struct slice *x = a, *y = b;
@@ -23,10 +21,10 @@ static int compare_id(const void *a, const void *b)
 static enum err_code add_subagent_id(struct arena *a, struct slice **ids, size_t *n,
                                      const char *name)
 {
-    size_t len = strlen(name);
-    struct slice id = { name, len > SUFFIX ? len - SUFFIX : 0 };
+    const struct jsonl_folder runs = { .is_id = exathena_is_id };
+    struct slice id;
 
-    if (!id.n || strcmp(name + id.n, EXATHENA_SUFFIX) != 0 || !exathena_is_id(id))
+    if (!jsonl_name_id(&runs, name, &id))
         return ERR_OK;
     struct slice *more = arena_grow(a, *ids, *n, sizeof *more);
 

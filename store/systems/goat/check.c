@@ -68,7 +68,7 @@ static enum err_code check_broken(struct checking *k, size_t i, struct err *e)
     enum goat_line_kind kind;
     enum message_kind message;
     struct slice row;
-    enum err_code rc = goat_log_kind(&k->log, i, &kind, &message, e);
+    enum err_code rc = goat_log_kind(&k->log.file, i, &kind, &message, e);
 
     if (rc || kind != GOAT_LINE_BROKEN)
         return rc;

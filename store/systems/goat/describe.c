@@ -8,6 +8,7 @@
 #include "store/fs/file_at.h"
 #include "store/systems/goat/entry.h"
 #include "store/systems/goat/goat.h"
+#include "store/systems/goat/log.h"
 #include "store/systems/goat/metadata.h"
 
 /* The lite read of one session: its metadata, and the ends of its log for the prompts. What the metadata counts is not
@@ -203,30 +204,11 @@ static unsigned can_do(const struct session_row *row)
            (ops->plan ? CAN_REWIND : 0);
 }
 
-static void keep_session_text(struct describing *d, struct slice *text)
-{
-    *text = text->n ? arena_copy(&d->row->arena, *text) : (struct slice){ "", 0 };
-    d->ok &= text->p != NULL;
-}
-
-static void keep_session_texts(struct describing *d)
-{
-    struct session_row *row = d->row;
-    struct slice *const texts[] = { &row->ref.id,       &row->ref.path,     &row->ref.folder,
-                                    &row->custom_title, &row->first_prompt, &row->last_prompt,
-                                    &row->git_branch,   &row->cwd,          &row->tag,
-                                    &row->model,        &row->agent_name,   &row->parent_id,
-                                    &row->recorded_id,  &row->summary };
-
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        keep_session_text(d, texts[i]);
-}
-
 static enum err_code describe_from_log(struct describing *d, const struct scope *scope,
                                        struct buf *bytes, struct err *e)
 {
     struct session_row *row = d->row;
-    bool has_log = !slice_has(row->ref.path, "/" GOAT_METADATA);
+    bool has_log = goat_has_log(&row->ref);
     enum err_code rc = open_metadata(d, bytes, e);
 
     if (!rc && has_log)
@@ -239,8 +221,7 @@ static enum err_code describe_from_log(struct describing *d, const struct scope 
     if (row->hidden == HIDDEN_NOT && !goat_in_scope(scope, row->cwd, d->a))
         row->hidden = HIDDEN_COLLISION;
     row->can = can_do(row);
-    keep_session_texts(d);
-    return d->ok ? ERR_OK : err_nomem(e);
+    return session_row_keep(row) && d->ok ? ERR_OK : err_nomem(e);
 }
 
 enum err_code goat_describe(const struct store *st, const struct scope *scope,

@@ -356,7 +356,7 @@ static enum err_code end_before(struct forking *f, size_t line,
         enum goat_line_kind kind;
         enum message_kind message;
 
-        rc = goat_log_kind(&f->log, i, &kind, &message, e);
+        rc = goat_log_kind(&f->log.file, i, &kind, &message, e);
         if (!rc && kind == GOAT_LINE_MESSAGE && message != MESSAGE_SYSTEM)
             ++*(i < line ? &conversation->kept : &conversation->dropped);
     }

@@ -16,7 +16,7 @@ enum { MARK_TYPE = 1 };
 static const char *const kinds[] = { "user", "assistant", "tool", "system", NULL };
 static const char *const marks[] = { "type", NULL };
 
-static const struct index_keys keys = {
+const struct index_keys goat_keys = {
     .type = "role",
     .id = "uuid",
     .time = "timestamp",
@@ -25,7 +25,7 @@ static const struct index_keys keys = {
     .inner = "message",
 };
 
-static bool has_log(const struct session_ref *ref)
+bool goat_has_log(const struct session_ref *ref)
 {
     return !slice_has(ref->path, "/" GOAT_METADATA);
 }
@@ -33,15 +33,8 @@ static bool has_log(const struct session_ref *ref)
 enum err_code goat_log_open(struct goat_log *log, const struct session_ref *ref,
                             const atomic_bool *stop, struct err *e)
 {
-    *log = (struct goat_log){ .none = !has_log(ref), .file.file.fd = -1 };
-    return log->none ? ERR_OK : logfile_open(&log->file, ref->path.p, 0, &keys, stop, e);
-}
-
-enum err_code goat_log_open_tail(struct goat_log *log, const struct session_ref *ref, size_t bytes,
-                                 struct err *e)
-{
-    *log = (struct goat_log){ .none = !has_log(ref), .file.file.fd = -1 };
-    return log->none ? ERR_OK : logfile_open_tail(&log->file, ref->path.p, 0, &keys, bytes, e);
+    *log = (struct goat_log){ .none = !goat_has_log(ref), .file.file.fd = -1 };
+    return log->none ? ERR_OK : logfile_open(&log->file, ref->path.p, 0, &goat_keys, stop, e);
 }
 
 void goat_log_close(struct goat_log *log)
@@ -83,14 +76,14 @@ static bool is_nothing(struct slice row)
 }
 
 /* A row that the index could not tell: it is read. */
-static enum err_code look_inside(struct goat_log *log, size_t line, enum goat_line_kind *kind,
+static enum err_code look_inside(struct logfile *log, size_t line, enum goat_line_kind *kind,
                                  enum message_kind *message, struct err *e)
 {
-    const struct index_line *ix = &log->file.index.line[line];
+    const struct index_line *ix = &log->index.line[line];
     struct goat_entry entry;
     struct slice row;
     enum goat_role role;
-    enum err_code rc = logfile_row(&log->file, line, &row, e);
+    enum err_code rc = logfile_row(log, line, &row, e);
 
     if (rc)
         return rc;
@@ -109,10 +102,10 @@ static enum err_code look_inside(struct goat_log *log, size_t line, enum goat_li
     return ERR_OK;
 }
 
-enum err_code goat_log_kind(struct goat_log *log, size_t line, enum goat_line_kind *kind,
+enum err_code goat_log_kind(struct logfile *log, size_t line, enum goat_line_kind *kind,
                             enum message_kind *message, struct err *e)
 {
-    const struct index_line *ix = &log->file.index.line[line];
+    const struct index_line *ix = &log->index.line[line];
     static const enum goat_role roles[] = { GOAT_OTHER, GOAT_USER, GOAT_ASSISTANT, GOAT_TOOL,
                                             GOAT_SYSTEM };
 
@@ -245,7 +238,7 @@ enum err_code goat_turns_read(const struct session_ref *ref, struct goat_turns *
         enum goat_line_kind kind;
         enum message_kind message;
 
-        rc = goat_log_kind(&log, i, &kind, &message, e);
+        rc = goat_log_kind(&log.file, i, &kind, &message, e);
         if (!rc && kind == GOAT_LINE_MESSAGE && message == MESSAGE_USER)
             rc = add_turn(&log, i, &t, e);
     }

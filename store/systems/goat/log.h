@@ -19,11 +19,12 @@ struct goat_log {
     bool none; /* the session has no log: there are no lines */
 };
 
+extern const struct index_keys goat_keys;
+/* The session has a log: its ref names one. */
+bool goat_has_log(const struct session_ref *ref);
+
 MUST_CHECK enum err_code goat_log_open(struct goat_log *log, const struct session_ref *ref,
                                        const atomic_bool *stop, struct err *e);
-/* The lines that lie wholly in the last bytes. */
-MUST_CHECK enum err_code goat_log_open_tail(struct goat_log *log, const struct session_ref *ref,
-                                            size_t bytes, struct err *e);
 void goat_log_close(struct goat_log *log);
 
 /* What a line is. A line that is too long for a parse is read only as far as it shows what it is. */
@@ -35,7 +36,7 @@ enum goat_line_kind {
     GOAT_LINE_MISTYPED, /* JSON, and yet none that the host reads (goat_entry_fault); told of lines without an id or a
                            time that can be read, and of those that are not written as Go writes them */
 };
-MUST_CHECK enum err_code goat_log_kind(struct goat_log *log, size_t line, enum goat_line_kind *kind,
+MUST_CHECK enum err_code goat_log_kind(struct logfile *log, size_t line, enum goat_line_kind *kind,
                                        enum message_kind *message, struct err *e);
 /* The line's bytes taken apart; valid until the next call. */
 MUST_CHECK enum err_code goat_log_entry(struct goat_log *log, size_t line, struct goat_entry *out,

@@ -31,7 +31,7 @@ static enum err_code collect_message_lines(struct goat_log *log, const struct me
         enum goat_line_kind kind;
         enum message_kind message;
 
-        rc = goat_log_kind(log, i, &kind, &message, e);
+        rc = goat_log_kind(&log->file, i, &kind, &message, e);
         if (!rc && kind == GOAT_LINE_MESSAGE && (message != MESSAGE_SYSTEM || q->system_messages))
             out->line[out->n++] = (uint32_t)i;
     }
@@ -149,7 +149,7 @@ static enum err_code add_messages(struct restoring *r, struct slice at, size_t *
         enum goat_line_kind kind;
         enum message_kind message;
 
-        rc = goat_log_kind(&r->log, i, &kind, &message, e);
+        rc = goat_log_kind(&r->log.file, i, &kind, &message, e);
         if (rc || kind != GOAT_LINE_MESSAGE)
             continue;
         rc = add_line(r, i, e);
