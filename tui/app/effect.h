@@ -16,8 +16,8 @@
 #include "tui/data/preview.h"
 #include "tui/data/ref_list.h"
 
-/* What update() wants done outside. The loop takes the effects out after every update (effects_pop) and
- * owns what they carry; effect_fini frees one that is not carried out.
+/* The work that update() wants done outside the model. The loop takes the effects out after every update
+ * (effects_pop) and owns what they carry; effect_fini frees one that is not carried out.
  *
  * A question (the first group) is answered by messages with the same generation, and is over with MSG_FAILED
  * or its last answer. Workers may drop a question as soon as a newer one of the same kind and requester

@@ -5,7 +5,7 @@
 
 #include "store/api/env.h"
 
-/* What the program is and what it was given. */
+/* The program's version, and its environment. */
 
 /* "reprise 0.1.0": the version of the build, for --version and the help screen. */
 const char *program_version(void);

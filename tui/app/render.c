@@ -89,7 +89,7 @@ static void draw_entry(struct frame *f, int y, int x, const char *key, enum acti
     frame_puts(f, y, x, f->cols - x, STYLE_DIM, title_beside(key, a));
 }
 
-/* What an action takes in the footer, with the gap before the next; 0: nothing. */
+/* The width of an action in the footer, with the gap before the next; 0 if it is not shown. */
 static int entry_width(const struct model *m, enum key_context place, enum action a, bool ascii)
 {
     char key[KEY_NAME];

@@ -51,7 +51,7 @@ struct change_result {
 
 struct change_result *change_result_new(enum change_request request);
 void change_result_free(struct change_result *c); /* NULL is fine */
-/* What deleting would take, as a question asks it. */
+/* The numbers of a deletion, for its question. */
 struct delete_estimate {
     size_t n;           /* sessions that can go */
     size_t unsure;      /* of those: an agent may be writing to them, uncertain */

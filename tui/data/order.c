@@ -174,7 +174,7 @@ static size_t depth_of(struct criterion by)
                               : TITLE_SAME + (size_t)(by.level - TITLE_KEYS) * RADIX_CHUNK;
 }
 
-/* Those without a title yet are last. */
+/* Entries without a title yet are last. */
 static uint64_t title_key(const struct filter *titles, unsigned level, uint32_t entry)
 {
     if (level < TITLE_KEYS)
@@ -225,7 +225,7 @@ static bool text_goes_on(struct criterion by, uint64_t key)
     return (key & 0xff) != 0 && depth_of(by) + RADIX_CHUNK < TEXT_MAX;
 }
 
-/* What decides between those that have this key. */
+/* The criterion among entries that are equal so far. */
 #define GOES_ON 1 /* a key that does not end a text */
 static struct criterion criterion_after(struct criterion by, uint64_t key)
 {

@@ -10,11 +10,11 @@
 #include "store/rewind/plan/rewind.h"
 #include "store/rewind/plan/source.h"
 
-/* What workers and the model hand each other about a rewind, by the rules of conversation.h: filled by one thread,
+/* Data about a rewind that workers and the model hand each other, by the rules of conversation.h: filled by one thread,
  * handed over, and then the receiver's alone. The exception is a preview, which never changes, is shared, and
  * is freed by its last holder. */
 
-/* What a rewind to a point would do: a plan, and its preview. */
+/* The effect of a rewind to a point: a plan, and its preview. */
 struct preview {
     atomic_uint holders;
     struct rewind_options options;
@@ -61,7 +61,7 @@ struct rewind_summary {
     size_t left;          /* files that stayed as they are: in conflict, or refused to an undo */
     char left_name[160];  /* one of them */
     const char *left_why; /* static text */
-    /* Of an undo: nothing was done yet, since these files changed since. Owned by the message; NULL: none. */
+    /* An undo did nothing yet, because these files changed since. Owned by the message; NULL if there are none. */
     struct name_list *edited;
     bool asks; /* there are such files */
 };

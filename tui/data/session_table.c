@@ -244,7 +244,7 @@ static void set_copy(struct session_table *r, uint32_t entry, bool copy)
     set_standing(r, entry);
 }
 
-/* Of the entries with one id (and system), the newest that can be listed is; the others are copies. */
+/* Only the newest of the entries with one id (and system) is listed; the others are copies. */
 static void choose_copy(struct session_table *r, uint32_t e)
 {
     uint32_t best = ENTRY_NONE, i = e;
@@ -281,7 +281,7 @@ void session_table_remove_unseen(struct session_table *r, unsigned listing)
     }
 }
 
-/* What was found in the middle of a file stays there while it grows, so gigabytes are not read again for one more
+/* A title in the middle of a file stays there while it grows, so gigabytes are not read again for one more
  * line. */
 static void keep_full_scan(struct session_entry *e, struct session_row *row)
 {

@@ -32,7 +32,7 @@ struct session_entry {
     int64_t bytes;       /* of all its files; 0: not known, then those of the transcript count */
 };
 
-/* What a list has to know of all entries: whether it shows them, and what they are sorted by. Made of the entries,
+/* The facts that a list needs of all entries: whether it shows them, and what they are sorted by. Made of the entries,
  * and apart from them: they are large, and a walk over all of them is what takes the time when a list is sorted. */
 struct session_sort_key {
     int64_t time_ms;    /* session_entry_time */
@@ -54,14 +54,14 @@ struct session_table {
 };
 
 void session_table_fini(struct session_table *r);
-/* What a listing saw: new sessions get entries, known ones are looked at again where the file changed.
+/* Adds what a listing saw: new sessions get entries, known ones are described again if the file changed.
  * False if out of memory; what was added stays. */
 bool session_table_update(struct session_table *r, const struct ref_list *refs, unsigned listing);
 /* The listing is over: what it did not see is gone. */
 void session_table_remove_unseen(struct session_table *r, unsigned listing);
 /* Takes the row over; NULL: the file is gone. */
 void session_table_set_row(struct session_table *r, uint32_t entry, struct session_row *row);
-/* What all files of the session take is known now. */
+/* Sets the disk usage of all files of the session. */
 void session_table_set_bytes(struct session_table *r, uint32_t entry, int64_t bytes);
 /* A session with this id was changed: its row is read again, even if its file looks the same. */
 void session_table_invalidate(struct session_table *r, struct slice id);
@@ -77,9 +77,9 @@ uint32_t session_table_by_id(const struct session_table *r, struct slice id);
 
 /* When the session was last active, by its row, else by its file. */
 int64_t session_entry_time(const struct session_entry *e);
-/* What it takes on the disk, as far as that is known. */
+/* Its disk usage, as far as it is known. */
 int64_t session_entry_bytes(const struct session_entry *e);
-/* What to call it: the row's summary; empty until it is described. */
+/* Its title: the row's summary; empty until it is described. */
 struct slice session_entry_title(const struct session_entry *e);
 /* The directory it is about; empty until it is described, or where it does not say. */
 struct slice session_entry_cwd(const struct session_entry *e);

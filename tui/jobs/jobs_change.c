@@ -243,7 +243,7 @@ static enum err_code to_trash(struct change_job *d, struct err *e)
     return rc;
 }
 
-/* What was chosen may have been used since: then it stays, and only if all of it does is that a failure. */
+/* Sessions that were used since they were chosen stay; it is a failure only if all of them do. */
 static enum err_code sweep_chosen(struct change_job *d, struct err *e)
 {
     struct change_log *log = NULL;

@@ -108,7 +108,7 @@ static bool collect_ref(const struct session_ref *ref, void *arg)
     return true;
 }
 
-/* What goes wrong in one of the stores. */
+/* The problems of one store. */
 struct trouble {
     const char *system;
     struct problem_list **list;

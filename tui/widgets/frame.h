@@ -7,7 +7,7 @@
 
 #include "lite/base/slice.h"
 
-/* What a screen shows: a grid of cells, made by render and painted by term/. No terminal is needed to make
+/* The content of a screen: a grid of cells, made by render and painted by term/. No terminal is needed to make
  * one, so tests compare frames and screenshots are made from them.
  *
  * frame_text is the only way text gets into a frame, and it cleans: a control character, an escape, a broken

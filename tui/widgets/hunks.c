@@ -214,7 +214,7 @@ void hunks_of_diff(struct hunks *d, const struct linediff *diff, size_t hunk)
     }
 }
 
-/* What differs between a removed line and the one that stands for it now: [from, to) of each. */
+/* The difference between a removed line and the one that replaces it: [from, to) of each. */
 struct change {
     size_t from, old_to, new_to;
 };

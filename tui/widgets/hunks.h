@@ -4,7 +4,7 @@
 #include "store/rewind/diff/linediff.h"
 #include "tui/widgets/text_wrap.h"
 
-/* What an edit changed, line by line: from the patch a system recorded, or worked out from the texts before and
+/* The changes of an edit, line by line: from the patch a system recorded, or computed from the texts before and
  * after. */
 struct hunk_line {
     char sign;      /* ' ', '+', '-'; '@': a hunk begins, text is its place; '\\': a remark */

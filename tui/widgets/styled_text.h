@@ -19,7 +19,7 @@ struct run {
     enum style style;
 };
 
-/* What unfolding at a line means. */
+/* What unfolding at a line opens. */
 enum line_part {
     PART_BLOCK, /* the block is opened or closed */
     PART_MORE,  /* the rest of a long text is shown or hidden */

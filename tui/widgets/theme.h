@@ -7,7 +7,7 @@
 #include "lite/base/slice.h"
 #include "tui/widgets/frame.h"
 
-/* What each style looks like. The 16 colours of the terminal's own palette, so that what the person chose for
+/* The look of each style. The 16 colours of the terminal's own palette, so that what the person chose for
  * their terminal is respected; a configuration may name up to 256. Attributes carry the meaning where there
  * are no colours. */
 enum theme_attribute {

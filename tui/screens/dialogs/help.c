@@ -121,7 +121,7 @@ const struct view_ops view_menu = {
 
 enum { KEYS_W = 22, HELP_W = 84, KEYS_TEXT = 96 };
 
-/* What can be typed, and what the signs mean: the rest is made from the action list. */
+/* The filter syntax and the meaning of the signs; the rest is made from the action list. */
 static const struct {
     const char *sign, *text;
 } typed[] = {

@@ -344,7 +344,7 @@ static bool message_meant(const struct model *m, char out[40])
     return true;
 }
 
-/* What the effect names is the message, not the titles. */
+/* The effect names the message, not the titles. */
 static bool name_message(struct model *m)
 {
     struct pending_change *c = m->pending_change;

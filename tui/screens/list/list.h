@@ -207,7 +207,7 @@ bool list_selection_next(struct list_selection *s, uint32_t *entry);
 /* The one session that actions are about; NULL: none. */
 const struct session_entry *list_selection_session(const struct model *m);
 
-/* What a session must be able to do for an action; 0: nothing special. */
+/* The ability (enum session_can) that an action needs; 0 if it needs none. */
 unsigned list_required_ability(enum action a);
 /* Why the selected sessions do not allow an action; NULL if they do. `none` is the reason if the action needs a session
  * and none is selected; NULL if it is possible then. */

@@ -81,7 +81,7 @@ bool list_row_at(const struct list *l, int y, int x, size_t *at)
     return *at < l->filter.hits;
 }
 
-/* What is shown if there are no rows: the reason, the folders that were searched, and the key that helps. */
+/* Shown if there are no rows: the reason, the folders that were searched, and the key that helps. */
 struct pen {
     struct frame *f;
     struct rect r;
@@ -262,7 +262,7 @@ static void draw_query_hint(const struct list *l, struct frame *f, int y, int x,
         frame_puts(f, y, x + 1, w - 1, STYLE_DIM, "type to filter");
 }
 
-/* What is damaged, and where to see it: a warning only if something is missing from the list because of it. */
+/* The amount of damage, and where to see it: a warning only if something is missing from the list because of it. */
 static enum style damage_note(const struct list *l, char *out, size_t cap)
 {
     size_t problems = l->problems ? l->problems->n : 0, n = problems + l->sessions.damaged;

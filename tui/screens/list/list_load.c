@@ -143,7 +143,7 @@ static void request_description(struct list *l, struct ref_list *refs, uint32_t 
         e->asked = true;
 }
 
-/* Those on the screen, then those that follow in the list, then the rest. */
+/* First the rows on the screen, then those that follow in the list, then the rest. */
 static void choose_refs(struct list *l, struct ref_list *refs)
 {
     for (size_t i = l->top; i < l->filter.hits && i < l->top + FIRST_ROWS; i++)

@@ -6,7 +6,7 @@
 #include "tui/screens/list/list.h"
 #include "tui/widgets/list_cursor.h"
 
-/* What actions are about: the session that is read, checked or selected; in the list the marked ones, if any. */
+/* The sessions that actions are about: the one that is read, checked or selected; in the list the marked ones. */
 
 const struct session_entry *list_selection_session(const struct model *m)
 {

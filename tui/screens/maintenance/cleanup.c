@@ -107,7 +107,7 @@ static int compare_slices(const void *pa, const void *pb)
     return direction ? direction : (a->n > b->n) - (a->n < b->n);
 }
 
-/* What a person has unticked stays so while rules change. */
+/* Sessions that the person has unticked stay so while rules change. */
 static bool keep_ticks(const struct sweep *before, struct sweep *now)
 {
     struct slice *unticked = calloc(before->n + 1, sizeof *unticked);

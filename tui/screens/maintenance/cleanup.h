@@ -34,19 +34,19 @@ struct cleanup_rules {
     bool empty, archived, orphans;
 };
 
-/* What a cleanup begins with: a month old, in the scope of the list. */
+/* The rules that a cleanup begins with: a month old, in the scope of the list. */
 void cleanup_rules_init(struct cleanup_rules *r, enum scope_kind scope);
 const char *cleanup_rule_name(enum cleanup_rule rule);
 /* What it means, in a sentence. */
 const char *cleanup_rule_help(enum cleanup_rule rule);
-/* Its value as a person reads it; a rule that is a tick has none. */
+/* Its value as a person reads it; a checkbox has none. */
 void cleanup_rule_value(const struct cleanup_rules *r, enum cleanup_rule rule, char *out,
                         size_t cap);
 bool cleanup_rule_is_checkbox(enum cleanup_rule rule);
 /* Returns true if any rule selects sessions, and not only the scope. */
 bool cleanup_rules_select(const struct cleanup_rules *r);
 bool cleanup_rule_is_set(const struct cleanup_rules *r, enum cleanup_rule rule);
-/* To the next value, or to the one before. Returns false if there is none. */
+/* Sets the next value or the one before. Returns false if there is none. */
 bool cleanup_rule_step(struct cleanup_rules *r, enum cleanup_rule rule, int direction);
 /* Sets a value that was typed; blank: any. Returns why not, or NULL. */
 const char *cleanup_rule_set_text(struct cleanup_rules *r, enum cleanup_rule rule,
@@ -106,7 +106,7 @@ size_t cleanup_head_of(const struct cleanup *c, size_t line);
 size_t cleanup_row_of(const struct cleanup *c, size_t line);
 /* The line after the last one of a head's project. */
 size_t cleanup_group_end(const struct cleanup *c, size_t head);
-/* What is ticked, or of one group all there is. */
+/* The sums over some lines: all of them, or those of one project. */
 struct cleanup_sum {
     size_t n, ticked, staying;
     int64_t bytes, ticked_bytes;

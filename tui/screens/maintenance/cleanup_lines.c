@@ -387,7 +387,7 @@ static void draw_cleanup_lines(const struct model *m, struct frame *f)
     }
 }
 
-/* What a line has no room for. */
+/* The details that a line has no room for. */
 static void draw_detail(const struct model *m, struct frame *f)
 {
     const struct cleanup *c = m->cleanup;

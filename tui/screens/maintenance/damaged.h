@@ -12,7 +12,7 @@
 #include "tui/widgets/frame.h"
 #include "tui/widgets/list_cursor.h"
 
-/* What is damaged in the scope of the list, in every system: what the listing could not read, damaged files around
+/* Everything damaged in the scope of the list, in every system: files that the listing could not read, damage around
  * the sessions, and sessions whose row reports damage, also hidden ones. A row knows only the two ends of a file;
  * the doctor checks all of it. */
 struct model;

@@ -169,7 +169,6 @@ size_t trash_view_ticks(const struct trash_view *v)
     return n;
 }
 
-/* Of those that are ticked, or of all. */
 int64_t trash_view_bytes(const struct trash_view *v, bool ticked)
 {
     int64_t bytes = 0;
@@ -387,7 +386,7 @@ void trash_view_ask_join(struct model *m, const struct change_result *c)
     view_push(m, VIEW_DIALOG);
 }
 
-/* What was shown is what goes: sessions that were deleted meanwhile stay. */
+/* Only what was shown is removed: sessions that were deleted meanwhile stay. */
 static void empty_answer(struct model *m, enum dialog_choice choice)
 {
     if (choice == CHOICE_DO && trash_view_count(m->trash) > 0)

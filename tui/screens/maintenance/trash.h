@@ -9,7 +9,7 @@
 #include "tui/widgets/frame.h"
 #include "tui/widgets/list_cursor.h"
 
-/* What was deleted, newest first: when, how large, what it was called. */
+/* The deleted sessions, newest first: when, how large, and the title. */
 struct model;
 struct view_ops;
 struct change_result;
@@ -43,7 +43,7 @@ struct rect trash_conversation(const struct trash_layout *l);
 size_t trash_view_count(const struct trash_view *v);
 bool trash_view_ticked(const struct trash_view *v, size_t i);
 size_t trash_view_ticks(const struct trash_view *v);
-/* Of those that are ticked, or of all. */
+/* The size of the ticked sessions, or of all. */
 int64_t trash_view_bytes(const struct trash_view *v, bool ticked);
 
 /* A newer transcript is in the place of the one that was to be restored: asks whether to join the two. */

@@ -10,9 +10,9 @@
 #include "tui/config/settings.h"
 #include "tui/widgets/frame.h"
 
-/* Going back: on the left the turns, on the right what going back to the selected one would do to each file, and
- * below, line by line, to the selected file. Everything shown is a dry run; only APPLY, asked once and answered with
- * the choice that is not selected, changes files.
+/* The rewind view: on the left the turns, on the right what a rewind to the selected one would do to each file, and
+ * below, line by line, to the selected file. Everything shown is a dry run; only APPLY changes files, after one question
+ * whose selected choice is "cancel".
  *
  *     rewind_view_new -> open -> resize -> { msg, act, answer, tick, draw }... -> close or open -> free
  *
@@ -26,7 +26,7 @@ extern const struct view_ops view_rewind;
 struct rewind_view *rewind_view_new(const struct settings *settings);
 void rewind_view_free(struct rewind_view *v); /* NULL is fine */
 
-/* What the view begins with. The selected turn is that of the message; without one it is the newest. */
+/* Where the view begins: at the turn of the message; without one at the newest. */
 struct rewind_start {
     struct id128 message;
     int64_t time_ms; /* of the message; TIME_NONE */

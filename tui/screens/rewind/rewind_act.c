@@ -3,7 +3,7 @@
 
 #include "tui/screens/rewind/rewind_internal.h"
 
-/* What is asked before files change, and before a rule is lifted. The first answer is the safe one. */
+/* The questions before files change, and before a rule is lifted. The first choice is the safe one. */
 
 static void fill_apply_question(const struct rewind_view *v, struct dialog *d,
                                 dialog_answer_fn *answer)
@@ -81,7 +81,7 @@ void rewind_view_question(const struct rewind_view *v, struct dialog *d, dialog_
         fill_consent_question(v, d, answer);
 }
 
-/* What keys mean in the rewind view. */
+/* The actions of the rewind view. */
 
 /* ---- moving ---- */
 
@@ -302,7 +302,7 @@ static enum rewind_view_result rewind_step_back(struct rewind_view *v, struct to
     return REWIND_VIEW_DONE;
 }
 
-/* What was ticked is ticked by the rules again: another mode is another plan. Asked for a second time it is left. */
+/* Another mode is another plan, so its ticks are set by the rules again. The same mode once more returns to files. */
 static void change_mode(struct rewind_view *v, enum rewind_mode mode, struct effects *fx)
 {
     v->mode = mode == v->mode ? REWIND_CODE : mode;

@@ -7,7 +7,7 @@
 #include "tui/widgets/frame.h"
 #include "tui/widgets/text_wrap.h"
 
-/* What the panes of the rewind view are drawn with. */
+/* Helpers for the panes of the rewind view. */
 
 void rewind_select_line(const struct rewind_view *v, enum rewind_pane pane, struct frame *f,
                         struct rect r)

@@ -13,12 +13,12 @@
 #include "tui/widgets/styled_text.h"
 #include "tui/widgets/toast.h"
 
-/* What the rewind view is made of. Shared by the files of this folder only.
+/* The parts of the rewind view. Shared by the files of this folder only.
  *
- *     turns         the points one can go back to
- *       preview     what going back to one of them would do; of preview_turn, which may be the one before while
+ *     turns         the points that a rewind can go back to
+ *       preview     the effect of a rewind to one of them; of preview_turn, which may be the one before while
  *                   the selected one is looked at
- *         picks     what the person takes of it
+ *         picks     what the person has selected of it
  *         row       which of its files are listed: what is held back, then what changes
  *         changes   the selected file line by line, laid out for the width of its pane */
 
@@ -83,20 +83,20 @@ const struct checkpoint *rewind_turn(const struct rewind_view *v); /* NULL: none
 const struct rewind_entry *rewind_entry_at(const struct rewind_view *v, size_t row);
 const struct rewind_entry *rewind_file(const struct rewind_view *v); /* NULL: none */
 struct rewind_selection *rewind_pick_at(const struct rewind_view *v, size_t row);
-/* What is shown is that of the selected turn. */
+/* Returns true if the preview is that of the selected turn. */
 bool rewind_is_current(const struct rewind_view *v);
 /* The person has been waiting long enough to see a spinner. */
 bool rewind_is_slow(const struct rewind_view *v);
 bool rewind_is_partial(const struct rewind_selection *pick);
-/* What it would do, its rule lifted or not. */
+/* The action for a file, as if its rule were lifted if that is possible. */
 enum rewind_action rewind_action_of(const struct rewind_entry *x);
 /* The path as it is shown: relative to the session's directory, else with ~. */
 struct slice rewind_path(const struct rewind_view *v, const struct rewind_entry *x, char *out,
                          size_t cap);
 
-/* Why one cannot go back to the turn; NULL: one can. Its conversation can go back where its files cannot. */
+/* Why a rewind to the turn is not possible; NULL if it is. The conversation can be rewound even if the files cannot. */
 const char *rewind_turn_why(const struct rewind_view *v, const struct checkpoint *turn);
-/* What happens to the conversation, of the preview; NULL: nothing. */
+/* The part of the preview that is about the conversation; NULL if it is not changed. */
 const struct rewind_conversation *rewind_conversation_of(const struct rewind_view *v);
 
 struct rewind_tally {

@@ -72,7 +72,7 @@ void rewind_request_preview(struct rewind_view *v, struct effects *fx)
         e->mode = v->mode;
 }
 
-/* What was shown stays until the new preview is there, so that nothing flickers. It can no longer be acted on. */
+/* The old preview stays until the new one is there, so that nothing flickers. It can no longer be acted on. */
 void rewind_turn_changed(struct rewind_view *v, struct effects *fx)
 {
     const struct checkpoint *turn = rewind_turn(v);
@@ -115,7 +115,7 @@ void rewind_file_changed(struct rewind_view *v, struct effects *fx)
 
 /* ---- the preview ---- */
 
-/* What is held back comes first: it wants a look. What stays as it is, is only counted. */
+/* Files that are held back come first, because they need attention. Unchanged files are only counted. */
 static bool list_rows(struct rewind_view *v)
 {
     const struct rewind_preview *p = &v->preview->preview;

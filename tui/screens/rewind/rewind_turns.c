@@ -103,7 +103,7 @@ static const char *moment_of(const struct checkpoint *c)
     return c->kind == CHECKPOINT_COMMIT ? "this commit" : "after this prompt was answered";
 }
 
-/* What a person has to know about a turn before rewinding to it, if the plan has no notes. */
+/* The note about a turn if its plan has none. */
 static enum style describe_turn(const struct rewind_view *v, const struct checkpoint *c, char *out,
                                 size_t cap)
 {
@@ -122,7 +122,7 @@ static enum style describe_turn(const struct rewind_view *v, const struct checkp
     return v->mode != REWIND_CONVERSATION && (c->why || c->shell) ? STYLE_WARN : STYLE_DIM;
 }
 
-/* What the plan has to say, note by note; 0 where the turn itself is spoken of. */
+/* The number of the plan's notes; 0 if describe_turn() is to be shown. */
 static size_t notes_of(const struct rewind_view *v, const struct checkpoint *c)
 {
     bool of_plan = v->mode != REWIND_CONVERSATION && v->mode != REWIND_TURN && !c->why;

@@ -8,7 +8,7 @@
 #include "store/api/transcript.h"
 #include "tui/widgets/styled_text.h"
 
-/* What is open and what is folded. A block is named by the place of its row in the file, so that a choice holds
+/* The folds of a conversation. A block is named by the place of its row in the file, so that a choice holds
  * when the tail of a session is replaced by the whole of it. */
 
 enum fold_level {

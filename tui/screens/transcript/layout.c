@@ -394,7 +394,7 @@ static void layout_compaction_summary(struct laying *l, const struct block *b)
     markdown_layout(l->s, &how, utf8_js_trim(b->text));
 }
 
-/* What the agent's program wrote. Most of it is of no use to a reader and is shown only if everything is. */
+/* Rows that the agent's program wrote. Most are of no use to a reader and is shown only if everything is. */
 static void layout_note(struct laying *l, const struct block *b)
 {
     bool open = is_open(l, b, PART_BLOCK);

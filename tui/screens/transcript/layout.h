@@ -39,7 +39,7 @@ void layout_size(int64_t bytes, char out[LAYOUT_SIZE_TEXT]);
 /* One message laid out. Calls and results are rows of their own in a session; a reader sees them as one thing,
  * so a page asks for the other half. */
 
-/* What a page ends with: the next one sets itself off from it. A page of nothing passes on what was before. */
+/* The end of a message, from which the next one is set off. An empty message passes on the end before it. */
 enum message_layout_end {
     LAYOUT_END_NOTHING,
     LAYOUT_END_PROMPT,

@@ -74,7 +74,7 @@ static size_t count_members(struct slice array)
     return n;
 }
 
-/* What a call changes in a file: the recorded patch if there is one, else from its input. */
+/* The diff of a call: the recorded patch if there is one, else made from its input. */
 static void collect_diff(struct hunks *d, const struct tool *t)
 {
     struct json_iter it;
@@ -204,7 +204,7 @@ static void add_outcome(struct summary *sum, const struct layout_options *look,
     }
 }
 
-/* What the call is about, decoded; empty if the input has no such member. */
+/* The subject of the call, decoded; empty if the input has no such member. */
 static struct slice argument(const struct tool *t, const struct known *k, struct arena *a)
 {
     struct slice text = { NULL, 0 }, value;

@@ -5,7 +5,7 @@
 
 #include "lite/base/utf8.h"
 
-/* What keys mean in the view: in the conversation, in what covers it (the raw entry, a choice), and while
+/* The actions of the view: in the conversation, in what covers it (the raw entry, a choice), and while
  * a search is typed. */
 
 /* ---- folding ---- */

@@ -180,7 +180,7 @@ static void mark_matches(const struct transcript_view *v, const struct styled_te
     buf_fini(&s.text);
 }
 
-/* What the mark covers: all lines of the selected block, since that is what keys act on. */
+/* The mark covers all lines of the selected block, because keys act on the block. */
 static bool is_selected(const struct transcript_view *v, struct transcript_position s)
 {
     const struct slot *slot = transcript_window_slot(&v->window, s.message);

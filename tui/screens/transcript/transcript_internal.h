@@ -5,7 +5,7 @@
 #include "tui/screens/transcript/layout.h"
 #include "tui/screens/transcript/transcript.h"
 
-/* What the transcript view is made of. Shared by the files of this folder only.
+/* The parts of the transcript view. Shared by the files of this folder only.
  *
  *     conversation   the place of every message in the file; nothing is decoded
  *        window      a contiguous part of it around the viewport, read and laid out on demand
