@@ -11,8 +11,8 @@
 #include "tui/widgets/frame.h"
 
 /* The rewind view: on the left the turns, on the right what a rewind to the selected one would do to each file, and
- * below, line by line, to the selected file. Everything shown is a dry run; only APPLY changes files, after one question
- * whose selected choice is "cancel".
+ * below, line by line, to the selected file. Everything shown is a dry run; only APPLY changes files, after one
+ * question whose selected choice is "cancel".
  *
  *     rewind_view_new -> open -> resize -> { msg, act, answer, tick, draw }... -> close or open -> free
  *
