@@ -5,7 +5,7 @@
 #include "store/fs/disk.h"
 #include "tests/support/folder.h"
 
-static struct disk_usage weigh(const struct folder *f, const char *name)
+static struct disk_usage usage_of(const struct folder *f, const char *name)
 {
     struct disk_usage w = { 0 };
     char path[4096];
@@ -24,9 +24,9 @@ static void the_usage_of_a_tree_is_that_of_its_files(void **state)
     folder_put(&f, "d/e/b", SLICE("12"));
     folder_dir(&f, "d/empty");
 
-    assert_int_equal(weigh(&f, "d").files, 2);
-    assert_int_equal(weigh(&f, "d").bytes, 6);
-    assert_int_equal(weigh(&f, "d/a").bytes, 4);
+    assert_int_equal(usage_of(&f, "d").files, 2);
+    assert_int_equal(usage_of(&f, "d").bytes, 6);
+    assert_int_equal(usage_of(&f, "d/a").bytes, 4);
     folder_remove(&f);
 }
 
@@ -41,8 +41,8 @@ static void link_targets_are_not_counted(void **state)
     folder_dir(&f, "d");
     assert_int_equal(symlink("../big", folder_path(&f, "d/link", path)), 0);
 
-    assert_int_equal(weigh(&f, "d").files, 1);
-    assert_int_equal(weigh(&f, "d").bytes, 6);
+    assert_int_equal(usage_of(&f, "d").files, 1);
+    assert_int_equal(usage_of(&f, "d").bytes, 6);
     folder_remove(&f);
 }
 
@@ -53,8 +53,8 @@ static void a_missing_path_uses_nothing(void **state)
     (void)state;
     folder_make(&f);
 
-    assert_int_equal(weigh(&f, "gone").files, 0);
-    assert_int_equal(weigh(&f, "gone").bytes, 0);
+    assert_int_equal(usage_of(&f, "gone").files, 0);
+    assert_int_equal(usage_of(&f, "gone").bytes, 0);
     folder_remove(&f);
 }
 
@@ -71,8 +71,8 @@ static void the_time_of_a_tree_is_that_of_its_newest_entry(void **state)
     folder_mtime(&f, "d/e", INT64_C(2000000000));
     folder_mtime(&f, "d", INT64_C(3000000000));
 
-    assert_int_equal(weigh(&f, "d").newest_ms, 7000);
-    assert_int_equal(weigh(&f, "gone").newest_ms, 0);
+    assert_int_equal(usage_of(&f, "d").newest_ms, 7000);
+    assert_int_equal(usage_of(&f, "gone").newest_ms, 0);
     folder_remove(&f);
 }
 

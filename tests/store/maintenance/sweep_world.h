@@ -72,7 +72,7 @@ static void put(struct world *w, const char *project, int id, int64_t days, cons
 }
 
 /* Writes a session of one prompt, last active so many days ago. */
-static void talk(struct world *w, const char *project, int id, int64_t days)
+static void put_session(struct world *w, const char *project, int id, int64_t days)
 {
     char rows[400], when[TIME_TEXT];
 

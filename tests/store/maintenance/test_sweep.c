@@ -6,9 +6,9 @@ static void only_older_sessions_are_found(void **state)
 {
     struct world *w = *state;
 
-    talk(w, "p", 1, 100);
-    talk(w, "p", 2, 31);
-    talk(w, "q", 3, 29);
+    put_session(w, "p", 1, 100);
+    put_session(w, "p", 2, 31);
+    put_session(w, "q", 3, 29);
     struct sweep s = find(w);
 
     assert_string_equal(ids(&s), "2 1 ");
@@ -22,7 +22,7 @@ static void the_age_of_a_touched_file_is_that_of_its_newest_row(void **state)
     struct world *w = *state;
     char name[200];
 
-    talk(w, "p", 1, 100);
+    put_session(w, "p", 1, 100);
     folder_mtime(&w->folder, name_of("p", 1, ".jsonl", name), NOW * 1000000);
     struct sweep s = find(w);
 
@@ -36,7 +36,7 @@ static void the_disk_usage_covers_everything_of_the_session(void **state)
     char name[200];
     struct disk_usage weight;
 
-    talk(w, "p", 1, 100);
+    put_session(w, "p", 1, 100);
     folder_put(&w->folder, name_of("p", 1, "/subagents/agent-a.jsonl", name), SLICE("12345"));
     folder_put(&w->folder, "config/file-history/00000001-0000-4000-8000-000000000000/x@v1",
                SLICE("123"));
@@ -66,7 +66,7 @@ static void empty_means_without_any_message(void **state)
 {
     struct world *w = *state;
 
-    talk(w, "p", 1, 100);
+    put_session(w, "p", 1, 100);
     put(w, "p", 2, 100, "{\"type\":\"custom-title\",\"customTitle\":\"t\"}\n");
     put(w, "p", 3, 100, "{\"type\":\"mode\",\"mode\":\"plan\"}\n");
     put(w, "p", 4, 100,
@@ -96,8 +96,8 @@ static void archived_means_marked_as_archived_by_the_user(void **state)
     struct world *w = *state;
     char name[200];
 
-    talk(w, "p", 1, 100);
-    talk(w, "p", 2, 100);
+    put_session(w, "p", 1, 100);
+    put_session(w, "p", 2, 100);
     folder_put(&w->folder, name_of("p", 2, "/archived.json", name),
                SLICE("{\"archived\":true,\"at\":\"2026-12-31T00:00:00.000Z\",\"by\":\"sdk\"}"));
     w->rule.archived = true;
@@ -124,8 +124,8 @@ static void a_session_that_may_be_in_use_is_listed_but_kept(void **state)
     struct world *w = *state;
     struct trash_list moved;
 
-    talk(w, "p", 1, 100);
-    talk(w, "p", 2, 101);
+    put_session(w, "p", 1, 100);
+    put_session(w, "p", 2, 101);
     register_agent(w, 1, ""); /* unknown without a start time, so it counts as running */
     struct sweep s = find(w);
 
@@ -142,8 +142,8 @@ static void sessions_with_several_copies_are_kept(void **state)
 {
     struct world *w = *state;
 
-    talk(w, "p", 1, 100);
-    talk(w, "q", 1, 101);
+    put_session(w, "p", 1, 100);
+    put_session(w, "q", 1, 101);
     struct sweep s = find(w);
 
     assert_string_equal(ids(&s), "!1 !1 ");
@@ -155,13 +155,13 @@ static void a_session_changed_since_it_was_shown_is_kept(void **state)
     struct world *w = *state;
     struct trash_list moved;
 
-    talk(w, "p", 1, 100);
-    talk(w, "p", 2, 101);
-    talk(w, "p", 3, 102);
+    put_session(w, "p", 1, 100);
+    put_session(w, "p", 2, 101);
+    put_session(w, "p", 3, 102);
     struct sweep s = find(w);
     char name[200], path[4096];
 
-    talk(w, "p", 2, 0);
+    put_session(w, "p", 2, 0);
     assert_int_equal(unlink(folder_path(&w->folder, name_of("p", 3, ".jsonl", name), path)), 0);
     assert_int_equal(sweep_move(w->log, &w->env, &s, &moved, NULL), ERR_OK);
 
@@ -179,7 +179,7 @@ static void the_found_sessions_are_moved_and_undo_restores_them(void **state)
     struct trash_list moved;
 
     for (int id = 1; id <= 5; id++)
-        talk(w, id % 2 ? "p" : "q", id, 20 * id);
+        put_session(w, id % 2 ? "p" : "q", id, 20 * id);
     folder_put(&w->folder, name_of("q", 4, "/subagents/agent-a.jsonl", name), SLICE("{}\n"));
     char *before = folder_image(&w->folder, "config");
     struct sweep s = find(w);
@@ -215,7 +215,7 @@ static void nothing_chosen_makes_no_change(void **state)
     struct world *w = *state;
     struct trash_list moved;
 
-    talk(w, "p", 1, 100);
+    put_session(w, "p", 1, 100);
     struct sweep s = find(w);
 
     s.item[0].chosen = false;
@@ -233,7 +233,7 @@ static void a_search_can_be_cancelled(void **state)
     atomic_bool cancel = true;
     struct sweep s;
 
-    talk(w, "p", 1, 100);
+    put_session(w, "p", 1, 100);
     w->rule.cancel = &cancel;
 
     assert_int_equal(sweep_find(&w->store, 1, &w->rule, &s, NULL), ERR_CANCELLED);

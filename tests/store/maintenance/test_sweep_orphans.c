@@ -21,7 +21,7 @@ static void every_leftover_of_a_session_is_an_orphan(void **state)
 {
     struct world *w = *state;
 
-    talk(w, "p", 1, 100);
+    put_session(w, "p", 1, 100);
     leave_behind(w);
     folder_put(&w->folder, "config/projects/p/00000001-0000-4000-8000-000000000000/subagents/x",
                SLICE("1"));
@@ -41,7 +41,7 @@ static void orphans_are_trashed_and_restored(void **state)
     struct world *w = *state;
     struct trash_list moved;
 
-    talk(w, "p", 1, 100);
+    put_session(w, "p", 1, 100);
     leave_behind(w);
     char *before = folder_image(&w->folder, "config");
     struct sweep s = find(w);
@@ -78,7 +78,7 @@ static void a_transcript_in_any_folder_keeps_its_leftovers(void **state)
 {
     struct world *w = *state;
 
-    talk(w, "p", 1, 100);
+    put_session(w, "p", 1, 100);
     leave_behind(w);
     folder_put(&w->folder, "config/projects/elsewhere/" LEFT ".jsonl", SLICE(""));
     struct sweep s = find(w);
@@ -105,7 +105,7 @@ static void orphans_touched_within_a_day_are_kept(void **state)
 {
     struct world *w = *state;
 
-    talk(w, "p", 1, 100);
+    put_session(w, "p", 1, 100);
     leave_behind(w);
     w->rule.before_ms = TIME_NONE;
     folder_mtime(&w->folder, "config/tasks/" LEFT "/1.json", (NOW - DAY / 2) * 1000000);
@@ -124,11 +124,11 @@ static void orphans_changed_since_they_were_shown_are_kept(void **state)
     struct world *w = *state;
     struct trash_list moved;
 
-    talk(w, "p", 1, 100);
+    put_session(w, "p", 1, 100);
     leave_behind(w);
     struct sweep s = find(w);
 
-    talk(w, "p", 9, 0);
+    put_session(w, "p", 9, 0);
     assert_int_equal(sweep_move(w->log, &w->env, &s, &moved, NULL), ERR_OK);
     assert_int_equal(moved.n, 0);
     assert_string_equal(ids(&s), "!9 ");

@@ -77,7 +77,7 @@ static inline void wide_tree(struct rewind_case *p)
 }
 
 /* Ready to be applied. */
-static inline struct rewind_case *wide_place(bool talk)
+static inline struct rewind_case *wide_place(bool conversation)
 {
     /* more than the first allocation, and no space for the NUL */
     static char longest[8193];
@@ -93,7 +93,7 @@ static inline struct rewind_case *wide_place(bool talk)
                                  (struct slice){ longest, sizeof longest - 1 },
                                  &(struct attrs){ 0 }));
     wide_plan(p);
-    if (talk)
+    if (conversation)
         wide_conversation(p);
     assert_int_equal(rewind_preview(&p->plan, &everything, &p->preview, &p->e), ERR_OK);
     assert_int_equal(p->preview.refused, 0);
@@ -146,7 +146,7 @@ static inline bool wide_is_clean(struct rewind_case *p)
     return clean;
 }
 
-static inline bool wide_is_new(struct rewind_case *p, bool talk)
+static inline bool wide_is_new(struct rewind_case *p, bool conversation)
 {
     struct stat st;
     char path[4096];
@@ -157,7 +157,7 @@ static inline bool wide_is_new(struct rewind_case *p, bool talk)
            folder_is(&p->folder, "ws/new/deep/h", "back\n") &&
            stat(folder_path(&p->folder, "ws/m", path), &st) == 0 && (st.st_mode & 0777) == 0755 &&
            !folder_has(&p->folder, "out/gone") && folder_is(&p->folder, "out/mine", "mine\n") &&
-           folder_is(&p->folder, "out/log", talk ? "one\n" : "one\ntwo\n");
+           folder_is(&p->folder, "out/log", conversation ? "one\n" : "one\ntwo\n");
 }
 
 #endif

@@ -11,10 +11,11 @@ struct transcript_view {
     bool searching;
 };
 
-struct transcript_view *transcript_view_new(const struct settings *settings, enum requester asker)
+struct transcript_view *transcript_view_new(const struct settings *settings,
+                                            enum requester requester)
 {
     (void)settings;
-    (void)asker;
+    (void)requester;
     return calloc(1, sizeof(struct transcript_view));
 }
 

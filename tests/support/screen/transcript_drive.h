@@ -301,9 +301,9 @@ static inline void drive_init(struct drive *d, struct slice rows)
                                    .folder = SLICE("") };
 }
 
-static inline void drive_open(struct drive *d, enum requester asker, int rows, int cols)
+static inline void drive_open(struct drive *d, enum requester requester, int rows, int cols)
 {
-    d->view = transcript_view_new(&d->settings, asker);
+    d->view = transcript_view_new(&d->settings, requester);
     assert_non_null(d->view);
     assert_true(frame_init(&d->frame, rows, cols, d->settings.ascii));
     transcript_view_resize(d->view, rows, cols, &d->fx);
@@ -381,14 +381,14 @@ static inline struct buf long_conversation(int n)
     return rows;
 }
 
-static inline void open_long_conversation(struct drive *d, int turns, enum requester asker,
+static inline void open_long_conversation(struct drive *d, int turns, enum requester requester,
                                           int rows, int cols)
 {
-    struct buf talk = long_conversation(turns);
+    struct buf rows_text = long_conversation(turns);
 
-    drive_init(d, buf_slice(&talk));
-    drive_open(d, asker, rows, cols);
-    buf_fini(&talk);
+    drive_init(d, buf_slice(&rows_text));
+    drive_open(d, requester, rows, cols);
+    buf_fini(&rows_text);
 }
 
 /* The text of the line the cursor is on. */

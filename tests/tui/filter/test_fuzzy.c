@@ -25,11 +25,11 @@ static int best(const char *word, const char *text)
 {
     struct fuzzy_needle needle;
     struct text t;
-    struct fuzzy_haystack hay = fold(&t, text);
+    struct fuzzy_haystack haystack = fold(&t, text);
 
     assert_true(fuzzy_needle_init(&needle, slice_of(word)));
-    int score = fuzzy_best(&needle, hay, NULL);
-    int quick = fuzzy_quick(&needle, hay);
+    int score = fuzzy_best(&needle, haystack, NULL);
+    int quick = fuzzy_quick(&needle, haystack);
 
     assert_int_equal(score == FUZZY_NO, quick == FUZZY_NO);
     assert_true(quick <= score);
@@ -41,10 +41,10 @@ static int exact(const char *word, const char *text, enum anchor anchor)
 {
     struct fuzzy_needle needle;
     struct text t;
-    struct fuzzy_haystack hay = fold(&t, text);
+    struct fuzzy_haystack haystack = fold(&t, text);
 
     assert_true(fuzzy_needle_init(&needle, slice_of(word)));
-    int score = fuzzy_exact(&needle, hay, anchor, NULL);
+    int score = fuzzy_exact(&needle, haystack, anchor, NULL);
 
     drop(&t);
     return score;
@@ -54,10 +54,10 @@ static int near(const char *word, const char *text)
 {
     struct fuzzy_needle needle;
     struct text t;
-    struct fuzzy_haystack hay = fold(&t, text);
+    struct fuzzy_haystack haystack = fold(&t, text);
 
     assert_true(fuzzy_needle_init(&needle, slice_of(word)));
-    int score = fuzzy_near(&needle, hay);
+    int score = fuzzy_near(&needle, haystack);
 
     drop(&t);
     return score;
@@ -93,10 +93,10 @@ static void the_best_match_is_found_even_if_the_first_is_poor(void **state)
     uint16_t at[FUZZY_NEEDLE_MAX];
     struct fuzzy_needle needle;
     struct text t;
-    struct fuzzy_haystack hay = fold(&t, "a lot of loops");
+    struct fuzzy_haystack haystack = fold(&t, "a lot of loops");
 
     assert_true(fuzzy_needle_init(&needle, SLICE("loop")));
-    assert_true(fuzzy_best(&needle, hay, at) > 0);
+    assert_true(fuzzy_best(&needle, haystack, at) > 0);
     for (uint16_t k = 0; k < 4; k++)
         assert_int_equal(at[k], 9 + k);
     drop(&t);
@@ -148,11 +148,11 @@ static void a_match_at_the_start_of_a_word_is_best(void **state)
     (void)state;
     struct fuzzy_needle needle;
     struct text t;
-    struct fuzzy_haystack hay = fold(&t, "retry the try");
+    struct fuzzy_haystack haystack = fold(&t, "retry the try");
     uint16_t at = 0;
 
     assert_true(fuzzy_needle_init(&needle, SLICE("try")));
-    assert_true(fuzzy_exact(&needle, hay, ANCHOR_NONE, &at) > 0);
+    assert_true(fuzzy_exact(&needle, haystack, ANCHOR_NONE, &at) > 0);
     assert_int_equal(at, 10);
     drop(&t);
 }

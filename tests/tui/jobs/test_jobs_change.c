@@ -15,11 +15,13 @@ static void begin(struct jobs_fixture *w)
 }
 
 /* text: a title or tag, or the name that the request needs */
-static void ask(struct jobs_fixture *w, enum change_request wish, const char *text)
+static void ask(struct jobs_fixture *w, enum change_request request, const char *text)
 {
-    struct effect q = { .kind = EFFECT_CHANGE, .request = wish, .scope = SCOPE_ALL, .at_ms = 2000 };
+    struct effect q = {
+        .kind = EFFECT_CHANGE, .request = request, .scope = SCOPE_ALL, .at_ms = 2000
+    };
     struct slice name = { text, strlen(text) };
-    bool about_session = wish < CHANGE_UNDO;
+    bool about_session = request < CHANGE_UNDO;
 
     q.refs = about_session ? ref_list_one(&w->ref, SLICE("")) : NULL;
     q.names = name_list_new();
@@ -29,19 +31,19 @@ static void ask(struct jobs_fixture *w, enum change_request wish, const char *te
 }
 
 /* The reply to a change; the caller frees it. */
-static struct change_result *change(struct jobs_fixture *w, enum change_request wish,
+static struct change_result *change(struct jobs_fixture *w, enum change_request request,
                                     const char *text)
 {
-    ask(w, wish, text);
+    ask(w, request, text);
     struct msg m = jobs_fixture_next(w);
 
     assert_int_equal(m.kind, MSG_CHANGED);
     return m.u.changed;
 }
 
-static void done(struct jobs_fixture *w, enum change_request wish, const char *text)
+static void done(struct jobs_fixture *w, enum change_request request, const char *text)
 {
-    struct change_result *c = change(w, wish, text);
+    struct change_result *c = change(w, request, text);
 
     assert_string_equal(c->error.text, "");
     assert_int_equal(c->error.code, ERR_OK);

@@ -17,10 +17,10 @@ static void begin(struct jobs_fixture *w)
     folder_mtime(&w->conversation.folder, FILE_NAME, INT64_C(1000000000));
 }
 
-static struct msg ask(struct jobs_fixture *w, enum effect_kind kind, enum change_request wish)
+static struct msg ask(struct jobs_fixture *w, enum effect_kind kind, enum change_request request)
 {
     struct effect q = {
-        .kind = kind, .request = wish, .generation = 1, .scope = SCOPE_ALL, .at_ms = 1000000
+        .kind = kind, .request = request, .generation = 1, .scope = SCOPE_ALL, .at_ms = 1000000
     };
 
     if (kind != EFFECT_CHECK_STORE)

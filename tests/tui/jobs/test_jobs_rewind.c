@@ -104,21 +104,21 @@ static struct comparison *compare(struct bench *b, struct preview *p, size_t ent
 /* The selection that the engine proposes. */
 static struct preview_selection *as_proposed(const struct preview *p)
 {
-    struct preview_selection *picks = preview_selection_new(p->preview.n);
+    struct preview_selection *selection = preview_selection_new(p->preview.n);
 
-    assert_non_null(picks);
-    for (size_t i = 0; i < picks->n; i++)
-        picks->pick[i].ticked = p->preview.entry[i].chosen;
-    return picks;
+    assert_non_null(selection);
+    for (size_t i = 0; i < selection->n; i++)
+        selection->pick[i].ticked = p->preview.entry[i].chosen;
+    return selection;
 }
 
 /* Frees the selection. */
-static struct msg carry_out(struct bench *b, struct preview *p, struct preview_selection *picks)
+static struct msg carry_out(struct bench *b, struct preview *p, struct preview_selection *selection)
 {
     struct effect fx = question(b, EFFECT_REWIND, "");
 
     fx.preview = preview_retain(p);
-    fx.selection = picks;
+    fx.selection = selection;
     return answer(b, &fx);
 }
 
@@ -200,13 +200,13 @@ static void consent_includes_a_held_back_file(void **state)
 {
     struct bench *b = *state;
     struct preview *p = preview_of(b, "p1");
-    struct preview_selection *picks = preview_selection_new(p->preview.n);
+    struct preview_selection *selection = preview_selection_new(p->preview.n);
 
     assert_int_equal(p->preview.entry[3].rule, REWIND_RULE_EDITED);
     assert_int_equal(p->preview.entry[6].rule, REWIND_RULE_PATH);
-    picks->pick[3] = (struct rewind_selection){ .ticked = true, .consent = true };
-    picks->pick[6] = (struct rewind_selection){ .ticked = true, .consent = true };
-    struct msg m = carry_out(b, p, picks);
+    selection->pick[3] = (struct rewind_selection){ .ticked = true, .consent = true };
+    selection->pick[6] = (struct rewind_selection){ .ticked = true, .consent = true };
+    struct msg m = carry_out(b, p, selection);
 
     assert_int_equal(m.kind, MSG_REWIND_DONE);
     assert_int_equal(m.u.rewind_summary.restored, 1);
@@ -219,11 +219,11 @@ static void a_tick_without_consent_is_no_consent(void **state)
 {
     struct bench *b = *state;
     struct preview *p = preview_of(b, "p1");
-    struct preview_selection *picks = preview_selection_new(p->preview.n);
+    struct preview_selection *selection = preview_selection_new(p->preview.n);
     char *before = rewind_fixture_image(&b->going);
 
-    picks->pick[3].ticked = true;
-    struct msg m = carry_out(b, p, picks);
+    selection->pick[3].ticked = true;
+    struct msg m = carry_out(b, p, selection);
     char *after = rewind_fixture_image(&b->going);
 
     assert_int_equal(m.kind, MSG_REWIND_DONE);
@@ -238,11 +238,11 @@ static void one_hunk_of_a_file_is_restored_alone(void **state)
 {
     struct bench *b = *state;
     struct preview *p = preview_of(b, "p2");
-    struct preview_selection *picks = as_proposed(p);
+    struct preview_selection *selection = as_proposed(p);
     size_t n;
 
-    preview_selection_hunks(picks, 0, 2)[0] = false;
-    struct msg m = carry_out(b, p, picks);
+    preview_selection_hunks(selection, 0, 2)[0] = false;
+    struct msg m = carry_out(b, p, selection);
     char *text = folder_get(&b->going.folder, "home/ws/src/pay.c", &n);
 
     assert_int_equal(m.kind, MSG_REWIND_DONE);
@@ -257,11 +257,11 @@ static void changed_hunks_are_not_guessed(void **state)
 {
     struct bench *b = *state;
     struct preview *p = preview_of(b, "p2");
-    struct preview_selection *picks = as_proposed(p);
+    struct preview_selection *selection = as_proposed(p);
     char *before = rewind_fixture_image(&b->going);
 
-    preview_selection_hunks(picks, 0, 3)[0] = false;
-    struct msg m = carry_out(b, p, picks);
+    preview_selection_hunks(selection, 0, 3)[0] = false;
+    struct msg m = carry_out(b, p, selection);
     char *after = rewind_fixture_image(&b->going);
 
     assert_int_equal(m.kind, MSG_FAILED);
@@ -301,13 +301,13 @@ static void the_comparison_shows_the_previewed_contents(void **state)
 }
 
 /* No rewind was made in this run, so each is asked about first, and then undone by its id. */
-static void wish(struct bench *b, enum change_request wish, const char *want)
+static void request_change(struct bench *b, enum change_request request, const char *want)
 {
     struct effect fx = { .kind = EFFECT_CHANGE,
                          .generation = ++b->generation,
                          .at_ms = (int64_t)REWIND_FIXTURE_NOW_S * 1000 + b->generation,
                          .scope = SCOPE_ALL,
-                         .request = wish };
+                         .request = request };
     struct msg m = answer(b, &fx);
 
     assert_int_equal(m.kind, MSG_CHANGED);
@@ -341,11 +341,11 @@ static void undo_in_the_list_undoes_the_newest_operation_even_a_rewind(void **st
     char *gone_back = rewind_fixture_image(&b->going);
 
     assert_int_equal(done.kind, MSG_REWIND_DONE);
-    wish(b, CHANGE_UNDO, "rewind of ");
+    request_change(b, CHANGE_UNDO, "rewind of ");
     char *undone = rewind_fixture_image(&b->going);
 
     assert_string_equal(undone, before);
-    wish(b, CHANGE_REDO, "undo of ");
+    request_change(b, CHANGE_REDO, "undo of ");
     char *again = rewind_fixture_image(&b->going);
 
     assert_string_equal(again, gone_back);

@@ -336,9 +336,9 @@ static void a_search_survives_the_arrival_of_the_whole_conversation(void **state
 {
     (void)state;
     struct drive d;
-    struct buf talk = long_conversation(300);
+    struct buf rows_text = long_conversation(300);
 
-    drive_init(&d, buf_slice(&talk));
+    drive_init(&d, buf_slice(&rows_text));
     d.tail_rows = 40;
     d.hold_load = true;
     drive_open(&d, REQUESTER_VIEWER, 14, 60);
@@ -357,7 +357,7 @@ static void a_search_survives_the_arrival_of_the_whole_conversation(void **state
     assert_cursor_on(&d, "answer 292");
     assert_true(screen_holds(&d, "4 of 11"));
     drive_fini(&d);
-    buf_fini(&talk);
+    buf_fini(&rows_text);
 }
 
 static void a_message_can_be_seen_as_it_is_stored(void **state)

@@ -4,12 +4,12 @@
 
 static void open_branched(struct drive *d, size_t branches)
 {
-    struct buf talk = long_conversation(2);
+    struct buf rows_text = long_conversation(2);
 
-    drive_init(d, buf_slice(&talk));
+    drive_init(d, buf_slice(&rows_text));
     d->branches = branches;
     drive_open(d, REQUESTER_VIEWER, 16, 60);
-    buf_fini(&talk);
+    buf_fini(&rows_text);
 }
 
 static void the_resume_point_is_shown(void **state)

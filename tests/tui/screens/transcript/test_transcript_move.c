@@ -107,9 +107,9 @@ static void the_whole_conversation_replaces_the_tail_without_a_jump(void **state
 {
     (void)state;
     struct drive d;
-    struct buf talk = long_conversation(400);
+    struct buf rows_text = long_conversation(400);
 
-    drive_init(&d, buf_slice(&talk));
+    drive_init(&d, buf_slice(&rows_text));
     d.tail_rows = 60;
     d.hold_load = true;
     drive_open(&d, REQUESTER_VIEWER, 14, 40);
@@ -141,16 +141,16 @@ static void the_whole_conversation_replaces_the_tail_without_a_jump(void **state
     drive_act(&d, ACT_FIRST);
     assert_true(screen_holds(&d, "prompt 0 "));
     drive_fini(&d);
-    buf_fini(&talk);
+    buf_fini(&rows_text);
 }
 
 static void going_to_the_beginning_waits_for_the_whole_conversation(void **state)
 {
     (void)state;
     struct drive d;
-    struct buf talk = long_conversation(400);
+    struct buf rows_text = long_conversation(400);
 
-    drive_init(&d, buf_slice(&talk));
+    drive_init(&d, buf_slice(&rows_text));
     d.tail_rows = 60;
     d.hold_load = true;
     drive_open(&d, REQUESTER_VIEWER, 14, 40);
@@ -160,7 +160,7 @@ static void going_to_the_beginning_waits_for_the_whole_conversation(void **state
 
     assert_true(screen_holds(&d, "prompt 0 "));
     drive_fini(&d);
-    buf_fini(&talk);
+    buf_fini(&rows_text);
 }
 
 static void new_messages_appear_at_the_end(void **state)

@@ -5,13 +5,13 @@
 
 enum { MOST_ROWS = 8 };
 
-struct talk {
+struct conversation {
     struct arena arena;
     struct claude_restore_row row[MOST_ROWS];
     struct claude_restore_rows restore_rows;
 };
 
-static void add(struct talk *t, enum claude_kind kind, const char *text)
+static void add(struct conversation *t, enum claude_kind kind, const char *text)
 {
     struct claude_restore_row *r = &t->row[t->restore_rows.n++];
 
@@ -19,20 +19,20 @@ static void add(struct talk *t, enum claude_kind kind, const char *text)
     *r = (struct claude_restore_row){ .row = { text, strlen(text) }, .kind = (uint8_t)kind };
 }
 
-static void answer(struct talk *t, const char *text)
+static void answer(struct conversation *t, const char *text)
 {
     add(t, CLAUDE_ASSISTANT, text);
 }
 
-static void begin(struct talk *t)
+static void begin(struct conversation *t)
 {
-    *t = (struct talk){ 0 };
+    *t = (struct conversation){ 0 };
     t->restore_rows = (struct claude_restore_rows){ .row = t->row, .arena = &t->arena };
     add(t, CLAUDE_USER, "{\"message\":{\"content\":\"hello\"}}");
 }
 
 /* One letter a row: . stays, c stays because the session ended in its calls, u unanswered, t thoughts, b blank. */
-static void leaves(struct talk *t, const char *want)
+static void leaves(struct conversation *t, const char *want)
 {
     char got[MOST_ROWS + 1] = "";
 
@@ -55,7 +55,7 @@ static void leaves(struct talk *t, const char *want)
 static void a_call_without_a_result_is_hidden(void **state)
 {
     (void)state;
-    struct talk t;
+    struct conversation t;
 
     begin(&t);
     answer(&t, ROW(CALL("1")));
@@ -69,7 +69,7 @@ static void a_call_without_a_result_is_hidden(void **state)
 static void calls_in_which_the_session_ended_stay(void **state)
 {
     (void)state;
-    struct talk t;
+    struct conversation t;
 
     begin(&t);
     answer(&t, PART("m1", CALL("1")));
@@ -83,7 +83,7 @@ static void calls_in_which_the_session_ended_stay(void **state)
 static void a_row_stays_while_one_of_its_calls_has_a_result(void **state)
 {
     (void)state;
-    struct talk t;
+    struct conversation t;
 
     begin(&t);
     answer(&t, ROW(CALL("1") "," CALL("2")));
@@ -96,7 +96,7 @@ static void a_row_stays_while_one_of_its_calls_has_a_result(void **state)
 static void thoughts_stay_with_the_rest_of_their_message(void **state)
 {
     (void)state;
-    struct talk t;
+    struct conversation t;
 
     begin(&t);
     answer(&t, PART("m1", THOUGHT));
@@ -110,7 +110,7 @@ static void thoughts_stay_with_the_rest_of_their_message(void **state)
 static void thoughts_are_hidden_with_their_call(void **state)
 {
     (void)state;
-    struct talk t;
+    struct conversation t;
 
     begin(&t);
     answer(&t, PART("m1", THOUGHT));
@@ -122,7 +122,7 @@ static void thoughts_are_hidden_with_their_call(void **state)
 static void a_blank_answer_is_hidden(void **state)
 {
     (void)state;
-    struct talk t;
+    struct conversation t;
 
     begin(&t);
     answer(&t, ROW(TEXT("\\n\\n \\u00a0")));
@@ -136,7 +136,7 @@ static void a_blank_answer_is_hidden(void **state)
 static void a_row_without_blocks_stays(void **state)
 {
     (void)state;
-    struct talk t;
+    struct conversation t;
 
     begin(&t);
     answer(&t, ROW(""));
@@ -150,7 +150,7 @@ static void a_row_without_blocks_stays(void **state)
 static void only_assistant_rows_are_hidden(void **state)
 {
     (void)state;
-    struct talk t;
+    struct conversation t;
 
     begin(&t);
     add(&t, CLAUDE_USER, ROW(TEXT(" ")));
