@@ -178,7 +178,7 @@ static void set_stale(struct session_table *r, struct session_entry *e, bool sta
 }
 
 /* A last line without a newline is no damage while an agent is writing it. */
-bool session_row_is_damaged(const struct session_row *row)
+static bool session_row_is_damaged(const struct session_row *row)
 {
     unsigned damage = SESSION_DAMAGED | SESSION_CHANGED;
 

@@ -67,8 +67,6 @@ void session_table_set_bytes(struct session_table *r, uint32_t entry, int64_t by
 void session_table_invalidate(struct session_table *r, struct slice id);
 /* Returns true if the list may show it. */
 bool session_table_is_listed(const struct session_table *r, uint32_t entry);
-/* Returns true if the file is damaged, whether the list shows the session or not. */
-bool session_row_is_damaged(const struct session_row *row);
 /* The entry of a session's file; ENTRY_NONE if it has none. */
 uint32_t session_table_find(const struct session_table *r, struct slice path);
 

@@ -27,7 +27,7 @@ static void keep_error(struct text_wrap *f, enum err_code rc)
         f->styled_text->rc = rc;
 }
 
-bool text_wrap_is_full(const struct text_wrap *f)
+static bool text_wrap_is_full(const struct text_wrap *f)
 {
     return f->styled_text->rc || (f->max_lines && f->lines >= f->max_lines);
 }

@@ -47,7 +47,6 @@ size_t text_wrap_add(struct text_wrap *f, enum style style, struct slice text);
 void text_wrap_break(struct text_wrap *f);
 /* Ends the last line, if one was begun; frees. */
 void text_wrap_fini(struct text_wrap *f);
-bool text_wrap_is_full(const struct text_wrap *f);
 
 /* Words in a rectangle, with a sign where some are left out; returns the lines taken. */
 int text_wrap_draw(struct frame *f, struct rect r, enum style style, struct slice text);

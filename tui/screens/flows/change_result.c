@@ -29,7 +29,7 @@ struct change_text change_text_count(size_t n)
     return w;
 }
 
-struct change_text change_text_undo_key(const struct model *m, enum action a)
+static struct change_text change_text_undo_key(const struct model *m, enum action a)
 {
     enum key_context place = view_key_context(m);
     const char *dash = m->settings->ascii ? "-" : "—";
@@ -85,7 +85,7 @@ static void describe_fix(struct change_text *w, const struct change_result *c)
         snprintf(w->text + n, sizeof w->text - (size_t)n, ", in %zu steps", c->steps);
 }
 
-struct change_text change_text_done(const struct model *m, const struct change_result *c)
+static struct change_text change_text_done(const struct model *m, const struct change_result *c)
 {
     struct slice text = buf_slice(&c->text);
     struct change_text n = change_text_count(c->sessions.n), w = { "" };

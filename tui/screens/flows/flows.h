@@ -33,7 +33,6 @@ struct resume_flow {
 void resume_flow_begin(struct model *m, enum action a);
 /* Something has arrived: goes on if it was waited for. */
 void resume_flow_retry(struct model *m);
-void resume_flow_cancel(struct model *m);
 /* The entries are numbered anew, so that the chosen one may be another session: asks the person to choose again. */
 void resume_flow_renumbered(struct model *m);
 void resume_flow_fini(struct resume_flow *r);
@@ -105,12 +104,8 @@ struct change_text {
 struct change_text change_text_title(const struct model *m, struct slice title);
 /* "3 sessions" */
 struct change_text change_text_count(size_t n);
-/* The key of `a` (undo or redo) here, else in the menu; "" if it has none. */
-struct change_text change_text_undo_key(const struct model *m, enum action a);
 /* What is being done, while it takes time. */
 const char *change_text_doing(enum change_request request);
-/* What was done, for the toast. */
-struct change_text change_text_done(const struct model *m, const struct change_result *c);
 /* Reports the result, or asks what has to be known first; every view that it may have touched is read again. */
 void change_flow_finish(struct model *m, const struct change_result *c);
 

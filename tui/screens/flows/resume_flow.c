@@ -26,7 +26,7 @@ void resume_flow_fini(struct resume_flow *r)
     *r = (struct resume_flow){ .entry = ENTRY_NONE };
 }
 
-void resume_flow_cancel(struct model *m)
+static void resume_flow_cancel(struct model *m)
 {
     resume_flow_fini(m->resume_flow);
     m->resume_waits = false;

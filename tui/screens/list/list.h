@@ -126,11 +126,6 @@ bool list_msg(struct list *l, const struct msg *msg, struct effects *fx);
 void list_tick(struct list *l, struct effects *fx);
 void list_resize(struct list *l, int rows, int cols, struct effects *fx);
 int64_t list_wake_ms(const struct list *l);
-/* Disk usage and full scans of rows that are described. The handlers of answers return true if rows have changed. */
-void list_details_request(struct list *l, struct effects *fx);
-void list_details_cancel(struct list *l, struct effects *fx);
-bool list_details_msg(struct list *l, const struct msg *msg);
-bool list_details_failed(struct list *l, unsigned generation);
 /* Work has been under way for more than a moment. */
 bool list_busy(const struct list *l);
 /* All sessions are listed and described. */
@@ -188,7 +183,6 @@ void list_draw(const struct list *l, struct frame *f);
 void list_draw_scope(const struct list *l, struct frame *f, struct rect r);
 void list_widths_include(struct list_widths *w, const struct session_row *row);
 void list_draw_row(const struct list *l, struct frame *f, struct rect r, size_t at);
-void list_draw_empty(const struct list *l, struct frame *f, struct rect r);
 
 /* --- the list as a view (list_view.c) */
 /* From this directory to the repository's worktrees, to every project, and round. */

@@ -186,7 +186,7 @@ static void draw_no_sessions(const struct list *l, struct pen *pen)
     line_text(pen, STYLE_DIM, "or try everything on a sample:  reprise demo");
 }
 
-void list_draw_empty(const struct list *l, struct frame *f, struct rect r)
+static void list_draw_empty(const struct list *l, struct frame *f, struct rect r)
 {
     struct pen pen = { f, r, r.y + (r.h > 14 ? 2 : 1) };
 

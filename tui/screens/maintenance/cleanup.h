@@ -96,7 +96,6 @@ void cleanup_fini(struct cleanup *c);
 /* --- private to this folder */
 /* Puts the items in order, in lines; false if out of memory. */
 bool cleanup_arrange(struct cleanup *c);
-struct slice cleanup_project(const struct sweep_item *item);
 /* Shows the sessions of a head's project, or no more; false if out of memory. */
 bool cleanup_open_project(struct cleanup *c, size_t head, bool open);
 bool cleanup_is_open(const struct cleanup *c, size_t head);
@@ -112,7 +111,6 @@ struct cleanup_sum {
     int64_t bytes, ticked_bytes;
 };
 struct cleanup_sum cleanup_sum(const struct cleanup *c, size_t first, size_t end);
-const char *cleanup_sort_name(enum cleanup_sort sort);
 void cleanup_draw(const struct model *m, struct frame *f);
 /* Lines that fit below the rules. */
 size_t cleanup_fit(int rows);

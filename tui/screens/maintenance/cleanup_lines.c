@@ -16,7 +16,7 @@ struct ranked {
     uint32_t i;
 };
 
-const char *cleanup_sort_name(enum cleanup_sort sort)
+static const char *cleanup_sort_name(enum cleanup_sort sort)
 {
     static const char *const names[] = {
         [CLEANUP_LARGEST] = "largest first",
@@ -28,7 +28,7 @@ const char *cleanup_sort_name(enum cleanup_sort sort)
 }
 
 /* The directory of the session, else the folder of its transcript. */
-struct slice cleanup_project(const struct sweep_item *item)
+static struct slice cleanup_project(const struct sweep_item *item)
 {
     if (item->cwd.n > 0)
         return item->cwd;

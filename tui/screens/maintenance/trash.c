@@ -14,7 +14,42 @@
 
 enum { AGE_W = 8, SIZE_W = 9, PLACE_MAX = 40, PLACE_COLS = 90, BESIDE_COLS = 100, BELOW_ROWS = 30 };
 
-struct trash_layout trash_layout(int rows, int cols)
+enum { TRASH_HEAD_H = 2 };
+
+/* The preview is beside the list or below it, or not shown (w 0). Its first line is a border. */
+struct trash_layout {
+    struct rect rows, preview;
+};
+
+static size_t trash_view_count(const struct trash_view *v)
+{
+    return v->list ? v->list->n : 0;
+}
+
+static bool trash_view_ticked(const struct trash_view *v, size_t i)
+{
+    return v->ticked && v->ticked[i];
+}
+
+static size_t trash_view_ticks(const struct trash_view *v)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < trash_view_count(v); i++)
+        n += trash_view_ticked(v, i);
+    return n;
+}
+
+static int64_t trash_view_bytes(const struct trash_view *v, bool ticked)
+{
+    int64_t bytes = 0;
+
+    for (size_t i = 0; i < trash_view_count(v); i++)
+        bytes += !ticked || trash_view_ticked(v, i) ? v->list->item[i].bytes : 0;
+    return bytes;
+}
+
+static struct trash_layout trash_layout(int rows, int cols)
 {
     struct trash_layout l = {
         .rows = { TRASH_HEAD_H, 0, rows > TRASH_HEAD_H + 1 ? rows - TRASH_HEAD_H - 1 : 0, cols }
@@ -32,7 +67,7 @@ struct trash_layout trash_layout(int rows, int cols)
     return l;
 }
 
-struct rect trash_conversation(const struct trash_layout *l)
+static struct rect trash_conversation(const struct trash_layout *l)
 {
     struct rect r = l->preview;
 
@@ -148,34 +183,6 @@ static void draw_trash(const struct model *m, struct frame *f)
     list_cursor_draw(&v->pick, (struct list_area){ l.rows, trash_view_count(v) }, f,
                      draw_trash_item, m);
     draw_preview(m, f, &l);
-}
-
-size_t trash_view_count(const struct trash_view *v)
-{
-    return v->list ? v->list->n : 0;
-}
-
-bool trash_view_ticked(const struct trash_view *v, size_t i)
-{
-    return v->ticked && v->ticked[i];
-}
-
-size_t trash_view_ticks(const struct trash_view *v)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < trash_view_count(v); i++)
-        n += trash_view_ticked(v, i);
-    return n;
-}
-
-int64_t trash_view_bytes(const struct trash_view *v, bool ticked)
-{
-    int64_t bytes = 0;
-
-    for (size_t i = 0; i < trash_view_count(v); i++)
-        bytes += !ticked || trash_view_ticked(v, i) ? v->list->item[i].bytes : 0;
-    return bytes;
 }
 
 static struct list_area trash_area(const struct model *m)

@@ -30,22 +30,6 @@ struct trash_view {
     char joining[64];             /* what the question is about, by trash id */
 };
 
-enum { TRASH_HEAD_H = 2 };
-
-/* The preview is beside the list or below it, or not shown (w 0). Its first line is a border. */
-struct trash_layout {
-    struct rect rows, preview;
-};
-struct trash_layout trash_layout(int rows, int cols);
-/* Where the conversation is in the preview. */
-struct rect trash_conversation(const struct trash_layout *l);
-
-size_t trash_view_count(const struct trash_view *v);
-bool trash_view_ticked(const struct trash_view *v, size_t i);
-size_t trash_view_ticks(const struct trash_view *v);
-/* The size of the ticked sessions, or of all. */
-int64_t trash_view_bytes(const struct trash_view *v, bool ticked);
-
 /* A newer transcript is in the place of the one that was to be restored: asks whether to join the two. */
 void trash_view_ask_join(struct model *m, const struct change_result *c);
 void trash_view_fini(struct trash_view *v);
