@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "lite/base/arena.h"
-#include "store/demo/claude_rows.h"
 #include "store/demo/demo.h"
+#include "store/demo/play.h"
 #include "store/systems/common/project_folder.h"
 
 /* The sessions of Claude Code: each script of the story is played step by step, which appends rows to a transcript and

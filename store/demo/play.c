@@ -1,4 +1,4 @@
-#include "store/demo/claude_rows.h"
+#include "store/demo/play.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-#ifndef STORE_DEMO_CLAUDE_ROWS_H
-#define STORE_DEMO_CLAUDE_ROWS_H
+#ifndef STORE_DEMO_PLAY_H
+#define STORE_DEMO_PLAY_H
 
 #include "store/demo/demo_internal.h"
 
