@@ -1,4 +1,4 @@
-/* The fault cases of a rewind and where each is tested: in this file if none is named, or in test_rewind_kernel (rk).
+/* The fault cases of a rewind and where each is tested: here if no file is named, or in test_rewind_kernel (rk).
  *
  *    1 no space at each write            sweep_rewind "no space", full_disk, whole_rewind
  *    2 quota, i/o error, read-only       sweep_rewind; rk a_read_only_file_system_is_reported_before_anything_is_copied

@@ -288,7 +288,7 @@ static void in_two_pieces(struct world *w)
         take_back(w, p->result.undo);
     if (first[0])
         take_back(w, first);
-    must_be(w, before, "after both pieces were taken back");
+    must_be(w, before, "after both pieces were undone");
     free(before);
 }
 

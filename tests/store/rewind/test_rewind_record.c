@@ -84,7 +84,7 @@ static void damage_each(struct rewind_case *p, const char *dir, cJSON *root, cJS
         for (size_t k = 0; !is_text(key) && k < sizeof nonsense / sizeof *nonsense; k++) {
             cJSON_SetValuestring(member, nonsense[k]);
             if (read_as(p, dir, root) != ERR_FORMAT)
-                fail_msg("%s is \"%s\", and nobody noticed", key, nonsense[k]);
+                fail_msg("%s is \"%s\", and no error was reported", key, nonsense[k]);
         }
         member = cJSON_GetArrayItem(object, i);
         cJSON *number = cJSON_CreateNumber(7);
@@ -166,7 +166,7 @@ static void is_damaged_with(struct rewind_case *p, const char *dir, const char *
 
     cJSON_AddStringToObject(object, key, text);
     if (read_as(p, dir, root) != ERR_FORMAT)
-        fail_msg("%s is \"%s\", and nobody noticed", key, text);
+        fail_msg("%s is \"%s\", and no error was reported", key, text);
     cJSON_DeleteItemFromObjectCaseSensitive(object, key);
     if (kept)
         cJSON_AddItemToObject(object, key, kept);

@@ -24,7 +24,7 @@ static void fails_until_there_is_memory(attempt_fn *attempt, void *arg)
 
         memory_fail_at(0);
         if (ok && failed)
-            fail_msg("allocation %ld failed, and nobody noticed", k);
+            fail_msg("allocation %ld failed, and no error was reported", k);
         if (!failed) {
             assert_true(ok);
             break;
