@@ -8,28 +8,28 @@
 #include "lite/base/arena.h"
 #include "lite/base/slice.h"
 
-/* The points of a session that one can go back to. */
+/* The points of a session that a rewind can go back to. */
 enum checkpoint_kind {
     CHECKPOINT_TURN,        /* before a prompt was answered */
     CHECKPOINT_TASK,        /* before a sub-agent's task */
     CHECKPOINT_COMMIT,      /* tied to a git commit */
-    CHECKPOINT_SESSION_END, /* what lay there when the session ended */
+    CHECKPOINT_SESSION_END, /* the files when the session ended */
 };
 
 struct checkpoint {
-    struct slice id;      /* what a rewind is asked for */
+    struct slice id;      /* by which a rewind names it */
     struct slice message; /* the message it belongs to; may be empty */
     struct slice prompt;  /* WTF-8, whole; may be empty */
     int64_t time_ms;
     enum checkpoint_kind kind;
     size_t files; /* files that changed from here to the next point */
-    /* how things were when the prompt had been answered; else, as in most systems, before it was */
+    /* the state after the prompt was answered; else, as in most systems, before it */
     bool after;
     bool shell;   /* commands ran between here and the next: their changes are not covered */
-    bool counted; /* the lines that changed from here to the next point are known: */
+    bool counted; /* the lines that changed from here to the next point were counted: */
     unsigned insertions, deletions;
     const char *why;     /* why it cannot be restored; NULL: it can */
-    struct slice record; /* the system's own record of it, one JSON object; empty: there is none */
+    struct slice record; /* the system's own record of it, one JSON object; may be empty */
 };
 
 struct checkpoint_list {

@@ -7,9 +7,8 @@
 #include "lite/base/err.h"
 
 /* Everything the library would otherwise ask the environment for. Filled once in tui/main.c; a test fills
- * it with a temporary directory. The library itself never calls getenv or getcwd, and tells the time only in env_now_ms.
- * Strings are
- * borrowed and must outlive every store opened with them; NULL means the variable is not set (which for
+ * it with a temporary directory. The library itself never calls getenv or getcwd, and reads the clock only in env_now_ms.
+ * Strings are borrowed and must outlive every store opened with them; NULL means the variable is not set (which for
  * some differs from the empty string). */
 struct store_env {
     const char *home;      /* $HOME */
@@ -24,12 +23,12 @@ struct store_env {
     const char *claude_keep_precompact;  /* CLAUDE_CODE_DISABLE_PRECOMPACT_SKIP */
 };
 
-/* The time that a row gets which is written now. now_ms is a reading of the clock that is as old as the host's process, or
- * younger: then the clock has gone on since. Any other time was made up (by a test, for a demo), and stands still. */
+/* The time for a row that is written now. If now_ms was read since the host's process began, this is the clock's present
+ * time; any other time was made up (by a test, for a demo) and is returned as it is. */
 int64_t env_now_ms(const struct store_env *env);
 
-/* "<state_dir>/<name>" and "<data_dir>/<name>". ERR_NOT_FOUND where there is no such directory (no home): then nothing
- * can be changed, as there is no place for what takes it back. */
+/* "<state_dir>/<name>" and "<data_dir>/<name>". ERR_NOT_FOUND if there is no such directory (no home): then
+ * nothing can be changed, because there is no place for undo records. */
 MUST_CHECK enum err_code env_state_path(const struct store_env *env, const char *name,
                                         char out[PATH_MAX], struct err *e);
 MUST_CHECK enum err_code env_data_path(const struct store_env *env, const char *name,

@@ -8,19 +8,19 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 
-/* Something that is not as it should be, or that a person may wonder about. */
+/* Damage, or something that a person may want to know. */
 enum finding_kind {
     FINDING_TORN_TAIL,       /* the last line has no newline */
     FINDING_NUL_BYTES,       /* a line that a power cut left full of NULs */
-    FINDING_SPLICED_LINE,    /* two rows run into each other */
+    FINDING_SPLICED_LINE,    /* two rows on one line */
     FINDING_BROKEN_LINE,     /* any other line that does not parse */
-    FINDING_DANGLING_PARENT, /* a row follows one that is not in the file */
-    FINDING_CYCLE,           /* rows follow each other in a circle */
+    FINDING_DANGLING_PARENT, /* a row's parent is not in the file */
+    FINDING_CYCLE,           /* the parents of rows form a circle */
     FINDING_DUPLICATE_ID,    /* a second row with the same id */
-    FINDING_METADATA,        /* title, tag and the like lie where listings do not look */
+    FINDING_METADATA,        /* title, tag and the like are where listings do not look */
     FINDING_MISSING_BACKUP,  /* a saved copy of a file is gone */
-    FINDING_WRONG_BACKUP,    /* a saved copy is none that could be restored */
-    FINDING_ORPHAN_FOLDER,   /* what belongs to a session whose transcript is gone */
+    FINDING_WRONG_BACKUP,    /* a saved copy cannot be restored */
+    FINDING_ORPHAN_FOLDER,   /* belongs to a session whose transcript is gone */
     FINDING_ORPHAN_BACKUPS,  /* saved copies of files of such a session */
     FINDING_UNREADABLE,
     FINDING_HIDDEN,  /* the agent's own picker does not show it */
@@ -30,10 +30,10 @@ enum finding_kind {
     FINDING_UNFINISHED_REWIND,
     FINDING_DAMAGED_REWIND,
     FINDING_DAMAGED_TRASH,
-    FINDING_CHECKSUM,      /* a transcript that is not what its checksum says */
+    FINDING_CHECKSUM,      /* a transcript does not match its checksum */
     FINDING_ORPHAN_BRANCH, /* a branch of checkpoints that belongs to no session */
-    FINDING_STUCK,         /* said to be running, for too long */
-    FINDING_CONCURRENT,    /* others run in the same place */
+    FINDING_STUCK,         /* marked as running for too long */
+    FINDING_CONCURRENT,    /* other sessions run in the same place */
     FINDING_KINDS
 };
 
@@ -42,16 +42,16 @@ const char *finding_name(enum finding_kind kind);
 
 struct finding {
     enum finding_kind kind;
-    struct slice session; /* id; empty: it is about none */
-    const char *path;     /* where it lies */
-    int64_t line;         /* from 1; 0: it is about no line */
+    struct slice session; /* id; empty: not about a session */
+    const char *path;     /* of the file or directory */
+    int64_t line;         /* from 1; 0: not about a line */
     int64_t offset;       /* of the line in the file; with line */
     const char *why;
-    bool fixable; /* by adding to a file or finishing what was begun, and nothing else */
+    bool fixable; /* by adding to a file or by finishing an interrupted change */
     bool fixed;
 };
 
-/* Called for each; texts are valid during the call. A non-zero answer ends the search and is passed up. */
+/* Called for each finding; texts are valid during the call. A non-zero code ends the search and is returned. */
 typedef enum err_code finding_fn(const struct finding *f, void *arg, struct err *e);
 
 /* What is a session's beside files: refs of a git repository. A deletion gives them other names (OWNED_REF_TRASH), under which

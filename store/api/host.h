@@ -21,8 +21,8 @@ struct store_ops;
  * that `undo` takes back. Rows are put beside whatever other programs write at the same moment, and no byte of theirs is
  * lost. A call that fails has written nothing that a reader would take for a row or a session.
  *
- * Of a call that is killed: rows are written down first, and a part of them is taken back when the next append or change
- * begins (store/journal/append_journal.h). create, checkpoint and set keep no journal: each document (metadata, manifest,
+ * If a call is killed: rows are recorded in a journal first, and an incomplete append is undone when the next append or
+ * change begins (store/journal/append_journal.h). create, checkpoint and set keep no journal: each document (metadata, manifest,
  * state, saved copy) is written beside its place and renamed, so the old one or the new one is there, whole. A checkpoint
  * of several files may leave saved copies of some, and can be made again. A temporary file stays until the next call of
  * its kind.
@@ -56,7 +56,7 @@ struct host_create {
 struct host_created {
     struct slice id;
     struct slice path; /* of the transcript or session directory; NUL-terminated */
-    /* enum host_field: given, and the format has no place for it. Said, never guessed around */
+    /* enum host_field: what was given and the format has no place for */
     unsigned unsaved;
 };
 
@@ -122,13 +122,13 @@ MUST_CHECK enum err_code host_set(const struct store *st, const struct session_r
                                   const struct host_setting *setting, size_t n, struct err *e);
 
 enum { HOST_ID = 37 }; /* bytes of a drawn id, with its NUL */
-/* A random UUID: what a host that writes nothing may call its session. */
+/* A random UUID. */
 void host_generate_id(char out[HOST_ID]);
 /* Rows of a text of many lines, blank ones left out, in the arena: what `reprise append` reads. */
 MUST_CHECK enum err_code host_rows(struct slice text, struct arena *a, struct slice **row,
                                    size_t *n, struct err *e);
-/* Is this one part of a path: not empty, no "." or "..", no '/' and no NUL, at most 255 bytes, no '-' in front? Ids
- * from outside pass here before they become a file's name. */
+/* Returns true if this can be one part of a path: not empty, no "." or "..", no '/' and no NUL, at most 255 bytes, no '-' in front.
+ * Ids from outside are checked here before they become a file's name. */
 bool host_id_is_plain(struct slice id);
 
 #endif

@@ -7,8 +7,7 @@
 #include "lite/base/arena.h"
 #include "lite/base/slice.h"
 
-/* The restore bundle: what a host needs to put a person back into a session (CLI.md `restore`, seed 002
- * "Restore / Resume"). Texts and arrays live in the arena; slices named _json are one JSON value each. */
+/* The restore bundle: everything a host needs to continue a session (`reprise restore`). Texts and arrays live in the arena; slices named _json are one JSON value each. */
 enum interruption {
     INTERRUPTION_NONE,   /* the turn ended */
     INTERRUPTION_PROMPT, /* a prompt was never answered: it can be asked again */

@@ -14,20 +14,20 @@
 struct store;
 
 /* A session as a directory listing shows it: enough to sort it, to put it on the screen and to open it.
- * Made by enumerate, without opening the file. */
+ * Filled in by enumerate, which does not open the file. */
 struct session_ref {
     const struct store *store;
     struct slice id;   /* opaque: a UUID in one system, "deploy-123" in another */
     struct slice path; /* absolute path of the transcript (or session directory); NUL-terminated */
     struct slice folder; /* the system's own name of the project; "" where it has none */
     struct file_id file; /* size and mtime of the transcript */
-    /* what a list sorts by, where the system says when it changed; 0: the mtime */
+    /* the sort key of a list if the system records changes itself; 0: the mtime */
     int64_t recent_ms;
     uint32_t recent_ns; /* and what is below a millisecond */
     /* What enumerate had to read of it for the above, in the system's own form: describe takes it from here where it is,
      * and reads it itself where this is empty. As long as the id is; in no copy, and not in a row's ref. */
     struct slice told;
-    /* Enumerate saw that nothing lies beside the transcript: describe need not look. Of a copy it says nothing. */
+    /* Enumerate saw that there is nothing beside the transcript, so describe need not look. Not set in copies. */
     bool alone;
 };
 
@@ -74,7 +74,7 @@ struct live {
     const char *why; /* for a person; a literal */
 };
 
-/* What can be done with a session, as CLI.md names it. Made from store_ops and the session itself. */
+/* What can be done with a session. Derived from store_ops and the session itself. */
 enum session_can {
     CAN_RESUME = 1 << 0,
     CAN_FORK = 1 << 1,
@@ -84,7 +84,7 @@ enum session_can {
     CAN_TAG = 1 << 5,
     CAN_ARCHIVE = 1 << 6,
     CAN_DELETE = 1 << 7,
-    /* No row says these, which hang on the system alone; it is asked why it cannot (store/api/store.h). */
+    /* These depend on the system alone and are set in no row (see store_unsupported_reason). */
     CAN_TOMBSTONE = 1 << 8,
     CAN_REAPPEND = 1 << 9,
     CAN_RETRIEVE = 1 << 10,
@@ -129,16 +129,16 @@ struct session_row {
     int live_pid;       /* with SESSION_LIVE */
 };
 
-/* A ref whose texts live in the arena. False without memory. */
+/* Copies a ref and its texts into the arena. Returns false if out of memory. */
 bool session_ref_copy(struct arena *a, const struct session_ref *ref, struct session_ref *out);
 
 /* mtime in milliseconds, rounded half up (claude.md 2.1). */
 int64_t session_modified_ms(const struct file_id *file);
 
-/* When the session was changed last, as a list sorts and cuts it. */
+/* When the session was last changed, as lists sort it. */
 int64_t session_recent_ns(const struct session_ref *ref);
 
-/* The windows may not have shown what the session is called: store_ops.deep can tell. */
+/* Returns true if the windows may have missed the session's title: store_ops.deep looks further. */
 bool session_wants_title(const struct session_row *row);
 
 struct session_row *session_row_new(void);
@@ -150,18 +150,18 @@ void session_row_free(struct session_row *row); /* NULL is fine */
 /* What to call it on a screen: the summary, or a prompt where that is blank. */
 struct slice session_row_title(const struct session_row *row);
 
-/* A new session that begins as a copy of another one. */
+/* A request for a new session that begins as a copy of another one. */
 struct fork_request {
     /* up to this message, itself included; empty: all of it, or up to where a resume goes on if that is elsewhere than
      * at the end */
     struct slice at;
     struct slice title; /* of the copy; empty: the title of the source and " (fork)" */
     bool with_files;    /* also the file checkpoints, so that the copy can be rewound */
-    /* the existing directory that the copy goes into; NULL: beside its source */
+    /* an existing directory for the copy; NULL: beside its source */
     const char *folder;
 };
 
-/* Where the copy will be once the change is done. Texts live in the change. */
+/* Where the copy is after the change. Texts live in the change. */
 struct fork_result {
     struct slice id;
     const char *path;

@@ -41,11 +41,11 @@ struct host_setting;
 /* Called once per session, in no order; the ref and its texts are valid during the call only. Return false
  * to stop. */
 typedef bool session_ref_fn(const struct session_ref *ref, void *arg);
-/* Called for each place that cannot be read; it is valid during the call. */
+/* Called for each place that cannot be read; the error is valid during the call. */
 typedef void trouble_fn(const struct err *trouble, void *arg);
 
-/* One message as a JSON object, complete; valid during the call. A non-zero answer ends the walk and is
- * passed up. */
+/* Called with one complete message as a JSON object, valid during the call. A non-zero code ends the walk and is
+ * returned. */
 typedef enum err_code json_fn(struct slice json, void *arg, struct err *e);
 
 /* One per on-disk system. A member marked optional may be NULL, and NULL is the only way to say "cannot":
@@ -108,7 +108,7 @@ struct store_ops {
     enum err_code (*at_path)(const struct store *st, struct slice path, struct arena *a,
                              struct session_ref *ref, struct err *e);
 
-    /* The end of the conversation from the last `bytes` of the file. */
+    /* The end of the conversation, read from the last `bytes` of the file. */
     enum err_code (*tail)(const struct store *st, const struct session_ref *ref, size_t bytes,
                           struct transcript **out, struct err *e);
     /* The whole conversation, through the line index. */
@@ -202,10 +202,10 @@ struct store_ops {
     enum err_code (*copies)(const struct store *st, const struct session_ref *ref, struct arena *a,
                             const char **dir, struct err *e);
 
-    /* Optional. Is somebody writing to the session right now? Asked before anything that needs it quiet. */
+    /* Optional. Reports whether a program is writing to the session. Called before anything that needs it quiet. */
     enum err_code (*live)(const struct store *st, const struct session_ref *ref, struct live *out,
                           struct err *e);
-    /* Optional. The same for many sessions: what does not depend on the session is looked at once. */
+    /* Optional. The same for many sessions; what does not depend on the session is read once. */
     enum err_code (*live_many)(const struct store *st, const struct session_ref *const ref[],
                                size_t n, struct live out[], struct err *e);
 

@@ -17,8 +17,8 @@
  * the root, oldest first. Rows are places in the file; their bytes are read when they are shown.
  *
  * A transcript is whole (made from the line index of the file) or a tail (made from the last bytes, in
- * no time, for a preview or for the first screenful of a 2 GB file; `partial` says so, and what came
- * before is not known yet). It never changes after it was made, so that threads may share it. */
+ * no time, for a preview or for the first screenful of a 2 GB file; `partial` is then set, and what came
+ * before is unknown). It does not change after it was made, so threads may share it. */
 
 enum message_kind {
     MESSAGE_USER,
@@ -36,12 +36,12 @@ enum message_flags {
     MESSAGE_BRANCHED = 1 << 3, /* another branch leaves here that is not shown */
     MESSAGE_BROKEN = 1 << 4,   /* a line that does not parse, shown in its place */
     MESSAGE_GAP = 1 << 5,      /* its parent is not in the file: what came before is missing */
-    MESSAGE_ASIDE = 1 << 6,    /* here a branch leaves what a resume goes on with */
-    MESSAGE_LEAF = 1 << 7,     /* a resume goes on after this one; only where there are branches */
-    MESSAGE_CLEARED = 1 << 8,  /* a resume takes nothing of what ends here along: it was cleared */
+    MESSAGE_ASIDE = 1 << 6,    /* a branch leaves the path of a resume here */
+    MESSAGE_LEAF = 1 << 7,     /* a resume continues after this one; only if there are branches */
+    MESSAGE_CLEARED = 1 << 8,  /* a resume loads nothing of what ends here: it was cleared */
     /* broken, though it parses: a member is of a type that its program does not read */
     MESSAGE_MISTYPED = 1 << 9,
-    /* a resume does not load it, though it parses; told of whole transcripts only */
+    /* a resume does not load it, though it parses; set in whole transcripts only */
     MESSAGE_LEFT_OUT = 1 << 10,
 };
 
@@ -58,14 +58,14 @@ struct message {
 struct transcript {
     struct message *message; /* owned; oldest first */
     size_t n;
-    bool partial;    /* made from the tail only */
-    bool torn_tail;  /* the file ended without a newline ... */
-    bool unfinished; /* ... and what stands there is a line that was being written: no message */
+    bool partial;          /* made from the tail only */
+    bool torn_tail;        /* the file ended without a newline ... */
+    bool unfinished;       /* ... in a line that was being written and is not a message */
     int64_t unfinished_at; /* where it begins */
     size_t lines;          /* lines in the file (whole) or in the part that was read */
     size_t broken;         /* lines that do not parse */
     int64_t size;          /* of the file when it was read */
-    struct file_id id;     /* to tell whether the file is still that one */
+    struct file_id id;     /* shows whether the file is still the same */
     char *path;            /* owned: where to read the lines */
     /* owned: the lines, where they lie in no file (a git blob); path then names the session's, and offsets count from
      * here. p NULL: in the file */
@@ -74,7 +74,7 @@ struct transcript {
 
 void transcript_free(struct transcript *t); /* NULL is fine */
 struct index;
-/* Tells how the file ended. */
+/* Records how the file ended. */
 void transcript_set_end(struct transcript *t, const struct index *ix);
 /* The bytes of one row, replacing what was in out. ERR_STALE when the file no longer holds a line there
  * (it was truncated or replaced). */
@@ -134,16 +134,16 @@ struct block_list {
 MUST_CHECK enum err_code transcript_block_add(struct block_list *list, const struct block *b);
 void transcript_blocks_fini(struct block_list *list);
 
-/* A conversation whose past was taken up again at an earlier message is a tree. What a resume goes on with is one way
- * through it; a branch is what leaves that way, up to its last message. */
+/* A conversation that was continued from an earlier message is a tree. A resume continues one path through it; a branch
+ * is what leaves that path, up to its last message. */
 struct branch {
     struct id128 leaf; /* its last message */
-    /* the message of the way where it leaves; none: it has a beginning of its own */
+    /* the message of the path after which it leaves; none: it has a beginning of its own */
     struct id128 from;
-    int64_t time_ms;     /* of the last message; TIME_NONE: not known */
-    size_t messages;     /* that the way does not have */
-    struct slice prompt; /* how it begins, as far as somebody said something; may be empty */
-    struct slice last;   /* the last prompt on the way to its last message; may be empty */
+    int64_t time_ms;     /* of the last message; TIME_NONE: unknown */
+    size_t messages;     /* that are not on the path */
+    struct slice prompt; /* its first prompt; may be empty */
+    struct slice last;   /* the last prompt before its last message; may be empty */
 };
 
 struct branch_list {
