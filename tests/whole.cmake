@@ -12,6 +12,7 @@ script(exathena recorded commands/exathena_conformance.py $<TARGET_FILE:reprise>
 script(goat recorded commands/goat_conformance.py $<TARGET_FILE:reprise>)
 script(goat_bad recorded commands/goat_bad_input.py $<TARGET_FILE:reprise>)
 # What a rewind may touch, whoever wrote the session.
+script(old_records recorded commands/old_records.py $<TARGET_FILE:reprise> 888c8e2)
 script(rewind_rules recorded commands/rewind_rules.py $<TARGET_FILE:reprise>)
 
 # The scope of undo with several directories and stores, and partial undo.
