@@ -6,6 +6,8 @@
 
 #include <openssl/evp.h>
 
+#include "lite/base/array.h"
+
 enum { UUID_LENGTH = 36, SHORT_MAX = 15 };
 
 /* What short texts are mixed with: no UUID in use begins with it, and the first byte, with which the length goes, never
@@ -132,21 +134,6 @@ static enum err_code grow_slots(struct idset *set)
     return ERR_OK;
 }
 
-static enum err_code grow_ids(struct idset *set)
-{
-    size_t cap = set->cap ? set->cap + set->cap / 2 : 16;
-
-    if (cap >= IDSET_NONE || cap > SIZE_MAX / sizeof *set->id)
-        return ERR_NOMEM;
-    struct id128 *id = realloc(set->id, cap * sizeof *id);
-
-    if (!id)
-        return ERR_NOMEM;
-    set->id = id;
-    set->cap = cap;
-    return ERR_OK;
-}
-
 uint32_t idset_find(const struct idset *set, struct id128 id)
 {
     return set->slots ? *find_slot(set, id) : IDSET_NONE;
@@ -165,9 +152,8 @@ enum err_code idset_add(struct idset *set, struct id128 id, uint32_t *number)
         *number = known;
         return ERR_OK;
     }
-    if (set->n == set->cap && grow_ids(set))
-        return ERR_NOMEM;
-    if (set->n + 1 > set->slots / 2 && grow_slots(set))
+    if (set->n + 1 >= IDSET_NONE || !array_reserve(set->id, set->cap, set->n + 1) ||
+        (set->n + 1 > set->slots / 2 && grow_slots(set)))
         return ERR_NOMEM;
     set->id[set->n] = id;
     *number = *find_slot(set, id) = (uint32_t)set->n++;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lite/base/array.h"
 #include "lite/base/simd_block_avx2.h"
 
 #if defined(__x86_64__)
@@ -102,18 +103,10 @@ static uint32_t *find_slot(const struct slice_set *set, struct slice text)
 }
 
 /* Half of the slots stay empty. */
-static enum err_code grow_textset(struct slice_set *set)
+static enum err_code grow_slots(struct slice_set *set)
 {
-    size_t cap = set->cap ? 2 * set->cap : 16, slots = 2 * cap;
-
-    if (cap >= SLICE_SET_NONE / 2 || cap > SIZE_MAX / sizeof *set->text)
-        return ERR_NOMEM;
-    struct slice *text = realloc(set->text, cap * sizeof *text);
-
-    if (!text)
-        return ERR_NOMEM;
-    set->text = text;
-    uint32_t *slot = malloc(slots * sizeof *slot);
+    size_t slots = set->slots ? 2 * set->slots : 32;
+    uint32_t *slot = slots > SIZE_MAX / sizeof *slot ? NULL : malloc(slots * sizeof *slot);
 
     if (!slot)
         return ERR_NOMEM;
@@ -121,7 +114,6 @@ static enum err_code grow_textset(struct slice_set *set)
     free(set->slot);
     set->slot = slot;
     set->slots = slots;
-    set->cap = cap;
     for (size_t i = 0; i < set->n; i++)
         *find_slot(set, set->text[i]) = (uint32_t)i;
     return ERR_OK;
@@ -129,7 +121,8 @@ static enum err_code grow_textset(struct slice_set *set)
 
 enum err_code slice_set_add(struct slice_set *set, struct slice text, uint32_t *number)
 {
-    if (set->n == set->cap && grow_textset(set))
+    if (set->n + 1 >= SLICE_SET_NONE || !array_reserve(set->text, set->cap, set->n + 1) ||
+        (set->n + 1 > set->slots / 2 && grow_slots(set)))
         return ERR_NOMEM;
     uint32_t *slot = find_slot(set, text);
 

@@ -11,6 +11,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "lite/base/array.h"
 #include "lite/base/time.h"
 #include "store/fs/disk.h"
 #include "store/fs/file_at.h"
@@ -308,17 +309,13 @@ struct link {
 struct trip {
     char *piece; /* room for two pieces of a file */
     struct link *link;
-    size_t links;
+    size_t links, cap;
 };
 
 static enum err_code remember_hard_link(struct trip *t, const struct stat *st, const char *to,
                                         struct err *e)
 {
-    struct link *more = realloc(t->link, (t->links + 1) * sizeof *more);
-
-    if (more)
-        t->link = more;
-    char *copy = more ? strdup(to) : NULL;
+    char *copy = array_reserve(t->link, t->cap, t->links + 1) ? strdup(to) : NULL;
 
     if (!copy)
         return err_nomem(e);

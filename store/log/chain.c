@@ -3,25 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum err_code grow_nodes(struct chain *c)
-{
-    size_t cap = c->cap ? c->cap + c->cap / 2 : 64;
-
-    if (cap >= CHAIN_NONE || cap > SIZE_MAX / sizeof *c->node)
-        return ERR_NOMEM;
-    struct chain_node *node = realloc(c->node, cap * sizeof *node);
-
-    if (!node)
-        return ERR_NOMEM;
-    c->node = node;
-    uint8_t *mark = realloc(c->mark, cap);
-
-    if (!mark)
-        return ERR_NOMEM;
-    c->mark = mark;
-    c->cap = cap;
-    return ERR_OK;
-}
+#include "lite/base/array.h"
 
 uint32_t chain_find(const struct chain *c, struct id128 id)
 {
@@ -33,7 +15,7 @@ enum err_code chain_add_id(struct chain *c, struct id128 id, uint32_t *node)
     static const struct chain_node nothing = { CHAIN_NONE, CHAIN_NONE, CHAIN_NONE,
                                                CHAIN_NONE, CHAIN_NONE, CHAIN_NONE };
 
-    if (c->n == c->cap && grow_nodes(c))
+    if (!array_reserve(c->node, c->cap, c->n + 1) || !array_reserve(c->mark, c->mark_cap, c->n + 1))
         return ERR_NOMEM;
     if (idset_add(&c->ids, id, node))
         return ERR_NOMEM;

@@ -32,7 +32,7 @@ struct chain {
     struct idset ids;          /* a node is the number of its id */
     struct chain_node *node;   /* owned; n of them */
     uint8_t *mark;             /* one a node, 0 at first: for whoever walks */
-    size_t n, cap;
+    size_t n, cap, mark_cap;
     size_t first_line; /* lines before are not looked at */
     size_t again;      /* rows whose id had a row before */
 };

@@ -34,7 +34,7 @@ struct agents {
     pthread_mutex_t lock; /* of all below */
     struct arena arena;
     struct process *process; /* in the arena */
-    size_t n, cap;
+    size_t n;
     int64_t read_ms;
     bool known;
 };
@@ -177,31 +177,17 @@ static int64_t boot_ms(int proc, struct buf *text)
     return at ? strtoll(at + sizeof "btime " - 1, NULL, 10) * 1000 : 0;
 }
 
-static struct process *reserve_process(struct agents *a)
-{
-    if (a->n == a->cap) {
-        size_t cap = a->cap ? 2 * a->cap : 16;
-        struct process *more = arena_alloc(&a->arena, cap * sizeof *more);
-
-        if (!more)
-            return NULL;
-        if (a->n)
-            memcpy(more, a->process, a->n * sizeof *more);
-        a->process = more;
-        a->cap = cap;
-    }
-    return &a->process[a->n];
-}
-
 static bool add_agent(struct agents *a, int dir, pid_t pid, struct slice args, int64_t boot,
                       struct buf *text)
 {
-    struct process *p = reserve_process(a);
+    struct process *all = arena_grow(&a->arena, a->process, a->n, sizeof *all), *p;
     char cwd[PATH_MAX];
     ssize_t n = readlinkat(dir, "cwd", cwd, sizeof cwd);
 
-    if (!p)
+    if (!all)
         return false;
+    a->process = all;
+    p = &all[a->n];
     *p = (struct process){ .pid = pid, .args = arena_copy(&a->arena, args) };
     if (n > 0)
         p->cwd = (char *)arena_copy(&a->arena, (struct slice){ cwd, (size_t)n }).p;
@@ -244,7 +230,7 @@ static bool read_processes(struct agents *a)
 
     arena_fini(&a->arena);
     a->process = NULL;
-    a->n = a->cap = 0;
+    a->n = 0;
     if (!dir)
         return true; /* no such place: no such signs */
     int64_t boot = boot_ms(dirfd(dir), &text);

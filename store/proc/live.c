@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lite/base/array.h"
 #include "lite/base/buf.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
@@ -155,15 +156,8 @@ static struct live judge_entry(struct reading *r, pid_t pid, struct slice entry)
 
 static enum err_code add_live_entry(struct live_table *t, struct slice session_id, struct live live)
 {
-    if (t->n == t->cap) {
-        size_t cap = t->cap ? 2 * t->cap : 16;
-        struct live_entry *entry = realloc(t->entry, cap * sizeof *entry);
-
-        if (!entry)
-            return ERR_NOMEM;
-        t->entry = entry;
-        t->cap = cap;
-    }
+    if (!array_reserve(t->entry, t->cap, t->n + 1))
+        return ERR_NOMEM;
     t->entry[t->n++] = (struct live_entry){ session_id, live };
     return ERR_OK;
 }

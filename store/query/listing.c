@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lite/base/array.h"
 #include "lite/base/buf.h"
 #include "lite/base/radix.h"
 #include "lite/base/time.h"
@@ -124,24 +125,11 @@ static struct slice copy_folder(struct listing *l, struct slice folder)
     return arena_copy(&l->arena, folder);
 }
 
-static bool grow_items(struct listing *l)
-{
-    size_t cap = l->cap ? l->cap * 2 : 256;
-    struct found *more =
-        cap <= SIZE_MAX / sizeof *more ? realloc(l->item, cap * sizeof *more) : NULL;
-
-    if (!more)
-        return false;
-    l->item = more;
-    l->cap = cap;
-    return true;
-}
-
 static bool collect_ref(const struct session_ref *ref, void *arg)
 {
     struct listing *l = arg;
 
-    l->ok = l->n < l->cap || grow_items(l);
+    l->ok = array_reserve(l->item, l->cap, l->n + 1);
     if (!l->ok)
         return false;
     struct found *f = &l->item[l->n];
