@@ -22,11 +22,11 @@
 /* What array_reserve calls: `items` points to the pointer. */
 bool array_grow(void *items, size_t size, size_t *cap, size_t need);
 
-/* Calls for memory that is needed a few steps later. */
+/* Loads memory into the cache that is needed a few steps later. */
 static inline void prefetch(const void *at)
 {
     __builtin_prefetch(at);
-    /* To gcc a function that does only this has no effect, and calls of it are left out. */
+    /* gcc takes a function that does only this for one without effect and drops its calls. */
     __asm__ volatile("" : : "r"(at));
 }
 

@@ -8,21 +8,23 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 
-/* An id in 16 bytes. A lower-case UUID is stored as its bytes, and so is a text of up to 15, with its length; any other
- * string (the nil UUID too) by the first 16 bytes of its SHA-256, so that an index holds fixed-size entries and ids
- * still compare as opaque strings. All zero: none. It is never written anywhere. */
+/* An id in 16 bytes. A lower-case UUID is stored as its bytes, a text of up to 15 bytes with its length, and any
+ * other string (the nil UUID too) as the first 16 bytes of its SHA-256. So an index holds entries of one size, and
+ * ids still compare as opaque strings. All zero means no id. It is never written anywhere. */
 struct id128 {
     uint64_t hi, lo;
 };
 
-struct id128 id128_of(struct slice text); /* decoded text, no quotes */
-/* Of 36 bytes; false (and *id as it was) when they are no lower-case UUID that stands for itself. */
+struct id128 id128_of(struct slice text); /* the decoded text, without quotes */
+/* Reads 36 bytes. Returns false and leaves *id unchanged if they are not a lower-case UUID that is stored as its
+ * bytes. */
 bool id128_uuid(const char *p, struct id128 *id);
 bool id128_none(struct id128 id);
 bool id128_eq(struct id128 a, struct id128 b);
 
-/* Ids, numbered from 0 in the order in which they came. Whoever keeps something for each id keeps an array
- * by these numbers. Cost: 16 bytes an id and up to 16 for the look-up. A zeroed struct is an empty set. */
+/* A set of ids, numbered from 0 in the order in which they were added. Data that belongs to an id goes into an array
+ * of the caller's, indexed by these numbers. Cost: 16 bytes an id and up to 16 for the look-up. A zeroed struct is an
+ * empty set. */
 #define IDSET_NONE UINT32_MAX
 
 struct idset {
@@ -32,9 +34,9 @@ struct idset {
     size_t slots;
 };
 
-/* The number of an id, new or not. ERR_NOMEM, with nothing changed. */
+/* Sets *number to the number of the id, which is added if it is new. ERR_NOMEM; nothing is then changed. */
 MUST_CHECK enum err_code idset_add(struct idset *set, struct id128 id, uint32_t *number);
-/* The number, or IDSET_NONE. */
+/* Returns the number, or IDSET_NONE. */
 uint32_t idset_find(const struct idset *set, struct id128 id);
 bool idset_has(const struct idset *set, struct id128 id);
 void idset_fini(struct idset *set);

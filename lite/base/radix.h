@@ -6,21 +6,21 @@
 
 #include "lite/base/slice.h"
 
-/* Sorting things by a number each, in a time that grows with their count only: 100,000 in a millisecond or two.
+/* Sorts items by one number each in a time that grows with their count only: 100,000 in a millisecond or two.
  *
- * An item is all there is of a thing while it is sorted: what it is sorted by above, which one it is in the low bits.
- * Eight bytes, so that many of them fit into a cache. */
+ * An item is eight bytes, so that many fit into a cache: the upper bits hold what is compared, the low bits say which
+ * thing it is. */
 
-/* How many low bits of an item tell n things apart. */
+/* Returns how many low bits of an item are needed to tell n things apart. */
 unsigned radix_value_bits(size_t n);
-/* item[i], which is nothing but its value so far, gets key[i] on top: as many of the high bits in which keys differ as
- * there is room for. The low bits of the keys that had none are counted: with 0, items whose upper parts are the same
- * have the same key; otherwise that is to be asked. */
+/* item[i] is only its value (its low bits) so far; key[i] is put above it, as many of the high bits in which keys
+ * differ as fit. Returns how many low bits of the keys did not fit. If it is 0, items with equal upper parts have
+ * equal keys; otherwise the caller must compare such items itself. */
 unsigned radix_pack(uint64_t *item, const uint64_t *key, size_t n, unsigned value_bits);
-/* Smallest first. spare: room for n, whatever is in it. */
+/* Sorts the items, smallest first. `spare` is room for n more items. */
 void radix_sort(uint64_t *item, uint64_t *spare, size_t n);
 
-/* The bytes of a text from `depth` on as a number that sorts as they do; a text that has ended goes on with zeros. */
+/* Returns the bytes of a text from `depth` on as a number that sorts as they do. Zeros follow the end of the text. */
 enum { RADIX_CHUNK = sizeof(uint64_t) };
 uint64_t radix_text_key(struct slice text, size_t depth);
 

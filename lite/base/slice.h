@@ -8,12 +8,12 @@
 
 #include "lite/base/err.h"
 
-/* memmem, four times as fast where the machine has AVX2: the first place of part in the n bytes, or NULL.
- * An empty part stands at the front. */
+/* memmem, four times as fast on machines with AVX2. Returns the first place of the part in the n bytes, or NULL. An
+ * empty part is found at the front. */
 const char *slice_find(const char *p, size_t n, const char *part, size_t part_n);
 
-/* A borrowed run of bytes. Never NUL-terminated, may hold NULs and broken UTF-8, and is valid only
- * as long as whatever it points into (a window, a transcript, an arena). Pass it by value. */
+/* A borrowed run of bytes. It is never NUL-terminated, may contain NULs and broken UTF-8, and is valid only as long
+ * as what it points into (a window, a transcript, an arena). Pass it by value. */
 struct slice {
     const char *p;
     size_t n;
@@ -22,7 +22,7 @@ struct slice {
 #define SLICE(lit) ((struct slice){ (lit), sizeof(lit) - 1 })
 #define SLICE_ARG(s) (int)(s).n, (s).p /* for "%.*s" */
 
-/* A text of ours, or a path. */
+/* For a text of ours or a path. */
 static inline struct slice slice_of(const char *text)
 {
     return (struct slice){ text, strlen(text) };
@@ -45,8 +45,8 @@ static inline bool slice_has(struct slice s, const char *part)
     return slice_find(s.p, s.n, part, strlen(part)) != NULL;
 }
 
-/* Cuts the next line (without its newline) off the front of *rest. A last line that lacks its
- * newline is still returned, with *torn set: a writer may be in the middle of it. */
+/* Cuts the next line (without its newline) off the front of *rest. Returns false at the end. A last line without a
+ * newline is returned too, with *torn set: its writer may be in the middle of it. */
 static inline bool slice_line(struct slice *rest, struct slice *line, bool *torn)
 {
     if (rest->n == 0)
@@ -61,16 +61,12 @@ static inline bool slice_line(struct slice *rest, struct slice *line, bool *torn
     return true;
 }
 
-/* Lines of a window, in either direction. A line comes without its newline; a CR before it stays (JSON
- * takes it for a blank). torn: the text ended without a newline, a writer may be in the middle of it.
- * slice_line (slice.h) is the forward walk. */
-
-/* Cuts the last line off the end of *rest. False when nothing is left. Walked to its end this yields the
- * same lines as slice_line, in reverse. */
+/* Cuts the last line off the end of *rest, and returns the same lines as slice_line in reverse order. A CR before the
+ * newline stays in the line (JSON takes it for a blank). */
 bool slice_last_line(struct slice *rest, struct slice *line, bool *torn);
 
-/* A set of texts, numbered in the order in which they came: what belongs to a text lies in an array of the caller's.
- * The texts are borrowed. An empty set is all zero. */
+/* A set of texts, numbered in the order in which they were added; data that belongs to a text goes into an array of
+ * the caller's. The texts are borrowed. A zeroed struct is an empty set. */
 struct slice_set {
     struct slice *text; /* owned, as is slot */
     uint32_t *slot;
@@ -79,10 +75,10 @@ struct slice_set {
 
 #define SLICE_SET_NONE UINT32_MAX
 
-/* *number: the text's, old or new. ERR_NOMEM. */
+/* Sets *number to the number of the text, which is added if it is new. ERR_NOMEM. */
 MUST_CHECK enum err_code slice_set_add(struct slice_set *set, struct slice text, uint32_t *number);
 uint32_t slice_set_find(const struct slice_set *set,
-                        struct slice text); /* SLICE_SET_NONE: it is not in it */
+                        struct slice text); /* SLICE_SET_NONE if it is not in the set */
 void slice_set_fini(struct slice_set *set);
 
 #endif

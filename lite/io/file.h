@@ -9,8 +9,8 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 
-/* What a file was when it was looked at: enough to tell later whether it is still that file, and
- * whether anything was written since. */
+/* What a file was when it was opened: enough to tell later whether it is still that file, and whether anything was
+ * written since. */
 struct file_id {
     uint64_t dev, ino;
     int64_t size;     /* bytes */
@@ -31,19 +31,19 @@ enum file_flags {
     FILE_FOLLOW = 1, /* follow a symlink in the last part; without it a link is ERR_UNSAFE */
 };
 
-/* Opens a regular file for reading, relative to dirfd (AT_FDCWD for a path). Never blocks on a FIFO,
- * never becomes a controlling terminal, and answers ERR_UNSAFE for anything that is no regular file.
- * Reading never changes the file; O_NOATIME is tried where we may. The caller closes. */
+/* Opens a regular file for reading, relative to dirfd (AT_FDCWD for a path). It never blocks on a FIFO and never
+ * makes a terminal the controlling one. ERR_UNSAFE for anything but a regular file. Reading does not change the file;
+ * O_NOATIME is used if allowed. The caller closes it. */
 MUST_CHECK enum err_code file_open(int dirfd, const char *name, unsigned flags, struct file *out,
                                    struct err *e);
 void file_close(struct file *f);
 
-/* Reads up to n bytes at offset, looping over short reads and EINTR. *got < n only at the end of the
- * file: a file that shrank under us is a short answer, never a fault. The error names no path: err_at. */
+/* Reads up to n bytes at an offset, looping over short reads and EINTR. *got < n only at the end of the file; a file
+ * that shrank meanwhile gives fewer bytes, not an error. The error names no path: use err_at. */
 MUST_CHECK enum err_code file_read(const struct file *f, int64_t offset, char *p, size_t n,
                                    size_t *got, struct err *e);
-/* The whole file, appended to out, also one that says it is empty and is not (/proc); ERR_FORMAT when it
- * is larger than max bytes. For small documents, never for transcripts. On failure out is as it was. */
+/* Appends the whole file to out, also one that claims to be empty and is not (/proc). ERR_FORMAT if it is larger than
+ * max bytes. For small documents, never for transcripts. On failure out is unchanged. */
 MUST_CHECK enum err_code file_read_all(int dirfd, const char *name, unsigned flags, size_t max,
                                        struct buf *out, struct err *e);
 

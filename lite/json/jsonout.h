@@ -9,54 +9,53 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 
-/* Writes JSON into a buffer, one value after the other; commas are put by itself. cJSON cannot serve
- * here: its strings end at a NUL and cannot hold a lone surrogate, and both are real (claude.md 10).
- * The first failure (memory) sticks in rc and later calls do nothing, so that a row is written without
- * a check per field and asked once at the end. */
+/* Writes JSON into a buffer, one value after the other, and puts the commas. (cJSON cannot: its strings end at a NUL
+ * and cannot hold a lone surrogate, and both occur.) The first failure (out of memory) stays in rc and later calls do
+ * nothing, so that a row is written without a check per field; the caller checks rc once at the end. */
 struct jsonout {
     struct buf *out;
     enum err_code rc;
-    bool comma; /* a value was written on this level */
+    bool comma; /* a value was written at this level */
 };
 
 void jsonout_init(struct jsonout *j, struct buf *out);
 void jsonout_open(struct jsonout *j, char bracket); /* '{' or '[' */
 void jsonout_close(struct jsonout *j, char bracket);
 void jsonout_key(struct jsonout *j, const char *key);
-/* A key as it stands in another object, with its quotes. */
+/* A key copied from another object, with its quotes. */
 void jsonout_raw_key(struct jsonout *j, struct slice quoted);
-/* WTF-8 in, well-formed JSON out: controls and lone surrogates escaped, broken bytes as U+FFFD, other
- * characters as they are (as JSON.stringify does). */
+/* Writes WTF-8 as well-formed JSON: controls and lone surrogates are escaped, broken bytes become U+FFFD, other
+ * characters stay as they are (as JSON.stringify does). */
 void jsonout_text(struct jsonout *j, struct slice text);
 void jsonout_int(struct jsonout *j, int64_t n);
 void jsonout_bool(struct jsonout *j, bool b);
 void jsonout_null(struct jsonout *j);
-/* Bytes that are one valid JSON value already, passed through; broken UTF-8 becomes U+FFFD. */
+/* Passes through bytes that are one valid JSON value; broken UTF-8 becomes U+FFFD. */
 void jsonout_raw(struct jsonout *j, struct slice json);
-/* key and value in one, left out when the text is empty: absent is never "" or null (CLI.md). */
+/* Writes key and value, or nothing if the text is empty: a missing text is never "" or null. */
 void jsonout_member(struct jsonout *j, const char *key, struct slice text);
 
-/* Changes members of an object and copies every other byte as it stands: how a line of another program is
- * rewritten. The object is valid JSON (json_valid); the result is appended to out. ERR_NOMEM only. */
+/* Changes members of an object and copies every other byte as it is: how a line of another program is rewritten. The
+ * object must be valid JSON (json_valid). The result is appended to out. The only error is ERR_NOMEM. */
 
-/* What becomes of a member. It says `value` (one JSON value), in its place where it is there, and only once,
- * else behind the last member, in the order of the edits. Names are plain ASCII, need no escape, and differ. */
+/* A change of one member. A member that exists keeps its place (once, if it was there several times); a new one goes
+ * behind the last member, in the order of the edits. Names are plain ASCII without escapes, each different. */
 struct json_edit {
     const char *name;
-    struct slice value; /* empty: the member goes */
-    bool if_there;      /* it is not added where it is not there */
+    struct slice value; /* one JSON value; empty removes the member */
+    bool if_there;      /* a missing member is not added */
 };
 
 enum { JSON_EDITS_MAX = 64 };
 
-/* All of them in one pass. */
+/* Applies all edits in one pass. */
 MUST_CHECK enum err_code json_edit(struct buf *out, struct slice object,
                                    const struct json_edit edits[], size_t n);
 
-/* One of them. */
+/* Sets one member. */
 MUST_CHECK enum err_code json_set(struct buf *out, struct slice object, const char *name,
                                   struct slice value);
-/* Without the member, however often it is there. */
+/* Removes the member, however often it is there. */
 MUST_CHECK enum err_code json_remove(struct buf *out, struct slice object, const char *name);
 
 #endif

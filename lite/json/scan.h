@@ -9,27 +9,27 @@
 #include <emmintrin.h>
 #endif
 
-/* The inner loop of everything that reads JSON: how far does a string go? Transcripts are mostly long
- * strings with an escape every few words, so the bytes are looked at a block at a time, and the answer
- * for a block is kept while its stops are worked off one by one. */
+/* The inner loop of everything that reads JSON: finding the end of a string. Transcripts are mostly long strings with
+ * an escape every few words, so bytes are examined a block at a time, and the result for a block is kept while its
+ * stops are handled one by one. */
 
 enum { SCAN_BLOCK = 16 };
 
-/* Inside a string a quote, a backslash and a control character (below 0x20) need a look, the rest does
- * not. A newline is one of them: whoever walks lines never runs into the next one. */
+/* Inside a string only a quote, a backslash and a control character (below 0x20) need attention. A newline is a
+ * control character, so a walk over lines never runs into the next line. */
 static inline bool scan_stops(char c)
 {
     return c == '"' || c == '\\' || (unsigned char)c < 0x20;
 }
 
-/* One bit for each of the SCAN_BLOCK bytes at p that needs a look; the lowest is the first. */
+/* One bit for each of the SCAN_BLOCK bytes at p that needs attention; the lowest bit is the first byte. */
 static inline uint32_t scan_block(const char *p)
 {
 #if defined(__SSE2__)
     __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
     __m128i quote = _mm_cmpeq_epi8(v, _mm_set1_epi8('"'));
     __m128i escape = _mm_cmpeq_epi8(v, _mm_set1_epi8('\\'));
-    /* Below 0x20 is what the (unsigned) minimum with 0x1f leaves as it is. */
+    /* A byte below 0x20 is not changed by the (unsigned) minimum with 0x1f. */
     __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(v, _mm_set1_epi8(0x1f)), v);
 
     return (uint32_t)_mm_movemask_epi8(_mm_or_si128(_mm_or_si128(quote, escape), control));
@@ -42,7 +42,7 @@ static inline uint32_t scan_block(const char *p)
 #endif
 }
 
-/* One bit for each of them that is no ASCII. */
+/* One bit for each byte that is not ASCII. */
 static inline uint32_t scan_beyond_ascii(const char *p)
 {
 #if defined(__SSE2__)
@@ -56,13 +56,13 @@ static inline uint32_t scan_beyond_ascii(const char *p)
 #endif
 }
 
-/* Place of the lowest bit; stops is not 0. */
+/* The position of the lowest bit; stops is not 0. */
 static inline unsigned scan_first(uint32_t stops)
 {
     return (unsigned)__builtin_ctz(stops);
 }
 
-/* The first byte in [p, end) that needs a look, or end. */
+/* Returns the first byte in [p, end) that needs attention, or end. */
 static inline const char *scan_string(const char *p, const char *end)
 {
     for (; end - p >= SCAN_BLOCK; p += SCAN_BLOCK) {
@@ -76,14 +76,14 @@ static inline const char *scan_string(const char *p, const char *end)
     return p;
 }
 
-/* What scan_string_end does for strings that go on. */
+/* scan_string_end for longer strings. */
 const char *scan_long_string_end(const char *p, const char *end);
 
-/* p stands behind an opening quote: answers the closing quote, or NULL when there is none before end.
- * Steps over escapes without looking at them and over raw control characters. */
+/* p is behind an opening quote. Returns the closing quote, or NULL if there is none before end. Escapes are skipped
+ * without decoding, and so are raw control characters. */
 static inline const char *scan_string_end(const char *p, const char *end)
 {
-    /* Keys and short values end in the first block: a call would cost more than the look. */
+    /* Keys and short values end in the first block, where a call would cost more than the test. */
     if (end - p >= SCAN_BLOCK) {
         uint32_t stops = scan_block(p);
 

@@ -9,28 +9,27 @@
 #include "lite/base/slice.h"
 #include "lite/scan/key_search.h"
 
-/* How a value is found in a window of JSON rows without reading the rows (claude.md 2.2). Each system
- * has a table of fields; one backward pass over the window answers all of them.
+/* How a value is found in a window of JSON rows without parsing the rows. Each system has a table of fields; one
+ * backward pass over the window finds all of them.
  *
- * FIELD_ROW: the last row that parses and whose top-level `key` is a string (and whose `type` is the one
- *   asked for) tells it; an empty string is an answer too. Only spellings without blanks around the
- *   colon are seen.
- * FIELD_LOOSE: also `"type": "t"` with one blank; and of a row that does not parse, what follows the last
- *   {"type":"t" in it is tried: an entry glued to a torn row is not lost.
- * FIELD_RAW: the last terminated "key":"value" (one blank allowed) wherever it stands, nested or not.
- * FIELD_SEEN: nothing is read; each place is shown to the caller, last first, until it has enough. */
+ * FIELD_ROW: the last row that parses and whose top-level `key` is a string (and whose `type` is the given one)
+ *   has the value; an empty string counts. Only spellings without blanks around the colon are found.
+ * FIELD_LOOSE: also finds `"type": "t"` with one blank. In a row that does not parse, the text after the last
+ *   {"type":"t" is tried, so that an entry glued to a torn row is not lost.
+ * FIELD_RAW: the last terminated "key":"value" (one blank allowed), nested or not. FIELD_SEEN: nothing is parsed;
+ * each place is shown to the caller, the last one first, until it has enough. */
 enum field_kind { FIELD_ROW, FIELD_LOOSE, FIELD_RAW, FIELD_SEEN };
 
 struct field {
     enum field_kind way;
-    const char *key;  /* of FIELD_SEEN: the text to look for, as it stands in the row */
-    const char *type; /* of FIELD_ROW (may be NULL) and FIELD_LOOSE */
+    const char *key;  /* for FIELD_SEEN: the text to look for, as it is in the row */
+    const char *type; /* for FIELD_ROW (may be NULL) and FIELD_LOOSE */
 };
 
 struct field_value {
     bool found;
     struct slice text; /* decoded; in the arena or in the window */
-    struct slice row;  /* the row it stood in; not of FIELD_RAW */
+    struct slice row;  /* the row that has it; not for FIELD_RAW */
 };
 
 enum { FIELD_MAX = 16, FIELD_TEXT = 48 };
@@ -43,7 +42,7 @@ struct field_spelling {
     char glued[FIELD_TEXT];  /* {"type":"t" */
 };
 
-/* Points into itself: stays where it was made. */
+/* It points into itself and must not be moved. */
 struct field_set {
     const struct field *field; /* borrowed */
     size_t n;
@@ -52,25 +51,25 @@ struct field_set {
     uint8_t owner[KEY_SEARCH_MAX]; /* needle -> field */
 };
 
-/* Prepares a table for any number of passes, by any number of threads. */
+/* Prepares a table for any number of passes, on any number of threads. */
 void field_set_init(struct field_set *set, const struct field fields[], size_t n);
 
-/* Shows a place of a FIELD_SEEN (its row: field_row); true: enough of this field. */
+/* Called for a place of a FIELD_SEEN (field_row finds its row). Return true when this field needs no more places. */
 typedef bool field_seen_fn(size_t field, struct slice window, size_t at, void *arg);
 
-/* values has one element for each field; all are set. False without memory. */
+/* values has one element for each field, and all are set. Returns false if out of memory. */
 bool field_set_last(const struct field_set *set, struct slice window, struct arena *a,
                     struct field_value values[], field_seen_fn *seen, void *arg);
 
-/* The first "key":"value" of the window, nested or not. When there is none with these bytes, or it does
- * not end in the window, the first "key": "value" is taken, unless the window is only a part (!whole) of
- * what has to be looked at first. text->p is NULL where there is none. False without memory. */
+/* Finds the first "key":"value" of the window, nested or not. If there is none in these bytes, or it does not end in
+ * the window, the first "key": "value" is used, unless the window is only a part (!whole) of what must be searched
+ * first. text->p is NULL if nothing is found. Returns false if out of memory. */
 bool field_first(struct slice window, bool whole, const char *key, struct arena *a,
                  struct slice *text);
-/* The last terminated one, in either spelling. */
+/* Finds the last terminated one, in either spelling. */
 bool field_last(struct slice window, const char *key, struct arena *a, struct slice *text);
 
-/* The row around a place in a window, without its newline. */
+/* Returns the row around a place in a window, without its newline. */
 struct slice field_row(struct slice window, size_t at);
 
 #endif

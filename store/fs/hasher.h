@@ -9,19 +9,19 @@
 
 enum { SHA256_BYTES = 32 };
 
-/* What hashing needs, kept from file to file: setting it up costs as much as a small file. Zeroes are a hasher that
- * has nothing yet. */
+/* What hashing needs, kept from file to file: setting it up costs as much as a small file. A zeroed struct is an
+ * empty hasher. */
 struct hasher {
     void *kind, *state; /* libcrypto's */
-    char *piece;        /* through which files go that are not held in memory */
+    char *piece;        /* a buffer for files that are not held in memory */
 };
 
 void hasher_fini(struct hasher *h);
 
 MUST_CHECK enum err_code hasher_bytes(struct hasher *h, struct slice bytes,
                                       uint8_t sha256[SHA256_BYTES], struct err *e);
-/* All of a span, in pieces: a file of any size takes the same memory. What goes by is written to `to` at its present
- * offset, unless that is -1; to_path names it in errors. */
+/* Hashes a whole span in pieces, so that a file of any size takes the same memory. If `to` is not -1 the bytes are
+ * also written to it at its present offset; to_path names it in errors. */
 MUST_CHECK enum err_code hasher_span(struct hasher *h, const struct span *from, int to,
                                      const char *to_path, uint8_t sha256[SHA256_BYTES],
                                      struct err *e);

@@ -8,26 +8,26 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 
-/* Bytes that can be read at any place: of a file, of a part of one, or in memory. */
+/* Bytes that can be read at any offset: of a file, of a part of a file, or in memory. */
 struct span {
     const char *path; /* for errors; NULL in memory */
     int fd;           /* -1: in memory */
     int64_t at;       /* where it begins in the file */
     int64_t n;
-    bool whole;        /* it ends where the file ended when it was made */
+    bool whole;        /* it ends where the file ended when the span was made */
     const char *bytes; /* in memory */
 };
 
-/* A whole open file, as long as it is now. The descriptor is borrowed. */
+/* A whole open file at its present length. The descriptor is borrowed. */
 MUST_CHECK enum err_code span_of_file(int fd, const char *path, struct span *out, struct err *e);
 struct span span_of_bytes(struct slice bytes);
-/* Closes the descriptor: for who opened it for the span. */
+/* Closes the descriptor, if the caller opened it for the span. */
 void span_close(struct span *s);
 
-/* n bytes at an offset, which must be in it. ERR_STALE: the file is shorter by now. */
+/* Reads n bytes at an offset, all within the span. ERR_STALE if the file became shorter. */
 MUST_CHECK enum err_code span_read(const struct span *s, int64_t offset, char *p, size_t n,
                                    struct err *e);
-/* ERR_STALE: a whole file has grown since the span was made. */
+/* ERR_STALE if a whole file has grown since the span was made. */
 MUST_CHECK enum err_code span_ended(const struct span *s, struct err *e);
 
 #endif

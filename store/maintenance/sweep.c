@@ -11,7 +11,7 @@
 #include "lite/io/file.h"
 #include "store/api/transcript.h"
 #include "store/git/repo.h"
-#include "store/proc/live_check.h"
+#include "store/proc/live.h"
 #include "store/query/describe_pool.h"
 #include "store/query/listing.h"
 

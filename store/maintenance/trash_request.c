@@ -1,5 +1,5 @@
 #include "store/maintenance/trash.h"
-#include "store/proc/live_check.h"
+#include "store/proc/live.h"
 #include "store/rewind/plan/origin.h"
 
 static enum err_code check_quiet(const struct session_ref *ref, struct live live, bool unsure,

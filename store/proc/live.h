@@ -9,12 +9,11 @@
 #include "lite/base/slice.h"
 #include "store/api/session.h"
 
-/* Which sessions a running agent has open. Each interactive Claude Code keeps <config>/sessions/<pid>.json
- * while it runs and removes it when it ends; after a kill the file stays, and the number may by then belong
- * to another process. So an entry counts only if its process began when the entry says it did. The number
- * means nothing on another machine or in another container, which pidDomain tells
- * ("linux:<machine id>:pid:[<namespace>]"): then the answer is that we do not know, and whoever wants to
- * write treats that as running. */
+/* Which sessions running agents have open. Each interactive Claude Code keeps <config>/sessions/<pid>.json while it
+ * runs and removes it when it ends. After a kill the file stays, and the number may by then belong to another
+ * process: so an entry counts only if its process began when the entry says. The number means nothing on another
+ * machine or in another container, which pidDomain shows ("linux:<machine id>:pid:[<namespace>]"). Then the result is
+ * unknown, and whoever wants to write treats that as running. */
 struct live_entry {
     struct slice session_id;
     struct live live;
@@ -24,26 +23,32 @@ struct live_table {
     struct arena arena;
     struct live_entry *entry; /* owned */
     size_t n, cap;
-    bool unreadable; /* the registry is there and cannot be read: every answer is LIVE_UNKNOWN */
+    bool unreadable; /* the registry exists and cannot be read: every result is LIVE_UNKNOWN */
 };
 
-/* Reads the registry of a configuration directory once; *out need not be initialised. One that is not
- * there is an empty table. Entries that are no entries (other names, not JSON, larger than 64 KiB) are
- * passed over. */
+/* Reads the registry of a configuration directory once; *out need not be initialised. A missing registry is an empty
+ * table. Files that are not entries (other names, not JSON, larger than 64 KiB) are ignored. */
 MUST_CHECK enum err_code live_read(const char *config, struct live_table *out, struct err *e);
-/* Of several entries for one session the most alive. */
+/* Returns the most alive of several entries for one session. */
 struct live live_of(const struct live_table *table, struct slice session_id);
 void live_fini(struct live_table *table);
 
-/* The registry of running agents for many askers: read when somebody asks and what is known is older than
- * a second, so that a list of ten thousand rows reads it once and one that stays open stays right. Any
- * thread may ask. */
+/* The registry for many callers: it is read when a caller asks and the last reading is older than a second, so that a
+ * list of ten thousand rows reads it once and a list that stays open stays right. Any thread may ask. */
 struct live_cache;
 
-/* NULL without memory. */
-struct live_cache *live_cache_new(const char *config);
-void live_cache_free(struct live_cache *w); /* NULL is fine */
-/* Without memory to read it: LIVE_UNKNOWN. */
+struct live_cache *live_cache_new(const char *config); /* NULL if out of memory */
+void live_cache_free(struct live_cache *w);            /* NULL is fine */
+/* Returns LIVE_UNKNOWN if out of memory. */
 struct live live_cache_lookup(struct live_cache *w, struct slice session_id);
+
+/* Is a program writing to each of n sessions? Sessions of one store that follow each other are asked about together if
+ * the store can do that (live_many of store_ops).
+ *
+ * A program that opens a session's files anew for each row is in no registry and keeps nothing open: only the change of
+ * the files shows that it is there. So the quiet sessions that were written to in the last ten seconds, or since the
+ * command began, are watched for 300 ms, all together. One that changes becomes LIVE_UNKNOWN. */
+MUST_CHECK enum err_code live_check(const struct session_ref *const ref[], size_t n,
+                                    struct live out[], struct err *e);
 
 #endif

@@ -6,7 +6,7 @@
 #include "store/fs/disk.h"
 #include "store/journal/fork_stage.h"
 #include "store/maintenance/trash.h"
-#include "store/proc/live_check.h"
+#include "store/proc/live.h"
 #include "store/rewind/plan/origin.h"
 #include "store/rewind/record/undo_target.h"
 #include "tui/text/when.h"

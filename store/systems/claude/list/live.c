@@ -9,7 +9,7 @@
 /* Whether a session is in use. The evidence, strongest first (docs/safety.md C): the registry of the agents and a
  * write lease, which prove it; then that it cannot be known (another user's file, a file system that other machines
  * write to), and what agents are doing that are not in the registry. Changes of the file are watched for all systems
- * (store/proc/live_check.h). */
+ * (store/proc/live.h). */
 
 const struct agents_profile claude_agents_profile = {
     .program = (const char *const[]){ "claude", "/@anthropic-ai/claude-code/", NULL },

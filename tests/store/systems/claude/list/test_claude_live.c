@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "store/maintenance/trash.h"
-#include "store/proc/live_check.h"
+#include "store/proc/live.h"
 #include "store/systems/claude/claude.h"
 #include "tests/support/folder.h"
 
