@@ -20,9 +20,8 @@ enum { KEY_SEARCH_BATCH_BYTES = 2048, KEY_SEARCH_SPARE = 4 };
 struct key_search_set {
     struct slice needle[KEY_SEARCH_MAX]; /* borrowed */
     uint64_t back[KEY_SEARCH_MAX];       /* their last eight bytes */
-    uint8_t
-        quote[KEY_SEARCH_MAX];    /* the position of the quote before the first colon of a needle */
-    uint8_t next[KEY_SEARCH_MAX]; /* another needle with the same hash */
+    uint8_t quote[KEY_SEARCH_MAX];       /* where the quote before the first colon of a needle is */
+    uint8_t next[KEY_SEARCH_MAX];        /* another needle with the same hash */
     size_t n;
     uint8_t first[KEY_SEARCH_TABLE]; /* by hash of the four bytes that end with the quote */
     /* by the same hash: a bit for each hash of the value's bytes that can follow */

@@ -24,36 +24,37 @@ struct change_log {
 MUST_CHECK enum err_code change_names(const struct change_log *log, bool intents,
                                       struct dirent ***names, int *n, struct err *e);
 void change_names_free(struct dirent **names, int n);
-/* Takes the first `done` steps back, newest first. */
+/* Undoes the first `done` steps, the newest first. */
 MUST_CHECK enum err_code change_steps_roll_back(struct change *c, size_t done, struct err *e);
-/* Does the steps; *done says how many. */
+/* Does the steps; *done counts those that were done. */
 MUST_CHECK enum err_code change_steps_do(struct change *c, size_t *done, struct err *e);
-/* After a failure, `why`, with so many steps done: nothing of the change remains, nor its record in dir. Answers why. */
+/* After a failure (`why`) with so many steps done, removes everything of the change and its record in dir. Returns
+ * why. */
 MUST_CHECK enum err_code change_roll_back(struct change *c, size_t done, const char *dir,
                                           enum err_code why, struct err *e);
-/* Takes back one step of which it is not known how far it came, and all steps, newest first, up to one that has to
- * wait. */
+/* Undoes one step that may have been done in part, or all steps, the newest first, up to one that has to wait. */
 MUST_CHECK enum err_code change_step_recover(struct change *c, struct step *s, enum rollback *how,
                                              struct err *e);
 MUST_CHECK enum err_code change_steps_recover(struct change *c, enum rollback *how, struct err *e);
-/* Makes what all steps did to names durable. */
+/* Makes the names that the steps changed durable. */
 MUST_CHECK enum err_code change_steps_sync(const struct change *c, struct err *e);
-/* The one moment: the record under way becomes one that is done. *stands: it did so even though this failed. */
+/* The one moment: the record under way becomes one that is done. *stands is true if it did so although this call
+ * failed. */
 MUST_CHECK enum err_code change_finish(struct change_log *log, const struct change *c,
                                        const char *intent, bool *stands, struct err *e);
-/* Removes the record of a change that was taken back, durably. */
+/* Removes the record of a change that was undone, durably. */
 MUST_CHECK enum err_code change_remove_record(const char *dir, struct err *e);
-/* Ends what a crash left under this name: see change_recover.c. */
+/* Finishes or undoes what a crash left under this name: see change_recover.c. */
 MUST_CHECK enum err_code change_recover(struct change_log *log, const char *name, struct err *e);
 
-/* A change as a directory: `record` is one JSON document; bytes of a step that are longer than a few KiB lie
- * beside it as <n>.bytes, <n>.old, <n>.opposite. Texts and paths are any bytes and are written %XX-encoded, so
- * that nothing is lost to JSON's idea of text. */
+/* A change as a directory: `record` is one JSON document; bytes of a step that are longer than a few KiB are beside
+ * it as <n>.bytes, <n>.old and <n>.opposite. Texts and paths are any bytes and are percent-encoded, so that no byte
+ * is lost to JSON's idea of text. */
 
-/* Writes all of it into an existing directory, durably; `record` last. */
+/* Writes everything into an existing directory, durably; `record` last. */
 MUST_CHECK enum err_code change_record_write(const char *dir, const struct change *c,
                                              struct err *e);
-/* ERR_NOT_FOUND: there is no record (it was never finished). ERR_FORMAT: it is damaged, or newer than we are. */
+/* ERR_NOT_FOUND: there is no record (it was never finished). ERR_FORMAT: it is damaged, or of a newer version. */
 MUST_CHECK enum err_code change_record_read(const char *dir, struct change **out, struct err *e);
 
 #endif

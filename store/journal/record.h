@@ -12,29 +12,29 @@
 #include "store/fs/copy.h"
 #include "store/fs/hasher.h"
 
-/* Any bytes as printable ASCII: %XX for controls, for all above '~' and for '%' itself. Our own records keep
- * paths, ids and titles in it, because JSON text cannot hold every name that a file may have. */
+/* Any bytes as printable ASCII: %XX for controls, for bytes above '~' and for '%' itself. Our own records keep paths,
+ * ids and titles in it, because JSON text cannot hold every name that a file may have. */
 
 /* Replaces what was in out. */
 MUST_CHECK enum err_code record_percent_encode(struct slice bytes, struct buf *out);
-/* A NUL follows the bytes. False for a malformed text, or without memory. */
+/* Puts a NUL behind the bytes. Returns false if the text is malformed or if out of memory. */
 bool record_percent_decode(const char *text, struct arena *a, struct slice *out);
 
-/* Members of the JSON objects that a record is made of. Texts are any bytes and are written %XX-encoded; numbers are
- * written as texts, since cJSON keeps them as doubles, which times in ns and inode numbers do not fit. */
+/* Members of the JSON objects that a record is made of. Texts are percent-encoded. Numbers are written as texts,
+ * because cJSON keeps them as doubles, which cannot hold times in ns and inode numbers. */
 struct cJSON;
 
-/* False without memory. A NULL text is no member. */
+/* Return false if out of memory. A NULL text writes no member. */
 bool record_json_set_bytes(struct cJSON *o, const char *key, struct slice bytes,
                            struct buf *scratch);
 bool record_json_set_text(struct cJSON *o, const char *key, const char *text, struct buf *scratch);
 bool record_json_set_int(struct cJSON *o, const char *key, int64_t n);
 bool record_json_set_hash(struct cJSON *o, const char *key, const uint8_t hash[SHA256_BYTES]);
 
-/* False: it is not there, or damaged. */
+/* Return false if the member is missing or damaged. */
 bool record_json_bytes(const struct cJSON *o, const char *key, struct arena *a, struct slice *out);
 bool record_json_text(const struct cJSON *o, const char *key, struct arena *a, const char **out);
-/* One that need not be there; where it is, it must be whole. */
+/* A member that may be missing; if it is there, it must be whole. */
 bool record_json_optional_text(const struct cJSON *o, const char *key, struct arena *a,
                                const char **out);
 bool record_json_int(const struct cJSON *o, const char *key, int64_t *n);
@@ -43,15 +43,14 @@ bool record_json_hash(const struct cJSON *o, const char *key, uint8_t out[SHA256
 struct buf;
 struct cJSON;
 
-/* The attributes of a file or a directory as a member, "attrs", of a record; see record_json.h. False: no memory, and
- * damage. */
+/* The attributes of a file or directory as the member "attrs". */
 bool record_json_set_attrs(struct cJSON *o, const struct attrs *x, struct buf *scratch);
 bool record_json_attrs(const struct cJSON *o, struct arena *a, struct attrs *out);
 
-/* Ids of changes and of rewinds begin with a time in ms, fifteen digits of it, and sort by it: in both logs together,
- * since undo means the newest of either. So one is later than all there are, also where the clock went back. */
+/* Ids of changes and rewinds begin with a time in ms, in fifteen digits, and sort by it in both logs together, since
+ * undo means the newest of either. So a new id is later than all that exist, also if the clock went back. */
 MUST_CHECK enum err_code record_id_next(const struct store_env *env, int64_t *ms, struct err *e);
-/* Of an id; 0 where it is none. */
+/* The time of an id; 0 if it is not an id. */
 int64_t record_id_time(const char *id);
 
 #endif

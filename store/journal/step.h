@@ -8,80 +8,79 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 
-/* A change of a session is made of steps, and there are six kinds. Each knows whether it was done, and each
- * has an inverse that is a step again: so one piece of code does a change, takes it back, does it again, and
- * cleans up after a crash.
+/* A change of a session is made of steps of six kinds. A step can tell whether it was done, and its inverse is a step
+ * too: so one piece of code does a change, undoes it, redoes it, and cleans up after a crash.
  *
  *   kind    does                                              inverse
  *   APPEND  adds records to a log, beside live writers        TAIL that cuts them off
- *   TAIL    replaces the end of a log from `offset` on, only   TAIL with old and bytes swapped
- *           while nobody else has it open (write lease)
+ *   TAIL    replaces the end of a log from `offset` on, only  TAIL with old and bytes swapped
+ *           while no other process has it open (write lease)
  *   EDIT    overwrites bytes in place, length unchanged       EDIT with old and bytes swapped
  *   PUT     replaces, creates or removes a small document     PUT with old and bytes swapped
- *   MOVE    gives a file or a directory another place,        MOVE back
- *           across file systems by a verified copy
- *   REF     lets a git ref name another commit, makes it or    REF with old and bytes swapped
- *           removes it
+ *   MOVE    moves a file or a directory, across file systems  MOVE back
+ *           by a verified copy
+ *   REF     makes a git ref name another commit, creates it   REF with old and bytes swapped
+ *           or removes it
  *
- * A step never destroys what it did not expect: EDIT, TAIL, PUT and REF compare what lies there with `old`
- * first and answer ERR_STALE when it is something else; MOVE never replaces. */
+ * A step never destroys what it did not expect: EDIT, TAIL, PUT and REF compare the present content with `old` first
+ * and return ERR_STALE if it differs; MOVE never replaces. */
 enum step_kind { STEP_APPEND, STEP_TAIL, STEP_EDIT, STEP_PUT, STEP_MOVE, STEP_REF, STEP_KINDS };
 
-/* How taking a step back went that a crash or a failure had left. */
+/* The result of undoing a step that a crash or a failure left. */
 enum rollback {
     ROLLBACK_DONE, /* nothing of it remains */
-    ROLLBACK_CONFLICT, /* somebody worked on the same file since: what it took out lies in its record only */
+    ROLLBACK_CONFLICT, /* another program changed the same file since: what the step removed is only in its record */
     ROLLBACK_RETRY, /* a program has the file open: the next start tries again */
 };
 
 struct step {
     enum step_kind kind;
-    const char *path;   /* absolute; of MOVE: from where; of REF: the git directory */
-    const char *to;     /* MOVE: the directory it lies in exists; REF: the ref's name */
-    const char *lock;   /* may be NULL: a file to lock while it is done (store/log/lease.h) */
-    struct slice bytes; /* what shall lie there (APPEND: whole lines; REF: a commit in hex) */
-    struct slice old;   /* TAIL, EDIT, PUT, REF: what lies there now */
-    /* APPEND, may be empty: records to append when ours cannot be cut off again */
+    const char *path;   /* absolute; MOVE: the source; REF: the git directory */
+    const char *to;     /* MOVE: the goal, whose directory exists; REF: the name of the ref */
+    const char *lock;   /* may be NULL: a file to lock meanwhile (log_lock_acquire) */
+    struct slice bytes; /* the new content (APPEND: whole lines; REF: a commit in hex) */
+    struct slice old;   /* TAIL, EDIT, PUT, REF: the present content */
+    /* APPEND, may be empty: records to append if ours cannot be cut off again */
     struct slice opposite;
     int64_t offset; /* TAIL, EDIT; APPEND: where the bytes went, filled in when done */
-    /* The file's mtime after the step; MTIME_NOW (file_at.h): left to the kernel */
+    /* The file's mtime after the step; MTIME_NOW (file_at.h) leaves it to the kernel. */
     int64_t mtime_ns;
-    int64_t old_mtime_ns; /* before the step: the inverse puts it back; filled in when done */
-    uint32_t mode;        /* PUT: of the document; 0: that of the old one, 0600 for a new one */
-    uint32_t old_mode;    /* PUT: before the step; filled in by step_prepare */
-    bool absent;          /* PUT, REF: there shall be none */
-    bool old_absent;      /* PUT, REF: there is none now */
-    /* PUT: the directory it lies in comes and goes with it (0700; kept if not empty) */
+    int64_t old_mtime_ns; /* before the step, for the inverse; filled in when done */
+    uint32_t mode;     /* PUT: mode of the document; 0: that of the old one, 0600 for a new one */
+    uint32_t old_mode; /* PUT: the mode before the step; filled in by step_prepare */
+    bool absent;       /* PUT, REF: there is none afterwards */
+    bool old_absent;   /* PUT, REF: there is none before */
+    /* PUT: its directory is made and removed with it (0700; kept if not empty) */
     bool with_dir;
     bool follow; /* APPEND: through a link */
 };
 
-/* Looks at what is there before the record is written: where an append begins at the earliest, whether a newline has
- * to guard it, and the mtimes that the inverse puts back. */
+/* Examines the files before the record is written: where an append begins at the earliest, whether it needs a newline
+ * in front, and the mtimes that the inverse sets. */
 MUST_CHECK enum err_code step_prepare(struct step *s, struct arena *a, struct err *e);
-/* Does it, durably, but for the directory entries of a MOVE: the caller syncs those once for many moves
- * (step_sync). Fills in what the inverse needs. On failure nothing of this step remains. A TAIL that is
- * refused because the log is in use or went on, and that has an opposite, becomes the APPEND of it: the log
- * then says the old thing again and keeps what it said in between. */
+/* Does the step, durably except for the directory entries of a MOVE: the caller syncs those once for many moves
+ * (step_sync). Fills in what the inverse needs. On failure nothing of this step remains. A TAIL that has an opposite,
+ * and is refused because the log is in use or continued, becomes the APPEND of the opposite: the log then says the
+ * old thing again and keeps what was written in between. */
 MUST_CHECK enum err_code step_do(struct step *s, struct arena *a, struct err *e);
-/* Would step_do refuse it, since something else is there by now? False where that cannot be told. */
+/* Returns true if step_do would refuse it because the content changed. Returns false if that cannot be known. */
 bool step_is_stale(const struct step *s);
-/* Has it happened? For recovery, from what lies on the disk alone; others may have written behind a TAIL. s learns where: at which offset an APPEND went, and
- * that a TAIL was done as an APPEND. */
+/* Sets *done to whether the step was done, for recovery, from the disk alone; others may have written behind a TAIL.
+ * Fills in the offset of an APPEND, and turns a TAIL that was done as an APPEND into one. */
 MUST_CHECK enum err_code step_is_done(struct step *s, bool *done, struct err *e);
 /* After a crash or a failure in the middle of a step that is not done: a part of an append is cut off, a mixture of
- * old and new bytes becomes the old ones, and temporary names and empty directories of a PUT go. Anything else is
- * left alone: of a TAIL, whose old bytes would be lost with the record, and of a REF that somebody moved, ERR_STALE says
- * so, and ERR_LOCKED that a program has the file open. */
+ * old and new bytes becomes the old ones, and temporary names and empty directories of a PUT are removed. Anything
+ * else is left alone. ERR_STALE: a TAIL whose old bytes would be lost with the record, or a REF that was moved by
+ * another program. ERR_LOCKED: a program has the file open. */
 MUST_CHECK enum err_code step_repair(const struct step *s, struct err *e);
-/* After a crash behind a PUT or a REF that is done: temporary names go, and what it did to names becomes durable. Of other
- * kinds there is nothing to do. */
+/* After a crash behind a PUT or a REF that is done: temporary names are removed, and changes of names become durable.
+ * Other kinds need nothing. */
 MUST_CHECK enum err_code step_clean_up(const struct step *s, struct err *e);
-/* The step that takes a done step back. Slices and paths are shared with s. */
+/* The step that undoes a done step. Slices and paths are shared with s. */
 struct step step_inverse(const struct step *s);
 /* Makes the names that a MOVE changed durable. */
 MUST_CHECK enum err_code step_sync(const struct step *s, struct err *e);
-/* Would step_sync of both sync the same directories? */
+/* Returns true if step_sync of both would sync the same directories. */
 bool step_shares_dirs(const struct step *a, const struct step *b);
 
 #endif

@@ -33,9 +33,9 @@ void agents_free(struct agents *a); /* NULL is fine */
 
 struct agents_query {
     struct slice session;
-    int64_t
-        written_ms;  /* mtime of its transcript: an agent that started later has not written yet */
-    const char *cwd; /* the directory of the session; NULL if not known yet */
+    /* mtime of its transcript: an agent that started later has not written yet */
+    int64_t written_ms;
+    const char *cwd;                /* the directory of the session; NULL if not known yet */
     const struct live_table *known; /* registered processes are looked up there and ignored here */
 };
 

@@ -8,20 +8,20 @@
 #include "store/api/session.h"
 #include "store/api/store.h"
 
-/* Describes many sessions on several threads and hands the rows over in order. A few rows are worked on
- * ahead of the one that is due, and they are used again: memory does not grow with the list. Each
- * thread holds one descriptor at a time. Two threads do while the files are in memory; when the first
- * reads are slow, more are started, since the disk then is what one waits for. */
+/* Describes many sessions on several threads and delivers the rows in order. A few rows are made ahead of the one
+ * that is due, and their memory is reused: memory does not grow with the list. Each thread has one file open at a
+ * time. Two threads suffice while the files are in memory; if the first reads are slow, more are started, because
+ * then the disk is what everything waits for. */
 
 enum { DESCRIBE_POOL_AHEAD = 64 };
 
-/* The i-th row, valid during the call; NULL: the session is gone. A non-zero answer ends the work and is
- * passed up. Called on the thread that asked. */
+/* Receives the i-th row, valid during the call; NULL if the session is gone. A non-zero result ends the work and is
+ * returned. Called on the calling thread. */
 typedef enum err_code describe_pool_fn(size_t i, const struct session_row *row, void *arg,
                                        struct err *e);
 
-/* ahead: how many rows may be made that are perhaps not wanted (a page that fills early), at
- * most DESCRIBE_POOL_AHEAD. */
+/* `ahead` is how many rows may be made that are perhaps not needed (a page that fills early), at most
+ * DESCRIBE_POOL_AHEAD. */
 MUST_CHECK enum err_code describe_pool_run(const struct scope *scope,
                                            const struct session_ref *const order[], size_t n,
                                            size_t ahead, describe_pool_fn *fn, void *arg,

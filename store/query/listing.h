@@ -12,17 +12,17 @@
 #include "store/api/session.h"
 #include "store/api/store.h"
 
-/* A session row as the object that CLI.md `list` fixes; absent keys are left out. The caller asks j->rc
- * once, at the end. */
+/* A session row as the object that `list --json` prints; missing members are left out. The caller checks j->rc once,
+ * at the end. */
 void listing_row_json(struct jsonout *j, const struct session_row *row);
-/* Its members alone, for an object that goes on (`info`). */
+/* Its members alone, for an object with more of them (`info`). */
 void listing_row_json_members(struct jsonout *j, const struct session_row *row);
 
-/* The sessions of one or several stores in order: names, sizes and mtimes are gathered first, then rows
- * are described only as far as the page needs, on several threads, and handed over one by one. Rows do
- * not pile up: 10,000 sessions cost what their names cost.
+/* The sessions of one or several stores in order: names, sizes and mtimes are collected first; then rows are
+ * described only as far as the page needs, on several threads, and delivered one by one. Rows do not accumulate:
+ * 10,000 sessions cost what their names cost.
  *
- * Of a session that lies in several folders of a store, only the newest copy that can be listed is. */
+ * If a session is in several folders of a store, only its newest copy that can be listed is delivered. */
 
 enum listing_sort {
     LISTING_RECENT,  /* newest first; ties by id, as ops->ties_upwards says */
@@ -31,8 +31,8 @@ enum listing_sort {
     LISTING_TITLE,   /* by the summary's bytes */
 };
 
-/* A session that is there and cannot be listed, because what its system writes about it cannot be used (row->problem);
- * in no order, valid during the call. */
+/* Receives a session that cannot be listed because a document about it is unusable (row->problem); in no order, valid
+ * during the call. */
 typedef void listing_damaged_fn(const struct session_row *row, void *arg);
 
 struct listing_query {
@@ -48,23 +48,22 @@ struct listing_query {
 
 struct listing;
 
-/* A row, in order; it is valid during the call only. A non-zero answer ends the walk and is passed up;
+/* Receives a row, in order; it is valid during the call only. A non-zero result ends the walk and is returned;
  * ERR_CANCELLED without an error text is the way to stop early. */
 typedef enum err_code session_row_fn(const struct session_row *row, void *arg, struct err *e);
 
-/* Enumerates the stores and sorts what was found. The stores must outlive the listing, the query's texts
- * too. */
+/* Enumerates the stores and sorts the sessions. The stores and the query's texts must outlive the listing. */
 MUST_CHECK enum err_code listing_open(struct store *const stores[], size_t n,
                                       const struct listing_query *q, struct listing **out,
                                       struct err *e);
 void listing_close(struct listing *l); /* NULL is fine */
 
-/* What was found, newest first, duplicates and unlistable ones included; borrowed. */
+/* All sessions found, newest first, duplicates and unlistable ones included; borrowed. */
 const struct session_ref *const *listing_refs(const struct listing *l, size_t *n);
-/* Of one of these: does its id lie in several folders of its store? */
+/* Returns true if the id of one of these is in several folders of its store. */
 bool listing_has_copies(const struct session_ref *ref);
 
-/* Describes and hands over the rows of the page. May be called again. */
+/* Describes and delivers the rows of the page. May be called again. */
 MUST_CHECK enum err_code listing_each(struct listing *l, session_row_fn *fn, void *arg,
                                       struct err *e);
 
