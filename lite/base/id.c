@@ -53,7 +53,7 @@ static struct id128 hash_text(struct slice text)
     unsigned char sum[EVP_MAX_MD_SIZE];
     struct id128 id = { 0, 0 };
 
-    /* It fails only without memory; all ids of the file then look absent, never equal. */
+    /* It fails only if out of memory; all ids of the file then look absent, never equal. */
     if (!EVP_Digest(text.p, text.n, sum, NULL, EVP_sha256(), NULL))
         return id;
     for (int i = 0; i < 8; i++) {

@@ -271,7 +271,7 @@ static struct slice row_at(struct pass *pass, size_t at)
     return pass->row;
 }
 
-/* One place where a field might stand. False without memory. */
+/* One place where a field may be. Returns false if out of memory. */
 static bool try_place(struct pass *pass, size_t at, size_t needle, struct arena *a,
                       struct field_value *value)
 {

@@ -40,8 +40,7 @@ enum err_code disk_write(int fd, struct slice bytes, size_t *done, const char *p
 enum err_code disk_sync(int fd, const char *path, struct err *e)
 {
     while (fsync(fd)) {
-        if (errno ==
-            EINVAL) /* directories of some file systems know no such thing: there is nothing to wait for */
+        if (errno == EINVAL) /* some file systems cannot sync directories and need not */
             return ERR_OK;
         if (errno != EINTR)
             return err_sys(e, path, "sync to disk");
@@ -195,7 +194,7 @@ static bool temp_name(char out[48])
     return true;
 }
 
-/* Those of a rewind have a longer name and an owner of their own: rewind/tx.h. */
+/* Temporary files of a rewind have longer names and belong to its record: store/rewind/record/tx.h. */
 bool disk_is_temp(const char *name)
 {
     size_t n = sizeof temp_start - 1;
@@ -205,8 +204,8 @@ bool disk_is_temp(const char *name)
            strcmp(name + n + TEMP_RANDOM * 2, temp_end) == 0;
 }
 
-/* Held for as long as the descriptor is open: says that somebody is at work. Where it cannot be had the file is
- * no worse off than without it. */
+/* Held while the descriptor is open, to show that a process is at work. A file that cannot be locked is no worse off
+ * than without the lock. */
 static void temp_hold(int fd)
 {
     if (flock(fd, LOCK_EX | LOCK_NB))
@@ -331,7 +330,7 @@ static int name_new(const struct disk_new *f, const char *name)
     return no_links(errno) ? disk_rename_new(f->dir, f->temp, f->dir, name) : -1;
 }
 
-/* Too late to say that nothing happened. */
+/* It is too late to report that nothing happened. */
 static enum err_code sync_name(const struct disk_new *f, struct err *e)
 {
     enum err_code rc = f->lazy_dir ? ERR_OK : disk_sync(f->dir, f->path, e);

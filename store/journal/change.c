@@ -202,7 +202,7 @@ enum err_code change_steps_roll_back(struct change *c, size_t done, struct err *
     return rc;
 }
 
-/* The random end tells two of one millisecond apart. */
+/* The random end distinguishes two ids of one millisecond. */
 static enum err_code id_make(struct change_log *log, char out[40], struct err *e)
 {
     unsigned char r[4];
@@ -235,7 +235,7 @@ enum err_code change_steps_sync(const struct change *c, struct err *e)
     for (size_t i = 0; i < c->n && !rc; i++) {
         bool synced = false;
 
-        /* What a batch shares, it shares with steps nearby: a session has a handful of parts. */
+        /* Steps that share directories are near each other: a session has a handful of parts. */
         for (size_t back = 1; back <= 8 && back <= i && !synced; back++)
             synced = step_shares_dirs(&c->step[i - back], &c->step[i]);
         if (!synced)
@@ -259,7 +259,7 @@ enum err_code change_steps_do(struct change *c, size_t *done, struct err *e)
     return rc ? rc : change_steps_sync(c, e);
 }
 
-/* Where the bytes of an append went is known only afterwards, so its record is written again. */
+/* Only now is it known where the bytes of an append went, so its record is written again. */
 enum err_code change_finish(struct change_log *log, const struct change *c, const char *intent,
                             bool *stands, struct err *e)
 {
@@ -286,14 +286,14 @@ enum err_code change_remove_record(const char *dir, struct err *e)
     return rc ? rc : disk_sync_parent(dir, e);
 }
 
-/* Was the step refused before it touched anything? Then what lies there is somebody else's, even where it looks like
- * ours. */
+/* Returns true if the step was refused before it touched anything. The present content is then another program's,
+ * even if it looks like ours. */
 static bool untouched(enum err_code rc)
 {
     return rc == ERR_STALE || rc == ERR_LOCKED || rc == ERR_UNSAFE || rc == ERR_NOT_FOUND;
 }
 
-/* Where that fails too, the record stays and the next start tries again. */
+/* If that fails too, the record stays and the next start tries again. */
 enum err_code change_roll_back(struct change *c, size_t done, const char *dir, enum err_code why,
                                struct err *e)
 {

@@ -25,7 +25,7 @@
 
 static const char stays_text[] = "cut short; it stays, since somebody wrote after it";
 
-/* A refusal is an answer, no failure. */
+/* A refusal is a result, not a failure. */
 static enum err_code answer_of(enum err_code rc, enum rollback *how)
 {
     if (rc == ERR_LOCKED)
@@ -35,7 +35,7 @@ static enum err_code answer_of(enum err_code rc, enum rollback *how)
     return *how == ROLLBACK_DONE ? rc : ERR_OK;
 }
 
-/* Of a path's first n bytes: how many are its directory's. */
+/* Returns how many of the first n bytes of a path are those of its directory. */
 static size_t dir_length(const char *path, size_t n)
 {
     while (n > 0 && path[n - 1] != '/')
@@ -54,7 +54,7 @@ static bool dir_exists(const char *path, size_t n)
     return access(dir, F_OK) == 0 || errno != ENOENT;
 }
 
-/* Does a step of the change make or remove this directory, or one above it? */
+/* Returns true if a step of the change makes or removes this directory or one above it. */
 static bool is_step_dir(const struct change *c, const char *path, size_t n)
 {
     for (size_t i = 0; i < c->n; i++) {
@@ -68,8 +68,8 @@ static bool is_step_dir(const struct change *c, const char *path, size_t n)
     return false;
 }
 
-/* What was there before can only be given back where its directory is; a document that was not there needs none, and a
- * directory that comes and goes with the change needs the one above it. */
+/* The previous content can only be restored if its directory exists. A document that did not exist needs none, and a
+ * directory that is made and removed with the change needs the one above it. */
 static bool is_away(const struct change *c)
 {
     for (size_t i = 0; i < c->n; i++) {
@@ -117,7 +117,7 @@ static enum err_code all_done(struct change *c, bool *done, struct err *e)
     return rc;
 }
 
-/* The crash may have come between a step's bytes and their fsync. */
+/* The crash may have come between the write of a step and its fsync. */
 static enum err_code harden(const struct step *s, struct err *e)
 {
     if (s->kind == STEP_MOVE || s->kind == STEP_REF || (s->kind == STEP_PUT && s->absent))
@@ -191,7 +191,7 @@ static enum err_code go_back(struct change_log *log, struct change *c, const cha
     return change_finish(log, c, dir, &stands, e);
 }
 
-/* It holds up no other change. */
+/* Such an error does not hold up other changes. */
 static bool waits_for_person(const struct err *e)
 {
     return e && (e->sys == EROFS || e->sys == EACCES || e->sys == EPERM);
@@ -210,7 +210,7 @@ enum err_code change_recover(struct change_log *log, const char *name, struct er
 
     if (rc == ERR_NOT_FOUND)
         return change_remove_record(dir, e);
-    if (rc) /* what cannot be understood is not acted on: a newer reprise will, and doctor tells */
+    if (rc) /* a record that cannot be understood is not acted on: a newer reprise will, and doctor reports it */
         return rc == ERR_FORMAT || rc == ERR_UNSAFE ? ERR_OK : rc;
     if (n < sizeof c->id) {
         memcpy(c->id, name, n);

@@ -24,7 +24,7 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* What a PUT finds at its place. */
+/* What a PUT finds at its path. */
 static enum err_code put_matches(const struct step *s, struct slice want, bool want_absent,
                                  bool *same, int64_t *mtime, struct err *e)
 {
@@ -118,7 +118,7 @@ static enum err_code put_do(struct step *s, struct err *e)
     return s->absent ? put_out(s, dir, e) : put_in(s, dir, e);
 }
 
-/* A read-only file system refuses before it looks: is there a directory, and is it empty? */
+/* A read-only file system refuses before it looks, so this checks whether there is an empty directory. */
 static bool is_empty_dir(const char *dir)
 {
     DIR *d = opendir(dir);
@@ -174,8 +174,9 @@ static enum err_code put_clean_up(const struct step *s, struct err *e)
     return rc || !s->with_dir ? rc : disk_sync_parent(dir, e);
 }
 
-/* Moving a git ref: path is the repository's git directory, to the ref's name; bytes and old are commits in hex. The move is
- * git's own compare-and-swap, whatever form its refs are kept in. A commit must be there before a ref names it. */
+/* Moving a git ref: `path` is the repository's git directory, `to` the ref's name; bytes and old are commits in hex.
+ * The move is git's own compare-and-swap, whatever form its refs are stored in. A commit must exist before a ref
+ * names it. */
 
 static bool parse_commit_id(struct slice hex, git_oid *out)
 {

@@ -15,7 +15,8 @@
 #include "store/fs/file_at.h"
 #include "store/log/lease.h"
 
-/* A fresh tail without newline may be a writer in the middle of its line: looked at once more after this. */
+/* A fresh tail without a newline may be a writer in the middle of its line: it is examined once more after this time.
+ */
 enum { FRESH_MS = 200 };
 /* Other programs of ours hold the lock for the few milliseconds of one append. */
 enum { LOCK_WAIT_MS = 10000, LOCK_NAP_MS = 2, REPLACED_MOST = 8 };
@@ -62,7 +63,7 @@ static enum err_code log_lock(int fd, const char *path, struct err *e)
     return ERR_OK;
 }
 
-/* False: the path names another file by now. now may be NULL. */
+/* *same is false if the path names another file now. `now` may be NULL. */
 static enum err_code still_named(const char *path, unsigned flags, const struct file_id *id,
                                  bool *same, struct file_id *now, struct err *e)
 {
@@ -76,7 +77,7 @@ static enum err_code still_named(const char *path, unsigned flags, const struct 
     return ERR_OK;
 }
 
-/* Not to know is an error: a record that is glued to a torn line is lost with it. */
+/* A failure to read is an error: a record that is glued to a torn line is lost with it. */
 static enum err_code tail_is_torn(int fd, const char *path, bool *torn, struct stat *st,
                                   struct err *e)
 {
@@ -210,8 +211,8 @@ static enum err_code write_once(int fd, struct slice bytes, const struct file_id
     return rc;
 }
 
-/* Is the record really there, and for good? If not, it goes again where that harms nobody: a caller that is told of a
- * failure must not find it done. */
+/* Checks that the record is there for good. If not, it is removed if that harms nothing: a caller that is told of a
+ * failure must not find the record later. */
 static enum err_code make_sure(int fd, struct slice bytes, const struct appended *a,
                                const char *path, struct err *e)
 {
@@ -227,7 +228,7 @@ static enum err_code make_sure(int fd, struct slice bytes, const struct appended
     return rc;
 }
 
-/* A record that brings its own newline needs no other. */
+/* A record with a newline of its own in front needs no other. */
 static enum err_code needs_guard(int fd, struct slice records, const char *path, bool *guard,
                                  struct err *e)
 {
@@ -287,7 +288,7 @@ static enum err_code check_still_named(const char *path, unsigned flags, const s
                    "append: the file was moved away at this moment, and took the record along");
 }
 
-/* One attempt; *done is false when the file was replaced by another before its end. */
+/* One attempt; *done is false if the file was replaced by another meanwhile. */
 static enum err_code try_append(const char *path, unsigned flags, log_compose_fn *compose,
                                 void *arg, struct appended *a, bool *done, struct err *e)
 {

@@ -133,7 +133,7 @@ static struct slice variable(struct slice environment, const char *name)
     return (struct slice){ NULL, 0 };
 }
 
-/* Where its environment cannot be read, or does not say, it may be ours. */
+/* If its environment cannot be read, or does not say, the agent may use our store. */
 static bool has_other_config(const struct agents_profile *of, int dir, struct buf *text)
 {
     char path[PATH_MAX];
@@ -154,7 +154,7 @@ static bool has_other_config(const struct agents_profile *of, int dir, struct bu
            (ours.st_dev != theirs.st_dev || ours.st_ino != theirs.st_ino);
 }
 
-/* When it began, in ticks since the machine did; -1: that cannot be read. */
+/* When it started, in ticks since boot; -1 if that cannot be read. */
 static int64_t start_ticks(int dir, struct buf *text)
 {
     char *at;
@@ -167,7 +167,7 @@ static int64_t start_ticks(int dir, struct buf *text)
     return at ? strtoll(at + 1, NULL, 10) : -1;
 }
 
-/* In ms since the epoch; 0 where it is not known. */
+/* In ms since the epoch; 0 if not known. */
 static int64_t boot_ms(int proc, struct buf *text)
 {
     const char *at = NULL;
@@ -220,7 +220,7 @@ static bool read_process(struct agents *a, int proc, const char *name, int64_t b
     return fine;
 }
 
-/* False without memory: then nothing is known. */
+/* Returns false if out of memory; nothing is known then. */
 static bool read_processes(struct agents *a)
 {
     struct buf args = { 0 }, text = { 0 };
@@ -232,7 +232,7 @@ static bool read_processes(struct agents *a)
     a->process = NULL;
     a->n = 0;
     if (!dir)
-        return true; /* no such place: no such signs */
+        return true; /* no process table: no evidence */
     int64_t boot = boot_ms(dirfd(dir), &text);
 
     while (fine && (d = readdir(dir)))

@@ -34,8 +34,7 @@ static uint32_t mode_of(const struct rewind_entry *from)
     return from->seen.exists ? from->seen.mode : 0644;
 }
 
-/* How many directories above the path are missing: as many go again when it is taken back. The path is cut and put
- * together again. */
+/* Counts the missing directories above the path: an undo removes as many. The path is cut and restored. */
 static enum err_code missing_dirs(char *path, unsigned *n, struct err *e)
 {
     struct stat st;
@@ -53,7 +52,7 @@ static enum err_code missing_dirs(char *path, unsigned *n, struct err *e)
     return ERR_OK;
 }
 
-/* What a deleted file and the directories that go with it are like. */
+/* Records the attributes of a deleted file and of the directories that are removed with it. */
 static enum err_code record_deleted_attrs(struct rewind_tx *tx, struct reach *reach,
                                           struct rewind_tx_entry *x, struct err *e)
 {
@@ -90,7 +89,7 @@ static enum err_code note_all(struct rewind_tx *tx, const struct rewind_plan *pl
 static enum err_code add_tx_entry(struct rewind_tx *tx, const struct rewind_entry *from,
                                   struct err *e)
 {
-    const char *root = tx->root_id ? tx->project : NULL; /* NULL: it is gone */
+    const char *root = tx->root_id ? tx->project : NULL; /* NULL if it is gone */
     struct rewind_tx_entry *x = &tx->entry[tx->n++];
     char *path = arena_format(&tx->arena, "%s", from->target->path);
 
@@ -122,7 +121,7 @@ bool rewind_tx_includes(const struct rewind_entry *x)
     return x->chosen && x->action != REWIND_UNCHANGED && x->action != REWIND_REFUSED;
 }
 
-/* Steps learn where they went: the plan's stay as they are. */
+/* Steps are filled in when they are done; those of the plan do not change. */
 static enum err_code copy_conversation(struct rewind_tx *tx, const struct rewind_conversation *t,
                                        struct err *e)
 {
@@ -133,7 +132,7 @@ static enum err_code copy_conversation(struct rewind_tx *tx, const struct rewind
     return tx->conversation.change ? ERR_OK : err_nomem(e);
 }
 
-/* An undo says what it leaves: the rest of the record can then be taken back later. */
+/* An undo records what it leaves out, so that the rest can be undone later. */
 static bool keep_settled(struct rewind_tx *tx, const struct rewind_preview *p)
 {
     if (!tx->undoes)
@@ -183,14 +182,14 @@ static enum err_code tx_make(const struct store_env *env, const struct rewind_pr
 /* An entry of the plan, with a path of some length. */
 enum { PLAN_BYTES_EACH = 1024 };
 
-/* What a file takes on the disk: whole blocks, one more for its name and inode. */
+/* What a file takes on the disk: whole blocks, and one more for its name and inode. */
 static int64_t on_disk(int64_t size)
 {
     return (size + 4095) / 4096 * 4096 + 4096;
 }
 
-/* The record holds the old files, its plan and four marks: the marks come when there is no way back, so there must be
- * room for them now. */
+/* The record has the old files, its plan and four marks. The marks are written when there is no way back, so there
+ * must be room for them now. */
 static enum err_code preflight(const struct rewind_tx *tx, const struct rewind_preview *p,
                                struct err *e)
 {
@@ -227,7 +226,7 @@ static enum err_code acquire_rewind_lock(const char *dir, int *fd, struct err *e
         int n = snprintf(holder, sizeof holder, "%ld\n", (long)getpid());
 
         if (ftruncate(*fd, 0) == 0 && pwrite(*fd, holder, (size_t)n, 0) < 0)
-            errno = 0; /* who holds it is only told, never relied on */
+            errno = 0; /* the holder is only shown, never relied on */
         return ERR_OK;
     }
     bool held = errno == EWOULDBLOCK;
@@ -328,7 +327,7 @@ static void report(const struct rewind_tx *tx, const struct rewind_preview *p,
     snprintf(r->undo, sizeof r->undo, "%s", tx->n || tx->conversation.change ? tx->id : "");
 }
 
-/* Nothing of an undo was left for later. */
+/* Returns true if the undo leaves nothing for later. */
 static bool takes_all(const struct rewind_preview *p)
 {
     for (size_t i = 0; i < p->n; i++)
@@ -337,7 +336,7 @@ static bool takes_all(const struct rewind_preview *p)
     return true;
 }
 
-/* A record that waits holds up its own files, and no others. */
+/* A record that waits holds up its own files and no others. */
 static enum err_code refuse_held(uint32_t path, const char *id, void *arg, struct err *e)
 {
     const struct slice_set *paths = arg;
@@ -392,14 +391,15 @@ static enum err_code apply_locked(const struct store_env *env, const char *rewin
         rc = err_set(e, ERR_IO, dir, "remove an empty record");
     if (!rc)
         report(&tx, p, r);
-    /* A conversation alone has no root. */
+    /* A rewind of the conversation alone has no root. */
     if (!rc && p->plan->undoes && p->plan->root && r->conflicts == 0 && takes_all(p))
         repo_ref_remove_before(p->plan->root, p->plan->undoes);
     rewind_tx_fini(&tx);
     return rc;
 }
 
-/* What the answer needs is there before anything is done: a rewind that was done never says that it failed. */
+/* The memory for the result is allocated before anything is done, so that a rewind that was done never reports a
+ * failure. */
 enum err_code rewind_apply(const struct store_env *env, const struct rewind_preview *preview,
                            struct rewind_result *out, struct err *e)
 {

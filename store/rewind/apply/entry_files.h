@@ -5,17 +5,17 @@
 #include "store/log/lease.h"
 #include "store/rewind/record/tx.h"
 
-/* The way to the entries of a transaction, one after the other. Their root stays open from entry to entry; what lies
- * below it is walked anew each time, as beneath.h does. */
+/* The directories of the entries of a transaction, opened one after the other. The root stays open from entry to
+ * entry; the way below it is walked anew each time, as beneath.h does. */
 struct reach {
-    const char *root; /* NULL: none is open */
+    const char *root; /* NULL if none is open */
     int fd;
 };
 
-/* The directory that holds the entry, and its name there; the caller closes it. Errors are those of beneath.h. */
+/* Opens the directory of an entry and finds its name there; the caller closes it. Errors are those of beneath.h. */
 MUST_CHECK enum err_code entry_reach_dir(struct reach *r, const struct rewind_tx_entry *x, int *dir,
                                          const char **name, struct err *e);
-/* The same, making missing directories, those that `like` knows as it says. */
+/* The same, making missing directories; those that `like` knows become as it says. */
 MUST_CHECK enum err_code entry_reach_make_dir(struct reach *r, const struct rewind_tx_entry *x,
                                               struct dirs *like, int *dir, const char **name,
                                               struct err *e);
@@ -41,23 +41,24 @@ struct entry_files {
 
 enum entry_file { ENTRY_FILE_NONE, ENTRY_FILE_SEEN, ENTRY_FILE_WANTED, ENTRY_FILE_OTHER };
 
-/* Opens the entry's directory; the caller closes it. Errors are those of beneath.h. */
+/* Opens the directory of entry i; the caller closes it. Errors are those of beneath.h. */
 MUST_CHECK enum err_code entry_files_open(struct entry_files_context *c, size_t i,
                                           struct entry_files *at, struct err *e);
-/* What is under a name: known by sight, or by its bytes. */
+/* Tells which file has a name: by its inode and times if they are known, or else by its bytes. */
 MUST_CHECK enum err_code entry_files_identify(const struct entry_files *at, const char *name,
                                               enum entry_file *out, struct err *e);
-/* Always by its bytes, and what the file was then. */
+/* Always by its bytes; *id is what the file was then. */
 MUST_CHECK enum err_code entry_files_read(const struct entry_files *at, const char *name,
                                           enum entry_file *out, struct file_id *id, struct err *e);
-/* What came out of its place, by its bytes; remembered in the entry if it is what the preview saw. */
+/* Tells which file was moved to the temporary name, by its bytes, and remembers it in the entry if it is what the
+ * preview saw. */
 MUST_CHECK enum err_code entry_files_identify_moved(const struct entry_files *at,
                                                     enum entry_file *out, struct err *e);
-/* Is it the file that the preview saw, whatever happened to its mode, its owner or its name since? */
+/* Returns true if it is the file that the preview saw, whatever happened to its mode, its owner or its name since. */
 bool entry_files_is_seen(const struct rewind_tx_entry *x, struct file_id id);
-/* Who writes to the file under the temporary name; where nobody does, nobody will. */
+/* Tells who writes to the file under the temporary name. If nobody does now, nobody will. */
 enum lease_writer entry_files_writer(const struct entry_files *at);
-/* A file that came back itself loses its name in the record. */
+/* Removes the second name, in the record, of a file that came back itself. */
 MUST_CHECK enum err_code entry_files_release(const struct entry_files *at, struct err *e);
 void entry_files_fini(struct entry_files_context *c);
 

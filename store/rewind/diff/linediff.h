@@ -9,14 +9,14 @@
 #include "lite/base/slice.h"
 #include "store/fs/span.h"
 
-/* Line differences of two byte strings, through libgit2: what `git diff` and GNU diff show, a missing newline at
- * the end included. */
+/* Line differences of two byte strings, through libgit2: what `git diff` and GNU diff show, including a missing
+ * newline at the end. */
 
 struct linediff_line {
     char sign;                   /* '+', '-' or ' ' */
     bool no_newline;             /* the file ends here without a newline */
-    struct slice text;           /* without its newline; borrows from old or new */
-    unsigned old_line, new_line; /* from 1; 0: not on that side */
+    struct slice text;           /* without its newline; borrows from either text */
+    unsigned old_line, new_line; /* from 1; 0 if it is not on that side */
 };
 
 struct linediff_hunk {
@@ -31,31 +31,32 @@ struct linediff {
     struct linediff_line *line;
     size_t lines;
     unsigned insertions, deletions;
-    bool binary; /* a NUL in either: no hunks, no lines, no counts */
+    bool binary; /* one of them has a NUL: no hunks, no lines, no counts */
 };
 
-/* old and new must outlive the diff. */
+/* Both texts must outlive the diff. */
 MUST_CHECK enum err_code linediff_make(struct slice before, struct slice after, unsigned context,
                                        struct linediff *out, struct err *e);
 void linediff_fini(struct linediff *d);
-/* Counts only. Lines of binary files are counted too, as both generations of the client count them. */
+/* Counts only. Lines of binary files are counted too, as Claude Code counts them. */
 MUST_CHECK enum err_code linediff_count(struct slice before, struct slice after,
                                         unsigned *insertions, unsigned *deletions, bool *binary,
                                         struct err *e);
-/* Takes some of the hunks over: the bytes of `before` with the chosen hunks (one flag each) applied. The result lives
- * in the arena. */
+/* Applies the chosen hunks (one flag each) to the bytes of `before`. The result is in the arena. */
 MUST_CHECK enum err_code linediff_apply_hunks(const struct linediff *d, struct slice before,
                                               const bool *chosen, struct arena *a,
                                               struct slice *out, struct err *e);
 
-/* Three-way merge of texts, by lines (libgit2): the result has what ours and what theirs changed of the ancestor; it
- * lives in the arena. *clean false: both changed the same lines, or one of them is no text, and there is no result. */
+/* Three-way merge of texts by lines (libgit2): the result has what `ours` and what `theirs` changed in the ancestor;
+ * it is in the arena. If both changed the same lines, or one of them is not text, *clean is false and there is no
+ * result. */
 MUST_CHECK enum err_code linediff_merge(struct slice ancestor, struct slice ours,
                                         struct slice theirs, struct arena *a, struct slice *out,
                                         bool *clean, struct err *e);
 
-/* Lines that differ between two spans of which one is too large to be held: what both begin and end with goes by in
- * pieces, and only the middle is compared line by line. Where that is still too large, all of it counts as replaced. */
+/* Counts the lines that differ between two spans of which one is too large to be held in memory: the parts that both
+ * begin and end with are skipped in pieces, and only the middle is compared line by line. If that is still too large,
+ * all of it counts as replaced. */
 MUST_CHECK enum err_code linediff_count_spans(const struct span *before, const struct span *after,
                                               unsigned *insertions, unsigned *deletions,
                                               bool *binary, struct err *e);

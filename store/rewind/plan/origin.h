@@ -7,31 +7,31 @@ struct change;
 struct change_origin;
 struct rewind_record;
 
-/* Where the sessions of a change or a rewind belong: noted when it is made, and asked when it is to be undone without
- * being named. Then only what was done in the stores and directories that are looked at is meant. */
+/* Where the sessions of a change or a rewind belong: noted when it is made, and used when the newest one is to be
+ * undone. Then only what was done in the present stores and directories is meant. */
 
-/* Names the session in the change, with its store, its directory and its title. */
+/* Adds the session to the change, with its store, its directory and its title. */
 MUST_CHECK enum err_code origin_add_session(struct change *c, const struct session_ref *ref,
                                             struct err *e);
-/* Texts are in the arena. A session that cannot be described has only a store. */
+/* The texts are in the arena. For a session that cannot be described only the store is known. */
 MUST_CHECK enum err_code origin_of(const struct session_ref *ref, struct arena *a,
                                    struct change_origin *out, struct err *e);
 
-/* What is looked at. */
+/* The stores and the scope that are shown. */
 struct shown {
     struct store *const *store;
     size_t n;
     const struct scope *scope;
-    bool skip_edited; /* a rewind whose files were all edited since is not meant */
+    bool skip_edited; /* ignore a rewind whose files were all edited since */
 };
 
 enum origin_place {
     ORIGIN_SHOWN,
     ORIGIN_ELSEWHERE,
-    ORIGIN_GONE, /* what it changed is no longer there: it cannot be undone */
+    ORIGIN_GONE, /* what it changed no longer exists, so it cannot be undone */
 };
 
-/* shown NULL: everything is. */
+/* With shown NULL everything is shown. */
 enum origin_place origin_of_change(const struct shown *shown, const struct change *c);
 enum origin_place origin_of_rewind(const struct shown *shown, const struct rewind_record *r);
 

@@ -5,20 +5,22 @@
 
 #include "lite/base/slice.h"
 
-/* Which paths a rewind may touch at all, judged by their names alone (what lies there is beneath.h's business).
- * The names come out of a store that anybody may have written, a cloned repository included. */
+/* Which paths a rewind may touch at all, judged by their names alone (beneath.h checks the files themselves). The
+ * names come from a store that anyone may have written, a cloned repository included. */
 enum pathrule {
     PATHRULE_FINE,
     PATHRULE_BAD, /* not a clean absolute path */
-    PATHRULE_GIT, /* .git or below it, in any spelling that a file system takes for it */
+    PATHRULE_GIT, /* .git or below it, in any spelling that a file system accepts for it */
     PATHRULE_SENSITIVE, /* what programs run or trust: agent settings and hooks, shell start-up files, keys */
 };
 
-/* why (may be NULL): a static text for a person; untouched when the path is fine. */
+/* Judges an absolute path. *why (may be NULL) becomes a static text for a person; it is unchanged if the path is
+ * fine. */
 enum pathrule pathrule_check(struct slice path, const char **why);
-/* Is it one of the two that nobody can allow? */
+/* Returns true if the path is PATHRULE_BAD or PATHRULE_GIT, which no person can allow. */
 bool pathrule_forbids(struct slice path);
-/* Is path root itself or below it? Both clean; compared part by part, so /a/bc is not below /a/b. */
+/* Returns true if path is root or below it. Both must be clean. They are compared part by part, so /a/bc is not below
+ * /a/b. */
 bool pathrule_under(struct slice path, struct slice root);
 
 #endif

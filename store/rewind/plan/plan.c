@@ -84,7 +84,7 @@ void rewind_plan_fini(struct rewind_plan *plan)
     *plan = (struct rewind_plan){ 0 };
 }
 
-/* Is dir the path itself or above it, by their names or by where they really are? */
+/* Returns true if dir is the path or above it, by their names or by where they really are. */
 static bool dir_contains(const char *dir, const char *path)
 {
     char real_dir[PATH_MAX], real_path[PATH_MAX];
@@ -124,8 +124,8 @@ bool rewind_is_inside(const struct rewind_plan *plan, const char *path)
     return plan->root && !plan->wide && pathrule_under(slice_of(path), slice_of(plan->root));
 }
 
-/* A checkpoint is made before a session's first edit of a file in a turn: its time is that of the session's work on the
- * files that it has. */
+/* A checkpoint is made before a session's first edit of a file in a turn, so its time is that of the session's work
+ * on its files. */
 
 enum { SESSIONS_MAX = 32, BYTES_MAX = 256 << 20 };
 
@@ -213,7 +213,7 @@ static bool is_newer(const struct rewind_target *t, int64_t at_ms)
     return t && (!t->other || t->other->at_ms < at_ms);
 }
 
-/* The session as a target names it; in the plan's arena. NULL without memory. */
+/* The session as a target names it, in the plan's arena. NULL if out of memory. */
 static struct rewind_other *name_other_session(const struct other_sessions *r,
                                                const struct session_ref *ref, int64_t at_ms)
 {
@@ -234,8 +234,8 @@ static struct rewind_other *name_other_session(const struct other_sessions *r,
     return ok ? other : NULL;
 }
 
-/* What one turn of another session worked on. Where the system's own rule goes back further than to the point, what can be
- * inferred does not. */
+/* What one turn of another session worked on. If the system's own rule goes back further than the point, the inferred
+ * plan does not. */
 static enum err_code take_point(const struct other_sessions *r, const struct session_ref *ref,
                                 const struct checkpoint *c, struct err *e)
 {

@@ -12,80 +12,84 @@
 #include "store/journal/change.h"
 #include "store/rewind/plan/beneath.h"
 
-/* The conversation's part of going back: a change (store/journal/change.h) after which the conversation ends before the
- * prompt of the point. A system plans it (store_ops.plan_conversation), the engine does it together with the files, and both are
- * one operation: they are there together or not at all, and one undo takes both back. */
+/* The conversation's part of a rewind: a change (store/journal/change.h) after which the conversation ends before the
+ * prompt of the point. A system plans it (store_ops.plan_conversation); the engine does it together with the files.
+ * Both are one operation: they are done together or not at all, and one undo reverts both. */
 enum conversation_change {
-    CONVERSATION_NONE,      /* nothing has to be done: it ends there already */
-    CONVERSATION_TRUNCATE,  /* what came after is cut off; the undo record holds it */
-    CONVERSATION_RESUME_AT, /* it stays where it is, and the session goes on from before it */
+    CONVERSATION_NONE,      /* nothing to do: it ends there already */
+    CONVERSATION_TRUNCATE,  /* what came after is cut off; the undo record has it */
+    CONVERSATION_RESUME_AT, /* it stays where it is, and the session continues from before it */
     CONVERSATION_FORK,      /* a new session ends there */
-    CONVERSATION_REFS,      /* it stays as it is; git refs of its system's go back */
+    CONVERSATION_REFS,      /* it stays as it is; git refs of its system go back */
 };
 
 struct rewind_conversation {
-    struct change *change; /* owned; NULL: the conversation stays as it is */
+    struct change *change; /* owned; NULL if the conversation stays as it is */
     enum conversation_change how;
     size_t kept;    /* messages that the conversation has afterwards */
-    size_t dropped; /* messages that it has now, and then no more */
-    /* of those kept, what it has not now: taking a rewind back brings messages back */
+    size_t dropped; /* messages that it has now and not afterwards */
+    /* messages among those kept that it does not have now: an undo brings messages back */
     size_t added;
 };
 
-/* Does the conversation itself go back? */
+/* Returns true if the conversation itself goes back. */
 bool rewind_conversation_moves(enum conversation_change how);
-/* "truncate", "resume-at", ... as CLI.md says. */
+/* "truncate", "resume-at", ... as `rewind --json` prints it. */
 const char *rewind_conversation_name(enum conversation_change how);
 void rewind_conversation_fini(struct rewind_conversation *t);
 
-/* Going back: one engine for every system, in four steps.
+/* Rewinding: one engine for every system, in four steps.
  *
- *   plan     a system says which path should get which bytes and mode, or should not be there, and where those
- *            bytes lie. It reads its own store and nothing of the user's.
- *   preview  the engine looks at each path once: what a rewind would do to it, or why it will not, the lines it
- *            adds and removes, what was edited by hand since; and a fingerprint of everything that it saw. It writes nothing.
- *   apply    does what the preview says, and only that: whatever moved since is a conflict and stays as it is.
- *   undo     is a rewind to what apply kept. It can be undone in turn.
+ *   plan     a system says which path should get which bytes and mode, or should not exist, and where
+ *            those bytes are. It reads its own store and nothing of the user's.
+ *   preview  the engine examines each path once: what a rewind would do to it or why it will not, the lines
+ *            it adds and removes, what was edited by hand since; and a fingerprint of all it saw. It writes
+ *            nothing.
+ *   apply    does what the preview says, and only that: whatever changed since is a conflict and stays.
+ *   undo     is a rewind to what apply kept. It can be undone too.
  *
- * What holds (safety.md A:
- *  1. no byte of a user's file is replaced or removed before it lies in the undo record, synced;
- *  2. nothing outside the plan's roots is read, written or removed, whatever happens to directories meanwhile;
- *  3. one durable record decides: before INTENT a crash leaves the old state, after it recovery goes forward;
- *  4. what is undone, refused or conflicting is said file by file; absence of evidence removes nothing.
+ * What holds (docs/safety.md, part A):
  *
- * With the files the conversation may go back (plan.talk): both are one operation. It is done before INTENT, and
- * taken back where there is none.
+ * 1. no byte of a user's file is replaced or removed before it is in the undo record, synced; 2. nothing outside the
+ * plan's roots is read, written or removed, whatever happens to directories
+ *     meanwhile;
+ * 3. one durable record decides: before INTENT a crash leaves the old state, after it recovery goes
+ *     forward;
+ * 4. what is undone, refused or in conflict is reported file by file; absence of evidence removes
+ *     nothing.
+ *
+ * The conversation may go back together with the files (plan.conversation): both are one operation. It is changed
+ * before INTENT, and changed back if INTENT is not reached.
  *
  * The dry run, the screen and apply use one structure, so what was shown is what happens. */
 
 /* ---- plan: what the system says ---- */
 
-/* Where wanted bytes lie: a file (never through a link; its SHA-256 is checked when it is known), a git blob, or bytes
- * in memory (a merge, a selection of hunks). */
+/* Where the wanted bytes are: a file (never through a link; its SHA-256 is checked if known), a git blob, or memory
+ * (a merge, a selection of hunks). */
 struct rewind_source {
-    const char *file; /* absolute; NULL: bytes */
-    bool is_part;     /* of the file: part_n bytes from part_at, not all of it */
+    const char *file; /* absolute; NULL for bytes */
+    bool is_part;     /* part_n bytes of the file from part_at, not all of it */
     int64_t part_at, part_n;
     /* A program may be writing to the file: its bytes are those that it has when it is read. */
     bool grows;
     struct slice bytes; /* with file NULL; in the plan's arena */
-    /* Or a blob of a git repository: its folder of objects, its id in hex. */
+    /* Or a blob of a git repository: its folder of objects, and its id in hex. */
     const char *objects, *blob;
     const char *
-        sha256; /* 64 hex digits, or NULL: not known. With neither file nor bytes (only in `last`): what is
-                           known is the hash alone */
+        sha256; /* 64 hex digits, or NULL if not known. Alone, with neither file nor bytes (only in `last`), the hash is all that is known. */
 };
 
 enum rewind_want {
-    REWIND_BYTES,   /* the file shall hold these bytes */
-    REWIND_ABSENT,  /* there shall be no file: a record says that there was none */
+    REWIND_BYTES,   /* the file gets these bytes */
+    REWIND_ABSENT,  /* the file is removed: a record says that there was none */
     REWIND_UNKNOWN, /* the record is missing or damaged: refused, with why */
 };
 
-/* Only the session's own copies are used; that somebody else worked on the file is told. */
+/* Only the session's own copies are used; another session that worked on the file is reported. */
 struct rewind_other {
     const char *session;
-    const char *title; /* WTF-8; NULL: it has none */
+    const char *title; /* WTF-8; NULL if it has none */
     int64_t at_ms;
 };
 
@@ -93,36 +97,36 @@ struct rewind_target {
     const char *path; /* absolute, lexically clean */
     enum rewind_want want;
     struct rewind_source source;
-    /* REWIND_ABSENT: how many directories above it go with it when they are empty then */
+    /* REWIND_ABSENT: how many directories above it are removed if they become empty */
     unsigned prune;
     bool has_mtime;
-    int64_t mtime_ns; /* with has_mtime: put on the restored file (an undo gives times back) */
+    int64_t mtime_ns; /* with has_mtime: set on the restored file (an undo restores times) */
     bool has_mode;
     /* permission bits; without has_mode those of the present file stay, 0644 for a new one */
     uint32_t mode;
     const struct attrs *
-        like; /* REWIND_BYTES, of a file that comes back: its owner and extended attributes; NULL: a new one's */
-    /* the real directory it lay in when it was recorded; NULL: not recorded */
+        like; /* REWIND_BYTES, for a file that comes back: its owner and extended attributes; NULL: those of a new file */
+    /* its real directory when it was recorded; NULL if not recorded */
     const char *real_parent;
-    /* of an undo: the replaced file itself, by its name in the record of `undoes`: it comes back, since a program may go on
-     * writing to it. NULL: a copy of the source does. */
+    /* For an undo: the replaced file itself, by its name in the record of `undoes`. It comes back itself, because a
+     * program may still be writing to it. NULL: a copy of the source comes back. */
     const char *adopts;
     const char *why; /* REWIND_UNKNOWN: what is wrong, for a person */
-    bool conflict; /* REWIND_UNKNOWN: the record is sound, but what came later stands in the way */
-    /* What the newest snapshot knows of the file, to tell the agent's work from a person's: a present file that
-     * is neither this nor what is wanted was edited by hand. Where nothing is known of it, it is held back too. */
+    bool conflict;   /* REWIND_UNKNOWN: the record is sound, but later changes are in the way */
+    /* What the newest snapshot knows of the file, to tell the agent's work from a person's: a present file that is
+     * neither this nor the wanted one was edited by hand. If nothing is known, the file is held back too. */
     bool has_last;
     bool last_absent;
     struct rewind_source last;
-    /* `last` is what the session found before work of its own that it does not tell: another file may be that work,
-     * or a person's. */
+    /* `last` is what the session found before work of its own that it does not record: a different file may be that
+     * work, or a person's. */
     bool last_is_older;
-    /* The wanted bytes hold some of the present ones that may be a person's (hunks, a merge). */
+    /* The wanted bytes contain some of the present ones that may be a person's (hunks, a merge). */
     bool mixed;
-    /* What our own newest rewind or undo left there, where that was no person's work (store/rewind/record/records.h). */
+    /* What our own newest rewind or undo left there, if that was not a person's work (rewind_plan_known_state). */
     bool has_left, left_absent;
     const char *left_sha256;
-    const struct rewind_other *other; /* another session changed it since the point; NULL */
+    const struct rewind_other *other; /* another session that changed it since the point; NULL */
 };
 
 struct rewind_preview;
@@ -132,23 +136,23 @@ struct rewind_plan {
     const char *system; /* "claude" */
     const char *session;
     const char *point;  /* the message or checkpoint that was asked for */
-    const char *undoes; /* the record that this plan takes back, or NULL */
-    const char *root;   /* the session's project: what lies outside needs allow_outside */
-    bool wide; /* the root is no project's directory: what is below it is outside too (root.h) */
-    const char *store, *title; /* the session's store and what it is called, for the record; NULL */
-    struct beneath_at record_at;   /* where the undo record will be; dev 0: not known */
-    const struct root_id *root_id; /* of an undo: which directory it was; NULL: not known */
+    const char *undoes; /* the record that this plan undoes, or NULL */
+    const char *root;   /* the session's project: anything outside needs allow_outside */
+    bool wide; /* the root is not a project's directory: files below it are outside too (plan.h) */
+    const char *store, *title;     /* the session's store and title, for the record; NULL */
+    struct beneath_at record_at;   /* where the undo record will be; dev 0 if not known */
+    const struct root_id *root_id; /* for an undo: which directory it was; NULL if not known */
     struct rewind_target *target;
     size_t n;
-    /* what directories are like that come back with their files; others are made as usual */
+    /* attributes of directories that come back with their files; others are made as usual */
     struct dirs dirs;
     const char **note; /* for a person: what is not covered ("this turn ran shell commands: ...") */
     size_t notes;
-    int64_t point_ms; /* when the point was; TIME_NONE */
-    /* what happens to the conversation; nothing where only files go back */
+    int64_t point_ms; /* when the point was; TIME_NONE if not known */
+    /* what happens to the conversation; empty if only files go back */
     struct rewind_conversation conversation;
-    /* May be NULL. Called by apply before anything of the user's is touched, when there is something to do: the
-     * system's own way to keep what lies there, under the id of the record. An error ends the apply. */
+    /* May be NULL. Called by apply, if there is something to do, before anything of the user's is touched: the
+     * system's own way to keep the present state, under the id of the record. An error ends the apply. */
     enum err_code (*before)(const struct rewind_preview *preview, const char *id, struct err *e);
 };
 
@@ -157,20 +161,20 @@ MUST_CHECK enum err_code rewind_plan_add(struct rewind_plan *plan, const struct 
 MUST_CHECK enum err_code rewind_plan_note(struct rewind_plan *plan, const char *text,
                                           struct err *e);
 void rewind_plan_fini(struct rewind_plan *plan);
-/* Does the path belong to the plan's project? */
+/* Returns true if the path belongs to the plan's project. */
 bool rewind_is_inside(const struct rewind_plan *plan, const char *path);
 
 /* ---- preview: what it would do ---- */
 
 enum rewind_action {
-    REWIND_RESTORE, /* the file is there and gets other bytes, or another mode */
-    REWIND_CREATE,  /* it is not there and comes back */
+    REWIND_RESTORE, /* the file exists and gets other bytes or another mode */
+    REWIND_CREATE,  /* it does not exist and comes back */
     REWIND_DELETE,
     REWIND_UNCHANGED, /* it is as wanted already */
     REWIND_REFUSED,   /* see rule and why */
 };
 
-/* Why a path is refused. Those marked may be allowed by the person. */
+/* Why a path is refused. A person may allow those that name an option. */
 enum rewind_rule {
     REWIND_RULE_NONE,
     REWIND_RULE_EDITED,  /* changed by hand since the last snapshot: allow_edited */
@@ -181,49 +185,49 @@ enum rewind_rule {
     REWIND_RULE_LINK,      /* a symbolic link, or one on the way there */
     REWIND_RULE_HARD_LINK, /* the file has other names */
     REWIND_RULE_TYPE,      /* a directory, FIFO, socket or device is in the way */
-    REWIND_RULE_PARENT,    /* its directory is not the one it lay in */
+    REWIND_RULE_PARENT,    /* its directory is not the recorded one */
     REWIND_RULE_SOURCE, /* the wanted bytes are missing, a link, or not what their checksum says */
-    REWIND_RULE_CONFLICT, /* what came later cannot be told from what is to be taken back */
+    REWIND_RULE_CONFLICT, /* later changes cannot be told from those to be undone */
     REWIND_RULE_OPEN, /* a program has it open for writing, and what it writes could not be kept */
     REWIND_RULE_ACCESS, /* it cannot be read or written: permissions, attributes that cannot be kept */
 };
 
-/* What lay at a path when the preview looked. */
+/* The file at a path when the preview examined it. */
 struct rewind_seen {
     bool exists;
     uint64_t dev, ino;
     int64_t size, mtime_ns, ctime_ns;
     uint32_t mode;
-    uint8_t sha256[32]; /* of the present bytes; zero where there is no regular file */
+    uint8_t sha256[32]; /* of the present bytes; zero if there is no regular file */
 };
 
 struct rewind_entry {
     const struct rewind_target *target;
     enum rewind_action action;
-    enum rewind_action would; /* of a refused entry: what it would be if it were allowed */
+    enum rewind_action would; /* for a refused entry: what it would be if it were allowed */
     enum rewind_rule rule;
     const char *why; /* NULL unless refused */
     bool edited;     /* by hand since the last snapshot */
     /* A program has it open for writing: what it writes goes to the replaced file. */
     bool held_open;
-    bool unproven; /* whose work it is, nothing tells */
+    bool unproven; /* nothing shows whose work it is */
     bool binary;
     bool mode_only;
-    bool chosen; /* takes part in apply: what is not refused, unless unticked */
+    bool chosen; /* takes part in apply: every entry that is not refused, unless unticked */
     unsigned insertions,
-        deletions; /* lines that going back adds and removes; equal to GNU diff's */
+        deletions; /* lines that the rewind adds and removes; equal to GNU diff's */
     struct rewind_seen seen;
-    uint8_t wanted[32]; /* SHA-256 of the wanted bytes, and how many; zero where there are none */
+    uint8_t wanted[32]; /* SHA-256 and size of the wanted bytes; zero if there are none */
     int64_t wanted_size;
 };
 
-/* How far an apply is, from the thread that carries it out: each file is made ready first, and put in its place then, so
- * that there are two steps a file. */
+/* The progress of an apply, from its thread: each file is staged first and put in its place later, so there are two
+ * steps a file. */
 typedef void rewind_progress_fn(size_t done, size_t all, void *arg);
 
 struct rewind_options {
     bool allow_outside, allow_edited, allow_sensitive;
-    const char *const *only; /* paths that were chosen; NULL: all */
+    const char *const *only; /* paths that were chosen; NULL for all */
     size_t only_n;
     rewind_progress_fn *progress; /* NULL: nobody watches */
     void *progress_arg;
@@ -231,12 +235,12 @@ struct rewind_options {
 
 struct rewind_preview {
     struct arena arena;
-    const struct rewind_plan *plan; /* borrowed: outlives the preview */
-    struct root_id root_id;         /* of plan->root; ino 0: it is gone */
+    const struct rewind_plan *plan; /* borrowed; it must outlive the preview */
+    struct root_id root_id;         /* of plan->root; ino 0 if it is gone */
     struct rewind_options options;  /* borrowed */
     struct rewind_entry *entry;     /* in the order of the plan */
     size_t n;
-    /* a hash over every (path, present bytes, wanted bytes, action): the plan id of CLI.md; see planid.h */
+    /* a hash over every path, its present and wanted bytes and its action: see plan.h */
     char id[65];
     unsigned insertions, deletions; /* of what is chosen and not refused */
     size_t refused;
@@ -252,20 +256,20 @@ void rewind_preview_fini(struct rewind_preview *p);
 enum rewind_outcome {
     REWIND_DONE,
     REWIND_SKIPPED, /* refused or not chosen: untouched */
-    REWIND_CONFLICT, /* changed while we worked: the user's bytes stayed, or lie in the undo record */
+    REWIND_CONFLICT, /* changed during the apply: the user's bytes stayed, or are in the undo record */
 };
 
 struct rewind_result {
     struct arena arena;
-    char undo[40];                /* names the undo record; "" when nothing had to be done */
-    enum rewind_outcome *outcome; /* one per entry of the preview */
+    char undo[40];                /* names the undo record; "" if there was nothing to do */
+    enum rewind_outcome *outcome; /* one for each entry of the preview */
     size_t conflicts;
 };
 
-/* Carries out a preview. Recovers what an earlier run left first. ERR_LOCKED: another rewind is under way. ERR_STALE: something
- * moved since the preview and nothing was done. ERR_IO before INTENT: nothing was done. After INTENT a failure
- * is ERR_UNFINISHED's text in e with code ERR_IO: the next start goes on. Conflicts are no failure of the call:
- * the rest is done, and result says which. */
+/* Carries out a preview, after recovering what an earlier run left. ERR_LOCKED: another rewind is running. ERR_STALE:
+ * something changed since the preview, and nothing was done. ERR_IO before INTENT: nothing was done. After INTENT a
+ * failure is ERR_IO with "unfinished" in the text: the next start continues. Conflicts are not failures of the call:
+ * the rest is done, and the result says which they are. */
 MUST_CHECK enum err_code rewind_apply(const struct store_env *env,
                                       const struct rewind_preview *preview,
                                       struct rewind_result *out, struct err *e);
@@ -276,12 +280,12 @@ void rewind_result_fini(struct rewind_result *r);
 struct rewind_export_result {
     struct arena arena;
     size_t written;
-    size_t left_out; /* saved copies that are missing or damaged, names that are no file names */
+    size_t left_out; /* saved copies that are missing or damaged, names that are not file names */
 };
 
 /* Writes the files of the plan, as they were then, below a directory (absolute; made, or empty: else ERR_STALE).
- * Nothing of the user's is touched. Files from outside the project go below <dir>/outside. After a failure what was
- * written stays. */
+ * Nothing of the user's is touched. Files from outside the project go below <dir>/outside. After a failure the files
+ * written so far stay. */
 MUST_CHECK enum err_code rewind_export(const struct rewind_plan *plan,
                                        const struct rewind_options *options, const char *dir,
                                        struct rewind_export_result *out, struct err *e);
@@ -301,40 +305,40 @@ void rewind_chosen_fini(struct rewind_chosen *c);
 struct rewind_record {
     const char *id;
     const char *system, *session, *point;
-    const char *undoes;        /* the record that this one took back, or NULL */
-    const char *store, *title; /* of the session, then; NULL: not recorded */
-    const char *project;       /* its directory; NULL: it had none */
+    const char *undoes;        /* the record that this one undid, or NULL */
+    const char *store, *title; /* of the session at that time; NULL if not recorded */
+    const char *project;       /* its directory; NULL if it had none */
     int64_t at_ms;
     int64_t bytes; /* on disk */
     size_t restored, created, deleted;
-    enum conversation_change how; /* what was done to the conversation, */
+    enum conversation_change how; /* what was done to the conversation */
     size_t kept, dropped;
-    /* it was cut short: somebody wrote to the conversation before it could be put back */
+    /* it was interrupted, and another program wrote to the conversation before it could be changed back */
     bool stays;
     bool interrupted, undone;
-    /* A part of it was taken back: of its files these, sorted, can still be; its conversation was taken back too. */
+    /* A part of it was undone: these of its files, sorted, can still be undone; its conversation was undone too. */
     bool partly, conversation_undone;
     const char **left;
     size_t left_n;
     bool abandoned; /* the person gave it up */
-    bool empty;     /* it has nothing that an undo could take back */
+    bool empty;     /* it has nothing that an undo could revert */
 };
 
 struct rewind_records {
     struct arena arena;
     struct rewind_record *record; /* newest first */
     size_t n;
-    char unread[40]; /* the newest that cannot be read, or is being made; "" */
+    char unread[40]; /* the newest that cannot be read or is being made; "" */
 };
 
 MUST_CHECK enum err_code rewind_records_read(const struct store_env *env,
                                              struct rewind_records *out, struct err *e);
 void rewind_records_fini(struct rewind_records *r);
-/* Finishes or drops what a crash left. *recovered counts. Called by every command that could meet it. */
+/* Finishes or drops what a crash left and counts it in *recovered. Every command that could meet it calls this. */
 MUST_CHECK enum err_code rewind_recover(const struct store_env *env, size_t *recovered,
                                         struct err *e);
-/* The same, with the records that have to wait: a project that is moved away, a disk that is not mounted or may not be
- * written. They hold up nothing but their own files. ERR_OK where only such remain. */
+/* The same, with the records that have to wait: a project that was moved away, a disk that is not mounted or cannot
+ * be written. They hold up nothing but their own files. ERR_OK if only such records remain. */
 enum { REWIND_WAITING_TOLD = 8 };
 struct rewind_recovery {
     size_t recovered, waiting;
@@ -345,41 +349,41 @@ struct rewind_recovery {
 };
 MUST_CHECK enum err_code rewind_recover_all(const struct store_env *env,
                                             struct rewind_recovery *out, struct err *e);
-/* Gives up a rewind that waits: what it has done stays and can be undone, nothing more is done, and its bytes stay in the
- * record. ERR_NOT_FOUND: no such record. ERR_STALE: it does not wait. */
+/* Gives up a rewind that waits: what it has done stays and can be undone, nothing more is done, and its bytes stay in
+ * the record. ERR_NOT_FOUND: no such record. ERR_STALE: it does not wait. */
 struct rewind_abandoned {
     struct arena arena;
-    const char *
-        *left; /* temporary files that may still be there, since they could not be reached */
+    const char **left; /* temporary files that may still exist, because they could not be reached */
     size_t n;
 };
 MUST_CHECK enum err_code rewind_abandon(const struct store_env *env, const char *id,
                                         struct rewind_abandoned *out, struct err *e);
 void rewind_abandoned_fini(struct rewind_abandoned *a);
-/* Marks the targets that a waiting record has in hand: they are refused. Part of every plan. */
+/* Refuses the targets that a waiting record has in hand. Part of every plan. */
 MUST_CHECK enum err_code rewind_plan_hold(const struct store_env *env, struct rewind_plan *plan,
                                           struct err *e);
-/* The plan that takes a record back: its targets are what apply kept. id NULL: the newest that stands. */
+/* The plan that undoes a record: its targets are what apply kept. id NULL is the newest that is not undone. */
 MUST_CHECK enum err_code rewind_undo_plan(const struct store_env *env, const char *id,
                                           struct rewind_plan *out, struct err *e);
 
-/* What a person took of a preview: whole files, or some hunks of one; and what they consented to. */
+/* What a person selected in a preview: whole files or some hunks of one, and what they consented to. */
 
-/* Context around a hunk: which changes make one hunk hangs on it, so whoever shows hunks to be picked uses this. */
+/* Lines of context around a hunk: they decide which changes make one hunk, so every view that offers hunks uses this
+ * number. */
 enum { REWIND_CONTEXT = 3 };
 
 struct rewind_selection {
     bool ticked;
-    bool consent;     /* lifts the rule that refuses the file, where a person may */
-    const bool *hunk; /* which hunks of a file that is restored; NULL: all of it */
+    bool consent;     /* lifts the rule that refuses the file, if a person may */
+    const bool *hunk; /* which hunks of a restored file; NULL for all of it */
     size_t hunks;
 };
 
-/* Whether a person may lift the rule that refuses it. */
+/* Returns true if a person may lift the rule that refuses it. */
 bool rewind_may_consent(const struct rewind_entry *entry);
 
-/* rewind_apply of what was picked: one pick for each entry of the preview, which stays as it is. ERR_STALE also when the
- * hunks of a file are no longer those that were picked from. */
+/* rewind_apply of a selection: one for each entry of the preview, which does not change. ERR_STALE also if the hunks
+ * of a file are no longer those that were selected from. */
 MUST_CHECK enum err_code rewind_apply_selected(const struct store_env *env,
                                                const struct rewind_preview *preview,
                                                const struct rewind_selection *pick,

@@ -4,16 +4,16 @@
 #include "store/fs/span.h"
 #include "store/rewind/plan/rewind.h"
 
-/* What a record keeps, for a person who wants the bytes themselves: also where an undo cannot put them back. */
+/* What a record keeps, for a person who wants the bytes themselves, also if an undo cannot restore them. */
 struct rewind_backup {
     const char *path;
     enum rewind_action did; /* RESTORE, CREATE or DELETE */
     bool conflict;          /* it was not done */
-    bool undone;            /* it was taken back */
+    bool undone;            /* it was undone */
     bool has_bytes;         /* there was a file before */
     int64_t size;
-    bool written; /* to the old file, after the rewind: its source has these bytes, too, */
-    int64_t now;  /* and so many in all */
+    bool written; /* after the rewind; the source has these bytes of the old file too, */
+    int64_t now;  /* and this many in all */
     uint32_t mode;
     struct rewind_source source;
 };
@@ -21,19 +21,19 @@ struct rewind_backup {
 struct rewind_backup_list {
     struct arena arena; /* owns everything */
     const char *id;
-    const char *project; /* NULL: it had none */
+    const char *project; /* NULL if it had none */
     struct rewind_backup *file;
     size_t n;
 };
 
-/* The files of the record whose id begins so. ERR_NOT_FOUND: there is none; ERR_USAGE: there are several. */
+/* Reads the files of the record whose id begins with `id`. ERR_NOT_FOUND: no such record; ERR_USAGE: several. */
 MUST_CHECK enum err_code rewind_backup_read(const struct store_env *env, const char *id,
                                             struct rewind_backup_list *out, struct err *e);
 void rewind_backup_fini(struct rewind_backup_list *list);
-/* The file of this path: absolute, or relative to the project, or to cwd. NULL: the record has none. */
+/* Finds a file by its path: absolute, or relative to the project or to cwd. NULL if the record has no such file. */
 const struct rewind_backup *rewind_backup_find(const struct rewind_backup_list *list,
                                                const char *path, const char *cwd);
-/* Opens its bytes; span_close them. ERR_NOT_FOUND: there was no file before. */
+/* Opens its bytes; the caller closes them with span_close. ERR_NOT_FOUND: there was no file before. */
 MUST_CHECK enum err_code rewind_backup_open(const struct rewind_backup *file, struct span *out,
                                             struct err *e);
 

@@ -10,7 +10,7 @@
 
 #include "store/rewind/record/tx.h"
 
-enum { RECORDS_MAX = 100 }; /* so far back it is looked, newest first */
+enum { RECORDS_MAX = 100 }; /* how many records are read, the newest first */
 
 /* What the newest record left in a file. */
 struct left {
@@ -22,7 +22,7 @@ struct left {
 struct known_state_scan {
     struct rewind_plan *plan;
     struct left *left; /* sorted by path */
-    size_t open;       /* of which more could be learned */
+    size_t open;       /* how many of them could still change */
 };
 
 static int compare_left_path(const void *x, const void *y)
@@ -56,7 +56,7 @@ static enum err_code put_proven(struct known_state_scan *r, struct left *l, stru
     return ERR_OK;
 }
 
-/* saved: the record is a rewind's, which takes what saved copies hold. */
+/* `saved` is set for the record of a rewind, which restores saved copies, and not for an undo. */
 static enum err_code take_entry(struct known_state_scan *r, const struct rewind_tx_entry *x,
                                 bool saved, struct err *e)
 {
@@ -75,7 +75,7 @@ static enum err_code take_entry(struct known_state_scan *r, const struct rewind_
     return same && saved && !x->mixed ? put_proven(r, l, e) : ERR_OK;
 }
 
-/* Outcomes are known once it is committed; what is still under way says nothing. */
+/* Outcomes are known once a record is committed; a rewind under way says nothing. */
 static enum err_code take_record(const struct rewind_tx *tx, void *arg, bool *more, struct err *e)
 {
     struct known_state_scan *r = arg;
@@ -107,9 +107,7 @@ enum err_code rewind_plan_known_state(const struct store_env *env, struct rewind
     return rc;
 }
 
-/* Rewinds that were cut short and cannot be finished yet. */
-
-/* The name of a record as the log makes it, and no path. */
+/* Returns true for the name of a record, which is not a path. */
 static bool is_id(const char *id)
 {
     return id[0] >= '0' && id[0] <= '9' && !strchr(id, '/');
@@ -130,7 +128,7 @@ static enum err_code add_left(const char *path, void *arg, struct err *e)
     return ERR_OK;
 }
 
-/* What was done to the conversation is taken back, or stays in the record as the files do. */
+/* The change of the conversation is undone, or stays in the record as the files do. */
 static enum err_code abandon_conversation(const struct store_env *env, struct rewind_tx *tx,
                                           struct err *e)
 {
@@ -249,7 +247,7 @@ static enum err_code hold_targets(const struct store_env *env, struct held_paths
     return rc;
 }
 
-/* Of the first directory on the way that is there already. */
+/* For the first directory on the way that exists. */
 static void find_record_at(const char *dir, struct rewind_plan *plan)
 {
     char path[PATH_MAX];

@@ -20,7 +20,7 @@ static int is_record(const struct dirent *d)
     return d->d_name[0] >= '0' && d->d_name[0] <= '9';
 }
 
-/* Sorted by time. A missing directory has none. */
+/* Sorted by time. A missing directory has no records. */
 static enum err_code list_record_names(const char *dir, struct dirent ***names, int *n,
                                        struct err *e)
 {
@@ -42,8 +42,8 @@ static void names_free(struct dirent **names, int n)
     free(names);
 }
 
-/* One that is being made has no plan yet, and one that is damaged is nobody's: *sound false. But nothing is left out
- * because there was no memory to read it. */
+/* A record that is being made has no plan yet, and a damaged one is left alone: *sound is false. But no record is
+ * left out because memory ran out. */
 static enum err_code read_one(const char *dir, const char *name, struct rewind_tx *tx, bool *sound,
                               struct err *e)
 {
@@ -56,7 +56,7 @@ static enum err_code read_one(const char *dir, const char *name, struct rewind_t
     return rc == ERR_NOMEM ? rc : ERR_OK;
 }
 
-/* Not even a damaged one of ours. */
+/* Another user's record, which does not even count as a damaged one of ours. */
 static bool is_others(const char *dir, const char *name)
 {
     char path[TX_PATH_MAX];
@@ -149,7 +149,7 @@ static enum err_code roll_back_record(const struct store_env *env, struct rewind
     return rc;
 }
 
-/* Given up and then cut short: it is brought to its end without going forward. */
+/* A record that was given up and then interrupted is finished without going forward. */
 static enum err_code finish_record(const struct store_env *env, struct rewind_tx *tx,
                                    enum rollback *how, struct err *e)
 {
@@ -167,12 +167,13 @@ static enum err_code recover_one(const struct store_env *env, const char *dir, c
     rewind_tx_path(dir, name, path);
     enum err_code rc = rewind_tx_read(path, name, &tx, e);
 
-    if (rc == ERR_NOT_FOUND) { /* the crash came before the plan: no temp exists */
+    if (rc == ERR_NOT_FOUND) { /* the crash came before the plan: there are no temporary files */
         *recovered += 1;
         return copy_remove(path, e);
     }
     if (rc)
-        return rc == ERR_FORMAT ? ERR_OK : rc; /* what cannot be understood is not acted on */
+        return rc == ERR_FORMAT ? ERR_OK
+                                : rc; /* a record that cannot be understood is not acted on */
     if (tx.phase < TX_DONE) {
         enum rollback how = ROLLBACK_DONE;
 
@@ -204,7 +205,7 @@ enum err_code rewind_records_recover(const struct store_env *env, const char *di
     enum err_code rc = list_record_names(dir, &names, &n, e);
 
     *out = (struct rewind_recovery){ .recovered = 0 };
-    for (int i = 0; i < n; i++) { /* one that cannot be ended yet does not hold up the others */
+    for (int i = 0; i < n; i++) { /* one that cannot be finished yet does not hold up the others */
         struct err why = { 0 };
 
         if (recover_one(env, dir, names[i]->d_name, &out->recovered, &why))
@@ -241,7 +242,7 @@ enum err_code rewind_recover_all(const struct store_env *env, struct rewind_reco
 
     *out = (struct rewind_recovery){ .recovered = 0 };
     if (env_state_path(env, "rewinds", dir, NULL))
-        return ERR_OK;  /* nowhere to keep anything, so nothing is kept */
+        return ERR_OK;  /* there is no place for records, so there are none */
     if (stat(dir, &st)) /* never rewound: nothing is written just to find that out */
         return errno == ENOENT ? ERR_OK : err_sys(e, dir, "look for rewinds that were cut short");
     enum err_code rc = rewind_records_are_done(dir, &all, e);

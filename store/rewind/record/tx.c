@@ -68,7 +68,7 @@ struct file_id rewind_tx_seen_id(const struct rewind_seen *s)
                              .ctime_ns = s->ctime_ns };
 }
 
-/* In one piece: which of them differs says nothing. */
+/* In one expression, since it does not matter which of them differs. */
 bool rewind_tx_same_file(struct file_id a, struct file_id b)
 {
     return ((a.dev ^ b.dev) | (a.ino ^ b.ino) | (uint64_t)(a.size ^ b.size)) == 0;
@@ -111,7 +111,7 @@ static bool write_entry_json(cJSON *list, const struct rewind_tx_entry *x, struc
     const struct rewind_seen *s = &x->seen;
 
     if (!cJSON_AddItemToArray(list, o))
-        return false; /* there was no memory to make it */
+        return false; /* out of memory */
     bool ok = record_json_set_text(o, "path", x->path, scratch) &&
               record_json_set_text(o, "root", x->root, scratch) &&
               cJSON_AddStringToObject(o, "do", action_names[x->action]) &&
@@ -274,7 +274,7 @@ static bool get_seen(const cJSON *o, struct rewind_seen *s)
     return true;
 }
 
-/* What we wrote was checked before; what a disk made of it is not followed anywhere else. */
+/* Our own paths were checked when they were written; a path that the disk changed is not followed anywhere else. */
 static bool get_place(const cJSON *o, struct arena *a, struct rewind_tx_entry *x)
 {
     if (!record_json_text(o, "path", a, &x->path) || !record_json_text(o, "root", a, &x->root))
@@ -320,7 +320,7 @@ static bool get_entry(const cJSON *o, struct rewind_tx *tx, struct rewind_tx_ent
     return ok;
 }
 
-/* Files alone have no talk. */
+/* A rewind of files alone has no conversation. */
 static bool parse_conversation(const cJSON *root, struct rewind_conversation *t)
 {
     const cJSON *how = cJSON_GetObjectItemCaseSensitive(root, "talk");
@@ -394,7 +394,7 @@ static bool get_plan(const cJSON *root, struct rewind_tx *tx)
     return rewind_tx_backup_layout(tx);
 }
 
-/* Without memory nothing is known of it; and what is not known must not look like what cannot be helped. */
+/* If out of memory nothing is known about the record, which must not look like damage. */
 static enum err_code parse_plan(struct slice text, const char *path, struct rewind_tx *tx,
                                 struct err *e)
 {
@@ -409,7 +409,7 @@ static enum err_code parse_plan(struct slice text, const char *path, struct rewi
                            "the record of a rewind is damaged, or of a newer reprise");
 }
 
-/* A mark that cannot be looked at may be there: not to know is an error, since without INTENT all would be dropped. */
+/* A mark that cannot be examined may exist: that is an error, since without INTENT everything would be dropped. */
 static enum err_code find_mark(const char *dir, const char *name, bool *found, struct err *e)
 {
     char path[TX_PATH_MAX];
@@ -439,7 +439,7 @@ static enum err_code read_phase(struct rewind_tx *tx, struct err *e)
     return rc ? rc : find_mark(tx->dir, "abandoned", &tx->abandoned, e);
 }
 
-/* The commit mark says of each entry how it went. */
+/* The commit mark has the outcome of each entry. */
 static enum err_code read_outcomes(struct rewind_tx *tx, struct err *e)
 {
     struct buf text = { 0 };
@@ -484,7 +484,7 @@ enum err_code rewind_tx_read(const char *dir, const char *id, struct rewind_tx *
     rewind_tx_path(dir, "plan", path);
     enum err_code rc = rewind_tx_check_own(dir, e);
 
-    if (rc == ERR_UNSAFE) /* no more than a damaged one */
+    if (rc == ERR_UNSAFE) /* treated as a damaged one */
         rc = err_set(e, ERR_FORMAT, dir, "the record of a rewind is another user's");
     if (!rc)
         rc = file_read_all(AT_FDCWD, path, 0, PLAN_MAX, &text, e);
@@ -503,15 +503,16 @@ enum err_code rewind_tx_read(const char *dir, const char *id, struct rewind_tx *
     return rc;
 }
 
-/* The files' decision is the whole rewind's. What is done to the conversation may be refused (a program has the log
- * open, it went on meanwhile), and files may not once INTENT is there: so the conversation's part is done before it,
- * durably, and is taken back by whoever drops the rest.
+/* The decision about the files decides the whole rewind. The change of the conversation may be refused (a program has
+ * the log open, or the conversation continued), and files may not be refused once INTENT exists: so the
+ * conversation's part is done before it, durably, and is undone by whoever drops the rest.
  *
  *   plan -> staged files -> talk/record -> its steps -> talk/record -> INTENT -> files -> ...
- *                           crash here: its steps are taken back     | it stands
+ *                           crash here: its steps are undone           | it stays
  *
- * Where somebody wrote to the conversation between the crash and the recovery, its old end has no place to go back to.
- * The record then becomes that of a rewind of the conversation alone: it holds the old end, and says what happened. */
+ * If another program wrote to the conversation between the crash and the recovery, its old end has no place to go
+ * back to. The record then becomes that of a rewind of the conversation alone: it has the old end and says what
+ * happened. */
 
 /* clang-format off */
 static const char *const words[] = {

@@ -8,8 +8,8 @@
 #include "store/journal/change.h"
 #include "store/rewind/plan/origin.h"
 
-/* There are two kinds of changes to take back, rewinds of files and changes of sessions, each with a log of its own;
- * their ids never meet. A person who says undo means the newest that stands, of either kind, of what is looked at. */
+/* There are two kinds of changes to undo, rewinds of files and changes of sessions, each with a log of its own; their
+ * ids never collide. "Undo" means the newest of either kind that is shown and not undone. */
 enum undo_target_kind { UNDO_TARGET_NONE, UNDO_TARGET_CHANGE, UNDO_TARGET_REWIND };
 
 struct undo_target {
@@ -17,31 +17,31 @@ struct undo_target {
     char id[64];
     int64_t at_ms;
     char command[32]; /* "rename", "rewind", "undo", ... */
-    /* What it did, the title of its session (its id where it has none; of the first of several), and that session's
-     * directory: for a person, perhaps cut, not cleaned; "" where it is not known. */
+    /* What it did, the title of its session (or its id; the first of several sessions), and that session's directory:
+     * for a person, perhaps cut, not cleaned; "" if not known. */
     char text[200], title[160], dir[200];
     size_t sessions;
 };
 
-/* What was passed over, the newest of each. */
+/* The newest of each kind of target that was skipped. */
 struct undo_target_others {
-    struct undo_target elsewhere; /* it stands, in other stores and directories */
-    struct undo_target edited;    /* a rewind of which all that is left changed since */
-    struct undo_target stuck;     /* what it changed was changed again, or its session went on */
-    struct undo_target gone;      /* its sessions are not there any more; */
-    size_t gone_n;                /* so many are newer than the one that was found */
+    struct undo_target elsewhere; /* in other stores and directories */
+    struct undo_target edited;    /* a rewind whose remaining files all changed since */
+    struct undo_target stuck;     /* what it changed was changed again, or its session continued */
+    struct undo_target gone;      /* its sessions no longer exist; */
+    size_t gone_n;                /* this many are newer than the one that was found */
 };
 
-/* What undo would take back, of what is shown (NULL: all). The log is open; so nothing of it changes meanwhile. others may
- * be NULL. ERR_STALE: there is a newer record that cannot be read. */
+/* Finds what undo would undo, among what is shown (NULL: everything). The log is open, so nothing changes meanwhile.
+ * others may be NULL. ERR_STALE: there is a newer record that cannot be read. */
 MUST_CHECK enum err_code undo_target_find(const struct store_env *env, struct change_log *log,
                                           const struct shown *shown, struct undo_target *out,
                                           struct undo_target_others *others, struct err *e);
-/* What redo would take back: the newest of all that is shown, if that took something back itself. */
+/* Finds what redo would undo: the newest of everything shown, if it is an undo. */
 MUST_CHECK enum err_code undo_target_find_redo(const struct store_env *env, struct change_log *log,
                                                const struct shown *shown, struct undo_target *out,
                                                struct undo_target_others *others, struct err *e);
-/* The change or rewind with this id; kind is UNDO_TARGET_NONE where there is none. */
+/* Finds the change or rewind with this id; kind is UNDO_TARGET_NONE if there is none. */
 MUST_CHECK enum err_code undo_target_by_id(const struct store_env *env, struct change_log *log,
                                            const char *id, struct undo_target *out, struct err *e);
 
