@@ -20,7 +20,7 @@ struct agents;
 struct agents_profile {
     const char *proc;           /* the process table: "/proc" */
     const char *const *program; /* NULL-terminated */
-    /* an option with which the named session is only read; NULL if there is none */
+    /* an option with which the named session is only read; NULL if the agent has no such option */
     const char *forks;
     const char *config; /* the store; agents of another store do not count. They have it ... */
     const char *config_variable; /* ... in this variable of theirs ... */

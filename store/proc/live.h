@@ -42,8 +42,8 @@ void live_cache_free(struct live_cache *w);            /* NULL is fine */
 /* Returns LIVE_UNKNOWN if out of memory. */
 struct live live_cache_lookup(struct live_cache *w, struct slice session_id);
 
-/* Is a program writing to each of n sessions? Sessions of one store that follow each other are asked about together if
- * the store can do that (live_many of store_ops).
+/* Determines for each of n sessions whether a program is writing to it. Consecutive sessions of one
+ * store are checked together if the store can do that (live_many of store_ops).
  *
  * A program that opens a session's files anew for each row is in no registry and keeps nothing open: only the change of
  * the files shows that it is there. So the quiet sessions that were written to in the last ten seconds, or since the

@@ -5,14 +5,16 @@
 #include <sys/resource.h>
 #include <time.h>
 
-/* Rows are made in a ring of places: place i % RING holds row i until it was handed over.
+/* Rows are made in a ring: slot i % RING contains row i until it is handed over.
  *
- *   handed <= i < claimed: somebody makes row i, or it is ready;  claimed <= handed + ahead <= handed + RING
+ *   handed <= i < claimed: row i is being made, or is ready
+ *   claimed <= handed + ahead <= handed + RING
  *
- * The caller hands over, and makes rows, too, while the one that is due is not ready: with the files in memory nobody
- * ever waits for anybody, and there are no more threads than cores that they would use.
+ * The caller hands the rows over, and makes rows itself while the next one is not ready. So with
+ * the files in memory no thread ever waits, and there are no more threads than cores for them.
  *
- * All counters are under the lock; the rows themselves belong to whoever claimed them until ready. */
+ * All counters are under the lock; a row itself belongs to the thread that claimed it until it is
+ * ready. */
 enum {
     RING = DESCRIBE_POOL_AHEAD,
     BATCH = 16,  /* rows claimed at once, so that the lock is seldom taken */

@@ -337,7 +337,8 @@ static bool leave_ambiguous(const struct session_ref *other, void *arg)
     return true;
 }
 
-/* resolve_session names the systems. A store that cannot be read says nothing, as there. */
+/* Leaves ids that two systems have to resolve_session, which names the systems. A store that cannot
+ * be read is skipped, as there. */
 static enum err_code leave_all_ambiguous(struct store *const stores[], size_t n,
                                          const struct scope *scope, const struct slice *text,
                                          size_t texts, struct arena *a, struct session_ref *ref,

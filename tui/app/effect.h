@@ -19,9 +19,9 @@
 /* The work that update() wants done outside the model. The loop takes the effects out after every update
  * (effects_pop) and owns what they carry; effect_fini frees one that is not carried out.
  *
- * A question (the first group) is answered by messages with the same generation, and is over with MSG_FAILED
- * or its last answer. Workers may drop a question as soon as a newer one of the same kind and requester
- * arrived, or an EFFECT_CANCEL names it; no answer is needed then. */
+ * The answers to a question (the first group) are messages with the same generation; MSG_FAILED or
+ * the last answer ends it. Workers may drop a question as soon as a newer one of the same kind and
+ * requester arrives, or an EFFECT_CANCEL names it; no answer is needed then. */
 enum effect_kind {
     EFFECT_LIST,        /* enumerate scope in every store -> MSG_SESSIONS..., MSG_LISTED */
     EFFECT_DESCRIBE,    /* describe refs -> MSG_DESCRIBED...; several may be under way at once */
@@ -49,8 +49,8 @@ enum effect_kind {
     EFFECT_TRASH,           /* the contents of the trash -> MSG_TRASH */
     EFFECT_CHECK_SESSION,   /* what is wrong with the session -> MSG_FINDINGS */
     EFFECT_CHECK_STORE,     /* what is wrong in the scope beside its sessions -> MSG_FINDINGS */
-    EFFECT_CHANGE, /* `request`, for the refs -> MSG_CHANGED, also if it failed. Changes are made one at a
-                      time, in the order asked; none is dropped, replaced or cancelled */
+    EFFECT_CHANGE, /* `request`, for the refs -> MSG_CHANGED, also if it failed. Changes are made
+                      one at a time, in the order asked, and never dropped, replaced or cancelled */
     EFFECT_CANCEL, /* no view waits for `generation` any more */
 
     EFFECT_RESUME, /* leave the screen and run the resume command for row, in `text` (a directory) */
@@ -117,7 +117,7 @@ struct effects {
 struct effect *effect_add(struct effects *fx, enum effect_kind kind, enum requester requester);
 /* Cancels the question of this generation, if it is not 0, and sets it to 0. */
 void effect_cancel(struct effects *fx, enum requester requester, unsigned *generation);
-/* Takes the oldest effect out; false if none is left. */
+/* Takes the oldest effect out. Returns false if the queue is empty. */
 bool effects_pop(struct effects *fx, struct effect *out);
 void effect_fini(struct effect *e);
 void effects_fini(struct effects *fx);

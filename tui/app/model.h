@@ -20,8 +20,8 @@ struct model;
 
 /* settings is borrowed and outlives the model. NULL if out of memory. Queues the first effects. */
 struct model *model_new(const struct settings *settings, int64_t now_ms);
-/* Begins with the rewind view of a session instead of the list; leaving it leaves the program. False without
- * memory. */
+/* Begins with the rewind view of a session instead of the list; leaving it leaves the program.
+ * Returns false if out of memory. */
 bool model_rewind(struct model *m, const struct session_row *row);
 void model_free(struct model *m);
 

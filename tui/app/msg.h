@@ -72,7 +72,7 @@ enum msg_kind {
 
 struct msg {
     enum msg_kind kind;
-    unsigned generation; /* of the answered effect; 0 if there is none */
+    unsigned generation; /* of the answered effect; 0: no effect */
     int64_t now_ms;      /* when it happened: every message brings the time */
     union {
         struct key key;

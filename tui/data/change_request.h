@@ -40,10 +40,10 @@ struct change_result {
     int64_t bytes;             /* TRASH, EMPTY, SWEEP */
     bool orphans;              /* SWEEP: no sessions, but what they left behind */
     size_t stayed;             /* SWEEP: chosen, but not to be moved any more */
-    size_t repaired, steps;    /* FIX: findings; and how many undo would take to take that back */
+    size_t repaired, steps;    /* FIX: findings; and how many undos revert that */
     char copy[64];             /* FORK: the id of the new session */
     char id[64];               /* UNDO, REDO, RESTORE that asks: what it is about, */
-    char record[40];           /* and the record that taking a rewind back made */
+    char record[40];           /* and the record made by undoing a rewind */
     bool asks; /* UNDO, REDO, RESTORE: nothing was done, the person is to be asked first; */
     struct name_list edited; /* these files changed since */
     char where[200];         /* the directory it was done in */

@@ -61,7 +61,8 @@ struct rewind_summary {
     size_t left;          /* files that stayed as they are: in conflict, or refused to an undo */
     char left_name[160];  /* one of them */
     const char *left_why; /* static text */
-    /* An undo did nothing yet, because these files changed since. Owned by the message; NULL if there are none. */
+    /* An undo did nothing yet, because these files changed since. Owned by the message; NULL if no
+     * file changed. */
     struct name_list *edited;
     bool asks; /* there are such files */
 };

@@ -33,7 +33,8 @@ struct search_hits {
 struct search_hits *search_hits_new(size_t cap);
 void search_hits_free(struct search_hits *list); /* NULL is fine */
 
-/* The first occurrence in the text; false if there is none. An empty needle never occurs. */
+/* Finds the first occurrence in the text; returns false if the needle does not occur. An empty
+ * needle never occurs. */
 bool search_text(struct slice text, struct slice needle, size_t *at, size_t *n);
 size_t search_count(struct slice text, struct slice needle);
 

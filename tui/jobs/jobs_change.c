@@ -171,7 +171,8 @@ static enum err_code plan_fork(struct change_job *d, struct change *c, struct fo
     return rc;
 }
 
-/* The copy is made before the log is locked: that may take a while, and it is out of everybody's way. */
+/* The copy is made before the log is locked, because copying may take a while and must not block
+ * other changes. */
 static enum err_code make_fork(struct change_job *d, struct err *e)
 {
     struct change *c = change_new("fork");
@@ -339,7 +340,8 @@ static enum err_code put_back(struct change_job *d, struct change_log *log,
     return rc || d->out->asks ? rc : trash_restore_all(log, item, n, e);
 }
 
-/* Only what was shown goes: a session that was deleted since stays. What is not there any more is passed over. */
+/* Removes only the items that were shown: a session that was deleted since then stays. Items that
+ * are no longer in the trash are skipped. */
 static enum err_code from_trash(struct change_job *d, struct err *e)
 {
     struct change_log *log = NULL;
@@ -539,7 +541,8 @@ static bool is_named(const struct name_list *names, const char *id)
     return false;
 }
 
-/* Is the person to be asked first? Not where that was done. */
+/* Decides whether the person must be asked first. If the request names its target, that was done
+ * already. */
 static enum err_code check_asks(struct undo_job *d, const struct undo_target *n, struct err *e)
 {
     if (d->q->text.n > 0)

@@ -167,7 +167,8 @@ static enum err_code apply_selection(const struct effect *q, const struct reply 
     return ERR_OK;
 }
 
-/* As `reprise undo`: the consent was given for what is taken back, but files edited since stay. */
+/* As in `reprise undo`, the person has agreed to the undo itself, but files edited since then
+ * stay. */
 static enum err_code preview_undo(const struct store_env *env, const char *record,
                                   struct preview *p, struct err *e)
 {

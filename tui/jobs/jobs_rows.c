@@ -207,8 +207,8 @@ enum err_code jobs_check_session(struct job_context *d, const struct effect *q,
 
 /* ---- files around the sessions ---- */
 
-/* Damage of what belongs to no session, or to none that is listed. What is merely left behind is for the cleanup, and
- * what is merely strange for the doctor. */
+/* Damage to data that belongs to no session, or to no listed session. Leftovers are a matter for
+ * the cleanup, and oddities for the doctor. */
 static bool is_damage(enum finding_kind kind)
 {
     switch (kind) {

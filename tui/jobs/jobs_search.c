@@ -15,7 +15,7 @@ struct searching {
     struct slice needle;
     jobs_found_fn *fn;
     void *arg;
-    struct search_hits *list; /* being filled; NULL if none was begun */
+    struct search_hits *list; /* being filled; NULL: not begun */
     size_t rows;              /* since the last list was handed out */
     struct buf row, above;
     struct block_list blocks;

@@ -14,7 +14,8 @@
  *    pieces whatever is more urgent goes first: a preview never waits for the background.
  *  - Only one question that may take seconds (loading a whole transcript) runs at a time.
  *  - A newer question of the same kind and requester replaces one that is not answered yet, except DESCRIBE.
- *  - Changes are made one at a time, in the order asked; none is replaced, cancelled or forgotten.
+ *  - Changes are made one at a time, in the order asked, and are never replaced, cancelled or
+ *    dropped.
  *
  * All calls are made by one thread, the loop. */
 struct workers;
@@ -30,7 +31,7 @@ int workers_fd(const struct workers *w);
 bool workers_submit(struct workers *w, struct effect *question);
 /* No view waits for this generation any more. */
 void workers_cancel(struct workers *w, unsigned generation);
-/* Takes the oldest answer; false if there is none. */
+/* Takes the oldest answer. Returns false if no answer is waiting. */
 bool workers_pop(struct workers *w, struct msg *out);
 
 #endif

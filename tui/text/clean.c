@@ -137,7 +137,8 @@ static void make_sign(struct glyph *g, uint32_t cp)
     g->len = g->width = (uint8_t)n;
 }
 
-/* Is cp, which follows `before` in one cluster, an ordinary part of it that is left out? */
+/* Returns true if cp, which follows `before` in one cluster, is an ordinary part of the cluster
+ * that is left out. */
 static bool is_silent(const struct clean *c, uint32_t before, uint32_t cp, size_t next)
 {
     uint32_t follower = 0;

@@ -80,8 +80,8 @@ size_t clean_cluster_width(const struct clean *c);
 /* Returns true if the character, outside a well-formed cluster, acts on a terminal or is invisible. */
 bool clean_is_sign(uint32_t cp);
 
-/* How many bytes at `at` say nothing a reader wants to see: the CR of a CRLF, and the colours that programs write into
- * their output. 0: none. Any other escape is shown by its sign. */
+/* The number of bytes at `at` that are of no interest to a reader: the CR of a CRLF, and the colour
+ * escapes in the output of programs. Any other escape is shown as a sign. */
 size_t clean_noise(struct slice text, size_t at);
 
 /* Columns of a whole text on one line. */

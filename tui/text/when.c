@@ -15,7 +15,7 @@ void text_size(int64_t bytes, char out[SIZE_TEXT])
     snprintf(out, SIZE_TEXT, unit > 0 && n < 9.95 ? "%.1f %s" : "%.0f %s", n, units[unit]);
 }
 
-/* A run of digits at the front; false if there is none or it is far too long. */
+/* Cuts a run of digits off the front. Returns false if there are no digits, or far too many. */
 static bool cut_number(struct slice *rest, int64_t *out)
 {
     int64_t n = 0;

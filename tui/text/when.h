@@ -31,8 +31,8 @@ int64_t when_age_changes(int64_t now_ms, int64_t then_ms);
 enum { WHEN_LEFT = 12 };
 bool when_left(int64_t now_ms, int64_t until_ms, char out[WHEN_LEFT]);
 
-/* "30m", "12h", "3d", "2w", "6mo", "1y" before now; "today", "yesterday"; a date ("2026-03-01": its local
- * midnight) or a time of RFC 3339. False when it is none of them. */
+/* "30m", "12h", "3d", "2w", "6mo", "1y" before now; "today", "yesterday"; a date ("2026-03-01": its
+ * local midnight) or a time of RFC 3339. Returns false for any other text. */
 bool when_parse(struct slice text, int64_t now_ms, int64_t *ms);
 
 #endif

@@ -135,7 +135,7 @@ static struct slice ellipsis(const struct frame *f)
     return f->ascii ? SLICE("~") : SLICE("…");
 }
 
-/* Does the text take more than w columns? Looks no further than it has to. */
+/* Returns true if the text takes more than w columns; reads no further than it has to. */
 static bool is_wider(struct slice text, size_t w)
 {
     struct clean c;

@@ -10,9 +10,9 @@
 /* The content of a screen: a grid of cells, made by render and painted by term/. No terminal is needed to make
  * one, so tests compare frames and screenshots are made from them.
  *
- * frame_text is the only way text gets into a frame, and it cleans: a control character, an escape, a broken
- * byte, a bidi or zero-width control is shown as a visible sign, never passed on. That is the one
- * sanitiser of the screen (safety.md E1). */
+ * Text gets into a frame only through frame_text, which cleans it: control characters, escapes,
+ * broken bytes, and bidi or zero-width controls are shown as visible signs and never passed on. No
+ * other code sanitises text for the screen (safety.md E1). */
 
 /* What a cell means; tui/term/paint.c maps it to colours (theme, NO_COLOR, 16 and 256 colours). */
 #define STYLES(X)                                                                                  \

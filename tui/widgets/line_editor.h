@@ -20,10 +20,11 @@ struct line_editor {
 
 struct slice line_editor_text(const struct line_editor *e);
 void line_editor_set(struct line_editor *e, struct slice text);
-/* Types text; control characters count as blanks. What does not fit is left out. */
+/* Inserts text at the cursor; control characters become blanks. Text that does not fit is left
+ * out. */
 void line_editor_insert(struct line_editor *e, struct slice text);
-/* The usual keys: letters, arrows, Home End, ^A ^E ^B ^F, Backspace Del, ^W ^U ^K, Alt+b Alt+f Alt+d. True
- * when the key was one of them and did something. */
+/* The usual keys: letters, arrows, Home End, ^A ^E ^B ^F, Backspace Del, ^W ^U ^K, Alt+b Alt+f
+ * Alt+d. Returns true if the key was one of them and did something. */
 bool line_editor_key(struct line_editor *e, struct key key);
 
 /* Draws the line from x on, scrolled so that the cursor shows; puts the frame's cursor there when asked.

@@ -34,10 +34,11 @@ void list_cursor_move(struct list_cursor *c, struct list_area area, int64_t at);
 bool list_cursor_act(struct list_cursor *c, struct list_area area, enum action a);
 /* The wheel moves by three rows, a click to the row under it. Returns true if a row was clicked. */
 bool list_cursor_mouse(struct list_cursor *c, struct list_area area, struct mouse mouse);
-/* The row at a point of the screen; false if there is none. */
+/* Finds the row at a point of the screen. Returns false if no row is there. */
 bool list_cursor_row_at(const struct list_cursor *c, struct list_area area, int y, int x,
                         size_t *row);
-/* Moves among a few choices, from the last on to the first and back; false: the action is no movement by one. */
+/* Moves among a few choices, wrapping around at both ends. Returns false if the action is not a
+ * movement by one. */
 bool list_cursor_wrap(size_t *at, size_t n, enum action a);
 
 typedef void list_row_fn(const void *arg, struct frame *f, struct rect r, size_t row);

@@ -30,10 +30,10 @@ struct theme {
 };
 
 void theme_default(struct theme *t);
-/* "bold bright-cyan on black", "208 on 17", "underline", "default". False when a word is none of them;
- * *look is then unchanged. */
+/* "bold bright-cyan on black", "208 on 17", "underline", "default". Returns false, and leaves *look
+ * unchanged, if a word is not one of these. */
 bool theme_parse_style(struct slice text, struct theme_style *look);
-/* Which style has this name ("title")? STYLE_COUNT: none. */
+/* The style with this name ("title"); STYLE_COUNT if no style has it. */
 enum style theme_find_style(struct slice name);
 
 #endif

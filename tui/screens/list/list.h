@@ -163,7 +163,7 @@ size_t list_total(const struct list *l);
 
 /* --- the layout (list_draw.c) */
 struct list_layout {
-    struct rect title, query, rows, preview, footer; /* preview.w 0: there is none */
+    struct rect title, query, rows, preview, footer; /* preview.w 0: no preview */
     int item;                                        /* lines a session takes */
     size_t items;                                    /* sessions that fit */
     bool beside; /* the preview is beside the list, not below it */
@@ -174,7 +174,7 @@ bool list_has_two_lines(const struct list *l, int cols);
 struct list_layout list_layout(const struct list *l, int rows, int cols);
 /* Where the conversation is in the preview: below the title, the directory, the branch and the date. */
 struct rect list_conversation_rect(const struct list *l, const struct list_layout *lay);
-/* The row of the list at a point of the screen; false if there is none. */
+/* Finds the row of the list at a point of the screen. Returns false if no row is there. */
 bool list_row_at(const struct list *l, int y, int x, size_t *at);
 
 /* --- drawing (list_draw.c, list_row.c) */
@@ -196,15 +196,15 @@ struct list_selection {
 };
 
 struct list_selection list_selection_of(const struct model *m);
-/* The next of them; false if there is none left. */
+/* Returns the next of them in *entry, or false after the last one. */
 bool list_selection_next(struct list_selection *s, uint32_t *entry);
 /* The one session that actions are about; NULL: none. */
 const struct session_entry *list_selection_session(const struct model *m);
 
 /* The ability (enum session_can) that an action needs; 0 if it needs none. */
 unsigned list_required_ability(enum action a);
-/* Why the selected sessions do not allow an action; NULL if they do. `none` is the reason if the action needs a session
- * and none is selected; NULL if it is possible then. */
+/* Why the selected sessions do not allow an action; NULL if they do. `none` is the reason to return
+ * if the action needs a session and no session is selected; NULL if it is possible then. */
 const char *list_session_unavailable(const struct model *m, enum action a, const char *none);
 #define LIST_NO_SESSION "no session is selected"
 

@@ -46,7 +46,7 @@ bool cleanup_rule_is_checkbox(enum cleanup_rule rule);
 /* Returns true if any rule selects sessions, and not only the scope. */
 bool cleanup_rules_select(const struct cleanup_rules *r);
 bool cleanup_rule_is_set(const struct cleanup_rules *r, enum cleanup_rule rule);
-/* Sets the next value or the one before. Returns false if there is none. */
+/* Sets the next value or the one before. Returns false at the end of the values. */
 bool cleanup_rule_step(struct cleanup_rules *r, enum cleanup_rule rule, int direction);
 /* Sets a value that was typed; blank: any. Returns why not, or NULL. */
 const char *cleanup_rule_set_text(struct cleanup_rules *r, enum cleanup_rule rule,
@@ -60,7 +60,8 @@ void cleanup_rules_text(const struct cleanup_rules *r, char *out, size_t cap);
  * may go. One cursor goes through both; what is ticked goes to the trash after one question. With no rule set it shows
  * what every session and every project takes, and nothing is ticked.
  *
- * What is shown is what is moved: until the answer to changed rules has come, nothing can be moved. */
+ * Only sessions that are shown can be moved, so nothing can be moved until the answer to changed
+ * rules arrives. */
 struct model;
 struct view_ops;
 
@@ -99,7 +100,7 @@ bool cleanup_arrange(struct cleanup *c);
 /* Shows the sessions of a head's project, or no more; false if out of memory. */
 bool cleanup_open_project(struct cleanup *c, size_t head, bool open);
 bool cleanup_is_open(const struct cleanup *c, size_t head);
-/* The head of the project that a line belongs to; the line itself where there are none. */
+/* The head of the project that a line belongs to; the line itself if the lines have no heads. */
 size_t cleanup_head_of(const struct cleanup *c, size_t line);
 /* Where a line is shown, or else its head. */
 size_t cleanup_row_of(const struct cleanup *c, size_t line);

@@ -103,7 +103,7 @@ static bool step_scope(struct cleanup_rules *r, int direction)
     return true;
 }
 
-/* A value that was typed is none of those: from there it goes on at the first, or at the last. */
+/* A typed value may not be in the list; stepping then continues at the first or the last value. */
 static bool step_text(char value[CLEANUP_RULE_TEXT], const char *const values[], int n,
                       int direction)
 {

@@ -39,8 +39,8 @@ struct damaged_view {
     struct list_cursor pick;
     uint32_t entry;  /* of the selected session; ENTRY_NONE: no session is */
     uint32_t sought; /* where the person went last: gone to again when it comes back */
-    struct findings *store_findings; /* owned; NULL until they have come */
-    struct err error;                /* why there are none */
+    struct findings *store_findings; /* owned; NULL until they arrive */
+    struct err error;                /* why they could not be read */
     unsigned asked;                  /* generation of EFFECT_CHECK_STORE; 0: none */
     int64_t asked_ms;
     unsigned made; /* from which state of the list the items are */

@@ -17,8 +17,8 @@ extern const struct view_ops view_doctor;
 
 struct doctor_view {
     uint32_t entry;            /* the session; ENTRY_NONE if it is no longer in the list */
-    struct findings *findings; /* owned; NULL until they have come */
-    struct err error;          /* why there are none */
+    struct findings *findings; /* owned; NULL until they arrive */
+    struct err error;          /* why they could not be read */
     unsigned asked;            /* generation of EFFECT_CHECK_SESSION; 0: none */
     int64_t asked_ms;
     struct list_cursor pick;

@@ -38,7 +38,8 @@ bool rewind_view_open(struct rewind_view *v, const struct session_ref *ref, stru
                       struct rewind_start at, int64_t now_ms, struct effects *fx);
 void rewind_view_close(struct rewind_view *v, struct effects *fx);
 
-/* Takes back what the person was asked about, with the files that changed since and are named; takes the list over. */
+/* Undoes the rewind that the person was asked about, including the named files that changed since;
+ * takes the list over. */
 void rewind_view_take_back(struct rewind_view *v, struct name_list *taken, struct effects *fx);
 
 #endif

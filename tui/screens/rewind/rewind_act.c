@@ -239,7 +239,7 @@ static void submit_rewind(struct rewind_view *v, struct effects *fx)
     v->done = v->total = 0;
 }
 
-/* A rewind is done again by taking back what took it back. */
+/* Redoing a rewind is undoing the record of its undo. */
 static void submit_undo_rewind(struct rewind_view *v, enum rewind_operation deed,
                                struct name_list *taken, struct effects *fx)
 {

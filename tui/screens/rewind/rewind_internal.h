@@ -125,7 +125,8 @@ struct rewind_layout {
     int result; /* the line with the result; -1: none */
 };
 struct rewind_layout rewind_layout(const struct rewind_view *v, int h, int w);
-/* Lines that all there is to say of the selected turn takes in a pane of that width; 0: nothing unusual. */
+/* The number of lines that the whole note on the selected turn needs in a pane of that width; 0 if
+ * nothing about it is unusual. */
 int rewind_note_height(const struct rewind_view *v, int w);
 /* Keeps the selected lines within their panes. */
 void rewind_settle(struct rewind_view *v);

@@ -147,7 +147,8 @@ static int clamp(int n, int low, int high)
     return n < low ? low : n > high ? high : n;
 }
 
-/* Below the turns what there is to say of the selected one: of that all, as far as the turns keep their half. */
+/* The note on the selected turn is below the turns. It gets as many lines as it needs, up to half
+ * of the height. */
 static void split_left(struct rewind_layout *l, const struct rewind_view *v, struct rect r)
 {
     l->turns = r;

@@ -13,7 +13,7 @@
 
 enum fold_level {
     FOLD_TOOLS,   /* tools, thinking and notes in one line each */
-    FOLD_NOTHING, /* all open but thinking, and notes that say nothing are shown too */
+    FOLD_NOTHING, /* all open except thinking; notes without content are shown, too */
     FOLD_ALL,     /* prompts, and one line of each answer */
     FOLD_LEVELS
 };

@@ -51,7 +51,7 @@ enum message_layout_end {
 
 /* The neighbourhood, as far as it was read. */
 struct message_layout_context {
-    /* The result of a call: NULL when there is none, or it is not read. */
+    /* The result of a call; NULL if it has no result, or the result was not read. */
     const struct block *(*result)(const void *arg, struct slice call_id);
     bool (*has_call)(const void *arg, struct slice call_id);
     const void *arg;
@@ -71,7 +71,7 @@ enum message_layout_end layout_message(struct styled_text *s, const struct layou
 /* A tool call and what came of it: one line when folded, all of it when open. */
 struct tool {
     const struct block *call;
-    const struct block *result; /* NULL: there is none, or it is not read yet */
+    const struct block *result; /* NULL: no result, or not read yet */
     bool open, more;            /* more: long texts in full */
 };
 
@@ -80,7 +80,7 @@ void tool_layout(struct styled_text *s, const struct layout_options *look, const
 void tool_layout_result(struct styled_text *s, const struct layout_options *look,
                         const struct tool *t);
 
-/* Text as it is, indented; a long one is cut, and a line below tells how much is missing. */
+/* Text as it is, indented. A long text is cut, and the line below it shows how much is missing. */
 void tool_layout_text(struct styled_text *s, const struct layout_options *look, enum style style,
                       struct slice text, bool more);
 

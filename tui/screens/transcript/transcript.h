@@ -68,8 +68,8 @@ void transcript_view_paste(struct transcript_view *v, struct slice text, struct 
 void transcript_view_scroll(struct transcript_view *v, int lines, struct effects *fx);
 void transcript_view_click(struct transcript_view *v, int y, int x, struct effects *fx);
 
-/* The message that the cursor is on; of a sub-agent's conversation: the one that it was opened from. Returns false
- * if there is none; nothing is then set. */
+/* The message under the cursor; in a sub-agent's conversation, the message that it was opened from.
+ * Returns false, and sets nothing, if there is no such message. */
 bool transcript_view_message(const struct transcript_view *v, struct id128 *id, int64_t *time_ms);
 
 /* Why an action is not possible here and now; NULL if it is, or is not one of this view. */

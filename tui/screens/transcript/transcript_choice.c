@@ -9,8 +9,8 @@
 #include "tui/text/when.h"
 #include "tui/widgets/frame.h"
 
-/* The entry as it is stored: its JSON, a value a line, nothing decoded and nothing left out. What does not parse is
- * shown as bytes. */
+/* Shows an entry as it is stored: its JSON, one value a line, nothing decoded and nothing left out.
+ * A row that does not parse is shown as bytes. */
 enum { DEPTH_MAX = 64, STEP = 2, LINES_MAX = 100000 };
 
 struct printing {

@@ -165,10 +165,11 @@ void transcript_view_search_typed(struct transcript_view *v, struct effects *fx)
 void transcript_view_search_step(struct transcript_view *v, int direction);
 bool transcript_view_search_msg(struct transcript_view *v, const struct msg *msg);
 void transcript_view_search_settle(struct transcript_view *v);
-/* Around a change of the conversation: its messages have other numbers afterwards. */
+/* Called before and after the conversation is exchanged, since its messages then have other
+ * numbers. */
 void transcript_view_search_keep(struct transcript_view *v);
 void transcript_view_search_again(struct transcript_view *v, struct effects *fx);
-/* Occurrences up to the one that was gone to; 0: none was. */
+/* The number of occurrences up to and including the current one; 0 if no occurrence is current. */
 size_t transcript_view_search_number(const struct transcript_search *s);
 /* Adds the text of a line without its margin, and the blank it lost at its end. */
 bool transcript_view_line_text(const struct styled_text *sheet, size_t at, struct buf *out);
@@ -179,7 +180,7 @@ void transcript_view_raw_close(struct transcript_view *v);
 void transcript_view_raw_scroll(struct transcript_view *v, long lines);
 
 void transcript_view_notify(struct transcript_view *v, const char *text);
-/* The block the cursor is on; NULL if there is none. */
+/* The block under the cursor; NULL if the cursor is on no block. */
 const struct block *transcript_view_block(const struct transcript_view *v);
 const struct slot *transcript_view_cursor_slot(const struct transcript_view *v);
 /* Opens a sub-agent's conversation over this one. Without a task its id is the title. */

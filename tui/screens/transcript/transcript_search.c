@@ -3,9 +3,10 @@
 
 #include <stdlib.h>
 
-/* Searching: a worker finds the blocks that hold the needle and counts how often; here the lines that show an
- * occurrence are found, since it may be behind a fold, or be broken by a line's end. What is gone to is an
- * occurrence of a hit, never "the next line that shows it": so each is visited once, and has its number. */
+/* Searching: a worker finds the blocks that contain the needle and counts the occurrences in each;
+ * this file finds the lines that show an occurrence, which may be folded away or broken across
+ * lines. A step goes to an occurrence of a hit, never to "the next line that shows it", so that
+ * each occurrence is visited once and has a number. */
 
 enum { HITS_MAX = 1 << 18 };
 
@@ -361,7 +362,8 @@ void transcript_view_search_settle(struct transcript_view *v)
     s->shown = v->cursor;
 }
 
-/* The first occurrence in lines behind the cursor, or, with `here`, in its own, too: its hit, s->n if there is none. */
+/* Finds the first occurrence in the lines after the cursor, or, with `here`, also in the cursor's
+ * own line. Returns its hit, or s->n if nothing is found. */
 static size_t hit_from_cursor(struct transcript_view *v, bool here, uint32_t *nth)
 {
     const struct transcript_search *s = &v->search;

@@ -203,7 +203,7 @@ static enum err_code relink_segment(struct claude_log *log, struct slice kept)
     return ERR_OK;
 }
 
-/* Of the rows before a boundary only those that the last boundary kept are left. */
+/* Only those rows before a boundary that the last boundary kept are left. */
 static void begin_boundary(struct claude_log *log, uint32_t node)
 {
     size_t line = log->chain.node[node].line;

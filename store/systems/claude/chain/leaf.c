@@ -418,7 +418,8 @@ static enum err_code check_last_prompt(void *arg, struct slice rest, int64_t off
     return rc;
 }
 
-/* The newest last-prompt row above the log that names a leaf begins at *begin; -1: there is none. */
+/* Sets *begin to the offset of the newest last-prompt row above the log that names a leaf; -1 if
+ * not found. */
 static enum err_code seek_above(const struct claude_log *log, int64_t *begin, struct err *e)
 {
     struct above x = { .f = &log->file.file, .begin = -1 };

@@ -63,7 +63,8 @@ MUST_CHECK enum err_code claude_values_add(struct claude_values *values, struct 
 
 /* Writes key and value (JSON), or nothing if the value is empty. */
 void claude_write_value(struct jsonout *j, const char *key, struct slice value);
-/* Writes the value that the row has at `from` under the key `to`, or nothing if there is none. */
+/* Writes the row's value of the key `from` under the key `to`, or nothing if the row has no such
+ * key. */
 void claude_copy_member(struct jsonout *j, struct slice row, const char *from, const char *to);
 /* Closes the object of a row, and ends its line. */
 void claude_end_row(struct jsonout *j);

@@ -219,7 +219,7 @@ static void edit_fold(struct row_edit *r)
 
 /* ---- the row's own members ---- */
 
-/* The nearest row above that is not a progress row; null if there is none. */
+/* The id of the nearest row above that is not a progress row; null if no such row exists. */
 static struct slice new_parent(struct row_edit *r, size_t line)
 {
     const struct fork *f = r->f;
@@ -375,7 +375,8 @@ struct stretch {
     struct row_space space;
 };
 
-/* Claims a stretch that begins and ends with a row that is copied; false: none is left. */
+/* Claims a stretch that begins and ends with a row that is copied. Returns false if everything is
+ * claimed. */
 static bool claim(struct copying *c, struct stretch *s)
 {
     const struct index_line *line = c->f->log.file.index.line;

@@ -147,7 +147,7 @@ static struct slice row_with(struct describing *r, const char *text)
     return p ? field_row(head, (size_t)(p - head.p)) : (struct slice){ NULL, 0 };
 }
 
-/* The first raw value of a key in the head; .p is NULL if there is none. */
+/* The first raw value of a key in the head; .p is NULL if the head has no such key. */
 static struct slice first_value(struct describing *r, const char *key)
 {
     struct slice text = { NULL, 0 };
@@ -540,7 +540,8 @@ static bool has_side_folder(const struct session_ref *ref, struct arena *a)
     return !path.p || access(path.p, F_OK) == 0;
 }
 
-/* What the system has a member for. A transcript that cannot be read (such as a link) can do nothing. */
+/* A session can do whatever the system has a member for; one whose transcript cannot be read (such
+ * as a link) can do nothing. */
 static unsigned can_do(const struct claude *c, const struct session_row *row)
 {
     const struct store_ops *ops = c->base.ops;

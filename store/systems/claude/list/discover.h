@@ -46,8 +46,9 @@ struct slice claude_project_of(const struct claude *c, const struct scope *scope
 bool claude_collides(const struct scope *scope, struct slice project, struct slice cwd,
                      struct arena *a);
 
-/* The first top-level `cwd` of a row that parses; *cwd is unchanged if there is none. A session belongs to the
- * directory it was last moved to, else to this one (claude.md 1.2). Returns false if out of memory. */
+/* The first top-level `cwd` of a row that parses; *cwd is unchanged if no row has one. A session
+ * belongs to the directory it was last moved to, else to this one (claude.md 1.2). Returns false if
+ * out of memory. */
 bool claude_first_cwd(struct slice head, struct arena *a, struct slice *cwd);
 
 #endif

@@ -9,10 +9,12 @@
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/list/discover.h"
 
-/* The session with an id, where the agent itself would find it (claude.md 1.3): in the first folder that has a file
- * of this name which is not empty, even if it is a link, even if no list would show it. */
+/* Finds the session with an id where the agent itself would find it (claude.md 1.3): in the first
+ * folder that has a file with its name that is not empty, even if it is a link, and even if no list
+ * would show it. */
 
-/* The folder contains a session with this id. *ref is then that session, in the arena. *ok is false if out of memory. */
+/* Returns true if the folder contains a session with this id; *ref is then that session, in the
+ * arena. *ok is false if out of memory. */
 static bool folder_has(const struct claude *c, struct slice folder, struct slice id,
                        struct arena *a, struct session_ref *ref, bool *ok)
 {

@@ -15,8 +15,8 @@
 
 enum { TITLE_CHARACTERS = 200, TITLE_FILE_MAX = 1 << 20, MARK_FILE_MAX = 4096 };
 
-/* A document of the side folder that parses, as bytes in the arena; .p is NULL if there is none. Returns false if out
- * of memory. */
+/* Reads a document of the side folder into the arena; .p is NULL if it does not exist or does not
+ * parse. Returns false if out of memory. */
 static bool read_document(const struct session_ref *ref, const char *name, unsigned flags,
                           size_t max, struct arena *a, struct slice *out)
 {

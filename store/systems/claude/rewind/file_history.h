@@ -60,8 +60,8 @@ void file_history_fini(struct file_history *h);
 /* 16 or 64 hex digits, "@v", digits: the names that clients write and accept. Any other text could be a path. */
 bool file_history_is_backup_name(struct slice name);
 
-/* What the file was at a turn, by the client's rule: the turn's own entry; else, if the file was first touched
- * later, its first version. NULL: not known. */
+/* The entry of the file at a turn, by the client's rule: the turn's own entry; else, if the file
+ * was first touched later, its first version. NULL if not known. */
 const struct file_history_entry *file_history_at(const struct file_history *h, size_t turn,
                                                  const char *path);
 /* Its newest entry. */

@@ -11,7 +11,7 @@
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/rewind/planner.h"
 
-/* What each file was at a checkpoint. */
+/* Plans a rewind: the content of each file at a checkpoint. */
 
 /* ---- targets ---- */
 

@@ -3,8 +3,8 @@
 
 #include "store/systems/claude/chain/log.h"
 
-/* Which rows a resume does not load, because the API would refuse the conversation with them: calls that have
- * no result, thoughts whose message is lost, and answers that say nothing. */
+/* The rows that a resume does not load, because the API would refuse the conversation with them:
+ * calls that have no result, thoughts whose message is lost, and answers without content. */
 enum claude_hidden_row {
     ROW_LOADED,
     ROW_HIDDEN_UNANSWERED, /* no call in it has a result, and the conversation continued */

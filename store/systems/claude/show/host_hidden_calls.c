@@ -273,7 +273,7 @@ static enum err_code hide_calls(struct hiding *h, const struct claude_item *item
     return rc;
 }
 
-/* The only tool result of a row; false if there are none or several. */
+/* Finds the tool result of a row. Returns false unless the row has exactly one. */
 static bool only_result(struct slice row, struct slice *result)
 {
     struct json_iter it;

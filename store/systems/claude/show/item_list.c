@@ -167,7 +167,7 @@ static bool has_parent(const struct claude_log *log, const struct claude_item *i
 
 enum next { NEXT_UNKNOWN, NEXT_REPLY, NEXT_PROMPT };
 
-/* What a row means for a command that was queued before it. */
+/* Sets *next to the meaning of a row for a command that was queued before it. */
 static enum err_code next_of(struct choosing *c, size_t i, enum next *next, struct err *e)
 {
     struct claude_item *item = &c->list->item[i];

@@ -79,8 +79,9 @@ struct claude_parent {
 MUST_CHECK enum err_code claude_agent_parent(const struct session_ref *agent, struct arena *a,
                                              struct claude_parent *parent, struct err *e);
 
-/* Writes "origin": ... into an open object. Of the origin of a task's notification only some members are
- * written (and `run`, if the origin has no valid runId itself; empty: none), of any other origin all. */
+/* Writes "origin": ... into an open object. For a task's notification only some members of the
+ * origin are written (and `run`, unless it is empty or the origin has a valid runId itself); any
+ * other origin is written in full. */
 void claude_origin_write(struct jsonout *j, struct slice origin, struct slice run);
 /* A run id that may be shown: a JSON string of 1 to 128 letters, digits and _.:- */
 bool claude_run_id(struct slice value);

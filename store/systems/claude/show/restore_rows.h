@@ -13,7 +13,7 @@ struct claude_restore_row {
     struct id128 id;
     uint8_t kind;     /* enum claude_kind */
     uint8_t left_out; /* enum claude_hidden_row */
-    bool cut; /* the session ended in its calls: those without a result get one that says so */
+    bool cut; /* the session ended in its calls: those without a result get one that reports this */
 };
 
 struct claude_restore_rows {

@@ -350,7 +350,7 @@ static enum err_code compose_rows(void *arg, struct buf *out, struct err *e)
 
 /* ---- writing ---- */
 
-/* The file of a sub-agent, wherever it is below the session; created if there is none. */
+/* The file of a sub-agent, wherever it is below the session; created if it does not exist. */
 static enum err_code agent_path(struct appending *w, struct slice agent, const char **path,
                                 struct err *e)
 {

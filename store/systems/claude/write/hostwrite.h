@@ -10,7 +10,7 @@
 struct claude_write_leaf {
     struct slice id; /* uuid; empty: nowhere */
     bool unknown;    /* it is not known: a last-prompt row stays where it is */
-    bool wanted;     /* a last-prompt row is written if none is near the end */
+    bool wanted;     /* a last-prompt row is written unless one is near the end */
 };
 
 /* Adds metadata rows to rows that are about to be appended: those that they would push out of the tail window,

@@ -339,7 +339,7 @@ static bool is_ascii(struct slice s)
 static bool goes(uint32_t cp)
 {
     if (cp >= 0xD800 && cp <= 0xDFFF)
-        return false; /* a lone surrogate is none of the three */
+        return false; /* a lone surrogate is in no category below */
     switch (utf8proc_category((utf8proc_int32_t)cp)) {
     case UTF8PROC_CATEGORY_CF:
     case UTF8PROC_CATEGORY_CO:
