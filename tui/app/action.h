@@ -1,8 +1,8 @@
 #ifndef TUI_APP_ACTION_H
 #define TUI_APP_ACTION_H
 
-/* Everything a person can do, once: the enum, the name in the configuration, the word in footer and menu, and
- * the line in help cannot drift apart. */
+/* All actions in one list, so that the enum, the name in the configuration, the word in footer and
+ * menu, and the line in help cannot drift apart. */
 #define ACTIONS(X)                                                                                 \
     X(NONE, "none", "", "")                                                                        \
     /* sessions */                                                                                 \

@@ -16,8 +16,9 @@
 #include "tui/data/preview.h"
 #include "tui/data/ref_list.h"
 
-/* The work that update() wants done outside the model. The loop takes the effects out after every update
- * (effects_pop) and owns what they carry; effect_fini frees one that is not carried out.
+/* The work that update() wants done outside the model. The loop takes the effects out after every
+ * update (effects_pop) and owns what they carry; effect_fini frees an effect that is not carried
+ * out.
  *
  * The answers to a question (the first group) are messages with the same generation; MSG_FAILED or
  * the last answer ends it. Workers may drop a question as soon as a newer one of the same kind and
@@ -41,8 +42,9 @@ enum effect_kind {
     EFFECT_COMPARE,    /* entry `first` of a preview, line by line -> MSG_COMPARISON */
     EFFECT_REWIND, /* applies the selected part of a preview, also if the person left meanwhile ->
                       MSG_PROGRESS..., MSG_REWIND_DONE */
-    EFFECT_UNDO_REWIND, /* undoes the record in `text`; of the files that changed since, those in `names`. NULL: the
-                           person is asked about them first -> MSG_REWIND_DONE */
+    EFFECT_UNDO_REWIND, /* undoes the record in `text`, including those files in `names` that
+                           changed since; NULL: the person is asked about them first ->
+                           MSG_REWIND_DONE */
 
     EFFECT_ESTIMATE_DELETE, /* what deleting the refs would remove -> MSG_DELETE_ESTIMATE */
     EFFECT_SWEEP,           /* the sessions in the scope that `rule` selects -> MSG_SWEEP */
@@ -62,7 +64,7 @@ enum effect_kind {
     EFFECT_QUIT,    /* leave with `code` */
 };
 
-/* The view that asked: two views may each have a question of the same kind open. */
+/* The view that asked; two views may each have an open question of the same kind. */
 enum requester {
     REQUESTER_LIST,
     REQUESTER_PREVIEW,
@@ -77,7 +79,7 @@ struct effect {
     enum effect_kind kind;
     enum requester requester;
     unsigned generation;
-    /* owned: LIST has none, CHANGE may have; all about one session have one */
+    /* owned; NULL for LIST, optional for CHANGE; effects about one session have one ref */
     struct ref_list *refs;
     /* LIST, DESCRIBE, FULL_SCAN, SWEEP, CHECK_SESSION, CHECK_STORE, CHANGE; a worker resolves it */
     enum scope_kind scope;
@@ -113,7 +115,7 @@ struct effects {
     unsigned last_generation;
 };
 
-/* Queues an empty effect for the caller to fill; a new generation is given to it. */
+/* Queues an empty effect with a new generation, for the caller to fill in. */
 struct effect *effect_add(struct effects *fx, enum effect_kind kind, enum requester requester);
 /* Cancels the question of this generation, if it is not 0, and sets it to 0. */
 void effect_cancel(struct effects *fx, enum requester requester, unsigned *generation);

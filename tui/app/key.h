@@ -8,13 +8,13 @@
 #include "tui/app/action.h"
 #include "tui/config/settings.h"
 
-/* One key press, free of any terminal's way of sending it. term/ makes these, keymaps and editors of text
- * read them. (curses owns the names KEY_*.)
+/* One key press, independent of how a terminal sends it. term/ makes these; keymaps and line
+ * editors read them. (curses owns the names KEY_*.)
  *
- * A letter is its code point as typed, without MOD_SHIFT: 'G', not shift+'g'. With MOD_CTRL or MOD_ALT a
- * letter is lower case: Ctrl+A is { 'a', MOD_CTRL }. What the terminal sends for Enter, Tab, Backspace and
- * Esc always comes as the named key; Ctrl+J (byte 10) comes as { 'j', MOD_CTRL }. MOD_SHIFT goes with named
- * keys only: Shift+Tab is { KEYCODE_TAB, MOD_SHIFT }. */
+ * A letter is its code point as typed, without MOD_SHIFT: 'G', not shift+'g'. With MOD_CTRL or
+ * MOD_ALT a letter is lower case: Ctrl+A is { 'a', MOD_CTRL }. What the terminal sends for Enter,
+ * Tab, Backspace and Esc always comes as the named key; Ctrl+J (byte 10) comes as { 'j', MOD_CTRL
+ * }. Only named keys can have MOD_SHIFT: Shift+Tab is { KEYCODE_TAB, MOD_SHIFT }. */
 enum key_code {
     KEYCODE_NONE = 0,
     KEYCODE_ENTER = 0x110000, /* behind the last code point */
@@ -58,7 +58,7 @@ static inline bool key_eq(struct key a, struct key b)
     return a.code == b.code && a.mods == b.mods;
 }
 
-/* A key that is text: typed into a query, it is inserted. */
+/* Returns true for a key that inserts text when it is typed into a query. */
 static inline bool key_is_text(struct key k)
 {
     return k.mods == 0 && k.code >= ' ' && k.code != 0x7f && k.code < KEYCODE_ENTER;
@@ -68,11 +68,11 @@ static inline bool key_is_text(struct key k)
 enum { KEY_NAME = 24 };
 void key_name(struct key k, bool ascii, char out[KEY_NAME]);
 
-/* Which key does what where: one table, read top down, the first row that fits wins. A place's own rows are
- * asked first, then those that hold anywhere.
+/* One table maps keys to actions by context. It is read from the top, and the first row that fits
+ * wins; the rows of the context itself come before those that apply everywhere.
  *
- * Places where text is entered (the list in the default scheme, the filter, prompts) bind no plain letter:
- * what is typed there can never act. */
+ * Contexts where text is entered (the list in the default scheme, the filter, prompts) bind no
+ * plain letter, so typing there never triggers an action. */
 #define KEY_CONTEXTS(X)                                                                            \
     X(LIST, "list")                                                                                \
     X(FILTER, "filter")                                                                            \
@@ -100,16 +100,17 @@ const char *keymap_context_name(enum key_context p);
 
 /* ACT_NONE: the key does nothing here (and is text, where text is entered). */
 enum action keymap_find(enum key_scheme scheme, enum key_context place, struct key key);
-/* The first key of an action at a place, for the footer; false if it has none there. */
+/* The first key of an action in a context, for the footer. Returns false if it has no key there. */
 bool keymap_key_of(enum key_scheme scheme, enum key_context place, enum action a, struct key *out);
-/* The keys of an action by way of the menu: "^X x"; "" if the place has no such way. */
+/* The keys that reach an action through the menu: "^X x"; "" if the menu of this context lacks
+ * it. */
 enum { KEYMAP_MENU_KEYS = 2 * KEY_NAME };
 void keymap_menu_keys(enum key_scheme scheme, enum key_context place, enum action a, bool ascii,
                       char out[KEYMAP_MENU_KEYS]);
-/* All keys of an action at a place, written out: "↑ ^P ^K". The text is cut to what fits. */
+/* All keys of an action in a context, written out: "↑ ^P ^K". The text is cut to fit. */
 void keymap_keys_of(enum key_scheme scheme, enum key_context place, enum action a, bool ascii,
                     char *out, size_t cap);
-/* Returns true if letters typed at the place are text. */
+/* Returns true if letters typed in the context are text. */
 bool keymap_is_text(enum key_scheme scheme, enum key_context place);
 
 #endif

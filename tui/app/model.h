@@ -9,13 +9,13 @@
 #include "tui/config/settings.h"
 #include "tui/widgets/frame.h"
 
-/* The whole state of the screen. No curses type and no descriptor in it, so that update and render run in a
- * test without a terminal.
+/* The whole state of the screen. It contains no curses type and no descriptor, so that update and
+ * render run in a test without a terminal.
  *
  *     model_new -> update(MSG_RESIZE) -> [ effects_pop..., render, wait, update ]... -> model_free
  *
- * The loop waits until a message arrives or model_wake_ms has come (then it sends MSG_TICK). It renders
- * once when no message is waiting, not once a message. */
+ * The loop waits until a message arrives or the time model_wake_ms is reached (then it sends
+ * MSG_TICK). It renders once when no message is waiting, not once a message. */
 struct model;
 
 /* settings is borrowed and outlives the model. NULL if out of memory. Queues the first effects. */

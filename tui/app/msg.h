@@ -21,8 +21,8 @@
  * session's own directory unless `missing`. */
 struct resume_dirs {
     bool missing;        /* the session's directory is gone */
-    char *session_dir;   /* as the session records it; NULL if it does not */
-    char *main_worktree; /* of its repository, when it exists and is another one; else NULL */
+    char *session_dir;   /* as recorded in the session; NULL if it is not recorded */
+    char *main_worktree; /* of its repository, if it exists and is another directory; or NULL */
     char *present_dir;   /* where reprise was started */
 };
 
@@ -30,12 +30,12 @@ void resume_dirs_free(struct resume_dirs *p);
 
 /* Everything that can happen to the screen. update() is the only reader.
  *
- * Ownership: what a message points to belongs to update() once it is called, also when the message is
- * late and dropped; only `paste` and the text of a notice are borrowed for the call. A message that is never delivered
- * is freed with msg_fini.
+ * Ownership: update() takes over everything that a message points to, even if the message is late
+ * and dropped; only `paste` and the text of a notice are borrowed for the call. A message that is
+ * never delivered is freed with msg_fini.
  *
- * An answer carries the generation of the effect that asked. If no view waits for it any more, update drops it;
- * the sender need not know. */
+ * An answer carries the generation of the effect that asked for it. If no view waits for it any
+ * more, update() drops it; the sender need not know. */
 enum msg_kind {
     MSG_TICK, /* nothing but the time: sent when model.wake_ms has come */
     MSG_KEY,
@@ -106,7 +106,7 @@ struct msg {
         struct {
             struct trash_list *list;
             struct ref_list *
-                refs; /* of those that can be read where they are now, by their place in the list */
+                refs; /* sessions that can be read where they are now, by their place in the list */
         } trash;
         struct findings *findings;
         struct change_result *changed;
@@ -117,8 +117,8 @@ struct msg {
     } u;
 };
 
-/* Returns true if it answers the question of this generation, with what was asked for or with MSG_FAILED. An `asked`
- * of 0 means that nothing was asked. */
+/* Returns true if the message answers the question of generation `asked` (0: nothing was asked),
+ * either with the wanted kind or with MSG_FAILED. */
 bool msg_answers(const struct msg *m, unsigned asked, enum msg_kind kind);
 /* Frees what an undelivered message carries. */
 void msg_fini(struct msg *m);

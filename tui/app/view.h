@@ -13,14 +13,14 @@
 #include "tui/widgets/frame.h"
 #include "tui/widgets/toast.h"
 
-/* The model as the views see it: the stack of views, and what each of them keeps.
+/* The model as the views see it: the stack of views, and the state of each.
  *
  * The list is at the bottom of the stack, then perhaps a transcript or a rewind, then perhaps a menu, a dialog or help.
  * Keys go to the top view; Esc removes it. Each view is a row of the table in model.c, the only file that knows them
  * all: update() and render() go through that table.
  *
- * Messages are offered to the rows from the last to the first, until one takes them. The two flows are never on the
- * stack: they ask their questions with dialogs. */
+ * Messages are offered to the rows from the last to the first, until one takes them. The two flows
+ * are never on the stack; they use dialogs for their questions. */
 enum view_id {
     VIEW_LIST,
     VIEW_TRANSCRIPT,
@@ -53,7 +53,7 @@ struct model {
     bool resume_waits; /* Enter was pressed and waits for its row; another key cancels it */
     bool leaving;      /* RESUME, PRINT or QUIT was queued: nothing more happens */
 
-    /* What the views keep; each struct is in the header of its view. */
+    /* The state of the views; each struct is in the header of its view. */
     struct list *list;
     struct transcript_view *viewer;
     uint32_t viewed; /* the entry that the viewer shows; ENTRY_NONE */
@@ -71,66 +71,71 @@ struct model {
     struct resume_flow *resume_flow;
 };
 
-/* All but name are optional; a view that can be on the stack has a context, draw and act. */
+/* All members except name are optional; a view that can be on the stack has a context, draw and
+ * act. */
 struct view_ops {
     const char *name;
     bool overlay;                                     /* drawn over the view below */
     enum key_context context;                         /* where its keys are looked up, */
     enum key_context (*place)(const struct model *m); /* if that is not always the same */
     void (*draw)(const struct model *m, struct frame *f);
-    /* Returns true if the view did it. Otherwise the action means the same in every view: see perform. */
+    /* Returns true if the view carried the action out. Otherwise the action means the same in every
+     * view; see perform. */
     bool (*act)(struct model *m, enum action a);
-    /* Does an action that means the same in every view, if it is this row's: opens the view, for most. */
+    /* Carries out an action that means the same in every view, if it belongs to this row; most of
+     * them open the view. */
     bool (*perform)(struct model *m, enum action a);
     /* Why an action is not possible now, while this view is the base; NULL if it is. Static text. */
     const char *(*unavailable)(const struct model *m, enum action a);
-    /* The session that actions are about while this view is the base; without it, the one in the viewer. */
+    /* The session that actions are about while this view is the base; if NULL, the one in the
+     * viewer. */
     uint32_t (*entry)(const struct model *m);
-    /* Returns true if an action that is not possible yet may be asked for all the same, because it waits. */
+    /* Returns true if an action that is not possible yet may be requested anyway, because it
+     * waits. */
     bool (*waits)(const struct model *m, enum action a);
-    /* Before any action, in whichever view: brings what is shown up to date. */
+    /* Called before any action, in any view: updates what is shown. */
     void (*prepare)(struct model *m, enum action a);
-    /* Asked before the keymap, for keys whose meaning depends on what is on the screen. */
+    /* Called before the keymap is read, for keys whose meaning depends on what is on the screen. */
     bool (*takes)(struct model *m, struct key key);
     void (*key)(struct model *m, struct key key); /* a key without an action: text */
     void (*paste)(struct model *m, struct slice text);
     void (*mouse)(struct model *m, struct mouse mouse);
-    /* Returns true if `?` is help although letters are text here. */
+    /* Returns true if `?` opens help although letters are text here. */
     bool (*sign_helps)(const struct model *m);
-    /* The screen has another size. Called for every row. */
+    /* Called for every row when the screen size has changed. */
     void (*resized)(struct model *m);
-    /* Returns true if the message was for this row, and was taken over. */
+    /* Returns true if the message was for this row and has been taken over. */
     bool (*message)(struct model *m, const struct msg *msg);
     void (*tick)(struct model *m);    /* after every message */
     void (*refresh)(struct model *m); /* something was changed: what is shown may be out of date */
     /* When the row wants a MSG_TICK; TIME_NONE if it does not. */
     int64_t (*wake_ms)(const struct model *m);
-    /* Draws the last line in place of the footer; returns false if there is nothing to say. */
+    /* Draws the last line in place of the footer. Returns false if it has nothing to show. */
     bool (*status)(const struct model *m, struct frame *f, struct rect r);
 };
 
 enum view_id view_top(const struct model *m);
-/* The topmost view that fills the screen: what a menu or help is about. */
+/* The topmost view that fills the screen; menus and help are about it. */
 enum view_id view_base(const struct model *m);
 bool view_is_open(const struct model *m, enum view_id id); /* on top or below others */
 void view_push(struct model *m, enum view_id id);
 void view_pop(struct model *m);
-/* The earlier of two times; TIME_NONE is never. */
+/* The earlier of two times; TIME_NONE means never. */
 int64_t view_earlier(int64_t a, int64_t b);
 /* Leaves the program without a choice. */
 void view_quit(struct model *m);
 
-/* Where keys go now. */
+/* The context in which keys are looked up now. */
 enum key_context view_key_context(const struct model *m);
 /* The session that actions are about: the one that is read, checked or selected; ENTRY_NONE. */
 uint32_t view_entry(const struct model *m);
 /* Why an action is not possible now; NULL if it is, or is not known here. Static text. */
 const char *view_unavailable(const struct model *m, enum action a);
-/* Tells all rows that something was changed. */
+/* Notifies all rows that something was changed. */
 void view_refresh(struct model *m);
 
-/* Does an action wherever it was asked for: by key, from the menu, by mouse. An action that is not possible says
- * why. */
+/* Carries out an action, whether requested by key, menu or mouse. If it is not possible, the reason
+ * is shown. */
 void update_perform(struct model *m, enum action a);
 
 #endif

@@ -14,20 +14,21 @@
  * completely or not at all, and one undo reverts it. (Emptying the trash is not logged and cannot be undone.) */
 enum change_request {
     CHANGE_RENAME, /* text: the title */
-    CHANGE_TAG,    /* text: the tag; empty: none any more */
+    CHANGE_TAG,    /* text: the tag; empty removes it */
     CHANGE_ARCHIVE,
     CHANGE_UNARCHIVE,
     CHANGE_FORK, /* text: the title of the copy; names: the message it ends with, or "" for all of it */
     CHANGE_TRASH,     /* names: the titles, as the trash will show them */
     CHANGE_RESUME_AT, /* names: one message */
-    /* the newest change of what is shown; names: rewinds that need not be asked about. With text: the change of this
-     * id, which was asked about; names: files that changed since and go back all the same. */
+    /* the newest change of the shown sessions; names: rewinds that need no question. With text: the
+     * change with this id, about which the person was asked; names: files that changed since and
+     * are restored anyway. */
     CHANGE_UNDO,
     CHANGE_REDO,
-    CHANGE_RESTORE, /* names: what to take out of the trash, by trash id */
-    CHANGE_JOIN, /* names: one whose transcript goes in front of the one written in its place since */
-    CHANGE_EMPTY, /* names: what to remove for good */
-    CHANGE_SWEEP, /* sweep: what is chosen of it goes to the trash */
+    CHANGE_RESTORE, /* names: trash ids of the items to restore */
+    CHANGE_JOIN,    /* names: one item; its transcript is put before the one written since */
+    CHANGE_EMPTY,   /* names: trash ids of the items to remove for good */
+    CHANGE_SWEEP,   /* sweep: its chosen items go to the trash */
     CHANGE_FIX, /* one session: what the doctor can repair in it; each step of it is a change of its own */
 };
 
@@ -38,28 +39,28 @@ struct change_result {
     struct buf text;
     struct name_list sessions; /* ids of the sessions that changed */
     int64_t bytes;             /* TRASH, EMPTY, SWEEP */
-    bool orphans;              /* SWEEP: no sessions, but what they left behind */
-    size_t stayed;             /* SWEEP: chosen, but not to be moved any more */
+    bool orphans;              /* SWEEP: not sessions, but what they left behind */
+    size_t stayed;             /* SWEEP: chosen, but could no longer be moved */
     size_t repaired, steps;    /* FIX: findings; and how many undos revert that */
     char copy[64];             /* FORK: the id of the new session */
-    char id[64];               /* UNDO, REDO, RESTORE that asks: what it is about, */
+    char id[64];               /* UNDO, REDO, RESTORE with `asks`: the change in question, */
     char record[40];           /* and the record made by undoing a rewind */
-    bool asks; /* UNDO, REDO, RESTORE: nothing was done, the person is to be asked first; */
+    bool asks; /* UNDO, REDO, RESTORE: nothing was done, the person must be asked first; */
     struct name_list edited; /* these files changed since */
     char where[200];         /* the directory it was done in */
 };
 
 struct change_result *change_result_new(enum change_request request);
 void change_result_free(struct change_result *c); /* NULL is fine */
-/* The numbers of a deletion, for its question. */
+/* The numbers of a deletion, for the question that confirms it. */
 struct delete_estimate {
     size_t n;           /* sessions that can go */
-    size_t unsure;      /* of those: an agent may be writing to them, uncertain */
-    size_t running;     /* and those that stay: an agent has them open */
-    size_t unsupported; /* or their system cannot */
-    size_t partly;      /* of those that go: something of them stays, */
-    const char *stays;  /* which is this, of one of them; a literal */
-    int64_t bytes;      /* of all that goes, side files too */
+    size_t unsure;      /* of those, sessions that an agent may be writing to */
+    size_t running;     /* sessions that stay because an agent has them open */
+    size_t unsupported; /* or because their system does not support deletion */
+    size_t partly;      /* sessions that can go, except for a part that stays, */
+    const char *stays;  /* namely this part, for one of them; a literal */
+    int64_t bytes;      /* of everything that goes, side files included */
 };
 
 #endif

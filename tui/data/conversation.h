@@ -7,22 +7,24 @@
 #include "lite/base/buf.h"
 #include "store/api/transcript.h"
 
-/* A conversation and its rows, as workers hand them to the model. What a worker made belongs to the receiver of the
- * message alone, except the conversation itself: it never changes, is shared, and is freed by its last holder. */
+/* A conversation and its rows, as workers hand them to the model. The receiver of a message is the
+ * only owner of what it carries, except for the conversation itself, which never changes, is
+ * shared, and is freed by its last holder. */
 
-/* A transcript that is shared: the view shows it while a worker reads rows of it. */
+/* A shared transcript: the view shows it while a worker reads rows of it. */
 struct conversation {
     atomic_uint holders;
     const struct store *store;
     struct transcript *transcript; /* owned */
 };
 
-/* Takes the transcript over, with one holder: the caller. NULL if out of memory (the transcript is freed). */
+/* Takes the transcript over; the caller is the only holder. Returns NULL if out of memory, and
+ * frees the transcript. */
 struct conversation *conversation_new(const struct store *store, struct transcript *transcript);
 struct conversation *conversation_retain(struct conversation *c);
 void conversation_free(struct conversation *c); /* NULL is fine */
 
-/* Rows of a conversation, read and taken apart: first, first + 1, ... */
+/* Rows of a conversation, read and split into blocks: first, first + 1, ... */
 struct passage {
     size_t message;           /* place in transcript.message */
     struct buf bytes;         /* the raw row; blocks borrow from it */

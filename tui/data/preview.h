@@ -10,9 +10,9 @@
 #include "store/rewind/plan/rewind.h"
 #include "store/rewind/plan/source.h"
 
-/* Data about a rewind that workers and the model hand each other, by the rules of conversation.h: filled by one thread,
- * handed over, and then the receiver's alone. The exception is a preview, which never changes, is shared, and
- * is freed by its last holder. */
+/* Data about a rewind that workers and the model exchange, by the rules of conversation.h: one
+ * thread fills it in and hands it over, and then the receiver is the only owner. The exception is a
+ * preview, which never changes, is shared, and is freed by its last holder. */
 
 /* The effect of a rewind to a point: a plan, and its preview. */
 struct preview {
@@ -22,7 +22,7 @@ struct preview {
     struct rewind_preview preview;
 };
 
-/* Empty, with one holder: the caller, who fills it. NULL if out of memory. */
+/* Returns an empty preview for the caller, its only holder, to fill in. NULL if out of memory. */
 struct preview *preview_new(void);
 struct preview *preview_retain(struct preview *p);
 void preview_free(struct preview *p); /* NULL is fine */
@@ -41,14 +41,15 @@ void preview_comparison_free(struct comparison *c); /* NULL is fine */
 
 /* The selected part of a preview: one item for each of its entries, with copies of the hunks. */
 struct preview_selection {
-    struct rewind_selection *pick; /* owned, its hunks too */
+    struct rewind_selection *pick; /* owned, including its hunks */
     size_t n;
 };
 
 struct preview_selection *
 preview_selection_new(size_t n); /* nothing is picked; NULL if out of memory */
 struct preview_selection *preview_selection_copy(const struct preview_selection *from);
-/* Which of n hunks are taken, to be changed; all of them at first. NULL if out of memory. */
+/* Returns one flag for each of n hunks, for the caller to change; all are set at first. NULL if out
+ * of memory. */
 bool *preview_selection_hunks(struct preview_selection *p, size_t entry, size_t n);
 void preview_selection_free(struct preview_selection *p); /* NULL is fine */
 
@@ -56,9 +57,10 @@ void preview_selection_free(struct preview_selection *p); /* NULL is fine */
 struct rewind_summary {
     char record[40]; /* the undo record; "": nothing had to be done */
     size_t restored, created, deleted;
-    bool conversation_changed; /* the conversation went back, or came back: */
+    bool conversation_changed; /* the conversation was rewound or restored: */
     size_t dropped, added, kept;
-    size_t left;          /* files that stayed as they are: in conflict, or refused to an undo */
+    size_t left;          /* files that were left unchanged: in conflict, or not allowed to be
+                             undone */
     char left_name[160];  /* one of them */
     const char *left_why; /* static text */
     /* An undo did nothing yet, because these files changed since. Owned by the message; NULL if no

@@ -17,7 +17,7 @@ struct name_list {
 };
 
 struct name_list *name_list_new(void);
-/* Copies the name. False if out of memory: the list is then as before. */
+/* Copies the name. Returns false if out of memory; the list is then unchanged. */
 bool name_list_add(struct name_list *list, struct slice name);
 void name_list_fini(struct name_list *list);
 void name_list_free(struct name_list *list); /* NULL is fine */
@@ -26,16 +26,17 @@ void name_list_free(struct name_list *list); /* NULL is fine */
 struct ref_list {
     struct arena arena;
     struct session_ref *ref; /* owned */
-    /* owned; the number that the requester gave each ref; 0 if it gave none */
+    /* owned; the number that the requester assigned to each ref; 0 by default */
     uint32_t *entry;
     size_t n, cap;
     struct slice agent; /* in the arena; a sub-agent of the first session, else empty */
 };
 
 struct ref_list *ref_list_new(void);
-/* Copies the ref with its texts. False if out of memory (the list is then as before). */
+/* Copies the ref with its texts. Returns false if out of memory; the list is then unchanged. */
 bool ref_list_add(struct ref_list *list, const struct session_ref *ref, uint32_t entry);
-/* A list of one session and perhaps one of its sub-agents (agent may be empty). NULL if out of memory. */
+/* Returns a list of one session, with one of its sub-agents unless `agent` is empty. NULL if out of
+ * memory. */
 struct ref_list *ref_list_one(const struct session_ref *ref, struct slice agent);
 struct ref_list *ref_list_copy(const struct ref_list *list); /* NULL if out of memory */
 void ref_list_free(struct ref_list *list);                   /* NULL is fine */

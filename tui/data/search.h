@@ -21,7 +21,7 @@ struct search_hit {
     bool result;
 };
 
-/* How many rows a call and its result may be apart to be shown as one. */
+/* The largest distance, in rows, at which a call and its result are shown as one. */
 enum { SEARCH_PARTNER_ROWS = 64 };
 
 struct search_hits {

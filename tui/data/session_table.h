@@ -9,9 +9,10 @@
 #include "store/api/session.h"
 #include "tui/data/ref_list.h"
 
-/* The sessions on the screen. Each has a number, its entry, which stays its own while the scope stays:
- * through refreshes, sorting, filtering. A session is known by the path of its file, so that a copy in
- * another folder is another entry; of copies with one id only the newest is listed. */
+/* The sessions on the screen. Each has a number, its entry, which it keeps through refreshes,
+ * sorting and filtering as long as the scope stays the same. A session is identified by the path of
+ * its file, so a copy in another folder has an entry of its own; only the newest of the copies with
+ * one id is listed. */
 #define ENTRY_NONE UINT32_MAX /* no entry; an enum constant would have to fit an int */
 
 struct session_entry {
@@ -25,18 +26,19 @@ struct session_entry {
     bool gone;           /* the file vanished */
     bool asked;          /* a worker is describing it */
     bool stale;          /* the file changed since the row was made, or there is no row */
-    bool copy;           /* a newer one of its id is listed */
+    bool copy;           /* a newer copy with its id is listed */
     bool damaged;        /* its row reports damage in the file */
     bool has_disk_usage; /* bytes was asked for */
-    bool deep;           /* its row was completed by a look through the whole file, or is being */
-    int64_t bytes;       /* of all its files; 0: not known, then those of the transcript count */
+    bool deep;           /* its row was or is being completed by a full scan of the file */
+    int64_t bytes;       /* of all its files; 0: not known, so the size of the transcript is used */
 };
 
-/* The facts that a list needs of all entries: whether it shows them, and what they are sorted by. Made of the entries,
- * and apart from them: they are large, and a walk over all of them is what takes the time when a list is sorted. */
+/* The facts that a list needs about every entry: whether it is shown, and its sort keys. They are
+ * derived from the entries but kept apart, because entries are large and walking over all of them
+ * would dominate the time of a sort. */
 struct session_sort_key {
     int64_t time_ms;    /* session_entry_time */
-    int64_t created_ms; /* of the row; TIME_NONE without one */
+    int64_t created_ms; /* of the row; TIME_NONE if it has none */
     int64_t bytes;      /* session_entry_bytes */
     bool listed;        /* session_table_is_listed */
 };
@@ -49,25 +51,26 @@ struct session_table {
     uint32_t *by_path, *by_id; /* owned: hash tables of entry + 1 */
     size_t table;              /* their size: a power of two */
     size_t stale;              /* entries that still need describing */
-    size_t damaged;            /* entries that are; those that are gone do not count */
-    size_t unlisted;           /* of those: no list shows them */
+    size_t damaged;            /* damaged entries, except those that are gone */
+    size_t unlisted;           /* damaged entries that no list shows */
 };
 
 void session_table_fini(struct session_table *r);
-/* Adds what a listing saw: new sessions get entries, known ones are described again if the file changed.
- * False if out of memory; what was added stays. */
+/* Adds the sessions found by a listing: new ones get entries, known ones are described again if the
+ * file changed. Returns false if out of memory; what was added stays. */
 bool session_table_update(struct session_table *r, const struct ref_list *refs, unsigned listing);
-/* The listing is over: what it did not see is gone. */
+/* Ends a listing: sessions that it did not find are gone. */
 void session_table_remove_unseen(struct session_table *r, unsigned listing);
 /* Takes the row over; NULL: the file is gone. */
 void session_table_set_row(struct session_table *r, uint32_t entry, struct session_row *row);
 /* Sets the disk usage of all files of the session. */
 void session_table_set_bytes(struct session_table *r, uint32_t entry, int64_t bytes);
-/* A session with this id was changed: its row is read again, even if its file looks the same. */
+/* Marks the session with this id as changed: its row is read again, even if its file looks the
+ * same. */
 void session_table_invalidate(struct session_table *r, struct slice id);
 /* Returns true if the list may show it. */
 bool session_table_is_listed(const struct session_table *r, uint32_t entry);
-/* The entry of a session's file; ENTRY_NONE if it has none. */
+/* The entry of the session with this file; ENTRY_NONE if no entry has it. */
 uint32_t session_table_find(const struct session_table *r, struct slice path);
 
 /* The listed session with this id; ENTRY_NONE if there is no such session. */
@@ -79,7 +82,7 @@ int64_t session_entry_time(const struct session_entry *e);
 int64_t session_entry_bytes(const struct session_entry *e);
 /* Its title: the row's summary; empty until it is described. */
 struct slice session_entry_title(const struct session_entry *e);
-/* The directory it is about; empty until it is described, or where it does not say. */
+/* The directory it is about; empty if it is not recorded, or the session is not described yet. */
 struct slice session_entry_cwd(const struct session_entry *e);
 
 #endif

@@ -11,19 +11,19 @@
 #include "tui/app/msg.h"
 #include "tui/config/settings.h"
 
-/* The jobs of the workers: each answers one question (tui/app/effect.h). The context is what they look things up in;
- * several threads use it at once. */
+/* The jobs of the workers; each answers one question (tui/app/effect.h). The context is shared by
+ * several threads at once. */
 struct job_context {
     struct store *const *store;
     size_t stores;
     const struct settings *settings;
     const char *present_dir;
     const struct store_env *env; /* where changes are kept; may be set before the first question */
-    const struct config *config; /* how sessions are resumed; NULL: that is not checked */
+    const struct config *config; /* how sessions are resumed; NULL: not checked */
     const char *path;            /* where programs are; may be NULL */
     bool no_worktrees;           /* the scope "worktrees" is the project alone */
 
-    pthread_mutex_t lock; /* of what follows: scopes, resolved when first asked for */
+    pthread_mutex_t lock; /* protects what follows: scopes, resolved when first needed */
     struct arena arena;
     struct scope scope[SCOPE_ALL + 1];
     bool resolved[SCOPE_ALL + 1];
@@ -34,7 +34,7 @@ void jobs_init(struct job_context *d, struct store *const store[], size_t stores
                const struct settings *settings, const char *present_dir);
 void jobs_fini(struct job_context *d);
 
-/* Where answers go; post takes over what the message carries. */
+/* Receives answers; post takes over what the message carries. */
 struct reply {
     void (*post)(void *arg, const struct msg *m);
     void *arg;
@@ -47,9 +47,9 @@ MUST_CHECK enum err_code jobs_scope(struct job_context *d, enum scope_kind kind,
                                     struct err *e);
 void jobs_post(const struct reply *r, const struct effect *q, struct msg m);
 
-/* How many pieces a question is answered in, each on its own; at least 1. */
+/* The number of pieces in which a question is answered independently; at least 1. */
 size_t jobs_pieces(const struct effect *question);
-/* Answers one piece. The question stays with the caller. */
+/* Answers one piece. The caller keeps the question. */
 void jobs_run(struct job_context *d, const struct effect *question, size_t piece,
               const struct reply *reply);
 

@@ -5,10 +5,11 @@
 #include "tui/data/search.h"
 #include "tui/jobs/jobs.h"
 
-/* Changes: systems plan them, the operation log carries them out. A worker runs them one at a time and to their end;
- * only jobs that change nothing look at reply.cancelled. */
+/* Changes: systems plan them, the operation log carries them out. A worker runs them one at a time
+ * and to completion; only jobs that change nothing check reply.cancelled. */
 
-/* EFFECT_CHANGE. shown: what undo means, and where archiving looks for a session's folders. */
+/* EFFECT_CHANGE. shown: the sessions that an undo considers, and where archiving looks for a
+ * session's folders. */
 MUST_CHECK enum err_code jobs_change(const struct store_env *env, const struct shown *shown,
                                      const struct effect *q, struct change_result *out,
                                      struct err *e);
@@ -32,18 +33,19 @@ MUST_CHECK enum err_code jobs_check_session(struct job_context *d, const struct 
 /* EFFECT_CHECK_STORE */
 MUST_CHECK enum err_code jobs_check_store(struct job_context *d, const struct effect *q,
                                           const struct reply *r, struct err *e);
-/* CHANGE_FIX: repairs what can be repaired in the one session of the question. ERR_STALE: nothing could be. */
+/* CHANGE_FIX: repairs what can be repaired in the one session of the question. ERR_STALE if nothing
+ * could be repaired. */
 MUST_CHECK enum err_code jobs_fix(const struct store_env *env, const struct scope *scope,
                                   const struct effect *q, struct change_result *out, struct err *e);
 
 /* The questions of the rewind view. REWIND and UNDO_REWIND are the only ones that change files of a project. */
 
-/* Undoes a record, at env->now_ms, as `reprise undo`: files that were edited since stay, except those in `consent`
- * (may be NULL). */
+/* Undoes a record, at env->now_ms, as `reprise undo` does: files edited since then stay, except
+ * those in `consent` (may be NULL). */
 MUST_CHECK enum err_code jobs_undo_rewind(const struct store_env *env, const char *record,
                                           const struct name_list *consent,
                                           struct rewind_summary *out, struct err *e);
-/* Adds the files that would stay and that a person may undo all the same. */
+/* Adds the files that would stay and that a person may choose to undo anyway. */
 MUST_CHECK enum err_code jobs_undo_edited(const struct store_env *env, const char *record,
                                           struct name_list *out, struct err *e);
 MUST_CHECK enum err_code jobs_run_rewind(const struct effect *question, const struct reply *reply,
@@ -51,7 +53,7 @@ MUST_CHECK enum err_code jobs_run_rewind(const struct effect *question, const st
 
 /* Rows of the list, and the trash. */
 
-enum { DESCRIBE_PIECE = 64 }; /* rows described between two looks at what is more urgent */
+enum { DESCRIBE_PIECE = 64 }; /* rows described between two checks for more urgent work */
 
 /* EFFECT_DESCRIBE, one piece of it */
 MUST_CHECK enum err_code jobs_describe(struct job_context *d, const struct effect *q, size_t piece,
@@ -59,18 +61,18 @@ MUST_CHECK enum err_code jobs_describe(struct job_context *d, const struct effec
 /* EFFECT_DISK_USAGE */
 MUST_CHECK enum err_code jobs_disk_usage(const struct effect *q, const struct reply *r,
                                          struct err *e);
-/* EFFECT_FULL_SCAN: a row a piece */
+/* EFFECT_FULL_SCAN: one row a piece */
 MUST_CHECK enum err_code jobs_full_scan(struct job_context *d, const struct effect *q, size_t piece,
                                         const struct reply *r, struct err *e);
 /* EFFECT_TRASH */
 MUST_CHECK enum err_code jobs_trash(const struct job_context *d, const struct effect *q,
                                     const struct reply *r, struct err *e);
 
-/* Looking for text in every message of a conversation. */
+/* Searches every message of a conversation. */
 typedef void jobs_found_fn(struct search_hits *list, void *arg); /* takes the list over */
 
-/* EFFECT_SEARCH: hands out hits in order, many or none at a time, the last list with `done`. Rows that cannot be read
- * are skipped. */
+/* EFFECT_SEARCH: hands out lists of hits in order, of any length; the last one has `done` set. Rows
+ * that cannot be read are skipped. */
 MUST_CHECK enum err_code jobs_search(const struct conversation *c, struct slice needle,
                                      const atomic_bool *cancel, jobs_found_fn *fn, void *arg,
                                      struct err *e);

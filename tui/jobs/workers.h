@@ -10,8 +10,9 @@
 
 /* A few threads that answer questions (tui/app/effect.h).
  *
- *  - A question with many pieces (describing 10,000 rows) is answered piece by piece, by all threads, and between
- *    pieces whatever is more urgent goes first: a preview never waits for the background.
+ *  - A question with many pieces (describing 10,000 rows) is answered piece by piece by all
+ *    threads. More urgent questions go first between pieces, so a preview never waits for
+ *    background work.
  *  - Only one question that may take seconds (loading a whole transcript) runs at a time.
  *  - A newer question of the same kind and requester replaces one that is not answered yet, except DESCRIBE.
  *  - Changes are made one at a time, in the order asked, and are never replaced, cancelled or
@@ -22,7 +23,7 @@ struct workers;
 
 MUST_CHECK enum err_code workers_new(struct job_context *desk, int threads, struct workers **out,
                                      struct err *e);
-/* Waits for what is being answered and for the changes that were asked for, and drops all answers. */
+/* Waits for the jobs under way and for all requested changes, and drops all answers. */
 void workers_free(struct workers *w); /* NULL is fine */
 
 /* Readable while answers wait. */

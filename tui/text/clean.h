@@ -9,26 +9,28 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 
-/* How many columns a character takes, and where one cluster ends: the facts that clean.c builds on.
+/* The width of characters and the boundaries of clusters, on which clean.c builds.
  *
- * ncurses counts columns with the C library's wcwidth, one character at a time, and a terminal that counts
- * differently sets every column behind it crooked. So a width is only worth something when both agree. The
- * rule here: utf8proc says what is shown at all, wcwidth how wide it is, each in the version that is installed, and
- * whatever terminals are known to disagree about is not passed on at all (clean.h). A C locale does not know
- * letters beyond ASCII: there, and in tests without a locale, the width is utf8proc's. */
+ * ncurses counts columns with the C library's wcwidth, one character at a time; if a terminal
+ * counts differently, every column after the character is misplaced. So a width is only useful if
+ * both agree. The rule: utf8proc decides what is shown at all and wcwidth how wide it is, each in
+ * the installed version, and sequences about which terminals are known to disagree are not passed
+ * on at all (see clean_next). A C locale knows no letters beyond ASCII: there, and in tests without
+ * a locale, utf8proc's width is used. */
 
-/* 1 or 2; 0 for a mark that sits on the character before it; -1 for what is never shown as itself: controls,
- * format characters, surrogates, unassigned characters and those younger than one of the libraries. */
+/* 1 or 2; 0 for a mark that sits on the character before it; -1 for characters that are never shown
+ * as themselves: controls, format characters, surrogates, unassigned characters and those newer
+ * than one of the libraries. */
 int text_width(uint32_t cp);
 
-/* Walks clusters: true when `next` begins a new one. state is 0 at the start of a text. */
+/* Returns true if `next` begins a new cluster. state is 0 at the start of a text. */
 bool text_width_breaks(uint32_t before, uint32_t next, int32_t *state);
 
-/* A pictograph, on which a skin tone or a joiner may follow. */
+/* Returns true for a pictograph, which a skin tone or a joiner may follow. */
 bool text_width_pictograph(uint32_t cp);
 
-/* The sanitiser: any bytes in, text out that cannot act on a terminal and whose columns are certain.
- * Everything that reaches a screen or a plain output line goes through clean_next.
+/* The sanitiser: it turns any bytes into text that cannot act on a terminal and whose width is
+ * certain. Everything that reaches a screen or a plain output line goes through clean_next.
  *
  *   C0 and DEL                       ^[  ^G  ^?     (newline and tab: one blank)
  *   C1                               <9B>
@@ -50,14 +52,14 @@ enum glyph_kind {
     GLYPH_TEXT,
     GLYPH_BLANK, /* a space, a tab */
     GLYPH_NEWLINE,
-    GLYPH_SIGN, /* ASCII that stands for something that is not shown: one column a byte */
+    GLYPH_SIGN, /* ASCII in place of something that is not shown: one column a byte */
 };
 
 /* How a piece of the input is shown: one spacing character with its marks, or a sign. */
 struct glyph {
     char bytes[GLYPH_BYTES]; /* valid UTF-8, clean */
     uint8_t len;
-    uint8_t width; /* 1, 2, or of a sign its length */
+    uint8_t width; /* 1 or 2; the length of a sign */
     bool joined;   /* belongs to the cluster of the glyph before: no line break between them */
     enum glyph_kind kind;
     size_t at; /* where in the text it begins */
@@ -72,9 +74,9 @@ struct clean {
 };
 
 void clean_begin(struct clean *c, struct slice text);
-/* The next glyph; false at the end. */
+/* Reads the next glyph. Returns false at the end. */
 bool clean_next(struct clean *c, struct glyph *g);
-/* Columns of the cluster that begins here (its glyph and those joined to it); 0 at the end. */
+/* The width of the cluster that begins here (its glyph and those joined to it); 0 at the end. */
 size_t clean_cluster_width(const struct clean *c);
 
 /* Returns true if the character, outside a well-formed cluster, acts on a terminal or is invisible. */
@@ -86,18 +88,19 @@ size_t clean_noise(struct slice text, size_t at);
 
 /* Columns of a whole text on one line. */
 size_t clean_width(struct slice text);
-/* Appends the text as one clean line: for stdout and stderr, which get nothing from disk unless through
- * here. */
+/* Appends the text as one clean line. Text from disk reaches stdout and stderr only through this
+ * function. */
 MUST_CHECK enum err_code clean_add(struct buf *out, struct slice text);
 
 /* Returns false if bytes outside ASCII would be other characters in this locale, or controls. */
 bool clean_locale_is_utf8(void);
-/* Instead of them: the base of an accented letter, the plain form of a quotation mark or a dash, else '?'. */
+/* The replacement in such a locale: the base of an accented letter, the plain form of a quotation
+ * mark or a dash, else '?'. */
 char clean_ascii_fallback(struct slice character);
 /* clean_add in ASCII alone, each character as wide as it was. */
 MUST_CHECK enum err_code clean_add_ascii(struct buf *out, struct slice text);
 
-/* The path as people write it: the home directory as ~. The result is in out, or is the path itself. */
+/* The path with the home directory written as ~. The result is in out, or is the path itself. */
 struct slice text_path_short(struct slice path, struct slice home, char *out, size_t cap);
 /* The last part of a path, without slashes; the whole of it for "/". */
 struct slice text_path_last(struct slice path);

@@ -20,10 +20,11 @@ bool text_size_parse(struct slice text, int64_t *bytes);
  * known or is more than a day in the future (a clock that jumped). */
 enum { WHEN_AGE = 16, WHEN_AGE_COLUMNS = 8 };
 void when_age(int64_t now_ms, int64_t then_ms, char out[WHEN_AGE]);
-/* "2026-11-22 14:03" where the person is; "" for a time that is not known. Returns `out`. */
+/* "2026-11-22 14:03" in local time; "" for an unknown time. Returns `out`. */
 enum { WHEN_DATE = 32 };
 const char *when_date(int64_t ms, char out[WHEN_DATE]);
-/* When the text that when_age gives will be another one: what a screen has to wait for. TIME_NONE: never. */
+/* The time at which the text of when_age changes and the screen has to be redrawn; TIME_NONE:
+ * never. */
 int64_t when_age_changes(int64_t now_ms, int64_t then_ms);
 
 /* The time left, if it is less than a week: "6d left", "5h left", "due" once it is over. Returns false if there is more

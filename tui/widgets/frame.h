@@ -7,14 +7,15 @@
 
 #include "lite/base/slice.h"
 
-/* The content of a screen: a grid of cells, made by render and painted by term/. No terminal is needed to make
- * one, so tests compare frames and screenshots are made from them.
+/* The content of a screen: a grid of cells, made by render and painted by term/. Making one needs
+ * no terminal, so tests compare frames, and screenshots are made from them.
  *
  * Text gets into a frame only through frame_text, which cleans it: control characters, escapes,
  * broken bytes, and bidi or zero-width controls are shown as visible signs and never passed on. No
  * other code sanitises text for the screen (safety.md E1). */
 
-/* What a cell means; tui/term/paint.c maps it to colours (theme, NO_COLOR, 16 and 256 colours). */
+/* The meaning of a cell; tui/term/paint.c maps it to colours (theme, NO_COLOR, 16 and 256
+ * colours). */
 #define STYLES(X)                                                                                  \
     X(TEXT, "text")                                                                                \
     X(DIM, "dim")                                                                                  \
@@ -63,7 +64,7 @@ struct cell {
     uint8_t len;
     uint8_t width;    /* 1 or 2; 0: covered by the cell before */
     uint8_t style;    /* enum style */
-    uint8_t selected; /* on the selected row: painted reversed, or marked where colours are off */
+    uint8_t selected; /* on the selected row: painted reversed, or marked if colours are off */
 };
 
 struct rect {
@@ -78,11 +79,11 @@ static inline bool frame_rect_has(struct rect r, int y, int x)
 struct frame {
     int rows, cols;
     struct cell *cell;      /* rows * cols, row by row; owned */
-    int cursor_y, cursor_x; /* where the hardware cursor sits; -1: hidden */
+    int cursor_y, cursor_x; /* position of the hardware cursor; -1: hidden */
     bool ascii;             /* draw borders and signs in ASCII */
 };
 
-/* rows and cols up to 1000. False if out of memory (the frame is then empty). */
+/* rows and cols are at most 1000. Returns false if out of memory; the frame is then empty. */
 bool frame_init(struct frame *f, int rows, int cols, bool ascii);
 void frame_fini(struct frame *f);
 void frame_clear(struct frame *f);
@@ -90,39 +91,42 @@ void frame_clear(struct frame *f);
 /* Writes cleaned text at (y, x), at most w columns and never outside the frame; a cluster that does not fit
  * whole is left out. Newlines and tabs count as one blank. Returns the columns used. */
 int frame_text(struct frame *f, int y, int x, int w, enum style style, struct slice text);
-/* The same, ending in an ellipsis when something was cut off. */
+/* The same, ending in an ellipsis if something was cut off. */
 int frame_text_cut(struct frame *f, int y, int x, int w, enum style style, struct slice text);
-/* Cut in the middle: for paths. */
+/* The same, cut in the middle: for paths. */
 int frame_text_middle(struct frame *f, int y, int x, int w, enum style style, struct slice text);
 /* For our own literals. */
 int frame_puts(struct frame *f, int y, int x, int w, enum style style, const char *text);
-/* Columns the text takes, as frame_text would draw it. */
+/* The width of the text as frame_text would draw it. */
 int frame_width(struct slice text);
 /* Blanks in a style; and marks a whole stretch as the selected row. */
 void frame_fill(struct frame *f, struct rect r, enum style style);
 void frame_select(struct frame *f, struct rect r);
-/* The row that the cursor is on: selected, with the pointer and the terminal's own cursor in its first column. */
+/* Marks the row of the cursor: selected, with the pointer and the terminal's own cursor in its
+ * first column. */
 void frame_point(struct frame *f, struct rect r);
 /* Lines of the border style, w columns or h lines long. */
 void frame_rule(struct frame *f, int y, int x, int w);
 void frame_edge(struct frame *f, int y, int x, int h);
-/* Text that ends before column `end`; returns where it begins. */
+/* Draws text that ends before column `end`. Returns the column where it begins. */
 int frame_puts_right(struct frame *f, int y, int end, enum style style, const char *text);
-/* At the right edge of a list that shows `shown` of n, from `top` on; nothing where all are shown. */
+/* Draws a scrollbar at the right edge of a list that shows `shown` of n rows, from `top` on; draws
+ * nothing if all are shown. */
 void frame_scrollbar(struct frame *f, struct rect r, size_t top, size_t n, size_t shown);
 void frame_style(struct frame *f, struct rect r, enum style style);
 
-/* The frame as text, a line a row, blanks at line ends cut: what tests compare. The caller frees. */
+/* The frame as text, one line a row, without trailing blanks, for tests. The caller frees it. */
 char *frame_dump(const struct frame *f);
 
-/* A framed panel over what is drawn already: centred, as large as wanted and possible. Returns the room inside the
- * border. */
+/* Draws a framed, centred panel over what is already drawn, as large as wanted and possible.
+ * Returns the rectangle inside the border. */
 struct rect frame_box(struct frame *f, int h, int w, struct slice title);
 
-/* The sign of work under way, turning with the time. Work that is done in a moment shows none. */
+/* The spinner for work under way, which turns with the time. Work that is done in a moment shows no
+ * spinner. */
 const char *frame_spinner_sign(int64_t now_ms, bool ascii);
 bool frame_spinner_shows(int64_t since_ms, int64_t now_ms);
-/* When the screen has to be drawn again for it. */
+/* The time at which the screen has to be drawn again for it. */
 int64_t frame_spinner_wake_ms(int64_t since_ms, int64_t now_ms);
 
 #endif

@@ -8,19 +8,19 @@
  * after. */
 struct hunk_line {
     char sign;      /* ' ', '+', '-'; '@': a hunk begins, text is its place; '\\': a remark */
-    int64_t number; /* of the line in the new file (of a removed one: in the old); 0: not known */
+    int64_t number; /* of the line in the new file (a removed line: in the old one); 0: not known */
     struct slice text;
 };
 
 struct hunks {
     struct arena arena;     /* decoded texts of a patch */
-    struct hunk_line *line; /* owned; texts borrow from what was compared, or from the arena */
+    struct hunk_line *line; /* owned; texts are borrowed from the compared texts or the arena */
     size_t n, cap;
     size_t added, removed;
     enum err_code rc;
 };
 
-/* All append, so that a call with several edits makes one diff. */
+/* These functions append, so that a call with several edits makes one diff. */
 void hunks_of_patch(struct hunks *d, struct slice patch_json);
 void hunks_of_texts(struct hunks *d, struct slice before, struct slice after);
 /* One hunk of a diff that was made already; its texts are borrowed. */
@@ -34,7 +34,8 @@ struct hunks_layout_options {
     size_t max_lines; /* of the diff; 0: all */
 };
 
-/* Lines with their numbers; what changed within a line is highlighted. Returns how many lines were left out. */
+/* Lays out lines with their numbers, and highlights what changed within a line. Returns the number
+ * of lines left out. */
 size_t hunks_layout(struct styled_text *s, const struct hunks_layout_options *how,
                     const struct hunks *d);
 

@@ -27,8 +27,8 @@ void line_editor_insert(struct line_editor *e, struct slice text);
  * Alt+d. Returns true if the key was one of them and did something. */
 bool line_editor_key(struct line_editor *e, struct key key);
 
-/* Draws the line from x on, scrolled so that the cursor shows; puts the frame's cursor there when asked.
- * Returns the columns used. */
+/* Draws the line from x on, scrolled so that the cursor shows; optionally puts the frame's cursor
+ * there. Returns the columns used. */
 int line_editor_draw(const struct line_editor *e, struct frame *f, struct rect r, enum style style,
                      bool cursor);
 

@@ -9,7 +9,7 @@
 #include "tui/app/key.h"
 #include "tui/widgets/frame.h"
 
-/* A cursor in rows of which only some fit on the screen: what every screen with rows is built on.
+/* A cursor in rows of which only some fit on the screen. Every screen with rows is built on it.
  *
  * Invariant, after each call: at < n (0 if there are no rows), top <= at < top + fit, and no line is left empty below
  * the last row as long as rows are hidden above. */
@@ -23,14 +23,15 @@ struct list_area {
     size_t n;
 };
 
-/* How far a movement action goes, in rows (FIRST and LAST: beyond any end); false: the action is no movement. */
+/* Sets *by to the distance of a movement action in rows (FIRST and LAST: beyond any end). Returns
+ * false if the action is not a movement. */
 bool list_cursor_steps(enum action a, int64_t page, int64_t *by);
 /* The first row to show, so that `at` is visible. A fit of 0 counts as 1. */
 size_t list_cursor_top(size_t top, size_t at, size_t n, size_t fit);
 
-/* Puts the cursor on this row, or on the nearest there is. */
+/* Moves the cursor to this row, or to the nearest existing one. */
 void list_cursor_move(struct list_cursor *c, struct list_area area, int64_t at);
-/* Moves it by an action; false: the action is no movement. */
+/* Moves it by an action. Returns false if the action is not a movement. */
 bool list_cursor_act(struct list_cursor *c, struct list_area area, enum action a);
 /* The wheel moves by three rows, a click to the row under it. Returns true if a row was clicked. */
 bool list_cursor_mouse(struct list_cursor *c, struct list_area area, struct mouse mouse);
@@ -42,7 +43,7 @@ bool list_cursor_row_at(const struct list_cursor *c, struct list_area area, int 
 bool list_cursor_wrap(size_t *at, size_t n, enum action a);
 
 typedef void list_row_fn(const void *arg, struct frame *f, struct rect r, size_t row);
-/* Draws the rows that are visible, and points at the selected one. */
+/* Draws the visible rows, and points at the selected one. */
 void list_cursor_draw(const struct list_cursor *c, struct list_area area, struct frame *f,
                       list_row_fn *draw, const void *arg);
 

@@ -4,16 +4,17 @@
 #include "tui/widgets/styled_text.h"
 #include "tui/widgets/text_wrap.h"
 
-/* A table of a document: cells are collected, then laid out in columns that fit. */
+/* A table of a document: the cells are collected and then laid out in columns that fit. */
 struct table;
 
-enum { TABLE_RUNS = 96 }; /* of one line, at most */
+enum { TABLE_RUNS = 96 }; /* maximum of one line */
 
 /* NULL if out of memory. */
 struct table *table_new(unsigned cols);
 void table_free(struct table *t); /* NULL is fine */
 
-/* All of these do nothing on NULL. The first row is the head. align: 0 and 1 left, 2 centre, 3 right. */
+/* These do nothing if the table is NULL. The first row is the head. align: 0 and 1 left, 2 centre,
+ * 3 right. */
 void table_row(struct table *t);
 void table_cell(struct table *t, int align);
 void table_text(struct table *t, enum style style, struct slice text);
@@ -24,9 +25,9 @@ typedef void table_line_fn(void *arg, const struct run *run, size_t n);
 enum err_code table_layout(const struct table *t, int width, bool ascii, table_line_fn *fn,
                            void *arg);
 
-/* Markdown as lines of styled text: headings, lists, quotes, code, tables, emphasis and links, without their
- * signs. Line breaks of the source stay, because an agent means them. `first` precedes the first line,
- * `rest` before all others. */
+/* Lays Markdown out as styled text: headings, lists, quotes, code, tables, emphasis and links,
+ * without their markup. Line breaks of the source are kept, because agents use them deliberately.
+ * `first` precedes the first line, `rest` before all others. */
 struct markdown {
     int width;
     bool ascii;

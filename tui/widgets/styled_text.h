@@ -11,32 +11,32 @@
 #include "lite/base/slice.h"
 #include "tui/widgets/frame.h"
 
-/* Text laid out in lines: what one message looks like at one width. Its bytes are clean (clean.h) and its own,
- * so that what it was made from may be freed. */
+/* Text laid out in lines: one message at one width. It owns its bytes, which are clean (clean.h),
+ * so the source may be freed. */
 
 struct run {
     struct slice text; /* clean */
     enum style style;
 };
 
-/* What unfolding at a line opens. */
+/* The part that unfolding at a line opens. */
 enum line_part {
     PART_BLOCK, /* the block is opened or closed */
     PART_MORE,  /* the rest of a long text is shown or hidden */
 };
 
-/* How a line ends: with the text's own line break, or where the layout broke it. */
+/* The end of a line: the text's own line break, or a break made by the layout. */
 enum line_end { LINE_ENDS, LINE_JOINS, LINE_JOINS_BLANK }; /* a blank was left out at the break */
 
 struct line {
     uint32_t run, runs; /* first and count, in styled_text.run */
-    uint16_t block;     /* of the message: what the line belongs to */
+    uint16_t block;     /* of the message; the line belongs to it */
     uint8_t part;       /* enum line_part */
     uint8_t end;        /* enum line_end */
-    uint8_t margin;     /* so many of its first runs are no text: list marks, quote bars */
-    bool result;        /* of a tool: what it returned, not what was asked */
-    bool foldable;      /* unfolding here does something */
-    bool rule;          /* drawn out to the width, after its runs */
+    uint8_t margin;     /* the number of first runs that are not text: list marks, quote bars */
+    bool result;        /* part of a tool's result, not of its call */
+    bool foldable;      /* unfolding here has an effect */
+    bool rule;          /* a rule fills the width after its runs */
 };
 
 struct styled_text {
@@ -44,26 +44,26 @@ struct styled_text {
     struct run *run;   /* owned */
     struct line *line; /* owned */
     size_t runs, run_cap, n, cap;
-    struct line stamp; /* what the next lines are marked with */
+    struct line stamp; /* the marks of the next lines */
     enum err_code rc;  /* the first failure sticks; the text is then cut short */
 };
 
 void styled_text_fini(struct styled_text *s);
 /* Appends a line of these runs, copying their bytes. */
 void styled_text_add_line(struct styled_text *s, const struct run *run, size_t n);
-/* A line of one text; it must be clean. */
+/* Appends a line of one text, which must be clean. */
 void styled_text_add(struct styled_text *s, enum style style, const char *text);
-/* One that is not: cleaned, and not wrapped. */
+/* The same for text that is not clean: it is cleaned, and not wrapped. */
 void styled_text_add_unclean(struct styled_text *s, enum style style, struct slice text);
 void styled_text_add_blank(struct styled_text *s);
-/* A rule behind a label, which may be "". */
+/* Appends a rule after a label, which may be "". */
 void styled_text_add_rule(struct styled_text *s, enum style style, const char *label);
 
 /* Draws one line at (y, x) in w columns. */
 void styled_text_draw_line(const struct styled_text *s, size_t line, struct frame *f, int y, int x,
                            int w);
 
-/* Clean text with its styles, on its way into a line. */
+/* Clean text with its styles, to be put into a line. */
 struct styled_span {
     uint32_t len;
     uint8_t style;

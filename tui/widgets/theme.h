@@ -7,9 +7,9 @@
 #include "lite/base/slice.h"
 #include "tui/widgets/frame.h"
 
-/* The look of each style. The 16 colours of the terminal's own palette, so that what the person chose for
- * their terminal is respected; a configuration may name up to 256. Attributes carry the meaning where there
- * are no colours. */
+/* The look of each style. The default uses the 16 colours of the terminal's own palette and so
+ * respects the person's choice; a configuration may name up to 256. Without colours, attributes
+ * carry the meaning. */
 enum theme_attribute {
     THEME_BOLD = 1 << 0,
     THEME_DIM = 1 << 1,

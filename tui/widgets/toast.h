@@ -8,27 +8,27 @@
 #include "lite/base/slice.h"
 #include "tui/widgets/frame.h"
 
-/* The one line of feedback at the bottom. News goes away by itself or at the next key; an error stays until a
- * key was pressed after it was on the screen. */
+/* The one line of feedback at the bottom. A message disappears by itself or at the next key; an
+ * error stays until a key is pressed after it was on the screen. */
 enum { TOAST_TEXT = 400 };
 
 struct toast {
     char text[TOAST_TEXT]; /* "": none */
-    size_t path;           /* where an error's path begins, which is cut in its middle; 0: none */
+    size_t path;           /* offset of an error's path, which is cut in its middle; 0: no path */
     bool error;
     bool note;        /* nothing was done: the reason, or a state */
-    int64_t until_ms; /* of news */
+    int64_t until_ms; /* when a message disappears */
 };
 
 void toast_info(struct toast *t, int64_t now_ms, const char *fmt, ...) PRINTF_LIKE(3, 4);
-/* News that is no success: a reason, or how something looks now. */
+/* A message that is not a success: a reason, or a state. */
 void toast_note(struct toast *t, int64_t now_ms, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void toast_error(struct toast *t, const struct err *e);
 void toast_error_text(struct toast *t, struct slice text);
 void toast_no_memory(struct toast *t);
-/* A key was pressed: what was there has been read. */
+/* A key was pressed, so the message has been read. */
 void toast_dismiss(struct toast *t);
-/* The time has come for news to go. */
+/* Removes a message whose time is over. */
 void toast_tick(struct toast *t, int64_t now_ms);
 int64_t toast_wake_ms(const struct toast *t);
 /* Returns false if there is nothing to draw. */
