@@ -12,7 +12,6 @@
 #include "store/api/env.h"
 #include "store/api/finding.h"
 #include "store/api/restore.h"
-#include "store/api/scope.h"
 #include "store/api/session.h"
 #include "store/api/transcript.h"
 
@@ -175,7 +174,7 @@ struct store_ops {
                                struct slice message, struct change *c, struct err *e);
     /* A new session with ids of its own, a copy of this one or of its beginning. The copy is made here, apart; the
      * change gives it its place, and taking the change back takes it away again. A plan that is not carried out is
-     * to be dropped (fork_discard). ERR_NOT_FOUND: no such message, or none at all. */
+     * to be dropped (change_discard_fork). ERR_NOT_FOUND: no such message, or none at all. */
     enum err_code (*fork)(const struct store *st, const struct session_ref *ref,
                           const struct fork_request *req, struct change *c, struct fork_result *out,
                           struct err *e);

@@ -6,7 +6,7 @@
 #include "lite/base/arena.h"
 #include "store/demo/demo.h"
 #include "store/demo/play.h"
-#include "store/systems/common/project_folder.h"
+#include "store/systems/common/config_dir.h"
 
 /* The sessions of Claude Code: each script of the story is played step by step, which appends rows to a transcript and
  * changes the files of the projects. Checkpoints are those of the client (docs/formats/claude.md C2). */
@@ -487,7 +487,7 @@ static enum err_code build_session(const char *dir, struct world *w, const struc
 
     if (rc)
         return rc;
-    struct slice folder = project_folder_name(slice_of(cwd), &a);
+    struct slice folder = config_dir_project_name(slice_of(cwd), &a);
 
     play_note(&p, folder.p
                       ? DEMO_JOIN(side, e, dir, "/" DEMO_CONFIG "/projects/", folder.p, "/", s->id)

@@ -8,6 +8,7 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 #include "store/api/env.h"
+#include "store/api/session.h"
 #include "store/journal/step.h"
 
 /* The operation log: every change that reprise makes to a session is recorded before it is done, with what is needed
@@ -116,5 +117,13 @@ MUST_CHECK enum err_code change_part_read(const char *dir, struct change **out, 
 /* A change with the same steps, and one that undoes them. NULL if out of memory. */
 struct change *change_copy(const struct change *c);
 struct change *change_inverse(const struct change *c, const char *kind);
+
+/* The copies that forks are made of, from the planning of a fork to the change that moves them into their store. */
+
+/* Removes the copy of a fork that was planned and not done. */
+void change_discard_fork(const struct fork_result *fork);
+/* Removes the copies that crashes left behind: those that are a day old and that no change names. (A change that was
+ * undone names its copy, for it can be redone.) Called before a fork. Takes the lock of the operation log. */
+void change_sweep_forks(const struct store_env *env);
 
 #endif

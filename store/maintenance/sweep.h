@@ -9,7 +9,6 @@
 #include "lite/base/buf.h"
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
-#include "store/api/scope.h"
 #include "store/api/session.h"
 #include "store/api/store.h"
 #include "store/fs/disk.h"

@@ -4,7 +4,6 @@
 #include <stddef.h>
 
 #include "lite/base/err.h"
-#include "store/api/scope.h"
 #include "store/api/session.h"
 #include "store/api/store.h"
 

@@ -8,7 +8,6 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 #include "lite/json/jsonout.h"
-#include "store/api/scope.h"
 #include "store/api/session.h"
 #include "store/api/store.h"
 

@@ -61,7 +61,7 @@ static enum err_code find_latest(struct search *s, struct err *e)
     enum err_code rc = ERR_OK;
 
     if (s->stores && q.scope.all)
-        rc = scope_of(s->store[0]->env->cwd, !s->scope->leave_worktrees, s->a, &q.scope, e);
+        rc = session_scope_of(s->store[0]->env->cwd, !s->scope->leave_worktrees, s->a, &q.scope, e);
     s->ref = &found;
     if (!rc)
         rc = listing_open(s->store, s->stores, &q, &l, e);

@@ -6,7 +6,7 @@
 #include "lite/base/arena.h"
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
-#include "store/api/scope.h"
+#include "store/api/session.h"
 #include "store/api/store.h"
 
 /* Finds the session that a person means: an id, a unique prefix of one (4 characters or more), SYSTEM:ID, a path to a

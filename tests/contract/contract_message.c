@@ -1,6 +1,6 @@
 #include "tests/contract/contract.h"
 
-#include "store/journal/fork_stage.h"
+#include "store/journal/change.h"
 #include "tests/test.h"
 
 #include <stdlib.h>
@@ -83,7 +83,7 @@ static void a_dropped_fork_leaves_no_trace(struct contract *c)
     struct fork_result made = contract_fork(c, (struct slice){ NULL, 0 }, change);
     char *id = strndup(made.id.p, made.id.n);
 
-    fork_discard(&made);
+    change_discard_fork(&made);
     contract_is(c, before);
     char *left = folder_image(&c->folder, "data");
 

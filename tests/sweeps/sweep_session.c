@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "store/journal/fork_stage.h"
+#include "store/journal/change.h"
 #include "store/maintenance/sweep.h"
 #include "store/systems/claude/claude.h"
 #include "tests/sweeps/change_sweep.h"
@@ -70,7 +70,7 @@ static enum trial_end fork_it(struct trial_dir *y)
     if (!rc)
         rc = change_do(&y->env, c, &e);
     if (rc && made.path)
-        fork_discard(&made);
+        change_discard_fork(&made);
     change_free(c);
     store_close(v.store);
     return trial_end_of(rc, &e);
@@ -113,7 +113,7 @@ static enum trial_end recover_fork(struct trial_dir *y)
         return trial_end_of(rc, &e);
     change_log_close(log);
     later.now_ms = (int64_t)(time(NULL) + 2 * 24 * 3600) * 1000;
-    fork_sweep(&later);
+    change_sweep_forks(&later);
     DIR *dir = opendir(folder_path(&y->folder, "data/forks", path));
     const struct dirent *d;
 

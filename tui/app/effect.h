@@ -10,7 +10,7 @@
 #include "store/api/store.h"
 #include "store/maintenance/sweep.h"
 #include "store/rewind/plan/plan.h"
-#include "tui/config/settings.h"
+#include "tui/config/config.h"
 #include "tui/data/change_request.h"
 #include "tui/data/conversation.h"
 #include "tui/data/preview.h"

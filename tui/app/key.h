@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "tui/app/action.h"
-#include "tui/config/settings.h"
+#include "tui/config/config.h"
 
 /* One key press, independent of how a terminal sends it. term/ makes these; keymaps and line
  * editors read them. (curses owns the names KEY_*.)

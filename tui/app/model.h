@@ -6,7 +6,7 @@
 
 #include "tui/app/effect.h"
 #include "tui/app/msg.h"
-#include "tui/config/settings.h"
+#include "tui/config/config.h"
 #include "tui/widgets/frame.h"
 
 /* The whole state of the screen. It contains no curses type and no descriptor, so that update and

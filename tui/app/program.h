@@ -8,7 +8,7 @@
 /* The program's version, and its environment. */
 
 /* "reprise 0.1.0": the version of the build, for --version and the help screen. */
-const char *program_version(void);
+#define PROGRAM_VERSION ("reprise " REPRISE_VERSION)
 
 /* The environment of the process: filled in main.c, read-only everywhere else; a test fills one by hand. Strings are
  * borrowed from the environment, and NULL if the variable is not set. */

@@ -9,7 +9,7 @@
 #include "tui/app/effect.h"
 #include "tui/app/key.h"
 #include "tui/app/msg.h"
-#include "tui/config/settings.h"
+#include "tui/config/config.h"
 #include "tui/widgets/frame.h"
 #include "tui/widgets/toast.h"
 

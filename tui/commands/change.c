@@ -4,7 +4,6 @@
 #include "store/api/session.h"
 #include "store/fs/disk.h"
 #include "store/journal/change.h"
-#include "store/journal/fork_stage.h"
 #include "store/rewind/plan/origin.h"
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
@@ -312,7 +311,7 @@ static enum err_code make_fork_change(struct invocation *in, const struct sessio
     struct fork_result fork = { .path = NULL };
     enum err_code rc = origin_add_session(c, ref, e);
 
-    fork_sweep(&in->world->env);
+    change_sweep_forks(&in->world->env);
     if (!rc)
         rc = ops->fork(ref->store, ref, &request, c, &fork, e);
     if (rc)
@@ -328,7 +327,7 @@ static enum err_code make_fork_change(struct invocation *in, const struct sessio
         rc = change_do(&in->world->env, c, e);
     in->done = !rc;
     if (rc) {
-        fork_discard(&fork);
+        change_discard_fork(&fork);
         return rc;
     }
     report_missing_title(in, ref);

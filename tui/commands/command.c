@@ -256,7 +256,7 @@ static enum err_code run_command(struct invocation *in, struct err *e)
         return ERR_OK;
     }
     if (option_given(&in->options, OPTION_VERSION)) {
-        out_addf(&in->out, "%s\n", program_version());
+        out_addf(&in->out, "%s\n", PROGRAM_VERSION);
         return ERR_OK;
     }
     /* A file that was named has to exist, even if the command needs no configuration. */

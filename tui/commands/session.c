@@ -136,7 +136,7 @@ static enum err_code choose_scope(const struct invocation *in, bool everywhere, 
     if (!o->project && (everywhere || option_given(o, OPTION_ALL)))
         s->scope.all = true;
     else
-        rc = scope_of(dir, worktrees, &s->arena, &s->scope, e);
+        rc = session_scope_of(dir, worktrees, &s->arena, &s->scope, e);
     s->scope.leave_worktrees = !worktrees;
     s->scope.leave_programmatic = option_given(o, OPTION_NO_PROGRAMMATIC);
     return rc;

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "lite/base/radix.h"
-#include "tui/config/settings.h"
+#include "tui/config/config.h"
 #include "tui/data/session_table.h"
 #include "tui/filter/filter.h"
 

@@ -9,7 +9,7 @@
 #include "store/api/store.h"
 #include "tui/app/effect.h"
 #include "tui/app/msg.h"
-#include "tui/config/settings.h"
+#include "tui/config/config.h"
 
 /* The jobs of the workers; each answers one question (tui/app/effect.h). The context is shared by
  * several threads at once. */

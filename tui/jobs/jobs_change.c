@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "store/fs/disk.h"
-#include "store/journal/fork_stage.h"
+#include "store/journal/change.h"
 #include "store/maintenance/trash.h"
 #include "store/proc/live.h"
 #include "store/rewind/plan/origin.h"
@@ -179,7 +179,7 @@ static enum err_code make_fork(struct change_job *d, struct err *e)
     struct change_log *log = NULL;
     struct fork_result fork = { .path = NULL };
 
-    fork_sweep(d->env);
+    change_sweep_forks(d->env);
     enum err_code rc = c ? plan_fork(d, c, &fork, e) : err_nomem(e);
 
     if (!rc)
@@ -187,7 +187,7 @@ static enum err_code make_fork(struct change_job *d, struct err *e)
     if (!rc)
         rc = change_run(log, c, e);
     if (rc && fork.path)
-        fork_discard(&fork);
+        change_discard_fork(&fork);
     change_log_close(log);
     change_free(c);
     return rc;

@@ -39,8 +39,8 @@ static enum err_code resolve(struct job_context *d, enum scope_kind kind, struct
     if (kind == SCOPE_ALL)
         out->all = true;
     else
-        rc = scope_of(d->settings->project.p, kind == SCOPE_WORKTREES && !d->no_worktrees,
-                      &d->arena, out, e);
+        rc = session_scope_of(d->settings->project.p, kind == SCOPE_WORKTREES && !d->no_worktrees,
+                              &d->arena, out, e);
     out->leave_programmatic = d->settings->leave_programmatic;
     return rc;
 }

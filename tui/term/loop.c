@@ -15,7 +15,7 @@
 #include "tui/config/shell.h"
 #include "tui/jobs/workers.h"
 #include "tui/term/input.h"
-#include "tui/term/signals.h"
+#include "tui/term/term.h"
 #include "tui/term/watch.h"
 
 extern char **environ;
@@ -53,7 +53,7 @@ static enum err_code run_editor(char **argv, int tty, struct err *e)
         err_sys(e, argv[0], "open in the editor");
         return ERR_IO;
     }
-    int status = signals_wait_for(child);
+    int status = term_signals_wait_for(child);
 
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return ERR_OK;
@@ -94,7 +94,7 @@ struct loop {
     struct model *model;
     struct terminal *term;
     struct workers *workers;
-    struct signals signals;
+    struct term_signals signals;
     struct input input;
     struct watch watch;
     struct frame frame;
@@ -173,7 +173,7 @@ static void deliver_continue(struct loop *l)
 static void suspend(struct loop *l)
 {
     term_leave(l->term);
-    signals_stop_here(&l->signals);
+    term_signals_stop_here(&l->signals);
     deliver_continue(l);
 }
 
@@ -288,7 +288,7 @@ static void read_signals(struct loop *l)
 {
     int number;
 
-    while (!l->done && (number = signals_next(&l->signals)) != 0) {
+    while (!l->done && (number = term_signals_next(&l->signals)) != 0) {
         if (number == SIGWINCH)
             deliver_resize(l);
         else if (number == SIGTSTP)
@@ -467,7 +467,7 @@ static void watch_stores(struct loop *l)
 
 static enum err_code open_all(struct loop *l, struct err *e)
 {
-    enum err_code rc = signals_block(&l->signals, e);
+    enum err_code rc = term_signals_block(&l->signals, e);
 
     if (rc)
         return rc;
@@ -484,7 +484,7 @@ static void close_all(struct loop *l)
     watch_fini(&l->watch);
     input_fini(&l->input);
     frame_fini(&l->frame);
-    signals_unblock(&l->signals);
+    term_signals_unblock(&l->signals);
 }
 
 enum err_code loop_run(const struct loop_setup *setup, struct model *model, struct outcome *out,

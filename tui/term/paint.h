@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "tui/config/settings.h"
+#include "tui/config/config.h"
 #include "tui/widgets/frame.h"
 #include "tui/widgets/theme.h"
 

@@ -11,7 +11,7 @@
 #include "lite/base/time.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
-#include "store/systems/common/configdir.h"
+#include "store/systems/common/config_dir.h"
 
 /* When the agent starts, it removes transcripts whose mtime is older than `cleanupPeriodDays` of its settings, 30 by
  * default. If it cannot determine the period (settings that do not parse, a period that is not a positive number) it
@@ -124,7 +124,7 @@ static enum err_code take_forced_folder(struct claude *c, struct err *e)
 
     if (!name || !said || !*said || !folder_name_accepted(name))
         return ERR_OK;
-    enum err_code rc = configdir_default(env, &config, e);
+    enum err_code rc = config_dir_default(env, &config, e);
     if (rc)
         return rc;
     if (strcmp(config, c->base.path) == 0) {
@@ -149,7 +149,7 @@ static enum err_code is_default(const struct store *st, const struct store_env *
                                 struct err *e)
 {
     char *config;
-    enum err_code rc = configdir_default(env, &config, e);
+    enum err_code rc = config_dir_default(env, &config, e);
 
     *is = false;
     if (rc)
@@ -203,12 +203,12 @@ static enum err_code claude_open(const struct store_env *env, const char *path, 
     if (!c)
         return err_nomem(e);
     c->base = (struct store){ .ops = &claude_ops, .env = env };
-    rc = configdir_named(env, path, &c->base.path, e);
+    rc = config_dir_named(env, path, &c->base.path, e);
     if (!rc)
-        rc = configdir_require(c->base.path, e);
+        rc = config_dir_require(c->base.path, e);
     agents.config = c->base.path;
     agents.proc = env->proc_dir ? env->proc_dir : "/proc";
-    if (!rc && (!(c->projects = configdir_join(c->base.path, "projects")) ||
+    if (!rc && (!(c->projects = config_dir_join(c->base.path, "projects")) ||
                 !(c->scratch = window_pool_new()) || !(c->live = live_cache_new(c->base.path)) ||
                 !(c->agents = agents_new(&agents)) || !(c->tables = claude_tables_new())))
         rc = err_nomem(e);

@@ -1,10 +1,19 @@
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
+#include "lite/base/id.h"
 #include "lite/base/slice.h"
+#include "lite/base/time.h"
+#include "store/api/finding.h"
+#include "store/log/lease.h"
 #include "store/log/logfile.h"
 #include "store/systems/exathena/event.h"
+#include "store/systems/exathena/exathena.h"
 #include "store/systems/exathena/saved_files.h"
 
 /* What is wrong with a log and with what lies beside it. */
@@ -185,5 +194,185 @@ enum err_code exathena_check_store(const struct store *st, const struct scope *s
         closedir(dir);
     if (!rc && dir) /* where the logs cannot be looked at, none is known to be gone */
         rc = exathena_leftovers(st, scope, report_left, &telling, e);
+    return rc;
+}
+
+/* Everything that is named by a session's id: its log, its own directory with the sub-agents, and what files were
+ * before its edits. The library itself deletes no session. */
+
+enum { PARTS = 3 };
+
+enum err_code exathena_copies(const struct store *st, const struct session_ref *ref,
+                              struct arena *a, const char **dir, struct err *e)
+{
+    if (!exathena_is_id(ref->id))
+        return err_set(e, ERR_UNSAFE, ref->path.p,
+                       "name what belongs to a session: its id is no plain name");
+    *dir = arena_format(a, "%s/%.*s", exathena_of(st)->history, SLICE_ARG(ref->id));
+    return *dir ? ERR_OK : err_nomem(e);
+}
+
+/* Saved copies are named for the id alone: beside a root of its own they may be those of the project's own log. Without
+ * memory: yes. */
+static bool has_namesake(const struct exathena *x, struct slice id, struct arena *a)
+{
+    const char *log =
+        arena_format(a, "%s/.exathena/sessions/%.*s" EXATHENA_SUFFIX, x->project, SLICE_ARG(id));
+    struct stat sb;
+
+    return x->own_root && (!log || lstat(log, &sb) == 0);
+}
+
+enum err_code exathena_parts(const struct store *st, const struct session_ref *ref, bool all,
+                             struct arena *a, const char ***part, size_t *n, struct err *e)
+{
+    const char **list = arena_alloc(a, PARTS * sizeof *list);
+    enum err_code rc = list ? exathena_copies(st, ref, a, &list[2], e) : err_nomem(e);
+
+    (void)all;
+    if (rc)
+        return rc;
+    list[0] = ref->path.p;
+    list[1] = exathena_side_path(ref, "", a);
+    if (!list[1])
+        return err_nomem(e);
+    *part = list;
+    *n = PARTS - has_namesake(exathena_of(st), ref->id, a);
+    return ERR_OK;
+}
+
+/* ---- is it in use? ---- */
+
+/* The library keeps events for a quarter of a second before it writes them, and locks nothing: a log that was written
+ * a moment ago is looked at again after this. */
+enum { FLUSH_MS = 300 };
+
+static bool keeps_growing(const char *path)
+{
+    struct stat before, after;
+    struct timespec now;
+
+    if (stat(path, &before) || clock_gettime(CLOCK_REALTIME, &now))
+        return false;
+    int64_t age = time_ns(now) - time_ns(before.st_mtim);
+    int64_t nap = FLUSH_MS * INT64_C(1000000) - age;
+
+    if (age < 0 || nap <= 0)
+        return false;
+    nanosleep(&(struct timespec){ .tv_nsec = (long)nap }, NULL);
+    return stat(path, &after) == 0 &&
+           (after.st_size != before.st_size || time_ns(after.st_mtim) != time_ns(before.st_mtim));
+}
+
+enum err_code exathena_live(const struct store *st, const struct session_ref *ref, struct live *out,
+                            struct err *e)
+{
+    (void)st;
+    (void)e;
+    *out = (struct live){ .state = LIVE_QUIET };
+    if (lease_file_in_use(ref->path.p))
+        *out = (struct live){ .state = LIVE_RUNNING, .why = "a program has the session open" };
+    else if (keeps_growing(ref->path.p))
+        *out = (struct live){ .state = LIVE_RUNNING, .why = "the session is being written to" };
+    return ERR_OK;
+}
+
+/* Saved copies of files, and runs of sub-agents, of sessions whose log is gone. As everywhere, absence says nothing
+ * where one cannot look, or where no log is at all. */
+
+struct look {
+    const struct exathena *x;
+    struct arena arena;
+    struct idset there; /* ids that have a log */
+    struct idset told;
+    leftover_fn *fn;
+    void *arg;
+};
+
+static enum err_code note_logs(struct look *l, struct err *e)
+{
+    const size_t suffix = sizeof EXATHENA_SUFFIX - 1;
+    DIR *dir = opendir(l->x->sessions);
+    struct dirent *entry;
+    uint32_t number;
+    enum err_code rc = ERR_OK;
+
+    if (!dir)
+        return errno == ENOENT
+                   ? ERR_OK
+                   : err_sys(e, l->x->sessions, "look for logs, without which nothing can be said");
+    while (!rc && (entry = readdir(dir))) {
+        size_t n = strlen(entry->d_name);
+
+        if (n > suffix && strcmp(entry->d_name + n - suffix, EXATHENA_SUFFIX) == 0 &&
+            idset_add(&l->there, id128_of((struct slice){ entry->d_name, n - suffix }), &number))
+            rc = err_nomem(e);
+    }
+    closedir(dir);
+    return rc;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat sb;
+
+    return lstat(path, &sb) == 0 && S_ISDIR(sb.st_mode);
+}
+
+/* Both of its directories, whichever was come upon first. */
+static enum err_code report_leftover(struct look *l, struct slice id, struct err *e)
+{
+    const char *side = arena_format(&l->arena, "%s/%.*s", l->x->sessions, SLICE_ARG(id));
+    const char *runs = arena_format(&l->arena, "%s/%.*s/sidechains", l->x->sessions, SLICE_ARG(id));
+    const char *saved = arena_format(&l->arena, "%s/%.*s", l->x->history, SLICE_ARG(id));
+    struct slice copy = arena_copy(&l->arena, id);
+    const char *part[2];
+    struct leftover left = { .id = copy, .folder = SLICE(""), .part = part };
+    uint32_t number;
+    size_t before = l->told.n;
+
+    if (!side || !runs || !saved || !copy.p || idset_add(&l->told, id128_of(id), &number))
+        return err_nomem(e);
+    if (l->told.n == before)
+        return ERR_OK;
+    if (is_folder(runs)) /* else it is somebody's own */
+        part[left.parts++] = side;
+    /* Beside a root of its own, saved copies may be of sessions whose logs are in another. */
+    if (!l->x->own_root && is_folder(saved))
+        part[left.parts++] = saved;
+    return left.parts ? l->fn(&left, l->arg, e) : ERR_OK;
+}
+
+static enum err_code search_dir(struct look *l, const char *path, struct err *e)
+{
+    DIR *dir = opendir(path);
+    struct dirent *entry;
+    enum err_code rc = ERR_OK;
+
+    while (!rc && dir && (entry = readdir(dir))) {
+        struct slice id = slice_of(entry->d_name);
+
+        if (exathena_is_id(id) && !idset_has(&l->there, id128_of(id)))
+            rc = report_leftover(l, id, e);
+    }
+    if (dir)
+        closedir(dir);
+    return rc;
+}
+
+enum err_code exathena_leftovers(const struct store *st, const struct scope *scope, leftover_fn *fn,
+                                 void *arg, struct err *e)
+{
+    struct look l = { .x = exathena_of(st), .fn = fn, .arg = arg };
+    enum err_code rc = exathena_in_scope(l.x, scope) ? note_logs(&l, e) : ERR_OK;
+
+    if (!rc && l.there.n > 0) {
+        rc = search_dir(&l, l.x->sessions, e);
+        if (!rc)
+            rc = search_dir(&l, l.x->history, e);
+    }
+    idset_fini(&l.there);
+    idset_fini(&l.told);
+    arena_fini(&l.arena);
     return rc;
 }

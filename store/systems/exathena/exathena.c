@@ -11,7 +11,7 @@
 #include "lite/io/file.h"
 #include "store/api/host.h"
 #include "store/fs/disk.h"
-#include "store/systems/common/configdir.h"
+#include "store/systems/common/config_dir.h"
 
 enum { DIRECTORY_MODE = 0755, FIRST_LINE = 64 << 10 };
 
@@ -87,7 +87,7 @@ static enum err_code nearest(const char *from, char **out, struct err *e)
     enum err_code rc = ERR_NOMEM;
 
     while (dir) {
-        char *path = configdir_join(dir, store_name), *slash;
+        char *path = config_dir_join(dir, store_name), *slash;
 
         if (!path)
             break;
@@ -142,7 +142,7 @@ static bool is_log(int dir, const char *name)
 /* Logs directly in it, and no sessions/: a root that a host has named. */
 static bool is_own_root(const char *path)
 {
-    char *inside = configdir_join(path, "sessions");
+    char *inside = config_dir_join(path, "sessions");
     bool other = !inside || is_store_dir(inside), found = false;
     DIR *dir = other ? NULL : opendir(path);
     const struct dirent *entry;
@@ -168,9 +168,9 @@ static void leave_sessions(char *path)
 /* A path may name the project, too. */
 static enum err_code named(const struct store_env *env, const char *path, char **out, struct err *e)
 {
-    char *given = configdir_absolute(env, path), *inside;
+    char *given = config_dir_absolute(env, path), *inside;
 
-    inside = given ? configdir_join(given, store_name) : NULL;
+    inside = given ? config_dir_join(given, store_name) : NULL;
     if (inside && is_store_dir(inside)) {
         char *swap = given;
 
@@ -193,7 +193,7 @@ enum err_code exathena_make(const struct store_env *env, const char *path, struc
     enum err_code rc = path ? named(env, path, &dir, e) : nearest(env->cwd, &dir, NULL);
 
     if (rc == ERR_NOT_FOUND) {
-        dir = configdir_join(env->cwd, store_name);
+        dir = config_dir_join(env->cwd, store_name);
         rc = ERR_OK;
     }
     if (rc)
@@ -202,7 +202,7 @@ enum err_code exathena_make(const struct store_env *env, const char *path, struc
         free(dir);
         return ERR_OK;
     }
-    sessions = dir ? configdir_join(dir, "sessions") : NULL;
+    sessions = dir ? config_dir_join(dir, "sessions") : NULL;
     rc = sessions ? disk_make_dir(sessions, DIRECTORY_MODE, e) : err_nomem(e);
     free(sessions);
     free(dir);
@@ -226,11 +226,11 @@ static void exathena_close(struct store *st)
 /* Names the three places of a store. */
 static bool name_places(struct exathena *x, const char *dir)
 {
-    x->history = configdir_join(dir, "file-history");
+    x->history = config_dir_join(dir, "file-history");
     x->project = parent_dir(dir);
     x->scratch = window_pool_new();
     if (!x->sessions)
-        x->sessions = configdir_join(dir, "sessions");
+        x->sessions = config_dir_join(dir, "sessions");
     return x->sessions && x->history && x->project && x->scratch;
 }
 
@@ -247,7 +247,7 @@ static enum err_code find_places(struct exathena *x, struct err *e)
             rc = nearest(x->base.env->cwd, &near, e);
         x->homeless = rc == ERR_NOT_FOUND;
         if (x->homeless)
-            rc = (near = configdir_join(x->base.env->cwd, store_name)) ? ERR_OK : ERR_NOMEM;
+            rc = (near = config_dir_join(x->base.env->cwd, store_name)) ? ERR_OK : ERR_NOMEM;
     }
     if (!rc && !((!x->own_root || x->sessions) && name_places(x, near ? near : x->base.path)))
         rc = ERR_NOMEM;
@@ -267,7 +267,7 @@ static enum err_code exathena_open(const struct store_env *env, const char *path
         path ? named(env, path, &x->base.path, e) : nearest(env->cwd, &x->base.path, e);
 
     if (!rc)
-        rc = configdir_require(x->base.path, e);
+        rc = config_dir_require(x->base.path, e);
     if (!rc)
         rc = find_places(x, e);
     if (rc)

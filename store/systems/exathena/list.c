@@ -1,8 +1,13 @@
+#include <dirent.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lite/base/slice.h"
 #include "lite/base/time.h"
+#include "lite/io/window.h"
+#include "lite/json/json.h"
 #include "store/systems/common/jsonl.h"
 #include "store/systems/exathena/event.h"
 #include "store/systems/exathena/exathena.h"
@@ -122,4 +127,140 @@ enum err_code exathena_describe(const struct store *st, const struct scope *scop
     if (!x->homeless)
         row->cwd = arena_copy(&row->arena, slice_of(x->project));
     return row->cwd.p ? ERR_OK : err_nomem(e);
+}
+
+/* Runs of sub-agents: <session>/sidechains/<agent>.jsonl, one line for each finished run. */
+
+static int compare_id(const void *a, const void *b)
+{
+    const struct slice *x = a, *y = b;
+
+    return strcmp(x->p, y->p);
+}
+
+static enum err_code add_subagent_id(struct arena *a, struct slice **ids, size_t *n,
+                                     const char *name)
+{
+    const struct jsonl_folder runs = { .is_id = exathena_is_id };
+    struct slice id;
+
+    if (!jsonl_name_id(&runs, name, &id))
+        return ERR_OK;
+    struct slice *more = arena_grow(a, *ids, *n, sizeof *more);
+
+    if (!more)
+        return ERR_NOMEM;
+    *ids = more;
+    more[*n] = arena_copy(a, id);
+    *n += more[*n].p != NULL;
+    return more[*n - 1].p ? ERR_OK : ERR_NOMEM;
+}
+
+enum err_code exathena_subagents(const struct store *st, const struct session_ref *ref,
+                                 struct arena *a, struct slice **ids, size_t *n, struct err *e)
+{
+    const char *path = exathena_side_path(ref, "sidechains", a);
+    struct dirent *entry;
+    struct slice *found = NULL;
+    size_t count = 0;
+    enum err_code rc = path ? ERR_OK : ERR_NOMEM;
+    DIR *dir = path ? opendir(path) : NULL;
+
+    (void)st;
+    while (dir && !rc && (entry = readdir(dir)))
+        rc = add_subagent_id(a, &found, &count, entry->d_name);
+    if (dir)
+        closedir(dir);
+    if (rc)
+        return err_nomem(e);
+    if (count)
+        qsort(found, count, sizeof *found, compare_id);
+    *ids = found;
+    *n = count;
+    return ERR_OK;
+}
+
+/* A line for each run: the last one tells what came of it. */
+static void about_run(struct slice tail, bool whole, struct arena *a, struct subagent *out)
+{
+    struct slice row = { NULL, 0 }, result, ok;
+    bool torn = true;
+
+    while (torn && slice_last_line(&tail, &row, &torn))
+        continue;
+    if (torn || (!whole && !tail.n) || !json_valid(row))
+        return;
+    event_text(row, "prompt", a, &out->task);
+    out->task = arena_copy(a, out->task);
+    if (!event_member(row, "result", &result) || !event_member(result, "ok", &ok))
+        return;
+    out->end = slice_eq(ok, SLICE("true")) ? SUBAGENT_DONE : SUBAGENT_FAILED;
+    event_text(result, out->end == SUBAGENT_DONE ? "text" : "error", a, &out->outcome);
+    out->outcome = arena_copy(a, out->outcome);
+}
+
+enum err_code exathena_describe_subagents(const struct store *st, const struct session_ref *ref,
+                                          const atomic_bool *cancel, struct subagent_list *out,
+                                          struct err *e)
+{
+    struct subagent_list list = { .n = 0 };
+    const char *dir = exathena_side_path(ref, "sidechains", &list.arena);
+    struct slice *ids = NULL;
+    struct window w;
+    enum err_code rc = exathena_subagents(st, ref, &list.arena, &ids, &list.n, e);
+
+    if (!rc)
+        rc = window_init(&w, e);
+    if (rc) {
+        subagent_list_fini(&list);
+        return rc;
+    }
+    list.agent = arena_zalloc(&list.arena, (list.n + 1) * sizeof *list.agent);
+    for (size_t i = 0; list.agent && i < list.n && !(cancel && atomic_load(cancel)); i++) {
+        struct subagent *x = &list.agent[i];
+        const char *path =
+            arena_format(&list.arena, "%s/%.*s" EXATHENA_SUFFIX, dir, SLICE_ARG(ids[i]));
+
+        *x = (struct subagent){ .id = ids[i], .time_ms = TIME_NONE };
+        if (!path || window_open(&w, AT_FDCWD, path, 0, NULL)) /* its name is all there is */
+            continue;
+        x->bytes = w.file.id.size;
+        x->time_ms = w.file.id.mtime_ns / 1000000;
+        about_run(w.tail, w.head.p == w.tail.p, &list.arena, x);
+    }
+    window_fini(&w);
+    if (!list.agent || list.arena.failed)
+        rc = err_nomem(e);
+    if (rc)
+        subagent_list_fini(&list);
+    else
+        *out = list;
+    return rc;
+}
+
+enum err_code exathena_subagent(const struct store *st, const struct session_ref *ref,
+                                struct slice agent, struct arena *a, struct session_ref *out,
+                                struct err *e)
+{
+    const char *dir = exathena_side_path(ref, "sidechains", a);
+    struct session_ref sub = { .store = st, .folder = ref->folder };
+    struct file f;
+
+    if (!exathena_is_id(agent))
+        return err_set(e, ERR_NOT_FOUND, ref->path.p, "no sub-agent %.*s", SLICE_ARG(agent));
+    sub.path.p = dir ? arena_format(a, "%s/%.*s" EXATHENA_SUFFIX, dir, SLICE_ARG(agent)) : NULL;
+    sub.id = arena_copy(a, agent);
+    if (!sub.path.p || !sub.id.p)
+        return err_nomem(e);
+    sub.path.n = strlen(sub.path.p);
+    enum err_code rc = file_open(AT_FDCWD, sub.path.p, 0, &f, e);
+
+    if (rc == ERR_NOT_FOUND)
+        return err_set(e, rc, ref->path.p, "no sub-agent %.*s", SLICE_ARG(agent));
+    if (rc)
+        return rc;
+    sub.file = f.id;
+    file_close(&f);
+    *out = sub;
+    return ERR_OK;
 }

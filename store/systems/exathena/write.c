@@ -11,7 +11,6 @@
 #include "store/fs/disk.h"
 #include "store/journal/append_journal.h"
 #include "store/journal/change.h"
-#include "store/journal/fork_stage.h"
 #include "store/systems/exathena/event.h"
 #include "store/systems/exathena/exathena.h"
 
@@ -429,7 +428,7 @@ enum err_code exathena_fork(const struct store *st, const struct session_ref *re
     if (!rc)
         rc = plan_fork_moves(&f, files, c, e);
     if (rc) {
-        fork_discard(&f.made);
+        change_discard_fork(&f.made);
         return rc;
     }
     if (!files)

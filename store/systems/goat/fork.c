@@ -10,7 +10,6 @@
 #include "store/fs/disk.h"
 #include "store/fs/file_at.h"
 #include "store/journal/change.h"
-#include "store/journal/fork_stage.h"
 #include "store/rewind/plan/rewind.h"
 #include "store/systems/common/go_json.h"
 #include "store/systems/goat/log.h"
@@ -285,7 +284,7 @@ static enum err_code copy(struct forking *f, const struct fork_request *req, str
     if (!rc)
         rc = change_add(c, &move, e);
     if (rc)
-        fork_discard(&made);
+        change_discard_fork(&made);
     else
         *out = made;
     return rc;

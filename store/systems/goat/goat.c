@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/systems/common/configdir.h"
+#include "store/systems/common/config_dir.h"
 
 const struct goat *goat_of(const struct store *st)
 {
@@ -100,11 +100,11 @@ static enum err_code goat_open(const struct store_env *env, const char *path, st
         return err_nomem(e);
     g->base = (struct store){ .ops = &goat_ops, .env = env };
     if (!path)
-        rc = configdir_default(env, &g->base.path, e);
-    else if (!(g->base.path = configdir_absolute(env, path)))
+        rc = config_dir_default(env, &g->base.path, e);
+    else if (!(g->base.path = config_dir_absolute(env, path)))
         rc = err_nomem(e);
     if (!rc)
-        rc = configdir_require(g->base.path, e);
+        rc = config_dir_require(g->base.path, e);
     if (!rc && !(g->scratch = window_pool_new()))
         rc = err_nomem(e);
     if (!rc && !path)

@@ -16,7 +16,7 @@
 #include "store/fs/disk.h"
 #include "store/journal/append_journal.h"
 #include "store/log/lease.h"
-#include "store/systems/common/configdir.h"
+#include "store/systems/common/config_dir.h"
 #include "store/systems/common/go_json.h"
 #include "store/systems/goat/entry.h"
 #include "store/systems/goat/metadata.h"
@@ -61,7 +61,7 @@ enum err_code goat_make(const struct store_env *env, const char *path, struct er
 {
     struct arena a = { 0 };
     char *full = NULL;
-    enum err_code rc = configdir_named(env, path, &full, e);
+    enum err_code rc = config_dir_named(env, path, &full, e);
 
     if (!rc) {
         const char *dir = path ? full : goat_base_for(GOAT_CONFIG, full, env->cwd, &a);

@@ -394,7 +394,7 @@ static int height(int rows)
 
 static void draw_help(const struct model *m, struct frame *f)
 {
-    const char *version = program_version();
+    const char *version = PROGRAM_VERSION;
     int h = height(f->rows);
     struct rect r = frame_box(f, h, HELP_W, slice_of(version));
 

@@ -8,7 +8,7 @@
 #include "tui/app/effect.h"
 #include "tui/app/key.h"
 #include "tui/app/msg.h"
-#include "tui/config/settings.h"
+#include "tui/config/config.h"
 #include "tui/data/findings.h"
 #include "tui/data/order.h"
 #include "tui/data/session_table.h"

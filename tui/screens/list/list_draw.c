@@ -111,7 +111,7 @@ static void line_key(struct pen *pen, const struct list *l, enum action a, const
 
 static void offer_wider_scope(struct pen *pen, const struct list *l)
 {
-    if (l->settings->one_store || l->scope == SCOPE_ALL)
+    if (l->scope == SCOPE_ALL)
         return;
     line_key(pen, l, ACT_SCOPE,
              l->scope == SCOPE_HERE ? "include the repository's other worktrees"

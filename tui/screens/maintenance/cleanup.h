@@ -9,7 +9,7 @@
 #include "lite/base/slice.h"
 #include "store/maintenance/sweep.h"
 #include "tui/app/action.h"
-#include "tui/config/settings.h"
+#include "tui/config/config.h"
 #include "tui/data/ref_list.h"
 #include "tui/widgets/frame.h"
 

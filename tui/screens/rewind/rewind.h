@@ -7,7 +7,7 @@
 #include "tui/app/action.h"
 #include "tui/app/effect.h"
 #include "tui/app/msg.h"
-#include "tui/config/settings.h"
+#include "tui/config/config.h"
 #include "tui/widgets/frame.h"
 
 /* The rewind view: on the left the turns, on the right what a rewind to the selected one would do to each file, and

@@ -7,7 +7,7 @@
 #include "tui/app/effect.h"
 #include "tui/app/key.h"
 #include "tui/app/msg.h"
-#include "tui/config/settings.h"
+#include "tui/config/config.h"
 #include "tui/widgets/frame.h"
 
 /* A conversation as people read it: over the whole screen (the viewer) or beside the list (the preview, which

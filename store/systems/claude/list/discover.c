@@ -13,7 +13,7 @@
 #include "lite/scan/field.h"
 #include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/claude.h"
-#include "store/systems/common/project_folder.h"
+#include "store/systems/common/config_dir.h"
 
 static const struct field moved = { FIELD_ROW, "relocatedCwd", "relocated" };
 
@@ -53,8 +53,8 @@ static bool file_belongs_to(struct window *w, int dirfd, const char *name, struc
     bool yes = false;
 
     if (window_open(w, dirfd, name, 0, NULL) == ERR_OK && window_widen(w, NULL) == ERR_OK)
-        yes =
-            session_own_cwd(w->head, w->tail, &a, &cwd) && cwd.p && project_folder_same(cwd, path);
+        yes = session_own_cwd(w->head, w->tail, &a, &cwd) && cwd.p &&
+              config_dir_same_project(cwd, path);
     arena_fini(&a);
     return yes;
 }
@@ -163,7 +163,7 @@ struct slice claude_folder_now(const struct claude *c, struct slice path, struct
 {
     if (c->forced_folder)
         return slice_of(c->forced_folder);
-    return project_folder_name(path, a);
+    return config_dir_project_name(path, a);
 }
 
 /* For long paths: the folder's name is cut like the path's, and a session in it proves that it is the path's. */
@@ -172,9 +172,9 @@ static bool is_cut_folder_of(const struct claude *c, struct slice folder, struct
 {
     char full[PATH_MAX];
 
-    if (folder.n <= PROJECT_FOLDER_NAME_MAX ||
-        memcmp(folder.p, flat.p, PROJECT_FOLDER_NAME_MAX) != 0 ||
-        folder.p[PROJECT_FOLDER_NAME_MAX] != '-')
+    if (folder.n <= CONFIG_DIR_PROJECT_NAME_MAX ||
+        memcmp(folder.p, flat.p, CONFIG_DIR_PROJECT_NAME_MAX) != 0 ||
+        folder.p[CONFIG_DIR_PROJECT_NAME_MAX] != '-')
         return false;
     int n = snprintf(full, sizeof full, "%s/%s", c->projects, folder.p);
 
@@ -184,14 +184,14 @@ static bool is_cut_folder_of(const struct claude *c, struct slice folder, struct
 static bool add_path_folders(const struct claude *c, struct slice path, struct arena *a,
                              struct project_folders *out)
 {
-    struct slice name = claude_folder_now(c, path, a), plain = project_folder_name(path, a);
-    struct slice flat = project_folder_flatten(path, a);
+    struct slice name = claude_folder_now(c, path, a), plain = config_dir_project_name(path, a);
+    struct slice flat = config_dir_flatten(path, a);
     struct claude_values names;
 
     if (!name.p || !plain.p || !flat.p || !add_new(out, name, path, a) ||
         !add_new(out, plain, path, a))
         return false;
-    if (c->forced_folder || flat.n <= PROJECT_FOLDER_NAME_MAX)
+    if (c->forced_folder || flat.n <= CONFIG_DIR_PROJECT_NAME_MAX)
         return true;
     if (!read_projects(c, true, a, &names))
         return false;
@@ -214,16 +214,16 @@ static struct slice worktree_of_folder(const struct claude *c, const struct scop
 
     for (size_t i = 0; i < scope->trees; i++) {
         struct slice tree = scope->tree[i], name = claude_folder_now(c, tree, a);
-        struct slice flat = project_folder_flatten(tree, a);
+        struct slice flat = config_dir_flatten(tree, a);
 
         if (!name.p || !flat.p || (best.p && name.n <= best_flat.n))
             continue;
         bool exact = slice_eq(folder, name);
 
-        if (!exact && (c->forced_folder || flat.n <= PROJECT_FOLDER_NAME_MAX ||
-                       folder.n <= PROJECT_FOLDER_NAME_MAX))
+        if (!exact && (c->forced_folder || flat.n <= CONFIG_DIR_PROJECT_NAME_MAX ||
+                       folder.n <= CONFIG_DIR_PROJECT_NAME_MAX))
             continue;
-        if (exact || (proved && memcmp(folder.p, flat.p, PROJECT_FOLDER_NAME_MAX) == 0) ||
+        if (exact || (proved && memcmp(folder.p, flat.p, CONFIG_DIR_PROJECT_NAME_MAX) == 0) ||
             (!proved && is_cut_folder_of(c, folder, flat, tree))) {
             best = tree;
             best_flat = name;
@@ -299,7 +299,7 @@ struct slice claude_project_of(const struct claude *c, const struct scope *scope
     if (scope->all)
         return none;
     struct slice name = claude_folder_now(c, scope->project, a),
-                 plain = project_folder_name(scope->project, a);
+                 plain = config_dir_project_name(scope->project, a);
 
     if (!name.p || !plain.p || slice_eq(folder, name) || slice_eq(folder, plain))
         return scope->project;
@@ -335,7 +335,7 @@ bool claude_collides(const struct scope *scope, struct slice project, struct sli
 {
     char real[PATH_MAX];
 
-    if (scope->all || !cwd.p || slice_eq(cwd, project) || !project_folder_same(cwd, project))
+    if (scope->all || !cwd.p || slice_eq(cwd, project) || !config_dir_same_project(cwd, project))
         return false;
     for (size_t i = 0; scope->trees > 1 && i < scope->trees; i++)
         if (is_inside(cwd, scope->tree[i]))
@@ -350,5 +350,5 @@ bool claude_collides(const struct scope *scope, struct slice project, struct sli
         return false;
     struct slice found = slice_of(real);
 
-    return !slice_eq(found, project) && project_folder_same(found, project);
+    return !slice_eq(found, project) && config_dir_same_project(found, project);
 }

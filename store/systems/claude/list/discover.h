@@ -7,7 +7,7 @@
 #include "lite/base/arena.h"
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
-#include "store/api/scope.h"
+#include "store/api/session.h"
 #include "store/systems/claude/claude.h"
 
 /* In which folders the sessions of a scope are (claude.md 1.2, 1.3). */

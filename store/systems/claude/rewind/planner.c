@@ -13,7 +13,7 @@
 #include "store/rewind/plan/pathrule.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/list/discover.h"
-#include "store/systems/common/project_folder.h"
+#include "store/systems/common/config_dir.h"
 
 /* ---- what the session wrote last ---- */
 
@@ -169,9 +169,9 @@ static enum err_code find_root(struct planner *p, struct err *e)
     if (p->claude->forced_folder && slice_eq(now, folder))
         p->root = arena_copy(&p->arena, start).p;
     if (!p->root)
-        p->root = project_folder_ancestor(folder, start, &p->arena);
+        p->root = config_dir_project_ancestor(folder, start, &p->arena);
     if (!p->root && p->cwd)
-        p->root = project_folder_ancestor(folder, slice_of(p->cwd), &p->arena);
+        p->root = config_dir_project_ancestor(folder, slice_of(p->cwd), &p->arena);
     return p->arena.failed ? err_nomem(e) : ERR_OK;
 }
 

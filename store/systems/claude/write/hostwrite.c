@@ -15,7 +15,7 @@
 #include "store/systems/claude/fork/fork.h"
 #include "store/systems/claude/list/discover.h"
 #include "store/systems/claude/write/metarow.h"
-#include "store/systems/common/configdir.h"
+#include "store/systems/common/config_dir.h"
 
 /* Metadata that the lines themselves contain is not written again in its older form. */
 static void forget_said(struct slice lines, struct metarows *m, bool *leaf_said)
@@ -104,7 +104,7 @@ enum { FILE_MODE = 0600, FOLDER_MODE = 0700 };
 enum err_code claude_make(const struct store_env *env, const char *path, struct err *e)
 {
     char *config = NULL;
-    enum err_code rc = configdir_named(env, path, &config, e);
+    enum err_code rc = config_dir_named(env, path, &config, e);
 
     if (!rc)
         rc = disk_make_dir(config, FOLDER_MODE, e);

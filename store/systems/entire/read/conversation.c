@@ -11,8 +11,7 @@
 #include "lite/json/json.h"
 #include "store/fs/disk.h"
 #include "store/git/repo.h"
-#include "store/systems/common/configdir.h"
-#include "store/systems/common/project_folder.h"
+#include "store/systems/common/config_dir.h"
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/read/committed.h"
 #include "store/systems/entire/read/view.h"
@@ -48,7 +47,7 @@ static bool is_plain_path(struct slice path)
 const char *entire_conversation_claude_path(const char *projects, const char *dir, struct slice id,
                                             struct arena *a)
 {
-    struct slice folder = project_folder_name(slice_of(dir), a);
+    struct slice folder = config_dir_project_name(slice_of(dir), a);
 
     return folder.p ? arena_format(a, "%s/%s/%.*s.jsonl", projects, folder.p, SLICE_ARG(id)) : NULL;
 }
@@ -85,7 +84,7 @@ bool entire_conversation_write_path(const struct entire *x, const struct catalog
     char *config = NULL;
 
     if (!dir || !is_claude_agent(entire_conversation_agent(s)) ||
-        configdir_default(x->base.env, &config, NULL))
+        config_dir_default(x->base.env, &config, NULL))
         return false;
     projects = arena_format(a, "%s/projects", config);
     free(config);

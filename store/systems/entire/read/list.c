@@ -9,7 +9,7 @@
 #include "store/git/repo.h"
 #include "store/proc/live.h"
 #include "store/rewind/plan/pathrule.h"
-#include "store/systems/common/configdir.h"
+#include "store/systems/common/config_dir.h"
 #include "store/systems/entire/entire.h"
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/read/conversation.h"
@@ -387,7 +387,7 @@ static enum err_code query_agent_registry(const struct store_env *env, struct sl
     enum err_code rc;
 
     *out = (struct live){ .state = LIVE_QUIET };
-    if (configdir_default(env, &config, NULL))
+    if (config_dir_default(env, &config, NULL))
         return ERR_OK;
     rc = live_read(config, &table, e);
     if (!rc) {

@@ -6,7 +6,7 @@
 #include "store/api/session.h"
 #include "store/fs/disk.h"
 #include "store/rewind/plan/rewind.h"
-#include "store/systems/common/configdir.h"
+#include "store/systems/common/config_dir.h"
 #include "store/systems/entire/entire.h"
 #include "store/systems/entire/read/conversation.h"
 #include "store/systems/entire/read/view.h"
@@ -233,7 +233,7 @@ static enum err_code open_claude(struct forking *f)
 {
     const struct store_env *env = f->view.store->base.env;
     char *config;
-    enum err_code rc = configdir_default(env, &config, f->e);
+    enum err_code rc = config_dir_default(env, &config, f->e);
 
     if (rc)
         return rc;

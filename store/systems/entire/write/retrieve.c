@@ -13,7 +13,7 @@
 #include "store/api/restore.h"
 #include "store/git/repo.h"
 #include "store/journal/change.h"
-#include "store/systems/common/configdir.h"
+#include "store/systems/common/config_dir.h"
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/read/conversation.h"
 #include "store/systems/entire/read/plain_transcript.h"
@@ -262,7 +262,7 @@ static enum err_code place_claude(struct retrieving *r, const struct catalog_ses
     const struct entire *x = r->view.store;
     struct arena *a = &r->out.arena;
     char *config;
-    enum err_code rc = configdir_default(x->base.env, &config, r->e);
+    enum err_code rc = config_dir_default(x->base.env, &config, r->e);
     const char *projects = rc ? NULL : arena_format(a, "%s/projects", config);
 
     if (rc)

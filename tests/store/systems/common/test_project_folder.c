@@ -1,11 +1,11 @@
 #include "tests/test.h"
 
-#include "store/systems/common/project_folder.h"
+#include "store/systems/common/config_dir.h"
 
 static void expect_name(const char *path, const char *name)
 {
     struct arena a = { 0 };
-    struct slice got = project_folder_name(slice_of(path), &a);
+    struct slice got = config_dir_project_name(slice_of(path), &a);
 
     assert_non_null(got.p);
     assert_string_equal(got.p, name);
@@ -22,10 +22,10 @@ static void expect_end(const char *front, const char *piece, size_t n, const cha
     memcpy(path, front, len);
     for (size_t i = 0; i < n; i++, len += strlen(piece))
         memcpy(path + len, piece, strlen(piece));
-    struct slice got = project_folder_name((struct slice){ path, len }, &a);
+    struct slice got = config_dir_project_name((struct slice){ path, len }, &a);
 
-    assert_int_equal(got.n, PROJECT_FOLDER_NAME_MAX + strlen(end));
-    assert_string_equal(got.p + PROJECT_FOLDER_NAME_MAX, end);
+    assert_int_equal(got.n, CONFIG_DIR_PROJECT_NAME_MAX + strlen(end));
+    assert_string_equal(got.p + CONFIG_DIR_PROJECT_NAME_MAX, end);
     arena_fini(&a);
 }
 
@@ -52,15 +52,15 @@ static void a_long_name_is_cut_and_gets_a_hash(void **state)
 static void paths_that_flatten_alike_share_a_folder(void **state)
 {
     (void)state;
-    assert_true(project_folder_same(SLICE("/a.b"), SLICE("/a-b")));
-    assert_true(project_folder_same(SLICE("/\xF0\x9F\x98\x80"), SLICE("/--")));
-    assert_false(project_folder_same(SLICE("/a.b"), SLICE("/a.b/")));
-    assert_false(project_folder_same(SLICE("/A"), SLICE("/a")));
+    assert_true(config_dir_same_project(SLICE("/a.b"), SLICE("/a-b")));
+    assert_true(config_dir_same_project(SLICE("/\xF0\x9F\x98\x80"), SLICE("/--")));
+    assert_false(config_dir_same_project(SLICE("/a.b"), SLICE("/a.b/")));
+    assert_false(config_dir_same_project(SLICE("/A"), SLICE("/a")));
 }
 
 static const char *stands_for(const char *folder, const char *path, struct arena *a)
 {
-    return project_folder_ancestor(slice_of(folder), slice_of(path), a);
+    return config_dir_project_ancestor(slice_of(folder), slice_of(path), a);
 }
 
 static void a_folder_matches_a_directory_or_one_above_it(void **state)

@@ -5,7 +5,7 @@
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
 #include "store/api/host.h"
-#include "store/systems/common/configdir.h"
+#include "store/systems/common/config_dir.h"
 #include "store/systems/common/jsonl.h"
 
 /* A made-up agent that can only be read, as an example: a session is <store>/<id>.jsonl, and a row of it is
@@ -33,9 +33,9 @@ static enum err_code tiny_open(const struct store_env *env, const char *path, st
 
     if (!t)
         return err_nomem(e);
-    t->base = (struct store){ &tiny_ops, env, configdir_absolute(env, path ? path : ".tiny") };
+    t->base = (struct store){ &tiny_ops, env, config_dir_absolute(env, path ? path : ".tiny") };
     t->pool = window_pool_new();
-    enum err_code rc = t->base.path && t->pool ? configdir_require(t->base.path, e) : err_nomem(e);
+    enum err_code rc = t->base.path && t->pool ? config_dir_require(t->base.path, e) : err_nomem(e);
 
     if (rc)
         tiny_close(&t->base);

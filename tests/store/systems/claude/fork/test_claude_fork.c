@@ -7,7 +7,6 @@
 #include <time.h>
 
 #include "store/journal/change.h"
-#include "store/journal/fork_stage.h"
 #include "store/systems/claude/claude.h"
 #include "tests/support/faults/syscall_hook.h"
 #include "tests/support/folder.h"
@@ -221,7 +220,7 @@ static void a_dropped_plan_leaves_nothing(void **state)
     char *before = folder_image(&p->folder, "cfg");
 
     assert_int_equal(plan(p, (struct fork_request){ .at = { NULL, 0 } }), ERR_OK);
-    fork_discard(&p->fork);
+    change_discard_fork(&p->fork);
     char *after = folder_image(&p->folder, "cfg"), *rest = folder_image(&p->folder, "data/forks");
 
     assert_string_equal(before, after);
@@ -262,7 +261,7 @@ static void sweep(struct place *p, int days)
 
     later.now_ms = (int64_t)(time(NULL) + (time_t)days * 24 * 3600) * 1000;
     change_log_close(p->log);
-    fork_sweep(&later);
+    change_sweep_forks(&later);
     assert_int_equal(change_log_open(&p->env, &p->log, NULL), ERR_OK);
 }
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "store/journal/change.h"
-#include "store/journal/fork_stage.h"
 #include "store/systems/claude/claude.h"
 #include "tests/support/folder.h"
 
@@ -113,7 +112,7 @@ static void fork_text(struct place *p, int at, struct buf *text)
     assert_int_equal(claude_ops.fork(p->store, &p->ref, &q, c, &made, NULL), ERR_OK);
     assert_int_equal(file_read_all(AT_FDCWD, made.staged, 0, 1 << 20, text, NULL), ERR_OK);
     assert_non_null(buf_cstr(text));
-    fork_discard(&made);
+    change_discard_fork(&made);
     change_free(c);
 }
 

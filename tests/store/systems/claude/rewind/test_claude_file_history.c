@@ -6,7 +6,7 @@
 #include "store/rewind/plan/rewind.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/rewind/planner.h"
-#include "store/systems/common/project_folder.h"
+#include "store/systems/common/config_dir.h"
 #include "tests/support/folder.h"
 
 #define ID "5e550000-0000-4000-8000-000000000001"
@@ -38,7 +38,7 @@ static int set_up(void **state)
     struct arena a = { 0 };
 
     snprintf(p->session, sizeof p->session, "cfg/projects/%s/" ID ".jsonl",
-             project_folder_name(slice_of(p->cwd), &a).p);
+             config_dir_project_name(slice_of(p->cwd), &a).p);
     arena_fini(&a);
     folder_path(&p->folder, p->session, p->path);
     p->env = (struct store_env){ .cwd = p->cwd, .claude_config_dir = p->config };

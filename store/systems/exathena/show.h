@@ -1,5 +1,5 @@
-#ifndef STORE_SYSTEMS_EXATHENA_MESSAGES_H
-#define STORE_SYSTEMS_EXATHENA_MESSAGES_H
+#ifndef STORE_SYSTEMS_EXATHENA_SHOW_H
+#define STORE_SYSTEMS_EXATHENA_SHOW_H
 
 #include "store/api/store.h"
 #include "store/systems/exathena/event.h"

@@ -1,0 +1,201 @@
+#include "store/systems/common/config_dir.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lite/base/arena.h"
+#include "lite/base/utf8.h"
+
+char *config_dir_join(const char *dir, const char *name)
+{
+    size_t n = strlen(dir), m = strlen(name);
+    char *path = malloc(n + m + 2);
+
+    if (!path)
+        return NULL;
+    while (n > 1 && dir[n - 1] == '/')
+        n--;
+    memcpy(path, dir, n);
+    if (n && path[n - 1] != '/' && m)
+        path[n++] = '/';
+    memcpy(path + n, name, m + 1);
+    return path;
+}
+
+char *config_dir_absolute(const struct store_env *env, const char *path)
+{
+    return path[0] == '/' ? config_dir_join(path, "") : config_dir_join(env->cwd, path);
+}
+
+enum err_code config_dir_default(const struct store_env *env, char **out, struct err *e)
+{
+    struct arena a = { 0 };
+    struct slice nfc = { 0 };
+    char *path = NULL;
+    enum err_code rc = ERR_OK;
+
+    if (env->claude_config_dir) {
+        const char *dir = env->claude_config_dir;
+        if (utf8_nfc(slice_of(dir), &a, &nfc))
+            nfc = arena_copy(&a, nfc);
+        path = nfc.p ? config_dir_absolute(env, nfc.p) : NULL;
+    } else if (env->home) {
+        path = config_dir_join(env->home, ".claude");
+    } else {
+        rc = err_set(e, ERR_NOT_FOUND, "", "find the configuration: HOME is not set");
+    }
+    if (!rc && !path)
+        rc = err_nomem(e);
+    arena_fini(&a);
+    *out = path;
+    return rc;
+}
+
+enum err_code config_dir_named(const struct store_env *env, const char *path, char **out,
+                               struct err *e)
+{
+    if (!path)
+        return config_dir_default(env, out, e);
+    *out = config_dir_absolute(env, path);
+    return *out ? ERR_OK : err_nomem(e);
+}
+
+enum err_code config_dir_require(const char *path, struct err *e)
+{
+    struct stat sb;
+
+    if (stat(path, &sb) != 0)
+        return errno == ENOENT || errno == ENOTDIR
+                   ? err_set(e, ERR_NOT_FOUND, path, "open store: no such directory")
+                   : err_sys(e, path, "open store");
+    if (!S_ISDIR(sb.st_mode))
+        return err_set(e, ERR_NOT_FOUND, path, "open store: not a directory");
+    return ERR_OK;
+}
+
+static bool kept(uint32_t cp)
+{
+    return (cp >= 'a' && cp <= 'z') || (cp >= 'A' && cp <= 'Z') || (cp >= '0' && cp <= '9');
+}
+
+struct slice config_dir_flatten(struct slice path, struct arena *a)
+{
+    char *name = arena_alloc(a, path.n + 1);
+    size_t n = 0;
+
+    if (!name)
+        return (struct slice){ NULL, 0 };
+    /* A character never has more UTF-16 units than bytes, so the name is no longer than the path. */
+    while (path.n) {
+        uint32_t cp = utf8_next(&path, true);
+
+        if (cp > 0xFFFF)
+            name[n++] = '-';
+        name[n++] = kept(cp) ? (char)cp : '-';
+    }
+    name[n] = '\0';
+    return (struct slice){ name, n };
+}
+
+/* JavaScript's classic string hash: h * 31 + unit in 32 bits, over UTF-16 units. */
+static uint32_t hash_add(uint32_t h, uint32_t unit)
+{
+    return h * 31 + unit;
+}
+
+static uint32_t path_hash(struct slice path)
+{
+    uint32_t h = 0;
+
+    while (path.n) {
+        uint32_t cp = utf8_next(&path, true);
+
+        if (cp > 0xFFFF) {
+            h = hash_add(h, 0xD800 + ((cp - 0x10000) >> 10));
+            cp = 0xDC00 + (cp & 0x3FF);
+        }
+        h = hash_add(h, cp);
+    }
+    return h & UINT32_C(0x80000000) ? ~h + 1 : h; /* absolute value; INT32_MIN fits unsigned */
+}
+
+static size_t put_base36(uint32_t n, char out[8])
+{
+    char digits[8];
+    size_t count = 0;
+
+    do
+        digits[count++] = "0123456789abcdefghijklmnopqrstuvwxyz"[n % 36];
+    while (n /= 36);
+    for (size_t i = 0; i < count; i++)
+        out[i] = digits[count - 1 - i];
+    out[count] = '\0';
+    return count;
+}
+
+struct slice config_dir_project_name(struct slice path, struct arena *a)
+{
+    struct slice flat = config_dir_flatten(path, a);
+    char hash[8];
+
+    if (!flat.p || flat.n <= CONFIG_DIR_PROJECT_NAME_MAX)
+        return flat;
+    size_t n = put_base36(path_hash(path), hash), size = CONFIG_DIR_PROJECT_NAME_MAX + 1 + n;
+    char *name = arena_alloc(a, size + 1);
+
+    if (!name)
+        return (struct slice){ NULL, 0 };
+    snprintf(name, size + 1, "%.*s-%s", CONFIG_DIR_PROJECT_NAME_MAX, flat.p, hash);
+    return (struct slice){ name, size };
+}
+
+/* The next unit of a flattened path, -1 at its end; *pending: a second '-' is due. */
+static int flat_unit(struct slice *path, bool *pending)
+{
+    if (*pending) {
+        *pending = false;
+        return '-';
+    }
+    if (!path->n)
+        return -1;
+    uint32_t cp = utf8_next(path, true);
+
+    *pending = cp > 0xFFFF;
+    return kept(cp) ? (int)cp : '-';
+}
+
+bool config_dir_same_project(struct slice a, struct slice b)
+{
+    bool a_pending = false, b_pending = false;
+    int unit;
+
+    do {
+        unit = flat_unit(&a, &a_pending);
+        if (unit != flat_unit(&b, &b_pending))
+            return false;
+    } while (unit >= 0);
+    return true;
+}
+
+const char *config_dir_project_ancestor(struct slice folder, struct slice path, struct arena *a)
+{
+    const size_t cut = CONFIG_DIR_PROJECT_NAME_MAX + 1; /* with the '-' behind it */
+
+    while (path.n) {
+        struct slice name = config_dir_project_name(path, a);
+
+        if (!name.p)
+            return NULL;
+        if (slice_eq(name, folder) ||
+            (name.n > cut && folder.n > cut && memcmp(name.p, folder.p, cut) == 0))
+            return arena_copy(a, path).p;
+        const char *slash = memrchr(path.p, '/', path.n);
+
+        path.n = slash ? (size_t)(slash - path.p) : 0;
+    }
+    return NULL;
+}
