@@ -16,7 +16,7 @@ enum dialog_choice {
     CHOICE_ANYWAY,        /* resume although it is running */
     CHOICE_MAIN_WORKTREE, /* resume there */
     CHOICE_PRESENT_DIR,
-    CHOICE_DO, /* what was asked about */
+    CHOICE_DO, /* do what the question is about */
 };
 
 struct model;
@@ -34,7 +34,7 @@ struct dialog {
     size_t choices;
     size_t at;
     dialog_answer_fn *answer; /* called when the dialog is closed */
-    bool wants_yes;           /* it is done when "yes" and Enter are typed, and by no key alone */
+    bool wants_yes;           /* confirmed only by typing "yes" and Enter, never by a single key */
     size_t typed;             /* letters of it */
 };
 
@@ -42,34 +42,35 @@ void dialog_begin(struct dialog *d, const char *title, dialog_answer_fn *answer)
 void dialog_line(struct dialog *d, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void dialog_offer(struct dialog *d, enum dialog_choice choice, const char *fmt, ...)
     PRINTF_LIKE(3, 4);
-/* Instead of an offer: CHOICE_DO is chosen by typing "yes" and Enter. */
+/* Replaces dialog_offer: CHOICE_DO is chosen by typing "yes" and Enter. */
 void dialog_want_yes(struct dialog *d);
 
 /* One line of text asked for at the bottom of the screen: a title, a tag. */
 enum { PROMPT_TEXT = 160 };
 
-/* Enter was pressed: takes the text over and returns NULL (the prompt is closed already), or returns why it will not
- * do. */
+/* Called for Enter: takes the text over and returns NULL (the prompt is already closed), or returns
+ * why the text is not valid. */
 typedef const char *prompt_answer_fn(struct model *m, struct slice text);
 
 struct prompt {
     char label[PROMPT_TEXT];
-    char note[PROMPT_TEXT]; /* why Enter was not enough; until the next key */
+    char note[PROMPT_TEXT]; /* why Enter was refused; shown until the next key */
     struct line_editor edit;
     prompt_answer_fn *answer;
 };
 
 void dialog_prompt(struct model *m, const char *label, struct slice text, prompt_answer_fn *answer);
 
-/* The menu of everything that can be done with a session, each with its letter (help.c). */
+/* The menu of all actions on a session, each with its letter (help.c). */
 struct menu {
     size_t at;
 };
 
-/* All keys, made from the action list and the keymap: those of the place where help was asked for come first; what can
- * be typed into the filter; what the signs in the list mean. Typing searches the lines (help.c). */
+/* Help lists all keys, made from the action list and the keymap, beginning with those of the
+ * context where help was opened; then the filter syntax and the meaning of the signs in the list.
+ * Typing searches the lines (help.c). */
 struct help {
-    enum key_context place; /* where it was asked for */
+    enum key_context place; /* where help was opened */
     struct line_editor query;
     size_t top;
 };

@@ -19,11 +19,13 @@
 
 /* The picker: the sessions of a scope, in order, as far as they match the query; one of them is selected.
  *
- *     session table (what is there) -> order (sorted) -> filter.hit (what fits): what the list shows
+ *     session table (all sessions) -> order (sorted) -> filter.hit (those that match): shown in the
+ *     list
  *
  * Invariants:
- *  - `selected` is the entry the cursor is on, ENTRY_NONE only when nothing is shown; it is at place `at`;
- *  - as long as the person has not moved, the cursor stays at the top and `selected` follows; from then on
+ *  - `selected` is the entry under the cursor, ENTRY_NONE only if nothing is shown; `at` is its
+ *    place;
+ *  - until the person moves the cursor, it stays at the top and `selected` follows; from then on
  *    `selected` stays and `at` follows;
  *  - top <= at < top + rows that fit. */
 enum { DESCRIBE_JOBS = 3, LIST_TRACKED_MAX = 8 };
@@ -38,7 +40,7 @@ enum { LIST_FLAGS = 5 };
 struct list_widths {
     int dir, tag, branch, name, system; /* system: the name with its dialect */
     int flag[LIST_FLAGS];               /* each in a column of its own */
-    /* the system of all sessions so far; NULL: none yet, or several */
+    /* the system of all sessions so far; NULL: no session yet, or several systems */
     const struct store_ops *only;
     bool several; /* several systems: only then a row names its own */
 };
@@ -46,7 +48,7 @@ struct list_widths {
 /* An entry that stays with its session when the scope changes and entries are counted anew. */
 struct tracked_entry {
     uint32_t *entry;   /* the entry; ENTRY_NONE: no session */
-    struct slice path; /* of one that the new scope has not shown yet; empty: none */
+    struct slice path; /* of a session that was not found in the new scope yet; empty: no session */
 };
 
 struct model;
@@ -64,25 +66,26 @@ struct list {
     struct filter filter;
     struct order order;
     struct fork_tree fork_tree; /* with `tree` */
-    bool tree;                  /* forks are below what they were forked from */
+    bool tree;                  /* forks are below the session they were forked from */
     enum scope_kind scope;
     enum sort_kind sort;
-    size_t worktrees; /* other worktrees that were looked at */
+    size_t worktrees; /* other worktrees that were searched */
     unsigned listing; /* generation of the question under way; 0: none */
     bool replace;     /* the first answer to it replaces the session table: the scope has changed */
     bool listed_once; /* the scope has been listed to its end */
     int64_t busy_since; /* when the work under way began; TIME_NONE: none */
     int64_t refresh_ms; /* files have changed: when to list again; TIME_NONE */
     int64_t reorder_ms; /* rows have changed: when to sort and filter again; TIME_NONE */
-    size_t next_stale;  /* place in order from which to look for rows to describe */
+    size_t next_stale;  /* place in `order` from which to look for rows to describe */
     size_t next_rest;   /* then among the entries */
     struct describe_job job[DESCRIBE_JOBS];
     struct describe_job disk_usage_job, full_scan_job; /* list_details.c */
     size_t next_disk_usage, next_full_scan;            /* among the entries */
     int64_t bytes;                                     /* of all in `order` */
     struct problem_list *problems;                     /* owned; NULL: none */
-    bool new_problems;                                 /* other than those of the listing before */
-    unsigned rebuilt; /* how often it was sorted: then other sessions may be there */
+    bool new_problems;                                 /* they differ from those of the previous
+                                                          listing */
+    unsigned rebuilt; /* how often it was sorted: its sessions may change each time */
     struct tracked_entry held[LIST_TRACKED_MAX]; /* entries that other views keep */
     size_t tracked_n;
     struct arena tracked_paths;
@@ -93,11 +96,11 @@ struct list {
     bool typing; /* vim keys: `/` was pressed, letters are text */
     enum density density;
     uint32_t selected;
-    uint32_t sought; /* to be selected when the filter comes to it; ENTRY_NONE: nothing else */
+    uint32_t sought; /* to be selected when the filter reaches it; ENTRY_NONE: no entry */
     size_t at, top;
-    int64_t move_by; /* as soon as the filter is through */
+    int64_t move_by; /* to be moved when the filter is finished */
     bool moved;
-    char seek[64]; /* the id of a session to select as soon as it is listed; "": none */
+    char seek[64]; /* the id of a session to select as soon as it is listed; "": no session */
     bool *marked;  /* owned, by entry */
     size_t marked_cap, marks;
 
@@ -105,15 +108,16 @@ struct list {
     enum preview_mode preview;
     struct transcript_view *view; /* owned */
     uint32_t viewed;              /* the entry it shows */
-    int64_t view_ms;              /* when to show the selected one; TIME_NONE: it does */
+    int64_t view_ms;              /* when to show the selected one; TIME_NONE: it is shown */
 };
 
-/* Borrows settings and the clock. False if out of memory. */
+/* Borrows settings and the clock. Returns false if out of memory. */
 bool list_init(struct list *l, const struct settings *settings, const int64_t *now_ms,
                struct effects *fx);
 void list_fini(struct list *l);
 
-/* From now on the session of this entry is found again when the scope changes; ENTRY_NONE if it is not in the scope. */
+/* Keeps the entry up to date: its session is found again when the scope changes, and it becomes
+ * ENTRY_NONE if the session is not in the scope. */
 void list_track(struct list *l, uint32_t *entry);
 /* Sets it to ENTRY_NONE and no longer looks for its session. */
 void list_untrack(struct list *l, uint32_t *entry);
@@ -121,14 +125,14 @@ void list_untrack(struct list *l, uint32_t *entry);
 /* --- what happens (list_load.c) */
 void list_start(struct list *l, struct effects *fx); /* lists the scope, again */
 void list_rescope(struct list *l, enum scope_kind scope, struct effects *fx);
-/* Returns true if the message is for the list or its preview: it was taken over. */
+/* Returns true if the message was for the list or its preview and was taken over. */
 bool list_msg(struct list *l, const struct msg *msg, struct effects *fx);
 void list_tick(struct list *l, struct effects *fx);
 void list_resize(struct list *l, int rows, int cols, struct effects *fx);
 int64_t list_wake_ms(const struct list *l);
-/* Work has been under way for more than a moment. */
+/* Returns true if work has been under way for more than a moment. */
 bool list_busy(const struct list *l);
-/* All sessions are listed and described. */
+/* Returns true if all sessions are listed and described. */
 bool list_settled(const struct list *l);
 
 /* --- what a person does (list.c) */
@@ -137,12 +141,12 @@ void list_move(struct list *l, int64_t by, struct effects *fx);
 void list_move_to(struct list *l, size_t at, struct effects *fx);
 void list_scroll(struct list *l, int lines, struct effects *fx);
 void list_query_changed(struct list *l, struct effects *fx);
-/* Another step of a filter that takes several frames. */
+/* Runs another step of a filter that takes several frames. */
 void list_filter_more(struct list *l, struct effects *fx);
-/* All of them, before anything is done with what is shown. */
+/* Runs all remaining steps, before anything acts on what is shown. */
 void list_filter_finish(struct list *l, struct effects *fx);
 void list_sort(struct list *l, enum sort_kind sort, struct effects *fx);
-/* Forks below what they were forked from, or by their own time. */
+/* Shows forks below the session they were forked from, or by their own time. */
 void list_set_tree(struct list *l, bool tree, struct effects *fx);
 void list_set_density(struct list *l, enum density density, struct effects *fx);
 void list_set_preview(struct list *l, enum preview_mode mode, struct effects *fx);
@@ -150,21 +154,21 @@ void list_mark(struct list *l, uint32_t entry, bool on);
 void list_unmark_all(struct list *l);
 /* Sorts and filters now, and finds the selection again. */
 void list_rebuild(struct list *l, struct effects *fx);
-/* The conversation gets the room that its head leaves it. */
+/* Gives the conversation the space that its head leaves free. */
 void list_fit_preview(struct list *l, struct effects *fx);
 /* The preview follows the selection, after a moment. */
 void list_follow(struct list *l, struct effects *fx);
 
 /* The selected session; NULL: none. */
 const struct session_entry *list_entry(const struct list *l);
-/* How many sessions match, of how many. */
+/* How many sessions match, and how many there are. */
 size_t list_shown(const struct list *l);
 size_t list_total(const struct list *l);
 
 /* --- the layout (list_draw.c) */
 struct list_layout {
     struct rect title, query, rows, preview, footer; /* preview.w 0: no preview */
-    int item;                                        /* lines a session takes */
+    int item;                                        /* lines per session */
     size_t items;                                    /* sessions that fit */
     bool beside; /* the preview is beside the list, not below it */
 };
@@ -185,13 +189,13 @@ void list_widths_include(struct list_widths *w, const struct session_row *row);
 void list_draw_row(const struct list *l, struct frame *f, struct rect r, size_t at);
 
 /* --- the list as a view (list_view.c) */
-/* From this directory to the repository's worktrees, to every project, and round. */
+/* Goes from this directory to the repository's worktrees, to every project, and round again. */
 void list_next_scope(struct model *m);
 
 /* The sessions that a change is about: the marked ones while the list is the base, else the one of view_entry(). */
 struct list_selection {
     const struct list *list;
-    bool marked; /* those that are marked, from `next` on; else `one` */
+    bool marked; /* the marked ones, from `next` on; else `one` */
     uint32_t one, next;
 };
 

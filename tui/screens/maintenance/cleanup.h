@@ -13,15 +13,15 @@
 #include "tui/data/ref_list.h"
 #include "tui/widgets/frame.h"
 
-/* The rules of a cleanup as a person sets them: each has a few values to step through, and two take any that is
- * typed. */
+/* The rules of a cleanup as a person sets them: each has a few values to step through, and two
+ * accept any typed value. */
 enum cleanup_rule {
     CLEANUP_RULE_SCOPE,
     CLEANUP_RULE_OLDER,
     CLEANUP_RULE_LARGER,
     CLEANUP_RULE_EMPTY,
     CLEANUP_RULE_ARCHIVED,
-    CLEANUP_RULE_ORPHANS, /* excludes the two before: what is left behind is neither */
+    CLEANUP_RULE_ORPHANS, /* excludes the two before, since leftovers are neither */
     CLEANUP_RULE_COUNT
 };
 
@@ -37,9 +37,9 @@ struct cleanup_rules {
 /* The rules that a cleanup begins with: a month old, in the scope of the list. */
 void cleanup_rules_init(struct cleanup_rules *r, enum scope_kind scope);
 const char *cleanup_rule_name(enum cleanup_rule rule);
-/* What it means, in a sentence. */
+/* Its meaning, in a sentence. */
 const char *cleanup_rule_help(enum cleanup_rule rule);
-/* Its value as a person reads it; a checkbox has none. */
+/* Its value as text; empty for a checkbox. */
 void cleanup_rule_value(const struct cleanup_rules *r, enum cleanup_rule rule, char *out,
                         size_t cap);
 bool cleanup_rule_is_checkbox(enum cleanup_rule rule);
@@ -48,7 +48,7 @@ bool cleanup_rules_select(const struct cleanup_rules *r);
 bool cleanup_rule_is_set(const struct cleanup_rules *r, enum cleanup_rule rule);
 /* Sets the next value or the one before. Returns false at the end of the values. */
 bool cleanup_rule_step(struct cleanup_rules *r, enum cleanup_rule rule, int direction);
-/* Sets a value that was typed; blank: any. Returns why not, or NULL. */
+/* Sets a typed value; blank: any. Returns the reason if it is not valid, or NULL. */
 const char *cleanup_rule_set_text(struct cleanup_rules *r, enum cleanup_rule rule,
                                   struct slice text, int64_t now_ms);
 /* The rules as the store takes them, except scope and cancel. */
@@ -56,9 +56,10 @@ struct sweep_rule cleanup_rules_to_sweep(const struct cleanup_rules *r, int64_t 
 /* All of them in a sentence: "in all projects, not used for 30d, archived". */
 void cleanup_rules_text(const struct cleanup_rules *r, char *out, size_t cap);
 
-/* Cleanup by rule: the rules, below them exactly the sessions that they mean, each with its size, and ticked where it
- * may go. One cursor goes through both; what is ticked goes to the trash after one question. With no rule set it shows
- * what every session and every project takes, and nothing is ticked.
+/* Cleanup by rule: the rules, and below them exactly the sessions that they select, each with its
+ * size, and ticked if it may go. One cursor goes through both; the ticked sessions go to the trash
+ * after one question. With no rule set it shows the sizes of all sessions and projects, and nothing
+ * is ticked.
  *
  * Only sessions that are shown can be moved, so nothing can be moved until the answer to changed
  * rules arrives. */
@@ -69,7 +70,7 @@ extern const struct view_ops view_cleanup;
 
 enum cleanup_sort { CLEANUP_LARGEST, CLEANUP_OLDEST, CLEANUP_PROJECT, CLEANUP_SORTS };
 
-/* A line below the rules: an item of the sweep, or in front of those of one project what they have in common. */
+/* A line below the rules: an item of the sweep, or the head of the items of one project. */
 struct cleanup_line {
     bool head;
     uint32_t item; /* of a head: its first one */
@@ -78,42 +79,42 @@ struct cleanup_line {
 struct cleanup {
     struct cleanup_rules rules;
     enum cleanup_sort sort;
-    struct sweep *sweep; /* owned; NULL until it has come */
-    bool ruled;          /* it was found by a rule: its ticks are meant */
+    struct sweep *sweep; /* owned; NULL until it arrives */
+    bool ruled;          /* it was found by a rule: its ticks are deliberate */
     struct err error;    /* why the sweep is missing */
     unsigned asked;      /* generation of EFFECT_SWEEP; 0: none */
     int64_t asked_ms;
     struct cleanup_line *line; /* owned */
     size_t lines;
-    uint32_t *shown; /* owned; of the lines: not those of projects that are closed */
+    uint32_t *shown; /* owned; indexes of the lines, without those of closed projects */
     size_t shown_n;
     struct name_list opened; /* projects whose sessions are shown in their order */
-    size_t at;               /* of the cursor: a rule, or CLEANUP_RULE_COUNT + a place in `shown` */
+    size_t at;               /* the cursor: a rule, or CLEANUP_RULE_COUNT + an index in `shown` */
     size_t top;              /* the first of `shown` on the screen */
 };
 
 void cleanup_fini(struct cleanup *c);
 
 /* --- private to this folder */
-/* Puts the items in order, in lines; false if out of memory. */
+/* Sorts the items into lines. Returns false if out of memory. */
 bool cleanup_arrange(struct cleanup *c);
-/* Shows the sessions of a head's project, or no more; false if out of memory. */
+/* Shows or hides the sessions of a head's project. Returns false if out of memory. */
 bool cleanup_open_project(struct cleanup *c, size_t head, bool open);
 bool cleanup_is_open(const struct cleanup *c, size_t head);
 /* The head of the project that a line belongs to; the line itself if the lines have no heads. */
 size_t cleanup_head_of(const struct cleanup *c, size_t line);
-/* Where a line is shown, or else its head. */
+/* The index in `shown` of a line, or else of its head. */
 size_t cleanup_row_of(const struct cleanup *c, size_t line);
 /* The line after the last one of a head's project. */
 size_t cleanup_group_end(const struct cleanup *c, size_t head);
-/* The sums over some lines: all of them, or those of one project. */
+/* The totals of some lines: all of them, or those of one project. */
 struct cleanup_sum {
     size_t n, ticked, staying;
     int64_t bytes, ticked_bytes;
 };
 struct cleanup_sum cleanup_sum(const struct cleanup *c, size_t first, size_t end);
 void cleanup_draw(const struct model *m, struct frame *f);
-/* Lines that fit below the rules. */
+/* The number of lines that fit below the rules. */
 size_t cleanup_fit(int rows);
 enum { CLEANUP_RULES_Y = 1, CLEANUP_LIST_Y = CLEANUP_RULES_Y + CLEANUP_RULE_COUNT + 1 };
 

@@ -38,13 +38,14 @@ struct damaged_view {
     size_t sessions; /* of n */
     struct list_cursor pick;
     uint32_t entry;  /* of the selected session; ENTRY_NONE: no session is */
-    uint32_t sought; /* where the person went last: gone to again when it comes back */
+    uint32_t sought; /* the session that the person selected last, to be selected again when it
+                        reappears */
     struct findings *store_findings; /* owned; NULL until they arrive */
     struct err error;                /* why they could not be read */
     unsigned asked;                  /* generation of EFFECT_CHECK_STORE; 0: none */
     int64_t asked_ms;
-    unsigned made; /* from which state of the list the items are */
-    bool stale;    /* they are to be collected anew anyway */
+    unsigned made; /* the state of the list from which the items were collected */
+    bool stale;    /* they must be collected again in any case */
 };
 
 void damaged_fini(struct damaged_view *v);

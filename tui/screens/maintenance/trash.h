@@ -9,7 +9,7 @@
 #include "tui/widgets/frame.h"
 #include "tui/widgets/list_cursor.h"
 
-/* The deleted sessions, newest first: when, how large, and the title. */
+/* The deleted sessions, newest first, with their time of deletion, size and title. */
 struct model;
 struct view_ops;
 struct change_result;
@@ -19,18 +19,18 @@ struct transcript_view;
 extern const struct view_ops view_trash;
 
 struct trash_view {
-    struct trash_list *list; /* owned; NULL until it has come */
+    struct trash_list *list; /* owned; NULL until it arrives */
     struct err error;        /* why the list is missing */
     unsigned asked;          /* generation of EFFECT_TRASH; 0: none */
     struct list_cursor pick;
-    bool *ticked;                 /* owned; beside the items */
+    bool *ticked;                 /* owned; one for each item */
     struct ref_list *refs;        /* owned; where the items' transcripts are now; may be NULL */
     struct transcript_view *view; /* owned; the preview; NULL until there is something to show */
-    char viewed[64];              /* what it shows, by trash id */
-    char joining[64];             /* what the question is about, by trash id */
+    char viewed[64];              /* the trash id of the item it shows */
+    char joining[64];             /* the trash id of the item in question */
 };
 
-/* A newer transcript is in the place of the one that was to be restored: asks whether to join the two. */
+/* A newer transcript is in the place of the one to be restored: asks whether to join the two. */
 void trash_view_ask_join(struct model *m, const struct change_result *c);
 void trash_view_fini(struct trash_view *v);
 

@@ -10,13 +10,15 @@
 #include "tui/config/config.h"
 #include "tui/widgets/frame.h"
 
-/* The rewind view: on the left the turns, on the right what a rewind to the selected one would do to each file, and
- * below, line by line, to the selected file. Everything shown is a dry run; only APPLY changes files, after one
- * question whose selected choice is "cancel".
+/* The rewind view. The turns are on the left; the effect of a rewind to the selected turn on each
+ * file is on the right, and below it, line by line, the effect on the selected file. Everything
+ * shown is a dry run; only APPLY changes files, after one question whose selected choice is
+ * "cancel".
  *
  *     rewind_view_new -> open -> resize -> { msg, act, answer, tick, draw }... -> close or open -> free
  *
- * A part of the model, as transcript.h is: no terminal, and it changes only in calls that are handed effects. */
+ * It is part of the model, as transcript.h is: it has no terminal, and changes only in calls that
+ * take `effects`. */
 struct rewind_view;
 struct view_ops;
 
@@ -26,14 +28,15 @@ extern const struct view_ops view_rewind;
 struct rewind_view *rewind_view_new(const struct settings *settings);
 void rewind_view_free(struct rewind_view *v); /* NULL is fine */
 
-/* Where the view begins: at the turn of the message; without one at the newest. */
+/* Where the view begins: at the turn of the message, or at the newest turn without a message. */
 struct rewind_start {
     struct id128 message;
     int64_t time_ms; /* of the message; TIME_NONE */
     bool live;       /* an agent has the session open */
 };
 
-/* Shows a session; what was shown before is forgotten. Texts are copied. False if out of memory. */
+/* Shows a session; what was shown before is forgotten. Texts are copied. Returns false if out of
+ * memory. */
 bool rewind_view_open(struct rewind_view *v, const struct session_ref *ref, struct slice title,
                       struct rewind_start at, int64_t now_ms, struct effects *fx);
 void rewind_view_close(struct rewind_view *v, struct effects *fx);

@@ -18,21 +18,21 @@
  *     turns         the points that a rewind can go back to
  *       preview     the effect of a rewind to one of them; of preview_turn, which may be the one before while
  *                   the selected one is looked at
- *         picks     what the person has selected of it
- *         row       which of its files are listed: what is held back, then what changes
+ *         picks the part of it that the person has selected
+ *         row which of its files are listed: those held back, then those that change
  *         changes   the selected file line by line, laid out for the width of its pane */
 
 enum rewind_pane { PANE_TURNS, PANE_FILES, PANE_CHANGES, PANE_COUNT };
 enum rewind_operation { OPERATION_REWIND, OPERATION_UNDO, OPERATION_REDO };
 enum rewind_question { QUESTION_NONE, QUESTION_APPLY, QUESTION_CONSENT };
 
-/* Lines that the picked hunks of a file add and remove. */
+/* The numbers of lines that the picked hunks of a file add and remove. */
 struct lines_changed {
     unsigned insertions, deletions;
 };
 
 struct changes {
-    struct comparison *comparison;  /* owned; NULL: not there (yet) */
+    struct comparison *comparison;  /* owned; NULL: not available (yet) */
     struct styled_text styled_text; /* its lines; `block` is the hunk */
     struct list_cursor cursor;
     size_t left_out; /* lines of the diff that are not laid out */
@@ -48,7 +48,7 @@ struct rewind_view {
     int h, w;
     enum rewind_pane pane;
 
-    struct checkpoint_list *turns; /* owned; NULL until it has come */
+    struct checkpoint_list *turns; /* owned; NULL until it arrives */
     struct list_cursor turn;
     enum rewind_mode mode;
     struct err turns_error;
@@ -67,14 +67,14 @@ struct rewind_view {
 
     unsigned asked_turns, asked_lines, asked_preview, asked_changes,
         asked_rewind; /* generations; 0: not asked */
-    int64_t asked_ms; /* when the last of them was asked */
+    int64_t asked_ms; /* time of the last question */
     int64_t due_ms;   /* when to ask for the preview; TIME_NONE: not at all */
 
     enum rewind_question question;
-    enum rewind_operation operation; /* what asked_rewind is about, */
-    int64_t done, total;             /* and how far it is; total 0: not known */
-    char result[300];                /* what came of the last rewind; "": none yet */
-    bool went_wrong;                 /* not all of it could be done */
+    enum rewind_operation operation; /* the operation of asked_rewind, */
+    int64_t done, total;             /* and its progress; total 0: not known */
+    char result[300];                /* the result of the last rewind; "": no rewind yet */
+    bool went_wrong;                 /* it could not be done completely */
     char undo[40], redo[40];
 };
 
@@ -85,10 +85,10 @@ const struct rewind_entry *rewind_file(const struct rewind_view *v); /* NULL: no
 struct rewind_selection *rewind_pick_at(const struct rewind_view *v, size_t row);
 /* Returns true if the preview is that of the selected turn. */
 bool rewind_is_current(const struct rewind_view *v);
-/* The person has been waiting long enough to see a spinner. */
+/* Returns true if the person has waited long enough to see a spinner. */
 bool rewind_is_slow(const struct rewind_view *v);
 bool rewind_is_partial(const struct rewind_selection *pick);
-/* The action for a file, as if its rule were lifted if that is possible. */
+/* The action for a file; if its rule can be lifted, the action with the rule lifted. */
 enum rewind_action rewind_action_of(const struct rewind_entry *x);
 /* The path as it is shown: relative to the session's directory, else with ~. */
 struct slice rewind_path(const struct rewind_view *v, const struct rewind_entry *x, char *out,
@@ -136,7 +136,7 @@ void rewind_settle(struct rewind_view *v);
 /* The selected line of a pane; the terminal's cursor is in the pane that has the keys. */
 void rewind_select_line(const struct rewind_view *v, enum rewind_pane pane, struct frame *f,
                         struct rect r);
-/* Once it has taken long enough to be worth a word. */
+/* Draws the spinner once the work has taken long enough. */
 void rewind_draw_spinner(const struct rewind_view *v, struct frame *f, struct rect r,
                          const char *text);
 
@@ -145,13 +145,13 @@ void rewind_draw_turns(const struct rewind_view *v, struct frame *f, struct rect
 void rewind_draw_note(const struct rewind_view *v, struct frame *f, struct rect r);
 
 /* ---- what happens (rewind_load.c) ---- */
-/* Returns true if the message answers a question of this view: it was taken over. */
+/* Returns true if the message answered a question of this view and was taken over. */
 bool rewind_view_msg(struct rewind_view *v, const struct msg *msg, struct effects *fx);
 
 /* ---- what a person does (rewind_act.c) ---- */
 enum rewind_view_result {
-    REWIND_VIEW_DONE,    /* the view did it */
-    REWIND_VIEW_ASKS,    /* it has a question for the person: rewind_view_question, then _answer */
+    REWIND_VIEW_DONE,    /* the action was carried out */
+    REWIND_VIEW_ASKS,    /* a question must be asked: rewind_view_question, then _answer */
     REWIND_VIEW_BACK,    /* leave the view */
     REWIND_VIEW_IGNORED, /* not an action of this view */
 };
@@ -160,10 +160,11 @@ enum rewind_view_result rewind_view_act(struct rewind_view *v, enum action a, st
                                         struct effects *fx);
 void rewind_view_question(const struct rewind_view *v, struct dialog *d, dialog_answer_fn *answer);
 void rewind_view_answer(struct rewind_view *v, bool yes, struct effects *fx);
-/* The wheel over (y, x), lines down or up; and a click. */
+/* The wheel over (y, x) moves by lines, up if negative; and a click. */
 void rewind_view_scroll(struct rewind_view *v, int y, int x, int lines, struct effects *fx);
 void rewind_view_click(struct rewind_view *v, int y, int x, struct effects *fx);
-/* Why an action is not possible here and now; NULL if it is, or is not one of this view. Static text. */
+/* Why an action is not possible now; NULL if it is possible, or is not an action of this view.
+ * Static text. */
 const char *rewind_view_unavailable(const struct rewind_view *v, enum action a);
 
 /* ---- how it looks (rewind_draw.c) ---- */

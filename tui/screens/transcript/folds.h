@@ -8,8 +8,8 @@
 #include "store/api/transcript.h"
 #include "tui/widgets/styled_text.h"
 
-/* The folds of a conversation. A block is named by the place of its row in the file, so that a choice holds
- * when the tail of a session is replaced by the whole of it. */
+/* The folds of a conversation. A block is identified by the offset of its row in the file, so that
+ * choices survive when the tail of a session is replaced by the whole of it. */
 
 enum fold_level {
     FOLD_TOOLS,   /* tools, thinking and notes in one line each */
@@ -23,14 +23,14 @@ struct folds {
     bool thinking;    /* thinking is open */
     uint64_t *chosen; /* owned, sorted: what a person opened or closed against the level */
     size_t n, cap;
-    unsigned stamp; /* another one after every change: what was laid out before is old */
+    unsigned stamp; /* changes with every change, which makes earlier layouts outdated */
 };
 
 void folds_fini(struct folds *f);
-/* Every choice is forgotten. */
+/* Sets the level; single choices are forgotten. */
 void folds_level(struct folds *f, enum fold_level level);
 void folds_thinking(struct folds *f, bool open);
-/* False if out of memory. */
+/* Returns false if out of memory. */
 bool folds_toggle(struct folds *f, int64_t offset, unsigned block, enum line_part part);
 bool folds_open(const struct folds *f, enum block_kind kind, int64_t offset, unsigned block,
                 enum line_part part);

@@ -10,14 +10,15 @@
 #include "tui/config/config.h"
 #include "tui/widgets/frame.h"
 
-/* A conversation as people read it: over the whole screen (the viewer) or beside the list (the preview, which
- * has no title line and no cursor). A part of the model: it has no terminal, and changes only in the calls
- * that are handed effects.
+/* The view of a conversation: over the whole screen (the viewer) or beside the list (the preview,
+ * which has no title line and no cursor). It is part of the model: it has no terminal, and changes
+ * only in calls that take `effects`.
  *
  *     transcript_view_new -> open -> resize -> { msg, act, key, draw }... -> close or open -> free
  *
- * The end of the session is there first, from its tail; the whole conversation replaces it without moving what
- * is seen. Only messages around the viewport are read and laid out, whatever the size of the session. */
+ * The end of the session is shown first, from its tail; the whole conversation then replaces it
+ * without moving what is on the screen. Only messages around the viewport are read and laid out,
+ * whatever the size of the session. */
 struct transcript_view;
 struct view_ops;
 
@@ -29,42 +30,45 @@ struct transcript_view *transcript_view_new(const struct settings *settings,
                                             enum requester requester);
 void transcript_view_free(struct transcript_view *v); /* NULL is fine */
 
-/* Shows the end of a session; what was shown before is forgotten. The texts of ref and title are copied, and that of
- * cwd, below which paths are shown without it (empty: the project's).
- * False if out of memory: the view is then empty. A preview reads only the tail until it is scrolled. */
+/* Shows the end of a session; what was shown before is forgotten. The texts of ref, title and cwd
+ * are copied; paths below cwd are shown relative to it (empty: the project's). Returns false if out
+ * of memory; the view is then empty. A preview reads only the tail until it is scrolled. */
 bool transcript_view_open(struct transcript_view *v, const struct session_ref *ref,
                           struct slice title, struct slice cwd, struct effects *fx);
-/* Forgets the session and cancels what was asked. */
+/* Forgets the session and cancels open questions. */
 void transcript_view_close(struct transcript_view *v, struct effects *fx);
-/* The session's file has changed: reads it again, and stays where it is (or at the end, if it was there). */
+/* Reads the session's changed file again. The position stays the same, or at the end if it was
+ * there. */
 void transcript_view_reload(struct transcript_view *v, const struct session_ref *ref,
                             struct effects *fx);
 
-/* The file exists, or no longer exists: what was read of it stays. */
+/* Sets whether the file no longer exists; what was read of it stays. */
 void transcript_view_gone(struct transcript_view *v, bool gone);
-/* The session has another title now; it is copied. */
+/* Sets a new title, which is copied. */
 void transcript_view_retitle(struct transcript_view *v, struct slice title);
 
-/* The size of the rectangle it will be drawn into. */
+/* Sets the size of the rectangle to draw into. */
 void transcript_view_resize(struct transcript_view *v, int h, int w, struct effects *fx);
-/* Returns true if the message answers a question of this view: it was taken over. */
+/* Returns true if the message answered a question of this view and was taken over. */
 bool transcript_view_msg(struct transcript_view *v, const struct msg *msg, struct effects *fx);
 
-/* Where the keys go now: IN_TRANSCRIPT, IN_SEARCH (text is typed), IN_MENU (a choice of sub-agents). */
+/* The current key context: IN_TRANSCRIPT, IN_SEARCH (text is typed), IN_MENU (a choice of
+ * sub-agents). */
 enum key_context transcript_view_key_context(const struct transcript_view *v);
 
 enum transcript_view_result {
-    TRANSCRIPT_DONE,    /* the view did it */
-    TRANSCRIPT_BACK,    /* nothing is left to step back from: leave the view */
-    TRANSCRIPT_IGNORED, /* not an action of this view: it is the owner's */
+    TRANSCRIPT_DONE,    /* the action was carried out */
+    TRANSCRIPT_BACK,    /* no further step back in this view: leave it */
+    TRANSCRIPT_IGNORED, /* not an action of this view, but of its owner */
 };
 
 enum transcript_view_result transcript_view_act(struct transcript_view *v, enum action a,
                                                 struct effects *fx);
-/* A key without an action, and pasted text, where text is typed. */
+/* Keys without an action, and pasted text, while text is typed. */
 void transcript_view_key(struct transcript_view *v, struct key key, struct effects *fx);
 void transcript_view_paste(struct transcript_view *v, struct slice text, struct effects *fx);
-/* The wheel: lines down, or up when negative. And a click: y, x within the rectangle. */
+/* The wheel moves by lines, up if negative; the position of a click is relative to the
+ * rectangle. */
 void transcript_view_scroll(struct transcript_view *v, int lines, struct effects *fx);
 void transcript_view_click(struct transcript_view *v, int y, int x, struct effects *fx);
 
@@ -72,7 +76,7 @@ void transcript_view_click(struct transcript_view *v, int y, int x, struct effec
  * Returns false, and sets nothing, if there is no such message. */
 bool transcript_view_message(const struct transcript_view *v, struct id128 *id, int64_t *time_ms);
 
-/* Why an action is not possible here and now; NULL if it is, or is not one of this view. */
+/* Why an action is not possible now; NULL if it is possible, or is not an action of this view. */
 const char *transcript_view_unavailable(const struct transcript_view *v, enum action a);
 
 /* Draws into r; changes nothing. The viewer puts the cursor of the frame on the selected line. */

@@ -7,12 +7,12 @@
 
 /* The parts of the transcript view. Shared by the files of this folder only.
  *
- *     conversation   the place of every message in the file; nothing is decoded
+ *     conversation the offset of every message in the file; nothing is decoded
  *        window      a contiguous part of it around the viewport, read and laid out on demand
  *           rows     what is on the screen, line by line
  *
- * A position is a line of a message. The viewport is tied to its top position, never to a line number of the whole,
- * because how many lines 300,000 messages take is not known. */
+ * A position is a line of a message. The viewport is tied to its top position, never to a line
+ * number of the whole, because the number of lines of 300,000 messages is not known. */
 
 struct transcript_position {
     size_t message, line;
@@ -23,7 +23,7 @@ struct slot {
     struct passage passage;
     struct styled_text styled_text;
     enum message_layout_end end;
-    unsigned stamp; /* of the layout it was laid out with; 0: not yet */
+    unsigned stamp; /* stamp of the layout that was used; 0: not laid out yet */
 };
 
 struct transcript_window {
@@ -33,7 +33,7 @@ struct transcript_window {
 
 /* A list over the conversation: sub-agents or branches to choose from. */
 struct transcript_choice {
-    struct name_list *names;  /* owned: a line each; NULL: no choice is open */
+    struct name_list *names;  /* owned: one line each; NULL: no choice is open */
     struct name_list *agents; /* owned; of sub-agents: their ids ... */
     struct name_list *tasks;  /* ... and what they were asked */
     struct id128 *leaf;       /* owned; of branches: their last messages, the first is none */
@@ -49,20 +49,21 @@ struct raw {
 
 struct transcript_search {
     bool typing;
-    struct buf needle;      /* what is looked for, as typed */
+    struct buf needle;      /* as typed */
     struct search_hit *hit; /* owned; in the order of the conversation */
     size_t n, cap;
     size_t total;                     /* occurrences in all hits */
     unsigned asked;                   /* generation; 0: nothing is asked */
-    bool done, limited;               /* all was searched; more was found than is kept */
+    bool done, limited;               /* done: all was searched; limited: more was found than is
+                                         kept */
     struct transcript_position from;  /* where the cursor was when the search began */
-    size_t at;                        /* the hit that was gone to, 1 + its place; 0: none */
+    size_t at;                        /* the current hit, 1 + its index; 0: no hit */
     uint32_t nth;                     /* which of its occurrences */
-    bool wanted;                      /* it is shown as soon as it is read */
-    struct transcript_position shown; /* where the cursor was put for it */
-    bool jump;    /* the cursor goes to the first hit behind `from` when it comes */
-    bool again;   /* the file is searched anew: the hit at `here` is the one gone to */
-    int64_t here; /* the place of its row in the file */
+    bool wanted;                      /* the current hit is shown as soon as its message is read */
+    struct transcript_position shown; /* where the cursor was put to show it */
+    bool jump;    /* the cursor goes to the first hit after `from` when it arrives */
+    bool again;   /* the file is being searched again: the hit at `here` becomes the current one */
+    int64_t here; /* the offset of its row in the file */
     struct search_hit here_hit;
 };
 
@@ -75,7 +76,7 @@ struct transcript_view {
     struct slice title, root;
     int64_t now_ms; /* as of the last message */
 
-    struct conversation *conversation; /* held; NULL until the tail has come */
+    struct conversation *conversation; /* held; NULL until the tail arrives */
     size_t tail_bytes;
     struct id128 branch; /* the last message of the branch that is shown; none: no branch */
     unsigned asked_tail, asked_load, asked_read; /* generations; 0: not asked */
@@ -88,14 +89,15 @@ struct transcript_view {
     struct folds folds;
     unsigned sizes; /* how often the width changed */
     struct transcript_position top, cursor;
-    bool gone;   /* its file is not there any more */
-    bool at_end; /* the end is shown, and is to be shown when more is written */
-    bool placed; /* top and cursor mean something */
+    bool gone;   /* its file no longer exists */
+    bool at_end; /* the end is shown, and stays in view when more is written */
+    bool placed; /* top and cursor are valid */
     long owed;   /* lines to move as soon as they are read */
     int hunt;    /* looking for the next (1) or the previous (-1) prompt */
     struct transcript_position hunt_from; /* where it began */
     size_t hunt_at;                       /* the message looked at next */
-    bool to_first;                        /* to the very beginning as soon as the whole has come */
+    bool to_first;                        /* go to the beginning as soon as the whole conversation
+                                             arrives */
 
     struct transcript_position *row; /* owned; what is on the screen */
     size_t rows, row_cap;
@@ -104,7 +106,7 @@ struct transcript_view {
     struct raw raw;
     struct transcript_choice choice;
     size_t agent_at;   /* where the list of sub-agents was left */
-    bool agent_listed; /* the inner one was chosen there: leaving it leads back */
+    bool agent_listed; /* the inner one was chosen there: leaving it returns to the list */
     char notice[160];  /* one line for the person, until the next key */
     /* owned: a sub-agent's conversation or a branch, over this one */
     struct transcript_view *inner;
@@ -130,23 +132,25 @@ size_t transcript_view_count(const struct transcript_view *v); /* messages of th
 struct slot *transcript_window_slot(const struct transcript_window *w,
                                     size_t message); /* NULL: not read */
 void transcript_window_clear(struct transcript_window *w);
-/* Lines of a message, laying it out if need be; 0 when it shows nothing, or is not read. */
+/* The number of lines of a message, which is laid out if necessary; 0 if it shows nothing, or is
+ * not read. */
 size_t transcript_view_lines(struct transcript_view *v, size_t message);
-/* To the next or previous line that there is. False at the edge of what was read. */
+/* Moves to the next or previous existing line. Returns false at the edge of what was read. */
 bool transcript_view_step(struct transcript_view *v, struct transcript_position *s, int direction);
-/* The nearest line that there is. False when nothing was read, or nothing of it shows. */
+/* Finds the nearest existing line. Returns false if nothing was read, or nothing of it is shown. */
 bool transcript_view_nearest_line(struct transcript_view *v, struct transcript_position *s);
-/* Takes passages over, as far as they belong to the window or begin a new one. */
+/* Takes over the passages that belong to the window or begin a new one. */
 void transcript_view_set_rows(struct transcript_view *v, struct passage_list *list);
-/* Asks for what is missing around the viewport, if nothing is asked yet. */
+/* Requests the rows missing around the viewport, unless a request is open. */
 void transcript_view_request_rows(struct transcript_view *v, struct effects *fx);
-/* Begins reading elsewhere: the window is dropped when the message is not in it. */
+/* Goes to another position; the window is dropped if the message is not in it. */
 void transcript_view_go_to(struct transcript_view *v, struct transcript_position s);
-/* The conversation is replaced by another reading of the same file; what is seen stays. */
+/* Replaces the conversation by another reading of the same file, without moving what is on the
+ * screen. */
 void transcript_view_replace(struct transcript_view *v, struct conversation *c);
 
 /* ---- viewport (transcript_move.c) ---- */
-/* After any change: rows, cursor, and questions for what is missing. */
+/* Called after any change: updates the rows and the cursor, and requests what is missing. */
 void transcript_view_settle(struct transcript_view *v, struct effects *fx);
 void transcript_view_move(struct transcript_view *v, long lines);
 void transcript_view_move_page(struct transcript_view *v, int pages_in_halves);
@@ -154,7 +158,7 @@ void transcript_view_scroll_lines(struct transcript_view *v, long lines);
 void transcript_view_to_end(struct transcript_view *v);
 void transcript_view_to_first(struct transcript_view *v);
 void transcript_view_to_prompt(struct transcript_view *v, int direction);
-/* Brings the cursor's line into view, `context` lines from the edge if that can be. */
+/* Brings the cursor's line into view, `context` lines from the edge if possible. */
 void transcript_view_show_cursor(struct transcript_view *v, size_t context);
 int transcript_view_position_cmp(struct transcript_position a, struct transcript_position b);
 
@@ -171,7 +175,7 @@ void transcript_view_search_keep(struct transcript_view *v);
 void transcript_view_search_again(struct transcript_view *v, struct effects *fx);
 /* The number of occurrences up to and including the current one; 0 if no occurrence is current. */
 size_t transcript_view_search_number(const struct transcript_search *s);
-/* Adds the text of a line without its margin, and the blank it lost at its end. */
+/* Appends the text of a line without its margin, and the blank that was left out at its end. */
 bool transcript_view_line_text(const struct styled_text *sheet, size_t at, struct buf *out);
 void transcript_view_search_cancel(struct transcript_view *v, struct effects *fx);
 
@@ -186,14 +190,15 @@ const struct slot *transcript_view_cursor_slot(const struct transcript_view *v);
 /* Opens a sub-agent's conversation over this one. Without a task its id is the title. */
 void transcript_view_open_agent(struct transcript_view *v, struct slice agent, struct slice task,
                                 struct effects *fx);
-/* Opens the branch with this last message over this one, where it leaves what the session goes on with. */
+/* Opens the branch with this last message over this one, at the point where it leaves the
+ * conversation. */
 void transcript_view_open_branch(struct transcript_view *v, struct id128 leaf, struct effects *fx);
 
 /* ---- what can be chosen (transcript_choice.c) ---- */
 void transcript_view_choose_agent(struct transcript_view *v, struct effects *fx);
 void transcript_view_list_agents(struct transcript_view *v, struct effects *fx);
 void transcript_view_choose_branch(struct transcript_view *v, struct effects *fx);
-/* The answers: taken over. */
+/* Answers to questions, which are taken over. */
 void transcript_view_set_agents(struct transcript_view *v, struct subagent_list *list,
                                 struct effects *fx);
 void transcript_view_set_branches(struct transcript_view *v, struct branch_list *list);
