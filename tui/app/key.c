@@ -75,7 +75,7 @@ enum { DEFAULT = 1 << KEYS_DEFAULT, VIM = 1 << KEYS_VIM, BOTH = DEFAULT | VIM };
         (c), MOD_SHIFT                                                                             \
     }
 
-/* Keys that several places have in common. */
+/* Keys that several contexts have in common. */
 enum key_set { TYPED_ROWS = IN_COUNT, TEXT_PAGES, TABLE_ROWS, CHOICES, NO_SET };
 
 static enum key_set set_of(enum key_context place)
@@ -96,7 +96,8 @@ static enum key_set set_of(enum key_context place)
     }
 }
 
-/* A place inherits the rows of its set. The first key of an action at a place is the one the footer names. */
+/* A context inherits the rows of its set. The footer names the first key of an action in a
+ * context. */
 /* clang-format off */
 static const struct {
     int place; /* a key_context or a key_set */
@@ -403,7 +404,7 @@ bool keymap_key_of(enum key_scheme scheme, enum key_context place, enum action a
         for (size_t i = 0; i < KEYMAP_ROWS; i++)
             if (row_fits(i, scheme, places[p]) && keymap[i].action == a &&
                 keymap_find(scheme, place, keymap[i].key) ==
-                    a) { /* the place may use it otherwise */
+                    a) { /* the context may use it otherwise */
                 *out = keymap[i].key;
                 return true;
             }

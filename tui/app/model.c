@@ -13,7 +13,7 @@
 #include "tui/screens/rewind/rewind.h"
 #include "tui/screens/transcript/transcript.h"
 
-/* The table of all views, and the model with what each of them keeps. */
+/* The table of all views, and the model with the state of each. */
 
 static const struct view_ops *const views[VIEW_COUNT] = {
     [VIEW_LIST] = &view_list,
@@ -32,7 +32,7 @@ static const struct view_ops *const views[VIEW_COUNT] = {
 };
 
 struct whole {
-    struct model model; /* first: what a caller holds is this */
+    struct model model; /* first, because callers hold a pointer to it */
     struct list list;
     struct cleanup cleanup;
     struct doctor_view doctor;
@@ -121,7 +121,7 @@ void model_free(struct model *m)
     transcript_view_free(m->viewer);
     rewind_view_free(m->rewind);
     effects_fini(&m->fx);
-    free(m); /* the whole, which begins here */
+    free(m); /* frees the whole struct, which begins here */
 }
 
 struct effects *model_effects(struct model *m)

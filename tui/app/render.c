@@ -5,8 +5,9 @@
 #include "tui/app/model.h"
 #include "tui/app/view.h"
 
-/* The keys worth knowing at a place, most useful first. Those that do not fit or are not possible now are left out,
- * except help and, where letters are text, the menu, because they lead to the rest. */
+/* The keys worth knowing in each context, most useful first. Those that do not fit or are not
+ * possible now are left out, except help and, where letters are text, the menu, because they lead
+ * to the rest. */
 static const enum action in_list[] = {
     ACT_RESUME, ACT_VIEW, ACT_MARK, ACT_SCOPE,   ACT_FORK,
     ACT_RENAME, ACT_MENU, ACT_SORT, ACT_PREVIEW, ACT_NONE,
@@ -53,7 +54,8 @@ static const enum action *actions_of(enum key_context place)
     }
 }
 
-/* The key as the footer shows it: `?` is help in the list although it is text once something is typed. */
+/* The key as the footer shows it. In the list `?` opens help, although it is text once something is
+ * typed. */
 static bool footer_key(const struct model *m, enum key_context place, enum action a, bool ascii,
                        char out[KEY_NAME])
 {

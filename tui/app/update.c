@@ -1,11 +1,12 @@
 #include "tui/app/model.h"
 #include "tui/app/view.h"
 
-/* One way in for everything that happens: update(). It changes the model and queues effects. */
+/* update() is the only entry for everything that happens. It changes the model and queues
+ * effects. */
 
 /* ---- actions ---- */
 
-/* What means the same in every view. */
+/* Carries out actions that mean the same in every view. */
 static void act_anywhere(struct model *m, enum action a)
 {
     switch (a) {
@@ -34,7 +35,7 @@ void update_perform(struct model *m, enum action a)
         act_anywhere(m, a);
 }
 
-/* A menu also lists what is not possible: its own keys come before any reason. */
+/* A menu also lists actions that are not possible, so its own keys come before any check. */
 static void act_on_key(struct model *m, enum action a)
 {
     const struct view_ops *top = m->views[view_top(m)];
@@ -98,7 +99,7 @@ static void show_notice_toast(struct model *m, bool error, struct slice text)
 
 /* ---- messages ---- */
 
-/* An answer that no view waits for any more is late, and dropped. */
+/* A late answer, which no view waits for any more, is dropped. */
 static void offer(struct model *m, const struct msg *msg)
 {
     struct msg late = *msg;
@@ -124,7 +125,7 @@ static void dispatch(struct model *m, const struct msg *msg)
 
 void update(struct model *m, const struct msg *msg)
 {
-    if (m->leaving) { /* the screen is about to go: what was chosen must not change */
+    if (m->leaving) { /* the program is about to leave: the choice must not change */
         struct msg late = *msg;
 
         msg_fini(&late);

@@ -5,8 +5,8 @@
 
 #include "lite/base/array.h"
 
-/* The parent that a file names may be wrong in every way, circles included: whatever is followed, each session is
- * placed once. */
+/* The parent named by a file may be wrong in any way, and parents may form cycles; even so, each
+ * session is placed exactly once. */
 enum { ANCESTORS_MAX = 1000, DEPTH_MAX = 250 };
 
 struct fork_node {
@@ -67,7 +67,7 @@ static uint32_t unplaced(const struct fork_tree *f, uint32_t e)
     return e;
 }
 
-/* The one that comes after `e` and all below it; ENTRY_NONE: that was the whole family. */
+/* The entry after `e` and everything below it; ENTRY_NONE at the end of the tree. */
 static uint32_t next_in_tree(const struct fork_tree *f, uint32_t e, uint32_t root)
 {
     while (e != root) {
@@ -80,7 +80,7 @@ static uint32_t next_in_tree(const struct fork_tree *f, uint32_t e, uint32_t roo
     return ENTRY_NONE;
 }
 
-/* Writes a family down; returns how many there were. */
+/* Writes the entries of a tree. Returns their number. */
 static size_t write_fork_tree(struct fork_tree *f, uint32_t root, uint32_t *out)
 {
     size_t n = 0;
@@ -130,19 +130,19 @@ void order_forks_fini(struct fork_tree *f)
     *f = (struct fork_tree){ 0 };
 }
 
-/* Sorted by what is asked for; those that are equal in it by time; those equal in that by id. Each of the three is a
- * number, or a row of numbers that are taken level by level, and only those that are equal so far are asked for the
- * next one. */
+/* Entries are sorted by the chosen key, then by time, then by id. Each of the three is a number, or
+ * a series of numbers that are compared level by level; the next level is computed only for entries
+ * that are equal so far. */
 
 enum {
-    TEXT_MAX = FUZZY_HAYSTACK_MAX, /* titles are folded up to here; of an id this is enough */
+    TEXT_MAX = FUZZY_HAYSTACK_MAX, /* titles are folded up to here; enough of an id, too */
     AHEAD = 32, /* entries are scattered over the memory: prefetched before they are needed */
     FEW = 12,
 };
 
 enum aspect { BY_CREATED, BY_SIZE, BY_TITLE, BY_TIME, BY_ID, BY_NOTHING };
 
-/* Titles by their keys first; then, as ids are from the beginning, by their bytes. */
+/* Titles are compared by their keys first, then by their bytes; ids by their bytes alone. */
 struct criterion {
     enum aspect aspect;
     unsigned level;
@@ -161,13 +161,13 @@ static uint32_t entry_at(const struct sorting *s, size_t i)
     return (uint32_t)(s->item[i] & (((uint64_t)1 << s->value_bits) - 1));
 }
 
-/* A number that sorts the other way round: the largest, the newest first. */
+/* A number that sorts in reverse: the largest or newest first. */
 static uint64_t largest_first(int64_t n)
 {
     return ~((uint64_t)n ^ (uint64_t)1 << 63);
 }
 
-/* The bytes of a text that are known to be equal in a level that has no keys. */
+/* The number of bytes known to be equal at a level that has no keys. */
 static size_t depth_of(struct criterion by)
 {
     return by.aspect == BY_ID ? (size_t)by.level * RADIX_CHUNK
@@ -215,7 +215,7 @@ static void fetch_key(const struct sorting *s, struct criterion by, uint32_t ent
         at = (const char *)&s->titles->front[by.level][entry];
     } else {
         at = (const char *)s->titles->slot[entry].doc;
-        prefetch(at + LINE); /* the texts are behind the sets */
+        prefetch(at + LINE); /* the texts are after the sets */
     }
     prefetch(at);
 }
@@ -257,7 +257,7 @@ static bool sorts_before(const struct sorting *s, struct criterion by, uint32_t 
     return a < b;
 }
 
-/* For a few, all that sorting by keys needs would cost more than comparing. */
+/* For a few entries, comparing is cheaper than sorting by keys. */
 static void sort_few(const struct sorting *s, struct criterion by, size_t from, size_t end)
 {
     for (size_t i = from; i < end; i++) {
@@ -270,7 +270,7 @@ static void sort_few(const struct sorting *s, struct criterion by, size_t from, 
     }
 }
 
-/* Items from .. end - 1 get their keys, whose lost bits are answered. */
+/* Computes the keys of items from .. end - 1. Returns the number of bits that were lost. */
 static unsigned collect_keys(const struct sorting *s, struct criterion by, size_t from, size_t end)
 {
     for (size_t i = from; i < end; i++) {
@@ -295,7 +295,7 @@ static void fetch_ties(const struct sorting *s, struct criterion next, size_t *c
     *called = end;
 }
 
-/* Sorts items from .. end - 1 by this and all that comes after it. */
+/* Sorts items from .. end - 1 by this criterion and all later ones. */
 static void sort_by(const struct sorting *s, struct criterion by, size_t from, size_t end)
 {
     if (end - from <= FEW || by.aspect == BY_NOTHING) {

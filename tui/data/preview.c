@@ -91,7 +91,7 @@ struct preview_selection *preview_selection_copy(const struct preview_selection 
     return p;
 }
 
-/* The flags are made here, by the one who owns them; only the engine sees them as const. */
+/* The flags are allocated and owned here; they are const only for the engine. */
 static bool *mutable_hunks(const bool *hunk)
 {
     return (bool *)(uintptr_t)hunk;

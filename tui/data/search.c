@@ -70,8 +70,8 @@ static bool matches_here(struct slice text, struct slice needle, size_t *n)
     return true;
 }
 
-/* The nearest byte that can begin it: one of two letters when it begins with an ASCII letter. A hit beyond the
- * other letter's nearest is not looked at twice, since both are remembered. */
+/* The nearest byte that can begin the needle; if it begins with an ASCII letter, one of two bytes.
+ * The nearest of each is remembered, so that no byte is searched twice for it. */
 struct nearest {
     char letter[2];
     const char *at[2];
@@ -133,7 +133,7 @@ bool search_text(struct slice text, struct slice needle, size_t *at, size_t *n)
         *n = needle.n;
         return true;
     }
-    /* U+0130 and U+212A alone become ASCII letters when they are made small; they are left to others */
+    /* only U+0130 and U+212A become ASCII letters in lower case; they are ignored here */
     return (unsigned char)needle.p[0] < 0x80 ? search_ascii(text, needle, at, n)
                                              : search_any(text, needle, at, n);
 }

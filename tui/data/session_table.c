@@ -31,7 +31,7 @@ static bool has_key(const struct session_entry *e, bool by_path, struct slice ke
     return (by_path ? e->path_hash : e->id_hash) == hash && slice_eq(entry_key(e, by_path), key);
 }
 
-/* The place of the key in a table: of its entry, or the free one where it would go. */
+/* The slot of the key in a table: that of its entry, or the free one where it would be inserted. */
 static size_t table_slot(const struct session_table *r, bool by_path, struct slice key,
                          uint32_t hash)
 {
@@ -43,7 +43,8 @@ static size_t table_slot(const struct session_table *r, bool by_path, struct sli
     return i;
 }
 
-/* Fills a larger table from a smaller one: no two of its entries are the same, so no text is looked at. */
+/* Fills a larger table from a smaller one. No two of its entries are equal, so no text is
+ * compared. */
 static void move_table(const struct session_table *r, bool by_path, uint32_t *to, size_t size)
 {
     const uint32_t *from = by_path ? r->by_path : r->by_id;
@@ -60,7 +61,7 @@ static void move_table(const struct session_table *r, bool by_path, uint32_t *to
     }
 }
 
-/* Tables are at most half full. An id's place holds the first entry that had it. */
+/* Tables are at most half full. The slot of an id contains the first entry that had it. */
 static bool resize_tables(struct session_table *r)
 {
     size_t size = r->table ? r->table : 64;
@@ -102,7 +103,7 @@ static bool may_be_listed(const struct session_entry *e)
     return !e->gone && !e->hidden;
 }
 
-/* Something of the entry has changed. */
+/* Updates the sort key after a change of the entry. */
 static void set_standing(struct session_table *r, uint32_t entry)
 {
     const struct session_entry *e = &r->entry[entry];
@@ -177,7 +178,7 @@ static void set_stale(struct session_table *r, struct session_entry *e, bool sta
     r->stale = stale ? r->stale + 1 : r->stale - 1;
 }
 
-/* A last line without a newline is no damage while an agent is writing it. */
+/* A last line without a newline is not damage while an agent is writing it. */
 static bool session_row_is_damaged(const struct session_row *row)
 {
     unsigned damage = SESSION_DAMAGED | SESSION_CHANGED;
@@ -281,8 +282,8 @@ void session_table_remove_unseen(struct session_table *r, unsigned listing)
     }
 }
 
-/* A title in the middle of a file stays there while it grows, so gigabytes are not read again for one more
- * line. */
+/* A title in the middle of a file stays there while the file grows, so gigabytes are not read again
+ * for one more line. */
 static void keep_full_scan(struct session_entry *e, struct session_row *row)
 {
     const struct session_row *old = e->row;

@@ -33,7 +33,8 @@ static enum err_code note_session(struct change_job *d, struct slice id, struct 
 
 /* ---- one small change of each session, all in one change ---- */
 
-/* A second agent in a conversation that moves under the first is what a person must never get by accident. */
+/* A person must never accidentally get a second agent in a conversation that the first agent is
+ * still changing. */
 static enum err_code check_quiet(const struct session_ref *ref, struct err *e)
 {
     struct live live;
@@ -79,7 +80,7 @@ static enum err_code plan_one(struct change_job *d, const struct session_ref *re
     }
 }
 
-/* The command's name, and what the log will say it did. */
+/* The name of the command, and the description of the change in the log. */
 static const char *change_kind(enum change_request requested)
 {
     switch (requested) {
@@ -135,7 +136,8 @@ static enum err_code change_each(struct change_job *d, struct err *e)
 
     if (c)
         c->at_ms =
-            d->env->now_ms; /* not when the screen was opened: an archive mark counts from now */
+            d->env->now_ms; /* not the time the screen was opened: an archive mark takes effect from
+                               now */
     if (!rc)
         rc = plan_all(d, c, e);
     if (!rc && c->n > 0)
@@ -244,7 +246,8 @@ static enum err_code to_trash(struct change_job *d, struct err *e)
     return rc;
 }
 
-/* Sessions that were used since they were chosen stay; it is a failure only if all of them do. */
+/* Sessions that were used since they were chosen stay; this is an error only if all of them
+ * stay. */
 static enum err_code sweep_chosen(struct change_job *d, struct err *e)
 {
     struct change_log *log = NULL;
@@ -278,7 +281,7 @@ static const struct trash_item *item_named(const struct trash_list *list, struct
     return NULL;
 }
 
-/* The named ones, as far as they are still in the trash. */
+/* Collects the named items that are still in the trash. */
 static enum err_code items_named(struct change_job *d, const struct trash_list *list,
                                  const struct trash_item **item, size_t *n, struct err *e)
 {
@@ -310,7 +313,8 @@ static enum err_code destroy_all(struct change_job *d, const struct trash_item *
     return rc;
 }
 
-/* A newer transcript in the place of one leads to a question; with several the error names it. */
+/* If a newer transcript is in the place of an item, a question follows; if several items are
+ * restored, an error that names it. */
 static enum err_code check_places(struct change_job *d, const struct trash_item *const item[],
                                   size_t n, struct err *e)
 {
@@ -340,8 +344,8 @@ static enum err_code put_back(struct change_job *d, struct change_log *log,
     return rc || d->out->asks ? rc : trash_restore_all(log, item, n, e);
 }
 
-/* Removes only the items that were shown: a session that was deleted since then stays. Items that
- * are no longer in the trash are skipped. */
+/* Handles only the items that were shown: a session that was deleted since then stays in the trash.
+ * Items that are no longer there are skipped. */
 static enum err_code from_trash(struct change_job *d, struct err *e)
 {
     struct change_log *log = NULL;
@@ -399,7 +403,7 @@ enum err_code jobs_sweep(struct store *const stores[], size_t n, const struct sc
     return sweep_find(stores, n, &rule, out, e);
 }
 
-/* Counts those of which it cannot be known whether an agent is writing to them: a person may have them go. */
+/* Counts the sessions that an agent may be writing to; a person may delete them all the same. */
 static enum err_code request_for(const struct session_ref *ref, struct live live, struct arena *a,
                                  struct trash_request *r, size_t *unsure, struct err *e)
 {
@@ -444,7 +448,8 @@ enum err_code jobs_estimate_delete(const struct effect *q, const atomic_bool *ca
     return rc;
 }
 
-/* Undo and redo of the newest that is shown, or of what the person was asked about. */
+/* Undo and redo of the newest change that is shown, or of the change that the person was asked
+ * about. */
 struct undo_job {
     const struct store_env *env;
     const struct shown *shown;
@@ -453,7 +458,7 @@ struct undo_job {
     bool passed; /* something newer cannot be undone */
 };
 
-/* "claude:5e55…": the id is what follows the system's name. */
+/* "claude:5e55…": the id is after the system's name. */
 static struct slice session_id_part(const char *session)
 {
     const char *colon = strchr(session, ':');
@@ -556,8 +561,8 @@ static enum err_code check_asks(struct undo_job *d, const struct undo_target *n,
     return rc;
 }
 
-/* The newest of either kind, as `reprise undo` takes it. The log of changes is let go before files are gone back to: a
- * rewind may change the conversation too. */
+/* Undoes the newest change or rewind, as `reprise undo` does. The change log is closed before files
+ * are rewound, because a rewind may also change the conversation. */
 enum err_code jobs_undo(const struct store_env *env, const struct shown *shown,
                         const struct effect *q, struct change_result *out, struct err *e)
 {

@@ -108,8 +108,8 @@ static void count_summary(const struct rewind_preview *p, const struct rewind_re
     }
 }
 
-/* The time of the record is that of the rewind, not that of the program's start: records are told apart and
- * ordered by it. */
+/* The record has the time of the rewind, not of the program's start, because records are identified
+ * and ordered by it. */
 static struct store_env env_of(const struct effect *q)
 {
     struct store_env env = *q->refs->ref[0].store->env;
@@ -153,7 +153,8 @@ static enum err_code apply_selection(const struct effect *q, const struct reply 
 {
     const struct store_env env = env_of(q);
     struct progress_report telling = { .reply = r, .question = q, .told_ms = clock_ms() };
-    struct rewind_preview watched = q->preview->preview; /* it is shared, and never changes */
+    struct rewind_preview watched = q->preview->preview; /* a copy, because the preview is shared
+                                                            and never changes */
     struct rewind_result result;
 
     watched.options.progress = post_progress;
@@ -239,7 +240,7 @@ enum err_code jobs_undo_edited(const struct store_env *env, const char *record,
     return rc;
 }
 
-/* A person is asked about files that changed since, unless they were. */
+/* The person is asked about files that changed since, unless that was done already. */
 static enum err_code answer_undo(const struct store_env *env, const struct effect *q,
                                  const char *record, struct rewind_summary *out, struct err *e)
 {

@@ -76,7 +76,7 @@ enum err_code jobs_disk_usage(const struct effect *q, const struct reply *r, str
     return ERR_OK;
 }
 
-/* A row is handed over only where the look found something for it. */
+/* Hands over a row only if the scan found something for it. */
 static void scan_one_fully(const struct scope *scope, const struct session_ref *ref,
                            const atomic_bool *cancel, struct described *out)
 {
@@ -110,7 +110,7 @@ enum err_code jobs_full_scan(struct job_context *d, const struct effect *q, size
     return ERR_OK;
 }
 
-/* A transcript in the trash is read as any other of its system. */
+/* A transcript in the trash is read like any other of its system. */
 static bool add_trashed(const struct job_context *d, const struct trash_item *x, size_t at,
                         struct ref_list *refs)
 {
@@ -131,7 +131,7 @@ static bool add_trashed(const struct job_context *d, const struct trash_item *x,
                                .told = SLICE("") };
     struct arena a = { 0 };
 
-    /* A session that is a directory has its conversation where its system knows. */
+    /* If a session is a directory, only its system knows where the conversation is. */
     bool known = S_ISREG(sb.st_mode) ||
                  (st->ops->at_path && !st->ops->at_path(st, slice_of(x->part[0]), &a, &ref, NULL));
     bool ok = !known || ref_list_add(refs, &ref, (uint32_t)at);
@@ -259,8 +259,8 @@ enum err_code jobs_check_store(struct job_context *d, const struct effect *q, co
 
 struct repair_job {
     struct change_result *out;
-    bool metadata;  /* some was written again: all of it at once */
-    char left[200]; /* why the first that could not be repaired was not */
+    bool metadata;  /* metadata was rewritten, which happens for all of it at once */
+    char left[200]; /* the reason for the first failed repair */
 };
 
 static enum err_code count_repaired(const struct finding *f, void *arg, struct err *e)

@@ -163,7 +163,7 @@ static enum err_code answer_list(struct job_context *d, const struct effect *q,
 
 /* ---- conversations ---- */
 
-/* The session meant: the first of the question, or one of its sub-agents. */
+/* The session that the question is about: its first one, or a sub-agent of that. */
 static enum err_code session_of(const struct effect *q, struct arena *a, struct session_ref *out,
                                 struct err *e)
 {
@@ -313,7 +313,7 @@ static enum err_code fill_resume_dirs(const struct job_context *d, const char *d
     return rc;
 }
 
-/* Checks that the session can be resumed at all: the screen is left only then. */
+/* Checks that the session can be resumed at all, because only then the screen is left. */
 static enum err_code check_resume(const struct job_context *d, const struct session_ref *ref,
                                   const struct resume_dirs *p, struct err *e)
 {
@@ -364,7 +364,8 @@ static enum err_code answer_resume_dirs(const struct job_context *d, const struc
 
 /* ---- changes ---- */
 
-/* The answer reports success or failure; only if out of memory for it, the question fails. */
+/* The answer reports success or failure; the question itself fails only if memory for the answer
+ * cannot be allocated. */
 static enum err_code answer_change(struct job_context *d, const struct effect *q,
                                    const struct reply *r, struct err *e)
 {

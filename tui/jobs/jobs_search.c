@@ -5,8 +5,8 @@
 #include "tui/jobs/jobs_internal.h"
 #include "tui/screens/transcript/layout.h"
 
-/* Searching a whole conversation, as it reads when decoded: prompts, answers, thinking, what tools were asked and what
- * they answered. */
+/* Searches a whole conversation in decoded form: prompts, answers, thinking, and the input and
+ * results of tools. */
 
 enum { BATCH = 256, ROWS_BETWEEN = 2048 };
 
@@ -45,8 +45,8 @@ static enum err_code add_hit(struct searching *s, struct search_hit hit)
     return ERR_OK;
 }
 
-/* Rows are JSON: a needle of plain characters is in a row as it is, unless the row escapes characters by number.
- * Most rows are passed over like this, without being decoded. */
+/* Rows are JSON, so a needle of plain characters appears in a row literally, unless the row escapes
+ * characters by number. Most rows are skipped by this test without being decoded. */
 static bool may_hold(struct slice row, struct slice needle)
 {
     size_t at, n;
@@ -57,7 +57,7 @@ static bool may_hold(struct slice row, struct slice needle)
     return search_text(row, needle, &at, &n) || memmem(row.p, row.n, "\\u", 2);
 }
 
-/* The place of a call in the rows at and above its result. Rows without its id are not decoded. */
+/* Finds a call in the rows at and above its result. Rows without its id are not decoded. */
 static bool find_call(struct searching *s, size_t message, struct slice id, struct search_hit *hit)
 {
     struct block_list list = { 0 };

@@ -28,8 +28,8 @@ struct workers {
     pthread_mutex_t lock; /* of everything below */
     pthread_cond_t work;  /* there may be a piece to answer */
     bool stop;
-    bool pending_change; /* a change is being made: they are made in the order asked */
-    bool looking;        /* a whole file is being looked through: one at a time, others go before */
+    bool pending_change; /* a change is being made; changes are made in the order asked */
+    bool looking;        /* a full scan is running: one at a time, other work goes first */
     bool long_running;   /* a question that may take seconds is being answered */
     struct job *jobs;    /* in the order they came */
     size_t job_count;
@@ -98,7 +98,7 @@ static void push_answer(struct workers *w, const struct msg *m)
 
     w->answer[w->first + w->n++] = *m;
     ssize_t n =
-        write(w->event, &one, sizeof one); /* fails only when it is full, that is readable */
+        write(w->event, &one, sizeof one); /* fails only if it is full and therefore readable */
 
     (void)n;
 }
@@ -156,7 +156,7 @@ static void remove_job(struct workers *w, struct job *j)
     job_free(j);
 }
 
-/* No further piece of it is begun, and what is being answered may stop. */
+/* Starts no further piece of the job; pieces under way may stop. */
 static void cancel_job(struct workers *w, struct job *j)
 {
     atomic_store(&j->cancelled, true);
@@ -190,7 +190,7 @@ static void answer_piece(struct workers *w, struct job *j)
         remove_job(w, j);
 }
 
-/* A change that was asked for is made, also when the person left in the meantime. */
+/* A requested change is made even if the person has left in the meantime. */
 static void *work(void *arg)
 {
     struct workers *w = arg;
@@ -340,7 +340,8 @@ bool workers_pop(struct workers *w, struct msg *out)
         w->n--;
     }
     if (w->n == 0) {
-        ssize_t n = read(w->event, &count, sizeof count); /* fails when it is not readable: fine */
+        ssize_t n = read(w->event, &count, sizeof count); /* fails if it is not readable, which does
+                                                             no harm */
 
         (void)n;
         w->first = 0;

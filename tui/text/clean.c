@@ -34,7 +34,8 @@ int text_width(uint32_t cp)
         return -1;
     int width = width_by_category(cp);
 
-    /* The two libraries know different versions of Unicode; in a locale of one byte a character wcwidth knows none. */
+    /* The two libraries know different versions of Unicode; in a single-byte locale wcwidth knows
+     * none. */
     return width < 0 || MB_CUR_MAX == 1 ? width : wcwidth((wchar_t)cp);
 }
 
@@ -69,7 +70,7 @@ static bool is_surrogate(uint32_t cp)
     return cp >= 0xD800 && cp <= 0xDFFF;
 }
 
-/* The character at `at`, and where the next one begins; false at the end. */
+/* Reads the character at `at` and the offset of the next one. Returns false at the end. */
 static bool peek(const struct clean *c, size_t at, uint32_t *cp, size_t *next)
 {
     if (at >= c->text.n)
@@ -100,7 +101,7 @@ static bool is_skin_tone(uint32_t cp)
     return cp >= 0x1F3FB && cp <= 0x1F3FF;
 }
 
-/* Zero columns and nothing to see: a place to hide things. */
+/* Zero columns and nothing visible, so text could be hidden in it. */
 static bool is_invisible_mark(uint32_t cp)
 {
     return is_selector(cp) || cp == 0x034F || cp == 0x17B4 || cp == 0x17B5 || cp == 0x1160 ||
@@ -156,7 +157,7 @@ static bool is_silent(const struct clean *c, uint32_t before, uint32_t cp, size_
            (text_width_pictograph(before) || is_selector(before) || is_skin_tone(before));
 }
 
-/* Takes what sits on the base: marks, and the silent parts of its cluster. */
+/* Adds the marks on the base, and skips the silent parts of its cluster. */
 static void take_marks(struct clean *c, struct glyph *g)
 {
     uint32_t cp;

@@ -182,7 +182,7 @@ static bool parse_back(struct slice text, int64_t now_ms, int64_t *ms)
     return false;
 }
 
-/* A date without a time means that day where the person is, not in Greenwich. */
+/* A date without a time means local midnight, not midnight in UTC. */
 static bool parse_date(struct slice text, int64_t *ms)
 {
     char date[11];

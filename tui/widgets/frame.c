@@ -44,8 +44,7 @@ static struct cell *cell_at(struct frame *f, int y, int x)
     return &f->cell[y * f->cols + x];
 }
 
-/* What is about to be written over [x, x+w) may cut a wide cluster in two: its other half becomes a
- * blank. */
+/* A write to [x, x+w) may cut a wide cluster in two; its other half becomes a blank. */
 static void free_halves(struct frame *f, int y, int x, int w)
 {
     struct cell *first = cell_at(f, y, x);
@@ -81,7 +80,7 @@ static void put_cell(struct frame *f, int y, int x, enum style style, const stru
         c[1] = (struct cell){ .style = (uint8_t)style, .selected = c[1].selected };
 }
 
-/* A sign is ASCII: a column a byte. */
+/* A sign is ASCII: one column per byte. */
 static void put_sign(struct frame *f, int y, int x, enum style style, const struct glyph *g)
 {
     for (int i = 0; i < g->width; i++) {
@@ -99,8 +98,8 @@ static void put_glyph(struct frame *f, int y, int x, enum style style, const str
         put_cell(f, y, x, style, g);
 }
 
-/* The part of [x, x+w) in row y that is in the frame; false if nothing is. Text that would begin left
- * of the frame is not drawn at all: no caller scrolls sideways. */
+/* Clips [x, x+w) in row y to the frame. Returns false if nothing is left. Text that would begin
+ * left of the frame is not drawn at all: no caller scrolls sideways. */
 static bool clip(const struct frame *f, int y, int x, int *w)
 {
     if (y < 0 || y >= f->rows || x < 0 || x >= f->cols || *w <= 0)

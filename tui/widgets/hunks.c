@@ -30,7 +30,7 @@ static void add_hunk_line(struct hunks *d, char sign, int64_t number, struct sli
     d->removed += sign == '-';
 }
 
-/* Numbers from a file may have any value, and the lines are counted on from them. */
+/* Numbers from a file may have any value, and lines are counted from them. */
 static int64_t line_number(struct slice object, const char *name)
 {
     struct slice value;
@@ -128,8 +128,8 @@ static void add_all(struct hunks *d, char sign, const struct slice *line, size_t
         add_hunk_line(d, sign, 0, line[i]);
 }
 
-/* The longest common part, by the table of all pairs: edits are small. A table that would be large is not made:
- * then all of it was replaced. */
+/* Finds the longest common subsequence with a table of all pairs, since edits are small. If the
+ * table would be large, everything counts as replaced. */
 static void add_middle(struct hunks *d, const struct middle *mid)
 {
     size_t w = mid->m + 1;
@@ -250,8 +250,8 @@ static struct change change_of(struct slice a, struct slice b)
     return c;
 }
 
-/* For each line of the diff: the line it is paired with, or itself. The k-th of a run of removed lines goes
- * with the k-th of the added ones behind it, when there are as many. */
+/* The line with which a line of the diff is paired, or itself. The k-th of a run of removed lines
+ * is paired with the k-th of the added lines after it, if their numbers are equal. */
 static size_t partner(const struct hunks *d, size_t at)
 {
     size_t first = at, removed = 0, added = 0;

@@ -72,7 +72,7 @@ static void use_marks(struct walk *w)
         w->level[i].marked = true;
 }
 
-/* A line of its own: a rule, a row of a table. */
+/* Appends a separate line: a rule, a row of a table. */
 static void append_markdown_line(struct walk *w, const struct run *run, size_t n)
 {
     struct run all[TEXT_MARGIN_RUNS + TABLE_RUNS];
@@ -402,7 +402,7 @@ static int on_text(MD_TEXTTYPE type, const MD_CHAR *p, MD_SIZE n, void *arg)
     return w->styled_text->rc ? 1 : 0;
 }
 
-/* Text that is too long to be read as a document, or that md4c could not take. */
+/* Lays out text that is too long to parse as a document, or that md4c rejected. */
 static void layout_plain(struct styled_text *s, const struct markdown *how, struct slice text)
 {
     struct text_wrap f = {
@@ -432,7 +432,7 @@ void markdown_layout(struct styled_text *s, const struct markdown *how, struct s
         return;
     }
     if (md_parse(text.p, (MD_SIZE)text.n, &parser, &w) && !s->rc)
-        s->rc = ERR_NOMEM; /* its only other way to fail */
+        s->rc = ERR_NOMEM; /* the only other reason to fail */
     end_flow(&w);
     table_free(w.table);
     buf_fini(&w.href);

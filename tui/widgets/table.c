@@ -15,7 +15,7 @@ struct cell_ink {
 struct table {
     unsigned cols;
     struct cell_ink *cell; /* owned; row by row */
-    size_t rows, n, cap;   /* n: cells of complete rows and of the present one */
+    size_t rows, n, cap;   /* n: cells of the complete rows and of the current one */
     enum err_code rc;
 };
 
@@ -72,7 +72,7 @@ void table_text(struct table *t, enum style style, struct slice text)
         t->rc = styled_line_add(&t->cell[t->n - 1].styled_line, style, g.bytes, g.len, g.width);
 }
 
-/* Columns as wide as their widest cell; where that is too much, the widest give way. */
+/* Columns are as wide as their widest cell; if that is too much, the widest columns shrink. */
 static void fit_column_widths(const struct table *t, int width, int col[COLS_MAX])
 {
     int sum = BETWEEN * ((int)t->cols - 1);
@@ -99,7 +99,7 @@ static void fit_column_widths(const struct table *t, int width, int col[COLS_MAX
     }
 }
 
-/* One cell as lines of its column. */
+/* Wraps one cell to the width of its column. */
 static enum err_code wrap_cell(const struct styled_line *styled_line, int width,
                                struct styled_text *s)
 {

@@ -37,7 +37,7 @@ static const struct text_margin *margin(const struct text_wrap *f)
     return f->lines == 0 ? &f->first : &f->rest;
 }
 
-/* Columns for text in the present line. A margin never takes all of it. */
+/* The columns for text in the current line. A margin never takes all of it. */
 static int columns_left(const struct text_wrap *f)
 {
     int left = f->width - margin(f)->width;
@@ -110,7 +110,7 @@ void text_wrap_break(struct text_wrap *f)
     end_line(f, LINE_ENDS);
 }
 
-/* Punctuation that must not begin a line: it stays with the ideograph before it. */
+/* Punctuation that must not begin a line stays with the ideograph before it. */
 static bool is_closing_mark(const struct glyph *g)
 {
     static const char *const closing[] = { "。", "、", "，", "．", "」", "』", "）", "】", "》",
@@ -167,7 +167,7 @@ size_t text_wrap_add(struct text_wrap *f, enum style style, struct slice text)
 
         if (!clean_next(&c, &g))
             break;
-        if (!g.joined) /* asked once a cluster: clusters may be long */
+        if (!g.joined) /* computed once per cluster, because clusters may be long */
             cluster = clean_cluster_width(&before);
         if (g.kind == GLYPH_SIGN && clean_noise(text, g.at))
             c.at = g.at + clean_noise(text, g.at);

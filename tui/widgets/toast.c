@@ -71,7 +71,8 @@ int64_t toast_wake_ms(const struct toast *t)
     return t->text[0] && !t->error ? t->until_ms : TIME_NONE;
 }
 
-/* The file's name is worth more than the directories that all files share, so a long path is cut in the middle. */
+/* The name of the file is more useful than the directories that all files share, so a long path is
+ * cut in the middle. */
 static void draw_text(const struct toast *t, struct frame *f, struct rect r, enum style style)
 {
     struct slice text = slice_of(t->text);

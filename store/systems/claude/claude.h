@@ -14,9 +14,10 @@
 #define CLAUDE_SUFFIX ".jsonl"
 enum { CLAUDE_ID = 36 }; /* length of a session id */
 
-/* The session storage of Claude Code (docs/formats/claude.md): CONFIG/projects/<folder>/<uuid>.jsonl, one JSON row a
- * line, with a side folder <uuid>/ beside it for sub-agents, a title and an archive mark. Private to this directory;
- * others see `claude_ops`.
+/* The session storage of Claude Code (docs/formats/claude.md):
+ * CONFIG/projects/<folder>/<uuid>.jsonl, one JSON row per line, with a side folder <uuid>/ beside
+ * it for sub-agents, a title and an archive mark. Private to this directory; others see
+ * `claude_ops`.
  *
  * base.path is CONFIG. Immutable after open, except for the pool and the caches, which are safe to share, so that
  * threads may share it. */
@@ -48,7 +49,7 @@ bool claude_is_agent_id(struct slice id);
 /* How long the agent keeps a transcript after its mtime, in ms; TIME_NONE: for ever. */
 int64_t claude_retention(const char *config);
 
-/* live.c: what its processes look like; the caller fills in config. */
+/* live.c: describes its processes; the caller fills in config. */
 extern const struct agents_profile claude_agents_profile;
 
 extern const struct store_ops claude_ops;

@@ -16,10 +16,10 @@
 /* The parts of the rewind view. Shared by the files of this folder only.
  *
  *     turns         the points that a rewind can go back to
- *       preview     the effect of a rewind to one of them; of preview_turn, which may be the one before while
- *                   the selected one is looked at
- *         picks the part of it that the person has selected
- *         row which of its files are listed: those held back, then those that change
+ *       preview     the effect of a rewind to one of them: to preview_turn, which may still be the
+ *                   turn selected before
+ *         picks     the part of it that the person has selected
+ *         row       which of its files are listed: those held back, then those that change
  *         changes   the selected file line by line, laid out for the width of its pane */
 
 enum rewind_pane { PANE_TURNS, PANE_FILES, PANE_CHANGES, PANE_COUNT };

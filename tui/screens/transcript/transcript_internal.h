@@ -7,7 +7,7 @@
 
 /* The parts of the transcript view. Shared by the files of this folder only.
  *
- *     conversation the offset of every message in the file; nothing is decoded
+ *     conversation   the offset of every message in the file; nothing is decoded
  *        window      a contiguous part of it around the viewport, read and laid out on demand
  *           rows     what is on the screen, line by line
  *

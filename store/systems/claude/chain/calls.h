@@ -3,7 +3,7 @@
 
 #include "store/systems/claude/chain/log.h"
 
-/* Which API message each assistant row belongs to, and which row made which tool call. */
+/* The API message to which each assistant row belongs, and the row that made each tool call. */
 
 struct claude_assistant_row {
     struct id128 message; /* message.id */
@@ -34,7 +34,7 @@ const struct claude_assistant_row *claude_assistant_row_of(const struct claude_c
 /* The row that made a tool call, or NULL if no row did, or several. */
 const struct claude_assistant_row *claude_call_owner(const struct claude_calls *calls,
                                                      struct id128 tool);
-/* The rows of one message: places [*from, *to) of by_message. */
+/* The rows of one message: indexes [*from, *to) of by_message. */
 void claude_message_rows(const struct claude_calls *calls, struct id128 message, size_t *from,
                          size_t *to);
 /* isSidechain and agentId as one value: rows of two sides never belong together. */

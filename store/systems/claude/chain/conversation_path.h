@@ -17,20 +17,22 @@ void claude_gaps_fini(struct claude_gaps *g);
  * client continues. CHAIN_NONE: the conversation begins here. ERR_NOMEM. */
 MUST_CHECK enum err_code claude_resume_parent(struct claude_gaps *g, const struct claude_log *log,
                                               uint32_t node, uint32_t *before);
-/* What a resume at this leaf restores, oldest first, marked NODE_LISTED; *path is owned by the caller. */
+/* The rows that a resume at this leaf restores, oldest first, marked NODE_LISTED; *path is owned by
+ * the caller. */
 MUST_CHECK enum err_code claude_resume_path(struct claude_log *log, uint32_t leaf, uint32_t **path,
                                             size_t *n, struct err *e);
 
-/* parallel.c: tool calls that ran in parallel have their rows in one API message, and the path from the leaf
- * upwards passes only one of them. Inserts the others behind it. path holds nodes marked NODE_LISTED and is
- * replaced; what is added is marked too. */
+/* parallel.c: tool calls that ran in parallel have their rows in one API message, and the path from
+ * the leaf upwards passes only one of them. Inserts the others after it. path contains nodes marked
+ * NODE_LISTED and is replaced; added nodes are marked, too. */
 MUST_CHECK enum err_code claude_parallel(struct claude_log *log, uint32_t **path, size_t *n,
                                          struct err *e);
 
 /* ---- the path that a person reads ---- */
 
-/* From the beginning of a conversation to one of its ends, also across compaction boundaries. Where the chain
- * is broken it continues as the client does, or with the row before in the file. */
+/* The path from the beginning of a conversation to one of its ends, also across compaction
+ * boundaries. Where the chain is broken, it continues as the client does, or with the previous row
+ * in the file. */
 struct claude_conversation_path {
     struct claude_log log;
     uint32_t *path; /* owned; nodes, oldest first, marked NODE_LISTED */
@@ -38,7 +40,7 @@ struct claude_conversation_path {
     uint8_t *gap;            /* owned; by node: its parent is missing */
     struct claude_gaps gaps; /* used during the walk */
     bool partial;            /* only the end of the file was read */
-    uint32_t leaf;           /* where a resume continues; CHAIN_NONE: there is no row */
+    uint32_t leaf;           /* where a resume continues; CHAIN_NONE: no row */
     bool cleared; /* a resume begins an empty conversation: the leaf is where the old one ended */
 };
 
@@ -51,10 +53,11 @@ void claude_conversation_path_close(struct claude_conversation_path *walk);
 /* Walks to this end; earlier marks are removed. */
 MUST_CHECK enum err_code claude_conversation_path_go_to(struct claude_conversation_path *walk,
                                                         uint32_t leaf, struct err *e);
-/* The node is a message of the conversation, not of a sub-agent, and not on the path. */
+/* Returns true if the node is a message of the conversation, not of a sub-agent, and not on the
+ * path. */
 bool claude_conversation_path_lacks(const struct claude_conversation_path *walk, uint32_t node);
-/* Marks what is between such messages and the path as NODE_BRANCH, and the rows of the path below which they
- * are as NODE_FORK. Returns true if there are any. */
+/* Marks the rows between such messages and the path as NODE_BRANCH, and the rows of the path where
+ * they branch off as NODE_FORK. Returns true if there are any. */
 bool claude_conversation_path_mark_branches(struct claude_conversation_path *walk);
 
 #endif

@@ -3,12 +3,13 @@
 
 #include "store/systems/claude/chain/log.h"
 
-/* Where a conversation ends. The SDK and the client answer this differently for the same file. */
+/* Finds the end of a conversation. The SDK and the client differ about it for the same file. */
 
-/* The SDK: the last message in the file that no row of the main conversation follows. Prompts and last-prompt
- * rows have no part in it (claude.md 3.3). CHAIN_NONE: there is no message at all. */
+/* The SDK: the last message in the file that no row of the main conversation follows. Prompts and
+ * last-prompt rows do not matter (claude.md 3.3). CHAIN_NONE if the file has no message. */
 MUST_CHECK enum err_code claude_message_leaf(struct claude_log *log, uint32_t *leaf, struct err *e);
-/* The same, and the row without followers that leads to it; CHAIN_NONE: no such row leads to a message. */
+/* The same, and the row without followers that leads to it; CHAIN_NONE if no such row leads to a
+ * message. */
 MUST_CHECK enum err_code claude_message_end(struct claude_log *log, uint32_t *leaf,
                                             uint32_t *terminal, struct err *e);
 
@@ -18,10 +19,11 @@ MUST_CHECK enum err_code claude_message_end(struct claude_log *log, uint32_t *le
  * CHAIN_NONE: there is no row, or (*cleared) the conversation begins anew, and no row has been added since. */
 MUST_CHECK enum err_code claude_resume_leaf(struct claude_log *log, uint32_t *leaf, bool *cleared,
                                             struct err *e);
-/* Where a resume would continue without any last-prompt row. CHAIN_NONE: there is no row. */
+/* Where a resume would continue without any last-prompt row. CHAIN_NONE if there is no row. */
 MUST_CHECK enum err_code claude_newest_leaf(struct claude_log *log, uint32_t *leaf, struct err *e);
 
-/* The row is a message or follows one. The client ignores a leaf that does not, such as a boundary. */
+/* Returns true if the row is a message or follows one. The client ignores any other leaf, such as a
+ * boundary. */
 bool claude_leads_to_message(const struct claude_log *log, uint32_t node);
 /* The row before, also across a compaction boundary; CHAIN_NONE at the beginning, and if it is not in the
  * file. */
@@ -31,7 +33,7 @@ MUST_CHECK enum err_code claude_logical_parent(struct claude_log *log, uint32_t 
 /* Where the client would continue, found from the end of the file if that is enough: this takes a few
  * milliseconds, whatever the file's size. Texts are in the arena. */
 struct claude_resume_point {
-    struct slice leaf; /* uuid as it is written; empty: no row, or the conversation begins anew */
+    struct slice leaf; /* uuid as written; empty: no row, or the conversation begins anew */
     struct slice cwd;  /* of that row; empty: it has none */
     bool far;          /* no last-prompt row is near the end, so that megabytes were searched */
 };

@@ -5,8 +5,8 @@
 #include "store/log/chain.h"
 #include "store/log/logfile.h"
 
-/* One transcript of Claude Code, opened for reading: its lines, which row follows which, and what the line
- * index knows about a row without reading it again (kinds and marks). Owned by one thread. */
+/* One transcript of Claude Code, opened for reading: its lines, the links between rows, and the
+ * facts about rows that the line index keeps (kinds and marks). Owned by one thread. */
 
 /* Kinds of rows, in the order of claude_index_keys.kinds. */
 enum claude_kind {
@@ -36,9 +36,9 @@ enum claude_kind {
     CLAUDE_DERIVED,      /* derived-from */
 };
 
-/* Keys that a row has with a value that JavaScript takes for true, in the order of claude_index_keys.marks. */
+/* Keys whose value in a row is truthy in JavaScript, in the order of claude_index_keys.marks. */
 enum claude_mark {
-    MARK_PARENT = 1 << 0, /* also if it is not a string and so leads nowhere */
+    MARK_PARENT = 1 << 0, /* also if it is not a string and so links to no row */
     MARK_SIDECHAIN = 1 << 1,
     MARK_TEAM = 1 << 2,
     MARK_META = 1 << 3,
@@ -85,7 +85,7 @@ struct claude_log {
     struct arena arena;
     struct claude_stand_in *stand_in; /* owned; by line */
     size_t stand_ins, cap;
-    /* compaction.c: what a compaction leaves to the client */
+    /* compaction.c: the rows that the client still loads after a compaction */
     struct idset kept;  /* rows before the last boundary that it kept */
     size_t boundary;    /* line of the last boundary; 0: none */
     size_t loaded_from; /* rows before this line are not loaded, unless kept */
@@ -97,7 +97,7 @@ struct claude_log {
 struct claude_log_want {
     uint64_t kinds;          /* CLAUDE_MAIN_KINDS or CLAUDE_AGENT_KINDS */
     bool skip_precompact;    /* leave out what a compaction made unreachable */
-    bool as_written;         /* voice rows stay what they are */
+    bool as_written;         /* do not convert voice rows */
     bool no_sidechain;       /* rows of sub-agents lose their ids, so that no row follows them */
     size_t tail;             /* read only the last bytes, so many; 0: all */
     const atomic_bool *stop; /* may be NULL */
@@ -114,7 +114,7 @@ MUST_CHECK enum err_code claude_log_row(struct claude_log *log, size_t line, str
                                         struct err *e);
 MUST_CHECK enum err_code claude_node_row(struct claude_log *log, uint32_t node, struct slice *row,
                                          struct err *e);
-/* The row's uuid as it is written, copied into `a`. */
+/* The row's uuid as written, copied into `a`. */
 MUST_CHECK enum err_code claude_node_uuid(struct claude_log *log, uint32_t node, struct arena *a,
                                           struct slice *uuid, struct err *e);
 /* The row in the bytes of a line. */
@@ -126,9 +126,9 @@ const struct index_line *claude_node_line(const struct claude_log *log, uint32_t
 uint32_t claude_line_node(const struct claude_log *log, size_t line);
 bool claude_line_is(const struct index_line *line, enum claude_kind kind);
 bool claude_line_has(const struct index_line *line, enum claude_mark mark);
-/* User or assistant: the rows that are messages. */
+/* Returns true for a message: a user or assistant row. */
 bool claude_line_is_message(const struct index_line *line);
-/* The row names a parent, whether the file has it or not. */
+/* Returns true if the row names a parent, whether or not that is in the file. */
 bool claude_follows(const struct claude_log *log, uint32_t node);
 
 /* The node of a message by its uuid or a unique prefix of it (4 characters or more). ERR_NOT_FOUND, or
@@ -141,13 +141,14 @@ MUST_CHECK enum err_code claude_find_message(struct claude_log *log, struct slic
 /* The first line that the SDK still reads in a large file. */
 MUST_CHECK enum err_code claude_seen_from(struct claude_log *log, size_t *first_line,
                                           struct err *e);
-/* Follows the compaction boundaries that kept messages; claude_unlink makes every row follow again the row
- * that it names. */
+/* Links the messages kept by compaction boundaries; claude_unlink makes every row follow the row
+ * that it names again. */
 MUST_CHECK enum err_code claude_relink(struct claude_log *log, struct err *e);
 void claude_unlink(struct claude_log *log);
-/* Once relinked: the row is before the last boundary, which did not keep it. */
+/* Once relinked, returns true if the row is before the last boundary, which did not keep it. */
 bool claude_is_compacted(const struct claude_log *log, uint32_t node);
-/* Once relinked: the client loads the row. If a boundary kept messages, it drops all others before it. */
+/* Once relinked, returns true if the client loads the row. If a boundary kept messages, the client
+ * drops all others before it. */
 bool claude_is_loaded(const struct claude_log *log, uint32_t node);
 /* Takes the rows that the client does not load out of the chain. */
 void claude_unload(struct claude_log *log);

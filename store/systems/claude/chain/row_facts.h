@@ -9,14 +9,14 @@
 #include "lite/json/jsonout.h"
 #include "lite/scan/index.h"
 
-/* What a row contains, read from its bytes. Rows are valid JSON objects here. */
+/* Facts about a row, read from its bytes. Rows are valid JSON objects here. */
 
 /* As JavaScript's Boolean(): "", 0, null and a missing value are false. */
 bool claude_truthy(struct slice value);
 bool claude_key_truthy(struct slice object, const char *key);
-/* A string value that is one of the names, which end with NULL. */
+/* Returns true if the value is a string equal to one of the names, which end with NULL. */
 bool claude_string_in(struct slice value, const char *const names[]);
-/* The value at the key is exactly this string. path may be dotted (json_at). */
+/* Returns true if the value at the path is exactly this string. path may be dotted (json_at). */
 bool claude_value_is(struct slice row, const char *path, const char *text);
 /* The id in a string value; the empty id for any other value. */
 struct id128 claude_id(struct slice value, struct arena *a);
@@ -24,15 +24,16 @@ struct id128 claude_id_at(struct slice row, const char *path, struct arena *a);
 /* Compares ids as qsort does. */
 int claude_id_compare(struct id128 a, struct id128 b);
 
-/* An attachment with a prompt that was typed while the agent was working. */
+/* Returns true for an attachment with a prompt that was typed while the agent was working. */
 bool claude_is_queued_command(struct slice row);
 bool claude_is_boundary(struct slice row);
-/* message.content is an array with a tool_result in it. */
+/* Returns true if message.content is an array with a tool_result. */
 bool claude_has_tool_result(struct slice row);
-/* For user rows: the note that the client writes where a turn or a tool call was cut. Every block begins with
- * one of the fixed texts (claude.md 3.7). */
+/* For user rows: returns true for the note that the client writes where a turn or a tool call was
+ * cut, in which every block begins with one of the fixed texts (claude.md 3.7). */
 bool claude_is_interrupt_note(struct slice row, struct arena *a);
-/* Rows of this origin are shown although they are marked as meta (claude.md 3.5). */
+/* Returns true if rows of this origin are shown although they are marked as meta (claude.md
+ * 3.5). */
 bool claude_origin_is_shown(struct slice origin);
 
 enum claude_local {
@@ -41,12 +42,13 @@ enum claude_local {
     LOCAL_RECORD, /* <command-name> */
     LOCAL_OUTPUT, /* <local-command-stdout>, -stderr */
 };
-/* Which part of a local command a user row is. */
+/* The part of a local command that a user row is. */
 enum claude_local claude_local_part(struct slice row, struct arena *a);
 
-/* Opens message.content if it is an array; json_iter_next then yields its blocks. */
+/* Opens message.content, and returns true, if it is an array; json_iter_next then yields its
+ * blocks. */
 bool claude_content(struct slice row, struct json_iter *blocks);
-/* The block is an object of this type. */
+/* Returns true if the block is an object of this type. */
 bool claude_block_is(struct slice block, const char *type);
 /* The id that a block of this type has under a key ("tool_use" and "id", "tool_result" and "tool_use_id").
  * Returns false for other blocks, and if the id is not a string. */

@@ -9,8 +9,8 @@
 #include "store/systems/claude/chain/log.h"
 #include "store/systems/claude/claude.h"
 
-/* A fork under way (claude.md 4). Which rows are kept is decided from the line index of the source; then the
- * rows are copied one after the other, and only what has to change is changed.
+/* A fork being made (claude.md 4). The line index of the source determines which rows are kept;
+ * these are then copied one by one, with only the necessary changes.
  *
  *   chosen -> cut (fork_cut.c) -> named -> written (fork_copy.c, fork_metadata.c, fork_files.c) */
 enum fork_keep {
@@ -33,17 +33,18 @@ struct fork {
 
 /* Draws a new id. */
 void fork_generate_id(char id[UUID_STR_LEN]);
-/* The new id of an old one; false: there is no such row. Progress rows are not copied but have a new id all the
- * same, as in the SDK's forks: another row may name it. */
+/* The new id of an old one. Returns false if no row has it. Progress rows are not copied but get a
+ * new id all the same, as in the SDK's forks, because another row may refer to it. */
 bool fork_new_id(const struct fork *f, struct id128 old, char id[UUID_STR_LEN]);
-/* The same for a JSON string, as a JSON string of 38 bytes in the buffer; false for any other value. copied:
- * only of a row that is copied. */
+/* The same for a JSON string; the result is a JSON string of 38 bytes in the buffer. Returns false
+ * for any other value. copied: only if the row is copied. */
 enum { FORK_QUOTED = UUID_STR_LEN + 2 };
 bool fork_new_quoted(const struct fork *f, struct slice old, bool copied, char quoted[FORK_QUOTED]);
 
-/* Leaves out what does not belong to a fork up to a message. ERR_NOT_FOUND: no such message. */
+/* Leaves out the rows that do not belong to a fork up to a message. ERR_NOT_FOUND: no such
+ * message. */
 MUST_CHECK enum err_code fork_cut(struct fork *f, struct slice at, struct err *e);
-/* Writes the rows of the messages at the present end of the new file. */
+/* Writes the rows of the messages at the current end of the new file. */
 MUST_CHECK enum err_code fork_copy(struct fork *f, struct disk_new *to, struct err *e);
 /* fork_metadata.c: rows that are not messages, before the messages and after them, and the title, with which the
  * file ends. */
@@ -51,7 +52,8 @@ MUST_CHECK enum err_code fork_before(struct fork *f, struct buf *out, struct err
 MUST_CHECK enum err_code fork_behind(struct fork *f, struct buf *out, struct err *e);
 MUST_CHECK enum err_code fork_title(struct fork *f, struct slice title, struct buf *out,
                                     struct err *e);
-/* The file checkpoints, with their saved copies in a new directory; *any: there are some. */
+/* Copies the file checkpoints, with their saved copies in a new directory; *any is set if there are
+ * any. */
 MUST_CHECK enum err_code fork_files(struct fork *f, const char *staged, struct buf *out, bool *any,
                                     struct err *e);
 

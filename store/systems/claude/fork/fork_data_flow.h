@@ -4,8 +4,8 @@
 #include "lite/json/jsonout.h"
 #include "store/systems/claude/fork/fork.h"
 
-/* Where the contents of a session came from: which tools read what (data-flow rows), and which sessions it was
- * copied from (derived-from). A fork records the same, and names its source. */
+/* The origin of a session's contents: what its tools read (data-flow rows), and the sessions it was
+ * copied from (derived-from). A fork records the same, and adds its source. */
 MUST_CHECK enum err_code fork_flow(struct fork *f, struct buf *out, struct err *e);
 
 /* ---- the sessions it was copied from ---- */
@@ -22,10 +22,10 @@ struct fork_derived {
     bool any; /* a row was read */
 };
 
-/* Reads a derived-from row, which replaces the one before. *damaged: part of it is not understood, and then it
- * only adds. */
+/* Reads a derived-from row, which replaces the previous one. *damaged is set if a part is not
+ * understood; the row then only adds. */
 MUST_CHECK enum err_code fork_derived_read(struct fork_derived *d, struct slice row, bool *damaged);
-/* Adds the session that a row's forkedFrom names, unless one with this id is known. */
+/* Adds the session in a row's forkedFrom, unless one with this id is known. */
 MUST_CHECK enum err_code fork_derived_copied(struct fork_derived *d, struct slice row);
 /* Writes the list, followed by the session with the id `from`, which needs no escapes. */
 MUST_CHECK enum err_code fork_derived_write(struct fork_derived *d, struct slice from,

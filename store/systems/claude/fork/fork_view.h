@@ -3,19 +3,19 @@
 
 #include "store/systems/claude/fork/fork.h"
 
-/* A fork up to a message, while it is decided which rows it leaves out (fork_cut.c): a view of the source's log in
- * which the lines that are left out cannot be read. */
+/* A view of the source's log while fork_cut.c determines which rows a fork up to a message leaves
+ * out; lines that are left out cannot be read in it. */
 struct fork_view {
     struct fork *f;
     struct claude_log log; /* shares the open file */
-    struct id128 asked;    /* of the row that was asked for */
+    struct id128 asked;    /* of the requested row */
     size_t end;            /* line of the last row */
 };
 
 /* Call fork_view_close also if this fails. */
 MUST_CHECK enum err_code fork_view_open(struct fork_view *c, struct err *e);
 void fork_view_close(struct fork_view *c);
-/* The line is a row of the conversation that has an id and is not left out. */
+/* Returns true if the line is a row of the conversation that has an id and is not left out. */
 bool fork_view_has(const struct fork_view *c, size_t line);
 void fork_view_leave_out(struct fork_view *c, size_t line);
 
@@ -23,13 +23,14 @@ void fork_view_leave_out(struct fork_view *c, size_t line);
 struct fork_shown {
     struct id128 *id; /* owned; in its order */
     size_t n;
-    /* The row without followers whose message it ends with; the empty id: there is no such row. */
+    /* The row without followers that leads to the last message; the empty id if no such row
+     * exists. */
     struct id128 terminal;
 };
 MUST_CHECK enum err_code fork_view_shown(struct fork_view *c, struct fork_shown *out,
                                          struct err *e);
 
-/* A compaction, or a person's going back, which is written in the same way. */
+/* A compaction, or a person's step back in the conversation, which is written in the same way. */
 struct fork_boundary {
     bool is;
     bool going_back;     /* takes no time and is its own anchor */

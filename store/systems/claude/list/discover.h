@@ -10,7 +10,7 @@
 #include "store/api/session.h"
 #include "store/systems/claude/claude.h"
 
-/* In which folders the sessions of a scope are (claude.md 1.2, 1.3). */
+/* The folders that contain the sessions of a scope (claude.md 1.2, 1.3). */
 
 /* A project's folder below PROJECTS, and the path it was found for: the project of a session that records no
  * cwd of its own. The path is empty if the scope is every project. */

@@ -9,13 +9,13 @@
 #include "lite/io/window.h"
 #include "store/api/session.h"
 
-/* What the end of a session shows: how the last turn ended, whether the conversation continues in another
- * session, and which files a rewind could restore. */
+/* Facts at the end of a session: how the last turn ended, whether the conversation continues in
+ * another session, and which files a rewind could restore. */
 
 struct last_turn {
     struct slice row;       /* the last message; .p is NULL: the tail contains none */
     bool interrupted;       /* a prompt or result without an answer, a call without a result */
-    struct slice timestamp; /* of that message, as it is written */
+    struct slice timestamp; /* of that message, as written */
     struct slice model;     /* of the last answer: filled in by last_turn_model */
 };
 
@@ -29,10 +29,12 @@ bool last_turn_model(struct slice row, struct arena *a, struct slice *model);
  * session is then not listed, provided that the newer one contains a conversation and the older one was not
  * continued as well. Returns false if out of memory. */
 bool claude_continued_in(struct slice tail, struct arena *a, struct slice *id);
-/* The session with this id, in the same folder, contains a conversation. Also false if out of memory. */
+/* Returns true if the session with this id, in the same folder, contains a conversation. Returns
+ * false also if out of memory. */
 bool claude_continuation_exists(const struct session_ref *ref, struct slice id, struct arena *a);
 
-/* The session that a row's forkedFrom names; .p is NULL if it names none. Returns false if out of memory. */
+/* The session in a row's forkedFrom; .p is NULL if the row has none. Returns false if out of
+ * memory. */
 bool claude_forked_from(struct slice row, struct arena *a, struct slice *id);
 
 /* Files that a rewind could restore, counted from the newest snapshot row and the deltas that follow it. Rows

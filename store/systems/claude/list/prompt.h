@@ -7,8 +7,9 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 
-/* What a person asked, as the list shows it (claude.md 2.4): one line of at most 200 UTF-16 units, with pasted
- * blocks unwrapped. Texts that the agent wrote in the person's name are skipped. Texts are in the arena. */
+/* A person's prompt as the list shows it (claude.md 2.4): one line of at most 200 UTF-16 units,
+ * with pasted blocks unwrapped. Texts that the agent wrote in the person's name are skipped. Texts
+ * are in the arena. */
 struct prompt {
     struct slice text;    /* .p is NULL: no prompt */
     struct slice command; /* the first slash command on the way, shown if there is no prompt */

@@ -11,7 +11,8 @@
 /* Small documents in a session's side folder (claude.md 2.3, 5.3). A document that is missing, is not a regular
  * file, is too large or cannot be understood is ignored. */
 
-/* The title that a person gave, on one line; empty: none. Returns false if out of memory. */
+/* The title that a person gave, on one line; empty without a title. Returns false if out of
+ * memory. */
 bool sidecar_title(const struct session_ref *ref, struct arena *a, struct slice *title);
 
 struct archive_mark {
@@ -23,8 +24,8 @@ struct archive_mark {
 bool sidecar_archive_mark(const struct session_ref *ref, struct arena *a,
                           struct archive_mark *mark);
 
-/* Using a session takes it out of the archive. Returns true if the window contains something that a person
- * asked after at_ms; *ok is false if out of memory. */
+/* Using a session takes it out of the archive. Returns true if the window contains a prompt of a
+ * person after at_ms; *ok is false if out of memory. */
 bool sidecar_asked_after(struct slice window, int64_t at_ms, struct arena *a, bool *ok);
 
 #endif

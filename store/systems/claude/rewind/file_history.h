@@ -7,8 +7,8 @@
 #include "lite/base/slice.h"
 #include "store/api/store.h"
 
-/* The file history of a session: what each tracked file was when each prompt was sent (claude.md C2). Two
- * generations of the client write it differently:
+/* The file history of a session: the content of each tracked file when each prompt was sent
+ * (claude.md C2). Two generations of the client write it differently:
  *
  *   2.1.197  file-history-snapshot at each prompt, and the whole snapshot again (isSnapshotUpdate) at the first
  *            edit of a file in the turn
@@ -19,11 +19,11 @@
  * rewind to it is refused. */
 
 struct file_history_entry {
-    const char *path;   /* as it is written: absolute, or relative to the session's directory */
-    const char *backup; /* name of the saved copy; NULL: there was no file */
+    const char *path;        /* as written: absolute, or relative to the session's directory */
+    const char *backup;      /* name of the saved copy; NULL: there was no file */
     const char *real_parent; /* NULL: not recorded */
     int64_t version;
-    struct slice time; /* when it was saved, as it is written */
+    struct slice time; /* when it was saved, as written */
     bool no_path; /* the recorded text is not a path: empty, or with a NUL, which is \0 in `path` */
     bool valid;   /* the backup's name is one that a client writes */
 };
@@ -42,13 +42,13 @@ struct file_history_turn {
 
 struct file_history {
     struct arena arena;             /* owns everything */
-    struct file_history_turn *turn; /* those on the conversation, oldest first */
+    struct file_history_turn *turn; /* those on the conversation path, oldest first */
     size_t n;
     const char **path; /* tracked in any of them, in the order of first tracking */
     size_t paths;
     struct slice_set number; /* of each path, its place in `path` */
     const struct file_history_entry **first,
-        **newest; /* by that number: its version 1, its newest entry; NULL: none */
+        **newest; /* by that number: its version 1 and its newest entry, or NULL */
 };
 
 /* t is the whole conversation (claude_load). A session without history has an empty one. */

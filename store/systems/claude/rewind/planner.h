@@ -11,8 +11,9 @@
 
 /* A session read once, from which checkpoints and plans are made (plan.c, checkpoints.c). */
 
-/* What the session's own tools last wrote into a file, according to the results of its edits since the newest
- * snapshot. Nothing else records these bytes: if the file differs from them, another program changed it. */
+/* The content that the session's own tools last wrote into a file, according to the results of its
+ * edits since the newest snapshot. Nothing else records these bytes; if the file differs from them,
+ * another program changed it. */
 struct planner_write {
     const char *path; /* absolute, as the tool named it */
     bool known;       /* false: it was written, but the rows do not show what it became */
@@ -28,7 +29,7 @@ struct planner {
     struct file_history history;
     struct planner_write *write; /* in the arena; since the newest snapshot */
     size_t writes;
-    struct slice_set written; /* the paths of the above, numbered as they are */
+    struct slice_set written; /* the paths of `write`, numbered by index */
     const char *cwd;          /* NULL: the session does not record it */
     const char *root; /* the directory that the session's folder belongs to; NULL: not known */
 };
@@ -48,7 +49,7 @@ const char *planner_path(struct planner *p, const char *tracked);
 MUST_CHECK enum err_code planner_shell(struct planner *p, size_t from, size_t to, size_t *n,
                                        struct err *e);
 
-/* Why a turn of which only deltas are left cannot be restored. */
+/* Why a turn with only deltas left cannot be restored. */
 extern const char planner_lost_turn[];
 
 /* Finds other sessions of the project that changed files of a plan after its point, and records the newest of

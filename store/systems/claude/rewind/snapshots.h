@@ -5,8 +5,8 @@
 #include "store/systems/claude/chain/log.h"
 #include "store/systems/claude/chain/row_facts.h"
 
-/* The file history along the conversation, oldest first: one snapshot for each prompt, with every later addition
- * to it merged in. path holds nodes of the log; the texts are in the arena. */
+/* The file history along the conversation, oldest first: one snapshot for each prompt, with every
+ * later addition to it merged in. path contains nodes of the log; the texts are in the arena. */
 MUST_CHECK enum err_code claude_snapshots(struct claude_log *log, const uint32_t *path, size_t n,
                                           struct arena *a, struct claude_values *out,
                                           struct err *e);

@@ -35,10 +35,10 @@ struct claude_hidden_rows {
 MUST_CHECK enum err_code claude_hidden_rows_init(struct claude_hidden_rows *l,
                                                  struct claude_rows rows, struct err *e);
 void claude_hidden_rows_fini(struct claude_hidden_rows *l);
-/* Whether row i is loaded; may read other rows. */
+/* Determines whether row i is loaded; may read other rows. */
 MUST_CHECK enum err_code claude_hidden_rows_check(struct claude_hidden_rows *l, size_t i,
                                                   enum claude_hidden_row *out, struct err *e);
-/* Whether any of the calls has a result. */
+/* Determines whether any of the calls has a result. */
 MUST_CHECK enum err_code claude_hidden_rows_answered(struct claude_hidden_rows *l,
                                                      const struct id128 *call, size_t n,
                                                      bool *answered, struct err *e);

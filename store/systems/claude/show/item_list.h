@@ -5,8 +5,8 @@
 #include "store/api/session.h"
 #include "store/systems/claude/show/hidden_rows.h"
 
-/* The rows of a conversation in the order in which they are shown, before it is decided which of them are
- * returned and as what. */
+/* The rows of a conversation in the order in which they are shown, before they are filtered and
+ * converted. */
 
 enum claude_item_flags {
     ITEM_TRAILING = 1 << 0,  /* a queued command that follows the leaf */
@@ -53,8 +53,8 @@ struct claude_list_rows {
 };
 struct claude_rows claude_list_rows(struct claude_list_rows *rows);
 
-/* Chooses the items that are returned, in order, until `most` of them are; SIZE_MAX: all. Queued commands become
- * the prompts that they carry. */
+/* Chooses the items that are returned, in order, up to `most` of them; SIZE_MAX: all. Queued
+ * commands become the prompts that they contain. */
 struct claude_item_filter {
     bool agent;           /* a sub-agent's conversation: meta and sidechain rows stay */
     bool system_messages; /* system rows are returned too */
@@ -67,15 +67,15 @@ MUST_CHECK enum err_code claude_select_items(struct claude_log *log, struct clau
 
 /* ---- messages.c, subagent.c ---- */
 
-/* The rows that a resume passes, in order, with those that it does not load. */
+/* The rows on a resume's path, in order, including those that it does not load. */
 MUST_CHECK enum err_code claude_resume_list(struct claude_log *log, struct claude_item_list *list,
                                             struct err *e);
 
-/* Who started a sub-agent; empty for the session's own conversation. */
+/* The parent of a sub-agent; empty for the session's own conversation. */
 struct claude_parent {
     struct slice tool_use_id, agent_id; /* text, not JSON */
 };
-/* Reads who started a sub-agent, if that is recorded. Texts are in the arena. */
+/* Reads the parent of a sub-agent, if it is recorded. Texts are in the arena. */
 MUST_CHECK enum err_code claude_agent_parent(const struct session_ref *agent, struct arena *a,
                                              struct claude_parent *parent, struct err *e);
 
@@ -94,8 +94,8 @@ MUST_CHECK enum err_code claude_trailing(struct claude_log *log, uint32_t leaf,
 /* Marks which queued commands reached the agent, as the rows of the queue report it. */
 MUST_CHECK enum err_code claude_delivered(struct claude_log *log, struct claude_item_list *list,
                                           struct err *e);
-/* The user row that a queued command becomes. *plain: it becomes none, because it was meant for another agent or
- * its id is taken. ids are those of the conversation. */
+/* Converts a queued command to a user row. *plain is set if it is not converted, because it was
+ * meant for another agent or its id is taken. ids are those of the conversation. */
 MUST_CHECK enum err_code claude_queued_row(struct claude_log *log, const struct claude_item *item,
                                            bool agent, struct idset *ids, struct buf *out,
                                            bool *plain, struct err *e);
@@ -108,9 +108,9 @@ MUST_CHECK enum err_code claude_host_insert(struct claude_log *log, struct claud
                                             struct err *e);
 MUST_CHECK enum err_code claude_host_hide_calls(struct claude_log *log,
                                                 struct claude_item_list *list, struct err *e);
-/* Some row may be one of a host's, judged by its marks alone. */
+/* Returns true if some row may be a host's, judged by its marks alone. */
 bool claude_host_took_part(const struct claude_item_list *list);
-/* An assistant row in which a host hides calls, or whose call a host ran. */
+/* Returns true for an assistant row in which a host hides calls, or whose call a host ran. */
 bool claude_is_host_row(struct slice row);
 
 #endif

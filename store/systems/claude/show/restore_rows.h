@@ -5,7 +5,7 @@
 #include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/show/hidden_rows.h"
 
-/* The rows of a conversation on their way into a restore bundle: changed and hidden as the client does when it
+/* The rows of a conversation for a restore bundle, changed and hidden as the client does when it
  * loads them. Texts are in the arena of the bundle. */
 
 struct claude_restore_row {

@@ -4,12 +4,12 @@
 #include "lite/base/buf.h"
 #include "store/api/store.h"
 
-/* What the calls of a host that write to a transcript share. */
+/* Shared by the calls of a host that write to a transcript. */
 
 /* Where a resume continues once the rows are written. */
 struct claude_write_leaf {
     struct slice id; /* uuid; empty: nowhere */
-    bool unknown;    /* it is not known: a last-prompt row stays where it is */
+    bool unknown;    /* the leaf is not known: a last-prompt row stays where it is */
     bool wanted;     /* a last-prompt row is written unless one is near the end */
 };
 
@@ -23,8 +23,8 @@ MUST_CHECK enum err_code claude_write_rows(const struct store_env *env,
                                            const struct session_ref *ref, struct slice lines,
                                            struct err *e);
 
-/* A text in the row with which claude_create began the session: "cwd", or the title that the session has not got
- * yet. Empty: none. */
+/* A text in the row with which claude_create began the session: "cwd", or the title for the
+ * session, which is not set yet. Empty if absent. */
 #define CLAUDE_CREATED_TITLE "createdTitle"
 MUST_CHECK enum err_code claude_created_with(const char *path, const char *key, struct arena *a,
                                              struct slice *text, struct err *e);

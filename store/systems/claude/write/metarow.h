@@ -10,9 +10,9 @@
 #include "lite/base/slice.h"
 #include "lite/io/file.h"
 
-/* Metadata rows of a transcript. They are not part of the conversation, and the newest of a type counts. Listings
- * look for them in the last 64 KiB only, so whoever writes to the file keeps them there by appending them again
- * ("re-append").
+/* Metadata rows of a transcript. They are not part of the conversation, and the newest row of a
+ * type counts. Listings look for them only in the last 64 KiB, so every writer keeps them there by
+ * appending them again ("re-append").
  *
  * The order is the client's own (claude.md C4, claude.md 9.2). */
 enum metarow_type {
@@ -61,7 +61,7 @@ MUST_CHECK enum err_code metarows_of(const char *path, struct arena *a, struct m
 /* Searches the whole file. If another thread sets *stop (which may be NULL), it ends with ERR_CANCELLED. */
 MUST_CHECK enum err_code metarows_anywhere(const struct file *f, const atomic_bool *stop,
                                            struct arena *a, struct metarows *out, struct err *e);
-/* The value of a string member of a found row; empty: none. */
+/* The value of a string member of a found row; empty if it has none. */
 struct slice metarow_value(const struct metarow *row, const char *key, struct arena *a);
 
 /* ---- writing rows again ---- */
@@ -73,11 +73,12 @@ struct slice metarow_value(const struct metarow *row, const char *key, struct ar
 MUST_CHECK enum err_code metarows_reappend(const struct metarows *m, size_t coming,
                                            enum metarow_type except, struct buf *out, size_t *rows);
 
-/* Call this before: a last-prompt row that would be written again gets the leaf from which a resume continues
- * once the coming bytes are appended (leaf; NULL: that of the file at path). With the old leaf the next row would
- * follow that one, and the conversation would lose what is between them. A row that was written to name its leaf
- * ("explicit") stays where it is as long as the leaf is right: written again behind rows that another program
- * appends at the same moment, it would take them out of the conversation. */
+/* To be called before: a last-prompt row that would be written again gets the leaf from which a
+ * resume continues once the coming bytes are appended (leaf; NULL: that of the file at path). With
+ * the old leaf the next row would follow that one, and the conversation would lose what is between
+ * them. A row that was written to name its leaf ("explicit") stays where it is as long as the leaf
+ * is right: written again behind rows that another program appends at the same moment, it would
+ * take them out of the conversation. */
 MUST_CHECK enum err_code metarows_set_leaf(struct metarows *m, const char *path, size_t coming,
                                            const struct slice *leaf, struct arena *a,
                                            struct err *e);
