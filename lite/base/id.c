@@ -10,8 +10,8 @@
 
 enum { UUID_LENGTH = 36, SHORT_MAX = 15 };
 
-/* What short texts are mixed with: no UUID in use begins with it, and the first byte, with which the length goes, never
- * comes out as 0. */
+/* Mixed into short texts: no UUID in use begins with it, and the first byte, which is combined with
+ * the length, never becomes 0. */
 static const struct id128 short_texts = { 0xd53e91c7a86b204fu, 0x7be02d94c1583af6u };
 
 /* 1 + the value of a lower-case hex digit; 0 for anything else. A table, because the digits of an id are

@@ -13,8 +13,7 @@ static const char *skip_json_blanks(const char *p, const char *end)
     return p;
 }
 
-/* p stands on an opening bracket; answers the place behind the one that closes it, or NULL. Which kind
- * closes which is json_valid's business. */
+/* p is at an opening bracket. */
 static const char *skip_nested(const char *p, const char *end)
 {
     size_t depth = 0;
@@ -360,7 +359,7 @@ static uint32_t next_char(struct slice *rest)
     return *rest->p == '\\' ? next_escape(rest) : utf8_next(rest, false);
 }
 
-/* What stands between the quotes. */
+/* The bytes between the quotes. */
 static bool unquote(struct slice quoted, struct slice *text)
 {
     if (quoted.n < 2 || *quoted.p != '"')

@@ -70,7 +70,7 @@ static bool is_hex_digit(char c)
     return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/* p stands on the backslash. */
+/* p is at the backslash. */
 static const char *escape(const char *p, const char *end)
 {
     if (end - p < 2)
@@ -114,8 +114,7 @@ static const char *block_rest(const char *p, const char *end, uint32_t stops, bo
     return next;
 }
 
-/* p stands behind the opening quote. Broken UTF-8 needs no look: it cannot hide a quote or a backslash,
- * and inside a string U+FFFD is as good as any character. */
+/* p is behind the opening quote. */
 static const char *string_rest(const char *p, const char *end)
 {
     bool done = false;

@@ -4,7 +4,8 @@
 
 #include "lite/base/simd_block_avx2.h"
 
-/* Is the byte at p escaped? So it is when an odd number of backslashes stands before it. */
+/* Returns true if the byte at p is escaped, which it is if an odd number of backslashes precedes
+ * it. */
 static bool escaped(const char *begin, const char *p)
 {
     const char *run = p;

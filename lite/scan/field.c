@@ -50,7 +50,7 @@ static bool raw_string(struct slice window, size_t from, struct slice *quoted)
     return true;
 }
 
-/* Does a value open with the quote that stands here? */
+/* Returns true if the quote here opens a value. */
 static bool opens_value(struct slice window, size_t quote, struct slice spelling)
 {
     return quote + 1 >= spelling.n &&
@@ -86,7 +86,7 @@ static bool raw_at(struct slice window, size_t at, const char *key, struct slice
 
     if (!raw_string(window, value + spaced, quoted))
         return false;
-    /* The key, perhaps the blank, and the quote that stands there. */
+    /* The key, perhaps the blank, and the quote at this place. */
     struct slice spelling = { window.p + at, n + spaced + 1 };
 
     return !shadowed(window, at, spelling);

@@ -140,7 +140,7 @@ static bool is_a_persons(const char *name)
            strncmp(name, acl_front, sizeof acl_front - 1) == 0;
 }
 
-/* Did the system answer that this is not for us, or not for here? */
+/* Returns true if the file system refuses such attributes, or refuses them from us. */
 static bool is_refused(int sys)
 {
     return sys == ENOTSUP || sys == EPERM || sys == EACCES || sys == EINVAL;
@@ -491,7 +491,7 @@ static enum err_code settle_entry(const FTSENT *f, const char *copy, struct trip
     return ERR_OK;
 }
 
-/* What is missing in the copy is a difference. */
+/* A file that is missing in the copy is a difference. */
 enum err_code copy_compare(const char *from, const char *to, struct err *e)
 {
     enum err_code rc = tree_each(from, to, compare_entry, e);
@@ -504,7 +504,8 @@ enum err_code copy_remove_source(const char *from, const char *to, struct err *e
     return tree_each(from, to, settle_entry, e);
 }
 
-/* A copy under way lies beside its goal; a crash leaves it there, and recovery removes it. */
+/* A copy under way has this name beside its goal. A crash leaves it there, and recovery removes it.
+ */
 static const char copy_suffix[] = ".reprise-copy";
 
 static enum err_code move_across(const char *from, const char *to, struct err *e)
@@ -567,8 +568,9 @@ enum err_code fs_move_is_done(const char *from, const char *to, bool *done, stru
         *done = *done && !rc;
         return rc;
     }
-    /* Both: a copy across file systems was named, and its source is not gone yet. On one file system this cannot
-     * be ours. Which way it went is told by what is whole: nothing goes that does not lie in the other place. */
+    /* Both exist: a copy across file systems was named, and its source is not removed yet. On one
+     * file system that cannot be ours. Whichever place has everything decides: nothing is removed
+     * that is not in the other place. */
     *done = false;
     if (x.st_dev == y.st_dev)
         return ERR_OK;

@@ -23,7 +23,7 @@ void fs_signal_hold(struct signal_hold *h, int signo)
     pthread_sigmask(SIG_BLOCK, &set, &h->before);
 }
 
-/* What was sent to the thread comes before what was sent to the process. */
+/* A signal sent to the thread comes before one sent to the process. */
 static void discard_pending(const struct signal_hold *h, int fd)
 {
     const struct timespec now = { 0 };

@@ -127,7 +127,7 @@ static bool may_have(const struct presence_dir *d, const char *name)
     return true;
 }
 
-/* What cannot be read is asked for name by name, as before. */
+/* If it cannot be read, names are looked up one by one, as before. */
 static void read_dir_names(struct presence_dir *d)
 {
     char path[PATH_MAX];

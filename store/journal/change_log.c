@@ -158,12 +158,12 @@ void change_log_close(struct change_log *log)
     free(log);
 }
 
-/* Walks from the newest to the oldest. A change was taken back when a later one names it and was not taken
- * back itself: by the time an older change is met, all that could undo it have been seen. */
+/* Walks from the newest change to the oldest. A change is undone if a later one names it and is not
+ * undone itself: when an older change is reached, every change that could undo it has been seen. */
 struct walk {
     struct dirent **names;
     int n, at;
-    char (*undone)[40]; /* ids that were taken back */
+    char (*undone)[40]; /* ids that were undone */
     int undone_n;
 };
 

@@ -67,7 +67,7 @@ static void put_int(struct writer *w, const char *key, int64_t n)
     jsonout_text(&w->j, (struct slice){ text, (size_t)digits });
 }
 
-/* Long bytes lie in a file of their own; the record says so by the key's name with ".file". */
+/* Long bytes are in a file of their own, which the key with ".file" names. */
 static void put_content(struct writer *w, const char *key, size_t step, struct slice bytes)
 {
     char name[48], file_key[32];

@@ -139,8 +139,8 @@ static bool nothing_to_remove(int sys, const char *dir)
            (sys == EROFS && !is_empty_dir(dir));
 }
 
-/* Temporary names go, durably, and a directory of ours that is empty where it is to go: nobody looks for them again
- * once the record is gone. */
+/* Removes temporary names durably, and a directory of ours that is empty and is to be removed:
+ * nothing looks for them once the record is gone. */
 static enum err_code put_tidy(const struct step *s, bool dir_goes, struct err *e)
 {
     char dir[PATH_MAX];
@@ -188,8 +188,9 @@ static enum err_code no_id(const struct step *s, struct err *e)
     return err_set(e, ERR_FORMAT, s->to, "move a ref: this is no commit's id");
 }
 
-/* Somebody may have moved the whole repository away: then its refs are not as they were. That libgit2 finds none is
- * believed when it says so twice: it takes what it cannot look at for what is not there. */
+/* Another program may have moved the whole repository away: then its refs are not as they were.
+ * libgit2 reports what it cannot examine as missing, so a missing repository is believed only when
+ * it is reported twice. */
 static enum err_code open_repo(const struct step *s, git_repository **out, struct err *e)
 {
     git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1); /* a ref is whole before it has its name */
@@ -257,8 +258,8 @@ static enum err_code ref_is_done(const struct step *s, bool *done, struct err *e
     return rc;
 }
 
-/* git moves a ref wholly or not at all. One that is neither as it was nor as it should be was moved by somebody else,
- * perhaps behind us. */
+/* git moves a ref entirely or not at all. A ref that is neither as it was nor as it should be was
+ * moved by another program, perhaps after us. */
 static enum err_code ref_repair(const struct step *s, struct err *e)
 {
     git_repository *repo;

@@ -12,7 +12,8 @@
 #include "store/log/append.h"
 #include "store/log/lease.h"
 
-/* What was appended is looked for by its first bytes, in pieces of the file. They overlap, so that no match is cut. */
+/* The appended bytes are searched by their first bytes, in pieces of the file that overlap, so that
+ * no match is cut. */
 enum { SEARCH_WINDOW = 1 << 20, SEARCH_HEAD = 4096 };
 
 enum err_code step_add_guard(struct step *s, struct arena *a, struct err *e)
@@ -103,7 +104,7 @@ static enum err_code tail_do(struct step *s, struct err *e)
     if (!rc) {
         s->old_mtime_ns = file_at_mtime(&st);
         rc = tail_write(&lease, s, &st, e);
-        if (lease_is_held(&lease)) /* else the time is that of somebody's write */
+        if (lease_is_held(&lease)) /* otherwise the time is that of another program's write */
             file_at_set_mtime(fd, rc ? s->old_mtime_ns : s->mtime_ns);
     }
     lease_release(&lease);
@@ -118,7 +119,7 @@ enum err_code step_tail_do(struct step *s, struct arena *a, struct err *e)
 {
     enum err_code rc = tail_do(s, e);
 
-    /* What was appended through a link is never cut through it, and contradicted all the same. */
+    /* Bytes that were appended through a link are never cut through it, but they are contradicted. */
     bool linked = rc == ERR_UNSAFE && s->follow;
 
     if (s->opposite.n == 0 || (rc != ERR_LOCKED && rc != ERR_STALE && !linked))
@@ -226,8 +227,8 @@ static bool known_at(const struct step *s, size_t at, char c)
            (c == '\0' && at >= s->old.n);
 }
 
-/* Is each byte from offset on either the old one or the new one (or a NUL that a power cut left where the file
- * had grown)? Only then was it our write that was cut short. */
+/* Sets *is to whether each byte from offset on is either the old or the new one (or a NUL that a
+ * power cut left where the file had grown). Only then was it our write that was cut short. */
 static enum err_code mixed(int fd, const struct step *s, int64_t size, bool *is, struct err *e)
 {
     int64_t n = size - s->offset;
@@ -250,8 +251,8 @@ static enum err_code mixed(int fd, const struct step *s, int64_t size, bool *is,
     return ERR_OK;
 }
 
-/* Behind a TAIL that was done somebody may have written, before a crash let us say that it was. The new bytes lie there
- * then, the old ones do not, and the rest is no half of our own write. */
+/* Another program may have written behind a TAIL that was done before a crash prevented its record.
+ * Then the new bytes are there, the old ones are not, and the rest is not half of our own write. */
 static enum err_code written_behind(int fd, const struct step *s, int64_t size, bool *is,
                                     struct err *e)
 {
@@ -323,7 +324,7 @@ static enum err_code time_mend(const struct step *s, struct err *e)
     return rc;
 }
 
-/* Where the lease is not granted blanks lie in place of what there is of the append. */
+/* If the lease is not granted, blanks replace what there is of the append. */
 enum err_code step_append_repair(const struct step *s, struct err *e)
 {
     struct step tail = *s;
@@ -341,7 +342,7 @@ enum err_code step_append_repair(const struct step *s, struct err *e)
     return step_bytes_repair(&tail, e);
 }
 
-/* Do the old bytes lie there, and nothing but them, as if nobody had come? */
+/* Returns true if the old bytes are there and nothing else changed. */
 static bool is_as_before(const struct step *s)
 {
     struct stat st;

@@ -119,7 +119,7 @@ enum err_code log_tail_is_torn(const char *path, unsigned flags, bool *torn, str
     return rc;
 }
 
-/* Cuts our bytes off where it is proven that nobody else can have written behind them. */
+/* Cuts our bytes off if it is proven that no other program can have written behind them. */
 static bool cut_off(int fd, off_t end, size_t done, int64_t mtime_ns)
 {
     struct lease lease;
@@ -136,7 +136,8 @@ static bool cut_off(int fd, off_t end, size_t done, int64_t mtime_ns)
     return cut;
 }
 
-/* Behind a part that was written, while nobody else can have written: nobody has the file open. */
+/* Writes the rest behind the part that was written, if no other process has the file open and so
+ * none can have written. */
 static enum err_code write_rest(int fd, struct slice rest, off_t end, const char *path,
                                 struct err *e)
 {
@@ -157,7 +158,8 @@ static enum err_code write_rest(int fd, struct slice rest, off_t end, const char
     return rc;
 }
 
-/* Where our bytes are not the end any more, or somebody has the file open. A newline that guards them stays. */
+/* For bytes of ours that are no longer the end, or if another process has the file open. A newline
+ * in front of them stays. */
 static void blank_out(int fd, struct slice bytes, off_t begin)
 {
     bool ours;
@@ -181,7 +183,8 @@ static void undo_partial_write(int fd, struct slice bytes, off_t begin, int64_t 
         blank_out(fd, bytes, begin);
 }
 
-/* One write call: a second one could land behind a stranger's record, but for where that is proven impossible. */
+/* One write call: a second one could follow another program's record, unless that is proven
+ * impossible. */
 static enum err_code write_once(int fd, struct slice bytes, const struct file_id *before,
                                 const char *path, off_t *end, struct err *e)
 {
@@ -256,7 +259,7 @@ static enum err_code append_records(int fd, const char *path, struct slice recor
     return rc;
 }
 
-/* The file that lies at the path by now may be a copy that was made after our write. */
+/* The file that has the path now may be a copy that was made after our write. */
 static enum err_code in_successor(const char *path, unsigned flags, struct slice records,
                                   struct appended *a, bool *there, struct err *e)
 {

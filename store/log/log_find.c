@@ -128,7 +128,7 @@ static bool id_behind(struct slice rest, struct arena *a, struct id128 *id)
     return true;
 }
 
-/* Is it the row's own id, and the row whole? */
+/* Sets *is to whether it is the row's own id and the row is whole. */
 static enum err_code is_id_of_row(struct id_search *s, int64_t offset, struct id128 id, bool *is,
                                   struct err *e)
 {

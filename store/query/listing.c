@@ -87,7 +87,7 @@ struct found {
     struct session_ref ref;
     int64_t recent_ns;
     size_t place; /* in the order of enumeration */
-    size_t group; /* copies of one id share a number; NO_GROUP: in one folder only */
+    size_t group; /* copies of one id share a number; NO_GROUP if it is in one folder only */
 };
 
 struct listing {

@@ -183,8 +183,8 @@ static enum err_code copy_old(const struct entry_files *at, const char *name, st
     return rc;
 }
 
-/* A save takes a moment, and nobody opens the file by its temporary name. What is written until it is closed would be
- * lost with it, so the file stays where it is until then. */
+/* A save takes a moment, and no program opens the file by its temporary name. Bytes written until
+ * it is closed would be lost with it, so the file stays where it is until then. */
 static enum err_code wait_for_writer(const struct entry_files *at, enum lease_writer writer,
                                      struct err *e)
 {
@@ -387,7 +387,7 @@ static void judge_all(struct rewind_tx *tx)
     entry_files_fini(&c);
 }
 
-/* What a person saved and we took out by mistake is not moved any more. */
+/* A file that a person saved and that was taken out by mistake is not moved any more. */
 static bool is_others(struct entry_files_context *c, size_t i)
 {
     enum entry_file there = ENTRY_FILE_NONE;

@@ -95,7 +95,7 @@ enum err_code entry_files_read(const struct entry_files *at, const char *name, e
     return ERR_OK;
 }
 
-/* Is it a file that this process had in hand, and that nobody touched since? */
+/* Returns true if this process handled the file and it was not touched since. */
 static bool by_sight(const struct rewind_tx_entry *x, const struct stat *st, enum entry_file *out)
 {
     struct file_id id = rewind_tx_file_id(st);
@@ -176,8 +176,8 @@ enum err_code entry_files_identify(const struct entry_files *at, const char *nam
     return identify_file(at, name, out, NULL, e);
 }
 
-/* What came out of its place? Always by its bytes: between the look at it and the exchange anything may have been
- * written. */
+/* Always by its bytes, since anything may have been written between the look at the file and the
+ * exchange. */
 enum err_code entry_files_identify_moved(const struct entry_files *at, enum entry_file *out,
                                          struct err *e)
 {
@@ -257,7 +257,7 @@ static bool above_next(struct above *a)
 
 /* ---- taking away ---- */
 
-/* What it is like cannot have been written down for another one. */
+/* Attributes cannot have been recorded for a directory that is not like them. */
 static bool is_like(const struct stat *st, const struct dirs *as, const char *path)
 {
     const struct dir_like *d = as ? beneath_dirs_find(as, slice_of(path)) : NULL;

@@ -85,8 +85,9 @@ static bool is_fixed(int fd)
            (sx.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND));
 }
 
-/* May its name be moved, or its mode be set? What a temporary file beside it cannot tell: asked before INTENT, since
- * behind it a refusal would leave the rewind unfinished for ever. */
+/* Checks that its name may be moved, or its mode set, which a temporary file beside it cannot show.
+ * It is checked before INTENT, because a refusal after INTENT would leave the rewind unfinished for
+ * ever. */
 static enum err_code check_allowed(const struct work *w, struct err *e)
 {
     bool root = geteuid() == 0;
@@ -107,7 +108,7 @@ static enum err_code check_allowed(const struct work *w, struct err *e)
         return err_sys(e, w->x->path, "change its directory");
     if (!root && (dir.st_mode & S_ISVTX) && st.st_uid != geteuid() && dir.st_uid != geteuid())
         return may_not(w, EPERM, "move another user's file", e);
-    /* Whoever takes it back could not give it to whom it belongs. */
+    /* An undo could not give it back to its owner. */
     if (!root && w->x->action == REWIND_DELETE && st.st_uid != geteuid())
         return may_not(w, EPERM, "delete another user's file", e);
     return ERR_OK;
@@ -233,7 +234,7 @@ static enum err_code try_names(const struct work *w, const char *temp, const cha
                : ERR_OK;
 }
 
-/* Does this file system do what comes after INTENT? Found out before anything is decided. */
+/* Checks that this file system can do what follows INTENT, before anything is decided. */
 static enum err_code probe_names(struct stager *s, const struct work *w, struct err *e)
 {
     uint64_t *known = &s->probed[w->x->action == REWIND_RESTORE];
@@ -360,7 +361,7 @@ static bool remove_ours(int dir, const char *name)
     return unlinkat(dir, name, 0) && errno != ENOENT;
 }
 
-/* Its directory was to be made here: was the one above it there all the time? */
+/* Returns true if its directory was to be made here and the one above it existed all the time. */
 static bool was_to_be_made(int root, const struct rewind_tx_entry *x)
 {
     char path[PATH_MAX];
@@ -377,7 +378,7 @@ static bool was_to_be_made(int root, const struct rewind_tx_entry *x)
     return true;
 }
 
-/* *dir -1: there is none, and so no file of ours. */
+/* *dir is -1 if it does not exist, and so no file of ours. */
 static enum err_code open_temp_dir(const struct rewind_tx *tx, const struct rewind_tx_entry *x,
                                    int *dir, struct err *e)
 {
@@ -434,7 +435,8 @@ static enum err_code drop_temps(const struct rewind_tx *tx, struct err *e)
     return rc;
 }
 
-/* A mark that could not be synced may lie there all the same: it goes before anything that it speaks of. */
+/* A mark that could not be synced may exist all the same: it is removed before anything that
+ * depends on it. */
 static enum err_code drop_intent(const struct rewind_tx *tx, struct err *e)
 {
     char path[TX_PATH_MAX];

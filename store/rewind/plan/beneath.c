@@ -262,7 +262,7 @@ static int open_below(int root, const char *relative)
     return -1;
 }
 
-/* Splits path into what lies between the root and the last part, and that part. */
+/* Splits path into the directories between the root and the last part, and that part. */
 static enum err_code split(const char *root, const char *path, char relative[PATH_MAX],
                            const char **name, struct err *e)
 {

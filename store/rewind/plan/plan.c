@@ -367,7 +367,7 @@ static enum err_code make(const struct session_ref *ref, struct slice point, enu
         rc = rewind_concurrent_sessions(ref, &plan, e);
     if (!rc && (mode == REWIND_CONVERSATION || mode == REWIND_BOTH))
         rc = add_conversation(ref, &plan, e);
-    if (!rc && mode != REWIND_TURN) /* that one knows what lies there by itself */
+    if (!rc && mode != REWIND_TURN) /* that one reads the present files itself */
         rc = rewind_plan_known_state(ref->store->env, &plan, e);
     if (!rc)
         rc = rewind_plan_origin(ref, &plan, e);

@@ -46,7 +46,7 @@ static uint64_t inverse(uint64_t a)
 
 /* ---- making ---- */
 
-/* Of a path; never 0. */
+/* The number of a path; never 0. */
 static uint64_t path_fingerprint(const char *path)
 {
     uint64_t h = 14695981039346656037U; /* FNV-1a */
@@ -72,7 +72,7 @@ static void hash_text(EVP_MD_CTX *c, const char *text)
     EVP_DigestUpdate(c, text, strlen(text) + 1);
 }
 
-/* What lies there and what is wanted: not what is to be done about it, which options change. */
+/* Hashes the present and the wanted content, not the action, which options change. */
 static bool hash_file(EVP_MD_CTX *one, const struct rewind_entry *x, struct sums *sums)
 {
     uint8_t hash[SHA256_BYTES];

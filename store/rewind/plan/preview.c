@@ -13,7 +13,7 @@
 #include "store/rewind/plan/rewind.h"
 #include "store/rewind/plan/source.h"
 
-/* The two roots that a plan may reach into, opened once: what is compared lies in one directory. */
+/* The two roots of a plan, opened once, since most files are in one directory. */
 struct roots {
     const char *root;        /* the session's directory; / when that is gone */
     int project, everywhere; /* the root, and / for what lies outside of it */
@@ -129,7 +129,8 @@ static void compare_with_wanted(struct worker *w, struct rewind_entry *x)
     }
 }
 
-/* Does the present file differ from what the session last knew? False also where that is not known. */
+/* Sets *differs to whether the present file differs from what the session last knew; false if that
+ * is not known. */
 static enum err_code compare_with_last(struct worker *w, const struct rewind_entry *x, bool *known,
                                        bool *differs, struct err *e)
 {
@@ -160,7 +161,8 @@ static enum err_code compare_with_last(struct worker *w, const struct rewind_ent
     return ERR_OK;
 }
 
-/* Nobody's edit: our own newest rewind or undo left it so. */
+/* Returns true if our own newest rewind or undo left the file like this, so that it is not an edit.
+ */
 static bool is_as_we_left_it(const struct worker *w, const struct rewind_entry *x)
 {
     const struct rewind_target *t = x->target;
@@ -172,8 +174,9 @@ static bool is_as_we_left_it(const struct worker *w, const struct rewind_entry *
     return strcmp(hex, t->left_sha256) == 0;
 }
 
-/* Whose work is it? What a person wrote goes only with consent, and so does what nobody can be shown to have written:
- * but where no file is, nothing can be lost, and a mode alone loses no byte. */
+/* Finds out whose work the present file is. A person's work is replaced only with consent, and so
+ * is a file whose author is unknown; but if there is no file nothing can be lost, and a mode alone
+ * loses no byte. */
 static enum err_code find_author(struct worker *w, struct rewind_entry *x, struct err *e)
 {
     const struct rewind_target *t = x->target;
@@ -412,7 +415,7 @@ static void worker_end(struct worker *w)
     source_content_fini(&w->last);
 }
 
-/* Takes entry after entry until none is left, or one fails. */
+/* Takes one entry after the other until all are taken, or one fails. */
 static enum err_code take_entries(struct survey *s, struct err *e)
 {
     struct worker w = { .plan = s->preview->plan,

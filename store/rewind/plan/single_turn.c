@@ -48,7 +48,8 @@ static enum err_code add_single_target(struct turn_removal *o, const struct rewi
     return rewind_plan_add(o->plan, &t, e);
 }
 
-/* Is the present file what the session last knew of it? Then what a merge keeps of it is no person's. */
+/* Returns true if the present file is what the session last knew. Then no part of it that a merge
+ * keeps is a person's. */
 static bool is_last_known(const struct turn_removal *o, const struct rewind_target *found)
 {
     struct source_content last = { 0 };
@@ -101,7 +102,7 @@ static enum err_code merge_target(struct turn_removal *o, const struct rewind_ta
         return add_single_target(o, found, found_absent ? NULL : &found->source, e);
     if (found_absent == !o->look.seen.exists &&
         (found_absent || source_content_same(&o->look.present, &o->found)))
-        return ERR_OK; /* somebody took it back already */
+        return ERR_OK; /* it was undone already */
     if (left_absent)
         return add_conflict(o, found, "this turn deleted it, and a new file is there now", e);
     if (found_absent)
