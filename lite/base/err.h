@@ -49,8 +49,8 @@ enum err_code err_set(struct err *e, enum err_code code, const char *path, const
 enum err_code err_nomem(struct err *e);
 enum err_code err_wrap(struct err *e, enum err_code code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
-/* Returns true if the process or the machine ran out of something (descriptors, memory). Such an errno says nothing
- * about the file. */
+/* Returns true if the process or the machine ran out of something (descriptors, memory), in which
+ * case the file is not the cause. */
 bool err_is_exhausted(int sys);
 
 /* Adds the path if an inner layer that only had a descriptor did not. Returns the code. */

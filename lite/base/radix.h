@@ -6,10 +6,11 @@
 
 #include "lite/base/slice.h"
 
-/* Sorts items by one number each in a time that grows with their count only: 100,000 in a millisecond or two.
+/* Sorts items by one number each in a time that grows with their count only: 100,000 in a
+ * millisecond or two.
  *
- * An item is eight bytes, so that many fit into a cache: the upper bits hold what is compared, the low bits say which
- * thing it is. */
+ * An item is eight bytes, so that many fit into a cache: the upper bits are compared, the low bits
+ * identify the thing. */
 
 /* Returns how many low bits of an item are needed to tell n things apart. */
 unsigned radix_value_bits(size_t n);

@@ -14,8 +14,8 @@ enum { BLOCK = 64 };
 
 #define EVEN_PLACES UINT64_C(0x5555555555555555)
 
-/* The letters that may follow a backslash, but for a quote and a backslash: by the low half of the byte the one letter
- * that has it; b shares its half with r. */
+/* The characters that may follow a backslash, other than a quote and a backslash: the low half of
+ * the byte selects the only one that has it; b shares its half with r. */
 #define BLOCK_LETTERS_BY_LOW                                                                       \
     _mm_setr_epi8(-1, 0, 'r', 0, 't', 'u', 'f', 0, 0, 0, 0, 0, 0, 0, 'n', '/')
 /* The digits that four-digit escapes are written with, of either case: by the low half of the byte the high halves it

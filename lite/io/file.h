@@ -9,8 +9,8 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 
-/* What a file was when it was opened: enough to tell later whether it is still that file, and whether anything was
- * written since. */
+/* The identity and state of a file when it was opened: enough to find out later if it is still that
+ * file, and if anything was written since. */
 struct file_id {
     uint64_t dev, ino;
     int64_t size;     /* bytes */

@@ -21,8 +21,8 @@ static enum err_code grow_head(struct window *w, size_t n, struct err *e)
     return ERR_OK;
 }
 
-/* Counted back from the size the file had when opened; it lies at the end of the second buffer, so that more of it
- * leaves in place what was there. */
+/* The tail is counted back from the size the file had when it was opened. It is read to the end of
+ * the second buffer, so a longer tail leaves the bytes that were read before in place. */
 static enum err_code read_window_tail(struct window *w, size_t n, struct err *e)
 {
     char *tail = w->bytes + 2 * WINDOW_BYTES - n;
@@ -163,7 +163,7 @@ bool window_shows_damage(const struct window *w)
 
 enum { KEPT = 8 };
 
-/* Taking and giving are single exchanges of a slot; nobody waits. */
+/* Taking and giving are single exchanges of a slot; no thread waits. */
 struct window_pool {
     _Atomic(struct scratch *) slot[KEPT];
 };

@@ -13,7 +13,8 @@ static const char *skip_json_blanks(const char *p, const char *end)
     return p;
 }
 
-/* p is at an opening bracket. */
+/* p is at an opening bracket. Returns the place behind the one that closes it, or NULL. Brackets
+ * are only counted; json_valid checks that their kinds match. */
 static const char *skip_nested(const char *p, const char *end)
 {
     size_t depth = 0;
@@ -154,7 +155,7 @@ bool json_iter_into(const struct json_iter *it, struct json_iter *inner)
     return json_iter_open(inner, (struct slice){ it->p, (size_t)(it->end - it->p) });
 }
 
-/* A walk that met no fault stands at the bracket that ends what it walked. */
+/* After a walk without a fault, inner->p is at the bracket that ends the value. */
 bool json_iter_back(struct json_iter *it, struct json_iter *inner, struct slice *value)
 {
     struct slice key, rest;
@@ -296,7 +297,7 @@ bool json_int(struct slice value, int64_t *out)
     return true;
 }
 
-/* Strings: from what stands between the quotes to the text it says. */
+/* Strings: decoding the bytes between the quotes. */
 
 static bool hex_digit(char c, uint32_t *unit)
 {

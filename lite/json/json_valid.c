@@ -5,9 +5,9 @@
 #include "lite/json/scan.h"
 #include "lite/scan/key_scan.h"
 
-/* The validator: one pass, no recursion. What is open is one bit a level (set: an object), in a small
- * array first, so that only texts deeper than that touch the heap. The functions that consume something
- * answer the place behind it, or NULL when it is not there. */
+/* The validator makes one pass without recursion. Open brackets are one bit a level (set for an
+ * object), in a small array first, so that only deeper texts use the heap. The functions that
+ * consume something return the place behind it, or NULL if it is not there. */
 
 enum { WORD_BITS = 64, SMALL_WORDS = 8 };
 
@@ -114,7 +114,8 @@ static const char *block_rest(const char *p, const char *end, uint32_t stops, bo
     return next;
 }
 
-/* p is behind the opening quote. */
+/* p is behind the opening quote. Broken UTF-8 is not checked: it cannot hide a quote or a
+ * backslash, and inside a string U+FFFD is as good as any character. */
 static const char *string_rest(const char *p, const char *end)
 {
     bool done = false;
@@ -193,8 +194,8 @@ static const char *member_key(const char *p, const char *end)
     return p < end && *p == ':' ? skip_blank_bytes(p + 1, end) : NULL;
 }
 
-/* Behind a value: closes what closes here. Answers where the next value begins, or the end of the text
- * with depth 0 when that was all. */
+/* Behind a value: closes the brackets that end here. Returns the place where the next value begins,
+ * or the end of the text with depth 0 if that was all. */
 static const char *after_value(struct nest *nest, const char *p, const char *end)
 {
     for (p = skip_blank_bytes(p, end); nest->depth; p = skip_blank_bytes(p + 1, end)) {
@@ -217,7 +218,7 @@ static const char *first_value(const struct nest *nest, const char *p, const cha
     return nest_in_object(nest) ? member_key(p, end) : skip_blank_bytes(p, end);
 }
 
-/* p stands on an opening bracket. Does the next one close it at once? */
+/* p is at an opening bracket. Returns true if only blanks precede the closing one. */
 static bool is_empty(const char *p, const char *end)
 {
     const char *next = skip_blank_bytes(p + 1, end);

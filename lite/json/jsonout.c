@@ -193,8 +193,9 @@ void jsonout_member(struct jsonout *j, const char *key, struct slice text)
     jsonout_text(j, text);
 }
 
-/* An object is copied member by member. What stands before a member (the bracket or comma, the blanks) is
- * copied with it, so a dropped member takes its comma along; only the first member's bracket stays. */
+/* An object is copied member by member. The bytes before a member (the bracket or comma, the
+ * blanks) are copied with it, so a dropped member takes its comma along; only the first member's
+ * bracket stays. */
 struct edit {
     struct buf *out;
     const char *done;              /* bytes before this are copied or dropped */
@@ -235,7 +236,7 @@ static void keep_up_to(struct edit *ed, const char *key, const char *end)
     ed->any = true;
 }
 
-/* A key without escapes is compared as it stands. */
+/* A key without escapes is compared without decoding it. */
 static size_t edit_of(const struct edit *ed, struct slice key, const struct json_edit edits[],
                       size_t n)
 {

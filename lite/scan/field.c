@@ -9,7 +9,7 @@
 
 /* ---- raw ways ---- */
 
-/* The text up to the next quote that no backslash stands before; false when there is none. */
+/* Finds the next quote that is not escaped. Returns false if the text has no such quote. */
 static bool raw_end(struct slice text, size_t from, size_t *end)
 {
     while (from < text.n) {
@@ -29,7 +29,7 @@ static bool raw_end(struct slice text, size_t from, size_t *end)
     return false;
 }
 
-/* The text of a string as it stands, without its quotes: decoded where that works, else as written. */
+/* The text of a string without its quotes, decoded if it can be, otherwise as written. */
 static bool raw_decode(struct slice quoted, struct arena *a, struct slice *text)
 {
     struct slice inner = { quoted.p + 1, quoted.n - 2 };
@@ -57,9 +57,9 @@ static bool opens_value(struct slice window, size_t quote, struct slice spelling
            memcmp(window.p + quote + 1 - spelling.n, spelling.p, spelling.n) == 0;
 }
 
-/* Read from the front, a place that lies inside of an earlier value (or is its end) is passed over. That
- * is so when only escaped quotes stand between the place and the opening quote of such a value, and
- * needs a torn row: "key":"abc{"key":"value". */
+/* Read from the front, a place inside of an earlier value (or at its end) is passed over. It is
+ * inside if only escaped quotes are between it and the opening quote of such a value, which needs a
+ * torn row: "key":"abc{"key":"value". */
 static bool shadowed(struct slice window, size_t at, struct slice spelling)
 {
     size_t quote = at, slashes = 1;
@@ -78,7 +78,7 @@ static bool shadowed(struct slice window, size_t at, struct slice spelling)
     return opens_value(window, quote, spelling);
 }
 
-/* The value behind a "key": that stands at a place, with or without a blank. */
+/* The value behind a "key": at this place, with or without a blank. */
 static bool raw_at(struct slice window, size_t at, const char *key, struct slice *quoted)
 {
     size_t n = strlen(key), value = at + n;
@@ -160,8 +160,8 @@ struct slice field_row(struct slice window, size_t at)
     return (struct slice){ begin, (size_t)((after ? after : window.p + window.n) - begin) };
 }
 
-/* Where an entry begins that was glued to a torn row; NULL when there is none. An object behind ':',
- * ',' or '[' is a value of the row itself, torn or not. */
+/* Returns the place where an entry begins that was glued to a torn row, or NULL. An object behind
+ * ':', ',' or '[' is a value of the row itself, torn or not. */
 static const char *glued_at(struct slice row, const char *glued)
 {
     struct slice text = slice_of(glued);

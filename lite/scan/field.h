@@ -61,9 +61,10 @@ typedef bool field_seen_fn(size_t field, struct slice window, size_t at, void *a
 bool field_set_last(const struct field_set *set, struct slice window, struct arena *a,
                     struct field_value values[], field_seen_fn *seen, void *arg);
 
-/* Finds the first "key":"value" of the window, nested or not. If there is none in these bytes, or it does not end in
- * the window, the first "key": "value" is used, unless the window is only a part (!whole) of what must be searched
- * first. text->p is NULL if nothing is found. Returns false if out of memory. */
+/* Finds the first "key":"value" of the window, nested or not. If these bytes do not contain one, or
+ * it does not end in the window, the first "key": "value" is used, unless the window is only a part
+ * (!whole) of what must be searched first. text->p is NULL if nothing is found. Returns false if
+ * out of memory. */
 bool field_first(struct slice window, bool whole, const char *key, struct arena *a,
                  struct slice *text);
 /* Finds the last terminated one, in either spelling. */

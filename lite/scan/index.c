@@ -79,8 +79,8 @@ static struct slice quoted(struct slice v)
     return (struct slice){ NULL, 0 };
 }
 
-/* Does a quote stand where that of a string of n bytes would? One may stand before it too: whoever looks
- * at the bytes has to tell. */
+/* Returns true if the quotes are where a string of n bytes would have them. A quote may come
+ * earlier too: the caller checks the bytes between. */
 static bool is_quoted(struct slice v, size_t n)
 {
     return v.n >= n + 2 && v.p[0] == '"' && v.p[n + 1] == '"';

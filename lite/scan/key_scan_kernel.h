@@ -37,9 +37,9 @@ static inline void note_quotes(struct key_scan *s, uint64_t at, uint64_t quotes)
         s->quote_before = at + 63u - (unsigned)__builtin_clzll(quotes);
 }
 
-/* Goes over whole blocks until one has to be walked, which is answered (n when none has). Nothing here
- * calls a function, so that all of it stays in registers. `valid`: bytes of the only block that are
- * there, or BLOCK. */
+/* Skips whole blocks up to the first that has to be walked, and returns its offset (n if no block
+ * has to be). Nothing here calls a function, so that all of it stays in registers. `valid` is the
+ * number of bytes that the only block has, or BLOCK. */
 WITH_BLOCKS static inline size_t skip_inner_blocks(struct key_scan *s, const char *p, size_t n,
                                                    unsigned valid, struct marks *m)
 {
@@ -157,7 +157,8 @@ enum token { SCALAR, STRING, OPEN_OBJECT, OPEN_ARRAY, END_OBJECT, END_ARRAY, COL
 /* What has just been seen: in an object (O) or in an array (A). */
 enum state { O_BEGIN, O_COMMA, O_KEY, O_COLON, O_VALUE, A_BEGIN, A_COMMA, A_VALUE, STATES };
 
-/* What a block is taken apart by, so that all that is known between two of them stays in registers. */
+/* Blocks are taken apart by inlined functions, so that the state between two blocks stays in
+ * registers. */
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 enum { WRONG = STATES, ENDS = 0, LEVELS = 64 };
@@ -186,7 +187,7 @@ struct grammar {
     struct key_scan *s;
     struct slice object;
     uint64_t at;        /* of object.p[0] in the line */
-    uint64_t in_object; /* a bit for each level below the present one: is it an object? */
+    uint64_t in_object; /* a bit for each level below the present one, set for an object */
     uint8_t state;
     bool escaped, in_scalar;
     uint8_t hex; /* bit i: byte i of the next block has to be a digit of a \u escape */
@@ -266,8 +267,9 @@ WITH_BLOCKS ALWAYS_INLINE bool digits_valid(struct grammar *g, struct simd_block
     return !(digits & ~block_hex_digits(b));
 }
 
-/* What strings hold is right: no control bytes, and of what backslashes stand before (`escaped`) only the known. Most
- * blocks have such, but not all: without a branch that is guessed wrong the look costs less. */
+/* Returns true if the strings are valid: no control bytes, and behind backslashes (`escaped`) only
+ * known characters. Most blocks contain escapes, but not all: the check costs less without a branch
+ * that would be mispredicted. */
 WITH_BLOCKS ALWAYS_INLINE bool strings_valid(struct grammar *g, struct simd_block b,
                                              uint64_t inside, uint64_t escaped, uint64_t known)
 {

@@ -136,8 +136,8 @@ WITH_AVX2 static unsigned find_all_avx2(const char *p, size_t stretch, uint16_t 
                                                     _mm256_cmpeq_epi8(behind.high, colon)));
         unsigned count = (unsigned)__builtin_popcountll(left);
 
-        /* A few at once, which the next ones overwrite where there are none: how many there are cannot be
-         * guessed, and seldom are there more. */
+        /* A few at once, perhaps more than there are; the next ones overwrite the rest. The count
+         * cannot be predicted, and seldom is larger. */
         unsigned i = 0;
 
         do {
@@ -176,7 +176,7 @@ WITH_AVX512 static unsigned find_all_avx512(const char *p, size_t stretch, uint1
     return n;
 }
 
-/* Those that may be in a needle. Without a branch, since nobody could guess it. */
+/* Keeps those that may be in a needle. Without a branch, since it could not be predicted. */
 static unsigned filter_candidates(const struct key_search *w, const char *p, uint16_t *pair,
                                   unsigned n)
 {

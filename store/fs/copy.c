@@ -504,8 +504,8 @@ enum err_code copy_remove_source(const char *from, const char *to, struct err *e
     return tree_each(from, to, settle_entry, e);
 }
 
-/* A copy under way has this name beside its goal. A crash leaves it there, and recovery removes it.
- */
+/* A copy under way has this suffix, beside its goal. If a crash leaves it there, recovery removes
+ * it. */
 static const char copy_suffix[] = ".reprise-copy";
 
 static enum err_code move_across(const char *from, const char *to, struct err *e)
@@ -568,9 +568,9 @@ enum err_code fs_move_is_done(const char *from, const char *to, bool *done, stru
         *done = *done && !rc;
         return rc;
     }
-    /* Both exist: a copy across file systems was named, and its source is not removed yet. On one
-     * file system that cannot be ours. Whichever place has everything decides: nothing is removed
-     * that is not in the other place. */
+    /* Both exist: a copy across file systems has its name, and its source is not removed yet. On
+     * one file system that cannot be ours. The contents decide, and nothing is removed that is not
+     * in the other place. */
     *done = false;
     if (x.st_dev == y.st_dev)
         return ERR_OK;

@@ -9,7 +9,8 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 
-/* What a file or directory has besides its name and its bytes. Extended attributes contain ACLs and labels. */
+/* The attributes of a file or directory besides its name and its bytes. Extended attributes contain
+ * ACLs and labels. */
 struct attr {
     const char *name;
     struct slice value;

@@ -246,7 +246,7 @@ bool disk_new_sweep(const char *dir)
     return clean;
 }
 
-/* File systems without O_TMPFILE (NFS, vfat, some FUSE) say so in several ways. */
+/* File systems without O_TMPFILE (NFS, vfat, some FUSE) report different errors. */
 static bool no_tmpfile(int sys)
 {
     return sys == EOPNOTSUPP || sys == EISDIR || sys == EINVAL || sys == ENOENT;
@@ -311,7 +311,7 @@ static int name_tmpfile(const struct disk_new *f, const char *name)
     return linkat(AT_FDCWD, self, f->dir, name, AT_SYMLINK_FOLLOW);
 }
 
-/* File systems without links (exFAT, some FUSE) say so in several ways. */
+/* File systems without links (exFAT, some FUSE) report different errors. */
 static bool no_links(int sys)
 {
     return sys == EPERM || sys == ENOSYS || sys == EOPNOTSUPP;

@@ -46,9 +46,9 @@ MUST_CHECK enum err_code disk_own_dir(const char *above, const char *dir, struct
 /* ERR_UNSAFE if it belongs to another user, who may have put it there to have it carried out. ERR_NOT_FOUND. */
 MUST_CHECK enum err_code disk_check_own(const char *path, struct err *e);
 
-/* Renames without replacing: -1 with EEXIST. If the file system cannot promise that (NFS, FUSE, exFAT), it checks
- * first, and a gap remains; so use it only for names that nobody else would make, in directories of ours or for new
- * ids. */
+/* Renames without replacing: -1 with EEXIST. If the file system cannot promise that (NFS, FUSE,
+ * exFAT), it checks first, and a gap remains; so use it only for names that no other program would
+ * make, in directories of ours or for new ids. */
 int disk_rename_new(int from_dir, const char *from, int to_dir, const char *to);
 
 /* A new file that has no name until it is complete. Order: disk_new_open, any writes to fd, then disk_new_publish,
@@ -94,8 +94,9 @@ void disk_usage_add_file(const struct stat *st, struct disk_usage *w);
 /* Adds a path and everything below it to w. A missing path adds nothing. */
 MUST_CHECK enum err_code disk_usage_add(const char *path, struct disk_usage *w, struct err *e);
 
-/* Sets *bytes to the bytes that are free for us, at most INT64_MAX. Returns false if the file system does not tell:
- * ramfs and some network file systems have no blocks, which does not mean that none are free. */
+/* Sets *bytes to the bytes that are free for us, at most INT64_MAX. Returns false if the file
+ * system does not report that: ramfs and some network file systems have no blocks, which does not
+ * mean that they are full. */
 bool disk_free_bytes(const struct statvfs *fs, int64_t *bytes);
 /* Checks for room for `need` bytes and a twentieth more where `dir` is, before the first byte is written. (A disk
  * that becomes full later is noticed while staging, and everything is undone.) ERR_IO says how much `what` needs.

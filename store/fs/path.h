@@ -15,10 +15,11 @@ const char *path_normalize(const char *dir, const char *path, struct arena *a);
 /* The directory that the last part of a path is in: "/" for "/x", "." for "x". Returns false if it is too long. */
 bool path_parent(const char *path, char out[PATH_MAX]);
 
-/* Tells which of very many names exist. Most parts of most sessions do not, and often the directory that would hold
- * them for all sessions does not either. So a few directories are remembered: one that does not exist contains
- * nothing, and once so many look-ups failed that reading the directory is cheaper than going on, its names are read.
- * A name that is reported as present was just looked up; one that is not was absent when its directory was read. */
+/* Finds out which of very many names exist. Most parts of most sessions do not, and often the
+ * directory that would hold them for all sessions does not either. So a few directories are
+ * remembered: one that does not exist contains nothing, and once so many look-ups failed that
+ * reading the directory is cheaper than going on, its names are read. A name that is reported as
+ * present was just looked up; one that is not was absent when its directory was read. */
 
 enum { PRESENCE_DIRS = 16 };
 

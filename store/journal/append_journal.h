@@ -7,16 +7,19 @@
 #include "store/api/env.h"
 #include "store/log/append.h"
 
-/* What a host appends is not a change that can be undone, but all of it is there or nothing, even if the program is
- * killed in the middle of its one write (the kernel then leaves a part of it). So it is recorded first.
+/* An append by a host is not a change that can be undone, but all of it is there or nothing, even
+ * if the program is killed in the middle of its one write (the kernel then leaves a part of it). So
+ * it is recorded first.
  *
  *   <state>/appends/         flock: shared by appends, exclusive while leftovers of a crash are removed
  *   <state>/appends/<name>/  an append under way: a change record (docs/formats/own.md) of one step
  *
- * The next append and the next change remove what a crash left: a part is cut off, or becomes a blank line if a
- * program has the log open. If there is no place for our state, nothing is recorded. */
+ * The next append and the next change remove the leftovers of a crash: a part is cut off, or
+ * becomes a blank line if a program has the log open. If there is no place for our state, nothing
+ * is recorded. */
 
-/* log_append_with, recorded first. What a crash left of an append to this log is removed before compose is called. */
+/* log_append_with, recorded first. If a crash cut an append to this log short, its bytes are
+ * removed before compose is called. */
 MUST_CHECK enum err_code journal_append(const struct store_env *env, const char *path,
                                         unsigned flags, log_compose_fn *compose, void *arg,
                                         struct err *e);

@@ -359,7 +359,7 @@ enum err_code change_redo(struct change_log *log, struct change **out, struct er
 /* Younger copies may be those of a fork under way. */
 static const int64_t LEFT_AFTER_MS = INT64_C(24) * 3600 * 1000;
 
-/* What cannot be removed lies in a directory of our own and does no harm. */
+/* A copy that cannot be removed is in a directory of our own and does no harm. */
 static void remove_copy(const char *path)
 {
     if (path && copy_remove(path, NULL))
@@ -377,7 +377,7 @@ void change_discard_fork(const struct fork_result *fork)
 struct left {
     const char *dir;
     struct dirent **name;
-    bool *spoken_for; /* by name: a change has it as the place of one of its moves */
+    bool *spoken_for; /* by name: a step of a change names it */
     int n;
     int changes; /* that could be read */
 };
@@ -391,7 +391,7 @@ static bool is_old(const char *dir, const char *name, int64_t now_ms)
            lstat(path, &st) == 0 && now_ms - (int64_t)st.st_ctim.tv_sec * 1000 > LEFT_AFTER_MS;
 }
 
-/* Is the path one of the names in the directory, or below one? */
+/* If the path is one of the names in the directory, or below one, marks that name. */
 static void speak_for(struct left *l, const char *path)
 {
     size_t n = strlen(l->dir);
@@ -418,7 +418,8 @@ static bool read_change(const struct change *c, bool undone, void *arg)
     return true;
 }
 
-/* Absence of evidence removes nothing: every record there is has to be readable, and to say nothing of it. */
+/* Absence of evidence removes nothing: a copy goes only if every record could be read, no change is
+ * under way, and no record names the copy. */
 static bool read_changes(struct change_log *log, struct left *l)
 {
     struct dirent **done = NULL, **under_way = NULL;

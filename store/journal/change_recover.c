@@ -9,19 +9,19 @@
 #include "store/journal/change.h"
 #include "store/journal/change_internal.h"
 
-/* What a crash left of a change:
+/* Recovers a change that a crash cut short:
  *
- *   no record          no step was begun              the directory goes
- *   every step done    only the last renaming lacks   it is done now: what followed upon it may be there already
- *   anything else      some steps, and half a step    they are taken back, newest first
+ *   no record          no step was begun              the directory is removed
+ *   every step done    only the last renaming lacks   it is done now: later work may rely on it
+ *   anything else      some steps, and half a step    they are undone, newest first
  *
- * Where a directory of a step is not there, the store may be moved away or not mounted yet: then it is left for a later
- * start, as it is where the disk may not be written.
+ * If a directory of a step does not exist, the store may be moved away or not mounted yet: then the
+ * change is left for a later start, as it is if the disk is read-only.
  *
- * A step that was done and cannot be taken back, because somebody worked on the same file since, stays: their work
- * counts more than our tidiness, and the next start must not fail over it for ever. Its record stays too, as that of a
- * change that is done: what the step took out lies nowhere else. Where a program merely has the file open, the next
- * start tries again. */
+ * A step that was done stays if it cannot be undone because another program changed the same file
+ * since: that work counts more than our tidiness, and the next start must not fail because of it
+ * for ever. Its record stays too, as that of a completed change, because it has the only copy of
+ * what the step removed. If a program merely has the file open, the next start tries again. */
 
 static const char stays_text[] = "cut short; it stays, since somebody wrote after it";
 

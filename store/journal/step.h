@@ -8,8 +8,9 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 
-/* A change of a session is made of steps of six kinds. A step can tell whether it was done, and its inverse is a step
- * too: so one piece of code does a change, undoes it, redoes it, and cleans up after a crash.
+/* A change of a session is made of steps of six kinds. It can be found out if a step was done, and
+ * its inverse is a step too: so one piece of code does a change, undoes it, redoes it, and cleans
+ * up after a crash.
  *
  *   kind    does                                              inverse
  *   APPEND  adds records to a log, beside live writers        TAIL that cuts them off
@@ -22,8 +23,8 @@
  *   REF     makes a git ref name another commit, creates it   REF with old and bytes swapped
  *           or removes it
  *
- * A step never destroys what it did not expect: EDIT, TAIL, PUT and REF compare the present content with `old` first
- * and return ERR_STALE if it differs; MOVE never replaces. */
+ * A step never destroys what it did not expect: EDIT, TAIL, PUT and REF compare the present content
+ * with `old` first and return ERR_STALE if it differs; MOVE never replaces. */
 enum step_kind { STEP_APPEND, STEP_TAIL, STEP_EDIT, STEP_PUT, STEP_MOVE, STEP_REF, STEP_KINDS };
 
 /* The result of undoing a step that a crash or a failure left. */
@@ -48,8 +49,8 @@ struct step {
     int64_t old_mtime_ns; /* before the step, for the inverse; filled in when done */
     uint32_t mode;     /* PUT: mode of the document; 0: that of the old one, 0600 for a new one */
     uint32_t old_mode; /* PUT: the mode before the step; filled in by step_prepare */
-    bool absent;       /* PUT, REF: there is none afterwards */
-    bool old_absent;   /* PUT, REF: there is none before */
+    bool absent;       /* PUT, REF: it does not exist afterwards */
+    bool old_absent;   /* PUT, REF: it does not exist before */
     /* PUT: its directory is made and removed with it (0700; kept if not empty) */
     bool with_dir;
     bool follow; /* APPEND: through a link */

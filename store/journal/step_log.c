@@ -12,8 +12,8 @@
 #include "store/log/append.h"
 #include "store/log/lease.h"
 
-/* The appended bytes are searched by their first bytes, in pieces of the file that overlap, so that
- * no match is cut. */
+/* Appended bytes are found by the first of them, in pieces of the file that overlap, so that no
+ * match is cut. */
 enum { SEARCH_WINDOW = 1 << 20, SEARCH_HEAD = 4096 };
 
 enum err_code step_add_guard(struct step *s, struct arena *a, struct err *e)
@@ -251,8 +251,9 @@ static enum err_code mixed(int fd, const struct step *s, int64_t size, bool *is,
     return ERR_OK;
 }
 
-/* Another program may have written behind a TAIL that was done before a crash prevented its record.
- * Then the new bytes are there, the old ones are not, and the rest is not half of our own write. */
+/* After a TAIL was done, another program may have written behind it before a crash kept us from
+ * recording that it was done. Then the new bytes are there, the old ones are not, and the rest is
+ * not half of our own write. */
 static enum err_code written_behind(int fd, const struct step *s, int64_t size, bool *is,
                                     struct err *e)
 {
@@ -355,12 +356,12 @@ static bool is_as_before(const struct step *s)
     if (fstat(fd, &st) == 0 && file_at_mtime(&st) == s->old_mtime_ns &&
         (s->kind == STEP_EDIT || st.st_size == end) &&
         file_at_holds(fd, s->old, s->offset, &same, s->path, NULL))
-        same = false; /* whoever mends it will say what is wrong */
+        same = false; /* the repair will report the error */
     close(fd);
     return same;
 }
 
-/* What others wrote may stand behind the old end, never in its place. */
+/* Other programs may have written behind the old end, never in its place. */
 static enum err_code is_there_still(int fd, const struct step *s, struct err *e)
 {
     bool same;
@@ -369,7 +370,8 @@ static enum err_code is_there_still(int fd, const struct step *s, struct err *e)
     return rc || same ? rc : err_set(e, ERR_STALE, s->path, "undo: the session continued since");
 }
 
-/* A mixture of old and new bytes becomes the old ones. lease: that a TAIL needs; NULL for an EDIT. */
+/* A mixture of old and new bytes becomes the old ones. A TAIL needs the lease; it is NULL for an
+ * EDIT. */
 static enum err_code bytes_back(int fd, const struct lease *lease, const struct step *s,
                                 int64_t size, struct err *e)
 {

@@ -158,8 +158,8 @@ static enum err_code write_rest(int fd, struct slice rest, off_t end, const char
     return rc;
 }
 
-/* For bytes of ours that are no longer the end, or if another process has the file open. A newline
- * in front of them stays. */
+/* Replaces our bytes by blanks, if they are not the end any more or another process has the file
+ * open. A newline that guards them stays. */
 static void blank_out(int fd, struct slice bytes, off_t begin)
 {
     bool ours;
@@ -171,7 +171,7 @@ static void blank_out(int fd, struct slice bytes, off_t begin)
         errno = 0; /* nothing is left to try */
 }
 
-/* After a partial write: so that the next record of anybody begins on a line of its own. */
+/* After a partial write, so that the next record of any program begins on a line of its own. */
 static void undo_partial_write(int fd, struct slice bytes, off_t begin, int64_t mtime_ns)
 {
     off_t end = lseek(fd, 0, SEEK_CUR);
@@ -183,8 +183,8 @@ static void undo_partial_write(int fd, struct slice bytes, off_t begin, int64_t 
         blank_out(fd, bytes, begin);
 }
 
-/* One write call: a second one could follow another program's record, unless that is proven
- * impossible. */
+/* One write call: a second one could put the rest behind another program's record, unless that is
+ * proven impossible. */
 static enum err_code write_once(int fd, struct slice bytes, const struct file_id *before,
                                 const char *path, off_t *end, struct err *e)
 {
@@ -214,8 +214,8 @@ static enum err_code write_once(int fd, struct slice bytes, const struct file_id
     return rc;
 }
 
-/* Checks that the record is there for good. If not, it is removed if that harms nothing: a caller that is told of a
- * failure must not find the record later. */
+/* Checks that the record is there for good. If not, it is removed if that harms nothing: a caller
+ * that gets an error must not find the record later. */
 static enum err_code make_sure(int fd, struct slice bytes, const struct appended *a,
                                const char *path, struct err *e)
 {

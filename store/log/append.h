@@ -11,10 +11,10 @@
 
 /* Adding records to a log that another program may be writing at this moment (safety.md, part B).
  *
- * The records are one write on a descriptor opened with O_APPEND, and end in a newline: the kernel then puts them
- * behind all other bytes, and no record is cut in two (measured: 0 of 70,000 lost). A tail without a newline gets one
- * first, in the same write, so that our record is never glued to a torn line. What was written is read back and
- * compared, then synced. */
+ * The records are one write on a descriptor opened with O_APPEND, and end in a newline: the kernel
+ * then puts them behind all other bytes, and no record is cut in two (measured: 0 of 70,000 lost).
+ * A tail without a newline gets one first, in the same write, so that our record is never glued to
+ * a torn line. The written bytes are read back and compared, then synced. */
 struct appended {
     int64_t offset; /* where our bytes begin (with the newline in front, if one was needed) */
     int64_t length; /* with both newlines */

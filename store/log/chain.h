@@ -45,7 +45,7 @@ void chain_fini(struct chain *c);
 
 /* Returns the node of an id, or CHAIN_NONE. */
 uint32_t chain_find(const struct chain *c, struct id128 id);
-/* The same, but adds a node without a row if there is none. Moves c->node and c->mark. */
+/* The same, but adds a node without a row if the id is new. Moves c->node and c->mark. */
 MUST_CHECK enum err_code chain_add_id(struct chain *c, struct id128 id, uint32_t *node);
 /* Returns the parent of a node if that has a row, or CHAIN_NONE. */
 uint32_t chain_parent(const struct chain *c, uint32_t node);

@@ -13,7 +13,8 @@ static bool take(struct lease *l, int fd, int kind)
 
     *l = (struct lease){ .fd = fd };
     fs_signal_hold(&l->hold, SIGIO);
-    /* An owner that is set before the lease stays. With a signal that is named the kernel says of which descriptor. */
+    /* An owner that is set before the lease stays. With F_SETSIG the kernel also reports the
+     * descriptor. */
     if (fcntl(fd, F_SETOWN_EX, &own) == 0 && fcntl(fd, F_SETSIG, SIGIO) == 0 &&
         fcntl(fd, F_SETLEASE, kind) == 0)
         return true;

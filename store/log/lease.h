@@ -33,9 +33,9 @@ bool lease_file_in_use(const char *path);
 /* The same for a descriptor, the only one of its file in this process, which is closed. */
 bool lease_fd_in_use_close(int fd);
 
-/* Tells whether a process has the file open for writing, or mapped so. The descriptor must be open for reading only.
- * Takes a read lease for a moment, which readers never notice. Unknown if the file system has no leases or the file
- * is not ours. */
+/* Finds out if a process has the file open for writing, or mapped so. The descriptor must be open
+ * for reading only. Takes a read lease for a moment, which readers never notice. Unknown if the
+ * file system has no leases or the file is not ours. */
 enum lease_writer { LEASE_NO_WRITER, LEASE_WRITER, LEASE_UNKNOWN };
 enum lease_writer lease_writer(int fd);
 

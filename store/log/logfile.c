@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Smaller files are done before a thread pays for itself. Halves would do if the second thread began at once and had a
- * core for itself; with more pieces than threads nobody waits for who came late, and with small ones not for who ends
- * last. A line longer than the last number ends the hope of a cut there. */
+/* Smaller files are done before a thread pays for itself. Halves would do if the second thread
+ * began at once and had a core for itself; with more pieces than threads none waits for one that
+ * started late, and with small ones none waits for the last to end. If a line is longer than the
+ * last number, no cut is sought there. */
 enum {
     WORTH_IT = 512 * 1024,
     PIECE_BYTES = 512 * 1024,
@@ -52,7 +53,7 @@ static void *take_pieces(void *arg)
     return NULL;
 }
 
-/* A place not far behind another where a line begins; 0: none was found. */
+/* A place not far behind another where a line begins; 0 if not found. */
 static int64_t line_behind(const struct file *f, int64_t from, char *room)
 {
     size_t seen = 0, got = 0;
@@ -216,7 +217,7 @@ enum err_code logfile_open_tail(struct logfile *log, const char *path, unsigned 
     if (rc)
         return rc;
     int64_t size = log->file.id.size;
-    /* One byte more than asked for tells whether a line begins exactly where the window does. */
+    /* One more byte than asked for shows if a line begins exactly where the window does. */
     int64_t from = (uint64_t)size > bytes ? size - (int64_t)bytes - 1 : 0;
 
     rc = fill_buffer(log, from, (size_t)(size - from), e);

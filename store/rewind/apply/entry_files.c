@@ -95,7 +95,8 @@ enum err_code entry_files_read(const struct entry_files *at, const char *name, e
     return ERR_OK;
 }
 
-/* Returns true if this process handled the file and it was not touched since. */
+/* Identifies a file by inode and times. Returns false if this process did not handle it, or if it
+ * was touched since. */
 static bool by_sight(const struct rewind_tx_entry *x, const struct stat *st, enum entry_file *out)
 {
     struct file_id id = rewind_tx_file_id(st);
@@ -176,7 +177,7 @@ enum err_code entry_files_identify(const struct entry_files *at, const char *nam
     return identify_file(at, name, out, NULL, e);
 }
 
-/* Always by its bytes, since anything may have been written between the look at the file and the
+/* Always by its bytes: anything may have been written between the look at the file and the
  * exchange. */
 enum err_code entry_files_identify_moved(const struct entry_files *at, enum entry_file *out,
                                          struct err *e)
@@ -216,13 +217,14 @@ enum err_code rewind_tx_wait_error(const struct rewind_tx_entry *x, enum err_cod
     }
 }
 
-/* Directories above an entry that go when they are empty: those that a rewind made itself and drops again, and those
- * that held nothing but what it deletes. Reached like everything else: a directory that was swapped for a link is not
- * followed. What one is like is written down before it may go. */
+/* Directories above an entry that are removed if they are empty: those that a rewind made itself
+ * and drops again, and those that held nothing but what it deletes. They are reached like
+ * everything else: a directory that was swapped for a link is not followed. The attributes of each
+ * are recorded before it may be removed. */
 
 struct above {
     int root;
-    char path[PATH_MAX]; /* an entry's path is shorter, and lies below its root */
+    char path[PATH_MAX]; /* an entry's path is shorter, and below its root */
     size_t floor;
     unsigned left;
 };
@@ -257,7 +259,8 @@ static bool above_next(struct above *a)
 
 /* ---- taking away ---- */
 
-/* Attributes cannot have been recorded for a directory that is not like them. */
+/* Returns true if the directory has the mode and the owner that were recorded for it, or if `as` is
+ * NULL. */
 static bool is_like(const struct stat *st, const struct dirs *as, const char *path)
 {
     const struct dir_like *d = as ? beneath_dirs_find(as, slice_of(path)) : NULL;
@@ -266,8 +269,8 @@ static bool is_like(const struct stat *st, const struct dirs *as, const char *pa
                    d->attrs.gid == st->st_gid);
 }
 
-/* *gone: so that the one above may be empty now. Looked for first: a read-only file system refuses before it says that
- * there is nothing. */
+/* *gone: the one above may be empty now. It is looked up first: a read-only file system refuses
+ * before it reports that nothing is there. */
 static enum err_code remove_in(int dir, const char *name, const char *path, const struct dirs *as,
                                bool *gone, struct err *e)
 {

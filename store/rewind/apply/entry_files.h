@@ -8,7 +8,7 @@
 /* The directories of the entries of a transaction, opened one after the other. The root stays open from entry to
  * entry; the way below it is walked anew each time, as beneath.h does. */
 struct reach {
-    const char *root; /* NULL if none is open */
+    const char *root; /* NULL if not open */
     int fd;
 };
 
@@ -44,19 +44,20 @@ enum entry_file { ENTRY_FILE_NONE, ENTRY_FILE_SEEN, ENTRY_FILE_WANTED, ENTRY_FIL
 /* Opens the directory of entry i; the caller closes it. Errors are those of beneath.h. */
 MUST_CHECK enum err_code entry_files_open(struct entry_files_context *c, size_t i,
                                           struct entry_files *at, struct err *e);
-/* Tells which file has a name: by its inode and times if they are known, or else by its bytes. */
+/* Identifies the file that has a name: by its inode and times if they are known, or else by its
+ * bytes. */
 MUST_CHECK enum err_code entry_files_identify(const struct entry_files *at, const char *name,
                                               enum entry_file *out, struct err *e);
 /* Always by its bytes; *id is what the file was then. */
 MUST_CHECK enum err_code entry_files_read(const struct entry_files *at, const char *name,
                                           enum entry_file *out, struct file_id *id, struct err *e);
-/* Tells which file was moved to the temporary name, by its bytes, and remembers it in the entry if it is what the
- * preview saw. */
+/* Identifies the file that was moved to the temporary name, by its bytes, and remembers it in the
+ * entry if it is what the preview saw. */
 MUST_CHECK enum err_code entry_files_identify_moved(const struct entry_files *at,
                                                     enum entry_file *out, struct err *e);
 /* Returns true if it is the file that the preview saw, whatever happened to its mode, its owner or its name since. */
 bool entry_files_is_seen(const struct rewind_tx_entry *x, struct file_id id);
-/* Tells who writes to the file under the temporary name. If nobody does now, nobody will. */
+/* Finds out if a process writes to the file under the temporary name. If not, no process will. */
 enum lease_writer entry_files_writer(const struct entry_files *at);
 /* Removes the second name, in the record, of a file that came back itself. */
 MUST_CHECK enum err_code entry_files_release(const struct entry_files *at, struct err *e);

@@ -38,7 +38,7 @@ struct work {
     size_t i;
     int dir;
     const char *name;
-    int present; /* the file as it lies there; -1: none */
+    int present; /* the present file; -1 if it is not open */
 };
 
 /* ---- the present bytes ---- */
@@ -378,7 +378,7 @@ static bool was_to_be_made(int root, const struct rewind_tx_entry *x)
     return true;
 }
 
-/* *dir is -1 if it does not exist, and so no file of ours. */
+/* *dir is -1 if the directory does not exist, and so no file of ours. */
 static enum err_code open_temp_dir(const struct rewind_tx *tx, const struct rewind_tx_entry *x,
                                    int *dir, struct err *e)
 {

@@ -80,7 +80,7 @@ static bool is_within(const char *path, const char *dir, size_t n)
            (path[n] == '\0' || path[n] == '/' || dir[n - 1] == '/');
 }
 
-/* A store inside its project is also looked at from below it. */
+/* A store inside its project is also in scope below that project. */
 static bool is_around(const struct store *st, const struct scope *scope, const char *dir)
 {
     size_t n = strlen(dir);
@@ -126,8 +126,8 @@ static bool store_shows(const struct store *st, const struct scope *scope, const
     return dir && is_in_scope(st, scope, dir) && !finds(st, &everywhere, id);
 }
 
-/* Returns true if the record belongs to the store. Older records do not say so; then the store that
- * has the changed file is meant. */
+/* Returns true if the record belongs to the store. Older records do not name one; then it must be
+ * the store that contains the changed file. */
 static bool is_of_store(const struct store *st, const struct change_origin *o, const char *path)
 {
     if (!st->path)

@@ -7,14 +7,14 @@
 
 #include "store/fs/hasher.h"
 
-/* Half of the digits are of a SHA-256 over everything. The other half are sums over the files: with a number v for what
- * lies at a path and what is wanted there, and a number x for the path,
+/* Half of the digits are of a SHA-256 over everything. The other half are sums over the files: with
+ * a number v for the present and the wanted content at a path, and a number x for the path,
  *
  *   S[k] = sum of v * x^k   for k = 0 .. 3, modulo a prime.
  *
- * Of two such rows the differences D[k] are sums over the files that changed alone. Where it was one, D[1] / D[0] is
- * its x; where it was two, their x are the roots of a quadratic that four differences determine: as in a code that
- * corrects two errors. */
+ * The differences D[k] of two such rows are sums over only the files that changed. If it was one,
+ * D[1] / D[0] is its x; if it was two, their x are the roots of a quadratic that four differences
+ * determine: as in a code that corrects two errors. */
 enum { SUMS = 4, SUM_DIGITS = 8, PRIME = 2147483647 };
 
 struct sums {

@@ -13,7 +13,7 @@
 #include "store/rewind/plan/rewind.h"
 #include "store/rewind/plan/source.h"
 
-/* The two roots of a plan, opened once, since most files are in one directory. */
+/* The two roots that a plan may reach into, opened once, since the compared files share them. */
 struct roots {
     const char *root;        /* the session's directory; / when that is gone */
     int project, everywhere; /* the root, and / for what lies outside of it */
@@ -161,8 +161,7 @@ static enum err_code compare_with_last(struct worker *w, const struct rewind_ent
     return ERR_OK;
 }
 
-/* Returns true if our own newest rewind or undo left the file like this, so that it is not an edit.
- */
+/* Returns true if our own newest rewind or undo left the file so; then it was not edited. */
 static bool is_as_we_left_it(const struct worker *w, const struct rewind_entry *x)
 {
     const struct rewind_target *t = x->target;
@@ -350,8 +349,9 @@ struct survey {
     struct err e;
 };
 
-/* What the session worked in was no link, or this one: one that is newer leads elsewhere. But the directory that a
- * rewind was done in may be reached by a new link; another one is not undone in. */
+/* The directory in which the session worked was reached without a link, or by this one: a newer
+ * link leads elsewhere. But the directory in which a rewind was done may be reached by a new link;
+ * an undo never works in another directory. */
 static enum err_code check_detour(struct roots *r, const struct rewind_plan *plan, int64_t link_ms,
                                   struct err *e)
 {

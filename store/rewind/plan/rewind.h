@@ -40,23 +40,25 @@ void rewind_conversation_fini(struct rewind_conversation *t);
 
 /* Rewinding: one engine for every system, in four steps.
  *
- *   plan     a system says which path should get which bytes and mode, or should not exist, and where
- *            those bytes are. It reads its own store and nothing of the user's.
+ *   plan     a system lists the paths, with the bytes and mode that each should get (or that it
+ *            should not exist) and the place of those bytes. It reads its own store and nothing
+ *            of the user's.
  *   preview  the engine examines each path once: what a rewind would do to it or why it will not, the lines
  *            it adds and removes, what was edited by hand since; and a fingerprint of all it saw. It writes
  *            nothing.
- *   apply    does what the preview says, and only that: whatever changed since is a conflict and stays.
+ *   apply    does what the preview shows, and only that: whatever changed since is a conflict and
+ *            stays.
  *   undo     is a rewind to what apply kept. It can be undone too.
  *
- * What holds (docs/safety.md, part A):
+ * The guarantees (docs/safety.md, part A):
  *
- * 1. no byte of a user's file is replaced or removed before it is in the undo record, synced; 2. nothing outside the
- * plan's roots is read, written or removed, whatever happens to directories
- *     meanwhile;
- * 3. one durable record decides: before INTENT a crash leaves the old state, after it recovery goes
- *     forward;
- * 4. what is undone, refused or in conflict is reported file by file; absence of evidence removes
- *     nothing.
+ * 1. No byte of a user's file is replaced or removed before it is in the undo record, synced.
+ * 2. Nothing outside the plan's roots is read, written or removed, whatever happens to directories
+ *    meanwhile.
+ * 3. One durable record decides: before INTENT a crash leaves the old state, after it recovery goes
+ *    forward.
+ * 4. Each file that is undone, refused or in conflict is reported; absence of evidence removes
+ *    nothing.
  *
  * The conversation may go back together with the files (plan.conversation): both are one operation. It is changed
  * before INTENT, and changed back if INTENT is not reached.
@@ -217,7 +219,7 @@ struct rewind_entry {
     unsigned insertions,
         deletions; /* lines that the rewind adds and removes; equal to GNU diff's */
     struct rewind_seen seen;
-    uint8_t wanted[32]; /* SHA-256 and size of the wanted bytes; zero if there are none */
+    uint8_t wanted[32]; /* SHA-256 and size of the wanted bytes; zero without wanted bytes */
     int64_t wanted_size;
 };
 
@@ -229,7 +231,7 @@ struct rewind_options {
     bool allow_outside, allow_edited, allow_sensitive;
     const char *const *only; /* paths that were chosen; NULL for all */
     size_t only_n;
-    rewind_progress_fn *progress; /* NULL: nobody watches */
+    rewind_progress_fn *progress; /* may be NULL */
     void *progress_arg;
 };
 
@@ -266,10 +268,11 @@ struct rewind_result {
     size_t conflicts;
 };
 
-/* Carries out a preview, after recovering what an earlier run left. ERR_LOCKED: another rewind is running. ERR_STALE:
- * something changed since the preview, and nothing was done. ERR_IO before INTENT: nothing was done. After INTENT a
- * failure is ERR_IO with "unfinished" in the text: the next start continues. Conflicts are not failures of the call:
- * the rest is done, and the result says which they are. */
+/* Carries out a preview, after recovering what an earlier run left. ERR_LOCKED: another rewind is
+ * running. ERR_STALE: something changed since the preview, and nothing was done. ERR_IO before
+ * INTENT: nothing was done. After INTENT a failure is ERR_IO with "unfinished" in the text: the
+ * next start continues. Conflicts are not failures of the call: the rest is done, and the result
+ * lists them. */
 MUST_CHECK enum err_code rewind_apply(const struct store_env *env,
                                       const struct rewind_preview *preview,
                                       struct rewind_result *out, struct err *e);

@@ -8,8 +8,9 @@
 #include "store/rewind/diff/linediff.h"
 #include "store/rewind/plan/source.h"
 
-/* A turn lies between two points: what the files were at its own, and at the next one (or, of the newest turn, what the
- * session last left). Where points lie behind their turns, the system itself says what a turn found and what it left. */
+/* A turn is between two points: the files as they were at its own point, and at the next one (or,
+ * for the newest turn, as the session last left them). If points are behind their turns, the system
+ * itself reports what a turn found and left. */
 struct turn_removal {
     struct rewind_plan *plan; /* that is made */
     struct source_content found, left;
@@ -124,7 +125,7 @@ struct left {
 
 /* The files of the next point by their paths, of which each is there once. */
 struct next {
-    const struct rewind_plan *plan; /* NULL: there is none */
+    const struct rewind_plan *plan; /* may be NULL */
     struct slice_set path;
     size_t *first; /* by number: the target */
 };

@@ -165,7 +165,8 @@ static void take_stat(struct look *l, const struct stat *st)
                                     .mode = st->st_mode & 07777 };
 }
 
-/* Is the directory the one that was recorded? Asked of the kernel, by the descriptor that is used. */
+/* Returns true if the directory is the one that was recorded, by the kernel's name of the
+ * descriptor that is used. */
 static bool is_real_parent(int fd, const char *real_parent)
 {
     char self[64], real[PATH_MAX];
@@ -174,7 +175,7 @@ static bool is_real_parent(int fd, const char *real_parent)
     ssize_t n = readlink(self, real, sizeof real - 1);
 
     if (n < 0)
-        return true; /* no /proc: the walk without links is what stands */
+        return true; /* no /proc: then the walk without links must be enough */
     real[n] = '\0';
     return strcmp(real, real_parent) == 0;
 }
@@ -209,7 +210,7 @@ static enum err_code read_present_file(int dir, const char *name, const char *pa
 
     if (!rc)
         rc = source_content_read(&l->file, NULL, &l->present, e);
-    /* Of the descriptor, after the bytes: what is compared at apply is what was read. */
+    /* From the descriptor, after the bytes: apply then compares with what was read. */
     if (!rc && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
         take_stat(l, &st);
     l->is_open = !rc;

@@ -75,7 +75,7 @@ static enum err_code take_entry(struct known_state_scan *r, const struct rewind_
     return same && saved && !x->mixed ? put_proven(r, l, e) : ERR_OK;
 }
 
-/* Outcomes are known once a record is committed; a rewind under way says nothing. */
+/* Outcomes are known once a record is committed; a rewind under way has none yet. */
 static enum err_code take_record(const struct rewind_tx *tx, void *arg, bool *more, struct err *e)
 {
     struct known_state_scan *r = arg;
@@ -206,7 +206,8 @@ void rewind_abandoned_fini(struct rewind_abandoned *a)
 
 /* ---- files in hand ---- */
 
-/* The paths of a plan, and for each of them the text that says which record has it in hand; NULL if none has. */
+/* The paths of a plan, and for each the text that names the unfinished rewind that is using it, or
+ * NULL. */
 struct held_paths {
     struct rewind_plan *plan;
     struct slice_set paths;

@@ -242,7 +242,7 @@ enum err_code rewind_recover_all(const struct store_env *env, struct rewind_reco
 
     *out = (struct rewind_recovery){ .recovered = 0 };
     if (env_state_path(env, "rewinds", dir, NULL))
-        return ERR_OK;  /* there is no place for records, so there are none */
+        return ERR_OK;  /* no place for records, so no records */
     if (stat(dir, &st)) /* never rewound: nothing is written just to find that out */
         return errno == ENOENT ? ERR_OK : err_sys(e, dir, "look for rewinds that were cut short");
     enum err_code rc = rewind_records_are_done(dir, &all, e);

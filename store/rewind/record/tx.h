@@ -39,9 +39,9 @@
  *
  * Each of them is durable before the next thing happens.
  *
- * A root or a directory that is missing, or is another one, says nothing about the files in it: the project may have
- * been moved away, or its disk may not be mounted yet. Such an entry waits while the others continue, and a later
- * start finishes the record, or the person gives it up. */
+ * A root or a directory that is missing, or is another one, proves nothing about the files in it:
+ * the project may have been moved away, or its disk may not be mounted yet. Such an entry waits
+ * while the others continue, and a later start finishes the record, or the person gives it up. */
 enum { TX_VERSION = 4 };
 enum rewind_tx_phase { TX_NOTHING, TX_PLANNED, TX_INTENT, TX_COMMITTED, TX_DONE };
 
@@ -65,8 +65,8 @@ struct rewind_tx_entry {
     struct attrs was; /* DELETE: attributes of the file, for an undo */
     enum rewind_outcome outcome;
     bool unknown; /* given up before its outcome was known: DONE, so that an undo compares it */
-    /* What our files were when this process last touched them: the staged one, and the one that was taken away. Zero
-     * in a recovery, which reads their bytes instead. */
+    /* Our files as they were when this process last touched them: the staged one, and the one that
+     * was taken away. Zero in a recovery, which reads their bytes instead. */
     struct file_id staged, taken;
 };
 
@@ -94,7 +94,7 @@ struct rewind_tx {
     /* entries before this one may have files of ours beside them, if there is no INTENT */
     size_t begun;
     enum rewind_tx_phase phase;
-    rewind_progress_fn *progress; /* NULL: nobody watches */
+    rewind_progress_fn *progress; /* may be NULL */
     void *progress_arg;
 };
 

@@ -6,7 +6,7 @@
 
 /* ---- what was undone ---- */
 
-/* What one undo took back and was not undone since. */
+/* The part of a rewind that one undo restored, if that undo was not undone since. */
 struct taken_back {
     const char *undoes;
     const char **path; /* sorted */
@@ -203,7 +203,8 @@ static enum err_code plan_from(struct rewind_tx *tx, const struct rewind_record 
     return rc;
 }
 
-/* The named record, or the newest that stands: undos are passed over, and what they took back. */
+/* Finds the named record, or the newest that is still in effect: undos are skipped, and rewinds
+ * that were undone. */
 static enum err_code choose_undo_record(const struct rewind_records *list, const char *id,
                                         const struct rewind_record **out, struct err *e)
 {

@@ -18,7 +18,7 @@ struct looking {
     bool is_undo, done;
 };
 
-/* ---- what a person is told of it ---- */
+/* ---- descriptions for a person ---- */
 
 static void copy_cut(char *out, size_t cap, const char *text)
 {
@@ -75,7 +75,7 @@ static struct undo_target of_rewind(const struct rewind_record *r)
 void undo_target_phrase(const struct undo_target *n, char *out, size_t cap)
 {
     bool again = strcmp(n->command, "undo") == 0 || strcmp(n->command, "redo") == 0;
-    bool plain = strcmp(n->command, "fork") == 0; /* the id of a copy says nothing */
+    bool plain = strcmp(n->command, "fork") == 0; /* a copy's id means nothing to a person */
     int at = snprintf(out, cap, "%s%s", again && n->kind == UNDO_TARGET_CHANGE ? "" : n->command,
                       again && n->kind == UNDO_TARGET_CHANGE ? "" : " of ");
 
@@ -100,7 +100,8 @@ static bool files_can(const struct rewind_preview *p, bool alone)
     return can;
 }
 
-/* Can anything of it be taken back now? What was edited since cannot, nor a conversation that went on. */
+/* Returns STANDS if anything of it can be undone now. Files that were edited since cannot be, nor a
+ * conversation that continued. */
 static enum session_sort_key standing_of(struct looking *l, const char *id)
 {
     const struct rewind_options options = { .allow_outside = true, .allow_sensitive = true };
@@ -164,7 +165,7 @@ static void see_rewind(struct looking *l, const struct rewind_record *r)
     }
 }
 
-/* Of two of the same time the change is meant. */
+/* If both have the same time, the change comes first. */
 static void see_rewinds_after(struct looking *l, int64_t stamp)
 {
     for (; !l->done && l->next < l->rewinds.n; l->next++) {

@@ -41,7 +41,7 @@ MUST_CHECK enum err_code undo_target_find(const struct store_env *env, struct ch
 MUST_CHECK enum err_code undo_target_find_redo(const struct store_env *env, struct change_log *log,
                                                const struct shown *shown, struct undo_target *out,
                                                struct undo_target_others *others, struct err *e);
-/* Finds the change or rewind with this id; kind is UNDO_TARGET_NONE if there is none. */
+/* Finds the change or rewind with this id; kind is UNDO_TARGET_NONE if it does not exist. */
 MUST_CHECK enum err_code undo_target_by_id(const struct store_env *env, struct change_log *log,
                                            const char *id, struct undo_target *out, struct err *e);
 
