@@ -59,7 +59,7 @@ static void draw_choice(const struct dialog *d, struct frame *f, struct rect r, 
         frame_point(f, r);
 }
 
-/* How many lines of the screen its words take, in so many columns. */
+/* The number of lines that its text takes in w columns. */
 static int words_height(const struct dialog *d, int w)
 {
     int h = 0;

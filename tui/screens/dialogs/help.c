@@ -165,7 +165,7 @@ static const struct sign rewind_signs[] = {
     { "✗", "x", "the turn cannot be restored" },
 };
 
-/* Where an action means something of its own. */
+/* Contexts in which an action has a special meaning. */
 static const struct {
     enum key_context place;
     enum action action;
@@ -200,13 +200,13 @@ static const char *help_here(enum key_context place, enum action a)
     return action_help(a);
 }
 
-/* A walk over all lines; those that fit the query are given to `line`. */
+/* A walk over all lines; those that match the query are passed to `line`. */
 struct walk {
     const struct help *help;
     const struct settings *settings;
     bool ascii;
     struct fuzzy_needle needle;
-    const char *section; /* its heading has not been given yet */
+    const char *section; /* its heading has not been passed yet */
     void (*line)(struct walk *w, const char *keys, const char *text);
     size_t n;
     struct frame *frame; /* of a drawing walk */
@@ -235,7 +235,7 @@ static bool contains(const struct fuzzy_needle *needle, const char *text)
     return needle->n == 0;
 }
 
-/* name: by which the line is found too, besides what it shows. */
+/* name: a text by which the line is also found. */
 static void emit_line(struct walk *w, const char *keys, const char *text, const char *name)
 {
     if (!contains(&w->needle, keys) && !contains(&w->needle, text) && !contains(&w->needle, name))
@@ -386,7 +386,7 @@ static void draw_lines(const struct help *h, const struct settings *settings, st
 }
 
 /* --- as a view */
-/* The lines inside the box: it leaves the footer free. */
+/* The number of lines inside the box, which leaves the footer free. */
 static int height(int rows)
 {
     return rows > 30 ? rows - 8 : rows - 3;

@@ -16,8 +16,8 @@
  *     ^R -> collect the sessions -> prompt -> EFFECT_CHANGE -> MSG_CHANGED -> toast, rows are read again
  *     Del -> collect -> dialog (and EFFECT_ESTIMATE_DELETE -> MSG_DELETE_ESTIMATE: the numbers) -> EFFECT_CHANGE ...
  *
- * The sessions are chosen when the key is pressed: what the question names is what is changed, whatever the list does
- * meanwhile. Nothing is changed before the last Enter. */
+ * The sessions are chosen when the key is pressed: exactly the sessions named in the question are
+ * changed, whatever happens in the list meanwhile. Nothing is changed before the last Enter. */
 
 void change_flow_clear(struct model *m)
 {
@@ -42,7 +42,7 @@ static bool may_change(const struct session_entry *e, enum action a)
 {
     unsigned ability = list_required_ability(a);
 
-    if (!e->row) /* not read yet: the worker will know */
+    if (!e->row) /* not read yet: the worker checks it */
         return true;
     return (e->row->can & ability) == ability && !(a == ACT_TRASH && e->row->flags & SESSION_LIVE);
 }
@@ -222,7 +222,7 @@ static int compare_entries(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Marked sessions that the query hides go too: the question has to mention them. */
+/* Marked sessions that the query hides are included, so the question has to mention them. */
 static size_t hidden_by_query(const struct model *m)
 {
     const struct ref_list *refs =
@@ -265,7 +265,7 @@ static void lines_about_others(struct dialog *d, const struct pending_change *c)
         dialog_line(d, "%c%s.", toupper((unsigned char)c->stays[0]), c->stays + 1);
 }
 
-/* Filled when the question is asked, and again when the exact numbers have come. */
+/* Filled in when the question is asked, and again when the exact numbers arrive. */
 static void fill_trash_dialog(struct model *m)
 {
     const struct pending_change *c = m->pending_change;
@@ -329,8 +329,8 @@ static void set_delete_estimate(struct model *m, const struct delete_estimate *w
 
 /* ---- at a message ---- */
 
-/* The id of the message under the cursor, as text. (An id that is no UUID has no text here, and the system will say
- * that it knows no such message.) */
+/* The id of the message under the cursor, as text. (An id that is not a UUID has no text here, and
+ * the system will report that it knows no such message.) */
 static bool message_meant(const struct model *m, char out[40])
 {
     struct id128 id;

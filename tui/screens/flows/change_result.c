@@ -142,7 +142,7 @@ static void report_failed(struct model *m, const struct change_result *c)
     bool nothing =
         c->error.code == ERR_NOT_FOUND && (c->request == CHANGE_UNDO || c->request == CHANGE_REDO);
 
-    if (nothing) /* no trouble, just nothing there */
+    if (nothing) /* not an error: nothing was there */
         toast_note(&m->toast, m->now_ms, "%s", c->error.text);
     else
         toast_error(&m->toast, &c->error);
@@ -156,7 +156,7 @@ static bool lists_entry(const struct change_result *c, const struct session_entr
     return false;
 }
 
-/* The session that is read went to the trash: there is nothing to go on reading. */
+/* Closes the views of a session that went to the trash. */
 static void close_views_of_deleted(struct model *m, const struct change_result *c)
 {
     if ((c->request != CHANGE_TRASH && c->request != CHANGE_SWEEP) || m->viewed == ENTRY_NONE ||
@@ -167,7 +167,7 @@ static void close_views_of_deleted(struct model *m, const struct change_result *
     m->depth = 1;
 }
 
-/* Back in the list, on the copy: Enter goes on in it. */
+/* Returns to the list with the copy selected, so that Enter resumes it. */
 static void show_copy(struct model *m, const struct change_result *c)
 {
     if (m->viewed != ENTRY_NONE) {

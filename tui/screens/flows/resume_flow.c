@@ -12,8 +12,8 @@
  *     Enter -> (wait until the row is read) -> (it is running: ask) -> EFFECT_RESUME_DIRS -> MSG_RESUME_DIRS
  *           -> (its directory is gone: ask) -> EFFECT_RESUME
  *
- * To print: EFFECT_RESUME_DIRS for all that are meant -> MSG_RESUME_DIRS -> EFFECT_PRINT. If a session cannot
- * be resumed, that is reported on the screen, which is not left.
+ * To print: EFFECT_RESUME_DIRS for all selected sessions -> MSG_RESUME_DIRS -> EFFECT_PRINT. If a
+ * session cannot be resumed, that is reported on the screen, which is not left.
  *
  * Nothing is written on the way. */
 
@@ -75,7 +75,7 @@ static void fail_resume(struct model *m)
     resume_flow_cancel(m);
 }
 
-/* The last step: this is what the loop leaves the screen for. */
+/* The last step: the effect for which the loop leaves the screen. */
 static void leave_with_choice(struct model *m, const char *dir)
 {
     const struct session_row *row = row_of(m, m->resume_flow->entry);
@@ -185,7 +185,7 @@ static bool prints_marked(const struct model *m)
     return m->resume_flow->action == ACT_PRINT && in_list(m) && m->list->marks > 0;
 }
 
-/* Whether the rows that are acted on have been read, or never will be. */
+/* Returns true if the rows to act on have been read, or never will be. */
 static bool rows_are_there(const struct model *m)
 {
     const struct list *l = m->list;
@@ -224,7 +224,7 @@ static bool add_ref(struct ref_list *refs, const struct session_row *row, uint32
     return !row || ref_list_add(refs, &row->ref, entry);
 }
 
-/* The sessions to be printed, before the screen is left for them. */
+/* Checks the sessions to be printed before the screen is left for them. */
 static void ask_commands(struct model *m)
 {
     const struct list *l = m->list;

@@ -42,7 +42,7 @@ void undo_flow_note_rewind(struct model *m, const char *record)
         return;
     if (!u->made)
         u->made = name_list_new();
-    /* if out of memory, undoing it will ask first */
+    /* if out of memory, undoing it will need a question */
     if (u->made && !name_list_add(u->made, slice_of(record)))
         toast_no_memory(&m->toast);
 }
@@ -132,7 +132,7 @@ static void first_answer(struct model *m, enum dialog_choice choice)
         clear_question(m->undo_flow);
 }
 
-/* Returns false if the question cannot be asked; the person was told why. */
+/* Returns false if the question cannot be asked; the reason is then shown. */
 static bool begin_question(struct model *m, const struct name_list *edited)
 {
     struct undo_flow *u = m->undo_flow;

@@ -39,7 +39,7 @@ bool list_init(struct list *l, const struct settings *settings, const int64_t *n
 void list_fini(struct list *l)
 {
     transcript_view_free(l->view);
-    filter_fini(&l->filter); /* before the rows it looks at */
+    filter_fini(&l->filter); /* before the rows that it borrows */
     order_fini(&l->order);
     order_forks_fini(&l->fork_tree);
     session_table_fini(&l->sessions);
@@ -98,7 +98,7 @@ void list_follow(struct list *l, struct effects *fx)
         l->view_ms = l->viewed == ENTRY_NONE ? *l->now_ms : *l->now_ms + FOLLOW_MS;
 }
 
-/* Puts the cursor on a place; there is one. */
+/* Puts the cursor on a place, which exists. */
 static void put_cursor(struct list *l, size_t at, struct effects *fx)
 {
     if (l->filter.hits == 0) {
@@ -119,7 +119,7 @@ void list_move_to(struct list *l, size_t at, struct effects *fx)
     put_cursor(l, at, fx);
 }
 
-/* The person typed and waits for the matches. */
+/* Returns true if the person has typed and waits for the matches. */
 static bool filter_is_awaited(const struct list *l)
 {
     return !l->filter.quiet && filter_pending(&l->filter);
@@ -179,13 +179,14 @@ static void find_sought(struct list *l)
     }
 }
 
-/* Archived: only a query finds it. */
+/* Returns true if the session was archived, so that only a query finds it. */
 static bool left_list(const struct list *l, uint32_t entry)
 {
     return l->filter.query.n == 0 && l->filter.slot[entry].archived;
 }
 
-/* After sorting or filtering: the same session where it is still shown, else the top. */
+/* After sorting or filtering, the same session stays selected if it is still shown; otherwise the
+ * first one is. */
 static void keep_selection(struct list *l, struct effects *fx)
 {
     uint32_t wanted = l->sought != ENTRY_NONE ? l->sought : l->selected;
@@ -212,7 +213,7 @@ static void find_selection(struct list *l, struct effects *fx)
 static bool by_score(const struct list *l)
 {
     return l->sort == SORT_RECENT &&
-           !l->tree; /* an order asked for by name is kept while filtering */
+           !l->tree; /* an order that the person chose is kept while filtering */
 }
 
 static bool marks_reserve(struct list *l)
@@ -252,7 +253,7 @@ void list_filter_finish(struct list *l, struct effects *fx)
 
 static void start_filter(struct list *l, bool quiet, struct effects *fx)
 {
-    /* A typed filter that is not finished stays one that the person waits for. */
+    /* The person still waits for a typed filter that is not finished. */
     quiet = quiet && (l->filter.quiet || !filter_pending(&l->filter));
     l->filter.quiet = quiet;
     if (!quiet && l->sought == ENTRY_NONE)
@@ -265,7 +266,7 @@ static void start_filter(struct list *l, bool quiet, struct effects *fx)
 
 void list_query_changed(struct list *l, struct effects *fx)
 {
-    move_now(l, fx); /* in what fitted before, as far as that is known */
+    move_now(l, fx); /* among the previous matches, as far as they are known */
     start_filter(l, false, fx);
 }
 

@@ -8,7 +8,8 @@
 #include "tui/widgets/frame.h"
 #include "tui/widgets/text_wrap.h"
 
-/* The preview is beside the list from this width on, else below it from this height on, else only on demand. */
+/* The preview is beside the list from this width on, else below it from this height on, else shown
+ * only on demand. */
 enum { BESIDE_COLS = 100, BELOW_ROWS = 30 };
 
 /* The title has a line of its own below this width. */
@@ -223,7 +224,8 @@ void list_draw_scope(const struct list *l, struct frame *f, struct rect r)
     frame_puts(f, r.y, r.x + used + 1, r.w - used - 1, STYLE_DIM, what);
 }
 
-/* "37/412  recent": what fits, of how many, in which order; a spinner in front while work is under way. */
+/* "37/412 recent": the matches, the total and the order; preceded by a spinner while work is under
+ * way. */
 static int draw_counts(const struct list *l, struct frame *f, struct rect r)
 {
     char text[128], size[SIZE_TEXT], bytes[SIZE_TEXT + 4] = "";
@@ -333,7 +335,7 @@ static void draw_rows(const struct list *l, struct frame *f, const struct list_l
     f->cursor_x = r.x;
 }
 
-/* Above the conversation, and beside it if it is beside the list. */
+/* The border above the conversation, and beside it if the preview is beside the list. */
 static void draw_border(struct frame *f, const struct list_layout *lay)
 {
     struct rect r = lay->preview;
@@ -396,8 +398,8 @@ static bool join_facts(const struct list *l, const struct session_entry *e, enum
     return true;
 }
 
-/* Where and when, below the title: "~/code/shop - main - 2026-11-22 14:03". Where that needs a second line it goes
- * without the time, and without the directories above. */
+/* The directory, branch and time below the title: "~/code/shop - main - 2026-11-22 14:03". If that
+ * needs a second line, the time and the parent directories are left out. */
 static bool head_facts(const struct list *l, const struct session_entry *e, int w, struct buf *out)
 {
     for (enum brevity b = WITH_TIME; b < BREVITIES; b++) {
@@ -409,7 +411,8 @@ static bool head_facts(const struct list *l, const struct session_entry *e, int 
     return join_facts(l, e, WITH_TIME, out);
 }
 
-/* Lines of the title and of the facts, as far as they leave the conversation most of the room. */
+/* The lines of the title and of the facts, limited so that the conversation gets most of the
+ * space. */
 struct head {
     int title, facts;
 };

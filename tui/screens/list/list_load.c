@@ -2,19 +2,21 @@
 #include "tui/screens/list/list.h"
 #include "tui/widgets/frame.h"
 
-/* How the list fills: a listing brings names, sizes and times in batches; then sessions are described, those
- * on the screen first. A few questions are under way at once, so that no worker waits for us. */
+/* Fills the list: a listing delivers names, sizes and times in batches; then sessions are
+ * described, those on the screen first. A few questions are under way at once, so that no worker is
+ * idle. */
 enum {
-    FIRST_ROWS = 64,     /* described at once: what is on the screen, rounded up */
+    FIRST_ROWS = 64,     /* described first: the rows on the screen, rounded up */
     MORE_ROWS = 256,     /* of the rest */
-    FIRST_ORDER_MS = 20, /* a folder that takes longer to list is shown as far as it was read */
-    REORDER_MS = 120,    /* rows that arrive are sorted in this often */
-    REFRESH_MS = 250,    /* files that change are looked at this often */
+    FIRST_ORDER_MS = 20, /* if a folder takes longer to list, the part read so far is shown */
+    REORDER_MS = 120,    /* arriving rows are sorted in at this interval */
+    REFRESH_MS = 250,    /* changed files are read at this interval */
 };
 
-/* Details of rows that are described: the disk usage of a session with the files beside its transcript, and a title or
- * tag in the middle of a long transcript. Both cost more than a row may, so they come last, when nothing else is asked,
- * and for the rows on the screen first. Disk usage is asked for all sessions only if the list is sorted by it. */
+/* Details of described rows: the disk usage of a session with the files beside its transcript, and
+ * a title or tag in the middle of a long transcript. Both are too expensive for a row, so they are
+ * requested last, when no other question is open, and for the rows on the screen first. Disk usage
+ * is requested for all sessions only if the list is sorted by it. */
 enum { WEIGH_ROWS = 64, DEEP_ROWS = 8 };
 
 static bool wants_disk_usage(const struct session_entry *e)
@@ -93,7 +95,7 @@ static void list_details_cancel(struct list *l, struct effects *fx)
     l->next_disk_usage = l->next_full_scan = 0;
 }
 
-/* The file may have changed since: then it is described anew, and what was found is about the past. */
+/* If the file has changed since, it is described again, and the result of the scan is outdated. */
 static void set_full_scan(struct list *l, struct described *d)
 {
     struct session_entry *e = &l->sessions.entry[d->entry];
@@ -209,8 +211,8 @@ void list_rescope(struct list *l, enum scope_kind scope, struct effects *fx)
     list_start(l, fx);
 }
 
-/* The old scope's sessions stay on the screen until the first answer about the new one: no flash of an empty
- * list. The selected one is found again by its path. */
+/* The old scope's sessions stay on the screen until the first answer about the new one, so that no
+ * empty list flashes. The selected session is found again by its path. */
 static void replace_roster(struct list *l)
 {
     cancel_jobs(l);
@@ -259,7 +261,7 @@ static void see_sessions(struct list *l, const struct ref_list *refs)
     l->next_stale = l->next_rest = 0;
     l->next_disk_usage = l->next_full_scan = 0;
     if (!filter_reserve(&l->filter, l->sessions.n))
-        l->sessions.n = l->filter.slots; /* what cannot be filtered is not shown */
+        l->sessions.n = l->filter.slots; /* entries that cannot be filtered are not shown */
     find_tracked(l);
 }
 
@@ -322,7 +324,7 @@ static void describe_more(struct list *l, struct effects *fx)
 {
     struct describe_job *job;
 
-    if (l->order.n == 0 && l->listing != 0) /* not known yet which come first */
+    if (l->order.n == 0 && l->listing != 0) /* the first rows are not known yet */
         return;
     while (l->sessions.stale > 0 && (job = free_job(l)) != NULL)
         if (!describe_some(l, job, fx))
@@ -336,8 +338,8 @@ static void reorder_later(struct list *l)
         l->reorder_ms = *l->now_ms + REORDER_MS;
 }
 
-/* Sorts now when all is there, else in a moment: sorting at every answer would cost more than reading, and
- * the first sessions of a folder are any sessions, not the newest. */
+/* Sorts now if everything has arrived, else after a moment: sorting at every answer would cost more
+ * than reading, and the first sessions read from a folder are arbitrary, not the newest. */
 static void reorder_soon(struct list *l, struct effects *fx)
 {
     bool all = l->listing == 0 && l->sessions.stale == 0;
@@ -361,7 +363,7 @@ static bool handle_sessions(struct list *l, const struct msg *msg, struct effect
     return true;
 }
 
-/* A mark on what is not there any more would be counted and never acted on. */
+/* The mark of a session that is gone would be counted but never acted on. */
 static void unmark_gone(struct list *l)
 {
     for (uint32_t i = 0; l->marks > 0 && i < l->marked_cap && i < l->sessions.n; i++)
@@ -508,7 +510,7 @@ int64_t list_wake_ms(const struct list *l)
 
     if (filter_pending(&l->filter))
         return *l->now_ms;
-    if (l->listing == 0) /* else its end looks at the files anyway */
+    if (l->listing == 0) /* otherwise the end of the listing reads the files anyway */
         wake = view_earlier(wake, l->refresh_ms);
     if (l->busy_since != TIME_NONE)
         wake = view_earlier(wake, frame_spinner_wake_ms(l->busy_since, *l->now_ms));

@@ -6,23 +6,24 @@
 #include "tui/text/clean.h"
 #include "tui/text/when.h"
 
-/* One session: a pointer and a mark, the age, the title and, as the width allows, what it belongs to and its state. A
- * column is at the same place in every row, whatever is in it. */
+/* One session: a pointer and a mark, the age, the title and, as the width allows, where it belongs
+ * and its state. A column is at the same place in every row, whatever its content. */
 enum {
     POINTER_W = 1,
     MARK_W = 1,
-    AGE_W = WHEN_AGE_COLUMNS - 1, /* the longest, "10mo ago", begins in the blank before it */
+    AGE_W = WHEN_AGE_COLUMNS - 1, /* the longest age, "10mo ago", begins in the blank before the
+                                     column */
     GAP = 2,
     TITLE_MIN = 24,
-    TITLE_FAIR = 40, /* what columns leave it where there is room */
+    TITLE_FAIR = 40, /* the width that columns leave for the title, if possible */
     SIZE_W = 7,
     TAG_MAX = 12,
     DIR_LEAST = 8,
     TEXT_MAX = 14,  /* of a branch, a directory */
-    TEXT_WIDE = 24, /* where a row is wide */
+    TEXT_WIDE = 24, /* in wide rows */
     WIDE_COLS = 110,
-    KIN_MAX = 6,        /* steps that forks of forks are moved in */
-    TITLE_BYTES = 1024, /* of a title that are looked at for what matched */
+    KIN_MAX = 6,        /* maximum indent of forks of forks, in steps */
+    TITLE_BYTES = 1024, /* matches in a longer title are not highlighted */
 };
 
 struct columns {
@@ -70,9 +71,9 @@ static void row_flags(const struct session_row *row, bool ascii, struct flag out
     } on = { true, STYLE_LIVE, "●", "*" },
       cut = { row->flags & SESSION_INTERRUPTED, STYLE_WARN, "!", "!" };
     const struct mark known[LIST_FLAGS] = {
-        live ? on : cut, /* what runs is not interrupted */
+        live ? on : cut, /* a running session is not interrupted */
         { row->flags & damage, STYLE_WARN, "⚠", "X" },
-        { row->restorable > 0, STYLE_OK, NULL, NULL }, /* so many files, "3f" */
+        { row->restorable > 0, STYLE_OK, NULL, NULL }, /* the number of files, "3f" */
         { row->flags & SESSION_FORK, STYLE_BRANCH, "⑂", "Y" },
         { row->flags & SESSION_ARCHIVED, STYLE_DIM, "zz", "zz" },
     };
@@ -88,7 +89,7 @@ static void row_flags(const struct session_row *row, bool ascii, struct flag out
     }
 }
 
-/* The widest there are, with a blank between them. */
+/* The widest flags, with a blank between them. */
 static int flags_width(const struct list_widths *w)
 {
     int sum = 0;
@@ -123,9 +124,9 @@ static int at_most(int w, int limit)
     return w < limit ? w : limit;
 }
 
-/* A column is as wide as its widest text, up to a limit; an empty one is not shown. As the width shrinks
- * columns first give way to their least, then go: the branch first, then the directory, the tag, the system, the
- * flags last. */
+/* A column is as wide as its widest text, up to a limit; an empty one is not shown. As the width
+ * decreases, columns first shrink to their minimum and then disappear: the branch first, then the
+ * directory, the tag, the system, and last the flags. */
 static struct columns columns_for(const struct list *l, int w)
 {
     struct columns c = { .title = POINTER_W + MARK_W + 1 + AGE_W + GAP };
@@ -212,7 +213,7 @@ static void draw_row_title(const struct list *l, struct frame *f, struct rect r,
 {
     struct slice title = session_entry_title(e);
 
-    if (!e->row) { /* not read yet: its name is all there is */
+    if (!e->row) { /* not read yet: only its name is known */
         frame_text_cut(f, r.y, r.x, r.w, STYLE_DIM, e->ref.id);
         return;
     }
@@ -229,7 +230,8 @@ static void draw_row_title(const struct list *l, struct frame *f, struct rect r,
     }
 }
 
-/* At the end of the title, if the session expires soon; returns the room that is left. */
+/* Draws the time left at the end of the title, if the session expires soon. Returns the remaining
+ * rectangle. */
 static struct rect draw_left(const struct list *l, struct frame *f, struct rect r,
                              const struct session_entry *e)
 {
@@ -246,7 +248,8 @@ static struct rect draw_left(const struct list *l, struct frame *f, struct rect 
     return (struct rect){ r.y, r.x, r.h, r.w - w - GAP };
 }
 
-/* The branch that leads from the parent to a fork; returns the room that is left for the title. */
+/* Draws the line that leads from the parent to a fork. Returns the remaining rectangle for the
+ * title. */
 static struct rect draw_fork_indent(const struct list *l, struct frame *f, struct rect r,
                                     uint32_t entry)
 {
@@ -286,7 +289,7 @@ static void draw_tag(struct frame *f, int y, int x, int w, struct slice tag)
     frame_text_cut(f, y, x + used, w - used, STYLE_TAG, tag);
 }
 
-/* Returns what the column takes, with the gap before it. */
+/* Returns the width of the column, including the gap before it. */
 static int draw_size_column(struct frame *f, int y, int x, int w, const struct session_entry *e)
 {
     char size[SIZE_TEXT];
@@ -300,7 +303,7 @@ static int draw_size_column(struct frame *f, int y, int x, int w, const struct s
     return w + GAP;
 }
 
-/* Without the dialect if there is no room for both. */
+/* Leaves the dialect out if both do not fit. */
 static void draw_system(struct frame *f, int y, int x, int w, const struct session_row *row)
 {
     char both[SYSTEM_TEXT];

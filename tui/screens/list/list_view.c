@@ -121,7 +121,7 @@ const char *list_session_unavailable(const struct model *m, enum action a, const
     return ability != 0 && e->row && !(e->row->can & ability) ? incapable(e->row, ability) : NULL;
 }
 
-/* The list as a view: which key does what to it. */
+/* The list as a view: its keys and actions. */
 
 static enum key_context list_key_context(const struct model *m)
 {
@@ -165,7 +165,7 @@ static void list_view_mark(struct model *m, int direction)
     list_move(l, direction, &m->fx);
 }
 
-/* All that are shown, or none when all of them are marked. */
+/* Marks all shown sessions, or unmarks them if all are marked. */
 static void mark_all(struct list *l)
 {
     bool on = false;
@@ -273,8 +273,8 @@ static bool list_view_act(struct model *m, enum action a)
     }
 }
 
-/* `?` is help as long as it cannot be meant as text, and an arrow moves in the query as long as there is
- * something to the right of it. */
+/* `?` opens help as long as it cannot be meant as text, and an arrow moves in the query while text
+ * is to the right of the cursor. */
 static bool list_view_takes(struct model *m, struct key key)
 {
     struct list *l = m->list;
@@ -304,7 +304,7 @@ static void list_view_key(struct model *m, struct key k)
 static void list_view_paste(struct model *m, struct slice text)
 {
     if (!keymap_is_text(m->settings->keys, list_key_context(m)))
-        m->list->typing = true; /* pasted text is never keys */
+        m->list->typing = true; /* pasted text is never treated as keys */
     line_editor_insert(&m->list->query, text);
     list_query_changed(m->list, &m->fx);
 }
@@ -366,13 +366,14 @@ static const char *list_view_unavailable(const struct model *m, enum action a)
     return list_session_unavailable(m, a, LIST_NO_SESSION);
 }
 
-/* A list that is still being read may have its first session in a moment: Enter waits for it. */
+/* A list that is still being read may soon have its first session, so Enter waits for it. */
 static bool list_view_waits(const struct model *m, enum action a)
 {
     return (a == ACT_RESUME || a == ACT_PRINT) && !list_settled(m->list);
 }
 
-/* The cursor of the list goes on when the filter is through; everything else is done to what matches. */
+/* Movements of the cursor wait until the filter is finished; all other actions need the final
+ * matches now. */
 static void list_view_prepare(struct model *m, enum action a)
 {
     switch (a) {
@@ -407,7 +408,7 @@ static void list_view_resized(struct model *m)
     list_resize(m->list, m->rows, m->cols, &m->fx);
 }
 
-/* Once, not with every listing: what cannot be read stays so. */
+/* Reported once, not with every listing, because unreadable files stay unreadable. */
 static void report_problems(struct model *m)
 {
     const struct problem_list *p = m->list->problems;

@@ -196,7 +196,7 @@ static void step_rule(struct model *m, int direction)
         request_sweep(m);
 }
 
-/* Space on a rule: its next value, and after the last one the first. */
+/* Space on a rule sets its next value, and after the last one the first. */
 static void turn_rule(struct model *m)
 {
     struct cleanup *c = m->cleanup;
@@ -230,7 +230,7 @@ static void type_rule(struct model *m)
 
 /* ---- projects ---- */
 
-/* As in a tree: the cursor stays on the head, or goes there from one of its sessions. */
+/* Works as in a tree: the cursor stays on the head, or goes there from one of its sessions. */
 static void open_project(struct model *m, bool open)
 {
     struct cleanup *c = m->cleanup;
@@ -247,7 +247,7 @@ static void open_project(struct model *m, bool open)
 
 /* ---- ticks ---- */
 
-/* All of them between two lines, or none when all that may go are ticked. */
+/* Ticks all items between two lines, or unticks them if all that may go are ticked. */
 static void tick_lines(struct cleanup *c, size_t first, size_t end)
 {
     struct cleanup_sum sum = cleanup_sum(c, first, end);
@@ -290,7 +290,7 @@ static void trash_answer(struct model *m, enum dialog_choice choice)
 
     c->sweep = NULL;
     free_sweep(c);
-    change_flow_request_sweep(m, sweep); /* what is left is looked at when they are gone */
+    change_flow_request_sweep(m, sweep); /* the rest is read again when they are gone */
 }
 
 static void confirm_trash(struct model *m)
@@ -366,7 +366,7 @@ static void step_at_cursor(struct model *m, int direction)
         open_project(m, direction > 0);
 }
 
-/* From the rules to the sessions, and back to the first rule that is no place. */
+/* Goes from the rules to the sessions, and back to the first rule that is not a scope. */
 static void next_part(struct model *m)
 {
     cleanup_move_to(m, on_rule(m->cleanup) ? CLEANUP_RULE_COUNT : CLEANUP_RULE_OLDER);
@@ -412,7 +412,7 @@ static void cleanup_mouse(struct model *m, struct mouse event)
     case MOUSE_WHEEL_UP: cleanup_move_to(m, at - 3); return;
     case MOUSE_WHEEL_DOWN: cleanup_move_to(m, at + 3); return;
     case MOUSE_CLICK:
-    case MOUSE_DOUBLE_CLICK: /* looks at it; only a key acts */
+    case MOUSE_DOUBLE_CLICK: /* only selects; a key acts */
         if (event.y >= CLEANUP_LIST_Y && c->top + (size_t)(event.y - CLEANUP_LIST_Y) < c->shown_n)
             cleanup_move_to(m, CLEANUP_RULE_COUNT + (int64_t)c->top + event.y - CLEANUP_LIST_Y);
         else if (event.y >= CLEANUP_RULES_Y && event.y < CLEANUP_RULES_Y + CLEANUP_RULE_COUNT)

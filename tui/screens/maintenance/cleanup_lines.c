@@ -8,7 +8,7 @@
 #include "tui/text/when.h"
 #include "tui/widgets/frame.h"
 
-/* The items in the order asked for. */
+/* The items in the chosen order. */
 
 struct ranked {
     const struct sweep_item *item;
@@ -76,7 +76,8 @@ static int by_project(const void *pa, const void *pb)
     return cmp ? cmp : by_size(pa, pb);
 }
 
-/* Sorting once without totals brings the items of a project together; then their total is known and sorted by. */
+/* Sorting once without totals brings the items of a project together; then the totals are known and
+ * used for the second sort. */
 static void sort_by_project(struct ranked *r, size_t n)
 {
     qsort(r, n, sizeof *r, by_project);
@@ -119,7 +120,7 @@ bool cleanup_is_open(const struct cleanup *c, size_t head)
     return false;
 }
 
-/* With heads, only the sessions below those that are open. */
+/* With heads, only the sessions of open projects are shown. */
 static void choose_shown(struct cleanup *c)
 {
     bool open = true;
@@ -380,7 +381,7 @@ static void draw_cleanup_lines(const struct model *m, struct frame *f)
             draw_project_head(m, f, r, line);
         else
             draw_sweep_item(m, f, r, &c->sweep->item[c->line[line].item]);
-        if (c->asked != 0) /* they may not be what the rules say now */
+        if (c->asked != 0) /* they may not match the present rules */
             frame_style(f, r, STYLE_DIM);
         if (c->at == CLEANUP_RULE_COUNT + i)
             frame_point(f, r);

@@ -127,7 +127,8 @@ static void follow_cursor(struct model *m)
     m->damaged->sought = m->damaged->entry;
 }
 
-/* The cursor stays with its session, also when that is read anew and no damage is known of it for a moment. */
+/* The cursor stays with its session even while that is read again and its damage is not known for a
+ * moment. */
 static void rebuild_damaged(struct model *m)
 {
     struct damaged_view *v = m->damaged;
@@ -207,7 +208,7 @@ static int64_t damaged_wake_ms(const struct model *m)
     return v->asked != 0 ? frame_spinner_wake_ms(v->asked_ms, m->now_ms) : TIME_NONE;
 }
 
-/* Why an action on a session is not possible for what is selected; NULL if it is. */
+/* Why an action on a session is not possible for the selected row; NULL if it is. */
 static const char *no_session(const struct damaged_view *v, enum action a)
 {
     if (v->n == 0)
@@ -278,7 +279,7 @@ static void describe_problem(const struct problem *p, struct damage_words *out)
 {
     struct err err = p->err;
 
-    err.path[0] = '\0'; /* it is shown beside */
+    err.path[0] = '\0'; /* the path is shown separately */
     err_format(&err, out->room, sizeof out->room);
     out->system = p->system ? p->system : "";
     out->path = slice_of(p->err.path);
@@ -309,7 +310,7 @@ static void describe_damage(const struct model *m, const struct damage *d, struc
 
 /* ---- how it looks ---- */
 
-/* Where was looked, and what was found. */
+/* The title shows the scope and the amount of damage. */
 static void draw_damaged_title(const struct model *m, struct frame *f)
 {
     const struct damaged_view *v = m->damaged;
@@ -332,7 +333,7 @@ static void draw_damaged_title(const struct model *m, struct frame *f)
     list_draw_scope(m->list, f, (struct rect){ 0, x, 1, end - x - 2 });
 }
 
-/* The most room is for what is wrong. */
+/* The description of the damage gets the most space. */
 static void draw_damage(const void *arg, struct frame *f, struct rect r, size_t row)
 {
     const struct model *m = arg;

@@ -111,7 +111,7 @@ static void draw_nothing(const struct trash_view *v, struct frame *f)
     }
 }
 
-/* The directory the session was about; where that is not known, the folder its transcript came from. */
+/* The directory of the session; if it is not known, the folder of its transcript. */
 static struct slice trash_folder_of(const struct model *m, const struct trash_item *item, char *out,
                                     size_t cap)
 {
@@ -145,7 +145,7 @@ static void draw_trash_item(const void *arg, struct frame *f, struct rect r, siz
         frame_puts(f, r.y, 1, 1, STYLE_MARK, f->ascii ? "+" : "◆");
 }
 
-/* In the border above the conversation: where it was. */
+/* The border above the conversation shows where the session was. */
 static void draw_preview(const struct model *m, struct frame *f, const struct trash_layout *l)
 {
     const struct trash_view *v = m->trash;
@@ -235,7 +235,7 @@ static const struct session_ref *ref_at(const struct trash_view *v, size_t at)
     return NULL;
 }
 
-/* The preview shows the selected one, where there is room for one. */
+/* The preview, if it fits, shows the selected session. */
 static void follow(struct model *m)
 {
     struct trash_view *v = m->trash;
@@ -393,7 +393,7 @@ void trash_view_ask_join(struct model *m, const struct change_result *c)
     view_push(m, VIEW_DIALOG);
 }
 
-/* Only what was shown is removed: sessions that were deleted meanwhile stay. */
+/* Only shown items are removed: sessions that were deleted meanwhile stay in the trash. */
 static void empty_answer(struct model *m, enum dialog_choice choice)
 {
     if (choice == CHOICE_DO && trash_view_count(m->trash) > 0)
@@ -430,7 +430,7 @@ static void tick_item(struct model *m, int direction)
     trash_move_to(m, (int64_t)v->pick.at + direction);
 }
 
-/* All, or none when all are. */
+/* Ticks all, or unticks all if all are ticked. */
 static void tick_all(struct trash_view *v)
 {
     bool on = trash_view_ticks(v) < trash_view_count(v);
@@ -439,7 +439,7 @@ static void tick_all(struct trash_view *v)
         v->ticked[i] = on;
 }
 
-/* One step back: the marks first, as in the list. */
+/* One step back clears the marks first, as in the list. */
 static void trash_step_back(struct model *m)
 {
     struct trash_view *v = m->trash;
@@ -490,7 +490,7 @@ static bool trash_act(struct model *m, enum action a)
     }
 }
 
-/* A click looks at a session; only a key restores it. */
+/* A click only selects a session; a key restores it. */
 static void trash_mouse(struct model *m, struct mouse event)
 {
     list_cursor_mouse(&m->trash->pick, trash_area(m), event);

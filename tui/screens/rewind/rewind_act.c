@@ -138,7 +138,7 @@ static bool act_moving(struct rewind_view *v, enum action a, struct effects *fx)
     }
 }
 
-/* To the head of the next hunk, or of this one, or of the one before. */
+/* Moves to the head of the next hunk, of this one, or of the one before. */
 static void to_hunk(struct rewind_view *v, int direction)
 {
     const struct styled_text *s = &v->changes.styled_text;
@@ -194,7 +194,7 @@ static void count_hunks(struct rewind_view *v, const struct rewind_selection *pi
     v->partial[v->row[v->file.at]] = n;
 }
 
-/* A file of which no hunk is left is not ticked any more; with the first one it is again. */
+/* A file with no hunk left is unticked; its first hunk ticks it again. */
 static void tick_hunk(struct rewind_view *v, struct toast *toast)
 {
     struct rewind_selection *pick = rewind_pick_at(v, v->file.at);
@@ -324,7 +324,7 @@ static enum rewind_view_result run_rewind_action(struct rewind_view *v, enum act
     case ACT_HUNK:
         if (v->pane == PANE_CHANGES)
             tick_hunk(v, toast);
-        v->pane = PANE_CHANGES; /* where it is seen which hunk is meant */
+        v->pane = PANE_CHANGES; /* there the selected hunk is visible */
         break;
     case ACT_HUNK_NEXT: to_hunk(v, 1); break;
     case ACT_HUNK_PREV: to_hunk(v, -1); break;

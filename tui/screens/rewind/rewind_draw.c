@@ -31,7 +31,7 @@ void rewind_draw_spinner(const struct rewind_view *v, struct frame *f, struct re
 
 /* ---- title ---- */
 
-/* In per cent: each file takes two steps, so a count would mislead. */
+/* In per cent, because each file takes two steps and a count would be misleading. */
 static const char *progress_text(const struct rewind_view *v, char *out, size_t cap)
 {
     if (v->total > 0)
@@ -102,7 +102,7 @@ static const char *short_rule(enum rewind_rule rule)
     return "";
 }
 
-/* M: other bytes or another mode; A: comes back; D: goes; R: held back, shown as that word. */
+/* M: other bytes or another mode; A: created; D: deleted; R: held back, shown as that word. */
 static char letter_of(const struct rewind_entry *x, const struct rewind_selection *pick)
 {
     switch (x->action == REWIND_REFUSED && !pick->consent ? REWIND_REFUSED : rewind_action_of(x)) {
@@ -125,7 +125,7 @@ static enum style style_of(char letter)
     }
 }
 
-/* "+3 -20" at the right edge: returns where it begins. */
+/* "+3 -20" at the right edge. Returns the column where it begins. */
 static int draw_counts(const struct rewind_view *v, struct frame *f, int y, int end, size_t row)
 {
     const struct rewind_entry *x = rewind_entry_at(v, row);
@@ -272,7 +272,7 @@ static void draw_change_lines(const struct rewind_view *v, struct frame *f, stru
     frame_puts(f, r.y + i, r.x + 1, r.w - 1, STYLE_DIM, text);
 }
 
-/* Why there are no lines to be shown. */
+/* Shows why the file has no lines to compare. */
 static void no_lines(const struct rewind_view *v, const struct rewind_entry *x, char *out,
                      size_t cap)
 {

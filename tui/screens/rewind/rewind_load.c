@@ -8,8 +8,8 @@
 /* The questions of the rewind view to the workers, and their answers. */
 
 enum {
-    REST_MS = 60,         /* the selection rests on a turn before its files are looked at */
-    CHANGES_LINES = 4000, /* of one file, laid out at once */
+    REST_MS = 60,         /* time from selecting a turn to the request for its preview */
+    CHANGES_LINES = 4000, /* the maximum that is laid out of one file */
     HEAD_MARGIN = 4,      /* before a hunk's head: its tick box is drawn there */
 };
 
@@ -72,7 +72,8 @@ void rewind_request_preview(struct rewind_view *v, struct effects *fx)
         e->mode = v->mode;
 }
 
-/* The old preview stays until the new one is there, so that nothing flickers. It can no longer be acted on. */
+/* The old preview stays until the new one arrives, so that nothing flickers, but actions no longer
+ * apply to it. */
 void rewind_turn_changed(struct rewind_view *v, struct effects *fx)
 {
     const struct checkpoint *turn = rewind_turn(v);
@@ -88,7 +89,7 @@ void rewind_turn_changed(struct rewind_view *v, struct effects *fx)
     }
 }
 
-/* Only what has lines on both sides, or on one, is compared. */
+/* Only files with text on at least one side are compared. */
 static bool can_compare(const struct rewind_entry *x)
 {
     enum rewind_action action = rewind_action_of(x);
@@ -138,7 +139,8 @@ static bool list_rows(struct rewind_view *v)
     return true;
 }
 
-/* The files that are held back are above, to be seen; the cursor is on the first that would change. */
+/* The files that are held back are above, where they are seen; the cursor is on the first file that
+ * would change. */
 static size_t first_change(const struct rewind_view *v)
 {
     for (size_t i = 0; i < v->rows; i++)
@@ -166,7 +168,8 @@ static void set_preview(struct rewind_view *v, struct preview *p, struct effects
 
 /* ---- the turns ---- */
 
-/* The turn of the message the person came from: the one it begins, else the last that began before it. */
+/* The turn of the message from which the view was opened: the turn it begins, else the last one
+ * that began before it. */
 static size_t find_start_turn(const struct checkpoint_list *list, struct rewind_start at)
 {
     size_t turn = list->n - 1;
@@ -199,7 +202,8 @@ static void set_turns(struct rewind_view *v, struct checkpoint_list *list, struc
     }
 }
 
-/* The same turns, counted; where the session went on meanwhile, what is shown stays. */
+/* The same turns with their line counts; if the session was continued meanwhile, the shown turns
+ * stay. */
 static void set_turn_lines(struct rewind_view *v, struct checkpoint_list *list)
 {
     v->asked_lines = 0;
@@ -305,13 +309,14 @@ static void describe_rewind_summary(struct rewind_view *v, const struct rewind_s
     v->went_wrong = r->left > 0;
 }
 
-/* A conversation that ends earlier has fewer turns. The selected one is kept, or the last that is left before it. */
+/* A conversation that ends earlier has fewer turns. The selected turn is kept, or else the last one
+ * before it. */
 static void request_turns(struct rewind_view *v, struct effects *fx)
 {
     const struct checkpoint *turn = rewind_turn(v);
 
     if (turn && v->operation !=
-                    OPERATION_UNDO) { /* an undo goes back to the turn that the rewind began at */
+                    OPERATION_UNDO) { /* an undo returns to the turn at which the rewind began */
         v->at.message = id128_of(turn->message);
         v->at.time_ms = turn->time_ms;
     }
@@ -331,7 +336,7 @@ static void set_rewind_summary(struct rewind_view *v, const struct rewind_summar
     if (r->asks) /* the person is asked first */
         return;
     snprintf(to, sizeof v->undo, "%s", r->record);
-    if (r->left == 0 || v->operation == OPERATION_REWIND) /* else the rest can still be undone */
+    if (r->left == 0 || v->operation == OPERATION_REWIND) /* else the rest is still undoable */
         other[0] = '\0';
     describe_rewind_summary(v, r);
     if (r->conversation_changed)
@@ -348,7 +353,7 @@ static void handle_rewind_failure(struct rewind_view *v, const struct msg *msg, 
         v->asked_turns = 0;
         v->turns_error = *e;
     } else if (msg->generation == v->asked_lines) {
-        v->asked_lines = 0; /* the turns are shown without */
+        v->asked_lines = 0; /* the turns are shown without line counts */
     } else if (msg->generation == v->asked_preview) {
         rewind_clear_preview(v, fx);
         v->asked_preview = 0;
@@ -360,7 +365,7 @@ static void handle_rewind_failure(struct rewind_view *v, const struct msg *msg, 
         v->asked_rewind = 0;
         err_format(e, v->result, sizeof v->result);
         v->went_wrong = true;
-        rewind_request_preview(v, fx); /* what is shown may be what is no more */
+        rewind_request_preview(v, fx); /* the preview may be outdated */
     }
 }
 

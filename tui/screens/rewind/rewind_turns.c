@@ -9,7 +9,7 @@
 
 /* The left side of the rewind view: the turns. */
 
-/* "3 files", or "3f" where room is short; a turn that cannot be restored has none to offer. */
+/* "3 files", or "3f" if space is short; nothing for a turn that cannot be restored. */
 static void files_text(const struct checkpoint *c, bool wide, bool ascii, char *out, size_t cap)
 {
     out[0] = '\0';
@@ -21,7 +21,8 @@ static void files_text(const struct checkpoint *c, bool wide, bool ascii, char *
         snprintf(out, cap, "%zuf", c->files);
 }
 
-/* In front of what is no turn of its own: a commit, a sub-agent's task, the end of the session. */
+/* The sign before entries that are not turns: a commit, a sub-agent's task, the end of the
+ * session. */
 static const char *sign_of(const struct checkpoint *c, bool ascii)
 {
     switch (c->kind) {
@@ -34,7 +35,7 @@ static const char *sign_of(const struct checkpoint *c, bool ascii)
 
 enum { LINES_FROM_W = 52, LINES_W = 12 };
 
-/* "+48 -12" in columns of its own; returns where the room for the rest ends. */
+/* "+48 -12" in columns of its own. Returns the column where the space for the rest ends. */
 static int draw_turn_lines(struct frame *f, int y, int end, const struct checkpoint *c)
 {
     char plus[16], minus[16];
@@ -141,12 +142,12 @@ static int notes_lines(const struct rewind_view *v, size_t n, int w)
     return lines;
 }
 
-/* As many as there is room for, and how many there are more. */
+/* Draws as many notes as fit, and the number of the others. */
 static void draw_notes(const struct rewind_view *v, struct frame *f, struct rect in, size_t n)
 {
     char text[48];
 
-    if (n > 1) { /* each behind a sign: where one ends, the next begins */
+    if (n > 1) { /* each after a sign, to separate them */
         in.x += BULLET_W;
         in.w -= BULLET_W;
     }
@@ -182,7 +183,7 @@ int rewind_note_height(const struct rewind_view *v, int w)
     return n ? 2 + counted + notes_lines(v, n, w - 3) : 0;
 }
 
-/* Below all turns: the selected one in full, as far as there is room, and the notes about it. */
+/* Draws the selected turn below all turns: its prompt as far as it fits, and the notes about it. */
 void rewind_draw_note(const struct rewind_view *v, struct frame *f, struct rect r)
 {
     const struct checkpoint *c = rewind_turn(v);

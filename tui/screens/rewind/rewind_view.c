@@ -226,7 +226,8 @@ struct rewind_view *rewind_view_new(const struct settings *settings)
     return v;
 }
 
-/* A rewind that is under way is not cancelled: it ends, whether or not a view waits for the result. */
+/* A rewind that is under way is not cancelled: it is completed whether or not a view waits for the
+ * result. */
 void rewind_view_close(struct rewind_view *v, struct effects *fx)
 {
     effect_cancel(fx, REQUESTER_REWIND, &v->asked_turns);
@@ -297,7 +298,7 @@ static int64_t rewind_screen_wake_ms(const struct model *m)
     return rewind_is_slow(v) ? v->now_ms + TURN_MS : v->asked_ms + SLOW_MS;
 }
 
-/* The rewind view as a view of the stack; what it shows and how it moves is rewind_*.c's. */
+/* The rewind view as a view of the stack; rewind_*.c implement its content and movement. */
 
 static void draw_rewind_screen(const struct model *m, struct frame *f)
 {
@@ -379,7 +380,7 @@ static void rewind_screen_resized(struct model *m)
 
 static bool rewind_screen_message(struct model *m, const struct msg *msg)
 {
-    bool done = msg->kind == MSG_REWIND_DONE; /* taken over also when the view was left meanwhile */
+    bool done = msg->kind == MSG_REWIND_DONE; /* taken over even if the view was left meanwhile */
 
     if (done)
         undo_flow_rewound(m, &msg->u.rewind_summary);

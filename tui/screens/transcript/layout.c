@@ -177,7 +177,7 @@ static int prose_width(const struct laying *l)
     return l->look->width < PROSE_WIDTH ? l->look->width : PROSE_WIDTH;
 }
 
-/* Sets what comes off from what was before. */
+/* Sets the next part off from the one before. */
 static void begin_part(struct laying *l, enum message_layout_end what)
 {
     enum message_layout_end before = l->end;
@@ -234,7 +234,7 @@ static void layout_command(struct laying *l, const struct block *b)
     text_wrap_fini(&f);
 }
 
-/* One line for a block: sign, words, dim words behind. */
+/* One line for a block: a sign, words, and dim words after them. */
 static void layout_one_line(struct laying *l, enum style style, const char *sign, const char *words,
                             struct slice text)
 {
@@ -252,7 +252,7 @@ static void layout_one_line(struct laying *l, enum style style, const char *sign
     buf_fini(&cut);
 }
 
-/* Its first line as it reads, without the signs of its markdown. */
+/* The first line of the answer, without its Markdown markup. */
 static void layout_answer_folded(struct laying *l, const struct block *b)
 {
     enum { FRONT = 2000, RUNS = 64 };
@@ -394,7 +394,8 @@ static void layout_compaction_summary(struct laying *l, const struct block *b)
     markdown_layout(l->s, &how, utf8_js_trim(b->text));
 }
 
-/* Rows that the agent's program wrote. Most are of no use to a reader and is shown only if everything is. */
+/* Rows that the agent's program wrote. Most are of no use to a reader and are shown only if
+ * everything is. */
 static void layout_note(struct laying *l, const struct block *b)
 {
     bool open = is_open(l, b, PART_BLOCK);

@@ -37,7 +37,7 @@ static const struct known {
     { "TodoWrite", "todos", ABOUT_COUNT, false },
 };
 
-/* For tools not known here: what their input tends to be about. */
+/* For tools not known here: members that usually identify the subject of their input. */
 static const char *const telling[] = { "file_path", "path",  "command", "pattern", "query",
                                        "url",       "title", "subject", "name",    "description",
                                        "prompt",    "text",  "id" };
@@ -98,7 +98,7 @@ static void collect_diff(struct hunks *d, const struct tool *t)
         hunks_of_texts(d, (struct slice){ NULL, 0 }, after);
 }
 
-/* The words on the folded line: bounded runs, with the bytes they need. */
+/* The text of the folded line: a bounded number of runs, and their bytes. */
 struct summary {
     struct run run[12];
     size_t n;
@@ -117,7 +117,7 @@ static void add_literal_run(struct summary *sum, enum style style, const char *t
     add_summary_run(sum, style, slice_of(text));
 }
 
-/* "Exit code 2" at the front of what a shell command answered. */
+/* "Exit code 2" at the front of the output of a shell command. */
 static bool exit_code(struct slice text, struct slice *digits)
 {
     static const char lead[] = "Exit code ";
@@ -236,7 +236,7 @@ static int width_of_runs(const struct summary *sum, size_t from)
     return width;
 }
 
-/* "mcp__server__tool" is "server: tool" to a person. */
+/* "mcp__server__tool" is shown as "server: tool". */
 static void add_tool_name(struct summary *sum, const struct layout_options *look, struct slice name)
 {
     static const char lead[] = "mcp__";
@@ -253,8 +253,8 @@ static void add_tool_name(struct summary *sum, const struct layout_options *look
     layout_cut(look, &sum->name, name, 32);
 }
 
-/* The line a folded call is: name, what about, what came of it. The outcome always stays on it; the
- * argument gives way. */
+/* The line of a folded call: name, argument, outcome. The outcome is always shown; the argument is
+ * cut. */
 static void layout_tool_summary(struct styled_text *s, const struct layout_options *look,
                                 const struct tool *t)
 {

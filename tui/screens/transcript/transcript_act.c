@@ -5,8 +5,8 @@
 
 #include "lite/base/utf8.h"
 
-/* The actions of the view: in the conversation, in what covers it (the raw entry, a choice), and while
- * a search is typed. */
+/* The actions of the view: in the conversation, in the views that cover it (the raw entry, a
+ * choice), and while a search is typed. */
 
 /* ---- folding ---- */
 

@@ -118,7 +118,7 @@ void transcript_view_raw_scroll(struct transcript_view *v, long lines)
     v->raw.top = (size_t)(top < 0 ? 0 : top > last ? last : top);
 }
 
-/* A list over the conversation, of which one is chosen: its sub-agents, or its branches. */
+/* A list over the conversation to choose from: its sub-agents, or its branches. */
 
 enum { TYPE_MAX = 16 };
 
@@ -133,7 +133,7 @@ void transcript_view_choice_close(struct transcript_view *v)
 
 /* ---- sub-agents ---- */
 
-/* The sub-agent that the call at the cursor started; empty when it is none. */
+/* The sub-agent that the call at the cursor started; empty if it started no sub-agent. */
 static struct slice agent_here(const struct transcript_view *v)
 {
     const struct block *b = transcript_view_block(v);
@@ -183,7 +183,7 @@ static struct slice first_line(struct slice text)
     return end ? (struct slice){ text.p, (size_t)(end - text.p) } : text;
 }
 
-/* Columns for the longest type there is. */
+/* The width of the longest type in the list. */
 static int type_width(const struct subagent_list *list)
 {
     int widest = 0;

@@ -6,8 +6,8 @@
 #include "tui/widgets/list_cursor.h"
 #include "tui/widgets/text_wrap.h"
 
-/* The view in a frame: title, lines, the mark of the selected one, the position bar, and what covers
- * them. */
+/* Draws the view: title, lines, the mark of the selected block, the position bar, and the views
+ * that cover them. */
 
 enum { MARK_WIDTH = 2 };
 
@@ -24,7 +24,7 @@ static int draw_right_aligned(struct frame *f, int y, struct rect r, enum style 
     return r.w - w - 1;
 }
 
-/* "message 812 of 3204", or how much of the file is known. */
+/* "message 812 of 3204", or the part of the file that is known. */
 static void position_text(const struct transcript_view *v, char *out, size_t cap)
 {
     const struct transcript *t = v->conversation ? v->conversation->transcript : NULL;
@@ -75,7 +75,7 @@ static void search_state(const struct transcript_view *v, char *out, size_t cap)
         snprintf(out, cap, "%s", s->done ? "not found" : "searching");
 }
 
-/* The last line of the view, only while there is something to say. */
+/* The last line of the view, drawn only if it is needed. */
 static void draw_foot(const struct transcript_view *v, struct frame *f, struct rect r)
 {
     const struct transcript_search *s = &v->search;
@@ -104,7 +104,8 @@ static void draw_foot(const struct transcript_view *v, struct frame *f, struct r
 
 /* ---- lines ---- */
 
-/* Lines that the layout broke off one text: the line with as much around it as a match may reach into. */
+/* The lines into which the layout broke one text: a line, and as much around it as a match may
+ * extend into. */
 struct match_range {
     struct buf text;
     size_t from, to; /* the line's own part of the text */
@@ -147,7 +148,7 @@ static int margin_width(const struct styled_text *styled_text, size_t at)
     return width;
 }
 
-/* Marks what is looked for, in a line that was drawn at (y, x). */
+/* Marks the occurrences of the needle in a line that was drawn at (y, x). */
 static void mark_matches(const struct transcript_view *v, const struct styled_text *styled_text,
                          size_t at, struct frame *f, int y, int x)
 {
@@ -209,7 +210,8 @@ static void draw_mark(const struct transcript_view *v, struct frame *f,
     }
 }
 
-/* Beside what a resume does not load: the column between the selection's mark and the text. */
+/* Marks messages that a resume does not load, in the column between the selection's mark and the
+ * text. */
 static void draw_left_out(const struct transcript_view *v, struct frame *f, size_t message, int y,
                           int x)
 {
@@ -239,7 +241,8 @@ static void draw_rows(const struct transcript_view *v, struct frame *f, struct r
     }
 }
 
-/* Where in the file the screen is: known from the places of rows, also while only the end is read. */
+/* The position bar shows where in the file the screen is, from the offsets of rows, which are known
+ * even while only the end is read. */
 static void draw_bar(const struct transcript_view *v, struct frame *f, struct rect r)
 {
     const struct transcript *t = v->conversation->transcript;

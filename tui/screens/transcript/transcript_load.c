@@ -6,14 +6,15 @@
 enum {
     VIEWER_TAIL = 512 * 1024,
     PREVIEW_TAIL = 128 * 1024,
-    TAIL_MAX = 64 * 1024 * 1024, /* a last row longer than this is left to the whole reading */
+    TAIL_MAX = 64 * 1024 * 1024, /* a last row longer than this is only read with the whole file */
     MARK_WIDTH = 2,              /* the selected line's mark */
     BAR_WIDTH = 2,
 };
 
 int transcript_view_body_height(const struct transcript_view *v)
 {
-    bool foot = v->search.typing || v->search.needle.n > 0; /* no hit is hidden behind it */
+    bool foot = v->search.typing || v->search.needle.n > 0; /* reserved, so that no hit is hidden
+                                                               behind it */
 
     return transcript_view_is_preview(v) ? v->h : v->h - 1 - foot;
 }
@@ -50,7 +51,7 @@ struct transcript_view *transcript_view_new(const struct settings *settings,
     return v;
 }
 
-/* Everything about the session that was shown. */
+/* Clears everything about the session that was shown. */
 static void clear_session(struct transcript_view *v)
 {
     transcript_view_free(v->inner);
@@ -244,7 +245,7 @@ void transcript_view_resize(struct transcript_view *v, int h, int w, struct effe
 
 /* ---- answers ---- */
 
-/* The part that was read is too small to hold even one message. */
+/* Returns true if the part that was read is too small for even one message. */
 static bool is_hardly_anything(const struct transcript_view *v)
 {
     const struct transcript *t = v->conversation->transcript;
@@ -252,7 +253,7 @@ static bool is_hardly_anything(const struct transcript_view *v)
     return t->partial && t->n == 0 && (int64_t)v->tail_bytes < t->size;
 }
 
-/* A conversation is read from its end, a branch from where it leaves the other. */
+/* A conversation is shown from its end, a branch from where it leaves the conversation. */
 static void go_to_start(struct transcript_view *v)
 {
     const struct transcript *t = v->conversation->transcript;
@@ -290,7 +291,7 @@ static void set_conversation(struct transcript_view *v, const struct msg *msg, s
         transcript_view_to_first(v);
 }
 
-/* A preview that is scrolled to where its tail begins needs the rest. */
+/* A preview that is scrolled to the beginning of its tail needs the rest. */
 static void want_more(struct transcript_view *v, struct effects *fx)
 {
     if (transcript_view_is_preview(v) && v->conversation && v->conversation->transcript->partial &&

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-/* Where the viewport is and where it goes. The lines are laid out from the top position; if they end before the
- * screen does, the top moves up. */
+/* The position and the movements of the viewport. Lines are laid out from the top position; if they
+ * end before the screen does, the top moves up. */
 
 enum { MARGIN = 3 };
 
@@ -53,7 +53,7 @@ static bool last_spot(struct transcript_view *v, struct transcript_position *s)
     return transcript_view_nearest_line(v, s);
 }
 
-/* Everything below the screen is read: the screen's last line is the last of the conversation. */
+/* Returns true if the screen's last line is the last of the conversation. */
 static bool ends_here(struct transcript_view *v)
 {
     struct transcript_position s = v->row[v->rows - 1];
@@ -223,7 +223,7 @@ static void hunt_ends(struct transcript_view *v)
     transcript_view_show_cursor(v, 0);
 }
 
-/* Looks on through what is read; goes on when more was read. */
+/* Searches the rows that are read; continues when more are read. */
 static void hunt(struct transcript_view *v)
 {
     size_t line = 0;

@@ -2,7 +2,8 @@
 #include "tui/screens/list/list.h"
 #include "tui/screens/transcript/transcript.h"
 
-/* The whole-screen transcript as a view of the stack; what it shows and how it moves is transcript.c's. */
+/* The whole-screen transcript as a view of the stack; transcript.c implements its content and
+ * movement. */
 
 static enum key_context transcript_screen_key_context(const struct model *m)
 {

@@ -82,7 +82,7 @@ static int hit_cmp(const struct search_hit *a, const struct search_hit *b)
     return a->result == b->result ? 0 : b->result ? -1 : 1;
 }
 
-/* Results are found after the rows between them and their calls: a few places from the end. */
+/* Results are found after the rows between them and their calls, so their place is near the end. */
 static bool insert_hit(struct transcript_view *v, struct search_hit hit)
 {
     struct transcript_search *s = &v->search;
@@ -107,7 +107,7 @@ static bool insert_hit(struct transcript_view *v, struct search_hit hit)
     return true;
 }
 
-/* The first hit at or behind a message. */
+/* The first hit at or after a message. */
 static size_t hit_from(const struct transcript_search *s, size_t message)
 {
     size_t low = 0, n = s->n;
@@ -125,8 +125,8 @@ static size_t hit_from(const struct transcript_search *s, size_t message)
     return low;
 }
 
-/* While it is typed, the cursor goes to the first hit behind where it was; round to the top when all is
- * searched and there was none. */
+/* While the needle is typed, the cursor goes to the first hit after its starting position, or, once
+ * everything is searched without one, to the first hit of all. */
 static void jump_to_hit(struct transcript_search *s)
 {
     size_t at = hit_from(s, s->from.message);
@@ -220,13 +220,13 @@ bool transcript_view_line_text(const struct styled_text *styled_text, size_t at,
     return l->end != LINE_JOINS_BLANK || buf_add_byte(out, ' ') == ERR_OK;
 }
 
-/* Which lines of a message show a hit, and the line of its n-th occurrence among them. */
+/* The lines of a message that show a hit, and the line of its n-th occurrence among them. */
 struct lookup {
     const struct styled_text *styled_text;
     struct slice needle;
     const struct search_hit *hit;
-    bool head;    /* the line that a call is folded to counts, too */
-    size_t nth;   /* which one is looked for */
+    bool head;    /* the folded line of a call counts, too */
+    size_t nth;   /* the number of the wanted occurrence */
     size_t n;     /* occurrences seen */
     size_t line;  /* of the n-th, or of the last before it */
     size_t first; /* line of the block; SIZE_MAX: none */
@@ -240,7 +240,8 @@ static bool is_of_hit(const struct lookup *l, size_t at)
            !line->rule && line->part == PART_BLOCK && (l->head || at != l->first);
 }
 
-/* One text that the layout broke into lines, from `first` on. Returns the line behind it. */
+/* Searches one text that the layout broke into lines, from `first` on. Returns the line after
+ * it. */
 static size_t find_in_paragraph(struct lookup *l, size_t first, struct buf *text)
 {
     size_t line = first, end = first, at, n, done = 0, behind = 0;
@@ -290,8 +291,9 @@ static size_t first_line_of_block(const struct styled_text *styled_text, uint32_
     return SIZE_MAX;
 }
 
-/* The line that shows an occurrence as things are folded now; false where none does, and then the line it is
- * folded into. The line of an open call repeats what is below it, and counts only where the rest has too little. */
+/* Finds the line that shows an occurrence with the present folds. Returns false if no line does,
+ * and *line is then the line it is folded into. The first line of an open call repeats what is
+ * below it, and counts only if the lines below show too few occurrences. */
 static bool line_of(struct transcript_view *v, const struct search_hit *hit, size_t nth,
                     size_t *line)
 {
@@ -317,7 +319,7 @@ static bool line_of(struct transcript_view *v, const struct search_hit *hit, siz
     return nth < l.n;
 }
 
-/* Opens what hides an occurrence: the block, then the rest of its text. */
+/* Opens the folds that hide an occurrence: the block, then the rest of its text. */
 static size_t unfold_hit(struct transcript_view *v, const struct search_hit *hit, size_t nth)
 {
     int64_t offset = v->conversation->transcript->message[hit->message].offset;
@@ -353,7 +355,7 @@ void transcript_view_search_settle(struct transcript_view *v)
         !transcript_window_slot(&v->window, hit.message + hit.away)) {
         if (v->top.message != hit.message)
             transcript_view_go_to(v, (struct transcript_position){ hit.message, 0 });
-        return; /* goes on when it is read */
+        return; /* continues when it is read */
     }
     s->wanted = false;
     v->at_end = false;
@@ -406,7 +408,7 @@ static void step_on(struct transcript_view *v, size_t at, uint32_t nth)
     s->wanted = true;
 }
 
-/* To the occurrence before this one. */
+/* Goes to the occurrence before this one. */
 static void step_back(struct transcript_view *v, size_t at, uint32_t nth)
 {
     struct transcript_search *s = &v->search;
@@ -424,7 +426,7 @@ static void step_back(struct transcript_view *v, size_t at, uint32_t nth)
     s->wanted = true;
 }
 
-/* From the occurrence gone to last; from the cursor, when it was moved since. */
+/* Steps from the current occurrence, or from the cursor if it was moved since. */
 void transcript_view_search_step(struct transcript_view *v, int direction)
 {
     struct transcript_search *s = &v->search;

@@ -3,12 +3,12 @@
 
 #include <stdlib.h>
 
-/* The part of the conversation that is read: slots around the viewport, laid out when they are looked at. It
- * grows at either end as the viewport moves, and what is far behind is dropped. */
+/* The part of the conversation that is read: slots around the viewport, laid out when they are
+ * needed. It grows at either end as the viewport moves, and distant slots are dropped. */
 enum {
     READ_ROWS = 64,    /* asked for at once */
-    READ_AHEAD = 64,   /* kept read on either side of the screen */
-    WINDOW_MAX = 4096, /* slots kept: more are only held while they are in sight */
+    READ_AHEAD = 64,   /* read ahead on either side of the screen */
+    WINDOW_MAX = 4096, /* slots kept; more are held only while they are visible */
     BYTES_MAX = 64 << 20,
     PARTNER_ROWS = SEARCH_PARTNER_ROWS,
     BEFORE_ROWS = 16, /* how far back the layout begins, for the blank lines between messages */
@@ -46,7 +46,7 @@ static unsigned layout_stamp(const struct transcript_view *v)
     return 1 + v->sizes + v->folds.stamp;
 }
 
-/* Where a page looks for the other half of a call. */
+/* Where a layout looks for the other half of a call. */
 struct neighbours {
     const struct transcript_view *v;
     size_t message;
@@ -183,7 +183,7 @@ bool transcript_view_nearest_line(struct transcript_view *v, struct transcript_p
 
 /* ---- reading ---- */
 
-/* Calls and results near the seam of old and new may have found each other. */
+/* Calls and results on both sides of the boundary between old and new slots may belong together. */
 static void invalidate_layout(struct transcript_view *v, size_t first, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -217,7 +217,7 @@ static void trim_back(struct transcript_window *w, size_t n)
     w->n -= n;
 }
 
-/* Messages that must stay: those on the screen, and what is read ahead. */
+/* The messages that must stay: those on the screen, and those read ahead. */
 static void in_sight(const struct transcript_view *v, size_t *low, size_t *high)
 {
     size_t first = v->rows ? v->row[0].message : v->top.message;
@@ -288,7 +288,8 @@ void transcript_view_set_rows(struct transcript_view *v, struct passage_list *li
             append_slots(v, list);
         else if (first + list->n == w->first)
             prepend_slots(v, list);
-        else if (first < w->first) /* only the front came: ask for less, so that it reaches us */
+        else if (first < w->first) /* only the first rows arrived: ask for fewer, so that the answer
+                                      reaches the window */
             v->read_n = (v->read_n + 1) / 2;
     }
     passage_list_free(list);
@@ -348,7 +349,7 @@ void transcript_view_go_to(struct transcript_view *v, struct transcript_position
     if (!transcript_window_slot(&v->window, s.message)) {
         transcript_window_clear(&v->window);
         v->rows = 0;
-        v->asked_read = 0; /* what is under way is not wanted any more */
+        v->asked_read = 0; /* the open question is no longer wanted */
     }
     v->top = v->cursor = s;
     v->at_end = false;
@@ -358,8 +359,8 @@ void transcript_view_go_to(struct transcript_view *v, struct transcript_position
 
 /* ---- another reading of the same file ---- */
 
-/* Where the row at this place of the file is in t; t->n when it is not there. Both readings end alike, so
- * that the search starts where the row should be. */
+/* The index in t of the row at this offset of the file; t->n if it is not in t. Both readings have
+ * the same end, so the search starts where the row should be. */
 static size_t find_offset(const struct transcript *t, int64_t offset, size_t from_end)
 {
     size_t guess = from_end <= t->n ? t->n - from_end : t->n;
@@ -378,7 +379,7 @@ static size_t moved_message(const struct transcript *old, const struct transcrip
     return message < old->n ? find_offset(t, old->message[message].offset, old->n - message) : t->n;
 }
 
-/* The slots go on to be what they were, when the new reading has the same rows in the same order. */
+/* Keeps the slots if the new reading has the same rows in the same order. */
 static bool keep_window(struct transcript_view *v, const struct transcript *old,
                         const struct transcript *t)
 {
