@@ -17,7 +17,7 @@ enum checkpoint_kind {
 };
 
 struct checkpoint {
-    struct slice id;      /* by which a rewind names it */
+    struct slice id;      /* named by a rewind */
     struct slice message; /* the message it belongs to; may be empty */
     struct slice prompt;  /* WTF-8, whole; may be empty */
     int64_t time_ms;
@@ -28,7 +28,7 @@ struct checkpoint {
     bool shell;   /* commands ran between here and the next: their changes are not covered */
     bool counted; /* the lines that changed from here to the next point were counted: */
     unsigned insertions, deletions;
-    const char *why;     /* why it cannot be restored; NULL: it can */
+    const char *why;     /* the reason why it cannot be restored; NULL: it can */
     struct slice record; /* the system's own record of it, one JSON object; may be empty */
 };
 

@@ -32,7 +32,7 @@ enum err_code env_data_path(const struct store_env *env, const char *name, char 
     return path_below(env->data_dir, name, out, "XDG_DATA_HOME", e);
 }
 
-/* Field 22 of proc(5), counted behind the name of the program, which may hold anything. */
+/* Field 22 of proc(5), counted from the end of the program's name, which may contain anything. */
 static bool process_age_ms(int64_t *age)
 {
     char text[1024];

@@ -6,10 +6,10 @@
 
 #include "lite/base/err.h"
 
-/* Everything the library would otherwise ask the environment for. Filled once in tui/main.c; a test fills
- * it with a temporary directory. The library itself never calls getenv or getcwd, and reads the clock only in env_now_ms.
- * Strings are borrowed and must outlive every store opened with them; NULL means the variable is not set (which for
- * some differs from the empty string). */
+/* Everything the library would otherwise get from the environment. Filled once in tui/main.c; a
+ * test fills it with a temporary directory. The library itself never calls getenv or getcwd, and
+ * reads the clock only in env_now_ms. Strings are borrowed and must outlive every store opened with
+ * them; NULL means the variable is not set (which for some differs from the empty string). */
 struct store_env {
     const char *home;      /* $HOME */
     const char *cwd;       /* absolute */

@@ -54,37 +54,40 @@ struct finding {
 /* Called for each finding; texts are valid during the call. A non-zero code ends the search and is returned. */
 typedef enum err_code finding_fn(const struct finding *f, void *arg, struct err *e);
 
-/* What is a session's beside files: refs of a git repository. A deletion gives them other names (OWNED_REF_TRASH), under which
- * their commits outlive every gc; putting the session back gives them their own again. */
+/* What a session owns besides files: refs of a git repository. A deletion renames them
+ * (OWNED_REF_TRASH), which keeps their commits from every gc; restoring the session gives them
+ * their own names again. */
 #define OWNED_REF_TRASH "refs/reprise/trash/"
 
 struct owned_ref {
     const char *git;  /* the repository's git directory */
     const char *name; /* "refs/heads/..." */
-    const char *tip;  /* the commit it names, in hex: should it name another by then, it stays */
+    const char *tip;  /* the commit it names, in hex; a ref that has moved since is not touched */
 };
 
 struct owned_refs {
     const struct owned_ref *ref;
     size_t n;
     const char *
-        stays; /* what of the session cannot go, and why, for a person; a literal; NULL: all of it can */
+        /* which part of the session cannot be deleted, and why, for a person; a literal; NULL: all
+         * can be */
+        stays;
 };
 
-/* What one session left behind: its transcript is gone, by the agent's own cleanup or its delete, and side directories,
- * saved copies of files and the like still lie there under its id. */
+/* The leftovers of one session: its transcript is gone, removed by the agent's own cleanup or
+ * delete, but side directories, saved copies of files and the like still exist under its id. */
 struct leftover {
     struct slice id;
-    struct slice folder; /* the project's, as the system names it; "" where that is not known */
-    const char **part;   /* absolute; each is there, and there is one at least, or a ref */
+    struct slice folder; /* the project's, as the system names it; "" if that is not known */
+    const char **part;   /* absolute; all exist; at least one, unless there is a ref */
     size_t parts;
     const struct owned_ref *owned_refs;
     size_t owned_refs_n;
     int64_t owned_refs_ms; /* when the newest of the refs' commits was made */
-    const char *stays;     /* why it must not go: somebody may need it; NULL */
+    const char *stays;     /* why it must not be deleted: it may still be needed; NULL: it may be */
 };
 
-/* Called for each, valid during the call. A non-zero answer ends the search and is passed up. */
+/* Called for each, valid during the call. A non-zero code ends the search and is returned. */
 typedef enum err_code leftover_fn(const struct leftover *l, void *arg, struct err *e);
 
 #endif

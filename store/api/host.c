@@ -73,7 +73,7 @@ enum err_code host_set(const struct store *st, const struct session_ref *ref,
     return n ? st->ops->set(st, ref, setting, n, e) : ERR_OK;
 }
 
-/* ---- for those who call ---- */
+/* ---- helpers for callers ---- */
 
 static bool is_blank_line(struct slice line)
 {

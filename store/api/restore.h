@@ -7,7 +7,8 @@
 #include "lite/base/arena.h"
 #include "lite/base/slice.h"
 
-/* The restore bundle: everything a host needs to continue a session (`reprise restore`). Texts and arrays live in the arena; slices named _json are one JSON value each. */
+/* The restore bundle: everything a host needs to continue a session (`reprise restore`). Texts and
+ * arrays are in the arena; slices named _json are one JSON value each. */
 enum interruption {
     INTERRUPTION_NONE,   /* the turn ended */
     INTERRUPTION_PROMPT, /* a prompt was never answered: it can be asked again */
@@ -39,27 +40,28 @@ static inline void restore_fini(struct restore *r)
     *r = (struct restore){ 0 };
 }
 
-/* Systems that keep transcripts away from where an agent looks for them (Entire's lie in git) have to put one back
- * before the agent can go on with a session. A transcript of this machine that went on since is never overwritten
- * unless that is asked for; what was there is in the record of the change either way. */
+/* Systems that keep transcripts away from where an agent looks for them (Entire's are in git) have
+ * to put one back before the agent can continue a session. A local transcript that was continued
+ * since is never overwritten unless that is requested; the record of the change keeps the old one
+ * in either case. */
 enum retrieve_state {
-    RETRIEVE_NEW,         /* there is none on this machine */
-    RETRIEVE_UNCHANGED,   /* the one here says the same, or is the original of a redacted copy */
-    RETRIEVE_NEWER,       /* the checkpoint went on further */
-    RETRIEVE_LOCAL_NEWER, /* the one here did, or it cannot be told */
-    RETRIEVE_NOT_OURS,    /* of an agent of which we do not know where it looks */
+    RETRIEVE_NEW,         /* no transcript on this machine */
+    RETRIEVE_UNCHANGED,   /* the local one is the same, or is the original of a redacted copy */
+    RETRIEVE_NEWER,       /* the checkpoint has more of the conversation */
+    RETRIEVE_LOCAL_NEWER, /* the local one has more, or that cannot be determined */
+    RETRIEVE_NOT_OURS,    /* of an agent whose place for transcripts is unknown */
 };
 
 struct retrieve_request {
     /* a checkpoint: all of its sessions as they were then; empty: the newest of this session */
     struct slice at;
-    bool overwrite; /* also what is newer here */
+    bool overwrite; /* also local transcripts that are newer */
 };
 
 struct retrieve_item {
     struct slice session, agent;
     const char *path;   /* where the agent looks; NULL with RETRIEVE_NOT_OURS */
-    const char *folder; /* has to be there before it is written */
+    const char *folder; /* must exist before it is written */
     enum retrieve_state state;
     bool planned;  /* the change writes it */
     bool redacted; /* the copy went through Entire's redaction: it is not the original */

@@ -12,20 +12,22 @@
 #include "lite/base/time.h"
 #include "lite/io/file.h"
 
-/* Which sessions to look at: every project, or those of one directory and of the other worktrees of its
- * repository. Resolved once (a child process may run for the worktrees), then shared by any number of
- * calls and threads. */
+/* The sessions to look at: those of all projects, or those of one directory and of the other
+ * worktrees of its repository. Resolved once (a child process may run for the worktrees), then
+ * shared by any number of calls and threads. */
 struct scope {
-    bool all;                 /* every project; what follows is ignored */
-    struct slice project;     /* the directory: as realpath sees it, as written where it is gone */
+    bool all; /* every project; what follows is ignored */
+    /* the directory: as realpath returns it, or as written if it is gone */
+    struct slice project;
     const struct slice *tree; /* worktrees of its repository, itself among them; none when it has */
     size_t trees;             /* no others, or they were not asked for */
     bool leave_worktrees;     /* "latest" is of the directory alone, also where all is set */
     bool leave_programmatic;  /* hide sessions that programs wrote */
 };
 
-/* Makes the scope of one directory, texts in the arena and NUL-terminated. worktrees: those of its
- * repository too; where git cannot tell them it is on its own, which is no error. */
+/* Makes the scope of one directory, texts in the arena and NUL-terminated. worktrees: includes
+ * those of its repository; if git cannot list them the directory is used alone, which is not an
+ * error. */
 MUST_CHECK enum err_code session_scope_of(const char *dir, bool worktrees, struct arena *a,
                                           struct scope *out, struct err *e);
 
@@ -37,51 +39,53 @@ struct session_ref {
     const struct store *store;
     struct slice id;   /* opaque: a UUID in one system, "deploy-123" in another */
     struct slice path; /* absolute path of the transcript (or session directory); NUL-terminated */
-    struct slice folder; /* the system's own name of the project; "" where it has none */
+    struct slice folder; /* the system's own name of the project; "" if it has none */
     struct file_id file; /* size and mtime of the transcript */
     /* the sort key of a list if the system records changes itself; 0: the mtime */
     int64_t recent_ms;
     uint32_t recent_ns; /* and what is below a millisecond */
-    /* What enumerate had to read of it for the above, in the system's own form: describe takes it from here where it is,
-     * and reads it itself where this is empty. As long as the id is; in no copy, and not in a row's ref. */
+    /* The part of it that enumerate had to read for the above, in the system's own form: describe
+     * uses it, and reads the file itself if this is empty. Valid as long as the id; not in copies,
+     * and not in a row's ref. */
     struct slice told;
-    /* Enumerate saw that there is nothing beside the transcript, so describe need not look. Not set in copies. */
+    /* Enumerate found nothing beside the transcript, so describe need not look. Not set in
+     * copies. */
     bool alone;
 };
 
-/* Why a session is not listed. A listing counts them; doctor names them. */
+/* The reason why a session is not listed. A listing counts them; doctor names them. */
 enum session_hidden {
     HIDDEN_NOT,
-    HIDDEN_EMPTY,        /* nothing that could serve as a title: no prompt, no summary */
+    HIDDEN_EMPTY,        /* nothing that could be a title: no prompt, no summary */
     HIDDEN_SIDECHAIN,    /* a sub-agent's transcript */
-    HIDDEN_PROGRAMMATIC, /* written by a program (only when asked to leave those out) */
+    HIDDEN_PROGRAMMATIC, /* written by a program (only if those are to be left out) */
     HIDDEN_CONTINUED,    /* another session continues this one */
     HIDDEN_COLLISION,    /* belongs to another directory whose folder has the same name */
-    HIDDEN_UNREADABLE,   /* a link, no regular file, or not to be opened */
+    HIDDEN_UNREADABLE,   /* a link, not a regular file, or cannot be opened */
     HIDDEN_DUPLICATE,    /* a newer copy of the same id is listed */
-    HIDDEN_DAMAGED,      /* what the system writes about it cannot be used: `problem` says why */
+    HIDDEN_DAMAGED,      /* the system's metadata cannot be used: `problem` contains the reason */
 };
 
 enum session_flags {
     SESSION_TORN = 1 << 0,         /* the last line has no newline */
-    SESSION_PROGRAMMATIC = 1 << 1, /* its rows say sdk-cli, sdk-ts, sdk-py, daemon */
+    SESSION_PROGRAMMATIC = 1 << 1, /* written by sdk-cli, sdk-ts, sdk-py or daemon */
     /* the last turn was cut: a prompt or tool result without an answer */
     SESSION_INTERRUPTED = 1 << 2,
     SESSION_FORK = 1 << 3,    /* its rows name the session they were copied from */
-    SESSION_DAMAGED = 1 << 4, /* a line in the windows does not parse (a torn last one apart) */
+    SESSION_DAMAGED = 1 << 4, /* a line in the windows does not parse (except a torn last one) */
     SESSION_ARCHIVED = 1 << 5,
     /* a mark says archived or not archived; unset: no mark at all */
     SESSION_ARCHIVED_KNOWN = 1 << 6,
     SESSION_LIVE = 1 << 7,    /* a running process has it open (see store/proc/live.h) */
     SESSION_CHANGED = 1 << 8, /* it shrank or was replaced while it was read: reload */
-    /* custom_title is the agent's; a person's may lie outside the windows */
+    /* custom_title is the agent's; a person's may be outside the windows */
     SESSION_AI_TITLE = 1 << 9,
 };
 
 /* Whether a program has a session open, and may write to it. */
 enum live_state {
     LIVE_QUIET,   /* no program has it open, as far as can be seen */
-    LIVE_UNKNOWN, /* treated as running by whoever wants to write */
+    LIVE_UNKNOWN, /* treated as running before a write */
     LIVE_RUNNING,
 };
 
@@ -92,7 +96,7 @@ struct live {
     const char *why; /* for a person; a literal */
 };
 
-/* What can be done with a session. Derived from store_ops and the session itself. */
+/* The operations that a session supports. Derived from store_ops and the session itself. */
 enum session_can {
     CAN_RESUME = 1 << 0,
     CAN_FORK = 1 << 1,
@@ -112,16 +116,16 @@ enum session_can {
     CAN_HAVE_BRANCHES = 1 << 14,
 };
 
-/* One row of the list, made by describe from the two windows (the lite read). Texts are WTF-8, as the
- * system stores them: nothing is cleaned, cut or decorated for a screen; empty where there is nothing.
- * Everything lives in `arena`; session_row_free frees it. */
+/* One row of the list, made by describe from the two windows (the lite read). Texts are WTF-8, as
+ * the system stores them, neither cleaned nor cut nor decorated for a screen; missing ones are
+ * empty. Everything is in `arena`; session_row_free frees it. */
 struct session_row {
     struct arena arena;
     struct session_ref ref; /* texts copied */
     enum session_hidden hidden;
     unsigned flags;            /* enum session_flags */
     unsigned can;              /* enum session_can */
-    struct slice summary;      /* what to call it: never empty on a listed row */
+    struct slice summary;      /* its name in a list: never empty on a listed row */
     struct slice custom_title; /* given by a person, or by the agent (claude.md 2.3) */
     struct slice first_prompt;
     struct slice last_prompt;
@@ -131,12 +135,12 @@ struct session_row {
     struct slice model;
     struct slice agent_name;
     struct slice parent_id; /* the session this one was forked from */
-    /* an id that it gives itself and that is not the one it is opened by */
+    /* an id inside the session that differs from the one it is opened by */
     struct slice recorded_id;
     const char *problem; /* with HIDDEN_DAMAGED: for a person; a literal */
-    /* without CAN_DELETE: why, for a person; a literal, NULL: its system cannot */
+    /* without CAN_DELETE: the reason, for a person; a literal. NULL: the system cannot delete */
     const char *stays;
-    /* of systems whose sessions are written in several; a literal, NULL: none */
+    /* for systems whose sessions are written in several dialects; a literal, NULL: no dialects */
     const char *dialect;
     int64_t created_ms;  /* TIME_NONE where unknown */
     int64_t modified_ms; /* mtime, rounded half up to ms (claude.md 2.1) */
@@ -165,13 +169,13 @@ void session_row_reset(struct session_row *row);
 /* Copies the row's texts, which may borrow, into its arena. Returns false if out of memory. */
 bool session_row_keep(struct session_row *row);
 void session_row_free(struct session_row *row); /* NULL is fine */
-/* What to call it on a screen: the summary, or a prompt where that is blank. */
+/* Its name on a screen: the summary, or a prompt if that is blank. */
 struct slice session_row_title(const struct session_row *row);
 
 /* A request for a new session that begins as a copy of another one. */
 struct fork_request {
-    /* up to this message, itself included; empty: all of it, or up to where a resume goes on if that is elsewhere than
-     * at the end */
+    /* up to and including this message; empty: all of it, or up to where a resume continues if that
+     * is not the end */
     struct slice at;
     struct slice title; /* of the copy; empty: the title of the source and " (fork)" */
     bool with_files;    /* also the file checkpoints, so that the copy can be rewound */
@@ -179,13 +183,13 @@ struct fork_request {
     const char *folder;
 };
 
-/* Where the copy is after the change. Texts live in the change. */
+/* Where the copy is after the change. Texts are in the change. */
 struct fork_result {
     struct slice id;
     const char *path;
     const char *system; /* whose session the copy is; NULL: of the same system as its source */
-    const char *staged; /* the copy until then ... */
-    const char *staged_files; /* ... and the saved copies of its files; NULL: there are none */
+    const char *staged; /* where the copy is until then ... */
+    const char *staged_files; /* ... and the saved copies of its files; NULL: no saved copies */
 };
 
 /* A sub-agent of a session as a list shows it, read from both ends of its transcript and never from its middle. */

@@ -25,8 +25,9 @@ void transcript_set_end(struct transcript *t, const struct index *ix)
     t->unfinished_at = t->unfinished ? last->offset : 0;
 }
 
-/* A line begins at the start of the file or behind a newline, and ends at the end or at a newline. What
- * stands between is not compared: a row that was blanked in place is still that row. */
+/* A line begins at the start of the file or after a newline, and ends at the end of the file or at
+ * a newline. The bytes between are not compared: a row that was blanked in place is still that
+ * row. */
 static enum err_code read_line_at(const struct transcript *t, const struct message *m,
                                   const struct file *f, struct buf *out, struct err *e)
 {

@@ -13,12 +13,14 @@
 #include "lite/base/slice.h"
 #include "lite/scan/index.h"
 
-/* The conversation of one session as a person reads it: the rows on the path from the newest leaf to
- * the root, oldest first. Rows are places in the file; their bytes are read when they are shown.
+/* The conversation of one session as a person reads it: the rows on the path from the newest leaf
+ * to the root, oldest first. Rows are offsets in the file; their bytes are read when they are
+ * shown.
  *
- * A transcript is whole (made from the line index of the file) or a tail (made from the last bytes, in
- * no time, for a preview or for the first screenful of a 2 GB file; `partial` is then set, and what came
- * before is unknown). It does not change after it was made, so threads may share it. */
+ * A transcript is whole (made from the line index of the file) or a tail (made quickly from the
+ * last bytes, for a preview or for the first screenful of a 2 GB file; `partial` is then set, and
+ * the rows before it are unknown). It does not change after it was made, so threads may share
+ * it. */
 
 enum message_kind {
     MESSAGE_USER,
@@ -31,15 +33,16 @@ enum message_kind {
 
 enum message_flags {
     MESSAGE_META = 1 << 0,     /* written by the agent in the user's name; not a prompt */
-    MESSAGE_SEAM = 1 << 1,     /* a compaction boundary: what is above was summarised */
+    MESSAGE_SEAM = 1 << 1,     /* a compaction boundary: the part above was summarised */
     MESSAGE_SUMMARY = 1 << 2,  /* the summary below a seam */
     MESSAGE_BRANCHED = 1 << 3, /* another branch leaves here that is not shown */
     MESSAGE_BROKEN = 1 << 4,   /* a line that does not parse, shown in its place */
     MESSAGE_GAP = 1 << 5,      /* its parent is not in the file: what came before is missing */
     MESSAGE_ASIDE = 1 << 6,    /* a branch leaves the path of a resume here */
     MESSAGE_LEAF = 1 << 7,     /* a resume continues after this one; only if there are branches */
-    MESSAGE_CLEARED = 1 << 8,  /* a resume loads nothing of what ends here: it was cleared */
-    /* broken, though it parses: a member is of a type that its program does not read */
+    /* a resume loads nothing of the part that ends here: it was cleared */
+    MESSAGE_CLEARED = 1 << 8,
+    /* broken, though it parses: a member has a type that its program does not read */
     MESSAGE_MISTYPED = 1 << 9,
     /* a resume does not load it, though it parses; set in whole transcripts only */
     MESSAGE_LEFT_OUT = 1 << 10,
@@ -67,8 +70,8 @@ struct transcript {
     int64_t size;          /* of the file when it was read */
     struct file_id id;     /* shows whether the file is still the same */
     char *path;            /* owned: where to read the lines */
-    /* owned: the lines, where they lie in no file (a git blob); path then names the session's, and offsets count from
-     * here. p NULL: in the file */
+    /* owned: the lines, if they are not in a file (but in a git blob); path then names the
+     * session's transcript, and offsets are offsets in these bytes. p NULL: in the file */
     struct buf bytes;
 };
 
@@ -76,8 +79,8 @@ void transcript_free(struct transcript *t); /* NULL is fine */
 struct index;
 /* Records how the file ended. */
 void transcript_set_end(struct transcript *t, const struct index *ix);
-/* The bytes of one row, replacing what was in out. ERR_STALE when the file no longer holds a line there
- * (it was truncated or replaced). */
+/* The bytes of one row, replacing the contents of out. ERR_STALE if the line is no longer in the
+ * file (it was truncated or replaced). */
 MUST_CHECK enum err_code transcript_read(const struct transcript *t, size_t i, struct buf *out,
                                          struct err *e);
 
@@ -85,7 +88,7 @@ struct message_query {
     struct slice session; /* only for error texts */
     struct slice agent;   /* a sub-agent of it; empty: the conversation itself */
     bool system_messages; /* system rows too */
-    bool as_sdk; /* as the vendor's SDK answers, which knows nothing of where a resume goes on */
+    bool as_sdk; /* as the vendor's SDK returns them, which ignores where a resume continues */
     bool has_limit;
     int64_t limit, offset;     /* as the vendor's: limit <= 0 is none */
     const atomic_bool *cancel; /* may be NULL */
@@ -95,7 +98,7 @@ struct message_query {
  * the end. */
 void transcript_page(const struct message_query *q, size_t n, size_t *from, size_t *to);
 
-/* What a row consists of, for a reader: neutral between the systems. */
+/* The parts of a row, for a reader; the same for all systems. */
 enum block_kind {
     BLOCK_PROMPT,  /* what the person typed */
     BLOCK_COMMAND, /* a slash command or "! shell" line of the person's */
@@ -124,7 +127,7 @@ struct block {
     struct slice patch;
 };
 
-/* Blocks of one row, in order. Texts borrow from the row's bytes or live in the arena. */
+/* Blocks of one row, in order. Texts borrow from the row's bytes or are in the arena. */
 struct block_list {
     struct arena arena;
     struct block *block; /* in the arena */
@@ -134,11 +137,11 @@ struct block_list {
 MUST_CHECK enum err_code transcript_block_add(struct block_list *list, const struct block *b);
 void transcript_blocks_fini(struct block_list *list);
 
-/* A conversation that was continued from an earlier message is a tree. A resume continues one path through it; a branch
- * is what leaves that path, up to its last message. */
+/* A conversation that was continued from an earlier message is a tree. A resume continues one path
+ * through it; a branch leaves that path and runs up to a last message of its own. */
 struct branch {
     struct id128 leaf; /* its last message */
-    /* the message of the path after which it leaves; none: it has a beginning of its own */
+    /* the message of the path after which it leaves; zero: it has a beginning of its own */
     struct id128 from;
     int64_t time_ms;     /* of the last message; TIME_NONE: unknown */
     size_t messages;     /* that are not on the path */

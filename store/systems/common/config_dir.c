@@ -183,7 +183,7 @@ bool config_dir_same_project(struct slice a, struct slice b)
 
 const char *config_dir_project_ancestor(struct slice folder, struct slice path, struct arena *a)
 {
-    const size_t cut = CONFIG_DIR_PROJECT_NAME_MAX + 1; /* with the '-' behind it */
+    const size_t cut = CONFIG_DIR_PROJECT_NAME_MAX + 1; /* with the '-' after it */
 
     while (path.n) {
         struct slice name = config_dir_project_name(path, a);

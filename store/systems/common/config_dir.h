@@ -11,13 +11,14 @@
 /* The configuration directory that Claude Code and the Go directory sessions share, and paths of stores. The
  * caller frees the returned paths. */
 
-/* CONFIG of claude.md 1: the variable (in NFC, as the agent compares it) or ~/.claude. ERR_NOT_FOUND: neither is
- * set. */
+/* CONFIG of claude.md 1: the variable (in NFC, as the agent compares it) or ~/.claude.
+ * ERR_NOT_FOUND if neither is set. */
 MUST_CHECK enum err_code config_dir_default(const struct store_env *env, char **out, struct err *e);
-/* The same of a path that was named, absolute; NULL: the default. */
+/* The same for a given path, made absolute; NULL: the default. */
 MUST_CHECK enum err_code config_dir_named(const struct store_env *env, const char *path, char **out,
                                           struct err *e);
-/* A relative path counts from the directory of the process; "" is that directory itself (dir-15). NULL if out of memory. */
+/* A relative path starts at the directory of the process; "" is that directory itself (dir-15).
+ * NULL if out of memory. */
 char *config_dir_absolute(const struct store_env *env, const char *path);
 /* "dir/name" with one slash between; NULL if out of memory. */
 char *config_dir_join(const char *dir, const char *name);
@@ -28,13 +29,15 @@ MUST_CHECK enum err_code config_dir_require(const char *path, struct err *e);
  * the arena; .p is NULL if out of memory. */
 enum { CONFIG_DIR_PROJECT_NAME_MAX = 200 };
 
-/* Every UTF-16 unit that is no ASCII letter or digit becomes '-'; any length. Different paths may be
- * flattened to the same name. */
+/* Every UTF-16 unit that is not an ASCII letter or digit becomes '-'; any length. Different paths
+ * may be flattened to the same name. */
 struct slice config_dir_flatten(struct slice path, struct arena *a);
-/* The folder's name: flattened, and from 200 units on cut and told apart by a hash of the path. */
+/* The folder's name: flattened; longer names are cut at 200 units and made unique by a hash of the
+ * path. */
 struct slice config_dir_project_name(struct slice path, struct arena *a);
-/* The directory that a folder stands for, if it is the path or above it; the nearest. Of long names the hash is not
- * compared: programs make it differently. NULL: no directory, or out of memory (arena.failed). */
+/* The nearest directory, the path itself or one above it, that a folder can be named after. The
+ * hashes of long names are not compared, because programs compute them differently. NULL: no such
+ * directory, or out of memory (arena.failed). */
 const char *config_dir_project_ancestor(struct slice folder, struct slice path, struct arena *a);
 /* Returns true if two paths flatten to the same name. */
 bool config_dir_same_project(struct slice a, struct slice b);

@@ -40,7 +40,7 @@ static enum err_code add_ascii(struct buf *out, unsigned char c)
     return buf_add_byte(out, (char)c);
 }
 
-/* Go replaces byte by byte what utf8.DecodeRune cannot read. */
+/* Go replaces each byte that utf8.DecodeRune cannot read. */
 static enum err_code add_wide(struct buf *out, struct slice *text)
 {
     struct slice rest = *text;
@@ -97,7 +97,7 @@ struct decimal {
     bool negative;
 };
 
-/* The fewest digits that mean this number and no other. */
+/* The fewest digits that identify this number. */
 static void decimal_of(double value, struct decimal *d)
 {
     enum { ENOUGH = 17 };
@@ -158,7 +158,7 @@ enum err_code go_json_float(struct buf *out, double value)
     return rc ? rc : buf_addf(out, "e%c%d", power < 0 ? '-' : '+', power < 0 ? -power : power);
 }
 
-/* Lays a value out again: what stands between its parts is new, the parts are copied. */
+/* Lays a value out again: the blanks between its parts are new, the parts are copied. */
 struct layout {
     struct buf *out;
     bool lines;
@@ -210,7 +210,8 @@ static enum err_code add_point(struct buf *out, uint32_t cp)
     return buf_add(out, (struct slice){ bytes, utf8_encode(bytes, cp) });
 }
 
-/* An escape at the front, as Go would spell it. Half a pair stays as it is written: Go would lose it. */
+/* An escape at the front, as Go would spell it. Half a surrogate pair is kept as written: Go would
+ * lose it. */
 static enum err_code add_escape(struct buf *out, struct slice *text)
 {
     struct slice here = *text, pair;
@@ -232,7 +233,7 @@ static enum err_code add_escape(struct buf *out, struct slice *text)
                                            : add_point(out, unit);
 }
 
-/* A text that says the same, in Go's spelling. */
+/* The same text, in Go's spelling. */
 static enum err_code add_quoted(struct buf *out, struct slice text)
 {
     enum err_code rc = ERR_OK;
@@ -266,7 +267,7 @@ static struct slice after_blanks(struct slice rest)
     return rest;
 }
 
-/* One part at the front; *n is what it took of the text. */
+/* One part at the front; *n is its length in the text. */
 static enum err_code lay_part(struct layout *l, struct slice rest, size_t *n)
 {
     char c = rest.p[0];
@@ -449,7 +450,7 @@ struct editing {
     const char *const *order;
     const struct go_json_member *set;
     size_t n;
-    bool there[SETS_MAX]; /* a member of the object: it keeps the place that it has there */
+    bool there[SETS_MAX]; /* a member of the object: it keeps its place */
     bool done[SETS_MAX];
 };
 
@@ -476,7 +477,8 @@ static const struct {
     char plain;
 } html[] = { { "\\u003c", '<' }, { "\\u003e", '>' }, { "\\u0026", '&' } };
 
-/* The escape of one of the three at the front of the text: which; -1: none of them. */
+/* The index of the character of the three that is escaped at the front of the text; -1: no such
+ * escape. */
 static int html_escape(struct slice text)
 {
     for (int i = 0; i < 3; i++)
@@ -495,7 +497,7 @@ static bool is_plain(struct slice object)
         if (html_escape((struct slice){ object.p + i, object.n - i }) >= 0)
             return false;
         plain |= c == '<' || c == '>' || c == '&';
-        i += c == '\\'; /* and what is escaped */
+        i += c == '\\'; /* and the escaped character */
     }
     return plain;
 }
@@ -543,7 +545,7 @@ static void edit_member(struct editing *x, struct slice key, struct slice value)
 {
     size_t rank = rank_of_quoted(x->order, key);
 
-    if (x->order[rank]) /* a member that we do not know tells nothing about places */
+    if (x->order[rank]) /* the place of an unknown member means nothing */
         put_due(x, rank);
     for (size_t i = 0; i < x->n; i++)
         if (x->there[i] && json_string_is(key, x->set[i].key)) {

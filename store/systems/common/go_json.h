@@ -8,42 +8,45 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 
-/* JSON as Go's encoding/json writes it (goat.md B7), appended to a buffer. ERR_NOMEM only. */
+/* JSON as Go's encoding/json writes it (goat.md B7), appended to a buffer. The only error is
+ * ERR_NOMEM. */
 
 /* A text with its quotes: <, > and & and the line ends of Unicode escaped, each broken byte as \ufffd. */
 MUST_CHECK enum err_code go_json_text(struct buf *out, struct slice text);
 /* A time: RFC 3339 in UTC with as many digits as are needed. */
 MUST_CHECK enum err_code go_json_time(struct buf *out, int64_t ns);
-/* A finite float64: the fewest digits that mean it, plain but for the very small and the very large (1e-7, 1e+21). */
+/* A finite float64: the fewest digits that identify it, without an exponent except for very small
+ * and very large numbers (1e-7, 1e+21). */
 MUST_CHECK enum err_code go_json_float(struct buf *out, double value);
 
-/* A valid value as MarshalIndent would lay it out at this depth, two blanks each; texts and numbers as they stand. */
+/* A valid value as MarshalIndent would lay it out at this depth, two blanks each; texts and numbers
+ * are copied as written. */
 MUST_CHECK enum err_code go_json_indent(struct buf *out, struct slice value, unsigned depth);
-/* A valid value without the blanks between its parts: as one line of a log. Texts say the same in Go's
- * spelling; numbers stay as they stand. */
+/* A valid value without the blanks between its parts, for one line of a log. Texts are written in
+ * Go's spelling; numbers are copied as written. */
 MUST_CHECK enum err_code go_json_compact(struct buf *out, struct slice value);
 
-/* JSON documents as Go's encoder writes them with an indent of two blanks (entire.md 2.1): Entire's metadata and state
- * are compared byte by byte. Strings and numbers of a document that is written again stay as they stand. The first
- * failure (memory) sticks in rc. */
+/* JSON documents as Go's encoder writes them with an indent of two blanks (entire.md 2.1): Entire's
+ * metadata and state are compared byte by byte. Strings and numbers of a document that is rewritten
+ * are copied as written. The first failure (memory) is kept in rc. */
 struct go_json_document {
     struct buf *out;
     enum err_code rc;
     int depth;
-    bool filled; /* something stands on this level already */
+    bool filled; /* this level already has an element */
 };
 
 void go_json_document_init(struct go_json_document *g, struct buf *out);
 void go_json_document_open(struct go_json_document *g, char bracket);
 void go_json_document_close(struct go_json_document *g, char bracket);
 void go_json_document_key(struct go_json_document *g, const char *key);
-/* Behind a key, or an element of an array. */
+/* After a key, or as an element of an array. */
 void go_json_document_text(struct go_json_document *g, struct slice text);
 void go_json_document_int(struct go_json_document *g, int64_t n);
 void go_json_document_value(struct go_json_document *g,
                             struct slice json); /* any value, laid out anew */
 
-/* key and text; nothing when it is empty */
+/* key and text; nothing if the text is empty */
 void go_json_document_member(struct go_json_document *g, const char *key, struct slice text);
 /* The newline at the end of a document. */
 void go_json_document_end(struct go_json_document *g);
@@ -51,11 +54,12 @@ void go_json_document_end(struct go_json_document *g);
 /* A change of a document's top level. */
 struct go_json_member {
     const char *key;
-    struct slice value; /* JSON; empty: the member goes */
+    struct slice value; /* JSON; empty: the member is removed */
 };
-/* The object with these members changed, all others as they are and in their order; new ones take the place that `order`
- * (NULL-terminated) gives them. An empty object makes a new document. Ends in a newline. Where the document has <, > and &
- * as they are, and nowhere escaped, the new members have them so too: versions differ in it (entire.md 2.1). */
+/* The object with these members changed, all others unchanged and in their order; new ones are
+ * inserted at the place that `order` (NULL-terminated) gives them. An empty object makes a new
+ * document. Ends in a newline. If the document contains <, > and & as they are, and nowhere
+ * escaped, the new members do so too: versions of the program differ in this (entire.md 2.1). */
 MUST_CHECK enum err_code go_json_document_edit(struct slice object, const char *const order[],
                                                const struct go_json_member set[], size_t n,
                                                struct buf *out);

@@ -91,7 +91,7 @@ struct describing {
     struct session_row *row;
     struct window *w;
     struct arena *a;
-    bool ended; /* who had the last word is known */
+    bool ended; /* the last message was found */
     enum err_code rc;
 };
 
@@ -110,7 +110,7 @@ static bool read_row(struct describing *d, struct slice line, struct jsonl_said 
     return !rc;
 }
 
-/* Looks for the first prompt and the first time. False: the head has no prompt. */
+/* Looks for the first prompt and the first time. Returns false if the head has no prompt. */
 static bool read_head(struct describing *d)
 {
     struct slice rest = d->w->head, line;
@@ -131,7 +131,8 @@ static bool read_head(struct describing *d)
     return false;
 }
 
-/* Looks backwards for the last time, the last message and the last prompt. False: the tail has no prompt. */
+/* Looks backwards for the last time, the last message and the last prompt. Returns false if the
+ * tail has no prompt. */
 static bool read_tail(struct describing *d)
 {
     struct slice rest = d->w->tail, line;

@@ -7,8 +7,9 @@
 #include "store/api/store.h"
 #include "store/log/logfile.h"
 
-/* The reading side of an agent that keeps each session as one JSONL file. An agent adds what only it knows: which names
- * are ids, and what one of its rows says. tests/store/systems/tiny is a complete example. */
+/* The reading side of an agent that keeps each session as one JSONL file. An agent adds what is
+ * specific to it: which names are ids, and how one of its rows is read. tests/store/systems/tiny is
+ * a complete example. */
 
 #define JSONL_SUFFIX ".jsonl"
 
@@ -16,17 +17,18 @@
 
 struct jsonl_folder {
     const struct store *store;
-    const char *path;               /* need not exist: then there are no sessions */
-    bool (*is_id)(struct slice id); /* judges a file's name without its suffix */
+    const char *path;               /* need not exist: then it has no sessions */
+    bool (*is_id)(struct slice id); /* checks a file's name without its suffix */
 };
 
-/* The id in a file's name; it borrows from the name. Returns false if the file is no session. */
+/* The id in a file's name; it borrows from the name. Returns false if the file is not a session. */
 bool jsonl_name_id(const struct jsonl_folder *f, const char *name, struct slice *id);
-/* Hands over each session of the folder, in no order; nothing below it. No file is opened, and a folder that cannot be
- * read has no sessions. */
+/* Hands over each session of the folder, in no order, without subfolders. No file is opened, and a
+ * folder that cannot be read has no sessions. */
 MUST_CHECK enum err_code jsonl_enumerate(const struct jsonl_folder *f, session_ref_fn *fn,
                                          void *arg, struct err *e);
-/* The session with this id. The ref's texts are in the arena. ERR_NOT_FOUND: no regular file of this name. */
+/* The session with this id. The ref's texts are in the arena. ERR_NOT_FOUND: no regular file with
+ * this name. */
 MUST_CHECK enum err_code jsonl_find(const struct jsonl_folder *f, struct slice id, struct arena *a,
                                     struct session_ref *ref, struct err *e);
 /* The same for a path, which is copied into the arena. */
@@ -35,17 +37,18 @@ MUST_CHECK enum err_code jsonl_ref_at(const struct store *st, const char *path, 
 
 /* ---- the row of a list ---- */
 
-/* What one row says, as far as a list needs it. */
+/* The part of one row that a list needs. */
 struct jsonl_said {
-    int64_t time_ms;     /* TIME_NONE: it has no time */
-    bool speaks;         /* it is a message: the last one tells how the conversation ended ... */
+    int64_t time_ms; /* TIME_NONE: it has no time */
+    /* it is a message; the last one determines how the conversation ended ... */
+    bool speaks;
     bool waits;          /* ... and this one waits for an answer */
-    struct slice prompt; /* what the person asked; empty: it is no prompt */
+    struct slice prompt; /* the person's prompt; empty: it is not a prompt */
 };
 
 struct jsonl_format {
-    /* Reads one row; texts borrow from it or live in the arena. ERR_FORMAT: it is not one of the agent's rows and is
-     * skipped. */
+    /* Reads one row; texts borrow from it or are in the arena. ERR_FORMAT: it is not one of the
+     * agent's rows and is skipped. */
     enum err_code (*read)(struct slice row, struct arena *a, struct jsonl_said *out);
     /* Bytes that every row with a prompt contains: rows without them need not be read. */
     const char *prompt_mark;
@@ -64,8 +67,9 @@ MUST_CHECK enum err_code jsonl_describe(struct window_pool *pool, const struct s
 struct jsonl_log {
     const char *path;
     const struct index_keys *keys;
-    /* Judges one line that is not blank: sets kind and flags of the message, whose place, id and time are known. *keep is
-     * true before the call; a last line that is torn and MESSAGE_BROKEN is left out in any case. */
+    /* Classifies one line that is not blank: sets kind and flags of the message, whose place, id
+     * and time are known. *keep is true before the call; a last line that is torn and
+     * MESSAGE_BROKEN is left out in any case. */
     enum err_code (*judge)(struct logfile *log, size_t line, struct message *m, bool *keep,
                            struct err *e);
     bool empty; /* the session has no log: there are no lines */
