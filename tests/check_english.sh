@@ -6,7 +6,7 @@
 # fails if it finds anything else, and if a listed sentence is no longer found.
 paths='tui docs README.md store/query store/proc store/systems/claude
     store/systems/entire store/git store/maintenance store/demo
-    lite store/fs store/journal store/log store/rewind'
+    lite store/fs store/journal store/log store/rewind store/api store/systems/common'
 exceptions='
 tui/commands/command_table.c: data does not speak: Tool calls that were cut off\nby the end of the session get a result that says so
 tui/screens/flows/change_flow.c: data does not speak: Cannot tell whether an agent is still writing to %s

@@ -68,10 +68,8 @@ struct owned_ref {
 struct owned_refs {
     const struct owned_ref *ref;
     size_t n;
-    const char *
-        /* which part of the session cannot be deleted, and why, for a person; a literal; NULL: all
-         * can be */
-        stays;
+    /* what cannot be deleted, and why, for a person; a literal; NULL: all can be */
+    const char *stays;
 };
 
 /* The leftovers of one session: its transcript is gone, removed by the agent's own cleanup or

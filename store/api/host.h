@@ -80,8 +80,8 @@ struct host_appended {
 struct host_checkpoint {
     /* the checkpoint is the state before the answer to this one; a rewind names it */
     struct slice message;
-    const char *const
-        *file; /* absolute paths of the files that are about to be changed; need not exist */
+    /* absolute paths of the files that are about to be changed; need not exist */
+    const char *const *file;
     size_t files;
     struct slice label; /* of the checkpoint, if the format has a place for it; may be empty */
 };
@@ -90,8 +90,8 @@ struct host_checkpointed {
     struct slice id; /* of the checkpoint; the message's id if the system's checkpoints have none */
     size_t files;    /* saved, including files that do not exist */
     size_t fresh;    /* of these: copies that did not exist yet */
-    const char *
-        warning; /* what the person should know (another session works there too), in the arena; NULL: nothing */
+    /* what the person should know (another session works there too), in the arena; or NULL */
+    const char *warning;
 };
 
 struct host_setting {

@@ -11,19 +11,20 @@
 #include "lite/scan/index.h"
 #include "store/api/store.h"
 
-/* One line of a log, read. Keys come in any order; of duplicate keys the first counts, as the library's reader has
- * it; unknown keys and kinds are kept and shown. Texts borrow from the line or live in the arena. */
+/* One parsed line of a log. Keys come in any order; the first of duplicate keys counts, as in the
+ * library's reader; unknown keys and kinds are kept and shown. Texts borrow from the line or are in
+ * the arena. */
 struct event {
-    struct slice kind;    /* decoded; empty: the line has none, or it is no text */
+    struct slice kind;    /* decoded; empty: missing, or not a text */
     struct slice id;      /* uuid, decoded; may be empty */
-    struct slice ts;      /* as it is written, decoded */
+    struct slice ts;      /* as written, decoded */
     struct slice data;    /* raw; empty: none */
-    struct slice message; /* data.message where that is an object: raw, else empty */
-    struct slice role;    /* of the message, decoded; it says who speaks, the kind does not */
+    struct slice message; /* data.message if that is an object: raw, else empty */
+    struct slice role;    /* of the message, decoded; names the speaker, which the kind does not */
     struct slice content; /* of the message, raw; empty: none */
 };
 
-/* Kinds that are told apart in the index; the order is that of exathena_keys.kinds. */
+/* Kinds that the index distinguishes, in the order of exathena_keys.kinds. */
 enum event_kind {
     EVENT_OTHER,
     EVENT_USER,
@@ -35,19 +36,22 @@ enum event_kind {
 };
 extern const struct index_keys exathena_keys;
 
-/* Is the line an event? It is none when it is no JSON object. A byte order mark in front is passed over. */
+/* Returns true if the line is an event, that is, a JSON object. A leading byte order mark is
+ * skipped. */
 bool event_read(struct slice line, struct arena *a, struct event *out);
 
-/* The first member of this name; false (and *value empty) when there is none. */
+/* The first member with this name. Returns false, with *value empty, if there is no such member. */
 bool event_member(struct slice object, const char *name, struct slice *value);
-/* The same for a text; empty when it is none. False without memory only. */
+/* The same for a text; empty if the member is missing or not a text. Returns false only if out of
+ * memory. */
 bool event_text(struct slice object, const char *name, struct arena *a, struct slice *text);
 
-/* What a message says: its content when that is a text, else the texts of its parts. False without memory. */
+/* The words of a message: its content if that is a text, else the texts of its parts. Returns false
+ * if out of memory. */
 bool event_said(const struct event *ev, struct arena *a, struct slice *text);
 
-/* New events, as the library writes them: compact, and in the order of keys that the log has already. The order is
- * not defined and differs between versions of Erlang; a reader takes any. */
+/* New events, as the library writes them: compact, and in the order of keys that the log already
+ * has. The order is not defined and differs between versions of Erlang; a reader accepts any. */
 enum event_key { KEY_DATA, KEY_TS, KEY_EVENT, KEY_UUID, EVENT_KEYS };
 
 struct event_order {
@@ -56,7 +60,7 @@ struct event_order {
 
 /* data, ts, event, uuid. */
 struct event_order event_order_default(void);
-/* That of a line; the default where it is no whole event. */
+/* The order of a line; the default if it is not a complete event. */
 struct event_order event_order_of(struct slice line);
 
 /* "2026-11-21T20:21:58.343000Z": always six digits. */
@@ -68,27 +72,27 @@ struct event_draft {
     struct slice data; /* one JSON value */
     struct slice ts;   /* texts */
     struct slice id;
-    struct slice rest; /* an object whose other members come along, as they stand; may be empty */
+    struct slice rest; /* an object whose other members are copied as written; may be empty */
 };
 
 /* Adds the line with its newline. */
 MUST_CHECK enum err_code event_write(const struct event_draft *d, const struct event_order *order,
                                      struct buf *out);
 
-/* A valid JSON value as the library's encoder writes it (exathena.md A2): no blanks between its parts, texts raw but for
- * what must be escaped; numbers stay as they stand. Half a surrogate pair, which the library cannot read, becomes
- * U+FFFD. ERR_NOMEM only. */
+/* A valid JSON value as the library's encoder writes it (exathena.md A2): no blanks between its
+ * parts, only the required escapes in texts; numbers are copied as written. Half a surrogate pair,
+ * which the library cannot read, becomes U+FFFD. The only error is ERR_NOMEM. */
 MUST_CHECK enum err_code event_compact(struct buf *out, struct slice value, struct arena *a);
 
-/* An event of a log, by its uuid: where its line lies, and what is before it. Of several events with one uuid the first
- * is meant, as the library's rewind has it. */
+/* An event of a log, found by its uuid: the place of its line, and counts of the lines before it.
+ * If several events have one uuid, it is the first, as in the library's rewind. */
 struct point {
-    struct slice id; /* as it is written, decoded; in the arena */
+    struct slice id; /* as written, decoded; in the arena */
     size_t line;     /* from 0 */
     int64_t offset;  /* of its line */
-    int64_t end;     /* behind it: behind its newline where it has one */
+    int64_t end;     /* after the line and its newline, if it has one */
     int64_t size;    /* of the log when it was read */
-    int64_t blank;   /* offset of the first blank line before it; -1: there is none */
+    int64_t blank;   /* offset of the first blank line before it; -1: no blank line */
     int64_t time_ms;
     size_t before, total; /* lines that are not blank: before it, and all of them */
 };

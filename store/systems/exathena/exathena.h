@@ -10,27 +10,30 @@
 #define EXATHENA_SUFFIX JSONL_SUFFIX
 enum { EXATHENA_ID = 22, EXATHENA_EVENT_ID = 11 }; /* lengths of what the library draws */
 
-/* The sessions of ExAthena (formats/exathena.md): base.path is <project>/.exathena, and there
+/* The sessions of ExAthena (formats/exathena.md): base.path is <project>/.exathena, with
  *
- *   sessions/<id>.jsonl                       the log: one event a line, in the order in which things happened
+ *   sessions/<id>.jsonl                       the log: one event a line, in the order of events
  *   sessions/<id>/sidechains/<agent>.jsonl    runs of sub-agents, one line each
- *   file-history/<id>/<sha of path>/          what files were before each edit (saved_files.h)
+ *   file-history/<id>/<sha of path>/          the files before each edit (saved_files.h)
  *
- * There is no metadata: no title, no tag, no archive mark, and a line with a key that the library does not know makes
- * its own rewind fail half-way, so none is added. A session is called by its first prompt, or by its id.
+ * There is no metadata: no title, no tag, no archive mark. A line with a key that the library does
+ * not know makes its own rewind fail half-way, so no keys are added. The name of a session is its
+ * first prompt, or its id.
  *
- * A host may name a root of its own for the logs (seed 001: root:), which says nothing of a project: then base.path is
- * sessions/ itself, and file-history/ is where the library would look for it, in the .exathena of the directory that it
- * runs in: the nearest one above the root, else above ours.
+ * A host may name a root of its own for the logs (its option `root:`), which names no project: then
+ * base.path is sessions/ itself, and file-history/ is where the library would look for it, in the
+ * .exathena of the directory that it runs in: the nearest one above the root, else above our own
+ * directory.
  *
  * The library reads, writes and cuts without locks. Immutable after open; threads may share it. */
 struct exathena {
     struct store base;
     char *sessions; /* <path>/sessions; need not exist */
     char *history;  /* <path>/file-history; need not exist */
-    char *project;  /* the directory that .exathena lies in */
+    char *project;  /* the directory that contains .exathena */
     bool own_root;  /* the logs are directly in base.path */
-    /* And no .exathena is near: project is our own directory, of which no session knows. */
+    /* own_root, and no .exathena is above the root: project is our own directory, which no session
+     * names */
     bool homeless;
     struct window_pool *scratch;
 };
@@ -40,20 +43,23 @@ const struct exathena *exathena_of(const struct store *st);
 
 /* The folder of the logs. */
 struct jsonl_folder exathena_folder(const struct exathena *x);
-/* Can this be the id of a session? What it names must be one file, and one that a person can say. */
+/* Returns true if this can be the id of a session: it must name one file, and be usable on a
+ * command line. */
 bool exathena_is_id(struct slice id);
-/* As the library draws them: base64url of random bytes, n characters; ours never begin with a '-'. */
+/* A new id as the library generates them: base64url of random bytes, n characters; ours never begin
+ * with '-'. */
 void exathena_generate_id(char *out, size_t n);
-/* <path of the transcript without its suffix>, the session's own directory; NULL without memory. */
+/* <path of the transcript without its suffix>/<rest>, in the session's own directory; NULL if out
+ * of memory. */
 const char *exathena_side_path(const struct session_ref *ref, const char *rest, struct arena *a);
 
-/* The project of a store is what its sessions belong to. A scope means it when it names the project, something inside
- * of it, or a worktree. */
+/* Returns true if the scope includes the store's project, to which all its sessions belong: the
+ * scope names the project, a directory inside it, or a worktree. */
 bool exathena_in_scope(const struct exathena *x, const struct scope *scope);
 
 extern const struct store_ops exathena_ops;
 
-/* The members of exathena_ops, one file each. */
+/* The members of exathena_ops. */
 enum err_code exathena_enumerate(const struct store *st, const struct scope *scope,
                                  session_ref_fn *fn, void *arg, struct err *e);
 enum err_code exathena_find(const struct store *st, const struct scope *scope, struct slice id,
@@ -102,7 +108,7 @@ enum err_code exathena_leftovers(const struct store *st, const struct scope *sco
 enum err_code exathena_check_store(const struct store *st, const struct scope *scope,
                                    finding_fn *fn, void *arg, struct err *e);
 
-/* Going back. */
+/* Rewind. */
 enum err_code exathena_checkpoints(const struct store *st, const struct session_ref *ref,
                                    struct checkpoint_list *out, struct err *e);
 enum err_code exathena_plan(const struct store *st, const struct session_ref *ref,

@@ -3,23 +3,23 @@
 
 #include "store/systems/exathena/exathena.h"
 
-/* What files were before a session's edits: file-history/<session>/<sha>/ with
+/* The files before a session's edits, in file-history/<session>/<sha>/ with
  *
  *   path             the absolute path, without a newline; <sha> is the SHA-256 of these bytes
- *   <v>.bin          the file before an edit, v = 0, 1, 2, ...; equal to the newest one: no new version
+ *   <v>.bin          the file before an edit, v = 0, 1, 2, ...; not written if equal to the newest
  *   <v>.tombstone    empty, beside an empty <v>.bin: there was no file
  *
- * Other names are no versions and are left alone. */
+ * Other names are not versions and are left alone. */
 struct saved_file {
     const char *dir;
-    const char *path;   /* NULL: not to be read */
-    const char *why;    /* what is wrong with it as a whole; NULL: nothing */
+    const char *path;   /* NULL: cannot be read */
+    const char *why;    /* why none of it can be used; NULL: it can */
     bool first;         /* there is a 0.bin */
     bool first_absent;  /* ... and a 0.tombstone */
     int64_t newest;     /* highest version, -1: none */
     bool newest_absent; /* ... and its tombstone */
     size_t versions;
-    size_t strange; /* names that are none of these */
+    size_t strange; /* other names */
 };
 
 struct saved_files {
@@ -29,17 +29,17 @@ struct saved_files {
 
 enum { SHA_HEX = 64 };
 
-/* A session without any has none. Texts live in the arena. */
+/* A session without saved files is not an error. Texts are in the arena. */
 MUST_CHECK enum err_code saved_files_read(const struct exathena *x, struct slice session,
                                           struct arena *a, struct saved_files *out, struct err *e);
-/* One of them, by its directory. */
+/* One saved file, by the name of its directory. */
 MUST_CHECK enum err_code saved_file_read(const char *dir, const char *name, struct arena *a,
                                          struct saved_file *out, struct err *e);
-/* ERR_UNSAFE where a link stands in the place of all saved files, or of this session's. */
+/* ERR_UNSAFE if the directory of all saved files, or of this session's, is a link. */
 MUST_CHECK enum err_code saved_no_link(const struct exathena *x, const char *dir, struct err *e);
-/* The name of a path's directory. */
+/* The name of the directory for a path. */
 void saved_name(struct slice path, char hex[SHA_HEX + 1]);
-/* Do these bytes lie in the newest version? */
+/* Sets *is if these bytes equal the newest version. */
 MUST_CHECK enum err_code saved_newest_is(const struct saved_file *f, struct slice bytes, bool *is,
                                          struct err *e);
 

@@ -6,19 +6,21 @@
 
 #include "lite/base/slice.h"
 
-/* Members of an object as Go's encoding/json finds them: the exact name first, then any spelling of it (goat.md B9);
- * of several the last. value[i] belongs to name[i], empty where there is none. */
+/* Members of an object as Go's encoding/json finds them: the exact name first, then any other
+ * spelling of it; the last of several (goat.md B8). value[i] belongs to name[i] and is empty if
+ * there is no such member. */
 void goat_members(struct slice object, const char *const name[], size_t n, struct slice value[]);
-/* The same, and in one pass over the bytes those of the object that is name[within]: inside[i] has the name name[i]. The
- * object is valid JSON. */
+/* The same, and in the same pass over the bytes also the members of the object that is
+ * name[within]: inside[i] belongs to name[i]. The object is valid JSON. */
 void goat_members_both(struct slice object, const char *const name[], size_t n,
                        struct slice value[], size_t within, struct slice inside[]);
 
-/* Does a key (with its quotes) say this name, in any spelling? */
+/* Returns true if a key (with its quotes) is this name, in any spelling. */
 bool goat_key_is(struct slice key, const char *name);
 
-/* The three dialects of the Go directory sessions (goat.md B): one engine and these tables of names. Which one a
- * document is written in is told from the document; a session may mix them, file by file. */
+/* The three dialects of the Go directory sessions (docs/formats/goat.md): one engine and these
+ * tables of names. The dialect is recognised from each document; a session may mix them, file by
+ * file. */
 enum goat_dialect {
     GOAT_SHIPPED, /* what the package writes; new sessions too */
     GOAT_SPEC,    /* seed 000 */
@@ -26,7 +28,7 @@ enum goat_dialect {
     GOAT_DIALECTS
 };
 
-/* What metadata.json says, whatever the dialect calls it. */
+/* The fields of metadata.json, independent of the dialect. */
 enum goat_field {
     GOAT_ID,
     GOAT_HASH, /* of the project */
@@ -69,17 +71,17 @@ struct goat_dialect_names {
 
 extern const struct goat_dialect_names goat_dialects[GOAT_DIALECTS];
 
-/* The key of a field; NULL where the dialect has none. */
+/* The key of a field; NULL if the dialect has no such field. */
 const char *goat_key(enum goat_dialect d, enum goat_field field);
 enum goat_form goat_form(enum goat_field field);
 
-/* What tells the dialect of a metadata document: which of these keys it has. */
+/* The keys of a metadata document that distinguish the dialects: true if the document has them. */
 struct goat_telltale {
     bool id, session_id, parent_id, total_tokens, total_cost;
 };
-/* Of a metadata document that is a valid object (goat.md B9). */
+/* The dialect of a metadata document that is a valid object (goat.md B9). */
 enum goat_dialect goat_dialect_of_metadata(struct slice object, const struct goat_telltale *has);
-/* Of a manifest that is a valid object. */
+/* The dialect of a manifest that is a valid object. */
 enum goat_dialect goat_dialect_of_manifest(struct slice object);
 
 #endif

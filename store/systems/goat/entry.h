@@ -10,55 +10,58 @@
 #include "lite/base/slice.h"
 #include "lite/json/jsonout.h"
 
-/* One line of messages.jsonl or transcript.jsonl, whichever dialect wrote it (goat.md B2, B3). Values are raw and borrow
- * from the line; empty where there are none. */
+/* One line of messages.jsonl or transcript.jsonl, in any dialect (goat.md B2, B3). Values are raw
+ * and borrow from the line; missing ones are empty. */
 enum goat_shape {
-    GOAT_NOTHING, /* {} or an object that says none of what follows: kept, shown raw, not a message */
-    GOAT_NESTED, /* {uuid, timestamp, message: {role, content, ...}} */
-    GOAT_FLAT,   /* {uuid, timestamp, role, content, ...} */
-    GOAT_STREAM, /* {uuid, session_id, type, ...}: the SDK's */
+    GOAT_NOTHING, /* {} or an object without the members below: kept, shown raw, not a message */
+    GOAT_NESTED,  /* {uuid, timestamp, message: {role, content, ...}} */
+    GOAT_FLAT,    /* {uuid, timestamp, role, content, ...} */
+    GOAT_STREAM,  /* {uuid, session_id, type, ...}: the SDK's */
 };
 
 struct goat_entry {
     enum goat_shape shape;
     struct slice uuid, timestamp, type, subtype;
     struct slice message;       /* nested and stream: the object */
-    struct slice role, content; /* wherever they stand */
+    struct slice role, content; /* of the row or of the wrapped message */
     struct slice tool_calls, tool_call_id, name;
-    bool odd_message; /* there is a member of that name, and it is no object */
+    bool odd_message; /* there is a member with that name, and it is not an object */
 };
 
 /* The line is valid JSON and an object. */
 void goat_entry_read(struct slice line, struct goat_entry *out);
 
-/* What a Go program would pass the line over for when it loads the session: a member of a type that its structs do not
- * have there (C4, wrong JSON types). NULL: nothing. */
+/* The reason why a Go program would skip the line when it loads the session: a member has a type
+ * that its structs do not have there (goat.md B8). NULL: it would not. */
 const char *goat_entry_fault(const struct goat_entry *e);
 
 enum goat_role { GOAT_OTHER, GOAT_USER, GOAT_ASSISTANT, GOAT_TOOL, GOAT_SYSTEM };
 enum goat_role goat_entry_role(const struct goat_entry *e);
 
-/* What a message says in words: a text, the texts of its parts one below the other, or nothing. False without memory. */
+/* The words of a message: its text, the texts of its parts joined by newlines, or nothing. Returns
+ * false if out of memory. */
 bool goat_entry_text(const struct goat_entry *e, struct arena *a, struct slice *text);
-/* Did the agent ask for a tool in it? */
+/* Returns true if the message contains a tool call. */
 bool goat_entry_calls(const struct goat_entry *e);
 
-/* The top-level timestamp of a line, if there is one that means something. Also of a line that is cut. */
+/* The top-level timestamp of a line, if it has a valid one; also works on a truncated line. */
 bool goat_line_time(struct slice line, int64_t *ms);
 
-/* One line as the message that CLI.md `messages` answers; the line's own values pass through as they are written. */
+/* Writes one line as a message of the `messages` command; the line's own values are copied as
+ * written. */
 void goat_message_write(struct jsonout *j, struct slice line, const struct goat_entry *e,
                         struct slice session);
 
 /* A row of a host, checked and written as the package itself would write it (goat.md B2, B3, B7). */
 
-/* ERR_USAGE: a row that is no message (no event of the stream), or one that a Go program would pass over when it
- * loads the session, because a member is not of the type that its structs have. */
+/* ERR_USAGE: the row is not a message (not an event of the stream), or a Go program would skip it
+ * when it loads the session, because a member does not have the type that its structs have. */
 MUST_CHECK enum err_code goat_hostrow_check(const struct goat_entry *entry, bool stream,
                                             struct err *e);
 
-/* A message: its id and time in front, then wrapped or flat what is said, in the order of the structs; what else the
- * host wrote follows. uuid and time are JSON values. ERR_NOMEM only, as below. */
+/* A message: its id and time first, then the message itself, wrapped or flat, in the order of the
+ * structs, then the other members that the host wrote. uuid and time are JSON values. The only
+ * error is ERR_NOMEM, as below. */
 MUST_CHECK enum err_code goat_hostrow_message(struct slice row, const struct goat_entry *entry,
                                               bool flat, struct slice time, struct buf *out);
 /* An event of the SDK's stream. */

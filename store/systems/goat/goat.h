@@ -8,21 +8,22 @@
 #include "lite/io/window.h"
 #include "store/api/store.h"
 
-/* The Go directory sessions (goat.md B): SESSIONS/<id>/ with metadata.json, messages.jsonl (the conversation, one
- * message a line), transcript.jsonl (the SDK's stream, if the host kept it) and checkpoints/<id>/ with a manifest and
- * contents named by their SHA-256. Private to this directory; others see `goat_ops`.
+/* The Go directory sessions (docs/formats/goat.md): SESSIONS/<id>/ with metadata.json,
+ * messages.jsonl (the conversation, one message a line), transcript.jsonl (the SDK's stream, if the
+ * host kept it) and checkpoints/<id>/ with a manifest and contents named by their SHA-256. Private
+ * to this directory; others use `goat_ops`.
  *
- * A session's ref has its directory's name for an id (what the host opens it by) and the file that a reader wants for a
- * path: messages.jsonl, else transcript.jsonl, else metadata.json. */
+ * The id of a session's ref is the name of its directory (the host opens it by that name), and its
+ * path is the file to read: messages.jsonl, else transcript.jsonl, else metadata.json. */
 
 #define GOAT_METADATA "metadata.json"
 #define GOAT_MESSAGES_LOG "messages.jsonl"
 #define GOAT_TRANSCRIPT_LOG "transcript.jsonl"
 #define GOAT_LOCK_SUFFIX ".lock"
 bool goat_is_file(struct slice name);      /* one of these three */
-enum { GOAT_LINE_MAX = 10 * 1024 * 1024 }; /* of a line that the host can still read */
+enum { GOAT_LINE_MAX = 10 * 1024 * 1024 }; /* the longest line that the host can read */
 
-/* What a store's path is, told by what lies there. */
+/* The level of a store's path, found from its name and contents. */
 enum goat_path_kind {
     GOAT_CONFIG,   /* CONFIG: sessions are in projects/<project>/sessions/ */
     GOAT_PROJECTS, /* in <project>/sessions/ */
@@ -30,7 +31,8 @@ enum goat_path_kind {
     GOAT_SESSIONS, /* in the path itself */
 };
 
-/* base.path as it was given. Immutable after open (the pool looks after itself), so that threads may share it. */
+/* base.path as it was given. Immutable after open (the pool is thread-safe), so threads may share
+ * it. */
 struct goat {
     struct store base;
     enum goat_path_kind place;
@@ -40,39 +42,42 @@ struct goat {
 /* The store as this system's own; asserts that it is one. */
 const struct goat *goat_of(const struct store *st);
 
-/* Can this be the name of a session's directory? One plain component; not one of the host's folders for memory, which
- * are never listed and never removed. Everything that becomes a file name passes this first. */
+/* Returns true if this can be the name of a session's directory: one plain component, and not one
+ * of the host's folders for memory, which are never listed and never removed. Every id is checked
+ * here before it becomes a file name. */
 bool goat_is_id(struct slice id);
-/* The names that are kept for what the host remembers (goat.md B5, Cleanup). */
+/* Returns true if the name is reserved for the host's memory (goat.md B5). */
 bool goat_is_memory(struct slice name);
-/* Likewise of a checkpoint's directory. */
+/* Returns true if this can be the name of a checkpoint's directory. */
 bool goat_is_point_id(struct slice id);
 
-/* <session directory>/<rest>, where the ref's path may be that directory itself, NUL-terminated in the arena; rest may be "" (then without a slash). NULL without memory. */
+/* <session directory>/<rest>, NUL-terminated in the arena; the ref's path may be that directory
+ * itself. rest may be "" (then without a slash). NULL if out of memory. */
 const char *goat_path(const struct session_ref *ref, const char *rest, struct arena *a);
 
-/* ---- session_dirs.c: where sessions lie ---- */
+/* ---- where sessions are ---- */
 
-/* A directory with sessions in it; folder is the name of its project, "" where it has none. Return false to stop. */
+/* A directory with sessions in it; folder is the name of its project, "" if it has none. Return
+ * false to stop. */
 typedef bool goat_base_fn(const char *sessions, struct slice folder, void *arg);
-/* Each of them, those that are there; no links. */
+/* Calls fn for each of them that exists; links are skipped. */
 void goat_each_base(const struct goat *g, goat_base_fn *fn, void *arg);
 enum goat_path_kind goat_path_kind_of(const char *path);
-/* Does any session lie in the store? */
+/* Returns true if the store contains a session. */
 bool goat_has_sessions(const struct goat *g);
 
-/* create.c: where a session of this directory belongs; NULL without memory. */
+/* The directory in which a session that runs in cwd belongs; NULL if out of memory. */
 const char *goat_base_for(enum goat_path_kind place, const char *path, const char *cwd,
                           struct arena *a);
 
-/* ---- enumerate.c ---- */
+/* ---- list.c ---- */
 
-/* The session in a directory. ERR_NOT_FOUND: none. `id` is the directory's name, `sessions` where it lies. The ref's texts
- * are in the arena. */
+/* The session in a directory. `id` is the directory's name, `sessions` the directory that contains
+ * it. The ref's texts are in the arena. ERR_NOT_FOUND: no session. */
 MUST_CHECK enum err_code goat_ref_at(const struct store *st, const char *sessions,
                                      struct slice folder, struct slice id, struct arena *a,
                                      struct session_ref *ref, struct err *e);
-/* Is the directory that a session says it ran in one of the scope? */
+/* Returns true if the directory that a session ran in is one of the scope's. */
 bool goat_in_scope(const struct scope *scope, struct slice cwd, struct arena *a);
 
 extern const struct store_ops goat_ops;
@@ -113,7 +118,7 @@ enum err_code goat_live(const struct store *st, const struct session_ref *ref, s
 enum err_code goat_check(const struct store *st, const struct session_ref *ref,
                          const atomic_bool *cancel, finding_fn *fn, void *arg, struct err *e);
 
-/* Going back. */
+/* Rewind. */
 enum err_code goat_plan_conversation(const struct store *st, const struct session_ref *ref,
                                      struct slice point, struct rewind_plan *plan, struct err *e);
 enum err_code goat_check_store(const struct store *st, const struct scope *scope, finding_fn *fn,

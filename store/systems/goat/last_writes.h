@@ -5,13 +5,13 @@
 #include "store/rewind/plan/rewind.h"
 #include "store/systems/goat/manifest.h"
 
-/* What a session itself last left in its files, as far as it tells: the newest checkpoint that has a file, and the calls
- * of tools since then that name it. */
+/* The contents that a session last left in a file, as far as they are recorded: the newest
+ * checkpoint that has the file, and the tool calls since then that name it. */
 struct goat_left {
-    const struct goat_point *point; /* of the checkpoint; NULL: none has it */
+    const struct goat_point *point; /* the checkpoint; NULL: no checkpoint has the file */
     const struct goat_saved *saved;
-    bool touched; /* a tool of the session named it since */
-    bool known;   /* ... and what it became is told: */
+    bool touched; /* a tool call of the session named it since */
+    bool known;   /* ... and the contents after it are known: */
     struct slice bytes;
 };
 
@@ -21,12 +21,12 @@ struct goat_writes {
     struct goat_left *left; /* by the number of the path */
 };
 
-/* cwd: what relative paths begin at; NULL: not known. */
+/* cwd: the directory that relative paths start at; NULL: not known. */
 MUST_CHECK enum err_code goat_writes_read(const struct session_ref *ref,
                                           const struct goat_points *points, const char *cwd,
                                           struct goat_writes *out, struct err *e);
 void goat_writes_fini(struct goat_writes *w);
-/* NULL: nothing is known. path is absolute and clean. */
+/* NULL if nothing is known. path is absolute and clean. */
 const struct goat_left *goat_writes_find(const struct goat_writes *w, const char *path);
 
 #endif

@@ -16,15 +16,15 @@ enum { GOAT_HASH_TEXT = 64, GOAT_MANIFEST_MAX = 16 * 1024 * 1024 };
 #define GOAT_SESSION_END                                                                           \
     "session-end" /* what the files were when the session ended, not before a turn */
 
-/* What a checkpoint says of one file. */
+/* The state of one file in a checkpoint. */
 enum goat_was {
     GOAT_WAS_THERE,  /* with these contents */
-    GOAT_WAS_ABSENT, /* it says that there was none */
-    GOAT_WAS_UNSAID, /* nothing that could be acted upon: why */
+    GOAT_WAS_ABSENT, /* recorded as missing */
+    GOAT_WAS_UNSAID, /* not usable: why contains the reason */
 };
 
 struct goat_saved {
-    struct slice path; /* as it was passed: perhaps relative, perhaps no path at all */
+    struct slice path; /* as it was recorded: may be relative, or not a path at all */
     enum goat_was was;
     char hash[GOAT_HASH_TEXT + 1]; /* lower case; "" unless it was there */
     const char *why;
@@ -35,11 +35,12 @@ struct goat_point {
     struct slice id; /* the directory's name */
     const char *dir;
     enum goat_dialect dialect;
-    int64_t time_ms; /* TIME_NONE: it does not say */
+    int64_t time_ms; /* TIME_NONE: unknown */
     struct goat_saved *saved;
     size_t n;
-    const char *why; /* it is damaged: what is wrong; then it has no files */
-    bool begun;      /* that it has no manifest: it was cut short, which comes last */
+    const char *why; /* the defect of a damaged checkpoint, which then has no files; or NULL */
+    /* the defect is a missing manifest: the checkpoint was cut short before its last step */
+    bool begun;
 };
 
 struct goat_points {
@@ -49,17 +50,19 @@ struct goat_points {
     size_t n;
 };
 
-/* All checkpoints of a session, damaged ones too. A session without any has none. */
+/* All checkpoints of a session, damaged ones too. A session without checkpoints is not an error. */
 MUST_CHECK enum err_code goat_points_read(const struct session_ref *ref, struct goat_points *out,
                                           struct err *e);
 void goat_points_fini(struct goat_points *p);
 
-/* Reads one document. What is wrong with it is said in point->why; only memory fails. */
+/* Reads one document. A defect of the document is put into point->why; the only error is
+ * ERR_NOMEM. */
 MUST_CHECK enum err_code goat_manifest_parse(struct slice document, struct arena *a,
                                              struct goat_point *point);
 
-/* Where the contents with this hash lie: with the checkpoint, with another one, or with all of them (goat.md B9). Where
- * they are nowhere the place where they should be; NULL without memory. *there says which. */
+/* The path of the contents with this hash: in the checkpoint, in another one, or in the directory
+ * that all share (goat.md B9). If they are missing (*there is false), the path where they should
+ * be. NULL if out of memory. */
 const char *goat_blob(const struct goat_points *points, const struct goat_point *point,
                       const char *hash, struct arena *a, bool *there);
 

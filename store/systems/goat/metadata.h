@@ -18,44 +18,47 @@ enum { GOAT_METADATA_MAX = 1024 * 1024 };
 /* A session's metadata.json. Raw values and texts borrow from the document or live in the arena. */
 struct goat_metadata {
     struct slice object; /* the document without blanks, or a BOM, around it */
-    bool bom;            /* it begins with one: Go cannot read it */
+    bool bom;            /* the document begins with a BOM: Go cannot read it */
     enum goat_dialect dialect;
     struct slice raw[GOAT_FIELDS];  /* as written; empty: not there, or null */
     struct slice text[GOAT_FIELDS]; /* texts and times, decoded */
     int64_t created_ms;             /* TIME_NONE: not there, or Go's zero time */
     int64_t updated_ns;             /* 0: likewise */
-    const char *why; /* it cannot be used: what is wrong, for a person; NULL: nothing is */
+    const char *why;                /* why it cannot be used, for a person; NULL: it can */
 };
 
-/* Reads a document. What is wrong with it is no error but in `why`; only memory fails. */
+/* Reads a document. A defect of the document is put into `why`; the only error is ERR_NOMEM. */
 MUST_CHECK enum err_code goat_metadata_parse(struct slice document, struct arena *a,
                                              struct goat_metadata *out);
-/* Reads the file beneath a directory (never through a link) into `bytes`, then the document. A file that is too large,
- * a link, or one that is not there is said in `why` too. */
+/* Reads the file beneath a directory (never through a link) into `bytes`, then the document. If the
+ * file is too large, a link or missing, `why` contains that. */
 MUST_CHECK enum err_code goat_metadata_read(int dirfd, const char *name, struct buf *bytes,
                                             struct arena *a, struct goat_metadata *out);
 
-/* The session's: as its ref tells it already, else read. */
+/* The session's metadata: from its ref if that has it, else from the file. */
 MUST_CHECK enum err_code goat_metadata_of(const struct session_ref *ref, struct buf *bytes,
                                           struct arena *a, struct goat_metadata *out);
 
-/* Only the time of the last update, and as quickly as can be: what a list is sorted by. *ns is 0 where there is none. */
+/* Only the time of the last update, by which a list is sorted, as fast as possible. *ns is 0 if it
+ * is missing. */
 MUST_CHECK enum err_code goat_metadata_updated(int dirfd, const char *name, struct buf *bytes,
                                                int64_t *ns);
 
-/* RFC 3339 as Go writes it: seconds with up to nine digits, Z or an offset. False: no such time. */
+/* RFC 3339 as Go writes it: seconds with up to nine digits, Z or an offset. Returns false if it is
+ * not a valid time. */
 bool goat_time(struct slice text, int64_t *ns);
 
-/* A metadata document with other members, laid out as Go's MarshalIndent does. What is not named stays, with its own
- * spelling and in its place; members that the dialect does not know too. */
+/* A change of a metadata document, laid out as Go's MarshalIndent does. Members that are not named
+ * keep their spelling and their place, even if the dialect does not know them. */
 struct goat_edit {
     enum goat_field field;
-    /* one JSON value; empty: the member goes, or stands empty where the dialect always writes it */
+    /* one JSON value; empty: the member is removed, or set to its empty value if the dialect always
+     * writes it */
     struct slice value;
-    const char *key; /* for a member that the dialect has no name for; else NULL */
+    const char *key; /* for a member for which the dialect has no name; else NULL */
 };
 
-/* m is sound (no why). ERR_NOMEM only. */
+/* m must be usable (no why). The only error is ERR_NOMEM. */
 MUST_CHECK enum err_code goat_metadata_edit(const struct goat_metadata *m,
                                             const struct goat_edit edit[], size_t n,
                                             struct arena *a, struct buf *out);
@@ -63,12 +66,12 @@ MUST_CHECK enum err_code goat_metadata_edit(const struct goat_metadata *m,
 /* A session's metadata.json, open to be changed. */
 struct goat_document {
     struct arena arena;
-    struct buf bytes; /* as it lies on the disk */
+    struct buf bytes; /* the bytes of the file */
     const char *path;
     struct goat_metadata m;
 };
 
-/* ERR_FORMAT when it cannot be used. On failure nothing is left open. */
+/* ERR_FORMAT if it cannot be used. On failure nothing is left open. */
 MUST_CHECK enum err_code goat_document_open(const struct session_ref *ref, struct goat_document *d,
                                             struct err *e);
 void goat_document_close(struct goat_document *d);
@@ -76,7 +79,8 @@ void goat_document_close(struct goat_document *d);
 MUST_CHECK enum err_code goat_document_step(const struct session_ref *ref, struct goat_document *d,
                                             const struct goat_edit edit[], size_t n,
                                             struct step *step, struct err *e);
-/* What is locked while a session is written to: beside the log, as hosts do. NULL without memory. */
+/* The lock file of a session, taken for every write: beside the log, as hosts have it. NULL if out
+ * of memory. */
 const char *goat_lock_path(const struct session_ref *ref, struct arena *a);
 
 #endif
