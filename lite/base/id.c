@@ -63,7 +63,7 @@ static struct id128 hash_text(struct slice text)
     return id;
 }
 
-/* Its bytes and its length say all of it: nothing is to be hashed. */
+/* The bytes and the length identify the text completely, so nothing is hashed. */
 static struct id128 short_text(struct slice text)
 {
     struct id128 id = { text.n << 56, 0 };
@@ -100,7 +100,7 @@ bool id128_eq(struct id128 a, struct id128 b)
     return a.hi == b.hi && a.lo == b.lo;
 }
 
-/* Ids are random or hashed, but someone may count them up: multiplying spreads both. */
+/* Ids are random or hashed, but a program may count them up: multiplying spreads both. */
 static size_t slot_of(const struct idset *set, struct id128 id)
 {
     uint64_t h = (id.hi ^ (id.lo * UINT64_C(0x9E3779B97F4A7C15))) * UINT64_C(0xD6E8FEB86659FD93);
@@ -108,7 +108,7 @@ static size_t slot_of(const struct idset *set, struct id128 id)
     return (size_t)(h >> 32) & (set->slots - 1);
 }
 
-/* Where the id is, or the empty slot where it belongs. */
+/* The slot of the id, or the empty slot where it belongs. */
 static uint32_t *find_slot(const struct idset *set, struct id128 id)
 {
     size_t i = slot_of(set, id);

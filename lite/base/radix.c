@@ -51,7 +51,7 @@ static unsigned digit(uint64_t item, unsigned low)
     return item >> low & (VALUES - 1);
 }
 
-/* From how many there are of each value to where the first of them goes. */
+/* From the count of each value to the place of its first item. */
 static void to_places(uint32_t *count)
 {
     uint32_t sum = 0;
@@ -85,8 +85,8 @@ static void sort_by_digits(uint64_t *item, uint64_t *spare, size_t n, unsigned l
     scatter_items(spare, item, n, low + DIGIT_BITS, major);
 }
 
-/* What differs, or nothing where all stand in order already: then they need not be sorted. Those with the same key do
- * after the first digits. */
+/* Returns the bits that differ, or 0 if all are in order already and need not be sorted. Items with
+ * the same key are in order after the first digits. */
 static uint64_t find_differing_bits(const uint64_t *item, size_t n)
 {
     uint64_t bits = 0;

@@ -10,7 +10,7 @@
 
 #if defined(__x86_64__)
 
-/* What is looked for, and its first and last byte 32 times. */
+/* The text that is searched, and its first and last byte 32 times. */
 struct part {
     const char *p;
     size_t last; /* how far the last byte is from the first */
@@ -92,7 +92,7 @@ static size_t hash_of(struct slice text)
     return (size_t)(h ^ h >> 32);
 }
 
-/* Where the text is, or the empty slot where it belongs. */
+/* The slot of the text, or the empty slot where it belongs. */
 static uint32_t *find_slot(const struct slice_set *set, struct slice text)
 {
     size_t i = hash_of(text) & (set->slots - 1);

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <utf8proc.h>
 
-/* What may follow a first byte: how many bytes, and in which range the second must lie (Unicode table
- * 3-7). That range is what makes "maximal broken part" come out right: E0 80 is two broken parts. */
+/* The bytes that may follow a first byte: their number, and the range of the second (Unicode table
+ * 3-7). That range makes "maximal broken part" come out right: E0 80 is two broken parts. */
 struct lead {
     unsigned more;
     unsigned char low, high;
@@ -108,7 +108,7 @@ bool utf8_valid(struct slice text)
     return utf8_valid_prefix(text) == text.n;
 }
 
-/* Writes the repaired text to out and answers its length; only counts when out is NULL. */
+/* Writes the repaired text to out and returns its length; only counts if out is NULL. */
 static size_t repair(struct slice rest, char *out)
 {
     size_t n = 0;

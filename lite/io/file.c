@@ -9,7 +9,7 @@
 
 enum {
     OPEN_FLAGS = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
-    READ_ALL_STEP = 4096, /* for files that say they are empty, as those in /proc do */
+    READ_ALL_STEP = 4096, /* for files whose size is reported as 0, as in /proc */
 };
 
 static int open_again(int dirfd, const char *name, int flags)
@@ -22,7 +22,7 @@ static int open_again(int dirfd, const char *name, int flags)
     return fd;
 }
 
-/* O_NOATIME is for owners only; another's file answers EPERM and is opened without it. */
+/* O_NOATIME is for owners only; another's file fails with EPERM and is opened without it. */
 static int open_for_reading(int dirfd, const char *name, bool follow)
 {
     int flags = OPEN_FLAGS | (follow ? 0 : O_NOFOLLOW);
@@ -100,7 +100,7 @@ enum err_code file_read(const struct file *f, int64_t offset, char *p, size_t n,
     return ERR_OK;
 }
 
-/* Reads to the end, wherever that is by now, and one byte past max to know that it is too far. */
+/* Reads to the present end of the file, and one byte past max to notice that it is too long. */
 static enum err_code read_to_end(const struct file *f, size_t max, struct buf *out, struct err *e)
 {
     size_t before = out->n, step = (size_t)f->id.size + 1, got;

@@ -118,7 +118,8 @@ bool json_iter_key(struct json_iter *it, struct slice *key)
     return !it->last;
 }
 
-/* Between two calls it->p stands where the next member begins; at the end, or at a fault, where none does. */
+/* Between two calls it->p is where the next member begins; at the end, or at a fault, no member
+ * does. */
 static void skip_to_next_member(struct json_iter *it, const char *behind)
 {
     const char *comma = skip_json_blanks(behind, it->end);
@@ -169,7 +170,7 @@ bool json_iter_back(struct json_iter *it, struct json_iter *inner, struct slice 
     return true;
 }
 
-/* Most keys are written as they read; then no decoding is needed to say that they differ. */
+/* Most keys have no escapes; then they are compared without decoding. */
 static bool key_is_plain(struct slice key)
 {
     for (size_t i = 0; i < key.n; i++)
@@ -324,14 +325,14 @@ static bool hex_unit(const char *p, const char *end, uint32_t *unit)
     return true;
 }
 
-/* What a letter behind a backslash says; 0: it is none that says anything. */
+/* The character that a letter behind a backslash means; 0 if it means none. */
 static const char says[256] = {
     ['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
     ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t',
 };
 
-/* One escape at the front of *rest; a high and a low surrogate in a row are one character. A bad escape
- * is its backslash, and what follows stands for itself. */
+/* One escape at the front of *rest; a high and a low surrogate in a row are one character. A bad
+ * escape is its backslash, and the characters behind it are taken as they are. */
 static uint32_t next_escape(struct slice *rest)
 {
     const char *p = rest->p, *end = p + rest->n;
@@ -373,7 +374,7 @@ static bool unquote(struct slice quoted, struct slice *text)
     return true;
 }
 
-/* A letter that stands for itself tells most strings apart, however long they are. */
+/* A character that is not escaped distinguishes most strings, however long they are. */
 static bool begins_otherwise(struct slice quoted, const char *text)
 {
     char c = quoted.n > 1 ? quoted.p[1] : '"';
@@ -426,7 +427,7 @@ bool json_text(struct slice value, struct arena *a, struct slice *text)
         *text = clean;
         return true;
     }
-    /* No escape says more bytes than it is written with. */
+    /* No escape decodes to more bytes than it is written with. */
     char *p = arena_alloc(a, clean.n);
 
     if (!p)

@@ -181,7 +181,7 @@ static const char *scalar(const char *p, const char *end)
     }
 }
 
-/* "key" : and the blanks around; p stands where the value begins. */
+/* "key" : and the blanks around; p is where the value begins. */
 static const char *member_key(const char *p, const char *end)
 {
     p = skip_blank_bytes(p, end);
@@ -212,7 +212,7 @@ static const char *after_value(struct nest *nest, const char *p, const char *end
     return p == end ? p : NULL;
 }
 
-/* Behind the bracket that opened the newest level: where its first value begins. */
+/* Behind the bracket that opened the newest level. Returns where its first value begins. */
 static const char *first_value(const struct nest *nest, const char *p, const char *end)
 {
     return nest_in_object(nest) ? member_key(p, end) : skip_blank_bytes(p, end);

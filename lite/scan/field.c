@@ -176,7 +176,7 @@ static const char *glued_at(struct slice row, const char *glued)
     return strchr(":,[", row.p[at - 1]) && row.p[at - 1] ? NULL : row.p + at;
 }
 
-/* What a parsed object says, if it is of the right kind. */
+/* Reads the value from a parsed object, if it is of the right kind. */
 static bool read_object(const struct field *f, struct slice object, struct slice *quoted)
 {
     const char *const names[] = { f->key, "type" };

@@ -15,12 +15,12 @@
 /* The places of the names in struct key_scan; the marks follow. */
 enum { NAME_TYPE, NAME_ID, NAME_PARENT, NAME_TIME, NAME_INNER, NAME_MARKS };
 
-/* What ids and times look like as a rule: tried first. */
+/* The usual lengths of ids and times, which are tried first. */
 enum { UUID_LENGTH = 36, ISO_LENGTH = sizeof "2026-03-01T10:00:02.000Z" - 1 };
 
 static const struct index_line nothing = { .time_ms = TIME_NONE, .state = LINE_BROKEN };
 
-/* No key can be written so that its bytes are these: keeps the places of the names fixed. */
+/* No key can consist of these bytes, so the places of the names stay fixed. */
 static const char *or_none(const char *name)
 {
     return name ? name : "\n";
@@ -106,7 +106,7 @@ static struct id128 read_id(const struct key_scan *s, unsigned name)
     return id;
 }
 
-/* What follows {"type": at the begin of the inner member. */
+/* The bytes behind {"type": at the beginning of the inner member. */
 static struct slice inner_type(const struct index_reader *r, const struct key_scan *s)
 {
     struct slice v = value_of(s, NAME_INNER);
@@ -328,8 +328,8 @@ static enum err_code grow_read_buffer(struct work *w, struct err *e)
     return ERR_OK;
 }
 
-/* Reads behind what is there; *got is 0 at the end of the file, which is where it ended when opened or
- * where it ends now, whatever comes first. */
+/* Reads more behind the bytes that were read; *got is 0 at the end of the file, which is where it
+ * ended when it was opened or where it ends now, whichever comes first. */
 static enum err_code read_on(struct work *w, size_t *got, struct err *e)
 {
     int64_t left = w->pass->file->id.size - w->offset - (int64_t)w->have;
@@ -372,7 +372,7 @@ static void long_feed(struct long_line *l, const struct index_reader *r, struct 
         r->feed(&l->scan, at, part);
 }
 
-/* Holds the line after all, where there is memory for it. */
+/* Reads the whole line into memory after all, if there is enough. */
 static bool long_valid(const struct work *w, const struct long_line *l)
 {
     size_t n = (size_t)l->length, got = 0, skip = 0;

@@ -66,7 +66,7 @@ void key_scan_begin(struct key_scan *s, const struct key_scan_names *names,
     s->quote = s->quote_before = 0;
 }
 
-/* As the bytes stand. Length and first byte leave one name at most, as a rule. */
+/* Compares the bytes without decoding. Length and first byte usually leave one name at most. */
 static uint32_t literal(const struct key_scan_names *names, struct slice key)
 {
     uint32_t found = 0, left;

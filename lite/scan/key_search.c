@@ -45,7 +45,7 @@ static size_t key_hash(const struct key_search_set *set, size_t i)
     return hash(set->needle[i].p + set->quote[i] + 1 - KEY_END);
 }
 
-/* What may follow where this needle stands. */
+/* The bits of the bytes that may follow this needle. */
 static uint64_t may_follow(const struct key_search_set *set, size_t i)
 {
     size_t value = set->quote[i] + (size_t)VALUE;
@@ -102,7 +102,7 @@ static bool needle_at(const struct key_search *w, size_t i, size_t quote, size_t
 
 /* ---- pairs of quote and colon: goes on to the next ones that may be in a needle; false at the front ---- */
 
-/* Too near to the front there is no room for a key. */
+/* A place too near to the front has no room for a key. */
 bool key_search_find_portable(struct key_search *w)
 {
     const char *p = w->text.p, *colon;

@@ -192,8 +192,8 @@ static enum err_code copy_bytes(int in, int out, char *piece, const char *path, 
     }
 }
 
-/* Reads both again from the start. The page cache may answer for the copy, which is as good: what is compared
- * is what the kernel will write. */
+/* Reads both again from the start. The copy may come from the page cache, which is as good: those
+ * are the bytes that the kernel will write. */
 static enum err_code same_bytes(int a, int b, char *piece, const char *path, struct err *e)
 {
     char *other = piece + COPY_BYTES;
@@ -305,7 +305,7 @@ struct link {
     char *copy;
 };
 
-/* What is carried from entry to entry. */
+/* The state that is kept from entry to entry. */
 struct trip {
     char *piece; /* room for two pieces of a file */
     struct link *link;
@@ -331,7 +331,8 @@ static const char *copy_of(const struct trip *t, const struct stat *st)
     return NULL;
 }
 
-/* Names of one file inside the tree are names of one file again, where the file system knows such a thing. */
+/* Names of one file inside the tree are names of one file again, if the file system supports
+ * that. */
 static enum err_code copy_name(const FTSENT *f, const char *to, struct trip *t, struct err *e)
 {
     const struct stat *st = f->fts_statp;
@@ -436,7 +437,7 @@ enum err_code copy_remove(const char *path, struct err *e)
     return rc;
 }
 
-/* ---- what is left of a source ---- */
+/* ---- the rest of a source ---- */
 
 static enum err_code equal_files(const char *a, const char *b, char *piece, struct err *e)
 {
@@ -529,8 +530,9 @@ static enum err_code move_across(const char *from, const char *to, struct err *e
     rc = disk_sync_parent(to, e);
     if (rc)
         return rc;
-    /* Not removed blindly: what a live writer added since the copy must not go. The whole of it is compared before
-     * the first file goes, so that a refusal leaves the source as it was. */
+    /* The source is not removed blindly: bytes that a live writer added since the copy must not be
+     * lost. All of it is compared before the first file is removed, so that a refusal leaves the
+     * source as it was. */
     rc = copy_compare(from, to, e);
     if (rc == ERR_STALE && copy_remove(to, NULL))
         return err_wrap(e, rc, "a copy stays behind");

@@ -50,7 +50,7 @@ enum err_code disk_sync(int fd, const char *path, struct err *e)
 
 void disk_start_sync(int fd, int64_t at, int64_t n)
 {
-    /* A hint: what it leaves undone is done, and its errors are met, by the sync. */
+    /* Only a hint: the later sync does the rest and reports the errors. */
     if (sync_file_range(fd, at, n, SYNC_FILE_RANGE_WRITE))
         errno = 0;
 }
@@ -149,7 +149,7 @@ enum err_code disk_check_own(const char *path, struct err *e)
                                   : err_set(e, ERR_UNSAFE, path, "it belongs to another user");
 }
 
-/* closed: which permissions of others are taken away. follow: O_NOFOLLOW, or 0. */
+/* `closed` has the permissions of others that are removed; `follow` is O_NOFOLLOW or 0. */
 static enum err_code close_dir(const char *dir, int follow, mode_t closed, struct err *e)
 {
     struct stat st;

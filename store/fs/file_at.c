@@ -63,7 +63,8 @@ bool file_at_set_mtime(int fd, int64_t ns)
         t[1].tv_sec--;
         t[1].tv_nsec += 1000000000;
     }
-    /* File systems behind libfuse 2 forget a time that comes without the other, and say that all is well. */
+    /* File systems behind libfuse 2 ignore a time that comes without the other, and report
+     * success. */
     if (fstat(fd, &st) == 0)
         t[0] = st.st_atim;
     return futimens(fd, t) == 0 ||

@@ -55,7 +55,7 @@ bool path_parent(const char *path, char out[PATH_MAX])
 }
 
 enum {
-    ENTRY_BYTES = 64,   /* what a session's name takes in a directory, about */
+    ENTRY_BYTES = 64,   /* that a session's name needs in a directory, about */
     ENTRIES_A_LOOK = 4, /* that are read in the time of one look for a name */
     BITS_A_NAME = 16,
     PROBES = 2,
@@ -160,7 +160,7 @@ static void learn_dir(struct presence *p, struct slice path)
     struct presence_dir *d = &p->dir[p->n++ % PRESENCE_DIRS];
     char text[PATH_MAX];
     struct stat st;
-    bool there = true; /* what is not known to be gone is looked into */
+    bool there = true; /* a directory that is not known to be gone is examined */
 
     free(d->bits);
     *d = (struct presence_dir){ .path = path };

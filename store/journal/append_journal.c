@@ -26,11 +26,11 @@ struct journal {
     unsigned flags;
     log_compose_fn *compose;
     void *arg;
-    int lock;           /* -1: nothing is written down */
+    int lock;           /* -1 if nothing is recorded */
     char dir[PATH_MAX]; /* of the entry; "" */
 };
 
-/* log: only what was to be appended to this one; NULL: whatever it was. */
+/* Returns true if the change is an append to this log; `log` may be NULL for any log. */
 static bool is_of(const struct change *c, const char *log)
 {
     return !log || (c->n && strcmp(c->step[0].path, log) == 0);
@@ -43,7 +43,7 @@ static enum err_code recover_append(const char *dir, const char *log)
 
     if (rc == ERR_NOT_FOUND) /* it was never begun; or is not yet, by a program that is at it now */
         return log ? ERR_OK : copy_remove(dir, NULL);
-    if (rc) /* what cannot be understood is not acted on */
+    if (rc) /* a record that cannot be understood is not acted on */
         return rc;
     if (!is_of(c, log)) {
         change_free(c);
@@ -97,7 +97,7 @@ static enum err_code lock_shared(int lock, const char *dir, struct err *e)
     return ERR_OK;
 }
 
-/* The link's target: what recovery opens must be no link. */
+/* Records the link's target, because recovery must not open a link. */
 static enum err_code describe_append(struct change *c, const char *path, struct slice records,
                                      unsigned flags, struct err *e)
 {
@@ -157,7 +157,7 @@ static void journal_end(struct journal *j)
     j->lock = -1;
 }
 
-/* Entries of this log can only be those of the dead: it is our turn. */
+/* Entries of this log can only be left by dead processes, since it is our turn. */
 static enum err_code recover_dead_append(struct journal *j, const char *above, struct err *e)
 {
     char *real = j->flags & APPEND_FOLLOW ? realpath(j->path, NULL) : strdup(j->path);

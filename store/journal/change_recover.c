@@ -149,7 +149,8 @@ static enum err_code go_forward(struct change_log *log, struct change *c, const 
     return rc ? rc : change_finish(log, c, dir, &stands, e);
 }
 
-/* A ref that went may be in the keeping of one that was made before it: where its going stays, so does its keeper. */
+/* The commit of a removed ref may be kept by a ref that the change made before it: if the removal
+ * stays, so does that ref. */
 static bool is_held(const struct step *s, const struct step *stays)
 {
     return stays && s->kind == STEP_REF && strcmp(s->path, stays->path) == 0;
@@ -191,7 +192,7 @@ static enum err_code go_back(struct change_log *log, struct change *c, const cha
     return change_finish(log, c, dir, &stands, e);
 }
 
-/* Such an error does not hold up other changes. */
+/* Such an error does not block other changes. */
 static bool waits_for_person(const struct err *e)
 {
     return e && (e->sys == EROFS || e->sys == EACCES || e->sys == EPERM);

@@ -42,7 +42,8 @@ enum err_code step_append_do(struct step *s, struct arena *a, struct err *e)
     return ERR_OK;
 }
 
-/* The lease was taken from us while we were stopped, and whoever waited for it may have written. */
+/* The lease was taken from us while we were stopped, and the program that waited for it may have
+ * written. */
 static enum err_code still_alone(const struct lease *lease, const char *path, struct err *e)
 {
     return lease_is_held(lease) ? ERR_OK
@@ -114,7 +115,7 @@ static enum err_code tail_do(struct step *s, struct err *e)
     return rc;
 }
 
-/* Where the end cannot be cut off, the opposite is appended instead (step.h, step_do). */
+/* If the end cannot be cut off, the opposite is appended instead (step.h, step_do). */
 enum err_code step_tail_do(struct step *s, struct arena *a, struct err *e)
 {
     enum err_code rc = tail_do(s, e);
@@ -166,7 +167,8 @@ enum err_code step_edit_do(struct step *s, struct err *e)
     return rc;
 }
 
-/* Looks for the bytes from *at on; *at becomes where they lie. window has room for SEARCH_WINDOW. */
+/* Looks for the bytes from *at on and sets *at to their place. `window` has room for
+ * SEARCH_WINDOW. */
 static enum err_code search(int fd, const struct step *s, char *window, int64_t *at, bool *found,
                             struct err *e)
 {
@@ -312,7 +314,7 @@ static enum err_code time_mend(const struct step *s, struct err *e)
     int fd;
     struct stat st;
 
-    /* Where nothing can be written nothing was; that must not be taken for a failure to mend. */
+    /* If nothing can be written, nothing was; that must not be reported as a failure to repair. */
     if (lstat(s->path, &st) == 0 && file_at_mtime(&st) == s->old_mtime_ns)
         return ERR_OK;
     enum err_code rc = file_at_open(s->path, &fd, &st, e);
@@ -385,7 +387,8 @@ static enum err_code bytes_back(int fd, const struct lease *lease, const struct 
     return rc;
 }
 
-/* Half an append that cannot be cut off: its last line would have the next one of anybody glued to it. */
+/* Blanks half an append that cannot be cut off: the next line of any program would be glued to its
+ * last one. */
 static enum err_code part_blank(int fd, const struct step *s, int64_t size, struct err *e)
 {
     int64_t guard = s->bytes.n && s->bytes.p[0] == '\n';

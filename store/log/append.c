@@ -15,8 +15,8 @@
 #include "store/fs/file_at.h"
 #include "store/log/lease.h"
 
-/* A fresh tail without a newline may be a writer in the middle of its line: it is examined once more after this time.
- */
+/* A fresh tail without a newline may belong to a writer in the middle of its line, so it is
+ * examined again after this time. */
 enum { FRESH_MS = 200 };
 /* Other programs of ours hold the lock for the few milliseconds of one append. */
 enum { LOCK_WAIT_MS = 10000, LOCK_NAP_MS = 2, REPLACED_MOST = 8 };
@@ -278,7 +278,8 @@ static enum err_code in_successor(const char *path, unsigned flags, struct slice
     return rc;
 }
 
-/* After the write; what cannot be looked at is where it was: the record is in the file and synced. */
+/* After the write. A file that cannot be examined is assumed to be where it was: the record is in
+ * it and synced. */
 static enum err_code check_still_named(const char *path, unsigned flags, const struct appended *a,
                                        bool *same, struct err *e)
 {

@@ -170,7 +170,7 @@ static enum err_code check_id_row(void *arg, struct slice rest, int64_t offset, 
     return rc;
 }
 
-/* there[number of the id]: it is in the log. */
+/* Sets there[number of the id] if the log contains it. */
 static enum err_code seek_ids(const char *path, unsigned flags, const struct idset *ids,
                               bool there[], struct err *e)
 {

@@ -182,14 +182,14 @@ static enum err_code tx_make(const struct store_env *env, const struct rewind_pr
 /* An entry of the plan, with a path of some length. */
 enum { PLAN_BYTES_EACH = 1024 };
 
-/* What a file takes on the disk: whole blocks, and one more for its name and inode. */
+/* The space that a file takes on the disk: whole blocks, and one more for its name and inode. */
 static int64_t on_disk(int64_t size)
 {
     return (size + 4095) / 4096 * 4096 + 4096;
 }
 
-/* The record has the old files, its plan and four marks. The marks are written when there is no way back, so there
- * must be room for them now. */
+/* The record contains the old files, its plan and four marks. The marks are written when the rewind
+ * can no longer be dropped, so there must be room for them now. */
 static enum err_code preflight(const struct rewind_tx *tx, const struct rewind_preview *p,
                                struct err *e)
 {
@@ -483,7 +483,7 @@ static enum err_code take_hunks(struct rewind_preview *p, struct rewind_entry *x
         rc = hasher_bytes(&hasher, t->source.bytes, x->wanted, e);
     x->wanted_size = (int64_t)t->source.bytes.n;
     x->target = t;
-    /* No hunk at all: a file that is as it was is not written anew, with a time of its own. */
+    /* No hunk at all: an unchanged file is not written anew with a new time. */
     x->chosen = memcmp(x->wanted, x->seen.sha256, SHA256_BYTES) != 0;
     hasher_fini(&hasher);
     rewind_sides_fini(&sides);

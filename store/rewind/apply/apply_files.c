@@ -9,8 +9,8 @@
 #include "store/fs/disk.h"
 #include "store/rewind/apply/entry_files.h"
 
-/* Carrying entries out. Every step looks at what lies where before it moves a name, so that it can be done again
- * after a crash. */
+/* Carrying entries out. Every step examines the files under each name before it moves one, so that
+ * it can be done again after a crash. */
 
 /* ---- restore ---- */
 
@@ -29,7 +29,8 @@ static enum err_code check_exchanged(const struct entry_files *at, enum rewind_o
         return ERR_OK;
     }
     *out = REWIND_CONFLICT;
-    /* ENOENT: what was put in its place was removed already, so its own place is in the record now. */
+    /* ENOENT: the file that was put in its place was removed already, so its own file is in the
+     * record now. */
     if (renameat2(at->dir, at->temp, at->dir, at->name, RENAME_EXCHANGE) && errno != ENOENT)
         return err_sys(e, at->x->path, "give a changed file back");
     return ERR_OK;
@@ -44,7 +45,7 @@ static enum err_code restore(const struct entry_files *at, enum rewind_outcome *
         rc = entry_files_identify(at, at->temp, &there, e);
     if (rc)
         return rc;
-    if (there == ENTRY_FILE_SEEN) { /* exchanged before a crash, whatever was saved since */
+    if (there == ENTRY_FILE_SEEN) { /* exchanged before a crash, even if it was saved since */
         *out = REWIND_DONE;
         return ERR_OK;
     }
@@ -69,7 +70,7 @@ static enum err_code set_mode(const struct entry_files *at, enum rewind_outcome 
     enum err_code rc = ERR_OK;
 
     *out = REWIND_CONFLICT;
-    if (fd < 0) /* gone, a link or a socket by now */
+    if (fd < 0) /* gone, or a link or socket now */
         return errno == ENOENT || errno == ELOOP || errno == ENXIO
                    ? ERR_OK
                    : err_sys(e, at->x->path, "open");
@@ -104,7 +105,7 @@ static enum err_code create(const struct entry_files *at, enum rewind_outcome *o
     return ERR_OK;
 }
 
-/* Moved aside first, looked at under the other name, and unlinked only when all is decided. */
+/* Renamed first, examined under the other name, and unlinked only after everything is decided. */
 static enum err_code remove_entry_file(const struct entry_files *at, enum rewind_outcome *out,
                                        struct err *e)
 {
@@ -202,7 +203,8 @@ static enum err_code wait_for_writer(const struct entry_files *at, enum lease_wr
                          at->temp);
 }
 
-/* On another file system a synced copy is in the record; but what was written since that copy is kept first. */
+/* On another file system a synced copy is in the record; bytes that were written since that copy
+ * are kept first. */
 static enum err_code keep_far(const struct entry_files *at, const char *name,
                               enum lease_writer writer, struct err *e)
 {
@@ -219,7 +221,8 @@ static enum err_code keep_far(const struct entry_files *at, const char *name,
     return rc;
 }
 
-/* What was written to it may not be on the disk yet, and no copy has it. A disk that fails is no reason to stop here. */
+/* Bytes that were written to it may not be on the disk yet, and no copy has them. A failing disk is
+ * no reason to stop here. */
 static void sync_live(const struct entry_files *at)
 {
     int fd = openat(at->dir, at->temp, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
@@ -230,8 +233,8 @@ static void sync_live(const struct entry_files *at)
     }
 }
 
-/* What came out of its place. A program that has the old file open may still write into it, so the file itself moves
- * into the record where that is on the same file system. */
+/* The file that was taken out of its place. A program that has it open may still write to it, so
+ * the file itself moves into the record if that is on the same file system. */
 static enum err_code keep_old(const struct entry_files *at, size_t i, enum entry_file there,
                               enum lease_writer writer, struct err *e)
 {
@@ -250,7 +253,7 @@ static enum err_code keep_old(const struct entry_files *at, size_t i, enum entry
     return keep_far(at, name, writer, e);
 }
 
-/* Asked who writes to it before it is looked at: without a writer it stays as it is then. */
+/* Writers are looked up before the file is examined: without a writer it stays as it is then. */
 static enum err_code clean_spot(const struct entry_files *at, size_t i, struct err *e)
 {
     enum lease_writer writer = entry_files_writer(at);
@@ -313,8 +316,8 @@ static enum err_code sync_all(const struct entry_files_context *c, struct err *e
     return rc ? rc : rewind_tx_sync_dirs(c->tx, e);
 }
 
-/* Directories go after the last temporary file, and after that is written down: from then on one that is missing was
- * removed here, and was not moved away with something of ours in it. */
+/* Directories are removed after the last temporary file, and after that is recorded: from then on a
+ * missing one was removed here, and was not moved away with something of ours in it. */
 static enum err_code prune_all(const struct entry_files_context *c, struct err *e)
 {
     const struct rewind_tx *tx = c->tx;
@@ -350,7 +353,7 @@ enum err_code rewind_tx_clean(struct rewind_tx *tx, struct err *e)
 
 /* ---- giving up ---- */
 
-/* What became of an entry, as far as it can be seen. */
+/* The outcome of an entry, if it can be found out. */
 static void judge_left(struct entry_files_context *c, size_t i)
 {
     struct rewind_tx_entry *x = &c->tx->entry[i];

@@ -62,8 +62,8 @@ static bool same_id(struct file_id a, struct file_id b)
     return rewind_tx_same_file(a, b) && a.ctime_ns == b.ctime_ns;
 }
 
-/* Opens what lies under a name. Its bytes decide: a power cut may have made an equal file again, and a save of equal
- * size within one tick of the clock would hide from times and sizes. */
+/* Opens the file under a name. Its bytes decide: a power cut may have made an equal file again, and
+ * times and sizes would not show a save of equal size within one tick of the clock. */
 enum err_code entry_files_read(const struct entry_files *at, const char *name, enum entry_file *out,
                                struct file_id *id, struct err *e)
 {
@@ -77,7 +77,7 @@ enum err_code entry_files_read(const struct entry_files *at, const char *name, e
         return err_sys(e, at->x->path, "open");
     enum err_code rc = span_of_file(fd, at->x->path, &all, e);
 
-    /* Looked at before it is read: what is written meanwhile shows at the next look. */
+    /* Its state is taken before it is read, so that bytes written meanwhile show the next time. */
     if (!rc && fstat(fd, &st))
         rc = err_sys(e, at->x->path, "look at");
     if (!rc)
@@ -150,7 +150,7 @@ enum lease_writer entry_files_writer(const struct entry_files *at)
     return answer;
 }
 
-/* id (may be NULL): asks for the bytes to be read, and says what the file was then. */
+/* If `id` is not NULL, the bytes are read, and *id is what the file was then. */
 static enum err_code identify_file(const struct entry_files *at, const char *name,
                                    enum entry_file *out, struct file_id *id, struct err *e)
 {
@@ -287,7 +287,8 @@ static enum err_code remove_in(int dir, const char *name, const char *path, cons
     return ERR_OK;
 }
 
-/* Whoever removed it: a crash may have come before it was durable. */
+/* The directory is synced whoever removed the entry: a crash may have come before that was
+ * durable. */
 static enum err_code prune_one(const struct above *a, const struct rewind_tx_entry *x,
                                const struct dirs *as, bool *more, struct err *e)
 {
@@ -321,7 +322,7 @@ enum err_code rewind_tx_prune(const struct rewind_tx_entry *x, const struct dirs
 
 /* ---- writing down ---- */
 
-/* *fd -1: a directory that is gone by now, or that may not be read. */
+/* *fd is -1 if the directory is gone or may not be read. */
 static enum err_code open_dir(const struct above *a, const struct rewind_tx_entry *x, int *fd,
                               struct err *e)
 {
@@ -339,8 +340,8 @@ static enum err_code open_dir(const struct above *a, const struct rewind_tx_entr
     return rc;
 }
 
-/* One that could not be given back to whom it belongs is not written down: so it stays, as does one that may not be
- * read. */
+/* A directory that could not be given back to its owner is not recorded: so it stays, as does one
+ * that may not be read. */
 static enum err_code note_one(struct rewind_tx *tx, const struct above *a, int fd, struct err *e)
 {
     struct attrs x;

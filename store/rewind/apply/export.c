@@ -12,8 +12,9 @@
 #include "store/rewind/plan/rewind.h"
 #include "store/rewind/plan/source.h"
 
-/* A scratch copy: the files as they were at the point, in a directory of its own. Nothing of the user's is read or
- * touched, so none of the rules that protect it apply; the names do all the same, as they come out of the store. */
+/* A scratch copy: the files as they were at the point, in a directory of its own. No file of the
+ * user is read or touched, so the rules that protect such files do not apply; the rules for names
+ * do, since names come out of the store. */
 
 static const char outside_name[] =
     "outside"; /* where files from outside the project go, by their whole path */
@@ -60,7 +61,7 @@ static enum err_code write_file(int dir, const char *name, const char *path,
     return rc;
 }
 
-/* The saved copy, open and found to be what its checksum says; ERR_FORMAT where it is not to be had. */
+/* The saved copy, open and verified by its checksum; ERR_FORMAT if it is not available. */
 static enum err_code open_wanted(const struct rewind_target *t, struct hasher *hasher,
                                  struct span *out)
 {

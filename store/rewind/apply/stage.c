@@ -57,7 +57,8 @@ static enum err_code open_present(struct work *w, struct span *out, struct err *
     return ERR_OK;
 }
 
-/* Into the record, in one pass with the check that they are still what the preview saw. */
+/* Copies them into the record and checks, in the same pass, that they are still what the preview
+ * saw. */
 static enum err_code keep_present(struct stager *s, struct work *w, struct err *e)
 {
     uint8_t sha256[SHA256_BYTES];
@@ -125,7 +126,7 @@ static enum err_code check_absent(const struct work *w, struct err *e)
 
 /* ---- staged files ---- */
 
-/* A file that is replaced hands on what is its own, and one that comes back gets what it had. */
+/* A replaced file passes its attributes on, and a file that comes back gets the ones it had. */
 static enum err_code put_attrs(const struct work *w, int fd, struct err *e)
 {
     struct arena a = { 0 };
@@ -216,7 +217,7 @@ static enum err_code not_here(const struct work *w, struct err *e)
                    "this file system or kernel cannot exchange files atomically; try --into");
 }
 
-/* Two files of our own change places, or one gets another name: what the entry will need. */
+/* Two files of our own change places, or one gets another name, as the entry will need. */
 static enum err_code try_names(const struct work *w, const char *temp, const char *probe,
                                struct err *e)
 {
@@ -260,8 +261,8 @@ static enum err_code probe_names(struct stager *s, const struct work *w, struct 
     return rc;
 }
 
-/* The file itself comes back; it keeps its name in the record until all is done. Where a file cannot have two names, or not
- * there, a copy does. */
+/* The file itself comes back; it keeps its name in the record until all is done. If a file cannot
+ * have two names, or not there, a copy is used. */
 static bool stage_adopted(const struct stager *s, const struct work *w)
 {
     char from[TX_PATH_MAX], temp[64];
@@ -351,7 +352,8 @@ enum err_code rewind_tx_stage(struct rewind_tx *tx, const struct rewind_preview 
 
 /* ---- taking it away again ---- */
 
-/* True: it failed. Looked for first: a read-only file system refuses before it says that there is nothing. */
+/* Returns true if it failed. It is looked up first: a read-only file system refuses before it
+ * reports that nothing is there. */
 static bool remove_ours(int dir, const char *name)
 {
     struct stat st;
@@ -447,8 +449,8 @@ static enum err_code drop_intent(const struct rewind_tx *tx, struct err *e)
     return disk_sync_dir(tx->dir, e);
 }
 
-/* The conversation stays as it is, and only this record holds its old end: so the record is one that is done. Each of
- * these may be done again. */
+/* The conversation stays as it is, and only this record has its old end, so the record becomes one
+ * that is done. Each of these steps may be repeated. */
 static enum err_code keep_conversation_only(struct rewind_tx *tx, struct err *e)
 {
     enum err_code rc = ERR_OK;

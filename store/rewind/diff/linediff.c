@@ -81,7 +81,7 @@ static size_t lines_of(git_patch *patch)
     return n;
 }
 
-/* libgit2 says "no newline at the end" by a line of its own behind the one it means. */
+/* libgit2 reports "no newline at the end" by an extra line behind the one it refers to. */
 static void take_line(struct linediff *d, const git_diff_line *l)
 {
     struct slice text = { l->content, l->content_len };
@@ -174,7 +174,8 @@ void linediff_fini(struct linediff *d)
 
 /* ---- picking hunks ---- */
 
-/* Where line `number` (from 1) of the text begins; its end for the line behind the last. */
+/* The place where line `number` (from 1) of the text begins, or the end of the text for the line
+ * behind the last. */
 static const char *line_start(struct slice text, unsigned number)
 {
     const char *p = text.p, *end = text.p + text.n;

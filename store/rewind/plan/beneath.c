@@ -143,7 +143,8 @@ enum err_code beneath_root_link(const char *root, int *fd, int64_t *link_ms, str
                : err_set(e, ERR_UNSAFE, root, "a directory and a link keep changing places");
 }
 
-/* File system ids and birth times are extras: where they cannot be had, device and inode decide. */
+/* File system ids and birth times are extras: if they are not available, device and inode
+ * decide. */
 enum err_code beneath_root_id(int fd, const char *root, struct root_id *out, struct err *e)
 {
     struct stat st;
@@ -256,7 +257,7 @@ static int open_below(int root, const char *relative)
             return (int)fd;
         if (errno == ENOSYS || errno == EPERM || errno == E2BIG)
             return open_chain(root, relative);
-        if (errno != EAGAIN && errno != EINTR) /* EAGAIN: something was renamed while it looked */
+        if (errno != EAGAIN && errno != EINTR) /* EAGAIN: something was renamed during the lookup */
             return -1;
     }
     return -1;

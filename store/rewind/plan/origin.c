@@ -46,7 +46,7 @@ enum err_code origin_add_session(struct change *c, const struct session_ref *ref
 
 /* ---- asking ---- */
 
-/* Certainly not there: what cannot be looked at may be. */
+/* Returns true only if it certainly does not exist; a path that cannot be examined may. */
 static bool is_gone(const char *path)
 {
     struct stat st;
@@ -115,7 +115,8 @@ static bool finds(const struct store *st, const struct scope *scope, const char 
     return found;
 }
 
-/* The system knows best whether a session is in the scope; one that was deleted has only what was noted. */
+/* The system knows best if a session is in the scope; for a deleted session only the recorded
+ * origin is left. */
 static bool store_shows(const struct store *st, const struct scope *scope, const char *id,
                         const char *dir)
 {
@@ -136,8 +137,8 @@ static bool is_of_store(const struct store *st, const struct change_origin *o, c
                     : path && is_within(path, st->path, strlen(st->path));
 }
 
-/* A store whose last session was deleted is not found any more, unless another system keeps sessions at its place: then
- * what was noted decides. */
+/* A store whose last session was deleted is not found any more, unless another system keeps
+ * sessions at its place: then the recorded origin decides. */
 static bool emptied_is_shown(const struct shown *shown, const char *name, size_t word,
                              const struct change_origin *o)
 {

@@ -25,7 +25,7 @@ static const char *part_fault(struct slice part)
     return NULL;
 }
 
-/* Cuts the next part off; the slash before it goes with it. */
+/* Cuts the next part off, with the slash before it. */
 static struct slice part_next(struct slice *rest)
 {
     const char *slash;
@@ -133,7 +133,8 @@ static bool is_listed_part(struct slice part, const char *const *names, size_t n
 }
 #define IS_ONE_OF(part, names) is_listed_part(part, names, sizeof(names) / sizeof(names)[0])
 
-/* Does the rest of a path, from one of its slashes on, begin with the place? whole: and end with it. */
+/* Returns true if the rest of a path, from one of its slashes on, begins with the place, and with
+ * `whole` also ends with it. */
 static bool is_at(struct slice rest, const char *place, bool whole)
 {
     size_t n = strlen(place);

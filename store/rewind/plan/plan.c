@@ -234,8 +234,8 @@ static struct rewind_other *name_other_session(const struct other_sessions *r,
     return ok ? other : NULL;
 }
 
-/* What one turn of another session worked on. If the system's own rule goes back further than the point, the inferred
- * plan does not. */
+/* The files that one turn of another session changed. If the system's own rule goes back further
+ * than the point, the inferred plan does not. */
 static enum err_code take_point(const struct other_sessions *r, const struct session_ref *ref,
                                 const struct checkpoint *c, struct err *e)
 {

@@ -7,8 +7,8 @@
 /* The directory that the files of a plan belong to. A directory named in a session is only the
  * claim of whoever wrote the session, so a system passes the directory for which the session's
  * place on disk vouches. A directory that contains more than a project (/, the home directory,
- * anything above it) is kept as the root, but every file below it counts as outside (plan->wide).
- */
+ * anything above it) is kept as the root, but every file below it counts as outside
+ * (plan->wide). */
 
 /* Puts a clean copy of root into the plan; NULL if it is not known. ERR_NOMEM. */
 MUST_CHECK enum err_code rewind_plan_root(const struct store_env *env, struct rewind_plan *plan,

@@ -16,7 +16,7 @@
 /* The two roots that a plan may reach into, opened once, since the compared files share them. */
 struct roots {
     const char *root;        /* the session's directory; / when that is gone */
-    int project, everywhere; /* the root, and / for what lies outside of it */
+    int project, everywhere; /* the root, and / for files outside of it */
     bool is_detour;          /* the root is reached through a link that is newer than the point */
 };
 
@@ -189,7 +189,7 @@ static enum err_code find_author(struct worker *w, struct rewind_entry *x, struc
     return ERR_OK;
 }
 
-/* A program that goes on writing may cut it short in between. */
+/* A program that continues to write may cut it short in between. */
 static enum err_code read_wanted(struct worker *w, const struct rewind_entry *x, struct err *e)
 {
     const struct rewind_source *s = &x->target->source;
@@ -224,8 +224,8 @@ static enum err_code judge_wanted(struct worker *w, struct rewind_entry *x, stru
     return ERR_OK;
 }
 
-/* Its program goes on with the replaced file, which moves into the undo record. Where that cannot be, what is written
- * later would be lost. */
+/* Its program continues to write to the replaced file, which moves into the undo record. If it
+ * cannot be moved, later writes would be lost. */
 static bool judge_writer(struct worker *w, struct rewind_entry *x)
 {
     const struct beneath_at *record = &w->plan->record_at;
@@ -340,7 +340,7 @@ static enum err_code choose_targets(struct rewind_preview *p, struct err *e)
 
 enum { MANY = 16 }; /* a thread is worth starting */
 
-/* The entries, and who comes next; the helper's answer. */
+/* The entries and the number of the next one; the result of the helper. */
 struct survey {
     struct rewind_preview *preview;
     struct roots roots;
@@ -440,7 +440,7 @@ static void *help(void *arg)
     return NULL;
 }
 
-/* Comparing is most of the work, and files have nothing to do with each other: a second thread takes its share where
+/* Comparing is most of the work, and the files are independent: a second thread takes its share if
  * there are many. */
 static enum err_code preview_all(struct rewind_preview *p, struct err *e)
 {

@@ -30,7 +30,7 @@ static enum err_code add_conflict(struct turn_removal *o, const struct rewind_ta
     return rewind_plan_add(o->plan, &t, e);
 }
 
-/* source NULL: there shall be no file. */
+/* A NULL source means that the file should not exist. */
 static enum err_code add_single_target(struct turn_removal *o, const struct rewind_target *found,
                                        const struct rewind_source *source, struct err *e)
 {
@@ -38,7 +38,7 @@ static enum err_code add_single_target(struct turn_removal *o, const struct rewi
     bool exists = o->look.seen.exists;
     char seen[SHA256_BYTES * 2 + 1];
 
-    /* The mode is the file's own affair by now; what was read is what the preview has to find. */
+    /* The mode is not changed any more; the bytes that were read are what the preview must find. */
     t.has_mode = t.has_mode && !exists;
     hasher_hex(o->look.seen.sha256, seen);
     t.has_last = true;
@@ -99,7 +99,7 @@ static enum err_code merge_target(struct turn_removal *o, const struct rewind_ta
 {
     bool found_absent = found->want == REWIND_ABSENT;
 
-    if (is_as_left(o, left_absent)) /* nothing came after: as if one went back */
+    if (is_as_left(o, left_absent)) /* nothing came after it: like an ordinary rewind */
         return add_single_target(o, found, found_absent ? NULL : &found->source, e);
     if (found_absent == !o->look.seen.exists &&
         (found_absent || source_content_same(&o->look.present, &o->found)))
@@ -117,7 +117,8 @@ static enum err_code merge_target(struct turn_removal *o, const struct rewind_ta
 
 /* ---- the turn's own files ---- */
 
-/* What the turn left: at the next point, or what the session knows it left. NULL source.file and bytes: a hash alone. */
+/* The file as the turn left it: at the next point, or as the session knows. If source.file and
+ * bytes are NULL, only the hash is known. */
 struct left {
     bool known, absent;
     const struct rewind_source *source;
@@ -234,7 +235,7 @@ static enum err_code plan_files(struct turn_removal *o, const struct rewind_plan
 
 /* ---- the plan ---- */
 
-/* The point behind this one; empty: it is the newest. */
+/* The point behind this one; empty if this one is the newest. */
 static enum err_code find_next(const struct session_ref *ref, const char *point, struct arena *a,
                                struct slice *next, struct err *e)
 {

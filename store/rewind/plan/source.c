@@ -273,7 +273,8 @@ enum err_code rewind_look_at(int root_fd, const char *root, const char *path,
     return rc;
 }
 
-/* The root below which the file is reached: the session's directory, or / for what lies outside of it. */
+/* The root below which the file is reached: the session's directory, or / for files outside of
+ * it. */
 static enum err_code open_root(const struct rewind_plan *plan, const char *path, int *fd,
                                const char **root, struct err *e)
 {

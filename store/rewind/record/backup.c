@@ -10,8 +10,8 @@
 #include "store/rewind/record/records.h"
 #include "store/rewind/record/tx.h"
 
-/* What a record keeps. The bytes of all entries lie one behind the other in one file: so that they are durable with one
- * sync, and lie where the plan says by the sizes alone. */
+/* The contents of a record. The bytes of all entries are one behind the other in one file, so that
+ * one sync makes them durable, and their places follow from the sizes in the plan alone. */
 
 bool rewind_tx_backup_layout(struct rewind_tx *tx)
 {
@@ -77,7 +77,8 @@ struct rewind_source rewind_tx_backup_source(const struct rewind_tx *tx, size_t 
                                    .part_n = tx->entry[i].seen.size };
 }
 
-/* Plain and with its name at once: the record counts only from INTENT on, and goes as a whole before. */
+/* The file is plain and has its name at once: the record counts only from INTENT on, and before it
+ * is removed as a whole. */
 enum err_code rewind_tx_backup_open(const struct rewind_tx *tx, int *fd, struct err *e)
 {
     char path[TX_PATH_MAX];

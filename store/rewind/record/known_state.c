@@ -12,7 +12,7 @@
 
 enum { RECORDS_MAX = 100 }; /* how many records are read, the newest first */
 
-/* What the newest record left in a file. */
+/* The state in which the newest record left a file. */
 struct left {
     struct rewind_target *target;
     bool known, proven, absent;

@@ -274,7 +274,8 @@ static bool get_seen(const cJSON *o, struct rewind_seen *s)
     return true;
 }
 
-/* Our own paths were checked when they were written; a path that the disk changed is not followed anywhere else. */
+/* Our own paths were checked when they were written; a path that the disk changed is never followed
+ * to another place. */
 static bool get_place(const cJSON *o, struct arena *a, struct rewind_tx_entry *x)
 {
     if (!record_json_text(o, "path", a, &x->path) || !record_json_text(o, "root", a, &x->root))

@@ -206,8 +206,8 @@ MUST_CHECK enum err_code rewind_tx_roll_back(struct rewind_tx *tx, enum rollback
                                              struct err *e);
 /* From INTENT to DONE. */
 MUST_CHECK enum err_code rewind_tx_finish(struct rewind_tx *tx, struct err *e);
-/* The error of an entry that cannot be reached and has to wait, for a missing, replaced or unsafe directory (ERR_IO).
- */
+/* The error of an entry that cannot be reached and has to wait, for a missing, replaced or unsafe directory
+ * (ERR_IO). */
 MUST_CHECK enum err_code rewind_tx_wait_error(const struct rewind_tx_entry *x, enum err_code rc,
                                               struct err *e);
 /* The person gives it up: nothing more is put in place. Temporary files are removed if they can be reached; `left` is

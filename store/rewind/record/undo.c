@@ -58,7 +58,7 @@ static bool add_taken_path(struct undone *u, const char **list, size_t *n, const
     return list[(*n)++] != NULL;
 }
 
-/* The record is an undo and stands, at least in part. */
+/* For a record that is an undo and still in effect, at least in part. */
 static bool note_taken(struct undone *u, const struct rewind_tx *tx, const struct rewind_record *r,
                        bool has_takers)
 {
@@ -114,7 +114,7 @@ static void take_live(struct rewind_target *t, const struct tx_live *live)
     t->mtime_ns = rewind_tx_file_id(&live->st).mtime_ns;
 }
 
-/* Nothing to be told where it is as it was: a program had it open, and that is all. */
+/* Nothing is reported if the file is as it was: then a program merely had it open. */
 static enum err_code note_live(struct rewind_plan *plan, const struct rewind_tx_entry *x,
                                const struct tx_live *live, struct err *e)
 {

@@ -9,7 +9,7 @@
 struct looking {
     const struct store_env *env;
     const struct shown *shown;
-    const char *id; /* the one that is named; NULL: the newest */
+    const char *id; /* the one that is named; NULL for the newest */
     bool undos;     /* the newest of all; else the newest that stands and is no undo */
     struct rewind_records rewinds;
     size_t next; /* of them */
@@ -200,7 +200,8 @@ static bool see_change(const struct change *c, bool undone, void *arg)
     return !l->done;
 }
 
-/* A record that cannot be read, damaged or of a newer reprise, may be of what the person means. */
+/* A record that cannot be read, because it is damaged or of a newer reprise, may be the one that
+ * the person means. */
 static enum err_code check_unread(const struct looking *l, const char *unread, struct err *e)
 {
     return record_id_time(unread) > record_id_time(l->found.id)
