@@ -21,7 +21,7 @@ struct world {
 
 /* ---- files ---- */
 
-/* NULL: there are too many. */
+/* Returns NULL if there are too many files. */
 static struct file *find_file(struct world *w, const char *project, const char *path)
 {
     for (size_t i = 0; i < w->n; i++)
@@ -40,7 +40,7 @@ static enum err_code write_file(struct file *f, struct slice text)
     return buf_add(&f->text, text);
 }
 
-/* Replaces the first place that reads `old`. */
+/* Replaces the first occurrence of `old`. */
 static enum err_code edit_file(struct file *f, struct slice old, struct slice new, struct err *e)
 {
     const char *at = slice_find(f->text.p, f->text.n, old.p, old.n);
@@ -98,7 +98,7 @@ static void add_backup(struct play *p, const struct backup *b)
                            b->name[0] ? b->name : NULL, (int64_t)b->version, b->at_ms, parent));
 }
 
-/* After the row of a prompt: what changed since the last one is backed up. */
+/* Called after the row of a prompt: backs up the files that changed since the last one. */
 static void add_snapshot(struct play *p)
 {
     for (size_t i = 0; i < p->backups; i++)
@@ -115,7 +115,7 @@ static void add_snapshot(struct play *p)
     play_note(p, demo_json(&p->out, "},'timestamp':$t},'isSnapshotUpdate':false}\n", p->clock_ms));
 }
 
-/* Between the row of a tool call and the change that it makes. */
+/* Called between the row of a tool call and the change that it makes. */
 static void track_file(struct play *p, const struct file *f)
 {
     for (size_t i = 0; i < p->backups; i++)
@@ -144,11 +144,11 @@ static void track_file(struct play *p, const struct file *f)
 
 struct call {
     char id[32], row[UUID];
-    struct buf text;   /* what the model is told */
-    struct buf result; /* what the client keeps: toolUseResult */
+    struct buf text;   /* the result for the model */
+    struct buf result; /* the result that the client keeps: toolUseResult */
 };
 
-/* The row of the call; the form is that of its input. c->id is set. */
+/* Adds the row of the call; `form` is that of its input. Sets c->id. */
 static void add_call(struct play *p, struct call *c, const char *name, const char *form, ...)
 {
     struct buf content = { 0 };
@@ -165,7 +165,7 @@ static void add_call(struct play *p, struct call *c, const char *name, const cha
     buf_fini(&content);
 }
 
-/* The row of the result; frees the call. */
+/* Adds the row of the result; frees the call. */
 static void add_result(struct play *p, struct call *c, bool failed)
 {
     play_add_row(p,
@@ -195,7 +195,7 @@ static void play_read(struct play *p, const struct file *f, struct call *c)
     add_result(p, c, false);
 }
 
-/* The end of both changes: the patch. Frees `before`. */
+/* Ends an edit or a write with its patch. Frees `before`. */
 static void end_change(struct play *p, const struct file *f, struct buf *before, struct call *c)
 {
     struct slice now = buf_slice(&f->text);
@@ -278,7 +278,7 @@ static void start_play(struct play *p)
     play_begin_answer(p);
 }
 
-/* Its transcript: the prompt, one command, the report. It ends before the call does. */
+/* The sub-agent's transcript: the prompt, one command, the report. It ends before the call does. */
 static void play_inside(struct play *p, const struct demo_step *step, const char *agent)
 {
     const struct demo_step inside = { ACT_RUN, { step->arg[2], step->arg[3] } };
@@ -446,7 +446,7 @@ static void play_all(struct play *p, int64_t now_ms)
         play_add_metadata(p);
 }
 
-/* Half of the last row is missing. */
+/* Cuts the last row in half. */
 static void tear(struct buf *out)
 {
     const char *nl = memrchr(out->p, '\n', out->n - 1);
@@ -503,7 +503,7 @@ static enum err_code build_session(const char *dir, struct world *w, const struc
     return p.rc;
 }
 
-/* The files as the last session left them. */
+/* Writes the files as the last session left them. */
 static enum err_code put_world(const char *dir, const struct world *w, int64_t when_ms,
                                struct err *e)
 {

@@ -95,7 +95,7 @@ static enum err_code add_literal(struct buf *out, struct slice text)
     return j.rc;
 }
 
-/* A string literal without its quotes. */
+/* Appends the content of a string literal, without quotes. */
 static enum err_code add_escaped(struct buf *out, struct slice text)
 {
     struct buf literal = { 0 };
@@ -241,7 +241,7 @@ static enum err_code make_repository(const char *project, int64_t when_ms, struc
     return rc ? rc : demo_make_dirs(path, e);
 }
 
-/* What `git worktree add` leaves behind, on both sides. */
+/* Writes the files of `git worktree add`, in the repository and in the worktree. */
 static enum err_code add_worktree(const char *project, const char *worktree, int64_t when_ms,
                                   struct err *e)
 {
@@ -265,7 +265,7 @@ static enum err_code add_worktree(const char *project, const char *worktree, int
 
 static void *start_git(void *arg)
 {
-    return gitlib_ready() ? arg : NULL; /* whoever needs it asks again */
+    return gitlib_ready() ? arg : NULL; /* on failure, every later user tries again */
 }
 
 static enum err_code build_all(const char *dir, int64_t now_ms, struct err *e)

@@ -12,9 +12,10 @@
 #include "store/systems/entire/write/committed_write.h"
 #include "store/systems/entire/write/treewrite.h"
 
-/* Sessions of Entire in the repository of a project. What is in its work tree becomes a commit; on it follow two sessions of
- * two agents that share a committed checkpoint, and one of them has two more turns on a shadow branch. Trees, commits and
- * checkpoints are made by the code that writes for hosts; only their times are those of the story. */
+/* Sessions of Entire in the repository of a project. The content of the work tree becomes a commit.
+ * Two sessions of two agents follow, which share a committed checkpoint, and one of them has two
+ * more turns on a shadow branch. Trees, commits and checkpoints are made by the code that writes
+ * for hosts; only their times come from the story. */
 
 #define CARD "e47113e0-0000-4000-8000-000000000001"
 #define HELP "e47113e0-0000-4000-8000-000000000002"
@@ -207,7 +208,7 @@ static void commit_tree(struct writing *w, const char *ref, git_oid *tip, bool h
         *tip = made;
 }
 
-/* Everything in the work tree. */
+/* Adds everything in the work tree. */
 static void take_disk(struct writing *w)
 {
     struct treewrite t;
@@ -292,7 +293,7 @@ static void put_committed(struct writing *w, struct committed_session s, const c
         done(w, committed_write(w->repo, &s, &made, w->e));
 }
 
-/* Another agent's conversation, in that agent's own form. */
+/* Writes another agent's conversation, in that agent's own format. */
 static void put_help(struct writing *w)
 {
     int64_t at = w->began_ms + 10 * MINUTE_MS;
@@ -349,7 +350,7 @@ static void put_shadow(struct writing *w, const struct turn *t)
         w->rc = ERR_NOMEM;
 }
 
-/* The state of the session that is not finished. */
+/* Writes the state of the session that is not finished. */
 static void put_state(struct writing *w)
 {
     char hex[GIT_OID_HEXSZ + 1];

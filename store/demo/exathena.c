@@ -7,15 +7,15 @@
 #include "store/systems/exathena/event.h"
 #include "store/systems/exathena/saved_files.h"
 
-/* Sessions of ExAthena: a log of events, one a step; a write is two, the agent's call and the tool's result, and saves what
- * the file was before. */
+/* Sessions of ExAthena: a log of events, one per step; a write is two events, the agent's call and
+ * the tool's result, and saves the previous content of the file. */
 
 enum step_kind { STEP_USER, STEP_AGENT, STEP_WRITE };
 
 struct step {
     enum step_kind kind;
     const char *text;  /* or the path of a write */
-    const char *after; /* of a write: the file from now on */
+    const char *after; /* of a write: the new content of the file */
 };
 
 struct log {
@@ -68,7 +68,7 @@ struct writing {
     struct buf out;
     int64_t clock_ms;
     size_t events;
-    const char *file; /* absolute; the one that the session writes */
+    const char *file; /* absolute path of the file that the session writes */
     const char *now;  /* its content; NULL: it does not exist yet */
     int versions;
     enum err_code rc;

@@ -71,7 +71,7 @@ static enum err_code put_old(const char *config, const char *project, int64_t no
 /* ---- by the calls for hosts ---- */
 
 struct goat_host {
-    struct store_env env; /* its clock goes on from call to call */
+    struct store_env env; /* its clock advances from call to call */
     struct store *store;
     struct session_ref ref;
     struct arena arena;
@@ -146,7 +146,7 @@ enum err_code demo_goat(const char *config, const char *project, int64_t now_ms,
         rc = goat_ops.open(&h.env, NULL, &h.store, e);
     if (!rc)
         rc = host_create(h.store, &req, &h.arena, &made, e);
-    if (!rc) /* not earlier: a new session takes the dialect of those that the store has */
+    if (!rc) /* not earlier, because a new session gets the dialect of the existing ones */
         rc = put_old(config, project, now_ms, e);
     if (!rc) {
         h.ref = (struct session_ref){ .store = h.store, .id = made.id, .path = made.path };

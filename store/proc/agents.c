@@ -16,10 +16,10 @@
 
 enum {
     STALE_AFTER_MS = 1000,
-    TEXT_MOST = 1 << 20, /* a command line, an environment */
-    FIRST_ARGUMENTS = 3, /* among which the script of an interpreter is looked for */
-    START_FIELD = 19,    /* of what follows the name in <pid>/stat; proc(5) counts it as 22 */
-    SLACK_MS = 2000,     /* start times are good to a tick, and the boot time to a second */
+    TEXT_MOST = 1 << 20, /* of a command line or an environment */
+    FIRST_ARGUMENTS = 3, /* among which the script of an interpreter is searched */
+    START_FIELD = 19,    /* index after the name in <pid>/stat; number 22 in proc(5) */
+    SLACK_MS = 2000,     /* start times are exact to a tick, the boot time to a second */
 };
 
 struct process {
@@ -121,7 +121,7 @@ static bool read_text(int dir, const char *name, struct buf *text)
     return !file_read_all(dir, name, 0, TEXT_MOST, text, NULL);
 }
 
-/* "VARIABLE=value" among texts that end with NULs. */
+/* Finds "VARIABLE=value" among NUL-terminated texts. */
 static struct slice variable(struct slice environment, const char *name)
 {
     struct slice one;
@@ -133,7 +133,7 @@ static struct slice variable(struct slice environment, const char *name)
     return (struct slice){ NULL, 0 };
 }
 
-/* If its environment cannot be read, or does not say, the agent may use our store. */
+/* If its environment cannot be read, or lacks the variable, the agent may use our store. */
 static bool has_other_config(const struct agents_profile *of, int dir, struct buf *text)
 {
     char path[PATH_MAX];
@@ -154,20 +154,20 @@ static bool has_other_config(const struct agents_profile *of, int dir, struct bu
            (ours.st_dev != theirs.st_dev || ours.st_ino != theirs.st_ino);
 }
 
-/* When it started, in ticks since boot; -1 if that cannot be read. */
+/* The start time of the process, in ticks since boot; -1 if it cannot be read. */
 static int64_t start_ticks(int dir, struct buf *text)
 {
     char *at;
 
     if (!read_text(dir, "stat", text) || !buf_cstr(text))
         return -1;
-    at = strrchr(text->p, ')'); /* its name may hold blanks and brackets */
+    at = strrchr(text->p, ')'); /* its name may contain blanks and brackets */
     for (int field = 0; at && field <= START_FIELD; field++)
         at = strchr(at + 1, ' ');
     return at ? strtoll(at + 1, NULL, 10) : -1;
 }
 
-/* In ms since the epoch; 0 if not known. */
+/* The boot time in ms since the epoch; 0 if not known. */
 static int64_t boot_ms(int proc, struct buf *text)
 {
     const char *at = NULL;
@@ -272,7 +272,8 @@ static bool signed_in(const struct live_table *known, pid_t pid)
     return false;
 }
 
-/* "ID" or "--option=ID", and not only to be copied. */
+/* Returns true if the arguments name the session, as "ID" or "--option=ID", other than to fork
+ * it. */
 static bool args_name_session(const struct agents_profile *of, const struct process *p,
                               struct slice id)
 {

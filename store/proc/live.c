@@ -25,13 +25,13 @@ enum {
     STAT_MAX = 4096,
     MACHINE_ID_MAX = 64,
     ENTRIES_MAX = 10000,
-    START_FIELD = 19, /* of what follows the name in /proc/<pid>/stat; proc(5) counts it as 22 */
+    START_FIELD = 19, /* index after the name in /proc/<pid>/stat; number 22 in proc(5) */
 };
 
 struct reading {
     struct live_table *table;
-    struct buf text;       /* of the entry in hand */
-    char domain[PATH_MAX]; /* ours; "" when it cannot be known */
+    struct buf text;       /* of the current entry */
+    char domain[PATH_MAX]; /* ours; "" if it cannot be determined */
 };
 
 /* "123.json" is an entry of process 123; 0 for any other name. */
@@ -71,8 +71,8 @@ struct process {
     struct slice start; /* digits: ticks since boot */
 };
 
-/* Takes /proc/<pid>/stat apart: "1 (any )name) S 1 2 ...". The name may hold blanks and brackets, so the
- * fields are counted from the last bracket on. */
+/* Parses /proc/<pid>/stat: "1 (any )name) S 1 2 ...". The name may contain blanks and brackets, so
+ * the fields are counted from the last bracket. */
 static bool process_parse(struct slice stat, struct process *p)
 {
     const char *end = stat.p + stat.n;
@@ -96,7 +96,8 @@ static bool process_parse(struct slice stat, struct process *p)
     return p->start.n > 0;
 }
 
-/* What the process table says about an entry of our own domain; start is what the entry says. */
+/* Checks an entry of our own domain against the process table; `start` is the start time in the
+ * entry. */
 static struct live examine(pid_t pid, struct slice start, struct buf *text)
 {
     struct live live = { LIVE_UNKNOWN, pid, false, "its process cannot be examined" };
@@ -124,7 +125,7 @@ static struct live examine(pid_t pid, struct slice start, struct buf *text)
     return live;
 }
 
-/* procStart is a text with digits; a number would do as well. */
+/* procStart is a string of digits; a number is accepted, too. */
 static struct slice start_of(struct slice entry, struct arena *a)
 {
     struct slice v, text = { NULL, 0 };
@@ -148,7 +149,7 @@ static struct live judge_entry(struct reading *r, pid_t pid, struct slice entry)
         return (struct live){ LIVE_UNKNOWN, pid, false,
                               "it was opened on another machine or in another container" };
     start = start_of(entry, a);
-    start = arena_copy(a, start); /* the buffer is used for the process next */
+    start = arena_copy(a, start); /* the buffer is reused for the process */
     bool busy = json_get_text(entry, "status", a, &status) && slice_eq(status, SLICE("busy"));
 
     live = examine(pid, start, &r->text);
@@ -164,7 +165,7 @@ static enum err_code add_live_entry(struct live_table *t, struct slice session_i
     return ERR_OK;
 }
 
-/* An entry that cannot be read any more belongs to an agent that just ended. */
+/* An entry that can no longer be read belongs to an agent that has just ended. */
 static enum err_code read_registry_entry(struct reading *r, int dir, const char *name)
 {
     pid_t pid = pid_of_name(name);
@@ -248,11 +249,11 @@ void live_fini(struct live_table *table)
 enum { STALE_AFTER_MS = 1000 };
 
 struct live_cache {
-    pthread_mutex_t lock; /* of all below but config */
+    pthread_mutex_t lock; /* of all members below except config */
     char *config;
     struct live_table table;
     int64_t read_ms;
-    bool known; /* the table was read at all */
+    bool known; /* the table has been read */
 };
 
 struct live_cache *live_cache_new(const char *config)
@@ -280,7 +281,7 @@ void live_cache_free(struct live_cache *w)
     free(w);
 }
 
-/* A clock that is cheap to read and good to a few milliseconds. */
+/* A clock that is cheap to read and exact to a few milliseconds. */
 static int64_t coarse_ms(void)
 {
     struct timespec t;
@@ -331,7 +332,7 @@ static enum err_code measure_parts(const struct watched *w, struct disk_usage *o
     return rc;
 }
 
-/* Those that were written to a moment ago. */
+/* Finds the sessions that were written to a moment ago. */
 static enum err_code find_recent(const struct session_ref *const ref[], size_t n,
                                  const struct live out[], struct arena *a, struct watched *w,
                                  size_t *found, struct err *e)

@@ -18,7 +18,7 @@ enum { READ_STEP = 16384, FIRST_FREE_FD = 3 };
 struct child {
     pid_t pid;
     int out;  /* what it prints */
-    int life; /* a pidfd: readable once it ended */
+    int life; /* a pidfd: readable once the child has ended */
     bool eof;
     struct timespec deadline;
 };
@@ -36,7 +36,7 @@ static bool names_repository(const char *variable)
     return false;
 }
 
-/* Free the array, not its strings. */
+/* The caller frees the array, not its strings. */
 static char **environment(void)
 {
     size_t n = 0, kept = 0;
@@ -66,7 +66,7 @@ static int set_actions(posix_spawn_file_actions_t *a, const struct spawn *s, int
     return rc;
 }
 
-/* A group of its own, to be killed whole; signals as a fresh program expects them. */
+/* The child gets a process group of its own, to be killed as a whole, and default signals. */
 static int set_attributes(posix_spawnattr_t *a)
 {
     sigset_t none, ignored; /* by tui/main.c */
@@ -152,7 +152,7 @@ static enum err_code open_child(const struct spawn *s, struct child *c, struct e
     return ERR_OK;
 }
 
-/* Takes what is there; *eof at its end. */
+/* Reads the available output; *eof is set at its end. */
 static enum err_code read_output(struct child *c, size_t room, struct buf *out, struct err *e)
 {
     size_t step = room < READ_STEP ? room + 1 : READ_STEP;
@@ -170,7 +170,8 @@ static enum err_code read_output(struct child *c, size_t room, struct buf *out, 
     return ERR_OK;
 }
 
-/* Until it has closed its output and ended. Where there are no pidfds the end of the output must do. */
+/* Reads until the child has closed its output and ended. Without pidfds, the end of the output is
+ * sufficient. */
 static enum err_code listen(struct child *c, size_t max, struct buf *out, struct err *e)
 {
     size_t before = out->n;

@@ -17,11 +17,11 @@
  * ready. */
 enum {
     RING = DESCRIBE_POOL_AHEAD,
-    BATCH = 16,  /* rows claimed at once, so that the lock is seldom taken */
-    FEW = 4,     /* the same where reading is slow: there is work for all threads within the ring */
+    BATCH = 16,  /* rows claimed at once, so that the lock is rarely taken */
+    FEW = 4,     /* the same if reading is slow, so that the ring has work for all threads */
     HELPERS = 1, /* beside the caller */
     MANY = 8,
-    SLOW_US = 150, /* a row from memory takes a tenth of this */
+    SLOW_US = 150, /* a row of a cached file takes a tenth of this */
     STACK_BYTES = 256 * 1024,
 };
 
@@ -51,7 +51,7 @@ struct describe_pool {
 
 struct timing {
     int64_t us;
-    long waits; /* how often this thread had nothing to do but wait */
+    long waits; /* how often this thread could only wait */
 };
 
 static struct timing now(void)
@@ -64,7 +64,7 @@ static struct timing now(void)
     return (struct timing){ (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000, usage.ru_nvcsw };
 }
 
-/* A thread that had to leave its core to others took long as well, and more threads would make that worse. */
+/* A thread that was preempted also took long, but more threads would make that worse. */
 static bool was_slow(struct timing began, size_t count)
 {
     struct timing ended = now();
@@ -87,7 +87,7 @@ struct claim {
     size_t first, count;
 };
 
-/* The next rows that there is room for, under the lock. */
+/* Claims the next rows that fit in the ring. Called with the lock held. */
 static struct claim claim_next(struct describe_pool *c)
 {
     struct claim claim = { c->claimed, c->handed + c->ahead - c->claimed };
@@ -100,7 +100,7 @@ static struct claim claim_next(struct describe_pool *c)
     return claim;
 }
 
-/* None when all are claimed or the work is over. Waits for room. */
+/* Waits for space in the ring. Claims no rows if all are claimed or the work is over. */
 static struct claim claim_or_wait(struct describe_pool *c)
 {
     struct claim claim = { 0 };
@@ -140,7 +140,7 @@ static void *pool_worker(void *arg)
     return NULL;
 }
 
-/* As many threads as can be had; without any the caller does the work alone. */
+/* Starts as many threads as possible; without any, the caller does the work alone. */
 static void start_threads(struct describe_pool *c, size_t want)
 {
     pthread_attr_t attr;
@@ -165,8 +165,8 @@ static void stop_threads(struct describe_pool *c)
 
 /* ---- handing over ---- */
 
-/* Waits until the row that is due is ready, with the lock held, and makes others in the meantime; where reading is
- * slow that is left to the helpers, so that what is ready is not kept back. */
+/* Waits until the next row is ready, with the lock held, and makes other rows in the meantime. If
+ * reading is slow, this is left to the helpers, so that rows that are ready are not delayed. */
 static void await(struct describe_pool *c)
 {
     while (!c->place[c->handed % RING].ready) {
@@ -184,7 +184,7 @@ static void await(struct describe_pool *c)
     }
 }
 
-/* From the one that is due, how many rows stand ready. */
+/* Returns how many rows are ready, from the next one on. */
 static size_t await_rows(struct describe_pool *c)
 {
     size_t count = 0;
@@ -278,7 +278,7 @@ enum err_code describe_pool_run(const struct scope *scope, const struct session_
         c.ahead = 1;
     init(&c);
     if (make_places(&c)) {
-        /* One row is made faster than a thread. */
+        /* Making one row is faster than starting a thread. */
         if (n > 1 && c.ahead > 1)
             start_threads(&c, HELPERS);
         rc = deliver_all_rows(&c, fn, arg, e);

@@ -81,7 +81,7 @@ void listing_row_json(struct jsonout *j, const struct session_row *row)
 
 enum { NO_GROUP = 0, NS_PER_MS = 1000000 };
 
-/* A session as it was found. */
+/* A session found by the enumeration. */
 struct found {
     /* first, so that a pointer to it is one to the item; texts in the arena */
     struct session_ref ref;
@@ -97,7 +97,7 @@ struct listing {
     size_t n, cap;
     const struct session_ref **order; /* newest first */
     size_t groups;                    /* the highest number given */
-    bool *listed;                     /* by group: a copy was handed over; in one walk */
+    bool *listed;                     /* by group: a copy was handed over in this walk */
     bool ok;                          /* false: out of memory */
 };
 
@@ -108,7 +108,8 @@ static bool begins_with(const char *p, size_t n, struct slice front)
     return n >= front.n && memcmp(p, front.p, front.n) == 0;
 }
 
-/* The id mostly begins the last part of the path, and the folder is that of the item before: copied once. */
+/* Usually the last part of the path begins with the id, which is then not copied again, and the
+ * folder is that of the previous item. */
 static struct slice copy_id(struct listing *l, struct slice path, struct slice id)
 {
     const char *slash = path.p ? memrchr(path.p, '/', path.n) : NULL;
@@ -156,7 +157,7 @@ static const struct found *found_of(const struct session_ref *ref)
 static int compare_ids(struct slice a, struct slice b)
 {
     size_t n = a.n < b.n ? a.n : b.n;
-    int d = n ? memcmp(a.p, b.p, n) : 0; /* an empty text may be nowhere */
+    int d = n ? memcmp(a.p, b.p, n) : 0; /* an empty text may be a NULL pointer */
 
     return d ? d : (a.n > b.n) - (a.n < b.n);
 }
@@ -182,7 +183,8 @@ static const struct session_ref *ref_at(const void *place)
     return *(const struct session_ref *const *)place;
 }
 
-/* Newest first. Sessions of one moment: as their own system orders them; those of several stores, store by store. */
+/* Newest first. Sessions with equal times are in the order of their own system; those of several
+ * stores, store by store. */
 static int by_recency(const void *x, const void *y)
 {
     const struct session_ref *a = ref_at(x), *b = ref_at(y);
@@ -215,8 +217,7 @@ struct sorter {
     uint64_t *item, *spare;
 };
 
-/* Puts the order by a number, which decides nearly always, and where as much of it as was looked at is the same by
- * comparing. */
+/* Sorts by a number, which almost always decides; items with equal numbers are compared in full. */
 static void sort_by(struct listing *l, const struct sorter *s,
                     uint64_t key_of(const struct found *f),
                     int compare(const void *x, const void *y))
@@ -244,7 +245,7 @@ static bool same_session(const struct session_ref *a, const struct session_ref *
     return a->store == b->store && slice_eq(a->id, b->id);
 }
 
-/* Numbers the ids that were found more than once; they stand side by side. */
+/* Numbers the ids that were found more than once; equal ids are adjacent. */
 static void number_groups(struct listing *l)
 {
     for (size_t i = 1; i < l->n; i++) {
@@ -335,7 +336,7 @@ static bool matches_query(const struct listing_query *q, const struct session_ro
            (q->since_ms == TIME_NONE || session_recent_ns(&row->ref) / NS_PER_MS >= q->since_ms);
 }
 
-/* Walked newest first, the first copy that can be listed stands for all. */
+/* The walk is newest first, and the first copy that can be listed represents all. */
 static bool is_copy(struct listing *l, const struct found *f)
 {
     if (f->group == NO_GROUP)
@@ -359,7 +360,8 @@ static bool is_listed(struct listing *l, const struct session_ref *ref,
            matches_query(&l->q, row);
 }
 
-/* Times that cannot fit need no look; but what is too young may keep an older copy from the list. */
+/* Sessions whose time cannot match are not described; but one that is too new may still keep an
+ * older copy from being listed. */
 static size_t leave_out_times(const struct listing *l, const struct session_ref **order)
 {
     const struct listing_query *q = &l->q;
@@ -384,7 +386,7 @@ struct walk {
     session_row_fn *fn;
     void *arg;
     int64_t passed; /* wanted rows so far */
-    bool full;      /* what follows cannot be on the page */
+    bool full;      /* later rows cannot be on the page */
 };
 
 static bool on_page(struct walk *w)
@@ -408,7 +410,7 @@ static enum err_code visit_newest(size_t i, const struct session_row *row, void 
     return !rc && w->full ? ERR_CANCELLED : rc;
 }
 
-/* How many rows may be made ahead: not far past the end of a short page. */
+/* The number of rows that may be made ahead, so that a short page is not exceeded by much. */
 static size_t ahead_of(const struct listing_query *q)
 {
     int64_t offset = q->offset > 0 ? q->offset : 0;

@@ -12,7 +12,7 @@
 enum {
     PREFIX_SHORTEST = 4,
     CANDIDATES_NAMED = 4,
-    MANY = 32, /* fewer are asked for one by one: to read all names would take longer */
+    MANY = 32, /* fewer are looked up one by one, because reading all names would take longer */
 };
 
 struct search {
@@ -114,8 +114,9 @@ static bool store_contains(const struct store *st, struct slice path)
     return slice_starts(path, st->path) && path.n > n && path.p[n] == '/';
 }
 
-/* A store that holds the path knows best; a transcript may also lie anywhere else. The last system is asked first: the
- * first one takes any file of its kind, wherever it lies, and would take those of the others too. */
+/* A store that contains the path comes first; but a transcript may be anywhere else, too. The last
+ * system is tried first, because the first one accepts any file of its kind, wherever it is, and
+ * would also accept those of the others. */
 static enum err_code find_path(struct search *s, struct err *e)
 {
     struct slice path;
@@ -141,7 +142,8 @@ static enum err_code find_path(struct search *s, struct err *e)
 
 /* ---- ids ---- */
 
-/* Entire's sessions are known to their agent's system by the same id. from: stores before it were asked. */
+/* The system of the agent knows Entire's sessions by the same id. from: the stores before it were
+ * searched already. */
 static enum err_code check_other_systems(const struct search *s, size_t from, struct err *e)
 {
     const struct store_ops *ops = s->ref->store->ops;
@@ -178,7 +180,7 @@ struct candidates {
     struct search *search;
     const struct store *store[CANDIDATES_NAMED];
     struct slice id[CANDIDATES_NAMED];
-    size_t n; /* may be more than are named */
+    size_t n; /* may be more than are listed */
     bool ok;
 };
 
@@ -253,7 +255,7 @@ static enum err_code find_prefix(struct search *s, struct err *e)
     return c.store[0]->ops->find(c.store[0], s->scope, c.id[0], s->a, s->ref, e);
 }
 
-/* "SYSTEM:ID" leaves the stores of that system; a colon in an id means nothing. */
+/* "SYSTEM:ID" selects the stores of that system; a colon in an id has no meaning. */
 static size_t choose_system(struct slice *text, struct store *const stores[], size_t n,
                             struct store *chosen[])
 {
@@ -293,7 +295,7 @@ enum err_code resolve_session(struct store *const stores[], size_t n, const stru
 
 /* ---- many ids ---- */
 
-/* Takes the place of those that were asked for and are found. */
+/* Stores the found sessions at the places of the requested ids. */
 static void put_found(const struct session_ref *found, const size_t *place, size_t n,
                       struct session_ref *ref)
 {
@@ -316,7 +318,7 @@ static size_t collect_missing(const struct slice *text, size_t texts, const stru
     return n;
 }
 
-/* Those that were found, and are in a store of another system too. */
+/* The found sessions, to detect those that are in a store of another system, too. */
 struct found_elsewhere {
     struct idset ids;
     size_t *place; /* by number of the id */
@@ -367,8 +369,8 @@ static enum err_code leave_all_ambiguous(struct store *const stores[], size_t n,
     return rc;
 }
 
-/* The stores are asked in the order of resolve_session, and only as far as all of them can answer like this: what a
- * later store has, an earlier one may have too. */
+/* The stores are searched in the order of resolve_session, up to the first that cannot find many at
+ * once: a session of a later store may be in that one, too. */
 enum err_code resolve_sessions(struct store *const stores[], size_t n, const struct scope *scope,
                                const struct slice *text, size_t texts, struct arena *a,
                                struct session_ref *ref, struct err *e)

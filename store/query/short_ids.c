@@ -82,7 +82,8 @@ static size_t alike(struct slice a, struct slice b)
     return n;
 }
 
-/* How far the nearest other id on one side begins like this one; only those of `system`, where that is one. */
+/* The length of the common beginning of this id and the nearest other one on one side; with
+ * `system`, only ids of that system count. */
 static size_t alike_neighbour(const struct short_ids *s, size_t at, bool after,
                               const struct store_ops *system)
 {
@@ -111,7 +112,7 @@ static size_t enough(const struct short_ids *s, size_t at, const struct store_op
 
     if (n < SHOWN)
         n = SHOWN;
-    while (n < id.n && ((unsigned char)id.p[n] & 0xc0) == 0x80) /* a character is not cut */
+    while (n < id.n && ((unsigned char)id.p[n] & 0xc0) == 0x80) /* do not cut a character */
         n++;
     return n < id.n ? n : id.n;
 }

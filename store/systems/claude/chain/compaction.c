@@ -5,9 +5,9 @@
 #include "store/systems/claude/chain/log.h"
 #include "store/systems/claude/chain/row_facts.h"
 
-/* In a large file the SDK's reader starts at the last compaction boundary that kept no messages. It looks for
- * boundaries block by block and misses some; to return what it returns, the same ones have to be missed (claude.md
- * 3.6):
+/* In a large file the SDK's reader starts at the last compaction boundary that kept no messages. It
+ * looks for boundaries block by block and misses some; to return the same rows, this code must miss
+ * the same boundaries (claude.md 3.6):
  *  - if a line ends in the block in which it begins, the key has to be within its first 256 bytes;
  *  - if a line crosses the end of a block, it has to begin with {"type":"system", unless hardly anything of it is
  *    before that end: then it is treated like the others. */

@@ -197,9 +197,10 @@ static uint32_t before_in_file(const struct claude_log *log, uint32_t node)
     return CHAIN_NONE;
 }
 
-/* Where the path continues above a node. A missing parent and a circle are bridged as the client bridges them. Where
- * the client would begin anew, and above a boundary that does not name its past, the row before in the file follows,
- * because a person wants to read it. In a tail that row may be outside. */
+/* Continues the path above a node. A missing parent and a cycle are bridged as the client bridges
+ * them. Where the client would begin anew, and above a boundary without a link to its past, the
+ * path continues with the previous row in the file, because a person wants to read it. In a tail
+ * that row may be outside. */
 static enum err_code step_up(struct claude_conversation_path *walk, uint32_t *node, struct err *e)
 {
     struct chain *c = &walk->log.chain;
@@ -329,8 +330,8 @@ bool claude_conversation_path_mark_branches(struct claude_conversation_path *wal
  * have branches of their own; each is described from where it leaves the path. */
 
 enum {
-    FIRST_MESSAGES = 8, /* read to find the prompt with which a branch begins */
-    LAST_ROWS = 64,     /* user rows that are read to find its last prompt */
+    FIRST_MESSAGES = 8, /* rows to read in search of the prompt with which a branch begins */
+    LAST_ROWS = 64,     /* user rows to read in search of its last prompt */
     BRANCHES_MAX = 500, /* the newest ones; each of them is walked on its own */
 };
 

@@ -4,7 +4,8 @@
 #include "store/log/log_find.h"
 #include "store/systems/claude/chain/row_facts.h"
 
-/* Part of the main conversation: no row of a sub-agent or a team member, no progress row, no briefing. */
+/* Determines whether the row is part of the main conversation: not a row of a sub-agent or a team
+ * member, a progress row or a briefing. */
 static enum err_code is_main(struct claude_log *log, uint32_t node, bool *is, struct err *e)
 {
     const struct index_line *line = claude_node_line(log, node);
@@ -28,7 +29,7 @@ static enum err_code is_main(struct claude_log *log, uint32_t node, bool *is, st
     return ERR_OK;
 }
 
-/* A row of the main conversation that no other such row follows. */
+/* Determines whether the row is of the main conversation and no other such row follows it. */
 static enum err_code is_end(struct claude_log *log, uint32_t node, bool *end, struct err *e)
 {
     enum err_code rc = is_main(log, node, end, e);
@@ -57,8 +58,8 @@ static uint32_t climb_to_message(struct claude_log *log, uint32_t node)
     return CHAIN_NONE;
 }
 
-/* A session that is nothing but a sidechain: any row without followers will do, preferably one of a person's
- * conversation. */
+/* For a session that is only a sidechain: returns any row without followers, preferably one of a
+ * person's conversation. */
 static uint32_t last_resort(struct claude_log *log)
 {
     struct chain *c = &log->chain;
@@ -125,7 +126,7 @@ struct checkpoint {
     size_t line;   /* of the last-prompt row */
     uint32_t node; /* CHAIN_NONE: cleared */
     bool found;
-    bool explicit; /* rows that were there before it do not count */
+    bool explicit; /* earlier rows do not count */
 };
 
 enum err_code claude_logical_parent(struct claude_log *log, uint32_t node, uint32_t *before,
@@ -307,7 +308,7 @@ enum err_code claude_resume_leaf(struct claude_log *log, uint32_t *leaf, bool *c
 
 enum {
     TAIL_FIRST = 256 * 1024,
-    TAIL_MOST = 64 * 1024 * 1024, /* more is not held in memory: then the whole file is indexed */
+    TAIL_MOST = 64 * 1024 * 1024, /* beyond this size the whole file is indexed instead */
     FAR = 4 * 1024 * 1024,
 };
 
@@ -434,7 +435,7 @@ static enum err_code seek_above(const struct claude_log *log, int64_t *begin, st
     return rc;
 }
 
-/* How much to read next; 0: all. */
+/* The number of bytes to read next; 0: all. */
 static enum err_code next_tail(struct tail_search *l, size_t *tail, struct claude_resume_point *out,
                                struct err *e)
 {

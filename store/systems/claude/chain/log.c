@@ -354,7 +354,7 @@ void claude_log_close(struct claude_log *log)
 
 enum { SHORTEST_FRONT = 4 };
 
-/* The index keeps ids as numbers, so their prefixes have to be read from the rows. */
+/* The index keeps ids as numbers, so prefixes must be compared in the rows. */
 static enum err_code find_front(struct claude_log *log, struct slice front, uint32_t *found,
                                 struct err *e)
 {

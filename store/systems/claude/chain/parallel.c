@@ -198,7 +198,7 @@ static enum err_code read_answered(struct parallel *p, const uint32_t *path, siz
     return rc;
 }
 
-/* The rows of one message that the path missed, and what answers it. */
+/* The rows of one message that the path missed, and the answers to it. */
 struct group {
     struct id128 message;
     size_t from, to;      /* in calls.by_message */

@@ -22,8 +22,8 @@ struct check {
     size_t reported[FINDING_KINDS];
 };
 
-/* A ruined file of a million lines must not produce a million findings: so many of each kind are reported one by one,
- * the others as a number at the end. */
+/* A ruined file of a million lines must not produce a million findings: this many of each kind are
+ * reported one by one, the others as a number at the end. */
 enum { CHECK_REPORT_MAX = 200 };
 
 #define CHECK_NO_LINE SIZE_MAX
@@ -82,7 +82,8 @@ enum { READ_MOST = 16 << 20 }; /* a longer line is only reported as broken */
 static const char *const fronts[] = { "{\"parentUuid\":", "{\"logicalParentUuid\":",
                                       "{\"isSidechain\":", "{\"type\":\"" };
 
-/* Where a second row begins; NULL: nowhere. A row that is the value of a key or in an array is part of the first. */
+/* Finds the beginning of a second row, or returns NULL. A row that is the value of a key or in an
+ * array is part of the first. */
 static const char *second_row(struct slice row)
 {
     for (size_t f = 0; f < sizeof fronts / sizeof *fronts; f++) {
@@ -191,7 +192,7 @@ static enum err_code check_parent(struct check *k, uint32_t node, struct err *e)
                         e);
 }
 
-/* Each circle is reported once, at its first line. */
+/* Each cycle is reported once, at its first line. */
 static enum err_code report_cycle(struct check *k, uint32_t start, struct err *e)
 {
     const struct chain *c = &k->log.chain;
@@ -211,7 +212,8 @@ static enum err_code report_cycle(struct check *k, uint32_t start, struct err *e
         e);
 }
 
-/* Climbs from a node to a root or to nodes that were visited before. Meeting the path itself is a circle. */
+/* Climbs from a node to a root or to nodes that were visited before. Meeting the path itself means
+ * a cycle. */
 static enum err_code check_ancestors(struct check *k, uint32_t leaf, struct err *e)
 {
     struct chain *c = &k->log.chain;

@@ -9,11 +9,12 @@
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/list/discover.h"
 
-/* What is in a store and belongs to no session any more: the agent's own cleanup and its delete leave side folders
- * and saved copies behind (claude.md 5.2).
+/* Finds files in a store that no longer belong to a session: the agent's own cleanup and its delete
+ * leave side folders and saved copies behind (claude.md 5.2).
  *
- * A missing transcript is proof only if one can look everywhere: every folder of the store has to be readable, and at
- * least one transcript has to exist (an unmounted disk looks like a store that lost all of them). */
+ * A missing transcript is proof only if the whole store was searched: every folder must be
+ * readable, and at least one transcript must exist (an unmounted disk looks like a store that lost
+ * all of them). */
 
 struct found {
     struct leftover left;
@@ -78,7 +79,7 @@ static enum err_code note_all_transcripts(struct look *l, struct err *e)
 
 /* ---- parts without a transcript ---- */
 
-/* Where parts are, and the suffixes of their names. */
+/* The places of parts, and the suffixes of their names. */
 struct leftover_dir {
     const char *dir; /* below the configuration directory; NULL: a project's folder */
     /* of files, behind the id and perhaps more; empty: directories named as the id */

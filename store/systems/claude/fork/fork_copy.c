@@ -106,7 +106,7 @@ static void map_list(struct row_edit *r, struct slice list, bool keep_unknown, s
         r->rc = rc;
 }
 
-/* What a compaction kept: members that are an id, or a list of ids. */
+/* Maps the rows that a compaction kept: members that are an id, or a list of ids. */
 static void map_kept(struct row_edit *r, struct slice kept, const char *const names[], size_t n,
                      struct buf *out)
 {
@@ -428,7 +428,7 @@ static enum err_code make_stretch_rows(struct copying *c, struct stretch *s, str
     return rc;
 }
 
-/* Waits for the turn of the stretch; false: the copying has failed. */
+/* Waits for the turn of the stretch. Returns false if the copying has failed. */
 static bool claim_offset(struct copying *c, const struct stretch *s, int64_t *at)
 {
     pthread_mutex_lock(&c->lock);

@@ -81,7 +81,8 @@ static bool is_source(const struct asked *a, size_t line)
     return false;
 }
 
-/* If there are several, the fork ends with the one that is shown, or that comes behind all that is shown. */
+/* If there are several, the fork ends with the one that is shown, or that comes after all shown
+ * rows. */
 static enum err_code choose_shown(struct fork_view *c, const struct asked *a, struct err *e)
 {
     struct fork_shown shown;
@@ -148,7 +149,7 @@ static size_t last_kept(const struct fork_view *c, size_t before, const struct f
     return SIZE_MAX;
 }
 
-/* The first compaction behind the last message; SIZE_MAX: none. */
+/* The first compaction after the last message; SIZE_MAX: none. */
 static enum err_code last_compaction(struct fork_view *c, size_t *line, struct fork_boundary *b,
                                      struct err *e)
 {
@@ -282,7 +283,7 @@ static void mark_live(struct ending *x, uint32_t node)
         x->is[node] |= LIVE;
 }
 
-/* What a reader would show of the view if one more row followed the last one. */
+/* The rows of the view that a reader would show if one more row followed the last one. */
 static enum err_code shown_with_one_more(struct ending *x, struct fork_shown *shown, struct err *e)
 {
     struct index *view = &x->c->log.file.index;

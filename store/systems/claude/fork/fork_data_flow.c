@@ -40,7 +40,7 @@ static enum err_code add_source(struct fork_derived *d, struct fork_source s)
     return ERR_OK;
 }
 
-/* A string of a reasonable length without control characters. */
+/* Returns true for a string of a reasonable length without control characters. */
 static bool is_name(struct slice value)
 {
     struct arena a = { 0 };
@@ -276,7 +276,8 @@ static enum err_code read_message(struct flow *w, size_t line, struct err *e)
     return ERR_OK;
 }
 
-/* Also one that a fork up to a message leaves out: it is about the session all the same. */
+/* Messages that a fork up to a message leaves out count, too, because the records are about the
+ * whole session. */
 static bool is_message(const struct index_line *l)
 {
     return l->kind > 0 && l->kind < 64 && (CLAUDE_MAIN_KINDS >> l->kind & 1);

@@ -46,7 +46,7 @@ static enum err_code each(struct carry *c, enum claude_kind kind, carry_fn *fn, 
     return ERR_OK;
 }
 
-/* Values that the SDK's readers accept. */
+/* Returns true for values that the SDK's readers accept. */
 static bool is_carried(struct carry *c, enum claude_kind kind, struct slice value)
 {
     struct slice text;
@@ -167,7 +167,8 @@ struct replacements {
     struct jsonout items;
 };
 
-/* What the agent sees in place of long tool results: without it a fork would send those again in full. */
+/* The replacements that the agent sees in place of long tool results; without them a fork would
+ * send the results again in full. */
 static bool add_replacements(struct carry *c, struct slice row)
 {
     struct replacements *r = (struct replacements *)c;

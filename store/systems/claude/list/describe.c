@@ -49,7 +49,7 @@ struct describing {
     struct restorable_files tracked;
     struct last_turn turn;
     int64_t newest_ms;
-    struct slice newest; /* as it is written */
+    struct slice newest; /* as written */
     bool has_side;       /* the session has a side folder */
     bool may_continue;   /* the tail may name a session that continues this one */
     bool ok;             /* false: out of memory */
@@ -110,7 +110,7 @@ bool claude_titles_read(const struct claude *c, struct slice window, struct aren
 
 /* ---- the head ---- */
 
-/* The head and the tail are the same bytes: the whole file. */
+/* Returns true if the head and the tail are the same bytes: the whole file. */
 static bool is_whole_file(const struct describing *r)
 {
     return r->w->tail.p == r->w->head.p;
@@ -123,7 +123,7 @@ static struct slice whole_head(struct describing *r)
     return r->w->head;
 }
 
-/* Rows that are complete; once the head is read whole, its last row too, cut or not. */
+/* The complete rows; once the head is fully read, also its last row, cut or not. */
 static struct slice known_rows(const struct describing *r)
 {
     struct slice head = r->w->head;
@@ -530,7 +530,7 @@ static enum err_code open_windows(struct window *w, const struct session_ref *re
     return ERR_OK;
 }
 
-/* Most sessions have no side folder, and one look shows it. */
+/* Most sessions have no side folder, which a single check shows. */
 static bool has_side_folder(const struct session_ref *ref, struct arena *a)
 {
     if (ref->alone)

@@ -67,7 +67,7 @@ static bool is_transcript_name(const char *name)
            strcmp(name + n - (sizeof CLAUDE_SUFFIX - 1), CLAUDE_SUFFIX) == 0;
 }
 
-/* Some session in this folder belongs to the path. */
+/* Returns true if some session in this folder belongs to the path. */
 static bool folder_matches(const char *folder, struct slice path)
 {
     struct window w;

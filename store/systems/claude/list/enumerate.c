@@ -93,7 +93,7 @@ static int compare_side_id(const void *x, const void *y)
     return strncasecmp(x, y, CLAUDE_ID);
 }
 
-/* For the entries from `first` on. */
+/* Marks entries without a side folder, from `first` on. */
 static void mark_alone(struct walk *w, size_t first)
 {
     struct sides *s = &w->sides;

@@ -15,7 +15,7 @@
 
 enum { TYPE, META, SUMMARY, SIDE, TEAM, FAILED, TIME, MESSAGE, KEYS };
 
-/* What a row contains of a message. A message may be most of the window, so it is read in one pass. */
+/* The message facts of a row. A message may be most of the window, so it is read in one pass. */
 struct tail_message {
     struct slice value[KEYS];
     struct slice content;
@@ -101,8 +101,8 @@ static bool read_message(struct slice row, struct tail_message *m)
            (json_string_is(value[TYPE], "user") || json_string_is(value[TYPE], "assistant"));
 }
 
-/* What the agent answers itself (shell lines, local commands) does not wait for an answer; nor does a prompt that the
- * person cancelled. */
+/* Rows that the agent's program answers itself (shell lines, local commands) do not wait for an
+ * answer; nor does a prompt that the person cancelled. */
 static bool waits_for_answer(struct slice row, const struct tail_message *m, struct arena *a,
                              bool *ok)
 {
@@ -211,7 +211,7 @@ bool claude_restorable_add(struct restorable_files *t, struct slice row, struct 
 
 enum { SCAN_BYTES = 16 << 20, SCAN_STEP = 1 << 20, SCAN_KEPT = sizeof CHAIN - 1 };
 
-/* A complete answer of the model. */
+/* Returns true for a complete answer of the model. */
 static bool is_answer(struct slice row)
 {
     struct slice type, failed, message, reason;

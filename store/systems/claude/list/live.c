@@ -6,10 +6,10 @@
 #include "store/log/lease.h"
 #include "store/systems/claude/claude.h"
 
-/* Whether a session is in use. The evidence, strongest first (docs/safety.md C): the registry of the agents and a
- * write lease, which prove it; then that it cannot be known (another user's file, a file system that other machines
- * write to), and what agents are doing that are not in the registry. Changes of the file are watched for all systems
- * (store/proc/live.h). */
+/* Determines whether a session is in use. The evidence, strongest first (docs/safety.md C): the
+ * registry of the agents and a write lease, which prove it; then cases in which it cannot be known
+ * (another user's file, a file system that other machines write to), and running agents that are
+ * not in the registry. Changes of the file are watched for all systems (store/proc/live.h). */
 
 const struct agents_profile claude_agents_profile = {
     .program = (const char *const[]){ "claude", "/@anthropic-ai/claude-code/", NULL },
@@ -39,7 +39,7 @@ static enum agents_evidence lookup_with_cwd(const struct store *st, const struct
 {
     const struct scope all = { .all = true };
     struct session_row *row = session_row_new();
-    enum agents_evidence sign = AGENTS_MAYBE; /* if it cannot be read, it is possible */
+    enum agents_evidence sign = AGENTS_MAYBE; /* if the transcript cannot be read, it is possible */
 
     if (row && claude_describe(st, &all, ref, row, NULL) == ERR_OK) {
         struct slice cwd = arena_copy(&row->arena, row->cwd);
@@ -75,7 +75,7 @@ static struct live look_around(const struct store *st, const struct session_ref 
     return (struct live){ .state = LIVE_QUIET };
 }
 
-/* What the file itself shows, whether it could be opened or not. */
+/* The evidence of the file itself, whether or not it could be opened. */
 static struct live look_at_file(const struct session_ref *ref, struct stat *sb, bool *known)
 {
     int fd = open(ref->path.p, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);

@@ -160,7 +160,7 @@ bool sidecar_archive_mark(const struct session_ref *ref, struct arena *a, struct
     return true;
 }
 
-/* What is asked, and where it came from. */
+/* A prompt and its origin. */
 struct asked {
     struct slice content; /* a string or blocks */
     struct slice origin;  /* .p is NULL: not recorded */
@@ -233,7 +233,7 @@ static bool queued_row(struct slice row, struct asked *out)
     return true;
 }
 
-/* What the blocks of a prompt contain together. */
+/* A summary of all blocks of a prompt. */
 struct said {
     bool text, command_name, command_message, media, tool_result;
 };

@@ -7,7 +7,7 @@
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/rewind/planner.h"
 
-/* The checkpoints of a session, and what each turn changed. */
+/* The checkpoints of a session, and the files that each turn changed. */
 
 static bool same_entry(const struct file_history_entry *a, const struct file_history_entry *b)
 {
@@ -16,7 +16,8 @@ static bool same_entry(const struct file_history_entry *a, const struct file_his
     return strcmp(a->backup, b->backup) == 0;
 }
 
-/* What the turn changed: entries that differ at the next checkpoint; in the newest turn, files written since. */
+/* Counts the files that the turn changed: entries that differ at the next checkpoint; in the newest
+ * turn, files written since. */
 static size_t count_changed(const struct planner *p, size_t turn)
 {
     const struct file_history *h = &p->history;
@@ -164,7 +165,7 @@ static enum err_code count_entry(struct counting *k, const struct file_history_e
     return rc ? rc : count_texts(k, buf_slice(&k->after.bytes), c, e);
 }
 
-/* The newest turn: what the session's own tools wrote since, as far as it is known. */
+/* Counts the newest turn: the writes of the session's own tools since, as far as they are known. */
 static enum err_code count_newest(struct counting *k, size_t turn, struct checkpoint *c,
                                   struct err *e)
 {

@@ -41,7 +41,8 @@ static enum err_code wanted_of(struct planner *p, const struct file_history_entr
     return ERR_OK;
 }
 
-/* What the session knows of the file now: its last edit after the newest snapshot, else that snapshot. */
+/* The last content of the file that the session knows: its last edit after the newest snapshot,
+ * else that snapshot. */
 static enum err_code last_of(struct planner *p, const char *tracked, struct rewind_target *t,
                              struct err *e)
 {
@@ -262,7 +263,7 @@ static enum err_code row_before(struct claude_log *log, uint32_t node, uint32_t 
     return rc == ERR_NOMEM ? err_nomem(e) : rc;
 }
 
-/* The row before the prompt, by its id as it is written; empty: the prompt is the first. */
+/* The row before the prompt, by its id as written; empty if the prompt is the first. */
 static enum err_code find_before(const struct session_ref *ref, struct slice prompt,
                                  struct arena *a, struct slice *before, struct err *e)
 {

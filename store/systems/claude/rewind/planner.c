@@ -63,7 +63,8 @@ static enum err_code keep_bytes(struct planner *p, struct planner_write *w, stru
     return w->known ? ERR_OK : ERR_NOMEM;
 }
 
-/* An edit records the text before it, unless it follows a write that is known, and what was replaced by what. */
+/* An edit records the replaced and the new text and, unless it follows a known write, the whole
+ * text before it. */
 static enum err_code take_edit(struct planner *p, struct planner_write *w, struct slice result,
                                struct arena *a)
 {

@@ -4,8 +4,8 @@
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/list/prompt.h"
 
-/* One row, taken apart for a reader (claude.md 3 and 8). Whatever is not known here becomes a note or its raw bytes,
- * never nothing: a reader must see that there is something. */
+/* Splits one row into blocks for a reader (claude.md 3 and 8). Anything unknown becomes a note or
+ * raw bytes, and is never dropped, because a reader must see that it exists. */
 
 enum top_member {
     TOP_TYPE,
@@ -58,7 +58,7 @@ static struct slice decode_row_text(struct blocks *r, struct slice value)
     struct slice text = { NULL, 0 };
 
     if (json_type(value) == JSON_STRING && !json_text(value, &r->out->arena, &text))
-        r->rc = ERR_NOMEM; /* the row is valid, so nothing else can be wrong */
+        r->rc = ERR_NOMEM; /* the row is valid, so this is the only possible failure */
     return text;
 }
 
@@ -77,7 +77,8 @@ static bool is_true(struct slice value)
 
 /* ---- texts in the person's place ---- */
 
-/* The client writes more there than what was typed: commands, what they printed, reminders, notes of an interruption. */
+/* The client writes more here than the typed text: commands, their output, reminders, notes of an
+ * interruption. */
 
 static bool starts_with_any(struct slice text, const char *const fronts[])
 {

@@ -288,7 +288,7 @@ static bool only_result(struct slice row, struct slice *result)
     return n == 1;
 }
 
-/* Shows a result that the host replaced for readers. *done: it did. */
+/* Shows a result that the host replaced for readers. *done is set if it did. */
 static enum err_code show_host_result(struct hiding *h, const struct claude_item *item,
                                       struct slice row, struct slice message, bool *done,
                                       struct err *e)

@@ -94,8 +94,8 @@ struct claude_rows claude_list_rows(struct claude_list_rows *rows)
     };
 }
 
-/* Which rows of a conversation are returned, and as what. The rows are examined in order and only as far as they are
- * needed; for most of them the marks of the index are enough. */
+/* Chooses the rows of a conversation that are returned, and their form. The rows are examined in
+ * order and only as far as needed; for most of them the marks of the index are enough. */
 struct choosing {
     struct claude_log *log;
     struct claude_item_list *list;
@@ -257,7 +257,7 @@ static enum err_code choose_attachment(struct choosing *c, size_t i, struct clau
     return ERR_OK;
 }
 
-/* An assistant row that only closes a turn that is not to be shown. */
+/* Returns true for an assistant row that only closes a turn that is not shown. */
 static bool is_silent(struct slice row)
 {
     struct json_iter blocks;

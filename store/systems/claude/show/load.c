@@ -5,8 +5,8 @@
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/show/item_list.h"
 
-/* The conversation as a person reads it: what a resume would continue, and everything before it; or another branch of
- * it, and where that leaves it. */
+/* Loads the conversation as a person reads it: the messages that a resume would continue, and
+ * everything before them; or another branch, and the point where it leaves the conversation. */
 
 enum { TAIL_GROWS = 16 }; /* how many times larger a tail may become to contain one row at all */
 

@@ -396,10 +396,10 @@ enum err_code claude_delivered(struct claude_log *log, struct claude_item_list *
 
 /* ---- behind the leaf ---- */
 
-/* A prompt that was typed while the agent was working may be the last row of a session: it then follows the leaf,
- * perhaps below notes, and is not on the path from the leaf upwards. Every row that is not a message is examined, copies
- * of the same id one by one, under the parent it was written with and under the one that a compaction gave it
- * (claude.md 3.7). */
+/* A prompt that was typed while the agent was working may be the last row of a session: it then
+ * follows the leaf, perhaps below notes, and is not on the path from the leaf upwards. Every row
+ * that is not a message is examined, copies of the same id one by one, under its original parent
+ * and under the parent assigned by a compaction (claude.md 3.7). */
 
 struct hanging {
     uint32_t line;
@@ -423,7 +423,7 @@ static uint32_t written_parent(const struct claude_log *log, size_t line)
     return id128_none(id) ? CHAIN_NONE : chain_find(&log->chain, id);
 }
 
-/* A row of the conversation, in any copy, that is not a message. */
+/* Returns true for a row of the conversation, in any copy, that is not a message. */
 static bool is_trailing_note(const struct claude_log *log, size_t line)
 {
     const struct index_line *l = claude_line(log, line);

@@ -14,8 +14,8 @@
 #include "store/systems/claude/rewind/snapshots.h"
 #include "store/systems/claude/show/restore_rows.h"
 
-/* Everything that a host needs to continue a session: the conversation as the client would load it, how its last turn
- * ended, and what the client would restore beside it. */
+/* Collects everything that a host needs to continue a session: the conversation as the client would
+ * load it, how its last turn ended, and the other state that the client would restore. */
 struct restoring {
     const struct store *store;
     const struct session_ref *ref;
@@ -40,7 +40,7 @@ static enum err_code keep_value(struct restoring *r, struct slice value, struct 
     return ERR_OK;
 }
 
-/* *found: the row has a text there, which is now in the bundle. */
+/* *found is set if the row has the text, which is then in the bundle. */
 static enum err_code keep_bundle_text(struct restoring *r, struct slice row, const char *path,
                                       struct slice *out, bool *found)
 {
@@ -378,7 +378,7 @@ static enum err_code add_closing_row(struct restoring *r, enum ending kind, stru
     return rc;
 }
 
-/* The last message is one of the person, or the result of a call. */
+/* Returns true if the last message is one of the person, or the result of a call. */
 static bool ends_with_user(const struct claude_restore_rows *r)
 {
     for (size_t i = r->n; i-- > 0;) {
@@ -405,8 +405,8 @@ static enum err_code add_closing_rows(struct restoring *r)
 
 /* ---- the bundle ---- */
 
-/* Where the conversation ends: with the message that was asked for, or where the client would continue. CHAIN_NONE:
- * the conversation begins anew. */
+/* Finds the end of the conversation: the requested message, or where the client would continue.
+ * CHAIN_NONE: the conversation begins anew. */
 static enum err_code find_restore_leaf(struct restoring *r, struct slice at, uint32_t *leaf,
                                        struct err *e)
 {
@@ -422,7 +422,7 @@ static enum err_code find_restore_leaf(struct restoring *r, struct slice at, uin
     return rc;
 }
 
-/* A message that was asked for ends the conversation, even if other calls of its answer follow. */
+/* A requested message ends the conversation, even if other calls of its answer follow. */
 static void cut_behind(struct restoring *r, uint32_t leaf)
 {
     for (size_t i = 0; i < r->n; i++)
@@ -517,7 +517,7 @@ static enum err_code build_bundle(struct restoring *r, struct slice at, struct e
     r->out.file_history_json = history.p;
     r->out.file_history = history.n;
     r->out.interruption = claude_interruption(&r->rows, &r->out.prompt_json);
-    /* the conversation ends with the message that was asked for */
+    /* the conversation ends with the requested message */
     return at.n ? ERR_OK : add_closing_rows(r);
 }
 
@@ -525,7 +525,7 @@ enum err_code claude_restore(const struct store *st, const struct session_ref *r
                              struct restore *out, struct err *e)
 {
     struct restoring r = { .store = st, .ref = ref };
-    /* A message that was asked for may be in the part that a compaction made unreachable. */
+    /* A requested message may be in the part that a compaction made unreachable. */
     struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS, .skip_precompact = at.n == 0 };
     struct err why = { 0 };
     enum err_code rc = claude_log_open(&r.log, ref->path.p, &want, e);

@@ -15,9 +15,9 @@
 #include "store/systems/claude/write/hostwrite.h"
 #include "store/systems/claude/write/metarow.h"
 
-/* Rows of a host. A row of the conversation gets what the client's rows have and it lacks: an id, the row before, a
- * time, the session and the directory; the rest of it is unchanged. Rows of other kinds only get the session they
- * belong to.
+/* Appends rows of a host. A row of the conversation is given the members of the client's rows that
+ * it lacks: an id, the row before, a time, the session and the directory; the rest of it is
+ * unchanged. Rows of other kinds are only given the session they belong to.
  *
  * As in the client, a row whose uuid is in the file already is not written again, and the rows of a sub-agent go into
  * a file of its own. The row before is determined while the file is locked: two writers that added to the same row
@@ -25,10 +25,10 @@
 
 enum { MEMBERS = 8, FILE_MODE = 0600, FOLDER_MODE = 0700, HEAD = 4096 };
 
-/* A row as it was handed in. */
+/* A row as the host passed it. */
 struct given {
     struct slice row;
-    struct slice agent; /* whose file it goes to; empty: the session's own */
+    struct slice agent; /* the sub-agent whose file it goes to; empty: the session's own */
     struct slice id;    /* empty: it needs none */
     bool named;         /* the id is the caller's */
     bool message;       /* part of a conversation */
@@ -65,7 +65,7 @@ static bool takes_part(struct slice row)
            claude_value_is(row, "type", "system") || claude_value_is(row, "type", "attachment");
 }
 
-/* An empty text counts as none. */
+/* An empty text counts as absent. */
 static bool take_text(struct slice row, const char *key, struct arena *a, struct slice *out)
 {
     struct slice value, text;
@@ -227,7 +227,8 @@ static enum err_code complete(struct slice row, const struct json_edit member[],
     return rc ? rc : buf_add_byte(out, '\n');
 }
 
-/* The row follows the last one, or names the row that it follows. */
+/* Notes where the conversation continues: the row follows the last one, or the row that it
+ * names. */
 static enum err_code go_on(struct target *t, const struct given *g, struct err *e)
 {
     struct slice given_value, parent = { NULL, 0 };
@@ -386,7 +387,7 @@ static enum err_code write_target(struct appending *w, struct slice agent, struc
     return rc;
 }
 
-/* Row i is the first for its file. */
+/* Returns true if row i is the first for its file. */
 static bool begins_target(const struct appending *w, size_t i)
 {
     for (size_t k = 0; k < i; k++)
