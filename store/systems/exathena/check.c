@@ -16,7 +16,7 @@
 #include "store/systems/exathena/exathena.h"
 #include "store/systems/exathena/saved_files.h"
 
-/* What is wrong with a log and with what lies beside it. */
+/* Reports damage of a log and of the files that belong to it. */
 
 struct checking {
     const struct session_ref *ref;
@@ -137,7 +137,7 @@ enum err_code exathena_check(const struct store *st, const struct session_ref *r
     return rc ? rc : check_files(exathena_of(st), &k, e);
 }
 
-/* ---- what belongs to no session ---- */
+/* ---- files that belong to no session ---- */
 
 struct leftover_report {
     finding_fn *fn;
@@ -161,7 +161,7 @@ static enum err_code report_left(const struct leftover *left, void *arg, struct 
     return rc;
 }
 
-/* A log whose name cannot be an id is shown by no list. */
+/* A log with a name that cannot be an id is not in any list. */
 static enum err_code check_log_name(const struct exathena *x, const char *name, finding_fn *fn,
                                     void *arg, struct err *e)
 {
@@ -192,13 +192,13 @@ enum err_code exathena_check_store(const struct store *st, const struct scope *s
         rc = check_log_name(x, entry->d_name, fn, arg, e);
     if (dir)
         closedir(dir);
-    if (!rc && dir) /* where the logs cannot be looked at, none is known to be gone */
+    if (!rc && dir) /* if the logs cannot be read, no log is known to be gone */
         rc = exathena_leftovers(st, scope, report_left, &telling, e);
     return rc;
 }
 
-/* Everything that is named by a session's id: its log, its own directory with the sub-agents, and what files were
- * before its edits. The library itself deletes no session. */
+/* All files named by a session's id: its log, its own directory with the sub-agents, and the saved
+ * files from before its edits. The library itself deletes no session. */
 
 enum { PARTS = 3 };
 
@@ -212,8 +212,9 @@ enum err_code exathena_copies(const struct store *st, const struct session_ref *
     return *dir ? ERR_OK : err_nomem(e);
 }
 
-/* Saved copies are named for the id alone: beside a root of its own they may be those of the project's own log. Without
- * memory: yes. */
+/* Returns true if the saved copies may be those of the project's own log: they are named by the id
+ * alone, so this can happen if the store has a root of its own. Also returns true if out of
+ * memory. */
 static bool has_namesake(const struct exathena *x, struct slice id, struct arena *a)
 {
     const char *log =
@@ -241,10 +242,10 @@ enum err_code exathena_parts(const struct store *st, const struct session_ref *r
     return ERR_OK;
 }
 
-/* ---- is it in use? ---- */
+/* ---- whether it is in use ---- */
 
-/* The library keeps events for a quarter of a second before it writes them, and locks nothing: a log that was written
- * a moment ago is looked at again after this. */
+/* The library buffers events for a quarter of a second before it writes them, and locks nothing: a
+ * log that was just written is checked again after this time. */
 enum { FLUSH_MS = 300 };
 
 static bool keeps_growing(const char *path)
@@ -277,8 +278,8 @@ enum err_code exathena_live(const struct store *st, const struct session_ref *re
     return ERR_OK;
 }
 
-/* Saved copies of files, and runs of sub-agents, of sessions whose log is gone. As everywhere, absence says nothing
- * where one cannot look, or where no log is at all. */
+/* Saved copies of files and runs of sub-agents that belong to sessions whose log is gone. A missing
+ * log proves nothing if the directory cannot be read or contains no log at all. */
 
 struct look {
     const struct exathena *x;
@@ -319,7 +320,7 @@ static bool is_folder(const char *path)
     return lstat(path, &sb) == 0 && S_ISDIR(sb.st_mode);
 }
 
-/* Both of its directories, whichever was come upon first. */
+/* Reports both directories of the id, whichever was found first. */
 static enum err_code report_leftover(struct look *l, struct slice id, struct err *e)
 {
     const char *side = arena_format(&l->arena, "%s/%.*s", l->x->sessions, SLICE_ARG(id));
@@ -335,9 +336,10 @@ static enum err_code report_leftover(struct look *l, struct slice id, struct err
         return err_nomem(e);
     if (l->told.n == before)
         return ERR_OK;
-    if (is_folder(runs)) /* else it is somebody's own */
+    if (is_folder(runs)) /* else the directory is not from the library */
         part[left.parts++] = side;
-    /* Beside a root of its own, saved copies may be of sessions whose logs are in another. */
+    /* If the store has a root of its own, saved copies may be of sessions with logs in another
+     * one. */
     if (!l->x->own_root && is_folder(saved))
         part[left.parts++] = saved;
     return left.parts ? l->fn(&left, l->arg, e) : ERR_OK;

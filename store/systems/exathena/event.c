@@ -49,7 +49,8 @@ bool event_text(struct slice object, const char *name, struct arena *a, struct s
     return decode(value, a, text);
 }
 
-/* What an event is read for, level by level: of the line, of its data and of the message in it. */
+/* The members of an event that are read, level by level: of the line, of its data and of the
+ * message in it. */
 enum member { EVENT, UUID, TS, DATA, MESSAGE, ROLE, CONTENT, MEMBERS };
 enum { LEVELS = 3, ON_A_LEVEL = 4 };
 
@@ -63,7 +64,7 @@ static const struct {
     { { "role", "content" }, 2, ROLE },
 };
 
-/* MEMBERS: nobody asks for it, or one of this name was there before. */
+/* Returns MEMBERS if the member is not needed, or if one with this name came before. */
 static enum member member_of(struct slice key, unsigned level, const struct slice value[MEMBERS])
 {
     size_t i = json_key_in(key, levels[level].name, levels[level].n);
@@ -72,7 +73,7 @@ static enum member member_of(struct slice key, unsigned level, const struct slic
     return m < MEMBERS && !value[m].p ? m : MEMBERS;
 }
 
-/* Every byte is passed once, on whatever level it is. */
+/* Reads every byte once, on whatever level it is. */
 static void read_level_members(struct json_iter *it, unsigned level, struct slice value[MEMBERS])
 {
     struct json_iter inner;
@@ -233,7 +234,7 @@ static enum err_code add_control(struct buf *out, unsigned char c)
     }
 }
 
-/* The length of the text at the front, with its quotes. */
+/* The length of the text at the front, including its quotes. */
 static size_t text_length(struct slice rest)
 {
     size_t n = 1;

@@ -25,7 +25,7 @@ const struct exathena *exathena_of(const struct store *st)
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/* What the library draws for itself begins with a '-' in one of 64 cases. */
+/* An id that the library generates begins with '-' in one of 64 cases. */
 static bool is_drawn(struct slice id)
 {
     if (id.n != EXATHENA_ID)
@@ -49,17 +49,18 @@ bool exathena_is_id(struct slice id)
 void exathena_generate_id(char *out, size_t n)
 {
     unsigned char random[64];
-    unsigned spare = (unsigned)(n * 6 % 8); /* bits of the last digit that are no byte's: zero */
+    /* bits of the last digit that are not in any byte: zero */
+    unsigned spare = (unsigned)(n * 6 % 8);
 
     assert(n < sizeof random);
     if (n >= sizeof random)
         n = sizeof random - 1;
     if (getrandom(random, n, 0) < (ssize_t)n)
-        memset(random, 0, n); /* then the name is taken, and says so */
+        memset(random, 0, n); /* the fixed id then exists already, which is reported */
     random[n - 1] &= (unsigned char)(63u >> spare << spare);
     for (size_t i = 0; i < n; i++)
         out[i] = digits[random[i] & 63];
-    if (out[0] == '-') /* on a command line that would be an option */
+    if (out[0] == '-') /* would be an option on a command line */
         out[0] = '_';
     out[n] = '\0';
 }
@@ -71,7 +72,7 @@ const char *exathena_side_path(const struct session_ref *ref, const char *rest, 
     return arena_format(a, "%.*s%s%s", (int)stem, ref->path.p, *rest ? "/" : "", rest);
 }
 
-/* ---- where it lies ---- */
+/* ---- where the store is ---- */
 
 static bool is_store_dir(const char *path)
 {
@@ -117,7 +118,8 @@ static char *parent_dir(const char *path)
     return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
 }
 
-/* Does its first line look like an event? Any directory may hold JSONL that is no log. */
+/* Returns true if the first line looks like an event. Any directory may contain JSONL that is not a
+ * log. */
 static bool is_log(int dir, const char *name)
 {
     struct file f;
@@ -139,7 +141,7 @@ static bool is_log(int dir, const char *name)
     return is;
 }
 
-/* Logs directly in it, and no sessions/: a root that a host has named. */
+/* Returns true for a root that a host chose: logs directly in it, and no sessions/. */
 static bool is_own_root(const char *path)
 {
     char *inside = config_dir_join(path, "sessions");
@@ -155,7 +157,7 @@ static bool is_own_root(const char *path)
     return found;
 }
 
-/* What lies in the .exathena of a project goes by that. */
+/* The path of a store in a project's .exathena is that of the .exathena, without sessions/. */
 static void leave_sessions(char *path)
 {
     static const char usual[] = "/.exathena/sessions";
@@ -165,7 +167,7 @@ static void leave_sessions(char *path)
         path[n - sizeof "sessions"] = '\0';
 }
 
-/* A path may name the project, too. */
+/* The path may also be that of the project. */
 static enum err_code named(const struct store_env *env, const char *path, char **out, struct err *e)
 {
     char *given = config_dir_absolute(env, path), *inside;
@@ -223,7 +225,7 @@ static void exathena_close(struct store *st)
     free(x);
 }
 
-/* Names the three places of a store. */
+/* Sets the three paths of a store. */
 static bool name_places(struct exathena *x, const char *dir)
 {
     x->history = config_dir_join(dir, "file-history");
@@ -296,8 +298,9 @@ static const char *exathena_cannot(unsigned ability)
     }
 }
 
-/* No rename, tag or archive: there is no place for them (exathena.h). No resume-at: the log is what counts, all of
- * it. No tombstone: what would be blanked is the message's only copy, and the library has no such thing. */
+/* No rename, tag or archive: the format has no place for them (exathena.h). No resume-at: all of
+ * the log counts. No tombstone: the row is the message's only copy, and the library does not know
+ * blanked rows. */
 const struct store_ops exathena_ops = {
     .name = "exathena",
     .folders = NULL,

@@ -12,8 +12,8 @@
 #include "store/systems/exathena/event.h"
 #include "store/systems/exathena/exathena.h"
 
-/* Which sessions there are: the *.jsonl directly in sessions/, or in a root of its own, nothing below it (formats/exathena.md A4). An empty
- * file is a session that was rewound to its begin. */
+/* The sessions of a store: the *.jsonl directly in sessions/, or in a root of its own, without
+ * subfolders (exathena.md A4). An empty file is a session that was rewound to its beginning. */
 
 enum { SUFFIX = sizeof EXATHENA_SUFFIX - 1 };
 
@@ -73,8 +73,8 @@ static bool is_in(const char *dir, struct slice path, size_t name_at)
     return name_at == n + 1 && memcmp(path.p, dir, n) == 0;
 }
 
-/* Logs lie in a directory named sessions, wherever that is, or in the root that was named: nothing else tells one from any
- * other JSONL. */
+/* Logs are in a directory named sessions, wherever that is, or in the root that was given: nothing
+ * else distinguishes a log from any other JSONL. */
 enum err_code exathena_at_path(const struct store *st, struct slice path, struct arena *a,
                                struct session_ref *ref, struct err *e)
 {
@@ -95,8 +95,8 @@ enum err_code exathena_at_path(const struct store *st, struct slice path, struct
     return jsonl_ref_at(st, file, id, a, ref, e);
 }
 
-/* The first event tells when the session was made, the first prompt what it is called. A person's message and a tool's
- * wait for an answer. */
+/* The time of the first event is that of the session, and the first prompt is its title. A message
+ * of a person or a tool waits for an answer. */
 static enum err_code read_said(struct slice line, struct arena *a, struct jsonl_said *out)
 {
     struct event ev;
@@ -180,7 +180,7 @@ enum err_code exathena_subagents(const struct store *st, const struct session_re
     return ERR_OK;
 }
 
-/* A line for each run: the last one tells what came of it. */
+/* The file has a line for each run; the last one contains the outcome. */
 static void about_run(struct slice tail, bool whole, struct arena *a, struct subagent *out)
 {
     struct slice row = { NULL, 0 }, result, ok;
@@ -222,7 +222,7 @@ enum err_code exathena_describe_subagents(const struct store *st, const struct s
             arena_format(&list.arena, "%s/%.*s" EXATHENA_SUFFIX, dir, SLICE_ARG(ids[i]));
 
         *x = (struct subagent){ .id = ids[i], .time_ms = TIME_NONE };
-        if (!path || window_open(&w, AT_FDCWD, path, 0, NULL)) /* its name is all there is */
+        if (!path || window_open(&w, AT_FDCWD, path, 0, NULL)) /* only its name is known */
             continue;
         x->bytes = w.file.id.size;
         x->time_ms = w.file.id.mtime_ns / 1000000;

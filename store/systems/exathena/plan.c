@@ -12,9 +12,10 @@
 #include "store/systems/exathena/saved_files.h"
 #include "store/systems/exathena/tool_history.h"
 
-/* Going back as the library does it: every file that the session changed goes back to its version 0, what it was before
- * the session's first edit, whatever event was asked for. What a file was at the event can only be inferred, from
- * what later edits say they found; that is plan_inferred. */
+/* A rewind as the library does it: every file that the session changed is restored to its version
+ * 0, the state before the session's first edit, whichever event was chosen. The state of a file at
+ * the event itself can only be inferred from the contents that later edits recorded; plan_inferred
+ * does so. */
 
 struct planning {
     const struct exathena *x;
@@ -28,8 +29,9 @@ struct planning {
 
 /* ---- what the session left behind ---- */
 
-/* The last edit tells what the file is now, if it is the last: the newest saved copy is what that edit found. Else a
- * later one is missing from the log, and nothing is known. */
+/* The last edit in the log gives the present contents of the file only if no edit came after it:
+ * then the newest saved copy equals what this edit found. Otherwise a later edit is missing from
+ * the log, and nothing is known. */
 static enum err_code set_last(struct planning *p, const struct saved_file *f,
                               struct rewind_target *t, struct err *e)
 {
@@ -70,7 +72,8 @@ static enum err_code want_first(struct planning *p, const struct saved_file *f,
     return set_last(p, f, t, e);
 }
 
-/* The library passes over what has no path or no first copy, and so do we; but we say it. */
+/* The library skips files without a path or a first copy. So do we, but the plan's notes mention
+ * them. */
 static enum err_code add_first(struct planning *p, const struct saved_file *f, struct err *e)
 {
     struct rewind_target t = { .path = f->path };
@@ -127,7 +130,7 @@ static enum err_code add_inferred(struct planning *p, const struct saved_file *f
         f->path ? tool_history_first_write(&p->tool_history, f->path, p->point.line) : NULL;
 
     if (!first)
-        return ERR_OK; /* nothing happened to it since */
+        return ERR_OK; /* not changed since */
     enum err_code rc = want_inferred(p, f, first, &t, e);
 
     return rc ? rc : rewind_plan_add(&p->plan, &t, e);
@@ -211,7 +214,7 @@ static bool is_written(const struct tool_history *s, size_t from, size_t to, con
     return false;
 }
 
-/* Files written from *at on and before this line, each once; *at moves behind them. */
+/* The number of different files written from *at on and before this line; *at moves past them. */
 static size_t files_until(const struct tool_history *s, size_t line, size_t *at)
 {
     size_t from = *at, n = 0;
@@ -239,10 +242,10 @@ enum err_code exathena_checkpoints(const struct store *st, const struct session_
 
     if (rc)
         return rc;
-    size_t at = 0; /* in what was written, which stands line by line as the prompts do */
+    size_t at = 0; /* index of a write; writes and prompts are in the order of their lines */
 
     files_until(&s, s.prompts ? s.prompt[0].line : 0, &at);
-    list.arena = s.arena; /* its texts are the story's */
+    list.arena = s.arena; /* the tool history owns the texts */
     list.checkpoint = arena_zalloc(&list.arena, (s.prompts + 1) * sizeof *list.checkpoint);
     for (size_t i = 0; list.checkpoint && i < s.prompts; i++) {
         size_t from = s.prompt[i].line, to = i + 1 < s.prompts ? s.prompt[i + 1].line : SIZE_MAX;
@@ -263,8 +266,9 @@ enum err_code exathena_checkpoints(const struct store *st, const struct session_
     return ERR_OK;
 }
 
-/* The conversation goes back by cutting the log: lines before the event stay byte for byte, the event itself goes too.
- * Blank lines are no events, and the library's cut leaves none. What is cut off lies in the record of the change. */
+/* The conversation is rewound by cutting the log: lines before the event stay byte for byte, the
+ * event itself is removed. Blank lines are not events, and the library's own cut drops them too.
+ * The bytes that are cut off are kept in the record of the change. */
 
 static enum err_code read_rest(const struct file *f, int64_t from, struct buf *out, struct err *e)
 {
@@ -278,7 +282,7 @@ static enum err_code read_rest(const struct file *f, int64_t from, struct buf *o
     return rc || got == n ? rc : err_set(e, ERR_STALE, NULL, "cut the session: it became shorter");
 }
 
-/* The lines that stay, from the first blank one on. */
+/* The lines that stay, from the first blank one on, without blank ones. */
 static enum err_code without_blanks(struct slice lines, struct buf *out)
 {
     struct slice line;

@@ -26,7 +26,7 @@ void saved_name(struct slice path, char hex[SHA_HEX + 1])
     unsigned n = 0;
 
     if (!EVP_Digest(path.p, path.n, sha, &n, EVP_sha256(), NULL))
-        n = 0; /* a name that no path has */
+        n = 0; /* a name that belongs to no path */
     for (size_t i = 0; i < SHA_BYTES; i++) {
         hex[2 * i] = digits[sha[i] >> 4];
         hex[2 * i + 1] = digits[sha[i] & 15];
@@ -36,7 +36,7 @@ void saved_name(struct slice path, char hex[SHA_HEX + 1])
 
 /* ---- versions ---- */
 
-/* "12.bin" is version 12; "007.bin", "-5.bin" and "x.bin" are none. */
+/* "12.bin" is version 12; "007.bin", "-5.bin" and "x.bin" are not versions. */
 static bool version_of(const char *name, const char *suffix, int64_t *version)
 {
     size_t n = strspn(name, "0123456789");
@@ -100,7 +100,7 @@ static enum err_code read_path(struct saved_file *f, const char *name, struct ar
         return err_nomem(e);
     enum err_code rc = file_read_all(AT_FDCWD, file, 0, PATH_MAX, &bytes, e);
 
-    if (rc == ERR_IO) { /* not to know is an error: a plan without this file would be half of one */
+    if (rc == ERR_IO) { /* an error, because a plan without this file would be incomplete */
         err_wrap(e, rc, "look at saved files");
     } else if (rc || !bytes.n || memchr(bytes.p, '\0', bytes.n)) {
         f->why = "it is not written whose copies these are";
@@ -234,13 +234,14 @@ enum err_code saved_newest_is(const struct saved_file *f, struct slice bytes, bo
     return rc == ERR_NOMEM || rc == ERR_IO ? err_wrap(e, rc, "look at saved files") : ERR_OK;
 }
 
-/* Saves what a file is now, as the library does before each edit: equal to the newest version, nothing is written;
- * else the next one, a pair of an empty copy and a tombstone where there is no file. The library goes on counting from
- * there.
+/* Saves the present contents of a file, as the library does before each edit. If they equal the
+ * newest version, nothing is written; otherwise the next version is written, which for a missing
+ * file is an empty copy with a tombstone. The library continues the numbers from there.
  *
- * In the library's order: the copy, the tombstone, and where these are the first the path, without which nobody counts
- * them. A tombstone that came before its copy and was left alone by a crash would be taken for one of the library's
- * next version, and a rewind would remove the file. One that is alone all the same is stepped over. */
+ * The order of writes is the library's: the copy, the tombstone, and for a first version the path,
+ * without which the versions are not counted. If the tombstone were written first and a crash left
+ * it alone, it would be taken for part of the library's next version, and a rewind would remove the
+ * file. A tombstone that is alone all the same is skipped. */
 
 enum { FILE_MODE = 0644, DIRECTORY_MODE = 0755, FILE_MOST = 1 << 30 };
 
@@ -251,10 +252,11 @@ struct saving {
     struct arena *a;
     struct buf bytes;
     bool absent;
-    struct saved_file saved; /* what is there already */
+    struct saved_file saved; /* the versions on disk */
 };
 
-/* Through a link: what it leads to is saved under the link's own name, as the library does. */
+/* Links are followed: the contents of the target are saved under the link's own name, as the
+ * library does. */
 static enum err_code read_present_file(struct saving *s, struct err *e)
 {
     struct stat sb;
@@ -295,7 +297,7 @@ static enum err_code locate_saved_file(struct saving *s, const char *file, struc
     return saved_file_read(parent, hex, s->a, &s->saved, e);
 }
 
-/* As the library compares: an empty file is the same as none. */
+/* As the library compares: an empty file equals a missing one. */
 static enum err_code is_newest_version(const struct saving *s, bool *is, struct err *e)
 {
     *is = false;
@@ -327,7 +329,8 @@ static enum err_code put_new(const struct saving *s, const char *name, struct sl
     return rc;
 }
 
-/* The copy of a file that is not there, whose tombstone a crash prevented: nobody counts it yet. */
+/* Sets *is if the newest version is the copy of a missing file whose tombstone a crash prevented:
+ * without a path it is not counted yet. */
 static enum err_code is_half(const struct saving *s, bool named, bool *is, struct err *e)
 {
     *is = false;
@@ -358,7 +361,7 @@ static enum err_code save_version(struct saving *s, bool same, struct err *e)
     bool unnamed = !named && s->absent && s->saved.newest_absent; /* only the path is missing */
     enum err_code rc = disk_make_dir(s->dir, DIRECTORY_MODE, e);
 
-    disk_new_sweep(s->dir); /* what a crash left of an earlier one */
+    disk_new_sweep(s->dir); /* temporary files that a crash left */
     if (!rc)
         rc = is_half(s, named, &half, e);
     if (!rc && !same && !unnamed)

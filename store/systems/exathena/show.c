@@ -10,13 +10,14 @@
 #include "store/systems/exathena/event.h"
 #include "store/systems/exathena/exathena.h"
 
-/* Who speaks is what the message says, not the kind of its event; an event without a message says nothing. */
+/* The role in the message names the speaker, not the kind of its event; an event without a message
+ * has no speaker. */
 
 struct walking {
     const struct exathena_message_walk *walk;
     exathena_message_fn *fn;
     void *arg;
-    bool found; /* the last event that was asked for */
+    bool found; /* the last event to restore */
     struct arena arena;
     struct buf out;
 };
@@ -61,7 +62,7 @@ static enum err_code deliver_event(struct walking *w, const struct event *ev, st
     return j.rc ? err_nomem(e) : w->fn(ev, buf_slice(&w->out), w->arg, e);
 }
 
-/* A run of a sub-agent is one line: what it was asked, and what it answered. */
+/* A run of a sub-agent is one line: its prompt and its answer. */
 static enum err_code deliver_run(struct walking *w, struct slice line, const char *role,
                                  struct slice text, struct err *e)
 {
@@ -130,8 +131,8 @@ enum err_code exathena_walk_messages(const struct exathena_message_walk *walk,
     return rc;
 }
 
-/* The conversation as the library's own resume rebuilds it today: what was said by a person, the agent and its
- * tools, in the order of the log; the system's messages where they are asked for. */
+/* The conversation as the library's own resume restores it today: messages of the person, the agent
+ * and its tools, in the order of the log; system messages if they are requested. */
 
 static enum err_code put_walked_message(const struct event *ev, struct slice json, void *arg,
                                         struct err *e)
@@ -165,12 +166,12 @@ enum err_code exathena_messages(const struct store *st, const struct session_ref
     return rc ? err_wrap(e, rc, "read messages") : ERR_OK;
 }
 
-/* What the library's resume makes of a log: every message, also the system's. Permissions are not restored; each
- * session asks for them again. */
+/* The result of the library's resume: every message, also the system's. Permissions are not
+ * restored; each session asks for them again. */
 
 struct restoring {
     struct restore out;
-    struct slice prompt; /* the last message where that is a person's; in the arena */
+    struct slice prompt; /* the last message if it is a person's; in the arena */
     bool waits;          /* the last message is a tool's, or calls one */
 };
 
@@ -202,7 +203,7 @@ static enum err_code take_message(const struct event *ev, struct slice json, voi
     return ERR_OK;
 }
 
-/* What is said in the person's place when a turn was cut. */
+/* The message that is added in the person's name after a turn that was cut. */
 static enum err_code add_continuation(struct restoring *r, const struct session_ref *ref)
 {
     struct buf text = { 0 };
@@ -271,8 +272,8 @@ enum err_code exathena_restore(const struct store *st, const struct session_ref 
     return rc ? err_wrap(e, rc, "restore the session") : ERR_OK;
 }
 
-/* The conversation as a person reads it: every event in the order of the file, whatever its kind, and lines that
- * nobody can read in their places. */
+/* The conversation as a person reads it: every event in the order of the file, whatever its kind,
+ * with unreadable lines in their places. */
 
 static uint8_t message_kind_of(const struct index_line *line)
 {
@@ -287,7 +288,7 @@ static uint8_t message_kind_of(const struct index_line *line)
     }
 }
 
-/* A first line behind a byte order mark is none to the index. */
+/* The index does not recognise a first line that begins with a byte order mark. */
 static bool is_marked_event(struct logfile *log, size_t line)
 {
     struct arena a = { 0 };
@@ -336,8 +337,8 @@ enum err_code exathena_tail(const struct store *st, const struct session_ref *re
     return jsonl_tail(&log, bytes, out, e);
 }
 
-/* One event, taken apart for a reader. What it says in a way not known here becomes a note or its raw bytes, never
- * nothing. */
+/* The blocks of one event for a reader. An event of an unknown form becomes a note or its raw
+ * bytes, never nothing. */
 
 struct blocks {
     struct block_list *out;
@@ -359,7 +360,7 @@ static struct slice decode_event_text(struct blocks *b, struct slice object, con
     return text;
 }
 
-/* ---- what a tool did to a file ---- */
+/* ---- changes of a file by a tool ---- */
 
 enum { CONTEXT = 3, DIFF_MOST = 1 << 20 };
 
@@ -401,7 +402,8 @@ static void write_patch(struct jsonout *j, const struct linediff *d)
     jsonout_close(j, ']');
 }
 
-/* The payload holds the file before and after: real differences. Empty where there is no such payload. */
+/* The patch from the file before to the file after, which the payload contains. Empty if there is
+ * no such payload. */
 static struct slice patch_of(struct blocks *b, struct slice result)
 {
     struct slice ui, payload, kind = { NULL, 0 }, patch = { NULL, 0 };

@@ -9,7 +9,7 @@
 #include "store/log/logfile.h"
 #include "store/systems/exathena/event.h"
 
-/* Results name their call by an id, and the call is in the message of the agent before it. */
+/* Results contain the id of their call, and the call is in an earlier message of the agent. */
 struct call {
     struct slice id, name, path;
 };
@@ -22,8 +22,8 @@ struct write_search {
     struct call *call;
     size_t n;
     size_t line;
-    struct index_line span;          /* of that line: where its bytes are */
-    struct tool_history_write *want; /* fill this one in, instead of telling all */
+    struct index_line span;          /* where the bytes of that line are */
+    struct tool_history_write *want; /* fill in only this write instead of listing all */
     struct arena *into;
 };
 
@@ -62,7 +62,7 @@ static enum err_code add_write(struct write_search *t, struct slice path, bool k
     return list[s->writes - 1].path ? ERR_OK : ERR_NOMEM;
 }
 
-/* The texts of a write that was asked for. */
+/* The texts of the write that was requested. */
 static enum err_code fill_write_texts(struct write_search *t, struct slice payload,
                                       struct slice path)
 {
@@ -301,7 +301,7 @@ const struct tool_history_write *tool_history_first_write(const struct tool_hist
     return NULL;
 }
 
-/* The bytes that the line of a write had when the log was read. */
+/* The bytes of a write's line when the log was read. */
 static enum err_code read_line(const struct session_ref *ref, const struct tool_history_write *w,
                                struct buf *line, struct err *e)
 {

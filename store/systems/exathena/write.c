@@ -14,8 +14,9 @@
 #include "store/systems/exathena/event.h"
 #include "store/systems/exathena/exathena.h"
 
-/* A session as the library begins it: a log with its session_start. Title, model and parent have no place there; keys
- * of our own would make the library drop the line, and its rewind fail. */
+/* A new session as the library writes it: a log with its session_start. Title, model and parent
+ * have no place there; with keys of our own the library would drop the line, and its rewind would
+ * fail. */
 
 enum { FILE_MODE = 0644, DIRECTORY_MODE = 0755 };
 
@@ -52,7 +53,7 @@ static enum err_code write_new(const struct exathena *x, const char *name, struc
     struct disk_new to;
     enum err_code rc = disk_make_dir(x->sessions, DIRECTORY_MODE, e);
 
-    disk_new_sweep(x->sessions); /* what a crash left of an earlier one */
+    disk_new_sweep(x->sessions); /* temporary files that a crash left */
     if (!rc)
         rc = disk_new_open(x->sessions, FILE_MODE, &to, e);
     if (rc)
@@ -64,7 +65,7 @@ static enum err_code write_new(const struct exathena *x, const char *name, struc
     return rc;
 }
 
-/* A session belongs to the project of its store, whatever else was asked for. */
+/* A session belongs to the project of its store, whatever directory was requested. */
 static unsigned unsaved(const struct exathena *x, const struct host_create *req)
 {
     bool elsewhere = !slice_eq(req->cwd, slice_of(x->project));
@@ -102,8 +103,9 @@ enum err_code exathena_create(const struct store *st, const struct host_create *
     return ERR_OK;
 }
 
-/* Events of a host. A whole event is written as it was handed in. One that lacks a time or an id gets it, and a bare
- * message ({role, content, ...}) becomes the event that the library would write for it. */
+/* Events of a host. A complete event is written as it was passed. One without a time or an id gets
+ * it, and a bare message ({role, content, ...}) becomes the event that the library would write for
+ * it. */
 
 struct appending {
     const struct store *st;
@@ -113,7 +115,7 @@ struct appending {
     char now[EVENT_TIME];
 };
 
-/* From the last whole event near the end. */
+/* The order of the last complete event near the end. */
 static enum err_code read_order(struct appending *w, struct err *e)
 {
     struct window win;
@@ -152,7 +154,7 @@ static const char *event_kind_of_role(struct slice role)
     return NULL;
 }
 
-/* A line of ours, in the bytes that the library would have written. */
+/* A line of ours, in the bytes that the library would write. */
 static enum err_code write_event(struct appending *w, const struct event_draft *d, struct buf *out)
 {
     struct buf line = { 0 };
@@ -164,7 +166,7 @@ static enum err_code write_event(struct appending *w, const struct event_draft *
     return rc ? rc : buf_add_byte(out, '\n');
 }
 
-/* A person's message has two keys; the others always have all five. */
+/* A person's message has two keys; all others always have five. */
 static enum err_code write_message(struct slice row, bool user, struct buf *out)
 {
     static const char *const always[] = { "content", "name", "tool_calls", "tool_results" };
@@ -267,8 +269,9 @@ enum err_code exathena_append(const struct store *st, const struct session_ref *
     return rc;
 }
 
-/* The library cannot fork a log; this is an extension: the raw lines up to and including an event, under a new id. It
- * is a log like any other, and resumes. A title has no place in it. */
+/* The library cannot fork a log; this is an extension: the raw lines up to and including an event,
+ * under a new id. The copy is a log like any other, and can be resumed. It has no place for a
+ * title. */
 
 enum { PIECE = 256 * 1024 };
 
@@ -277,11 +280,11 @@ struct forking {
     const struct session_ref *ref;
     const struct fork_request *req;
     char id[EXATHENA_ID + 1];
-    const char *dir, *name, *history; /* where it is made; the source's saved files */
+    const char *dir, *name, *history; /* where it is staged; the source's saved files */
     struct fork_result made;
 };
 
-/* The end of the last whole line: a torn one is not taken along, as nobody knows whether it was all. */
+/* The end of the last complete line. A torn one is not copied, as it may be incomplete. */
 static enum err_code whole_end(const struct file *from, int64_t *end, struct err *e)
 {
     char bytes[4096];
@@ -396,7 +399,7 @@ static bool has_files(const struct forking *f)
     return f->req->with_files && lstat(f->history, &sb) == 0 && S_ISDIR(sb.st_mode);
 }
 
-/* The log comes last: a session that is to be seen has its files already. */
+/* The log comes last: when the session becomes visible, its files are there already. */
 static enum err_code plan_fork_moves(const struct forking *f, bool files, struct change *c,
                                      struct err *e)
 {
