@@ -12,8 +12,9 @@
 #include "store/systems/goat/manifest.h"
 #include "store/systems/goat/metadata.h"
 
-/* Damage of a session: lines that the host loses or stumbles over, metadata that it cannot read, checkpoints that cannot be
- * gone back to. What is wrong with the metadata as a whole is told by describe. */
+/* Reports damage of a session: lines that the host skips or cannot parse, metadata that it cannot
+ * read, checkpoints that cannot be restored. Defects of the metadata as a whole are reported by
+ * describe. */
 
 struct checking {
     const struct session_ref *ref;
@@ -50,7 +51,8 @@ static enum err_code report_session_line(struct checking *k, enum finding_kind k
 
 /* ---- lines ---- */
 
-/* JSON, but is it what the host reads? The whole row is looked at, where a reader is content with less. */
+/* Reports a valid JSON row that the host would skip. All of the row is checked, while readers check
+ * only parts of it. */
 static enum err_code check_types(struct checking *k, size_t i, struct err *e)
 {
     struct goat_entry entry;
@@ -232,7 +234,8 @@ enum err_code goat_check(const struct store *st, const struct session_ref *ref,
     return rc;
 }
 
-/* Directories that hold a session under a name that cannot be an id: no list shows them, so somebody has to say it. */
+/* Reports directories that contain a session under a name that cannot be an id, because no list
+ * shows them. */
 
 struct naming {
     finding_fn *fn;

@@ -14,9 +14,10 @@
 #include "store/systems/goat/manifest.h"
 #include "store/systems/goat/metadata.h"
 
-/* A host's checkpoint before it changes files: their contents by SHA-256, each once, and a manifest in the session's
- * dialect (goat.md B4). Contents that another checkpoint holds already are linked, if they are still what their name
- * says: the shipped host looks for them with the checkpoint only. */
+/* A host's checkpoint before it changes files: their contents by SHA-256, each once, and a manifest
+ * in the session's dialect (goat.md B4). Contents that another checkpoint already has are linked,
+ * if they still match their hash: the shipped host looks for contents only in the checkpoint
+ * itself. */
 
 enum { DIRECTORY_MODE = 0755, FILE_MODE = 0644, HASH_TEXT = SHA256_BYTES * 2 + 1 };
 
@@ -25,13 +26,13 @@ struct saving {
     const struct goat_dialect_names *names;
     enum goat_dialect dialect;
     const char *cwd, *dir, *blobs;
-    struct goat_points points; /* what is there already */
-    struct buf files;          /* entries of the manifest, compact, parted by commas */
+    struct goat_points points; /* the checkpoints on disk */
+    struct buf files;          /* entries of the manifest, compact, separated by commas */
     int64_t now_ms;
     struct host_checkpointed done;
-    const char **made; /* what a failure takes away again: names of contents, done.fresh of them */
-    unsigned dirs;     /* and so many directories from the innermost out */
-    bool stands;       /* the manifest names them */
+    const char **made; /* removed on failure: paths of contents, done.fresh of them */
+    unsigned dirs;     /* and this many directories, from the innermost outwards */
+    bool stands;       /* the manifest was written and names them */
 };
 
 /* ---- contents ---- */
@@ -46,7 +47,7 @@ static bool holds_hash(const char *path, const char *hash)
     return yes;
 }
 
-/* From another checkpoint, if it can be had there. */
+/* Links the contents from another checkpoint, if one has them. */
 static bool link_blob(struct saving *s, const char *hash, const char *to)
 {
     for (size_t i = 0; i < s->points.n; i++) {
@@ -59,7 +60,8 @@ static bool link_blob(struct saving *s, const char *hash, const char *to)
     return false;
 }
 
-/* The copy was made under no name while it was hashed; it gets one unless the contents are there already. */
+/* The copy was hashed while it was made and has no name yet. It is published unless the contents
+ * exist already. */
 static enum err_code name_blob(struct saving *s, struct disk_new *copy, const char *hash,
                                struct err *e)
 {
@@ -100,7 +102,8 @@ static enum err_code save_blob(struct saving *s, const struct span *from, char h
 
 /* ---- one file ---- */
 
-/* As the document's sample has it: from the session's directory on. */
+/* The path as the dialect's manifest contains it: GOAT_DOC omits the session's working
+ * directory. */
 static struct slice path_in_manifest(const struct saving *s, const char *file)
 {
     size_t n = s->cwd ? strlen(s->cwd) : 0;
@@ -115,7 +118,7 @@ static enum err_code add_manifest_entry(struct saving *s, const char *file, cons
 {
     const struct goat_dialect_names *d = s->names;
     struct buf *out = &s->files;
-    bool always = s->dialect == GOAT_SPEC; /* it omits nothing */
+    bool always = s->dialect == GOAT_SPEC; /* this dialect writes empty members too */
     enum err_code rc = buf_addf(out, "%s{\"%s\":", out->n ? "," : "", d->path);
 
     if (!rc)
@@ -168,7 +171,7 @@ static const struct goat_point *point_there(const struct saving *s, struct slice
     return NULL;
 }
 
-/* What the checkpoint says already stays first and as it is. */
+/* Existing entries of the checkpoint come first and are unchanged. */
 static enum err_code keep_entries(struct saving *s, struct slice *created, struct err *e)
 {
     static const char *const names[] = { "created_at", "CreatedAt", "files" };
@@ -257,7 +260,7 @@ static bool is_repeated(const struct host_checkpoint *req, size_t at)
     return false;
 }
 
-/* What is written stays in the session's own directory. */
+/* Refuses links, so that everything is written in the session's own directory. */
 static enum err_code refuse_links(const struct saving *s, struct err *e)
 {
     const char *const dirs[] = { s->points.dir, s->dir, s->blobs };
@@ -268,7 +271,7 @@ static enum err_code refuse_links(const struct saving *s, struct err *e)
     return rc;
 }
 
-/* How many directories of the checkpoint there are not yet. */
+/* Counts the directories of the checkpoint that do not exist yet. */
 static enum err_code count_missing(struct saving *s, struct err *e)
 {
     const char *const dirs[] = { s->blobs, s->dir, s->points.dir };
@@ -280,7 +283,7 @@ static enum err_code count_missing(struct saving *s, struct err *e)
     return rc;
 }
 
-/* Contents that no manifest names harm nobody, and are no use to anybody either. */
+/* Removes contents that no manifest names; they would be harmless but useless. */
 static void remove_checkpoint(const struct saving *s)
 {
     const char *const dirs[] = { s->blobs, s->dir, s->points.dir };
@@ -305,7 +308,7 @@ static enum err_code save_all(struct saving *s, const struct host_checkpoint *re
         rc = keep_entries(s, &created, e);
     if (!rc)
         rc = disk_make_dir(s->blobs, DIRECTORY_MODE, e);
-    disk_new_sweep(s->blobs); /* what a crash left of an earlier one */
+    disk_new_sweep(s->blobs); /* temporary files that a crash left */
     disk_new_sweep(s->dir);
     for (size_t i = 0; i < req->files && !rc; i++) {
         if (is_in_manifest(s, point, req->file[i]) || is_repeated(req, i))
@@ -337,7 +340,8 @@ static enum err_code saving_open(struct saving *s, const struct session_ref *ref
     return ERR_OK;
 }
 
-/* The lock is held: what another host adds to the same checkpoint is there before we look, or comes after us. */
+/* The lock is held: another host's entries in the same checkpoint were written before we read it,
+ * or will be written after ours. */
 static enum err_code save_locked(struct saving *s, const struct session_ref *ref,
                                  const struct host_checkpoint *req, struct err *e)
 {

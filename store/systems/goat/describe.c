@@ -11,8 +11,8 @@
 #include "store/systems/goat/log.h"
 #include "store/systems/goat/metadata.h"
 
-/* The lite read of one session: its metadata, and the ends of its log for the prompts. What the metadata counts is not
- * trusted (a resume sets it to 0, goat.md B1). */
+/* The lite read of one session: its metadata, and the ends of its log for the prompts. The counts
+ * in the metadata are not trusted (a resume sets them to 0, goat.md B1). */
 
 struct describing {
     const struct goat *g;
@@ -28,7 +28,7 @@ struct describing {
 
 enum { FRONT = 512 };
 
-/* Most lines are told by their bytes to be no prompt, without being parsed: the role mostly stands in front. */
+/* Rules out most lines by their bytes, without parsing them: the role is usually near the front. */
 static bool may_be_prompt(struct slice line)
 {
     struct slice front = { line.p, line.n < FRONT ? line.n : FRONT };
@@ -46,7 +46,7 @@ static bool read_log_line(struct slice line, struct goat_entry *e)
     return e->shape != GOAT_NOTHING && !goat_entry_fault(e);
 }
 
-/* A prompt's words; .n is 0 for everything else. */
+/* The words of a prompt; .n is 0 for any other row. */
 static struct slice prompt_words(struct describing *d, const struct goat_entry *e)
 {
     struct slice text = { NULL, 0 };
@@ -87,7 +87,7 @@ static void take_end(struct describing *d, const struct goat_entry *e, bool *end
         d->row->flags |= SESSION_INTERRUPTED;
 }
 
-/* Looks for both until the begin of the tail. */
+/* Searches backwards for the end and the last prompt, up to the beginning of the tail. */
 static void look_back(struct describing *d, bool *ended)
 {
     struct slice rest = d->w->tail, line;
@@ -106,7 +106,7 @@ static void look_back(struct describing *d, bool *ended)
     }
 }
 
-/* How the conversation ended, and the last thing that was asked. */
+/* Reads how the conversation ended, and its last prompt. */
 static void read_tail_lines(struct describing *d)
 {
     bool ended = false;
@@ -179,7 +179,8 @@ static void set_times(struct describing *d)
     int64_t updated = d->m.updated_ns ? d->m.updated_ns / 1000000 : TIME_NONE;
 
     row->modified_ms = session_modified_ms(&row->ref.file);
-    row->activity_ms = d->newest_ms > updated ? d->newest_ms : updated; /* TIME_NONE is the least */
+    /* TIME_NONE is the smallest value */
+    row->activity_ms = d->newest_ms > updated ? d->newest_ms : updated;
     if (row->activity_ms == TIME_NONE)
         row->activity_ms = row->modified_ms;
 }

@@ -5,7 +5,7 @@
 
 #include "lite/json/json.h"
 
-enum { NAMES_MAX = 32 }; /* that anybody asks for at once */
+enum { NAMES_MAX = 32 }; /* most names in one call */
 
 bool goat_key_is(struct slice key, const char *name)
 {
@@ -16,7 +16,7 @@ bool goat_key_is(struct slice key, const char *name)
     return memchr(key.p, '\\', key.n) && json_string_is(key, name);
 }
 
-/* Names are told apart by their first letter before anything is compared; they begin with one. */
+/* Compares the first letter before anything else; every name begins with one. */
 static bool key_matches(struct slice key, const char *name, bool escaped, bool *exact)
 {
     size_t n = key.n - 2;
@@ -31,7 +31,7 @@ static bool key_matches(struct slice key, const char *name, bool escaped, bool *
     return true;
 }
 
-/* What is asked for, and what was found of it. */
+/* The requested names, and their values so far. */
 struct asked {
     const char *const *name;
     size_t n;
@@ -47,7 +47,8 @@ static void clear_values(struct asked *a)
     }
 }
 
-/* The place that a member of this name takes; n: none, or what is there is better. */
+/* The index of the name that the key matches; n if the key matches no name, or if an exact spelling
+ * was found before. */
 static size_t member_index(struct asked *a, struct slice key)
 {
     bool escaped = memchr(key.p, '\\', key.n) != NULL, exact;
@@ -197,7 +198,8 @@ enum goat_form goat_form(enum goat_field field)
     }
 }
 
-/* Does the project's hash come right behind the id, as only seed 000 writes it? */
+/* Returns true if the project's hash comes directly after the id, as only the `spec` dialect writes
+ * it. */
 static bool hash_is_second(struct slice object)
 {
     struct json_iter it;

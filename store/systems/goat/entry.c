@@ -178,7 +178,7 @@ static void raw_member(struct jsonout *j, const char *key, struct slice value)
         jsonout_null(j);
 }
 
-/* A flat row's message is everything in it but what wraps a nested one. */
+/* A flat row's message consists of all its members except those that wrap a nested one. */
 static void flat_message(struct jsonout *j, struct slice line)
 {
     struct json_iter it;
@@ -234,7 +234,8 @@ void goat_message_write(struct jsonout *j, struct slice line, const struct goat_
     jsonout_close(j, '}');
 }
 
-/* The stream's rows are checked by the host's own reader alone. */
+/* Why the row is not a message; NULL: it is. Rows of the stream are checked only by the host's own
+ * reader. */
 static const char *why_no_message(const struct goat_entry *entry)
 {
     if (entry->shape == GOAT_NOTHING || entry->shape == GOAT_STREAM || !entry->role.p)
@@ -256,7 +257,7 @@ enum err_code goat_hostrow_check(const struct goat_entry *entry, bool stream, st
 
 struct object {
     struct buf *out;
-    bool begun; /* something stands in it */
+    bool begun; /* it has a member */
 };
 
 static enum err_code add_member(struct object *o, struct slice key, struct slice value)
@@ -271,7 +272,7 @@ static enum err_code add_member(struct object *o, struct slice key, struct slice
     return rc ? rc : go_json_compact(o->out, value);
 }
 
-/* What stands in the row beside the members that were written apart. */
+/* Adds the row's other members, except those that were written separately. */
 static enum err_code add_others(struct object *o, struct slice row, const char *const apart[],
                                 size_t n)
 {
@@ -311,7 +312,7 @@ static enum err_code add_said(struct object *o, const struct goat_entry *m, bool
     return rc || !is_set(m->name) ? rc : add_member(o, SLICE("\"name\""), m->name);
 }
 
-/* Known members, as goat_entry_read finds them: the wrapping ones first. */
+/* The known members, in the order of goat_entry_read: the wrapping ones first. */
 static const char *const known[] = { "uuid",    "timestamp",  "message",      "role",
                                      "content", "tool_calls", "tool_call_id", "name" };
 enum { WRAPPING = 3, KNOWN = sizeof known / sizeof known[0] };

@@ -16,8 +16,9 @@
 #include "store/systems/goat/manifest.h"
 #include "store/systems/goat/metadata.h"
 
-/* A fork is a new directory: the lines up to a message byte for byte, those that nobody can read among them, and the
- * metadata with another id, its parent and the time (goat.md B5). No stream of SDK messages and no lock goes along. */
+/* A fork is a new directory: the lines up to a message byte for byte, unreadable ones too, and the
+ * metadata with another id, its parent and the time (goat.md B5). The stream of SDK messages and
+ * the locks are not copied. */
 
 enum { PIECE = 256 * 1024 };
 
@@ -27,9 +28,9 @@ struct forking {
     struct goat_log log;
     struct goat_document document;
     char id[HOST_ID];
-    int64_t end;     /* so many bytes of the log are copied ... */
-    bool newline;    /* ... and a newline behind a last line that has none */
-    struct slice at; /* the message that it ends with; empty: the whole conversation */
+    int64_t end;     /* this many bytes of the log are copied ... */
+    bool newline;    /* ... and a newline is added to a last line without one */
+    struct slice at; /* the last message; empty: the whole conversation */
 };
 
 static void forking_close(struct forking *f)
@@ -53,7 +54,8 @@ static enum err_code forking_open(struct forking *f, const struct store *st,
     return rc;
 }
 
-/* Behind this line, or behind the last one that is whole. */
+/* Sets the end of the copy to the end of this line. A torn last line is completed with a
+ * newline. */
 static void end_behind(struct forking *f, size_t line)
 {
     const struct index *ix = &f->log.file.index;
@@ -63,7 +65,7 @@ static void end_behind(struct forking *f, size_t line)
     f->newline = torn;
 }
 
-/* The message's whole uuid: it may have been asked for by its beginning. */
+/* Reads the message's whole uuid, because the request may contain only its beginning. */
 static enum err_code read_uuid(struct forking *f, size_t line, struct err *e)
 {
     struct goat_entry entry;
@@ -133,7 +135,8 @@ static void set_time(struct edits *s, enum goat_field field, int64_t ns)
     s->edit[s->n++] = (struct goat_edit){ field, buf_slice(value), NULL };
 }
 
-/* Its own title, else that of the source with a word behind it; a session without one stays without. */
+/* The title of the request, else that of the source and " (fork)"; without either, the copy has no
+ * title. */
 static enum err_code set_title(struct forking *f, struct slice title, struct edits *s)
 {
     struct slice own = f->document.m.text[GOAT_TITLE];
@@ -231,7 +234,8 @@ static enum err_code stage_files(struct forking *f, const char *dir, struct err 
     return lstat(from, &sb) == 0 && S_ISDIR(sb.st_mode) ? copy_tree(from, to, e) : ERR_OK;
 }
 
-/* Written apart, whole and durable, before anything of it is to be seen among the sessions. */
+/* Writes the whole copy durably in a staging directory, before anything of it is visible among the
+ * sessions. */
 static enum err_code stage(struct forking *f, const struct fork_request *req, const char *dir,
                            struct err *e)
 {
@@ -252,7 +256,7 @@ static enum err_code stage(struct forking *f, const struct fork_request *req, co
     return rc;
 }
 
-/* The directory that all sessions of the source's project lie in. */
+/* The path of the copy, in the directory of all sessions of the source's project. */
 static const char *place_of(const struct forking *f, const char *rest, struct arena *a)
 {
     const char *own = goat_path(f->ref, "", a);
@@ -306,7 +310,7 @@ enum err_code goat_fork(const struct store *st, const struct session_ref *ref,
     return rc;
 }
 
-/* ---- going back in the conversation ---- */
+/* ---- rewinding the conversation ---- */
 
 static enum err_code add_piece(struct slice piece, void *arg, struct err *e)
 {
@@ -343,7 +347,7 @@ static enum err_code put_fork(struct forking *f, struct change *c, struct err *e
     return rc;
 }
 
-/* Everything before the line of the prompt. */
+/* Keeps everything before the line of the prompt. */
 static enum err_code end_before(struct forking *f, size_t line,
                                 struct rewind_conversation *conversation, struct err *e)
 {

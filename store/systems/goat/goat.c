@@ -28,13 +28,13 @@ static bool is_component(struct slice id)
     return true;
 }
 
-/* The directory that all may share holds contents, and no manifest (goat.md B9). */
+/* The directory that all checkpoints may share contains contents, and no manifest (goat.md B9). */
 bool goat_is_point_id(struct slice id)
 {
     return is_component(id) && !slice_eq(id, SLICE("blobs"));
 }
 
-/* goat.md B5, Cleanup. */
+/* See goat.md B5. */
 bool goat_is_memory(struct slice id)
 {
     static const char suffix[] = "-memory";
@@ -73,14 +73,15 @@ static void goat_close(struct store *st)
     free(g);
 }
 
-/* Looked for by itself, the place is the agent's configuration directory, and it counts only with a session in it. */
+/* Without a path, the store is the agent's configuration directory, and it counts only if it
+ * contains a session. */
 static enum err_code look_around(struct goat *g, struct err *e)
 {
     char place[PATH_MAX];
 
     struct arena a = { 0 };
     const char *own = goat_base_for(GOAT_CONFIG, g->base.path, g->base.env->cwd, &a);
-    bool made = own && access(own, F_OK) == 0; /* by goat_make, for the first session */
+    bool made = own && access(own, F_OK) == 0; /* made by goat_make, for the first session */
 
     arena_fini(&a);
     g->place = GOAT_CONFIG;
@@ -118,7 +119,8 @@ static enum err_code goat_open(const struct store_env *env, const char *path, st
     return rc;
 }
 
-/* goat.md B1: the documents have no place for these, and what is not in them no host would see. */
+/* The documents have no members for these (goat.md B1), and a host would not see anything kept
+ * elsewhere. */
 static const char *goat_cannot(unsigned ability)
 {
     switch (ability) {
@@ -138,7 +140,7 @@ static const char *goat_cannot(unsigned ability)
 const struct store_ops goat_ops = {
     .name = "goat",
     .folders = "projects",
-    .ties_upwards = true, /* goat.md C2.4 */
+    .ties_upwards = true, /* ids are listed upwards */
     .open = goat_open,
     .close = goat_close,
     .enumerate = goat_enumerate,
@@ -184,7 +186,7 @@ static bool is_dir_entry(DIR *dir, const struct dirent *entry)
                                        : entry->d_type == DT_DIR;
 }
 
-/* Does a directory below hold a folder "sessions"? */
+/* Returns true if a directory below contains a folder "sessions". */
 static bool has_projects(const char *path)
 {
     char name[NAME_MAX + sizeof "/sessions"];
@@ -234,7 +236,7 @@ static void each_project(const char *projects, goat_base_fn *fn, void *arg)
         closedir(dir);
 }
 
-/* The name of the directory that holds a folder of sessions. */
+/* The name of the directory that contains a folder of sessions. */
 static struct slice project_of(const char *sessions)
 {
     const char *end = strrchr(sessions, '/'), *begin = end;

@@ -10,7 +10,7 @@
 #include "store/rewind/plan/source.h"
 #include "store/systems/goat/goat.h"
 
-/* A host writes the prompt and the checkpoint at the same moment, in either order. */
+/* A host writes the prompt and the checkpoint almost at the same time, in either order. */
 enum { SAME_MOMENT_MS = 1000 };
 
 struct reading {
@@ -20,7 +20,7 @@ struct reading {
     struct arena scratch; /* of one row */
 };
 
-/* The file's place in the table; NULL without memory. */
+/* The file's entry in the table; NULL if out of memory. */
 static struct goat_left *left_of_path(struct reading *r, struct slice said)
 {
     struct goat_writes *w = r->w;
@@ -91,7 +91,7 @@ static bool only_reads(struct slice name)
     return false;
 }
 
-/* What an edit begins from: what a tool wrote, else what the checkpoint saved. */
+/* The contents before an edit: those that a tool wrote, else those that the checkpoint saved. */
 static enum err_code base_of(struct reading *r, struct goat_left *left, struct slice *out,
                              bool *known)
 {
@@ -115,7 +115,7 @@ static enum err_code base_of(struct reading *r, struct goat_left *left, struct s
     return ERR_OK;
 }
 
-/* Replaces `old` by `with` in base, once or everywhere; *known false where it does not occur. */
+/* Replaces `old` by `with` in base, once or everywhere; *known is false if it does not occur. */
 static enum err_code replace_text(struct reading *r, struct slice base, struct slice old,
                                   struct slice with, bool all, struct goat_left *left)
 {
@@ -172,7 +172,7 @@ static enum err_code take_call(struct reading *r, const struct block *call, int6
         return ERR_NOMEM;
     if (left->point && left->point->time_ms != TIME_NONE && at_ms != TIME_NONE &&
         at_ms < left->point->time_ms - SAME_MOMENT_MS)
-        return ERR_OK; /* the checkpoint has what came of it */
+        return ERR_OK; /* the checkpoint has the result */
     if (!name_contains(call->name, "write") ||
         !json_get_text(call->input, "content", &r->scratch, &content))
         return take_edit(r, call->input, left);

@@ -16,9 +16,9 @@
 #include "store/systems/goat/goat.h"
 #include "store/systems/goat/metadata.h"
 
-/* Names, sizes and times. A session is sorted by what its metadata says, so that small document is read here already;
- * the logs are not. Directories with no file of ours in them are no sessions; one whose metadata is damaged is, and
- * describe says what is wrong. */
+/* Names, sizes and times. Sessions are sorted by a time in their metadata, so that small document
+ * is read here; the logs are not. A directory without any of our files is not a session. One with
+ * damaged metadata is, and describe reports the damage. */
 
 struct walk {
     const struct store *store;
@@ -28,14 +28,14 @@ struct walk {
     bool stopped, no_memory;
 };
 
-/* What may be a session, by its name. */
+/* The names that may be sessions. */
 struct names {
     struct arena arena;
     struct slice *id; /* owned */
     size_t n, cap;
 };
 
-/* A run of the names of one directory, and what one thread makes of it. */
+/* A part of the names of one directory, and the refs that one thread makes of it. */
 struct share {
     const struct walk *walk;
     int dirfd; /* the directory, open; sessions is its path */
@@ -46,28 +46,28 @@ struct share {
     size_t found;
     struct arena arena;   /* the texts of ref */
     struct arena scratch; /* for one metadata.json */
-    struct buf bytes;     /* of it */
+    struct buf bytes;     /* its bytes */
     bool no_memory;
 };
 
 enum {
     WORTH_A_THREAD = 64, /* names */
-    TOLD_MAX = 4096,     /* a larger metadata.json is read again: there may be many */
+    TOLD_MAX = 4096,     /* a larger metadata.json is read again, to save memory */
 };
 
-/* A session's directory being looked at: sessions is open as dirfd. */
+/* The session directory that is being read; sessions is open as dirfd. */
 struct looking {
     const struct store *store;
     int dirfd;
     struct slice sessions, folder, id;
     struct buf *bytes;
     struct arena *texts, *a; /* for the ref's texts, and for the metadata's */
-    bool whole;              /* all of the metadata is wanted, not the time alone */
+    bool whole;              /* all of the metadata is needed, not only the time */
 };
 
 enum { NAME_ROOM = NAME_MAX + 32 };
 
-/* <id>/<file>, put together by hand: two thousand of them are what a listing spends much of its time on. */
+/* <id>/<file>, without snprintf: a listing would spend much of its time on two thousand of them. */
 static const char *file_name_in(const struct looking *l, struct slice file, char name[NAME_ROOM])
 {
     memcpy(name, l->id.p, l->id.n);
@@ -90,7 +90,8 @@ static struct slice file_path(const struct looking *l, struct slice file)
     return (struct slice){ path, n };
 }
 
-/* The file that a reader wants, be it one that cannot be read: then it is shown as such. False: none of them is there. */
+/* Chooses the file to read, even one that cannot be read, so that it is shown as such. Returns
+ * false if no file exists. */
 static bool choose_file(const struct looking *l, struct slice *file, struct stat *sb)
 {
     static const struct slice files[] = { { GOAT_MESSAGES_LOG, sizeof GOAT_MESSAGES_LOG - 1 },
@@ -109,7 +110,7 @@ static bool choose_file(const struct looking *l, struct slice *file, struct stat
     return false;
 }
 
-/* The last time that the conversation's end tells; 0: none. */
+/* The last time at the end of the conversation; 0: no time. */
 static int64_t last_time(int dirfd, const char *name)
 {
     char end[4096];
@@ -131,7 +132,8 @@ static int64_t last_time(int dirfd, const char *name)
     return ns;
 }
 
-/* When it changed last: as the metadata says; a dialect that does not say leaves it to the newest message or file time. */
+/* The time of the last change: from the metadata, or, if the dialect does not record it, the later
+ * of the newest message and the file's mtime. */
 static int64_t recent(const struct looking *l, const struct goat_metadata *m, struct slice file,
                       const struct stat *sb)
 {
@@ -146,7 +148,7 @@ static int64_t recent(const struct looking *l, const struct goat_metadata *m, st
     return last > mtime ? last : mtime;
 }
 
-/* ERR_NOT_FOUND: there is no session. The folder stays borrowed. */
+/* ERR_NOT_FOUND: no session. The folder is borrowed. */
 static enum err_code read_session_ref(const struct looking *l, struct goat_metadata *m,
                                       struct session_ref *ref)
 {
@@ -174,11 +176,11 @@ static enum err_code read_session_ref(const struct looking *l, struct goat_metad
         .recent_ns = (uint32_t)rest,
     };
     if (slice_eq(file, SLICE(GOAT_METADATA)))
-        ref->file.size = 0; /* there is no conversation */
+        ref->file.size = 0; /* no conversation */
     if (!ref->path.p)
         return ERR_NOMEM;
     ref->id = (struct slice){ ref->path.p + l->sessions.n + 1, l->id.n };
-    if (l->bytes->n <= TOLD_MAX) /* without memory nothing is told, which is fine */
+    if (l->bytes->n <= TOLD_MAX) /* if out of memory told stays empty, which is allowed */
         ref->told = arena_copy(l->texts, buf_slice(l->bytes));
     return ERR_OK;
 }
@@ -279,7 +281,7 @@ static void *enumerate_worker(void *arg)
     return NULL;
 }
 
-/* Hands over what was found, in the order of the names. */
+/* Hands over the refs, in the order of the names. */
 static void deliver_refs(struct walk *w, struct share *s)
 {
     w->no_memory |= s->no_memory;
@@ -291,7 +293,8 @@ static void deliver_refs(struct walk *w, struct share *s)
     buf_fini(&s->bytes);
 }
 
-/* Two files of each are looked at, which takes as long as all else that a listing does: half of it beside. */
+/* Looking at two files of each session takes as long as all the rest of a listing, so a second
+ * thread takes half of the names. */
 static void walk_names(struct walk *w, struct share *whole)
 {
     struct share first = *whole, second = *whole;
@@ -401,7 +404,7 @@ enum err_code goat_ref_at(const struct store *st, const char *sessions, struct s
         close(fd);
     }
     buf_fini(&bytes);
-    found.told = (struct slice){ NULL, 0 }; /* the ref may be kept */
+    found.told = (struct slice){ NULL, 0 }; /* the caller may keep the ref */
     if (rc == ERR_NOMEM)
         return err_set(e, rc, sessions, "find session");
     if (rc)
@@ -410,8 +413,8 @@ enum err_code goat_ref_at(const struct store *st, const char *sessions, struct s
     return ERR_OK;
 }
 
-/* A session by its directory's name, which is what the host opens it by; else by the id in its metadata, which may be
- * another (goat.md B5, List). */
+/* A session by its directory's name, by which the host opens it; else by the id in its metadata,
+ * which may differ (goat.md B5). */
 
 struct finder {
     const struct goat *g;
@@ -423,7 +426,7 @@ struct finder {
     struct err *e;
 };
 
-/* A link in a session's place is not followed. */
+/* A link is not followed. */
 static bool is_session_dir(const char *sessions, struct slice id)
 {
     char path[PATH_MAX];

@@ -8,8 +8,8 @@
 #include "store/api/session.h"
 #include "store/systems/goat/goat.h"
 
-/* Flat rows tell their role on the first level, nested ones at the front of the message, as Go writes them: the index
- * looks in both places. */
+/* Flat rows have their role on the first level, nested ones at the front of the message, as Go
+ * writes them: the index looks in both places. */
 enum { KIND_USER = 1, KIND_ASSISTANT, KIND_TOOL, KIND_SYSTEM };
 enum { MARK_TYPE = 1 };
 
@@ -75,7 +75,7 @@ static bool is_nothing(struct slice row)
             utf8_js_trim((struct slice){ row.p + 1, row.n - 2 }).n == 0);
 }
 
-/* A row that the index could not tell: it is read. */
+/* Reads a row that the index could not classify. */
 static enum err_code look_inside(struct logfile *log, size_t line, enum goat_line_kind *kind,
                                  enum message_kind *message, struct err *e)
 {
@@ -131,7 +131,7 @@ enum err_code goat_log_kind(struct logfile *log, size_t line, enum goat_line_kin
 
 enum { PREFIX_MIN = 4 };
 
-/* Is the line's uuid this one (whole), or does it begin so? */
+/* Sets *yes if the line's uuid is this one (whole) or begins with it. */
 static enum err_code has_uuid(struct goat_log *log, size_t line, struct slice uuid, bool whole,
                               bool *yes, struct err *e)
 {
@@ -146,7 +146,7 @@ static enum err_code has_uuid(struct goat_log *log, size_t line, struct slice uu
     return rc;
 }
 
-/* The index knows the spelling of the key that Go writes; in any other one it is read as well. */
+/* The index only recognises the key as Go spells it; rows with any other spelling are read. */
 static enum err_code find_whole(struct goat_log *log, struct slice uuid, size_t *line,
                                 struct err *e)
 {
@@ -200,7 +200,7 @@ enum err_code goat_log_find(struct goat_log *log, struct slice uuid, size_t *lin
                           uuid.p);
 }
 
-/* A host takes the checkpoint and writes the prompt at the same moment, in either order. */
+/* A host writes the checkpoint and the prompt almost at the same time, in either order. */
 enum { SAME_MOMENT_MS = 1000 };
 
 static enum err_code add_turn(struct goat_log *log, size_t line, struct goat_turns *t,

@@ -17,7 +17,7 @@
 
 /* ---- one document ---- */
 
-/* 64 hex digits, of either case; everything else could become another file's name. */
+/* Accepts 64 hex digits in either case; anything else could become another file's name. */
 static bool take_hash(struct slice text, char hash[GOAT_HASH_TEXT + 1])
 {
     if (text.n != GOAT_HASH_TEXT)
@@ -35,7 +35,8 @@ static bool take_hash(struct slice text, char hash[GOAT_HASH_TEXT + 1])
     return true;
 }
 
-/* Without `exists` a hash means that it was there: the file comes back, and is never removed (goat.md B9). */
+/* Without `exists`, a hash means that the file existed: it is restored, never removed (goat.md
+ * B4). */
 static void judge_saved_file(struct slice exists, struct slice hash, struct goat_saved *s)
 {
     bool has_hash = take_hash(hash, s->hash);
@@ -170,7 +171,8 @@ static int compare_point_time(const void *x, const void *y)
     return strcmp(a->id.p, b->id.p);
 }
 
-/* Not to know whether there is a checkpoint is an error: who writes one would write over it. */
+/* If it cannot be determined whether there is a checkpoint, that is an error: a new checkpoint
+ * could overwrite it. */
 static enum err_code is_point_dir(int dir, const char *name, bool *is, const char *path,
                                   struct err *e)
 {

@@ -14,7 +14,7 @@
 #include "store/systems/goat/dialect.h"
 #include "store/systems/goat/goat.h"
 
-/* Every spelling that a dialect has for a field, the more telling one of two first. */
+/* Every spelling that a dialect has for a field; of two, the more specific one first. */
 enum spelling {
     ID,
     SESSION_ID,
@@ -93,7 +93,7 @@ static bool digits(struct slice text, size_t at, size_t n)
     return true;
 }
 
-/* The digits behind the point, as nanoseconds; *at moves behind them. */
+/* The digits after the point, as nanoseconds; *at moves past them. */
 static bool fraction(struct slice text, size_t *at, int64_t *ns)
 {
     int64_t unit = 100000000;
@@ -120,7 +120,8 @@ static int number(struct slice text, size_t at, size_t n)
     return value;
 }
 
-/* Where time_parse, like JavaScript, lets a day run over into the next month, Go says that there is no such time. */
+/* Returns false for a day that is not in the month: Go refuses it, while time_parse, like
+ * JavaScript, continues into the next month. */
 static bool is_on_calendar(struct slice text)
 {
     static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
@@ -153,7 +154,7 @@ bool goat_time(struct slice text, int64_t *ns)
     memcpy(plain + SECONDS, zone.p, zone.n);
     if (!is_on_calendar(text) || !time_parse((struct slice){ plain, SECONDS + zone.n }, &ms))
         return false;
-    /* Go's zero time, and what 64 bits of nanoseconds cannot hold: no time that would mean anything here. */
+    /* Go's zero time, and times that do not fit in 64 bits of nanoseconds, have no meaning here. */
     bool holds = ms > INT64_MIN / 1000000 + 1000 && ms < INT64_MAX / 1000000 - 1000;
 
     *ns = holds ? ms * 1000000 + rest : 0;
@@ -247,7 +248,7 @@ enum err_code goat_metadata_parse(struct slice document, struct arena *a, struct
     return ERR_OK;
 }
 
-/* One read of as many bytes as there are: a document is small, and is replaced as a whole. */
+/* Reads all of it at once: a document is small, and is replaced as a whole. */
 static enum err_code read_document(int dirfd, const char *name, struct buf *bytes)
 {
     struct file f;
@@ -297,8 +298,8 @@ enum err_code goat_metadata_of(const struct session_ref *ref, struct buf *bytes,
     return path ? goat_metadata_read(AT_FDCWD, path, bytes, a, out) : ERR_NOMEM;
 }
 
-/* As Go writes it: on a line of its own, two blanks in. Whatever looks otherwise (another spelling, one line for all,
- * the key twice) is read as a whole. */
+/* The time as Go writes it: on a line of its own, indented by two blanks. For anything else
+ * (another spelling, a document in one line, a repeated key) the whole document is parsed. */
 static bool plain_updated(struct slice document, int64_t *ns)
 {
     static const char key[] = "\n  \"updated_at\": \"";
@@ -330,7 +331,7 @@ enum err_code goat_metadata_updated(int dirfd, const char *name, struct buf *byt
 
 struct member {
     struct slice key, value; /* raw */
-    int rank;                /* its place in the dialect's order; -1: unknown to it */
+    int rank;                /* its place in the dialect's order; -1: unknown to the dialect */
 };
 
 struct members {
@@ -385,7 +386,7 @@ static enum err_code read_members(const struct goat_metadata *m, struct members 
     return rc;
 }
 
-/* Behind the last member that the dialect writes before it; what it does not know comes last. */
+/* The place after the last member that the dialect writes before it; unknown members come last. */
 static size_t place_for(const struct members *ms, int rank)
 {
     size_t at = rank < 0 ? ms->n : 0;
@@ -401,7 +402,7 @@ static bool is_omitted(enum goat_dialect d, int rank)
     return rank < 0 || goat_dialects[d].member[rank].omit_empty;
 }
 
-/* In place of every member of that name but the last, nothing: of two Go takes the last. */
+/* Removes every member with that name except the last, which is the one that Go takes. */
 static enum err_code apply_edit(struct members *ms, enum goat_dialect d,
                                 const struct goat_edit *edit, struct arena *a)
 {
@@ -460,9 +461,9 @@ enum err_code goat_metadata_edit(const struct goat_metadata *m, const struct goa
     return rc ? rc : print_members(&ms, out);
 }
 
-/* Changes of a session's metadata: read, changed and put back in its place under the lock that hosts take for the log
- * (metadata.json is the one file here that is replaced by name, goat.md H23). A document that another program changed
- * between the plan and its doing is left alone (step.h, PUT). */
+/* Changes of a session's metadata: read, changed and replaced under the lock that hosts take for
+ * the log (metadata.json is the only file here that is replaced by rename). A document that another
+ * program changed between plan and execution is left alone (step.h, PUT). */
 
 enum err_code goat_document_open(const struct session_ref *ref, struct goat_document *d,
                                  struct err *e)
@@ -555,7 +556,7 @@ enum err_code goat_parts(const struct store *st, const struct session_ref *ref, 
     return ERR_OK;
 }
 
-/* A host holds the lock for the moment of a write only, but its logs stay open for as long as it lives. */
+/* A host holds the lock only during a write, but keeps its logs open as long as it runs. */
 enum err_code goat_live(const struct store *st, const struct session_ref *ref, struct live *out,
                         struct err *e)
 {

@@ -16,16 +16,16 @@
 #include "store/systems/goat/manifest.h"
 #include "store/systems/goat/metadata.h"
 
-/* The points of a session, and what each file was at one of them. A rewind gives back the files of that checkpoint and no
- * others, as the host's own does. */
+/* The points of a session, and the contents of each file at one of them. A rewind restores the
+ * files of that checkpoint and no others, as the host's own does. */
 
 struct planner {
     const struct session_ref *ref;
     struct arena arena;
     struct goat_points points;
     struct goat_turns turns;
-    struct goat_writes writes; /* of a plan */
-    const char *cwd;           /* NULL: the session does not say */
+    struct goat_writes writes; /* only for a plan */
+    const char *cwd;           /* NULL: not recorded */
 };
 
 static void planner_close(struct planner *p)
@@ -75,7 +75,7 @@ static bool is_end(const struct goat_point *point)
     return slice_eq(point->id, SLICE(GOAT_SESSION_END));
 }
 
-/* The prompt that a checkpoint was taken for: hosts name it after the message, or do not (goat.md B2). */
+/* The prompt of a checkpoint: some hosts name the checkpoint after the message, others do not. */
 static const struct goat_turn *turn_of_point(const struct planner *p,
                                              const struct goat_point *point)
 {
@@ -84,7 +84,7 @@ static const struct goat_turn *turn_of_point(const struct planner *p,
     return turn || is_end(point) ? turn : goat_turns_at(&p->turns, point->time_ms);
 }
 
-/* The first checkpoint that was taken for a message. */
+/* The first checkpoint of a message. */
 static const struct goat_point *point_of_message(const struct planner *p, struct slice id,
                                                  size_t *hits)
 {
@@ -136,7 +136,7 @@ static enum err_code find_point(const struct planner *p, struct slice id,
 
 /* ---- targets ---- */
 
-/* Absolute, without the parts that mean nothing. ".." stays: the engine refuses it. */
+/* The absolute path without empty parts and ".". ".." is kept, and the engine refuses it. */
 static const char *clean_path(struct planner *p, struct slice path)
 {
     bool whole = path.n && path.p[0] == '/';
@@ -146,7 +146,7 @@ static const char *clean_path(struct planner *p, struct slice path)
 
     for (const char *part = full; part && *part;) {
         const char *end = strchrnul(part + 1, '/');
-        size_t n = (size_t)(end - part); /* with its slash in front */
+        size_t n = (size_t)(end - part); /* including the slash before it */
 
         if (n > 1 && !(n == 2 && part[1] == '.')) {
             memmove(to, part, n);
@@ -166,8 +166,8 @@ static void refuse_target(struct rewind_target *t, const char *why)
     t->source = (struct rewind_source){ 0 };
 }
 
-/* What the session itself left behind: what its tools say that they wrote, or what the checkpoint at its end has.
- * A checkpoint before a turn tells only what that turn found. */
+/* The contents that the session itself left: those that its tools wrote, or those in the checkpoint
+ * at its end. A checkpoint before a turn only contains what that turn found. */
 static void put_last(struct planner *p, struct rewind_target *t)
 {
     const struct goat_left *left = goat_writes_find(&p->writes, t->path);
@@ -218,7 +218,7 @@ static bool same_wish(const struct rewind_target *a, const struct rewind_target 
            (a->want == REWIND_ABSENT || strcmp(a->source.sha256, b->source.sha256) == 0);
 }
 
-/* A path that is named twice: once is enough where both say the same, else neither can be believed. */
+/* A path that occurs twice: one entry is enough if both agree, else neither is used. */
 static enum err_code add_once(struct slice_set *seen, struct rewind_plan *plan,
                               const struct rewind_target *t, struct err *e)
 {
@@ -250,8 +250,8 @@ static enum err_code add_targets(struct planner *p, const struct goat_point *poi
     return rc;
 }
 
-/* Does a project's folder stand for the directory? Hosts flatten "/", or all but letters and digits, and keep the first
- * '-' or not (goat.md B5). */
+/* Returns true if a project's folder is named after the directory. Hosts flatten "/", or all
+ * characters except letters and digits, and keep the first '-' or not (goat.md B5). */
 static bool stands_for(struct slice folder, struct slice dir)
 {
     for (; folder.n && *folder.p == '-'; folder.n--)
@@ -264,13 +264,13 @@ static bool stands_for(struct slice folder, struct slice dir)
 
         if (a != b && (a != '-' || plain))
             return false;
-        if (a == '-' && b > 0xFFFF && folder.n && *folder.p == '-') /* two units */
+        if (a == '-' && b > 0xFFFF && folder.n && *folder.p == '-') /* two UTF-16 units */
             utf8_next(&folder, false);
     }
     return folder.n == 0 && dir.n == 0;
 }
 
-/* The path, or the nearest directory above it that the folder stands for; NULL: none. */
+/* The path, or the nearest directory above it that the folder is named after; or NULL. */
 static const char *named_dir(struct planner *p, const char *path)
 {
     struct slice dir = slice_of(path ? path : "");
@@ -283,8 +283,9 @@ static const char *named_dir(struct planner *p, const char *path)
     return dir.n ? arena_copy(&p->arena, dir).p : NULL;
 }
 
-/* What the session says of its directory is believed as far as its folder bears it out; a folder that is named after
- * no directory bears out nothing, and then it is not above the one that the program was started in. */
+/* The directory in the session's metadata is trusted only as far as the folder's name confirms it.
+ * A folder that is not named after a directory confirms nothing; then the directory is used unless
+ * it is above the one that the program was started in. */
 static const char *root_of(struct planner *p)
 {
     const struct store_env *env = p->ref->store->env;
@@ -347,7 +348,7 @@ enum err_code goat_plan(const struct store *st, const struct session_ref *ref, s
     return rc;
 }
 
-/* ---- the conversation's part ---- */
+/* ---- the conversation's half ---- */
 
 enum err_code goat_prompt_of(const struct session_ref *ref, struct slice id, struct arena *a,
                              struct slice *prompt, int64_t *time_ms, struct err *e)
@@ -434,9 +435,9 @@ enum err_code goat_checkpoints(const struct store *st, const struct session_ref 
     return rc;
 }
 
-/* The lines that each turn changed, as far as the checkpoints tell: of each file that one keeps, what it was then and what
- * the next one that keeps it says. A turn with a file that none keeps any more has no figures: what was left in it is
- * known to nobody. */
+/* The lines that each turn changed, as far as the checkpoints show: the difference between each
+ * file of a checkpoint and the same file in the next checkpoint that has it. A turn with a file
+ * that no later checkpoint has gets no counts, because the contents after it are unknown. */
 
 struct counting {
     const struct goat_points *points;
@@ -452,7 +453,7 @@ static const struct goat_saved *saved_in(const struct goat_point *point, struct 
     return NULL;
 }
 
-/* The next that keeps it; *at: in which. */
+/* The file in the next checkpoint that has it, which is number *at. */
 static const struct goat_saved *saved_next(const struct goat_points *points, size_t from,
                                            struct slice path, size_t *at)
 {
@@ -463,7 +464,7 @@ static const struct goat_saved *saved_next(const struct goat_points *points, siz
     return found;
 }
 
-/* False: nobody knows. */
+/* Returns false if the contents are unknown. */
 static bool read_saved(struct counting *k, size_t point, const struct goat_saved *s,
                        struct source_content *out)
 {

@@ -13,7 +13,7 @@
 #include "store/systems/goat/log.h"
 #include "store/systems/goat/metadata.h"
 
-/* The conversation in the words of CLI.md `messages`: what the host would load, line by line. */
+/* The conversation as the `messages` command prints it: the lines that the host would load. */
 
 struct listing_lines {
     uint32_t *line; /* owned */
@@ -93,9 +93,9 @@ enum err_code goat_messages(const struct store *st, const struct session_ref *re
     return rc ? err_wrap(e, rc, "read messages") : ERR_OK;
 }
 
-/* Everything that a host needs to go on: the messages up to the one that was asked for, itself included (goat.md B5,
- * LoadMessagesUpTo; a message that is not there is an error here, the host takes all of them), and how the last turn
- * ended. */
+/* Everything that a host needs to continue: the messages up to and including the requested one, and
+ * how the last turn ended. An unknown message is an error here, while the host restores all
+ * messages (goat.md B5). */
 
 struct restoring {
     const struct store *store;
@@ -161,7 +161,7 @@ static enum err_code add_messages(struct restoring *r, struct slice at, size_t *
     return rc;
 }
 
-/* What a host says in the person's place when a turn was cut. */
+/* Adds the message that a host sends in the person's name after a turn that was cut. */
 static enum err_code add_continuation(struct restoring *r, struct err *e)
 {
     char id[HOST_ID], time[TIME_TEXT];
@@ -265,7 +265,8 @@ enum err_code goat_restore(const struct store *st, const struct session_ref *ref
     return ERR_OK;
 }
 
-/* The conversation as a person reads it: every line in the order of the file, those that nobody can read among them. */
+/* The conversation as a person reads it: every line in the order of the file, unreadable ones
+ * too. */
 
 static uint16_t message_flags_of(enum goat_line_kind kind)
 {
@@ -316,12 +317,12 @@ enum err_code goat_tail(const struct store *st, const struct session_ref *ref, s
     return jsonl_tail(&log, bytes, out, e);
 }
 
-/* One line, taken apart for a reader, whichever dialect wrote it. What is said in a way not known here becomes a note or
+/* The blocks of one line for a reader, in any dialect. A part of an unknown form becomes a note or
  * its raw bytes, never nothing. */
 
 struct blocks {
     struct block_list *out;
-    enum err_code rc; /* the first failure (memory) sticks */
+    enum err_code rc; /* the first failure (memory) is kept */
 };
 
 static void add_line_block(struct blocks *b, struct block block)
@@ -358,7 +359,7 @@ static void put_said(struct blocks *b, enum goat_role role, struct slice text)
         add_line_block(b, (struct block){ .kind = kinds[role], .text = text });
 }
 
-/* "data:image/png;base64,…": the media type, and how many bytes it stands for. */
+/* "data:image/png;base64,…": the media type, and the number of decoded bytes. */
 static void put_image(struct blocks *b, struct slice url)
 {
     struct block block = { .kind = BLOCK_IMAGE, .text = url };
@@ -374,7 +375,7 @@ static void put_image(struct blocks *b, struct slice url)
     add_line_block(b, block);
 }
 
-/* What a tool answered, in the SDK's stream: a text or a list of texts. */
+/* A tool's result in the SDK's stream: a text or a list of texts. */
 static void put_stream_result(struct blocks *b, struct slice part)
 {
     struct goat_entry content = { 0 };
@@ -430,7 +431,7 @@ static void put_content(struct blocks *b, const struct goat_entry *e, enum goat_
             put_part(b, role, part);
 }
 
-/* Arguments are a text that mostly is a JSON object; one that is none is shown as it is. */
+/* The arguments are a text that is usually a JSON object; any other text is shown as it is. */
 static void add_call_block(struct blocks *b, struct slice call)
 {
     struct slice function, arguments;
@@ -473,7 +474,7 @@ static void put_message(struct blocks *b, const struct goat_entry *e, enum goat_
     add_line_block(b, result);
 }
 
-/* Rows of the SDK's stream that are no messages (goat.md B3). */
+/* Rows of the SDK's stream that are not messages (goat.md B3). */
 static void put_event(struct blocks *b, const struct goat_entry *e, struct slice line)
 {
     struct block note = { .kind = BLOCK_NOTE, .name = decode_line_text(b, e->type) };

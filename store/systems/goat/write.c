@@ -21,13 +21,13 @@
 #include "store/systems/goat/entry.h"
 #include "store/systems/goat/metadata.h"
 
-/* A session as the shipped package begins it: its directory with its metadata (goat.md B5, Create), which comes last, so
- * that nobody sees half of one. An id that is taken is refused; the host would write over it. In a store whose sessions
- * are of another dialect, so is the new one. */
+/* A new session as the shipped package writes it: its directory and its metadata (goat.md B5),
+ * which comes last, so that no program sees an incomplete session. An id that exists is refused;
+ * the host would overwrite it. The dialect is that of the store's other sessions. */
 
 enum { DIRECTORY_MODE = 0755, FILE_MODE = 0644 };
 
-/* /Users/foo/bar is Users-foo-bar. */
+/* /Users/foo/bar becomes Users-foo-bar. */
 static const char *project_name(const char *cwd, struct arena *a)
 {
     char *name;
@@ -91,14 +91,14 @@ static enum err_code add_text_edit(struct goat_edit edit[], size_t *n, enum goat
     return rc;
 }
 
-/* What sessions of the store are written like. */
+/* The form of the store's sessions, which a new one takes. */
 struct manner {
     enum goat_dialect dialect;
     struct slice hash; /* of the project, as a JSON value; in the arena */
     const char *base;  /* where the new session belongs */
     struct arena *a;
     int64_t newest_ns;
-    bool near; /* told by a session of the same base */
+    bool near; /* found in a session of the same base */
     bool failed;
 };
 
@@ -126,7 +126,7 @@ static void look_at_session(struct manner *m, int dirfd, const char *name, bool 
     buf_fini(&bytes);
 }
 
-/* The newest session tells, one of the same project before those of others. */
+/* Reads the form of the newest session; one of the same project is preferred. */
 static bool look_at_base(const char *sessions, struct slice folder, void *arg)
 {
     struct manner *m = arg;
@@ -163,7 +163,7 @@ static enum err_code first_metadata(const struct host_create *req, struct slice 
     if (!rc)
         rc = add_text_edit(edit, &n, GOAT_TITLE, req->title, m->a);
     if (!rc)
-        edit[n - 1].key = "leaf_title"; /* as a rename has it, in every dialect */
+        edit[n - 1].key = "leaf_title"; /* the key that a rename writes, in every dialect */
     edit[n++] = (struct goat_edit){ GOAT_HASH, m->hash, NULL };
     edit[n++] = (struct goat_edit){ GOAT_CREATED, buf_slice(&now), NULL };
     edit[n++] = (struct goat_edit){ GOAT_UPDATED, buf_slice(&now), NULL };
@@ -193,8 +193,8 @@ static enum err_code check_new(const struct store *st, struct slice id, struct a
     return rc ? rc : err_set(e, ERR_STALE, ref.path.p, "create: a session with this id exists");
 }
 
-/* A crash leaves an empty directory, and where files cannot be nameless one of ours in it. Only who names the metadata
- * has made the session: an id is taken once. */
+/* A crash leaves an empty directory, or one with a temporary file of ours if the file system has no
+ * unnamed files. The session exists only once its metadata has a name, and an id is used once. */
 static enum err_code put_metadata(const char *dir, struct slice metadata, struct err *e)
 {
     struct disk_new f;
@@ -211,7 +211,7 @@ static enum err_code put_metadata(const char *dir, struct slice metadata, struct
     return rc;
 }
 
-/* Nothing but temporary files of ours. */
+/* Returns true for anything except temporary files of ours. */
 static int is_other(const struct dirent *d)
 {
     return d->d_name[0] != '.' || (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0 &&
@@ -242,14 +242,15 @@ static enum err_code make_session(const char *base, const char *dir, struct slic
         rc = errno == EEXIST ? require_empty(dir, e) : err_sys(e, dir, "create");
     if (rc)
         return rc;
-    /* Its own name first: once the metadata is there, there is nothing left that can fail. */
+    /* The directory's name is synced first: once the metadata is there, nothing can fail any
+     * more. */
     rc = disk_sync_dir(base, e);
     if (!rc)
         rc = put_metadata(dir, metadata, e);
     if (!rc)
         return ERR_OK;
     if (rmdir(dir))
-        errno = 0; /* what failed before is what counts */
+        errno = 0; /* the earlier failure is reported */
     return rc;
 }
 
@@ -293,8 +294,9 @@ enum err_code goat_create(const struct store *st, const struct host_create *req,
     return rc;
 }
 
-/* Rows of a host, in the dialect of the session (hostrow.h). Hosts hold their lock only while they write, and so do we; the log itself is only ever
- * appended to, as a running host keeps it open (B5). */
+/* Rows of a host, in the dialect of the session (entry.h). Hosts hold their lock only while they
+ * write, and so do we; the log itself is only ever appended to, because a running host keeps it
+ * open (goat.md B5). */
 
 struct appending {
     const struct store_env *env;
@@ -344,7 +346,7 @@ static enum err_code write_host_row(struct appending *w, struct slice row, bool 
                : ERR_OK;
 }
 
-/* The log is there, be it empty. */
+/* Makes the log if it does not exist. */
 static enum err_code make_log(const char *path, struct err *e)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
@@ -420,13 +422,13 @@ enum err_code goat_append(const struct store *st, const struct session_ref *ref,
     return rc;
 }
 
-/* A host's update of the metadata: read, changed and put back under the lock, at once (goat.md H23). */
+/* A host's update of the metadata: read, changed and replaced under the lock, at once. */
 
-/* As `reprise set` names them; the formats' own keys too. */
+/* The names of `reprise set`, and the keys of the formats. */
 static const struct setting_name {
     const char *name;
     enum goat_field field;
-    const char *anyway; /* written so where the dialect has no name for it; NULL: refused there */
+    const char *anyway; /* the key if the dialect has no name for it; NULL: refused there */
 } settings[] = {
     { "title", GOAT_TITLE, "leaf_title" },
     { "leaf_title", GOAT_TITLE, "leaf_title" },
@@ -450,7 +452,7 @@ static const struct setting_name {
     { "total_cost_usd", GOAT_COST, NULL },
 };
 
-/* A number as Go reads it into a float64: one that is too large for it would hide the whole session. */
+/* A number as Go reads it into a float64: a larger one would hide the whole session. */
 static bool read_float(struct slice value, struct arena *a, double *out)
 {
     struct slice text = arena_copy(a, value);
@@ -532,7 +534,7 @@ static enum err_code write_document(const char *dir, const struct goat_document 
 
     if (stat(d->path, &st))
         return err_sys(e, d->path, "set");
-    disk_new_sweep(dir); /* what a crash left of an earlier one */
+    disk_new_sweep(dir); /* temporary files that a crash left */
     enum err_code rc = goat_metadata_edit(&d->m, edit, n, a, &now);
 
     rc = rc ? err_nomem(e)
@@ -557,7 +559,7 @@ static enum err_code set_all(const struct store *st, const struct session_ref *r
         rc = err_nomem(e);
     for (size_t i = 0; i < n && !rc; i++)
         rc = edit_of_setting(&d, &setting[i], a, &edit[i], e);
-    if (!rc) { /* the dialect that has no such time passes it over */
+    if (!rc) { /* skipped if the dialect has no such time */
         edit[n] = (struct goat_edit){ GOAT_UPDATED, buf_slice(&now), NULL };
         rc = write_document(dir, &d, edit, n + 1, a, e);
     }
