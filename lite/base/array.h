@@ -19,7 +19,7 @@
  * per item. Returns false if out of memory or if the size overflows; the array is then unchanged. */
 #define array_reserve(items, cap, need) array_grow(&(items), sizeof *(items), &(cap), (need))
 
-/* What array_reserve calls: `items` points to the pointer. */
+/* Called by array_reserve; `items` points to the pointer. */
 bool array_grow(void *items, size_t size, size_t *cap, size_t need);
 
 /* Loads memory into the cache that is needed a few steps later. */

@@ -18,7 +18,7 @@ enum err_code {
     ERR_NOMEM,
     ERR_IO,        /* a system call failed; see sys */
     ERR_NOT_FOUND, /* the thing named does not exist */
-    ERR_FORMAT,    /* bytes on disk are not what the format says */
+    ERR_FORMAT,    /* bytes on disk violate the format */
     ERR_LOCKED,    /* another process holds the lock or has the file open */
     ERR_STALE,     /* the file is not what was read or expected: plan again */
     ERR_UNSAFE, /* a link, not a regular file, or a stored name that would reach outside its root */
@@ -33,9 +33,11 @@ struct err {
     enum err_code code;
     int sys;        /* errno of the failing call, or 0 */
     char path[160]; /* the file concerned, or "" */
-    /* What was being done, outermost first, and why it failed: "list sessions: open: no such directory". */
+    /* The operations, outermost first, and the reason of the failure: "list sessions: open: no such
+     * directory". */
     char text[200];
-    /* How many bytes of the text say what was being done; with sys that is all of them. */
+    /* The length of the part of the text that describes what was being done; with sys that is all
+     * of it. */
     unsigned char context;
 };
 

@@ -23,7 +23,7 @@ enum { BLOCK = 64 };
 #define BLOCK_DIGITS_BY_LOW _mm_setr_epi8(1, 3, 3, 3, 3, 3, 3, 1, 1, 1, 0, 0, 0, 0, 0, 0)
 #define BLOCK_DIGITS_BY_HIGH _mm_setr_epi8(0, 0, 0, 1, 2, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 
-/* Bit i of the answer: the bits 0 to i of `bits` are odd in number. */
+/* Bit i of the result: the bits 0 to i of `bits` are odd in number. */
 __attribute__((target("pclmul"))) static inline uint64_t block_prefix_xor(uint64_t bits)
 {
     __m128i product = _mm_clmulepi64_si128(_mm_set_epi64x(0, (int64_t)bits), _mm_set1_epi8(-1), 0);

@@ -1,9 +1,9 @@
 #ifndef LITE_BASE_SIMD_BLOCK_AVX512_H
 #define LITE_BASE_SIMD_BLOCK_AVX512_H
 
-/* Blocks (lite/base/simd_block.h) with AVX-512: the same words as in lite/base/simd_block_avx2.h, of which a file takes one or the other.
- * Comparing answers with the mask itself, which halves the work. Only for machines that have it, which
- * key_validate_best asks for. */
+/* Blocks (lite/base/simd_block.h) with AVX-512: the same names as in lite/base/simd_block_avx2.h,
+ * of which a file takes one or the other. Comparing returns the mask itself, which halves the work.
+ * Only for machines that have it, which key_validate_best checks. */
 
 #if defined(__x86_64__)
 

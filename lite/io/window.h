@@ -50,8 +50,8 @@ void window_close(struct window *w);
  * count. */
 bool window_shows_damage(const struct window *w);
 
-/* What one describe needs: two windows and an arena, a good 128 KiB. A store keeps as many as threads ever described
- * at the same time, so that a row costs no large allocation. */
+/* The memory that one describe needs: two windows and an arena, a good 128 KiB. A store keeps as
+ * many as threads ever described at the same time, so that a row costs no large allocation. */
 struct scratch {
     struct window window;
     struct arena arena;

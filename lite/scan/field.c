@@ -257,7 +257,7 @@ void field_set_init(struct field_set *set, const struct field fields[], size_t n
 struct pass {
     const struct field_set *set;
     struct slice window;
-    struct slice row; /* around the last place looked at */
+    struct slice row; /* around the last place that was examined */
     bool done[FIELD_MAX];
     const char *tried[FIELD_MAX]; /* the row that a field was last looked for in */
 };

@@ -37,8 +37,9 @@ struct index_line {
                         neither null, false, 0 nor "" */
 };
 
-/* What to look for; each system has its own. Names of keys (NULL if the system has no such key) and the kinds that
- * are told apart. Names are at most 63 bytes of ASCII. A text longer than INDEX_TEXT_MAX bytes counts as missing. */
+/* The keys to look for; each system has its own. Names of keys (NULL if the system has no such key)
+ * and the kinds that are told apart. Names are at most 63 bytes of ASCII. A text longer than
+ * INDEX_TEXT_MAX bytes counts as missing. */
 struct index_keys {
     const char *type, *id, *parent, *time;
     const char *const *kinds; /* NULL-terminated, at most 254 */

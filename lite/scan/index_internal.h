@@ -30,7 +30,7 @@ enum { INDEX_READ_BYTES = 256 << 10, INDEX_HOLD_BYTES = 4 << 20 };
 
 MUST_CHECK enum err_code index_pass_run(const struct index_pass *pass, struct err *e);
 
-/* What is prepared once for all lines. */
+/* The state that is prepared once for all lines. */
 struct index_reader {
     const struct index_keys *keys;
     struct key_scan_names names;

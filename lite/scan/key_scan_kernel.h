@@ -78,7 +78,7 @@ WITH_BLOCKS static inline size_t skip_inner_blocks(struct key_scan *s, const cha
 }
 
 /* A block in which the first level may be reached: bracket by bracket and colon by colon. `left` is
- * what lies from the block's begin to the end of the piece. */
+ * the piece from the block's beginning to its end. */
 static void scan_block_tokens(struct key_scan *s, uint64_t at, struct slice left,
                               const struct marks *m)
 {
@@ -212,7 +212,7 @@ static bool scalar_valid(struct slice object, size_t i)
     return json_valid_plain((struct slice){ p, (size_t)(q - p) }) && (q == end || *q != '"');
 }
 
-/* One token; false when the grammar has nothing more to say: the object ended, or it is wrong. */
+/* One token; false if the grammar is done: the object ended, or it is wrong. */
 WITH_BLOCKS ALWAYS_INLINE bool validate_token(struct grammar *g, size_t i, uint64_t quotes_before,
                                               size_t block)
 {
@@ -306,7 +306,7 @@ WITH_BLOCKS ALWAYS_INLINE bool validate_block(struct grammar *g, const char *byt
     uint64_t slashes = block_equal(b, '\\');
     uint64_t escaped = block_escaped(slashes, n, &g->escaped);
     uint64_t quotes = block_equal(b, '"'), quote = quotes & ~escaped;
-    /* Most blocks lie within one string. */
+    /* Most blocks are within one string. */
     uint64_t inside = quote ? block_prefix_xor(quote) ^ g->in_string : g->in_string;
 
     if (n < BLOCK)

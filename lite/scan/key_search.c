@@ -10,7 +10,7 @@ enum {
     KEY_END = 4,
     /* from the quote over the colon and one byte more: the quote or blank a value begins with */
     VALUE = 3,
-    VALUE_FRONT = 2, /* bytes of the value that are looked at */
+    VALUE_FRONT = 2, /* bytes of the value that are examined */
 };
 
 /* ---- needles ---- */

@@ -24,7 +24,7 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* What a PUT finds at its path. */
+/* The file that a PUT finds at its path. */
 static enum err_code put_matches(const struct step *s, struct slice want, bool want_absent,
                                  bool *same, int64_t *mtime, struct err *e)
 {

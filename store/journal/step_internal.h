@@ -5,7 +5,8 @@
 
 #include "lite/base/err.h"
 
-/* Steps on the bytes of a log, for step.c, which says what each of these functions does for a step of any kind. */
+/* Steps on the bytes of a log, for step.c, which describes what each of these functions does for a
+ * step of any kind. */
 
 struct arena;
 struct step;

@@ -188,8 +188,8 @@ static int64_t on_disk(int64_t size)
     return (size + 4095) / 4096 * 4096 + 4096;
 }
 
-/* The record contains the old files, its plan and four marks. The marks are written when the rewind
- * can no longer be dropped, so there must be room for them now. */
+/* The record contains the old files, its plan and four marks. The marks are written when there is
+ * no way back, so there must be room for them now. */
 static enum err_code preflight(const struct rewind_tx *tx, const struct rewind_preview *p,
                                struct err *e)
 {

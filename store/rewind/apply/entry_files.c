@@ -62,7 +62,7 @@ static bool same_id(struct file_id a, struct file_id b)
     return rewind_tx_same_file(a, b) && a.ctime_ns == b.ctime_ns;
 }
 
-/* Opens the file under a name. Its bytes decide: a power cut may have made an equal file again, and
+/* Reads the file under a name. Its bytes decide: a power cut may have made an equal file again, and
  * times and sizes would not show a save of equal size within one tick of the clock. */
 enum err_code entry_files_read(const struct entry_files *at, const char *name, enum entry_file *out,
                                struct file_id *id, struct err *e)

@@ -21,9 +21,9 @@ MUST_CHECK enum err_code entry_reach_make_dir(struct reach *r, const struct rewi
                                               struct err *e);
 void entry_reach_fini(struct reach *r);
 
-/* What is found at the two names of an entry: its own, and the temporary one beside it. */
+/* The files under the two names of an entry: its own, and the temporary one beside it. */
 
-/* What is kept from entry to entry. */
+/* The state that is kept from entry to entry. */
 struct entry_files_context {
     struct rewind_tx *tx;
     struct reach reach;

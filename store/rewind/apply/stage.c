@@ -31,7 +31,7 @@ struct stager {
     size_t n;
 };
 
-/* An entry in hand. */
+/* The entry that is being staged. */
 struct work {
     struct rewind_tx_entry *x;
     const struct rewind_target *target;

@@ -65,7 +65,7 @@ void rewind_conversation_fini(struct rewind_conversation *t);
  *
  * The dry run, the screen and apply use one structure, so what was shown is what happens. */
 
-/* ---- plan: what the system says ---- */
+/* ---- plan: made by the system ---- */
 
 /* Where the wanted bytes are: a file (never through a link; its SHA-256 is checked if known), a git blob, or memory
  * (a merge, a selection of hunks). */
@@ -78,13 +78,14 @@ struct rewind_source {
     struct slice bytes; /* with file NULL; in the plan's arena */
     /* Or a blob of a git repository: its folder of objects, and its id in hex. */
     const char *objects, *blob;
-    const char *
-        sha256; /* 64 hex digits, or NULL if not known. Alone, with neither file nor bytes (only in `last`), the hash is all that is known. */
+    /* 64 hex digits, or NULL if not known. Alone, with neither file nor bytes (only in `last`), the
+     * hash is all that is known. */
+    const char *sha256;
 };
 
 enum rewind_want {
     REWIND_BYTES,   /* the file gets these bytes */
-    REWIND_ABSENT,  /* the file is removed: a record says that there was none */
+    REWIND_ABSENT,  /* the file is removed, since a record shows that it did not exist */
     REWIND_UNKNOWN, /* the record is missing or damaged: refused, with why */
 };
 
@@ -106,17 +107,20 @@ struct rewind_target {
     bool has_mode;
     /* permission bits; without has_mode those of the present file stay, 0644 for a new one */
     uint32_t mode;
-    const struct attrs *
-        like; /* REWIND_BYTES, for a file that comes back: its owner and extended attributes; NULL: those of a new file */
+    /* REWIND_BYTES, for a file that comes back: its owner and extended attributes; NULL for those of
+     * a new file */
+    const struct attrs *like;
     /* its real directory when it was recorded; NULL if not recorded */
     const char *real_parent;
-    /* For an undo: the replaced file itself, by its name in the record of `undoes`. It comes back itself, because a
-     * program may still be writing to it. NULL: a copy of the source comes back. */
+    /* For an undo: the replaced file itself, by its name in the record of `undoes`. It comes back
+     * itself, because a program may still be writing to it. If NULL, a copy of the source comes
+     * back. */
     const char *adopts;
     const char *why; /* REWIND_UNKNOWN: what is wrong, for a person */
     bool conflict;   /* REWIND_UNKNOWN: the record is sound, but later changes are in the way */
-    /* What the newest snapshot knows of the file, to tell the agent's work from a person's: a present file that is
-     * neither this nor the wanted one was edited by hand. If nothing is known, the file is held back too. */
+    /* The file as the newest snapshot knows it, to distinguish the agent's work from a person's: a
+     * present file that is neither this nor the wanted one was edited by hand. If nothing is known,
+     * the file is held back too. */
     bool has_last;
     bool last_absent;
     struct rewind_source last;
@@ -125,7 +129,8 @@ struct rewind_target {
     bool last_is_older;
     /* The wanted bytes contain some of the present ones that may be a person's (hunks, a merge). */
     bool mixed;
-    /* What our own newest rewind or undo left there, if that was not a person's work (rewind_plan_known_state). */
+    /* The state in which our own newest rewind or undo left the file, if that was not a person's
+     * work (rewind_plan_known_state). */
     bool has_left, left_absent;
     const char *left_sha256;
     const struct rewind_other *other; /* another session that changed it since the point; NULL */
@@ -362,7 +367,7 @@ struct rewind_abandoned {
 MUST_CHECK enum err_code rewind_abandon(const struct store_env *env, const char *id,
                                         struct rewind_abandoned *out, struct err *e);
 void rewind_abandoned_fini(struct rewind_abandoned *a);
-/* Refuses the targets that a waiting record has in hand. Part of every plan. */
+/* Refuses the targets that a waiting record is using. Part of every plan. */
 MUST_CHECK enum err_code rewind_plan_hold(const struct store_env *env, struct rewind_plan *plan,
                                           struct err *e);
 /* The plan that undoes a record: its targets are what apply kept. id NULL is the newest that is not undone. */

@@ -38,7 +38,7 @@ static enum err_code add_single_target(struct turn_removal *o, const struct rewi
     bool exists = o->look.seen.exists;
     char seen[SHA256_BYTES * 2 + 1];
 
-    /* The mode is not changed any more; the bytes that were read are what the preview must find. */
+    /* An existing file keeps its mode; the bytes that were read are what the preview must find. */
     t.has_mode = t.has_mode && !exists;
     hasher_hex(o->look.seen.sha256, seen);
     t.has_last = true;

@@ -4,7 +4,8 @@
 #include "store/fs/span.h"
 #include "store/rewind/plan/rewind.h"
 
-/* What a record keeps, for a person who wants the bytes themselves, also if an undo cannot restore them. */
+/* The backups of a record, for a person who wants the bytes themselves, also if an undo cannot
+ * restore them. */
 struct rewind_backup {
     const char *path;
     enum rewind_action did; /* RESTORE, CREATE or DELETE */

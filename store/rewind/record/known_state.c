@@ -204,7 +204,7 @@ void rewind_abandoned_fini(struct rewind_abandoned *a)
     *a = (struct rewind_abandoned){ 0 };
 }
 
-/* ---- files in hand ---- */
+/* ---- files of unfinished rewinds ---- */
 
 /* The paths of a plan, and for each the text that names the unfinished rewind that is using it, or
  * NULL. */

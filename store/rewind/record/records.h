@@ -30,8 +30,8 @@ typedef enum err_code rewind_records_fn(const struct rewind_tx *tx, void *arg, b
                                         struct err *e);
 MUST_CHECK enum err_code rewind_records_each(const struct store_env *env, size_t most,
                                              rewind_records_fn *fn, void *arg, struct err *e);
-/* Calls fn for each path of the set that an unfinished record has in hand: `path` is its number in the set, `id` the
- * record's. Takes time for the records and the paths, not for their product. */
+/* Calls fn for each path of the set that an unfinished record is using: `path` is its number in the
+ * set, `id` the record's. Takes time for the records and the paths, not for their product. */
 typedef enum err_code rewind_records_held_fn(uint32_t path, const char *id, void *arg,
                                              struct err *e);
 MUST_CHECK enum err_code rewind_records_each_held(const struct store_env *env,
@@ -47,10 +47,11 @@ MUST_CHECK enum err_code rewind_records_sweep(const char *dir, struct err *e);
  * could be. */
 MUST_CHECK enum err_code rewind_records_are_done(const char *dir, bool *all, struct err *e);
 
-/* Finds what reprise itself left in the files of a plan: the newest of its records that names a file says what the
- * file contained afterwards. A file that is still so was not edited by hand since, whatever the session's snapshots
- * say, unless an undo restored a person's work there or a merge kept it. So only what a rewind took from a saved copy
- * counts. Records that cannot be read are skipped. The only error is ERR_NOMEM. */
+/* Finds the states in which reprise itself left the files of a plan: the newest of its records that
+ * names a file describes what it contained afterwards. A file that is still so was not edited by
+ * hand since, even if the session's snapshots differ, unless an undo restored a person's work there
+ * or a merge kept it. So only files that a rewind took from a saved copy count. Records that cannot
+ * be read are skipped. The only error is ERR_NOMEM. */
 MUST_CHECK enum err_code rewind_plan_known_state(const struct store_env *env,
                                                  struct rewind_plan *plan, struct err *e);
 

@@ -59,8 +59,8 @@ struct rewind_tx_entry {
     uint8_t wanted[SHA256_BYTES];
     struct rewind_seen seen;
     int64_t kept_at; /* where its bytes are in the record */
-    /* For an undo: the file that comes back itself, in the record of `undoes`: "old/<n>.live". It has a name in both
-     * places until all is done. NULL: a copy comes back. */
+    /* For an undo: the file that comes back itself, in the record of `undoes`: "old/<n>.live". It
+     * has a name in both places until all is done. If NULL, a copy comes back. */
     const char *adopts;
     struct attrs was; /* DELETE: attributes of the file, for an undo */
     enum rewind_outcome outcome;
@@ -125,7 +125,7 @@ bool rewind_tx_same_file(struct file_id a, struct file_id b);
  * another kind of file now, or else the error itself. */
 MUST_CHECK enum err_code rewind_tx_open_error(const struct rewind_tx_entry *x, struct err *e);
 
-/* ---- what a record keeps ---- */
+/* ---- the contents of a record ---- */
 
 /* Sets where the bytes of each entry are in <dir>/kept. Returns false if the sizes are impossible. */
 bool rewind_tx_backup_layout(struct rewind_tx *tx);
@@ -185,13 +185,14 @@ MUST_CHECK enum err_code rewind_tx_conversation_inverse(const struct rewind_tx *
                                                         struct rewind_conversation *out,
                                                         struct err *e);
 bool rewind_conversation_parse(const char *word, enum conversation_change *how);
-/* Puts every entry in its place; the outcomes say done or conflict. ERR_IO: some could not be; continue later. */
+/* Puts every entry in its place and sets the outcomes to done or conflict. ERR_IO: some could not
+ * be; continue later. */
 MUST_CHECK enum err_code rewind_tx_apply(struct rewind_tx *tx, struct err *e);
 /* Removes the files under temporary names. A file that was written to after it was exchanged is kept in the record. */
 MUST_CHECK enum err_code rewind_tx_clean(struct rewind_tx *tx, struct err *e);
-/* Removes up to x->dirs directories above the path, innermost first, while they are empty. One that may not be
- * removed stays; a failing disk is an error. With `as` only directories that are as it says are removed, since others
- * could not be restored as they were (NULL: all). */
+/* Removes up to x->dirs directories above the path, innermost first, while they are empty. One that
+ * may not be removed stays; a failing disk is an error. If `as` is not NULL, only directories with
+ * the recorded attributes are removed, since others could not be restored as they were. */
 MUST_CHECK enum err_code rewind_tx_prune(const struct rewind_tx_entry *x, const struct dirs *as,
                                          struct err *e);
 /* Records the attributes of the directories that rewind_tx_prune may remove. */
