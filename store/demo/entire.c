@@ -187,7 +187,7 @@ static struct author author_at(int64_t ms)
                             .at = ms / 1000 };
 }
 
-/* A commit of the tree; onto a ref that must be where it was. */
+/* Commits the tree to a ref, which must not have moved. */
 static void commit_tree(struct writing *w, const char *ref, git_oid *tip, bool has_tip,
                         const char *message, int64_t at_ms)
 {

@@ -59,7 +59,7 @@ void play_begin_answer(struct play *p);
 
 /* A row of the chain from a form (demo_json): it follows the last one, and becomes the last one. */
 void play_add_row(struct play *p, const char *form, ...);
-/* Rows that the user sends; the form goes on with the content. */
+/* Rows that the user sends; the form continues with the content. */
 #define USER_ROW "'promptId':$s,'type':'user','message':{'role':'user','content':"
 
 void play_add_prompt(struct play *p, const char *text);

@@ -9,11 +9,12 @@
 #include "lite/base/slice.h"
 #include "store/api/session.h"
 
-/* Which sessions running agents have open. Each interactive Claude Code keeps <config>/sessions/<pid>.json while it
- * runs and removes it when it ends. After a kill the file stays, and the number may by then belong to another
- * process: so an entry counts only if its process began when the entry says. The number means nothing on another
- * machine or in another container, which pidDomain shows ("linux:<machine id>:pid:[<namespace>]"). Then the result is
- * unknown, and whoever wants to write treats that as running. */
+/* Which sessions running agents have open. Each interactive Claude Code keeps
+ * <config>/sessions/<pid>.json while it runs and removes it when it ends. After a kill the file
+ * stays, and the number may by then belong to another process: so an entry counts only if its
+ * process began when the entry says. The number has no meaning on another machine or in another
+ * container, which pidDomain shows ("linux:<machine id>:pid:[<namespace>]"). Then the result is
+ * unknown, and writers treat that as running. */
 struct live_entry {
     struct slice session_id;
     struct live live;

@@ -189,7 +189,7 @@ static enum err_code listen(struct child *c, size_t max, struct buf *out, struct
         if (n > 0 && fds[0].revents)
             rc = read_output(c, max - (out->n - before), out, e);
         else if (n > 0 && fds[1].revents)
-            ended = c->eof = true; /* a grandchild may hold the pipe for ever */
+            ended = c->eof = true; /* a grandchild may keep the pipe open for ever */
         if (rc)
             return rc;
     }

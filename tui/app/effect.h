@@ -49,8 +49,8 @@ enum effect_kind {
     EFFECT_ESTIMATE_DELETE, /* what deleting the refs would remove -> MSG_DELETE_ESTIMATE */
     EFFECT_SWEEP,           /* the sessions in the scope that `rule` selects -> MSG_SWEEP */
     EFFECT_TRASH,           /* the contents of the trash -> MSG_TRASH */
-    EFFECT_CHECK_SESSION,   /* what is wrong with the session -> MSG_FINDINGS */
-    EFFECT_CHECK_STORE,     /* what is wrong in the scope beside its sessions -> MSG_FINDINGS */
+    EFFECT_CHECK_SESSION,   /* the damage of the session -> MSG_FINDINGS */
+    EFFECT_CHECK_STORE,     /* damage in the scope outside its sessions -> MSG_FINDINGS */
     EFFECT_CHANGE, /* `request`, for the refs -> MSG_CHANGED, also if it failed. Changes are made
                       one at a time, in the order asked, and never dropped, replaced or cancelled */
     EFFECT_CANCEL, /* no view waits for `generation` any more */
@@ -102,7 +102,7 @@ struct effect {
     struct sweep_rule rule; /* SWEEP; the worker fills in scope and cancel */
     struct sweep *sweep;    /* CHANGE; owned */
     enum rewind_mode mode;  /* PREVIEW */
-    int64_t at_ms;          /* REWIND, UNDO_REWIND, CHANGE: when it was asked for */
+    int64_t at_ms;          /* REWIND, UNDO_REWIND, CHANGE: time of the request */
     int code;               /* QUIT */
 };
 

@@ -17,7 +17,7 @@
  * }. Only named keys can have MOD_SHIFT: Shift+Tab is { KEYCODE_TAB, MOD_SHIFT }. */
 enum key_code {
     KEYCODE_NONE = 0,
-    KEYCODE_ENTER = 0x110000, /* behind the last code point */
+    KEYCODE_ENTER = 0x110000, /* after the last code point */
     KEYCODE_TAB,
     KEYCODE_BACKSPACE,
     KEYCODE_DELETE,

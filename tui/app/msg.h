@@ -52,7 +52,7 @@ enum msg_kind {
     MSG_DISK_USAGE, /* EFFECT_DISK_USAGE: all its rows, or some; each is answered once, with bytes and no row */
     MSG_FULL_SCAN,       /* EFFECT_FULL_SCAN: the same, with a row only where something was found */
     MSG_TRANSCRIPT,      /* EFFECT_TAIL, EFFECT_LOAD */
-    MSG_PASSAGES,        /* EFFECT_READ: all the rows asked for, or the first of them */
+    MSG_PASSAGES,        /* EFFECT_READ: all requested rows, or the first of them */
     MSG_FOUND,           /* EFFECT_SEARCH: hits in order; the last message is marked `done` */
     MSG_SUBAGENTS,       /* EFFECT_SUBAGENTS */
     MSG_BRANCHES,        /* EFFECT_BRANCHES */
@@ -88,7 +88,7 @@ struct msg {
         struct ref_list *sessions;
         struct {
             struct problem_list *problems; /* NULL: none */
-            size_t worktrees; /* other worktrees of the repository that were looked at */
+            size_t worktrees; /* other worktrees of the repository that were searched */
         } listed;
         struct described_list *described;
         struct conversation *conversation; /* one hold is handed over */

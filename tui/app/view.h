@@ -107,7 +107,7 @@ struct view_ops {
     /* Returns true if the message was for this row and has been taken over. */
     bool (*message)(struct model *m, const struct msg *msg);
     void (*tick)(struct model *m);    /* after every message */
-    void (*refresh)(struct model *m); /* something was changed: what is shown may be out of date */
+    void (*refresh)(struct model *m); /* something was changed, so the view may be outdated */
     /* When the row wants a MSG_TICK; TIME_NONE if it does not. */
     int64_t (*wake_ms)(const struct model *m);
     /* Draws the last line in place of the footer. Returns false if it has nothing to show. */

@@ -23,7 +23,7 @@ static void write_created(const struct host_created *made, struct out *o)
     out_end(o, '}');
 }
 
-/* Settings that the format cannot hold are warnings. */
+/* Settings that the format cannot store are warnings. */
 static void report_unsaved(const struct invocation *in, const char *system,
                            const struct host_created *made)
 {

@@ -308,7 +308,8 @@ static enum err_code fit_ids(const struct checkpoint_list *list, struct id_colum
     return ERR_OK;
 }
 
-/* The first line of a prompt, cut to the terminal behind `used` columns: prompts may be pages long. */
+/* The first line of a prompt, cut to the terminal after `used` columns, since prompts may be pages
+ * long. */
 static void write_prompt(struct slice prompt, size_t used, struct out *o)
 {
     enum { PROMPT_COLUMNS = 60, LEAST_COLUMNS = 20 };

@@ -232,7 +232,7 @@ static void make_tables(option_bits allowed, bool stop_early, struct getopt_tabl
     memset(t, 0, sizeof *t);
     if (stop_early)
         t->letters[n++] = '+';
-    t->letters[n++] = ':'; /* tells a missing value from an unknown option */
+    t->letters[n++] = ':'; /* distinguishes a missing value from an unknown option */
     for (int i = 0; i < OPTION_COUNT; i++) {
         const struct option_row *row = &table[i];
         bool takes = row->kind != KIND_FLAG, optional = row->kind == KIND_OPTIONAL;
@@ -265,7 +265,7 @@ static int by_code(int code)
     return OPTION_COUNT;
 }
 
-/* The option of the command that was probably meant; NULL if that would be a guess. */
+/* The option that the user probably meant; NULL if that would be a guess. */
 static const char *nearest_option(const char *word, option_bits allowed)
 {
     char name[OPTION_WORD + 1];

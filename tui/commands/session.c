@@ -380,7 +380,7 @@ void session_line_id(const struct session_ref *ref, const struct session_line_co
         write_blanks(look->id_columns - used, o);
 }
 
-/* The columns of a line, and what is left for the title. */
+/* The columns of a line, and the remaining width for the title. */
 struct layout {
     bool project, branch, size;
     size_t title; /* SIZE_MAX: all of it */
@@ -423,7 +423,7 @@ static void age_column(const struct session_row *row, int64_t now_ms, struct out
 {
     char age[WHEN_AGE];
 
-    /* Not the time of the file: touching it is no activity. */
+    /* Not the time of the file, because touching it is not activity. */
     when_age(now_ms, row->activity_ms != TIME_NONE ? row->activity_ms : row->modified_ms, age);
     out_style(o, OUT_AGE);
     out_addf(o, "%*s", AGE_COLUMNS, age);
@@ -469,7 +469,7 @@ void session_line_header(const struct session_line_columns *look, size_t indent,
     out_addf(o, "\n");
 }
 
-/* The width of the tag and the flags behind the title. */
+/* The width of the tag and the flags after the title. */
 static size_t end_columns(const struct session_row *row)
 {
     char flags[SESSION_LINE_FLAGS];
@@ -501,7 +501,8 @@ static void tag_and_flags(const struct session_row *row, struct out *o)
         out_style(o, OUT_PLAIN);
 }
 
-/* The title, cut so that tag and flags fit behind it; they are left out if the title would get too little. */
+/* The title, cut so that tag and flags fit after it; they are left out if the title would become
+ * too short. */
 static void title_and_end(const struct session_row *row, size_t room, struct out *o)
 {
     size_t end = end_columns(row);

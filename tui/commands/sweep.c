@@ -8,7 +8,7 @@
 
 enum { TITLE_COLUMNS = 40 };
 
-/* The sessions found, and what was done with them. */
+/* The sessions found, and the result for them. */
 struct answer {
     struct sweep sweep;
     struct trash_list moved;

@@ -102,7 +102,7 @@ static void write_destroyed_json(const struct trash_request *request, size_t n, 
         out_end(o, ']');
 }
 
-/* What the agent's own delete does: transcript and side folder are removed at once and for good. */
+/* Deletes as the agent does: transcript and side folder are removed at once and permanently. */
 static enum err_code destroy(struct invocation *in, const struct trash_request *request, size_t n,
                              struct err *e)
 {
@@ -218,7 +218,7 @@ static void write_trashed_json(const struct trash_item *item, struct out *o)
     out_close(o, '}');
 }
 
-/* What a person knows it by: the title, or the path of what was not a session. */
+/* The name of an item for people: the title, or the path if it was not a session. */
 static struct slice trash_item_name(const struct trash_item *item)
 {
     return slice_of(item->title[0] ? item->title : item->path);

@@ -285,8 +285,8 @@ static bool same_key(const struct sorting *s, size_t i, size_t j)
     return s->item[i] >> s->value_bits == s->item[j] >> s->value_bits;
 }
 
-/* Calls for what is asked next of those before `end` that are not alone with their key; *called: up to where that was
- * done. */
+/* Prefetches the next key of those items before `end` that share their key with others; *called is
+ * the end of the items that were handled. */
 static void fetch_ties(const struct sorting *s, struct criterion next, size_t *called, size_t end)
 {
     for (size_t i = *called; i + 1 < end; i++)

@@ -46,7 +46,7 @@ struct described {
     uint32_t entry;
     struct session_row *row; /* owned; NULL with an error */
     enum err_code code;
-    int64_t bytes; /* of all its files; only if disk usage was asked for */
+    int64_t bytes; /* of all its files; only if disk usage was requested */
 };
 
 struct described_list {

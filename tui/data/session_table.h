@@ -28,7 +28,7 @@ struct session_entry {
     bool stale;          /* the file changed since the row was made, or there is no row */
     bool copy;           /* a newer copy with its id is listed */
     bool damaged;        /* its row reports damage in the file */
-    bool has_disk_usage; /* bytes was asked for */
+    bool has_disk_usage; /* its disk usage was requested */
     bool deep;           /* its row was or is being completed by a full scan of the file */
     int64_t bytes;       /* of all its files; 0: not known, so the size of the transcript is used */
 };

@@ -337,7 +337,7 @@ static void hit_char(const struct folded *f, struct slice title, size_t i, bool 
         next++;
     size_t end = next < f->n ? f->origin[next] : title.n;
 
-    if (next == f->n && f->n == FUZZY_HAYSTACK_MAX) /* the title is longer than what was folded */
+    if (next == f->n && f->n == FUZZY_HAYSTACK_MAX) /* the title is longer than its folded part */
         end = f->origin[i] + 1;
     memset(hit + f->origin[i], true, end - f->origin[i]);
 }

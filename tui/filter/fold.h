@@ -39,7 +39,7 @@ uint64_t fold_signature(struct slice folded);
 enum {
     TITLE_KEYS = 3,
     TITLE_DIGITS = 9 + 12 + 12,
-    /* titles with the same keys have at least so many bytes in common */
+    /* titles with the same keys have at least this many bytes in common */
     TITLE_SAME = TITLE_DIGITS / 2,
 };
 #define TITLE_NONE                                                                                 \

@@ -13,7 +13,7 @@
 
 /* What every change needs. */
 struct change_job {
-    const struct store_env *env; /* its time is when the change was asked for */
+    const struct store_env *env; /* its time is that of the request */
     const struct shown *shown;
     const struct effect *q;
     struct change_result *out;

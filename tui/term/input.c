@@ -11,7 +11,7 @@ static const char paste_end[] = "\x1b[201~";
 /* The result of parsing one event. */
 enum step {
     STEP_EVENT, /* *out is filled */
-    STEP_AGAIN, /* bytes that are no event of ours were skipped */
+    STEP_AGAIN, /* bytes that are not an event of ours were skipped */
     STEP_WAIT,  /* incomplete */
 };
 
@@ -249,7 +249,7 @@ static enum step skip_string(struct input *in, struct slice text)
     return STEP_WAIT;
 }
 
-/* One character at `from`, perhaps behind an ESC that makes it an Alt key. */
+/* One character at `from`, perhaps after an ESC that makes it an Alt key. */
 static enum step plain_key(struct input *in, struct slice text, size_t from, bool quiet,
                            struct input_event *out)
 {

@@ -28,7 +28,8 @@ static int colours_to_use(enum colours wanted, bool no_color)
     return 0;
 }
 
-/* A colour that the terminal has: a bright one becomes its plain one if need be, others become the default. */
+/* A colour that the terminal has: if necessary, a bright colour becomes its plain one, and others
+ * become the default. */
 static int colour(const struct paint *p, int wanted)
 {
     if (wanted < p->colours)

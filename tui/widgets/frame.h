@@ -57,8 +57,8 @@ enum style {
 
 enum { CELL_BYTES = 20 };
 
-/* One column of one line. A wide cluster is in its first cell; the cell behind it has width 0. A cluster
- * of more than CELL_BYTES keeps its base character and the marks that fit. */
+/* One column of one line. A wide cluster is in its first cell; the cell after it has width 0. A
+ * cluster of more than CELL_BYTES keeps its base character and the marks that fit. */
 struct cell {
     char bytes[CELL_BYTES]; /* valid UTF-8, clean */
     uint8_t len;

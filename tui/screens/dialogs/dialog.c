@@ -108,7 +108,7 @@ static void dialog_choose(struct model *m, size_t i)
     m->dialog->answer(m, choice);
 }
 
-/* People press Enter after a word by habit, so the word alone does nothing yet, and an Enter that was meant for it
+/* People press Enter after a word by habit, so the word alone has no effect, and the Enter after it
  * never reaches the view below. */
 static void dialog_accept(struct model *m)
 {
@@ -140,7 +140,7 @@ static bool dialog_act(struct model *m, enum action a)
     }
 }
 
-/* Any other key begins anew. */
+/* Any other key starts the word again. */
 static void type_yes(struct dialog *d, struct key k)
 {
     d->typed = k.mods == 0 && k.code == (unsigned char)consent[d->typed] ? d->typed + 1 : 0;

@@ -45,7 +45,7 @@ void dialog_offer(struct dialog *d, enum dialog_choice choice, const char *fmt, 
 /* Replaces dialog_offer: CHOICE_DO is chosen by typing "yes" and Enter. */
 void dialog_want_yes(struct dialog *d);
 
-/* One line of text asked for at the bottom of the screen: a title, a tag. */
+/* A prompt for one line of text at the bottom of the screen: a title, a tag. */
 enum { PROMPT_TEXT = 160 };
 
 /* Called for Enter: takes the text over and returns NULL (the prompt is already closed), or returns

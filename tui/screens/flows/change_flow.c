@@ -97,7 +97,7 @@ static const struct session_row *single_row(const struct model *m)
 
 /* ---- doing ---- */
 
-/* Hands what was collected to a worker. */
+/* Passes the collected sessions to a worker. */
 static struct effect *submit_change(struct model *m, enum change_request request, struct slice text)
 {
     struct pending_change *c = m->pending_change;
@@ -373,7 +373,7 @@ static void fork_answer(struct model *m, enum dialog_choice choice)
         change_flow_clear(m);
 }
 
-/* A system whose copies have no title is not asked for one. */
+/* If copies have no title in this system, no title is requested. */
 static void ask_fork(struct model *m, bool here, const char *why)
 {
     struct dialog *d = m->dialog;

@@ -56,7 +56,7 @@ struct pending_change {
     char message[40];    /* the id of the message to act on; "": no message */
     unsigned estimating; /* generation of EFFECT_ESTIMATE_DELETE; 0: none */
 
-    /* what is being done */
+    /* changes under way */
     size_t under_way;
     enum change_request request; /* of the last request */
     int64_t since_ms;

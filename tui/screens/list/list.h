@@ -45,7 +45,7 @@ struct list_widths {
     bool several; /* several systems: only then a row names its own */
 };
 
-/* An entry that stays with its session when the scope changes and entries are counted anew. */
+/* An entry that stays with its session when the scope changes and entries are renumbered. */
 struct tracked_entry {
     uint32_t *entry;   /* the entry; ENTRY_NONE: no session */
     struct slice path; /* of a session that was not found in the new scope yet; empty: no session */
@@ -173,7 +173,7 @@ struct list_layout {
     bool beside; /* the preview is beside the list, not below it */
 };
 
-/* Returns true if a session takes two lines on a screen of so many columns. */
+/* Returns true if a session takes two lines on a screen with `cols` columns. */
 bool list_has_two_lines(const struct list *l, int cols);
 struct list_layout list_layout(const struct list *l, int rows, int cols);
 /* Where the conversation is in the preview: below the title, the directory, the branch and the date. */

@@ -342,7 +342,7 @@ static void cleanup_accept(struct model *m)
 
 /* ---- the view ---- */
 
-/* The cursor stays with what it is on. */
+/* The cursor stays on the same item. */
 static void next_sort(struct model *m)
 {
     struct cleanup *c = m->cleanup;

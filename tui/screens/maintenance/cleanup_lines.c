@@ -232,7 +232,8 @@ struct cleanup_sum cleanup_sum(const struct cleanup *c, size_t first, size_t end
     return sum;
 }
 
-/* From above: what goes to the trash, the rules, the sessions they mean, a line about the selected one. */
+/* From top to bottom: the totals that go to the trash, the rules, the sessions they select, a line
+ * about the selected one. */
 enum { NAME_W = 16, TICK_W = 4, AGE_W = 8, SIZE_W = 9, GAP = 2, PLACE_COLS = 70 };
 
 size_t cleanup_fit(int rows)

@@ -236,7 +236,7 @@ static void draw_changes_head(const struct rewind_view *v, struct frame *f, stru
     frame_puts(f, r.y, r.x + 2 + used, 1, STYLE_BORDER, " ");
 }
 
-/* The box of a hunk is behind its head, if hunks can be selected at all. */
+/* The box of a hunk is after its head, if hunks can be selected at all. */
 static void draw_hunk_box(const struct rewind_view *v, struct frame *f, struct rect r, size_t line)
 {
     const struct styled_text *s = &v->changes.styled_text;

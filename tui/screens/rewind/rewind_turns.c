@@ -179,7 +179,7 @@ int rewind_note_height(const struct rewind_view *v, int w)
     size_t n = c ? notes_of(v, c) : 0;
     bool counted = c && c->counted && w < LINES_FROM_W;
 
-    /* The line above, one of the prompt, what is counted, and the notes. */
+    /* The line above, one line of the prompt, the counts, and the notes. */
     return n ? 2 + counted + notes_lines(v, n, w - 3) : 0;
 }
 

@@ -160,7 +160,7 @@ static void split_left(struct rewind_layout *l, const struct rewind_view *v, str
     l->note = (struct rect){ r.y + l->turns.h, r.x, h, r.w };
 }
 
-/* The files take what they need, up to two fifths; their changes get the rest. */
+/* The files get the lines they need, up to two fifths; their changes get the rest. */
 static void split_right(struct rewind_layout *l, const struct rewind_view *v, struct rect r)
 {
     int rows = (int)(v->rows < 1000 ? v->rows : 1000) + (v->unchanged > 0);

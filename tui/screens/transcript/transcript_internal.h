@@ -35,7 +35,7 @@ struct transcript_window {
 struct transcript_choice {
     struct name_list *names;  /* owned: one line each; NULL: no choice is open */
     struct name_list *agents; /* owned; of sub-agents: their ids ... */
-    struct name_list *tasks;  /* ... and what they were asked */
+    struct name_list *tasks;  /* ... and their tasks */
     struct id128 *leaf;       /* owned; of branches: their last messages, the first is none */
     size_t at;
 };
@@ -95,7 +95,7 @@ struct transcript_view {
     long owed;   /* lines to move as soon as they are read */
     int hunt;    /* looking for the next (1) or the previous (-1) prompt */
     struct transcript_position hunt_from; /* where it began */
-    size_t hunt_at;                       /* the message looked at next */
+    size_t hunt_at;                       /* the message to examine next */
     bool to_first;                        /* go to the beginning as soon as the whole conversation
                                              arrives */
 

@@ -195,7 +195,7 @@ void transcript_view_to_first(struct transcript_view *v)
 
 /* ---- prompts ---- */
 
-/* The first line of the first prompt of a message, behind its rule. */
+/* The first line of the first prompt of a message, after its rule. */
 static bool prompt_line(struct transcript_view *v, size_t message, size_t *line)
 {
     const struct slot *s = transcript_window_slot(&v->window, message);

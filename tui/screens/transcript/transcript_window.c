@@ -6,7 +6,7 @@
 /* The part of the conversation that is read: slots around the viewport, laid out when they are
  * needed. It grows at either end as the viewport moves, and distant slots are dropped. */
 enum {
-    READ_ROWS = 64,    /* asked for at once */
+    READ_ROWS = 64,    /* requested at once */
     READ_AHEAD = 64,   /* read ahead on either side of the screen */
     WINDOW_MAX = 4096, /* slots kept; more are held only while they are visible */
     BYTES_MAX = 64 << 20,
@@ -236,7 +236,7 @@ static bool is_too_large(const struct transcript_window *w)
     return w->n > WINDOW_MAX || bytes > BYTES_MAX;
 }
 
-/* Drops what is far from the screen, at the end that does not grow. */
+/* Drops slots far from the screen, at the end that does not grow. */
 static void shrink(struct transcript_view *v, bool at_front)
 {
     struct transcript_window *w = &v->window;
@@ -312,7 +312,7 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* How many rows above the window are asked for: fewer after an answer that did not reach it. */
+/* The number of rows to request above the window; fewer after an answer that did not reach it. */
 static size_t rows_above(const struct transcript_view *v)
 {
     bool again = v->read_first < v->window.first && v->read_n > 0 && v->read_n < READ_ROWS;

@@ -74,9 +74,9 @@ enum err_code claude_seen_from(struct claude_log *log, size_t *first_line, struc
 
 /* ---- what a boundary kept ---- */
 
-/* A compaction may keep messages that are before its boundary. They are not written again: the boundary lists them
- * and names the row (the anchor) behind which they belong, and what followed the anchor then follows the last of them
- * (claude.md 3.2). */
+/* A compaction may keep messages that are before its boundary. They are not written again: the
+ * boundary lists them and names the row (the anchor) after which they belong, and the rows that
+ * followed the anchor then follow the last of them (claude.md 3.2). */
 
 struct kept {
     uint32_t anchor, first, last; /* nodes; CHAIN_NONE if the boundary names none */

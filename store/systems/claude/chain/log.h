@@ -63,7 +63,7 @@ enum {
 
 /* Marks of the nodes of log->chain. */
 enum claude_node_mark {
-    NODE_LISTED = 1 << 0, /* part of what is shown */
+    NODE_LISTED = 1 << 0, /* part of the shown conversation */
     NODE_MAIN = 1 << 1,   /* of the main conversation, once that is known (leaf.c) */
     NODE_NOT_MAIN = 1 << 2,
     NODE_CLIMBED = 1 << 3,   /* passed on the way from a leaf to its message */
@@ -99,7 +99,7 @@ struct claude_log_want {
     bool skip_precompact;    /* leave out what a compaction made unreachable */
     bool as_written;         /* do not convert voice rows */
     bool no_sidechain;       /* rows of sub-agents lose their ids, so that no row follows them */
-    size_t tail;             /* read only the last bytes, so many; 0: all */
+    size_t tail;             /* read only this many bytes at the end; 0: all */
     const atomic_bool *stop; /* may be NULL */
 };
 /* Opens the whole file. On failure nothing is left open. Lines before `chain.first_line` are not part of the

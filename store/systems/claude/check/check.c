@@ -132,7 +132,7 @@ static enum err_code check_broken(struct check *k, size_t i, struct err *e)
     return rc ? rc : report_broken_line(k, i, row, e);
 }
 
-/* A row behind a run of NULs is read here, but other readers fail on it. */
+/* A row after a run of NULs is read here, but other readers fail on it. */
 static enum err_code check_front(struct check *k, size_t i, struct err *e)
 {
     const struct index_line *line = claude_line(&k->log, i);

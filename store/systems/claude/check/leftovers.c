@@ -82,7 +82,7 @@ static enum err_code note_all_transcripts(struct look *l, struct err *e)
 /* The places of parts, and the suffixes of their names. */
 struct leftover_dir {
     const char *dir; /* below the configuration directory; NULL: a project's folder */
-    /* of files, behind the id and perhaps more; empty: directories named as the id */
+    /* of files, after the id and perhaps more; empty: directories named as the id */
     const char *suffix;
 };
 

@@ -16,7 +16,7 @@
 enum fork_keep {
     FORK_NOT,
     FORK_COPIED,
-    FORK_STRIPPED, /* a compaction, without what it kept */
+    FORK_STRIPPED, /* a compaction, without its kept rows */
 };
 
 struct fork {

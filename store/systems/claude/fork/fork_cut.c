@@ -43,7 +43,7 @@ static size_t first_with(const struct fork_view *c, struct id128 id)
     return SIZE_MAX;
 }
 
-/* The rows that have the id that was asked for. */
+/* The rows that have the requested id. */
 struct asked {
     size_t row;     /* the first row with the id; SIZE_MAX: none */
     size_t *source; /* owned; rows whose queued command has it */
@@ -167,7 +167,8 @@ static enum err_code last_compaction(struct fork_view *c, size_t *line, struct f
     return rc;
 }
 
-/* If the rows that a compaction kept were kept already by the one before it, they are behind the anchor of that one. */
+/* If the rows that a compaction kept were already kept by the one before it, they are after the
+ * anchor of that one. */
 static enum err_code last_anchor(struct fork_view *c, size_t before, struct id128 kept,
                                  size_t *anchor, struct err *e)
 {

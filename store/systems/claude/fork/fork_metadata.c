@@ -10,8 +10,8 @@
 #include "store/systems/claude/list/prompt.h"
 #include "store/systems/claude/list/sidecar.h"
 
-/* Rows of a session that are not messages but are kept in its fork, each written anew as the SDK does. They are taken
- * from the whole source, even if the fork ends earlier. */
+/* Rows of a session that are not messages but are kept in its fork, each rewritten as the SDK does.
+ * They are taken from the whole source, even if the fork ends earlier. */
 
 struct carry {
     struct fork *f;
@@ -276,7 +276,7 @@ enum err_code fork_behind(struct fork *f, struct buf *out, struct err *e)
 
 /* The title of a fork: the requested one, or one made from the title that a list would show for the source. */
 
-/* If the title was removed (an empty one is near the end), no other is looked for. */
+/* If the title was removed (an empty one is near the end), no other one is used. */
 static bool given_title(struct fork *f, const struct claude_titles *tail,
                         const struct claude_titles *head, struct arena *a, struct slice *title)
 {

@@ -17,7 +17,7 @@
 /* The lite read of one session (claude.md 2): at most the first and the last 64 KiB of its file. Usually the first
  * stage of the head is enough; the rest of it is read only if a field is still open. */
 
-/* The same table serves both windows: in the head only the titles are looked for. */
+/* The same table serves both windows; in the head only the titles are searched. */
 enum field_number {
     TITLE,
     AI_TITLE,
@@ -216,7 +216,7 @@ static bool see_glued(struct describing *r, struct slice window, size_t at)
     return true;
 }
 
-/* Rows behind the last message are still waiting for their turn: only answers up to it count. */
+/* Rows after the last message are still waiting for their turn, so only answers up to it count. */
 static bool see_model(struct describing *r, struct slice window, size_t at)
 {
     const struct slice last = r->turn.row;

@@ -26,7 +26,7 @@ struct project_folders {
 
 enum discover_for {
     DISCOVER_LIST, /* folders for a listing: no links if the scope is every project */
-    DISCOVER_ONE,  /* folders in which one session is looked for by its id */
+    DISCOVER_ONE,  /* folders in which one session is searched by its id */
 };
 
 /* A folder that is missing or cannot be read is left out; the only error is ERR_NOMEM. */

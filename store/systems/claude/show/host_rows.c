@@ -6,8 +6,9 @@
 #include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/show/item_list.h"
 
-/* host-row lines are not part of the conversation: each has one block, a call that a host ran during one that it hid,
- * or the result of such a call. They are inserted as rows behind the row that hid the call. */
+/* host-row lines are not part of the conversation: each has one block, a call that a host ran
+ * during one that it hid, or the result of such a call. They are inserted as rows after the row
+ * that hid the call. */
 
 /* A host-row line: one block, and the id of the call during which the host ran it. */
 struct hosted {
@@ -98,7 +99,7 @@ static enum err_code read_host_row(struct hosting *h, struct slice row)
     return result ? add_result(h, &r) : add_call(h, &r, id);
 }
 
-/* Adds the row for a host-row line, in the session of the row behind which it is inserted. */
+/* Adds the row for a host-row line, in the session of the row after which it is inserted. */
 static enum err_code add_made(struct hosting *h, const struct hosted *r, const char *role,
                               uint32_t line, struct slice session, struct err *e)
 {
@@ -210,9 +211,9 @@ static enum err_code insert_host_lines(struct claude_log *log, struct claude_ite
     return rc;
 }
 
-/* A host program may run tools in the agent's name. Its calls and their results are beside the path from the leaf
- * upwards, as rows marked `isVirtual` or, in newer files, as host-row lines (above); both are inserted behind the row
- * to which they belong. */
+/* A host program may run tools in the agent's name. Its calls and their results are beside the path
+ * from the leaf upwards, as rows marked `isVirtual` or, in newer files, as host-row lines (above);
+ * both are inserted after the row to which they belong. */
 
 static bool is_marked(const struct claude_item *item)
 {

@@ -107,7 +107,7 @@ struct choosing {
     size_t examined;
     bool record_next, output_next;
 
-    /* Replies: what follows every row of [from, to) is the same. */
+    /* Replies: `reply` is the same for every row of [from, to). */
     size_t from, to;
     bool reply;
 };
@@ -190,7 +190,7 @@ static enum err_code next_of(struct choosing *c, size_t i, enum next *next, stru
     return ERR_OK;
 }
 
-/* Determines whether the agent answers behind item i, before the next prompt. */
+/* Determines whether the agent answers after item i, before the next prompt. */
 static enum err_code reply_follows(struct choosing *c, size_t i, struct err *e)
 {
     enum next next = NEXT_UNKNOWN;

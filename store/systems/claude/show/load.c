@@ -159,8 +159,8 @@ static enum err_code mark_lines(struct claude_log *log, const struct claude_item
     return rc;
 }
 
-/* Reads the log again as the client does when it resumes: the chain is built anew. A file without anything to resume,
- * such as that of a sub-agent, leaves nothing out. */
+/* Reads the log again as the client does when it resumes; the chain is rebuilt. A file without
+ * anything to resume, such as that of a sub-agent, leaves nothing out. */
 static enum err_code mark_left_out(struct claude_conversation_path *walk, const atomic_bool *stop,
                                    struct transcript *t, struct err *e)
 {

@@ -257,7 +257,7 @@ static bool takes_part(const struct claude_restore_row *r)
     }
 }
 
-/* A call behind row i was left out. */
+/* Returns true if a call after row i was left out. */
 static bool call_follows(const struct claude_restore_rows *r, size_t i)
 {
     for (i++; i < r->n; i++)

@@ -164,7 +164,7 @@ static enum err_code push_todo(struct walk *w, struct entry entry)
     return ERR_OK;
 }
 
-/* The type of an entry itself, not of what it links to. */
+/* The type of an entry itself, not of the target of a link. */
 static mode_t entry_type(DIR *d, const struct dirent *entry)
 {
     struct stat sb;

@@ -15,8 +15,8 @@
 #include "store/systems/claude/list/discover.h"
 #include "store/systems/claude/write/metarow.h"
 
-/* Rename, tag and resume-at append one row each, as the SDK and the client do (claude.md 5.1, C3), and behind it those
- * metadata rows that it would push out of the tail window. */
+/* Rename, tag and resume-at append one row each, as the SDK and the client do (claude.md 5.1, C3),
+ * followed by those metadata rows that it would push out of the tail window. */
 
 /* Plans to append rows; opposite (may be empty) restores what the session had before. */
 static enum err_code plan_append(const struct session_ref *ref, struct slice rows,
