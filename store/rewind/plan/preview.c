@@ -79,7 +79,7 @@ static void require_consent(const struct worker *w, struct rewind_entry *x)
 
 /* ---- what would happen ---- */
 
-/* The wanted bytes were not kept while they were hashed, so they are read once more. */
+/* At least one side is not held in memory. The wanted bytes are read once more. */
 static enum err_code count_large(struct worker *w, struct rewind_entry *x, struct err *e)
 {
     struct span nothing = span_of_bytes(SLICE("")), after = nothing;
