@@ -28,7 +28,7 @@ extern const struct view_ops view_rewind;
 struct rewind_view *rewind_view_new(const struct settings *settings);
 void rewind_view_free(struct rewind_view *v); /* NULL is fine */
 
-/* Where the view begins: at the turn of the message, or at the newest turn without a message. */
+/* Where the view begins: at the turn of the message or, without a message, at the newest turn. */
 struct rewind_start {
     struct id128 message;
     int64_t time_ms; /* of the message; TIME_NONE */

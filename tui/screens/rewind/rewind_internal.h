@@ -131,7 +131,7 @@ int rewind_note_height(const struct rewind_view *v, int w);
 /* Keeps the selected lines within their panes. */
 void rewind_settle(struct rewind_view *v);
 
-/* How the parts of the rewind view are drawn. Shared by the files of this folder only. */
+/* Drawing the parts of the rewind view. Shared by the files of this folder only. */
 
 /* The selected line of a pane; the terminal's cursor is in the pane that has the keys. */
 void rewind_select_line(const struct rewind_view *v, enum rewind_pane pane, struct frame *f,

@@ -237,7 +237,7 @@ bool claude_is_host_row(struct slice row)
             (json_get(row, "ranByToolUseId", &value) && json_type(value) == JSON_STRING));
 }
 
-/* Which line that is not on the path follows which id: the last one that names it as its parent. */
+/* For each id, the line off the path that follows it: the last one that names it as its parent. */
 struct host_insertion {
     struct claude_log *log;
     struct claude_item_list *list; /* the original list */
