@@ -17,7 +17,7 @@ enum finding_kind {
     FINDING_DANGLING_PARENT, /* a row's parent is not in the file */
     FINDING_CYCLE,           /* the parents of rows form a circle */
     FINDING_DUPLICATE_ID,    /* a second row with the same id */
-    FINDING_METADATA,        /* title, tag and the like are where listings do not look */
+    FINDING_METADATA,        /* title, tag and the like are outside the part that listings read */
     FINDING_MISSING_BACKUP,  /* a saved copy of a file is gone */
     FINDING_WRONG_BACKUP,    /* a saved copy cannot be restored */
     FINDING_ORPHAN_FOLDER,   /* belongs to a session whose transcript is gone */

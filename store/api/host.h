@@ -50,7 +50,7 @@ enum host_field { /* what a format may have no place for; see host_created.unsav
 };
 
 struct host_create {
-    struct slice id;    /* empty: one is drawn, in the system's own shape */
+    struct slice id;    /* empty: a new one is generated, in the system's own form */
     struct slice cwd;   /* absolute; empty: the environment's */
     struct slice model; /* these three may be empty */
     struct slice title;
@@ -60,7 +60,7 @@ struct host_create {
 struct host_created {
     struct slice id;
     struct slice path; /* of the transcript or session directory; NUL-terminated */
-    /* enum host_field: given values that the format has no place for */
+    /* enum host_field: given values for which the format has no member */
     unsigned unsaved;
 };
 
@@ -90,7 +90,7 @@ struct host_checkpointed {
     struct slice id; /* of the checkpoint; the message's id if the system's checkpoints have none */
     size_t files;    /* saved, including files that do not exist */
     size_t fresh;    /* of these: copies that did not exist yet */
-    /* what the person should know (another session works there too), in the arena; or NULL */
+    /* a warning for the person (another session works in the same place), in the arena; or NULL */
     const char *warning;
 };
 
@@ -129,7 +129,7 @@ MUST_CHECK enum err_code host_checkpoint(const struct store *st, const struct se
 MUST_CHECK enum err_code host_set(const struct store *st, const struct session_ref *ref,
                                   const struct host_setting *setting, size_t n, struct err *e);
 
-enum { HOST_ID = 37 }; /* bytes of a drawn id, with its NUL */
+enum { HOST_ID = 37 }; /* bytes of a generated id, with its NUL */
 /* A random UUID. */
 void host_generate_id(char out[HOST_ID]);
 /* The rows of a text, without blank lines, in the arena: what `reprise append` reads. */

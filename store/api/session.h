@@ -16,12 +16,12 @@
  * worktrees of its repository. Resolved once (a child process may run for the worktrees), then
  * shared by any number of calls and threads. */
 struct scope {
-    bool all; /* every project; what follows is ignored */
+    bool all; /* every project; project and tree are ignored */
     /* the directory: as realpath returns it, or as written if it is gone */
     struct slice project;
     const struct slice *tree; /* worktrees of its repository, itself among them; none when it has */
     size_t trees;             /* no others, or they were not asked for */
-    bool leave_worktrees;     /* "latest" is of the directory alone, also where all is set */
+    bool leave_worktrees;     /* "latest" is that of the directory alone, also if all is set */
     bool leave_programmatic;  /* hide sessions that programs wrote */
 };
 
@@ -43,7 +43,7 @@ struct session_ref {
     struct file_id file; /* size and mtime of the transcript */
     /* the sort key of a list if the system records changes itself; 0: the mtime */
     int64_t recent_ms;
-    uint32_t recent_ns; /* and what is below a millisecond */
+    uint32_t recent_ns; /* and its nanoseconds below a millisecond */
     /* The part of it that enumerate had to read for the above, in the system's own form: describe
      * uses it, and reads the file itself if this is empty. Valid as long as the id; not in copies,
      * and not in a row's ref. */
@@ -74,7 +74,7 @@ enum session_flags {
     SESSION_FORK = 1 << 3,    /* its rows name the session they were copied from */
     SESSION_DAMAGED = 1 << 4, /* a line in the windows does not parse (except a torn last one) */
     SESSION_ARCHIVED = 1 << 5,
-    /* a mark says archived or not archived; unset: no mark at all */
+    /* it has a mark, archived or not archived; unset: no mark at all */
     SESSION_ARCHIVED_KNOWN = 1 << 6,
     SESSION_LIVE = 1 << 7,    /* a running process has it open (see store/proc/live.h) */
     SESSION_CHANGED = 1 << 8, /* it shrank or was replaced while it was read: reload */
@@ -142,7 +142,7 @@ struct session_row {
     const char *stays;
     /* for systems whose sessions are written in several dialects; a literal, NULL: no dialects */
     const char *dialect;
-    int64_t created_ms;  /* TIME_NONE where unknown */
+    int64_t created_ms;  /* TIME_NONE: unknown */
     int64_t modified_ms; /* mtime, rounded half up to ms (claude.md 2.1) */
     int64_t activity_ms; /* newest timestamp inside the tail, else modified_ms */
     /* files that the newest snapshot seen in the windows tracks; 0: none seen */
@@ -160,7 +160,7 @@ int64_t session_modified_ms(const struct file_id *file);
 /* When the session was last changed, as lists sort it. */
 int64_t session_recent_ns(const struct session_ref *ref);
 
-/* Returns true if the windows may have missed the session's title: store_ops.deep looks further. */
+/* Returns true if the windows may have missed the session's title: store_ops.deep reads further. */
 bool session_wants_title(const struct session_row *row);
 
 struct session_row *session_row_new(void);
@@ -195,15 +195,15 @@ struct fork_result {
 /* A sub-agent of a session as a list shows it, read from both ends of its transcript and never from its middle. */
 enum subagent_end {
     SUBAGENT_OPEN,   /* its transcript does not end with an answer: running, or cut off */
-    SUBAGENT_DONE,   /* it ends with what the sub-agent reported */
+    SUBAGENT_DONE,   /* it ends with the sub-agent's report */
     SUBAGENT_FAILED, /* it ends with an error */
 };
 
 struct subagent {
     struct slice id;
     struct slice type;    /* "Explore"; may be empty */
-    struct slice task;    /* what it was asked to do, in short; may be empty */
-    struct slice outcome; /* what it said last; may be empty */
+    struct slice task;    /* its task, in short; may be empty */
+    struct slice outcome; /* its last message; may be empty */
     enum subagent_end end;
     int64_t bytes;   /* of its transcript */
     int64_t time_ms; /* when its transcript was last written */

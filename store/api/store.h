@@ -59,9 +59,10 @@ typedef enum err_code json_fn(struct slice json, void *arg, struct err *e);
  * that also opens it by name is the host's own. */
 struct store_ops {
     const char *name; /* "claude" */
-    /* below a store's path: where folders with sessions appear, to be watched; NULL: in the path itself */
+    /* below a store's path: the folder in which folders with sessions appear, to be watched; NULL:
+     * the path itself */
     const char *folders;
-    /* sessions of one moment are listed by id upwards; else downwards (claude.md 2.6) */
+    /* sessions of the same time are listed by id upwards; else downwards (claude.md 2.6) */
     bool ties_upwards;
 
     /* Plans name the other session that changed a file since (rewind_target.other); else
@@ -218,7 +219,8 @@ struct store_ops {
      * that needs it quiet. */
     enum err_code (*live)(const struct store *st, const struct session_ref *ref, struct live *out,
                           struct err *e);
-    /* Optional. The same for many sessions; what does not depend on the session is read once. */
+    /* Optional. The same for many sessions; data that does not depend on the session is read
+     * once. */
     enum err_code (*live_many)(const struct store *st, const struct session_ref *const ref[],
                                size_t n, struct live out[], struct err *e);
 

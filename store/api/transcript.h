@@ -37,9 +37,10 @@ enum message_flags {
     MESSAGE_SUMMARY = 1 << 2,  /* the summary below a seam */
     MESSAGE_BRANCHED = 1 << 3, /* another branch leaves here that is not shown */
     MESSAGE_BROKEN = 1 << 4,   /* a line that does not parse, shown in its place */
-    MESSAGE_GAP = 1 << 5,      /* its parent is not in the file: what came before is missing */
-    MESSAGE_ASIDE = 1 << 6,    /* a branch leaves the path of a resume here */
-    MESSAGE_LEAF = 1 << 7,     /* a resume continues after this one; only if there are branches */
+    /* its parent is not in the file: the messages before it are missing */
+    MESSAGE_GAP = 1 << 5,
+    MESSAGE_ASIDE = 1 << 6, /* a branch leaves the path of a resume here */
+    MESSAGE_LEAF = 1 << 7,  /* a resume continues after this one; only if there are branches */
     /* a resume loads nothing of the part that ends here: it was cleared */
     MESSAGE_CLEARED = 1 << 8,
     /* broken, though it parses: a member has a type that its program does not read */
@@ -64,7 +65,7 @@ struct transcript {
     bool partial;          /* made from the tail only */
     bool torn_tail;        /* the file ended without a newline ... */
     bool unfinished;       /* ... in a line that was being written and is not a message */
-    int64_t unfinished_at; /* where it begins */
+    int64_t unfinished_at; /* the offset of that line */
     size_t lines;          /* lines in the file (whole) or in the part that was read */
     size_t broken;         /* lines that do not parse */
     int64_t size;          /* of the file when it was read */
@@ -90,7 +91,7 @@ struct message_query {
     bool system_messages; /* system rows too */
     bool as_sdk; /* as the vendor's SDK returns them, which ignores where a resume continues */
     bool has_limit;
-    int64_t limit, offset;     /* as the vendor's: limit <= 0 is none */
+    int64_t limit, offset;     /* as the vendor's: limit <= 0 is no limit */
     const atomic_bool *cancel; /* may be NULL */
 };
 
@@ -100,9 +101,9 @@ void transcript_page(const struct message_query *q, size_t n, size_t *from, size
 
 /* The parts of a row, for a reader; the same for all systems. */
 enum block_kind {
-    BLOCK_PROMPT,  /* what the person typed */
+    BLOCK_PROMPT,  /* a person's prompt */
     BLOCK_COMMAND, /* a slash command or "! shell" line of the person's */
-    BLOCK_TEXT,    /* what the agent said: markdown */
+    BLOCK_TEXT,    /* the agent's text: markdown */
     BLOCK_THINKING,
     BLOCK_TOOL_CALL,   /* name, input, call_id */
     BLOCK_TOOL_RESULT, /* call_id, text, failed */

@@ -8,7 +8,8 @@
 #include "store/systems/common/jsonl.h"
 
 #define EXATHENA_SUFFIX JSONL_SUFFIX
-enum { EXATHENA_ID = 22, EXATHENA_EVENT_ID = 11 }; /* lengths of what the library draws */
+/* lengths of the ids that the library generates */
+enum { EXATHENA_ID = 22, EXATHENA_EVENT_ID = 11 };
 
 /* The sessions of ExAthena (formats/exathena.md): base.path is <project>/.exathena, with
  *

@@ -22,9 +22,9 @@ bool goat_key_is(struct slice key, const char *name);
  * tables of names. The dialect is recognised from each document; a session may mix them, file by
  * file. */
 enum goat_dialect {
-    GOAT_SHIPPED, /* what the package writes; new sessions too */
-    GOAT_SPEC,    /* seed 000 */
-    GOAT_DOC,     /* seed 004 */
+    GOAT_SHIPPED, /* written by the published package, and for new sessions */
+    GOAT_SPEC,    /* `spec` in goat.md */
+    GOAT_DOC,     /* `doc` in goat.md */
     GOAT_DIALECTS
 };
 

@@ -140,7 +140,7 @@ static const char *goat_cannot(unsigned ability)
 const struct store_ops goat_ops = {
     .name = "goat",
     .folders = "projects",
-    .ties_upwards = true, /* ids are listed upwards */
+    .ties_upwards = true, /* sessions of the same time are listed by id upwards */
     .open = goat_open,
     .close = goat_close,
     .enumerate = goat_enumerate,

@@ -180,7 +180,7 @@ static enum err_code read_session_ref(const struct looking *l, struct goat_metad
     if (!ref->path.p)
         return ERR_NOMEM;
     ref->id = (struct slice){ ref->path.p + l->sessions.n + 1, l->id.n };
-    if (l->bytes->n <= TOLD_MAX) /* if out of memory told stays empty, which is allowed */
+    if (l->bytes->n <= TOLD_MAX) /* if out of memory, told stays empty, which is allowed */
         ref->told = arena_copy(l->texts, buf_slice(l->bytes));
     return ERR_OK;
 }
@@ -253,7 +253,7 @@ static void names_fini(struct names *names)
     arena_fini(&names->arena);
 }
 
-/* ---- what they are ---- */
+/* ---- the sessions of these names ---- */
 
 static void inspect_session(struct share *s, struct slice id)
 {

@@ -51,7 +51,7 @@ MUST_CHECK enum err_code goat_log_find(struct goat_log *log, struct slice uuid, 
 /* Returns true if the line is broken only because the end of the file is torn. */
 bool goat_log_is_torn_end(const struct goat_log *log, size_t line);
 
-/* The prompts of a session: what its checkpoints were taken for. */
+/* The prompts of a session, for which its checkpoints were made. */
 struct goat_turn {
     struct slice id, prompt;
     int64_t time_ms; /* TIME_NONE: unknown */

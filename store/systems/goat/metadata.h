@@ -15,7 +15,7 @@
 
 enum { GOAT_METADATA_MAX = 1024 * 1024 };
 
-/* A session's metadata.json. Raw values and texts borrow from the document or live in the arena. */
+/* A session's metadata.json. Raw values and texts borrow from the document or are in the arena. */
 struct goat_metadata {
     struct slice object; /* the document without blanks, or a BOM, around it */
     bool bom;            /* the document begins with a BOM: Go cannot read it */
