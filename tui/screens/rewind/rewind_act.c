@@ -222,6 +222,12 @@ static void tick_hunk(struct rewind_view *v, struct toast *toast)
 
 /* ---- doing ---- */
 
+static void report_no_memory(struct rewind_view *v)
+{
+    snprintf(v->result, sizeof v->result, "out of memory: nothing was changed");
+    v->went_wrong = true;
+}
+
 static void submit_rewind(struct rewind_view *v, struct effects *fx)
 {
     struct preview_selection *selection = preview_selection_copy(v->selection);
@@ -229,8 +235,7 @@ static void submit_rewind(struct rewind_view *v, struct effects *fx)
 
     if (!e) {
         preview_selection_free(selection);
-        snprintf(v->result, sizeof v->result, "out of memory: nothing was changed");
-        v->went_wrong = true;
+        report_no_memory(v);
         return;
     }
     e->preview = preview_retain(v->preview);
@@ -252,10 +257,8 @@ static void submit_undo_rewind(struct rewind_view *v, enum rewind_operation deed
         e->names = taken;
     else
         name_list_free(taken);
-    if (e && buf_add(&e->text, slice_of(record)) == ERR_OK)
-        return;
-    snprintf(v->result, sizeof v->result, "out of memory: nothing was changed");
-    v->went_wrong = true;
+    if (!e || buf_add(&e->text, slice_of(record)))
+        report_no_memory(v);
 }
 
 void rewind_view_take_back(struct rewind_view *v, struct name_list *taken, struct effects *fx)

@@ -26,7 +26,7 @@ static void unfold(struct transcript_view *v)
     }
     if (!folds_toggle(&v->folds, v->conversation->transcript->message[v->cursor.message].offset,
                       line.block, line.part)) {
-        transcript_view_notify(v, "out of memory");
+        transcript_view_notify_no_memory(v);
         return;
     }
     if (line.part == PART_MORE || head.line == 0)
@@ -265,7 +265,7 @@ void transcript_view_key(struct transcript_view *v, struct key key, struct effec
         size_t n = utf8_encode(utf8, key.code);
 
         if (buf_add(needle, (struct slice){ utf8, n }))
-            transcript_view_notify(v, "out of memory");
+            transcript_view_notify_no_memory(v);
     } else if (key.code == KEYCODE_BACKSPACE) {
         while (needle->n > 0 && ((unsigned char)needle->p[--needle->n] & 0xC0) == 0x80)
             ;
@@ -291,7 +291,7 @@ void transcript_view_paste(struct transcript_view *v, struct slice text, struct 
     if (nl)
         text.n = (size_t)(nl - text.p);
     if (buf_add(&v->search.needle, text))
-        transcript_view_notify(v, "out of memory");
+        transcript_view_notify_no_memory(v);
     transcript_view_search_typed(v, fx);
     transcript_view_settle(v, fx);
 }

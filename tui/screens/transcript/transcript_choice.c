@@ -244,7 +244,7 @@ void transcript_view_set_agents(struct transcript_view *v, struct subagent_list 
         transcript_view_open_agent(v, list->agent[0].id, first_line(list->agent[0].task), fx);
     } else if (!fill_agents(v, list)) {
         transcript_view_choice_close(v);
-        transcript_view_notify(v, "out of memory");
+        transcript_view_notify_no_memory(v);
     }
     subagent_list_fini(list);
     free(list);
@@ -257,7 +257,7 @@ void transcript_view_choose_branch(struct transcript_view *v, struct effects *fx
     struct ref_list *refs = ref_list_one(&v->session->ref[0], (struct slice){ "", 0 });
 
     if (!refs) {
-        transcript_view_notify(v, "out of memory");
+        transcript_view_notify_no_memory(v);
         return;
     }
     struct effect *e = effect_add(fx, EFFECT_BRANCHES, v->requester);
@@ -308,7 +308,7 @@ void transcript_view_set_branches(struct transcript_view *v, struct branch_list 
         transcript_view_notify(v, "this conversation has no other branches");
     } else if (!fill_branches(v, list)) {
         transcript_view_choice_close(v);
-        transcript_view_notify(v, "out of memory");
+        transcript_view_notify_no_memory(v);
     } else {
         v->choice.at = 1;
     }

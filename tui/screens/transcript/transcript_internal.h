@@ -184,6 +184,7 @@ void transcript_view_raw_close(struct transcript_view *v);
 void transcript_view_raw_scroll(struct transcript_view *v, long lines);
 
 void transcript_view_notify(struct transcript_view *v, const char *text);
+void transcript_view_notify_no_memory(struct transcript_view *v);
 /* The block under the cursor; NULL if the cursor is on no block. */
 const struct block *transcript_view_block(const struct transcript_view *v);
 const struct slot *transcript_view_cursor_slot(const struct transcript_view *v);

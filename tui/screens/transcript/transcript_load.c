@@ -38,6 +38,11 @@ void transcript_view_notify(struct transcript_view *v, const char *text)
     snprintf(v->notice, sizeof v->notice, "%s", text);
 }
 
+void transcript_view_notify_no_memory(struct transcript_view *v)
+{
+    transcript_view_notify(v, "out of memory");
+}
+
 struct transcript_view *transcript_view_new(const struct settings *settings,
                                             enum requester requester)
 {
@@ -171,7 +176,7 @@ static void open_inner(struct transcript_view *v, struct slice agent, struct id1
     if (!v->inner || !open_session(v->inner, &v->session->ref[0], agent, branch, title, fx)) {
         transcript_view_free(v->inner);
         v->inner = NULL;
-        transcript_view_notify(v, "out of memory");
+        transcript_view_notify_no_memory(v);
         return;
     }
     v->inner->root = v->root; /* which lives longer */

@@ -49,7 +49,7 @@ static void request_search(struct transcript_view *v, struct effects *fx)
     struct buf text = { 0 };
 
     if (buf_add(&text, needle(v))) {
-        transcript_view_notify(v, "out of memory");
+        transcript_view_notify_no_memory(v);
         return;
     }
     struct effect *e = effect_add(fx, EFFECT_SEARCH, v->requester);

@@ -1,5 +1,4 @@
 #include <stdlib.h>
-#include <string.h>
 
 #include "lite/base/time.h"
 #include "lite/json/json.h"
@@ -47,20 +46,17 @@ static enum err_code tiny_open(const struct store_env *env, const char *path, st
 static enum err_code tiny_enumerate(const struct store *st, const struct scope *scope,
                                     session_ref_fn *fn, void *arg, struct err *e)
 {
-    const struct jsonl_folder folder = { st, st->path, host_id_is_plain };
-
     (void)scope;
-    return jsonl_enumerate(&folder, fn, arg, e);
+    return jsonl_enumerate(&(struct jsonl_folder){ st, st->path, host_id_is_plain }, fn, arg, e);
 }
 
 static enum err_code tiny_find(const struct store *st, const struct scope *scope, struct slice id,
                                struct arena *a, struct session_ref *ref, struct err *e)
 {
-    const struct jsonl_folder folder = { st, st->path, host_id_is_plain };
-
     (void)scope;
-    return host_id_is_plain(id) ? jsonl_find(&folder, id, a, ref, e)
-                                : err_set(e, ERR_USAGE, "", "find session: not a session id");
+    if (!host_id_is_plain(id))
+        return err_set(e, ERR_USAGE, "", "find session: not a session id");
+    return jsonl_find(&(struct jsonl_folder){ st, st->path, host_id_is_plain }, id, a, ref, e);
 }
 
 static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_said *out)
@@ -145,15 +141,9 @@ static enum err_code tiny_messages(const struct store *st, const struct session_
     return page.full ? ERR_OK : rc;
 }
 
+/* clang-format off */
 const struct store_ops tiny_ops = {
-    .name = "tiny",
-    .open = tiny_open,
-    .close = tiny_close,
-    .enumerate = tiny_enumerate,
-    .describe = tiny_describe,
-    .find = tiny_find,
-    .load = tiny_load,
-    .tail = tiny_tail,
-    .blocks = tiny_blocks,
-    .messages = tiny_messages,
+    .name = "tiny", .open = tiny_open, .close = tiny_close, .enumerate = tiny_enumerate, .find = tiny_find,
+    .describe = tiny_describe, .load = tiny_load, .tail = tiny_tail, .blocks = tiny_blocks, .messages = tiny_messages,
 };
+/* clang-format on */
