@@ -10,8 +10,6 @@ paths='tui docs README.md store/query store/proc store/systems/claude
 exceptions='
 tui/commands/command_table.c: data does not speak: Tool calls that were cut off\nby the end of the session get a result that says so
 tui/screens/flows/change_flow.c: data does not speak: Cannot tell whether an agent is still writing to %s
-store/journal/change.c: undo, archive: unfinished, and could not be taken back yet
-store/journal/change_recover.c: who: it stays, since somebody wrote after it
 store/systems/claude/chain/row_facts.c: who: Nobody asked it to stop.]
 store/systems/exathena/plan.c: data does not speak: the log does not tell what the next edit found
 store/demo/story.c: undo, archive: Customers should be able to take back part of an order and get that part of the money

@@ -305,7 +305,7 @@ enum err_code change_roll_back(struct change *c, size_t done, const char *dir, e
     if (!rc && how == ROLLBACK_DONE)
         rc = change_steps_roll_back(c, done, NULL);
     if (rc || how != ROLLBACK_DONE)
-        return err_wrap(e, why, "unfinished, and could not be taken back yet");
+        return err_wrap(e, why, "unfinished, and cannot be undone yet");
     if (change_remove_record(dir, NULL))
         return err_wrap(e, why, "its record stays behind");
     return why;
