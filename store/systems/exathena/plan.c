@@ -111,7 +111,7 @@ static enum err_code want_inferred(struct planning *p, const struct saved_file *
 
     if (!first->known) {
         t->want = REWIND_UNKNOWN;
-        t->why = "the log does not tell what the next edit found";
+        t->why = "the log does not record what the next edit found";
         return ERR_OK;
     }
     enum err_code rc = tool_history_write_read(p->ref, p->x->project, &w, &p->plan.arena, e);

@@ -249,7 +249,7 @@ enum err_code goat_hostrow_check(const struct goat_entry *entry, bool stream, st
 
     if (stream)
         why =
-            entry->shape == GOAT_STREAM ? NULL : "a row without a type is none of the SDK's stream";
+            entry->shape == GOAT_STREAM ? NULL : "a row without a type is not part of the SDK's stream";
     return why ? err_set(e, ERR_USAGE, "", "append: %s", why) : ERR_OK;
 }
 
