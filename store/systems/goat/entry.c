@@ -248,8 +248,8 @@ enum err_code goat_hostrow_check(const struct goat_entry *entry, bool stream, st
     const char *why = why_no_message(entry);
 
     if (stream)
-        why =
-            entry->shape == GOAT_STREAM ? NULL : "a row without a type is not part of the SDK's stream";
+        why = entry->shape == GOAT_STREAM ? NULL
+                                          : "a row without a type is not part of the SDK's stream";
     return why ? err_set(e, ERR_USAGE, "", "append: %s", why) : ERR_OK;
 }
 
