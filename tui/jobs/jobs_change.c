@@ -531,11 +531,12 @@ static enum err_code choose_target(struct undo_job *d, struct change_log *log,
     if (others.stuck.kind != UNDO_TARGET_NONE)
         return err_set(e, ERR_STALE, others.stuck.id,
                        "the session went on since, and nothing older is left to undo");
-    return err_set(e, ERR_NOT_FOUND, "",
-                   others.elsewhere.kind == UNDO_TARGET_NONE
-                       ? "nothing left to undo"
-                       : "nothing left to undo here, but elsewhere; undo it with reprise undo %s",
-                   others.elsewhere.id);
+    return err_set(
+        e, ERR_NOT_FOUND, "",
+        others.elsewhere.kind == UNDO_TARGET_NONE
+            ? "nothing left to undo"
+            : "nothing left to undo here; reprise undo %s undoes the change made elsewhere",
+        others.elsewhere.id);
 }
 
 static bool is_named(const struct name_list *names, const char *id)
