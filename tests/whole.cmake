@@ -78,6 +78,10 @@ endif()
 # Checks of the source are needed in one build only.
 if(NOT REPRISE_SANITIZE)
     script(installed source installed/installed.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${CMAKE_C_COMPILER})
+    # The table of capabilities of the seeds, on the installed program.
+    script(coverage_of_seeds recorded coverage_of_seeds.py ${PROJECT_BINARY_DIR})
+    # Both write reprise.pc, which holds the prefix, into the build directory.
+    set_tests_properties(installed coverage_of_seeds PROPERTIES RESOURCE_LOCK install)
     script(built source check_built.sh ${PROJECT_SOURCE_DIR})
     script(layers source check_layers.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
     script(layers_checked source check_layers_test.sh ${CMAKE_C_COMPILER})
