@@ -49,6 +49,279 @@ typedef void trouble_fn(const struct err *trouble, void *arg);
  * returned. */
 typedef enum err_code json_fn(struct slice json, void *arg, struct err *e);
 
+/* ---- the members of struct store_ops ---- */
+
+/* Opens a store at a path (a configuration directory, a repository, ...). ERR_NOT_FOUND is a
+ * normal result. Creates nothing. path NULL: the default place according to the environment. */
+typedef enum err_code store_open_fn(const struct store_env *env, const char *path,
+                                    struct store **out, struct err *e);
+typedef void store_close_fn(struct store *st);
+
+/* Names, sizes and mtimes only: opens no transcript, except for the proof that very long paths
+ * need (claude.md 1.2). A folder that cannot be read is left out. */
+typedef enum err_code store_enumerate_fn(const struct store *st, const struct scope *scope,
+                                         session_ref_fn *fn, void *arg, struct err *e);
+
+/* Optional. Names the folders of the scope that enumerate leaves out because they cannot be
+ * read. Folders that do not exist are not named. */
+typedef enum err_code store_unreadable_fn(const struct store *st, const struct scope *scope,
+                                          trouble_fn *fn, void *arg, struct err *e);
+
+/* The lite read of one session: at most two windows of it are read. A session that is not to be
+ * listed is not an error: row->hidden contains the reason, and the row is filled all the same
+ * except for HIDDEN_EMPTY, _SIDECHAIN and _UNREADABLE. The previous contents of the row are
+ * discarded (so ref must not be row->ref). ERR_NOT_FOUND: the file is gone. */
+typedef enum err_code store_describe_fn(const struct store *st, const struct scope *scope,
+                                        const struct session_ref *ref, struct session_row *row,
+                                        struct err *e);
+
+/* Optional. Completes a described row with what only a scan of the whole file finds: a title or
+ * tag between the windows. Called in the background for rows that need it
+ * (session_wants_title). *found: the row was completed. */
+typedef enum err_code store_deep_fn(const struct store *st, const struct session_ref *ref,
+                                    const atomic_bool *cancel, struct session_row *row, bool *found,
+                                    struct err *e);
+
+/* The session with exactly this id, as the system itself would look it up in the scope; *ref is
+ * in the arena. ERR_USAGE if this cannot be an id of the system. */
+typedef enum err_code store_find_fn(const struct store *st, const struct scope *scope,
+                                    struct slice id, struct arena *a, struct session_ref *ref,
+                                    struct err *e);
+
+/* Optional. Finds many ids as find does, but faster than one call for each. For ids that are
+ * not found or are not ids of the system, ref[i].store stays NULL. The refs are the caller's,
+ * all zero. */
+typedef enum err_code store_find_many_fn(const struct store *st, const struct scope *scope,
+                                         const struct slice *id, size_t n, struct arena *a,
+                                         struct session_ref *ref, struct err *e);
+
+/* Optional. The session with its transcript or directory at an absolute path, wherever that is;
+ * *ref is in the arena. ERR_NOT_FOUND: nothing of this system is there. */
+typedef enum err_code store_at_path_fn(const struct store *st, struct slice path, struct arena *a,
+                                       struct session_ref *ref, struct err *e);
+
+/* The end of the conversation, read from the last `bytes` of the file. */
+typedef enum err_code store_tail_fn(const struct store *st, const struct session_ref *ref,
+                                    size_t bytes, struct transcript **out, struct err *e);
+
+/* The whole conversation, through the line index. */
+typedef enum err_code store_load_fn(const struct store *st, const struct session_ref *ref,
+                                    const atomic_bool *cancel, struct transcript **out,
+                                    struct err *e);
+
+/* Optional, together. The branches that leave that conversation, newest first; and one branch,
+ * read like the conversation, up to its last message. ERR_NOT_FOUND: no such message. */
+typedef enum err_code store_branches_fn(const struct store *st, const struct session_ref *ref,
+                                        const atomic_bool *cancel, struct branch_list *out,
+                                        struct err *e);
+typedef enum err_code store_load_branch_fn(const struct store *st, const struct session_ref *ref,
+                                           struct id128 leaf, const atomic_bool *cancel,
+                                           struct transcript **out, struct err *e);
+
+/* Takes one row's bytes apart for a reader. */
+typedef enum err_code store_blocks_fn(const struct store *st, struct slice row,
+                                      struct block_list *out, struct err *e);
+
+/* The conversation that a resume would restore, oldest first, one JSON object for each message.
+ * Messages that the agent adds when it loads a session are left to `restore`. */
+typedef enum err_code store_messages_fn(const struct store *st, const struct session_ref *ref,
+                                        const struct message_query *q, json_fn *fn, void *arg,
+                                        struct err *e);
+
+/* Optional. Ids of the sub-agents, each in the arena. */
+typedef enum err_code store_subagents_fn(const struct store *st, const struct session_ref *ref,
+                                         struct arena *a, struct slice **ids, size_t *n,
+                                         struct err *e);
+
+/* Optional. The same sub-agents, described. Reads a bounded part of each. */
+typedef enum err_code store_describe_subagents_fn(const struct store *st,
+                                                  const struct session_ref *ref,
+                                                  const atomic_bool *cancel,
+                                                  struct subagent_list *out, struct err *e);
+
+/* Optional. A sub-agent's transcript as a session of its own, for tail, load and blocks. */
+typedef enum err_code store_subagent_fn(const struct store *st, const struct session_ref *ref,
+                                        struct slice agent, struct arena *a,
+                                        struct session_ref *out, struct err *e);
+
+/* Optional. Everything a host needs to continue (store/api/restore.h). at may be empty. */
+typedef enum err_code store_restore_fn(const struct store *st, const struct session_ref *ref,
+                                       struct slice at, struct restore *out, struct err *e);
+
+/* Optional. Plans to put the session's transcript where its agent looks for it
+ * (store/api/restore.h), for systems that keep it elsewhere. ERR_NOT_FOUND: no such checkpoint,
+ * or none that keeps a transcript. */
+typedef enum err_code store_retrieve_fn(const struct store *st, const struct session_ref *ref,
+                                        const struct retrieve_request *req, struct change *c,
+                                        struct retrieved *out, struct err *e);
+
+/* Optional. The agent that continues the session, as the configuration names it ("claude"): for
+ * systems that hold sessions of several agents. NULL: not known. Static text. */
+typedef const char *store_agent_fn(const struct store *st, const struct session_ref *ref);
+
+/* Optional. The variable by which the agent finds this store. *name NULL: the agent looks there
+ * by default; *value NULL: the variable has to be unset. Both are static or live as long as the
+ * store. */
+typedef enum err_code store_agent_variable_fn(const struct store *st, const char **name,
+                                              const char **value, struct err *e);
+
+/* Changes: all optional. Each one plans: it adds steps to the change (store/journal/change.h)
+ * and does nothing itself, so that the same plan can be shown, done and undone. Texts are
+ * WTF-8. */
+
+/* ERR_USAGE if the title is blank. */
+typedef enum err_code store_rename_fn(const struct store *st, const struct session_ref *ref,
+                                      struct slice title, struct change *c, struct err *e);
+
+/* tag empty with clear set: the tag is removed. ERR_USAGE if nothing is left of the tag after
+ * it is cleaned. */
+typedef enum err_code store_tag_fn(const struct store *st, const struct session_ref *ref,
+                                   struct slice tag, bool clear, struct change *c, struct err *e);
+typedef enum err_code store_archive_fn(const struct store *st, const struct scope *scope,
+                                       const struct session_ref *ref, bool archived,
+                                       struct change *c, struct err *e);
+
+/* The session will be continued after this message; empty: with an empty conversation. ERR_NOT_FOUND: no
+ * such message. */
+typedef enum err_code store_resume_at_fn(const struct store *st, const struct session_ref *ref,
+                                         struct slice message, struct change *c, struct err *e);
+
+/* A new session with ids of its own, a copy of this one or of its beginning. The copy is made
+ * here, in a staging place; the change moves it to its final place, and an undo removes it. A
+ * plan that is not carried out must be discarded (change_discard_fork). ERR_NOT_FOUND: no such
+ * message, or no messages. */
+typedef enum err_code store_fork_fn(const struct store *st, const struct session_ref *ref,
+                                    const struct fork_request *req, struct change *c,
+                                    struct fork_result *out, struct err *e);
+
+/* The message no longer counts: its row is blanked in place, even while another program writes.
+ * cut: the row is removed from the file as the system itself would do it, which only works
+ * while no program has the session open. The rows after it then name a missing parent, and
+ * readers bridge that. ERR_NOT_FOUND: no such message. */
+typedef enum err_code store_tombstone_fn(const struct store *st, const struct session_ref *ref,
+                                         struct slice message, bool cut, struct change *c,
+                                         struct err *e);
+
+/* Appends the metadata that listings need again, so that it is where they look. *appended may
+ * be 0: nothing to do. */
+typedef enum err_code store_reappend_fn(const struct store *st, const struct session_ref *ref,
+                                        struct change *c, size_t *appended, struct err *e);
+
+/* Every file and directory that belongs to this session, the transcript first; absolute, in the
+ * arena. all: also what the system's own delete leaves behind. No parts: this session cannot be
+ * deleted. */
+typedef enum err_code store_parts_fn(const struct store *st, const struct session_ref *ref,
+                                     bool all, struct arena *a, const char ***part, size_t *n,
+                                     struct err *e);
+
+/* Optional, with parts: the refs that are deleted with them, in the arena. A session without
+ * parts cannot be deleted, and out->stays contains the reason. */
+typedef enum err_code store_owned_refs_fn(const struct store *st, const struct session_ref *ref,
+                                          struct arena *a, struct owned_refs *out, struct err *e);
+
+/* Optional. The directory of the saved copies of a session's files, which the system's own cleanup removes without
+ * the session; absolute, in the arena. It need not exist. */
+typedef enum err_code store_copies_fn(const struct store *st, const struct session_ref *ref,
+                                      struct arena *a, const char **dir, struct err *e);
+
+/* Optional. Reports whether a program is writing to the session. Called before every operation
+ * that needs it quiet. */
+typedef enum err_code store_live_fn(const struct store *st, const struct session_ref *ref,
+                                    struct live *out, struct err *e);
+
+/* Optional. The same for many sessions; data that does not depend on the session is read
+ * once. */
+typedef enum err_code store_live_many_fn(const struct store *st,
+                                         const struct session_ref *const ref[], size_t n,
+                                         struct live out[], struct err *e);
+
+/* Looking for damage: optional. Hands over each defect of a session, in no order, and changes
+ * nothing. An error means that the session cannot be read at all. */
+typedef enum err_code store_check_fn(const struct store *st, const struct session_ref *ref,
+                                     const atomic_bool *cancel, finding_fn *fn, void *arg,
+                                     struct err *e);
+
+/* The same for files in the scope's folders that belong to no session. */
+typedef enum err_code store_check_store_fn(const struct store *st, const struct scope *scope,
+                                           finding_fn *fn, void *arg, struct err *e);
+
+/* Optional. Leftovers of sessions of the scope whose transcripts are gone
+ * (store/api/finding.h); if the scope is all projects, also leftovers that only an id
+ * identifies. ERR_IO: a directory cannot be read, so no transcript can be known to be gone. */
+typedef enum err_code store_leftovers_fn(const struct store *st, const struct scope *scope,
+                                         leftover_fn *fn, void *arg, struct err *e);
+
+/* Rewind: optional. The points of the session, oldest first. */
+typedef enum err_code store_checkpoints_fn(const struct store *st, const struct session_ref *ref,
+                                           struct checkpoint_list *out, struct err *e);
+
+/* Optional. Completes points that checkpoints returned with the number of lines that each turn
+ * added and removed. This is slow and runs in the background. */
+typedef enum err_code store_count_lines_fn(const struct store *st, const struct session_ref *ref,
+                                           const atomic_bool *cancel, struct checkpoint_list *list,
+                                           struct err *e);
+
+/* The contents of each file at a point (an id, or its unique beginning), for the engine in
+ * store/rewind/. ERR_NOT_FOUND: no point with this id can be restored. */
+typedef enum err_code store_plan_fn(const struct store *st, const struct session_ref *ref,
+                                    struct slice point, struct rewind_plan *out, struct err *e);
+
+/* For systems whose points come after their turns (checkpoint.after): the contents of each
+ * changed file before the point's turn, and in `last` those after it. */
+typedef enum err_code store_plan_turn_fn(const struct store *st, const struct session_ref *ref,
+                                         struct slice point, struct rewind_plan *out,
+                                         struct err *e);
+
+/* Optional. For systems whose plan goes back further than to the point, because they keep no
+ * better record: the contents of each file at the point itself, as far as they can be inferred
+ * from the conversation. The plan's notes mention it. */
+typedef enum err_code store_plan_inferred_fn(const struct store *st, const struct session_ref *ref,
+                                             struct slice point, struct rewind_plan *out,
+                                             struct err *e);
+
+/* Optional. The same by the system's own rule for which files are removed, if ours is more
+ * careful (Entire also removes files that git ignores, and keeps files that are in HEAD). */
+typedef enum err_code store_plan_own_fn(const struct store *st, const struct session_ref *ref,
+                                        struct slice point, struct rewind_plan *out, struct err *e);
+
+/* Optional. The conversation's half of a rewind: fills plan->conversation (and, in a plan without files, the
+ * whole id of the point and its time) so that the conversation ends before the message of the
+ * point. The plan consists of steps (store/journal/step.h), as every change does: shortening a
+ * log is a TAIL from that offset on with no bytes and the rest as old, rewriting a document is
+ * a PUT. Nothing is done here. ERR_NOT_FOUND: no such message in the current conversation. */
+typedef enum err_code store_plan_conversation_fn(const struct store *st,
+                                                 const struct session_ref *ref, struct slice point,
+                                                 struct rewind_plan *plan, struct err *e);
+
+/* Optional. Moves the system's own git refs back with the files of a plan: adds steps to its
+ * talk, which is CONVERSATION_REFS if the conversation stays. ERR_UNSUPPORTED: no ref of the
+ * point can be moved. */
+typedef enum err_code store_plan_refs_fn(const struct store *st, const struct session_ref *ref,
+                                         struct rewind_plan *plan, struct err *e);
+
+/* Optional. The reason why a member above is NULL or a row lacks an ability (enum session_can),
+ * in the system's own words, for a person. A literal; NULL: nothing to add. Called through
+ * store_unsupported_reason(). */
+typedef const char *store_unsupported_fn(unsigned ability);
+
+/* Optional. The id by which the session's agent knows it, if that differs from its id here; a
+ * part of it. */
+typedef struct slice store_agent_id_fn(struct slice id);
+
+/* Writing, for hosts: all optional. Called through store/api/host.h, which documents them and
+ * checks everything that does not depend on the system; each one writes at once. */
+typedef enum err_code store_make_fn(const struct store_env *env, const char *path, struct err *e);
+typedef enum err_code store_create_fn(const struct store *st, const struct host_create *req,
+                                      struct arena *a, struct host_created *out, struct err *e);
+typedef enum err_code store_append_fn(const struct store *st, const struct session_ref *ref,
+                                      const struct host_append *req, struct arena *a,
+                                      struct host_appended *out, struct err *e);
+typedef enum err_code store_checkpoint_fn(const struct store *st, const struct session_ref *ref,
+                                          const struct host_checkpoint *req, struct arena *a,
+                                          struct host_checkpointed *out, struct err *e);
+typedef enum err_code store_set_fn(const struct store *st, const struct session_ref *ref,
+                                   const struct host_setting *setting, size_t n, struct err *e);
+
 /* One per on-disk system. A member marked optional may be NULL, which is the only way to say that
  * the system does not support it: there is no second list of capabilities that could disagree.
  *
@@ -58,246 +331,68 @@ typedef enum err_code json_fn(struct slice json, void *arg, struct err *e);
  * store/query/listing.h and store/query/resolve.h work over any struct store; a list of systems
  * that also opens it by name is the host's own. */
 struct store_ops {
-    const char *name; /* "claude" */
+    const char *name;
+    /* "claude" */
     /* below a store's path: the folder in which folders with sessions appear, to be watched; NULL:
      * the path itself */
     const char *folders;
     /* sessions of the same time are listed by id upwards; else downwards (claude.md 2.6) */
     bool ties_upwards;
-
     /* Plans name the other session that changed a file since (rewind_target.other); else
      * store/rewind/plan/plan.h looks in the checkpoints of the others. */
     bool names_others;
-
-    /* Opens a store at a path (a configuration directory, a repository, ...). ERR_NOT_FOUND is a
-     * normal result. Creates nothing. path NULL: the default place according to the environment. */
-    enum err_code (*open)(const struct store_env *env, const char *path, struct store **out,
-                          struct err *e);
-    void (*close)(struct store *st);
-
-    /* Names, sizes and mtimes only: opens no transcript, except for the proof that very long paths
-     * need (claude.md 1.2). A folder that cannot be read is left out. */
-    enum err_code (*enumerate)(const struct store *st, const struct scope *scope,
-                               session_ref_fn *fn, void *arg, struct err *e);
-    /* Optional. Names the folders of the scope that enumerate leaves out because they cannot be
-     * read. Folders that do not exist are not named. */
-    enum err_code (*unreadable)(const struct store *st, const struct scope *scope, trouble_fn *fn,
-                                void *arg, struct err *e);
-    /* The lite read of one session: at most two windows of it are read. A session that is not to be
-     * listed is not an error: row->hidden contains the reason, and the row is filled all the same
-     * except for HIDDEN_EMPTY, _SIDECHAIN and _UNREADABLE. The previous contents of the row are
-     * discarded (so ref must not be row->ref). ERR_NOT_FOUND: the file is gone. */
-    enum err_code (*describe)(const struct store *st, const struct scope *scope,
-                              const struct session_ref *ref, struct session_row *row,
-                              struct err *e);
-    /* Optional. Completes a described row with what only a scan of the whole file finds: a title or
-     * tag between the windows. Called in the background for rows that need it
-     * (session_wants_title). *found: the row was completed. */
-    enum err_code (*deep)(const struct store *st, const struct session_ref *ref,
-                          const atomic_bool *cancel, struct session_row *row, bool *found,
-                          struct err *e);
-    /* The session with exactly this id, as the system itself would look it up in the scope; *ref is
-     * in the arena. ERR_USAGE if this cannot be an id of the system. */
-    enum err_code (*find)(const struct store *st, const struct scope *scope, struct slice id,
-                          struct arena *a, struct session_ref *ref, struct err *e);
-
-    /* Optional. Finds many ids as find does, but faster than one call for each. For ids that are
-     * not found or are not ids of the system, ref[i].store stays NULL. The refs are the caller's,
-     * all zero. */
-    enum err_code (*find_many)(const struct store *st, const struct scope *scope,
-                               const struct slice *id, size_t n, struct arena *a,
-                               struct session_ref *ref, struct err *e);
-
-    /* Optional. The session with its transcript or directory at an absolute path, wherever that is;
-     * *ref is in the arena. ERR_NOT_FOUND: nothing of this system is there. */
-    enum err_code (*at_path)(const struct store *st, struct slice path, struct arena *a,
-                             struct session_ref *ref, struct err *e);
-
-    /* The end of the conversation, read from the last `bytes` of the file. */
-    enum err_code (*tail)(const struct store *st, const struct session_ref *ref, size_t bytes,
-                          struct transcript **out, struct err *e);
-    /* The whole conversation, through the line index. */
-    enum err_code (*load)(const struct store *st, const struct session_ref *ref,
-                          const atomic_bool *cancel, struct transcript **out, struct err *e);
-    /* Optional, together. The branches that leave that conversation, newest first; and one branch,
-     * read like the conversation, up to its last message. ERR_NOT_FOUND: no such message. */
-    enum err_code (*branches)(const struct store *st, const struct session_ref *ref,
-                              const atomic_bool *cancel, struct branch_list *out, struct err *e);
-    enum err_code (*load_branch)(const struct store *st, const struct session_ref *ref,
-                                 struct id128 leaf, const atomic_bool *cancel,
-                                 struct transcript **out, struct err *e);
-    /* Takes one row's bytes apart for a reader. */
-    enum err_code (*blocks)(const struct store *st, struct slice row, struct block_list *out,
-                            struct err *e);
-
-    /* The conversation that a resume would restore, oldest first, one JSON object for each message.
-     * Messages that the agent adds when it loads a session are left to `restore`. */
-    enum err_code (*messages)(const struct store *st, const struct session_ref *ref,
-                              const struct message_query *q, json_fn *fn, void *arg, struct err *e);
-    /* Optional. Ids of the sub-agents, each in the arena. */
-    enum err_code (*subagents)(const struct store *st, const struct session_ref *ref,
-                               struct arena *a, struct slice **ids, size_t *n, struct err *e);
-    /* Optional. The same sub-agents, described. Reads a bounded part of each. */
-    enum err_code (*describe_subagents)(const struct store *st, const struct session_ref *ref,
-                                        const atomic_bool *cancel, struct subagent_list *out,
-                                        struct err *e);
-    /* Optional. A sub-agent's transcript as a session of its own, for tail, load and blocks. */
-    enum err_code (*subagent)(const struct store *st, const struct session_ref *ref,
-                              struct slice agent, struct arena *a, struct session_ref *out,
-                              struct err *e);
-    /* Optional. Everything a host needs to continue (store/api/restore.h). at may be empty. */
-    enum err_code (*restore)(const struct store *st, const struct session_ref *ref, struct slice at,
-                             struct restore *out, struct err *e);
-
-    /* Optional. Plans to put the session's transcript where its agent looks for it
-     * (store/api/restore.h), for systems that keep it elsewhere. ERR_NOT_FOUND: no such checkpoint,
-     * or none that keeps a transcript. */
-    enum err_code (*retrieve)(const struct store *st, const struct session_ref *ref,
-                              const struct retrieve_request *req, struct change *c,
-                              struct retrieved *out, struct err *e);
-    /* Optional. The agent that continues the session, as the configuration names it ("claude"): for
-     * systems that hold sessions of several agents. NULL: not known. Static text. */
-    const char *(*agent)(const struct store *st, const struct session_ref *ref);
-    /* Optional. The variable by which the agent finds this store. *name NULL: the agent looks there
-     * by default; *value NULL: the variable has to be unset. Both are static or live as long as the
-     * store. */
-    enum err_code (*agent_variable)(const struct store *st, const char **name, const char **value,
-                                    struct err *e);
-
-    /* Changes: all optional. Each one plans: it adds steps to the change (store/journal/change.h)
-     * and does nothing itself, so that the same plan can be shown, done and undone. Texts are
-     * WTF-8. */
-
-    /* ERR_USAGE if the title is blank. */
-    enum err_code (*rename)(const struct store *st, const struct session_ref *ref,
-                            struct slice title, struct change *c, struct err *e);
-    /* tag empty with clear set: the tag is removed. ERR_USAGE if nothing is left of the tag after
-     * it is cleaned. */
-    enum err_code (*tag)(const struct store *st, const struct session_ref *ref, struct slice tag,
-                         bool clear, struct change *c, struct err *e);
-    enum err_code (*archive)(const struct store *st, const struct scope *scope,
-                             const struct session_ref *ref, bool archived, struct change *c,
-                             struct err *e);
-    /* The session will be continued after this message; empty: with an empty conversation. ERR_NOT_FOUND: no
-     * such message. */
-    enum err_code (*resume_at)(const struct store *st, const struct session_ref *ref,
-                               struct slice message, struct change *c, struct err *e);
-    /* A new session with ids of its own, a copy of this one or of its beginning. The copy is made
-     * here, in a staging place; the change moves it to its final place, and an undo removes it. A
-     * plan that is not carried out must be discarded (change_discard_fork). ERR_NOT_FOUND: no such
-     * message, or no messages. */
-    enum err_code (*fork)(const struct store *st, const struct session_ref *ref,
-                          const struct fork_request *req, struct change *c, struct fork_result *out,
-                          struct err *e);
-    /* The message no longer counts: its row is blanked in place, even while another program writes.
-     * cut: the row is removed from the file as the system itself would do it, which only works
-     * while no program has the session open. The rows after it then name a missing parent, and
-     * readers bridge that. ERR_NOT_FOUND: no such message. */
-    enum err_code (*tombstone)(const struct store *st, const struct session_ref *ref,
-                               struct slice message, bool cut, struct change *c, struct err *e);
-    /* Appends the metadata that listings need again, so that it is where they look. *appended may
-     * be 0: nothing to do. */
-    enum err_code (*reappend)(const struct store *st, const struct session_ref *ref,
-                              struct change *c, size_t *appended, struct err *e);
-    /* Every file and directory that belongs to this session, the transcript first; absolute, in the
-     * arena. all: also what the system's own delete leaves behind. No parts: this session cannot be
-     * deleted. */
-    enum err_code (*parts)(const struct store *st, const struct session_ref *ref, bool all,
-                           struct arena *a, const char ***part, size_t *n, struct err *e);
-
-    /* Optional, with parts: the refs that are deleted with them, in the arena. A session without
-     * parts cannot be deleted, and out->stays contains the reason. */
-    enum err_code (*owned_refs)(const struct store *st, const struct session_ref *ref,
-                                struct arena *a, struct owned_refs *out, struct err *e);
-
-    /* Optional. The directory of the saved copies of a session's files, which the system's own cleanup removes without
-     * the session; absolute, in the arena. It need not exist. */
-    enum err_code (*copies)(const struct store *st, const struct session_ref *ref, struct arena *a,
-                            const char **dir, struct err *e);
-
-    /* Optional. Reports whether a program is writing to the session. Called before every operation
-     * that needs it quiet. */
-    enum err_code (*live)(const struct store *st, const struct session_ref *ref, struct live *out,
-                          struct err *e);
-    /* Optional. The same for many sessions; data that does not depend on the session is read
-     * once. */
-    enum err_code (*live_many)(const struct store *st, const struct session_ref *const ref[],
-                               size_t n, struct live out[], struct err *e);
-
-    /* Looking for damage: optional. Hands over each defect of a session, in no order, and changes
-     * nothing. An error means that the session cannot be read at all. */
-    enum err_code (*check)(const struct store *st, const struct session_ref *ref,
-                           const atomic_bool *cancel, finding_fn *fn, void *arg, struct err *e);
-    /* The same for files in the scope's folders that belong to no session. */
-    enum err_code (*check_store)(const struct store *st, const struct scope *scope, finding_fn *fn,
-                                 void *arg, struct err *e);
-    /* Optional. Leftovers of sessions of the scope whose transcripts are gone
-     * (store/api/finding.h); if the scope is all projects, also leftovers that only an id
-     * identifies. ERR_IO: a directory cannot be read, so no transcript can be known to be gone. */
-    enum err_code (*leftovers)(const struct store *st, const struct scope *scope, leftover_fn *fn,
-                               void *arg, struct err *e);
-
-    /* Rewind: optional. The points of the session, oldest first. */
-    enum err_code (*checkpoints)(const struct store *st, const struct session_ref *ref,
-                                 struct checkpoint_list *out, struct err *e);
-    /* Optional. Completes points that checkpoints returned with the number of lines that each turn
-     * added and removed. This is slow and runs in the background. */
-    enum err_code (*count_lines)(const struct store *st, const struct session_ref *ref,
-                                 const atomic_bool *cancel, struct checkpoint_list *list,
-                                 struct err *e);
-    /* The contents of each file at a point (an id, or its unique beginning), for the engine in
-     * store/rewind/. ERR_NOT_FOUND: no point with this id can be restored. */
-    enum err_code (*plan)(const struct store *st, const struct session_ref *ref, struct slice point,
-                          struct rewind_plan *out, struct err *e);
-    /* For systems whose points come after their turns (checkpoint.after): the contents of each
-     * changed file before the point's turn, and in `last` those after it. */
-    enum err_code (*plan_turn)(const struct store *st, const struct session_ref *ref,
-                               struct slice point, struct rewind_plan *out, struct err *e);
-    /* Optional. For systems whose plan goes back further than to the point, because they keep no
-     * better record: the contents of each file at the point itself, as far as they can be inferred
-     * from the conversation. The plan's notes mention it. */
-    enum err_code (*plan_inferred)(const struct store *st, const struct session_ref *ref,
-                                   struct slice point, struct rewind_plan *out, struct err *e);
-    /* Optional. The same by the system's own rule for which files are removed, if ours is more
-     * careful (Entire also removes files that git ignores, and keeps files that are in HEAD). */
-    enum err_code (*plan_own)(const struct store *st, const struct session_ref *ref,
-                              struct slice point, struct rewind_plan *out, struct err *e);
-    /* Optional. The conversation's half of a rewind: fills talk (and, in a plan without files, the
-     * whole id of the point and its time) so that the conversation ends before the message of the
-     * point. The plan consists of steps (store/journal/step.h), as every change does: shortening a
-     * log is a TAIL from that offset on with no bytes and the rest as old, rewriting a document is
-     * a PUT. Nothing is done here. ERR_NOT_FOUND: no such message in the current conversation. */
-    enum err_code (*plan_conversation)(const struct store *st, const struct session_ref *ref,
-                                       struct slice point, struct rewind_plan *plan, struct err *e);
-
-    /* Optional. Moves the system's own git refs back with the files of a plan: adds steps to its
-     * talk, which is CONVERSATION_REFS if the conversation stays. ERR_UNSUPPORTED: no ref of the
-     * point can be moved. */
-    enum err_code (*plan_refs)(const struct store *st, const struct session_ref *ref,
-                               struct rewind_plan *plan, struct err *e);
-
-    /* Optional. The reason why a member above is NULL or a row lacks an ability (enum session_can),
-     * in the system's own words, for a person. A literal; NULL: nothing to add. Called through
-     * store_unsupported_reason(). */
-    const char *(*unsupported)(unsigned ability);
-
-    /* Optional. The id by which the session's agent knows it, if that differs from its id here; a
-     * part of it. */
-    struct slice (*agent_id)(struct slice id);
-
-    /* Writing, for hosts: all optional. Called through store/api/host.h, which documents them and
-     * checks everything that does not depend on the system; each one writes at once. */
-    enum err_code (*make)(const struct store_env *env, const char *path, struct err *e);
-    enum err_code (*create)(const struct store *st, const struct host_create *req, struct arena *a,
-                            struct host_created *out, struct err *e);
-    enum err_code (*append)(const struct store *st, const struct session_ref *ref,
-                            const struct host_append *req, struct arena *a,
-                            struct host_appended *out, struct err *e);
-    enum err_code (*checkpoint)(const struct store *st, const struct session_ref *ref,
-                                const struct host_checkpoint *req, struct arena *a,
-                                struct host_checkpointed *out, struct err *e);
-    enum err_code (*set)(const struct store *st, const struct session_ref *ref,
-                         const struct host_setting *setting, size_t n, struct err *e);
+    store_open_fn *open;
+    store_close_fn *close;
+    store_enumerate_fn *enumerate;
+    store_unreadable_fn *unreadable;
+    store_describe_fn *describe;
+    store_deep_fn *deep;
+    store_find_fn *find;
+    store_find_many_fn *find_many;
+    store_at_path_fn *at_path;
+    store_tail_fn *tail;
+    store_load_fn *load;
+    store_branches_fn *branches;
+    store_load_branch_fn *load_branch;
+    store_blocks_fn *blocks;
+    store_messages_fn *messages;
+    store_subagents_fn *subagents;
+    store_describe_subagents_fn *describe_subagents;
+    store_subagent_fn *subagent;
+    store_restore_fn *restore;
+    store_retrieve_fn *retrieve;
+    store_agent_fn *agent;
+    store_agent_variable_fn *agent_variable;
+    store_rename_fn *rename;
+    store_tag_fn *tag;
+    store_archive_fn *archive;
+    store_resume_at_fn *resume_at;
+    store_fork_fn *fork;
+    store_tombstone_fn *tombstone;
+    store_reappend_fn *reappend;
+    store_parts_fn *parts;
+    store_owned_refs_fn *owned_refs;
+    store_copies_fn *copies;
+    store_live_fn *live;
+    store_live_many_fn *live_many;
+    store_check_fn *check;
+    store_check_store_fn *check_store;
+    store_leftovers_fn *leftovers;
+    store_checkpoints_fn *checkpoints;
+    store_count_lines_fn *count_lines;
+    store_plan_fn *plan;
+    store_plan_turn_fn *plan_turn;
+    store_plan_inferred_fn *plan_inferred;
+    store_plan_own_fn *plan_own;
+    store_plan_conversation_fn *plan_conversation;
+    store_plan_refs_fn *plan_refs;
+    store_unsupported_fn *unsupported;
+    store_agent_id_fn *agent_id;
+    store_make_fn *make;
+    store_create_fn *create;
+    store_append_fn *append;
+    store_checkpoint_fn *checkpoint;
+    store_set_fn *set;
 };
 
 /* Systems embed this as their first member named base. */

@@ -55,10 +55,8 @@ extern const struct agents_profile claude_agents_profile;
 extern const struct store_ops claude_ops;
 
 /* The members of claude_ops. */
-enum err_code claude_enumerate(const struct store *st, const struct scope *scope,
-                               session_ref_fn *fn, void *arg, struct err *e);
-enum err_code claude_unreadable(const struct store *st, const struct scope *scope, trouble_fn *fn,
-                                void *arg, struct err *e);
+store_enumerate_fn claude_enumerate;
+store_unreadable_fn claude_unreadable;
 /* What describe looks for in the windows, prepared once for each store. */
 struct claude_tables *claude_tables_new(void); /* NULL if out of memory */
 void claude_tables_free(struct claude_tables *t);
@@ -71,98 +69,51 @@ struct claude_titles {
 /* Returns false if out of memory. */
 bool claude_titles_read(const struct claude *c, struct slice window, struct arena *a,
                         struct claude_titles *out);
-enum err_code claude_describe(const struct store *st, const struct scope *scope,
-                              const struct session_ref *ref, struct session_row *row,
-                              struct err *e);
-enum err_code claude_deep(const struct store *st, const struct session_ref *ref,
-                          const atomic_bool *cancel, struct session_row *row, bool *found,
-                          struct err *e);
-enum err_code claude_find(const struct store *st, const struct scope *scope, struct slice id,
-                          struct arena *a, struct session_ref *ref, struct err *e);
-enum err_code claude_find_many(const struct store *st, const struct scope *scope,
-                               const struct slice *id, size_t n, struct arena *a,
-                               struct session_ref *ref, struct err *e);
-enum err_code claude_at_path(const struct store *st, struct slice path, struct arena *a,
-                             struct session_ref *ref, struct err *e);
-enum err_code claude_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
-                          struct transcript **out, struct err *e);
-enum err_code claude_branches(const struct store *st, const struct session_ref *ref,
-                              const atomic_bool *cancel, struct branch_list *out, struct err *e);
-enum err_code claude_load_branch(const struct store *st, const struct session_ref *ref,
-                                 struct id128 leaf, const atomic_bool *cancel,
-                                 struct transcript **out, struct err *e);
-enum err_code claude_load(const struct store *st, const struct session_ref *ref,
-                          const atomic_bool *cancel, struct transcript **out, struct err *e);
-enum err_code claude_messages(const struct store *st, const struct session_ref *ref,
-                              const struct message_query *q, json_fn *fn, void *arg, struct err *e);
-enum err_code claude_subagents(const struct store *st, const struct session_ref *ref,
-                               struct arena *a, struct slice **ids, size_t *n, struct err *e);
-enum err_code claude_describe_subagents(const struct store *st, const struct session_ref *ref,
-                                        const atomic_bool *cancel, struct subagent_list *out,
-                                        struct err *e);
-enum err_code claude_subagent(const struct store *st, const struct session_ref *ref,
-                              struct slice agent, struct arena *a, struct session_ref *out,
-                              struct err *e);
-enum err_code claude_blocks(const struct store *st, struct slice row, struct block_list *out,
-                            struct err *e);
+store_describe_fn claude_describe;
+store_deep_fn claude_deep;
+store_find_fn claude_find;
+store_find_many_fn claude_find_many;
+store_at_path_fn claude_at_path;
+store_tail_fn claude_tail;
+store_branches_fn claude_branches;
+store_load_branch_fn claude_load_branch;
+store_load_fn claude_load;
+store_messages_fn claude_messages;
+store_subagents_fn claude_subagents;
+store_describe_subagents_fn claude_describe_subagents;
+store_subagent_fn claude_subagent;
+store_blocks_fn claude_blocks;
 
 /* Changes. These only plan. */
-enum err_code claude_rename(const struct store *st, const struct session_ref *ref,
-                            struct slice title, struct change *c, struct err *e);
-enum err_code claude_tag(const struct store *st, const struct session_ref *ref, struct slice tag,
-                         bool clear, struct change *c, struct err *e);
-enum err_code claude_fork(const struct store *st, const struct session_ref *ref,
-                          const struct fork_request *req, struct change *c, struct fork_result *out,
-                          struct err *e);
-enum err_code claude_resume_at(const struct store *st, const struct session_ref *ref,
-                               struct slice message, struct change *c, struct err *e);
-enum err_code claude_tombstone(const struct store *st, const struct session_ref *ref,
-                               struct slice message, bool cut, struct change *c, struct err *e);
-enum err_code claude_reappend(const struct store *st, const struct session_ref *ref,
-                              struct change *c, size_t *appended, struct err *e);
-enum err_code claude_restore(const struct store *st, const struct session_ref *ref, struct slice at,
-                             struct restore *out, struct err *e);
+store_rename_fn claude_rename;
+store_tag_fn claude_tag;
+store_fork_fn claude_fork;
+store_resume_at_fn claude_resume_at;
+store_tombstone_fn claude_tombstone;
+store_reappend_fn claude_reappend;
+store_restore_fn claude_restore;
 
-enum err_code claude_archive(const struct store *st, const struct scope *scope,
-                             const struct session_ref *ref, bool archived, struct change *c,
-                             struct err *e);
-enum err_code claude_parts(const struct store *st, const struct session_ref *ref, bool all,
-                           struct arena *a, const char ***part, size_t *n, struct err *e);
-enum err_code claude_live(const struct store *st, const struct session_ref *ref, struct live *out,
-                          struct err *e);
-enum err_code claude_live_many(const struct store *st, const struct session_ref *const ref[],
-                               size_t n, struct live out[], struct err *e);
+store_archive_fn claude_archive;
+store_parts_fn claude_parts;
+store_live_fn claude_live;
+store_live_many_fn claude_live_many;
 
 /* Damage. */
-enum err_code claude_check(const struct store *st, const struct session_ref *ref,
-                           const atomic_bool *cancel, finding_fn *fn, void *arg, struct err *e);
-enum err_code claude_leftovers(const struct store *st, const struct scope *scope, leftover_fn *fn,
-                               void *arg, struct err *e);
-enum err_code claude_check_store(const struct store *st, const struct scope *scope, finding_fn *fn,
-                                 void *arg, struct err *e);
+store_check_fn claude_check;
+store_leftovers_fn claude_leftovers;
+store_check_store_fn claude_check_store;
 
 /* Rewind. */
-enum err_code claude_checkpoints(const struct store *st, const struct session_ref *ref,
-                                 struct checkpoint_list *out, struct err *e);
-enum err_code claude_count_lines(const struct store *st, const struct session_ref *ref,
-                                 const atomic_bool *cancel, struct checkpoint_list *list,
-                                 struct err *e);
-enum err_code claude_plan_conversation(const struct store *st, const struct session_ref *ref,
-                                       struct slice point, struct rewind_plan *plan, struct err *e);
-enum err_code claude_plan(const struct store *st, const struct session_ref *ref, struct slice point,
-                          struct rewind_plan *out, struct err *e);
+store_checkpoints_fn claude_checkpoints;
+store_count_lines_fn claude_count_lines;
+store_plan_conversation_fn claude_plan_conversation;
+store_plan_fn claude_plan;
 
 /* Writing, for hosts. */
-enum err_code claude_make(const struct store_env *env, const char *path, struct err *e);
-enum err_code claude_create(const struct store *st, const struct host_create *req, struct arena *a,
-                            struct host_created *out, struct err *e);
-enum err_code claude_append(const struct store *st, const struct session_ref *ref,
-                            const struct host_append *req, struct arena *a,
-                            struct host_appended *out, struct err *e);
-enum err_code claude_checkpoint(const struct store *st, const struct session_ref *ref,
-                                const struct host_checkpoint *req, struct arena *a,
-                                struct host_checkpointed *out, struct err *e);
-enum err_code claude_set(const struct store *st, const struct session_ref *ref,
-                         const struct host_setting *setting, size_t n, struct err *e);
+store_make_fn claude_make;
+store_create_fn claude_create;
+store_append_fn claude_append;
+store_checkpoint_fn claude_checkpoint;
+store_set_fn claude_set;
 
 #endif

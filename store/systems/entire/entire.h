@@ -48,82 +48,46 @@ extern const struct store_ops claude_ops;
 
 /* ---- the members of entire_ops; store/api/store.h describes them ---- */
 
-enum err_code entire_enumerate(const struct store *st, const struct scope *scope,
-                               session_ref_fn *fn, void *arg, struct err *e);
-enum err_code entire_describe(const struct store *st, const struct scope *scope,
-                              const struct session_ref *ref, struct session_row *row,
-                              struct err *e);
-enum err_code entire_unreadable(const struct store *st, const struct scope *scope, trouble_fn *fn,
-                                void *arg, struct err *e);
-enum err_code entire_find(const struct store *st, const struct scope *scope, struct slice id,
-                          struct arena *a, struct session_ref *ref, struct err *e);
-enum err_code entire_at_path(const struct store *st, struct slice path, struct arena *a,
-                             struct session_ref *ref, struct err *e);
-enum err_code entire_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
-                          struct transcript **out, struct err *e);
-enum err_code entire_load(const struct store *st, const struct session_ref *ref,
-                          const atomic_bool *cancel, struct transcript **out, struct err *e);
-enum err_code entire_blocks(const struct store *st, struct slice row, struct block_list *out,
-                            struct err *e);
-enum err_code entire_messages(const struct store *st, const struct session_ref *ref,
-                              const struct message_query *q, json_fn *fn, void *arg, struct err *e);
-enum err_code entire_retrieve(const struct store *st, const struct session_ref *ref,
-                              const struct retrieve_request *req, struct change *c,
-                              struct retrieved *out, struct err *e);
-enum err_code entire_restore(const struct store *st, const struct session_ref *ref, struct slice at,
-                             struct restore *out, struct err *e);
-enum err_code entire_parts(const struct store *st, const struct session_ref *ref, bool all,
-                           struct arena *a, const char ***part, size_t *n, struct err *e);
+store_enumerate_fn entire_enumerate;
+store_describe_fn entire_describe;
+store_unreadable_fn entire_unreadable;
+store_find_fn entire_find;
+store_at_path_fn entire_at_path;
+store_tail_fn entire_tail;
+store_load_fn entire_load;
+store_blocks_fn entire_blocks;
+store_messages_fn entire_messages;
+store_retrieve_fn entire_retrieve;
+store_restore_fn entire_restore;
+store_parts_fn entire_parts;
 /* The reason why a session without a state cannot be deleted. */
 extern const char entire_only_committed[];
-enum err_code entire_owned_refs(const struct store *st, const struct session_ref *ref,
-                                struct arena *a, struct owned_refs *out, struct err *e);
-enum err_code entire_leftovers(const struct store *st, const struct scope *scope, leftover_fn *fn,
-                               void *arg, struct err *e);
-enum err_code entire_live(const struct store *st, const struct session_ref *ref, struct live *out,
-                          struct err *e);
-const char *entire_agent(const struct store *st, const struct session_ref *ref);
+store_owned_refs_fn entire_owned_refs;
+store_leftovers_fn entire_leftovers;
+store_live_fn entire_live;
+store_agent_fn entire_agent;
 
 /* Changes of the agent's own transcript, if the agent is Claude Code. */
-enum err_code entire_fork(const struct store *st, const struct session_ref *ref,
-                          const struct fork_request *req, struct change *c, struct fork_result *out,
-                          struct err *e);
-enum err_code entire_resume_at(const struct store *st, const struct session_ref *ref,
-                               struct slice message, struct change *c, struct err *e);
+store_fork_fn entire_fork;
+store_resume_at_fn entire_resume_at;
 
 /* Damage. */
-enum err_code entire_check(const struct store *st, const struct session_ref *ref,
-                           const atomic_bool *cancel, finding_fn *fn, void *arg, struct err *e);
-enum err_code entire_check_store(const struct store *st, const struct scope *scope, finding_fn *fn,
-                                 void *arg, struct err *e);
+store_check_fn entire_check;
+store_check_store_fn entire_check_store;
 
 /* Writing, for hosts. */
-enum err_code entire_create(const struct store *st, const struct host_create *req, struct arena *a,
-                            struct host_created *out, struct err *e);
-enum err_code entire_append(const struct store *st, const struct session_ref *ref,
-                            const struct host_append *req, struct arena *a,
-                            struct host_appended *out, struct err *e);
-enum err_code entire_checkpoint(const struct store *st, const struct session_ref *ref,
-                                const struct host_checkpoint *req, struct arena *a,
-                                struct host_checkpointed *out, struct err *e);
-enum err_code entire_set(const struct store *st, const struct session_ref *ref,
-                         const struct host_setting *setting, size_t n, struct err *e);
+store_create_fn entire_create;
+store_append_fn entire_append;
+store_checkpoint_fn entire_checkpoint;
+store_set_fn entire_set;
 
 /* Rewinding. */
-enum err_code entire_checkpoints(const struct store *st, const struct session_ref *ref,
-                                 struct checkpoint_list *out, struct err *e);
-enum err_code entire_plan(const struct store *st, const struct session_ref *ref, struct slice point,
-                          struct rewind_plan *out, struct err *e);
-enum err_code entire_plan_conversation(const struct store *st, const struct session_ref *ref,
-                                       struct slice point, struct rewind_plan *plan, struct err *e);
-enum err_code entire_plan_turn(const struct store *st, const struct session_ref *ref,
-                               struct slice point, struct rewind_plan *out, struct err *e);
-enum err_code entire_count_lines(const struct store *st, const struct session_ref *ref,
-                                 const atomic_bool *cancel, struct checkpoint_list *list,
-                                 struct err *e);
-enum err_code entire_plan_refs(const struct store *st, const struct session_ref *ref,
-                               struct rewind_plan *plan, struct err *e);
-enum err_code entire_plan_own(const struct store *st, const struct session_ref *ref,
-                              struct slice point, struct rewind_plan *out, struct err *e);
+store_checkpoints_fn entire_checkpoints;
+store_plan_fn entire_plan;
+store_plan_conversation_fn entire_plan_conversation;
+store_plan_turn_fn entire_plan_turn;
+store_count_lines_fn entire_count_lines;
+store_plan_refs_fn entire_plan_refs;
+store_plan_own_fn entire_plan_own;
 
 #endif

@@ -61,74 +61,40 @@ bool exathena_in_scope(const struct exathena *x, const struct scope *scope);
 extern const struct store_ops exathena_ops;
 
 /* The members of exathena_ops. */
-enum err_code exathena_enumerate(const struct store *st, const struct scope *scope,
-                                 session_ref_fn *fn, void *arg, struct err *e);
-enum err_code exathena_find(const struct store *st, const struct scope *scope, struct slice id,
-                            struct arena *a, struct session_ref *ref, struct err *e);
-enum err_code exathena_at_path(const struct store *st, struct slice path, struct arena *a,
-                               struct session_ref *ref, struct err *e);
-enum err_code exathena_describe(const struct store *st, const struct scope *scope,
-                                const struct session_ref *ref, struct session_row *row,
-                                struct err *e);
-enum err_code exathena_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
-                            struct transcript **out, struct err *e);
-enum err_code exathena_load(const struct store *st, const struct session_ref *ref,
-                            const atomic_bool *cancel, struct transcript **out, struct err *e);
-enum err_code exathena_blocks(const struct store *st, struct slice row, struct block_list *out,
-                              struct err *e);
-enum err_code exathena_messages(const struct store *st, const struct session_ref *ref,
-                                const struct message_query *q, json_fn *fn, void *arg,
-                                struct err *e);
-enum err_code exathena_restore(const struct store *st, const struct session_ref *ref,
-                               struct slice at, struct restore *out, struct err *e);
-enum err_code exathena_subagents(const struct store *st, const struct session_ref *ref,
-                                 struct arena *a, struct slice **ids, size_t *n, struct err *e);
-enum err_code exathena_describe_subagents(const struct store *st, const struct session_ref *ref,
-                                          const atomic_bool *cancel, struct subagent_list *out,
-                                          struct err *e);
-enum err_code exathena_subagent(const struct store *st, const struct session_ref *ref,
-                                struct slice agent, struct arena *a, struct session_ref *out,
-                                struct err *e);
+store_enumerate_fn exathena_enumerate;
+store_find_fn exathena_find;
+store_at_path_fn exathena_at_path;
+store_describe_fn exathena_describe;
+store_tail_fn exathena_tail;
+store_load_fn exathena_load;
+store_blocks_fn exathena_blocks;
+store_messages_fn exathena_messages;
+store_restore_fn exathena_restore;
+store_subagents_fn exathena_subagents;
+store_describe_subagents_fn exathena_describe_subagents;
+store_subagent_fn exathena_subagent;
 
 /* Changes: each plans only. */
-enum err_code exathena_fork(const struct store *st, const struct session_ref *ref,
-                            const struct fork_request *req, struct change *c,
-                            struct fork_result *out, struct err *e);
-enum err_code exathena_parts(const struct store *st, const struct session_ref *ref, bool all,
-                             struct arena *a, const char ***part, size_t *n, struct err *e);
-enum err_code exathena_copies(const struct store *st, const struct session_ref *ref,
-                              struct arena *a, const char **dir, struct err *e);
-enum err_code exathena_live(const struct store *st, const struct session_ref *ref, struct live *out,
-                            struct err *e);
+store_fork_fn exathena_fork;
+store_parts_fn exathena_parts;
+store_copies_fn exathena_copies;
+store_live_fn exathena_live;
 
 /* Looking for damage. */
-enum err_code exathena_check(const struct store *st, const struct session_ref *ref,
-                             const atomic_bool *cancel, finding_fn *fn, void *arg, struct err *e);
-enum err_code exathena_leftovers(const struct store *st, const struct scope *scope, leftover_fn *fn,
-                                 void *arg, struct err *e);
-enum err_code exathena_check_store(const struct store *st, const struct scope *scope,
-                                   finding_fn *fn, void *arg, struct err *e);
+store_check_fn exathena_check;
+store_leftovers_fn exathena_leftovers;
+store_check_store_fn exathena_check_store;
 
 /* Rewind. */
-enum err_code exathena_checkpoints(const struct store *st, const struct session_ref *ref,
-                                   struct checkpoint_list *out, struct err *e);
-enum err_code exathena_plan(const struct store *st, const struct session_ref *ref,
-                            struct slice point, struct rewind_plan *out, struct err *e);
-enum err_code exathena_plan_inferred(const struct store *st, const struct session_ref *ref,
-                                     struct slice point, struct rewind_plan *out, struct err *e);
-enum err_code exathena_plan_conversation(const struct store *st, const struct session_ref *ref,
-                                         struct slice point, struct rewind_plan *plan,
-                                         struct err *e);
+store_checkpoints_fn exathena_checkpoints;
+store_plan_fn exathena_plan;
+store_plan_inferred_fn exathena_plan_inferred;
+store_plan_conversation_fn exathena_plan_conversation;
 
 /* Writing, for hosts. */
-enum err_code exathena_make(const struct store_env *env, const char *path, struct err *e);
-enum err_code exathena_create(const struct store *st, const struct host_create *req,
-                              struct arena *a, struct host_created *out, struct err *e);
-enum err_code exathena_append(const struct store *st, const struct session_ref *ref,
-                              const struct host_append *req, struct arena *a,
-                              struct host_appended *out, struct err *e);
-enum err_code exathena_checkpoint(const struct store *st, const struct session_ref *ref,
-                                  const struct host_checkpoint *req, struct arena *a,
-                                  struct host_checkpointed *out, struct err *e);
+store_make_fn exathena_make;
+store_create_fn exathena_create;
+store_append_fn exathena_append;
+store_checkpoint_fn exathena_checkpoint;
 
 #endif

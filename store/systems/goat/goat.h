@@ -83,65 +83,37 @@ bool goat_in_scope(const struct scope *scope, struct slice cwd, struct arena *a)
 extern const struct store_ops goat_ops;
 
 /* The members of goat_ops. */
-enum err_code goat_enumerate(const struct store *st, const struct scope *scope, session_ref_fn *fn,
-                             void *arg, struct err *e);
-enum err_code goat_unreadable(const struct store *st, const struct scope *scope, trouble_fn *fn,
-                              void *arg, struct err *e);
-enum err_code goat_describe(const struct store *st, const struct scope *scope,
-                            const struct session_ref *ref, struct session_row *row, struct err *e);
-enum err_code goat_find(const struct store *st, const struct scope *scope, struct slice id,
-                        struct arena *a, struct session_ref *ref, struct err *e);
-enum err_code goat_at_path(const struct store *st, struct slice path, struct arena *a,
-                           struct session_ref *ref, struct err *e);
-enum err_code goat_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
-                        struct transcript **out, struct err *e);
-enum err_code goat_load(const struct store *st, const struct session_ref *ref,
-                        const atomic_bool *cancel, struct transcript **out, struct err *e);
-enum err_code goat_blocks(const struct store *st, struct slice row, struct block_list *out,
-                          struct err *e);
-enum err_code goat_messages(const struct store *st, const struct session_ref *ref,
-                            const struct message_query *q, json_fn *fn, void *arg, struct err *e);
-enum err_code goat_restore(const struct store *st, const struct session_ref *ref, struct slice at,
-                           struct restore *out, struct err *e);
+store_enumerate_fn goat_enumerate;
+store_unreadable_fn goat_unreadable;
+store_describe_fn goat_describe;
+store_find_fn goat_find;
+store_at_path_fn goat_at_path;
+store_tail_fn goat_tail;
+store_load_fn goat_load;
+store_blocks_fn goat_blocks;
+store_messages_fn goat_messages;
+store_restore_fn goat_restore;
 
 /* Changes: each plans only. */
-enum err_code goat_rename(const struct store *st, const struct session_ref *ref, struct slice title,
-                          struct change *c, struct err *e);
-enum err_code goat_fork(const struct store *st, const struct session_ref *ref,
-                        const struct fork_request *req, struct change *c, struct fork_result *out,
-                        struct err *e);
-enum err_code goat_parts(const struct store *st, const struct session_ref *ref, bool all,
-                         struct arena *a, const char ***part, size_t *n, struct err *e);
-enum err_code goat_live(const struct store *st, const struct session_ref *ref, struct live *out,
-                        struct err *e);
+store_rename_fn goat_rename;
+store_fork_fn goat_fork;
+store_parts_fn goat_parts;
+store_live_fn goat_live;
 
-enum err_code goat_check(const struct store *st, const struct session_ref *ref,
-                         const atomic_bool *cancel, finding_fn *fn, void *arg, struct err *e);
+store_check_fn goat_check;
 
 /* Rewind. */
-enum err_code goat_plan_conversation(const struct store *st, const struct session_ref *ref,
-                                     struct slice point, struct rewind_plan *plan, struct err *e);
-enum err_code goat_check_store(const struct store *st, const struct scope *scope, finding_fn *fn,
-                               void *arg, struct err *e);
-enum err_code goat_checkpoints(const struct store *st, const struct session_ref *ref,
-                               struct checkpoint_list *out, struct err *e);
-enum err_code goat_count_lines(const struct store *st, const struct session_ref *ref,
-                               const atomic_bool *cancel, struct checkpoint_list *list,
-                               struct err *e);
-enum err_code goat_plan(const struct store *st, const struct session_ref *ref, struct slice id,
-                        struct rewind_plan *out, struct err *e);
+store_plan_conversation_fn goat_plan_conversation;
+store_check_store_fn goat_check_store;
+store_checkpoints_fn goat_checkpoints;
+store_count_lines_fn goat_count_lines;
+store_plan_fn goat_plan;
 
 /* Writing, for hosts. */
-enum err_code goat_make(const struct store_env *env, const char *path, struct err *e);
-enum err_code goat_create(const struct store *st, const struct host_create *req, struct arena *a,
-                          struct host_created *out, struct err *e);
-enum err_code goat_append(const struct store *st, const struct session_ref *ref,
-                          const struct host_append *req, struct arena *a, struct host_appended *out,
-                          struct err *e);
-enum err_code goat_checkpoint(const struct store *st, const struct session_ref *ref,
-                              const struct host_checkpoint *req, struct arena *a,
-                              struct host_checkpointed *out, struct err *e);
-enum err_code goat_set(const struct store *st, const struct session_ref *ref,
-                       const struct host_setting *setting, size_t n, struct err *e);
+store_make_fn goat_make;
+store_create_fn goat_create;
+store_append_fn goat_append;
+store_checkpoint_fn goat_checkpoint;
+store_set_fn goat_set;
 
 #endif
