@@ -377,20 +377,35 @@ enum err_code disk_new_replace(struct disk_new *f, const char *name, struct err 
     return rc;
 }
 
+static enum err_code open_written(const char *dir, struct slice bytes, mode_t mode,
+                                  struct disk_new *f, struct err *e)
+{
+    enum err_code rc = disk_new_open(dir, mode, f, e);
+
+    if (rc)
+        return rc;
+    rc = disk_write(f->fd, bytes, NULL, dir, e);
+    if (rc)
+        disk_new_discard(f);
+    return rc;
+}
+
+enum err_code disk_create_file(const char *dir, const char *name, struct slice bytes, mode_t mode,
+                               struct err *e)
+{
+    struct disk_new f;
+    enum err_code rc = open_written(dir, bytes, mode, &f, e);
+
+    return rc ? rc : disk_new_publish(&f, name, e);
+}
+
 enum err_code disk_replace_file(const char *dir, const char *name, struct slice bytes, mode_t mode,
                                 struct err *e)
 {
     struct disk_new f;
-    enum err_code rc = disk_new_open(dir, mode, &f, e);
+    enum err_code rc = open_written(dir, bytes, mode, &f, e);
 
-    if (rc)
-        return rc;
-    rc = disk_write(f.fd, bytes, NULL, dir, e);
-    if (rc) {
-        disk_new_discard(&f);
-        return rc;
-    }
-    return disk_new_replace(&f, name, e);
+    return rc ? rc : disk_new_replace(&f, name, e);
 }
 
 static void add_time(const struct stat *st, struct disk_usage *w)

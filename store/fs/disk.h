@@ -78,7 +78,9 @@ bool disk_is_temp(const char *name);
  * Returns false with errno if another one may have stayed. */
 bool disk_new_sweep(const char *dir);
 
-/* A small document in one go: disk_new_open, write, disk_new_replace. */
+/* A small document in one go: disk_new_open, write, and disk_new_publish or disk_new_replace. */
+MUST_CHECK enum err_code disk_create_file(const char *dir, const char *name, struct slice bytes,
+                                          mode_t mode, struct err *e);
 MUST_CHECK enum err_code disk_replace_file(const char *dir, const char *name, struct slice bytes,
                                            mode_t mode, struct err *e);
 

@@ -288,7 +288,6 @@ enum err_code state_change(const char *states, const struct entire_state *state,
 enum err_code state_create(const char *states, struct slice id, const struct go_json_member set[],
                            size_t n, struct err *e)
 {
-    struct disk_new f;
     struct buf text = { 0 };
     char name[512];
     enum err_code rc = disk_private_dir(states, e);
@@ -297,14 +296,7 @@ enum err_code state_create(const char *states, struct slice id, const struct go_
     if (!rc && state_render(SLICE("{}"), set, n, &text))
         rc = err_nomem(e);
     if (!rc)
-        rc = disk_new_open(states, 0600, &f, e);
-    if (!rc) {
-        rc = disk_write(f.fd, buf_slice(&text), NULL, name, e);
-        if (rc)
-            disk_new_discard(&f);
-        else
-            rc = disk_new_publish(&f, name, e);
-    }
+        rc = disk_create_file(states, name, buf_slice(&text), 0600, e);
     buf_fini(&text);
     return rc;
 }

@@ -317,16 +317,7 @@ static bool has_saved_name(const struct saving *s, const char *name)
 static enum err_code put_new(const struct saving *s, const char *name, struct slice bytes,
                              struct err *e)
 {
-    struct disk_new to;
-    enum err_code rc = disk_new_open(s->dir, FILE_MODE, &to, e);
-
-    if (rc)
-        return rc;
-    rc = disk_write(to.fd, bytes, NULL, to.path, e);
-    if (!rc)
-        return disk_new_publish(&to, name, e);
-    disk_new_discard(&to);
-    return rc;
+    return disk_create_file(s->dir, name, bytes, FILE_MODE, e);
 }
 
 /* Sets *is if the newest version is the copy of a missing file whose tombstone a crash prevented:

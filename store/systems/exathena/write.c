@@ -50,19 +50,10 @@ static enum err_code write_start_event(int64_t now_ms, struct buf *out)
 static enum err_code write_new(const struct exathena *x, const char *name, struct slice bytes,
                                struct err *e)
 {
-    struct disk_new to;
     enum err_code rc = disk_make_dir(x->sessions, DIRECTORY_MODE, e);
 
     disk_new_sweep(x->sessions); /* temporary files that a crash left */
-    if (!rc)
-        rc = disk_new_open(x->sessions, FILE_MODE, &to, e);
-    if (rc)
-        return rc;
-    rc = disk_write(to.fd, bytes, NULL, to.path, e);
-    if (!rc)
-        return disk_new_publish(&to, name, e);
-    disk_new_discard(&to);
-    return rc;
+    return rc ? rc : disk_create_file(x->sessions, name, bytes, FILE_MODE, e);
 }
 
 /* A session belongs to the project of its store, whatever directory was requested. */

@@ -197,18 +197,8 @@ static enum err_code check_new(const struct store *st, struct slice id, struct a
  * unnamed files. The session exists only once its metadata has a name, and an id is used once. */
 static enum err_code put_metadata(const char *dir, struct slice metadata, struct err *e)
 {
-    struct disk_new f;
-
     disk_new_sweep(dir);
-    enum err_code rc = disk_new_open(dir, FILE_MODE, &f, e);
-
-    if (rc)
-        return rc;
-    rc = disk_write(f.fd, metadata, NULL, dir, e);
-    if (!rc)
-        return disk_new_publish(&f, GOAT_METADATA, e);
-    disk_new_discard(&f);
-    return rc;
+    return disk_create_file(dir, GOAT_METADATA, metadata, FILE_MODE, e);
 }
 
 /* Returns true for anything except temporary files of ours. */

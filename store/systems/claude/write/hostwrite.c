@@ -168,21 +168,6 @@ enum err_code claude_created_with(const char *path, const char *key, struct aren
     return err_at(e, rc, path);
 }
 
-static enum err_code write_new(const char *folder, const char *name, struct slice bytes,
-                               struct err *e)
-{
-    struct disk_new to;
-    enum err_code rc = disk_new_open(folder, FILE_MODE, &to, e);
-
-    if (rc)
-        return rc;
-    rc = disk_write(to.fd, bytes, NULL, to.path, e);
-    if (!rc)
-        return disk_new_publish(&to, name, e);
-    disk_new_discard(&to);
-    return rc;
-}
-
 /* The id identifies a session in any folder, so it must be new in every project. */
 static enum err_code check_new(const struct store *st, struct slice id, struct arena *a,
                                struct err *e)
@@ -218,7 +203,7 @@ enum err_code claude_create(const struct store *st, const struct host_create *re
     if (!rc && (!name || first_row(made.id, req->cwd, req->title, &rows)))
         rc = err_nomem(e);
     if (!rc)
-        rc = write_new(folder, name, buf_slice(&rows), e);
+        rc = disk_create_file(folder, name, buf_slice(&rows), FILE_MODE, e);
     if (!rc && !(made.path.p = arena_format(a, "%s/%s", folder, name)))
         rc = err_nomem(e);
     buf_fini(&rows);
