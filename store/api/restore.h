@@ -31,6 +31,14 @@ struct restore {
     struct slice prompt_json; /* the message of an interrupted prompt; else empty */
     struct slice *todos_json, *skills_json, *replacements_json, *file_history_json;
     size_t todos, skills, replacements, file_history;
+    /* the model has been given the list of skills, which need not be announced again */
+    bool skills_listed;
+    /* Whole rows of the transcript, for agents that have these features; empty or 0: no such row.
+     * The newest attribution snapshot holds all that the earlier ones did. */
+    struct slice attribution_json;
+    struct slice *collapse_json; /* commits of the context collapse, oldest first */
+    size_t collapses;
+    struct slice collapse_snapshot_json;
     struct slice command_cwd; /* where to run the resume command: exists, or is empty */
 };
 

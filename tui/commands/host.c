@@ -308,6 +308,23 @@ static void write_values(const char *key, const struct slice *json, size_t n, st
     out_close(o, ']');
 }
 
+static void write_value(const char *key, struct slice json, struct out *o)
+{
+    if (!json.n)
+        return;
+    jsonout_key(out_json(o), key);
+    jsonout_raw(out_json(o), json);
+}
+
+/* Most sessions have none of them. */
+static void write_state_rows(const struct restore *r, struct out *o)
+{
+    write_value("attributionSnapshot", r->attribution_json, o);
+    if (r->collapses)
+        write_values("contextCollapseCommits", r->collapse_json, r->collapses, o);
+    write_value("contextCollapseSnapshot", r->collapse_snapshot_json, o);
+}
+
 static void write_worktree(const struct restore *r, struct out *o)
 {
     if (r->worktree_path.n == 0)
@@ -350,8 +367,11 @@ static void write_restore_json(const struct restore *r, const char *system,
     write_interruption(r, o);
     write_values("todos", r->todos_json, r->todos, o);
     write_values("invokedSkills", r->skills_json, r->skills, o);
+    if (r->skills_listed)
+        out_bool(o, "suppressSkillListing", true);
     write_values("contentReplacements", r->replacements_json, r->replacements, o);
     write_values("fileHistory", r->file_history_json, r->file_history, o);
+    write_state_rows(r, o);
     resume_json(resume, out_json(o));
     out_string(o, "commandCwd", resume->dir);
     out_end(o, '}');

@@ -30,6 +30,10 @@ static const char *const kinds[] = {
     "data-flow-records",
     "data-flow-incomplete",
     "derived-from",
+    "attribution-snapshot",
+    "marble-origami-commit",
+    "marble-origami-snapshot",
+    "marble-origami-reset",
     NULL,
 };
 

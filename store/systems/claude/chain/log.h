@@ -34,6 +34,11 @@ enum claude_kind {
     CLAUDE_DATA_FLOW,    /* data-flow-records */
     CLAUDE_DATA_LOST,    /* data-flow-incomplete */
     CLAUDE_DERIVED,      /* derived-from */
+    /* The last ones are state beside the conversation, for a restore alone: */
+    CLAUDE_ATTRIBUTION,       /* attribution-snapshot */
+    CLAUDE_COLLAPSE,          /* marble-origami-commit */
+    CLAUDE_COLLAPSE_SNAPSHOT, /* marble-origami-snapshot */
+    CLAUDE_COLLAPSE_RESET,    /* marble-origami-reset */
 };
 
 /* Keys whose value in a row is truthy in JavaScript, in the order of claude_index_keys.marks. */

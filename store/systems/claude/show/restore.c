@@ -1,11 +1,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include <uuid/uuid.h>
-
-#include "lite/base/time.h"
 #include "lite/json/json.h"
-#include "lite/json/jsonout.h"
 #include "store/git/worktree.h"
 #include "store/systems/claude/chain/conversation_path.h"
 #include "store/systems/claude/chain/leaf.h"
@@ -247,6 +243,20 @@ static enum err_code add_skill(struct restoring *r, struct claude_values *skills
     return claude_values_add(skills, &r->out.arena, skill);
 }
 
+static enum err_code add_skills(struct restoring *r, struct slice row, struct claude_values *skills)
+{
+    struct slice list, key, skill;
+    struct json_iter it;
+    enum err_code rc = ERR_OK;
+
+    if (!json_at(row, "attachment.skills", &list) || json_type(list) != JSON_ARRAY)
+        return ERR_OK;
+    for (bool more = json_iter_open(&it, list); more && !rc && json_iter_next(&it, &key, &skill);)
+        if (is_skill(skill))
+            rc = add_skill(r, skills, skill);
+    return rc;
+}
+
 static enum err_code find_skills(struct restoring *r)
 {
     struct claude_values skills = { 0 };
@@ -254,153 +264,74 @@ static enum err_code find_skills(struct restoring *r)
 
     for (size_t i = 0; !rc && i < r->rows.n; i++) {
         const struct claude_restore_row *row = &r->rows.row[i];
-        struct slice list, key, skill;
-        struct json_iter it;
 
-        if (row->kind != CLAUDE_ATTACHMENT || row->left_out ||
-            !claude_value_is(row->row, "attachment.type", "invoked_skills") ||
-            !json_at(row->row, "attachment.skills", &list) || json_type(list) != JSON_ARRAY)
+        if (row->kind != CLAUDE_ATTACHMENT || row->left_out)
             continue;
-        for (bool more = json_iter_open(&it, list);
-             more && !rc && json_iter_next(&it, &key, &skill);)
-            if (is_skill(skill))
-                rc = add_skill(r, &skills, skill);
+        if (claude_value_is(row->row, "attachment.type", "skill_listing"))
+            r->out.skills_listed = true;
+        else if (claude_value_is(row->row, "attachment.type", "invoked_skills"))
+            rc = add_skills(r, row->row, &skills);
     }
     r->out.skills_json = skills.p;
     r->out.skills = skills.n;
     return rc;
 }
 
-static enum err_code find_extras(struct restoring *r)
+/* ---- attribution and context collapse (seed 002) ---- */
+
+static enum err_code take_state_row(struct restoring *r, uint8_t kind, struct slice row,
+                                    struct claude_values *commits)
+{
+    struct slice copy;
+
+    if (kind == CLAUDE_COLLAPSE_RESET) {
+        commits->n = 0;
+        r->out.collapse_snapshot_json = (struct slice){ NULL, 0 };
+        return ERR_OK;
+    }
+    enum err_code rc = keep_value(r, row, &copy);
+
+    if (rc)
+        return rc;
+    if (kind == CLAUDE_COLLAPSE)
+        return claude_values_add(commits, &r->out.arena, copy);
+    if (kind == CLAUDE_ATTRIBUTION)
+        r->out.attribution_json = copy;
+    else
+        r->out.collapse_snapshot_json = copy;
+    return ERR_OK;
+}
+
+/* Commits before a compaction collapsed messages that are no longer loaded. */
+static enum err_code find_state_rows(struct restoring *r, bool whole, struct err *e)
+{
+    struct claude_values commits = { 0 };
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; !rc && i < r->log.file.index.n; i++) {
+        const struct index_line *line = claude_line(&r->log, i);
+        struct slice row;
+
+        if (line->state != LINE_OK || line->kind < CLAUDE_ATTRIBUTION)
+            continue;
+        if (!whole && i < r->log.boundary && line->kind != CLAUDE_ATTRIBUTION)
+            continue;
+        rc = claude_log_row(&r->log, i, &row, e);
+        if (!rc)
+            rc = take_state_row(r, line->kind, row, &commits);
+    }
+    r->out.collapse_json = commits.p;
+    r->out.collapses = commits.n;
+    return rc;
+}
+
+static enum err_code find_extras(struct restoring *r, bool whole, struct err *e)
 {
     enum err_code rc = find_todos(r);
 
-    return rc ? rc : find_skills(r);
-}
-
-/* ---- what the client adds at the end ---- */
-
-/* Begins a row that is not in the file and has no id yet. */
-static void begin_row(const struct restoring *r, struct jsonout *j, bool user)
-{
-    struct slice role = user ? SLICE("user") : SLICE("assistant");
-    char time[TIME_TEXT];
-
-    time_format(r->store->env->now_ms, time);
-    jsonout_open(j, '{');
-    jsonout_member(j, "type", role);
-    jsonout_member(j, "timestamp", slice_of(time));
-    jsonout_member(j, "sessionId", r->ref->id);
-    jsonout_key(j, "message");
-    jsonout_open(j, '{');
-    jsonout_member(j, "role", role);
-}
-
-static void write_result(const struct restoring *r, struct slice call, struct jsonout *j)
-{
-    begin_row(r, j, true);
-    jsonout_key(j, "content");
-    jsonout_open(j, '[');
-    jsonout_open(j, '{');
-    jsonout_member(j, "type", SLICE("tool_result"));
-    jsonout_key(j, "tool_use_id");
-    jsonout_raw(j, call);
-    jsonout_member(j, "content",
-                   SLICE("[Tool call interrupted: the session ended before this call's result was "
-                         "recorded, so its outcome is unknown. Check whether it took effect before "
-                         "relying on it or running it again.]"));
-    jsonout_key(j, "is_error");
-    jsonout_bool(j, true);
-    jsonout_close(j, '}');
-    jsonout_close(j, ']');
-    jsonout_close(j, '}');
-    jsonout_close(j, '}');
-}
-
-/* The API requires an answer between two rows of the person. */
-static void write_no_response(const struct restoring *r, struct jsonout *j)
-{
-    begin_row(r, j, false);
-    jsonout_member(j, "type", SLICE("message"));
-    jsonout_member(j, "model", SLICE("<synthetic>"));
-    jsonout_key(j, "content");
-    jsonout_open(j, '[');
-    jsonout_open(j, '{');
-    jsonout_member(j, "type", SLICE("text"));
-    jsonout_member(j, "text", SLICE("No response requested."));
-    jsonout_close(j, '}');
-    jsonout_close(j, ']');
-    jsonout_member(j, "stop_reason", SLICE("stop_sequence"));
-    jsonout_close(j, '}');
-    jsonout_close(j, '}');
-}
-
-static void write_continuation(const struct restoring *r, struct jsonout *j)
-{
-    char id[UUID_STR_LEN];
-    uuid_t random;
-
-    uuid_generate_random(random);
-    uuid_unparse_lower(random, id);
-    begin_row(r, j, true);
-    jsonout_member(j, "content", SLICE("Continue from where you left off."));
-    jsonout_close(j, '}');
-    jsonout_member(j, "uuid", slice_of(id));
-    jsonout_key(j, "isMeta");
-    jsonout_bool(j, true);
-    jsonout_close(j, '}');
-}
-
-enum ending { END_RESULT, END_NO_RESPONSE, END_CONTINUE };
-
-static enum err_code add_closing_row(struct restoring *r, enum ending kind, struct slice call)
-{
-    struct claude_values values = { r->out.messages_json, r->out.messages };
-    struct buf text = { 0 };
-    struct jsonout j;
-
-    jsonout_init(&j, &text);
-    switch (kind) {
-    case END_RESULT: write_result(r, call, &j); break;
-    case END_NO_RESPONSE: write_no_response(r, &j); break;
-    case END_CONTINUE: write_continuation(r, &j); break;
-    }
-    enum err_code rc = j.rc;
-    struct slice copy =
-        rc ? (struct slice){ NULL, 0 } : arena_copy(&r->out.arena, buf_slice(&text));
-
-    buf_fini(&text);
-    if (!copy.p)
-        return ERR_NOMEM;
-    rc = claude_values_add(&values, &r->out.arena, copy);
-    r->out.messages_json = values.p;
-    r->out.messages = values.n;
-    return rc;
-}
-
-/* Returns true if the last message is one of the person, or the result of a call. */
-static bool ends_with_user(const struct claude_restore_rows *r)
-{
-    for (size_t i = r->n; i-- > 0;) {
-        const struct claude_restore_row *row = &r->row[i];
-
-        if (!row->left_out && (row->kind == CLAUDE_USER || row->kind == CLAUDE_ASSISTANT))
-            return row->kind == CLAUDE_USER;
-    }
-    return false;
-}
-
-static enum err_code add_closing_rows(struct restoring *r)
-{
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; !rc && i < r->unanswered.n; i++)
-        rc = add_closing_row(r, END_RESULT, r->unanswered.p[i]);
-    if (!rc && (r->unanswered.n || ends_with_user(&r->rows)))
-        rc = add_closing_row(r, END_NO_RESPONSE, (struct slice){ NULL, 0 });
-    if (!rc && r->out.interruption == INTERRUPTION_TURN)
-        rc = add_closing_row(r, END_CONTINUE, (struct slice){ NULL, 0 });
-    return rc;
+    if (!rc)
+        rc = find_skills(r);
+    return rc ? rc : find_state_rows(r, whole, e);
 }
 
 /* ---- the bundle ---- */
@@ -509,7 +440,7 @@ static enum err_code build_bundle(struct restoring *r, struct slice at, struct e
     if (!rc)
         rc = add_messages(r);
     if (!rc)
-        rc = find_extras(r);
+        rc = find_extras(r, at.n > 0, e);
     if (!rc)
         rc = claude_snapshots(&r->log, r->path, r->n, &r->out.arena, &history, e);
     if (rc)
@@ -518,7 +449,8 @@ static enum err_code build_bundle(struct restoring *r, struct slice at, struct e
     r->out.file_history = history.n;
     r->out.interruption = claude_interruption(&r->rows, &r->out.prompt_json);
     /* the conversation ends with the requested message */
-    return at.n ? ERR_OK : add_closing_rows(r);
+    return at.n ? ERR_OK
+                : claude_close_rows(&r->rows, &r->unanswered, &r->out, r->store->env->now_ms);
 }
 
 enum err_code claude_restore(const struct store *st, const struct session_ref *ref, struct slice at,

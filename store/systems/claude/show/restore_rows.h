@@ -32,5 +32,10 @@ MUST_CHECK enum err_code claude_hide_rows(struct claude_restore_rows *r,
                                           struct claude_values *unanswered);
 /* How the last turn ended. *prompt is the row of a prompt without an answer. */
 enum interruption claude_interruption(const struct claude_restore_rows *r, struct slice *prompt);
+/* Adds to out->messages what the client adds when it loads an interrupted conversation: a result for each unanswered
+ * call, an empty answer after a row of the person's, the request to continue. out->interruption is set. */
+MUST_CHECK enum err_code claude_close_rows(const struct claude_restore_rows *rows,
+                                           const struct claude_values *unanswered,
+                                           struct restore *out, int64_t now_ms);
 
 #endif

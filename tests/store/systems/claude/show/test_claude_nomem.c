@@ -172,7 +172,8 @@ static void a_session_is_restored_whole_or_not_at_all(void **state)
         &t, "{\"type\":\"file-history-delta\",\"messageId\":\"a1\",\"snapshotMessageId\":\"u1\","
             "\"trackingPath\":\"f\",\"backup\":{}}\n"
             "{\"type\":\"file-history-delta\",\"messageId\":\"r1\",\"snapshotMessageId\":\"x\","
-            "\"trackingPath\":\"f\",\"backup\":{}}\n");
+            "\"trackingPath\":\"f\",\"backup\":{}}\n"
+            "{\"type\":\"marble-origami-commit\"}\n{\"type\":\"attribution-snapshot\"}\n");
     transcript_writer_row(&t, "user", "u2", "a1",
                           "\"permissionMode\":\"?\",\"cwd\":\"/"
                           "\",\"gitBranch\":\"main\",\"message\":{\"content\":\"x\"}");

@@ -1,5 +1,6 @@
 #include "tests/test.h"
 
+#include "lite/base/buf.h"
 #include "lite/json/json.h"
 #include "store/journal/change.h"
 #include "store/systems/claude/claude.h"
@@ -71,6 +72,70 @@ static void skills_are_complete_and_the_last_of_a_name_counts(void **state)
     assert_true(json_get(r.skills_json[0], "content", &value) && json_string_is(value, "2"));
     assert_true(json_get(r.skills_json[1], "name", &value) && json_string_is(value, "z"));
     restore_fini(&r);
+    transcript_writer_end(&t);
+}
+
+static void a_listing_that_the_conversation_still_has_is_not_repeated(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+    struct restore r;
+
+    assert_int_equal(restore_at(&t, NO_ID, &r, NULL), ERR_OK);
+    assert_false(r.skills_listed);
+    restore_fini(&r);
+    transcript_writer_row(&t, "attachment", "s1", "a2",
+                          "\"attachment\":{\"type\":\"skill_listing\",\"content\":\"- x\"}");
+    assert_int_equal(restore_at(&t, NO_ID, &r, NULL), ERR_OK);
+    assert_true(r.skills_listed);
+    restore_fini(&r);
+    assert_int_equal(restore_at(&t, SLICE("a1"), &r, NULL), ERR_OK);
+    assert_false(r.skills_listed); /* the listing came later */
+    restore_fini(&r);
+    transcript_writer_end(&t);
+}
+
+/* The commits that a restore hands over, as their names; "-" between them and the snapshot, "!" the attribution. */
+static void state_rows_are(struct transcript_writer *t, const char *at, const char *want)
+{
+    struct restore r;
+    struct buf got = { 0 };
+    struct slice name;
+
+    assert_int_equal(restore_at(t, slice_of(at), &r, NULL), ERR_OK);
+    for (size_t i = 0; i < r.collapses; i++)
+        if (json_get(r.collapse_json[i], "n", &name))
+            assert_int_equal(buf_add(&got, name), ERR_OK);
+    if (json_get(r.collapse_snapshot_json, "n", &name))
+        assert_int_equal(buf_add_byte(&got, '-') || buf_add(&got, name), ERR_OK);
+    if (json_get(r.attribution_json, "n", &name))
+        assert_int_equal(buf_add_byte(&got, '!') || buf_add(&got, name), ERR_OK);
+    assert_int_equal(buf_add_byte(&got, '\0'), ERR_OK);
+    assert_string_equal(got.p, want);
+    buf_fini(&got);
+    restore_fini(&r);
+}
+
+static void collapsed_context_and_attribution_are_restored(void **state)
+{
+    (void)state;
+    struct transcript_writer t = transcript_writer_two_turns();
+
+    state_rows_are(&t, "", "");
+    transcript_writer_raw(&t, "{\"type\":\"attribution-snapshot\",\"n\":1}\n"
+                              "{\"type\":\"marble-origami-commit\",\"n\":2}\n"
+                              "{\"type\":\"marble-origami-reset\"}\n"
+                              "{\"type\":\"marble-origami-commit\",\"n\":3}\n"
+                              "{\"type\":\"marble-origami-snapshot\",\"n\":4}\n"
+                              "{\"type\":\"marble-origami-commit\",\"n\":5}\n"
+                              "{\"type\":\"marble-origami-snapshot\",\"n\":6}\n"
+                              "{\"type\":\"attribution-snapshot\",\"n\":7}\n");
+    state_rows_are(&t, "", "35-6!7");
+    transcript_writer_row(&t, "system", "c", "",
+                          "\"subtype\":\"compact_boundary\",\"compactMetadata\":{}");
+    transcript_writer_user(&t, "u3", "c");
+    state_rows_are(&t, "", "!7"); /* what they collapsed is not loaded any more */
+    state_rows_are(&t, "a2", "35-6!7");
     transcript_writer_end(&t);
 }
 
@@ -175,6 +240,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(todos_are_those_of_the_last_call),
         cmocka_unit_test(skills_are_complete_and_the_last_of_a_name_counts),
+        cmocka_unit_test(a_listing_that_the_conversation_still_has_is_not_repeated),
+        cmocka_unit_test(collapsed_context_and_attribution_are_restored),
         cmocka_unit_test(replacements_are_those_of_the_session_itself),
         cmocka_unit_test(the_state_of_the_session_is_that_of_its_last_rows),
         cmocka_unit_test(resuming_before_a_compaction_is_refused),
