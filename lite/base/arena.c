@@ -97,6 +97,17 @@ void *arena_grow(struct arena *a, void *old, size_t n, size_t size)
     return p;
 }
 
+bool arena_add_copy(struct arena *a, struct slice **list, size_t *n, struct slice bytes)
+{
+    struct slice *more = arena_grow(a, *list, *n, sizeof *more), copy = arena_copy(a, bytes);
+
+    if (!more || !copy.p)
+        return false;
+    *list = more;
+    more[(*n)++] = copy;
+    return true;
+}
+
 char *arena_concat(struct arena *a, const struct slice text[], size_t n)
 {
     size_t sum = 1;

@@ -27,6 +27,8 @@ const char *arena_copy_text(struct arena *a, const char *text);
  * otherwise. New items are zero. The old array stays in the arena, which is cheap because sizes double. Returns NULL
  * if out of memory. */
 void *arena_grow(struct arena *a, void *old, size_t n, size_t size);
+/* Adds a copy of the bytes to an array of copies. Returns false if out of memory. */
+bool arena_add_copy(struct arena *a, struct slice **list, size_t *n, struct slice bytes);
 /* Joins texts and adds a NUL. Returns NULL if out of memory. */
 char *arena_concat(struct arena *a, const struct slice text[], size_t n);
 /* printf into the arena, for our own text and for paths. Returns NULL if out of memory. */

@@ -7,55 +7,77 @@
 #include <sys/stat.h>
 
 #include "lite/base/time.h"
+#include "store/fs/disk.h"
 
-enum { SUFFIX = sizeof JSONL_SUFFIX - 1 };
+enum { SUFFIX = sizeof JSONL_SUFFIX - 1, PREFIX_SHORTEST = 4, PIECE = 256 * 1024 };
+
+static const struct jsonl_store *jsonl_of(const struct store *st)
+{
+    return (const struct jsonl_store *)st;
+}
+
+void jsonl_store_fini(struct jsonl_store *s)
+{
+    free(s->base.path);
+    free(s->folder);
+    window_pool_free(s->pool);
+}
 
 /* ---- the files of a folder ---- */
 
-bool jsonl_name_id(const struct jsonl_folder *f, const char *name, struct slice *id)
+bool jsonl_name_id(const char *name, jsonl_is_id_fn *is_id, struct slice *id)
 {
     size_t n = strlen(name);
 
     if (n <= SUFFIX || strcmp(name + n - SUFFIX, JSONL_SUFFIX) != 0)
         return false;
     *id = (struct slice){ name, n - SUFFIX };
-    return f->is_id(*id);
+    return is_id(*id);
 }
 
-static enum err_code visit_file(const struct jsonl_folder *f, int dir, const char *name,
-                                struct buf *path, session_ref_fn *fn, void *arg, bool *more)
+/* The folder that is being read. */
+struct reading {
+    const struct store *store;
+    const char *folder;
+    jsonl_is_id_fn *is_id;
+    session_ref_fn *fn;
+    void *arg;
+    struct buf path;
+    bool more;
+};
+
+static enum err_code visit_file(struct reading *r, int dir, const char *name)
 {
-    struct session_ref ref = { .store = f->store, .folder = SLICE("") };
+    struct session_ref ref = { .store = r->store, .folder = SLICE("") };
     struct stat sb;
 
-    if (!jsonl_name_id(f, name, &ref.id) || fstatat(dir, name, &sb, AT_SYMLINK_NOFOLLOW) != 0 ||
-        S_ISDIR(sb.st_mode))
+    if (!jsonl_name_id(name, r->is_id, &ref.id) ||
+        fstatat(dir, name, &sb, AT_SYMLINK_NOFOLLOW) != 0 || S_ISDIR(sb.st_mode))
         return ERR_OK;
-    path->n = 0;
-    if (buf_addf(path, "%s/", f->path) || buf_add(path, slice_of(name)) ||
-        !(ref.path.p = buf_cstr(path)))
+    r->path.n = 0;
+    if (buf_addf(&r->path, "%s/", r->folder) || buf_add(&r->path, slice_of(name)) ||
+        !(ref.path.p = buf_cstr(&r->path)))
         return ERR_NOMEM;
-    ref.path.n = path->n;
+    ref.path.n = r->path.n;
     ref.file = file_id_of(&sb);
-    *more = fn(&ref, arg);
+    r->more = r->fn(&ref, r->arg);
     return ERR_OK;
 }
 
-enum err_code jsonl_enumerate(const struct jsonl_folder *f, session_ref_fn *fn, void *arg,
-                              struct err *e)
+enum err_code jsonl_each_log(const struct store *st, const char *folder, jsonl_is_id_fn *is_id,
+                             session_ref_fn *fn, void *arg, struct err *e)
 {
-    struct buf path = { 0 };
+    struct reading r = { st, folder, is_id, fn, arg, { 0 }, true };
     struct dirent *entry;
     enum err_code rc = ERR_OK;
-    bool more = true;
-    DIR *dir = opendir(f->path);
+    DIR *dir = opendir(folder);
 
     if (!dir)
         return ERR_OK;
-    while (!rc && more && (entry = readdir(dir)))
-        rc = visit_file(f, dirfd(dir), entry->d_name, &path, fn, arg, &more);
+    while (!rc && r.more && (entry = readdir(dir)))
+        rc = visit_file(&r, dirfd(dir), entry->d_name);
     closedir(dir);
-    buf_fini(&path);
+    buf_fini(&r.path);
     return rc ? err_nomem(e) : ERR_OK;
 }
 
@@ -76,12 +98,31 @@ enum err_code jsonl_ref_at(const struct store *st, const char *path, struct slic
     return ref->id.p && ref->path.p ? ERR_OK : err_nomem(e);
 }
 
-enum err_code jsonl_find(const struct jsonl_folder *f, struct slice id, struct arena *a,
-                         struct session_ref *ref, struct err *e)
+static bool is_in_scope(const struct jsonl_store *s, const struct scope *scope)
 {
-    const char *path = arena_format(a, "%s/%.*s" JSONL_SUFFIX, f->path, SLICE_ARG(id));
+    return !s->format->in_scope || s->format->in_scope(&s->base, scope);
+}
 
-    return jsonl_ref_at(f->store, path, id, a, ref, e);
+enum err_code jsonl_enumerate(const struct store *st, const struct scope *scope, session_ref_fn *fn,
+                              void *arg, struct err *e)
+{
+    const struct jsonl_store *s = jsonl_of(st);
+
+    return is_in_scope(s, scope) ? jsonl_each_log(st, s->folder, s->format->is_id, fn, arg, e)
+                                 : ERR_OK;
+}
+
+enum err_code jsonl_find(const struct store *st, const struct scope *scope, struct slice id,
+                         struct arena *a, struct session_ref *ref, struct err *e)
+{
+    const struct jsonl_store *s = jsonl_of(st);
+
+    if (!s->format->is_id(id))
+        return err_set(e, ERR_USAGE, "", "find session: not %s", s->format->id_name);
+    if (!is_in_scope(s, scope))
+        return err_set(e, ERR_NOT_FOUND, s->folder, "find session: of another project");
+    return jsonl_ref_at(st, arena_format(a, "%s/%.*s" JSONL_SUFFIX, s->folder, SLICE_ARG(id)), id,
+                        a, ref, e);
 }
 
 /* ---- the row of a list ---- */
@@ -131,8 +172,8 @@ static bool read_head(struct describing *d)
     return false;
 }
 
-/* Looks backwards for the last time, the last message and the last prompt. Returns false if the
- * tail has no prompt. */
+/* Looks backwards for the last message, the newest time from there on and the last prompt. Returns
+ * false if the tail has no prompt. */
 static bool read_tail(struct describing *d)
 {
     struct slice rest = d->w->tail, line;
@@ -140,11 +181,9 @@ static bool read_tail(struct describing *d)
     bool torn;
 
     while (!d->rc && slice_last_line(&rest, &line, &torn)) {
-        bool dated = d->row->activity_ms != TIME_NONE;
-
-        if ((dated && d->ended && !may_be_prompt(d, line)) || !read_row(d, line, &said))
+        if ((d->ended && !may_be_prompt(d, line)) || !read_row(d, line, &said))
             continue;
-        if (!dated)
+        if (!d->ended && d->row->activity_ms == TIME_NONE)
             d->row->activity_ms = said.time_ms;
         if (!d->ended && said.speaks && said.waits)
             d->row->flags |= SESSION_INTERRUPTED;
@@ -158,29 +197,53 @@ static bool read_tail(struct describing *d)
 
 static void read_windows(struct describing *d)
 {
-    struct session_row *row = d->row;
+    struct window *w = d->w;
 
-    if (!read_head(d) && !d->rc && !window_widen(d->w, NULL))
+    d->row->ref.file = w->file.id;
+    if (!read_head(d) && !d->rc && !window_widen(w, NULL))
         read_head(d);
-    if (!read_tail(d) && !d->rc && !d->w->wide && !window_widen(d->w, NULL))
+    if (!read_tail(d) && !d->rc && !w->wide && !window_widen(w, NULL))
         read_tail(d);
-    row->summary = row->first_prompt.n ? row->first_prompt : row->last_prompt;
-    if (!row->summary.n)
-        row->summary = row->ref.id;
+    d->row->flags |= (w->torn_tail ? SESSION_TORN : 0U) | (w->shrank ? SESSION_CHANGED : 0U) |
+                     (window_shows_damage(w) ? SESSION_DAMAGED : 0U);
+}
+
+static enum err_code read_log(struct describing *d, struct err *e)
+{
+    enum err_code rc = window_open(d->w, AT_FDCWD, d->row->ref.path.p, WINDOW_BRIEF, e);
+
+    if (rc == ERR_NOMEM || rc == ERR_NOT_FOUND)
+        return rc;
+    if (rc)
+        d->row->hidden = HIDDEN_UNREADABLE;
+    else
+        read_windows(d);
+    return d->rc ? err_nomem(e) : ERR_OK;
+}
+
+static void set_defaults(struct session_row *row)
+{
     row->modified_ms = session_modified_ms(&row->ref.file);
     if (row->activity_ms == TIME_NONE)
         row->activity_ms = row->modified_ms;
-    row->flags |= (d->w->torn_tail ? SESSION_TORN : 0U) | (d->w->shrank ? SESSION_CHANGED : 0U) |
-                  (window_shows_damage(d->w) ? SESSION_DAMAGED : 0U);
+    if (!row->summary.n)
+        row->summary = row->first_prompt.n  ? row->first_prompt
+                       : row->last_prompt.n ? row->last_prompt
+                                            : row->ref.id;
 }
 
-enum err_code jsonl_describe(struct window_pool *pool, const struct session_ref *ref,
-                             const struct jsonl_format *format, struct session_row *row,
-                             struct err *e)
+static bool has_log(const struct jsonl_format *format, const struct session_ref *ref)
 {
-    struct describing d = { .format = format, .row = row };
+    return !format->has_log || format->has_log(ref);
+}
+
+enum err_code jsonl_describe(const struct store *st, const struct scope *scope,
+                             const struct session_ref *ref, struct session_row *row, struct err *e)
+{
+    const struct jsonl_store *s = jsonl_of(st);
+    struct describing d = { .format = s->format, .row = row };
     struct scratch *scratch;
-    enum err_code rc = window_pool_acquire(pool, &scratch, e);
+    enum err_code rc = window_pool_acquire(s->pool, &scratch, e);
 
     if (rc)
         return rc;
@@ -188,27 +251,34 @@ enum err_code jsonl_describe(struct window_pool *pool, const struct session_ref 
     d.a = &scratch->arena;
     session_row_reset(row);
     row->ref = *ref;
-    rc = window_open(d.w, AT_FDCWD, ref->path.p, WINDOW_BRIEF, e);
-    if (!rc) {
-        row->ref.file = d.w->file.id;
-        read_windows(&d);
-    } else if (rc != ERR_NOMEM && rc != ERR_NOT_FOUND) {
-        row->hidden = HIDDEN_UNREADABLE;
-        rc = ERR_OK;
-    }
-    if (!rc && (d.rc || !session_row_keep(row)))
+    if (has_log(s->format, ref))
+        rc = read_log(&d, e);
+    if (!rc && s->format->complete)
+        rc = s->format->complete(st, scope, row, d.a, e);
+    row->ref.told = (struct slice){ NULL, 0 };
+    if (!rc)
+        set_defaults(row);
+    if (!rc && !session_row_keep(row))
         rc = err_nomem(e);
-    window_pool_release(pool, scratch);
+    window_pool_release(s->pool, scratch);
     return rc;
 }
 
 /* ---- the conversation ---- */
 
-static enum err_code add_line(const struct jsonl_log *l, struct logfile *log, size_t line,
-                              struct transcript *t, struct err *e)
+/* A conversation that is being loaded. */
+struct loading {
+    const struct jsonl_format *format;
+    const char *path;
+    bool empty; /* the session has no log */
+    struct logfile log;
+};
+
+static enum err_code add_line(struct loading *l, size_t line, struct transcript *t, struct err *e)
 {
-    const struct index_line *ix = &log->index.line[line];
-    bool torn = log->index.torn_tail && line + 1 == log->index.n, keep = true;
+    const struct index *index = &l->log.index;
+    const struct index_line *ix = &index->line[line];
+    bool torn = index->torn_tail && line + 1 == index->n, keep = true;
     struct message m = { .offset = ix->offset,
                          .length = ix->length,
                          .line = (uint32_t)line,
@@ -217,7 +287,7 @@ static enum err_code add_line(const struct jsonl_log *l, struct logfile *log, si
 
     if (ix->state == LINE_BLANK)
         return ERR_OK;
-    enum err_code rc = l->judge(log, line, &m, &keep, e);
+    enum err_code rc = l->format->judge(&l->log, line, &m, &keep, e);
 
     if (rc || !keep || (torn && m.flags == MESSAGE_BROKEN))
         return rc;
@@ -226,10 +296,9 @@ static enum err_code add_line(const struct jsonl_log *l, struct logfile *log, si
     return ERR_OK;
 }
 
-static enum err_code build_transcript(const struct jsonl_log *l, struct logfile *log,
-                                      struct transcript **out, struct err *e)
+static enum err_code build_transcript(struct loading *l, struct transcript **out, struct err *e)
 {
-    const struct index *ix = &log->index;
+    const struct index *ix = &l->log.index;
     struct transcript *t = calloc(1, sizeof *t);
     enum err_code rc = ERR_OK;
 
@@ -239,12 +308,12 @@ static enum err_code build_transcript(const struct jsonl_log *l, struct logfile 
         return err_nomem(e);
     }
     if (!l->empty)
-        t->id = log->file.id;
+        t->id = l->log.file.id;
     t->size = t->id.size;
     t->lines = ix->n;
     transcript_set_end(t, ix);
     for (size_t i = 0; i < ix->n && !rc; i++)
-        rc = add_line(l, log, i, t, e);
+        rc = add_line(l, i, t, e);
     if (rc)
         transcript_free(t);
     else
@@ -253,39 +322,41 @@ static enum err_code build_transcript(const struct jsonl_log *l, struct logfile 
 }
 
 /* tail 0: the whole file. */
-static enum err_code load_bytes(const struct jsonl_log *l, size_t tail, const atomic_bool *cancel,
-                                struct transcript **out, struct err *e)
+static enum err_code load_bytes(const struct store *st, const struct session_ref *ref, size_t tail,
+                                const atomic_bool *cancel, struct transcript **out, struct err *e)
 {
-    struct logfile log = { .file.fd = -1 };
+    const struct jsonl_format *format = jsonl_of(st)->format;
+    struct loading l = { format, ref->path.p, !has_log(format, ref), { .file.fd = -1 } };
+    struct logfile *log = &l.log;
     enum err_code rc = ERR_OK;
 
-    if (!l->empty)
-        rc = tail ? logfile_open_tail(&log, l->path, 0, l->keys, tail, e)
-                  : logfile_open(&log, l->path, 0, l->keys, cancel, e);
+    if (!l.empty)
+        rc = tail ? logfile_open_tail(log, l.path, 0, format->keys, tail, e)
+                  : logfile_open(log, l.path, 0, format->keys, cancel, e);
     if (!rc)
-        rc = build_transcript(l, &log, out, e);
-    if (!rc && tail && !l->empty)
-        (*out)->partial = log.index.n ? log.index.line[0].offset > 0 : log.file.id.size > 0;
-    if (log.file.fd >= 0)
-        logfile_close(&log);
+        rc = build_transcript(&l, out, e);
+    if (!rc && tail && !l.empty)
+        (*out)->partial = log->index.n ? log->index.line[0].offset > 0 : log->file.id.size > 0;
+    if (log->file.fd >= 0)
+        logfile_close(log);
     return rc ? err_wrap(e, rc, "load the conversation") : ERR_OK;
 }
 
-enum err_code jsonl_load(const struct jsonl_log *l, const atomic_bool *cancel,
-                         struct transcript **out, struct err *e)
+enum err_code jsonl_load(const struct store *st, const struct session_ref *ref,
+                         const atomic_bool *cancel, struct transcript **out, struct err *e)
 {
-    return load_bytes(l, 0, cancel, out, e);
+    return load_bytes(st, ref, 0, cancel, out, e);
 }
 
-enum err_code jsonl_tail(const struct jsonl_log *l, size_t bytes, struct transcript **out,
-                         struct err *e)
+enum err_code jsonl_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
+                         struct transcript **out, struct err *e)
 {
     enum { GROWS = 16 };
     size_t want = bytes ? bytes : 1, most = want < SIZE_MAX / GROWS ? want * GROWS : want;
 
     for (;;) {
         struct transcript *t;
-        enum err_code rc = load_bytes(l, want, NULL, &t, e);
+        enum err_code rc = load_bytes(st, ref, want, NULL, &t, e);
 
         if (rc)
             return rc;
@@ -296,6 +367,97 @@ enum err_code jsonl_tail(const struct jsonl_log *l, size_t bytes, struct transcr
         transcript_free(t);
         want = want > most / 4 ? most : want * 4;
     }
+}
+
+/* ---- a row by its id ---- */
+
+/* How a row's id relates to the one that is wanted. */
+enum id_match { ID_OTHER, ID_BEGINS, ID_SAME };
+
+bool jsonl_begins(struct slice id, struct slice part)
+{
+    return part.n >= PREFIX_SHORTEST && id.n > part.n && memcmp(id.p, part.p, part.n) == 0;
+}
+
+static enum err_code match_row(struct logfile *log, const struct jsonl_format *format, size_t line,
+                               struct slice want, enum id_match *match, struct err *e)
+{
+    struct arena a = { 0 };
+    struct slice row, id = { NULL, 0 };
+    enum err_code rc = logfile_row(log, line, &row, e);
+
+    if (!rc)
+        id = format->id(row, &a);
+    *match = slice_eq(id, want) ? ID_SAME : jsonl_begins(id, want) ? ID_BEGINS : ID_OTHER;
+    if (!rc && a.failed)
+        rc = err_nomem(e);
+    arena_fini(&a);
+    return rc;
+}
+
+/* The index only recognises the key as the agent spells it; rows with any other spelling are
+ * read. */
+static enum err_code find_whole(struct logfile *log, const struct jsonl_format *format,
+                                struct slice id, size_t *line, struct err *e)
+{
+    const struct index *ix = &log->index;
+    struct id128 want = id128_of(id);
+    enum id_match match = ID_OTHER;
+    enum err_code rc = ERR_OK;
+
+    for (*line = 0; !rc && *line < ix->n; ++*line) {
+        const struct index_line *l = &ix->line[*line];
+
+        if (l->state == LINE_BLANK || !(id128_none(l->id) || id128_eq(l->id, want)))
+            continue;
+        rc = match_row(log, format, *line, id, &match, e);
+        if (match == ID_SAME)
+            break;
+    }
+    return rc;
+}
+
+/* Counts the different ids that begin so, up to two; *line is that of the first. */
+static enum err_code find_begun(struct logfile *log, const struct jsonl_format *format,
+                                struct slice part, size_t *line, size_t *hits, struct err *e)
+{
+    const struct index *ix = &log->index;
+    struct id128 found = { 0 };
+    enum id_match match;
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; !rc && *hits < 2 && i < ix->n; i++) {
+        const struct index_line *l = &ix->line[i];
+
+        if (l->state == LINE_BLANK || (*hits && !id128_none(found) && id128_eq(l->id, found)))
+            continue;
+        rc = match_row(log, format, i, part, &match, e);
+        if (rc || match == ID_OTHER)
+            continue;
+        if (++*hits == 1)
+            *line = i;
+        found = l->id;
+    }
+    return rc;
+}
+
+enum err_code jsonl_find_row(struct logfile *log, const struct jsonl_format *format,
+                             struct slice id, size_t *line, struct err *e)
+{
+    const char *path = log->path ? log->path : "";
+    size_t hits = 0;
+    enum err_code rc = find_whole(log, format, id, line, e);
+
+    if (rc || *line < log->index.n)
+        return rc;
+    if (id.n >= PREFIX_SHORTEST)
+        rc = find_begun(log, format, id, line, &hits, e);
+    if (rc || hits == 1)
+        return rc;
+    id.n = id.n > 64 ? 64 : id.n;
+    return hits ? err_set(e, ERR_USAGE, path, "find message %.*s: ambiguous prefix", SLICE_ARG(id))
+                : err_set(e, ERR_NOT_FOUND, path, "find message %.*s: no such message",
+                          SLICE_ARG(id));
 }
 
 enum err_code jsonl_each_row(const char *path, const struct index_keys *keys,
@@ -342,4 +504,59 @@ enum err_code jsonl_page_put(struct jsonl_page *p, struct slice json, struct err
     }
     p->left -= p->left > 0;
     return p->fn(json, p->arg, e);
+}
+
+/* ---- a copy ---- */
+
+struct jsonl_front jsonl_front_to(const struct logfile *log, size_t line)
+{
+    const struct index *ix = &log->index;
+    bool last = line + 1 == ix->n;
+
+    return (struct jsonl_front){ .log = log,
+                                 .end = last ? log->file.id.size : ix->line[line + 1].offset,
+                                 .newline = last && ix->torn_tail };
+}
+
+enum err_code jsonl_front_each(const struct jsonl_front *f, jsonl_piece_fn *fn, void *arg,
+                               struct err *e)
+{
+    struct buf piece = { 0 };
+    enum err_code rc = buf_reserve(&piece, PIECE) ? err_nomem(e) : ERR_OK;
+
+    for (int64_t at = 0; at < f->end && !rc; at += PIECE) {
+        size_t want = f->end - at < PIECE ? (size_t)(f->end - at) : PIECE;
+
+        rc = file_read(&f->log->file, at, piece.p, want, &piece.n, e);
+        if (!rc && piece.n < want)
+            rc = err_set(e, ERR_STALE, f->log->path, "fork: it became shorter meanwhile");
+        if (!rc)
+            rc = fn(buf_slice(&piece), arg, e);
+    }
+    if (!rc && f->newline)
+        rc = fn(SLICE("\n"), arg, e);
+    buf_fini(&piece);
+    return rc;
+}
+
+static enum err_code write_piece(struct slice piece, void *arg, struct err *e)
+{
+    const struct disk_new *to = arg;
+
+    return disk_write(to->fd, piece, NULL, to->path, e);
+}
+
+enum err_code jsonl_front_copy(const struct jsonl_front *f, const char *dir, const char *name,
+                               struct err *e)
+{
+    struct disk_new to;
+    enum err_code rc = disk_new_open(dir, 0644, &to, e);
+
+    if (rc)
+        return rc;
+    rc = jsonl_front_each(f, write_piece, &to, e);
+    if (!rc)
+        return disk_new_publish(&to, name, e);
+    disk_new_discard(&to);
+    return rc;
 }

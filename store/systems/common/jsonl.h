@@ -7,35 +7,11 @@
 #include "store/api/store.h"
 #include "store/log/logfile.h"
 
-/* The reading side of an agent that keeps each session as one JSONL file. An agent adds what is
- * specific to it: which names are ids, and how one of its rows is read. tests/store/systems/tiny is
- * a complete example. */
+/* An agent that keeps each session as one JSONL log. Its store begins with a struct jsonl_store, and its format is a
+ * table of what is specific to it: which names are ids, and how one of its rows is read. The functions named after
+ * members of struct store_ops are those members. tests/store/systems/tiny is a complete example. */
 
 #define JSONL_SUFFIX ".jsonl"
-
-/* ---- the files of a folder ---- */
-
-struct jsonl_folder {
-    const struct store *store;
-    const char *path;               /* need not exist: then it has no sessions */
-    bool (*is_id)(struct slice id); /* checks a file's name without its suffix */
-};
-
-/* The id in a file's name; it borrows from the name. Returns false if the file is not a session. */
-bool jsonl_name_id(const struct jsonl_folder *f, const char *name, struct slice *id);
-/* Hands over each session of the folder, in no order, without subfolders. No file is opened, and a
- * folder that cannot be read has no sessions. */
-MUST_CHECK enum err_code jsonl_enumerate(const struct jsonl_folder *f, session_ref_fn *fn,
-                                         void *arg, struct err *e);
-/* The session with this id. The ref's texts are in the arena. ERR_NOT_FOUND: no regular file with
- * this name. */
-MUST_CHECK enum err_code jsonl_find(const struct jsonl_folder *f, struct slice id, struct arena *a,
-                                    struct session_ref *ref, struct err *e);
-/* The same for a path, which is copied into the arena. */
-MUST_CHECK enum err_code jsonl_ref_at(const struct store *st, const char *path, struct slice id,
-                                      struct arena *a, struct session_ref *ref, struct err *e);
-
-/* ---- the row of a list ---- */
 
 /* The part of one row that a list needs. */
 struct jsonl_said {
@@ -46,40 +22,82 @@ struct jsonl_said {
     struct slice prompt; /* the person's prompt; empty: it is not a prompt */
 };
 
+typedef bool jsonl_is_id_fn(struct slice id);
+
 struct jsonl_format {
-    /* Reads one row; texts borrow from it or are in the arena. ERR_FORMAT: it is not one of the
-     * agent's rows and is skipped. */
-    enum err_code (*read)(struct slice row, struct arena *a, struct jsonl_said *out);
-    /* Bytes that every row with a prompt contains: rows without them need not be read. */
-    const char *prompt_mark;
-};
-
-/* Fills a list's row from the first and the last bytes of the session's file: first and last prompt, times, how it ended,
- * whether it is damaged. The summary is the first prompt, else the last one, else the id. A file that cannot be opened is
- * HIDDEN_UNREADABLE; ERR_NOT_FOUND: it is gone. What the agent adds (cwd, can) is set afterwards. */
-MUST_CHECK enum err_code jsonl_describe(struct window_pool *pool, const struct session_ref *ref,
-                                        const struct jsonl_format *format, struct session_row *row,
-                                        struct err *e);
-
-/* ---- the conversation ---- */
-
-/* A log whose lines become a transcript. */
-struct jsonl_log {
-    const char *path;
     const struct index_keys *keys;
     /* Classifies one line that is not blank: sets kind and flags of the message, whose place, id
      * and time are known. *keep is true before the call; a last line that is torn and
      * MESSAGE_BROKEN is left out in any case. */
     enum err_code (*judge)(struct logfile *log, size_t line, struct message *m, bool *keep,
                            struct err *e);
-    bool empty; /* the session has no log: there are no lines */
+    /* Optional. Returns false if the session has no log: then there are no lines. */
+    bool (*has_log)(const struct session_ref *ref);
+
+    /* Reads one row for a list; texts borrow from it or are in the arena. ERR_FORMAT: it is not one
+     * of the agent's rows and is skipped. */
+    enum err_code (*read)(struct slice row, struct arena *a, struct jsonl_said *out);
+    /* Bytes that every row with a prompt contains: rows without them need not be read. */
+    const char *prompt_mark;
+    /* Optional. Adds to a list's row what the log does not contain (abilities, directory, title);
+     * texts are kept after the call. */
+    enum err_code (*complete)(const struct store *st, const struct scope *scope,
+                              struct session_row *row, struct arena *a, struct err *e);
+
+    /* The id of a row, decoded, borrowed or in the arena; empty if it has none. */
+    struct slice (*id)(struct slice row, struct arena *a);
+
+    /* For agents whose sessions are the files of one folder. */
+    jsonl_is_id_fn *is_id;
+    const char *id_name; /* "a Tiny session id", for errors */
+    /* Optional. Returns true if the scope includes the folder's sessions. */
+    bool (*in_scope)(const struct store *st, const struct scope *scope);
 };
 
-MUST_CHECK enum err_code jsonl_load(const struct jsonl_log *l, const atomic_bool *cancel,
-                                    struct transcript **out, struct err *e);
+struct jsonl_store {
+    struct store base;
+    const struct jsonl_format *format;
+    char *folder; /* owned; need not exist: then it has no sessions */
+    struct window_pool *pool;
+};
+
+/* Frees what is in it, but not the struct. */
+void jsonl_store_fini(struct jsonl_store *s);
+
+/* ---- the files of a folder ---- */
+
+/* The id in a file's name; it borrows from the name. Returns false if the file is not a log. */
+bool jsonl_name_id(const char *name, jsonl_is_id_fn *is_id, struct slice *id);
+/* Hands over each log of the folder as a ref, in no order, without subfolders. No file is opened, and a
+ * folder that cannot be read has no logs. */
+MUST_CHECK enum err_code jsonl_each_log(const struct store *st, const char *folder,
+                                        jsonl_is_id_fn *is_id, session_ref_fn *fn, void *arg,
+                                        struct err *e);
+/* The log at this path as a ref. Its texts are in the arena. ERR_NOT_FOUND: no regular file is there. */
+MUST_CHECK enum err_code jsonl_ref_at(const struct store *st, const char *path, struct slice id,
+                                      struct arena *a, struct session_ref *ref, struct err *e);
+store_enumerate_fn jsonl_enumerate;
+store_find_fn jsonl_find;
+
+/* ---- the row of a list ---- */
+
+/* Fills a list's row from the first and the last bytes of the session's file: first and last prompt, times, how it ended,
+ * whether it is damaged. The summary is the first prompt, else the last one, else the id, if the format gives it no
+ * other. A file that cannot be opened is HIDDEN_UNREADABLE; ERR_NOT_FOUND: it is gone. */
+store_describe_fn jsonl_describe;
+
+/* ---- the conversation ---- */
+
+store_load_fn jsonl_load;
 /* From the last `bytes` of the file; from up to 16 times as many if not one row is whole in them. */
-MUST_CHECK enum err_code jsonl_tail(const struct jsonl_log *l, size_t bytes,
-                                    struct transcript **out, struct err *e);
+store_tail_fn jsonl_tail;
+
+/* The line of the row with this id, the first one of several, or of the only id that begins so (4 characters or
+ * more). ERR_NOT_FOUND: no such row. ERR_USAGE: several ids begin so. */
+MUST_CHECK enum err_code jsonl_find_row(struct logfile *log, const struct jsonl_format *format,
+                                        struct slice id, size_t *line, struct err *e);
+/* Returns true if an id begins with a part that is long enough to name it. */
+bool jsonl_begins(struct slice id, struct slice part);
 
 /* Called for each row; set *stop to end the walk after it. */
 typedef enum err_code jsonl_row_fn(struct slice row, void *arg, bool *stop, struct err *e);
@@ -99,5 +117,24 @@ struct jsonl_page {
 struct jsonl_page jsonl_page_of(const struct message_query *q, json_fn *fn, void *arg);
 /* Hands over one message if it is in the page. ERR_CANCELLED, with `full` set: the page is complete. */
 MUST_CHECK enum err_code jsonl_page_put(struct jsonl_page *p, struct slice json, struct err *e);
+
+/* ---- a copy ---- */
+
+/* The beginning of a log, for a fork: whole lines, byte for byte. */
+struct jsonl_front {
+    const struct logfile *log;
+    int64_t end;  /* this many bytes ... */
+    bool newline; /* ... and a newline after a last line without one */
+};
+
+/* Up to and including this line. */
+struct jsonl_front jsonl_front_to(const struct logfile *log, size_t line);
+typedef enum err_code jsonl_piece_fn(struct slice piece, void *arg, struct err *e);
+/* ERR_STALE: the log became shorter. */
+MUST_CHECK enum err_code jsonl_front_each(const struct jsonl_front *f, jsonl_piece_fn *fn,
+                                          void *arg, struct err *e);
+/* Writes it as a new file of the directory, durably. */
+MUST_CHECK enum err_code jsonl_front_copy(const struct jsonl_front *f, const char *dir,
+                                          const char *name, struct err *e);
 
 #endif

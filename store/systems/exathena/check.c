@@ -173,7 +173,7 @@ static enum err_code check_log_name(const struct exathena *x, const char *name, 
     if (n < suffix || strcmp(name + n - suffix, EXATHENA_SUFFIX) != 0 ||
         exathena_is_id((struct slice){ name, n - suffix }))
         return ERR_OK;
-    f.path = arena_format(&a, "%s/%s", x->sessions, name);
+    f.path = arena_format(&a, "%s/%s", x->jsonl.folder, name);
     rc = f.path ? fn(&f, arg, e) : err_nomem(e);
     arena_fini(&a);
     return rc;
@@ -186,7 +186,7 @@ enum err_code exathena_check_store(const struct store *st, const struct scope *s
     struct dirent *entry;
     enum err_code rc = ERR_OK;
     struct leftover_report telling = { fn, arg };
-    DIR *dir = opendir(x->sessions);
+    DIR *dir = opendir(x->jsonl.folder);
 
     while (dir && !rc && (entry = readdir(dir)))
         rc = check_log_name(x, entry->d_name, fn, arg, e);
@@ -293,15 +293,15 @@ struct look {
 static enum err_code note_logs(struct look *l, struct err *e)
 {
     const size_t suffix = sizeof EXATHENA_SUFFIX - 1;
-    DIR *dir = opendir(l->x->sessions);
+    DIR *dir = opendir(l->x->jsonl.folder);
     struct dirent *entry;
     uint32_t number;
     enum err_code rc = ERR_OK;
 
     if (!dir)
-        return errno == ENOENT
-                   ? ERR_OK
-                   : err_sys(e, l->x->sessions, "look for logs, without which nothing can be said");
+        return errno == ENOENT ? ERR_OK
+                               : err_sys(e, l->x->jsonl.folder,
+                                         "look for logs, without which nothing can be said");
     while (!rc && (entry = readdir(dir))) {
         size_t n = strlen(entry->d_name);
 
@@ -323,8 +323,9 @@ static bool is_folder(const char *path)
 /* Reports both directories of the id, whichever was found first. */
 static enum err_code report_leftover(struct look *l, struct slice id, struct err *e)
 {
-    const char *side = arena_format(&l->arena, "%s/%.*s", l->x->sessions, SLICE_ARG(id));
-    const char *runs = arena_format(&l->arena, "%s/%.*s/sidechains", l->x->sessions, SLICE_ARG(id));
+    const char *side = arena_format(&l->arena, "%s/%.*s", l->x->jsonl.folder, SLICE_ARG(id));
+    const char *runs =
+        arena_format(&l->arena, "%s/%.*s/sidechains", l->x->jsonl.folder, SLICE_ARG(id));
     const char *saved = arena_format(&l->arena, "%s/%.*s", l->x->history, SLICE_ARG(id));
     struct slice copy = arena_copy(&l->arena, id);
     const char *part[2];
@@ -366,10 +367,10 @@ enum err_code exathena_leftovers(const struct store *st, const struct scope *sco
                                  void *arg, struct err *e)
 {
     struct look l = { .x = exathena_of(st), .fn = fn, .arg = arg };
-    enum err_code rc = exathena_in_scope(l.x, scope) ? note_logs(&l, e) : ERR_OK;
+    enum err_code rc = exathena_in_scope(st, scope) ? note_logs(&l, e) : ERR_OK;
 
     if (!rc && l.there.n > 0) {
-        rc = search_dir(&l, l.x->sessions, e);
+        rc = search_dir(&l, l.x->jsonl.folder, e);
         if (!rc)
             rc = search_dir(&l, l.x->history, e);
     }

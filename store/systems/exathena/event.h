@@ -90,7 +90,6 @@ struct point {
     struct slice id; /* as written, decoded; in the arena */
     size_t line;     /* from 0 */
     int64_t offset;  /* of its line */
-    int64_t end;     /* after the line and its newline, if it has one */
     int64_t size;    /* of the log when it was read */
     int64_t blank;   /* offset of the first blank line before it; -1: no blank line */
     int64_t time_ms;

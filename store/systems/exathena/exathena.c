@@ -123,9 +123,8 @@ static char *parent_dir(const char *path)
 static bool is_log(int dir, const char *name)
 {
     struct file f;
-    const struct jsonl_folder any = { .is_id = exathena_is_id };
     struct slice id;
-    char *text = jsonl_name_id(&any, name, &id) ? malloc(FIRST_LINE) : NULL;
+    char *text = jsonl_name_id(name, exathena_is_id, &id) ? malloc(FIRST_LINE) : NULL;
     size_t got = 0;
 
     if (text && file_open(dir, name, 0, &f, NULL) == ERR_OK) {
@@ -217,11 +216,9 @@ static void exathena_close(struct store *st)
 {
     struct exathena *x = (struct exathena *)st;
 
-    free(x->base.path);
-    free(x->sessions);
+    jsonl_store_fini(&x->jsonl);
     free(x->history);
     free(x->project);
-    window_pool_free(x->scratch);
     free(x);
 }
 
@@ -230,10 +227,10 @@ static bool name_places(struct exathena *x, const char *dir)
 {
     x->history = config_dir_join(dir, "file-history");
     x->project = parent_dir(dir);
-    x->scratch = window_pool_new();
-    if (!x->sessions)
-        x->sessions = config_dir_join(dir, "sessions");
-    return x->sessions && x->history && x->project && x->scratch;
+    x->jsonl.pool = window_pool_new();
+    if (!x->jsonl.folder)
+        x->jsonl.folder = config_dir_join(dir, "sessions");
+    return x->jsonl.folder && x->history && x->project && x->jsonl.pool;
 }
 
 static enum err_code find_places(struct exathena *x, struct err *e)
@@ -241,17 +238,18 @@ static enum err_code find_places(struct exathena *x, struct err *e)
     char *near = NULL;
     enum err_code rc = ERR_OK;
 
-    x->own_root = is_own_root(x->base.path);
+    x->own_root = is_own_root(x->jsonl.base.path);
     if (x->own_root) {
-        x->sessions = strdup(x->base.path);
-        rc = nearest(x->base.path, &near, e);
+        x->jsonl.folder = strdup(x->jsonl.base.path);
+        rc = nearest(x->jsonl.base.path, &near, e);
         if (rc == ERR_NOT_FOUND)
-            rc = nearest(x->base.env->cwd, &near, e);
+            rc = nearest(x->jsonl.base.env->cwd, &near, e);
         x->homeless = rc == ERR_NOT_FOUND;
         if (x->homeless)
-            rc = (near = config_dir_join(x->base.env->cwd, store_name)) ? ERR_OK : ERR_NOMEM;
+            rc = (near = config_dir_join(x->jsonl.base.env->cwd, store_name)) ? ERR_OK : ERR_NOMEM;
     }
-    if (!rc && !((!x->own_root || x->sessions) && name_places(x, near ? near : x->base.path)))
+    if (!rc &&
+        !((!x->own_root || x->jsonl.folder) && name_places(x, near ? near : x->jsonl.base.path)))
         rc = ERR_NOMEM;
     free(near);
     return rc == ERR_NOMEM ? err_nomem(e) : rc;
@@ -264,18 +262,19 @@ static enum err_code exathena_open(const struct store_env *env, const char *path
 
     if (!x)
         return err_nomem(e);
-    x->base = (struct store){ .ops = &exathena_ops, .env = env };
+    x->jsonl.base = (struct store){ .ops = &exathena_ops, .env = env };
+    x->jsonl.format = &exathena_format;
     enum err_code rc =
-        path ? named(env, path, &x->base.path, e) : nearest(env->cwd, &x->base.path, e);
+        path ? named(env, path, &x->jsonl.base.path, e) : nearest(env->cwd, &x->jsonl.base.path, e);
 
     if (!rc)
-        rc = config_dir_require(x->base.path, e);
+        rc = config_dir_require(x->jsonl.base.path, e);
     if (!rc)
         rc = find_places(x, e);
     if (rc)
-        exathena_close(&x->base);
+        exathena_close(&x->jsonl.base);
     else
-        *out = &x->base;
+        *out = &x->jsonl.base;
     return rc;
 }
 
@@ -306,12 +305,12 @@ const struct store_ops exathena_ops = {
     .folders = NULL,
     .open = exathena_open,
     .close = exathena_close,
-    .enumerate = exathena_enumerate,
-    .describe = exathena_describe,
-    .find = exathena_find,
+    .enumerate = jsonl_enumerate,
+    .describe = jsonl_describe,
+    .find = jsonl_find,
     .at_path = exathena_at_path,
-    .tail = exathena_tail,
-    .load = exathena_load,
+    .tail = jsonl_tail,
+    .load = jsonl_load,
     .blocks = exathena_blocks,
     .messages = exathena_messages,
     .subagents = exathena_subagents,

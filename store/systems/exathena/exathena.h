@@ -3,7 +3,6 @@
 
 #include <stdbool.h>
 
-#include "lite/io/window.h"
 #include "store/api/store.h"
 #include "store/systems/common/jsonl.h"
 
@@ -11,7 +10,7 @@
 /* lengths of the ids that the library generates */
 enum { EXATHENA_ID = 22, EXATHENA_EVENT_ID = 11 };
 
-/* The sessions of ExAthena (formats/exathena.md): base.path is <project>/.exathena, with
+/* The sessions of ExAthena (formats/exathena.md): its path is <project>/.exathena, with
  *
  *   sessions/<id>.jsonl                       the log: one event a line, in the order of events
  *   sessions/<id>/sidechains/<agent>.jsonl    runs of sub-agents, one line each
@@ -28,22 +27,18 @@ enum { EXATHENA_ID = 22, EXATHENA_EVENT_ID = 11 };
  *
  * The library reads, writes and cuts without locks. Immutable after open; threads may share it. */
 struct exathena {
-    struct store base;
-    char *sessions; /* <path>/sessions; need not exist */
-    char *history;  /* <path>/file-history; need not exist */
-    char *project;  /* the directory that contains .exathena */
-    bool own_root;  /* the logs are directly in base.path */
+    struct jsonl_store jsonl; /* its folder is <path>/sessions */
+    char *history;            /* <path>/file-history; need not exist */
+    char *project;            /* the directory that contains .exathena */
+    bool own_root;            /* the logs are directly in base.path */
     /* own_root, and no .exathena is above the root: project is our own directory, which no session
      * names */
     bool homeless;
-    struct window_pool *scratch;
 };
 
 /* The store as this system's own; asserts that it is one. */
 const struct exathena *exathena_of(const struct store *st);
 
-/* The folder of the logs. */
-struct jsonl_folder exathena_folder(const struct exathena *x);
 /* Returns true if this can be the id of a session: it must name one file, and be usable on a
  * command line. */
 bool exathena_is_id(struct slice id);
@@ -56,17 +51,14 @@ const char *exathena_side_path(const struct session_ref *ref, const char *rest, 
 
 /* Returns true if the scope includes the store's project, to which all its sessions belong: the
  * scope names the project, a directory inside it, or a worktree. */
-bool exathena_in_scope(const struct exathena *x, const struct scope *scope);
+bool exathena_in_scope(const struct store *st, const struct scope *scope);
+
+extern const struct jsonl_format exathena_format;
 
 extern const struct store_ops exathena_ops;
 
 /* The members of exathena_ops. */
-store_enumerate_fn exathena_enumerate;
-store_find_fn exathena_find;
 store_at_path_fn exathena_at_path;
-store_describe_fn exathena_describe;
-store_tail_fn exathena_tail;
-store_load_fn exathena_load;
 store_blocks_fn exathena_blocks;
 store_messages_fn exathena_messages;
 store_restore_fn exathena_restore;

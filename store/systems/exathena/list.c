@@ -26,8 +26,9 @@ static bool within(const char *project, struct slice dir)
     return dir.n >= n && memcmp(dir.p, project, n) == 0 && (dir.n == n || dir.p[n] == '/');
 }
 
-bool exathena_in_scope(const struct exathena *x, const struct scope *scope)
+bool exathena_in_scope(const struct store *st, const struct scope *scope)
 {
+    const struct exathena *x = exathena_of(st);
     char real[PATH_MAX];
     const char *project = realpath(x->project, real) ? real : x->project;
 
@@ -37,33 +38,6 @@ bool exathena_in_scope(const struct exathena *x, const struct scope *scope)
         if (within(project, scope->tree[i]))
             return true;
     return false;
-}
-
-struct jsonl_folder exathena_folder(const struct exathena *x)
-{
-    return (struct jsonl_folder){ &x->base, x->sessions, exathena_is_id };
-}
-
-enum err_code exathena_enumerate(const struct store *st, const struct scope *scope,
-                                 session_ref_fn *fn, void *arg, struct err *e)
-{
-    const struct exathena *x = exathena_of(st);
-    const struct jsonl_folder folder = exathena_folder(x);
-
-    return exathena_in_scope(x, scope) ? jsonl_enumerate(&folder, fn, arg, e) : ERR_OK;
-}
-
-enum err_code exathena_find(const struct store *st, const struct scope *scope, struct slice id,
-                            struct arena *a, struct session_ref *ref, struct err *e)
-{
-    const struct exathena *x = exathena_of(st);
-    const struct jsonl_folder folder = exathena_folder(x);
-
-    if (!exathena_is_id(id))
-        return err_set(e, ERR_USAGE, "", "find session: not an ExAthena session id");
-    if (!exathena_in_scope(x, scope))
-        return err_set(e, ERR_NOT_FOUND, x->sessions, "find session: of another project");
-    return jsonl_find(&folder, id, a, ref, e);
 }
 
 static bool is_in(const char *dir, struct slice path, size_t name_at)
@@ -81,19 +55,21 @@ enum err_code exathena_at_path(const struct store *st, struct slice path, struct
     static const char folder[] = "/sessions/";
     const char *name = memrchr(path.p, '/', path.n), *file = path.p;
     size_t at = name ? (size_t)(name + 1 - path.p) : 0, n = sizeof folder - 1;
-    const struct jsonl_folder logs = exathena_folder(exathena_of(st));
+    const char *logs = exathena_of(st)->jsonl.folder;
     struct slice id;
 
-    if (!is_in(logs.path, path, at) && (at < n || memcmp(path.p + at - n, folder, n) != 0))
+    if (!is_in(logs, path, at) && (at < n || memcmp(path.p + at - n, folder, n) != 0))
         return err_set(e, ERR_NOT_FOUND, path.p, "open session: no such session");
     if (path.n - at <= SUFFIX || memcmp(path.p + path.n - SUFFIX, EXATHENA_SUFFIX, SUFFIX) != 0)
         file = arena_format(a, "%.*s" EXATHENA_SUFFIX, SLICE_ARG(path));
     if (!file)
         return err_nomem(e);
-    if (!jsonl_name_id(&logs, file + at, &id))
+    if (!jsonl_name_id(file + at, exathena_is_id, &id))
         return err_set(e, ERR_NOT_FOUND, path.p, "open session: no such session");
     return jsonl_ref_at(st, file, id, a, ref, e);
 }
+
+/* ---- the rows, for lists and for readers ---- */
 
 /* The time of the first event is that of the session, and the first prompt is its title. A message
  * of a person or a tool waits for an answer. */
@@ -112,22 +88,78 @@ static enum err_code read_said(struct slice line, struct arena *a, struct jsonl_
     return user && !event_said(&ev, a, &out->prompt) ? ERR_NOMEM : ERR_OK;
 }
 
-enum err_code exathena_describe(const struct store *st, const struct scope *scope,
-                                const struct session_ref *ref, struct session_row *row,
-                                struct err *e)
+static enum err_code complete_row(const struct store *st, const struct scope *scope,
+                                  struct session_row *row, struct arena *a, struct err *e)
 {
-    static const struct jsonl_format format = { .read = read_said, .prompt_mark = "\"user" };
     const struct exathena *x = exathena_of(st);
-    enum err_code rc = jsonl_describe(x->scratch, ref, &format, row, e);
 
-    (void)scope;
-    if (rc || row->hidden)
-        return rc;
+    (void)scope, (void)a, (void)e;
+    if (row->hidden)
+        return ERR_OK;
     row->can = CAN_RESUME | CAN_FORK | CAN_REWIND | CAN_DELETE;
     if (!x->homeless)
-        row->cwd = arena_copy(&row->arena, slice_of(x->project));
-    return row->cwd.p ? ERR_OK : err_nomem(e);
+        row->cwd = slice_of(x->project);
+    return ERR_OK;
 }
+
+static struct slice event_id(struct slice row, struct arena *a)
+{
+    struct event ev;
+
+    return event_read(row, a, &ev) ? ev.id : (struct slice){ NULL, 0 };
+}
+
+/* The conversation as a person reads it: every event in the order of the file, whatever its kind,
+ * with unreadable lines in their places. */
+
+static uint8_t message_kind_of(const struct index_line *line)
+{
+    switch (line->kind) {
+    case EVENT_USER: return MESSAGE_USER;
+    case EVENT_ASSISTANT: return MESSAGE_ASSISTANT;
+    case EVENT_TOOL: return MESSAGE_TOOL;
+    case EVENT_SYSTEM:
+    case EVENT_START:
+    case EVENT_RESUME: return MESSAGE_SYSTEM;
+    default: return MESSAGE_OTHER;
+    }
+}
+
+/* The index does not recognise a first line that begins with a byte order mark. */
+static bool is_marked_event(struct logfile *log, size_t line)
+{
+    struct arena a = { 0 };
+    struct event ev;
+    struct slice row;
+    bool is = line == 0 && log->index.line[0].offset == 0 && !logfile_row(log, 0, &row, NULL) &&
+              slice_starts(row, "\xef\xbb\xbf") && event_read(row, &a, &ev);
+
+    arena_fini(&a);
+    return is;
+}
+
+static enum err_code judge_event(struct logfile *log, size_t line, struct message *m, bool *keep,
+                                 struct err *e)
+{
+    const struct index_line *ix = &log->index.line[line];
+    bool broken = ix->state == LINE_BROKEN && !is_marked_event(log, line);
+
+    (void)keep;
+    (void)e;
+    m->kind = broken ? (uint8_t)MESSAGE_OTHER : message_kind_of(ix);
+    m->flags = broken ? (uint8_t)MESSAGE_BROKEN : (uint8_t)0;
+    return ERR_OK;
+}
+
+const struct jsonl_format exathena_format = { .keys = &exathena_keys,
+                                              .judge = judge_event,
+                                              .read = read_said,
+                                              .prompt_mark = "\"user",
+                                              .complete = complete_row,
+                                              .id = event_id,
+                                              .is_id = exathena_is_id,
+                                              .id_name = "an ExAthena session id",
+                                              .in_scope = exathena_in_scope };
 
 /* Runs of sub-agents: <session>/sidechains/<agent>.jsonl, one line for each finished run. */
 
@@ -138,45 +170,33 @@ static int compare_id(const void *a, const void *b)
     return strcmp(x->p, y->p);
 }
 
-static enum err_code add_subagent_id(struct arena *a, struct slice **ids, size_t *n,
-                                     const char *name)
+struct agents {
+    struct arena *arena;
+    struct slice *id;
+    size_t n;
+};
+
+static bool keep_agent(const struct session_ref *ref, void *arg)
 {
-    const struct jsonl_folder runs = { .is_id = exathena_is_id };
-    struct slice id;
+    struct agents *agents = arg;
 
-    if (!jsonl_name_id(&runs, name, &id))
-        return ERR_OK;
-    struct slice *more = arena_grow(a, *ids, *n, sizeof *more);
-
-    if (!more)
-        return ERR_NOMEM;
-    *ids = more;
-    more[*n] = arena_copy(a, id);
-    *n += more[*n].p != NULL;
-    return more[*n - 1].p ? ERR_OK : ERR_NOMEM;
+    return arena_add_copy(agents->arena, &agents->id, &agents->n, ref->id);
 }
 
 enum err_code exathena_subagents(const struct store *st, const struct session_ref *ref,
                                  struct arena *a, struct slice **ids, size_t *n, struct err *e)
 {
-    const char *path = exathena_side_path(ref, "sidechains", a);
-    struct dirent *entry;
-    struct slice *found = NULL;
-    size_t count = 0;
-    enum err_code rc = path ? ERR_OK : ERR_NOMEM;
-    DIR *dir = path ? opendir(path) : NULL;
+    const char *dir = exathena_side_path(ref, "sidechains", a);
+    struct agents found = { .arena = a };
+    enum err_code rc =
+        dir ? jsonl_each_log(st, dir, exathena_is_id, keep_agent, &found, e) : err_nomem(e);
 
-    (void)st;
-    while (dir && !rc && (entry = readdir(dir)))
-        rc = add_subagent_id(a, &found, &count, entry->d_name);
-    if (dir)
-        closedir(dir);
-    if (rc)
+    if (rc || a->failed)
         return err_nomem(e);
-    if (count)
-        qsort(found, count, sizeof *found, compare_id);
-    *ids = found;
-    *n = count;
+    if (found.n)
+        qsort(found.id, found.n, sizeof *found.id, compare_id);
+    *ids = found.id;
+    *n = found.n;
     return ERR_OK;
 }
 
@@ -243,24 +263,11 @@ enum err_code exathena_subagent(const struct store *st, const struct session_ref
                                 struct err *e)
 {
     const char *dir = exathena_side_path(ref, "sidechains", a);
-    struct session_ref sub = { .store = st, .folder = ref->folder };
-    struct file f;
+    const char *path =
+        dir ? arena_format(a, "%s/%.*s" EXATHENA_SUFFIX, dir, SLICE_ARG(agent)) : NULL;
+    enum err_code rc =
+        exathena_is_id(agent) ? jsonl_ref_at(st, path, agent, a, out, e) : ERR_NOT_FOUND;
 
-    if (!exathena_is_id(agent))
-        return err_set(e, ERR_NOT_FOUND, ref->path.p, "no sub-agent %.*s", SLICE_ARG(agent));
-    sub.path.p = dir ? arena_format(a, "%s/%.*s" EXATHENA_SUFFIX, dir, SLICE_ARG(agent)) : NULL;
-    sub.id = arena_copy(a, agent);
-    if (!sub.path.p || !sub.id.p)
-        return err_nomem(e);
-    sub.path.n = strlen(sub.path.p);
-    enum err_code rc = file_open(AT_FDCWD, sub.path.p, 0, &f, e);
-
-    if (rc == ERR_NOT_FOUND)
-        return err_set(e, rc, ref->path.p, "no sub-agent %.*s", SLICE_ARG(agent));
-    if (rc)
-        return rc;
-    sub.file = f.id;
-    file_close(&f);
-    *out = sub;
-    return ERR_OK;
+    return rc == ERR_NOT_FOUND ? err_set(e, rc, ref->path.p, "no sub-agent %.*s", SLICE_ARG(agent))
+                               : rc;
 }

@@ -5,7 +5,6 @@
 
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
-#include "store/log/logfile.h"
 #include "store/rewind/diff/linediff.h"
 #include "store/systems/exathena/event.h"
 #include "store/systems/exathena/exathena.h"
@@ -175,17 +174,9 @@ struct restoring {
     bool waits;          /* the last message is a tool's, or calls one */
 };
 
-static enum err_code append_restored(struct restoring *r, struct slice json)
+static bool append_restored(struct restoring *r, struct slice json)
 {
-    struct arena *a = &r->out.arena;
-    struct slice *list = arena_grow(a, r->out.messages_json, r->out.messages, sizeof *list);
-    struct slice copy = arena_copy(a, json);
-
-    if (!list || !copy.p)
-        return ERR_NOMEM;
-    list[r->out.messages++] = copy;
-    r->out.messages_json = list;
-    return ERR_OK;
+    return arena_add_copy(&r->out.arena, &r->out.messages_json, &r->out.messages, json);
 }
 
 static enum err_code take_message(const struct event *ev, struct slice json, void *arg,
@@ -198,13 +189,13 @@ static enum err_code take_message(const struct event *ev, struct slice json, voi
     event_member(ev->message, "tool_calls", &calls);
     r->waits = slice_eq(ev->role, SLICE("tool")) || (json_type(calls) == JSON_ARRAY && calls.n > 2);
     r->prompt = user ? arena_copy(&r->out.arena, ev->message) : (struct slice){ NULL, 0 };
-    if (append_restored(r, json) || (user && !r->prompt.p))
+    if (!append_restored(r, json) || (user && !r->prompt.p))
         return err_nomem(e);
     return ERR_OK;
 }
 
 /* The message that is added in the person's name after a turn that was cut. */
-static enum err_code add_continuation(struct restoring *r, const struct session_ref *ref)
+static bool add_continuation(struct restoring *r, const struct session_ref *ref)
 {
     struct buf text = { 0 };
     struct jsonout j;
@@ -221,10 +212,10 @@ static enum err_code add_continuation(struct restoring *r, const struct session_
     jsonout_bool(&j, true);
     jsonout_member(&j, "session_id", ref->id);
     jsonout_close(&j, '}');
-    enum err_code rc = j.rc ? j.rc : append_restored(r, buf_slice(&text));
+    bool ok = !j.rc && append_restored(r, buf_slice(&text));
 
     buf_fini(&text);
-    return rc;
+    return ok;
 }
 
 static enum err_code finish(struct restoring *r, const struct exathena *x,
@@ -241,7 +232,7 @@ static enum err_code finish(struct restoring *r, const struct exathena *x,
                                       : INTERRUPTION_NONE;
     r->out.prompt_json = r->prompt;
     if (!r->out.session_id.p || !r->out.cwd.p ||
-        (r->out.interruption == INTERRUPTION_TURN && add_continuation(r, ref)))
+        (r->out.interruption == INTERRUPTION_TURN && !add_continuation(r, ref)))
         return err_nomem(e);
     return ERR_OK;
 }
@@ -272,91 +263,20 @@ enum err_code exathena_restore(const struct store *st, const struct session_ref 
     return rc ? err_wrap(e, rc, "restore the session") : ERR_OK;
 }
 
-/* The conversation as a person reads it: every event in the order of the file, whatever its kind,
- * with unreadable lines in their places. */
-
-static uint8_t message_kind_of(const struct index_line *line)
-{
-    switch (line->kind) {
-    case EVENT_USER: return MESSAGE_USER;
-    case EVENT_ASSISTANT: return MESSAGE_ASSISTANT;
-    case EVENT_TOOL: return MESSAGE_TOOL;
-    case EVENT_SYSTEM:
-    case EVENT_START:
-    case EVENT_RESUME: return MESSAGE_SYSTEM;
-    default: return MESSAGE_OTHER;
-    }
-}
-
-/* The index does not recognise a first line that begins with a byte order mark. */
-static bool is_marked_event(struct logfile *log, size_t line)
-{
-    struct arena a = { 0 };
-    struct event ev;
-    struct slice row;
-    bool is = line == 0 && log->index.line[0].offset == 0 && !logfile_row(log, 0, &row, NULL) &&
-              slice_starts(row, "\xef\xbb\xbf") && event_read(row, &a, &ev);
-
-    arena_fini(&a);
-    return is;
-}
-
-static enum err_code judge_event(struct logfile *log, size_t line, struct message *m, bool *keep,
-                                 struct err *e)
-{
-    const struct index_line *ix = &log->index.line[line];
-    bool broken = ix->state == LINE_BROKEN && !is_marked_event(log, line);
-
-    (void)keep;
-    (void)e;
-    m->kind = broken ? (uint8_t)MESSAGE_OTHER : message_kind_of(ix);
-    m->flags = broken ? (uint8_t)MESSAGE_BROKEN : (uint8_t)0;
-    return ERR_OK;
-}
-
-static struct jsonl_log log_of(const struct session_ref *ref)
-{
-    return (struct jsonl_log){ .path = ref->path.p, .keys = &exathena_keys, .judge = judge_event };
-}
-
-enum err_code exathena_load(const struct store *st, const struct session_ref *ref,
-                            const atomic_bool *cancel, struct transcript **out, struct err *e)
-{
-    const struct jsonl_log log = log_of(ref);
-
-    (void)st;
-    return jsonl_load(&log, cancel, out, e);
-}
-
-enum err_code exathena_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
-                            struct transcript **out, struct err *e)
-{
-    const struct jsonl_log log = log_of(ref);
-
-    (void)st;
-    return jsonl_tail(&log, bytes, out, e);
-}
-
 /* The blocks of one event for a reader. An event of an unknown form becomes a note or its raw
  * bytes, never nothing. */
 
-struct blocks {
-    struct block_list *out;
-    enum err_code rc;
-};
-
-static void add_event_block(struct blocks *b, struct block block)
+static void add_event_block(struct block_list *out, struct block block)
 {
-    if (!b->rc)
-        b->rc = transcript_block_add(b->out, &block);
+    if (transcript_block_add(out, &block))
+        out->arena.failed = true;
 }
 
-static struct slice decode_event_text(struct blocks *b, struct slice object, const char *name)
+static struct slice decode_event_text(struct block_list *out, struct slice object, const char *name)
 {
     struct slice text;
 
-    if (!event_text(object, name, &b->out->arena, &text))
-        b->rc = ERR_NOMEM;
+    event_text(object, name, &out->arena, &text);
     return text;
 }
 
@@ -404,7 +324,7 @@ static void write_patch(struct jsonout *j, const struct linediff *d)
 
 /* The patch from the file before to the file after, which the payload contains. Empty if there is
  * no such payload. */
-static struct slice patch_of(struct blocks *b, struct slice result)
+static struct slice patch_of(struct block_list *b, struct slice result)
 {
     struct slice ui, payload, kind = { NULL, 0 }, patch = { NULL, 0 };
     struct linediff d;
@@ -417,15 +337,15 @@ static struct slice patch_of(struct blocks *b, struct slice result)
     struct slice before = decode_event_text(b, payload, "before"),
                  after = decode_event_text(b, payload, "after");
 
-    if (b->rc || !slice_eq(kind, SLICE("diff")) || before.n > DIFF_MOST || after.n > DIFF_MOST ||
+    if (!slice_eq(kind, SLICE("diff")) || before.n > DIFF_MOST || after.n > DIFF_MOST ||
         linediff_make(before, after, CONTEXT, &d, NULL))
         return patch;
     jsonout_init(&j, &out);
     write_patch(&j, &d);
-    if (!j.rc)
-        patch = arena_copy(&b->out->arena, buf_slice(&out));
-    if (!patch.p)
-        b->rc = ERR_NOMEM;
+    if (j.rc)
+        b->arena.failed = true;
+    else
+        patch = arena_copy(&b->arena, buf_slice(&out));
     linediff_fini(&d);
     buf_fini(&out);
     return patch;
@@ -433,7 +353,7 @@ static struct slice patch_of(struct blocks *b, struct slice result)
 
 /* ---- messages ---- */
 
-static void put_calls(struct blocks *b, struct slice message)
+static void put_calls(struct block_list *b, struct slice message)
 {
     struct slice calls, key, call, input;
     struct json_iter it;
@@ -450,7 +370,7 @@ static void put_calls(struct blocks *b, struct slice message)
     }
 }
 
-static void put_results(struct blocks *b, struct slice message)
+static void put_results(struct block_list *b, struct slice message)
 {
     struct slice results, key, result, failed;
     struct json_iter it;
@@ -468,12 +388,12 @@ static void put_results(struct blocks *b, struct slice message)
     }
 }
 
-static void put_message(struct blocks *b, const struct event *ev)
+static void put_message(struct block_list *b, const struct event *ev)
 {
     struct block said = { .kind = BLOCK_TEXT };
 
-    if (!event_said(ev, &b->out->arena, &said.text))
-        b->rc = ERR_NOMEM;
+    if (!event_said(ev, &b->arena, &said.text))
+        b->arena.failed = true;
     if (slice_eq(ev->role, SLICE("user")))
         said.kind = BLOCK_PROMPT;
     if (slice_eq(ev->role, SLICE("system"))) {
@@ -488,7 +408,7 @@ static void put_message(struct blocks *b, const struct event *ev)
 
 /* ---- a finished run of a sub-agent ---- */
 
-static void put_run(struct blocks *b, struct slice line)
+static void put_run(struct block_list *b, struct slice line)
 {
     struct slice result, ok;
 
@@ -509,20 +429,20 @@ static void put_run(struct blocks *b, struct slice line)
 enum err_code exathena_blocks(const struct store *st, struct slice row, struct block_list *out,
                               struct err *e)
 {
-    struct blocks b = { .out = out };
     struct event ev;
     struct slice run;
 
     (void)st;
     if (!event_read(row, &out->arena, &ev))
-        add_event_block(&b, (struct block){ .kind = BLOCK_RAW, .text = row });
+        add_event_block(out, (struct block){ .kind = BLOCK_RAW, .text = row });
     else if (ev.message.n)
-        put_message(&b, &ev);
+        put_message(out, &ev);
     else if (!ev.kind.n && event_member(row, "subagent_id", &run))
-        put_run(&b, row);
+        put_run(out, row);
     else
-        add_event_block(&b, (struct block){ .kind = BLOCK_NOTE, .name = ev.kind, .text = ev.data });
-    if (!b.rc && out->n == 0)
-        add_event_block(&b, (struct block){ .kind = BLOCK_NOTE, .name = ev.kind });
-    return b.rc ? err_nomem(e) : ERR_OK;
+        add_event_block(out,
+                        (struct block){ .kind = BLOCK_NOTE, .name = ev.kind, .text = ev.data });
+    if (out->n == 0)
+        add_event_block(out, (struct block){ .kind = BLOCK_NOTE, .name = ev.kind });
+    return out->arena.failed ? err_nomem(e) : ERR_OK;
 }

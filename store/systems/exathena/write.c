@@ -50,10 +50,10 @@ static enum err_code write_start_event(int64_t now_ms, struct buf *out)
 static enum err_code write_new(const struct exathena *x, const char *name, struct slice bytes,
                                struct err *e)
 {
-    enum err_code rc = disk_make_dir(x->sessions, DIRECTORY_MODE, e);
+    enum err_code rc = disk_make_dir(x->jsonl.folder, DIRECTORY_MODE, e);
 
-    disk_new_sweep(x->sessions); /* temporary files that a crash left */
-    return rc ? rc : disk_create_file(x->sessions, name, bytes, FILE_MODE, e);
+    disk_new_sweep(x->jsonl.folder); /* temporary files that a crash left */
+    return rc ? rc : disk_create_file(x->jsonl.folder, name, bytes, FILE_MODE, e);
 }
 
 /* A session belongs to the project of its store, whatever directory was requested. */
@@ -81,7 +81,7 @@ enum err_code exathena_create(const struct store *st, const struct host_create *
     made.id = arena_copy(a, made.id);
     const char *name = made.id.p ? arena_format(a, "%s" EXATHENA_SUFFIX, made.id.p) : NULL;
 
-    made.path.p = name ? arena_format(a, "%s/%s", x->sessions, name) : NULL;
+    made.path.p = name ? arena_format(a, "%s/%s", x->jsonl.folder, name) : NULL;
     enum err_code rc = !made.path.p || write_start_event(env_now_ms(st->env), &line)
                            ? err_nomem(e)
                            : write_new(x, name, buf_slice(&line), e);
@@ -264,8 +264,6 @@ enum err_code exathena_append(const struct store *st, const struct session_ref *
  * under a new id. The copy is a log like any other, and can be resumed. It has no place for a
  * title. */
 
-enum { PIECE = 256 * 1024 };
-
 struct forking {
     const struct exathena *x;
     const struct session_ref *ref;
@@ -275,97 +273,40 @@ struct forking {
     struct fork_result made;
 };
 
-/* The end of the last complete line. A torn one is not copied, as it may be incomplete. */
-static enum err_code whole_end(const struct file *from, int64_t *end, struct err *e)
+/* A last line that is torn is not copied, unless it was asked for: it may be incomplete. */
+static enum err_code find_fork_end(const struct forking *f, struct logfile *log,
+                                   struct jsonl_front *front, struct err *e)
 {
-    char bytes[4096];
-    int64_t at = from->id.size;
-    size_t got;
+    size_t lines = log->index.n - log->index.torn_tail, line = lines - 1;
+    enum err_code rc = ERR_OK;
 
-    while (at > 0) {
-        int64_t begin = at > (int64_t)sizeof bytes ? at - (int64_t)sizeof bytes : 0;
-        enum err_code rc = file_read(from, begin, bytes, (size_t)(at - begin), &got, e);
-        const char *nl = rc ? NULL : memrchr(bytes, '\n', got);
-
-        if (rc)
-            return rc;
-        if (nl) {
-            *end = begin + (nl - bytes) + 1;
-            return ERR_OK;
-        }
-        at = begin;
-    }
-    *end = 0;
-    return ERR_OK;
-}
-
-static enum err_code find_fork_end(const struct forking *f, const struct file *from, int64_t *end,
-                                   struct err *e)
-{
-    struct arena a = { 0 };
-    struct point point;
-
-    if (!f->req->at.n)
-        return whole_end(from, end, e);
-    enum err_code rc = exathena_point(f->ref, f->req->at, &a, &point, e);
-
-    if (!rc)
-        *end = point.end;
-    arena_fini(&a);
-    return rc;
-}
-
-static enum err_code copy_lines(const struct forking *f, struct disk_new *to, struct err *e)
-{
-    struct file from;
-    struct buf piece = { 0 };
-    int64_t end = 0;
-    char last = '\n';
-    enum err_code rc = file_open(AT_FDCWD, f->ref->path.p, 0, &from, e);
-
-    if (rc)
-        return rc;
-    rc = find_fork_end(f, &from, &end, e);
-    if (!rc && buf_reserve(&piece, PIECE))
-        rc = err_nomem(e);
-    for (int64_t at = 0; !rc && at < end; at += (int64_t)piece.n) {
-        size_t want = end - at < PIECE ? (size_t)(end - at) : PIECE;
-
-        rc = file_read(&from, at, piece.p, want, &piece.n, e);
-        if (!rc && piece.n < want)
-            rc = err_set(e, ERR_STALE, f->ref->path.p, "fork: the session became shorter");
-        if (!rc)
-            rc = disk_write(to->fd, buf_slice(&piece), NULL, to->path, e);
-        if (!rc)
-            last = piece.p[piece.n - 1];
-    }
-    if (!rc && last != '\n')
-        rc = disk_write(to->fd, SLICE("\n"), NULL, to->path, e);
-    file_close(&from);
-    buf_fini(&piece);
+    if (f->req->at.n)
+        rc = jsonl_find_row(log, &exathena_format, f->req->at, &line, e);
+    *front = f->req->at.n || lines ? jsonl_front_to(log, line) : (struct jsonl_front){ .log = log };
     return rc;
 }
 
 static enum err_code stage(const struct forking *f, struct err *e)
 {
-    struct disk_new to;
+    struct jsonl_front front;
+    struct logfile log;
     enum err_code rc = disk_private_dir(f->dir, e);
 
     if (!rc)
-        rc = disk_new_open(f->dir, FILE_MODE, &to, e);
+        rc = logfile_open(&log, f->ref->path.p, 0, &exathena_keys, NULL, e);
     if (rc)
         return rc;
-    rc = copy_lines(f, &to, e);
+    rc = find_fork_end(f, &log, &front, e);
     if (!rc)
-        return disk_new_publish(&to, f->name, e);
-    disk_new_discard(&to);
+        rc = jsonl_front_copy(&front, f->dir, f->name, e);
+    logfile_close(&log);
     return rc;
 }
 
 static enum err_code name_places(struct forking *f, struct arena *a, struct err *e)
 {
     char forks[PATH_MAX];
-    enum err_code rc = env_data_path(f->x->base.env, "forks", forks, e);
+    enum err_code rc = env_data_path(f->x->jsonl.base.env, "forks", forks, e);
 
     if (rc)
         return rc;
@@ -375,7 +316,7 @@ static enum err_code name_places(struct forking *f, struct arena *a, struct err 
     f->history = arena_format(a, "%s/%.*s", f->x->history, SLICE_ARG(f->ref->id));
     f->made.staged = arena_format(a, "%s/%s" EXATHENA_SUFFIX, forks, f->id);
     f->made.staged_files = arena_format(a, "%s/%s.files", forks, f->id);
-    f->made.path = arena_format(a, "%s/%s" EXATHENA_SUFFIX, f->x->sessions, f->id);
+    f->made.path = arena_format(a, "%s/%s" EXATHENA_SUFFIX, f->x->jsonl.folder, f->id);
     f->made.id = arena_copy(a, (struct slice){ f->id, EXATHENA_ID });
     return f->dir && f->name && f->history && f->made.staged && f->made.staged_files &&
                    f->made.path && f->made.id.p

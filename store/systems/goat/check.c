@@ -136,11 +136,9 @@ static enum err_code check_lines(struct checking *k, struct err *e)
 static enum err_code check_metadata(struct checking *k, struct err *e)
 {
     struct goat_metadata m;
-    struct buf bytes = { 0 };
     struct finding f = { .kind = FINDING_METADATA,
                          .path = goat_path(k->ref, GOAT_METADATA, &k->arena) };
-    enum err_code rc =
-        f.path ? goat_metadata_read(AT_FDCWD, f.path, &bytes, &k->arena, &m) : ERR_NOMEM;
+    enum err_code rc = f.path ? goat_metadata_read(AT_FDCWD, f.path, &k->arena, &m) : ERR_NOMEM;
 
     if (rc)
         rc = err_nomem(e);
@@ -155,7 +153,6 @@ static enum err_code check_metadata(struct checking *k, struct err *e)
                              SLICE_ARG(m.text[GOAT_ID]));
         rc = report_session_damage(k, &f, e);
     }
-    buf_fini(&bytes);
     return rc;
 }
 

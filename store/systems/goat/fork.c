@@ -20,17 +20,14 @@
  * metadata with another id, its parent and the time (goat.md B5). The stream of SDK messages and
  * the locks are not copied. */
 
-enum { PIECE = 256 * 1024 };
-
 struct forking {
     const struct store *st;
     const struct session_ref *ref;
     struct goat_log log;
     struct goat_document document;
     char id[HOST_ID];
-    int64_t end;     /* this many bytes of the log are copied ... */
-    bool newline;    /* ... and a newline is added to a last line without one */
-    struct slice at; /* the last message; empty: the whole conversation */
+    struct jsonl_front front; /* the lines that are copied */
+    struct slice at;          /* the last message; empty: the whole conversation */
 };
 
 static void forking_close(struct forking *f)
@@ -54,17 +51,6 @@ static enum err_code forking_open(struct forking *f, const struct store *st,
     return rc;
 }
 
-/* Sets the end of the copy to the end of this line. A torn last line is completed with a
- * newline. */
-static void end_behind(struct forking *f, size_t line)
-{
-    const struct index *ix = &f->log.file.index;
-    bool torn = goat_log_is_torn_end(&f->log, line);
-
-    f->end = ix->line[line].offset + ix->line[line].length + (torn ? 0 : 1);
-    f->newline = torn;
-}
-
 /* Reads the message's whole uuid, because the request may contain only its beginning. */
 static enum err_code read_uuid(struct forking *f, size_t line, struct err *e)
 {
@@ -86,17 +72,17 @@ static enum err_code find_fork_end(struct forking *f, struct slice at, struct er
     enum err_code rc;
 
     if (at.n) {
-        rc = goat_log_find(&f->log, at, &line, e);
+        rc = jsonl_find_row(&f->log.file, &goat_format, at, &line, e);
         if (rc)
             return rc;
-        end_behind(f, line);
+        f->front = jsonl_front_to(&f->log.file, line);
         return read_uuid(f, line, e);
     }
     if (line && goat_log_is_torn_end(&f->log, line - 1) && ix->line[line - 1].state != LINE_OK)
         line--;
     if (line == 0)
         return err_set(e, ERR_NOT_FOUND, f->ref->id.p, "fork: the session has no messages");
-    end_behind(f, line - 1);
+    f->front = jsonl_front_to(&f->log.file, line - 1);
     return ERR_OK;
 }
 
@@ -176,51 +162,7 @@ static enum err_code make_metadata(struct forking *f, struct slice title, struct
     return s.rc ? err_nomem(e) : ERR_OK;
 }
 
-/* ---- a copy of the log ---- */
-
-typedef enum err_code piece_fn(struct slice piece, void *arg, struct err *e);
-
-static enum err_code each_piece(struct forking *f, piece_fn *fn, void *arg, struct err *e)
-{
-    struct buf piece = { 0 };
-    enum err_code rc = buf_reserve(&piece, PIECE) ? err_nomem(e) : ERR_OK;
-
-    for (int64_t at = 0; at < f->end && !rc;) {
-        size_t want = f->end - at < PIECE ? (size_t)(f->end - at) : PIECE, got;
-
-        rc = file_read(&f->log.file.file, at, piece.p, want, &got, e);
-        if (!rc && got < want)
-            rc = err_set(e, ERR_STALE, f->ref->path.p, "fork: it became shorter meanwhile");
-        if (!rc)
-            rc = fn((struct slice){ piece.p, got }, arg, e);
-        at += (int64_t)want;
-    }
-    if (!rc && f->newline)
-        rc = fn(SLICE("\n"), arg, e);
-    buf_fini(&piece);
-    return rc;
-}
-
-static enum err_code write_piece(struct slice piece, void *arg, struct err *e)
-{
-    const struct disk_new *to = arg;
-
-    return disk_write(to->fd, piece, NULL, to->path, e);
-}
-
-static enum err_code stage_log(struct forking *f, const char *dir, struct err *e)
-{
-    struct disk_new to;
-    enum err_code rc = disk_new_open(dir, 0644, &to, e);
-
-    if (rc)
-        return rc;
-    rc = each_piece(f, write_piece, &to, e);
-    if (!rc)
-        return disk_new_publish(&to, GOAT_MESSAGES_LOG, e);
-    disk_new_discard(&to);
-    return rc;
-}
+/* ---- the copy ---- */
 
 static enum err_code stage_files(struct forking *f, const char *dir, struct err *e)
 {
@@ -247,7 +189,7 @@ static enum err_code stage(struct forking *f, const struct fork_request *req, co
     if (!rc && chmod(dir, 0755))
         rc = err_sys(e, dir, "set the mode");
     if (!rc)
-        rc = stage_log(f, dir, e);
+        rc = jsonl_front_copy(&f->front, dir, GOAT_MESSAGES_LOG, e);
     if (!rc && req->with_files)
         rc = stage_files(f, dir, e);
     if (!rc)
@@ -337,7 +279,7 @@ static enum err_code put_fork(struct forking *f, struct change *c, struct err *e
     enum err_code rc = make_metadata(f, (struct slice){ NULL, 0 }, &metadata, e);
 
     if (!rc)
-        rc = each_piece(f, add_piece, &log, e);
+        rc = jsonl_front_each(&f->front, add_piece, &log, e);
     if (!rc)
         rc = put_new(f, "/" GOAT_MESSAGES_LOG, log.p ? buf_slice(&log) : SLICE(""), c, e);
     if (!rc)
@@ -354,7 +296,7 @@ static enum err_code end_before(struct forking *f, size_t line,
     const struct index *ix = &f->log.file.index;
     enum err_code rc = ERR_OK;
 
-    f->end = ix->line[line].offset;
+    f->front = (struct jsonl_front){ .log = &f->log.file, .end = ix->line[line].offset };
     for (size_t i = 0; i < ix->n && !rc; i++) {
         enum goat_line_kind kind;
         enum message_kind message;
@@ -370,7 +312,7 @@ static enum err_code fork_before(struct forking *f, struct slice prompt,
                                  struct rewind_conversation *conversation, struct err *e)
 {
     size_t line;
-    enum err_code rc = goat_log_find(&f->log, prompt, &line, e);
+    enum err_code rc = jsonl_find_row(&f->log.file, &goat_format, prompt, &line, e);
 
     if (!rc)
         rc = end_before(f, line, conversation, e);

@@ -68,8 +68,7 @@ static void goat_close(struct store *st)
 {
     struct goat *g = (struct goat *)st;
 
-    free(g->base.path);
-    window_pool_free(g->scratch);
+    jsonl_store_fini(&g->jsonl);
     free(g);
 }
 
@@ -80,14 +79,14 @@ static enum err_code look_around(struct goat *g, struct err *e)
     char place[PATH_MAX];
 
     struct arena a = { 0 };
-    const char *own = goat_base_for(GOAT_CONFIG, g->base.path, g->base.env->cwd, &a);
+    const char *own = goat_base_for(GOAT_CONFIG, g->jsonl.base.path, g->jsonl.base.env->cwd, &a);
     bool made = own && access(own, F_OK) == 0; /* made by goat_make, for the first session */
 
     arena_fini(&a);
     g->place = GOAT_CONFIG;
     if (made || goat_has_sessions(g))
         return ERR_OK;
-    snprintf(place, sizeof place, "%s/projects/*/sessions", g->base.path);
+    snprintf(place, sizeof place, "%s/projects/*/sessions", g->jsonl.base.path);
     return err_set(e, ERR_NOT_FOUND, place, "open store: there are no sessions");
 }
 
@@ -99,23 +98,24 @@ static enum err_code goat_open(const struct store_env *env, const char *path, st
 
     if (!g)
         return err_nomem(e);
-    g->base = (struct store){ .ops = &goat_ops, .env = env };
+    g->jsonl.base = (struct store){ .ops = &goat_ops, .env = env };
+    g->jsonl.format = &goat_format;
     if (!path)
-        rc = config_dir_default(env, &g->base.path, e);
-    else if (!(g->base.path = config_dir_absolute(env, path)))
+        rc = config_dir_default(env, &g->jsonl.base.path, e);
+    else if (!(g->jsonl.base.path = config_dir_absolute(env, path)))
         rc = err_nomem(e);
     if (!rc)
-        rc = config_dir_require(g->base.path, e);
-    if (!rc && !(g->scratch = window_pool_new()))
+        rc = config_dir_require(g->jsonl.base.path, e);
+    if (!rc && !(g->jsonl.pool = window_pool_new()))
         rc = err_nomem(e);
     if (!rc && !path)
         rc = look_around(g, e);
     else if (!rc)
-        g->place = goat_path_kind_of(g->base.path);
+        g->place = goat_path_kind_of(g->jsonl.base.path);
     if (rc)
-        goat_close(&g->base);
+        goat_close(&g->jsonl.base);
     else
-        *out = &g->base;
+        *out = &g->jsonl.base;
     return rc;
 }
 
@@ -145,11 +145,11 @@ const struct store_ops goat_ops = {
     .close = goat_close,
     .enumerate = goat_enumerate,
     .unreadable = goat_unreadable,
-    .describe = goat_describe,
+    .describe = jsonl_describe,
     .find = goat_find,
     .at_path = goat_at_path,
-    .tail = goat_tail,
-    .load = goat_load,
+    .tail = jsonl_tail,
+    .load = jsonl_load,
     .blocks = goat_blocks,
     .messages = goat_messages,
     .restore = goat_restore,
@@ -254,15 +254,15 @@ void goat_each_base(const struct goat *g, goat_base_fn *fn, void *arg)
 
     switch (g->place) {
     case GOAT_CONFIG:
-        if (snprintf(path, sizeof path, "%s/projects", g->base.path) < (int)sizeof path)
+        if (snprintf(path, sizeof path, "%s/projects", g->jsonl.base.path) < (int)sizeof path)
             each_project(path, fn, arg);
         break;
-    case GOAT_PROJECTS: each_project(g->base.path, fn, arg); break;
+    case GOAT_PROJECTS: each_project(g->jsonl.base.path, fn, arg); break;
     case GOAT_PROJECT:
-        if (snprintf(path, sizeof path, "%s/sessions", g->base.path) < (int)sizeof path)
+        if (snprintf(path, sizeof path, "%s/sessions", g->jsonl.base.path) < (int)sizeof path)
             fn(path, project_of(path), arg);
         break;
-    case GOAT_SESSIONS: fn(g->base.path, project_of(g->base.path), arg); break;
+    case GOAT_SESSIONS: fn(g->jsonl.base.path, project_of(g->jsonl.base.path), arg); break;
     }
 }
 

@@ -5,8 +5,8 @@
 
 #include "lite/base/arena.h"
 #include "lite/base/slice.h"
-#include "lite/io/window.h"
 #include "store/api/store.h"
+#include "store/systems/common/jsonl.h"
 
 /* The Go directory sessions (docs/formats/goat.md): SESSIONS/<id>/ with metadata.json,
  * messages.jsonl (the conversation, one message a line), transcript.jsonl (the SDK's stream, if the
@@ -31,12 +31,11 @@ enum goat_path_kind {
     GOAT_SESSIONS, /* in the path itself */
 };
 
-/* base.path as it was given. Immutable after open (the pool is thread-safe), so threads may share
+/* Its path is as it was given. Immutable after open (the pool is thread-safe), so threads may share
  * it. */
 struct goat {
-    struct store base;
+    struct jsonl_store jsonl; /* it has no folder: there may be many */
     enum goat_path_kind place;
-    struct window_pool *scratch; /* for describe */
 };
 
 /* The store as this system's own; asserts that it is one. */
@@ -81,15 +80,19 @@ MUST_CHECK enum err_code goat_ref_at(const struct store *st, const char *session
 bool goat_in_scope(const struct scope *scope, struct slice cwd, struct arena *a);
 
 extern const struct store_ops goat_ops;
+extern const struct jsonl_format goat_format;
+
+/* In describe.c, for goat_format: the part of one row that a list needs, and what the metadata adds
+ * to a list's row. */
+enum err_code goat_read_said(struct slice line, struct arena *a, struct jsonl_said *out);
+enum err_code goat_complete_row(const struct store *st, const struct scope *scope,
+                                struct session_row *row, struct arena *a, struct err *e);
 
 /* The members of goat_ops. */
 store_enumerate_fn goat_enumerate;
 store_unreadable_fn goat_unreadable;
-store_describe_fn goat_describe;
 store_find_fn goat_find;
 store_at_path_fn goat_at_path;
-store_tail_fn goat_tail;
-store_load_fn goat_load;
 store_blocks_fn goat_blocks;
 store_messages_fn goat_messages;
 store_restore_fn goat_restore;

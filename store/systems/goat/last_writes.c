@@ -199,7 +199,7 @@ static enum err_code take_rows(struct reading *r, const struct session_ref *ref,
 {
     struct transcript *t = NULL;
     struct buf row = { 0 };
-    enum err_code rc = goat_load(ref->store, ref, NULL, &t, e);
+    enum err_code rc = jsonl_load(ref->store, ref, NULL, &t, e);
 
     for (size_t i = 0; !rc && i < t->n; i++) {
         if (t->message[i].kind != MESSAGE_ASSISTANT || t->message[i].flags & MESSAGE_BROKEN)

@@ -46,7 +46,6 @@ struct share {
     size_t found;
     struct arena arena;   /* the texts of ref */
     struct arena scratch; /* for one metadata.json */
-    struct buf bytes;     /* its bytes */
     bool no_memory;
 };
 
@@ -60,7 +59,6 @@ struct looking {
     const struct store *store;
     int dirfd;
     struct slice sessions, folder, id;
-    struct buf *bytes;
     struct arena *texts, *a; /* for the ref's texts, and for the metadata's */
     bool whole;              /* all of the metadata is needed, not only the time */
 };
@@ -159,8 +157,8 @@ static enum err_code read_session_ref(const struct looking *l, struct goat_metad
     if (l->id.n > NAME_MAX || !choose_file(l, &file, &sb))
         return ERR_NOT_FOUND;
     file_name_in(l, SLICE(GOAT_METADATA), name);
-    if (l->whole ? goat_metadata_read(l->dirfd, name, l->bytes, l->a, m)
-                 : goat_metadata_updated(l->dirfd, name, l->bytes, &m->updated_ns))
+    if (l->whole ? goat_metadata_read(l->dirfd, name, l->a, m)
+                 : goat_metadata_updated(l->dirfd, name, l->a, m))
         return ERR_NOMEM;
     int64_t when = recent(l, m, file, &sb), rest = when % 1000000;
 
@@ -180,8 +178,8 @@ static enum err_code read_session_ref(const struct looking *l, struct goat_metad
     if (!ref->path.p)
         return ERR_NOMEM;
     ref->id = (struct slice){ ref->path.p + l->sessions.n + 1, l->id.n };
-    if (l->bytes->n <= TOLD_MAX) /* if out of memory, told stays empty, which is allowed */
-        ref->told = arena_copy(l->texts, buf_slice(l->bytes));
+    if (m->document.n <= TOLD_MAX) /* if out of memory, told stays empty, which is allowed */
+        ref->told = arena_copy(l->texts, m->document);
     return ERR_OK;
 }
 
@@ -259,8 +257,8 @@ static void inspect_session(struct share *s, struct slice id)
 {
     const struct walk *w = s->walk;
     struct goat_metadata m = { 0 };
-    struct looking l = { w->store,  s->dirfd,  s->sessions, s->folder,     id,
-                         &s->bytes, &s->arena, &s->scratch, !w->scope->all };
+    struct looking l = { w->store, s->dirfd,  s->sessions, s->folder,
+                         id,       &s->arena, &s->scratch, !w->scope->all };
     enum err_code rc;
 
     arena_reset(&s->scratch);
@@ -290,7 +288,6 @@ static void deliver_refs(struct walk *w, struct share *s)
     free(s->ref);
     arena_fini(&s->arena);
     arena_fini(&s->scratch);
-    buf_fini(&s->bytes);
 }
 
 /* Looking at two files of each session takes as long as all the rest of a listing, so a second
@@ -387,7 +384,6 @@ enum err_code goat_ref_at(const struct store *st, const char *sessions, struct s
     int fd = open(sessions, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     struct goat_metadata m = { 0 };
     struct session_ref found = { 0 };
-    struct buf bytes = { 0 };
     enum err_code rc = ERR_NOT_FOUND;
 
     if (fd >= 0) {
@@ -396,14 +392,12 @@ enum err_code goat_ref_at(const struct store *st, const char *sessions, struct s
                              .sessions = slice_of(sessions),
                              .folder = arena_copy(a, folder),
                              .id = id,
-                             .bytes = &bytes,
                              .texts = a,
                              .a = a };
 
         rc = l.folder.p ? read_session_ref(&l, &m, &found) : ERR_NOMEM;
         close(fd);
     }
-    buf_fini(&bytes);
     found.told = (struct slice){ NULL, 0 }; /* the caller may keep the ref */
     if (rc == ERR_NOMEM)
         return err_set(e, rc, sessions, "find session");
@@ -440,13 +434,11 @@ static bool wanted(const struct finder *f, const struct session_ref *ref)
 {
     struct goat_metadata m;
     struct arena a = { 0 };
-    struct buf bytes = { 0 };
     bool yes = f->scope->all;
     const char *path = yes ? NULL : goat_path(ref, GOAT_METADATA, &a);
 
-    if (path && goat_metadata_read(AT_FDCWD, path, &bytes, &a, &m) == ERR_OK)
+    if (path && goat_metadata_read(AT_FDCWD, path, &a, &m) == ERR_OK)
         yes = m.why || goat_in_scope(f->scope, m.text[GOAT_CWD], &a);
-    buf_fini(&bytes);
     arena_fini(&a);
     return yes;
 }
@@ -457,7 +449,7 @@ static bool find_in(const char *sessions, struct slice folder, void *arg)
 
     if (!is_session_dir(sessions, f->id))
         return true;
-    f->rc = goat_ref_at(&f->g->base, sessions, folder, f->id, f->a, f->ref, f->e);
+    f->rc = goat_ref_at(&f->g->jsonl.base, sessions, folder, f->id, f->a, f->ref, f->e);
     if (f->rc == ERR_OK && !wanted(f, f->ref))
         f->rc = ERR_NOT_FOUND;
     return f->rc == ERR_NOT_FOUND;
@@ -475,13 +467,11 @@ static bool has_recorded(const struct session_ref *ref, void *arg)
     struct by_recorded *r = arg;
     struct goat_metadata m;
     struct arena a = { 0 };
-    struct buf bytes = { 0 };
 
-    r->no_memory = goat_metadata_of(ref, &bytes, &a, &m) != ERR_OK;
+    r->no_memory = goat_metadata_of(ref, &a, &m) != ERR_OK;
     r->found = !r->no_memory && !m.why && slice_eq(m.text[GOAT_ID], r->id);
     if (r->found)
         r->no_memory = !session_ref_copy(r->a, ref, r->ref);
-    buf_fini(&bytes);
     arena_fini(&a);
     return !r->found && !r->no_memory;
 }

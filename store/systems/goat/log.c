@@ -127,78 +127,54 @@ enum err_code goat_log_kind(struct logfile *log, size_t line, enum goat_line_kin
     return look_inside(log, line, kind, message, e);
 }
 
-/* ---- a message by its uuid ---- */
+/* The conversation as a person reads it: every line in the order of the file, unreadable ones
+ * too. */
 
-enum { PREFIX_MIN = 4 };
-
-/* Sets *yes if the line's uuid is this one (whole) or begins with it. */
-static enum err_code has_uuid(struct goat_log *log, size_t line, struct slice uuid, bool whole,
-                              bool *yes, struct err *e)
+static uint16_t message_flags_of(enum goat_line_kind kind)
 {
-    struct arena a = { 0 };
-    struct goat_entry entry;
-    struct slice text;
-    enum err_code rc = goat_log_entry(log, line, &entry, e);
-
-    *yes = !rc && json_type(entry.uuid) == JSON_STRING && json_text(entry.uuid, &a, &text) &&
-           (whole ? text.n == uuid.n : text.n > uuid.n) && memcmp(text.p, uuid.p, uuid.n) == 0;
-    arena_fini(&a);
-    return rc;
-}
-
-/* The index only recognises the key as Go spells it; rows with any other spelling are read. */
-static enum err_code find_whole(struct goat_log *log, struct slice uuid, size_t *line,
-                                struct err *e)
-{
-    const struct index *ix = &log->file.index;
-    struct id128 want = id128_of(uuid);
-    enum err_code rc = ERR_OK;
-    bool yes = false;
-
-    for (*line = 0; !rc && *line < ix->n; ++*line) {
-        if (ix->line[*line].state != LINE_OK)
-            continue;
-        yes = id128_eq(ix->line[*line].id, want);
-        if (id128_none(ix->line[*line].id))
-            rc = has_uuid(log, *line, uuid, true, &yes, e);
-        if (yes)
-            break;
+    switch (kind) {
+    case GOAT_LINE_BROKEN: return MESSAGE_BROKEN;
+    case GOAT_LINE_MISTYPED: return MESSAGE_BROKEN | MESSAGE_MISTYPED;
+    default: return 0;
     }
-    return rc;
 }
 
-enum err_code goat_log_find(struct goat_log *log, struct slice uuid, size_t *line, struct err *e)
+static enum err_code judge_row(struct logfile *log, size_t line, struct message *m, bool *keep,
+                               struct err *e)
 {
-    const struct index *ix = &log->file.index;
-    struct id128 found = { 0 };
-    size_t hits = 0;
-    enum err_code rc = find_whole(log, uuid, line, e);
+    enum goat_line_kind kind;
+    enum message_kind message;
+    enum err_code rc = goat_log_kind(log, line, &kind, &message, e);
 
-    if (rc || *line < ix->n)
+    if (rc)
         return rc;
-    for (size_t i = 0; uuid.n >= PREFIX_MIN && i < ix->n; i++) {
-        bool yes;
-
-        if (ix->line[i].state != LINE_OK ||
-            (hits && !id128_none(found) && id128_eq(ix->line[i].id, found)))
-            continue;
-        rc = has_uuid(log, i, uuid, false, &yes, e);
-        if (rc)
-            return rc;
-        if (!yes)
-            continue;
-        if (hits++ == 0)
-            *line = i;
-        found = ix->line[i].id;
-    }
-    if (hits == 1)
-        return ERR_OK;
-    return hits ? err_set(e, ERR_USAGE, log->file.path, "find message %.*s: ambiguous prefix",
-                          (int)(uuid.n > 64 ? 64 : uuid.n), uuid.p)
-                : err_set(e, ERR_NOT_FOUND, log->none ? "" : log->file.path,
-                          "find message %.*s: no such message", (int)(uuid.n > 64 ? 64 : uuid.n),
-                          uuid.p);
+    *keep = kind != GOAT_LINE_SKIP;
+    m->kind = (uint8_t)message;
+    m->flags = message_flags_of(kind);
+    return ERR_OK;
 }
+
+static struct slice row_id(struct slice row, struct arena *a)
+{
+    struct goat_entry entry;
+    struct slice id = { NULL, 0 };
+
+    row = utf8_js_trim(row);
+    if (json_type(row) != JSON_OBJECT || !json_valid(row))
+        return id;
+    goat_entry_read(row, &entry);
+    if (json_type(entry.uuid) == JSON_STRING)
+        json_text(entry.uuid, a, &id);
+    return id;
+}
+
+const struct jsonl_format goat_format = { .keys = &goat_keys,
+                                          .judge = judge_row,
+                                          .has_log = goat_has_log,
+                                          .read = goat_read_said,
+                                          .prompt_mark = "\"user\"",
+                                          .complete = goat_complete_row,
+                                          .id = row_id };
 
 /* A host writes the checkpoint and the prompt almost at the same time, in either order. */
 enum { SAME_MOMENT_MS = 1000 };
@@ -268,10 +244,8 @@ const struct goat_turn *goat_turns_begins(const struct goat_turns *t, struct sli
 {
     const struct goat_turn *found = NULL;
 
-    for (size_t i = 0; front.n >= PREFIX_MIN && i < t->n; i++) {
-        struct slice id = t->turn[i].id;
-
-        if (id.n <= front.n || memcmp(id.p, front.p, front.n) != 0)
+    for (size_t i = 0; i < t->n; i++) {
+        if (!jsonl_begins(t->turn[i].id, front))
             continue;
         if (found)
             return NULL;

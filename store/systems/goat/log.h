@@ -43,11 +43,6 @@ MUST_CHECK enum err_code goat_log_kind(struct logfile *log, size_t line, enum go
 /* The parsed line; valid until the next call. */
 MUST_CHECK enum err_code goat_log_entry(struct goat_log *log, size_t line, struct goat_entry *out,
                                         struct err *e);
-/* The line of the message with this uuid, the first one of several, or with a uuid that begins so
- * (4 characters or more). ERR_NOT_FOUND; ERR_USAGE: several begin so. */
-MUST_CHECK enum err_code goat_log_find(struct goat_log *log, struct slice uuid, size_t *line,
-                                       struct err *e);
-
 /* Returns true if the line is broken only because the end of the file is torn. */
 bool goat_log_is_torn_end(const struct goat_log *log, size_t line);
 

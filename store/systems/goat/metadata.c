@@ -226,7 +226,7 @@ static enum goat_dialect dialect_of(struct slice object, const struct slice valu
 enum err_code goat_metadata_parse(struct slice document, struct arena *a, struct goat_metadata *out)
 {
     struct slice value[SPELLINGS];
-    struct goat_metadata m = { .created_ms = TIME_NONE };
+    struct goat_metadata m = { .document = document, .created_ms = TIME_NONE };
 
     m.why = outer_fault(document, &m);
     if (m.why) {
@@ -249,35 +249,36 @@ enum err_code goat_metadata_parse(struct slice document, struct arena *a, struct
 }
 
 /* Reads all of it at once: a document is small, and is replaced as a whole. */
-static enum err_code read_document(int dirfd, const char *name, struct buf *bytes)
+static enum err_code read_document(int dirfd, const char *name, struct arena *a, struct slice *out)
 {
     struct file f;
-    size_t got = 0;
+    char *bytes = NULL;
     enum err_code rc = file_open(dirfd, name, 0, &f, NULL);
 
-    bytes->n = 0;
+    *out = (struct slice){ NULL, 0 };
     if (rc)
         return rc;
     if (f.id.size > GOAT_METADATA_MAX)
         rc = ERR_FORMAT;
+    else if (!(bytes = arena_alloc(a, (size_t)f.id.size + 1)))
+        rc = ERR_NOMEM;
     else
-        rc = buf_reserve(bytes, (size_t)f.id.size + 1);
-    if (!rc)
-        rc = file_read(&f, 0, bytes->p, (size_t)f.id.size, &got, NULL);
-    bytes->n = got;
+        rc = file_read(&f, 0, bytes, (size_t)f.id.size, &out->n, NULL);
+    out->p = bytes;
     file_close(&f);
     return rc;
 }
 
-enum err_code goat_metadata_read(int dirfd, const char *name, struct buf *bytes, struct arena *a,
+enum err_code goat_metadata_read(int dirfd, const char *name, struct arena *a,
                                  struct goat_metadata *out)
 {
-    enum err_code rc = read_document(dirfd, name, bytes);
+    struct slice document;
+    enum err_code rc = read_document(dirfd, name, a, &document);
 
     if (rc == ERR_NOMEM)
         return rc;
     if (!rc)
-        return goat_metadata_parse(buf_slice(bytes), a, out);
+        return goat_metadata_parse(document, a, out);
     *out = (struct goat_metadata){ .created_ms = TIME_NONE };
     switch (rc) {
     case ERR_NOT_FOUND: out->why = "there is no metadata.json"; break;
@@ -288,14 +289,14 @@ enum err_code goat_metadata_read(int dirfd, const char *name, struct buf *bytes,
     return ERR_OK;
 }
 
-enum err_code goat_metadata_of(const struct session_ref *ref, struct buf *bytes, struct arena *a,
+enum err_code goat_metadata_of(const struct session_ref *ref, struct arena *a,
                                struct goat_metadata *out)
 {
     if (ref->told.n)
         return goat_metadata_parse(ref->told, a, out);
     const char *path = goat_path(ref, GOAT_METADATA, a);
 
-    return path ? goat_metadata_read(AT_FDCWD, path, bytes, a, out) : ERR_NOMEM;
+    return path ? goat_metadata_read(AT_FDCWD, path, a, out) : ERR_NOMEM;
 }
 
 /* The time as Go writes it: on a line of its own, indented by two blanks. For anything else
@@ -312,21 +313,17 @@ static bool plain_updated(struct slice document, int64_t *ns)
            !slice_find(quote, (size_t)(end - quote), key + NAME, KEY - NAME);
 }
 
-enum err_code goat_metadata_updated(int dirfd, const char *name, struct buf *bytes, int64_t *ns)
+enum err_code goat_metadata_updated(int dirfd, const char *name, struct arena *a,
+                                    struct goat_metadata *out)
 {
-    struct arena a = { 0 };
-    struct goat_metadata m = { 0 };
-    enum err_code rc = read_document(dirfd, name, bytes);
+    struct slice document;
+    enum err_code rc = read_document(dirfd, name, a, &document);
 
-    *ns = 0;
-    if (rc || bytes->n == 0)
+    *out = (struct goat_metadata){ .document = document };
+    if (rc || document.n == 0)
         return rc == ERR_NOMEM ? rc : ERR_OK;
-    if (plain_updated(buf_slice(bytes), ns))
-        return ERR_OK;
-    rc = goat_metadata_parse(buf_slice(bytes), &a, &m);
-    *ns = m.updated_ns;
-    arena_fini(&a);
-    return rc;
+    return plain_updated(document, &out->updated_ns) ? ERR_OK
+                                                     : goat_metadata_parse(document, a, out);
 }
 
 struct member {
@@ -471,11 +468,14 @@ enum err_code goat_document_open(const struct session_ref *ref, struct goat_docu
     *d = (struct goat_document){ 0 };
     d->path = goat_path(ref, GOAT_METADATA, &d->arena);
 
-    enum err_code rc = d->path
-                           ? file_read_all(AT_FDCWD, d->path, 0, GOAT_METADATA_MAX, &d->bytes, e)
-                           : err_nomem(e);
+    struct buf bytes = { 0 };
+    enum err_code rc =
+        d->path ? file_read_all(AT_FDCWD, d->path, 0, GOAT_METADATA_MAX, &bytes, e) : err_nomem(e);
+    struct slice document =
+        rc ? (struct slice){ NULL, 0 } : arena_copy(&d->arena, buf_slice(&bytes));
 
-    if (!rc && goat_metadata_parse(buf_slice(&d->bytes), &d->arena, &d->m))
+    buf_fini(&bytes);
+    if (!rc && (!document.p || goat_metadata_parse(document, &d->arena, &d->m)))
         rc = err_nomem(e);
     if (!rc && d->m.why)
         rc = err_set(e, ERR_FORMAT, d->path, "read metadata: %s", d->m.why);
@@ -486,7 +486,6 @@ enum err_code goat_document_open(const struct session_ref *ref, struct goat_docu
 
 void goat_document_close(struct goat_document *d)
 {
-    buf_fini(&d->bytes);
     arena_fini(&d->arena);
     *d = (struct goat_document){ 0 };
 }
@@ -509,7 +508,7 @@ enum err_code goat_document_step(const struct session_ref *ref, struct goat_docu
                            .path = d->path,
                            .lock = goat_lock_path(ref, &d->arena),
                            .bytes = bytes,
-                           .old = buf_slice(&d->bytes),
+                           .old = d->m.document,
                            .mtime_ns = MTIME_NOW };
     return bytes.p && step->lock ? ERR_OK : err_nomem(e);
 }

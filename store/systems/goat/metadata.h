@@ -17,8 +17,9 @@ enum { GOAT_METADATA_MAX = 1024 * 1024 };
 
 /* A session's metadata.json. Raw values and texts borrow from the document or are in the arena. */
 struct goat_metadata {
-    struct slice object; /* the document without blanks, or a BOM, around it */
-    bool bom;            /* the document begins with a BOM: Go cannot read it */
+    struct slice document; /* all of it */
+    struct slice object;   /* the document without blanks, or a BOM, around it */
+    bool bom;              /* the document begins with a BOM: Go cannot read it */
     enum goat_dialect dialect;
     struct slice raw[GOAT_FIELDS];  /* as written; empty: not there, or null */
     struct slice text[GOAT_FIELDS]; /* texts and times, decoded */
@@ -30,19 +31,19 @@ struct goat_metadata {
 /* Reads a document. A defect of the document is put into `why`; the only error is ERR_NOMEM. */
 MUST_CHECK enum err_code goat_metadata_parse(struct slice document, struct arena *a,
                                              struct goat_metadata *out);
-/* Reads the file beneath a directory (never through a link) into `bytes`, then the document. If the
- * file is too large, a link or missing, `why` contains that. */
-MUST_CHECK enum err_code goat_metadata_read(int dirfd, const char *name, struct buf *bytes,
-                                            struct arena *a, struct goat_metadata *out);
+/* Reads the file beneath a directory (never through a link) into the arena, then the document. If
+ * the file is too large, a link or missing, `why` contains that. */
+MUST_CHECK enum err_code goat_metadata_read(int dirfd, const char *name, struct arena *a,
+                                            struct goat_metadata *out);
 
 /* The session's metadata: from its ref if that has it, else from the file. */
-MUST_CHECK enum err_code goat_metadata_of(const struct session_ref *ref, struct buf *bytes,
-                                          struct arena *a, struct goat_metadata *out);
+MUST_CHECK enum err_code goat_metadata_of(const struct session_ref *ref, struct arena *a,
+                                          struct goat_metadata *out);
 
-/* Only the time of the last update, by which a list is sorted, as fast as possible. *ns is 0 if it
- * is missing. */
-MUST_CHECK enum err_code goat_metadata_updated(int dirfd, const char *name, struct buf *bytes,
-                                               int64_t *ns);
+/* Only the document and the time of the last update, by which a list is sorted, as fast as
+ * possible. updated_ns is 0 if it is missing. */
+MUST_CHECK enum err_code goat_metadata_updated(int dirfd, const char *name, struct arena *a,
+                                               struct goat_metadata *out);
 
 /* RFC 3339 as Go writes it: seconds with up to nine digits, Z or an offset. Returns false if it is
  * not a valid time. */
@@ -66,7 +67,6 @@ MUST_CHECK enum err_code goat_metadata_edit(const struct goat_metadata *m,
 /* A session's metadata.json, open to be changed. */
 struct goat_document {
     struct arena arena;
-    struct buf bytes; /* the bytes of the file */
     const char *path;
     struct goat_metadata m;
 };

@@ -39,16 +39,14 @@ static void planner_close(struct planner *p)
 static enum err_code read_cwd(struct planner *p, struct err *e)
 {
     struct goat_metadata m;
-    struct buf bytes = { 0 };
     const char *path = goat_path(p->ref, GOAT_METADATA, &p->arena);
-    enum err_code rc = path ? goat_metadata_read(AT_FDCWD, path, &bytes, &p->arena, &m) : ERR_NOMEM;
+    enum err_code rc = path ? goat_metadata_read(AT_FDCWD, path, &p->arena, &m) : ERR_NOMEM;
 
     if (!rc && !m.why && m.text[GOAT_CWD].n && m.text[GOAT_CWD].p[0] == '/' &&
         !memchr(m.text[GOAT_CWD].p, '\0', m.text[GOAT_CWD].n)) {
         p->cwd = arena_copy(&p->arena, m.text[GOAT_CWD]).p;
         rc = p->cwd ? ERR_OK : ERR_NOMEM;
     }
-    buf_fini(&bytes);
     return rc ? err_nomem(e) : ERR_OK;
 }
 
@@ -67,8 +65,6 @@ static enum err_code planner_open(struct planner *p, const struct session_ref *r
 }
 
 /* ---- which point ---- */
-
-enum { PREFIX_MIN = 4 };
 
 static bool is_end(const struct goat_point *point)
 {
@@ -94,8 +90,7 @@ static const struct goat_point *point_of_message(const struct planner *p, struct
     for (size_t i = 0; i < p->points.n; i++) {
         const struct goat_turn *turn = turn_of_point(p, &p->points.point[i]);
         bool same = turn && slice_eq(turn->id, id);
-        bool begins =
-            turn && id.n >= PREFIX_MIN && turn->id.n > id.n && memcmp(turn->id.p, id.p, id.n) == 0;
+        bool begins = turn && jsonl_begins(turn->id, id);
 
         if ((!same && !begins) || turn == of)
             continue;
@@ -119,7 +114,7 @@ static enum err_code find_point(const struct planner *p, struct slice id,
             *out = point;
             return ERR_OK;
         }
-        if (id.n >= PREFIX_MIN && point->id.n > id.n && memcmp(point->id.p, id.p, id.n) == 0) {
+        if (jsonl_begins(point->id, id)) {
             *out = point;
             hits++;
         }

@@ -104,19 +104,6 @@ struct restoring {
     struct restore out;
 };
 
-static enum err_code append_restored(struct restoring *r, struct slice json, struct err *e)
-{
-    struct arena *a = &r->out.arena;
-    struct slice *list = arena_grow(a, r->out.messages_json, r->out.messages, sizeof *list);
-    struct slice copy = arena_copy(a, json);
-
-    if (!list || !copy.p)
-        return err_nomem(e);
-    list[r->out.messages++] = copy;
-    r->out.messages_json = list;
-    return ERR_OK;
-}
-
 static enum err_code add_line(struct restoring *r, size_t line, struct err *e)
 {
     struct goat_entry entry;
@@ -131,7 +118,9 @@ static enum err_code add_line(struct restoring *r, size_t line, struct err *e)
     goat_entry_read(row, &entry);
     jsonout_init(&j, &out);
     goat_message_write(&j, row, &entry, r->ref->id);
-    rc = j.rc ? err_nomem(e) : append_restored(r, buf_slice(&out), e);
+    if (j.rc ||
+        !arena_add_copy(&r->out.arena, &r->out.messages_json, &r->out.messages, buf_slice(&out)))
+        rc = err_nomem(e);
     buf_fini(&out);
     return rc;
 }
@@ -143,7 +132,7 @@ static enum err_code add_messages(struct restoring *r, struct slice at, size_t *
     enum err_code rc = ERR_OK;
 
     if (at.n) {
-        rc = goat_log_find(&r->log, at, &end, e);
+        rc = jsonl_find_row(&r->log.file, &goat_format, at, &end, e);
         end++;
     }
     *last = SIZE_MAX;
@@ -186,10 +175,11 @@ static enum err_code add_continuation(struct restoring *r, struct err *e)
     jsonout_key(&j, "parent_agent_id");
     jsonout_null(&j);
     jsonout_close(&j, '}');
-    enum err_code rc = j.rc ? err_nomem(e) : append_restored(r, buf_slice(&out), e);
+    bool ok = !j.rc && arena_add_copy(&r->out.arena, &r->out.messages_json, &r->out.messages,
+                                      buf_slice(&out));
 
     buf_fini(&out);
-    return rc;
+    return ok ? ERR_OK : err_nomem(e);
 }
 
 static enum err_code restore_interruption(struct restoring *r, size_t last, struct err *e)
@@ -222,23 +212,17 @@ static enum err_code restore_facts(struct restoring *r, struct err *e)
 {
     struct arena *a = &r->out.arena;
     struct goat_metadata m;
-    struct buf bytes = { 0 };
     struct stat st;
     const char *path = goat_path(r->ref, GOAT_METADATA, a);
 
-    if (!path || goat_metadata_read(AT_FDCWD, path, &bytes, a, &m)) {
-        buf_fini(&bytes);
+    if (!path || goat_metadata_read(AT_FDCWD, path, a, &m))
         return err_nomem(e);
-    }
     r->out.session_id = arena_copy(a, r->ref->id);
     r->out.cwd = arena_copy(a, m.text[GOAT_CWD]);
-    if (!r->out.session_id.p || !r->out.cwd.p) {
-        buf_fini(&bytes);
+    if (!r->out.session_id.p || !r->out.cwd.p)
         return err_nomem(e);
-    }
     if (r->out.cwd.n && stat(r->out.cwd.p, &st) == 0 && S_ISDIR(st.st_mode))
         r->out.command_cwd = r->out.cwd;
-    buf_fini(&bytes);
     return m.why ? err_set(e, ERR_FORMAT, r->ref->path.p, "%s", m.why) : ERR_OK;
 }
 
@@ -265,82 +249,25 @@ enum err_code goat_restore(const struct store *st, const struct session_ref *ref
     return ERR_OK;
 }
 
-/* The conversation as a person reads it: every line in the order of the file, unreadable ones
- * too. */
-
-static uint16_t message_flags_of(enum goat_line_kind kind)
-{
-    switch (kind) {
-    case GOAT_LINE_BROKEN: return MESSAGE_BROKEN;
-    case GOAT_LINE_MISTYPED: return MESSAGE_BROKEN | MESSAGE_MISTYPED;
-    default: return 0;
-    }
-}
-
-static enum err_code judge_line(struct logfile *log, size_t line, struct message *m, bool *keep,
-                                struct err *e)
-{
-    enum goat_line_kind kind;
-    enum message_kind message;
-    enum err_code rc = goat_log_kind(log, line, &kind, &message, e);
-
-    if (rc)
-        return rc;
-    *keep = kind != GOAT_LINE_SKIP;
-    m->kind = (uint8_t)message;
-    m->flags = message_flags_of(kind);
-    return ERR_OK;
-}
-
-static struct jsonl_log log_of(const struct session_ref *ref)
-{
-    return (struct jsonl_log){
-        .path = ref->path.p, .keys = &goat_keys, .judge = judge_line, .empty = !goat_has_log(ref)
-    };
-}
-
-enum err_code goat_load(const struct store *st, const struct session_ref *ref,
-                        const atomic_bool *cancel, struct transcript **out, struct err *e)
-{
-    const struct jsonl_log log = log_of(ref);
-
-    (void)st;
-    return jsonl_load(&log, cancel, out, e);
-}
-
-enum err_code goat_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
-                        struct transcript **out, struct err *e)
-{
-    const struct jsonl_log log = log_of(ref);
-
-    (void)st;
-    return jsonl_tail(&log, bytes, out, e);
-}
-
 /* The blocks of one line for a reader, in any dialect. A part of an unknown form becomes a note or
  * its raw bytes, never nothing. */
 
-struct blocks {
-    struct block_list *out;
-    enum err_code rc; /* the first failure (memory) is kept */
-};
-
-static void add_line_block(struct blocks *b, struct block block)
+static void add_line_block(struct block_list *out, struct block block)
 {
-    if (!b->rc)
-        b->rc = transcript_block_add(b->out, &block);
+    if (transcript_block_add(out, &block))
+        out->arena.failed = true;
 }
 
-static struct slice decode_line_text(struct blocks *b, struct slice value)
+static struct slice decode_line_text(struct block_list *out, struct slice value)
 {
     struct slice text = { NULL, 0 };
 
-    if (json_type(value) == JSON_STRING && !json_text(value, &b->out->arena, &text))
-        b->rc = ERR_NOMEM;
+    if (json_type(value) == JSON_STRING && !json_text(value, &out->arena, &text))
+        out->arena.failed = true;
     return text;
 }
 
-static struct slice member(struct blocks *b, struct slice object, const char *name)
+static struct slice member(struct block_list *b, struct slice object, const char *name)
 {
     struct slice value;
 
@@ -348,7 +275,7 @@ static struct slice member(struct blocks *b, struct slice object, const char *na
     return decode_line_text(b, value);
 }
 
-static void put_said(struct blocks *b, enum goat_role role, struct slice text)
+static void put_said(struct block_list *b, enum goat_role role, struct slice text)
 {
     static const enum block_kind kinds[] = {
         [GOAT_OTHER] = BLOCK_NOTE, [GOAT_USER] = BLOCK_PROMPT, [GOAT_ASSISTANT] = BLOCK_TEXT,
@@ -360,7 +287,7 @@ static void put_said(struct blocks *b, enum goat_role role, struct slice text)
 }
 
 /* "data:image/png;base64,…": the media type, and the number of decoded bytes. */
-static void put_image(struct blocks *b, struct slice url)
+static void put_image(struct block_list *b, struct slice url)
 {
     struct block block = { .kind = BLOCK_IMAGE, .text = url };
     const char *comma = url.n ? memchr(url.p, ',', url.n) : NULL;
@@ -376,7 +303,7 @@ static void put_image(struct blocks *b, struct slice url)
 }
 
 /* A tool's result in the SDK's stream: a text or a list of texts. */
-static void put_stream_result(struct blocks *b, struct slice part)
+static void put_stream_result(struct block_list *b, struct slice part)
 {
     struct goat_entry content = { 0 };
     struct slice error;
@@ -385,12 +312,12 @@ static void put_stream_result(struct blocks *b, struct slice part)
     json_get(part, "content", &content.content);
     json_get(part, "is_error", &error);
     block.failed = json_type(error) == JSON_TRUE;
-    if (!goat_entry_text(&content, &b->out->arena, &block.text))
-        b->rc = ERR_NOMEM;
+    if (!goat_entry_text(&content, &b->arena, &block.text))
+        b->arena.failed = true;
     add_line_block(b, block);
 }
 
-static void put_part(struct blocks *b, enum goat_role role, struct slice part)
+static void put_part(struct block_list *b, enum goat_role role, struct slice part)
 {
     struct slice type, value;
 
@@ -419,7 +346,7 @@ static void put_part(struct blocks *b, enum goat_role role, struct slice part)
     }
 }
 
-static void put_content(struct blocks *b, const struct goat_entry *e, enum goat_role role)
+static void put_content(struct block_list *b, const struct goat_entry *e, enum goat_role role)
 {
     struct json_iter it;
     struct slice key, part;
@@ -432,7 +359,7 @@ static void put_content(struct blocks *b, const struct goat_entry *e, enum goat_
 }
 
 /* The arguments are a text that is usually a JSON object; any other text is shown as it is. */
-static void add_call_block(struct blocks *b, struct slice call)
+static void add_call_block(struct block_list *b, struct slice call)
 {
     struct slice function, arguments;
     struct block block = { .kind = BLOCK_TOOL_CALL, .call_id = member(b, call, "id") };
@@ -449,7 +376,7 @@ static void add_call_block(struct blocks *b, struct slice call)
     add_line_block(b, block);
 }
 
-static void put_calls(struct blocks *b, struct slice calls)
+static void put_calls(struct block_list *b, struct slice calls)
 {
     struct json_iter it;
     struct slice key, call;
@@ -459,7 +386,7 @@ static void put_calls(struct blocks *b, struct slice calls)
             add_call_block(b, call);
 }
 
-static void put_message(struct blocks *b, const struct goat_entry *e, enum goat_role role)
+static void put_message(struct block_list *b, const struct goat_entry *e, enum goat_role role)
 {
     struct block result = { .kind = BLOCK_TOOL_RESULT };
 
@@ -469,13 +396,13 @@ static void put_message(struct blocks *b, const struct goat_entry *e, enum goat_
         return;
     }
     result.call_id = decode_line_text(b, e->tool_call_id);
-    if (!goat_entry_text(e, &b->out->arena, &result.text))
-        b->rc = ERR_NOMEM;
+    if (!goat_entry_text(e, &b->arena, &result.text))
+        b->arena.failed = true;
     add_line_block(b, result);
 }
 
 /* Rows of the SDK's stream that are not messages (goat.md B3). */
-static void put_event(struct blocks *b, const struct goat_entry *e, struct slice line)
+static void put_event(struct block_list *b, const struct goat_entry *e, struct slice line)
 {
     struct block note = { .kind = BLOCK_NOTE, .name = decode_line_text(b, e->type) };
 
@@ -493,7 +420,7 @@ static void put_event(struct blocks *b, const struct goat_entry *e, struct slice
     add_line_block(b, note);
 }
 
-static void put_line(struct blocks *b, struct slice row)
+static void put_line(struct block_list *b, struct slice row)
 {
     struct slice line = utf8_js_trim(row);
     struct goat_entry e;
@@ -523,9 +450,7 @@ static void put_line(struct blocks *b, struct slice row)
 enum err_code goat_blocks(const struct store *st, struct slice row, struct block_list *out,
                           struct err *e)
 {
-    struct blocks b = { .out = out };
-
     (void)st;
-    put_line(&b, row);
-    return b.rc ? err_set(e, b.rc, NULL, "take a row apart") : ERR_OK;
+    put_line(out, row);
+    return out->arena.failed ? err_nomem(e) : ERR_OK;
 }

@@ -106,14 +106,13 @@ static void look_at_session(struct manner *m, int dirfd, const char *name, bool 
 {
     char path[NAME_MAX + sizeof GOAT_METADATA + 1];
     struct goat_metadata found;
-    struct buf bytes = { 0 };
     struct stat st;
 
     snprintf(path, sizeof path, "%s/%s", name, GOAT_METADATA);
     if (fstatat(dirfd, path, &st, AT_SYMLINK_NOFOLLOW) ||
         (m->near == near && time_ns(st.st_mtim) <= m->newest_ns))
         return;
-    if (goat_metadata_read(dirfd, path, &bytes, m->a, &found)) {
+    if (goat_metadata_read(dirfd, path, m->a, &found)) {
         m->failed = true;
     } else if (!found.why) {
         m->newest_ns = time_ns(st.st_mtim);
@@ -123,7 +122,6 @@ static void look_at_session(struct manner *m, int dirfd, const char *name, bool 
             m->hash = arena_copy(m->a, found.raw[GOAT_HASH]);
         m->failed |= found.raw[GOAT_HASH].n && near && !m->hash.p;
     }
-    buf_fini(&bytes);
 }
 
 /* Reads the form of the newest session; one of the same project is preferred. */

@@ -9,54 +9,36 @@
 
 /* A made-up agent that can only be read, as an example: a session is <store>/<id>.jsonl, and a row of it is
  * {"at": time, "by": "user" or "agent", "id": ..., "text": ...}. This is all that had to be written for it. */
-struct tiny {
-    struct store base;
-    struct window_pool *pool;
-};
-
 extern const struct store_ops tiny_ops;
+static const struct jsonl_format format;
 
 static void tiny_close(struct store *st)
 {
-    struct tiny *t = (struct tiny *)st;
+    struct jsonl_store *s = (struct jsonl_store *)st;
 
-    window_pool_free(t->pool);
-    free(t->base.path);
-    free(t);
+    jsonl_store_fini(s);
+    free(s);
 }
 
 static enum err_code tiny_open(const struct store_env *env, const char *path, struct store **out,
                                struct err *e)
 {
-    struct tiny *t = calloc(1, sizeof *t);
+    struct jsonl_store *s = calloc(1, sizeof *s);
 
-    if (!t)
+    if (!s)
         return err_nomem(e);
-    t->base = (struct store){ &tiny_ops, env, config_dir_absolute(env, path ? path : ".tiny") };
-    t->pool = window_pool_new();
-    enum err_code rc = t->base.path && t->pool ? config_dir_require(t->base.path, e) : err_nomem(e);
+    s->base = (struct store){ &tiny_ops, env, config_dir_absolute(env, path ? path : ".tiny") };
+    s->format = &format;
+    s->folder = config_dir_absolute(env, s->base.path ? s->base.path : "");
+    s->pool = window_pool_new();
+    enum err_code rc =
+        s->base.path && s->folder && s->pool ? config_dir_require(s->folder, e) : err_nomem(e);
 
     if (rc)
-        tiny_close(&t->base);
+        tiny_close(&s->base);
     else
-        *out = &t->base;
+        *out = &s->base;
     return rc;
-}
-
-static enum err_code tiny_enumerate(const struct store *st, const struct scope *scope,
-                                    session_ref_fn *fn, void *arg, struct err *e)
-{
-    (void)scope;
-    return jsonl_enumerate(&(struct jsonl_folder){ st, st->path, host_id_is_plain }, fn, arg, e);
-}
-
-static enum err_code tiny_find(const struct store *st, const struct scope *scope, struct slice id,
-                               struct arena *a, struct session_ref *ref, struct err *e)
-{
-    (void)scope;
-    if (!host_id_is_plain(id))
-        return err_set(e, ERR_USAGE, "", "find session: not a session id");
-    return jsonl_find(&(struct jsonl_folder){ st, st->path, host_id_is_plain }, id, a, ref, e);
 }
 
 static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_said *out)
@@ -74,16 +56,6 @@ static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_s
     return a->failed ? ERR_NOMEM : ERR_OK;
 }
 
-static enum err_code tiny_describe(const struct store *st, const struct scope *scope,
-                                   const struct session_ref *ref, struct session_row *row,
-                                   struct err *e)
-{
-    static const struct jsonl_format format = { .read = read_said, .prompt_mark = "\"user" };
-
-    (void)scope;
-    return jsonl_describe(((const struct tiny *)st)->pool, ref, &format, row, e);
-}
-
 static const char *const kinds[] = { "user", "agent", NULL };
 static const struct index_keys keys = { .type = "by", .id = "id", .time = "at", .kinds = kinds };
 
@@ -98,19 +70,20 @@ static enum err_code judge(struct logfile *log, size_t line, struct message *m, 
     return ERR_OK;
 }
 
-static enum err_code tiny_load(const struct store *st, const struct session_ref *ref,
-                               const atomic_bool *cancel, struct transcript **out, struct err *e)
+static struct slice row_id(struct slice row, struct arena *a)
 {
-    (void)st;
-    return jsonl_load(&(struct jsonl_log){ ref->path.p, &keys, judge, false }, cancel, out, e);
+    struct slice id;
+
+    return json_get_text(row, "id", a, &id) ? id : (struct slice){ NULL, 0 };
 }
 
-static enum err_code tiny_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
-                               struct transcript **out, struct err *e)
-{
-    (void)st;
-    return jsonl_tail(&(struct jsonl_log){ ref->path.p, &keys, judge, false }, bytes, out, e);
-}
+static const struct jsonl_format format = { .keys = &keys,
+                                            .judge = judge,
+                                            .read = read_said,
+                                            .prompt_mark = "\"user",
+                                            .id = row_id,
+                                            .is_id = host_id_is_plain,
+                                            .id_name = "a session id" };
 
 static enum err_code tiny_blocks(const struct store *st, struct slice row, struct block_list *out,
                                  struct err *e)
@@ -143,7 +116,7 @@ static enum err_code tiny_messages(const struct store *st, const struct session_
 
 /* clang-format off */
 const struct store_ops tiny_ops = {
-    .name = "tiny", .open = tiny_open, .close = tiny_close, .enumerate = tiny_enumerate, .find = tiny_find,
-    .describe = tiny_describe, .load = tiny_load, .tail = tiny_tail, .blocks = tiny_blocks, .messages = tiny_messages,
+    .name = "tiny", .open = tiny_open, .close = tiny_close, .enumerate = jsonl_enumerate, .find = jsonl_find,
+    .describe = jsonl_describe, .load = jsonl_load, .tail = jsonl_tail, .blocks = tiny_blocks, .messages = tiny_messages,
 };
 /* clang-format on */
