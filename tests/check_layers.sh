@@ -50,6 +50,7 @@ proc: api fs
 log: fs
 journal: api fs git log
 query: api fs log
+grep: api query
 rewind: api fs git journal log
 maintenance: api fs git journal log proc query rewind
 systems/common: api fs log

@@ -15,6 +15,8 @@ script(goat_bad recorded commands/goat_bad_input.py $<TARGET_FILE:reprise>)
 script(old_records recorded commands/old_records.py $<TARGET_FILE:reprise> 888c8e2)
 script(rewind_rules recorded commands/rewind_rules.py $<TARGET_FILE:reprise>)
 
+# Every line that matches is found, and no other.
+script(search_text recorded commands/search.py $<TARGET_FILE:reprise>)
 # The scope of undo with several directories and stores, and partial undo.
 script(undo_scope recorded commands/undo_scope.py $<TARGET_FILE:reprise>)
 script(hand_off recorded commands/hand_off.py $<TARGET_FILE:reprise>)

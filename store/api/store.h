@@ -341,6 +341,10 @@ struct store_ops {
     /* Plans name the other session that changed a file since (rewind_target.other); else
      * store/rewind/plan/plan.h looks in the checkpoints of the others. */
     bool names_others;
+    /* Optional. The keys of a session's rows, if a ref's path that ends with ".jsonl" is a file of
+     * them, one a line: a search reads it as it is. NULL: it goes through load. */
+    const struct index_keys *row_keys;
+
     store_open_fn *open;
     store_close_fn *close;
     store_enumerate_fn *enumerate;

@@ -328,23 +328,29 @@ static bool text_fits(struct slice wanted, struct slice have)
     return wanted.n == 0 || slice_eq(wanted, have);
 }
 
-static bool matches_query(const struct listing_query *q, const struct session_row *row)
+bool listing_wants_time(const struct listing_query *q, const struct session_ref *ref)
 {
-    return text_fits(q->tag, row->tag) && text_fits(q->branch, row->git_branch) &&
-           (!q->archived || (row->flags & SESSION_ARCHIVED)) &&
-           (q->before_ms == TIME_NONE || session_recent_ns(&row->ref) / NS_PER_MS < q->before_ms) &&
-           (q->since_ms == TIME_NONE || session_recent_ns(&row->ref) / NS_PER_MS >= q->since_ms);
+    int64_t ms = session_recent_ns(ref) / NS_PER_MS;
+
+    return (q->before_ms == TIME_NONE || ms < q->before_ms) &&
+           (q->since_ms == TIME_NONE || ms >= q->since_ms);
+}
+
+bool listing_wants_row(const struct listing_query *q, const struct session_row *row)
+{
+    return row->hidden == HIDDEN_NOT && text_fits(q->tag, row->tag) &&
+           text_fits(q->branch, row->git_branch) &&
+           (!q->archived || (row->flags & SESSION_ARCHIVED)) && listing_wants_time(q, &row->ref);
 }
 
 /* The walk is newest first, and the first copy that can be listed represents all. */
-static bool is_copy(struct listing *l, const struct found *f)
+bool listing_take(struct listing *l, const struct session_ref *ref)
 {
-    if (f->group == NO_GROUP)
-        return false;
-    bool copy = l->listed[f->group];
+    size_t group = found_of(ref)->group;
+    bool taken = l->listed[group];
 
-    l->listed[f->group] = true;
-    return copy;
+    l->listed[group] = group != NO_GROUP;
+    return !taken;
 }
 
 static void report_damaged_session(const struct listing_query *q, const struct session_row *row)
@@ -356,8 +362,8 @@ static void report_damaged_session(const struct listing_query *q, const struct s
 static bool is_listed(struct listing *l, const struct session_ref *ref,
                       const struct session_row *row)
 {
-    return row && row->hidden == HIDDEN_NOT && !is_copy(l, found_of(ref)) &&
-           matches_query(&l->q, row);
+    return row && row->hidden == HIDDEN_NOT && listing_take(l, ref) &&
+           listing_wants_row(&l->q, row);
 }
 
 /* Sessions whose time cannot match are not described; but one that is too new may still keep an

@@ -62,6 +62,13 @@ const struct session_ref *const *listing_refs(const struct listing *l, size_t *n
 /* Returns true if the id of one of these is in several folders of its store. */
 bool listing_has_copies(const struct session_ref *ref);
 
+/* For a walk of its own through listing_refs, newest first: whether the query wants a session of
+ * this time, before it is described; whether it wants this row; and whether this is the first copy
+ * of its session, which counts the session as listed. */
+bool listing_wants_time(const struct listing_query *q, const struct session_ref *ref);
+bool listing_wants_row(const struct listing_query *q, const struct session_row *row);
+bool listing_take(struct listing *l, const struct session_ref *ref);
+
 /* Describes and delivers the rows of the page. May be called again. */
 MUST_CHECK enum err_code listing_each(struct listing *l, session_row_fn *fn, void *arg,
                                       struct err *e);

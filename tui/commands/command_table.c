@@ -33,6 +33,18 @@ const struct command commands_table[] = {
               "empty messages are left out, as in the agent. To see what the agent adds while\n"
               "loading: reprise restore. With --as-sdk the list is that of the agent's SDK,\n"
               "which contains all of these and ends with the last message of the file.\n" },
+    { .name = "search", .alias = "grep", .operands = "PATTERN", .max_operands = 1, .run = search_run,
+      .summary = "find sessions by what was said in them",
+      .options = BIT(PATTERN) | BIT(FIXED) | BIT(WORDS) | BIT(ANY) | BIT(IGNORE_CASE) | BIT(CASE) | BIT(IN) |
+                 BIT(CONTEXT) | BIT(COUNTS) | BIT(SESSIONS) | BIT(LIMIT) | BIT(SYSTEM) | BIT(TAG) |
+                 BIT(BRANCH) | BIT(SINCE) | BIT(BEFORE) | BIT(ARCHIVED) | BIT(NO_PROGRAMMATIC) |
+                 BIT(NO_WORKTREES),
+      .help = "Searches prompts, replies, and the input and results of tools, as a person reads\n"
+              "them, in the conversations, their other branches and their sub-agents; newest\n"
+              "session first. PATTERN is a regular expression as in Perl (PCRE2). Case matters\n"
+              "only in a pattern with a capital letter. On a terminal the lines stand below\n"
+              "their session; elsewhere each line begins with the session's id and its place\n"
+              "(prompt, reply, thinking, tool, note). With --json there is one object a line.\n" },
     { .name = "subagents", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = subagents_session,
       .summary = "list the ids of a session's sub-agents",
       .options = BIT(NO_WORKTREES) },

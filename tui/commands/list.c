@@ -23,8 +23,8 @@ static void report_damaged(const struct session_row *row, void *arg)
     command_warn(in, ERR_FORMAT, row->ref.path.p, "list: %s", row->problem);
 }
 
-static enum err_code make_query(struct invocation *in, const struct scope *scope,
-                                struct listing_query *q, struct err *e)
+enum err_code sessions_query(struct invocation *in, const struct scope *scope,
+                             struct listing_query *q, struct err *e)
 {
     const struct options *o = &in->options;
     int64_t now_ms = in->world->env.now_ms;
@@ -122,7 +122,7 @@ enum err_code list_run(struct invocation *in, struct err *e)
     if (rc)
         return rc;
     command_report_interrupted(in);
-    rc = make_query(in, &s.scope, &q, e);
+    rc = sessions_query(in, &s.scope, &q, e);
     if (!rc)
         rc = listing_open(s.store, s.n, &q, &listing, e);
     if (!rc)

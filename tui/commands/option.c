@@ -57,6 +57,7 @@ enum kind {
     KIND_OPTIONAL, /* const char *, and the value may be missing */
     KIND_STORE,    /* one more of the stores */
     KIND_FILE,     /* one more of the files */
+    KIND_PATTERN,  /* one more of the patterns */
     KIND_NUMBER,   /* int64_t, not negative */
     KIND_CHOICE,   /* int: the index in `arg`, whose words are separated by | */
 };
@@ -138,6 +139,16 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_SAVED_FILES] = { "saved-files", 0, KIND_FLAG, NULL, 0, "only saved copies of files; the sessions are kept" },
     [OPTION_ORPHANS] = { "orphans", 0, KIND_FLAG, NULL, 0, "only what sessions without a transcript left behind" },
     [OPTION_JOIN] = { "join", 0, KIND_FLAG, NULL, 0, "restore: put the rows in front of the newer transcript" },
+    [OPTION_PATTERN] = { "pattern", 'e', KIND_PATTERN, "PATTERN", 0, "a pattern; several must all occur in the session" },
+    [OPTION_FIXED] = { "fixed-strings", 'F', KIND_FLAG, NULL, 0, "patterns are plain texts, not regular expressions" },
+    [OPTION_WORDS] = { "word-regexp", 'w', KIND_FLAG, NULL, 0, "match whole words only" },
+    [OPTION_ANY] = { "any", 0, KIND_FLAG, NULL, 0, "one of several patterns is enough" },
+    [OPTION_IGNORE_CASE] = { "ignore-case", 'i', KIND_FLAG, NULL, 0, "capital letters match small ones, and vice versa" },
+    [OPTION_CASE] = { "case-sensitive", 's', KIND_FLAG, NULL, 0, "case always matters" },
+    [OPTION_IN] = { "in", 0, KIND_TEXT, "WHERE", AT(in), "search prompts, replies, thinking, tools (with commas) or all" },
+    [OPTION_CONTEXT] = { "context", 0, KIND_NUMBER, "N", AT(context), "show N lines above and below each match" },
+    [OPTION_COUNTS] = { "count", 0, KIND_FLAG, NULL, 0, "count the lines that match, session by session" },
+    [OPTION_SESSIONS] = { "sessions", 0, KIND_FLAG, NULL, 0, "print the ids of the sessions only" },
     [OPTION_OLDER_THAN] = { "older-than", 0, KIND_TEXT, "AGE", AT(older_than), "only if older than AGE: 30d, 12h, 2w" },
     [OPTION_LARGER_THAN] = { "larger-than", 0, KIND_TEXT, "SIZE", AT(larger_than), "only if larger than SIZE: 500k, 10M, 2G" },
     [OPTION_EMPTY] = { "empty", 0, KIND_FLAG, NULL, 0, "only sessions without messages" },
@@ -212,6 +223,11 @@ static enum err_code set_option_value(enum option_id which, const char *text, st
         if (o->files == OPTION_FILES_MAX)
             return usage_error(e, row, "too many files");
         o->file[o->files++] = text;
+        return ERR_OK;
+    case KIND_PATTERN:
+        if (o->patterns == OPTION_PATTERNS_MAX)
+            return usage_error(e, row, "too many patterns");
+        o->pattern[o->patterns++] = text;
         return ERR_OK;
     case KIND_TEXT:
     case KIND_OPTIONAL: *(const char **)(void *)at = text; return ERR_OK;

@@ -30,6 +30,8 @@ enum option_id {
     OPTION_FIX, OPTION_TITLE, OPTION_WITH_FILES, OPTION_CLEAR, OPTION_CUT, OPTION_ID, OPTION_CWD,
     OPTION_MODEL, OPTION_PARENT, OPTION_TRANSCRIPT, OPTION_NO_PERSIST, OPTION_INFERRED, OPTION_SPOKEN,
     OPTION_AS_SDK, OPTION_TAIL, OPTION_SAVED_FILES, OPTION_ORPHANS, OPTION_JOIN,
+    OPTION_PATTERN, OPTION_FIXED, OPTION_WORDS, OPTION_ANY, OPTION_IGNORE_CASE, OPTION_CASE, OPTION_IN,
+    OPTION_CONTEXT, OPTION_COUNTS, OPTION_SESSIONS,
     OPTION_COUNT
 };
 /* clang-format on */
@@ -45,7 +47,7 @@ _Static_assert(OPTION_COUNT <= 128, "a bit for each option");
      OPTION_BIT(JSON) | OPTION_BIT(COLOR) | OPTION_BIT(ASCII) | OPTION_BIT(CONFIG) |               \
      OPTION_BIT(KEYS) | OPTION_BIT(HELP) | OPTION_BIT(VERSION))
 
-enum { OPTION_STORES_MAX = 32, OPTION_FILES_MAX = 1024 };
+enum { OPTION_STORES_MAX = 32, OPTION_FILES_MAX = 1024, OPTION_PATTERNS_MAX = 32 };
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 enum option_sort { OPTION_SORT_RECENT, OPTION_SORT_CREATED, OPTION_SORT_SIZE, OPTION_SORT_TITLE };
 enum option_mode {
@@ -69,7 +71,10 @@ struct options {
     const char *id, *cwd, *model, *parent;
     const char *file[OPTION_FILES_MAX];
     size_t files;
-    int64_t limit, offset, tail;
+    const char *pattern[OPTION_PATTERNS_MAX];
+    size_t patterns;
+    const char *in;
+    int64_t limit, offset, tail, context;
     int color, sort, keys, mode; /* the enums above */
 };
 

@@ -66,7 +66,7 @@ void out_style(struct out *o, enum out_style style)
 {
     static const char *const sequences[] = {
         [OUT_PLAIN] = "\33[0m", [OUT_AGE] = "\33[2m",    [OUT_BRANCH] = "\33[36m",
-        [OUT_TAG] = "\33[35m",  [OUT_FLAGS] = "\33[33m",
+        [OUT_TAG] = "\33[35m",  [OUT_FLAGS] = "\33[33m", [OUT_MATCH] = "\33[1;31m",
     };
 
     if (o->color)
@@ -151,6 +151,7 @@ void out_end(struct out *o, char bracket)
     out_close(o, bracket);
     note_failure(o, o->json.rc);
     out_add(o, SLICE("\n"));
+    o->json.comma = false; /* another value on a line of its own may follow */
 }
 
 void out_json_row(struct out *o)

@@ -47,7 +47,7 @@ void out_addf(struct out *o, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* Text from disk, for people: cleaned, so that nothing in it acts on a terminal. */
 void out_text(struct out *o, struct slice text);
 /* The look of what follows, until OUT_PLAIN; nothing if `color` is off. Colours of the terminal's own palette. */
-enum out_style { OUT_PLAIN, OUT_AGE, OUT_BRANCH, OUT_TAG, OUT_FLAGS };
+enum out_style { OUT_PLAIN, OUT_AGE, OUT_BRANCH, OUT_TAG, OUT_FLAGS, OUT_MATCH };
 void out_style(struct out *o, enum out_style style);
 
 /* One JSON value: objects and arrays are opened and closed; out_end() closes the outermost and ends the line. Inside an

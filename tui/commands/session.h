@@ -34,6 +34,9 @@ MUST_CHECK enum err_code sessions_open(struct invocation *in, bool everywhere, s
 MUST_CHECK enum err_code sessions_make(struct invocation *in, const char *named,
                                        struct sessions *out, struct err *e);
 void sessions_close(struct sessions *s);
+/* Which sessions of the scope the options of a command select: tag, branch, times, sort, page. */
+MUST_CHECK enum err_code sessions_query(struct invocation *in, const struct scope *scope,
+                                        struct listing_query *q, struct err *e);
 
 /* The session that an operand names; *ref is valid until sessions_close(). */
 MUST_CHECK enum err_code sessions_find(struct sessions *s, const char *id, struct session_ref *ref,

@@ -11,6 +11,7 @@
 #include "lite/base/time.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
+#include "store/systems/claude/chain/log.h"
 #include "store/systems/common/config_dir.h"
 
 /* When the agent starts, it removes transcripts whose mtime is older than `cleanupPeriodDays` of its settings, 30 by
@@ -232,6 +233,7 @@ static const char *claude_cannot(unsigned ability)
 const struct store_ops claude_ops = {
     .name = "claude",
     .folders = "projects",
+    .row_keys = &claude_index_keys,
     .names_others = true,
     .open = claude_open,
     .close = claude_close,

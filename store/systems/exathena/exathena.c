@@ -12,6 +12,7 @@
 #include "store/api/host.h"
 #include "store/fs/disk.h"
 #include "store/systems/common/config_dir.h"
+#include "store/systems/exathena/event.h"
 
 enum { DIRECTORY_MODE = 0755, FIRST_LINE = 64 << 10 };
 
@@ -303,6 +304,7 @@ static const char *exathena_cannot(unsigned ability)
 const struct store_ops exathena_ops = {
     .name = "exathena",
     .folders = NULL,
+    .row_keys = &exathena_keys,
     .open = exathena_open,
     .close = exathena_close,
     .enumerate = jsonl_enumerate,

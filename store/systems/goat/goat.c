@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "store/systems/common/config_dir.h"
+#include "store/systems/goat/log.h"
 
 const struct goat *goat_of(const struct store *st)
 {
@@ -140,6 +141,7 @@ static const char *goat_cannot(unsigned ability)
 const struct store_ops goat_ops = {
     .name = "goat",
     .folders = "projects",
+    .row_keys = &goat_keys,
     .ties_upwards = true, /* sessions of the same time are listed by id upwards */
     .open = goat_open,
     .close = goat_close,

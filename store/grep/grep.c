@@ -1,0 +1,427 @@
+#include "store/grep/grep.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "lite/base/array.h"
+#include "store/grep/grep_session.h"
+
+/* Sessions are searched in a ring: slot i % RING has session i until all that was found in it is
+ * handed over.
+ *
+ *   handed <= i < claimed: session i is being searched, or is done
+ *   claimed <= handed + RING
+ *
+ * What a thread finds goes to its slot in batches. The calling thread hands over the batches of
+ * session `handed` while it is still being searched; the threads of later sessions wait when their
+ * slots have BATCHES. So the first hit is handed over at once, order is kept, and memory does not
+ * grow with what is found. All counters and lists are under the lock; a batch belongs to the thread
+ * that fills it, and then to the one that took it from the list. */
+enum { RING = 64, BATCHES = 4, BATCH_HITS = 64, BATCH_BYTES = 256 * 1024, THREADS = 16 };
+
+struct batch {
+    struct batch *next;
+    struct arena arena; /* owns the texts of the hits */
+    struct grep_hit hit[BATCH_HITS];
+    size_t n, bytes;
+};
+
+struct grep_slot {
+    struct session_row *row; /* described when something is found */
+    struct batch *first, *newest;
+    size_t batches;
+    bool found; /* the row is described and wanted */
+    bool done;
+    enum err_code rc;
+    struct err err;
+    uint64_t lines;
+    size_t skipped;
+};
+
+struct grep {
+    const struct grep_query *q;
+    const struct grep_patterns *patterns;
+    struct listing *listing;
+    const struct session_ref *const *order;
+    size_t n;
+
+    pthread_mutex_t lock;
+    pthread_cond_t found, room;
+    size_t claimed, handed;
+    size_t waiting; /* threads, for room */
+    atomic_bool stop;
+    struct grep_slot slot[RING];
+
+    pthread_t thread[THREADS];
+    size_t threads;
+};
+
+/* ---- on the threads ---- */
+
+struct grep_worker {
+    struct grep *g;
+    struct grep_query q; /* with our own flag to stop */
+    struct grep_slot *slot;
+    size_t session;
+    struct batch *batch; /* being filled */
+};
+
+static void free_batches(struct batch *b)
+{
+    for (struct batch *next; b; b = next) {
+        next = b->next;
+        arena_fini(&b->arena);
+        free(b);
+    }
+}
+
+/* With the lock held. */
+static void wait_for_room(struct grep *g)
+{
+    g->waiting++;
+    pthread_cond_wait(&g->room, &g->lock);
+    g->waiting--;
+}
+
+/* Puts the batch into the slot, once there is room for it. */
+static enum err_code pass_batch_on(struct grep_worker *w, struct err *e)
+{
+    struct grep *g = w->g;
+    struct grep_slot *s = w->slot;
+
+    if (!w->batch)
+        return ERR_OK;
+    pthread_mutex_lock(&g->lock);
+    while (s->batches >= BATCHES && !atomic_load(&g->stop))
+        wait_for_room(g);
+    if (s->newest)
+        s->newest->next = w->batch;
+    else
+        s->first = w->batch;
+    s->newest = w->batch;
+    s->batches++;
+    w->batch = NULL;
+    if (w->session == g->handed)
+        pthread_cond_signal(&g->found);
+    pthread_mutex_unlock(&g->lock);
+    return atomic_load(&g->stop) ? err_set(e, ERR_CANCELLED, NULL, "search") : ERR_OK;
+}
+
+static bool copy_hit(struct batch *b, const struct grep_hit *hit)
+{
+    struct grep_hit *to = &b->hit[b->n];
+    struct grep_range *range = arena_alloc(&b->arena, (hit->ranges + 1) * sizeof *range);
+
+    *to = *hit;
+    to->agent = arena_copy(&b->arena, hit->agent);
+    to->message = arena_copy(&b->arena, hit->message);
+    to->line = arena_copy(&b->arena, hit->line);
+    to->range = range;
+    for (size_t i = 0; range && i < hit->ranges; i++)
+        range[i] = hit->range[i];
+    b->bytes += hit->line.n + hit->ranges * sizeof *range;
+    b->n++;
+    return range && !b->arena.failed;
+}
+
+/* The row is made when the first match shows that it is needed. A session that no list shows, or
+ * that the query leaves out, ends here. */
+static enum err_code describe_slot(struct grep_worker *w, const struct session_ref *ref,
+                                   struct err *e)
+{
+    struct grep_slot *s = w->slot;
+    enum err_code rc = ref->store->ops->describe(ref->store, &w->q.sessions.scope, ref, s->row, e);
+
+    if (rc)
+        return rc;
+    s->found = listing_wants_row(&w->q.sessions, s->row);
+    return s->found ? ERR_OK : ERR_CANCELLED;
+}
+
+struct collecting {
+    struct grep_worker *worker;
+    const struct session_ref *ref;
+};
+
+static enum err_code collect_hit(const struct grep_hit *hit, void *arg, struct err *e)
+{
+    struct collecting *c = arg;
+    struct grep_worker *w = c->worker;
+    bool first = !w->slot->found;
+    enum err_code rc = first ? describe_slot(w, c->ref, e) : ERR_OK;
+
+    if (rc)
+        return rc;
+    if (!w->batch)
+        w->batch = calloc(1, sizeof *w->batch);
+    if (!w->batch || !copy_hit(w->batch, hit))
+        return err_nomem(e);
+    /* The first hit of all is shown at once; later ones go in batches. */
+    if (first || w->batch->n == BATCH_HITS || w->batch->bytes >= BATCH_BYTES)
+        return pass_batch_on(w, e);
+    return ERR_OK;
+}
+
+static void search_slot(struct grep_worker *w, struct grep_session *s)
+{
+    struct grep_slot *slot = w->slot;
+    struct collecting c = { w, w->g->order[w->session] };
+    struct err e = { .code = ERR_OK };
+
+    s->fn = collect_hit;
+    s->arg = &c;
+    enum err_code rc =
+        listing_wants_time(&w->q.sessions, c.ref) ? grep_session_run(s, c.ref, &e) : ERR_CANCELLED;
+
+    if (!rc && s->lines && !slot->found && describe_slot(w, c.ref, &e))
+        s->lines = 0;
+    if (!rc)
+        rc = pass_batch_on(w, &e);
+    if (rc == ERR_CANCELLED && !atomic_load(&w->g->stop))
+        rc = ERR_OK; /* left out by the query */
+    slot->rc = rc;
+    slot->err = e;
+    slot->lines = slot->found ? s->lines : 0;
+    slot->skipped = s->skipped;
+    if (w->batch) {
+        free_batches(w->batch);
+        w->batch = NULL;
+    }
+    pthread_mutex_lock(&w->g->lock);
+    slot->done = true;
+    if (w->session == w->g->handed)
+        pthread_cond_signal(&w->g->found);
+    pthread_mutex_unlock(&w->g->lock);
+}
+
+/* Returns false when there is nothing left to do. */
+static bool claim_session(struct grep_worker *w)
+{
+    struct grep *g = w->g;
+    bool claimed;
+
+    pthread_mutex_lock(&g->lock);
+    while (!atomic_load(&g->stop) && g->claimed < g->n && g->claimed >= g->handed + RING)
+        wait_for_room(g);
+    claimed = !atomic_load(&g->stop) && g->claimed < g->n;
+    if (claimed) {
+        w->session = g->claimed++;
+        w->slot = &g->slot[w->session % RING];
+    }
+    pthread_mutex_unlock(&g->lock);
+    return claimed;
+}
+
+static void *grep_worker(void *arg)
+{
+    struct grep_worker w = { .g = arg };
+    struct grep_session s = { .q = &w.q };
+
+    w.q = *w.g->q;
+    w.q.cancel = &w.g->stop;
+    s.matcher = grep_matcher_new(w.g->patterns);
+    s.patterns = grep_patterns_count(w.g->patterns);
+    while (claim_session(&w)) {
+        if (s.matcher)
+            search_slot(&w, &s);
+        if (s.matcher)
+            continue;
+        pthread_mutex_lock(&w.g->lock);
+        w.slot->rc = err_nomem(&w.slot->err);
+        w.slot->done = true;
+        pthread_cond_signal(&w.g->found);
+        pthread_mutex_unlock(&w.g->lock);
+    }
+    grep_matcher_free(s.matcher);
+    grep_session_fini(&s);
+    return NULL;
+}
+
+/* ---- on the calling thread ---- */
+
+static bool is_cancelled(const struct grep *g)
+{
+    return g->q->cancel && atomic_load_explicit(g->q->cancel, memory_order_relaxed);
+}
+
+/* Takes what the slot has, waiting for something. *done: nothing follows. A flag that another
+ * thread raises is seen at least so often. */
+static struct batch *take_batches(struct grep *g, struct grep_slot *s, bool *done)
+{
+    enum { LOOK_NS = 20 * 1000 * 1000, SECOND_NS = 1000 * 1000 * 1000 };
+    struct batch *b;
+
+    pthread_mutex_lock(&g->lock);
+    while (!s->first && !s->done && !is_cancelled(g)) {
+        struct timespec until;
+
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += LOOK_NS;
+        until.tv_sec += until.tv_nsec / SECOND_NS;
+        until.tv_nsec %= SECOND_NS;
+        pthread_cond_timedwait(&g->found, &g->lock, &until);
+    }
+    b = s->first;
+    s->first = s->newest = NULL;
+    s->batches = 0;
+    *done = s->done;
+    if (b && g->waiting)
+        pthread_cond_broadcast(&g->room);
+    pthread_mutex_unlock(&g->lock);
+    return b;
+}
+
+static enum err_code deliver_batches(const struct grep_slot *s, const struct batch *b, grep_fn *fn,
+                                     void *arg, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (; !rc && b; b = b->next) {
+        struct grep_part part = { .row = s->row, .hit = b->hit, .n = b->n };
+
+        rc = fn(&part, arg, e);
+    }
+    return rc;
+}
+
+static enum err_code end_session(struct grep *g, struct grep_slot *s, bool wanted, grep_fn *fn,
+                                 grep_trouble_fn *trouble, void *arg, struct err *e)
+{
+    struct grep_part part = {
+        .row = s->row, .last = true, .lines = s->lines, .skipped = s->skipped
+    };
+
+    if (s->rc == ERR_NOMEM || s->rc == ERR_UNSUPPORTED || (s->rc && is_cancelled(g))) {
+        if (e)
+            *e = s->err;
+        return s->rc;
+    }
+    if (s->rc && s->rc != ERR_NOT_FOUND)
+        trouble(&s->err, arg);
+    if (g->q->progress)
+        atomic_fetch_add_explicit(&g->q->progress->sessions, 1, memory_order_relaxed);
+    return wanted && (s->lines || s->skipped) ? fn(&part, arg, e) : ERR_OK;
+}
+
+/* Hands over all that is found in the next session, and frees its slot. */
+static enum err_code deliver_session(struct grep *g, grep_fn *fn, grep_trouble_fn *trouble,
+                                     void *arg, struct err *e)
+{
+    struct grep_slot *s = &g->slot[g->handed % RING];
+    bool done = false, asked = false, wanted = false;
+    enum err_code rc = ERR_OK;
+
+    while (!rc && !done) {
+        struct batch *b = take_batches(g, s, &done);
+
+        if ((b || done) && s->found && !asked) {
+            asked = true;
+            wanted = listing_take(g->listing, g->order[g->handed]);
+        }
+        if (is_cancelled(g))
+            rc = err_set(e, ERR_CANCELLED, NULL, "search");
+        else if (wanted)
+            rc = deliver_batches(s, b, fn, arg, e);
+        free_batches(b);
+    }
+    if (!rc)
+        rc = end_session(g, s, wanted, fn, trouble, arg, e);
+    return rc;
+}
+
+static void free_slot(struct grep *g)
+{
+    struct grep_slot *s = &g->slot[g->handed % RING];
+
+    pthread_mutex_lock(&g->lock);
+    *s = (struct grep_slot){ .row = s->row };
+    g->handed++;
+    if (g->waiting && (g->handed % (RING / 4) == 0 || g->handed == g->claimed))
+        pthread_cond_broadcast(&g->room);
+    pthread_mutex_unlock(&g->lock);
+}
+
+static size_t threads_wanted(size_t sessions)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t n = cores > 1 ? (size_t)cores : 1;
+
+    n = n < THREADS ? n : THREADS;
+    return n < sessions ? n : sessions;
+}
+
+static enum err_code start(struct grep *g, struct err *e)
+{
+    size_t want = threads_wanted(g->n);
+    int sys = 0;
+
+    for (size_t i = 0; i < RING; i++)
+        if (!(g->slot[i].row = session_row_new()))
+            return err_nomem(e);
+    while (!sys && g->threads < want) {
+        sys = pthread_create(&g->thread[g->threads], NULL, grep_worker, g);
+        g->threads += sys == 0;
+    }
+    if (g->threads || want == 0)
+        return ERR_OK;
+    return err_set(e, ERR_IO, NULL, "no thread could be started");
+}
+
+static void stop(struct grep *g)
+{
+    pthread_mutex_lock(&g->lock);
+    atomic_store(&g->stop, true);
+    pthread_cond_broadcast(&g->room);
+    pthread_mutex_unlock(&g->lock);
+    for (size_t i = 0; i < g->threads; i++)
+        pthread_join(g->thread[i], NULL);
+    for (size_t i = 0; i < RING; i++) {
+        free_batches(g->slot[i].first);
+        session_row_free(g->slot[i].row);
+    }
+}
+
+static enum err_code search_listing(struct grep *g, grep_fn *fn, grep_trouble_fn *trouble,
+                                    void *arg, struct err *e)
+{
+    enum err_code rc;
+
+    pthread_mutex_init(&g->lock, NULL);
+    pthread_cond_init(&g->found, NULL);
+    pthread_cond_init(&g->room, NULL);
+    rc = start(g, e);
+    while (!rc && g->handed < g->n) {
+        rc = deliver_session(g, fn, trouble, arg, e);
+        if (!rc)
+            free_slot(g);
+    }
+    stop(g);
+    pthread_cond_destroy(&g->room);
+    pthread_cond_destroy(&g->found);
+    pthread_mutex_destroy(&g->lock);
+    return rc;
+}
+
+enum err_code grep_run(struct store *const stores[], size_t n, const struct grep_query *q,
+                       grep_fn *fn, grep_trouble_fn *trouble, void *arg, struct err *e)
+{
+    struct grep *g = calloc(1, sizeof *g);
+    struct grep_patterns *patterns = NULL;
+    enum err_code rc = g ? grep_patterns_new(q, &patterns, e) : err_nomem(e);
+
+    if (!rc) {
+        g->q = q;
+        g->patterns = patterns;
+        rc = listing_open(stores, n, &q->sessions, &g->listing, e);
+    }
+    if (!rc) {
+        g->order = listing_refs(g->listing, &g->n);
+        rc = search_listing(g, fn, trouble, arg, e);
+    }
+    if (g)
+        listing_close(g->listing);
+    grep_patterns_free(patterns);
+    free(g);
+    return rc;
+}

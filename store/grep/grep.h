@@ -1,0 +1,117 @@
+#ifndef STORE_GREP_GREP_H
+#define STORE_GREP_GREP_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lite/base/arena.h"
+#include "lite/base/err.h"
+#include "lite/base/slice.h"
+#include "store/api/session.h"
+#include "store/api/store.h"
+#include "store/api/transcript.h"
+#include "store/query/listing.h"
+
+/* Searching what was said in sessions. The text that is searched is what a person would read,
+ * decoded: prompts, answers, thinking, the input and the results of tools, in the conversation, on
+ * branches that were left, and in sub-agents. Keys of JSON, ids and encoded images are not text.
+ *
+ * There is no index: every file is read, as fast as it can be read. A row is decoded only if its
+ * bytes could contain a match; see grep_pattern.h for what that takes. */
+
+/* Which texts are searched. */
+enum grep_in {
+    GREP_IN_PROMPTS = 1 << 0, /* the person's prompts and commands */
+    GREP_IN_REPLIES = 1 << 1,
+    GREP_IN_THINKING = 1 << 2,
+    GREP_IN_TOOLS = 1 << 3, /* the input and the results of tools */
+    GREP_IN_NOTES = 1 << 4, /* what the agent's program wrote */
+    GREP_IN_DEFAULT = GREP_IN_PROMPTS | GREP_IN_REPLIES | GREP_IN_TOOLS,
+    GREP_IN_ALL = GREP_IN_DEFAULT | GREP_IN_THINKING | GREP_IN_NOTES,
+};
+
+enum grep_case {
+    GREP_CASE_SMART, /* case matters in a pattern that has a capital letter */
+    GREP_CASE_EXACT,
+    GREP_CASE_IGNORE,
+};
+
+enum grep_want {
+    GREP_WANT_HITS,
+    GREP_WANT_COUNTS,   /* of lines with a match, for each session */
+    GREP_WANT_SESSIONS, /* a session is left after its first match */
+};
+
+/* How far a search has come, for another thread. */
+struct grep_progress {
+    _Atomic uint64_t sessions, bytes; /* done, read */
+};
+
+enum { GREP_PATTERNS = 32 };
+
+struct grep_query {
+    struct listing_query sessions; /* which ones; newest first whatever its sort and limits say */
+    const struct slice *pattern;   /* regular expressions as PCRE2 reads them; 1 to GREP_PATTERNS */
+    size_t n;
+    bool fixed;     /* the patterns are plain texts */
+    bool words;     /* a match begins and ends at the edge of a word */
+    bool any;       /* one pattern is enough; otherwise each one must occur in the session */
+    unsigned in;    /* enum grep_in */
+    size_t context; /* lines above and below those with a match */
+    enum grep_case letters;
+    enum grep_want want;
+    const atomic_bool *cancel;      /* may be NULL */
+    struct grep_progress *progress; /* may be NULL */
+};
+
+/* A part of a line, in bytes. */
+struct grep_range {
+    size_t from, to;
+};
+
+enum { GREP_LINE_MAX = 16 * 1024 };
+
+/* A line with at least one match, or one of its context. A match that runs over several lines makes
+ * one hit of them. */
+struct grep_hit {
+    bool context; /* the line has no match and stands near one */
+    bool aside;   /* on a branch that a resume would not continue */
+    bool cut;     /* the line is longer than GREP_LINE_MAX: this is the part with its first match */
+    bool apart;   /* lines were left out between the hit before and this one */
+    enum block_kind kind;
+    int64_t time_ms;      /* TIME_NONE: unknown */
+    struct slice agent;   /* the id of the sub-agent; empty: the conversation itself */
+    struct slice message; /* its id as the agent wrote it; empty if it has none */
+    struct slice line;    /* WTF-8, not cleaned for a terminal */
+    const struct grep_range *range;
+    size_t ranges;
+};
+
+/* Some of what was found in one session. Texts are valid during the call. */
+struct grep_part {
+    const struct session_row *row;
+    const struct grep_hit *hit;
+    size_t n;
+    bool last;      /* nothing follows of this session ... */
+    uint64_t lines; /* ... in which so many lines have a match */
+    size_t skipped; /* with `last`: rows that are too long, or on which a pattern took too long */
+};
+
+/* A non-zero result ends the search and is returned. Called on the calling thread. */
+typedef enum err_code grep_fn(const struct grep_part *part, void *arg, struct err *e);
+
+/* Called for a session that cannot be read; the others are searched. */
+typedef void grep_trouble_fn(const struct err *trouble, void *arg);
+
+/* Searches the sessions of some stores, newest first, on several threads, and delivers what is
+ * found as it is found. Memory does not grow with the number of sessions or hits.
+ *
+ * ERR_USAGE: a pattern is empty or wrong; the text has the reason and the place. ERR_UNSUPPORTED:
+ * the patterns take too long on these texts. ERR_CANCELLED: the flag was raised, or fn said so. */
+MUST_CHECK enum err_code grep_run(struct store *const stores[], size_t n,
+                                  const struct grep_query *q, grep_fn *fn, grep_trouble_fn *trouble,
+                                  void *arg, struct err *e);
+
+#endif

@@ -1,0 +1,453 @@
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include "store/grep/grep_pattern.h"
+
+#include <ctype.h>
+#include <pcre2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lite/base/buf.h"
+
+enum {
+    MATCH_STEPS = 10 * 1000 * 1000, /* of one text; PCRE2's own default */
+    STACK_FIRST = 32 * 1024,
+    STACK_MOST = 1024 * 1024,
+};
+
+struct grep_pattern {
+    pcre2_code *code;
+    struct buf plain; /* every match contains this text; empty: nothing is known */
+    pcre2_code *raw;  /* the same for rows in which case does not matter; NULL: it does */
+};
+
+struct grep_patterns {
+    struct grep_pattern pattern[GREP_PATTERNS];
+    size_t n;
+    bool all_rows; /* there is a pattern of which no text is known */
+};
+
+/* ---- the text that every match contains ---- */
+
+/* Writers of JSON escape these, some of them or all. */
+static bool is_written_plainly(char c)
+{
+    return c >= ' ' && c < 0x7f && !strchr("\"\\/<>&'", c);
+}
+
+/* In Unicode these match a character that is not ASCII, too. */
+static bool has_foreign_case(char c)
+{
+    return strchr("ksKS", c) != NULL;
+}
+
+struct plain_runs {
+    const char *p, *end;
+    bool ignores_case;
+    char run[256];
+    size_t n;
+    struct buf *best;
+    enum err_code rc;
+};
+
+static void end_run(struct plain_runs *r)
+{
+    size_t from = 0;
+
+    while (r->ignores_case && from < r->n && has_foreign_case(r->run[from]))
+        from++;
+    while (r->ignores_case && r->n > from && has_foreign_case(r->run[r->n - 1]))
+        r->n--;
+    if (r->n - from > r->best->n) {
+        r->best->n = 0;
+        r->rc = buf_add(r->best, (struct slice){ r->run + from, r->n - from });
+    }
+    r->n = 0;
+}
+
+static void add_to_run(struct plain_runs *r, char c)
+{
+    if (!is_written_plainly(c) || r->n == sizeof r->run)
+        end_run(r);
+    if (is_written_plainly(c))
+        r->run[r->n++] = c;
+}
+
+/* The character before may be missing from a match, and nothing joins it to what follows. */
+static void drop_optional(struct plain_runs *r)
+{
+    if (r->n)
+        r->n--;
+    end_run(r);
+}
+
+/* p is behind the opening bracket. Returns the place behind the closing one, or NULL. */
+static const char *skip_class(const char *p, const char *end)
+{
+    if (p < end && *p == '^')
+        p++;
+    for (const char *first = p; p < end; p++) {
+        if (*p == '\\' && p + 1 < end) {
+            p++;
+        } else if (*p == '[' && p + 1 < end && strchr(":.=", p[1])) {
+            const char close[] = { p[1], ']' };
+            const char *found = memmem(p + 2, (size_t)(end - p - 2), close, 2);
+
+            p = found ? found + 1 : p;
+        } else if (*p == ']' && p != first) {
+            return p + 1;
+        }
+    }
+    return NULL;
+}
+
+/* p is behind the opening parenthesis. Returns the place behind the closing one, or NULL also for
+ * everything that begins with ? or *, except a group without a number. */
+static const char *skip_group(const char *p, const char *end)
+{
+    unsigned depth = 1;
+    bool special = p < end && (*p == '?' || *p == '*') && !(end - p > 1 && p[1] == ':');
+
+    while (!special && p && p < end) {
+        char c = *p++;
+
+        if (c == '\\' && p < end && *p != 'Q')
+            p++;
+        else if (c == '\\')
+            return NULL;
+        else if (c == '[')
+            p = skip_class(p, end);
+        else if (c == '(' && p < end && (*p == '?' || *p == '*') && !(end - p > 1 && p[1] == ':'))
+            return NULL;
+        else if (c == '(')
+            depth++;
+        else if (c == ')' && --depth == 0)
+            return p;
+    }
+    return NULL;
+}
+
+/* Reads one element. Returns false if the pattern is one of which nothing can be said. */
+static bool read_element(struct plain_runs *r)
+{
+    char c = *r->p++;
+
+    switch (c) {
+    case '|': return false;
+    case '(':
+        end_run(r);
+        r->p = skip_group(r->p, r->end);
+        return r->p != NULL;
+    case '[':
+        end_run(r);
+        r->p = skip_class(r->p, r->end);
+        return r->p != NULL;
+    case '*':
+    case '?': drop_optional(r); return true;
+    case '{':
+        drop_optional(r);
+        r->p = memchr(r->p, '}', (size_t)(r->end - r->p));
+        return r->p++ != NULL;
+    case '.':
+    case '^':
+    case '$':
+    case '+': end_run(r); return true;
+    case '\\':
+        if (r->p == r->end || *r->p == 'Q')
+            return false;
+        c = *r->p++;
+        if (!isalnum((unsigned char)c)) {
+            add_to_run(r, c);
+            return true;
+        }
+        end_run(r);
+        return strchr("bBdDwWsSnrtAzZ", c) != NULL;
+    default: add_to_run(r, c); return true;
+    }
+}
+
+/* Finds the longest run of plain characters that every match contains. */
+static enum err_code find_plain(struct slice pattern, bool fixed, bool ignores_case,
+                                struct buf *best)
+{
+    struct plain_runs r = { pattern.p, pattern.p + pattern.n, ignores_case, .best = best };
+    bool known = true;
+
+    while (known && !r.rc && r.p < r.end) {
+        if (fixed)
+            add_to_run(&r, *r.p++);
+        else
+            known = read_element(&r);
+    }
+    end_run(&r);
+    if (!known)
+        best->n = 0;
+    return r.rc;
+}
+
+/* ---- compiling ---- */
+
+static enum err_code add_escaped(struct buf *out, char c)
+{
+    char escaped[] = { '\\', c };
+    bool bare = isalnum((unsigned char)c) || (unsigned char)c >= 0x80;
+
+    return buf_add(out, (struct slice){ escaped + bare, bare ? 1u : 2u });
+}
+
+/* The expression of a pattern: a plain text is escaped, and words are given edges. */
+static enum err_code write_expression(const struct grep_query *q, struct slice pattern,
+                                      struct buf *out)
+{
+    enum err_code rc = q->words ? buf_add(out, SLICE("(?<!\\w)(?:")) : ERR_OK;
+
+    if (!q->fixed && !rc)
+        rc = buf_add(out, pattern);
+    for (size_t i = 0; q->fixed && !rc && i < pattern.n; i++)
+        rc = add_escaped(out, pattern.p[i]);
+    return !rc && q->words ? buf_add(out, SLICE(")(?!\\w)")) : rc;
+}
+
+static enum err_code compile(struct slice expression, uint32_t options, pcre2_code **out,
+                             PCRE2_SIZE *at, int *why)
+{
+    *out = pcre2_compile((PCRE2_SPTR)expression.p, expression.n, options, why, at, NULL);
+    if (!*out)
+        return *why == PCRE2_ERROR_HEAP_FAILED ? ERR_NOMEM : ERR_USAGE;
+    pcre2_jit_compile(*out, PCRE2_JIT_COMPLETE); /* where it cannot, the interpreter does it */
+    return ERR_OK;
+}
+
+/* The expression that finds the plain text in raw rows, in either case. */
+static enum err_code compile_raw(struct grep_pattern *p)
+{
+    struct buf expression = { 0 };
+    enum err_code rc = ERR_OK;
+    PCRE2_SIZE at;
+    int why;
+
+    for (size_t i = 0; !rc && i < p->plain.n; i++) {
+        char c = p->plain.p[i];
+
+        if (strchr("kK", c))
+            rc = buf_add(&expression, SLICE("(?:k|\xe2\x84\xaa|\\\\u212a)"));
+        else if (strchr("sS", c))
+            rc = buf_add(&expression, SLICE("(?:s|\xc5\xbf|\\\\u017f)"));
+        else
+            rc = add_escaped(&expression, c);
+    }
+    if (!rc)
+        rc = compile(buf_slice(&expression), PCRE2_CASELESS, &p->raw, &at, &why);
+    buf_fini(&expression);
+    return rc;
+}
+
+/* A letter behind a backslash is not one of the text. */
+static bool has_capital(struct slice pattern, bool fixed)
+{
+    for (size_t i = 0; i < pattern.n; i++) {
+        if (!fixed && pattern.p[i] == '\\')
+            i++;
+        else if (isupper((unsigned char)pattern.p[i]))
+            return true;
+    }
+    return false;
+}
+
+static enum err_code set_pattern_error(struct slice pattern, int why, size_t at, struct err *e)
+{
+    char typed[160], reason[120];
+
+    snprintf(typed, sizeof typed, "%.*s", SLICE_ARG(pattern));
+    pcre2_get_error_message(why, (PCRE2_UCHAR *)reason, sizeof reason);
+    return err_set(e, ERR_USAGE, typed, "not a pattern: %s, at character %zu", reason, at + 1);
+}
+
+static enum err_code compile_pattern(const struct grep_query *q, struct slice pattern,
+                                     struct grep_pattern *p, struct err *e)
+{
+    bool ignores_case = q->letters == GREP_CASE_IGNORE ||
+                        (q->letters == GREP_CASE_SMART && !has_capital(pattern, q->fixed));
+    uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_MATCH_INVALID_UTF | PCRE2_MULTILINE |
+                       (ignores_case ? PCRE2_CASELESS : 0);
+    struct buf expression = { 0 };
+    PCRE2_SIZE at = 0;
+    int why = 0;
+    enum err_code rc = write_expression(q, pattern, &expression);
+
+    if (!rc)
+        rc = compile(buf_slice(&expression), options, &p->code, &at, &why);
+    buf_fini(&expression);
+    if (rc == ERR_USAGE)
+        return set_pattern_error(pattern, why, at, e);
+    if (!rc)
+        rc = find_plain(pattern, q->fixed, ignores_case, &p->plain);
+    if (!rc && ignores_case && p->plain.n)
+        rc = compile_raw(p);
+    return rc ? err_nomem(e) : ERR_OK;
+}
+
+enum err_code grep_patterns_new(const struct grep_query *q, struct grep_patterns **out,
+                                struct err *e)
+{
+    struct grep_patterns *p = calloc(1, sizeof *p);
+    enum err_code rc = ERR_OK;
+
+    if (!p)
+        return err_nomem(e);
+    for (; !rc && p->n < q->n && p->n < GREP_PATTERNS; p->n++) {
+        struct slice pattern = q->pattern[p->n];
+
+        rc = pattern.n ? compile_pattern(q, pattern, &p->pattern[p->n], e)
+                       : err_set(e, ERR_USAGE, "", "an empty pattern is in every text");
+        p->all_rows |= p->pattern[p->n].plain.n == 0;
+    }
+    if (rc)
+        grep_patterns_free(p);
+    else
+        *out = p;
+    return rc;
+}
+
+void grep_patterns_free(struct grep_patterns *p)
+{
+    for (size_t i = 0; p && i < GREP_PATTERNS; i++) {
+        pcre2_code_free(p->pattern[i].code);
+        pcre2_code_free(p->pattern[i].raw);
+        buf_fini(&p->pattern[i].plain);
+    }
+    free(p);
+}
+
+size_t grep_patterns_count(const struct grep_patterns *p)
+{
+    return p->n;
+}
+
+/* ---- using them ---- */
+
+struct grep_matcher {
+    const struct grep_patterns *patterns;
+    pcre2_match_data *data;
+    pcre2_match_context *context;
+    pcre2_jit_stack *stack;
+    const char *rest, *end;              /* the rows that were not looked at */
+    const char *next[GREP_PATTERNS + 1]; /* of each plain text, and of an escape by number */
+};
+
+struct grep_matcher *grep_matcher_new(const struct grep_patterns *p)
+{
+    struct grep_matcher *m = calloc(1, sizeof *m);
+
+    if (!m)
+        return NULL;
+    m->patterns = p;
+    m->data = pcre2_match_data_create(1, NULL);
+    m->context = pcre2_match_context_create(NULL);
+    m->stack = pcre2_jit_stack_create(STACK_FIRST, STACK_MOST, NULL);
+    if (!m->data || !m->context || !m->stack) {
+        grep_matcher_free(m);
+        return NULL;
+    }
+    pcre2_set_match_limit(m->context, MATCH_STEPS);
+    pcre2_jit_stack_assign(m->context, NULL, m->stack);
+    return m;
+}
+
+void grep_matcher_free(struct grep_matcher *m)
+{
+    if (!m)
+        return;
+    pcre2_match_data_free(m->data);
+    pcre2_match_context_free(m->context);
+    pcre2_jit_stack_free(m->stack);
+    free(m);
+}
+
+static const char *find_plain_at(struct grep_matcher *m, const struct grep_pattern *p)
+{
+    size_t n = (size_t)(m->end - m->rest);
+    const char *found;
+
+    if (!p->raw) {
+        found = slice_find(m->rest, n, p->plain.p, p->plain.n);
+        return found ? found : m->end;
+    }
+    if (pcre2_match(p->raw, (PCRE2_SPTR)m->rest, n, 0, PCRE2_NO_UTF_CHECK, m->data, m->context) < 0)
+        return m->end;
+    return m->rest + pcre2_get_ovector_pointer(m->data)[0];
+}
+
+/* An escape by number of a character that is plain: from \u0020 to \u007f, except the three that Go
+ * writes like that, which are in no plain text. */
+static const char *find_numbered(const char *p, const char *end)
+{
+    static const char *const go[] = { "3c", "3C", "3e", "3E", "26" };
+    bool ours = false;
+
+    for (; !ours && (p = slice_find(p, (size_t)(end - p), "\\u00", 4)) && end - p >= 6;
+         p += ours ? 0 : 6) {
+        ours = p[4] >= '2' && p[4] <= '7';
+        for (size_t i = 0; ours && i < sizeof go / sizeof *go; i++)
+            ours = memcmp(p + 4, go[i], 2) != 0;
+    }
+    return ours ? p : end;
+}
+
+void grep_rows(struct grep_matcher *m, struct slice bytes)
+{
+    m->rest = bytes.p;
+    m->end = bytes.p + bytes.n;
+    memset(m->next, 0, sizeof m->next);
+}
+
+/* The first place, in the rest, of what makes a row worth decoding. */
+static const char *next_place(struct grep_matcher *m)
+{
+    const struct grep_patterns *ps = m->patterns;
+    const char *first = m->end;
+
+    if (ps->all_rows)
+        return m->rest;
+    for (size_t i = 0; i <= ps->n; i++) {
+        if (!m->next[i] || m->next[i] < m->rest)
+            m->next[i] =
+                i < ps->n ? find_plain_at(m, &ps->pattern[i]) : find_numbered(m->rest, m->end);
+        if (m->next[i] < first)
+            first = m->next[i];
+    }
+    return first;
+}
+
+bool grep_next_row(struct grep_matcher *m, struct slice *row)
+{
+    const char *at = m->rest < m->end ? next_place(m) : m->end;
+
+    if (at == m->end)
+        return false;
+    const char *before = memrchr(m->rest, '\n', (size_t)(at - m->rest));
+    const char *nl = memchr(at, '\n', (size_t)(m->end - at));
+    const char *from = before ? before + 1 : m->rest, *to = nl ? nl : m->end;
+
+    *row = (struct slice){ from, (size_t)(to - from) };
+    m->rest = nl ? nl + 1 : m->end;
+    return true;
+}
+
+enum grep_match grep_match_next(struct grep_matcher *m, size_t i, struct slice text, size_t from,
+                                struct grep_range *out)
+{
+    const struct grep_pattern *p = &m->patterns->pattern[i];
+    int rc;
+
+    if (from >= text.n)
+        return GREP_MATCH_NONE;
+    rc =
+        pcre2_match(p->code, (PCRE2_SPTR)text.p, text.n, from, PCRE2_NOTEMPTY, m->data, m->context);
+    if (rc < 0)
+        return rc == PCRE2_ERROR_NOMATCH ? GREP_MATCH_NONE : GREP_MATCH_TOO_LONG;
+    const PCRE2_SIZE *at = pcre2_get_ovector_pointer(m->data);
+
+    *out = (struct grep_range){ at[0], at[1] };
+    return GREP_MATCH;
+}

@@ -1,0 +1,50 @@
+#ifndef STORE_GREP_GREP_SESSION_H
+#define STORE_GREP_GREP_SESSION_H
+
+#include "lite/base/arena.h"
+#include "lite/base/buf.h"
+#include "store/grep/grep.h"
+#include "store/grep/grep_pattern.h"
+
+/* Searching one session on one thread. */
+
+/* Receives a hit, valid during the call. A non-zero result ends the session. */
+typedef enum err_code grep_hit_fn(const struct grep_hit *hit, void *arg, struct err *e);
+
+/* What a thread keeps from one session to the next. A zeroed struct with query and matcher set is
+ * ready; grep_session_fini frees the rest. */
+struct grep_session {
+    const struct grep_query *q;
+    struct grep_matcher *matcher;
+    size_t patterns;
+    grep_hit_fn *fn;
+    void *arg;
+
+    /* of the session that is searched */
+    const struct session_ref *ref;
+    uint64_t lines; /* with a match */
+    size_t skipped; /* rows too long, texts on which a pattern was given up */
+    uint32_t seen;  /* bit i: pattern i occurred */
+    bool only_seen; /* nothing else is wanted of it: the first of two passes */
+    struct slice agent;
+    const struct index_keys *keys; /* of the rows, if they are lines of a file */
+    int64_t *path;                 /* owned; offsets of the rows of the conversation, upwards */
+    size_t path_n;
+    bool path_known, in_agent;
+
+    /* scratch */
+    struct buf bytes; /* read from a file and not searched yet ... */
+    int64_t at;       /* ... from this place on */
+    bool dropping;    /* they begin inside a line that is too long */
+    struct block_list blocks;
+    struct index index; /* of one row */
+    struct arena arena;
+    struct grep_range *range; /* owned */
+    size_t ranges, range_cap;
+};
+
+MUST_CHECK enum err_code grep_session_run(struct grep_session *s, const struct session_ref *ref,
+                                          struct err *e);
+void grep_session_fini(struct grep_session *s);
+
+#endif
