@@ -14,7 +14,7 @@
 #include "store/api/transcript.h"
 #include "store/query/listing.h"
 
-/* Searching what was said in sessions. The text that is searched is what a person would read,
+/* Searching the text of sessions. The text that is searched is what a person would read,
  * decoded: prompts, answers, thinking, the input and the results of tools, in the conversation, on
  * branches that were left, and in sub-agents. Keys of JSON, ids and encoded images are not text.
  *

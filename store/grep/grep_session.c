@@ -93,7 +93,7 @@ static void advance(struct texts *t, size_t i, size_t from)
     t->s->skipped += m == GREP_MATCH_TOO_LONG;
 }
 
-/* The pattern whose next match is the first; the number of patterns if none has one. */
+/* The pattern whose next match is the first; or the number of patterns if no match is left. */
 static size_t first_match(const struct texts *t)
 {
     size_t first = t->s->patterns;

@@ -34,7 +34,7 @@ const struct command commands_table[] = {
               "loading: reprise restore. With --as-sdk the list is that of the agent's SDK,\n"
               "which contains all of these and ends with the last message of the file.\n" },
     { .name = "search", .alias = "grep", .operands = "PATTERN", .max_operands = 1, .run = search_run,
-      .summary = "find sessions by what was said in them",
+      .summary = "search the text of all conversations",
       .options = BIT(PATTERN) | BIT(FIXED) | BIT(WORDS) | BIT(ANY) | BIT(IGNORE_CASE) | BIT(CASE) | BIT(IN) |
                  BIT(CONTEXT) | BIT(COUNTS) | BIT(SESSIONS) | BIT(LIMIT) | BIT(SYSTEM) | BIT(TAG) |
                  BIT(BRANCH) | BIT(SINCE) | BIT(BEFORE) | BIT(ARCHIVED) | BIT(NO_PROGRAMMATIC) |

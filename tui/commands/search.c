@@ -292,7 +292,7 @@ static enum err_code write_part(const struct grep_part *part, void *arg, struct 
         if (a->query->want != GREP_WANT_HITS && is_full(a, a->sessions))
             rc = ERR_CANCELLED;
     }
-    /* What was found is shown before the next is looked for. */
+    /* Hits are shown at once, not when a piece is full. */
     return rc == ERR_OK ? out_flush(a->out, e) : rc;
 }
 
