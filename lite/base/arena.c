@@ -108,6 +108,18 @@ bool arena_add_copy(struct arena *a, struct slice **list, size_t *n, struct slic
     return true;
 }
 
+bool arena_add_text(struct arena *a, const char ***list, size_t *n, const char *text)
+{
+    const char **more = arena_grow(a, *list, *n, sizeof *more);
+
+    text = arena_copy_text(a, text);
+    if (!more || !text)
+        return false;
+    *list = more;
+    more[(*n)++] = text;
+    return true;
+}
+
 char *arena_concat(struct arena *a, const struct slice text[], size_t n)
 {
     size_t sum = 1;

@@ -29,6 +29,8 @@ const char *arena_copy_text(struct arena *a, const char *text);
 void *arena_grow(struct arena *a, void *old, size_t n, size_t size);
 /* Adds a copy of the bytes to an array of copies. Returns false if out of memory. */
 bool arena_add_copy(struct arena *a, struct slice **list, size_t *n, struct slice bytes);
+/* The same for texts of ours and paths. */
+bool arena_add_text(struct arena *a, const char ***list, size_t *n, const char *text);
 /* Joins texts and adds a NUL. Returns NULL if out of memory. */
 char *arena_concat(struct arena *a, const struct slice text[], size_t n);
 /* printf into the arena, for our own text and for paths. Returns NULL if out of memory. */

@@ -27,3 +27,17 @@ bool array_grow(void *items, size_t size, size_t *cap, size_t need)
     *cap = more;
     return true;
 }
+
+bool array_double_slots(uint32_t **slot, size_t *slots)
+{
+    size_t n = *slots ? 2 * *slots : 32;
+    uint32_t *more = n > SIZE_MAX / sizeof *more ? NULL : malloc(n * sizeof *more);
+
+    if (!more)
+        return false;
+    memset(more, 0xFF, n * sizeof *more);
+    free(*slot);
+    *slot = more;
+    *slots = n;
+    return true;
+}

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Growable arrays. The array is three members of the struct that owns it: a pointer to the items,
  * how many there are, and for how many there is memory:
@@ -21,6 +22,10 @@
 
 /* Called by array_reserve; `items` points to the pointer. */
 bool array_grow(void *items, size_t size, size_t *cap, size_t need);
+
+/* Replaces the slots of a hash table by twice as many (32 at first), all of them UINT32_MAX: the caller puts its items
+ * in again. Returns false if out of memory; the slots are then unchanged. */
+bool array_double_slots(uint32_t **slot, size_t *slots);
 
 /* Loads memory into the cache that is needed a few steps later. */
 static inline void prefetch(const void *at)

@@ -118,20 +118,13 @@ static uint32_t *find_slot(const struct idset *set, struct id128 id)
     return &set->slot[i];
 }
 
-static enum err_code grow_slots(struct idset *set)
+static bool grow_slots(struct idset *set)
 {
-    size_t slots = set->slots ? 2 * set->slots : 32;
-    uint32_t *slot = slots > SIZE_MAX / sizeof *slot ? NULL : malloc(slots * sizeof *slot);
-
-    if (!slot)
-        return ERR_NOMEM;
-    memset(slot, 0xFF, slots * sizeof *slot);
-    free(set->slot);
-    set->slot = slot;
-    set->slots = slots;
+    if (!array_double_slots(&set->slot, &set->slots))
+        return false;
     for (size_t i = 0; i < set->n; i++)
         *find_slot(set, set->id[i]) = (uint32_t)i;
-    return ERR_OK;
+    return true;
 }
 
 uint32_t idset_find(const struct idset *set, struct id128 id)
@@ -153,7 +146,7 @@ enum err_code idset_add(struct idset *set, struct id128 id, uint32_t *number)
         return ERR_OK;
     }
     if (set->n + 1 >= IDSET_NONE || !array_reserve(set->id, set->cap, set->n + 1) ||
-        (set->n + 1 > set->slots / 2 && grow_slots(set)))
+        (set->n + 1 > set->slots / 2 && !grow_slots(set)))
         return ERR_NOMEM;
     set->id[set->n] = id;
     *number = *find_slot(set, id) = (uint32_t)set->n++;

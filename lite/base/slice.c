@@ -103,26 +103,19 @@ static uint32_t *find_slot(const struct slice_set *set, struct slice text)
 }
 
 /* Half of the slots stay empty. */
-static enum err_code grow_slots(struct slice_set *set)
+static bool grow_slots(struct slice_set *set)
 {
-    size_t slots = set->slots ? 2 * set->slots : 32;
-    uint32_t *slot = slots > SIZE_MAX / sizeof *slot ? NULL : malloc(slots * sizeof *slot);
-
-    if (!slot)
-        return ERR_NOMEM;
-    memset(slot, 0xFF, slots * sizeof *slot);
-    free(set->slot);
-    set->slot = slot;
-    set->slots = slots;
+    if (!array_double_slots(&set->slot, &set->slots))
+        return false;
     for (size_t i = 0; i < set->n; i++)
         *find_slot(set, set->text[i]) = (uint32_t)i;
-    return ERR_OK;
+    return true;
 }
 
 enum err_code slice_set_add(struct slice_set *set, struct slice text, uint32_t *number)
 {
     if (set->n + 1 >= SLICE_SET_NONE || !array_reserve(set->text, set->cap, set->n + 1) ||
-        (set->n + 1 > set->slots / 2 && grow_slots(set)))
+        (set->n + 1 > set->slots / 2 && !grow_slots(set)))
         return ERR_NOMEM;
     uint32_t *slot = find_slot(set, text);
 

@@ -1,6 +1,7 @@
 #include "lite/base/time.h"
 
 #include <stdio.h>
+#include <time.h>
 
 enum { DAY_MS = 86400000, HOUR_MS = 3600000, MINUTE_MS = 60000 };
 static const int64_t LATEST_MS = 8640000000000000; /* JavaScript's Date ends here, on both sides */
@@ -200,4 +201,12 @@ int64_t time_ns_of_ms(int64_t ms)
     if (ms < least_second * 1000)
         ms = least_second * 1000;
     return (ms > most_second * 1000 ? most_second * 1000 : ms) * 1000000;
+}
+
+int64_t time_coarse_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }

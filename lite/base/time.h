@@ -24,4 +24,7 @@ void time_format(int64_t ms, char out[TIME_TEXT]);
 int64_t time_ns(struct timespec t);
 int64_t time_ns_of_ms(int64_t ms);
 
+/* A clock that only goes forward, cheap to read and exact to a few milliseconds. */
+int64_t time_coarse_ms(void);
+
 #endif

@@ -100,6 +100,13 @@ enum err_code file_read(const struct file *f, int64_t offset, char *p, size_t n,
     return ERR_OK;
 }
 
+enum err_code file_read_part(const struct file *f, int64_t offset, size_t n, struct buf *out,
+                             struct err *e)
+{
+    out->n = 0;
+    return buf_reserve(out, n) ? err_nomem(e) : file_read(f, offset, out->p, n, &out->n, e);
+}
+
 /* Reads to the present end of the file, and one byte past max to notice that it is too long. */
 static enum err_code read_to_end(const struct file *f, size_t max, struct buf *out, struct err *e)
 {

@@ -42,6 +42,9 @@ void file_close(struct file *f);
  * that shrank meanwhile gives fewer bytes, not an error. The error names no path: use err_at. */
 MUST_CHECK enum err_code file_read(const struct file *f, int64_t offset, char *p, size_t n,
                                    size_t *got, struct err *e);
+/* The same into a buffer, whose contents it replaces. */
+MUST_CHECK enum err_code file_read_part(const struct file *f, int64_t offset, size_t n,
+                                        struct buf *out, struct err *e);
 /* Appends the whole file to out, also one that claims to be empty and is not (/proc). ERR_FORMAT if it is larger than
  * max bytes. For small documents, never for transcripts. On failure out is unchanged. */
 MUST_CHECK enum err_code file_read_all(int dirfd, const char *name, unsigned flags, size_t max,

@@ -185,6 +185,15 @@ void jsonout_raw_key(struct jsonout *j, struct slice quoted)
     j->comma = false;
 }
 
+void jsonout_text_or_null(struct jsonout *j, const char *key, struct slice text)
+{
+    jsonout_key(j, key);
+    if (text.n)
+        jsonout_text(j, text);
+    else
+        jsonout_null(j);
+}
+
 void jsonout_member(struct jsonout *j, const char *key, struct slice text)
 {
     if (text.n == 0)

@@ -338,6 +338,16 @@ static enum err_code sync_name(const struct disk_new *f, struct err *e)
     return rc ? err_wrap(e, rc, "it is in its place, but perhaps not for good") : ERR_OK;
 }
 
+/* After the naming, which succeeded if rc is 0. */
+static enum err_code end_new(struct disk_new *f, enum err_code rc, struct err *e)
+{
+    f->named = !rc;
+    if (!rc)
+        rc = sync_name(f, e);
+    disk_new_discard(f);
+    return rc;
+}
+
 enum err_code disk_new_publish(struct disk_new *f, const char *name, struct err *e)
 {
     enum err_code rc = disk_sync(f->fd, f->path, e);
@@ -347,11 +357,7 @@ enum err_code disk_new_publish(struct disk_new *f, const char *name, struct err 
                              : err_sys(e, name, "name a new file");
     else if (!rc)
         f->temp[0] = '\0';
-    f->named = !rc;
-    if (!rc)
-        rc = sync_name(f, e);
-    disk_new_discard(f);
-    return rc;
+    return end_new(f, rc, e);
 }
 
 enum err_code disk_new_replace(struct disk_new *f, const char *name, struct err *e)
@@ -370,11 +376,7 @@ enum err_code disk_new_replace(struct disk_new *f, const char *name, struct err 
         rc = err_sys(e, name, "replace a file");
     else if (!rc)
         f->temp[0] = '\0';
-    f->named = !rc;
-    if (!rc)
-        rc = sync_name(f, e);
-    disk_new_discard(f);
-    return rc;
+    return end_new(f, rc, e);
 }
 
 static enum err_code open_written(const char *dir, struct slice bytes, mode_t mode,

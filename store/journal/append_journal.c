@@ -202,6 +202,15 @@ enum err_code journal_append(const struct store_env *env, const char *path, unsi
     return rc;
 }
 
+static struct slice *row_ids(const struct append_rows *rows, struct arena *a)
+{
+    struct slice *id = arena_alloc(a, (rows->n + 1) * sizeof *id);
+
+    for (size_t i = 0; id && i < rows->n; i++)
+        id[i] = rows->row[i].id;
+    return id;
+}
+
 struct writing {
     const char *path;
     struct append_rows *rows;
@@ -213,7 +222,7 @@ static enum err_code compose_new_rows(void *arg, struct buf *out, struct err *e)
 {
     struct writing *w = arg;
     struct append_rows *rows = w->rows;
-    struct slice *id = append_rows_ids(rows, w->a);
+    struct slice *id = row_ids(rows, w->a);
     bool *skip = arena_zalloc(w->a, rows->n * sizeof *skip);
     enum err_code rc = id && skip ? ERR_OK : ERR_NOMEM;
 
@@ -236,19 +245,32 @@ static enum err_code compose_new_rows(void *arg, struct buf *out, struct err *e)
     return rc;
 }
 
-enum err_code append_rows_write(const struct store_env *env, const char *path,
-                                struct append_rows *rows, struct arena *a, struct err *e)
+enum err_code append_rows_make(struct append_rows *rows, const struct host_append *req,
+                               append_row_fn *fn, void *arg, struct arena *a, struct err *e)
 {
-    struct writing w = { .path = path, .rows = rows, .a = a };
+    enum err_code rc = ERR_OK;
 
-    return journal_append(env, path, 0, compose_new_rows, &w, e);
+    *rows = (struct append_rows){ .row = arena_zalloc(a, req->n * sizeof *rows->row), .n = req->n };
+    if (!rows->row)
+        return err_nomem(e);
+    for (size_t i = 0; i < req->n && !rc; i++) {
+        rc = fn(req->row[i], &rows->row[i], &rows->lines, arg, e);
+        rows->row[i].end = rows->lines.n;
+        if (rc == ERR_USAGE)
+            err_wrap(e, rc, "row %zu", i + 1);
+    }
+    return rc;
 }
 
-struct slice *append_rows_ids(const struct append_rows *rows, struct arena *a)
+enum err_code append_rows_write(const struct store_env *env, const char *path,
+                                struct append_rows *rows, struct arena *a,
+                                struct host_appended *out, struct err *e)
 {
-    struct slice *id = arena_alloc(a, (rows->n + 1) * sizeof *id);
+    struct writing w = { .path = path, .rows = rows, .a = a };
+    struct slice *id = row_ids(rows, a);
+    enum err_code rc = id ? journal_append(env, path, 0, compose_new_rows, &w, e) : err_nomem(e);
 
-    for (size_t i = 0; id && i < rows->n; i++)
-        id[i] = rows->row[i].id;
-    return id;
+    if (!rc)
+        *out = (struct host_appended){ .n = rows->n, .present = rows->present, .id = id };
+    return rc;
 }

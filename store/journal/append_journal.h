@@ -5,6 +5,7 @@
 #include "lite/base/buf.h"
 #include "lite/base/err.h"
 #include "store/api/env.h"
+#include "store/api/host.h"
 #include "store/log/append.h"
 
 /* An append by a host is not a change that can be undone, but all of it is there or nothing, even
@@ -41,10 +42,16 @@ struct append_rows {
     size_t present;   /* rows that were left out, known once the rows are written */
 };
 
+/* Makes the line of one row of the request: adds it to out, and sets id and drawn. */
+typedef enum err_code append_row_fn(struct slice row, struct append_rows_item *made,
+                                    struct buf *out, void *arg, struct err *e);
+/* Makes the lines of all rows. Release rows->lines after a failure too. */
+MUST_CHECK enum err_code append_rows_make(struct append_rows *rows, const struct host_append *req,
+                                          append_row_fn *fn, void *arg, struct arena *a,
+                                          struct err *e);
+/* Writes them, and fills in the result. */
 MUST_CHECK enum err_code append_rows_write(const struct store_env *env, const char *path,
                                            struct append_rows *rows, struct arena *a,
-                                           struct err *e);
-/* Returns their ids in the arena, or NULL if out of memory. */
-struct slice *append_rows_ids(const struct append_rows *rows, struct arena *a);
+                                           struct host_appended *out, struct err *e);
 
 #endif

@@ -57,15 +57,11 @@ enum err_code change_add(struct change *c, const struct step *s, struct err *e)
 
 enum err_code change_add_session_name(struct change *c, const char *session, struct err *e)
 {
-    const char **list = arena_grow(&c->arena, c->sessions, c->sessions_n, sizeof *list);
     struct change_origin *origin = arena_grow(&c->arena, c->origin, c->sessions_n, sizeof *origin);
 
-    session = arena_copy_text(&c->arena, session);
-    if (!list || !origin || !session)
+    if (!origin || !arena_add_text(&c->arena, &c->sessions, &c->sessions_n, session))
         return err_nomem(e);
-    c->sessions = list;
     c->origin = origin;
-    c->sessions[c->sessions_n++] = session;
     return ERR_OK;
 }
 
@@ -111,6 +107,14 @@ enum err_code change_part_roll_back(const char *dir, enum rollback *how, struct 
     return rc || *how != ROLLBACK_DONE ? rc : change_remove_record(dir, e);
 }
 
+/* The record of a change that was not begun. */
+static enum err_code drop_record(const char *dir, enum err_code rc, struct err *e)
+{
+    if (change_remove_record(dir, NULL))
+        err_wrap(e, rc, "its record stays behind");
+    return rc;
+}
+
 enum err_code change_part_do(struct change_log *log, const char *dir, struct change *c,
                              struct err *e)
 {
@@ -122,11 +126,8 @@ enum err_code change_part_do(struct change_log *log, const char *dir, struct cha
         rc = step_prepare(&c->step[i], &c->arena, e);
     if (!rc)
         rc = change_record_write(dir, c, e);
-    if (rc) {
-        if (change_remove_record(dir, NULL))
-            err_wrap(e, rc, "its record stays behind");
-        return rc;
-    }
+    if (rc)
+        return drop_record(dir, rc, e);
     rc = change_steps_do(c, &done, e);
     if (!rc)
         rc = change_record_write(dir, c, e);
@@ -325,11 +326,8 @@ enum err_code change_run(struct change_log *log, struct change *c, struct err *e
     c->at_ms = log->env.now_ms;
     snprintf(dir, sizeof dir, "%s/%s%s", log->dir, c->id, CHANGE_INTENT_SUFFIX);
     rc = intent_write(log, c, dir, e);
-    if (rc) {
-        if (change_remove_record(dir, NULL))
-            err_wrap(e, rc, "its record stays behind");
-        return rc;
-    }
+    if (rc)
+        return drop_record(dir, rc, e);
     rc = change_steps_do(c, &done, e);
     if (!rc)
         rc = change_finish(log, c, dir, &stands, e);

@@ -244,17 +244,9 @@ static bool read_processes(struct agents *a)
     return fine;
 }
 
-static int64_t coarse_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 static void refresh_processes(struct agents *a)
 {
-    int64_t now = coarse_ms();
+    int64_t now = time_coarse_ms();
 
     if (a->known && now - a->read_ms < STALE_AFTER_MS)
         return;

@@ -281,18 +281,9 @@ void live_cache_free(struct live_cache *w)
     free(w);
 }
 
-/* A clock that is cheap to read and exact to a few milliseconds. */
-static int64_t coarse_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 static void refresh_registry(struct live_cache *w)
 {
-    int64_t now = coarse_ms();
+    int64_t now = time_coarse_ms();
     struct live_table fresh;
 
     if (w->known && now - w->read_ms < STALE_AFTER_MS)

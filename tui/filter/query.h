@@ -67,7 +67,7 @@ struct query {
     char problem[QUERY_PROBLEM]; /* a term that is wrong and left out */
 };
 
-/* "2w" counts back from now_ms. Returns false if out of memory. */
+/* A time as 2w counts back from now_ms. Returns false if out of memory. */
 bool query_parse(struct query *q, struct slice text, int64_t now_ms);
 /* Returns true if some sessions match better than others: the query has words, not only fields. */
 bool query_ranks(const struct query *q);

@@ -67,14 +67,7 @@ enum err_code rewind_plan_add(struct rewind_plan *plan, const struct rewind_targ
 
 enum err_code rewind_plan_note(struct rewind_plan *plan, const char *text, struct err *e)
 {
-    const char **list = arena_grow(&plan->arena, plan->note, plan->notes, sizeof *list);
-
-    text = arena_copy_text(&plan->arena, text);
-    if (!list || !text)
-        return err_nomem(e);
-    plan->note = list;
-    plan->note[plan->notes++] = text;
-    return ERR_OK;
+    return arena_add_text(&plan->arena, &plan->note, &plan->notes, text) ? ERR_OK : err_nomem(e);
 }
 
 void rewind_plan_fini(struct rewind_plan *plan)

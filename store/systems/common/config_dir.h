@@ -20,7 +20,7 @@ MUST_CHECK enum err_code config_dir_named(const struct store_env *env, const cha
 /* A relative path starts at the directory of the process; "" is that directory itself (dir-15).
  * NULL if out of memory. */
 char *config_dir_absolute(const struct store_env *env, const char *path);
-/* "dir/name" with one slash between; NULL if out of memory. */
+/* dir/name with one slash between; NULL if out of memory. */
 char *config_dir_join(const char *dir, const char *name);
 /* Returns ERR_NOT_FOUND unless the path is a directory. */
 MUST_CHECK enum err_code config_dir_require(const char *path, struct err *e);

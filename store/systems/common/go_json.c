@@ -158,22 +158,6 @@ enum err_code go_json_float(struct buf *out, double value)
     return rc ? rc : buf_addf(out, "e%c%d", power < 0 ? '-' : '+', power < 0 ? -power : power);
 }
 
-/* Lays a value out again: the blanks between its parts are new, the parts are copied. */
-struct layout {
-    struct buf *out;
-    bool lines;
-    unsigned depth;
-};
-
-static enum err_code new_line(const struct layout *l)
-{
-    enum err_code rc = l->lines ? buf_add_byte(l->out, '\n') : ERR_OK;
-
-    for (unsigned i = 0; l->lines && i < l->depth && !rc; i++)
-        rc = buf_add(l->out, SLICE("  "));
-    return rc;
-}
-
 static size_t text_length(struct slice rest)
 {
     size_t n = 1;
@@ -255,83 +239,14 @@ static enum err_code add_quoted(struct buf *out, struct slice text)
     return rc;
 }
 
-static bool is_json_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
-static struct slice after_blanks(struct slice rest)
-{
-    while (rest.n && is_json_blank(rest.p[0]))
-        rest = (struct slice){ rest.p + 1, rest.n - 1 };
-    return rest;
-}
-
-/* One part at the front; *n is its length in the text. */
-static enum err_code lay_part(struct layout *l, struct slice rest, size_t *n)
-{
-    char c = rest.p[0];
-    enum err_code rc = ERR_OK;
-    struct slice next;
-
-    *n = 1;
-    switch (c) {
-    case '{':
-    case '[':
-        next = after_blanks((struct slice){ rest.p + 1, rest.n - 1 });
-        rc = buf_add_byte(l->out, c);
-        if (next.n && (next.p[0] == '}' || next.p[0] == ']')) {
-            *n = (size_t)(next.p - rest.p) + 1;
-            return rc ? rc : buf_add_byte(l->out, next.p[0]);
-        }
-        l->depth++;
-        return rc ? rc : new_line(l);
-    case '}':
-    case ']':
-        l->depth--;
-        rc = new_line(l);
-        break;
-    case ',': rc = buf_add_byte(l->out, c); return rc ? rc : new_line(l);
-    case ':': return buf_add(l->out, l->lines ? SLICE(": ") : SLICE(":"));
-    case '"':
-        *n = text_length(rest);
-        rest.n = *n;
-        return l->lines ? buf_add(l->out, rest) : add_quoted(l->out, rest);
-    default: break;
-    }
-    return rc ? rc : buf_add_byte(l->out, c);
-}
-
-static enum err_code lay_out(struct layout *l, struct slice value)
-{
-    enum err_code rc = ERR_OK;
-
-    for (value = after_blanks(value); value.n && !rc; value = after_blanks(value)) {
-        size_t n;
-
-        rc = lay_part(l, value, &n);
-        value = (struct slice){ value.p + n, value.n - n };
-    }
-    return rc;
-}
-
-enum err_code go_json_indent(struct buf *out, struct slice value, unsigned depth)
-{
-    struct layout l = { .out = out, .lines = true, .depth = depth };
-
-    return lay_out(&l, value);
-}
-
-enum err_code go_json_compact(struct buf *out, struct slice value)
-{
-    struct layout l = { .out = out };
-
-    return lay_out(&l, value);
-}
-
-enum { SETS_MAX = 32 };
+/* ---- the writer ---- */
 
 void go_json_document_init(struct go_json_document *g, struct buf *out)
+{
+    *g = (struct go_json_document){ .out = out, .lines = true };
+}
+
+void go_json_row_init(struct go_json_document *g, struct buf *out)
 {
     *g = (struct go_json_document){ .out = out };
 }
@@ -344,6 +259,8 @@ static void append_bytes(struct go_json_document *g, struct slice bytes)
 
 static void begin_line(struct go_json_document *g)
 {
+    if (!g->lines)
+        return;
     append_bytes(g, SLICE("\n"));
     for (int i = 0; i < g->depth; i++)
         append_bytes(g, SLICE("  "));
@@ -359,15 +276,17 @@ static void begin_item(struct go_json_document *g)
     g->filled = true;
 }
 
-static bool behind_key(const struct go_json_document *g)
-{
-    return g->out->n >= 2 && memcmp(g->out->p + g->out->n - 2, ": ", 2) == 0;
-}
-
 static void begin_value(struct go_json_document *g)
 {
-    if (!behind_key(g))
+    if (!g->keyed)
         begin_item(g);
+    g->keyed = false;
+}
+
+static void end_key(struct go_json_document *g)
+{
+    append_bytes(g, g->lines ? SLICE(": ") : SLICE(":"));
+    g->keyed = true;
 }
 
 void go_json_document_open(struct go_json_document *g, char bracket)
@@ -387,23 +306,19 @@ void go_json_document_close(struct go_json_document *g, char bracket)
     g->filled = true;
 }
 
-static void put_string(struct go_json_document *g, struct slice text)
-{
-    if (!g->rc)
-        g->rc = go_json_text(g->out, text);
-}
-
 void go_json_document_key(struct go_json_document *g, const char *key)
 {
     begin_item(g);
-    put_string(g, slice_of(key));
-    append_bytes(g, SLICE(": "));
+    if (!g->rc)
+        g->rc = go_json_text(g->out, slice_of(key));
+    end_key(g);
 }
 
 void go_json_document_text(struct go_json_document *g, struct slice text)
 {
     begin_value(g);
-    put_string(g, text);
+    if (!g->rc)
+        g->rc = go_json_text(g->out, text);
 }
 
 void go_json_document_int(struct go_json_document *g, int64_t n)
@@ -411,6 +326,13 @@ void go_json_document_int(struct go_json_document *g, int64_t n)
     begin_value(g);
     if (!g->rc)
         g->rc = buf_addf(g->out, "%lld", (long long)n);
+}
+
+void go_json_document_time(struct go_json_document *g, int64_t ns)
+{
+    begin_value(g);
+    if (!g->rc)
+        g->rc = go_json_time(g->out, ns);
 }
 
 void go_json_document_member(struct go_json_document *g, const char *key, struct slice text)
@@ -426,27 +348,112 @@ void go_json_document_end(struct go_json_document *g)
     append_bytes(g, SLICE("\n"));
 }
 
-/* ---- documents of others ---- */
+/* ---- values of others ---- */
 
-static void raw_key(struct go_json_document *g, struct slice quoted)
+static const struct {
+    const char *escape;
+    char plain;
+} html[] = { { "\\u003c", '<' }, { "\\u003e", '>' }, { "\\u0026", '&' } };
+
+/* The index of the character of the three that is escaped at the front of the text; -1: no such
+ * escape. */
+static int html_escape(struct slice text)
+{
+    for (int i = 0; i < 3; i++)
+        if (text.n >= 6 && memcmp(text.p, html[i].escape, 6) == 0)
+            return i;
+    return -1;
+}
+
+/* The text with the three characters as they are. */
+static enum err_code add_plain_html(struct buf *out, struct slice quoted)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < quoted.n && !rc; i++) {
+        int which = html_escape((struct slice){ quoted.p + i, quoted.n - i });
+        bool pair = which < 0 && quoted.p[i] == '\\' && i + 1 < quoted.n;
+
+        rc = which >= 0 ? buf_add_byte(out, html[which].plain)
+                        : buf_add(out, (struct slice){ quoted.p + i, pair ? 2 : 1 });
+        i += which >= 0 ? 5 : pair;
+    }
+    return rc;
+}
+
+static void add_raw_text(struct go_json_document *g, struct slice quoted)
+{
+    if (!g->rc)
+        g->rc = !g->lines       ? add_quoted(g->out, quoted)
+                : g->plain_html ? add_plain_html(g->out, quoted)
+                                : buf_add(g->out, quoted);
+}
+
+void go_json_document_raw_key(struct go_json_document *g, struct slice quoted)
 {
     begin_item(g);
-    append_bytes(g, quoted);
-    append_bytes(g, SLICE(": "));
+    add_raw_text(g, quoted);
+    end_key(g);
+}
+
+static struct slice after_blanks(struct slice rest)
+{
+    while (rest.n && strchr(" \t\r\n", rest.p[0]))
+        rest = (struct slice){ rest.p + 1, rest.n - 1 };
+    return rest;
+}
+
+static void put_raw_text(struct go_json_document *g, struct slice quoted, struct slice behind)
+{
+    behind = after_blanks(behind);
+    if (behind.n && behind.p[0] == ':') {
+        go_json_document_raw_key(g, quoted);
+        return;
+    }
+    begin_value(g);
+    add_raw_text(g, quoted);
+}
+
+/* Writes the part at the front, and returns its length. */
+static size_t put_part(struct go_json_document *g, struct slice rest)
+{
+    size_t n = 1;
+
+    switch (rest.p[0]) {
+    case '{':
+    case '[': go_json_document_open(g, rest.p[0]); break;
+    case '}':
+    case ']': go_json_document_close(g, rest.p[0]); break;
+    case ',':
+    case ':': break;
+    case '"':
+        n = text_length(rest);
+        put_raw_text(g, (struct slice){ rest.p, n }, (struct slice){ rest.p + n, rest.n - n });
+        break;
+    default:
+        while (n < rest.n && !strchr(" \t\r\n,]}", rest.p[n]))
+            n++;
+        begin_value(g);
+        append_bytes(g, (struct slice){ rest.p, n });
+    }
+    return n;
 }
 
 void go_json_document_value(struct go_json_document *g, struct slice json)
 {
-    begin_value(g);
-    if (!g->rc)
-        g->rc = go_json_indent(g->out, json, (unsigned)g->depth);
+    for (json = after_blanks(json); json.n && !g->rc; json = after_blanks(json)) {
+        size_t n = put_part(g, json);
+
+        json = (struct slice){ json.p + n, json.n - n };
+    }
 }
 
 /* ---- changing one ---- */
 
+enum { SETS_MAX = 32 };
+
 struct editing {
     struct go_json_document g;
-    bool plain; /* the document writes <, > and & as they are */
     const char *const *order;
     const struct go_json_member *set;
     size_t n;
@@ -472,21 +479,7 @@ static size_t rank_of_quoted(const char *const order[], struct slice key)
     return i;
 }
 
-static const struct {
-    const char *escape;
-    char plain;
-} html[] = { { "\\u003c", '<' }, { "\\u003e", '>' }, { "\\u0026", '&' } };
-
-/* The index of the character of the three that is escaped at the front of the text; -1: no such
- * escape. */
-static int html_escape(struct slice text)
-{
-    for (int i = 0; i < 3; i++)
-        if (text.n >= 6 && memcmp(text.p, html[i].escape, 6) == 0)
-            return i;
-    return -1;
-}
-
+/* Returns true if the document writes <, > and & as they are, and nowhere escaped. */
 static bool is_plain(struct slice object)
 {
     bool plain = false;
@@ -502,23 +495,6 @@ static bool is_plain(struct slice object)
     return plain;
 }
 
-static void put_plain(struct editing *x, struct slice value)
-{
-    struct buf text = { 0 };
-
-    for (size_t i = 0; i < value.n && !x->g.rc; i++) {
-        int which = html_escape((struct slice){ value.p + i, value.n - i });
-        bool pair = which < 0 && value.p[i] == '\\' && i + 1 < value.n;
-
-        x->g.rc = which >= 0 ? buf_add_byte(&text, html[which].plain)
-                             : buf_add(&text, (struct slice){ value.p + i, pair ? 2 : 1 });
-        i += which >= 0 ? 5 : pair;
-    }
-    if (!x->g.rc)
-        go_json_document_value(&x->g, buf_slice(&text));
-    buf_fini(&text);
-}
-
 static void put_set(struct editing *x, size_t i)
 {
     if (x->done[i])
@@ -527,10 +503,7 @@ static void put_set(struct editing *x, size_t i)
     if (x->set[i].value.n == 0)
         return;
     go_json_document_key(&x->g, x->set[i].key);
-    if (x->plain)
-        put_plain(x, x->set[i].value);
-    else
-        go_json_document_value(&x->g, x->set[i].value);
+    go_json_document_value(&x->g, x->set[i].value);
 }
 
 /* New members that belong before this rank. */
@@ -552,14 +525,14 @@ static void edit_member(struct editing *x, struct slice key, struct slice value)
             put_set(x, i);
             return;
         }
-    raw_key(&x->g, key);
+    go_json_document_raw_key(&x->g, key);
     go_json_document_value(&x->g, value);
 }
 
 enum err_code go_json_document_edit(struct slice object, const char *const order[],
                                     const struct go_json_member set[], size_t n, struct buf *out)
 {
-    struct editing x = { .plain = is_plain(object), .order = order, .set = set, .n = n };
+    struct editing x = { .order = order, .set = set, .n = n };
     struct json_iter it;
     struct slice key, value;
 
@@ -568,6 +541,7 @@ enum err_code go_json_document_edit(struct slice object, const char *const order
     for (size_t i = 0; i < n; i++)
         x.there[i] = json_get(object, set[i].key, &value);
     go_json_document_init(&x.g, out);
+    x.g.plain_html = is_plain(object);
     go_json_document_open(&x.g, '{');
     if (json_iter_open(&it, object))
         while (!x.g.rc && json_iter_next(&it, &key, &value))

@@ -19,32 +19,34 @@ MUST_CHECK enum err_code go_json_time(struct buf *out, int64_t ns);
  * and very large numbers (1e-7, 1e+21). */
 MUST_CHECK enum err_code go_json_float(struct buf *out, double value);
 
-/* A valid value as MarshalIndent would lay it out at this depth, two blanks each; texts and numbers
- * are copied as written. */
-MUST_CHECK enum err_code go_json_indent(struct buf *out, struct slice value, unsigned depth);
-/* A valid value without the blanks between its parts, for one line of a log. Texts are written in
- * Go's spelling; numbers are copied as written. */
-MUST_CHECK enum err_code go_json_compact(struct buf *out, struct slice value);
-
-/* JSON documents as Go's encoder writes them with an indent of two blanks (entire.md 2.1): Entire's
- * metadata and state are compared byte by byte. Strings and numbers of a document that is rewritten
- * are copied as written. The first failure (memory) is kept in rc. */
+/* A writer: one value after the other, with the commas, blanks and line ends between them. The first
+ * failure (memory) is kept in rc. */
 struct go_json_document {
     struct buf *out;
     enum err_code rc;
+    bool lines;      /* laid out with an indent of two blanks */
+    bool plain_html; /* ... and <, > and & of copied texts as they are */
     int depth;
     bool filled; /* this level already has an element */
+    bool keyed;  /* a key was written, and its value follows */
 };
 
+/* A document as MarshalIndent lays it out with two blanks (entire.md 2.1): Entire's metadata and
+ * state are compared byte by byte. Texts of values that are copied stay as written. */
 void go_json_document_init(struct go_json_document *g, struct buf *out);
+/* One line of a log, as Marshal writes it. Texts of values that are copied get Go's spelling. */
+void go_json_row_init(struct go_json_document *g, struct buf *out);
 void go_json_document_open(struct go_json_document *g, char bracket);
 void go_json_document_close(struct go_json_document *g, char bracket);
 void go_json_document_key(struct go_json_document *g, const char *key);
+/* A key copied from another object, with its quotes. */
+void go_json_document_raw_key(struct go_json_document *g, struct slice quoted);
 /* After a key, or as an element of an array. */
 void go_json_document_text(struct go_json_document *g, struct slice text);
 void go_json_document_int(struct go_json_document *g, int64_t n);
-void go_json_document_value(struct go_json_document *g,
-                            struct slice json); /* any value, laid out anew */
+void go_json_document_time(struct go_json_document *g, int64_t ns);
+/* Any valid value, laid out anew; its numbers are copied as written. */
+void go_json_document_value(struct go_json_document *g, struct slice json);
 
 /* key and text; nothing if the text is empty */
 void go_json_document_member(struct go_json_document *g, const char *key, struct slice text);

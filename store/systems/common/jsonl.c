@@ -7,9 +7,8 @@
 #include <sys/stat.h>
 
 #include "lite/base/time.h"
-#include "store/fs/disk.h"
 
-enum { SUFFIX = sizeof JSONL_SUFFIX - 1, PREFIX_SHORTEST = 4, PIECE = 256 * 1024 };
+enum { SUFFIX = sizeof JSONL_SUFFIX - 1, PREFIX_SHORTEST = 4 };
 
 static const struct jsonl_store *jsonl_of(const struct store *st)
 {
@@ -506,57 +505,47 @@ enum err_code jsonl_page_put(struct jsonl_page *p, struct slice json, struct err
     return p->fn(json, p->arg, e);
 }
 
-/* ---- a copy ---- */
-
-struct jsonl_front jsonl_front_to(const struct logfile *log, size_t line)
+void jsonl_write_continuation(struct jsonout *j)
 {
-    const struct index *ix = &log->index;
-    bool last = line + 1 == ix->n;
-
-    return (struct jsonl_front){ .log = log,
-                                 .end = last ? log->file.id.size : ix->line[line + 1].offset,
-                                 .newline = last && ix->torn_tail };
+    jsonout_key(j, "message");
+    jsonout_open(j, '{');
+    jsonout_member(j, "role", SLICE("user"));
+    jsonout_member(j, "content", SLICE("Continue from where you left off."));
+    jsonout_close(j, '}');
 }
 
-enum err_code jsonl_front_each(const struct jsonl_front *f, jsonl_piece_fn *fn, void *arg,
-                               struct err *e)
+/* ---- damage ---- */
+
+enum err_code jsonl_check_report(const struct jsonl_check *k, enum finding_kind kind,
+                                 const char *path, const char *why, struct err *e)
 {
-    struct buf piece = { 0 };
-    enum err_code rc = buf_reserve(&piece, PIECE) ? err_nomem(e) : ERR_OK;
+    const struct finding f = { .kind = kind, .session = k->ref->id, .path = path, .why = why };
 
-    for (int64_t at = 0; at < f->end && !rc; at += PIECE) {
-        size_t want = f->end - at < PIECE ? (size_t)(f->end - at) : PIECE;
-
-        rc = file_read(&f->log->file, at, piece.p, want, &piece.n, e);
-        if (!rc && piece.n < want)
-            rc = err_set(e, ERR_STALE, f->log->path, "fork: it became shorter meanwhile");
-        if (!rc)
-            rc = fn(buf_slice(&piece), arg, e);
-    }
-    if (!rc && f->newline)
-        rc = fn(SLICE("\n"), arg, e);
-    buf_fini(&piece);
-    return rc;
+    return path && why ? k->fn(&f, k->arg, e) : err_nomem(e);
 }
 
-static enum err_code write_piece(struct slice piece, void *arg, struct err *e)
+enum err_code jsonl_check_line(const struct jsonl_check *k, enum finding_kind kind, size_t line,
+                               const char *why, struct err *e)
 {
-    const struct disk_new *to = arg;
+    const struct finding f = { .kind = kind,
+                               .session = k->ref->id,
+                               .path = k->ref->path.p,
+                               .line = (int64_t)line + 1,
+                               .offset = k->log->index.line[line].offset,
+                               .why = why,
+                               .fixable = kind == FINDING_TORN_TAIL };
 
-    return disk_write(to->fd, piece, NULL, to->path, e);
+    return why ? k->fn(&f, k->arg, e) : err_nomem(e);
 }
 
-enum err_code jsonl_front_copy(const struct jsonl_front *f, const char *dir, const char *name,
-                               struct err *e)
+enum err_code jsonl_check_id(struct jsonl_check *k, size_t line, const char *why, struct err *e)
 {
-    struct disk_new to;
-    enum err_code rc = disk_new_open(dir, 0644, &to, e);
+    struct id128 id = k->log->index.line[line].id;
+    uint32_t number;
 
-    if (rc)
-        return rc;
-    rc = jsonl_front_each(f, write_piece, &to, e);
-    if (!rc)
-        return disk_new_publish(&to, name, e);
-    disk_new_discard(&to);
-    return rc;
+    if (k->log->index.line[line].state != LINE_OK || id128_none(id))
+        return ERR_OK;
+    if (idset_has(&k->ids, id))
+        return jsonl_check_line(k, FINDING_DUPLICATE_ID, line, why, e);
+    return idset_add(&k->ids, id, &number) ? err_nomem(e) : ERR_OK;
 }

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 
 #include "lite/io/window.h"
+#include "lite/json/jsonout.h"
 #include "store/api/store.h"
 #include "store/log/logfile.h"
 
@@ -118,6 +119,9 @@ struct jsonl_page jsonl_page_of(const struct message_query *q, json_fn *fn, void
 /* Hands over one message if it is in the page. ERR_CANCELLED, with `full` set: the page is complete. */
 MUST_CHECK enum err_code jsonl_page_put(struct jsonl_page *p, struct slice json, struct err *e);
 
+/* The member "message" that a host sends in the person's name after a turn that was cut. */
+void jsonl_write_continuation(struct jsonout *j);
+
 /* ---- a copy ---- */
 
 /* The beginning of a log, for a fork: whole lines, byte for byte. */
@@ -136,5 +140,26 @@ MUST_CHECK enum err_code jsonl_front_each(const struct jsonl_front *f, jsonl_pie
 /* Writes it as a new file of the directory, durably. */
 MUST_CHECK enum err_code jsonl_front_copy(const struct jsonl_front *f, const char *dir,
                                           const char *name, struct err *e);
+
+/* ---- damage ---- */
+
+/* A session whose log is being searched for damage. The texts of a finding may be NULL: out of memory. */
+struct jsonl_check {
+    const struct session_ref *ref;
+    const struct logfile *log;
+    finding_fn *fn;
+    void *arg;
+    struct idset ids; /* owned; of the lines before */
+};
+
+/* A finding about a file or directory of the session. */
+MUST_CHECK enum err_code jsonl_check_report(const struct jsonl_check *k, enum finding_kind kind,
+                                            const char *path, const char *why, struct err *e);
+/* A finding about a line, from 0. */
+MUST_CHECK enum err_code jsonl_check_line(const struct jsonl_check *k, enum finding_kind kind,
+                                          size_t line, const char *why, struct err *e);
+/* Reports FINDING_DUPLICATE_ID if a line before has the id of this one. */
+MUST_CHECK enum err_code jsonl_check_id(struct jsonl_check *k, size_t line, const char *why,
+                                        struct err *e);
 
 #endif

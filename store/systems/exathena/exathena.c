@@ -75,13 +75,6 @@ const char *exathena_side_path(const struct session_ref *ref, const char *rest, 
 
 /* ---- where the store is ---- */
 
-static bool is_store_dir(const char *path)
-{
-    struct stat sb;
-
-    return stat(path, &sb) == 0 && S_ISDIR(sb.st_mode);
-}
-
 /* The .exathena of the directory or of its nearest ancestor that has one. */
 static enum err_code nearest(const char *from, char **out, struct err *e)
 {
@@ -93,7 +86,7 @@ static enum err_code nearest(const char *from, char **out, struct err *e)
 
         if (!path)
             break;
-        if (is_store_dir(path)) {
+        if (!config_dir_require(path, NULL)) {
             *out = path;
             rc = ERR_OK;
             break;
@@ -145,7 +138,7 @@ static bool is_log(int dir, const char *name)
 static bool is_own_root(const char *path)
 {
     char *inside = config_dir_join(path, "sessions");
-    bool other = !inside || is_store_dir(inside), found = false;
+    bool other = !inside || !config_dir_require(inside, NULL), found = false;
     DIR *dir = other ? NULL : opendir(path);
     const struct dirent *entry;
 
@@ -173,7 +166,7 @@ static enum err_code named(const struct store_env *env, const char *path, char *
     char *given = config_dir_absolute(env, path), *inside;
 
     inside = given ? config_dir_join(given, store_name) : NULL;
-    if (inside && is_store_dir(inside)) {
+    if (inside && !config_dir_require(inside, NULL)) {
         char *swap = given;
 
         given = inside;

@@ -18,6 +18,8 @@
  * does so. */
 
 struct planning {
+    enum err_code (*add_file)(struct planning *p, const struct saved_file *f, struct err *e);
+    enum err_code (*add_notes)(struct planning *p, struct err *e);
     const struct exathena *x;
     const struct session_ref *ref;
     struct point point;
@@ -87,7 +89,7 @@ static enum err_code add_first(struct planning *p, const struct saved_file *f, s
     return rc ? rc : rewind_plan_add(&p->plan, &t, e);
 }
 
-static enum err_code add_plan_notes(struct planning *p, struct err *e)
+static enum err_code note_first(struct planning *p, struct err *e)
 {
     char text[160];
     enum err_code rc =
@@ -150,7 +152,8 @@ static enum err_code open_plan(struct planning *p, const struct store *st,
 {
     struct arena *a = &p->plan.arena;
 
-    *p = (struct planning){ .x = exathena_of(st), .ref = ref };
+    p->x = exathena_of(st);
+    p->ref = ref;
     enum err_code rc = exathena_point(ref, point, a, &p->point, e);
 
     if (rc)
@@ -168,8 +171,16 @@ static enum err_code open_plan(struct planning *p, const struct store *st,
     return rc || p->plan.session ? rc : err_nomem(e);
 }
 
-static enum err_code close_plan(struct planning *p, enum err_code rc, struct rewind_plan *out)
+static enum err_code make_plan(struct planning *p, const struct store *st,
+                               const struct session_ref *ref, struct slice point,
+                               struct rewind_plan *out, struct err *e)
 {
+    enum err_code rc = open_plan(p, st, ref, point, e);
+
+    for (size_t i = 0; !rc && i < p->saved.n; i++)
+        rc = p->add_file(p, &p->saved.file[i], e);
+    if (!rc)
+        rc = p->add_notes(p, e);
     tool_history_fini(&p->tool_history);
     if (rc)
         rewind_plan_fini(&p->plan);
@@ -181,27 +192,17 @@ static enum err_code close_plan(struct planning *p, enum err_code rc, struct rew
 enum err_code exathena_plan(const struct store *st, const struct session_ref *ref,
                             struct slice point, struct rewind_plan *out, struct err *e)
 {
-    struct planning p;
-    enum err_code rc = open_plan(&p, st, ref, point, e);
+    struct planning p = { .add_file = add_first, .add_notes = note_first };
 
-    for (size_t i = 0; !rc && i < p.saved.n; i++)
-        rc = add_first(&p, &p.saved.file[i], e);
-    if (!rc)
-        rc = add_plan_notes(&p, e);
-    return close_plan(&p, rc, out);
+    return make_plan(&p, st, ref, point, out, e);
 }
 
 enum err_code exathena_plan_inferred(const struct store *st, const struct session_ref *ref,
                                      struct slice point, struct rewind_plan *out, struct err *e)
 {
-    struct planning p;
-    enum err_code rc = open_plan(&p, st, ref, point, e);
+    struct planning p = { .add_file = add_inferred, .add_notes = note_inferred };
 
-    for (size_t i = 0; !rc && i < p.saved.n; i++)
-        rc = add_inferred(&p, &p.saved.file[i], e);
-    if (!rc)
-        rc = note_inferred(&p, e);
-    return close_plan(&p, rc, out);
+    return make_plan(&p, st, ref, point, out, e);
 }
 
 /* ---- the points ---- */
@@ -270,18 +271,6 @@ enum err_code exathena_checkpoints(const struct store *st, const struct session_
  * event itself is removed. Blank lines are not events, and the library's own cut drops them too.
  * The bytes that are cut off are kept in the record of the change. */
 
-static enum err_code read_rest(const struct file *f, int64_t from, struct buf *out, struct err *e)
-{
-    size_t n = (size_t)(f->id.size - from), got;
-
-    if (buf_reserve(out, n))
-        return err_nomem(e);
-    enum err_code rc = file_read(f, from, out->p, n, &got, e);
-
-    out->n = got;
-    return rc || got == n ? rc : err_set(e, ERR_STALE, NULL, "cut the session: it became shorter");
-}
-
 /* The lines that stay, from the first blank one on, without blank ones. */
 static enum err_code without_blanks(struct slice lines, struct buf *out)
 {
@@ -311,7 +300,9 @@ static enum err_code plan_cut(const struct session_ref *ref, const struct point 
     if (f.id.size != p->size)
         rc = err_set(e, ERR_STALE, ref->path.p, "cut the session: it went on meanwhile");
     if (!rc)
-        rc = read_rest(&f, from, &old, e);
+        rc = file_read_part(&f, from, (size_t)(p->size - from), &old, e);
+    if (!rc && (int64_t)old.n < p->size - from)
+        rc = err_set(e, ERR_STALE, NULL, "cut the session: it became shorter");
     if (!rc && without_blanks((struct slice){ old.p, (size_t)(p->offset - from) }, &kept))
         rc = err_nomem(e);
     if (!rc)

@@ -10,28 +10,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <openssl/evp.h>
-
 #include "store/api/host.h"
 #include "store/fs/disk.h"
 #include "store/fs/file_at.h"
+#include "store/fs/hasher.h"
 #include "store/fs/path.h"
 
-enum { SHA_BYTES = 32, VERSION_DIGITS = 18 };
+enum { VERSION_DIGITS = 18 };
 
 void saved_name(struct slice path, char hex[SHA_HEX + 1])
 {
-    static const char digits[] = "0123456789abcdef";
-    unsigned char sha[SHA_BYTES] = { 0 };
-    unsigned n = 0;
+    uint8_t sha[SHA256_BYTES] = { 0 }; /* zeros belong to no path */
+    struct hasher h = { 0 };
 
-    if (!EVP_Digest(path.p, path.n, sha, &n, EVP_sha256(), NULL))
-        n = 0; /* a name that belongs to no path */
-    for (size_t i = 0; i < SHA_BYTES; i++) {
-        hex[2 * i] = digits[sha[i] >> 4];
-        hex[2 * i + 1] = digits[sha[i] & 15];
-    }
-    hex[SHA_HEX] = '\0';
+    if (hasher_bytes(&h, path, sha, NULL))
+        memset(sha, 0, sizeof sha);
+    hasher_fini(&h);
+    hasher_hex(sha, hex);
 }
 
 /* ---- versions ---- */
@@ -314,12 +309,6 @@ static bool has_saved_name(const struct saving *s, const char *name)
     return path && lstat(path, &sb) == 0;
 }
 
-static enum err_code put_new(const struct saving *s, const char *name, struct slice bytes,
-                             struct err *e)
-{
-    return disk_create_file(s->dir, name, bytes, FILE_MODE, e);
-}
-
 /* Sets *is if the newest version is the copy of a missing file whose tombstone a crash prevented:
  * without a path it is not counted yet. */
 static enum err_code is_half(const struct saving *s, bool named, bool *is, struct err *e)
@@ -342,8 +331,8 @@ static enum err_code put_version(const struct saving *s, bool half, struct err *
         snprintf(tombstone, sizeof tombstone, "%lld.tombstone", (long long)version);
     } while (has_saved_name(s, tombstone));
     if (!half)
-        rc = put_new(s, bin, buf_slice(&s->bytes), e);
-    return rc || !s->absent ? rc : put_new(s, tombstone, SLICE(""), e);
+        rc = disk_create_file(s->dir, bin, buf_slice(&s->bytes), FILE_MODE, e);
+    return rc || !s->absent ? rc : disk_create_file(s->dir, tombstone, SLICE(""), FILE_MODE, e);
 }
 
 static enum err_code save_version(struct saving *s, bool same, struct err *e)
@@ -357,7 +346,7 @@ static enum err_code save_version(struct saving *s, bool same, struct err *e)
         rc = is_half(s, named, &half, e);
     if (!rc && !same && !unnamed)
         rc = put_version(s, half, e);
-    return rc || named ? rc : put_new(s, "path", slice_of(s->path), e);
+    return rc || named ? rc : disk_create_file(s->dir, "path", slice_of(s->path), FILE_MODE, e);
 }
 
 static enum err_code save_one(struct saving *s, const char *file, struct slice session,

@@ -1,5 +1,3 @@
-#include "store/systems/exathena/show.h"
-
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -12,9 +10,22 @@
 /* The role in the message names the speaker, not the kind of its event; an event without a message
  * has no speaker. */
 
+/* The messages of a log in order, each as the `messages` command prints it. */
+struct message_walk {
+    const struct session_ref *ref;
+    struct slice agent;        /* the log is that of this sub-agent; empty: the session's */
+    struct slice last;         /* stop after the event with this uuid; empty: at the end */
+    bool system;               /* system messages too */
+    const atomic_bool *cancel; /* may be NULL */
+};
+
+/* Arguments are valid during the call. A non-zero code ends the walk and is returned. */
+typedef enum err_code message_fn(const struct event *ev, struct slice json, void *arg,
+                                 struct err *e);
+
 struct walking {
-    const struct exathena_message_walk *walk;
-    exathena_message_fn *fn;
+    const struct message_walk *walk;
+    message_fn *fn;
     void *arg;
     bool found; /* the last event to restore */
     struct arena arena;
@@ -31,15 +42,6 @@ static struct slice type_of(struct slice role)
     return SLICE("system");
 }
 
-static void text_or_null(struct jsonout *j, const char *key, struct slice text)
-{
-    jsonout_key(j, key);
-    if (text.n)
-        jsonout_text(j, text);
-    else
-        jsonout_null(j);
-}
-
 static enum err_code deliver_event(struct walking *w, const struct event *ev, struct slice message,
                                    struct err *e)
 {
@@ -49,13 +51,12 @@ static enum err_code deliver_event(struct walking *w, const struct event *ev, st
     jsonout_init(&j, &w->out);
     jsonout_open(&j, '{');
     jsonout_member(&j, "type", type_of(ev->role));
-    text_or_null(&j, "uuid", ev->id);
+    jsonout_text_or_null(&j, "uuid", ev->id);
     jsonout_member(&j, "session_id", w->walk->ref->id);
     jsonout_key(&j, "message");
     jsonout_raw(&j, message);
-    jsonout_key(&j, "parent_tool_use_id");
-    jsonout_null(&j);
-    text_or_null(&j, "parent_agent_id", w->walk->agent);
+    jsonout_text_or_null(&j, "parent_tool_use_id", SLICE(""));
+    jsonout_text_or_null(&j, "parent_agent_id", w->walk->agent);
     jsonout_member(&j, "timestamp", ev->ts);
     jsonout_close(&j, '}');
     return j.rc ? err_nomem(e) : w->fn(ev, buf_slice(&w->out), w->arg, e);
@@ -116,8 +117,9 @@ static enum err_code walk_row(struct slice row, void *arg, bool *stop, struct er
     return deliver_event(w, &ev, ev.message, e);
 }
 
-enum err_code exathena_walk_messages(const struct exathena_message_walk *walk,
-                                     exathena_message_fn *fn, void *arg, struct err *e)
+/* ERR_NOT_FOUND: `last` was given, but there is no such event. */
+static enum err_code walk_messages(const struct message_walk *walk, message_fn *fn, void *arg,
+                                   struct err *e)
 {
     struct walking w = { .walk = walk, .fn = fn, .arg = arg };
     const char *path = walk->ref->path.p;
@@ -147,9 +149,7 @@ enum err_code exathena_messages(const struct store *st, const struct session_ref
     struct arena a = { 0 };
     struct session_ref agent = *ref;
     struct jsonl_page p = jsonl_page_of(q, fn, arg);
-    struct exathena_message_walk walk = { .ref = &agent,
-                                          .system = q->system_messages,
-                                          .cancel = q->cancel };
+    struct message_walk walk = { .ref = &agent, .system = q->system_messages, .cancel = q->cancel };
     enum err_code rc = ERR_OK;
 
     if (q->agent.n) {
@@ -158,7 +158,7 @@ enum err_code exathena_messages(const struct store *st, const struct session_ref
         walk.agent = q->agent;
     }
     if (!rc)
-        rc = exathena_walk_messages(&walk, put_walked_message, &p, e);
+        rc = walk_messages(&walk, put_walked_message, &p, e);
     arena_fini(&a);
     if (p.full)
         return ERR_OK;
@@ -203,11 +203,7 @@ static bool add_continuation(struct restoring *r, const struct session_ref *ref)
     jsonout_init(&j, &text);
     jsonout_open(&j, '{');
     jsonout_member(&j, "type", SLICE("user"));
-    jsonout_key(&j, "message");
-    jsonout_open(&j, '{');
-    jsonout_member(&j, "role", SLICE("user"));
-    jsonout_member(&j, "content", SLICE("Continue from where you left off."));
-    jsonout_close(&j, '}');
+    jsonl_write_continuation(&j);
     jsonout_key(&j, "isMeta");
     jsonout_bool(&j, true);
     jsonout_member(&j, "session_id", ref->id);
@@ -242,7 +238,7 @@ enum err_code exathena_restore(const struct store *st, const struct session_ref 
 {
     struct restoring r = { .waits = false };
     struct arena a = { 0 };
-    struct exathena_message_walk walk = { .ref = ref, .system = true };
+    struct message_walk walk = { .ref = ref, .system = true };
     struct point point;
     enum err_code rc = ERR_OK;
 
@@ -252,7 +248,7 @@ enum err_code exathena_restore(const struct store *st, const struct session_ref 
             walk.last = point.id;
     }
     if (!rc)
-        rc = exathena_walk_messages(&walk, take_message, &r, e);
+        rc = walk_messages(&walk, take_message, &r, e);
     if (!rc)
         rc = finish(&r, exathena_of(st), ref, e);
     arena_fini(&a);

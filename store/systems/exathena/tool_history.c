@@ -306,20 +306,13 @@ static enum err_code read_line(const struct session_ref *ref, const struct tool_
                                struct buf *line, struct err *e)
 {
     struct file file;
-    size_t got = 0;
-    enum err_code rc = buf_reserve(line, w->length);
+    enum err_code rc = file_open(AT_FDCWD, ref->path.p, 0, &file, e);
 
     if (rc)
-        return err_set(e, rc, ref->path.p, "out of memory: read what was written");
-    rc = file_open(AT_FDCWD, ref->path.p, 0, &file, e);
-    if (rc)
         return rc;
-    rc = file_read(&file, w->at, line->p, w->length, &got, e);
+    rc = file_read_part(&file, w->at, w->length, line, e);
     file_close(&file);
-    if (rc)
-        return err_at(e, rc, ref->path.p);
-    line->n = got;
-    return ERR_OK;
+    return err_at(e, rc, ref->path.p);
 }
 
 enum err_code tool_history_write_read(const struct session_ref *ref, const char *project,

@@ -99,7 +99,6 @@ enum err_code exathena_create(const struct store *st, const struct host_create *
  * it. */
 
 struct appending {
-    const struct store *st;
     const struct session_ref *ref;
     struct arena *a;
     struct event_order order;
@@ -208,9 +207,10 @@ static enum err_code add_event(struct appending *w, struct slice row, const stru
     return ERR_OK;
 }
 
-static enum err_code add_event_row(struct appending *w, struct slice row,
-                                   struct append_rows_item *made, struct buf *out, struct err *e)
+static enum err_code add_event_row(struct slice row, struct append_rows_item *made, struct buf *out,
+                                   void *arg, struct err *e)
 {
+    struct appending *w = arg;
     char drawn[EXATHENA_EVENT_ID + 1];
     struct event_draft d = { .ts = slice_of(w->now) };
     struct event ev;
@@ -235,27 +235,19 @@ enum err_code exathena_append(const struct store *st, const struct session_ref *
                               const struct host_append *req, struct arena *a,
                               struct host_appended *out, struct err *e)
 {
-    struct appending w = { .st = st, .ref = ref, .a = a };
-    struct append_rows rows = { .row = arena_zalloc(a, req->n * sizeof *rows.row), .n = req->n };
+    struct appending w = { .ref = ref, .a = a };
+    struct append_rows rows = { .n = 0 };
 
     if (req->transcript)
         return err_set(e, ERR_UNSUPPORTED, ref->path.p,
                        "append: exathena sessions have one stream only");
     event_time(env_now_ms(st->env), w.now);
-    enum err_code rc = rows.row ? read_order(&w, e) : err_nomem(e);
+    enum err_code rc = read_order(&w, e);
 
-    for (size_t i = 0; i < req->n && !rc; i++) {
-        rc = add_event_row(&w, req->row[i], &rows.row[i], &rows.lines, e);
-        rows.row[i].end = rows.lines.n;
-    }
     if (!rc)
-        rc = append_rows_write(st->env, ref->path.p, &rows, a, e);
+        rc = append_rows_make(&rows, req, add_event_row, &w, a, e);
     if (!rc)
-        *out = (struct host_appended){ .n = req->n,
-                                       .present = rows.present,
-                                       .id = append_rows_ids(&rows, a) };
-    if (!rc && !out->id)
-        rc = err_nomem(e);
+        rc = append_rows_write(st->env, ref->path.p, &rows, a, out, e);
     buf_fini(&rows.lines);
     return rc;
 }

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "lite/base/id.h"
 #include "store/api/finding.h"
 #include "store/rewind/plan/source.h"
 #include "store/systems/goat/goat.h"
@@ -17,37 +16,12 @@
  * describe. */
 
 struct checking {
+    struct jsonl_check report;
     const struct session_ref *ref;
     const atomic_bool *cancel;
     struct goat_log log;
     struct arena arena;
-    finding_fn *fn;
-    void *arg;
 };
-
-static enum err_code report_session_damage(struct checking *k, const struct finding *found,
-                                           struct err *e)
-{
-    struct finding f = *found;
-
-    if (!f.why || !f.path)
-        return err_nomem(e);
-    f.session = k->ref->id;
-    return k->fn(&f, k->arg, e);
-}
-
-static enum err_code report_session_line(struct checking *k, enum finding_kind kind, size_t line,
-                                         const char *why, struct err *e)
-{
-    const struct finding f = { .kind = kind,
-                               .path = k->ref->path.p,
-                               .line = (int64_t)line + 1,
-                               .offset = k->log.file.index.line[line].offset,
-                               .why = why,
-                               .fixable = kind == FINDING_TORN_TAIL };
-
-    return report_session_damage(k, &f, e);
-}
 
 /* ---- lines ---- */
 
@@ -61,8 +35,8 @@ static enum err_code check_types(struct checking *k, size_t i, struct err *e)
 
     if (!why)
         return rc;
-    return report_session_line(k, FINDING_BROKEN_LINE, i,
-                               arena_format(&k->arena, "the agent skips the line: %s", why), e);
+    return jsonl_check_line(&k->report, FINDING_BROKEN_LINE, i,
+                            arena_format(&k->arena, "the agent skips the line: %s", why), e);
 }
 
 static enum err_code check_broken(struct checking *k, size_t i, struct err *e)
@@ -78,22 +52,21 @@ static enum err_code check_broken(struct checking *k, size_t i, struct err *e)
     if (rc)
         return rc;
     if (memchr(row.p, '\0', row.n))
-        return report_session_line(
-            k, FINDING_NUL_BYTES, i,
+        return jsonl_check_line(
+            &k->report, FINDING_NUL_BYTES, i,
             "the line holds NUL bytes, as after a power cut, and does not parse", e);
-    return report_session_line(k, FINDING_BROKEN_LINE, i,
-                               "the line is no JSON object: the agent skips it", e);
+    return jsonl_check_line(&k->report, FINDING_BROKEN_LINE, i,
+                            "the line is no JSON object: the agent skips it", e);
 }
 
-static enum err_code check_line(struct checking *k, size_t i, struct idset *ids, struct err *e)
+static enum err_code check_line(struct checking *k, size_t i, struct err *e)
 {
     const struct index_line *line = &k->log.file.index.line[i];
     enum err_code rc;
-    uint32_t number;
 
     if (goat_log_is_torn_end(&k->log, i))
-        return report_session_line(
-            k, FINDING_TORN_TAIL, i,
+        return jsonl_check_line(
+            &k->report, FINDING_TORN_TAIL, i,
             k->log.file.index.line[i].state == LINE_BROKEN
                 ? "unfinished write: the last line is cut, and the agent would append "
                   "its next row to it"
@@ -101,33 +74,28 @@ static enum err_code check_line(struct checking *k, size_t i, struct idset *ids,
                   "to it",
             e);
     if (line->length > GOAT_LINE_MAX)
-        return report_session_line(
-            k, FINDING_BROKEN_LINE, i,
+        return jsonl_check_line(
+            &k->report, FINDING_BROKEN_LINE, i,
             "the line is longer than 10 MiB: the agent cannot load this session", e);
     if (line->state == LINE_BROKEN)
         return check_broken(k, i, e);
     if (line->state != LINE_OK)
         return ERR_OK;
-    if (rc = check_types(k, i, e), rc || id128_none(line->id))
-        return rc;
-    if (idset_has(ids, line->id))
-        return report_session_line(k, FINDING_DUPLICATE_ID, i,
-                                   "an earlier message has the same uuid", e);
-    return idset_add(ids, line->id, &number) ? err_nomem(e) : ERR_OK;
+    rc = check_types(k, i, e);
+    return rc ? rc : jsonl_check_id(&k->report, i, "an earlier message has the same uuid", e);
 }
 
 static enum err_code check_lines(struct checking *k, struct err *e)
 {
-    struct idset ids = { 0 };
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < k->log.file.index.n && !rc; i++) {
         if (k->cancel && atomic_load_explicit(k->cancel, memory_order_relaxed))
             rc = err_set(e, ERR_CANCELLED, k->ref->path.p, "look for damage");
         else
-            rc = check_line(k, i, &ids, e);
+            rc = check_line(k, i, e);
     }
-    idset_fini(&ids);
+    idset_fini(&k->report.ids);
     return rc;
 }
 
@@ -136,23 +104,21 @@ static enum err_code check_lines(struct checking *k, struct err *e)
 static enum err_code check_metadata(struct checking *k, struct err *e)
 {
     struct goat_metadata m;
-    struct finding f = { .kind = FINDING_METADATA,
-                         .path = goat_path(k->ref, GOAT_METADATA, &k->arena) };
-    enum err_code rc = f.path ? goat_metadata_read(AT_FDCWD, f.path, &k->arena, &m) : ERR_NOMEM;
+    const char *path = goat_path(k->ref, GOAT_METADATA, &k->arena);
+    enum err_code rc = path ? goat_metadata_read(AT_FDCWD, path, &k->arena, &m) : ERR_NOMEM;
 
     if (rc)
         rc = err_nomem(e);
-    if (!rc && m.bom) {
-        f.why = "it begins with a byte order mark: the agent cannot read it";
-        rc = report_session_damage(k, &f, e);
-    }
-    if (!rc && !m.why && !slice_eq(m.text[GOAT_ID], k->ref->id)) {
-        f.why = arena_format(&k->arena,
-                             "it says that the session is %.*s: the agent lists that and "
-                             "opens by the directory's name",
-                             SLICE_ARG(m.text[GOAT_ID]));
-        rc = report_session_damage(k, &f, e);
-    }
+    if (!rc && m.bom)
+        rc = jsonl_check_report(&k->report, FINDING_METADATA, path,
+                                "it begins with a byte order mark: the agent cannot read it", e);
+    if (!rc && !m.why && !slice_eq(m.text[GOAT_ID], k->ref->id))
+        rc = jsonl_check_report(&k->report, FINDING_METADATA, path,
+                                arena_format(&k->arena,
+                                             "it says that the session is %.*s: the agent lists "
+                                             "that and opens by the directory's name",
+                                             SLICE_ARG(m.text[GOAT_ID])),
+                                e);
     return rc;
 }
 
@@ -163,21 +129,19 @@ static enum err_code check_saved(struct checking *k, const struct goat_points *p
                                  struct source_content *content, struct err *e)
 {
     bool there = true;
-    struct finding f = { .kind = FINDING_WRONG_BACKUP, .path = point->dir, .why = s->why };
 
     if (s->was == GOAT_WAS_ABSENT)
         return ERR_OK;
     if (s->was == GOAT_WAS_UNSAID)
-        return report_session_damage(k, &f, e);
+        return jsonl_check_report(&k->report, FINDING_WRONG_BACKUP, point->dir, s->why, e);
     struct rewind_source source = { .file = goat_blob(points, point, s->hash, &k->arena, &there),
                                     .sha256 = s->hash };
 
-    f.path = source.file;
-    f.kind = there ? FINDING_WRONG_BACKUP : FINDING_MISSING_BACKUP;
-    f.why = there ? "a saved copy is not what its name says" : "a saved copy is gone";
-    if (f.path && there && source_read(&source, NULL, content, NULL) == ERR_OK)
+    if (source.file && there && source_read(&source, NULL, content, NULL) == ERR_OK)
         return ERR_OK;
-    return report_session_damage(k, &f, e);
+    return jsonl_check_report(
+        &k->report, there ? FINDING_WRONG_BACKUP : FINDING_MISSING_BACKUP, source.file,
+        there ? "a saved copy is not what its name says" : "a saved copy is gone", e);
 }
 
 static enum err_code check_point(struct checking *k, const struct goat_points *points,
@@ -186,13 +150,9 @@ static enum err_code check_point(struct checking *k, const struct goat_points *p
     struct source_content content = { 0 };
     enum err_code rc = ERR_OK;
 
-    if (point->why) {
-        const struct finding f = { .kind = FINDING_UNREADABLE,
-                                   .path = point->dir,
-                                   .why = arena_format(&k->arena, "a checkpoint: %s", point->why) };
-
-        return report_session_damage(k, &f, e);
-    }
+    if (point->why)
+        return jsonl_check_report(&k->report, FINDING_UNREADABLE, point->dir,
+                                  arena_format(&k->arena, "a checkpoint: %s", point->why), e);
     for (size_t i = 0; i < point->n && !rc; i++)
         rc = check_saved(k, points, point, &point->saved[i], &content, e);
     source_content_fini(&content);
@@ -215,12 +175,15 @@ static enum err_code check_points(struct checking *k, struct err *e)
 enum err_code goat_check(const struct store *st, const struct session_ref *ref,
                          const atomic_bool *cancel, finding_fn *fn, void *arg, struct err *e)
 {
-    struct checking k = { .ref = ref, .cancel = cancel, .fn = fn, .arg = arg };
+    struct checking k = { .report = { .ref = ref, .fn = fn, .arg = arg },
+                          .ref = ref,
+                          .cancel = cancel };
     enum err_code rc = goat_log_open(&k.log, ref, cancel, e);
 
     (void)st;
     if (rc)
         return rc;
+    k.report.log = &k.log.file;
     rc = check_lines(&k, e);
     if (!rc)
         rc = check_metadata(&k, e);

@@ -26,8 +26,9 @@ struct saving {
     const struct goat_dialect_names *names;
     enum goat_dialect dialect;
     const char *cwd, *dir, *blobs;
-    struct goat_points points; /* the checkpoints on disk */
-    struct buf files;          /* entries of the manifest, compact, separated by commas */
+    struct goat_points points;     /* the checkpoints on disk */
+    struct buf entries;            /* of the manifest: the bytes of the next ... */
+    struct go_json_document files; /* ... of which this is the writer */
     int64_t now_ms;
     struct host_checkpointed done;
     const char **made; /* removed on failure: paths of contents, done.fresh of them */
@@ -117,19 +118,26 @@ static enum err_code add_manifest_entry(struct saving *s, const char *file, cons
                                         int64_t size)
 {
     const struct goat_dialect_names *d = s->names;
-    struct buf *out = &s->files;
+    struct go_json_document *g = &s->files;
     bool always = s->dialect == GOAT_SPEC; /* this dialect writes empty members too */
-    enum err_code rc = buf_addf(out, "%s{\"%s\":", out->n ? "," : "", d->path);
 
-    if (!rc)
-        rc = go_json_text(out, path_in_manifest(s, file));
-    if (!rc && (d->exists || !hash))
-        rc = buf_addf(out, ",\"%s\":%s", d->exists ? d->exists : "exists", hash ? "true" : "false");
-    if (!rc && (hash || always))
-        rc = buf_addf(out, ",\"%s\":\"%s\"", d->hash, hash ? hash : "");
-    if (!rc && d->size && (size || always))
-        rc = buf_addf(out, ",\"%s\":%lld", d->size, (long long)size);
-    return rc ? rc : buf_add_byte(out, '}');
+    go_json_document_open(g, '{');
+    go_json_document_key(g, d->path);
+    go_json_document_text(g, path_in_manifest(s, file));
+    if (d->exists || !hash) {
+        go_json_document_key(g, d->exists ? d->exists : "exists");
+        go_json_document_value(g, hash ? SLICE("true") : SLICE("false"));
+    }
+    if (hash || always) {
+        go_json_document_key(g, d->hash);
+        go_json_document_text(g, slice_of(hash ? hash : ""));
+    }
+    if (d->size && (size || always)) {
+        go_json_document_key(g, d->size);
+        go_json_document_int(g, size);
+    }
+    go_json_document_close(g, '}');
+    return g->rc;
 }
 
 static enum err_code save_there(struct saving *s, const struct file *f, const char *file,
@@ -188,14 +196,9 @@ static enum err_code keep_entries(struct saving *s, struct slice *created, struc
         return rc ? rc : err_nomem(e);
     goat_members(document, names, 3, value);
     *created = value[0].p ? value[0] : value[1];
-    for (bool more = json_iter_open(&it, value[2]);
-         !rc && more && json_iter_next(&it, &key, &one);) {
-        if (s->files.n)
-            rc = buf_add_byte(&s->files, ',');
-        if (!rc)
-            rc = go_json_compact(&s->files, one);
-    }
-    return rc ? err_nomem(e) : ERR_OK;
+    for (bool more = json_iter_open(&it, value[2]); more && json_iter_next(&it, &key, &one);)
+        go_json_document_value(&s->files, one);
+    return s->files.rc ? err_nomem(e) : ERR_OK;
 }
 
 static enum err_code put_manifest(struct saving *s, struct slice text, struct err *e)
@@ -219,25 +222,25 @@ static enum err_code write_manifest(struct saving *s, struct slice id, struct sl
                                     struct err *e)
 {
     const struct goat_dialect_names *d = s->names;
-    struct buf flat = { 0 }, out = { 0 };
-    enum err_code rc = buf_addf(&flat, "{\"%s\":", d->point);
+    struct go_json_document g;
+    struct buf out = { 0 };
+    bool any = s->files.filled;
 
-    if (!rc)
-        rc = go_json_text(&flat, id);
-    if (!rc)
-        rc = buf_addf(&flat, ",\"%s\":", d->point_time);
-    if (!rc)
-        rc = created.p ? buf_add(&flat, created) : go_json_time(&flat, s->now_ms * 1000000);
-    if (!rc)
-        rc = buf_addf(&flat, ",\"%s\":%s", d->files, s->files.n ? "[" : "null");
-    if (!rc)
-        rc = buf_add(&flat, buf_slice(&s->files));
-    if (!rc)
-        rc = buf_add(&flat, s->files.n ? SLICE("]}") : SLICE("}"));
-    if (!rc)
-        rc = go_json_indent(&out, buf_slice(&flat), 0);
-    rc = rc ? err_nomem(e) : put_manifest(s, buf_slice(&out), e);
-    buf_fini(&flat);
+    go_json_document_close(&s->files, ']');
+    go_json_document_init(&g, &out);
+    go_json_document_open(&g, '{');
+    go_json_document_key(&g, d->point);
+    go_json_document_text(&g, id);
+    go_json_document_key(&g, d->point_time);
+    if (created.p)
+        go_json_document_value(&g, created);
+    else
+        go_json_document_time(&g, s->now_ms * 1000000);
+    go_json_document_key(&g, d->files);
+    go_json_document_value(&g, any ? buf_slice(&s->entries) : SLICE("null"));
+    go_json_document_close(&g, '}');
+    enum err_code rc = g.rc || s->files.rc ? err_nomem(e) : put_manifest(s, buf_slice(&out), e);
+
     buf_fini(&out);
     return rc;
 }
@@ -369,6 +372,8 @@ enum err_code goat_checkpoint(const struct store *st, const struct session_ref *
 
     if (!goat_is_point_id(req->message))
         return err_set(e, ERR_USAGE, "", "checkpoint: this cannot be the id of one");
+    go_json_row_init(&s.files, &s.entries);
+    go_json_document_open(&s.files, '[');
     enum err_code rc = lock ? saving_open(&s, ref, req, e) : ERR_NOMEM;
 
     if (!rc)
@@ -377,7 +382,7 @@ enum err_code goat_checkpoint(const struct store *st, const struct session_ref *
         rc = save_locked(&s, ref, req, e);
     log_lock_release(held);
     goat_points_fini(&s.points);
-    buf_fini(&s.files);
+    buf_fini(&s.entries);
     if (!rc)
         *out = s.done;
     return rc;

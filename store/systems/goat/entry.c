@@ -255,61 +255,47 @@ enum err_code goat_hostrow_check(const struct goat_entry *entry, bool stream, st
 
 /* ---- as a Go program writes it ---- */
 
-struct object {
-    struct buf *out;
-    bool begun; /* it has a member */
-};
-
-static enum err_code add_member(struct object *o, struct slice key, struct slice value)
+static void add_member(struct go_json_document *g, const char *key, struct slice value)
 {
-    enum err_code rc = o->begun ? buf_add_byte(o->out, ',') : ERR_OK;
+    go_json_document_key(g, key);
+    go_json_document_value(g, value);
+}
 
-    o->begun = true;
-    if (!rc)
-        rc = go_json_compact(o->out, key);
-    if (!rc)
-        rc = buf_add_byte(o->out, ':');
-    return rc ? rc : go_json_compact(o->out, value);
+static void add_if_set(struct go_json_document *g, const char *key, struct slice value)
+{
+    if (value.p && json_type(value) != JSON_NULL)
+        add_member(g, key, value);
 }
 
 /* Adds the row's other members, except those that were written separately. */
-static enum err_code add_others(struct object *o, struct slice row, const char *const apart[],
-                                size_t n)
+static void add_others(struct go_json_document *g, struct slice row, const char *const apart[],
+                       size_t n)
 {
     struct json_iter it;
     struct slice key, value;
-    enum err_code rc = ERR_OK;
 
-    for (bool more = json_iter_open(&it, row); !rc && more && json_iter_next(&it, &key, &value);) {
+    for (bool more = json_iter_open(&it, row); more && json_iter_next(&it, &key, &value);) {
         bool skip = false;
 
         for (size_t i = 0; i < n; i++)
             skip |= goat_key_is(key, apart[i]);
-        if (!skip)
-            rc = add_member(o, key, value);
+        if (skip)
+            continue;
+        go_json_document_raw_key(g, key);
+        go_json_document_value(g, value);
     }
-    return rc;
 }
 
-static bool is_set(struct slice value)
+static void add_said(struct go_json_document *g, const struct goat_entry *m, bool flat)
 {
-    return value.p && json_type(value) != JSON_NULL;
-}
-
-static enum err_code add_said(struct object *o, const struct goat_entry *m, bool flat)
-{
-    struct slice content = m->content.p ? m->content : SLICE("null");
-    enum err_code rc = add_member(o, SLICE("\"role\""), m->role);
-
-    if (!rc && flat && is_set(m->tool_call_id))
-        rc = add_member(o, SLICE("\"tool_call_id\""), m->tool_call_id);
-    if (!rc)
-        rc = add_member(o, SLICE("\"content\""), content);
-    if (!rc && is_set(m->tool_calls))
-        rc = add_member(o, SLICE("\"tool_calls\""), m->tool_calls);
-    if (!rc && !flat && is_set(m->tool_call_id))
-        rc = add_member(o, SLICE("\"tool_call_id\""), m->tool_call_id);
-    return rc || !is_set(m->name) ? rc : add_member(o, SLICE("\"name\""), m->name);
+    add_member(g, "role", m->role);
+    if (flat)
+        add_if_set(g, "tool_call_id", m->tool_call_id);
+    add_member(g, "content", m->content.p ? m->content : SLICE("null"));
+    add_if_set(g, "tool_calls", m->tool_calls);
+    if (!flat)
+        add_if_set(g, "tool_call_id", m->tool_call_id);
+    add_if_set(g, "name", m->name);
 }
 
 /* The known members, in the order of goat_entry_read: the wrapping ones first. */
@@ -321,44 +307,43 @@ enum err_code goat_hostrow_message(struct slice row, const struct goat_entry *en
                                    struct slice time, struct buf *out)
 {
     bool nested = entry->shape == GOAT_NESTED;
-    struct object line = { .out = out }, inner = { .out = out };
-    struct object *said = flat ? &line : &inner;
-    enum err_code rc = buf_add_byte(out, '{');
+    struct go_json_document g;
 
-    if (!rc)
-        rc = add_member(&line, SLICE("\"uuid\""), entry->uuid);
-    if (!rc)
-        rc = add_member(&line, SLICE("\"timestamp\""), time);
-    if (!rc && !flat)
-        rc = buf_add(out, SLICE(",\"message\":{"));
-    if (!rc)
-        rc = add_said(said, entry, flat);
-    if (!rc)
-        rc = nested ? add_others(said, entry->message, known + WRAPPING, KNOWN - WRAPPING)
-                    : add_others(said, row, known, KNOWN);
-    if (!rc && !flat)
-        rc = buf_add_byte(out, '}');
-    if (!rc && nested)
-        rc = add_others(&line, row, known, flat ? (size_t)KNOWN : (size_t)WRAPPING);
-    return rc ? rc : buf_add(out, SLICE("}\n"));
+    go_json_row_init(&g, out);
+    go_json_document_open(&g, '{');
+    add_member(&g, "uuid", entry->uuid);
+    add_member(&g, "timestamp", time);
+    if (!flat) {
+        go_json_document_key(&g, "message");
+        go_json_document_open(&g, '{');
+    }
+    add_said(&g, entry, flat);
+    if (nested)
+        add_others(&g, entry->message, known + WRAPPING, KNOWN - WRAPPING);
+    else
+        add_others(&g, row, known, KNOWN);
+    if (!flat)
+        go_json_document_close(&g, '}');
+    if (nested)
+        add_others(&g, row, known, flat ? (size_t)KNOWN : (size_t)WRAPPING);
+    go_json_document_close(&g, '}');
+    go_json_document_end(&g);
+    return g.rc;
 }
 
 enum err_code goat_hostrow_event(struct slice row, const struct goat_entry *entry,
                                  struct slice session_id, struct buf *out)
 {
     static const char *const in_front[] = { "uuid", "session_id" };
-    struct object line = { .out = out };
-    struct buf session = { 0 };
-    enum err_code rc = go_json_text(&session, session_id);
+    struct go_json_document g;
 
-    if (!rc)
-        rc = buf_add_byte(out, '{');
-    if (!rc)
-        rc = add_member(&line, SLICE("\"uuid\""), entry->uuid);
-    if (!rc)
-        rc = add_member(&line, SLICE("\"session_id\""), buf_slice(&session));
-    if (!rc)
-        rc = add_others(&line, row, in_front, 2);
-    buf_fini(&session);
-    return rc ? rc : buf_add(out, SLICE("}\n"));
+    go_json_row_init(&g, out);
+    go_json_document_open(&g, '{');
+    add_member(&g, "uuid", entry->uuid);
+    go_json_document_key(&g, "session_id");
+    go_json_document_text(&g, session_id);
+    add_others(&g, row, in_front, 2);
+    go_json_document_close(&g, '}');
+    go_json_document_end(&g);
+    return g.rc;
 }

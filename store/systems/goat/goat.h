@@ -51,7 +51,7 @@ bool goat_is_memory(struct slice name);
 bool goat_is_point_id(struct slice id);
 
 /* <session directory>/<rest>, NUL-terminated in the arena; the ref's path may be that directory
- * itself. rest may be "" (then without a slash). NULL if out of memory. */
+ * itself. rest may be empty (then without a slash). NULL if out of memory. */
 const char *goat_path(const struct session_ref *ref, const char *rest, struct arena *a);
 
 /* ---- where sessions are ---- */

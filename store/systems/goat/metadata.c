@@ -431,20 +431,16 @@ static enum err_code apply_edit(struct members *ms, enum goat_dialect d,
 
 static enum err_code print_members(const struct members *ms, struct buf *out)
 {
-    enum err_code rc = buf_add(out, ms->n ? SLICE("{\n") : SLICE("{"));
+    struct go_json_document g;
 
-    for (size_t i = 0; i < ms->n && !rc; i++) {
-        rc = buf_addf(out, "  ");
-        if (!rc)
-            rc = buf_add(out, ms->list[i].key);
-        if (!rc)
-            rc = buf_add(out, SLICE(": "));
-        if (!rc)
-            rc = go_json_indent(out, ms->list[i].value, 1);
-        if (!rc)
-            rc = buf_add(out, i + 1 < ms->n ? SLICE(",\n") : SLICE("\n"));
+    go_json_document_init(&g, out);
+    go_json_document_open(&g, '{');
+    for (size_t i = 0; i < ms->n; i++) {
+        go_json_document_raw_key(&g, ms->list[i].key);
+        go_json_document_value(&g, ms->list[i].value);
     }
-    return rc ? rc : buf_add_byte(out, '}');
+    go_json_document_close(&g, '}');
+    return g.rc;
 }
 
 enum err_code goat_metadata_edit(const struct goat_metadata *m, const struct goat_edit edit[],

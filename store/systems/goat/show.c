@@ -165,15 +165,9 @@ static enum err_code add_continuation(struct restoring *r, struct err *e)
     jsonout_member(&j, "uuid", (struct slice){ id, HOST_ID - 1 });
     jsonout_member(&j, "session_id", r->ref->id);
     jsonout_member(&j, "timestamp", slice_of(time));
-    jsonout_key(&j, "message");
-    jsonout_open(&j, '{');
-    jsonout_member(&j, "role", SLICE("user"));
-    jsonout_member(&j, "content", SLICE("Continue from where you left off."));
-    jsonout_close(&j, '}');
-    jsonout_key(&j, "parent_tool_use_id");
-    jsonout_null(&j);
-    jsonout_key(&j, "parent_agent_id");
-    jsonout_null(&j);
+    jsonl_write_continuation(&j);
+    jsonout_text_or_null(&j, "parent_tool_use_id", SLICE(""));
+    jsonout_text_or_null(&j, "parent_agent_id", SLICE(""));
     jsonout_close(&j, '}');
     bool ok = !j.rc && arena_add_copy(&r->out.arena, &r->out.messages_json, &r->out.messages,
                                       buf_slice(&out));

@@ -290,7 +290,7 @@ struct appending {
     const struct store_env *env;
     const struct session_ref *ref;
     struct arena *a;
-    bool flat;
+    bool flat, stream;
     struct slice now; /* as a JSON value */
 };
 
@@ -305,9 +305,11 @@ static enum err_code draw_id(struct appending *w, struct slice *raw)
     return text ? ERR_OK : ERR_NOMEM;
 }
 
-static enum err_code write_host_row(struct appending *w, struct slice row, bool stream,
-                                    struct buf *out, struct append_rows_item *made, struct err *e)
+static enum err_code write_host_row(struct slice row, struct append_rows_item *made,
+                                    struct buf *out, void *arg, struct err *e)
 {
+    struct appending *w = arg;
+    bool stream = w->stream;
     struct goat_entry entry;
     size_t before = out->n;
     enum err_code rc = ERR_OK;
@@ -326,7 +328,6 @@ static enum err_code write_host_row(struct appending *w, struct slice row, bool 
                     : goat_hostrow_message(row, &entry, w->flat, time, out);
     if (rc || !json_text(entry.uuid, w->a, &made->id) || !(made->id = arena_copy(w->a, made->id)).p)
         return err_nomem(e);
-    made->end = out->n;
     return out->n - before > GOAT_LINE_MAX
                ? err_set(e, ERR_USAGE, "",
                          "append: a row of more than 10 MiB: the agent could not load the "
@@ -346,9 +347,10 @@ static enum err_code make_log(const char *path, struct err *e)
     return ERR_OK;
 }
 
-static enum err_code write_rows(struct appending *w, const char *name, struct append_rows *rows,
-                                struct err *e)
+static enum err_code write_rows(struct appending *w, struct append_rows *rows,
+                                struct host_appended *out, struct err *e)
 {
+    const char *name = w->stream ? GOAT_TRANSCRIPT_LOG : GOAT_MESSAGES_LOG;
     const char *path = goat_path(w->ref, name, w->a), *dir = goat_path(w->ref, "", w->a);
     const char *lock = path ? arena_format(w->a, "%s" GOAT_LOCK_SUFFIX, path) : NULL;
     int held = -1;
@@ -360,31 +362,8 @@ static enum err_code write_rows(struct appending *w, const char *name, struct ap
     if (!rc && access(path, F_OK) && !(rc = make_log(path, e)))
         rc = disk_sync_dir(dir, e);
     if (!rc)
-        rc = append_rows_write(w->env, path, rows, w->a, e);
+        rc = append_rows_write(w->env, path, rows, w->a, out, e);
     log_lock_release(held);
-    return rc;
-}
-
-static enum err_code append_rows(struct appending *w, const struct host_append *req,
-                                 struct host_appended *out, struct err *e)
-{
-    struct append_rows rows = { .row = arena_zalloc(w->a, req->n * sizeof *rows.row), .n = req->n };
-    enum err_code rc = rows.row ? ERR_OK : err_nomem(e);
-
-    for (size_t i = 0; i < req->n && !rc; i++) {
-        rc = write_host_row(w, req->row[i], req->transcript, &rows.lines, &rows.row[i], e);
-        if (rc == ERR_USAGE)
-            err_wrap(e, rc, "row %zu", i + 1);
-    }
-    if (!rc)
-        rc = write_rows(w, req->transcript ? GOAT_TRANSCRIPT_LOG : GOAT_MESSAGES_LOG, &rows, e);
-    if (!rc)
-        *out = (struct host_appended){ .n = req->n,
-                                       .present = rows.present,
-                                       .id = append_rows_ids(&rows, w->a) };
-    if (!rc && !out->id)
-        rc = err_nomem(e);
-    buf_fini(&rows.lines);
     return rc;
 }
 
@@ -392,7 +371,8 @@ enum err_code goat_append(const struct store *st, const struct session_ref *ref,
                           const struct host_append *req, struct arena *a, struct host_appended *out,
                           struct err *e)
 {
-    struct appending w = { .env = st->env, .ref = ref, .a = a };
+    struct appending w = { .env = st->env, .ref = ref, .a = a, .stream = req->transcript };
+    struct append_rows rows = { .n = 0 };
     struct goat_document d;
     struct buf now = { 0 };
     enum err_code rc = goat_document_open(ref, &d, e);
@@ -405,7 +385,10 @@ enum err_code goat_append(const struct store *st, const struct session_ref *ref,
         rc = err_nomem(e);
     w.now = buf_slice(&now);
     if (!rc)
-        rc = append_rows(&w, req, out, e);
+        rc = append_rows_make(&rows, req, write_host_row, &w, a, e);
+    if (!rc)
+        rc = write_rows(&w, &rows, out, e);
+    buf_fini(&rows.lines);
     buf_fini(&now);
     return rc;
 }

@@ -400,14 +400,10 @@ static enum err_code read_stretch(struct copying *c, struct stretch *s, struct e
     const struct logfile *file = &c->f->log.file;
     const struct index_line *first = claude_line(&c->f->log, s->first),
                             *last = claude_line(&c->f->log, s->end - 1);
-    size_t n = (size_t)(last->offset + last->length - first->offset), got;
+    size_t n = (size_t)(last->offset + last->length - first->offset);
+    enum err_code rc = file_read_part(&file->file, first->offset, n, &s->source, e);
 
-    s->source.n = 0;
-    if (buf_reserve(&s->source, n))
-        return err_nomem(e);
-    enum err_code rc = file_read(&file->file, first->offset, s->source.p, n, &got, e);
-
-    if (!rc && got < n)
+    if (!rc && s->source.n < n)
         rc = err_set(e, ERR_STALE, file->path, "fork: the file became shorter");
     return rc;
 }

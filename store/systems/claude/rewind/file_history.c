@@ -219,18 +219,12 @@ static enum err_code take_delta(struct reader *r, struct slice row)
 static enum err_code read_history_row(struct reader *r, const struct index_line *line,
                                       struct err *e)
 {
-    size_t got;
+    enum err_code rc = file_read_part(&r->file, line->offset, line->length, &r->row, e);
+    struct slice row = buf_slice(&r->row);
 
-    r->row.n = 0;
     arena_reset(&r->scratch);
-    if (buf_reserve(&r->row, line->length))
-        return err_nomem(e);
-    enum err_code rc = file_read(&r->file, line->offset, r->row.p, line->length, &got, e);
-
     if (rc)
         return rc;
-    struct slice row = { r->row.p, got };
-
     if (!json_valid(row))
         return ERR_OK;
     rc = line->kind == HISTORY_SNAPSHOT ? take_snapshot(r, row) : take_delta(r, row);

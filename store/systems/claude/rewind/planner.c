@@ -432,16 +432,14 @@ static enum err_code take_rows(struct other_sessions *r, const struct young *y,
 
     for (size_t i = 0; i < ix->n && !rc; i++) {
         const struct index_line *line = &ix->line[i];
-        size_t got;
 
         if (!line->kind || line->state != LINE_OK)
             continue;
-        r->text.n = 0;
-        if (buf_reserve(&r->text, line->length))
-            return err_nomem(e);
-        if (file_read(f, line->offset, r->text.p, line->length, &got, NULL) == ERR_OK)
-            rc = read_history_row(r, y->path, (struct slice){ r->text.p, got },
-                                  line->kind == SNAPSHOT, e);
+        rc = file_read_part(f, line->offset, line->length, &r->text, NULL);
+        if (!rc)
+            rc = read_history_row(r, y->path, buf_slice(&r->text), line->kind == SNAPSHOT, e);
+        else
+            rc = rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
     }
     return rc;
 }

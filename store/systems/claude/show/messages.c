@@ -97,15 +97,6 @@ static bool is_true(struct slice value)
     return json_type(value) == JSON_TRUE;
 }
 
-static void text_or_null(struct jsonout *j, const char *key, struct slice text)
-{
-    jsonout_key(j, key);
-    if (text.n)
-        jsonout_text(j, text);
-    else
-        jsonout_null(j);
-}
-
 /* The id of the tool result, if the row contains exactly one. */
 static struct slice only_result(struct slice row)
 {
@@ -156,8 +147,8 @@ static void write_message(struct jsonout *j, struct slice row, unsigned item_fla
     claude_write_value(j, "uuid", v[UUID]);
     claude_write_value(j, "session_id", v[SESSION]);
     claude_write_value(j, "message", v[MESSAGE]);
-    text_or_null(j, "parent_tool_use_id", parent->tool_use_id);
-    text_or_null(j, "parent_agent_id", parent->agent_id);
+    jsonout_text_or_null(j, "parent_tool_use_id", parent->tool_use_id);
+    jsonout_text_or_null(j, "parent_agent_id", parent->agent_id);
     flag(j, "interruptedByShutdown", is_true(v[SHUTDOWN]));
     if (v[UNANSWERED].n && json_string_is(v[UNANSWERED], "stream-closed"))
         claude_write_value(j, "toolDenialUnanswered", v[UNANSWERED]);

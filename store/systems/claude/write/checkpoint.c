@@ -240,25 +240,16 @@ static enum err_code collect_files(struct saving *s, const struct host_checkpoin
 
 /* ---- the row ---- */
 
-static void write_text_or_null(struct jsonout *j, const char *key, const char *text)
-{
-    jsonout_key(j, key);
-    if (text)
-        jsonout_text(j, slice_of(text));
-    else
-        jsonout_null(j);
-}
-
 static void write_entry(struct jsonout *j, const struct entry *x)
 {
     jsonout_key(j, x->tracked);
     jsonout_open(j, '{');
-    write_text_or_null(j, "backupFileName", x->backup);
+    jsonout_text_or_null(j, "backupFileName", slice_of(x->backup ? x->backup : ""));
     jsonout_key(j, "version");
     jsonout_int(j, x->version);
     jsonout_member(j, "backupTime", x->time);
     if (x->parent)
-        write_text_or_null(j, "realParentDir", x->parent);
+        jsonout_member(j, "realParentDir", slice_of(x->parent));
     jsonout_close(j, '}');
 }
 
@@ -279,7 +270,7 @@ static enum err_code write_snapshot_row(struct saving *s, struct slice message, 
     for (size_t i = 0; i < s->n; i++)
         write_entry(&j, &s->entry[i]);
     jsonout_close(&j, '}');
-    write_text_or_null(&j, "timestamp", s->now);
+    jsonout_member(&j, "timestamp", slice_of(s->now));
     jsonout_close(&j, '}');
     jsonout_key(&j, "isSnapshotUpdate");
     jsonout_bool(&j, s->turn != NULL);

@@ -105,11 +105,7 @@ static enum err_code write_last_prompt_row(const struct session_ref *ref, struct
     jsonout_init(&j, out);
     jsonout_open(&j, '{');
     jsonout_member(&j, "type", SLICE("last-prompt"));
-    jsonout_key(&j, "leafUuid");
-    if (leaf.n)
-        jsonout_text(&j, leaf);
-    else
-        jsonout_null(&j);
+    jsonout_text_or_null(&j, "leafUuid", leaf);
     jsonout_key(&j, "explicit");
     jsonout_bool(&j, true);
     jsonout_member(&j, "sessionId", ref->id);

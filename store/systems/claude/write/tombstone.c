@@ -62,7 +62,7 @@ static enum err_code plan_cut(struct claude_log *log, struct id128 id, struct ch
                               struct err *e)
 {
     const struct index *ix = &log->file.index;
-    size_t first = 0, got = 0;
+    size_t first = 0;
 
     while (!has_id(&ix->line[first], id))
         first++;
@@ -73,11 +73,8 @@ static enum err_code plan_cut(struct claude_log *log, struct id128 id, struct ch
     if (rest > CUT_MOST)
         return err_set(e, ERR_UNSUPPORTED, log->file.path,
                        "tombstone: too much follows this row to move it; blank it instead");
-    if (buf_reserve(&old, (size_t)rest))
-        return err_nomem(e);
-    rc = file_read(&log->file.file, offset, old.p, (size_t)rest, &got, e);
-    old.n = got;
-    if (!rc && got != (size_t)rest)
+    rc = file_read_part(&log->file.file, offset, (size_t)rest, &old, e);
+    if (!rc && old.n != (size_t)rest)
         rc = err_set(e, ERR_STALE, log->file.path, "tombstone: the file became shorter");
     if (!rc && without(log, first, id, buf_slice(&old), &kept))
         rc = err_nomem(e);
