@@ -9,6 +9,8 @@ endforeach()
 script(exathena recorded commands/exathena_conformance.py $<TARGET_FILE:reprise>)
 
 # Go directory sessions: the conformance lists of the format.
+script(plugin_store recorded commands/plugin_store.py $<TARGET_FILE:reprise> $<TARGET_FILE:example_store>
+    ${CMAKE_CURRENT_SOURCE_DIR}/fixtures)
 script(goat recorded commands/goat_conformance.py $<TARGET_FILE:reprise>)
 script(goat_bad recorded commands/goat_bad_input.py $<TARGET_FILE:reprise>)
 # What a rewind may touch, whoever wrote the session.
@@ -55,7 +57,8 @@ if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug" OR REPRISE_SANITIZE)
     list(REMOVE_ITEM screens screen/lib.sh)
     foreach(file ${screens})
         get_filename_component(name ${file} NAME_WE)
-        script(screen_${name} screen ${file} $<TARGET_FILE:reprise> $<TARGET_FILE:demo_store>)
+        script(screen_${name} screen ${file} $<TARGET_FILE:reprise> $<TARGET_FILE:demo_store>
+            $<TARGET_FILE:example_store>)
     endforeach()
     if(NOT REPRISE_SANITIZE)
         script(screenshots screen check_screenshots.sh $<TARGET_FILE:reprise>

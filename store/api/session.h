@@ -51,6 +51,9 @@ struct session_ref {
     /* Enumerate found nothing beside the transcript, so describe need not look. Not set in
      * copies. */
     bool alone;
+    /* The path is a link of /proc to a file without a name (store/systems/common/memory_file.h), so it is followed. Not set
+     * in copies. */
+    bool nameless;
 };
 
 /* The reason why a session is not listed. A listing counts them; doctor names them. */

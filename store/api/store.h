@@ -224,6 +224,14 @@ typedef enum err_code store_owned_refs_fn(const struct store *st, const struct s
 typedef enum err_code store_copies_fn(const struct store *st, const struct session_ref *ref,
                                       struct arena *a, const char **dir, struct err *e);
 
+/* Optional, for stores that are not on this machine: deletes the session at once and for good, with its sub-agents. */
+typedef enum err_code store_remove_fn(const struct store *st, const struct session_ref *ref,
+                                      struct err *e);
+
+/* Optional, for stores that wait for a server: on, calls that only read return soon (ERR_CANCELLED), and no such call
+ * begins; off ends that. */
+typedef void store_interrupt_fn(const struct store *st, bool on);
+
 /* Optional. Reports whether a program is writing to the session. Called before every operation
  * that needs it quiet. */
 typedef enum err_code store_live_fn(const struct store *st, const struct session_ref *ref,
@@ -344,6 +352,9 @@ struct store_ops {
     /* Optional. The keys of a session's rows, if a ref's path that ends with ".jsonl" is a file of
      * them, one a line: a search reads it as it is. NULL: it goes through load. */
     const struct index_keys *row_keys;
+    /* The sessions are on a server, and may be copies of local ones: a session that is here and there is one. Calls may wait for
+     * the server. */
+    bool remote;
 
     store_open_fn *open;
     store_close_fn *close;
@@ -377,6 +388,8 @@ struct store_ops {
     store_parts_fn *parts;
     store_owned_refs_fn *owned_refs;
     store_copies_fn *copies;
+    store_remove_fn *remove;
+    store_interrupt_fn *interrupt;
     store_live_fn *live;
     store_live_many_fn *live_many;
     store_check_fn *check;

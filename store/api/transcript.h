@@ -88,6 +88,7 @@ MUST_CHECK enum err_code transcript_read(const struct transcript *t, size_t i, s
 struct message_query {
     struct slice session; /* only for error texts */
     struct slice agent;   /* a sub-agent of it; empty: the conversation itself */
+    bool agent_alone;     /* with agent: the ref is that of the sub-agent's own transcript */
     bool system_messages; /* system rows too */
     bool as_sdk; /* as the vendor's SDK returns them, which ignores where a resume continues */
     bool has_limit;

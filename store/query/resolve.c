@@ -154,7 +154,8 @@ static enum err_code check_other_systems(const struct search *s, size_t from, st
         const struct store *st = s->store[i];
         struct session_ref other;
 
-        if (st->ops != ops && st->ops->find(st, s->scope, s->text, s->a, &other, NULL) == ERR_OK)
+        if (st->ops != ops && !st->ops->remote &&
+            st->ops->find(st, s->scope, s->text, s->a, &other, NULL) == ERR_OK)
             return err_set(e, ERR_USAGE, name, "find session: ambiguous: %s:%s, %s:%s", ops->name,
                            name, st->ops->name, name);
     }
@@ -243,9 +244,11 @@ static enum err_code find_prefix(struct search *s, struct err *e)
 
     if (s->text.n < PREFIX_SHORTEST)
         return not_found(s, e);
-    for (size_t i = 0; !rc && c.ok && i < s->stores; i++)
-        if (s->store[i]->ops->enumerate)
-            rc = s->store[i]->ops->enumerate(s->store[i], s->scope, take_candidate, &c, e);
+    /* A server is asked only about what is not here. */
+    for (int remote = 0; remote <= 1 && c.n == 0; remote++)
+        for (size_t i = 0; !rc && c.ok && i < s->stores; i++)
+            if (s->store[i]->ops->enumerate && s->store[i]->ops->remote == (remote == 1))
+                rc = s->store[i]->ops->enumerate(s->store[i], s->scope, take_candidate, &c, e);
     if (rc || !c.ok)
         return rc ? rc : err_nomem(e);
     if (c.n == 0)
@@ -255,20 +258,27 @@ static enum err_code find_prefix(struct search *s, struct err *e)
     return c.store[0]->ops->find(c.store[0], s->scope, c.id[0], s->a, s->ref, e);
 }
 
-/* "SYSTEM:ID" selects the stores of that system; a colon in an id has no meaning. */
+static bool is_named(const struct store *st, struct slice name)
+{
+    return slice_eq(slice_of(st->ops->name), name);
+}
+
+/* "SYSTEM:ID" selects the stores of that system, or the store of a plug-in with this name; a colon in an id has no
+ * meaning. */
 static size_t choose_system(struct slice *text, struct store *const stores[], size_t n,
                             struct store *chosen[])
 {
     const char *colon = memchr(text->p, ':', text->n);
-    const struct store_ops *ops = NULL;
+    struct slice name = { text->p, colon ? (size_t)(colon - text->p) : 0 };
+    bool named = colon && store_system(name);
     size_t kept = 0;
 
-    if (colon)
-        ops = store_system((struct slice){ text->p, (size_t)(colon - text->p) });
+    for (size_t i = 0; i < n && colon; i++)
+        named |= is_named(stores[i], name);
     for (size_t i = 0; i < n; i++)
-        if (!ops || stores[i]->ops == ops)
+        if (!named || is_named(stores[i], name))
             chosen[kept++] = stores[i];
-    if (ops)
+    if (named)
         *text = (struct slice){ colon + 1, (size_t)(text->p + text->n - colon) - 1 };
     return kept;
 }
@@ -362,7 +372,8 @@ static enum err_code leave_all_ambiguous(struct store *const stores[], size_t n,
             f.place[number] = i;
     }
     for (size_t i = 1; i < n && !rc; i++)
-        if (stores[i]->ops != stores[0]->ops && f.ids.n && stores[i]->ops->enumerate &&
+        if (stores[i]->ops != stores[0]->ops && !stores[i]->ops->remote && f.ids.n &&
+            stores[i]->ops->enumerate &&
             stores[i]->ops->enumerate(stores[i], scope, leave_ambiguous, &f, NULL) == ERR_NOMEM)
             rc = err_nomem(e);
     idset_fini(&f.ids);

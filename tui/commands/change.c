@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "store/api/host.h"
 #include "store/api/restore.h"
 #include "store/api/session.h"
 #include "store/fs/disk.h"
@@ -77,8 +78,13 @@ static enum err_code write_changed_json(struct sessions *s, const struct change_
     return rc;
 }
 
-static void write_changed_text(const struct change *c, struct out *o)
+static void write_changed_text(const struct change *c, bool done, struct out *o)
 {
+    if (c->n == 0 && done) {
+        out_text(o, slice_of(c->text));
+        out_addf(o, " (in its store, which keeps no undo)\n");
+        return;
+    }
     if (c->n == 0) {
         out_addf(o, "nothing to change\n");
         return;
@@ -107,11 +113,11 @@ static enum err_code change_sessions(struct invocation *in, const char *kind, in
         rc = plan_each(in, &s, &k, plan, e);
     if (!rc && k.c->n)
         rc = change_do(&in->world->env, k.c, e);
-    in->done = !rc && k.c->n;
+    in->done |= !rc && k.c->n;
     if (!rc && in->out.wants_json)
         rc = write_changed_json(&s, &k, &in->out, e);
     else if (!rc)
-        write_changed_text(k.c, &in->out);
+        write_changed_text(k.c, in->done, &in->out);
     change_free(k.c);
     sessions_close(&s);
     return rc;
@@ -126,6 +132,17 @@ static enum err_code set_text(struct change *c, const char *text, struct err *e)
     return text ? ERR_OK : err_nomem(e);
 }
 
+/* Stores that are not files have no steps to plan: a setting is written at once. */
+static enum err_code set_at_once(struct invocation *in, const struct session_ref *ref,
+                                 const char *key, const char *value, struct err *e)
+{
+    const struct host_setting setting = { slice_of(key), slice_of(value) };
+    enum err_code rc = host_set(ref->store, ref, &setting, 1, e);
+
+    in->done |= rc == ERR_OK;
+    return rc;
+}
+
 static enum err_code plan_rename(struct invocation *in, struct sessions *s,
                                  const struct session_ref *ref, struct change *c, struct err *e)
 {
@@ -133,10 +150,12 @@ static enum err_code plan_rename(struct invocation *in, struct sessions *s,
     const char *title = in->argv[1];
 
     (void)s;
-    if (!ops->rename)
+    if (!ops->rename && !ops->set)
         return store_unsupported_error(ref, CAN_RENAME, "rename", e);
     enum err_code rc = set_text(c, arena_format(&c->arena, "renamed to %s", title), e);
 
+    if (!rc && !ops->rename)
+        return set_at_once(in, ref, "title", title, e);
     return rc ? rc : ops->rename(ref->store, ref, slice_of(title), c, e);
 }
 
@@ -153,13 +172,15 @@ static enum err_code plan_tag(struct invocation *in, struct sessions *s,
     const char *tag = in->argc > 1 ? in->argv[1] : "";
 
     (void)s;
-    if (!ops->tag)
+    if (!ops->tag && !ops->set)
         return store_unsupported_error(ref, CAN_TAG, "tag", e);
     if (none == (in->argc > 1))
         return err_set(e, ERR_USAGE, "tag", "give either a tag or --none");
     enum err_code rc =
         set_text(c, none ? "tag removed" : arena_format(&c->arena, "tagged %s", tag), e);
 
+    if (!rc && !ops->tag)
+        return set_at_once(in, ref, "tag", tag, e);
     return rc ? rc : ops->tag(ref->store, ref, slice_of(tag), none, c, e);
 }
 

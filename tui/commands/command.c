@@ -85,7 +85,9 @@ enum err_code command_parse(struct invocation *in, int argc, char **argv, struct
     return check_operands(in, e);
 }
 
-static enum err_code read_config(const struct invocation *in, struct config *c, struct err *e)
+/* reports: a file that cannot be read is a warning. */
+static enum err_code read_config(const struct invocation *in, bool reports, struct config *c,
+                                 struct err *e)
 {
     const char *named = in->options.config, *dir = in->world->config_dir;
     struct err problem;
@@ -100,7 +102,7 @@ static enum err_code read_config(const struct invocation *in, struct config *c, 
 
     if (rc == ERR_NOMEM)
         return err_nomem(e);
-    if (rc && rc != ERR_NOT_FOUND)
+    if (rc && rc != ERR_NOT_FOUND && reports)
         out_report(in->err_fd, &problem); /* the defaults will do */
     return ERR_OK;
 }
@@ -128,7 +130,7 @@ static void apply_options(const struct invocation *in, struct settings *s)
 enum err_code command_config(const struct invocation *in, struct config *out, struct err *e)
 {
     config_init(out);
-    enum err_code rc = read_config(in, out, e);
+    enum err_code rc = read_config(in, true, out, e);
 
     if (rc) {
         config_fini(out);
@@ -138,6 +140,16 @@ enum err_code command_config(const struct invocation *in, struct config *out, st
         out_report(in->err_fd, &out->problems->problem[i].err);
     apply_options(in, &out->settings);
     return ERR_OK;
+}
+
+enum err_code command_stores(const struct invocation *in, struct config *out, struct err *e)
+{
+    config_init(out);
+    enum err_code rc = read_config(in, false, out, e);
+
+    if (rc)
+        config_fini(out);
+    return rc;
 }
 
 static void write_usage(const struct command *c, struct out *o)

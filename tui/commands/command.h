@@ -63,6 +63,10 @@ void command_report_interrupted(const struct invocation *in);
 MUST_CHECK enum err_code command_config(const struct invocation *in, struct config *out,
                                         struct err *e);
 
+/* The same for its stores alone: mistakes are not reported again. */
+MUST_CHECK enum err_code command_stores(const struct invocation *in, struct config *out,
+                                        struct err *e);
+
 /* Opens the stores for every project, finds the session of the first operand and calls the function with it. */
 MUST_CHECK enum err_code command_with_session(struct invocation *in, command_session_fn *use,
                                               struct err *e);

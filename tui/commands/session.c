@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "store/api/host.h"
+#include "store/api/plugin.h"
 #include "store/query/resolve.h"
 #include "tui/commands/out.h"
 #include "tui/text/clean.h"
@@ -32,9 +33,9 @@ static enum err_code note_looked_in(struct sessions *s, const char *system, cons
     return ERR_OK;
 }
 
-static bool is_wanted_system(const struct invocation *in, const struct store_ops *ops)
+static bool is_wanted_system(const struct invocation *in, const char *name)
 {
-    return !in->options.system || strcmp(in->options.system, ops->name) == 0;
+    return !in->options.system || strcmp(in->options.system, name) == 0;
 }
 
 /* Parses "SYSTEM:PATH" or "SYSTEM"; *path is NULL for the default place of the system. */
@@ -55,16 +56,63 @@ static enum err_code read_name(const struct invocation *in, const char *named, s
     return *path ? ERR_OK : err_nomem(e);
 }
 
-static enum err_code open_named(const struct invocation *in, const char *named, struct sessions *s,
-                                struct err *e)
+/* ---- stores of plug-ins ---- */
+
+/* The store that "NAME", "NAME:" or a URL names. Returns false if no plug-in keeps it. */
+static bool find_plugin(const struct config *config, const char *named, struct sessions *s,
+                        struct plugin_config *out)
+{
+    size_t word = strcspn(named, ":");
+    const struct plugin_config *found = named[word] == '\0' || named[word + 1] == '\0'
+                                            ? config_store(config, (struct slice){ named, word })
+                                            : NULL;
+
+    if (found)
+        *out = *found;
+    return found || plugin_config_of_url(named, &s->arena, out);
+}
+
+static enum err_code open_plugin(const struct invocation *in, const struct plugin_config *plugin,
+                                 bool connect, struct sessions *s, struct err *e)
+{
+    if (!is_wanted_system(in, plugin->name))
+        return ERR_OK;
+    enum err_code rc = plugin_store_open(&in->world->env, plugin, connect, &s->store[s->n], e);
+
+    s->n += rc == ERR_OK;
+    return rc ? rc : note_looked_in(s, plugin->name, plugin->path ? plugin->path : "", e);
+}
+
+/* The stores of the configuration: what cannot be loaded is a warning, and the rest goes on. */
+static enum err_code open_configured(const struct invocation *in, const struct config *config,
+                                     struct sessions *s, struct err *e)
+{
+    for (size_t i = 0; i < config->stores && s->n < OPTION_STORES_MAX; i++) {
+        struct err problem = { 0 };
+        enum err_code rc = open_plugin(in, &config->store[i], false, s, &problem);
+
+        if (rc == ERR_NOMEM)
+            return err_nomem(e);
+        if (rc)
+            out_report(in->err_fd, &problem);
+    }
+    return ERR_OK;
+}
+
+static enum err_code open_named(const struct invocation *in, const struct config *config,
+                                const char *named, struct sessions *s, struct err *e)
 {
     const struct store_ops *ops;
     const char *path;
+    struct plugin_config plugin;
+
+    if (find_plugin(config, named, s, &plugin))
+        return open_plugin(in, &plugin, in->options.stores == 1, s, e);
     enum err_code rc = read_name(in, named, s, &ops, &path, e);
 
     if (!rc && !path)
         rc = err_set(e, ERR_USAGE, named, "open store: needs SYSTEM:PATH");
-    if (rc || !is_wanted_system(in, ops))
+    if (rc || !is_wanted_system(in, ops->name))
         return rc;
     rc = ops->open(&in->world->env, path, &s->store[s->n], e);
     s->n += rc == ERR_OK;
@@ -77,7 +125,7 @@ static enum err_code open_default(const struct invocation *in, const struct stor
 {
     struct err problem = { 0 };
 
-    if (!is_wanted_system(in, ops))
+    if (!is_wanted_system(in, ops->name))
         return ERR_OK;
     enum err_code rc = ops->open(&in->world->env, NULL, &s->store[s->n], &problem);
 
@@ -91,11 +139,11 @@ static enum err_code open_default(const struct invocation *in, const struct stor
 }
 
 /* Opens a store that was named. If several were named, a failure is a warning. */
-static enum err_code open_wanted(const struct invocation *in, const char *named, struct sessions *s,
-                                 struct err *e)
+static enum err_code open_wanted(const struct invocation *in, const struct config *config,
+                                 const char *named, struct sessions *s, struct err *e)
 {
     struct err problem = { 0 };
-    enum err_code rc = open_named(in, named, s, &problem);
+    enum err_code rc = open_named(in, config, named, s, &problem);
 
     if (rc && rc != ERR_USAGE && rc != ERR_NOMEM && in->options.stores > 1) {
         out_report(in->err_fd, &problem);
@@ -106,15 +154,16 @@ static enum err_code open_wanted(const struct invocation *in, const char *named,
     return rc;
 }
 
-static enum err_code open_stores(const struct invocation *in, struct sessions *s, struct err *e)
+static enum err_code open_all(const struct invocation *in, const struct config *config,
+                              struct sessions *s, struct err *e)
 {
     const char *system = in->options.system;
     enum err_code rc = ERR_OK;
 
-    if (system && !store_system(option_text(system)))
+    if (system && !store_system(option_text(system)) && !config_store(config, option_text(system)))
         return err_set(e, ERR_USAGE, system, "no such system");
     for (size_t i = 0; rc == ERR_OK && i < in->options.stores; i++)
-        rc = open_wanted(in, in->options.store[i], s, e);
+        rc = open_wanted(in, config, in->options.store[i], s, e);
     if (!rc && in->options.stores > 1 && s->n == 0 && !system)
         rc = err_set(e, ERR_NOT_FOUND, in->options.store[0],
                      "open stores: none of these stores can be read");
@@ -122,6 +171,18 @@ static enum err_code open_stores(const struct invocation *in, struct sessions *s
         return rc;
     for (size_t i = 0; rc == ERR_OK && store_systems[i]; i++)
         rc = open_default(in, store_systems[i], s, e);
+    return rc || in->demo ? rc : open_configured(in, config, s, e);
+}
+
+static enum err_code open_stores(const struct invocation *in, struct sessions *s, struct err *e)
+{
+    struct config config;
+    enum err_code rc = command_stores(in, &config, e);
+
+    if (rc)
+        return rc;
+    rc = open_all(in, &config, s, e);
+    config_fini(&config);
     return rc;
 }
 

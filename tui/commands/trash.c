@@ -129,6 +129,18 @@ struct leaving {
     size_t n;
 };
 
+static void write_removed_json(const struct session_ref *const ref[], size_t n, struct out *o)
+{
+    out_open(o, NULL, '[');
+    for (size_t i = 0; i < n; i++) {
+        out_open(o, NULL, '{');
+        out_string(o, "system", ref[i]->store->ops->name);
+        out_member(o, "sessionId", ref[i]->id);
+        out_close(o, '}');
+    }
+    out_end(o, ']');
+}
+
 static enum err_code find_leaving(struct invocation *in, struct leaving *l, struct err *e)
 {
     struct session_ref *ref = NULL;
@@ -148,6 +160,40 @@ static enum err_code find_leaving(struct invocation *in, struct leaving *l, stru
             l->ref[l->n++] = &ref[i];
     }
     return rc;
+}
+
+static size_t count_stored(const struct leaving *l)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < l->n; i++)
+        n += l->ref[i]->store->ops->remote;
+    return n;
+}
+
+/* Sessions of stores that are not files have no trash: they are deleted for good, and only if that was requested. */
+static enum err_code remove_stored(struct invocation *in, const struct leaving *l, bool permanently,
+                                   struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    if (count_stored(l) < l->n)
+        return err_set(e, ERR_USAGE, "delete",
+                       "local sessions and those of a store need two calls");
+    if (!permanently || !l->ref[0]->store->ops->remove)
+        return store_unsupported_error(l->ref[0], CAN_DELETE, "delete", e);
+    for (size_t i = 0; i < l->n && !rc; i++)
+        rc = l->ref[i]->store->ops->remove
+                 ? l->ref[i]->store->ops->remove(l->ref[i]->store, l->ref[i], e)
+                 : store_unsupported_error(l->ref[i], CAN_DELETE, "delete", e);
+    if (rc)
+        return rc;
+    in->done = true;
+    if (in->out.wants_json)
+        write_removed_json(l->ref, l->n, &in->out);
+    else
+        out_addf(&in->out, "deleted for good: %zu session%s\n", l->n, l->n == 1 ? "" : "s");
+    return ERR_OK;
 }
 
 /* The trash keeps the title; a session that cannot be described has none. */
@@ -180,6 +226,20 @@ static enum err_code make_requests(struct leaving *l, unsigned what, struct err 
     return rc;
 }
 
+static enum err_code delete_local(struct invocation *in, struct leaving *l, bool permanently,
+                                  struct err *e)
+{
+    enum err_code rc =
+        make_requests(l,
+                      (permanently ? TRASH_REQUEST_OWN : TRASH_REQUEST_ALL) |
+                          (option_given(&in->options, OPTION_FORCE) ? TRASH_REQUEST_UNSURE : 0),
+                      e);
+
+    if (rc)
+        return rc;
+    return permanently ? destroy(in, l->request, l->n, e) : to_trash(in, l->request, l->n, e);
+}
+
 enum err_code delete_run(struct invocation *in, struct err *e)
 {
     struct sessions s;
@@ -190,14 +250,10 @@ enum err_code delete_run(struct invocation *in, struct err *e)
     if (rc)
         return rc;
     rc = find_leaving(in, &l, e);
-    if (!rc)
-        rc =
-            make_requests(&l,
-                          (permanently ? TRASH_REQUEST_OWN : TRASH_REQUEST_ALL) |
-                              (option_given(&in->options, OPTION_FORCE) ? TRASH_REQUEST_UNSURE : 0),
-                          e);
-    if (!rc)
-        rc = permanently ? destroy(in, l.request, l.n, e) : to_trash(in, l.request, l.n, e);
+    if (!rc && count_stored(&l))
+        rc = remove_stored(in, &l, permanently, e);
+    else if (!rc)
+        rc = delete_local(in, &l, permanently, e);
     sessions_close(&s);
     return rc;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lite/io/file.h"
+#include "store/api/store.h"
 
 enum { FILE_MAX = 256 * 1024 };
 
@@ -132,6 +133,73 @@ static void set_resume(struct reading *r, const char *system, const char *comman
     c->resumes += i == c->resumes;
 }
 
+/* ---- [store.NAME] ---- */
+
+#define STORE_SECTION "store."
+
+const struct plugin_config *config_store(const struct config *c, struct slice name)
+{
+    for (size_t i = 0; i < c->stores; i++)
+        if (slice_eq(slice_of(c->store[i].name), name))
+            return &c->store[i];
+    return NULL;
+}
+
+/* The name goes into paths, and before the colon of "NAME:ID". */
+static bool is_store_name(const char *name)
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+
+    return name[0] && name[strspn(name, letters)] == '\0' && strlen(name) <= 32;
+}
+
+/* Finds or begins the store of a section. NULL: a mistake was reported, or out of memory. */
+static struct plugin_config *store_of_section(struct reading *r, const char *name)
+{
+    struct config *c = r->config;
+
+    for (size_t i = 0; i < c->stores; i++)
+        if (strcmp(c->store[i].name, name) == 0)
+            return &c->store[i];
+    if (!is_store_name(name))
+        add_problem(r, "not a name for a store:", name);
+    else if (store_system(slice_of(name)))
+        add_problem(r, "a system has this name:", name);
+    else if (c->stores == CONFIG_STORES_MAX)
+        add_problem(r, "too many stores:", name);
+    else if (!(name = arena_copy_text(&c->arena, name)))
+        r->no_memory = true;
+    else {
+        c->store[c->stores] = (struct plugin_config){ .name = name };
+        return &c->store[c->stores++];
+    }
+    return NULL;
+}
+
+static void set_store(struct reading *r, const char *section, const char *name, const char *value)
+{
+    struct plugin_config *store = store_of_section(r, section);
+    const char *text = store ? arena_copy_text(&r->config->arena, value) : NULL;
+
+    if (!store)
+        return;
+    if (strcmp(name, "plugin") == 0) {
+        store->plugin = text;
+    } else if (strcmp(name, "path") == 0) {
+        store->path = text;
+    } else {
+        struct plugin_option *more = arena_grow(&r->config->arena, (void *)(uintptr_t)store->option,
+                                                store->options, sizeof *more);
+
+        if (more)
+            more[store->options++] =
+                (struct plugin_option){ arena_copy_text(&r->config->arena, name), text };
+        store->option = more ? more : store->option;
+    }
+    r->no_memory |= r->config->arena.failed;
+}
+
 static int handle_setting(void *user, const char *section, const char *name, const char *value)
 {
     struct reading *r = user;
@@ -140,6 +208,8 @@ static int handle_setting(void *user, const char *section, const char *name, con
         set_setting(r, name, value);
     else if (strcmp(section, "colors") == 0)
         set_style(r, name, value);
+    else if (strncmp(section, STORE_SECTION, sizeof STORE_SECTION - 1) == 0)
+        set_store(r, section + sizeof STORE_SECTION - 1, name, value);
     else if (strcmp(name, "resume") == 0 && value[0])
         set_resume(r, section, value);
     else

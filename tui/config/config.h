@@ -7,6 +7,7 @@
 #include "lite/base/arena.h"
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
+#include "store/api/plugin.h"
 #include "tui/data/findings.h"
 #include "tui/widgets/theme.h"
 
@@ -57,6 +58,11 @@ struct settings {
  *     [colors]
  *     title = bold bright-white
  *
+ *     [store.team]            a store of a plug-in (store/api/plugin.h), called "team"
+ *     plugin = postgresql
+ *     path = postgresql://db.example.org/sessions
+ *     timeout = 10            and whatever else the plug-in knows
+ *
  * Mistakes are left out and reported with their line; the rest counts. */
 struct config_resume {
     const char *system;
@@ -64,7 +70,7 @@ struct config_resume {
     const char *command;
 };
 
-enum { CONFIG_SYSTEMS_MAX = 16 };
+enum { CONFIG_SYSTEMS_MAX = 16, CONFIG_STORES_MAX = 8 };
 
 struct config {
     struct arena arena;
@@ -72,6 +78,8 @@ struct config {
     struct theme theme;
     struct config_resume resume[CONFIG_SYSTEMS_MAX];
     size_t resumes;
+    struct plugin_config store[CONFIG_STORES_MAX]; /* texts and options in the arena */
+    size_t stores;
     struct problem_list *problems; /* owned; each names file:line; NULL without mistakes */
 };
 
@@ -82,6 +90,8 @@ MUST_CHECK enum err_code config_read(struct config *c, const char *path, struct 
 void config_fini(struct config *c);
 /* The resume command of a system; NULL if it has no default and is not configured. */
 const char *config_resume_command(const struct config *c, const char *system);
+/* The store of a plug-in with this name; NULL if it is not configured. */
+const struct plugin_config *config_store(const struct config *c, struct slice name);
 /* The index of a word in "one|two|three", or -1. */
 int config_word_index(const char *words, const char *word);
 

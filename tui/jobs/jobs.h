@@ -33,6 +33,8 @@ struct job_context {
 void jobs_init(struct job_context *d, struct store *const store[], size_t stores,
                const struct settings *settings, const char *present_dir);
 void jobs_fini(struct job_context *d);
+/* on: jobs that wait for a server give up soon, because the screen is left; off ends that. */
+void jobs_interrupt(const struct job_context *d, bool on);
 
 /* Receives answers; post takes over what the message carries. */
 struct reply {

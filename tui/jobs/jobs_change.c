@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "store/api/host.h"
 #include "store/fs/disk.h"
 #include "store/journal/change.h"
 #include "store/maintenance/trash.h"
@@ -55,6 +56,15 @@ static enum err_code plan_resume_at(struct change_job *d, const struct session_r
     return rc ? rc : ref->store->ops->resume_at(ref->store, ref, d->q->names->name[0], c, e);
 }
 
+/* Stores that are not files have no steps to plan: a setting is written at once. */
+static enum err_code set_at_once(const struct session_ref *ref, const char *key, struct slice value,
+                                 struct err *e)
+{
+    const struct host_setting setting = { slice_of(key), value };
+
+    return host_set(ref->store, ref, &setting, 1, e);
+}
+
 static enum err_code plan_one(struct change_job *d, const struct session_ref *ref, struct change *c,
                               struct err *e)
 {
@@ -64,10 +74,12 @@ static enum err_code plan_one(struct change_job *d, const struct session_ref *re
     switch (d->q->request) {
     case CHANGE_RENAME:
         return ops->rename ? ops->rename(ref->store, ref, text, c, e)
+               : ops->set  ? set_at_once(ref, "title", text, e)
                            : store_unsupported_error(ref, CAN_RENAME, "rename", e);
     case CHANGE_TAG:
-        return ops->tag ? ops->tag(ref->store, ref, text, text.n == 0, c, e)
-                        : store_unsupported_error(ref, CAN_TAG, "tag", e);
+        return ops->tag   ? ops->tag(ref->store, ref, text, text.n == 0, c, e)
+               : ops->set ? set_at_once(ref, "tag", text, e)
+                          : store_unsupported_error(ref, CAN_TAG, "tag", e);
     case CHANGE_ARCHIVE:
     case CHANGE_UNARCHIVE:
         return ops->archive ? ops->archive(ref->store, d->shown->scope, ref,

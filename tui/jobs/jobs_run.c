@@ -31,6 +31,13 @@ void jobs_fini(struct job_context *d)
     arena_fini(&d->arena);
 }
 
+void jobs_interrupt(const struct job_context *d, bool on)
+{
+    for (size_t i = 0; i < d->stores; i++)
+        if (d->store[i]->ops->interrupt)
+            d->store[i]->ops->interrupt(d->store[i], on);
+}
+
 static enum err_code resolve(struct job_context *d, enum scope_kind kind, struct scope *out,
                              struct err *e)
 {
@@ -132,6 +139,8 @@ static enum err_code enumerate(struct job_context *d, const struct scope *scope,
         struct trouble t = { st->ops->name, problems };
         struct err e = { 0 };
 
+        if (st->ops->remote) /* what was found so far is shown while a server is asked */
+            post_batch(l);
         if (st->ops->enumerate(st, scope, collect_ref, l, &e) ||
             (st->ops->unreadable && st->ops->unreadable(st, scope, note_trouble, &t, &e)))
             note_trouble(&e, &t);

@@ -480,7 +480,9 @@ static enum err_code open_all(struct loop *l, struct err *e)
 static void close_all(struct loop *l)
 {
     term_close(l->term); /* first: the rest may take a moment */
+    jobs_interrupt(l->setup->context, true);
     workers_free(l->workers);
+    jobs_interrupt(l->setup->context, false);
     watch_fini(&l->watch);
     input_fini(&l->input);
     frame_fini(&l->frame);

@@ -517,7 +517,7 @@ static void read_windows(struct describing *r)
 static enum err_code open_windows(struct window *w, const struct session_ref *ref,
                                   struct session_row *row, struct err *e)
 {
-    enum err_code rc = window_open(w, AT_FDCWD, ref->path.p, 0, e);
+    enum err_code rc = window_open(w, AT_FDCWD, ref->path.p, ref->nameless ? FILE_FOLLOW : 0, e);
 
     if (rc == ERR_NOMEM || rc == ERR_NOT_FOUND)
         return rc;

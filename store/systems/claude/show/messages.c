@@ -365,8 +365,9 @@ enum err_code claude_messages(const struct store *st, const struct session_ref *
 
     want.skip_precompact = !switched_on(st->env->claude_keep_precompact);
     if (q->agent.n) {
-        rc = claude_subagent(st, ref, q->agent, &a, &file, e);
-        if (!rc)
+        if (!q->agent_alone)
+            rc = claude_subagent(st, ref, q->agent, &a, &file, e);
+        if (!rc && !q->agent_alone)
             rc = claude_agent_parent(&file, &a, &parent, e);
         want.kinds = CLAUDE_AGENT_KINDS;
         want.skip_precompact = false;

@@ -1,15 +1,11 @@
 #include "store/systems/entire/read/conversation.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "lite/json/json.h"
-#include "store/fs/disk.h"
 #include "store/git/repo.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/entire/names.h"
@@ -136,11 +132,11 @@ static bool looks_like_claude(struct slice text)
 
 static enum err_code make_memory_file(struct entire_conversation *t, struct err *e)
 {
-    t->fd = memfd_create("transcript", MFD_CLOEXEC);
-    if (t->fd < 0)
-        return err_sys(e, "a transcript", "make room for it");
-    snprintf(t->path, sizeof t->path, "/proc/self/fd/%d", t->fd);
-    return disk_write(t->fd, buf_slice(&t->bytes), NULL, t->path, e);
+    enum err_code rc = memory_file_open(&t->file, buf_slice(&t->bytes), e);
+
+    if (!rc)
+        snprintf(t->path, sizeof t->path, "%s", t->file.path);
+    return rc;
 }
 
 static enum err_code open_live(const char *path, struct entire_conversation *t, struct err *e)
@@ -186,7 +182,7 @@ static enum err_code read_shadow(git_repository *repo, const struct point *p, st
 enum err_code entire_conversation_open_at(git_repository *repo, const struct point *p,
                                           struct entire_conversation *out, struct err *e)
 {
-    struct entire_conversation t = { .from = CONVERSATION_CHECKPOINT, .fd = -1 };
+    struct entire_conversation t = { .from = CONVERSATION_CHECKPOINT, .file.fd = -1 };
     enum transcript_hash verdict = HASH_NONE;
     enum err_code rc = p->source == POINT_SHADOW
                            ? read_shadow(repo, p, &t.bytes, e)
@@ -227,7 +223,7 @@ enum err_code entire_conversation_open(const struct store *st, const struct sess
 {
     const struct entire *x = entire_of(st);
     const struct catalog_session *s;
-    struct entire_conversation t = { .fd = -1 };
+    struct entire_conversation t = { .file.fd = -1 };
     struct catalog *c;
     struct arena a = { 0 };
     const char *path;
@@ -273,9 +269,7 @@ enum err_code entire_conversation_error(const struct entire_conversation *t,
 
 void entire_conversation_close(struct entire_conversation *t)
 {
-    if (t->fd >= 0)
-        close(t->fd);
-    t->fd = -1;
+    memory_file_close(&t->file);
     buf_fini(&t->bytes);
 }
 

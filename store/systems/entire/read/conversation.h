@@ -2,6 +2,7 @@
 #define STORE_SYSTEMS_ENTIRE_READ_CONVERSATION_H
 
 #include "store/rewind/plan/rewind.h"
+#include "store/systems/common/memory_file.h"
 #include "store/systems/entire/entire.h"
 
 struct view;
@@ -15,11 +16,11 @@ enum conversation_source { CONVERSATION_LIVE, CONVERSATION_CHECKPOINT };
 
 struct entire_conversation {
     enum conversation_source from;
-    bool claude;       /* its rows are those of Claude Code */
-    char path[4096];   /* of the live transcript, or of the file without a name if there is one */
-    int fd;            /* the file without a name, or -1 */
-    struct buf bytes;  /* of a live conversation empty until entire_conversation_bytes */
-    bool hash_differs; /* from that in the checkpoint: this happens, and is only reported */
+    bool claude;     /* its rows are those of Claude Code */
+    char path[4096]; /* of the live transcript, or of the file without a name if there is one */
+    struct memory_file file; /* the file without a name */
+    struct buf bytes;        /* of a live conversation empty until entire_conversation_bytes */
+    bool hash_differs;       /* from that in the checkpoint: this happens, and is only reported */
     char checkpoint[GIT_OID_HEXSZ + 1]; /* CONVERSATION_CHECKPOINT: its id */
 };
 

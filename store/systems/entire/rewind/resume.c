@@ -100,7 +100,7 @@ enum err_code entire_plan_conversation(const struct store *st, const struct sess
 {
     struct view v;
     const struct point *p;
-    struct entire_conversation then = { .fd = -1 }, live = { .fd = -1 };
+    struct entire_conversation then = { .file.fd = -1 }, live = { .file.fd = -1 };
     struct slice id;
     enum err_code rc = view_open(st, ref, &v, e);
 
@@ -131,7 +131,7 @@ enum err_code entire_resume_at(const struct store *st, const struct session_ref 
 {
     struct view v;
     const struct point *p;
-    struct entire_conversation then = { .fd = -1 }, live = { .fd = -1 };
+    struct entire_conversation then = { .file.fd = -1 }, live = { .file.fd = -1 };
     enum err_code rc = view_open(st, ref, &v, e);
 
     if (rc)
@@ -178,7 +178,7 @@ enum err_code entire_restore(const struct store *st, const struct session_ref *r
                              struct restore *out, struct err *e)
 {
     struct view v;
-    struct entire_conversation conversation = { .fd = -1 };
+    struct entire_conversation conversation = { .file.fd = -1 };
     enum err_code rc = view_open(st, ref, &v, e);
 
     if (rc)
@@ -261,7 +261,7 @@ enum err_code entire_fork(const struct store *st, const struct session_ref *ref,
                           const struct fork_request *req, struct change *c, struct fork_result *out,
                           struct err *e)
 {
-    struct forking f = { .conversation = { .fd = -1 }, .req = *req, .e = e };
+    struct forking f = { .conversation = { .file.fd = -1 }, .req = *req, .e = e };
     enum err_code rc = view_open(st, ref, &f.view, e);
 
     if (rc)

@@ -1,0 +1,43 @@
+#ifndef STORE_API_PLUGIN_H
+#define STORE_API_PLUGIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lite/base/arena.h"
+#include "lite/base/err.h"
+#include "store/api/env.h"
+
+struct store;
+
+/* Stores that plug-ins keep (store/api/reprise_plugin.h). A plug-in is loaded only if the configuration or the command line
+ * names it. */
+
+struct plugin_option {
+    const char *name, *value;
+};
+
+/* A section [store.NAME] of the configuration. */
+struct plugin_config {
+    const char *name; /* what the store is called: in --store, as the system of its sessions */
+    /* an absolute path, or the name of a file NAME.so in <data>/stores or in the installed folder */
+    const char *plugin;
+    const char *path; /* for the plug-in: a directory, a URL */
+    const struct plugin_option *option;
+    size_t options;
+};
+
+/* Loads the plug-in and makes a store of it. connect: opens the place, too, and fails if that fails; otherwise the first
+ * call does, so that a server that is slow or gone holds up nothing else, and `unreadable` reports it.
+ *
+ * ERR_NOT_FOUND: no such plug-in. ERR_UNSAFE: its file belongs to another user or can be written by others, or its path is
+ * relative. ERR_FORMAT: it is no plug-in. ERR_UNSUPPORTED: it was made for another version of the interface. Everything in
+ * the configuration is copied. */
+MUST_CHECK enum err_code plugin_store_open(const struct store_env *env,
+                                           const struct plugin_config *config, bool connect,
+                                           struct store **out, struct err *e);
+/* Finds the plug-in and the section for "SCHEME://...", or for a store without a section. Texts are in the arena. Returns false if
+ * this is no URL. */
+bool plugin_config_of_url(const char *url, struct arena *a, struct plugin_config *out);
+
+#endif

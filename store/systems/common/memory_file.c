@@ -1,0 +1,27 @@
+#include "store/systems/common/memory_file.h"
+
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "store/fs/disk.h"
+
+enum err_code memory_file_open(struct memory_file *f, struct slice bytes, struct err *e)
+{
+    *f = (struct memory_file){ .fd = memfd_create("transcript", MFD_CLOEXEC) };
+    if (f->fd < 0)
+        return err_sys(e, "a transcript", "make room for it");
+    snprintf(f->path, sizeof f->path, "/proc/self/fd/%d", f->fd);
+    enum err_code rc = disk_write(f->fd, bytes, NULL, f->path, e);
+
+    if (rc)
+        memory_file_close(f);
+    return rc;
+}
+
+void memory_file_close(struct memory_file *f)
+{
+    if (f->fd >= 0)
+        close(f->fd);
+    f->fd = -1;
+}

@@ -1,0 +1,460 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "lite/base/array.h"
+#include "lite/base/id.h"
+#include "lite/base/time.h"
+#include "lite/json/json.h"
+#include "lite/scan/field.h"
+#include "store/systems/common/config_dir.h"
+#include "store/systems/plugin/plugin.h"
+
+/* Sessions as the store lists them. A list brings the first and the last rows of each session along, and describe reads
+ * them as Claude Code's system reads the ends of a file; if it does not bring them, describe asks for them. */
+
+enum {
+    HEAD_BYTES = 16 << 10, /* what describe asks for itself */
+    TAIL_BYTES = 32 << 10,
+    TAIL_ROWS = 64,
+    NS_PER_MS = 1000000,
+};
+
+struct item {
+    struct session_ref ref; /* texts in the arena */
+    struct slice head, tail;
+    bool whole;
+};
+
+struct plugin_catalog {
+    const struct plugin_store *p;
+    struct arena arena;
+    struct item *item;
+    size_t n, cap;
+    struct slice_set by_path; /* number of a path is that of its item */
+};
+
+void plugin_catalog_free(struct plugin_catalog *c)
+{
+    if (!c)
+        return;
+    slice_set_fini(&c->by_path);
+    free(c->item);
+    arena_fini(&c->arena);
+    free(c);
+}
+
+/* ---- names ---- */
+
+/* "NAME:PROJECT/SESSION" and "…/SUBPATH": what stands for a path. */
+static struct slice path_of(const struct plugin_store *p, struct slice project,
+                            struct slice session, struct arena *a)
+{
+    const char *path =
+        arena_format(a, "%s:%.*s/%.*s", p->config.name, SLICE_ARG(project), SLICE_ARG(session));
+
+    return path ? slice_of(path) : (struct slice){ NULL, 0 };
+}
+
+enum err_code plugin_key_of(const struct plugin_store *p, const struct session_ref *ref,
+                            struct arena *a, struct reprise_plugin_key *out, struct err *e)
+{
+    size_t front = strlen(p->config.name) + 1 + ref->folder.n + 1;
+    struct slice rest = { ref->path.p + front, ref->path.n - front };
+
+    if (ref->path.n <= front)
+        return err_set(e, ERR_USAGE, ref->path.p, "not a session of this store");
+    const char *slash = memchr(rest.p, '/', rest.n);
+    size_t n = slash ? (size_t)(slash - rest.p) : rest.n;
+
+    out->project = arena_copy(a, ref->folder).p;
+    out->session = arena_copy(a, (struct slice){ rest.p, n }).p;
+    out->subpath = slash ? arena_copy(a, (struct slice){ slash + 1, rest.n - n - 1 }).p : NULL;
+    return a->failed ? err_nomem(e) : ERR_OK;
+}
+
+/* ---- the catalog ---- */
+
+/* An id or a project of a store may be any text, but a slash in an id would make paths ambiguous. */
+static bool is_id(struct slice id)
+{
+    for (size_t i = 0; i < id.n; i++)
+        if ((unsigned char)id.p[i] < 0x20 || id.p[i] == '/')
+            return false;
+    return id.n > 0 && id.n < 256;
+}
+
+static void fill_file(struct file_id *file, const struct reprise_plugin_session *s,
+                      struct slice path)
+{
+    struct id128 name = id128_of(path);
+
+    file->ino = name.hi ^ name.lo; /* copies in different projects have the same id */
+    file->size = s->bytes > 0 ? s->bytes : 0;
+    if (s->mtime_ms > 0 && s->mtime_ms < INT64_MAX / NS_PER_MS)
+        file->mtime_ns = s->mtime_ms * NS_PER_MS;
+}
+
+static enum err_code add_item(const struct reprise_plugin_session *s, void *arg)
+{
+    struct plugin_catalog *c = arg;
+    struct arena *a = &c->arena;
+    uint32_t number;
+
+    if (!is_id(slice_of(s->session)))
+        return ERR_OK;
+    if (!array_reserve(c->item, c->cap, c->n + 1))
+        return ERR_NOMEM;
+    struct item *item = &c->item[c->n];
+
+    *item = (struct item){ .whole = s->whole };
+    item->ref = (struct session_ref){ .store = &c->p->base,
+                                      .id = arena_copy(a, slice_of(s->session)),
+                                      .folder = arena_copy(a, slice_of(s->project)),
+                                      .path = path_of(c->p, slice_of(s->project),
+                                                      slice_of(s->session), a) };
+    if (a->failed || slice_set_add(&c->by_path, item->ref.path, &number))
+        return ERR_NOMEM;
+    if (number != c->n) /* listed twice */
+        return ERR_OK;
+    fill_file(&item->ref.file, s, item->ref.path);
+    if (s->head.n)
+        item->head = arena_copy(a, (struct slice){ s->head.p, s->head.n });
+    if (s->tail.n)
+        item->tail = arena_copy(a, (struct slice){ s->tail.p, s->tail.n });
+    c->n++;
+    return a->failed ? ERR_NOMEM : ERR_OK;
+}
+
+static enum err_code make_catalog(const struct plugin_store *p, const char *session,
+                                  struct plugin_catalog **out, struct err *e)
+{
+    struct plugin_catalog *c = calloc(1, sizeof *c);
+
+    if (!c)
+        return err_nomem(e);
+    c->p = p;
+    enum err_code rc = plugin_list(p, session, add_item, c, e);
+
+    if (rc)
+        plugin_catalog_free(c);
+    else
+        *out = c;
+    return rc;
+}
+
+/* ---- the scope ---- */
+
+static bool is_project_name(struct slice folder, struct slice dir, struct arena *a)
+{
+    struct slice name = config_dir_project_name(dir, a);
+
+    return name.p && slice_eq(name, folder);
+}
+
+static bool is_named_after(const struct scope *scope, struct slice folder, struct arena *a)
+{
+    if (is_project_name(folder, scope->project, a))
+        return true;
+    for (size_t i = 0; i < scope->trees; i++)
+        if (is_project_name(folder, scope->tree[i], a))
+            return true;
+    return false;
+}
+
+static bool is_about(const struct scope *scope, struct slice cwd)
+{
+    if (slice_eq(cwd, scope->project))
+        return true;
+    for (size_t i = 0; i < scope->trees; i++)
+        if (slice_eq(cwd, scope->tree[i]))
+            return true;
+    return false;
+}
+
+/* A session belongs to a directory if its project is named after it. A project may be called anything, though: then the
+ * directory in the rows counts, and if the list brought none along, describe decides. */
+static bool may_be_in_scope(const struct scope *scope, const struct item *item, struct arena *a)
+{
+    struct slice folder = item->ref.folder, cwd = { NULL, 0 };
+
+    if (scope->all || is_named_after(scope, folder, a))
+        return true;
+    if (folder.n && folder.p[0] == '-') /* named after another directory */
+        return false;
+    if (!item->head.n)
+        return true;
+    return field_first(item->head, true, "cwd", a, &cwd) && cwd.p && is_about(scope, cwd);
+}
+
+static enum err_code hand_over(const struct plugin_catalog *c, const struct scope *scope,
+                               session_ref_fn *fn, void *arg)
+{
+    struct arena a = { 0 };
+    bool more = true;
+
+    for (size_t i = 0; i < c->n && more && !a.failed; i++) {
+        if (may_be_in_scope(scope, &c->item[i], &a))
+            more = fn(&c->item[i].ref, arg);
+        arena_reset(&a);
+    }
+    bool failed = a.failed;
+
+    arena_fini(&a);
+    return failed ? ERR_NOMEM : ERR_OK;
+}
+
+/* A store that cannot be read has no sessions, and `unreadable` reports it: the other stores are listed all the same. */
+enum err_code plugin_enumerate(const struct store *st, const struct scope *scope,
+                               session_ref_fn *fn, void *arg, struct err *e)
+{
+    const struct plugin_store *p = plugin_of(st);
+    struct plugin_catalog *c = NULL;
+    struct err trouble = { 0 };
+    enum err_code rc = make_catalog(p, NULL, &c, &trouble);
+
+    if (!rc && hand_over(c, scope, fn, arg))
+        rc = ERR_NOMEM;
+    pthread_mutex_lock(&p->link->lock);
+    p->link->trouble = trouble;
+    if (!rc) {
+        struct plugin_catalog *old = p->link->catalog;
+
+        p->link->catalog = c;
+        c = old;
+    }
+    pthread_mutex_unlock(&p->link->lock);
+    plugin_catalog_free(c);
+    return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
+}
+
+enum err_code plugin_unreadable(const struct store *st, const struct scope *scope, trouble_fn *fn,
+                                void *arg, struct err *e)
+{
+    const struct plugin_store *p = plugin_of(st);
+
+    (void)scope, (void)e;
+    pthread_mutex_lock(&p->link->lock);
+    struct err trouble = p->link->trouble;
+
+    pthread_mutex_unlock(&p->link->lock);
+    if (trouble.code && trouble.code != ERR_CANCELLED)
+        fn(&trouble, arg);
+    return ERR_OK;
+}
+
+/* ---- the row ---- */
+
+struct ends {
+    struct buf head, tail;
+    int64_t last;     /* position of the last row of the head */
+    size_t head_most; /* bytes */
+    bool whole, reorders;
+};
+
+static enum err_code add_head_row(int64_t position, struct slice row, void *arg)
+{
+    struct ends *x = arg;
+
+    if (x->head.n && x->head.n + row.n > x->head_most) {
+        x->whole = false;
+        return ERR_CANCELLED;
+    }
+    x->last = position;
+    return plugin_row_add(&x->head, row, x->reorders);
+}
+
+static enum err_code add_tail_row(int64_t position, struct slice row, void *arg)
+{
+    struct ends *x = arg;
+
+    return position > x->last ? plugin_row_add(&x->tail, row, x->reorders) : ERR_OK;
+}
+
+/* Asks for both ends of one session. Without pages all of it is read. */
+static enum err_code read_ends(const struct plugin_store *p, const struct session_ref *ref,
+                               struct ends *x, struct err *e)
+{
+    struct arena a = { 0 };
+    struct reprise_plugin_key key;
+    enum err_code rc = plugin_key_of(p, ref, &a, &key, e);
+
+    x->whole = true;
+    x->head_most = p->table.page ? HEAD_BYTES : SIZE_MAX;
+    if (!rc)
+        rc = plugin_read(p, &key, 0, NULL, add_head_row, x, e);
+    if (rc == ERR_CANCELLED && !x->whole)
+        rc = ERR_OK;
+    if (!rc && !x->whole)
+        rc = plugin_page(p, &key, 0, TAIL_ROWS, TAIL_BYTES, add_tail_row, x, e);
+    arena_fini(&a);
+    return rc;
+}
+
+void plugin_forget(const struct plugin_store *p, const struct session_ref *ref)
+{
+    pthread_mutex_lock(&p->link->lock);
+    struct plugin_catalog *c = p->link->catalog;
+    uint32_t number = c ? slice_set_find(&c->by_path, ref->path) : SLICE_SET_NONE;
+
+    if (number != SLICE_SET_NONE)
+        c->item[number].head = c->item[number].tail = SLICE("");
+    pthread_mutex_unlock(&p->link->lock);
+}
+
+/* Copies what the list brought along. *found: the session is in the catalog. */
+static enum err_code look_up(const struct plugin_store *p, const struct plugin_catalog *c,
+                             struct slice path, struct file_id *file, struct ends *x, bool *found)
+{
+    uint32_t number = c ? slice_set_find(&c->by_path, path) : SLICE_SET_NONE;
+    enum err_code rc;
+
+    *found = number != SLICE_SET_NONE;
+    if (!*found)
+        return ERR_OK;
+    const struct item *item = &c->item[number];
+
+    *file = item->ref.file;
+    x->whole = item->whole;
+    rc = plugin_rows_add(&x->head, item->head, plugin_reorders(p));
+    return rc ? rc : plugin_rows_add(&x->tail, item->tail, plugin_reorders(p));
+}
+
+static enum err_code find_ends(const struct plugin_store *p, const struct session_ref *ref,
+                               struct file_id *file, struct ends *x, struct err *e)
+{
+    struct plugin_catalog *one = NULL;
+    struct arena a = { 0 };
+    const char *id = arena_copy(&a, ref->id).p;
+    bool found = false;
+
+    pthread_mutex_lock(&p->link->lock);
+    enum err_code rc = look_up(p, p->link->catalog, ref->path, file, x, &found);
+
+    pthread_mutex_unlock(&p->link->lock);
+    if (!rc && !found) {
+        rc = id ? make_catalog(p, id, &one, e) : ERR_NOMEM;
+        if (!rc)
+            rc = look_up(p, one, ref->path, file, x, &found);
+        if (!rc && !found)
+            rc = err_set(e, ERR_NOT_FOUND, ref->path.p, "describe: no such session");
+    }
+    if (!rc && !x->head.n && !x->tail.n)
+        rc = read_ends(p, ref, x, e);
+    plugin_catalog_free(one);
+    arena_fini(&a);
+    return rc == ERR_NOMEM ? err_nomem(e) : rc;
+}
+
+/* What can be done with a session of this store. */
+static unsigned can_do(const struct plugin_store *p)
+{
+    return CAN_RESUME | CAN_FORK | (p->ops.set ? CAN_RENAME | CAN_TAG : 0);
+}
+
+/* Claude Code's system described the file without a name: the rest is the session's. */
+static enum err_code complete(const struct plugin_store *p, const struct session_ref *ref,
+                              const struct file_id *file, struct session_row *row, struct err *e)
+{
+    struct arena *a = &row->arena;
+
+    row->ref = (struct session_ref){ .store = &p->base,
+                                     .id = arena_copy(a, ref->id),
+                                     .path = arena_copy(a, ref->path),
+                                     .folder = arena_copy(a, ref->folder),
+                                     .file = *file };
+    row->can = can_do(p);
+    row->flags &= ~(unsigned)(SESSION_LIVE | SESSION_TORN | SESSION_DAMAGED);
+    row->live_pid = 0;
+    row->restorable = 0;
+    row->expires_ms = TIME_NONE;
+    row->modified_ms = session_modified_ms(file);
+    if (row->activity_ms == TIME_NONE)
+        row->activity_ms = row->modified_ms;
+    return a->failed ? err_nomem(e) : ERR_OK;
+}
+
+static enum err_code describe_rows(const struct plugin_store *p, const struct session_ref *ref,
+                                   struct ends *x, struct session_row *row, struct err *e)
+{
+    const struct scope everything = { .all = true };
+    struct memory_file file;
+    struct session_ref lent = *ref;
+    enum err_code rc = ERR_OK;
+
+    if (buf_add(&x->head, buf_slice(&x->tail)))
+        return err_nomem(e);
+    rc = memory_file_open(&file, buf_slice(&x->head), e);
+    if (rc)
+        return rc;
+    lent.store = p->claude;
+    lent.path = slice_of(file.path);
+    lent.alone = lent.nameless = true;
+    rc = claude_ops.describe(p->claude, &everything, &lent, row, e);
+    memory_file_close(&file);
+    return rc;
+}
+
+static enum err_code hide(const struct scope *scope, struct session_row *row, struct err *e)
+{
+    struct arena a = { 0 };
+
+    if (scope->leave_programmatic && row->flags & SESSION_PROGRAMMATIC)
+        row->hidden = HIDDEN_PROGRAMMATIC;
+    else if (!scope->all && !is_about(scope, row->cwd) &&
+             !is_named_after(scope, row->ref.folder, &a))
+        row->hidden = HIDDEN_COLLISION;
+    bool failed = a.failed;
+
+    arena_fini(&a);
+    return failed ? err_nomem(e) : ERR_OK;
+}
+
+enum err_code plugin_describe(const struct store *st, const struct scope *scope,
+                              const struct session_ref *ref, struct session_row *row, struct err *e)
+{
+    const struct plugin_store *p = plugin_of(st);
+    struct ends x = { .reorders = plugin_reorders(p) };
+    struct file_id file = ref->file;
+    enum err_code rc = find_ends(p, ref, &file, &x, e);
+
+    if (!rc)
+        rc = describe_rows(p, ref, &x, row, e);
+    if (!rc)
+        rc = complete(p, ref, &file, row, e);
+    if (!rc && row->hidden == HIDDEN_NOT)
+        rc = hide(scope, row, e);
+    buf_fini(&x.head);
+    buf_fini(&x.tail);
+    return rc;
+}
+
+/* ---- one id ---- */
+
+enum err_code plugin_find(const struct store *st, const struct scope *scope, struct slice id,
+                          struct arena *a, struct session_ref *ref, struct err *e)
+{
+    const struct plugin_store *p = plugin_of(st);
+    struct plugin_catalog *c = NULL;
+    const struct session_ref *newest = NULL;
+    const char *name = arena_copy(a, id).p;
+
+    (void)scope;
+    if (!name)
+        return err_nomem(e);
+    if (!is_id(id))
+        return err_set(e, ERR_USAGE, name, "find session: not a session id");
+    enum err_code rc = make_catalog(p, name, &c, e);
+
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < c->n; i++)
+        if (slice_eq(c->item[i].ref.id, id) &&
+            (!newest || c->item[i].ref.file.mtime_ns > newest->file.mtime_ns))
+            newest = &c->item[i].ref;
+    if (!newest)
+        rc = err_set(e, ERR_NOT_FOUND, name, "find session: no such session");
+    else if (!session_ref_copy(a, newest, ref))
+        rc = err_nomem(e);
+    plugin_catalog_free(c);
+    return rc;
+}

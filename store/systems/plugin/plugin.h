@@ -1,0 +1,150 @@
+#ifndef STORE_SYSTEMS_PLUGIN_PLUGIN_H
+#define STORE_SYSTEMS_PLUGIN_PLUGIN_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "store/api/plugin.h"
+#include "store/api/reprise_plugin.h"
+#include "store/api/store.h"
+#include "store/systems/common/memory_file.h"
+
+/* Stores of plug-ins (store/api/reprise_plugin.h). A plug-in moves rows; this folder makes a struct store of it. The rows
+ * are those of Claude Code, and its system reads them: a session's rows go into a file without a name
+ * (store/systems/common/memory_file.h) and from there through `claude_ops`. This header is private to the folder. */
+
+struct plugin_catalog;
+
+/* The part of a store that changes while it is open. */
+struct plugin_link {
+    /* held during a call, unless the plug-in takes several at the same time */
+    pthread_mutex_t call;
+    pthread_mutex_t lock;           /* of everything below */
+    void *opened;                   /* the plug-in's own store; NULL until the first call */
+    struct plugin_catalog *catalog; /* the sessions of the last list; NULL: not listed yet */
+    struct err trouble;             /* why the last list failed; code ERR_OK: it did not */
+    atomic_bool interrupted;        /* calls that only read return at once */
+};
+
+struct plugin_store {
+    struct store base;
+    struct store_ops ops; /* base.ops: what the plug-in can do */
+    struct arena arena;   /* owns the texts of the configuration */
+    struct plugin_config config;
+    int64_t timeout_ms;
+    void *library;
+    struct reprise_plugin table; /* members that the plug-in does not know are NULL */
+    struct store *claude;        /* by whose rules the rows are read; it has no sessions */
+    struct plugin_link *link;    /* owned */
+};
+
+extern const struct store_ops claude_ops;
+extern const struct store_ops
+    plugin_ops; /* everything; each store has a copy without what it cannot do */
+
+/* Downcast. */
+const struct plugin_store *plugin_of(const struct store *st);
+
+/* ---- load.c ---- */
+
+/* Loads the file and takes over its table. The caller frees the store, also after a failure. */
+MUST_CHECK enum err_code plugin_load(struct plugin_store *p, struct err *e);
+
+/* ---- call.c: calls of a plug-in; errors are cleaned and name the store ---- */
+
+/* A callback that returns a code; anything but ERR_OK ends the call and is returned. */
+typedef enum err_code plugin_session_fn(const struct reprise_plugin_session *s, void *arg);
+typedef enum err_code plugin_row_fn(int64_t position, struct slice row, void *arg);
+typedef enum err_code plugin_name_fn(const char *name, void *arg);
+
+/* Opens the place, which every other call does first. */
+MUST_CHECK enum err_code plugin_connect(const struct plugin_store *p, struct err *e);
+/* session NULL: all. */
+MUST_CHECK enum err_code plugin_list(const struct plugin_store *p, const char *session,
+                                     plugin_session_fn *fn, void *arg, struct err *e);
+MUST_CHECK enum err_code plugin_read(const struct plugin_store *p,
+                                     const struct reprise_plugin_key *key, int64_t after,
+                                     const atomic_bool *cancel, plugin_row_fn *fn, void *arg,
+                                     struct err *e);
+MUST_CHECK enum err_code plugin_ids(const struct plugin_store *p,
+                                    const struct reprise_plugin_key *key, plugin_row_fn *fn,
+                                    void *arg, struct err *e);
+MUST_CHECK enum err_code plugin_page(const struct plugin_store *p,
+                                     const struct reprise_plugin_key *key, int64_t before,
+                                     size_t rows, size_t bytes, plugin_row_fn *fn, void *arg,
+                                     struct err *e);
+/* None if the plug-in has no sub-agents. */
+MUST_CHECK enum err_code plugin_subkeys(const struct plugin_store *p,
+                                        const struct reprise_plugin_key *key, plugin_name_fn *fn,
+                                        void *arg, struct err *e);
+/* ERR_STALE: the newest row is another one. ERR_FORMAT: the store cannot hold row number *bad. Nothing was added then. */
+MUST_CHECK enum err_code plugin_append(const struct plugin_store *p,
+                                       const struct reprise_plugin_key *key, int64_t after,
+                                       const struct reprise_plugin_text *row, size_t n,
+                                       int64_t *last, size_t *bad, struct err *e);
+MUST_CHECK enum err_code plugin_remove_key(const struct plugin_store *p,
+                                           const struct reprise_plugin_key *key, struct err *e);
+
+/* ---- rows.c ---- */
+
+/* Appends a row and its newline. A row that is spread over several lines becomes one. type_first: its member `type`
+ * comes first and blanks are left out, as readers of the ends of a file expect it. */
+MUST_CHECK enum err_code plugin_row_add(struct buf *out, struct slice row, bool type_first);
+/* The same for lines. */
+MUST_CHECK enum err_code plugin_rows_add(struct buf *out, struct slice lines, bool type_first);
+static inline bool plugin_reorders(const struct plugin_store *p)
+{
+    return p->table.flags & REPRISE_PLUGIN_REORDERS;
+}
+
+/* ---- list.c ---- */
+
+/* The key of a ref, in the arena. ERR_USAGE: the ref is not of this store. */
+MUST_CHECK enum err_code plugin_key_of(const struct plugin_store *p, const struct session_ref *ref,
+                                       struct arena *a, struct reprise_plugin_key *out,
+                                       struct err *e);
+void plugin_catalog_free(struct plugin_catalog *c); /* NULL is fine */
+/* The session changed: describe asks for its rows again. */
+void plugin_forget(const struct plugin_store *p, const struct session_ref *ref);
+store_enumerate_fn plugin_enumerate;
+store_unreadable_fn plugin_unreadable;
+store_describe_fn plugin_describe;
+store_find_fn plugin_find;
+
+/* ---- show.c ---- */
+
+/* The rows of a ref as a file of Claude Code's. */
+struct plugin_text {
+    struct buf bytes;
+    struct memory_file file;
+    struct session_ref lent; /* for claude_ops with p->claude; valid while the text is open */
+    const struct session_ref *ref;
+};
+
+MUST_CHECK enum err_code plugin_text_open(const struct plugin_store *p,
+                                          const struct session_ref *ref, const atomic_bool *cancel,
+                                          struct plugin_text *out, struct err *e);
+void plugin_text_close(struct plugin_text *t);
+/* Replaces the path of the file without a name in an error. Returns rc. */
+enum err_code plugin_text_error(const struct plugin_text *t, enum err_code rc, struct err *e);
+
+store_tail_fn plugin_tail;
+store_load_fn plugin_conversation;
+store_branches_fn plugin_branches;
+store_load_branch_fn plugin_load_branch;
+store_blocks_fn plugin_blocks;
+store_messages_fn plugin_messages;
+store_subagents_fn plugin_subagents;
+store_describe_subagents_fn plugin_describe_subagents;
+store_subagent_fn plugin_subagent;
+store_restore_fn plugin_restore;
+store_fork_fn plugin_fork;
+
+/* ---- write.c ---- */
+
+store_retrieve_fn plugin_retrieve;
+store_set_fn plugin_set;
+store_remove_fn plugin_remove;
+
+#endif

@@ -1,0 +1,449 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lite/json/json.h"
+#include "store/journal/change.h"
+#include "store/systems/plugin/plugin.h"
+
+/* Conversations: the rows go into a file without a name, which Claude Code's system reads. */
+
+/* ---- the rows as a file ---- */
+
+struct gathering {
+    struct buf *out;
+    bool reorders;
+    size_t rows;
+    bool agent; /* the document about a sub-agent is not one of its rows */
+};
+
+static bool is_agent_metadata(struct slice row)
+{
+    struct slice type;
+
+    return row.n < 1 << 16 && json_get(row, "type", &type) && json_type(type) == JSON_STRING &&
+           json_string_is(type, "agent_metadata");
+}
+
+static enum err_code gather_row(int64_t position, struct slice row, void *arg)
+{
+    struct gathering *g = arg;
+
+    (void)position;
+    g->rows++;
+    if (g->agent && is_agent_metadata(row))
+        return ERR_OK;
+    return plugin_row_add(g->out, row, g->reorders);
+}
+
+static void lend(const struct plugin_store *p, struct plugin_text *t)
+{
+    t->lent = *t->ref;
+    t->lent.store = p->claude;
+    t->lent.path = slice_of(t->file.path);
+    t->lent.alone = t->lent.nameless = true;
+}
+
+enum err_code plugin_text_open(const struct plugin_store *p, const struct session_ref *ref,
+                               const atomic_bool *cancel, struct plugin_text *out, struct err *e)
+{
+    struct arena a = { 0 };
+    struct reprise_plugin_key key;
+    struct gathering g = { .out = &out->bytes, .reorders = plugin_reorders(p) };
+
+    *out = (struct plugin_text){ .file.fd = -1, .ref = ref };
+    enum err_code rc = plugin_key_of(p, ref, &a, &key, e);
+
+    g.agent = !rc && key.subpath;
+    if (!rc)
+        rc = plugin_read(p, &key, 0, cancel, gather_row, &g, e);
+    if (!rc && g.rows == 0)
+        rc = err_set(e, ERR_NOT_FOUND, ref->path.p, "read the session: it has no rows");
+    if (!rc)
+        rc = memory_file_open(&out->file, buf_slice(&out->bytes), e);
+    arena_fini(&a);
+    if (rc)
+        plugin_text_close(out);
+    else
+        lend(p, out);
+    return rc;
+}
+
+void plugin_text_close(struct plugin_text *t)
+{
+    memory_file_close(&t->file);
+    buf_fini(&t->bytes);
+}
+
+enum err_code plugin_text_error(const struct plugin_text *t, enum err_code rc, struct err *e)
+{
+    if (rc && e && strcmp(e->path, t->file.path) == 0)
+        snprintf(e->path, sizeof e->path, "%.*s", SLICE_ARG(t->ref->path));
+    return rc;
+}
+
+/* The transcript keeps the bytes when the file without a name is closed. */
+static enum err_code keep_bytes(struct plugin_text *t, struct transcript *made,
+                                struct transcript **out, struct err *e)
+{
+    char *path = strndup(t->ref->path.p, t->ref->path.n);
+
+    if (!path || buf_reserve(&t->bytes, 1)) {
+        free(path);
+        transcript_free(made);
+        return err_nomem(e);
+    }
+    free(made->path);
+    made->path = path;
+    made->bytes = t->bytes;
+    made->id = t->ref->file;
+    t->bytes = (struct buf){ 0 };
+    *out = made;
+    return ERR_OK;
+}
+
+/* ---- members ---- */
+
+enum err_code plugin_load_branch(const struct store *st, const struct session_ref *ref,
+                                 struct id128 leaf, const atomic_bool *cancel,
+                                 struct transcript **out, struct err *e)
+{
+    const struct plugin_store *p = plugin_of(st);
+    struct transcript *made = NULL;
+    struct plugin_text t;
+    enum err_code rc = plugin_text_open(p, ref, cancel, &t, e);
+
+    if (rc)
+        return rc;
+    rc = plugin_text_error(&t, claude_ops.load_branch(p->claude, &t.lent, leaf, cancel, &made, e),
+                           e);
+    if (!rc)
+        rc = keep_bytes(&t, made, out, e);
+    plugin_text_close(&t);
+    return rc;
+}
+
+enum err_code plugin_conversation(const struct store *st, const struct session_ref *ref,
+                                  const atomic_bool *cancel, struct transcript **out, struct err *e)
+{
+    return plugin_load_branch(st, ref, (struct id128){ 0 }, cancel, out, e);
+}
+
+enum err_code plugin_branches(const struct store *st, const struct session_ref *ref,
+                              const atomic_bool *cancel, struct branch_list *out, struct err *e)
+{
+    const struct plugin_store *p = plugin_of(st);
+    struct plugin_text t;
+    enum err_code rc = plugin_text_open(p, ref, cancel, &t, e);
+
+    if (rc)
+        return rc;
+    rc = plugin_text_error(&t, claude_ops.branches(p->claude, &t.lent, cancel, out, e), e);
+    plugin_text_close(&t);
+    return rc;
+}
+
+enum { ROW_USUAL = 512, TAIL_ROWS_MOST = 4096 };
+
+/* The newest rows only. The file begins with an empty line, so that it is read as the end of a longer one. */
+static enum err_code open_tail(const struct plugin_store *p, const struct session_ref *ref,
+                               size_t bytes, struct plugin_text *t, bool *whole, struct err *e)
+{
+    struct arena a = { 0 };
+    struct reprise_plugin_key key;
+    struct gathering g = { .out = &t->bytes, .reorders = plugin_reorders(p) };
+    size_t most = bytes / ROW_USUAL + 8 < TAIL_ROWS_MOST ? bytes / ROW_USUAL + 8 : TAIL_ROWS_MOST;
+
+    *t = (struct plugin_text){ .file.fd = -1, .ref = ref };
+    enum err_code rc = plugin_key_of(p, ref, &a, &key, e);
+
+    g.agent = !rc && key.subpath;
+    if (!rc && buf_add_byte(&t->bytes, '\n'))
+        rc = err_nomem(e);
+    if (!rc)
+        rc = plugin_page(p, &key, 0, most, bytes, gather_row, &g, e);
+    /* Fewer rows than asked for, in fewer bytes, are all of them. */
+    *whole = g.rows < most && t->bytes.n < bytes;
+    if (!rc)
+        rc = memory_file_open(&t->file, buf_slice(&t->bytes), e);
+    arena_fini(&a);
+    if (rc)
+        plugin_text_close(t);
+    else
+        lend(p, t);
+    return rc;
+}
+
+enum err_code plugin_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
+                          struct transcript **out, struct err *e)
+{
+    const struct plugin_store *p = plugin_of(st);
+    struct transcript *made = NULL;
+    struct plugin_text t;
+    bool whole;
+
+    if (!p->table.page)
+        return plugin_conversation(st, ref, NULL, out, e);
+    enum err_code rc = open_tail(p, ref, bytes ? bytes : 1, &t, &whole, e);
+
+    if (rc)
+        return rc;
+    rc = plugin_text_error(&t,
+                           whole ? claude_ops.load(p->claude, &t.lent, NULL, &made, e)
+                                 : claude_ops.tail(p->claude, &t.lent, t.bytes.n - 1, &made, e),
+                           e);
+    if (!rc)
+        rc = keep_bytes(&t, made, out, e);
+    plugin_text_close(&t);
+    return rc;
+}
+
+enum err_code plugin_blocks(const struct store *st, struct slice row, struct block_list *out,
+                            struct err *e)
+{
+    return claude_ops.blocks(plugin_of(st)->claude, row, out, e);
+}
+
+enum err_code plugin_messages(const struct store *st, const struct session_ref *ref,
+                              const struct message_query *q, json_fn *fn, void *arg, struct err *e)
+{
+    const struct plugin_store *p = plugin_of(st);
+    struct arena a = { 0 };
+    struct session_ref agent;
+    struct plugin_text t;
+    struct message_query lent = *q;
+    enum err_code rc = ERR_OK;
+
+    if (q->agent.n) {
+        rc = plugin_subagent(st, ref, q->agent, &a, &agent, e);
+        ref = &agent;
+        lent.agent_alone = true;
+    }
+    if (!rc)
+        rc = plugin_text_open(p, ref, q->cancel, &t, e);
+    if (!rc) {
+        rc = plugin_text_error(&t, claude_ops.messages(p->claude, &t.lent, &lent, fn, arg, e), e);
+        plugin_text_close(&t);
+    }
+    arena_fini(&a);
+    return rc;
+}
+
+enum err_code plugin_restore(const struct store *st, const struct session_ref *ref, struct slice at,
+                             struct restore *out, struct err *e)
+{
+    const struct plugin_store *p = plugin_of(st);
+    struct plugin_text t;
+    enum err_code rc = plugin_text_open(p, ref, NULL, &t, e);
+
+    if (rc)
+        return rc;
+    rc = plugin_text_error(&t, claude_ops.restore(p->claude, &t.lent, at, out, e), e);
+    plugin_text_close(&t);
+    return rc;
+}
+
+/* ---- sub-agents ---- */
+
+#define AGENT "agent-"
+
+/* The sub-agent of a subpath "subagents/.../agent-ID"; empty if it is something else. */
+static struct slice agent_of(const char *subpath)
+{
+    const char *slash = strrchr(subpath, '/'), *name = slash ? slash + 1 : subpath;
+
+    if (strncmp(name, AGENT, sizeof AGENT - 1) != 0)
+        return SLICE("");
+    return slice_of(name + sizeof AGENT - 1);
+}
+
+struct agents_found {
+    struct arena *a;
+    struct slice *id, *subpath; /* in the arena */
+    size_t n;
+};
+
+static enum err_code add_agent(const char *subpath, void *arg)
+{
+    struct agents_found *f = arg;
+    struct slice id = agent_of(subpath);
+
+    if (id.n == 0)
+        return ERR_OK;
+    struct slice *ids = arena_grow(f->a, f->id, f->n, sizeof *ids),
+                 *subpaths = arena_grow(f->a, f->subpath, f->n, sizeof *subpaths);
+
+    if (!ids || !subpaths)
+        return ERR_NOMEM;
+    f->id = ids;
+    f->subpath = subpaths;
+    f->id[f->n] = arena_copy(f->a, id);
+    f->subpath[f->n++] = arena_copy(f->a, slice_of(subpath));
+    return f->a->failed ? ERR_NOMEM : ERR_OK;
+}
+
+static enum err_code find_agents(const struct plugin_store *p, const struct session_ref *ref,
+                                 struct arena *a, struct agents_found *out, struct err *e)
+{
+    struct reprise_plugin_key key;
+    enum err_code rc = plugin_key_of(p, ref, a, &key, e);
+
+    *out = (struct agents_found){ .a = a };
+    key.subpath = NULL;
+    return rc ? rc : plugin_subkeys(p, &key, add_agent, out, e);
+}
+
+enum err_code plugin_subagents(const struct store *st, const struct session_ref *ref,
+                               struct arena *a, struct slice **ids, size_t *n, struct err *e)
+{
+    struct agents_found f;
+    enum err_code rc = find_agents(plugin_of(st), ref, a, &f, e);
+
+    *ids = f.id;
+    *n = f.n;
+    return rc;
+}
+
+static enum err_code ref_of_agent(const struct plugin_store *p, const struct session_ref *ref,
+                                  struct slice id, struct slice subpath, struct arena *a,
+                                  struct session_ref *out, struct err *e)
+{
+    struct reprise_plugin_key key;
+    enum err_code rc = plugin_key_of(p, ref, a, &key, e);
+    const char *path = rc ? NULL
+                          : arena_format(a, "%s:%s/%s/%.*s", p->config.name, key.project,
+                                         key.session, SLICE_ARG(subpath));
+
+    if (rc)
+        return rc;
+    *out = *ref;
+    out->id = arena_copy(a, id);
+    out->path = path ? slice_of(path) : (struct slice){ NULL, 0 };
+    return out->id.p && path ? ERR_OK : err_nomem(e);
+}
+
+enum err_code plugin_subagent(const struct store *st, const struct session_ref *ref,
+                              struct slice agent, struct arena *a, struct session_ref *out,
+                              struct err *e)
+{
+    const struct plugin_store *p = plugin_of(st);
+    struct agents_found f;
+    enum err_code rc = find_agents(p, ref, a, &f, e);
+
+    for (size_t i = 0; i < f.n && !rc; i++)
+        if (slice_eq(f.id[i], agent))
+            return ref_of_agent(p, ref, agent, f.subpath[i], a, out, e);
+    return rc ? rc : err_set(e, ERR_NOT_FOUND, ref->path.p, "no sub-agent %.*s", SLICE_ARG(agent));
+}
+
+enum { ABOUT_BYTES = 32 << 10, ABOUT_ROWS = 64, LINE_BYTES = 400 };
+
+static struct slice first_line(struct slice text)
+{
+    const char *end;
+
+    while (text.n && (unsigned char)*text.p <= ' ')
+        text = (struct slice){ text.p + 1, text.n - 1 };
+    end = text.n ? memchr(text.p, '\n', text.n) : NULL;
+    if (end)
+        text.n = (size_t)(end - text.p);
+    if (text.n > LINE_BYTES) {
+        text.n = LINE_BYTES;
+        while (text.n && ((unsigned char)text.p[text.n] & 0xc0) == 0x80)
+            text.n--;
+    }
+    return text;
+}
+
+/* What the last rows show of it; the newest that says something counts. */
+static enum err_code read_about_agent(const struct plugin_store *p, struct slice rows,
+                                      struct arena *a, struct subagent *out)
+{
+    struct slice row;
+    bool torn;
+    enum err_code rc = ERR_OK;
+
+    while (!rc && !out->outcome.n && slice_last_line(&rows, &row, &torn)) {
+        struct block_list list = { .n = 0 };
+
+        if (row.n && json_valid(row))
+            rc = claude_ops.blocks(p->claude, row, &list, NULL);
+        for (size_t i = list.n; !rc && i-- > 0 && !out->outcome.n;)
+            if (list.block[i].kind == BLOCK_TEXT) {
+                out->outcome = arena_copy(a, first_line(list.block[i].text));
+                out->end = SUBAGENT_DONE;
+            }
+        transcript_blocks_fini(&list);
+    }
+    return rc == ERR_NOMEM || a->failed ? ERR_NOMEM : ERR_OK;
+}
+
+struct about {
+    struct subagent *out;
+    struct arena *a;
+    struct buf rows;
+};
+
+/* The document about it is a row like the others here. */
+static enum err_code read_agent_row(int64_t position, struct slice row, void *arg)
+{
+    struct about *x = arg;
+    struct slice text;
+
+    (void)position;
+    if (!is_agent_metadata(row))
+        return plugin_row_add(&x->rows, row, true);
+    if (json_get_text(row, "agentType", x->a, &text))
+        x->out->type = arena_copy(x->a, first_line(text));
+    if (json_get_text(row, "description", x->a, &text))
+        x->out->task = arena_copy(x->a, first_line(text));
+    return x->a->failed ? ERR_NOMEM : ERR_OK;
+}
+
+static enum err_code describe_agent(const struct plugin_store *p,
+                                    const struct reprise_plugin_key *key, struct arena *a,
+                                    struct subagent *out, struct err *e)
+{
+    struct about x = { .out = out, .a = a };
+    enum err_code rc = p->table.page
+                           ? plugin_page(p, key, 0, ABOUT_ROWS, ABOUT_BYTES, read_agent_row, &x, e)
+                           : plugin_read(p, key, 0, NULL, read_agent_row, &x, e);
+
+    if (!rc && read_about_agent(p, buf_slice(&x.rows), a, out))
+        rc = err_nomem(e);
+    out->bytes = (int64_t)x.rows.n;
+    buf_fini(&x.rows);
+    return rc;
+}
+
+enum err_code plugin_describe_subagents(const struct store *st, const struct session_ref *ref,
+                                        const atomic_bool *cancel, struct subagent_list *out,
+                                        struct err *e)
+{
+    const struct plugin_store *p = plugin_of(st);
+    struct subagent_list list = { .n = 0 };
+    struct arena a = { 0 };
+    struct agents_found f;
+    struct reprise_plugin_key key;
+    enum err_code rc = find_agents(p, ref, &a, &f, e);
+
+    if (!rc)
+        rc = plugin_key_of(p, ref, &a, &key, e);
+    list.agent = rc ? NULL : arena_zalloc(&list.arena, (f.n + 1) * sizeof *list.agent);
+    if (!rc && !list.agent)
+        rc = err_nomem(e);
+    for (; !rc && list.n < f.n; list.n++) {
+        if (cancel && atomic_load(cancel))
+            rc = err_set(e, ERR_CANCELLED, ref->path.p, "list sub-agents");
+        list.agent[list.n].id = arena_copy(&list.arena, f.id[list.n]);
+        key.subpath = f.subpath[list.n].p;
+        if (!rc)
+            rc = describe_agent(p, &key, &list.arena, &list.agent[list.n], e);
+    }
+    arena_fini(&a);
+    if (rc)
+        subagent_list_fini(&list);
+    else
+        *out = list;
+    return rc;
+}

@@ -1,0 +1,231 @@
+#include <assert.h>
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/systems/plugin/plugin.h"
+
+/* Opening and closing, and the table of operations. */
+
+enum { TIMEOUT_S = 10, TIMEOUT_S_MOST = 3600 };
+
+const struct plugin_store *plugin_of(const struct store *st)
+{
+    assert(st->ops->open == plugin_ops.open);
+    return (const struct plugin_store *)st;
+}
+
+/* ---- the configuration ---- */
+
+static bool copy_options(struct plugin_store *p, const struct plugin_config *config)
+{
+    struct plugin_option *option = arena_zalloc(&p->arena, (config->options + 1) * sizeof *option);
+
+    for (size_t i = 0; option && i < config->options; i++)
+        option[i] = (struct plugin_option){ arena_copy_text(&p->arena, config->option[i].name),
+                                            arena_copy_text(&p->arena, config->option[i].value) };
+    p->config.option = option;
+    p->config.options = config->options;
+    return option;
+}
+
+/* `timeout` is ours: seconds that a server may be silent. */
+static enum err_code read_timeout(struct plugin_store *p, struct err *e)
+{
+    int64_t s = TIMEOUT_S;
+
+    for (size_t i = 0; i < p->config.options; i++) {
+        const char *value = p->config.option[i].value;
+        char *end;
+
+        if (strcmp(p->config.option[i].name, "timeout") != 0)
+            continue;
+        s = strtoll(value, &end, 10);
+        if (*end || end == value || s < 1 || s > TIMEOUT_S_MOST)
+            return err_set(e, ERR_USAGE, p->config.name,
+                           "open store: timeout needs seconds, 1 to %d", TIMEOUT_S_MOST);
+    }
+    p->timeout_ms = s * 1000;
+    return ERR_OK;
+}
+
+/* The part of a URL that must not be shown: a password before the '@'. NULL: none. */
+static const char *password_in(const char *path)
+{
+    const char *host = strstr(path, "://"), *at, *colon;
+
+    if (!host)
+        return NULL;
+    host += 3;
+    at = memchr(host, '@', strcspn(host, "/?"));
+    colon = at ? memchr(host, ':', (size_t)(at - host)) : NULL;
+    return colon && colon + 1 < at ? colon + 1 : NULL;
+}
+
+static enum err_code take_config(struct plugin_store *p, const struct plugin_config *config,
+                                 struct err *e)
+{
+    const char *path = config->path ? config->path : "";
+
+    if (password_in(path))
+        return err_set(e, ERR_UNSAFE, config->name,
+                       "open store: its URL contains a password; keep that where the server's own "
+                       "programs look for it");
+    if (!config->plugin)
+        return err_set(e, ERR_USAGE, config->name,
+                       "open store: the configuration names no plug-in");
+    p->config = (struct plugin_config){ .name = arena_copy_text(&p->arena, config->name),
+                                        .plugin = arena_copy_text(&p->arena, config->plugin),
+                                        .path = arena_copy_text(&p->arena, path) };
+    if (!copy_options(p, config) || p->arena.failed || !(p->base.path = strdup(path)))
+        return err_nomem(e);
+    return read_timeout(p, e);
+}
+
+/* ---- what it can do ---- */
+
+static const char *plugin_cannot(unsigned ability)
+{
+    switch (ability) {
+    case CAN_REWIND: return "the saved copies of its files are on the machine where the agent ran";
+    case CAN_ARCHIVE:
+    case CAN_RESUME_AT:
+    case CAN_TOMBSTONE:
+    case CAN_REAPPEND: return "it is in a team's store: retrieve it, and change the local session";
+    case CAN_RENAME:
+    case CAN_TAG:
+    case CAN_SET: return "its store can only be read";
+    case CAN_DELETE: return "its store has no trash; reprise delete --permanently deletes it there";
+    default: return NULL;
+    }
+}
+
+static const char *plugin_cannot_remove(unsigned ability)
+{
+    return ability == CAN_DELETE ? "its store cannot delete sessions" : plugin_cannot(ability);
+}
+
+/* Sessions are continued by Claude Code, from a local copy. */
+static const char *plugin_agent(const struct store *st, const struct session_ref *ref)
+{
+    (void)st, (void)ref;
+    return claude_ops.name;
+}
+
+static void plugin_interrupt(const struct store *st, bool on)
+{
+    atomic_store(&plugin_of(st)->link->interrupted, on);
+}
+
+static void choose_ops(struct plugin_store *p)
+{
+    p->ops = plugin_ops;
+    p->ops.name = p->config.name;
+    p->base.ops = &p->ops;
+    if (!p->table.append)
+        p->ops.set = NULL;
+    if (!p->table.remove) {
+        p->ops.remove = NULL;
+        p->ops.unsupported = plugin_cannot_remove;
+    }
+    if (!p->table.subkeys) {
+        p->ops.subagents = NULL;
+        p->ops.describe_subagents = NULL;
+        p->ops.subagent = NULL;
+    }
+}
+
+/* ---- opening ---- */
+
+static void plugin_close(struct store *st)
+{
+    struct plugin_store *p = (struct plugin_store *)st;
+
+    if (p->link) {
+        if (p->link->opened)
+            p->table.close(p->link->opened);
+        plugin_catalog_free(p->link->catalog);
+        pthread_mutex_destroy(&p->link->call);
+        pthread_mutex_destroy(&p->link->lock);
+        free(p->link);
+    }
+    store_close(p->claude);
+    if (p->library)
+        dlclose(p->library);
+    free(p->base.path);
+    arena_fini(&p->arena);
+    free(p);
+}
+
+static enum err_code make_link(struct plugin_store *p, struct err *e)
+{
+    p->link = calloc(1, sizeof *p->link);
+    if (!p->link)
+        return err_nomem(e);
+    pthread_mutex_init(&p->link->call, NULL);
+    pthread_mutex_init(&p->link->lock, NULL);
+    return ERR_OK;
+}
+
+enum err_code plugin_store_open(const struct store_env *env, const struct plugin_config *config,
+                                bool connect, struct store **out, struct err *e)
+{
+    struct plugin_store *p = calloc(1, sizeof *p);
+
+    if (!p)
+        return err_nomem(e);
+    p->base = (struct store){ .ops = &plugin_ops, .env = env };
+    enum err_code rc = take_config(p, config, e);
+
+    if (!rc)
+        rc = make_link(p, e);
+    if (!rc)
+        rc = plugin_load(p, e);
+    if (!rc) /* any directory will do */
+        rc = claude_ops.open(env, "/", &p->claude, e);
+    if (!rc) {
+        choose_ops(p);
+        rc = connect ? plugin_connect(p, e) : ERR_OK;
+    }
+    if (rc)
+        plugin_close(&p->base);
+    else
+        *out = &p->base;
+    return rc;
+}
+
+/* The list of the systems opens stores by a path alone; those of plug-ins need their configuration. */
+static enum err_code plugin_open(const struct store_env *env, const char *path, struct store **out,
+                                 struct err *e)
+{
+    (void)env, (void)out;
+    return err_set(e, ERR_UNSUPPORTED, path ? path : "", "open store: it has to be configured");
+}
+
+const struct store_ops plugin_ops = {
+    .name = "plugin",
+    .remote = true,
+    .open = plugin_open,
+    .close = plugin_close,
+    .enumerate = plugin_enumerate,
+    .unreadable = plugin_unreadable,
+    .describe = plugin_describe,
+    .find = plugin_find,
+    .tail = plugin_tail,
+    .load = plugin_conversation,
+    .branches = plugin_branches,
+    .load_branch = plugin_load_branch,
+    .messages = plugin_messages,
+    .subagents = plugin_subagents,
+    .describe_subagents = plugin_describe_subagents,
+    .subagent = plugin_subagent,
+    .blocks = plugin_blocks,
+    .restore = plugin_restore,
+    .retrieve = plugin_retrieve,
+    .agent = plugin_agent,
+    .fork = plugin_fork,
+    .unsupported = plugin_cannot,
+    .remove = plugin_remove,
+    .interrupt = plugin_interrupt,
+    .set = plugin_set,
+};

@@ -1,0 +1,433 @@
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lite/base/time.h"
+#include "lite/base/utf8.h"
+#include "lite/io/file.h"
+#include "lite/json/json.h"
+#include "lite/json/jsonout.h"
+#include "lite/scan/field.h"
+#include "store/api/host.h"
+#include "store/fs/disk.h"
+#include "store/journal/change.h"
+#include "store/systems/common/config_dir.h"
+#include "store/systems/plugin/compare.h"
+#include "store/systems/plugin/plugin.h"
+
+/* What changes something: here (retrieve, fork) or in the store (set, remove). */
+
+enum { LOCAL_MAX = 1 << 30 };
+
+/* ---- where Claude Code looks ---- */
+
+/* <config>/projects/<folder of the session's directory>. A project may be called anything, so the directory
+ * in the rows counts. */
+static enum err_code local_folder(const struct plugin_store *p, const struct session_ref *ref,
+                                  struct slice rows, struct arena *a, const char **out,
+                                  struct err *e)
+{
+    struct slice cwd = { NULL, 0 }, name = { NULL, 0 };
+    char *config;
+    enum err_code rc = config_dir_default(p->base.env, &config, e);
+
+    if (rc)
+        return rc;
+    if (field_first(rows, true, "cwd", a, &cwd) && cwd.n)
+        name = config_dir_project_name(cwd, a);
+    else if (host_id_is_plain(ref->folder))
+        name = config_dir_flatten(ref->folder, a);
+    if (!name.n && !a->failed)
+        rc = err_set(e, ERR_UNSUPPORTED, ref->path.p,
+                     "retrieve: neither its rows nor its project name a directory");
+    *out = rc ? NULL : arena_format(a, "%s/projects/%.*s", config, SLICE_ARG(name));
+    free(config);
+    if (!rc && !*out)
+        rc = err_nomem(e);
+    return rc;
+}
+
+/* ---- retrieve ---- */
+
+struct retrieving {
+    const struct plugin_store *p;
+    const struct session_ref *ref;
+    const struct retrieve_request *req;
+    struct change *change;
+    struct retrieved out;
+    const char *folder;
+    struct err *e;
+};
+
+/* The rows of one key, and the set of what they are. */
+struct stored {
+    struct buf rows, metadata; /* metadata: the document about a sub-agent */
+    struct idset set;
+    bool reorders, agent;
+};
+
+static void stored_fini(struct stored *s)
+{
+    buf_fini(&s->rows);
+    buf_fini(&s->metadata);
+    idset_fini(&s->set);
+}
+
+static enum err_code keep_metadata(struct stored *s, struct slice row)
+{
+    s->metadata.n = 0;
+    return json_remove(&s->metadata, row, "type");
+}
+
+static enum err_code store_row(int64_t position, struct slice row, void *arg)
+{
+    struct stored *s = arg;
+    struct slice type;
+    bool is_new;
+
+    (void)position;
+    if (s->agent && json_valid(row) && json_get(row, "type", &type) &&
+        json_type(type) == JSON_STRING && json_string_is(type, "agent_metadata"))
+        return keep_metadata(s, row);
+    enum err_code rc = plugin_row_add(&s->rows, row, s->reorders);
+
+    return rc ? rc : row_set_add(&s->set, row, &is_new);
+}
+
+static enum err_code add_lines(struct idset *set, struct slice lines)
+{
+    struct slice line;
+    bool torn, is_new;
+    enum err_code rc = ERR_OK;
+
+    while (!rc && slice_line(&lines, &line, &torn))
+        if (line.n)
+            rc = row_set_add(set, line, &is_new);
+    return rc;
+}
+
+/* Where only one side has rows the other lacks, that one is newer. Where both have, the local one is kept. */
+static enum err_code compare_rows(struct slice here, const struct stored *s,
+                                  enum retrieve_state *state)
+{
+    struct idset local = { 0 };
+    enum err_code rc = add_lines(&local, here);
+    struct row_difference d = row_set_compare(&local, &s->set);
+
+    idset_fini(&local);
+    *state = d.here ? RETRIEVE_LOCAL_NEWER : d.there ? RETRIEVE_NEWER : RETRIEVE_UNCHANGED;
+    return rc;
+}
+
+static enum err_code plan_put(struct retrieving *r, const char *path, struct slice bytes,
+                              struct slice here, bool exists)
+{
+    const struct step s = { .kind = STEP_PUT,
+                            .path = path,
+                            .bytes = bytes,
+                            .old = here,
+                            .old_absent = !exists,
+                            .mtime_ns = INT64_MIN,
+                            .mode = exists ? 0 : 0600 };
+
+    return change_add(r->change, &s, r->e);
+}
+
+static struct retrieve_item *new_item(struct retrieving *r)
+{
+    struct arena *a = &r->out.arena;
+    struct retrieve_item *more = arena_grow(a, r->out.item, r->out.n, sizeof *more);
+
+    if (!more)
+        return NULL;
+    r->out.item = more;
+    struct retrieve_item *item = &more[r->out.n++];
+
+    *item = (struct retrieve_item){ .session = arena_copy(a, r->ref->id),
+                                    .agent = SLICE("Claude Code") };
+    return item->session.p ? item : NULL;
+}
+
+/* Plans to write what was read to a path, if that is newer. */
+static enum err_code plan_file(struct retrieving *r, const struct stored *s, const char *folder,
+                               const char *path)
+{
+    struct retrieve_item *item = new_item(r);
+    struct buf here = { 0 };
+
+    if (!item)
+        return err_nomem(r->e);
+    item->path = path;
+    item->folder = folder;
+    enum err_code rc = file_read_all(AT_FDCWD, path, 0, LOCAL_MAX, &here, r->e);
+    bool exists = rc == ERR_OK;
+
+    item->state = RETRIEVE_NEW;
+    if (rc == ERR_NOT_FOUND)
+        rc = ERR_OK;
+    if (!rc && exists && compare_rows(buf_slice(&here), s, &item->state))
+        rc = err_nomem(r->e);
+    item->planned = item->state == RETRIEVE_NEW || item->state == RETRIEVE_NEWER ||
+                    (r->req->overwrite && item->state == RETRIEVE_LOCAL_NEWER);
+    if (!rc && item->planned)
+        rc = plan_put(r, path, buf_slice(&s->rows), buf_slice(&here), exists);
+    buf_fini(&here);
+    return rc;
+}
+
+static enum err_code read_stored(struct retrieving *r, const struct reprise_plugin_key *key,
+                                 struct stored *out)
+{
+    *out = (struct stored){ .reorders = plugin_reorders(r->p), .agent = key->subpath != NULL };
+    return plugin_read(r->p, key, 0, NULL, store_row, out, r->e);
+}
+
+/* ---- sub-agents ---- */
+
+/* A subpath becomes a path, so each of its parts has to be an ordinary name. */
+static bool is_plain_subpath(const char *subpath)
+{
+    for (const char *part = subpath;; part += strcspn(part, "/") + 1) {
+        struct slice name = { part, strcspn(part, "/") };
+
+        for (size_t i = 0; i < name.n; i++)
+            if ((unsigned char)name.p[i] < 0x20 || name.p[i] == '\\')
+                return false;
+        if (!host_id_is_plain(name))
+            return false;
+        if (!part[name.n])
+            return true;
+    }
+}
+
+static enum err_code plan_metadata(struct retrieving *r, const struct stored *s, const char *stem)
+{
+    const char *path = arena_format(&r->out.arena, "%s.meta.json", stem);
+    struct buf here = { 0 };
+
+    if (!path)
+        return err_nomem(r->e);
+    enum err_code rc = file_read_all(AT_FDCWD, path, 0, LOCAL_MAX, &here, r->e);
+
+    buf_fini(&here);
+    /* A document that is here is the agent's own. */
+    return rc == ERR_NOT_FOUND ? plan_put(r, path, buf_slice(&s->metadata), SLICE(""), false) : rc;
+}
+
+static enum err_code plan_agent(struct retrieving *r, struct reprise_plugin_key *key)
+{
+    struct arena *a = &r->out.arena;
+    const char *stem = arena_format(a, "%s/%s/%s", r->folder, key->session, key->subpath);
+    const char *path = stem ? arena_format(a, "%s.jsonl", stem) : NULL;
+    struct stored s;
+
+    if (!path)
+        return err_nomem(r->e);
+    const char *folder =
+        arena_copy(a, (struct slice){ stem, (size_t)(strrchr(stem, '/') - stem) }).p;
+    enum err_code rc = folder ? read_stored(r, key, &s) : err_nomem(r->e);
+
+    if (!folder)
+        return rc;
+    if (!rc)
+        rc = plan_file(r, &s, folder, path);
+    if (!rc && s.metadata.n && r->out.item[r->out.n - 1].planned)
+        rc = plan_metadata(r, &s, stem);
+    stored_fini(&s);
+    return rc;
+}
+
+struct subpaths {
+    struct arena *a;
+    const char **path;
+    size_t n;
+};
+
+static enum err_code add_subpath(const char *subpath, void *arg)
+{
+    struct subpaths *s = arg;
+    const char **more = arena_grow(s->a, s->path, s->n, sizeof(char *));
+
+    if (!more || !(more[s->n] = arena_copy_text(s->a, subpath)))
+        return ERR_NOMEM;
+    s->path = more;
+    s->n++;
+    return ERR_OK;
+}
+
+/* Before the session itself, so that a listed session has them all. */
+static enum err_code plan_agents(struct retrieving *r, struct reprise_plugin_key key)
+{
+    struct subpaths s = { .a = &r->out.arena };
+    enum err_code rc = plugin_subkeys(r->p, &key, add_subpath, &s, r->e);
+
+    for (size_t i = 0; i < s.n && !rc; i++) {
+        key.subpath = s.path[i];
+        rc = is_plain_subpath(key.subpath)
+                 ? plan_agent(r, &key)
+                 : err_set(r->e, ERR_UNSAFE, r->ref->path.p,
+                           "retrieve: a sub-agent's name cannot be part of a path");
+    }
+    return rc;
+}
+
+static enum err_code plan_session(struct retrieving *r)
+{
+    struct arena *a = &r->out.arena;
+    struct reprise_plugin_key key;
+    struct stored s = { .reorders = false };
+    const char *path = NULL;
+    enum err_code rc = plugin_key_of(r->p, r->ref, a, &key, r->e);
+
+    if (!rc && !host_id_is_plain(r->ref->id))
+        rc = err_set(r->e, ERR_UNSAFE, r->ref->path.p, "retrieve: its id cannot be a file's name");
+    if (!rc)
+        rc = read_stored(r, &key, &s);
+    if (!rc && !s.rows.n)
+        rc = err_set(r->e, ERR_NOT_FOUND, r->ref->path.p, "retrieve: it has no rows");
+    if (!rc)
+        rc = local_folder(r->p, r->ref, buf_slice(&s.rows), a, &r->folder, r->e);
+    if (!rc)
+        path = arena_format(a, "%s/%s.jsonl", r->folder, key.session);
+    if (!rc && !path)
+        rc = err_nomem(r->e);
+    if (!rc)
+        rc = plan_agents(r, key);
+    if (!rc)
+        rc = plan_file(r, &s, r->folder, path);
+    stored_fini(&s);
+    return rc;
+}
+
+enum err_code plugin_retrieve(const struct store *st, const struct session_ref *ref,
+                              const struct retrieve_request *req, struct change *c,
+                              struct retrieved *out, struct err *e)
+{
+    struct retrieving r = { .p = plugin_of(st), .ref = ref, .req = req, .change = c, .e = e };
+    enum err_code rc = req->at.n ? err_set(e, ERR_UNSUPPORTED, ref->path.p,
+                                           "retrieve: its store keeps no checkpoints")
+                                 : plan_session(&r);
+
+    if (rc)
+        retrieved_fini(&r.out);
+    else
+        *out = r.out;
+    return rc;
+}
+
+/* ---- fork: the copy is local ---- */
+
+enum err_code plugin_fork(const struct store *st, const struct session_ref *ref,
+                          const struct fork_request *req, struct change *c, struct fork_result *out,
+                          struct err *e)
+{
+    const struct plugin_store *p = plugin_of(st);
+    struct arena a = { 0 };
+    struct fork_request here = *req;
+    struct plugin_text t;
+    enum err_code rc = plugin_text_open(p, ref, NULL, &t, e);
+
+    if (rc)
+        return rc;
+    rc = local_folder(p, ref, buf_slice(&t.bytes), &a, &here.folder, e);
+    if (!rc)
+        rc = disk_private_dir(here.folder, e);
+    if (!rc)
+        rc = plugin_text_error(&t, claude_ops.fork(p->claude, &t.lent, &here, c, out, e), e);
+    if (!rc)
+        out->system = claude_ops.name;
+    plugin_text_close(&t);
+    arena_fini(&a);
+    return rc;
+}
+
+/* ---- in the store ---- */
+
+static const struct setting {
+    const char *name, *type, *key;
+} settings[] = {
+    { "title", "custom-title", "customTitle" },
+    { "customTitle", "custom-title", "customTitle" },
+    { "aiTitle", "ai-title", "aiTitle" },
+    { "tag", "tag", "tag" },
+};
+
+static const struct setting *find_setting(struct slice name)
+{
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        if (slice_eq(name, slice_of(settings[i].name)))
+            return &settings[i];
+    return NULL;
+}
+
+/* As the agent's SDK writes it, with an id, so that a repeated append adds nothing. */
+static enum err_code write_setting(const struct setting *s, struct slice value,
+                                   const struct plugin_store *p, struct slice session,
+                                   struct buf *out)
+{
+    struct jsonout j;
+    char id[HOST_ID], now[TIME_TEXT];
+
+    host_generate_id(id);
+    time_format(env_now_ms(p->base.env), now);
+    jsonout_init(&j, out);
+    jsonout_open(&j, '{');
+    jsonout_member(&j, "type", slice_of(s->type));
+    jsonout_key(&j, s->key);
+    jsonout_text(&j, value);
+    jsonout_member(&j, "sessionId", session);
+    jsonout_member(&j, "uuid", slice_of(id));
+    jsonout_member(&j, "timestamp", slice_of(now));
+    jsonout_close(&j, '}');
+    return j.rc;
+}
+
+static enum err_code append_setting(const struct plugin_store *p,
+                                    const struct reprise_plugin_key *key,
+                                    const struct host_setting *setting, struct err *e)
+{
+    const struct setting *s = find_setting(setting->key);
+    struct buf row = { 0 };
+    int64_t last;
+    enum err_code rc;
+
+    if (!s)
+        return err_set(e, ERR_USAGE, "", "set: sessions of this store have no setting %.*s",
+                       SLICE_ARG(setting->key));
+    if (s == settings && !utf8_js_trim(setting->value).n)
+        return err_set(e, ERR_USAGE, "", "rename: the title is blank");
+    rc = write_setting(s, setting->value, p, slice_of(key->session), &row) ? err_nomem(e) : ERR_OK;
+    if (!rc)
+        rc = plugin_append(p, key, -1, &(struct reprise_plugin_text){ row.p, row.n }, 1, &last,
+                           NULL, e);
+    buf_fini(&row);
+    return rc;
+}
+
+enum err_code plugin_set(const struct store *st, const struct session_ref *ref,
+                         const struct host_setting *setting, size_t n, struct err *e)
+{
+    const struct plugin_store *p = plugin_of(st);
+    struct arena a = { 0 };
+    struct reprise_plugin_key key;
+    enum err_code rc = plugin_key_of(p, ref, &a, &key, e);
+
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = append_setting(p, &key, &setting[i], e);
+    plugin_forget(p, ref);
+    arena_fini(&a);
+    return rc;
+}
+
+enum err_code plugin_remove(const struct store *st, const struct session_ref *ref, struct err *e)
+{
+    const struct plugin_store *p = plugin_of(st);
+    struct arena a = { 0 };
+    struct reprise_plugin_key key;
+    enum err_code rc = plugin_key_of(p, ref, &a, &key, e);
+
+    if (!rc)
+        rc = plugin_remove_key(p, &key, e);
+    arena_fini(&a);
+    return rc;
+}

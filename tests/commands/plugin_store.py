@@ -1,0 +1,142 @@
+"""The example plug-in through the whole program: listed, read, retrieved, resumed, changed, and refused.
+   usage: plugin_store.py REPRISE EXAMPLE_STORE FIXTURES"""
+import os
+import shutil
+import sys
+import tempfile
+
+from support.program import Program, snapshot
+
+ONE, TWO = '11111111-1111-4111-8111-111111111111', '22222222-1111-4111-8111-111111111111'
+
+
+def put(path, text):
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    with open(path, 'w', encoding='utf-8') as f:
+        f.write(text)
+
+
+def fixture(fixtures, name, session):
+    with open(os.path.join(fixtures, 'claude', name), encoding='utf-8') as f:
+        rows = f.read()
+    return rows.replace('5e55aaaa-0000-4000-8000-000000000000', session)
+
+
+def make(top, example, fixtures):
+    home = os.path.join(top, 'home')
+    put(f'{home}/team/-home-dev-ws-beta/{ONE}.jsonl', fixture(fixtures, 'rewound.jsonl', ONE))
+    put(f'{home}/team/tenant/{TWO}.jsonl', fixture(fixtures, 'never-answered.jsonl', TWO))
+    put(f'{home}/data/reprise/stores/x', '')
+    shutil.copy(example, f'{home}/data/reprise/stores/folder.so')
+    os.chmod(f'{home}/data/reprise/stores/folder.so', 0o700)
+    put(f'{home}/config/reprise/config', f'[store.team]\nplugin = folder\npath = {home}/team\n')
+    put(f'{home}/.claude/settings.json', '{}')
+    return home
+
+
+def lists_and_reads(p, home):
+    before = snapshot(f'{home}/team')
+    rows = {row['sessionId']: row for row in p.json('list', '--all')}
+    p.same('two sessions', sorted(rows), [ONE, TWO])
+    p.same('its system', rows[ONE]['system'], 'team')
+    p.same('its title', rows[ONE]['summary'], 'Mock generated title')
+    p.same('what can be done', rows[ONE]['can'], ['resume', 'fork', 'rename', 'tag'])
+    p.same('a session of a directory', [r['sessionId'] for r in p.json('list', '--project', '/home/dev/ws/beta')],
+           [row['sessionId'] for row in p.json('list', '--all')])
+    p.same('of one store', len(p.json('list', '--all', '--store', 'team')), 2)
+    p.same('of a system', len(p.json('list', '--all', '--system', 'team')), 2)
+    p.same('of no other', p.json('list', '--all', '--system', 'goat'), [])
+    p.same('of another directory', p.json('list', '--project', '/home/dev/ws'), [])
+    p.same('by the start of its id', p.json('info', ONE[:8])['sessionId'], ONE)
+    p.need(len(p.json('messages', f'team:{ONE}')) > 4, 'messages are read')
+    p.same('the last message', p.json('messages', '--tail', '1', ONE), p.json('messages', ONE)[-1:])
+    p.same('nothing was changed', snapshot(f'{home}/team') == before, True)
+
+
+def changes(p, home):
+    path = f'{home}/team/-home-dev-ws-beta/{ONE}.jsonl'
+    size = os.path.getsize(path)
+    run = p.run('rename', ONE, 'Another title')
+    p.need(run.returncode == 0 and b'keeps no undo' in run.stdout, f'rename: {run}')
+    p.same('renamed', p.json('info', ONE)['summary'], 'Another title')
+    p.need(os.path.getsize(path) > size, 'a row was appended')
+    p.same('a blank title', p.run('rename', ONE, ' ').returncode, 2)
+    p.same('tagged', (p.run('tag', ONE, 'blue').returncode, p.json('info', ONE)['tag']), (0, 'blue'))
+    for words, code in [(['rewind', ONE, '--to', 'x'], 4), (['archive', ONE], 4), (['delete', ONE], 4),
+                        (['delete', '--permanently', ONE], 4), (['tombstone', ONE, 'x'], 4)]:
+        run = p.run(*words)
+        p.same(f'{words} is refused', run.returncode, code)
+        p.same(f'{words}: in one line', run.stderr.count(b'\n'), 1)
+    fork = p.json('fork', TWO)
+    p.need(fork['path'].startswith(f'{home}/.claude/projects/'), f'a fork is local: {fork}')
+    p.same('and of the agent', p.json('info', fork['sessionId'])['system'], 'claude')
+    p.run('undo', '--all')
+
+
+def retrieves(p, home):
+    local = f'{home}/.claude/projects/-home-dev-ws-beta/{ONE}.jsonl'
+    p.same('a dry run', p.json('retrieve', '--dry-run', ONE)[0]['written'], False)
+    p.need(not os.path.exists(local), 'a dry run writes nothing')
+    item = p.json('retrieve', ONE)[0]
+    p.same('written', (item['state'], item['written'], item['path']), ('new', True, local))
+    with open(local, 'rb') as a, open(f'{home}/team/-home-dev-ws-beta/{ONE}.jsonl', 'rb') as b:
+        p.same('byte by byte', a.read() == b.read(), True)
+    p.same('mode', oct(os.stat(local).st_mode & 0o777), '0o600')
+    p.same('again', p.json('retrieve', f'team:{ONE}')[0]['state'], 'unchanged')
+    p.run('rename', f'claude:{ONE}', 'Local title')
+    run = p.run('retrieve', f'team:{ONE}')
+    p.need(run.returncode == 4 and b'newer' in run.stderr, f'a newer local one is kept: {run}')
+    p.same('a local session needs no server', p.json('info', ONE)['system'], 'claude')
+    runs = [p.run('undo', '--all') for _ in range(2)]
+    p.need(not os.path.exists(local), f'undone: {runs}')
+
+
+def resumes(p, home):
+    put(f'{home}/bin/claude', '#!/bin/sh\necho "resumed $*"\n')
+    os.chmod(f'{home}/bin/claude', 0o700)
+    p.env['PATH'] = f'{home}/bin:' + p.env['PATH']
+    run = p.run('--resume', ONE)
+    p.need(run.stdout == f'resumed --resume {ONE}\n'.encode(), f'resumed by the agent: {run}')
+    p.need(os.path.exists(f'{home}/.claude/projects/-home-dev-ws-beta/{ONE}.jsonl'), 'from a local copy')
+    p.run('undo', '--all')
+
+
+def goes_on_without(p, home):
+    """A store that cannot be opened is one line, and the rest goes on."""
+    put(f'{home}/.claude/projects/-w/{ONE}.jsonl', fixture(FIXTURES, 'rewound.jsonl', ONE))
+    config = f'{home}/config/reprise/config'
+    for section, why in [('plugin = ./folder.so', b'needs an absolute path'), ('plugin = nothing', b'no plug-in'),
+                         ('path = /x', b'names no plug-in'), ('plugin = folder\npath = /nowhere', b'not a directory'),
+                         ('plugin = folder\npath = x://a:b@c/d', b'contains a password')]:
+        put(config, f'[store.other]\n{section}\n')
+        run = p.run('list', '--all')
+        p.need(run.returncode == 0 and run.stderr.count(b'\n') == 1 and why in run.stderr, f'{section}: {run}')
+        p.same(f'{section}: alone', p.run('list', '--all', '--store', 'other').returncode == 0, False)
+    put(f'{home}/project/folder.so', 'x')
+    os.chmod(f'{home}/data/reprise/stores/folder.so', 0o777)
+    put(config, f'[store.team]\nplugin = folder\npath = {home}/team\n')
+    run = p.run('list', '--all')
+    p.need(run.returncode == 0 and b'can be written by others' in run.stderr, f'mode: {run}')
+    put(config, '[store.a/b]\nplugin = folder\n[store.claude]\nplugin = folder\n')
+    run = p.run('--resume', 'nothing')
+    p.need(b'not a name for a store' in run.stderr and b'a system has this name' in run.stderr, f'names: {run}')
+
+
+FIXTURES = sys.argv[3]
+
+
+def main():
+    with tempfile.TemporaryDirectory() as top:
+        home = make(top, sys.argv[2], FIXTURES)
+        p = Program(sys.argv[1], home, {'XDG_CONFIG_HOME': f'{home}/config', 'XDG_DATA_HOME': f'{home}/data',
+                                        'XDG_STATE_HOME': f'{home}/state'})
+        lists_and_reads(p, home)
+        changes(p, home)
+        retrieves(p, home)
+        resumes(p, home)
+        goes_on_without(p, home)
+        print(f'{p.passed} passed, {p.failed} failed')
+        sys.exit(p.failed > 0)
+
+
+main()

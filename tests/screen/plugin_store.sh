@@ -1,0 +1,38 @@
+#!/bin/sh
+# The store of a plug-in is listed, previewed, read and resumed like any other; what it cannot is dimmed with the reason.
+example=$(realpath "$3")
+. "$(dirname "$0")/lib.sh"
+demo
+one=11111111-1111-4111-8111-111111111111
+mkdir -p "$top/home/team/-w" "$top/home/.config/reprise" "$top/home/.local/share/reprise/stores"
+cp "$example" "$top/home/.local/share/reprise/stores/folder.so"
+chmod -R go-w "$top/home/.local"
+sed "s,/home/dev/ws/beta,$project,g" "$screens/../fixtures/claude/rewound.jsonl" >"$top/home/team/-w/$one.jsonl"
+printf '[store.team]\nplugin = folder\npath = %s\n' "$top/home/team" >"$top/home/.config/reprise/config"
+open 140 30 --all
+see "Mock generated title"
+enter_text "Mock gen"
+gone "Payments: idempotency"
+see "three.txt made after the rewind."
+press C-r
+see "title › Mock generated title"
+press C-u
+enter_text "A shared title"
+press Enter
+see "renamed to"
+press C-u
+enter_text "A shared"
+see "A shared title"
+# What it cannot is not offered, and the reason is shown.
+press C-x
+see "the saved copies of its files are on the machine where the agent ran"
+press Escape
+press Right
+see "one.txt made." "a resume continues here" "11/11"
+press Escape
+see "all projects"
+# It is retrieved before its agent continues it.
+press Enter
+see "agent: --resume $one in $project"
+grep -rqF "A shared title" "$config/projects"/*/"$one.jsonl" || fail "the transcript was not retrieved"
+ended 0
