@@ -42,7 +42,7 @@ struct grep_slot {
 struct grep {
     const struct grep_query *q;
     const struct grep_patterns *patterns;
-    struct listing *listing;
+    struct listing *listing; /* NULL: the sessions are known, and all are wanted */
     const struct session_ref *const *order;
     size_t n;
 
@@ -131,6 +131,10 @@ static enum err_code describe_slot(struct grep_worker *w, const struct session_r
                                    struct err *e)
 {
     struct grep_slot *s = w->slot;
+
+    s->found = !w->g->listing;
+    if (s->found)
+        return ERR_OK;
     enum err_code rc = ref->store->ops->describe(ref->store, &w->q.sessions.scope, ref, s->row, e);
 
     if (rc)
@@ -171,8 +175,8 @@ static void search_slot(struct grep_worker *w, struct grep_session *s)
 
     s->fn = collect_hit;
     s->arg = &c;
-    enum err_code rc =
-        listing_wants_time(&w->q.sessions, c.ref) ? grep_session_run(s, c.ref, &e) : ERR_CANCELLED;
+    bool wanted = !w->g->listing || listing_wants_time(&w->q.sessions, c.ref);
+    enum err_code rc = wanted ? grep_session_run(s, c.ref, &e) : ERR_CANCELLED;
 
     if (!rc && s->lines && !slot->found && describe_slot(w, c.ref, &e))
         s->lines = 0;
@@ -272,14 +276,21 @@ static struct batch *take_batches(struct grep *g, struct grep_slot *s, bool *don
     return b;
 }
 
-static enum err_code deliver_batches(const struct grep_slot *s, const struct batch *b, grep_fn *fn,
-                                     void *arg, struct err *e)
+static struct grep_part part_of(const struct grep *g, const struct grep_slot *s)
+{
+    return (struct grep_part){ .session = g->handed, .row = g->listing ? s->row : NULL };
+}
+
+static enum err_code deliver_batches(const struct grep *g, const struct grep_slot *s,
+                                     const struct batch *b, grep_fn *fn, void *arg, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
     for (; !rc && b; b = b->next) {
-        struct grep_part part = { .row = s->row, .hit = b->hit, .n = b->n };
+        struct grep_part part = part_of(g, s);
 
+        part.hit = b->hit;
+        part.n = b->n;
         rc = fn(&part, arg, e);
     }
     return rc;
@@ -288,9 +299,11 @@ static enum err_code deliver_batches(const struct grep_slot *s, const struct bat
 static enum err_code end_session(struct grep *g, struct grep_slot *s, bool wanted, grep_fn *fn,
                                  grep_trouble_fn *trouble, void *arg, struct err *e)
 {
-    struct grep_part part = {
-        .row = s->row, .last = true, .lines = s->lines, .skipped = s->skipped
-    };
+    struct grep_part part = part_of(g, s);
+
+    part.last = true;
+    part.lines = s->lines;
+    part.skipped = s->skipped;
 
     if (s->rc == ERR_NOMEM || s->rc == ERR_UNSUPPORTED || (s->rc && is_cancelled(g))) {
         if (e)
@@ -317,12 +330,12 @@ static enum err_code deliver_session(struct grep *g, grep_fn *fn, grep_trouble_f
 
         if ((b || done) && s->found && !asked) {
             asked = true;
-            wanted = listing_take(g->listing, g->order[g->handed]);
+            wanted = !g->listing || listing_take(g->listing, g->order[g->handed]);
         }
         if (is_cancelled(g))
             rc = err_set(e, ERR_CANCELLED, NULL, "search");
         else if (wanted)
-            rc = deliver_batches(s, b, fn, arg, e);
+            rc = deliver_batches(g, s, b, fn, arg, e);
         free_batches(b);
     }
     if (!rc)
@@ -382,8 +395,8 @@ static void stop(struct grep *g)
     }
 }
 
-static enum err_code search_listing(struct grep *g, grep_fn *fn, grep_trouble_fn *trouble,
-                                    void *arg, struct err *e)
+static enum err_code search_in_order(struct grep *g, grep_fn *fn, grep_trouble_fn *trouble,
+                                     void *arg, struct err *e)
 {
     enum err_code rc;
 
@@ -403,8 +416,9 @@ static enum err_code search_listing(struct grep *g, grep_fn *fn, grep_trouble_fn
     return rc;
 }
 
-enum err_code grep_run(struct store *const stores[], size_t n, const struct grep_query *q,
-                       grep_fn *fn, grep_trouble_fn *trouble, void *arg, struct err *e)
+static enum err_code grep_order(struct listing *listing, const struct session_ref *const order[],
+                                size_t n, const struct grep_query *q, grep_fn *fn,
+                                grep_trouble_fn *trouble, void *arg, struct err *e)
 {
     struct grep *g = calloc(1, sizeof *g);
     struct grep_patterns *patterns = NULL;
@@ -413,15 +427,35 @@ enum err_code grep_run(struct store *const stores[], size_t n, const struct grep
     if (!rc) {
         g->q = q;
         g->patterns = patterns;
-        rc = listing_open(stores, n, &q->sessions, &g->listing, e);
+        g->listing = listing;
+        g->order = order;
+        g->n = n;
+        rc = search_in_order(g, fn, trouble, arg, e);
     }
-    if (!rc) {
-        g->order = listing_refs(g->listing, &g->n);
-        rc = search_listing(g, fn, trouble, arg, e);
-    }
-    if (g)
-        listing_close(g->listing);
     grep_patterns_free(patterns);
     free(g);
     return rc;
+}
+
+enum err_code grep_run(struct store *const stores[], size_t n, const struct grep_query *q,
+                       grep_fn *fn, grep_trouble_fn *trouble, void *arg, struct err *e)
+{
+    struct listing *listing = NULL;
+    size_t sessions;
+    enum err_code rc = listing_open(stores, n, &q->sessions, &listing, e);
+
+    if (rc)
+        return rc;
+    const struct session_ref *const *order = listing_refs(listing, &sessions);
+
+    rc = grep_order(listing, order, sessions, q, fn, trouble, arg, e);
+    listing_close(listing);
+    return rc;
+}
+
+enum err_code grep_refs(const struct session_ref *const order[], size_t n,
+                        const struct grep_query *q, grep_fn *fn, grep_trouble_fn *trouble,
+                        void *arg, struct err *e)
+{
+    return grep_order(NULL, order, n, q, fn, trouble, arg, e);
 }

@@ -91,7 +91,8 @@ struct grep_hit {
 
 /* Some of what was found in one session. Texts are valid during the call. */
 struct grep_part {
-    const struct session_row *row;
+    size_t session;                /* its place among those that are searched */
+    const struct session_row *row; /* NULL from grep_refs */
     const struct grep_hit *hit;
     size_t n;
     bool last;      /* nothing follows of this session ... */
@@ -113,5 +114,11 @@ typedef void grep_trouble_fn(const struct err *trouble, void *arg);
 MUST_CHECK enum err_code grep_run(struct store *const stores[], size_t n,
                                   const struct grep_query *q, grep_fn *fn, grep_trouble_fn *trouble,
                                   void *arg, struct err *e);
+
+/* The same for sessions that are known already, in this order; they are not described, and q->sessions
+ * does not count. */
+MUST_CHECK enum err_code grep_refs(const struct session_ref *const order[], size_t n,
+                                   const struct grep_query *q, grep_fn *fn,
+                                   grep_trouble_fn *trouble, void *arg, struct err *e);
 
 #endif

@@ -32,6 +32,7 @@ enum effect_kind {
     EFFECT_LOAD,        /* the whole session -> MSG_PROGRESS..., MSG_TRANSCRIPT */
     EFFECT_READ,        /* rows first .. first + n - 1 of a conversation -> MSG_PASSAGES... */
     EFFECT_SEARCH,      /* `text` in every row of a conversation -> MSG_FOUND... */
+    EFFECT_GREP,        /* `text` in the conversations of the refs -> MSG_CONTENT... */
     EFFECT_SUBAGENTS,   /* names of the session's sub-agents -> MSG_SUBAGENTS */
     EFFECT_BRANCHES,    /* what leaves the conversation -> MSG_BRANCHES */
     EFFECT_RESUME_DIRS, /* the directories that the session could be resumed in -> MSG_RESUME_DIRS */
@@ -90,7 +91,7 @@ struct effect {
     /* RESUME, PRINT: borrowed from the model, which no longer changes */
     const struct session_row *const *rows;
     size_t row_count;
-    /* COPY, EDIT, SEARCH, RESUME, RESUME_DIRS (the session's directory), CHANGE; owned */
+    /* COPY, EDIT, SEARCH, GREP, RESUME, RESUME_DIRS (the session's directory), CHANGE; owned */
     struct buf text;
     struct preview *preview;             /* COMPARE, REWIND; one hold is handed over */
     struct preview_selection *selection; /* REWIND; owned */

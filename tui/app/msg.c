@@ -28,6 +28,7 @@ void msg_fini(struct msg *m)
     case MSG_TRANSCRIPT: conversation_free(m->u.conversation); break;
     case MSG_PASSAGES: passage_list_free(m->u.passages); break;
     case MSG_FOUND: search_hits_free(m->u.found); break;
+    case MSG_CONTENT: content_hits_free(m->u.content); break;
     case MSG_SUBAGENTS:
         subagent_list_fini(m->u.subagents);
         free(m->u.subagents);

@@ -54,6 +54,7 @@ enum msg_kind {
     MSG_TRANSCRIPT,      /* EFFECT_TAIL, EFFECT_LOAD */
     MSG_PASSAGES,        /* EFFECT_READ: all requested rows, or the first of them */
     MSG_FOUND,           /* EFFECT_SEARCH: hits in order; the last message is marked `done` */
+    MSG_CONTENT,         /* EFFECT_GREP: some sessions; the last message is marked `done` */
     MSG_SUBAGENTS,       /* EFFECT_SUBAGENTS */
     MSG_BRANCHES,        /* EFFECT_BRANCHES */
     MSG_RESUME_DIRS,     /* EFFECT_RESUME_DIRS */
@@ -94,6 +95,7 @@ struct msg {
         struct conversation *conversation; /* one hold is handed over */
         struct passage_list *passages;
         struct search_hits *found;
+        struct content_hits *content;
         struct subagent_list *subagents;
         struct branch_list *branches;
         struct resume_dirs *place;

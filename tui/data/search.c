@@ -148,3 +148,17 @@ size_t search_count(struct slice text, struct slice needle)
     }
     return count;
 }
+
+struct content_hits *content_hits_new(void)
+{
+    return calloc(1, sizeof(struct content_hits));
+}
+
+void content_hits_free(struct content_hits *list)
+{
+    if (!list)
+        return;
+    arena_fini(&list->arena);
+    free(list->hit);
+    free(list);
+}

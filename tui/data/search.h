@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lite/base/arena.h"
 #include "lite/base/err.h"
 #include "tui/data/conversation.h"
 
@@ -32,6 +33,30 @@ struct search_hits {
 
 struct search_hits *search_hits_new(size_t cap);
 void search_hits_free(struct search_hits *list); /* NULL is fine */
+
+/* The sessions of the list in whose conversations a text occurs (EFFECT_GREP). */
+enum { CONTENT_SNIPPET = 240, CONTENT_RANGES = 8 };
+
+struct content_hit {
+    uint32_t entry;
+    uint32_t lines;       /* in which it occurs */
+    struct slice snippet; /* the best of them, or the part around the occurrence; not cleaned */
+    struct content_range {
+        uint16_t from, to; /* of the occurrences in the snippet */
+    } range[CONTENT_RANGES];
+    uint8_t ranges;
+};
+
+struct content_hits {
+    struct arena arena; /* owns the snippets */
+    struct content_hit *hit;
+    size_t n, cap;
+    uint64_t bytes; /* read so far, by the whole search */
+    bool done;      /* nothing comes after this one */
+};
+
+struct content_hits *content_hits_new(void);       /* NULL if out of memory */
+void content_hits_free(struct content_hits *list); /* NULL is fine */
 
 /* Finds the first occurrence in the text; returns false if the needle does not occur. An empty
  * needle never occurs. */

@@ -77,4 +77,7 @@ MUST_CHECK enum err_code jobs_search(const struct conversation *c, struct slice 
                                      const atomic_bool *cancel, jobs_found_fn *fn, void *arg,
                                      struct err *e);
 
+/* EFFECT_GREP: searches the conversations of the question's sessions, in their order. */
+MUST_CHECK enum err_code jobs_grep(const struct effect *q, const struct reply *r, struct err *e);
+
 #endif

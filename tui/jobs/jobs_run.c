@@ -444,6 +444,7 @@ void jobs_run(struct job_context *d, const struct effect *q, size_t piece, const
     case EFFECT_LOAD: rc = answer_transcript(q, r, &e); break;
     case EFFECT_READ: rc = answer_read(q, r, &e); break;
     case EFFECT_SEARCH: rc = answer_search(q, r, &e); break;
+    case EFFECT_GREP: rc = jobs_grep(q, r, &e); break;
     case EFFECT_SUBAGENTS: rc = answer_subagents(q, r, &e); break;
     case EFFECT_BRANCHES: rc = answer_branches(q, r, &e); break;
     case EFFECT_RESUME_DIRS: rc = answer_resume_dirs(d, q, r, &e); break;

@@ -86,7 +86,7 @@ enum {
     ANSWERS_MS = 6, /* for replies of workers before a frame is drawn */
     FRAME_MS = 25,  /* between frames without a key */
     WAIT_MAX_MS = 3600000,
-    WORKER_THREADS = 2,
+    WORKER_THREADS = 3, /* one may search conversations for a while */
 };
 
 struct loop {
@@ -235,6 +235,7 @@ static void run_effect(struct loop *l, struct effect *fx)
     case EFFECT_TAIL:
     case EFFECT_LOAD:
     case EFFECT_READ:
+    case EFFECT_GREP:
     case EFFECT_SEARCH:
     case EFFECT_SUBAGENTS:
     case EFFECT_BRANCHES:

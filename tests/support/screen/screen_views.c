@@ -61,6 +61,13 @@ void transcript_view_retitle(struct transcript_view *v, struct slice title)
     snprintf(v->title, sizeof v->title, "%.*s", SLICE_ARG(title));
 }
 
+void transcript_view_search_for(struct transcript_view *v, struct slice text, struct effects *fx)
+{
+    (void)v;
+    (void)text;
+    (void)fx;
+}
+
 void transcript_view_resize(struct transcript_view *v, int h, int w, struct effects *fx)
 {
     (void)v;

@@ -135,6 +135,7 @@ static const struct {
     { "tag:x branch:x", "only in that field; also dir: sys: id:" },
     { "before:2w after:3d", "by age (m h d w mo y) or date: after:2026-01-31" },
     { "size:>10M", "larger than; size:<100k: smaller than" },
+    { "//words", "the text of the conversations; reading one begins at the first match" },
     { "is:running", "also is:archived fork damaged interrupted empty marked" },
 };
 

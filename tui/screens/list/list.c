@@ -25,6 +25,7 @@ bool list_init(struct list *l, const struct settings *settings, const int64_t *n
         .busy_since = TIME_NONE,
         .refresh_ms = TIME_NONE,
         .reorder_ms = TIME_NONE,
+        .content.ask_ms = TIME_NONE,
     };
     line_editor_set(&l->query, settings->query);
     l->view = transcript_view_new(settings, REQUESTER_PREVIEW);
@@ -43,6 +44,7 @@ void list_fini(struct list *l)
     order_fini(&l->order);
     order_forks_fini(&l->fork_tree);
     session_table_fini(&l->sessions);
+    list_content_fini(l);
     problem_list_free(l->problems);
     arena_fini(&l->tracked_paths);
     free(l->marked);
@@ -258,8 +260,15 @@ static void start_filter(struct list *l, bool quiet, struct effects *fx)
     l->filter.quiet = quiet;
     if (!quiet && l->sought == ENTRY_NONE)
         l->sought = l->moved ? l->selected : ENTRY_NONE;
-    if (!filter_start(&l->filter, line_editor_text(&l->query), l->order.entry, l->order.n,
-                      *l->now_ms, by_score(l)))
+    struct slice text = line_editor_text(&l->query);
+    const uint32_t *entry = l->order.entry;
+    size_t n = l->order.n;
+
+    if (slice_starts(text, "//") && l->content.sessions + l->content.text.n > 0) {
+        entry = list_content_entries(l, &n);
+        filter_invalidate(&l->filter);
+    }
+    if (!filter_start(&l->filter, text, entry, n, *l->now_ms, by_score(l)))
         l->filter.hits = 0;
     step_filter(l, fx);
 }
@@ -268,6 +277,7 @@ void list_query_changed(struct list *l, struct effects *fx)
 {
     move_now(l, fx); /* among the previous matches, as far as they are known */
     start_filter(l, false, fx);
+    list_content_typed(l, fx);
 }
 
 static void sort_and_filter(struct list *l, bool quiet, struct effects *fx)

@@ -11,6 +11,7 @@
 #include "tui/config/config.h"
 #include "tui/data/findings.h"
 #include "tui/data/order.h"
+#include "tui/data/search.h"
 #include "tui/data/session_table.h"
 #include "tui/filter/filter.h"
 #include "tui/screens/transcript/transcript.h"
@@ -49,6 +50,23 @@ struct list_widths {
 struct tracked_entry {
     uint32_t *entry;   /* the entry; ENTRY_NONE: no session */
     struct slice path; /* of a session that was not found in the new scope yet; empty: no session */
+};
+
+/* The search in conversations: the query begins with //, and the list shows the sessions in which
+ * the rest of it occurs (list_content.c). */
+struct list_content {
+    struct buf text;         /* what was searched for last; empty: nothing */
+    unsigned asked;          /* generation of the search under way; 0: none */
+    int64_t ask_ms;          /* when to search, after a pause in typing; TIME_NONE */
+    bool stale;              /* the hits are those of an earlier text, until the first answer */
+    bool complete;           /* every session was searched for the text */
+    struct arena arena;      /* owns the snippets */
+    struct content_hit *hit; /* owned; by entry; lines 0: the text does not occur */
+    size_t cap;
+    size_t sessions, lines; /* with a hit */
+    uint32_t *entry;        /* owned; those of `order` with a hit */
+    size_t entry_cap;
+    char problem[80]; /* the search failed */
 };
 
 struct model;
@@ -100,6 +118,7 @@ struct list {
     size_t at, top;
     int64_t move_by; /* to be moved when the filter is finished */
     bool moved;
+    struct list_content content;
     char seek[64]; /* the id of a session to select as soon as it is listed; "": no session */
     bool *marked;  /* owned, by entry */
     size_t marked_cap, marks;
@@ -164,6 +183,22 @@ const struct session_entry *list_entry(const struct list *l);
 /* How many sessions match, and how many there are. */
 size_t list_shown(const struct list *l);
 size_t list_total(const struct list *l);
+
+/* --- the search in conversations (list_content.c) */
+/* The text that sessions must contain to be shown; empty: the list is filtered by its rows. */
+struct slice list_content_text(const struct list *l);
+/* The query has changed: a new text is searched for after a pause. */
+void list_content_typed(struct list *l, struct effects *fx);
+void list_content_tick(struct list *l, struct effects *fx);
+/* Takes over an answer to the search. Returns false if the message is none. */
+bool list_content_msg(struct list *l, const struct msg *msg, struct effects *fx);
+/* Entries have got other numbers: searches again. */
+void list_content_renumbered(struct list *l, struct effects *fx);
+/* The entries to be filtered: those of the order with a hit. */
+const uint32_t *list_content_entries(struct list *l, size_t *n);
+/* What was found in a session; NULL: nothing, or no search. */
+const struct content_hit *list_content_hit(const struct list *l, uint32_t entry);
+void list_content_fini(struct list *l);
 
 /* --- the layout (list_draw.c) */
 struct list_layout {

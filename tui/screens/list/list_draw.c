@@ -17,7 +17,8 @@ enum { ONE_LINE_COLS = 120 };
 
 bool list_has_two_lines(const struct list *l, int cols)
 {
-    return l->density == DENSITY_TWO_LINES || (l->density == DENSITY_AUTO && cols < ONE_LINE_COLS);
+    return list_content_text(l).n || l->density == DENSITY_TWO_LINES ||
+           (l->density == DENSITY_AUTO && cols < ONE_LINE_COLS);
 }
 
 static bool has_preview(const struct list *l, int rows, int cols)
@@ -128,8 +129,21 @@ static void draw_no_match(const struct list *l, struct pen *pen)
         line_text(pen, STYLE_DIM, "Type is:archived to see them");
         return;
     }
+    if (l->content.asked || l->content.ask_ms != TIME_NONE) {
+        line_text(pen, STYLE_DIM, "Searching the conversations ...");
+        return;
+    }
     line_text(pen, STYLE_STRONG, "No matches");
     pen->y++;
+    if (list_content_text(l).n) {
+        snprintf(text, sizeof text, "%zu conversations searched: prompts, replies and tools",
+                 l->order.n);
+        line_text(pen, STYLE_DIM, text);
+        pen->y++;
+        line_key(pen, l, ACT_BACK, "clear the query");
+        offer_wider_scope(pen, l);
+        return;
+    }
     snprintf(text, sizeof text, "%zu %s searched: title, prompts, branch, tag, directory",
              l->order.n, l->order.n == 1 ? "session" : "sessions");
     line_text(pen, STYLE_DIM, text);
@@ -277,14 +291,32 @@ static enum style damage_note(const struct list *l, char *out, size_t cap)
     return problems + l->sessions.unlisted > 0 ? STYLE_WARN : STYLE_DIM;
 }
 
+/* The result of the search in conversations so far. */
+static enum style content_note(const struct list *l, char *out, size_t cap)
+{
+    const struct list_content *c = &l->content;
+
+    if (c->problem[0]) {
+        snprintf(out, cap, "%s", c->problem);
+        return STYLE_WARN;
+    }
+    if (list_content_text(l).n == 0)
+        snprintf(out, cap, "searches the text of the conversations");
+    else if (c->stale || c->ask_ms != TIME_NONE)
+        snprintf(out, cap, "searching");
+    else
+        snprintf(out, cap, "%zu line%s in %zu session%s%s", c->lines, c->lines == 1 ? "" : "s",
+                 c->sessions, c->sessions == 1 ? "" : "s", c->asked ? ", searching" : "");
+    return STYLE_DIM;
+}
+
 static void draw_query_note(const struct list *l, struct frame *f, struct rect r, int used)
 {
     char text[160] = "";
     enum style style = STYLE_MARK;
 
     if (l->filter.query.content) {
-        snprintf(text, sizeof text, "searching inside conversations (//) is not in this version");
-        style = STYLE_WARN;
+        style = content_note(l, text, sizeof text);
     } else if (l->filter.query.problem[0]) {
         snprintf(text, sizeof text, "%s", l->filter.query.problem);
         style = STYLE_WARN;

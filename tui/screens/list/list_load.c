@@ -176,7 +176,7 @@ bool list_busy(const struct list *l)
 
 static void note_work(struct list *l)
 {
-    bool busy = l->listing != 0 || !jobs_idle(l);
+    bool busy = l->listing != 0 || !jobs_idle(l) || l->content.asked != 0;
 
     if (!busy)
         l->busy_since = TIME_NONE;
@@ -251,11 +251,12 @@ static void find_tracked(struct list *l)
     }
 }
 
-static void see_sessions(struct list *l, const struct ref_list *refs)
+static void see_sessions(struct list *l, const struct ref_list *refs, struct effects *fx)
 {
     if (l->replace) {
         keep_tracked(l);
         replace_roster(l);
+        list_content_renumbered(l, fx);
     }
     session_table_update(&l->sessions, refs, l->listing);
     l->next_stale = l->next_rest = 0;
@@ -355,7 +356,7 @@ static void reorder_soon(struct list *l, struct effects *fx)
 static bool handle_sessions(struct list *l, const struct msg *msg, struct effects *fx)
 {
     if (msg->generation == l->listing) {
-        see_sessions(l, msg->u.sessions);
+        see_sessions(l, msg->u.sessions, fx);
         reorder_soon(l, fx);
         describe_more(l, fx);
     }
@@ -378,7 +379,7 @@ static bool handle_listed(struct list *l, const struct msg *msg, struct effects 
         return true;
     }
     if (l->replace)
-        see_sessions(l, &(struct ref_list){ 0 });
+        see_sessions(l, &(struct ref_list){ 0 }, fx);
     l->new_problems = !problem_list_same(l->problems, msg->u.listed.problems);
     problem_list_free(l->problems);
     l->problems = msg->u.listed.problems;
@@ -467,9 +468,10 @@ bool list_msg(struct list *l, const struct msg *msg, struct effects *fx)
         if (l->refresh_ms == TIME_NONE)
             l->refresh_ms = *l->now_ms + REFRESH_MS;
         return true;
+    case MSG_CONTENT: return list_content_msg(l, msg, fx);
     case MSG_FAILED:
-        return handle_failure(l, msg) || list_details_failed(l, msg->generation) ||
-               transcript_view_msg(l->view, msg, fx);
+        return list_content_msg(l, msg, fx) || handle_failure(l, msg) ||
+               list_details_failed(l, msg->generation) || transcript_view_msg(l->view, msg, fx);
     default: return transcript_view_msg(l->view, msg, fx);
     }
 }
@@ -501,12 +503,13 @@ void list_tick(struct list *l, struct effects *fx)
         list_start(l, fx);
     if (l->view_ms != TIME_NONE && *l->now_ms >= l->view_ms)
         show_selected(l, fx);
+    list_content_tick(l, fx);
     list_details_request(l, fx);
 }
 
 int64_t list_wake_ms(const struct list *l)
 {
-    int64_t wake = view_earlier(l->reorder_ms, l->view_ms);
+    int64_t wake = view_earlier(view_earlier(l->reorder_ms, l->view_ms), l->content.ask_ms);
 
     if (filter_pending(&l->filter))
         return *l->now_ms;

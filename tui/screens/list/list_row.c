@@ -376,6 +376,23 @@ static void draw_second(const struct list *l, struct frame *f, struct rect r,
               slice_eq(row->last_prompt, row->summary) ? (struct slice){ 0 } : row->last_prompt);
 }
 
+/* In a search through conversations: how many lines have the text, and the best of them. */
+static void draw_content(struct frame *f, struct rect r, const struct content_hit *hit)
+{
+    char count[24];
+    bool marked[CONTENT_SNIPPET] = { false };
+    int used;
+
+    snprintf(count, sizeof count, "%u%s ", hit->lines, f->ascii ? "x" : "×");
+    used = frame_puts(f, r.y, r.x, r.w, STYLE_KEY, count);
+    r.x += used;
+    r.w -= used;
+    for (size_t i = 0; i < hit->ranges; i++)
+        memset(marked + hit->range[i].from, true, hit->range[i].to - hit->range[i].from);
+    used = frame_text_cut(f, r.y, r.x, r.w, STYLE_DIM, hit->snippet);
+    draw_hits(f, (struct rect){ r.y, r.x, 1, used }, hit->snippet, marked);
+}
+
 void list_draw_row(const struct list *l, struct frame *f, struct rect r, size_t at)
 {
     uint32_t i = l->filter.hit[at];
@@ -394,8 +411,13 @@ void list_draw_row(const struct list *l, struct frame *f, struct rect r, size_t 
     draw_row_title(l, f, draw_fork_indent(l, f, title, i), e);
     if (e->row) {
         draw_columns(l, f, r, &c, e);
-        if (r.h > 1)
-            draw_second(l, f, (struct rect){ r.y + 1, r.x + c.title, 1, r.w - c.title - 1 }, e);
+        const struct content_hit *hit = list_content_text(l).n ? list_content_hit(l, i) : NULL;
+        struct rect second = { r.y + 1, r.x + c.title, 1, r.w - c.title - 1 };
+
+        if (r.h > 1 && hit)
+            draw_content(f, second, hit);
+        else if (r.h > 1)
+            draw_second(l, f, second, e);
     }
     if (i == l->selected)
         frame_select(f, r);

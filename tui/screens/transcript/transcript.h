@@ -47,6 +47,10 @@ void transcript_view_gone(struct transcript_view *v, bool gone);
 /* Sets a new title, which is copied. */
 void transcript_view_retitle(struct transcript_view *v, struct slice title);
 
+/* Goes to the first occurrence of a text, as soon as the whole conversation is read; n and N go on
+ * from there. An empty text: nothing is searched for. */
+void transcript_view_search_for(struct transcript_view *v, struct slice text, struct effects *fx);
+
 /* Sets the size of the rectangle to draw into. */
 void transcript_view_resize(struct transcript_view *v, int h, int w, struct effects *fx);
 /* Returns true if the message answered a question of this view and was taken over. */

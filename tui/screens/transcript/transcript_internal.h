@@ -65,6 +65,7 @@ struct transcript_search {
     bool again;   /* the file is being searched again: the hit at `here` becomes the current one */
     int64_t here; /* the offset of its row in the file */
     struct search_hit here_hit;
+    bool waits; /* for the whole conversation, to be searched from its beginning */
 };
 
 struct transcript_view {

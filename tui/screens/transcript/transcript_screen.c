@@ -65,6 +65,7 @@ static void open_viewer(struct model *m)
         toast_no_memory(&m->toast);
         return;
     }
+    transcript_view_search_for(m->viewer, list_content_text(m->list), &m->fx);
     m->viewed = view_entry(m);
     view_push(m, VIEW_TRANSCRIPT);
 }

@@ -71,6 +71,22 @@ void transcript_view_search_typed(struct transcript_view *v, struct effects *fx)
     request_search(v, fx);
 }
 
+void transcript_view_search_for(struct transcript_view *v, struct slice text, struct effects *fx)
+{
+    struct transcript_search *s = &v->search;
+
+    if (text.n == 0)
+        return;
+    transcript_view_search_cancel(v, fx);
+    if (buf_add(&s->needle, text)) {
+        transcript_view_notify_no_memory(v);
+        return;
+    }
+    s->waits = !v->conversation || v->conversation->transcript->partial;
+    if (!s->waits)
+        transcript_view_search_typed(v, fx);
+}
+
 /* ---- answers ---- */
 
 static int hit_cmp(const struct search_hit *a, const struct search_hit *b)
@@ -188,6 +204,12 @@ void transcript_view_search_again(struct transcript_view *v, struct effects *fx)
 {
     struct transcript_search was = v->search;
 
+    if (was.waits) {
+        v->search.waits = v->conversation->transcript->partial;
+        if (!v->search.waits)
+            transcript_view_search_typed(v, fx);
+        return;
+    }
     if (was.needle.n == 0 || (!was.asked && !was.done))
         return;
     transcript_view_search_typed(v, fx);

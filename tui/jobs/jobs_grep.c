@@ -1,0 +1,151 @@
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lite/base/array.h"
+#include "store/grep/grep.h"
+#include "tui/data/search.h"
+#include "tui/jobs/jobs_internal.h"
+
+/* Searches the conversations of the list for the text that is typed. What is found goes to the
+ * screen session by session, the first one at once and later ones a few times a second. */
+
+enum { POST_MS = 60, BEFORE = 48 };
+
+struct grepping {
+    const struct effect *question;
+    const struct reply *reply;
+    struct grep_progress progress;
+    struct content_hits *list; /* being filled; NULL: not begun */
+    struct content_hit hit;    /* of the session that is being searched */
+    char snippet[CONTENT_SNIPPET];
+    bool chosen; /* the snippet is one that was said, not the work of a tool */
+    int64_t posted_ms;
+};
+
+static int64_t clock_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void post_content(struct grepping *g, bool done)
+{
+    if (!g->list && done)
+        g->list = content_hits_new();
+    if (!g->list)
+        return;
+    g->list->done = done;
+    g->list->bytes = atomic_load(&g->progress.bytes);
+    jobs_post(g->reply, g->question, (struct msg){ .kind = MSG_CONTENT, .u.content = g->list });
+    g->list = NULL;
+    g->posted_ms = clock_ms();
+}
+
+static bool is_inside_character(char c)
+{
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+/* Keeps the part of the line that begins a little before its first match. */
+static void keep_snippet(struct grepping *g, const struct grep_hit *hit)
+{
+    struct slice line = hit->line;
+    size_t from = hit->range[0].from > BEFORE ? hit->range[0].from - BEFORE : 0, n;
+
+    while (from < hit->range[0].from && strchr(" \t", line.p[from]))
+        from++;
+    while (from && is_inside_character(line.p[from]))
+        from--;
+    n = line.n - from < CONTENT_SNIPPET ? line.n - from : CONTENT_SNIPPET;
+    while (n && from + n < line.n && is_inside_character(line.p[from + n]))
+        n--;
+    memcpy(g->snippet, line.p + from, n);
+    g->hit.snippet = (struct slice){ g->snippet, n };
+    g->hit.ranges = 0;
+    for (size_t i = 0; i < hit->ranges && i < CONTENT_RANGES && hit->range[i].from - from < n;
+         i++) {
+        size_t to = hit->range[i].to - from;
+
+        g->hit.range[g->hit.ranges++] =
+            (struct content_range){ (uint16_t)(hit->range[i].from - from),
+                                    (uint16_t)(to < n ? to : n) };
+    }
+}
+
+/* What a person or the agent said tells more than the output of a tool. */
+static void choose_snippet(struct grepping *g, const struct grep_hit *hit)
+{
+    bool said = hit->kind == BLOCK_PROMPT || hit->kind == BLOCK_TEXT;
+
+    if (hit->ranges == 0 || (g->hit.snippet.n && (g->chosen || !said)))
+        return;
+    g->chosen = said;
+    keep_snippet(g, hit);
+}
+
+static enum err_code end_session(struct grepping *g, const struct grep_part *part, struct err *e)
+{
+    struct content_hits *list = g->list ? g->list : content_hits_new();
+
+    g->list = list;
+    if (!list || !array_reserve(list->hit, list->cap, list->n + 1))
+        return err_nomem(e);
+    g->hit.entry = g->question->refs->entry[part->session];
+    g->hit.lines = part->lines < UINT32_MAX ? (uint32_t)part->lines : UINT32_MAX;
+    g->hit.snippet = arena_copy(&list->arena, g->hit.snippet);
+    if (!g->hit.snippet.p)
+        return err_nomem(e);
+    list->hit[list->n++] = g->hit;
+    g->hit = (struct content_hit){ 0 };
+    g->chosen = false;
+    if (clock_ms() - g->posted_ms >= POST_MS)
+        post_content(g, false);
+    return ERR_OK;
+}
+
+static enum err_code note_part(const struct grep_part *part, void *arg, struct err *e)
+{
+    struct grepping *g = arg;
+
+    for (size_t i = 0; i < part->n; i++)
+        choose_snippet(g, &part->hit[i]);
+    return part->last && part->lines ? end_session(g, part, e) : ERR_OK;
+}
+
+/* Sessions that cannot be read are named by the list itself. */
+static void skip_trouble(const struct err *trouble, void *arg)
+{
+    (void)trouble;
+    (void)arg;
+}
+
+enum err_code jobs_grep(const struct effect *q, const struct reply *r, struct err *e)
+{
+    const struct slice text = buf_slice(&q->text);
+    struct grepping g = { .question = q, .reply = r };
+    const struct grep_query query = {
+        .pattern = &text,
+        .n = 1,
+        .fixed = true,
+        .in = GREP_IN_DEFAULT,
+        .want = GREP_WANT_HITS,
+        .cancel = r->cancelled,
+        .progress = &g.progress,
+    };
+    const struct session_ref **order = calloc(q->refs->n + 1, sizeof *order);
+    enum err_code rc = ERR_OK;
+
+    if (!order)
+        return err_nomem(e);
+    for (size_t i = 0; i < q->refs->n; i++)
+        order[i] = &q->refs->ref[i];
+    rc = grep_refs(order, q->refs->n, &query, note_part, skip_trouble, &g, e);
+    free(order);
+    if (!rc)
+        post_content(&g, true);
+    content_hits_free(g.list);
+    return rc;
+}

@@ -1,0 +1,195 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lite/base/array.h"
+#include "tui/screens/list/list.h"
+
+enum {
+    TEXT_MIN = 2,  /* one letter is in every conversation */
+    PAUSE_MS = 90, /* of typing, before the conversations are searched */
+};
+
+struct slice list_content_text(const struct list *l)
+{
+    struct slice text = l->filter.query.text;
+
+    return l->filter.query.content && text.n >= TEXT_MIN ? text : (struct slice){ NULL, 0 };
+}
+
+static void forget_hits(struct list_content *c)
+{
+    arena_fini(&c->arena);
+    if (c->hit)
+        memset(c->hit, 0, c->cap * sizeof *c->hit);
+    c->sessions = c->lines = 0;
+    c->stale = false;
+}
+
+static void end_search(struct list *l, struct effects *fx)
+{
+    effect_cancel(fx, REQUESTER_LIST, &l->content.asked);
+    l->content.ask_ms = TIME_NONE;
+    l->content.complete = false;
+}
+
+void list_content_typed(struct list *l, struct effects *fx)
+{
+    struct list_content *c = &l->content;
+    struct slice text = list_content_text(l);
+
+    if (slice_eq(text, buf_slice(&c->text)))
+        return;
+    if (text.n == 0) {
+        end_search(l, fx);
+        forget_hits(c);
+        c->text.n = 0;
+        return;
+    }
+    if (c->ask_ms == TIME_NONE)
+        c->ask_ms = *l->now_ms + PAUSE_MS;
+}
+
+/* A longer text can only occur where the shorter one does. Capitals are left out of this: they make
+ * case matter in all of the text, which never adds a session either. */
+static bool narrows(const struct list_content *c, struct slice text)
+{
+    return c->complete && c->text.n && text.n > c->text.n &&
+           memcmp(text.p, c->text.p, c->text.n) == 0;
+}
+
+static struct ref_list *sessions_to_search(const struct list *l, bool only_hits)
+{
+    struct ref_list *refs = ref_list_new();
+
+    for (size_t i = 0; refs && i < l->order.n; i++) {
+        uint32_t entry = l->order.entry[i];
+
+        if ((!only_hits || list_content_hit(l, entry)) &&
+            !ref_list_add(refs, &l->sessions.entry[entry].ref, entry)) {
+            ref_list_free(refs);
+            return NULL;
+        }
+    }
+    return refs;
+}
+
+static void ask(struct list *l, struct effects *fx)
+{
+    struct list_content *c = &l->content;
+    struct slice text = list_content_text(l);
+    struct ref_list *refs = sessions_to_search(l, narrows(c, text));
+    struct buf asked = { 0 };
+
+    end_search(l, fx);
+    c->text.n = 0;
+    c->problem[0] = '\0';
+    if (!refs || buf_add(&c->text, text) || buf_add(&asked, text)) {
+        ref_list_free(refs);
+        snprintf(c->problem, sizeof c->problem, "out of memory");
+        return;
+    }
+    struct effect *e = effect_add(fx, EFFECT_GREP, REQUESTER_LIST);
+
+    e->refs = refs;
+    e->text = asked;
+    c->asked = e->generation;
+    c->stale = true;
+}
+
+void list_content_tick(struct list *l, struct effects *fx)
+{
+    if (l->content.ask_ms != TIME_NONE && *l->now_ms >= l->content.ask_ms && l->order.n > 0)
+        ask(l, fx);
+}
+
+void list_content_renumbered(struct list *l, struct effects *fx)
+{
+    end_search(l, fx);
+    forget_hits(&l->content);
+    l->content.text.n = 0;
+    if (list_content_text(l).n)
+        l->content.ask_ms = *l->now_ms;
+}
+
+static bool keep_hit(struct list *l, const struct content_hit *hit)
+{
+    struct list_content *c = &l->content;
+    size_t before = c->cap;
+
+    if (hit->entry >= l->sessions.n)
+        return true;
+    if (!array_reserve(c->hit, c->cap, l->sessions.n))
+        return false;
+    memset(c->hit + before, 0, (c->cap - before) * sizeof *c->hit);
+    c->hit[hit->entry] = *hit;
+    c->hit[hit->entry].snippet = arena_copy(&c->arena, hit->snippet);
+    c->sessions++;
+    c->lines += hit->lines;
+    return c->hit[hit->entry].snippet.p != NULL;
+}
+
+static void keep_hits(struct list *l, const struct content_hits *list)
+{
+    struct list_content *c = &l->content;
+    bool kept = true;
+
+    if (c->stale)
+        forget_hits(c);
+    for (size_t i = 0; kept && i < list->n; i++)
+        kept = keep_hit(l, &list->hit[i]);
+    if (!kept)
+        snprintf(c->problem, sizeof c->problem, "out of memory");
+    if (list->done) {
+        c->asked = 0;
+        c->complete = true;
+    }
+}
+
+bool list_content_msg(struct list *l, const struct msg *msg, struct effects *fx)
+{
+    struct list_content *c = &l->content;
+    bool mine = c->asked != 0 && msg->generation == c->asked;
+
+    if (msg->kind == MSG_FAILED && mine) {
+        c->asked = 0;
+        forget_hits(c);
+        snprintf(c->problem, sizeof c->problem, "%s", msg->u.error.text);
+        list_rebuild(l, fx);
+        return true;
+    }
+    if (msg->kind != MSG_CONTENT)
+        return false;
+    if (mine) {
+        keep_hits(l, msg->u.content);
+        list_rebuild(l, fx);
+    }
+    content_hits_free(msg->u.content);
+    return true;
+}
+
+const uint32_t *list_content_entries(struct list *l, size_t *n)
+{
+    struct list_content *c = &l->content;
+
+    *n = 0;
+    if (!array_reserve(c->entry, c->entry_cap, l->order.n))
+        return NULL;
+    for (size_t i = 0; i < l->order.n; i++)
+        if (list_content_hit(l, l->order.entry[i]))
+            c->entry[(*n)++] = l->order.entry[i];
+    return c->entry;
+}
+
+const struct content_hit *list_content_hit(const struct list *l, uint32_t entry)
+{
+    return entry < l->content.cap && l->content.hit[entry].lines ? &l->content.hit[entry] : NULL;
+}
+
+void list_content_fini(struct list *l)
+{
+    buf_fini(&l->content.text);
+    arena_fini(&l->content.arena);
+    free(l->content.hit);
+    free(l->content.entry);
+}
