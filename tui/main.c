@@ -30,17 +30,6 @@ static const char *filled(const char *name)
     return value && value[0] ? value : NULL;
 }
 
-/* $VARIABLE/reprise, else $HOME/below/reprise; NULL without a home. A relative value does not count (XDG base directory
- * specification). */
-static const char *base_dir(const char *variable, const char *below, struct arena *a)
-{
-    const char *value = filled(variable), *home = filled("HOME");
-
-    if (value && value[0] == '/')
-        return arena_format(a, "%s/reprise", value);
-    return home ? arena_format(a, "%s/%s/reprise", home, below) : NULL;
-}
-
 static enum err_code enter_directory(const char *dir, struct err *e)
 {
     return dir && chdir(dir) != 0 ? err_sys(e, dir, "start there") : ERR_OK;
@@ -62,20 +51,11 @@ static const char *present_dir(struct arena *a)
 
 static void world_fill(struct process_env *w, struct arena *a)
 {
+    const char *const *environment = (const char *const *)environ;
     const char *temp = filled("TMPDIR"), *editor = filled("VISUAL");
 
-    w->env = (struct store_env){
-        .home = getenv("HOME"),
-        .cwd = present_dir(a),
-        .state_dir = base_dir("XDG_STATE_HOME", ".local/state", a),
-        .data_dir = base_dir("XDG_DATA_HOME", ".local/share", a),
-        .now_ms = now_ms(),
-        .proc_dir = filled("REPRISE_PROC_DIR"),
-        .claude_config_dir = getenv("CLAUDE_CONFIG_DIR"),
-        .claude_project_dir_name = getenv("CLAUDE_CODE_PROJECT_DIR_NAME"),
-        .claude_keep_precompact = getenv("CLAUDE_CODE_DISABLE_PRECOMPACT_SKIP"),
-    };
-    w->config_dir = base_dir("XDG_CONFIG_HOME", ".config", a);
+    w->env = env_read(environment, present_dir(a), now_ms(), a);
+    w->config_dir = env_base_dir(environment, "XDG_CONFIG_HOME", ".config", a);
     w->path = filled("PATH");
     w->term = filled("TERM");
     w->editor = editor ? editor : filled("EDITOR");

@@ -9,6 +9,49 @@
 
 #include "lite/base/time.h"
 
+const char *env_value(const char *const *environment, const char *name)
+{
+    size_t n = strlen(name);
+
+    for (size_t i = 0; environment && environment[i]; i++)
+        if (strncmp(environment[i], name, n) == 0 && environment[i][n] == '=')
+            return environment[i] + n + 1;
+    return NULL;
+}
+
+static const char *filled(const char *const *environment, const char *name)
+{
+    const char *value = env_value(environment, name);
+
+    return value && value[0] ? value : NULL;
+}
+
+const char *env_base_dir(const char *const *environment, const char *variable, const char *below,
+                         struct arena *a)
+{
+    const char *value = filled(environment, variable), *home = filled(environment, "HOME");
+
+    if (value && value[0] == '/')
+        return arena_format(a, "%s/reprise", value);
+    return home ? arena_format(a, "%s/%s/reprise", home, below) : NULL;
+}
+
+struct store_env env_read(const char *const *environment, const char *cwd, int64_t now_ms,
+                          struct arena *a)
+{
+    return (struct store_env){
+        .home = env_value(environment, "HOME"),
+        .cwd = cwd,
+        .state_dir = env_base_dir(environment, "XDG_STATE_HOME", ".local/state", a),
+        .data_dir = env_base_dir(environment, "XDG_DATA_HOME", ".local/share", a),
+        .now_ms = now_ms,
+        .proc_dir = filled(environment, "REPRISE_PROC_DIR"),
+        .claude_config_dir = env_value(environment, "CLAUDE_CONFIG_DIR"),
+        .claude_project_dir_name = env_value(environment, "CLAUDE_CODE_PROJECT_DIR_NAME"),
+        .claude_keep_precompact = env_value(environment, "CLAUDE_CODE_DISABLE_PRECOMPACT_SKIP"),
+    };
+}
+
 static enum err_code path_below(const char *dir, const char *name, char out[PATH_MAX],
                                 const char *variable, struct err *e)
 {

@@ -4,11 +4,12 @@
 #include <limits.h>
 #include <stdint.h>
 
+#include "lite/base/arena.h"
 #include "lite/base/err.h"
 
-/* Everything the library would otherwise get from the environment. Filled once in tui/main.c; a
- * test fills it with a temporary directory. The library itself never calls getenv or getcwd, and
- * reads the clock only in env_now_ms. Strings are borrowed and must outlive every store opened with
+/* Everything the library would otherwise get from the environment. Filled once, in tui/main.c or by
+ * reprise_open(); a test fills it with a temporary directory. The rest of the code never calls
+ * getenv or getcwd, and reads the clock only in env_now_ms. Strings are borrowed and must outlive every store opened with
  * them; NULL means the variable is not set (which for some differs from the empty string). */
 struct store_env {
     const char *home;      /* $HOME */
@@ -22,6 +23,16 @@ struct store_env {
     const char *claude_project_dir_name; /* CLAUDE_CODE_PROJECT_DIR_NAME */
     const char *claude_keep_precompact;  /* CLAUDE_CODE_DISABLE_PRECOMPACT_SKIP */
 };
+
+/* The value of a variable in an environment ("NAME=value" texts, ended by a NULL), borrowed; NULL if it is not set. */
+const char *env_value(const char *const *environment, const char *name);
+/* $VARIABLE/reprise, else $HOME/<below>/reprise; NULL without a home, or if out of memory (a->failed). A relative value
+ * does not count (XDG base directory specification). */
+const char *env_base_dir(const char *const *environment, const char *variable, const char *below,
+                         struct arena *a);
+/* Everything that an environment decides. Texts are borrowed from it or in the arena. */
+struct store_env env_read(const char *const *environment, const char *cwd, int64_t now_ms,
+                          struct arena *a);
 
 /* The time for a row that is written now. If now_ms was read since the host's process began, this is the clock's present
  * time; any other time was made up (by a test, for a demo) and is returned as it is. */
