@@ -9,8 +9,9 @@ trap 'rm -rf "$top"' EXIT
 # A tree with one source file in each room: ROOM NAME TEXT replaces its contents.
 clean_tree() {
     rm -rf "$top/src" "$top/build"
-    mkdir -p "$top/src/lite" "$top/src/store/systems/x" "$top/src/tui/term" "$top/build/lite" \
-        "$top/build/store" "$top/build/tui"
+    mkdir -p "$top/src/lite" "$top/src/store/systems/x" "$top/src/store/library" "$top/src/tui/term" \
+        "$top/build/lite" "$top/build/store/library" "$top/build/tui"
+    echo 'int reprise_x(void); int reprise_x(void) { return 4; }' >"$top/src/store/library/x.c"
     echo 'int lite_x(void); int lite_x(void) { return 1; }' >"$top/src/lite/x.c"
     printf '#include "lite/x.h"\nint store_x(void); int store_x(void) { return 2; }\n' >"$top/src/store/x.c"
     printf '#include "store/x.h"\n#include <string.h>\nint tui_x(void); int tui_x(void) { return 3; }\n' >"$top/src/tui/x.c"
@@ -27,6 +28,7 @@ compile() { # ROOM LIBRARY
 verdict() { # WANT NAME
     compile lite liblite
     compile store libstore
+    compile store/library libreprise
     compile tui libtui_core
     if said=$(sh "$check" "$top/src" "$top/build" 2>&1); then got=pass; else got=fail; fi
     if [ "$got" != "$1" ]; then
@@ -50,6 +52,9 @@ planted "lite includes store, with blanks" lite/x.c '  #  include  "store/x.h"'
 planted "store includes tui" store/x.c '#ifdef NEVER' '#include "tui/widgets/frame.h"' '#endif'
 planted "a header counts too" store/x.h '#ifdef NEVER' '#include "tui/widgets/frame.h"' '#endif'
 planted "tui includes a system" tui/x.c '#ifdef NEVER' '#include "store/systems/x/x.h"' '#endif'
+planted "tui includes the library for hosts" tui/x.c '#ifdef NEVER' '#include "store/library/reprise.h"' '#endif'
+planted "the library ends the process" store/library/x.c '#include <stdlib.h>' 'void reprise_y(void) { exit(1); }'
+planted "the library includes a system" store/library/x.c '#ifdef NEVER' '#include "store/systems/x/x.h"' '#endif'
 planted "curses outside term" tui/x.c '#ifdef NEVER' '#include <ncursesw/curses.h>' '#endif'
 mkdir_room() { mkdir -p "$top/src/tui/app" "$top/src/tui/screens" "$top/src/tui/jobs" "$top/src/tui/widgets"; : >"$top/src/tui/screens/s.h"; : >"$top/src/tui/app/view.h"; : >"$top/src/tui/app/key.h"; mkdir -p "$top/src/store/fs" "$top/src/store/log" "$top/src/store/api" "$top/src/store/systems/y"; : >"$top/src/store/log/l.h"; : >"$top/src/store/systems/y/y.h"; }
 between() { # NAME FILE INCLUDED

@@ -82,7 +82,9 @@ endif()
 
 # Checks of the source are needed in one build only.
 if(NOT REPRISE_SANITIZE)
-    script(installed source installed/installed.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${CMAKE_C_COMPILER})
+    script(installed source installed/installed.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${CMAKE_C_COMPILER} c++)
+    # A build of its own, with ThreadSanitizer; it takes minutes when it is not there yet.
+    script(library_threads threads threads.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/threads ${CMAKE_C_COMPILER})
     # The table of capabilities of the seeds, on the installed program.
     script(coverage_of_seeds recorded coverage_of_seeds.py ${PROJECT_BINARY_DIR})
     # Both write reprise.pc, which holds the prefix, into the build directory.

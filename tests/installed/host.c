@@ -1,124 +1,115 @@
+#include <reprise.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
-#include <store/api/host.h>
-#include <store/api/store.h>
-#include <store/query/listing.h>
-#include <store/query/resolve.h>
+/* A program that runs an agent and keeps its session, as an example: it begins a session in a directory of Go
+ * sessions, appends a prompt, saves the file that the answer will change, goes back to it, and lists what there is.
+ *   usage: host SESSIONS STATE FILE    (three absolute paths)
+ *   cc -std=c99 host.c $(pkg-config --cflags --libs reprise) */
 
-#include "support/memory_store.h"
-
-/* A third-party program that keeps the sessions of an agent with the installed library: first in the Go format in a
- * directory, then in a store of its own.
- * usage: host DIRECTORY FILE */
-
-static enum err_code print_message(struct slice json, void *arg, struct err *e)
+static int keep(struct reprise *r, const char *file, struct reprise_error *e)
 {
-    (void)arg, (void)e;
-    printf("  %.*s\n", SLICE_ARG(json));
-    return ERR_OK;
-}
-
-static enum err_code print_session(const struct session_row *row, void *arg, struct err *e)
-{
-    (void)arg, (void)e;
-    printf("%s: %.*s\n", row->ref.store->ops->name, SLICE_ARG(row->summary));
-    return ERR_OK;
-}
-
-static enum err_code say(struct store *st, struct arena *a, const struct host_created *made,
-                         const char *rows, const char *file, struct err *e)
-{
-    const struct scope everywhere = { .all = true };
-    const struct host_setting title = { slice_of("title"), slice_of("Payments") };
-    const struct host_checkpoint point = { slice_of("m-1"), &file, 1, { NULL, 0 } };
-    struct host_append req = { .n = 0 };
-    struct host_appended appended;
-    struct host_checkpointed saved;
-    struct session_ref ref;
-    struct slice *row;
-    enum err_code rc = resolve_session(&st, 1, &everywhere, made->id, a, &ref, e);
+    const char *row = "{\"uuid\":\"m-1\",\"timestamp\":\"2026-02-09T02:48:28Z\",\"role\":\"user\","
+                      "\"content\":\"pay\"}\n";
+    struct reprise_create_request request = { sizeof request, "pay-1", NULL, NULL, NULL, NULL };
+    struct reprise_checkpoint_request point = { sizeof point, "m-1", &file, 1, NULL };
+    struct reprise_session *s = NULL;
+    int rc = reprise_create(r, &request, &s, e);
 
     if (!rc)
-        rc = host_rows(slice_of(rows), a, &row, &req.n, e);
-    if (!rc) {
-        req.row = row;
-        rc = host_append(st, &ref, &req, a, &appended, e);
-    }
+        rc = reprise_append(s, row, strlen(row), 0, NULL, e);
     if (!rc)
-        rc = host_set(st, &ref, &title, 1, e);
-    if (!rc && st->ops->checkpoint)
-        rc = host_checkpoint(st, &ref, &point, a, &saved, e);
+        rc = reprise_set(s, "title", "Payments", e);
+    if (!rc)
+        rc = reprise_checkpoint(s, &point, NULL, e);
+    reprise_session_close(s);
     return rc;
 }
 
-static enum err_code tell(struct store *st, struct err *e)
+static int write_file(const char *path, const char *text)
 {
-    const struct listing_query q = { .scope = { .all = true },
-                                     .since_ms = TIME_NONE,
-                                     .before_ms = TIME_NONE };
-    struct listing *l;
-    enum err_code rc = listing_open(&st, 1, &q, &l, e);
+    FILE *f = fopen(path, "w");
 
-    if (rc)
-        return rc;
-    rc = listing_each(l, print_session, NULL, e);
+    return f && fputs(text, f) >= 0 && fclose(f) == 0 ? 0 : REPRISE_IO;
+}
 
-    size_t n;
-    const struct session_ref *const *refs = listing_refs(l, &n);
+/* What the agent wrote is undone, as a person would ask for it after reading the plan. */
+static int go_back(struct reprise *r, struct reprise_error *e)
+{
+    struct reprise_rewind_options options = { sizeof options, REPRISE_REWIND_FILES,
+                                              REPRISE_REWIND_EDITED | REPRISE_REWIND_OUTSIDE, NULL,
+                                              0 };
+    struct reprise_session *s = NULL;
+    struct reprise_rewind *w = NULL;
+    int rc = reprise_session_open(r, "pay-1", &s, e);
 
-    for (size_t i = 0; i < n && !rc; i++) {
-        const struct message_query all = { .session = refs[i]->id };
-
-        rc = st->ops->messages(st, refs[i], &all, print_message, NULL, e);
-    }
-    listing_close(l);
+    if (!rc)
+        rc = reprise_rewind_plan(s, "m-1", &options, &w, e);
+    if (!rc)
+        printf("rewind: %lu file, action %d\n", (unsigned long)reprise_rewind_count(w),
+               (int)reprise_rewind_at(w, 0)->action);
+    if (!rc)
+        rc = reprise_rewind_apply(w, 0, e);
+    reprise_rewind_close(w);
+    reprise_session_close(s);
     return rc;
 }
 
-static enum err_code keep(const struct store_ops *ops, const struct store_env *env,
-                          const char *path, const char *rows, const char *file, struct err *e)
+static int print_messages(const struct reprise *r, const char *id, struct reprise_error *e)
 {
-    const struct host_create req = { .id = slice_of("pay-1") };
-    struct arena a = { 0 };
-    struct host_created made;
-    struct store *st = NULL;
-    enum err_code rc = ops->make ? host_make(ops, env, path, e) : ERR_OK;
+    struct reprise_session *s = NULL;
+    struct reprise_texts *messages = NULL;
+    int rc = reprise_session_open(r, id, &s, e);
 
     if (!rc)
-        rc = ops->open(env, path, &st, e);
-    if (!rc)
-        rc = host_create(st, &req, &a, &made, e);
-    if (!rc)
-        rc = say(st, &a, &made, rows, file, e);
-    if (!rc)
-        rc = tell(st, e);
-    store_close(st);
-    arena_fini(&a);
+        rc = reprise_messages(s, NULL, &messages, e);
+    for (size_t i = 0; !rc && i < reprise_texts_count(messages); i++)
+        printf("  %s\n", reprise_texts_at(messages, i, NULL));
+    reprise_texts_free(messages);
+    reprise_session_close(s);
+    return rc;
+}
+
+static int tell(struct reprise *r, struct reprise_error *e)
+{
+    struct reprise_rows *rows = NULL;
+    int rc = reprise_list(r, NULL, &rows, e);
+
+    for (size_t i = 0; !rc && i < reprise_rows_count(rows); i++) {
+        const struct reprise_row *row = reprise_rows_at(rows, i);
+
+        printf("%s: %s\n", row->system, row->title);
+        rc = print_messages(r, row->id, e);
+    }
+    reprise_rows_free(rows);
     return rc;
 }
 
 int main(int argc, char **argv)
 {
-    struct store_env env = { .cwd = argc > 1 ? argv[1] : "/",
-                             .now_ms = (int64_t)time(NULL) * 1000 };
-    struct err e = { 0 };
-    char line[512];
+    char state[4096] = "XDG_STATE_HOME=";
+    const char *environment[] = { state, NULL };
+    struct reprise_options options = { sizeof options, "goat",      NULL,
+                                       NULL,           environment, REPRISE_OPEN_CREATE };
+    struct reprise_error e;
+    struct reprise *r = NULL;
 
-    if (argc != 3)
+    if (argc != 4)
         return 2;
-    enum err_code rc = keep(store_system(SLICE("goat")), &env, argv[1],
-                            "{\"uuid\":\"m-1\",\"timestamp\":\"2026-02-09T02:48:28Z\",\"role\":"
-                            "\"user\",\"content\":\"pay\"}\n",
-                            argv[2], &e);
+    strncat(state, argv[2], sizeof state - strlen(state) - 1);
+    options.path = argv[1];
+    int rc = reprise_open(&options, &r, &e);
 
     if (!rc)
-        rc = keep(&memory_ops, &env, argv[1], "{\"id\":\"1\",\"role\":\"user\",\"text\":\"pay\"}\n",
-                  argv[2], &e);
+        rc = keep(r, argv[3], &e);
     if (!rc)
-        return 0;
-    err_format(&e, line, sizeof line);
-    fprintf(stderr, "host: %s\n", line);
-    return 1;
+        rc = write_file(argv[3], "what the agent wrote\n");
+    if (!rc)
+        rc = go_back(r, &e);
+    if (!rc)
+        rc = tell(r, &e);
+    reprise_close(r);
+    if (rc)
+        fprintf(stderr, "host: %s\n", e.message);
+    return rc ? 1 : 0;
 }

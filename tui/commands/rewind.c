@@ -32,26 +32,6 @@ enum err_code rewind_choose_files(const struct invocation *in, struct arena *a,
     return ERR_OK;
 }
 
-enum err_code rewind_check_files(const struct rewind_plan *plan, const struct rewind_options *o,
-                                 struct err *e)
-{
-    struct slice_set known = { .n = 0 };
-    uint32_t number;
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < plan->n && !rc; i++)
-        if (slice_set_add(&known, slice_of(plan->target[i].path), &number))
-            rc = err_nomem(e);
-    for (size_t i = 0; i < o->only_n && !rc; i++)
-        if (slice_set_find(&known, slice_of(o->only[i])) == SLICE_SET_NONE)
-            rc = err_set(e, ERR_NOT_FOUND, o->only[i],
-                         plan->undoes
-                             ? "undo: the rewind did not change this file, or it was undone already"
-                             : "rewind: the session never changed this file");
-    slice_set_fini(&known);
-    return rc;
-}
-
 /* ---- showing and applying ---- */
 
 /* Names the files that changed, as far as they can be found by the old plan's id. */
@@ -276,7 +256,7 @@ static enum err_code rewind_session(struct invocation *in, struct sessions *s,
     }
     if (rc)
         return rc;
-    rc = rewind_check_files(&plan, &ro, e);
+    rc = rewind_plan_check_files(&plan, &ro, e);
     if (!rc && o->into)
         rc = write_into(in, &plan, &ro, e);
     else if (!rc)

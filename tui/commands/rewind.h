@@ -27,8 +27,5 @@ MUST_CHECK enum err_code rewind_show_or_apply(struct invocation *in, const struc
 /* Puts the files of --file into the options, as absolute paths that live in the arena. */
 MUST_CHECK enum err_code rewind_choose_files(const struct invocation *in, struct arena *a,
                                              struct rewind_options *o, struct err *e);
-/* ERR_NOT_FOUND if one of them is not in the plan. */
-MUST_CHECK enum err_code rewind_check_files(const struct rewind_plan *plan,
-                                            const struct rewind_options *o, struct err *e);
 
 #endif

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "store/journal/change.h"
-#include "store/rewind/plan/rewind.h"
+#include "store/rewind/plan/plan.h"
 #include "store/rewind/record/undo_target.h"
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
@@ -384,7 +384,7 @@ static enum err_code undo_rewind(struct invocation *in, const struct undo_target
     if (o->files) {
         rc = rewind_choose_files(in, &plan.arena, &options, e);
         if (!rc)
-            rc = rewind_check_files(&plan, &options, e);
+            rc = rewind_plan_check_files(&plan, &options, e);
         rewind_conversation_fini(&plan.conversation);
     }
     if (!rc && n->command[0] && !in->out.wants_json)

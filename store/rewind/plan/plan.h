@@ -59,6 +59,11 @@ MUST_CHECK enum err_code rewind_plan_origin(const struct session_ref *ref, struc
 MUST_CHECK enum err_code rewind_plan_single_turn(const struct session_ref *ref, struct slice point,
                                                  struct rewind_plan *out, struct err *e);
 
+/* Checks that the plan has the files that the options choose. ERR_NOT_FOUND: one of them is not in it. */
+MUST_CHECK enum err_code rewind_plan_check_files(const struct rewind_plan *plan,
+                                                 const struct rewind_options *options,
+                                                 struct err *e);
+
 /* Finds other sessions of the store that worked on files of a plan after its point: each such target names the newest
  * (rewind_target.other). For systems whose plans do not say it themselves (store_ops.names_others); their checkpoints
  * are searched. Only a few sessions younger than the point are read, the newest first; one that cannot be read

@@ -1,0 +1,164 @@
+#include "store/library/call.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(REPRISE_VERSION_NUMBER == LIBRARY_VERSION_NUMBER,
+               "the version of reprise.h is not the version of the project");
+_Static_assert(sizeof(struct reprise_error) == 1024, "its layout never changes");
+
+const char *reprise_version(void)
+{
+    return REPRISE_VERSION;
+}
+
+int reprise_version_number(void)
+{
+    return REPRISE_VERSION_NUMBER;
+}
+
+/* ---- begin and end ---- */
+
+void call_begin(struct call *c)
+{
+    c->err = (struct err){ .code = ERR_OK };
+    fs_signal_hold(&c->pipe, SIGPIPE);
+    fs_signal_hold(&c->size, SIGXFSZ);
+}
+
+static enum reprise_code code_of(enum err_code rc)
+{
+    switch (rc) {
+    case ERR_OK: return REPRISE_OK;
+    case ERR_NOMEM: return REPRISE_NOMEM;
+    case ERR_IO: return REPRISE_IO;
+    case ERR_NOT_FOUND: return REPRISE_NOT_FOUND;
+    case ERR_FORMAT: return REPRISE_FORMAT;
+    case ERR_LOCKED: return REPRISE_LOCKED;
+    case ERR_STALE: return REPRISE_STALE;
+    case ERR_UNSAFE: return REPRISE_UNSAFE;
+    case ERR_UNSUPPORTED: return REPRISE_UNSUPPORTED;
+    case ERR_USAGE: return REPRISE_USAGE;
+    case ERR_CANCELLED: return REPRISE_CANCELLED;
+    }
+    return REPRISE_IO;
+}
+
+static void describe_error(const struct err *e, enum reprise_code code, struct reprise_error *out)
+{
+    *out = (struct reprise_error){ .code = code, .system = e->sys };
+    snprintf(out->path, sizeof out->path, "%s", e->path);
+    snprintf(out->text, sizeof out->text, "%s", e->text);
+    err_format(e, out->message, sizeof out->message);
+}
+
+int call_end(struct call *c, enum err_code rc, struct reprise_error *error)
+{
+    enum reprise_code code = code_of(rc);
+
+    if (rc && error)
+        describe_error(&c->err, code, error);
+    fs_signal_release(&c->size, -1);
+    fs_signal_release(&c->pipe, -1);
+    return (int)code;
+}
+
+/* ---- structs with a size ---- */
+
+static bool is_zero(const char *bytes, size_t n)
+{
+    while (n > 0 && bytes[n - 1] == '\0')
+        n--;
+    return n == 0;
+}
+
+static size_t size_of(const void *given)
+{
+    size_t size;
+
+    memcpy(&size, given, sizeof size);
+    return size;
+}
+
+enum err_code call_options(const void *given, void *out, size_t size, struct err *e)
+{
+    size_t known = given ? size_of(given) : 0;
+
+    memset(out, 0, size);
+    if (!given)
+        return ERR_OK;
+    if (known < sizeof known)
+        return err_set(e, ERR_USAGE, "", "the size of a struct is not set");
+    if (known > size && !is_zero((const char *)given + size, known - size))
+        return err_set(e, ERR_USAGE, "", "this version of the library lacks an option");
+    memcpy(out, given, known < size ? known : size);
+    return ERR_OK;
+}
+
+enum err_code call_result(const void *result, size_t size, void *out, struct err *e)
+{
+    size_t known = size_of(out);
+
+    if (known < sizeof known)
+        return err_set(e, ERR_USAGE, "", "the size of a struct is not set");
+    size_t end = known < size ? known : size;
+
+    memcpy((char *)out + sizeof known, (const char *)result + sizeof known, end - sizeof known);
+    return ERR_OK;
+}
+
+/* ---- texts ---- */
+
+struct slice call_text(const char *text)
+{
+    return text ? slice_of(text) : SLICE("");
+}
+
+const char *call_copy(struct arena *a, struct slice text)
+{
+    const char *copy = text.n ? arena_copy(a, text).p : "";
+
+    return copy ? copy : "";
+}
+
+struct reprise_texts *texts_new(void)
+{
+    return calloc(1, sizeof(struct reprise_texts));
+}
+
+enum err_code texts_add(struct reprise_texts *t, struct slice text, struct err *e)
+{
+    struct slice *grown = arena_grow(&t->arena, t->text, t->n, sizeof *grown);
+
+    if (!grown)
+        return err_nomem(e);
+    t->text = grown;
+    t->text[t->n] = arena_copy(&t->arena, text);
+    if (!t->text[t->n].p)
+        return err_nomem(e);
+    t->n++;
+    return ERR_OK;
+}
+
+size_t reprise_texts_count(const struct reprise_texts *texts)
+{
+    return texts->n;
+}
+
+const char *reprise_texts_at(const struct reprise_texts *texts, size_t i, size_t *length)
+{
+    if (i >= texts->n)
+        return NULL;
+    if (length)
+        *length = texts->text[i].n;
+    return texts->text[i].p;
+}
+
+void reprise_texts_free(struct reprise_texts *texts)
+{
+    if (texts)
+        arena_fini(&texts->arena);
+    free(texts);
+}

@@ -1,0 +1,76 @@
+#ifndef STORE_LIBRARY_CALL_H
+#define STORE_LIBRARY_CALL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lite/base/arena.h"
+#include "lite/base/err.h"
+#include "lite/base/slice.h"
+#include "store/api/store.h"
+#include "store/fs/file_at.h"
+#include "store/library/reprise.h"
+
+/* What every function of reprise.h does first and last. Nothing below this folder knows reprise.h; its types and codes
+ * are translated here, so that they stay as they are while the inside changes. */
+
+/* A call of a host's thread. The signals that a write may raise are blocked meanwhile, also in the threads that it
+ * starts, which inherit the mask. */
+struct call {
+    struct signal_hold pipe, size;
+    struct err err;
+};
+
+void call_begin(struct call *c);
+/* Returns rc as a code of reprise.h, and fills in *error if the call failed and error is not NULL. */
+int call_end(struct call *c, enum err_code rc, struct reprise_error *error);
+
+/* Copies a struct that a caller filled, of the size that its first member has, into one of this version; members that
+ * the caller does not know become zero. given may be NULL: all zero. ERR_USAGE: the size is not set, or the caller
+ * set members that this version does not know. */
+MUST_CHECK enum err_code call_options(const void *given, void *out, size_t size, struct err *e);
+/* Copies a result into a struct of the caller's, as much of it as that has room for. ERR_USAGE: the size is not set. */
+MUST_CHECK enum err_code call_result(const void *result, size_t size, void *out, struct err *e);
+
+struct slice call_text(const char *text); /* empty for NULL */
+/* A copy with a NUL behind it; "" if the text is empty. Sets a->failed if out of memory. */
+const char *call_copy(struct arena *a, struct slice text);
+
+/* ---- handles ---- */
+
+struct reprise {
+    struct arena arena;
+    struct store_env env;
+    struct store **store; /* owned */
+    size_t n;
+};
+
+struct reprise_session {
+    struct arena arena;
+    const struct reprise *stores;
+    struct session_ref ref;
+};
+
+/* Looks up a session in the stores and makes a handle of it. */
+MUST_CHECK enum err_code session_handle(const struct reprise *r, struct slice name,
+                                        struct reprise_session **out, struct err *e);
+
+/* Hands out a handle whose ref was found, or closes it if rc is an error. */
+enum err_code session_handle_finish(struct reprise_session *s, enum err_code rc,
+                                    struct reprise_session **out, struct err *e);
+
+/* Finds the session again, in the arena: rows were appended since, by this host or another program, and with the first
+ * of them the transcript may have another path. */
+MUST_CHECK enum err_code session_now(const struct reprise_session *s, struct arena *a,
+                                     struct session_ref *out, struct err *e);
+
+struct reprise_texts {
+    struct arena arena;
+    struct slice *text;
+    size_t n;
+};
+
+struct reprise_texts *texts_new(void);
+MUST_CHECK enum err_code texts_add(struct reprise_texts *t, struct slice text, struct err *e);
+
+#endif

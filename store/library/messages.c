@@ -1,0 +1,170 @@
+#include <stdlib.h>
+
+#include "lite/base/buf.h"
+#include "store/library/call.h"
+
+/* ---- the query ---- */
+
+/* In a system without sub-agents the name of one is not found. */
+static enum err_code check_agent(const struct reprise_session *s, const char *agent, struct err *e)
+{
+    const struct store_ops *ops = s->ref.store->ops;
+    const char *why = store_unsupported_reason(ops, CAN_HAVE_AGENTS);
+
+    if (!agent || (ops->subagent && *agent))
+        return ERR_OK;
+    return err_set(e, ERR_NOT_FOUND, agent, "read messages: %s",
+                   why ? why : "the session has no such sub-agent");
+}
+
+static enum err_code read_query(const struct reprise_session *s,
+                                const struct reprise_message_query *given,
+                                struct message_query *out, struct err *e)
+{
+    const uint32_t known =
+        REPRISE_MESSAGES_SYSTEM | REPRISE_MESSAGES_AS_SDK | REPRISE_MESSAGES_LIMIT;
+    struct reprise_message_query q;
+    enum err_code rc = call_options(given, &q, sizeof q, e);
+
+    if (!rc && q.flags & ~known)
+        rc = err_set(e, ERR_USAGE, "", "read messages: unknown flag");
+    if (!rc && (q.offset < 0 || q.limit < 0))
+        rc = err_set(e, ERR_USAGE, "", "read messages: limit and offset are not negative");
+    if (rc)
+        return rc;
+    bool limited = q.flags & REPRISE_MESSAGES_LIMIT;
+
+    *out = (struct message_query){
+        .session = s->ref.id,
+        .agent = call_text(q.agent),
+        .system_messages = q.flags & REPRISE_MESSAGES_SYSTEM,
+        .as_sdk = q.flags & REPRISE_MESSAGES_AS_SDK,
+        .has_limit = limited,
+        .limit = limited ? q.limit : 0,
+        .offset = limited ? q.offset : 0,
+    };
+    return check_agent(s, q.agent, e);
+}
+
+/* ---- whole conversations ---- */
+
+static enum err_code walk(const struct reprise_session *s,
+                          const struct reprise_message_query *query, json_fn *fn, void *arg,
+                          struct err *e)
+{
+    const struct store *st = s->ref.store;
+    struct arena a = { 0 };
+    struct message_query q;
+    struct session_ref now;
+    enum err_code rc = read_query(s, query, &q, e);
+
+    if (!rc)
+        rc = session_now(s, &a, &now, e);
+    if (!rc)
+        rc = st->ops->messages(st, &now, &q, fn, arg, e);
+    arena_fini(&a);
+    return rc;
+}
+
+static enum err_code add_message(struct slice json, void *arg, struct err *e)
+{
+    return texts_add(arg, json, e);
+}
+
+static enum err_code collect(const struct reprise_session *s,
+                             const struct reprise_message_query *query, struct reprise_texts **out,
+                             struct err *e)
+{
+    struct reprise_texts *texts = texts_new();
+    enum err_code rc = texts ? walk(s, query, add_message, texts, e) : err_nomem(e);
+
+    if (rc)
+        reprise_texts_free(texts);
+    else
+        *out = texts;
+    return rc;
+}
+
+int reprise_messages(const struct reprise_session *s, const struct reprise_message_query *query,
+                     struct reprise_texts **out, struct reprise_error *error)
+{
+    struct call c;
+
+    call_begin(&c);
+    return call_end(&c, collect(s, query, out, &c.err), error);
+}
+
+struct receiver {
+    reprise_message_fn *fn;
+    void *arg;
+};
+
+static enum err_code hand_over(struct slice json, void *arg, struct err *e)
+{
+    const struct receiver *to = arg;
+
+    return to->fn(json.p, json.n, to->arg)
+               ? err_set(e, ERR_CANCELLED, "", "read messages: the caller ended it")
+               : ERR_OK;
+}
+
+int reprise_messages_each(const struct reprise_session *s,
+                          const struct reprise_message_query *query, reprise_message_fn *fn,
+                          void *arg, struct reprise_error *error)
+{
+    struct receiver to = { fn, arg };
+    struct call c;
+
+    call_begin(&c);
+    return call_end(&c, walk(s, query, hand_over, &to, &c.err), error);
+}
+
+/* ---- the end of one ---- */
+
+enum { TAIL_BYTES = 64 * 1024 };
+
+static enum err_code read_rows(const struct transcript *t, struct reprise_texts *texts,
+                               struct err *e)
+{
+    struct buf row = { 0 };
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < t->n && !rc; i++) {
+        rc = transcript_read(t, i, &row, e);
+        if (!rc)
+            rc = texts_add(texts, buf_slice(&row), e);
+    }
+    buf_fini(&row);
+    return rc;
+}
+
+static enum err_code read_tail(const struct reprise_session *s, size_t bytes,
+                               struct reprise_texts **out, struct err *e)
+{
+    struct reprise_texts *texts = texts_new();
+    struct arena a = { 0 };
+    struct transcript *t = NULL;
+    struct session_ref now;
+    enum err_code rc = texts ? session_now(s, &a, &now, e) : err_nomem(e);
+
+    if (!rc)
+        rc = now.store->ops->tail(now.store, &now, bytes ? bytes : TAIL_BYTES, &t, e);
+    if (!rc)
+        rc = read_rows(t, texts, e);
+    transcript_free(t);
+    arena_fini(&a);
+    if (rc)
+        reprise_texts_free(texts);
+    else
+        *out = texts;
+    return rc;
+}
+
+int reprise_tail(const struct reprise_session *s, size_t bytes, struct reprise_texts **out,
+                 struct reprise_error *error)
+{
+    struct call c;
+
+    call_begin(&c);
+    return call_end(&c, read_tail(s, bytes, out, &c.err), error);
+}

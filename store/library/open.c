@@ -1,0 +1,241 @@
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "store/api/host.h"
+#include "store/library/call.h"
+#include "store/query/resolve.h"
+
+/* ---- the environment ---- */
+
+/* The host may change its environment later, so everything is copied. Returns NULL if out of memory. */
+static const char *const *copy_environment(const char *const *environment, struct arena *a)
+{
+    size_t n = 0;
+    const char **copy;
+
+    while (environment && environment[n])
+        n++;
+    copy = arena_zalloc(a, (n + 1) * sizeof *copy);
+    for (size_t i = 0; copy && i < n; i++)
+        copy[i] = arena_copy_text(a, environment[i]);
+    return a->failed ? NULL : copy;
+}
+
+static const char *current_directory(struct arena *a)
+{
+    char cwd[PATH_MAX];
+
+    return arena_copy_text(a, getcwd(cwd, sizeof cwd) ? cwd : "/");
+}
+
+static enum err_code read_environment(const struct reprise_options *o, struct reprise *r,
+                                      struct err *e)
+{
+    const char *const *given = o->environment ? o->environment : (const char *const *)environ;
+    const char *const *environment = copy_environment(given, &r->arena);
+    const char *cwd =
+        o->directory ? arena_copy_text(&r->arena, o->directory) : current_directory(&r->arena);
+    struct timespec now;
+
+    if (!environment || !cwd)
+        return err_nomem(e);
+    if (cwd[0] != '/')
+        return err_set(e, ERR_USAGE, cwd, "open stores: the directory is not absolute");
+    clock_gettime(CLOCK_REALTIME, &now);
+    r->env =
+        env_read(environment, cwd, (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000, &r->arena);
+    return r->arena.failed ? err_nomem(e) : ERR_OK;
+}
+
+/* ---- stores ---- */
+
+static enum err_code open_one(struct reprise *r, const struct store_ops *ops, const char *path,
+                              struct err *e)
+{
+    enum err_code rc = ops->open(&r->env, path, &r->store[r->n], e);
+
+    if (!rc)
+        r->n++;
+    return rc;
+}
+
+/* As the program does, a default store that does not exist or cannot be read is left out. */
+static enum err_code open_defaults(struct reprise *r, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; store_systems[i] && rc != ERR_NOMEM; i++)
+        rc = open_one(r, store_systems[i], NULL, e);
+    return rc == ERR_NOMEM ? rc : ERR_OK;
+}
+
+static enum err_code open_named(struct reprise *r, const struct reprise_options *o, struct err *e)
+{
+    const struct store_ops *ops = store_system(slice_of(o->system));
+    enum err_code rc = ERR_OK;
+
+    if (!ops)
+        return err_set(e, ERR_USAGE, o->system, "open store: no such system");
+    if (o->flags & REPRISE_OPEN_CREATE && ops->make)
+        rc = host_make(ops, &r->env, o->path, e);
+    return rc ? rc : open_one(r, ops, o->path, e);
+}
+
+static enum err_code check_options(const struct reprise_options *o, struct err *e)
+{
+    if (o->path && o->path[0] != '/')
+        return err_set(e, ERR_USAGE, o->path, "open store: the path is not absolute");
+    if (!o->system && (o->path || o->flags & REPRISE_OPEN_CREATE))
+        return err_set(e, ERR_USAGE, "", "open store: needs a system");
+    if (o->flags & ~(uint32_t)REPRISE_OPEN_CREATE)
+        return err_set(e, ERR_USAGE, "", "open store: unknown flag");
+    return ERR_OK;
+}
+
+static enum err_code open_stores(struct reprise *r, const struct reprise_options *o, struct err *e)
+{
+    size_t most = 0;
+    enum err_code rc = check_options(o, e);
+
+    while (store_systems[most])
+        most++;
+    if (!rc)
+        rc = read_environment(o, r, e);
+    if (rc)
+        return rc;
+    r->store = arena_zalloc(&r->arena, (most + 1) * sizeof(struct store *));
+    if (!r->store)
+        return err_nomem(e);
+    return o->system ? open_named(r, o, e) : open_defaults(r, e);
+}
+
+static enum err_code make(const struct reprise_options *options, struct reprise **out,
+                          struct err *e)
+{
+    struct reprise_options o;
+    enum err_code rc = call_options(options, &o, sizeof o, e);
+    struct reprise *r = rc ? NULL : calloc(1, sizeof *r);
+
+    if (rc || !r)
+        return rc ? rc : err_nomem(e);
+    rc = open_stores(r, &o, e);
+    if (rc)
+        reprise_close(r);
+    else
+        *out = r;
+    return rc;
+}
+
+int reprise_open(const struct reprise_options *options, struct reprise **out,
+                 struct reprise_error *error)
+{
+    struct call c;
+
+    call_begin(&c);
+    return call_end(&c, make(options, out, &c.err), error);
+}
+
+void reprise_close(struct reprise *r)
+{
+    struct call c;
+
+    if (!r)
+        return;
+    call_begin(&c);
+    for (size_t i = 0; i < r->n; i++)
+        store_close(r->store[i]);
+    arena_fini(&r->arena);
+    free(r);
+    call_end(&c, ERR_OK, NULL);
+}
+
+size_t reprise_stores(const struct reprise *r)
+{
+    return r->n;
+}
+
+const char *reprise_store_system(const struct reprise *r, size_t i)
+{
+    return i < r->n ? r->store[i]->ops->name : NULL;
+}
+
+const char *reprise_store_path(const struct reprise *r, size_t i)
+{
+    return i < r->n ? r->store[i]->path : NULL;
+}
+
+/* ---- sessions ---- */
+
+/* The texts that a host gets end with a NUL, which those of a ref need not. */
+enum err_code session_handle_finish(struct reprise_session *s, enum err_code rc,
+                                    struct reprise_session **out, struct err *e)
+{
+    const struct session_ref found = s->ref;
+
+    if (!rc && !session_ref_copy(&s->arena, &found, &s->ref))
+        rc = err_nomem(e);
+    if (rc)
+        reprise_session_close(s);
+    else
+        *out = s;
+    return rc;
+}
+
+enum err_code session_handle(const struct reprise *r, struct slice name,
+                             struct reprise_session **out, struct err *e)
+{
+    const struct scope everywhere = { .all = true };
+    struct reprise_session *s = calloc(1, sizeof *s);
+
+    if (!s)
+        return err_nomem(e);
+    s->stores = r;
+    enum err_code rc = resolve_session(r->store, r->n, &everywhere, name, &s->arena, &s->ref, e);
+
+    return session_handle_finish(s, rc, out, e);
+}
+
+/* By its path, because copies in several folders may have the same id. */
+enum err_code session_now(const struct reprise_session *s, struct arena *a, struct session_ref *out,
+                          struct err *e)
+{
+    const struct scope everywhere = { .all = true };
+    const struct store *st = s->ref.store;
+
+    return st->ops->at_path ? st->ops->at_path(st, s->ref.path, a, out, e)
+                            : st->ops->find(st, &everywhere, s->ref.id, a, out, e);
+}
+
+int reprise_session_open(const struct reprise *r, const char *name, struct reprise_session **out,
+                         struct reprise_error *error)
+{
+    struct call c;
+
+    call_begin(&c);
+    return call_end(&c, session_handle(r, call_text(name), out, &c.err), error);
+}
+
+void reprise_session_close(struct reprise_session *s)
+{
+    if (s)
+        arena_fini(&s->arena);
+    free(s);
+}
+
+const char *reprise_session_id(const struct reprise_session *s)
+{
+    return s->ref.id.p;
+}
+
+const char *reprise_session_system(const struct reprise_session *s)
+{
+    return s->ref.store->ops->name;
+}
+
+const char *reprise_session_path(const struct reprise_session *s)
+{
+    return s->ref.path.p;
+}

@@ -1,0 +1,478 @@
+#ifndef STORE_LIBRARY_REPRISE_H
+#define STORE_LIBRARY_REPRISE_H
+
+/* ==== reprise - the library that reads and writes the sessions of coding agents ==== */
+
+/* A program that runs coding agents, or that works with what they left on disk, uses this library to list their
+ * sessions, to read them, to keep sessions of its own in the format of any agent, and to rewind them. This header is
+ * all of it. It compiles as C99 and as C++17, and consists of functions, plain structs, integers and texts, so that
+ * other languages can call it through their foreign function interface.
+ *
+ * Link with `pkg-config --cflags --libs reprise`, or with `find_package(reprise)` and `reprise::reprise` in CMake
+ * (`reprise::static` for the static library).
+ *
+ * Texts are UTF-8 as the agents wrote them: they may contain control characters and broken sequences, and have to be
+ * cleaned before a terminal shows them. A text that is passed in ends with a NUL or has a length beside it, and is
+ * borrowed for the call. A text that is missing is NULL where it is passed in, and "" where it is returned.
+ *
+ * A struct that a caller fills has its own size as its first member; every other member may be zero. A later version
+ * adds members at the end only, and zero means what it meant before. Structs that the library returns are reached by
+ * pointer and grow in the same way; their size is that of the library that is running.
+ *
+ * Times are milliseconds since 1970 in UTC.
+ *
+ * Threads: several threads may use one struct reprise, one struct reprise_session and any result at the same time;
+ * calls that write to one session take turns. A struct reprise_rewind is for one thread at a time. A handle is closed
+ * once, after the last call that uses it; sessions and rewinds are closed before the struct reprise they came from.
+ * After fork(2) a child must not use the handles of its parent.
+ *
+ * Signals: the library installs no handler and changes no disposition. No call raises a signal in its host: SIGPIPE,
+ * SIGXFSZ and the SIGIO of a lease are blocked in the calling thread for the duration of the call, and discarded; the
+ * call returns an error instead. Threads of the library take no signals. The library never ends the process, never
+ * prints, and reads the environment in reprise_open() only. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define REPRISE_API __attribute__((visibility("default")))
+#else
+#define REPRISE_API
+#endif
+
+/* The version of this header: 10000 for each major version, 100 for each minor one. A program runs with every library
+ * of the same major version that is not older than the header it was compiled with. */
+#define REPRISE_VERSION_MAJOR 0
+#define REPRISE_VERSION_MINOR 1
+#define REPRISE_VERSION_PATCH 0
+#define REPRISE_VERSION_NUMBER                                                                     \
+    (REPRISE_VERSION_MAJOR * 10000 + REPRISE_VERSION_MINOR * 100 + REPRISE_VERSION_PATCH)
+
+/* Returns the version of the library that is running, such as "0.1.0". */
+REPRISE_API const char *reprise_version(void);
+/* Returns the same as a number, to be compared with REPRISE_VERSION_NUMBER. */
+REPRISE_API int reprise_version_number(void);
+
+/* What a call returns. New codes may be added; treat one that you do not know as REPRISE_IO. */
+enum reprise_code {
+    REPRISE_OK = 0,
+    REPRISE_NOMEM = 1,
+    REPRISE_IO = 2,          /* a system call failed: see system */
+    REPRISE_NOT_FOUND = 3,   /* the thing named does not exist */
+    REPRISE_FORMAT = 4,      /* bytes on disk violate the format */
+    REPRISE_LOCKED = 5,      /* another program holds the lock or has the file open */
+    REPRISE_STALE = 6,       /* it is not what it was when it was read or planned: do that again */
+    REPRISE_UNSAFE = 7,      /* a link, not a regular file, or a path outside of what was allowed */
+    REPRISE_UNSUPPORTED = 8, /* sessions of this system cannot do that */
+    REPRISE_USAGE = 9,       /* the request itself is wrong: a bad id, an ambiguous prefix */
+    REPRISE_CANCELLED = 10   /* the caller's function ended the call */
+};
+
+/* An error. It is a value of the caller's, needs no initialization and no release, and never changes its layout. Every
+ * call that can fail takes a pointer to one as its last argument, which may be NULL. It is written only if the call
+ * fails, and then nothing else of the caller's is. */
+struct reprise_error {
+    int32_t code;      /* enum reprise_code, as returned */
+    int32_t system;    /* errno of the system call that failed; 0 if none did */
+    char path[256];    /* the file concerned, cut at the front if it is long; "" for no file */
+    char text[256];    /* what was being done and why it failed, the outermost first */
+    char message[504]; /* all of it as one line for a person, the reason first */
+};
+
+/* ==== reprise_open - opens stores ==== */
+
+/* The stores that were opened, with the environment that they work in. */
+struct reprise;
+
+enum reprise_open_flags {
+    REPRISE_OPEN_CREATE = 1 << 0 /* the store is made if it does not exist; needs a system */
+};
+
+struct reprise_options {
+    size_t size;
+    /* "claude", "goat", "exathena" or "entire"; NULL: every system whose default store exists */
+    const char *system;
+    /* the absolute path of the store: a configuration directory, a directory of sessions, a repository; NULL: where
+     * the system keeps its sessions by default */
+    const char *path;
+    /* the absolute directory of the project, for systems that keep sessions in projects; NULL: the current one */
+    const char *directory;
+    /* "NAME=value" texts that end with a NULL, which replace the environment of the process; HOME, XDG_STATE_HOME,
+     * XDG_DATA_HOME and the agents' own variables are looked up here. NULL: the environment as it is now. They are
+     * copied. */
+    const char *const *environment;
+    uint32_t flags; /* enum reprise_open_flags */
+};
+
+/* Opens one store, or all default stores if no system is named. NULL options are the same as an empty struct. A
+ * default store that does not exist or cannot be read is left out. REPRISE_NOT_FOUND: there is no store at the path.
+ * REPRISE_USAGE: there is no such system. */
+REPRISE_API int reprise_open(const struct reprise_options *options, struct reprise **out,
+                             struct reprise_error *error);
+/* Closes the stores. NULL is fine. */
+REPRISE_API void reprise_close(struct reprise *r);
+
+/* Returns the number of stores that were opened. */
+REPRISE_API size_t reprise_stores(const struct reprise *r);
+/* Returns the system of a store ("claude"); NULL beyond the last one. */
+REPRISE_API const char *reprise_store_system(const struct reprise *r, size_t i);
+/* Returns the absolute path of a store; NULL beyond the last one. */
+REPRISE_API const char *reprise_store_path(const struct reprise *r, size_t i);
+
+/* One session of an opened store. */
+struct reprise_session;
+
+/* Finds the session that a name means: an id, the unique beginning of one (four characters or more), SYSTEM:ID, the
+ * absolute path of a transcript or session directory, or "latest". REPRISE_NOT_FOUND: there is no such session.
+ * REPRISE_USAGE: several sessions begin with it; the error lists them. */
+REPRISE_API int reprise_session_open(const struct reprise *r, const char *name,
+                                     struct reprise_session **out, struct reprise_error *error);
+/* Closes a session. NULL is fine. */
+REPRISE_API void reprise_session_close(struct reprise_session *s);
+/* These return texts that are valid until the session is closed. */
+REPRISE_API const char *reprise_session_id(const struct reprise_session *s);
+REPRISE_API const char *reprise_session_system(const struct reprise_session *s);
+/* The transcript, or the directory of the session. */
+REPRISE_API const char *reprise_session_path(const struct reprise_session *s);
+
+/* ==== reprise_list - lists sessions ==== */
+
+enum reprise_sort {
+    REPRISE_SORT_RECENT = 0,  /* the one changed last comes first */
+    REPRISE_SORT_CREATED = 1, /* the newest first */
+    REPRISE_SORT_SIZE = 2,    /* the largest first */
+    REPRISE_SORT_TITLE = 3
+};
+
+enum reprise_query_flags {
+    REPRISE_QUERY_ARCHIVED = 1 << 0, /* archived sessions only */
+    /* the directory alone, not the worktrees of its repository */
+    REPRISE_QUERY_NO_WORKTREES = 1 << 1,
+    REPRISE_QUERY_NO_PROGRAMMATIC = 1 << 2 /* without sessions that programs wrote */
+};
+
+struct reprise_query {
+    size_t size;
+    const char *directory; /* sessions of this project; NULL: of every project */
+    const char *tag;       /* exactly this one; NULL: any */
+    const char *branch;
+    int64_t since_ms;  /* changed at this time or later; 0: at any time */
+    int64_t before_ms; /* changed before it; 0: at any time */
+    int64_t limit;     /* rows at most; 0: all */
+    int64_t offset;    /* rows to leave out at the front */
+    int32_t sort;      /* enum reprise_sort */
+    uint32_t flags;    /* enum reprise_query_flags */
+};
+
+enum reprise_row_flags {
+    REPRISE_ROW_TORN = 1 << 0,         /* its last line is not complete */
+    REPRISE_ROW_PROGRAMMATIC = 1 << 1, /* a program wrote it */
+    REPRISE_ROW_INTERRUPTED = 1 << 2,  /* its last turn was cut off */
+    REPRISE_ROW_FORK = 1 << 3,         /* it began as a copy of another session */
+    REPRISE_ROW_DAMAGED = 1 << 4,
+    REPRISE_ROW_ARCHIVED = 1 << 5,
+    REPRISE_ROW_LIVE = 1 << 6 /* a running process has it open */
+};
+
+/* The time of a row that is not known. */
+#define REPRISE_TIME_UNKNOWN INT64_MIN
+
+/* A session as a list shows it. */
+struct reprise_row {
+    size_t size;
+    const char *system;
+    const char *id;
+    const char *path;
+    const char *title;        /* never empty */
+    const char *custom_title; /* given by a person or the agent */
+    const char *first_prompt;
+    const char *last_prompt;
+    const char *branch;
+    const char *directory;
+    const char *tag;
+    const char *model;
+    const char *agent_name;
+    const char *parent; /* the id of the session that it was forked from */
+    int64_t created_ms; /* REPRISE_TIME_UNKNOWN if it is not known, as the other times */
+    int64_t modified_ms;
+    int64_t activity_ms; /* the newest message */
+    int64_t expires_ms;  /* when the agent's own cleanup may remove it */
+    int64_t file_size;
+    uint32_t flags; /* enum reprise_row_flags */
+    int32_t pid;    /* with REPRISE_ROW_LIVE; 0: not known */
+    /* the same as one JSON object, as `reprise list --json` prints it, also with members that this struct lacks */
+    const char *json;
+    size_t json_length;
+};
+
+/* The rows of an answer, in order. */
+struct reprise_rows;
+
+/* Lists the sessions of all opened stores. A NULL query asks for all of them. Only the part of each transcript that
+ * a row needs is read, at most 128 KiB. Sessions that an agent's own list would hide are left out. */
+REPRISE_API int reprise_list(const struct reprise *r, const struct reprise_query *query,
+                             struct reprise_rows **out, struct reprise_error *error);
+/* Describes one session as such a list would. REPRISE_NOT_FOUND: no list shows it. */
+REPRISE_API int reprise_session_row(const struct reprise_session *s, struct reprise_rows **out,
+                                    struct reprise_error *error);
+REPRISE_API size_t reprise_rows_count(const struct reprise_rows *rows);
+/* Returns a row, which is valid until the rows are freed; NULL beyond the last one. */
+REPRISE_API const struct reprise_row *reprise_rows_at(const struct reprise_rows *rows, size_t i);
+/* Frees the rows. NULL is fine. */
+REPRISE_API void reprise_rows_free(struct reprise_rows *rows);
+
+/* ==== reprise_messages - reads conversations ==== */
+
+/* Texts of an answer, in order. */
+struct reprise_texts;
+
+REPRISE_API size_t reprise_texts_count(const struct reprise_texts *texts);
+/* Returns a text with a NUL behind it, which is valid until the texts are freed; NULL beyond the last one. Its length
+ * goes into *length unless that is NULL. */
+REPRISE_API const char *reprise_texts_at(const struct reprise_texts *texts, size_t i,
+                                         size_t *length);
+/* Frees the texts. NULL is fine. */
+REPRISE_API void reprise_texts_free(struct reprise_texts *texts);
+
+enum reprise_message_flags {
+    REPRISE_MESSAGES_SYSTEM = 1 << 0, /* also the rows that the agent's program wrote */
+    /* as the vendor's SDK returns them, which ignores where a resume continues */
+    REPRISE_MESSAGES_AS_SDK = 1 << 1,
+    /* limit and offset count; without it all messages are returned */
+    REPRISE_MESSAGES_LIMIT = 1 << 2
+};
+
+struct reprise_message_query {
+    size_t size;
+    /* the id of a sub-agent, whose conversation is read; NULL: the session's own */
+    const char *agent;
+    int64_t limit;  /* messages at most; 0: all */
+    int64_t offset; /* messages to leave out at the front */
+    uint32_t flags; /* enum reprise_message_flags */
+};
+
+/* Reads the conversation that a resume would restore, oldest first: one JSON object for each message, with the members
+ * type, uuid, session_id, timestamp and message in every system. A NULL query asks for all of it. The messages are in
+ * memory together; reprise_messages_each() needs memory for one. REPRISE_NOT_FOUND: there is no such sub-agent. */
+REPRISE_API int reprise_messages(const struct reprise_session *s,
+                                 const struct reprise_message_query *query,
+                                 struct reprise_texts **out, struct reprise_error *error);
+
+/* Receives one message, which is valid during the call. Any result but 0 ends the reading. No exception and no
+ * longjmp may leave it, and it must not close the session. */
+typedef int reprise_message_fn(const char *json, size_t length, void *arg);
+
+/* Calls fn for each of these messages, in the calling thread. REPRISE_CANCELLED: fn ended the reading. */
+REPRISE_API int reprise_messages_each(const struct reprise_session *s,
+                                      const struct reprise_message_query *query,
+                                      reprise_message_fn *fn, void *arg,
+                                      struct reprise_error *error);
+
+/* Reads the end of the conversation without reading the rest of the file: the last rows of the conversation that are
+ * in the last `bytes` of it (0: 64 KiB), oldest first, as the system stores them. */
+REPRISE_API int reprise_tail(const struct reprise_session *s, size_t bytes,
+                             struct reprise_texts **out, struct reprise_error *error);
+
+/* ==== reprise_append - keeps sessions ==== */
+
+struct reprise_create_request {
+    size_t size;
+    const char *id;        /* NULL: a new one is made, in the system's own form */
+    const char *directory; /* absolute; NULL: the one the stores were opened with */
+    const char *model;
+    const char *title;
+    const char *parent; /* the session that this one continues */
+};
+
+/* Begins a new session in the only store of r. NULL is an empty request. Values for which the format has no place are
+ * not an error. REPRISE_STALE: a session with this id exists, and is unchanged. REPRISE_USAGE: this cannot be an id of
+ * the system, or more than one store is open. */
+REPRISE_API int reprise_create(const struct reprise *r,
+                               const struct reprise_create_request *request,
+                               struct reprise_session **out, struct reprise_error *error);
+
+enum reprise_append_flags {
+    /* to the stream of SDK messages beside the conversation, if the system has one */
+    REPRISE_APPEND_STREAM = 1 << 0
+};
+
+/* Appends rows: JSON objects, one on each line of the text. They are in the system's own form, or the bare messages
+ * that it knows; members that it needs and a row lacks (an id, a time, the row before) are added, all others stay as
+ * they are. All rows are appended or none, in one write that is durable when the call returns, and no row of another
+ * program that writes to the session is lost or cut. A row whose uuid the session already has is not written again,
+ * so that a call can be repeated. The ids of the rows, new and old, are put into *ids unless that is NULL; a row without
+ * an id has "". REPRISE_USAGE: a line is not a JSON object, or not a row of this system. */
+REPRISE_API int reprise_append(const struct reprise_session *s, const char *rows, size_t length,
+                               uint32_t flags, struct reprise_texts **ids,
+                               struct reprise_error *error);
+
+/* Changes a setting of the session: "title", "tag" and what else `reprise set` knows for the system. NULL clears it.
+ * REPRISE_USAGE: the system has no such setting, or the value is not allowed. */
+REPRISE_API int reprise_set(const struct reprise_session *s, const char *key, const char *value,
+                            struct reprise_error *error);
+
+/* ==== reprise_checkpoint - saves files before they are changed ==== */
+
+struct reprise_checkpoint_request {
+    size_t size;
+    /* the id of the message whose answer is about to change the files; a rewind names it */
+    const char *message;
+    const char *const *files; /* absolute paths; they need not exist */
+    size_t files_count;
+    const char *label; /* for systems that have a place for one */
+};
+
+struct reprise_checkpoint_result {
+    size_t size;       /* set by the caller, as in a request */
+    char id[256];      /* of the checkpoint */
+    uint64_t files;    /* saved, also those that do not exist */
+    uint64_t fresh;    /* of these: copies that did not exist yet */
+    char warning[256]; /* for a person, such as that another session works in the same place; "" */
+};
+
+/* Saves the present contents of files. A repeated call for the same message and file keeps what was saved first.
+ * The result may be NULL. REPRISE_UNSAFE: a path is not absolute, or does not lead to a regular file. */
+REPRISE_API int reprise_checkpoint(const struct reprise_session *s,
+                                   const struct reprise_checkpoint_request *request,
+                                   struct reprise_checkpoint_result *result,
+                                   struct reprise_error *error);
+
+enum reprise_point_kind {
+    REPRISE_POINT_TURN = 0, /* a prompt */
+    REPRISE_POINT_TASK = 1, /* the task of a sub-agent */
+    REPRISE_POINT_COMMIT = 2,
+    REPRISE_POINT_SESSION_END = 3
+};
+
+/* A point of a session that a rewind can go back to. */
+struct reprise_point {
+    size_t size;
+    const char *id;      /* named by a rewind */
+    const char *message; /* the message that it belongs to */
+    const char *prompt;
+    const char *why; /* the reason why it cannot be restored; "": it can */
+    int64_t time_ms;
+    int32_t kind;   /* enum reprise_point_kind */
+    uint32_t shell; /* 1: commands ran after it, whose changes to files are not covered */
+    uint64_t files; /* that changed from here to the next point */
+};
+
+/* The points of a session, oldest first. */
+struct reprise_points;
+
+REPRISE_API int reprise_checkpoints(const struct reprise_session *s, struct reprise_points **out,
+                                    struct reprise_error *error);
+REPRISE_API size_t reprise_points_count(const struct reprise_points *points);
+/* Returns a point, which is valid until the points are freed; NULL beyond the last one. */
+REPRISE_API const struct reprise_point *reprise_points_at(const struct reprise_points *points,
+                                                          size_t i);
+/* Frees the points. NULL is fine. */
+REPRISE_API void reprise_points_free(struct reprise_points *points);
+
+/* ==== reprise_rewind - goes back to a point of a session ==== */
+
+/* A rewind is planned, looked at, and applied. The apply does what the plan shows: if a file changed meanwhile, it
+ * returns REPRISE_STALE and changes nothing, or leaves that file alone. Every byte that it replaces is kept in
+ * an undo record first. */
+struct reprise_rewind;
+
+enum reprise_rewind_mode {
+    REPRISE_REWIND_FILES = 0,
+    REPRISE_REWIND_CONVERSATION = 1,
+    REPRISE_REWIND_BOTH = 2,
+    REPRISE_REWIND_TURN = 3 /* only the work of this one turn is removed from the files */
+};
+
+enum reprise_rewind_flags {
+    REPRISE_REWIND_EDITED = 1 << 0,  /* also files that were edited by hand since */
+    REPRISE_REWIND_OUTSIDE = 1 << 1, /* also files outside of the project */
+    REPRISE_REWIND_SENSITIVE =
+        1 << 2 /* also files that programs run or trust; ask a person first */
+};
+
+struct reprise_rewind_options {
+    size_t size;
+    int32_t mode;             /* enum reprise_rewind_mode */
+    uint32_t flags;           /* enum reprise_rewind_flags */
+    const char *const *files; /* only these absolute paths; NULL: all */
+    size_t files_count;
+};
+
+enum reprise_rewind_action {
+    REPRISE_FILE_RESTORE = 0, /* it gets other bytes or another mode */
+    REPRISE_FILE_CREATE = 1,  /* it comes back */
+    REPRISE_FILE_DELETE = 2,
+    REPRISE_FILE_UNCHANGED = 3,
+    REPRISE_FILE_REFUSED = 4 /* see why */
+};
+
+enum reprise_file_flags {
+    REPRISE_FILE_EDITED = 1 << 0, /* by hand since the session's last work on it */
+    REPRISE_FILE_BINARY = 1 << 1,
+    REPRISE_FILE_CONFLICT = 1 << 2, /* after an apply: it changed meanwhile and was left alone */
+    REPRISE_FILE_CHOSEN = 1 << 3    /* an apply changes it */
+};
+
+struct reprise_rewind_file {
+    size_t size;
+    const char *path;
+    const char *why;                /* with REPRISE_FILE_REFUSED, for a person */
+    int32_t action;                 /* enum reprise_rewind_action */
+    uint32_t flags;                 /* enum reprise_file_flags */
+    uint32_t insertions, deletions; /* lines */
+};
+
+struct reprise_rewind_summary {
+    size_t size;        /* set by the caller, as in a request */
+    uint64_t files;     /* of the plan */
+    uint64_t refused;   /* of these */
+    uint64_t conflicts; /* after an apply */
+    uint32_t insertions, deletions;
+    uint64_t dropped, kept; /* messages of the conversation, if that goes back */
+    char plan[72];          /* the id of the plan: it changes with everything that the plan saw */
+    char undo[40]; /* after an apply: the id of the undo record; "": there was nothing to do */
+};
+
+/* Plans to go back to a point (an id that reprise_checkpoints() returned, or its unique beginning). Changes nothing.
+ * NULL options ask for the files. REPRISE_NOT_FOUND: there is no such point. REPRISE_UNSUPPORTED: the system cannot
+ * go back in this mode. */
+REPRISE_API int reprise_rewind_plan(const struct reprise_session *s, const char *point,
+                                    const struct reprise_rewind_options *options,
+                                    struct reprise_rewind **out, struct reprise_error *error);
+/* Plans to undo a rewind by the id of its undo record; NULL is the newest that is not undone. An undo is a rewind and
+ * can be undone. The mode of the options is ignored. */
+REPRISE_API int reprise_rewind_undo(const struct reprise *r, const char *undo,
+                                    const struct reprise_rewind_options *options,
+                                    struct reprise_rewind **out, struct reprise_error *error);
+/* Returns the number of files of the plan. */
+REPRISE_API size_t reprise_rewind_count(const struct reprise_rewind *w);
+/* Returns a file, which is valid until the rewind is closed; NULL beyond the last one. */
+REPRISE_API const struct reprise_rewind_file *reprise_rewind_at(const struct reprise_rewind *w,
+                                                                size_t i);
+/* Returns what a plan or its apply amounts to. */
+REPRISE_API int reprise_rewind_describe(const struct reprise_rewind *w,
+                                        struct reprise_rewind_summary *out,
+                                        struct reprise_error *error);
+
+enum reprise_apply_flags {
+    REPRISE_APPLY_SKIP_REFUSED = 1 << 0 /* the other files go back; else a refused file stops all */
+};
+
+/* Carries out a plan, once. A crash at any moment leaves the old state or the new one after the next rewind or undo of
+ * any program has recovered. Files that changed meanwhile are conflicts, not errors: see the summary.
+ * REPRISE_UNSAFE: files are refused, and nothing was done. REPRISE_STALE: something changed since the plan, and
+ * nothing was done. REPRISE_LOCKED: another rewind is running. */
+REPRISE_API int reprise_rewind_apply(struct reprise_rewind *w, uint32_t flags,
+                                     struct reprise_error *error);
+/* Closes a plan. NULL is fine. */
+REPRISE_API void reprise_rewind_close(struct reprise_rewind *w);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,142 @@
+#include <reprise.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+/* The same library from C++17: what host.c left is read and undone, and every misuse is an error instead of a crash.
+ *   usage: host SESSIONS STATE FILE */
+
+namespace
+{
+
+struct Close {
+    void operator()(reprise *r) const { reprise_close(r); }
+    void operator()(reprise_session *s) const { reprise_session_close(s); }
+    void operator()(reprise_rows *rows) const { reprise_rows_free(rows); }
+    void operator()(reprise_points *points) const { reprise_points_free(points); }
+    void operator()(reprise_rewind *w) const { reprise_rewind_close(w); }
+};
+template <typename T> using Handle = std::unique_ptr<T, Close>;
+
+/* Calls a function of the library and throws what it reports. */
+template <typename T, typename F> Handle<T> get(F call)
+{
+    T *made = nullptr;
+    reprise_error e;
+
+    if (call(&made, &e) != REPRISE_OK)
+        throw std::runtime_error(e.message);
+    return Handle<T>(made);
+}
+
+void need(bool holds, const char *what)
+{
+    if (!holds)
+        throw std::runtime_error(what);
+}
+
+int collect(const char *json, size_t length, void *arg)
+{
+    auto *all = static_cast<std::vector<std::string> *>(arg);
+
+    all->emplace_back(json, length);
+    return 0;
+}
+
+int stop(const char *, size_t, void *)
+{
+    return 1;
+}
+
+void read(const reprise *r)
+{
+    auto rows = get<reprise_rows>([&](auto out, auto e) { return reprise_list(r, nullptr, out, e); });
+
+    for (size_t i = 0; i < reprise_rows_count(rows.get()); i++) {
+        const reprise_row *row = reprise_rows_at(rows.get(), i);
+        std::vector<std::string> messages;
+        auto s = get<reprise_session>(
+            [&](auto out, auto e) { return reprise_session_open(r, row->id, out, e); });
+        reprise_error e;
+
+        std::printf("%s: %s\n", row->system, row->title);
+        need(row->size == sizeof *row && std::strlen(row->json) == row->json_length, "a row");
+        need(reprise_messages_each(s.get(), nullptr, collect, &messages, &e) == REPRISE_OK, "messages");
+        for (const std::string &message : messages)
+            std::printf("  %s\n", message.c_str());
+        need(reprise_messages_each(s.get(), nullptr, stop, nullptr, &e) == REPRISE_CANCELLED, "an early end");
+        auto points = get<reprise_points>(
+            [&](auto out, auto e) { return reprise_checkpoints(s.get(), out, e); });
+        need(reprise_points_count(points.get()) == 1, "one point");
+        need(std::strcmp(reprise_points_at(points.get(), 0)->id, "m-1") == 0, "its id");
+        need(reprise_points_at(points.get(), 1) == nullptr, "no second point");
+    }
+}
+
+/* A caller that was compiled with a newer header, in which the struct has another member. */
+void options_of_a_newer_version(const reprise *r)
+{
+    struct {
+        reprise_query known;
+        const char *unknown;
+    } query = {};
+    reprise_rows *rows = nullptr;
+    reprise_error e;
+
+    need(reprise_list(r, &query.known, &rows, &e) == REPRISE_USAGE, "a struct without a size");
+    query.known.size = sizeof query;
+    need(reprise_list(r, &query.known, &rows, nullptr) == REPRISE_OK, "an unknown member that is not used");
+    reprise_rows_free(rows);
+    query.unknown = "x";
+    need(reprise_list(r, &query.known, &rows, &e) == REPRISE_USAGE, "an unknown member that is used");
+    /* And one with an older header, in which it ended earlier. */
+    query.known.size = offsetof(reprise_query, limit);
+    need(reprise_list(r, &query.known, &rows, &e) == REPRISE_OK, "an older struct");
+    reprise_rows_free(rows);
+}
+
+void undo(const reprise *r)
+{
+    reprise_rewind_summary summary = {};
+    reprise_error e;
+    auto w = get<reprise_rewind>(
+        [&](auto out, auto e) { return reprise_rewind_undo(r, nullptr, nullptr, out, e); });
+
+    need(reprise_rewind_apply(w.get(), 0, &e) == REPRISE_OK, e.message);
+    summary.size = sizeof summary;
+    need(reprise_rewind_describe(w.get(), &summary, &e) == REPRISE_OK, e.message);
+    need(summary.files == 1 && summary.undo[0], "the summary of the undo");
+    need(reprise_rewind_apply(w.get(), 0, &e) == REPRISE_STALE, "a second apply");
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    if (argc != 4)
+        return 2;
+    try {
+        const std::string state = std::string("XDG_STATE_HOME=") + argv[2];
+        const char *environment[] = { state.c_str(), nullptr };
+        reprise_options options = {};
+
+        options.size = sizeof options;
+        options.system = "goat";
+        options.path = argv[1];
+        options.environment = environment;
+        auto r = get<reprise>([&](auto out, auto e) { return reprise_open(&options, out, e); });
+
+        need(reprise_version_number() == REPRISE_VERSION_NUMBER, "the version");
+        read(r.get());
+        options_of_a_newer_version(r.get());
+        undo(r.get());
+    } catch (const std::exception &e) {
+        std::fprintf(stderr, "host: %s\n", e.what());
+        return 1;
+    }
+}

@@ -1,0 +1,365 @@
+#include "tests/test.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/library/reprise.h"
+#include "support/scratch.h"
+
+/* The library as a host sees it; tests/installed builds hosts against the installed files. This one runs under the
+ * sanitizers, and its threads under ThreadSanitizer (test library_threads). */
+
+enum { THREADS = 4, ROUNDS = 8 };
+
+static struct reprise *open_store(void **state, const char *system, const char *name)
+{
+    char path[4096], home[4200];
+    const char *environment[] = { home, "CLAUDE_CONFIG_DIR=/nonexistent", NULL };
+    struct reprise_options o = { .size = sizeof o,
+                                 .system = system,
+                                 .path = folder_path(*state, name, path),
+                                 .directory = "/srv/app",
+                                 .environment = environment,
+                                 .flags = REPRISE_OPEN_CREATE };
+    struct reprise_error e = { 0 };
+    struct reprise *r = NULL;
+
+    snprintf(home, sizeof home, "HOME=%s", scratch_path(state, "home"));
+    if (reprise_open(&o, &r, &e))
+        fail_msg("%s", e.message);
+    return r;
+}
+
+static struct reprise_session *create(struct reprise *r, const char *id)
+{
+    const struct reprise_create_request request = { .size = sizeof request, .id = id };
+    struct reprise_error e;
+    struct reprise_session *s = NULL;
+
+    if (reprise_create(r, &request, &s, &e))
+        fail_msg("%s", e.message);
+    return s;
+}
+
+static int append_prompt(const struct reprise_session *s, const char *id, struct reprise_error *e)
+{
+    char row[200];
+    int n =
+        snprintf(row, sizeof row, "{\"uuid\":\"%s\",\"role\":\"user\",\"content\":\"pay\"}\n", id);
+
+    return reprise_append(s, row, (size_t)n, 0, NULL, e);
+}
+
+static size_t count_messages(const struct reprise_session *s)
+{
+    struct reprise_texts *texts = NULL;
+    size_t n;
+
+    assert_int_equal(reprise_messages(s, NULL, &texts, NULL), REPRISE_OK);
+    n = reprise_texts_count(texts);
+    reprise_texts_free(texts);
+    return n;
+}
+
+/* ---- opening ---- */
+
+static void without_stores_the_defaults_are_empty(void **state)
+{
+    char home[4200];
+    const char *environment[] = { home, NULL };
+    const struct reprise_options o = { .size = sizeof o,
+                                       .directory = "/",
+                                       .environment = environment };
+    struct reprise *r;
+    struct reprise_rows *rows;
+
+    snprintf(home, sizeof home, "HOME=%s", scratch_path(state, "home"));
+    assert_int_equal(reprise_open(&o, &r, NULL), REPRISE_OK);
+    assert_int_equal(reprise_stores(r), 0);
+    assert_null(reprise_store_system(r, 0));
+    assert_int_equal(reprise_list(r, NULL, &rows, NULL), REPRISE_OK);
+    assert_int_equal(reprise_rows_count(rows), 0);
+    reprise_rows_free(rows);
+    reprise_close(r);
+}
+
+static void wrong_requests_are_refused(void **state)
+{
+    static const struct reprise_options wrong[] = {
+        { .size = 0, .system = "goat" },
+        { .size = sizeof *wrong, .system = "nothing" },
+        { .size = sizeof *wrong, .path = "/tmp" },
+        { .size = sizeof *wrong, .system = "goat", .path = "relative" },
+        { .size = sizeof *wrong, .system = "goat", .directory = "relative" },
+        { .size = sizeof *wrong, .system = "goat", .flags = 1u << 31 },
+        { .size = sizeof *wrong, .flags = REPRISE_OPEN_CREATE },
+    };
+    struct reprise *r = NULL;
+    struct reprise_error e;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        memset(&e, 'x', sizeof e);
+        assert_int_equal(reprise_open(&wrong[i], &r, &e), REPRISE_USAGE);
+        assert_int_equal(e.code, REPRISE_USAGE);
+        assert_true(e.message[0] && strlen(e.message) < sizeof e.message);
+        assert_null(r);
+    }
+}
+
+static void a_missing_store_is_not_found(void **state)
+{
+    char path[4096];
+    const struct reprise_options o = { .size = sizeof o,
+                                       .system = "exathena",
+                                       .path = folder_path(*state, "absent", path) };
+    struct reprise *r = NULL;
+    struct reprise_error e;
+
+    assert_int_equal(reprise_open(&o, &r, &e), REPRISE_NOT_FOUND);
+    assert_non_null(strstr(e.path, "absent"));
+}
+
+/* ---- sessions ---- */
+
+static void texts_end_with_a_nul(void **state)
+{
+    struct reprise *r = open_store(state, "goat", "s");
+    struct reprise_session *s = create(r, "pay-1");
+
+    assert_string_equal(reprise_session_id(s), "pay-1");
+    assert_string_equal(reprise_session_system(s), "goat");
+    assert_true(reprise_session_path(s)[0] == '/');
+    reprise_session_close(s);
+    reprise_close(r);
+}
+
+static void a_session_shows_rows_that_were_appended_after_it_was_opened(void **state)
+{
+    struct reprise *r = open_store(state, "goat", "s");
+    struct reprise_session *s = create(r, "pay-1");
+    struct reprise_texts *tail;
+    struct reprise_rows *rows;
+
+    assert_int_equal(count_messages(s), 0);
+    assert_int_equal(append_prompt(s, "m-1", NULL), REPRISE_OK);
+    assert_int_equal(append_prompt(s, "m-1", NULL), REPRISE_OK); /* a repeated call */
+    assert_int_equal(count_messages(s), 1);
+    assert_int_equal(reprise_tail(s, 0, &tail, NULL), REPRISE_OK);
+    assert_int_equal(reprise_texts_count(tail), 1);
+    assert_int_equal(reprise_session_row(s, &rows, NULL), REPRISE_OK);
+    assert_string_equal(reprise_rows_at(rows, 0)->title, "pay");
+    reprise_rows_free(rows);
+    reprise_texts_free(tail);
+    reprise_session_close(s);
+    reprise_close(r);
+}
+
+static void the_ids_of_rows_are_returned(void **state)
+{
+    static const char rows[] = "{\"uuid\":\"a\",\"role\":\"user\",\"content\":\"x\"}\n\n"
+                               "{\"role\":\"assistant\",\"content\":\"y\"}\n";
+    struct reprise *r = open_store(state, "goat", "s");
+    struct reprise_session *s = create(r, "pay-1");
+    struct reprise_texts *ids;
+    size_t n;
+
+    assert_int_equal(reprise_append(s, rows, sizeof rows - 1, 0, &ids, NULL), REPRISE_OK);
+    assert_int_equal(reprise_texts_count(ids), 2);
+    assert_string_equal(reprise_texts_at(ids, 0, &n), "a");
+    assert_int_equal(n, 1);
+    assert_true(reprise_texts_at(ids, 1, NULL)[0] != '\0');
+    assert_null(reprise_texts_at(ids, 2, NULL));
+    reprise_texts_free(ids);
+    reprise_session_close(s);
+    reprise_close(r);
+}
+
+static void a_page_of_messages_is_a_part_of_them(void **state)
+{
+    struct reprise *r = open_store(state, "goat", "s");
+    struct reprise_session *s = create(r, "pay-1");
+    struct reprise_message_query q = {
+        .size = sizeof q, .limit = 1, .offset = 1, .flags = REPRISE_MESSAGES_LIMIT
+    };
+    struct reprise_texts *texts;
+
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(append_prompt(s, (const char *[]){ "a", "b", "c" }[i], NULL), REPRISE_OK);
+    assert_int_equal(reprise_messages(s, &q, &texts, NULL), REPRISE_OK);
+    assert_int_equal(reprise_texts_count(texts), 1);
+    assert_non_null(strstr(reprise_texts_at(texts, 0, NULL), "\"uuid\":\"b\""));
+    reprise_texts_free(texts);
+    q.offset = -1;
+    assert_int_equal(reprise_messages(s, &q, &texts, NULL), REPRISE_USAGE);
+    reprise_session_close(s);
+    reprise_close(r);
+}
+
+static void an_unusable_result_saves_nothing(void **state)
+{
+    char path[4096];
+    const char *file = folder_path(*state, "file", path);
+    const struct reprise_checkpoint_request request = {
+        .size = sizeof request, .message = "m-1", .files = &file, .files_count = 1
+    };
+    struct reprise_checkpoint_result result = { .size = 0 };
+    struct reprise *r = open_store(state, "goat", "s");
+    struct reprise_session *s = create(r, "pay-1");
+    struct reprise_points *points;
+
+    scratch_write(state, "file", SLICE("one"));
+    assert_int_equal(append_prompt(s, "m-1", NULL), REPRISE_OK);
+    assert_int_equal(reprise_checkpoint(s, &request, &result, NULL), REPRISE_USAGE);
+    assert_int_equal(reprise_checkpoints(s, &points, NULL), REPRISE_OK);
+    assert_int_equal(reprise_points_count(points), 0);
+    reprise_points_free(points);
+    result.size = offsetof(struct reprise_checkpoint_result, fresh); /* of an older caller */
+    result.fresh = 77;
+    assert_int_equal(reprise_checkpoint(s, &request, &result, NULL), REPRISE_OK);
+    assert_int_equal(result.files, 1);
+    assert_int_equal(result.fresh, 77);
+    reprise_session_close(s);
+    reprise_close(r);
+}
+
+static void two_stores_cannot_be_created_in(void **state)
+{
+    char home[4200];
+    const char *environment[] = { home, NULL };
+    const struct reprise_options o = { .size = sizeof o,
+                                       .directory = "/",
+                                       .environment = environment };
+    struct reprise_session *s = NULL;
+    struct reprise *r;
+
+    snprintf(home, sizeof home, "HOME=%s", scratch_path(state, "home"));
+    assert_int_equal(reprise_open(&o, &r, NULL), REPRISE_OK);
+    assert_int_equal(reprise_create(r, NULL, &s, NULL), REPRISE_USAGE);
+    assert_null(s);
+    reprise_close(r);
+}
+
+/* ---- threads ---- */
+
+struct worker {
+    pthread_t thread;
+    struct reprise *shared;
+    struct reprise_session *session;
+    const char *system, *path, *home;
+    int number;
+    int failures;
+};
+
+static void list_all(const struct reprise *r, struct worker *w)
+{
+    struct reprise_rows *rows = NULL;
+
+    w->failures +=
+        reprise_list(r, NULL, &rows, NULL) != REPRISE_OK || reprise_rows_count(rows) == 0;
+    reprise_rows_free(rows);
+}
+
+static void read_session(const struct reprise_session *s, struct worker *w)
+{
+    struct reprise_texts *texts = NULL, *tail = NULL;
+
+    w->failures += reprise_messages(s, NULL, &texts, NULL) != REPRISE_OK;
+    w->failures += reprise_tail(s, 0, &tail, NULL) != REPRISE_OK;
+    reprise_texts_free(texts);
+    reprise_texts_free(tail);
+}
+
+/* Stores of its own beside the shared ones. */
+static void open_and_list(struct worker *w)
+{
+    const char *environment[] = { w->home, NULL };
+    const struct reprise_options o = {
+        .size = sizeof o, .system = w->system, .path = w->path, .environment = environment
+    };
+    struct reprise *own = NULL;
+
+    w->failures += reprise_open(&o, &own, NULL) != REPRISE_OK;
+    if (own)
+        list_all(own, w);
+    reprise_close(own);
+}
+
+static void *work(void *arg)
+{
+    struct worker *w = arg;
+    struct reprise_error e;
+    char id[64];
+
+    for (int i = 0; i < ROUNDS; i++) {
+        snprintf(id, sizeof id, "t-%d-%d", w->number, i);
+        if (append_prompt(w->session, id, &e)) {
+            fprintf(stderr, "%s\n", e.message);
+            w->failures++;
+        }
+        list_all(w->shared, w);
+        read_session(w->session, w);
+        open_and_list(w);
+    }
+    return NULL;
+}
+
+static void share(void **state, const char *system, const char *first)
+{
+    char path[4096], home[4200];
+    struct worker worker[THREADS];
+    struct reprise *r = open_store(state, system, system);
+    struct reprise_session *s = create(r, NULL);
+    int failures = 0;
+
+    snprintf(home, sizeof home, "HOME=%s", scratch_path(state, "home"));
+    folder_path(*state, system, path);
+    assert_int_equal(append_prompt(s, first, NULL), REPRISE_OK);
+    for (int i = 0; i < THREADS; i++) {
+        worker[i] = (struct worker){
+            .shared = r, .session = s, .system = system, .path = path, .home = home, .number = i
+        };
+        assert_int_equal(pthread_create(&worker[i].thread, NULL, work, &worker[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(worker[i].thread, NULL);
+        failures += worker[i].failures;
+    }
+    assert_int_equal(failures, 0);
+    assert_int_equal(count_messages(s), 1 + THREADS * ROUNDS);
+    reprise_session_close(s);
+    reprise_close(r);
+}
+
+static void threads_share_a_directory_of_go_sessions(void **state)
+{
+    share(state, "goat", "m-1");
+}
+
+static void threads_share_an_elixir_store(void **state)
+{
+    share(state, "exathena", "m-1");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(without_stores_the_defaults_are_empty),
+        TEST(wrong_requests_are_refused),
+        TEST(a_missing_store_is_not_found),
+        TEST(texts_end_with_a_nul),
+        TEST(a_session_shows_rows_that_were_appended_after_it_was_opened),
+        TEST(the_ids_of_rows_are_returned),
+        TEST(a_page_of_messages_is_a_part_of_them),
+        TEST(an_unusable_result_saves_nothing),
+        TEST(two_stores_cannot_be_created_in),
+        TEST(threads_share_a_directory_of_go_sessions),
+        TEST(threads_share_an_elixir_store),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
