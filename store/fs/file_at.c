@@ -23,6 +23,13 @@ void fs_signal_hold(struct signal_hold *h, int signo)
     pthread_sigmask(SIG_BLOCK, &set, &h->before);
 }
 
+/* A signal without a sender is one of the kernel's for which it had no memory: it is taken for ours, because sending it
+ * again could end the host. */
+static bool is_of_another_fd(const siginfo_t *info, int fd)
+{
+    return fd >= 0 && info->si_fd != fd && !(info->si_code == SI_USER && info->si_pid == 0);
+}
+
 /* A signal sent to the thread comes before one sent to the process. */
 static void discard_pending(const struct signal_hold *h, int fd)
 {
@@ -32,7 +39,7 @@ static void discard_pending(const struct signal_hold *h, int fd)
 
     sigemptyset(&set);
     sigaddset(&set, h->signo);
-    if (sigtimedwait(&set, &info, &now) == h->signo && fd >= 0 && info.si_fd != fd)
+    if (sigtimedwait(&set, &info, &now) == h->signo && is_of_another_fd(&info, fd))
         syscall(SYS_rt_sigqueueinfo, getpid(), h->signo, &info);
 }
 

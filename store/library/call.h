@@ -7,6 +7,7 @@
 #include "lite/base/arena.h"
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
+#include "store/api/host.h"
 #include "store/api/store.h"
 #include "store/fs/file_at.h"
 #include "store/library/reprise.h"
@@ -35,6 +36,20 @@ MUST_CHECK enum err_code call_result(const void *result, size_t size, void *out,
 struct slice call_text(const char *text); /* empty for NULL */
 /* A copy with a NUL behind it; "" if the text is empty. Sets a->failed if out of memory. */
 const char *call_copy(struct arena *a, struct slice text);
+
+/* ---- requests that several functions take ---- */
+
+MUST_CHECK enum err_code call_create_request(const struct reprise *r,
+                                             const struct reprise_create_request *given,
+                                             struct host_create *out, struct err *e);
+/* "KEY=VALUE" texts as settings, an array in the arena that borrows from them. */
+MUST_CHECK enum err_code call_settings(const char *const *texts, size_t n, struct arena *a,
+                                       struct host_setting **out, struct err *e);
+/* Appends the rows of a text through a function, and copies their ids. */
+typedef enum err_code call_append_fn(const void *session, const struct host_append *req,
+                                     struct arena *a, struct host_appended *done, struct err *e);
+MUST_CHECK enum err_code call_append(call_append_fn *to, const void *session, struct slice text,
+                                     uint32_t flags, struct reprise_texts **ids, struct err *e);
 
 /* ---- handles ---- */
 

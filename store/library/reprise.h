@@ -310,9 +310,20 @@ REPRISE_API int reprise_append(const struct reprise_session *s, const char *rows
                                uint32_t flags, struct reprise_texts **ids,
                                struct reprise_error *error);
 
-/* Changes a setting of the session: "title", "tag" and what else `reprise set` knows for the system. NULL clears it.
- * REPRISE_USAGE: the system has no such setting, or the value is not allowed. */
-REPRISE_API int reprise_set(const struct reprise_session *s, const char *key, const char *value,
+/* Changes settings of the session: n texts "KEY=VALUE"; an empty value clears the setting. Either all are changed or
+ * none. REPRISE_USAGE: the system has no such setting, or the value is not allowed.
+ *
+ * Claude Code: title, tag, aiTitle, agentName, agentColor, agentSetting, mode, permissionMode, lastPrompt.
+ *
+ * Go sessions: title, model, cwd, parent, exitReason, agentName, project_hash, messageCount, turnCount, totalTokens,
+ * totalCostUsd.
+ *
+ * Entire: agent, first-prompt, last-prompt, branch, transcript, turn; and event (turn-start, turn-end, commit,
+ * session-start or session-stop), with strategy (manual-commit or auto-commit) beside it, which writes the checkpoints
+ * that belong to it.
+ *
+ * ExAthena has no settings: REPRISE_UNSUPPORTED. */
+REPRISE_API int reprise_set(const struct reprise_session *s, const char *const *settings, size_t n,
                             struct reprise_error *error);
 
 /* ==== reprise_checkpoint - saves files before they are changed ==== */

@@ -1,5 +1,6 @@
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "store/api/host.h"
 #include "store/library/call.h"
@@ -22,25 +23,34 @@ static enum err_code make_handle(const struct reprise *r, struct slice id,
     return session_handle_finish(s, rc, out, e);
 }
 
-static enum err_code create(const struct reprise *r, const struct reprise_create_request *request,
-                            struct reprise_session **out, struct err *e)
+enum err_code call_create_request(const struct reprise *r,
+                                  const struct reprise_create_request *given,
+                                  struct host_create *out, struct err *e)
 {
     struct reprise_create_request q;
-    struct host_created made;
-    struct arena a = { 0 };
-    enum err_code rc = call_options(request, &q, sizeof q, e);
+    enum err_code rc = call_options(given, &q, sizeof q, e);
 
     if (!rc && r->n != 1)
         rc = err_set(e, ERR_USAGE, "", "create: needs one store to be open, not %zu", r->n);
-    if (rc)
-        return rc;
-    const struct host_create req = { .id = call_text(q.id),
+    if (!rc)
+        *out = (struct host_create){ .id = call_text(q.id),
                                      .cwd = call_text(q.directory),
                                      .model = call_text(q.model),
                                      .title = call_text(q.title),
                                      .parent = call_text(q.parent) };
+    return rc;
+}
 
-    rc = host_create(r->store[0], &req, &a, &made, e);
+static enum err_code create(const struct reprise *r, const struct reprise_create_request *request,
+                            struct reprise_session **out, struct err *e)
+{
+    struct host_create req;
+    struct host_created made;
+    struct arena a = { 0 };
+    enum err_code rc = call_create_request(r, request, &req, e);
+
+    if (!rc)
+        rc = host_create(r->store[0], &req, &a, &made, e);
     if (!rc)
         rc = make_handle(r, made.id, out, e);
     arena_fini(&a);
@@ -73,8 +83,8 @@ static enum err_code copy_ids(const struct host_appended *done, struct reprise_t
     return rc;
 }
 
-static enum err_code append(const struct reprise_session *s, struct slice text, uint32_t flags,
-                            struct reprise_texts **ids, struct err *e)
+enum err_code call_append(call_append_fn *to, const void *session, struct slice text,
+                          uint32_t flags, struct reprise_texts **ids, struct err *e)
 {
     struct host_append req = { .transcript = flags & REPRISE_APPEND_STREAM };
     struct host_appended done;
@@ -86,7 +96,7 @@ static enum err_code append(const struct reprise_session *s, struct slice text, 
 
     if (!rc) {
         req.row = row;
-        rc = host_append(s->ref.store, &s->ref, &req, &a, &done, e);
+        rc = to(session, &req, &a, &done, e);
     }
     if (!rc && ids)
         rc = copy_ids(&done, ids, e);
@@ -94,25 +104,59 @@ static enum err_code append(const struct reprise_session *s, struct slice text, 
     return rc;
 }
 
+static enum err_code append_to(const void *session, const struct host_append *req, struct arena *a,
+                               struct host_appended *done, struct err *e)
+{
+    const struct reprise_session *s = session;
+
+    return host_append(s->ref.store, &s->ref, req, a, done, e);
+}
+
 int reprise_append(const struct reprise_session *s, const char *rows, size_t length, uint32_t flags,
                    struct reprise_texts **ids, struct reprise_error *error)
 {
+    const struct slice text = { rows, length };
     struct call c;
 
     call_begin(&c);
-    return call_end(&c, append(s, (struct slice){ rows, length }, flags, ids, &c.err), error);
+    return call_end(&c, call_append(append_to, s, text, flags, ids, &c.err), error);
 }
 
 /* ---- set ---- */
 
-int reprise_set(const struct reprise_session *s, const char *key, const char *value,
+enum err_code call_settings(const char *const *texts, size_t n, struct arena *a,
+                            struct host_setting **out, struct err *e)
+{
+    struct host_setting *setting = arena_zalloc(a, (n + 1) * sizeof *setting);
+
+    if (!setting)
+        return err_nomem(e);
+    for (size_t i = 0; i < n; i++) {
+        const char *sign = texts[i] ? strchr(texts[i], '=') : NULL;
+
+        if (!sign || sign == texts[i])
+            return err_set(e, ERR_USAGE, texts[i] ? texts[i] : "", "set: expected KEY=VALUE");
+        setting[i].key = (struct slice){ texts[i], (size_t)(sign - texts[i]) };
+        setting[i].value = slice_of(sign + 1);
+    }
+    *out = setting;
+    return ERR_OK;
+}
+
+int reprise_set(const struct reprise_session *s, const char *const *settings, size_t n,
                 struct reprise_error *error)
 {
-    const struct host_setting setting = { call_text(key), call_text(value) };
+    struct host_setting *setting;
+    struct arena a = { 0 };
     struct call c;
 
     call_begin(&c);
-    return call_end(&c, host_set(s->ref.store, &s->ref, &setting, 1, &c.err), error);
+    enum err_code rc = call_settings(settings, n, &a, &setting, &c.err);
+
+    if (!rc)
+        rc = host_set(s->ref.store, &s->ref, setting, n, &c.err);
+    arena_fini(&a);
+    return call_end(&c, rc, error);
 }
 
 /* ---- checkpoint ---- */

@@ -135,4 +135,5 @@ def main():
     print('python', lib.c.reprise_version().decode())
 
 
-main()
+if __name__ == '__main__':
+    main()

@@ -13,13 +13,14 @@ static int keep(struct reprise *r, const char *file, struct reprise_error *e)
                       "\"content\":\"pay\"}\n";
     struct reprise_create_request request = { sizeof request, "pay-1", NULL, NULL, NULL, NULL };
     struct reprise_checkpoint_request point = { sizeof point, "m-1", &file, 1, NULL };
+    const char *title = "title=Payments";
     struct reprise_session *s = NULL;
     int rc = reprise_create(r, &request, &s, e);
 
     if (!rc)
         rc = reprise_append(s, row, strlen(row), 0, NULL, e);
     if (!rc)
-        rc = reprise_set(s, "title", "Payments", e);
+        rc = reprise_set(s, &title, 1, e);
     if (!rc)
         rc = reprise_checkpoint(s, &point, NULL, e);
     reprise_session_close(s);

@@ -198,6 +198,34 @@ static void a_page_of_messages_is_a_part_of_them(void **state)
     reprise_close(r);
 }
 
+static void check_title(const struct reprise_session *s, const char *title)
+{
+    struct reprise_rows *rows;
+
+    assert_int_equal(reprise_session_row(s, &rows, NULL), REPRISE_OK);
+    assert_string_equal(reprise_rows_at(rows, 0)->title, title);
+    reprise_rows_free(rows);
+}
+
+static void settings_are_changed_together_or_not(void **state)
+{
+    static const char *const settings[] = { "title=Payments", "model=m-7", "nothing=x" };
+    static const char *const no_key[] = { "=x" }, *const missing[] = { NULL };
+    struct reprise *r = open_store(state, "goat", "s");
+    struct reprise_session *s = create(r, "pay-1");
+
+    assert_int_equal(append_prompt(s, "m-1", NULL), REPRISE_OK);
+    assert_int_equal(reprise_set(s, settings, 3, NULL), REPRISE_USAGE);
+    assert_int_equal(reprise_set(s, no_key, 1, NULL), REPRISE_USAGE);
+    assert_int_equal(reprise_set(s, missing, 1, NULL), REPRISE_USAGE);
+    check_title(s, "pay");
+    assert_int_equal(reprise_set(s, settings, 2, NULL), REPRISE_OK);
+    check_title(s, "Payments");
+    assert_int_equal(reprise_set(s, settings, 0, NULL), REPRISE_OK);
+    reprise_session_close(s);
+    reprise_close(r);
+}
+
 static void an_unusable_result_saves_nothing(void **state)
 {
     char path[4096];
@@ -355,6 +383,7 @@ int main(void)
         TEST(a_session_shows_rows_that_were_appended_after_it_was_opened),
         TEST(the_ids_of_rows_are_returned),
         TEST(a_page_of_messages_is_a_part_of_them),
+        TEST(settings_are_changed_together_or_not),
         TEST(an_unusable_result_saves_nothing),
         TEST(two_stores_cannot_be_created_in),
         TEST(threads_share_a_directory_of_go_sessions),
