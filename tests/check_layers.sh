@@ -53,6 +53,7 @@ directions='fs:
 git: fs proc
 proc: api fs
 log: fs
+host: api fs log
 journal: api fs git log
 query: api fs log
 grep: api query

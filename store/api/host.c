@@ -18,8 +18,8 @@ enum err_code host_make(const struct store_ops *ops, const struct store_env *env
     return ops->make ? ops->make(env, path, e) : cannot(ops, "make a store", e);
 }
 
-enum err_code host_create(const struct store *st, const struct host_create *req, struct arena *a,
-                          struct host_created *out, struct err *e)
+enum err_code host_check_create(const struct store *st, const struct host_create *req,
+                                struct host_create *out, struct err *e)
 {
     struct host_create full = *req;
 
@@ -31,7 +31,27 @@ enum err_code host_create(const struct store *st, const struct host_create *req,
         full.cwd = slice_of(st->env->cwd);
     if (full.cwd.n == 0 || full.cwd.p[0] != '/' || memchr(full.cwd.p, '\0', full.cwd.n))
         return err_set(e, ERR_USAGE, "", "create: the directory is not absolute");
-    return st->ops->create(st, &full, a, out, e);
+    *out = full;
+    return ERR_OK;
+}
+
+enum err_code host_create(const struct store *st, const struct host_create *req, struct arena *a,
+                          struct host_created *out, struct err *e)
+{
+    struct host_create full;
+    enum err_code rc = host_check_create(st, req, &full, e);
+
+    return rc ? rc : st->ops->create(st, &full, a, out, e);
+}
+
+enum err_code host_check_rows(const struct host_append *req, struct err *e)
+{
+    for (size_t i = 0; i < req->n; i++)
+        if (json_type(req->row[i]) != JSON_OBJECT || !json_valid(req->row[i]) ||
+            memchr(req->row[i].p, '\n', req->row[i].n))
+            return err_set(e, ERR_USAGE, "", "append: row %zu is no JSON object on one line",
+                           i + 1);
+    return ERR_OK;
 }
 
 enum err_code host_append(const struct store *st, const struct session_ref *ref,
@@ -40,11 +60,10 @@ enum err_code host_append(const struct store *st, const struct session_ref *ref,
 {
     if (!st->ops->append)
         return cannot(st->ops, "append", e);
-    for (size_t i = 0; i < req->n; i++)
-        if (json_type(req->row[i]) != JSON_OBJECT || !json_valid(req->row[i]) ||
-            memchr(req->row[i].p, '\n', req->row[i].n))
-            return err_set(e, ERR_USAGE, "", "append: row %zu is no JSON object on one line",
-                           i + 1);
+    enum err_code rc = host_check_rows(req, e);
+
+    if (rc)
+        return rc;
     if (req->n)
         return st->ops->append(st, ref, req, a, out, e);
     *out = (struct host_appended){ 0 };

@@ -9,12 +9,15 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 
+struct log_states; /* store/log/log_state.h */
 struct session_ref;
 struct store;
 struct store_env;
 struct store_ops;
 
-/* The writing side: what a program that runs agents needs to keep its sessions in a store of any
+/* A program that appends while its agent runs keeps the session open: store/host/host_session.h.
+ *
+ * The writing side: what a program that runs agents needs to keep its sessions in a store of any
  * system, in that system's own format. The commands `create`, `append`, `checkpoint` and `set` are
  * these calls and nothing more.
  *
@@ -69,11 +72,16 @@ struct host_append {
     size_t n;
     /* to the stream of SDK messages beside the conversation, not to the conversation */
     bool transcript;
+    /* Set by store/host/host_session.h: what is known of the session's logs since the last append (NULL: nothing),
+     * and that the rows are to be made durable later. A system may ignore both. */
+    struct log_states *logs;
+    bool later;
 };
 
 struct host_appended {
     size_t n;
     size_t present;         /* of these: rows that already existed and were not written again */
+    size_t left_out;        /* of these: rows that the system does not keep (claude: progress) */
     const struct slice *id; /* of each row, n of them; empty for a row that has no id */
 };
 
@@ -128,6 +136,14 @@ MUST_CHECK enum err_code host_checkpoint(const struct store *st, const struct se
  * this system, or a value that is not allowed; then nothing was set. */
 MUST_CHECK enum err_code host_set(const struct store *st, const struct session_ref *ref,
                                   const struct host_setting *setting, size_t n, struct err *e);
+
+/* An interval of a queue of rows: they are written as soon as its thread has nothing else to write. */
+#define HOST_AT_ONCE UINT32_MAX
+
+/* What host_create and host_append check themselves, whatever the system; *out is the request with its defaults. */
+MUST_CHECK enum err_code host_check_create(const struct store *st, const struct host_create *req,
+                                           struct host_create *out, struct err *e);
+MUST_CHECK enum err_code host_check_rows(const struct host_append *req, struct err *e);
 
 enum { HOST_ID = 37 }; /* bytes of a generated id, with its NUL */
 /* A random UUID. */

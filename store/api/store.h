@@ -330,6 +330,18 @@ typedef enum err_code store_checkpoint_fn(const struct store *st, const struct s
 typedef enum err_code store_set_fn(const struct store *st, const struct session_ref *ref,
                                    const struct host_setting *setting, size_t n, struct err *e);
 
+/* For sessions that a host keeps open (store/host/host_session.h): all optional. */
+
+/* Returns true if a new session comes into being with this row; before, it is not on disk. NULL:
+ * it is on disk once it is created. */
+typedef bool store_begins_fn(struct slice row);
+/* Checks a row that will be appended later, and gives it what does not depend on the session: an
+ * id, and the time at which it was passed. *complete and *id (empty: it has none) are the row's own
+ * bytes or in the arena. Does no I/O; any thread may call it at any time. */
+typedef enum err_code store_host_row_fn(const struct store *st, struct slice row, bool transcript,
+                                        struct arena *a, struct slice *complete, struct slice *id,
+                                        struct err *e);
+
 /* One per on-disk system. A member marked optional may be NULL, which is the only way to say that
  * the system does not support it: there is no second list of capabilities that could disagree.
  *
@@ -410,6 +422,11 @@ struct store_ops {
     store_append_fn *append;
     store_checkpoint_fn *checkpoint;
     store_set_fn *set;
+    store_begins_fn *begins;
+    store_host_row_fn *host_row;
+    /* how long the system's own agent collects rows before it writes them; 0: 100 */
+    uint32_t drain_ms;
+    size_t queue_rows; /* and how many may wait; 0: 4096 */
 };
 
 /* Systems embed this as their first member named base. */

@@ -410,6 +410,25 @@ enum err_code disk_replace_file(const char *dir, const char *name, struct slice 
     return rc ? rc : disk_new_replace(&f, name, e);
 }
 
+enum err_code disk_put_file(const char *dir, const char *name, struct slice bytes, mode_t mode,
+                            struct err *e)
+{
+    char path[PATH_MAX];
+
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, name) >= sizeof path)
+        return err_set(e, ERR_UNSAFE, dir, "create a file: the directory's name is too long");
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+
+    if (fd < 0)
+        return errno == EEXIST
+                   ? err_set(e, ERR_STALE, path, "create a file: the name exists already")
+                   : err_sys(e, path, "create a file");
+    enum err_code rc = disk_write(fd, bytes, NULL, path, e);
+
+    close(fd);
+    return rc;
+}
+
 static void add_time(const struct stat *st, struct disk_usage *w)
 {
     int64_t ms = (int64_t)st->st_mtim.tv_sec * 1000 + st->st_mtim.tv_nsec / 1000000;

@@ -84,6 +84,11 @@ MUST_CHECK enum err_code disk_create_file(const char *dir, const char *name, str
 MUST_CHECK enum err_code disk_replace_file(const char *dir, const char *name, struct slice bytes,
                                            mode_t mode, struct err *e);
 
+/* A new document that only has to survive this process: it is not synced, and a kill may leave a part of it.
+ * ERR_STALE if the name exists. */
+MUST_CHECK enum err_code disk_put_file(const char *dir, const char *name, struct slice bytes,
+                                       mode_t mode, struct err *e);
+
 /* The disk usage of a file or directory: the lengths of all files in it. Links are not followed; a link counts with
  * the length of its text. */
 struct disk_usage {

@@ -12,12 +12,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/api/host.h"
 #include "store/fs/copy.h"
 #include "store/fs/disk.h"
 #include "store/fs/file_at.h"
 #include "store/journal/change.h"
 #include "store/journal/change_internal.h"
 #include "store/log/log_find.h"
+#include "store/log/log_state.h"
+
+/* How the names of entries begin. */
+enum { DURABLE = '0', BRIEF = '1' };
 
 /* An append under way. */
 struct journal {
@@ -36,11 +41,18 @@ static bool is_of(const struct change *c, const char *log)
     return !log || (c->n && strcmp(c->step[0].path, log) == 0);
 }
 
+static bool is_brief(const char *dir)
+{
+    return strrchr(dir, '/')[1] == BRIEF;
+}
+
 static enum err_code recover_append(const char *dir, const char *log)
 {
     struct change *c;
     enum err_code rc = change_record_read(dir, &c, NULL);
 
+    if (rc == ERR_FORMAT && is_brief(dir)) /* a power cut took a part of it */
+        rc = ERR_NOT_FOUND;
     if (rc == ERR_NOT_FOUND) /* it was never begun; or is not yet, by a program that is at it now */
         return log ? ERR_OK : copy_remove(dir, NULL);
     if (rc) /* a record that cannot be understood is not acted on */
@@ -122,8 +134,8 @@ static enum err_code entry_write(struct journal *j, const char *above, struct ch
 
     if (getrandom(r, sizeof r, 0) != (ssize_t)sizeof r)
         return err_sys(e, above, "draw a random name");
-    snprintf(j->dir, sizeof j->dir, "%s/0%02x%02x%02x%02x%02x%02x%02x%02x", above, r[0], r[1], r[2],
-             r[3], r[4], r[5], r[6], r[7]);
+    snprintf(j->dir, sizeof j->dir, "%s/%c%02x%02x%02x%02x%02x%02x%02x%02x", above,
+             c->brief ? BRIEF : DURABLE, r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7]);
     if (mkdir(j->dir, 0700)) {
         enum err_code rc = err_sys(e, j->dir, "make directory");
 
@@ -132,7 +144,7 @@ static enum err_code entry_write(struct journal *j, const char *above, struct ch
     }
     enum err_code rc = change_record_write(j->dir, c, e);
 
-    return rc ? rc : disk_sync_dir(above, e);
+    return rc || c->brief ? rc : disk_sync_dir(above, e);
 }
 
 static enum err_code journal_begin(struct journal *j, const char *above, struct slice records,
@@ -141,6 +153,8 @@ static enum err_code journal_begin(struct journal *j, const char *above, struct 
     struct change *c = change_new("append");
     enum err_code rc = c ? describe_append(c, j->path, records, j->flags, e) : err_nomem(e);
 
+    if (!rc)
+        c->brief = j->flags & APPEND_LATER;
     if (!rc)
         rc = entry_write(j, above, c, e);
     change_free(c);
@@ -191,12 +205,13 @@ static enum err_code compose_written_down(void *arg, struct buf *records, struct
 }
 
 enum err_code journal_append(const struct store_env *env, const char *path, unsigned flags,
-                             log_compose_fn *compose, void *arg, struct err *e)
+                             log_compose_fn *compose, void *arg, struct appended *out,
+                             struct err *e)
 {
     struct journal j = { env, path, flags, compose, arg, -1, "" };
 
     journal_recover(env);
-    enum err_code rc = log_append_with(path, flags, compose_written_down, &j, NULL, e);
+    enum err_code rc = log_append_with(path, flags, compose_written_down, &j, out, e);
 
     journal_end(&j);
     return rc;
@@ -215,24 +230,37 @@ struct writing {
     const char *path;
     struct append_rows *rows;
     struct arena *a;
-    bool again; /* the file was replaced by one that may have got the rows */
+    struct log_state *log; /* what is known of the log; NULL: nothing is remembered */
+    bool again;            /* the file was replaced by one that may have got the rows */
 };
+
+/* Marks the rows that need not be written. Ids that were just drawn are new. */
+static enum err_code mark_repeated(const struct writing *w, bool skip[], struct err *e)
+{
+    const struct append_rows *rows = w->rows;
+    struct slice *id = row_ids(rows, w->a);
+
+    if (!id)
+        return err_nomem(e);
+    for (size_t i = 0; i < rows->n; i++)
+        if (rows->row[i].drawn && !w->again)
+            id[i].n = 0;
+    return w->log ? log_state_find_repeated(w->log, id, rows->n, skip, e)
+                  : log_find_repeated(w->path, 0, id, rows->n, skip, e);
+}
 
 static enum err_code compose_new_rows(void *arg, struct buf *out, struct err *e)
 {
     struct writing *w = arg;
     struct append_rows *rows = w->rows;
-    struct slice *id = row_ids(rows, w->a);
     bool *skip = arena_zalloc(w->a, rows->n * sizeof *skip);
-    enum err_code rc = id && skip ? ERR_OK : ERR_NOMEM;
+    enum log_seen seen;
+    enum err_code rc = skip ? ERR_OK : err_nomem(e);
 
-    for (size_t i = 0; i < rows->n && !rc; i++)
-        if (rows->row[i].drawn && !w->again)
-            id[i].n = 0;
+    if (!rc && w->log)
+        rc = log_state_look(w->log, &seen, e);
     if (!rc)
-        rc = log_find_repeated(w->path, 0, id, rows->n, skip, e);
-    else
-        err_nomem(e);
+        rc = mark_repeated(w, skip, e);
     rows->present = 0;
     for (size_t i = 0, begin = 0; i < rows->n && !rc; begin = rows->row[i++].end) {
         const struct slice line = { rows->lines.p + begin, rows->row[i].end - begin };
@@ -250,7 +278,9 @@ enum err_code append_rows_make(struct append_rows *rows, const struct host_appen
 {
     enum err_code rc = ERR_OK;
 
-    *rows = (struct append_rows){ .row = arena_zalloc(a, req->n * sizeof *rows->row), .n = req->n };
+    *rows = (struct append_rows){ .req = req,
+                                  .row = arena_zalloc(a, req->n * sizeof *rows->row),
+                                  .n = req->n };
     if (!rows->row)
         return err_nomem(e);
     for (size_t i = 0; i < req->n && !rc; i++) {
@@ -266,11 +296,21 @@ enum err_code append_rows_write(const struct store_env *env, const char *path,
                                 struct append_rows *rows, struct arena *a,
                                 struct host_appended *out, struct err *e)
 {
+    const struct host_append *req = rows->req;
     struct writing w = { .path = path, .rows = rows, .a = a };
     struct slice *id = row_ids(rows, a);
-    enum err_code rc = id ? journal_append(env, path, 0, compose_new_rows, &w, e) : err_nomem(e);
+    struct appended done;
+    enum err_code rc = id ? ERR_OK : err_nomem(e);
 
+    if (!rc && req->logs && !(w.log = log_states_get(req->logs, path, 0)))
+        rc = err_nomem(e);
     if (!rc)
-        *out = (struct host_appended){ .n = rows->n, .present = rows->present, .id = id };
-    return rc;
+        rc = journal_append(env, path, req->later ? APPEND_LATER : 0, compose_new_rows, &w, &done,
+                            e);
+    if (rc)
+        return rc;
+    if (w.log)
+        log_state_appended(w.log, &done, req->later, id, rows->n);
+    *out = (struct host_appended){ .n = rows->n, .present = rows->present, .id = id };
+    return ERR_OK;
 }

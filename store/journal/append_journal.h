@@ -17,15 +17,21 @@
  *
  * The next append and the next change remove the leftovers of a crash: a part is cut off, or
  * becomes a blank line if a program has the log open. If there is no place for our state, nothing
- * is recorded. */
+ * is recorded.
+ *
+ * An append with APPEND_LATER is recorded without syncing anything (<name> begins with 1 and not with 0): the record
+ * is there after a kill, but perhaps not after a power cut, which then may leave a part of rows that were not synced
+ * either. */
 
-/* log_append_with, recorded first. If a crash cut an append to this log short, its bytes are
+/* log_append_with, recorded first; out may be NULL. If a crash cut an append to this log short, its bytes are
  * removed before compose is called. */
 MUST_CHECK enum err_code journal_append(const struct store_env *env, const char *path,
                                         unsigned flags, log_compose_fn *compose, void *arg,
-                                        struct err *e);
+                                        struct appended *out, struct err *e);
 /* Removes what crashes left, if no append is running. Whatever cannot be removed yet waits for the next time. */
 void journal_recover(const struct store_env *env);
+
+struct host_append;
 
 /* Rows of a host for a log in which no row depends on the one before: their lines are made first, and those that are
  * in the log already are left out when the append's turn comes. */
@@ -36,7 +42,8 @@ struct append_rows_item {
 };
 
 struct append_rows {
-    struct append_rows_item *row; /* in the arena */
+    const struct host_append *req; /* borrowed */
+    struct append_rows_item *row;  /* in the arena */
     size_t n;
     struct buf lines; /* owned */
     size_t present;   /* rows that were left out, known once the rows are written */

@@ -48,6 +48,7 @@ struct change {
     size_t n;
     int64_t at_ms; /* when it was asked for; 0 until it runs */
     bool learned;  /* its steps know more than when the record was written */
+    bool brief; /* its record has to survive this process, but not a power cut: it is not synced */
 };
 
 struct change *change_new(const char *kind);

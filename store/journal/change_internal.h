@@ -51,7 +51,7 @@ MUST_CHECK enum err_code change_recover(struct change_log *log, const char *name
  * it as <n>.bytes, <n>.old and <n>.opposite. Texts and paths are any bytes and are percent-encoded, so that no byte
  * is lost to JSON's idea of text. */
 
-/* Writes everything into an existing directory, durably; `record` last. */
+/* Writes everything into an existing directory, durably unless the change is brief; `record` last. */
 MUST_CHECK enum err_code change_record_write(const char *dir, const struct change *c,
                                              struct err *e);
 /* ERR_NOT_FOUND: there is no record (it was never finished). ERR_FORMAT: it is damaged, or of a newer version. */

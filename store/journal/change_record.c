@@ -26,6 +26,7 @@ static const char *const step_names[STEP_KINDS] = {
 
 struct writer {
     const char *dir;
+    bool brief;
     struct buf out; /* the document */
     struct jsonout j;
     struct buf text; /* scratch of encode */
@@ -67,6 +68,11 @@ static void put_int(struct writer *w, const char *key, int64_t n)
     jsonout_text(&w->j, (struct slice){ text, (size_t)digits });
 }
 
+static enum err_code write_file(const struct writer *w, const char *name, struct slice bytes)
+{
+    return (w->brief ? disk_put_file : disk_replace_file)(w->dir, name, bytes, 0600, w->e);
+}
+
 /* Long bytes are in a file of their own, which the key with ".file" names. */
 static void put_content(struct writer *w, const char *key, size_t step, struct slice bytes)
 {
@@ -79,7 +85,7 @@ static void put_content(struct writer *w, const char *key, size_t step, struct s
     snprintf(name, sizeof name, "%zu.%s", step, key);
     snprintf(file_key, sizeof file_key, "%s.file", key);
     if (!w->rc)
-        w->rc = disk_replace_file(w->dir, name, bytes, 0600, w->e);
+        w->rc = write_file(w, name, bytes);
     write_text_member(w, file_key, name);
 }
 
@@ -131,14 +137,14 @@ static void put_change(struct writer *w, const struct change *c)
 
 enum err_code change_record_write(const char *dir, const struct change *c, struct err *e)
 {
-    struct writer w = { .dir = dir, .e = e };
+    struct writer w = { .dir = dir, .brief = c->brief, .e = e };
 
     jsonout_init(&w.j, &w.out);
     put_change(&w, c);
     if (w.j.rc)
         no_memory(&w);
     if (!w.rc)
-        w.rc = disk_replace_file(dir, "record", buf_slice(&w.out), 0600, e);
+        w.rc = write_file(&w, "record", buf_slice(&w.out));
     buf_fini(&w.out);
     buf_fini(&w.text);
     return w.rc ? err_wrap(e, w.rc, "write down a change") : ERR_OK;

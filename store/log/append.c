@@ -63,6 +63,15 @@ static enum err_code log_lock(int fd, const char *path, struct err *e)
     return ERR_OK;
 }
 
+/* A child that the process forked meanwhile has the descriptor too, and with it the lock, for as long as it lives:
+ * closing ours would not release it. */
+static void log_unlock_close(int fd)
+{
+    if (flock(fd, LOCK_UN))
+        errno = 0; /* the file system has no locks */
+    close(fd);
+}
+
 /* *same is false if the path names another file now. `now` may be NULL. */
 static enum err_code still_named(const char *path, unsigned flags, const struct file_id *id,
                                  bool *same, struct file_id *now, struct err *e)
@@ -216,7 +225,7 @@ static enum err_code write_once(int fd, struct slice bytes, const struct file_id
 
 /* Checks that the record is there for good. If not, it is removed if that harms nothing: a caller
  * that gets an error must not find the record later. */
-static enum err_code make_sure(int fd, struct slice bytes, const struct appended *a,
+static enum err_code make_sure(int fd, struct slice bytes, const struct appended *a, bool later,
                                const char *path, struct err *e)
 {
     bool same;
@@ -224,7 +233,7 @@ static enum err_code make_sure(int fd, struct slice bytes, const struct appended
 
     if (!rc && !same)
         return err_set(e, ERR_STALE, path, "append: what was written is not there");
-    if (!rc)
+    if (!rc && !later)
         rc = disk_sync(fd, path, e);
     if (rc && !cut_off(fd, a->offset + a->length, bytes.n, a->before.mtime_ns))
         err_wrap(e, rc, "what was appended is there, but perhaps not for good");
@@ -239,10 +248,11 @@ static enum err_code needs_guard(int fd, struct slice records, const char *path,
     return records.n && records.p[0] == '\n' ? ERR_OK : torn_after_a_moment(fd, path, guard, e);
 }
 
-static enum err_code append_records(int fd, const char *path, struct slice records,
+static enum err_code append_records(int fd, const char *path, struct slice records, bool later,
                                     struct appended *a, struct err *e)
 {
     struct buf bytes = { 0 };
+    struct stat st;
     off_t end = 0;
     enum err_code rc = needs_guard(fd, records, path, &a->guarded, e);
 
@@ -253,8 +263,10 @@ static enum err_code append_records(int fd, const char *path, struct slice recor
     if (!rc) {
         a->length = (int64_t)bytes.n;
         a->offset = end - a->length;
-        rc = make_sure(fd, buf_slice(&bytes), a, path, e);
+        rc = make_sure(fd, buf_slice(&bytes), a, later, path, e);
     }
+    if (!rc && fstat(fd, &st) == 0)
+        a->after = file_id_of(&st);
     buf_fini(&bytes);
     return rc;
 }
@@ -274,6 +286,7 @@ static enum err_code in_successor(const char *path, unsigned flags, struct slice
         rc = disk_sync(fd, path, e);
     if (!rc && *there)
         a->before = id;
+    a->after = (struct file_id){ 0 };
     close(fd);
     return rc;
 }
@@ -308,11 +321,11 @@ static enum err_code try_append(const char *path, unsigned flags, log_compose_fn
     if (!rc && *done)
         rc = compose(arg, &records, e);
     if (!rc && *done && records.n) {
-        rc = append_records(fd, path, buf_slice(&records), a, e);
+        rc = append_records(fd, path, buf_slice(&records), flags & APPEND_LATER, a, e);
         if (!rc)
             rc = check_still_named(path, flags, a, done, e);
     }
-    close(fd);
+    log_unlock_close(fd);
     if (!rc && records.n && !*done)
         rc = in_successor(path, flags, buf_slice(&records), a, done, e);
     buf_fini(&records);
@@ -348,4 +361,17 @@ enum err_code log_append(const char *path, struct slice records, unsigned flags,
                          struct appended *out, struct err *e)
 {
     return log_append_with(path, flags, compose_records, &records, out, e);
+}
+
+enum err_code log_sync(const char *path, unsigned flags, struct err *e)
+{
+    struct file_id id;
+    int fd;
+    enum err_code rc = demo_log_open(path, flags, &fd, &id, e);
+
+    if (rc)
+        return rc;
+    rc = disk_sync(fd, path, e);
+    close(fd);
+    return rc;
 }

@@ -20,10 +20,12 @@ struct appended {
     int64_t length; /* with both newlines */
     bool guarded;   /* the tail was torn: our bytes begin with a newline */
     struct file_id before; /* what the file was when it was opened */
+    struct file_id after;  /* and behind our bytes, in our turn; all zero if that is not known */
 };
 
 enum append_flags {
     APPEND_FOLLOW = 1, /* through a symlink, as Claude Code's rename does */
+    APPEND_LATER = 2,  /* the bytes are not synced: log_sync does it later, once for many appends */
 };
 
 /* Sets *torn to whether log_append would begin with a newline of its own. A fresh tail is given a moment. */
@@ -48,5 +50,8 @@ MUST_CHECK enum err_code log_append(const char *path, struct slice records, unsi
 typedef enum err_code log_compose_fn(void *arg, struct buf *records, struct err *e);
 MUST_CHECK enum err_code log_append_with(const char *path, unsigned flags, log_compose_fn *compose,
                                          void *arg, struct appended *out, struct err *e);
+
+/* Makes everything durable that was appended with APPEND_LATER. ERR_NOT_FOUND: the file is gone. */
+MUST_CHECK enum err_code log_sync(const char *path, unsigned flags, struct err *e);
 
 #endif

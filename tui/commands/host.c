@@ -129,8 +129,9 @@ static void write_appended(struct slice session, const struct host_appended *don
         return;
     out_open(o, NULL, '{');
     out_member(o, "sessionId", session);
-    out_int(o, "appended", (int64_t)(done->n - done->present));
+    out_int(o, "appended", (int64_t)(done->n - done->present - done->left_out));
     out_int(o, "present", (int64_t)done->present);
+    out_int(o, "leftOut", (int64_t)done->left_out);
     out_open(o, "uuids", '[');
     for (size_t i = 0; i < done->n; i++)
         if (done->id[i].n)

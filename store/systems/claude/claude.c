@@ -276,6 +276,9 @@ const struct store_ops claude_ops = {
     .make = claude_make,
     .create = claude_create,
     .append = claude_append,
+    .begins = claude_begins,
+    .host_row = claude_host_row,
+    .drain_ms = 100, /* seed 002 */
     .checkpoint = claude_checkpoint,
     .set = claude_set,
 };

@@ -113,6 +113,8 @@ store_plan_fn claude_plan;
 store_make_fn claude_make;
 store_create_fn claude_create;
 store_append_fn claude_append;
+store_begins_fn claude_begins;
+store_host_row_fn claude_host_row;
 store_checkpoint_fn claude_checkpoint;
 store_set_fn claude_set;
 

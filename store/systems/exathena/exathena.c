@@ -327,5 +327,7 @@ const struct store_ops exathena_ops = {
     .make = exathena_make,
     .create = exathena_create,
     .append = exathena_append,
+    .host_row = exathena_host_row,
+    .drain_ms = 250, /* its store's flush_interval_ms: seed 001 */
     .checkpoint = exathena_checkpoint,
 };

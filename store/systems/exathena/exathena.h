@@ -87,6 +87,7 @@ store_plan_conversation_fn exathena_plan_conversation;
 store_make_fn exathena_make;
 store_create_fn exathena_create;
 store_append_fn exathena_append;
+store_host_row_fn exathena_host_row;
 store_checkpoint_fn exathena_checkpoint;
 
 #endif

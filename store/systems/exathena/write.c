@@ -231,6 +231,29 @@ static enum err_code add_event_row(struct slice row, struct append_rows_item *ma
     return err_set(e, ERR_USAGE, "", "append: neither an event nor a message");
 }
 
+/* The whole event. The order of its keys is the library's own, whichever the log has. */
+enum err_code exathena_host_row(const struct store *st, struct slice row, bool transcript,
+                                struct arena *a, struct slice *complete, struct slice *id,
+                                struct err *e)
+{
+    struct appending w = { .a = a, .order = event_order_default() };
+    struct append_rows_item made;
+    struct buf line = { 0 };
+
+    if (transcript)
+        return err_set(e, ERR_UNSUPPORTED, "", "append: exathena sessions have one stream only");
+    event_time(env_now_ms(st->env), w.now);
+    enum err_code rc = add_event_row(row, &made, &line, &w, e);
+
+    if (!rc) {
+        *id = made.id;
+        *complete = arena_copy(a, (struct slice){ line.p, line.n - 1 });
+        rc = complete->p ? ERR_OK : err_nomem(e);
+    }
+    buf_fini(&line);
+    return rc;
+}
+
 enum err_code exathena_append(const struct store *st, const struct session_ref *ref,
                               const struct host_append *req, struct arena *a,
                               struct host_appended *out, struct err *e)

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/api/host.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/goat/log.h"
 
@@ -169,6 +170,10 @@ const struct store_ops goat_ops = {
     .make = goat_make,
     .create = goat_create,
     .append = goat_append,
+    .host_row = goat_host_row,
+    .drain_ms =
+        HOST_AT_ONCE, /* its writer takes rows as they come, from a queue of 256 (seed 004) */
+    .queue_rows = 256,
     .checkpoint = goat_checkpoint,
     .set = goat_set,
 };

@@ -116,6 +116,7 @@ store_plan_fn goat_plan;
 store_make_fn goat_make;
 store_create_fn goat_create;
 store_append_fn goat_append;
+store_host_row_fn goat_host_row;
 store_checkpoint_fn goat_checkpoint;
 store_set_fn goat_set;
 

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "lite/base/time.h"
@@ -8,10 +9,12 @@
 #include "store/fs/disk.h"
 #include "store/journal/append_journal.h"
 #include "store/log/log_find.h"
+#include "store/log/log_state.h"
 #include "store/systems/claude/chain/leaf.h"
 #include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/fork/fork.h"
+#include "store/systems/claude/write/given.h"
 #include "store/systems/claude/write/hostwrite.h"
 #include "store/systems/claude/write/metarow.h"
 
@@ -23,24 +26,26 @@
  * a file of its own. The row before is determined while the file is locked: two writers that added to the same row
  * would fork the conversation. */
 
-enum { MEMBERS = 8, FILE_MODE = 0600, FOLDER_MODE = 0700, HEAD = 4096 };
+enum { FILE_MODE = 0600, FOLDER_MODE = 0700, HEAD = 4096 };
+/* A session that stays open looks for its leaf again when the file has grown by this. */
+enum { LOOK_AGAIN = 4 << 20 };
 
-/* A row as the host passed it. */
-struct given {
-    struct slice row;
-    struct slice agent; /* the sub-agent whose file it goes to; empty: the session's own */
-    struct slice id;    /* empty: it needs none */
-    bool named;         /* the id is the caller's */
-    bool message;       /* part of a conversation */
-    bool aside;         /* not part of the conversation that a resume restores */
+/* Where a file ends: what the next row needs to know. */
+struct file_end {
+    struct slice cwd;
+    struct slice before; /* uuid of the row that the next one follows; empty: none */
+    struct slice leaf;   /* uuid of the row from which a resume continues */
+    bool far;            /* see claude_resume_point */
+    int64_t found_at;    /* the size of the file when the leaf was searched */
+    struct metarows m;   /* the metadata in its tail window */
 };
 
-struct appending {
-    const struct store *st;
-    const struct session_ref *ref;
-    struct arena *a;
-    struct given *given;
-    size_t n, present;
+/* What an open session remembers of a file. */
+struct kept {
+    struct arena a;
+    bool known; /* false: the end has to be read */
+    struct file_end end;
+    struct idset left_out; /* ids of progress rows that later rows may name */
 };
 
 /* A file to which rows are appended. */
@@ -48,79 +53,57 @@ struct target {
     struct appending *w;
     const char *path;
     struct slice agent;
-    struct slice cwd;
-    struct slice before; /* uuid of the row that the next one follows; empty: none */
-    struct slice leaf;   /* uuid of the row from which a resume continues */
-    bool far;            /* see claude_resume_point */
-    bool branched;       /* a row names another parent than the last row */
-    bool again;          /* the file was replaced: our own rows may be in it */
+    struct log_state *log; /* NULL: nothing is remembered */
+    struct file_end end;   /* with the rows that are being appended */
+    struct buf wrote;      /* these rows */
+    bool branched;         /* a row names another parent than the last row */
+    bool uncertain;        /* a row of a kind that may end the conversation elsewhere */
+    bool again;            /* the file was replaced: our own rows may be in it */
     size_t present;
 };
 
-/* ---- where a row goes ---- */
+/* ---- what an open session remembers ---- */
 
-static bool takes_part(struct slice row)
+static void kept_free(void *own)
 {
-    return claude_value_is(row, "type", "user") || claude_value_is(row, "type", "assistant") ||
-           claude_value_is(row, "type", "system") || claude_value_is(row, "type", "attachment");
+    struct kept *k = own;
+
+    arena_fini(&k->a);
+    idset_fini(&k->left_out);
+    free(k);
 }
 
-/* An empty text counts as absent. */
-static bool take_text(struct slice row, const char *key, struct arena *a, struct slice *out)
+/* NULL if out of memory. */
+static struct kept *kept_of(struct log_state *log)
 {
-    struct slice value, text;
-
-    if (!json_get(row, key, &value) || json_type(value) != JSON_STRING || value.n <= 2)
-        return true;
-    if (!json_text(value, a, &text) || !(text = arena_copy(a, text)).p)
-        return false;
-    *out = text;
-    return true;
+    if (!log->own)
+        log->own = calloc(1, sizeof(struct kept));
+    log->own_free = kept_free;
+    return log->own;
 }
 
-/* As in the client, a row whose isSidechain is false is not a sub-agent's, whatever else it contains. */
-static enum err_code route(struct appending *w, struct given *g, struct err *e)
+/* A row that names a progress row as its parent would be cut off from its conversation. */
+static enum err_code mark_reparented(struct appending *w, struct err *e)
 {
-    struct slice side, parent;
-    bool has_side = json_get(g->row, "isSidechain", &side), aside = has_side && claude_truthy(side);
+    struct log_state *log = w->logs ? log_states_get(w->logs, w->ref->path.p, APPEND_FOLLOW) : NULL;
+    struct kept *k = log ? kept_of(log) : NULL;
+    struct idset ids = { 0 }, *left_out = k ? &k->left_out : &ids;
+    struct slice parent;
+    uint32_t number;
+    enum err_code rc = w->logs && !k ? err_nomem(e) : ERR_OK;
 
-    if (!take_text(g->row, "agentId", w->a, &g->agent))
-        return err_nomem(e);
-    bool chained = g->message || claude_value_is(g->row, "type", "progress");
+    for (size_t i = 0; i < w->n && !rc; i++) {
+        struct given *g = &w->given[i];
 
-    if (chained ? has_side && !aside
-                : !claude_value_is(g->row, "type", "content-replacement") &&
-                      !claude_value_is(g->row, "type", "fork-context-ref"))
-        g->agent.n = 0;
-    g->aside = g->agent.n || (chained && aside);
-    if (g->agent.n && !claude_is_agent_id(g->agent))
-        return err_set(e, ERR_USAGE, "", "append: not a valid id of a sub-agent");
-    if (g->aside && !g->agent.n && g->message && !json_get(g->row, "parentUuid", &parent))
-        return err_set(e, ERR_USAGE, "",
-                       "append: a row of a sub-agent needs its agentId, or a parentUuid");
-    return ERR_OK;
-}
-
-static enum err_code read_given(struct appending *w, struct slice row, struct given *g,
-                                struct err *e)
-{
-    char drawn[UUID_STR_LEN];
-    struct slice type;
-
-    *g = (struct given){ .row = row };
-    if (!json_get(row, "type", &type) || json_type(type) != JSON_STRING)
-        return err_set(e, ERR_USAGE, "", "append: a row of a Claude Code session needs a type");
-    g->message = takes_part(row);
-    if (!take_text(row, "uuid", w->a, &g->id))
-        return err_nomem(e);
-    g->named = g->id.n > 0;
-    if (g->message && !g->named) {
-        fork_generate_id(drawn);
-        g->id = arena_copy(w->a, (struct slice){ drawn, CLAUDE_ID });
-        if (!g->id.p)
-            return err_nomem(e);
+        parent.n = 0;
+        if (g->left_out && g->id.n && idset_add(left_out, id128_of(g->id), &number))
+            rc = err_nomem(e);
+        else if (g->message && left_out->n && !given_text(g->row, "parentUuid", w->a, &parent))
+            rc = err_nomem(e);
+        g->reparented = parent.n && idset_has(left_out, id128_of(parent));
     }
-    return route(w, g, e);
+    idset_fini(&ids);
+    return rc;
 }
 
 /* ---- the file as it is ---- */
@@ -132,15 +115,17 @@ static enum err_code look_at_session(struct target *t, struct err *e)
 
     if (rc)
         return rc;
-    t->cwd = point.cwd;
+    t->end.cwd = point.cwd;
     if (!t->agent.n) {
-        t->before = t->leaf = point.leaf;
-        t->far = point.far;
+        t->end.before = t->end.leaf = point.leaf;
+        t->end.far = point.far;
     }
-    if (!t->cwd.n)
-        rc = claude_created_with(t->w->ref->path.p, "cwd", t->w->a, &t->cwd, e);
-    if (!rc && !t->cwd.n)
-        t->cwd = slice_of(t->w->st->env->cwd);
+    if (!t->end.cwd.n)
+        rc = claude_created_with(t->w->ref->path.p, "cwd", t->w->a, &t->end.cwd, e);
+    if (!rc && !t->end.cwd.n)
+        t->end.cwd = slice_of(t->w->st->env->cwd);
+    if (!rc && !t->agent.n)
+        rc = metarows_of(t->path, t->w->a, &t->end.m, e);
     return rc;
 }
 
@@ -166,13 +151,59 @@ static enum err_code look_at_agent(struct target *t, struct err *e)
             if (found)
                 rc = claude_log_row(&log, i, &row, e);
             if (!rc && found &&
-                (!take_text(row, "uuid", t->w->a, &t->before) ||
-                 !take_text(row, "cwd", t->w->a, &t->cwd)))
+                (!given_text(row, "uuid", t->w->a, &t->end.before) ||
+                 !given_text(row, "cwd", t->w->a, &t->end.cwd)))
                 rc = err_nomem(e);
         }
         claude_log_close(&log);
     }
     return rc;
+}
+
+/* Reads the end of the file, unless it is as we left it. */
+static enum err_code look_at_file(struct target *t, struct err *e)
+{
+    const struct kept *k = t->log ? kept_of(t->log) : NULL;
+    enum log_seen seen = LOG_OTHER;
+    enum err_code rc = t->log ? log_state_look(t->log, &seen, e) : ERR_OK;
+
+    t->end = (struct file_end){ .found_at = t->log ? t->log->seen.size : 0 };
+    if (rc)
+        return rc;
+    if (k && k->known && seen == LOG_SAME) {
+        t->end = k->end;
+        return ERR_OK;
+    }
+    rc = look_at_session(t, e);
+    return rc || !t->agent.n ? rc : look_at_agent(t, e);
+}
+
+static bool copy_text(struct slice *text, struct arena *a)
+{
+    if (text->n)
+        *text = arena_copy(a, *text);
+    return text->p || !text->n;
+}
+
+/* Keeps the end for the next append. Whatever is not certain is read again then. */
+static void keep_end(struct target *t, bool certain)
+{
+    struct kept *k = kept_of(t->log);
+    struct file_end end = t->end;
+    struct arena a = { 0 };
+
+    if (!k)
+        return;
+    certain =
+        certain && !t->branched && !t->uncertain && t->log->seen.size - end.found_at < LOOK_AGAIN;
+    certain = certain && copy_text(&end.cwd, &a) && copy_text(&end.before, &a) &&
+              copy_text(&end.leaf, &a) &&
+              (t->agent.n || metarows_after(&t->end.m, buf_slice(&t->wrote), &a, &end.m));
+    end.far = end.far && !t->wrote.n;
+    arena_fini(&k->a);
+    k->a = a;
+    k->end = end;
+    k->known = certain;
 }
 
 /* Marks the rows for this file that are in it already, or twice among them. Ids that were just drawn are new, unless
@@ -185,47 +216,15 @@ static enum err_code mark_repeated(const struct target *t, bool skip[], struct e
     if (!id)
         return err_nomem(e);
     for (size_t i = 0; i < w->n; i++)
-        if (slice_eq(w->given[i].agent, t->agent) && (w->given[i].named || t->again))
+        if (slice_eq(w->given[i].agent, t->agent) && !w->given[i].left_out &&
+            (w->given[i].named || t->again))
             id[i] = w->given[i].id;
+    if (t->log)
+        return log_state_find_repeated(t->log, id, w->n, skip, e);
     return log_find_repeated(t->path, t->agent.n ? 0 : FILE_FOLLOW, id, w->n, skip, e);
 }
 
 /* ---- the rows ---- */
-
-/* A text as a JSON value. */
-static struct slice quoted(struct slice text, struct arena *a)
-{
-    struct buf out = { 0 };
-    struct jsonout j;
-    struct slice kept = { NULL, 0 };
-
-    jsonout_init(&j, &out);
-    jsonout_text(&j, text);
-    if (!j.rc)
-        kept = arena_copy(a, buf_slice(&out));
-    buf_fini(&out);
-    return kept;
-}
-
-/* Adds the members that the row lacks. put_id: the row's own uuid is invalid and is replaced. */
-static enum err_code complete(struct slice row, const struct json_edit member[], size_t n,
-                              bool put_id, struct buf *out)
-{
-    struct json_edit lacking[MEMBERS];
-    struct slice there;
-    size_t lacks = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        if (!member[i].value.p)
-            return ERR_NOMEM;
-        if (!json_get(row, member[i].name, &there) ||
-            (put_id && strcmp(member[i].name, "uuid") == 0))
-            lacking[lacks++] = member[i];
-    }
-    enum err_code rc = lacks ? json_edit(out, row, lacking, lacks) : buf_add(out, row);
-
-    return rc ? rc : buf_add_byte(out, '\n');
-}
 
 /* Notes where the conversation continues: the row follows the last one, or the row that it
  * names. */
@@ -235,10 +234,11 @@ static enum err_code go_on(struct target *t, const struct given *g, struct err *
 
     if (g->aside && !t->agent.n)
         return ERR_OK;
-    if (!take_text(g->row, "parentUuid", t->w->a, &parent))
+    if (!given_text(g->row, "parentUuid", t->w->a, &parent))
         return err_nomem(e);
-    t->branched |= json_get(g->row, "parentUuid", &given_value) && !slice_eq(parent, t->leaf);
-    t->before = t->leaf = g->id;
+    t->branched |= json_get(g->row, "parentUuid", &given_value) && !g->reparented &&
+                   !slice_eq(parent, t->end.leaf);
+    t->end.before = t->end.leaf = g->id;
     return ERR_OK;
 }
 
@@ -249,17 +249,18 @@ static enum err_code add_message_row(struct target *t, const struct given *g, st
     char now[TIME_TEXT];
 
     time_format(env_now_ms(t->w->st->env), now);
-    const struct json_edit member[MEMBERS] = {
-        { .name = "parentUuid", .value = t->before.n ? quoted(t->before, a) : SLICE("null") },
+    const struct json_edit member[GIVEN_MEMBERS] = {
+        { .name = "parentUuid",
+          .value = t->end.before.n ? given_quote(t->end.before, a) : SLICE("null") },
         { .name = "isSidechain", .value = t->agent.n ? SLICE("true") : SLICE("false") },
-        { .name = "uuid", .value = quoted(g->id, a) },
-        { .name = "timestamp", .value = quoted(slice_of(now), a) },
+        { .name = "uuid", .value = given_quote(g->id, a) },
+        { .name = "timestamp", .value = given_quote(slice_of(now), a) },
         { .name = "userType", .value = SLICE("\"external\"") },
-        { .name = "cwd", .value = quoted(t->cwd, a) },
-        { .name = "sessionId", .value = quoted(t->w->ref->id, a) },
+        { .name = "cwd", .value = given_quote(t->end.cwd, a) },
+        { .name = "sessionId", .value = given_quote(t->w->ref->id, a) },
     };
 
-    if (complete(g->row, member, MEMBERS - 1, !g->named, out))
+    if (given_complete(g, member, GIVEN_MEMBERS - 1, out) || buf_add_byte(out, '\n'))
         return err_nomem(e);
     return go_on(t, g, e);
 }
@@ -268,9 +269,21 @@ static enum err_code add_other(struct target *t, const struct given *g, struct b
                                struct err *e)
 {
     const struct json_edit member = { .name = "sessionId",
-                                      .value = quoted(t->w->ref->id, t->w->a) };
+                                      .value = given_quote(t->w->ref->id, t->w->a) };
 
-    return complete(g->row, &member, 1, false, out) ? err_nomem(e) : ERR_OK;
+    return given_complete(g, &member, 1, out) || buf_add_byte(out, '\n') ? err_nomem(e) : ERR_OK;
+}
+
+/* True if the next row surely follows this one: no boundary, no row of a team member, no last-prompt row. */
+static bool is_plain(const struct given *g)
+{
+    struct slice team;
+
+    if (!g->message)
+        return !claude_value_is(g->row, "type", metarow_names[METAROW_LAST_PROMPT]);
+    return (claude_value_is(g->row, "type", "user") ||
+            claude_value_is(g->row, "type", "assistant")) &&
+           !json_get(g->row, "teamName", &team);
 }
 
 static enum err_code add_rows(struct target *t, const bool skip[], struct buf *out, struct err *e)
@@ -282,8 +295,9 @@ static enum err_code add_rows(struct target *t, const bool skip[], struct buf *o
     for (size_t i = 0; i < w->n && !rc; i++) {
         const struct given *g = &w->given[i];
 
-        if (!slice_eq(g->agent, t->agent))
+        if (!slice_eq(g->agent, t->agent) || g->left_out)
             continue;
+        t->uncertain |= !skip[i] && !is_plain(g);
         if (skip[i])
             t->present++;
         else
@@ -322,31 +336,33 @@ static bool adds_message(const struct target *t, const bool skip[])
 /* Adds metadata rows so that listings find them near the end, and the next append finds the leaf. */
 static enum err_code add_metadata(const struct target *t, struct buf *out, struct err *e)
 {
-    const struct claude_write_leaf leaf = { .id = t->leaf,
+    const struct claude_write_leaf leaf = { .id = t->end.leaf,
                                             .unknown = t->branched,
-                                            .wanted = t->far };
+                                            .wanted = t->end.far };
 
-    return claude_add_metarows(t->w->ref, &leaf, out, e);
+    return claude_add_metarows(t->w->ref, &t->end.m, &leaf, out, e);
 }
 
 static enum err_code compose_rows(void *arg, struct buf *out, struct err *e)
 {
     struct target *t = arg;
     bool *skip = arena_zalloc(t->w->a, t->w->n * sizeof *skip);
-    enum err_code rc = skip ? mark_repeated(t, skip, e) : err_nomem(e);
+    enum err_code rc = skip ? look_at_file(t, e) : err_nomem(e);
 
-    t->branched = t->far = false;
-    t->before = t->leaf = t->cwd = (struct slice){ NULL, 0 };
+    t->branched = t->uncertain = false;
+    t->wrote.n = 0;
     if (!rc)
-        rc = look_at_session(t, e);
-    if (!rc && t->agent.n)
-        rc = look_at_agent(t, e);
-    if (!rc && !t->agent.n && !t->leaf.n && adds_message(t, skip))
+        rc = mark_repeated(t, skip, e);
+    if (!rc && !t->agent.n && !t->end.leaf.n && adds_message(t, skip))
         rc = add_first_title(t, out, e);
     if (!rc)
         rc = add_rows(t, skip, out, e);
     t->again = true;
-    return rc || !out->n || t->agent.n ? rc : add_metadata(t, out, e);
+    if (!rc && out->n && !t->agent.n)
+        rc = add_metadata(t, out, e);
+    if (!rc && t->log && buf_add(&t->wrote, buf_slice(out)))
+        rc = err_nomem(e);
+    return rc;
 }
 
 /* ---- writing ---- */
@@ -376,13 +392,35 @@ static enum err_code agent_path(struct appending *w, struct slice agent, const c
     return disk_sync_dir(dir.p, e);
 }
 
+/* Remembers what was written, ids included; t->wrote is no longer needed. */
+static void remember_target(struct target *t, const struct appended *done)
+{
+    const struct appending *w = t->w;
+    struct slice *id = arena_zalloc(w->a, w->n * sizeof *id);
+
+    for (size_t i = 0; id && i < w->n; i++)
+        if (slice_eq(w->given[i].agent, t->agent) && !w->given[i].left_out)
+            id[i] = w->given[i].id;
+    keep_end(t, log_state_appended(t->log, done, w->later, id, id ? w->n : 0));
+}
+
 static enum err_code write_target(struct appending *w, struct slice agent, struct err *e)
 {
     struct target t = { .w = w, .path = w->ref->path.p, .agent = agent };
+    unsigned flags = (agent.n ? 0U : APPEND_FOLLOW) | (w->later ? APPEND_LATER : 0U);
+    struct appended done;
     enum err_code rc = agent.n ? agent_path(w, agent, &t.path, e) : ERR_OK;
 
+    if (!rc && w->logs &&
+        !((t.log = log_states_get(w->logs, t.path, flags & APPEND_FOLLOW)) && kept_of(t.log)))
+        rc = err_nomem(e);
     if (!rc)
-        rc = journal_append(w->st->env, t.path, agent.n ? 0 : APPEND_FOLLOW, compose_rows, &t, e);
+        rc = journal_append(w->st->env, t.path, flags, compose_rows, &t, &done, e);
+    if (!rc && t.log)
+        remember_target(&t, &done);
+    else if (t.log && t.log->own)
+        kept_of(t.log)->known = false;
+    buf_fini(&t.wrote);
     w->present += t.present;
     return rc;
 }
@@ -404,7 +442,7 @@ static enum err_code write_all_targets(struct appending *w, struct err *e)
 
     for (size_t i = 0; i < w->n && !rc; i++) {
         if (w->given[i].agent.n == 0)
-            own = true;
+            own |= !w->given[i].left_out;
         else if (begins_target(w, i))
             rc = write_target(w, w->given[i].agent, e);
     }
@@ -415,22 +453,28 @@ enum err_code claude_append(const struct store *st, const struct session_ref *re
                             const struct host_append *req, struct arena *a,
                             struct host_appended *out, struct err *e)
 {
-    struct appending w = { .st = st, .ref = ref, .a = a, .n = req->n };
+    struct appending w = {
+        .st = st, .ref = ref, .logs = req->logs, .later = req->later, .a = a, .n = req->n
+    };
     struct slice *id = arena_zalloc(a, req->n * sizeof *id);
 
     w.given = arena_zalloc(a, req->n * sizeof *w.given);
     enum err_code rc = id && w.given ? ERR_OK : err_nomem(e);
 
     if (req->transcript)
-        return err_set(e, ERR_UNSUPPORTED, ref->path.p,
-                       "append: Claude Code sessions have only one stream");
+        return err_at(e, given_one_stream(e), ref->path.p);
     for (size_t i = 0; i < req->n && !rc; i++) {
-        rc = read_given(&w, req->row[i], &w.given[i], e);
-        id[i] = w.given[i].id;
+        rc = given_read(&w, req->row[i], &w.given[i], e);
+        if (!w.given[i].left_out)
+            id[i] = w.given[i].id;
     }
+    if (!rc && (w.left_out || w.logs))
+        rc = mark_reparented(&w, e);
     if (!rc)
         rc = write_all_targets(&w, e);
     if (!rc)
-        *out = (struct host_appended){ .n = req->n, .present = w.present, .id = id };
+        *out = (struct host_appended){
+            .n = req->n, .present = w.present, .left_out = w.left_out, .id = id
+        };
     return rc;
 }

@@ -45,26 +45,23 @@ static enum err_code put_leaf(const struct session_ref *ref, struct metarows *m,
     return metarows_set_leaf(m, ref->path.p, coming, leaf ? &leaf->id : NULL, a, e);
 }
 
-enum err_code claude_add_metarows(const struct session_ref *ref,
+enum err_code claude_add_metarows(const struct session_ref *ref, const struct metarows *near_end,
                                   const struct claude_write_leaf *leaf, struct buf *rows,
                                   struct err *e)
 {
     struct arena a = { 0 };
-    struct metarows m;
+    struct metarows m = *near_end;
     size_t coming = rows->n, again;
-    enum err_code rc = metarows_of(ref->path.p, &a, &m, e);
+    bool said = m.row[METAROW_LAST_PROMPT].found;
 
-    if (!rc) {
-        bool said = m.row[METAROW_LAST_PROMPT].found;
+    forget_said(buf_slice(rows), &m, &said);
+    enum err_code rc = put_leaf(ref, &m, leaf, coming, &a, e);
 
-        forget_said(buf_slice(rows), &m, &said);
-        rc = put_leaf(ref, &m, leaf, coming, &a, e);
-        if (!rc && leaf && leaf->wanted && !leaf->unknown && leaf->id.n && !said &&
-            metarow_write(METAROW_LAST_PROMPT, "leafUuid", leaf->id, ref->id, rows))
-            rc = err_nomem(e);
-        if (!rc && metarows_reappend(&m, coming, METAROW_TYPES, rows, &again))
-            rc = err_nomem(e);
-    }
+    if (!rc && leaf && leaf->wanted && !leaf->unknown && leaf->id.n && !said &&
+        metarow_write(METAROW_LAST_PROMPT, "leafUuid", leaf->id, ref->id, rows))
+        rc = err_nomem(e);
+    if (!rc && metarows_reappend(&m, coming, METAROW_TYPES, rows, &again))
+        rc = err_nomem(e);
     arena_fini(&a);
     return rc;
 }
@@ -77,10 +74,16 @@ struct writing {
 static enum err_code compose_metadata_rows(void *arg, struct buf *rows, struct err *e)
 {
     const struct writing *w = arg;
+    struct arena a = { 0 };
+    struct metarows m;
+    enum err_code rc = metarows_of(w->ref->path.p, &a, &m, e);
 
-    if (buf_add(rows, w->lines))
-        return err_nomem(e);
-    return claude_add_metarows(w->ref, NULL, rows, e);
+    if (!rc && buf_add(rows, w->lines))
+        rc = err_nomem(e);
+    if (!rc)
+        rc = claude_add_metarows(w->ref, &m, NULL, rows, e);
+    arena_fini(&a);
+    return rc;
 }
 
 enum err_code claude_write_rows(const struct store_env *env, const struct session_ref *ref,
@@ -88,7 +91,7 @@ enum err_code claude_write_rows(const struct store_env *env, const struct sessio
 {
     struct writing w = { ref, lines };
 
-    return journal_append(env, ref->path.p, APPEND_FOLLOW, compose_metadata_rows, &w, e);
+    return journal_append(env, ref->path.p, APPEND_FOLLOW, compose_metadata_rows, &w, NULL, e);
 }
 
 /* ---- creating a session ---- */

@@ -3,6 +3,7 @@
 
 #include "lite/base/buf.h"
 #include "store/api/store.h"
+#include "store/systems/claude/write/metarow.h"
 
 /* Shared by the calls of a host that write to a transcript. */
 
@@ -13,9 +14,10 @@ struct claude_write_leaf {
     bool wanted;     /* a last-prompt row is written unless one is near the end */
 };
 
-/* Adds metadata rows to rows that are about to be appended: those that they would push out of the tail window,
+/* Adds metadata rows to rows that are about to be appended to a file with this metadata near its end: those that they would push out of the tail window,
  * unless the new rows replace them. leaf NULL: the rows do not change where a resume continues. */
 MUST_CHECK enum err_code claude_add_metarows(const struct session_ref *ref,
+                                             const struct metarows *near_end,
                                              const struct claude_write_leaf *leaf, struct buf *rows,
                                              struct err *e);
 /* Appends whole lines that are not part of the conversation, and such metadata rows, at once. */

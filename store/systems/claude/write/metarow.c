@@ -110,6 +110,34 @@ enum err_code metarows_near_end(const struct file *f, struct arena *a, struct me
     return ERR_OK;
 }
 
+bool metarows_after(const struct metarows *m, struct slice lines, struct arena *a,
+                    struct metarows *out)
+{
+    struct metarows after = *m;
+    struct slice rest = lines, line;
+    bool torn, ok = true;
+
+    while (slice_line(&rest, &line, &torn)) {
+        int t = type_of(line);
+
+        if (t >= 0)
+            after.row[t] = (struct metarow){ .found = true,
+                                             .offset = m->end + (line.p - lines.p),
+                                             .text = line };
+    }
+    if (lines.n)
+        after.size = after.end = m->end + (int64_t)lines.n;
+    for (int t = 0; t < METAROW_TYPES; t++) {
+        struct metarow *row = &after.row[t];
+
+        row->found = row->found && row->offset >= after.size - WINDOW_BYTES;
+        if (row->found)
+            ok &= (row->text = arena_copy(a, row->text)).p != NULL;
+    }
+    *out = after;
+    return ok;
+}
+
 enum err_code metarows_of(const char *path, struct arena *a, struct metarows *out, struct err *e)
 {
     struct file f;

@@ -64,6 +64,11 @@ MUST_CHECK enum err_code metarows_anywhere(const struct file *f, const atomic_bo
 /* The value of a string member of a found row; empty if it has none. */
 struct slice metarow_value(const struct metarow *row, const char *key, struct arena *a);
 
+/* The metadata near the end once these whole lines are appended. Texts are copied into the arena. Returns false if out of
+ * memory. */
+bool metarows_after(const struct metarows *m, struct slice lines, struct arena *a,
+                    struct metarows *out);
+
 /* ---- writing rows again ---- */
 
 /* Adds to `out` the rows that have to be written again so that each type's newest row is within the last

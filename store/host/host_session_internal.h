@@ -1,0 +1,72 @@
+#ifndef STORE_HOST_HOST_SESSION_INTERNAL_H
+#define STORE_HOST_HOST_SESSION_INTERNAL_H
+
+#include <pthread.h>
+#include <sys/types.h>
+
+#include "store/api/store.h"
+#include "store/host/host_queue.h"
+#include "store/host/host_session.h"
+#include "store/log/log_state.h"
+
+/* One queue, one writer at a time. Every call puts its rows into the queue; whoever then holds the pen (`writing`)
+ * takes batches from its head and hands them to the system: the background thread, a call that flushes, or, without
+ * background, the call itself. The mutex guards the queue and is never held during I/O; what the pen guards is
+ * touched by its holder alone.
+ *
+ *   queue:  [setting] [row] [row] | [row] ...      before the first message: held, settings first
+ *            `-- a batch: items of one kind, in order --' */
+
+struct host_session {
+    const struct store *st;
+    struct host_session_options opt;
+    struct arena arena; /* the texts of req and ref */
+    struct host_create req;
+    pid_t pid;
+
+    pthread_mutex_t mutex; /* guards everything down to the next blank line */
+    pthread_cond_t changed;
+    struct queue queue;
+    bool begun;   /* a message is in the queue or on disk */
+    bool writing; /* a thread holds the pen */
+    bool hurry;   /* a call waits for room in the queue */
+    bool ending;
+    int64_t since_ms, retry_ms; /* when the oldest item came; when the next attempt may be made */
+    uint32_t retry_wait_ms;
+    struct err failure; /* of the background thread, for the next call */
+    struct host_session_counts counts;
+    bool on_disk; /* written by the holder of the pen only */
+    bool created; /* by us: the ref has no more than an id and a path */
+    struct session_ref ref;
+
+    struct log_states logs; /* the pen's */
+
+    pthread_t thread;
+    bool has_thread;
+};
+
+/* ERR_UNSUPPORTED in the child of a fork. */
+MUST_CHECK enum err_code session_check_process(const struct host_session *s, struct err *e);
+
+/* All of these are called with the mutex, if nothing else is said. It is released while they write or wait. */
+
+int64_t session_clock_ms(void);
+void session_wait(struct host_session *s);
+void session_take_pen(struct host_session *s);
+void session_put_pen(struct host_session *s);
+/* Writes what is in the queue now; what is added meanwhile waits. With the pen. Returns the first failure; after a
+ * hopeless one the rest is written all the same. */
+MUST_CHECK enum err_code session_write_queue(struct host_session *s, struct err *e);
+/* Puts the session on disk. With the pen, without the mutex. */
+MUST_CHECK enum err_code session_make(struct host_session *s, struct err *e);
+/* Counts rows that were written past the queue. */
+void session_count(struct host_session *s, const struct host_appended *done);
+bool session_has_batch(const struct host_session *s);
+/* The background thread's failure, once. */
+enum err_code session_take_failure(struct host_session *s, struct err *e);
+
+/* Without the mutex. */
+MUST_CHECK enum err_code session_thread_start(struct host_session *s, struct err *e);
+void session_thread_end(struct host_session *s);
+
+#endif

@@ -1,0 +1,295 @@
+#include <errno.h>
+#include <signal.h>
+#include <time.h>
+
+#include "store/host/host_session_internal.h"
+
+/* Who writes, when, and what at once. */
+
+enum { RETRY_FIRST_MS = 100, RETRY_MOST_MS = 5000 };
+
+int64_t session_clock_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void wait_until(struct host_session *s, int64_t ms)
+{
+    const struct timespec at = { .tv_sec = (time_t)(ms / 1000), .tv_nsec = ms % 1000 * 1000000 };
+
+    pthread_cond_timedwait(&s->changed, &s->mutex, &at);
+}
+
+void session_wait(struct host_session *s)
+{
+    pthread_cond_wait(&s->changed, &s->mutex);
+}
+
+/* ---- writing a batch ---- */
+
+struct batch {
+    enum item_kind kind;
+    size_t n;
+    struct slice *row;
+    struct host_setting *setting;
+    struct arena a;
+};
+
+/* The items at the head that are written together. They stay in the queue: nothing is lost before it is written. */
+static enum err_code batch_take(struct host_session *s, struct batch *b, struct err *e)
+{
+    size_t most = s->opt.durable == HOST_DURABLE_ROW ? 1 : s->opt.batch_rows, bytes = 0;
+    const struct item *x = s->queue.first;
+
+    *b = (struct batch){ .kind = x->kind };
+    b->row = arena_alloc(&b->a, most * sizeof *b->row);
+    b->setting = arena_alloc(&b->a, most * sizeof *b->setting);
+    if (!b->row || !b->setting)
+        return err_nomem(e);
+    for (; x && x->kind == b->kind && b->n < most; x = x->next) {
+        if (b->n && bytes + x->row.n > s->opt.batch_bytes)
+            break;
+        bytes += x->row.n;
+        b->setting[b->n] = (struct host_setting){ .key = x->key, .value = x->row };
+        b->row[b->n++] = x->row;
+    }
+    return ERR_OK;
+}
+
+enum err_code session_make(struct host_session *s, struct err *e)
+{
+    struct host_created made;
+    enum err_code rc = host_create(s->st, &s->req, &s->arena, &made, e);
+
+    if (rc)
+        return rc;
+    s->ref = (struct session_ref){ .store = s->st, .id = made.id, .path = made.path };
+    s->created = true;
+    return ERR_OK;
+}
+
+static enum err_code batch_write(struct host_session *s, struct batch *b,
+                                 struct host_appended *done, struct err *e)
+{
+    const struct host_append req = { .row = b->row,
+                                     .n = b->n,
+                                     .transcript = b->kind == ITEM_STREAM_ROW,
+                                     .logs = &s->logs,
+                                     .later = s->opt.durable == HOST_DURABLE_FLUSH };
+    enum err_code rc = s->on_disk ? ERR_OK : session_make(s, e);
+
+    *done = (struct host_appended){ 0 };
+    if (rc)
+        return rc;
+    return b->kind == ITEM_SETTING ? host_set(s->st, &s->ref, b->setting, b->n, e)
+                                   : host_append(s->st, &s->ref, &req, &b->a, done, e);
+}
+
+/* What can never succeed must not block what comes after it. */
+static bool is_hopeless(enum err_code rc)
+{
+    return rc == ERR_USAGE || rc == ERR_UNSUPPORTED;
+}
+
+static void batch_count(struct host_session *s, const struct batch *b,
+                        const struct host_appended *done, enum err_code rc)
+{
+    s->counts.batches += !rc && b->kind != ITEM_SETTING;
+    s->counts.written += done->n - done->present - done->left_out;
+    s->counts.present += done->present;
+    s->counts.left_out += done->left_out;
+    s->counts.lost += is_hopeless(rc) ? b->n : 0;
+}
+
+void session_count(struct host_session *s, const struct host_appended *done)
+{
+    const struct batch rows = { .kind = ITEM_ROW };
+
+    batch_count(s, &rows, done, ERR_OK);
+}
+
+/* Writes the batch at the head of the queue. Called with the pen and the mutex, which is released meanwhile; items are
+ * only added behind the batch then. */
+static enum err_code write_batch(struct host_session *s, size_t *handled, struct err *e)
+{
+    struct host_appended done = { 0 };
+    struct batch b;
+    enum err_code rc = batch_take(s, &b, e);
+
+    if (!rc) {
+        pthread_mutex_unlock(&s->mutex);
+        rc = batch_write(s, &b, &done, e);
+        pthread_mutex_lock(&s->mutex);
+        s->on_disk = s->ref.path.p != NULL;
+    }
+    batch_count(s, &b, &done, rc);
+    *handled = !rc || is_hopeless(rc) ? b.n : 0;
+    for (size_t i = 0; i < *handled; i++)
+        queue_remove_first(&s->queue);
+    arena_fini(&b.a);
+    pthread_cond_broadcast(&s->changed);
+    return rc;
+}
+
+void session_take_pen(struct host_session *s)
+{
+    while (s->writing)
+        session_wait(s);
+    s->writing = true;
+}
+
+void session_put_pen(struct host_session *s)
+{
+    s->writing = false;
+    pthread_cond_broadcast(&s->changed);
+}
+
+enum err_code session_write_queue(struct host_session *s, struct err *e)
+{
+    size_t left = s->begun ? s->queue.n : 0;
+    enum err_code first = ERR_OK;
+    bool stuck = false;
+
+    while (left && !stuck) {
+        struct err why = { 0 };
+        size_t wrote;
+        enum err_code rc = write_batch(s, &wrote, &why);
+
+        left -= wrote < left ? wrote : left; /* the last batch may take more with it */
+        stuck = rc && !is_hopeless(rc);
+        if (!rc || first)
+            continue;
+        first = rc;
+        if (e)
+            *e = why;
+    }
+    return first;
+}
+
+/* ---- the thread ---- */
+
+bool session_has_batch(const struct host_session *s)
+{
+    return s->queue.n >= s->opt.batch_rows || s->queue.bytes >= s->opt.batch_bytes;
+}
+
+static int64_t due_ms(const struct host_session *s)
+{
+    int64_t due = s->since_ms;
+
+    if (!s->hurry && !session_has_batch(s) && s->opt.interval_ms != HOST_AT_ONCE)
+        due += s->opt.interval_ms;
+    return due > s->retry_ms ? due : s->retry_ms;
+}
+
+static void note_outcome(struct host_session *s, enum err_code rc, const struct err *why)
+{
+    bool again = rc && !is_hopeless(rc);
+
+    s->hurry = false;
+    s->since_ms = session_clock_ms();
+    s->retry_wait_ms = again && s->retry_wait_ms ? 2 * s->retry_wait_ms : RETRY_FIRST_MS;
+    if (s->retry_wait_ms > RETRY_MOST_MS)
+        s->retry_wait_ms = RETRY_MOST_MS;
+    s->retry_ms = again ? s->since_ms + s->retry_wait_ms : 0;
+    if (!rc)
+        return;
+    s->failure = *why;
+    s->failure.code = rc;
+    pthread_cond_broadcast(&s->changed);
+    if (s->opt.failed) {
+        pthread_mutex_unlock(&s->mutex);
+        s->opt.failed(why, s->opt.arg);
+        pthread_mutex_lock(&s->mutex);
+    }
+}
+
+static void *write_in_background(void *arg)
+{
+    struct host_session *s = arg;
+
+    pthread_mutex_lock(&s->mutex);
+    while (!s->ending) {
+        bool idle = !s->begun || !s->queue.first || s->writing;
+        int64_t due = idle ? 0 : due_ms(s);
+
+        if (idle) {
+            session_wait(s);
+        } else if (session_clock_ms() < due) {
+            wait_until(s, due);
+        } else {
+            struct err why = { 0 };
+
+            session_take_pen(s);
+            enum err_code rc = session_write_queue(s, &why);
+
+            session_put_pen(s);
+            note_outcome(s, rc, &why);
+        }
+    }
+    pthread_mutex_unlock(&s->mutex);
+    return NULL;
+}
+
+/* No handler of the host runs on our thread. */
+enum err_code session_thread_start(struct host_session *s, struct err *e)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int sys = pthread_create(&s->thread, NULL, write_in_background, s);
+
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    s->has_thread = sys == 0;
+    errno = sys;
+    return sys ? err_sys(e, "", "session: start a thread") : ERR_OK;
+}
+
+void session_thread_end(struct host_session *s)
+{
+    pthread_mutex_lock(&s->mutex);
+    s->ending = true;
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->mutex);
+    if (s->has_thread)
+        pthread_join(s->thread, NULL);
+    s->has_thread = false;
+}
+
+enum err_code session_take_failure(struct host_session *s, struct err *e)
+{
+    enum err_code rc = s->failure.code;
+
+    if (rc && e)
+        *e = s->failure;
+    s->failure = (struct err){ 0 };
+    return rc;
+}
+
+/* ---- flushing ---- */
+
+enum err_code host_session_flush(struct host_session *s, struct err *e)
+{
+    enum err_code rc = session_check_process(s, e);
+
+    if (rc)
+        return rc;
+    pthread_mutex_lock(&s->mutex);
+    session_take_pen(s);
+    /* Rows that were lost are reported, whatever becomes of the others; what was only late is tried now. */
+    enum err_code lost = is_hopeless(s->failure.code) ? session_take_failure(s, e) : ERR_OK;
+
+    s->failure = (struct err){ 0 };
+    rc = session_write_queue(s, lost ? NULL : e);
+    pthread_mutex_unlock(&s->mutex);
+    enum err_code unsynced = log_states_sync(&s->logs, lost || rc ? NULL : e);
+
+    pthread_mutex_lock(&s->mutex);
+    session_put_pen(s);
+    pthread_mutex_unlock(&s->mutex);
+    return lost ? lost : rc ? rc : unsynced;
+}

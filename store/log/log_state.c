@@ -1,0 +1,247 @@
+#include "store/log/log_state.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/log/logfile.h"
+
+struct log_state *log_states_get(struct log_states *logs, const char *path, unsigned flags)
+{
+    struct log_state *log = logs->first;
+
+    while (log && strcmp(log->path, path) != 0)
+        log = log->next;
+    if (log)
+        return log;
+    log = calloc(1, sizeof *log);
+    if (!log || !(log->path = strdup(path))) {
+        free(log);
+        return NULL;
+    }
+    log->flags = flags;
+    log->next = logs->first;
+    logs->first = log;
+    return log;
+}
+
+enum err_code log_states_sync(struct log_states *logs, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (struct log_state *log = logs->first; log; log = log->next) {
+        struct err why = { 0 };
+        enum err_code one = log->unsynced ? log_sync(log->path, log->flags, &why) : ERR_OK;
+
+        log->unsynced = log->unsynced && one;
+        if (!rc && one) {
+            rc = one;
+            if (e)
+                *e = why;
+        }
+    }
+    return rc;
+}
+
+static void forget(struct log_state *log)
+{
+    idset_fini(&log->ids);
+    log->ids_end = 0;
+    log->seen = (struct file_id){ 0 };
+    log->last.n = 0;
+}
+
+void log_states_fini(struct log_states *logs)
+{
+    while (logs->first) {
+        struct log_state *log = logs->first;
+
+        logs->first = log->next;
+        forget(log);
+        if (log->own)
+            log->own_free(log->own);
+        free(log->path);
+        free(log);
+    }
+}
+
+static bool is_never_seen(const struct file_id *id)
+{
+    return id->dev == 0 && id->ino == 0;
+}
+
+static bool is_same_file(const struct file_id *a, const struct file_id *b)
+{
+    return a->dev == b->dev && a->ino == b->ino;
+}
+
+static enum err_code open_log(const struct log_state *log, struct file *f, struct err *e)
+{
+    return file_open(AT_FDCWD, log->path, log->flags & APPEND_FOLLOW ? FILE_FOLLOW : 0, f, e);
+}
+
+/* Remembers the file, and its end: a file that was written anew under the same inode is noticed by these bytes. */
+static enum err_code remember(struct log_state *log, const struct file *f, struct err *e)
+{
+    size_t n = sizeof log->last_bytes, got;
+
+    if ((uint64_t)f->id.size < n)
+        n = (size_t)f->id.size;
+    enum err_code rc = file_read(f, f->id.size - (int64_t)n, log->last_bytes, n, &got, e);
+
+    log->seen = rc ? (struct file_id){ 0 } : f->id;
+    log->last = (struct slice){ log->last_bytes, rc ? 0 : got };
+    return err_at(e, rc, log->path);
+}
+
+static enum err_code still_has_end(const struct log_state *log, const struct file *f, bool *has,
+                                   struct err *e)
+{
+    char bytes[sizeof log->last_bytes];
+    size_t got;
+    enum err_code rc =
+        file_read(f, log->seen.size - (int64_t)log->last.n, bytes, log->last.n, &got, e);
+
+    *has = !rc && got == log->last.n && memcmp(bytes, log->last.p, got) == 0;
+    return err_at(e, rc, log->path);
+}
+
+/* A file of the same length whose times changed may have been edited in place (a tombstone). */
+static enum err_code compare(const struct log_state *log, const struct file *f, enum log_seen *seen,
+                             struct err *e)
+{
+    const struct file_id *was = &log->seen, *is = &f->id;
+    bool has = false;
+    enum err_code rc = ERR_OK;
+
+    *seen = LOG_OTHER;
+    if (is_never_seen(was) || !is_same_file(was, is) || is->size < was->size)
+        return ERR_OK;
+    if (is->size == was->size) {
+        *seen =
+            is->mtime_ns == was->mtime_ns && is->ctime_ns == was->ctime_ns ? LOG_SAME : LOG_OTHER;
+        return ERR_OK;
+    }
+    rc = still_has_end(log, f, &has, e);
+    if (has)
+        *seen = LOG_LONGER;
+    return rc;
+}
+
+enum err_code log_state_look(struct log_state *log, enum log_seen *seen, struct err *e)
+{
+    struct file f;
+    enum err_code rc = open_log(log, &f, e);
+
+    if (rc)
+        return rc;
+    rc = compare(log, &f, seen, e);
+    if (!rc && *seen == LOG_OTHER)
+        forget(log);
+    if (!rc && *seen != LOG_SAME)
+        rc = remember(log, &f, e);
+    file_close(&f);
+    return rc;
+}
+
+/* ---- ids ---- */
+
+static const struct index_keys id_keys = { .id = "uuid" };
+
+static enum err_code add_index(struct log_state *log, const struct index *ix, struct err *e)
+{
+    uint32_t number;
+
+    for (size_t i = 0; i < ix->n; i++)
+        if (ix->line[i].state == LINE_OK && !id128_none(ix->line[i].id) &&
+            idset_add(&log->ids, ix->line[i].id, &number))
+            return err_nomem(e);
+    log->ids_end = ix->end;
+    return ERR_OK;
+}
+
+/* Reads what is behind ids_end. A torn line is no row; once it is whole it is read again. */
+static enum err_code read_ids(struct log_state *log, struct err *e)
+{
+    struct index ix = { .end = log->ids_end };
+    struct file f;
+    enum err_code rc = open_log(log, &f, e);
+
+    if (rc)
+        return rc;
+    rc = ix.end ? index_build(&ix, &f, &id_keys, INDEX_VALIDATE, NULL, e)
+                : logfile_index_build(&ix, &f, &id_keys, INDEX_VALIDATE, NULL, e);
+    if (!rc)
+        rc = add_index(log, &ix, e);
+    index_fini(&ix);
+    file_close(&f);
+    return err_at(e, rc, log->path);
+}
+
+static bool any_id(const struct slice id[], size_t n)
+{
+    while (n && !id[n - 1].n)
+        n--;
+    return n > 0;
+}
+
+enum err_code log_state_find_repeated(struct log_state *log, const struct slice id[], size_t n,
+                                      bool repeated[], struct err *e)
+{
+    struct idset among = { 0 };
+    uint32_t number;
+    enum err_code rc = ERR_OK;
+
+    if (any_id(id, n) && log->ids_end < log->seen.size)
+        rc = read_ids(log, e);
+    for (size_t i = 0; i < n && !rc; i++) {
+        size_t before = among.n;
+
+        repeated[i] = false;
+        if (!id[i].n)
+            continue;
+        if (idset_add(&among, id128_of(id[i]), &number))
+            rc = err_nomem(e);
+        repeated[i] = among.n == before || idset_has(&log->ids, id128_of(id[i]));
+    }
+    idset_fini(&among);
+    return rc;
+}
+
+static bool add_ids(struct log_state *log, const struct slice id[], size_t n)
+{
+    uint32_t number;
+
+    for (size_t i = 0; i < n; i++)
+        if (id[i].n && idset_add(&log->ids, id128_of(id[i]), &number))
+            return false;
+    return true;
+}
+
+/* True if the log ends with what we appended, right behind what we had seen. */
+static bool is_clean(const struct log_state *log, const struct appended *done)
+{
+    return !is_never_seen(&done->after) && is_same_file(&done->after, &log->seen) &&
+           done->offset == log->seen.size && done->after.size == done->offset + done->length;
+}
+
+bool log_state_appended(struct log_state *log, const struct appended *done, bool later,
+                        const struct slice id[], size_t n)
+{
+    struct file f;
+
+    if (done->length == 0)
+        return true;
+    log->unsynced |= later;
+    if (!is_clean(log, done) || open_log(log, &f, NULL))
+        return false;
+    bool had_all = log->ids_end == log->seen.size;
+
+    f.id = done->after;
+    bool known = !remember(log, &f, NULL);
+
+    file_close(&f);
+    if (known && id && had_all && add_ids(log, id, n))
+        log->ids_end = log->seen.size;
+    return known;
+}
