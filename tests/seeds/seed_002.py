@@ -106,7 +106,7 @@ def progress(place):
     place.holds('the chain goes on across them', texts(place.json('messages', session)) == ['a', 'b'])
 
 
-@row(11, 'progress rows never persisted', reason='comes with struct host_session')
+@row(11, 'progress rows never persisted')
 def progress_written(place):
     session = place.json('create', 'claude')['sessionId']
     place.append(session, prompt('a'), {'type': 'progress', 'data': {'type': 'bash_progress'}}, answer('b'))
@@ -329,9 +329,9 @@ def lazy(place):
 
 
 @row(34, 'write queue of a file, drained in batches in the background',
-     reason='comes with struct host_session')
+     reason='inside the library (store/host/host_session.h); reprise.h does not offer it yet')
 def queue(_place):
-    raise Missing('no background writer')
+    raise Missing('no background writer in reprise.h')
 
 
 @row(35, 'rows written once by uuid; parent of a repeated prefix')

@@ -4,6 +4,7 @@
 
 #include "store/api/host.h"
 #include "store/api/store.h"
+#include "store/host/host_session.h"
 #include "store/systems/exathena/exathena.h"
 #include "store/systems/goat/goat.h"
 #include "tests/sweeps/change_sweep.h"
@@ -17,6 +18,7 @@ struct host_case {
     const char *place, *log; /* of the store, and of its session */
     void (*make)(struct trial_dir *y);
     enum trial_end (*act)(struct trial_dir *y);
+    bool in_session;
 };
 
 #define ID "s-1"
@@ -85,6 +87,25 @@ static enum err_code create_in(struct trial_dir *y, struct visit *v, struct err 
     return host_create(v->store, &req, &v->a, &made, e);
 }
 
+/* The same through a session that stays open: what is in its queue is written when it is closed. */
+static enum err_code append_in_session(const struct visit *v, const struct host_append *req,
+                                       struct err *e)
+{
+    const struct host_session_options o = { .background = true, .interval_ms = 3600000 };
+    struct host_session *s;
+    struct host_appended done;
+    struct arena a = { 0 };
+    enum err_code rc = host_session_open(v->store, &v->ref, &o, &s, e);
+
+    if (rc)
+        return rc;
+    rc = host_session_append(s, req, &a, &done, e);
+    enum err_code closed = host_session_close(s, rc ? NULL : e);
+
+    arena_fini(&a);
+    return rc ? rc : closed;
+}
+
 static enum err_code append_rows(struct trial_dir *y, struct visit *v, size_t from, size_t n,
                                  struct err *e)
 {
@@ -95,6 +116,8 @@ static enum err_code append_rows(struct trial_dir *y, struct visit *v, size_t fr
                                      .n = n };
     struct host_appended done;
 
+    if (case_of(y)->in_session)
+        return append_in_session(v, &req, e);
     return host_append(v->store, &v->ref, &req, &v->a, &done, e);
 }
 
@@ -307,6 +330,8 @@ static void a_go_session_is_written_or_absent(void **state)
     (void)state;
     hold("goat create", &(struct host_case){ GOAT, .make = make_begun, .act = create }, false);
     hold("goat append", &(struct host_case){ GOAT, .make = make_begun, .act = append }, false);
+    hold("goat session",
+         &(struct host_case){ GOAT, .make = make_begun, .act = append, .in_session = true }, false);
     /* The empty log itself stays, because another host may have it open by now. */
     hold("goat first append", &(struct host_case){ GOAT, .make = make_store, .act = append_one },
          true);
@@ -324,6 +349,9 @@ static void an_exathena_session_is_written_or_absent(void **state)
     hold("exathena create", &(struct host_case){ EXATHENA, .make = make_begun, .act = create },
          false);
     hold("exathena append", &(struct host_case){ EXATHENA, .make = make_begun, .act = append },
+         false);
+    hold("exathena session",
+         &(struct host_case){ EXATHENA, .make = make_begun, .act = append, .in_session = true },
          false);
     hold("exathena checkpoint",
          &(struct host_case){ EXATHENA, .make = make_begun, .act = checkpoint_there }, true);
