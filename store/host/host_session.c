@@ -217,7 +217,7 @@ static enum err_code wait_for_room(struct host_session *s, const struct queue *m
 {
     enum err_code rc = session_take_failure(s, e);
 
-    while (!rc && !has_room(s, more)) {
+    while (!rc && s->opt.background && !has_room(s, more)) {
         s->begun = s->hurry = true;
         pthread_cond_broadcast(&s->changed);
         session_wait(s);
@@ -332,8 +332,13 @@ static bool goes_to_queue(struct host_session *s, const struct host_append *req)
 {
     if (s->opt.background)
         return true;
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < req->n; i++)
+        bytes += req->row[i].n;
     pthread_mutex_lock(&s->mutex);
-    bool held = !s->begun && !any_begins(s, req) && s->queue.n + req->n <= s->opt.queue_rows;
+    bool held = !s->begun && !any_begins(s, req) && s->queue.n + req->n <= s->opt.queue_rows &&
+                s->queue.bytes + bytes <= s->opt.queue_bytes;
 
     pthread_mutex_unlock(&s->mutex);
     return held;

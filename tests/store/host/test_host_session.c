@@ -150,6 +150,24 @@ static void a_session_without_a_message_leaves_nothing(void **state)
     assert_false(folder_has(&h->folder, "config/projects"));
 }
 
+static void rows_are_not_held_without_end(void **state)
+{
+    struct host *h = *state;
+    const struct host_session_options small = { .queue_rows = 4 };
+    struct session_ref ref;
+
+    begin(h, &small);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(append(h, "{\"type\":\"system\",\"content\":\"hook\"}", NULL), ERR_OK);
+    assert_int_equal(host_session_ref(h->session, &h->a, &ref, NULL), ERR_NOT_FOUND);
+    assert_int_equal(append(h, "{\"type\":\"system\",\"content\":\"hook\"}", NULL), ERR_OK);
+
+    char *text = transcript(h);
+
+    assert_int_equal(times(text, "\"hook\""), 5);
+    free(text);
+}
+
 static void an_id_that_exists_is_refused_at_once(void **state)
 {
     struct host *h = *state;
@@ -370,6 +388,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_session_without_a_message_leaves_nothing, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(rows_are_not_held_without_end, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_id_that_exists_is_refused_at_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(rows_follow_one_another_and_are_written_once, set_up,
                                         tear_down),
