@@ -21,6 +21,7 @@ script(rewind_rules recorded commands/rewind_rules.py $<TARGET_FILE:reprise>)
 script(search_text recorded commands/search.py $<TARGET_FILE:reprise>)
 # The scope of undo with several directories and stores, and partial undo.
 script(undo_scope recorded commands/undo_scope.py $<TARGET_FILE:reprise>)
+script(pages recorded commands/pages.py $<TARGET_FILE:reprise>)
 script(hand_off recorded commands/hand_off.py $<TARGET_FILE:reprise>)
 # A change counts as made even if the answer cannot be written.
 script(full_stdout recorded commands/full_stdout.py $<TARGET_FILE:reprise>)

@@ -32,7 +32,7 @@ struct field_value {
     struct slice row;  /* the row that has it; not for FIELD_RAW */
 };
 
-enum { FIELD_MAX = 16, FIELD_TEXT = 48 };
+enum { FIELD_MAX = 20, FIELD_TEXT = 48 };
 
 /* How one field is spelled in a row. */
 struct field_spelling {

@@ -124,7 +124,9 @@ bool session_row_keep(struct session_row *row)
                                     &row->summary,     &row->custom_title, &row->first_prompt,
                                     &row->last_prompt, &row->git_branch,   &row->cwd,
                                     &row->tag,         &row->model,        &row->agent_name,
-                                    &row->parent_id,   &row->recorded_id };
+                                    &row->parent_id,   &row->recorded_id,  &row->agent_setting,
+                                    &row->agent_color, &row->mode,         &row->worktree_path,
+                                    &row->pr_url,      &row->pr_repository };
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         *texts[i] = texts[i]->n ? arena_copy(&row->arena, *texts[i]) : SLICE("");

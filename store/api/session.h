@@ -137,7 +137,13 @@ struct session_row {
     struct slice tag;
     struct slice model;
     struct slice agent_name;
-    struct slice parent_id; /* the session this one was forked from */
+    struct slice agent_setting; /* the kind of agent that the session runs */
+    struct slice agent_color;
+    struct slice mode;                  /* "normal", "coordinator" */
+    struct slice worktree_path;         /* the worktree that it has not left */
+    struct slice pr_url, pr_repository; /* its pull request ... */
+    int64_t pr_number;                  /* ... 0: none */
+    struct slice parent_id;             /* the session this one was forked from */
     /* an id inside the session that differs from the one it is opened by */
     struct slice recorded_id;
     const char *problem; /* with HIDDEN_DAMAGED: for a person; a literal */

@@ -57,6 +57,16 @@ void listing_row_json_members(struct jsonout *j, const struct session_row *row)
     jsonout_member(j, "tag", row->tag);
     jsonout_member(j, "model", row->model);
     jsonout_member(j, "agentName", row->agent_name);
+    jsonout_member(j, "agentSetting", row->agent_setting);
+    jsonout_member(j, "agentColor", row->agent_color);
+    jsonout_member(j, "mode", row->mode);
+    jsonout_member(j, "worktreePath", row->worktree_path);
+    if (row->pr_number) {
+        jsonout_key(j, "prNumber");
+        jsonout_int(j, row->pr_number);
+        jsonout_member(j, "prUrl", row->pr_url);
+        jsonout_member(j, "prRepository", row->pr_repository);
+    }
     time_member(j, "createdAt", row->created_ms);
     time_member(j, "lastModified", row->modified_ms);
     time_member(j, "lastActivity", row->activity_ms);

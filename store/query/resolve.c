@@ -3,10 +3,12 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "lite/base/buf.h"
 #include "lite/base/id.h"
 #include "lite/base/time.h"
+#include "lite/base/utf8.h"
 #include "store/query/listing.h"
 
 enum {
@@ -193,19 +195,24 @@ static bool is_candidate(const struct candidates *c, const struct session_ref *r
     return false;
 }
 
-static bool take_candidate(const struct session_ref *ref, void *arg)
+static void take_named(const struct session_ref *ref, struct candidates *c)
 {
-    struct candidates *c = arg;
-    struct slice prefix = c->search->text;
-
-    if (ref->id.n < prefix.n || memcmp(ref->id.p, prefix.p, prefix.n) != 0 || is_candidate(c, ref))
-        return true;
     if (c->n < CANDIDATES_NAMED) {
         c->store[c->n] = ref->store;
         c->id[c->n] = arena_copy(c->search->a, ref->id);
         c->ok = c->id[c->n].p != NULL;
     }
     c->n++;
+}
+
+static bool take_candidate(const struct session_ref *ref, void *arg)
+{
+    struct candidates *c = arg;
+    struct slice prefix = c->search->text;
+
+    if (ref->id.n >= prefix.n && memcmp(ref->id.p, prefix.p, prefix.n) == 0 &&
+        !is_candidate(c, ref))
+        take_named(ref, c);
     return c->ok && c->n <= CANDIDATES_NAMED;
 }
 
@@ -301,6 +308,49 @@ enum err_code resolve_session(struct store *const stores[], size_t n, const stru
         return find_path(&s, e);
     rc = find_exactly(&s, e);
     return rc == ERR_NOT_FOUND ? find_prefix(&s, e) : rc;
+}
+
+/* ---- titles ---- */
+
+static enum err_code take_titled(const struct session_row *row, void *arg, struct err *e)
+{
+    struct candidates *c = arg;
+    struct slice title = utf8_js_trim(session_row_title(row)), text = c->search->text;
+
+    (void)e;
+    if (title.n == text.n && strncasecmp(title.p, text.p, text.n) == 0)
+        take_named(&row->ref, c);
+    return c->ok ? ERR_OK : err_nomem(e);
+}
+
+enum err_code resolve_title(struct store *const stores[], size_t n, const struct scope *scope,
+                            struct slice title, struct arena *a, struct session_ref *ref,
+                            struct err *e)
+{
+    const struct listing_query q = { .scope = *scope,
+                                     .since_ms = TIME_NONE,
+                                     .before_ms = TIME_NONE };
+    struct search s = { .store = stores,
+                        .stores = n,
+                        .scope = scope,
+                        .text = utf8_js_trim(title),
+                        .a = a,
+                        .ref = ref };
+    struct candidates c = { .search = &s, .ok = true };
+    struct listing *l = NULL;
+
+    if (s.text.n == 0)
+        return not_found(&s, e);
+    enum err_code rc = listing_open(stores, n, &q, &l, e);
+
+    if (!rc)
+        rc = listing_each(l, take_titled, &c, e);
+    listing_close(l);
+    if (rc)
+        return rc;
+    if (c.n != 1)
+        return c.n ? ambiguous(&c, e) : not_found(&s, e);
+    return c.store[0]->ops->find(c.store[0], scope, c.id[0], a, ref, e);
 }
 
 /* ---- many ids ---- */

@@ -26,4 +26,10 @@ MUST_CHECK enum err_code resolve_sessions(struct store *const stores[], size_t n
                                           size_t texts, struct arena *a, struct session_ref *ref,
                                           struct err *e);
 
+/* Finds the session with this title, as lists show it; upper and lower case of ASCII letters are the same. It reads
+ * every session of the scope. ERR_NOT_FOUND, ERR_USAGE as above. */
+MUST_CHECK enum err_code resolve_title(struct store *const stores[], size_t n,
+                                       const struct scope *scope, struct slice title,
+                                       struct arena *a, struct session_ref *ref, struct err *e);
+
 #endif

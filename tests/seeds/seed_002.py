@@ -250,7 +250,7 @@ def worktree(place):
     place.holds('then the original directory', place.json('restore', gone)['commandCwd'] == place.dir)
 
 
-@row(26, '"exited" recorded when the worktree is gone', reason='being built')
+@row(26, '"exited" recorded when the worktree is gone')
 def exited(place):
     session = place.claude(prompt('a'), answer('b'), worktree_row(place.path('gone'), place.dir))
     place.text('reappend', session)
@@ -278,7 +278,7 @@ def fake_agent(place):
     return {'PATH': f'{place.top}/bin:{place.env["PATH"]}'}
 
 
-@row(29, '--continue, --resume by id, by path, by title', reason='being built')
+@row(29, '--continue, --resume by id, by path, by title')
 def ways(place):
     env, session = fake_agent(place), place.claude(prompt('a'), answer('b'), meta('custom-title', customTitle='Pay by card'))
     for words, operand in (('--continue', ('--continue',)), ('by id', (f'--resume={session}',)),
@@ -306,7 +306,7 @@ def shown(place):
     place.holds('info and list', [got[k] for k in ('summary', 'tag')] == ['T', 't'] and 'T' in said and got.get('agentName') == 'n')
 
 
-@row(32, 'pr-link, agent-color, agent-setting, mode and worktree shown', reason='being built')
+@row(32, 'pr-link, agent-color, agent-setting, mode and worktree shown')
 def more_shown(place):
     os.makedirs(place.path('tree'))
     session = place.claude(prompt('a'), answer('b'), meta('agent-color', agentColor='green'), meta('agent-setting', agentSetting='tester'),
@@ -411,7 +411,7 @@ def hydrate(_place):
     raise Missing('nothing remote')
 
 
-@row(43, 'history in pages: newest first, then before a cursor', reason='being built')
+@row(43, 'history in pages: newest first, then before a cursor')
 def pages(place):
     ids = [str(uuid.uuid4()) for _ in range(10)]
     session = place.claude(*[prompt(str(i), uuid=ids[i]) for i in range(10)])

@@ -27,12 +27,14 @@ const struct command commands_table[] = {
     { .name = "messages", .operands = "ID", .min_operands = 1, .max_operands = 1, .run = messages_run,
       .summary = "print the conversation that a resume would restore",
       .options = BIT(LIMIT) | BIT(OFFSET) | BIT(SYSTEM_MESSAGES) | BIT(SPOKEN) | BIT(AS_SDK) | BIT(TAIL) |
-                 BIT(AGENT) | BIT(NO_WORKTREES),
+                 BIT(BEFORE) | BIT(AGENT) | BIT(NO_WORKTREES),
       .help = "Oldest message first. After a resume-at the list ends at the message where the\n"
               "session resumes. Tool calls without a result, messages of thinking alone and\n"
               "empty messages are left out, as in the agent. To see what the agent adds while\n"
               "loading: reprise restore. With --as-sdk the list is that of the agent's SDK,\n"
-              "which contains all of these and ends with the last message of the file.\n" },
+              "which contains all of these and ends with the last message of the file.\n"
+              "To page backwards: --tail N for the newest page, then --before MSG --limit N\n"
+              "with the first message of the page before.\n" },
     { .name = "search", .alias = "grep", .operands = "PATTERN", .max_operands = 1, .run = search_run,
       .summary = "search the text of all conversations",
       .options = BIT(PATTERN) | BIT(FIXED) | BIT(WORDS) | BIT(ANY) | BIT(IGNORE_CASE) | BIT(CASE) | BIT(IN) |

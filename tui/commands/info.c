@@ -130,6 +130,17 @@ static enum err_code write_info_json(const struct facts *f, struct arena *a, str
     return name ? ERR_OK : err_nomem(e);
 }
 
+static void write_pull_request(const struct session_row *row, struct out *o)
+{
+    if (!row->pr_number)
+        return;
+    out_addf(o, "%-14s ", "pull request");
+    out_text(o, row->pr_repository);
+    out_addf(o, "#%" PRId64 "  ", row->pr_number);
+    out_text(o, row->pr_url);
+    out_addf(o, "\n");
+}
+
 static void write_info_text(const struct facts *f, int64_t now_ms, struct out *o)
 {
     const struct session_row *row = f->row;
@@ -144,6 +155,10 @@ static void write_info_text(const struct facts *f, int64_t now_ms, struct out *o
         { "tag", row->tag },
         { "model", row->model },
         { "agent", row->agent_name },
+        { "agent type", row->agent_setting },
+        { "agent color", row->agent_color },
+        { "mode", slice_eq(row->mode, SLICE("normal")) ? SLICE("") : row->mode },
+        { "worktree", row->worktree_path },
         { "first prompt", row->first_prompt },
         { "last prompt", row->last_prompt },
         { "forked from", row->parent_id },
@@ -157,6 +172,7 @@ static void write_info_text(const struct facts *f, int64_t now_ms, struct out *o
             out_text(o, fields[i].text);
             out_addf(o, "\n");
         }
+    write_pull_request(row, o);
     when_age(now_ms, row->activity_ms, age);
     out_addf(o, "%-14s %s\n", "active", age);
     out_addf(o, "%-14s %" PRId64 "\n", "messages", f->messages);

@@ -88,17 +88,121 @@ static enum err_code write_message(const struct store *st, const struct transcri
     return rc ? rc : out_row(o, e);
 }
 
-static enum err_code write_page(const struct invocation *in, const struct store *st,
-                                const struct transcript *t, struct out *out, struct err *e)
+/* ---- which messages ---- */
+
+/* The part of the messages that is written. If the store cannot count the part itself (--spoken, --tail), the messages
+ * are read twice: once to count, once to write. */
+struct answer {
+    struct out *out;
+    bool spoken, counting;
+    size_t seen;     /* of those that count, in this pass */
+    size_t from, to; /* of them, those to write */
+    /* looking for the message of --before: its id or a beginning of it; the id in the arena once found, and its place */
+    struct slice before, cursor;
+    struct arena *arena;
+    size_t at, matches;
+};
+
+static bool is_spoken_message(struct slice json)
+{
+    struct slice type;
+
+    json_get(json, "type", &type);
+    return json_string_is(type, "user") || json_string_is(type, "assistant");
+}
+
+static struct message_query query_of(const struct invocation *in)
 {
     const struct options *o = &in->options;
-    size_t first = (size_t)o->offset < t->n ? (size_t)o->offset : t->n;
-    size_t limit = (size_t)o->limit;
-    size_t end = limit && limit < t->n - first ? first + limit : t->n;
-    enum err_code rc = ERR_OK;
 
-    if (option_given(o, OPTION_TAIL) && (size_t)o->tail < end - first)
-        first = end - (size_t)o->tail;
+    return (struct message_query){
+        .session = slice_of(in->argv[0]),
+        .agent = option_text(o->agent),
+        .system_messages = option_given(o, OPTION_SYSTEM_MESSAGES),
+        .as_sdk = option_given(o, OPTION_AS_SDK),
+    };
+}
+
+/* A whole id precedes a beginning of one. */
+static enum err_code compare_with_cursor(struct slice json, void *arg, struct err *e)
+{
+    struct answer *a = arg;
+    struct slice id;
+
+    if (a->spoken && !is_spoken_message(json))
+        return ERR_OK;
+    size_t at = a->seen++;
+
+    if (!json_get_text(json, "uuid", a->arena, &id) || id.n < a->before.n ||
+        memcmp(id.p, a->before.p, a->before.n) != 0 || slice_eq(a->cursor, a->before))
+        return ERR_OK;
+    a->matches = id.n == a->before.n ? 1 : a->matches + 1;
+    a->at = at;
+    a->cursor = arena_copy(a->arena, id);
+    return a->cursor.p ? ERR_OK : err_nomem(e);
+}
+
+/* Finds the message that --before names, if it is given. */
+static enum err_code find_cursor(const struct invocation *in, const struct session_ref *ref,
+                                 struct answer *a, struct err *e)
+{
+    const struct store *st = ref->store;
+    struct message_query q = query_of(in);
+
+    if (!option_given(&in->options, OPTION_BEFORE))
+        return ERR_OK;
+    a->seen = 0;
+    enum err_code rc = st->ops->messages(st, ref, &q, compare_with_cursor, a, e);
+
+    a->seen = 0;
+    if (rc)
+        return rc;
+    if (!a->before.n || !a->matches)
+        return err_set(e, ERR_NOT_FOUND, in->options.before, "read messages: no such message");
+    if (a->matches > 1)
+        return err_set(e, ERR_USAGE, in->options.before,
+                       "read messages: several messages begin like this");
+    return ERR_OK;
+}
+
+/* The messages before a cursor: --limit counts from there upwards. */
+static void page_before(const struct options *o, size_t cursor, size_t *from, size_t *to)
+{
+    size_t most = o->limit > 0 ? (size_t)o->limit : SIZE_MAX;
+
+    *to = cursor;
+    *from = cursor > most ? cursor - most : 0;
+    if ((size_t)o->offset > *from)
+        *from = (size_t)o->offset < cursor ? (size_t)o->offset : cursor;
+}
+
+/* The rows of the transcript include some that are no messages, so the cursor is looked up by its id. */
+static void page_of_rows(const struct options *o, const struct transcript *t, struct slice cursor,
+                         size_t *from, size_t *to)
+{
+    const struct message_query q = { .has_limit = true, .limit = o->limit, .offset = o->offset };
+    size_t at = 0;
+
+    if (cursor.n) {
+        while (at < t->n && !id128_eq(t->message[at].id, id128_of(cursor)))
+            at++;
+        page_before(o, at, from, to);
+    } else {
+        transcript_page(&q, t->n, from, to);
+    }
+    if (option_given(o, OPTION_TAIL) && (size_t)o->tail < *to - *from)
+        *from = *to - (size_t)o->tail;
+}
+
+static enum err_code write_page(const struct invocation *in, const struct store *st,
+                                const struct transcript *t, struct slice cursor, struct out *out,
+                                struct err *e)
+{
+    const struct options *o = &in->options;
+    enum err_code rc = ERR_OK;
+    size_t first, end;
+
+    page_of_rows(o, t, cursor, &first, &end);
     for (size_t i = first; !rc && i < end; i++)
         rc = write_message(st, t, i, option_given(o, OPTION_SPOKEN), out, e);
     return rc;
@@ -123,38 +227,22 @@ static enum err_code write_messages_text(struct invocation *in, const struct ses
     const char *agent = in->options.agent;
     struct session_ref which = *ref;
     struct transcript *t = NULL;
-    enum err_code rc = ERR_OK;
+    struct answer cursor = { .before = option_text(in->options.before), .arena = a };
+    enum err_code rc = find_cursor(in, ref, &cursor, e);
 
-    if (agent)
+    if (!rc && agent)
         rc = st->ops->subagent(st, ref, slice_of(agent), a, &which, e);
     if (!rc)
         rc = st->ops->load(st, &which, NULL, &t, e);
     if (!rc && !option_given(&in->options, OPTION_AS_SDK))
         drop_left_out(t);
     if (!rc)
-        rc = write_page(in, st, t, &in->out, e);
+        rc = write_page(in, st, t, cursor.cursor, &in->out, e);
     transcript_free(t);
     return rc;
 }
 
 /* ---- JSON ---- */
-
-/* The part of the messages that is written. If the store cannot count the part itself (--spoken, --tail), the messages
- * are read twice: once to count, once to write. */
-struct answer {
-    struct out *out;
-    bool spoken, counting;
-    size_t seen;     /* of those that count, in this pass */
-    size_t from, to; /* of them, those to write */
-};
-
-static bool is_spoken_message(struct slice json)
-{
-    struct slice type;
-
-    json_get(json, "type", &type);
-    return json_string_is(type, "user") || json_string_is(type, "assistant");
-}
 
 static enum err_code write_message_json(struct slice json, void *arg, struct err *e)
 {
@@ -191,26 +279,28 @@ static enum err_code count_part(const struct options *o, const struct session_re
 }
 
 static enum err_code write_messages_json(const struct invocation *in, const struct session_ref *ref,
-                                         struct out *out, struct err *e)
+                                         struct arena *arena, struct out *out, struct err *e)
 {
     const struct options *o = &in->options;
-    struct answer a = { .out = out, .spoken = option_given(o, OPTION_SPOKEN), .to = SIZE_MAX };
-    struct message_query q = {
-        .session = slice_of(in->argv[0]),
-        .agent = option_text(o->agent),
-        .system_messages = option_given(o, OPTION_SYSTEM_MESSAGES),
-        .as_sdk = option_given(o, OPTION_AS_SDK),
-        .has_limit = option_given(o, OPTION_LIMIT),
-        .limit = o->limit,
-        .offset = o->offset,
-    };
-    enum err_code rc = ERR_OK;
+    struct answer a = { .out = out,
+                        .spoken = option_given(o, OPTION_SPOKEN),
+                        .to = SIZE_MAX,
+                        .before = option_text(o->before),
+                        .arena = arena };
+    struct message_query q = query_of(in);
+    enum err_code rc = find_cursor(in, ref, &a, e);
 
-    if (!ref->store->ops->messages)
-        return err_set(e, ERR_UNSUPPORTED, in->argv[0],
-                       "read messages: not supported for %s sessions", ref->store->ops->name);
-    if (a.spoken || option_given(o, OPTION_TAIL))
-        rc = count_part(o, ref, &q, &a, e);
+    if (!rc && option_given(o, OPTION_BEFORE)) {
+        page_before(o, a.at, &a.from, &a.to);
+        if (option_given(o, OPTION_TAIL) && (size_t)o->tail < a.to - a.from)
+            a.from = a.to - (size_t)o->tail;
+    } else if (!rc) {
+        q.has_limit = option_given(o, OPTION_LIMIT);
+        q.limit = o->limit;
+        q.offset = o->offset;
+        if (a.spoken || option_given(o, OPTION_TAIL))
+            rc = count_part(o, ref, &q, &a, e);
+    }
     if (!rc)
         rc = ref->store->ops->messages(ref->store, ref, &q, write_message_json, &a, e);
     if (!rc)
@@ -234,9 +324,12 @@ static enum err_code write_messages(struct invocation *in, struct sessions *s,
 {
     enum err_code rc = check_agent(ref, in->options.agent, e);
 
+    if (!rc && !ref->store->ops->messages)
+        rc = err_set(e, ERR_UNSUPPORTED, in->argv[0],
+                     "read messages: not supported for %s sessions", ref->store->ops->name);
     if (rc)
         return rc;
-    return in->out.wants_json ? write_messages_json(in, ref, &in->out, e)
+    return in->out.wants_json ? write_messages_json(in, ref, &s->arena, &in->out, e)
                               : write_messages_text(in, ref, &s->arena, e);
 }
 

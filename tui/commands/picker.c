@@ -8,6 +8,7 @@
 #include "store/api/store.h"
 #include "store/git/worktree.h"
 #include "store/query/listing.h"
+#include "store/query/resolve.h"
 #include "tui/app/model.h"
 #include "tui/commands/command.h"
 #include "tui/commands/session.h"
@@ -477,12 +478,27 @@ static const char *named_session(const struct invocation *in)
     return option_given(&in->options, OPTION_CONTINUE) ? "latest" : NULL;
 }
 
+/* By its id, or by its title if no id is like this. */
+static enum err_code find_named(struct sessions *s, const char *name, struct session_ref *ref,
+                                struct err *e)
+{
+    enum err_code rc = sessions_find(s, name, ref, e);
+    struct err by_id = *e;
+
+    if (rc != ERR_NOT_FOUND)
+        return rc;
+    rc = resolve_title(s->store, s->n, &s->scope, slice_of(name), &s->arena, ref, e);
+    if (rc == ERR_NOT_FOUND)
+        *e = by_id;
+    return rc;
+}
+
 static enum err_code resume_named(struct invocation *in, const struct config *config,
                                   struct sessions *s, const char *id, struct err *e)
 {
     struct session_row *row = session_row_new();
     struct session_ref ref;
-    enum err_code rc = row ? sessions_find(s, id, &ref, e) : err_nomem(e);
+    enum err_code rc = row ? find_named(s, id, &ref, e) : err_nomem(e);
 
     if (!rc)
         rc = ref.store->ops->describe(ref.store, &s->scope, &ref, row, e);

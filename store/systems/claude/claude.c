@@ -56,6 +56,18 @@ int64_t claude_retention(const char *config)
     return period;
 }
 
+unsigned claude_abilities(const struct claude *c, const struct session_row *row)
+{
+    const struct store_ops *ops = c->base.ops;
+
+    if (row->hidden == HIDDEN_UNREADABLE)
+        return 0;
+    return CAN_RESUME | (ops->rename ? CAN_RENAME : 0) | (ops->tag ? CAN_TAG : 0) |
+           (ops->fork ? CAN_FORK : 0) | (ops->archive ? CAN_ARCHIVE : 0) |
+           (ops->parts ? CAN_DELETE : 0) | (ops->resume_at ? CAN_RESUME_AT : 0) |
+           (ops->plan ? CAN_REWIND : 0);
+}
+
 const struct claude *claude_of(const struct store *st)
 {
     assert(st->ops == &claude_ops);

@@ -46,6 +46,10 @@ struct slice claude_side_path(const struct session_ref *ref, const char *rest, s
 /* 1 to 128 letters, digits, _ and -: what may be part of the name of a sub-agent's file. */
 bool claude_is_agent_id(struct slice id);
 
+/* The operations that a session supports (enum session_can): whatever the system has a member for. One whose transcript
+ * cannot be read (such as a link) supports none. */
+unsigned claude_abilities(const struct claude *c, const struct session_row *row);
+
 /* How long the agent keeps a transcript after its mtime, in ms; TIME_NONE: for ever. */
 int64_t claude_retention(const char *config);
 

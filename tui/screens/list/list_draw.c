@@ -414,12 +414,13 @@ static bool join_facts(const struct list *l, const struct session_entry *e, enum
 {
     enum { DAY = sizeof "2026-11-22" - 1 };
     const char *dot = l->settings->ascii ? " - " : " · ";
-    char room[512], date[WHEN_DATE];
+    char room[512], date[WHEN_DATE], pr[LIST_PULL_REQUEST];
     struct slice dir = text_path_short(session_entry_cwd(e), l->settings->home, room, sizeof room);
     struct slice when = slice_of(when_date(session_entry_time(e), date));
     struct slice fact[] = {
         brevity < WITH_NAME ? dir : last_part(dir),
         e->row ? e->row->git_branch : (struct slice){ 0 },
+        e->row && brevity < WITH_NAME ? list_pull_request(e->row, pr) : (struct slice){ 0 },
         brevity < WITH_DAY || when.n < DAY ? when : (struct slice){ when.p, DAY },
     };
 

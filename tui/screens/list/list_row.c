@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -350,12 +351,23 @@ static int draw_fact(struct frame *f, struct rect r, int x, enum style style, st
     return x + frame_text_cut(f, r.y, x, r.x + r.w - x, style, text);
 }
 
+struct slice list_pull_request(const struct session_row *row, char text[LIST_PULL_REQUEST])
+{
+    int repository = row->pr_repository.n < LIST_PULL_REQUEST / 2 ? (int)row->pr_repository.n : 0;
+
+    if (!row->pr_number)
+        return (struct slice){ 0 };
+    snprintf(text, LIST_PULL_REQUEST, "%.*s#%" PRId64, repository, row->pr_repository.p,
+             row->pr_number);
+    return slice_of(text);
+}
+
 /* The second line: where the session belongs, and its last prompt. */
 static void draw_second(const struct list *l, struct frame *f, struct rect r,
                         const struct session_entry *e)
 {
     const struct session_row *row = e->row;
-    char dir[512], size[SIZE_TEXT], system[SYSTEM_TEXT], left[WHEN_LEFT];
+    char dir[512], size[SIZE_TEXT], system[SYSTEM_TEXT], left[WHEN_LEFT], pr[LIST_PULL_REQUEST];
     int x = r.x;
 
     text_size(session_entry_bytes(e), size);
@@ -371,6 +383,7 @@ static void draw_second(const struct list *l, struct frame *f, struct rect r,
         x = draw_fact(f, r, x, STYLE_TAG, SLICE("#"));
         x += frame_text_cut(f, r.y, x, r.x + r.w - x, STYLE_TAG, row->tag);
     }
+    x = draw_fact(f, r, x, STYLE_DIM, list_pull_request(row, pr));
     x = draw_fact(f, r, x, STYLE_DIM, slice_of(size));
     draw_fact(f, r, x, STYLE_DIM,
               slice_eq(row->last_prompt, row->summary) ? (struct slice){ 0 } : row->last_prompt);

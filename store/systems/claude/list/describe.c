@@ -1,7 +1,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "lite/base/time.h"
 #include "lite/io/file.h"
@@ -25,6 +24,10 @@ enum field_number {
     LAST_PROMPT,
     MOVED,
     AGENT_NAME,
+    AGENT_SETTING,
+    AGENT_COLOR,
+    MODE,
+    PULL_REQUEST,
     BRANCH,
     ENTRY,
     TIMES,
@@ -33,6 +36,7 @@ enum field_number {
     FORKED,
     GLUED,
     CONTINUED,
+    WORKTREE,
     FIELDS,
     HEAD_FIELDS = TAG,
 };
@@ -64,6 +68,10 @@ static const struct field fields[FIELDS] = {
     [LAST_PROMPT] = { FIELD_ROW, "lastPrompt", NULL },
     [MOVED] = { FIELD_ROW, "relocatedCwd", "relocated" },
     [AGENT_NAME] = { FIELD_ROW, "agentName", "agent-name" },
+    [AGENT_SETTING] = { FIELD_ROW, "agentSetting", "agent-setting" },
+    [AGENT_COLOR] = { FIELD_ROW, "agentColor", "agent-color" },
+    [MODE] = { FIELD_ROW, "mode", "mode" },
+    [PULL_REQUEST] = { FIELD_ROW, "prUrl", "pr-link" },
     [BRANCH] = { FIELD_RAW, "gitBranch", NULL },
     [ENTRY] = { FIELD_RAW, "entrypoint", NULL },
     [TIMES] = { FIELD_SEEN, TIMES_TEXT, NULL },
@@ -72,6 +80,7 @@ static const struct field fields[FIELDS] = {
     [FORKED] = { FIELD_SEEN, "\"forkedFrom\":", NULL },
     [GLUED] = { FIELD_SEEN, "{\"parentUuid\":", NULL },
     [CONTINUED] = { FIELD_SEEN, "\"type\":\"continued-in\"", NULL },
+    [WORKTREE] = { FIELD_SEEN, "\"type\":\"worktree-state\"", NULL },
 };
 
 static const struct field summary_field = { FIELD_ROW, "summary", NULL };
@@ -236,6 +245,8 @@ static bool see(size_t field, struct slice window, size_t at, void *arg)
     case MODEL: return see_model(r, window, at);
     case SNAPSHOTS: return claude_restorable_add(&r->tracked, field_row(window, at), r->a);
     case CONTINUED: return r->may_continue = true;
+    case WORKTREE:
+        return claude_worktree_of(field_row(window, at), r->a, &r->row->worktree_path, &r->ok);
     case FORKED:
         r->ok &= claude_forked_from(field_row(window, at), r->a, &r->row->parent_id);
         return r->row->parent_id.p;
@@ -447,6 +458,10 @@ static void read_extras(struct describing *r)
 
     row->model = r->turn.model;
     row->agent_name = r->tail[AGENT_NAME].text;
+    row->agent_setting = r->tail[AGENT_SETTING].text;
+    row->agent_color = r->tail[AGENT_COLOR].text;
+    row->mode = r->tail[MODE].text;
+    r->ok &= claude_pull_request(r->tail[PULL_REQUEST].row, r->a, row);
     row->restorable = r->tracked.n;
     read_fork(r);
     if (r->turn.interrupted)
@@ -474,10 +489,12 @@ static void keep_describe_text(struct describing *r, struct slice *text)
 static void keep_describe_texts(struct describing *r)
 {
     struct session_row *row = r->row;
-    struct slice *const texts[] = { &row->ref.id,       &row->ref.path,     &row->ref.folder,
-                                    &row->custom_title, &row->first_prompt, &row->last_prompt,
-                                    &row->git_branch,   &row->cwd,          &row->tag,
-                                    &row->model,        &row->agent_name,   &row->parent_id };
+    struct slice *const texts[] = { &row->ref.id,        &row->ref.path,     &row->ref.folder,
+                                    &row->custom_title,  &row->first_prompt, &row->last_prompt,
+                                    &row->git_branch,    &row->cwd,          &row->tag,
+                                    &row->model,         &row->agent_name,   &row->parent_id,
+                                    &row->agent_color,   &row->mode,         &row->agent_setting,
+                                    &row->worktree_path, &row->pr_url,       &row->pr_repository };
     const char *summary = row->summary.p;
     struct slice *same = NULL;
 
@@ -530,30 +547,6 @@ static enum err_code open_windows(struct window *w, const struct session_ref *re
     return ERR_OK;
 }
 
-/* Most sessions have no side folder, which a single check shows. */
-static bool has_side_folder(const struct session_ref *ref, struct arena *a)
-{
-    if (ref->alone)
-        return false;
-    struct slice path = claude_side_path(ref, "", a);
-
-    return !path.p || access(path.p, F_OK) == 0;
-}
-
-/* A session can do whatever the system has a member for; one whose transcript cannot be read (such
- * as a link) can do nothing. */
-static unsigned can_do(const struct claude *c, const struct session_row *row)
-{
-    const struct store_ops *ops = c->base.ops;
-
-    if (row->hidden == HIDDEN_UNREADABLE)
-        return 0;
-    return CAN_RESUME | (ops->rename ? CAN_RENAME : 0) | (ops->tag ? CAN_TAG : 0) |
-           (ops->fork ? CAN_FORK : 0) | (ops->archive ? CAN_ARCHIVE : 0) |
-           (ops->parts ? CAN_DELETE : 0) | (ops->resume_at ? CAN_RESUME_AT : 0) |
-           (ops->plan ? CAN_REWIND : 0);
-}
-
 static void mark_live(const struct claude *c, struct session_row *row)
 {
     struct live live = live_cache_lookup(c->live, row->ref.id);
@@ -584,11 +577,11 @@ enum err_code claude_describe(const struct store *st, const struct scope *scope,
     rc = open_windows(r.w, ref, row, e);
     if (!rc) {
         r.project = claude_project_of(r.c, scope, ref->folder, r.a);
-        r.has_side = has_side_folder(ref, r.a);
+        r.has_side = sidecar_folder_exists(ref, r.a);
         if (row->hidden == HIDDEN_NOT)
             read_windows(&r);
         mark_live(r.c, row);
-        row->can = can_do(r.c, row);
+        row->can = claude_abilities(r.c, row);
         keep_describe_texts(&r);
         if (!r.ok)
             rc = err_nomem(e);

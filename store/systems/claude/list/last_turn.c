@@ -166,6 +166,31 @@ bool claude_forked_from(struct slice row, struct arena *a, struct slice *id)
     return json_text(value, a, id);
 }
 
+bool claude_worktree_of(struct slice row, struct arena *a, struct slice *path, bool *ok)
+{
+    struct slice value;
+
+    if (!json_valid(row) || !json_get(row, "worktreeSession", &value))
+        return false;
+    if (json_get(value, "worktreePath", &value) && json_type(value) == JSON_STRING)
+        *ok &= json_text(value, a, path);
+    return true;
+}
+
+bool claude_pull_request(struct slice link, struct arena *a, struct session_row *row)
+{
+    struct slice number, text;
+    int64_t n;
+
+    if (!link.n || !json_get(link, "prNumber", &number) || !json_int(number, &n) || n <= 0)
+        return true;
+    row->pr_number = n;
+    if (json_get(link, "prRepository", &text) && json_type(text) == JSON_STRING &&
+        !json_text(text, a, &row->pr_repository))
+        return false;
+    return !json_get(link, "prUrl", &text) || json_text(text, a, &row->pr_url);
+}
+
 static bool knows_path(const struct restorable_files *t, struct slice path)
 {
     for (unsigned i = 0; i < t->n && i < sizeof t->path / sizeof *t->path; i++)

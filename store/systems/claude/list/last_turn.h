@@ -37,6 +37,13 @@ bool claude_continuation_exists(const struct session_ref *ref, struct slice id, 
  * memory. */
 bool claude_forked_from(struct slice row, struct arena *a, struct slice *id);
 
+/* Reads a worktree-state row; *path stays empty if the session left its worktree. Returns false if the row does not
+ * parse; *ok is false if out of memory. */
+bool claude_worktree_of(struct slice row, struct arena *a, struct slice *path, bool *ok);
+/* Reads a pr-link row into the pr_* of the session's row; they stay empty if it has no number. Returns false if out of
+ * memory. */
+bool claude_pull_request(struct slice link, struct arena *a, struct session_row *row);
+
 /* Files that a rewind could restore, counted from the newest snapshot row and the deltas that follow it. Rows
  * are added last first. */
 struct restorable_files {

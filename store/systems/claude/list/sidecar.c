@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <utf8proc.h>
 
@@ -70,6 +71,15 @@ static bool title_line(struct slice text, struct arena *a, struct slice *line)
     }
     *line = utf8_js_trim((struct slice){ p, n });
     return true;
+}
+
+bool sidecar_folder_exists(const struct session_ref *ref, struct arena *a)
+{
+    if (ref->alone)
+        return false;
+    struct slice path = claude_side_path(ref, "", a);
+
+    return !path.p || access(path.p, F_OK) == 0;
 }
 
 bool sidecar_title(const struct session_ref *ref, struct arena *a, struct slice *title)

@@ -11,6 +11,9 @@
 /* Small documents in a session's side folder (claude.md 2.3, 5.3). A document that is missing, is not a regular
  * file, is too large or cannot be understood is ignored. */
 
+/* Most sessions have no side folder, which a single check shows. */
+bool sidecar_folder_exists(const struct session_ref *ref, struct arena *a);
+
 /* The title that a person gave, on one line; empty without a title. Returns false if out of
  * memory. */
 bool sidecar_title(const struct session_ref *ref, struct arena *a, struct slice *title);

@@ -1,7 +1,9 @@
 #include "store/systems/claude/write/metarow.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <utf8proc.h>
 
@@ -291,6 +293,29 @@ enum err_code metarows_set_leaf(struct metarows *m, const char *path, size_t com
     else if (!same && leaf->n && !put_leaf(row, *leaf, a))
         rc = err_nomem(e);
     return rc;
+}
+
+enum err_code metarows_leave_worktree(struct metarows *m, struct arena *a, struct err *e)
+{
+    struct metarow *row = &m->row[METAROW_WORKTREE_STATE];
+    struct slice value, path;
+    struct buf out = { 0 };
+    const char *name;
+
+    if (!row->found || !json_at(row->text, "worktreeSession.worktreePath", &value) ||
+        json_type(value) != JSON_STRING)
+        return ERR_OK;
+    if (!json_text(value, a, &path) || !(name = arena_copy(a, path).p))
+        return err_nomem(e);
+    if (!path.n || access(name, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR))
+        return ERR_OK;
+    if (json_set(&out, row->text, "worktreeSession", SLICE("null")) == ERR_OK)
+        row->text = arena_copy(a, buf_slice(&out));
+    else
+        row->text.p = NULL;
+    row->offset = INT64_MIN / 2; /* outside of every window */
+    buf_fini(&out);
+    return row->text.p ? ERR_OK : err_nomem(e);
 }
 
 /* What is between the two windows of a long transcript: a title or tag that its writer did not keep near the end. */

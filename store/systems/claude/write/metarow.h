@@ -88,6 +88,11 @@ MUST_CHECK enum err_code metarows_set_leaf(struct metarows *m, const char *path,
                                            const struct slice *leaf, struct arena *a,
                                            struct err *e);
 
+/* To be called before, too: if the worktree of the session is gone, the session has left it, and its row is written again
+ * with null in its place, as the client does when it resumes the session (seed 002). */
+MUST_CHECK enum err_code metarows_leave_worktree(struct metarows *m, struct arena *a,
+                                                 struct err *e);
+
 /* A tag as the SDK stores it (claude.md 5.1): ASCII is only trimmed; other text is normalised to NFKC and loses
  * format characters, private use and unassigned code points, again and again until nothing changes, and is then
  * trimmed. Empty if nothing is left. Returns false if it does not settle within ten rounds, or if out of memory. */

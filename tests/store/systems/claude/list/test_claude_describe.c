@@ -206,6 +206,47 @@ static void damage_and_forks_are_flagged(void **state)
 
 #define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
+static void what_the_client_shows_beside_the_title_is_read(void **state)
+{
+    struct world *w = *state;
+    const struct session_row *row = describe(
+        w, PROMPT
+        "{\"type\":\"agent-setting\",\"agentSetting\":\"tester\"}\n"
+        "{\"type\":\"agent-color\",\"agentColor\":\"green\"}\n"
+        "{\"type\":\"mode\",\"mode\":\"normal\"}\n"
+        "{\"type\":\"mode\",\"mode\":\"coordinator\"}\n"
+        "{\"type\":\"worktree-state\",\"worktreeSession\":{\"worktreePath\":\"/t\\u0041\"}}\n"
+        "{\"type\":\"pr-link\",\"prNumber\":7,\"prUrl\":\"https://h/7\",\"prRepository\":"
+        "\"o/r\"}\n");
+
+    expect(row->agent_setting, "tester");
+    expect(row->agent_color, "green");
+    expect(row->mode, "coordinator");
+    expect(row->worktree_path, "/tA");
+    assert_int_equal(row->pr_number, 7);
+    expect(row->pr_url, "https://h/7");
+    expect(row->pr_repository, "o/r");
+}
+
+static void a_worktree_that_was_left_and_an_odd_link_are_not(void **state)
+{
+    struct world *w = *state;
+    const struct session_row *row = describe(
+        w, PROMPT "{\"type\":\"worktree-state\",\"worktreeSession\":{\"worktreePath\":\"/t\"}}\n"
+                  "{\"type\":\"worktree-state\",\"worktreeSession\":null}\n"
+                  "{\"type\":\"worktree-state\",\"worktreeSess\n"
+                  "{\"type\":\"pr-link\",\"prNumber\":\"seven\",\"prUrl\":\"https://h/7\"}\n");
+
+    assert_int_equal(row->worktree_path.n, 0);
+    assert_int_equal(row->pr_number, 0);
+    assert_int_equal(row->pr_url.n, 0);
+    row = describe(w, PROMPT "{\"type\":\"x\",\"agentColor\":\"red\",\"mode\":\"plan\"}\n"
+                             "{\"type\":\"pr-link\",\"prNumber\":-1,\"prUrl\":\"u\"}\n");
+    assert_int_equal(row->agent_color.n, 0);
+    assert_int_equal(row->mode.n, 0);
+    assert_int_equal(row->pr_number, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +258,8 @@ int main(void)
         IN_WORLD(an_archived_session_reappears_when_used),
         IN_WORLD(the_tail_gives_time_model_and_interruption),
         IN_WORLD(damage_and_forks_are_flagged),
+        IN_WORLD(what_the_client_shows_beside_the_title_is_read),
+        IN_WORLD(a_worktree_that_was_left_and_an_odd_link_are_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -188,6 +188,54 @@ static void a_row_is_written_even_if_its_text_is_empty(void **state)
                         "{\"type\":\"tag\",\"tag\":\"\",\"sessionId\":\"s\"}\n");
 }
 
+/* What is written again of a row that names a worktree. */
+static void worktree_becomes(struct log *l, const char *path, bool everywhere, const char *want)
+{
+    struct buf row = { 0 }, out = { 0 };
+    size_t rows;
+
+    assert_int_equal(buf_addf(&row,
+                              "{\"type\":\"worktree-state\",\"worktreeSession\":{\"worktreePath\":"
+                              "\"%s\",\"n\":1},\"sessionId\":\"s\"}\n",
+                              path),
+                     ERR_OK);
+    l->bytes.n = 0;
+    add(l, buf_cstr(&row));
+    struct metarows m = look(l, everywhere);
+
+    assert_int_equal(metarows_leave_worktree(&m, &l->arena, NULL), ERR_OK);
+    assert_int_equal(metarows_reappend(&m, 0, METAROW_TYPES, &out, &rows), ERR_OK);
+    assert_int_equal(rows, *want != '\0');
+    assert_string_equal(buf_cstr(&out), want);
+    buf_fini(&row);
+    buf_fini(&out);
+}
+
+static void a_worktree_that_is_gone_was_left(void **state)
+{
+    static const char left[] =
+        "{\"type\":\"worktree-state\",\"worktreeSession\":null,\"sessionId\":\"s\"}\n";
+    struct log *l = *state;
+    char path[4200];
+
+    worktree_becomes(l, l->folder.path, true, "");
+    snprintf(path, sizeof path, "%s/gone", l->folder.path);
+    worktree_becomes(l, path, true, left);
+    worktree_becomes(l, path, false, left);
+    snprintf(path, sizeof path, "%s/s.jsonl/below-a-file", l->folder.path);
+    worktree_becomes(l, path, true, left);
+    worktree_becomes(l, "", true, "");
+
+    /* A session that left it already. */
+    l->bytes.n = 0;
+    add(l, left);
+    struct metarows m = look(l, true);
+    const char *before = m.row[METAROW_WORKTREE_STATE].text.p;
+
+    assert_int_equal(metarows_leave_worktree(&m, &l->arena, NULL), ERR_OK);
+    assert_ptr_equal(m.row[METAROW_WORKTREE_STATE].text.p, before);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,6 +251,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_tail_alone_is_read_for_rows_within_it, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_row_that_does_not_parse_is_no_row, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_worktree_that_is_gone_was_left, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
