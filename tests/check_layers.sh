@@ -56,6 +56,7 @@ log: fs
 host: api fs log
 journal: api fs git log
 query: api fs log
+host: api fs journal log proc query
 grep: api query
 rewind: api fs git journal log
 library: api fs query rewind

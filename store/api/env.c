@@ -49,6 +49,7 @@ struct store_env env_read(const char *const *environment, const char *cwd, int64
         .claude_config_dir = env_value(environment, "CLAUDE_CONFIG_DIR"),
         .claude_project_dir_name = env_value(environment, "CLAUDE_CODE_PROJECT_DIR_NAME"),
         .claude_keep_precompact = env_value(environment, "CLAUDE_CODE_DISABLE_PRECOMPACT_SKIP"),
+        .claude_skip_history = env_value(environment, "CLAUDE_CODE_SKIP_PROMPT_HISTORY"),
     };
 }
 

@@ -22,6 +22,7 @@ struct store_env {
     const char *claude_config_dir;       /* CLAUDE_CONFIG_DIR; "" counts (claude.md 1) */
     const char *claude_project_dir_name; /* CLAUDE_CODE_PROJECT_DIR_NAME */
     const char *claude_keep_precompact;  /* CLAUDE_CODE_DISABLE_PRECOMPACT_SKIP */
+    const char *claude_skip_history;     /* CLAUDE_CODE_SKIP_PROMPT_HISTORY: see host_unpersisted */
 };
 
 /* The value of a variable in an environment ("NAME=value" texts, ended by a NULL), borrowed; NULL if it is not set. */

@@ -5,11 +5,23 @@
 #include <uuid/uuid.h>
 
 #include "lite/json/json.h"
+#include "store/api/noop_store.h"
 #include "store/api/store.h"
 
 static enum err_code cannot(const struct store_ops *ops, const char *what, struct err *e)
 {
     return err_set(e, ERR_UNSUPPORTED, ops->name, "%s: %s sessions cannot", what, ops->name);
+}
+
+const char *host_unpersisted(const struct store *st)
+{
+    return st->ops->unpersisted ? st->ops->unpersisted(st) : NULL;
+}
+
+/* The members that write to the store, which are those of another one if nothing is to be kept. */
+static const struct store_ops *writer_of(const struct store *st)
+{
+    return host_unpersisted(st) ? &noop_store_ops : st->ops;
 }
 
 enum err_code host_make(const struct store_ops *ops, const struct store_env *env, const char *path,
@@ -41,7 +53,7 @@ enum err_code host_create(const struct store *st, const struct host_create *req,
     struct host_create full;
     enum err_code rc = host_check_create(st, req, &full, e);
 
-    return rc ? rc : st->ops->create(st, &full, a, out, e);
+    return rc ? rc : writer_of(st)->create(st, &full, a, out, e);
 }
 
 enum err_code host_check_rows(const struct host_append *req, struct err *e)
@@ -65,7 +77,7 @@ enum err_code host_append(const struct store *st, const struct session_ref *ref,
     if (rc)
         return rc;
     if (req->n)
-        return st->ops->append(st, ref, req, a, out, e);
+        return writer_of(st)->append(st, ref, req, a, out, e);
     *out = (struct host_appended){ 0 };
     return ERR_OK;
 }
@@ -81,7 +93,7 @@ enum err_code host_checkpoint(const struct store *st, const struct session_ref *
     for (size_t i = 0; i < req->files; i++)
         if (req->file[i][0] != '/')
             return err_set(e, ERR_UNSAFE, req->file[i], "checkpoint: the path is not absolute");
-    return st->ops->checkpoint(st, ref, req, a, out, e);
+    return writer_of(st)->checkpoint(st, ref, req, a, out, e);
 }
 
 enum err_code host_set(const struct store *st, const struct session_ref *ref,
@@ -89,7 +101,7 @@ enum err_code host_set(const struct store *st, const struct session_ref *ref,
 {
     if (!st->ops->set)
         return store_unsupported_error(ref, CAN_SET, "set", e);
-    return n ? st->ops->set(st, ref, setting, n, e) : ERR_OK;
+    return n ? writer_of(st)->set(st, ref, setting, n, e) : ERR_OK;
 }
 
 /* ---- helpers for callers ---- */

@@ -41,7 +41,7 @@ struct store_ops;
  * The order of calls: host_make (once, if there is no store yet) -> open -> host_create ->
  * host_append, host_checkpoint, host_set in any order. A system that cannot do one of them has NULL
  * in struct store_ops, and the call returns ERR_UNSUPPORTED; so a host's own store is a struct
- * store_ops with the members it needs (tests/support/memory_store.c is one that is kept in memory).
+ * store_ops with the members it needs (store/host/memory_store.h is one that is kept in memory, store/api/noop_store.h one that keeps nothing).
  *
  * Texts passed in are borrowed for the call. Returned texts are in the arena. */
 
@@ -106,6 +106,12 @@ struct host_setting {
     struct slice key;   /* as `reprise set` names it: "title", "tag", ... */
     struct slice value; /* text; empty: the setting is cleared */
 };
+
+/* Why hosts keep no sessions in this store, in words for a person; NULL: they do. For Claude Code these are its own
+ * switches (seed 002): CLAUDE_CODE_SKIP_PROMPT_HISTORY in the environment, and cleanupPeriodDays 0 in its settings, as
+ * they were when the store was opened. The calls below then check what they are passed, succeed, and write nothing, as
+ * those of a store/api/noop_store.h; nothing else changes, and sessions that exist are read as always. A literal. */
+const char *host_unpersisted(const struct store *st);
 
 /* Makes an empty store; an existing one is left as it is. path NULL: where the system keeps the
  * sessions of env->cwd. */

@@ -329,6 +329,8 @@ typedef enum err_code store_checkpoint_fn(const struct store *st, const struct s
                                           struct host_checkpointed *out, struct err *e);
 typedef enum err_code store_set_fn(const struct store *st, const struct session_ref *ref,
                                    const struct host_setting *setting, size_t n, struct err *e);
+/* Optional. See host_unpersisted. */
+typedef const char *store_unpersisted_fn(const struct store *st);
 
 /* For sessions that a host keeps open (store/host/host_session.h): all optional. */
 
@@ -427,6 +429,7 @@ struct store_ops {
     /* how long the system's own agent collects rows before it writes them; 0: 100 */
     uint32_t drain_ms;
     size_t queue_rows; /* and how many may wait; 0: 4096 */
+    store_unpersisted_fn *unpersisted;
 };
 
 /* Systems embed this as their first member named base. */

@@ -3,7 +3,7 @@
 #include "tests/test.h"
 
 #include "store/api/host.h"
-#include "support/memory_store.h"
+#include "store/host/memory_store.h"
 
 /* The contract suite on a host's own store. Its sessions are written through the calls that a host makes. */
 
@@ -38,7 +38,7 @@ static void say(struct store *st, const char *id, const char *title, const char 
 static enum err_code open_filled(const struct store_env *env, const char *path, struct store **out,
                                  struct err *e)
 {
-    enum err_code rc = memory_ops.open(env, path, out, e);
+    enum err_code rc = memory_store_ops.open(env, path, out, e);
 
     if (rc)
         return rc;
@@ -64,7 +64,7 @@ static const struct contract_session sessions[] = {
 
 int main(void)
 {
-    struct store_ops ops = memory_ops;
+    struct store_ops ops = memory_store_ops;
     const struct contract_system memory = {
         .ops = &ops,
         .store = "memory",

@@ -361,7 +361,7 @@ def agents(place):
     place.holds('read', texts(place.json('messages', session, '--agent', 'a1')) == ['task'])
 
 
-@row(38, 'persistence switches', reason='being built')
+@row(38, 'persistence switches')
 def switches(place):
     session = place.claude(prompt('a'), answer('b'))
     before = place.read(place.claude_path(session))
@@ -373,6 +373,9 @@ def switches(place):
     place.write(f'{place.config}/settings.json', '{"cleanupPeriodDays": 0}')
     run = place.run('append', session, text=row_text)
     place.holds('cleanupPeriodDays 0', run.returncode == 0 and run.stderr and place.read(place.claude_path(session)) == before)
+    made = place.json('create', 'claude')['sessionId']
+    run = place.run('append', made, text=row_text)
+    place.holds('nor is a new session', run.returncode == 0 and not os.path.exists(place.claude_path(made)))
     place.write(f'{place.config}/settings.json', '{"cleanupPeriodDays": 30}')
     place.append(session, prompt('c'))
     place.holds('otherwise it is written', place.read(place.claude_path(session)) != before)

@@ -43,6 +43,48 @@ static void report_unsaved(const struct invocation *in, const char *system,
                          system, fields[i].name);
 }
 
+/* The agent's own switches keep the session from being written: a success, and a warning. */
+static void report_unpersisted(const struct invocation *in, const struct store *st,
+                               const char *what)
+{
+    const char *why = host_unpersisted(st);
+
+    if (why)
+        command_warn(in, ERR_UNSUPPORTED, st->path, "%s: nothing was written, because %s", what,
+                     why);
+}
+
+/* A session that was not written when it was created is not found. Returns true if a store is the reason, which then is
+ * reported. */
+static bool is_unpersisted(const struct invocation *in, const struct sessions *s, const char *what)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (host_unpersisted(s->store[i])) {
+            report_unpersisted(in, s->store[i], what);
+            return true;
+        }
+    return false;
+}
+
+/* The session that the operand names. ref->store stays NULL, and ERR_OK is returned, if it was not written. */
+static enum err_code open_operand(struct invocation *in, const char *what, struct sessions *s,
+                                  struct session_ref *ref, struct err *e)
+{
+    enum err_code rc = sessions_open(in, true, s, e);
+
+    if (rc)
+        return rc;
+    *ref = (struct session_ref){ 0 };
+    rc = sessions_find(s, in->argv[0], ref, e);
+    if (rc == ERR_NOT_FOUND && is_unpersisted(in, s, what)) {
+        ref->store = NULL;
+        rc = ERR_OK;
+    }
+    if (rc)
+        sessions_close(s);
+    return rc;
+}
+
 /* Nothing is written, so any id will do. */
 static void create_unsaved(struct invocation *in)
 {
@@ -93,6 +135,7 @@ enum err_code create_run(struct invocation *in, struct err *e)
     in->done = !rc;
     if (!rc) {
         report_unsaved(in, s.store[0]->ops->name, &made);
+        report_unpersisted(in, s.store[0], "create");
         write_created(&made, &in->out);
     }
     sessions_close(&s);
@@ -142,24 +185,40 @@ static void write_appended(struct slice session, const struct host_appended *don
     out_end(o, '}');
 }
 
-static enum err_code append_rows(struct invocation *in, struct slice text, struct err *e)
+static enum err_code append_rows(struct invocation *in, struct sessions *s,
+                                 const struct session_ref *ref, struct slice text, struct err *e)
 {
-    struct sessions s;
-    struct session_ref ref;
     struct host_append req = { .transcript = option_given(&in->options, OPTION_TRANSCRIPT) };
     struct host_appended done;
     struct slice *row;
-    enum err_code rc = sessions_of_operand(in, &s, &ref, e);
+    enum err_code rc = host_rows(text, &s->arena, &row, &req.n, e);
+
+    req.row = row;
+    if (!rc)
+        rc = host_append(ref->store, ref, &req, &s->arena, &done, e);
+    in->done = !rc;
+    if (rc)
+        return rc;
+    report_unpersisted(in, ref->store, "append");
+    if (host_unpersisted(ref->store))
+        done = (struct host_appended){ 0 };
+    write_appended(ref->id, &done, &in->out);
+    return ERR_OK;
+}
+
+static enum err_code append_to_operand(struct invocation *in, struct slice text, struct err *e)
+{
+    const struct host_appended none = { 0 };
+    struct sessions s;
+    struct session_ref ref;
+    enum err_code rc = open_operand(in, "append", &s, &ref, e);
 
     if (rc)
         return rc;
-    rc = host_rows(text, &s.arena, &row, &req.n, e);
-    req.row = row;
-    if (!rc)
-        rc = host_append(ref.store, &ref, &req, &s.arena, &done, e);
-    in->done = !rc;
-    if (!rc)
-        write_appended(ref.id, &done, &in->out);
+    if (ref.store)
+        rc = append_rows(in, &s, &ref, text, e);
+    else
+        write_appended(slice_of(in->argv[0]), &none, &in->out);
     sessions_close(&s);
     return rc;
 }
@@ -173,7 +232,7 @@ enum err_code append_run(struct invocation *in, struct err *e)
     if (!rc && option_given(&in->options, OPTION_NO_PERSIST))
         write_appended(slice_of(in->argv[0]), &none, &in->out);
     else if (!rc)
-        rc = append_rows(in, buf_slice(&text), e);
+        rc = append_to_operand(in, buf_slice(&text), e);
     buf_fini(&text);
     return rc;
 }
@@ -227,6 +286,7 @@ static enum err_code save_checkpoint(struct invocation *in, struct sessions *s,
     in->done = true;
     if (done.warning)
         command_warn(in, ERR_STALE, ref->id.p, "checkpoint: %s", done.warning);
+    report_unpersisted(in, ref->store, "checkpoint");
     write_checkpointed(ref->id, &done, &in->out);
     return ERR_OK;
 }
@@ -234,13 +294,25 @@ static enum err_code save_checkpoint(struct invocation *in, struct sessions *s,
 enum err_code checkpoint_run(struct invocation *in, struct err *e)
 {
     struct host_checkpointed unsaved = { .id = option_text(in->options.id) };
+    struct sessions s;
+    struct session_ref ref = { 0 };
+    enum err_code rc = ERR_OK;
 
     if (!option_given(&in->options, OPTION_ID))
         return err_set(e, ERR_USAGE, "--id", "checkpoint: --id MSG is required");
-    if (!option_given(&in->options, OPTION_NO_PERSIST))
-        return command_with_session(in, save_checkpoint, e);
-    write_checkpointed(slice_of(in->argv[0]), &unsaved, &in->out);
-    return ERR_OK;
+    bool persists = !option_given(&in->options, OPTION_NO_PERSIST);
+
+    if (persists)
+        rc = open_operand(in, "checkpoint", &s, &ref, e);
+    if (rc)
+        return rc;
+    if (ref.store)
+        rc = save_checkpoint(in, &s, &ref, e);
+    else
+        write_checkpointed(slice_of(in->argv[0]), &unsaved, &in->out);
+    if (persists)
+        sessions_close(&s);
+    return rc;
 }
 
 /* ---- set ---- */
@@ -270,14 +342,18 @@ static enum err_code apply_settings(struct invocation *in, const struct host_set
 {
     struct sessions s;
     struct session_ref ref;
-    enum err_code rc = sessions_of_operand(in, &s, &ref, e);
+    enum err_code rc = open_operand(in, "set", &s, &ref, e);
 
     if (rc)
         return rc;
-    rc = host_set(ref.store, &ref, setting, n, e);
-    in->done = !rc;
+    if (ref.store) {
+        rc = host_set(ref.store, &ref, setting, n, e);
+        in->done = !rc;
+        if (!rc)
+            report_unpersisted(in, ref.store, "set");
+    }
     if (!rc)
-        write_set(ref.id, &in->out);
+        write_set(ref.store ? ref.id : slice_of(in->argv[0]), &in->out);
     sessions_close(&s);
     return rc;
 }

@@ -9,14 +9,14 @@
 
 #include "lite/base/buf.h"
 #include "lite/base/time.h"
+#include "lite/base/utf8.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
 #include "store/systems/claude/chain/log.h"
 #include "store/systems/common/config_dir.h"
 
 /* When the agent starts, it removes transcripts whose mtime is older than `cleanupPeriodDays` of its settings, 30 by
- * default. If it cannot determine the period (settings that do not parse, a period that is not a positive number) it
- * removes nothing. Settings of a project or of an administrator may override the period; they are not read here. */
+ * default; with 0 it writes none. If it cannot determine the period (settings that do not parse, a period that is not a number, or negative) it removes nothing. Settings of a project or of an administrator may override the period; they are not read here. */
 enum { DEFAULT_DAYS = 30, SETTINGS_MAX = 16 << 20, NUMBER_MAX = 32 };
 #define DAY_MS (24.0 * 60 * 60 * 1000)
 #define DAYS_MAX 1e7 /* longer periods never end */
@@ -31,7 +31,7 @@ static int64_t period_of(struct slice number)
     memcpy(text, number.p, number.n);
     text[number.n] = '\0';
     days = strtod(text, NULL);
-    return days > 0 && days < DAYS_MAX ? (int64_t)(days * DAY_MS) : TIME_NONE;
+    return days >= 0 && days < DAYS_MAX ? (int64_t)(days * DAY_MS) : TIME_NONE;
 }
 
 int64_t claude_retention(const char *config)
@@ -206,6 +206,34 @@ static void claude_close(struct store *st)
     free(c);
 }
 
+/* As the client reads a switch. */
+static bool is_switched_on(const char *value)
+{
+    static const char *const on[] = { "1", "true", "yes", "on" };
+    struct slice text = value ? utf8_js_trim(slice_of(value)) : (struct slice){ NULL, 0 };
+
+    for (size_t i = 0; i < sizeof on / sizeof *on; i++)
+        if (text.n == strlen(on[i]) && strncasecmp(text.p, on[i], text.n) == 0)
+            return true;
+    return false;
+}
+
+static void set_retention(struct claude *c)
+{
+    c->retention_ms = claude_retention(c->base.path);
+    if (is_switched_on(c->base.env->claude_skip_history))
+        c->unpersisted = "CLAUDE_CODE_SKIP_PROMPT_HISTORY is set";
+    else if (c->retention_ms == 0)
+        c->unpersisted = "cleanupPeriodDays is 0 in the settings of Claude Code";
+    if (c->retention_ms == 0)
+        c->retention_ms = TIME_NONE;
+}
+
+static const char *claude_unpersisted(const struct store *st)
+{
+    return claude_of(st)->unpersisted;
+}
+
 static enum err_code claude_open(const struct store_env *env, const char *path, struct store **out,
                                  struct err *e)
 {
@@ -226,7 +254,7 @@ static enum err_code claude_open(const struct store_env *env, const char *path, 
                 !(c->agents = agents_new(&agents)) || !(c->tables = claude_tables_new())))
         rc = err_nomem(e);
     if (!rc)
-        c->retention_ms = claude_retention(c->base.path);
+        set_retention(c);
     if (!rc)
         rc = take_forced_folder(c, e);
     if (rc)
@@ -293,4 +321,5 @@ const struct store_ops claude_ops = {
     .drain_ms = 100, /* seed 002 */
     .checkpoint = claude_checkpoint,
     .set = claude_set,
+    .unpersisted = claude_unpersisted,
 };

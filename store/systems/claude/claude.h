@@ -30,6 +30,7 @@ struct claude {
     struct agents *agents;        /* which agents are running */
     struct claude_tables *tables; /* for describe */
     int64_t retention_ms;         /* after which the agent removes a transcript; TIME_NONE: never */
+    const char *unpersisted;      /* why hosts write nothing; NULL: they do */
 };
 
 /* The store as a struct claude; asserts that it is one. */
@@ -50,7 +51,7 @@ bool claude_is_agent_id(struct slice id);
  * cannot be read (such as a link) supports none. */
 unsigned claude_abilities(const struct claude *c, const struct session_row *row);
 
-/* How long the agent keeps a transcript after its mtime, in ms; TIME_NONE: for ever. */
+/* How long the agent keeps a transcript after its mtime, in ms; TIME_NONE: for ever; 0: it writes none. */
 int64_t claude_retention(const char *config);
 
 /* live.c: describes its processes; the caller fills in config. */

@@ -27,6 +27,7 @@ static void thirty_days_unless_the_settings_say_otherwise(void **state)
     assert_int_equal(period("{\"cleanupPeriodDays\":7}"), 7 * DAY);
     assert_int_equal(period("{\"cleanupPeriodDays\":1,\"cleanupPeriodDays\":0.5}"), DAY / 2);
     assert_int_equal(period("{\"cleanupPeriodDays\":99999}"), 99999 * DAY);
+    assert_int_equal(period("{\"cleanupPeriodDays\":0}"), 0);
 }
 
 static void without_a_known_period_nothing_is_removed(void **state)
@@ -35,7 +36,6 @@ static void without_a_known_period_nothing_is_removed(void **state)
         "{\"cleanupPeriodDays\":7",
         "[]",
         "",
-        "{\"cleanupPeriodDays\":0}",
         "{\"cleanupPeriodDays\":-1}",
         "{\"cleanupPeriodDays\":\"7\"}",
         "{\"cleanupPeriodDays\":1e999}",

@@ -1,0 +1,501 @@
+#include "store/host/memory_store.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lite/base/array.h"
+#include "lite/base/id.h"
+#include "lite/json/json.h"
+#include "lite/json/jsonout.h"
+#include "store/api/host.h"
+#include "store/fs/disk.h"
+
+/* It does not move, and stays until the store is closed: refs point to its texts. */
+struct memory_session {
+    char *id;      /* owned */
+    char path[40]; /* of the descriptor */
+    struct buf title;
+    struct idset ids; /* of its rows */
+    int fd;
+};
+
+struct memory {
+    struct store base;
+    pthread_mutex_t lock;            /* of all below */
+    struct memory_session **session; /* owned */
+    size_t n, cap;
+};
+
+static const char *const kinds[] = { "user", "assistant", NULL };
+static const struct index_keys keys = { .type = "role", .id = "id", .kinds = kinds };
+
+/* ---- the store ---- */
+
+static struct memory *memory_of(const struct store *st)
+{
+    return (struct memory *)st;
+}
+
+static enum err_code memory_open(const struct store_env *env, const char *path, struct store **out,
+                                 struct err *e)
+{
+    struct memory *m;
+    struct stat sb;
+
+    if (path && stat(path, &sb))
+        return err_set(e, ERR_NOT_FOUND, path, "open store");
+    m = calloc(1, sizeof *m);
+    if (m)
+        m->base = (struct store){ .ops = &memory_store_ops,
+                                  .env = env,
+                                  .path = strdup(path ? path : "memory") };
+    if (!m || !m->base.path || pthread_mutex_init(&m->lock, NULL)) {
+        free(m ? m->base.path : NULL);
+        free(m);
+        return err_nomem(e);
+    }
+    *out = &m->base;
+    return ERR_OK;
+}
+
+static void free_session(struct memory_session *s)
+{
+    if (s->fd >= 0)
+        close(s->fd);
+    buf_fini(&s->title);
+    idset_fini(&s->ids);
+    free(s->id);
+    free(s);
+}
+
+static void memory_close(struct store *st)
+{
+    struct memory *m = memory_of(st);
+
+    for (size_t i = 0; i < m->n; i++)
+        free_session(m->session[i]);
+    free(m->session);
+    pthread_mutex_destroy(&m->lock);
+    free(m->base.path);
+    free(m);
+}
+
+/* ---- sessions ---- */
+
+static struct session_ref ref_of(const struct store *st, const struct memory_session *s)
+{
+    struct stat sb = { 0 };
+
+    fstat(s->fd, &sb);
+    return (struct session_ref){ .store = st,
+                                 .id = slice_of(s->id),
+                                 .path = slice_of(s->path),
+                                 .folder = SLICE(""),
+                                 .file = file_id_of(&sb) };
+}
+
+/* The caller holds the lock. */
+static struct memory_session *locked_session(const struct memory *m, struct slice id)
+{
+    for (size_t i = 0; i < m->n; i++)
+        if (slice_eq(id, slice_of(m->session[i]->id)))
+            return m->session[i];
+    return NULL;
+}
+
+static enum err_code find_session(const struct store *st, struct slice id,
+                                  struct memory_session **out, struct err *e)
+{
+    struct memory *m = memory_of(st);
+
+    pthread_mutex_lock(&m->lock);
+    *out = locked_session(m, id);
+    pthread_mutex_unlock(&m->lock);
+    return *out ? ERR_OK : err_set(e, ERR_NOT_FOUND, "", "find session: no such session");
+}
+
+static struct memory_session *nth_session(struct memory *m, size_t i)
+{
+    struct memory_session *s;
+
+    pthread_mutex_lock(&m->lock);
+    s = i < m->n ? m->session[i] : NULL;
+    pthread_mutex_unlock(&m->lock);
+    return s;
+}
+
+/* Without the lock, because the callback may call the store. */
+static enum err_code memory_enumerate(const struct store *st, const struct scope *scope,
+                                      session_ref_fn *fn, void *arg, struct err *e)
+{
+    struct memory *m = memory_of(st);
+    struct memory_session *s;
+    bool more = true;
+
+    (void)scope, (void)e;
+    for (size_t i = 0; more && (s = nth_session(m, i)); i++) {
+        struct session_ref ref = ref_of(st, s);
+
+        more = fn(&ref, arg);
+    }
+    return ERR_OK;
+}
+
+static enum err_code memory_find(const struct store *st, const struct scope *scope, struct slice id,
+                                 struct arena *a, struct session_ref *ref, struct err *e)
+{
+    struct memory_session *s;
+    enum err_code rc = find_session(st, id, &s, e);
+
+    (void)scope, (void)a;
+    if (!rc)
+        *ref = ref_of(st, s);
+    return rc;
+}
+
+static enum err_code memory_describe(const struct store *st, const struct scope *scope,
+                                     const struct session_ref *ref, struct session_row *row,
+                                     struct err *e)
+{
+    struct memory *m = memory_of(st);
+    struct memory_session *s;
+    enum err_code rc = find_session(st, ref->id, &s, e);
+
+    (void)scope;
+    session_row_reset(row);
+    if (rc)
+        return rc;
+    row->ref = ref_of(st, s);
+    row->modified_ms = row->activity_ms = session_modified_ms(&row->ref.file);
+    pthread_mutex_lock(&m->lock);
+    row->custom_title = arena_copy(&row->arena, buf_slice(&s->title));
+    pthread_mutex_unlock(&m->lock);
+    row->summary = row->custom_title.n ? row->custom_title : row->ref.id;
+    return row->custom_title.p && session_row_keep(row) ? ERR_OK : err_nomem(e);
+}
+
+/* ---- conversations ---- */
+
+static void fill_messages(struct transcript *t, const struct index *ix)
+{
+    for (size_t i = 0; i < ix->n; i++)
+        t->message[t->n++] =
+            (struct message){ .offset = ix->line[i].offset,
+                              .length = ix->line[i].length,
+                              .line = (uint32_t)i,
+                              .time_ms = ix->line[i].time_ms,
+                              .id = ix->line[i].id,
+                              .kind = ix->line[i].kind == 1 ? MESSAGE_USER : MESSAGE_ASSISTANT };
+    t->lines = ix->n;
+    t->size = t->id.size;
+}
+
+static enum err_code index_session(const char *path, const atomic_bool *cancel, struct index *ix,
+                                   struct file_id *id, struct err *e)
+{
+    struct file f;
+    enum err_code rc = file_open(AT_FDCWD, path, FILE_FOLLOW, &f, e);
+
+    if (rc)
+        return rc;
+    rc = index_build(ix, &f, &keys, INDEX_VALIDATE, cancel, e);
+    *id = f.id;
+    file_close(&f);
+    return rc;
+}
+
+static enum err_code memory_load(const struct store *st, const struct session_ref *ref,
+                                 const atomic_bool *cancel, struct transcript **out, struct err *e)
+{
+    struct transcript *t = calloc(1, sizeof *t);
+    struct memory_session *s;
+    struct index ix = { 0 };
+    enum err_code rc = t ? find_session(st, ref->id, &s, e) : err_nomem(e);
+
+    if (!rc)
+        rc = index_session(s->path, cancel, &ix, &t->id, e);
+    if (!rc) {
+        t->path = strdup(s->path);
+        t->message = calloc(ix.n + 1, sizeof *t->message);
+        if (!t->path || !t->message)
+            rc = err_nomem(e);
+    }
+    if (!rc)
+        fill_messages(t, &ix);
+    index_fini(&ix);
+    if (rc)
+        transcript_free(t);
+    else
+        *out = t;
+    return rc;
+}
+
+static enum err_code memory_tail(const struct store *st, const struct session_ref *ref,
+                                 size_t bytes, struct transcript **out, struct err *e)
+{
+    (void)bytes; /* all of it is in memory */
+    return memory_load(st, ref, NULL, out, e);
+}
+
+static enum err_code memory_blocks(const struct store *st, struct slice row, struct block_list *out,
+                                   struct err *e)
+{
+    struct slice role;
+    struct block b = { .kind = BLOCK_TEXT };
+
+    (void)st, (void)e;
+    json_get(row, "role", &role);
+    if (json_string_is(role, "user"))
+        b.kind = BLOCK_PROMPT;
+    json_get_text(row, "text", &out->arena, &b.text);
+    return transcript_block_add(out, &b);
+}
+
+static enum err_code write_message(const struct message_query *q, struct slice row, json_fn *fn,
+                                   void *arg, struct err *e)
+{
+    struct slice id, role, text;
+    struct buf out = { 0 };
+    struct jsonout j;
+
+    json_get(row, "id", &id);
+    json_get(row, "role", &role);
+    json_get(row, "text", &text);
+    jsonout_init(&j, &out);
+    jsonout_open(&j, '{');
+    jsonout_key(&j, "type");
+    jsonout_raw(&j, role);
+    jsonout_key(&j, "uuid");
+    jsonout_raw(&j, id);
+    jsonout_member(&j, "session_id", q->session);
+    jsonout_key(&j, "message");
+    jsonout_open(&j, '{');
+    jsonout_key(&j, "role");
+    jsonout_raw(&j, role);
+    jsonout_key(&j, "content");
+    jsonout_raw(&j, text);
+    jsonout_close(&j, '}');
+    jsonout_close(&j, '}');
+    enum err_code rc = j.rc ? j.rc : fn(buf_slice(&out), arg, e);
+
+    buf_fini(&out);
+    return rc;
+}
+
+static enum err_code memory_messages(const struct store *st, const struct session_ref *ref,
+                                     const struct message_query *q, json_fn *fn, void *arg,
+                                     struct err *e)
+{
+    struct transcript *t;
+    struct buf row = { 0 };
+    enum err_code rc = memory_load(st, ref, q->cancel, &t, e);
+
+    if (rc)
+        return rc;
+    size_t from, end;
+
+    transcript_page(q, t->n, &from, &end);
+    for (size_t i = from; !rc && i < end; i++) {
+        rc = transcript_read(t, i, &row, e);
+        if (!rc)
+            rc = write_message(q, buf_slice(&row), fn, arg, e);
+    }
+    buf_fini(&row);
+    transcript_free(t);
+    return rc;
+}
+
+/* ---- writing ---- */
+
+static enum err_code new_session(struct slice id, struct slice title, struct memory_session **out,
+                                 struct err *e)
+{
+    struct memory_session *s = calloc(1, sizeof *s);
+
+    if (!s)
+        return err_nomem(e);
+    s->fd = memfd_create("session", MFD_CLOEXEC);
+    if (s->fd < 0) {
+        enum err_code rc = err_sys(e, "", "create");
+
+        free_session(s);
+        return rc;
+    }
+    s->id = strndup(id.p, id.n);
+    if (!s->id || buf_add(&s->title, title)) {
+        free_session(s);
+        return err_nomem(e);
+    }
+    snprintf(s->path, sizeof s->path, "/proc/self/fd/%d", s->fd);
+    *out = s;
+    return ERR_OK;
+}
+
+static enum err_code add_session(struct memory *m, struct memory_session *s, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    pthread_mutex_lock(&m->lock);
+    if (locked_session(m, slice_of(s->id)))
+        rc = err_set(e, ERR_STALE, "", "create: a session with this id exists");
+    else if (!array_reserve(m->session, m->cap, m->n + 1))
+        rc = err_nomem(e);
+    else
+        m->session[m->n++] = s;
+    pthread_mutex_unlock(&m->lock);
+    return rc;
+}
+
+static enum err_code memory_create(const struct store *st, const struct host_create *req,
+                                   struct arena *a, struct host_created *out, struct err *e)
+{
+    struct memory_session *s;
+    char drawn[HOST_ID];
+
+    host_generate_id(drawn);
+    struct slice id = arena_copy(a, req->id.n ? req->id : slice_of(drawn));
+    enum err_code rc = id.p ? new_session(id, req->title, &s, e) : err_nomem(e);
+
+    if (rc)
+        return rc;
+    rc = add_session(memory_of(st), s, e);
+    if (rc) {
+        free_session(s);
+        return rc;
+    }
+    *out = (struct host_created){ .id = id, .path = slice_of(s->path) };
+    out->unsaved = (req->model.n ? HOST_MODEL : 0U) | (req->parent.n ? HOST_PARENT : 0U);
+    return ERR_OK;
+}
+
+/* Adds a row and its newline to rows; one without an id gets one. */
+static enum err_code add_row(struct slice row, struct arena *a, struct slice *id, struct buf *rows)
+{
+    char drawn[HOST_ID];
+    struct buf text = { 0 };
+    struct jsonout j;
+
+    if (json_get_text(row, "id", a, id) && id->n)
+        return buf_add(rows, row) || buf_add_byte(rows, '\n') ? ERR_NOMEM : ERR_OK;
+    host_generate_id(drawn);
+    *id = arena_copy(a, slice_of(drawn));
+    jsonout_init(&j, &text);
+    jsonout_text(&j, slice_of(drawn));
+    enum err_code rc = j.rc;
+
+    if (!rc)
+        rc = json_set(rows, row, "id", buf_slice(&text));
+    buf_fini(&text);
+    return rc || !id->p || buf_add_byte(rows, '\n') ? ERR_NOMEM : ERR_OK;
+}
+
+/* Fills in the ids, and adds to rows those that the session does not have yet; `added` has their ids. */
+static enum err_code collect_rows(const struct memory_session *s, const struct host_append *req,
+                                  struct arena *a, struct slice *id, struct buf *rows,
+                                  struct idset *added)
+{
+    for (size_t i = 0; i < req->n; i++) {
+        size_t before = rows->n, n = added->n;
+        uint32_t number;
+
+        if (add_row(req->row[i], a, &id[i], rows) || idset_add(added, id128_of(id[i]), &number))
+            return ERR_NOMEM;
+        if (number < n || idset_has(&s->ids, id128_of(id[i])))
+            rows->n = before;
+    }
+    return ERR_OK;
+}
+
+/* All rows or none. */
+static enum err_code write_rows(struct memory_session *s, struct slice rows, struct err *e)
+{
+    off_t end = lseek(s->fd, 0, SEEK_CUR);
+    enum err_code rc = disk_write(s->fd, rows, NULL, s->path, e);
+
+    if (rc && (ftruncate(s->fd, end) || lseek(s->fd, end, SEEK_SET) < 0))
+        return err_sys(e, s->path, "append");
+    return rc;
+}
+
+static enum err_code append_locked(struct memory_session *s, const struct host_append *req,
+                                   struct arena *a, struct slice *id, size_t *present,
+                                   struct err *e)
+{
+    struct idset added = { 0 };
+    struct buf rows = { 0 };
+    size_t known = s->ids.n;
+    enum err_code rc = collect_rows(s, req, a, id, &rows, &added) ? err_nomem(e) : ERR_OK;
+
+    if (!rc)
+        rc = write_rows(s, buf_slice(&rows), e);
+    for (size_t i = 0; !rc && i < added.n; i++)
+        if (idset_add(&s->ids, added.id[i], &(uint32_t){ 0 }))
+            rc = err_nomem(e);
+    *present = req->n - (s->ids.n - known);
+    idset_fini(&added);
+    buf_fini(&rows);
+    return rc;
+}
+
+static enum err_code memory_append(const struct store *st, const struct session_ref *ref,
+                                   const struct host_append *req, struct arena *a,
+                                   struct host_appended *out, struct err *e)
+{
+    struct memory *m = memory_of(st);
+    struct slice *id = arena_zalloc(a, (req->n + 1) * sizeof *id);
+    struct host_appended done = { .n = req->n, .id = id };
+    struct memory_session *s;
+    enum err_code rc = id ? find_session(st, ref->id, &s, e) : err_nomem(e);
+
+    if (rc)
+        return rc;
+    pthread_mutex_lock(&m->lock);
+    rc = append_locked(s, req, a, id, &done.present, e);
+    pthread_mutex_unlock(&m->lock);
+    if (!rc)
+        *out = done;
+    return rc;
+}
+
+static enum err_code memory_set(const struct store *st, const struct session_ref *ref,
+                                const struct host_setting *setting, size_t n, struct err *e)
+{
+    struct memory *m = memory_of(st);
+    struct memory_session *s;
+    enum err_code rc = find_session(st, ref->id, &s, e);
+
+    for (size_t i = 0; i < n && !rc; i++)
+        if (!slice_eq(setting[i].key, SLICE("title")))
+            rc = err_set(e, ERR_USAGE, "", "set: no such setting");
+    if (rc)
+        return rc;
+    pthread_mutex_lock(&m->lock);
+    for (size_t i = 0; i < n && !rc; i++) {
+        s->title.n = 0;
+        rc = buf_add(&s->title, setting[i].value) ? err_nomem(e) : ERR_OK;
+    }
+    pthread_mutex_unlock(&m->lock);
+    return rc;
+}
+
+const struct store_ops memory_store_ops = {
+    .name = "memory",
+    .open = memory_open,
+    .close = memory_close,
+    .enumerate = memory_enumerate,
+    .describe = memory_describe,
+    .find = memory_find,
+    .tail = memory_tail,
+    .load = memory_load,
+    .blocks = memory_blocks,
+    .messages = memory_messages,
+    .create = memory_create,
+    .append = memory_append,
+    .set = memory_set,
+};

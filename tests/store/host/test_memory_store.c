@@ -1,0 +1,151 @@
+#include "tests/test.h"
+
+#include <pthread.h>
+
+#include "store/api/host.h"
+#include "store/host/memory_store.h"
+
+enum { THREADS = 4, EACH = 50 };
+
+static const struct store_env env = { .home = "/nowhere", .cwd = "/nowhere" };
+static const struct scope everything = { .all = true };
+
+struct opened {
+    struct store *st;
+    struct session_ref ref;
+    struct arena arena;
+};
+
+static int set_up(void **state)
+{
+    static struct opened o;
+    struct host_created made;
+
+    o = (struct opened){ .st = NULL };
+    assert_int_equal(memory_store_ops.open(&env, NULL, &o.st, NULL), ERR_OK);
+    assert_int_equal(
+        host_create(o.st, &(struct host_create){ .title = SLICE("T") }, &o.arena, &made, NULL),
+        ERR_OK);
+    assert_int_equal(o.st->ops->find(o.st, &everything, made.id, &o.arena, &o.ref, NULL), ERR_OK);
+    *state = &o;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct opened *o = *state;
+
+    store_close(o->st);
+    arena_fini(&o->arena);
+    return 0;
+}
+
+static struct host_appended append(struct opened *o, const struct slice *row, size_t n)
+{
+    struct host_appended done = { 0 };
+
+    assert_int_equal(host_append(o->st, &o->ref, &(struct host_append){ .row = row, .n = n },
+                                 &o->arena, &done, NULL),
+                     ERR_OK);
+    return done;
+}
+
+static enum err_code count(struct slice json, void *arg, struct err *e)
+{
+    (void)json, (void)e;
+    ++*(size_t *)arg;
+    return ERR_OK;
+}
+
+static size_t messages(struct opened *o)
+{
+    const struct message_query q = { .session = o->ref.id };
+    size_t n = 0;
+
+    assert_int_equal(o->st->ops->messages(o->st, &o->ref, &q, count, &n, NULL), ERR_OK);
+    return n;
+}
+
+static void a_repeated_row_is_there_once(void **state)
+{
+    const struct slice rows[] = {
+        SLICE("{\"id\":\"1\",\"role\":\"user\",\"text\":\"a\"}"),
+        SLICE("{\"id\":\"2\",\"role\":\"assistant\",\"text\":\"b\"}"),
+        SLICE("{\"id\":\"1\",\"role\":\"user\",\"text\":\"a\"}"),
+    };
+    struct opened *o = *state;
+
+    assert_int_equal(append(o, rows, 1).present, 0);
+    assert_int_equal(append(o, rows, 3).present, 2);
+    assert_int_equal(messages(o), 2);
+}
+
+static void a_row_without_an_id_gets_one(void **state)
+{
+    const struct slice row = SLICE("{\"role\":\"user\",\"text\":\"a\"}");
+    struct opened *o = *state;
+    struct slice first = append(o, &row, 1).id[0], second = append(o, &row, 1).id[0];
+
+    assert_int_equal(first.n, HOST_ID - 1);
+    assert_false(slice_eq(first, second));
+    assert_int_equal(messages(o), 2);
+}
+
+struct writer {
+    struct opened *o;
+    int number;
+    bool ok;
+};
+
+static void *write_and_read(void *arg)
+{
+    struct writer *w = arg;
+    struct session_row *row = session_row_new();
+    struct arena a = { 0 };
+
+    w->ok = row != NULL;
+    for (int i = 0; w->ok && i < EACH; i++) {
+        const struct host_setting title = { SLICE("title"), SLICE("another") };
+        struct host_appended done;
+        char text[80];
+
+        snprintf(text, sizeof text, "{\"id\":\"%d-%d\",\"role\":\"user\",\"text\":\"x\"}",
+                 w->number, i);
+        const struct slice line = slice_of(text);
+        const struct host_append req = { .row = &line, .n = 1 };
+
+        w->ok = host_append(w->o->st, &w->o->ref, &req, &a, &done, NULL) == ERR_OK &&
+                host_set(w->o->st, &w->o->ref, &title, 1, NULL) == ERR_OK &&
+                w->o->st->ops->describe(w->o->st, &everything, &w->o->ref, row, NULL) == ERR_OK &&
+                row->summary.n > 0;
+    }
+    session_row_free(row);
+    arena_fini(&a);
+    return NULL;
+}
+
+static void threads_share_a_session(void **state)
+{
+    struct writer w[THREADS];
+    pthread_t thread[THREADS];
+
+    for (int i = 0; i < THREADS; i++) {
+        w[i] = (struct writer){ .o = *state, .number = i };
+        assert_int_equal(pthread_create(&thread[i], NULL, write_and_read, &w[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(thread[i], NULL);
+        assert_true(w[i].ok);
+    }
+    assert_int_equal(messages(*state), THREADS * EACH);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_repeated_row_is_there_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_row_without_an_id_gets_one, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(threads_share_a_session, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
