@@ -55,7 +55,7 @@ proc: api fs
 log: fs
 host: api fs log
 journal: api fs git log
-query: api fs log
+query: api fs log proc
 host: api fs journal log proc query
 grep: api query
 rewind: api fs git journal log

@@ -54,6 +54,11 @@ enum { JSON_EDITS_MAX = 64 };
 MUST_CHECK enum err_code json_edit(struct buf *out, struct slice object,
                                    const struct json_edit edits[], size_t n);
 
+/* JSON Merge Patch (RFC 7396): appends the target with the patch applied, member by member; null removes. Both must be valid
+ * JSON. Members keep their places and their bytes, those that are new follow, and the last of duplicate ones counts. Takes
+ * time with the product of the numbers of members. ERR_USAGE: nested deeper than 256 levels; ERR_NOMEM. */
+MUST_CHECK enum err_code json_merge(struct buf *out, struct slice target, struct slice patch);
+
 /* Sets one member. */
 MUST_CHECK enum err_code json_set(struct buf *out, struct slice object, const char *name,
                                   struct slice value);

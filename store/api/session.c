@@ -101,6 +101,16 @@ void session_row_reset(struct session_row *row)
     };
 }
 
+const char *session_state_name(enum session_state state)
+{
+    static const char *const names[] = { [SESSION_UNKNOWN] = "",
+                                         [SESSION_IDLE] = "idle",
+                                         [SESSION_RUNNING] = "running",
+                                         [SESSION_REQUIRES_ACTION] = "requires_action" };
+
+    return names[state];
+}
+
 struct session_row *session_row_new(void)
 {
     struct session_row *row = calloc(1, sizeof *row);

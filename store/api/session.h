@@ -83,7 +83,19 @@ enum session_flags {
     SESSION_CHANGED = 1 << 8, /* it shrank or was replaced while it was read: reload */
     /* custom_title is the agent's; a person's may be outside the windows */
     SESSION_AI_TITLE = 1 << 9,
+    SESSION_WAITS = 1 << 10, /* its state is SESSION_REQUIRES_ACTION */
 };
+
+/* The activity of a session, which the program that runs it publishes (store/host/host_state.h). */
+enum session_state {
+    SESSION_UNKNOWN, /* no program says */
+    SESSION_IDLE,
+    SESSION_RUNNING,
+    SESSION_REQUIRES_ACTION, /* waits for a person */
+};
+
+/* "idle", "running", "requires_action"; "" for SESSION_UNKNOWN. A literal. */
+const char *session_state_name(enum session_state state);
 
 /* Whether a program has a session open, and may write to it. */
 enum live_state {
@@ -158,6 +170,8 @@ struct session_row {
     unsigned restorable;
     int64_t expires_ms; /* when the agent's own cleanup may remove it; TIME_NONE: never */
     int live_pid;       /* with SESSION_LIVE */
+    enum session_state state;
+    struct slice waits_for; /* with SESSION_REQUIRES_ACTION: "Editing src/foo.ts"; may be empty */
 };
 
 /* Copies a ref and its texts into the arena. Returns false if out of memory. */

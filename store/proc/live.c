@@ -17,25 +17,27 @@
 #include "lite/base/buf.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
+#include "store/api/env.h"
 #include "store/api/store.h"
 #include "store/fs/disk.h"
 
 enum {
-    ENTRY_MAX = 65536,
     STAT_MAX = 4096,
     MACHINE_ID_MAX = 64,
     ENTRIES_MAX = 10000,
+    UUID_TEXT = 36,
     START_FIELD = 19, /* index after the name in /proc/<pid>/stat; number 22 in proc(5) */
 };
 
 struct reading {
     struct live_table *table;
+    bool hosts;            /* files of hosts, not of agents */
     struct buf text;       /* of the current entry */
     char domain[PATH_MAX]; /* ours; "" if it cannot be determined */
 };
 
-/* "123.json" is an entry of process 123; 0 for any other name. */
-static pid_t pid_of_name(const char *name)
+/* "123.json" is an entry of process 123, and "123-<uuid>.json" one of a host; 0 for any other name. */
+static pid_t pid_of_name(const char *name, bool hosts)
 {
     long pid = 0;
 
@@ -46,6 +48,8 @@ static pid_t pid_of_name(const char *name)
         if (pid > INT_MAX)
             return 0;
     }
+    if (hosts)
+        name = *name == '-' && strlen(name) > UUID_TEXT ? name + 1 + UUID_TEXT : "";
     return strcmp(name, ".json") == 0 ? (pid_t)pid : 0;
 }
 
@@ -157,32 +161,70 @@ static struct live judge_entry(struct reading *r, pid_t pid, struct slice entry)
     return live;
 }
 
-static enum err_code add_live_entry(struct live_table *t, struct slice session_id, struct live live)
+static bool keep_text(struct arena *a, struct slice *text)
 {
+    *text = arena_copy(a, *text);
+    return text->p != NULL;
+}
+
+/* The state counts only if the host is known to run. Returns false if out of memory. */
+static bool read_host(struct arena *a, struct slice entry, struct live_entry *out)
+{
+    struct slice state, value;
+
+    if (!json_get_text(entry, "system", a, &out->system) || !keep_text(a, &out->system))
+        return false;
+    if (out->live.state != LIVE_RUNNING || !json_get(entry, "state", &state))
+        return true;
+    for (int s = SESSION_IDLE; s <= SESSION_REQUIRES_ACTION; s++)
+        if (json_string_is(state, session_state_name((enum session_state)s)))
+            out->state = (enum session_state)s;
+    if (out->state == SESSION_REQUIRES_ACTION &&
+        json_at(entry, "metadata.pending_action.action_description", &value) &&
+        json_type(value) == JSON_STRING && json_text(value, a, &out->waits_for))
+        return keep_text(a, &out->waits_for);
+    return true;
+}
+
+/* The text of the entry is copied, because reading the process table replaces it. */
+static enum err_code add_live_entry(struct reading *r, pid_t pid, struct slice entry,
+                                    struct slice id)
+{
+    struct live_table *t = r->table;
+    struct live_entry out = { .session_id = id };
+    struct slice system;
+
+    if (r->hosts && (!json_get(entry, "system", &system) || json_type(system) != JSON_STRING))
+        return ERR_OK;
+    if (r->hosts && !keep_text(&t->arena, &entry))
+        return ERR_NOMEM;
+    out.live = judge_entry(r, pid, entry);
+    if (r->hosts && !read_host(&t->arena, entry, &out))
+        return ERR_NOMEM;
     if (!array_reserve(t->entry, t->cap, t->n + 1))
         return ERR_NOMEM;
-    t->entry[t->n++] = (struct live_entry){ session_id, live };
+    t->entry[t->n++] = out;
     return ERR_OK;
 }
 
 /* An entry that can no longer be read belongs to an agent that has just ended. */
 static enum err_code read_registry_entry(struct reading *r, int dir, const char *name)
 {
-    pid_t pid = pid_of_name(name);
+    pid_t pid = pid_of_name(name, r->hosts);
     struct slice entry, id;
     enum err_code rc;
 
     if (!pid)
         return ERR_OK;
     r->text.n = 0;
-    rc = file_read_all(dir, name, 0, ENTRY_MAX, &r->text, NULL);
+    rc = file_read_all(dir, name, 0, LIVE_ENTRY_MAX, &r->text, NULL);
     if (rc)
         return rc == ERR_NOMEM ? rc : ERR_OK;
     entry = buf_slice(&r->text);
     if (!json_valid(entry) || !json_get_text(entry, "sessionId", &r->table->arena, &id))
         return ERR_OK;
     id = arena_copy(&r->table->arena, id);
-    return id.p ? add_live_entry(r->table, id, judge_entry(r, pid, entry)) : ERR_NOMEM;
+    return id.p ? add_live_entry(r, pid, entry, id) : ERR_NOMEM;
 }
 
 static enum err_code read_all(struct reading *r, DIR *dir)
@@ -196,18 +238,14 @@ static enum err_code read_all(struct reading *r, DIR *dir)
     return rc;
 }
 
-enum err_code live_read(const char *config, struct live_table *out, struct err *e)
+static enum err_code read_registry(const char *path, bool hosts, struct live_table *out,
+                                   struct err *e)
 {
-    struct reading r = { .table = out };
+    struct reading r = { .table = out, .hosts = hosts };
     enum err_code rc = ERR_OK;
-    char path[PATH_MAX];
-    int n = snprintf(path, sizeof path, "%s%ssessions", config, *config ? "/" : "");
-    DIR *dir = NULL;
+    DIR *dir = opendir(path);
 
     *out = (struct live_table){ 0 };
-    errno = ENAMETOOLONG;
-    if (n >= 0 && (size_t)n < sizeof path)
-        dir = opendir(path);
     if (!dir) {
         out->unreadable = errno != ENOENT && errno != ENOTDIR;
         return ERR_OK;
@@ -220,6 +258,15 @@ enum err_code live_read(const char *config, struct live_table *out, struct err *
         return err_set(e, rc, path, "read the registry of running agents");
     }
     return ERR_OK;
+}
+
+enum err_code live_read(const char *config, struct live_table *out, struct err *e)
+{
+    char path[PATH_MAX];
+    int n = snprintf(path, sizeof path, "%s%ssessions", config, *config ? "/" : "");
+
+    *out = (struct live_table){ .unreadable = true };
+    return n < 0 || (size_t)n >= sizeof path ? ERR_OK : read_registry(path, false, out, e);
 }
 
 struct live live_of(const struct live_table *table, struct slice session_id)
@@ -244,6 +291,83 @@ void live_fini(struct live_table *table)
     arena_fini(&table->arena);
     free(table->entry);
     *table = (struct live_table){ 0 };
+}
+
+/* ---- sessions of hosts ---- */
+
+enum err_code live_read_hosts(const struct store_env *env, struct live_table *out, struct err *e)
+{
+    char path[PATH_MAX];
+
+    *out = (struct live_table){ 0 };
+    if (!env || env_state_path(env, LIVE_HOSTS_DIR, path, NULL))
+        return ERR_OK;
+    return read_registry(path, true, out, e);
+}
+
+const struct live_entry *live_host_of(const struct live_table *table, const struct session_ref *ref)
+{
+    const struct live_entry *best = NULL;
+
+    for (size_t i = 0; i < table->n; i++) {
+        const struct live_entry *entry = &table->entry[i];
+
+        if (entry->live.state > (best ? best->live.state : LIVE_QUIET) &&
+            slice_eq(entry->session_id, ref->id) &&
+            slice_eq(entry->system, slice_of(ref->store->ops->name)))
+            best = entry;
+    }
+    return best;
+}
+
+bool live_show_host(const struct live_table *table, struct session_row *row)
+{
+    const struct live_entry *host = table->n ? live_host_of(table, &row->ref) : NULL;
+
+    if (!host || host->live.state != LIVE_RUNNING)
+        return true;
+    row->flags |= SESSION_LIVE | (host->state == SESSION_REQUIRES_ACTION ? SESSION_WAITS : 0U);
+    row->live_pid = host->live.pid;
+    row->state = host->state;
+    row->waits_for = arena_copy(&row->arena, host->waits_for);
+    return row->waits_for.p != NULL;
+}
+
+void live_write_process(struct jsonout *j)
+{
+    struct buf text = { 0 };
+    struct process process;
+    char domain[PATH_MAX];
+
+    jsonout_key(j, "pid");
+    jsonout_int(j, getpid());
+    if (file_read_all(AT_FDCWD, "/proc/self/stat", 0, STAT_MAX, &text, NULL) == ERR_OK &&
+        process_parse(buf_slice(&text), &process))
+        jsonout_member(j, "procStart", process.start);
+    own_domain(&text, domain, sizeof domain);
+    jsonout_member(j, "pidDomain", slice_of(domain));
+    buf_fini(&text);
+}
+
+void live_sweep_hosts(const char *dir)
+{
+    struct live_table table;
+    struct reading r = { .table = &table, .hosts = true };
+    DIR *d = opendir(dir);
+    struct dirent *entry;
+
+    if (!d)
+        return;
+    own_domain(&r.text, r.domain, sizeof r.domain);
+    while ((entry = readdir(d))) {
+        table = (struct live_table){ 0 };
+        if (read_registry_entry(&r, dirfd(d), entry->d_name) == ERR_OK && table.n == 1 &&
+            table.entry[0].live.state == LIVE_QUIET)
+            unlinkat(dirfd(d), entry->d_name, 0);
+        live_fini(&table);
+    }
+    closedir(d);
+    buf_fini(&r.text);
 }
 
 enum { STALE_AFTER_MS = 1000 };
@@ -370,6 +494,28 @@ static enum err_code watch_writes(const struct session_ref *const ref[], size_t 
     return rc;
 }
 
+/* A host that asks about a session of its own has nothing to fear from itself. */
+static enum err_code ask_hosts(const struct session_ref *const ref[], size_t n, struct live out[],
+                               struct err *e)
+{
+    struct live_table table;
+    enum err_code rc = n ? live_read_hosts(ref[0]->store->env, &table, e) : ERR_OK;
+
+    if (rc || !n)
+        return rc;
+    for (size_t i = 0; i < n && table.n; i++) {
+        const struct live_entry *host = live_host_of(&table, ref[i]);
+
+        if (out[i].state != LIVE_QUIET || !host || host->live.pid == getpid())
+            continue;
+        out[i] = host->live;
+        if (host->live.state == LIVE_RUNNING)
+            out[i].why = "the program that runs it has published so";
+    }
+    live_fini(&table);
+    return ERR_OK;
+}
+
 enum err_code live_check(const struct session_ref *const ref[], size_t n, struct live out[],
                          struct err *e)
 {
@@ -388,5 +534,7 @@ enum err_code live_check(const struct session_ref *const ref[], size_t n, struct
             rc = st->ops->live(st, ref[i], &out[i], e);
         }
     }
+    if (!rc)
+        rc = ask_hosts(ref, n, out, e);
     return rc ? rc : watch_writes(ref, n, out, e);
 }

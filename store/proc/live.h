@@ -7,7 +7,10 @@
 #include "lite/base/arena.h"
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
+#include "lite/json/jsonout.h"
 #include "store/api/session.h"
+
+struct store_env;
 
 /* Which sessions running agents have open. Each interactive Claude Code keeps
  * <config>/sessions/<pid>.json while it runs and removes it when it ends. After a kill the file
@@ -18,6 +21,10 @@
 struct live_entry {
     struct slice session_id;
     struct live live;
+    /* published by a host; otherwise empty */
+    struct slice system;
+    enum session_state state;
+    struct slice waits_for; /* with SESSION_REQUIRES_ACTION, for a person */
 };
 
 struct live_table {
@@ -33,6 +40,26 @@ MUST_CHECK enum err_code live_read(const char *config, struct live_table *out, s
 /* Returns the most alive of several entries for one session. */
 struct live live_of(const struct live_table *table, struct slice session_id);
 void live_fini(struct live_table *table);
+
+/* ---- sessions of hosts ---- */
+
+/* The state of a session that a host runs is in a file of the same form, <state>/hosts/<pid>-<uuid>.json, with the members
+ * system, state and metadata besides (store/host/host_state.h). */
+#define LIVE_HOSTS_DIR "hosts"
+enum { LIVE_ENTRY_MAX = 65536 }; /* bytes; larger files are no entries */
+
+/* Reads these files. An environment without a state directory has none. */
+MUST_CHECK enum err_code live_read_hosts(const struct store_env *env, struct live_table *out,
+                                         struct err *e);
+/* The entry of a host that has the session open, or may have; NULL: none. */
+const struct live_entry *live_host_of(const struct live_table *table,
+                                      const struct session_ref *ref);
+/* Completes a described row with what its host publishes. Returns false if out of memory. */
+bool live_show_host(const struct live_table *table, struct session_row *row);
+/* Writes the members pid, procStart and pidDomain of this process. */
+void live_write_process(struct jsonout *j);
+/* Removes the files of processes that have ended. */
+void live_sweep_hosts(const char *dir);
 
 /* The registry for many callers: it is read when a caller asks and the last reading is older than a second, so that a
  * list of ten thousand rows reads it once and a list that stays open stays right. Any thread may ask. */

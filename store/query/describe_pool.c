@@ -5,6 +5,8 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "store/proc/live.h"
+
 /* Rows are made in a ring: slot i % RING contains row i until it is handed over.
  *
  *   handed <= i < claimed: row i is being made, or is ready
@@ -34,6 +36,7 @@ struct pool_slot {
 
 struct describe_pool {
     const struct scope *scope;
+    struct live_table hosts; /* read once; constant */
     const struct session_ref *const *order;
     size_t n, ahead;
 
@@ -81,6 +84,8 @@ static void make_row(struct describe_pool *c, size_t i)
     struct pool_slot *p = &c->place[i % RING];
 
     p->rc = ref->store->ops->describe(ref->store, c->scope, ref, p->row, &p->err);
+    if (!p->rc && !live_show_host(&c->hosts, p->row))
+        p->rc = err_nomem(&p->err);
 }
 
 struct claim {
@@ -270,8 +275,10 @@ enum err_code describe_pool_run(const struct scope *scope, const struct session_
                                 struct err *e)
 {
     struct describe_pool c = { .scope = scope, .order = order, .n = n, .ahead = ahead };
-    enum err_code rc = ERR_OK;
+    enum err_code rc = n ? live_read_hosts(order[0]->store->env, &c.hosts, e) : ERR_OK;
 
+    if (rc)
+        return rc;
     if (c.ahead > RING)
         c.ahead = RING;
     if (c.ahead < 1)
@@ -287,5 +294,6 @@ enum err_code describe_pool_run(const struct scope *scope, const struct session_
         rc = err_nomem(e);
     }
     fini(&c);
+    live_fini(&c.hosts);
     return rc;
 }

@@ -77,6 +77,8 @@ void listing_row_json_members(struct jsonout *j, const struct session_row *row)
         jsonout_key(j, "archived");
         jsonout_bool(j, (row->flags & SESSION_ARCHIVED) != 0);
     }
+    jsonout_member(j, "state", slice_of(session_state_name(row->state)));
+    jsonout_member(j, "waitsFor", row->waits_for);
     jsonout_member(j, "parentId", row->parent_id);
     jsonout_member(j, "path", row->ref.path);
     can_member(j, row->can);

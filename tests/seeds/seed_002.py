@@ -2,6 +2,7 @@
 import json
 import os
 import stat
+import subprocess
 import uuid
 
 from support.seed_rows import Missing, answer, attachment, call, prompt, result, seed
@@ -404,9 +405,30 @@ def fork(place):
     place.holds('parent', place.json('info', made).get('parentId') == session)
 
 
-@row(41, 'state machine with listeners and external metadata', reason='comes with store/api/host_state.h')
-def state(_place):
-    raise Missing('no state machine')
+def publish(place, session, process, **members):
+    """What a host writes: see docs/formats/own.md."""
+    with open(f'/proc/{process}/stat', encoding='utf-8') as f:
+        started = f.read().rpartition(')')[2].split()[19]
+    entry = {'pid': process, 'procStart': started, 'sessionId': session, 'system': 'claude', **members}
+    place.write(f'{place.home}/.local/state/reprise/hosts/{process}-{uuid.UUID(int=1)}.json', json.dumps(entry))
+
+
+@row(41, 'state machine idle, running, requires_action; listeners and external metadata',
+     reason='the machine and its listeners (store/host/host_state.h, test host_state) are not in reprise.h yet')
+def state(place):
+    session = place.claude(prompt('a'), answer('b'))
+    place.holds('without a host no state', 'state' not in place.json('list')[0])
+    with subprocess.Popen(['sleep', '60']) as host:
+        publish(place, session, host.pid, state='running', status='busy')
+        place.holds('running', place.json('list')[0].get('state') == 'running')
+        publish(place, session, host.pid, state='requires_action',
+                metadata={'pending_action': {'tool_name': 'Edit', 'action_description': 'Editing src/foo.ts'}})
+        got = place.json('list')[0]
+        place.holds('list shows what it waits for', (got.get('state'), got.get('waitsFor')) == ('requires_action', 'Editing src/foo.ts'))
+        place.holds('info shows it', 'waits for you: Editing src/foo.ts' in place.text('info', session))
+        host.kill()
+    place.holds('a killed host does not count', 'state' not in place.json('list')[0])
+    raise Missing('reprise_state_* in the installed library')
 
 
 @row(42, 'hydrate from the remote, session ingress', reason='comes with the stores of a team (pull, push)')

@@ -144,6 +144,11 @@ class Place:
         return subprocess.run([program, *args], input=text, env=self.env, cwd=self.dir, capture_output=True, text=True,
                               timeout=120, check=False)
 
+    def begin(self, program, *args):
+        """The same, still running, with pipes; for a with statement."""
+        return subprocess.Popen([program, *args], env=self.env, cwd=self.dir, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                text=True)
+
 
 def prompt(text, **more):
     return {'type': 'user', 'message': {'role': 'user', 'content': text}, **more}

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lite/json/jsonout.h"
+#include "store/proc/live.h"
 #include "store/query/listing.h"
 #include "store/query/short_ids.h"
 #include "tui/commands/command.h"
@@ -66,6 +67,17 @@ static enum err_code read_conversation(const struct invocation *in, struct facts
     return ERR_OK;
 }
 
+static enum err_code show_host(struct facts *f, struct err *e)
+{
+    struct live_table hosts;
+    enum err_code rc = live_read_hosts(f->ref.store->env, &hosts, e);
+
+    if (!rc && !live_show_host(&hosts, f->row))
+        rc = err_nomem(e);
+    live_fini(&hosts);
+    return rc;
+}
+
 static enum err_code collect_facts(struct invocation *in, struct sessions *s, struct facts *f,
                                    struct err *e)
 {
@@ -76,6 +88,8 @@ static enum err_code collect_facts(struct invocation *in, struct sessions *s, st
         return err_nomem(e);
     enum err_code rc = ops->describe(f->ref.store, &s->scope, &f->ref, f->row, e);
 
+    if (!rc)
+        rc = show_host(f, e);
     if (!rc)
         rc = check_listed(f, e);
     if (!rc)
@@ -130,6 +144,21 @@ static enum err_code write_info_json(const struct facts *f, struct arena *a, str
     return name ? ERR_OK : err_nomem(e);
 }
 
+/* What the program that runs the session says. */
+static void write_activity(const struct session_row *row, struct out *o)
+{
+    if (row->state == SESSION_UNKNOWN)
+        return;
+    out_addf(o, "%-14s %s", "activity",
+             row->state == SESSION_REQUIRES_ACTION ? "waits for you"
+                                                   : session_state_name(row->state));
+    if (row->waits_for.n) {
+        out_addf(o, ": ");
+        out_text(o, row->waits_for);
+    }
+    out_addf(o, "\n");
+}
+
 static void write_pull_request(const struct session_row *row, struct out *o)
 {
     if (!row->pr_number)
@@ -173,6 +202,7 @@ static void write_info_text(const struct facts *f, int64_t now_ms, struct out *o
             out_addf(o, "\n");
         }
     write_pull_request(row, o);
+    write_activity(row, o);
     when_age(now_ms, row->activity_ms, age);
     out_addf(o, "%-14s %s\n", "active", age);
     out_addf(o, "%-14s %" PRId64 "\n", "messages", f->messages);

@@ -326,6 +326,7 @@ static const struct {
     const char *word;
 } words[] = {
     { SESSION_LIVE, "running" },
+    { SESSION_WAITS, "waits for you" },
     { SESSION_INTERRUPTED, "interrupted" },
     { SESSION_FORK, "fork" },
     { SESSION_ARCHIVED, "archived" },

@@ -212,7 +212,8 @@ static void update_seen_entry(struct session_table *r, uint32_t entry,
     e->ref.store = ref->store;
     e->seen = listing;
     e->asked = false; /* an answer to an older listing is dropped */
-    if (changed || e->gone || !e->row)
+    /* The file does not show the state of a running session. */
+    if (changed || e->gone || !e->row || e->row->flags & SESSION_LIVE)
         set_stale(r, e, true);
     e->gone = false;
     set_standing(r, entry);

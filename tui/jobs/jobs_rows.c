@@ -6,14 +6,17 @@
 #include "store/fs/disk.h"
 #include "store/maintenance/doctor.h"
 #include "store/maintenance/trash.h"
+#include "store/proc/live.h"
 #include "tui/jobs/jobs_internal.h"
 
 static void describe_one(const struct scope *scope, const struct session_ref *ref,
-                         struct described *out)
+                         const struct live_table *hosts, struct described *out)
 {
     out->row = session_row_new();
     out->code =
         out->row ? ref->store->ops->describe(ref->store, scope, ref, out->row, NULL) : ERR_NOMEM;
+    if (!out->code && !live_show_host(hosts, out->row))
+        out->code = ERR_NOMEM;
     if (out->code) {
         session_row_free(out->row);
         out->row = NULL;
@@ -26,9 +29,12 @@ enum err_code jobs_describe(struct job_context *d, const struct effect *q, size_
     size_t first = piece * DESCRIBE_PIECE, left = q->refs->n - first;
     size_t n = left < DESCRIBE_PIECE ? left : DESCRIBE_PIECE;
     struct described_list *list = described_list_new(n);
+    struct live_table hosts = { 0 };
     struct scope scope;
     enum err_code rc = list ? jobs_scope(d, q->scope, &scope, e) : err_nomem(e);
 
+    if (!rc && n)
+        rc = live_read_hosts(q->refs->ref[first].store->env, &hosts, e);
     if (rc) {
         described_list_free(list);
         return rc;
@@ -37,8 +43,9 @@ enum err_code jobs_describe(struct job_context *d, const struct effect *q, size_
         struct described *item = &list->item[list->n++];
 
         *item = (struct described){ .entry = q->refs->entry[i] };
-        describe_one(&scope, &q->refs->ref[i], item);
+        describe_one(&scope, &q->refs->ref[i], &hosts, item);
     }
+    live_fini(&hosts);
     jobs_post(r, q, (struct msg){ .kind = MSG_DESCRIBED, .u.described = list });
     return ERR_OK;
 }
@@ -80,9 +87,12 @@ enum err_code jobs_disk_usage(const struct effect *q, const struct reply *r, str
 static void scan_one_fully(const struct scope *scope, const struct session_ref *ref,
                            const atomic_bool *cancel, struct described *out)
 {
+    struct live_table hosts = { 0 };
     bool found = false;
 
-    describe_one(scope, ref, out);
+    if (live_read_hosts(ref->store->env, &hosts, NULL) == ERR_OK)
+        describe_one(scope, ref, &hosts, out);
+    live_fini(&hosts);
     if (out->row && ref->store->ops->deep && session_wants_title(out->row))
         out->code =
             ref->store->ops->deep(ref->store, &out->row->ref, cancel, out->row, &found, NULL);

@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "lite/base/arena.h"
+#include "store/api/env.h"
+#include "store/proc/live.h"
 #include "tui/config/shell.h"
 #include "tui/jobs/workers.h"
 #include "tui/term/input.h"
@@ -454,6 +456,7 @@ static void run_once(struct loop *l)
 static void watch_stores(struct loop *l)
 {
     const struct job_context *d = l->setup->context;
+    char hosts[PATH_MAX];
 
     watch_init(&l->watch);
     for (size_t i = 0; i < d->stores; i++) {
@@ -464,6 +467,8 @@ static void watch_stores(struct loop *l)
                      below ? below : "") < (int)sizeof path)
             watch_root(&l->watch, path);
     }
+    if (d->stores && env_state_path(d->store[0]->env, LIVE_HOSTS_DIR, hosts, NULL) == ERR_OK)
+        watch_root(&l->watch, hosts);
 }
 
 static enum err_code open_all(struct loop *l, struct err *e)

@@ -155,7 +155,8 @@ static void an_agent_of_this_store_counts(void **state)
 static void a_registered_agent_is_not_counted_again(void **state)
 {
     struct place *p = *state;
-    struct live_entry entry = { SLICE("another"), { .state = LIVE_RUNNING, .pid = 10 } };
+    struct live_entry entry = { .session_id = SLICE("another"),
+                                .live = { .state = LIVE_RUNNING, .pid = 10 } };
     struct live_table known = { .entry = &entry, .n = 1 };
     struct agents_query q = { .session = SLICE(ID),
                               .written_ms = (BOOT_S + 200) * (int64_t)1000,

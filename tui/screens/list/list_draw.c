@@ -418,6 +418,7 @@ static bool join_facts(const struct list *l, const struct session_entry *e, enum
     struct slice dir = text_path_short(session_entry_cwd(e), l->settings->home, room, sizeof room);
     struct slice when = slice_of(when_date(session_entry_time(e), date));
     struct slice fact[] = {
+        e->row ? list_waits_for(e->row) : (struct slice){ 0 },
         brevity < WITH_NAME ? dir : last_part(dir),
         e->row ? e->row->git_branch : (struct slice){ 0 },
         e->row && brevity < WITH_NAME ? list_pull_request(e->row, pr) : (struct slice){ 0 },

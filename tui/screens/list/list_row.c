@@ -69,10 +69,13 @@ static void row_flags(const struct session_row *row, bool ascii, struct flag out
         bool is;
         enum style style;
         const char *text, *ascii;
-    } on = { true, STYLE_LIVE, "●", "*" },
+    } on = { true, STYLE_LIVE, "●", "*" }, asks = { true, STYLE_WARN, "?", "?" },
       cut = { row->flags & SESSION_INTERRUPTED, STYLE_WARN, "!", "!" };
     const struct mark known[LIST_FLAGS] = {
-        live ? on : cut, /* a running session is not interrupted */
+        /* a running session is not interrupted */
+        row->flags & SESSION_WAITS ? asks
+        : live                     ? on
+                                   : cut,
         { row->flags & damage, STYLE_WARN, "⚠", "X" },
         { row->restorable > 0, STYLE_OK, NULL, NULL }, /* the number of files, "3f" */
         { row->flags & SESSION_FORK, STYLE_BRANCH, "⑂", "Y" },
@@ -351,6 +354,13 @@ static int draw_fact(struct frame *f, struct rect r, int x, enum style style, st
     return x + frame_text_cut(f, r.y, x, r.x + r.w - x, style, text);
 }
 
+struct slice list_waits_for(const struct session_row *row)
+{
+    if (!(row->flags & SESSION_WAITS))
+        return (struct slice){ 0 };
+    return row->waits_for.n ? row->waits_for : SLICE("waits for you");
+}
+
 struct slice list_pull_request(const struct session_row *row, char text[LIST_PULL_REQUEST])
 {
     int repository = row->pr_repository.n < LIST_PULL_REQUEST / 2 ? (int)row->pr_repository.n : 0;
@@ -371,6 +381,7 @@ static void draw_second(const struct list *l, struct frame *f, struct rect r,
     int x = r.x;
 
     text_size(session_entry_bytes(e), size);
+    x = draw_fact(f, r, x, STYLE_WARN, list_waits_for(row));
     if (when_left(*l->now_ms, row->expires_ms, left))
         x = draw_fact(f, r, x, STYLE_WARN, slice_of(left));
     if (l->scope == SCOPE_ALL)

@@ -555,6 +555,7 @@ static void mark_live(const struct claude *c, struct session_row *row)
         return;
     row->flags |= SESSION_LIVE;
     row->live_pid = live.pid;
+    row->state = live.busy ? SESSION_RUNNING : SESSION_IDLE;
 }
 
 enum err_code claude_describe(const struct store *st, const struct scope *scope,

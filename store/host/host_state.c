@@ -1,0 +1,410 @@
+#include "store/host/host_state.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lite/base/array.h"
+#include "lite/base/buf.h"
+#include "lite/json/json.h"
+#include "lite/json/jsonout.h"
+#include "store/api/env.h"
+#include "store/api/host.h"
+#include "store/fs/disk.h"
+#include "store/proc/live.h"
+
+/* Longer texts, and larger metadata, are not published, so that an entry stays below LIVE_ENTRY_MAX. */
+enum { TEXT_MAX = 4096, PUBLISHED_METADATA_MAX = LIVE_ENTRY_MAX / 4 };
+
+struct host_state {
+    pthread_mutex_t lock; /* of all members below; held while listeners are called */
+    enum session_state now;
+    bool pending;        /* the metadata have a pending_action */
+    struct buf metadata; /* one JSON object */
+    struct buf title, last_prompt;
+    struct host_listener *listener; /* owned */
+    size_t listeners, cap;
+    /* publishing */
+    pid_t owner; /* 0: not published */
+    const struct store_env *env;
+    char *dir, *name, *system; /* owned */
+    struct buf session, cwd;
+};
+
+static enum err_code set_text(struct buf *b, struct slice text)
+{
+    b->n = 0;
+    return buf_add(b, text);
+}
+
+/* ---- the lock ---- */
+
+/* The lock notices a listener that calls back. */
+static enum err_code begin_step(struct host_state *s, struct err *e)
+{
+    if (pthread_mutex_lock(&s->lock) == 0)
+        return ERR_OK;
+    return err_set(e, ERR_USAGE, "", "change the state: called by a listener");
+}
+
+static enum err_code init_lock(pthread_mutex_t *lock)
+{
+    pthread_mutexattr_t attr;
+
+    if (pthread_mutexattr_init(&attr))
+        return ERR_NOMEM;
+    pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ERRORCHECK);
+    bool ok = pthread_mutex_init(lock, &attr) == 0;
+
+    pthread_mutexattr_destroy(&attr);
+    return ok ? ERR_OK : ERR_NOMEM;
+}
+
+/* ---- publishing ---- */
+
+/* Without the input of a pending action, which may be a whole file. */
+static enum err_code add_metadata(const struct host_state *s, struct jsonout *j)
+{
+    struct buf short_action = { 0 }, short_metadata = { 0 };
+    struct slice action, all = buf_slice(&s->metadata);
+    enum err_code rc = ERR_OK;
+
+    if (json_get(all, "pending_action", &action) && json_type(action) == JSON_OBJECT) {
+        rc = json_remove(&short_action, action, "input");
+        if (!rc)
+            rc = json_set(&short_metadata, all, "pending_action", buf_slice(&short_action));
+        all = buf_slice(&short_metadata);
+    }
+    if (!rc && all.n <= PUBLISHED_METADATA_MAX) {
+        jsonout_key(j, "metadata");
+        jsonout_raw(j, all);
+    }
+    buf_fini(&short_action);
+    buf_fini(&short_metadata);
+    return rc;
+}
+
+/* Claude Code's own register knows busy and idle. */
+static enum err_code print_entry(const struct host_state *s, struct buf *out)
+{
+    struct jsonout j;
+
+    jsonout_init(&j, out);
+    jsonout_open(&j, '{');
+    live_write_process(&j);
+    jsonout_member(&j, "sessionId", buf_slice(&s->session));
+    jsonout_member(&j, "cwd", buf_slice(&s->cwd));
+    jsonout_member(&j, "status", s->now == SESSION_RUNNING ? SLICE("busy") : SLICE("idle"));
+    jsonout_member(&j, "system", slice_of(s->system));
+    jsonout_member(&j, "state", slice_of(session_state_name(s->now)));
+    jsonout_key(&j, "updatedAt");
+    jsonout_int(&j, env_now_ms(s->env));
+    if (s->title.n <= TEXT_MAX)
+        jsonout_member(&j, "title", buf_slice(&s->title));
+    if (s->last_prompt.n <= TEXT_MAX)
+        jsonout_member(&j, "lastPrompt", buf_slice(&s->last_prompt));
+    enum err_code rc = add_metadata(s, &j);
+
+    jsonout_close(&j, '}');
+    return rc ? rc : j.rc;
+}
+
+static enum err_code publish(const struct host_state *s, struct err *e)
+{
+    struct buf text = { 0 };
+
+    if (!s->owner || s->owner != getpid())
+        return ERR_OK;
+    enum err_code rc = print_entry(s, &text) ? err_nomem(e) : ERR_OK;
+
+    if (!rc)
+        rc = disk_replace_file(s->dir, s->name, buf_slice(&text), 0600, e);
+    buf_fini(&text);
+    return rc ? err_wrap(e, rc, "publish the state of the session") : ERR_OK;
+}
+
+static enum err_code begin_publishing(struct host_state *s, const struct host_published *where,
+                                      struct err *e)
+{
+    char dir[PATH_MAX], id[HOST_ID], name[64];
+    enum err_code rc = env_state_path(where->env, LIVE_HOSTS_DIR, dir, e);
+
+    if (!rc)
+        rc = disk_own_dir(where->env->state_dir, dir, e);
+    if (rc)
+        return rc;
+    live_sweep_hosts(dir);
+    host_generate_id(id);
+    snprintf(name, sizeof name, "%ld-%s.json", (long)getpid(), id);
+    s->env = where->env;
+    s->dir = strdup(dir);
+    s->name = strdup(name);
+    s->system = strdup(where->system);
+    if (!s->dir || !s->name || !s->system || set_text(&s->session, where->session) ||
+        set_text(&s->cwd, where->cwd))
+        return err_nomem(e);
+    s->owner = getpid();
+    return publish(s, e);
+}
+
+/* ---- opening ---- */
+
+static void free_state(struct host_state *s)
+{
+    buf_fini(&s->metadata);
+    buf_fini(&s->title);
+    buf_fini(&s->last_prompt);
+    buf_fini(&s->session);
+    buf_fini(&s->cwd);
+    free(s->listener);
+    free(s->dir);
+    free(s->name);
+    free(s->system);
+    pthread_mutex_destroy(&s->lock);
+    free(s);
+}
+
+enum err_code host_state_open(const struct host_published *where, struct host_state **out,
+                              struct err *e)
+{
+    struct host_state *s = calloc(1, sizeof *s);
+
+    if (!s || init_lock(&s->lock)) {
+        free(s);
+        return err_nomem(e);
+    }
+    s->now = SESSION_IDLE;
+    enum err_code rc = set_text(&s->metadata, SLICE("{}")) ? err_nomem(e) : ERR_OK;
+
+    if (!rc && where)
+        rc = begin_publishing(s, where, e);
+    if (rc) {
+        free_state(s);
+        return rc;
+    }
+    *out = s;
+    return ERR_OK;
+}
+
+void host_state_close(struct host_state *s)
+{
+    char path[PATH_MAX];
+
+    if (!s)
+        return;
+    if (s->owner == getpid() &&
+        snprintf(path, sizeof path, "%s/%s", s->dir, s->name) < (int)sizeof path)
+        unlink(path);
+    free_state(s);
+}
+
+enum err_code host_state_listen(struct host_state *s, const struct host_listener *l, struct err *e)
+{
+    enum err_code rc = begin_step(s, e);
+
+    if (rc)
+        return rc;
+    if (!array_reserve(s->listener, s->cap, s->listeners + 1))
+        rc = err_nomem(e);
+    else
+        s->listener[s->listeners++] = *l;
+    pthread_mutex_unlock(&s->lock);
+    return rc;
+}
+
+/* ---- steps ---- */
+
+static enum err_code print_action(const struct host_action *action, struct jsonout *j)
+{
+    jsonout_open(j, '{');
+    jsonout_key(j, "tool_name");
+    jsonout_text(j, action->tool_name);
+    jsonout_key(j, "action_description");
+    jsonout_text(j, action->description);
+    jsonout_key(j, "tool_use_id");
+    jsonout_text(j, action->tool_use_id);
+    jsonout_key(j, "request_id");
+    jsonout_text(j, action->request_id);
+    if (action->input.n) {
+        jsonout_key(j, "input");
+        jsonout_raw(j, action->input);
+    }
+    jsonout_close(j, '}');
+    return j->rc;
+}
+
+/* Keeps the old metadata if it fails. */
+static enum err_code merge_metadata(struct host_state *s, struct slice patch, struct err *e)
+{
+    struct buf merged = { 0 };
+    enum err_code rc = json_merge(&merged, buf_slice(&s->metadata), patch);
+
+    if (!rc && merged.n > HOST_METADATA_MAX)
+        rc = ERR_USAGE;
+    if (rc) {
+        buf_fini(&merged);
+        return rc == ERR_NOMEM
+                   ? err_nomem(e)
+                   : err_set(e, rc, "", "change the metadata: too large, or nested too deep");
+    }
+    buf_fini(&s->metadata);
+    s->metadata = merged;
+    return ERR_OK;
+}
+
+static void tell_state(const struct host_state *s, const struct host_action *action)
+{
+    for (size_t i = 0; i < s->listeners; i++)
+        if (s->listener[i].state)
+            s->listener[i].state(s->now, action, s->listener[i].arg);
+}
+
+static void tell_metadata(const struct host_state *s, struct slice patch)
+{
+    for (size_t i = 0; i < s->listeners; i++)
+        if (s->listener[i].metadata)
+            s->listener[i].metadata(patch, s->listener[i].arg);
+}
+
+static bool is_object(struct slice json)
+{
+    return json_type(json) == JSON_OBJECT && json_valid(json);
+}
+
+/* Applies a patch, and tells the listeners. */
+static enum err_code apply_patch(struct host_state *s, struct slice patch, struct err *e)
+{
+    enum err_code rc = merge_metadata(s, patch, e);
+
+    if (!rc)
+        tell_metadata(s, patch);
+    return rc;
+}
+
+static enum err_code set_pending(struct host_state *s, const struct host_action *action,
+                                 struct err *e)
+{
+    struct buf patch = { 0 };
+    struct jsonout j;
+
+    jsonout_init(&j, &patch);
+    jsonout_open(&j, '{');
+    jsonout_key(&j, "pending_action");
+    if (action)
+        print_action(action, &j);
+    else
+        jsonout_null(&j);
+    jsonout_close(&j, '}');
+    enum err_code rc = j.rc ? err_nomem(e) : apply_patch(s, buf_slice(&patch), e);
+
+    if (!rc)
+        s->pending = action != NULL;
+    buf_fini(&patch);
+    return rc;
+}
+
+/* The order is that of the seed: state, pending_action, task_summary. */
+static enum err_code do_step(struct host_state *s, enum session_state state,
+                             const struct host_action *action, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    s->now = state;
+    tell_state(s, action);
+    if (action || s->pending)
+        rc = set_pending(s, action, e);
+    if (!rc && state == SESSION_IDLE)
+        rc = apply_patch(s, SLICE("{\"task_summary\":null}"), e);
+    enum err_code published = publish(s, rc ? NULL : e);
+
+    return rc ? rc : published;
+}
+
+enum err_code host_state_change(struct host_state *s, enum session_state state,
+                                const struct host_action *action, struct err *e)
+{
+    if (state != SESSION_REQUIRES_ACTION)
+        action = NULL;
+    if (state == SESSION_UNKNOWN || (action && action->input.n && !is_object(action->input)))
+        return err_set(e, ERR_USAGE, "", "change the state: not a state, or not a JSON object");
+    enum err_code rc = begin_step(s, e);
+
+    if (rc)
+        return rc;
+    rc = do_step(s, state, action, e);
+    pthread_mutex_unlock(&s->lock);
+    return rc;
+}
+
+enum err_code host_state_merge(struct host_state *s, struct slice patch, struct err *e)
+{
+    if (!is_object(patch))
+        return err_set(e, ERR_USAGE, "", "change the metadata: the patch is not a JSON object");
+    enum err_code rc = begin_step(s, e);
+
+    if (rc)
+        return rc;
+    rc = apply_patch(s, patch, e);
+    if (!rc)
+        rc = publish(s, e);
+    pthread_mutex_unlock(&s->lock);
+    return rc;
+}
+
+enum err_code host_state_title(struct host_state *s, struct slice title, struct err *e)
+{
+    enum err_code rc = begin_step(s, e);
+
+    if (rc)
+        return rc;
+    rc = set_text(&s->title, title) ? err_nomem(e) : ERR_OK;
+    for (size_t i = 0; !rc && i < s->listeners; i++)
+        if (s->listener[i].title)
+            s->listener[i].title(title, s->listener[i].arg);
+    if (!rc)
+        rc = publish(s, e);
+    pthread_mutex_unlock(&s->lock);
+    return rc;
+}
+
+enum err_code host_state_last_prompt(struct host_state *s, struct slice prompt, struct err *e)
+{
+    enum err_code rc = begin_step(s, e);
+
+    if (rc)
+        return rc;
+    rc = set_text(&s->last_prompt, prompt) ? err_nomem(e) : ERR_OK;
+    for (size_t i = 0; !rc && i < s->listeners; i++)
+        if (s->listener[i].last_prompt)
+            s->listener[i].last_prompt(prompt, s->listener[i].arg);
+    if (!rc)
+        rc = publish(s, e);
+    pthread_mutex_unlock(&s->lock);
+    return rc;
+}
+
+enum session_state host_state_now(struct host_state *s)
+{
+    enum session_state now = SESSION_UNKNOWN;
+
+    if (begin_step(s, NULL) == ERR_OK) {
+        now = s->now;
+        pthread_mutex_unlock(&s->lock);
+    }
+    return now;
+}
+
+enum err_code host_state_metadata(struct host_state *s, struct arena *a, struct slice *json,
+                                  struct err *e)
+{
+    enum err_code rc = begin_step(s, e);
+
+    if (rc)
+        return rc;
+    *json = arena_copy(a, buf_slice(&s->metadata));
+    pthread_mutex_unlock(&s->lock);
+    return json->p ? ERR_OK : err_nomem(e);
+}
