@@ -39,6 +39,41 @@ struct checkpoint_list {
     const char *incomplete; /* why points may be missing, a literal; NULL: all are listed */
 };
 
+/* Where a checkpoint comes from, for systems that keep theirs beside the user's commits: the
+ * sessions in it, and the commits that name it. */
+struct checkpoint_commit {
+    struct slice id; /* 40 hex digits */
+    struct slice subject;
+    int64_t time_ms;
+};
+
+struct checkpoint_part {
+    struct slice session;
+    struct slice agent;  /* may be empty, as all below */
+    struct slice prompt; /* the last one of the checkpoint */
+    struct slice record; /* the system's own metadata, one JSON object */
+};
+
+struct checkpoint_origin {
+    struct slice id;
+    const struct checkpoint_part *part;
+    size_t parts; /* 0: a commit names the checkpoint, but it is not here */
+    const struct checkpoint_commit *commit; /* newest first */
+    size_t commits;
+};
+
+struct checkpoint_origins {
+    struct arena arena; /* owns everything */
+    struct checkpoint_origin *origin;
+    size_t n;
+};
+
+static inline void checkpoint_origins_fini(struct checkpoint_origins *o)
+{
+    arena_fini(&o->arena);
+    *o = (struct checkpoint_origins){ .n = 0 };
+}
+
 static inline void checkpoint_list_fini(struct checkpoint_list *list)
 {
     arena_fini(&list->arena);

@@ -39,6 +39,9 @@ enum err_code host_check_create(const struct store *st, const struct host_create
         return cannot(st->ops, "create", e);
     if (req->id.n && !host_id_is_plain(req->id))
         return err_set(e, ERR_USAGE, "", "create: invalid session id: %.*s", SLICE_ARG(req->id));
+    if (req->dialect.n && !st->ops->has_dialects)
+        return err_set(e, ERR_USAGE, "--dialect", "create: %s sessions have no dialects",
+                       st->ops->name);
     if (!full.cwd.n)
         full.cwd = slice_of(st->env->cwd);
     if (full.cwd.n == 0 || full.cwd.p[0] != '/' || memchr(full.cwd.p, '\0', full.cwd.n))
@@ -88,7 +91,10 @@ enum err_code host_checkpoint(const struct store *st, const struct session_ref *
 {
     if (!st->ops->checkpoint)
         return cannot(st->ops, "checkpoint", e);
-    if (!req->message.n)
+    if (req->task.n && !st->ops->keeps_tasks)
+        return err_set(e, ERR_UNSUPPORTED, ref->path.p,
+                       "checkpoint: %s sessions keep no checkpoints of tasks", st->ops->name);
+    if (!req->message.n && !req->task.n)
         return err_set(e, ERR_USAGE, "", "checkpoint: needs the id of a message");
     for (size_t i = 0; i < req->files; i++)
         if (req->file[i][0] != '/')

@@ -58,6 +58,9 @@ struct host_create {
     struct slice model; /* these three may be empty */
     struct slice title;
     struct slice parent; /* the session that this one continues */
+    /* For systems with several dialects (goat): the one to write; empty: that of the newest session
+     * of the store, else the one of the published program. */
+    struct slice dialect;
 };
 
 struct host_created {
@@ -76,6 +79,9 @@ struct host_append {
      * and that the rows are to be made durable later. A system may ignore both. */
     struct log_states *logs;
     bool later;
+    /* Also updates the counts and times that the format keeps in its metadata, as the library of the
+     * system does in its AppendAndSave (goat). Others have nothing to update. */
+    bool save;
 };
 
 struct host_appended {
@@ -92,6 +98,10 @@ struct host_checkpoint {
     const char *const *file;
     size_t files;
     struct slice label; /* of the checkpoint, if the format has a place for it; may be empty */
+    /* The end of a sub-agent's task, for systems that keep such checkpoints (entire): the id of the
+     * tool call that started it, and that of the sub-agent, whose transcript is saved with the
+     * files. message is then what the task was, and may be empty. */
+    struct slice task, agent;
 };
 
 struct host_checkpointed {

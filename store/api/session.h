@@ -163,6 +163,9 @@ struct session_row {
     const char *stays;
     /* for systems whose sessions are written in several dialects; a literal, NULL: no dialects */
     const char *dialect;
+    /* where the session is in its life, if the system records that ("active", "idle", "ended"); a
+     * literal, NULL: not recorded */
+    const char *phase;
     int64_t created_ms;  /* TIME_NONE: unknown */
     int64_t modified_ms; /* mtime, rounded half up to ms (claude.md 2.1) */
     int64_t activity_ms; /* newest timestamp inside the tail, else modified_ms */
@@ -197,6 +200,7 @@ struct slice session_row_title(const struct session_row *row);
 
 /* A request for a new session that begins as a copy of another one. */
 struct fork_request {
+    struct slice id; /* of the copy, for systems that can (names_forks); empty: a generated one */
     /* up to and including this message; empty: all of it, or up to where a resume continues if that
      * is not the end */
     struct slice at;

@@ -10,6 +10,7 @@
 #include "lite/base/slice.h"
 #include "store/api/checkpoint.h"
 #include "store/api/env.h"
+#include "store/api/facts.h"
 #include "store/api/finding.h"
 #include "store/api/restore.h"
 #include "store/api/session.h"
@@ -99,6 +100,11 @@ typedef enum err_code store_find_many_fn(const struct store *st, const struct sc
  * *ref is in the arena. ERR_NOT_FOUND: nothing of this system is there. */
 typedef enum err_code store_at_path_fn(const struct store *st, struct slice path, struct arena *a,
                                        struct session_ref *ref, struct err *e);
+
+/* Optional. What else the system records about the session (store/api/facts.h). May read more than
+ * describe does. */
+typedef enum err_code store_facts_fn(const struct store *st, const struct session_ref *ref,
+                                     struct session_facts *out, struct err *e);
 
 /* The end of the conversation, read from the last `bytes` of the file. */
 typedef enum err_code store_tail_fn(const struct store *st, const struct session_ref *ref,
@@ -263,6 +269,12 @@ typedef enum err_code store_leftovers_fn(const struct store *st, const struct sc
 typedef enum err_code store_checkpoints_fn(const struct store *st, const struct session_ref *ref,
                                            struct checkpoint_list *out, struct err *e);
 
+/* Optional. The checkpoints that a name leads to: a commit of the user as git names it, or the id of
+ * a checkpoint or its unique beginning, and from each the way back to all commits that name it.
+ * ERR_NOT_FOUND: no such commit or checkpoint, or the commit names none. */
+typedef enum err_code store_origins_fn(const struct store *st, struct slice name,
+                                       struct checkpoint_origins *out, struct err *e);
+
 /* Optional. Completes points that checkpoints returned with the number of lines that each turn
  * added and removed. This is slow and runs in the background. */
 typedef enum err_code store_count_lines_fn(const struct store *st, const struct session_ref *ref,
@@ -363,6 +375,10 @@ struct store_ops {
     /* Plans name the other session that changed a file since (rewind_target.other); else
      * store/rewind/plan/plan.h looks in the checkpoints of the others. */
     bool names_others;
+    /* Checkpoints may be those of a sub-agent's task (host_checkpoint.task). */
+    bool keeps_tasks;
+    bool has_dialects; /* host_create.dialect may be given */
+    bool names_forks;  /* fork_request.id may be given */
     /* Optional. The keys of a session's rows, if a ref's path that ends with ".jsonl" is a file of
      * them, one a line: a search reads it as it is. NULL: it goes through load. */
     const struct index_keys *row_keys;
@@ -379,6 +395,7 @@ struct store_ops {
     store_find_fn *find;
     store_find_many_fn *find_many;
     store_at_path_fn *at_path;
+    store_facts_fn *facts;
     store_tail_fn *tail;
     store_load_fn *load;
     store_branches_fn *branches;
@@ -410,6 +427,7 @@ struct store_ops {
     store_check_store_fn *check_store;
     store_leftovers_fn *leftovers;
     store_checkpoints_fn *checkpoints;
+    store_origins_fn *origins;
     store_count_lines_fn *count_lines;
     store_plan_fn *plan;
     store_plan_turn_fn *plan_turn;

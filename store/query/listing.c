@@ -67,6 +67,8 @@ void listing_row_json_members(struct jsonout *j, const struct session_row *row)
         jsonout_member(j, "prUrl", row->pr_url);
         jsonout_member(j, "prRepository", row->pr_repository);
     }
+    if (row->phase)
+        jsonout_member(j, "phase", slice_of(row->phase));
     time_member(j, "createdAt", row->created_ms);
     time_member(j, "lastModified", row->modified_ms);
     time_member(j, "lastActivity", row->activity_ms);

@@ -12,6 +12,7 @@ import sys
 
 from entire.cleaning import cleanups
 from entire.committed import committed, many, odd, second
+from entire.hosting import enabling, facts, origins, tasks
 from entire.reading import damaged, listing, shadows
 from entire.rewinding import adversity, interrupted, moving, rewinds, turns
 from entire.transcripts import dated, forks, transcripts
@@ -32,7 +33,7 @@ UNIT = {
     55: 'real_commits_are_reproduced_byte_for_byte',
 }
 LOOKS = (listing, shadows, damaged, rewinds, adversity, committed, odd, second, many, transcripts, forks, dated, writing, phases, styles,
-         autocommits, turns, moving, cleanups)
+         autocommits, turns, moving, cleanups, enabling, facts, origins, tasks)
 
 
 def main():

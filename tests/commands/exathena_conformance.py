@@ -169,6 +169,8 @@ def rewinding(t):
         t.same(f'E30: {mode}', [done[k] for k in ('filesChanged', 'conversation')],
                [dry[k] for k in ('filesChanged', 'conversation')])
         t.same(f'E13: {mode}: dropped', done['conversation'], {'dropped': 10, 'kept': 9, 'how': 'truncate'})
+        t.same(f'E21: {mode}: in the words of the library', [done[k] for k in ('files_restored', 'events_dropped')],
+               [3 if mode == 'both' else 0, 10])
         t.same(f'E20, E21: {mode}: files', len(done['filesChanged']), 3 if mode == 'both' else 0)
         t.same(f'E13, E19, E20, E21, E23: {mode}: the library\'s end state', tree(c.ws), tree(want))
         if mode == 'both':

@@ -339,9 +339,73 @@ def locked(c):
     s.close()
 
 
+def hosting(c):
+    """The writing side by option: dialects, counts together with a row, ids of forks; and what else is read."""
+    s = Shop(c.path)
+    store = 'goat:' + s.store
+    keys = {'shipped': 'id', 'spec': 'id', 'doc': 'session_id'}
+    for name, key in keys.items():
+        s.run('create', store, '--id', name, '--dialect', name, '--cwd', s.ws)
+        c.same('dialect by option: ' + name, [r['dialect'] for r in s.rows() if r['sessionId'] == name], [name])
+        c.same('its id key: ' + name, json.loads(get(s.dir(name) + '/metadata.json'))[key], name)
+    c.same('no such dialect', s.run('create', store, '--dialect', 'x').returncode, 2)
+    c.same('the document\'s always has these', [json.loads(get(s.dir('doc') + '/metadata.json'))[k] for k in ('exit_reason', 'agent_name')], ['', ''])
+    for name in keys:
+        before = json.loads(get(s.dir(name) + '/metadata.json'))
+        s.feed('{"role":"user","content":"one"}\n', name)
+        c.same('a plain append leaves the metadata: ' + name, json.loads(get(s.dir(name) + '/metadata.json')), before)
+        s.feed('{"role":"assistant","content":"two"}\n{"role":"user","content":"three"}\n', name, '--save')
+        after = json.loads(get(s.dir(name) + '/metadata.json'))
+        changed = {k for k in after if after[k] != before.get(k)}
+        c.same('AppendAndSave: ' + name, (changed, after.get('message_count')),
+               (set(), None) if name == 'doc' else ({'message_count', 'updated_at'}, 3))
+    said = s.json('messages', 'spec')
+    c.same('messages --at, itself included, without a message to continue',
+           s.json('messages', 'spec', '--at', said[1]['uuid']), said[:2])
+    c.same('messages --at: the beginning of a uuid', s.json('messages', 'spec', '--at', said[0]['uuid'][:8]), said[:1])
+    c.same('messages --at with --tail', s.json('messages', 'spec', '--at', said[1]['uuid'], '--tail', '1'), said[1:2])
+    c.need('messages --at as text', b'one' in s.run('messages', 'spec', '--at', said[0]['uuid']).stdout
+           and b'two' not in s.run('messages', 'spec', '--at', said[0]['uuid']).stdout)
+    c.same('messages --at: unknown', [s.run('messages', 'spec', '--at', 'ffffffff', *more).returncode for more in ((), ('--json',))], [3, 3])
+    c.same('no stream yet', (s.run('messages', 'spec', '--transcript').returncode, s.run('subagents', 'spec').stdout), (3, b''))
+    stream = ['{"uuid":"t1","session_id":"spec","type":"system","subtype":"init"}',
+              '{"uuid":"t2","session_id":"spec","type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"in the stream"}]},"parent_tool_use_id":"toolu_1"}',
+              '{"uuid":"t3","session_id":"spec","type":"result","subtype":"success","result":"done"}']
+    s.feed('\n'.join(stream) + '\n', 'spec', '--transcript')
+    c.same('the stream, row by row', s.run('messages', 'spec', '--transcript', '--raw').stdout.decode().splitlines(), stream)
+    c.same('the same as JSON', s.json('messages', 'spec', '--transcript', '--raw', '--limit', '1', '--offset', '1'), [json.loads(stream[1])])
+    c.same('its messages', [m['uuid'] for m in s.json('messages', 'spec', '--transcript')], ['t2'])
+    c.need('as text', b'in the stream' in s.run('messages', 'spec', '--transcript').stdout)
+    c.need('listed where sub-agents are, and not counted', b'SDK stream' in s.run('subagents', 'spec').stdout and s.json('subagents', 'spec') == [])
+    c.same('the conversation row by row', [m['content'] for m in s.json('messages', 'spec', '--raw')], ['one', 'two', 'three'])
+    s.run('set', 'spec', 'turn_count=3', 'total_tokens=99', 'exit_reason=end_turn')
+    s.run('set', 'doc', 'turn_count=2', 'total_cost_usd=0.5')
+    info = s.json('info', 'spec')
+    c.same('info: what the agent counted', [info[k] for k in ('turnCount', 'totalTokens', 'exitReason', 'transcriptPath')],
+           [3, 99, 'end_turn', s.dir('spec') + '/transcript.jsonl'])
+    c.same('info: cost', s.json('info', 'doc')['totalCostUsd'], 0.5)
+    c.need('info: in words', b'exit reason    end_turn' in s.run('info', 'spec').stdout)
+    memory = os.path.join(os.path.dirname(os.path.dirname(s.dir('spec'))), 'memory/summary.md')
+    put(memory, 'The build needs make.\n')
+    info = s.json('info', 'spec')
+    c.same('info: the memory of the project', (info['memoryPath'], info['memorySummary']), (memory, 'The build needs make.\n'))
+    c.same('fork: an id of the caller\'s', s.json('fork', 'spec', '--id', 'mine')['sessionId'], 'mine')
+    c.same('fork: it exists', (s.run('fork', 'spec', '--id', 'mine').returncode, s.run('fork', 'spec', '--id', '../x').returncode), (4, 2))
+    before = {r['sessionId'] for r in s.rows()}
+    run = s.run('-C', s.ws, '--continue', '--fork', '--print')
+    new = {r['sessionId'] for r in s.rows()} - before
+    c.need('continue as a fork of the latest', len(new) == 1 and new.pop().encode() in run.stdout)
+    c.same('--fork alone', s.run('--fork').returncode, 2)
+    put(s.ws + '/a', 'a\n')
+    fresh = [s.json('checkpoint', 'doc', '--id', f'cp-{n}', s.ws + '/a')['fresh'] for n in (1, 2)]
+    put(s.ws + '/a', 'b\n')
+    c.same('only changed contents are fresh', fresh + [s.json('checkpoint', 'doc', '--id', 'cp-3', s.ws + '/a')['fresh']], [1, 0, 1])
+    s.close()
+
+
 def main():
     c = Checks(sys.argv[1])
-    for part in reading, rewinding, changing, appending, stream, oversized, protected, queue, document, newest, locked:
+    for part in (reading, rewinding, changing, appending, stream, oversized, protected, queue, document, newest, locked, hosting):
         part(c)
     print(f'{c.passed} passed, {c.failed} failed')
     sys.exit(1 if c.failed or c.passed < 95 else 0)

@@ -321,10 +321,11 @@ static void report_missing_title(const struct invocation *in, const struct sessi
         command_warn(in, ERR_UNSUPPORTED, ref->path.p, "fork: the fork gets no title: %s", why);
 }
 
-static enum err_code make_fork_change(struct invocation *in, const struct session_ref *ref,
-                                      struct change *c, struct err *e)
+static enum err_code do_fork(struct invocation *in, const struct session_ref *ref, struct change *c,
+                             struct fork_result *out, struct err *e)
 {
-    const struct fork_request request = { .at = option_text(in->options.at),
+    const struct fork_request request = { .id = option_text(in->options.id),
+                                          .at = option_text(in->options.at),
                                           .title = option_text(in->options.title),
                                           .with_files =
                                               option_given(&in->options, OPTION_WITH_FILES) };
@@ -351,20 +352,53 @@ static enum err_code make_fork_change(struct invocation *in, const struct sessio
         change_discard_fork(&fork);
         return rc;
     }
-    report_missing_title(in, ref);
-    write_forked(ref, &fork, &in->out);
+    *out = fork;
+    return ERR_OK;
+}
+
+static enum err_code check_fork(const struct invocation *in, const struct session_ref *ref,
+                                struct err *e)
+{
+    if (!ref->store->ops->fork)
+        return store_unsupported_error(ref, CAN_FORK, "fork", e);
+    if (in->options.id && !ref->store->ops->names_forks)
+        return err_set(e, ERR_UNSUPPORTED, "--id", "fork: %s sessions choose the ids of forks",
+                       ref->store->ops->name);
+    if (in->options.id && !in->options.id[0])
+        return err_set(e, ERR_USAGE, "--id", "fork: invalid session id");
     return ERR_OK;
 }
 
 enum err_code fork_session(struct invocation *in, struct sessions *s, const struct session_ref *ref,
                            struct err *e)
 {
-    (void)s;
-    if (!ref->store->ops->fork)
-        return store_unsupported_error(ref, CAN_FORK, "fork", e);
     struct change *c = change_new("fork");
-    enum err_code rc = c ? make_fork_change(in, ref, c, e) : err_nomem(e);
+    struct fork_result fork;
+    enum err_code rc = c ? check_fork(in, ref, e) : err_nomem(e);
 
+    (void)s;
+    if (!rc)
+        rc = do_fork(in, ref, c, &fork, e);
+    if (!rc) {
+        report_missing_title(in, ref);
+        write_forked(ref, &fork, &in->out);
+    }
+    change_free(c);
+    return rc;
+}
+
+enum err_code change_fork(struct invocation *in, const struct session_ref *ref, struct arena *a,
+                          const char **path, struct err *e)
+{
+    struct change *c = change_new("fork");
+    struct fork_result fork;
+    enum err_code rc = c ? check_fork(in, ref, e) : err_nomem(e);
+
+    if (!rc)
+        rc = do_fork(in, ref, c, &fork, e);
+    if (!rc && !(*path = arena_copy_text(a, fork.path)))
+        rc = err_nomem(e);
+    in->done = false; /* the command goes on */
     change_free(c);
     return rc;
 }

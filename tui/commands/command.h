@@ -74,7 +74,8 @@ MUST_CHECK enum err_code command_with_session(struct invocation *in, command_ses
 /* The commands. */
 command_fn picker_run, list_run, messages_run, rewind_run, undo_run, rewinds_run, rename_run,
     tag_run, archive_run, resume_at_run, tombstone_run, delete_run, trash_run, log_run, doctor_run,
-    sweep_run, search_run, create_run, append_run, checkpoint_run, set_run, demo_run, help_run;
+    sweep_run, search_run, create_run, append_run, checkpoint_run, set_run, demo_run, help_run,
+    checkpoint_of_run;
 command_session_fn info_session, subagents_session, restore_session, retrieve_session,
     checkpoints_session, fork_session, reappend_session;
 

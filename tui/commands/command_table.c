@@ -11,7 +11,7 @@
 const struct command commands_table[] = {
     { .operands = "[-- FLAGS]", .run = picker_run,
       .summary = "",
-      .options = BIT(RESUME) | BIT(CONTINUE) | BIT(PRINT) | BIT(QUERY) | BIT(PLAIN) | BIT(NO_PROGRAMMATIC) |
+      .options = BIT(RESUME) | BIT(CONTINUE) | BIT(AS_FORK) | BIT(PRINT) | BIT(QUERY) | BIT(PLAIN) | BIT(NO_PROGRAMMATIC) |
                  BIT(NO_WORKTREES) | BIT(SORT),
       .help = "Opens the picker: type to filter, press Enter to resume the selected session.\n"
               "FLAGS are passed on to the agent's command. The screen is drawn on the terminal\n"
@@ -27,12 +27,15 @@ const struct command commands_table[] = {
     { .name = "messages", .operands = "ID", .min_operands = 1, .max_operands = 1, .run = messages_run,
       .summary = "print the conversation that a resume would restore",
       .options = BIT(LIMIT) | BIT(OFFSET) | BIT(SYSTEM_MESSAGES) | BIT(SPOKEN) | BIT(AS_SDK) | BIT(TAIL) |
-                 BIT(BEFORE) | BIT(AGENT) | BIT(NO_WORKTREES),
+                 BIT(BEFORE) | BIT(AGENT) | BIT(AT) | BIT(RAW) | BIT(TRANSCRIPT) | BIT(NO_WORKTREES),
       .help = "Oldest message first. After a resume-at the list ends at the message where the\n"
               "session resumes. Tool calls without a result, messages of thinking alone and\n"
               "empty messages are left out, as in the agent. To see what the agent adds while\n"
               "loading: reprise restore. With --as-sdk the list is that of the agent's SDK,\n"
-              "which contains all of these and ends with the last message of the file.\n"
+              "which contains all of these and ends with the last message of the file. With\n"
+              "--at the list ends with that message. --raw prints every row of the log as it\n"
+              "is, one a line, with events of the host's own; --transcript reads the stream of\n"
+              "SDK messages that a Go session may have beside its conversation.\n"
               "To page backwards: --tail N for the newest page, then --before MSG --limit N\n"
               "with the first message of the page before.\n" },
     { .name = "search", .alias = "grep", .operands = "PATTERN", .max_operands = 1, .run = search_run,
@@ -66,8 +69,9 @@ const struct command commands_table[] = {
               "was replaced: reprise undo.\n" },
     { .name = "fork", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = fork_session,
       .summary = "copy a session, or its beginning, into a new one",
-      .options = BIT(AT) | BIT(TITLE) | BIT(WITH_FILES) | BIT(NO_WORKTREES),
-      .help = "The original session is not changed. Prints the id of the new one. Without\n"
+      .options = BIT(AT) | BIT(ID) | BIT(TITLE) | BIT(WITH_FILES) | BIT(NO_WORKTREES),
+      .help = "The original session is not changed. Prints the id of the new one, which --id\n"
+              "gives for a Go session; otherwise it is generated. Without\n"
               "--at the whole session is copied; after a resume-at, what a resume restores.\n" },
     { .name = "resume-at", .operands = "ID [MSG]", .min_operands = 1, .max_operands = 2, .run = resume_at_run,
       .summary = "make a session resume after one of its messages",
@@ -124,9 +128,10 @@ const struct command commands_table[] = {
               "\n"
               "With --orphans the rules apply to what deleted sessions left behind: side\n"
               "directories, saved copies of files and the like (those known by id alone need\n"
-              "--all). With --saved-files only saved copies of files are removed, by the age\n"
-              "of their directory (ExAthena's own cleanup removes those older than 30 days at\n"
-              "every start).\n" },
+              "--all), and to what reprise kept of Entire's shadow branches and of work trees\n"
+              "before rewinds. With --saved-files only saved copies of files are removed, by\n"
+              "the age of their directory (ExAthena's own cleanup removes those older than 30\n"
+              "days at every start).\n" },
     { .name = "doctor", .operands = "[ID]", .max_operands = 1, .run = doctor_run,
       .summary = "check one session, or all, for damage",
       .options = BIT(FIX) | BIT(NO_WORKTREES),
@@ -141,6 +146,13 @@ const struct command commands_table[] = {
       .summary = "list the points that a session can be rewound to",
       .options = BIT(NO_WORKTREES),
       .help = "Oldest first.\n" },
+    { .name = "checkpoint-of", .operands = "COMMIT|CHECKPOINT", .min_operands = 1, .max_operands = 1,
+      .run = checkpoint_of_run,
+      .summary = "show the checkpoint, session and prompt behind a commit",
+      .help = "For repositories with sessions of Entire. A commit (HEAD, a branch, a hash) leads\n"
+              "to the checkpoints that its Entire-Checkpoint trailers name; a checkpoint id, or\n"
+              "its beginning, leads to the same and to every commit that names it. With --json\n"
+              "the metadata of each session (tokens, attribution, summary) is in `record`.\n" },
     { .name = "rewind", .operands = "ID [--to MSG]", .min_operands = 1, .max_operands = 1, .run = rewind_run,
       .summary = "preview a rewind of files and conversation, or apply it",
       .options = BIT(TO) | BIT(MODE) | BIT(FILE) | BIT(DRY_RUN) | BIT(APPLY) | BIT(PLAN) | BIT(SKIP_REFUSED) |
@@ -187,12 +199,14 @@ const struct command commands_table[] = {
               "record, and temporary files that could not be removed are listed.\n" },
     { .name = "create", .operands = "SYSTEM[:PATH]", .min_operands = 1, .max_operands = 1, .run = create_run,
       .summary = "for hosts: create a session",
-      .options = BIT(ID) | BIT(CWD) | BIT(MODEL) | BIT(TITLE) | BIT(PARENT) | BIT(NO_PERSIST),
+      .options = BIT(ID) | BIT(CWD) | BIT(MODEL) | BIT(TITLE) | BIT(PARENT) | BIT(DIALECT) |
+                 BIT(NO_PERSIST),
       .help = "Creates the store if it does not exist. Settings that the format cannot hold\n"
-              "are reported on standard error.\n" },
+              "are reported on standard error. A repository without anything of Entire gets\n"
+              "what `entire enable` writes, except for the hooks, which run Entire's program.\n" },
     { .name = "append", .operands = "ID", .min_operands = 1, .max_operands = 1, .run = append_run,
       .summary = "for hosts: append rows, JSONL on standard input",
-      .options = BIT(TRANSCRIPT) | BIT(NO_PERSIST) | BIT(NO_WORKTREES),
+      .options = BIT(TRANSCRIPT) | BIT(SAVE) | BIT(NO_PERSIST) | BIT(NO_WORKTREES),
       .help = "All rows or none, in one write. A missing id, time or parent is filled in\n"
               "where the format needs one. Rows whose uuid is already in the session are not\n"
               "written again, so a call may be repeated; programs that append at the same\n"
@@ -201,15 +215,20 @@ const struct command commands_table[] = {
     { .name = "checkpoint", .operands = "ID --id MSG FILE...", .min_operands = 1, .max_operands = 10000,
       .run = checkpoint_run,
       .summary = "for hosts: save files before they are changed",
-      .options = BIT(ID) | BIT(TITLE) | BIT(NO_PERSIST) | BIT(NO_WORKTREES),
+      .options = BIT(ID) | BIT(TITLE) | BIT(TASK) | BIT(AGENT) | BIT(NO_PERSIST) | BIT(NO_WORKTREES),
       .help = "MSG is the message before the changes; a rewind to it restores the files. For\n"
               "Entire MSG is a prompt, and the checkpoint contains the files as they are now:\n"
               "on a shadow branch, or as a commit of yours if .entire/settings.json sets\n"
-              "auto-commit.\n" },
+              "auto-commit. With --task it is that of a sub-agent's task, with the transcript of\n"
+              "the sub-agent --agent, if Claude Code wrote one; MSG says what the task was.\n" },
     { .name = "set", .operands = "ID KEY=VALUE...", .min_operands = 2, .max_operands = 10000, .run = set_run,
       .summary = "for hosts: update metadata",
       .options = BIT(NO_PERSIST) | BIT(NO_WORKTREES),
-      .help = "An empty value removes a setting. The system defines the keys.\n" },
+      .help = "An empty value removes a setting. The system defines the keys.\n"
+              "Entire: event=turn-start, turn-end, commit, session-start or session-stop (a\n"
+              "commit condenses the checkpoints into the one that HEAD names), strategy, agent,\n"
+              "branch, first-prompt, last-prompt, transcript, turn, input-tokens, output-tokens,\n"
+              "cache-read-tokens, cache-creation-tokens, api-calls.\n" },
     { .name = "demo", .operands = "", .run = demo_run,
       .summary = "build a small sample store and open the picker on it",
       .options = BIT(PRINT) | BIT(QUERY) | BIT(PLAIN),

@@ -129,7 +129,8 @@ enum err_code create_run(struct invocation *in, struct err *e)
                                      .cwd = directory_of(in, &s.arena),
                                      .model = option_text(o->model),
                                      .title = option_text(o->title),
-                                     .parent = option_text(o->parent) };
+                                     .parent = option_text(o->parent),
+                                     .dialect = option_text(o->dialect) };
 
     rc = host_create(s.store[0], &req, &s.arena, &made, e);
     in->done = !rc;
@@ -188,7 +189,8 @@ static void write_appended(struct slice session, const struct host_appended *don
 static enum err_code append_rows(struct invocation *in, struct sessions *s,
                                  const struct session_ref *ref, struct slice text, struct err *e)
 {
-    struct host_append req = { .transcript = option_given(&in->options, OPTION_TRANSCRIPT) };
+    struct host_append req = { .transcript = option_given(&in->options, OPTION_TRANSCRIPT),
+                               .save = option_given(&in->options, OPTION_SAVE) };
     struct host_appended done;
     struct slice *row;
     enum err_code rc = host_rows(text, &s->arena, &row, &req.n, e);
@@ -275,7 +277,9 @@ static enum err_code save_checkpoint(struct invocation *in, struct sessions *s,
                                      const struct session_ref *ref, struct err *e)
 {
     struct host_checkpoint req = { .message = option_text(in->options.id),
-                                   .label = option_text(in->options.title) };
+                                   .label = option_text(in->options.title),
+                                   .task = option_text(in->options.task),
+                                   .agent = option_text(in->options.agent) };
     struct host_checkpointed done;
     enum err_code rc = name_files(in, &s->arena, &req, e);
 
@@ -298,8 +302,10 @@ enum err_code checkpoint_run(struct invocation *in, struct err *e)
     struct session_ref ref = { 0 };
     enum err_code rc = ERR_OK;
 
-    if (!option_given(&in->options, OPTION_ID))
+    if (!option_given(&in->options, OPTION_ID) && !option_given(&in->options, OPTION_TASK))
         return err_set(e, ERR_USAGE, "--id", "checkpoint: --id MSG is required");
+    if (option_given(&in->options, OPTION_AGENT) && !option_given(&in->options, OPTION_TASK))
+        return err_set(e, ERR_USAGE, "--agent", "checkpoint: needs --task TOOLUSE");
     bool persists = !option_given(&in->options, OPTION_NO_PERSIST);
 
     if (persists)

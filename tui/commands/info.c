@@ -20,6 +20,7 @@ struct facts {
     struct transcript *transcript; /* owned; NULL if the session has no conversation any more */
     int64_t messages;
     struct checkpoint_list checkpoints; /* empty if the system has no checkpoints */
+    struct session_facts more;          /* what only this system records */
     struct slice *subagents;            /* in the arena of the sessions */
     size_t subagent_count;
 };
@@ -98,7 +99,32 @@ static enum err_code collect_facts(struct invocation *in, struct sessions *s, st
         rc = ops->subagents(f->ref.store, &f->ref, &s->arena, &f->subagents, &f->subagent_count, e);
     if (rc == ERR_OK && ops->checkpoints)
         rc = ops->checkpoints(f->ref.store, &f->ref, &f->checkpoints, e);
+    if (rc == ERR_OK && ops->facts)
+        rc = ops->facts(f->ref.store, &f->ref, &f->more, e);
     return rc;
+}
+
+static void write_facts_json(const struct session_facts *more, struct out *o)
+{
+    for (size_t i = 0; i < more->n; i++) {
+        const struct session_fact *x = &more->fact[i];
+
+        if (x->json.n) {
+            jsonout_key(out_json(o), x->key);
+            jsonout_raw(out_json(o), x->json);
+        } else
+            out_member(o, x->key, x->text);
+    }
+}
+
+static void write_facts_text(const struct session_facts *more, struct out *o)
+{
+    for (size_t i = 0; i < more->n; i++)
+        if (more->fact[i].label && more->fact[i].text.n) {
+            out_addf(o, "%-14s ", more->fact[i].label);
+            out_text(o, more->fact[i].text);
+            out_addf(o, "\n");
+        }
 }
 
 static void write_damage(struct out *o, size_t line, int64_t offset, const char *why)
@@ -138,6 +164,7 @@ static enum err_code write_info_json(const struct facts *f, struct arena *a, str
     out_int(o, "messageCount", f->messages);
     if (st->ops->checkpoints)
         out_int(o, "checkpointCount", (int64_t)f->checkpoints.n);
+    write_facts_json(&f->more, o);
     out_slices(o, "subagents", f->subagents, f->subagent_count);
     write_damages(o, f->transcript);
     out_end(o, '}');
@@ -191,6 +218,7 @@ static void write_info_text(const struct facts *f, int64_t now_ms, struct out *o
         { "first prompt", row->first_prompt },
         { "last prompt", row->last_prompt },
         { "forked from", row->parent_id },
+        { "phase", row->phase ? slice_of(row->phase) : SLICE("") },
         { "file", row->ref.path },
     };
     char age[WHEN_AGE], flags[SESSION_LINE_FLAGS];
@@ -209,6 +237,7 @@ static void write_info_text(const struct facts *f, int64_t now_ms, struct out *o
     out_addf(o, "%-14s %zu\n", "checkpoints", f->checkpoints.n);
     out_addf(o, "%-14s %zu\n", "sub-agents", f->subagent_count);
     out_addf(o, "%-14s %zu\n", "damaged lines", f->transcript ? f->transcript->broken : 0);
+    write_facts_text(&f->more, o);
     session_line_flags(row->flags, flags);
     if (flags[0])
         out_addf(o, "%-14s %s\n", "state", flags);
@@ -225,6 +254,7 @@ enum err_code info_session(struct invocation *in, struct sessions *s, const stru
     else if (!rc)
         write_info_text(&f, in->world->env.now_ms, &in->out);
     checkpoint_list_fini(&f.checkpoints);
+    session_facts_fini(&f.more);
     transcript_free(f.transcript);
     session_row_free(f.row);
     return rc;

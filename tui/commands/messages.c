@@ -90,6 +90,12 @@ static enum err_code write_message(const struct store *st, const struct transcri
 
 /* ---- which messages ---- */
 
+/* The stream of SDK messages is read like the transcript of a sub-agent. */
+static const char *agent_of(const struct invocation *in)
+{
+    return option_given(&in->options, OPTION_TRANSCRIPT) ? "transcript" : in->options.agent;
+}
+
 /* The part of the messages that is written. If the store cannot count the part itself (--spoken, --tail), the messages
  * are read twice: once to count, once to write. */
 struct answer {
@@ -97,8 +103,9 @@ struct answer {
     bool spoken, counting;
     size_t seen;     /* of those that count, in this pass */
     size_t from, to; /* of them, those to write */
-    /* looking for the message of --before: its id or a beginning of it; the id in the arena once found, and its place */
-    struct slice before, cursor;
+    /* looking for the message of --before or --at: its id or a beginning of it; the id in the arena once found, and its
+     * place */
+    struct slice wanted, cursor;
     struct arena *arena;
     size_t at, matches;
 };
@@ -117,7 +124,7 @@ static struct message_query query_of(const struct invocation *in)
 
     return (struct message_query){
         .session = slice_of(in->argv[0]),
-        .agent = option_text(o->agent),
+        .agent = option_text(agent_of(in)),
         .system_messages = option_given(o, OPTION_SYSTEM_MESSAGES),
         .as_sdk = option_given(o, OPTION_AS_SDK),
     };
@@ -133,23 +140,29 @@ static enum err_code compare_with_cursor(struct slice json, void *arg, struct er
         return ERR_OK;
     size_t at = a->seen++;
 
-    if (!json_get_text(json, "uuid", a->arena, &id) || id.n < a->before.n ||
-        memcmp(id.p, a->before.p, a->before.n) != 0 || slice_eq(a->cursor, a->before))
+    if (!json_get_text(json, "uuid", a->arena, &id) || id.n < a->wanted.n ||
+        memcmp(id.p, a->wanted.p, a->wanted.n) != 0 || slice_eq(a->cursor, a->wanted))
         return ERR_OK;
-    a->matches = id.n == a->before.n ? 1 : a->matches + 1;
+    a->matches = id.n == a->wanted.n ? 1 : a->matches + 1;
     a->at = at;
     a->cursor = arena_copy(a->arena, id);
     return a->cursor.p ? ERR_OK : err_nomem(e);
 }
 
-/* Finds the message that --before names, if it is given. */
+/* The message at which the answer ends: --before leaves it out, --at does not. */
+static const char *last_of(const struct options *o)
+{
+    return option_given(o, OPTION_BEFORE) ? o->before : o->at;
+}
+
+/* Finds it, if it is given. */
 static enum err_code find_cursor(const struct invocation *in, const struct session_ref *ref,
                                  struct answer *a, struct err *e)
 {
     const struct store *st = ref->store;
     struct message_query q = query_of(in);
 
-    if (!option_given(&in->options, OPTION_BEFORE))
+    if (!last_of(&in->options))
         return ERR_OK;
     a->seen = 0;
     enum err_code rc = st->ops->messages(st, ref, &q, compare_with_cursor, a, e);
@@ -157,41 +170,43 @@ static enum err_code find_cursor(const struct invocation *in, const struct sessi
     a->seen = 0;
     if (rc)
         return rc;
-    if (!a->before.n || !a->matches)
-        return err_set(e, ERR_NOT_FOUND, in->options.before, "read messages: no such message");
+    if (!a->wanted.n || !a->matches)
+        return err_set(e, ERR_NOT_FOUND, last_of(&in->options), "read messages: no such message");
     if (a->matches > 1)
-        return err_set(e, ERR_USAGE, in->options.before,
+        return err_set(e, ERR_USAGE, last_of(&in->options),
                        "read messages: several messages begin like this");
     return ERR_OK;
 }
 
-/* The messages before a cursor: --limit counts from there upwards. */
-static void page_before(const struct options *o, size_t cursor, size_t *from, size_t *to)
+/* The part of n messages that the options select, or of those up to the place of a cursor. Before a cursor --limit counts
+ * upwards from there. */
+static void page_of(const struct options *o, size_t n, const size_t *cursor, size_t *from,
+                    size_t *to)
 {
+    const struct message_query q = { .has_limit = true, .limit = o->limit, .offset = o->offset };
     size_t most = o->limit > 0 ? (size_t)o->limit : SIZE_MAX;
 
-    *to = cursor;
-    *from = cursor > most ? cursor - most : 0;
-    if ((size_t)o->offset > *from)
-        *from = (size_t)o->offset < cursor ? (size_t)o->offset : cursor;
+    if (cursor && option_given(o, OPTION_BEFORE)) {
+        *to = *cursor;
+        *from = *cursor > most ? *cursor - most : 0;
+        if ((size_t)o->offset > *from)
+            *from = (size_t)o->offset < *cursor ? (size_t)o->offset : *cursor;
+    } else {
+        transcript_page(&q, cursor ? *cursor + 1 : n, from, to);
+    }
+    if (option_given(o, OPTION_TAIL) && (size_t)o->tail < *to - *from)
+        *from = *to - (size_t)o->tail;
 }
 
 /* The rows of the transcript include some that are no messages, so the cursor is looked up by its id. */
 static void page_of_rows(const struct options *o, const struct transcript *t, struct slice cursor,
                          size_t *from, size_t *to)
 {
-    const struct message_query q = { .has_limit = true, .limit = o->limit, .offset = o->offset };
     size_t at = 0;
 
-    if (cursor.n) {
-        while (at < t->n && !id128_eq(t->message[at].id, id128_of(cursor)))
-            at++;
-        page_before(o, at, from, to);
-    } else {
-        transcript_page(&q, t->n, from, to);
-    }
-    if (option_given(o, OPTION_TAIL) && (size_t)o->tail < *to - *from)
-        *from = *to - (size_t)o->tail;
+    while (cursor.n && at < t->n && !id128_eq(t->message[at].id, id128_of(cursor)))
+        at++;
+    page_of(o, t->n, cursor.n && at < t->n ? &at : NULL, from, to);
 }
 
 static enum err_code write_page(const struct invocation *in, const struct store *st,
@@ -224,10 +239,10 @@ static enum err_code write_messages_text(struct invocation *in, const struct ses
                                          struct arena *a, struct err *e)
 {
     const struct store *st = ref->store;
-    const char *agent = in->options.agent;
+    const char *agent = agent_of(in);
     struct session_ref which = *ref;
     struct transcript *t = NULL;
-    struct answer cursor = { .before = option_text(in->options.before), .arena = a };
+    struct answer cursor = { .wanted = option_text(last_of(&in->options)), .arena = a };
     enum err_code rc = find_cursor(in, ref, &cursor, e);
 
     if (!rc && agent)
@@ -285,15 +300,13 @@ static enum err_code write_messages_json(const struct invocation *in, const stru
     struct answer a = { .out = out,
                         .spoken = option_given(o, OPTION_SPOKEN),
                         .to = SIZE_MAX,
-                        .before = option_text(o->before),
+                        .wanted = option_text(last_of(o)),
                         .arena = arena };
     struct message_query q = query_of(in);
     enum err_code rc = find_cursor(in, ref, &a, e);
 
-    if (!rc && option_given(o, OPTION_BEFORE)) {
-        page_before(o, a.at, &a.from, &a.to);
-        if (option_given(o, OPTION_TAIL) && (size_t)o->tail < a.to - a.from)
-            a.from = a.to - (size_t)o->tail;
+    if (!rc && last_of(o)) {
+        page_of(o, 0, &a.at, &a.from, &a.to);
     } else if (!rc) {
         q.has_limit = option_given(o, OPTION_LIMIT);
         q.limit = o->limit;
@@ -305,6 +318,57 @@ static enum err_code write_messages_json(const struct invocation *in, const stru
         rc = ref->store->ops->messages(ref->store, ref, &q, write_message_json, &a, e);
     if (!rc)
         out_json_rows_end(out);
+    return rc;
+}
+
+/* ---- as they are stored ---- */
+
+static enum err_code write_row_json(const struct transcript *t, size_t i, bool json, struct out *o,
+                                    struct err *e)
+{
+    struct buf row = { 0 };
+    enum err_code rc = transcript_read(t, i, &row, e);
+
+    if (!rc && json)
+        out_json_row(o);
+    if (!rc) {
+        out_add(o, buf_slice(&row));
+        out_addf(o, json ? "" : "\n");
+        rc = out_row(o, e);
+    }
+    buf_fini(&row);
+    return rc;
+}
+
+/* Every row of the log that is a JSON document, with those that are no messages; one a line. */
+static enum err_code write_raw(struct invocation *in, const struct session_ref *ref,
+                               struct arena *a, struct err *e)
+{
+    const struct options *o = &in->options;
+    const struct store *st = ref->store;
+    struct session_ref which = *ref;
+    struct transcript *t = NULL;
+    const char *agent = agent_of(in);
+    enum err_code rc = agent ? st->ops->subagent(st, ref, slice_of(agent), a, &which, e) : ERR_OK;
+    size_t n = 0, from, to;
+
+    if (!rc)
+        rc = st->ops->load(st, &which, NULL, &t, e);
+    for (size_t i = 0; !rc && i < t->n; i++)
+        if (!(t->message[i].flags & MESSAGE_BROKEN))
+            t->message[n++] = t->message[i];
+    const struct message_query part = { .has_limit = option_given(o, OPTION_LIMIT),
+                                        .limit = o->limit,
+                                        .offset = o->offset };
+
+    transcript_page(&part, n, &from, &to);
+    if (option_given(o, OPTION_TAIL) && (uint64_t)o->tail < to - from)
+        from = to - (size_t)o->tail;
+    for (size_t i = from; !rc && i < to; i++)
+        rc = write_row_json(t, i, in->out.wants_json, &in->out, e);
+    if (!rc && in->out.wants_json)
+        out_json_rows_end(&in->out);
+    transcript_free(t);
     return rc;
 }
 
@@ -322,13 +386,15 @@ static enum err_code check_agent(const struct session_ref *ref, const char *agen
 static enum err_code write_messages(struct invocation *in, struct sessions *s,
                                     const struct session_ref *ref, struct err *e)
 {
-    enum err_code rc = check_agent(ref, in->options.agent, e);
+    enum err_code rc = check_agent(ref, agent_of(in), e);
 
     if (!rc && !ref->store->ops->messages)
         rc = err_set(e, ERR_UNSUPPORTED, in->argv[0],
                      "read messages: not supported for %s sessions", ref->store->ops->name);
     if (rc)
         return rc;
+    if (option_given(&in->options, OPTION_RAW))
+        return write_raw(in, ref, &s->arena, e);
     return in->out.wants_json ? write_messages_json(in, ref, &s->arena, &in->out, e)
                               : write_messages_text(in, ref, &s->arena, e);
 }

@@ -32,6 +32,7 @@ enum option_id {
     OPTION_AS_SDK, OPTION_TAIL, OPTION_SAVED_FILES, OPTION_ORPHANS, OPTION_JOIN,
     OPTION_PATTERN, OPTION_FIXED, OPTION_WORDS, OPTION_ANY, OPTION_IGNORE_CASE, OPTION_CASE, OPTION_IN,
     OPTION_CONTEXT, OPTION_COUNTS, OPTION_SESSIONS,
+    OPTION_TASK, OPTION_DIALECT, OPTION_SAVE, OPTION_RAW, OPTION_AS_FORK,
     OPTION_COUNT
 };
 /* clang-format on */
@@ -68,7 +69,7 @@ struct options {
     const char *resume; /* NULL with OPTION_RESUME given: open the picker */
     const char *query, *system, *tag, *branch, *since, *before, *agent, *at;
     const char *to, *plan, *older_than, *larger_than, *into, *title;
-    const char *id, *cwd, *model, *parent;
+    const char *id, *cwd, *model, *parent, *task, *dialect;
     const char *file[OPTION_FILES_MAX];
     size_t files;
     const char *pattern[OPTION_PATTERNS_MAX];

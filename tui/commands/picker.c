@@ -500,6 +500,11 @@ static enum err_code resume_named(struct invocation *in, const struct config *co
     struct session_ref ref;
     enum err_code rc = row ? find_named(s, id, &ref, e) : err_nomem(e);
 
+    if (!rc && option_given(&in->options, OPTION_AS_FORK)) {
+        rc = change_fork(in, &ref, &s->arena, &id, e);
+        if (!rc)
+            rc = sessions_find(s, id, &ref, e);
+    }
     if (!rc)
         rc = ref.store->ops->describe(ref.store, &s->scope, &ref, row, e);
     if (!rc && (row->hidden == HIDDEN_UNREADABLE || row->hidden == HIDDEN_SIDECHAIN))
@@ -520,6 +525,11 @@ enum err_code picker_run(struct invocation *in, struct err *e)
     if (rc)
         return rc;
     bool plain = option_given(&in->options, OPTION_PLAIN);
+
+    if (!id && option_given(&in->options, OPTION_AS_FORK)) {
+        config_fini(&config);
+        return err_set(e, ERR_USAGE, "--fork", "needs --continue or --resume ID");
+    }
 
     /* A worker resolves the scope of the screen. */
     rc = sessions_open(in, id || !plain, &s, e);

@@ -84,6 +84,19 @@ static void write_conversation_json(const struct rewind_conversation *t, struct 
     out_close(o, '}');
 }
 
+/* The library of ExAthena counts every file of which it has a copy, also one that is as wanted. */
+static void write_counts_json(const struct rewind_preview *p, struct out *o)
+{
+    int64_t restored = 0;
+
+    for (size_t i = 0; i < p->n; i++)
+        restored += p->entry[i].action != REWIND_REFUSED;
+    if (p->plan->restored_key)
+        out_int(o, p->plan->restored_key, restored);
+    if (p->plan->dropped_key)
+        out_int(o, p->plan->dropped_key, (int64_t)p->plan->conversation.dropped);
+}
+
 static void write_result_json(const struct rewind_preview *p, const struct rewind_result *r,
                               struct out *o)
 {
@@ -105,6 +118,7 @@ static void write_rewind_json(const struct rewind_preview *p, const struct rewin
     out_bool(o, "canRewind", true);
     write_files_json(p, o);
     write_conversation_json(&p->plan->conversation, o);
+    write_counts_json(p, o);
     if (p->plan->notes)
         out_strings(o, "notes", (const char *const *)p->plan->note, p->plan->notes);
     if (r)

@@ -57,6 +57,9 @@ MUST_CHECK enum err_code sessions_of_operand(struct invocation *in, struct sessi
 MUST_CHECK enum err_code change_retrieve(struct invocation *in, const struct session_ref *ref,
                                          const struct retrieve_request *req, struct retrieved *out,
                                          struct err *e);
+/* Forks a session as the command does; *path, in the arena, is that of the copy. */
+MUST_CHECK enum err_code change_fork(struct invocation *in, const struct session_ref *ref,
+                                     struct arena *a, const char **path, struct err *e);
 /* Opens the screen on the rewind view of a session. */
 MUST_CHECK enum err_code picker_show_rewind(struct invocation *in, struct sessions *s,
                                             const struct session_ref *ref, struct err *e);

@@ -158,6 +158,9 @@ struct rewind_plan {
     int64_t point_ms; /* when the point was; TIME_NONE if not known */
     /* what happens to the conversation; empty if only files go back */
     struct rewind_conversation conversation;
+    /* The system's own names for how many files go back and how many events are dropped, for programs that read its
+     * library's answer; literals, or NULL. */
+    const char *restored_key, *dropped_key;
     /* May be NULL. Called by apply, if there is something to do, before anything of the user's is touched: the
      * system's own way to keep the present state, under the id of the record. An error ends the apply. */
     enum err_code (*before)(const struct rewind_preview *preview, const char *id, struct err *e);

@@ -201,14 +201,13 @@ static enum err_code report_shadow(struct look *l, const struct shadow *s,
     return ref.name ? l->fn(&left, l->arg, e) : err_nomem(e);
 }
 
-/* The work trees before rewinds that were not undone. */
-static enum err_code report_before_refs(struct look *l, struct err *e)
+static enum err_code report_refs(struct look *l, const char *glob, struct err *e)
 {
     git_reference_iterator *it = NULL;
     const char *name;
     enum err_code rc = ERR_OK;
 
-    if (git_reference_iterator_glob_new(&it, l->repo, REF_BEFORE "*"))
+    if (git_reference_iterator_glob_new(&it, l->repo, glob))
         return ERR_OK;
     while (!rc && git_reference_next_name(&name, it) == 0) {
         char hex[GIT_OID_HEXSZ + 1];
@@ -231,6 +230,17 @@ static enum err_code report_before_refs(struct look *l, struct err *e)
         rc = l->fn(&left, l->arg, e);
     }
     git_reference_iterator_free(it);
+    return rc;
+}
+
+/* What reprise keeps: the work trees before rewinds that were not undone, and the former tips of shadow branches. */
+static enum err_code report_kept_refs(struct look *l, struct err *e)
+{
+    static const char *const globs[] = { REF_BEFORE "*", ENTIRE_MOVED "*", ENTIRE_CONDENSED "*" };
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < sizeof globs / sizeof *globs && !rc; i++)
+        rc = report_refs(l, globs[i], e);
     return rc;
 }
 
@@ -262,7 +272,7 @@ enum err_code entire_leftovers(const struct store *st, const struct scope *scope
             rc = report_shadow(&l, &c->shadows.shadow[i], newest, e);
     }
     if (!rc)
-        rc = report_before_refs(&l, e);
+        rc = report_kept_refs(&l, e);
     repo_close(l.repo);
     catalog_close(l.x->cache, c);
     arena_fini(&l.arena);

@@ -223,11 +223,11 @@ static bool has_ref(git_repository *repo, const char *glob)
     return found;
 }
 
-static bool is_enabled(const struct entire *x, git_repository *repo)
+bool entire_is_enabled(git_repository *repo, const char *states)
 {
     struct stat st;
 
-    return (stat(x->states, &st) == 0 && S_ISDIR(st.st_mode)) ||
+    return (stat(states, &st) == 0 && S_ISDIR(st.st_mode)) ||
            has_ref(repo, ENTIRE_HEADS "entire/*") || has_ref(repo, ENTIRE_REFS "*") ||
            has_ref(repo, ENTIRE_V1_REMOTE);
 }
@@ -248,29 +248,10 @@ static enum err_code read_repository(struct entire *x, git_repository *repo, str
     arena_fini(&a);
     if (!ok)
         return err_nomem(e);
-    return is_enabled(x, repo) ? ERR_OK
-                               : err_set(e, ERR_NOT_FOUND, x->base.path,
-                                         "open store: the repository has no sessions of Entire");
-}
-
-static enum err_code entire_make(const struct store_env *env, const char *path, struct err *e)
-{
-    const char *dir = path ? path : env->cwd;
-    char whole[PATH_MAX], states[PATH_MAX];
-    git_repository *repo = NULL;
-    enum err_code rc;
-
-    if (snprintf(whole, sizeof whole, "%s%s%s", dir[0] == '/' ? "" : env->cwd,
-                 dir[0] == '/' ? "" : "/", dir) >= PATH_MAX)
-        return err_set(e, ERR_UNSAFE, dir, "make store: the path is too long");
-    rc = repo_open(whole, &repo, e);
-    if (rc)
-        return rc;
-    if (snprintf(states, sizeof states, "%s" ENTIRE_STATES, git_repository_commondir(repo)) <
-        PATH_MAX)
-        rc = disk_make_dir(states, 0750, e);
-    repo_close(repo);
-    return rc;
+    return entire_is_enabled(repo, x->states)
+               ? ERR_OK
+               : err_set(e, ERR_NOT_FOUND, x->base.path,
+                         "open store: the repository has no sessions of Entire");
 }
 
 static enum err_code entire_open(const struct store_env *env, const char *path, struct store **out,
@@ -345,7 +326,6 @@ static const char *explain_unsupported(unsigned ability)
     case CAN_TOMBSTONE: return "the conversation belongs to its agent: Entire keeps copies of it";
     case CAN_REAPPEND: return "Entire keeps metadata in its own file, where it is always found";
     case CAN_HAVE_BRANCHES: return "branches are shown with the agent's own session";
-    case CAN_HAVE_AGENTS: return "Entire keeps tasks as checkpoints, not as sub-agents";
     default: return NULL;
     }
 }
@@ -353,22 +333,28 @@ static const char *explain_unsupported(unsigned ability)
 const struct store_ops entire_ops = {
     .name = "entire",
     .names_others = true,
+    .keeps_tasks = true,
     .open = entire_open,
     .close = entire_close,
     .enumerate = entire_enumerate,
     .unreadable = entire_unreadable,
     .describe = entire_describe,
+    .facts = entire_facts,
     .find = entire_find,
     .at_path = entire_at_path,
     .tail = entire_tail,
     .load = entire_load,
     .blocks = entire_blocks,
     .messages = entire_messages,
+    .subagents = entire_subagents,
+    .describe_subagents = entire_describe_subagents,
+    .subagent = entire_subagent,
     .restore = entire_restore,
     .parts = entire_parts,
     .owned_refs = entire_owned_refs,
     .live = entire_live,
     .checkpoints = entire_checkpoints,
+    .origins = entire_origins,
     .count_lines = entire_count_lines,
     .plan = entire_plan,
     .plan_turn = entire_plan_turn,

@@ -26,6 +26,8 @@ struct entire {
 /* Returns true if a repository that contains this directory may have data of Entire. Decides by the names in git directories
  * from here upwards, without libgit2, which takes 10 ms to start. False is certain. */
 bool entire_detect(const char *dir);
+/* Returns true if the repository has refs of Entire's, or the folder `states`. */
+bool entire_is_enabled(git_repository *repo, const char *states);
 /* Downcast; asserts that the store is one of Entire's. */
 const struct entire *entire_of(const struct store *st);
 /* Opens the catalog of the store; free it with catalog_close. */
@@ -53,10 +55,14 @@ store_describe_fn entire_describe;
 store_unreadable_fn entire_unreadable;
 store_find_fn entire_find;
 store_at_path_fn entire_at_path;
+store_facts_fn entire_facts;
 store_tail_fn entire_tail;
 store_load_fn entire_load;
 store_blocks_fn entire_blocks;
 store_messages_fn entire_messages;
+store_subagents_fn entire_subagents;
+store_describe_subagents_fn entire_describe_subagents;
+store_subagent_fn entire_subagent;
 store_retrieve_fn entire_retrieve;
 store_restore_fn entire_restore;
 store_parts_fn entire_parts;
@@ -76,6 +82,7 @@ store_check_fn entire_check;
 store_check_store_fn entire_check_store;
 
 /* Writing, for hosts. */
+store_make_fn entire_make;
 store_create_fn entire_create;
 store_append_fn entire_append;
 store_checkpoint_fn entire_checkpoint;
@@ -86,6 +93,7 @@ store_checkpoints_fn entire_checkpoints;
 store_plan_fn entire_plan;
 store_plan_conversation_fn entire_plan_conversation;
 store_plan_turn_fn entire_plan_turn;
+store_origins_fn entire_origins;
 store_count_lines_fn entire_count_lines;
 store_plan_refs_fn entire_plan_refs;
 store_plan_own_fn entire_plan_own;

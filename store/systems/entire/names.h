@@ -18,6 +18,9 @@
 #define ENTIRE_V2_FULL "refs/entire/checkpoints/v2/full/" /* "current", and older generations */
 #define ENTIRE_REFS "refs/entire/checkpoints/"
 #define ENTIRE_STATES "entire-sessions"
+/* Ours: the former tips of shadow branches that a rewind moved, or a commit took up. */
+#define ENTIRE_MOVED "refs/reprise/moved/"
+#define ENTIRE_CONDENSED "refs/reprise/condensed/"
 
 enum {
     ENTIRE_HEX_ID = 12, /* length of a checkpoint id until 2026 ... */

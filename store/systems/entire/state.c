@@ -112,6 +112,16 @@ static void read_numbers(struct slice json, struct entire_state *s)
     s->interaction_ms = time_at(json, "last_interaction_time");
 }
 
+static bool read_usage(struct slice json, struct arena *a, struct entire_state *s)
+{
+    struct slice usage;
+
+    if (!json_get(json, "token_usage", &usage) || json_type(usage) != JSON_OBJECT)
+        usage = SLICE("");
+    s->token_usage = arena_copy(a, usage);
+    return s->token_usage.p != NULL;
+}
+
 /* Texts are copied. Returns false, with the reason, if the document is not a state. */
 static bool parse_state(struct slice json, struct arena *a, struct entire_state *out,
                         const char **why)
@@ -131,6 +141,10 @@ static bool parse_state(struct slice json, struct arena *a, struct entire_state 
         return false;
     json_get_text(json, "phase", a, &phase);
     s.phase = entire_phase_parse(phase);
+    if (!read_usage(json, a, &s)) {
+        *why = "out of memory";
+        return false;
+    }
     read_numbers(json, &s);
     if (s.attribution_base.n == 0)
         s.attribution_base = s.base;

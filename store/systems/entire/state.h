@@ -42,6 +42,7 @@ struct entire_state {
     struct slice first_prompt, last_prompt;
     struct slice last_checkpoint;
     struct slice turn_id;
+    struct slice token_usage; /* JSON (tokens.h) */
     enum entire_phase phase;
     int64_t started_ms, ended_ms, interaction_ms; /* TIME_NONE if missing */
     int64_t checkpoint_count;

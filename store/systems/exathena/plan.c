@@ -171,6 +171,13 @@ static enum err_code open_plan(struct planning *p, const struct store *st,
     return rc || p->plan.session ? rc : err_nomem(e);
 }
 
+/* As the library's rewind answers. */
+static void name_counts(struct rewind_plan *plan)
+{
+    plan->restored_key = "files_restored";
+    plan->dropped_key = "events_dropped";
+}
+
 static enum err_code make_plan(struct planning *p, const struct store *st,
                                const struct session_ref *ref, struct slice point,
                                struct rewind_plan *out, struct err *e)
@@ -182,6 +189,7 @@ static enum err_code make_plan(struct planning *p, const struct store *st,
     if (!rc)
         rc = p->add_notes(p, e);
     tool_history_fini(&p->tool_history);
+    name_counts(&p->plan);
     if (rc)
         rewind_plan_fini(&p->plan);
     else
@@ -337,6 +345,7 @@ enum err_code exathena_plan_conversation(const struct store *st, const struct se
         change_free(c);
         return rc;
     }
+    name_counts(plan);
     plan->point = p.id.p;
     plan->point_ms = p.time_ms;
     plan->conversation = (struct rewind_conversation){

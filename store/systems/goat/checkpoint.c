@@ -31,9 +31,10 @@ struct saving {
     struct go_json_document files; /* ... of which this is the writer */
     int64_t now_ms;
     struct host_checkpointed done;
-    const char **made; /* removed on failure: paths of contents, done.fresh of them */
-    unsigned dirs;     /* and this many directories, from the innermost outwards */
-    bool stands;       /* the manifest was written and names them */
+    const char **made; /* removed on failure: paths of contents */
+    size_t contents;
+    unsigned dirs; /* and this many directories, from the innermost outwards */
+    bool stands;   /* the manifest was written and names them */
 };
 
 /* ---- contents ---- */
@@ -67,16 +68,18 @@ static enum err_code name_blob(struct saving *s, struct disk_new *copy, const ch
                                struct err *e)
 {
     const char *to = arena_format(s->a, "%s/%s", s->blobs, hash);
-    const char **made = arena_grow(s->a, s->made, s->done.fresh, sizeof *made);
+    const char **made = arena_grow(s->a, s->made, s->contents, sizeof *made);
 
     if (!to || !made || holds_hash(to, hash)) {
         disk_new_discard(copy);
         return to && made ? ERR_OK : err_nomem(e);
     }
     s->made = made;
-    s->made[s->done.fresh++] = to;
-    if (!link_blob(s, hash, to))
+    s->made[s->contents++] = to;
+    if (!link_blob(s, hash, to)) {
+        s->done.fresh++;
         return disk_new_replace(copy, hash, e);
+    }
     disk_new_discard(copy);
     return disk_sync_dir(s->blobs, e);
 }
@@ -291,7 +294,7 @@ static void remove_checkpoint(const struct saving *s)
 {
     const char *const dirs[] = { s->blobs, s->dir, s->points.dir };
 
-    for (size_t i = 0; i < s->done.fresh; i++)
+    for (size_t i = 0; i < s->contents; i++)
         unlink(s->made[i]);
     for (unsigned i = 0; i < s->dirs; i++)
         rmdir(dirs[i]);

@@ -177,6 +177,15 @@ const struct goat_dialect_names goat_dialects[GOAT_DIALECTS] = {
     },
 };
 
+enum goat_dialect goat_dialect_named(struct slice name)
+{
+    int d = 0;
+
+    while (d < GOAT_DIALECTS && !slice_eq(name, slice_of(goat_dialects[d].name)))
+        d++;
+    return (enum goat_dialect)d;
+}
+
 const char *goat_key(enum goat_dialect d, enum goat_field field)
 {
     for (const struct goat_member *m = goat_dialects[d].member; m->key; m++)

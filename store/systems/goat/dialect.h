@@ -71,6 +71,8 @@ struct goat_dialect_names {
 
 extern const struct goat_dialect_names goat_dialects[GOAT_DIALECTS];
 
+/* Returns the dialect called "spec" or the like, or GOAT_DIALECTS for an unknown word. */
+enum goat_dialect goat_dialect_named(struct slice name);
 /* The key of a field; NULL if the dialect has no such field. */
 const char *goat_key(enum goat_dialect d, enum goat_field field);
 enum goat_form goat_form(enum goat_field field);

@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -25,7 +26,7 @@ struct forking {
     const struct session_ref *ref;
     struct goat_log log;
     struct goat_document document;
-    char id[HOST_ID];
+    char id[NAME_MAX + 1];
     struct jsonl_front front; /* the lines that are copied */
     struct slice at;          /* the last message; empty: the whole conversation */
 };
@@ -236,6 +237,25 @@ static enum err_code copy(struct forking *f, const struct fork_request *req, str
     return rc;
 }
 
+/* The id that the caller chose, if no session has it. */
+static enum err_code name_fork(struct forking *f, struct slice id, struct err *e)
+{
+    const struct scope everywhere = { .all = true };
+    struct session_ref other;
+    enum err_code rc;
+
+    if (!id.n)
+        return ERR_OK;
+    if (!goat_is_id(id) || id.n > NAME_MAX)
+        return err_set(e, ERR_USAGE, "--id", "fork: not a Go session id");
+    rc = goat_find(f->st, &everywhere, id, &f->document.arena, &other, e);
+    if (rc == ERR_NOT_FOUND) {
+        snprintf(f->id, sizeof f->id, "%.*s", SLICE_ARG(id));
+        return ERR_OK;
+    }
+    return rc ? rc : err_set(e, ERR_STALE, other.path.p, "fork: a session with this id exists");
+}
+
 enum err_code goat_fork(const struct store *st, const struct session_ref *ref,
                         const struct fork_request *req, struct change *c, struct fork_result *out,
                         struct err *e)
@@ -245,7 +265,9 @@ enum err_code goat_fork(const struct store *st, const struct session_ref *ref,
 
     if (rc)
         return rc;
-    rc = find_fork_end(&f, req->at, e);
+    rc = name_fork(&f, req->id, e);
+    if (!rc)
+        rc = find_fork_end(&f, req->at, e);
     if (!rc)
         rc = copy(&f, req, c, out, e);
     forking_close(&f);

@@ -134,7 +134,6 @@ static const char *goat_cannot(unsigned ability)
     case CAN_RETRIEVE: return "Go sessions already are where their host looks for them";
     case CAN_HAVE_BRANCHES:
         return "Go conversations have no branches: forks are sessions of their own";
-    case CAN_HAVE_AGENTS: return "Go sessions have no sub-agents";
     default: return NULL;
     }
 }
@@ -143,6 +142,8 @@ const struct store_ops goat_ops = {
     .name = "goat",
     .folders = "projects",
     .row_keys = &goat_keys,
+    .has_dialects = true,
+    .names_forks = true,
     .ties_upwards = true, /* sessions of the same time are listed by id upwards */
     .open = goat_open,
     .close = goat_close,
@@ -154,7 +155,11 @@ const struct store_ops goat_ops = {
     .tail = jsonl_tail,
     .load = jsonl_load,
     .blocks = goat_blocks,
+    .facts = goat_facts,
     .messages = goat_messages,
+    .subagents = goat_subagents,
+    .describe_subagents = goat_describe_subagents,
+    .subagent = goat_subagent,
     .restore = goat_restore,
     .rename = goat_rename,
     .fork = goat_fork,

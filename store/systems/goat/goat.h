@@ -20,6 +20,8 @@
 #define GOAT_MESSAGES_LOG "messages.jsonl"
 #define GOAT_TRANSCRIPT_LOG "transcript.jsonl"
 #define GOAT_LOCK_SUFFIX ".lock"
+/* The SDK's stream is read like the transcript of a sub-agent with this id. */
+#define GOAT_STREAM_ID "transcript"
 bool goat_is_file(struct slice name);      /* one of these three */
 enum { GOAT_LINE_MAX = 10 * 1024 * 1024 }; /* the longest line that the host can read */
 
@@ -94,7 +96,11 @@ store_unreadable_fn goat_unreadable;
 store_find_fn goat_find;
 store_at_path_fn goat_at_path;
 store_blocks_fn goat_blocks;
+store_facts_fn goat_facts;
 store_messages_fn goat_messages;
+store_subagents_fn goat_subagents;
+store_describe_subagents_fn goat_describe_subagents;
+store_subagent_fn goat_subagent;
 store_restore_fn goat_restore;
 
 /* Changes: each plans only. */

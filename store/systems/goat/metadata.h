@@ -79,6 +79,10 @@ void goat_document_close(struct goat_document *d);
 MUST_CHECK enum err_code goat_document_step(const struct session_ref *ref, struct goat_document *d,
                                             const struct goat_edit edit[], size_t n,
                                             struct step *step, struct err *e);
+/* Puts the changed document in its place at once, for hosts. The caller has the lock. dir: the session's directory. */
+MUST_CHECK enum err_code goat_document_write(const char *dir, const struct goat_document *d,
+                                             const struct goat_edit edit[], size_t n,
+                                             struct arena *a, struct err *e);
 /* The lock file of a session, taken for every write: beside the log, as hosts have it. NULL if out
  * of memory. */
 const char *goat_lock_path(const struct session_ref *ref, struct arena *a);

@@ -78,19 +78,79 @@ enum err_code goat_messages(const struct store *st, const struct session_ref *re
     struct listing_lines lines = { 0 };
     enum err_code rc;
 
-    (void)st;
-    if (q->agent.n)
-        return err_set(e, ERR_NOT_FOUND, ref->path.p,
-                       "read messages: Go sessions keep no sub-agents");
-    rc = goat_log_open(&log, ref, q->cancel, e);
-    if (rc)
+    struct session_ref stream = *ref;
+    struct arena a = { 0 };
+
+    rc = q->agent.n ? goat_subagent(st, ref, q->agent, &a, &stream, e) : ERR_OK;
+    if (!rc)
+        rc = goat_log_open(&log, &stream, q->cancel, e);
+    if (rc) {
+        arena_fini(&a);
         return err_wrap(e, rc, "read messages");
+    }
     rc = collect_message_lines(&log, q, &lines, e);
     if (!rc)
         rc = print_messages(&log, &lines, ref, q, fn, arg, e);
     free(lines.line);
     goat_log_close(&log);
+    arena_fini(&a);
     return rc ? err_wrap(e, rc, "read messages") : ERR_OK;
+}
+
+/* A Go session has no sub-agents. The SDK's stream beside the conversation contains what they did, so it is shown where
+ * those of other systems are, but it is not counted as one. */
+
+enum err_code goat_subagents(const struct store *st, const struct session_ref *ref, struct arena *a,
+                             struct slice **ids, size_t *n, struct err *e)
+{
+    (void)st;
+    (void)ref;
+    *n = 0;
+    *ids = arena_zalloc(a, sizeof **ids);
+    return *ids ? ERR_OK : err_nomem(e);
+}
+
+enum err_code goat_subagent(const struct store *st, const struct session_ref *ref,
+                            struct slice agent, struct arena *a, struct session_ref *out,
+                            struct err *e)
+{
+    const char *path = goat_path(ref, GOAT_TRANSCRIPT_LOG, a);
+
+    if (!path)
+        return err_nomem(e);
+    return slice_eq(agent, SLICE(GOAT_STREAM_ID))
+               ? jsonl_ref_at(st, path, SLICE(GOAT_STREAM_ID), a, out, e)
+               : err_set(e, ERR_NOT_FOUND, ref->path.p,
+                         "Go sessions have no sub-agents, only the stream \"" GOAT_STREAM_ID "\"");
+}
+
+enum err_code goat_describe_subagents(const struct store *st, const struct session_ref *ref,
+                                      const atomic_bool *cancel, struct subagent_list *out,
+                                      struct err *e)
+{
+    struct subagent_list list = { .n = 0 };
+    struct session_ref stream;
+    struct arena *a = &list.arena;
+    enum err_code rc = goat_subagent(st, ref, SLICE(GOAT_STREAM_ID), a, &stream, e);
+
+    (void)cancel;
+    if (!rc && !(list.agent = arena_zalloc(a, sizeof *list.agent)))
+        rc = err_nomem(e);
+    if (!rc)
+        list.agent[list.n++] = (struct subagent){ .id = SLICE(GOAT_STREAM_ID),
+                                                  .type = SLICE("SDK stream"),
+                                                  .task = SLICE("every message of the run"),
+                                                  .outcome = SLICE(""),
+                                                  .end = SUBAGENT_DONE,
+                                                  .bytes = stream.file.size,
+                                                  .time_ms = session_modified_ms(&stream.file) };
+    if (rc) { /* without a stream the list is empty */
+        subagent_list_fini(&list);
+        rc = rc == ERR_NOT_FOUND ? ERR_OK : rc;
+    }
+    if (!rc)
+        *out = list;
+    return rc;
 }
 
 /* Everything that a host needs to continue: the messages up to and including the requested one, and

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +18,7 @@
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/go_json.h"
 #include "store/systems/goat/entry.h"
+#include "store/systems/goat/log.h"
 #include "store/systems/goat/metadata.h"
 
 /* A new session as the shipped package writes it: its directory and its metadata (goat.md B5),
@@ -255,6 +255,8 @@ enum err_code goat_create(const struct store *st, const struct host_create *req,
         made.id = (struct slice){ drawn, HOST_ID - 1 };
     if (!goat_is_id(made.id))
         return err_set(e, ERR_USAGE, "", "create: not a Go session id");
+    if (req->dialect.n && goat_dialect_named(req->dialect) == GOAT_DIALECTS)
+        return err_set(e, ERR_USAGE, "--dialect", "create: shipped, spec or doc");
     made.id = arena_copy(a, made.id);
     const char *cwd = arena_copy(a, req->cwd).p;
     const char *base = cwd ? goat_base_for(g->place, st->path, cwd, a) : NULL;
@@ -264,6 +266,8 @@ enum err_code goat_create(const struct store *st, const struct host_create *req,
     made.path.p = base && made.id.p ? arena_format(a, "%s/%s", base, made.id.p) : NULL;
     if (made.path.p)
         goat_each_base(g, look_at_base, &m);
+    if (req->dialect.n)
+        m.dialect = goat_dialect_named(req->dialect);
     if (!goat_key(m.dialect, GOAT_PARENT) && req->parent.n)
         made.unsaved |= HOST_PARENT;
     if (!made.path.p || m.failed ||
@@ -367,6 +371,71 @@ static enum err_code write_rows(struct appending *w, struct append_rows *rows,
     return rc;
 }
 
+/* ---- a row and the metadata together ---- */
+
+/* Counts the messages: the number in the metadata is not trusted (goat.md B1). */
+static enum err_code count_messages(const struct appending *w, int64_t *count, struct err *e)
+{
+    struct session_ref ref = *w->ref;
+    const char *path = goat_path(w->ref, GOAT_MESSAGES_LOG, w->a);
+    struct goat_log log;
+
+    if (!path)
+        return err_nomem(e);
+    ref.path = slice_of(path);
+    enum err_code rc = goat_log_open(&log, &ref, NULL, e);
+
+    *count = 0;
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < log.file.index.n && !rc; i++) {
+        enum goat_line_kind kind;
+        enum message_kind message;
+
+        rc = goat_log_kind(&log.file, i, &kind, &message, e);
+        *count += kind == GOAT_LINE_MESSAGE;
+    }
+    goat_log_close(&log);
+    return rc;
+}
+
+static enum err_code write_counts(struct appending *w, struct err *e)
+{
+    const char *dir = goat_path(w->ref, "", w->a), *text;
+    struct goat_document d;
+    int64_t count;
+    enum err_code rc = count_messages(w, &count, e);
+
+    if (!rc)
+        rc = goat_document_open(w->ref, &d, e);
+    if (rc)
+        return rc;
+    text = arena_format(w->a, "%" PRId64, count);
+    if (!dir || !text) {
+        rc = err_nomem(e);
+    } else { /* both are skipped in a dialect that has no such members */
+        const struct goat_edit edit[] = { { GOAT_MESSAGES, slice_of(text), NULL },
+                                          { GOAT_UPDATED, w->now, NULL } };
+
+        rc = goat_document_write(dir, &d, edit, 2, w->a, e);
+    }
+    goat_document_close(&d);
+    return rc;
+}
+
+/* The row is in the log first: if this fails or is killed, the counts are old, as they are after every plain append. */
+static enum err_code save_counts(struct appending *w, struct err *e)
+{
+    const char *lock = goat_lock_path(w->ref, w->a);
+    int held = -1;
+    enum err_code rc = lock ? log_lock_acquire(lock, &held, e) : err_nomem(e);
+
+    if (!rc)
+        rc = write_counts(w, e);
+    log_lock_release(held);
+    return rc;
+}
+
 enum err_code goat_append(const struct store *st, const struct session_ref *ref,
                           const struct host_append *req, struct arena *a, struct host_appended *out,
                           struct err *e)
@@ -388,168 +457,9 @@ enum err_code goat_append(const struct store *st, const struct session_ref *ref,
         rc = append_rows_make(&rows, req, write_host_row, &w, a, e);
     if (!rc)
         rc = write_rows(&w, &rows, out, e);
+    if (!rc && req->save && !req->transcript)
+        rc = save_counts(&w, e);
     buf_fini(&rows.lines);
     buf_fini(&now);
-    return rc;
-}
-
-/* A host's update of the metadata: read, changed and replaced under the lock, at once. */
-
-/* The names of `reprise set`, and the keys of the formats. */
-static const struct setting_name {
-    const char *name;
-    enum goat_field field;
-    const char *anyway; /* the key if the dialect has no name for it; NULL: refused there */
-} settings[] = {
-    { "title", GOAT_TITLE, "leaf_title" },
-    { "leaf_title", GOAT_TITLE, "leaf_title" },
-    { "model", GOAT_MODEL, NULL },
-    { "cwd", GOAT_CWD, NULL },
-    { "parent", GOAT_PARENT, "parent_session_id" },
-    { "parent_id", GOAT_PARENT, NULL },
-    { "parent_session_id", GOAT_PARENT, NULL },
-    { "exitReason", GOAT_EXIT, NULL },
-    { "exit_reason", GOAT_EXIT, NULL },
-    { "agentName", GOAT_AGENT, NULL },
-    { "agent_name", GOAT_AGENT, NULL },
-    { "project_hash", GOAT_HASH, NULL },
-    { "messageCount", GOAT_MESSAGES, NULL },
-    { "message_count", GOAT_MESSAGES, NULL },
-    { "turnCount", GOAT_TURNS, NULL },
-    { "turn_count", GOAT_TURNS, NULL },
-    { "totalTokens", GOAT_TOKENS, NULL },
-    { "total_tokens", GOAT_TOKENS, NULL },
-    { "totalCostUsd", GOAT_COST, NULL },
-    { "total_cost_usd", GOAT_COST, NULL },
-};
-
-/* A number as Go reads it into a float64: a larger one would hide the whole session. */
-static bool read_float(struct slice value, struct arena *a, double *out)
-{
-    struct slice text = arena_copy(a, value);
-
-    if (!text.p || json_type(value) != JSON_NUMBER || !json_valid(value))
-        return false;
-    *out = strtod(text.p, NULL);
-    return isfinite(*out);
-}
-
-static enum err_code write_number(struct slice value, bool whole, struct arena *a, struct buf *out)
-{
-    double size;
-    int64_t n;
-
-    if (!whole && read_float(value, a, &size))
-        return go_json_float(out, size);
-    if (whole && json_type(value) == JSON_NUMBER && json_valid(value) && json_int(value, &n))
-        return buf_addf(out, "%" PRId64, n);
-    return ERR_USAGE;
-}
-
-static enum err_code take_number(const struct host_setting *s, bool whole, struct arena *a,
-                                 struct goat_edit *edit, struct err *e)
-{
-    struct buf text = { 0 };
-    enum err_code rc = write_number(s->value.n ? s->value : SLICE("0"), whole, a, &text);
-
-    if (rc == ERR_USAGE)
-        return err_set(e, ERR_USAGE, "", "set: %.*s is a %s", SLICE_ARG(s->key),
-                       whole ? "whole number" : "number");
-    if (!rc && !(edit->value = arena_copy(a, buf_slice(&text))).p)
-        rc = ERR_NOMEM;
-    buf_fini(&text);
-    return rc ? err_nomem(e) : ERR_OK;
-}
-
-static enum err_code take_text(const struct host_setting *s, struct arena *a,
-                               struct goat_edit *edit, struct err *e)
-{
-    struct buf value = { 0 };
-    enum err_code rc = s->value.n ? go_json_text(&value, s->value) : ERR_OK;
-
-    if (!rc && value.n) {
-        edit->value = arena_copy(a, buf_slice(&value));
-        rc = edit->value.p ? ERR_OK : ERR_NOMEM;
-    }
-    buf_fini(&value);
-    return rc ? err_nomem(e) : ERR_OK;
-}
-
-static enum err_code edit_of_setting(const struct goat_document *d, const struct host_setting *s,
-                                     struct arena *a, struct goat_edit *edit, struct err *e)
-{
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
-        enum goat_field field = settings[i].field;
-        enum goat_form form = goat_form(field);
-
-        if (!slice_eq(s->key, slice_of(settings[i].name)))
-            continue;
-        *edit = (struct goat_edit){ .field = field };
-        if (!goat_key(d->m.dialect, field))
-            edit->key = settings[i].anyway;
-        if (!goat_key(d->m.dialect, field) && !edit->key)
-            break;
-        return form == GOAT_TEXT ? take_text(s, a, edit, e)
-                                 : take_number(s, form == GOAT_INT, a, edit, e);
-    }
-    return err_set(e, ERR_USAGE, "", "set: sessions of the %s dialect have no setting %.*s",
-                   goat_dialects[d->m.dialect].name, SLICE_ARG(s->key));
-}
-
-static enum err_code write_document(const char *dir, const struct goat_document *d,
-                                    const struct goat_edit edit[], size_t n, struct arena *a,
-                                    struct err *e)
-{
-    struct buf now = { 0 };
-    struct stat st;
-
-    if (stat(d->path, &st))
-        return err_sys(e, d->path, "set");
-    disk_new_sweep(dir); /* temporary files that a crash left */
-    enum err_code rc = goat_metadata_edit(&d->m, edit, n, a, &now);
-
-    rc = rc ? err_nomem(e)
-            : disk_replace_file(dir, GOAT_METADATA, buf_slice(&now), st.st_mode & 07777, e);
-    buf_fini(&now);
-    return rc;
-}
-
-static enum err_code set_all(const struct store *st, const struct session_ref *ref,
-                             const struct host_setting *setting, size_t n, struct arena *a,
-                             struct err *e)
-{
-    struct goat_document d;
-    struct goat_edit *edit = arena_zalloc(a, (n + 1) * sizeof *edit);
-    struct buf now = { 0 };
-    const char *dir = goat_path(ref, "", a);
-    enum err_code rc = goat_document_open(ref, &d, e);
-
-    if (rc)
-        return rc;
-    if (!edit || !dir || go_json_time(&now, env_now_ms(st->env) * 1000000))
-        rc = err_nomem(e);
-    for (size_t i = 0; i < n && !rc; i++)
-        rc = edit_of_setting(&d, &setting[i], a, &edit[i], e);
-    if (!rc) { /* skipped if the dialect has no such time */
-        edit[n] = (struct goat_edit){ GOAT_UPDATED, buf_slice(&now), NULL };
-        rc = write_document(dir, &d, edit, n + 1, a, e);
-    }
-    buf_fini(&now);
-    goat_document_close(&d);
-    return rc;
-}
-
-enum err_code goat_set(const struct store *st, const struct session_ref *ref,
-                       const struct host_setting *setting, size_t n, struct err *e)
-{
-    struct arena a = { 0 };
-    int held = -1;
-    const char *lock = goat_lock_path(ref, &a);
-    enum err_code rc = lock ? log_lock_acquire(lock, &held, e) : err_nomem(e);
-
-    if (!rc)
-        rc = set_all(st, ref, setting, n, &a, e);
-    log_lock_release(held);
-    arena_fini(&a);
     return rc;
 }

@@ -50,6 +50,14 @@ def cleanups(c):
     c.need('sweep: it is deleted, the other is not', len(left.split('\n')) == 1 and left in kept and 'before/old' not in left)
     w.run('undo', ok=True)
     c.same('sweep: and restored', w.git('for-each-ref', 'refs/reprise/before'), kept)
+    for name in 'moved/tip', 'condensed/0123456789ab/6d28ff0-e3b0c4':
+        w.git('update-ref', 'refs/reprise/' + name, w.git('commit-tree', tree, '-m', 'A former tip'))
+    kept = w.git('for-each-ref', 'refs/reprise')
+    c.same('sweep: former tips of shadow branches too', {s['sessionId'] for s in w.json(*rule, '--apply')['sessions']},
+           {'before/old', 'moved/tip', 'condensed/0123456789ab/6d28ff0-e3b0c4'})
+    c.need('sweep: they are gone', 'refs/reprise/moved' not in w.git('for-each-ref', 'refs/reprise'))
+    w.run('undo', ok=True)
+    c.same('sweep: and come back', w.git('for-each-ref', 'refs/reprise'), kept)
     w.close()
     w = World(c, 'committed')
     refs = w.git('for-each-ref')

@@ -409,6 +409,14 @@ static struct slice last_part(struct slice path)
     return slash ? (struct slice){ slash + 1, path.n - (size_t)(slash + 1 - path.p) } : path;
 }
 
+/* "active" or "ended"; idle sessions are not marked. */
+static struct slice phase_of(const struct session_row *row)
+{
+    bool told = row && row->phase && strcmp(row->phase, "idle") != 0;
+
+    return told ? slice_of(row->phase) : (struct slice){ 0 };
+}
+
 static bool join_facts(const struct list *l, const struct session_entry *e, enum brevity brevity,
                        struct buf *out)
 {
@@ -422,6 +430,7 @@ static bool join_facts(const struct list *l, const struct session_entry *e, enum
         brevity < WITH_NAME ? dir : last_part(dir),
         e->row ? e->row->git_branch : (struct slice){ 0 },
         e->row && brevity < WITH_NAME ? list_pull_request(e->row, pr) : (struct slice){ 0 },
+        phase_of(e->row),
         brevity < WITH_DAY || when.n < DAY ? when : (struct slice){ when.p, DAY },
     };
 
@@ -432,7 +441,7 @@ static bool join_facts(const struct list *l, const struct session_entry *e, enum
     return true;
 }
 
-/* The directory, branch and time below the title: "~/code/shop - main - 2026-11-22 14:03". If that
+/* The directory, branch, phase and time below the title: "~/code/shop - main - active - 2026-11-22 14:03". If that
  * needs a second line, the time and the parent directories are left out. */
 static bool head_facts(const struct list *l, const struct session_entry *e, int w, struct buf *out)
 {

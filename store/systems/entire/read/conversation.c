@@ -10,6 +10,7 @@
 #include "store/systems/common/config_dir.h"
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/read/committed.h"
+#include "store/systems/entire/read/tasks.h"
 #include "store/systems/entire/read/view.h"
 
 enum { LIVE_MAX = 1 << 30, TASK_MAX = 1 << 20, LOOK_BYTES = 1 << 16, LOOK_ROWS = 40 };
@@ -202,6 +203,40 @@ enum err_code entire_conversation_open_at(git_repository *repo, const struct poi
     return rc;
 }
 
+enum err_code entire_conversation_open_blob(const char *git, struct slice hex,
+                                            struct entire_conversation *out, struct err *e)
+{
+    struct entire_conversation t = { .from = CONVERSATION_CHECKPOINT, .file.fd = -1 };
+    git_repository *repo = NULL;
+    git_oid id;
+    enum err_code rc = repo_open(git, &repo, e);
+
+    if (!rc && git_oid_fromstrn(&id, hex.p, hex.n))
+        rc = err_set(e, ERR_NOT_FOUND, git, "read a transcript: not the id of a blob");
+    if (!rc)
+        rc = repo_blob(repo, &id, LIVE_MAX, &t.bytes, e);
+    repo_close(repo);
+    t.claude = !rc && looks_like_claude(buf_slice(&t.bytes));
+    if (t.claude)
+        rc = make_memory_file(&t, e);
+    if (rc)
+        entire_conversation_close(&t);
+    else
+        *out = t;
+    return rc;
+}
+
+enum err_code entire_conversation_open_file(const char *path, struct entire_conversation *out,
+                                            struct err *e)
+{
+    struct entire_conversation t = { .file.fd = -1 };
+    enum err_code rc = open_live(path, &t, e);
+
+    if (!rc)
+        *out = t;
+    return rc;
+}
+
 /* Opens the transcript of the newest point that has one. */
 static enum err_code open_newest(const struct entire *x, const struct catalog_session *s,
                                  struct entire_conversation *out, struct err *e)
@@ -227,6 +262,9 @@ enum err_code entire_conversation_open(const struct store *st, const struct sess
     struct catalog *c;
     struct arena a = { 0 };
     const char *path;
+
+    if (entire_tasks_is_agent(ref))
+        return entire_tasks_open(ref, out, e);
     enum err_code rc = entire_session(st, ref->id, &c, &s, e);
 
     if (rc)

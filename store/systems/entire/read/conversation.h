@@ -24,7 +24,7 @@ struct entire_conversation {
     char checkpoint[GIT_OID_HEXSZ + 1]; /* CONVERSATION_CHECKPOINT: its id */
 };
 
-/* ERR_NOT_FOUND: no transcript is left anywhere. */
+/* That of the session, or of the sub-agent whose ref this is (tasks.h). ERR_NOT_FOUND: no transcript is left anywhere. */
 MUST_CHECK enum err_code entire_conversation_open(const struct store *st,
                                                   const struct session_ref *ref,
                                                   struct entire_conversation *out, struct err *e);
@@ -32,6 +32,12 @@ MUST_CHECK enum err_code entire_conversation_open(const struct store *st,
 MUST_CHECK enum err_code entire_conversation_open_at(git_repository *repo, const struct point *p,
                                                      struct entire_conversation *out,
                                                      struct err *e);
+/* A transcript by itself: a blob of the repository at `git` (40 hex digits), or a file. */
+MUST_CHECK enum err_code entire_conversation_open_blob(const char *git, struct slice hex,
+                                                       struct entire_conversation *out,
+                                                       struct err *e);
+MUST_CHECK enum err_code
+entire_conversation_open_file(const char *path, struct entire_conversation *out, struct err *e);
 /* The present conversation or, if *at names a checkpoint of the session, that of the checkpoint. Then *at becomes empty,
  * or the row at which a sub-agent's task ended, in the arena. */
 MUST_CHECK enum err_code entire_conversation_open_source(const struct view *v,

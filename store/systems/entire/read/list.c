@@ -349,6 +349,7 @@ static enum err_code fill_row(const struct entire *x, struct catalog *c,
         row->restorable = (unsigned)s->point[i].files;
     row->can = abilities(x, s);
     row->stays = s->state ? NULL : entire_only_committed;
+    row->phase = s->state ? entire_phase_name(s->state->phase) : NULL;
     return ERR_OK;
 }
 

@@ -8,6 +8,7 @@
 #include "store/systems/entire/entire.h"
 #include "store/systems/entire/read/conversation.h"
 #include "store/systems/entire/read/plain_transcript.h"
+#include "store/systems/entire/read/tasks.h"
 
 /* Reading the conversation in the agent's own format: by the system of Claude Code if it is one of those,
  * otherwise in a simple form. */
@@ -253,10 +254,36 @@ static enum err_code plain_messages(struct entire_conversation *conversation, st
     return rc;
 }
 
+/* A sub-agent on this machine is read as Claude Code does; one from git in the simple form, because its rows are all aside
+ * from a conversation. */
+static enum err_code agent_messages(const struct store *st, const struct session_ref *ref,
+                                    const struct message_query *q, json_fn *fn, void *arg,
+                                    struct err *e)
+{
+    struct entire_conversation conversation;
+    struct session_ref agent, live;
+    struct arena a = { 0 };
+    struct handing h = { .session = ref->id, .q = q, .fn = fn, .arg = arg };
+    enum err_code rc = entire_subagent(st, ref, q->agent, &a, &agent, e);
+
+    if (!rc && slice_eq(agent.folder, SLICE(ENTIRE_AGENT_FOLDER)) &&
+        entire_tasks_live_ref(ref, &a, &live)) {
+        rc = claude_ops.messages(st, &live, q, fn, arg, e);
+    } else if (!rc && !(rc = entire_tasks_open(&agent, &conversation, e))) {
+        rc = plain_messages(&conversation, &h, e);
+        entire_conversation_close(&conversation);
+    }
+    arena_fini(&a);
+    return rc;
+}
+
 enum err_code entire_messages(const struct store *st, const struct session_ref *ref,
                               const struct message_query *q, json_fn *fn, void *arg, struct err *e)
 {
     struct entire_conversation conversation;
+
+    if (q->agent.n)
+        return agent_messages(st, ref, q, fn, arg, e);
     enum err_code rc = entire_conversation_open(st, ref, &conversation, e);
 
     if (rc)

@@ -214,3 +214,18 @@ enum err_code plain_blocks(struct slice row, struct block_list *out, struct err 
         add_plain_block(&p, (struct block){ .kind = BLOCK_RAW, .text = row });
     return p.rc ? err_nomem(e) : ERR_OK;
 }
+
+bool plain_text(struct slice row, struct arena *a, struct slice *out)
+{
+    struct block_list blocks = { .n = 0 };
+    struct buf text = { 0 };
+    bool ok = plain_blocks(row, &blocks, NULL) == ERR_OK;
+
+    for (size_t i = 0; ok && i < blocks.n; i++)
+        if (blocks.block[i].kind == BLOCK_TEXT || blocks.block[i].kind == BLOCK_PROMPT)
+            ok = buf_add(&text, blocks.block[i].text) == ERR_OK;
+    ok = ok && text.n && (*out = arena_copy(a, buf_slice(&text))).p;
+    buf_fini(&text);
+    transcript_blocks_fini(&blocks);
+    return ok;
+}

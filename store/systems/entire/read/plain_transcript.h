@@ -26,6 +26,8 @@ int64_t plain_time(struct slice row); /* TIME_NONE if missing */
 struct slice plain_id(struct slice row, struct arena *a);
 /* The JSON value that contains the text; empty if it has no text. */
 struct slice plain_content(struct slice row);
+/* All of its text, in the arena. Returns false if it has none, or if out of memory. */
+bool plain_text(struct slice row, struct arena *a, struct slice *out);
 MUST_CHECK enum err_code plain_blocks(struct slice row, struct block_list *out, struct err *e);
 
 #endif

@@ -255,8 +255,6 @@ enum err_code entire_plan_turn(const struct store *st, const struct session_ref 
  * Other sessions work on it too; therefore it is moved only on request, the dropped commits keep a ref, and undo
  * moves it forward again. */
 
-#define MOVED_REFS "refs/reprise/moved/"
-
 struct moving {
     const struct view *v;
     const struct point *point;
@@ -291,7 +289,7 @@ static enum err_code find_tip(struct moving *m)
 static enum err_code keep_tip(struct moving *m, const char *tip)
 {
     const char *branch = m->point->branch.p + strlen("entire/");
-    const char *kept = arena_format(&m->plan->arena, MOVED_REFS "%s-%.12s", branch, tip);
+    const char *kept = arena_format(&m->plan->arena, ENTIRE_MOVED "%s-%.12s", branch, tip);
     git_oid now;
     bool there;
 
@@ -330,7 +328,7 @@ static enum err_code note_dropped_commits(struct moving *m)
     const char *text = arena_format(
         &m->plan->arena,
         "the shadow branch goes back too: %zu checkpoint%s of it, %zu of other sessions, stay "
-        "under " MOVED_REFS " only",
+        "under " ENTIRE_MOVED " only",
         later, later == 1 ? "" : "s", others);
 
     return text ? rewind_plan_note(m->plan, text, m->e) : err_nomem(m->e);

@@ -220,8 +220,9 @@ static enum err_code update_index(struct committing *c)
 static enum err_code commit_checkpoint(struct committing *c)
 {
     struct arena *a = &c->v->arena;
-    struct slice subject =
-        c->req->subject.n ? c->req->subject : temporary_subject(c->req->prompt, a);
+    struct slice subject = c->req->subject.n ? c->req->subject
+                           : c->req->task ? temporary_task_subject(c->req->task, c->req->prompt, a)
+                                          : temporary_subject(c->req->prompt, a);
     enum err_code rc = committed_generate_id(c->out->checkpoint, c->e);
     /* Entire writes no final newline. */
     const char *message = subject.p ? arena_format(a, "%.*s\n\nEntire-Checkpoint: %s",
@@ -271,6 +272,12 @@ static enum err_code write_metadata(struct committing *c)
     g.s.shadow = SLICE("");
     g.s.count = 1;
     g.s.touched = c->out->touched;
+    if (c->req->task) {
+        g.s.task = c->req->task->tool_use;
+        g.s.record = c->req->task;
+        g.s.subject = temporary_task_subject(c->req->task, c->req->prompt, &c->v->arena);
+        rc = rc || g.s.subject.p ? rc : err_nomem(c->e);
+    }
     if (prompt.n)
         g.s.prompt = buf_slice(&prompt);
     if (!rc)

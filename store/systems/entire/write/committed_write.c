@@ -12,6 +12,8 @@
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/read/committed.h"
 #include "store/systems/entire/state.h"
+#include "store/systems/entire/write/redact.h"
+#include "store/systems/entire/write/temporary.h"
 #include "store/systems/entire/write/treewrite.h"
 
 enum { TRIES = 5, DOCUMENT_MAX = 16 << 20, CHUNK = 50 << 20 };
@@ -29,6 +31,7 @@ struct writing {
     int number;        /* of the session */
     bool again;        /* the session is in the checkpoint already */
     int64_t count;     /* checkpoints of all sessions */
+    struct entire_tokens tokens; /* of the other sessions */
     struct names_list touched;
     struct err *e;
 };
@@ -94,8 +97,10 @@ static int folder_number(struct slice inner)
  * added. */
 static enum err_code take_listed(struct writing *w, const git_tree *tree, struct slice listed)
 {
-    static const char *const keys[] = { "session_id", "checkpoints_count", "files_touched" };
-    struct slice named, inner, value[3], id;
+    static const char *const keys[] = { "session_id", "checkpoints_count", "files_touched",
+                                        "token_usage" };
+    struct slice named, inner, value[4], id;
+    struct entire_tokens tokens;
     struct buf json = { 0 };
     char path[700];
     int64_t n = 0;
@@ -109,13 +114,15 @@ static enum err_code take_listed(struct writing *w, const git_tree *tree, struct
     enum err_code rc = repo_blob_at(w->tree.repo, tree, path, DOCUMENT_MAX, &json, NULL);
 
     if (!rc) {
-        json_get_each(buf_slice(&json), keys, 3, value);
+        json_get_each(buf_slice(&json), keys, 4, value);
         if (json_type(value[0]) == JSON_STRING && json_text(value[0], &w->arena, &id) &&
             slice_eq(id, w->s->session) && number >= 0) {
             w->again = true;
             w->number = number;
         } else {
             w->count += json_int(value[1], &n) ? n : 0;
+            tokens = entire_tokens_read(value[3]);
+            entire_tokens_add(&w->tokens, &tokens);
             if (!names_add_json(&w->touched, value[2]))
                 rc = ERR_NOMEM;
         }
@@ -165,9 +172,11 @@ static void put_list(struct go_json_document *g, const struct names_list *l)
     go_json_document_close(g, ']');
 }
 
-static enum err_code session_document(const struct committed_session *s, struct buf *out)
+static enum err_code session_document(const struct committed_session *s, struct arena *a,
+                                      struct buf *out)
 {
     struct go_json_document g;
+    struct slice tokens = entire_tokens_json(&s->tokens, a);
     char created[TIME_TEXT];
 
     time_format(s->created_ms, created);
@@ -195,9 +204,13 @@ static enum err_code session_document(const struct committed_session *s, struct 
         go_json_document_key(&g, "transcript_lines_at_start");
         go_json_document_int(&g, s->transcript_start);
     }
+    if (tokens.n) {
+        go_json_document_key(&g, "token_usage");
+        go_json_document_value(&g, tokens);
+    }
     go_json_document_close(&g, '}');
     go_json_document_end(&g);
-    return g.rc;
+    return tokens.p ? g.rc : ERR_NOMEM;
 }
 
 static void put_path(struct go_json_document *g, const struct writing *w, const char *key,
@@ -246,6 +259,9 @@ static enum err_code root_document(struct writing *w, struct buf *out)
                                          "sessions",    "token_usage",       NULL };
     const struct committed_session *s = w->s;
     const char *count = arena_format(&w->arena, "%lld", (long long)(w->count + s->count));
+    struct entire_tokens tokens = w->tokens;
+
+    entire_tokens_add(&tokens, &s->tokens);
     const struct go_json_member set[] = {
         { "cli_version", state_text(&w->arena, SLICE("reprise " REPRISE_VERSION)) },
         { "checkpoint_id", state_text(&w->arena, s->checkpoint) },
@@ -254,6 +270,7 @@ static enum err_code root_document(struct writing *w, struct buf *out)
         { "checkpoints_count", { count, count ? strlen(count) : 0 } },
         { "files_touched", state_list(&w->arena, w->touched.name, w->touched.n) },
         { "sessions", listed_sessions(w) },
+        { "token_usage", entire_tokens_json(&tokens, &w->arena) },
     };
 
     for (size_t i = 0; i < sizeof set / sizeof *set; i++)
@@ -326,7 +343,7 @@ static enum err_code put_session(struct writing *w)
     snprintf(folder, sizeof folder, "%s/%d", w->folder, w->number);
     enum err_code rc = treewrite_remove_folder(&w->tree, folder, w->e);
 
-    if (!rc && session_document(w->s, &json))
+    if (!rc && session_document(w->s, &w->arena, &json))
         rc = err_nomem(w->e);
     if (!rc)
         rc = put_bytes(w, "metadata.json", buf_slice(&json));
@@ -347,10 +364,41 @@ static enum err_code put_root(struct writing *w)
     return rc;
 }
 
+static enum err_code put_task_file(struct writing *w, const char *name, struct slice bytes)
+{
+    char path[700];
+
+    snprintf(path, sizeof path, "%s/tasks/%.*s/%s", w->folder, SLICE_ARG(w->s->task), name);
+    return treewrite_add_bytes(&w->tree, path, bytes, w->e);
+}
+
+/* At the root of the checkpoint. The sub-agent's transcript is redacted, as that of the session is. */
+static enum err_code put_task(struct writing *w)
+{
+    const struct temporary_task *task = w->s->record;
+    struct buf json = { 0 }, rows = { 0 };
+    char name[300];
+    enum err_code rc = ERR_OK;
+
+    if (temporary_task_document(task, w->s->session, true, &json) ||
+        redact_json_rows(task->transcript, &rows))
+        rc = err_nomem(w->e);
+    if (!rc)
+        rc = put_task_file(w, "checkpoint.json", buf_slice(&json));
+    snprintf(name, sizeof name, "agent-%.*s.jsonl", SLICE_ARG(task->agent));
+    if (!rc && task->agent.n && rows.n)
+        rc = put_task_file(w, name, buf_slice(&rows));
+    buf_fini(&json);
+    buf_fini(&rows);
+    return rc;
+}
+
 static enum err_code put_all(struct writing *w)
 {
     enum err_code rc = put_session(w);
 
+    if (!rc && w->s->record)
+        rc = put_task(w);
     return rc ? rc : put_root(w);
 }
 
@@ -413,6 +461,23 @@ static enum err_code begin_branch(git_repository *repo, const struct author *who
             rc = treewrite_commit(repo, &c, tip, e);
     }
     return rc ? rc : repo_ref_move(repo, ENTIRE_V1, NULL, tip, "entire: begin", e);
+}
+
+enum err_code committed_begin(git_repository *repo, struct err *e)
+{
+    git_signature *sig = NULL;
+    struct author who;
+    git_oid tip;
+    bool there;
+    enum err_code rc = repo_ref(repo, ENTIRE_V1, &there, &tip, e);
+
+    if (rc || there)
+        return rc;
+    rc = treewrite_author(repo, &sig, &who, e);
+    if (!rc)
+        rc = begin_branch(repo, &who, &tip, e);
+    git_signature_free(sig);
+    return rc == ERR_STALE ? ERR_OK : rc; /* another program was faster */
 }
 
 static enum err_code try_once(git_repository *repo, const struct committed_session *s,

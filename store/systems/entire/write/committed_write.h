@@ -4,7 +4,10 @@
 #include "lite/base/buf.h"
 #include "store/git/repo.h"
 #include "store/systems/entire/names.h"
+#include "store/systems/entire/tokens.h"
 #include "store/systems/entire/write/treewrite.h"
+
+struct temporary_task;
 
 /* Writing a committed checkpoint onto entire/checkpoints/v1, byte for byte as Entire does (docs/formats/entire.md 2.7). */
 struct committed_session {
@@ -14,14 +17,16 @@ struct committed_session {
     struct slice branch;   /* of the user; empty: HEAD is detached */
     struct slice agent;
     struct slice turn_id;
-    struct slice shadow;     /* the branch it was condensed from; empty: none */
-    struct slice transcript; /* redacted */
-    struct slice prompt;     /* redacted */
-    struct slice task;       /* tool use id of a sub-agent's checkpoint; empty */
-    struct slice subject;    /* of an auto-commit; empty */
+    struct slice shadow;                 /* the branch it was condensed from; empty: none */
+    struct slice transcript;             /* redacted */
+    struct slice prompt;                 /* redacted */
+    struct slice task;                   /* tool use id of a sub-agent's checkpoint; empty */
+    const struct temporary_task *record; /* what is kept of that task; NULL: nothing */
+    struct slice subject;                /* of an auto-commit; empty */
     int64_t created_ms;
-    int64_t count;            /* checkpoints that were condensed */
-    int64_t transcript_start; /* the line at which this checkpoint's part begins */
+    int64_t count;               /* checkpoints that were condensed */
+    int64_t transcript_start;    /* the line at which this checkpoint's part begins */
+    struct entire_tokens tokens; /* used since the last checkpoint */
     struct names_list touched;
     /* The session is in the checkpoint: only its transcript is written again, as at the end of a turn. */
     bool finalize;
@@ -32,6 +37,8 @@ struct committed_session {
  * session that is in the checkpoint already is written again in its folder; any other gets the next number. */
 MUST_CHECK enum err_code committed_write(git_repository *repo, const struct committed_session *s,
                                          git_oid *commit, struct err *e);
+/* Creates the branch if it is missing: at that of origin, or else with a first commit of no files. */
+MUST_CHECK enum err_code committed_begin(git_repository *repo, struct err *e);
 /* The message of the commit, byte for byte, and that of the first commit of the branch. */
 MUST_CHECK enum err_code committed_message(const struct committed_session *s, struct buf *out);
 extern const char committed_first_message[];

@@ -70,6 +70,19 @@ static enum err_code take_prompt(struct gathering *g)
     return rc ? err_nomem(g->e) : ERR_OK;
 }
 
+/* What this checkpoint's part of the transcript used; if its rows do not say, what the host reported. */
+static enum err_code take_tokens(struct gathering *g)
+{
+    const struct entire_state *s = g->v->session->state;
+    struct entire_tokens *tokens = &g->out->s.tokens;
+    enum err_code rc =
+        entire_tokens_count(buf_slice(&g->out->transcript), s->transcript_start, tokens, g->e);
+
+    if (!rc && !tokens->known)
+        *tokens = entire_tokens_read(s->token_usage);
+    return rc;
+}
+
 static enum err_code take_touched(struct gathering *g)
 {
     struct arena *a = &g->v->arena;
@@ -98,6 +111,8 @@ enum err_code condense_collect(struct view *v, struct collected_checkpoint *out,
     if (!rc)
         rc = take_prompt(&g);
     if (!rc)
+        rc = take_tokens(&g);
+    if (!rc)
         rc = take_touched(&g);
     out->s.session = s->id;
     out->s.branch = head_branch(v, &v->arena);
@@ -116,8 +131,6 @@ void condense_collected_fini(struct collected_checkpoint *g)
     buf_fini(&g->transcript);
     buf_fini(&g->prompt);
 }
-
-#define CONDENSED_REFS "refs/reprise/condensed/"
 
 /* ---- HEAD ---- */
 
@@ -272,7 +285,7 @@ static enum err_code take_branch_away(const struct view *v, const char *branch, 
 
     if (rc || !there || !is_alone(v, branch))
         return rc;
-    snprintf(kept, sizeof kept, CONDENSED_REFS "%s/%s", id, branch + strlen("entire/"));
+    snprintf(kept, sizeof kept, ENTIRE_CONDENSED "%s/%s", id, branch + strlen("entire/"));
     rc = repo_ref_move(v->repo, kept, NULL, &tip, "entire: condensed", e);
 
     if (rc == ERR_STALE)

@@ -14,8 +14,10 @@
 #include "store/systems/entire/read/conversation.h"
 #include "store/systems/entire/rewind/planning.h"
 #include "store/systems/entire/state.h"
+#include "store/systems/entire/tokens.h"
 #include "store/systems/entire/write/autocommit.h"
 #include "store/systems/entire/write/condense.h"
+#include "store/systems/entire/write/task.h"
 #include "store/systems/entire/write/temporary.h"
 
 /* The writing side (store/api/host.h). A session is a state file, its rows are appended to the agent's own
@@ -215,6 +217,27 @@ static enum err_code commit_checkpoint(struct view *v, const struct temporary_re
     return out->id.p ? ERR_OK : err_nomem(e);
 }
 
+/* A checkpoint on the shadow branch. */
+static enum err_code shadow_checkpoint(struct view *v, const struct temporary_request *t,
+                                       struct arena *a, struct host_checkpointed *out,
+                                       struct err *e)
+{
+    struct temporary made;
+    char hex[GIT_OID_HEXSZ + 1];
+    enum err_code rc = temporary_write(v, t, &made, e);
+
+    if (rc)
+        return rc;
+    git_oid_tostr(hex, sizeof hex, &made.commit);
+    *out = (struct host_checkpointed){
+        .id = arena_copy(a, (struct slice){ hex, GIT_OID_HEXSZ }),
+        .files = made.touched.n,
+        .fresh = made.made ? made.touched.n : 0,
+        .warning = warning_of(v, NULL, a),
+    };
+    return out->id.p ? ERR_OK : err_nomem(e);
+}
+
 enum err_code entire_checkpoint(const struct store *st, const struct session_ref *ref,
                                 const struct host_checkpoint *req, struct arena *a,
                                 struct host_checkpointed *out, struct err *e)
@@ -222,29 +245,20 @@ enum err_code entire_checkpoint(const struct store *st, const struct session_ref
     struct temporary_request t = {
         .file = req->file, .files = req->files, .prompt = req->message, .subject = req->label
     };
-    struct temporary made;
+    struct collected_task task = { .transcript = { 0 } };
     struct view v;
-    char hex[GIT_OID_HEXSZ + 1];
     enum err_code rc = open_running(st, ref, &v, e);
 
     if (rc)
         return rc;
-    if (autocommit_wanted(&v)) {
-        rc = commit_checkpoint(&v, &t, a, out, e);
-        view_close(&v);
-        return rc;
+    if (req->task.n) {
+        rc = task_collect(ref, req->task, req->agent, a, &task, e);
+        t.task = &task.task;
     }
-    rc = temporary_write(&v, &t, &made, e);
-    if (!rc) {
-        git_oid_tostr(hex, sizeof hex, &made.commit);
-        *out = (struct host_checkpointed){
-            .id = arena_copy(a, (struct slice){ hex, GIT_OID_HEXSZ }),
-            .files = made.touched.n,
-            .fresh = made.made ? made.touched.n : 0,
-            .warning = warning_of(&v, NULL, a),
-        };
-        rc = out->id.p ? ERR_OK : err_nomem(e);
-    }
+    if (!rc)
+        rc = autocommit_wanted(&v) ? commit_checkpoint(&v, &t, a, out, e)
+                                   : shadow_checkpoint(&v, &t, a, out, e);
+    task_collected_fini(&task);
     view_close(&v);
     return rc;
 }
@@ -289,40 +303,84 @@ static bool state_key(struct slice key, const char **member)
 struct setting {
     struct go_json_member set[32];
     size_t n;
+    struct entire_tokens tokens;
+    bool has_tokens;
     bool has_event;
     enum entire_event event;
     struct slice strategy;
 };
 
-static enum err_code sort_out(const struct host_setting *setting, size_t n, struct arena *a,
-                              struct setting *out, struct err *e)
+/* One number of the token usage; an empty value is 0. */
+static enum err_code set_tokens(enum entire_token which, struct slice value, struct setting *out,
+                                struct err *e)
 {
-    *out = (struct setting){ .strategy = SLICE("manual-commit") };
-    for (size_t i = 0; i < n; i++) {
-        const char *member;
+    int64_t n = 0;
 
-        if (slice_eq(setting[i].key, SLICE("event"))) {
-            if (!event_of(setting[i].value, &out->event))
-                return err_set(e, ERR_USAGE, "event",
-                               "set: turn-start, turn-end, commit, session-start or session-stop");
-            out->has_event = true;
-        } else if (slice_eq(setting[i].key, SLICE("strategy"))) {
-            if (!slice_eq(setting[i].value, SLICE("manual-commit")) &&
-                !slice_eq(setting[i].value, SLICE("auto-commit")))
-                return err_set(e, ERR_USAGE, "strategy", "set: manual-commit or auto-commit");
-            out->strategy = setting[i].value;
-        } else if (state_key(setting[i].key, &member) && out->n < 24) {
-            struct slice value = setting[i].value.n ? state_text(a, setting[i].value) : SLICE("");
-
-            if (!value.p)
-                return err_nomem(e);
-            out->set[out->n++] = (struct go_json_member){ member, value };
-        } else {
-            return err_set(e, ERR_USAGE, "", "set: Entire's sessions have no setting %.*s",
-                           (int)(setting[i].key.n > 64 ? 64 : setting[i].key.n), setting[i].key.p);
-        }
-    }
+    if (value.n && (!json_int(value, &n) || n < 0))
+        return err_set(e, ERR_USAGE, "", "set: a number of tokens is a whole number, 0 or more");
+    out->tokens.n[which] = n;
+    out->tokens.known = out->has_tokens = true;
     return ERR_OK;
+}
+
+static enum err_code add_tokens(struct setting *out, struct arena *a, struct err *e)
+{
+    struct slice json = entire_tokens_json(&out->tokens, a);
+
+    out->set[out->n++] = (struct go_json_member){ "token_usage", json };
+    return json.p ? ERR_OK : err_nomem(e);
+}
+
+/* A member of the state. */
+static enum err_code set_member(const char *member, struct slice text, struct arena *a,
+                                struct setting *out, struct err *e)
+{
+    struct slice value = text.n ? state_text(a, text) : SLICE("");
+
+    if (!value.p)
+        return err_nomem(e);
+    out->set[out->n++] = (struct go_json_member){ member, value };
+    return ERR_OK;
+}
+
+static enum err_code sort_one(const struct host_setting *s, struct arena *a, struct setting *out,
+                              struct err *e)
+{
+    enum entire_token token = entire_tokens_setting(s->key);
+    const char *member;
+
+    if (token != TOKEN_COUNT)
+        return set_tokens(token, s->value, out, e);
+    if (slice_eq(s->key, SLICE("event"))) {
+        out->has_event = event_of(s->value, &out->event);
+        return out->has_event
+                   ? ERR_OK
+                   : err_set(e, ERR_USAGE, "event",
+                             "set: turn-start, turn-end, commit, session-start or session-stop");
+    }
+    if (slice_eq(s->key, SLICE("strategy"))) {
+        out->strategy = s->value;
+        return slice_eq(s->value, SLICE("manual-commit")) ||
+                       slice_eq(s->value, SLICE("auto-commit"))
+                   ? ERR_OK
+                   : err_set(e, ERR_USAGE, "strategy", "set: manual-commit or auto-commit");
+    }
+    if (state_key(s->key, &member) && out->n < 24)
+        return set_member(member, s->value, a, out, e);
+    return err_set(e, ERR_USAGE, "", "set: Entire's sessions have no setting %.*s",
+                   (int)(s->key.n > 64 ? 64 : s->key.n), s->key.p);
+}
+
+static enum err_code sort_out(const struct entire_state *state, const struct host_setting *setting,
+                              size_t n, struct arena *a, struct setting *out, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    *out = (struct setting){ .strategy = SLICE("manual-commit"),
+                             .tokens = entire_tokens_read(state->token_usage) };
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = sort_one(&setting[i], a, out, e);
+    return !rc && out->has_tokens ? add_tokens(out, a, e) : rc;
 }
 
 static void add_phase(const struct entire_state *s, int64_t now_ms, struct arena *a,
@@ -354,7 +412,7 @@ enum err_code entire_set(const struct store *st, const struct session_ref *ref,
 
     if (rc)
         return rc;
-    rc = sort_out(setting, n, &v.arena, &x, e);
+    rc = sort_out(v.session->state, setting, n, &v.arena, &x, e);
     if (!rc && x.has_event && writes_checkpoints(x.event)) {
         rc = x.event == EVENT_COMMIT ? condense(&v, x.strategy, &done, e)
                                      : condense_finalize_turn(&v, x.strategy, e);
@@ -364,7 +422,7 @@ enum err_code entire_set(const struct store *st, const struct session_ref *ref,
             rc = open_running(st, ref, &v, e);
             if (rc)
                 return rc;
-            rc = sort_out(setting, n, &v.arena, &x, e);
+            rc = sort_out(v.session->state, setting, n, &v.arena, &x, e);
         }
     }
     if (!rc && x.has_event)

@@ -132,6 +132,26 @@ struct slice temporary_subject(struct slice prompt, struct arena *a)
     return (struct slice){ p, prompt.n };
 }
 
+/* "Completed agent: Write the tests (toolu_01Task)"; without a description "Task: toolu_01Task". Entire cuts at bytes; a
+ * character is not cut here. */
+struct slice temporary_task_subject(const struct temporary_task *task, struct slice prompt,
+                                    struct arena *a)
+{
+    enum { DESCRIPTION = 60, TOOL = 12 };
+    struct slice tool = { task->tool_use.p, task->tool_use.n < TOOL ? task->tool_use.n : TOOL },
+                 text = entire_subject(utf8_js_trim(prompt));
+    bool cut = text.n > DESCRIPTION;
+    const char *made;
+
+    for (text.n = cut ? DESCRIPTION - 3 : text.n;
+         cut && text.n && ((unsigned char)text.p[text.n] & 0xc0) == 0x80;)
+        text.n--;
+    made = text.n ? arena_format(a, "Completed agent: %.*s%s (%.*s)", SLICE_ARG(text),
+                                 cut ? "..." : "", SLICE_ARG(tool))
+                  : arena_format(a, "Task: %.*s", SLICE_ARG(tool));
+    return made ? slice_of(made) : (struct slice){ NULL, 0 };
+}
+
 /* ---- which files ---- */
 
 /* Files outside of the root, or in a folder that checkpoints leave out, are refused. */
@@ -209,6 +229,49 @@ static enum err_code add_changed(const struct view *v, struct names_list *l, str
 
 /* ---- the tree ---- */
 
+/* Entire writes the two forms in different ways: the first with a format string, the second with its encoder. */
+enum err_code temporary_task_document(const struct temporary_task *task, struct slice session,
+                                      bool committed, struct buf *out)
+{
+    struct go_json_document g;
+
+    go_json_document_init(&g, out);
+    go_json_document_open(&g, '{');
+    go_json_document_member(&g, "session_id", session);
+    go_json_document_member(&g, "tool_use_id", task->tool_use);
+    go_json_document_key(&g, "checkpoint_uuid");
+    go_json_document_text(&g, task->row);
+    if (task->agent.n || !committed) {
+        go_json_document_key(&g, "agent_id");
+        go_json_document_text(&g, task->agent);
+    }
+    go_json_document_close(&g, '}');
+    if (committed)
+        go_json_document_end(&g);
+    return g.rc;
+}
+
+static enum err_code put_task(const struct view *v, const struct temporary_task *task,
+                              struct treewrite *t, struct err *e)
+{
+    char folder[1024], path[1400];
+    struct buf json = { 0 };
+    enum err_code rc =
+        temporary_task_document(task, v->session->id, false, &json) ? err_nomem(e) : ERR_OK;
+
+    snprintf(folder, sizeof folder, ".entire/metadata/%.*s/tasks/%.*s", SLICE_ARG(v->session->id),
+             SLICE_ARG(task->tool_use));
+    snprintf(path, sizeof path, "%s/checkpoint.json", folder);
+    if (!rc)
+        rc = treewrite_add_bytes(t, path, buf_slice(&json), e);
+    if (!rc && task->agent.n && task->transcript.n) {
+        snprintf(path, sizeof path, "%s/agent-%.*s.jsonl", folder, SLICE_ARG(task->agent));
+        rc = treewrite_add_bytes(t, path, task->transcript, e);
+    }
+    buf_fini(&json);
+    return rc;
+}
+
 static enum err_code put_metadata(const struct view *v, const struct temporary_request *req,
                                   struct treewrite *t, struct err *e)
 {
@@ -224,7 +287,9 @@ static enum err_code put_metadata(const struct view *v, const struct temporary_r
         snprintf(path, sizeof path, ".entire/metadata/%.*s/full.jsonl", SLICE_ARG(id));
         rc = treewrite_add_bytes(t, path, buf_slice(&bytes), e);
     }
-    if (!rc && req->prompt.n) {
+    if (!rc && req->task)
+        rc = put_task(v, req->task, t, e);
+    else if (!rc && req->prompt.n) {
         snprintf(path, sizeof path, ".entire/metadata/%.*s/prompt.txt", SLICE_ARG(id));
         rc = treewrite_add_bytes(t, path, req->prompt, e);
     }
@@ -261,13 +326,16 @@ static enum err_code write_commit(const struct view *v, const struct temporary_r
     struct arena a = { 0 };
     git_signature *sig = NULL;
     struct commit_text c = { .tree = *tree, .parent = tip, .parents = tip != NULL };
-    struct slice subject = req->subject.n ? req->subject : temporary_subject(req->prompt, &a),
-                 id = v->session->id;
+    struct slice subject = req->subject.n ? req->subject
+                           : req->task    ? temporary_task_subject(req->task, req->prompt, &a)
+                                          : temporary_subject(req->prompt, &a),
+                 id = v->session->id, task = req->task ? req->task->tool_use : SLICE("");
     const char *message =
         arena_format(&a,
-                     "%.*s\n\nEntire-Metadata: .entire/metadata/%.*s\nEntire-Session: %.*s\n"
-                     "Entire-Strategy: manual-commit\n",
-                     SLICE_ARG(subject), SLICE_ARG(id), SLICE_ARG(id));
+                     "%.*s\n\n%s: .entire/metadata/%.*s%s%.*s\n" TRAILER_SESSION
+                     ": %.*s\n" TRAILER_STRATEGY ": manual-commit\n",
+                     SLICE_ARG(subject), task.n ? TRAILER_TASK : TRAILER_METADATA, SLICE_ARG(id),
+                     task.n ? "/tasks/" : "", SLICE_ARG(task), SLICE_ARG(id));
     enum err_code rc =
         subject.p && message ? treewrite_author(v->repo, &sig, &c.author, e) : err_nomem(e);
 
@@ -307,8 +375,8 @@ static enum err_code try_once(const struct view *v, const struct temporary_reque
 
 /* ---- the state ---- */
 
-static enum err_code count_step(struct view *v, const struct temporary *t, int64_t now_ms,
-                                struct err *e)
+static enum err_code count_step(struct view *v, const struct temporary *t, bool is_task,
+                                int64_t now_ms, struct err *e)
 {
     const struct entire_state *s = v->session->state;
     struct arena *a = &v->arena;
@@ -327,7 +395,7 @@ static enum err_code count_step(struct view *v, const struct temporary *t, int64
     if (rc || !ok)
         return rc ? rc : err_nomem(e);
     const struct go_json_member set[] = {
-        { "checkpoint_count", state_number(a, again.checkpoint_count + 1) },
+        { "checkpoint_count", state_number(a, again.checkpoint_count + !is_task) },
         { "files_touched", state_list(a, touched.name, touched.n) },
         { "last_interaction_time", state_time(a, now_ms) },
     };
@@ -346,7 +414,7 @@ enum err_code temporary_write(struct view *v, const struct temporary_request *re
 
     if (!rc)
         rc = temporary_names(v, req, &t.touched, e);
-    if (!rc && s->checkpoint_count == 0)
+    if (!rc && s->checkpoint_count == 0 && !req->task)
         rc = add_changed(v, &t.touched, e);
     if (rc)
         return rc;
@@ -358,7 +426,7 @@ enum err_code temporary_write(struct view *v, const struct temporary_request *re
             break;
     }
     if (!rc && t.made)
-        rc = count_step(v, &t, env_now_ms(v->store->base.env), e);
+        rc = count_step(v, &t, req->task != NULL, env_now_ms(v->store->base.env), e);
     if (!rc)
         *out = t;
     return rc;

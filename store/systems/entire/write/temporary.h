@@ -6,6 +6,13 @@
 
 /* Writing a temporary checkpoint (docs/formats/entire.md 2.5): a commit of the present work tree on the shadow branch, next
  * to those of other sessions. Nothing is written into the work tree, the index, or any branch of the user. */
+struct temporary_task {
+    struct slice tool_use;   /* its id, which names the checkpoint */
+    struct slice agent;      /* id of the sub-agent; may be empty */
+    struct slice row;        /* the row of the session that has the task's result; may be empty */
+    struct slice transcript; /* of the sub-agent; may be empty */
+};
+
 struct temporary_request {
     /* Absolute paths of what the session changed. The first checkpoint of a session also contains everything else that
      * git considers changed. */
@@ -13,6 +20,9 @@ struct temporary_request {
     size_t files;
     struct slice prompt;  /* of the turn; may be empty */
     struct slice subject; /* empty: made from the prompt, as Entire does */
+    /* NULL: the end of a turn. Otherwise the end of a sub-agent's task: only its files are taken, and they do not count
+     * as a checkpoint that a commit takes up. */
+    const struct temporary_task *task;
 };
 
 struct temporary {
@@ -30,6 +40,13 @@ MUST_CHECK enum err_code temporary_write(struct view *v, const struct temporary_
 /* Adds the files of a request, relative to the root. ERR_UNSAFE: one of them is not a file of the work tree. */
 MUST_CHECK enum err_code temporary_names(const struct view *v, const struct temporary_request *req,
                                          struct names_list *l, struct err *e);
+/* checkpoint.json of a task, as it is in a shadow commit (without a final newline) or in a committed checkpoint. */
+MUST_CHECK enum err_code temporary_task_document(const struct temporary_task *task,
+                                                 struct slice session, bool committed,
+                                                 struct buf *out);
+/* The subject of a task's commit, in the arena. prompt: its description; may be empty. */
+struct slice temporary_task_subject(const struct temporary_task *task, struct slice prompt,
+                                    struct arena *a);
 /* "Please add a login function?" becomes "Add a login function"; in the arena. */
 struct slice temporary_subject(struct slice prompt, struct arena *a);
 

@@ -302,7 +302,7 @@ static void invalid_settings_are_refused(void **state)
 static enum err_code checkpoint(struct shop *s, const char *id, const char *const file[], size_t n,
                                 struct host_checkpointed *done)
 {
-    const struct host_checkpoint req = { { id, strlen(id) }, file, n, { NULL, 0 } };
+    const struct host_checkpoint req = { .message = { id, strlen(id) }, .file = file, .files = n };
 
     return host_checkpoint(s->store, &s->ref, &req, &s->a, done, NULL);
 }

@@ -1,0 +1,164 @@
+#include "store/systems/entire/tokens.h"
+
+#include <stdlib.h>
+
+#include "lite/base/array.h"
+#include "lite/base/id.h"
+#include "lite/json/json.h"
+#include "lite/json/jsonout.h"
+
+static const char *const members[TOKEN_COUNT] = {
+    [TOKEN_INPUT] = "input_tokens",           [TOKEN_CACHE_CREATION] = "cache_creation_tokens",
+    [TOKEN_CACHE_READ] = "cache_read_tokens", [TOKEN_OUTPUT] = "output_tokens",
+    [TOKEN_CALLS] = "api_call_count",
+};
+
+struct entire_tokens entire_tokens_read(struct slice json)
+{
+    struct entire_tokens t = { .subagents = SLICE("") };
+    struct slice value[TOKEN_COUNT];
+
+    if (json_type(json) != JSON_OBJECT)
+        return t;
+    json_get_each(json, members, TOKEN_COUNT, value);
+    for (size_t i = 0; i < TOKEN_COUNT; i++)
+        if (!json_int(value[i], &t.n[i]))
+            t.n[i] = 0;
+    t.known = true;
+    if (!json_get(json, "subagent_tokens", &t.subagents))
+        t.subagents = SLICE("");
+    return t;
+}
+
+/* Numbers from a document of another person must not overflow. */
+static int64_t add_clamped(int64_t a, int64_t b)
+{
+    int64_t sum;
+
+    return __builtin_add_overflow(a, b, &sum) ? (b > 0 ? INT64_MAX : INT64_MIN) : sum;
+}
+
+void entire_tokens_add(struct entire_tokens *sum, const struct entire_tokens *t)
+{
+    for (size_t i = 0; i < TOKEN_COUNT && t->known; i++)
+        sum->n[i] = add_clamped(sum->n[i], t->n[i]);
+    sum->known = sum->known || t->known;
+    sum->subagents = SLICE("");
+}
+
+struct slice entire_tokens_json(const struct entire_tokens *t, struct arena *a)
+{
+    struct buf text = { 0 };
+    struct jsonout j;
+    struct slice out = { NULL, 0 };
+
+    if (!t->known)
+        return SLICE("");
+    jsonout_init(&j, &text);
+    jsonout_open(&j, '{');
+    for (size_t i = 0; i < TOKEN_COUNT; i++) {
+        jsonout_key(&j, members[i]);
+        jsonout_int(&j, t->n[i]);
+    }
+    if (t->subagents.n) {
+        jsonout_key(&j, "subagent_tokens");
+        jsonout_raw(&j, t->subagents);
+    }
+    jsonout_close(&j, '}');
+    if (!j.rc)
+        out = arena_copy(a, buf_slice(&text));
+    buf_fini(&text);
+    return out;
+}
+
+/* ---- a transcript ---- */
+
+/* The usage of each answer, by the number of its message id. */
+struct answers {
+    struct idset ids;
+    struct entire_tokens *usage; /* owned */
+    size_t n, cap;
+};
+
+/* The rows have the names of the vendor's API. */
+static struct entire_tokens usage_of_message(struct slice message)
+{
+    static const char *const names[] = { "input_tokens", "cache_creation_input_tokens",
+                                         "cache_read_input_tokens", "output_tokens" };
+    struct entire_tokens t = { .subagents = SLICE("") };
+    struct slice usage, value[TOKEN_CALLS];
+
+    if (!json_get(message, "usage", &usage) || json_type(usage) != JSON_OBJECT)
+        return t;
+    json_get_each(usage, names, TOKEN_CALLS, value);
+    for (size_t i = 0; i < TOKEN_CALLS; i++)
+        if (!json_int(value[i], &t.n[i]))
+            t.n[i] = 0;
+    t.n[TOKEN_CALLS] = 1;
+    t.known = true;
+    return t;
+}
+
+static enum err_code count_row(struct answers *s, struct slice row)
+{
+    struct arena a = { 0 };
+    struct slice type, message, id;
+    uint32_t number = 0;
+    enum err_code rc = ERR_OK;
+
+    if (json_get(row, "type", &type) && json_string_is(type, "assistant") &&
+        json_get(row, "message", &message) && json_get_text(message, "id", &a, &id) && id.n) {
+        struct entire_tokens t = usage_of_message(message);
+
+        if (t.known)
+            rc = idset_add(&s->ids, id128_of(id), &number);
+        if (!rc && !array_reserve(s->usage, s->cap, s->ids.n))
+            rc = ERR_NOMEM;
+        if (!rc && t.known && number == s->n)
+            s->usage[s->n++] = t;
+        else if (!rc && t.known && t.n[TOKEN_OUTPUT] > s->usage[number].n[TOKEN_OUTPUT])
+            s->usage[number] = t;
+    }
+    arena_fini(&a);
+    return rc;
+}
+
+enum err_code entire_tokens_count(struct slice transcript, int64_t from_line,
+                                  struct entire_tokens *out, struct err *e)
+{
+    struct answers s = { .n = 0 };
+    struct entire_tokens sum = { .subagents = SLICE("") };
+    struct slice line;
+    bool torn;
+    enum err_code rc = ERR_OK;
+
+    for (int64_t i = 0; !rc && slice_line(&transcript, &line, &torn); i++)
+        if (i >= from_line)
+            rc = count_row(&s, line);
+    for (size_t i = 0; i < s.n; i++)
+        entire_tokens_add(&sum, &s.usage[i]);
+    free(s.usage);
+    idset_fini(&s.ids);
+    if (rc)
+        return err_nomem(e);
+    *out = sum;
+    return ERR_OK;
+}
+
+/* ---- settings ---- */
+
+enum entire_token entire_tokens_setting(struct slice key)
+{
+    static const char *const names[TOKEN_COUNT] = {
+        [TOKEN_INPUT] = "input-tokens",
+        [TOKEN_CACHE_CREATION] = "cache-creation-tokens",
+        [TOKEN_CACHE_READ] = "cache-read-tokens",
+        [TOKEN_OUTPUT] = "output-tokens",
+        [TOKEN_CALLS] = "api-calls",
+    };
+
+    for (int i = 0; i < TOKEN_COUNT; i++)
+        if (slice_eq(key, slice_of(names[i])))
+            return (enum entire_token)i;
+    return TOKEN_COUNT;
+}

@@ -1,0 +1,138 @@
+#include "lite/base/time.h"
+#include "lite/json/jsonout.h"
+#include "tui/commands/command.h"
+#include "tui/commands/out.h"
+#include "tui/commands/session.h"
+#include "tui/text/when.h"
+
+/* `reprise checkpoint-of`: from a commit to the checkpoints, sessions and prompts behind it, and from a checkpoint to the
+ * commits that name it. */
+
+/* ---- JSON ---- */
+
+static void write_part_json(const struct checkpoint_part *p, struct out *o)
+{
+    out_open(o, NULL, '{');
+    out_member(o, "sessionId", p->session);
+    out_member(o, "agentName", p->agent);
+    out_member(o, "prompt", p->prompt);
+    if (p->record.n) {
+        jsonout_key(out_json(o), "record");
+        jsonout_raw(out_json(o), p->record);
+    }
+    out_close(o, '}');
+}
+
+static void write_commit_json(const struct checkpoint_commit *c, struct out *o)
+{
+    out_open(o, NULL, '{');
+    out_member(o, "id", c->id);
+    out_member(o, "subject", c->subject);
+    out_int(o, "timestamp", c->time_ms);
+    out_close(o, '}');
+}
+
+static void write_origins_json(const struct checkpoint_origins *all, struct out *o)
+{
+    out_open(o, NULL, '[');
+    for (size_t i = 0; i < all->n; i++) {
+        const struct checkpoint_origin *x = &all->origin[i];
+
+        out_open(o, NULL, '{');
+        out_member(o, "checkpointId", x->id);
+        out_open(o, "sessions", '[');
+        for (size_t k = 0; k < x->parts; k++)
+            write_part_json(&x->part[k], o);
+        out_close(o, ']');
+        out_open(o, "commits", '[');
+        for (size_t k = 0; k < x->commits; k++)
+            write_commit_json(&x->commit[k], o);
+        out_close(o, ']');
+        out_close(o, '}');
+    }
+    out_end(o, ']');
+}
+
+/* ---- text ---- */
+
+enum { COMMIT_COLUMNS = 10, TEXT_COLUMNS = 60 };
+
+static void write_line(const char *name, struct slice text, struct out *o)
+{
+    out_addf(o, "  %-9s ", name);
+    out_text(o, text);
+    out_addf(o, "\n");
+}
+
+/* A prompt may have pages: its first line, cut. */
+static void write_prompt(struct slice prompt, struct out *o)
+{
+    struct slice line;
+    bool torn;
+
+    if (!slice_line(&prompt, &line, &torn))
+        return;
+    out_addf(o, "  %-9s ", "prompt");
+    session_line_cut(line, o->columns > TEXT_COLUMNS ? o->columns - 12 : TEXT_COLUMNS, o);
+    out_addf(o, "\n");
+}
+
+static void write_origins_text(const struct checkpoint_origins *all, int64_t now_ms, struct out *o)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        const struct checkpoint_origin *x = &all->origin[i];
+        char age[WHEN_AGE];
+
+        out_addf(o, "checkpoint %.*s\n", SLICE_ARG(x->id));
+        for (size_t k = 0; k < x->parts; k++) {
+            write_line("session", x->part[k].session, o);
+            write_prompt(x->part[k].prompt, o);
+        }
+        if (x->parts == 0)
+            out_addf(o, "  its metadata is not in this repository\n");
+        for (size_t k = 0; k < x->commits; k++) {
+            when_age(now_ms, x->commit[k].time_ms, age);
+            out_addf(o, "  %-9s %.*s  %s  ", "commit", COMMIT_COLUMNS, x->commit[k].id.p, age);
+            session_line_cut(x->commit[k].subject, TEXT_COLUMNS, o);
+            out_addf(o, "\n");
+        }
+    }
+}
+
+/* ---- together ---- */
+
+static enum err_code write_of_store(struct invocation *in, const struct store *st, struct err *e)
+{
+    struct checkpoint_origins found = { .n = 0 };
+    enum err_code rc = st->ops->origins(st, slice_of(in->argv[0]), &found, e);
+
+    if (rc)
+        return rc;
+    if (in->out.wants_json)
+        write_origins_json(&found, &in->out);
+    else
+        write_origins_text(&found, in->world->env.now_ms, &in->out);
+    checkpoint_origins_fini(&found);
+    return ERR_OK;
+}
+
+enum err_code checkpoint_of_run(struct invocation *in, struct err *e)
+{
+    struct sessions s;
+    bool tried = false;
+    enum err_code rc = sessions_open(in, false, &s, e);
+
+    if (rc)
+        return rc;
+    rc = ERR_NOT_FOUND;
+    for (size_t i = 0; i < s.n && rc == ERR_NOT_FOUND; i++)
+        if (s.store[i]->ops->origins) {
+            tried = true;
+            rc = write_of_store(in, s.store[i], e);
+        }
+    if (!tried)
+        rc = err_set(e, ERR_NOT_FOUND, in->argv[0],
+                     "find a checkpoint: no repository with sessions of Entire here");
+    sessions_close(&s);
+    return rc;
+}
