@@ -109,7 +109,7 @@ static struct slice directory_of(const struct invocation *in, struct arena *a)
     return option_text(path);
 }
 
-enum err_code create_run(struct invocation *in, struct err *e)
+enum err_code host_create_run(struct invocation *in, struct err *e)
 {
     const struct options *o = &in->options;
     struct sessions s;
@@ -225,7 +225,7 @@ static enum err_code append_to_operand(struct invocation *in, struct slice text,
     return rc;
 }
 
-enum err_code append_run(struct invocation *in, struct err *e)
+enum err_code host_append_run(struct invocation *in, struct err *e)
 {
     const struct host_appended none = { 0 };
     struct buf text = { 0 };
@@ -295,7 +295,7 @@ static enum err_code save_checkpoint(struct invocation *in, struct sessions *s,
     return ERR_OK;
 }
 
-enum err_code checkpoint_run(struct invocation *in, struct err *e)
+enum err_code host_checkpoint_run(struct invocation *in, struct err *e)
 {
     struct host_checkpointed unsaved = { .id = option_text(in->options.id) };
     struct sessions s;
@@ -364,7 +364,7 @@ static enum err_code apply_settings(struct invocation *in, const struct host_set
     return rc;
 }
 
-enum err_code set_run(struct invocation *in, struct err *e)
+enum err_code host_set_run(struct invocation *in, struct err *e)
 {
     size_t n = (size_t)in->argc - 1;
     struct arena a = { 0 };
@@ -499,8 +499,8 @@ static enum err_code write_restore_answer(struct invocation *in, const struct se
     return rc;
 }
 
-enum err_code restore_session(struct invocation *in, struct sessions *s,
-                              const struct session_ref *ref, struct err *e)
+enum err_code host_restore_session(struct invocation *in, struct sessions *s,
+                                   const struct session_ref *ref, struct err *e)
 {
     const struct store_ops *ops = ref->store->ops;
     struct restore r = { 0 };
