@@ -9,6 +9,11 @@ endforeach()
 script(exathena recorded commands/exathena_conformance.py $<TARGET_FILE:reprise>)
 
 # Go directory sessions: the conformance lists of the format.
+if(TARGET postgresql)
+    script(postgresql recorded commands/postgresql.py $<TARGET_FILE:reprise> $<TARGET_FILE:postgresql>
+        $<TARGET_FILE:conformance> ${CMAKE_CURRENT_SOURCE_DIR}/fixtures)
+    set_tests_properties(postgresql${suffix} PROPERTIES SKIP_RETURN_CODE 77)
+endif()
 script(plugin_store recorded commands/plugin_store.py $<TARGET_FILE:reprise> $<TARGET_FILE:example_store>
     ${CMAKE_CURRENT_SOURCE_DIR}/fixtures)
 script(goat recorded commands/goat_conformance.py $<TARGET_FILE:reprise>)

@@ -8,6 +8,7 @@
 #include "lite/base/err.h"
 #include "store/api/env.h"
 
+struct session_ref;
 struct store;
 
 /* Stores that plug-ins keep (store/api/reprise_plugin.h). A plug-in is loaded only if the configuration or the command line
@@ -39,5 +40,29 @@ MUST_CHECK enum err_code plugin_store_open(const struct store_env *env,
 /* Finds the plug-in and the section for "SCHEME://...", or for a store without a section. Texts are in the arena. Returns false if
  * this is no URL. */
 bool plugin_config_of_url(const char *url, struct arena *a, struct plugin_config *out);
+
+/* ---- local sessions into the store ---- */
+
+struct plugin_push {
+    bool dry_run; /* compares and counts only */
+    bool force;   /* also if the store has rows that are not here */
+};
+
+struct plugin_pushed {
+    bool is_new;     /* the store did not have the session */
+    size_t rows;     /* that were added */
+    size_t left_out; /* damaged lines, which no store takes */
+};
+
+/* Adds the rows of a local session of Claude Code, and of its sub-agents, that the store lacks. Repeating it adds nothing, and after a
+ * failure it goes on where it stopped; a list shows the session once its sub-agents are complete. The session's project is
+ * that under which the store has it, else the option `project` of the store, else the name of its folder.
+ *
+ * ERR_UNSAFE: the store has rows that are not here. ERR_FORMAT: the store cannot hold a row; the error names its line.
+ * ERR_STALE: other programs added to the session again and again. */
+MUST_CHECK enum err_code plugin_push_session(const struct store *st,
+                                             const struct session_ref *local,
+                                             const struct plugin_push *how,
+                                             struct plugin_pushed *out, struct err *e);
 
 #endif

@@ -59,14 +59,26 @@ const struct command commands_table[] = {
       .help = "The messages are those that the agent would load. Tool calls that were cut off\n"
               "by the end of the session get a result that says so. With --at the messages\n"
               "end with that one.\n" },
-    { .name = "retrieve", .operands = "ID [--at CHECKPOINT]", .min_operands = 1, .max_operands = 1,
+    { .name = "retrieve", .alias = "pull", .operands = "ID [--at CHECKPOINT]", .min_operands = 1, .max_operands = 1,
       .on_session = change_retrieve_session,
-      .summary = "copy a transcript from git to where its agent looks for it",
+      .summary = "copy a transcript from git or a store to where its agent looks",
       .options = BIT(AT) | BIT(FORCE) | BIT(DRY_RUN) | BIT(NO_WORKTREES),
       .help = "Without --at: the newest transcript in the checkpoints of the session; with it:\n"
               "the transcripts of all sessions of the checkpoint. A transcript that is newer\n"
               "on this machine is kept (exit code 4) unless --force is given. To restore what\n"
               "was replaced: reprise undo.\n" },
+    { .name = "push", .operands = "STORE ID...", .min_operands = 2, .max_operands = 10000, .run = push_run,
+      .summary = "add local sessions to the store of a team",
+      .options = BIT(DRY_RUN) | BIT(FORCE) | BIT(NO_WORKTREES),
+      .help = "STORE is the name of a store in the configuration, or a URL. Only rows that it\n"
+              "lacks are added, so a push that was cut off goes on where it stopped. A session\n"
+              "that has rows there which are not here is refused (exit code 4): retrieve it\n"
+              "first, or add to it with --force.\n" },
+    { .name = "mirror", .operands = "STORE", .min_operands = 1, .max_operands = 1, .run = push_mirror_run,
+      .summary = "add all local sessions of the scope to the store of a team",
+      .options = BIT(DRY_RUN) | BIT(FORCE) | BIT(NO_WORKTREES),
+      .help = "As push does, one session after the other. One that cannot be added is reported,\n"
+              "and the others are added all the same.\n" },
     { .name = "fork", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = change_fork_session,
       .summary = "copy a session, or its beginning, into a new one",
       .options = BIT(AT) | BIT(ID) | BIT(TITLE) | BIT(WITH_FILES) | BIT(NO_WORKTREES),

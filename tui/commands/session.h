@@ -33,6 +33,9 @@ MUST_CHECK enum err_code sessions_open(struct invocation *in, bool everywhere, s
 /* Opens one store, "SYSTEM:PATH" or "SYSTEM", for new sessions, and creates it if it does not exist. */
 MUST_CHECK enum err_code sessions_make(struct invocation *in, const char *named,
                                        struct sessions *out, struct err *e);
+/* Opens the local stores and, as *to, the store of a plug-in that `named` names; it is closed with the others. */
+MUST_CHECK enum err_code sessions_open_to(struct invocation *in, const char *named, bool everywhere,
+                                          struct sessions *out, struct store **to, struct err *e);
 void sessions_close(struct sessions *s);
 /* Which sessions of the scope the options of a command select: tag, branch, times, sort, page. */
 MUST_CHECK enum err_code sessions_query(struct invocation *in, const struct scope *scope,

@@ -43,6 +43,8 @@ extern const struct store_ops claude_ops;
 extern const struct store_ops
     plugin_ops; /* everything; each store has a copy without what it cannot do */
 
+/* An option of the configuration; NULL if it is not set. */
+const char *plugin_option(const struct plugin_store *p, const char *name);
 /* Downcast. */
 const struct plugin_store *plugin_of(const struct store *st);
 

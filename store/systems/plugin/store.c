@@ -29,31 +29,35 @@ static bool copy_options(struct plugin_store *p, const struct plugin_config *con
     return option;
 }
 
+const char *plugin_option(const struct plugin_store *p, const char *name)
+{
+    for (size_t i = 0; i < p->config.options; i++)
+        if (strcmp(p->config.option[i].name, name) == 0)
+            return p->config.option[i].value;
+    return NULL;
+}
+
 /* `timeout` is ours: seconds that a server may be silent. */
 static enum err_code read_timeout(struct plugin_store *p, struct err *e)
 {
-    int64_t s = TIMEOUT_S;
+    const char *value = plugin_option(p, "timeout");
+    char *end = NULL;
+    int64_t s = value ? strtoll(value, &end, 10) : TIMEOUT_S;
 
-    for (size_t i = 0; i < p->config.options; i++) {
-        const char *value = p->config.option[i].value;
-        char *end;
-
-        if (strcmp(p->config.option[i].name, "timeout") != 0)
-            continue;
-        s = strtoll(value, &end, 10);
-        if (*end || end == value || s < 1 || s > TIMEOUT_S_MOST)
-            return err_set(e, ERR_USAGE, p->config.name,
-                           "open store: timeout needs seconds, 1 to %d", TIMEOUT_S_MOST);
-    }
+    if (value && (*end || end == value || s < 1 || s > TIMEOUT_S_MOST))
+        return err_set(e, ERR_USAGE, p->config.name, "open store: timeout needs seconds, 1 to %d",
+                       TIMEOUT_S_MOST);
     p->timeout_ms = s * 1000;
     return ERR_OK;
 }
 
-/* The part of a URL that must not be shown: a password before the '@'. NULL: none. */
+/* The part of a path that must not be shown; NULL: it contains no password. */
 static const char *password_in(const char *path)
 {
-    const char *host = strstr(path, "://"), *at, *colon;
+    const char *host = strstr(path, "://"), *at, *colon, *named = strstr(path, "password=");
 
+    if (named) /* "?password=…", "host=… password=…" */
+        return named;
     if (!host)
         return NULL;
     host += 3;
@@ -69,7 +73,7 @@ static enum err_code take_config(struct plugin_store *p, const struct plugin_con
 
     if (password_in(path))
         return err_set(e, ERR_UNSAFE, config->name,
-                       "open store: its URL contains a password; keep that where the server's own "
+                       "open store: its path contains a password; keep that where the server's own "
                        "programs look for it");
     if (!config->plugin)
         return err_set(e, ERR_USAGE, config->name,

@@ -1,0 +1,258 @@
+#include "store/plugins/postgresql/pg.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { TICK_MS = 100 };
+
+/* ---- errors ---- */
+
+void pg_say(struct reprise_plugin_call *call, const char *text)
+{
+    static const char *const fronts[] = { "failed: ", "FATAL:  ", "ERROR:  " };
+
+    for (size_t i = 0; i < sizeof fronts / sizeof *fronts; i++) {
+        const char *front = strstr(text, fronts[i]), *line = strchr(text, '\n');
+
+        if (front && (!line || front < line))
+            text = front + strlen(fronts[i]);
+    }
+    snprintf(call->error, sizeof call->error, "%.*s", (int)strcspn(text, "\n"), text);
+}
+
+int pg_fail(struct reprise_plugin_call *call, int code, const char *text)
+{
+    pg_say(call, text);
+    return code;
+}
+
+static int fail_connection(struct reprise_plugin_call *call, const PGconn *c)
+{
+    return pg_fail(call,
+                   PQconnectionNeedsPassword(c) || PQconnectionUsedPassword(c)
+                       ? REPRISE_PLUGIN_REFUSED
+                       : REPRISE_PLUGIN_FAILED,
+                   PQerrorMessage(c));
+}
+
+static int fail_result(struct reprise_plugin_call *call, const PGconn *c, const PGresult *r)
+{
+    const char *state = r ? PQresultErrorField(r, PG_DIAG_SQLSTATE) : NULL;
+    const char *text = r ? PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY) : NULL;
+
+    pg_say(call, text ? text : PQerrorMessage(c));
+    return state && (strncmp(state, "28", 2) == 0 || strcmp(state, "42501") == 0)
+               ? REPRISE_PLUGIN_REFUSED
+               : REPRISE_PLUGIN_FAILED;
+}
+
+/* ---- waiting ---- */
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Waits until the socket is ready. */
+static int wait_for(const PGconn *c, short events, int64_t deadline,
+                    struct reprise_plugin_call *call)
+{
+    for (;;) {
+        struct pollfd p = { .fd = PQsocket(c), .events = events };
+        int n = poll(&p, 1, TICK_MS);
+
+        if (n > 0)
+            return REPRISE_PLUGIN_OK;
+        if (n < 0 && errno != EINTR)
+            return pg_fail(call, REPRISE_PLUGIN_FAILED, strerror(errno));
+        if (call->stopped(call->arg))
+            return REPRISE_PLUGIN_STOPPED;
+        if (now_ms() > deadline) {
+            snprintf(call->error, sizeof call->error,
+                     "the server has not answered for %lld seconds",
+                     (long long)(call->timeout_ms / 1000));
+            return REPRISE_PLUGIN_FAILED;
+        }
+    }
+}
+
+/* ---- connections ---- */
+
+static int finish_connecting(PGconn *c, struct reprise_plugin_call *call)
+{
+    int64_t deadline = now_ms() + call->timeout_ms;
+    PostgresPollingStatusType next = PGRES_POLLING_WRITING;
+
+    while (next != PGRES_POLLING_OK) {
+        if (next == PGRES_POLLING_FAILED || PQsocket(c) < 0)
+            return fail_connection(call, c);
+        int rc = wait_for(c, next == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline, call);
+
+        if (rc)
+            return rc;
+        next = PQconnectPoll(c);
+    }
+    return PQsetnonblocking(c, 1) == 0 ? REPRISE_PLUGIN_OK : fail_connection(call, c);
+}
+
+/* Notices of the server are not for the terminal. */
+static void drop_notice(void *arg, const PGresult *r)
+{
+    (void)arg, (void)r;
+}
+
+static int connect_new(const struct pg *pg, struct reprise_plugin_call *call, PGconn **out)
+{
+    const char *const names[] = { "dbname", "fallback_application_name", "client_encoding", NULL };
+    const char *const values[] = { pg->path, "reprise", "UTF8", NULL };
+    PGconn *c = PQconnectStartParams(names, values, 1);
+    int rc = REPRISE_PLUGIN_NO_MEMORY;
+
+    if (c && PQstatus(c) == CONNECTION_BAD)
+        rc = fail_connection(call, c);
+    else if (c)
+        rc = finish_connecting(c, call);
+    if (rc) {
+        PQfinish(c);
+        return rc;
+    }
+    PQsetNoticeReceiver(c, drop_notice, NULL);
+    *out = c;
+    return rc;
+}
+
+int pg_acquire(struct pg *pg, struct reprise_plugin_call *call, PGconn **out)
+{
+    PGconn *c = NULL;
+
+    pthread_mutex_lock(&pg->lock);
+    while (pg->idles && !c) {
+        c = pg->idle[--pg->idles];
+        PQconsumeInput(c); /* notices a server that is gone */
+        if (PQstatus(c) != CONNECTION_OK) {
+            PQfinish(c);
+            c = NULL;
+        }
+    }
+    pthread_mutex_unlock(&pg->lock);
+    if (!c)
+        return connect_new(pg, call, out);
+    *out = c;
+    return REPRISE_PLUGIN_OK;
+}
+
+void pg_release(struct pg *pg, PGconn *c)
+{
+    bool kept = false;
+
+    if (PQstatus(c) == CONNECTION_OK && PQtransactionStatus(c) == PQTRANS_IDLE) {
+        pthread_mutex_lock(&pg->lock);
+        if (pg->idles < PG_IDLE) {
+            pg->idle[pg->idles++] = c;
+            kept = true;
+        }
+        pthread_mutex_unlock(&pg->lock);
+    }
+    if (kept)
+        return;
+    PGcancel *cancel = PQtransactionStatus(c) == PQTRANS_ACTIVE ? PQgetCancel(c) : NULL;
+    char why[64];
+
+    if (cancel)
+        PQcancel(cancel, why, sizeof why); /* the server need not go on */
+    PQfreeCancel(cancel);
+    PQfinish(c);
+}
+
+/* ---- queries ---- */
+
+static int flush_query(PGconn *c, struct reprise_plugin_call *call)
+{
+    int64_t deadline = now_ms() + call->timeout_ms;
+    int left;
+
+    while ((left = PQflush(c)) > 0) {
+        int rc = wait_for(c, POLLIN | POLLOUT, deadline, call);
+
+        if (rc)
+            return rc;
+        if (!PQconsumeInput(c))
+            return fail_connection(call, c);
+    }
+    return left == 0 ? REPRISE_PLUGIN_OK : fail_connection(call, c);
+}
+
+/* The next result, NULL behind the last one. */
+static int next_result(PGconn *c, struct reprise_plugin_call *call, PGresult **out)
+{
+    while (PQisBusy(c)) {
+        int rc = wait_for(c, POLLIN, now_ms() + call->timeout_ms, call);
+
+        if (rc)
+            return rc;
+        if (!PQconsumeInput(c))
+            return fail_connection(call, c);
+    }
+    *out = PQgetResult(c);
+    return REPRISE_PLUGIN_OK;
+}
+
+static int hand_result(const struct pg_query *q, const PGresult *r)
+{
+    int rc = REPRISE_PLUGIN_OK;
+
+    for (int i = 0; q->fn && i < PQntuples(r) && !rc; i++)
+        rc = q->fn(r, i, q->arg);
+    return rc;
+}
+
+static bool is_good(const PGresult *r)
+{
+    ExecStatusType status = PQresultStatus(r);
+
+    return status == PGRES_SINGLE_TUPLE || status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
+}
+
+/* An answer that a callback ends stays unread: the connection is then closed. One that the server ends with an error is read
+ * to its end. */
+int pg_run_on(PGconn *c, const struct pg_query *q, struct reprise_plugin_call *call, char *state)
+{
+    PGresult *r = NULL;
+    bool sent = PQsendQueryParams(c, q->sql, q->params, NULL, q->param, NULL, NULL, 0);
+    int rc = sent ? flush_query(c, call) : fail_connection(call, c), result = REPRISE_PLUGIN_OK;
+
+    if (state)
+        state[0] = '\0';
+    if (!rc && q->fn)
+        PQsetSingleRowMode(c);
+    while (!rc && (rc = next_result(c, call, &r)) == REPRISE_PLUGIN_OK && r) {
+        const char *code = PQresultErrorField(r, PG_DIAG_SQLSTATE);
+
+        if (is_good(r))
+            rc = hand_result(q, r);
+        else
+            result = fail_result(call, c, r);
+        if (state && code)
+            snprintf(state, 6, "%s", code);
+        PQclear(r);
+    }
+    return rc ? rc : result;
+}
+
+int pg_run(struct pg *pg, const struct pg_query *q, struct reprise_plugin_call *call)
+{
+    PGconn *c;
+    int rc = pg_acquire(pg, call, &c);
+
+    if (rc)
+        return rc;
+    rc = pg_run_on(c, q, call, NULL);
+    pg_release(pg, c);
+    return rc;
+}

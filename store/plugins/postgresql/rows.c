@@ -1,0 +1,215 @@
+#include "store/plugins/postgresql/pg.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- the list ---- */
+
+/* A row with long texts shortened: a list needs their beginnings only. */
+#define SLIM                                                                                       \
+    "CASE WHEN pg_column_size(e) <= 1500 THEN e ELSE jsonb_strip_nulls(jsonb_build_object("        \
+    "'type', e->'type', 'uuid', e->'uuid', 'parentUuid', e->'parentUuid', 'sessionId', "           \
+    "e->'sessionId', "                                                                             \
+    "'timestamp', e->'timestamp', 'cwd', e->'cwd', 'gitBranch', e->'gitBranch', 'isSidechain', "   \
+    "e->'isSidechain', "                                                                           \
+    "'isMeta', e->'isMeta', 'isCompactSummary', e->'isCompactSummary', 'entrypoint', "             \
+    "e->'entrypoint', "                                                                            \
+    "'summary', left(e->>'summary', 500), 'lastPrompt', left(e->>'lastPrompt', 500), "             \
+    "'message', CASE jsonb_typeof(e->'message') WHEN 'object' THEN jsonb_build_object("            \
+    "'role', e->'message'->'role', 'model', e->'message'->'model', 'stop_reason', "                \
+    "e->'message'->'stop_reason', "                                                                \
+    "'content', CASE jsonb_typeof(e->'message'->'content') "                                       \
+    "WHEN 'string' THEN to_jsonb(left(e->'message'->>'content', 500)) "                            \
+    "WHEN 'array' THEN (SELECT jsonb_agg(jsonb_strip_nulls(jsonb_build_object('type', b->'type', " \
+    "'id', b->'id', "                                                                              \
+    "'tool_use_id', b->'tool_use_id', 'name', b->'name', 'text', left(b->>'text', 500)))) "        \
+    "FROM jsonb_array_elements(e->'message'->'content') b) END) END)) END"
+
+/* The keys are found one after the other in the index, so the rows between them are not read, however many there are. For each,
+ * its first 8 and its last 12 rows; all in one round trip. */
+static const char list_sql[] =
+    "WITH RECURSIVE k AS ("
+    "(SELECT project_key AS p, session_id AS s FROM @t ORDER BY 1, 2 LIMIT 1) "
+    "UNION ALL "
+    "SELECT n.* FROM k CROSS JOIN LATERAL (SELECT project_key, session_id FROM @t "
+    "WHERE (project_key, session_id) > (k.p, k.s) ORDER BY 1, 2 LIMIT 1) n) ";
+static const char list_one_sql[] =
+    "WITH k AS (SELECT DISTINCT project_key AS p, session_id AS s FROM @t WHERE session_id = $1) ";
+static const char list_rows_sql[] =
+    "SELECT k.p, k.s, t.at, h.rows, t.rows, h.n FROM k "
+    "CROSS JOIN LATERAL (SELECT string_agg((" SLIM
+    ")::text, E'\\n' ORDER BY o) AS rows, max(o) AS last, count(*) AS n "
+    "FROM (SELECT @o AS o, entry AS e FROM @t WHERE project_key = k.p AND session_id = k.s AND @m "
+    "ORDER BY @o LIMIT 8) x) h "
+    "CROSS JOIN LATERAL (SELECT string_agg((" SLIM
+    ")::text, E'\\n' ORDER BY o) FILTER (WHERE o > h.last) AS rows, max(m) AS at "
+    "FROM (SELECT @o AS o, entry AS e, @a AS m FROM @t WHERE project_key = k.p AND session_id = "
+    "k.s AND @m "
+    "ORDER BY @o DESC LIMIT 12) x) t "
+    "WHERE t.at IS NOT NULL";
+
+struct listing {
+    reprise_plugin_session_fn *fn;
+    void *arg;
+};
+
+static struct reprise_plugin_text text_of(const PGresult *r, int row, int column)
+{
+    return (struct reprise_plugin_text){ PQgetvalue(r, row, column),
+                                         (size_t)PQgetlength(r, row, column) };
+}
+
+static int list_session(const PGresult *r, int row, void *arg)
+{
+    const struct listing *l = arg;
+    const struct reprise_plugin_session s = {
+        .size = sizeof s,
+        .project = PQgetvalue(r, row, 0),
+        .session = PQgetvalue(r, row, 1),
+        .mtime_ms = strtoll(PQgetvalue(r, row, 2), NULL, 10),
+        .head = text_of(r, row, 3),
+        .tail = text_of(r, row, 4),
+        .whole = strtol(PQgetvalue(r, row, 5), NULL, 10) < 8,
+    };
+
+    return l->fn(&s, l->arg) ? REPRISE_PLUGIN_STOPPED : REPRISE_PLUGIN_OK;
+}
+
+static int pg_list(void *store, const struct reprise_plugin_query *query,
+                   reprise_plugin_session_fn *fn, void *arg, struct reprise_plugin_call *call)
+{
+    struct pg *pg = store;
+    struct listing l = { fn, arg };
+    char sql[PG_SQL], form[PG_SQL];
+    const struct pg_query q = { .sql = sql,
+                                .param = { query->session },
+                                .params = query->session ? 1 : 0,
+                                .fn = list_session,
+                                .arg = &l };
+
+    snprintf(form, sizeof form, "%s%s", query->session ? list_one_sql : list_sql, list_rows_sql);
+    pg_sql(pg, NULL, form, sql);
+    return pg_run(pg, &q, call);
+}
+
+/* ---- rows ---- */
+
+struct rows {
+    reprise_plugin_row_fn *fn;
+    void *arg;
+};
+
+static int hand_row(const PGresult *r, int row, void *arg)
+{
+    const struct rows *to = arg;
+
+    return to->fn(strtoll(PQgetvalue(r, row, 0), NULL, 10), text_of(r, row, 1), to->arg)
+               ? REPRISE_PLUGIN_STOPPED
+               : REPRISE_PLUGIN_OK;
+}
+
+static int run_rows(struct pg *pg, const struct reprise_plugin_key *key, const char *form,
+                    const int64_t number[3], reprise_plugin_row_fn *fn, void *arg,
+                    struct reprise_plugin_call *call)
+{
+    struct rows to = { fn, arg };
+    char sql[PG_SQL], text[3][32];
+    struct pg_query q = { .sql = pg_sql(pg, key, form, sql),
+                          .param = { key->project, key->session, key->subpath },
+                          .params = 3,
+                          .fn = hand_row,
+                          .arg = &to };
+
+    for (int i = 0; i < 3 && number[i] >= 0; i++) {
+        snprintf(text[i], sizeof text[i], "%lld", (long long)number[i]);
+        q.param[q.params++] = text[i];
+    }
+    return pg_run(pg, &q, call);
+}
+
+static int pg_read(void *store, const struct reprise_plugin_key *key, int64_t after,
+                   reprise_plugin_row_fn *fn, void *arg, struct reprise_plugin_call *call)
+{
+    static const char form[] =
+        "SELECT @o, entry::text FROM @t WHERE @k AND @o > $4::bigint ORDER BY @o";
+
+    return run_rows(store, key, form, (const int64_t[]){ after, -1, -1 }, fn, arg, call);
+}
+
+static int pg_ids(void *store, const struct reprise_plugin_key *key, reprise_plugin_row_fn *fn,
+                  void *arg, struct reprise_plugin_call *call)
+{
+    static const char form[] = "SELECT @o, CASE jsonb_typeof(entry->'uuid') WHEN 'string' "
+                               "THEN jsonb_build_object('uuid', entry->'uuid') ELSE entry END FROM "
+                               "@t WHERE @k ORDER BY @o";
+
+    return run_rows(store, key, form, (const int64_t[]){ -1, -1, -1 }, fn, arg, call);
+}
+
+static int64_t number_of(size_t n)
+{
+    return n < INT32_MAX ? (int64_t)n : INT32_MAX;
+}
+
+/* The newest row is in the page whatever its size. */
+static int pg_page(void *store, const struct reprise_plugin_key *key, int64_t before, size_t rows,
+                   size_t bytes, reprise_plugin_row_fn *fn, void *arg,
+                   struct reprise_plugin_call *call)
+{
+    static const char form[] = "SELECT o, e FROM (SELECT o, e, sum(length(e)) OVER (ORDER BY o "
+                               "DESC) - length(e) AS newer FROM "
+                               "(SELECT @o AS o, entry::text AS e FROM @t WHERE @k AND @o < "
+                               "$4::bigint ORDER BY @o DESC LIMIT $5::bigint) x) y "
+                               "WHERE newer < $6::bigint ORDER BY o";
+    const int64_t number[] = { before > 0 ? before : INT64_MAX, number_of(rows), number_of(bytes) };
+
+    return run_rows(store, key, form, number, fn, arg, call);
+}
+
+struct names {
+    reprise_plugin_name_fn *fn;
+    void *arg;
+};
+
+static int hand_name(const PGresult *r, int row, void *arg)
+{
+    const struct names *to = arg;
+
+    return to->fn(PQgetvalue(r, row, 0), to->arg) ? REPRISE_PLUGIN_STOPPED : REPRISE_PLUGIN_OK;
+}
+
+static int pg_subkeys(void *store, const struct reprise_plugin_key *key, reprise_plugin_name_fn *fn,
+                      void *arg, struct reprise_plugin_call *call)
+{
+    struct pg *pg = store;
+    struct names to = { fn, arg };
+    char sql[PG_SQL];
+    const struct pg_query q = { .sql = sql,
+                                .param = { key->project, key->session },
+                                .params = 2,
+                                .fn = hand_name,
+                                .arg = &to };
+
+    pg_sql(
+        pg, NULL,
+        "SELECT DISTINCT subpath FROM @t WHERE project_key = $1 AND session_id = $2 AND NOT (@m)",
+        sql);
+    return pg_run(pg, &q, call);
+}
+
+extern const struct reprise_plugin reprise_plugin;
+const struct reprise_plugin reprise_plugin = {
+    .abi = REPRISE_PLUGIN_ABI,
+    .flags = REPRISE_PLUGIN_THREADS | REPRISE_PLUGIN_REORDERS,
+    .size = sizeof(struct reprise_plugin),
+    .name = "postgresql",
+    .open = pg_open,
+    .close = pg_close,
+    .list = pg_list,
+    .read = pg_read,
+    .page = pg_page,
+    .ids = pg_ids,
+    .subkeys = pg_subkeys,
+    .append = pg_append,
+    .remove = pg_remove,
+};

@@ -1,0 +1,269 @@
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lite/base/array.h"
+#include "lite/io/file.h"
+#include "lite/json/json.h"
+#include "lite/json/jsonout.h"
+#include "store/systems/plugin/compare.h"
+#include "store/systems/plugin/plugin.h"
+
+/* Local sessions go up. Rows are compared with those of the store first, so a push that was cut off goes on where it stopped, and
+ * no row is added twice: each batch is added only behind the row that was the newest one when the rows were compared. */
+
+enum {
+    LOCAL_MAX = 1 << 30,
+    BATCH_ROWS = 500, /* as the agent's SDK sends them */
+    BATCH_BYTES = 1 << 20,
+    TRIES = 8, /* after other programs have added rows meanwhile */
+};
+
+/* The local rows of one key. */
+struct local {
+    struct buf bytes, metadata;
+    struct slice *row; /* owned; rows that do not parse are left out */
+    size_t n, cap;
+    struct idset set; /* what each row is, by its number */
+};
+
+static void local_fini(struct local *l)
+{
+    buf_fini(&l->bytes);
+    buf_fini(&l->metadata);
+    free(l->row);
+    idset_fini(&l->set);
+}
+
+/* A row that is there twice counts once if it has a uuid. */
+static enum err_code add_local_row(struct local *l, struct slice row, size_t *left_out)
+{
+    bool is_new;
+
+    if (!json_valid(row) || json_type(row) != JSON_OBJECT) {
+        (*left_out)++;
+        return ERR_OK;
+    }
+    enum err_code rc = row_set_add(&l->set, row, &is_new);
+
+    if (rc || !is_new)
+        return rc;
+    if (!array_reserve(l->row, l->cap, l->n + 1))
+        return ERR_NOMEM;
+    l->row[l->n++] = row;
+    return ERR_OK;
+}
+
+/* A last line without a newline is still being written. */
+static enum err_code read_local(const char *path, struct local *l, size_t *left_out, struct err *e)
+{
+    struct slice rest, line;
+    bool torn;
+    enum err_code rc = file_read_all(AT_FDCWD, path, 0, LOCAL_MAX, &l->bytes, e);
+
+    rest = buf_slice(&l->bytes);
+    while (!rc && slice_line(&rest, &line, &torn))
+        if (line.n && !torn && add_local_row(l, line, left_out))
+            rc = err_nomem(e);
+    return rc;
+}
+
+/* The document about a sub-agent is a row in a store. */
+static enum err_code read_metadata(const char *transcript, struct local *l, struct err *e)
+{
+    struct buf path = { 0 }, text = { 0 };
+    size_t stem = strlen(transcript) - strlen(".jsonl"), none = 0;
+    enum err_code rc = buf_addf(&path, "%.*s.meta.json", (int)stem, transcript);
+
+    if (rc || !buf_cstr(&path))
+        rc = err_nomem(e);
+    else
+        rc = file_read_all(AT_FDCWD, path.p, 0, LOCAL_MAX, &text, e);
+    if (rc == ERR_NOT_FOUND)
+        rc = ERR_OK;
+    else if (!rc && json_valid(buf_slice(&text)) && json_type(buf_slice(&text)) == JSON_OBJECT &&
+             (json_set(&l->metadata, buf_slice(&text), "type", SLICE("\"agent_metadata\"")) ||
+              add_local_row(l, buf_slice(&l->metadata), &none)))
+        rc = err_nomem(e);
+    buf_fini(&path);
+    buf_fini(&text);
+    return rc;
+}
+
+/* ---- what the store has ---- */
+
+struct remote {
+    struct idset set;
+    int64_t last; /* position of the newest row */
+};
+
+static enum err_code add_remote_row(int64_t position, struct slice row, void *arg)
+{
+    struct remote *r = arg;
+    bool is_new;
+
+    r->last = position > r->last ? position : r->last;
+    return row_set_add(&r->set, row, &is_new);
+}
+
+/* ---- one key ---- */
+
+struct pushing {
+    const struct plugin_store *p;
+    const struct plugin_push *how;
+    struct plugin_pushed *out;
+    struct err *e;
+};
+
+static enum err_code name_bad_row(struct pushing *x, const char *path, const struct local *l,
+                                  struct slice row)
+{
+    size_t line = 1;
+
+    if (row.p >= l->bytes.p && row.p < l->bytes.p + l->bytes.n)
+        for (const char *at = l->bytes.p; (at = memchr(at, '\n', (size_t)(row.p - at))); at++)
+            line++;
+    return x->e ? err_set(x->e, ERR_FORMAT, path, "push: line %zu: %.120s", line,
+                          strrchr(x->e->text, ':') ? strrchr(x->e->text, ':') + 2 : x->e->text)
+                : ERR_FORMAT;
+}
+
+/* Adds the rows that the store lacks, from *at on, in one call. */
+static enum err_code push_batch(struct pushing *x, const struct reprise_plugin_key *key,
+                                const char *path, const struct local *l, struct remote *r,
+                                size_t *at)
+{
+    struct reprise_plugin_text row[BATCH_ROWS];
+    size_t n = 0, bytes = 0, bad = 0, i = *at;
+    int64_t last = 0;
+
+    for (; i < l->n && n < BATCH_ROWS && (n == 0 || bytes + l->row[i].n <= BATCH_BYTES); i++) {
+        if (idset_has(&r->set, l->set.id[i]))
+            continue;
+        row[n++] = (struct reprise_plugin_text){ l->row[i].p, l->row[i].n };
+        bytes += l->row[i].n;
+    }
+    if (n == 0) {
+        *at = i;
+        return ERR_OK;
+    }
+    if (x->how->dry_run) {
+        x->out->rows += n;
+        *at = i;
+        return ERR_OK;
+    }
+    enum err_code rc = plugin_append(x->p, key, r->last, row, n, &last, &bad, x->e);
+
+    if (rc == ERR_FORMAT && bad < n)
+        return name_bad_row(x, path, l, (struct slice){ row[bad].p, row[bad].n });
+    if (rc)
+        return rc;
+    r->last = last ? last : r->last;
+    x->out->rows += n;
+    *at = i;
+    return ERR_OK;
+}
+
+/* Rows that only the store has were written on another machine: they come first. */
+static enum err_code push_once(struct pushing *x, const struct reprise_plugin_key *key,
+                               const char *path, const struct local *l)
+{
+    struct remote r = { .last = 0 };
+    size_t at = 0;
+    enum err_code rc = plugin_ids(x->p, key, add_remote_row, &r, x->e);
+
+    if (!rc && !x->how->force && row_set_compare(&l->set, &r.set).there > 0)
+        rc = err_set(x->e, ERR_UNSAFE, path,
+                     "push: the store has rows that are not here: retrieve it first (--force adds "
+                     "to it all the same)");
+    while (!rc && at < l->n)
+        rc = push_batch(x, key, path, l, &r, &at);
+    idset_fini(&r.set);
+    return rc;
+}
+
+static enum err_code push_key(struct pushing *x, const struct reprise_plugin_key *key,
+                              const char *path)
+{
+    struct local l = { .n = 0 };
+    enum err_code rc = read_local(path, &l, &x->out->left_out, x->e);
+
+    if (!rc && key->subpath)
+        rc = read_metadata(path, &l, x->e);
+    if (!rc)
+        rc = ERR_STALE;
+    for (int i = 0; i < TRIES && rc == ERR_STALE; i++)
+        rc = push_once(x, key, path, &l);
+    local_fini(&l);
+    return rc;
+}
+
+/* ---- a session ---- */
+
+static enum err_code push_agents(struct pushing *x, struct reprise_plugin_key key,
+                                 const struct session_ref *local, struct arena *a)
+{
+    const struct store_ops *ops = local->store->ops;
+    size_t side = local->path.n - strlen(".jsonl") + 1; /* <folder>/<id>/ */
+    struct slice *ids = NULL;
+    size_t n = 0;
+    enum err_code rc =
+        ops->subagents ? ops->subagents(local->store, local, a, &ids, &n, x->e) : ERR_OK;
+
+    for (size_t i = 0; i < n && !rc; i++) {
+        struct session_ref agent;
+
+        rc = ops->subagent(local->store, local, ids[i], a, &agent, x->e);
+        if (rc || agent.path.n <= side + strlen(".jsonl"))
+            continue;
+        key.subpath = arena_format(a, "%.*s", (int)(agent.path.n - side - strlen(".jsonl")),
+                                   agent.path.p + side);
+        rc = key.subpath ? push_key(x, &key, agent.path.p) : err_nomem(x->e);
+    }
+    return rc;
+}
+
+/* A session that the store has stays in its project, whatever that is called. */
+static enum err_code choose_project(struct pushing *x, const struct session_ref *local,
+                                    struct arena *a, struct reprise_plugin_key *key)
+{
+    const struct scope everything = { .all = true };
+    struct session_ref there;
+    enum err_code rc = plugin_find(&x->p->base, &everything, local->id, a, &there, x->e);
+
+    key->session = arena_copy(a, local->id).p;
+    if (!rc)
+        key->project = there.folder.p;
+    else if (rc == ERR_NOT_FOUND)
+        key->project = plugin_option(x->p, "project");
+    if (!key->project)
+        key->project = arena_copy(a, local->folder).p;
+    x->out->is_new = rc == ERR_NOT_FOUND;
+    if (rc && rc != ERR_NOT_FOUND)
+        return rc;
+    return a->failed ? err_nomem(x->e) : ERR_OK;
+}
+
+enum err_code plugin_push_session(const struct store *st, const struct session_ref *local,
+                                  const struct plugin_push *how, struct plugin_pushed *out,
+                                  struct err *e)
+{
+    struct pushing x = { plugin_of(st), how, out, e };
+    struct reprise_plugin_key key = { .subpath = NULL };
+    struct arena a = { 0 };
+
+    *out = (struct plugin_pushed){ 0 };
+    if (!x.p->table.append)
+        return err_set(e, ERR_UNSUPPORTED, st->path, "push: its store can only be read");
+    if (local->store->ops != &claude_ops)
+        return err_set(e, ERR_UNSUPPORTED, local->path.p,
+                       "push: only sessions of Claude Code have rows that a store takes");
+    enum err_code rc = choose_project(&x, local, &a, &key);
+
+    if (!rc) /* before the session itself, so that a listed session has them all */
+        rc = push_agents(&x, key, local, &a);
+    if (!rc)
+        rc = push_key(&x, &key, local->path.p);
+    arena_fini(&a);
+    return rc;
+}

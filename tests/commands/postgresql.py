@@ -1,0 +1,289 @@
+"""Sessions in PostgreSQL, with a real server that this test starts in a temporary directory and stops again.
+   usage: postgresql.py REPRISE PLUGIN CONFORMANCE FIXTURES    exit 77: no server is installed"""
+import glob
+import json
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from support.program import Program
+
+ONE, TWO = '11111111-1111-4111-8111-111111111111', '22222222-1111-4111-8111-111111111111'
+PYTHON, TYPESCRIPT = 'claude_session_store', 'claude_session_entries'
+
+
+class Server:
+    """One that listens on a Unix socket only. It refuses to run as root, so then another user runs it."""
+
+    def __init__(self, top):
+        programs = sorted(glob.glob('/usr/lib/postgresql/*/bin/initdb'))
+        found = programs[-1] if programs else shutil.which('initdb')
+        if not found:
+            print('skipped: PostgreSQL\'s server is not installed')
+            sys.exit(77)
+        self.bin = os.path.dirname(found)
+        self.top = top
+        self.user = {}
+        if os.geteuid() == 0:
+            who = next((u for u in pwd.getpwall() if u.pw_name == 'postgres'), pwd.getpwnam('nobody'))
+            self.user = {'user': who.pw_uid, 'group': who.pw_gid, 'extra_groups': []}
+            os.chown(top, who.pw_uid, who.pw_gid)
+        self.call('initdb', '-D', f'{top}/data', '-A', 'trust', '-U', 'me', '-N', '-E', 'UTF8', '--locale=C')
+        with open(f'{top}/data/pg_hba.conf', 'w', encoding='utf-8') as f:
+            f.write('local all ann scram-sha-256\nlocal all all trust\n')
+        self.start()
+
+    def call(self, program, *args):
+        run = subprocess.run([f'{self.bin}/{program}', *args], cwd=self.top, capture_output=True, check=False, **self.user)
+        if run.returncode != 0:
+            sys.exit(f'{program}: {run.stdout!r} {run.stderr!r}')
+
+    def start(self):
+        self.call('pg_ctl', '-D', f'{self.top}/data', '-w', '-l', f'{self.top}/log', '-o',
+                  f"-k {self.top} -c listen_addresses='' -c fsync=off -c shared_buffers=32MB", 'start')
+
+    def stop(self):
+        self.call('pg_ctl', '-D', f'{self.top}/data', '-m', 'immediate', 'stop')
+
+    def pid(self):
+        with open(f'{self.top}/data/postmaster.pid', encoding='utf-8') as f:
+            return int(f.readline())
+
+    def sql(self, text):
+        """Runs statements; returns the rows as lines."""
+        run = subprocess.run([f'{self.bin}/psql', '-h', self.top, '-U', 'me', '-d', 'postgres', '-qAt', '-v', 'ON_ERROR_STOP=1'],
+                             input=text.encode(), capture_output=True, check=False)
+        if run.returncode != 0:
+            sys.exit(f'psql: {run.stderr!r}')
+        return run.stdout.decode().splitlines()
+
+    def url(self, user='me'):
+        return f'postgresql:///postgres?host={self.top}&user={user}'
+
+
+def put(path, text):
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    with open(path, 'w', encoding='utf-8') as f:
+        f.write(text)
+
+
+def read_rows(path):
+    with open(path, encoding='utf-8') as f:
+        return [json.loads(line) for line in f]
+
+
+def configure(home, plugin, server, *lines):
+    put(f'{home}/config/reprise/config',
+        '\n'.join(['[store.team]', f'plugin = {plugin}', f'path = {server.url()}', *lines, '']))
+
+
+def clear(server):
+    server.sql(f'DROP TABLE IF EXISTS {PYTHON}; DROP TABLE IF EXISTS {TYPESCRIPT};')
+
+
+def make_local(home, fixtures):
+    """A session with two sub-agents, one of them with a document about it."""
+    folder = f'{home}/.claude/projects/-home-dev-ws-beta'
+    with open(f'{fixtures}/claude/rewound.jsonl', encoding='utf-8') as f:
+        rows = f.read()
+    put(f'{folder}/{ONE}.jsonl', rows)
+    put(f'{folder}/{ONE}/subagents/agent-a1.jsonl', rows)
+    put(f'{folder}/{ONE}/subagents/agent-a1.meta.json', '{"agentType":"Explore","description":"Look around"}')
+    put(f'{folder}/{ONE}/subagents/nested/agent-b2.jsonl', rows)
+    return folder
+
+
+def conforms(p, server, conformance, plugin):
+    for schema in ('python', 'typescript'):
+        clear(server)
+        run = subprocess.run([conformance, plugin, server.url(), 'r', f'create={schema}'], capture_output=True, check=False)
+        p.need(run.returncode == 0 and b'14 rules' in run.stdout, f'the rules of a store ({schema}): {run}')
+
+
+def up_and_down(p, home, server, plugin, fixtures, schema, table):
+    """Pushed, listed, read, removed here, retrieved: the same rows."""
+    clear(server)
+    configure(home, plugin, server, f'create = {schema}')
+    folder = make_local(home, fixtures)
+    want = {path: read_rows(path) for path in glob.glob(f'{folder}/**/*.json*', recursive=True)}
+    p.same(f'{schema}: dry run', [r['rows'] > 0 for r in p.json('push', '--dry-run', 'team', ONE)], [True])
+    p.same(f'{schema}: nothing was written', server.sql(f'SELECT count(*) FROM {table}'), ['0'])
+    first = p.json('push', 'team', ONE)[0]
+    p.same(f'{schema}: pushed', (first['new'], first['rows']), (True, sum(len(r) for r in want.values())))
+    p.same(f'{schema}: again', p.json('push', 'team', ONE)[0]['rows'], 0)
+    rows = server.sql(f"SELECT DISTINCT coalesce(subpath, '') FROM {table} ORDER BY 1")
+    p.same(f'{schema}: keys', rows, ['', 'subagents/agent-a1', 'subagents/nested/agent-b2'])
+    listed = p.json('list', '--all', '--store', 'team')
+    p.same(f'{schema}: listed', [(r['sessionId'], r['summary']) for r in listed], [(ONE, 'Mock generated title')])
+    there = p.json('messages', f'team:{ONE}')
+    p.same(f'{schema}: the same messages', there, p.json('messages', f'claude:{ONE}'))
+    p.same(f'{schema}: sub-agents', sorted(p.json('subagents', f'team:{ONE}')), ['a1', 'b2'])
+    p.same(f'{schema}: messages of a sub-agent', p.json('messages', '--agent', 'a1', f'team:{ONE}'),
+           p.json('messages', '--agent', 'a1', f'claude:{ONE}'))
+    shutil.rmtree(folder)
+    p.same(f'{schema}: retrieved', {r['written'] for r in p.json('retrieve', f'team:{ONE}')}, {True})
+    got = {path: read_rows(path) for path in glob.glob(f'{folder}/**/*.json*', recursive=True)}
+    p.same(f'{schema}: the same files', sorted(got), sorted(want))
+    p.same(f'{schema}: with the same rows', got == want, True)
+    with open(f'{folder}/{ONE}.jsonl', encoding='utf-8') as f:
+        p.need(all(line.startswith('{"type":') for line in f), f'{schema}: type comes first')
+    p.same(f'{schema}: unchanged', {r['state'] for r in p.json('retrieve', f'team:{ONE}')}, {'unchanged'})
+    p.same(f'{schema}: the same messages of the copy', p.json('messages', f'claude:{ONE}'), there)
+    p.run('delete', '--permanently', f'team:{ONE}')
+    p.same(f'{schema}: deleted with its sub-agents', server.sql(f'SELECT count(*) FROM {table}'), ['0'])
+    shutil.rmtree(folder)
+
+
+def newer_wins(p, home, server, plugin, fixtures):
+    clear(server)
+    configure(home, plugin, server, 'create = python', 'project = tenant')
+    folder = make_local(home, fixtures)
+    p.json('push', 'team', ONE)
+    p.same('the project of the configuration', server.sql(f'SELECT DISTINCT project_key FROM {PYTHON}'), ['tenant'])
+    p.run('rename', f'claude:{ONE}', 'A local title')
+    p.same('one row more', p.json('push', 'team', ONE)[0]['rows'], 1)
+    p.run('rename', f'team:{ONE}', 'A title of the team')
+    p.same('retrieved', [r['state'] for r in p.json('retrieve', f'team:{ONE}')][-1], 'checkpoint-newer')
+    p.same('its title', p.json('info', f'claude:{ONE}')['summary'], 'A title of the team')
+    p.run('rename', f'team:{ONE}', 'There')
+    p.run('rename', f'claude:{ONE}', 'Here')
+    run = p.run('push', 'team', ONE)
+    p.need(run.returncode == 4 and b'rows that are not here' in run.stderr, f'rows on both sides: push: {run}')
+    run = p.run('retrieve', f'team:{ONE}')
+    p.need(run.returncode == 4, f'rows on both sides: retrieve: {run}')
+    p.same('nothing was overwritten', p.json('info', f'claude:{ONE}')['summary'], 'Here')
+    shutil.rmtree(folder)
+
+
+def bad_rows_are_named(p, home, server, plugin):
+    clear(server)
+    configure(home, plugin, server, 'create = python')
+    folder = f'{home}/.claude/projects/-w'
+    row = '{"type":"user","uuid":"u%d","sessionId":"%s","message":{"role":"user","content":"%s"}}\n'
+    for text in ('a \\u0000 b', 'a \\ud800 b'):
+        put(f'{folder}/{TWO}.jsonl', row % (1, TWO, 'fine') + row % (2, TWO, text) + row % (3, TWO, 'fine'))
+        run = p.run('push', 'team', TWO)
+        p.need(run.returncode == 5 and b'line 2' in run.stderr and run.stderr.count(b'\n') == 1, f'{text}: {run}')
+        p.same(f'{text}: nothing of the batch was added', server.sql(f'SELECT count(*) FROM {PYTHON}'), ['0'])
+    shutil.rmtree(folder)
+
+
+def mirrors(p, home, server, plugin):
+    clear(server)
+    configure(home, plugin, server, 'create = typescript')
+    row = '{"type":"user","uuid":"%s-%d","sessionId":"%s","cwd":"/w","message":{"role":"user","content":"Prompt %d"}}\n'
+    ids = [f'{i:08d}-1111-4111-8111-111111111111' for i in range(20)]
+    for i in ids:
+        put(f'{home}/.claude/projects/-w/{i}.jsonl', ''.join(row % (i, n, i, n) for n in range(30)))
+    p.same('all sessions', len(p.json('mirror', '--all', 'team')), 20)
+    p.same('all rows', server.sql(f'SELECT count(*) FROM {TYPESCRIPT}'), ['600'])
+    p.same('again', {r['rows'] for r in p.json('mirror', '--all', 'team')}, {0})
+    put(f'{home}/.claude/projects/-w/{ids[3]}.jsonl', ''.join(row % (ids[3], n, ids[3], n) for n in range(40)))
+    p.same('what was added', sum(r['rows'] for r in p.json('mirror', '--all', 'team')), 10)
+    p.same('of one directory', len(p.json('mirror', '--project', '/nowhere', 'team')), 0)
+    p.same('first rows', len([r for r in p.json('list', '--all', '--store', 'team') if r['firstPrompt'] == 'Prompt 0']), 20)
+    shutil.rmtree(f'{home}/.claude/projects/-w')
+
+
+def faults(p, home, server, plugin, fixtures):
+    clear(server)
+    configure(home, plugin, server)
+    one_line = [(['list', '--all'], 0, b'no table'), (['list', '--all', '--store', 'team'], 3, b'no table')]
+    for words, code, why in one_line:
+        run = p.run(*words)
+        p.need(run.returncode == code and why in run.stderr, f'table missing: {words}: {run}')
+    server.sql('CREATE TABLE other (a int)')
+    configure(home, plugin, server, 'table = other')
+    run = p.run('list', '--all', '--store', 'team')
+    p.need(run.returncode == 1 and b'none of the two known schemas' in run.stderr, f'another schema: {run}')
+    configure(home, plugin, server, 'table = x; DROP TABLE other')
+    p.need(p.run('list', '--all', '--store', 'team').returncode == 1, 'a table name that is none')
+    server.sql("DROP TABLE other; CREATE USER ann PASSWORD 'right'")
+    for path, why in [(server.url('ann'), b'password'), (server.url('ann') + '&password=right', b'contains a password'),
+                      (f'host={server.top} user=ann password=right', b'contains a password')]:
+        put(f'{home}/config/reprise/config', f'[store.team]\nplugin = {plugin}\npath = {path}\n')
+        run = p.run('list', '--all', '--store', 'team')
+        p.need(run.returncode in (1, 4) and why in run.stderr and b'right' not in run.stderr, f'{path}: {run}')
+    put(f'{home}/.pgpass', '*:*:*:ann:right\n')
+    os.chmod(f'{home}/.pgpass', 0o600)
+    put(f'{home}/config/reprise/config', f'[store.team]\nplugin = {plugin}\npath = {server.url("ann")}\n')
+    run = p.run('list', '--all', '--store', 'team')
+    p.need(run.returncode == 3 and b'no table' in run.stderr, f'the password of ~/.pgpass: {run}')
+    gone_in_the_middle(p, home, server, plugin, fixtures)
+
+
+def large(path, session, rows):
+    row = '{"type":"user","uuid":"%08d","sessionId":"%s","cwd":"/w","message":{"role":"user","content":"%s"}}\n'
+    put(path, ''.join(row % (i, session, 'x' * 2000) for i in range(rows)))
+
+
+def gone_in_the_middle(p, home, server, plugin, fixtures):
+    """The server is killed while rows go up and come down: nothing half-written is listed, and the next run goes on."""
+    configure(home, plugin, server, 'create = python')
+    path = f'{home}/.claude/projects/-w/{TWO}.jsonl'
+    large(path, TWO, 20000)
+    push = subprocess.Popen([p.path, 'push', 'team', TWO], env=p.env, cwd=home, stderr=subprocess.PIPE)
+    while not server.sql(f"SELECT 1 FROM pg_class WHERE relname = '{PYTHON}'") or int(server.sql(f'SELECT count(*) FROM {PYTHON}')[0]) == 0:
+        time.sleep(0.01)
+        if push.poll() is not None:
+            break
+    server.stop()
+    _, text = push.communicate()
+    p.need(push.returncode == 1 and text.count(b'\n') == 1, f'killed in a push: {push.returncode} {text!r}')
+    run = p.run('list', '--all')
+    p.need(run.returncode == 0 and TWO[:8].encode() in run.stdout and run.stderr.count(b'\n') == 1, f'without a server: {run}')
+    p.same('alone', p.run('list', '--all', '--store', 'team').returncode, 1)
+    server.start()
+    before = int(server.sql(f'SELECT count(*) FROM {PYTHON}')[0])
+    pushed = p.json('push', 'team', TWO)[0]['rows']
+    p.same('it went on', before + pushed, 20000)
+    p.same('no row twice', server.sql(f"SELECT count(*), count(DISTINCT entry->>'uuid') FROM {PYTHON}"), ['20000|20000'])
+    os.remove(path)
+    pull = subprocess.Popen([p.path, 'retrieve', f'team:{TWO}'], env=p.env, cwd=home, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    time.sleep(0.05)
+    os.kill(server.pid(), signal.SIGQUIT)
+    _, text = pull.communicate()
+    whole = pull.returncode == 0
+    p.need(whole or text.count(b'\n') == 1, f'killed in a retrieve: {pull.returncode} {text!r}')
+    p.same('whole or not there', os.path.exists(path), whole)
+    while os.path.exists(f'{server.top}/data/postmaster.pid'):
+        time.sleep(0.05)
+    server.start()
+    if not whole:
+        p.run('retrieve', f'team:{TWO}')
+    p.same('then all of it', len(read_rows(path)), 20000)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as top:
+        os.chmod(top, 0o755)
+        os.mkdir(f'{top}/pg')
+        server = Server(f'{top}/pg')
+        home = f'{top}/home'
+        put(f'{home}/.claude/settings.json', '{}')
+        plugin = f'{home}/postgresql.so'
+        shutil.copy(sys.argv[2], plugin)
+        os.chmod(plugin, 0o700)
+        os.chmod(home, 0o700)
+        p = Program(sys.argv[1], home, {'XDG_CONFIG_HOME': f'{home}/config', 'XDG_DATA_HOME': f'{home}/data',
+                                        'XDG_STATE_HOME': f'{home}/state'})
+        try:
+            conforms(p, server, sys.argv[3], plugin)
+            up_and_down(p, home, server, plugin, sys.argv[4], 'python', PYTHON)
+            up_and_down(p, home, server, plugin, sys.argv[4], 'typescript', TYPESCRIPT)
+            newer_wins(p, home, server, plugin, sys.argv[4])
+            bad_rows_are_named(p, home, server, plugin)
+            mirrors(p, home, server, plugin)
+            faults(p, home, server, plugin, sys.argv[4])
+        finally:
+            server.stop()
+        print(f'{p.passed} passed, {p.failed} failed')
+        sys.exit(p.failed > 0)
+
+
+main()

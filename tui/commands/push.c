@@ -1,0 +1,147 @@
+#include "lite/base/time.h"
+#include "store/api/plugin.h"
+#include "store/query/listing.h"
+#include "store/query/resolve.h"
+#include "tui/commands/command.h"
+#include "tui/commands/out.h"
+#include "tui/commands/session.h"
+
+/* push and mirror: local sessions go into the store of a plug-in. */
+
+struct push_run {
+    struct invocation *in;
+    struct store *to;
+    struct plugin_push how;
+    size_t failed, done;
+};
+
+/* The stores of this machine come first: a session that is here and there is the local one. */
+static size_t count_local(const struct sessions *s)
+{
+    size_t n = 0;
+
+    while (n < s->n && !s->store[n]->ops->remote)
+        n++;
+    return n;
+}
+
+static void write_pushed(struct push_run *run, const struct session_ref *ref,
+                         const struct plugin_pushed *p)
+{
+    struct out *o = &run->in->out;
+    bool dry = run->how.dry_run;
+
+    if (o->wants_json) {
+        out_open(o, NULL, '{');
+        out_member(o, "sessionId", ref->id);
+        out_string(o, "store", run->to->ops->name);
+        out_bool(o, "new", p->is_new);
+        out_int(o, "rows", (int64_t)p->rows);
+        out_int(o, "leftOut", (int64_t)p->left_out);
+        out_close(o, '}');
+        return;
+    }
+    out_text(o, ref->id);
+    if (p->rows == 0)
+        out_addf(o, "  up to date\n");
+    else
+        out_addf(o, "  %zu row%s %s%s\n", p->rows, p->rows == 1 ? "" : "s",
+                 dry ? "would be added" : "added", p->is_new ? ", new there" : "");
+}
+
+static enum err_code push_one(struct push_run *run, const struct session_ref *ref, struct err *e)
+{
+    struct plugin_pushed pushed;
+    enum err_code rc = plugin_push_session(run->to, ref, &run->how, &pushed, e);
+
+    if (rc)
+        return rc;
+    if (pushed.left_out)
+        command_warn(run->in, ERR_FORMAT, ref->path.p, "push: %zu damaged line%s left out",
+                     pushed.left_out, pushed.left_out == 1 ? " was" : "s were");
+    run->in->done |= pushed.rows > 0 && !run->how.dry_run;
+    run->done++;
+    write_pushed(run, ref, &pushed);
+    return ERR_OK;
+}
+
+/* Opens the local stores, and the one that the first operand names. */
+static enum err_code open_both(struct invocation *in, bool everywhere, struct sessions *s,
+                               struct push_run *run, struct err *e)
+{
+    enum err_code rc = sessions_open_to(in, in->argv[0], everywhere, s, &run->to, e);
+
+    run->how.dry_run = option_given(&in->options, OPTION_DRY_RUN);
+    run->how.force = option_given(&in->options, OPTION_FORCE);
+    return rc;
+}
+
+enum err_code push_run(struct invocation *in, struct err *e)
+{
+    struct sessions s;
+    struct push_run run = { .in = in };
+    enum err_code rc = open_both(in, true, &s, &run, e);
+
+    if (rc)
+        return rc;
+    if (in->out.wants_json)
+        out_open(&in->out, NULL, '[');
+    for (int i = 1; i < in->argc && !rc; i++) {
+        struct session_ref ref;
+
+        rc = resolve_session(s.store, count_local(&s), &s.scope, option_text(in->argv[i]), &s.arena,
+                             &ref, e);
+        if (!rc)
+            rc = push_one(&run, &ref, e);
+    }
+    if (in->out.wants_json)
+        out_end(&in->out, ']');
+    sessions_close(&s);
+    return rc;
+}
+
+/* ---- mirror ---- */
+
+/* One that cannot be pushed is a warning, and the others are pushed all the same. */
+static enum err_code mirror_row(const struct session_row *row, void *arg, struct err *e)
+{
+    struct push_run *run = arg;
+    struct err problem = { 0 };
+    enum err_code rc = push_one(run, &row->ref, &problem);
+
+    if (rc == ERR_OK || rc == ERR_UNSUPPORTED)
+        return ERR_OK;
+    if (rc == ERR_NOMEM)
+        return err_nomem(e);
+    run->failed++;
+    out_report(run->in->err_fd, &problem);
+    return out_flush(&run->in->out, e);
+}
+
+enum err_code push_mirror_run(struct invocation *in, struct err *e)
+{
+    struct sessions s;
+    struct push_run run = { .in = in };
+    struct listing_query q = { .since_ms = TIME_NONE, .before_ms = TIME_NONE };
+    struct listing *listing = NULL;
+    enum err_code rc = open_both(in, false, &s, &run, e);
+
+    if (rc)
+        return rc;
+    q.scope = s.scope;
+    if (in->out.wants_json)
+        out_open(&in->out, NULL, '[');
+    rc = listing_open(s.store, count_local(&s), &q, &listing, e);
+    if (!rc)
+        rc = listing_each(listing, mirror_row, &run, e);
+    listing_close(listing);
+    if (in->out.wants_json)
+        out_end(&in->out, ']');
+    else if (!rc && !run.failed)
+        out_addf(&in->out, "%zu session%s\n", run.done, run.done == 1 ? "" : "s");
+    if (!rc && run.failed)
+        rc = err_set(e, ERR_IO, run.to->path, "mirror: %zu of %zu sessions were not pushed",
+                     run.failed, run.failed + run.done);
+    sessions_close(&s);
+    return rc;
+}
