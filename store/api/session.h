@@ -51,6 +51,8 @@ struct session_ref {
     /* Enumerate found nothing beside the transcript, so describe need not look. Not set in
      * copies. */
     bool alone;
+    /* Another store that has the session, too: a local one, or that of a team. Set by listings; NULL if unknown. */
+    const struct store *also;
     /* The path is a link of /proc to a file without a name (store/systems/common/memory_file.h), so it is followed. Not set
      * in copies. */
     bool nameless;
@@ -195,6 +197,8 @@ void session_row_reset(struct session_row *row);
 /* Copies the row's texts, which may borrow, into its arena. Returns false if out of memory. */
 bool session_row_keep(struct session_row *row);
 void session_row_free(struct session_row *row); /* NULL is fine */
+/* False: its store does not know how large the session is. */
+bool session_has_size(const struct session_ref *ref);
 /* Its name on a screen: the summary, or a prompt if that is blank. */
 struct slice session_row_title(const struct session_row *row);
 

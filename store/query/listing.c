@@ -10,89 +10,6 @@
 #include "store/api/store.h"
 #include "store/query/describe_pool.h"
 
-struct ability {
-    unsigned can;
-    const char *name;
-};
-
-static const struct ability abilities[] = {
-    { CAN_RESUME, "resume" },   { CAN_FORK, "fork" },     { CAN_RESUME_AT, "resume-at" },
-    { CAN_REWIND, "rewind" },   { CAN_RENAME, "rename" }, { CAN_TAG, "tag" },
-    { CAN_ARCHIVE, "archive" }, { CAN_DELETE, "delete" },
-};
-
-static void time_member(struct jsonout *j, const char *key, int64_t ms)
-{
-    if (ms == TIME_NONE)
-        return;
-    jsonout_key(j, key);
-    jsonout_int(j, ms);
-}
-
-static void can_member(struct jsonout *j, unsigned can)
-{
-    jsonout_key(j, "can");
-    jsonout_open(j, '[');
-    for (size_t i = 0; i < sizeof abilities / sizeof *abilities; i++)
-        if (can & abilities[i].can)
-            jsonout_text(j, slice_of(abilities[i].name));
-    jsonout_close(j, ']');
-}
-
-void listing_row_json_members(struct jsonout *j, const struct session_row *row)
-{
-    const char *system = row->ref.store->ops->name;
-
-    jsonout_member(j, "system", slice_of(system));
-    if (row->dialect)
-        jsonout_member(j, "dialect", slice_of(row->dialect));
-    jsonout_member(j, "sessionId", row->ref.id);
-    jsonout_member(j, "recordedId", row->recorded_id);
-    jsonout_member(j, "summary", row->summary);
-    jsonout_member(j, "customTitle", row->custom_title);
-    jsonout_member(j, "firstPrompt", row->first_prompt);
-    jsonout_member(j, "lastPrompt", row->last_prompt);
-    jsonout_member(j, "gitBranch", row->git_branch);
-    jsonout_member(j, "cwd", row->cwd);
-    jsonout_member(j, "tag", row->tag);
-    jsonout_member(j, "model", row->model);
-    jsonout_member(j, "agentName", row->agent_name);
-    jsonout_member(j, "agentSetting", row->agent_setting);
-    jsonout_member(j, "agentColor", row->agent_color);
-    jsonout_member(j, "mode", row->mode);
-    jsonout_member(j, "worktreePath", row->worktree_path);
-    if (row->pr_number) {
-        jsonout_key(j, "prNumber");
-        jsonout_int(j, row->pr_number);
-        jsonout_member(j, "prUrl", row->pr_url);
-        jsonout_member(j, "prRepository", row->pr_repository);
-    }
-    if (row->phase)
-        jsonout_member(j, "phase", slice_of(row->phase));
-    time_member(j, "createdAt", row->created_ms);
-    time_member(j, "lastModified", row->modified_ms);
-    time_member(j, "lastActivity", row->activity_ms);
-    time_member(j, "expiresAt", row->expires_ms);
-    jsonout_key(j, "fileSize");
-    jsonout_int(j, row->ref.file.size);
-    if (row->flags & SESSION_ARCHIVED_KNOWN) {
-        jsonout_key(j, "archived");
-        jsonout_bool(j, (row->flags & SESSION_ARCHIVED) != 0);
-    }
-    jsonout_member(j, "state", slice_of(session_state_name(row->state)));
-    jsonout_member(j, "waitsFor", row->waits_for);
-    jsonout_member(j, "parentId", row->parent_id);
-    jsonout_member(j, "path", row->ref.path);
-    can_member(j, row->can);
-}
-
-void listing_row_json(struct jsonout *j, const struct session_row *row)
-{
-    jsonout_open(j, '{');
-    listing_row_json_members(j, row);
-    jsonout_close(j, '}');
-}
-
 enum { NO_GROUP = 0, NS_PER_MS = 1000000 };
 
 /* A session found by the enumeration. */
@@ -102,6 +19,7 @@ struct found {
     int64_t recent_ns;
     size_t place; /* in the order of enumeration */
     size_t group; /* copies of one id share a number; NO_GROUP if it is in one folder only */
+    const struct session_ref *other; /* with ref.also: the session there */
 };
 
 struct listing {
@@ -259,18 +177,53 @@ static bool same_session(const struct session_ref *a, const struct session_ref *
     return a->store == b->store && slice_eq(a->id, b->id);
 }
 
+static struct found *found_at(struct listing *l, size_t i)
+{
+    return &l->item[found_of(l->order[i])->place];
+}
+
+/* A session that is here and in the store of a team is one session. */
+static void join_places(struct listing *l, size_t first, size_t end)
+{
+    struct found *here = NULL, *there = NULL;
+
+    for (size_t i = first; i < end; i++) {
+        struct found *f = found_at(l, i), **place = f->ref.store->ops->remote ? &there : &here;
+
+        *place = *place ? *place : f;
+    }
+    if (!here || !there)
+        return;
+    l->groups++;
+    for (size_t i = first; i < end; i++) {
+        struct found *f = found_at(l, i);
+
+        f->group = l->groups;
+        f->other = f->ref.store->ops->remote ? &here->ref : &there->ref;
+        f->ref.also = f->other->store;
+    }
+}
+
 /* Numbers the ids that were found more than once; equal ids are adjacent. */
 static void number_groups(struct listing *l)
 {
-    for (size_t i = 1; i < l->n; i++) {
-        struct found *before = &l->item[found_of(l->order[i - 1])->place];
-        struct found *here = &l->item[found_of(l->order[i])->place];
+    size_t first = 0;
 
-        if (!same_session(&before->ref, &here->ref))
+    for (size_t i = 1; i <= l->n; i++) {
+        bool same_id = i < l->n && slice_eq(l->order[i - 1]->id, l->order[i]->id);
+
+        if (same_id && same_session(l->order[i - 1], l->order[i])) {
+            struct found *before = found_at(l, i - 1);
+
+            if (before->group == NO_GROUP)
+                before->group = ++l->groups;
+            found_at(l, i)->group = before->group;
+        }
+        if (same_id)
             continue;
-        if (before->group == NO_GROUP)
-            before->group = ++l->groups;
-        here->group = before->group;
+        if (i - first > 1)
+            join_places(l, first, i);
+        first = i;
     }
 }
 
@@ -357,6 +310,22 @@ bool listing_wants_row(const struct listing_query *q, const struct session_row *
            (!q->archived || (row->flags & SESSION_ARCHIVED)) && listing_wants_time(q, &row->ref);
 }
 
+/* If a session is in two places, the one with the newer last message is shown, else the local one. */
+static bool is_shown_elsewhere(const struct listing *l, const struct found *f,
+                               const struct session_row *row)
+{
+    struct session_row *other = f->other ? session_row_new() : NULL;
+    bool shown = false;
+
+    if (other &&
+        !f->other->store->ops->describe(f->other->store, &l->q.scope, f->other, other, NULL) &&
+        other->hidden == HIDDEN_NOT)
+        shown = f->ref.store->ops->remote ? other->activity_ms >= row->activity_ms
+                                          : other->activity_ms > row->activity_ms;
+    session_row_free(other);
+    return shown;
+}
+
 /* The walk is newest first, and the first copy that can be listed represents all. */
 bool listing_take(struct listing *l, const struct session_ref *ref)
 {
@@ -376,8 +345,8 @@ static void report_damaged_session(const struct listing_query *q, const struct s
 static bool is_listed(struct listing *l, const struct session_ref *ref,
                       const struct session_row *row)
 {
-    return row && row->hidden == HIDDEN_NOT && listing_take(l, ref) &&
-           listing_wants_row(&l->q, row);
+    return row && row->hidden == HIDDEN_NOT && !is_shown_elsewhere(l, found_of(ref), row) &&
+           listing_take(l, ref) && listing_wants_row(&l->q, row);
 }
 
 /* Sessions whose time cannot match are not described; but one that is too new may still keep an

@@ -83,12 +83,30 @@ def retrieves(p, home):
         p.same('byte by byte', a.read() == b.read(), True)
     p.same('mode', oct(os.stat(local).st_mode & 0o777), '0o600')
     p.same('again', p.json('retrieve', f'team:{ONE}')[0]['state'], 'unchanged')
+    both(p, home)
     p.run('rename', f'claude:{ONE}', 'Local title')
     run = p.run('retrieve', f'team:{ONE}')
     p.need(run.returncode == 4 and b'newer' in run.stderr, f'a newer local one is kept: {run}')
     p.same('a local session needs no server', p.json('info', ONE)['system'], 'claude')
     runs = [p.run('undo', '--all') for _ in range(2)]
     p.need(not os.path.exists(local), f'undone: {runs}')
+
+
+def both(p, home):
+    """A session in two places is one row, which says so: the one in which more was said, else the local one."""
+    def shown():
+        return [(r['system'], r.get('alsoIn')) for r in p.json('list', '--all') if r['sessionId'] == ONE]
+
+    p.same('the local one', shown(), [('claude', 'team')])
+    p.need(b'also in team' in p.run('list', '--all').stdout, 'in text')
+    path = f'{home}/team/-home-dev-ws-beta/{ONE}.jsonl'
+    with open(path, encoding='utf-8') as f:
+        before = f.read()
+    put(path, before + '{"type":"assistant","uuid":"later","sessionId":"%s","timestamp":"2031-01-01T00:00:00.000Z",'
+        '"message":{"role":"assistant","content":[{"type":"text","text":"More"}]}}\n' % ONE)
+    p.same('the one with more', shown(), [('team', 'claude')])
+    p.same('sorted otherwise', [r['sessionId'] for r in p.json('list', '--all', '--sort', 'title')].count(ONE), 1)
+    put(path, before)
 
 
 def resumes(p, home):

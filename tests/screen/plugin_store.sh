@@ -36,3 +36,8 @@ press Enter
 see "agent: --resume $one in $project"
 grep -rqF "A shared title" "$config/projects"/*/"$one.jsonl" || fail "the transcript was not retrieved"
 ended 0
+# Now it is here and there: one row.
+open 140 30 --all -q "A shared"
+match "A shared title +claude.team"
+press C-c
+ended 130

@@ -448,9 +448,15 @@ def pages(place):
     place.holds('the oldest page is short', texts(oldest) == ['0', '1'])
 
 
-@row(44, 'SessionStore adapters', reason='comes with the stores of a team')
-def adapters(_place):
-    raise Missing('no remote store')
+@row(44, 'SessionStore adapters', reason='PostgreSQL works (test postgresql); Redis and S3 are to follow as plug-ins')
+def adapters(place):
+    place.write(f'{place.home}/.config/reprise/config', '[store.team]\nplugin = postgresql\npath = host=/nowhere\n')
+    run = place.run('list', '--all')
+    place.holds('the plug-in for PostgreSQL is found by its name', 'load plug-in' not in run.stderr)
+    place.holds('a server that is gone is one line', run.returncode == 0 and run.stderr.count('\n') <= 2 and '/nowhere' in run.stderr)
+    for name in ('redis', 's3'):
+        place.write(f'{place.home}/.config/reprise/config', f'[store.team]\nplugin = {name}\n')
+        place.holds(name, 'load plug-in' not in place.run('list', '--all').stderr)
 
 
 @row(45, 'expiry (cleanupPeriodDays) shown')

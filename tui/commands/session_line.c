@@ -202,7 +202,10 @@ static void text_columns(const struct session_row *row, const struct session_lin
     if (l->branch)
         styled_column(row->git_branch, BRANCH_COLUMNS, OUT_BRANCH, o);
     if (l->size) {
-        text_size(row->ref.file.size, size);
+        if (session_has_size(&row->ref))
+            text_size(row->ref.file.size, size);
+        else
+            snprintf(size, sizeof size, "-");
         out_addf(o, "%*s%*s", SIZE_COLUMNS, size, GAP, "");
     }
 }
@@ -225,6 +228,8 @@ void session_line_header(const struct session_line_columns *look, size_t indent,
     out_addf(o, "\n");
 }
 
+#define ALSO "  also in "
+
 /* The width of the tag and the flags after the title. */
 static size_t end_columns(const struct session_row *row)
 {
@@ -236,6 +241,8 @@ static size_t end_columns(const struct session_row *row)
         fitting_bytes(row->tag, SIZE_MAX / 2, &tag);
         tag += sizeof "  #" - 1;
     }
+    if (row->ref.also)
+        tag += sizeof ALSO - 1 + strlen(row->ref.also->ops->name);
     return tag + (flags[0] ? sizeof "  ()" - 1 + strlen(flags) : 0);
 }
 
@@ -253,7 +260,11 @@ static void tag_and_flags(const struct session_row *row, struct out *o)
         out_style(o, OUT_FLAGS);
         out_addf(o, "  (%s)", flags);
     }
-    if (row->tag.n || flags[0])
+    if (row->ref.also) {
+        out_style(o, OUT_FLAGS);
+        out_addf(o, ALSO "%s", row->ref.also->ops->name);
+    }
+    if (row->tag.n || flags[0] || row->ref.also)
         out_style(o, OUT_PLAIN);
 }
 

@@ -1,8 +1,10 @@
 #include "tui/data/session_table.h"
-#include "lite/base/array.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "lite/base/array.h"
+#include "store/api/store.h"
 
 static uint32_t hash_bytes(struct slice s)
 {
@@ -246,10 +248,39 @@ static void set_copy(struct session_table *r, uint32_t entry, bool copy)
     set_standing(r, entry);
 }
 
-/* Only the newest of the entries with one id (and system) is listed; the others are copies. */
+static bool is_remote(const struct session_entry *e)
+{
+    return e->ref.store && e->ref.store->ops->remote;
+}
+
+/* If a session is in two places, the one with the newer last message is listed, else the local one. (The time at which a
+ * store got the last row is no help: a copy is always newer than its original.) */
+static bool precedes(const struct session_entry *a, const struct session_entry *b)
+{
+    if (is_remote(a) == is_remote(b))
+        return newer(a, b);
+    if (!a->row || !b->row || a->row->activity_ms == b->row->activity_ms)
+        return is_remote(b);
+    return a->row->activity_ms > b->row->activity_ms;
+}
+
+static bool is_same_session(const struct session_entry *a, const struct session_entry *b)
+{
+    return a->ref.store == b->ref.store || is_remote(a) != is_remote(b);
+}
+
+static void set_also(struct session_entry *e, const struct store *also)
+{
+    e->ref.also = also;
+    if (e->row)
+        e->row->ref.also = also;
+}
+
+/* Only one of the entries with one id (and system) is listed; the others are copies. */
 static void choose_copy(struct session_table *r, uint32_t e)
 {
     uint32_t best = ENTRY_NONE, i = e;
+    const struct store *also = NULL;
 
     if (r->entry[e].same_id == e) {
         set_copy(r, e, false);
@@ -258,15 +289,24 @@ static void choose_copy(struct session_table *r, uint32_t e)
     do {
         const struct session_entry *other = &r->entry[i];
 
-        if (other->ref.store == r->entry[e].ref.store) {
+        if (is_same_session(other, &r->entry[e])) {
             set_copy(r, i, true);
-            if (may_be_listed(other) && (best == ENTRY_NONE || newer(other, &r->entry[best])))
+            if (may_be_listed(other) && (best == ENTRY_NONE || precedes(other, &r->entry[best])))
                 best = i;
         }
         i = other->same_id;
     } while (i != e);
-    if (best != ENTRY_NONE)
-        set_copy(r, best, false);
+    if (best == ENTRY_NONE)
+        return;
+    do {
+        const struct session_entry *other = &r->entry[i];
+
+        if (may_be_listed(other) && is_remote(other) != is_remote(&r->entry[best]))
+            also = other->ref.store;
+        i = other->same_id;
+    } while (i != e);
+    set_also(&r->entry[best], also);
+    set_copy(r, best, false);
 }
 
 void session_table_remove_unseen(struct session_table *r, unsigned listing)

@@ -361,7 +361,8 @@ static enum err_code complete(const struct plugin_store *p, const struct session
                                      .id = arena_copy(a, ref->id),
                                      .path = arena_copy(a, ref->path),
                                      .folder = arena_copy(a, ref->folder),
-                                     .file = *file };
+                                     .file = *file,
+                                     .also = ref->also };
     row->can = can_do(p);
     row->flags &= ~(unsigned)(SESSION_LIVE | SESSION_TORN | SESSION_DAMAGED);
     row->live_pid = 0;

@@ -388,7 +388,9 @@ static void draw_disk_usage(const struct list *l, struct frame *f, struct rect r
 
     text_size(session_entry_bytes(e), all);
     text_size(e->ref.file.size, own);
-    if (e->bytes == 0)
+    if (e->ref.store->ops->remote)
+        snprintf(text, sizeof text, "in %s", e->ref.store->ops->name);
+    else if (e->bytes == 0)
         snprintf(text, sizeof text, "transcript %s", own);
     else if (strcmp(all, own) == 0 || r.w < BOTH_COLS)
         snprintf(text, sizeof text, "%s on disk", all);

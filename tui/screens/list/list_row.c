@@ -47,11 +47,13 @@ static struct slice system_name(const struct session_row *row)
     return slice_of(row->ref.store->ops->name);
 }
 
-/* "claude", "goat/spec" */
+/* "claude", "goat/spec"; "claude+team" for a session that is here and in the store of a team. */
 static struct slice system_text(const struct session_row *row, char out[SYSTEM_TEXT])
 {
-    snprintf(out, SYSTEM_TEXT, "%s%s%s", row->ref.store->ops->name, row->dialect ? "/" : "",
-             row->dialect ? row->dialect : "");
+    const struct store *also = row->ref.also;
+
+    snprintf(out, SYSTEM_TEXT, "%s%s%s%s%s", row->ref.store->ops->name, row->dialect ? "/" : "",
+             row->dialect ? row->dialect : "", also ? "+" : "", also ? also->ops->name : "");
     return slice_of(out);
 }
 
@@ -300,7 +302,10 @@ static int draw_size_column(struct frame *f, int y, int x, int w, const struct s
 
     if (w == 0)
         return 0;
-    text_size(session_entry_bytes(e), size);
+    if (session_has_size(&e->ref))
+        text_size(session_entry_bytes(e), size);
+    else
+        snprintf(size, sizeof size, "-");
     int used = (int)strlen(size);
 
     frame_puts(f, y, x + (used < w ? w - used : 0), w, STYLE_TEXT, size);

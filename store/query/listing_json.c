@@ -1,0 +1,92 @@
+#include "lite/base/time.h"
+#include "store/api/store.h"
+#include "store/query/listing.h"
+
+/* A session row as JSON. */
+
+struct ability {
+    unsigned can;
+    const char *name;
+};
+
+static const struct ability abilities[] = {
+    { CAN_RESUME, "resume" },   { CAN_FORK, "fork" },     { CAN_RESUME_AT, "resume-at" },
+    { CAN_REWIND, "rewind" },   { CAN_RENAME, "rename" }, { CAN_TAG, "tag" },
+    { CAN_ARCHIVE, "archive" }, { CAN_DELETE, "delete" },
+};
+
+static void time_member(struct jsonout *j, const char *key, int64_t ms)
+{
+    if (ms == TIME_NONE)
+        return;
+    jsonout_key(j, key);
+    jsonout_int(j, ms);
+}
+
+static void can_member(struct jsonout *j, unsigned can)
+{
+    jsonout_key(j, "can");
+    jsonout_open(j, '[');
+    for (size_t i = 0; i < sizeof abilities / sizeof *abilities; i++)
+        if (can & abilities[i].can)
+            jsonout_text(j, slice_of(abilities[i].name));
+    jsonout_close(j, ']');
+}
+
+void listing_row_json_members(struct jsonout *j, const struct session_row *row)
+{
+    const char *system = row->ref.store->ops->name;
+
+    jsonout_member(j, "system", slice_of(system));
+    if (row->dialect)
+        jsonout_member(j, "dialect", slice_of(row->dialect));
+    jsonout_member(j, "sessionId", row->ref.id);
+    jsonout_member(j, "recordedId", row->recorded_id);
+    jsonout_member(j, "summary", row->summary);
+    jsonout_member(j, "customTitle", row->custom_title);
+    jsonout_member(j, "firstPrompt", row->first_prompt);
+    jsonout_member(j, "lastPrompt", row->last_prompt);
+    jsonout_member(j, "gitBranch", row->git_branch);
+    jsonout_member(j, "cwd", row->cwd);
+    jsonout_member(j, "tag", row->tag);
+    jsonout_member(j, "model", row->model);
+    jsonout_member(j, "agentName", row->agent_name);
+    jsonout_member(j, "agentSetting", row->agent_setting);
+    jsonout_member(j, "agentColor", row->agent_color);
+    jsonout_member(j, "mode", row->mode);
+    jsonout_member(j, "worktreePath", row->worktree_path);
+    if (row->pr_number) {
+        jsonout_key(j, "prNumber");
+        jsonout_int(j, row->pr_number);
+        jsonout_member(j, "prUrl", row->pr_url);
+        jsonout_member(j, "prRepository", row->pr_repository);
+    }
+    if (row->phase)
+        jsonout_member(j, "phase", slice_of(row->phase));
+    time_member(j, "createdAt", row->created_ms);
+    time_member(j, "lastModified", row->modified_ms);
+    time_member(j, "lastActivity", row->activity_ms);
+    time_member(j, "expiresAt", row->expires_ms);
+    if (session_has_size(&row->ref)) {
+        jsonout_key(j, "fileSize");
+        jsonout_int(j, row->ref.file.size);
+    }
+    if (row->flags & SESSION_ARCHIVED_KNOWN) {
+        jsonout_key(j, "archived");
+        jsonout_bool(j, (row->flags & SESSION_ARCHIVED) != 0);
+    }
+    jsonout_member(j, "state", slice_of(session_state_name(row->state)));
+    jsonout_member(j, "waitsFor", row->waits_for);
+    jsonout_member(j, "parentId", row->parent_id);
+    if (row->ref.also)
+        jsonout_member(j, "alsoIn", slice_of(row->ref.also->ops->name));
+    jsonout_member(j, "path", row->ref.path);
+    can_member(j, row->can);
+}
+
+void listing_row_json(struct jsonout *j, const struct session_row *row)
+{
+    jsonout_open(j, '{');
+    listing_row_json_members(j, row);
+    jsonout_close(j, '}');
+}
