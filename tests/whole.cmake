@@ -64,7 +64,7 @@ if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug" OR REPRISE_SANITIZE)
     foreach(file ${screens})
         get_filename_component(name ${file} NAME_WE)
         script(screen_${name} screen ${file} $<TARGET_FILE:reprise> $<TARGET_FILE:demo_store>
-            $<TARGET_FILE:example_store>)
+            $<TARGET_FILE:example_store> $<TARGET_FILE:rude_store>)
     endforeach()
     if(NOT REPRISE_SANITIZE)
         script(screenshots screen check_screenshots.sh $<TARGET_FILE:reprise>

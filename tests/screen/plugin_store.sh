@@ -1,6 +1,7 @@
 #!/bin/sh
 # The store of a plug-in is listed, previewed, read and resumed like any other; what it cannot is dimmed with the reason.
 example=$(realpath "$3")
+rude=$(realpath "$4")
 . "$(dirname "$0")/lib.sh"
 demo
 one=11111111-1111-4111-8111-111111111111
@@ -39,5 +40,16 @@ ended 0
 # Now it is here and there: one row.
 open 140 30 --all -q "A shared"
 match "A shared title +claude.team"
+press C-c
+ended 130
+# A server that never answers holds up neither the other sessions nor a key nor the way out.
+cp "$rude" "$top/home/.local/share/reprise/stores/rude.so"
+chmod -R go-w "$top/home/.local"
+printf '[store.slow]\nplugin = rude\npath = hangs\n' >"$top/home/.config/reprise/config"
+open 140 30 --all
+see "Payments: idempotency"
+enter_text "Card pay"
+gone "Payments: idempotency"
+see "Card payments: three ways compared"
 press C-c
 ended 130

@@ -59,10 +59,9 @@ struct retrieving {
     struct err *e;
 };
 
-/* The rows of one key, and the set of what they are. */
+/* The rows of one key. */
 struct stored {
     struct buf rows, metadata; /* metadata: the document about a sub-agent */
-    struct idset set;
     bool reorders, agent;
 };
 
@@ -70,7 +69,6 @@ static void stored_fini(struct stored *s)
 {
     buf_fini(&s->rows);
     buf_fini(&s->metadata);
-    idset_fini(&s->set);
 }
 
 static enum err_code keep_metadata(struct stored *s, struct slice row)
@@ -83,15 +81,12 @@ static enum err_code store_row(int64_t position, struct slice row, void *arg)
 {
     struct stored *s = arg;
     struct slice type;
-    bool is_new;
 
     (void)position;
     if (s->agent && json_valid(row) && json_get(row, "type", &type) &&
         json_type(type) == JSON_STRING && json_string_is(type, "agent_metadata"))
         return keep_metadata(s, row);
-    enum err_code rc = plugin_row_add(&s->rows, row, s->reorders);
-
-    return rc ? rc : row_set_add(&s->set, row, &is_new);
+    return plugin_row_add(&s->rows, row, s->reorders);
 }
 
 static enum err_code add_lines(struct idset *set, struct slice lines)
@@ -107,14 +102,17 @@ static enum err_code add_lines(struct idset *set, struct slice lines)
 }
 
 /* Where only one side has rows the other lacks, that one is newer. Where both have, the local one is kept. */
-static enum err_code compare_rows(struct slice here, const struct stored *s,
-                                  enum retrieve_state *state)
+static enum err_code compare_rows(struct slice here, struct slice there, enum retrieve_state *state)
 {
-    struct idset local = { 0 };
+    struct idset local = { 0 }, stored = { 0 };
     enum err_code rc = add_lines(&local, here);
-    struct row_difference d = row_set_compare(&local, &s->set);
+
+    if (!rc)
+        rc = add_lines(&stored, there);
+    struct row_difference d = row_set_compare(&local, &stored);
 
     idset_fini(&local);
+    idset_fini(&stored);
     *state = d.here ? RETRIEVE_LOCAL_NEWER : d.there ? RETRIEVE_NEWER : RETRIEVE_UNCHANGED;
     return rc;
 }
@@ -165,7 +163,7 @@ static enum err_code plan_file(struct retrieving *r, const struct stored *s, con
     item->state = RETRIEVE_NEW;
     if (rc == ERR_NOT_FOUND)
         rc = ERR_OK;
-    if (!rc && exists && compare_rows(buf_slice(&here), s, &item->state))
+    if (!rc && exists && compare_rows(buf_slice(&here), buf_slice(&s->rows), &item->state))
         rc = err_nomem(r->e);
     item->planned = item->state == RETRIEVE_NEW || item->state == RETRIEVE_NEWER ||
                     (r->req->overwrite && item->state == RETRIEVE_LOCAL_NEWER);
