@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "store/api/host.h"
+#include "store/api/plugin.h"
 #include "store/library/call.h"
 #include "store/query/resolve.h"
 
@@ -72,6 +73,26 @@ static enum err_code open_defaults(struct reprise *r, struct err *e)
     return rc == ERR_NOMEM ? rc : ERR_OK;
 }
 
+/* By a plug-in, which is loaded only because the host named it. */
+static bool wants_plugin(struct reprise *r, const struct reprise_options *o,
+                         struct plugin_config *out)
+{
+    *out = (struct plugin_config){ .name = o->system ? o->system : o->plugin,
+                                   .plugin = o->plugin,
+                                   .path = o->path };
+    return o->plugin || (!o->system && o->path && plugin_config_of_url(o->path, &r->arena, out));
+}
+
+static enum err_code open_plugin(struct reprise *r, const struct plugin_config *config,
+                                 struct err *e)
+{
+    enum err_code rc = plugin_store_open(&r->env, config, true, &r->store[r->n], e);
+
+    if (!rc)
+        r->n++;
+    return rc;
+}
+
 static enum err_code open_named(struct reprise *r, const struct reprise_options *o, struct err *e)
 {
     const struct store_ops *ops = store_system(slice_of(o->system));
@@ -86,17 +107,22 @@ static enum err_code open_named(struct reprise *r, const struct reprise_options 
 
 static enum err_code check_options(const struct reprise_options *o, struct err *e)
 {
+    if (o->flags & ~(uint32_t)REPRISE_OPEN_CREATE || o->reserved)
+        return err_set(e, ERR_USAGE, "", "open store: unknown flag");
+    if (o->plugin && !o->system && o->plugin[0] == '/')
+        return err_set(e, ERR_USAGE, o->plugin, "open store: needs a name for it as its system");
+    if (o->plugin || (!o->system && o->path && strstr(o->path, "://")))
+        return ERR_OK;
     if (o->path && o->path[0] != '/')
         return err_set(e, ERR_USAGE, o->path, "open store: the path is not absolute");
     if (!o->system && (o->path || o->flags & REPRISE_OPEN_CREATE))
         return err_set(e, ERR_USAGE, "", "open store: needs a system");
-    if (o->flags & ~(uint32_t)REPRISE_OPEN_CREATE)
-        return err_set(e, ERR_USAGE, "", "open store: unknown flag");
     return ERR_OK;
 }
 
 static enum err_code open_stores(struct reprise *r, const struct reprise_options *o, struct err *e)
 {
+    struct plugin_config plugin;
     size_t most = 0;
     enum err_code rc = check_options(o, e);
 
@@ -109,6 +135,10 @@ static enum err_code open_stores(struct reprise *r, const struct reprise_options
     r->store = arena_zalloc(&r->arena, (most + 1) * sizeof(struct store *));
     if (!r->store)
         return err_nomem(e);
+    if (wants_plugin(r, o, &plugin))
+        return open_plugin(r, &plugin, e);
+    if (!o->system && o->path)
+        return err_set(e, ERR_USAGE, o->path, "open store: needs a system");
     return o->system ? open_named(r, o, e) : open_defaults(r, e);
 }
 

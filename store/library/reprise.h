@@ -105,7 +105,12 @@ struct reprise_options {
      * XDG_DATA_HOME and the agents' own variables are looked up here. NULL: the environment as it is now. They are
      * copied. */
     const char *const *environment;
-    uint32_t flags; /* enum reprise_open_flags */
+    uint32_t flags;    /* enum reprise_open_flags */
+    uint32_t reserved; /* zero */
+    /* a plug-in that keeps the store (reprise_plugin.h): the absolute path of its file, or the name of one that is
+     * installed; path is then what the plug-in understands, and system a name for the store. NULL with a path like
+     * "postgresql://...": the plug-in of that name */
+    const char *plugin;
 };
 
 /* Opens one store, or all default stores if no system is named. NULL options are the same as an empty struct. A

@@ -24,7 +24,7 @@ class Sized(Structure):
 
 class Options(Sized):
     _fields_ = [('size', c_size_t), ('system', c_char_p), ('path', c_char_p), ('directory', c_char_p),
-                ('environment', POINTER(c_char_p)), ('flags', c_uint32)]
+                ('environment', POINTER(c_char_p)), ('flags', c_uint32), ('reserved', c_uint32), ('plugin', c_char_p)]
 
 
 class CreateRequest(Sized):

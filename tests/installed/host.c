@@ -90,8 +90,8 @@ int main(int argc, char **argv)
 {
     char state[4096] = "XDG_STATE_HOME=";
     const char *environment[] = { state, NULL };
-    struct reprise_options options = { sizeof options, "goat",      NULL,
-                                       NULL,           environment, REPRISE_OPEN_CREATE };
+    struct reprise_options options = { sizeof options,      "goat", NULL, NULL, environment,
+                                       REPRISE_OPEN_CREATE, 0,      NULL };
     struct reprise_error e;
     struct reprise *r = NULL;
 

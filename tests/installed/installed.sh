@@ -88,6 +88,13 @@ done
 try cmake ./by-cmake/c-reprise ./by-cmake/cpp-reprise
 try cmake-static ./by-cmake/c-static ./by-cmake/cpp-static
 
+# The first program of the documentation.
+sed -n '/^```c$/,/^```$/p' "$src/docs/library.md" | grep -v '^```' >first.c
+# shellcheck disable=SC2046,SC2086
+"$cc" -std=c99 $warnings -o first first.c $(pkg-config --cflags --libs reprise) || die "docs/library.md: does not compile"
+mkdir nobody
+env -i HOME="$top/nobody" LD_LIBRARY_PATH="$lib" ./first || die "docs/library.md: the program fails"
+
 # ---- signals ----
 
 # shellcheck disable=SC2046,SC2086

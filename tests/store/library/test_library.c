@@ -122,6 +122,42 @@ static void a_missing_store_is_not_found(void **state)
     assert_non_null(strstr(e.path, "absent"));
 }
 
+#define TEAMS                                                                                      \
+    "{\"type\":\"user\",\"uuid\":\"8a3c1f4e-0000-4000-8000-000000000001\",\"parentUuid\":null,"    \
+    "\"sessionId\":\"8a3c1f4e-0000-4000-8000-00000000000a\",\"cwd\":\"/srv/app\","                 \
+    "\"timestamp\":\"2026-02-09T02:48:28.000Z\",\"message\":{\"role\":\"user\",\"content\":"       \
+    "\"pay\"}}\n"
+
+static void a_plug_in_is_opened_by_name(void **state)
+{
+    char path[4096];
+    struct reprise_options o = { .size = sizeof o,
+                                 .system = "team",
+                                 .plugin = EXAMPLE_STORE,
+                                 .path = folder_path(*state, "team", path) };
+    struct reprise *r;
+    struct reprise_rows *rows;
+
+    folder_dir(*state, "team");
+    folder_dir(*state, "team/tenant");
+    scratch_write(state, "team/tenant/8a3c1f4e-0000-4000-8000-00000000000a.jsonl", SLICE(TEAMS));
+    assert_int_equal(reprise_open(&o, &r, NULL), REPRISE_OK);
+    assert_string_equal(reprise_store_system(r, 0), "team");
+    assert_int_equal(reprise_list(r, NULL, &rows, NULL), REPRISE_OK);
+    assert_int_equal(reprise_rows_count(rows), 1);
+    assert_string_equal(reprise_rows_at(rows, 0)->title, "pay");
+    reprise_rows_free(rows);
+    reprise_close(r);
+    o.plugin = "not installed";
+    assert_int_equal(reprise_open(&o, &r, NULL), REPRISE_NOT_FOUND);
+    o.plugin = NULL;
+    o.system = NULL;
+    o.path = "nothing://here";
+    assert_int_equal(reprise_open(&o, &r, NULL), REPRISE_NOT_FOUND);
+    o.path = "relative";
+    assert_int_equal(reprise_open(&o, &r, NULL), REPRISE_USAGE);
+}
+
 /* ---- sessions ---- */
 
 static void texts_end_with_a_nul(void **state)
@@ -379,6 +415,7 @@ int main(void)
         TEST(without_stores_the_defaults_are_empty),
         TEST(wrong_requests_are_refused),
         TEST(a_missing_store_is_not_found),
+        TEST(a_plug_in_is_opened_by_name),
         TEST(texts_end_with_a_nul),
         TEST(a_session_shows_rows_that_were_appended_after_it_was_opened),
         TEST(the_ids_of_rows_are_returned),
