@@ -48,7 +48,7 @@ static enum reprise_code code_of(enum err_code rc)
 
 static void describe_error(const struct err *e, enum reprise_code code, struct reprise_error *out)
 {
-    *out = (struct reprise_error){ .code = code, .system = e->sys };
+    *out = (struct reprise_error){ .code = (int32_t)code, .system = e->sys };
     snprintf(out->path, sizeof out->path, "%s", e->path);
     snprintf(out->text, sizeof out->text, "%s", e->text);
     err_format(e, out->message, sizeof out->message);

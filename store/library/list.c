@@ -188,7 +188,10 @@ static enum err_code describe(const struct reprise_session *s, struct reprise_ro
     const struct store *st = s->ref.store;
     struct session_row *row = session_row_new();
     struct session_ref now;
-    enum err_code rc = row ? session_now(s, &rows->arena, &now, e) : err_nomem(e);
+
+    if (!row)
+        return err_nomem(e);
+    enum err_code rc = session_now(s, &rows->arena, &now, e);
 
     if (!rc)
         rc = st->ops->describe(st, &everywhere, &now, row, e);

@@ -145,10 +145,13 @@ static enum err_code read_tail(const struct reprise_session *s, size_t bytes,
     struct arena a = { 0 };
     struct transcript *t = NULL;
     struct session_ref now;
-    enum err_code rc = texts ? session_now(s, &a, &now, e) : err_nomem(e);
+
+    if (!texts)
+        return err_nomem(e);
+    enum err_code rc = session_now(s, &a, &now, e);
 
     if (!rc)
-        rc = now.store->ops->tail(now.store, &now, bytes ? bytes : TAIL_BYTES, &t, e);
+        rc = s->ref.store->ops->tail(s->ref.store, &now, bytes ? bytes : TAIL_BYTES, &t, e);
     if (!rc)
         rc = read_rows(t, texts, e);
     transcript_free(t);

@@ -62,7 +62,9 @@ static enum err_code read_points(const struct reprise_session *s, struct reprise
     if (!st->ops->checkpoints)
         return store_unsupported_error(&s->ref, CAN_REWIND, "list checkpoints", e);
     points = calloc(1, sizeof *points);
-    enum err_code rc = points ? session_now(s, &points->arena, &now, e) : err_nomem(e);
+    if (!points)
+        return err_nomem(e);
+    enum err_code rc = session_now(s, &points->arena, &now, e);
 
     if (!rc)
         rc = st->ops->checkpoints(st, &now, &list, e);

@@ -146,7 +146,7 @@ enum err_code call_settings(const char *const *texts, size_t n, struct arena *a,
 int reprise_set(const struct reprise_session *s, const char *const *settings, size_t n,
                 struct reprise_error *error)
 {
-    struct host_setting *setting;
+    struct host_setting *setting = NULL;
     struct arena a = { 0 };
     struct call c;
 
