@@ -59,7 +59,7 @@ query: api fs log proc
 host: api fs journal log proc query
 grep: api query
 rewind: api fs git journal log
-library: api fs query rewind
+library: api fs host query rewind
 maintenance: api fs git journal log proc query rewind
 systems/common: api fs log
 api: fs git

@@ -46,9 +46,9 @@ static enum reprise_code code_of(enum err_code rc)
     return REPRISE_IO;
 }
 
-static void describe_error(const struct err *e, enum reprise_code code, struct reprise_error *out)
+void call_describe_error(const struct err *e, struct reprise_error *out)
 {
-    *out = (struct reprise_error){ .code = (int32_t)code, .system = e->sys };
+    *out = (struct reprise_error){ .code = (int32_t)code_of(e->code), .system = e->sys };
     snprintf(out->path, sizeof out->path, "%s", e->path);
     snprintf(out->text, sizeof out->text, "%s", e->text);
     err_format(e, out->message, sizeof out->message);
@@ -56,13 +56,13 @@ static void describe_error(const struct err *e, enum reprise_code code, struct r
 
 int call_end(struct call *c, enum err_code rc, struct reprise_error *error)
 {
-    enum reprise_code code = code_of(rc);
-
-    if (rc && error)
-        describe_error(&c->err, code, error);
+    if (rc && error) {
+        call_describe_error(&c->err, error);
+        error->code = (int32_t)code_of(rc);
+    }
     fs_signal_release(&c->size, -1);
     fs_signal_release(&c->pipe, -1);
-    return (int)code;
+    return (int)code_of(rc);
 }
 
 /* ---- structs with a size ---- */

@@ -33,6 +33,9 @@ MUST_CHECK enum err_code call_options(const void *given, void *out, size_t size,
 /* Copies a result into a struct of the caller's, as much of it as that has room for. ERR_USAGE: the size is not set. */
 MUST_CHECK enum err_code call_result(const void *result, size_t size, void *out, struct err *e);
 
+/* Fills in an error of reprise.h. */
+void call_describe_error(const struct err *e, struct reprise_error *out);
+
 struct slice call_text(const char *text); /* empty for NULL */
 /* A copy with a NUL behind it; "" if the text is empty. Sets a->failed if out of memory. */
 const char *call_copy(struct arena *a, struct slice text);

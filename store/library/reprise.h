@@ -331,6 +331,96 @@ REPRISE_API int reprise_append(const struct reprise_session *s, const char *rows
 REPRISE_API int reprise_set(const struct reprise_session *s, const char *const *settings, size_t n,
                             struct reprise_error *error);
 
+/* ==== reprise_writer - keeps a session open while its agent runs ==== */
+
+/* A session that is being written. It remembers the last row, the ids that were written and the settings near the
+ * end, so that an append costs what it writes, whatever the size of the session. Other programs may write to the same
+ * session: their rows are noticed, and the last of them is the parent of the next one.
+ *
+ * A new session of a system that creates its file with the first message (Claude Code) is not on disk before one is
+ * appended; rows and settings are held until then, and closing it without a message leaves nothing behind.
+ *
+ * Without REPRISE_WRITER_BACKGROUND each call writes at once and returns what became of its rows. With it, rows and
+ * settings go into a queue, and a thread of the writer writes them in batches and in the order of the calls. A kill of
+ * the process loses only rows that were not written yet, and never leaves a part of one.
+ *
+ * When the thread cannot write (a full disk, no permission), the function `failed` is called, the next call returns
+ * the error and does nothing else, and the rows stay in the queue and are tried again. A full queue makes an append
+ * wait.
+ *
+ * Calls may come from any thread. After fork(2) every call of the child returns REPRISE_UNSUPPORTED and writes
+ * nothing; the child may close the writer, and may open the session again. */
+struct reprise_writer;
+
+enum reprise_writer_flags { REPRISE_WRITER_BACKGROUND = 1 << 0 };
+
+/* When rows are safe from a power cut; from a kill of the process they are safe as soon as they are written. */
+enum reprise_durable {
+    REPRISE_DURABLE_BATCH = 0, /* each batch, or without a thread the rows of each call */
+    REPRISE_DURABLE_ROW = 1,   /* each row */
+    REPRISE_DURABLE_FLUSH = 2  /* only after reprise_writer_flush() and reprise_writer_close() */
+};
+
+/* Receives the reason why rows could not be written, in the thread of the writer. It must not call the writer. */
+typedef void reprise_failed_fn(const struct reprise_error *error, void *arg);
+
+/* Where a number is zero, the default of the system's own agent is taken. */
+struct reprise_writer_options {
+    size_t size;
+    uint32_t flags;  /* enum reprise_writer_flags */
+    int32_t durable; /* enum reprise_durable */
+    /* a batch is written when its first row is as old as this, or when it is full */
+    uint32_t interval_ms;
+    uint32_t reserved; /* zero */
+    uint64_t batch_rows;
+    uint64_t batch_bytes;
+    uint64_t queue_rows; /* with so many rows in the queue, an append waits */
+    uint64_t queue_bytes;
+    reprise_failed_fn *failed; /* NULL: failures are returned by the next call only */
+    void *arg;                 /* for failed */
+};
+
+/* Opens a session for writing. NULL options write at once. The struct reprise must be closed after the writer; the
+ * session need not stay open. */
+REPRISE_API int reprise_writer_open(const struct reprise_session *s,
+                                    const struct reprise_writer_options *options,
+                                    struct reprise_writer **out, struct reprise_error *error);
+/* Begins a new session, as reprise_create(), and opens it for writing. */
+REPRISE_API int reprise_writer_create(const struct reprise *r,
+                                      const struct reprise_create_request *request,
+                                      const struct reprise_writer_options *options,
+                                      struct reprise_writer **out, struct reprise_error *error);
+/* Returns the id of the session, which is valid until the writer is closed. */
+REPRISE_API const char *reprise_writer_id(const struct reprise_writer *w);
+/* Appends rows, as reprise_append(). With a thread the rows are checked, and what is wrong with them is returned at
+ * once. */
+REPRISE_API int reprise_writer_append(struct reprise_writer *w, const char *rows, size_t length,
+                                      uint32_t flags, struct reprise_texts **ids,
+                                      struct reprise_error *error);
+/* Changes settings, as reprise_set(); with a thread they take their place among the rows. */
+REPRISE_API int reprise_writer_set(struct reprise_writer *w, const char *const *settings, size_t n,
+                                   struct reprise_error *error);
+/* Writes everything that was passed before this call, and returns when it is safe from a power cut. After a failure
+ * the rows are still in the queue. */
+REPRISE_API int reprise_writer_flush(struct reprise_writer *w, struct reprise_error *error);
+
+struct reprise_writer_counts {
+    size_t size;       /* set by the caller, as in a request */
+    uint64_t written;  /* rows */
+    uint64_t present;  /* rows that the session had already */
+    uint64_t left_out; /* rows that the system does not keep */
+    uint64_t lost;     /* rows and settings that could never be written */
+    uint64_t batches;
+    uint64_t queued; /* rows and settings that wait */
+};
+
+/* Counts what was written so far. */
+REPRISE_API int reprise_writer_count(struct reprise_writer *w, struct reprise_writer_counts *out,
+                                     struct reprise_error *error);
+/* Flushes, ends the thread and closes the writer in any case. If that fails, the rows that are not written are lost,
+ * and the error is the reason; a host that wants to keep them flushes before. NULL is fine. */
+REPRISE_API int reprise_writer_close(struct reprise_writer *w, struct reprise_error *error);
+
 /* ==== reprise_checkpoint - saves files before they are changed ==== */
 
 struct reprise_checkpoint_request {

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 import threading
-from ctypes import POINTER, Structure, byref, c_char, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint32, c_void_p
+from ctypes import POINTER, Structure, byref, c_char, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 
 
 class Error(Structure):
@@ -32,11 +32,18 @@ class CreateRequest(Sized):
                 ('parent', c_char_p)]
 
 
+class WriterOptions(Sized):
+    _fields_ = [('size', c_size_t), ('flags', c_uint32), ('durable', c_int32), ('interval_ms', c_uint32),
+                ('reserved', c_uint32), ('batch_rows', c_uint64), ('batch_bytes', c_uint64), ('queue_rows', c_uint64),
+                ('queue_bytes', c_uint64), ('failed', c_void_p), ('arg', c_void_p)]
+
+
 class Row(Structure):
     _fields_ = [('size', c_size_t), ('system', c_char_p), ('id', c_char_p), ('path', c_char_p), ('title', c_char_p)]
 
 
 REPRISE_OPEN_CREATE = 1
+REPRISE_WRITER_BACKGROUND = 1
 REPRISE_STALE, REPRISE_USAGE = 6, 9
 MESSAGE_FN = ctypes.CFUNCTYPE(c_int, c_void_p, c_size_t, c_void_p)
 
@@ -84,9 +91,9 @@ class Library:
         return out
 
 
-def append(lib, session, *rows):
+def append(lib, session, *rows, call='reprise_append'):
     text = ''.join(json.dumps(row) + '\n' for row in rows).encode()
-    return lib.texts(lib.make('reprise_append', session, text, c_size_t(len(text)), c_uint32(0)))
+    return lib.texts(lib.make(call, session, text, c_size_t(len(text)), c_uint32(0)))
 
 
 def refused(code, call):

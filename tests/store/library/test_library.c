@@ -306,12 +306,93 @@ static void two_stores_cannot_be_created_in(void **state)
     reprise_close(r);
 }
 
+/* ---- writers ---- */
+
+enum { TEN_MINUTES = 600000 };
+
+static int write_prompt(struct reprise_writer *w, const char *id)
+{
+    char row[200];
+    int n =
+        snprintf(row, sizeof row, "{\"uuid\":\"%s\",\"role\":\"user\",\"content\":\"pay\"}\n", id);
+
+    return reprise_writer_append(w, row, (size_t)n, 0, NULL, NULL);
+}
+
+static uint64_t queued(struct reprise_writer *w)
+{
+    struct reprise_writer_counts counts = { .size = sizeof counts };
+
+    assert_int_equal(reprise_writer_count(w, &counts, NULL), REPRISE_OK);
+    return counts.queued;
+}
+
+static void rows_wait_in_the_queue_until_they_are_flushed(void **state)
+{
+    const struct reprise_writer_options o = { .size = sizeof o,
+                                              .flags = REPRISE_WRITER_BACKGROUND,
+                                              .interval_ms = TEN_MINUTES };
+    static const char *const title = "title=Payments";
+    struct reprise *r = open_store(state, "exathena", "s");
+    struct reprise_session *s = create(r, NULL);
+    struct reprise_writer *w;
+
+    assert_int_equal(reprise_writer_open(s, &o, &w, NULL), REPRISE_OK);
+    assert_string_equal(reprise_writer_id(w), reprise_session_id(s));
+    size_t before = count_messages(s);
+
+    assert_int_equal(write_prompt(w, "a"), REPRISE_OK);
+    assert_int_equal(write_prompt(w, "b"), REPRISE_OK);
+    assert_int_equal(count_messages(s), before);
+    assert_int_equal(queued(w), 2);
+    assert_int_equal(reprise_writer_flush(w, NULL), REPRISE_OK);
+    assert_int_equal(count_messages(s), before + 2);
+    assert_int_equal(write_prompt(w, "c"), REPRISE_OK);
+    assert_int_equal(reprise_writer_set(w, &title, 1, NULL), REPRISE_UNSUPPORTED);
+    assert_int_equal(reprise_writer_close(w, NULL), REPRISE_OK);
+    assert_int_equal(count_messages(s), before + 3);
+    reprise_session_close(s);
+    reprise_close(r);
+}
+
+static void a_claude_session_without_a_message_leaves_nothing_behind(void **state)
+{
+    const struct reprise_create_request request = { .size = sizeof request, .title = "Payments" };
+    struct reprise *r = open_store(state, "claude", "claude");
+    struct reprise_rows *rows;
+    struct reprise_writer *w;
+
+    assert_int_equal(reprise_writer_create(r, &request, NULL, &w, NULL), REPRISE_OK);
+    assert_int_equal(strlen(reprise_writer_id(w)), 36);
+    assert_int_equal(reprise_writer_close(w, NULL), REPRISE_OK);
+    assert_int_equal(reprise_list(r, NULL, &rows, NULL), REPRISE_OK);
+    assert_int_equal(reprise_rows_count(rows), 0);
+    reprise_rows_free(rows);
+    reprise_close(r);
+}
+
+static void a_writer_refuses_unknown_options(void **state)
+{
+    struct reprise_writer_options o = { .size = sizeof o, .flags = 1u << 31 };
+    struct reprise *r = open_store(state, "goat", "s");
+    struct reprise_session *s = create(r, NULL);
+    struct reprise_writer *w = NULL;
+
+    assert_int_equal(reprise_writer_open(s, &o, &w, NULL), REPRISE_USAGE);
+    o = (struct reprise_writer_options){ .size = sizeof o, .durable = 7 };
+    assert_int_equal(reprise_writer_open(s, &o, &w, NULL), REPRISE_USAGE);
+    assert_null(w);
+    reprise_session_close(s);
+    reprise_close(r);
+}
+
 /* ---- threads ---- */
 
 struct worker {
     pthread_t thread;
     struct reprise *shared;
     struct reprise_session *session;
+    struct reprise_writer *writer;
     const char *system, *path, *home;
     int number;
     int failures;
@@ -407,6 +488,47 @@ static void threads_share_an_elixir_store(void **state)
     share(state, "exathena", "m-1");
 }
 
+static void *write_rows(void *arg)
+{
+    struct worker *w = arg;
+    char id[64];
+
+    for (int i = 0; i < ROUNDS * ROUNDS; i++) {
+        snprintf(id, sizeof id, "w-%d-%d", w->number, i);
+        w->failures += write_prompt(w->writer, id) != REPRISE_OK;
+        if (i % ROUNDS == 0)
+            w->failures += reprise_writer_flush(w->writer, NULL) != REPRISE_OK;
+    }
+    return NULL;
+}
+
+static void threads_write_through_one_writer(void **state)
+{
+    const struct reprise_writer_options o = { .size = sizeof o,
+                                              .flags = REPRISE_WRITER_BACKGROUND,
+                                              .queue_rows = 16 };
+    struct worker worker[THREADS];
+    struct reprise *r = open_store(state, "goat", "s");
+    struct reprise_session *s = create(r, NULL);
+    struct reprise_writer *w;
+    int failures = 0;
+
+    assert_int_equal(reprise_writer_open(s, &o, &w, NULL), REPRISE_OK);
+    for (int i = 0; i < THREADS; i++) {
+        worker[i] = (struct worker){ .writer = w, .number = i };
+        assert_int_equal(pthread_create(&worker[i].thread, NULL, write_rows, &worker[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(worker[i].thread, NULL);
+        failures += worker[i].failures;
+    }
+    assert_int_equal(failures, 0);
+    assert_int_equal(reprise_writer_close(w, NULL), REPRISE_OK);
+    assert_int_equal(count_messages(s), THREADS * ROUNDS * ROUNDS);
+    reprise_session_close(s);
+    reprise_close(r);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
 
 int main(void)
@@ -423,6 +545,10 @@ int main(void)
         TEST(settings_are_changed_together_or_not),
         TEST(an_unusable_result_saves_nothing),
         TEST(two_stores_cannot_be_created_in),
+        TEST(rows_wait_in_the_queue_until_they_are_flushed),
+        TEST(a_claude_session_without_a_message_leaves_nothing_behind),
+        TEST(a_writer_refuses_unknown_options),
+        TEST(threads_write_through_one_writer),
         TEST(threads_share_a_directory_of_go_sessions),
         TEST(threads_share_an_elixir_store),
     };
