@@ -35,7 +35,6 @@ enum event_kind {
     EVENT_START,
     EVENT_RESUME,
 };
-extern const struct index_keys exathena_keys;
 
 /* Returns true if the line is an event, that is, a JSON object. A leading byte order mark is
  * skipped. */

@@ -12,7 +12,6 @@
 #include "store/fs/disk.h"
 #include "store/fs/path.h"
 #include "store/systems/common/config_dir.h"
-#include "store/systems/exathena/event.h"
 
 enum { DIRECTORY_MODE = 0755, FIRST_LINE = 64 << 10 };
 

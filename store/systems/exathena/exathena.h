@@ -53,6 +53,7 @@ const char *exathena_side_path(const struct session_ref *ref, const char *rest, 
  * scope names the project, a directory inside it, or a worktree. */
 bool exathena_in_scope(const struct store *st, const struct scope *scope);
 
+extern const struct index_keys exathena_keys; /* in event.c */
 extern const struct jsonl_format exathena_format;
 
 extern const struct store_ops exathena_ops;

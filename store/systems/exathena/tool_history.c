@@ -8,6 +8,7 @@
 #include "store/fs/path.h"
 #include "store/log/logfile.h"
 #include "store/systems/exathena/event.h"
+#include "store/systems/exathena/exathena.h"
 
 /* Results contain the id of their call, and the call is in an earlier message of the agent. */
 struct call {

@@ -12,7 +12,6 @@
 
 #include "store/api/host.h"
 #include "store/systems/common/config_dir.h"
-#include "store/systems/goat/log.h"
 
 const struct goat *goat_of(const struct store *st)
 {

@@ -82,6 +82,7 @@ MUST_CHECK enum err_code goat_ref_at(const struct store *st, const char *session
 bool goat_in_scope(const struct scope *scope, struct slice cwd, struct arena *a);
 
 extern const struct store_ops goat_ops;
+extern const struct index_keys goat_keys; /* in log.c */
 extern const struct jsonl_format goat_format;
 
 /* In describe.c, for goat_format: the part of one row that a list needs, and what the metadata adds

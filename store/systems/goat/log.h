@@ -19,7 +19,6 @@ struct goat_log {
     bool none; /* the session has no log: there are no lines */
 };
 
-extern const struct index_keys goat_keys;
 /* The session has a log: its ref names one. */
 bool goat_has_log(const struct session_ref *ref);
 
