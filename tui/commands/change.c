@@ -150,7 +150,7 @@ static enum err_code plan_rename(struct invocation *in, struct sessions *s,
     const char *title = in->argv[1];
 
     (void)s;
-    if (!ops->rename && !ops->set)
+    if (!ops->rename && !(ops->remote && ops->set))
         return store_unsupported_error(ref, CAN_RENAME, "rename", e);
     enum err_code rc = set_text(c, arena_format(&c->arena, "renamed to %s", title), e);
 
@@ -172,7 +172,7 @@ static enum err_code plan_tag(struct invocation *in, struct sessions *s,
     const char *tag = in->argc > 1 ? in->argv[1] : "";
 
     (void)s;
-    if (!ops->tag && !ops->set)
+    if (!ops->tag && !(ops->remote && ops->set))
         return store_unsupported_error(ref, CAN_TAG, "tag", e);
     if (none == (in->argc > 1))
         return err_set(e, ERR_USAGE, "tag", "give either a tag or --none");
