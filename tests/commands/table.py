@@ -23,7 +23,8 @@ GOAT = {'tag': 'Go sessions have no tags', 'archive': 'cannot be archived', 'una
         'retrieve': 'where their host looks', 'agent': 'Go sessions have no sub-agents'}
 ENTIRE = {'rename': 'named by their first prompt', 'tag': 'have no tags', 'archive': 'cannot be archived',
           'unarchive': 'cannot be archived', 'tombstone': 'Entire keeps copies', 'reappend': 'in its own file',
-          'agent': 'tasks as checkpoints'}
+          'agent': 'no sub-agent'}
+AGENTS = {'two-sessions': ['ag01'], 'committed': ['ag02']}  # of tasks, in git
 AWAY = {**ENTIRE, 'resume-at': 'not on this machine', 'delete': 'only its committed checkpoints are left',
         'append': 'reprise retrieve brings it', 'talk': 'not on this machine'}
 CAN = {'goat': 'resume fork rewind rename delete', 'exathena': 'resume fork rewind delete',
@@ -133,7 +134,7 @@ def read(c, w):
     c.same(f'{w.name}: messages', (len(said), info['messageCount']), (w.said, w.said))
     c.same(f'{w.name}: a page of them', w.json('messages', w.id, '--offset', '1', '--limit', '1'), said[1:2])
     c.same(f'{w.name}: points', info['checkpointCount'], len(w.points()))
-    c.same(f'{w.name}: sub-agents', w.json('subagents', w.id), [])
+    c.same(f'{w.name}: sub-agents', w.json('subagents', w.id), AGENTS.get(w.name, []))
     for kind in [], ['--json']:
         c.refused(w, 'agent', w.run('messages', w.id, '--agent', 'nobody', *kind), 3)
     bundle = w.json('restore', w.id)

@@ -171,7 +171,7 @@ talks_back "12 messages dropped"
 resumes claude
 
 begin shipped goat:7b1c0a52-0d0e-4c56-9f6e-0a1b2c3d4e5f greeting
-reads "make main print a greeting" "Go sessions have no sub-agents"
+reads "make main print a greeting" "every message of the run"
 cannot t "have no tags"
 cannot a "cannot be archived"
 renames "Another name"
