@@ -448,6 +448,7 @@ static void a_child_that_lives_on_does_not_keep_the_lock(void **state)
         for (int k = 0; k < 10; k++)
             assert_int_equal(append_prompt(h, 10 * i + k), ERR_OK);
         if ((pid[i] = fork()) == 0) {
+            alarm(60); /* should the parent die */
             pause();
             _exit(0);
         }
