@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include "store/api/host.h"
+#include "store/api/noop_store.h"
 #include "store/api/plugin.h"
+#include "store/host/memory_store.h"
 #include "store/library/call.h"
 #include "store/query/resolve.h"
 
@@ -93,9 +95,17 @@ static enum err_code open_plugin(struct reprise *r, const struct plugin_config *
     return rc;
 }
 
+/* The two that are not on a disk are no systems of the program. */
+static const struct store_ops *named_system(struct slice name)
+{
+    if (slice_eq(name, slice_of(noop_store_ops.name)))
+        return &noop_store_ops;
+    return slice_eq(name, slice_of(memory_store_ops.name)) ? &memory_store_ops : store_system(name);
+}
+
 static enum err_code open_named(struct reprise *r, const struct reprise_options *o, struct err *e)
 {
-    const struct store_ops *ops = store_system(slice_of(o->system));
+    const struct store_ops *ops = named_system(slice_of(o->system));
     enum err_code rc = ERR_OK;
 
     if (!ops)

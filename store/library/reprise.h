@@ -94,7 +94,8 @@ enum reprise_open_flags {
 
 struct reprise_options {
     size_t size;
-    /* "claude", "goat", "exathena" or "entire"; NULL: every system whose default store exists */
+    /* "claude", "goat", "exathena" or "entire"; "memory": sessions that end with the store; "noop": calls succeed, and
+     * nothing is kept; NULL: every system whose default store exists */
     const char *system;
     /* the absolute path of the store: a configuration directory, a directory of sessions, a repository; NULL: where
      * the system keeps its sessions by default */
@@ -420,6 +421,62 @@ REPRISE_API int reprise_writer_count(struct reprise_writer *w, struct reprise_wr
 /* Flushes, ends the thread and closes the writer in any case. If that fails, the rows that are not written are lost,
  * and the error is the reason; a host that wants to keep them flushes before. NULL is fine. */
 REPRISE_API int reprise_writer_close(struct reprise_writer *w, struct reprise_error *error);
+
+/* ==== reprise_state - publishes what a session is doing ==== */
+
+/* The state of a session that the caller runs: idle, running, or waiting for an action of a person. Listeners are called at
+ * each step, and while it is open other programs see it: `reprise list` and the picker show it. The state of a process
+ * that was killed does not count. */
+struct reprise_state;
+
+enum reprise_activity { REPRISE_IDLE = 1, REPRISE_RUNNING = 2, REPRISE_REQUIRES_ACTION = 3 };
+
+/* What the session waits for. */
+struct reprise_action {
+    size_t size;
+    const char *tool_name;
+    const char *description; /* for a person: "Editing src/foo.ts" */
+    const char *tool_use_id;
+    const char *request_id;
+    const char *input; /* of the tool, a JSON object; listeners get it, and it is not published */
+};
+
+/* Functions that are called in the thread that makes the step, one step after the other and in the order in which the
+ * listeners were added; members may be NULL. They must not call functions on the state: REPRISE_USAGE. */
+struct reprise_listener {
+    size_t size;
+    /* the state (enum reprise_activity), also if it is the same as before; the action, or NULL */
+    void (*changed)(int32_t state, const struct reprise_action *action, void *data);
+    /* afterwards, what changed in the external metadata: a JSON Merge Patch (RFC 7396) */
+    void (*metadata)(const char *patch, void *data);
+    void (*title)(const char *title, void *data);
+    void (*last_prompt)(const char *prompt, void *data);
+    void *data;
+};
+
+/* Begins idle, with empty metadata. The session and its stores must stay open as long as the state. */
+REPRISE_API int reprise_state_open(const struct reprise_session *s, struct reprise_state **out,
+                                   struct reprise_error *error);
+/* Withdraws the state. NULL is fine. */
+REPRISE_API void reprise_state_close(struct reprise_state *state);
+REPRISE_API int reprise_state_listen(struct reprise_state *state,
+                                     const struct reprise_listener *listener,
+                                     struct reprise_error *error);
+/* Makes a step. The action may be NULL, and counts with REPRISE_REQUIRES_ACTION only. The metadata get a pending_action,
+ * which is null again with the next step that has none, and task_summary is null when the session becomes idle. If the
+ * state cannot be published, the listeners were called all the same. REPRISE_USAGE: the input is not a JSON object. */
+REPRISE_API int reprise_state_change(struct reprise_state *state, int32_t activity,
+                                     const struct reprise_action *action,
+                                     struct reprise_error *error);
+/* Changes the external metadata by a JSON Merge Patch, such as {"model":"m","task_summary":"reading the tests"}.
+ * REPRISE_USAGE: it is not a JSON object. */
+REPRISE_API int reprise_state_merge(struct reprise_state *state, const char *patch,
+                                    struct reprise_error *error);
+/* Report another title and what the person asked; to store them is up to reprise_set and reprise_append. */
+REPRISE_API int reprise_state_title(struct reprise_state *state, const char *title,
+                                    struct reprise_error *error);
+REPRISE_API int reprise_state_last_prompt(struct reprise_state *state, const char *prompt,
+                                          struct reprise_error *error);
 
 /* ==== reprise_checkpoint - saves files before they are changed ==== */
 

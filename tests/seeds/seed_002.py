@@ -405,30 +405,67 @@ def fork(place):
     place.holds('parent', place.json('info', made).get('parentId') == session)
 
 
-def publish(place, session, process, **members):
-    """What a host writes: see docs/formats/own.md."""
-    with open(f'/proc/{process}/stat', encoding='utf-8') as f:
-        started = f.read().rpartition(')')[2].split()[19]
-    entry = {'pid': process, 'procStart': started, 'sessionId': session, 'system': 'claude', **members}
-    place.write(f'{place.home}/.local/state/reprise/hosts/{process}-{uuid.UUID(int=1)}.json', json.dumps(entry))
+HOST = r"""
+#include <reprise.h>
+#include <stdio.h>
+static void changed(int32_t state, const struct reprise_action *action, void *data)
+{
+    (void)data;
+    printf("%d %s\n", (int)state, action ? action->tool_name : "-");
+}
+static void metadata(const char *patch, void *data)
+{
+    (void)data;
+    puts(patch);
+}
+int main(int argc, char **argv)
+{
+    const struct reprise_listener listener = { .size = sizeof listener, .changed = changed, .metadata = metadata };
+    const struct reprise_action action = { .size = sizeof action, .tool_name = "Edit", .description = "Editing src/foo.ts" };
+    struct reprise_session *session = NULL;
+    struct reprise_state *state = NULL;
+    struct reprise *r = NULL;
+    int next;
+    if (reprise_open(NULL, &r, NULL) || reprise_session_open(r, argv[argc - 1], &session, NULL) ||
+        reprise_state_open(session, &state, NULL) || reprise_state_listen(state, &listener, NULL))
+        return 1;
+    while (scanf("%d", &next) == 1) {
+        if (reprise_state_change(state, next, &action, NULL))
+            return 2;
+        puts("done");
+        fflush(stdout);
+    }
+    return 0;
+}
+"""
 
 
-@row(41, 'state machine idle, running, requires_action; listeners and external metadata',
-     reason='the machine and its listeners (store/host/host_state.h, test host_state) are not in reprise.h yet')
+@row(41, 'state machine idle, running, requires_action; listeners and external metadata')
 def state(place):
     session = place.claude(prompt('a'), answer('b'))
     place.holds('without a host no state', 'state' not in place.json('list')[0])
-    with subprocess.Popen(['sleep', '60']) as host:
-        publish(place, session, host.pid, state='running', status='busy')
-        place.holds('running', place.json('list')[0].get('state') == 'running')
-        publish(place, session, host.pid, state='requires_action',
-                metadata={'pending_action': {'tool_name': 'Edit', 'action_description': 'Editing src/foo.ts'}})
-        got = place.json('list')[0]
-        place.holds('list shows what it waits for', (got.get('state'), got.get('waitsFor')) == ('requires_action', 'Editing src/foo.ts'))
+    place.env['LD_LIBRARY_PATH'] = os.path.dirname(next(f for f in place.files(place.prefix) if f.endswith('libreprise.so')))
+    with subprocess.Popen([place.compile(HOST), session], env=place.env, cwd=place.dir, stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as host:
+        def step(number):
+            host.stdin.write(f'{number}\n')
+            host.stdin.flush()
+            said = []
+            while not said or said[-1] not in ('done\n', ''):
+                said.append(host.stdout.readline())
+            return said[:-1], place.json('list')[0]
+        said, shown_now = step(2)
+        place.holds('running', said == ['2 -\n'] and shown_now.get('state') == 'running')
+        said, shown_now = step(3)
+        place.holds('requires_action with its details', said[0] == '3 Edit\n' and
+                    json.loads(said[1])['pending_action']['action_description'] == 'Editing src/foo.ts')
+        place.holds('list shows what it waits for', (shown_now.get('state'), shown_now.get('waitsFor')) ==
+                    ('requires_action', 'Editing src/foo.ts'))
         place.holds('info shows it', 'waits for you: Editing src/foo.ts' in place.text('info', session))
+        said, shown_now = step(1)
+        place.holds('idle clears both', [json.loads(s) for s in said[1:]] == [{'pending_action': None}, {'task_summary': None}])
         host.kill()
     place.holds('a killed host does not count', 'state' not in place.json('list')[0])
-    raise Missing('reprise_state_* in the installed library')
 
 
 @row(42, 'hydrate from the remote, session ingress', reason='comes with the stores of a team (pull, push)')
