@@ -9,7 +9,8 @@ files=$(find lite store tui tests -name '*.[ch]' | sort)
 awk '
     function say(text) { printf "%s:%d: %s\n", FILENAME, FNR, text; bad = 1 }
     FNR == 1 { begin = 0 }
-    FNR == 601 { say("a file of more than 600 lines") }
+    # The header for hosts is one file, whatever it has to describe.
+    FNR == 601 && FILENAME !~ /\/reprise\.h$/ { say("a file of more than 600 lines") }
     /^\{$/ { begin = FNR }
     # Tests may be longer.
     /^\}$/ && begin { if (FNR - begin > 61 && FILENAME !~ /^tests/) say("a function of more than 60 lines"); begin = 0 }

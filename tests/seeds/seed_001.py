@@ -4,6 +4,7 @@ import json
 import os
 import re
 
+from seeds.seed_library import background
 from support.seed_rows import seed
 
 row, not_sensible = seed('001')
@@ -266,3 +267,8 @@ def inferred(place):
     to = events(place, path)[3]['uuid']
     place.text('rewind', sid, '--to', to, '--inferred', '--apply', '--overwrite-edited')
     place.holds('--inferred, which the library has not', place.read('a') == b'mid\n')
+
+
+@row(9, 'buffered flush')
+def queue(place):
+    background(place, 'exathena', lambda i: {'role': 'user', 'content': f'row {i}'})

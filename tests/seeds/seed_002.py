@@ -5,6 +5,7 @@ import stat
 import subprocess
 import uuid
 
+from seeds.seed_library import background
 from support.seed_rows import Missing, answer, attachment, call, prompt, result, seed
 
 row, not_sensible = seed('002')
@@ -329,10 +330,9 @@ def lazy(place):
     place.holds('the title is there with the first row', place.json('list')[0]['summary'] == 'First light')
 
 
-@row(34, 'write queue of a file, drained in batches in the background',
-     reason='inside the library (store/host/host_session.h); reprise.h does not offer it yet')
-def queue(_place):
-    raise Missing('no background writer in reprise.h')
+@row(34, 'write queue of a file, drained in batches in the background')
+def queue(place):
+    background(place, 'claude', lambda i: prompt(f'row {i}'))
 
 
 @row(35, 'rows written once by uuid; parent of a repeated prefix')

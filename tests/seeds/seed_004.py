@@ -6,6 +6,7 @@ import stat
 import subprocess
 
 from seeds.seed_000 import ROWS, begin, checkpointed, lines, metadata
+from seeds.seed_library import background
 from support.seed_rows import seed
 
 row, not_sensible = seed('004')
@@ -221,3 +222,8 @@ def comma(place):
 def lock_mode(place):
     _, path, _ = doc(place)
     place.holds('ours', stat.S_IMODE(os.stat(f'{path}/messages.jsonl.lock').st_mode) == 0o600)
+
+
+@row(5, 'AppendMessage returns at once; one writer drains a queue')
+def queue(place):
+    background(place, 'goat', lambda i: {'uuid': f'r-{i}', 'role': 'user', 'content': 'x'})

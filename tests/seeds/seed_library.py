@@ -166,17 +166,22 @@ def times(place):
     place.holds(f'{stamps}', len(set(stamps)) == 2)
 
 
-@row(11, 'a background writer: append, flush, close')
-def writer(place):
-    store = Store(place, 'goat')
-    session = store.create(id=b'a-1')
+def background(place, system, spoken):
+    """Rows wait in a queue until flush or close; `spoken` makes the i-th one."""
+    store = Store(place, system)
+    session = store.create()
     options = ffi.WriterOptions(flags=ffi.REPRISE_WRITER_BACKGROUND, interval_ms=600_000)
     w = store.lib.make('reprise_writer_open', session, ctypes.byref(options))
     for i in range(3):
-        ffi.append(store.lib, w, {'uuid': f'r-{i}', 'role': 'user', 'content': 'x'}, call='reprise_writer_append')
+        ffi.append(store.lib, w, spoken(i), call='reprise_writer_append')
     place.holds('rows wait', store.messages(session) == [])
     store.lib.call('reprise_writer_flush', w)
     place.holds('flush writes them', len(store.messages(session)) == 3)
-    ffi.append(store.lib, w, {'uuid': 'r-4', 'role': 'user', 'content': 'x'}, call='reprise_writer_append')
+    ffi.append(store.lib, w, spoken(3), call='reprise_writer_append')
     store.lib.call('reprise_writer_close', w)
     place.holds('close drains', len(store.messages(session)) == 4)
+
+
+@row(11, 'a background writer: append, flush, close')
+def writer(place):
+    background(place, 'goat', lambda i: {'uuid': f'r-{i}', 'role': 'user', 'content': 'x'})
