@@ -114,6 +114,12 @@ enum err_code transcript_block_add(struct block_list *list, const struct block *
     return ERR_OK;
 }
 
+void transcript_block_put(struct block_list *list, struct block b)
+{
+    if (transcript_block_add(list, &b))
+        list->arena.failed = true;
+}
+
 void transcript_blocks_fini(struct block_list *list)
 {
     arena_fini(&list->arena);

@@ -137,6 +137,8 @@ struct block_list {
 };
 
 MUST_CHECK enum err_code transcript_block_add(struct block_list *list, const struct block *b);
+/* The same for a caller that looks once, at the end, whether the list's arena has failed. */
+void transcript_block_put(struct block_list *list, struct block b);
 void transcript_blocks_fini(struct block_list *list);
 
 /* A conversation that was continued from an earlier message is a tree. A resume continues one path

@@ -234,6 +234,14 @@ static enum err_code copy_attributes(int in, int out, const struct stat *st, con
     return rc;
 }
 
+static void close_both(int in, int out)
+{
+    if (in >= 0)
+        close(in);
+    if (out >= 0)
+        close(out);
+}
+
 static enum err_code copy_file(const char *from, const char *to, char *piece, struct err *e)
 {
     struct stat st;
@@ -255,10 +263,7 @@ static enum err_code copy_file(const char *from, const char *to, char *piece, st
         rc = copy_attributes(in, out, &st, to, e);
     if (!rc)
         rc = disk_sync(out, to, e);
-    if (in >= 0)
-        close(in);
-    if (out >= 0)
-        close(out);
+    close_both(in, out);
     return rc;
 }
 
@@ -291,10 +296,7 @@ static enum err_code finish_dir(const char *from, const char *to, const struct s
         rc = copy_attributes(in, out, st, to, e);
     if (!rc)
         rc = disk_sync(out, to, e);
-    if (in >= 0)
-        close(in);
-    if (out >= 0)
-        close(out);
+    close_both(in, out);
     return rc;
 }
 
@@ -447,10 +449,7 @@ static enum err_code equal_files(const char *a, const char *b, char *piece, stru
 
     if (!rc)
         rc = same_bytes(in, out, piece, a, e);
-    if (in >= 0)
-        close(in);
-    if (out >= 0)
-        close(out);
+    close_both(in, out);
     return rc;
 }
 

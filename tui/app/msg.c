@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-void resume_dirs_free(struct resume_dirs *p)
+void msg_resume_dirs_free(struct resume_dirs *p)
 {
     if (!p)
         return;
@@ -26,7 +26,7 @@ void msg_fini(struct msg *m)
     case MSG_FULL_SCAN:
     case MSG_DESCRIBED: described_list_free(m->u.described); break;
     case MSG_TRANSCRIPT: conversation_free(m->u.conversation); break;
-    case MSG_PASSAGES: passage_list_free(m->u.passages); break;
+    case MSG_PASSAGES: conversation_passages_free(m->u.passages); break;
     case MSG_FOUND: search_hits_free(m->u.found); break;
     case MSG_CONTENT: content_hits_free(m->u.content); break;
     case MSG_SUBAGENTS:
@@ -37,7 +37,7 @@ void msg_fini(struct msg *m)
         branch_list_fini(m->u.branches);
         free(m->u.branches);
         break;
-    case MSG_RESUME_DIRS: resume_dirs_free(m->u.place); break;
+    case MSG_RESUME_DIRS: msg_resume_dirs_free(m->u.place); break;
     case MSG_CHECKPOINTS: preview_checkpoints_free(m->u.checkpoints); break;
     case MSG_PREVIEW: preview_free(m->u.preview); break;
     case MSG_COMPARISON: preview_comparison_free(m->u.comparison); break;

@@ -26,7 +26,7 @@ struct resume_dirs {
     char *present_dir;   /* where reprise was started */
 };
 
-void resume_dirs_free(struct resume_dirs *p);
+void msg_resume_dirs_free(struct resume_dirs *p);
 
 /* Everything that can happen to the screen. update() is the only reader.
  *

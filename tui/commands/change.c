@@ -159,7 +159,7 @@ static enum err_code plan_rename(struct invocation *in, struct sessions *s,
     return rc ? rc : ops->rename(ref->store, ref, slice_of(title), c, e);
 }
 
-enum err_code rename_run(struct invocation *in, struct err *e)
+enum err_code change_rename_run(struct invocation *in, struct err *e)
 {
     return change_sessions(in, "rename", 1, plan_rename, e);
 }
@@ -184,7 +184,7 @@ static enum err_code plan_tag(struct invocation *in, struct sessions *s,
     return rc ? rc : ops->tag(ref->store, ref, slice_of(tag), none, c, e);
 }
 
-enum err_code tag_run(struct invocation *in, struct err *e)
+enum err_code change_tag_run(struct invocation *in, struct err *e)
 {
     return change_sessions(in, "tag", 1, plan_tag, e);
 }
@@ -203,7 +203,7 @@ static enum err_code plan_archive(struct invocation *in, struct sessions *s,
     return ops->archive(ref->store, &s->scope, ref, archived, c, e);
 }
 
-enum err_code archive_run(struct invocation *in, struct err *e)
+enum err_code change_archive_run(struct invocation *in, struct err *e)
 {
     return change_sessions(in, in->command->name, 0, plan_archive, e);
 }
@@ -228,7 +228,7 @@ static enum err_code plan_resume_at(struct invocation *in, struct sessions *s,
     return rc ? rc : ops->resume_at(ref->store, ref, slice_of(message), c, e);
 }
 
-enum err_code resume_at_run(struct invocation *in, struct err *e)
+enum err_code change_resume_at_run(struct invocation *in, struct err *e)
 {
     return change_sessions(in, "resume-at", 1, plan_resume_at, e);
 }
@@ -248,7 +248,7 @@ static enum err_code plan_tombstone(struct invocation *in, struct sessions *s,
     return rc ? rc : ops->tombstone(ref->store, ref, slice_of(message), cut, c, e);
 }
 
-enum err_code tombstone_run(struct invocation *in, struct err *e)
+enum err_code change_tombstone_run(struct invocation *in, struct err *e)
 {
     return change_sessions(in, "tombstone", 1, plan_tombstone, e);
 }
@@ -267,8 +267,8 @@ static void write_reappended(const struct session_ref *ref, size_t appended, str
     out_end(o, '}');
 }
 
-enum err_code reappend_session(struct invocation *in, struct sessions *s,
-                               const struct session_ref *ref, struct err *e)
+enum err_code change_reappend_session(struct invocation *in, struct sessions *s,
+                                      const struct session_ref *ref, struct err *e)
 {
     const struct store_ops *ops = ref->store->ops;
     size_t appended = 0;
@@ -356,8 +356,8 @@ static enum err_code make_fork_change(struct invocation *in, const struct sessio
     return ERR_OK;
 }
 
-enum err_code fork_session(struct invocation *in, struct sessions *s, const struct session_ref *ref,
-                           struct err *e)
+enum err_code change_fork_session(struct invocation *in, struct sessions *s,
+                                  const struct session_ref *ref, struct err *e)
 {
     (void)s;
     if (!ref->store->ops->fork)
@@ -456,8 +456,8 @@ static enum err_code check_kept(const struct retrieved *r, struct err *e)
     return ERR_OK;
 }
 
-enum err_code retrieve_session(struct invocation *in, struct sessions *s,
-                               const struct session_ref *ref, struct err *e)
+enum err_code change_retrieve_session(struct invocation *in, struct sessions *s,
+                                      const struct session_ref *ref, struct err *e)
 {
     const char *at = in->options.at;
     struct retrieve_request req = { .at = slice_of(at ? at : ""),

@@ -191,7 +191,7 @@ static void write_help(const struct command *command, struct out *o)
            "transcript, or latest.\n");
 }
 
-enum err_code help_run(struct invocation *in, struct err *e)
+enum err_code command_help_run(struct invocation *in, struct err *e)
 {
     const char *word = in->argc ? in->argv[0] : NULL;
     const struct command *command = word ? find_command(word) : NULL;

@@ -72,10 +72,11 @@ MUST_CHECK enum err_code command_with_session(struct invocation *in, command_ses
                                               struct err *e);
 
 /* The commands. */
-command_fn picker_run, list_run, messages_run, rewind_run, undo_run, rewinds_run, rename_run,
-    tag_run, archive_run, resume_at_run, tombstone_run, delete_run, trash_run, log_run, doctor_run,
-    sweep_run, search_run, create_run, append_run, checkpoint_run, set_run, demo_run, help_run;
-command_session_fn info_session, subagents_session, restore_session, retrieve_session,
-    checkpoints_session, fork_session, reappend_session;
+command_fn picker_run, list_run, messages_run, rewind_run, undo_run, rewinds_run, change_rename_run,
+    change_tag_run, change_archive_run, change_resume_at_run, change_tombstone_run,
+    trash_delete_run, trash_run, undo_log_run, doctor_run, sweep_run, search_run, host_create_run,
+    host_append_run, host_checkpoint_run, host_set_run, demo_run, command_help_run;
+command_session_fn info_session, info_subagents_session, host_restore_session,
+    change_retrieve_session, info_checkpoints_session, change_fork_session, change_reappend_session;
 
 #endif

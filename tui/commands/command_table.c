@@ -45,56 +45,56 @@ const struct command commands_table[] = {
               "only in a pattern with a capital letter. On a terminal the lines stand below\n"
               "their session; elsewhere each line begins with the session's id and its place\n"
               "(prompt, reply, thinking, tool, note). With --json there is one object a line.\n" },
-    { .name = "subagents", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = subagents_session,
+    { .name = "subagents", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = info_subagents_session,
       .summary = "list the ids of a session's sub-agents",
       .options = BIT(NO_WORKTREES) },
-    { .name = "restore", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = restore_session,
+    { .name = "restore", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = host_restore_session,
       .summary = "print everything a host needs to continue a session",
       .options = BIT(AT) | BIT(NO_WORKTREES),
       .help = "The messages are those that the agent would load. Tool calls that were cut off\n"
               "by the end of the session get a result that says so. With --at the messages\n"
               "end with that one.\n" },
     { .name = "retrieve", .operands = "ID [--at CHECKPOINT]", .min_operands = 1, .max_operands = 1,
-      .on_session = retrieve_session,
+      .on_session = change_retrieve_session,
       .summary = "copy a transcript from git to where its agent looks for it",
       .options = BIT(AT) | BIT(FORCE) | BIT(DRY_RUN) | BIT(NO_WORKTREES),
       .help = "Without --at: the newest transcript in the checkpoints of the session; with it:\n"
               "the transcripts of all sessions of the checkpoint. A transcript that is newer\n"
               "on this machine is kept (exit code 4) unless --force is given. To restore what\n"
               "was replaced: reprise undo.\n" },
-    { .name = "fork", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = fork_session,
+    { .name = "fork", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = change_fork_session,
       .summary = "copy a session, or its beginning, into a new one",
       .options = BIT(AT) | BIT(TITLE) | BIT(WITH_FILES) | BIT(NO_WORKTREES),
       .help = "The original session is not changed. Prints the id of the new one. Without\n"
               "--at the whole session is copied; after a resume-at, what a resume restores.\n" },
-    { .name = "resume-at", .operands = "ID [MSG]", .min_operands = 1, .max_operands = 2, .run = resume_at_run,
+    { .name = "resume-at", .operands = "ID [MSG]", .min_operands = 1, .max_operands = 2, .run = change_resume_at_run,
       .summary = "make a session resume after one of its messages",
       .options = BIT(CLEAR) | BIT(NO_WORKTREES),
       .help = "Nothing is removed: the later messages stay in the file as a branch of their\n"
               "own. An agent does not load messages from before its last compaction: to\n"
               "return there, use fork.\n" },
-    { .name = "tombstone", .operands = "ID MSG", .min_operands = 2, .max_operands = 2, .run = tombstone_run,
+    { .name = "tombstone", .operands = "ID MSG", .min_operands = 2, .max_operands = 2, .run = change_tombstone_run,
       .summary = "remove one message from the conversation",
       .options = BIT(CUT) | BIT(NO_WORKTREES),
       .help = "Its row is blanked in place, even while an agent is writing. The messages\n"
               "after it are kept and follow the row closest in time before them; after a\n"
               "pause of more than five seconds the agent starts the conversation anew there.\n" },
-    { .name = "rename", .operands = "ID TITLE", .min_operands = 2, .max_operands = 2, .run = rename_run,
+    { .name = "rename", .operands = "ID TITLE", .min_operands = 2, .max_operands = 2, .run = change_rename_run,
       .summary = "rename a session",
       .options = BIT(NO_WORKTREES) },
-    { .name = "tag", .operands = "ID [TAG]", .min_operands = 1, .max_operands = 2, .run = tag_run,
+    { .name = "tag", .operands = "ID [TAG]", .min_operands = 1, .max_operands = 2, .run = change_tag_run,
       .summary = "tag a session, or remove its tag",
       .options = BIT(NONE) | BIT(NO_WORKTREES) },
-    { .name = "archive", .operands = "ID...", .min_operands = 1, .max_operands = 10000, .run = archive_run,
+    { .name = "archive", .operands = "ID...", .min_operands = 1, .max_operands = 10000, .run = change_archive_run,
       .summary = "archive sessions",
       .options = BIT(NO_WORKTREES) },
-    { .name = "unarchive", .operands = "ID...", .min_operands = 1, .max_operands = 10000, .run = archive_run,
+    { .name = "unarchive", .operands = "ID...", .min_operands = 1, .max_operands = 10000, .run = change_archive_run,
       .summary = "unarchive sessions",
       .options = BIT(NO_WORKTREES) },
-    { .name = "reappend", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = reappend_session,
+    { .name = "reappend", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = change_reappend_session,
       .summary = "append the metadata again, where listings look for it",
       .options = BIT(NO_WORKTREES) },
-    { .name = "delete", .operands = "ID...", .min_operands = 1, .max_operands = 10000, .run = delete_run,
+    { .name = "delete", .operands = "ID...", .min_operands = 1, .max_operands = 10000, .run = trash_delete_run,
       .summary = "move sessions and all their files to the trash",
       .options = BIT(PERMANENTLY) | BIT(FORCE) | BIT(NO_WORKTREES),
       .help = "Sessions that an agent is writing to are refused. If that cannot be known (a\n"
@@ -132,10 +132,10 @@ const struct command commands_table[] = {
               "listings miss, missing saved copies, leftovers, and sessions that the agent\n"
               "hides or will remove. --fix completes a torn last line, appends the metadata\n"
               "again and finishes what a crash interrupted; it changes nothing else.\n" },
-    { .name = "log", .operands = "", .run = log_run,
+    { .name = "log", .operands = "", .run = undo_log_run,
       .summary = "list what reprise changed and rewound, newest first",
       .help = "The ids are those that undo takes.\n" },
-    { .name = "checkpoints", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = checkpoints_session,
+    { .name = "checkpoints", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = info_checkpoints_session,
       .summary = "list the points that a session can be rewound to",
       .options = BIT(NO_WORKTREES),
       .help = "Oldest first.\n" },
@@ -183,12 +183,12 @@ const struct command commands_table[] = {
               "read-only, it waits: the list says why, and its files are not touched. abandon\n"
               "ID gives it up: its changes remain and can be undone, its backups stay in the\n"
               "record, and temporary files that could not be removed are listed.\n" },
-    { .name = "create", .operands = "SYSTEM[:PATH]", .min_operands = 1, .max_operands = 1, .run = create_run,
+    { .name = "create", .operands = "SYSTEM[:PATH]", .min_operands = 1, .max_operands = 1, .run = host_create_run,
       .summary = "for hosts: create a session",
       .options = BIT(ID) | BIT(CWD) | BIT(MODEL) | BIT(TITLE) | BIT(PARENT) | BIT(NO_PERSIST),
       .help = "Creates the store if it does not exist. Settings that the format cannot hold\n"
               "are reported on standard error.\n" },
-    { .name = "append", .operands = "ID", .min_operands = 1, .max_operands = 1, .run = append_run,
+    { .name = "append", .operands = "ID", .min_operands = 1, .max_operands = 1, .run = host_append_run,
       .summary = "for hosts: append rows, JSONL on standard input",
       .options = BIT(TRANSCRIPT) | BIT(NO_PERSIST) | BIT(NO_WORKTREES),
       .help = "All rows or none, in one write. A missing id, time or parent is filled in\n"
@@ -197,14 +197,14 @@ const struct command commands_table[] = {
               "time take turns. Claude's rows with an agentId go into the file of that sub-\n"
               "agent.\n" },
     { .name = "checkpoint", .operands = "ID --id MSG FILE...", .min_operands = 1, .max_operands = 10000,
-      .run = checkpoint_run,
+      .run = host_checkpoint_run,
       .summary = "for hosts: save files before they are changed",
       .options = BIT(ID) | BIT(TITLE) | BIT(NO_PERSIST) | BIT(NO_WORKTREES),
       .help = "MSG is the message before the changes; a rewind to it restores the files. For\n"
               "Entire MSG is a prompt, and the checkpoint contains the files as they are now:\n"
               "on a shadow branch, or as a commit of yours if .entire/settings.json sets\n"
               "auto-commit.\n" },
-    { .name = "set", .operands = "ID KEY=VALUE...", .min_operands = 2, .max_operands = 10000, .run = set_run,
+    { .name = "set", .operands = "ID KEY=VALUE...", .min_operands = 2, .max_operands = 10000, .run = host_set_run,
       .summary = "for hosts: update metadata",
       .options = BIT(NO_PERSIST) | BIT(NO_WORKTREES),
       .help = "An empty value removes a setting. The system defines the keys.\n" },
@@ -213,7 +213,7 @@ const struct command commands_table[] = {
       .options = BIT(PRINT) | BIT(QUERY) | BIT(PLAIN),
       .help = "The sample is in a temporary directory, with its own operation log and trash,\n"
               "and is removed on exit. Your own changes cannot be undone from there.\n" },
-    { .name = "help", .operands = "[COMMAND]", .max_operands = 1, .run = help_run,
+    { .name = "help", .operands = "[COMMAND]", .max_operands = 1, .run = command_help_run,
       .summary = "show this help, or the help of a command" },
     { .run = NULL },
 };

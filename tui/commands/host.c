@@ -67,7 +67,7 @@ static struct slice directory_of(const struct invocation *in, struct arena *a)
     return option_text(path);
 }
 
-enum err_code create_run(struct invocation *in, struct err *e)
+enum err_code host_create_run(struct invocation *in, struct err *e)
 {
     const struct options *o = &in->options;
     struct sessions s;
@@ -163,7 +163,7 @@ static enum err_code append_rows(struct invocation *in, struct slice text, struc
     return rc;
 }
 
-enum err_code append_run(struct invocation *in, struct err *e)
+enum err_code host_append_run(struct invocation *in, struct err *e)
 {
     const struct host_appended none = { 0 };
     struct buf text = { 0 };
@@ -230,7 +230,7 @@ static enum err_code save_checkpoint(struct invocation *in, struct sessions *s,
     return ERR_OK;
 }
 
-enum err_code checkpoint_run(struct invocation *in, struct err *e)
+enum err_code host_checkpoint_run(struct invocation *in, struct err *e)
 {
     struct host_checkpointed unsaved = { .id = option_text(in->options.id) };
 
@@ -281,7 +281,7 @@ static enum err_code apply_settings(struct invocation *in, const struct host_set
     return rc;
 }
 
-enum err_code set_run(struct invocation *in, struct err *e)
+enum err_code host_set_run(struct invocation *in, struct err *e)
 {
     size_t n = (size_t)in->argc - 1;
     struct arena a = { 0 };
@@ -416,8 +416,8 @@ static enum err_code write_restore_answer(struct invocation *in, const struct se
     return rc;
 }
 
-enum err_code restore_session(struct invocation *in, struct sessions *s,
-                              const struct session_ref *ref, struct err *e)
+enum err_code host_restore_session(struct invocation *in, struct sessions *s,
+                                   const struct session_ref *ref, struct err *e)
 {
     const struct store_ops *ops = ref->store->ops;
     struct restore r = { 0 };

@@ -232,8 +232,8 @@ static enum err_code write_subagents_json(const struct session_ref *ref, struct 
     return ERR_OK;
 }
 
-enum err_code subagents_session(struct invocation *in, struct sessions *s,
-                                const struct session_ref *ref, struct err *e)
+enum err_code info_subagents_session(struct invocation *in, struct sessions *s,
+                                     const struct session_ref *ref, struct err *e)
 {
     return in->out.wants_json ? write_subagents_json(ref, &s->arena, &in->out, e)
                               : write_subagents_text(ref, &in->out, e);
@@ -355,8 +355,8 @@ static enum err_code write_checkpoints_text(const struct checkpoint_list *list, 
     return ERR_OK;
 }
 
-enum err_code checkpoints_session(struct invocation *in, struct sessions *s,
-                                  const struct session_ref *ref, struct err *e)
+enum err_code info_checkpoints_session(struct invocation *in, struct sessions *s,
+                                       const struct session_ref *ref, struct err *e)
 {
     const struct store_ops *ops = ref->store->ops;
     struct checkpoint_list list = { 0 };

@@ -240,7 +240,7 @@ static enum err_code delete_local(struct invocation *in, struct leaving *l, bool
     return permanently ? destroy(in, l->request, l->n, e) : to_trash(in, l->request, l->n, e);
 }
 
-enum err_code delete_run(struct invocation *in, struct err *e)
+enum err_code trash_delete_run(struct invocation *in, struct err *e)
 {
     struct sessions s;
     bool permanently = option_given(&in->options, OPTION_PERMANENTLY);

@@ -141,7 +141,7 @@ static enum err_code merge_logs(struct merge *m, struct change_log *log)
     return rc;
 }
 
-enum err_code log_run(struct invocation *in, struct err *e)
+enum err_code undo_log_run(struct invocation *in, struct err *e)
 {
     struct merge m = { .out = &in->out, .now_ms = in->world->env.now_ms, .e = e };
     struct change_log *log;

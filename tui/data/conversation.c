@@ -30,7 +30,7 @@ void conversation_free(struct conversation *c)
     free(c);
 }
 
-struct passage_list *passage_list_new(size_t cap)
+struct passage_list *conversation_passages_new(size_t cap)
 {
     struct passage_list *list = calloc(1, sizeof *list);
 
@@ -44,19 +44,19 @@ struct passage_list *passage_list_new(size_t cap)
     return NULL;
 }
 
-void passage_fini(struct passage *p)
+void conversation_passage_fini(struct passage *p)
 {
     transcript_blocks_fini(&p->blocks);
     buf_fini(&p->bytes);
     *p = (struct passage){ 0 };
 }
 
-void passage_list_free(struct passage_list *list)
+void conversation_passages_free(struct passage_list *list)
 {
     if (!list)
         return;
     for (size_t i = 0; i < list->n; i++)
-        passage_fini(&list->passage[i]);
+        conversation_passage_fini(&list->passage[i]);
     free(list->passage);
     free(list);
 }

@@ -37,8 +37,8 @@ struct passage_list {
     size_t n, cap;
 };
 
-struct passage_list *passage_list_new(size_t cap);
-void passage_fini(struct passage *p);
-void passage_list_free(struct passage_list *list); /* NULL is fine */
+struct passage_list *conversation_passages_new(size_t cap);
+void conversation_passage_fini(struct passage *p);
+void conversation_passages_free(struct passage_list *list); /* NULL is fine */
 
 #endif

@@ -223,7 +223,7 @@ static void read_passage(const struct conversation *c, size_t i, struct passage 
 
 static enum err_code answer_read(const struct effect *q, const struct reply *r, struct err *e)
 {
-    struct passage_list *list = passage_list_new(q->n);
+    struct passage_list *list = conversation_passages_new(q->n);
     size_t bytes = 0;
 
     if (!list)
@@ -364,7 +364,7 @@ static enum err_code answer_resume_dirs(const struct job_context *d, const struc
     if (!rc && d->config)
         rc = q->prints ? check_print(d, q->refs, e) : check_resume(d, &q->refs->ref[0], p, e);
     if (rc) {
-        resume_dirs_free(p);
+        msg_resume_dirs_free(p);
         return rc;
     }
     jobs_post(r, q, (struct msg){ .kind = MSG_RESUME_DIRS, .u.place = p });

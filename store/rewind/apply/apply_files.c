@@ -36,13 +36,20 @@ static enum err_code check_exchanged(const struct entry_files *at, enum rewind_o
     return ERR_OK;
 }
 
+/* What is under the entry's own name, and under the temporary one. */
+static enum err_code identify_both(const struct entry_files *at, enum entry_file *here,
+                                   enum entry_file *there, struct err *e)
+{
+    enum err_code rc = entry_files_identify(at, at->name, here, e);
+
+    return rc ? rc : entry_files_identify(at, at->temp, there, e);
+}
+
 static enum err_code restore(const struct entry_files *at, enum rewind_outcome *out, struct err *e)
 {
     enum entry_file here, there;
-    enum err_code rc = entry_files_identify(at, at->name, &here, e);
+    enum err_code rc = identify_both(at, &here, &there, e);
 
-    if (!rc)
-        rc = entry_files_identify(at, at->temp, &there, e);
     if (rc)
         return rc;
     if (there == ENTRY_FILE_SEEN) { /* exchanged before a crash, even if it was saved since */
@@ -90,10 +97,8 @@ static enum err_code set_mode(const struct entry_files *at, enum rewind_outcome 
 static enum err_code create(const struct entry_files *at, enum rewind_outcome *out, struct err *e)
 {
     enum entry_file here, there;
-    enum err_code rc = entry_files_identify(at, at->name, &here, e);
+    enum err_code rc = identify_both(at, &here, &there, e);
 
-    if (!rc)
-        rc = entry_files_identify(at, at->temp, &there, e);
     if (rc)
         return rc;
     *out = here == ENTRY_FILE_WANTED && there == ENTRY_FILE_NONE ? REWIND_DONE : REWIND_CONFLICT;
@@ -110,10 +115,8 @@ static enum err_code remove_entry_file(const struct entry_files *at, enum rewind
                                        struct err *e)
 {
     enum entry_file here, there;
-    enum err_code rc = entry_files_identify(at, at->name, &here, e);
+    enum err_code rc = identify_both(at, &here, &there, e);
 
-    if (!rc)
-        rc = entry_files_identify(at, at->temp, &there, e);
     if (rc)
         return rc;
     *out = there == ENTRY_FILE_SEEN ? REWIND_DONE : REWIND_CONFLICT;
@@ -364,10 +367,8 @@ static void judge_left(struct entry_files_context *c, size_t i)
     x->outcome = REWIND_DONE;
     if (x->mode_only || entry_files_open(c, i, &at, NULL))
         return;
-    enum err_code rc = entry_files_identify(&at, at.name, &here, NULL);
+    enum err_code rc = identify_both(&at, &here, &there, NULL);
 
-    if (!rc)
-        rc = entry_files_identify(&at, at.temp, &there, NULL);
     close(at.dir);
     if (rc || there == ENTRY_FILE_OTHER)
         return;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "lite/base/time.h"
 
@@ -505,6 +506,18 @@ enum err_code jsonl_page_put(struct jsonl_page *p, struct slice json, struct err
     return p->fn(json, p->arg, e);
 }
 
+bool jsonl_restore_begin(struct restore *out, struct slice id, struct slice cwd)
+{
+    struct stat sb;
+
+    out->session_id = arena_copy(&out->arena, id);
+    out->cwd = arena_copy(&out->arena, cwd);
+    if (cwd.n && out->cwd.p && stat(out->cwd.p, &sb) == 0 && S_ISDIR(sb.st_mode) &&
+        access(out->cwd.p, X_OK) == 0)
+        out->command_cwd = out->cwd;
+    return out->session_id.p && out->cwd.p;
+}
+
 void jsonl_write_continuation(struct jsonout *j)
 {
     jsonout_key(j, "message");
@@ -515,6 +528,19 @@ void jsonl_write_continuation(struct jsonout *j)
 }
 
 /* ---- damage ---- */
+
+enum err_code jsonl_check_name(const char *folder, const char *name, finding_fn *fn, void *arg,
+                               struct err *e)
+{
+    struct arena a = { 0 };
+    const struct finding f = { .kind = FINDING_UNREADABLE,
+                               .path = arena_format(&a, "%s/%s", folder, name),
+                               .why = "its name cannot be a session's id" };
+    enum err_code rc = f.path ? fn(&f, arg, e) : err_nomem(e);
+
+    arena_fini(&a);
+    return rc;
+}
 
 enum err_code jsonl_check_report(const struct jsonl_check *k, enum finding_kind kind,
                                  const char *path, const char *why, struct err *e)

@@ -119,6 +119,9 @@ struct jsonl_page jsonl_page_of(const struct message_query *q, json_fn *fn, void
 /* Hands over one message if it is in the page. ERR_CANCELLED, with `full` set: the page is complete. */
 MUST_CHECK enum err_code jsonl_page_put(struct jsonl_page *p, struct slice json, struct err *e);
 
+/* Begins a restore bundle: the session's id and directory, and where to run the command. Returns false if out of
+ * memory. */
+bool jsonl_restore_begin(struct restore *out, struct slice id, struct slice cwd);
 /* The member "message" that a host sends in the person's name after a turn that was cut. */
 void jsonl_write_continuation(struct jsonout *j);
 
@@ -152,6 +155,9 @@ struct jsonl_check {
     struct idset ids; /* owned; of the lines before */
 };
 
+/* A finding about something in a folder of sessions that no list shows, because its name cannot be an id. */
+MUST_CHECK enum err_code jsonl_check_name(const char *folder, const char *name, finding_fn *fn,
+                                          void *arg, struct err *e);
 /* A finding about a file or directory of the session. */
 MUST_CHECK enum err_code jsonl_check_report(const struct jsonl_check *k, enum finding_kind kind,
                                             const char *path, const char *why, struct err *e);

@@ -1,7 +1,5 @@
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -106,21 +104,12 @@ static enum err_code report_left(const struct leftover *left, void *arg, struct 
 }
 
 /* A log with a name that cannot be an id is not in any list. */
-static enum err_code check_log_name(const struct exathena *x, const char *name, finding_fn *fn,
-                                    void *arg, struct err *e)
+static bool is_misnamed(const char *name)
 {
     size_t n = strlen(name), suffix = sizeof EXATHENA_SUFFIX - 1;
-    struct arena a = { 0 };
-    struct finding f = { .kind = FINDING_UNREADABLE, .why = "its name cannot be a session's id" };
-    enum err_code rc = ERR_OK;
 
-    if (n < suffix || strcmp(name + n - suffix, EXATHENA_SUFFIX) != 0 ||
-        exathena_is_id((struct slice){ name, n - suffix }))
-        return ERR_OK;
-    f.path = arena_format(&a, "%s/%s", x->jsonl.folder, name);
-    rc = f.path ? fn(&f, arg, e) : err_nomem(e);
-    arena_fini(&a);
-    return rc;
+    return n >= suffix && strcmp(name + n - suffix, EXATHENA_SUFFIX) == 0 &&
+           !exathena_is_id((struct slice){ name, n - suffix });
 }
 
 enum err_code exathena_check_store(const struct store *st, const struct scope *scope,
@@ -133,7 +122,8 @@ enum err_code exathena_check_store(const struct store *st, const struct scope *s
     DIR *dir = opendir(x->jsonl.folder);
 
     while (dir && !rc && (entry = readdir(dir)))
-        rc = check_log_name(x, entry->d_name, fn, arg, e);
+        if (is_misnamed(entry->d_name))
+            rc = jsonl_check_name(x->jsonl.folder, entry->d_name, fn, arg, e);
     if (dir)
         closedir(dir);
     if (!rc && dir) /* if the logs cannot be read, no log is known to be gone */

@@ -20,20 +20,16 @@ const struct index_keys exathena_keys = {
     .type = "event", .id = "uuid", .time = "ts", .kinds = kinds
 };
 
-bool event_member(struct slice object, const char *name, struct slice *value)
+struct slice event_member(struct slice object, const char *name)
 {
     struct json_iter it;
-    struct slice key, found;
+    struct slice key, value;
 
-    *value = (struct slice){ NULL, 0 };
-    if (json_type(object) != JSON_OBJECT || !json_iter_open(&it, object))
-        return false;
-    while (json_iter_next(&it, &key, &found))
-        if (json_string_is(key, name)) {
-            *value = found;
-            return true;
-        }
-    return false;
+    if (json_type(object) == JSON_OBJECT && json_iter_open(&it, object))
+        while (json_iter_next(&it, &key, &value))
+            if (json_string_is(key, name))
+                return value;
+    return (struct slice){ NULL, 0 };
 }
 
 static bool decode(struct slice value, struct arena *a, struct slice *text)
@@ -42,12 +38,20 @@ static bool decode(struct slice value, struct arena *a, struct slice *text)
     return json_type(value) != JSON_STRING || json_text(value, a, text);
 }
 
-bool event_text(struct slice object, const char *name, struct arena *a, struct slice *text)
+struct slice event_text(struct slice object, const char *name, struct arena *a)
 {
-    struct slice value;
+    struct slice text;
 
-    event_member(object, name, &value);
-    return decode(value, a, text);
+    if (!decode(event_member(object, name), a, &text))
+        a->failed = true;
+    return text;
+}
+
+bool event_list(struct slice object, const char *name, struct json_iter *it)
+{
+    struct slice list = event_member(object, name);
+
+    return json_type(list) == JSON_ARRAY && json_iter_open(it, list);
 }
 
 /* The members of an event that are read, level by level: of the line, of its data and of the
@@ -115,28 +119,29 @@ bool event_read(struct slice line, struct arena *a, struct event *out)
            decode(value[TS], a, &out->ts) && decode(value[ROLE], a, &out->role);
 }
 
-bool event_said(const struct event *ev, struct arena *a, struct slice *text)
+struct slice event_said(const struct event *ev, struct arena *a)
 {
-    struct slice key, part, piece;
+    struct slice key, part, text = { NULL, 0 };
     struct json_iter it;
     struct buf all = { 0 };
     bool ok = true;
 
-    *text = (struct slice){ NULL, 0 };
-    if (json_type(ev->content) != JSON_ARRAY)
-        return decode(ev->content, a, text);
+    if (json_type(ev->content) != JSON_ARRAY) {
+        a->failed |= !decode(ev->content, a, &text);
+        return text;
+    }
     json_iter_open(&it, ev->content);
     while (ok && json_iter_next(&it, &key, &part)) {
-        ok = event_text(part, "text", a, &piece);
-        if (ok && piece.n)
+        struct slice piece = event_text(part, "text", a);
+
+        if (piece.n)
             ok = (!all.n || !buf_add_byte(&all, '\n')) && !buf_add(&all, piece);
     }
-    if (ok && all.n) {
-        *text = arena_copy(a, buf_slice(&all));
-        ok = text->p != NULL;
-    }
+    a->failed |= !ok;
+    if (all.n)
+        text = arena_copy(a, buf_slice(&all));
     buf_fini(&all);
-    return ok;
+    return text;
 }
 
 static const char *const names[EVENT_KEYS] = {

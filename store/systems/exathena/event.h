@@ -8,6 +8,7 @@
 #include "lite/base/buf.h"
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
+#include "lite/json/json.h"
 #include "lite/scan/index.h"
 #include "store/api/store.h"
 
@@ -40,15 +41,17 @@ extern const struct index_keys exathena_keys;
  * skipped. */
 bool event_read(struct slice line, struct arena *a, struct event *out);
 
-/* The first member with this name. Returns false, with *value empty, if there is no such member. */
-bool event_member(struct slice object, const char *name, struct slice *value);
-/* The same for a text; empty if the member is missing or not a text. Returns false only if out of
- * memory. */
-bool event_text(struct slice object, const char *name, struct arena *a, struct slice *text);
+/* The first member with this name; empty if it is missing. */
+struct slice event_member(struct slice object, const char *name);
+/* The same for a text, decoded: borrowed or in the arena. Empty if it is missing, not a text, or if out of memory: then
+ * the arena has failed. */
+struct slice event_text(struct slice object, const char *name, struct arena *a);
+/* Opens a member that is a list. Returns false if it is missing or anything else. */
+bool event_list(struct slice object, const char *name, struct json_iter *it);
 
-/* The words of a message: its content if that is a text, else the texts of its parts. Returns false
- * if out of memory. */
-bool event_said(const struct event *ev, struct arena *a, struct slice *text);
+/* The words of a message: its content if that is a text, else the texts of its parts. If out of
+ * memory, the arena has failed. */
+struct slice event_said(const struct event *ev, struct arena *a);
 
 /* New events, as the library writes them: compact, and in the order of keys that the log already
  * has. The order is not defined and differs between versions of Erlang; a reader accepts any. */

@@ -2,15 +2,15 @@
 
 #include <assert.h>
 #include <dirent.h>
-#include <stdio.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 
 #include "lite/io/file.h"
 #include "store/api/host.h"
 #include "store/fs/disk.h"
+#include "store/fs/path.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/exathena/event.h"
 
@@ -103,13 +103,6 @@ static enum err_code nearest(const char *from, char **out, struct err *e)
     if (rc == ERR_NOMEM)
         return err_nomem(e);
     return rc ? err_set(e, rc, from, "open store: no .exathena here or above") : ERR_OK;
-}
-
-static char *parent_dir(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
 }
 
 /* Returns true if the first line looks like an event. Any directory may contain JSONL that is not a
@@ -219,8 +212,10 @@ static void exathena_close(struct store *st)
 /* Sets the three paths of a store. */
 static bool name_places(struct exathena *x, const char *dir)
 {
+    char parent[PATH_MAX];
+
     x->history = config_dir_join(dir, "file-history");
-    x->project = parent_dir(dir);
+    x->project = path_parent(dir, parent) ? strdup(parent) : NULL;
     x->jsonl.pool = window_pool_new();
     if (!x->jsonl.folder)
         x->jsonl.folder = config_dir_join(dir, "sessions");

@@ -1,4 +1,3 @@
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -85,7 +84,9 @@ static enum err_code read_said(struct slice line, struct arena *a, struct jsonl_
         out->time_ms = TIME_NONE;
     out->speaks = ev.role.n > 0;
     out->waits = user || slice_eq(ev.role, SLICE("tool"));
-    return user && !event_said(&ev, a, &out->prompt) ? ERR_NOMEM : ERR_OK;
+    if (user)
+        out->prompt = event_said(&ev, a);
+    return a->failed ? ERR_NOMEM : ERR_OK;
 }
 
 static enum err_code complete_row(const struct store *st, const struct scope *scope,
@@ -203,20 +204,21 @@ enum err_code exathena_subagents(const struct store *st, const struct session_re
 /* The file has a line for each run; the last one contains the outcome. */
 static void about_run(struct slice tail, bool whole, struct arena *a, struct subagent *out)
 {
-    struct slice row = { NULL, 0 }, result, ok;
+    struct slice row = { NULL, 0 };
     bool torn = true;
 
     while (torn && slice_last_line(&tail, &row, &torn))
         continue;
     if (torn || (!whole && !tail.n) || !json_valid(row))
         return;
-    event_text(row, "prompt", a, &out->task);
-    out->task = arena_copy(a, out->task);
-    if (!event_member(row, "result", &result) || !event_member(result, "ok", &ok))
+    struct slice result = event_member(row, "result"), ok = event_member(result, "ok");
+
+    out->task = arena_copy(a, event_text(row, "prompt", a));
+    if (!ok.p)
         return;
     out->end = slice_eq(ok, SLICE("true")) ? SUBAGENT_DONE : SUBAGENT_FAILED;
-    event_text(result, out->end == SUBAGENT_DONE ? "text" : "error", a, &out->outcome);
-    out->outcome = arena_copy(a, out->outcome);
+    out->outcome =
+        arena_copy(a, event_text(result, out->end == SUBAGENT_DONE ? "text" : "error", a));
 }
 
 enum err_code exathena_describe_subagents(const struct store *st, const struct session_ref *ref,

@@ -42,14 +42,8 @@ static bool version_of(const char *name, const char *suffix, int64_t *version)
     return true;
 }
 
-struct reading {
-    struct saved_file *f;
-    int64_t absent; /* highest tombstone */
-};
-
-static void take_name(struct reading *r, const char *name)
+static void take_name(struct saved_file *f, const char *name)
 {
-    struct saved_file *f = r->f;
     int64_t version;
 
     if (version_of(name, ".bin", &version)) {
@@ -58,16 +52,16 @@ static void take_name(struct reading *r, const char *name)
         f->newest = version > f->newest ? version : f->newest;
     } else if (version_of(name, ".tombstone", &version)) {
         f->first_absent |= version == 0;
-        r->absent = version > r->absent ? version : r->absent;
+        f->newest_tombstone = version > f->newest_tombstone ? version : f->newest_tombstone;
     } else if (strcmp(name, "path") != 0 && name[0] != '.') {
         f->strange++;
     }
 }
 
-static enum err_code read_version_names(struct reading *r, struct err *e)
+static enum err_code read_version_names(struct saved_file *f, struct err *e)
 {
     struct dirent *entry;
-    int fd = open(r->f->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = open(f->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 
     if (!dir) {
@@ -76,10 +70,10 @@ static enum err_code read_version_names(struct reading *r, struct err *e)
         if (fd >= 0)
             close(fd);
         errno = sys;
-        return err_sys(e, r->f->dir, "look at saved files");
+        return err_sys(e, f->dir, "look at saved files");
     }
     while ((entry = readdir(dir)))
-        take_name(r, entry->d_name);
+        take_name(f, entry->d_name);
     closedir(dir);
     return ERR_OK;
 }
@@ -115,16 +109,17 @@ static enum err_code read_path(struct saved_file *f, const char *name, struct ar
 enum err_code saved_file_read(const char *dir, const char *name, struct arena *a,
                               struct saved_file *out, struct err *e)
 {
-    struct saved_file f = { .dir = arena_format(a, "%s/%s", dir, name), .newest = -1 };
-    struct reading r = { .f = &f, .absent = -1 };
+    struct saved_file f = { .dir = arena_format(a, "%s/%s", dir, name),
+                            .newest = -1,
+                            .newest_tombstone = -1 };
 
     if (!f.dir)
         return err_nomem(e);
-    enum err_code rc = read_version_names(&r, e);
+    enum err_code rc = read_version_names(&f, e);
 
     if (!rc)
         rc = read_path(&f, name, a, e);
-    f.newest_absent = f.newest >= 0 && r.absent == f.newest;
+    f.newest_absent = f.newest >= 0 && f.newest_tombstone == f.newest;
     if (!rc && !f.why && !f.first)
         f.why = "its first saved copy is missing";
     if (!rc)

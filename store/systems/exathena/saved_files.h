@@ -12,12 +12,13 @@
  * Other names are not versions and are left alone. */
 struct saved_file {
     const char *dir;
-    const char *path;   /* NULL: cannot be read */
-    const char *why;    /* why none of it can be used; NULL: it can */
-    bool first;         /* there is a 0.bin */
-    bool first_absent;  /* ... and a 0.tombstone */
-    int64_t newest;     /* highest version, -1: none */
-    bool newest_absent; /* ... and its tombstone */
+    const char *path;  /* NULL: cannot be read */
+    const char *why;   /* why none of it can be used; NULL: it can */
+    bool first;        /* there is a 0.bin */
+    bool first_absent; /* ... and a 0.tombstone */
+    int64_t newest;    /* highest version, -1: none */
+    int64_t newest_tombstone;
+    bool newest_absent; /* ... of the same version */
     size_t versions;
     size_t strange; /* other names */
 };

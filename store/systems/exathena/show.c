@@ -1,6 +1,3 @@
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
 #include "store/rewind/diff/linediff.h"
@@ -66,10 +63,9 @@ static enum err_code deliver_event(struct walking *w, const struct event *ev, st
 static enum err_code deliver_run(struct walking *w, struct slice line, const char *role,
                                  struct slice text, struct err *e)
 {
-    struct event ev = { .role = slice_of(role) };
+    struct event ev = { .role = slice_of(role), .ts = event_text(line, "ts", &w->arena) };
     struct buf message = { 0 };
     struct jsonout j;
-    enum err_code rc = event_text(line, "ts", &w->arena, &ev.ts) ? ERR_OK : ERR_NOMEM;
 
     jsonout_init(&j, &message);
     jsonout_open(&j, '{');
@@ -77,23 +73,23 @@ static enum err_code deliver_run(struct walking *w, struct slice line, const cha
     jsonout_key(&j, "content");
     jsonout_text(&j, text);
     jsonout_close(&j, '}');
-    if (rc || j.rc)
-        rc = err_nomem(e);
-    else
-        rc = deliver_event(w, &ev, buf_slice(&message), e);
+    enum err_code rc =
+        j.rc || w->arena.failed ? err_nomem(e) : deliver_event(w, &ev, buf_slice(&message), e);
+
     buf_fini(&message);
     return rc;
 }
 
 static enum err_code walk_run(struct walking *w, struct slice line, struct err *e)
 {
-    struct slice result, prompt, text;
+    struct slice result = event_member(line, "result"),
+                 prompt = event_text(line, "prompt", &w->arena),
+                 text = event_text(result, "text", &w->arena);
     enum err_code rc = ERR_OK;
 
-    event_member(line, "result", &result);
-    if (!event_text(line, "prompt", &w->arena, &prompt) ||
-        !event_text(result, "text", &w->arena, &text) ||
-        (!text.n && !event_text(result, "error", &w->arena, &text)))
+    if (!text.n)
+        text = event_text(result, "error", &w->arena);
+    if (w->arena.failed)
         return err_nomem(e);
     if (prompt.n)
         rc = deliver_run(w, line, "user", prompt, e);
@@ -183,10 +179,9 @@ static enum err_code take_message(const struct event *ev, struct slice json, voi
                                   struct err *e)
 {
     struct restoring *r = arg;
-    struct slice calls;
+    struct slice calls = event_member(ev->message, "tool_calls");
     bool user = slice_eq(ev->role, SLICE("user"));
 
-    event_member(ev->message, "tool_calls", &calls);
     r->waits = slice_eq(ev->role, SLICE("tool")) || (json_type(calls) == JSON_ARRAY && calls.n > 2);
     r->prompt = user ? arena_copy(&r->out.arena, ev->message) : (struct slice){ NULL, 0 };
     if (!append_restored(r, json) || (user && !r->prompt.p))
@@ -219,15 +214,11 @@ static enum err_code finish(struct restoring *r, const struct exathena *x,
 {
     struct slice project = x->homeless ? SLICE("") : slice_of(x->project);
 
-    r->out.session_id = arena_copy(&r->out.arena, ref->id);
-    r->out.cwd = arena_copy(&r->out.arena, project);
-    if (project.n && access(x->project, X_OK) == 0)
-        r->out.command_cwd = r->out.cwd;
     r->out.interruption = r->prompt.n ? INTERRUPTION_PROMPT
                           : r->waits  ? INTERRUPTION_TURN
                                       : INTERRUPTION_NONE;
     r->out.prompt_json = r->prompt;
-    if (!r->out.session_id.p || !r->out.cwd.p ||
+    if (!jsonl_restore_begin(&r->out, ref->id, project) ||
         (r->out.interruption == INTERRUPTION_TURN && !add_continuation(r, ref)))
         return err_nomem(e);
     return ERR_OK;
@@ -261,20 +252,6 @@ enum err_code exathena_restore(const struct store *st, const struct session_ref 
 
 /* The blocks of one event for a reader. An event of an unknown form becomes a note or its raw
  * bytes, never nothing. */
-
-static void add_event_block(struct block_list *out, struct block block)
-{
-    if (transcript_block_add(out, &block))
-        out->arena.failed = true;
-}
-
-static struct slice decode_event_text(struct block_list *out, struct slice object, const char *name)
-{
-    struct slice text;
-
-    event_text(object, name, &out->arena, &text);
-    return text;
-}
 
 /* ---- changes of a file by a tool ---- */
 
@@ -320,28 +297,22 @@ static void write_patch(struct jsonout *j, const struct linediff *d)
 
 /* The patch from the file before to the file after, which the payload contains. Empty if there is
  * no such payload. */
-static struct slice patch_of(struct block_list *b, struct slice result)
+static struct slice patch_of(struct arena *a, struct slice result)
 {
-    struct slice ui, payload, kind = { NULL, 0 }, patch = { NULL, 0 };
+    struct slice ui = event_member(result, "ui_payload"), payload = event_member(ui, "payload"),
+                 before = event_text(payload, "before", a), after = event_text(payload, "after", a),
+                 patch = { NULL, 0 };
     struct linediff d;
     struct buf out = { 0 };
     struct jsonout j;
 
-    if (!event_member(result, "ui_payload", &ui) || !event_member(ui, "payload", &payload))
-        return patch;
-    kind = decode_event_text(b, ui, "kind");
-    struct slice before = decode_event_text(b, payload, "before"),
-                 after = decode_event_text(b, payload, "after");
-
-    if (!slice_eq(kind, SLICE("diff")) || before.n > DIFF_MOST || after.n > DIFF_MOST ||
-        linediff_make(before, after, CONTEXT, &d, NULL))
+    if (!payload.p || !slice_eq(event_text(ui, "kind", a), SLICE("diff")) || before.n > DIFF_MOST ||
+        after.n > DIFF_MOST || linediff_make(before, after, CONTEXT, &d, NULL))
         return patch;
     jsonout_init(&j, &out);
     write_patch(&j, &d);
-    if (j.rc)
-        b->arena.failed = true;
-    else
-        patch = arena_copy(&b->arena, buf_slice(&out));
+    a->failed |= j.rc != ERR_OK;
+    patch = arena_copy(a, buf_slice(&out));
     linediff_fini(&d);
     buf_fini(&out);
     return patch;
@@ -351,45 +322,38 @@ static struct slice patch_of(struct block_list *b, struct slice result)
 
 static void put_calls(struct block_list *b, struct slice message)
 {
-    struct slice calls, key, call, input;
+    struct slice key, call;
     struct json_iter it;
 
-    event_member(message, "tool_calls", &calls);
-    if (json_type(calls) != JSON_ARRAY || !json_iter_open(&it, calls))
-        return;
-    while (json_iter_next(&it, &key, &call)) {
-        event_member(call, "arguments", &input);
-        add_event_block(b, (struct block){ .kind = BLOCK_TOOL_CALL,
-                                           .name = decode_event_text(b, call, "name"),
-                                           .input = input,
-                                           .call_id = decode_event_text(b, call, "id") });
-    }
+    if (event_list(message, "tool_calls", &it))
+        while (json_iter_next(&it, &key, &call))
+            transcript_block_put(b, (struct block){ .kind = BLOCK_TOOL_CALL,
+                                                    .name = event_text(call, "name", &b->arena),
+                                                    .input = event_member(call, "arguments"),
+                                                    .call_id = event_text(call, "id", &b->arena) });
 }
 
 static void put_results(struct block_list *b, struct slice message)
 {
-    struct slice results, key, result, failed;
+    struct arena *a = &b->arena;
+    struct slice key, result;
     struct json_iter it;
 
-    event_member(message, "tool_results", &results);
-    if (json_type(results) != JSON_ARRAY || !json_iter_open(&it, results))
-        return;
-    while (json_iter_next(&it, &key, &result)) {
-        event_member(result, "is_error", &failed);
-        add_event_block(b, (struct block){ .kind = BLOCK_TOOL_RESULT,
-                                           .text = decode_event_text(b, result, "content"),
-                                           .call_id = decode_event_text(b, result, "tool_call_id"),
-                                           .patch = patch_of(b, result),
-                                           .failed = json_type(failed) == JSON_TRUE });
-    }
+    if (event_list(message, "tool_results", &it))
+        while (json_iter_next(&it, &key, &result))
+            transcript_block_put(
+                b, (struct block){ .kind = BLOCK_TOOL_RESULT,
+                                   .text = event_text(result, "content", a),
+                                   .call_id = event_text(result, "tool_call_id", a),
+                                   .patch = patch_of(a, result),
+                                   .failed =
+                                       json_type(event_member(result, "is_error")) == JSON_TRUE });
 }
 
 static void put_message(struct block_list *b, const struct event *ev)
 {
-    struct block said = { .kind = BLOCK_TEXT };
+    struct block said = { .kind = BLOCK_TEXT, .text = event_said(ev, &b->arena) };
 
-    if (!event_said(ev, &b->arena, &said.text))
-        b->arena.failed = true;
     if (slice_eq(ev->role, SLICE("user")))
         said.kind = BLOCK_PROMPT;
     if (slice_eq(ev->role, SLICE("system"))) {
@@ -397,48 +361,43 @@ static void put_message(struct block_list *b, const struct event *ev)
         said.name = ev->role;
     }
     if (said.text.n)
-        add_event_block(b, said);
+        transcript_block_put(b, said);
     put_calls(b, ev->message);
     put_results(b, ev->message);
 }
 
-/* ---- a finished run of a sub-agent ---- */
-
+/* A finished run of a sub-agent. */
 static void put_run(struct block_list *b, struct slice line)
 {
-    struct slice result, ok;
+    struct slice result = event_member(line, "result");
+    struct block end = { .kind = BLOCK_TEXT, .text = event_text(result, "text", &b->arena) };
 
-    add_event_block(
-        b, (struct block){ .kind = BLOCK_PROMPT, .text = decode_event_text(b, line, "prompt") });
-    event_member(line, "result", &result);
-    event_member(result, "ok", &ok);
-    if (json_type(ok) == JSON_TRUE)
-        add_event_block(
-            b, (struct block){ .kind = BLOCK_TEXT, .text = decode_event_text(b, result, "text") });
-    else
-        add_event_block(b, (struct block){ .kind = BLOCK_NOTE,
-                                           .name = SLICE("error"),
-                                           .text = decode_event_text(b, result, "error"),
-                                           .failed = true });
+    transcript_block_put(
+        b, (struct block){ .kind = BLOCK_PROMPT, .text = event_text(line, "prompt", &b->arena) });
+    if (json_type(event_member(result, "ok")) != JSON_TRUE)
+        end = (struct block){ .kind = BLOCK_NOTE,
+                              .name = SLICE("error"),
+                              .text = event_text(result, "error", &b->arena),
+                              .failed = true };
+    transcript_block_put(b, end);
 }
 
 enum err_code exathena_blocks(const struct store *st, struct slice row, struct block_list *out,
                               struct err *e)
 {
     struct event ev;
-    struct slice run;
 
     (void)st;
     if (!event_read(row, &out->arena, &ev))
-        add_event_block(out, (struct block){ .kind = BLOCK_RAW, .text = row });
+        transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
     else if (ev.message.n)
         put_message(out, &ev);
-    else if (!ev.kind.n && event_member(row, "subagent_id", &run))
+    else if (!ev.kind.n && event_member(row, "subagent_id").p)
         put_run(out, row);
     else
-        add_event_block(out,
-                        (struct block){ .kind = BLOCK_NOTE, .name = ev.kind, .text = ev.data });
+        transcript_block_put(
+            out, (struct block){ .kind = BLOCK_NOTE, .name = ev.kind, .text = ev.data });
     if (out->n == 0)
-        add_event_block(out, (struct block){ .kind = BLOCK_NOTE, .name = ev.kind });
+        transcript_block_put(out, (struct block){ .kind = BLOCK_NOTE, .name = ev.kind });
     return out->arena.failed ? err_nomem(e) : ERR_OK;
 }

@@ -33,205 +33,171 @@ static bool is_writer(struct slice name)
            slice_eq(name, SLICE("apply_patch"));
 }
 
-static const char *absolute(struct write_search *t, struct slice path)
-{
-    const char *text = arena_copy(&t->scratch, path).p;
-
-    return text ? path_normalize(t->project, text, &t->tool_history->arena) : NULL;
-}
-
 /* ---- writes ---- */
 
-static enum err_code add_write(struct write_search *t, struct slice path, bool known)
+/* The path that a row names, absolute; NULL if it is no path or out of memory. */
+static const char *absolute(struct write_search *t, struct slice path, struct arena *a)
+{
+    const char *text =
+        path.n && !memchr(path.p, '\0', path.n) ? arena_copy(&t->scratch, path).p : NULL;
+
+    return text ? path_normalize(t->project, text, a) : NULL;
+}
+
+static void add_write(struct write_search *t, struct slice path, bool known)
 {
     struct tool_history *s = t->tool_history;
-    struct tool_history_write *list;
+    struct tool_history_write *list = arena_grow(&s->arena, s->write, s->writes, sizeof *list);
+    const char *full = absolute(t, path, &s->arena);
 
-    if (!path.n || memchr(path.p, '\0', path.n))
-        return ERR_OK;
-    list = arena_grow(&s->arena, s->write, s->writes, sizeof *list);
-    if (!list)
-        return ERR_NOMEM;
+    if (!list || !full)
+        return;
     s->write = list;
-    list[s->writes] = (struct tool_history_write){ .path = absolute(t, path),
-                                                   .line = t->line,
-                                                   .at = t->span.offset,
-                                                   .length = t->span.length,
-                                                   .known = known };
-    s->writes += list[s->writes].path != NULL;
-    return list[s->writes - 1].path ? ERR_OK : ERR_NOMEM;
+    list[s->writes++] = (struct tool_history_write){ .path = full,
+                                                     .line = t->line,
+                                                     .at = t->span.offset,
+                                                     .length = t->span.length,
+                                                     .known = known };
 }
 
 /* The texts of the write that was requested. */
-static enum err_code fill_write_texts(struct write_search *t, struct slice payload,
-                                      struct slice path)
+static void fill_write_texts(struct write_search *t, struct slice payload, struct slice path)
 {
-    struct slice before, after;
-    const char *full = path_normalize(t->project, path.p ? path.p : "", &t->scratch);
+    const char *full = absolute(t, path, &t->scratch);
 
-    if (!full)
-        return ERR_NOMEM;
-    if (t->want->before.p || strcmp(full, t->want->path) != 0)
-        return ERR_OK;
-    if (!event_text(payload, "before", &t->scratch, &before) ||
-        !event_text(payload, "after", &t->scratch, &after))
-        return ERR_NOMEM;
-    t->want->before = arena_copy(t->into, before);
-    t->want->after = arena_copy(t->into, after);
-    return t->want->before.p && t->want->after.p ? ERR_OK : ERR_NOMEM;
+    if (!full || t->want->before.p || strcmp(full, t->want->path) != 0)
+        return;
+    t->want->before = arena_copy(t->into, event_text(payload, "before", &t->scratch));
+    t->want->after = arena_copy(t->into, event_text(payload, "after", &t->scratch));
 }
 
-static enum err_code take_diff(struct write_search *t, struct slice payload)
+static void take_diff(struct write_search *t, struct slice payload)
 {
-    struct slice path, before, after;
+    struct slice path = event_text(payload, "path", &t->scratch);
 
-    if (!event_text(payload, "path", &t->scratch, &path))
-        return ERR_NOMEM;
-    path = arena_copy(&t->scratch, path);
-    if (!path.p)
-        return ERR_NOMEM;
-    event_member(payload, "before", &before);
-    event_member(payload, "after", &after);
     if (t->want)
-        return fill_write_texts(t, payload, path);
-    return add_write(t, path, json_type(before) == JSON_STRING && json_type(after) == JSON_STRING);
+        fill_write_texts(t, payload, path);
+    else
+        add_write(t, path,
+                  json_type(event_member(payload, "before")) == JSON_STRING &&
+                      json_type(event_member(payload, "after")) == JSON_STRING);
 }
 
-static enum err_code take_patch(struct write_search *t, struct slice payload)
+static void take_patch(struct write_search *t, struct slice payload)
 {
-    struct slice files, key, file, path;
+    struct slice key, file;
     struct json_iter it;
-    enum err_code rc = ERR_OK;
 
-    event_member(payload, "files", &files);
-    if (json_type(files) != JSON_ARRAY || !json_iter_open(&it, files))
-        return ERR_OK;
-    while (!rc && json_iter_next(&it, &key, &file)) {
-        if (!event_text(file, "path", &t->scratch, &path))
-            return ERR_NOMEM;
-        rc = add_write(t, path, false);
-    }
-    return rc;
+    if (event_list(payload, "files", &it))
+        while (json_iter_next(&it, &key, &file))
+            add_write(t, event_text(file, "path", &t->scratch), false);
 }
 
-static enum err_code take_silent(struct write_search *t, struct slice result)
+static void take_silent(struct write_search *t, struct slice result)
 {
-    struct slice id;
+    struct slice id = event_text(result, "tool_call_id", &t->scratch);
+    size_t i = 0;
 
-    if (!event_text(result, "tool_call_id", &t->scratch, &id))
-        return ERR_NOMEM;
-    for (size_t i = 0; i < t->n; i++)
-        if (slice_eq(t->call[i].id, id) && is_writer(t->call[i].name))
-            return add_write(t, t->call[i].path, false);
-    return ERR_OK;
+    while (i < t->n && !(slice_eq(t->call[i].id, id) && is_writer(t->call[i].name)))
+        i++;
+    if (i < t->n)
+        add_write(t, t->call[i].path, false);
 }
 
-static enum err_code take_result(struct write_search *t, struct slice result)
+static void take_result(struct write_search *t, struct slice result)
 {
-    struct slice failed, ui, payload, kind;
+    struct slice ui = event_member(result, "ui_payload"), payload = event_member(ui, "payload"),
+                 kind = event_text(ui, "kind", &t->scratch);
 
-    event_member(result, "is_error", &failed);
-    if (json_type(failed) == JSON_TRUE)
-        return ERR_OK;
-    event_member(result, "ui_payload", &ui);
-    event_member(ui, "payload", &payload);
-    if (!event_text(ui, "kind", &t->scratch, &kind))
-        return ERR_NOMEM;
+    if (json_type(event_member(result, "is_error")) == JSON_TRUE)
+        return;
     if (slice_eq(kind, SLICE("diff")))
-        return take_diff(t, payload);
-    if (t->want)
-        return ERR_OK;
-    return slice_eq(kind, SLICE("patch")) ? take_patch(t, payload) : take_silent(t, result);
+        take_diff(t, payload);
+    else if (!t->want && slice_eq(kind, SLICE("patch")))
+        take_patch(t, payload);
+    else if (!t->want)
+        take_silent(t, result);
 }
 
 /* ---- calls ---- */
 
-static enum err_code take_call(struct write_search *t, struct slice value)
+static struct slice copy_text(struct slice object, const char *name, struct arena *a)
 {
-    struct slice arguments;
-    struct call call, *list;
-    struct tool_history *s = t->tool_history;
-
-    event_member(value, "arguments", &arguments);
-    if (!event_text(value, "id", &t->calls, &call.id) ||
-        !event_text(value, "name", &t->calls, &call.name) ||
-        !event_text(arguments, "path", &t->calls, &call.path))
-        return ERR_NOMEM;
-    call.id = arena_copy(&t->calls, call.id);
-    call.name = arena_copy(&t->calls, call.name);
-    call.path = arena_copy(&t->calls, call.path);
-    list = arena_grow(&t->calls, t->call, t->n, sizeof *list);
-    if (!list || !call.id.p || !call.name.p || !call.path.p)
-        return ERR_NOMEM;
-    t->call = list;
-    list[t->n++] = call;
-    if (!slice_eq(call.name, SLICE("bash")))
-        return ERR_OK;
-    size_t *shell = arena_grow(&s->arena, s->shell, s->shells, sizeof *shell);
-
-    if (!shell)
-        return ERR_NOMEM;
-    s->shell = shell;
-    shell[s->shells++] = t->line;
-    return ERR_OK;
+    return arena_copy(a, event_text(object, name, a));
 }
 
-typedef enum err_code element_fn(struct write_search *t, struct slice value);
-
-static enum err_code each(struct write_search *t, struct slice message, const char *name,
-                          element_fn *fn)
+static void take_call(struct write_search *t, struct slice value)
 {
-    struct slice list, key, value;
-    struct json_iter it;
-    enum err_code rc = ERR_OK;
+    struct tool_history *s = t->tool_history;
+    struct call *list = arena_grow(&t->calls, t->call, t->n, sizeof *list);
+    size_t *shell = arena_grow(&s->arena, s->shell, s->shells, sizeof *shell);
 
-    event_member(message, name, &list);
-    if (json_type(list) != JSON_ARRAY || !json_iter_open(&it, list))
-        return ERR_OK;
-    while (!rc && json_iter_next(&it, &key, &value))
-        rc = fn(t, value);
-    return rc;
+    if (!list || !shell)
+        return;
+    t->call = list;
+    s->shell = shell;
+    list[t->n] =
+        (struct call){ .id = copy_text(value, "id", &t->calls),
+                       .name = copy_text(value, "name", &t->calls),
+                       .path = copy_text(event_member(value, "arguments"), "path", &t->calls) };
+    if (slice_eq(list[t->n++].name, SLICE("bash")))
+        shell[s->shells++] = t->line;
+}
+
+static void each(struct write_search *t, struct slice message, const char *name,
+                 void fn(struct write_search *t, struct slice value))
+{
+    struct slice key, value;
+    struct json_iter it;
+
+    if (event_list(message, name, &it))
+        while (json_iter_next(&it, &key, &value))
+            fn(t, value);
 }
 
 /* ---- lines ---- */
 
-static enum err_code take_prompt(struct write_search *t, const struct event *ev)
+static void take_prompt(struct write_search *t, const struct event *ev)
 {
     struct tool_history *s = t->tool_history;
-    struct slice said;
-    struct tool_history_prompt *list = arena_grow(&s->arena, s->prompt, s->prompts, sizeof *list),
-                               *p;
+    struct tool_history_prompt *list = arena_grow(&s->arena, s->prompt, s->prompts, sizeof *list);
+    struct slice said = event_said(ev, &t->scratch);
 
-    if (!list || !event_said(ev, &t->scratch, &said))
-        return ERR_NOMEM;
+    if (!list)
+        return;
     s->prompt = list;
-    p = &list[s->prompts++];
-    *p = (struct tool_history_prompt){ .id = arena_copy(&s->arena, ev->id),
-                                       .text = arena_copy(&s->arena, said),
-                                       .line = t->line };
-    if (!time_parse(ev->ts, &p->time_ms))
-        p->time_ms = TIME_NONE;
-    return p->id.p && p->text.p ? ERR_OK : ERR_NOMEM;
+    list[s->prompts] = (struct tool_history_prompt){ .id = arena_copy(&s->arena, ev->id),
+                                                     .text = arena_copy(&s->arena, said),
+                                                     .line = t->line };
+    if (!time_parse(ev->ts, &list[s->prompts].time_ms))
+        list[s->prompts].time_ms = TIME_NONE;
+    s->prompts++;
 }
 
-static enum err_code tell(struct write_search *t, struct slice line)
+static void tell(struct write_search *t, struct slice line)
 {
     struct event ev;
 
     arena_reset(&t->scratch);
     if (!event_read(line, &t->scratch, &ev) || !ev.message.n)
-        return ERR_OK;
-    if (t->want)
-        return each(t, ev.message, "tool_results", take_result);
-    if (slice_eq(ev.role, SLICE("assistant"))) {
+        return;
+    if (slice_eq(ev.role, SLICE("assistant")) && !t->want) {
         arena_reset(&t->calls);
         t->call = NULL;
         t->n = 0;
-        return each(t, ev.message, "tool_calls", take_call);
+        each(t, ev.message, "tool_calls", take_call);
+    } else if (slice_eq(ev.role, SLICE("user")) && ev.id.n && !t->want) {
+        take_prompt(t, &ev);
+    } else {
+        each(t, ev.message, "tool_results", take_result);
     }
-    if (slice_eq(ev.role, SLICE("user")) && ev.id.n)
-        return take_prompt(t, &ev);
-    return each(t, ev.message, "tool_results", take_result);
+}
+
+/* The arenas keep the first failure. */
+static bool has_failed(const struct write_search *t)
+{
+    return t->scratch.failed || t->calls.failed || (t->into && t->into->failed) ||
+           (t->tool_history && t->tool_history->arena.failed);
 }
 
 static enum err_code tell_lines(struct write_search *t, const struct session_ref *ref,
@@ -249,7 +215,9 @@ static enum err_code tell_lines(struct write_search *t, const struct session_ref
         t->line = i;
         t->span = log.index.line[i];
         rc = logfile_row(&log, i, &row, e);
-        if (!rc && tell(t, row))
+        if (!rc)
+            tell(t, row);
+        if (has_failed(t))
             rc = err_nomem(e);
     }
     logfile_close(&log);
@@ -322,7 +290,9 @@ enum err_code tool_history_write_read(const struct session_ref *ref, const char 
     struct buf line = { 0 };
     enum err_code rc = read_line(ref, w, &line, e);
 
-    if (!rc && tell(&t, buf_slice(&line)))
+    if (!rc)
+        tell(&t, buf_slice(&line));
+    if (!rc && has_failed(&t))
         rc = err_nomem(e);
     telling_fini(&t);
     buf_fini(&line);

@@ -213,11 +213,11 @@ static enum err_code add_event_row(struct slice row, struct append_rows_item *ma
     struct appending *w = arg;
     char drawn[EXATHENA_EVENT_ID + 1];
     struct event_draft d = { .ts = slice_of(w->now) };
+    struct slice role = event_text(row, "role", w->a);
     struct event ev;
-    struct slice role;
 
     exathena_generate_id(drawn, EXATHENA_EVENT_ID);
-    if (!event_read(row, w->a, &ev) || !event_text(row, "role", w->a, &role))
+    if (!event_read(row, w->a, &ev) || w->a->failed)
         return err_nomem(e);
     made->drawn = ev.id.n == 0;
     made->id = arena_copy(w->a, made->drawn ? (struct slice){ drawn, EXATHENA_EVENT_ID } : ev.id);

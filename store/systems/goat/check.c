@@ -200,7 +200,6 @@ enum err_code goat_check(const struct store *st, const struct session_ref *ref,
 struct naming {
     finding_fn *fn;
     void *arg;
-    struct arena arena;
     struct err *e;
     enum err_code rc;
 };
@@ -224,15 +223,10 @@ static bool check_base(const char *sessions, struct slice folder, void *arg)
     (void)folder;
     while (dir && !k->rc && (entry = readdir(dir))) {
         struct slice name = slice_of(entry->d_name);
-        struct finding f = { .kind = FINDING_UNREADABLE,
-                             .why = "its name cannot be a session's id" };
 
-        if (strcmp(name.p, ".") == 0 || strcmp(name.p, "..") == 0 || goat_is_id(name) ||
-            goat_is_memory(name) || !holds_session(dirfd(dir), name.p))
-            continue;
-        arena_reset(&k->arena);
-        f.path = arena_format(&k->arena, "%s/%s", sessions, name.p);
-        k->rc = f.path ? k->fn(&f, k->arg, k->e) : err_nomem(k->e);
+        if (strcmp(name.p, ".") != 0 && strcmp(name.p, "..") != 0 && !goat_is_id(name) &&
+            !goat_is_memory(name) && holds_session(dirfd(dir), name.p))
+            k->rc = jsonl_check_name(sessions, name.p, k->fn, k->arg, k->e);
     }
     if (dir)
         closedir(dir);
@@ -246,6 +240,5 @@ enum err_code goat_check_store(const struct store *st, const struct scope *scope
 
     (void)scope;
     goat_each_base(goat_of(st), check_base, &k);
-    arena_fini(&k.arena);
     return k.rc;
 }

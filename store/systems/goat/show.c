@@ -1,6 +1,5 @@
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "lite/base/time.h"
 #include "lite/base/utf8.h"
@@ -206,17 +205,11 @@ static enum err_code restore_facts(struct restoring *r, struct err *e)
 {
     struct arena *a = &r->out.arena;
     struct goat_metadata m;
-    struct stat st;
     const char *path = goat_path(r->ref, GOAT_METADATA, a);
 
-    if (!path || goat_metadata_read(AT_FDCWD, path, a, &m))
+    if (!path || goat_metadata_read(AT_FDCWD, path, a, &m) ||
+        !jsonl_restore_begin(&r->out, r->ref->id, m.text[GOAT_CWD]))
         return err_nomem(e);
-    r->out.session_id = arena_copy(a, r->ref->id);
-    r->out.cwd = arena_copy(a, m.text[GOAT_CWD]);
-    if (!r->out.session_id.p || !r->out.cwd.p)
-        return err_nomem(e);
-    if (r->out.cwd.n && stat(r->out.cwd.p, &st) == 0 && S_ISDIR(st.st_mode))
-        r->out.command_cwd = r->out.cwd;
     return m.why ? err_set(e, ERR_FORMAT, r->ref->path.p, "%s", m.why) : ERR_OK;
 }
 
@@ -246,12 +239,6 @@ enum err_code goat_restore(const struct store *st, const struct session_ref *ref
 /* The blocks of one line for a reader, in any dialect. A part of an unknown form becomes a note or
  * its raw bytes, never nothing. */
 
-static void add_line_block(struct block_list *out, struct block block)
-{
-    if (transcript_block_add(out, &block))
-        out->arena.failed = true;
-}
-
 static struct slice decode_line_text(struct block_list *out, struct slice value)
 {
     struct slice text = { NULL, 0 };
@@ -277,7 +264,7 @@ static void put_said(struct block_list *b, enum goat_role role, struct slice tex
     };
 
     if (utf8_js_trim(text).n)
-        add_line_block(b, (struct block){ .kind = kinds[role], .text = text });
+        transcript_block_put(b, (struct block){ .kind = kinds[role], .text = text });
 }
 
 /* "data:image/png;base64,…": the media type, and the number of decoded bytes. */
@@ -293,7 +280,7 @@ static void put_image(struct block_list *b, struct slice url)
         block.bytes = (int64_t)((size_t)(url.p + url.n - comma - 1) * 3 / 4);
         block.text = (struct slice){ NULL, 0 };
     }
-    add_line_block(b, block);
+    transcript_block_put(b, block);
 }
 
 /* A tool's result in the SDK's stream: a text or a list of texts. */
@@ -308,7 +295,7 @@ static void put_stream_result(struct block_list *b, struct slice part)
     block.failed = json_type(error) == JSON_TRUE;
     if (!goat_entry_text(&content, &b->arena, &block.text))
         b->arena.failed = true;
-    add_line_block(b, block);
+    transcript_block_put(b, block);
 }
 
 static void put_part(struct block_list *b, enum goat_role role, struct slice part)
@@ -322,7 +309,7 @@ static void put_part(struct block_list *b, enum goat_role role, struct slice par
         json_at(part, "image_url.url", &value);
         put_image(b, decode_line_text(b, value));
     } else if (json_string_is(type, "thinking")) {
-        add_line_block(
+        transcript_block_put(
             b, (struct block){ .kind = BLOCK_THINKING, .text = member(b, part, "thinking") });
     } else if (json_string_is(type, "tool_use")) {
         struct block call = { .kind = BLOCK_TOOL_CALL,
@@ -330,13 +317,13 @@ static void put_part(struct block_list *b, enum goat_role role, struct slice par
                               .call_id = member(b, part, "id") };
 
         json_get(part, "input", &call.input);
-        add_line_block(b, call);
+        transcript_block_put(b, call);
     } else if (json_string_is(type, "tool_result")) {
         put_stream_result(b, part);
     } else {
-        add_line_block(b, (struct block){ .kind = BLOCK_NOTE,
-                                          .name = decode_line_text(b, type),
-                                          .text = member(b, part, "text") });
+        transcript_block_put(b, (struct block){ .kind = BLOCK_NOTE,
+                                                .name = decode_line_text(b, type),
+                                                .text = member(b, part, "text") });
     }
 }
 
@@ -367,7 +354,7 @@ static void add_call_block(struct block_list *b, struct slice call)
         block.text = block.input;
         block.input = (struct slice){ NULL, 0 };
     }
-    add_line_block(b, block);
+    transcript_block_put(b, block);
 }
 
 static void put_calls(struct block_list *b, struct slice calls)
@@ -392,7 +379,7 @@ static void put_message(struct block_list *b, const struct goat_entry *e, enum g
     result.call_id = decode_line_text(b, e->tool_call_id);
     if (!goat_entry_text(e, &b->arena, &result.text))
         b->arena.failed = true;
-    add_line_block(b, result);
+    transcript_block_put(b, result);
 }
 
 /* Rows of the SDK's stream that are not messages (goat.md B3). */
@@ -411,7 +398,7 @@ static void put_event(struct block_list *b, const struct goat_entry *e, struct s
     else if (json_string_is(e->type, "tool_use_summary"))
         note.text = member(b, line, "summary");
     note.failed = json_get_true(line, "is_error");
-    add_line_block(b, note);
+    transcript_block_put(b, note);
 }
 
 static void put_line(struct block_list *b, struct slice row)
@@ -420,21 +407,21 @@ static void put_line(struct block_list *b, struct slice row)
     struct goat_entry e;
 
     if (row.n > GOAT_LINE_MAX) {
-        add_line_block(
+        transcript_block_put(
             b, (struct block){ .kind = BLOCK_SEAM,
                                .text = SLICE("a line of more than 10 MiB: the agent itself cannot "
                                              "load a session that holds one") });
         return;
     }
     if (json_type(line) != JSON_OBJECT || !json_valid(line)) {
-        add_line_block(b, (struct block){ .kind = BLOCK_RAW, .text = row });
+        transcript_block_put(b, (struct block){ .kind = BLOCK_RAW, .text = row });
         return;
     }
     goat_entry_read(line, &e);
     enum goat_role role = goat_entry_role(&e);
 
     if (e.shape == GOAT_NOTHING || (e.shape != GOAT_STREAM && role == GOAT_OTHER))
-        add_line_block(b, (struct block){ .kind = BLOCK_RAW, .text = row });
+        transcript_block_put(b, (struct block){ .kind = BLOCK_RAW, .text = row });
     else if (e.shape == GOAT_STREAM && (role == GOAT_OTHER || role == GOAT_SYSTEM))
         put_event(b, &e, line);
     else

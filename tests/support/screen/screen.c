@@ -234,7 +234,7 @@ static void answer_place(struct screen *s, const struct effect *e)
 
     assert_non_null(p);
     if (s->no_command.code) {
-        resume_dirs_free(p);
+        msg_resume_dirs_free(p);
         screen_send(s, (struct msg){ .kind = MSG_FAILED,
                                      .generation = e->generation,
                                      .u.error = s->no_command });

@@ -174,7 +174,7 @@ static inline void drive_transcript_asked(struct drive *d, const struct effect *
 
 static inline void drive_read_asked(struct drive *d, const struct effect *q)
 {
-    struct passage_list *list = passage_list_new(q->n);
+    struct passage_list *list = conversation_passages_new(q->n);
 
     assert_non_null(list);
     d->reads++;

@@ -84,7 +84,7 @@ static void undelivered_messages_are_freed(void **state)
         { .kind = MSG_LISTED, .u.listed.problems = problem_list_new() },
         { .kind = MSG_DESCRIBED, .u.described = described_list_new(2) },
         { .kind = MSG_TRANSCRIPT, .u.conversation = conversation_new(NULL, NULL) },
-        { .kind = MSG_PASSAGES, .u.passages = passage_list_new(1) },
+        { .kind = MSG_PASSAGES, .u.passages = conversation_passages_new(1) },
         { .kind = MSG_SUBAGENTS, .u.subagents = calloc(1, sizeof(struct subagent_list)) },
         { .kind = MSG_RESUME_DIRS, .u.place = calloc(1, sizeof(struct resume_dirs)) },
         { .kind = MSG_TICK },

@@ -21,7 +21,7 @@ static void resume_answer(struct model *m, enum dialog_choice choice);
 
 void resume_flow_fini(struct resume_flow *r)
 {
-    resume_dirs_free(r->place);
+    msg_resume_dirs_free(r->place);
     free(r->chosen);
     *r = (struct resume_flow){ .entry = ENTRY_NONE };
 }
@@ -307,7 +307,7 @@ static bool resume_message(struct model *m, const struct msg *msg)
     if (msg->kind != MSG_RESUME_DIRS)
         return false;
     if (!mine) {
-        resume_dirs_free(msg->u.place);
+        msg_resume_dirs_free(msg->u.place);
         return true;
     }
     m->resume_flow->place = msg->u.place;

@@ -26,7 +26,7 @@ struct slot *transcript_window_slot(const struct transcript_window *w, size_t me
 
 static void slot_fini(struct slot *s)
 {
-    passage_fini(&s->passage);
+    conversation_passage_fini(&s->passage);
     styled_text_fini(&s->styled_text);
     *s = (struct slot){ .stamp = 0 };
 }
@@ -292,7 +292,7 @@ void transcript_view_set_rows(struct transcript_view *v, struct passage_list *li
                                       reaches the window */
             v->read_n = (v->read_n + 1) / 2;
     }
-    passage_list_free(list);
+    conversation_passages_free(list);
 }
 
 static void request_rows(struct transcript_view *v, size_t first, size_t n, struct effects *fx)
