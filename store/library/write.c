@@ -7,6 +7,16 @@
 
 /* ---- create ---- */
 
+/* A session of a store that keeps nothing is on no disk, and writing to it writes nothing. */
+static enum err_code name_unkept(const struct store *st, struct slice id, struct arena *a,
+                                 struct session_ref *ref, struct err *e)
+{
+    *ref = (struct session_ref){
+        .store = st, .id = arena_copy(a, id), .path = arena_copy(a, SLICE("")), .folder = SLICE("")
+    };
+    return ref->id.p && ref->path.p ? ERR_OK : err_nomem(e);
+}
+
 /* By its id alone: a name that a person types could mean something else. */
 static enum err_code make_handle(const struct reprise *r, struct slice id,
                                  struct reprise_session **out, struct err *e)
@@ -18,7 +28,9 @@ static enum err_code make_handle(const struct reprise *r, struct slice id,
     if (!s)
         return err_nomem(e);
     s->stores = r;
-    enum err_code rc = st->ops->find(st, &everywhere, id, &s->arena, &s->ref, e);
+    enum err_code rc = host_unpersisted(st)
+                           ? name_unkept(st, id, &s->arena, &s->ref, e)
+                           : st->ops->find(st, &everywhere, id, &s->arena, &s->ref, e);
 
     return session_handle_finish(s, rc, out, e);
 }

@@ -3,7 +3,7 @@
 #include <time.h>
 
 #include "lite/base/array.h"
-#include "store/grep/grep.h"
+#include "store/grep/grep_run.h"
 #include "tui/data/search.h"
 #include "tui/jobs/jobs_internal.h"
 

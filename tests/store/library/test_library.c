@@ -371,6 +371,33 @@ static void a_claude_session_without_a_message_leaves_nothing_behind(void **stat
     reprise_close(r);
 }
 
+/* The agent's own switch against keeping sessions holds for hosts, too. */
+static void a_store_that_keeps_nothing_takes_rows(void **state)
+{
+    char path[4096], home[4200];
+    const char *environment[] = { home, "CLAUDE_CODE_SKIP_PROMPT_HISTORY=1", NULL };
+    struct reprise_options o = { .size = sizeof o,
+                                 .system = "claude",
+                                 .path = folder_path(*state, "claude", path),
+                                 .directory = "/srv/app",
+                                 .environment = environment,
+                                 .flags = REPRISE_OPEN_CREATE };
+    struct reprise_error e = { 0 };
+    struct reprise *r = NULL;
+    struct reprise_rows *rows = NULL;
+
+    snprintf(home, sizeof home, "HOME=%s", scratch_path(state, "home"));
+    assert_int_equal(reprise_open(&o, &r, &e), REPRISE_OK);
+    struct reprise_session *s = create(r, "11111111-1111-4111-8111-111111111111");
+
+    assert_int_equal(append_prompt(s, "22222222-2222-4222-8222-222222222222", &e), REPRISE_OK);
+    reprise_session_close(s);
+    assert_int_equal(reprise_list(r, NULL, &rows, &e), REPRISE_OK);
+    assert_int_equal(reprise_rows_count(rows), 0);
+    reprise_rows_free(rows);
+    reprise_close(r);
+}
+
 static void a_writer_refuses_unknown_options(void **state)
 {
     struct reprise_writer_options o = { .size = sizeof o, .flags = 1u << 31 };
@@ -547,6 +574,7 @@ int main(void)
         TEST(two_stores_cannot_be_created_in),
         TEST(rows_wait_in_the_queue_until_they_are_flushed),
         TEST(a_claude_session_without_a_message_leaves_nothing_behind),
+        TEST(a_store_that_keeps_nothing_takes_rows),
         TEST(a_writer_refuses_unknown_options),
         TEST(threads_write_through_one_writer),
         TEST(threads_share_a_directory_of_go_sessions),

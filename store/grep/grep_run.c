@@ -1,4 +1,4 @@
-#include "store/grep/grep.h"
+#include "store/grep/grep_run.h"
 
 #include <pthread.h>
 #include <stdlib.h>
