@@ -59,6 +59,7 @@ struct grep_query {
     bool words;     /* a match begins and ends at the edge of a word */
     bool any;       /* one pattern is enough; otherwise each one must occur in the session */
     unsigned in;    /* enum grep_in */
+    bool branches;  /* find out for each hit whether it is on a branch: loads its conversation */
     size_t context; /* lines above and below those with a match */
     enum grep_case letters;
     enum grep_want want;
@@ -77,7 +78,7 @@ enum { GREP_LINE_MAX = 16 * 1024 };
  * one hit of them. */
 struct grep_hit {
     bool context; /* the line has no match and stands near one */
-    bool aside;   /* on a branch that a resume would not continue */
+    bool aside;   /* with `branches`: on one that a resume would not continue */
     bool cut;     /* the line is longer than GREP_LINE_MAX: this is the part with its first match */
     bool apart;   /* lines were left out between the hit before and this one */
     enum block_kind kind;

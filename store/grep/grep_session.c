@@ -62,7 +62,7 @@ static enum err_code is_aside(struct grep_session *s, int64_t offset, bool *asid
     enum err_code rc = ERR_OK;
 
     *aside = false;
-    if (s->in_agent || !s->keys || !s->ref->store->ops->branches)
+    if (!s->q->branches || s->in_agent || !s->keys || !s->ref->store->ops->branches)
         return ERR_OK;
     if (!s->path_known)
         rc = load_path(s, e);

@@ -61,6 +61,7 @@ static enum err_code make_grep_query(struct invocation *in, const struct scope *
         .fixed = option_given(o, OPTION_FIXED),
         .words = option_given(o, OPTION_WORDS),
         .any = option_given(o, OPTION_ANY),
+        .branches = true,
         .context = (size_t)o->context,
         .letters = option_given(o, OPTION_CASE)          ? GREP_CASE_EXACT
                    : option_given(o, OPTION_IGNORE_CASE) ? GREP_CASE_IGNORE

@@ -373,7 +373,7 @@ static void a_child_after_fork_publishes_nothing(void **state)
         enum err_code rc = host_state_change(s, SESSION_RUNNING, NULL, NULL);
 
         host_state_close(s);
-        _exit(rc);
+        _exit((int)rc);
     }
     waitpid(child, &status, 0);
     assert_int_equal(status, 0);
