@@ -13,7 +13,7 @@ for each thing that the capability consists of.
 P, N and X need a reason: @row(24, 'capability', reason='why a user would not want it') and not_sensible(28, 'capability',
 'reason'). The test fails if one has none, and if a row with a reason is Y, so that the table stays true.
 """
-import importlib
+import importlib.util
 import os
 import subprocess
 import sys

@@ -90,7 +90,7 @@ endif()
 if(NOT REPRISE_SANITIZE)
     script(installed source installed/installed.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${CMAKE_C_COMPILER} c++)
     # A build of its own, with ThreadSanitizer; it takes minutes when it is not there yet.
-    script(library_threads threads threads.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/threads ${CMAKE_C_COMPILER})
+    script(library_threads threads installed/threads.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/threads ${CMAKE_C_COMPILER})
     set_tests_properties(library_threads PROPERTIES SKIP_RETURN_CODE 77)
     # The table of capabilities of the seeds, on the installed program.
     script(coverage_of_seeds recorded coverage_of_seeds.py ${PROJECT_BINARY_DIR})

@@ -5,7 +5,6 @@
 #include <uuid/uuid.h>
 
 #include "lite/json/json.h"
-#include "store/api/noop_store.h"
 #include "store/api/store.h"
 
 static enum err_code cannot(const struct store_ops *ops, const char *what, struct err *e)

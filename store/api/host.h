@@ -41,7 +41,7 @@ struct store_ops;
  * The order of calls: host_make (once, if there is no store yet) -> open -> host_create ->
  * host_append, host_checkpoint, host_set in any order. A system that cannot do one of them has NULL
  * in struct store_ops, and the call returns ERR_UNSUPPORTED; so a host's own store is a struct
- * store_ops with the members it needs (store/host/memory_store.h is one that is kept in memory, store/api/noop_store.h one that keeps nothing).
+ * store_ops with the members it needs (store/host/memory_store.h is one that is kept in memory, noop_store_ops one that keeps nothing).
  *
  * Texts passed in are borrowed for the call. Returned texts are in the arena. */
 
@@ -120,7 +120,7 @@ struct host_setting {
 /* Why hosts keep no sessions in this store, in words for a person; NULL: they do. For Claude Code these are its own
  * switches (seed 002): CLAUDE_CODE_SKIP_PROMPT_HISTORY in the environment, and cleanupPeriodDays 0 in its settings, as
  * they were when the store was opened. The calls below then check what they are passed, succeed, and write nothing, as
- * those of a store/api/noop_store.h; nothing else changes, and sessions that exist are read as always. A literal. */
+ * those of noop_store_ops; nothing else changes, and sessions that exist are read as always. A literal. */
 const char *host_unpersisted(const struct store *st);
 
 /* Makes an empty store; an existing one is left as it is. path NULL: where the system keeps the
@@ -171,5 +171,10 @@ MUST_CHECK enum err_code host_rows(struct slice text, struct arena *a, struct sl
  * most 255 bytes, no '-' in front. Ids from outside are checked here before they become a file's
  * name. */
 bool host_id_is_plain(struct slice id);
+
+/* A store that keeps nothing, for hosts whose persistence is switched off (seed 004): the same calls succeed, nothing is
+ * read or written, and nothing is ever listed. open takes any path, also NULL. Every id that could be one exists and
+ * has no messages, so that a host may look up the session it created. Threads may share it. */
+extern const struct store_ops noop_store_ops;
 
 #endif

@@ -1,9 +1,9 @@
-#include "store/api/noop_store.h"
+#include "store/api/host.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/api/host.h"
+#include "store/api/store.h"
 
 /* Not a file of a session, but a path that any program may open. */
 #define NOWHERE "/dev/null"

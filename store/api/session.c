@@ -7,7 +7,6 @@
 #include "lite/base/time.h"
 #include "lite/base/utf8.h"
 #include "lite/io/window.h"
-#include "store/api/store.h"
 #include "store/git/worktree.h"
 
 static enum err_code add_trees(struct scope *scope, struct arena *a, struct err *e)
@@ -57,11 +56,6 @@ bool session_ref_copy(struct arena *a, const struct session_ref *ref, struct ses
     copy.alone = false;
     *out = copy;
     return copy.id.p && copy.path.p && copy.folder.p;
-}
-
-bool session_has_size(const struct session_ref *ref)
-{
-    return ref->file.size > 0 || !ref->store->ops->remote;
 }
 
 int64_t session_modified_ms(const struct file_id *file)

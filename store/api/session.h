@@ -197,8 +197,6 @@ void session_row_reset(struct session_row *row);
 /* Copies the row's texts, which may borrow, into its arena. Returns false if out of memory. */
 bool session_row_keep(struct session_row *row);
 void session_row_free(struct session_row *row); /* NULL is fine */
-/* False: its store does not know how large the session is. */
-bool session_has_size(const struct session_ref *ref);
 /* Its name on a screen: the summary, or a prompt if that is blank. */
 struct slice session_row_title(const struct session_row *row);
 

@@ -1,5 +1,10 @@
 #include "store/api/store.h"
 
+bool store_has_size(const struct session_ref *ref)
+{
+    return ref->file.size > 0 || !ref->store->ops->remote;
+}
+
 void store_close(struct store *st)
 {
     if (st)

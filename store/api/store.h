@@ -460,7 +460,9 @@ struct store {
 /* All systems, NULL-terminated, in the order in which they are tried: store/systems/registry.c. */
 extern const struct store_ops *const store_systems[];
 const struct store_ops *store_system(struct slice name); /* NULL: no such system */
-void store_close(struct store *st);                      /* NULL is fine */
+/* False: the session's store is a remote one and does not know how large it is. */
+bool store_has_size(const struct session_ref *ref);
+void store_close(struct store *st); /* NULL is fine */
 
 /* The reason why a system has no member for an ability (one bit of enum session_can), in its own
  * words; the screen and the error of a command show the same text. A literal; NULL if the system

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "store/api/host.h"
-#include "store/api/noop_store.h"
 #include "store/api/plugin.h"
 #include "store/host/memory_store.h"
 #include "store/library/call.h"

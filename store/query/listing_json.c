@@ -67,7 +67,7 @@ void listing_row_json_members(struct jsonout *j, const struct session_row *row)
     time_member(j, "lastModified", row->modified_ms);
     time_member(j, "lastActivity", row->activity_ms);
     time_member(j, "expiresAt", row->expires_ms);
-    if (session_has_size(&row->ref)) {
+    if (store_has_size(&row->ref)) {
         jsonout_key(j, "fileSize");
         jsonout_int(j, row->ref.file.size);
     }

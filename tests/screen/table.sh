@@ -170,20 +170,20 @@ goes_back "1" "[x] M mod.txt" "restored 3 files"
 talks_back "12 messages dropped"
 resumes claude
 
-# The stream of SDK messages of a Go session stands where other sessions have sub-agents.
-reads_stream() { # TEXT
+# The only sub-agent is opened at once: for a Go session that is the stream of SDK messages.
+reads_agent() { # TEXT TITLE
     press Right
     see "$1"
     press s
-    see "every message of the run"
+    see "$2"
     press Escape
-    gone "every message of the run"
+    gone "$2"
     press Escape
     see "recent"
 }
 
 begin shipped goat:7b1c0a52-0d0e-4c56-9f6e-0a1b2c3d4e5f greeting
-reads_stream "make main print a greeting"
+reads_agent "make main print a greeting" "sub-agent: every message of the run"
 cannot t "have no tags"
 cannot a "cannot be archived"
 renames "Another name"
@@ -194,7 +194,7 @@ talks_back "8 messages dropped"
 resumes goat
 
 begin spec goat:0f0e0d0c-0b0a-4908-8706-050403020100 "greeting !is:fork !is:damaged"
-reads_stream "also add a new file"
+reads_agent "also add a new file" "sub-agent: every message of the run"
 cannot t "have no tags"
 renames "change the greeting again"
 forks "title of the fork"
@@ -231,7 +231,7 @@ ended 130
 close
 
 begin two-sessions entire:a1b2c3d4-0001-4000-8000-00000000000a login
-reads "Session module added." "tasks as checkpoints"
+reads_agent "Session module added." "sub-agent: Completed 'dev' agent"
 cannot n "have no title"
 cannot t "have no tags"
 cannot a "cannot be archived"
@@ -245,7 +245,7 @@ talks_back "messages dropped"
 resumes claude
 
 begin migration entire:e1b2c3d4-0001-4000-8000-00000000000a parser
-reads "parser" "tasks as checkpoints"
+reads "parser" "this session has no sub-agents"
 forks "title of the fork"
 deletes
 goes_back "1" "[x] M src/parse.c" "restored 1 file"
@@ -254,7 +254,7 @@ resumes claude
 
 # Committed checkpoints have files, and a transcript that is retrieved by a resume; nothing can be deleted.
 begin committed entire:d1b2c3d4-0003-4000-8000-00000000000c tests
-reads "Validation added." "tasks as checkpoints"
+reads_agent "Validation added." "sub-agent ag02"
 cannot d "only its committed checkpoints are left"
 goes_back "" "[x] D CHANGES" "deleted 4 files"
 press m
@@ -266,7 +266,7 @@ resumes claude
 find "$world/home/.claude" -name 'd1b2c3d4-*' | grep -q . || fail "its transcript was not retrieved"
 
 begin refs-ulid entire:01b2c3d4-0001-4000-8000-00000000000a dependencies
-reads "Bumped." "tasks as checkpoints"
+reads "Bumped." "this session has no sub-agents"
 cannot d "only its committed checkpoints are left"
 forks "title of the fork"
 press C-x

@@ -202,7 +202,7 @@ static void text_columns(const struct session_row *row, const struct session_lin
     if (l->branch)
         styled_column(row->git_branch, BRANCH_COLUMNS, OUT_BRANCH, o);
     if (l->size) {
-        if (session_has_size(&row->ref))
+        if (store_has_size(&row->ref))
             text_size(row->ref.file.size, size);
         else
             snprintf(size, sizeof size, "-");

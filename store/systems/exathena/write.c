@@ -297,7 +297,9 @@ static enum err_code find_fork_end(const struct forking *f, struct logfile *log,
 
     if (f->req->at.n)
         rc = jsonl_find_row(log, &exathena_format, f->req->at, &line, e);
-    *front = f->req->at.n || lines ? jsonl_front_to(log, line) : (struct jsonl_front){ .log = log };
+    *front = (struct jsonl_front){ .log = log };
+    if (!rc && (f->req->at.n || lines))
+        *front = jsonl_front_to(log, line);
     return rc;
 }
 

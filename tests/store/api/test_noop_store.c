@@ -1,7 +1,6 @@
 #include "tests/test.h"
 
 #include "store/api/host.h"
-#include "store/api/noop_store.h"
 #include "store/query/listing.h"
 #include "store/query/resolve.h"
 

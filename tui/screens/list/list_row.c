@@ -302,7 +302,7 @@ static int draw_size_column(struct frame *f, int y, int x, int w, const struct s
 
     if (w == 0)
         return 0;
-    if (session_has_size(&e->ref))
+    if (store_has_size(&e->ref))
         text_size(session_entry_bytes(e), size);
     else
         snprintf(size, sizeof size, "-");

@@ -10,7 +10,6 @@
 #include "store/systems/common/config_dir.h"
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/read/committed.h"
-#include "store/systems/entire/read/tasks.h"
 #include "store/systems/entire/read/view.h"
 
 enum { LIVE_MAX = 1 << 30, TASK_MAX = 1 << 20, LOOK_BYTES = 1 << 16, LOOK_ROWS = 40 };
@@ -253,6 +252,16 @@ static enum err_code open_newest(const struct entire *x, const struct catalog_se
     return rc;
 }
 
+enum err_code entire_conversation_open_agent(const struct session_ref *ref,
+                                             struct entire_conversation *out, struct err *e)
+{
+    size_t n = strlen(ENTIRE_AGENT_FOLDER);
+    struct slice hex = { ref->folder.p + n, ref->folder.n - n };
+
+    return hex.n ? entire_conversation_open_blob(entire_of(ref->store)->git, hex, out, e)
+                 : entire_conversation_open_file(ref->path.p, out, e);
+}
+
 enum err_code entire_conversation_open(const struct store *st, const struct session_ref *ref,
                                        struct entire_conversation *out, struct err *e)
 {
@@ -263,8 +272,8 @@ enum err_code entire_conversation_open(const struct store *st, const struct sess
     struct arena a = { 0 };
     const char *path;
 
-    if (entire_tasks_is_agent(ref))
-        return entire_tasks_open(ref, out, e);
+    if (slice_starts(ref->folder, ENTIRE_AGENT_FOLDER))
+        return entire_conversation_open_agent(ref, out, e);
     enum err_code rc = entire_session(st, ref->id, &c, &s, e);
 
     if (rc)

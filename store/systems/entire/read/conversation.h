@@ -24,6 +24,13 @@ struct entire_conversation {
     char checkpoint[GIT_OID_HEXSZ + 1]; /* CONVERSATION_CHECKPOINT: its id */
 };
 
+/* In front of a sub-agent's folder, which names its transcript: then the 40 digits of the blob, or nothing for the file
+ * at its path. */
+#define ENTIRE_AGENT_FOLDER "agent:"
+/* Opens the transcript of a sub-agent by its ref. */
+MUST_CHECK enum err_code entire_conversation_open_agent(const struct session_ref *ref,
+                                                        struct entire_conversation *out,
+                                                        struct err *e);
 /* That of the session, or of the sub-agent whose ref this is (tasks.h). ERR_NOT_FOUND: no transcript is left anywhere. */
 MUST_CHECK enum err_code entire_conversation_open(const struct store *st,
                                                   const struct session_ref *ref,

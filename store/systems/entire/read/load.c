@@ -269,7 +269,7 @@ static enum err_code agent_messages(const struct store *st, const struct session
     if (!rc && slice_eq(agent.folder, SLICE(ENTIRE_AGENT_FOLDER)) &&
         entire_tasks_live_ref(ref, &a, &live)) {
         rc = claude_ops.messages(st, &live, q, fn, arg, e);
-    } else if (!rc && !(rc = entire_tasks_open(&agent, &conversation, e))) {
+    } else if (!rc && !(rc = entire_conversation_open_agent(&agent, &conversation, e))) {
         rc = plain_messages(&conversation, &h, e);
         entire_conversation_close(&conversation);
     }

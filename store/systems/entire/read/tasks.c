@@ -7,6 +7,7 @@
 #include "lite/json/json.h"
 #include "store/git/repo.h"
 #include "store/systems/entire/names.h"
+#include "store/systems/entire/read/conversation.h"
 #include "store/systems/entire/read/plain_transcript.h"
 #include "store/systems/entire/read/view.h"
 
@@ -344,21 +345,4 @@ enum err_code entire_subagent(const struct store *st, const struct session_ref *
     out->folder = slice_of(folder);
     out->file = (struct file_id){ .size = found->bytes };
     return ERR_OK;
-}
-
-/* ---- reading one ---- */
-
-bool entire_tasks_is_agent(const struct session_ref *ref)
-{
-    return slice_starts(ref->folder, ENTIRE_AGENT_FOLDER);
-}
-
-enum err_code entire_tasks_open(const struct session_ref *ref, struct entire_conversation *out,
-                                struct err *e)
-{
-    size_t n = strlen(ENTIRE_AGENT_FOLDER);
-    struct slice hex = { ref->folder.p + n, ref->folder.n - n };
-
-    return hex.n ? entire_conversation_open_blob(entire_of(ref->store)->git, hex, out, e)
-                 : entire_conversation_open_file(ref->path.p, out, e);
 }
