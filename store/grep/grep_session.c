@@ -142,7 +142,8 @@ static void cut_line(struct grep_hit *hit, struct grep_range *range, size_t *ran
 static enum err_code hand_over(struct texts *t, struct grep_hit *hit, struct err *e)
 {
     struct grep_session *s = t->s;
-    enum err_code rc = is_aside(s, t->row->offset, &hit->aside, e);
+    /* A line that cannot be read is on no branch, and a torn last one not even in the transcript. */
+    enum err_code rc = t->kind == BLOCK_RAW ? ERR_OK : is_aside(s, t->row->offset, &hit->aside, e);
 
     hit->kind = t->kind;
     hit->time_ms = t->row->time_ms;

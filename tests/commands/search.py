@@ -186,6 +186,11 @@ def places_and_branches(p, top):
     p.need('otherBranch' not in by_line.get('kept marmalade', {'otherBranch': 1}), 'the conversation is marked as a branch')
     p.same('the sub-agent', by_line.get('task marmalade', {}).get('agent'), 'a1')
     p.need(any(h['place'] == 'damaged' and 'torn marmalade' in h['line'] for h in hits), 'the damaged row is not searched')
+    with open(f'{folder}/{sid}.jsonl', 'a', encoding='utf-8') as f:
+        f.write('{"type":"user","message":{"content":"half marmalade')
+    half = [json.loads(x) for x in p.run('search', '--all', '--json', 'half marm').stdout.splitlines()]
+    p.same('a torn last line is searched and on no branch', [(h['place'], h.get('otherBranch')) for h in half],
+           [('damaged', None)])
     lines = [json.loads(x) for x in p.run('search', '--all', '--json', '--context', '1', 'kept marm').stdout.splitlines()]
     p.same('context', [(x['line'], x.get('context', False)) for x in lines],
            [('above', True), ('kept marmalade', False), ('below', True)])
