@@ -16,7 +16,7 @@ see "Fix the payment" "All 152 tests pass" "on disk"
 picture list 120
 enter_text idempot
 gone "Payment page copy"
-see "149 tests" "on disk"
+see "149 tests" "on disk" "71.5k tokens"
 picture filter 120
 press C-x
 see "preview what"
@@ -30,7 +30,59 @@ press Escape
 see "149 tests"
 press Right
 gone "Enter resume"
-see "149 tests"
+see "149 tests" " in, "
 press z
 see "deliveryId: string"
 picture transcript 120
+
+# ---- the first minute: find, read, rewind, undo ----
+
+frames=
+frame() { # SECONDS
+    set -- "$1" "$top/frame$(echo "$frames" | wc -w)"
+    tm capture-pane -e -p >"$2"
+    frames="$frames $1=$2"
+}
+close
+open 100 28
+see "Fix the payment" "All 152 tests pass" "on disk"
+frame 2.5
+typed=
+for letter in i d e m p o; do
+    typed=$typed$letter
+    enter_text "$letter"
+    see "> $typed"
+    frame 0.25
+done
+gone "Payment page copy"
+frame 2
+press Right
+gone "Enter resume"
+see "149 tests"
+frame 2.5
+press z
+see "deliveryId: string"
+frame 2.5
+press Escape
+see "Enter resume"
+press C-x
+see "preview what"
+frame 1.5
+press w
+see "dry run" "[x] M src/keys.ts"
+frame 2.5
+press Tab
+see "Space file" "createHash"
+frame 2.5
+press a
+see "an undo record is kept"
+frame 2
+press Down
+press Enter
+see "restored 1 file - u undo"
+frame 2.5
+press u
+see "restored 1 file - U redo"
+frame 2.5
+# shellcheck disable=SC2086
+python3 "$svg" --film 100 "reprise" $frames >"$pictures/film.svg"

@@ -2,6 +2,7 @@
 """Draws a captured terminal screen as SVG.
 
 usage: tmux capture-pane -e -p | svg.py COLUMNS TITLE >picture.svg
+       svg.py --film COLUMNS TITLE SECONDS=FRAME... >film.svg        captured screens, one after the other, over and over
        svg.py --text picture.svg      the words of a picture, line by line, to compare pictures
 """
 import html
@@ -130,22 +131,43 @@ def draw_run(run, row):
     return ''.join(parts)
 
 
-def draw(lines, columns, title):
-    w = columns * CELL_WIDTH + 2 * MARGIN
-    h = len(lines) * CELL_HEIGHT + 2 * MARGIN + BAR
+def draw_frame(lines):
     style = Style()
-    print(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {w:.0f} {h:.0f}" width="{w:.0f}" height="{h:.0f}">')
+    return '\n'.join(filter(None, (''.join(draw_run(run, row) for run in runs(line, style)) for row, line in enumerate(lines))))
+
+
+def draw(frames, columns, title, css=''):
+    """frames: the attributes of a group, and the lines of a screen."""
+    w = columns * CELL_WIDTH + 2 * MARGIN
+    h = len(frames[0][1]) * CELL_HEIGHT + 2 * MARGIN + BAR
+    print(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {w:.0f} {h:.0f}" width="{w:.0f}" height="{h:.0f}">{css}')
     print(f'<rect x="0.5" y="0.5" width="{w - 1:.0f}" height="{h - 1:.0f}" rx="9" fill="{PAPER}" stroke="{EDGE}"/>')
     for i, colour in enumerate(('#f07a8c', '#e5c07b', '#9ece8a')):
         print(f'<circle cx="{20 + 18 * i}" cy="{BAR / 2 + 3:.0f}" r="5.5" fill="{colour}"/>')
     print(f'<g font-family="ui-monospace, \'DejaVu Sans Mono\', Menlo, Consolas, monospace" font-size="{FONT_SIZE}" '
           f'fill="{INK}">')
     print(f'<text x="{w / 2:.0f}" y="{BAR / 2 + 8:.0f}" text-anchor="middle" opacity="0.55">{html.escape(title)}</text>')
-    for row, line in enumerate(lines):
-        drawn = ''.join(draw_run(run, row) for run in runs(line, style))
-        if drawn:
-            print(drawn)
+    for attributes, lines in frames:
+        print(f'<g{attributes}>\n{draw_frame(lines)}\n</g>' if attributes else draw_frame(lines))
     print('</g>\n</svg>')
+
+
+def film(columns, title, named):
+    """Each frame is visible for its seconds. Who wants no motion sees the first one."""
+    seconds = [float(n.split('=')[0]) for n in named]
+    whole, at, rules, frames = sum(seconds), 0.0, [], []
+    for i, (name, length) in enumerate(zip(named, seconds)):
+        begin, end = 100 * at / whole, 100 * (at + length) / whole
+        hidden = f'0%{{visibility:hidden}}{begin:.3f}%{{visibility:visible}}' if i else '0%{visibility:visible}'
+        rules.append(f'@keyframes f{i}{{{hidden}{end:.3f}%,100%{{visibility:{"hidden" if i + 1 < len(named) else "visible"}}}}}'
+                     f'.f{i}{{animation:f{i} {whole:g}s step-end infinite}}')
+        with open(name.split('=', 1)[1], encoding='utf-8') as f:
+            frames.append((f' class="f{i}"', f.read().rstrip('\n').split('\n')))
+        at += length
+    still = '@media(prefers-reduced-motion){g[class]{animation:none;visibility:hidden}.f0{visibility:visible}}'
+    rows = max(len(lines) for _, lines in frames)
+    draw([(a, lines + [''] * (rows - len(lines))) for a, lines in frames], columns, title,
+         f'<style>{"".join(rules)}{still}</style>')
 
 
 def words(path):
@@ -161,8 +183,10 @@ def words(path):
 def main():
     if sys.argv[1] == '--text':
         words(sys.argv[2])
+    elif sys.argv[1] == '--film':
+        film(int(sys.argv[2]), sys.argv[3], sys.argv[4:])
     else:
-        draw(sys.stdin.read().rstrip('\n').split('\n'), int(sys.argv[1]), sys.argv[2])
+        draw([('', sys.stdin.read().rstrip('\n').split('\n'))], int(sys.argv[1]), sys.argv[2])
 
 
 main()

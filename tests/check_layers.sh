@@ -2,7 +2,7 @@
 # Checks the layers by the includes that the compiler saw and the symbols that the linker would need.
 #   usage: check_layers.sh SOURCE_DIR BUILD_DIR
 src=$1 build=$2 bad=0
-libs="lite/liblite store/libstore store/library/libreprise tui/libtui_core"
+libs="lite/liblite store/libstore store/export/libexport store/library/libreprise tui/libtui_core"
 for lib in $libs; do
     # A missing library must fail here, because nm without input would pass every check below.
     [ -s "$build/$lib.a" ] || { echo "layer: no $build/$lib.a"; exit 1; }
@@ -58,14 +58,18 @@ journal: api fs git log
 query: api fs log proc
 host: api fs journal log proc query
 grep: api query
+redact: 
+show: api rewind
+export: api fs redact show
+blame: api fs git query rewind
 rewind: api fs git journal log
 library: api fs host query rewind
 maintenance: api fs git journal log proc query rewind
-systems/common: api fs log
+systems/common: api fs log rewind/plan
 api: fs git
 systems: api
 demo: api fs git journal log systems/common systems/claude systems/entire systems/exathena systems/goat'
-system='api fs git proc journal log rewind/plan rewind/diff systems/common'
+system='api fs git proc journal log redact rewind/plan rewind/diff systems/common'
 grep -rnE --include='*.[ch]' '^[[:space:]]*#[[:space:]]*include[[:space:]]*"store/' "$src/store" |
     sed -nE "s,^$src/store/([^:]*):[0-9]*:.*\"store/([^\"]*)\".*,\1 \2,p" |
     awk -v directions="$directions" -v system_may="$system" '
@@ -97,7 +101,8 @@ app/model.c: screens
 screens: config data filter text widgets app/action.h app/effect.h app/key.h app/msg.h app/program.h app/view.h
 jobs: config data text app/effect.h app/msg.h screens/transcript/layout.h
 term: app config jobs text widgets
-commands: app config data filter term text'
+commands: app config data filter term text
+setup: app commands config text'
 grep -rnE --include='*.[ch]' '^[[:space:]]*#[[:space:]]*include[[:space:]]*"tui/' "$src/tui" |
     sed -nE "s,^$src/tui/([^:]*):[0-9]*:.*\"tui/([^\"]*)\".*,\1 \2,p" |
     awk -v directions="$directions" '

@@ -9,9 +9,10 @@ trap 'rm -rf "$top"' EXIT
 # A tree with one source file in each room: ROOM NAME TEXT replaces its contents.
 clean_tree() {
     rm -rf "$top/src" "$top/build"
-    mkdir -p "$top/src/lite" "$top/src/store/systems/x" "$top/src/store/library" "$top/src/tui/term" \
-        "$top/build/lite" "$top/build/store/library" "$top/build/tui"
+    mkdir -p "$top/src/lite" "$top/src/store/systems/x" "$top/src/store/library" "$top/src/store/export" "$top/src/tui/term" \
+        "$top/build/lite" "$top/build/store/library" "$top/build/store/export" "$top/build/tui"
     echo 'int reprise_x(void); int reprise_x(void) { return 4; }' >"$top/src/store/library/x.c"
+    echo 'int export_x(void); int export_x(void) { return 5; }' >"$top/src/store/export/x.c"
     echo 'int lite_x(void); int lite_x(void) { return 1; }' >"$top/src/lite/x.c"
     printf '#include "lite/x.h"\nint store_x(void); int store_x(void) { return 2; }\n' >"$top/src/store/x.c"
     printf '#include "store/x.h"\n#include <string.h>\nint tui_x(void); int tui_x(void) { return 3; }\n' >"$top/src/tui/x.c"
@@ -29,6 +30,7 @@ verdict() { # WANT NAME
     compile lite liblite
     compile store libstore
     compile store/library libreprise
+    compile store/export libexport
     compile tui libtui_core
     if said=$(sh "$check" "$top/src" "$top/build" 2>&1); then got=pass; else got=fail; fi
     if [ "$got" != "$1" ]; then

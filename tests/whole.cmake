@@ -8,6 +8,26 @@ endforeach()
 # Logs of the real ExAthena library, and the results of its rewinds.
 script(exathena recorded commands/exathena_conformance.py $<TARGET_FILE:reprise>)
 
+# recorded(NAME): stores that the real agent wrote: what is shown of them and given back, and damage to them.
+function(recorded agent)
+    script(recorded_${agent} recorded store/systems/recorded/recorded_agents.py $<TARGET_FILE:reprise> ${agent})
+    if(REPRISE_SANITIZE) # only there: they run long, and what they look for are mistakes with memory
+        script(damaged_${agent} recorded store/systems/recorded/damaged_agents.py $<TARGET_FILE:reprise> ${agent})
+    endif()
+endfunction()
+recorded(kimi)
+recorded(pi)
+recorded(qwen)
+
+recorded(codex)
+recorded(copilot)
+recorded(gemini)
+# Sessions in a database: all of them are in one file, so damage is another matter (store/systems/opencode/).
+script(recorded_opencode recorded store/systems/recorded/recorded_agents.py $<TARGET_FILE:reprise> opencode)
+script(crush_store recorded store/systems/crush/crush_store.py $<TARGET_FILE:reprise>)
+script(goose_store recorded store/systems/goose/goose_store.py $<TARGET_FILE:reprise>)
+script(opencode_store recorded store/systems/opencode/opencode_store.py $<TARGET_FILE:reprise>)
+
 # Go directory sessions: the conformance lists of the format.
 if(TARGET postgresql)
     script(postgresql recorded commands/postgresql.py $<TARGET_FILE:reprise> $<TARGET_FILE:postgresql>
@@ -22,8 +42,16 @@ script(goat_bad recorded commands/goat_bad_input.py $<TARGET_FILE:reprise>)
 script(old_records recorded commands/old_records.py $<TARGET_FILE:reprise> 888c8e2)
 script(rewind_rules recorded commands/rewind_rules.py $<TARGET_FILE:reprise>)
 
+# Each line of a file belongs to the turn that wrote it, and to no other.
+script(blame recorded commands/blame.py $<TARGET_FILE:reprise>)
 # Every line that matches is found, and no other.
 script(search_text recorded commands/search.py $<TARGET_FILE:reprise>)
+# Sessions as documents; the HTML also as a browser reads it.
+script(export recorded commands/export.py $<TARGET_FILE:reprise>)
+script(export_chromium recorded commands/export.py $<TARGET_FILE:reprise> chromium)
+set_tests_properties(export_chromium${suffix} PROPERTIES SKIP_RETURN_CODE 77)
+# Every answer counts once, as ccusage counts it.
+script(usage_sums recorded commands/usage.py $<TARGET_FILE:reprise>)
 # The scope of undo with several directories and stores, and partial undo.
 script(undo_scope recorded commands/undo_scope.py $<TARGET_FILE:reprise>)
 script(pages recorded commands/pages.py $<TARGET_FILE:reprise>)
@@ -59,12 +87,18 @@ if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug" OR REPRISE_SANITIZE)
             script(rewind_both_${version} corpus commands/rewind_both.py $<TARGET_FILE:reprise> ${version})
         endif()
     endforeach()
-    file(GLOB screens RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS screen/*.sh)
+    file(GLOB screens RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS screen/*.sh screen/*/*.sh)
     list(REMOVE_ITEM screens screen/lib.sh)
     foreach(file ${screens})
         get_filename_component(name ${file} NAME_WE)
         script(screen_${name} screen ${file} $<TARGET_FILE:reprise> $<TARGET_FILE:demo_store>
             $<TARGET_FILE:example_store> $<TARGET_FILE:rude_store>)
+    endforeach()
+    script(completion screen tui/setup/completion.py $<TARGET_FILE:reprise> $<TARGET_FILE:demo_store>)
+    script(documents screen tui/setup/documents.py $<TARGET_FILE:reprise> ${PROJECT_SOURCE_DIR} $<TARGET_FILE:demo_store>)
+    foreach(shell bash zsh fish)
+        script(key_binding_${shell} screen tui/setup/key_binding.sh $<TARGET_FILE:reprise> $<TARGET_FILE:demo_store> ${shell})
+        set_tests_properties(key_binding_${shell}${suffix} PROPERTIES SKIP_RETURN_CODE 77)
     endforeach()
     if(NOT REPRISE_SANITIZE)
         script(screenshots screen check_screenshots.sh $<TARGET_FILE:reprise>
@@ -89,6 +123,8 @@ endif()
 # Checks of the source are needed in one build only.
 if(NOT REPRISE_SANITIZE)
     script(installed source installed/installed.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${CMAKE_C_COMPILER} c++)
+    # A build of its own, from the source tarball, and the packages of it.
+    script(packages packages installed/packages.sh ${PROJECT_BINARY_DIR})
     # A build of its own, with ThreadSanitizer; it takes minutes when it is not there yet.
     script(library_threads threads installed/threads.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/threads ${CMAKE_C_COMPILER})
     set_tests_properties(library_threads PROPERTIES SKIP_RETURN_CODE 77)

@@ -10,29 +10,96 @@
 
 #if defined(__x86_64__)
 
-/* The text that is searched, and its first and last byte 32 times. */
+/* The text that is searched for, and two of its bytes 32 times. A letter of either case is found by setting the bit that
+ * differs. */
 struct part {
-    const char *p;
-    size_t last; /* how far the last byte is from the first */
-    __m256i begins, ends;
+    struct slice text;
+    size_t at[2]; /* where the two bytes are in it */
+    __m256i byte[2];
+    __m256i fold[2]; /* the bit, or nothing */
+    bool folded;
 };
 
-/* A byte of ones for each of the places p to p + 31 where the first and the last byte fit. */
-WITH_AVX2 static inline __m256i match_ends(const struct part *part, const char *p)
-{
-    __m256i begin = _mm256_loadu_si256((const __m256i *)(const void *)p);
-    __m256i end = _mm256_loadu_si256((const __m256i *)(const void *)(p + part->last));
+/* How common a byte is in English and in JSON. */
+/* clang-format off */
+static const uint8_t commonness[256] = {
+    [' '] = 49, ['e'] = 48, ['t'] = 47, ['a'] = 46, ['o'] = 45, ['i'] = 44, ['n'] = 43,
+    ['s'] = 42, ['h'] = 41, ['r'] = 40, ['d'] = 39, ['l'] = 38, ['c'] = 37, ['u'] = 36,
+    ['m'] = 35, ['w'] = 34, ['f'] = 33, ['g'] = 32, ['y'] = 31, ['p'] = 30, ['b'] = 29,
+    ['v'] = 28, ['"'] = 27, ['\\'] = 26, [','] = 25, ['.'] = 24, [':'] = 23, ['/'] = 22,
+    ['_'] = 21, ['-'] = 20, ['('] = 19, [')'] = 18, ['{'] = 17, ['}'] = 16, ['k'] = 15,
+    ['j'] = 14, ['x'] = 13, ['q'] = 12, ['z'] = 11, ['0'] = 10, ['1'] = 9, ['2'] = 8, ['3'] = 7,
+    ['4'] = 6, ['5'] = 5, ['6'] = 4, ['7'] = 3, ['8'] = 2, ['9'] = 1,
+};
+/* clang-format on */
 
-    return _mm256_and_si256(_mm256_cmpeq_epi8(begin, part->begins),
-                            _mm256_cmpeq_epi8(end, part->ends));
+static bool is_lower(char c)
+{
+    return c >= 'a' && c <= 'z';
 }
+
+/* The rarest two bytes leave the fewest places to look at. */
+static void choose_bytes(struct slice text, size_t at[2])
+{
+    unsigned best[2] = { UINT8_MAX, UINT8_MAX };
+
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned now = commonness[(unsigned char)text.p[i]];
+
+        if (now < best[0]) {
+            best[1] = best[0];
+            at[1] = at[0];
+            best[0] = now;
+            at[0] = i;
+        } else if (now < best[1]) {
+            best[1] = now;
+            at[1] = i;
+        }
+    }
+}
+
+WITH_AVX2 static struct part part_of(const char *bytes, size_t n, bool folded)
+{
+    struct part part = { .text = { bytes, n }, .folded = folded };
+
+    choose_bytes(part.text, part.at);
+    for (int i = 0; i < 2; i++) {
+        char c = bytes[part.at[i]];
+
+        part.byte[i] = _mm256_set1_epi8(c);
+        part.fold[i] = _mm256_set1_epi8(folded && is_lower(c) ? 0x20 : 0);
+    }
+    return part;
+}
+
+/* A byte of ones for each of the places p to p + 31 where both bytes fit. */
+WITH_AVX2 static inline __m256i match_bytes(const struct part *part, const char *p)
+{
+    __m256i a = _mm256_loadu_si256((const __m256i *)(const void *)(p + part->at[0]));
+    __m256i b = _mm256_loadu_si256((const __m256i *)(const void *)(p + part->at[1]));
+
+    return _mm256_and_si256(_mm256_cmpeq_epi8(_mm256_or_si256(a, part->fold[0]), part->byte[0]),
+                            _mm256_cmpeq_epi8(_mm256_or_si256(b, part->fold[1]), part->byte[1]));
+}
+#endif
+
+static bool is_part_at(const char *p, const char *part, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (p[i] != part[i] && !(part[i] >= 'a' && part[i] <= 'z' && (p[i] | 0x20) == part[i]))
+            return false;
+    return true;
+}
+
+#if defined(__x86_64__)
 
 static inline const char *first_whole(const struct part *part, const char *p, uint64_t fit)
 {
     for (; fit; fit &= fit - 1) {
         const char *at = p + __builtin_ctzll(fit);
 
-        if (memcmp(at + 1, part->p + 1, part->last - 1) == 0)
+        if (part->folded ? is_part_at(at, part->text.p, part->text.n)
+                         : memcmp(at, part->text.p, part->text.n) == 0)
             return at;
     }
     return NULL;
@@ -40,20 +107,19 @@ static inline const char *first_whole(const struct part *part, const char *p, ui
 
 /* The part could begin at each of `places` places, 32 or more; the last 32 are looked at together, some
  * of them for the second time. */
-WITH_AVX2 static const char *find_avx2(const char *p, size_t places, const char *bytes, size_t n)
+WITH_AVX2 static const char *find_avx2(const char *p, size_t places, struct part part)
 {
-    struct part part = { bytes, n - 1, _mm256_set1_epi8(bytes[0]), _mm256_set1_epi8(bytes[n - 1]) };
     const char *end = p + places, *found = NULL;
 
     for (; !found && end - p >= BLOCK; p += BLOCK) {
-        __m256i low = match_ends(&part, p), high = match_ends(&part, p + 32);
+        __m256i low = match_bytes(&part, p), high = match_bytes(&part, p + 32);
 
         if (!_mm256_testz_si256(_mm256_or_si256(low, high), _mm256_set1_epi8(-1)))
             found = first_whole(&part, p, block_bits(low, high));
     }
     for (; !found && p < end; p += 32) {
         p = end - p < 32 ? end - 32 : p;
-        found = first_whole(&part, p, block_bits(match_ends(&part, p), _mm256_setzero_si256()));
+        found = first_whole(&part, p, block_bits(match_bytes(&part, p), _mm256_setzero_si256()));
     }
     return found;
 }
@@ -63,9 +129,21 @@ const char *slice_find(const char *p, size_t n, const char *part, size_t part_n)
 {
 #if defined(__x86_64__)
     if (part_n >= 2 && n >= part_n + 31 && __builtin_cpu_supports("avx2"))
-        return find_avx2(p, n - part_n + 1, part, part_n);
+        return find_avx2(p, n - part_n + 1, part_of(part, part_n, false));
 #endif
     return n ? memmem(p, n, part, part_n) : NULL;
+}
+
+const char *slice_find_folded(const char *p, size_t n, const char *part, size_t part_n)
+{
+#if defined(__x86_64__)
+    if (part_n >= 2 && n >= part_n + 31 && __builtin_cpu_supports("avx2"))
+        return find_avx2(p, n - part_n + 1, part_of(part, part_n, true));
+#endif
+    for (size_t i = 0; part_n <= n && i <= n - part_n; i++)
+        if (is_part_at(p + i, part, part_n))
+            return p + i;
+    return NULL;
 }
 
 bool slice_last_line(struct slice *rest, struct slice *line, bool *torn)

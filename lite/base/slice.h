@@ -11,6 +11,8 @@
 /* memmem, four times as fast on machines with AVX2. Returns the first place of the part in the n bytes, or NULL. An
  * empty part is found at the front. */
 const char *slice_find(const char *p, size_t n, const char *part, size_t part_n);
+/* The same for a part without capital letters (A to Z), whose small letters (a to z) are also found as capital ones. */
+const char *slice_find_folded(const char *p, size_t n, const char *part, size_t part_n);
 
 /* A borrowed run of bytes. It is never NUL-terminated, may contain NULs and broken UTF-8, and is valid only as long
  * as what it points into (a window, a transcript, an arena). Pass it by value. */

@@ -25,6 +25,8 @@ struct checkpoint {
     size_t files; /* files that changed from here to the next point */
     /* the state after the prompt was answered; else, as in most systems, before it */
     bool after;
+    /* The turn is another session's: this one is a fork, and has a copy of it. */
+    bool copied;
     bool shell;   /* commands ran between here and the next: their changes are not covered */
     bool counted; /* the lines that changed from here to the next point were counted: */
     unsigned insertions, deletions;

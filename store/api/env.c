@@ -26,6 +26,11 @@ static const char *filled(const char *const *environment, const char *name)
     return value && value[0] ? value : NULL;
 }
 
+const char *env_variable(const struct store_env *env, const char *name)
+{
+    return filled(env->environment, name);
+}
+
 const char *env_base_dir(const char *const *environment, const char *variable, const char *below,
                          struct arena *a)
 {
@@ -46,6 +51,11 @@ struct store_env env_read(const char *const *environment, const char *cwd, int64
         .data_dir = env_base_dir(environment, "XDG_DATA_HOME", ".local/share", a),
         .now_ms = now_ms,
         .proc_dir = filled(environment, "REPRISE_PROC_DIR"),
+        .environment = environment,
+        .xdg_data_home = filled(environment, "XDG_DATA_HOME"),
+        .opencode_db = filled(environment, "OPENCODE_DB"),
+        .crush_global_data = filled(environment, "CRUSH_GLOBAL_DATA"),
+        .goose_path_root = filled(environment, "GOOSE_PATH_ROOT"),
         .claude_config_dir = env_value(environment, "CLAUDE_CONFIG_DIR"),
         .claude_project_dir_name = env_value(environment, "CLAUDE_CODE_PROJECT_DIR_NAME"),
         .claude_keep_precompact = env_value(environment, "CLAUDE_CODE_DISABLE_PRECOMPACT_SKIP"),

@@ -18,7 +18,13 @@ struct store_env {
     const char *data_dir;  /* trash: $XDG_DATA_HOME/reprise */
     int64_t now_ms;        /* when this command began */
     const char *proc_dir;  /* where running agents are looked for; NULL: /proc */
+    /* All variables, for those with which single agents name their directories (env_variable); may be NULL */
+    const char *const *environment;
 
+    const char *xdg_data_home;           /* XDG_DATA_HOME */
+    const char *opencode_db;             /* OPENCODE_DB */
+    const char *crush_global_data;       /* CRUSH_GLOBAL_DATA */
+    const char *goose_path_root;         /* GOOSE_PATH_ROOT */
     const char *claude_config_dir;       /* CLAUDE_CONFIG_DIR; "" counts (claude.md 1) */
     const char *claude_project_dir_name; /* CLAUDE_CODE_PROJECT_DIR_NAME */
     const char *claude_keep_precompact;  /* CLAUDE_CODE_DISABLE_PRECOMPACT_SKIP */
@@ -27,6 +33,8 @@ struct store_env {
 
 /* The value of a variable in an environment ("NAME=value" texts, ended by a NULL), borrowed; NULL if it is not set. */
 const char *env_value(const char *const *environment, const char *name);
+/* The value of an agent's own variable that says where its store is; NULL if it is not set or empty. */
+const char *env_variable(const struct store_env *env, const char *name);
 /* $VARIABLE/reprise, else $HOME/<below>/reprise; NULL without a home, or if out of memory (a->failed). A relative value
  * does not count (XDG base directory specification). */
 const char *env_base_dir(const char *const *environment, const char *variable, const char *below,

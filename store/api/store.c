@@ -2,7 +2,7 @@
 
 bool store_has_size(const struct session_ref *ref)
 {
-    return ref->file.size > 0 || !ref->store->ops->remote;
+    return ref->file.size > 0 || !(ref->store->ops->remote || ref->store->ops->unsized);
 }
 
 void store_close(struct store *st)

@@ -15,9 +15,12 @@
 #include "store/api/restore.h"
 #include "store/api/session.h"
 #include "store/api/transcript.h"
+#include "store/api/usage.h"
 
 struct change;      /* store/journal/change.h */
 struct rewind_plan; /* store/rewind/plan/rewind.h */
+struct edit;        /* store/api/edit.h */
+struct edit_query;
 struct host_create; /* store/api/host.h, as all of host_* */
 struct host_created;
 struct host_append;
@@ -150,6 +153,15 @@ typedef enum err_code store_subagent_fn(const struct store *st, const struct ses
                                         struct slice agent, struct arena *a,
                                         struct session_ref *out, struct err *e);
 
+/* Optional. The tokens that the session's transcripts record (store/api/usage.h), in no order: of its conversation with
+ * all its branches, and of its sub-agents. One record for each answer of a model; the rows of one answer, or copies of it,
+ * may be handed over several times with the same `answer` and `request`, because the reader counts them once. Reads whole
+ * files; ERR_CANCELLED if the flag is raised (it may be NULL). A sub-agent that cannot be read is left out. NULL: the
+ * system's transcripts record no tokens. */
+typedef enum err_code store_usage_fn(const struct store *st, const struct session_ref *ref,
+                                     const atomic_bool *cancel, usage_fn *fn, void *arg,
+                                     struct err *e);
+
 /* Optional. Everything a host needs to continue (store/api/restore.h). at may be empty. */
 typedef enum err_code store_restore_fn(const struct store *st, const struct session_ref *ref,
                                        struct slice at, struct restore *out, struct err *e);
@@ -264,6 +276,15 @@ typedef enum err_code store_check_store_fn(const struct store *st, const struct 
  * identifies. ERR_IO: a directory cannot be read, so no transcript can be known to be gone. */
 typedef enum err_code store_leftovers_fn(const struct store *st, const struct scope *scope,
                                          leftover_fn *fn, void *arg, struct err *e);
+
+/* Called with one edit, valid during the call. A non-zero result ends the walk and is returned. */
+typedef enum err_code edit_fn(const struct edit *edit, void *arg, struct err *e);
+
+/* Optional. What the session and its sub-agents did to files (store/api/edit.h): the edits of each transcript in its
+ * order. A system whose tool calls have the usual forms uses tool_edits_loaded (store/systems/common/edits/tool_edits.h). */
+typedef enum err_code store_edits_fn(const struct store *st, const struct session_ref *ref,
+                                     const struct edit_query *q, edit_fn *fn, void *arg,
+                                     struct err *e);
 
 /* Rewind: optional. The points of the session, oldest first. */
 typedef enum err_code store_checkpoints_fn(const struct store *st, const struct session_ref *ref,
@@ -382,9 +403,17 @@ struct store_ops {
     /* Optional. The keys of a session's rows, if a ref's path that ends with ".jsonl" is a file of
      * them, one a line: a search reads it as it is. NULL: it goes through load. */
     const struct index_keys *row_keys;
+    /* How large a session is is not known: its rows are in a database with those of others. */
+    bool unsized;
     /* The sessions are on a server, and may be copies of local ones: a session that is here and there is one. Calls may wait for
      * the server. */
     bool remote;
+
+    /* Optional. The command that resumes a session, if the configuration has no other; words as in the configuration
+     * file: {id}, {cwd}, {path}. */
+    const char *resume_command;
+    /* Optional, for systems without `fork`: the command with which the agent forks a session itself. */
+    const char *fork_command;
 
     store_open_fn *open;
     store_close_fn *close;
@@ -405,6 +434,7 @@ struct store_ops {
     store_subagents_fn *subagents;
     store_describe_subagents_fn *describe_subagents;
     store_subagent_fn *subagent;
+    store_usage_fn *usage;
     store_restore_fn *restore;
     store_retrieve_fn *retrieve;
     store_agent_fn *agent;
@@ -426,6 +456,7 @@ struct store_ops {
     store_check_fn *check;
     store_check_store_fn *check_store;
     store_leftovers_fn *leftovers;
+    store_edits_fn *edits;
     store_checkpoints_fn *checkpoints;
     store_origins_fn *origins;
     store_count_lines_fn *count_lines;

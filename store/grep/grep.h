@@ -47,6 +47,9 @@ enum grep_want {
 /* How far a search has come, for another thread. */
 struct grep_progress {
     _Atomic uint64_t sessions, bytes; /* done, read */
+    /* Called on the calling thread at least 20 times a second, unless what is found keeps it busy; may be NULL. */
+    void (*moved)(void *arg);
+    void *arg;
 };
 
 enum { GREP_PATTERNS = 32 };

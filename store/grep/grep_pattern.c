@@ -19,6 +19,9 @@ struct grep_pattern {
     pcre2_code *code;
     struct buf plain; /* every match contains this text; empty: nothing is known */
     pcre2_code *raw;  /* the same for rows in which case does not matter; NULL: it does */
+    /* with raw: the longest part of it whose letters have no foreign forms, in small letters, for a quick search; empty: it
+     * would be too short to leave many rows out */
+    struct buf quick;
 };
 
 struct grep_patterns {
@@ -242,6 +245,30 @@ static enum err_code compile_raw(struct grep_pattern *p)
     return rc;
 }
 
+enum { QUICK_MIN = 4 };
+
+static enum err_code find_quick(struct grep_pattern *p)
+{
+    const struct slice plain = buf_slice(&p->plain);
+    size_t best = 0, n = 0;
+
+    for (size_t i = 0, from = 0; i <= plain.n; i++) {
+        if (i < plain.n && !has_foreign_case(plain.p[i]))
+            continue;
+        if (i - from > n) {
+            best = from;
+            n = i - from;
+        }
+        from = i + 1;
+    }
+    enum err_code rc =
+        n < QUICK_MIN ? ERR_OK : buf_add(&p->quick, (struct slice){ plain.p + best, n });
+
+    for (size_t i = 0; !rc && i < p->quick.n; i++)
+        p->quick.p[i] = (char)tolower((unsigned char)p->quick.p[i]);
+    return rc;
+}
+
 /* A letter behind a backslash is not one of the text. */
 static bool has_capital(struct slice pattern, bool fixed)
 {
@@ -284,6 +311,8 @@ static enum err_code compile_pattern(const struct grep_query *q, struct slice pa
         rc = find_plain(pattern, q->fixed, ignores_case, &p->plain);
     if (!rc && ignores_case && p->plain.n)
         rc = compile_raw(p);
+    if (!rc && p->raw)
+        rc = find_quick(p);
     return rc ? err_nomem(e) : ERR_OK;
 }
 
@@ -315,6 +344,7 @@ void grep_patterns_free(struct grep_patterns *p)
         pcre2_code_free(p->pattern[i].code);
         pcre2_code_free(p->pattern[i].raw);
         buf_fini(&p->pattern[i].plain);
+        buf_fini(&p->pattern[i].quick);
     }
     free(p);
 }
@@ -371,6 +401,10 @@ static const char *find_plain_at(struct grep_matcher *m, const struct grep_patte
 
     if (!p->raw) {
         found = slice_find(m->rest, n, p->plain.p, p->plain.n);
+        return found ? found : m->end;
+    }
+    if (p->quick.n) {
+        found = slice_find_folded(m->rest, n, p->quick.p, p->quick.n);
         return found ? found : m->end;
     }
     if (pcre2_match(p->raw, (PCRE2_SPTR)m->rest, n, 0, PCRE2_NO_UTF_CHECK, m->data, m->context) < 0)

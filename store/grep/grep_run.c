@@ -249,15 +249,14 @@ static bool is_cancelled(const struct grep *g)
     return g->q->cancel && atomic_load_explicit(g->q->cancel, memory_order_relaxed);
 }
 
-/* Takes what the slot has, waiting for something. *done: nothing follows. A flag that another
- * thread raises is seen at least so often. */
+/* Takes what the slot has, waiting a moment for something. *done: nothing follows. NULL: nothing was found so far. */
 static struct batch *take_batches(struct grep *g, struct grep_slot *s, bool *done)
 {
     enum { LOOK_NS = 20 * 1000 * 1000, SECOND_NS = 1000 * 1000 * 1000 };
     struct batch *b;
 
     pthread_mutex_lock(&g->lock);
-    while (!s->first && !s->done && !is_cancelled(g)) {
+    if (!s->first && !s->done && !is_cancelled(g)) {
         struct timespec until;
 
         clock_gettime(CLOCK_REALTIME, &until);
@@ -310,7 +309,8 @@ static enum err_code end_session(struct grep *g, struct grep_slot *s, bool wante
             *e = s->err;
         return s->rc;
     }
-    if (s->rc && s->rc != ERR_NOT_FOUND)
+    if (s->rc && s->rc != ERR_NOT_FOUND &&
+        s->rc != ERR_UNSAFE) /* gone, or a link, which no list shows */
         trouble(&s->err, arg);
     if (g->q->progress)
         atomic_fetch_add_explicit(&g->q->progress->sessions, 1, memory_order_relaxed);
@@ -337,6 +337,8 @@ static enum err_code deliver_session(struct grep *g, grep_fn *fn, grep_trouble_f
         else if (wanted)
             rc = deliver_batches(g, s, b, fn, arg, e);
         free_batches(b);
+        if (g->q->progress && g->q->progress->moved)
+            g->q->progress->moved(g->q->progress->arg);
     }
     if (!rc)
         rc = end_session(g, s, wanted, fn, trouble, arg, e);

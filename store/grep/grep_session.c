@@ -437,10 +437,13 @@ static enum err_code search_open_file(struct grep_session *s, const struct file 
     return rc;
 }
 
-static enum err_code search_file(struct grep_session *s, const char *path, struct err *e)
+/* A link is no transcript (claude.md 2.1): nothing behind it is opened. */
+static enum err_code search_file(struct grep_session *s, const struct session_ref *ref,
+                                 struct err *e)
 {
+    const char *path = ref->path.p;
     struct file f;
-    enum err_code rc = file_open(AT_FDCWD, path, FILE_FOLLOW, &f, e);
+    enum err_code rc = file_open(AT_FDCWD, path, ref->nameless ? FILE_FOLLOW : 0, &f, e);
 
     if (rc)
         return rc;
@@ -496,7 +499,7 @@ static enum err_code search_rows_of(struct grep_session *s, const struct session
     s->keys = ops->row_keys;
     if (!s->keys)
         return search_loaded(s, ref, e);
-    return slice_ends(ref->path, ".jsonl") ? search_file(s, ref->path.p, e) : ERR_OK;
+    return slice_ends(ref->path, ".jsonl") ? search_file(s, ref, e) : ERR_OK;
 }
 
 /* A sub-agent that went away meanwhile, or cannot be read, is not a reason to leave the others. */
@@ -518,7 +521,7 @@ static enum err_code search_agents(struct grep_session *s, struct err *e)
         if (st->ops->subagent(st, s->ref, ids[i], &a, &agent, e))
             continue;
         rc = search_rows_of(s, &agent, e);
-        if (rc == ERR_NOT_FOUND || rc == ERR_IO)
+        if (rc == ERR_NOT_FOUND || rc == ERR_IO || rc == ERR_UNSAFE)
             rc = ERR_OK;
     }
     s->agent = (struct slice){ NULL, 0 };

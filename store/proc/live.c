@@ -129,6 +129,25 @@ static struct live examine(pid_t pid, struct slice start, struct buf *text)
     return live;
 }
 
+/* Another program of this kind records the boot before the start: "<boot id>:<digits>". Returns false for another
+ * boot. */
+static bool cut_boot(struct slice *start)
+{
+    const char *colon = start->n ? memchr(start->p, ':', start->n) : NULL;
+    struct buf boot = { 0 };
+    struct slice own;
+
+    if (!colon)
+        return true;
+    bool same = !file_read_all(AT_FDCWD, "/proc/sys/kernel/random/boot_id", 0, 64, &boot, NULL);
+
+    own = (struct slice){ boot.p, boot.n && boot.p[boot.n - 1] == '\n' ? boot.n - 1 : boot.n };
+    same = same && slice_eq(own, (struct slice){ start->p, (size_t)(colon - start->p) });
+    buf_fini(&boot);
+    *start = (struct slice){ colon + 1, (size_t)(start->p + start->n - colon) - 1 };
+    return same;
+}
+
 /* procStart is a string of digits; a number is accepted, too. */
 static struct slice start_of(struct slice entry, struct arena *a)
 {
@@ -153,6 +172,8 @@ static struct live judge_entry(struct reading *r, pid_t pid, struct slice entry)
         return (struct live){ LIVE_UNKNOWN, pid, false,
                               "it was opened on another machine or in another container" };
     start = start_of(entry, a);
+    if (!cut_boot(&start))
+        return (struct live){ LIVE_QUIET, pid, false, "the machine was restarted since" };
     start = arena_copy(a, start); /* the buffer is reused for the process */
     bool busy = json_get_text(entry, "status", a, &status) && slice_eq(status, SLICE("busy"));
 

@@ -5,7 +5,16 @@
     SYSTEM(claude_ops)                                                                             \
     SYSTEM(goat_ops)                                                                               \
     SYSTEM(exathena_ops)                                                                           \
-    SYSTEM(entire_ops)
+    SYSTEM(entire_ops)                                                                             \
+    SYSTEM(qwen_ops)                                                                               \
+    SYSTEM(pi_ops)                                                                                 \
+    SYSTEM(kimi_ops)                                                                               \
+    SYSTEM(codex_ops)                                                                              \
+    SYSTEM(copilot_ops)                                                                            \
+    SYSTEM(gemini_ops)                                                                             \
+    SYSTEM(opencode_ops)                                                                           \
+    SYSTEM(crush_ops)                                                                              \
+    SYSTEM(goose_ops)
 
 #define DECLARE(ops) extern const struct store_ops ops;
 #define ADDRESS(ops) &ops,

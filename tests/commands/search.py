@@ -6,6 +6,7 @@ usage: search.py PROGRAM
 A store is generated whose rows spell their texts in every way that JSON allows; what Python's regular expressions find in
 the texts before they were spelled is compared with what the program finds in the files.
 """
+import ctypes
 import json
 import os
 import random
@@ -218,6 +219,32 @@ def a_pattern_that_takes_too_long_ends_the_search(p, top):
     p.need(run.returncode == 4 and b'too long' in run.stderr, f'{run.returncode} {run.stderr!r}')
 
 
+def links_are_not_opened(p, top):
+    """A link in place of a transcript is not searched, and what it leads to is not even opened."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    folder = f'{top}/config/projects/-l'
+    os.makedirs(folder)
+    os.makedirs(f'{top}/elsewhere')
+    s = Session(random.Random(4), 0xcccccccc)
+    s.add('user', 'marzipan', [])
+    secret = f'{top}/elsewhere/{s.id}.jsonl'
+    with open(secret, 'w', encoding='utf-8') as f:
+        f.write('\n'.join(s.rows) + '\n')
+    os.symlink(secret, f'{folder}/{s.id}.jsonl')
+    watch = libc.inotify_init1(os.O_NONBLOCK)
+    if watch < 0 or libc.inotify_add_watch(watch, secret.encode(), 0x20) < 0:  # IN_OPEN
+        sys.exit('inotify cannot be used')
+    run = p.run('search', '--all', 'marzipan')
+    p.need(run.returncode == 0 and run.stdout == b'' and b'no session has a match' in run.stderr, f'a link was searched: {run}')
+    try:
+        p.need(not os.read(watch, 4096), 'the target of a link was opened')
+    except BlockingIOError:
+        p.need(True, '')
+    with open(secret, 'rb'):
+        p.need(bool(os.read(watch, 4096)), 'the watch sees no opening')
+    os.close(watch)
+
+
 def main():
     with tempfile.TemporaryDirectory() as top:
         os.makedirs(f'{top}/home')
@@ -227,6 +254,7 @@ def main():
         several_must_all_occur(p, sessions)
         bad_requests(p)
         places_and_branches(p, top)
+        links_are_not_opened(p, top)
         a_pattern_that_takes_too_long_ends_the_search(p, top)
         p.finish(len(PATTERNS) * 4 + 10)
 

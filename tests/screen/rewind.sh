@@ -16,6 +16,19 @@ press C-x
 see "preview what a rewind would change"
 press w
 see "dry run: nothing has been changed" "[x] M src/keys.ts" "1 shell command ran"
+press Tab
+press t
+see "touched ~/code/shop/src/keys.ts" "2 turns" "created"
+press Tab
+see "lines of ~/code/shop/src/keys.ts"
+press Tab
+see "2 turns"
+press Enter
+see "prev prompt" "❯ Yes"
+press Escape
+see "2 turns"
+press Escape
+see "dry run: nothing has been changed"
 press Enter
 press Enter
 press Enter

@@ -19,8 +19,9 @@
     X(TAG, "tag", "tag", "tag the session")                                                        \
     X(ARCHIVE, "archive", "archive", "archive or unarchive the session")                           \
     X(TRASH, "delete", "delete", "move the session to the trash")                                  \
-    X(COPY, "copy", "yank", "copy the session id, or the text shown")                              \
+    X(COPY, "copy", "yank", "copy the session id; a message or a part")                            \
     X(EDIT, "edit", "open in editor", "open the transcript in the editor")                         \
+    X(EXPORT, "export", "export", "write it to a file: Markdown, HTML, text or JSONL")             \
     X(CLEANUP, "cleanup", "cleanup", "find sessions to delete")                                    \
     X(TRASHED, "trash", "trash", "browse the trash and restore from it")                           \
     X(DAMAGED, "damaged", "damaged", "list damaged sessions and files")                            \
@@ -73,6 +74,8 @@
     X(MODE, "mode", "mode", "rewind files, conversation, or both")                                 \
     X(ONLY, "only", "this turn", "undo only this turn and keep the later ones")                    \
     X(INFERRED, "inferred", "at the point", "files as of this turn, inferred from its edits")      \
+    X(TOUCHED, "touched", "touched by",                                                            \
+      "sessions and turns that touched the file, and who wrote its lines")                         \
     X(APPLY, "apply", "apply", "rewind the ticked files (asks first)")                             \
     /* everywhere */                                                                               \
     X(ACCEPT, "accept", "choose", "choose the selected line")                                      \

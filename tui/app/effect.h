@@ -8,6 +8,7 @@
 #include "lite/base/buf.h"
 #include "lite/base/slice.h"
 #include "store/api/store.h"
+#include "store/export/export.h"
 #include "store/maintenance/sweep.h"
 #include "store/rewind/plan/plan.h"
 #include "tui/config/config.h"
@@ -24,15 +25,16 @@
  * the last answer ends it. Workers may drop a question as soon as a newer one of the same kind and
  * requester arrives, or an EFFECT_CANCEL names it; no answer is needed then. */
 enum effect_kind {
-    EFFECT_LIST,        /* enumerate scope in every store -> MSG_SESSIONS..., MSG_LISTED */
-    EFFECT_DESCRIBE,    /* describe refs -> MSG_DESCRIBED...; several may be under way at once */
-    EFFECT_DISK_USAGE,  /* the disk usage of the refs, with all their files -> MSG_DISK_USAGE... */
-    EFFECT_FULL_SCAN,   /* looks through whole files for what their rows lack -> MSG_FULL_SCAN... */
-    EFFECT_TAIL,        /* the end of a session, from its last `bytes` -> MSG_TRANSCRIPT */
-    EFFECT_LOAD,        /* the whole session -> MSG_PROGRESS..., MSG_TRANSCRIPT */
-    EFFECT_READ,        /* rows first .. first + n - 1 of a conversation -> MSG_PASSAGES... */
-    EFFECT_SEARCH,      /* `text` in every row of a conversation -> MSG_FOUND... */
-    EFFECT_GREP,        /* `text` in the conversations of the refs -> MSG_CONTENT... */
+    EFFECT_LIST,       /* enumerate scope in every store -> MSG_SESSIONS..., MSG_LISTED */
+    EFFECT_DESCRIBE,   /* describe refs -> MSG_DESCRIBED...; several may be under way at once */
+    EFFECT_DISK_USAGE, /* the disk usage of the refs, with all their files -> MSG_DISK_USAGE... */
+    EFFECT_FULL_SCAN,  /* looks through whole files for what their rows lack -> MSG_FULL_SCAN... */
+    EFFECT_TAIL,       /* the end of a session, from its last `bytes` -> MSG_TRANSCRIPT */
+    EFFECT_LOAD,       /* the whole session -> MSG_PROGRESS..., MSG_TRANSCRIPT */
+    EFFECT_READ,       /* rows first .. first + n - 1 of a conversation -> MSG_PASSAGES... */
+    EFFECT_SEARCH,     /* `text` in every row of a conversation -> MSG_FOUND... */
+    EFFECT_GREP,       /* `text` in the conversations of the refs -> MSG_CONTENT... */
+    EFFECT_USAGE, /* the tokens that a session records -> MSG_USAGE; with a conversation also by turn */
     EFFECT_SUBAGENTS,   /* names of the session's sub-agents -> MSG_SUBAGENTS */
     EFFECT_BRANCHES,    /* what leaves the conversation -> MSG_BRANCHES */
     EFFECT_RESUME_DIRS, /* the directories that the session could be resumed in -> MSG_RESUME_DIRS */
@@ -47,6 +49,7 @@ enum effect_kind {
                            changed since; NULL: the person is asked about them first ->
                            MSG_REWIND_DONE */
 
+    EFFECT_BLAME,           /* who changed the file in `text`; n: line by line -> MSG_BLAME */
     EFFECT_ESTIMATE_DELETE, /* what deleting the refs would remove -> MSG_DELETE_ESTIMATE */
     EFFECT_SWEEP,           /* the sessions in the scope that `rule` selects -> MSG_SWEEP */
     EFFECT_TRASH,           /* the contents of the trash -> MSG_TRASH */
@@ -54,6 +57,7 @@ enum effect_kind {
     EFFECT_CHECK_STORE,     /* damage in the scope outside its sessions -> MSG_FINDINGS */
     EFFECT_CHANGE, /* `request`, for the refs -> MSG_CHANGED, also if it failed. Changes are made
                       one at a time, in the order asked, and never dropped, replaced or cancelled */
+    EFFECT_EXPORT, /* the session to the file in `text` -> MSG_EXPORTED */
     EFFECT_CANCEL, /* no view waits for `generation` any more */
 
     EFFECT_RESUME, /* leave the screen and run the resume command for row, in `text` (a directory) */
@@ -71,9 +75,11 @@ enum requester {
     REQUESTER_PREVIEW,
     REQUESTER_VIEWER,
     REQUESTER_REWIND,
+    REQUESTER_BLAME,
     REQUESTER_TRASH,
     REQUESTER_CLEANUP,
-    REQUESTER_DAMAGED
+    REQUESTER_DAMAGED,
+    REQUESTER_EXPORT
 };
 
 struct effect {
@@ -86,12 +92,14 @@ struct effect {
     enum scope_kind scope;
     size_t bytes;                      /* TAIL */
     struct id128 branch;               /* LOAD: the last message of another branch; else none */
-    struct conversation *conversation; /* READ, SEARCH; one hold is handed over */
+    struct conversation *conversation; /* READ, SEARCH, USAGE (or NULL); one hold is handed over */
     size_t first, n;                   /* READ */
+    struct export_request export;      /* EXPORT; its texts are empty */
+    bool replaces;                     /* EXPORT: the file, if it exists */
     /* RESUME, PRINT: borrowed from the model, which no longer changes */
     const struct session_row *const *rows;
     size_t row_count;
-    /* COPY, EDIT, SEARCH, GREP, RESUME, RESUME_DIRS (the session's directory), CHANGE; owned */
+    /* COPY, EDIT, SEARCH, GREP, BLAME, RESUME, RESUME_DIRS (the session's directory), CHANGE; owned */
     struct buf text;
     struct preview *preview;             /* COMPARE, REWIND; one hold is handed over */
     struct preview_selection *selection; /* REWIND; owned */

@@ -89,6 +89,7 @@ static enum key_set set_of(enum key_context place)
     case IN_TRASH:
     case IN_CLEANUP:
     case IN_DAMAGED:
+    case IN_BLAME:
     case IN_DOCTOR: return TABLE_ROWS;
     case IN_MENU:
     case IN_DIALOG: return CHOICES;
@@ -207,6 +208,7 @@ static const struct {
     { IN_LIST, VIM, PLAIN('d'), ACT_TRASH },
     { IN_LIST, VIM, PLAIN('y'), ACT_COPY },
     { IN_LIST, VIM, PLAIN('o'), ACT_EDIT },
+    { IN_LIST, VIM, PLAIN('e'), ACT_EXPORT },
     { IN_LIST, VIM, PLAIN('b'), ACT_BRANCHES },
     { IN_LIST, VIM, PLAIN('c'), ACT_CLEANUP },
     { IN_LIST, VIM, PLAIN('D'), ACT_TRASHED },
@@ -244,6 +246,7 @@ static const struct {
     { IN_TRANSCRIPT, BOTH, PLAIN('i'), ACT_RAW },
     { IN_TRANSCRIPT, BOTH, PLAIN('y'), ACT_COPY },
     { IN_TRANSCRIPT, BOTH, PLAIN('o'), ACT_EDIT },
+    { IN_TRANSCRIPT, BOTH, PLAIN('e'), ACT_EXPORT },
     { IN_TRANSCRIPT, BOTH, CTRL('r'), ACT_RENAME },
     { IN_TRANSCRIPT, BOTH, PLAIN(KEYCODE_DELETE), ACT_TRASH },
     { IN_TRANSCRIPT, BOTH, CTRL('x'), ACT_MENU },
@@ -263,6 +266,7 @@ static const struct {
     { IN_REWIND, BOTH, PLAIN('o'), ACT_ONLY },
     { IN_REWIND, BOTH, PLAIN('i'), ACT_INFERRED },
     { IN_REWIND, BOTH, PLAIN('a'), ACT_APPLY },
+    { IN_REWIND, BOTH, PLAIN('t'), ACT_TOUCHED },
     { IN_REWIND, BOTH, SHIFTED(KEYCODE_UP), ACT_PREVIEW_UP },
     { IN_REWIND, BOTH, SHIFTED(KEYCODE_DOWN), ACT_PREVIEW_DOWN },
     { IN_REWIND, BOTH, PLAIN(KEYCODE_F1 + 4), ACT_REFRESH },
@@ -286,6 +290,7 @@ static const struct {
     { IN_MENU, BOTH, PLAIN('d'), ACT_TRASH },
     { IN_MENU, BOTH, PLAIN('y'), ACT_COPY },
     { IN_MENU, BOTH, PLAIN('o'), ACT_EDIT },
+    { IN_MENU, BOTH, PLAIN('e'), ACT_EXPORT },
     { IN_MENU, BOTH, PLAIN('b'), ACT_BRANCHES },
     { IN_MENU, BOTH, PLAIN('c'), ACT_CLEANUP },
     { IN_MENU, BOTH, PLAIN('D'), ACT_TRASHED },
@@ -300,6 +305,14 @@ static const struct {
     { IN_DIALOG, BOTH, PLAIN('n'), ACT_BACK },
     { IN_DIALOG, BOTH, PLAIN('q'), ACT_BACK },
     { IN_DIALOG, BOTH, PLAIN(KEYCODE_TAB), ACT_DOWN },
+
+    { IN_BLAME, BOTH, PLAIN(KEYCODE_ENTER), ACT_VIEW },
+    { IN_BLAME, BOTH, PLAIN(KEYCODE_RIGHT), ACT_VIEW },
+    { IN_BLAME, VIM, PLAIN('l'), ACT_VIEW },
+    { IN_BLAME, BOTH, PLAIN(KEYCODE_TAB), ACT_PANE },
+    { IN_BLAME, BOTH, PLAIN(KEYCODE_F1 + 4), ACT_REFRESH },
+    { IN_BLAME, BOTH, PLAIN(KEYCODE_LEFT), ACT_BACK },
+    { IN_BLAME, VIM, PLAIN('h'), ACT_BACK },
 
     { IN_TRASH, BOTH, PLAIN(KEYCODE_ENTER), ACT_RESTORE },
     { IN_TRASH, BOTH, PLAIN('r'), ACT_RESTORE },

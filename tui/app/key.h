@@ -85,6 +85,7 @@ void key_name(struct key k, bool ascii, char out[KEY_NAME]);
     X(CLEANUP, "cleanup")                                                                          \
     X(DAMAGED, "damaged")                                                                          \
     X(DOCTOR, "doctor")                                                                            \
+    X(BLAME, "blame")                                                                              \
     X(PROMPT, "prompt")                                                                            \
     X(HELP, "help")                                                                                \
     X(ANY, "everywhere")

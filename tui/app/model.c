@@ -3,7 +3,9 @@
 #include <stdlib.h>
 
 #include "tui/app/view.h"
+#include "tui/screens/blame/blame_view.h"
 #include "tui/screens/dialogs/dialog.h"
+#include "tui/screens/dialogs/export_view.h"
 #include "tui/screens/flows/flows.h"
 #include "tui/screens/list/list.h"
 #include "tui/screens/maintenance/cleanup.h"
@@ -19,6 +21,7 @@ static const struct view_ops *const views[VIEW_COUNT] = {
     [VIEW_LIST] = &view_list,
     [VIEW_TRANSCRIPT] = &view_transcript,
     [VIEW_REWIND] = &view_rewind,
+    [VIEW_BLAME] = &view_blame,
     [VIEW_CLEANUP] = &view_cleanup,
     [VIEW_DOCTOR] = &view_doctor,
     [VIEW_DAMAGED] = &view_damaged,
@@ -27,6 +30,7 @@ static const struct view_ops *const views[VIEW_COUNT] = {
     [VIEW_DIALOG] = &view_dialog,
     [VIEW_PROMPT] = &view_prompt,
     [VIEW_HELP] = &view_help,
+    [VIEW_EXPORT] = &view_export,
     [VIEW_CHANGE_FLOW] = &view_change_flow,
     [VIEW_RESUME_FLOW] = &view_resume_flow,
 };
@@ -34,6 +38,7 @@ static const struct view_ops *const views[VIEW_COUNT] = {
 struct whole {
     struct model model; /* first, because callers hold a pointer to it */
     struct list list;
+    struct blame_view blame;
     struct cleanup cleanup;
     struct doctor_view doctor;
     struct damaged_view damaged;
@@ -42,6 +47,7 @@ struct whole {
     struct dialog dialog;
     struct prompt prompt;
     struct help help;
+    struct export_view export;
     struct pending_change pending_change;
     struct undo_flow undo_flow;
     struct resume_flow resume_flow;
@@ -55,6 +61,7 @@ static struct model *connect_views(struct whole *w)
         .depth = 1,
         .viewed = ENTRY_NONE,
         .list = &w->list,
+        .blame = &w->blame,
         .cleanup = &w->cleanup,
         .doctor = &w->doctor,
         .damaged = &w->damaged,
@@ -63,6 +70,7 @@ static struct model *connect_views(struct whole *w)
         .dialog = &w->dialog,
         .prompt = &w->prompt,
         .help = &w->help,
+        .export = &w->export,
         .pending_change = &w->pending_change,
         .undo_flow = &w->undo_flow,
         .resume_flow = &w->resume_flow,
@@ -111,9 +119,11 @@ void model_free(struct model *m)
     if (!m)
         return;
     change_flow_clear(m);
+    export_view_fini(m->export);
     undo_flow_fini(m->undo_flow);
     resume_flow_fini(m->resume_flow);
     trash_view_fini(m->trash);
+    blame_view_fini(m->blame);
     cleanup_fini(m->cleanup);
     damaged_fini(m->damaged);
     doctor_fini(m->doctor);

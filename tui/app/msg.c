@@ -29,6 +29,7 @@ void msg_fini(struct msg *m)
     case MSG_PASSAGES: conversation_passages_free(m->u.passages); break;
     case MSG_FOUND: search_hits_free(m->u.found); break;
     case MSG_CONTENT: content_hits_free(m->u.content); break;
+    case MSG_USAGE: conversation_usage_free(m->u.token_usage); break;
     case MSG_SUBAGENTS:
         subagent_list_fini(m->u.subagents);
         free(m->u.subagents);
@@ -50,6 +51,7 @@ void msg_fini(struct msg *m)
         free(m->u.trash.list);
         ref_list_free(m->u.trash.refs);
         break;
+    case MSG_BLAME: blame_rows_free(m->u.blame); break;
     case MSG_FINDINGS: findings_free(m->u.findings); break;
     case MSG_CHANGED: change_result_free(m->u.changed); break;
     case MSG_REWIND_DONE: name_list_free(m->u.rewind_summary.edited); break;
@@ -62,6 +64,7 @@ void msg_fini(struct msg *m)
     case MSG_CONTINUE:
     case MSG_FILES_CHANGED:
     case MSG_NOTICE:
+    case MSG_EXPORTED:
     case MSG_PROGRESS:
     case MSG_FAILED: break;
     }

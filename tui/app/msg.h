@@ -10,6 +10,7 @@
 #include "store/maintenance/sweep.h"
 #include "store/maintenance/trash.h"
 #include "tui/app/key.h"
+#include "tui/data/blame_rows.h"
 #include "tui/data/change_request.h"
 #include "tui/data/conversation.h"
 #include "tui/data/findings.h"
@@ -55,6 +56,7 @@ enum msg_kind {
     MSG_PASSAGES,        /* EFFECT_READ: all requested rows, or the first of them */
     MSG_FOUND,           /* EFFECT_SEARCH: hits in order; the last message is marked `done` */
     MSG_CONTENT,         /* EFFECT_GREP: some sessions; the last message is marked `done` */
+    MSG_USAGE,           /* EFFECT_USAGE */
     MSG_SUBAGENTS,       /* EFFECT_SUBAGENTS */
     MSG_BRANCHES,        /* EFFECT_BRANCHES */
     MSG_RESUME_DIRS,     /* EFFECT_RESUME_DIRS */
@@ -62,11 +64,13 @@ enum msg_kind {
     MSG_PREVIEW,         /* EFFECT_PREVIEW */
     MSG_COMPARISON,      /* EFFECT_COMPARE */
     MSG_REWIND_DONE,     /* EFFECT_REWIND, EFFECT_UNDO_REWIND */
+    MSG_BLAME,           /* EFFECT_BLAME */
     MSG_DELETE_ESTIMATE, /* EFFECT_ESTIMATE_DELETE */
     MSG_SWEEP,           /* EFFECT_SWEEP */
     MSG_TRASH,           /* EFFECT_TRASH */
     MSG_FINDINGS,        /* EFFECT_CHECK_SESSION, EFFECT_CHECK_STORE */
     MSG_CHANGED,         /* EFFECT_CHANGE: done, or not done and why */
+    MSG_EXPORTED,        /* EFFECT_EXPORT: the file was written */
     MSG_PROGRESS,        /* any long question: at most ten a second */
     MSG_FAILED,          /* any question: there will be no answer */
 };
@@ -96,6 +100,7 @@ struct msg {
         struct passage_list *passages;
         struct search_hits *found;
         struct content_hits *content;
+        struct conversation_usage *token_usage;
         struct subagent_list *subagents;
         struct branch_list *branches;
         struct resume_dirs *place;
@@ -103,6 +108,7 @@ struct msg {
         struct preview *preview; /* one hold is handed over */
         struct comparison *comparison;
         struct rewind_summary rewind_summary;
+        struct blame_rows *blame;
         struct delete_estimate usage;
         struct sweep *sweep;
         struct {
@@ -112,6 +118,10 @@ struct msg {
         } trash;
         struct findings *findings;
         struct change_result *changed;
+        struct {
+            int64_t bytes;
+            size_t secrets, unread; /* replaced; sub-agents that could not be read */
+        } exported;
         struct {
             int64_t done, total; /* bytes or things; total 0: not known */
         } progress;

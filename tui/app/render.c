@@ -18,9 +18,10 @@ static const enum action in_transcript[] = {
     ACT_REWIND_AT, ACT_COPY,        ACT_THINKING,    ACT_SUBAGENTS, ACT_MENU,   ACT_NONE,
 };
 static const enum action in_rewind[] = {
-    ACT_TICK, ACT_HUNK, ACT_PANE, ACT_MODE,     ACT_APPLY, ACT_UNDO,
-    ACT_REDO, ACT_BACK, ACT_ONLY, ACT_INFERRED, ACT_NONE,
+    ACT_TICK, ACT_HUNK, ACT_PANE, ACT_MODE,     ACT_APPLY,   ACT_UNDO,
+    ACT_REDO, ACT_BACK, ACT_ONLY, ACT_INFERRED, ACT_TOUCHED, ACT_NONE,
 };
+static const enum action in_blame[] = { ACT_VIEW, ACT_PANE, ACT_BACK, ACT_NONE };
 static const enum action in_search[] = { ACT_ACCEPT, ACT_SEARCH_NEXT, ACT_SEARCH_PREV, ACT_BACK,
                                          ACT_NONE };
 static const enum action in_choice[] = { ACT_ACCEPT, ACT_UP, ACT_DOWN, ACT_BACK, ACT_NONE };
@@ -45,6 +46,7 @@ static const enum action *actions_of(enum key_context place)
     case IN_TRANSCRIPT: return in_transcript;
     case IN_REWIND: return in_rewind;
     case IN_SEARCH: return in_search;
+    case IN_BLAME: return in_blame;
     case IN_TRASH: return in_trash;
     case IN_CLEANUP: return in_cleanup;
     case IN_DAMAGED: return in_damaged;

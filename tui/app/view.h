@@ -25,6 +25,7 @@ enum view_id {
     VIEW_LIST,
     VIEW_TRANSCRIPT,
     VIEW_REWIND,
+    VIEW_BLAME,
     VIEW_CLEANUP,
     VIEW_DOCTOR,
     VIEW_DAMAGED,
@@ -33,6 +34,7 @@ enum view_id {
     VIEW_DIALOG,
     VIEW_PROMPT,
     VIEW_HELP,
+    VIEW_EXPORT,
     VIEW_CHANGE_FLOW,
     VIEW_RESUME_FLOW,
     VIEW_COUNT
@@ -58,6 +60,7 @@ struct model {
     struct transcript_view *viewer;
     uint32_t viewed; /* the entry that the viewer shows; ENTRY_NONE */
     struct rewind_view *rewind;
+    struct blame_view *blame;
     struct cleanup *cleanup;
     struct doctor_view *doctor;
     struct damaged_view *damaged;
@@ -66,6 +69,7 @@ struct model {
     struct dialog *dialog;
     struct prompt *prompt;
     struct help *help;
+    struct export_view *export;
     struct pending_change *pending_change;
     struct undo_flow *undo_flow;
     struct resume_flow *resume_flow;

@@ -9,6 +9,7 @@
 
 #include "store/journal/change.h"
 #include "tui/app/program.h"
+#include "tui/text/nearest.h"
 
 /* The command with this name or alias, or NULL. */
 static const struct command *find_command(const char *word)
@@ -22,10 +23,10 @@ static const struct command *find_command(const char *word)
 static enum err_code unknown_command(const char *word, struct err *e)
 {
     const char *near = NULL;
-    size_t best = option_distance_limit(word);
+    size_t best = nearest_limit(word);
 
     for (const struct command *c = commands_table + 1; c->run || c->on_session; c++)
-        if (option_is_nearer(word, c->name, &best))
+        if (nearest_is_nearer(word, c->name, &best))
             near = c->name;
     if (near)
         return err_set(e, ERR_USAGE, word, "no such command; did you mean %s?", near);
@@ -85,19 +86,28 @@ enum err_code command_parse(struct invocation *in, int argc, char **argv, struct
     return check_operands(in, e);
 }
 
+const char *command_config_path(const struct invocation *in, struct arena *a)
+{
+    const char *dir = in->world->config_dir;
+
+    if (in->options.config)
+        return in->options.config;
+    return dir ? arena_format(a, "%s/config", dir) : NULL;
+}
+
 /* reports: a file that cannot be read is a warning. */
 static enum err_code read_config(const struct invocation *in, bool reports, struct config *c,
                                  struct err *e)
 {
-    const char *named = in->options.config, *dir = in->world->config_dir;
+    const char *named = in->options.config;
     struct err problem;
 
     if (named)
         return config_read(c, named, e);
-    const char *path = dir ? arena_format(&c->arena, "%s/config", dir) : NULL;
+    const char *path = command_config_path(in, &c->arena);
 
     if (!path)
-        return dir ? err_nomem(e) : ERR_OK;
+        return in->world->config_dir ? err_nomem(e) : ERR_OK;
     enum err_code rc = config_read(c, path, &problem);
 
     if (rc == ERR_NOMEM)
@@ -162,12 +172,14 @@ static void write_commands(struct out *o)
 {
     out_addf(o, "       reprise COMMAND [OPTION...]\n\n%s\nCommands:\n", commands_table[0].help);
     for (const struct command *c = commands_table + 1; c->run || c->on_session; c++)
-        out_addf(o, "  %-12s %s\n", c->name, c->summary);
+        if (c->summary)
+            out_addf(o, "  %-12s %s\n", c->name, c->summary);
 }
 
 static void write_about(const struct command *c, struct out *o)
 {
-    out_addf(o, "\n%c%s.\n", toupper(c->summary[0]), c->summary + 1);
+    if (c->summary)
+        out_addf(o, "\n%c%s.\n", toupper(c->summary[0]), c->summary + 1);
     if (c->alias)
         out_addf(o, "Also: reprise %s.\n", c->alias);
     if (c->help)
@@ -196,6 +208,11 @@ enum err_code command_help_run(struct invocation *in, struct err *e)
     const char *word = in->argc ? in->argv[0] : NULL;
     const struct command *command = word ? find_command(word) : NULL;
 
+    if (word && strcmp(word, "keys") == 0) {
+        in->out.ascii |= !in->world->utf8;
+        help_keys_write(&in->out);
+        return ERR_OK;
+    }
     if (word && !command)
         return err_set(e, ERR_NOT_FOUND, word, "help: no such command");
     write_help(command, &in->out);
@@ -261,6 +278,23 @@ static size_t terminal_columns(int fd)
     return isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
+/* The version of the JSON answers (docs/json.md): raised when a member changes its meaning or goes away. */
+enum { SCHEMA_VERSION = 1 };
+
+static void write_version(struct out *o)
+{
+    if (!o->wants_json) {
+        out_addf(o, "%s\ncommit %s\nwith %s\n", PROGRAM_VERSION, REPRISE_COMMIT, REPRISE_LIBRARIES);
+        return;
+    }
+    out_open(o, NULL, '{');
+    out_string(o, "version", REPRISE_VERSION);
+    out_string(o, "commit", REPRISE_COMMIT);
+    out_string(o, "libraries", REPRISE_LIBRARIES);
+    out_int(o, "schemaVersion", SCHEMA_VERSION);
+    out_end(o, '}');
+}
+
 static enum err_code run_command(struct invocation *in, struct err *e)
 {
     if (option_given(&in->options, OPTION_HELP)) {
@@ -268,7 +302,7 @@ static enum err_code run_command(struct invocation *in, struct err *e)
         return ERR_OK;
     }
     if (option_given(&in->options, OPTION_VERSION)) {
-        out_addf(&in->out, "%s\n", PROGRAM_VERSION);
+        write_version(&in->out);
         return ERR_OK;
     }
     /* A file that was named has to exist, even if the command needs no configuration. */

@@ -35,9 +35,10 @@ struct command {
     const char *name; /* NULL: the picker, which runs without a command */
     const char *alias;
     const char *operands; /* in the usage line: "ID [MSG]" */
-    const char *summary;  /* in the list of commands: half a line, lower case */
-    const char *help;     /* paragraphs for --help, or NULL */
-    option_bits options;  /* in addition to OPTION_GLOBALS */
+    const char *
+        summary; /* in the list of commands: half a line, lower case; NULL: it is not in the list */
+    const char *help;    /* paragraphs for --help, or NULL */
+    option_bits options; /* in addition to OPTION_GLOBALS */
     int min_operands, max_operands;
     command_fn *run;
     command_session_fn *on_session; /* instead of run: for the session of the first operand */
@@ -63,6 +64,9 @@ void command_report_interrupted(const struct invocation *in);
 MUST_CHECK enum err_code command_config(const struct invocation *in, struct config *out,
                                         struct err *e);
 
+/* The path of the configuration file of this run, in the arena; NULL: there is no place for one, or out of memory. */
+const char *command_config_path(const struct invocation *in, struct arena *a);
+
 /* The same for its stores alone: mistakes are not reported again. */
 MUST_CHECK enum err_code command_stores(const struct invocation *in, struct config *out,
                                         struct err *e);
@@ -71,13 +75,18 @@ MUST_CHECK enum err_code command_stores(const struct invocation *in, struct conf
 MUST_CHECK enum err_code command_with_session(struct invocation *in, command_session_fn *use,
                                               struct err *e);
 
+/* Every key of the screen, with what it does: `help keys`. */
+void help_keys_write(struct out *o);
+
 /* The commands. */
 command_fn picker_run, list_run, messages_run, rewind_run, undo_run, rewinds_run, change_rename_run,
-    change_tag_run, change_archive_run, change_resume_at_run, change_tombstone_run,
-    trash_delete_run, trash_run, undo_log_run, doctor_run, sweep_run, search_run, host_create_run,
-    host_append_run, host_checkpoint_run, host_set_run, demo_run, push_run, push_mirror_run,
-    command_help_run, checkpoint_of_run;
-command_session_fn info_session, info_subagents_session, host_restore_session,
-    change_retrieve_session, info_checkpoints_session, change_fork_session, change_reappend_session;
+    change_tag_run, change_archive_run, change_resume_at_run, change_tombstone_run, blame_run,
+    touched_run, trash_delete_run, trash_run, undo_log_run, doctor_run, sweep_run, search_run,
+    usage_run, host_create_run, host_append_run, host_checkpoint_run, host_set_run, demo_run,
+    push_run, push_mirror_run, command_help_run, checkpoint_of_run, init_run, init_completion_run,
+    config_show_run, complete_run;
+command_session_fn export_session_run, files_session, info_session, info_subagents_session,
+    host_restore_session, change_retrieve_session, info_checkpoints_session, change_fork_session,
+    change_reappend_session;
 
 #endif

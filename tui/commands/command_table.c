@@ -11,7 +11,7 @@
 const struct command commands_table[] = {
     { .operands = "[-- FLAGS]", .run = picker_run,
       .summary = "",
-      .options = BIT(RESUME) | BIT(CONTINUE) | BIT(AS_FORK) | BIT(PRINT) | BIT(QUERY) | BIT(PLAIN) | BIT(NO_PROGRAMMATIC) |
+      .options = BIT(RESUME) | BIT(CONTINUE) | BIT(AS_FORK) | BIT(PRINT) | BIT(PRINT_DIRECTORY) | BIT(QUERY) | BIT(PLAIN) | BIT(NO_PROGRAMMATIC) |
                  BIT(NO_WORKTREES) | BIT(SORT),
       .help = "Opens the picker: type to filter, press Enter to resume the selected session.\n"
               "FLAGS are passed on to the agent's command. The screen is drawn on the terminal\n"
@@ -50,6 +50,49 @@ const struct command commands_table[] = {
               "only in a pattern with a capital letter. On a terminal the lines stand below\n"
               "their session; elsewhere each line begins with the session's id and its place\n"
               "(prompt, reply, thinking, tool, note). With --json there is one object a line.\n" },
+    { .name = "export", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = export_session_run,
+      .summary = "write a session as Markdown, HTML, text or JSONL",
+      .options = BIT(FORMAT) | BIT(OUTPUT) | BIT(FORCE) | BIT(TOOLS) | BIT(THINKING) | BIT(WITH_SUBAGENTS) |
+                 BIT(BRANCH) | BIT(FROM) | BIT(TO) | BIT(REDACT) | BIT(NO_WORKTREES),
+      .help = "md is Markdown as GitHub renders it, html is one page without scripts, txt is for\n"
+              "a pager, jsonl is the transcript's rows byte by byte. Nothing in a session can\n"
+              "become markup of the document. FILE appears when it is complete and is readable\n"
+              "by you alone; one that exists is kept (exit code 4) unless --force is given,\n"
+              "which replaces it for good. MSG is a message's id, the beginning of a UUID, or\n"
+              "its number in the document (#12). --redact replaces what looks like a secret, as\n"
+              "in Entire's committed checkpoints; it does not find every one.\n" },
+    { .name = "usage", .operands = "[ID]", .max_operands = 1, .run = usage_run,
+      .summary = "sum up the tokens that sessions used",
+      .options = BIT(BY) | BIT(LIMIT) | BIT(SYSTEM) | BIT(TAG) | BIT(BRANCH) | BIT(SINCE) | BIT(BEFORE) |
+                 BIT(ARCHIVED) | BIT(NO_PROGRAMMATIC) | BIT(NO_WORKTREES),
+      .help = "As the transcripts record them, in all branches and sub-agents; an answer of the\n"
+              "model counts once, also if forks copied it. --since and --before are about the\n"
+              "answers. Without ID by day (of the local time zone), with it by model. Costs\n"
+              "are those that the agent recorded, or that the [prices] of the configuration\n"
+              "give; a + after one: some answers have neither. Elsewhere than on a terminal:\n"
+              "input, output, cache write, cache read, total and cost, then the group.\n" },
+    { .name = "blame", .operands = "FILE[:FROM-TO]", .min_operands = 1, .max_operands = 1, .run = blame_run,
+      .summary = "show which session and prompt wrote each line of a file",
+      .options = BIT(PORCELAIN) | BIT(SYSTEM) | BIT(TAG) | BIT(BRANCH) | BIT(SINCE) | BIT(BEFORE) | BIT(ARCHIVED) |
+                 BIT(NO_PROGRAMMATIC) | BIT(NO_WORKTREES),
+      .help = "The edits that sessions record are replayed in order of time and compared with\n"
+              "the file as it is now. A line that an edit left as it is belongs to its prompt; a\n"
+              "line that a person changed since, or no session wrote, is shown without a\n"
+              "session. Renames and removals by patches and by plain mv and rm\n"
+              "commands are followed. Sessions of all projects count, unless --project names\n"
+              "one. For a file in git, --json and --porcelain name the commit that came after.\n"
+              "Nothing is written.\n" },
+    { .name = "touched", .operands = "PATH", .min_operands = 1, .max_operands = 1, .run = touched_run,
+      .summary = "list the sessions and turns that changed a file or directory",
+      .options = BIT(LIMIT) | BIT(SYSTEM) | BIT(TAG) | BIT(BRANCH) | BIT(SINCE) | BIT(BEFORE) | BIT(ARCHIVED) |
+                 BIT(NO_PROGRAMMATIC) | BIT(NO_WORKTREES),
+      .help = "Newest first, with the lines that each turn added and removed. Sessions of all\n"
+              "projects count, unless --project names one. What other shell commands than plain\n"
+              "mv and rm did is not recorded.\n" },
+    { .name = "files", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = files_session,
+      .summary = "list the files that a session changed, turn by turn",
+      .options = BIT(NO_WORKTREES),
+      .help = "With the lines that its edits and those of its sub-agents added and removed.\n" },
     { .name = "subagents", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = info_subagents_session,
       .summary = "list the ids of a session's sub-agents",
       .options = BIT(NO_WORKTREES) },
@@ -119,7 +162,7 @@ const struct command commands_table[] = {
               "network file system, another user's session, an agent that did not register),\n"
               "--force is needed. For a session of Entire, its state and shadow branch are\n"
               "deleted; committed checkpoints are kept, and the answer reports it.\n" },
-    { .name = "trash", .operands = "list | restore [--join] ID | empty", .min_operands = 1, .max_operands = 2,
+    { .name = "trash", .operands = "list | restore [--join] TRASHED | empty", .min_operands = 1, .max_operands = 2,
       .run = trash_run,
       .summary = "list the trash, restore from it or empty it",
       .options = BIT(OLDER_THAN) | BIT(JOIN),
@@ -181,14 +224,14 @@ const struct command commands_table[] = {
               "\n"
               "If a program has a file open for writing, the old file moves into the undo\n"
               "record, where the program keeps writing to it: undo restores it with everything\n"
-              "that was written, and rewinds show ID FILE prints it. If the record is on\n"
+              "that was written, and rewinds show prints it. If the record is on\n"
               "another file system, such a file is refused.\n"
               "\n"
               "To restore what was there before: reprise undo.\n" },
-    { .name = "undo", .operands = "[ID]", .max_operands = 1, .run = undo_run,
+    { .name = "undo", .operands = "[CHANGE]", .max_operands = 1, .run = undo_run,
       .summary = "undo the newest change or rewind, or the one named",
       .options = BIT(DRY_RUN) | BIT(SKIP_EDITED) | BIT(OVERWRITE_EDITED) | BIT(FILE) | BIT(NO_WORKTREES),
-      .help = "Without ID: the newest change to a session of the scope (-C, --project,\n"
+      .help = "Without CHANGE: the newest change to a session of the scope (-C, --project,\n"
               "--store, --all as for list). Changes made elsewhere must be named; reprise log\n"
               "lists all. If the newest change cannot be undone because its session continued,\n"
               "an older one must be named, too.\n"
@@ -197,9 +240,9 @@ const struct command commands_table[] = {
               "and undoes the rest; they can still be undone later. --file undoes only that\n"
               "file. --overwrite-edited replaces files that changed since; the next undo\n"
               "restores them.\n" },
-    { .name = "rewinds", .operands = "[show ID [FILE] | abandon ID]", .max_operands = 3, .run = rewinds_run,
+    { .name = "rewinds", .operands = "[show CHANGE [PATH] | abandon CHANGE]", .max_operands = 3, .run = rewinds_run,
       .summary = "list the rewinds made here, newest first",
-      .help = "show ID lists the files of a rewind and their backups. show ID FILE prints the\n"
+      .help = "show lists the files of a rewind and their backups; with PATH it prints the\n"
               "bytes that the file had before, even if undo would refuse to restore them. A\n"
               "file that a program had open is printed with what the program wrote to it\n"
               "since.\n"
@@ -207,7 +250,7 @@ const struct command commands_table[] = {
               "A rewind that was interrupted is finished by the next command. If it cannot be\n"
               "finished yet, because its project was moved away or its disk is not mounted or\n"
               "read-only, it waits: the list says why, and its files are not touched. abandon\n"
-              "ID gives it up: its changes remain and can be undone, its backups stay in the\n"
+              "gives it up: its changes remain and can be undone, its backups stay in the\n"
               "record, and temporary files that could not be removed are listed.\n" },
     { .name = "create", .operands = "SYSTEM[:PATH]", .min_operands = 1, .max_operands = 1, .run = host_create_run,
       .summary = "for hosts: create a session",
@@ -246,8 +289,30 @@ const struct command commands_table[] = {
       .options = BIT(PRINT) | BIT(QUERY) | BIT(PLAIN),
       .help = "The sample is in a temporary directory, with its own operation log and trash,\n"
               "and is removed on exit. Your own changes cannot be undone from there.\n" },
-    { .name = "help", .operands = "[COMMAND]", .max_operands = 1, .run = command_help_run,
-      .summary = "show this help, or the help of a command" },
+    { .name = "config", .operands = "", .run = config_show_run,
+      .summary = "show the settings and where each comes from",
+      .options = BIT(CHECK) | BIT(EDIT),
+      .help = "The answer is a configuration file. --check only names mistakes, with their lines\n"
+              "(exit code 5). --edit opens the file in $VISUAL or $EDITOR; a new one contains\n"
+              "every setting as a comment.\n" },
+    { .name = "init", .operands = "bash|zsh|fish|tmux", .min_operands = 1, .max_operands = 1, .run = init_run,
+      .summary = "print a key binding and completions for a shell",
+      .options = BIT(KEY),
+      .help = "The key (Alt-R) opens the picker and puts the command that resumes the choice on\n"
+              "the prompt; rcd [ID] goes to a session's directory. In ~/.bashrc or ~/.zshrc:\n"
+              "  eval \"$(reprise init bash)\"\n"
+              "In ~/.config/fish/config.fish:\n"
+              "  reprise init fish | source\n"
+              "In ~/.tmux.conf, for the picker in a popup by the prefix and R:\n"
+              "  run-shell 'reprise init tmux | tmux source-file -'\n" },
+    { .name = "completion", .operands = "bash|zsh|fish", .min_operands = 1, .max_operands = 1, .run = init_completion_run,
+      .summary = "print the completions for a shell",
+      .help = "For a file of its own; init prints them, too. They ask reprise itself, so they\n"
+              "never go stale: commands, options, values, systems, tags, branches, sessions.\n" },
+    /* For the scripts of completion; in no list of commands. */
+    { .name = "complete", .operands = "-- WORD...", .max_operands = 10000, .run = complete_run },
+    { .name = "help", .operands = "[COMMAND | keys]", .max_operands = 1, .run = command_help_run,
+      .summary = "show this help, that of a command, or all keys" },
     { .run = NULL },
 };
 /* clang-format on */

@@ -82,6 +82,7 @@ static bool enter_sample(struct process_env *w, const char *dir, struct arena *a
     w->env.data_dir = arena_format(a, "%s/data", dir);
     w->env.claude_config_dir = arena_format(a, "%s/" DEMO_CONFIG, dir);
     w->env.claude_project_dir_name = NULL;
+    w->env.environment = NULL;
     return !a->failed;
 }
 

@@ -7,49 +7,7 @@
 #include <string.h>
 
 #include "tui/config/config.h"
-
-static size_t min(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-size_t option_distance(const char *typed, const char *known)
-{
-    size_t n = min(strlen(typed), OPTION_WORD), m = min(strlen(known), OPTION_WORD);
-    size_t row[3][OPTION_WORD + 1]; /* of the table of distances: two before, before, this */
-
-    for (size_t j = 0; j <= m; j++)
-        row[0][j] = j;
-    for (size_t i = 1; i <= n; i++) {
-        const size_t *before = row[(i - 1) % 3], *two_before = row[(i + 1) % 3];
-        size_t *now = row[i % 3];
-
-        now[0] = i;
-        for (size_t j = 1; j <= m; j++) {
-            size_t differ = typed[i - 1] != known[j - 1];
-
-            now[j] = min(min(before[j] + 1, now[j - 1] + 1), before[j - 1] + differ);
-            if (i > 1 && j > 1 && typed[i - 1] == known[j - 2] && typed[i - 2] == known[j - 1])
-                now[j] = min(now[j], two_before[j - 2] + 1);
-        }
-    }
-    return row[n % 3][m];
-}
-
-size_t option_distance_limit(const char *typed)
-{
-    return strlen(typed) < 4 ? 1 : 2;
-}
-
-bool option_is_nearer(const char *typed, const char *known, size_t *best)
-{
-    size_t d = option_distance(typed, known);
-
-    if (d > *best)
-        return false;
-    *best = d - (d > 0);
-    return true;
-}
+#include "tui/text/nearest.h"
 
 enum kind {
     KIND_FLAG,     /* only its bit in `given` */
@@ -88,13 +46,14 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_RESUME] = { "resume", 'r', KIND_OPTIONAL, "ID", AT(resume), "resume this session (ID or its title) without the picker; without ID open the picker" },
     [OPTION_CONTINUE] = { "continue", 'c', KIND_FLAG, NULL, 0, "the same as --resume latest" },
     [OPTION_PRINT] = { "print", 'p', KIND_FLAG, NULL, 0, "print the choice instead of running it" },
+    [OPTION_PRINT_DIRECTORY] = { "print-directory", 0, KIND_FLAG, NULL, 0, "print the directory of the choice instead" },
     [OPTION_QUERY] = { "query", 'q', KIND_TEXT, "QUERY", AT(query), "start with QUERY as the filter" },
     [OPTION_PLAIN] = { "plain", 0, KIND_FLAG, NULL, 0, "numbered list and a prompt instead of a screen" },
     [OPTION_LIMIT] = { "limit", 'n', KIND_NUMBER, "N", AT(limit), "at most N (0 for all)" },
     [OPTION_OFFSET] = { "offset", 0, KIND_NUMBER, "N", AT(offset), "skip the first N" },
     [OPTION_SYSTEM] = { "system", 0, KIND_TEXT, "NAME", AT(system), "only sessions of this system" },
     [OPTION_TAG] = { "tag", 0, KIND_TEXT, "TAG", AT(tag), "only sessions with this tag" },
-    [OPTION_BRANCH] = { "branch", 0, KIND_TEXT, "BRANCH", AT(branch), "only sessions of this git branch" },
+    [OPTION_BRANCH] = { "branch", 0, KIND_TEXT, "BRANCH", AT(branch), "only sessions of this git branch; export: the branch that ends with this message" },
     [OPTION_SINCE] = { "since", 0, KIND_TEXT, "WHEN", AT(since), "active since WHEN: 2w, 3d, 12h, 30m or a date" },
     [OPTION_BEFORE] = { "before", 0, KIND_TEXT, "WHEN|MSG", AT(before), "last active before WHEN; messages: those before MSG" },
     [OPTION_ARCHIVED] = { "archived", 0, KIND_FLAG, NULL, 0, "only archived sessions" },
@@ -104,7 +63,7 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_SYSTEM_MESSAGES] = { "system-messages", 0, KIND_FLAG, NULL, 0, "include system messages" },
     [OPTION_AGENT] = { "agent", 0, KIND_TEXT, "AGENTID", AT(agent), "the messages of this sub-agent" },
     [OPTION_AT] = { "at", 0, KIND_TEXT, "MSG", AT(at), "up to this message or checkpoint" },
-    [OPTION_TO] = { "to", 0, KIND_TEXT, "MSG", AT(to), "the prompt or checkpoint to rewind to" },
+    [OPTION_TO] = { "to", 0, KIND_TEXT, "MSG", AT(to), "the prompt or checkpoint to rewind to; export: the last message" },
     [OPTION_MODE] = { "mode", 0, KIND_CHOICE, "code|conversation|both|history_only|code_and_history", AT(mode), "what to rewind: files, the conversation, or both" },
     [OPTION_FILE] = { "file", 0, KIND_FILE, "PATH", 0, "only this file (may be repeated)" },
     [OPTION_DRY_RUN] = { "dry-run", 0, KIND_FLAG, NULL, 0, "show what would change, change nothing" },
@@ -149,11 +108,23 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_CONTEXT] = { "context", 0, KIND_NUMBER, "N", AT(context), "show N lines above and below each match" },
     [OPTION_COUNTS] = { "count", 0, KIND_FLAG, NULL, 0, "count the lines that match, session by session" },
     [OPTION_SESSIONS] = { "sessions", 0, KIND_FLAG, NULL, 0, "print the ids of the sessions only" },
+    [OPTION_BY] = { "by", 0, KIND_CHOICE, "day|session|model|project", AT(by), "what the sums are made by" },
+    [OPTION_PORCELAIN] = { "porcelain", 0, KIND_FLAG, NULL, 0, "for scripts, in the form of git blame --porcelain" },
     [OPTION_TASK] = { "task", 0, KIND_TEXT, "TOOLUSE", AT(task), "the end of a sub-agent's task: the call that began it" },
     [OPTION_DIALECT] = { "dialect", 0, KIND_TEXT, "NAME", AT(dialect), "shipped, spec or doc, of a Go session" },
     [OPTION_SAVE] = { "save", 0, KIND_FLAG, NULL, 0, "also update the message count and the time in the metadata" },
     [OPTION_RAW] = { "raw", 0, KIND_FLAG, NULL, 0, "every row as it is stored, with all events" },
     [OPTION_AS_FORK] = { "fork", 0, KIND_FLAG, NULL, 0, "resume a fork of the session instead" },
+    [OPTION_CHECK] = { "check", 0, KIND_FLAG, NULL, 0, "only look for mistakes" },
+    [OPTION_EDIT] = { "edit", 0, KIND_FLAG, NULL, 0, "open the configuration file in the editor" },
+    [OPTION_KEY] = { "key", 0, KIND_TEXT, "KEY", AT(key), "the key that opens the picker: alt-r, ctrl-g" },
+    [OPTION_FORMAT] = { "format", 0, KIND_CHOICE, "md|html|txt|jsonl", AT(format), "format of the document; by default that of FILE's name, else md" },
+    [OPTION_OUTPUT] = { "output", 'o', KIND_TEXT, "FILE", AT(output), "write to FILE, which must not exist, instead of standard output" },
+    [OPTION_TOOLS] = { "tools", 0, KIND_CHOICE, "folded|none|full", AT(tools), "tool calls and their results: folded, left out or in full" },
+    [OPTION_THINKING] = { "thinking", 0, KIND_FLAG, NULL, 0, "include the agent's thinking" },
+    [OPTION_WITH_SUBAGENTS] = { "with-subagents", 0, KIND_FLAG, NULL, 0, "append the conversations of the sub-agents" },
+    [OPTION_FROM] = { "from", 0, KIND_TEXT, "MSG", AT(from), "begin with this message" },
+    [OPTION_REDACT] = { "redact", 0, KIND_FLAG, NULL, 0, "replace what looks like a secret, and report how much" },
     [OPTION_OLDER_THAN] = { "older-than", 0, KIND_TEXT, "AGE", AT(older_than), "only if older than AGE: 30d, 12h, 2w" },
     [OPTION_LARGER_THAN] = { "larger-than", 0, KIND_TEXT, "SIZE", AT(larger_than), "only if larger than SIZE: 500k, 10M, 2G" },
     [OPTION_EMPTY] = { "empty", 0, KIND_FLAG, NULL, 0, "only sessions without messages" },
@@ -289,16 +260,16 @@ static int by_code(int code)
 /* The option that the user probably meant; NULL if that would be a guess. */
 static const char *nearest_option(const char *word, option_bits allowed)
 {
-    char name[OPTION_WORD + 1];
+    char name[NEAREST_WORD + 1];
     const char *near = NULL;
 
     if (strncmp(word, "--", 2) != 0)
         return NULL;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
-    size_t best = option_distance_limit(name);
+    size_t best = nearest_limit(name);
 
     for (int i = 0; i < OPTION_COUNT; i++)
-        if ((allowed >> i & 1) && table[i].name && option_is_nearer(name, table[i].name, &best))
+        if ((allowed >> i & 1) && table[i].name && nearest_is_nearer(name, table[i].name, &best))
             near = table[i].name;
     return near;
 }
@@ -377,4 +348,31 @@ void options_help(const char *title, option_bits which, struct out *o)
     for (int i = 0; i < OPTION_COUNT; i++)
         if (which >> i & 1)
             help_line(&table[i], o);
+}
+
+struct option_about option_about(enum option_id which)
+{
+    const struct option_row *row = &table[which];
+    enum option_value value = row->kind == KIND_FLAG       ? OPTION_WITHOUT_VALUE
+                              : row->kind == KIND_OPTIONAL ? OPTION_MAY_HAVE_VALUE
+                              : row->kind == KIND_CHOICE   ? OPTION_NEEDS_CHOICE
+                                                           : OPTION_NEEDS_VALUE;
+
+    return (struct option_about){ row->name, row->letter, value, row->arg, row->help };
+}
+
+enum option_id option_of_word(const char *word)
+{
+    size_t n = strcspn(word, "=");
+
+    if (word[0] != '-' || word[1] == '\0')
+        return OPTION_COUNT;
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        const char *name = table[i].name;
+
+        if (word[1] != '-' ? word[1] == table[i].letter
+                           : name && strlen(name) == n - 2 && memcmp(word + 2, name, n - 2) == 0)
+            return (enum option_id)i;
+    }
+    return OPTION_COUNT;
 }

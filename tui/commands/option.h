@@ -19,6 +19,7 @@ enum option_id {
     OPTION_CONFIG, OPTION_KEYS, OPTION_HELP, OPTION_VERSION,
     /* of the picker */
     OPTION_RESUME, OPTION_CONTINUE, OPTION_PRINT, OPTION_QUERY, OPTION_PLAIN,
+    OPTION_PRINT_DIRECTORY,
     /* which rows */
     OPTION_LIMIT, OPTION_OFFSET, OPTION_SYSTEM, OPTION_TAG, OPTION_BRANCH, OPTION_SINCE, OPTION_BEFORE,
     OPTION_ARCHIVED, OPTION_NO_PROGRAMMATIC, OPTION_NO_WORKTREES, OPTION_SORT, OPTION_SYSTEM_MESSAGES,
@@ -31,8 +32,9 @@ enum option_id {
     OPTION_MODEL, OPTION_PARENT, OPTION_TRANSCRIPT, OPTION_NO_PERSIST, OPTION_INFERRED, OPTION_SPOKEN,
     OPTION_AS_SDK, OPTION_TAIL, OPTION_SAVED_FILES, OPTION_ORPHANS, OPTION_JOIN,
     OPTION_PATTERN, OPTION_FIXED, OPTION_WORDS, OPTION_ANY, OPTION_IGNORE_CASE, OPTION_CASE, OPTION_IN,
-    OPTION_CONTEXT, OPTION_COUNTS, OPTION_SESSIONS,
-    OPTION_TASK, OPTION_DIALECT, OPTION_SAVE, OPTION_RAW, OPTION_AS_FORK,
+    OPTION_CONTEXT, OPTION_COUNTS, OPTION_SESSIONS, OPTION_BY, OPTION_PORCELAIN,
+    OPTION_TASK, OPTION_DIALECT, OPTION_SAVE, OPTION_RAW, OPTION_AS_FORK, OPTION_KEY, OPTION_CHECK, OPTION_EDIT,
+    OPTION_FORMAT, OPTION_OUTPUT, OPTION_TOOLS, OPTION_THINKING, OPTION_WITH_SUBAGENTS, OPTION_FROM, OPTION_REDACT,
     OPTION_COUNT
 };
 /* clang-format on */
@@ -69,14 +71,15 @@ struct options {
     const char *resume; /* NULL with OPTION_RESUME given: open the picker */
     const char *query, *system, *tag, *branch, *since, *before, *agent, *at;
     const char *to, *plan, *older_than, *larger_than, *into, *title;
-    const char *id, *cwd, *model, *parent, *task, *dialect;
+    const char *id, *cwd, *model, *parent, *task, *dialect, *key, *output, *from;
     const char *file[OPTION_FILES_MAX];
     size_t files;
     const char *pattern[OPTION_PATTERNS_MAX];
     size_t patterns;
     const char *in;
     int64_t limit, offset, tail, context;
-    int color, sort, keys, mode; /* the enums above */
+    int color, sort, keys, mode, by; /* the enums above */
+    int format, tools;               /* enum export_format, export_tools */
 };
 
 static inline bool option_given(const struct options *o, enum option_id which)
@@ -100,13 +103,22 @@ MUST_CHECK enum err_code options_check(const struct options *o, option_bits allo
 /* The part of a help text that explains the options of a set; nothing for an empty one. */
 void options_help(const char *title, option_bits which, struct out *o);
 
-/* The distance of a mistyped word from a known one, in insertions, deletions, substitutions and swaps of neighbours.
- * Words are cut at OPTION_WORD. */
-enum { OPTION_WORD = 32 };
-size_t option_distance(const char *typed, const char *known);
-/* The largest distance at which a suggestion is not a guess. */
-size_t option_distance_limit(const char *typed);
-/* Returns true if the known word is within *best of the typed one, and makes *best smaller for the next. */
-bool option_is_nearer(const char *typed, const char *known, size_t *best);
+/* What completions need to know of an option. */
+enum option_value {
+    OPTION_WITHOUT_VALUE,
+    OPTION_MAY_HAVE_VALUE,
+    OPTION_NEEDS_VALUE,
+    OPTION_NEEDS_CHOICE
+};
+struct option_about {
+    const char *name; /* without the dashes; NULL: only a letter */
+    char letter;      /* 0: only a name */
+    enum option_value value;
+    const char *arg; /* the name of the value in help, or its choices, separated by | */
+    const char *help;
+};
+struct option_about option_about(enum option_id which);
+/* The option that a word of the command line begins with: "--sort", "--sort=size", "-n", "-n5". OPTION_COUNT: none. */
+enum option_id option_of_word(const char *word);
 
 #endif

@@ -50,9 +50,21 @@ static enum err_code choose_dir(const struct invocation *in, const struct sessio
     return ERR_OK;
 }
 
-static enum err_code print_choice(const struct session_row *row, const struct resume *r,
-                                  struct out *o, struct err *e)
+static bool prints_choice(const struct invocation *in)
 {
+    return option_given(&in->options, OPTION_PRINT) ||
+           option_given(&in->options, OPTION_PRINT_DIRECTORY);
+}
+
+static enum err_code print_choice(const struct session_row *row, const struct resume *r,
+                                  bool directory, struct out *o, struct err *e)
+{
+    if (directory) {
+        o->raw = o->columns == 0;
+        out_text(o, slice_of(r->dir));
+        out_addf(o, "\n");
+        return ERR_OK;
+    }
     if (!o->wants_json) {
         if (resume_line(r, &o->buf))
             return err_nomem(e);
@@ -86,6 +98,13 @@ static enum err_code retrieve_if_missing(struct invocation *in, const struct ses
     return rc == ERR_NOT_FOUND ? ERR_OK : rc;
 }
 
+/* With --fork: the agent forks the session itself. */
+static bool is_forked_by_agent(const struct invocation *in, const struct session_ref *ref)
+{
+    return option_given(&in->options, OPTION_AS_FORK) && !ref->store->ops->fork &&
+           ref->store->ops->fork_command;
+}
+
 /* Resumes the chosen session in dir (NULL: choose_dir decides), or with --print writes it to stdout as a line for a
  * shell or as JSON. Resuming returns only if it failed. */
 static enum err_code use_choice(struct invocation *in, const struct config *config,
@@ -96,12 +115,13 @@ static enum err_code use_choice(struct invocation *in, const struct config *conf
     enum err_code rc = dir ? ERR_OK : choose_dir(in, row, &arena, &dir, e);
 
     if (!rc)
-        rc = resume_make(config, &row->ref, dir, &arena, &r, e);
+        rc = is_forked_by_agent(in, &row->ref) ? resume_make_fork(&row->ref, dir, &arena, &r, e)
+                                               : resume_make(config, &row->ref, dir, &arena, &r, e);
     /* The operands of the picker are words for the agent. */
     if (!rc && !in->command->name)
         rc = resume_add(&r, in->argv, (size_t)in->argc, &arena, e);
-    if (!rc && option_given(&in->options, OPTION_PRINT)) {
-        rc = print_choice(row, &r, &in->out, e);
+    if (!rc && prints_choice(in)) {
+        rc = print_choice(row, &r, option_given(&in->options, OPTION_PRINT_DIRECTORY), &in->out, e);
     } else if (!rc) {
         rc = retrieve_if_missing(in, &row->ref, e);
         if (!rc)
@@ -344,7 +364,7 @@ static void fill_settings(const struct invocation *in, const struct sessions *s,
     const struct options *o = &in->options;
 
     out->demo = in->demo;
-    out->print = option_given(o, OPTION_PRINT);
+    out->print = prints_choice(in);
     out->leave_programmatic = option_given(o, OPTION_NO_PROGRAMMATIC);
     out->query = option_text(o->query);
     out->project = option_text(o->project ? o->project : in->world->env.cwd);
@@ -500,7 +520,7 @@ static enum err_code resume_named(struct invocation *in, const struct config *co
     struct session_ref ref;
     enum err_code rc = row ? find_named(s, id, &ref, e) : err_nomem(e);
 
-    if (!rc && option_given(&in->options, OPTION_AS_FORK)) {
+    if (!rc && option_given(&in->options, OPTION_AS_FORK) && !is_forked_by_agent(in, &ref)) {
         rc = change_fork(in, &ref, &s->arena, &id, e);
         if (!rc)
             rc = sessions_find(s, id, &ref, e);

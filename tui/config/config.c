@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <ini.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lite/io/file.h"
 #include "store/api/store.h"
+#include "tui/text/nearest.h"
 
 enum { FILE_MAX = 256 * 1024 };
 
@@ -62,6 +64,15 @@ static void add_problem(struct reading *r, const char *what, const char *word)
         r->no_memory = true;
 }
 
+/* "unknown key pewview; did you mean preview?" */
+static void add_unknown(struct reading *r, const char *what, const char *typed, const char *near)
+{
+    char text[200];
+
+    snprintf(text, sizeof text, "%s; did you mean %s?", typed, near);
+    add_problem(r, what, near ? text : typed);
+}
+
 int config_word_index(const char *words, const char *word)
 {
     size_t n = strlen(word);
@@ -98,7 +109,24 @@ static void set_setting(struct reading *r, const char *name, const char *value)
             set_choice(r, &choices[i], value);
             return;
         }
-    add_problem(r, "unknown key", name);
+    const char *near = NULL;
+    size_t best = nearest_limit(name);
+
+    for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
+        if (nearest_is_nearer(name, choices[i].name, &best))
+            near = choices[i].name;
+    add_unknown(r, "unknown key", name, near);
+}
+
+static const char *nearest_style(const char *typed)
+{
+    const char *near = NULL;
+    size_t best = nearest_limit(typed);
+
+    for (int i = 0; i < STYLE_COUNT; i++)
+        if (nearest_is_nearer(typed, theme_style_name((enum style)i), &best))
+            near = theme_style_name((enum style)i);
+    return near;
 }
 
 static void set_style(struct reading *r, const char *name, const char *value)
@@ -106,7 +134,7 @@ static void set_style(struct reading *r, const char *name, const char *value)
     enum style style = theme_find_style(slice_of(name));
 
     if (style == STYLE_COUNT)
-        add_problem(r, "unknown style", name);
+        add_unknown(r, "unknown style", name, nearest_style(name));
     else if (!theme_parse_style(slice_of(value), &r->config->theme.look[style]))
         add_problem(r, "not a style:", value);
 }
@@ -200,9 +228,63 @@ static void set_store(struct reading *r, const char *section, const char *name, 
     r->no_memory |= r->config->arena.failed;
 }
 
-static int handle_setting(void *user, const char *section, const char *name, const char *value)
+/* ---- [prices] ---- */
+
+/* Reads "3 15 3.75 0.3". */
+static bool read_prices(const char *value, double out[USAGE_KINDS])
 {
-    struct reading *r = user;
+    size_t n = 0;
+
+    for (; n < USAGE_KINDS; n++) {
+        char *end;
+
+        out[n] = strtod(value, &end);
+        if (end == value || !isfinite(out[n]) || out[n] < 0)
+            return false;
+        value = end;
+    }
+    return value[strspn(value, " \t")] == '\0';
+}
+
+static void set_price(struct reading *r, const char *model, const char *value)
+{
+    struct config *c = r->config;
+    struct config_price price = { .model = NULL };
+    size_t i = 0;
+
+    while (i < c->prices && strcmp(c->price[i].model, model) != 0)
+        i++;
+    if (!read_prices(value, price.price))
+        add_problem(r, "expected four prices (input output cache-write cache-read), not", value);
+    else if (i == CONFIG_PRICES_MAX)
+        add_problem(r, "too many prices:", model);
+    else if (!(price.model = arena_copy_text(&c->arena, model)))
+        r->no_memory = true;
+    else {
+        c->price[i] = price;
+        c->prices += i == c->prices;
+    }
+}
+
+/* A setting of the file that counts. A later one of the same name takes its place. */
+static void note_entry(struct reading *r, const char *section, const char *name, const char *value)
+{
+    struct config *c = r->config;
+    struct config_entry *more = arena_grow(&c->arena, c->entry, c->entries, sizeof *more);
+    struct config_entry entry = { arena_copy_text(&c->arena, section),
+                                  arena_copy_text(&c->arena, name),
+                                  arena_copy(&c->arena, slice_of(value)), NULL, r->line };
+
+    r->no_memory |= c->arena.failed;
+    if (!more || c->arena.failed)
+        return;
+    c->entry = more;
+    c->entry[c->entries++] = entry;
+}
+
+static void take_setting(struct reading *r, const char *section, const char *name,
+                         const char *value)
+{
 
     if (section[0] == '\0' || strcmp(section, "screen") == 0)
         set_setting(r, name, value);
@@ -210,10 +292,22 @@ static int handle_setting(void *user, const char *section, const char *name, con
         set_style(r, name, value);
     else if (strncmp(section, STORE_SECTION, sizeof STORE_SECTION - 1) == 0)
         set_store(r, section + sizeof STORE_SECTION - 1, name, value);
+    else if (strcmp(section, "prices") == 0)
+        set_price(r, name, value);
     else if (strcmp(name, "resume") == 0 && value[0])
         set_resume(r, section, value);
     else
         add_problem(r, "unknown key", name);
+}
+
+static int handle_setting(void *user, const char *section, const char *name, const char *value)
+{
+    struct reading *r = user;
+    size_t before = r->config->problems ? r->config->problems->n : 0;
+
+    take_setting(r, section, name, value);
+    if (before == (r->config->problems ? r->config->problems->n : 0))
+        note_entry(r, strcmp(section, "screen") == 0 ? "" : section, name, value);
     return 1;
 }
 
@@ -275,5 +369,100 @@ const char *config_resume_command(const struct config *c, const char *system)
     for (size_t i = 0; i < c->resumes; i++)
         if (strcmp(c->resume[i].system, system) == 0)
             return c->resume[i].command;
+    const struct store_ops *ops = store_system(slice_of(system));
+
+    return ops ? ops->resume_command : NULL;
+}
+
+/* How many bytes of the model's name the price is for, and one more for all of it; 0: it is for others. */
+static size_t price_match(const char *name, struct slice model)
+{
+    size_t n = strlen(name);
+
+    if (n && name[n - 1] == '*')
+        return n - 1 <= model.n && memcmp(name, model.p, n - 1) == 0 ? n : 0;
+    return slice_eq(slice_of(name), model) ? n + 2 : 0;
+}
+
+double config_cost(const struct config *c, const struct usage_answer *a, struct slice model)
+{
+    static const double million = 1e6;
+    const struct config_price *price = NULL;
+    size_t best = 0;
+    double cost = 0;
+
+    if (!isnan(a->cost))
+        return a->cost;
+    for (size_t i = 0; i < c->prices; i++) {
+        size_t match = price_match(c->price[i].model, model);
+
+        if (match > best) {
+            best = match;
+            price = &c->price[i];
+        }
+    }
+    for (size_t i = 0; price && i < USAGE_KINDS; i++)
+        cost += (double)a->tokens[i] * price->price[i] / million;
+    return price ? cost : (double)NAN;
+}
+
+/* ---- all settings ---- */
+
+/* The line of the file that set it; NULL: none did. */
+static const struct config_entry *set_by(const struct config *c, const char *section,
+                                         const char *name)
+{
+    for (size_t i = c->entries; i > 0; i--)
+        if (strcmp(c->entry[i - 1].section, section) == 0 &&
+            strcmp(c->entry[i - 1].name, name) == 0)
+            return &c->entry[i - 1];
     return NULL;
+}
+
+/* What is in force: options of the command line may have changed it. */
+static struct config_entry choice_entry(const struct config *c, const struct choice *row)
+{
+    const char *at = (const char *)&c->settings + row->at, *words = row->words;
+    int place = row->flag ? *(const bool *)(const void *)at : *(const int *)(const void *)at;
+    const struct config_entry *line = set_by(c, "", row->name);
+
+    while (place-- > 0 && strchr(words, '|'))
+        words = strchr(words, '|') + 1;
+    return (struct config_entry){
+        "", row->name, { words, strcspn(words, "|") }, row->words, line ? line->line : 0
+    };
+}
+
+static struct config_entry resume_entry(const struct config *c, const struct config_resume *r)
+{
+    const struct config_entry *line = set_by(c, r->system, "resume");
+
+    return (struct config_entry){ r->system, "resume", slice_of(r->command), NULL,
+                                  line ? line->line : 0 };
+}
+
+bool config_entry_at(const struct config *c, size_t n, struct config_entry *out)
+{
+    const size_t fixed = sizeof choices / sizeof choices[0];
+
+    if (n < fixed) {
+        *out = choice_entry(c, &choices[n]);
+        return true;
+    }
+    if (n < fixed + c->resumes) {
+        *out = resume_entry(c, &c->resume[n - fixed]);
+        return true;
+    }
+    n -= fixed + c->resumes;
+    for (size_t i = 0; i < c->entries; i++) {
+        const struct config_entry *line = &c->entry[i];
+
+        if (line->section[0] == '\0' ||
+            (strcmp(line->name, "resume") == 0 && config_resume_command(c, line->section)) ||
+            set_by(c, line->section, line->name) != line || n-- > 0)
+            continue;
+        *out = *line;
+        return true;
+    }
+    return false;
 }

@@ -8,6 +8,7 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 #include "store/api/plugin.h"
+#include "store/query/usage.h"
 #include "tui/data/findings.h"
 #include "tui/widgets/theme.h"
 
@@ -58,6 +59,9 @@ struct settings {
  *     [colors]
  *     title = bold bright-white
  *
+ *     [prices]                US dollars per million tokens of a model, for `reprise usage`:
+ *     claude-opus-4* = 5 25 6.25 0.5      input, output, cache write, cache read
+ *
  *     [store.team]            a store of a plug-in (store/api/plugin.h), called "team"
  *     plugin = postgresql
  *     path = postgresql://db.example.org/sessions
@@ -70,7 +74,22 @@ struct config_resume {
     const char *command;
 };
 
-enum { CONFIG_SYSTEMS_MAX = 16, CONFIG_STORES_MAX = 8 };
+enum { CONFIG_SYSTEMS_MAX = 16, CONFIG_STORES_MAX = 8, CONFIG_PRICES_MAX = 64 };
+
+/* What a model costs. A name that ends with * is the beginning of names. */
+struct config_price {
+    const char *model;         /* in the arena */
+    double price[USAGE_KINDS]; /* by enum usage_kind, for a million tokens */
+};
+
+/* A setting with its value, for `reprise config`. */
+struct config_entry {
+    const char *section; /* "" for the settings of the screen */
+    const char *name;
+    struct slice value;
+    const char *words; /* the values that it may have, separated by |; NULL: any text */
+    int line;          /* of the file; 0: the default */
+};
 
 struct config {
     struct arena arena;
@@ -80,6 +99,10 @@ struct config {
     size_t resumes;
     struct plugin_config store[CONFIG_STORES_MAX]; /* texts and options in the arena */
     size_t stores;
+    struct config_price price[CONFIG_PRICES_MAX];
+    size_t prices;
+    struct config_entry *entry; /* those of the file that count, in the arena */
+    size_t entries;
     struct problem_list *problems; /* owned; each names file:line; NULL without mistakes */
 };
 
@@ -92,6 +115,12 @@ void config_fini(struct config *c);
 const char *config_resume_command(const struct config *c, const char *system);
 /* The store of a plug-in with this name; NULL if it is not configured. */
 const struct plugin_config *config_store(const struct config *c, struct slice name);
+/* The cost of an answer in US dollars: the recorded one, else by the price of its model (its name, or the longest beginning
+ * of it that has one); NAN: neither is known. */
+double config_cost(const struct config *c, const struct usage_answer *a, struct slice model);
+/* Every setting: those of the screen, the resume commands, and whatever else the file sets. The n-th one; false if there
+ * are not so many. */
+bool config_entry_at(const struct config *c, size_t n, struct config_entry *out);
 /* The index of a word in "one|two|three", or -1. */
 int config_word_index(const char *words, const char *word);
 

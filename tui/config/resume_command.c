@@ -10,24 +10,17 @@
 #include "store/api/store.h"
 #include "tui/config/shell.h"
 
-enum err_code resume_make(const struct config *c, const struct session_ref *ref, const char *dir,
-                          struct arena *a, struct resume *out, struct err *e)
+/* The words of the command, with the session's values in them. */
+static enum err_code make_from(const char *line, const char *system, const struct session_ref *ref,
+                               const char *dir, struct arena *a, struct resume *out, struct err *e)
 {
     const struct store_ops *ops = ref->store->ops;
-    const char *agent = ops->agent ? ops->agent(ref->store, ref) : ops->name;
-    const char *system = agent ? agent : ops->name;
-    const char *line = config_resume_command(c, system);
     const struct shell_value values[] = {
         { "id", ops->agent_id ? ops->agent_id(ref->id) : ref->id },
         { "cwd", slice_of(dir) },
         { "path", ref->path },
     };
 
-    if (!line)
-        return err_set(e, ERR_UNSUPPORTED, system,
-                       "resume: no command is configured; set `resume = ...` under [%s] in the "
-                       "configuration",
-                       system);
     enum err_code rc =
         shell_split(slice_of(line), values, sizeof values / sizeof values[0], a, &out->argv, e);
 
@@ -37,6 +30,30 @@ enum err_code resume_make(const struct config *c, const struct session_ref *ref,
     out->variable = out->value = NULL;
     return ops->agent_variable ? ops->agent_variable(ref->store, &out->variable, &out->value, e)
                                : ERR_OK;
+}
+
+enum err_code resume_make(const struct config *c, const struct session_ref *ref, const char *dir,
+                          struct arena *a, struct resume *out, struct err *e)
+{
+    const struct store_ops *ops = ref->store->ops;
+    const char *agent = ops->agent ? ops->agent(ref->store, ref) : ops->name;
+    const char *system = agent ? agent : ops->name;
+    const char *line = config_resume_command(c, system);
+
+    return line ? make_from(line, system, ref, dir, a, out, e)
+                : err_set(e, ERR_UNSUPPORTED, system,
+                          "resume: no command is configured; set `resume = ...` under [%s] in the "
+                          "configuration",
+                          system);
+}
+
+enum err_code resume_make_fork(const struct session_ref *ref, const char *dir, struct arena *a,
+                               struct resume *out, struct err *e)
+{
+    const struct store_ops *ops = ref->store->ops;
+
+    return ops->fork_command ? make_from(ops->fork_command, ops->name, ref, dir, a, out, e)
+                             : store_unsupported_error(ref, CAN_FORK, "fork", e);
 }
 
 enum err_code resume_add(struct resume *r, char *const *words, size_t n, struct arena *a,

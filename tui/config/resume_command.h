@@ -22,6 +22,9 @@ struct resume {
 MUST_CHECK enum err_code resume_make(const struct config *c, const struct session_ref *ref,
                                      const char *dir, struct arena *a, struct resume *out,
                                      struct err *e);
+/* The command with which the agent forks the session itself. ERR_UNSUPPORTED: it has none. */
+MUST_CHECK enum err_code resume_make_fork(const struct session_ref *ref, const char *dir,
+                                          struct arena *a, struct resume *out, struct err *e);
 /* Appends arguments. */
 MUST_CHECK enum err_code resume_add(struct resume *r, char *const *words, size_t n, struct arena *a,
                                     struct err *e);

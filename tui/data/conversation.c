@@ -60,3 +60,27 @@ void conversation_passages_free(struct passage_list *list)
     free(list->passage);
     free(list);
 }
+
+/* ---- tokens ---- */
+
+void conversation_usage_free(struct conversation_usage *u)
+{
+    if (u)
+        free(u->turn);
+    free(u);
+}
+
+static int compare_end(const void *offset, const void *turn)
+{
+    int64_t a = *(const int64_t *)offset, b = ((const struct turn_usage *)turn)->end;
+
+    return (a > b) - (a < b);
+}
+
+const struct usage_sum *conversation_usage_of(const struct conversation_usage *u, int64_t offset)
+{
+    const struct turn_usage *t =
+        u && u->n ? bsearch(&offset, u->turn, u->n, sizeof *u->turn, compare_end) : NULL;
+
+    return t ? &t->sum : NULL;
+}

@@ -6,6 +6,7 @@
 
 #include "lite/base/buf.h"
 #include "store/api/transcript.h"
+#include "store/query/usage.h"
 
 /* A conversation and its rows, as workers hand them to the model. The receiver of a message is the
  * only owner of what it carries, except for the conversation itself, which never changes, is
@@ -36,6 +37,22 @@ struct passage_list {
     struct passage *passage; /* owned */
     size_t n, cap;
 };
+
+/* The tokens that a session records, and those of each turn of its conversation. */
+struct turn_usage {
+    int64_t end; /* the offset of the turn's last message */
+    struct usage_sum sum;
+};
+
+struct conversation_usage {
+    struct usage_sum sum;    /* with branches that were left and sub-agents */
+    struct turn_usage *turn; /* owned; by their ends, upwards; turns without tokens are left out */
+    size_t n;
+};
+
+void conversation_usage_free(struct conversation_usage *u); /* NULL is fine */
+/* The turn that ends with the message at this offset; NULL: no turn with tokens does. u may be NULL. */
+const struct usage_sum *conversation_usage_of(const struct conversation_usage *u, int64_t offset);
 
 struct passage_list *conversation_passages_new(size_t cap);
 void conversation_passage_fini(struct passage *p);

@@ -45,14 +45,16 @@ struct content_hit {
         uint16_t from, to; /* of the occurrences in the snippet */
     } range[CONTENT_RANGES];
     uint8_t ranges;
+    /* the sub-agent with the first hit, if there is no hit outside of sub-agents */
+    struct slice agent;
 };
 
 struct content_hits {
     struct arena arena; /* owns the snippets */
     struct content_hit *hit;
     size_t n, cap;
-    uint64_t bytes; /* read so far, by the whole search */
-    bool done;      /* nothing comes after this one */
+    uint64_t bytes, sessions; /* read so far, by the whole search */
+    bool done;                /* nothing comes after this one */
 };
 
 struct content_hits *content_hits_new(void);       /* NULL if out of memory */

@@ -10,7 +10,7 @@
 /* Searches the conversations of the list for the text that is typed. What is found goes to the
  * screen session by session, the first one at once and later ones a few times a second. */
 
-enum { POST_MS = 60, BEFORE = 48 };
+enum { POST_MS = 60, PROGRESS_MS = 100, BEFORE = 48 };
 
 struct grepping {
     const struct effect *question;
@@ -19,7 +19,9 @@ struct grepping {
     struct content_hits *list; /* being filled; NULL: not begun */
     struct content_hit hit;    /* of the session that is being searched */
     char snippet[CONTENT_SNIPPET];
-    bool chosen; /* the snippet is one that was said, not the work of a tool */
+    struct buf agent; /* the first sub-agent with a hit */
+    bool outside;     /* there is a hit in the conversation itself */
+    bool chosen;      /* the snippet is one that was said, not the work of a tool */
     int64_t posted_ms;
 };
 
@@ -39,9 +41,22 @@ static void post_content(struct grepping *g, bool done)
         return;
     g->list->done = done;
     g->list->bytes = atomic_load(&g->progress.bytes);
+    g->list->sessions = atomic_load(&g->progress.sessions);
     jobs_post(g->reply, g->question, (struct msg){ .kind = MSG_CONTENT, .u.content = g->list });
     g->list = NULL;
     g->posted_ms = clock_ms();
+}
+
+/* Posts how far the search is, with what was found since. */
+static void post_progress(void *arg)
+{
+    struct grepping *g = arg;
+
+    if (clock_ms() - g->posted_ms < PROGRESS_MS)
+        return;
+    if (!g->list)
+        g->list = content_hits_new();
+    post_content(g, false);
 }
 
 static bool is_inside_character(char c)
@@ -96,8 +111,11 @@ static enum err_code end_session(struct grepping *g, const struct grep_part *par
     g->hit.entry = g->question->refs->entry[part->session];
     g->hit.lines = part->lines < UINT32_MAX ? (uint32_t)part->lines : UINT32_MAX;
     g->hit.snippet = arena_copy(&list->arena, g->hit.snippet);
-    if (!g->hit.snippet.p)
+    g->hit.agent = arena_copy(&list->arena, g->outside ? SLICE("") : buf_slice(&g->agent));
+    if (!g->hit.snippet.p || !g->hit.agent.p)
         return err_nomem(e);
+    g->agent.n = 0;
+    g->outside = false;
     list->hit[list->n++] = g->hit;
     g->hit = (struct content_hit){ 0 };
     g->chosen = false;
@@ -110,8 +128,14 @@ static enum err_code note_part(const struct grep_part *part, void *arg, struct e
 {
     struct grepping *g = arg;
 
-    for (size_t i = 0; i < part->n; i++)
-        choose_snippet(g, &part->hit[i]);
+    for (size_t i = 0; i < part->n; i++) {
+        const struct grep_hit *hit = &part->hit[i];
+
+        choose_snippet(g, hit);
+        g->outside |= hit->agent.n == 0;
+        if (hit->agent.n && g->agent.n == 0 && buf_add(&g->agent, hit->agent))
+            return err_nomem(e);
+    }
     return part->last && part->lines ? end_session(g, part, e) : ERR_OK;
 }
 
@@ -135,6 +159,9 @@ enum err_code jobs_grep(const struct effect *q, const struct reply *r, struct er
         .cancel = r->cancelled,
         .progress = &g.progress,
     };
+    g.progress.moved = post_progress;
+    g.progress.arg = &g;
+    g.posted_ms = clock_ms();
     const struct session_ref **order = calloc(q->refs->n + 1, sizeof *order);
     enum err_code rc = ERR_OK;
 
@@ -147,5 +174,6 @@ enum err_code jobs_grep(const struct effect *q, const struct reply *r, struct er
     if (!rc)
         post_content(&g, true);
     content_hits_free(g.list);
+    buf_fini(&g.agent);
     return rc;
 }

@@ -444,7 +444,9 @@ void jobs_run(struct job_context *d, const struct effect *q, size_t piece, const
     case EFFECT_LOAD: rc = answer_transcript(q, r, &e); break;
     case EFFECT_READ: rc = answer_read(q, r, &e); break;
     case EFFECT_SEARCH: rc = answer_search(q, r, &e); break;
+    case EFFECT_BLAME: rc = jobs_blame(d, q, r, &e); break;
     case EFFECT_GREP: rc = jobs_grep(q, r, &e); break;
+    case EFFECT_USAGE: rc = jobs_usage(d, q, r, &e); break;
     case EFFECT_SUBAGENTS: rc = answer_subagents(q, r, &e); break;
     case EFFECT_BRANCHES: rc = answer_branches(q, r, &e); break;
     case EFFECT_RESUME_DIRS: rc = answer_resume_dirs(d, q, r, &e); break;
@@ -459,6 +461,7 @@ void jobs_run(struct job_context *d, const struct effect *q, size_t piece, const
     case EFFECT_TRASH: rc = jobs_trash(d, q, r, &e); break;
     case EFFECT_CHECK_SESSION: rc = jobs_check_session(d, q, r, &e); break;
     case EFFECT_CHECK_STORE: rc = jobs_check_store(d, q, r, &e); break;
+    case EFFECT_EXPORT: rc = jobs_export(q, r, &e); break;
     case EFFECT_CHANGE: rc = answer_change(d, q, r, &e); break;
     default: break; /* the loop carries those out itself */
     }

@@ -29,9 +29,10 @@ struct workers {
     pthread_cond_t work;  /* there may be a piece to answer */
     bool stop;
     bool pending_change; /* a change is being made; changes are made in the order asked */
-    bool looking;        /* a full scan is running: one at a time, other work goes first */
-    bool long_running;   /* a question that may take seconds is being answered */
-    struct job *jobs;    /* in the order they came */
+    /* a whole file is being read for a detail: one at a time, other work goes first */
+    bool looking;
+    bool long_running; /* a question that may take seconds is being answered */
+    struct job *jobs;  /* in the order they came */
     size_t job_count;
     struct msg *answer; /* a queue: from first, n of them */
     size_t first, n, cap;
@@ -56,7 +57,8 @@ static int urgency(const struct job *j)
     case EFFECT_PREVIEW: return 1;
     case EFFECT_DESCRIBE: return j->pieces <= SMALL_QUESTION ? 1 : 3;
     case EFFECT_DISK_USAGE: return 4;
-    case EFFECT_FULL_SCAN: return 5;
+    case EFFECT_FULL_SCAN:
+    case EFFECT_USAGE: return 5;
     default: return 2;
     }
 }
@@ -71,7 +73,7 @@ static bool may_take_long(const struct job *j)
 
 static bool is_look(const struct job *j)
 {
-    return j->question.kind == EFFECT_FULL_SCAN;
+    return j->question.kind == EFFECT_FULL_SCAN || j->question.kind == EFFECT_USAGE;
 }
 
 static bool is_change(const struct job *j)

@@ -239,6 +239,7 @@ static void run_effect(struct loop *l, struct effect *fx)
     case EFFECT_READ:
     case EFFECT_GREP:
     case EFFECT_SEARCH:
+    case EFFECT_USAGE:
     case EFFECT_SUBAGENTS:
     case EFFECT_BRANCHES:
     case EFFECT_RESUME_DIRS:
@@ -248,11 +249,13 @@ static void run_effect(struct loop *l, struct effect *fx)
     case EFFECT_COMPARE:
     case EFFECT_REWIND:
     case EFFECT_UNDO_REWIND:
+    case EFFECT_BLAME:
     case EFFECT_ESTIMATE_DELETE:
     case EFFECT_SWEEP:
     case EFFECT_TRASH:
     case EFFECT_CHECK_SESSION:
     case EFFECT_CHECK_STORE:
+    case EFFECT_EXPORT:
     case EFFECT_CHANGE: submit_effect(l, fx); return; /* the workers own it now */
     case EFFECT_CANCEL: workers_cancel(l->workers, fx->generation); break;
     case EFFECT_RESUME:

@@ -15,6 +15,20 @@ void text_size(int64_t bytes, char out[SIZE_TEXT])
     snprintf(out, SIZE_TEXT, unit > 0 && n < 9.95 ? "%.1f %s" : "%.0f %s", n, units[unit]);
 }
 
+void text_count(int64_t n, char out[COUNT_TEXT])
+{
+    static const char units[] = " kMGTPE";
+    double x = n > 0 ? (double)n : 0;
+    size_t unit = 0;
+
+    for (; x >= (unit ? 999.5 : 1000) && units[unit + 1]; unit++)
+        x /= 1000;
+    if (unit == 0)
+        snprintf(out, COUNT_TEXT, "%.0f", x);
+    else
+        snprintf(out, COUNT_TEXT, x < 99.95 ? "%.1f%c" : "%.0f%c", x, units[unit]);
+}
+
 /* Cuts a run of digits off the front. Returns false if there are no digits, or far too many. */
 static bool cut_number(struct slice *rest, int64_t *out)
 {
@@ -105,15 +119,25 @@ void when_age(int64_t now_ms, int64_t then_ms, char out[WHEN_AGE])
     snprintf(out, WHEN_AGE, "%d%s ago", (int)(age / units[unit].ms % 100), units[unit].name);
 }
 
-const char *when_date(int64_t ms, char out[WHEN_DATE])
+static const char *format_local(int64_t ms, const char *format, char out[WHEN_DATE])
 {
     time_t t = (time_t)(ms / 1000);
     struct tm day;
 
     if (ms == TIME_NONE || ms <= 0 || !localtime_r(&t, &day) ||
-        strftime(out, WHEN_DATE, "%Y-%m-%d %H:%M", &day) == 0)
+        strftime(out, WHEN_DATE, format, &day) == 0)
         out[0] = '\0';
     return out;
+}
+
+const char *when_date(int64_t ms, char out[WHEN_DATE])
+{
+    return format_local(ms, "%Y-%m-%d %H:%M", out);
+}
+
+const char *when_day(int64_t ms, char out[WHEN_DATE])
+{
+    return format_local(ms, "%Y-%m-%d", out);
 }
 
 int64_t when_age_changes(int64_t now_ms, int64_t then_ms)

@@ -14,6 +14,10 @@ void text_size(int64_t bytes, char out[SIZE_TEXT]);
 /* "10M", "500k", "3GB": a whole number of at most nine digits with k, M, G or T, in steps of 1024. */
 bool text_size_parse(struct slice text, int64_t *bytes);
 
+/* "832", "14.2k", "3.2M", "120M": at most five columns, in steps of 1000. */
+enum { COUNT_TEXT = 16 };
+void text_count(int64_t n, char out[COUNT_TEXT]);
+
 /* Times as people write and read them. */
 
 /* "now", "5m ago", "2h ago", "3d ago", "4w ago", "10mo ago", "2y ago"; "?" for a time that is not
@@ -23,6 +27,8 @@ void when_age(int64_t now_ms, int64_t then_ms, char out[WHEN_AGE]);
 /* "2026-11-22 14:03" in local time; "" for an unknown time. Returns `out`. */
 enum { WHEN_DATE = 32 };
 const char *when_date(int64_t ms, char out[WHEN_DATE]);
+/* The same without the time of day. */
+const char *when_day(int64_t ms, char out[WHEN_DATE]);
 /* The time at which the text of when_age changes and the screen has to be redrawn; TIME_NONE:
  * never. */
 int64_t when_age_changes(int64_t now_ms, int64_t then_ms);

@@ -1,32 +1,17 @@
 #ifndef TUI_WIDGETS_HUNKS_H
 #define TUI_WIDGETS_HUNKS_H
 
-#include "store/rewind/diff/linediff.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "store/show/hunks.h"
+#include "tui/widgets/styled_text.h"
 #include "tui/widgets/text_wrap.h"
 
-/* The changes of an edit, line by line: from the patch a system recorded, or computed from the texts before and
- * after. */
-struct hunk_line {
-    char sign;      /* ' ', '+', '-'; '@': a hunk begins, text is its place; '\\': a remark */
-    int64_t number; /* of the line in the new file (a removed line: in the old one); 0: not known */
-    struct slice text;
-};
-
-struct hunks {
-    struct arena arena;     /* decoded texts of a patch */
-    struct hunk_line *line; /* owned; texts are borrowed from the compared texts or the arena */
-    size_t n, cap;
-    size_t added, removed;
-    enum err_code rc;
-};
-
-/* These functions append, so that a call with several edits makes one diff. */
-void hunks_of_patch(struct hunks *d, struct slice patch_json);
-void hunks_of_texts(struct hunks *d, struct slice before, struct slice after);
-/* One hunk of a diff that was made already; its texts are borrowed. */
-void hunks_of_diff(struct hunks *d, const struct linediff *diff, size_t hunk);
-void hunks_fini(struct hunks *d);
-
+/* The lines of an edit on the screen: each with its number and sign, in the colours of the theme.
+ * A removed line and the added one that replaces it are shown with the part in which they differ
+ * highlighted, unless hardly anything of them is the same. Long lines are wrapped below their
+ * text, so that the numbers stay in a column of their own. */
 struct hunks_layout_options {
     int width;
     bool ascii;
@@ -34,8 +19,8 @@ struct hunks_layout_options {
     size_t max_lines; /* of the diff; 0: all */
 };
 
-/* Lays out lines with their numbers, and highlights what changed within a line. Returns the number
- * of lines left out. */
+/* Appends the lines. A diff that failed (rc) makes the text fail. Returns the number of lines left
+ * out. */
 size_t hunks_layout(struct styled_text *s, const struct hunks_layout_options *how,
                     const struct hunks *d);
 

@@ -5,6 +5,7 @@
 #include <md4c.h>
 
 #include "lite/base/utf8.h"
+#include "store/export/export_markdown.h"
 
 enum { LEVELS = 24, TEXT_LIMIT = 1 << 20 };
 
@@ -431,10 +432,76 @@ void markdown_layout(struct styled_text *s, const struct markdown *how, struct s
         layout_plain(s, how, text);
         return;
     }
-    if (md_parse(text.p, (MD_SIZE)text.n, &parser, &w) && !s->rc)
-        s->rc = ERR_NOMEM; /* the only other reason to fail */
+    enum err_code rc = export_markdown_parse(text, &parser, &w);
+
+    if (rc && !s->rc)
+        s->rc = rc;
     end_flow(&w);
     table_free(w.table);
     buf_fini(&w.href);
     buf_fini(&w.label);
+}
+
+/* ---- blocks of code ---- */
+
+struct code_walk {
+    markdown_code_fn *fn;
+    void *arg;
+    bool inside;
+    struct buf code;
+};
+
+static int enter_code_block(MD_BLOCKTYPE type, void *detail, void *arg)
+{
+    struct code_walk *w = arg;
+
+    (void)detail;
+    w->inside = w->inside || type == MD_BLOCK_CODE;
+    return 0;
+}
+
+static int leave_code_block(MD_BLOCKTYPE type, void *detail, void *arg)
+{
+    struct code_walk *w = arg;
+
+    (void)detail;
+    if (type != MD_BLOCK_CODE)
+        return 0;
+    w->fn(w->arg, buf_slice(&w->code));
+    w->inside = false;
+    w->code.n = 0;
+    return 0;
+}
+
+static int pass_span(MD_SPANTYPE type, void *detail, void *arg)
+{
+    (void)type;
+    (void)detail;
+    (void)arg;
+    return 0;
+}
+
+static int add_code_text(MD_TEXTTYPE type, const MD_CHAR *p, MD_SIZE n, void *arg)
+{
+    struct code_walk *w = arg;
+    struct slice text = { p, n };
+
+    return w->inside && buf_add(&w->code, type == MD_TEXT_NULLCHAR ? SLICE("\0") : text) ? 1 : 0;
+}
+
+enum err_code markdown_code_blocks(struct slice text, markdown_code_fn *fn, void *arg)
+{
+    struct code_walk w = { .fn = fn, .arg = arg };
+    const MD_PARSER parser = {
+        .flags = MD_FLAG_NOINDENTEDCODEBLOCKS | MD_FLAG_NOHTML,
+        .enter_block = enter_code_block,
+        .leave_block = leave_code_block,
+        .enter_span = pass_span,
+        .leave_span = pass_span,
+        .text = add_code_text,
+    };
+    enum err_code rc = text.n <= TEXT_LIMIT ? export_markdown_parse(text, &parser, &w) : ERR_OK;
+
+    buf_fini(&w.code);
+    return rc;
 }

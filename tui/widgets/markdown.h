@@ -34,6 +34,10 @@ struct markdown {
     struct text_margin first, rest;
 };
 
+typedef void markdown_code_fn(void *arg, struct slice code);
+/* Hands out the blocks of code in a document, as they are to be copied; valid during the call. */
+MUST_CHECK enum err_code markdown_code_blocks(struct slice text, markdown_code_fn *fn, void *arg);
+
 void markdown_layout(struct styled_text *s, const struct markdown *how, struct slice text);
 
 #endif

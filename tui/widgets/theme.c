@@ -71,6 +71,11 @@ enum style theme_find_style(struct slice name)
     return STYLE_COUNT;
 }
 
+const char *theme_style_name(enum style style)
+{
+    return style_names[style];
+}
+
 static bool is_style_word(struct slice text, const char *word)
 {
     return slice_eq(text, slice_of(word));

@@ -35,5 +35,6 @@ void theme_default(struct theme *t);
 bool theme_parse_style(struct slice text, struct theme_style *look);
 /* The style with this name ("title"); STYLE_COUNT if no style has it. */
 enum style theme_find_style(struct slice name);
+const char *theme_style_name(enum style style);
 
 #endif

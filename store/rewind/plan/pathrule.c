@@ -117,7 +117,8 @@ static const char *const trusted_ends[] = {
     ".config/reprise/config", ".config/git/config", ".vscode/tasks.json", ".vscode/launch.json",
 };
 /* In these, only what steers the agent: its memory and plans are plain files. */
-static const char *const agent_dirs[] = { ".claude", ".gemini", ".codex", ".cursor", ".entire", ".exathena" };
+static const char *const agent_dirs[] = { ".claude", ".gemini", ".codex", ".cursor", ".entire", ".exathena", ".qwen",
+                                          ".kimi-code", ".pi" };
 static const char *const agent_parts[] = {
     "settings.json", "settings.local.json", "config.json", "config.toml", "hooks", "hooks.json", "mcp.json",
     "commands", "agents", "skills", "plugins",

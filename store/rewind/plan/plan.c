@@ -265,8 +265,8 @@ static enum err_code take_session(const struct other_sessions *r, const struct s
     for (size_t i = 0; i < list.n && !rc; i++) {
         const struct checkpoint *c = &list.checkpoint[i];
 
-        if (c->kind != CHECKPOINT_SESSION_END && c->files && !c->why && c->time_ms != TIME_NONE &&
-            c->time_ms > r->plan->point_ms)
+        if (c->kind != CHECKPOINT_SESSION_END && c->files && !c->why && !c->copied &&
+            c->time_ms != TIME_NONE && c->time_ms > r->plan->point_ms)
             rc = take_point(r, ref, c, e);
     }
     checkpoint_list_fini(&list);

@@ -87,6 +87,12 @@ store_messages_fn claude_messages;
 store_subagents_fn claude_subagents;
 store_describe_subagents_fn claude_describe_subagents;
 store_subagent_fn claude_subagent;
+store_usage_fn claude_usage;
+
+/* The transcript of each sub-agent of a session. A non-zero result ends the walk and is returned. */
+typedef enum err_code claude_agent_fn(struct slice id, const char *path, void *arg, struct err *e);
+MUST_CHECK enum err_code claude_each_agent(const struct session_ref *ref, claude_agent_fn *fn,
+                                           void *arg, struct err *e);
 store_blocks_fn claude_blocks;
 
 /* Changes. These only plan. */
@@ -109,6 +115,7 @@ store_leftovers_fn claude_leftovers;
 store_check_store_fn claude_check_store;
 
 /* Rewind. */
+store_edits_fn claude_edits;
 store_checkpoints_fn claude_checkpoints;
 store_count_lines_fn claude_count_lines;
 store_plan_conversation_fn claude_plan_conversation;

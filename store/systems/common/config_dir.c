@@ -1,6 +1,7 @@
 #include "store/systems/common/config_dir.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 
 #include "lite/base/arena.h"
 #include "lite/base/utf8.h"
+#include "store/api/session.h"
 
 char *config_dir_join(const char *dir, const char *name)
 {
@@ -198,4 +200,26 @@ const char *config_dir_project_ancestor(struct slice folder, struct slice path, 
         path.n = slash ? (size_t)(slash - path.p) : 0;
     }
     return NULL;
+}
+
+static bool scope_names(const struct scope *scope, struct slice cwd)
+{
+    if (slice_eq(cwd, scope->project))
+        return true;
+    for (size_t i = 0; i < scope->trees; i++)
+        if (slice_eq(cwd, scope->tree[i]))
+            return true;
+    return false;
+}
+
+bool config_dir_in_scope(const struct scope *scope, struct slice cwd, struct arena *a)
+{
+    char real[PATH_MAX];
+
+    if (scope->all || scope_names(scope, cwd))
+        return true;
+    if (!cwd.n || memchr(cwd.p, '\0', cwd.n))
+        return false;
+    cwd = arena_copy(a, cwd);
+    return cwd.p && realpath(cwd.p, real) && scope_names(scope, slice_of(real));
 }

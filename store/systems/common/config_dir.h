@@ -8,6 +8,8 @@
 #include "lite/base/slice.h"
 #include "store/api/env.h"
 
+struct scope; /* store/api/session.h */
+
 /* The configuration directory that Claude Code and the Go directory sessions share, and paths of stores. The
  * caller frees the returned paths. */
 
@@ -41,5 +43,7 @@ struct slice config_dir_project_name(struct slice path, struct arena *a);
 const char *config_dir_project_ancestor(struct slice folder, struct slice path, struct arena *a);
 /* Returns true if two paths flatten to the same name. */
 bool config_dir_same_project(struct slice a, struct slice b);
+/* Returns true if the scope includes a session of this directory, for agents that write it into the session. */
+bool config_dir_in_scope(const struct scope *scope, struct slice cwd, struct arena *a);
 
 #endif

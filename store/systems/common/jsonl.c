@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "lite/base/time.h"
+#include "store/systems/common/memory_file.h"
 
 enum { SUFFIX = sizeof JSONL_SUFFIX - 1, PREFIX_SHORTEST = 4 };
 
@@ -141,6 +141,16 @@ static bool may_be_prompt(const struct describing *d, struct slice line)
     return slice_has(line, d->format->prompt_mark);
 }
 
+/* A copy, because a window that is widened is read again. */
+static void keep_first(struct describing *d, struct slice *field, struct slice value)
+{
+    if (field->n || !value.n)
+        return;
+    *field = arena_copy(d->a, value);
+    if (!field->p)
+        d->rc = ERR_NOMEM;
+}
+
 static bool read_row(struct describing *d, struct slice line, struct jsonl_said *said)
 {
     *said = (struct jsonl_said){ .time_ms = TIME_NONE };
@@ -165,6 +175,8 @@ static bool read_head(struct describing *d)
             continue;
         if (!dated)
             d->row->created_ms = said.time_ms;
+        keep_first(d, &d->row->cwd, said.cwd);
+        keep_first(d, &d->row->parent_id, said.parent);
         d->row->first_prompt = said.prompt;
         if (said.prompt.n)
             return true;
@@ -188,6 +200,9 @@ static bool read_tail(struct describing *d)
         if (!d->ended && said.speaks && said.waits)
             d->row->flags |= SESSION_INTERRUPTED;
         d->ended |= said.speaks;
+        keep_first(d, &d->row->cwd, said.cwd);
+        keep_first(d, &d->row->git_branch, said.git_branch);
+        keep_first(d, &d->row->model, said.model);
         d->row->last_prompt = said.prompt;
         if (said.prompt.n)
             return true;
@@ -195,11 +210,40 @@ static bool read_tail(struct describing *d)
     return false;
 }
 
+/* Looks backwards for the last title. */
+static bool read_title(struct describing *d, struct slice rest)
+{
+    struct jsonl_said said;
+    struct slice line;
+    bool torn;
+
+    while (!d->rc && slice_last_line(&rest, &line, &torn)) {
+        if (!slice_has(line, d->format->title_mark) || !read_row(d, line, &said) || !said.names)
+            continue;
+        keep_first(d, &d->row->custom_title, said.title);
+        return true;
+    }
+    return false;
+}
+
+static void read_titles(struct describing *d)
+{
+    struct window *w = d->w;
+
+    if (!d->format->title_mark || read_title(d, w->tail) || d->rc)
+        return;
+    if (!w->wide && !window_widen(w, NULL) && read_title(d, w->tail))
+        return;
+    if (!d->rc && w->head.p != w->tail.p)
+        read_title(d, w->head);
+}
+
 static void read_windows(struct describing *d)
 {
     struct window *w = d->w;
 
     d->row->ref.file = w->file.id;
+    read_titles(d);
     if (!read_head(d) && !d->rc && !window_widen(w, NULL))
         read_head(d);
     if (!read_tail(d) && !d->rc && !w->wide && !window_widen(w, NULL))
@@ -224,12 +268,14 @@ static enum err_code read_log(struct describing *d, struct err *e)
 static void set_defaults(struct session_row *row)
 {
     row->modified_ms = session_modified_ms(&row->ref.file);
+    row->flags |= row->parent_id.n ? SESSION_FORK : 0U;
     if (row->activity_ms == TIME_NONE)
         row->activity_ms = row->modified_ms;
     if (!row->summary.n)
-        row->summary = row->first_prompt.n  ? row->first_prompt
-                       : row->last_prompt.n ? row->last_prompt
-                                            : row->ref.id;
+        row->summary = row->custom_title.n   ? row->custom_title
+                       : row->first_prompt.n ? row->first_prompt
+                       : row->last_prompt.n  ? row->last_prompt
+                                             : row->ref.id;
 }
 
 static bool has_log(const struct jsonl_format *format, const struct session_ref *ref)
@@ -296,11 +342,32 @@ static enum err_code add_line(struct loading *l, size_t line, struct transcript 
     return ERR_OK;
 }
 
+/* The lines of the conversation; NULL: all of them, or out of memory. */
+static enum err_code choose_lines(struct loading *l, bool **shown, struct err *e)
+{
+    *shown = NULL;
+    if (!l->format->choose)
+        return ERR_OK;
+    *shown = calloc(l->log.index.n + 1, sizeof **shown);
+    return *shown ? l->format->choose(&l->log, *shown, e) : err_nomem(e);
+}
+
+static enum err_code add_lines(struct loading *l, struct transcript *t, struct err *e)
+{
+    bool *shown;
+    enum err_code rc = choose_lines(l, &shown, e);
+
+    for (size_t i = 0; i < l->log.index.n && !rc; i++)
+        if (!shown || shown[i])
+            rc = add_line(l, i, t, e);
+    free(shown);
+    return rc;
+}
+
 static enum err_code build_transcript(struct loading *l, struct transcript **out, struct err *e)
 {
     const struct index *ix = &l->log.index;
     struct transcript *t = calloc(1, sizeof *t);
-    enum err_code rc = ERR_OK;
 
     if (!t || !(t->path = strdup(l->path)) ||
         !(t->message = malloc((ix->n + 1) * sizeof *t->message))) {
@@ -312,8 +379,8 @@ static enum err_code build_transcript(struct loading *l, struct transcript **out
     t->size = t->id.size;
     t->lines = ix->n;
     transcript_set_end(t, ix);
-    for (size_t i = 0; i < ix->n && !rc; i++)
-        rc = add_line(l, i, t, e);
+    enum err_code rc = add_lines(l, t, e);
+
     if (rc)
         transcript_free(t);
     else
@@ -340,6 +407,31 @@ static enum err_code load_bytes(const struct store *st, const struct session_ref
     if (log->file.fd >= 0)
         logfile_close(log);
     return rc ? err_wrap(e, rc, "load the conversation") : ERR_OK;
+}
+
+enum err_code jsonl_load_bytes(const struct jsonl_format *format, const struct session_ref *ref,
+                               struct buf *bytes, const atomic_bool *cancel,
+                               struct transcript **out, struct err *e)
+{
+    struct loading l = { format, ref->path.p, false, { .file.fd = -1 } };
+    struct memory_file f;
+    enum err_code rc = memory_file_open(&f, buf_slice(bytes), e);
+
+    if (rc)
+        return rc;
+    rc = logfile_open(&l.log, f.path, FILE_FOLLOW, format->keys, cancel, e);
+    if (!rc) {
+        l.log.path = ref->path.p;
+        rc = build_transcript(&l, out, e);
+        logfile_close(&l.log);
+    }
+    memory_file_close(&f);
+    if (rc)
+        return err_wrap(e, rc, "load the conversation");
+    (*out)->id = ref->file; /* of the file that is watched for changes */
+    (*out)->bytes = *bytes;
+    *bytes = (struct buf){ 0 };
+    return ERR_OK;
 }
 
 enum err_code jsonl_load(const struct store *st, const struct session_ref *ref,
@@ -482,96 +574,4 @@ enum err_code jsonl_each_row(const char *path, const struct index_keys *keys,
     }
     logfile_close(&log);
     return rc;
-}
-
-struct jsonl_page jsonl_page_of(const struct message_query *q, json_fn *fn, void *arg)
-{
-    return (struct jsonl_page){ .skip = q->offset,
-                                .left = q->has_limit && q->limit > 0 ? q->limit : -1,
-                                .fn = fn,
-                                .arg = arg };
-}
-
-enum err_code jsonl_page_put(struct jsonl_page *p, struct slice json, struct err *e)
-{
-    if (p->skip > 0) {
-        p->skip--;
-        return ERR_OK;
-    }
-    if (p->left == 0) {
-        p->full = true;
-        return ERR_CANCELLED;
-    }
-    p->left -= p->left > 0;
-    return p->fn(json, p->arg, e);
-}
-
-bool jsonl_restore_begin(struct restore *out, struct slice id, struct slice cwd)
-{
-    struct stat sb;
-
-    out->session_id = arena_copy(&out->arena, id);
-    out->cwd = arena_copy(&out->arena, cwd);
-    if (cwd.n && out->cwd.p && stat(out->cwd.p, &sb) == 0 && S_ISDIR(sb.st_mode) &&
-        access(out->cwd.p, X_OK) == 0)
-        out->command_cwd = out->cwd;
-    return out->session_id.p && out->cwd.p;
-}
-
-void jsonl_write_continuation(struct jsonout *j)
-{
-    jsonout_key(j, "message");
-    jsonout_open(j, '{');
-    jsonout_member(j, "role", SLICE("user"));
-    jsonout_member(j, "content", SLICE("Continue from where you left off."));
-    jsonout_close(j, '}');
-}
-
-/* ---- damage ---- */
-
-enum err_code jsonl_check_name(const char *folder, const char *name, finding_fn *fn, void *arg,
-                               struct err *e)
-{
-    struct arena a = { 0 };
-    const struct finding f = { .kind = FINDING_UNREADABLE,
-                               .path = arena_format(&a, "%s/%s", folder, name),
-                               .why = "its name cannot be a session's id" };
-    enum err_code rc = f.path ? fn(&f, arg, e) : err_nomem(e);
-
-    arena_fini(&a);
-    return rc;
-}
-
-enum err_code jsonl_check_report(const struct jsonl_check *k, enum finding_kind kind,
-                                 const char *path, const char *why, struct err *e)
-{
-    const struct finding f = { .kind = kind, .session = k->ref->id, .path = path, .why = why };
-
-    return path && why ? k->fn(&f, k->arg, e) : err_nomem(e);
-}
-
-enum err_code jsonl_check_line(const struct jsonl_check *k, enum finding_kind kind, size_t line,
-                               const char *why, struct err *e)
-{
-    const struct finding f = { .kind = kind,
-                               .session = k->ref->id,
-                               .path = k->ref->path.p,
-                               .line = (int64_t)line + 1,
-                               .offset = k->log->index.line[line].offset,
-                               .why = why,
-                               .fixable = kind == FINDING_TORN_TAIL };
-
-    return why ? k->fn(&f, k->arg, e) : err_nomem(e);
-}
-
-enum err_code jsonl_check_id(struct jsonl_check *k, size_t line, const char *why, struct err *e)
-{
-    struct id128 id = k->log->index.line[line].id;
-    uint32_t number;
-
-    if (k->log->index.line[line].state != LINE_OK || id128_none(id))
-        return ERR_OK;
-    if (idset_has(&k->ids, id))
-        return jsonl_check_line(k, FINDING_DUPLICATE_ID, line, why, e);
-    return idset_add(&k->ids, id, &number) ? err_nomem(e) : ERR_OK;
 }

@@ -21,6 +21,20 @@ struct jsonl_said {
     bool speaks;
     bool waits;          /* ... and this one waits for an answer */
     struct slice prompt; /* the person's prompt; empty: it is not a prompt */
+    /* the row gives the session a title, perhaps an empty one: the last such row counts */
+    bool names;
+    struct slice title;
+    struct slice cwd, git_branch; /* may be empty: the first row that has them counts */
+    struct slice model;           /* may be empty: the last one counts */
+    struct slice parent; /* the session that it was forked from; may be empty, as the directory */
+};
+
+/* One message as `messages` prints it. */
+struct jsonl_message {
+    const char *type; /* "user", "assistant", "tool", "system"; a literal */
+    bool is_system;   /* printed only if system messages are asked for */
+    struct slice uuid, timestamp;
+    struct slice message; /* raw JSON */
 };
 
 typedef bool jsonl_is_id_fn(struct slice id);
@@ -32,6 +46,9 @@ struct jsonl_format {
      * MESSAGE_BROKEN is left out in any case. */
     enum err_code (*judge)(struct logfile *log, size_t line, struct message *m, bool *keep,
                            struct err *e);
+    /* Optional, for logs with branches or with turns that were rewound: sets shown[line] for the lines of the
+     * conversation, of index.n that are all false. Others are not classified. */
+    enum err_code (*choose)(struct logfile *log, bool *shown, struct err *e);
     /* Optional. Returns false if the session has no log: then there are no lines. */
     bool (*has_log)(const struct session_ref *ref);
 
@@ -40,6 +57,8 @@ struct jsonl_format {
     enum err_code (*read)(struct slice row, struct arena *a, struct jsonl_said *out);
     /* Bytes that every row with a prompt contains: rows without them need not be read. */
     const char *prompt_mark;
+    /* The same for rows that give a title; NULL: no row does. */
+    const char *title_mark;
     /* Optional. Adds to a list's row what the log does not contain (abilities, directory, title);
      * texts are kept after the call. */
     enum err_code (*complete)(const struct store *st, const struct scope *scope,
@@ -47,6 +66,9 @@ struct jsonl_format {
 
     /* The id of a row, decoded, borrowed or in the arena; empty if it has none. */
     struct slice (*id)(struct slice row, struct arena *a);
+
+    /* For jsonl_messages. Texts borrow from the row or are in the arena. Returns false if the row is not a message. */
+    bool (*message)(struct slice row, struct arena *a, struct jsonl_message *out);
 
     /* For agents whose sessions are the files of one folder. */
     jsonl_is_id_fn *is_id;
@@ -90,8 +112,19 @@ store_describe_fn jsonl_describe;
 /* ---- the conversation ---- */
 
 store_load_fn jsonl_load;
+/* The same of rows in memory, which the transcript takes: *bytes is then empty. The ref only names the session. */
+MUST_CHECK enum err_code jsonl_load_bytes(const struct jsonl_format *format,
+                                          const struct session_ref *ref, struct buf *bytes,
+                                          const atomic_bool *cancel, struct transcript **out,
+                                          struct err *e);
 /* From the last `bytes` of the file; from up to 16 times as many if not one row is whole in them. */
 store_tail_fn jsonl_tail;
+
+/* The messages of the conversation, one by one. */
+store_messages_fn jsonl_messages;
+/* For jsonl_format.choose, if rows name the row before them: the rows from the root to the last row of the log, and lines
+ * that do not parse. */
+MUST_CHECK enum err_code jsonl_choose_path(struct logfile *log, bool *shown, struct err *e);
 
 /* The line of the row with this id, the first one of several, or of the only id that begins so (4 characters or
  * more). ERR_NOT_FOUND: no such row. ERR_USAGE: several ids begin so. */

@@ -63,6 +63,7 @@ store_messages_fn entire_messages;
 store_subagents_fn entire_subagents;
 store_describe_subagents_fn entire_describe_subagents;
 store_subagent_fn entire_subagent;
+store_usage_fn entire_usage;
 store_retrieve_fn entire_retrieve;
 store_restore_fn entire_restore;
 store_parts_fn entire_parts;
@@ -89,6 +90,7 @@ store_checkpoint_fn entire_checkpoint;
 store_set_fn entire_set;
 
 /* Rewinding. */
+store_edits_fn entire_edits;
 store_checkpoints_fn entire_checkpoints;
 store_plan_fn entire_plan;
 store_plan_conversation_fn entire_plan_conversation;

@@ -6,6 +6,7 @@
 #include "lite/base/id.h"
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
+#include "store/systems/common/usage_rows.h"
 
 static const char *const members[TOKEN_COUNT] = {
     [TOKEN_INPUT] = "input_tokens",           [TOKEN_CACHE_CREATION] = "cache_creation_tokens",
@@ -80,43 +81,35 @@ struct answers {
     size_t n, cap;
 };
 
-/* The rows have the names of the vendor's API. */
-static struct entire_tokens usage_of_message(struct slice message)
+static struct entire_tokens tokens_of_answer(const struct usage_record *u)
 {
-    static const char *const names[] = { "input_tokens", "cache_creation_input_tokens",
-                                         "cache_read_input_tokens", "output_tokens" };
-    struct entire_tokens t = { .subagents = SLICE("") };
-    struct slice usage, value[TOKEN_CALLS];
-
-    if (!json_get(message, "usage", &usage) || json_type(usage) != JSON_OBJECT)
-        return t;
-    json_get_each(usage, names, TOKEN_CALLS, value);
-    for (size_t i = 0; i < TOKEN_CALLS; i++)
-        if (!json_int(value[i], &t.n[i]))
-            t.n[i] = 0;
-    t.n[TOKEN_CALLS] = 1;
-    t.known = true;
-    return t;
+    return (struct entire_tokens){ .n = { [TOKEN_INPUT] = u->input,
+                                          [TOKEN_CACHE_CREATION] = u->cache_write,
+                                          [TOKEN_CACHE_READ] = u->cache_read,
+                                          [TOKEN_OUTPUT] = u->output,
+                                          [TOKEN_CALLS] = 1 },
+                                   .known = true,
+                                   .subagents = SLICE("") };
 }
 
 static enum err_code count_row(struct answers *s, struct slice row)
 {
     struct arena a = { 0 };
-    struct slice type, message, id;
+    struct slice type;
+    struct usage_record u;
     uint32_t number = 0;
     enum err_code rc = ERR_OK;
 
     if (json_get(row, "type", &type) && json_string_is(type, "assistant") &&
-        json_get(row, "message", &message) && json_get_text(message, "id", &a, &id) && id.n) {
-        struct entire_tokens t = usage_of_message(message);
+        usage_of_row(row, &a, &u) && u.answer.n) {
+        struct entire_tokens t = tokens_of_answer(&u);
 
-        if (t.known)
-            rc = idset_add(&s->ids, id128_of(id), &number);
+        rc = idset_add(&s->ids, id128_of(u.answer), &number);
         if (!rc && !array_reserve(s->usage, s->cap, s->ids.n))
             rc = ERR_NOMEM;
-        if (!rc && t.known && number == s->n)
+        if (!rc && number == s->n)
             s->usage[s->n++] = t;
-        else if (!rc && t.known && t.n[TOKEN_OUTPUT] > s->usage[number].n[TOKEN_OUTPUT])
+        else if (!rc && t.n[TOKEN_OUTPUT] > s->usage[number].n[TOKEN_OUTPUT])
             s->usage[number] = t;
     }
     arena_fini(&a);

@@ -313,6 +313,7 @@ const struct store_ops exathena_ops = {
     .check = exathena_check,
     .check_store = exathena_check_store,
     .leftovers = exathena_leftovers,
+    .edits = exathena_edits,
     .checkpoints = exathena_checkpoints,
     .plan = exathena_plan,
     .plan_inferred = exathena_plan_inferred,

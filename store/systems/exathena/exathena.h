@@ -79,6 +79,7 @@ store_leftovers_fn exathena_leftovers;
 store_check_store_fn exathena_check_store;
 
 /* Rewind. */
+store_edits_fn exathena_edits;
 store_checkpoints_fn exathena_checkpoints;
 store_plan_fn exathena_plan;
 store_plan_inferred_fn exathena_plan_inferred;

@@ -102,6 +102,7 @@ store_messages_fn goat_messages;
 store_subagents_fn goat_subagents;
 store_describe_subagents_fn goat_describe_subagents;
 store_subagent_fn goat_subagent;
+store_usage_fn goat_usage;
 store_restore_fn goat_restore;
 
 /* Changes: each plans only. */
@@ -115,6 +116,7 @@ store_check_fn goat_check;
 /* Rewind. */
 store_plan_conversation_fn goat_plan_conversation;
 store_check_store_fn goat_check_store;
+store_edits_fn goat_edits;
 store_checkpoints_fn goat_checkpoints;
 store_count_lines_fn goat_count_lines;
 store_plan_fn goat_plan;

@@ -89,6 +89,11 @@ static enum err_code load_file(struct plugin_store *p, const char *path, struct 
 
     if (rc)
         return rc;
+#ifdef REPRISE_STATIC
+    /* The loader of a static program would need the C library that it was linked with. */
+    return err_set(e, ERR_UNSUPPORTED, path,
+                   "load plug-in: the static build of reprise loads none");
+#endif
     /* It stays in memory: libraries that it uses may leave code to be run at the end of the process. */
     p->library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     return p->library ? take_table(p, path, e) : not_loaded(path, e);

@@ -31,6 +31,46 @@ static void random_texts_give_the_results_of_memmem(void **state)
     assert_true(found > 1000 && missing > 1000);
 }
 
+static const char *find_slowly(const char *p, size_t n, const char *part, size_t part_n)
+{
+    for (size_t i = 0; i + part_n <= n; i++) {
+        size_t k = 0;
+
+        while (k < part_n && (p[i + k] == part[k] || (part[k] >= 'a' && part[k] <= 'z' &&
+                                                      p[i + k] == part[k] - 'a' + 'A')))
+            k++;
+        if (k == part_n)
+            return p + i;
+    }
+    return NULL;
+}
+
+/* The bytes beside letters of either case, which differ from them in one bit, are not taken for letters. */
+static void small_letters_are_found_as_capital_ones(void **state)
+{
+    static const char some[] = "aAbBzZ@`[{ \xe1\xc1";
+    size_t found = 0, missing = 0;
+
+    (void)state;
+    srand(4);
+    for (int round = 0; round < 40000; round++) {
+        size_t n = 1 + (size_t)rand() % 150, part_n = 1 + (size_t)rand() % 5;
+        char *text = malloc(n), part[5];
+
+        assert_non_null(text);
+        for (size_t i = 0; i < n; i++)
+            text[i] = some[(size_t)rand() % (sizeof some - 1)];
+        for (size_t i = 0; i < part_n; i++)
+            part[i] = "abz@`[{ \xe1"[rand() % 9];
+        const char *at = slice_find_folded(text, n, part, part_n);
+
+        assert_ptr_equal(at, find_slowly(text, n, part, part_n));
+        *(at ? &found : &missing) += 1;
+        free(text);
+    }
+    assert_true(found > 1000 && missing > 1000);
+}
+
 static void nothing_is_found_in_an_empty_text(void **state)
 {
     (void)state;
@@ -44,6 +84,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_texts_give_the_results_of_memmem),
+        cmocka_unit_test(small_letters_are_found_as_capital_ones),
         cmocka_unit_test(nothing_is_found_in_an_empty_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,7 +58,7 @@ static void every_null_operation_has_an_explanation(void **state)
                          why ? why : "(nothing)");
         }
     }
-    assert_int_equal(nulls, 23);
+    assert_true(nulls >= 34);
 }
 
 static void a_refusal_names_the_operation_and_the_reason(void **state)

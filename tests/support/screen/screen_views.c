@@ -68,6 +68,34 @@ void transcript_view_search_for(struct transcript_view *v, struct slice text, st
     (void)fx;
 }
 
+void transcript_view_search_in(struct transcript_view *v, struct slice agent, struct slice text,
+                               bool last, struct effects *fx)
+{
+    (void)agent;
+    (void)last;
+    transcript_view_search_for(v, text, fx);
+}
+
+bool transcript_view_search_ends(const struct transcript_view *v, struct slice text, int direction)
+{
+    (void)v;
+    (void)text;
+    (void)direction;
+    return false;
+}
+
+const struct usage_sum *transcript_view_usage(const struct transcript_view *v)
+{
+    (void)v;
+    return NULL;
+}
+
+void transcript_view_go_to_message(struct transcript_view *v, struct id128 message)
+{
+    (void)v;
+    (void)message;
+}
+
 void transcript_view_resize(struct transcript_view *v, int h, int w, struct effects *fx)
 {
     (void)v;
@@ -139,6 +167,12 @@ bool transcript_view_message(const struct transcript_view *v, struct id128 *id, 
     *id = id128_of(SLICE("p1"));
     *time_ms = 1;
     return true;
+}
+
+struct id128 transcript_view_leaf(const struct transcript_view *v)
+{
+    (void)v;
+    return (struct id128){ 0, 0 };
 }
 
 const char *transcript_view_unavailable(const struct transcript_view *v, enum action a)

@@ -1,6 +1,7 @@
 #include "tests/test.h"
 
 #include "tui/commands/option.h"
+#include "tui/text/nearest.h"
 
 enum { WORDS = 12 };
 
@@ -157,13 +158,13 @@ static void every_option_has_a_line_of_help(void **state)
 static void distances_count_single_mistakes(void **state)
 {
     (void)state;
-    assert_int_equal(option_distance("list", "list"), 0);
-    assert_int_equal(option_distance("lsit", "list"), 1);
-    assert_int_equal(option_distance("lst", "list"), 1);
-    assert_int_equal(option_distance("listt", "list"), 1);
-    assert_int_equal(option_distance("mesages", "messages"), 1);
-    assert_int_equal(option_distance("", "info"), 4);
-    assert_int_equal(option_distance("info", ""), 4);
+    assert_int_equal(nearest_distance("list", "list"), 0);
+    assert_int_equal(nearest_distance("lsit", "list"), 1);
+    assert_int_equal(nearest_distance("lst", "list"), 1);
+    assert_int_equal(nearest_distance("listt", "list"), 1);
+    assert_int_equal(nearest_distance("mesages", "messages"), 1);
+    assert_int_equal(nearest_distance("", "info"), 4);
+    assert_int_equal(nearest_distance("info", ""), 4);
 }
 
 static void an_overlong_word_is_cut(void **state)
@@ -173,7 +174,7 @@ static void an_overlong_word_is_cut(void **state)
     (void)state;
     memset(word, 'x', sizeof word - 1);
     word[sizeof word - 1] = '\0';
-    assert_int_equal(option_distance(word, "list"), OPTION_WORD);
+    assert_int_equal(nearest_distance(word, "list"), NEAREST_WORD);
 }
 
 int main(void)

@@ -57,6 +57,32 @@ static void settings_in_the_file_take_effect(void **state)
     config_fini(&c);
 }
 
+static double cost_of(const struct config *c, const char *model, double recorded)
+{
+    const struct usage_answer a = { .tokens = { 1000000, 2000000, 0, 0 }, .cost = recorded };
+
+    return config_cost(c, &a, slice_of(model));
+}
+
+static void a_model_costs_what_the_longest_name_says(void **state)
+{
+    struct config c;
+
+    (void)state;
+    assert_int_equal(read_text(&c,
+                               "[prices]\nopus* = 1 2 3 4\nopus-4* = 10 0 0 0\nopus-4-1=0 0.5 0 0\n"
+                               "a = 1 2 3\nb = 1 2 3 -4\nc = 1 2 3 4 5\nd = nan 1 1 1\n"),
+                     ERR_OK);
+
+    assert_true(cost_of(&c, "opus-3", (double)NAN) == 5.0);
+    assert_true(cost_of(&c, "opus-4-5", (double)NAN) == 10.0);
+    assert_true(cost_of(&c, "opus-4-1", (double)NAN) == 1.0);
+    assert_true(cost_of(&c, "opus-4-1", 7) == 7.0);
+    assert_true(isnan(cost_of(&c, "sonnet", (double)NAN)) && isnan(cost_of(&c, "", (double)NAN)));
+    assert_int_equal(c.problems->n, 4);
+    config_fini(&c);
+}
+
 static void every_mistake_is_named_with_its_line(void **state)
 {
     struct config c;
@@ -125,6 +151,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_defaults_include_the_resume_command),
         cmocka_unit_test(settings_in_the_file_take_effect),
+        cmocka_unit_test(a_model_costs_what_the_longest_name_says),
         cmocka_unit_test(every_mistake_is_named_with_its_line),
         cmocka_unit_test(a_line_too_long_for_the_reader_is_not_cut),
         cmocka_unit_test(a_missing_file_is_distinguished),

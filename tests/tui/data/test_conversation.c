@@ -104,6 +104,19 @@ static void undelivered_messages_are_freed(void **state)
     }
 }
 
+static void a_turn_is_found_by_its_end(void **state)
+{
+    struct turn_usage turn[] = { { .end = 10, .sum.answers = 1 },
+                                 { .end = 500, .sum.answers = 2 } };
+    const struct conversation_usage u = { .turn = turn, .n = 2 };
+
+    (void)state;
+    assert_int_equal(conversation_usage_of(&u, 500)->answers, 2);
+    assert_int_equal(conversation_usage_of(&u, 10)->answers, 1);
+    assert_null(conversation_usage_of(&u, 11));
+    assert_null(conversation_usage_of(NULL, 10));
+}
+
 static void a_conversation_is_freed_by_its_last_holder(void **state)
 {
     (void)state;
@@ -125,6 +138,7 @@ int main(void)
         cmocka_unit_test(effects_are_taken_in_insertion_order),
         cmocka_unit_test(effects_that_are_not_carried_out_are_freed),
         cmocka_unit_test(undelivered_messages_are_freed),
+        cmocka_unit_test(a_turn_is_found_by_its_end),
         cmocka_unit_test(a_conversation_is_freed_by_its_last_holder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -182,9 +182,58 @@ static void other_requests_precede_a_full_scan(void **state)
     jobs_fixture_end(&w);
 }
 
+/* ---- tokens ---- */
+
+#define ANSWER(id, parent, answer, tokens)                                                         \
+    "{\"type\":\"assistant\",\"uuid\":\"" id "\",\"parentUuid\":\"" parent                         \
+    "\",\"requestId\":\"r\",\"message\":{\"id\":\"" answer                                         \
+    "\",\"role\":\"assistant\",\"content\":"                                                       \
+    "[{\"type\":\"text\",\"text\":\"x\"}],\"usage\":{\"input_tokens\":" tokens "}}}\n"
+#define PROMPT(id, parent)                                                                         \
+    "{\"type\":\"user\",\"uuid\":\"" id "\",\"parentUuid\":\"" parent                              \
+    "\",\"message\":{\"role\":\"user\",\"content\":\"do it\"}}\n"
+
+/* The rows of an answer count once; a branch that was left counts for the session and for no turn. */
+static void tokens_are_summed_by_session_and_by_turn(void **state)
+{
+    struct effect q = { .kind = EFFECT_USAGE, .generation = 7 };
+    struct transcript *t = NULL;
+    struct jobs_fixture w;
+
+    (void)state;
+    jobs_fixture_begin(&w);
+    transcript_writer_raw(&w.conversation, PROMPT("p1", ""));
+    transcript_writer_raw(&w.conversation, ANSWER("a0", "p1", "m0", "1000"));
+    transcript_writer_raw(&w.conversation, ANSWER("a1", "p1", "m1", "1"));
+    transcript_writer_raw(&w.conversation, ANSWER("a2", "a1", "m1", "5"));
+    transcript_writer_raw(&w.conversation, PROMPT("p2", "a2"));
+    transcript_writer_raw(&w.conversation, PROMPT("p3", "p2"));
+    transcript_writer_raw(&w.conversation, ANSWER("a3", "p3", "m3", "70"));
+    jobs_fixture_open(&w, 1, 1000);
+    assert_int_equal(claude_ops.load(w.store[0], &w.ref, NULL, &t, NULL), ERR_OK);
+    assert_int_equal(t->n, 6);
+    q.refs = ref_list_one(&w.ref, SLICE(""));
+    q.conversation = conversation_new(w.store[0], t);
+    conversation_retain(q.conversation);
+    assert_true(workers_submit(w.workers, &q));
+    struct msg m = jobs_fixture_next(&w);
+
+    assert_int_equal(m.kind, MSG_USAGE);
+    assert_int_equal(m.u.token_usage->sum.tokens[USAGE_INPUT], 1075);
+    assert_int_equal(m.u.token_usage->n, 2);
+    assert_int_equal(
+        conversation_usage_of(m.u.token_usage, t->message[2].offset)->tokens[USAGE_INPUT], 5);
+    assert_int_equal(
+        conversation_usage_of(m.u.token_usage, t->message[5].offset)->tokens[USAGE_INPUT], 70);
+    msg_fini(&m);
+    conversation_free(q.conversation);
+    jobs_fixture_end(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tokens_are_summed_by_session_and_by_turn),
         cmocka_unit_test(disk_usage_includes_the_side_files),
         cmocka_unit_test(a_missing_session_uses_nothing_and_is_no_error),
         cmocka_unit_test(a_title_between_the_windows_arrives_as_a_complete_row),

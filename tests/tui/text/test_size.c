@@ -41,9 +41,28 @@ static void invalid_sizes_are_refused(void **state)
     assert_int_equal(n, 5);
 }
 
+static void counts_have_three_digits_and_a_unit(void **state)
+{
+    static const struct {
+        int64_t n;
+        const char *text;
+    } counts[] = { { -1, "0" },          { 999, "999" },     { 1000, "1.0k" },
+                   { 14234, "14.2k" },   { 99949, "99.9k" }, { 99950, "100k" },
+                   { 999499, "999k" },   { 999500, "1.0M" }, { 3200000, "3.2M" },
+                   { INT64_MAX, "9.2E" } };
+    char text[COUNT_TEXT];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        text_count(counts[i].n, text);
+        assert_string_equal(text, counts[i].text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts_have_three_digits_and_a_unit),
         cmocka_unit_test(a_size_fits_seven_columns),
         cmocka_unit_test(a_size_is_read_with_its_unit),
         cmocka_unit_test(invalid_sizes_are_refused),

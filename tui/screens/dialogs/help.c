@@ -10,9 +10,9 @@
 #include "tui/widgets/list_cursor.h"
 
 static const enum action items[] = {
-    ACT_RESUME,  ACT_VIEW,    ACT_FORK,    ACT_REWIND, ACT_RENAME,   ACT_TAG,    ACT_ARCHIVE,
-    ACT_TRASH,   ACT_COPY,    ACT_EDIT,    ACT_PRINT,  ACT_BRANCHES, ACT_DOCTOR, ACT_DAMAGED,
-    ACT_CLEANUP, ACT_TRASHED, ACT_DENSITY, ACT_UNDO,   ACT_REDO,
+    ACT_RESUME,  ACT_VIEW,    ACT_FORK,    ACT_REWIND,  ACT_RENAME, ACT_TAG,      ACT_ARCHIVE,
+    ACT_TRASH,   ACT_COPY,    ACT_EDIT,    ACT_EXPORT,  ACT_PRINT,  ACT_BRANCHES, ACT_DOCTOR,
+    ACT_DAMAGED, ACT_CLEANUP, ACT_TRASHED, ACT_DENSITY, ACT_UNDO,   ACT_REDO,
 };
 
 enum { ITEMS = sizeof items / sizeof *items, LETTER_W = 4, TITLE_W = 16, MENU_W = 66 };
@@ -180,6 +180,9 @@ static const struct {
     { IN_CLEANUP, ACT_ACCEPT, "type a value for a rule; open a project; on a session: delete" },
     { IN_CLEANUP, ACT_VALUE_NEXT, "next value of the rule; open a project" },
     { IN_CLEANUP, ACT_VALUE_PREV, "previous value of the rule; close a project" },
+    { IN_BLAME, ACT_VIEW, "open the conversation at that turn" },
+    { IN_BLAME, ACT_PANE, "switch between turns and lines" },
+    { IN_BLAME, ACT_REFRESH, "read the sessions again" },
     { IN_TRASH, ACT_MARK, "mark the session and move down" },
     { IN_TRASH, ACT_MARK_UP, "mark the session and move up" },
     { IN_TRASH, ACT_MARK_ALL, "mark all, or none" },
@@ -273,6 +276,7 @@ static const char *heading_of(enum key_context place)
     case IN_SEARCH: return "While typing a search";
     case IN_MENU: return "In the menu";
     case IN_DIALOG: return "In a dialog";
+    case IN_BLAME: return "In what touched a file";
     case IN_TRASH: return "In the trash";
     case IN_CLEANUP: return "In the cleanup";
     case IN_DAMAGED: return "In the list of damage";

@@ -63,8 +63,10 @@ struct list_content {
     struct arena arena;      /* owns the snippets */
     struct content_hit *hit; /* owned; by entry; lines 0: the text does not occur */
     size_t cap;
-    size_t sessions, lines; /* with a hit */
-    uint32_t *entry;        /* owned; those of `order` with a hit */
+    size_t sessions, lines;             /* with a hit */
+    uint64_t read_sessions, read_bytes; /* by the search under way ... */
+    size_t to_search;                   /* ... of so many sessions */
+    uint32_t *entry;                    /* owned; those of `order` with a hit */
     size_t entry_cap;
     char problem[80]; /* the search failed */
 };

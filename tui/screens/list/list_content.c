@@ -83,6 +83,8 @@ static void ask(struct list *l, struct effects *fx)
 
     end_search(l, fx);
     c->text.n = 0;
+    c->read_sessions = c->read_bytes = 0;
+    c->to_search = refs ? refs->n : 0;
     c->problem[0] = '\0';
     if (!refs || buf_add(&c->text, text) || buf_add(&asked, text)) {
         ref_list_free(refs);
@@ -124,6 +126,7 @@ static bool keep_hit(struct list *l, const struct content_hit *hit)
     memset(c->hit + before, 0, (c->cap - before) * sizeof *c->hit);
     c->hit[hit->entry] = *hit;
     c->hit[hit->entry].snippet = arena_copy(&c->arena, hit->snippet);
+    c->hit[hit->entry].agent = arena_copy(&c->arena, hit->agent);
     c->sessions++;
     c->lines += hit->lines;
     return c->hit[hit->entry].snippet.p != NULL;
@@ -134,7 +137,9 @@ static void keep_hits(struct list *l, const struct content_hits *list)
     struct list_content *c = &l->content;
     bool kept = true;
 
-    if (c->stale)
+    c->read_bytes = list->bytes;
+    c->read_sessions = list->sessions;
+    if (c->stale && (list->n || list->done)) /* those of the text before stay until then */
         forget_hits(c);
     for (size_t i = 0; kept && i < list->n; i++)
         kept = keep_hit(l, &list->hit[i]);
@@ -161,8 +166,11 @@ bool list_content_msg(struct list *l, const struct msg *msg, struct effects *fx)
     if (msg->kind != MSG_CONTENT)
         return false;
     if (mine) {
+        bool found = msg->u.content->n || msg->u.content->done;
+
         keep_hits(l, msg->u.content);
-        list_rebuild(l, fx);
+        if (found)
+            list_rebuild(l, fx);
     }
     content_hits_free(msg->u.content);
     return true;

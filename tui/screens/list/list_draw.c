@@ -295,7 +295,13 @@ static enum style damage_note(const struct list *l, char *out, size_t cap)
 static enum style content_note(const struct list *l, char *out, size_t cap)
 {
     const struct list_content *c = &l->content;
+    char size[SIZE_TEXT], read[64] = "";
 
+    if (c->asked && c->read_sessions) {
+        text_size((int64_t)c->read_bytes, size);
+        snprintf(read, sizeof read, ", %llu of %zu files, %s", (unsigned long long)c->read_sessions,
+                 c->to_search, size);
+    }
     if (c->problem[0]) {
         snprintf(out, cap, "%s", c->problem);
         return STYLE_WARN;
@@ -303,10 +309,10 @@ static enum style content_note(const struct list *l, char *out, size_t cap)
     if (list_content_text(l).n == 0)
         snprintf(out, cap, "searches the text of the conversations");
     else if (c->stale || c->ask_ms != TIME_NONE)
-        snprintf(out, cap, "searching");
+        snprintf(out, cap, "searching%s", read);
     else
-        snprintf(out, cap, "%zu line%s in %zu session%s%s", c->lines, c->lines == 1 ? "" : "s",
-                 c->sessions, c->sessions == 1 ? "" : "s", c->asked ? ", searching" : "");
+        snprintf(out, cap, "%zu line%s in %zu session%s%s%s", c->lines, c->lines == 1 ? "" : "s",
+                 c->sessions, c->sessions == 1 ? "" : "s", c->asked ? ", searching" : "", read);
     return STYLE_DIM;
 }
 
@@ -419,11 +425,32 @@ static struct slice phase_of(const struct session_row *row)
     return told ? slice_of(row->phase) : (struct slice){ 0 };
 }
 
+enum { LIST_TOKENS = 64 };
+
+/* "166k tokens, $0.93" */
+static struct slice tokens_of(const struct list *l, const struct session_entry *e,
+                              char out[LIST_TOKENS])
+{
+    const struct usage_sum *sum = transcript_view_usage(l->view);
+    char count[COUNT_TEXT], cost[32] = "";
+
+    if (!sum || l->viewed == ENTRY_NONE || e != &l->sessions.entry[l->viewed] ||
+        usage_sum_is_empty(sum))
+        return (struct slice){ NULL, 0 };
+    text_count(usage_sum_total(sum), count);
+    if (sum->has_cost && sum->cost > 0)
+        snprintf(cost, sizeof cost, sum->cost < 0.995 ? ", $%.4f%s" : ", $%.2f%s", sum->cost,
+                 sum->without_a_price ? "+" : "");
+    snprintf(out, LIST_TOKENS, "%s tokens%s", count, cost);
+    return slice_of(out);
+}
+
 static bool join_facts(const struct list *l, const struct session_entry *e, enum brevity brevity,
                        struct buf *out)
 {
     enum { DAY = sizeof "2026-11-22" - 1 };
     const char *dot = l->settings->ascii ? " - " : " · ";
+    char tokens[LIST_TOKENS];
     char room[512], date[WHEN_DATE], pr[LIST_PULL_REQUEST];
     struct slice dir = text_path_short(session_entry_cwd(e), l->settings->home, room, sizeof room);
     struct slice when = slice_of(when_date(session_entry_time(e), date));
@@ -433,6 +460,7 @@ static bool join_facts(const struct list *l, const struct session_entry *e, enum
         e->row ? e->row->git_branch : (struct slice){ 0 },
         e->row && brevity < WITH_NAME ? list_pull_request(e->row, pr) : (struct slice){ 0 },
         phase_of(e->row),
+        brevity < WITH_NAME ? tokens_of(l, e, tokens) : (struct slice){ 0 },
         brevity < WITH_DAY || when.n < DAY ? when : (struct slice){ when.p, DAY },
     };
 

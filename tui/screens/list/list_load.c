@@ -472,6 +472,11 @@ bool list_msg(struct list *l, const struct msg *msg, struct effects *fx)
     case MSG_FAILED:
         return list_content_msg(l, msg, fx) || handle_failure(l, msg) ||
                list_details_failed(l, msg->generation) || transcript_view_msg(l->view, msg, fx);
+    case MSG_USAGE:
+        if (!transcript_view_msg(l->view, msg, fx))
+            return false;
+        list_fit_preview(l, fx); /* the facts above it may take another line */
+        return true;
     default: return transcript_view_msg(l->view, msg, fx);
     }
 }

@@ -385,7 +385,9 @@ static void draw_second(const struct list *l, struct frame *f, struct rect r,
     char dir[512], size[SIZE_TEXT], system[SYSTEM_TEXT], left[WHEN_LEFT], pr[LIST_PULL_REQUEST];
     int x = r.x;
 
-    text_size(session_entry_bytes(e), size);
+    size[0] = '\0';
+    if (store_has_size(&e->ref))
+        text_size(session_entry_bytes(e), size);
     x = draw_fact(f, r, x, STYLE_WARN, list_waits_for(row));
     if (when_left(*l->now_ms, row->expires_ms, left))
         x = draw_fact(f, r, x, STYLE_WARN, slice_of(left));

@@ -66,7 +66,7 @@ unsigned list_required_ability(enum action a)
 static bool needs_session(enum action a)
 {
     return a == ACT_RESUME || a == ACT_VIEW || a == ACT_COPY || a == ACT_EDIT || a == ACT_PRINT ||
-           a == ACT_MARK || a == ACT_DOCTOR || list_required_ability(a) != 0;
+           a == ACT_EXPORT || a == ACT_MARK || a == ACT_DOCTOR || list_required_ability(a) != 0;
 }
 
 /* The reason in the words of the system, if it gives one. */

@@ -41,6 +41,9 @@ bool rewind_view_open(struct rewind_view *v, const struct session_ref *ref, stru
                       struct rewind_start at, int64_t now_ms, struct effects *fx);
 void rewind_view_close(struct rewind_view *v, struct effects *fx);
 
+/* The absolute path of the selected file; empty: no file is selected. */
+struct slice rewind_view_file(const struct rewind_view *v);
+
 /* Undoes the rewind that the person was asked about, including the named files that changed since;
  * takes the list over. */
 void rewind_view_take_back(struct rewind_view *v, struct name_list *taken, struct effects *fx);

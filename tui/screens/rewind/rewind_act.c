@@ -419,6 +419,13 @@ static const char *no_apply(const struct rewind_view *v)
     return why ? why : rewind_tally(v).files == 0 ? "no file is ticked" : NULL;
 }
 
+struct slice rewind_view_file(const struct rewind_view *v)
+{
+    const struct rewind_entry *x = v->rows ? rewind_file(v) : NULL;
+
+    return slice_of(x ? x->target->path : "");
+}
+
 const char *rewind_view_unavailable(const struct rewind_view *v, enum action a)
 {
     switch (a) {
@@ -427,6 +434,7 @@ const char *rewind_view_unavailable(const struct rewind_view *v, enum action a)
     case ACT_HUNK_NEXT:
     case ACT_HUNK_PREV: return v->changes.styled_text.n ? NULL : "this file has no hunks";
     case ACT_APPLY: return no_apply(v);
+    case ACT_TOUCHED: return rewind_view_file(v).n ? NULL : "no file is selected";
     case ACT_UNDO:
     case ACT_REDO:
         if (v->asked_rewind)

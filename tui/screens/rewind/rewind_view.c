@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tui/app/view.h"
+#include "tui/screens/blame/blame_view.h"
 #include "tui/screens/flows/flows.h"
 #include "tui/screens/list/list.h"
 #include "tui/screens/rewind/rewind_internal.h"
@@ -321,6 +322,10 @@ static void rewind_dialog_answer(struct model *m, enum dialog_choice choice)
 
 static bool rewind_screen_act(struct model *m, enum action a)
 {
+    if (a == ACT_TOUCHED) {
+        blame_view_open(m, rewind_view_file(m->rewind));
+        return true;
+    }
     switch (rewind_view_act(m->rewind, a, &m->toast, &m->fx)) {
     case REWIND_VIEW_DONE: return true;
     case REWIND_VIEW_ASKS:

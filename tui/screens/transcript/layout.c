@@ -153,6 +153,30 @@ void layout_size(int64_t bytes, char out[LAYOUT_SIZE_TEXT])
     snprintf(out, LAYOUT_SIZE_TEXT, n < 10 && unit > 0 ? "%.1f %s" : "%.0f %s", n, units[unit]);
 }
 
+void layout_usage(const struct usage_sum *sum, char out[LAYOUT_USAGE_TEXT])
+{
+    static const struct {
+        enum usage_kind kind;
+        const char *word;
+    } kinds[USAGE_KINDS] = { { USAGE_INPUT, "in" },
+                             { USAGE_OUTPUT, "out" },
+                             { USAGE_CACHE_READ, "cached" },
+                             { USAGE_CACHE_WRITE, "written" } };
+    char count[COUNT_TEXT];
+    size_t n = 0;
+
+    out[0] = '\0';
+    for (size_t i = 0; i < USAGE_KINDS; i++) {
+        text_count(sum->tokens[kinds[i].kind], count);
+        if (sum->tokens[kinds[i].kind])
+            n += (size_t)snprintf(out + n, LAYOUT_USAGE_TEXT - n, "%s%s %s", n ? ", " : "", count,
+                                  kinds[i].word);
+    }
+    if (sum->has_cost && sum->cost > 0)
+        snprintf(out + n, LAYOUT_USAGE_TEXT - n, sum->cost < 0.995 ? "%s$%.4f%s" : "%s$%.2f%s",
+                 n ? ", " : "", sum->cost, sum->without_a_price ? "+" : "");
+}
+
 enum { PROMPT_LINES = 200, PROMPT_LINES_FOLDED = 2, PROSE_WIDTH = 100 };
 
 struct laying {
@@ -501,6 +525,10 @@ enum message_layout_end layout_message(struct styled_text *s, const struct layou
         layout_one_line(&l, STYLE_BRANCH, look->glyphs->branch, "another branch splits off here",
                         (struct slice){ NULL, 0 });
         l.end = LAYOUT_END_NOTE;
+    }
+    if (p->usage) {
+        begin_part(&l, LAYOUT_END_NOTE);
+        layout_one_line(&l, STYLE_DIM, "", p->usage, (struct slice){ NULL, 0 });
     }
     if (p->message->flags & MESSAGE_LEAF) {
         begin_part(&l, LAYOUT_END_SEAM);

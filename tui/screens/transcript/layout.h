@@ -3,6 +3,7 @@
 
 #include "lite/base/buf.h"
 #include "store/api/transcript.h"
+#include "store/query/usage.h"
 #include "tui/screens/transcript/folds.h"
 #include "tui/widgets/text_wrap.h"
 
@@ -37,6 +38,10 @@ void layout_more(struct styled_text *s, const struct layout_options *look, size_
 enum { LAYOUT_SIZE_TEXT = 24 };
 void layout_size(int64_t bytes, char out[LAYOUT_SIZE_TEXT]);
 
+/* "12.3k in, 4.5k out, 1.2M cached, 3.4k written, $0.12"; what is 0 or not known is left out. */
+enum { LAYOUT_USAGE_TEXT = 96 };
+void layout_usage(const struct usage_sum *sum, char out[LAYOUT_USAGE_TEXT]);
+
 /* One message laid out. Calls and results are separate rows of a session, but are shown as one, so
  * the layout looks for the other half. */
 
@@ -64,6 +69,7 @@ struct message_page {
     const struct message *message;
     const struct block_list *blocks;
     const struct err *error; /* the row could not be read: why */
+    const char *usage;       /* the tokens of the turn that ends here; NULL: not known */
 };
 
 enum message_layout_end layout_message(struct styled_text *s, const struct layout_options *look,

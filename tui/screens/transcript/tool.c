@@ -2,8 +2,8 @@
 
 #include <stdio.h>
 
-#include "lite/base/utf8.h"
 #include "lite/json/json.h"
+#include "store/show/tool_call.h"
 #include "tui/data/search.h"
 #include "tui/text/clean.h"
 #include "tui/widgets/hunks.h"
@@ -11,44 +11,6 @@
 enum { SHORT_LINES = 16, LONG_LINES = 4000, LEAST_ARGUMENT = 8, DEEPEST = 16 };
 
 #define INDENT "    "
-
-enum about { ABOUT_TEXT, ABOUT_PATH, ABOUT_COUNT };
-
-/* The member of the input that a call is about, and the unit in which its outcome is counted. */
-static const struct known {
-    const char *name, *member;
-    enum about about;
-    bool counts_lines; /* of its result */
-} known[] = {
-    { "Bash", "command", ABOUT_TEXT, false },
-    { "Read", "file_path", ABOUT_PATH, true },
-    { "Write", "file_path", ABOUT_PATH, false },
-    { "Edit", "file_path", ABOUT_PATH, false },
-    { "MultiEdit", "file_path", ABOUT_PATH, false },
-    { "NotebookEdit", "notebook_path", ABOUT_PATH, false },
-    { "Glob", "pattern", ABOUT_TEXT, true },
-    { "Grep", "pattern", ABOUT_TEXT, true },
-    { "LS", "path", ABOUT_PATH, true },
-    { "WebFetch", "url", ABOUT_TEXT, false },
-    { "WebSearch", "query", ABOUT_TEXT, false },
-    { "Task", "description", ABOUT_TEXT, false },
-    { "Agent", "description", ABOUT_TEXT, false },
-    { "Skill", "skill", ABOUT_TEXT, false },
-    { "TodoWrite", "todos", ABOUT_COUNT, false },
-};
-
-/* For tools not known here: members that usually identify the subject of their input. */
-static const char *const telling[] = { "file_path", "path",  "command", "pattern", "query",
-                                       "url",       "title", "subject", "name",    "description",
-                                       "prompt",    "text",  "id" };
-
-static const struct known *known_tool(struct slice name)
-{
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (slice_eq(name, slice_of(known[i].name)))
-            return &known[i];
-    return NULL;
-}
 
 size_t tool_count_lines(struct slice text)
 {
@@ -60,42 +22,6 @@ size_t tool_count_lines(struct slice text)
             p++;
     }
     return n;
-}
-
-static size_t count_members(struct slice array)
-{
-    struct json_iter it;
-    struct slice key, value;
-    size_t n = 0;
-
-    if (json_iter_open(&it, array))
-        while (json_iter_next(&it, &key, &value))
-            n++;
-    return n;
-}
-
-/* The diff of a call: the recorded patch if there is one, else made from its input. */
-static void collect_diff(struct hunks *d, const struct tool *t)
-{
-    struct json_iter it;
-    struct slice key, edit, edits, before, after;
-
-    if (t->result && t->result->patch.n)
-        hunks_of_patch(d, t->result->patch);
-    if (d->n > 0 || d->rc)
-        return;
-    if (json_get_text(t->call->input, "old_string", &d->arena, &before) &&
-        json_get_text(t->call->input, "new_string", &d->arena, &after))
-        hunks_of_texts(d, before, after);
-    else if (json_get(t->call->input, "edits", &edits) && json_iter_open(&it, edits))
-        while (!d->rc && json_iter_next(&it, &key, &edit)) {
-            if (json_get_text(edit, "old_string", &d->arena, &before) &&
-                json_get_text(edit, "new_string", &d->arena, &after))
-                hunks_of_texts(d, before, after);
-        }
-    else if (slice_eq(t->call->name, SLICE("Write")) &&
-             json_get_text(t->call->input, "content", &d->arena, &after))
-        hunks_of_texts(d, (struct slice){ NULL, 0 }, after);
 }
 
 /* The text of the folded line: a bounded number of runs, and their bytes. */
@@ -117,37 +43,6 @@ static void add_literal_run(struct summary *sum, enum style style, const char *t
     add_summary_run(sum, style, slice_of(text));
 }
 
-/* "Exit code 2" at the front of the output of a shell command. */
-static bool exit_code(struct slice text, struct slice *digits)
-{
-    static const char lead[] = "Exit code ";
-    size_t n = sizeof lead - 1, end = n;
-
-    if (text.n <= n || memcmp(text.p, lead, n) != 0)
-        return false;
-    while (end < text.n && end - n < 6 && text.p[end] >= '0' && text.p[end] <= '9')
-        end++;
-    *digits = (struct slice){ text.p + n, end - n };
-    return end > n;
-}
-
-static struct slice first_text_line(struct slice text)
-{
-    struct slice trimmed = utf8_js_trim(text);
-    const char *nl = trimmed.n ? memchr(trimmed.p, '\n', trimmed.n) : NULL;
-
-    return nl ? (struct slice){ trimmed.p, (size_t)(nl - trimmed.p) } : trimmed;
-}
-
-static struct slice without_tag(struct slice text)
-{
-    static const char tag[] = "<tool_use_error>";
-
-    if (text.n > sizeof tag - 1 && memcmp(text.p, tag, sizeof tag - 1) == 0)
-        return (struct slice){ text.p + sizeof tag - 1, text.n - (sizeof tag - 1) };
-    return text;
-}
-
 static void add_failure(struct summary *sum, const struct layout_options *look, struct slice text)
 {
     struct slice digits;
@@ -155,21 +50,21 @@ static void add_failure(struct summary *sum, const struct layout_options *look, 
 
     add_literal_run(sum, STYLE_ERROR, " ");
     add_literal_run(sum, STYLE_ERROR, look->glyphs->failed);
-    if (exit_code(text, &digits)) {
+    if (tool_call_exit_code(text, &digits)) {
         rc = buf_addf(&sum->outcome, " exit %.*s", SLICE_ARG(digits));
     } else {
         rc = buf_add_byte(&sum->outcome, ' ');
-        layout_cut(look, &sum->outcome, first_text_line(without_tag(text)), look->width / 3);
+        layout_cut(look, &sum->outcome, tool_call_first_line(text), look->width / 3);
     }
     if (!rc)
         add_summary_run(sum, STYLE_ERROR, buf_slice(&sum->outcome));
 }
 
-static void add_counts(struct summary *sum, const struct tool *t, const struct known *k)
+static void add_counts(struct summary *sum, const struct tool *t)
 {
     struct hunks d = { 0 };
 
-    collect_diff(&d, t);
+    tool_call_hunks(&d, t->call, t->result);
     if (d.added) {
         snprintf(sum->add, sizeof sum->add, " +%zu", d.added);
         add_literal_run(sum, STYLE_ADD, sum->add);
@@ -179,7 +74,7 @@ static void add_counts(struct summary *sum, const struct tool *t, const struct k
         add_literal_run(sum, STYLE_DELETE, sum->remove);
     }
     hunks_fini(&d);
-    if (k && k->counts_lines && t->result && !t->result->failed) {
+    if (tool_call_counts_lines(t->call) && t->result && !t->result->failed) {
         size_t n = tool_count_lines(t->result->text);
 
         snprintf(sum->count, sizeof sum->count, "  %zu line%s", n, n == 1 ? "" : "s");
@@ -188,43 +83,20 @@ static void add_counts(struct summary *sum, const struct tool *t, const struct k
 }
 
 static void add_outcome(struct summary *sum, const struct layout_options *look,
-                        const struct tool *t, const struct known *k)
+                        const struct tool *t)
 {
-    add_counts(sum, t, k);
+    add_counts(sum, t);
     if (t->result && t->result->agent.n)
         add_literal_run(sum, STYLE_SYSTEM, "  sub-agent");
     if (!t->result) {
         add_literal_run(sum, STYLE_DIM, " ");
         add_literal_run(sum, STYLE_DIM, look->glyphs->none);
     } else if (t->result->failed) {
-        add_failure(sum, look, t->result->text);
+        add_failure(sum, look, tool_call_result(t->result));
     } else {
         add_literal_run(sum, STYLE_OK, " ");
         add_literal_run(sum, STYLE_OK, look->glyphs->ok);
     }
-}
-
-/* The subject of the call, decoded; empty if the input has no such member. */
-static struct slice argument(const struct tool *t, const struct known *k, struct arena *a)
-{
-    struct slice text = { NULL, 0 }, value;
-    char count[32];
-
-    if (k && k->about == ABOUT_COUNT && json_get(t->call->input, k->member, &value)) {
-        int n = snprintf(count, sizeof count, "%zu %s", count_members(value), k->member);
-
-        return arena_copy(a, (struct slice){ count, (size_t)n });
-    }
-    if (k && json_get_text(t->call->input, k->member, a, &text))
-        return text;
-    for (size_t i = 0; i < sizeof telling / sizeof telling[0] && text.n == 0; i++)
-        json_get_text(t->call->input, telling[i], a, &text);
-    return text;
-}
-
-static bool is_path_argument(const struct known *k, struct slice text)
-{
-    return k ? k->about == ABOUT_PATH : text.n > 0 && text.p[0] == '/';
 }
 
 static int width_of_runs(const struct summary *sum, size_t from)
@@ -260,8 +132,8 @@ static void layout_tool_summary(struct styled_text *s, const struct layout_optio
 {
     struct summary sum = { .n = 0 };
     struct arena scratch = { 0 };
-    const struct known *k = known_tool(t->call->name);
-    struct slice about = argument(t, k, &scratch);
+    bool is_path;
+    struct slice about = tool_call_subject(t->call, &scratch, &is_path);
 
     add_literal_run(&sum, STYLE_TEXT, "  ");
     add_literal_run(&sum, STYLE_TOOL, t->open ? look->glyphs->open : look->glyphs->closed);
@@ -271,15 +143,15 @@ static void layout_tool_summary(struct styled_text *s, const struct layout_optio
 
     add_literal_run(&sum, STYLE_TEXT, " ");
     add_literal_run(&sum, STYLE_TEXT, " "); /* the argument's place */
-    add_outcome(&sum, look, t, k);
+    add_outcome(&sum, look, t);
     int room = look->width - width_of_runs(&sum, 0) + 1;
 
     if (room < LEAST_ARGUMENT)
         room = LEAST_ARGUMENT;
-    if (is_path_argument(k, about))
+    if (is_path)
         layout_cut_front(look, &sum.argument, layout_path(look, about), room);
     else
-        layout_cut(look, &sum.argument, first_text_line(about), room);
+        layout_cut(look, &sum.argument, tool_call_first_line(about), room);
     sum.run[argument_at].text = buf_slice(&sum.argument);
     styled_text_add_line(s, sum.run, sum.n);
     buf_fini(&sum.name);
@@ -331,19 +203,6 @@ void tool_layout_text(struct styled_text *s, const struct layout_options *look, 
         layout_more(s, look, 0);
 }
 
-static bool is_shown_elsewhere(const struct tool *t, struct slice key, bool has_diff)
-{
-    static const char *const in_diff[] = { "\"old_string\"", "\"new_string\"", "\"edits\"",
-                                           "\"content\"", "\"file_path\"" };
-
-    if (slice_eq(t->call->name, SLICE("Bash")))
-        return json_string_is(key, "command");
-    for (size_t i = 0; has_diff && i < sizeof in_diff / sizeof in_diff[0]; i++)
-        if (slice_eq(key, slice_of(in_diff[i])))
-            return true;
-    return false;
-}
-
 /* "key: value"; a value of several lines is below its key. */
 static void layout_member(struct styled_text *s, const struct layout_options *look,
                           struct slice key, struct slice value, bool more)
@@ -378,12 +237,11 @@ static void layout_input(struct styled_text *s, const struct layout_options *loo
     struct slice key, value;
     struct arena scratch = { 0 };
 
-    if (slice_eq(t->call->name, SLICE("Bash")) &&
-        json_get_text(t->call->input, "command", &scratch, &value))
+    if (tool_call_command(t->call, &scratch, &value))
         tool_layout_text(s, look, STYLE_CODE, value, true);
     if (json_iter_open(&it, t->call->input))
         while (!s->rc && json_iter_next(&it, &key, &value))
-            if (key.n && !is_shown_elsewhere(t, key, has_diff))
+            if (key.n && !tool_call_shows(t->call, key, has_diff))
                 layout_member(s, look, key, value, t->more);
     arena_fini(&scratch);
 }
@@ -420,20 +278,19 @@ static size_t count_value(struct slice value, struct slice needle, struct arena 
 
 size_t tool_count(const struct block *call, struct slice needle)
 {
-    struct tool t = { .call = call };
     struct hunks d = { 0 };
     struct arena scratch = { 0 };
     struct json_iter it;
     struct slice key, value;
     size_t n = 0;
 
-    collect_diff(&d, &t);
+    tool_call_hunks(&d, call, NULL);
     for (size_t i = 0; i < d.n; i++)
         if (d.line[i].sign != '@')
             n += search_count(d.line[i].text, needle);
     if (json_iter_open(&it, call->input))
         while (json_iter_next(&it, &key, &value))
-            if (d.n == 0 || json_string_is(key, "file_path") || !is_shown_elsewhere(&t, key, true))
+            if (d.n == 0 || json_string_is(key, "file_path") || !tool_call_shows(call, key, true))
                 n += count_value(value, needle, &scratch, 0);
     arena_fini(&scratch);
     hunks_fini(&d);
@@ -443,7 +300,7 @@ size_t tool_count(const struct block *call, struct slice needle)
 void tool_layout_result(struct styled_text *s, const struct layout_options *look,
                         const struct tool *t)
 {
-    struct slice text = without_tag(t->result->text);
+    struct slice text = tool_call_result(t->result);
 
     if (text.n > 0)
         tool_layout_text(s, look, t->result->failed ? STYLE_ERROR : STYLE_DIM, text, t->more);
@@ -458,7 +315,7 @@ void tool_layout(struct styled_text *s, const struct layout_options *look, const
     layout_tool_summary(s, look, t);
     if (!t->open)
         return;
-    collect_diff(&d, t);
+    tool_call_hunks(&d, t->call, t->result);
     layout_input(s, look, t, d.n > 0);
     if (d.n > 0)
         layout_diff(s, look, t, &d);

@@ -50,9 +50,21 @@ void transcript_view_retitle(struct transcript_view *v, struct slice title);
 /* Goes to the first occurrence of a text, as soon as the whole conversation is read; n and N go on
  * from there. An empty text: nothing is searched for. */
 void transcript_view_search_for(struct transcript_view *v, struct slice text, struct effects *fx);
+/* The same in the conversation of a sub-agent, which is opened over this one; empty: in this one. From the last
+ * occurrence if `last`. */
+void transcript_view_search_in(struct transcript_view *v, struct slice agent, struct slice text,
+                               bool last, struct effects *fx);
+/* Returns true if this text was searched for to the end, and no occurrence follows the current one (1) or precedes it (-1):
+ * a step would begin anew. */
+bool transcript_view_search_ends(const struct transcript_view *v, struct slice text, int direction);
+
+/* Goes to a message as soon as the whole conversation is read; none: stays at the end. */
+void transcript_view_go_to_message(struct transcript_view *v, struct id128 message);
 
 /* Sets the size of the rectangle to draw into. */
 void transcript_view_resize(struct transcript_view *v, int h, int w, struct effects *fx);
+/* The tokens of the session, once they are read; NULL: not known. Valid until the next call that takes `effects`. */
+const struct usage_sum *transcript_view_usage(const struct transcript_view *v);
 /* Returns true if the message answered a question of this view and was taken over. */
 bool transcript_view_msg(struct transcript_view *v, const struct msg *msg, struct effects *fx);
 
@@ -79,6 +91,9 @@ void transcript_view_click(struct transcript_view *v, int y, int x, struct effec
 /* The message under the cursor; in a sub-agent's conversation, the message that it was opened from.
  * Returns false, and sets nothing, if there is no such message. */
 bool transcript_view_message(const struct transcript_view *v, struct id128 *id, int64_t *time_ms);
+
+/* The last message of the branch that is shown; none: no branch is. */
+struct id128 transcript_view_leaf(const struct transcript_view *v);
 
 /* Why an action is not possible now; NULL if it is possible, or is not an action of this view. */
 const char *transcript_view_unavailable(const struct transcript_view *v, enum action a);

@@ -62,31 +62,7 @@ static void next_level(struct transcript_view *v)
     }
 }
 
-/* ---- copying ---- */
-
-/* The text at the cursor: of its block, or of the whole message. */
-static bool copied_text(const struct transcript_view *v, struct buf *out)
-{
-    const struct block *b = transcript_view_block(v);
-
-    if (!b)
-        return false;
-    struct slice text = b->text.n ? b->text : b->input;
-
-    return text.n > 0 && buf_add(out, text) == ERR_OK;
-}
-
-static void copy_block(struct transcript_view *v, struct effects *fx)
-{
-    struct buf text = { 0 };
-
-    if (!copied_text(v, &text)) {
-        transcript_view_notify(v, "no text here");
-        buf_fini(&text);
-        return;
-    }
-    effect_add(fx, EFFECT_COPY, v->requester)->text = text;
-}
+/* ---- the file ---- */
 
 static void open_transcript_in_editor(struct transcript_view *v, struct effects *fx)
 {
@@ -198,7 +174,7 @@ static enum transcript_view_result act_here(struct transcript_view *v, enum acti
     case ACT_SUBAGENTS: transcript_view_choose_agent(v, fx); break;
     case ACT_BRANCHES: transcript_view_choose_branch(v, fx); break;
     case ACT_RAW: transcript_view_raw_open(v); break;
-    case ACT_COPY: copy_block(v, fx); break;
+    case ACT_COPY: transcript_view_copy(v, fx); break;
     case ACT_EDIT: open_transcript_in_editor(v, fx); break;
     default: return TRANSCRIPT_IGNORED;
     }

@@ -118,7 +118,8 @@ void transcript_view_raw_scroll(struct transcript_view *v, long lines)
     v->raw.top = (size_t)(top < 0 ? 0 : top > last ? last : top);
 }
 
-/* A list over the conversation to choose from: its sub-agents, or its branches. */
+/* A list over the conversation to choose from: its sub-agents, its branches, or what can be copied of
+ * a message (transcript_copy.c). */
 
 enum { TYPE_MAX = 16 };
 
@@ -127,6 +128,7 @@ void transcript_view_choice_close(struct transcript_view *v)
     name_list_free(v->choice.names);
     name_list_free(v->choice.agents);
     name_list_free(v->choice.tasks);
+    name_list_free(v->choice.copies);
     free(v->choice.leaf);
     v->choice = (struct transcript_choice){ .names = NULL };
 }
@@ -322,7 +324,9 @@ static void open_choice(struct transcript_view *v, struct effects *fx)
 {
     const struct transcript_choice *c = &v->choice;
 
-    if (!c->leaf) {
+    if (c->copies) {
+        transcript_view_copy_text(v, c->copies->name[c->at], fx);
+    } else if (!c->leaf) {
         v->agent_at = c->at;
         v->agent_listed = true;
         transcript_view_open_agent(v, c->agents->name[c->at], c->tasks->name[c->at], fx);

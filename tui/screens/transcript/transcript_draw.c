@@ -298,7 +298,10 @@ static void draw_choice(const struct transcript_view *v, struct frame *f, struct
     const struct transcript_choice *c = &v->choice;
     size_t first = list_cursor_top(0, c->at, c->names->n, r.h > 1 ? (size_t)r.h - 1 : 0);
 
-    frame_puts(f, r.y, r.x + 1, r.w - 2, STYLE_TITLE, c->leaf ? "branches" : "sub-agents");
+    frame_puts(f, r.y, r.x + 1, r.w - 2, STYLE_TITLE,
+               c->copies ? "copy"
+               : c->leaf ? "branches"
+                         : "sub-agents");
     for (int i = 1; i < r.h && first + (size_t)i - 1 < c->names->n; i++) {
         size_t at = first + (size_t)i - 1;
 

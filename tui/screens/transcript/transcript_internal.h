@@ -31,11 +31,12 @@ struct transcript_window {
     size_t first, n, cap; /* messages first ... first + n - 1 */
 };
 
-/* A list over the conversation: sub-agents or branches to choose from. */
+/* A list over the conversation: sub-agents, branches or texts to choose from. */
 struct transcript_choice {
     struct name_list *names;  /* owned: one line each; NULL: no choice is open */
     struct name_list *agents; /* owned; of sub-agents: their ids ... */
     struct name_list *tasks;  /* ... and their tasks */
+    struct name_list *copies; /* owned; of texts: the texts */
     struct id128 *leaf;       /* owned; of branches: their last messages, the first is none */
     size_t at;
 };
@@ -61,6 +62,7 @@ struct transcript_search {
     uint32_t nth;                     /* which of its occurrences */
     bool wanted;                      /* the current hit is shown as soon as its message is read */
     struct transcript_position shown; /* where the cursor was put to show it */
+    bool last;                        /* the cursor goes to the last hit, once all are known */
     bool jump;    /* the cursor goes to the first hit after `from` when it arrives */
     bool again;   /* the file is being searched again: the hit at `here` becomes the current one */
     int64_t here; /* the offset of its row in the file */
@@ -81,9 +83,10 @@ struct transcript_view {
     size_t tail_bytes;
     struct id128 branch; /* the last message of the branch that is shown; none: no branch */
     unsigned asked_tail, asked_load, asked_read; /* generations; 0: not asked */
-    unsigned asked_names, asked_branches;
-    size_t read_first, read_n; /* what asked_read asks for */
-    struct err error;          /* why there is nothing, or no more */
+    unsigned asked_names, asked_branches, asked_usage;
+    struct conversation_usage *usage; /* owned; NULL: not known */
+    size_t read_first, read_n;        /* what asked_read asks for */
+    struct err error;                 /* why there is nothing, or no more */
 
     int h, w; /* of the whole rectangle */
     struct transcript_window window;
@@ -97,6 +100,7 @@ struct transcript_view {
     int hunt;    /* looking for the next (1) or the previous (-1) prompt */
     struct transcript_position hunt_from; /* where it began */
     size_t hunt_at;                       /* the message to examine next */
+    struct id128 to_message;              /* likewise to this message; none: stay */
     bool to_first;                        /* go to the beginning as soon as the whole conversation
                                              arrives */
 
@@ -183,6 +187,10 @@ void transcript_view_search_cancel(struct transcript_view *v, struct effects *fx
 void transcript_view_raw_open(struct transcript_view *v);
 void transcript_view_raw_close(struct transcript_view *v);
 void transcript_view_raw_scroll(struct transcript_view *v, long lines);
+
+/* Copies what is under the cursor, or asks which part of it. */
+void transcript_view_copy(struct transcript_view *v, struct effects *fx);
+void transcript_view_copy_text(struct transcript_view *v, struct slice text, struct effects *fx);
 
 void transcript_view_notify(struct transcript_view *v, const char *text);
 void transcript_view_notify_no_memory(struct transcript_view *v);

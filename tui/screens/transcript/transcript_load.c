@@ -64,6 +64,7 @@ static void clear_session(struct transcript_view *v)
     arena_fini(&v->texts);
     v->root = v->settings->project;
     conversation_free(v->conversation);
+    conversation_usage_free(v->usage);
     transcript_window_clear(&v->window);
     folds_fini(&v->folds);
     transcript_view_search_fini(&v->search);
@@ -96,6 +97,7 @@ void transcript_view_close(struct transcript_view *v, struct effects *fx)
     effect_cancel(fx, v->requester, &v->asked_read);
     effect_cancel(fx, v->requester, &v->asked_names);
     effect_cancel(fx, v->requester, &v->asked_branches);
+    effect_cancel(fx, v->requester, &v->asked_usage);
     transcript_view_search_cancel(v, fx);
     clear_session(v);
 }
@@ -132,6 +134,36 @@ static void request_whole(struct transcript_view *v, struct effects *fx)
 
     if (e)
         e->branch = v->branch;
+}
+
+/* For a preview it is read once its end is shown; the viewer shows the turns of the whole conversation. */
+static void request_usage(struct transcript_view *v, struct effects *fx)
+{
+    const struct session_ref *ref = &v->session->ref[0];
+    bool preview = transcript_view_is_preview(v);
+
+    if (v->requester == REQUESTER_TRASH || v->session->agent.n || transcript_view_is_branch(v) ||
+        !ref->store || !ref->store->ops->usage ||
+        (!preview && v->conversation->transcript->partial))
+        return;
+    effect_cancel(fx, v->requester, &v->asked_usage);
+    struct effect *e = request_session(v, EFFECT_USAGE, &v->asked_usage, fx);
+
+    if (e && !preview)
+        e->conversation = conversation_retain(v->conversation);
+}
+
+static void set_usage(struct transcript_view *v, struct conversation_usage *usage)
+{
+    v->asked_usage = 0;
+    conversation_usage_free(v->usage);
+    v->usage = usage;
+    v->sizes++; /* lines for the turns come in */
+}
+
+const struct usage_sum *transcript_view_usage(const struct transcript_view *v)
+{
+    return v->usage ? &v->usage->sum : NULL;
 }
 
 static bool open_session(struct transcript_view *v, const struct session_ref *ref,
@@ -271,6 +303,28 @@ static void go_to_start(struct transcript_view *v)
         }
 }
 
+/* A message of another branch is not in the conversation. */
+static void go_to_message(struct transcript_view *v)
+{
+    const struct transcript *t = v->conversation->transcript;
+    size_t i = 0;
+
+    while (i < t->n && !id128_eq(t->message[i].id, v->to_message))
+        i++;
+    if (i < t->n)
+        transcript_view_go_to(v, (struct transcript_position){ i, 0 });
+    else
+        transcript_view_notify(v, "the turn is not in this conversation: b lists other branches");
+    v->to_message = (struct id128){ 0, 0 };
+}
+
+void transcript_view_go_to_message(struct transcript_view *v, struct id128 message)
+{
+    v->to_message = message;
+    if (!id128_none(message) && v->conversation && !v->conversation->transcript->partial)
+        go_to_message(v);
+}
+
 static void set_conversation(struct transcript_view *v, const struct msg *msg, struct effects *fx)
 {
     bool tail = msg->generation == v->asked_tail;
@@ -294,6 +348,9 @@ static void set_conversation(struct transcript_view *v, const struct msg *msg, s
         go_to_start(v);
     if (v->to_first && !v->conversation->transcript->partial)
         transcript_view_to_first(v);
+    if (!id128_none(v->to_message) && !v->conversation->transcript->partial)
+        go_to_message(v);
+    request_usage(v, fx);
 }
 
 /* A preview that is scrolled to the beginning of its tail needs the rest. */
@@ -327,13 +384,15 @@ static void handle_transcript_failure(struct transcript_view *v, const struct ms
         v->asked_names = 0;
     if (msg->generation == v->asked_branches)
         v->asked_branches = 0;
+    if (msg->generation == v->asked_usage)
+        v->asked_usage = 0;
 }
 
 static bool is_transcript_answer(const struct transcript_view *v, unsigned generation)
 {
     return generation && (generation == v->asked_tail || generation == v->asked_load ||
                           generation == v->asked_read || generation == v->asked_names ||
-                          generation == v->asked_branches);
+                          generation == v->asked_branches || generation == v->asked_usage);
 }
 
 static bool handle_answer(struct transcript_view *v, const struct msg *msg, struct effects *fx)
@@ -348,6 +407,7 @@ static bool handle_answer(struct transcript_view *v, const struct msg *msg, stru
         v->asked_read = 0;
         transcript_view_set_rows(v, msg->u.passages);
         return true;
+    case MSG_USAGE: set_usage(v, msg->u.token_usage); return true;
     case MSG_SUBAGENTS: transcript_view_set_agents(v, msg->u.subagents, fx); return true;
     case MSG_BRANCHES: transcript_view_set_branches(v, msg->u.branches); return true;
     case MSG_FAILED: handle_transcript_failure(v, msg, fx); return true;
@@ -390,6 +450,11 @@ bool transcript_view_message(const struct transcript_view *v, struct id128 *id, 
     *id = t->message[v->cursor.message].id;
     *time_ms = t->message[v->cursor.message].time_ms;
     return true;
+}
+
+struct id128 transcript_view_leaf(const struct transcript_view *v)
+{
+    return v->inner ? transcript_view_leaf(v->inner) : v->branch;
 }
 
 const struct slot *transcript_view_cursor_slot(const struct transcript_view *v)

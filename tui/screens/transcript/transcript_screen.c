@@ -20,8 +20,50 @@ static void draw_transcript_screen(const struct model *m, struct frame *f)
     transcript_view_draw(m->viewer, f, area(f->rows, f->cols));
 }
 
+/* Shows a session of the list; if its conversations are searched, at a hit. */
+static bool show_session(struct model *m, uint32_t entry, bool last)
+{
+    const struct session_entry *e = &m->list->sessions.entry[entry];
+    const struct content_hit *hit = list_content_hit(m->list, entry);
+    struct slice none = { NULL, 0 };
+
+    if (!transcript_view_open(m->viewer, &e->ref, session_entry_title(e), session_entry_cwd(e),
+                              &m->fx)) {
+        toast_no_memory(&m->toast);
+        return false;
+    }
+    transcript_view_search_in(m->viewer, hit ? hit->agent : none, list_content_text(m->list), last,
+                              &m->fx);
+    m->viewed = entry;
+    return true;
+}
+
+/* n behind the last hit of a session goes on in the next one of the list, N in front of the first one in the one above. */
+static bool go_on_in_list(struct model *m, int direction)
+{
+    struct list *l = m->list;
+    struct slice text = list_content_text(l);
+    size_t at = 0;
+
+    if (!text.n || m->viewed == ENTRY_NONE || l->filter.hits < 2 ||
+        !transcript_view_search_ends(m->viewer, text, direction))
+        return false;
+    while (at < l->filter.hits && l->filter.hit[at] != m->viewed)
+        at++;
+    if (at == l->filter.hits)
+        return false;
+    at = (at + (direction > 0 ? 1 : l->filter.hits - 1)) % l->filter.hits;
+    list_move_to(l, at, &m->fx);
+    if (show_session(m, l->filter.hit[at], direction < 0))
+        toast_note(&m->toast, m->now_ms, "session %zu of %zu", at + 1, l->filter.hits);
+    return true;
+}
+
 static bool transcript_screen_act(struct model *m, enum action a)
 {
+    if ((a == ACT_SEARCH_NEXT || a == ACT_SEARCH_PREV) &&
+        go_on_in_list(m, a == ACT_SEARCH_NEXT ? 1 : -1))
+        return true;
     switch (transcript_view_act(m->viewer, a, &m->fx)) {
     case TRANSCRIPT_DONE: return true;
     case TRANSCRIPT_BACK:
@@ -56,18 +98,8 @@ static void transcript_screen_mouse(struct model *m, struct mouse event)
 
 static void open_viewer(struct model *m)
 {
-    const struct session_entry *e = list_selection_session(m);
-
-    if (view_is_open(m, VIEW_TRANSCRIPT))
-        return;
-    if (!transcript_view_open(m->viewer, &e->ref, session_entry_title(e), session_entry_cwd(e),
-                              &m->fx)) {
-        toast_no_memory(&m->toast);
-        return;
-    }
-    transcript_view_search_for(m->viewer, list_content_text(m->list), &m->fx);
-    m->viewed = view_entry(m);
-    view_push(m, VIEW_TRANSCRIPT);
+    if (!view_is_open(m, VIEW_TRANSCRIPT) && show_session(m, view_entry(m), false))
+        view_push(m, VIEW_TRANSCRIPT);
 }
 
 static bool transcript_screen_perform(struct model *m, enum action a)

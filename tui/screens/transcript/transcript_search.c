@@ -87,6 +87,31 @@ void transcript_view_search_for(struct transcript_view *v, struct slice text, st
         transcript_view_search_typed(v, fx);
 }
 
+void transcript_view_search_in(struct transcript_view *v, struct slice agent, struct slice text,
+                               bool last, struct effects *fx)
+{
+    if (text.n && agent.n)
+        transcript_view_open_agent(v, agent, (struct slice){ NULL, 0 }, fx);
+    if (text.n && agent.n && v->inner)
+        v = v->inner;
+    transcript_view_search_for(v, text, fx);
+    v->search.last = last && text.n;
+}
+
+bool transcript_view_search_ends(const struct transcript_view *v, struct slice text, int direction)
+{
+    const struct transcript_search *s = &v->search;
+
+    if (v->inner)
+        return transcript_view_search_ends(v->inner, text, direction);
+    if (!s->done || s->wanted || s->typing || !slice_eq(needle(v), text))
+        return false;
+    if (s->n == 0 || !s->at || v->raw.shown || v->choice.names)
+        return s->n == 0;
+    return direction > 0 ? s->at == s->n && s->nth + 1 >= s->hit[s->at - 1].count
+                         : s->at == 1 && s->nth == 0;
+}
+
 /* ---- answers ---- */
 
 static int hit_cmp(const struct search_hit *a, const struct search_hit *b)
@@ -147,6 +172,10 @@ static void jump_to_hit(struct transcript_search *s)
 {
     size_t at = hit_from(s, s->from.message);
 
+    if (s->last && !s->done)
+        return;
+    if (s->last && s->n)
+        at = s->n - 1;
     if (at == s->n)
         at = 0;
     if (s->n == 0 || (at == 0 && !s->done && s->hit[0].message < s->from.message)) {
@@ -154,9 +183,9 @@ static void jump_to_hit(struct transcript_search *s)
         return;
     }
     s->at = 1 + at;
-    s->nth = 0;
+    s->nth = s->last && s->hit[at].count ? s->hit[at].count - 1 : 0;
     s->wanted = true;
-    s->jump = false;
+    s->jump = s->last = false;
 }
 
 bool transcript_view_search_msg(struct transcript_view *v, const struct msg *msg)

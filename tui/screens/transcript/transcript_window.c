@@ -103,7 +103,13 @@ static void layout_slot(struct transcript_view *v, size_t message, enum message_
                                  .blocks = &s->passage.blocks,
                                  .error = &s->passage.error };
     struct layout_options look = transcript_view_layout(v);
+    const struct usage_sum *turn = conversation_usage_of(v->usage, page.message->offset);
+    char usage[LAYOUT_USAGE_TEXT];
 
+    if (turn) {
+        layout_usage(turn, usage);
+        page.usage = usage;
+    }
     styled_text_fini(&s->styled_text);
     s->end = layout_message(&s->styled_text, &look, &v->folds, &page, &context);
     s->stamp = layout_stamp(v);

@@ -253,6 +253,33 @@ static enum err_code each_agent(const struct session_ref *ref, struct walk *w, s
     return rc ? err_set(e, rc, ref->path.p, "look for sub-agents") : ERR_OK;
 }
 
+struct agent_walk {
+    claude_agent_fn *fn;
+    void *arg;
+    enum err_code rc;
+    struct err *e;
+};
+
+static bool visit_agent(const struct entry *agent, void *arg)
+{
+    struct agent_walk *w = arg;
+
+    w->rc = w->fn(agent->id, agent->path.p, w->arg, w->e);
+    return !w->rc;
+}
+
+enum err_code claude_each_agent(const struct session_ref *ref, claude_agent_fn *fn, void *arg,
+                                struct err *e)
+{
+    struct arena a = { 0 };
+    struct agent_walk visit = { .fn = fn, .arg = arg, .e = e };
+    struct walk w = { .a = &a, .found = visit_agent, .arg = &visit };
+    enum err_code rc = each_agent(ref, &w, e);
+
+    arena_fini(&a);
+    return rc ? rc : visit.rc;
+}
+
 struct ids {
     struct arena *a;
     struct claude_values list;

@@ -8,10 +8,10 @@
 #include "lite/io/file.h"
 #include "lite/json/json.h"
 #include "store/git/repo.h"
+#include "store/redact/redact.h"
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/state.h"
 #include "store/systems/entire/write/condense.h"
-#include "store/systems/entire/write/redact.h"
 #include "store/systems/entire/write/treewrite.h"
 
 enum { HOOK_MAX = 1 << 20 };
@@ -265,7 +265,7 @@ static enum err_code write_metadata(struct committing *c)
     git_oid made;
     enum err_code rc = condense_collect(c->v, &g, c->e);
 
-    if (!rc && c->req->prompt.n && redact_text(c->req->prompt, &prompt))
+    if (!rc && c->req->prompt.n && redact_text(c->req->prompt, &prompt, NULL))
         rc = err_nomem(c->e);
     g.s.checkpoint = slice_of(c->out->checkpoint);
     g.s.strategy = SLICE("auto-commit");

@@ -8,11 +8,11 @@
 
 #include "lite/base/time.h"
 #include "lite/json/json.h"
+#include "store/redact/redact.h"
 #include "store/systems/common/go_json.h"
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/read/committed.h"
 #include "store/systems/entire/state.h"
-#include "store/systems/entire/write/redact.h"
 #include "store/systems/entire/write/temporary.h"
 #include "store/systems/entire/write/treewrite.h"
 
@@ -381,7 +381,7 @@ static enum err_code put_task(struct writing *w)
     enum err_code rc = ERR_OK;
 
     if (temporary_task_document(task, w->s->session, true, &json) ||
-        redact_json_rows(task->transcript, &rows))
+        redact_json_rows(task->transcript, &rows, NULL))
         rc = err_nomem(w->e);
     if (!rc)
         rc = put_task_file(w, "checkpoint.json", buf_slice(&json));

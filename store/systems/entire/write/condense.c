@@ -5,11 +5,11 @@
 
 #include "lite/json/json.h"
 #include "store/git/repo.h"
+#include "store/redact/redact.h"
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/read/conversation.h"
 #include "store/systems/entire/read/point.h"
 #include "store/systems/entire/state.h"
-#include "store/systems/entire/write/redact.h"
 #include "store/systems/entire/write/treewrite.h"
 
 static struct slice head_branch(const struct view *v, struct arena *a)
@@ -44,7 +44,7 @@ static enum err_code take_transcript(struct gathering *g)
     if (rc)
         return rc == ERR_NOT_FOUND ? ERR_OK : rc; /* a checkpoint without a conversation */
     rc = entire_conversation_bytes(&conversation, g->e);
-    if (!rc && redact_json_rows(buf_slice(&conversation.bytes), &g->out->transcript))
+    if (!rc && redact_json_rows(buf_slice(&conversation.bytes), &g->out->transcript, NULL))
         rc = err_nomem(g->e);
     for (size_t i = 0; i < conversation.bytes.n; i++)
         g->out->lines += conversation.bytes.p[i] == '\n';
@@ -64,7 +64,7 @@ static enum err_code take_prompt(struct gathering *g)
             prompt = buf_slice(&text);
             break;
         }
-    enum err_code rc = redact_text(prompt, &g->out->prompt);
+    enum err_code rc = redact_text(prompt, &g->out->prompt, NULL);
 
     buf_fini(&text);
     return rc ? err_nomem(g->e) : ERR_OK;

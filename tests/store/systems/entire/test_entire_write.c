@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "store/api/host.h"
+#include "store/redact/redact.h"
 #include "store/rewind/plan/rewind.h"
 #include "store/systems/common/go_json.h"
 #include "store/systems/entire/names.h"
@@ -13,7 +14,6 @@
 #include "store/systems/entire/read/point.h"
 #include "store/systems/entire/state.h"
 #include "store/systems/entire/write/committed_write.h"
-#include "store/systems/entire/write/redact.h"
 #include "store/systems/entire/write/temporary.h"
 #include "store/systems/entire/write/treewrite.h"
 
@@ -466,7 +466,7 @@ static void secrets_are_redacted_before_a_push(void **state)
             SLICE("{\"name\":\"aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY\",\"sessionId\":\"s\","
                   "\"text\":\"key aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY\\nhello_world_again\","
                   "\"signature\":\"aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xYz\"}\n"),
-            &out),
+            &out, NULL),
         ERR_OK);
     assert_bytes(buf_slice(&out), SLICE("{\"name\":\"REDACTED\",\"sessionId\":\"s\","
                                         "\"text\":\"key REDACTED\\nhello_world_again\","

@@ -144,7 +144,7 @@ static void the_view_fits_eighty_columns(void **state)
         "  rewinds the files to before     │   17   /* 17 */\n"
         "  this prompt was answered        │   18 -     return charge(key, cents, 0);\n"
         "                                  │   18 +     return charge(key, cents);\n"
-        " h hunk  Tab pane  m mode  a apply  Esc back  o this turn  ? help\n";
+        " h hunk  Tab pane  m mode  a apply  Esc back  o this turn  t touched by  ? help\n";
     /* clang-format on */
 
     rewind_screen_go(t);

@@ -2,6 +2,7 @@
 
 #include "support/hostile.h"
 #include "support/screen/transcript_drive.h"
+#include "tui/screens/transcript/layout.h"
 
 static bool screen_holds_bytes(struct drive *d, struct slice raw)
 {
@@ -397,6 +398,43 @@ static void the_block_at_the_cursor_is_copied(void **state)
     drive_fini(&d);
 }
 
+/* Opens the list of what can be copied, goes down, and copies. */
+static void assert_copied(const char *rows, size_t down, const char *want)
+{
+    struct drive d;
+
+    drive_init(&d, slice_of(rows));
+    drive_open(&d, REQUESTER_VIEWER, 20, 60);
+    drive_act(&d, ACT_COPY);
+    assert_true(screen_holds(&d, " copy"));
+    while (down-- > 0)
+        drive_act(&d, ACT_DOWN);
+    drive_act(&d, ACT_ACCEPT);
+
+    assert_string_equal(buf_cstr(&d.copied), want);
+    assert_false(screen_holds(&d, " copy"));
+    drive_fini(&d);
+}
+
+static void a_part_of_a_message_is_copied(void **state)
+{
+    static const char said[] =
+        SAID("Do this:\\n\\n- in a list\\n  ```sh\\n  make x\\n  ```\\n\\n~~~\\na\\n```\\nb\\n");
+    static const char edit[] = CALL(
+        "1", "Edit", "{\"file_path\":\"/x/a.c\",\"old_string\":\"a\\nb\",\"new_string\":\"a\\nc\"}")
+        RESULT("1", "", "done");
+
+    (void)state;
+    assert_copied(said, 0, "Do this:\n\n- in a list\n  ```sh\n  make x\n  ```\n\n~~~\na\n```\nb\n");
+    assert_copied(said, 1, "make x\n");
+    assert_copied(said, 2, "a\n```\nb\n");
+    assert_copied(CALL("1", "Bash", "{\"command\":\"ls -l\"}") RESULT("1", "", "total 0"), 0,
+                  "ls -l");
+    assert_copied(CALL("1", "Bash", "{\"command\":\"ls -l\"}") RESULT("1", "", "total 0"), 1,
+                  "total 0");
+    assert_copied(edit, 0, "--- /x/a.c\n+++ /x/a.c\n a\n-b\n+c\n");
+}
+
 static void the_outline_has_prompts_and_first_lines_only(void **state)
 {
     (void)state;
@@ -458,9 +496,30 @@ static void an_impossible_action_is_explained(void **state)
     drive_fini(&d);
 }
 
+static void tokens_are_one_short_line(void **state)
+{
+    struct usage_sum sum = { .tokens = { [USAGE_INPUT] = 12345, [USAGE_CACHE_READ] = 2000000 } };
+    char text[LAYOUT_USAGE_TEXT];
+
+    (void)state;
+    layout_usage(&sum, text);
+    assert_string_equal(text, "12.3k in, 2.0M cached");
+    sum.has_cost = true;
+    sum.cost = 0.5;
+    sum.without_a_price = 1;
+    layout_usage(&sum, text);
+    assert_string_equal(text, "12.3k in, 2.0M cached, $0.5000+");
+    for (size_t i = 0; i < USAGE_KINDS; i++)
+        sum.tokens[i] = INT64_MAX;
+    sum.cost = 1e300;
+    layout_usage(&sum, text);
+    assert_true(strlen(text) < LAYOUT_USAGE_TEXT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tokens_are_one_short_line),
         cmocka_unit_test(a_conversation_reads_as_a_dialogue),
         cmocka_unit_test(messages_that_a_resume_does_not_load_are_marked),
         cmocka_unit_test(a_vanished_transcript_is_reported),
@@ -475,6 +534,7 @@ int main(void)
         cmocka_unit_test(a_search_survives_the_arrival_of_the_whole_conversation),
         cmocka_unit_test(a_message_can_be_seen_as_it_is_stored),
         cmocka_unit_test(the_block_at_the_cursor_is_copied),
+        cmocka_unit_test(a_part_of_a_message_is_copied),
         cmocka_unit_test(the_outline_has_prompts_and_first_lines_only),
         cmocka_unit_test(any_size_can_be_drawn),
         cmocka_unit_test(an_impossible_action_is_explained),

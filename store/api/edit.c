@@ -1,0 +1,102 @@
+#include "store/api/edit.h"
+
+#include <limits.h>
+#include <string.h>
+
+enum err_code edit_replace(struct slice base, const struct edit_replacement *r, struct buf *out,
+                           bool *done)
+{
+    struct slice old = r->old_text;
+    const char *hit = old.n ? slice_find(base.p, base.n, old.p, old.n) : base.p + base.n;
+    enum err_code rc = ERR_OK;
+
+    out->n = 0;
+    *done = hit && (r->all || !old.n ||
+                    !slice_find(hit + 1, (size_t)(base.p + base.n - hit) - 1, old.p, old.n));
+    for (bool more = *done; more && !rc;) {
+        rc = buf_add(out, (struct slice){ base.p, (size_t)(hit - base.p) });
+        if (!rc)
+            rc = buf_add(out, r->new_text);
+        base = (struct slice){ hit + old.n, (size_t)(base.p + base.n - hit) - old.n };
+        hit = r->all && old.n ? slice_find(base.p, base.n, old.p, old.n) : NULL;
+        more = hit != NULL;
+    }
+    return rc || !*done ? rc : buf_add(out, base);
+}
+
+static bool is_under(const char *path, const char *root)
+{
+    size_t n = strlen(root);
+
+    return strncmp(path, root, n) == 0 &&
+           (path[n] == '\0' || path[n] == '/' || strcmp(root, "/") == 0);
+}
+
+bool edit_wanted(const struct edit_query *q, const struct edit *edit)
+{
+    bool moves = edit->kind == EDIT_RENAME || edit->kind == EDIT_DELETE;
+
+    for (size_t i = 0; i < q->paths; i++)
+        if (is_under(edit->path, q->path[i]) || (moves && is_under(q->path[i], edit->path)) ||
+            (edit->to && (is_under(edit->to, q->path[i]) || is_under(q->path[i], edit->to))))
+            return true;
+    return q->paths == 0;
+}
+
+/* Writers of JSON differ in which other characters they escape. */
+static bool is_plain(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (c && strchr("._-,:; @%=()[]{}~!#$^", c));
+}
+
+struct slice edit_literal(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *p = slash ? slash + 1 : path;
+    struct slice best = { p, 0 };
+
+    while (*p) {
+        size_t n = 0;
+
+        while (is_plain(p[n]))
+            n++;
+        if (n > best.n)
+            best = (struct slice){ p, n };
+        p += n ? n : 1;
+    }
+    return best;
+}
+
+static bool has_name(const char *path, struct slice bytes)
+{
+    struct slice name = edit_literal(path);
+
+    return !name.n || slice_find(bytes.p, bytes.n, name.p, name.n);
+}
+
+/* A command that moves a directory names it, and not the files below it. */
+static bool may_move_above(const char *path, struct slice bytes)
+{
+    char dir[PATH_MAX];
+    size_t n = strlen(path);
+
+    if (n >= sizeof dir || !slice_has(bytes, "mv "))
+        return false;
+    memcpy(dir, path, n + 1);
+    for (char *slash = strrchr(dir, '/'); slash && slash > dir; slash = strrchr(dir, '/')) {
+        *slash = '\0';
+        if (has_name(dir, bytes))
+            return true;
+    }
+    return false;
+}
+
+bool edit_may_name(const struct edit_query *q, struct slice bytes)
+{
+    if (!q->files_only)
+        return true;
+    for (size_t i = 0; i < q->paths; i++)
+        if (has_name(q->path[i], bytes) || may_move_above(q->path[i], bytes))
+            return true;
+    return q->paths == 0;
+}

@@ -1,0 +1,416 @@
+#include "store/blame/blame_history.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lite/base/array.h"
+#include "lite/base/time.h"
+#include "store/rewind/record/records.h"
+
+enum { NAMES_MAX = 32 };
+/* Texts before and after beyond these bytes are not held: the replay then has to do without them. */
+static const uint64_t bytes_max = UINT64_C(512) << 20;
+
+/* ---- sessions ---- */
+
+static bool selects_rows(const struct listing_query *q)
+{
+    return q->tag.n || q->branch.n || q->archived;
+}
+
+/* A session that lists hide, because it has no prompt for example, did edit files; but one of another directory in the
+ * same folder is not meant. */
+static bool is_wanted(const struct listing_query *q, const struct session_ref *ref,
+                      struct session_row *row)
+{
+    if (ref->store->ops->describe(ref->store, &q->scope, ref, row, NULL))
+        return false;
+    if (row->hidden == HIDDEN_COLLISION || row->hidden == HIDDEN_PROGRAMMATIC ||
+        row->hidden == HIDDEN_UNREADABLE || row->hidden == HIDDEN_DUPLICATE)
+        return false;
+    return row->hidden ? !selects_rows(q) : listing_wants_row(q, row);
+}
+
+bool blame_history_wants(const struct blame_query *q, const struct session_ref *ref)
+{
+    struct session_row *row;
+    bool wants;
+
+    if (q->sessions.scope.all && !q->sessions.scope.leave_programmatic &&
+        !selects_rows(&q->sessions))
+        return true;
+    row = session_row_new();
+    wants = row && is_wanted(&q->sessions, ref, row);
+    session_row_free(row);
+    return wants;
+}
+
+enum err_code blame_history_sessions(struct store *const stores[], size_t n,
+                                     const struct blame_query *q, blame_session_fn *fn, void *arg,
+                                     struct err *e)
+{
+    struct listing *listing = NULL;
+    size_t refs = 0;
+    enum err_code rc = listing_open(stores, n, &q->sessions, &listing, e);
+    const struct session_ref *const *ref = rc ? NULL : listing_refs(listing, &refs);
+
+    for (size_t i = 0; !rc && i < refs; i++) {
+        if (!ref[i]->store->ops->edits || !listing_wants_time(&q->sessions, ref[i]) ||
+            (selects_rows(&q->sessions) && !blame_history_wants(q, ref[i])) ||
+            !listing_take(listing, ref[i]))
+            continue;
+        rc = fn(ref[i], arg, e);
+    }
+    listing_close(listing);
+    return rc;
+}
+
+/* ---- edits ---- */
+
+static struct slice copy_text(struct arena *a, struct slice s)
+{
+    return s.p ? arena_copy(a, s) : s;
+}
+
+bool blame_history_copy(struct arena *a, const struct edit *edit, struct edit *out)
+{
+    struct edit_replacement *list =
+        edit->replacements ? arena_alloc(a, edit->replacements * sizeof *list) : NULL;
+
+    *out = *edit;
+    out->path = arena_copy_text(a, edit->path);
+    out->to = arena_copy_text(a, edit->to);
+    out->turn = copy_text(a, edit->turn);
+    out->prompt = copy_text(a, edit->prompt);
+    out->message = copy_text(a, edit->message);
+    out->agent = copy_text(a, edit->agent);
+    out->tool = copy_text(a, edit->tool);
+    out->call = copy_text(a, edit->call);
+    out->before = copy_text(a, edit->before);
+    out->after = copy_text(a, edit->after);
+    for (size_t i = 0; list && i < edit->replacements; i++) {
+        list[i] = edit->replacement[i];
+        list[i].old_text = copy_text(a, edit->replacement[i].old_text);
+        list[i].new_text = copy_text(a, edit->replacement[i].new_text);
+    }
+    out->replacement = list;
+    return !a->failed;
+}
+
+struct gathering {
+    struct blame_history *h;
+    const struct blame_query *q;
+    struct edit_query edits;
+    const struct session_ref *now;
+    size_t session;
+    int64_t time_ms; /* of the edit before */
+};
+
+static enum err_code gather(const struct edit *edit, void *arg, struct err *e)
+{
+    struct gathering *g = arg;
+    struct blame_history *h = g->h;
+    struct edit copy = *edit;
+
+    h->bytes += edit->before.n + edit->after.n;
+    if (h->bytes > bytes_max && edit->kind != EDIT_WRITE) {
+        copy.before_known = copy.after_known = EDIT_UNKNOWN;
+        copy.before = copy.after = (struct slice){ NULL, 0 };
+    }
+    if (copy.time_ms == TIME_NONE)
+        copy.time_ms = g->time_ms;
+    g->time_ms = copy.time_ms;
+    if (!array_reserve(h->event, h->cap, h->n + 1))
+        return err_nomem(e);
+    struct blame_event *event = &h->event[h->n];
+
+    *event = (struct blame_event){ .session = g->session, .order = h->n };
+    if (!blame_history_copy(&h->arena, &copy, &event->edit))
+        return err_nomem(e);
+    h->n++;
+    return ERR_OK;
+}
+
+static enum err_code add_ref(struct blame_history *h, const struct session_ref *ref, size_t *number,
+                             struct err *e)
+{
+    struct session_ref *copy = arena_alloc(&h->arena, sizeof *copy);
+
+    if (!copy || !session_ref_copy(&h->arena, ref, copy) ||
+        !array_reserve(h->ref, h->ref_cap, h->refs + 1))
+        return err_nomem(e);
+    *number = h->refs;
+    h->ref[h->refs++] = copy;
+    return ERR_OK;
+}
+
+/* A session that cannot be read is reported, and the others count. */
+static enum err_code gather_session(const struct session_ref *ref, void *arg, struct err *e)
+{
+    struct gathering *g = arg;
+    size_t before = g->h->n;
+    struct err trouble;
+    enum err_code rc = add_ref(g->h, ref, &g->session, e);
+
+    if (rc)
+        return rc;
+    g->time_ms = TIME_NONE;
+    rc = ref->store->ops->edits(ref->store, ref, &g->edits, gather, g, &trouble);
+    if (g->h->n > before && !blame_history_wants(g->q, ref))
+        g->h->n = before;
+    if (g->h->n == before)
+        g->h->refs--;
+    if (rc == ERR_CANCELLED || rc == ERR_NOMEM) {
+        if (e)
+            *e = trouble;
+        return rc;
+    }
+    if (rc && rc != ERR_NOT_FOUND && g->q->trouble)
+        g->q->trouble(&trouble, g->q->trouble_arg);
+    return ERR_OK;
+}
+
+/* ---- rewinds ---- */
+
+static bool has_name(const struct blame_history *h, const char *path)
+{
+    for (size_t i = 0; i < h->names; i++)
+        if (strcmp(h->name[i], path) == 0)
+            return true;
+    return false;
+}
+
+enum { RECORDS_MAX = 1000 };
+
+static enum err_code add_seen(struct gathering *g, const char *path, int64_t time_ms,
+                              enum edit_known known, struct slice text, struct err *e)
+{
+    struct edit edit = {
+        .kind = EDIT_SEEN, .path = path, .time_ms = time_ms, .after_known = known, .after = text
+    };
+
+    return gather(&edit, g, e);
+}
+
+/* The bytes that the rewind replaced are in its record. */
+static enum err_code add_replaced(struct gathering *g, const struct rewind_tx *tx, size_t i,
+                                  struct err *e)
+{
+    char file[TX_PATH_MAX];
+    struct rewind_source source = rewind_tx_backup_source(tx, i, file);
+    struct source_content content = { 0 };
+    const char *path = tx->entry[i].path;
+    enum err_code rc = ERR_OK;
+
+    if (!tx->entry[i].seen.exists)
+        rc = add_seen(g, path, tx->at_ms, EDIT_ABSENT, SLICE(""), e);
+    else if (!source_read(&source, NULL, &content, NULL) && content.held)
+        rc = add_seen(g, path, tx->at_ms, EDIT_TEXT, buf_slice(&content.bytes), e);
+    source_content_fini(&content);
+    return rc;
+}
+
+static enum err_code add_restored(struct gathering *g, const struct rewind_tx *tx,
+                                  const struct rewind_tx_entry *x, struct err *e)
+{
+    bool absent = x->action == REWIND_DELETE;
+    enum err_code rc =
+        add_seen(g, x->path, tx->at_ms, absent ? EDIT_ABSENT : EDIT_UNKNOWN, SLICE(""), e);
+    struct blame_event *event = rc ? NULL : &g->h->event[g->h->n - 1];
+
+    if (event && !absent) {
+        event->has_hash = true;
+        memcpy(event->sha256, x->wanted, SHA256_BYTES);
+    }
+    return rc;
+}
+
+static enum err_code take_record(const struct rewind_tx *tx, void *arg, bool *more, struct err *e)
+{
+    struct gathering *g = arg;
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < tx->n && tx->phase >= TX_COMMITTED && !rc; i++) {
+        const struct rewind_tx_entry *x = &tx->entry[i];
+
+        if (x->outcome != REWIND_DONE || x->unknown || x->mode_only || !has_name(g->h, x->path))
+            continue;
+        rc = add_replaced(g, tx, i, e);
+        if (!rc)
+            rc = add_restored(g, tx, x, e);
+    }
+    *more = true;
+    return rc;
+}
+
+/* Records that cannot be read are none. */
+static enum err_code gather_rewinds(struct gathering *g, const struct store_env *env, struct err *e)
+{
+    struct err trouble;
+    enum err_code rc =
+        g->h->n && env ? rewind_records_each(env, RECORDS_MAX, take_record, g, &trouble) : ERR_OK;
+
+    return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
+}
+
+/* ---- names ---- */
+
+const char *blame_history_renamed(const char *path, const char *from, const char *to,
+                                  struct arena *a)
+{
+    size_t n = strlen(from);
+
+    if (strncmp(path, from, n) != 0 || (path[n] && path[n] != '/'))
+        return NULL;
+    return arena_format(a, "%s%s", to, path + n);
+}
+
+static enum err_code add_name(struct blame_history *h, const char *path, bool *more, struct err *e)
+{
+    if (has_name(h, path) || h->names == NAMES_MAX)
+        return ERR_OK;
+    const char *copy = arena_copy_text(&h->arena, path);
+
+    if (!copy || !array_reserve(h->name, h->name_cap, h->names + 1))
+        return err_nomem(e);
+    h->name[h->names++] = copy;
+    *more = true;
+    return ERR_OK;
+}
+
+/* The names that the known ones had before. */
+static enum err_code add_former_names(struct blame_history *h, bool *more, struct err *e)
+{
+    size_t names = h->names;
+    enum err_code rc = ERR_OK;
+
+    *more = false;
+    for (size_t i = 0; i < h->n && !rc; i++) {
+        const struct edit *edit = &h->event[i].edit;
+
+        for (size_t k = 0; edit->kind == EDIT_RENAME && k < names && !rc; k++) {
+            const char *was = blame_history_renamed(h->name[k], edit->to, edit->path, &h->arena);
+
+            rc = h->arena.failed ? err_nomem(e) : was ? add_name(h, was, more, e) : ERR_OK;
+        }
+    }
+    return rc;
+}
+
+/* ---- copies, and the order ---- */
+
+static int by_call(const void *a, const void *b)
+{
+    const struct blame_event *x = *(const struct blame_event *const *)a,
+                             *y = *(const struct blame_event *const *)b;
+    size_t n = x->edit.call.n < y->edit.call.n ? x->edit.call.n : y->edit.call.n;
+    int d = n ? memcmp(x->edit.call.p, y->edit.call.p, n) : 0;
+
+    if (!d)
+        d = (x->edit.call.n > y->edit.call.n) - (x->edit.call.n < y->edit.call.n);
+    if (!d)
+        d = strcmp(x->edit.path, y->edit.path);
+    if (!d)
+        d = (x->edit.kind > y->edit.kind) - (x->edit.kind < y->edit.kind);
+    return d ? d : (x->order > y->order) - (x->order < y->order);
+}
+
+static bool same_call(const struct blame_event *x, const struct blame_event *y)
+{
+    return x->edit.call.n && slice_eq(x->edit.call, y->edit.call) && x->session != y->session &&
+           x->edit.kind == y->edit.kind && strcmp(x->edit.path, y->edit.path) == 0 &&
+           x->edit.time_ms == y->edit.time_ms;
+}
+
+/* An edit may have copies in forks and in other stores. The original counts; if it is not known, the copy in the
+ * session that was changed longest ago. */
+static bool is_rather(const struct blame_history *h, const struct blame_event *x,
+                      const struct blame_event *y)
+{
+    const struct session_ref *a = h->ref[x->session], *b = h->ref[y->session];
+
+    if (x->edit.copied != y->edit.copied)
+        return y->edit.copied;
+    if (a->store->ops != b->store->ops)
+        return x->order < y->order;
+    return session_recent_ns(a) < session_recent_ns(b);
+}
+
+static enum err_code drop_copies(struct blame_history *h, struct err *e)
+{
+    struct blame_event **list = malloc((h->n + 1) * sizeof *list);
+    size_t kept = 0;
+
+    if (!list)
+        return err_nomem(e);
+    for (size_t i = 0; i < h->n; i++)
+        list[i] = &h->event[i];
+    qsort(list, h->n, sizeof *list, by_call);
+    for (size_t i = 0, k; i < h->n; i = k) {
+        struct blame_event *best = list[i];
+
+        for (k = i + 1; k < h->n && same_call(list[i], list[k]); k++) {
+            struct blame_event *worse = is_rather(h, list[k], best) ? best : list[k];
+
+            best = worse == best ? list[k] : best;
+            worse->session = SIZE_MAX;
+        }
+    }
+    free(list);
+    for (size_t i = 0; i < h->n; i++)
+        if (h->event[i].session != SIZE_MAX)
+            h->event[kept++] = h->event[i];
+    h->n = kept;
+    return ERR_OK;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct blame_event *x = a, *y = b;
+
+    if (x->edit.time_ms != y->edit.time_ms)
+        return x->edit.time_ms < y->edit.time_ms ? -1 : 1;
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+enum err_code blame_history_read(struct store *const stores[], size_t n,
+                                 const struct blame_query *q, struct blame_history *out,
+                                 struct err *e)
+{
+    struct blame_history h = { 0 };
+    struct gathering g = { .h = &h, .q = q };
+    bool more = false;
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < q->paths && !rc; i++)
+        rc = add_name(&h, q->path[i], &more, e);
+    while (!rc && more) {
+        h.n = h.refs = 0;
+        g.edits = (struct edit_query){
+            .path = h.name, .paths = h.names, .seen = true, .files_only = true, .cancel = q->cancel
+        };
+        rc = blame_history_sessions(stores, n, q, gather_session, &g, e);
+        if (!rc)
+            rc = add_former_names(&h, &more, e);
+    }
+    if (!rc && n)
+        rc = gather_rewinds(&g, stores[0]->env, e);
+    if (!rc)
+        rc = drop_copies(&h, e);
+    if (!rc && h.n)
+        qsort(h.event, h.n, sizeof *h.event, by_time);
+    if (rc)
+        blame_history_fini(&h);
+    else
+        *out = h;
+    return rc;
+}
+
+void blame_history_fini(struct blame_history *h)
+{
+    free(h->event);
+    free(h->ref);
+    free(h->name);
+    arena_fini(&h->arena);
+    *h = (struct blame_history){ 0 };
+}

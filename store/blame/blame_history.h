@@ -1,0 +1,66 @@
+#ifndef STORE_BLAME_BLAME_HISTORY_H
+#define STORE_BLAME_BLAME_HISTORY_H
+
+#include "store/api/edit.h"
+#include "store/api/store.h"
+#include "store/fs/hasher.h"
+#include "store/query/listing.h"
+
+/* The edits of one file in all sessions, in order of time, and what rewinds and undos of reprise did to it. What was renamed to the file's name, and everything that had
+ * that name before, belongs to them. */
+
+struct blame_event {
+    struct edit edit; /* texts in the arena */
+    /* EDIT_SEEN of a file that reprise itself put back: its content has this hash, and is not held */
+    bool has_hash;
+    uint8_t sha256[SHA256_BYTES];
+    size_t session; /* index into `ref` */
+    size_t order;   /* in which it was read */
+};
+
+struct blame_history {
+    struct arena arena; /* owns everything but the arrays */
+    struct blame_event *event;
+    size_t n, cap;
+    const struct session_ref **ref;
+    size_t refs, ref_cap;
+    const char **name; /* the paths that the file had */
+    size_t names, name_cap;
+    uint64_t bytes; /* of the texts */
+};
+
+/* Called for a session that cannot be read; the others are. */
+typedef void blame_trouble_fn(const struct err *trouble, void *arg);
+
+struct blame_query {
+    struct listing_query sessions; /* its page and sort do not count */
+    const char *const
+        *path; /* names of the file: as given, and without links; absolute and clean */
+    size_t paths;
+    const atomic_bool *cancel; /* may be NULL */
+    blame_trouble_fn *trouble; /* may be NULL */
+    void *trouble_arg;
+};
+
+MUST_CHECK enum err_code blame_history_read(struct store *const stores[], size_t n,
+                                            const struct blame_query *q, struct blame_history *out,
+                                            struct err *e);
+void blame_history_fini(struct blame_history *h);
+
+/* The sessions of a query, newest first, each once. They are not described, unless the query selects rows: ask
+ * blame_history_wants for one that matters. A non-zero result of fn ends the walk and is returned. */
+typedef enum err_code blame_session_fn(const struct session_ref *ref, void *arg, struct err *e);
+MUST_CHECK enum err_code blame_history_sessions(struct store *const stores[], size_t n,
+                                                const struct blame_query *q, blame_session_fn *fn,
+                                                void *arg, struct err *e);
+
+/* Returns true if the query wants a session of its scope's folders: it reads both ends of it. */
+bool blame_history_wants(const struct blame_query *q, const struct session_ref *ref);
+
+/* Copies an edit with its texts. Returns false if out of memory. */
+bool blame_history_copy(struct arena *a, const struct edit *edit, struct edit *out);
+/* The path that a path has after a rename, in the arena; NULL if the rename is not about it (or out of memory). */
+const char *blame_history_renamed(const char *path, const char *from, const char *to,
+                                  struct arena *a);
+
+#endif

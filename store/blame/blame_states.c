@@ -1,0 +1,149 @@
+#include "store/blame/blame_states.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lite/base/array.h"
+
+enum { STATES_MAX = 512, STATE_BYTES_MAX = 64 << 20 };
+
+static struct id128 content_hash(struct slice content)
+{
+    return id128_of(content);
+}
+
+static void drop_state(struct blame_text *t)
+{
+    t->state_bytes -= t->state[0].text.n;
+    free(t->state[0].owner);
+    buf_fini(&t->state[0].text);
+    memmove(t->state, t->state + 1, --t->states * sizeof *t->state);
+}
+
+enum err_code blame_states_keep(struct blame_text *t, struct err *e)
+{
+    struct blame_state s = { .hash = content_hash(buf_slice(&t->text)), .lines = t->lines };
+
+    if (!t->keeps_states || !t->known || t->absent || !t->lines || t->text.n > STATE_BYTES_MAX)
+        return ERR_OK;
+    while (t->states && (t->states == STATES_MAX || t->state_bytes + t->text.n > STATE_BYTES_MAX))
+        drop_state(t);
+    s.owner = malloc(t->lines * sizeof *s.owner);
+    if (!s.owner || !array_reserve(t->state, t->state_cap, t->states + 1) ||
+        buf_add(&s.text, buf_slice(&t->text))) {
+        free(s.owner);
+        return err_nomem(e);
+    }
+    memcpy(s.owner, t->owner, t->lines * sizeof *s.owner);
+    t->state_bytes += t->text.n;
+    t->state[t->states++] = s;
+    return ERR_OK;
+}
+
+const struct blame_state *blame_states_find(const struct blame_text *t, struct slice content,
+                                            size_t lines)
+{
+    struct id128 hash = t->states ? content_hash(content) : (struct id128){ 0, 0 };
+
+    for (size_t i = t->states; i-- > 0;)
+        if (id128_eq(t->state[i].hash, hash) && t->state[i].lines == lines)
+            return &t->state[i];
+    return NULL;
+}
+
+size_t blame_states_visible(struct slice s)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s.n; i++)
+        n += (unsigned char)s.p[i] > ' ';
+    return n;
+}
+
+/* The visible characters of those lines of a text that are also in the set, each line once. */
+enum err_code blame_states_common(struct slice text, const struct slice_set *lines, size_t *out)
+{
+    struct slice_set seen = { 0 };
+    struct slice line;
+    enum err_code rc = ERR_OK;
+    bool torn;
+
+    *out = 0;
+    while (!rc && slice_line(&text, &line, &torn)) {
+        size_t before = seen.n;
+        uint32_t number;
+
+        rc = slice_set_add(&seen, line, &number);
+        if (!rc && seen.n > before && (!lines || slice_set_find(lines, line) != SLICE_SET_NONE))
+            *out += blame_states_visible(line);
+    }
+    slice_set_fini(&seen);
+    return rc;
+}
+
+enum err_code blame_states_lines(struct slice text, struct slice_set *out)
+{
+    struct slice line;
+    uint32_t number;
+    enum err_code rc = ERR_OK;
+    bool torn;
+
+    while (!rc && slice_line(&text, &line, &torn))
+        rc = slice_set_add(out, line, &number);
+    return rc;
+}
+
+/* The newest of the former contents that is most like the text. */
+enum err_code blame_states_most_alike(const struct blame_text *t, const struct slice_set *lines,
+                                      size_t *best, const struct blame_state **state)
+{
+    size_t common;
+    enum err_code rc = ERR_OK;
+
+    *best = 0;
+    *state = NULL;
+    for (size_t i = t->states; i-- > 0 && !rc;) {
+        rc = blame_states_common(buf_slice(&t->state[i].text), lines, &common);
+        if (!rc && common > *best) {
+            *best = common;
+            *state = &t->state[i];
+        }
+    }
+    return rc;
+}
+
+/* Returns true if the text has this hash, as it is or with the line ends of DOS. */
+static bool has_hash(struct slice text, const uint8_t sha256[SHA256_BYTES])
+{
+    struct hasher hasher = { 0 };
+    struct buf dos = { 0 };
+    uint8_t sha[SHA256_BYTES];
+    bool is = !hasher_bytes(&hasher, text, sha, NULL) && memcmp(sha, sha256, sizeof sha) == 0;
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < text.n && !rc && !is; i++)
+        rc = (text.p[i] == '\n' && buf_add_byte(&dos, '\r')) ? ERR_NOMEM
+                                                             : buf_add_byte(&dos, text.p[i]);
+    if (!is && !rc)
+        is = !hasher_bytes(&hasher, buf_slice(&dos), sha, NULL) &&
+             memcmp(sha, sha256, sizeof sha) == 0;
+    buf_fini(&dos);
+    hasher_fini(&hasher);
+    return is;
+}
+
+const struct blame_state *blame_states_with_hash(const struct blame_text *t,
+                                                 const uint8_t sha256[SHA256_BYTES])
+{
+    for (size_t i = t->states; i-- > 0;)
+        if (has_hash(buf_slice(&t->state[i].text), sha256))
+            return &t->state[i];
+    return NULL;
+}
+
+void blame_states_fini(struct blame_text *t)
+{
+    while (t->states)
+        drop_state(t);
+    free(t->state);
+}

@@ -1,0 +1,599 @@
+#include "store/blame/blame_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lite/base/array.h"
+#include "store/blame/blame_states.h"
+#include "store/rewind/diff/linediff.h"
+
+enum { FRAGMENTS_MAX = 4096, FRAGMENT_MIN = 4 };
+
+/* ---- texts and their lines ---- */
+
+enum err_code blame_text_plain(struct slice s, struct buf *b, struct slice *plain)
+{
+    const char *cr;
+    enum err_code rc = ERR_OK;
+
+    if (slice_starts(s, "\xef\xbb\xbf"))
+        s = (struct slice){ s.p + 3, s.n - 3 };
+    *plain = s;
+    if (!slice_find(s.p, s.n, "\r\n", 2))
+        return ERR_OK;
+    b->n = 0;
+    while (!rc && (cr = slice_find(s.p, s.n, "\r\n", 2))) {
+        rc = buf_add(b, (struct slice){ s.p, (size_t)(cr - s.p) });
+        s = (struct slice){ cr + 1, s.n - (size_t)(cr - s.p) - 1 };
+    }
+    if (!rc)
+        rc = buf_add(b, s);
+    *plain = buf_slice(b);
+    return rc;
+}
+
+static size_t count_lines(struct slice s)
+{
+    size_t n = 0;
+
+    for (const char *p = s.p, *end = s.p + s.n; p < end; n++) {
+        const char *nl = memchr(p, '\n', (size_t)(end - p));
+
+        p = nl ? nl + 1 : end;
+    }
+    return n;
+}
+
+static size_t line_begin(struct slice s, size_t at)
+{
+    const char *nl = at ? memrchr(s.p, '\n', at) : NULL;
+
+    return nl ? (size_t)(nl - s.p) + 1 : 0;
+}
+
+/* Behind the newline of the line that `at` is in. */
+static size_t line_end(struct slice s, size_t at)
+{
+    const char *nl = at < s.n ? memchr(s.p + at, '\n', s.n - at) : NULL;
+
+    return nl ? (size_t)(nl - s.p) + 1 : s.n;
+}
+
+/* ---- owners ---- */
+
+/* A text that ends with a newline, so that a last line without one is the same line. */
+static enum err_code close_line(struct slice *s, struct buf *b)
+{
+    if (!s->n || s->p[s->n - 1] == '\n')
+        return ERR_OK;
+    b->n = 0;
+    if (buf_add(b, *s) || buf_add_byte(b, '\n'))
+        return ERR_NOMEM;
+    *s = buf_slice(b);
+    return ERR_OK;
+}
+
+/* The owners of the lines of `after`: those of the lines of `before` that are still there, else `owner`. */
+static void map_owners(const struct linediff *d, const uint32_t *was, size_t was_n, uint32_t *now,
+                       size_t now_n, uint32_t owner)
+{
+    size_t from = 0, to = 0;
+
+    for (size_t i = 0; i <= d->hunks; i++) {
+        const struct linediff_hunk *h = i < d->hunks ? &d->hunk[i] : NULL;
+        /* A hunk without lines on one side names the line before it. */
+        size_t same = h ? (h->old_lines ? h->old_start - 1 : h->old_start) - from : was_n - from;
+
+        for (; same && from < was_n && to < now_n; same--)
+            now[to++] = was[from++];
+        for (size_t k = 0; h && k < h->new_lines && to < now_n; k++)
+            now[to++] = owner;
+        from += h ? h->old_lines : 0;
+    }
+    while (to < now_n)
+        now[to++] = owner;
+}
+
+/* Two texts that end with a newline, and the lines that they begin and end with in common. */
+struct sides {
+    struct slice before, after;
+    size_t head, tail; /* lines */
+};
+
+/* Takes the common lines off the front, then off the end. A diff of the whole would be as short, but moves a change
+ * within equal lines to where it looks best, and then takes one line for another. */
+static void trim_sides(struct sides *s)
+{
+    struct slice *a = &s->before, *b = &s->after;
+
+    while (a->n && b->n) {
+        size_t n = line_end(*a, 0);
+
+        if (n != line_end(*b, 0) || memcmp(a->p, b->p, n) != 0)
+            break;
+        *a = (struct slice){ a->p + n, a->n - n };
+        *b = (struct slice){ b->p + n, b->n - n };
+        s->head++;
+    }
+    while (a->n && b->n) {
+        size_t n = a->n - line_begin(*a, a->n - 1);
+
+        if (n != b->n - line_begin(*b, b->n - 1) ||
+            memcmp(a->p + a->n - n, b->p + b->n - n, n) != 0)
+            break;
+        a->n -= n;
+        b->n -= n;
+        s->tail++;
+    }
+}
+
+static enum err_code compare_sides(struct sides *s, const uint32_t *was, size_t was_n,
+                                   uint32_t *now, size_t now_n, uint32_t owner,
+                                   struct blame_text *t, struct err *e)
+{
+    size_t ends = s->head + s->tail;
+    struct linediff d;
+    enum err_code rc = linediff_make(s->before, s->after, 0, &d, e);
+
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < s->head; i++)
+        now[i] = was[i];
+    for (size_t i = 1; i <= s->tail; i++)
+        now[now_n - i] = was[was_n - i];
+    map_owners(&d, s->head ? was + s->head : was, d.binary ? 0 : was_n - ends, now + s->head,
+               now_n - ends, owner);
+    t->added += d.insertions;
+    t->removed += d.deletions;
+    linediff_fini(&d);
+    return ERR_OK;
+}
+
+/* Compares two texts by line and fills in the owners of the second. */
+static enum err_code compare(struct slice before, const uint32_t *was, size_t was_n,
+                             struct slice after, uint32_t *now, size_t now_n, uint32_t owner,
+                             struct blame_text *t, struct err *e)
+{
+    struct buf a = { 0 }, b = { 0 };
+    struct sides s = { .before = before, .after = after };
+    enum err_code rc =
+        close_line(&s.before, &a) || close_line(&s.after, &b) ? err_nomem(e) : ERR_OK;
+
+    if (!rc) {
+        trim_sides(&s);
+        rc = compare_sides(&s, was, was_n, now, now_n, owner, t, e);
+    }
+    buf_fini(&a);
+    buf_fini(&b);
+    return rc;
+}
+
+/* ---- fragments ---- */
+
+static enum err_code add_fragment(struct blame_text *t, const struct edit_replacement *r,
+                                  uint32_t owner, struct err *e)
+{
+    struct blame_fragment f = { .text = arena_copy(&t->arena, r->new_text),
+                                .old_text = arena_copy(&t->arena, r->old_text),
+                                .owner = owner };
+
+    if (t->fragments == FRAGMENTS_MAX)
+        return ERR_OK;
+    if (t->arena.failed || !array_reserve(t->fragment, t->fragment_cap, t->fragments + 1))
+        return err_nomem(e);
+    t->fragment[t->fragments++] = f;
+    return ERR_OK;
+}
+
+/* The lines of the text that the fragment is in, and its lines that are not those of its old text. */
+static enum err_code own_lines(struct blame_text *t, const struct blame_fragment *f, size_t at,
+                               struct err *e)
+{
+    struct slice text = buf_slice(&t->text);
+    size_t first = count_lines((struct slice){ text.p, line_begin(text, at) });
+    size_t n = count_lines(f->text), was_n = count_lines(f->old_text);
+    uint32_t *now = malloc((n + was_n + 1) * sizeof *now), *was = now ? now + n : NULL;
+    struct blame_text counts = { 0 };
+    enum err_code rc = now ? ERR_OK : err_nomem(e);
+
+    for (size_t i = 0; !rc && i < was_n; i++)
+        was[i] = BLAME_NOBODY;
+    if (!rc)
+        rc = compare(f->old_text, was, was_n, f->text, now, n, f->owner, &counts, e);
+    for (size_t i = 0; !rc && i < n && first + i < t->lines; i++)
+        if (now[i] != BLAME_NOBODY && t->owner[first + i] == BLAME_NOBODY)
+            t->owner[first + i] = now[i];
+    free(now);
+    return rc;
+}
+
+/* The newest first: what a later one replaced is not in the text any more. */
+static enum err_code place_fragments(struct blame_text *t, struct err *e)
+{
+    struct slice text = buf_slice(&t->text);
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = t->fragments; i-- > 0 && !rc;) {
+        const struct blame_fragment *f = &t->fragment[i];
+        const char *hit = f->text.n ? slice_find(text.p, text.n, f->text.p, f->text.n) : NULL;
+        size_t rest = hit ? text.n - (size_t)(hit - text.p) - 1 : 0;
+
+        if (hit && blame_states_visible(f->text) >= FRAGMENT_MIN &&
+            !slice_find(hit + 1, rest, f->text.p, f->text.n))
+            rc = own_lines(t, f, (size_t)(hit - text.p), e);
+    }
+    t->fragments = 0;
+    arena_reset(&t->arena);
+    return rc;
+}
+
+/* ---- whole contents ---- */
+
+static enum err_code set_text(struct blame_text *t, struct slice content, uint32_t *owner,
+                              size_t lines, struct err *e)
+{
+    struct buf text = { 0 };
+
+    if (buf_add(&text, content)) {
+        free(owner);
+        return err_nomem(e);
+    }
+    buf_fini(&t->text);
+    free(t->owner);
+    t->text = text;
+    t->owner = owner;
+    t->lines = t->cap = lines;
+    t->known = true;
+    t->absent = false;
+    return ERR_OK;
+}
+
+static enum err_code take_state(struct blame_text *t, const struct blame_state *s, struct err *e)
+{
+    uint32_t *owner = malloc((s->lines + 1) * sizeof *owner);
+
+    if (!owner)
+        return err_nomem(e);
+    memcpy(owner, s->owner, s->lines * sizeof *owner);
+    return set_text(t, buf_slice(&s->text), owner, s->lines, e);
+}
+
+/* A person changed the file: usually its present content. If little of that is left, a former one may have been put back
+ * before, by git for example, which is then much more like the new content. Otherwise the file was written anew, and
+ * single lines that are the same are so by chance. */
+static enum err_code choose_base(struct blame_text *t, struct slice content, struct err *e)
+{
+    struct slice_set lines = { 0 };
+    const struct blame_state *state = NULL;
+    size_t all = 0, left = 0, best = 0, was = 0;
+    enum err_code rc = blame_states_lines(content, &lines);
+
+    if (!rc)
+        rc = blame_states_common(content, NULL, &all);
+    if (!rc)
+        rc = blame_states_common(buf_slice(&t->text), &lines, &left);
+    if (!rc)
+        rc = blame_states_common(buf_slice(&t->text), NULL, &was);
+    if (!rc && left < all / 2)
+        rc = blame_states_most_alike(t, &lines, &best, &state);
+    slice_set_fini(&lines);
+    if (rc)
+        return err_nomem(e);
+    if (state && best > 2 * left && best >= all / 2)
+        return take_state(t, state, e);
+    for (size_t i = 0; i < t->lines && left < all / 5 && left < was / 5; i++)
+        t->owner[i] = BLAME_NOBODY;
+    return ERR_OK;
+}
+
+/* The file has this content, plain; what is new in it is the owner's. */
+static enum err_code become(struct blame_text *t, struct slice content, uint32_t owner,
+                            struct err *e)
+{
+    size_t lines = count_lines(content);
+    const struct blame_state *former =
+        owner == BLAME_NOBODY ? blame_states_find(t, content, lines) : NULL;
+    uint32_t *now = malloc((lines + 1) * sizeof *now);
+    enum err_code rc = now ? ERR_OK : err_nomem(e);
+
+    if (!rc && former)
+        memcpy(now, former->owner, lines * sizeof *now);
+    else if (!rc)
+        rc = compare(buf_slice(&t->text), t->owner, t->lines, content, now, lines, owner, t, e);
+    if (rc)
+        free(now);
+    else
+        rc = set_text(t, content, now, lines, e);
+    return rc;
+}
+
+enum err_code blame_text_see(struct blame_text *t, struct slice content, struct err *e)
+{
+    struct buf b = { 0 };
+    struct slice plain;
+    uint64_t added = t->added, removed = t->removed;
+    enum err_code rc = blame_text_plain(content, &b, &plain) ? err_nomem(e) : ERR_OK;
+
+    if (!rc && !blame_text_is(t, EDIT_TEXT, plain)) {
+        if (!blame_states_find(t, plain, count_lines(plain)))
+            rc = choose_base(t, plain, e);
+        if (!rc)
+            rc = become(t, plain, BLAME_NOBODY, e);
+        if (!rc)
+            rc = place_fragments(t, e);
+        if (!rc)
+            rc = blame_states_keep(t, e);
+    }
+    t->added = added; /* not by the edit */
+    t->removed = removed;
+    buf_fini(&b);
+    return rc;
+}
+
+enum err_code blame_text_restore(struct blame_text *t, const uint8_t sha256[SHA256_BYTES],
+                                 struct err *e)
+{
+    const struct blame_state *s = blame_states_with_hash(t, sha256);
+
+    t->fragments = 0;
+    t->known = false;
+    return s ? take_state(t, s, e) : ERR_OK;
+}
+
+enum err_code blame_text_remove(struct blame_text *t, struct err *e)
+{
+    uint32_t *none = malloc(sizeof *none);
+
+    if (!none)
+        return err_nomem(e);
+    t->fragments = 0;
+    enum err_code rc = set_text(t, SLICE(""), none, 0, e);
+
+    t->absent = true;
+    return rc;
+}
+
+bool blame_text_is(const struct blame_text *t, enum edit_known known, struct slice content)
+{
+    return t->known && !t->fragments && t->absent == (known == EDIT_ABSENT) &&
+           (known == EDIT_ABSENT || slice_eq(buf_slice(&t->text), content));
+}
+
+/* Replaces a part of the text. Lines are compared within the lines that the part touches. */
+static enum err_code splice(struct blame_text *t, size_t at, size_t n, struct slice with,
+                            uint32_t owner, struct err *e)
+{
+    struct slice text = t->text.p ? buf_slice(&t->text) : SLICE("");
+    bool whole = (n ? text.p[at + n - 1] == '\n' : at == 0 || text.p[at - 1] == '\n') &&
+                 (with.n ? with.p[with.n - 1] == '\n' : line_begin(text, at) == at);
+    size_t from = line_begin(text, at), to = whole ? at + n : line_end(text, at + n);
+    struct slice old = { text.p + from, to - from };
+    struct buf all = { 0 };
+    size_t above = count_lines((struct slice){ text.p, from }), old_n = count_lines(old), new_n;
+    uint32_t *now = NULL;
+    enum err_code rc = buf_add(&all, (struct slice){ text.p, at });
+
+    if (!rc)
+        rc = buf_add(&all, with);
+    if (!rc)
+        rc = buf_add(&all, (struct slice){ text.p + at + n, text.n - at - n });
+    struct slice part = { all.p ? all.p + from : "", rc ? 0 : to - from - n + with.n };
+
+    new_n = count_lines(part);
+    now = rc ? NULL : malloc((t->lines + new_n + 1) * sizeof *now);
+    rc = now ? compare(old, t->owner + above, old_n, part, now + above, new_n, owner, t, e)
+             : err_nomem(e);
+    if (rc) {
+        free(now);
+        buf_fini(&all);
+        return rc;
+    }
+    memcpy(now, t->owner, above * sizeof *now);
+    memcpy(now + above + new_n, t->owner + above + old_n, (t->lines - above - old_n) * sizeof *now);
+    free(t->owner);
+    buf_fini(&t->text);
+    t->text = all;
+    t->owner = now;
+    t->lines = t->cap = t->lines - old_n + new_n;
+    return ERR_OK;
+}
+
+/* Finds the lines of a patch by their number, if the patch has one. */
+static bool is_at_line(struct slice text, size_t line, struct slice old, size_t *at)
+{
+    *at = 0;
+    for (size_t i = 1; i < line; i++) {
+        if (*at == text.n)
+            return false;
+        *at = line_end(text, *at);
+    }
+    return text.n - *at >= old.n && (!old.n || memcmp(text.p + *at, old.p, old.n) == 0);
+}
+
+/* The place of the old text from `from` on. Returns false if it is not there, or in several places. */
+static bool find_old(struct slice text, size_t from, const struct edit_replacement *r,
+                     struct slice old, ptrdiff_t shift, size_t *at)
+{
+    const char *hit;
+
+    if (r->line && is_at_line(text, (size_t)((ptrdiff_t)r->line + shift), old, at))
+        return true;
+    *at = text.n;
+    if (!old.n || !text.n)
+        return !old.n && !r->line;
+    hit = slice_find(text.p + from, text.n - from, old.p, old.n);
+    *at = hit ? (size_t)(hit - text.p) : 0;
+    return hit && (r->all || !slice_find(hit + 1, text.n - *at - 1, old.p, old.n));
+}
+
+/* In a patch a last line without a newline has one. */
+static void open_line(const struct blame_text *t, const struct edit_replacement *r,
+                      struct slice *old, struct slice *with)
+{
+    struct slice text = buf_slice(&t->text);
+
+    if (!r->next || !old->n || old->p[old->n - 1] != '\n' || !text.n ||
+        text.p[text.n - 1] == '\n' || text.n < old->n - 1 ||
+        memcmp(text.p + text.n - (old->n - 1), old->p, old->n - 1) != 0)
+        return;
+    old->n--;
+    if (with->n && with->p[with->n - 1] == '\n')
+        with->n--;
+}
+
+struct replacing {
+    size_t from;     /* where the next hunk may begin */
+    ptrdiff_t shift; /* lines more than before the edit */
+};
+
+static enum err_code replace(struct blame_text *t, const struct edit_replacement *r,
+                             struct replacing *p, uint32_t owner, bool *done, struct err *e)
+{
+    struct buf b = { 0 }, c = { 0 };
+    struct slice old, with;
+    enum err_code rc = blame_text_plain(r->old_text, &b, &old) ? err_nomem(e) : ERR_OK;
+    size_t from = r->next ? p->from : 0, before = t->lines;
+
+    if (!rc && blame_text_plain(r->new_text, &c, &with))
+        rc = err_nomem(e);
+    *done = false;
+    if (!rc)
+        open_line(t, r, &old, &with);
+    for (size_t at; !rc && find_old(buf_slice(&t->text), from, r, old, p->shift, &at);) {
+        rc = splice(t, at, old.n, with, owner, e);
+        *done = true;
+        from = at + with.n;
+        if (!r->all || !old.n)
+            break;
+    }
+    p->from = from;
+    p->shift += (ptrdiff_t)t->lines - (ptrdiff_t)before;
+    buf_fini(&b);
+    buf_fini(&c);
+    return rc;
+}
+
+static void count_fragment(struct blame_text *t, const struct edit_replacement *r)
+{
+    unsigned insertions, deletions;
+    bool binary;
+
+    if (!linediff_count(r->old_text, r->new_text, &insertions, &deletions, &binary, NULL)) {
+        t->added += insertions;
+        t->removed += deletions;
+    }
+}
+
+static enum err_code replace_all_of(struct blame_text *t, const struct edit *edit, uint32_t owner,
+                                    bool *all_done, struct err *e)
+{
+    struct replacing p = { 0 };
+    enum err_code rc = ERR_OK;
+
+    *all_done = edit->replacements > 0;
+    for (size_t i = 0; !rc && i < edit->replacements; i++) {
+        const struct edit_replacement *r = &edit->replacement[i];
+        bool done = false;
+
+        if (t->text.n || !r->old_text.n)
+            rc = replace(t, r, &p, owner, &done, e);
+        if (rc || done)
+            continue;
+        *all_done = false;
+        t->known = false;
+        count_fragment(t, r);
+        rc = add_fragment(t, r, owner, e);
+    }
+    return rc;
+}
+
+/* ---- edits ---- */
+
+static enum err_code take_before(struct blame_text *t, const struct edit *edit, struct err *e)
+{
+    if (edit->before_known == EDIT_TEXT)
+        return blame_text_see(t, edit->before, e);
+    return edit->before_known == EDIT_ABSENT && !blame_text_is(t, EDIT_ABSENT, SLICE(""))
+               ? blame_text_remove(t, e)
+               : ERR_OK;
+}
+
+static enum err_code write_whole(struct blame_text *t, struct slice content, uint32_t owner,
+                                 struct err *e)
+{
+    struct buf b = { 0 };
+    struct slice plain;
+    enum err_code rc = blame_text_plain(content, &b, &plain) ? err_nomem(e) : ERR_OK;
+
+    if (!rc && !blame_text_is(t, EDIT_TEXT, plain))
+        rc = become(t, plain, owner, e);
+    t->fragments = 0;
+    t->known = t->known || !rc;
+    buf_fini(&b);
+    return rc;
+}
+
+/* A known text after an edit corrects what was replayed; without replacements it is all that is known of the edit. */
+static enum err_code take_after(struct blame_text *t, const struct edit *edit, uint32_t owner,
+                                bool replayed, bool was_known, struct err *e)
+{
+    if (edit->after_known == EDIT_ABSENT)
+        return blame_text_remove(t, e);
+    if (edit->after_known != EDIT_TEXT)
+        return ERR_OK;
+    if (!edit->by_person && !replayed && was_known)
+        return write_whole(t, edit->after, owner, e);
+    return blame_text_see(t, edit->after, e);
+}
+
+static enum err_code edit_lines(struct blame_text *t, const struct edit *edit, uint32_t owner,
+                                struct err *e)
+{
+    bool replayed = false, before = edit->before_known != EDIT_UNKNOWN;
+    enum err_code rc = ERR_OK;
+
+    if (edit->kind == EDIT_WRITE) {
+        bool proposed = edit->by_person && edit->replacements;
+
+        rc = write_whole(t, proposed ? edit->replacement[0].new_text : edit->after, owner, e);
+        if (!rc && edit->by_person)
+            rc = blame_text_see(t, edit->after, e);
+        return rc;
+    }
+    if (edit->replacements)
+        rc = replace_all_of(t, edit, owner, &replayed, e);
+    else
+        t->known = t->known && edit->after_known != EDIT_UNKNOWN;
+    return rc ? rc : take_after(t, edit, owner, replayed, before, e);
+}
+
+enum err_code blame_text_edit(struct blame_text *t, const struct edit *edit, uint32_t owner,
+                              struct err *e)
+{
+    enum err_code rc;
+
+    t->added = t->removed = 0;
+    if (edit->kind == EDIT_SEEN)
+        return take_after(t, edit, BLAME_NOBODY, true, false, e);
+    rc = take_before(t, edit, e);
+    t->added = t->removed = 0;
+    if (!rc && edit->kind == EDIT_DELETE) {
+        t->removed = t->lines;
+        return blame_text_remove(t, e);
+    }
+    if (!rc)
+        rc = edit_lines(t, edit, owner, e);
+    if (!rc)
+        t->absent = false;
+    return rc ? rc : blame_states_keep(t, e);
+}
+
+void blame_text_fini(struct blame_text *t)
+{
+    blame_states_fini(t);
+    free(t->fragment);
+    free(t->owner);
+    buf_fini(&t->text);
+    arena_fini(&t->arena);
+    *t = (struct blame_text){ 0 };
+}

@@ -1,0 +1,284 @@
+#include "store/blame/blame_touch.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lite/base/array.h"
+#include "lite/base/time.h"
+#include "store/blame/blame_text.h"
+
+/* The lines of each edit are counted while the session's edits are replayed one after the other; only the present texts
+ * of its files are held. */
+struct touching {
+    struct blame_touches *out;
+    const struct blame_query *q; /* NULL: one session, all of its files */
+    struct edit_query edits;
+    size_t session, first; /* the session's entries begin there */
+    struct slice_set files;
+    struct blame_text *text; /* by the number of the file; owned */
+    size_t text_cap;
+    struct slice_set calls; /* seen in older sessions, with their paths */
+    struct arena arena;     /* of the session */
+    const struct session_ref **order;
+    size_t refs, ref_cap;
+};
+
+/* ---- one edit ---- */
+
+static enum err_code text_of(struct touching *t, const char *path, struct blame_text **out,
+                             struct err *e)
+{
+    const char *own = arena_copy_text(&t->arena, path);
+    size_t before = t->files.n;
+    uint32_t number;
+
+    if (!own || !array_reserve(t->text, t->text_cap, before + 1) ||
+        slice_set_add(&t->files, slice_of(own), &number))
+        return err_nomem(e);
+    if (t->files.n > before)
+        t->text[number] = (struct blame_text){ 0 };
+    *out = &t->text[number];
+    return ERR_OK;
+}
+
+static struct blame_touch *find_touch(struct touching *t, const struct edit *edit)
+{
+    struct blame_touches *out = t->out;
+
+    for (size_t i = out->n; i-- > t->first;) {
+        struct blame_touch *touch = &out->touch[i];
+
+        if (slice_eq(touch->turn, edit->turn) && strcmp(touch->path, edit->path) == 0)
+            return touch;
+    }
+    return NULL;
+}
+
+static struct blame_touch *add_touch(struct touching *t, const struct edit *edit)
+{
+    struct blame_touches *out = t->out;
+    struct arena *a = &out->arena;
+
+    if (!array_reserve(out->touch, out->cap, out->n + 1))
+        return NULL;
+    out->touch[out->n] = (struct blame_touch){ .session = t->session,
+                                               .path = arena_copy_text(a, edit->path),
+                                               .turn = arena_copy(a, edit->turn),
+                                               .prompt = arena_copy(a, edit->prompt),
+                                               .message = arena_copy(a, edit->message),
+                                               .agent = arena_copy(a, edit->agent),
+                                               .time_ms = TIME_NONE };
+    return a->failed ? NULL : &out->touch[out->n++];
+}
+
+static enum err_code count_edit(struct touching *t, const struct edit *edit,
+                                struct blame_touch *touch, struct err *e)
+{
+    struct blame_text *text;
+    enum err_code rc = text_of(t, edit->path, &text, e);
+
+    if (rc)
+        return rc;
+    bool created = edit->before_known == EDIT_ABSENT || (text->known && text->absent);
+
+    rc = blame_text_edit(text, edit, 0, e);
+    touch->added += text->added;
+    touch->removed += text->removed;
+    touch->did |= edit->kind == EDIT_DELETE ? BLAME_DELETED
+                  : created                 ? BLAME_CREATED | BLAME_EDITED
+                                            : BLAME_EDITED;
+    return rc;
+}
+
+static enum err_code rename_text(struct touching *t, const struct edit *edit, struct err *e)
+{
+    struct blame_text *from, *to;
+    enum err_code rc = text_of(t, edit->to, &to, e);
+
+    if (!rc)
+        rc = text_of(t, edit->path, &from, e);
+    if (rc)
+        return rc;
+    to = &t->text[slice_set_find(&t->files, slice_of(edit->to))]; /* the array may have moved */
+    if (to == from)
+        return ERR_OK;
+    blame_text_fini(to);
+    *to = *from;
+    *from = (struct blame_text){ 0 };
+    return blame_text_remove(from, e);
+}
+
+/* Returns true if an older session has the same edit. */
+static bool is_copy(struct touching *t, const struct edit *edit)
+{
+    const char *key = edit->call.n && t->q ? arena_format(&t->out->arena, "%.*s %s",
+                                                          SLICE_ARG(edit->call), edit->path)
+                                           : NULL;
+    size_t before = t->calls.n;
+    uint32_t number;
+
+    if (!key || slice_set_find(&t->calls, slice_of(key)) != SLICE_SET_NONE)
+        return key != NULL;
+    return slice_set_add(&t->calls, slice_of(key), &number) && before == t->calls.n;
+}
+
+static enum err_code take_edit(const struct edit *edit, void *arg, struct err *e)
+{
+    struct touching *t = arg;
+    struct blame_touch *touch;
+    enum err_code rc = ERR_OK;
+
+    if (edit->kind == EDIT_SEEN || is_copy(t, edit))
+        return ERR_OK;
+    touch = find_touch(t, edit);
+    if (!touch && !(touch = add_touch(t, edit)))
+        return err_nomem(e);
+    touch->edits++;
+    if (edit->time_ms != TIME_NONE && edit->time_ms > touch->time_ms)
+        touch->time_ms = edit->time_ms;
+    if (edit->kind == EDIT_RENAME) {
+        touch->did |= BLAME_RENAMED;
+        touch->to = arena_copy_text(&t->out->arena, edit->to);
+        rc = rename_text(t, edit, e);
+    } else {
+        rc = count_edit(t, edit, touch, e);
+    }
+    return rc || !t->out->arena.failed ? rc : err_nomem(e);
+}
+
+/* ---- sessions ---- */
+
+static void forget_texts(struct touching *t)
+{
+    for (size_t i = 0; i < t->files.n; i++)
+        blame_text_fini(&t->text[i]);
+    slice_set_fini(&t->files);
+    arena_reset(&t->arena);
+}
+
+static enum err_code touch_session(struct touching *t, const struct session_ref *ref, struct err *e)
+{
+    struct blame_touches *out = t->out;
+    struct session_ref *copy = arena_alloc(&out->arena, sizeof *copy);
+
+    if (!copy || !session_ref_copy(&out->arena, ref, copy) ||
+        !array_reserve(out->ref, out->ref_cap, out->refs + 1))
+        return err_nomem(e);
+    t->session = out->refs;
+    t->first = out->n;
+    out->ref[out->refs++] = copy;
+    enum err_code rc = ref->store->ops->edits(ref->store, ref, &t->edits, take_edit, t, e);
+
+    forget_texts(t);
+    return rc;
+}
+
+static enum err_code keep_ref(const struct session_ref *ref, void *arg, struct err *e)
+{
+    struct touching *t = arg;
+    struct session_ref *copy = arena_alloc(&t->out->arena, sizeof *copy);
+
+    if (!copy || !session_ref_copy(&t->out->arena, ref, copy) ||
+        !array_reserve(t->order, t->ref_cap, t->refs + 1))
+        return err_nomem(e);
+    t->order[t->refs++] = copy;
+    return ERR_OK;
+}
+
+/* Oldest first, so that copies come later. */
+static enum err_code touch_all(struct touching *t, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = t->refs; i-- > 0 && !rc;) {
+        struct err trouble;
+        size_t before = t->out->n;
+
+        rc = touch_session(t, t->order[i], &trouble);
+        if (rc == ERR_CANCELLED || rc == ERR_NOMEM) {
+            if (e)
+                *e = trouble;
+            return rc;
+        }
+        if (rc && rc != ERR_NOT_FOUND && t->q->trouble)
+            t->q->trouble(&trouble, t->q->trouble_arg);
+        if (t->out->n > before && !blame_history_wants(t->q, t->order[i]))
+            t->out->n = before;
+        rc = ERR_OK;
+    }
+    return rc;
+}
+
+static int newest_first(const void *a, const void *b)
+{
+    const struct blame_touch *x = a, *y = b;
+
+    if (x->time_ms != y->time_ms)
+        return x->time_ms < y->time_ms ? 1 : -1;
+    return strcmp(x->path, y->path);
+}
+
+static void touching_fini(struct touching *t)
+{
+    forget_texts(t);
+    slice_set_fini(&t->calls);
+    arena_fini(&t->arena);
+    free(t->text);
+    free(t->order);
+}
+
+enum err_code blame_touches_of(const struct session_ref *ref, const atomic_bool *cancel,
+                               struct blame_touches *out, struct err *e)
+{
+    struct touching t = { .out = out, .edits = { .cancel = cancel } };
+    enum err_code rc;
+
+    *out = (struct blame_touches){ .n = 0 };
+    rc = touch_session(&t, ref, e);
+    touching_fini(&t);
+    if (rc)
+        blame_touches_fini(out);
+    return rc;
+}
+
+/* A name that is no directory now may have been one; then the files below it are named in full. */
+static bool are_files(const struct blame_query *q)
+{
+    struct stat st;
+
+    for (size_t i = 0; i < q->paths; i++)
+        if (stat(q->path[i], &st) == 0 && S_ISDIR(st.st_mode))
+            return false;
+    return true;
+}
+
+enum err_code blame_touches_read(struct store *const stores[], size_t n,
+                                 const struct blame_query *q, struct blame_touches *out,
+                                 struct err *e)
+{
+    struct touching t = { .out = out, .q = q };
+    enum err_code rc;
+
+    *out = (struct blame_touches){ .n = 0 };
+    t.edits = (struct edit_query){
+        .path = q->path, .paths = q->paths, .files_only = are_files(q), .cancel = q->cancel
+    };
+    rc = blame_history_sessions(stores, n, q, keep_ref, &t, e);
+    if (!rc)
+        rc = touch_all(&t, e);
+    touching_fini(&t);
+    if (!rc && out->n)
+        qsort(out->touch, out->n, sizeof *out->touch, newest_first);
+    if (rc)
+        blame_touches_fini(out);
+    return rc;
+}
+
+void blame_touches_fini(struct blame_touches *t)
+{
+    free(t->touch);
+    free(t->ref);
+    arena_fini(&t->arena);
+    *t = (struct blame_touches){ .n = 0 };
+}

@@ -1,0 +1,540 @@
+#include "store/export/export.h"
+
+#include <stdlib.h>
+
+#include "lite/base/time.h"
+#include "store/export/export_internal.h"
+
+/* Reads a session row by row and hands what a person would read to the writer of the format.
+ *
+ * Calls and their results are separate rows but one thing to a reader. So rows are read ahead, as far as the result of the
+ * call that is being written, but never more than LOOK_ROWS rows or LOOK_BYTES: a result that comes later is written in its
+ * own place. */
+
+enum { LOOK_ROWS = 64, LOOK_BYTES = 8 << 20, ROW_KEPT = 1 << 20, TAKEN = 64 };
+
+/* A row that was read. */
+struct read_row {
+    size_t at; /* in the transcript */
+    struct buf bytes;
+    struct block_list blocks;
+    uint64_t taken; /* results that were written with their calls; of the first TAKEN blocks */
+};
+
+struct export
+{
+    const struct session_ref *ref;
+    const struct export_request *req;
+    const struct export_writer *writer;
+    struct export_out *o;
+    struct export_summary *sum;
+    struct arena arena;
+    struct slice root; /* the session's directory */
+    struct export_section *section;
+    size_t sections;
+
+    /* of the conversation being written */
+    size_t number; /* of its section; 0: the session's own */
+    struct export_part part;
+    size_t next;                    /* row to read */
+    struct read_row row[LOOK_ROWS]; /* a ring */
+    size_t first, n, bytes;
+    enum export_speaker speaker; /* of the last message */
+    bool open;                   /* a message was begun */
+};
+
+static const char *const names[EXPORT_FORMATS] = { "md", "html", "txt", "jsonl" };
+
+const char *export_format_name(enum export_format format)
+{
+    return names[format];
+}
+
+enum export_format export_format_of(const char *name)
+{
+    unsigned i = 0;
+
+    while (i < EXPORT_FORMATS && strcmp(names[i], name) != 0)
+        i++;
+    return (enum export_format)i;
+}
+
+void export_summary_fini(struct export_summary *s)
+{
+    redact_counts_fini(&s->redacted);
+}
+
+/* ---- rows ---- */
+
+static enum err_code redact_row(struct export *x, struct buf *bytes)
+{
+    struct buf clean = { 0 };
+    enum err_code rc = redact_json_rows(buf_slice(bytes), &clean, &x->sum->redacted);
+
+    if (rc) {
+        buf_fini(&clean);
+        return rc;
+    }
+    buf_fini(bytes);
+    *bytes = clean;
+    return ERR_OK;
+}
+
+static enum err_code read_ahead(struct export *x, struct err *e)
+{
+    struct read_row *r = &x->row[(x->first + x->n) % LOOK_ROWS];
+    const struct store *st = x->part.ref->store;
+    enum err_code rc;
+
+    if (export_is_cancelled(x->req))
+        return err_set(e, ERR_CANCELLED, x->ref->path.p, "export");
+    arena_reset(&r->blocks.arena);
+    r->blocks = (struct block_list){ .arena = r->blocks.arena };
+    r->taken = 0;
+    r->at = x->next;
+    rc = transcript_read(x->part.t, x->next, &r->bytes, e);
+    if (!rc && x->req->redact && redact_row(x, &r->bytes))
+        rc = err_nomem(e);
+    if (!rc)
+        rc = st->ops->blocks(st, buf_slice(&r->bytes), &r->blocks, e);
+    if (rc)
+        return rc;
+    x->next++;
+    x->n++;
+    x->bytes += r->bytes.n;
+    return ERR_OK;
+}
+
+static void forget_row(struct export *x)
+{
+    struct read_row *r = &x->row[x->first];
+
+    x->bytes -= r->bytes.n;
+    if (r->bytes.cap > ROW_KEPT) {
+        buf_fini(&r->bytes);
+        transcript_blocks_fini(&r->blocks);
+    }
+    x->first = (x->first + 1) % LOOK_ROWS;
+    x->n--;
+}
+
+static void forget_rows(struct export *x)
+{
+    for (size_t i = 0; i < LOOK_ROWS; i++) {
+        buf_fini(&x->row[i].bytes);
+        transcript_blocks_fini(&x->row[i].blocks);
+    }
+    x->first = x->n = x->bytes = 0;
+}
+
+static const struct block *result_in(struct read_row *r, struct slice call_id)
+{
+    for (size_t i = 0; i < r->blocks.n && i < TAKEN; i++) {
+        const struct block *b = &r->blocks.block[i];
+
+        if (b->kind == BLOCK_TOOL_RESULT && slice_eq(b->call_id, call_id) && !(r->taken >> i & 1)) {
+            r->taken |= UINT64_C(1) << i;
+            return b;
+        }
+    }
+    return NULL;
+}
+
+/* The result of a call, from the rows below, which are read as far as needed. */
+static enum err_code find_result(struct export *x, struct slice call_id,
+                                 const struct block **result, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    *result = NULL;
+    if (call_id.n == 0)
+        return ERR_OK;
+    for (size_t i = 0; !rc && !*result; i++) {
+        if (i == x->n) {
+            if (x->n == LOOK_ROWS || x->bytes >= LOOK_BYTES || x->next >= x->part.to)
+                break;
+            rc = read_ahead(x, e);
+        }
+        if (!rc)
+            *result = result_in(&x->row[(x->first + i) % LOOK_ROWS], call_id);
+    }
+    return rc;
+}
+
+/* ---- blocks ---- */
+
+static enum export_speaker speaker_of(const struct block *b, const struct message *m)
+{
+    switch (b->kind) {
+    case BLOCK_PROMPT:
+    case BLOCK_COMMAND: return EXPORT_USER;
+    case BLOCK_TEXT:
+    case BLOCK_THINKING:
+    case BLOCK_TOOL_CALL:
+    case BLOCK_TOOL_RESULT: return EXPORT_AGENT;
+    case BLOCK_IMAGE:
+    case BLOCK_DOCUMENT:
+        return b->call_id.n == 0 && m->kind == MESSAGE_USER ? EXPORT_USER : EXPORT_AGENT;
+    case BLOCK_NOTE:
+    case BLOCK_SEAM:
+    case BLOCK_RAW: break;
+    }
+    return EXPORT_NOBODY;
+}
+
+/* Begins the message of a row with its first block that is written. */
+static void begin_message(struct export *x, const struct read_row *r, enum export_speaker speaker)
+{
+    if (x->open)
+        return;
+    const struct export_message m = { .section = x->number,
+                                      .number = r->at + 1,
+                                      .speaker = speaker,
+                                      .again = speaker == x->speaker,
+                                      .time_ms = x->part.t->message[r->at].time_ms };
+
+    x->writer->message(x->o, &m);
+    x->open = true;
+    if (speaker != EXPORT_NOBODY)
+        x->speaker = speaker;
+}
+
+static size_t section_of(const struct export *x, const struct block *call,
+                         const struct block *result)
+{
+    struct slice agent = result && result->agent.n ? result->agent
+                         : call                    ? call->agent
+                                                   : (struct slice){ NULL, 0 };
+
+    for (size_t i = 0; agent.n && i < x->sections; i++)
+        if (slice_eq(x->section[i].id, agent))
+            return x->section[i].number;
+    return 0;
+}
+
+/* What a tool answered to an edit says no more than the edit. */
+static bool is_output_known(const struct export_tool *t)
+{
+    return t->hunks.n > 0 && !t->open && !t->result->failed;
+}
+
+static enum err_code write_tool(struct export *x, const struct block *call,
+                                const struct block *result, struct err *e)
+{
+    struct export_tool t = { .call = call,
+                             .result = result,
+                             .open = x->req->tools == EXPORT_TOOLS_FULL,
+                             .section = section_of(x, call, result) };
+    struct arena a = { 0 };
+    struct buf input = { 0 };
+    enum err_code rc = call ? export_tool_describe(&t, x->root, &a, &input) : ERR_OK;
+
+    if (!rc && result && !is_output_known(&t))
+        t.output = tool_call_result(result);
+    if (rc || a.failed)
+        rc = err_nomem(e);
+    else
+        x->writer->tool(x->o, &t);
+    hunks_fini(&t.hunks);
+    buf_fini(&input);
+    arena_fini(&a);
+    return rc;
+}
+
+static enum err_code write_call(struct export *x, const struct read_row *r, const struct block *b,
+                                struct err *e)
+{
+    const struct block *result;
+    enum err_code rc = find_result(x, b->call_id, &result, e);
+
+    if (rc)
+        return rc;
+    begin_message(x, r, EXPORT_AGENT);
+    return write_tool(x, b, result, e);
+}
+
+static bool is_summary(const struct block *b)
+{
+    return slice_eq(b->name, SLICE("summary"));
+}
+
+static void write_note(struct export *x, const struct read_row *r, const struct block *b)
+{
+    bool full = x->req->tools == EXPORT_TOOLS_FULL;
+    const struct export_note note = { .name = b->name.n ? b->name : SLICE("note"),
+                                      .text = b->text,
+                                      .failed = b->failed,
+                                      .open = full && b->text.n > 0,
+                                      .summary = is_summary(b) };
+    bool quiet =
+        b->text.n == 0 || slice_eq(b->name, SLICE("meta")) || x->req->tools == EXPORT_TOOLS_NONE;
+
+    if (quiet && !full && !note.failed && !note.summary)
+        return;
+    begin_message(x, r, EXPORT_NOBODY);
+    x->writer->note(x->o, &note);
+}
+
+static bool is_wanted(const struct export *x, const struct read_row *r, size_t i)
+{
+    const struct block *b = &r->blocks.block[i];
+    bool tools = x->req->tools != EXPORT_TOOLS_NONE;
+
+    switch (b->kind) {
+    case BLOCK_THINKING: return x->req->thinking && b->text.n > 0;
+    case BLOCK_TOOL_CALL: return tools;
+    case BLOCK_TOOL_RESULT: return tools && !(i < TAKEN && r->taken >> i & 1);
+    case BLOCK_IMAGE:
+    case BLOCK_DOCUMENT: return tools || b->call_id.n == 0;
+    default: return true;
+    }
+}
+
+static enum err_code write_block(struct export *x, const struct read_row *r, const struct block *b,
+                                 struct err *e)
+{
+    const struct export_writer *w = x->writer;
+
+    if (b->kind == BLOCK_TOOL_CALL)
+        return write_call(x, r, b, e);
+    if (b->kind == BLOCK_NOTE) {
+        write_note(x, r, b);
+        return ERR_OK;
+    }
+    begin_message(x, r, speaker_of(b, &x->part.t->message[r->at]));
+    switch (b->kind) {
+    case BLOCK_PROMPT:
+    case BLOCK_COMMAND: w->prompt(x->o, b->text, b->kind == BLOCK_COMMAND); break;
+    case BLOCK_TEXT: w->reply(x->o, b->text, b->failed); break;
+    case BLOCK_THINKING: w->thinking(x->o, b->text, x->req->tools == EXPORT_TOOLS_FULL); break;
+    case BLOCK_TOOL_RESULT: return write_tool(x, NULL, b, e);
+    case BLOCK_IMAGE:
+    case BLOCK_DOCUMENT: w->media(x->o, b); break;
+    case BLOCK_SEAM:
+        w->seam(x->o, b->text.n ? b->text : SLICE("The conversation was compacted here"));
+        break;
+    default: w->raw(x->o, b->text); break;
+    }
+    return ERR_OK;
+}
+
+/* The first row that was read. It stays in its place while rows below it are read. */
+static enum err_code write_row(struct export *x, struct err *e)
+{
+    const struct read_row *r = &x->row[x->first];
+    enum err_code rc = ERR_OK;
+
+    x->open = false;
+    for (size_t i = 0; !rc && !x->o->rc && i < r->blocks.n; i++)
+        if (is_wanted(x, r, i))
+            rc = write_block(x, r, &r->blocks.block[i], e);
+    if (x->open)
+        x->writer->message_end(x->o);
+    x->sum->messages++;
+    return rc;
+}
+
+static enum err_code write_conversation(struct export *x, const struct session_ref *ref,
+                                        struct err *e)
+{
+    enum err_code rc = export_part_open(&x->part, ref, x->req, x->number > 0, e);
+
+    if (rc)
+        return rc;
+    x->next = x->part.from;
+    x->speaker = EXPORT_NOBODY;
+    while (!rc && !x->o->rc && (x->n || x->next < x->part.to)) {
+        if (x->n == 0)
+            rc = read_ahead(x, e);
+        if (!rc)
+            rc = write_row(x, e);
+        if (!rc)
+            forget_row(x);
+    }
+    forget_rows(x);
+    export_part_close(&x->part);
+    return rc;
+}
+
+/* ---- sub-agents ---- */
+
+static struct slice redacted(struct export *x, struct slice text)
+{
+    struct buf clean = { 0 };
+    struct slice copy = text;
+
+    if (!x->req->redact || text.n == 0)
+        return text;
+    if (redact_text(text, &clean, &x->sum->redacted) == ERR_OK)
+        copy = arena_copy(&x->arena, buf_slice(&clean));
+    else
+        x->arena.failed = true;
+    buf_fini(&clean);
+    return copy;
+}
+
+static const struct subagent *described(const struct subagent_list *list, struct slice id)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (slice_eq(list->agent[i].id, id))
+            return &list->agent[i];
+    return NULL;
+}
+
+static enum err_code name_sections(struct export *x, const struct slice *ids, size_t n,
+                                   const struct subagent_list *list, struct err *e)
+{
+    x->section = arena_zalloc(&x->arena, (n + 1) * sizeof *x->section);
+    for (size_t i = 0; x->section && i < n; i++) {
+        const struct subagent *d = described(list, ids[i]);
+
+        x->section[i] = (struct export_section){ .number = i + 1, .id = ids[i] };
+        if (d) {
+            x->section[i].type = redacted(x, arena_copy(&x->arena, d->type));
+            x->section[i].task = redacted(x, arena_copy(&x->arena, d->task));
+        }
+    }
+    x->sections = n;
+    return x->section && !x->arena.failed ? ERR_OK : err_nomem(e);
+}
+
+static enum err_code find_subagents(struct export *x, struct err *e)
+{
+    const struct store *st = x->ref->store;
+    struct subagent_list list = { .n = 0 };
+    struct slice *ids = NULL;
+    size_t n = 0;
+
+    if (!x->req->subagents || !st->ops->subagents || !st->ops->subagent)
+        return ERR_OK;
+    enum err_code rc = st->ops->subagents(st, x->ref, &x->arena, &ids, &n, e);
+
+    if (!rc && n && st->ops->describe_subagents)
+        rc = st->ops->describe_subagents(st, x->ref, x->req->cancel, &list, e);
+    if (!rc && n)
+        rc = name_sections(x, ids, n, &list, e);
+    subagent_list_fini(&list);
+    return rc;
+}
+
+/* A sub-agent that went away meanwhile, or cannot be read, is no reason to lose the others. */
+static enum err_code write_subagent(struct export *x, const struct export_section *s, struct err *e)
+{
+    const struct store *st = x->ref->store;
+    struct session_ref ref;
+    struct err why = { .code = ERR_OK };
+    enum err_code rc = st->ops->subagent(st, x->ref, s->id, &x->arena, &ref, &why);
+
+    x->number = s->number;
+    if (x->writer)
+        x->writer->section(x->o, s);
+    if (!rc)
+        rc = x->writer ? write_conversation(x, &ref, &why)
+                       : export_jsonl(x->o, &ref, x->req, true, x->sum, &why);
+    if (rc == ERR_NOMEM || rc == ERR_CANCELLED || !rc) {
+        if (e && rc)
+            *e = why;
+        return rc;
+    }
+    x->sum->unread++;
+    if (x->writer)
+        x->writer->seam(x->o, SLICE("This sub-agent cannot be read"));
+    return ERR_OK;
+}
+
+static enum err_code write_subagents(struct export *x, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; !rc && !x->o->rc && i < x->sections; i++)
+        rc = write_subagent(x, &x->section[i], e);
+    return rc;
+}
+
+/* ---- the document ---- */
+
+static enum err_code write_head(struct export *x, struct session_row *row, struct err *e)
+{
+    const struct store *st = x->ref->store;
+    const struct scope scope = { .all = true };
+    enum err_code rc = st->ops->describe(st, &scope, x->ref, row, e);
+
+    if (rc)
+        return rc;
+    x->root = row->cwd;
+    const struct export_head head = {
+        .title = redacted(x, session_row_title(row)),
+        .id = x->ref->id,
+        .project = redacted(x, row->cwd),
+        .branch = redacted(x, row->git_branch),
+        .model = row->model,
+        .system = st->ops->name,
+        .created_ms = row->created_ms,
+        .modified_ms = row->activity_ms,
+    };
+
+    if (x->arena.failed)
+        return err_nomem(e);
+    x->writer->begin(x->o, &head);
+    return ERR_OK;
+}
+
+static enum err_code write_document(struct export *x, struct err *e)
+{
+    struct session_row *row = session_row_new();
+    enum err_code rc = row ? find_subagents(x, e) : err_nomem(e);
+
+    if (!rc)
+        rc = write_head(x, row, e);
+    if (!rc && x->sections)
+        x->writer->contents(x->o, x->section, x->sections);
+    if (!rc)
+        rc = write_conversation(x, x->ref, e);
+    if (!rc)
+        rc = write_subagents(x, e);
+    if (!rc)
+        x->writer->end(x->o);
+    session_row_free(row);
+    return rc;
+}
+
+static enum err_code write_rows(struct export *x, struct err *e)
+{
+    enum err_code rc = export_jsonl(x->o, x->ref, x->req, false, x->sum, e);
+
+    if (!rc)
+        rc = find_subagents(x, e);
+    return rc ? rc : write_subagents(x, e);
+}
+
+enum err_code export_session(const struct session_ref *ref, const struct export_request *req,
+                             export_write_fn *write, void *arg, struct export_summary *out,
+                             struct err *e)
+{
+    static const struct export_writer *const writers[EXPORT_FORMATS] = { &export_md, &export_html,
+                                                                         &export_txt, NULL };
+    struct export_out o = { .write = write, .arg = arg };
+    struct export *x = calloc(1, sizeof *x);
+    enum err_code rc = x ? ERR_OK : err_nomem(e);
+
+    *out = (struct export_summary){ .bytes = 0 };
+    if (x) {
+        *x = (struct export){ .ref = ref, .req = req, .o = &o, .sum = out };
+        x->writer = writers[req->format];
+        rc = x->writer ? write_document(x, e) : write_rows(x, e);
+        arena_fini(&x->arena);
+    }
+    if (!rc)
+        export_out_flush(&o);
+    if (!rc && o.rc) {
+        rc = o.rc;
+        if (e && o.err.code)
+            *e = o.err;
+        else
+            err_nomem(e);
+    }
+    out->bytes = o.bytes;
+    buf_fini(&o.buf);
+    free(x);
+    return rc;
+}

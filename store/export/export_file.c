@@ -1,0 +1,155 @@
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "store/export/export.h"
+#include "store/fs/disk.h"
+#include "store/fs/path.h"
+
+/* Writing a document to a file. A session is private, so its export is too: mode 0600. */
+
+enum { NAME_WORDS = 48, NAME_ID = 8 };
+
+struct target {
+    char dir[PATH_MAX]; /* as realpath returns it */
+    const char *name;   /* of the file, in the arena */
+    char full[PATH_MAX];
+    struct arena arena;
+};
+
+static enum err_code find_target(const char *path, const char *cwd, struct target *t, struct err *e)
+{
+    char parent[PATH_MAX];
+    const char *full = path_normalize(cwd, path, &t->arena);
+    const char *slash = full ? strrchr(full, '/') : NULL;
+
+    if (!full || !slash)
+        return err_nomem(e);
+    t->name = slash + 1;
+    if (!*t->name || !*path || path[strlen(path) - 1] == '/')
+        return err_set(e, ERR_USAGE, path, "export: not the name of a file");
+    if (!path_parent(full, parent) || !realpath(parent, t->dir))
+        return err_sys(e, parent, "export into directory");
+    if ((size_t)snprintf(t->full, sizeof t->full, "%s/%s", t->dir[1] ? t->dir : "", t->name) >=
+        sizeof t->full)
+        return err_set(e, ERR_UNSAFE, path, "export: the name is too long");
+    return ERR_OK;
+}
+
+static bool is_at_or_below(const char *path, const char *dir)
+{
+    size_t n = strlen(dir);
+
+    return strncmp(path, dir, n) == 0 && (path[n] == '\0' || path[n] == '/');
+}
+
+/* A file in the place of a part of the session would be lost, or be read as one. */
+static enum err_code check_parts(const struct session_ref *ref, struct target *t, struct err *e)
+{
+    const struct store *st = ref->store;
+    const char **part = NULL;
+    size_t n = 0;
+    char real[PATH_MAX];
+    enum err_code rc =
+        st->ops->parts ? st->ops->parts(st, ref, true, &t->arena, &part, &n, e) : ERR_OK;
+
+    if (!rc && realpath(ref->path.p, real) && is_at_or_below(t->full, real))
+        return err_set(e, ERR_UNSAFE, t->full, "export: the file belongs to the session");
+    for (size_t i = 0; !rc && i < n; i++)
+        if (is_at_or_below(t->full, realpath(part[i], real) ? real : part[i]))
+            return err_set(e, ERR_UNSAFE, t->full, "export: the file belongs to the session");
+    return rc;
+}
+
+static enum err_code check_target(const struct session_ref *ref, struct target *t, bool replace,
+                                  struct err *e)
+{
+    struct stat st;
+    enum err_code rc = check_parts(ref, t, e);
+
+    if (rc)
+        return rc;
+    if (lstat(t->full, &st) != 0)
+        return errno == ENOENT ? ERR_OK : err_sys(e, t->full, "export to a file");
+    if (!S_ISREG(st.st_mode))
+        return err_set(e, ERR_UNSAFE, t->full, "export: a link, or no regular file");
+    if (!replace)
+        return err_set(e, ERR_STALE, t->full, "export: the file exists");
+    return ERR_OK;
+}
+
+static enum err_code write_piece(struct slice bytes, void *arg, struct err *e)
+{
+    const struct disk_new *f = arg;
+
+    return disk_write(f->fd, bytes, NULL, f->path, e);
+}
+
+static enum err_code write_file(const struct session_ref *ref, const struct export_request *req,
+                                const struct target *t, bool replace, struct export_summary *out,
+                                struct err *e)
+{
+    struct disk_new f;
+    enum err_code rc = disk_new_open(t->dir, 0600, &f, e);
+
+    if (rc)
+        return rc;
+    rc = export_session(ref, req, write_piece, &f, out, e);
+    if (rc) {
+        disk_new_discard(&f);
+        return rc;
+    }
+    return replace ? disk_new_replace(&f, t->name, e) : disk_new_publish(&f, t->name, e);
+}
+
+enum err_code export_file(const struct session_ref *ref, const struct export_request *req,
+                          const char *path, bool replace, struct export_summary *out, struct err *e)
+{
+    struct target t = { .name = NULL };
+    const char *cwd = ref->store->env && ref->store->env->cwd ? ref->store->env->cwd : "/";
+    enum err_code rc;
+
+    *out = (struct export_summary){ .bytes = 0 };
+    rc = find_target(path, cwd, &t, e);
+    if (!rc)
+        rc = check_target(ref, &t, replace, e);
+    if (!rc)
+        rc = write_file(ref, req, &t, replace, out, e);
+    arena_fini(&t.arena);
+    return rc;
+}
+
+static bool is_plain(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+/* "Fix the login!" becomes "fix-the-login". */
+static size_t add_words(char *out, struct slice text, size_t max)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < text.n && n < max; i++) {
+        char c = text.p[i] >= 'A' && text.p[i] <= 'Z' ? (char)(text.p[i] + 32) : text.p[i];
+
+        if (is_plain(c))
+            out[n++] = c;
+        else if (n > 0 && out[n - 1] != '-')
+            out[n++] = '-';
+    }
+    while (n > 0 && out[n - 1] == '-')
+        n--;
+    return n;
+}
+
+char *export_file_name(struct slice title, struct slice id, enum export_format format,
+                       struct arena *a)
+{
+    char words[NAME_WORDS], start[NAME_ID];
+    size_t w = add_words(words, title, sizeof words), s = add_words(start, id, sizeof start);
+
+    return arena_format(a, "%.*s%s%.*s.%s", (int)w, words, w ? "-" : "session-", (int)s, start,
+                        export_format_name(format));
+}

@@ -1,0 +1,126 @@
+#ifndef STORE_EXPORT_EXPORT_INTERNAL_H
+#define STORE_EXPORT_EXPORT_INTERNAL_H
+
+#include "lite/base/buf.h"
+#include "store/api/transcript.h"
+#include "store/export/export.h"
+#include "store/export/export_text.h"
+#include "store/show/tool_call.h"
+
+/* Shared by the reader of the session (export.c) and the writers of the formats. */
+
+/* The document being written. The first failure sticks, and later calls do nothing. */
+struct export_out {
+    struct buf buf; /* not yet handed over */
+    export_write_fn *write;
+    void *arg;
+    uint64_t bytes; /* handed over */
+    enum err_code rc;
+    struct err err; /* with rc, unless it is ERR_NOMEM */
+};
+
+void export_out_add(struct export_out *o, struct slice bytes);
+void export_out_lit(struct export_out *o, const char *literal);
+void export_out_addf(struct export_out *o, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* Hands everything over. */
+void export_out_flush(struct export_out *o);
+
+enum export_speaker { EXPORT_NOBODY, EXPORT_USER, EXPORT_AGENT };
+
+/* A message whose first block is about to be written. */
+struct export_message {
+    size_t section; /* 0: the session itself; else the number of the sub-agent */
+    size_t number;  /* place in its conversation, from 1 */
+    enum export_speaker speaker;
+    bool again; /* the one before has the same speaker */
+    int64_t time_ms;
+};
+
+/* A tool call with its result, or either alone. */
+struct export_tool {
+    const struct block *call;   /* NULL: the call is not in the document, or too far above */
+    const struct block *result; /* NULL: no result, or too far below */
+    struct hunks hunks;         /* of the call; none if n is 0 */
+    struct slice subject;       /* one line; may be empty */
+    struct slice command;       /* of a shell; may be empty */
+    struct slice input;         /* the rest, a member a line; may be empty */
+    struct slice output;        /* may be empty */
+    bool open;                  /* in full */
+    size_t section;             /* of the sub-agent that it began; 0: none */
+};
+
+/* Fills in what follows from the call: hunks, subject, command and input. Texts are in the blocks, the arena and the
+ * buffer. A failed arena is the caller's to notice. */
+MUST_CHECK enum err_code export_tool_describe(struct export_tool *t, struct slice root,
+                                              struct arena *a, struct buf *input);
+
+/* The head of the document. Texts may be empty. */
+struct export_head {
+    struct slice title, id, project, branch, model;
+    const char *system;
+    int64_t created_ms, modified_ms; /* TIME_NONE: unknown */
+};
+
+struct export_section {
+    size_t number;
+    struct slice id, type, task; /* the last two may be empty */
+};
+
+struct export_note {
+    struct slice name, text;
+    bool failed, open;
+    bool summary; /* of the conversation before a compaction: Markdown */
+};
+
+/* A format. Every text is as the session has it: neither cleaned nor escaped. */
+struct export_writer {
+    void (*begin)(struct export_out *o, const struct export_head *head);
+    void (*end)(struct export_out *o);
+    /* All sub-agents that follow, before the conversation. */
+    void (*contents)(struct export_out *o, const struct export_section *section, size_t n);
+    void (*section)(struct export_out *o, const struct export_section *section);
+    void (*message)(struct export_out *o, const struct export_message *m);
+    void (*message_end)(struct export_out *o);
+    void (*prompt)(struct export_out *o, struct slice text, bool command);
+    void (*reply)(struct export_out *o, struct slice text, bool failed);
+    void (*thinking)(struct export_out *o, struct slice text, bool open);
+    void (*tool)(struct export_out *o, const struct export_tool *t);
+    void (*media)(struct export_out *o, const struct block *b);
+    void (*note)(struct export_out *o, const struct export_note *note);
+    /* A place where the conversation was compacted, or something is missing; one line. */
+    void (*seam)(struct export_out *o, struct slice text);
+    void (*raw)(struct export_out *o, struct slice text);
+};
+
+extern const struct export_writer export_md, export_html, export_txt;
+
+/* The part of a conversation that a request selects, and its rows, read one after the other. */
+struct export_part {
+    const struct session_ref *ref;
+    const struct export_request *req;
+    struct transcript *t; /* owned */
+    size_t from, to;
+};
+
+/* Loads the conversation of the session, or the branch, and finds the part. `whole`: of a sub-agent, all of it. */
+MUST_CHECK enum err_code export_part_open(struct export_part *p, const struct session_ref *ref,
+                                          const struct export_request *req, bool whole,
+                                          struct err *e);
+void export_part_close(struct export_part *p);
+/* Returns true if the request is for a branch, or not for all messages. */
+bool export_is_part(const struct export_request *req);
+bool export_is_cancelled(const struct export_request *req);
+
+/* JSONL: the rows of a session, or of a sub-agent (`whole`), as they are. */
+MUST_CHECK enum err_code export_jsonl(struct export_out *o, const struct session_ref *ref,
+                                      const struct export_request *req, bool whole,
+                                      struct export_summary *sum, struct err *e);
+
+/* Words that the formats share. */
+const char *export_outcome(const struct export_tool *t,
+                           char out[32]);                        /* "ok", "exit 2", "failed" */
+void export_media_label(const struct block *b, struct buf *out); /* "image png, 48 KB" */
+enum { EXPORT_TIME = 32 };
+void export_time(int64_t ms, char out[EXPORT_TIME]); /* "2026-03-01 10:00 UTC" */
+
+#endif

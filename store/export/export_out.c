@@ -1,0 +1,101 @@
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "lite/base/time.h"
+#include "store/export/export_internal.h"
+
+enum { PIECE = 64 * 1024 };
+
+static void hand_over(struct export_out *o, struct slice bytes)
+{
+    if (o->rc || bytes.n == 0)
+        return;
+    o->rc = o->write(bytes, o->arg, &o->err);
+    o->bytes += bytes.n;
+}
+
+void export_out_flush(struct export_out *o)
+{
+    hand_over(o, buf_slice(&o->buf));
+    o->buf.n = 0;
+}
+
+void export_out_add(struct export_out *o, struct slice bytes)
+{
+    if (bytes.n >= PIECE) {
+        export_out_flush(o);
+        hand_over(o, bytes);
+        return;
+    }
+    if (o->rc)
+        return;
+    if (buf_add(&o->buf, bytes))
+        o->rc = ERR_NOMEM;
+    else if (o->buf.n >= PIECE)
+        export_out_flush(o);
+}
+
+void export_out_lit(struct export_out *o, const char *literal)
+{
+    export_out_add(o, slice_of(literal));
+}
+
+void export_out_addf(struct export_out *o, const char *fmt, ...)
+{
+    char text[256];
+    va_list ap;
+
+    va_start(ap, fmt);
+    int n = vsnprintf(text, sizeof text, fmt, ap);
+
+    va_end(ap);
+    if (n > 0)
+        export_out_add(
+            o, (struct slice){ text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1 });
+}
+
+const char *export_outcome(const struct export_tool *t, char out[32])
+{
+    struct slice digits;
+
+    if (!t->result || !t->result->failed)
+        return "ok";
+    if (!tool_call_exit_code(tool_call_result(t->result), &digits))
+        return "failed";
+    snprintf(out, 32, "exit %.*s", SLICE_ARG(digits));
+    return out;
+}
+
+void export_media_label(const struct block *b, struct buf *out)
+{
+    enum err_code rc = buf_addf(out, "%s", b->kind == BLOCK_IMAGE ? "image" : "document");
+    const char *slash = b->name.n ? memchr(b->name.p, '/', b->name.n) : NULL;
+    size_t skip = slash ? (size_t)(slash + 1 - b->name.p) : 0;
+    const struct slice parts[] = { { b->name.p + skip, b->name.n - skip }, b->text };
+
+    for (size_t i = 0; !rc && i < sizeof parts / sizeof *parts; i++) {
+        if (parts[i].n == 0)
+            continue;
+        rc = buf_add_byte(out, ' ');
+        if (!rc)
+            rc = buf_add(out, parts[i]);
+    }
+    if (!rc && b->bytes > 0)
+        rc = buf_addf(out, ", %" PRId64 " KB", (b->bytes + 1023) / 1024);
+    if (rc)
+        out->n = 0;
+}
+
+void export_time(int64_t ms, char out[EXPORT_TIME])
+{
+    char iso[TIME_TEXT];
+
+    time_format(ms, iso);
+    if (strlen(iso) < 16 || iso[10] != 'T') {
+        snprintf(out, EXPORT_TIME, "%s", iso);
+        return;
+    }
+    iso[10] = ' ';
+    snprintf(out, EXPORT_TIME, "%.16s UTC", iso);
+}

@@ -1,0 +1,174 @@
+#include "store/export/export_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Which part of a conversation is written. */
+
+enum { UUID_LENGTH = 36 };
+
+bool export_is_cancelled(const struct export_request *req)
+{
+    return req->cancel && atomic_load_explicit(req->cancel, memory_order_relaxed);
+}
+
+bool export_is_part(const struct export_request *req)
+{
+    return req->branch.p || req->from.p || req->to.p || !id128_none(req->leaf) ||
+           !id128_none(req->first) || !id128_none(req->last);
+}
+
+static void format_uuid(struct id128 id, char out[UUID_LENGTH + 1])
+{
+    snprintf(out, UUID_LENGTH + 1, "%08x-%04x-%04x-%04x-%012llx", (unsigned)(id.hi >> 32),
+             (unsigned)(id.hi >> 16 & 0xffff), (unsigned)(id.hi & 0xffff), (unsigned)(id.lo >> 48),
+             (unsigned long long)(id.lo & 0xffffffffffffULL));
+}
+
+static bool begins_with(struct id128 id, struct slice text)
+{
+    char uuid[UUID_LENGTH + 1];
+
+    if (text.n > UUID_LENGTH || id128_none(id))
+        return false;
+    format_uuid(id, uuid);
+    return memcmp(uuid, text.p, text.n) == 0;
+}
+
+/* "#12": the number of a message, as the documents show it. */
+static bool read_number(struct slice text, size_t n, size_t *at)
+{
+    size_t number = 0;
+
+    if (text.n < 2 || text.n > 10 || text.p[0] != '#')
+        return false;
+    for (size_t i = 1; i < text.n; i++) {
+        if (text.p[i] < '0' || text.p[i] > '9')
+            return false;
+        number = number * 10 + (size_t)(text.p[i] - '0');
+    }
+    *at = number - 1;
+    return number > 0 && number <= n;
+}
+
+static enum err_code name_error(enum err_code code, struct slice text, struct err *e)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "%.*s", (int)(text.n < 60 ? text.n : 60), text.p);
+    return err_set(e, code, name, "export: %s",
+                   code == ERR_USAGE ? "several messages begin like this" : "no such message");
+}
+
+/* Finds the one of n ids that a text names; a whole id precedes the beginning of one. */
+static enum err_code find_id(const void *ids, size_t n, size_t size, struct slice text, size_t *at,
+                             struct err *e)
+{
+    struct id128 whole = id128_of(text);
+    size_t matches = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        struct id128 id;
+
+        memcpy(&id, (const char *)ids + i * size, sizeof id);
+        if (id128_eq(id, whole)) {
+            *at = i;
+            return ERR_OK;
+        }
+        if (begins_with(id, text)) {
+            matches++;
+            *at = i;
+        }
+    }
+    return matches == 1 && text.n >= 4
+               ? ERR_OK
+               : name_error(matches > 1 ? ERR_USAGE : ERR_NOT_FOUND, text, e);
+}
+
+static enum err_code find_message(const struct transcript *t, struct slice text, size_t *at,
+                                  struct err *e)
+{
+    if (read_number(text, t->n, at))
+        return ERR_OK;
+    if (t->n == 0 || text.n == 0)
+        return name_error(ERR_NOT_FOUND, text, e);
+    return find_id(&t->message[0].id, t->n, sizeof *t->message, text, at, e);
+}
+
+static enum err_code find_end(const struct transcript *t, struct slice text, struct id128 id,
+                              size_t *at, struct err *e)
+{
+    if (text.p)
+        return find_message(t, text, at, e);
+    for (*at = 0; *at < t->n; ++*at)
+        if (id128_eq(t->message[*at].id, id))
+            return ERR_OK;
+    return err_set(e, ERR_NOT_FOUND, t->path, "export: the message is not in the conversation");
+}
+
+static enum err_code find_part(struct export_part *p, struct err *e)
+{
+    const struct export_request *q = p->req;
+    enum err_code rc = ERR_OK;
+    size_t last;
+
+    p->from = 0;
+    p->to = p->t->n;
+    if (q->from.p || !id128_none(q->first))
+        rc = find_end(p->t, q->from, q->first, &p->from, e);
+    if (!rc && (q->to.p || !id128_none(q->last))) {
+        rc = find_end(p->t, q->to, q->last, &last, e);
+        p->to = rc ? p->to : last + 1;
+    }
+    if (!rc && p->to < p->from)
+        return err_set(e, ERR_USAGE, "--to", "export: the last message is before the first");
+    return rc;
+}
+
+/* A branch, or the conversation itself if the message is its last one. */
+static enum err_code load_branch(struct export_part *p, struct err *e)
+{
+    const struct store *st = p->ref->store;
+    struct branch_list list = { .n = 0 };
+    size_t at = 0;
+    enum err_code rc;
+
+    if (!st->ops->branches || !st->ops->load_branch)
+        return store_unsupported_error(p->ref, CAN_HAVE_BRANCHES, "export a branch", e);
+    if (!p->req->branch.p)
+        return st->ops->load_branch(st, p->ref, p->req->leaf, p->req->cancel, &p->t, e);
+    rc = st->ops->branches(st, p->ref, p->req->cancel, &list, e);
+    if (!rc)
+        rc = list.n ? find_id(&list.branch[0].leaf, list.n, sizeof *list.branch, p->req->branch,
+                              &at, e)
+                    : name_error(ERR_NOT_FOUND, p->req->branch, e);
+    if (!rc)
+        rc = st->ops->load_branch(st, p->ref, list.branch[at].leaf, p->req->cancel, &p->t, e);
+    branch_list_fini(&list);
+    return rc;
+}
+
+enum err_code export_part_open(struct export_part *p, const struct session_ref *ref,
+                               const struct export_request *req, bool whole, struct err *e)
+{
+    const struct store *st = ref->store;
+    enum err_code rc;
+
+    *p = (struct export_part){ .ref = ref, .req = req };
+    rc = (req->branch.p || !id128_none(req->leaf)) && !whole
+             ? load_branch(p, e)
+             : st->ops->load(st, ref, req->cancel, &p->t, e);
+    if (!rc)
+        p->to = p->t->n;
+    if (!rc && !whole)
+        rc = find_part(p, e);
+    if (rc)
+        export_part_close(p);
+    return rc;
+}
+
+void export_part_close(struct export_part *p)
+{
+    transcript_free(p->t);
+    p->t = NULL;
+}

@@ -1,0 +1,237 @@
+#include "store/query/usage.h"
+
+#include <stdlib.h>
+
+#include "lite/base/array.h"
+
+/* ---- one answer once ---- */
+
+static int64_t total_of(const int64_t tokens[USAGE_KINDS])
+{
+    int64_t sum = 0;
+
+    for (size_t i = 0; i < USAGE_KINDS; i++)
+        if (__builtin_add_overflow(sum, tokens[i], &sum))
+            return INT64_MAX;
+    return sum;
+}
+
+/* Finds the text, or adds a copy. *is_new: it was added. */
+static enum err_code add_text(struct slice_set *set, struct arena *a, struct slice text,
+                              uint32_t *number, bool *is_new)
+{
+    *number = slice_set_find(set, text);
+    *is_new = *number == SLICE_SET_NONE;
+    if (!*is_new)
+        return ERR_OK;
+    text = arena_copy(a, text);
+    return text.p ? slice_set_add(set, text, number) : ERR_NOMEM;
+}
+
+static struct usage_answer answer_of(const struct usage_record *u, uint32_t session, uint32_t model)
+{
+    return (struct usage_answer){
+        .time_ms = u->time_ms,
+        .tokens = { [USAGE_INPUT] = u->input,
+                    [USAGE_OUTPUT] = u->output,
+                    [USAGE_CACHE_WRITE] = u->cache_write,
+                    [USAGE_CACHE_READ] = u->cache_read },
+        .cost = u->cost,
+        .message = u->message.n ? id128_of(u->message) : (struct id128){ 0 },
+        .session = session,
+        .model = model,
+        .other = UINT32_MAX,
+        .copied = u->copied,
+        .aside = u->aside,
+    };
+}
+
+static bool says_more(const struct usage_answer *candidate, const struct usage_answer *counted)
+{
+    int64_t more = total_of(candidate->tokens), total = total_of(counted->tokens);
+
+    if (candidate->aside != counted->aside)
+        return counted->aside;
+    if (more != total)
+        return more > total;
+    return counted->copied && !candidate->copied;
+}
+
+static void count_better(struct usage_answer *counted, const struct usage_answer *candidate)
+{
+    uint32_t other = counted->other;
+
+    if (!says_more(candidate, counted))
+        return;
+    *counted = *candidate;
+    counted->other = other;
+}
+
+/* The counted answer with this id and any request, if it or the candidate is aside: side questions repeat answers of the
+ * conversation under requests of their own. */
+static struct usage_answer *find_aside(const struct usage_set *set, uint32_t id, bool aside)
+{
+    uint32_t i = set->first_of_id[id];
+
+    while (i != UINT32_MAX && !aside && !set->answer[i].aside)
+        i = set->answer[i].other;
+    return i == UINT32_MAX ? NULL : &set->answer[i];
+}
+
+static enum err_code append_answer(struct usage_set *set, const struct usage_answer *answer)
+{
+    if (set->n >= UINT32_MAX - 1 || !array_reserve(set->answer, set->cap, set->n + 1))
+        return ERR_NOMEM;
+    set->answer[set->n++] = *answer;
+    return ERR_OK;
+}
+
+/* Counts an answer whose ids are not known yet together. */
+static enum err_code add_answer(struct usage_set *set, struct slice id, uint32_t exact,
+                                struct usage_answer *answer)
+{
+    uint32_t number;
+    bool is_new;
+    enum err_code rc = add_text(&set->ids, &set->arena, id, &number, &is_new);
+
+    if (!rc && !array_reserve(set->first_of_id, set->ids_cap, set->ids.n))
+        rc = ERR_NOMEM;
+    if (rc)
+        return rc;
+    if (is_new)
+        set->first_of_id[number] = UINT32_MAX;
+    struct usage_answer *known = find_aside(set, number, answer->aside);
+
+    if (known) {
+        set->first_exact[exact] = (uint32_t)(known - set->answer);
+        count_better(known, answer);
+        return ERR_OK;
+    }
+    answer->other = set->first_of_id[number];
+    set->first_exact[exact] = set->first_of_id[number] = (uint32_t)set->n;
+    return append_answer(set, answer);
+}
+
+static enum err_code add_known(struct usage_set *set, const struct usage_record *u,
+                               struct usage_answer *answer)
+{
+    const struct slice part[] = { u->answer, { "\n", 1 }, u->request };
+    struct arena a = { 0 };
+    size_t n = u->answer.n + 1 + u->request.n;
+    char *both = arena_concat(&a, part, sizeof part / sizeof *part);
+    uint32_t exact = 0;
+    bool is_new = false;
+    enum err_code rc =
+        both ? add_text(&set->exact, &set->arena, (struct slice){ both, n }, &exact, &is_new)
+             : ERR_NOMEM;
+
+    arena_fini(&a);
+    if (!rc && !array_reserve(set->first_exact, set->exact_cap, set->exact.n))
+        rc = ERR_NOMEM;
+    if (!rc && is_new)
+        return add_answer(set, u->answer, exact, answer);
+    if (!rc)
+        count_better(&set->answer[set->first_exact[exact]], answer);
+    return rc;
+}
+
+enum err_code usage_set_add(struct usage_set *set, uint32_t session, const struct usage_record *u)
+{
+    uint32_t model;
+    bool is_new;
+    enum err_code rc = add_text(&set->models, &set->arena, u->model, &model, &is_new);
+
+    if (rc)
+        return rc;
+    struct usage_answer answer = answer_of(u, session, model);
+
+    return u->answer.n ? add_known(set, u, &answer) : append_answer(set, &answer);
+}
+
+void usage_set_fini(struct usage_set *set)
+{
+    free(set->answer);
+    free(set->first_exact);
+    free(set->first_of_id);
+    slice_set_fini(&set->models);
+    slice_set_fini(&set->exact);
+    slice_set_fini(&set->ids);
+    arena_fini(&set->arena);
+    *set = (struct usage_set){ 0 };
+}
+
+/* ---- sums ---- */
+
+void usage_sum_add(struct usage_sum *sum, const struct usage_answer *a, double cost)
+{
+    bool tokens = total_of(a->tokens) > 0;
+
+    if (sum->answers == 0 && !sum->has_cost)
+        sum->first_ms = sum->last_ms = TIME_NONE;
+    for (size_t i = 0; i < USAGE_KINDS; i++)
+        if (__builtin_add_overflow(sum->tokens[i], a->tokens[i], &sum->tokens[i]))
+            sum->tokens[i] = INT64_MAX;
+    sum->answers += tokens;
+    sum->without_a_price += tokens && isnan(cost);
+    sum->cost += isnan(cost) ? 0 : cost;
+    sum->has_cost |= !isnan(cost);
+    if (a->time_ms == TIME_NONE)
+        return;
+    if (sum->first_ms == TIME_NONE || a->time_ms < sum->first_ms)
+        sum->first_ms = a->time_ms;
+    if (sum->last_ms == TIME_NONE || a->time_ms > sum->last_ms)
+        sum->last_ms = a->time_ms;
+}
+
+int64_t usage_sum_total(const struct usage_sum *sum)
+{
+    return total_of(sum->tokens);
+}
+
+bool usage_sum_is_empty(const struct usage_sum *sum)
+{
+    return total_of(sum->tokens) == 0 && !(sum->has_cost && sum->cost > 0);
+}
+
+/* ---- a session ---- */
+
+static enum err_code keep_record(const struct usage_record *u, void *arg, struct err *e)
+{
+    struct usage_list *list = arg;
+    struct usage_record *more = arena_grow(&list->arena, list->record, list->n, sizeof *more);
+
+    if (!more)
+        return err_nomem(e);
+    list->record = more;
+    more += list->n++;
+    *more = *u;
+    more->model = arena_copy(&list->arena, u->model);
+    more->message = arena_copy(&list->arena, u->message);
+    more->agent = arena_copy(&list->arena, u->agent);
+    more->answer = arena_copy(&list->arena, u->answer);
+    more->request = arena_copy(&list->arena, u->request);
+    return list->arena.failed ? err_nomem(e) : ERR_OK;
+}
+
+enum err_code usage_list_read(const struct session_ref *ref, const atomic_bool *cancel,
+                              struct usage_list *out, struct err *e)
+{
+    const struct store_ops *ops = ref->store->ops;
+    struct usage_list list = { .n = 0 };
+
+    if (!ops->usage)
+        return err_set(e, ERR_UNSUPPORTED, ref->path.p, "%s records no tokens", ops->name);
+    enum err_code rc = ops->usage(ref->store, ref, cancel, keep_record, &list, e);
+
+    if (rc)
+        usage_list_fini(&list);
+    else
+        *out = list;
+    return rc;
+}
+
+void usage_list_fini(struct usage_list *list)
+{
+    arena_fini(&list->arena);
+    *list = (struct usage_list){ .n = 0 };
+}

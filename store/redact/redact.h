@@ -1,0 +1,65 @@
+#ifndef STORE_REDACT_REDACT_H
+#define STORE_REDACT_REDACT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lite/base/buf.h"
+#include "lite/base/err.h"
+#include "lite/base/slice.h"
+
+/* Replaces what looks like a secret by REDACTED: in the committed checkpoints of Entire, which are pushed
+ * (docs/formats/entire.md 2.7), and in exported sessions.
+ *
+ * Secrets are recognised by their form: tokens of well-known services by their public prefixes and lengths, private keys,
+ * credentials in URLs and headers, values assigned to a telling name (password = ...), and runs of letters that are too
+ * random to be words. Entire uses the more than two hundred rules of gitleaks; these are our own matchers for the most
+ * common kinds. Not recognised are plain hex and UUIDs without a name next to them, and keys that only a checksum or a
+ * request to the service could confirm. */
+struct redact_counts;
+
+/* counts may be NULL. */
+MUST_CHECK enum err_code redact_text(struct slice text, struct buf *out,
+                                     struct redact_counts *counts);
+/* Redacts JSON rows line by line; a line that is not JSON is treated as text. Only values are examined, unescaped, except
+ * ids, signatures and images. A value without a secret keeps its bytes. */
+MUST_CHECK enum err_code redact_json_rows(struct slice rows, struct buf *out,
+                                          struct redact_counts *counts);
+
+/* How many secrets were replaced, and of which kinds. Overlapping ones are replaced as one, which counts for the kind
+ * that says most. A zeroed struct has counted nothing. */
+struct redact_count {
+    const char *kind; /* "github token"; static */
+    size_t n;
+};
+
+struct redact_counts {
+    struct redact_count *count; /* malloc'ed */
+    size_t n, cap;
+};
+
+size_t redact_counts_total(const struct redact_counts *counts);
+void redact_counts_fini(struct redact_counts *counts);
+
+struct secret {
+    const char *kind; /* "github token"; static */
+    size_t at, n;     /* the range in the text */
+};
+
+struct secret_list {
+    struct secret *secret; /* by offset; malloc'ed */
+    size_t n, cap;
+};
+
+/* Adds the secrets that are found by their form, without those that are merely random. */
+MUST_CHECK enum err_code redact_find(struct slice text, struct secret_list *list);
+/* Adds those, too, and sorts all by offset. */
+MUST_CHECK enum err_code redact_find_all(struct slice text, struct secret_list *list);
+extern const char redact_random[]; /* their kind */
+MUST_CHECK enum err_code redact_list_add(struct secret_list *list, const char *kind, size_t at,
+                                         size_t n);
+/* Returns true if such a name and value are a secret and its name. */
+bool redact_is_given(struct slice name, struct slice value);
+void redact_list_fini(struct secret_list *list);
+
+#endif

@@ -1,0 +1,168 @@
+#include "store/systems/codex/codex.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "store/systems/common/config_dir.h"
+
+const struct codex *codex_of(const struct store *st)
+{
+    assert(st->ops == &codex_ops);
+    return (const struct codex *)st;
+}
+
+static void codex_close(struct store *st)
+{
+    struct codex *x = (struct codex *)st;
+
+    jsonl_store_fini(&x->jsonl);
+    codex_names_free(x->names);
+    free(x);
+}
+
+static char *default_path(const struct store_env *env)
+{
+    const char *named = env_variable(env, "CODEX_HOME");
+
+    if (named)
+        return config_dir_absolute(env, named);
+    return env->home ? config_dir_join(env->home, ".codex") : NULL;
+}
+
+static enum err_code open_at(struct codex *x, const char *path, struct err *e)
+{
+    const struct store_env *env = x->jsonl.base.env;
+
+    if (!path && !env->home && !env_variable(env, "CODEX_HOME"))
+        return err_set(e, ERR_NOT_FOUND, "", "open store: HOME is not set");
+    x->jsonl.base.path = path ? config_dir_absolute(env, path) : default_path(env);
+    if (!x->jsonl.base.path)
+        return err_nomem(e);
+    x->jsonl.folder = config_dir_join(x->jsonl.base.path, "sessions");
+    if (!x->jsonl.folder)
+        return err_nomem(e);
+    enum err_code rc = config_dir_require(x->jsonl.folder, e);
+
+    if (rc)
+        return rc;
+    x->jsonl.pool = window_pool_new();
+    x->names = codex_names_new(x->jsonl.base.path);
+    return x->jsonl.pool && x->names ? ERR_OK : err_nomem(e);
+}
+
+static enum err_code codex_open(const struct store_env *env, const char *path, struct store **out,
+                                struct err *e)
+{
+    struct codex *x = calloc(1, sizeof *x);
+
+    if (!x)
+        return err_nomem(e);
+    x->jsonl.base = (struct store){ .ops = &codex_ops, .env = env };
+    x->jsonl.format = &codex_format;
+    enum err_code rc = open_at(x, path, e);
+
+    if (rc)
+        codex_close(&x->jsonl.base);
+    else
+        *out = &x->jsonl.base;
+    return rc;
+}
+
+/* ---- in use? ---- */
+
+/* The program that has a thread open holds a lock on its lock file as long as it runs; a file that was left behind is
+ * not locked. The kernel's table of locks shows it without touching the file. Some file systems report another device
+ * there than stat does: then only the number of the file is evidence. */
+static struct live judge_lock(const struct stat *lock, const char *table)
+{
+    struct live live = { .state = LIVE_QUIET };
+    char line[256];
+    FILE *f = fopen(table, "re");
+
+    while (f && live.state != LIVE_RUNNING && fgets(line, sizeof line, f)) {
+        unsigned major, minor;
+        uint64_t ino;
+        int pid;
+
+        if (sscanf(line, "%*s %*s %*s %*s %d %x:%x:%" SCNu64, &pid, &major, &minor, &ino) != 4 ||
+            ino != lock->st_ino)
+            continue;
+        bool same = major == major(lock->st_dev) && minor == minor(lock->st_dev);
+
+        live = (struct live){ .state = same ? LIVE_RUNNING : LIVE_UNKNOWN,
+                              .pid = pid > 0 ? pid : 0,
+                              .why = same ? "Codex has it open" : "Codex may have it open" };
+    }
+    if (!f)
+        live = (struct live){ .state = LIVE_UNKNOWN, .why = "its lock cannot be looked up" };
+    else
+        fclose(f);
+    return live;
+}
+
+enum err_code codex_live(const struct store *st, const struct session_ref *ref, struct live *out,
+                         struct err *e)
+{
+    struct arena a = { 0 };
+    struct stat sb;
+    const char *proc = st->env->proc_dir ? st->env->proc_dir : "/proc";
+    const char *lock =
+        arena_format(&a, "%s/thread-writer-locks/%.*s.lock", st->path, SLICE_ARG(ref->id));
+    const char *table = arena_format(&a, "%s/locks", proc);
+
+    *out = (struct live){ .state = LIVE_QUIET };
+    if (lock && table && lstat(lock, &sb) == 0)
+        *out = judge_lock(&sb, table);
+    arena_fini(&a);
+    return lock && table ? ERR_OK : err_nomem(e);
+}
+
+static const char *codex_cannot(unsigned ability)
+{
+    switch (ability) {
+    case CAN_RENAME:
+    case CAN_NAME_FORK: return "Codex keeps names in a database of its own: use /rename in Codex";
+    case CAN_TAG: return "Codex sessions have no tags";
+    case CAN_ARCHIVE: return "Codex keeps its index in a database: use codex archive ID";
+    case CAN_DELETE: return "Codex keeps its index in a database: use codex delete ID";
+    case CAN_FORK: return "forks of Codex sessions refer to their parents: use codex fork ID";
+    case CAN_RESUME_AT: return "Codex continues after the last turn: go back in Codex itself";
+    case CAN_TOMBSTONE:
+        return "Codex counts the bytes of its logs: nothing can be taken out of them";
+    case CAN_REAPPEND: return "Codex logs have no metadata to append again";
+    case CAN_RETRIEVE: return "Codex logs already are where Codex looks for them";
+    case CAN_HAVE_BRANCHES: return "a Codex log has no branches: a fork is a session of its own";
+    case CAN_SET: return "Codex sessions have no settings that other programs may write";
+    default: return NULL;
+    }
+}
+
+/* No rename, archive or delete: what they change is in a database that the program alone writes. */
+const struct store_ops codex_ops = {
+    .name = "codex",
+    .folders = "sessions",
+    .resume_command = "codex resume {id}",
+    .fork_command = "codex fork {id}",
+    .open = codex_open,
+    .close = codex_close,
+    .enumerate = codex_enumerate,
+    .unreadable = codex_unreadable,
+    .describe = codex_describe,
+    .find = codex_find,
+    .at_path = codex_at_path,
+    .tail = codex_tail,
+    .load = codex_load,
+    .blocks = codex_blocks,
+    .messages = codex_messages,
+    .subagents = codex_subagents,
+    .subagent = codex_subagent,
+    .live = codex_live,
+    .checkpoints = codex_checkpoints,
+    .plan = codex_plan,
+    .unsupported = codex_cannot,
+};

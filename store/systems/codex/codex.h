@@ -1,0 +1,58 @@
+#ifndef STORE_SYSTEMS_CODEX_CODEX_H
+#define STORE_SYSTEMS_CODEX_CODEX_H
+
+#include <pthread.h>
+
+#include "store/api/store.h"
+#include "store/systems/common/jsonl.h"
+
+/* The sessions ("threads") of the Codex CLI (docs/formats/codex.md): its path is $CODEX_HOME or ~/.codex, with
+ *
+ *   sessions/YYYY/MM/DD/rollout-<time>-<thread>.jsonl[.zst]           the log of a thread
+ *   sessions/YYYY/MM/DD/rollout-<time>-<thread>_<rollout>.jsonl       the same thread after a revert
+ *   archived_sessions/rollout-...                                     archived ones, without folders
+ *   session_index.jsonl                                               names: the last line of a thread counts
+ *   thread-writer-locks/<thread>.lock                                 locked by the program that has it open
+ *
+ * A fork, and a thread that was reverted, begin with a reference to the log that they continue (rollout.h). The index
+ * of all this is a database of the program's, so nothing is ever written here. Immutable after open, except for the
+ * names, which are read again when their file changes; threads may share it. */
+struct codex_names;
+
+struct codex {
+    struct jsonl_store jsonl; /* its folder is <path>/sessions */
+    struct codex_names *names;
+};
+
+/* The store as this system's own; asserts that it is one. */
+const struct codex *codex_of(const struct store *st);
+
+/* A UUID in lower case. */
+bool codex_is_id(struct slice id);
+
+/* The names of a store's threads, from session_index.jsonl. Returns NULL if out of memory. */
+struct codex_names *codex_names_new(const char *store);
+void codex_names_free(struct codex_names *names); /* NULL is fine */
+/* The name of a thread, in the arena; empty if it has none. Any thread may ask. */
+struct slice codex_names_find(struct codex_names *names, struct slice thread, struct arena *a);
+
+extern const struct jsonl_format codex_format;
+extern const struct store_ops codex_ops;
+
+/* The members of codex_ops. */
+store_enumerate_fn codex_enumerate;
+store_unreadable_fn codex_unreadable;
+store_describe_fn codex_describe;
+store_find_fn codex_find;
+store_at_path_fn codex_at_path;
+store_tail_fn codex_tail;
+store_load_fn codex_load;
+store_blocks_fn codex_blocks;
+store_messages_fn codex_messages;
+store_subagents_fn codex_subagents;
+store_subagent_fn codex_subagent;
+store_live_fn codex_live;
+store_checkpoints_fn codex_checkpoints;
+store_plan_fn codex_plan;
+
+#endif

@@ -1,0 +1,524 @@
+#include "store/systems/codex/rollout.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "lite/io/file.h"
+#include "lite/json/json.h"
+#include "store/systems/codex/codex.h"
+
+enum {
+    UUID = 36,
+    STAMP = sizeof "rollout-2026-11-22T16-17-25-" - 1,
+    DEPTH = 3,            /* year, month, day */
+    CHAIN_MAX = 64,       /* forks of forks */
+    TEXT_MAX = 512 << 20, /* of all logs of one thread, if they have to be joined */
+    WINDOW_LOG_MAX = 27,  /* what an archive may ask of memory while it is read: 128 MiB */
+    FIRST_LINE_MAX = 16 << 20,
+};
+
+/* ---- names ---- */
+
+bool codex_is_id(struct slice id)
+{
+    if (id.n != UUID)
+        return false;
+    for (size_t i = 0; i < UUID; i++) {
+        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+
+        if (dash ? id.p[i] != '-' : !id.p[i] || !strchr("0123456789abcdef", id.p[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool cut_suffix(struct slice *name, const char *suffix)
+{
+    size_t n = strlen(suffix);
+
+    if (name->n < n || memcmp(name->p + name->n - n, suffix, n) != 0)
+        return false;
+    name->n -= n;
+    return true;
+}
+
+bool rollout_name(struct slice name, struct rollout *out)
+{
+    out->packed = cut_suffix(&name, ".zst");
+    if (!cut_suffix(&name, JSONL_SUFFIX) || !slice_starts(name, "rollout-") ||
+        name.n < STAMP + UUID)
+        return false;
+    out->thread = out->id = (struct slice){ name.p + STAMP, UUID };
+    if (name.n == STAMP + UUID + 1 + UUID && name.p[STAMP + UUID] == '_')
+        out->id = (struct slice){ name.p + STAMP + UUID + 1, UUID };
+    else if (name.n != STAMP + UUID)
+        return false;
+    return name.p[STAMP - 1] == '-' && codex_is_id(out->thread) && codex_is_id(out->id);
+}
+
+/* ---- the folders ---- */
+
+struct walk {
+    struct rollouts *out;
+    trouble_fn *fn;
+    void *arg;
+    bool archived;
+};
+
+static void add_rollout(struct walk *w, int dir, const char *folder, const char *name)
+{
+    struct rollout x = { .archived = w->archived };
+    struct stat sb;
+    struct rollout *list;
+    struct arena *a = &w->out->arena;
+
+    if (!rollout_name(slice_of(name), &x) || fstatat(dir, name, &sb, AT_SYMLINK_NOFOLLOW) != 0 ||
+        S_ISDIR(sb.st_mode))
+        return;
+    list = arena_grow(a, w->out->rollout, w->out->n, sizeof *list);
+    const char *path = list ? arena_format(a, "%s/%s", folder, name) : NULL;
+
+    if (!path)
+        return;
+    x.path = slice_of(path);
+    rollout_name(slice_of(path + strlen(folder) + 1), &x);
+    x.file = file_id_of(&sb);
+    w->out->rollout = list;
+    list[w->out->n++] = x;
+}
+
+static bool is_number(const char *name)
+{
+    return *name && strspn(name, "0123456789") == strlen(name);
+}
+
+static void report_folder(struct walk *w, const char *folder)
+{
+    struct err why;
+
+    if (errno == ENOENT || errno == ENOTDIR || !w->fn)
+        return;
+    enum err_code rc = err_sys(&why, folder, "read the folder");
+
+    if (rc)
+        w->fn(&why, w->arg);
+}
+
+static void walk_folder(struct walk *w, int at, const char *name, const char *folder, int depth)
+{
+    int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (depth ? O_NOFOLLOW : 0));
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    const struct dirent *entry;
+
+    if (!dir) {
+        report_folder(w, folder);
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    while ((entry = readdir(dir))) {
+        if (w->archived || depth == DEPTH)
+            add_rollout(w, fd, folder, entry->d_name);
+        else if (is_number(entry->d_name)) {
+            const char *inner = arena_format(&w->out->arena, "%s/%s", folder, entry->d_name);
+
+            if (inner)
+                walk_folder(w, fd, entry->d_name, inner, depth + 1);
+        }
+    }
+    closedir(dir);
+}
+
+static int compare_slices(struct slice a, struct slice b)
+{
+    return memcmp(a.p, b.p, UUID);
+}
+
+/* Several files of one rollout: the last one counts, which is neither archived nor packed. */
+static int compare_rollouts(const void *a, const void *b)
+{
+    const struct rollout *x = a, *y = b;
+    int by_thread = compare_slices(x->thread, y->thread), by_id = compare_slices(x->id, y->id);
+
+    if (by_thread || by_id)
+        return by_thread ? by_thread : by_id;
+    if (x->archived != y->archived)
+        return x->archived ? -1 : 1;
+    if (x->packed != y->packed)
+        return x->packed ? -1 : 1;
+    return strcmp(x->path.p, y->path.p);
+}
+
+static void drop_copies(struct rollouts *r)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->n; i++) {
+        if (i + 1 < r->n && slice_eq(r->rollout[i].id, r->rollout[i + 1].id) &&
+            slice_eq(r->rollout[i].thread, r->rollout[i + 1].thread))
+            continue;
+        r->rollout[n++] = r->rollout[i];
+    }
+    r->n = n;
+}
+
+enum err_code rollouts_read(const char *store, trouble_fn *fn, void *arg, struct rollouts *out,
+                            struct err *e)
+{
+    struct rollouts found = { .n = 0 };
+    struct walk w = { .out = &found, .fn = fn, .arg = arg };
+    const char *sessions = arena_format(&found.arena, "%s/sessions", store);
+    const char *archived = arena_format(&found.arena, "%s/archived_sessions", store);
+
+    if (sessions && archived) {
+        walk_folder(&w, AT_FDCWD, sessions, sessions, 0);
+        w.archived = true;
+        walk_folder(&w, AT_FDCWD, archived, archived, 0);
+    }
+    if (found.arena.failed) {
+        rollouts_fini(&found);
+        return err_nomem(e);
+    }
+    if (found.n)
+        qsort(found.rollout, found.n, sizeof *found.rollout, compare_rollouts);
+    drop_copies(&found);
+    *out = found;
+    return ERR_OK;
+}
+
+void rollouts_fini(struct rollouts *r)
+{
+    arena_fini(&r->arena);
+    *r = (struct rollouts){ .n = 0 };
+}
+
+const struct rollout *rollouts_find(const struct rollouts *r, struct slice id)
+{
+    for (size_t i = r->n; i > 0; i--)
+        if (slice_eq(r->rollout[i - 1].id, id))
+            return &r->rollout[i - 1];
+    return NULL;
+}
+
+const struct rollout *rollouts_newest(const struct rollouts *r, struct slice thread)
+{
+    for (size_t i = r->n; i > 0; i--)
+        if (slice_eq(r->rollout[i - 1].thread, thread))
+            return &r->rollout[i - 1];
+    return NULL;
+}
+
+int64_t rollout_born_ms(struct slice id)
+{
+    static const char digits[] = "0123456789abcdef";
+    int64_t ms = 0;
+
+    for (size_t i = 0; i < 13 && i < id.n; i++) {
+        const char *digit = id.p[i] && id.p[i] != '-' ? strchr(digits, id.p[i]) : NULL;
+
+        if (digit)
+            ms = ms * 16 + (digit - digits);
+    }
+    return ms;
+}
+
+/* A plain file is preferred to a packed one. */
+static const char *find_in(const char *folder, struct slice id, struct arena *a)
+{
+    DIR *dir = opendir(folder);
+    const struct dirent *entry;
+    const char *found = NULL;
+    struct rollout x;
+
+    while (dir && (entry = readdir(dir)))
+        if (rollout_name(slice_of(entry->d_name), &x) && slice_eq(x.id, id) &&
+            (!found || !x.packed))
+            found = arena_format(a, "%s/%s", folder, entry->d_name);
+    if (dir)
+        closedir(dir);
+    return found;
+}
+
+const char *rollout_near(const char *store, struct slice id, struct arena *a)
+{
+    const char *found = NULL;
+
+    for (int day = 0; day < 3 && codex_is_id(id) && !found; day++) {
+        static const int offset[] = { 0, -1, 1 };
+        time_t at = (time_t)(rollout_born_ms(id) / 1000) + offset[day] * 24 * 60 * 60;
+        struct tm date;
+        const char *folder = gmtime_r(&at, &date)
+                                 ? arena_format(a, "%s/sessions/%04d/%02d/%02d", store,
+                                                date.tm_year + 1900, date.tm_mon + 1, date.tm_mday)
+                                 : NULL;
+
+        if (folder)
+            found = find_in(folder, id, a);
+    }
+    return found;
+}
+
+/* ---- the text ---- */
+
+/* An archive that is being read. */
+struct unpacking {
+    ZSTD_DStream *stream;
+    struct file file;
+    char *in;
+    int64_t at;
+    size_t max;
+    size_t left; /* what the current frame still wants; 0: between frames */
+    bool whole;
+};
+
+static enum err_code unpack_piece(struct unpacking *u, ZSTD_inBuffer *in, struct buf *out)
+{
+    size_t room = ZSTD_DStreamOutSize();
+
+    while (in->pos < in->size && out->n < u->max) {
+        if (buf_reserve(out, room))
+            return ERR_NOMEM;
+        ZSTD_outBuffer to = { out->p + out->n, u->max - out->n < room ? u->max - out->n : room, 0 };
+
+        u->left = ZSTD_decompressStream(u->stream, &to, in);
+        if (ZSTD_isError(u->left))
+            return ERR_FORMAT;
+        out->n += to.pos;
+    }
+    return ERR_OK;
+}
+
+/* Reads the archive to its end, its first fault or the limit. */
+static enum err_code unpack(struct unpacking *u, struct buf *out, struct err *e)
+{
+    size_t step = ZSTD_DStreamInSize(), got = step;
+    enum err_code rc = ERR_OK;
+
+    while (!rc && got == step && out->n < u->max) {
+        rc = file_read(&u->file, u->at, u->in, step, &got, e);
+        if (rc)
+            return rc;
+        u->at += (int64_t)got;
+        rc = unpack_piece(u, &(ZSTD_inBuffer){ u->in, got, 0 }, out);
+    }
+    if (rc == ERR_NOMEM)
+        return err_nomem(e);
+    u->whole = !rc && u->left == 0 && u->at >= u->file.id.size && out->n < u->max;
+    return ERR_OK;
+}
+
+static enum err_code read_packed(const struct file *f, size_t max, struct buf *out, bool *whole,
+                                 struct err *e)
+{
+    struct unpacking u = { .stream = ZSTD_createDStream(),
+                           .file = *f,
+                           .in = malloc(ZSTD_DStreamInSize()),
+                           .max = out->n + max };
+    bool ready =
+        u.stream && u.in &&
+        !ZSTD_isError(ZSTD_DCtx_setParameter(u.stream, ZSTD_d_windowLogMax, WINDOW_LOG_MAX));
+    enum err_code rc = ready ? unpack(&u, out, e) : err_nomem(e);
+
+    *whole = u.whole;
+    ZSTD_freeDStream(u.stream);
+    free(u.in);
+    return rc;
+}
+
+static enum err_code read_plain(const struct file *f, size_t max, struct buf *out, bool *whole,
+                                struct err *e)
+{
+    size_t size = f->id.size < 0 ? 0 : (size_t)f->id.size, want = size < max ? size : max, got = 0;
+
+    if (buf_reserve(out, want + 1))
+        return err_nomem(e);
+    enum err_code rc = file_read(f, 0, out->p + out->n, want, &got, e);
+
+    if (rc)
+        return rc;
+    out->n += got;
+    *whole = want == size;
+    return ERR_OK;
+}
+
+static bool is_packed(const char *path)
+{
+    struct slice name = slice_of(path);
+
+    return cut_suffix(&name, ".zst");
+}
+
+enum err_code rollout_text(const char *path, size_t max, struct buf *out, bool *whole,
+                           struct err *e)
+{
+    struct file f;
+    enum err_code rc = file_open(AT_FDCWD, path, 0, &f, e);
+
+    if (rc)
+        return rc;
+    rc = is_packed(path) ? read_packed(&f, max, out, whole, e) : read_plain(&f, max, out, whole, e);
+    file_close(&f);
+    return err_at(e, rc, path);
+}
+
+/* ---- what it continues ---- */
+
+void rollout_base_read(struct slice first_line, struct arena *a, struct rollout_base *out)
+{
+    struct slice base, end;
+
+    *out = (struct rollout_base){ .end = 0 };
+    if (!json_at(first_line, "payload.history_base", &base) || json_type(base) != JSON_OBJECT)
+        return;
+    if (!json_get_text(base, "thread_id", a, &out->id))
+        out->id = SLICE("?"); /* it continues something that cannot be found */
+    if (!json_get(base, "end_byte_offset", &end) || !json_int(end, &out->end))
+        out->end = -1;
+}
+
+/* Logs of a thread from the newest to the oldest, each with the number of its bytes that count. */
+struct chain {
+    const char *store;
+    struct rollouts all;
+    bool searched;
+    bool done; /* logs of the same thread count to their ends */
+    struct arena arena;
+    struct buf text[CHAIN_MAX];
+    struct slice id[CHAIN_MAX]; /* of the log that this one continues */
+    size_t n, total;
+};
+
+static struct slice first_line(struct slice text)
+{
+    const char *end = memchr(text.p, '\n', text.n);
+
+    return (struct slice){ text.p, end ? (size_t)(end - text.p) : text.n };
+}
+
+static enum err_code find_base(struct chain *c, struct slice id, const char *path,
+                               const struct rollout **out, struct err *e)
+{
+    for (size_t i = 0; i + 1 < c->n; i++)
+        if (slice_eq(c->id[i], id))
+            return err_set(e, ERR_FORMAT, path,
+                           "open session: the log that it continues, continues itself");
+    if (!c->searched) {
+        enum err_code rc = rollouts_read(c->store, NULL, NULL, &c->all, e);
+
+        if (rc)
+            return rc;
+        c->searched = true;
+    }
+    *out = rollouts_find(&c->all, id);
+    return *out ? ERR_OK
+                : err_set(e, ERR_FORMAT, path,
+                          "open session: the log that it continues is missing: %.*s",
+                          (int)(id.n < UUID ? id.n : UUID), id.p);
+}
+
+static bool ends_at_line(const struct buf *text, int64_t end)
+{
+    return end >= 0 && (uint64_t)end <= text->n && (end == 0 || text->p[end - 1] == '\n');
+}
+
+/* Reads one log of the chain; `end` < 0: all of it counts. */
+static enum err_code read_link(struct chain *c, const char *path, int64_t end, struct err *e)
+{
+    struct buf *text = &c->text[c->n];
+    size_t most = end < 0 ? TEXT_MAX - c->total : (size_t)end;
+    bool whole = false;
+
+    if (end > (int64_t)(TEXT_MAX - c->total))
+        return err_set(e, ERR_UNSUPPORTED, path, "open session: it is too large");
+    c->n++;
+    enum err_code rc = rollout_text(path, most, text, &whole, e);
+
+    if (rc)
+        return rc;
+    if (end < 0 && !whole && text->n >= most)
+        return err_set(e, ERR_UNSUPPORTED, path, "open session: it is too large");
+    if (end >= 0 && !ends_at_line(text, end))
+        return err_set(e, ERR_FORMAT, path, "open session: what is continued is no longer there");
+    c->total += text->n;
+    return ERR_OK;
+}
+
+static bool is_same_thread(const char *path, const struct rollout *base)
+{
+    const char *name = strrchr(path, '/');
+    struct rollout x;
+
+    return rollout_name(slice_of(name ? name + 1 : path), &x) && slice_eq(x.thread, base->thread);
+}
+
+static enum err_code read_chain(struct chain *c, const char *path, struct err *e)
+{
+    struct rollout_base base = { .end = -1 };
+
+    for (;;) {
+        enum err_code rc = read_link(c, path, base.end, e);
+        const struct rollout *next = NULL;
+
+        if (rc)
+            return rc;
+        rollout_base_read(first_line(buf_slice(&c->text[c->n - 1])), &c->arena, &base);
+        if (!base.id.n)
+            return ERR_OK;
+        c->id[c->n - 1] = base.id;
+        if (c->n == CHAIN_MAX || base.end < 0)
+            return err_set(e, ERR_FORMAT, path, "open session: what it continues cannot be found");
+        rc = find_base(c, base.id, path, &next, e);
+        if (rc)
+            return rc;
+        if (c->done && is_same_thread(path, next))
+            base.end = -1;
+        path = next->path.p;
+    }
+}
+
+static enum err_code compose(const char *store, const char *path, bool done, struct buf *out,
+                             struct err *e)
+{
+    struct chain *c = calloc(1, sizeof *c);
+
+    if (!c)
+        return err_nomem(e);
+    c->store = store;
+    c->done = done;
+    enum err_code rc = read_chain(c, path, e);
+
+    if (!rc && c->arena.failed)
+        rc = err_nomem(e);
+    if (!rc && c->n == 1) { /* the usual case of an archive: nothing is copied */
+        *out = c->text[0];
+        c->text[0] = (struct buf){ 0 };
+    }
+    for (size_t i = c->n; i > 1 && !rc; i--)
+        rc = buf_add(out, buf_slice(&c->text[i - 1])) ? err_nomem(e) : ERR_OK;
+    if (!rc && c->n > 1)
+        rc = buf_add(out, buf_slice(&c->text[0])) ? err_nomem(e) : ERR_OK;
+    for (size_t i = 0; i < c->n; i++)
+        buf_fini(&c->text[i]);
+    rollouts_fini(&c->all);
+    arena_fini(&c->arena);
+    free(c);
+    return rc;
+}
+
+enum err_code rollout_compose(const char *store, const char *path, struct buf *out, struct err *e)
+{
+    return compose(store, path, false, out, e);
+}
+
+enum err_code rollout_compose_done(const char *store, const char *path, struct buf *out,
+                                   struct err *e)
+{
+    return compose(store, path, true, out, e);
+}

@@ -1,0 +1,252 @@
+#include "store/systems/codex/row.h"
+
+#include <string.h>
+
+#include "lite/base/buf.h"
+#include "lite/json/json.h"
+
+const struct index_keys codex_keys = { .type = "type", .time = "timestamp" };
+
+/* ---- the kind ---- */
+
+struct kind_name {
+    const char *name;
+    enum codex_kind kind;
+};
+
+static const struct kind_name lines[] = {
+    { "session_meta", CODEX_META },
+    { "turn_context", CODEX_CONTEXT },
+    { "compacted", CODEX_SUMMARY },
+};
+
+static const struct kind_name events[] = {
+    { "task_started", CODEX_BEGIN },
+    { "turn_started", CODEX_BEGIN },
+    { "task_complete", CODEX_END },
+    { "turn_complete", CODEX_END },
+    { "turn_aborted", CODEX_NOTE },
+    { "error", CODEX_NOTE },
+    { "thread_settings_applied", CODEX_CONTEXT },
+    { "thread_rolled_back", CODEX_ROLLBACK },
+    { "user_message", CODEX_PROMPT },
+    { "agent_message", CODEX_ANSWER },
+    { "agent_reasoning", CODEX_THOUGHT },
+    { "patch_apply_end", CODEX_CHANGE },
+    { "exec_command_end", CODEX_COMMAND },
+};
+
+static const struct kind_name items[] = {
+    { "UserMessage", CODEX_PROMPT },       { "AgentMessage", CODEX_ANSWER },
+    { "Reasoning", CODEX_THOUGHT },        { "FileChange", CODEX_CHANGE },
+    { "CommandExecution", CODEX_COMMAND },
+};
+
+static const struct kind_name responses[] = {
+    { "function_call", CODEX_CALL },          { "custom_tool_call", CODEX_CALL },
+    { "local_shell_call", CODEX_CALL },       { "web_search_call", CODEX_CALL },
+    { "function_call_output", CODEX_RESULT }, { "custom_tool_call_output", CODEX_RESULT },
+    { "agent_message", CODEX_TASK },
+};
+
+#define KIND_OF(list, type) kind_of(list, sizeof(list) / sizeof *(list), type)
+
+static enum codex_kind kind_of(const struct kind_name *list, size_t n, struct slice type)
+{
+    for (size_t i = 0; type.n && i < n; i++)
+        if (json_string_is(type, list[i].name))
+            return list[i].kind;
+    return CODEX_OTHER;
+}
+
+static enum codex_kind event_kind(struct codex_row *row, struct slice type)
+{
+    struct slice item;
+
+    if (!json_string_is(type, "item_completed"))
+        return KIND_OF(events, type);
+    if (!json_get(row->payload, "item", &item) || !json_get(item, "type", &type))
+        return CODEX_OTHER;
+    row->item = item;
+    return KIND_OF(items, type);
+}
+
+bool codex_row_read(struct slice line, struct arena *a, struct codex_row *out)
+{
+    static const char *const names[] = { "type", "payload", "timestamp" };
+    struct slice value[3], type = { NULL, 0 };
+
+    *out = (struct codex_row){ .kind = CODEX_OTHER };
+    if (json_type(line) != JSON_OBJECT || !json_valid(line))
+        return false;
+    json_get_each(line, names, 3, value);
+    if (json_type(value[2]) == JSON_STRING && !json_text(value[2], a, &out->time))
+        a->failed = true;
+    if (json_type(value[1]) != JSON_OBJECT)
+        return true;
+    out->payload = out->item = value[1];
+    json_get(out->payload, "type", &type);
+    if (json_string_is(value[0], "event_msg"))
+        out->kind = event_kind(out, type);
+    else if (json_string_is(value[0], "response_item"))
+        out->kind = KIND_OF(responses, type);
+    else
+        out->kind = KIND_OF(lines, value[0]);
+    return true;
+}
+
+/* ---- its text ---- */
+
+static struct slice text_of(struct slice object, const char *name, struct arena *a)
+{
+    struct slice value, text = { NULL, 0 };
+
+    if (json_get(object, name, &value) && json_type(value) == JSON_STRING &&
+        !json_text(value, a, &text))
+        a->failed = true;
+    return text;
+}
+
+static struct slice part_text(struct slice part, struct arena *a)
+{
+    struct slice text = { NULL, 0 }, type;
+
+    if (json_type(part) == JSON_STRING)
+        return json_text(part, a, &text) ? text : (struct slice){ NULL, 0 };
+    text = text_of(part, "text", a);
+    if (text.n)
+        return text;
+    if (!json_get(part, "type", &type))
+        return text;
+    if (json_string_is(type, "encrypted_content"))
+        return text_of(part, "encrypted_content", a);
+    return json_string_is(type, "image") || json_string_is(type, "local_image") ||
+                   json_string_is(type, "input_image")
+               ? SLICE("[Image]")
+               : text;
+}
+
+/* The texts of a list of parts, a line for each. */
+static struct slice parts_text(struct slice object, const char *name, struct arena *a)
+{
+    struct slice key, part, list, text = { NULL, 0 };
+    struct json_iter it;
+    struct buf all = { 0 };
+    bool ok = true;
+
+    if (!json_get(object, name, &list) || json_type(list) != JSON_ARRAY ||
+        !json_iter_open(&it, list))
+        return text;
+    while (ok && json_iter_next(&it, &key, &part)) {
+        struct slice piece = part_text(part, a);
+
+        if (piece.n)
+            ok = (!all.n || !buf_add_byte(&all, '\n')) && !buf_add(&all, piece);
+    }
+    a->failed |= !ok;
+    if (all.n)
+        text = arena_copy(a, buf_slice(&all));
+    buf_fini(&all);
+    return text;
+}
+
+/* What an editor puts before a prompt ends with this mark. */
+static struct slice without_context(struct slice text)
+{
+    static const char mark[] = "## My request for Codex:";
+    const char *at = text.n ? slice_find(text.p, text.n, mark, sizeof mark - 1) : NULL;
+
+    if (at) {
+        const char *from = at + sizeof mark - 1;
+
+        text = (struct slice){ from, (size_t)(text.p + text.n - from) };
+        while (text.n && (unsigned char)text.p[0] <= ' ')
+            text = (struct slice){ text.p + 1, text.n - 1 };
+    }
+    return text;
+}
+
+static struct slice prompt_text(const struct codex_row *row, struct arena *a)
+{
+    struct slice text = parts_text(row->item, "content", a), images;
+
+    if (!text.n)
+        text = without_context(text_of(row->item, "message", a));
+    else
+        text = without_context(text);
+    if (!text.n && json_get(row->item, "images", &images) && json_type(images) == JSON_ARRAY &&
+        images.n > 2)
+        text = SLICE("[Image]");
+    if (!text.n && json_get(row->item, "local_images", &images) && images.n > 2)
+        text = SLICE("[Image]");
+    return text;
+}
+
+struct slice codex_row_text(const struct codex_row *row, struct arena *a)
+{
+    struct slice text;
+
+    switch (row->kind) {
+    case CODEX_PROMPT: return prompt_text(row, a);
+    case CODEX_THOUGHT:
+        text = parts_text(row->item, "summary_text", a);
+        return text.n ? text : text_of(row->item, "text", a);
+    case CODEX_NOTE:
+        text = text_of(row->item, "message", a);
+        return text.n ? text : text_of(row->item, "reason", a);
+    case CODEX_SUMMARY: return text_of(row->item, "message", a);
+    default:
+        text = parts_text(row->item, "content", a);
+        return text.n ? text : text_of(row->item, "message", a);
+    }
+}
+
+/* ---- its id ---- */
+
+struct slice codex_row_id(const struct codex_row *row, struct arena *a)
+{
+    struct slice id = text_of(row->item, "id", a);
+
+    if (!id.n)
+        id = text_of(row->item, "call_id", a);
+    return id.n ? id : text_of(row->payload, "turn_id", a);
+}
+
+/* Looks for the beginning of the turn in the lines above; one of them may be another prompt of the same turn. */
+static struct slice turn_above(struct logfile *log, size_t line, struct arena *a)
+{
+    enum { LOOK_BACK = 32 };
+    struct arena scratch = { 0 };
+    struct slice id = { NULL, 0 };
+
+    for (size_t i = line; i > 0 && line - i < LOOK_BACK && !id.n; i--) {
+        struct codex_row above;
+        struct slice row;
+
+        arena_reset(&scratch);
+        if (log->index.line[i - 1].state != LINE_OK || logfile_row(log, i - 1, &row, NULL) ||
+            !codex_row_read(row, &scratch, &above))
+            continue;
+        if (above.kind == CODEX_PROMPT)
+            break;
+        if (above.kind == CODEX_BEGIN || above.kind == CODEX_CONTEXT)
+            id = arena_copy(a, text_of(above.payload, "turn_id", &scratch));
+    }
+    arena_fini(&scratch);
+    return id;
+}
+
+struct slice codex_prompt_id(struct logfile *log, size_t line, struct arena *a)
+{
+    struct codex_row row;
+    struct slice text, id, time;
+
+    if (logfile_row(log, line, &text, NULL) || !codex_row_read(text, a, &row))
+        return (struct slice){ NULL, 0 };
+    id = arena_copy(a, codex_row_id(&row, a));
+    if (id.n)
+        return id;
+    time = arena_copy(a, row.time);
+    id = turn_above(log, line, a);
+    return id.n ? id : time;
+}

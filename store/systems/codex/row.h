@@ -1,0 +1,48 @@
+#ifndef STORE_SYSTEMS_CODEX_ROW_H
+#define STORE_SYSTEMS_CODEX_ROW_H
+
+#include "lite/base/arena.h"
+#include "lite/base/slice.h"
+#include "store/log/logfile.h"
+
+/* One line of a rollout. Newer threads ("paginated") have what a person sees as event_msg/item_completed, older ones as
+ * events of their own; response_item is what the model sees, of which only the tool calls are shown. Lines of other
+ * kinds must pass. */
+enum codex_kind {
+    CODEX_OTHER,   /* nothing for a reader */
+    CODEX_META,    /* session_meta: the first of a file counts */
+    CODEX_CONTEXT, /* turn_context, thread_settings_applied: has the model */
+    CODEX_BEGIN,   /* a turn begins ... */
+    CODEX_END,     /* ... and ends */
+    CODEX_PROMPT,
+    CODEX_ANSWER,
+    CODEX_THOUGHT,
+    CODEX_CALL, /* of a tool, by the model */
+    CODEX_RESULT,
+    CODEX_CHANGE,   /* files were changed by a patch */
+    CODEX_COMMAND,  /* a command was run */
+    CODEX_SUMMARY,  /* the conversation was compacted */
+    CODEX_TASK,     /* an agent writes to another */
+    CODEX_NOTE,     /* an error, an aborted turn */
+    CODEX_ROLLBACK, /* the last turns no longer count */
+};
+
+struct codex_row {
+    enum codex_kind kind;
+    struct slice payload, item; /* raw JSON; item is the payload itself if it has no item */
+    struct slice time;          /* decoded */
+};
+
+/* Takes a line apart. Returns false if it is not a JSON object. Texts are in the arena or borrow from the line. */
+bool codex_row_read(struct slice line, struct arena *a, struct codex_row *out);
+/* What a person or the agent said: the text of a prompt, an answer, a thought, a task or a note. */
+struct slice codex_row_text(const struct codex_row *row, struct arena *a);
+/* The id of a row's item; of a row without items its turn, or empty. */
+struct slice codex_row_id(const struct codex_row *row, struct arena *a);
+/* The id by which a rewind names the prompt in a line of the log: that of its item, in older threads that of its turn,
+ * else its time. It is in the arena. Other lines are read. */
+struct slice codex_prompt_id(struct logfile *log, size_t line, struct arena *a);
+
+extern const struct index_keys codex_keys;
+
+#endif

@@ -1,0 +1,167 @@
+#include "store/systems/common/block_messages.h"
+
+#include "lite/base/time.h"
+#include "lite/json/json.h"
+#include "lite/json/jsonout.h"
+#include "store/systems/common/jsonl.h"
+
+struct writing {
+    const struct store *store;
+    const struct session_ref *ref;
+    const struct message_query *q;
+    block_messages_id_fn *id;
+    struct transcript *transcript;
+    struct jsonl_page page;
+    struct buf row, out;
+};
+
+static void write_use(struct jsonout *j, const struct block *b)
+{
+    jsonout_member(j, "type", SLICE("tool_use"));
+    jsonout_text_or_null(j, "id", b->call_id);
+    jsonout_text_or_null(j, "name", b->name);
+    jsonout_key(j, "input");
+    if (json_valid(b->input))
+        jsonout_raw(j, b->input);
+    else
+        jsonout_text(j, b->input);
+}
+
+static void write_result(struct jsonout *j, const struct block *b)
+{
+    jsonout_member(j, "type", SLICE("tool_result"));
+    jsonout_text_or_null(j, "tool_use_id", b->call_id);
+    jsonout_key(j, "content");
+    jsonout_text(j, b->text);
+    if (b->failed) {
+        jsonout_key(j, "is_error");
+        jsonout_bool(j, true);
+    }
+}
+
+static void write_part(struct jsonout *j, const char *type, const char *member, struct slice text)
+{
+    jsonout_member(j, "type", slice_of(type));
+    jsonout_key(j, member);
+    jsonout_text(j, text);
+}
+
+static void write_block(struct jsonout *j, const struct block *b)
+{
+    jsonout_open(j, '{');
+    switch (b->kind) {
+    case BLOCK_TOOL_CALL: write_use(j, b); break;
+    case BLOCK_TOOL_RESULT: write_result(j, b); break;
+    case BLOCK_THINKING: write_part(j, "thinking", "thinking", b->text); break;
+    case BLOCK_IMAGE: write_part(j, "image", "media_type", b->name); break;
+    default: write_part(j, "text", "text", b->text); break;
+    }
+    jsonout_close(j, '}');
+}
+
+static void write_content(struct jsonout *j, const struct block_list *list)
+{
+    jsonout_key(j, "content");
+    if (list->n == 1 && list->block[0].kind == BLOCK_PROMPT) {
+        jsonout_text(j, list->block[0].text);
+        return;
+    }
+    jsonout_open(j, '[');
+    for (size_t i = 0; i < list->n; i++)
+        write_block(j, &list->block[i]);
+    jsonout_close(j, ']');
+}
+
+static const char *role_of(const struct message *m)
+{
+    return m->kind == MESSAGE_ASSISTANT ? "assistant"
+           : m->kind == MESSAGE_SYSTEM  ? "system"
+                                        : "user";
+}
+
+static void write_message(struct writing *w, const struct message *m, struct block_list *list)
+{
+    struct jsonout j;
+    char time[TIME_TEXT] = "";
+
+    w->out.n = 0;
+    if (m->time_ms != TIME_NONE)
+        time_format(m->time_ms, time);
+    jsonout_init(&j, &w->out);
+    jsonout_open(&j, '{');
+    jsonout_member(&j, "type", slice_of(role_of(m)));
+    jsonout_text_or_null(&j, "uuid", w->id(buf_slice(&w->row), &list->arena));
+    jsonout_member(&j, "session_id", w->ref->id);
+    jsonout_key(&j, "message");
+    jsonout_open(&j, '{');
+    jsonout_member(&j, "role", slice_of(role_of(m)));
+    write_content(&j, list);
+    jsonout_close(&j, '}');
+    jsonout_text_or_null(&j, "parent_tool_use_id", SLICE(""));
+    jsonout_text_or_null(&j, "parent_agent_id", w->q->agent);
+    jsonout_member(&j, "timestamp", slice_of(time));
+    jsonout_close(&j, '}');
+    list->arena.failed |= j.rc != ERR_OK;
+}
+
+static enum err_code deliver_row(struct writing *w, size_t i, struct err *e)
+{
+    const struct message *m = &w->transcript->message[i];
+    struct block_list list = { .n = 0 };
+    enum err_code rc = transcript_read(w->transcript, i, &w->row, e);
+
+    if (!rc)
+        rc = w->store->ops->blocks(w->store, buf_slice(&w->row), &list, e);
+    if (!rc)
+        write_message(w, m, &list);
+    if (!rc && list.arena.failed)
+        rc = err_nomem(e);
+    transcript_blocks_fini(&list);
+    return rc ? rc : jsonl_page_put(&w->page, buf_slice(&w->out), e);
+}
+
+static bool is_wanted(const struct writing *w, const struct message *m)
+{
+    bool said = m->kind == MESSAGE_USER || m->kind == MESSAGE_ASSISTANT || m->kind == MESSAGE_TOOL;
+
+    return !(m->flags & (MESSAGE_BROKEN | MESSAGE_LEFT_OUT)) &&
+           (said || (m->kind == MESSAGE_SYSTEM && w->q->system_messages));
+}
+
+static enum err_code deliver_rows(struct writing *w, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < w->transcript->n && !rc; i++) {
+        if (w->q->cancel && atomic_load_explicit(w->q->cancel, memory_order_relaxed))
+            rc = err_set(e, ERR_CANCELLED, w->ref->path.p, "read messages");
+        else if (is_wanted(w, &w->transcript->message[i]))
+            rc = deliver_row(w, i, e);
+    }
+    return w->page.full ? ERR_OK : rc;
+}
+
+enum err_code block_messages(const struct store *st, const struct session_ref *ref,
+                             const struct message_query *q, block_messages_id_fn *id, json_fn *fn,
+                             void *arg, struct err *e)
+{
+    struct arena a = { 0 };
+    struct session_ref agent = *ref;
+    struct writing w = {
+        .store = st, .ref = ref, .q = q, .id = id, .page = jsonl_page_of(q, fn, arg)
+    };
+    enum err_code rc = ERR_OK;
+
+    if (q->agent.n && !q->agent_alone)
+        rc = st->ops->subagent ? st->ops->subagent(st, ref, q->agent, &a, &agent, e)
+                               : err_set(e, ERR_NOT_FOUND, ref->path.p, "no sub-agent");
+    if (!rc)
+        rc = st->ops->load(st, &agent, q->cancel, &w.transcript, e);
+    if (!rc)
+        rc = deliver_rows(&w, e);
+    transcript_free(w.transcript);
+    buf_fini(&w.row);
+    buf_fini(&w.out);
+    arena_fini(&a);
+    return rc ? err_wrap(e, rc, "read messages") : ERR_OK;
+}

@@ -1,0 +1,25 @@
+#ifndef STORE_SYSTEMS_COMMON_BLOCK_MESSAGES_H
+#define STORE_SYSTEMS_COMMON_BLOCK_MESSAGES_H
+
+#include "store/api/store.h"
+
+/* The member `messages` for agents whose rows have a form of their own: each row of the conversation that is a person's,
+ * the agent's or a tool's becomes one message of the form that the SDKs of Claude Code use, made of the row's blocks.
+ *
+ *   {"type": "assistant", "uuid": ..., "session_id": ..., "message": {"role": "assistant", "content": [
+ *       {"type": "text", "text": ...}, {"type": "thinking", "thinking": ...},
+ *       {"type": "tool_use", "id": ..., "name": ..., "input": {...}},
+ *       {"type": "tool_result", "tool_use_id": ..., "content": ..., "is_error": true}]},
+ *    "parent_tool_use_id": null, "parent_agent_id": ..., "timestamp": ...}
+ *
+ * The content of a prompt is its text. */
+
+/* The id of a row as the agent writes it, borrowed or in the arena; empty: it has none. */
+typedef struct slice block_messages_id_fn(struct slice row, struct arena *a);
+
+/* Calls load and blocks of the store, and subagent if an agent is asked for. */
+MUST_CHECK enum err_code block_messages(const struct store *st, const struct session_ref *ref,
+                                        const struct message_query *q, block_messages_id_fn *id,
+                                        json_fn *fn, void *arg, struct err *e);
+
+#endif

@@ -1,0 +1,181 @@
+#include "store/systems/common/edits/tool_edits.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lite/base/time.h"
+#include "store/fs/path.h"
+#include "store/systems/common/edits/tool_inputs.h"
+
+/* A call without a result for so many rows was cut off. */
+enum { CALLS_MAX = 256, ROWS_MAX = 4096 };
+
+struct tool_edits_call {
+    struct slice id, name, input;
+    const char *cwd;
+    size_t row;
+};
+
+/* ---- calls ---- */
+
+static void drop_call(struct tool_edits *t, size_t i)
+{
+    memmove(&t->call[i], &t->call[i + 1], (t->calls - i - 1) * sizeof *t->call);
+    if (--t->calls == 0) {
+        t->call = NULL;
+        arena_reset(&t->arena);
+    }
+}
+
+static void drop_old_calls(struct tool_edits *t)
+{
+    while (t->calls && (t->calls >= CALLS_MAX || t->rows - t->call[0].row > ROWS_MAX))
+        drop_call(t, 0);
+}
+
+/* Returns true if the call is an edit that is wanted, as far as its input shows. */
+static bool is_edit(struct tool_edits *t, const struct block *b)
+{
+    struct tool_inputs in = { .a = &t->scratch };
+
+    tool_inputs_read(b->name, b->input, &in);
+    return in.n > 0;
+}
+
+static enum err_code keep_call(struct tool_edits *t, const struct block *b, struct err *e)
+{
+    struct tool_edits_call *list;
+
+    drop_old_calls(t);
+    if (!b->call_id.n || !is_edit(t, b))
+        return t->scratch.failed ? err_nomem(e) : ERR_OK;
+    list = arena_grow(&t->arena, t->call, t->calls, sizeof *list);
+    if (!list)
+        return err_nomem(e);
+    t->call = list;
+    list[t->calls++] = (struct tool_edits_call){ .id = arena_copy(&t->arena, b->call_id),
+                                                 .name = arena_copy(&t->arena, b->name),
+                                                 .input = arena_copy(&t->arena, b->input),
+                                                 .cwd = arena_copy_text(&t->arena, t->cwd),
+                                                 .row = t->rows };
+    return t->arena.failed ? err_nomem(e) : ERR_OK;
+}
+
+bool tool_edits_waits_for(const struct tool_edits *t, struct slice row)
+{
+    for (size_t i = 0; i < t->calls; i++)
+        if (slice_find(row.p, row.n, t->call[i].id.p, t->call[i].id.n))
+            return true;
+    return false;
+}
+
+/* ---- edits ---- */
+
+/* "mv a b" moves into b if that is a directory. */
+static const char *renamed_to(struct tool_edits *t, const char *from, const char *to)
+{
+    const char *name = strrchr(from, '/');
+    const char *inside = name ? arena_format(&t->scratch, "%s%s", to, name) : NULL;
+    struct stat st;
+
+    return inside && lstat(inside, &st) == 0 ? inside : to;
+}
+
+static const char *absolute(struct tool_edits *t, const char *path, const char *cwd)
+{
+    if (path[0] == '/')
+        return path_normalize("", path, &t->scratch);
+    return cwd && cwd[0] == '/' ? path_normalize(cwd, path, &t->scratch) : NULL;
+}
+
+static enum err_code put_in(struct tool_edits *t, const struct edit *given, const char *cwd,
+                            struct err *e)
+{
+    struct edit edit = *given;
+    enum err_code rc = ERR_OK;
+
+    edit.path = absolute(t, given->path, cwd);
+    if (given->to)
+        edit.to = absolute(t, given->to, cwd);
+    if (t->scratch.failed)
+        return err_nomem(e);
+    if (!edit.path || (given->to && !edit.to))
+        return ERR_OK;
+    if (edit.to)
+        edit.to = renamed_to(t, edit.path, edit.to);
+    edit.turn = t->now.turn;
+    edit.prompt = t->now.prompt;
+    edit.message = t->now.message;
+    edit.agent = t->now.agent;
+    if (given->kind != EDIT_SEEN)
+        edit.time_ms = t->now.time_ms;
+    if (!edit_wanted(t->q, &edit) || (edit.kind == EDIT_SEEN && !t->q->seen))
+        return ERR_OK;
+    if (t->turn && edit.kind != EDIT_SEEN)
+        rc = t->turn(t->turn_arg, &edit, e);
+    return rc ? rc : t->fn(&edit, t->arg, e);
+}
+
+enum err_code tool_edits_put(struct tool_edits *t, const struct edit *edit, struct err *e)
+{
+    return put_in(t, edit, t->cwd, e);
+}
+
+/* What an edit became, if the row shows both texts: a person may have changed what the agent had proposed. */
+static enum err_code put_filled(struct tool_edits *t, struct edit *edit, const char *cwd,
+                                struct err *e)
+{
+    bool counts = true;
+
+    if (t->fill)
+        t->fill(t->row, &t->scratch, edit, &counts);
+    if (t->scratch.failed)
+        return err_nomem(e);
+    return counts ? put_in(t, edit, cwd, e) : ERR_OK;
+}
+
+static enum err_code take_result(struct tool_edits *t, const struct block *b, struct err *e)
+{
+    struct tool_inputs in = { .a = &t->scratch };
+    enum err_code rc = ERR_OK;
+    size_t i = 0;
+
+    while (i < t->calls && !slice_eq(t->call[i].id, b->call_id))
+        i++;
+    if (i == t->calls)
+        return ERR_OK;
+    if (!b->failed)
+        tool_inputs_read(t->call[i].name, t->call[i].input, &in);
+    for (size_t k = 0; k < in.n && !rc; k++) {
+        in.edit[k].call = t->call[i].id;
+        in.edit[k].tool = t->call[i].name;
+        rc = put_filled(t, &in.edit[k], t->call[i].cwd, e);
+    }
+    drop_call(t, i);
+    return rc ? rc : t->scratch.failed ? err_nomem(e) : ERR_OK;
+}
+
+enum err_code tool_edits_blocks(struct tool_edits *t, const struct block_list *blocks,
+                                struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    t->rows++;
+    for (size_t i = 0; i < blocks->n && !rc; i++) {
+        const struct block *b = &blocks->block[i];
+
+        if (b->kind == BLOCK_TOOL_CALL)
+            rc = keep_call(t, b, e);
+        else if (b->kind == BLOCK_TOOL_RESULT)
+            rc = take_result(t, b, e);
+    }
+    arena_reset(&t->scratch);
+    return rc;
+}
+
+void tool_edits_fini(struct tool_edits *t)
+{
+    arena_fini(&t->arena);
+    arena_fini(&t->scratch);
+    *t = (struct tool_edits){ 0 };
+}

@@ -1,0 +1,23 @@
+#ifndef STORE_SYSTEMS_COMMON_EDITS_TOOL_INPUTS_H
+#define STORE_SYSTEMS_COMMON_EDITS_TOOL_INPUTS_H
+
+#include "lite/base/arena.h"
+#include "store/api/edit.h"
+
+/* What a tool call asks for, as edits: see tool_edits.h for the forms that are understood. */
+
+struct tool_inputs {
+    struct arena *a;
+    struct edit *edit; /* in the arena; paths are as written and may be relative */
+    size_t n;
+};
+
+/* name: of the tool; input: the raw JSON object, or the text of a patch. Adds nothing for a call that is no edit. Texts
+ * borrow from the input or are in the arena, which has failed if out of memory. */
+void tool_inputs_read(struct slice name, struct slice input, struct tool_inputs *out);
+/* The patch of apply_patch ("*** Begin Patch"). */
+void tool_inputs_patch(struct slice patch, struct tool_inputs *out);
+/* A shell command. cd changes the directory in which later names start. */
+void tool_inputs_shell(struct slice command, struct tool_inputs *out);
+
+#endif

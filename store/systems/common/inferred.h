@@ -1,0 +1,20 @@
+#ifndef STORE_SYSTEMS_COMMON_INFERRED_H
+#define STORE_SYSTEMS_COMMON_INFERRED_H
+
+#include "lite/base/arena.h"
+#include "lite/base/err.h"
+#include "lite/base/slice.h"
+
+/* For agents that keep no copies of files: what a log proves about them. Whatever does not fit exactly proves nothing. */
+
+/* Applies a unified diff without file headers ("@@ -1,2 +1,3 @@" and lines) to a text, or takes it out of one (reverse). Each
+ * hunk has to be at the lines that it names, with all of its lines as they are, line ends and a missing last newline included.
+ * *fits is false, and there is no result, if anything differs. The result is in the arena. */
+MUST_CHECK enum err_code inferred_patch(struct slice text, struct slice diff, bool reverse,
+                                        struct arena *a, struct slice *out, bool *fits);
+
+/* Returns true for a command of the shell that only reads: one of a few programs, without anything by which a shell could do
+ * more (redirections, pipes, lists, substitutions). */
+bool inferred_only_reads(struct slice command);
+
+#endif

@@ -1,0 +1,249 @@
+#include "store/systems/common/memory_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lite/base/array.h"
+#include "lite/base/time.h"
+#include "lite/json/json.h"
+#include "lite/json/jsonout.h"
+
+/* ---- rows ---- */
+
+static void put_on_one_line(char *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (p[i] == '\n')
+            p[i] = ' ';
+}
+
+enum err_code memory_rows_add(struct memory_rows *r, struct slice row, struct message m)
+{
+    size_t at = r->bytes.n;
+
+    if (!array_reserve(r->message, r->cap, r->n + 1) || buf_add(&r->bytes, row) ||
+        buf_add_byte(&r->bytes, '\n')) {
+        r->bytes.n = at;
+        return ERR_NOMEM;
+    }
+    put_on_one_line(r->bytes.p + at, row.n); /* a newline within JSON is a blank */
+    m.offset = (int64_t)at;
+    m.length = row.n > UINT32_MAX ? UINT32_MAX : (uint32_t)row.n;
+    m.line = (uint32_t)r->n;
+    if (!json_valid(row)) {
+        m.kind = MESSAGE_OTHER;
+        m.flags = MESSAGE_BROKEN;
+    }
+    r->message[r->n++] = m;
+    return ERR_OK;
+}
+
+enum err_code memory_rows_value(struct buf *row, struct slice json)
+{
+    struct jsonout j;
+    size_t at = row->n;
+
+    if (json_valid(json)) {
+        enum err_code rc = buf_add(row, json);
+
+        if (!rc)
+            put_on_one_line(row->p + at, json.n);
+        return rc;
+    }
+    jsonout_init(&j, row);
+    jsonout_text(&j, json);
+    return j.rc;
+}
+
+void memory_rows_reset(struct memory_rows *r)
+{
+    r->bytes.n = 0;
+    r->n = 0;
+}
+
+void memory_rows_fini(struct memory_rows *r)
+{
+    buf_fini(&r->bytes);
+    free(r->message);
+    *r = (struct memory_rows){ .n = 0 };
+}
+
+enum err_code memory_rows_finish(struct memory_rows *r, const struct session_ref *ref,
+                                 struct transcript **out, struct err *e)
+{
+    struct transcript *t = calloc(1, sizeof *t);
+
+    if (!t || buf_reserve(&r->bytes, 1) || !array_reserve(r->message, r->cap, r->n + 1) ||
+        !(t->path = strdup(ref->path.p))) {
+        transcript_free(t);
+        return err_nomem(e);
+    }
+    t->message = r->message;
+    t->n = t->lines = r->n;
+    for (size_t i = 0; i < r->n; i++)
+        t->broken += (r->message[i].flags & MESSAGE_BROKEN) != 0;
+    t->bytes = r->bytes;
+    t->size = (int64_t)r->bytes.n;
+    t->id = ref->file;
+    *r = (struct memory_rows){ .n = 0 };
+    *out = t;
+    return ERR_OK;
+}
+
+/* ---- messages ---- */
+
+static void put_call(struct jsonout *j, const struct block *b)
+{
+    jsonout_member(j, "type", SLICE("tool_use"));
+    jsonout_member(j, "id", b->call_id);
+    jsonout_member(j, "name", b->name);
+    jsonout_key(j, "input");
+    jsonout_raw(j, json_valid(b->input) ? b->input : SLICE("{}"));
+}
+
+static void put_result(struct jsonout *j, const struct block *b)
+{
+    jsonout_member(j, "type", SLICE("tool_result"));
+    jsonout_member(j, "tool_use_id", b->call_id);
+    jsonout_key(j, "content");
+    jsonout_text(j, b->text);
+    if (b->failed) {
+        jsonout_key(j, "is_error");
+        jsonout_bool(j, true);
+    }
+}
+
+static void put_text(struct jsonout *j, const char *type, struct slice text)
+{
+    jsonout_member(j, "type", slice_of(type));
+    jsonout_key(j, type);
+    jsonout_text(j, text);
+}
+
+static void put_block(struct jsonout *j, const struct block *b)
+{
+    jsonout_open(j, '{');
+    switch (b->kind) {
+    case BLOCK_TOOL_CALL: put_call(j, b); break;
+    case BLOCK_TOOL_RESULT: put_result(j, b); break;
+    case BLOCK_THINKING: put_text(j, "thinking", b->text); break;
+    case BLOCK_IMAGE:
+    case BLOCK_DOCUMENT:
+        jsonout_member(j, "type", b->kind == BLOCK_IMAGE ? SLICE("image") : SLICE("document"));
+        jsonout_member(j, "media_type", b->name);
+        break;
+    default: put_text(j, "text", b->text);
+    }
+    jsonout_close(j, '}');
+}
+
+/* Where messages are delivered. */
+struct delivery {
+    const struct store *store;
+    const struct transcript *transcript;
+    struct slice session;
+    const struct message_query *q;
+    json_fn *fn;
+    void *arg;
+    struct buf row, out;
+    struct arena arena; /* of one message */
+};
+
+static const char *role_of(enum message_kind kind)
+{
+    return kind == MESSAGE_USER        ? "user"
+           : kind == MESSAGE_ASSISTANT ? "assistant"
+           : kind == MESSAGE_TOOL      ? "tool"
+                                       : "system";
+}
+
+static void put_head(struct delivery *d, struct jsonout *j, const struct message *m)
+{
+    const char *role = role_of(m->kind);
+    struct slice id;
+    char time[TIME_TEXT];
+
+    jsonout_open(j, '{');
+    jsonout_member(j, "type", slice_of(role));
+    if (json_get_text(buf_slice(&d->row), "id", &d->arena, &id))
+        jsonout_member(j, "uuid", id);
+    jsonout_member(j, "session_id", d->session);
+    if (m->time_ms != TIME_NONE) {
+        time_format(m->time_ms, time);
+        jsonout_member(j, "timestamp", slice_of(time));
+    }
+    jsonout_key(j, "message");
+    jsonout_open(j, '{');
+    jsonout_member(j, "role", slice_of(role));
+    jsonout_key(j, "content");
+    jsonout_open(j, '[');
+}
+
+static void put_end(struct delivery *d, struct jsonout *j)
+{
+    jsonout_close(j, ']');
+    jsonout_close(j, '}');
+    jsonout_key(j, "parent_tool_use_id");
+    jsonout_null(j);
+    jsonout_key(j, "parent_agent_id");
+    if (d->q->agent.n)
+        jsonout_text(j, d->q->agent);
+    else
+        jsonout_null(j);
+    jsonout_close(j, '}');
+}
+
+static enum err_code deliver(struct delivery *d, size_t i, struct err *e)
+{
+    struct block_list blocks = { .n = 0 };
+    struct jsonout j;
+    enum err_code rc = transcript_read(d->transcript, i, &d->row, e);
+
+    if (!rc)
+        rc = d->store->ops->blocks(d->store, buf_slice(&d->row), &blocks, e);
+    if (!rc) {
+        d->out.n = 0;
+        jsonout_init(&j, &d->out);
+        put_head(d, &j, &d->transcript->message[i]);
+        for (size_t k = 0; k < blocks.n; k++)
+            put_block(&j, &blocks.block[k]);
+        put_end(d, &j);
+        rc = j.rc ? err_nomem(e) : d->fn(buf_slice(&d->out), d->arg, e);
+    }
+    arena_reset(&d->arena);
+    transcript_blocks_fini(&blocks);
+    return rc;
+}
+
+static bool is_wanted(const struct message_query *q, const struct message *m)
+{
+    if (m->flags & (MESSAGE_BROKEN | MESSAGE_LEFT_OUT))
+        return false;
+    return m->kind == MESSAGE_USER || m->kind == MESSAGE_ASSISTANT || m->kind == MESSAGE_TOOL ||
+           q->system_messages;
+}
+
+enum err_code memory_rows_messages(const struct store *st, const struct transcript *t,
+                                   struct slice session, const struct message_query *q, json_fn *fn,
+                                   void *arg, struct err *e)
+{
+    struct delivery d = {
+        .store = st, .transcript = t, .session = session, .q = q, .fn = fn, .arg = arg
+    };
+    size_t n = 0, from, to, at = 0;
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < t->n; i++)
+        n += is_wanted(q, &t->message[i]);
+    transcript_page(q, n, &from, &to);
+    for (size_t i = 0; i < t->n && !rc && at < to; i++) {
+        if (!is_wanted(q, &t->message[i]))
+            continue;
+        if (at++ >= from)
+            rc = deliver(&d, i, e);
+    }
+    buf_fini(&d.row);
+    buf_fini(&d.out);
+    arena_fini(&d.arena);
+    return rc;
+}

@@ -1,0 +1,206 @@
+#include "store/systems/common/project_logs.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/systems/common/config_dir.h"
+
+struct walk {
+    const struct jsonl_store *store;
+    const struct project_logs *logs;
+    session_ref_fn *fn;
+    void *arg;
+    struct arena arena; /* of one folder */
+    bool more;
+};
+
+static bool is_directory(int dir, const char *name)
+{
+    struct stat sb;
+
+    return fstatat(dir, name, &sb, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(sb.st_mode);
+}
+
+static enum err_code visit_log(struct walk *w, int dir, const char *folder, const char *project,
+                               const char *name)
+{
+    struct session_ref ref = { .store = &w->store->base, .folder = slice_of(project) };
+    struct stat sb;
+
+    if (!w->logs->name_id(name, &ref.id) || fstatat(dir, name, &sb, AT_SYMLINK_NOFOLLOW) != 0 ||
+        S_ISDIR(sb.st_mode))
+        return ERR_OK;
+    const char *path = arena_format(&w->arena, "%s/%s", folder, name);
+
+    if (!path)
+        return ERR_NOMEM;
+    ref.path = slice_of(path);
+    ref.file = file_id_of(&sb);
+    w->more = w->fn(&ref, w->arg);
+    return ERR_OK;
+}
+
+/* A folder that cannot be read has no logs. */
+static enum err_code visit_folder(struct walk *w, const char *folder, const char *project)
+{
+    const struct dirent *entry;
+    enum err_code rc = ERR_OK;
+    int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+
+    if (!folder)
+        return ERR_NOMEM;
+    while (dir && !rc && w->more && (entry = readdir(dir)))
+        rc = visit_log(w, dirfd(dir), folder, project, entry->d_name);
+    if (dir)
+        closedir(dir);
+    else if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
+static enum err_code visit_project(struct walk *w, const char *project)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; !rc && w->more && w->logs->inside[i]; i++) {
+        const char *inside = w->logs->inside[i];
+
+        rc = visit_folder(w,
+                          arena_format(&w->arena, "%s/%s%s%s", w->store->folder, project,
+                                       *inside ? "/" : "", inside),
+                          project);
+    }
+    arena_reset(&w->arena);
+    return rc;
+}
+
+static enum err_code visit_all(struct walk *w)
+{
+    const struct dirent *entry;
+    enum err_code rc = ERR_OK;
+    DIR *dir = opendir(w->store->folder);
+
+    while (dir && !rc && w->more && (entry = readdir(dir)))
+        if (entry->d_name[0] != '.' && is_directory(dirfd(dir), entry->d_name))
+            rc = visit_project(w, entry->d_name);
+    if (dir)
+        closedir(dir);
+    return rc;
+}
+
+/* Two directories of the scope may have one folder. */
+static enum err_code visit_directory(struct walk *w, struct slice directory, struct slice_set *seen)
+{
+    struct arena a = { 0 };
+    struct slice folder = w->logs->folder_of(directory, &a);
+    uint32_t number = 0;
+    enum err_code rc = ERR_NOMEM;
+
+    if (folder.p)
+        rc = slice_set_find(seen, folder) != SLICE_SET_NONE ? ERR_OK
+             : slice_set_add(seen, folder, &number)         ? ERR_NOMEM
+                                                            : visit_project(w, folder.p);
+    arena_fini(&a);
+    return rc;
+}
+
+static enum err_code visit_scope(struct walk *w, const struct scope *scope)
+{
+    struct slice_set seen = { 0 };
+    enum err_code rc = visit_directory(w, scope->project, &seen);
+
+    for (size_t i = 0; !rc && i < scope->trees; i++)
+        rc = visit_directory(w, scope->tree[i], &seen);
+    slice_set_fini(&seen);
+    return rc;
+}
+
+enum err_code project_logs_enumerate(const struct jsonl_store *s, const struct project_logs *logs,
+                                     const struct scope *scope, session_ref_fn *fn, void *arg,
+                                     struct err *e)
+{
+    struct walk w = { .store = s, .logs = logs, .fn = fn, .arg = arg, .more = true };
+    enum err_code rc = scope->all ? visit_all(&w) : visit_scope(&w, scope);
+
+    if (!rc && w.more)
+        rc = visit_folder(&w, s->folder, "");
+    arena_fini(&w.arena);
+    return rc ? err_nomem(e) : ERR_OK;
+}
+
+/* ---- one session ---- */
+
+struct finding_log {
+    struct slice id;
+    struct arena *arena;
+    struct session_ref *ref;
+    bool found, failed;
+};
+
+static bool compare_ref(const struct session_ref *ref, void *arg)
+{
+    struct finding_log *f = arg;
+
+    if (!slice_eq(ref->id, f->id))
+        return true;
+    f->found = true;
+    f->failed = !session_ref_copy(f->arena, ref, f->ref);
+    return false;
+}
+
+enum err_code project_logs_find(const struct jsonl_store *s, const struct project_logs *logs,
+                                const struct scope *scope, struct slice id, struct arena *a,
+                                struct session_ref *ref, struct err *e)
+{
+    struct finding_log f = { .id = id, .arena = a, .ref = ref };
+
+    if (!s->format->is_id(id))
+        return err_set(e, ERR_USAGE, "", "find session: not %s", s->format->id_name);
+    enum err_code rc = project_logs_enumerate(s, logs, scope, compare_ref, &f, e);
+
+    if (rc || f.failed)
+        return err_nomem(e);
+    return f.found ? ERR_OK : err_set(e, ERR_NOT_FOUND, s->folder, "find session: no such session");
+}
+
+/* The folder of the project in a path below the store's; "" for a log directly in it. */
+static struct slice project_in(struct slice rest)
+{
+    const char *slash = memchr(rest.p, '/', rest.n);
+
+    return slash ? (struct slice){ rest.p, (size_t)(slash - rest.p) } : SLICE("");
+}
+
+enum err_code project_logs_at_path(const struct jsonl_store *s, const struct project_logs *logs,
+                                   struct slice path, struct arena *a, struct session_ref *ref,
+                                   struct err *e)
+{
+    const char *slash = memrchr(path.p, '/', path.n);
+    size_t n = strlen(s->folder);
+    struct slice id;
+
+    if (!slash || path.n <= n + 1 || memcmp(path.p, s->folder, n) != 0 || path.p[n] != '/' ||
+        !logs->name_id(slash + 1, &id))
+        return err_set(e, ERR_NOT_FOUND, path.p, "open session: no such session");
+    enum err_code rc = jsonl_ref_at(&s->base, path.p, id, a, ref, e);
+
+    if (rc)
+        return rc;
+    ref->folder = arena_copy(a, project_in((struct slice){ path.p + n + 1, path.n - n - 1 }));
+    return ref->folder.p ? ERR_OK : err_nomem(e);
+}
+
+bool project_logs_collides(const struct scope *scope, struct slice cwd)
+{
+    if (scope->all || !cwd.n || slice_eq(scope->project, cwd))
+        return false;
+    for (size_t i = 0; i < scope->trees; i++)
+        if (slice_eq(scope->tree[i], cwd))
+            return false;
+    return true;
+}

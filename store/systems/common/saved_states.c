@@ -1,0 +1,308 @@
+#include "store/systems/common/saved_states.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lite/io/file.h"
+
+enum { COMPARED_MOST = 32 << 20 };
+
+static struct saved_path *path_of(struct saved_states *s, const char *path)
+{
+    const struct slice text = slice_of(path);
+    uint32_t number = slice_set_find(&s->number, text);
+
+    if (number != SLICE_SET_NONE)
+        return &s->path[number];
+    struct saved_path *more = arena_grow(&s->arena, s->path, s->n, sizeof *more);
+    const char *own = arena_copy(&s->arena, text).p;
+
+    if (!more || !own || slice_set_add(&s->number, slice_of(own), &number))
+        return NULL;
+    s->path = more;
+    s->path[s->n] = (struct saved_path){ .path = own };
+    return &s->path[s->n++];
+}
+
+static bool is_same_copy(const struct saved_state *a, const struct saved_state *b)
+{
+    return !a->is_write && !b->is_write && a->turn == b->turn;
+}
+
+enum err_code saved_states_add(struct saved_states *s, const char *path,
+                               const struct saved_state *state, struct err *e)
+{
+    struct saved_path *p = path_of(s, path);
+
+    if (!p)
+        return err_nomem(e);
+    for (size_t i = p->n; i > 0; i--)
+        if (is_same_copy(&p->state[i - 1], state)) {
+            if (!s->keeps_oldest || state->time_ms < p->state[i - 1].time_ms)
+                p->state[i - 1] = *state;
+            return ERR_OK;
+        }
+    struct saved_state *more = arena_grow(&s->arena, p->state, p->n, sizeof *more);
+
+    if (!more)
+        return err_nomem(e);
+    p->state = more;
+    p->state[p->n++] = *state;
+    return ERR_OK;
+}
+
+/* ---- the state at a turn ---- */
+
+/* The copy of the turn itself, else the first one of a later turn. A later copy that is not the session's first one shows
+ * that earlier ones existed and are gone. */
+static const struct saved_state *copy_at(const struct saved_path *p, int64_t turn)
+{
+    const struct saved_state *best = NULL;
+
+    for (size_t i = 0; i < p->n; i++) {
+        const struct saved_state *x = &p->state[i];
+
+        if (!x->is_write && x->turn >= turn && (!best || x->turn < best->turn))
+            best = x;
+    }
+    return best;
+}
+
+/* The first write from the turn on, or the last one before it. */
+static const struct saved_state *write_near(const struct saved_path *p, int64_t turn, bool before)
+{
+    const struct saved_state *best = NULL;
+
+    for (size_t i = 0; i < p->n; i++) {
+        const struct saved_state *x = &p->state[i];
+
+        if (x->is_write && (x->turn < turn) == before &&
+            (!best || (before ? x->time_ms >= best->time_ms : x->time_ms < best->time_ms)))
+            best = x;
+    }
+    return best;
+}
+
+static const struct saved_state *newest_of(const struct saved_path *p)
+{
+    const struct saved_state *best = &p->state[0];
+
+    for (size_t i = 1; i < p->n; i++)
+        if (p->state[i].time_ms >= best->time_ms)
+            best = &p->state[i];
+    return best;
+}
+
+/* ---- edits ---- */
+
+/* Returns false if the text does not occur. */
+static bool replace_text(struct slice text, struct slice old, struct slice new, bool all,
+                         struct buf *out)
+{
+    const char *hit = old.n ? slice_find(text.p, text.n, old.p, old.n) : NULL;
+    bool ok = hit != NULL;
+
+    while (hit && ok) {
+        ok = !buf_add(out, (struct slice){ text.p, (size_t)(hit - text.p) }) && !buf_add(out, new);
+        text = (struct slice){ hit + old.n, (size_t)(text.p + text.n - hit) - old.n };
+        hit = all ? slice_find(text.p, text.n, old.p, old.n) : NULL;
+    }
+    return ok && !buf_add(out, text);
+}
+
+static bool read_state(const struct saved_state *x, struct buf *out)
+{
+    if (x->content == SAVED_BYTES)
+        return !buf_add(out, x->bytes);
+    return x->content == SAVED_FILE &&
+           !file_read_all(AT_FDCWD, x->file, 0, COMPARED_MOST, out, NULL);
+}
+
+enum err_code saved_states_edit(struct saved_states *s, const char *path, struct slice old,
+                                struct slice new, bool all, struct saved_state *out)
+{
+    uint32_t number = slice_set_find(&s->number, slice_of(path));
+    struct buf before = { 0 }, after = { 0 };
+
+    out->content = SAVED_UNKNOWN;
+    out->why = "the session does not record what its last edit left";
+    if (number != SLICE_SET_NONE && read_state(newest_of(&s->path[number]), &before) &&
+        replace_text(buf_slice(&before), old, new, all, &after)) {
+        out->content = SAVED_BYTES;
+        out->bytes = arena_copy(&s->arena, buf_slice(&after));
+    }
+    buf_fini(&before);
+    buf_fini(&after);
+    return s->arena.failed ? ERR_NOMEM : ERR_OK;
+}
+
+/* ---- contradictions ---- */
+
+static struct slice without_bom(struct slice text)
+{
+    return slice_starts(text, "\xef\xbb\xbf") ? (struct slice){ text.p + 3, text.n - 3 } : text;
+}
+
+/* Compares as an editor reads a file: without a byte order mark, and with any line ends. A byte that is not UTF-8 was
+ * decoded to U+FFFD, so it equals that. */
+static bool is_same_text(struct slice file, struct slice text)
+{
+    size_t i = 0, k = 0;
+
+    file = without_bom(file);
+    text = without_bom(text);
+    for (;;) {
+        while (i < file.n && file.p[i] == '\r')
+            i++;
+        while (k < text.n && text.p[k] == '\r')
+            k++;
+        if (i == file.n || k == text.n)
+            return i == file.n && k == text.n;
+        if (file.p[i] != text.p[k])
+            return text.n - k >= 3 && memcmp(text.p + k, "\xef\xbf\xbd", 3) == 0;
+        i++, k++;
+    }
+}
+
+/* A copy that cannot be read is left to the engine, which names the reason. */
+static bool copy_equals(const struct saved_state *copy, struct slice text)
+{
+    struct buf bytes = { 0 };
+
+    if (copy->content == SAVED_ABSENT)
+        return text.n == 0;
+    if (copy->content == SAVED_BYTES)
+        return is_same_text(copy->bytes, text);
+    bool same = file_read_all(AT_FDCWD, copy->file, 0, COMPARED_MOST, &bytes, NULL) != ERR_OK ||
+                is_same_text(buf_slice(&bytes), text);
+
+    buf_fini(&bytes);
+    return same;
+}
+
+static bool is_one_copy(const struct saved_state *a, const struct saved_state *b)
+{
+    return a->content == b->content && a->file && b->file && strcmp(a->file, b->file) == 0;
+}
+
+/* The copy was made before the last write, which left something else. */
+static bool is_outdated(const struct saved_path *p, const struct saved_state *copy, int64_t turn)
+{
+    const struct saved_state *w = write_near(p, turn, true);
+
+    if (!w || w->content != SAVED_BYTES || copy->content != SAVED_FILE)
+        return false;
+    for (size_t i = 0; i < p->n; i++)
+        if (!p->state[i].is_write && p->state[i].turn <= w->turn && is_one_copy(&p->state[i], copy))
+            return !copy_equals(copy, w->bytes);
+    return false;
+}
+
+/* Why the copy cannot be the file's content at the turn; NULL: nothing contradicts it. */
+static const char *contradiction(const struct saved_path *p, const struct saved_state *copy,
+                                 int64_t turn)
+{
+    const struct saved_state *next = write_near(p, turn, false);
+
+    if (copy->content == SAVED_UNKNOWN)
+        return copy->why;
+    if (next && next->has_found)
+        return copy_equals(copy, next->found)
+                   ? NULL
+                   : "its saved copy is not what the session's next edit found";
+    return is_outdated(p, copy, turn) ? "its saved copy is from before the session's last edit"
+                                      : NULL;
+}
+
+/* ---- targets ---- */
+
+static void set_source(const struct saved_state *x, bool *absent, struct rewind_source *source)
+{
+    *absent = x->content == SAVED_ABSENT;
+    source->file = x->content == SAVED_FILE ? x->file : NULL;
+    source->sha256 = x->sha256;
+    source->bytes = x->content == SAVED_BYTES ? x->bytes : (struct slice){ NULL, 0 };
+    if (x->content == SAVED_BYTES && !source->bytes.p)
+        source->bytes = SLICE("");
+}
+
+/* The newest state of the file in the session shows whether a person changed it since. */
+static void set_last(const struct saved_path *p, struct rewind_target *t)
+{
+    const struct saved_state *newest = newest_of(p);
+
+    t->has_last = newest->content != SAVED_UNKNOWN;
+    if (t->has_last)
+        set_source(newest, &t->last_absent, &t->last);
+}
+
+static void set_wanted(const struct saved_path *p, bool modes, int64_t turn,
+                       struct rewind_target *t)
+{
+    const struct saved_state *copy = copy_at(p, turn);
+    bool absent;
+    struct stat sb;
+
+    t->want = REWIND_UNKNOWN;
+    if (!copy)
+        t->why = "the session edited it without keeping a copy";
+    else if (copy->turn != turn && !copy->is_first)
+        t->why = "the session does not record what it contained then";
+    else
+        t->why = contradiction(p, copy, turn);
+    if (t->why)
+        return;
+    set_source(copy, &absent, &t->source);
+    t->want = absent ? REWIND_ABSENT : REWIND_BYTES;
+    if (modes && copy->file && stat(copy->file, &sb) == 0) {
+        t->has_mode = true;
+        t->mode = sb.st_mode & 07777;
+    }
+}
+
+static bool concerns(const struct saved_path *p, int64_t turn)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (p->state[i].turn >= turn)
+            return true;
+    return false;
+}
+
+enum err_code saved_states_plan(struct saved_states *s, int64_t turn, struct rewind_plan *plan,
+                                struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; !rc && i < s->n; i++) {
+        struct rewind_target t = { .path = s->path[i].path };
+
+        if (!concerns(&s->path[i], turn))
+            continue;
+        set_wanted(&s->path[i], s->keeps_modes, turn, &t);
+        set_last(&s->path[i], &t);
+        rc = rewind_plan_add(plan, &t, e);
+    }
+    return rc;
+}
+
+size_t saved_states_written(const struct saved_states *s, int64_t turn)
+{
+    size_t files = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
+        bool written = false;
+
+        for (size_t k = 0; k < s->path[i].n; k++)
+            written |= s->path[i].state[k].is_write && s->path[i].state[k].turn == turn;
+        files += written;
+    }
+    return files;
+}
+
+void saved_states_fini(struct saved_states *s)
+{
+    slice_set_fini(&s->number);
+    arena_fini(&s->arena);
+}

@@ -1,0 +1,69 @@
+#ifndef STORE_SYSTEMS_COMMON_SAVED_STATES_H
+#define STORE_SYSTEMS_COMMON_SAVED_STATES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/rewind/plan/rewind.h"
+
+/* What a session recorded about the files that it changed, over time, for agents that keep a copy of each file from
+ * before they edit it. A reader adds states; saved_states_plan then chooses, for each file, its state at a turn.
+ *
+ * The copies are believed unless the session itself contradicts them: the text that the next edit found has to be that of
+ * the copy, and a copy from before the last edit cannot be what that edit left. A contradicted file is held back. */
+
+enum saved_content {
+    SAVED_UNKNOWN, /* `why` contains the reason */
+    SAVED_ABSENT,
+    SAVED_FILE,  /* a copy on disk */
+    SAVED_BYTES, /* in memory */
+};
+
+struct saved_state {
+    int64_t time_ms;
+    /* A state before the work of this turn; for a write, the turn that it belongs to. Turns are numbered upwards in
+     * time. */
+    int64_t turn;
+    bool is_write; /* the content after an edit; else a saved copy */
+    /* A saved copy from before the session's first edit of the file: it counts for all earlier turns. */
+    bool is_first;
+    enum saved_content content;
+    const char *file, *sha256;
+    struct slice bytes;
+    const char *why;
+    bool has_found;     /* of a write: the text that it found, "" if there was no file */
+    struct slice found; /* decoded, so line ends and broken UTF-8 may differ from the file's */
+};
+
+struct saved_path {
+    const char *path; /* absolute */
+    struct saved_state *state;
+    size_t n;
+};
+
+struct saved_states {
+    struct arena arena; /* owns everything but `number`; readers may put their texts there */
+    struct saved_path *path;
+    size_t n;
+    struct slice_set number;
+    bool keeps_modes; /* a copy has the mode of its original */
+    /* of several copies of a turn the oldest counts; else the one that was added last */
+    bool keeps_oldest;
+};
+
+/* Adds a state of the file. Only one saved copy of a turn is kept. Texts and paths must live as long as the states. */
+MUST_CHECK enum err_code saved_states_add(struct saved_states *s, const char *path,
+                                          const struct saved_state *state, struct err *e);
+/* What an edit leaves: the newest state of the file with `old` replaced, once or everywhere. SAVED_UNKNOWN if that state is
+ * not known or does not contain it. ERR_NOMEM. */
+MUST_CHECK enum err_code saved_states_edit(struct saved_states *s, const char *path,
+                                           struct slice old, struct slice new, bool all,
+                                           struct saved_state *out);
+/* Adds a target for each file that was saved or written from the turn on. */
+MUST_CHECK enum err_code saved_states_plan(struct saved_states *s, int64_t turn,
+                                           struct rewind_plan *plan, struct err *e);
+/* The number of files that were written in this turn. */
+size_t saved_states_written(const struct saved_states *s, int64_t turn);
+void saved_states_fini(struct saved_states *s);
+
+#endif

@@ -1,0 +1,257 @@
+#include "store/systems/common/sqlite/sqlite_db.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "lite/base/time.h"
+#include "store/systems/common/sqlite/sqlite_library.h"
+#include "store/systems/common/sqlite/sqlite_snapshot.h"
+
+enum {
+    STEPS_BETWEEN_LOOKS = 20000, /* of SQLite's machine: well under a millisecond */
+    QUERY_MS = 20000,
+    VALUE_MOST = 256 << 20,
+    ATTEMPTS = 6,
+    PAUSE_MS = 15,
+};
+
+struct sqlite_db {
+    struct sqlite_library sqlite;
+    struct sqlite_snapshot snapshot;
+    struct sqlite_vfs vfs;
+    bool registered;
+    sqlite3 *handle;
+    const char *path;
+    const atomic_bool *cancel;
+    int64_t until_ms; /* when the present query is given up */
+};
+
+struct sqlite_row {
+    const struct sqlite_library *sqlite;
+    sqlite3_stmt *statement;
+};
+
+/* ---- rows ---- */
+
+struct slice sqlite_row_text(const struct sqlite_row *row, int column)
+{
+    const void *p = row->sqlite->column_blob(row->statement, column);
+    int n = row->sqlite->column_bytes(row->statement, column);
+
+    return p && n > 0 ? (struct slice){ p, (size_t)n } : SLICE("");
+}
+
+int64_t sqlite_row_int(const struct sqlite_row *row, int column)
+{
+    return row->sqlite->column_int64(row->statement, column);
+}
+
+bool sqlite_row_is_null(const struct sqlite_row *row, int column)
+{
+    return row->sqlite->column_type(row->statement, column) == SQLITE_NULL;
+}
+
+/* ---- what a database may not do ---- */
+
+static bool is_cancelled(const struct sqlite_db *db)
+{
+    return db->cancel && atomic_load_explicit(db->cancel, memory_order_relaxed);
+}
+
+static int look_up(void *arg)
+{
+    const struct sqlite_db *db = arg;
+
+    return is_cancelled(db) || time_coarse_ms() > db->until_ms;
+}
+
+/* Only tables are read, and nothing is read through a view or a trigger of the database. */
+static int judge(void *arg, int action, const char *first, const char *second, const char *database,
+                 const char *view)
+{
+    (void)arg, (void)first, (void)second, (void)database;
+    switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_FUNCTION: return view ? SQLITE_DENY : SQLITE_OK;
+    default: return SQLITE_DENY;
+    }
+}
+
+static void limit(struct sqlite_db *db)
+{
+    static const int no_more[][2] = {
+        { SQLITE_LIMIT_LENGTH, VALUE_MOST }, { SQLITE_LIMIT_ATTACHED, 0 },
+        { SQLITE_LIMIT_TRIGGER_DEPTH, 1 },   { SQLITE_LIMIT_WORKER_THREADS, 0 },
+        { SQLITE_LIMIT_COLUMN, 500 },        { SQLITE_LIMIT_EXPR_DEPTH, 100 },
+    };
+
+    for (size_t i = 0; i < sizeof no_more / sizeof *no_more; i++)
+        db->sqlite.limit(db->handle, no_more[i][0], no_more[i][1]);
+    db->sqlite.db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
+    db->sqlite.db_config(db->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)NULL);
+    db->sqlite.db_config(db->handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, (int *)NULL);
+    db->sqlite.db_config(db->handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, (int *)NULL);
+}
+
+/* ---- errors ---- */
+
+static enum err_code query_error(const struct sqlite_db *db, int answer, struct err *e)
+{
+    switch (answer & 0xff) {
+    case SQLITE_NOMEM: return err_nomem(e);
+    case SQLITE_INTERRUPT:
+        return is_cancelled(db)
+                   ? err_set(e, ERR_CANCELLED, db->path, "read the database")
+                   : err_set(e, ERR_UNSUPPORTED, db->path, "read the database: it takes too long");
+    case SQLITE_TOOBIG:
+        return err_set(e, ERR_UNSUPPORTED, db->path, "read the database: a value is too large");
+    case SQLITE_AUTH:
+        return err_set(e, ERR_FORMAT, db->path, "read the database: a view instead of a table");
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB: return err_set(e, ERR_FORMAT, db->path, "read the database: it is damaged");
+    case SQLITE_IOERR: return err_set(e, ERR_IO, db->path, "read the database: it cannot be read");
+    default:
+        return err_set(e, ERR_FORMAT, db->path, "read the database: %.120s",
+                       db->sqlite.errmsg(db->handle));
+    }
+}
+
+/* ---- queries ---- */
+
+static enum err_code step_through(struct sqlite_db *db, sqlite3_stmt *statement, sqlite_row_fn *fn,
+                                  void *arg, struct err *e)
+{
+    const struct sqlite_row row = { &db->sqlite, statement };
+    enum err_code rc = ERR_OK;
+    int answer;
+
+    while (!rc && (answer = db->sqlite.step(statement)) != SQLITE_DONE)
+        rc = answer == SQLITE_ROW ? fn(&row, arg, e) : query_error(db, answer, e);
+    return rc;
+}
+
+enum err_code sqlite_db_each(struct sqlite_db *db, const char *sql, const struct slice *parameter,
+                             size_t n, sqlite_row_fn *fn, void *arg, struct err *e)
+{
+    sqlite3_stmt *statement = NULL;
+
+    db->until_ms = time_coarse_ms() + QUERY_MS;
+    int answer = db->sqlite.prepare_v2(db->handle, sql, -1, &statement, NULL);
+
+    for (size_t i = 0; !answer && i < n; i++)
+        answer = db->sqlite.bind_text(statement, (int)i + 1, parameter[i].n ? parameter[i].p : "",
+                                      (int)parameter[i].n, SQLITE_STATIC);
+    enum err_code rc =
+        answer ? query_error(db, answer, e) : step_through(db, statement, fn, arg, e);
+
+    db->sqlite.finalize(statement);
+    return rc;
+}
+
+static enum err_code take_no_row(const struct sqlite_row *row, void *arg, struct err *e)
+{
+    (void)row, (void)arg, (void)e;
+    return ERR_OK;
+}
+
+bool sqlite_db_has_column(struct sqlite_db *db, const char *table, const char *column)
+{
+    char sql[128];
+    int n = snprintf(sql, sizeof sql, "SELECT %s FROM %s LIMIT 0", column, table);
+
+    return n > 0 && (size_t)n < sizeof sql &&
+           !sqlite_db_each(db, sql, NULL, 0, take_no_row, NULL, NULL);
+}
+
+/* ---- opening and closing ---- */
+
+static enum err_code open_handle(struct sqlite_db *db, struct err *e)
+{
+    static const char pragmas[] = "PRAGMA temp_store=MEMORY; PRAGMA cell_size_check=ON";
+
+    sqlite_vfs_init(&db->vfs, &db->snapshot);
+    if (db->sqlite.vfs_register(&db->vfs.base, 0))
+        return err_nomem(e);
+    db->registered = true;
+    int answer = db->sqlite.open_v2(
+        "database", &db->handle,
+        SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, db->vfs.name);
+
+    if (answer)
+        return query_error(db, answer, e);
+    limit(db);
+    db->until_ms = time_coarse_ms() + QUERY_MS;
+    db->sqlite.progress_handler(db->handle, STEPS_BETWEEN_LOOKS, look_up, db);
+    answer = db->sqlite.exec(db->handle, pragmas, NULL, NULL, NULL);
+    db->sqlite.set_authorizer(db->handle, judge, NULL);
+    return answer ? query_error(db, answer, e) : ERR_OK;
+}
+
+static void close_db(struct sqlite_db *db)
+{
+    if (db->registered) {
+        db->sqlite.close(db->handle);
+        db->sqlite.vfs_unregister(&db->vfs.base);
+    }
+    sqlite_snapshot_close(&db->snapshot);
+    free(db);
+}
+
+static enum err_code open_db(const char *path, const atomic_bool *cancel, struct sqlite_db **out,
+                             struct err *e)
+{
+    struct sqlite_db *db = calloc(1, sizeof *db);
+
+    if (!db)
+        return err_nomem(e);
+    *db = (struct sqlite_db){ .path = path, .cancel = cancel, .snapshot = { .db = -1, .wal = -1 } };
+    enum err_code rc = sqlite_snapshot_open(path, cancel, &db->snapshot, e);
+
+    if (!rc)
+        rc = sqlite_library_load(&db->sqlite, e);
+    if (!rc)
+        rc = open_handle(db, e);
+    if (rc)
+        close_db(db);
+    else
+        *out = db;
+    return rc;
+}
+
+/* ---- one moment ---- */
+
+/* *again: another program changed what was read. A damaged database may be one that was changed meanwhile. */
+static enum err_code attempt(const char *path, const atomic_bool *cancel, sqlite_read_fn *fn,
+                             void *arg, bool *again, struct err *e)
+{
+    struct sqlite_db *db;
+    enum err_code rc = open_db(path, cancel, &db, e);
+
+    *again = rc == ERR_LOCKED;
+    if (rc)
+        return rc;
+    rc = fn(db, arg, e);
+    *again = rc != ERR_NOMEM && rc != ERR_CANCELLED && !sqlite_snapshot_holds(&db->snapshot);
+    close_db(db);
+    return rc;
+}
+
+enum err_code sqlite_db_read(const char *path, const atomic_bool *cancel, sqlite_read_fn *fn,
+                             void *arg, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+    bool again = true;
+
+    for (int i = 0; i < ATTEMPTS; i++) {
+        const struct timespec pause = { 0, PAUSE_MS * 1000000L * i };
+
+        if (i)
+            nanosleep(&pause, NULL);
+        rc = attempt(path, cancel, fn, arg, &again, e);
+        if (!again)
+            return rc;
+    }
+    return err_set(e, ERR_LOCKED, path, "read the database: another program is writing to it");
+}

@@ -1,0 +1,417 @@
+#include "store/systems/common/sqlite/sqlite_snapshot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lite/base/array.h"
+#include "lite/base/time.h"
+
+enum {
+    DB_HEADER = 100,
+    WAL_HEADER = 32,
+    FRAME_HEADER = 24,
+    PAGE_SMALLEST = 512,
+    PAGE_LARGEST = 65536,
+    SETTLED_MS = 20, /* clocks of file systems tick every 4 or 10 ms */
+    WAIT_MS = 25,
+};
+
+/* A -wal this large is a mistake, and would take seconds to be checked. */
+static const int64_t wal_most = INT64_C(4) << 30;
+
+static uint32_t big_endian(const unsigned char *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+static uint32_t little_endian(const unsigned char *p)
+{
+    return (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
+}
+
+/* Reads until n bytes or the end. Returns how many, or -1. */
+static ssize_t read_at(int fd, void *out, size_t n, int64_t at)
+{
+    size_t got = 0;
+
+    while (got < n) {
+        ssize_t k = pread(fd, (char *)out + got, n - got, (off_t)(at + (int64_t)got));
+
+        if (k < 0 && errno == EINTR)
+            continue;
+        if (k < 0)
+            return -1;
+        if (k == 0)
+            break;
+        got += (size_t)k;
+    }
+    return (ssize_t)got;
+}
+
+static bool is_page_size(uint32_t n)
+{
+    return n >= PAGE_SMALLEST && n <= PAGE_LARGEST && (n & (n - 1)) == 0;
+}
+
+/* ---- the -wal ---- */
+
+/* The -wal while its transactions are gathered. */
+struct gathering {
+    struct sqlite_snapshot *s;
+    uint32_t (*word)(const unsigned char *p); /* the byte order of its checksums */
+    uint32_t sum[2];
+    unsigned char *bytes; /* owned: one frame */
+    size_t n, cap; /* frames that were read; those after s->frames are of no complete transaction */
+};
+
+static void add_to_sum(struct gathering *g, const unsigned char *p, size_t n)
+{
+    for (size_t i = 0; i + 8 <= n; i += 8) {
+        g->sum[0] += g->word(p + i) + g->sum[1];
+        g->sum[1] += g->word(p + i + 4) + g->sum[0];
+    }
+}
+
+static bool sum_is(const struct gathering *g, const unsigned char *p)
+{
+    return big_endian(p) == g->sum[0] && big_endian(p + 4) == g->sum[1];
+}
+
+static bool read_wal_header(struct gathering *g)
+{
+    unsigned char *h = g->s->wal_header;
+
+    if (read_at(g->s->wal, h, WAL_HEADER, 0) != WAL_HEADER)
+        return false;
+    uint32_t magic = big_endian(h);
+
+    if ((magic & ~1u) != 0x377f0682)
+        return false;
+    g->word = magic & 1 ? big_endian : little_endian;
+    add_to_sum(g, h, 24);
+    return sum_is(g, h + 24) && big_endian(h + 8) == g->s->page_size;
+}
+
+static bool has_salts(const struct sqlite_snapshot *s, const unsigned char *frame)
+{
+    return memcmp(frame + 8, s->wal_header + 16, 8) == 0;
+}
+
+/* Reads the frame at *at. Returns false at the end of what is whole. */
+static bool read_frame(struct gathering *g, int64_t *at)
+{
+    struct sqlite_snapshot *s = g->s;
+    size_t n = FRAME_HEADER + s->page_size;
+
+    if (read_at(s->wal, g->bytes, n, *at) != (ssize_t)n || !has_salts(s, g->bytes) ||
+        big_endian(g->bytes) == 0)
+        return false;
+    add_to_sum(g, g->bytes, 8);
+    add_to_sum(g, g->bytes + FRAME_HEADER, s->page_size);
+    *at += (int64_t)n;
+    return sum_is(g, g->bytes + 16);
+}
+
+static enum err_code add_frame(struct gathering *g, int64_t end)
+{
+    struct sqlite_snapshot *s = g->s;
+    uint32_t size = big_endian(g->bytes + 4);
+
+    if (!array_reserve(s->frame, g->cap, g->n + 1))
+        return ERR_NOMEM;
+    s->frame[g->n] = (struct sqlite_frame){ big_endian(g->bytes), (uint32_t)g->n };
+    g->n++;
+    if (size) { /* the last one of a transaction */
+        s->frames = g->n;
+        s->wal_end = end;
+        s->size = (int64_t)size * s->page_size;
+    }
+    return ERR_OK;
+}
+
+static int compare_frames(const void *x, const void *y)
+{
+    const struct sqlite_frame *a = x, *b = y;
+
+    if (a->page != b->page)
+        return a->page < b->page ? -1 : 1;
+    return (a->frame > b->frame) - (a->frame < b->frame);
+}
+
+/* Leaves the newest frame of each page. */
+static void sort_frames(struct sqlite_snapshot *s)
+{
+    size_t n = 0;
+
+    if (s->frames)
+        qsort(s->frame, s->frames, sizeof *s->frame, compare_frames);
+    for (size_t i = 0; i < s->frames; i++)
+        if (i + 1 == s->frames || s->frame[i + 1].page != s->frame[i].page)
+            s->frame[n++] = s->frame[i];
+    s->frames = n;
+}
+
+static enum err_code read_frames(struct gathering *g, const atomic_bool *cancel, struct err *e)
+{
+    int64_t at = WAL_HEADER;
+    enum err_code rc = ERR_OK;
+
+    g->s->wal_end = at;
+    while (!rc && read_frame(g, &at)) {
+        if (cancel && atomic_load_explicit(cancel, memory_order_relaxed))
+            return err_set(e, ERR_CANCELLED, g->s->path, "read the database");
+        rc = add_frame(g, at);
+    }
+    sort_frames(g->s);
+    return rc ? err_nomem(e) : ERR_OK;
+}
+
+static enum err_code read_wal(struct sqlite_snapshot *s, const atomic_bool *cancel, struct err *e)
+{
+    struct gathering g = { .s = s, .bytes = malloc(FRAME_HEADER + (size_t)s->page_size) };
+    struct stat st;
+    enum err_code rc = g.bytes ? ERR_OK : err_nomem(e);
+
+    if (!rc && fstat(s->wal, &st) == 0 && st.st_size > wal_most)
+        rc = err_set(e, ERR_UNSUPPORTED, s->path, "open the database: its -wal is too large");
+    if (!rc && read_wal_header(&g)) {
+        rc = read_frames(&g, cancel, e);
+    } else if (!rc) { /* SQLite, too, takes it for an empty one */
+        close(s->wal);
+        s->wal = -1;
+    }
+    free(g.bytes);
+    return rc;
+}
+
+/* ---- opening ---- */
+
+static bool name_beside(const struct sqlite_snapshot *s, const char *suffix, char out[PATH_MAX])
+{
+    char real[PATH_MAX];
+
+    /* SQLite keeps the others beside the file itself, not beside a link to it. */
+    return realpath(s->path, real) &&
+           (size_t)snprintf(out, PATH_MAX, "%s%s", real, suffix) < PATH_MAX;
+}
+
+static int open_beside(const struct sqlite_snapshot *s, const char *suffix)
+{
+    char path[PATH_MAX];
+    struct stat st;
+    int fd = name_beside(s, suffix, path)
+                 ? open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
+                 : -1;
+
+    if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size == 0)) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+/* A rollback journal with its magic number: a transaction is being written, or was never finished. */
+static bool in_transaction(const struct sqlite_snapshot *s)
+{
+    static const unsigned char magic[] = { 0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7 };
+    unsigned char head[sizeof magic];
+    int fd = open_beside(s, "-journal");
+    bool is = fd >= 0 && read_at(fd, head, sizeof head, 0) == sizeof head &&
+              memcmp(head, magic, sizeof magic) == 0;
+
+    if (fd >= 0)
+        close(fd);
+    return is;
+}
+
+static bool was_just_written(const struct stat *st)
+{
+    struct timespec now;
+    int64_t age = clock_gettime(CLOCK_REALTIME, &now) ? 0 : time_ns(now) - time_ns(st->st_mtim);
+
+    return age > -(int64_t)SETTLED_MS * 1000000 && age < (int64_t)SETTLED_MS * 1000000;
+}
+
+static enum err_code look_at_db(struct sqlite_snapshot *s, struct err *e)
+{
+    const struct timespec wait = { 0, WAIT_MS * 1000000L };
+
+    if (fstat(s->db, &s->at))
+        return err_sys(e, s->path, "open the database");
+    if (!S_ISREG(s->at.st_mode))
+        return err_set(e, ERR_UNSAFE, s->path, "open the database: not a regular file");
+    if (was_just_written(&s->at)) {
+        nanosleep(&wait, NULL);
+        if (fstat(s->db, &s->at))
+            return err_sys(e, s->path, "open the database");
+    }
+    s->settled = !was_just_written(&s->at);
+    s->size = s->at.st_size;
+    return ERR_OK;
+}
+
+static enum err_code read_db_header(struct sqlite_snapshot *s, bool *logs, struct err *e)
+{
+    unsigned char h[DB_HEADER];
+    ssize_t n = read_at(s->db, h, sizeof h, 0);
+
+    if (n < 0)
+        return err_sys(e, s->path, "read the database");
+    if (n < DB_HEADER || memcmp(h, "SQLite format 3", 16) != 0)
+        return err_set(e, ERR_FORMAT, s->path, "open the database: %s",
+                       n ? "not a database of SQLite" : "the file is empty");
+    s->page_size = (uint32_t)h[16] << 8 | h[17];
+    s->page_size = s->page_size == 1 ? PAGE_LARGEST : s->page_size;
+    *logs = h[19] == 2;
+    return is_page_size(s->page_size)
+               ? ERR_OK
+               : err_set(e, ERR_FORMAT, s->path, "open the database: its page size is impossible");
+}
+
+enum err_code sqlite_snapshot_open(const char *path, const atomic_bool *cancel,
+                                   struct sqlite_snapshot *out, struct err *e)
+{
+    struct sqlite_snapshot s = { .db = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY),
+                                 .wal = -1,
+                                 .path = path };
+    bool logs = false;
+
+    if (s.db < 0)
+        return err_sys(e, path, "open the database");
+    enum err_code rc = look_at_db(&s, e);
+
+    if (!rc)
+        rc = read_db_header(&s, &logs, e);
+    if (!rc && logs)
+        s.wal = open_beside(&s, "-wal");
+    if (!rc && s.wal >= 0)
+        rc = read_wal(&s, cancel, e);
+    if (!rc && !logs && in_transaction(&s))
+        rc = err_set(e, ERR_LOCKED, path,
+                     "open the database: a program is writing to it, or was stopped while it did");
+    if (rc)
+        sqlite_snapshot_close(&s);
+    else
+        *out = s;
+    return rc;
+}
+
+void sqlite_snapshot_close(struct sqlite_snapshot *s)
+{
+    if (s->db >= 0)
+        close(s->db);
+    if (s->wal >= 0)
+        close(s->wal);
+    free(s->frame);
+    *s = (struct sqlite_snapshot){ .db = -1, .wal = -1 };
+}
+
+/* ---- reading ---- */
+
+static const struct sqlite_frame *find_frame(const struct sqlite_snapshot *s, int64_t page)
+{
+    size_t low = 0, high = s->frames;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if ((int64_t)s->frame[middle].page < page)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < s->frames && (int64_t)s->frame[low].page == page ? &s->frame[low] : NULL;
+}
+
+/* Bytes of one page, from `in` on. */
+static ssize_t read_page(const struct sqlite_snapshot *s, int64_t page, uint32_t in, size_t n,
+                         void *out)
+{
+    const struct sqlite_frame *f = find_frame(s, page);
+
+    if (!f)
+        return read_at(s->db, out, n, (page - 1) * s->page_size + in);
+    return read_at(s->wal, out, n,
+                   WAL_HEADER + (int64_t)f->frame * (FRAME_HEADER + s->page_size) + FRAME_HEADER +
+                       in);
+}
+
+/* These two bytes tell SQLite to look for a -wal, whose pages were read here already. */
+static void hide_wal(int64_t at, size_t n, unsigned char *bytes)
+{
+    for (int64_t i = 18; i < 20; i++)
+        if (i >= at && i < at + (int64_t)n && bytes[i - at] == 2)
+            bytes[i - at] = 1;
+}
+
+enum err_code sqlite_snapshot_read(const struct sqlite_snapshot *s, int64_t at, size_t n, void *out,
+                                   bool *whole, struct err *e)
+{
+    unsigned char *bytes = out;
+    size_t done = 0;
+
+    *whole = true;
+    while (done < n) {
+        int64_t place = at + (int64_t)done;
+        uint32_t in = (uint32_t)(place % s->page_size);
+        size_t part = n - done < s->page_size - in ? n - done : s->page_size - in;
+        ssize_t got =
+            place < s->size ? read_page(s, place / s->page_size + 1, in, part, bytes + done) : 0;
+
+        if (got < 0)
+            return err_sys(e, s->path, "read the database");
+        if ((size_t)got < part) {
+            memset(bytes + done + got, 0, part - (size_t)got);
+            *whole = false;
+        }
+        done += part;
+    }
+    hide_wal(at, n, bytes);
+    return ERR_OK;
+}
+
+/* ---- one moment ---- */
+
+static bool is_db_unchanged(const struct sqlite_snapshot *s)
+{
+    struct stat now;
+
+    return s->settled && fstat(s->db, &now) == 0 && now.st_size == s->at.st_size &&
+           time_ns(now.st_mtim) == time_ns(s->at.st_mtim) &&
+           time_ns(now.st_ctim) == time_ns(s->at.st_ctim);
+}
+
+/* Returns true if the frames that were seen are still there. */
+static bool is_wal_whole(const struct sqlite_snapshot *s, struct stat *st)
+{
+    unsigned char header[WAL_HEADER];
+
+    return fstat(s->wal, st) == 0 && st->st_size >= s->wal_end &&
+           read_at(s->wal, header, sizeof header, 0) == WAL_HEADER &&
+           memcmp(header, s->wal_header, sizeof header) == 0;
+}
+
+static bool has_wal_grown(const struct sqlite_snapshot *s)
+{
+    unsigned char frame[FRAME_HEADER];
+
+    return read_at(s->wal, frame, sizeof frame, s->wal_end) == FRAME_HEADER && has_salts(s, frame);
+}
+
+bool sqlite_snapshot_holds(const struct sqlite_snapshot *s)
+{
+    struct stat wal;
+
+    if (s->wal < 0)
+        return is_db_unchanged(s) && !in_transaction(s);
+    if (!is_wal_whole(s, &wal))
+        return false;
+    /* A checkpoint of what was seen wrote only pages that are read from the -wal anyway. */
+    return (wal.st_nlink && !has_wal_grown(s)) || is_db_unchanged(s);
+}

@@ -1,0 +1,381 @@
+#include "store/systems/common/sqlite/sqlite_store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lite/base/id.h"
+#include "lite/base/time.h"
+
+enum { PLACES_MAX = 4096, ID_MAX = 200 };
+
+/* What could not be read, which `unreadable` names after an enumeration. */
+struct sqlite_trouble {
+    pthread_mutex_t lock;
+    struct err *of; /* one for each place; code ERR_OK: it could be read */
+    size_t n;
+};
+
+const struct sqlite_store *sqlite_store_of(const struct store *st)
+{
+    return (const struct sqlite_store *)st;
+}
+
+enum err_code sqlite_store_init(struct sqlite_store *s, const struct store_ops *ops,
+                                const struct store_env *env, char *path, struct err *e)
+{
+    s->base = (struct store){ .ops = ops, .env = env, .path = path };
+    s->trouble = path ? calloc(1, sizeof *s->trouble) : NULL;
+    if (s->trouble)
+        pthread_mutex_init(&s->trouble->lock, NULL);
+    return s->trouble ? ERR_OK : err_nomem(e);
+}
+
+void sqlite_store_fini(struct sqlite_store *s)
+{
+    if (s->trouble) {
+        pthread_mutex_destroy(&s->trouble->lock);
+        free(s->trouble->of);
+    }
+    free(s->trouble);
+    free(s->base.path);
+    arena_fini(&s->arena);
+}
+
+enum err_code sqlite_store_add(struct sqlite_store *s, const char *path, const char *project,
+                               struct err *e)
+{
+    struct sqlite_place *more = arena_grow(&s->arena, s->place, s->places, sizeof *more);
+    struct err *troubles = realloc(s->trouble->of, (s->places + 1) * sizeof *troubles);
+
+    s->trouble->of = troubles ? troubles : s->trouble->of;
+    if (!more || !troubles)
+        return err_nomem(e);
+    if (s->places == PLACES_MAX)
+        return err_set(e, ERR_UNSUPPORTED, path, "open store: too many databases");
+    s->place = more;
+    troubles[s->places] = (struct err){ .code = ERR_OK };
+    s->place[s->places++] = (struct sqlite_place){ arena_copy_text(&s->arena, path),
+                                                   arena_copy_text(&s->arena, project) };
+    s->trouble->n = s->places;
+    return s->arena.failed ? err_nomem(e) : ERR_OK;
+}
+
+bool sqlite_store_is_id(struct slice id)
+{
+    for (size_t i = 0; i < id.n; i++) {
+        char c = id.p[i];
+
+        if (!((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+              (i && (c == '-' || c == '_' || c == '$'))))
+            return false;
+    }
+    return id.n > 0 && id.n <= ID_MAX;
+}
+
+/* ---- items ---- */
+
+enum err_code sqlite_items_add(struct sqlite_items *list, const struct sqlite_item *item)
+{
+    struct sqlite_item *more = arena_grow(&list->arena, list->item, list->n, sizeof *more);
+
+    if (!more)
+        return ERR_NOMEM;
+    list->item = more;
+    list->item[list->n++] = (struct sqlite_item){ .id = arena_copy(&list->arena, item->id),
+                                                  .told = arena_copy(&list->arena, item->told),
+                                                  .recent_ms = item->recent_ms };
+    return list->arena.failed ? ERR_NOMEM : ERR_OK;
+}
+
+struct gathering {
+    const struct sqlite_store *store;
+    const struct sqlite_place *place;
+    const struct scope *scope;
+    struct slice id; /* empty: all */
+    struct sqlite_items items;
+};
+
+/* Begins anew if it is called again. */
+static enum err_code gather(struct sqlite_db *db, void *arg, struct err *e)
+{
+    struct gathering *g = arg;
+
+    arena_reset(&g->items.arena);
+    g->items.item = NULL;
+    g->items.n = 0;
+    return g->store->gather(g->store, g->place, db, g->scope, g->id, &g->items, e);
+}
+
+/* ---- refs ---- */
+
+/* Sessions have no files of their own; their times are what distinguishes states of them. */
+static enum err_code fill_ref(const struct sqlite_store *s, const struct sqlite_place *place,
+                              const struct sqlite_item *item, struct arena *a,
+                              struct session_ref *out, struct err *e)
+{
+    const char *path = arena_format(a, "%s/%.*s", place->path, SLICE_ARG(item->id));
+    struct id128 name = id128_of(item->id);
+
+    if (!path)
+        return err_nomem(e);
+    *out = (struct session_ref){ .store = &s->base,
+                                 .id = item->id,
+                                 .path = slice_of(path),
+                                 .folder = SLICE(""),
+                                 .told = item->told,
+                                 .recent_ms = item->recent_ms };
+    out->file.ino = name.hi ^ name.lo;
+    out->file.mtime_ns = time_ns_of_ms(item->recent_ms);
+    return ERR_OK;
+}
+
+const struct sqlite_place *sqlite_store_place(const struct session_ref *ref)
+{
+    const struct sqlite_store *s = sqlite_store_of(ref->store);
+
+    for (size_t i = 0; i < s->places; i++) {
+        size_t n = strlen(s->place[i].path);
+
+        if (ref->path.n == n + 1 + ref->id.n && memcmp(ref->path.p, s->place[i].path, n) == 0 &&
+            memcmp(ref->path.p + n + 1, ref->id.p, ref->id.n) == 0)
+            return &s->place[i];
+    }
+    return NULL;
+}
+
+enum err_code sqlite_store_read(const struct session_ref *ref, const atomic_bool *cancel,
+                                sqlite_read_fn *fn, void *arg, struct err *e)
+{
+    const struct sqlite_place *place = sqlite_store_place(ref);
+
+    return place ? sqlite_db_read(place->path, cancel, fn, arg, e)
+                 : err_set(e, ERR_USAGE, ref->path.p, "not a session of this store");
+}
+
+enum err_code sqlite_store_beside(const struct session_ref *ref, struct slice id, struct arena *a,
+                                  struct session_ref *out, struct err *e)
+{
+    const struct sqlite_place *place = sqlite_store_place(ref);
+    const struct sqlite_item item = { .id = arena_copy(a, id), .recent_ms = ref->recent_ms };
+
+    if (!place || !sqlite_store_is_id(id))
+        return err_set(e, ERR_USAGE, ref->path.p, "not a session of this store");
+    return item.id.p ? fill_ref(sqlite_store_of(ref->store), place, &item, a, out, e)
+                     : err_nomem(e);
+}
+
+/* ---- enumerating ---- */
+
+static void note_trouble(const struct sqlite_store *s, size_t place, const struct err *e)
+{
+    pthread_mutex_lock(&s->trouble->lock);
+    s->trouble->of[place] = *e;
+    pthread_mutex_unlock(&s->trouble->lock);
+}
+
+/* *more: the caller wants to hear of further sessions. */
+static enum err_code hand_over(const struct gathering *g, session_ref_fn *fn, void *arg, bool *more,
+                               struct err *e)
+{
+    struct arena a = { 0 };
+    struct session_ref ref;
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < g->items.n && *more && !rc; i++) {
+        rc = fill_ref(g->store, g->place, &g->items.item[i], &a, &ref, e);
+        if (!rc)
+            *more = fn(&ref, arg);
+        arena_reset(&a);
+    }
+    arena_fini(&a);
+    return rc;
+}
+
+static enum err_code enumerate_place(struct gathering *g, session_ref_fn *fn, void *arg, bool *more,
+                                     struct err *e)
+{
+    struct err problem = { .code = ERR_OK };
+    enum err_code rc = sqlite_db_read(g->place->path, NULL, gather, g, &problem);
+
+    if (rc == ERR_NOMEM)
+        return err_nomem(e);
+    if (rc == ERR_NOT_FOUND) /* it was removed, which is no trouble */
+        problem.code = ERR_OK;
+    note_trouble(g->store, (size_t)(g->place - g->store->place), &problem);
+    return rc ? ERR_OK : hand_over(g, fn, arg, more, e);
+}
+
+static bool may_have_sessions(const struct sqlite_place *place, const struct scope *scope)
+{
+    if (scope->all || !place->project)
+        return true;
+    if (slice_eq(slice_of(place->project), scope->project))
+        return true;
+    for (size_t i = 0; i < scope->trees; i++)
+        if (slice_eq(slice_of(place->project), scope->tree[i]))
+            return true;
+    return false;
+}
+
+enum err_code sqlite_store_enumerate(const struct store *st, const struct scope *scope,
+                                     session_ref_fn *fn, void *arg, struct err *e)
+{
+    struct gathering g = { .store = sqlite_store_of(st), .scope = scope };
+    bool more = true;
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < g.store->places && more && !rc; i++) {
+        g.place = &g.store->place[i];
+        if (may_have_sessions(g.place, scope))
+            rc = enumerate_place(&g, fn, arg, &more, e);
+    }
+    arena_fini(&g.items.arena);
+    return rc;
+}
+
+enum err_code sqlite_store_unreadable(const struct store *st, const struct scope *scope,
+                                      trouble_fn *fn, void *arg, struct err *e)
+{
+    const struct sqlite_store *s = sqlite_store_of(st);
+
+    (void)e;
+    for (size_t i = 0; i < s->places; i++) {
+        pthread_mutex_lock(&s->trouble->lock);
+        struct err problem = s->trouble->of[i];
+        pthread_mutex_unlock(&s->trouble->lock);
+
+        if (problem.code && may_have_sessions(&s->place[i], scope))
+            fn(&problem, arg);
+    }
+    return ERR_OK;
+}
+
+/* ---- finding ---- */
+
+static enum err_code find_in(struct gathering *g, struct arena *a, struct session_ref *ref,
+                             struct err *e)
+{
+    enum err_code rc = sqlite_db_read(g->place->path, NULL, gather, g, e);
+
+    if (rc)
+        return rc;
+    if (g->items.n == 0)
+        return err_set(e, ERR_NOT_FOUND, g->place->path, "find session: no such session");
+    struct sqlite_item item = g->items.item[0];
+
+    item.id = arena_copy(a, item.id);
+    item.told = arena_copy(a, item.told);
+    return item.id.p && item.told.p ? fill_ref(g->store, g->place, &item, a, ref, e) : err_nomem(e);
+}
+
+enum err_code sqlite_store_find(const struct store *st, const struct scope *scope, struct slice id,
+                                struct arena *a, struct session_ref *ref, struct err *e)
+{
+    struct gathering g = { .store = sqlite_store_of(st), .scope = scope, .id = id };
+    enum err_code rc = ERR_NOT_FOUND, bad = ERR_OK;
+    struct err problem;
+
+    if (!sqlite_store_is_id(id))
+        return err_set(e, ERR_USAGE, "", "find session: not %s", g.store->id_name);
+    for (size_t i = 0; i < g.store->places && rc; i++) {
+        g.place = &g.store->place[i];
+        if (!may_have_sessions(g.place, scope))
+            continue;
+        rc = find_in(&g, a, ref, &problem);
+        bad = rc && rc != ERR_NOT_FOUND ? rc : bad;
+    }
+    arena_fini(&g.items.arena);
+    if (!rc || !bad)
+        return rc ? err_set(e, ERR_NOT_FOUND, st->path, "find session: no such session") : ERR_OK;
+    if (e)
+        *e = problem;
+    return bad;
+}
+
+enum err_code sqlite_store_at_path(const struct store *st, struct slice path, struct arena *a,
+                                   struct session_ref *ref, struct err *e)
+{
+    const struct scope all = { .all = true };
+    struct gathering g = { .store = sqlite_store_of(st), .scope = &all };
+    const char *slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
+    size_t n = slash ? (size_t)(slash - path.p) : 0;
+    enum err_code rc = ERR_NOT_FOUND;
+
+    for (size_t i = 0; i < g.store->places && slash && rc; i++) {
+        g.place = &g.store->place[i];
+        g.id = (struct slice){ slash + 1, path.n - n - 1 };
+        if (slice_eq((struct slice){ path.p, n }, slice_of(g.place->path)) &&
+            sqlite_store_is_id(g.id))
+            rc = find_in(&g, a, ref, e);
+    }
+    arena_fini(&g.items.arena);
+    return rc == ERR_NOT_FOUND ? err_set(e, rc, st->path, "find session: nothing is there") : rc;
+}
+
+/* ---- describing ---- */
+
+enum err_code sqlite_store_told(const struct session_ref *ref, struct arena *a, struct slice *out,
+                                struct err *e)
+{
+    const struct scope all = { .all = true };
+    struct gathering g = { .store = sqlite_store_of(ref->store),
+                           .scope = &all,
+                           .place = sqlite_store_place(ref),
+                           .id = ref->id };
+    struct session_ref found;
+
+    if (ref->told.n) {
+        *out = ref->told;
+        return ERR_OK;
+    }
+    if (!g.place)
+        return err_set(e, ERR_USAGE, ref->path.p, "not a session of this store");
+    enum err_code rc = find_in(&g, a, &found, e);
+
+    arena_fini(&g.items.arena);
+    if (!rc)
+        *out = found.told;
+    return rc;
+}
+
+void sqlite_store_begin_row(const struct session_ref *ref, struct session_row *row)
+{
+    session_row_reset(row);
+    row->ref = *ref;
+    row->ref.told = (struct slice){ NULL, 0 };
+    row->modified_ms = ref->recent_ms;
+    row->activity_ms = ref->recent_ms;
+}
+
+/* ---- sub-agents ---- */
+
+enum err_code sqlite_store_agent_ids(const struct store *st, const struct session_ref *ref,
+                                     struct arena *a, struct slice **ids, size_t *n, struct err *e)
+{
+    struct subagent_list list;
+    enum err_code rc = st->ops->describe_subagents(st, ref, NULL, &list, e);
+
+    if (rc)
+        return rc;
+    *ids = NULL;
+    *n = 0;
+    for (size_t i = 0; i < list.n && !rc; i++)
+        if (!arena_add_copy(a, ids, n, list.agent[i].id))
+            rc = err_nomem(e);
+    subagent_list_fini(&list);
+    return rc;
+}
+
+enum err_code sqlite_store_agent(const struct store *st, const struct session_ref *ref,
+                                 struct slice agent, struct arena *a, struct session_ref *out,
+                                 struct err *e)
+{
+    struct slice *ids = NULL;
+    size_t n = 0;
+    enum err_code rc = sqlite_store_agent_ids(st, ref, a, &ids, &n, e);
+
+    for (size_t i = 0; i < n && !rc; i++)
+        if (slice_eq(ids[i], agent))
+            return sqlite_store_beside(ref, agent, a, out, e);
+    return rc ? rc : err_set(e, ERR_NOT_FOUND, ref->path.p, "no sub-agent %.*s", SLICE_ARG(agent));
+}

@@ -1,0 +1,211 @@
+#include "store/systems/common/usage_rows.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lite/io/file.h"
+#include "lite/json/json.h"
+
+enum { PIECE = 256 * 1024, ROW_MAX = 64 << 20, COST_MAX = 40 };
+
+/* ---- the rows ---- */
+
+enum err_code usage_rows_of_bytes(struct slice bytes, const char *mark, usage_row_fn *fn, void *arg,
+                                  struct err *e)
+{
+    const char *p = bytes.p, *end = p + bytes.n, *found;
+    size_t mark_n = strlen(mark);
+    enum err_code rc = ERR_OK;
+
+    while (!rc && p < end && (found = slice_find(p, (size_t)(end - p), mark, mark_n))) {
+        const char *from = memrchr(p, '\n', (size_t)(found - p));
+        const char *to = memchr(found, '\n', (size_t)(end - found));
+
+        from = from ? from + 1 : p;
+        to = to ? to : end;
+        rc = fn((struct slice){ from, (size_t)(to - from) }, arg, e);
+        p = to < end ? to + 1 : end;
+    }
+    return rc;
+}
+
+/* What was read of a file and not handed over yet. */
+struct pieces {
+    struct buf bytes;
+    bool dropping; /* they begin inside a line that is too long */
+};
+
+static void drop_front(struct pieces *x, size_t n)
+{
+    if (n)
+        memmove(x->bytes.p, x->bytes.p + n, x->bytes.n - n);
+    x->bytes.n -= n;
+}
+
+/* Hands over the whole lines; at the end of the file, what is left. */
+static enum err_code hand_over(struct pieces *x, bool at_end, const char *mark, usage_row_fn *fn,
+                               void *arg, struct err *e)
+{
+    const char *nl = x->bytes.n ? memchr(x->bytes.p, '\n', x->bytes.n) : NULL;
+    enum err_code rc;
+
+    if (x->dropping) {
+        x->dropping = !nl;
+        drop_front(x, nl ? (size_t)(nl + 1 - x->bytes.p) : x->bytes.n);
+    }
+    nl = x->bytes.n ? memrchr(x->bytes.p, '\n', x->bytes.n) : NULL;
+    size_t n = at_end ? x->bytes.n : nl ? (size_t)(nl + 1 - x->bytes.p) : 0;
+
+    rc = usage_rows_of_bytes((struct slice){ x->bytes.p, n }, mark, fn, arg, e);
+    drop_front(x, n);
+    if (x->bytes.n >= ROW_MAX) {
+        x->dropping = true;
+        x->bytes.n = 0;
+    }
+    return rc;
+}
+
+static enum err_code read_pieces(const struct file *f, const char *mark, const atomic_bool *cancel,
+                                 usage_row_fn *fn, void *arg, struct err *e)
+{
+    struct pieces x = { .dropping = false };
+    int64_t at = 0;
+    size_t got = PIECE; /* less: that was the end */
+    enum err_code rc = ERR_OK;
+
+    while (!rc && got == PIECE) {
+        if (cancel && atomic_load_explicit(cancel, memory_order_relaxed))
+            rc = err_set(e, ERR_CANCELLED, NULL, "read token usage");
+        else if (buf_reserve(&x.bytes, PIECE))
+            rc = err_nomem(e);
+        else
+            rc = file_read(f, at, x.bytes.p + x.bytes.n, PIECE, &got, e);
+        if (rc)
+            break;
+        at += (int64_t)got;
+        x.bytes.n += got;
+        rc = hand_over(&x, got < PIECE, mark, fn, arg, e);
+    }
+    buf_fini(&x.bytes);
+    return rc;
+}
+
+enum err_code usage_rows_of_file(const char *path, unsigned flags, const char *mark,
+                                 const atomic_bool *cancel, usage_row_fn *fn, void *arg,
+                                 struct err *e)
+{
+    struct file f;
+    enum err_code rc = file_open(AT_FDCWD, path, flags, &f, e);
+
+    if (rc)
+        return rc;
+    rc = read_pieces(&f, mark, cancel, fn, arg, e);
+    file_close(&f);
+    return rc ? err_at(e, rc, path) : ERR_OK;
+}
+
+/* ---- one row ---- */
+
+static int64_t count_of(struct slice value)
+{
+    int64_t n;
+
+    return json_int(value, &n) && n > 0 ? n : 0;
+}
+
+int64_t usage_count(struct slice object, const char *name)
+{
+    struct slice value;
+
+    return json_get(object, name, &value) ? count_of(value) : 0;
+}
+
+/* What Claude Code wrote until 2025, a number. */
+static double cost_of(struct slice value)
+{
+    char text[COST_MAX];
+    double cost;
+
+    if (json_type(value) != JSON_NUMBER || value.n >= sizeof text)
+        return (double)NAN;
+    memcpy(text, value.p, value.n);
+    text[value.n] = '\0';
+    cost = strtod(text, NULL);
+    return isfinite(cost) && cost >= 0 ? cost : (double)NAN;
+}
+
+static struct slice text_of(struct slice value, struct arena *a)
+{
+    struct slice text;
+
+    return json_text(value, a, &text) ? text : SLICE("");
+}
+
+static bool read_counts(struct slice usage, struct usage_record *out)
+{
+    static const char *const names[] = { "input_tokens", "output_tokens", "cache_read_input_tokens",
+                                         "cache_creation_input_tokens" };
+    struct slice value[sizeof names / sizeof *names];
+
+    if (json_type(usage) != JSON_OBJECT)
+        return false;
+    json_get_each(usage, names, sizeof names / sizeof *names, value);
+    out->input = count_of(value[0]);
+    out->output = count_of(value[1]);
+    out->cache_read = count_of(value[2]);
+    out->cache_write = count_of(value[3]);
+    return true;
+}
+
+static bool read_message(struct slice message, struct arena *a, struct usage_record *out)
+{
+    enum { ID, MODEL, USAGE, N };
+    static const char *const names[] = { "id", "model", "usage" };
+    struct slice value[N];
+
+    if (json_type(message) != JSON_OBJECT)
+        return false;
+    json_get_each(message, names, N, value);
+    out->answer = text_of(value[ID], a);
+    out->model = text_of(value[MODEL], a);
+    return read_counts(value[USAGE], out);
+}
+
+/* A row of Claude Code, or the row of a sub-agent that a row of progress contains. */
+static bool read_row(struct slice row, struct arena *a, struct usage_record *out)
+{
+    enum { MESSAGE, UUID, REQUEST, TIME, ASIDE, FORK, COST, N };
+    static const char *const names[] = { "message",     "uuid",       "requestId", "timestamp",
+                                         "isSidechain", "forkedFrom", "costUSD" };
+    struct slice value[N];
+
+    json_get_each(row, names, N, value);
+    *out = usage_record_empty();
+    if (!read_message(value[MESSAGE], a, out))
+        return false;
+    out->message = text_of(value[UUID], a);
+    out->request = text_of(value[REQUEST], a);
+    out->aside = json_type(value[ASIDE]) == JSON_TRUE;
+    out->copied = json_type(value[FORK]) == JSON_OBJECT;
+    out->cost = cost_of(value[COST]);
+    if (!time_parse(text_of(value[TIME], a), &out->time_ms))
+        out->time_ms = TIME_NONE;
+    return true;
+}
+
+bool usage_of_row(struct slice row, struct arena *a, struct usage_record *out)
+{
+    struct slice inner;
+
+    while (row.n && (unsigned char)row.p[0] <= ' ')
+        row = (struct slice){ row.p + 1, row.n - 1 };
+    if (json_type(row) != JSON_OBJECT || !json_valid(row))
+        return false;
+    if (read_row(row, a, out))
+        return true;
+    if (!json_at(row, "data.message", &inner) || !read_row(inner, a, out))
+        return false;
+    out->message = SLICE("");
+    return true;
+}

@@ -1,0 +1,35 @@
+#ifndef STORE_SYSTEMS_COMMON_USAGE_ROWS_H
+#define STORE_SYSTEMS_COMMON_USAGE_ROWS_H
+
+#include <stdatomic.h>
+
+#include "lite/base/arena.h"
+#include "lite/base/err.h"
+#include "lite/base/slice.h"
+#include "store/api/usage.h"
+
+/* For store_ops.usage: the rows of a JSONL file that may record tokens, and rows of the vendor's API form. */
+
+/* One row that contains the mark; valid during the call. A non-zero result ends the walk and is returned. */
+typedef enum err_code usage_row_fn(struct slice row, void *arg, struct err *e);
+
+/* Reads the file once, in pieces, and hands over each line that contains `mark` ("\"usage\""), also a torn last one: only
+ * those need to be parsed. They need not be JSON. Nothing is mapped, because a file that its writer shortens would end the
+ * program. A line of over 64 MB is left out. flags are those of file_open. */
+MUST_CHECK enum err_code usage_rows_of_file(const char *path, unsigned flags, const char *mark,
+                                            const atomic_bool *cancel, usage_row_fn *fn, void *arg,
+                                            struct err *e);
+/* The same for bytes in memory. */
+MUST_CHECK enum err_code usage_rows_of_bytes(struct slice bytes, const char *mark, usage_row_fn *fn,
+                                             void *arg, struct err *e);
+
+/* A number of tokens under this name; 0 if it is missing, negative or not a whole number. */
+int64_t usage_count(struct slice object, const char *name);
+
+/* Reads a row with the answer of a model as Claude Code and the SDK write it: message.usage with input_tokens,
+ * output_tokens, cache_read_input_tokens and cache_creation_input_tokens. A row of progress may contain such a row of a
+ * sub-agent in data.message. Texts are in the arena or borrow from the row; `agent` is left empty. Returns false for any
+ * other row. */
+bool usage_of_row(struct slice row, struct arena *a, struct usage_record *out);
+
+#endif

@@ -1,0 +1,146 @@
+#include "store/systems/copilot/copilot.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lite/io/file.h"
+#include "store/systems/common/config_dir.h"
+#include "store/systems/common/edits/tool_edits.h"
+
+static void copilot_close(struct store *st)
+{
+    struct copilot *x = (struct copilot *)st;
+
+    jsonl_store_fini(&x->jsonl);
+    free(x);
+}
+
+static enum err_code open_at(struct copilot *x, const char *path, struct err *e)
+{
+    const struct store_env *env = x->jsonl.base.env;
+    const char *named = path ? path : env_variable(env, "COPILOT_HOME");
+
+    if (!named && !env->home)
+        return err_set(e, ERR_NOT_FOUND, "", "open store: HOME is not set");
+    x->jsonl.base.path =
+        named ? config_dir_absolute(env, named) : config_dir_join(env->home, ".copilot");
+    if (!x->jsonl.base.path)
+        return err_nomem(e);
+    x->jsonl.folder = config_dir_join(x->jsonl.base.path, "session-state");
+    if (!x->jsonl.folder)
+        return err_nomem(e);
+    enum err_code rc = config_dir_require(x->jsonl.folder, e);
+
+    if (rc)
+        return rc;
+    x->jsonl.pool = window_pool_new();
+    return x->jsonl.pool ? ERR_OK : err_nomem(e);
+}
+
+static enum err_code copilot_open(const struct store_env *env, const char *path, struct store **out,
+                                  struct err *e)
+{
+    struct copilot *x = calloc(1, sizeof *x);
+
+    if (!x)
+        return err_nomem(e);
+    x->jsonl.base = (struct store){ .ops = &copilot_ops, .env = env };
+    x->jsonl.format = &copilot_format;
+    enum err_code rc = open_at(x, path, e);
+
+    if (rc)
+        copilot_close(&x->jsonl.base);
+    else
+        *out = &x->jsonl.base;
+    return rc;
+}
+
+/* ---- in use? ---- */
+
+/* The process in the name of a hold file, if it still runs as a Copilot. */
+static pid_t holder(const char *name, const char *proc)
+{
+    struct arena a = { 0 };
+    struct buf line = { 0 };
+    char *end;
+    long pid = strncmp(name, "inuse.", 6) == 0 ? strtol(name + 6, &end, 10) : 0;
+    const char *path =
+        pid > 0 && *end == '.' ? arena_format(&a, "%s/%ld/cmdline", proc, pid) : NULL;
+    bool is = path && !file_read_all(AT_FDCWD, path, FILE_FOLLOW, 64 << 10, &line, NULL) &&
+              slice_has(buf_slice(&line), "copilot");
+
+    buf_fini(&line);
+    arena_fini(&a);
+    return is ? (pid_t)pid : 0;
+}
+
+static enum err_code copilot_live(const struct store *st, const struct session_ref *ref,
+                                  struct live *out, struct err *e)
+{
+    struct arena a = { 0 };
+    const char *folder = copilot_directory(ref, &a);
+    const char *proc = st->env->proc_dir ? st->env->proc_dir : "/proc";
+    const struct dirent *entry;
+    DIR *dir = folder ? opendir(folder) : NULL;
+
+    *out = (struct live){ .state = LIVE_QUIET };
+    while (dir && (entry = readdir(dir))) {
+        pid_t pid = holder(entry->d_name, proc);
+
+        if (pid)
+            *out = (struct live){ LIVE_RUNNING, pid, false, "Copilot has it open" };
+    }
+    if (dir)
+        closedir(dir);
+    bool failed = a.failed;
+
+    arena_fini(&a);
+    return failed ? err_nomem(e) : ERR_OK;
+}
+
+static const char *copilot_cannot(unsigned ability)
+{
+    switch (ability) {
+    case CAN_RENAME:
+    case CAN_NAME_FORK: return "Copilot keeps names in a database, too: use /rename in Copilot";
+    case CAN_TAG: return "Copilot sessions have no tags";
+    case CAN_ARCHIVE: return "Copilot sessions cannot be archived";
+    case CAN_DELETE: return "Copilot keeps its index in a database: use /session delete in Copilot";
+    case CAN_FORK: return "Copilot keeps its index in a database: use /fork in Copilot";
+    case CAN_RESUME_AT: return "Copilot continues after the last event: use /rewind in Copilot";
+    case CAN_TOMBSTONE:
+        return "Copilot keeps its index in a database: nothing is taken out of its logs";
+    case CAN_REAPPEND: return "Copilot logs have no metadata to append again";
+    case CAN_RETRIEVE: return "Copilot logs already are where Copilot looks for them";
+    case CAN_HAVE_BRANCHES: return "a Copilot log has no branches: what is rewound is cut off";
+    case CAN_SET: return "Copilot sessions have no settings that other programs may write";
+    default: return NULL;
+    }
+}
+
+/* No rename, fork or delete: what they change is also in a database that the program alone writes. */
+const struct store_ops copilot_ops = {
+    .name = "copilot",
+    .folders = "session-state",
+    .resume_command = "copilot --resume={id}",
+    .open = copilot_open,
+    .close = copilot_close,
+    .enumerate = copilot_enumerate,
+    .describe = jsonl_describe,
+    .find = copilot_find,
+    .at_path = copilot_at_path,
+    .tail = copilot_tail,
+    .load = copilot_load,
+    .blocks = copilot_blocks,
+    .edits = tool_edits_loaded,
+    .messages = copilot_messages,
+    .subagents = copilot_subagents,
+    .subagent = copilot_subagent,
+    .live = copilot_live,
+    .checkpoints = copilot_checkpoints,
+    .plan = copilot_plan,
+    .unsupported = copilot_cannot,
+};

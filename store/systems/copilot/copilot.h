@@ -1,0 +1,51 @@
+#ifndef STORE_SYSTEMS_COPILOT_COPILOT_H
+#define STORE_SYSTEMS_COPILOT_COPILOT_H
+
+#include "store/api/store.h"
+#include "store/systems/common/jsonl.h"
+
+/* The sessions of the Copilot CLI (docs/formats/copilot.md): its path is $COPILOT_HOME or ~/.copilot, with
+ *
+ *   session-state/<id>/events.jsonl                   the log: one event a line, those of sub-agents among them
+ *   session-state/<id>/workspace.yaml                 name, directory, branch
+ *   session-state/<id>/rewind-file-snapshots/         the files before each turn (snapshots.h)
+ *   session-state/<id>/inuse.<pid>.hold               while a program has it open
+ *   session-state/<id>.jsonl                          an older session, without a directory
+ *
+ * A sub-agent has no file: it is the rows with its agentId, so its ref has the path of the session and its own id.
+ * The index is a database of the program's, and nothing is ever written here. Immutable after open; threads may share
+ * it. */
+struct copilot {
+    struct jsonl_store jsonl; /* its folder is <path>/session-state */
+};
+
+/* A UUID in lower case. */
+bool copilot_is_id(struct slice id);
+/* The session's own directory; NULL if it has none, or out of memory. */
+const char *copilot_directory(const struct session_ref *ref, struct arena *a);
+
+/* What a list takes from workspace.yaml, in the arena. */
+struct copilot_workspace {
+    struct slice name, cwd, branch;
+    bool named; /* by a person */
+};
+/* Reads single-line values of the first level, plain or quoted, and folded texts. Anything else is left out. */
+void copilot_workspace_read(struct slice yaml, struct arena *a, struct copilot_workspace *out);
+
+extern const struct jsonl_format copilot_format;
+extern const struct store_ops copilot_ops;
+
+/* The members of copilot_ops. */
+store_enumerate_fn copilot_enumerate;
+store_find_fn copilot_find;
+store_at_path_fn copilot_at_path;
+store_tail_fn copilot_tail;
+store_load_fn copilot_load;
+store_blocks_fn copilot_blocks;
+store_messages_fn copilot_messages;
+store_subagents_fn copilot_subagents;
+store_subagent_fn copilot_subagent;
+store_checkpoints_fn copilot_checkpoints;
+store_plan_fn copilot_plan;
+
+#endif

@@ -1,0 +1,263 @@
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lite/base/time.h"
+#include "lite/io/file.h"
+#include "lite/json/json.h"
+#include "store/systems/common/config_dir.h"
+#include "store/systems/copilot/copilot.h"
+
+static const char log_name[] = "/events.jsonl";
+
+bool copilot_is_id(struct slice id)
+{
+    if (id.n != 36)
+        return false;
+    for (size_t i = 0; i < id.n; i++) {
+        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+
+        if (dash ? id.p[i] != '-' : !id.p[i] || !strchr("0123456789abcdef", id.p[i]))
+            return false;
+    }
+    return true;
+}
+
+const char *copilot_directory(const struct session_ref *ref, struct arena *a)
+{
+    size_t n = sizeof log_name - 1;
+
+    if (ref->path.n <= n || memcmp(ref->path.p + ref->path.n - n, log_name, n) != 0)
+        return NULL;
+    return arena_copy(a, (struct slice){ ref->path.p, ref->path.n - n }).p;
+}
+
+/* ---- enumerate, find ---- */
+
+struct walk {
+    const struct store *store;
+    session_ref_fn *fn;
+    void *arg;
+    bool more;
+};
+
+/* A directory without a log was never talked in. */
+static enum err_code visit(struct walk *w, int dir, const char *folder, const char *name)
+{
+    struct arena a = { 0 };
+    struct session_ref ref = { .store = w->store, .folder = SLICE("") };
+    struct stat sb;
+    struct slice id = slice_of(name);
+    bool flat = jsonl_name_id(name, copilot_is_id, &id);
+    const char *log = arena_format(&a, "%s%s", name, flat ? "" : log_name);
+    const char *path = log ? arena_format(&a, "%s/%s", folder, log) : NULL;
+
+    if (path && (flat || copilot_is_id(id)) && fstatat(dir, log, &sb, AT_SYMLINK_NOFOLLOW) == 0 &&
+        !S_ISDIR(sb.st_mode)) {
+        ref.id = id;
+        ref.path = slice_of(path);
+        ref.file = file_id_of(&sb);
+        w->more = w->fn(&ref, w->arg);
+    }
+    arena_fini(&a);
+    return path ? ERR_OK : ERR_NOMEM;
+}
+
+enum err_code copilot_enumerate(const struct store *st, const struct scope *scope,
+                                session_ref_fn *fn, void *arg, struct err *e)
+{
+    const char *folder = ((const struct jsonl_store *)st)->folder;
+    struct walk w = { st, fn, arg, true };
+    const struct dirent *entry;
+    enum err_code rc = ERR_OK;
+    DIR *dir = opendir(folder);
+
+    (void)scope;
+    while (dir && !rc && w.more && (entry = readdir(dir)))
+        rc = visit(&w, dirfd(dir), folder, entry->d_name);
+    if (dir)
+        closedir(dir);
+    return rc ? err_nomem(e) : ERR_OK;
+}
+
+enum err_code copilot_find(const struct store *st, const struct scope *scope, struct slice id,
+                           struct arena *a, struct session_ref *ref, struct err *e)
+{
+    const char *folder = ((const struct jsonl_store *)st)->folder;
+
+    (void)scope;
+    if (!copilot_is_id(id))
+        return err_set(e, ERR_USAGE, "", "find session: not a Copilot session id");
+    enum err_code rc = jsonl_ref_at(
+        st, arena_format(a, "%s/%.*s%s", folder, SLICE_ARG(id), log_name), id, a, ref, e);
+
+    if (rc == ERR_NOT_FOUND)
+        rc = jsonl_ref_at(st, arena_format(a, "%s/%.*s" JSONL_SUFFIX, folder, SLICE_ARG(id)), id, a,
+                          ref, e);
+    return rc;
+}
+
+enum err_code copilot_at_path(const struct store *st, struct slice path, struct arena *a,
+                              struct session_ref *ref, struct err *e)
+{
+    struct slice dir = path, id;
+    size_t n = sizeof log_name - 1;
+    const char *slash;
+
+    if (dir.n > n && memcmp(dir.p + dir.n - n, log_name, n) == 0)
+        dir.n -= n;
+    slash = memrchr(dir.p, '/', dir.n);
+    id = (struct slice){ slash ? slash + 1 : dir.p,
+                         slash ? (size_t)(dir.p + dir.n - slash - 1) : dir.n };
+    if (copilot_is_id(id))
+        return jsonl_ref_at(st, arena_format(a, "%.*s%s", SLICE_ARG(dir), log_name), id, a, ref, e);
+    if (jsonl_name_id(arena_copy(a, id).p, copilot_is_id, &id))
+        return jsonl_ref_at(st, arena_copy(a, path).p, id, a, ref, e);
+    return err_set(e, ERR_NOT_FOUND, path.p, "open session: no such session");
+}
+
+/* ---- the rows, for a list ---- */
+
+enum kind { USER = 1, ASSISTANT, RESULT, COMPACTED, FAILED, REWOUND };
+static const char *const kinds[] = {
+    "user.message",
+    "assistant.message",
+    "tool.execution_complete",
+    "session.compaction_complete",
+    "session.error",
+    "session.snapshot_rewind",
+    NULL,
+};
+static const char *const marks[] = { "agentId", NULL };
+static const struct index_keys keys = {
+    .type = "type", .id = "id", .time = "timestamp", .kinds = kinds, .marks = marks
+};
+
+static struct slice text_at(struct slice object, const char *path, struct arena *a)
+{
+    struct slice value, text = { NULL, 0 };
+
+    if (json_at(object, path, &value) && json_type(value) == JSON_STRING &&
+        !json_text(value, a, &text))
+        a->failed = true;
+    return text;
+}
+
+static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_said *out)
+{
+    struct slice type, calls, agent;
+
+    if (!json_valid(row) || !json_get(row, "type", &type))
+        return ERR_FORMAT;
+    if (!time_parse(text_at(row, "timestamp", a), &out->time_ms))
+        out->time_ms = TIME_NONE;
+    if (json_get(row, "agentId", &agent) && json_type(agent) == JSON_STRING)
+        return a->failed ? ERR_NOMEM : ERR_OK;
+    bool user = json_string_is(type, kinds[USER - 1]),
+         said = json_string_is(type, kinds[ASSISTANT - 1]);
+
+    out->speaks = user || said || json_string_is(type, kinds[RESULT - 1]);
+    out->waits = !said || (json_at(row, "data.toolRequests", &calls) &&
+                           json_type(calls) == JSON_ARRAY && calls.n > 2);
+    if (user)
+        out->prompt = text_at(row, "data.content", a);
+    return a->failed ? ERR_NOMEM : ERR_OK;
+}
+
+/* Older sessions, and those whose workspace.yaml is gone: the first event names the directory. */
+static void read_start(const char *path, struct session_row *row, struct arena *a)
+{
+    enum { FIRST = 16 << 10 };
+    struct file f;
+    struct buf text = { 0 };
+
+    if (file_open(AT_FDCWD, path, 0, &f, NULL))
+        return;
+    if (!file_read_part(&f, 0, FIRST, &text, NULL)) {
+        struct slice line = arena_copy(a, buf_slice(&text));
+
+        row->cwd = text_at(line, "data.context.cwd", a);
+        row->git_branch = text_at(line, "data.context.branch", a);
+    }
+    file_close(&f);
+    buf_fini(&text);
+}
+
+static enum err_code complete_row(const struct store *st, const struct scope *scope,
+                                  struct session_row *row, struct arena *a, struct err *e)
+{
+    enum { YAML_MAX = 1 << 20 };
+    const char *dir = copilot_directory(&row->ref, a);
+    const char *path = dir ? arena_format(a, "%s/workspace.yaml", dir) : NULL;
+    struct copilot_workspace w = { .named = false };
+    struct buf yaml = { 0 };
+
+    (void)st, (void)e;
+    if (row->hidden)
+        return ERR_OK;
+    if (path && !file_read_all(AT_FDCWD, path, 0, YAML_MAX, &yaml, NULL))
+        copilot_workspace_read(buf_slice(&yaml), a, &w);
+    buf_fini(&yaml);
+    row->cwd = w.cwd;
+    row->git_branch = w.branch;
+    if (!w.cwd.n)
+        read_start(row->ref.path.p, row, a);
+    if (w.named)
+        row->custom_title = w.name;
+    row->summary = row->custom_title.n ? row->custom_title : row->first_prompt;
+    if (!row->summary.n)
+        row->summary = w.name;
+    row->can = CAN_RESUME | CAN_REWIND;
+    if (!row->first_prompt.n && !row->last_prompt.n && !w.named)
+        row->hidden = HIDDEN_EMPTY;
+    else if (!config_dir_in_scope(scope, row->cwd, a))
+        row->hidden = HIDDEN_COLLISION;
+    return a->failed ? ERR_NOMEM : ERR_OK;
+}
+
+/* ---- the rows, for a reader ---- */
+
+/* Rows of a sub-agent are marked until it is known whose conversation is read. */
+static enum err_code judge(struct logfile *log, size_t line, struct message *m, bool *keep,
+                           struct err *e)
+{
+    static const uint8_t kind[] = {
+        [USER] = MESSAGE_USER,        [ASSISTANT] = MESSAGE_ASSISTANT, [RESULT] = MESSAGE_TOOL,
+        [COMPACTED] = MESSAGE_SYSTEM, [FAILED] = MESSAGE_SYSTEM,       [REWOUND] = MESSAGE_OTHER
+    };
+    const struct index_line *ix = &log->index.line[line];
+
+    (void)e;
+    m->kind = MESSAGE_OTHER;
+    if (ix->state == LINE_BROKEN) {
+        m->flags = MESSAGE_BROKEN;
+        return ERR_OK;
+    }
+    *keep = ix->kind >= USER && ix->kind <= REWOUND;
+    if (!*keep)
+        return ERR_OK;
+    m->kind = kind[ix->kind];
+    if (ix->kind == COMPACTED)
+        m->flags = MESSAGE_SEAM;
+    if (ix->kind == REWOUND)
+        m->flags = MESSAGE_CLEARED;
+    if (ix->marks & 1)
+        m->flags |= MESSAGE_LEFT_OUT;
+    return ERR_OK;
+}
+
+static struct slice row_id(struct slice row, struct arena *a)
+{
+    return text_at(row, "id", a);
+}
+
+const struct jsonl_format copilot_format = { .keys = &keys,
+                                             .judge = judge,
+                                             .read = read_said,
+                                             .prompt_mark = "\"user.message",
+                                             .complete = complete_row,
+                                             .id = row_id,
+                                             .is_id = copilot_is_id,
+                                             .id_name = "a Copilot session id" };

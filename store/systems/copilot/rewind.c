@@ -1,0 +1,315 @@
+#include <string.h>
+
+#include "lite/base/time.h"
+#include "lite/json/json.h"
+#include "store/rewind/plan/plan.h"
+#include "store/rewind/plan/rewind.h"
+#include "store/systems/copilot/copilot.h"
+#include "store/systems/copilot/snapshots.h"
+
+/* Points are the prompts of the conversation. The program's own rewind of the conversation alone leaves the snapshots
+ * of the turns that it cut, and these turns did change the files: they have no point, but their states count. */
+
+/* ---- the prompts ---- */
+
+struct prompt {
+    struct slice id, text;
+    int64_t time_ms;
+    bool edits;    /* its turn changed files with a tool ... */
+    bool commands; /* ... or ran a command of the shell */
+};
+
+struct prompts {
+    struct arena arena;
+    struct prompt *prompt;
+    size_t n;
+    struct slice cwd;
+};
+
+static struct slice text_at(struct slice object, const char *path, struct arena *a)
+{
+    struct slice value, text = { NULL, 0 };
+
+    if (json_at(object, path, &value) && json_type(value) == JSON_STRING &&
+        !json_text(value, a, &text))
+        a->failed = true;
+    return text;
+}
+
+static void add_prompt(struct prompts *p, struct slice row)
+{
+    struct arena *a = &p->arena;
+    struct prompt *list = arena_grow(a, p->prompt, p->n, sizeof *list);
+    struct prompt x = { .id = arena_copy(a, text_at(row, "id", a)),
+                        .text = arena_copy(a, text_at(row, "data.content", a)) };
+
+    if (!time_parse(text_at(row, "timestamp", a), &x.time_ms))
+        x.time_ms = TIME_NONE;
+    if (!list || !x.id.n)
+        return;
+    p->prompt = list;
+    list[p->n++] = x;
+}
+
+static void take_result(struct prompt *p, struct slice row)
+{
+    struct slice value;
+
+    p->edits |=
+        json_at(row, "data.fileEdits", &value) && json_type(value) == JSON_ARRAY && value.n > 2;
+    p->commands |= json_at(row, "data.shellExecution", &value);
+}
+
+static enum err_code read_prompts(const struct session_ref *ref, struct prompts *p, struct err *e)
+{
+    struct transcript *t;
+    struct buf row = { 0 };
+    enum err_code rc = copilot_load(ref->store, ref, NULL, &t, e);
+
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < t->n && !rc; i++) {
+        bool user = t->message[i].kind == MESSAGE_USER, tool = t->message[i].kind == MESSAGE_TOOL;
+
+        if (!user && !tool)
+            continue;
+        rc = transcript_read(t, i, &row, e);
+        if (!rc && user)
+            add_prompt(p, buf_slice(&row));
+        else if (!rc && p->n)
+            take_result(&p->prompt[p->n - 1], buf_slice(&row));
+    }
+    buf_fini(&row);
+    transcript_free(t);
+    if (!rc && p->arena.failed)
+        rc = err_nomem(e);
+    return rc;
+}
+
+/* ---- which snapshots follow a prompt ---- */
+
+static size_t position(const struct prompts *p, struct slice event)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (slice_eq(p->prompt[i].id, event))
+            return i;
+    return p->n;
+}
+
+/* The snapshot of a cut turn lies where its time puts it. */
+static bool follows(const struct prompts *p, size_t at, const struct copilot_snapshot *s)
+{
+    size_t i = position(p, s->event);
+
+    return i < p->n ? i >= at : s->time_ms >= p->prompt[at].time_ms;
+}
+
+static const struct copilot_snapshot *snapshot_of(const struct copilot_snapshots *s,
+                                                  struct slice event)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (slice_eq(s->snapshot[i].event, event))
+            return &s->snapshot[i];
+    return NULL;
+}
+
+static const char *not_recorded = "Copilot kept no copies of the files of this turn (a fork has "
+                                  "none of the turns before it)";
+
+static const char *point_why(const struct copilot_snapshots *s, const struct prompt *p)
+{
+    if (s->why)
+        return s->why;
+    return p->edits && !snapshot_of(s, p->id) ? not_recorded : NULL;
+}
+
+enum err_code copilot_checkpoints(const struct store *st, const struct session_ref *ref,
+                                  struct checkpoint_list *out, struct err *e)
+{
+    struct prompts p = { .n = 0 };
+    struct copilot_snapshots s = { .n = 0 };
+    struct checkpoint_list list = { .n = 0 };
+    enum err_code rc = read_prompts(ref, &p, e);
+
+    (void)st;
+    if (!rc)
+        rc = copilot_snapshots_read(ref, &s, e);
+    list.arena = p.arena;
+    if (!rc && !(list.checkpoint = arena_zalloc(&list.arena, (p.n + 1) * sizeof *list.checkpoint)))
+        rc = err_nomem(e);
+    for (size_t i = 0; !rc && i < p.n; i++) {
+        const struct copilot_snapshot *of = snapshot_of(&s, p.prompt[i].id);
+
+        list.checkpoint[list.n++] = (struct checkpoint){ .id = p.prompt[i].id,
+                                                         .message = p.prompt[i].id,
+                                                         .prompt = p.prompt[i].text,
+                                                         .time_ms = p.prompt[i].time_ms,
+                                                         .kind = CHECKPOINT_TURN,
+                                                         .files = of ? of->n : 0,
+                                                         .why = point_why(&s, &p.prompt[i]) };
+    }
+    copilot_snapshots_fini(&s);
+    if (rc)
+        checkpoint_list_fini(&list);
+    else
+        *out = list;
+    return rc;
+}
+
+/* ---- the plan ---- */
+
+static bool is_planned(const struct rewind_plan *plan, const char *path)
+{
+    for (size_t i = 0; i < plan->n; i++)
+        if (strcmp(plan->target[i].path, path) == 0)
+            return true;
+    return false;
+}
+
+static const struct copilot_state *last_state(const struct copilot_snapshots *s, const char *path)
+{
+    for (size_t i = s->n; i > 0; i--)
+        for (size_t k = 0; k < s->snapshot[i - 1].n; k++)
+            if (strcmp(s->snapshot[i - 1].file[k].path, path) == 0)
+                return &s->snapshot[i - 1].file[k].after;
+    return NULL;
+}
+
+static void set_wanted(struct rewind_target *t, const struct copilot_state *s)
+{
+    enum { TYPE = 0170000, REGULAR = 0100000 };
+
+    t->want = REWIND_UNKNOWN;
+    if (s->was == COPILOT_ABSENT) {
+        t->want = REWIND_ABSENT;
+    } else if (s->was == COPILOT_UNKNOWN) {
+        t->why = "Copilot did not capture it";
+    } else if (s->mode && (s->mode & TYPE) && (s->mode & TYPE) != REGULAR) {
+        t->why = "it was no regular file";
+    } else if (!s->backup) {
+        t->why = "Copilot kept no copy of it";
+    } else {
+        t->want = REWIND_BYTES;
+        t->source = (struct rewind_source){ .file = s->backup, .sha256 = s->hash };
+        t->has_mode = s->mode != 0;
+        t->mode = s->mode & 07777;
+    }
+}
+
+static enum err_code add_file(struct rewind_plan *plan, const struct copilot_snapshots *s,
+                              const struct copilot_file *f, struct err *e)
+{
+    struct rewind_target t = { .path = f->path };
+    const struct copilot_state *last = last_state(s, f->path);
+
+    if (is_planned(plan, f->path))
+        return ERR_OK;
+    set_wanted(&t, &f->before);
+    if (last && last->was != COPILOT_UNKNOWN) {
+        t.has_last = true;
+        t.last_absent = last->was == COPILOT_ABSENT;
+        t.last.sha256 = last->hash;
+    }
+    return rewind_plan_add(plan, &t, e);
+}
+
+static enum err_code add_notes(struct rewind_plan *plan, const struct prompts *p, size_t at,
+                               const struct copilot_snapshots *s, struct err *e)
+{
+    bool missing = false, commands = false;
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = at; i < p->n; i++) {
+        missing |= p->prompt[i].edits && !snapshot_of(s, p->prompt[i].id);
+        commands |= p->prompt[i].commands;
+    }
+    if (missing)
+        rc =
+            rewind_plan_note(plan,
+                             "Copilot kept no copies of the files of a turn since: what it changed "
+                             "is not covered",
+                             e);
+    if (!rc && commands)
+        rc = rewind_plan_note(
+            plan, "commands ran since: permissions that they alone changed are not recorded", e);
+    return rc;
+}
+
+static enum err_code add_files(struct rewind_plan *plan, const struct prompts *p, size_t at,
+                               const struct copilot_snapshots *s, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < s->n && !rc; i++)
+        for (size_t k = 0; k < s->snapshot[i].n && !rc && follows(p, at, &s->snapshot[i]); k++)
+            rc = add_file(plan, s, &s->snapshot[i].file[k], e);
+    return rc ? rc : add_notes(plan, p, at, s, e);
+}
+
+/* The prompt with this id, or with the only one that begins so. */
+static enum err_code find_point(const struct prompts *p, const struct session_ref *ref,
+                                struct slice id, size_t *at, struct err *e)
+{
+    size_t hits = 0;
+
+    *at = position(p, id);
+    for (size_t i = 0; *at == p->n && i < p->n; i++)
+        if (jsonl_begins(p->prompt[i].id, id) && ++hits == 1)
+            *at = i;
+    if (*at < p->n && hits < 2)
+        return ERR_OK;
+    return err_set(e, hits ? ERR_USAGE : ERR_NOT_FOUND, ref->path.p, "rewind: %s",
+                   hits ? "several messages begin so" : "no such message");
+}
+
+static enum err_code fill_plan(struct rewind_plan *plan, const struct session_ref *ref,
+                               const struct prompt *point, struct err *e)
+{
+    struct scope all = { .all = true };
+    struct session_row *row = session_row_new();
+    enum err_code rc =
+        row ? ref->store->ops->describe(ref->store, &all, ref, row, e) : err_nomem(e);
+    const char *cwd = NULL;
+
+    plan->system = copilot_ops.name;
+    plan->session = arena_copy(&plan->arena, ref->id).p;
+    plan->point = arena_copy(&plan->arena, point->id).p;
+    plan->point_ms = point->time_ms;
+    if (!rc && row->cwd.n && !memchr(row->cwd.p, '\0', row->cwd.n))
+        cwd = arena_copy(&plan->arena, row->cwd).p;
+    if (cwd && (cwd[0] != '/' || rewind_root_is_above(ref->store->env, cwd)))
+        cwd = NULL; /* only the session names it */
+    if (!rc)
+        rc = rewind_plan_root(ref->store->env, plan, cwd, e);
+    session_row_free(row);
+    return rc || (plan->session && plan->point) ? rc : err_nomem(e);
+}
+
+enum err_code copilot_plan(const struct store *st, const struct session_ref *ref,
+                           struct slice point, struct rewind_plan *out, struct err *e)
+{
+    struct prompts p = { .n = 0 };
+    struct copilot_snapshots s = { .n = 0 };
+    struct rewind_plan plan = { 0 };
+    size_t at;
+    enum err_code rc = read_prompts(ref, &p, e);
+
+    (void)st;
+    if (!rc)
+        rc = find_point(&p, ref, point, &at, e);
+    if (!rc)
+        rc = copilot_snapshots_read(ref, &s, e);
+    if (!rc && s.why)
+        rc = err_set(e, ERR_FORMAT, ref->path.p, "rewind: %s", s.why);
+    if (!rc)
+        rc = fill_plan(&plan, ref, &p.prompt[at], e);
+    if (!rc)
+        rc = add_files(&plan, &p, at, &s, e);
+    copilot_snapshots_fini(&s);
+    arena_fini(&p.arena);
+    if (rc)
+        rewind_plan_fini(&plan);
+    else
+        *out = plan;
+    return rc;
+}

@@ -1,0 +1,241 @@
+#include <string.h>
+
+#include "lite/json/json.h"
+#include "store/systems/common/block_messages.h"
+#include "store/systems/copilot/copilot.h"
+
+static struct slice text_at(struct slice object, const char *path, struct arena *a)
+{
+    struct slice value, text = { NULL, 0 };
+
+    if (json_at(object, path, &value) && json_type(value) == JSON_STRING &&
+        !json_text(value, a, &text))
+        a->failed = true;
+    return text;
+}
+
+/* ---- whose conversation ---- */
+
+/* The id in the path of a log: that of the session; a sub-agent's ref has another one. */
+static bool is_sub_agent(const struct session_ref *ref)
+{
+    return slice_find(ref->path.p, ref->path.n, ref->id.p, ref->id.n) == NULL;
+}
+
+static bool is_of_agent(const struct transcript *t, size_t i, struct slice agent)
+{
+    struct arena a = { 0 };
+    struct buf row = { 0 };
+    bool is = transcript_read(t, i, &row, NULL) == ERR_OK &&
+              slice_eq(text_at(buf_slice(&row), "agentId", &a), agent);
+
+    buf_fini(&row);
+    arena_fini(&a);
+    return is;
+}
+
+/* An older program appended a row when a person went back: the event that it names and what followed do not count. */
+static size_t without_rewound(const struct transcript *t, size_t n, size_t mark)
+{
+    struct arena a = { 0 };
+    struct buf row = { 0 };
+    struct slice id = { NULL, 0 };
+    size_t kept = n;
+
+    if (transcript_read(t, mark, &row, NULL) == ERR_OK)
+        id = text_at(buf_slice(&row), "data.upToEventId", &a);
+    for (size_t i = 0; id.n && i < n; i++)
+        if (id128_eq(t->message[i].id, id128_of(id))) {
+            kept = i;
+            break;
+        }
+    buf_fini(&row);
+    arena_fini(&a);
+    return kept;
+}
+
+static void keep_own_rows(const struct session_ref *ref, struct transcript *t)
+{
+    bool sub_agent = is_sub_agent(ref);
+    size_t n = 0;
+
+    for (size_t i = 0; i < t->n; i++) {
+        struct message m = t->message[i];
+        bool marked = m.flags & MESSAGE_LEFT_OUT;
+
+        if (m.flags & MESSAGE_CLEARED) {
+            n = without_rewound(t, n, i);
+            continue;
+        }
+        if (sub_agent ? !marked || !is_of_agent(t, i, ref->id) : marked)
+            continue;
+        m.flags &= (uint16_t)~MESSAGE_LEFT_OUT;
+        t->message[n++] = m;
+    }
+    t->n = n;
+}
+
+enum err_code copilot_load(const struct store *st, const struct session_ref *ref,
+                           const atomic_bool *cancel, struct transcript **out, struct err *e)
+{
+    enum err_code rc = jsonl_load(st, ref, cancel, out, e);
+
+    if (!rc)
+        keep_own_rows(ref, *out);
+    return rc;
+}
+
+enum err_code copilot_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
+                           struct transcript **out, struct err *e)
+{
+    enum err_code rc = jsonl_tail(st, ref, bytes, out, e);
+
+    if (!rc)
+        keep_own_rows(ref, *out);
+    return rc;
+}
+
+static struct slice message_id(struct slice row, struct arena *a)
+{
+    return text_at(row, "id", a);
+}
+
+enum err_code copilot_messages(const struct store *st, const struct session_ref *ref,
+                               const struct message_query *q, json_fn *fn, void *arg, struct err *e)
+{
+    return block_messages(st, ref, q, message_id, fn, arg, e);
+}
+
+/* ---- sub-agents ---- */
+
+struct agents {
+    struct arena *arena;
+    struct arena scratch;
+    struct slice *id;
+    size_t n;
+};
+
+static enum err_code take_agent(struct slice row, void *arg, bool *stop, struct err *e)
+{
+    struct agents *found = arg;
+
+    (void)stop;
+    if (!slice_has(row, "\"subagent.started\""))
+        return ERR_OK;
+    arena_reset(&found->scratch);
+    struct slice id = text_at(row, "agentId", &found->scratch);
+
+    for (size_t i = 0; i < found->n; i++)
+        if (slice_eq(found->id[i], id))
+            return ERR_OK;
+    if (id.n && copilot_is_id(id) && !arena_add_copy(found->arena, &found->id, &found->n, id))
+        return err_nomem(e);
+    return ERR_OK;
+}
+
+enum err_code copilot_subagents(const struct store *st, const struct session_ref *ref,
+                                struct arena *a, struct slice **ids, size_t *n, struct err *e)
+{
+    struct agents found = { .arena = a };
+    enum err_code rc =
+        jsonl_each_row(ref->path.p, copilot_format.keys, NULL, take_agent, &found, e);
+
+    (void)st;
+    arena_fini(&found.scratch);
+    if (rc)
+        return rc;
+    *ids = found.id;
+    *n = found.n;
+    return ERR_OK;
+}
+
+enum err_code copilot_subagent(const struct store *st, const struct session_ref *ref,
+                               struct slice agent, struct arena *a, struct session_ref *out,
+                               struct err *e)
+{
+    struct slice *ids;
+    size_t n;
+    enum err_code rc = copilot_subagents(st, ref, a, &ids, &n, e);
+
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < n; i++)
+        if (slice_eq(ids[i], agent)) {
+            if (!session_ref_copy(a, ref, out))
+                return err_nomem(e);
+            out->id = ids[i];
+            return ERR_OK;
+        }
+    return err_set(e, ERR_NOT_FOUND, ref->path.p, "no sub-agent %.*s",
+                   (int)(agent.n < 64 ? agent.n : 64), agent.p);
+}
+
+/* ---- blocks ---- */
+
+static void put_text(struct block_list *b, enum block_kind kind, struct slice text)
+{
+    if (text.n)
+        transcript_block_put(b, (struct block){ .kind = kind, .text = text });
+}
+
+static void put_calls(struct block_list *b, struct slice data)
+{
+    struct slice key, call, list, input;
+    struct json_iter it;
+
+    if (!json_get(data, "toolRequests", &list) || json_type(list) != JSON_ARRAY ||
+        !json_iter_open(&it, list))
+        return;
+    while (json_iter_next(&it, &key, &call)) {
+        if (!json_get(call, "arguments", &input))
+            input = SLICE("{}");
+        transcript_block_put(b,
+                             (struct block){ .kind = BLOCK_TOOL_CALL,
+                                             .name = text_at(call, "name", &b->arena),
+                                             .input = input,
+                                             .call_id = text_at(call, "toolCallId", &b->arena) });
+    }
+}
+
+static void put_result(struct block_list *b, struct slice data)
+{
+    struct slice ok;
+    struct block result = { .kind = BLOCK_TOOL_RESULT,
+                            .call_id = text_at(data, "toolCallId", &b->arena),
+                            .text = text_at(data, "result.content", &b->arena) };
+
+    result.failed = json_get(data, "success", &ok) && json_type(ok) == JSON_FALSE;
+    if (!result.text.n)
+        result.text = text_at(data, "error.message", &b->arena);
+    transcript_block_put(b, result);
+}
+
+enum err_code copilot_blocks(const struct store *st, struct slice row, struct block_list *out,
+                             struct err *e)
+{
+    struct slice type = { NULL, 0 }, data = { NULL, 0 };
+    struct arena *a = &out->arena;
+
+    (void)st;
+    if (!json_valid(row) || !json_get(row, "type", &type) || !json_get(row, "data", &data) ||
+        json_type(data) != JSON_OBJECT) {
+        transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
+        return a->failed ? err_nomem(e) : ERR_OK;
+    }
+    if (json_string_is(type, "user.message")) {
+        put_text(out, BLOCK_PROMPT, text_at(data, "content", a));
+    } else if (json_string_is(type, "assistant.message")) {
+        put_text(out, BLOCK_THINKING, text_at(data, "reasoningText", a));
+        put_text(out, BLOCK_TEXT, text_at(data, "content", a));
+        put_calls(out, data);
+    } else if (json_string_is(type, "tool.execution_complete")) {
+        put_result(out, data);
+    } else if (json_string_is(type, "session.compaction_complete")) {
+        put_text(out, BLOCK_SEAM, text_at(data, "summaryContent", a));
+    }
+    if (out->n == 0)
+        transcript_block_put(out, (struct block){ .kind = BLOCK_NOTE,
+                                                  .name = text_at(row, "type", a),
+                                                  .text = text_at(data, "message", a) });
+    return a->failed ? err_nomem(e) : ERR_OK;
+}

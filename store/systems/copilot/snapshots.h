@@ -1,0 +1,47 @@
+#ifndef STORE_SYSTEMS_COPILOT_SNAPSHOTS_H
+#define STORE_SYSTEMS_COPILOT_SNAPSHOTS_H
+
+#include "store/api/store.h"
+
+/* rewind-file-snapshots/index.json: for each turn that changed files what they were before (with a copy of the bytes in
+ * backups/) and what they were afterwards (the hash only), whether a tool or a command of the shell changed them.
+ * Going back to a turn is therefore: of each path the first state before from that turn on. */
+enum copilot_was {
+    COPILOT_CONTENT,
+    COPILOT_ABSENT,
+    COPILOT_UNKNOWN, /* not captured, or of a kind that this reader does not know */
+};
+
+struct copilot_state {
+    enum copilot_was was;
+    const char *hash;   /* 64 hex digits; NULL if unknown */
+    const char *backup; /* absolute path of the copy, or NULL */
+    uint32_t mode;      /* with the type of the file; 0: unknown */
+};
+
+struct copilot_file {
+    const char *path; /* absolute, lexically clean */
+    struct copilot_state before, after;
+};
+
+struct copilot_snapshot {
+    /* the prompt of the turn, which the program's own rewind may have cut off */
+    struct slice event;
+    int64_t time_ms;
+    struct copilot_file *file;
+    size_t n;
+};
+
+struct copilot_snapshots {
+    struct arena arena;
+    struct copilot_snapshot *snapshot; /* oldest first */
+    size_t n;
+    const char *why; /* the reason why the index cannot be used, a literal; else NULL */
+};
+
+/* The snapshots of a session; none if it has no directory. */
+MUST_CHECK enum err_code copilot_snapshots_read(const struct session_ref *ref,
+                                                struct copilot_snapshots *out, struct err *e);
+void copilot_snapshots_fini(struct copilot_snapshots *s);
+
+#endif

@@ -1,0 +1,214 @@
+#include "store/systems/crush/crush.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lite/base/time.h"
+#include "lite/io/file.h"
+#include "lite/json/json.h"
+#include "store/fs/path.h"
+#include "store/systems/common/config_dir.h"
+#include "store/systems/common/edits/tool_edits.h"
+
+enum { PROJECTS_BYTES = 4 << 20 };
+
+static const char db_name[] = "crush.db";
+
+int64_t crush_time(int64_t stored)
+{
+    static const int64_t seconds_most =
+        INT64_C(100000000000); /* the year 5138, or March 1973 in ms */
+
+    if (stored <= 0)
+        return TIME_NONE;
+    return stored < seconds_most ? stored * 1000 : stored;
+}
+
+/* ---- which databases ---- */
+
+static bool is_file(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* Adds the database in a data directory, if it is there. */
+static enum err_code add_database(struct sqlite_store *s, const char *data, const char *project,
+                                  struct err *e)
+{
+    char *path = config_dir_join(data, db_name);
+    enum err_code rc = path ? ERR_OK : err_nomem(e);
+
+    if (!rc && is_file(path))
+        rc = sqlite_store_add(s, path, project, e);
+    free(path);
+    return rc;
+}
+
+/* One entry of projects.json. A relative data directory is one of the project. */
+static enum err_code add_project(struct sqlite_store *s, struct slice path, struct slice data,
+                                 struct err *e)
+{
+    struct arena a = { 0 };
+    const char *project = NULL, *dir = NULL;
+    enum err_code rc = ERR_OK;
+
+    if (path.n && path.p[0] == '/' && data.n && !memchr(path.p, '\0', path.n) &&
+        !memchr(data.p, '\0', data.n)) {
+        project = path_normalize("", arena_copy(&a, path).p, &a);
+        dir = project ? path_normalize(project, arena_copy(&a, data).p, &a) : NULL;
+        rc = a.failed ? err_nomem(e) : ERR_OK;
+    }
+    if (!rc && dir)
+        rc = add_database(s, dir, project, e);
+    arena_fini(&a);
+    return rc;
+}
+
+/* A list of objects, or, in old versions, an object with the paths as names. */
+static enum err_code add_projects(struct sqlite_store *s, struct slice json, struct err *e)
+{
+    struct arena a = { 0 };
+    struct slice projects, key, value, path, data;
+    struct json_iter it;
+    enum err_code rc = ERR_OK;
+
+    if (!json_valid(json) || !json_get(json, "projects", &projects) ||
+        !json_iter_open(&it, projects))
+        return err_set(e, ERR_FORMAT, s->base.path, "open store: its projects.json is damaged");
+    while (!rc && json_iter_next(&it, &key, &value)) {
+        if (key.n ? !json_text(key, &a, &path) : !json_get_text(value, "path", &a, &path))
+            continue;
+        if (json_get_text(value, "data_dir", &a, &data))
+            rc = add_project(s, path, data, e);
+        arena_reset(&a);
+    }
+    arena_fini(&a);
+    return rc;
+}
+
+static enum err_code read_projects(struct sqlite_store *s, struct err *e)
+{
+    struct buf json = { 0 };
+    char *path = config_dir_join(s->base.path, "projects.json");
+    enum err_code rc =
+        path ? file_read_all(AT_FDCWD, path, FILE_FOLLOW, PROJECTS_BYTES, &json, e) : err_nomem(e);
+
+    if (!rc)
+        rc = add_projects(s, buf_slice(&json), e);
+    buf_fini(&json);
+    free(path);
+    return rc;
+}
+
+/* A path that was named: the directory with projects.json, a project, or the data directory of one. */
+static enum err_code add_named(struct sqlite_store *s, struct err *e)
+{
+    char *inside = config_dir_join(s->base.path, ".crush");
+    struct arena a = { 0 };
+    const char *parent = path_normalize(s->base.path, "..", &a);
+    enum err_code rc = inside && parent ? ERR_OK : err_nomem(e);
+
+    if (!rc)
+        rc = add_database(s, s->base.path, parent, e);
+    if (!rc)
+        rc = add_database(s, inside, s->base.path, e);
+    if (!rc && s->places == 0)
+        rc = read_projects(s, e);
+    free(inside);
+    arena_fini(&a);
+    return rc;
+}
+
+static char *default_path(const struct store_env *env)
+{
+    if (env->crush_global_data && env->crush_global_data[0] == '/')
+        return config_dir_join(env->crush_global_data, "");
+    if (env->xdg_data_home && env->xdg_data_home[0] == '/')
+        return config_dir_join(env->xdg_data_home, "crush");
+    return env->home ? config_dir_join(env->home, ".local/share/crush") : NULL;
+}
+
+/* ---- open, close ---- */
+
+static void crush_close(struct store *st)
+{
+    sqlite_store_fini((struct sqlite_store *)st);
+    free(st);
+}
+
+static enum err_code crush_open(const struct store_env *env, const char *path, struct store **out,
+                                struct err *e)
+{
+    char *folder = path ? config_dir_absolute(env, path) : default_path(env);
+    struct sqlite_store *s = folder ? calloc(1, sizeof *s) : NULL;
+
+    if (!s) {
+        free(folder);
+        return path || folder || env->home
+                   ? err_nomem(e)
+                   : err_set(e, ERR_NOT_FOUND, "", "open store: HOME is not set");
+    }
+    enum err_code rc = sqlite_store_init(s, &crush_ops, env, folder, e);
+
+    s->gather = crush_gather;
+    s->id_name = "a Crush session id";
+    if (!rc)
+        rc = config_dir_require(folder, e);
+    if (!rc)
+        rc = path ? add_named(s, e) : read_projects(s, e);
+    if (!rc && s->places == 0)
+        rc = err_set(e, ERR_NOT_FOUND, folder, "open store: no project with a database");
+    if (rc)
+        crush_close(&s->base);
+    else
+        *out = &s->base;
+    return rc;
+}
+
+static const char *crush_cannot(unsigned ability)
+{
+    switch (ability) {
+    case CAN_RENAME:
+    case CAN_DELETE: return "Crush keeps its sessions in a database that only it writes";
+    case CAN_ARCHIVE: return "Crush sessions cannot be archived";
+    case CAN_TAG: return "Crush sessions have no tags";
+    case CAN_FORK:
+    case CAN_NAME_FORK: return "Crush cannot fork a session";
+    case CAN_RESUME_AT: return "Crush continues after the last message";
+    case CAN_TOMBSTONE: return "Crush keeps its messages in a database that only it writes";
+    case CAN_REAPPEND: return "Crush sessions have no metadata to append again";
+    case CAN_RETRIEVE: return "Crush sessions already are where it looks for them";
+    case CAN_HAVE_BRANCHES: return "Crush sessions have no branches";
+    case CAN_SET: return "Crush keeps its settings in a database that only it writes";
+    default: return NULL;
+    }
+}
+
+/* Everything that writes is missing: the database is Crush's, and may be open. */
+const struct store_ops crush_ops = {
+    .name = "crush",
+    .unsized = true,
+    .resume_command = "crush --session {id}",
+    .open = crush_open,
+    .close = crush_close,
+    .enumerate = sqlite_store_enumerate,
+    .unreadable = sqlite_store_unreadable,
+    .describe = crush_describe,
+    .find = sqlite_store_find,
+    .at_path = sqlite_store_at_path,
+    .tail = crush_tail,
+    .load = crush_load,
+    .blocks = crush_blocks,
+    .messages = crush_messages,
+    .subagents = sqlite_store_agent_ids,
+    .describe_subagents = crush_describe_subagents,
+    .subagent = sqlite_store_agent,
+    .edits = tool_edits_loaded,
+    .checkpoints = crush_checkpoints,
+    .plan = crush_plan,
+    .unsupported = crush_cannot,
+};

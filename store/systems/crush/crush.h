@@ -1,0 +1,70 @@
+#ifndef STORE_SYSTEMS_CRUSH_CRUSH_H
+#define STORE_SYSTEMS_CRUSH_CRUSH_H
+
+#include "store/systems/common/sqlite/sqlite_store.h"
+
+/* Sessions of Crush (docs/formats/crush.md), which keeps a database in each project:
+ *
+ *     <data>/projects.json     where Crush was started, and where each of these projects has its database
+ *     <data_dir>/crush.db      sessions, messages, and the whole content of each file before and after each edit
+ *
+ * <data> is $CRUSH_GLOBAL_DATA, $XDG_DATA_HOME/crush or ~/.local/share/crush. Crush has no undo of its own. */
+extern const struct store_ops crush_ops;
+
+/* Comments of Crush's schema say milliseconds, its triggers write seconds. TIME_NONE: not recorded. */
+int64_t crush_time(int64_t stored);
+
+/* ---- list.c ---- */
+
+sqlite_gather_fn crush_gather;
+store_describe_fn crush_describe;
+
+/* ---- show.c: a row is {"id": ..., "role": ..., "parts": <messages.parts>} ---- */
+
+store_load_fn crush_load;
+store_tail_fn crush_tail;
+store_blocks_fn crush_blocks;
+store_messages_fn crush_messages;
+store_describe_subagents_fn crush_describe_subagents;
+/* The prompt in the parts of a user's message, in the arena or borrowed; may be empty. */
+struct slice crush_prompt(struct slice parts, struct arena *a);
+
+/* ---- versions.c: the contents of files that a session kept ---- */
+
+struct crush_version {
+    struct slice path;    /* absolute */
+    struct slice content; /* text; line ends may have been converted */
+    int64_t number, time_ms;
+};
+
+struct crush_prompt {
+    struct slice id, text;
+    int64_t time_ms;
+};
+
+struct crush_edit {          /* a call that wrote a file */
+    struct slice path, call; /* empty path: it failed */
+    int64_t time_ms;
+};
+
+struct crush_versions {
+    struct arena arena;            /* owns everything */
+    struct crush_version *version; /* by path, then by number */
+    size_t n;
+    struct crush_prompt *prompt; /* oldest first */
+    size_t prompts;
+    struct crush_edit *edit;
+    size_t edits;
+};
+
+/* contents: also the contents, which may be large. */
+MUST_CHECK enum err_code crush_versions_read(const struct session_ref *ref, bool contents,
+                                             struct crush_versions *out, struct err *e);
+void crush_versions_fini(struct crush_versions *v);
+
+/* ---- plan.c ---- */
+
+store_checkpoints_fn crush_checkpoints;
+store_plan_fn crush_plan;
+
+#endif

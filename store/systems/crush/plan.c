@@ -1,0 +1,238 @@
+#include <fcntl.h>
+#include <string.h>
+
+#include "lite/base/time.h"
+#include "lite/io/file.h"
+#include "store/rewind/plan/plan.h"
+#include "store/systems/crush/crush.h"
+
+/* A rewind to a prompt: each file with a version since then gets the content that the session kept last before the prompt,
+ * or its version 0. Commands are not recorded. */
+
+enum { PREFIX_SHORTEST = 4, FILE_MOST = 64 << 20 };
+
+struct planning {
+    struct crush_versions versions;
+    const struct crush_prompt *prompt;
+    struct rewind_plan *plan;
+    bool emptied; /* a file gets its first version, which is empty */
+    struct err *e;
+};
+
+/* ---- the point ---- */
+
+static enum err_code find_prompt(struct planning *p, struct slice id)
+{
+    size_t hits = 0;
+    int n = id.n > 64 ? 64 : (int)id.n;
+
+    for (size_t i = 0; i < p->versions.prompts; i++) {
+        const struct crush_prompt *x = &p->versions.prompt[i];
+
+        if (slice_eq(x->id, id)) {
+            p->prompt = x;
+            return ERR_OK;
+        }
+        if (id.n >= PREFIX_SHORTEST && x->id.n > id.n && memcmp(x->id.p, id.p, id.n) == 0) {
+            p->prompt = x;
+            hits++;
+        }
+    }
+    if (hits == 1)
+        return ERR_OK;
+    return hits ? err_set(p->e, ERR_USAGE, "", "rewind: several prompts begin with %.*s", n, id.p)
+                : err_set(p->e, ERR_NOT_FOUND, "", "rewind: the session has no prompt %.*s", n,
+                          id.p);
+}
+
+/* ---- the versions of one file ---- */
+
+struct kept {
+    const struct crush_version *version; /* by number */
+    size_t n, before;                    /* how many are older than the point */
+};
+
+/* Times have seconds only: a version of the same second is work of the prompt. */
+static struct kept versions_of(const struct planning *p, size_t *at)
+{
+    struct kept k = { &p->versions.version[*at], 0, 0 };
+
+    while (*at < p->versions.n && slice_eq(p->versions.version[*at].path, k.version->path)) {
+        const struct crush_version *v = &p->versions.version[(*at)++];
+
+        k.before += k.before == k.n && v->time_ms != TIME_NONE && v->time_ms < p->prompt->time_ms;
+        k.n++;
+    }
+    return k;
+}
+
+static size_t edits_since(const struct planning *p, struct slice path)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->versions.edits; i++) {
+        const struct crush_edit *x = &p->versions.edit[i];
+
+        n += slice_eq(x->path, path) && x->time_ms >= p->prompt->time_ms;
+    }
+    return n;
+}
+
+static bool has_crlf(struct slice text)
+{
+    return slice_has(text, "\r\n");
+}
+
+/* Crush's edit tool keeps texts with the line ends of Unix and writes those that the file had. */
+static bool was_converted(const char *path, struct slice kept)
+{
+    struct buf present = { 0 };
+    bool is = !has_crlf(kept) && memchr(kept.p ? kept.p : "", '\n', kept.n) &&
+              file_read_all(AT_FDCWD, path, 0, FILE_MOST, &present, NULL) == ERR_OK &&
+              has_crlf(buf_slice(&present));
+
+    buf_fini(&present);
+    return is;
+}
+
+/* ---- targets ---- */
+
+static void hold(struct rewind_target *t, const char *why)
+{
+    t->want = REWIND_UNKNOWN;
+    t->why = why;
+}
+
+static void take_wanted(struct planning *p, const struct kept *k, struct rewind_target *t)
+{
+    const struct crush_version *wanted = &k->version[k->before ? k->before - 1 : 0];
+    size_t later = k->n - (k->before ? k->before : 1);
+
+    t->source.bytes = wanted->content;
+    if (!k->before && wanted->number != 0) {
+        hold(t, "Crush has not kept what it was before the session's first edit");
+    } else if (k->before && later > edits_since(p, wanted->path)) {
+        hold(t, "it was changed by hand between two edits, and Crush does not note when");
+    } else if (was_converted(t->path, wanted->content)) {
+        hold(t, "Crush has kept it with other line ends");
+    } else if (!k->before && wanted->content.n == 0) {
+        p->emptied = true;
+    }
+}
+
+static enum err_code add_file(struct planning *p, const struct kept *k)
+{
+    struct rewind_target t = { .path = k->version->path.p, .want = REWIND_BYTES };
+
+    if (k->n == k->before)
+        return ERR_OK; /* not changed since */
+    take_wanted(p, k, &t);
+    t.has_last = t.want != REWIND_UNKNOWN && k->n > 1;
+    t.last.bytes = k->version[k->n - 1].content;
+    return rewind_plan_add(p->plan, &t, p->e);
+}
+
+static enum err_code add_notes(struct planning *p)
+{
+    enum err_code rc = rewind_plan_note(
+        p->plan, "Crush keeps the files that its tools edit: changes by commands stay", p->e);
+
+    if (!rc && p->emptied)
+        rc = rewind_plan_note(
+            p->plan,
+            "Crush notes a file that did not exist as an empty one: such a file becomes empty",
+            p->e);
+    return rc;
+}
+
+static enum err_code open_plan(struct planning *p, const struct session_ref *ref,
+                               struct slice point)
+{
+    struct arena *a = &p->plan->arena;
+    const struct sqlite_place *place = sqlite_store_place(ref);
+    enum err_code rc = crush_versions_read(ref, true, &p->versions, p->e);
+
+    if (!rc)
+        rc = find_prompt(p, point);
+    if (rc)
+        return rc;
+    p->plan->system = crush_ops.name;
+    p->plan->session = arena_copy(a, ref->id).p;
+    p->plan->point = arena_copy(a, p->prompt->id).p;
+    p->plan->point_ms = p->prompt->time_ms;
+    rc = rewind_plan_root(ref->store->env, p->plan, place ? place->project : NULL, p->e);
+    return rc || (p->plan->session && p->plan->point) ? rc : err_nomem(p->e);
+}
+
+enum err_code crush_plan(const struct store *st, const struct session_ref *ref, struct slice point,
+                         struct rewind_plan *out, struct err *e)
+{
+    struct rewind_plan plan = { .point_ms = TIME_NONE };
+    struct planning p = { .plan = &plan, .e = e };
+    enum err_code rc = open_plan(&p, ref, point);
+
+    (void)st;
+    for (size_t at = 0; !rc && at < p.versions.n;) {
+        const struct kept k = versions_of(&p, &at);
+
+        rc = add_file(&p, &k);
+    }
+    if (!rc)
+        rc = add_notes(&p);
+    crush_versions_fini(&p.versions);
+    if (rc)
+        rewind_plan_fini(&plan);
+    else
+        *out = plan;
+    return rc;
+}
+
+/* ---- the points ---- */
+
+static size_t files_between(const struct crush_versions *v, int64_t from, int64_t to)
+{
+    struct slice last = SLICE("");
+    size_t n = 0;
+
+    for (size_t i = 0; i < v->n; i++) {
+        const struct crush_version *x = &v->version[i];
+
+        if (x->time_ms < from || x->time_ms >= to || (last.n && slice_eq(last, x->path)))
+            continue;
+        last = x->path;
+        n++;
+    }
+    return n;
+}
+
+enum err_code crush_checkpoints(const struct store *st, const struct session_ref *ref,
+                                struct checkpoint_list *out, struct err *e)
+{
+    struct checkpoint_list list = { .n = 0 };
+    struct crush_versions v;
+    enum err_code rc = crush_versions_read(ref, false, &v, e);
+
+    (void)st;
+    if (rc)
+        return rc;
+    list.arena = v.arena; /* it owns the texts */
+    list.checkpoint = arena_zalloc(&list.arena, (v.prompts + 1) * sizeof *list.checkpoint);
+    for (size_t i = 0; list.checkpoint && i < v.prompts; i++) {
+        const struct crush_prompt *p = &v.prompt[i];
+        int64_t to = i + 1 < v.prompts ? v.prompt[i + 1].time_ms : INT64_MAX;
+
+        list.checkpoint[list.n++] = (struct checkpoint){ .id = p->id,
+                                                         .message = p->id,
+                                                         .prompt = p->text,
+                                                         .time_ms = p->time_ms,
+                                                         .kind = CHECKPOINT_TURN,
+                                                         .files = files_between(&v, p->time_ms, to),
+                                                         .shell = true };
+    }
+    if (!list.checkpoint) {
+        checkpoint_list_fini(&list);
+        return err_nomem(e);
+    }
+    *out = list;
+    return ERR_OK;
+}

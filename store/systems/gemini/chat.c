@@ -1,0 +1,275 @@
+#include <fcntl.h>
+#include <string.h>
+
+#include "lite/io/file.h"
+#include "lite/json/json.h"
+#include "store/systems/gemini/gemini.h"
+
+enum { ID_MAX = 256 };
+
+/* ---- the text of a file ---- */
+
+static enum err_code read_text(const char *path, size_t max, struct gemini_chat *c, size_t *cut,
+                               struct err *e)
+{
+    struct file f;
+    struct buf end = { 0 };
+    enum err_code rc = file_open(AT_FDCWD, path, 0, &f, e);
+
+    *cut = 0;
+    if (rc)
+        return rc;
+    int64_t size = f.id.size;
+    bool whole = size <= (int64_t)max * 2;
+
+    rc = file_read_part(&f, 0, whole ? (size_t)size : max, &c->text, e);
+    if (!rc && !whole) {
+        *cut = c->text.n;
+        rc = file_read_part(&f, size - (int64_t)max, max, &end, e);
+        if (!rc && buf_add(&c->text, buf_slice(&end)))
+            rc = err_nomem(e);
+        c->partial = true;
+    }
+    buf_fini(&end);
+    file_close(&f);
+    return err_at(e, rc, path);
+}
+
+/* ---- the messages ---- */
+
+struct reading {
+    struct gemini_chat *chat;
+    struct slice_set now, ever; /* ids */
+};
+
+static struct slice text_of(struct slice object, const char *name, struct arena *a)
+{
+    struct slice value, text = { NULL, 0 };
+
+    if (json_get(object, name, &value) && json_type(value) == JSON_STRING &&
+        !json_text(value, a, &text))
+        a->failed = true;
+    return text;
+}
+
+static bool upsert(struct arena *a, struct slice_set *ids, struct gemini_message **list, size_t *n,
+                   struct gemini_message m)
+{
+    uint32_t number;
+
+    if (slice_set_add(ids, m.id, &number))
+        return false;
+    if (number < *n) {
+        (*list)[number].raw = m.raw;
+        return true;
+    }
+    struct gemini_message *grown = arena_grow(a, *list, *n, sizeof *grown);
+
+    if (!grown)
+        return false;
+    *list = grown;
+    grown[(*n)++] = m;
+    return true;
+}
+
+static void put_message(struct reading *r, struct slice raw)
+{
+    struct gemini_chat *c = r->chat;
+    struct gemini_message m = { .id = text_of(raw, "id", &c->arena), .raw = raw };
+
+    if (!m.id.n || m.id.n > ID_MAX)
+        return;
+    if (!upsert(&c->arena, &r->now, &c->message, &c->n, m) ||
+        !upsert(&c->arena, &r->ever, &c->ever, &c->ever_n, m))
+        c->arena.failed = true;
+}
+
+/* Keeps the first n messages. */
+static void cut_to(struct reading *r, size_t n)
+{
+    struct gemini_chat *c = r->chat;
+    uint32_t number;
+
+    slice_set_fini(&r->now);
+    r->now = (struct slice_set){ .n = 0 };
+    c->n = n;
+    for (size_t i = 0; i < n; i++)
+        if (slice_set_add(&r->now, c->message[i].id, &number))
+            c->arena.failed = true;
+}
+
+/* The list that the program goes on with. Messages that it leaves out (after a loop, or a compression) are left to the
+ * reader: only a rewind drops them. */
+static void put_list(struct reading *r, struct slice list)
+{
+    struct slice key, raw;
+    struct json_iter it;
+
+    if (json_type(list) != JSON_ARRAY || !json_iter_open(&it, list))
+        return;
+    while (json_iter_next(&it, &key, &raw))
+        if (json_type(raw) == JSON_OBJECT)
+            put_message(r, raw);
+}
+
+static void apply_set(struct reading *r, struct slice set)
+{
+    struct slice list, summary = text_of(set, "summary", &r->chat->arena);
+
+    if (summary.n)
+        r->chat->summary = summary;
+    if (json_get(set, "messages", &list))
+        put_list(r, list);
+}
+
+/* A message that is not known drops them all, as for the program. */
+static void apply_rewind(struct reading *r, struct slice id)
+{
+    uint32_t number = slice_set_find(&r->now, id);
+
+    cut_to(r, number == SLICE_SET_NONE ? 0 : number);
+}
+
+static void apply_metadata(struct reading *r, struct slice object)
+{
+    struct gemini_chat *c = r->chat;
+    struct slice id = text_of(object, "sessionId", &c->arena), list;
+
+    if (!id.n)
+        return;
+    if (!c->id.n) {
+        c->id = id;
+        c->start = text_of(object, "startTime", &c->arena);
+        c->sub_agent = slice_eq(text_of(object, "kind", &c->arena), SLICE("subagent"));
+    }
+    struct slice summary = text_of(object, "summary", &c->arena);
+
+    if (summary.n)
+        c->summary = summary;
+    if (json_get(object, "messages", &list)) /* an older session is one document */
+        put_list(r, list);
+}
+
+static void apply_line(struct reading *r, struct slice line)
+{
+    struct slice value;
+
+    if (json_type(line) != JSON_OBJECT || !json_valid(line))
+        return;
+    if (json_get(line, "$set", &value))
+        apply_set(r, value);
+    else if (json_get(line, "$rewindTo", &value))
+        apply_rewind(r, text_of(line, "$rewindTo", &r->chat->arena));
+    else if (json_get(line, "type", &value))
+        put_message(r, line);
+    else
+        apply_metadata(r, line);
+}
+
+static void apply_text(struct reading *r, struct slice text, size_t cut)
+{
+    struct slice line, front = { text.p, cut ? cut : text.n };
+    struct slice back = { text.p + cut, cut ? text.n - cut : 0 };
+    bool torn, first = true;
+
+    if (!cut && json_valid(text)) { /* one document, which may have several lines */
+        apply_line(r, text);
+        return;
+    }
+    while (slice_line(&front, &line, &torn))
+        apply_line(r, line);
+    while (slice_line(&back, &line, &torn)) {
+        if (!first)
+            apply_line(r, line);
+        first = false;
+    }
+}
+
+enum err_code gemini_chat_read(const char *path, size_t max, struct gemini_chat *out, struct err *e)
+{
+    struct gemini_chat c = { .n = 0 };
+    struct reading r = { .chat = &c };
+    size_t cut;
+    enum err_code rc = read_text(path, max, &c, &cut, e);
+
+    if (!rc && c.text.n)
+        apply_text(&r, buf_slice(&c.text), cut);
+    slice_set_fini(&r.now);
+    slice_set_fini(&r.ever);
+    if (!rc && c.arena.failed)
+        rc = err_nomem(e);
+    if (rc)
+        gemini_chat_fini(&c);
+    else
+        *out = c;
+    return rc;
+}
+
+void gemini_chat_fini(struct gemini_chat *c)
+{
+    arena_fini(&c->arena);
+    buf_fini(&c->text);
+    *c = (struct gemini_chat){ .n = 0 };
+}
+
+/* ---- one message ---- */
+
+static bool add_part(struct buf *all, struct slice part, struct arena *a)
+{
+    struct slice text =
+        json_type(part) == JSON_OBJECT ? text_of(part, "text", a) : (struct slice){ NULL, 0 };
+
+    return !text.n || ((!all->n || !buf_add_byte(all, '\n')) && !buf_add(all, text));
+}
+
+static struct slice parts_text(struct slice list, struct arena *a)
+{
+    struct slice key, part, text = { NULL, 0 };
+    struct buf all = { 0 };
+    struct json_iter it;
+    bool ok = true;
+
+    if (json_iter_open(&it, list))
+        while (ok && json_iter_next(&it, &key, &part))
+            ok = add_part(&all, part, a);
+    a->failed |= !ok;
+    if (all.n)
+        text = arena_copy(a, buf_slice(&all));
+    buf_fini(&all);
+    return text;
+}
+
+struct slice gemini_text(struct slice raw, struct arena *a)
+{
+    struct slice content, text = { NULL, 0 };
+
+    if (!json_get(raw, "content", &content))
+        return text;
+    if (json_type(content) == JSON_ARRAY)
+        return parts_text(content, a);
+    if (json_type(content) == JSON_STRING && !json_text(content, a, &text))
+        a->failed = true;
+    return text;
+}
+
+static bool has_items(struct slice raw, const char *name)
+{
+    struct slice list;
+
+    return json_get(raw, name, &list) && json_type(list) == JSON_ARRAY && list.n > 2;
+}
+
+enum gemini_kind gemini_kind_of(struct slice raw, struct arena *a)
+{
+    struct slice type = text_of(raw, "type", a), text = gemini_text(raw, a);
+
+    if (slice_eq(type, SLICE("user")))
+        return !text.n || slice_starts(text, "<session_context>") ||
+                       slice_starts(text, "<hook_context>")
+                   ? GEMINI_HIDDEN
+                   : GEMINI_PROMPT;
+    if (slice_eq(type, SLICE("gemini")))
+        return text.n || has_items(raw, "toolCalls") || has_items(raw, "thoughts") ? GEMINI_ANSWER
+                                                                                   : GEMINI_HIDDEN;
+    return text.n ? GEMINI_NOTE : GEMINI_HIDDEN;
+}

@@ -1,0 +1,95 @@
+#include "store/systems/gemini/gemini.h"
+
+#include <stdlib.h>
+
+#include "store/systems/common/config_dir.h"
+#include "store/systems/common/edits/tool_edits.h"
+
+static void gemini_close(struct store *st)
+{
+    struct gemini *x = (struct gemini *)st;
+
+    jsonl_store_fini(&x->jsonl);
+    free(x);
+}
+
+/* $GEMINI_CLI_HOME stands for the home directory. */
+static char *default_path(const struct store_env *env)
+{
+    const char *home = env_variable(env, "GEMINI_CLI_HOME");
+
+    return config_dir_join(home ? home : env->home, ".gemini");
+}
+
+static enum err_code open_at(struct gemini *x, const char *path, struct err *e)
+{
+    const struct store_env *env = x->jsonl.base.env;
+
+    if (!path && !env->home && !env_variable(env, "GEMINI_CLI_HOME"))
+        return err_set(e, ERR_NOT_FOUND, "", "open store: HOME is not set");
+    x->jsonl.base.path = path ? config_dir_absolute(env, path) : default_path(env);
+    if (!x->jsonl.base.path)
+        return err_nomem(e);
+    x->jsonl.folder = config_dir_join(x->jsonl.base.path, "tmp");
+    return x->jsonl.folder ? config_dir_require(x->jsonl.folder, e) : err_nomem(e);
+}
+
+static enum err_code gemini_open(const struct store_env *env, const char *path, struct store **out,
+                                 struct err *e)
+{
+    struct gemini *x = calloc(1, sizeof *x);
+
+    if (!x)
+        return err_nomem(e);
+    x->jsonl.base = (struct store){ .ops = &gemini_ops, .env = env };
+    x->jsonl.format = &gemini_format;
+    enum err_code rc = open_at(x, path, e);
+
+    if (rc)
+        gemini_close(&x->jsonl.base);
+    else
+        *out = &x->jsonl.base;
+    return rc;
+}
+
+static const char *gemini_cannot(unsigned ability)
+{
+    switch (ability) {
+    case CAN_RENAME:
+    case CAN_NAME_FORK: return "Gemini makes the titles of its sessions itself";
+    case CAN_TAG: return "Gemini sessions have no tags";
+    case CAN_ARCHIVE: return "Gemini sessions cannot be archived";
+    case CAN_DELETE: return "delete it in Gemini: /resume lists its sessions";
+    case CAN_FORK: return "Gemini has no forks: a copy would have the id of its source";
+    case CAN_RESUME_AT: return "Gemini continues after the last message: use /rewind in Gemini";
+    case CAN_TOMBSTONE: return "a Gemini log repeats its messages: none can be taken out of it";
+    case CAN_REAPPEND: return "Gemini logs have no metadata to append again";
+    case CAN_RETRIEVE: return "Gemini logs already are where Gemini looks for them";
+    case CAN_HAVE_BRANCHES: return "a Gemini log has no branches: what is rewound is dropped";
+    case CAN_SET: return "Gemini sessions have no settings that other programs may write";
+    default: return NULL;
+    }
+}
+
+/* Read only: a list that Gemini itself makes deletes files that it takes for spoilt, so nothing is left to chance. */
+const struct store_ops gemini_ops = {
+    .name = "gemini",
+    .folders = "tmp",
+    .resume_command = "gemini --resume {id}",
+    .open = gemini_open,
+    .close = gemini_close,
+    .enumerate = gemini_enumerate,
+    .describe = gemini_describe,
+    .find = gemini_find,
+    .at_path = gemini_at_path,
+    .tail = gemini_tail,
+    .load = gemini_load,
+    .blocks = gemini_blocks,
+    .edits = tool_edits_loaded,
+    .messages = gemini_messages,
+    .subagents = gemini_subagents,
+    .subagent = gemini_subagent,
+    .checkpoints = gemini_checkpoints,
+    .plan = gemini_plan,
+    .unsupported = gemini_cannot,
+};

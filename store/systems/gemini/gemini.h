@@ -1,0 +1,72 @@
+#ifndef STORE_SYSTEMS_GEMINI_GEMINI_H
+#define STORE_SYSTEMS_GEMINI_GEMINI_H
+
+#include "store/api/store.h"
+#include "store/systems/common/jsonl.h"
+
+/* The sessions of the Gemini CLI (docs/formats/gemini.md): its path is $GEMINI_CLI_HOME/.gemini or ~/.gemini, with
+ *
+ *   tmp/<project>/.project_root                              the project's directory
+ *   tmp/<project>/chats/session-<minute>-<id8>.jsonl         a session; older ones are one document, .json
+ *   tmp/<project>/chats/<id>/<agent>.jsonl                   its sub-agents
+ *
+ * The file names only the first 8 digits of an id, so its first line is read for the list. Resuming in a later minute makes a
+ * second file of the same id with nothing but the context in it: of several files the one with most messages counts. Nothing
+ * is ever written. Immutable after open; threads may share it. */
+struct gemini {
+    struct jsonl_store jsonl; /* its folder is <path>/tmp */
+};
+
+/* One session as its file tells it when all of its lines are applied: a message may be written again with the same id,
+ * also by `$set.messages`, and `$rewindTo` drops one and what follows. */
+struct gemini_message {
+    struct slice id;
+    struct slice raw; /* one JSON object */
+};
+
+struct gemini_chat {
+    struct arena arena;
+    struct buf text; /* owns the bytes */
+    struct gemini_message *message;
+    size_t n;
+    /* every message that was ever written, the newest form of each, in the order of their first lines: turns that were
+     * dropped changed files, too */
+    struct gemini_message *ever;
+    size_t ever_n;
+    struct slice id, summary, start; /* decoded; may be empty */
+    bool sub_agent;
+    bool partial; /* the middle of the file was not read */
+};
+
+/* Reads a file; at most `max` bytes of its beginning and as many of its end. */
+MUST_CHECK enum err_code gemini_chat_read(const char *path, size_t max, struct gemini_chat *out,
+                                          struct err *e);
+void gemini_chat_fini(struct gemini_chat *c);
+
+enum gemini_kind { GEMINI_HIDDEN, GEMINI_PROMPT, GEMINI_ANSWER, GEMINI_NOTE };
+/* The context, results of tools and empty messages are hidden. */
+enum gemini_kind gemini_kind_of(struct slice raw, struct arena *a);
+/* The text of a message, in the arena or borrowed. */
+struct slice gemini_text(struct slice raw, struct arena *a);
+/* The project's directory of a session's file, in the arena; empty if it is not known. */
+struct slice gemini_project(const char *path, struct arena *a);
+bool gemini_is_id(struct slice id);
+
+extern const struct jsonl_format gemini_format;
+extern const struct store_ops gemini_ops;
+
+/* The members of gemini_ops. */
+store_enumerate_fn gemini_enumerate;
+store_describe_fn gemini_describe;
+store_find_fn gemini_find;
+store_at_path_fn gemini_at_path;
+store_tail_fn gemini_tail;
+store_load_fn gemini_load;
+store_blocks_fn gemini_blocks;
+store_messages_fn gemini_messages;
+store_subagents_fn gemini_subagents;
+store_subagent_fn gemini_subagent;
+store_checkpoints_fn gemini_checkpoints;
+store_plan_fn gemini_plan;
+
+#endif

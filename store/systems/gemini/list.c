@@ -1,0 +1,414 @@
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lite/base/time.h"
+#include "lite/io/file.h"
+#include "lite/json/json.h"
+#include "store/systems/common/config_dir.h"
+#include "store/systems/gemini/gemini.h"
+
+enum { FIRST_LINE = 4096, ROOT_MAX = 8192, TWIN_MAX = 64 << 20, DESCRIBE_MAX = 1 << 20 };
+
+bool gemini_is_id(struct slice id)
+{
+    if (id.n < 8 || id.n > 64 || id.p[0] == '-')
+        return false;
+    for (size_t i = 0; i < id.n; i++)
+        if (!id.p[i] || !strchr("0123456789abcdefABCDEF-", id.p[i]))
+            return false;
+    return true;
+}
+
+static struct slice text_at(struct slice object, const char *name, struct arena *a)
+{
+    struct slice value, text = { NULL, 0 };
+
+    if (json_get(object, name, &value) && json_type(value) == JSON_STRING &&
+        !json_text(value, a, &text))
+        a->failed = true;
+    return text;
+}
+
+/* ---- the project of a folder ---- */
+
+static struct slice read_root(const char *dir, struct arena *a)
+{
+    struct slice root = { NULL, 0 };
+    struct buf text = { 0 };
+    const char *path = arena_format(a, "%s/.project_root", dir);
+
+    if (path && !file_read_all(AT_FDCWD, path, 0, ROOT_MAX, &text, NULL)) {
+        while (text.n && (unsigned char)text.p[text.n - 1] <= ' ')
+            text.n--;
+        if (text.n && text.p[0] == '/' && !memchr(text.p, '\0', text.n))
+            root = arena_copy(a, buf_slice(&text));
+    }
+    buf_fini(&text);
+    return root;
+}
+
+struct slice gemini_project(const char *path, struct arena *a)
+{
+    const char *chats = NULL, *next = path;
+    struct slice dir;
+
+    while ((next = strstr(next, "/chats/")))
+        chats = next++;
+    if (!chats)
+        return (struct slice){ NULL, 0 };
+    dir = arena_copy(a, (struct slice){ path, (size_t)(chats - path) });
+    return dir.p ? read_root(dir.p, a) : dir;
+}
+
+/* ---- the files of a folder ---- */
+
+struct found {
+    struct slice id, path;
+    struct file_id file;
+};
+
+struct folder {
+    struct arena arena;
+    struct found *file;
+    size_t n;
+};
+
+static bool is_chat(const char *name)
+{
+    size_t n = strlen(name);
+
+    return strncmp(name, "session-", 8) == 0 &&
+           ((n > 6 && strcmp(name + n - 6, JSONL_SUFFIX) == 0) ||
+            (n > 5 && strcmp(name + n - 5, ".json") == 0));
+}
+
+/* The id in the first bytes of a file. */
+static struct slice read_id(int dir, const char *name, struct arena *a)
+{
+    struct file f;
+    struct slice id = { NULL, 0 };
+    struct buf text = { 0 };
+
+    if (file_open(dir, name, 0, &f, NULL))
+        return id;
+    if (!file_read_part(&f, 0, FIRST_LINE, &text, NULL))
+        id = arena_copy(a, text_at(buf_slice(&text), "sessionId", a));
+    file_close(&f);
+    buf_fini(&text);
+    return gemini_is_id(id) ? id : (struct slice){ NULL, 0 };
+}
+
+static void add_file(struct folder *f, int dir, const char *path, const char *name)
+{
+    struct stat sb;
+    struct found x = { .path = { NULL, 0 } }, *list;
+
+    if (!is_chat(name) || fstatat(dir, name, &sb, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(sb.st_mode))
+        return;
+    x.id = read_id(dir, name, &f->arena);
+    x.path.p = x.id.n ? arena_format(&f->arena, "%s/%s", path, name) : NULL;
+    list = x.path.p ? arena_grow(&f->arena, f->file, f->n, sizeof *list) : NULL;
+    if (!list)
+        return;
+    x.path.n = strlen(x.path.p);
+    x.file = file_id_of(&sb);
+    f->file = list;
+    list[f->n++] = x;
+}
+
+static size_t messages_in(const struct found *x)
+{
+    struct gemini_chat c;
+    size_t n;
+
+    if (gemini_chat_read(x->path.p, TWIN_MAX, &c, NULL))
+        return 0;
+    n = c.n;
+    gemini_chat_fini(&c);
+    return n;
+}
+
+/* Several files of one id: the one with most messages stays; of equal ones the newer one. */
+static void drop_twins(struct folder *f)
+{
+    for (size_t i = 0; i < f->n; i++)
+        for (size_t k = f->n; k > i + 1; k--) {
+            struct found *a = &f->file[i], *b = &f->file[k - 1];
+
+            if (!slice_eq(a->id, b->id))
+                continue;
+            size_t in_a = messages_in(a), in_b = messages_in(b);
+
+            if (in_b > in_a || (in_b == in_a && b->file.mtime_ns > a->file.mtime_ns))
+                *a = *b;
+            *b = f->file[--f->n];
+        }
+}
+
+static bool read_folder(const char *path, struct folder *out)
+{
+    const struct dirent *entry;
+    DIR *dir = opendir(path);
+
+    *out = (struct folder){ .n = 0 };
+    if (!dir)
+        return false;
+    while ((entry = readdir(dir)))
+        add_file(out, dirfd(dir), path, entry->d_name);
+    closedir(dir);
+    drop_twins(out);
+    return true;
+}
+
+/* ---- enumerate, find ---- */
+
+struct walk {
+    const struct store *store;
+    const struct scope *scope; /* NULL: everything */
+    session_ref_fn *fn;
+    void *arg;
+    bool more;
+};
+
+static bool visit_project(struct walk *w, const char *folder, const char *name)
+{
+    struct arena a = { 0 };
+    struct folder f;
+    const char *dir = arena_format(&a, "%s/%s", folder, name);
+    const char *chats = dir ? arena_format(&a, "%s/chats", dir) : NULL;
+    struct slice root = dir ? read_root(dir, &a) : (struct slice){ NULL, 0 };
+    bool ok = true;
+
+    if (chats && (!w->scope || config_dir_in_scope(w->scope, root, &a)) && read_folder(chats, &f)) {
+        for (size_t i = 0; i < f.n && w->more; i++) {
+            const struct session_ref ref = { .store = w->store,
+                                             .id = f.file[i].id,
+                                             .path = f.file[i].path,
+                                             .folder = slice_of(name),
+                                             .file = f.file[i].file };
+
+            w->more = w->fn(&ref, w->arg);
+        }
+        ok = !f.arena.failed;
+        arena_fini(&f.arena);
+    }
+    ok = ok && !a.failed;
+    arena_fini(&a);
+    return ok;
+}
+
+static enum err_code walk_projects(struct walk *w, struct err *e)
+{
+    const char *folder = ((const struct jsonl_store *)w->store)->folder;
+    const struct dirent *entry;
+    DIR *dir = opendir(folder);
+    bool ok = true;
+
+    w->more = true;
+    while (dir && ok && w->more && (entry = readdir(dir)))
+        if (entry->d_name[0] != '.' && entry->d_type != DT_LNK)
+            ok = visit_project(w, folder, entry->d_name);
+    if (dir)
+        closedir(dir);
+    return ok ? ERR_OK : err_nomem(e);
+}
+
+enum err_code gemini_enumerate(const struct store *st, const struct scope *scope,
+                               session_ref_fn *fn, void *arg, struct err *e)
+{
+    struct walk w = { .store = st, .scope = scope, .fn = fn, .arg = arg };
+
+    return walk_projects(&w, e);
+}
+
+struct search {
+    struct slice id;
+    struct arena *arena;
+    struct session_ref ref;
+    bool found, failed;
+};
+
+static bool take_same(const struct session_ref *ref, void *arg)
+{
+    struct search *s = arg;
+
+    if (!slice_eq(ref->id, s->id))
+        return true;
+    s->found = true;
+    s->failed = !session_ref_copy(s->arena, ref, &s->ref);
+    return false;
+}
+
+enum err_code gemini_find(const struct store *st, const struct scope *scope, struct slice id,
+                          struct arena *a, struct session_ref *ref, struct err *e)
+{
+    struct search s = { .id = id, .arena = a };
+    struct walk w = { .store = st, .fn = take_same, .arg = &s };
+
+    (void)scope;
+    if (!gemini_is_id(id))
+        return err_set(e, ERR_USAGE, "", "find session: not a Gemini session id");
+    enum err_code rc = walk_projects(&w, e);
+
+    if (rc || s.failed)
+        return rc ? rc : err_nomem(e);
+    if (!s.found)
+        return err_set(e, ERR_NOT_FOUND, st->path, "find session: no such session");
+    *ref = s.ref;
+    return ERR_OK;
+}
+
+enum err_code gemini_at_path(const struct store *st, struct slice path, struct arena *a,
+                             struct session_ref *ref, struct err *e)
+{
+    const char *file = arena_copy(a, path).p;
+    const char *name = file ? strrchr(file, '/') : NULL;
+    struct slice id = { NULL, 0 };
+
+    if (name && is_chat(name + 1))
+        id = read_id(AT_FDCWD, file, a);
+    return id.n ? jsonl_ref_at(st, file, id, a, ref, e)
+                : err_set(e, ERR_NOT_FOUND, path.p, "open session: no such session");
+}
+
+/* ---- describe ---- */
+
+static void read_prompts(const struct gemini_chat *c, struct session_row *row, struct arena *a)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        if (gemini_kind_of(c->message[i].raw, a) != GEMINI_PROMPT)
+            continue;
+        struct slice text = gemini_text(c->message[i].raw, a);
+        bool titled = !slice_starts(text, "/") && !slice_starts(text, "?");
+
+        if (!row->first_prompt.n && (titled || !c->partial))
+            row->first_prompt = text;
+        row->last_prompt = text;
+    }
+}
+
+static void read_end(const struct gemini_chat *c, struct session_row *row, struct arena *a)
+{
+    for (size_t i = c->n; i > 0; i--) {
+        struct slice raw = c->message[i - 1].raw;
+        enum gemini_kind kind = gemini_kind_of(raw, a);
+
+        if (row->activity_ms == TIME_NONE &&
+            !time_parse(text_at(raw, "timestamp", a), &row->activity_ms))
+            row->activity_ms = TIME_NONE;
+        if (!row->model.n)
+            row->model = text_at(raw, "model", a);
+        if (kind != GEMINI_PROMPT && kind != GEMINI_ANSWER)
+            continue;
+        row->flags |= kind == GEMINI_PROMPT ? SESSION_INTERRUPTED : 0U;
+        return;
+    }
+}
+
+static void complete_row(const struct gemini_chat *c, const struct scope *scope,
+                         struct session_row *row, struct arena *a)
+{
+    read_prompts(c, row, a);
+    read_end(c, row, a);
+    row->cwd = gemini_project(row->ref.path.p, a);
+    if (!time_parse(c->start, &row->created_ms))
+        row->created_ms = TIME_NONE;
+    row->modified_ms = session_modified_ms(&row->ref.file);
+    if (row->activity_ms == TIME_NONE)
+        row->activity_ms = row->modified_ms;
+    row->custom_title = c->summary;
+    row->flags |= c->summary.n ? SESSION_AI_TITLE : 0U;
+    row->flags |= c->text.n && c->text.p[c->text.n - 1] != '\n' ? SESSION_TORN : 0U;
+    row->summary = c->summary.n          ? c->summary
+                   : row->first_prompt.n ? row->first_prompt
+                                         : row->ref.id;
+    row->can = CAN_RESUME | CAN_REWIND;
+    if (c->sub_agent)
+        row->hidden = HIDDEN_SIDECHAIN;
+    else if (!row->first_prompt.n)
+        row->hidden = HIDDEN_EMPTY;
+    else if (!config_dir_in_scope(scope, row->cwd, a))
+        row->hidden = HIDDEN_COLLISION;
+}
+
+enum err_code gemini_describe(const struct store *st, const struct scope *scope,
+                              const struct session_ref *ref, struct session_row *row, struct err *e)
+{
+    struct arena a = { 0 };
+    struct gemini_chat c = { .n = 0 };
+    enum err_code rc;
+
+    (void)st;
+    session_row_reset(row);
+    row->ref = *ref;
+    row->ref.told = (struct slice){ NULL, 0 };
+    rc = gemini_chat_read(ref->path.p, DESCRIBE_MAX, &c, e);
+    if (rc == ERR_NOMEM || rc == ERR_NOT_FOUND)
+        return rc;
+    if (rc) {
+        row->hidden = HIDDEN_UNREADABLE;
+        row->modified_ms = row->activity_ms = session_modified_ms(&ref->file);
+    } else {
+        complete_row(&c, scope, row, &a);
+    }
+    rc = !a.failed && session_row_keep(row) ? ERR_OK : err_nomem(e);
+    gemini_chat_fini(&c);
+    arena_fini(&a);
+    return rc;
+}
+
+/* ---- sub-agents ---- */
+
+static const char *agents_folder(const struct session_ref *ref, struct arena *a)
+{
+    const char *slash = memrchr(ref->path.p, '/', ref->path.n);
+
+    return gemini_is_id(ref->id) ? arena_format(a, "%.*s/%.*s", (int)(slash - ref->path.p),
+                                                ref->path.p, SLICE_ARG(ref->id))
+                                 : NULL;
+}
+
+struct agents {
+    struct arena *arena;
+    struct slice *id;
+    size_t n;
+};
+
+static bool keep_agent(const struct session_ref *ref, void *arg)
+{
+    struct agents *x = arg;
+
+    return arena_add_copy(x->arena, &x->id, &x->n, ref->id);
+}
+
+enum err_code gemini_subagents(const struct store *st, const struct session_ref *ref,
+                               struct arena *a, struct slice **ids, size_t *n, struct err *e)
+{
+    struct agents found = { .arena = a };
+    const char *dir = agents_folder(ref, a);
+    enum err_code rc = dir ? jsonl_each_log(st, dir, gemini_is_id, keep_agent, &found, e) : ERR_OK;
+
+    if (rc || a->failed)
+        return err_nomem(e);
+    *ids = found.id;
+    *n = found.n;
+    return ERR_OK;
+}
+
+enum err_code gemini_subagent(const struct store *st, const struct session_ref *ref,
+                              struct slice agent, struct arena *a, struct session_ref *out,
+                              struct err *e)
+{
+    const char *dir = gemini_is_id(agent) ? agents_folder(ref, a) : NULL;
+    enum err_code rc =
+        dir ? jsonl_ref_at(st, arena_format(a, "%s/%.*s" JSONL_SUFFIX, dir, SLICE_ARG(agent)),
+                           agent, a, out, e)
+            : ERR_NOT_FOUND;
+
+    return rc == ERR_NOT_FOUND ? err_set(e, rc, ref->path.p, "no sub-agent %.*s",
+                                         (int)(agent.n < 64 ? agent.n : 64), agent.p)
+                               : rc;
+}

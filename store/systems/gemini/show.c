@@ -1,0 +1,181 @@
+#include <string.h>
+
+#include "lite/json/json.h"
+#include "store/systems/common/block_messages.h"
+#include "store/systems/gemini/gemini.h"
+
+/* The lines of a file are not the conversation. When they are applied, each message is one row: its bytes, with blanks for
+ * the line ends between the members of an older document. */
+
+enum { READ_MAX = 256 << 20 };
+
+static const char *const kinds[] = { "user", "gemini", NULL };
+static const struct index_keys keys = {
+    .type = "type", .id = "id", .time = "timestamp", .kinds = kinds
+};
+
+static struct slice text_at(struct slice object, const char *path, struct arena *a)
+{
+    struct slice value, text = { NULL, 0 };
+
+    if (json_at(object, path, &value) && json_type(value) == JSON_STRING &&
+        !json_text(value, a, &text))
+        a->failed = true;
+    return text;
+}
+
+static enum err_code judge(struct logfile *log, size_t line, struct message *m, bool *keep,
+                           struct err *e)
+{
+    const struct index_line *ix = &log->index.line[line];
+
+    (void)keep, (void)e;
+    m->kind = ix->kind == 1 ? MESSAGE_USER : ix->kind == 2 ? MESSAGE_ASSISTANT : MESSAGE_SYSTEM;
+    m->flags = ix->state == LINE_BROKEN ? MESSAGE_BROKEN : 0;
+    return ERR_OK;
+}
+
+const struct jsonl_format gemini_format = { .keys = &keys, .judge = judge };
+
+/* Raw line ends are blanks between members: in a text they would be escaped. */
+static bool add_row(struct buf *out, struct slice raw)
+{
+    size_t from = out->n;
+
+    if (buf_add(out, raw) || buf_add_byte(out, '\n'))
+        return false;
+    for (size_t i = from; i + 1 < out->n; i++)
+        if (out->p[i] == '\n' || out->p[i] == '\r')
+            out->p[i] = ' ';
+    return true;
+}
+
+enum err_code gemini_load(const struct store *st, const struct session_ref *ref,
+                          const atomic_bool *cancel, struct transcript **out, struct err *e)
+{
+    struct gemini_chat c;
+    struct arena a = { 0 };
+    struct buf rows = { 0 };
+    enum err_code rc = gemini_chat_read(ref->path.p, READ_MAX, &c, e);
+
+    (void)st;
+    if (rc)
+        return err_wrap(e, rc, "load the conversation");
+    for (size_t i = 0; i < c.n && !rc; i++) {
+        arena_reset(&a);
+        if (gemini_kind_of(c.message[i].raw, &a) != GEMINI_HIDDEN &&
+            !add_row(&rows, c.message[i].raw))
+            rc = err_nomem(e);
+    }
+    if (!rc)
+        rc = jsonl_load_bytes(&gemini_format, ref, &rows, cancel, out, e);
+    buf_fini(&rows);
+    arena_fini(&a);
+    gemini_chat_fini(&c);
+    return rc;
+}
+
+enum err_code gemini_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
+                          struct transcript **out, struct err *e)
+{
+    (void)bytes;
+    return gemini_load(st, ref, NULL, out, e);
+}
+
+static struct slice message_id(struct slice row, struct arena *a)
+{
+    return text_at(row, "id", a);
+}
+
+enum err_code gemini_messages(const struct store *st, const struct session_ref *ref,
+                              const struct message_query *q, json_fn *fn, void *arg, struct err *e)
+{
+    return block_messages(st, ref, q, message_id, fn, arg, e);
+}
+
+/* ---- blocks ---- */
+
+static void put_text(struct block_list *b, enum block_kind kind, struct slice text)
+{
+    if (text.n)
+        transcript_block_put(b, (struct block){ .kind = kind, .text = text });
+}
+
+static bool open_list(struct slice object, const char *name, struct json_iter *it)
+{
+    struct slice list;
+
+    return json_get(object, name, &list) && json_type(list) == JSON_ARRAY &&
+           json_iter_open(it, list);
+}
+
+static void put_thoughts(struct block_list *b, struct slice row)
+{
+    struct json_iter it;
+    struct slice key, thought;
+
+    if (open_list(row, "thoughts", &it))
+        while (json_iter_next(&it, &key, &thought)) {
+            put_text(b, BLOCK_THINKING, text_at(thought, "subject", &b->arena));
+            put_text(b, BLOCK_THINKING, text_at(thought, "description", &b->arena));
+        }
+}
+
+static struct slice output_of(struct slice call, struct arena *a)
+{
+    struct json_iter it;
+    struct slice key, part, text = { NULL, 0 };
+
+    if (open_list(call, "result", &it))
+        while (!text.n && json_iter_next(&it, &key, &part)) {
+            text = text_at(part, "functionResponse.response.output", a);
+            if (!text.n)
+                text = text_at(part, "functionResponse.response.error", a);
+        }
+    return text;
+}
+
+static void put_call(struct block_list *b, struct slice call)
+{
+    struct slice input, id = text_at(call, "id", &b->arena);
+    struct slice status = text_at(call, "status", &b->arena);
+
+    if (!json_get(call, "args", &input))
+        input = SLICE("{}");
+    transcript_block_put(b, (struct block){ .kind = BLOCK_TOOL_CALL,
+                                            .name = text_at(call, "name", &b->arena),
+                                            .input = input,
+                                            .call_id = id });
+    transcript_block_put(
+        b, (struct block){ .kind = BLOCK_TOOL_RESULT,
+                           .call_id = id,
+                           .text = output_of(call, &b->arena),
+                           .failed = status.n && !slice_eq(status, SLICE("success")) });
+}
+
+enum err_code gemini_blocks(const struct store *st, struct slice row, struct block_list *out,
+                            struct err *e)
+{
+    struct arena *a = &out->arena;
+    struct json_iter it;
+    struct slice key, call, type = { NULL, 0 };
+
+    (void)st;
+    if (json_valid(row) && json_type(row) == JSON_OBJECT)
+        type = text_at(row, "type", a);
+    if (!type.n) {
+        transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
+    } else if (slice_eq(type, SLICE("user"))) {
+        put_text(out, BLOCK_PROMPT, gemini_text(row, a));
+    } else if (slice_eq(type, SLICE("gemini"))) {
+        put_thoughts(out, row);
+        put_text(out, BLOCK_TEXT, gemini_text(row, a));
+        if (open_list(row, "toolCalls", &it))
+            while (json_iter_next(&it, &key, &call))
+                put_call(out, call);
+    }
+    if (out->n == 0)
+        transcript_block_put(
+            out, (struct block){ .kind = BLOCK_NOTE, .name = type, .text = gemini_text(row, a) });
+    return a->failed ? err_nomem(e) : ERR_OK;
+}

@@ -1,0 +1,68 @@
+#ifndef STORE_SYSTEMS_KIMI_KIMI_H
+#define STORE_SYSTEMS_KIMI_KIMI_H
+
+#include "lite/json/json.h"
+#include "store/api/store.h"
+#include "store/systems/common/jsonl.h"
+
+/* The sessions of Kimi Code (docs/formats/kimi.md): its path is ~/.kimi-code, with
+ *
+ *   sessions/wd_<name>_<hash>/<id>/state.json                  title, directory, archive mark
+ *   sessions/wd_<name>_<hash>/<id>/agents/main/wire.jsonl      the log; beside it those of sub-agents
+ *   sessions/wd_<name>_<hash>/<id>/agents/main/file-history/   the files before they were edited
+ *
+ * <hash> is the beginning of the SHA-256 of the directory. Only read: the index of the sessions is elsewhere. */
+struct kimi {
+    struct jsonl_store jsonl; /* its folder is <path>/sessions */
+};
+
+/* Kinds of rows, in the order of kimi_keys.kinds. */
+enum kimi_kind {
+    KIMI_OTHER,
+    KIMI_PROMPT,
+    KIMI_EVENT,
+    KIMI_UNDO,
+    KIMI_COMPACTION,
+    KIMI_CLEAR,
+    KIMI_TRACKED,
+    KIMI_CHECKPOINT,
+};
+
+/* The part of the conversation that a row contains. */
+enum kimi_part {
+    KIMI_NO_PART,
+    KIMI_TYPED,
+    KIMI_INPUT,
+    KIMI_SAID,
+    KIMI_CALL,
+    KIMI_RESULT,
+    KIMI_SEAM
+};
+
+extern const struct index_keys kimi_keys;
+extern const struct jsonl_format kimi_format;
+extern const struct store_ops kimi_ops;
+
+enum kimi_part kimi_part_of(struct slice row);
+/* The text of a prompt's input. */
+struct slice kimi_prompt(struct slice row, struct arena *a);
+int64_t kimi_time(struct slice row);
+/* The session's directory: the path of its log, or of that of a sub-agent, without "/agents/...". */
+struct slice kimi_session_dir(const struct session_ref *ref);
+/* What state.json contains. Texts are in the arena; an unreadable file has none. */
+struct kimi_state {
+    struct slice cwd, title, last_prompt, forked_from;
+    bool archived;
+};
+void kimi_state_read(const struct session_ref *ref, struct arena *a, struct kimi_state *out);
+/* Returns true if the session's folder is named after the directory. */
+bool kimi_is_folder_of(struct slice folder, struct slice directory);
+
+store_blocks_fn kimi_blocks;
+store_usage_fn kimi_usage;
+store_subagents_fn kimi_subagents;
+store_subagent_fn kimi_subagent;
+store_checkpoints_fn kimi_checkpoints;
+store_plan_fn kimi_plan;
+
+#endif

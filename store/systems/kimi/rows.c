@@ -1,0 +1,376 @@
+#include <string.h>
+
+#include "lite/base/time.h"
+#include "store/systems/common/project_logs.h"
+#include "store/systems/kimi/kimi.h"
+
+/* The rows of a log. A turn begins with turn.prompt; what the agent says and does are events of its loop. Other rows
+ * repeat the same as the model saw it, or count tokens. */
+
+static const char *const kinds[] = { "turn.prompt",
+                                     "context.append_loop_event",
+                                     "context.undo",
+                                     "context.apply_compaction",
+                                     "context.clear",
+                                     "file_history.tracked",
+                                     "file_history.checkpoint",
+                                     NULL };
+const struct index_keys kimi_keys = { .type = "type", .id = "promptId", .kinds = kinds };
+
+static bool type_is(struct slice object, const char *type)
+{
+    struct slice value;
+
+    return json_get(object, "type", &value) && json_string_is(value, type);
+}
+
+int64_t kimi_time(struct slice row)
+{
+    struct slice value;
+    int64_t ms;
+
+    return json_get(row, "time", &value) && json_int(value, &ms) ? ms : TIME_NONE;
+}
+
+static enum kimi_part event_part(struct slice row)
+{
+    struct slice event;
+
+    if (!json_get(row, "event", &event))
+        return KIMI_NO_PART;
+    return type_is(event, "content.part")  ? KIMI_SAID
+           : type_is(event, "tool.call")   ? KIMI_CALL
+           : type_is(event, "tool.result") ? KIMI_RESULT
+                                           : KIMI_NO_PART;
+}
+
+enum kimi_part kimi_part_of(struct slice row)
+{
+    struct slice kind;
+
+    if (type_is(row, "context.append_loop_event"))
+        return event_part(row);
+    if (type_is(row, "context.apply_compaction") || type_is(row, "context.clear"))
+        return KIMI_SEAM;
+    if (!type_is(row, "turn.prompt"))
+        return KIMI_NO_PART;
+    return !json_at(row, "origin.kind", &kind) || json_string_is(kind, "user") ? KIMI_TYPED
+                                                                               : KIMI_INPUT;
+}
+
+struct slice kimi_prompt(struct slice row, struct arena *a)
+{
+    struct slice input, key, part, text, all = { NULL, 0 };
+    struct json_iter it;
+
+    if (json_get_text(row, "input", a, &text))
+        return text;
+    if (!json_get(row, "input", &input) || json_type(input) != JSON_ARRAY ||
+        !json_iter_open(&it, input))
+        return all;
+    while (json_iter_next(&it, &key, &part)) {
+        if (!json_get_text(part, "text", a, &text))
+            continue;
+        const struct slice both[] = { all, SLICE("\n"), text };
+        const char *joined = all.n ? arena_concat(a, both, 3) : NULL;
+
+        all = joined ? slice_of(joined) : text;
+    }
+    return all;
+}
+
+/* ---- for lists ---- */
+
+static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_said *out)
+{
+    if (!json_valid(row) || json_type(row) != JSON_OBJECT)
+        return ERR_FORMAT;
+    enum kimi_part part = kimi_part_of(row);
+
+    out->time_ms = kimi_time(row);
+    out->waits = part == KIMI_TYPED || part == KIMI_INPUT || part == KIMI_RESULT;
+    out->speaks = out->waits || part == KIMI_SAID || part == KIMI_CALL;
+    if (part == KIMI_TYPED)
+        out->prompt = kimi_prompt(row, a);
+    return a->failed ? ERR_NOMEM : ERR_OK;
+}
+
+static enum err_code complete_row(const struct store *st, const struct scope *scope,
+                                  struct session_row *row, struct arena *a, struct err *e)
+{
+    struct kimi_state state;
+
+    (void)st;
+    kimi_state_read(&row->ref, a, &state);
+    row->cwd = state.cwd;
+    row->custom_title = state.title;
+    if (!row->last_prompt.n) /* it may be between the windows */
+        row->last_prompt = state.last_prompt;
+    row->parent_id = state.forked_from;
+    row->flags |= (state.archived ? SESSION_ARCHIVED | SESSION_ARCHIVED_KNOWN : 0U) |
+                  (state.forked_from.n ? SESSION_FORK : 0U);
+    if (a->failed)
+        return err_nomem(e);
+    if (row->hidden)
+        return ERR_OK;
+    row->can = CAN_RESUME | CAN_REWIND;
+    if (!row->first_prompt.n && !row->custom_title.n && !row->last_prompt.n)
+        row->hidden = HIDDEN_EMPTY;
+    else if (project_logs_collides(scope, row->cwd))
+        row->hidden = HIDDEN_COLLISION;
+    return ERR_OK;
+}
+
+/* ---- the conversation ---- */
+
+/* The turns that still count, by the lines of their prompts. */
+struct turns {
+    struct arena arena;
+    size_t *line;
+    size_t n;
+};
+
+static enum err_code begin_turn(struct turns *t, size_t line, struct err *e)
+{
+    size_t *more = arena_grow(&t->arena, t->line, t->n, sizeof *more);
+
+    if (!more)
+        return err_nomem(e);
+    t->line = more;
+    t->line[t->n++] = line;
+    return ERR_OK;
+}
+
+/* An undo hides the last turns. */
+static enum err_code undo_turns(struct turns *t, struct logfile *log, size_t line, bool *shown,
+                                struct err *e)
+{
+    struct slice row, value;
+    int64_t count = 1;
+    enum err_code rc = logfile_row(log, line, &row, e);
+
+    if (rc)
+        return rc;
+    if (!json_get(row, "count", &value) || !json_int(value, &count) || count < 1)
+        count = 1;
+    size_t keep = (uint64_t)count >= t->n ? 0 : t->n - (size_t)count;
+
+    for (size_t i = keep < t->n ? t->line[keep] : line; i < line; i++)
+        shown[i] = false;
+    t->n = keep;
+    return ERR_OK;
+}
+
+static enum err_code choose_lines(struct logfile *log, bool *shown, struct err *e)
+{
+    const struct index *ix = &log->index;
+    struct turns turns = { .n = 0 };
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; !rc && i < ix->n; i++) {
+        uint8_t kind = ix->line[i].state == LINE_OK ? ix->line[i].kind : KIMI_OTHER;
+
+        shown[i] = ix->line[i].state == LINE_BROKEN || kind == KIMI_PROMPT || kind == KIMI_EVENT ||
+                   kind == KIMI_COMPACTION || kind == KIMI_CLEAR;
+        if (kind == KIMI_PROMPT)
+            rc = begin_turn(&turns, i, e);
+        else if (kind == KIMI_UNDO)
+            rc = undo_turns(&turns, log, i, shown, e);
+    }
+    arena_fini(&turns.arena);
+    return rc;
+}
+
+static enum err_code judge_row(struct logfile *log, size_t line, struct message *m, bool *keep,
+                               struct err *e)
+{
+    static const uint8_t kind_of[] = {
+        [KIMI_NO_PART] = MESSAGE_OTHER,  [KIMI_TYPED] = MESSAGE_USER,
+        [KIMI_INPUT] = MESSAGE_USER,     [KIMI_SAID] = MESSAGE_ASSISTANT,
+        [KIMI_CALL] = MESSAGE_ASSISTANT, [KIMI_RESULT] = MESSAGE_TOOL,
+        [KIMI_SEAM] = MESSAGE_SYSTEM,
+    };
+    struct slice row;
+
+    m->kind = MESSAGE_OTHER;
+    m->flags = MESSAGE_BROKEN;
+    if (log->index.line[line].state == LINE_BROKEN)
+        return ERR_OK;
+    enum err_code rc = logfile_row(log, line, &row, e);
+
+    if (rc)
+        return rc;
+    enum kimi_part part = kimi_part_of(row);
+
+    *keep = part != KIMI_NO_PART;
+    m->kind = kind_of[part];
+    m->time_ms = kimi_time(row);
+    m->flags = part == KIMI_INPUT ? MESSAGE_META : part == KIMI_SEAM ? MESSAGE_SEAM : 0;
+    return ERR_OK;
+}
+
+static struct slice row_id(struct slice row, struct arena *a)
+{
+    struct slice id;
+
+    return json_get_text(row, "promptId", a, &id) ? id : (struct slice){ NULL, 0 };
+}
+
+/* {"role", "content"} around a value of the row. */
+static void wrap(struct arena *a, const char *role, bool list, struct slice value,
+                 struct jsonl_message *out)
+{
+    const struct slice parts[] = { SLICE("{\"role\":\""), slice_of(role),
+                                   list ? SLICE("\",\"content\":[") : SLICE("\",\"content\":"),
+                                   value, list ? SLICE("]}") : SLICE("}") };
+    const char *text = arena_concat(a, parts, sizeof parts / sizeof *parts);
+
+    if (text)
+        out->message = slice_of(text);
+}
+
+static void write_time(struct slice row, struct arena *a, struct jsonl_message *out)
+{
+    char text[TIME_TEXT];
+    int64_t ms = kimi_time(row);
+
+    if (ms == TIME_NONE)
+        return;
+    time_format(ms, text);
+    out->timestamp = arena_copy(a, slice_of(text));
+}
+
+static bool read_message(struct slice row, struct arena *a, struct jsonl_message *out)
+{
+    struct slice value = SLICE("null");
+    enum kimi_part part = kimi_part_of(row);
+
+    out->uuid = row_id(row, a);
+    write_time(row, a, out);
+    switch (part) {
+    case KIMI_TYPED:
+    case KIMI_INPUT:
+        out->type = part == KIMI_TYPED ? "user" : "system";
+        out->is_system = part == KIMI_INPUT;
+        json_get(row, "input", &value);
+        wrap(a, "user", false, value.n ? value : SLICE("null"), out);
+        return true;
+    case KIMI_SAID:
+    case KIMI_CALL:
+    case KIMI_RESULT:
+        out->type = part == KIMI_RESULT ? "tool" : "assistant";
+        json_at(row, part == KIMI_SAID ? "event.part" : "event", &value);
+        wrap(a, out->type, true, value.n ? value : SLICE("null"), out);
+        return true;
+    case KIMI_SEAM:
+        out->type = "system";
+        out->is_system = true;
+        out->message = row;
+        return true;
+    case KIMI_NO_PART: break;
+    }
+    return false;
+}
+
+/* "session_" and a UUID, or any plain name of this kind. */
+static bool is_id(struct slice id)
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+
+    for (size_t i = 0; i < id.n; i++)
+        if (!memchr(letters, id.p[i], sizeof letters - 1))
+            return false;
+    return id.n > 0 && id.n <= 128 && id.p[0] != '-';
+}
+
+const struct jsonl_format kimi_format = { .keys = &kimi_keys,
+                                          .judge = judge_row,
+                                          .choose = choose_lines,
+                                          .read = read_said,
+                                          .prompt_mark = "\"turn.prompt\"",
+                                          .complete = complete_row,
+                                          .id = row_id,
+                                          .message = read_message,
+                                          .is_id = is_id,
+                                          .id_name = "a Kimi Code session id" };
+
+/* ---- blocks ---- */
+
+static void put_said(struct block_list *b, struct slice part)
+{
+    struct block block = { .kind = BLOCK_TEXT };
+    struct arena *a = &b->arena;
+
+    if (!json_get_text(part, "text", a, &block.text) &&
+        (json_get_text(part, "think", a, &block.text) ||
+         json_get_text(part, "thinking", a, &block.text)))
+        block.kind = BLOCK_THINKING;
+    else if (!block.text.p)
+        block = (struct block){ .kind = BLOCK_NOTE, .text = part };
+    transcript_block_put(b, block);
+}
+
+static void put_call(struct block_list *b, struct slice event)
+{
+    struct block block = { .kind = BLOCK_TOOL_CALL };
+
+    json_get_text(event, "name", &b->arena, &block.name);
+    json_get_text(event, "toolCallId", &b->arena, &block.call_id);
+    json_get(event, "args", &block.input);
+    transcript_block_put(b, block);
+}
+
+static void put_result(struct block_list *b, struct slice event)
+{
+    struct block block = { .kind = BLOCK_TOOL_RESULT };
+    struct slice result;
+
+    json_get_text(event, "toolCallId", &b->arena, &block.call_id);
+    if (json_get(event, "result", &result)) {
+        block.failed = json_get_true(result, "isError");
+        if (!json_get_text(result, "output", &b->arena, &block.text))
+            block.text = result;
+    }
+    transcript_block_put(b, block);
+}
+
+static void put_row(struct block_list *b, struct slice row)
+{
+    struct slice value = { NULL, 0 }, prompt;
+
+    switch (kimi_part_of(row)) {
+    case KIMI_TYPED:
+    case KIMI_INPUT:
+        prompt = kimi_prompt(row, &b->arena);
+        transcript_block_put(
+            b, (struct block){ .kind = kimi_part_of(row) == KIMI_TYPED ? BLOCK_PROMPT : BLOCK_NOTE,
+                               .text = prompt });
+        break;
+    case KIMI_SAID:
+        json_at(row, "event.part", &value);
+        put_said(b, value);
+        break;
+    case KIMI_CALL:
+    case KIMI_RESULT:
+        json_get(row, "event", &value);
+        (kimi_part_of(row) == KIMI_CALL ? put_call : put_result)(b, value);
+        break;
+    case KIMI_SEAM:
+        transcript_block_put(
+            b, (struct block){ .kind = BLOCK_SEAM, .text = SLICE("the context was shortened") });
+        break;
+    case KIMI_NO_PART: transcript_block_put(b, (struct block){ .kind = BLOCK_NOTE }); break;
+    }
+}
+
+enum err_code kimi_blocks(const struct store *st, struct slice row, struct block_list *out,
+                          struct err *e)
+{
+    (void)st;
+    if (json_valid(row) && json_type(row) == JSON_OBJECT)
+        put_row(out, row);
+    else
+        transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
+    return out->arena.failed ? err_nomem(e) : ERR_OK;
+}

@@ -1,0 +1,200 @@
+#include "store/systems/opencode/opencode.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "store/systems/common/config_dir.h"
+#include "store/systems/common/edits/tool_edits.h"
+
+enum { DATABASES_MAX = 16 };
+
+/* ---- where it is ---- */
+
+static bool is_database(const char *name)
+{
+    static const char suffix[] = ".db";
+    size_t n = strlen(name), k = sizeof suffix - 1;
+
+    return strncmp(name, "opencode", 8) == 0 && n > k && strcmp(name + n - k, suffix) == 0 &&
+           (name[8] == '-' || name[8] == '.');
+}
+
+static int compare_paths(const void *x, const void *y)
+{
+    return strcmp(*(const char *const *)x, *(const char *const *)y);
+}
+
+static enum err_code add_sorted(struct sqlite_store *s, char *path[], size_t n, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    qsort(path, n, sizeof *path, compare_paths);
+    for (size_t i = 0; i < n; i++) {
+        if (!rc)
+            rc = sqlite_store_add(s, path[i], NULL, e);
+        free(path[i]);
+    }
+    return rc;
+}
+
+/* Each channel of OpenCode has a database of its own. */
+static enum err_code add_databases(struct sqlite_store *s, struct err *e)
+{
+    char *path[DATABASES_MAX];
+    size_t n = 0;
+    const struct dirent *entry;
+    DIR *dir = opendir(s->base.path);
+
+    if (!dir)
+        return err_sys(e, s->base.path, "open store");
+    while (n < DATABASES_MAX && (entry = readdir(dir)))
+        if (is_database(entry->d_name) && (path[n] = config_dir_join(s->base.path, entry->d_name)))
+            n++;
+    closedir(dir);
+    return add_sorted(s, path, n, e);
+}
+
+/* A database in a directory of its own choice; snapshots are in the usual one. */
+static enum err_code add_file(struct sqlite_store *s, const char *file, struct err *e)
+{
+    char *path = config_dir_absolute(s->base.env, file);
+    enum err_code rc = path ? sqlite_store_add(s, path, NULL, e) : err_nomem(e);
+
+    free(path);
+    return rc;
+}
+
+static char *default_path(const struct store_env *env)
+{
+    if (env->xdg_data_home && env->xdg_data_home[0] == '/')
+        return config_dir_join(env->xdg_data_home, "opencode");
+    return env->home ? config_dir_join(env->home, ".local/share/opencode") : NULL;
+}
+
+static bool is_file(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* The folder of a database that was named. */
+static char *folder_of(char *file)
+{
+    char *slash = file ? strrchr(file, '/') : NULL;
+
+    if (slash && slash > file)
+        *slash = '\0';
+    return file;
+}
+
+/* *file: the only database, if one was named. */
+static char *data_folder(const struct store_env *env, const char *path, const char **file)
+{
+    const char *own = env->opencode_db;
+    char *given = path ? config_dir_absolute(env, path) : NULL;
+
+    *file = NULL;
+    if (!path) {
+        *file = own && own[0] == '/' ? own : NULL;
+        return default_path(env);
+    }
+    if (given && is_file(given)) {
+        *file = path;
+        return folder_of(given);
+    }
+    return given;
+}
+
+/* ---- open, close ---- */
+
+static void opencode_close(struct store *st)
+{
+    sqlite_store_fini((struct sqlite_store *)st);
+    free(st);
+}
+
+static enum err_code add_all(struct sqlite_store *s, const char *file, struct err *e)
+{
+    enum err_code rc = file ? add_file(s, file, e) : config_dir_require(s->base.path, e);
+
+    if (!rc && !file)
+        rc = add_databases(s, e);
+    if (!rc && s->places == 0)
+        rc = err_set(e, ERR_NOT_FOUND, s->base.path, "open store: no database of OpenCode");
+    return rc;
+}
+
+static enum err_code opencode_open(const struct store_env *env, const char *path,
+                                   struct store **out, struct err *e)
+{
+    const char *file;
+    char *folder = data_folder(env, path, &file);
+    struct opencode *o = folder ? calloc(1, sizeof *o) : NULL;
+
+    if (!o) {
+        free(folder);
+        return path || folder || env->home
+                   ? err_nomem(e)
+                   : err_set(e, ERR_NOT_FOUND, "", "open store: HOME is not set");
+    }
+    enum err_code rc = sqlite_store_init(&o->sqlite, &opencode_ops, env, folder, e);
+
+    o->sqlite.gather = opencode_gather;
+    o->sqlite.id_name = "an OpenCode session id";
+    if (!rc)
+        rc = add_all(&o->sqlite, file, e);
+    if (rc)
+        opencode_close(&o->sqlite.base);
+    else
+        *out = &o->sqlite.base;
+    return rc;
+}
+
+static const char *opencode_cannot(unsigned ability)
+{
+    switch (ability) {
+    case CAN_RENAME:
+    case CAN_ARCHIVE:
+    case CAN_DELETE: return "OpenCode keeps its sessions in a database that only it writes";
+    case CAN_TAG: return "OpenCode sessions have no tags";
+    case CAN_FORK:
+    case CAN_NAME_FORK: return "OpenCode forks itself: opencode --session ID --fork";
+    case CAN_RESUME_AT: return "OpenCode goes back in its own screen: /undo there";
+    case CAN_TOMBSTONE: return "OpenCode keeps its messages in a database that only it writes";
+    case CAN_REAPPEND: return "OpenCode sessions have no metadata to append again";
+    case CAN_RETRIEVE: return "OpenCode sessions already are where it looks for them";
+    case CAN_HAVE_BRANCHES: return "OpenCode sessions have no branches";
+    case CAN_SET: return "OpenCode keeps its settings in a database that only it writes";
+    default: return NULL;
+    }
+}
+
+/* Everything that writes is missing: the database is OpenCode's, and may be open. */
+const struct store_ops opencode_ops = {
+    .name = "opencode",
+    .unsized = true,
+    .resume_command = "opencode --session {id}",
+    .fork_command = "opencode --session {id} --fork",
+    .open = opencode_open,
+    .close = opencode_close,
+    .enumerate = sqlite_store_enumerate,
+    .unreadable = sqlite_store_unreadable,
+    .describe = opencode_describe,
+    .find = sqlite_store_find,
+    .at_path = sqlite_store_at_path,
+    .tail = opencode_tail,
+    .load = opencode_load,
+    .blocks = opencode_blocks,
+    .messages = opencode_messages,
+    .subagents = sqlite_store_agent_ids,
+    .describe_subagents = opencode_describe_subagents,
+    .subagent = sqlite_store_agent,
+    .usage = opencode_usage,
+    .edits = tool_edits_loaded,
+    .checkpoints = opencode_checkpoints,
+    .plan = opencode_plan,
+    .unsupported = opencode_cannot,
+};

@@ -1,0 +1,90 @@
+#ifndef STORE_SYSTEMS_OPENCODE_OPENCODE_H
+#define STORE_SYSTEMS_OPENCODE_OPENCODE_H
+
+#include "store/systems/common/sqlite/sqlite_store.h"
+
+/* Sessions of OpenCode (docs/formats/opencode.md):
+ *
+ *     <data>/opencode.db                 sessions, messages and their parts; other channels: opencode-<channel>.db
+ *     <data>/snapshot/<project>/<hash>/  a git repository without commits: the trees of the project before and after
+ *                                        each step of the agent; its objects are partly those of the project's own .git
+ *
+ * <data> is $XDG_DATA_HOME/opencode; $OPENCODE_DB names another database. OpenCode is the only writer: sessions are read,
+ * resumed and forked by its command, and their files are restored from its trees. */
+struct opencode {
+    struct sqlite_store sqlite; /* its path is <data> */
+};
+
+extern const struct store_ops opencode_ops;
+
+/* A row of a conversation is made here, of one message and its parts:
+ *
+ *     {"id": ..., "message": <message.data>, "parts": [{"id": ..., "data": <part.data>}, ...]} */
+
+/* SQL: the first message that OpenCode's own revert undid, for the session s; NULL: it undid none. Ids ascend. */
+#define OPENCODE_REVERTED                                                                          \
+    "CASE WHEN json_valid(s.revert) THEN json_extract(s.revert, '$.messageID') END"
+
+/* ---- list.c ---- */
+
+sqlite_gather_fn opencode_gather;
+store_describe_fn opencode_describe;
+
+/* ---- show.c ---- */
+
+store_load_fn opencode_load;
+store_tail_fn opencode_tail;
+store_messages_fn opencode_messages;
+store_describe_subagents_fn opencode_describe_subagents;
+
+/* ---- blocks.c ---- */
+
+store_blocks_fn opencode_blocks;
+/* The prompt in the data of a part; empty: it is none (another kind of part, or written by OpenCode itself). */
+struct slice opencode_prompt(struct slice part, struct arena *a);
+
+/* ---- usage.c ---- */
+
+store_usage_fn opencode_usage;
+
+/* ---- steps.c: what the trees of a session are ---- */
+
+/* A step of the agent: one answer of the model and the calls in it. Trees are 40 hex digits; empty: not recorded. */
+struct opencode_step {
+    struct slice before, after;
+    /* absolute: what OpenCode found changed, and what its tools were asked to change */
+    struct slice *file;
+    size_t files;
+};
+
+struct opencode_prompt {
+    struct slice id, text;
+    int64_t time_ms;
+    bool undone; /* by OpenCode's own revert, which may have left files behind */
+    bool copied; /* it is older than the session, which is a fork */
+    size_t step; /* the first one after it; there may be none */
+};
+
+struct opencode_steps {
+    struct arena arena; /* owns everything */
+    struct opencode_prompt *prompt;
+    size_t prompts;
+    struct opencode_step *step;
+    size_t n, kept;       /* those from `kept` on were undone */
+    struct slice root;    /* the work tree; empty: not recorded */
+    struct slice project; /* its id */
+};
+
+/* Oldest first. */
+MUST_CHECK enum err_code opencode_steps_read(const struct session_ref *ref,
+                                             struct opencode_steps *out, struct err *e);
+void opencode_steps_fini(struct opencode_steps *s);
+/* The tree before the prompt was answered; empty: not recorded. */
+struct slice opencode_steps_tree(const struct opencode_steps *s, const struct opencode_prompt *p);
+
+/* ---- plan.c ---- */
+
+store_checkpoints_fn opencode_checkpoints;
+store_plan_fn opencode_plan;
+
+#endif

@@ -1,0 +1,236 @@
+#include <string.h>
+
+#include "lite/base/time.h"
+#include "lite/json/json.h"
+#include "store/systems/opencode/opencode.h"
+
+/* The trees of a session: OpenCode writes one when a step begins and one when it ends, if the project is a git repository. */
+
+static const char sql[] =
+    "SELECT m.id, m.time_created, m.data, p.data, s.project_id, s.time_created, "
+    "m.id >= " OPENCODE_REVERTED " FROM message m JOIN session s ON s.id = m.session_id "
+    "LEFT JOIN part p ON p.message_id = m.id WHERE m.session_id = ?1 "
+    "ORDER BY m.time_created, m.id, p.id";
+
+enum column {
+    COLUMN_ID,
+    COLUMN_TIME,
+    COLUMN_MESSAGE,
+    COLUMN_PART,
+    COLUMN_PROJECT,
+    COLUMN_BEGAN,
+    COLUMN_UNDONE,
+};
+
+enum { TREE_DIGITS = 40 };
+
+struct reading {
+    const struct session_ref *ref;
+    struct opencode_steps *out;
+};
+
+static bool is_tree(struct slice hex)
+{
+    for (size_t i = 0; i < hex.n; i++)
+        if (!((hex.p[i] >= '0' && hex.p[i] <= '9') || (hex.p[i] >= 'a' && hex.p[i] <= 'f')))
+            return false;
+    return hex.n == TREE_DIGITS;
+}
+
+/* The snapshot of a part, in the arena; empty: none. */
+static struct slice tree_of(struct slice part, struct arena *a)
+{
+    struct slice hex;
+
+    return json_get_text(part, "snapshot", a, &hex) && is_tree(hex) ? arena_copy(a, hex)
+                                                                    : SLICE("");
+}
+
+/* ---- prompts ---- */
+
+/* A fork keeps the times of its copies in the messages themselves. */
+static int64_t time_of(const struct sqlite_row *row)
+{
+    struct slice value;
+    int64_t ms;
+
+    return json_at(sqlite_row_text(row, COLUMN_MESSAGE), "time.created", &value) &&
+                   json_int(value, &ms)
+               ? ms
+               : sqlite_row_int(row, COLUMN_TIME);
+}
+
+static bool add_prompt(struct opencode_steps *s, const struct sqlite_row *row, struct slice text)
+{
+    struct arena *a = &s->arena;
+    struct slice id = sqlite_row_text(row, COLUMN_ID);
+    struct opencode_prompt *more;
+    int64_t asked = time_of(row);
+
+    if (s->prompts && slice_eq(s->prompt[s->prompts - 1].id, id)) /* a prompt of several parts */
+        return true;
+    more = arena_grow(a, s->prompt, s->prompts, sizeof *more);
+    if (!more)
+        return false;
+    s->prompt = more;
+    s->prompt[s->prompts++] =
+        (struct opencode_prompt){ .id = arena_copy(a, id),
+                                  .text = arena_copy(a, text),
+                                  .time_ms = asked,
+                                  .undone = sqlite_row_int(row, COLUMN_UNDONE) != 0,
+                                  .copied = asked < sqlite_row_int(row, COLUMN_BEGAN),
+                                  .step = s->n };
+    return !a->failed;
+}
+
+/* ---- steps ---- */
+
+static bool begin_step(struct opencode_steps *s, struct slice part)
+{
+    struct opencode_step *more = arena_grow(&s->arena, s->step, s->n, sizeof *more);
+
+    if (!more)
+        return false;
+    s->step = more;
+    s->step[s->n++] =
+        (struct opencode_step){ .before = tree_of(part, &s->arena), .after = SLICE("") };
+    return !s->arena.failed;
+}
+
+static bool add_file(struct opencode_steps *s, struct slice path)
+{
+    struct opencode_step *step = s->n ? &s->step[s->n - 1] : NULL;
+
+    if (!step || !path.n || path.p[0] != '/')
+        return true;
+    for (size_t i = 0; i < step->files; i++)
+        if (slice_eq(step->file[i], path))
+            return true;
+    return arena_add_copy(&s->arena, &step->file, &step->files, path);
+}
+
+static bool add_patch(struct opencode_steps *s, struct slice part)
+{
+    struct slice files, key, value, path;
+    struct json_iter it;
+    bool ok = true;
+
+    if (json_get(part, "files", &files) && json_iter_open(&it, files))
+        while (ok && json_iter_next(&it, &key, &value))
+            if (json_text(value, &s->arena, &path))
+                ok = add_file(s, path);
+    return ok;
+}
+
+static bool add_call(struct opencode_steps *s, struct slice part)
+{
+    static const char *const writers[] = { "edit", "write", "multiedit" };
+    struct slice tool, input, path;
+
+    if (!json_get(part, "tool", &tool) || json_key_in(tool, writers, 3) == 3 ||
+        !json_at(part, "state.input", &input) ||
+        !json_get_text(input, "filePath", &s->arena, &path))
+        return true;
+    return add_file(s, path);
+}
+
+static bool end_step(struct opencode_steps *s, struct slice part)
+{
+    if (s->n)
+        s->step[s->n - 1].after = tree_of(part, &s->arena);
+    return !s->arena.failed;
+}
+
+/* ---- reading ---- */
+
+static bool take_user_part(struct opencode_steps *s, const struct sqlite_row *row,
+                           struct slice part)
+{
+    struct slice text = opencode_prompt(part, &s->arena);
+
+    return !text.n || add_prompt(s, row, text);
+}
+
+static bool take_step_part(struct opencode_steps *s, struct slice part)
+{
+    static const char *const types[] = { "step-start", "step-finish", "patch", "tool" };
+    struct slice type;
+
+    if (!json_get(part, "type", &type))
+        return true;
+    switch (json_key_in(type, types, 4)) {
+    case 0: return begin_step(s, part);
+    case 1: return end_step(s, part);
+    case 2: return add_patch(s, part);
+    case 3: return add_call(s, part);
+    default: return true;
+    }
+}
+
+/* The work tree, as the newest answer has it. "/" stands for no repository. */
+static bool take_root(struct opencode_steps *s, struct slice message)
+{
+    struct slice path, root;
+
+    if (json_get(message, "path", &path) && json_get_text(path, "root", &s->arena, &root) &&
+        root.n > 1 && root.p[0] == '/' && !memchr(root.p, '\0', root.n))
+        s->root = arena_copy(&s->arena, root);
+    return !s->arena.failed;
+}
+
+static enum err_code take_row(const struct sqlite_row *row, void *arg, struct err *e)
+{
+    struct opencode_steps *s = ((struct reading *)arg)->out;
+    struct slice message = sqlite_row_text(row, COLUMN_MESSAGE), role;
+    struct slice part = sqlite_row_text(row, COLUMN_PART);
+    bool user, ok = true;
+
+    if (!json_valid(message) || !json_get(message, "role", &role))
+        return ERR_OK;
+    user = json_string_is(role, "user");
+    if (!s->project.n)
+        s->project = arena_copy(&s->arena, sqlite_row_text(row, COLUMN_PROJECT));
+    if (!user)
+        ok = take_root(s, message);
+    if (ok && json_valid(part))
+        ok = user ? take_user_part(s, row, part) : take_step_part(s, part);
+    if (!sqlite_row_int(row, COLUMN_UNDONE))
+        s->kept = s->n;
+    return ok && !s->arena.failed ? ERR_OK : err_nomem(e);
+}
+
+/* Begins anew if it is called again. */
+static enum err_code read_steps(struct sqlite_db *db, void *arg, struct err *e)
+{
+    struct reading *r = arg;
+    struct arena arena = r->out->arena;
+
+    arena_reset(&arena);
+    *r->out = (struct opencode_steps){ .arena = arena, .root = SLICE(""), .project = SLICE("") };
+    return sqlite_db_each(db, sql, &r->ref->id, 1, take_row, r, e);
+}
+
+enum err_code opencode_steps_read(const struct session_ref *ref, struct opencode_steps *out,
+                                  struct err *e)
+{
+    struct opencode_steps s = { .n = 0 };
+    struct reading r = { .ref = ref, .out = &s };
+    enum err_code rc = sqlite_store_read(ref, NULL, read_steps, &r, e);
+
+    if (rc)
+        opencode_steps_fini(&s);
+    else
+        *out = s;
+    return rc;
+}
+
+void opencode_steps_fini(struct opencode_steps *s)
+{
+    arena_fini(&s->arena);
+    *s = (struct opencode_steps){ .n = 0 };
+}
+
+struct slice opencode_steps_tree(const struct opencode_steps *s, const struct opencode_prompt *p)
+{
+    return p->step < s->n ? s->step[p->step].before : SLICE("");
+}

@@ -1,0 +1,150 @@
+#include "store/systems/pi/pi.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/systems/common/config_dir.h"
+#include "store/systems/common/edits/tool_edits.h"
+
+static const struct jsonl_store *logs_of(const struct store *st)
+{
+    assert(st->ops == &pi_ops);
+    return &((const struct pi *)st)->jsonl;
+}
+
+/* ---- open, close ---- */
+
+static void pi_close(struct store *st)
+{
+    struct pi *p = (struct pi *)st;
+
+    jsonl_store_fini(&p->jsonl);
+    free(p);
+}
+
+/* NULL: not known, or out of memory. */
+static char *default_path(const struct store_env *env)
+{
+    const char *sessions = env_value(env->environment, "PI_CODING_AGENT_SESSION_DIR");
+    const char *agent = env_value(env->environment, "PI_CODING_AGENT_DIR");
+
+    if (sessions && sessions[0])
+        return config_dir_absolute(env, sessions);
+    if (!(agent && agent[0]))
+        return env->home ? config_dir_join(env->home, ".pi/agent/sessions") : NULL;
+    char *dir = config_dir_absolute(env, agent),
+         *path = dir ? config_dir_join(dir, "sessions") : NULL;
+
+    free(dir);
+    return path;
+}
+
+static enum err_code pi_open(const struct store_env *env, const char *path, struct store **out,
+                             struct err *e)
+{
+    struct pi *p = calloc(1, sizeof *p);
+
+    if (!p)
+        return err_nomem(e);
+    p->jsonl.base = (struct store){ .ops = &pi_ops, .env = env };
+    p->jsonl.format = &pi_format;
+    p->jsonl.base.path = path ? config_dir_absolute(env, path) : default_path(env);
+    enum err_code rc = p->jsonl.base.path ? config_dir_require(p->jsonl.base.path, e)
+                                          : err_set(e, ERR_NOT_FOUND, ".pi", "open store: no home");
+
+    if (!rc) {
+        p->jsonl.folder = strdup(p->jsonl.base.path);
+        p->jsonl.pool = window_pool_new();
+        rc = p->jsonl.folder && p->jsonl.pool ? ERR_OK : err_nomem(e);
+    }
+    if (rc)
+        pi_close(&p->jsonl.base);
+    else
+        *out = &p->jsonl.base;
+    return rc;
+}
+
+/* ---- the sessions ---- */
+
+bool pi_name_id(const char *name, struct slice *id)
+{
+    const char *mark = strchr(name, '_');
+
+    return mark && jsonl_name_id(mark + 1, pi_format.is_id, id);
+}
+
+/* "--" and the path without its first slash, its slashes and colons replaced, and "--". */
+static struct slice folder_of(struct slice directory, struct arena *a)
+{
+    size_t skip = directory.n && directory.p[0] == '/';
+    char *name = arena_format(a, "--%.*s--", (int)(directory.n - skip), directory.p + skip);
+
+    for (char *c = name; c && *c; c++)
+        if (*c == '/' || *c == '\\' || *c == ':')
+            *c = '-';
+    return name ? slice_of(name) : (struct slice){ NULL, 0 };
+}
+
+static const char *const inside[] = { "", NULL };
+static const struct project_logs logs = { .folder_of = folder_of,
+                                          .inside = inside,
+                                          .name_id = pi_name_id };
+
+static enum err_code pi_enumerate(const struct store *st, const struct scope *scope,
+                                  session_ref_fn *fn, void *arg, struct err *e)
+{
+    return project_logs_enumerate(logs_of(st), &logs, scope, fn, arg, e);
+}
+
+static enum err_code pi_find(const struct store *st, const struct scope *scope, struct slice id,
+                             struct arena *a, struct session_ref *ref, struct err *e)
+{
+    return project_logs_find(logs_of(st), &logs, scope, id, a, ref, e);
+}
+
+static enum err_code pi_at_path(const struct store *st, struct slice path, struct arena *a,
+                                struct session_ref *ref, struct err *e)
+{
+    return project_logs_at_path(logs_of(st), &logs, path, a, ref, e);
+}
+
+static const char *pi_cannot(unsigned ability)
+{
+    switch (ability) {
+    case CAN_RENAME: return "pi names its sessions itself: use /name in it";
+    case CAN_ARCHIVE: return "pi sessions cannot be archived";
+    case CAN_DELETE: return "pi deletes its sessions itself: ctrl+d in its list";
+    case CAN_TAG: return "pi sessions have no tags: it has labels on messages";
+    case CAN_FORK: return "pi forks itself: pi --fork ID";
+    case CAN_RESUME_AT: return "pi continues after the last entry: use its own /tree";
+    case CAN_REWIND: return "pi keeps no file history";
+    case CAN_TOMBSTONE: return "a pi log is the only copy of its messages";
+    case CAN_REAPPEND: return "pi reads the whole log for a name";
+    case CAN_RETRIEVE: return "pi's logs already are where it looks for them";
+    case CAN_HAVE_AGENTS: return "pi has no sub-agents";
+    case CAN_HAVE_BRANCHES: return "branches of pi sessions are not read";
+    case CAN_SET: return "pi sessions have no settings";
+    default: return NULL;
+    }
+}
+
+const struct store_ops pi_ops = {
+    .name = "pi",
+    .row_keys = &pi_keys,
+    .resume_command = "pi --session {path}",
+    .fork_command = "pi --fork {id}",
+    .open = pi_open,
+    .close = pi_close,
+    .enumerate = pi_enumerate,
+    .describe = jsonl_describe,
+    .find = pi_find,
+    .at_path = pi_at_path,
+    .tail = jsonl_tail,
+    .load = jsonl_load,
+    .blocks = pi_blocks,
+    .messages = jsonl_messages,
+    .usage = pi_usage,
+    .edits = tool_edits_loaded,
+    .unsupported = pi_cannot,
+};

@@ -1,0 +1,29 @@
+#ifndef STORE_SYSTEMS_PI_PI_H
+#define STORE_SYSTEMS_PI_PI_H
+
+#include "lite/json/json.h"
+#include "store/api/store.h"
+#include "store/systems/common/jsonl.h"
+#include "store/systems/common/project_logs.h"
+
+/* The sessions of pi (docs/formats/pi.md): its path is ~/.pi/agent/sessions, with <project>/<time>_<id>.jsonl, or a
+ * directory of such files for all projects. A log is a header and a tree of entries; the conversation is the path from
+ * its last entry to the root. */
+struct pi {
+    struct jsonl_store jsonl; /* its folder is its path */
+};
+
+/* Roles of messages, in the order of pi_keys.kinds. */
+enum pi_kind { PI_OTHER, PI_USER, PI_ASSISTANT, PI_TOOL, PI_SYSTEM, PI_SHELL };
+
+extern const struct index_keys pi_keys;
+extern const struct jsonl_format pi_format;
+extern const struct store_ops pi_ops;
+
+/* The id in "<time>_<id>.jsonl". Returns false for any other name. */
+bool pi_name_id(const char *name, struct slice *id);
+
+store_blocks_fn pi_blocks;
+store_usage_fn pi_usage;
+
+#endif

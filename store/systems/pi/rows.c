@@ -1,0 +1,310 @@
+#include <string.h>
+
+#include "lite/base/time.h"
+#include "store/api/host.h"
+#include "store/systems/pi/pi.h"
+
+/* The entries of a log. Only a message has a role; a compaction, a summary of a branch, a label, a name and a change of
+ * the model are entries of the tree, too. */
+
+static const char *const roles[] = { "user",   "assistant",     "toolResult",
+                                     "system", "bashExecution", NULL };
+const struct index_keys pi_keys = { .type = "role",
+                                    .inner = "message",
+                                    .id = "id",
+                                    .parent = "parentId",
+                                    .time = "timestamp",
+                                    .kinds = roles };
+
+/* The kind of a row by its contents; *message is empty for an entry without one. */
+static enum pi_kind kind_of(struct slice row, struct slice *message)
+{
+    struct slice role;
+
+    if (!json_get(row, "message", message) || json_type(*message) != JSON_OBJECT) {
+        *message = (struct slice){ NULL, 0 };
+        return PI_OTHER;
+    }
+    for (size_t i = 0; json_get(*message, "role", &role) && roles[i]; i++)
+        if (json_string_is(role, roles[i]))
+            return (enum pi_kind)(i + 1);
+    return PI_OTHER;
+}
+
+static bool type_is(struct slice row, const char *type)
+{
+    struct slice value;
+
+    return json_get(row, "type", &value) && json_string_is(value, type);
+}
+
+/* The text of a content that is a text or an array of parts. */
+static struct slice text_of(struct slice message, struct arena *a)
+{
+    struct slice content, key, part, text, all = { NULL, 0 };
+    struct json_iter it;
+
+    if (json_get_text(message, "content", a, &text))
+        return text;
+    if (!json_get(message, "content", &content) || json_type(content) != JSON_ARRAY ||
+        !json_iter_open(&it, content))
+        return all;
+    while (json_iter_next(&it, &key, &part)) {
+        if (!type_is(part, "text") || !json_get_text(part, "text", a, &text))
+            continue;
+        const struct slice both[] = { all, SLICE("\n"), text };
+        const char *joined = all.n ? arena_concat(a, both, 3) : NULL;
+
+        all = joined ? slice_of(joined) : text;
+    }
+    return all;
+}
+
+/* ---- for lists ---- */
+
+/* The id in the path of the session that this one was forked from. */
+static void read_header(struct slice row, struct arena *a, struct jsonl_said *out)
+{
+    struct slice parent;
+
+    json_get_text(row, "cwd", a, &out->cwd);
+    if (!json_get_text(row, "parentSession", a, &parent) || memchr(parent.p, '\0', parent.n))
+        return;
+    const char *path = arena_copy(a, parent).p, *slash = path ? strrchr(path, '/') : NULL;
+
+    if (slash && !pi_name_id(slash + 1, &out->parent))
+        out->parent = (struct slice){ NULL, 0 };
+}
+
+static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_said *out)
+{
+    struct slice message, at;
+
+    if (!json_valid(row) || json_type(row) != JSON_OBJECT)
+        return ERR_FORMAT;
+    enum pi_kind kind = kind_of(row, &message);
+
+    if (!json_get_text(row, "timestamp", a, &at) || !time_parse(at, &out->time_ms))
+        out->time_ms = TIME_NONE;
+    out->waits = kind == PI_USER || kind == PI_TOOL;
+    out->speaks = out->waits || kind == PI_ASSISTANT;
+    if (kind == PI_USER)
+        out->prompt = text_of(message, a);
+    else if (kind == PI_ASSISTANT)
+        json_get_text(message, "model", a, &out->model);
+    else if (type_is(row, "session"))
+        read_header(row, a, out);
+    else if (type_is(row, "session_info"))
+        out->names = json_get_text(row, "name", a, &out->title);
+    return a->failed ? ERR_NOMEM : ERR_OK;
+}
+
+static enum err_code complete_row(const struct store *st, const struct scope *scope,
+                                  struct session_row *row, struct arena *a, struct err *e)
+{
+    (void)st, (void)a, (void)e;
+    if (row->hidden)
+        return ERR_OK;
+    row->can = CAN_RESUME;
+    if (!row->first_prompt.n && !row->custom_title.n && !row->last_prompt.n)
+        row->hidden = HIDDEN_EMPTY;
+    else if (project_logs_collides(scope, row->cwd))
+        row->hidden = HIDDEN_COLLISION;
+    return ERR_OK;
+}
+
+/* ---- for readers ---- */
+
+static enum err_code judge_entry(struct logfile *log, size_t line, struct message *m, bool *keep,
+                                 struct err *e)
+{
+    static const uint8_t as[] = { MESSAGE_OTHER, MESSAGE_USER,   MESSAGE_ASSISTANT,
+                                  MESSAGE_TOOL,  MESSAGE_SYSTEM, MESSAGE_USER };
+    const struct index_line *ix = &log->index.line[line];
+    enum pi_kind kind = ix->kind;
+    struct slice row, message;
+
+    m->flags = ix->state == LINE_BROKEN ? MESSAGE_BROKEN : 0;
+    m->kind = MESSAGE_OTHER;
+    if (m->flags)
+        return ERR_OK;
+    enum err_code rc = kind == PI_OTHER ? logfile_row(log, line, &row, e) : ERR_OK;
+
+    if (rc)
+        return rc;
+    if (kind == PI_OTHER) {
+        kind = kind_of(row, &message);
+        m->flags = type_is(row, "compaction") ? MESSAGE_SEAM : 0;
+        *keep = kind != PI_OTHER || m->flags || type_is(row, "branch_summary") ||
+                type_is(row, "custom_message");
+        m->kind = MESSAGE_SYSTEM;
+    }
+    if (kind != PI_OTHER)
+        m->kind = as[kind];
+    *keep = *keep && kind != PI_SYSTEM;
+    if (kind == PI_SHELL)
+        m->flags = MESSAGE_META;
+    return ERR_OK;
+}
+
+static struct slice entry_id(struct slice row, struct arena *a)
+{
+    struct slice id;
+
+    return json_get_text(row, "id", a, &id) ? id : (struct slice){ NULL, 0 };
+}
+
+static bool read_message(struct slice row, struct arena *a, struct jsonl_message *out)
+{
+    static const char *const types[] = {
+        "system", "user", "assistant", "tool", "system", "system"
+    };
+    struct slice message;
+    enum pi_kind kind = kind_of(row, &message);
+
+    out->type = types[kind];
+    out->is_system = strcmp(out->type, "system") == 0;
+    out->message = message.n ? message : row;
+    json_get_text(row, "id", a, &out->uuid);
+    json_get_text(row, "timestamp", a, &out->timestamp);
+    return true;
+}
+
+static bool is_id(struct slice id)
+{
+    for (size_t i = 0; i < id.n; i++)
+        if ((unsigned char)id.p[i] < ' ' || id.p[i] == 0x7f)
+            return false;
+    return host_id_is_plain(id) && id.n <= 200;
+}
+
+const struct jsonl_format pi_format = { .keys = &pi_keys,
+                                        .judge = judge_entry,
+                                        .choose = jsonl_choose_path,
+                                        .read = read_said,
+                                        .prompt_mark = "\"user\"",
+                                        .title_mark = "\"session_info\"",
+                                        .complete = complete_row,
+                                        .id = entry_id,
+                                        .message = read_message,
+                                        .is_id = is_id,
+                                        .id_name = "a pi session id" };
+
+/* ---- blocks ---- */
+
+static void put_part(struct block_list *b, enum block_kind spoken, struct slice part)
+{
+    struct arena *a = &b->arena;
+    struct block block = { .kind = spoken };
+
+    if (type_is(part, "text")) {
+        json_get_text(part, "text", a, &block.text);
+    } else if (type_is(part, "thinking")) {
+        block.kind = BLOCK_THINKING;
+        json_get_text(part, "thinking", a, &block.text);
+    } else if (type_is(part, "toolCall")) {
+        block.kind = BLOCK_TOOL_CALL;
+        json_get_text(part, "name", a, &block.name);
+        json_get_text(part, "id", a, &block.call_id);
+        json_get(part, "arguments", &block.input);
+    } else if (type_is(part, "image")) {
+        block.kind = BLOCK_IMAGE;
+        json_get_text(part, "mimeType", a, &block.name);
+        if (json_get_text(part, "data", a, &block.text))
+            block.bytes = (int64_t)(block.text.n / 4 * 3);
+        block.text = (struct slice){ NULL, 0 };
+    } else {
+        block = (struct block){ .kind = BLOCK_NOTE, .text = part };
+    }
+    transcript_block_put(b, block);
+}
+
+static void put_parts(struct block_list *b, enum block_kind spoken, struct slice message)
+{
+    struct slice content, key, part, text;
+    struct json_iter it;
+
+    if (json_get_text(message, "content", &b->arena, &text)) {
+        transcript_block_put(b, (struct block){ .kind = spoken, .text = text });
+        return;
+    }
+    if (json_get(message, "content", &content) && json_type(content) == JSON_ARRAY &&
+        json_iter_open(&it, content))
+        while (json_iter_next(&it, &key, &part))
+            put_part(b, spoken, part);
+}
+
+static void put_user(struct block_list *b, struct slice message)
+{
+    struct slice content, key, part, text = text_of(message, &b->arena);
+    struct json_iter it;
+
+    if (text.n)
+        transcript_block_put(b, (struct block){ .kind = BLOCK_PROMPT, .text = text });
+    if (json_get(message, "content", &content) && json_type(content) == JSON_ARRAY &&
+        json_iter_open(&it, content))
+        while (json_iter_next(&it, &key, &part))
+            if (!type_is(part, "text"))
+                put_part(b, BLOCK_NOTE, part);
+}
+
+static void put_result(struct block_list *b, struct slice message)
+{
+    struct arena *a = &b->arena;
+    struct block block = { .kind = BLOCK_TOOL_RESULT, .text = text_of(message, a) };
+
+    json_get_text(message, "toolCallId", a, &block.call_id);
+    json_get_text(message, "toolName", a, &block.name);
+    block.failed = json_get_true(message, "isError");
+    transcript_block_put(b, block);
+}
+
+static void put_shell(struct block_list *b, struct slice message)
+{
+    struct arena *a = &b->arena;
+    struct slice command, output;
+
+    if (json_get_text(message, "command", a, &command)) {
+        const char *line = arena_format(a, "! %.*s", SLICE_ARG(command));
+
+        if (line)
+            transcript_block_put(b,
+                                 (struct block){ .kind = BLOCK_COMMAND, .text = slice_of(line) });
+    }
+    if (json_get_text(message, "output", a, &output))
+        transcript_block_put(b, (struct block){ .kind = BLOCK_NOTE, .text = output });
+}
+
+static void put_entry(struct block_list *b, struct slice row)
+{
+    struct slice summary = { NULL, 0 }, type = { NULL, 0 };
+
+    json_get_text(row, "type", &b->arena, &type);
+    if (json_get_text(row, "summary", &b->arena, &summary) && type_is(row, "compaction"))
+        transcript_block_put(b, (struct block){ .kind = BLOCK_SEAM,
+                                                .text = SLICE("the conversation was compacted") });
+    transcript_block_put(b, (struct block){ .kind = BLOCK_NOTE, .name = type, .text = summary });
+}
+
+enum err_code pi_blocks(const struct store *st, struct slice row, struct block_list *out,
+                        struct err *e)
+{
+    struct slice message;
+    bool valid = json_valid(row) && json_type(row) == JSON_OBJECT;
+
+    (void)st;
+    if (!valid)
+        transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
+    else
+        switch (kind_of(row, &message)) {
+        case PI_USER: put_user(out, message); break;
+        case PI_ASSISTANT: put_parts(out, BLOCK_TEXT, message); break;
+        case PI_TOOL: put_result(out, message); break;
+        case PI_SHELL: put_shell(out, message); break;
+        case PI_SYSTEM: put_parts(out, BLOCK_NOTE, message); break;
+        case PI_OTHER: put_entry(out, row); break;
+        }
+    if (out->n == 0)
+        transcript_block_put(out, (struct block){ .kind = BLOCK_NOTE });
+    return out->arena.failed ? err_nomem(e) : ERR_OK;
+}

@@ -1,0 +1,168 @@
+#include "store/systems/qwen/qwen.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/systems/common/config_dir.h"
+
+const struct qwen *qwen_of(const struct store *st)
+{
+    assert(st->ops == &qwen_ops);
+    return (const struct qwen *)st;
+}
+
+/* ---- open, close ---- */
+
+static void qwen_close(struct store *st)
+{
+    struct qwen *q = (struct qwen *)st;
+
+    jsonl_store_fini(&q->jsonl);
+    free(q->history);
+    live_cache_free(q->live);
+    free(q);
+}
+
+static const char variable[] = "QWEN_RUNTIME_DIR";
+
+/* NULL: not known, or out of memory. */
+static char *default_path(const struct store_env *env)
+{
+    const char *named = env_value(env->environment, variable);
+
+    if (named && named[0])
+        return config_dir_absolute(env, named);
+    return env->home ? config_dir_join(env->home, ".qwen") : NULL;
+}
+
+static bool name_places(struct qwen *q)
+{
+    const char *path = q->jsonl.base.path;
+
+    q->jsonl.folder = config_dir_join(path, "projects");
+    q->history = config_dir_join(path, "file-history");
+    q->live = live_cache_new(path);
+    q->jsonl.pool = window_pool_new();
+    return q->jsonl.folder && q->history && q->live && q->jsonl.pool;
+}
+
+static enum err_code qwen_open(const struct store_env *env, const char *path, struct store **out,
+                               struct err *e)
+{
+    struct qwen *q = calloc(1, sizeof *q);
+
+    if (!q)
+        return err_nomem(e);
+    q->jsonl.base = (struct store){ .ops = &qwen_ops, .env = env };
+    q->jsonl.format = &qwen_format;
+    q->jsonl.base.path = path ? config_dir_absolute(env, path) : default_path(env);
+    enum err_code rc = q->jsonl.base.path
+                           ? config_dir_require(q->jsonl.base.path, e)
+                           : err_set(e, ERR_NOT_FOUND, ".qwen", "open store: no home");
+
+    if (!rc && !name_places(q))
+        rc = err_nomem(e);
+    if (rc)
+        qwen_close(&q->jsonl.base);
+    else
+        *out = &q->jsonl.base;
+    return rc;
+}
+
+static enum err_code qwen_variable(const struct store *st, const char **name, const char **value,
+                                   struct err *e)
+{
+    char *usual = default_path(st->env);
+    bool is_usual = usual && strcmp(usual, st->path) == 0;
+
+    (void)e;
+    free(usual);
+    *name = is_usual ? NULL : variable;
+    *value = is_usual ? NULL : st->path;
+    return ERR_OK;
+}
+
+/* ---- the sessions ---- */
+
+enum err_code qwen_live(const struct store *st, const struct session_ref *ref, struct live *out,
+                        struct err *e)
+{
+    (void)e;
+    *out = live_cache_lookup(qwen_of(st)->live, ref->id);
+    return ERR_OK;
+}
+
+static bool name_id(const char *name, struct slice *id)
+{
+    return jsonl_name_id(name, qwen_format.is_id, id);
+}
+
+static const char *const inside[] = { "chats", "chats/archive", NULL };
+const struct project_logs qwen_logs = { .folder_of = config_dir_flatten,
+                                        .inside = inside,
+                                        .name_id = name_id };
+
+static enum err_code qwen_enumerate(const struct store *st, const struct scope *scope,
+                                    session_ref_fn *fn, void *arg, struct err *e)
+{
+    return project_logs_enumerate(&qwen_of(st)->jsonl, &qwen_logs, scope, fn, arg, e);
+}
+
+static enum err_code qwen_find(const struct store *st, const struct scope *scope, struct slice id,
+                               struct arena *a, struct session_ref *ref, struct err *e)
+{
+    return project_logs_find(&qwen_of(st)->jsonl, &qwen_logs, scope, id, a, ref, e);
+}
+
+static enum err_code qwen_at_path(const struct store *st, struct slice path, struct arena *a,
+                                  struct session_ref *ref, struct err *e)
+{
+    return project_logs_at_path(&qwen_of(st)->jsonl, &qwen_logs, path, a, ref, e);
+}
+
+static const char *qwen_cannot(unsigned ability)
+{
+    switch (ability) {
+    case CAN_RENAME: return "Qwen Code names its sessions itself: use /rename in it";
+    case CAN_ARCHIVE: return "Qwen Code archives a session only through qwen serve";
+    case CAN_DELETE: return "Qwen Code keeps a session in several places: delete it there";
+    case CAN_TAG: return "Qwen Code sessions have no tags";
+    case CAN_FORK: return "Qwen Code forks itself: qwen --resume ID --fork-session";
+    case CAN_RESUME_AT: return "Qwen Code continues after the last record: use its own /rewind";
+    case CAN_TOMBSTONE: return "a Qwen Code log is the only copy of its messages";
+    case CAN_REAPPEND: return "Qwen Code writes its titles again itself";
+    case CAN_RETRIEVE: return "Qwen Code's logs already are where it looks for them";
+    case CAN_HAVE_BRANCHES: return "branches of Qwen Code sessions are not read";
+    case CAN_SET: return "Qwen Code sessions have no settings";
+    default: return NULL;
+    }
+}
+
+const struct store_ops qwen_ops = {
+    .name = "qwen",
+    .folders = "projects",
+    .row_keys = &qwen_keys,
+    .resume_command = "qwen --resume {id}",
+    .fork_command = "qwen --resume {id} --fork-session",
+    .open = qwen_open,
+    .close = qwen_close,
+    .enumerate = qwen_enumerate,
+    .describe = jsonl_describe,
+    .find = qwen_find,
+    .at_path = qwen_at_path,
+    .tail = jsonl_tail,
+    .load = jsonl_load,
+    .blocks = qwen_blocks,
+    .messages = jsonl_messages,
+    .subagents = qwen_subagents,
+    .describe_subagents = qwen_describe_subagents,
+    .subagent = qwen_subagent,
+    .agent_variable = qwen_variable,
+    .live = qwen_live,
+    .checkpoints = qwen_checkpoints,
+    .plan = qwen_plan,
+    .usage = qwen_usage,
+    .edits = qwen_edits,
+    .unsupported = qwen_cannot,
+};

@@ -1,0 +1,303 @@
+#include "lite/base/time.h"
+#include "lite/json/json.h"
+#include "store/systems/qwen/qwen.h"
+
+/* The records of a log. Each has a uuid and the uuid of the record before it; telemetry and snapshots of the file history
+ * are links of this chain like messages, and are not shown. */
+
+static const char *const kinds[] = { "user", "assistant", "tool_result", "system", NULL };
+const struct index_keys qwen_keys = {
+    .type = "type", .id = "uuid", .parent = "parentUuid", .time = "timestamp", .kinds = kinds
+};
+
+bool qwen_parts(struct slice row, struct json_iter *parts)
+{
+    struct slice message, list;
+
+    return json_get(row, "message", &message) && json_get(message, "parts", &list) &&
+           json_type(list) == JSON_ARRAY && json_iter_open(parts, list);
+}
+
+struct slice qwen_subtype(struct slice row, struct arena *a)
+{
+    struct slice text = { NULL, 0 };
+
+    json_get_text(row, "subtype", a, &text);
+    return text;
+}
+
+/* ---- prompts ---- */
+
+/* Older versions do not record who wrote a row; then everything of the user's counts but the work of sub-agents. */
+static bool is_typed(struct slice row)
+{
+    struct slice type, provenance, subtype;
+
+    return json_get(row, "type", &type) && json_string_is(type, "user") &&
+           !json_get(row, "subtype", &subtype) &&
+           (!json_get(row, "provenance", &provenance) || json_string_is(provenance, "real_user"));
+}
+
+/* The text of the message's parts; the contents of files that the prompt names follow it as parts of their own. */
+static struct slice said(struct slice row, struct arena *a)
+{
+    struct slice key, part, text, all = { NULL, 0 };
+    struct json_iter parts;
+
+    if (!qwen_parts(row, &parts))
+        return all;
+    while (json_iter_next(&parts, &key, &part)) {
+        if (!json_get_text(part, "text", a, &text) || json_get_true(part, "thought"))
+            continue;
+        if (all.n && slice_has(text, "--- Content from referenced files ---"))
+            break;
+        const struct slice both[] = { all, all.n ? SLICE("\n") : SLICE(""), text };
+        const char *joined = all.n ? arena_concat(a, both, 3) : NULL;
+
+        all = joined ? slice_of(joined) : text;
+    }
+    return all;
+}
+
+struct slice qwen_prompt(struct slice row, struct arena *a)
+{
+    return is_typed(row) ? said(row, a) : (struct slice){ NULL, 0 };
+}
+
+/* ---- for lists ---- */
+
+static void read_title(struct slice row, struct arena *a, struct jsonl_said *out)
+{
+    struct slice payload;
+
+    out->names = slice_eq(qwen_subtype(row, a), SLICE("custom_title")) &&
+                 json_get(row, "systemPayload", &payload) &&
+                 json_get_text(payload, "customTitle", a, &out->title);
+}
+
+static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_said *out)
+{
+    static const char *const names[] = { "type", "timestamp" };
+    struct slice value[2], at;
+
+    if (!json_valid(row) || !json_get_each(row, names, 2, value) || !value[0].p)
+        return ERR_FORMAT;
+    if (!json_text(value[1], a, &at) || !time_parse(at, &out->time_ms))
+        out->time_ms = TIME_NONE;
+    bool user = json_string_is(value[0], "user");
+
+    out->waits = user || json_string_is(value[0], "tool_result");
+    out->speaks = out->waits || json_string_is(value[0], "assistant");
+    if (user)
+        out->prompt = qwen_prompt(row, a);
+    else if (!out->speaks)
+        read_title(row, a, out);
+    json_get_text(row, "cwd", a, &out->cwd);
+    json_get_text(row, "gitBranch", a, &out->git_branch);
+    json_get_text(row, "model", a, &out->model);
+    return a->failed ? ERR_NOMEM : ERR_OK;
+}
+
+static enum err_code complete_row(const struct store *st, const struct scope *scope,
+                                  struct session_row *row, struct arena *a, struct err *e)
+{
+    (void)st, (void)a, (void)e;
+    if (row->hidden)
+        return ERR_OK;
+    row->can = CAN_RESUME | CAN_REWIND;
+    if (!row->first_prompt.n && !row->custom_title.n && !row->last_prompt.n)
+        row->hidden = HIDDEN_EMPTY;
+    else if (project_logs_collides(scope, row->cwd))
+        row->hidden = HIDDEN_COLLISION;
+    if (slice_has(row->ref.path, "/chats/archive/"))
+        row->flags |= SESSION_ARCHIVED | SESSION_ARCHIVED_KNOWN;
+    return ERR_OK;
+}
+
+/* ---- for readers ---- */
+
+/* Which records of the program are shown. */
+static uint8_t system_flags(struct slice subtype, bool *keep)
+{
+    static const char *const shown[] = { "chat_compression", "slash_command", "notification" };
+
+    *keep = false;
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+        *keep |= slice_eq(subtype, slice_of(shown[i]));
+    return slice_eq(subtype, slice_of(shown[0])) ? MESSAGE_SEAM : 0;
+}
+
+static enum err_code judge_row(struct logfile *log, size_t line, struct message *m, bool *keep,
+                               struct err *e)
+{
+    static const uint8_t kind_of[] = { MESSAGE_OTHER, MESSAGE_USER, MESSAGE_ASSISTANT, MESSAGE_TOOL,
+                                       MESSAGE_SYSTEM };
+    const struct index_line *ix = &log->index.line[line];
+    struct arena a = { 0 };
+    struct slice row;
+
+    m->kind = kind_of[ix->kind];
+    m->flags = ix->state == LINE_BROKEN ? MESSAGE_BROKEN : 0;
+    if (m->flags || (ix->kind != QWEN_USER && ix->kind != QWEN_SYSTEM))
+        return ERR_OK;
+    enum err_code rc = logfile_row(log, line, &row, e);
+
+    if (!rc && ix->kind == QWEN_USER)
+        m->flags = is_typed(row) ? 0 : MESSAGE_META;
+    if (!rc && ix->kind == QWEN_SYSTEM)
+        m->flags = system_flags(qwen_subtype(row, &a), keep);
+    if (!rc && a.failed)
+        rc = err_nomem(e);
+    arena_fini(&a);
+    return rc;
+}
+
+static struct slice row_id(struct slice row, struct arena *a)
+{
+    struct slice id;
+
+    return json_get_text(row, "uuid", a, &id) ? id : (struct slice){ NULL, 0 };
+}
+
+static bool read_message(struct slice row, struct arena *a, struct jsonl_message *out)
+{
+    struct slice type;
+
+    if (!json_get(row, "type", &type))
+        return false;
+    out->type = json_string_is(type, "user")          ? "user"
+                : json_string_is(type, "assistant")   ? "assistant"
+                : json_string_is(type, "tool_result") ? "tool"
+                                                      : "system";
+    out->is_system = json_string_is(type, "system");
+    json_get_text(row, "uuid", a, &out->uuid);
+    json_get_text(row, "timestamp", a, &out->timestamp);
+    json_get(row, out->is_system ? "systemPayload" : "message", &out->message);
+    if (!out->message.n)
+        out->message = SLICE("null");
+    return true;
+}
+
+static bool is_id(struct slice id)
+{
+    for (size_t i = 0; i < id.n; i++)
+        if (!memchr("0123456789abcdefABCDEF-", id.p[i], 23))
+            return false;
+    return id.n >= 32 && id.n <= 36;
+}
+
+const struct jsonl_format qwen_format = { .keys = &qwen_keys,
+                                          .judge = judge_row,
+                                          .choose = jsonl_choose_path,
+                                          .read = read_said,
+                                          .prompt_mark = "\"user\"",
+                                          .title_mark = "\"custom_title\"",
+                                          .complete = complete_row,
+                                          .id = row_id,
+                                          .message = read_message,
+                                          .is_id = is_id,
+                                          .id_name = "a Qwen Code session id" };
+
+/* ---- blocks ---- */
+
+static void put_call(struct block_list *b, struct slice call)
+{
+    struct block block = { .kind = BLOCK_TOOL_CALL };
+
+    json_get_text(call, "name", &b->arena, &block.name);
+    json_get_text(call, "id", &b->arena, &block.call_id);
+    json_get(call, "args", &block.input);
+    transcript_block_put(b, block);
+}
+
+static void put_result(struct block_list *b, struct slice result)
+{
+    struct block block = { .kind = BLOCK_TOOL_RESULT };
+    struct slice response;
+
+    json_get_text(result, "id", &b->arena, &block.call_id);
+    json_get_text(result, "name", &b->arena, &block.name);
+    if (json_get(result, "response", &response)) {
+        block.failed = json_get_text(response, "error", &b->arena, &block.text);
+        if (!block.failed && !json_get_text(response, "output", &b->arena, &block.text))
+            block.text = response;
+    }
+    transcript_block_put(b, block);
+}
+
+static void put_data(struct block_list *b, struct slice data)
+{
+    struct block block = { .kind = BLOCK_IMAGE };
+    struct slice bytes;
+
+    json_get_text(data, "mimeType", &b->arena, &block.name);
+    if (!slice_starts(block.name, "image/"))
+        block.kind = BLOCK_DOCUMENT;
+    if (json_get_text(data, "data", &b->arena, &bytes))
+        block.bytes = (int64_t)(bytes.n / 4 * 3);
+    transcript_block_put(b, block);
+}
+
+static void put_part(struct block_list *b, enum block_kind spoken, struct slice part)
+{
+    struct slice text, value;
+
+    if (json_get(part, "functionCall", &value))
+        put_call(b, value);
+    else if (json_get(part, "functionResponse", &value))
+        put_result(b, value);
+    else if (json_get(part, "inlineData", &value) || json_get(part, "fileData", &value))
+        put_data(b, value);
+    else if (json_get_text(part, "text", &b->arena, &text) && text.n)
+        transcript_block_put(
+            b, (struct block){ .kind = json_get_true(part, "thought") ? BLOCK_THINKING : spoken,
+                               .text = text });
+}
+
+static void put_system(struct block_list *b, struct slice row)
+{
+    struct slice subtype = qwen_subtype(row, &b->arena), payload = { NULL, 0 };
+
+    json_get(row, "systemPayload", &payload);
+    if (slice_eq(subtype, SLICE("chat_compression")))
+        transcript_block_put(b, (struct block){ .kind = BLOCK_SEAM,
+                                                .text = SLICE("the conversation was compressed") });
+    else
+        transcript_block_put(
+            b, (struct block){ .kind = BLOCK_NOTE, .name = subtype, .text = payload });
+}
+
+static void put_message(struct block_list *b, struct slice row, struct slice type)
+{
+    enum block_kind spoken = json_string_is(type, "assistant") ? BLOCK_TEXT
+                             : is_typed(row)                   ? BLOCK_PROMPT
+                                                               : BLOCK_NOTE;
+    struct slice key, part, prompt = qwen_prompt(row, &b->arena);
+    struct json_iter parts;
+
+    if (prompt.n) {
+        transcript_block_put(b, (struct block){ .kind = BLOCK_PROMPT, .text = prompt });
+        spoken = BLOCK_NOTE;
+    }
+    if (qwen_parts(row, &parts))
+        while (json_iter_next(&parts, &key, &part))
+            if (!prompt.n || !json_get(part, "text", &key))
+                put_part(b, spoken, part);
+}
+
+enum err_code qwen_blocks(const struct store *st, struct slice row, struct block_list *out,
+                          struct err *e)
+{
+    struct slice type;
+
+    (void)st;
+    if (!json_valid(row) || !json_get(row, "type", &type))
+        transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
+    else if (json_string_is(type, "system"))
+        put_system(out, row);
+    else
+        put_message(out, row, type);
+    if (out->n == 0)
+        transcript_block_put(out, (struct block){ .kind = BLOCK_NOTE });
+    return out->arena.failed ? err_nomem(e) : ERR_OK;
+}

@@ -1,0 +1,27 @@
+#!/bin/sh
+# //text searches the conversations: sessions with a hit and its line are listed, and reading one begins at the hit.
+screens=$(cd "$(dirname "$0")/.." && pwd)
+. "$screens/lib.sh"
+demo
+open 100 30
+see "Payment page copy"
+before=$(image)
+enter_text //idempotency
+see "2 lines in 1 session" "2× Captures must be idempotent" "Payments: idempotency keys"
+gone "Payment page copy"
+press Right
+see "/idempotency" "1 of 2" "Captures must be idempotent"
+press n
+see "2 of 2"
+press Escape
+press Escape
+see "2 lines in 1 session"
+enter_text " that nobody typed"
+see "No matches" "16 conversations searched"
+press Escape
+see "Payment page copy"
+enter_text //i
+see "searches the text of the conversations" "Payment page copy"
+[ "$before" = "$(image)" ] || { echo "searching changed the store"; exit 1; }
+press C-c
+ended 130

@@ -1,0 +1,175 @@
+#include "store/grep/grep_run.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "store/systems/claude/claude.h"
+#include "tests/support/folder.h"
+#include "tests/test.h"
+
+/* A search on several threads: everything is found, in order, and it stops when it is told to. */
+
+enum { SESSIONS = 150, ROWS = 40 };
+
+struct world {
+    struct folder folder;
+    struct store_env env;
+    struct store *store;
+};
+
+/* Session i has i % 7 lines with the word; the larger i, the newer. */
+static void put_session(const struct folder *f, int i)
+{
+    char name[128];
+    struct buf rows = { 0 };
+
+    for (int r = 0; r < ROWS; r++)
+        assert_int_equal(
+            buf_addf(&rows,
+                     "{\"type\":\"user\",\"uuid\":\"%08x-0000-4000-8000-%012x\",\"message\":"
+                     "{\"role\":\"user\",\"content\":\"some text %s here\"}}\n",
+                     (unsigned)i, (unsigned)r, r < i % 7 ? "Marmalade" : "nothing"),
+            ERR_OK);
+    snprintf(name, sizeof name, "projects/-x/%08x-0000-4000-8000-000000000000.jsonl", (unsigned)i);
+    folder_put(f, name, buf_slice(&rows));
+    folder_mtime(f, name, (int64_t)(1700000000 + i) * 1000000000);
+    buf_fini(&rows);
+}
+
+static void begin(struct world *w)
+{
+    *w = (struct world){ .store = NULL };
+    folder_make(&w->folder);
+    for (int i = 0; i < SESSIONS; i++)
+        put_session(&w->folder, i);
+    w->env = (struct store_env){ .home = w->folder.path, .proc_dir = w->folder.path, .cwd = "/x" };
+    assert_int_equal(claude_ops.open(&w->env, w->folder.path, &w->store, NULL), ERR_OK);
+}
+
+static void end(struct world *w)
+{
+    store_close(w->store);
+    folder_remove(&w->folder);
+}
+
+struct seen {
+    size_t sessions, hits;
+    uint64_t lines;
+    char last[64]; /* the id of the session before */
+    bool ordered;
+    atomic_bool *raise; /* with the first hit */
+};
+
+static enum err_code see_part(const struct grep_part *part, void *arg, struct err *e)
+{
+    struct seen *s = arg;
+    char id[64];
+
+    (void)e;
+    s->hits += part->n;
+    if (s->raise && part->n)
+        atomic_store(s->raise, true);
+    if (!part->last || !part->lines)
+        return ERR_OK;
+    snprintf(id, sizeof id, "%.*s", SLICE_ARG(part->row->ref.id));
+    s->ordered = s->sessions == 0 || (s->ordered && strcmp(id, s->last) < 0);
+    memcpy(s->last, id, sizeof id);
+    s->sessions++;
+    s->lines += part->lines;
+    return ERR_OK;
+}
+
+static void no_trouble(const struct err *trouble, void *arg)
+{
+    (void)arg;
+    fail_msg("%s", trouble->text);
+}
+
+static enum err_code search(const struct world *w, struct grep_query q, struct seen *s)
+{
+    static const struct slice word = { "marmalade", 9 };
+
+    q.pattern = &word;
+    q.n = 1;
+    q.in = GREP_IN_DEFAULT;
+    q.sessions =
+        (struct listing_query){ .scope.all = true, .since_ms = TIME_NONE, .before_ms = TIME_NONE };
+    return grep_run(&w->store, 1, &q, see_part, no_trouble, s, NULL);
+}
+
+static void every_hit_is_delivered_newest_session_first(void **state)
+{
+    struct grep_progress progress = { .moved = NULL };
+    struct seen s = { .sessions = 0 };
+    size_t hits = 0, sessions = 0;
+    struct world w;
+
+    (void)state;
+    begin(&w);
+    for (int i = 0; i < SESSIONS; i++) {
+        hits += (size_t)i % 7;
+        sessions += i % 7 > 0;
+    }
+    assert_int_equal(search(&w, (struct grep_query){ .progress = &progress }, &s), ERR_OK);
+
+    assert_int_equal(s.hits, hits);
+    assert_int_equal(s.lines, hits);
+    assert_int_equal(s.sessions, sessions);
+    assert_true(s.ordered);
+    assert_int_equal(atomic_load(&progress.sessions), SESSIONS);
+    end(&w);
+}
+
+static void a_flag_raised_with_the_first_hit_ends_the_search(void **state)
+{
+    atomic_bool cancel = false;
+    struct seen s = { .raise = &cancel };
+    struct world w;
+
+    (void)state;
+    begin(&w);
+    assert_int_equal(search(&w, (struct grep_query){ .cancel = &cancel }, &s), ERR_CANCELLED);
+
+    assert_true(s.hits > 0 && s.sessions < SESSIONS / 2);
+    end(&w);
+}
+
+static void *raise_soon(void *arg)
+{
+    usleep(200);
+    atomic_store((atomic_bool *)arg, true);
+    return NULL;
+}
+
+/* At any moment, from another thread. */
+static void a_flag_raised_elsewhere_ends_the_search(void **state)
+{
+    struct world w;
+
+    (void)state;
+    begin(&w);
+    for (int round = 0; round < 20; round++) {
+        atomic_bool cancel = false;
+        struct seen s = { .sessions = 0 };
+        pthread_t thread;
+
+        assert_int_equal(pthread_create(&thread, NULL, raise_soon, &cancel), 0);
+        enum err_code rc = search(&w, (struct grep_query){ .cancel = &cancel }, &s);
+
+        assert_true(rc == ERR_CANCELLED || rc == ERR_OK);
+        pthread_join(thread, NULL);
+    }
+    end(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_hit_is_delivered_newest_session_first),
+        cmocka_unit_test(a_flag_raised_with_the_first_hit_ends_the_search),
+        cmocka_unit_test(a_flag_raised_elsewhere_ends_the_search),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,257 @@
+#include "store/systems/common/saved_states.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "tests/support/folder.h"
+#include "tests/test.h"
+
+struct world {
+    struct folder folder;
+    struct saved_states states;
+    struct rewind_plan plan;
+};
+
+static int setup(void **state)
+{
+    struct world *w = calloc(1, sizeof *w);
+
+    assert_non_null(w);
+    folder_make(&w->folder);
+    *state = w;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct world *w = *state;
+
+    rewind_plan_fini(&w->plan);
+    saved_states_fini(&w->states);
+    folder_remove(&w->folder);
+    free(w);
+    return 0;
+}
+
+static void add(struct world *w, struct saved_state x)
+{
+    x.time_ms = x.time_ms ? x.time_ms : x.turn * 1000 + x.is_write;
+    assert_int_equal(saved_states_add(&w->states, "/p/a.txt", &x, NULL), ERR_OK);
+}
+
+/* A copy on disk from before the turn's work. */
+static const char *add_copy(struct world *w, int64_t turn, const char *name, const char *text)
+{
+    char buffer[4096];
+    struct slice path;
+
+    folder_put(&w->folder, name, slice_of(text));
+    path = arena_copy(&w->states.arena, slice_of(folder_path(&w->folder, name, buffer)));
+    assert_non_null(path.p);
+    add(w, (struct saved_state){ .turn = turn, .content = SAVED_FILE, .file = path.p });
+    return path.p;
+}
+
+static void add_write(struct world *w, int64_t turn, const char *found, const char *left)
+{
+    add(w, (struct saved_state){ .turn = turn,
+                                 .is_write = true,
+                                 .content = SAVED_BYTES,
+                                 .bytes = slice_of(left),
+                                 .has_found = found != NULL,
+                                 .found = found ? slice_of(found) : (struct slice){ NULL, 0 } });
+}
+
+static const struct rewind_target *target(struct world *w, int64_t turn)
+{
+    assert_int_equal(saved_states_plan(&w->states, turn, &w->plan, NULL), ERR_OK);
+    assert_int_equal(w->plan.n, 1);
+    return &w->plan.target[0];
+}
+
+static void the_copy_of_the_turn_is_wanted(void **state)
+{
+    struct world *w = *state;
+
+    add_copy(w, 1, "v1", "one\n");
+    const char *second = add_copy(w, 2, "v2", "two\n");
+
+    add_write(w, 2, "two\n", "three\n");
+    const struct rewind_target *t = target(w, 2);
+
+    assert_int_equal(t->want, REWIND_BYTES);
+    assert_string_equal(t->source.file, second);
+    assert_true(t->has_last);
+    assert_int_equal(t->last.bytes.n, 6);
+    assert_memory_equal(t->last.bytes.p, "three\n", 6);
+    assert_false(t->has_mode);
+}
+
+static void a_file_that_was_not_there_is_removed(void **state)
+{
+    struct world *w = *state;
+
+    add(w, (struct saved_state){ .turn = 3, .is_first = true, .content = SAVED_ABSENT });
+    add_write(w, 3, "", "new\n");
+    assert_int_equal(target(w, 1)->want, REWIND_ABSENT);
+}
+
+static void a_file_that_was_not_touched_since_is_left_out(void **state)
+{
+    struct world *w = *state;
+
+    add_copy(w, 1, "v1", "one\n");
+    assert_int_equal(saved_states_plan(&w->states, 2, &w->plan, NULL), ERR_OK);
+    assert_int_equal(w->plan.n, 0);
+}
+
+static void a_later_copy_that_is_not_the_first_proves_nothing(void **state)
+{
+    struct world *w = *state;
+
+    add_copy(w, 3, "v2", "two\n");
+    const struct rewind_target *t = target(w, 1);
+
+    assert_int_equal(t->want, REWIND_UNKNOWN);
+    assert_string_equal(t->why, "the session does not record what it contained then");
+}
+
+static void an_edit_without_a_copy_is_held_back(void **state)
+{
+    struct world *w = *state;
+
+    add_write(w, 1, "one\n", "two\n");
+    assert_int_equal(target(w, 1)->want, REWIND_UNKNOWN);
+}
+
+static void a_copy_that_the_next_edit_did_not_find_is_held_back(void **state)
+{
+    struct world *w = *state;
+
+    add_copy(w, 1, "v1", "one\n");
+    add_write(w, 1, "other\n", "two\n");
+    const struct rewind_target *t = target(w, 1);
+
+    assert_int_equal(t->want, REWIND_UNKNOWN);
+    assert_string_equal(t->why, "its saved copy is not what the session's next edit found");
+}
+
+static void line_ends_and_broken_bytes_contradict_nothing(void **state)
+{
+    struct world *w = *state;
+
+    add_copy(w, 1, "v1",
+             "\xef\xbb\xbf"
+             "one\r\ntwo\r\n");
+    add_write(w, 1, "one\ntwo\n", "three\n");
+    assert_int_equal(target(w, 1)->want, REWIND_BYTES);
+    rewind_plan_fini(&w->plan);
+    w->plan = (struct rewind_plan){ .n = 0 };
+    add_copy(w, 2, "v2", "caf\xe9\n");
+    add_write(w, 2, "caf\xef\xbf\xbd\n", "tea\n");
+    assert_int_equal(target(w, 2)->want, REWIND_BYTES);
+}
+
+static void a_copy_from_before_the_last_edit_is_held_back(void **state)
+{
+    struct world *w = *state;
+    const char *old = add_copy(w, 1, "v1", "one\n");
+
+    add_write(w, 1, "one\n", "two\n");
+    add(w, (struct saved_state){ .turn = 2, .content = SAVED_FILE, .file = old });
+    const struct rewind_target *t = target(w, 2);
+
+    assert_int_equal(t->want, REWIND_UNKNOWN);
+    assert_string_equal(t->why, "its saved copy is from before the session's last edit");
+}
+
+static void a_copy_that_failed_is_held_back_with_its_reason(void **state)
+{
+    struct world *w = *state;
+
+    add(w, (struct saved_state){ .turn = 1, .content = SAVED_UNKNOWN, .why = "it was a device" });
+    assert_string_equal(target(w, 1)->why, "it was a device");
+}
+
+static void of_two_copies_of_a_turn_one_counts(void **state)
+{
+    struct world *w = *state;
+    struct saved_state late = { .turn = 1, .time_ms = 5000, .content = SAVED_ABSENT };
+
+    add_copy(w, 1, "v1", "one\n");
+    w->states.keeps_oldest = true;
+    add(w, late);
+    assert_int_equal(target(w, 1)->want, REWIND_BYTES);
+    rewind_plan_fini(&w->plan);
+    w->plan = (struct rewind_plan){ .n = 0 };
+    w->states.keeps_oldest = false;
+    add(w, late);
+    assert_int_equal(target(w, 1)->want, REWIND_ABSENT);
+}
+
+static void the_mode_is_that_of_the_copy_if_copies_have_it(void **state)
+{
+    struct world *w = *state;
+
+    assert_int_equal(chmod(add_copy(w, 1, "v1", "#!/bin/sh\n"), 0750), 0);
+    w->states.keeps_modes = true;
+    const struct rewind_target *t = target(w, 1);
+
+    assert_true(t->has_mode);
+    assert_int_equal(t->mode, 0750);
+}
+
+static void an_edit_leaves_the_newest_state_with_the_text_replaced(void **state)
+{
+    struct world *w = *state;
+    struct saved_state x = { .turn = 1 };
+
+    add_copy(w, 1, "v1", "a b a\n");
+    assert_int_equal(saved_states_edit(&w->states, "/p/a.txt", SLICE("a"), SLICE("c"), false, &x),
+                     ERR_OK);
+    assert_int_equal(x.content, SAVED_BYTES);
+    assert_true(slice_eq(x.bytes, SLICE("c b a\n")));
+    assert_int_equal(saved_states_edit(&w->states, "/p/a.txt", SLICE("a"), SLICE("c"), true, &x),
+                     ERR_OK);
+    assert_true(slice_eq(x.bytes, SLICE("c b c\n")));
+    assert_int_equal(saved_states_edit(&w->states, "/p/a.txt", SLICE("x"), SLICE("c"), true, &x),
+                     ERR_OK);
+    assert_int_equal(x.content, SAVED_UNKNOWN);
+    assert_int_equal(saved_states_edit(&w->states, "/p/b.txt", SLICE("a"), SLICE("c"), true, &x),
+                     ERR_OK);
+    assert_int_equal(x.content, SAVED_UNKNOWN);
+}
+
+static void the_files_of_a_turn_are_counted(void **state)
+{
+    struct world *w = *state;
+
+    add_write(w, 1, "", "one\n");
+    add_write(w, 1, "one\n", "two\n");
+    add_write(w, 2, "two\n", "three\n");
+    assert_int_equal(saved_states_written(&w->states, 1), 1);
+    assert_int_equal(saved_states_written(&w->states, 3), 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(the_copy_of_the_turn_is_wanted),
+        TEST(a_file_that_was_not_there_is_removed),
+        TEST(a_file_that_was_not_touched_since_is_left_out),
+        TEST(a_later_copy_that_is_not_the_first_proves_nothing),
+        TEST(an_edit_without_a_copy_is_held_back),
+        TEST(a_copy_that_the_next_edit_did_not_find_is_held_back),
+        TEST(line_ends_and_broken_bytes_contradict_nothing),
+        TEST(a_copy_from_before_the_last_edit_is_held_back),
+        TEST(a_copy_that_failed_is_held_back_with_its_reason),
+        TEST(of_two_copies_of_a_turn_one_counts),
+        TEST(the_mode_is_that_of_the_copy_if_copies_have_it),
+        TEST(an_edit_leaves_the_newest_state_with_the_text_replaced),
+        TEST(the_files_of_a_turn_are_counted),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""Sessions of Goose in databases that are made here by its schemas, the present and an older one.
+
+usage: goose_store.py PROGRAM
+"""
+import json
+import os
+import shutil
+import sqlite3
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', '..'))
+
+from support.program import Program, snapshot
+
+MESSAGES = """
+CREATE TABLE messages (id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT NULL, role TEXT NOT NULL,
+    content_json TEXT NOT NULL, created_timestamp INTEGER NOT NULL);
+"""
+NEW = """
+CREATE TABLE sessions (id TEXT PRIMARY KEY, name TEXT NOT NULL DEFAULT '', description TEXT NOT NULL DEFAULT '',
+    session_type TEXT NOT NULL DEFAULT 'user', working_dir TEXT NOT NULL, created_at TIMESTAMP, updated_at TIMESTAMP,
+    parent_session_id TEXT);
+""" + MESSAGES
+OLD = """
+CREATE TABLE sessions (id TEXT PRIMARY KEY, description TEXT NOT NULL DEFAULT '', working_dir TEXT NOT NULL,
+    created_at TIMESTAMP, updated_at TIMESTAMP);
+""" + MESSAGES
+
+
+def compact(value):
+    return json.dumps(value, separators=(',', ':'))
+
+
+class World:
+    def __init__(self, program):
+        self.top = tempfile.mkdtemp(prefix='goose-')
+        self.home = f'{self.top}/home'
+        self.data = f'{self.home}/.local/share/goose/sessions'
+        os.makedirs(self.data)
+        self.p = Program(program, self.home, {'XDG_STATE_HOME': f'{self.top}/state'})
+
+    def open(self, schema):
+        for name in os.listdir(self.data):
+            os.unlink(f'{self.data}/{name}')
+        db = sqlite3.connect(f'{self.data}/sessions.db', isolation_level=None)
+        db.executescript(schema)
+        return db
+
+
+def session(db, id, minute, **more):
+    row = {'id': id, 'working_dir': '/app', 'created_at': '2026-09-21 10:00:00', 'updated_at': f'2026-09-21 10:{minute:02}:00', **more}
+    db.execute(f'INSERT INTO sessions ({",".join(row)}) VALUES ({",".join("?" * len(row))})', tuple(row.values()))
+
+
+def message(db, session, role, *parts):
+    db.execute('INSERT INTO messages (session_id, role, content_json, created_timestamp) VALUES (?,?,?,?)',
+               (session, role, compact(parts), 1790000000))
+
+
+def text(words):
+    return {'type': 'text', 'text': words}
+
+
+def check(w):
+    db = w.open(NEW)
+    session(db, '20260921_1', 5, name='Gate')
+    message(db, '20260921_1', 'user', text('Mend the gate'))
+    message(db, '20260921_1', 'assistant', {'type': 'thinking', 'thinking': 'Hm.', 'signature': ''}, text('I look.'),
+            {'type': 'toolRequest', 'id': 'c1', 'toolCall': {'status': 'success', 'value': {'name': 'shell', 'arguments': {'command': 'ls'}}}})
+    message(db, '20260921_1', 'user', {'type': 'toolResponse', 'id': 'c1', 'toolResult': {'status': 'success', 'value': [text('gate.txt')]}})
+    message(db, '20260921_1', 'assistant', text('Done.'))
+    session(db, '20260921_2', 9, name='', description='Fence')
+    message(db, '20260921_2', 'user', text('Paint the fence'))
+    session(db, '20260921_3', 8, name='Empty')
+    session(db, '20260921_4', 7, name='Helper', session_type='sub_agent', parent_session_id='20260921_1')
+    message(db, '20260921_4', 'user', text('Help'))
+    message(db, '20260921_4', 'assistant', text('Helped.'))
+    session(db, '20260921_5', 6, name='Hidden', session_type='hidden')
+    message(db, '20260921_5', 'user', text('Nothing'))
+    before = snapshot(w.home)
+    rows = w.p.json('list', '--all')
+    w.p.same('sessions', [(r['sessionId'], r['summary'], r['cwd']) for r in rows],
+             [('20260921_2', 'Fence', '/app'), ('20260921_1', 'Gate', '/app')])
+    w.p.same('prompts', [r['lastPrompt'] for r in rows], ['Paint the fence', 'Mend the gate'])
+    w.p.same('time', rows[1]['lastModified'], 1789985100000)
+    said = w.p.json('messages', '--all', '20260921_1')
+    w.p.same('messages', [m['type'] for m in said], ['user', 'assistant', 'user', 'assistant'])
+    w.p.same('the call', said[1]['message']['content'][2], {'type': 'tool_use', 'id': 'c1', 'name': 'shell', 'input': {'command': 'ls'}})
+    w.p.same('its result', said[2]['message']['content'], [{'type': 'tool_result', 'tool_use_id': 'c1', 'content': 'gate.txt'}])
+    w.p.same('sub-agents', w.p.json('subagents', '--all', '20260921_1'), ['20260921_4'])
+    w.p.need('the fence' in w.p.text('search', '--all', 'Paint the'), 'search')
+    for command in 'rename', 'archive', 'delete', 'fork':
+        run = w.p.run(command, '--all', '20260921_1', *(['x'] if command == 'rename' else []))
+        w.p.need(run.returncode != 0 and b'Goose' in run.stderr, f'{command}: {run.stderr!r}')
+    w.p.need(snapshot(w.home) == before, 'reading changed something')
+
+    bad = 'a\x1b]52;c;UEFZ\x07'
+    session(db, '20260921_6', 1, name=bad, created_at='never')
+    message(db, '20260921_6', 'user', text(bad), {'type': 'new'}, 7, {'type': 'toolRequest'}, {'type': 'toolResponse', 'toolResult': 7})
+    db.execute("INSERT INTO messages (session_id, role, content_json, created_timestamp) VALUES ('20260921_6', 'user', '[{\"type\":', 0)")
+    for command in ('list', '--all'), ('messages', '--all', '20260921_6'), ('info', '--all', '20260921_6'), ('doctor', '--all'):
+        run = w.p.run(*command)
+        raw = {b for b in run.stdout + run.stderr if b < 32 and b != 10}
+        w.p.need(0 <= run.returncode < 64 and not raw, f'{command}: {run.returncode}, raw {sorted(raw)}')
+    db.close()
+
+    db = w.open(OLD)
+    session(db, 'old', 3, description='Of an old version')
+    message(db, 'old', 'user', text('Hello'))
+    w.p.same('an old schema', [r['summary'] for r in w.p.json('list', '--all')], ['Of an old version'])
+    w.p.same('no sub-agents', w.p.json('subagents', '--all', 'old'), [])
+    db.close()
+
+
+def main():
+    w = World(sys.argv[1])
+    try:
+        check(w)
+    finally:
+        shutil.rmtree(w.top)
+    w.p.finish(18)
+
+
+main()

@@ -1,0 +1,333 @@
+#!/usr/bin/env python3
+"""Sessions of OpenCode in databases that are made here, and in one that OpenCode itself wrote before it lost a file.
+
+usage: opencode_store.py PROGRAM
+"""
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tarfile
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, '..', '..', '..'), os.path.join(HERE, '..', 'recorded')]
+
+from recorded_store import FIXTURES, Paths, manifest, new_root, rewrite_file
+
+from support.program import Program, snapshot
+
+SCHEMA = """
+CREATE TABLE project (id text PRIMARY KEY, worktree text NOT NULL, sandboxes text NOT NULL);
+CREATE TABLE session (id text PRIMARY KEY, project_id text NOT NULL, parent_id text, directory text NOT NULL,
+    title text NOT NULL, version text NOT NULL, revert text, model text, time_created integer NOT NULL,
+    time_updated integer NOT NULL, time_archived integer);
+CREATE TABLE message (id text PRIMARY KEY, session_id text NOT NULL, time_created integer NOT NULL,
+    time_updated integer NOT NULL, data text NOT NULL);
+CREATE INDEX message_session_time_created_id_idx ON message (session_id, time_created, id);
+CREATE TABLE part (id text PRIMARY KEY, message_id text NOT NULL, session_id text NOT NULL,
+    time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL);
+CREATE INDEX part_message_id_id_idx ON part (message_id, id);
+"""
+T = 1_790_000_000_000
+
+
+def compact(value):
+    """As JavaScript writes it."""
+    return json.dumps(value, separators=(',', ':'), ensure_ascii=False)
+
+
+class World:
+    def __init__(self, program):
+        self.top = tempfile.mkdtemp(prefix='opencode-')
+        self.home = f'{self.top}/home'
+        self.data = f'{self.home}/.local/share/opencode'
+        self.project = f'{self.home}/app'
+        os.makedirs(self.data)
+        os.makedirs(self.project)
+        self.p = Program(program, self.home, {'XDG_STATE_HOME': f'{self.top}/state'})
+        self.n = 0
+        self.db = self.open('opencode.db')
+
+    def open(self, name):
+        db = sqlite3.connect(f'{self.data}/{name}')
+        db.executescript('PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0;' + SCHEMA)
+        db.execute("INSERT INTO project VALUES ('p1', ?, '[]')", (self.project,))
+        db.commit()
+        return db
+
+    def session(self, id, title='A title', db=None, directory=None, **more):
+        row = {'id': id, 'project_id': 'p1', 'directory': directory or self.project, 'title': title, 'version': '1',
+               'time_created': T, 'time_updated': T + self.n, **more}
+        self.insert(db or self.db, 'session', row)
+
+    def insert(self, db, table, row):
+        db.execute(f'INSERT INTO {table} ({",".join(row)}) VALUES ({",".join("?" * len(row))})', tuple(row.values()))
+        db.commit()
+
+    def message(self, session, role, *parts, db=None, **data):
+        self.n += 1
+        id = f'msg_{self.n:04}'
+        body = compact({'role': role, 'time': {'created': T + self.n, 'completed': T + self.n}, **data})
+        self.insert(db or self.db, 'message', {'id': id, 'session_id': session, 'time_created': T + self.n,
+                                               'time_updated': T, 'data': body})
+        for k, part in enumerate(parts):
+            part = part if isinstance(part, str) else compact(part)
+            self.insert(db or self.db, 'part', {'id': f'prt_{self.n:04}{k}', 'message_id': id, 'session_id': session,
+                                                'time_created': T, 'time_updated': T, 'data': part})
+        return id
+
+    def close(self):
+        self.db.close()
+        shutil.rmtree(self.top)
+
+
+def text(words, **more):
+    return {'type': 'text', 'text': words, **more}
+
+
+def check_list(w):
+    w.session('ses_one', 'First', time_updated=T + 50)
+    w.message('ses_one', 'user', text('Question'), text('<file>', synthetic=True))
+    w.message('ses_one', 'assistant', text('Answer'))
+    w.session('ses_child', 'Look (@explore subagent)', parent_id='ses_one', time_updated=T + 90)
+    w.message('ses_child', 'user', text('Task'))
+    w.message('ses_child', 'assistant', text('Report'))
+    w.session('ses_two', 'First (fork #1)', time_updated=T + 70, time_archived=T)
+    w.session('ses_three', 'New session', directory='/elsewhere', time_updated=T + 60)
+    before = snapshot(w.data)
+    rows = w.p.json('list', '--all')
+    w.p.same('sessions', [r['sessionId'] for r in rows], ['ses_two', 'ses_three', 'ses_one'])
+    forks = [line for line in w.p.text('list', '--all').split('\n') if 'fork' in line.rsplit('  ', 1)[-1]]
+    w.p.need(len(forks) == 1 and 'First (fork #1)' in forks[0], f'forks: {forks}')
+    w.p.same('here', [r['sessionId'] for r in w.p.json('list', '-C', w.project)], ['ses_two', 'ses_one'])
+    w.p.same('prompt', rows[2]['firstPrompt'], 'Question')
+    w.p.same('sub-agents', w.p.json('subagents', '--all', 'ses_one'), ['ses_child'])
+    w.p.need('Report' in w.p.text('subagents', '--all', 'ses_one'), 'its outcome')
+    said = w.p.json('messages', '--all', 'ses_one', '--agent', 'ses_child')
+    w.p.same('its messages', [m['type'] for m in said], ['user', 'assistant'])
+    w.p.need(snapshot(w.data) == before, 'reading changed the directory')
+    for command in 'rename', 'archive', 'delete', 'fork':
+        args = ['ses_one', 'x'] if command == 'rename' else ['ses_one']
+        run = w.p.run(command, '--all', *args)
+        w.p.need(run.returncode != 0 and b'OpenCode' in run.stderr, f'{command}: {run.stderr!r}')
+    w.p.need(snapshot(w.data) == before, 'a refused change changed the directory')
+
+
+def check_other_databases(w):
+    other = w.open('opencode-dev.db')
+    w.session('ses_dev', 'Of another channel', db=other, time_updated=T + 95)
+    w.p.same('both channels', [r['sessionId'] for r in w.p.json('list', '--all')][0], 'ses_dev')
+    other.close()
+    for name, data in {'text': b'no database, but a text that is long enough to be one ' * 9, 'nothing': b'',
+                       'half': open(f'{w.data}/opencode.db', 'rb').read()[:3000]}.items():
+        with open(f'{w.data}/opencode-dev.db', 'wb') as f:
+            f.write(data)
+        run = w.p.run('list', '--all')
+        w.p.need(run.returncode == 0 and b'First' in run.stdout, f'{name}: the others are listed: {run.stdout!r}')
+        w.p.need(b'opencode-dev.db' in run.stderr, f'{name}: the damaged one is named: {run.stderr!r}')
+    os.unlink(f'{w.data}/opencode-dev.db')
+    for old in f'{w.data}/opencode-dev.db-wal', f'{w.data}/opencode-dev.db-shm':
+        if os.path.exists(old):
+            os.unlink(old)
+
+
+def check_busy(w):
+    """A program is in the middle of a transaction, and finished ones are still in its log."""
+    w.db.execute('BEGIN IMMEDIATE')
+    w.db.execute("UPDATE session SET title = 'half done'")
+    w.p.need('half done' not in json.dumps(w.p.json('list', '--all')), 'an open transaction was read')
+    w.db.execute('ROLLBACK')
+    os.chmod(w.data, 0o555)
+    before = snapshot(w.data)
+    w.p.need(w.p.json('list', '--all'), 'a directory that cannot be written')
+    w.p.need(snapshot(w.data) == before, 'the directory changed')
+    os.chmod(w.data, 0o755)
+
+
+def check_hostile(w):
+    bad = 'a\x1b]52;c;UEFZ\x07\x9b2J\u202e'
+    w.session('ses_bad', bad, model='not JSON', revert='{"messageID":7')
+    w.message('ses_bad', 'user', text(bad), 'no JSON at all', '[]', '{"type":"text"}', '{"type":"new kind","x":1}')
+    w.message('ses_bad', 'assistant', {'type': 'tool', 'tool': bad, 'state': 7}, {'type': 'tool'},
+              {'type': 'step-start', 'snapshot': '../../x'}, {'type': 'patch', 'files': ['../../etc/passwd', 7]})
+    w.insert(w.db, 'message', {'id': 'msg_zz', 'session_id': 'ses_bad', 'time_created': T, 'time_updated': 0, 'data': '{"role":'})
+    w.session('../../etc', 'climbs')
+    w.session('', 'no id')
+    for command in ('list', '--all'), ('info', '--all', 'ses_bad'), ('messages', '--all', 'ses_bad'), \
+            ('messages', '--all', '--json', 'ses_bad'), ('checkpoints', '--all', 'ses_bad'), ('doctor', '--all'):
+        run = w.p.run(*command)
+        raw = {b for b in run.stdout + run.stderr if b < 32 and b != 10}
+        w.p.need(0 <= run.returncode < 64 and not raw, f'{command}: {run.returncode}, raw {sorted(raw)}')
+    rows = {r['sessionId'] for r in w.p.json('list', '--all')}
+    w.p.need('ses_bad' in rows and not {'../../etc', ''} & rows, f'ids {rows}')
+    w.p.json('messages', '--all', 'ses_bad')
+
+
+def check_usage(w):
+    w.session('ses_u', 'Tokens', time_created=T)
+    tokens = {'input': 100, 'output': 5, 'reasoning': 3, 'cache': {'read': 20, 'write': 7}}
+    w.message('ses_u', 'user', text('Count'))
+    w.message('ses_u', 'assistant', text('One'), tokens=tokens, cost=0.25, modelID='m')
+    w.message('ses_u', 'assistant', text('Two'), tokens={**tokens, 'total': 132}, cost=0.25, modelID='m')
+    w.session('ses_u_child', 'Sub', parent_id='ses_u')
+    w.message('ses_u_child', 'assistant', text('Three'), tokens={'input': 1000}, modelID='m')
+    run = w.p.run('usage', '--all', '--json', 'ses_u')
+    w.p.need(run.returncode == 0, f'usage: {run.stderr!r}')
+    said = run.stdout.decode()
+    w.p.need('1200' in said and '0.5' in said and '13' in said, f'usage: {said}')
+
+
+def git(folder, *args):
+    return subprocess.run(['git', '-C', folder, '-c', 'user.name=x', '-c', 'user.email=x@x', *args], check=True,
+                          capture_output=True, text=True).stdout.strip()
+
+
+class Snapshots:
+    """The trees of a project, as OpenCode writes them."""
+
+    def __init__(self, w):
+        self.w = w
+        self.dir = f'{w.data}/snapshot/p1/0123'
+        os.makedirs(self.dir)
+        git(w.project, 'init', '-q')
+        subprocess.run(['git', f'--git-dir={self.dir}', f'--work-tree={w.project}', 'init', '-q'], check=True)
+
+    def tree(self):
+        base = ['git', f'--git-dir={self.dir}', f'--work-tree={self.w.project}', '-c', 'core.autocrlf=false']
+        subprocess.run([*base, 'add', '-A', '.'], check=True, cwd=self.w.project, capture_output=True)
+        return subprocess.run([*base, 'write-tree'], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def put(w, name, body):
+    os.makedirs(os.path.dirname(f'{w.project}/{name}'), exist_ok=True)
+    with open(f'{w.project}/{name}', 'wb') as f:
+        f.write(body)
+
+
+def turn(w, s, session, words, *steps):
+    """Each step is a function that changes the project, and the files that OpenCode notes for it."""
+    prompt = w.message(session, 'user', text(words))
+    for change, files in steps:
+        before = s.tree()
+        change()
+        w.message(session, 'assistant', {'type': 'step-start', 'snapshot': before}, {'type': 'tool', 'tool': 'bash', 'state': {}},
+                  {'type': 'step-finish', 'snapshot': s.tree()},
+                  {'type': 'patch', 'hash': before, 'files': [f'{w.project}/{f}' for f in files]},
+                  path={'cwd': w.project, 'root': w.project})
+    return prompt
+
+
+def rewind(w, session, prompt, *more):
+    run = w.p.run('rewind', '--json', '--all', session, '--to', prompt, *more)
+    return json.loads(run.stdout) if run.stdout.strip() else {'error': run.stderr.decode()}
+
+
+def actions(w, answer):
+    return {os.path.relpath(f['path'], w.project): f['action'] for f in answer.get('files', [])}
+
+
+def check_rewind(w):
+    s = Snapshots(w)
+    w.session('ses_w', 'Work')
+    put(w, 'a.txt', b'one\n')
+    put(w, 'long.txt', b'long\n')
+    put(w, 'run.sh', b'#!/bin/sh\n')
+    put(w, 'mine.txt', b'mine\n')
+    start = manifest(w.project)
+
+    def first():
+        put(w, 'a.txt', b'two\n')
+        os.rename(f'{w.project}/long.txt', f'{w.project}/short.txt')
+        os.chmod(f'{w.project}/run.sh', 0o755)
+        put(w, 'new/deep.txt', b'new\n')
+
+    def second():
+        put(w, 'a.txt', b'three\n')
+        put(w, 'person.txt', b'agent\n')
+
+    one = turn(w, s, 'ses_w', 'First', (first, ['a.txt', 'short.txt', 'new/deep.txt']))
+    middle = manifest(w.project)
+    put(w, 'mine.txt', b'mine, edited between the turns\n')
+    put(w, 'person.txt', b'a person made this\n')
+    two = turn(w, s, 'ses_w', 'Second', (second, ['a.txt', 'person.txt']))
+    end = manifest(w.project)
+
+    dry = rewind(w, 'ses_w', one, '--dry-run')
+    want = {'a.txt': 'restore', 'long.txt': 'create', 'short.txt': 'delete', 'run.sh': 'restore', 'new/deep.txt': 'delete',
+            'person.txt': 'refused'}
+    w.p.same('the files of the first point', actions(w, dry), want)
+    w.p.need(manifest(w.project) == end, 'a dry run changed the project')
+    done = rewind(w, 'ses_w', one, '--apply', '--skip-refused', '--plan', dry['plan'])
+    now = manifest(w.project)
+    w.p.same('after it', now, {**start, 'mine.txt': end['mine.txt'], 'person.txt': end['person.txt']})
+    w.p.need(w.p.run('undo', done['undo']).returncode == 0 and manifest(w.project) == end, 'undo')
+
+    put(w, 'a.txt', b'edited by hand\n')
+    w.p.same('a hand edit', actions(w, rewind(w, 'ses_w', two, '--dry-run')), {'a.txt': 'refused', 'person.txt': 'restore'})
+    put(w, 'a.txt', b'three\n')
+
+    w.session('ses_o', 'Other work')
+    turn(w, s, 'ses_o', 'Elsewhere', (lambda: put(w, 'a.txt', b'four\n'), ['a.txt']))
+    files = {os.path.relpath(f['path'], w.project): f for f in rewind(w, 'ses_w', two, '--dry-run')['files']}
+    w.p.need('Other work' in json.dumps(files['a.txt']), f'the other session is named: {files["a.txt"]}')
+    put(w, 'a.txt', b'three\n')
+
+    put(w, '.gitattributes', b'*.txt text eol=crlf\n')
+    w.p.same('files that git converts', actions(w, rewind(w, 'ses_w', two, '--dry-run')), {'a.txt': 'refused', 'person.txt': 'refused'})
+    os.unlink(f'{w.project}/.gitattributes')
+
+    os.rename(s.dir, f'{w.top}/away')
+    pruned = rewind(w, 'ses_w', two, '--dry-run')
+    w.p.need(all(f['action'] == 'refused' and 'pruned' in f['why'] for f in pruned['files']), f'pruned: {pruned}')
+    os.rename(f'{w.top}/away', s.dir)
+    w.p.need(middle != end, 'the second turn did something')
+
+
+def check_renamed(program):
+    """OpenCode's revert removed short.txt and did not bring long.txt back."""
+    root, own = new_root(), tempfile.mkdtemp(prefix='opencode-')
+    try:
+        folder = f'{FIXTURES}/opencode/rename-revert'
+        with tarfile.open(f'{folder}/store.tar.gz') as tar:
+            tar.extractall(root)
+        with tarfile.open(f'{folder}/trees.tar.gz') as tar:
+            tar.extractall(own)
+        paths = Paths(root, set())
+        for top, _, files in os.walk(root):
+            for name in files:
+                if '/objects/' not in top or name == 'alternates':
+                    rewrite_file(f'{top}/{name}', paths)
+        p = Program(program, root, {'XDG_STATE_HOME': f'{own}/state'})
+        session = p.json('list', '--all')[0]['sessionId']
+        point = p.json('checkpoints', '--all', session)[0]['id']
+        p.need(not os.path.exists(f'{root}/verein/long.txt'), 'OpenCode lost the file')
+        run = p.run('rewind', '--all', session, '--to', point, '--apply')
+        p.need(run.returncode == 0, f'rewind: {run.stderr!r}')
+        p.same('the project', manifest(f'{root}/verein'), manifest(f'{own}/trees/r/before'))
+        return p
+    finally:
+        shutil.rmtree(root)
+        shutil.rmtree(own)
+
+
+def main():
+    w = World(sys.argv[1])
+    try:
+        check_list(w)
+        check_other_databases(w)
+        check_busy(w)
+        check_hostile(w)
+        check_usage(w)
+        check_rewind(w)
+    finally:
+        w.close()
+    renamed = check_renamed(sys.argv[1])
+    w.p.failed += renamed.failed
+    w.p.passed += renamed.passed
+    w.p.finish(35)
+
+
+main()

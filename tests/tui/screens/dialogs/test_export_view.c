@@ -1,0 +1,200 @@
+#include "tests/test.h"
+
+#include <stdlib.h>
+
+#include "support/screen/screen.h"
+#include "tui/app/view.h"
+#include "tui/screens/dialogs/export_view.h"
+
+/* The dialog that exports a session, with a stand-in for the worker. */
+
+/* What the worker was asked, and what it replies. A test program has one of each. */
+struct worker {
+    struct shop shop; /* first: the screen finds the worker by it */
+    struct export_request asked;
+    char path[512];
+    bool replaces, silent;
+    unsigned generation, asks;
+    struct err failure;
+};
+
+static void serve(struct screen *s, const struct effect *e)
+{
+    struct worker *w = (struct worker *)(void *)s;
+    struct msg m = { .kind = MSG_EXPORTED,
+                     .generation = e->generation,
+                     .u.exported = { .bytes = 5000, .secrets = 2 } };
+
+    if (e->kind != EFFECT_EXPORT)
+        return;
+    w->asks++;
+    w->asked = e->export;
+    w->replaces = e->replaces;
+    w->generation = e->generation;
+    snprintf(w->path, sizeof w->path, "%.*s", (int)e->text.n, e->text.p);
+    if (w->silent)
+        return;
+    if (w->failure.code)
+        m = (struct msg){ .kind = MSG_FAILED, .generation = e->generation, .u.error = w->failure };
+    screen_send(s, m);
+}
+
+static struct worker *worker_open(int rows, int cols)
+{
+    struct worker *w = calloc(1, sizeof *w);
+
+    assert_non_null(w);
+    shop_begin(&w->shop);
+    w->shop.s.answer = serve;
+    screen_ready(&w->shop.s, w->shop.fake, SHOP, rows, cols);
+    screen_press(&w->shop.s, "<C-x>e");
+    assert_true(screen_has(&w->shop.s, "Export the session"));
+    return w;
+}
+
+static void worker_close(struct worker *w)
+{
+    screen_close(&w->shop.s);
+    free(w);
+}
+
+static void the_session_is_written_as_it_is_chosen(void **state)
+{
+    struct worker *w = worker_open(24, 80);
+    struct screen *s = &w->shop.s;
+
+    (void)state;
+    assert_true(screen_has(s, "Markdown"));
+    screen_press(s, "<Down><Right>"); /* the first row: HTML */
+    assert_true(screen_has(s, "HTML"));
+    screen_press(s, "<Down><Right><Down> <Down><Down><Enter>"); /* tools, thinking, secrets */
+    assert_true(screen_has(s, "left out"));
+    assert_true(screen_has(s, "replaced"));
+    screen_press(s, "<Down><Down><Down><Enter>");
+
+    assert_int_equal(w->asks, 1);
+    assert_int_equal(w->asked.format, EXPORT_HTML);
+    assert_int_equal(w->asked.tools, EXPORT_TOOLS_NONE);
+    assert_true(w->asked.thinking);
+    assert_true(w->asked.redact);
+    assert_false(w->asked.subagents);
+    assert_false(w->replaces);
+    assert_non_null(strstr(w->path, ".html"));
+    assert_true(screen_has(s, "wrote "));
+    assert_true(screen_has(s, "2 secrets replaced"));
+    assert_false(screen_has(s, "Export the session"));
+    worker_close(w);
+}
+
+static void rows_without_a_choice_stay(void **state)
+{
+    struct worker *w = worker_open(24, 80);
+    struct screen *s = &w->shop.s;
+
+    (void)state;
+    screen_press(s, "<Down><Left>"); /* the first row, backwards: JSONL */
+    assert_true(screen_has(s, "JSONL: the rows"));
+    assert_true(screen_has(s, "as they are"));
+    screen_press(s, "<Down><Right><Down><Right>");
+    screen_press(s, "<Up><Up><Up><Enter>");
+    assert_int_equal(w->asked.format, EXPORT_JSONL);
+    assert_int_equal(w->asked.tools, EXPORT_TOOLS_FOLDED);
+    assert_false(w->asked.thinking);
+    worker_close(w);
+}
+
+static void an_existing_file_is_replaced_on_demand(void **state)
+{
+    struct worker *w = worker_open(24, 80);
+    struct screen *s = &w->shop.s;
+
+    (void)state;
+    err_set(&w->failure, ERR_STALE, "/x", "export: the file exists");
+    screen_press(s, "<Enter>");
+    assert_true(screen_has(s, "The file exists."));
+    assert_true(screen_has(s, "Replace the file"));
+    assert_false(w->replaces);
+    w->failure.code = ERR_OK;
+    screen_press(s, "<Enter>");
+    assert_true(w->replaces);
+    assert_false(screen_has(s, "Export the session"));
+    worker_close(w);
+}
+
+static void another_name_is_typed(void **state)
+{
+    struct worker *w = worker_open(24, 80);
+    struct screen *s = &w->shop.s;
+
+    (void)state;
+    err_set(&w->failure, ERR_STALE, "/x", "export: the file exists");
+    screen_press(s, "<Enter>");
+    w->failure.code = ERR_OK;
+    screen_press(s, "<Up><Enter><C-u>");
+    screen_press(s, "<Enter>"); /* an empty name is refused */
+    assert_true(screen_has(s, "a name is needed"));
+    screen_press(s, "/tmp/my notes.md<Enter>");
+    assert_true(screen_has(s, "/tmp/my notes.md"));
+    assert_false(screen_has(s, "The file exists."));
+    screen_press(s, "<Down><Enter>");
+    assert_string_equal(w->path, "/tmp/my notes.md");
+    assert_false(w->replaces);
+    worker_close(w);
+}
+
+static void a_failure_keeps_the_dialog(void **state)
+{
+    struct worker *w = worker_open(24, 80);
+    struct screen *s = &w->shop.s;
+
+    (void)state;
+    err_set(&w->failure, ERR_IO, "/x/y.md", "export into directory: no space");
+    screen_press(s, "<Enter>");
+    assert_true(screen_has(s, "no space"));
+    assert_true(screen_has(s, "Export the session"));
+    worker_close(w);
+}
+
+static void esc_cancels_and_a_late_answer_is_dropped(void **state)
+{
+    struct worker *w = worker_open(24, 80);
+    struct screen *s = &w->shop.s;
+
+    (void)state;
+    w->silent = true;
+    screen_press(s, "<Enter>");
+    assert_true(screen_has(s, "writing; Esc cancels"));
+    screen_press(s, "<Enter>"); /* is not asked twice */
+    assert_int_equal(w->asks, 1);
+    screen_press(s, "<Esc>");
+    assert_true(screen_has(s, "nothing was written"));
+    screen_send(s, (struct msg){ .kind = MSG_EXPORTED, .generation = w->generation });
+    assert_false(screen_has(s, "wrote "));
+    worker_close(w);
+}
+
+static void it_fits_a_small_screen(void **state)
+{
+    struct worker *w = worker_open(12, 60);
+
+    (void)state;
+    assert_true(screen_has(&w->shop.s, "Write the file"));
+    screen_press(&w->shop.s, "<Down>");
+    assert_true(screen_has(&w->shop.s, "Format"));
+    worker_close(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_session_is_written_as_it_is_chosen),
+        cmocka_unit_test(rows_without_a_choice_stay),
+        cmocka_unit_test(an_existing_file_is_replaced_on_demand),
+        cmocka_unit_test(another_name_is_typed),
+        cmocka_unit_test(a_failure_keeps_the_dialog),
+        cmocka_unit_test(esc_cancels_and_a_late_answer_is_dropped),
+        cmocka_unit_test(it_fits_a_small_screen),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

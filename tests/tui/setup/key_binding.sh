@@ -1,0 +1,62 @@
+#!/bin/sh
+# The key binding of `init` puts the command that resumes the choice on the prompt; rcd goes to a session's directory; the
+# completions complete in a real shell.
+#   usage: key_binding.sh PROGRAM DEMO_STORE SHELL        77: the shell is not installed
+screens=$(cd "$(dirname "$0")/../../screen" && pwd)
+shell=$3
+command -v "$shell" >/dev/null || exit 77
+. "$screens/lib.sh"
+demo
+ln -s "$program" "$top/bin/reprise"
+case $shell in
+bash)
+    # shellcheck disable=SC2016
+    printf 'PS1="ready> "\neval "$(reprise init bash)"\n' >"$top/home/rc"
+    start="bash --noprofile --rcfile $top/home/rc"
+    ;;
+zsh)
+    mkdir "$top/home/zsh"
+    # shellcheck disable=SC2016
+    printf 'PROMPT="ready> "\nautoload -U compinit && compinit -u -D\neval "$(reprise init zsh)"\n' >"$top/home/zsh/.zshrc"
+    start="env ZDOTDIR=$top/home/zsh zsh -d"
+    ;;
+fish)
+    # Without this folder fish makes completions of all manuals, in the background.
+    mkdir -p "$top/home/.config/fish" "$top/home/.local/share/fish/generated_completions"
+    printf 'function fish_prompt\n printf "ready> "\nend\nset -g fish_greeting\nreprise init fish | source\n' \
+        >"$top/home/.config/fish/config.fish"
+    start=fish
+    ;;
+esac
+printf '#!/bin/sh\nexec %s\n' "$start" >"$top/bin/shell"
+chmod +x "$top/bin/shell"
+program=$top/bin/shell
+open 100 30
+see "ready>"
+press M-r
+see "Payments: idemp"
+enter_text idempot
+gone "Payment page copy"
+press Enter
+see "claude --resume f3a97c58-04d2-4b61-8c9e-d15e7b20a6bb"
+hides "agent:" || fail "the command ran before anybody pressed Enter"
+press Enter
+see "agent: --resume f3a97c58-04d2-4b61-8c9e-d15e7b20a6bb in $project"
+press M-r
+see "type to filter"
+press Escape
+gone "type to filter"
+enter_text "cd /; rcd f3a97c58; pwd"
+press Enter
+match "^$project *$"
+press C-l
+enter_text "reprise unarch"
+press Tab
+see "reprise unarchive"
+enter_text "1d82"
+press Tab
+see "reprise unarchive 1d82c5f4-90ab-4e63-a7c8-b3f60e5d2499"
+press C-c
+enter_text "exit 0"
+press Enter
+see "exit 0"

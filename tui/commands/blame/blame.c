@@ -1,0 +1,341 @@
+#include "store/blame/blame.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lite/base/time.h"
+#include "store/blame/blame_commits.h"
+#include "store/fs/hasher.h"
+#include "tui/commands/blame/blame_answer.h"
+#include "tui/commands/command.h"
+#include "tui/commands/session.h"
+#include "tui/text/when.h"
+
+/* `reprise blame FILE[:FROM-TO]`. */
+
+enum { PROMPT_COLUMNS = 32, NARROW = 100, PROMPT_NARROW = 20 };
+
+struct blame_answer {
+    struct invocation *in;
+    struct out *out;
+    struct session_line_columns look;
+    struct blame blame;
+    struct blame_commits commits;
+    const char *path;
+    size_t from, to; /* lines to show, from 0, `to` behind the last */
+};
+
+/* ---- which lines ---- */
+
+static bool read_number(const char **p, size_t *out)
+{
+    char *end;
+    unsigned long n = **p >= '0' && **p <= '9' ? strtoul(*p, &end, 10) : 0;
+
+    if (!n)
+        return false;
+    *out = n;
+    *p = end;
+    return true;
+}
+
+/* "FILE:10-20", "FILE:10", "FILE:10-", "FILE:-20"; a file of that very name comes first. Cuts the range off the name. */
+static void take_range(const struct invocation *in, char *name, size_t *from, size_t *to)
+{
+    char *colon = strrchr(name, ':');
+    const char *p = colon ? colon + 1 : "";
+    size_t first = 1, last = SIZE_MAX;
+    bool one = read_number(&p, &first), dash = *p == '-';
+
+    p += dash;
+    bool two = dash && read_number(&p, &last);
+
+    if (!colon || *p || !(one || two) || blame_is_there(in, name))
+        return;
+    *colon = '\0';
+    *from = first - 1;
+    *to = dash ? last : first;
+}
+
+static enum err_code fit_range(struct blame_answer *a, struct err *e)
+{
+    size_t lines = a->blame.lines;
+
+    if (a->from && a->from >= lines)
+        return err_set(e, ERR_USAGE, a->path, "the file has only %zu lines", lines);
+    if (a->to > lines)
+        a->to = lines;
+    return a->from < a->to || !lines
+               ? ERR_OK
+               : err_set(e, ERR_USAGE, a->path, "the range of lines ends before it begins");
+}
+
+/* ---- JSON ---- */
+
+static void write_commit_json(struct out *o, const struct blame_commit *commit)
+{
+    if (!commit)
+        return;
+    out_open(o, "commit", '{');
+    out_string(o, "id", commit->id);
+    out_int(o, "time", commit->time_ms / 1000 * 1000);
+    out_member(o, "subject", commit->subject);
+    out_close(o, '}');
+}
+
+static void write_line_json(struct blame_answer *a, size_t line)
+{
+    const struct blame_event *event = blame_event_of(&a->blame, line);
+    struct out *o = a->out;
+
+    out_json_row(o);
+    out_open(o, NULL, '{');
+    out_int(o, "line", (int64_t)line + 1);
+    if (event) {
+        const struct session_ref *ref = blame_session_of(&a->blame, line);
+
+        out_string(o, "system", ref->store->ops->name);
+        out_member(o, "session", ref->id);
+        out_member(o, "turn", event->edit.turn);
+        out_member(o, "message", event->edit.message);
+        out_member(o, "agent", event->edit.agent);
+        out_member(o, "tool", event->edit.tool);
+        if (event->edit.time_ms != TIME_NONE)
+            out_int(o, "time", event->edit.time_ms);
+        out_member(o, "prompt", event->edit.prompt);
+        write_commit_json(o, blame_commits_after(&a->commits, event->edit.time_ms));
+    }
+    jsonout_key(out_json(o), "text");
+    jsonout_text(out_json(o), a->blame.line[line]);
+    out_close(o, '}');
+}
+
+/* ---- porcelain ---- */
+
+/* 40 hex digits, where git writes the id of a commit. They name the turn of a session. */
+static void turn_id(const struct blame_answer *a, const struct blame_event *event, char out[41])
+{
+    uint8_t sha[SHA256_BYTES];
+    char hex[SHA256_BYTES * 2 + 1];
+    struct hasher hasher = { 0 };
+    struct buf b = { 0 };
+    const struct session_ref *ref = event ? a->blame.history.ref[event->session] : NULL;
+
+    memset(out, '0', 40);
+    out[40] = '\0';
+    if (ref && !buf_add(&b, ref->id) && !buf_add_byte(&b, '\n') && !buf_add(&b, event->edit.turn) &&
+        !hasher_bytes(&hasher, buf_slice(&b), sha, NULL)) {
+        hasher_hex(sha, hex);
+        memcpy(out, hex, 40);
+    }
+    hasher_fini(&hasher);
+    buf_fini(&b);
+}
+
+static bool same_turn(const struct blame_event *x, const struct blame_event *y)
+{
+    return x == y || (x && y && x->session == y->session && slice_eq(x->edit.turn, y->edit.turn));
+}
+
+static void write_person(struct out *o, const char *role, const struct session_ref *ref,
+                         int64_t time_ms)
+{
+    out_addf(o, "%s ", role);
+    out_text(o, ref ? slice_of(ref->store->ops->name) : SLICE("Not written by a session"));
+    out_addf(o, "\n%s-mail <", role);
+    out_text(o, ref ? ref->id : SLICE("none"));
+    out_addf(o, ">\n%s-time %" PRId64 "\n%s-tz +0000\n", role,
+             time_ms == TIME_NONE ? 0 : time_ms / 1000, role);
+}
+
+static void write_porcelain_header(struct blame_answer *a, const struct blame_event *event,
+                                   const struct session_ref *ref)
+{
+    struct out *o = a->out;
+    int64_t time_ms = event ? event->edit.time_ms : TIME_NONE;
+    const struct blame_commit *commit = event ? blame_commits_after(&a->commits, time_ms) : NULL;
+
+    write_person(o, "author", ref, time_ms);
+    write_person(o, "committer", ref, time_ms);
+    out_addf(o, "summary ");
+    out_text(o, event ? blame_first_line(event->edit.prompt) : SLICE(""));
+    if (event && event->edit.turn.n) {
+        out_addf(o, "\nturn ");
+        out_text(o, event->edit.turn);
+    }
+    if (event && event->edit.agent.n) {
+        out_addf(o, "\nagent ");
+        out_text(o, event->edit.agent);
+    }
+    if (commit)
+        out_addf(o, "\ncommit %s", commit->id);
+    out_addf(o, "\nfilename ");
+    out_text(o, slice_of(a->path));
+    out_addf(o, "\n");
+}
+
+/* The first line of a turn has its header, the first of a run its length. */
+static void write_porcelain_line(struct blame_answer *a, size_t line, bool *told)
+{
+    const struct blame_event *event = blame_event_of(&a->blame, line);
+    bool begins = line == a->from || !same_turn(event, blame_event_of(&a->blame, line - 1));
+    size_t run = 1, place = event ? (size_t)(event - a->blame.history.event) : a->blame.history.n;
+    char id[41];
+
+    turn_id(a, event, id);
+    while (begins && line + run < a->to && same_turn(event, blame_event_of(&a->blame, line + run)))
+        run++;
+    out_addf(a->out, "%s %zu %zu", id, line + 1, line + 1);
+    if (begins)
+        out_addf(a->out, " %zu", run);
+    out_addf(a->out, "\n");
+    for (size_t i = 0; event && i < a->blame.history.n && !told[place]; i++)
+        told[place] = told[i] && same_turn(event, &a->blame.history.event[i]);
+    if (!told[place])
+        write_porcelain_header(a, event, blame_session_of(&a->blame, line));
+    told[place] = true;
+    out_addf(a->out, "\t");
+    out_text(a->out, a->blame.line[line]);
+    out_addf(a->out, "\n");
+}
+
+static enum err_code write_porcelain(struct blame_answer *a, struct err *e)
+{
+    bool *told = calloc(a->blame.history.n + 1, sizeof *told);
+    enum err_code rc = told ? ERR_OK : err_nomem(e);
+
+    for (size_t i = a->from; !rc && i < a->to; i++) {
+        write_porcelain_line(a, i, told);
+        rc = out_row(a->out, e);
+    }
+    free(told);
+    return rc;
+}
+
+/* ---- for people ---- */
+
+static int digits(size_t n)
+{
+    int d = 1;
+
+    while (n /= 10)
+        d++;
+    return d;
+}
+
+/* Session, age and prompt are written where they change. */
+static void write_line_text(struct blame_answer *a, size_t line)
+{
+    const struct blame_event *event = blame_event_of(&a->blame, line);
+    const struct session_ref *ref = blame_session_of(&a->blame, line);
+    struct out *o = a->out;
+    size_t prompt = o->columns && o->columns < NARROW ? PROMPT_NARROW : PROMPT_COLUMNS;
+    int n = digits(a->blame.lines);
+    char age[WHEN_AGE] = "";
+
+    if (event)
+        when_age(a->look.now_ms, event->edit.time_ms, age);
+    out_style(o, OUT_AGE);
+    if (ref)
+        session_line_id(ref, &a->look, o);
+    else
+        out_addf(o, "%*s", (int)a->look.id_columns, "");
+    out_addf(o, " %*s ", WHEN_AGE_COLUMNS, age);
+    out_style(o, OUT_PLAIN);
+    session_line_column(event ? blame_first_line(event->edit.prompt) : SLICE(""), prompt, o);
+    out_style(o, OUT_AGE);
+    out_addf(o, " %*zu ", n, line + 1);
+    out_style(o, OUT_PLAIN);
+    size_t used = a->look.id_columns + WHEN_AGE_COLUMNS + prompt + (size_t)n + 4;
+
+    if (o->columns > used)
+        session_line_cut(a->blame.line[line], o->columns - used, o);
+    else if (!o->columns)
+        out_text(o, a->blame.line[line]);
+    out_addf(o, "\n");
+}
+
+static enum err_code write_blame(struct blame_answer *a, struct err *e)
+{
+    bool json = a->out->wants_json;
+    enum err_code rc = ERR_OK;
+
+    if (!json && option_given(&a->in->options, OPTION_PORCELAIN))
+        return write_porcelain(a, e);
+    for (size_t i = a->from; !rc && i < a->to; i++) {
+        if (json)
+            write_line_json(a, i);
+        else
+            write_line_text(a, i);
+        rc = out_row(a->out, e);
+    }
+    if (!rc && json)
+        out_json_rows_end(a->out);
+    return rc;
+}
+
+static void report_trouble(const struct err *trouble, void *arg)
+{
+    const struct invocation *in = arg;
+
+    out_report(in->err_fd, trouble);
+}
+
+static int64_t oldest_edit(const struct blame *b)
+{
+    int64_t oldest = INT64_MAX;
+
+    for (size_t i = 0; i < b->lines; i++) {
+        const struct blame_event *event = blame_event_of(b, i);
+
+        if (event && event->edit.time_ms < oldest)
+            oldest = event->edit.time_ms;
+    }
+    return oldest;
+}
+
+static enum err_code run_blame(struct blame_answer *a, struct sessions *s, struct err *e)
+{
+    struct blame_query q = { .trouble = report_trouble, .trouble_arg = a->in };
+    struct blame_paths paths = { .n = 0 };
+    enum err_code rc = sessions_query(a->in, &s->scope, &q.sessions, e);
+
+    if (!rc)
+        rc = blame_paths_of(a->in, a->path, &s->arena, &paths, e);
+    q.path = paths.path;
+    q.paths = paths.n;
+    if (!rc)
+        rc = blame_file(s->store, s->n, &q, &a->blame, e);
+    if (!rc)
+        rc = fit_range(a, e);
+    if (!rc)
+        rc = blame_commits_read(paths.path[paths.n - 1], oldest_edit(&a->blame), &a->commits, e);
+    if (!rc)
+        rc = session_line_columns_open(s, a->out, a->in->world->env.now_ms, &a->look, e);
+    for (size_t i = 0; !rc && i < a->blame.history.refs; i++)
+        session_line_columns_fit(&a->look, a->blame.history.ref[i]);
+    if (!rc)
+        rc = write_blame(a, e);
+    session_line_columns_close(&a->look);
+    blame_commits_fini(&a->commits);
+    blame_fini(&a->blame);
+    return rc;
+}
+
+enum err_code blame_run(struct invocation *in, struct err *e)
+{
+    struct blame_answer a = { .in = in, .out = &in->out, .path = in->argv[0], .to = SIZE_MAX };
+    struct sessions s;
+    enum err_code rc = sessions_open(in, true, &s, e);
+
+    if (rc)
+        return rc;
+    a.path = arena_copy_text(&s.arena, in->argv[0]);
+    if (a.path)
+        take_range(in, (char *)(uintptr_t)a.path, &a.from, &a.to);
+    rc = a.path ? run_blame(&a, &s, e) : err_nomem(e);
+    sessions_close(&s);
+    return rc;
+}

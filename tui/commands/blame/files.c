@@ -1,0 +1,329 @@
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lite/base/time.h"
+#include "store/blame/blame_touch.h"
+#include "store/fs/path.h"
+#include "tui/commands/blame/blame_answer.h"
+#include "tui/commands/command.h"
+#include "tui/commands/session.h"
+#include "tui/text/when.h"
+
+/* `reprise files ID` and `reprise touched PATH`. */
+
+/* ---- in common with blame ---- */
+
+bool blame_is_there(const struct invocation *in, const char *name)
+{
+    struct arena a = { 0 };
+    struct stat st;
+    const char *path = path_normalize(in->world->env.cwd, name, &a);
+    bool there = path && lstat(path, &st) == 0;
+
+    arena_fini(&a);
+    return there;
+}
+
+enum err_code blame_paths_of(const struct invocation *in, const char *name, struct arena *a,
+                             struct blame_paths *out, struct err *e)
+{
+    const char *path = path_normalize(in->world->env.cwd, name, a);
+    char *real = path ? realpath(path, NULL) : NULL;
+
+    *out = (struct blame_paths){ .path = { path }, .n = 1 };
+    if (real && strcmp(real, path) != 0)
+        out->path[out->n++] = arena_copy_text(a, real);
+    free(real);
+    return a->failed ? err_nomem(e) : ERR_OK;
+}
+
+struct slice blame_first_line(struct slice prompt)
+{
+    struct slice line;
+    bool torn;
+
+    while (slice_line(&prompt, &line, &torn)) {
+        while (line.n && (unsigned char)*line.p <= ' ')
+            line = (struct slice){ line.p + 1, line.n - 1 };
+        if (line.n)
+            return line;
+    }
+    return SLICE("");
+}
+
+/* ---- entries ---- */
+
+static const char *did_word(const struct blame_touch *t)
+{
+    return t->did & BLAME_RENAMED   ? "renamed"
+           : t->did & BLAME_DELETED ? "deleted"
+           : t->did & BLAME_CREATED ? "created"
+                                    : "edited";
+}
+
+static void write_counts_json(struct out *o, const struct blame_touch *t)
+{
+    out_string(o, "did", did_word(t));
+    if (t->to)
+        out_string(o, "to", t->to);
+    out_int(o, "edits", (int64_t)t->edits);
+    out_int(o, "added", (int64_t)t->added);
+    out_int(o, "removed", (int64_t)t->removed);
+}
+
+static void write_turn_json(struct out *o, const struct blame_touch *t)
+{
+    out_member(o, "turn", t->turn);
+    out_member(o, "message", t->message);
+    out_member(o, "agent", t->agent);
+    if (t->time_ms != TIME_NONE)
+        out_int(o, "time", t->time_ms);
+    out_member(o, "prompt", t->prompt);
+}
+
+static void write_counts(struct out *o, uint64_t added, uint64_t removed)
+{
+    out_addf(o, "%6s%" PRIu64 " %5s%" PRIu64,
+             added < 10    ? "   +"
+             : added < 100 ? "  +"
+                           : "+",
+             added,
+             removed < 10    ? "   -"
+             : removed < 100 ? "  -"
+                             : "-",
+             removed);
+}
+
+/* ---- files ---- */
+
+struct file_total {
+    const char *path;
+    uint64_t added, removed;
+    size_t edits;
+};
+
+/* By file, in the order in which the session first touched them. */
+static struct file_total *sum_files(const struct blame_touches *t, size_t *n)
+{
+    struct file_total *list = calloc(t->n + 1, sizeof *list);
+    struct slice_set set = { 0 };
+
+    *n = 0;
+    for (size_t i = 0; list && i < t->n; i++) {
+        uint32_t number;
+
+        if (slice_set_add(&set, slice_of(t->touch[i].path), &number)) {
+            free(list);
+            list = NULL;
+            break;
+        }
+        list[number].path = t->touch[i].path;
+        list[number].added += t->touch[i].added;
+        list[number].removed += t->touch[i].removed;
+        list[number].edits += t->touch[i].edits;
+        *n = set.n;
+    }
+    slice_set_fini(&set);
+    return list;
+}
+
+static void write_file_json(struct out *o, const struct blame_touches *t,
+                            const struct file_total *file)
+{
+    out_json_row(o);
+    out_open(o, NULL, '{');
+    out_string(o, "path", file->path);
+    out_int(o, "edits", (int64_t)file->edits);
+    out_int(o, "added", (int64_t)file->added);
+    out_int(o, "removed", (int64_t)file->removed);
+    out_open(o, "turns", '[');
+    for (size_t i = 0; i < t->n; i++) {
+        if (strcmp(t->touch[i].path, file->path) != 0)
+            continue;
+        out_open(o, NULL, '{');
+        write_turn_json(o, &t->touch[i]);
+        write_counts_json(o, &t->touch[i]);
+        out_close(o, '}');
+    }
+    out_close(o, ']');
+    out_close(o, '}');
+}
+
+/* A path below the directory is shown from there. */
+static void write_path(struct invocation *in, const char *path)
+{
+    const char *cwd = in->world->env.cwd;
+    size_t n = strlen(cwd);
+
+    out_text(&in->out,
+             slice_of(strncmp(path, cwd, n) == 0 && path[n] == '/' ? path + n + 1 : path));
+}
+
+static void write_touch_text(struct invocation *in, const struct blame_touch *t, size_t used)
+{
+    struct out *o = &in->out;
+    char age[WHEN_AGE];
+
+    when_age(in->world->env.now_ms, t->time_ms, age);
+    out_addf(o, " %-7s ", did_word(t));
+    out_style(o, OUT_AGE);
+    out_addf(o, "%*s  ", WHEN_AGE_COLUMNS, age);
+    out_style(o, OUT_PLAIN);
+    used += 11 + WHEN_AGE_COLUMNS;
+    if (o->columns > used)
+        session_line_cut(blame_first_line(t->prompt), o->columns - used, o);
+    else if (!o->columns)
+        out_text(o, blame_first_line(t->prompt));
+    out_addf(o, "\n");
+}
+
+enum { COUNT_COLUMNS = 15 };
+
+static void write_file_text(struct invocation *in, const struct blame_touches *t,
+                            const struct file_total *file)
+{
+    struct out *o = &in->out;
+
+    write_counts(o, file->added, file->removed);
+    out_addf(o, "  ");
+    write_path(in, file->path);
+    out_addf(o, "\n");
+    for (size_t i = 0; i < t->n; i++) {
+        if (strcmp(t->touch[i].path, file->path) != 0)
+            continue;
+        out_addf(o, "  ");
+        write_counts(o, t->touch[i].added, t->touch[i].removed);
+        write_touch_text(in, &t->touch[i], COUNT_COLUMNS + 2);
+    }
+}
+
+enum err_code files_session(struct invocation *in, struct sessions *s,
+                            const struct session_ref *ref, struct err *e)
+{
+    struct blame_touches t;
+    struct file_total *files;
+    size_t n = 0;
+    enum err_code rc;
+
+    (void)s;
+    if (!ref->store->ops->edits)
+        return store_unsupported_error(ref, 0, "list its files", e);
+    rc = blame_touches_of(ref, NULL, &t, e);
+    if (rc)
+        return rc;
+    files = sum_files(&t, &n);
+    rc = files ? ERR_OK : err_nomem(e);
+    for (size_t i = 0; !rc && i < n; i++) {
+        if (in->out.wants_json)
+            write_file_json(&in->out, &t, &files[i]);
+        else
+            write_file_text(in, &t, &files[i]);
+        rc = out_row(&in->out, e);
+    }
+    if (!rc && in->out.wants_json)
+        out_json_rows_end(&in->out);
+    else if (!rc && !n)
+        command_warn(in, ERR_OK, NULL, "the session changed no file by its tools");
+    free(files);
+    blame_touches_fini(&t);
+    return rc;
+}
+
+/* ---- touched ---- */
+
+static void report_trouble(const struct err *trouble, void *arg)
+{
+    const struct invocation *in = arg;
+
+    out_report(in->err_fd, trouble);
+}
+
+static void write_touched(struct invocation *in, const struct blame_touches *all,
+                          const struct blame_touch *t, const struct session_line_columns *look,
+                          bool one_file)
+{
+    const struct session_ref *ref = all->ref[t->session];
+    struct out *o = &in->out;
+
+    if (o->wants_json) {
+        out_json_row(o);
+        out_open(o, NULL, '{');
+        out_string(o, "system", ref->store->ops->name);
+        out_member(o, "session", ref->id);
+        out_string(o, "path", t->path);
+        write_turn_json(o, t);
+        write_counts_json(o, t);
+        out_close(o, '}');
+        return;
+    }
+    session_line_id(ref, look, o);
+    write_counts(o, t->added, t->removed);
+    out_addf(o, " ");
+    if (!one_file) {
+        write_path(in, t->path);
+        out_addf(o, " ");
+    }
+    write_touch_text(in, t, look->id_columns + COUNT_COLUMNS + 1);
+}
+
+static bool is_one_file(const struct blame_touches *t)
+{
+    for (size_t i = 1; i < t->n; i++)
+        if (strcmp(t->touch[i].path, t->touch[0].path) != 0)
+            return false;
+    return true;
+}
+
+static enum err_code write_all_touched(struct invocation *in, struct sessions *s,
+                                       const struct blame_touches *t, struct err *e)
+{
+    struct session_line_columns look;
+    int64_t limit = in->options.limit;
+    enum err_code rc = session_line_columns_open(s, &in->out, in->world->env.now_ms, &look, e);
+
+    for (size_t i = 0; !rc && i < t->refs; i++)
+        session_line_columns_fit(&look, t->ref[i]);
+    for (size_t i = 0; !rc && i < t->n && (limit <= 0 || i < (size_t)limit); i++) {
+        write_touched(in, t, &t->touch[i], &look, is_one_file(t));
+        rc = out_row(&in->out, e);
+    }
+    if (!rc && in->out.wants_json)
+        out_json_rows_end(&in->out);
+    else if (!rc && !t->n)
+        command_warn(in, ERR_OK, NULL, "no session touched it by its tools");
+    session_line_columns_close(&look);
+    return rc;
+}
+
+static enum err_code run_touched(struct invocation *in, struct sessions *s, struct err *e)
+{
+    struct blame_query q = { .trouble = report_trouble, .trouble_arg = in };
+    struct blame_paths paths = { .n = 0 };
+    struct blame_touches t = { .n = 0 };
+    enum err_code rc = sessions_query(in, &s->scope, &q.sessions, e);
+
+    if (!rc)
+        rc = blame_paths_of(in, in->argv[0], &s->arena, &paths, e);
+    q.path = paths.path;
+    q.paths = paths.n;
+    if (!rc)
+        rc = blame_touches_read(s->store, s->n, &q, &t, e);
+    if (!rc)
+        rc = write_all_touched(in, s, &t, e);
+    blame_touches_fini(&t);
+    return rc;
+}
+
+enum err_code touched_run(struct invocation *in, struct err *e)
+{
+    struct sessions s;
+    enum err_code rc = sessions_open(in, true, &s, e);
+
+    if (rc)
+        return rc;
+    rc = run_touched(in, &s, e);
+    sessions_close(&s);
+    return rc;
+}

@@ -1,0 +1,525 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lite/base/array.h"
+#include "store/query/usage.h"
+#include "tui/commands/command.h"
+#include "tui/commands/out.h"
+#include "tui/commands/session.h"
+#include "tui/text/clean.h"
+#include "tui/text/when.h"
+
+/* `reprise usage`: every answer that the sessions of the scope record, once, in groups. */
+
+/* The key of the groups, in the order of the words of --by. */
+enum usage_by { BY_DAY, BY_SESSION, BY_MODEL, BY_PROJECT };
+
+struct usage_group {
+    struct slice key;
+    uint32_t session; /* with BY_SESSION */
+    struct usage_sum sum;
+};
+
+/* A session that was read; texts in the arena. */
+struct counted_session {
+    struct session_ref ref;
+    struct slice title, project;
+};
+
+struct usage_answers {
+    struct invocation *in;
+    struct config config;
+    enum usage_by by;
+    int64_t since_ms, before_ms;
+    struct arena arena;
+    struct usage_set set;
+    struct counted_session *session; /* in the arena */
+    size_t sessions;
+    struct slice_set keys;
+    struct usage_group *group; /* owned */
+    size_t groups, cap;
+    struct usage_sum all;
+    struct session_line_columns look; /* for ids */
+};
+
+/* ---- reading ---- */
+
+static enum err_code note_session(struct usage_answers *a, const struct session_ref *ref,
+                                  const struct session_row *row, struct err *e)
+{
+    struct counted_session *more =
+        arena_grow(&a->arena, a->session, a->sessions, sizeof *a->session);
+
+    if (!more)
+        return err_nomem(e);
+    a->session = more;
+    more += a->sessions++;
+    *more = (struct counted_session){ .title = SLICE(""), .project = SLICE("") };
+    if (row) {
+        more->title = arena_copy(&a->arena, session_row_title(row));
+        more->project = arena_copy(&a->arena, row->cwd.n ? row->cwd : ref->folder);
+    }
+    return session_ref_copy(&a->arena, ref, &more->ref) && !a->arena.failed ? ERR_OK : err_nomem(e);
+}
+
+static enum err_code add_session(const struct session_row *row, const struct usage_list *list,
+                                 void *arg, struct err *e)
+{
+    struct usage_answers *a = arg;
+    enum err_code rc = list->n ? note_session(a, &row->ref, row, e) : ERR_OK;
+
+    for (size_t i = 0; !rc && i < list->n; i++)
+        if (usage_set_add(&a->set, (uint32_t)a->sessions - 1, &list->record[i]))
+            rc = err_nomem(e);
+    return rc;
+}
+
+static void report_trouble(const struct err *trouble, void *arg)
+{
+    const struct usage_answers *a = arg;
+
+    out_report(a->in->err_fd, trouble);
+}
+
+/* ---- groups ---- */
+
+static struct slice key_of(struct usage_answers *a, const struct usage_answer *answer, char *text)
+{
+    const struct counted_session *s = &a->session[answer->session];
+
+    switch (a->by) {
+    case BY_DAY: return slice_of(when_day(answer->time_ms, text));
+    case BY_SESSION: return s->ref.path;
+    case BY_MODEL: return a->set.models.text[answer->model];
+    case BY_PROJECT: break;
+    }
+    return s->project;
+}
+
+static enum err_code group_of(struct usage_answers *a, const struct usage_answer *answer,
+                              struct usage_group **out, struct err *e)
+{
+    char text[WHEN_DATE];
+    struct slice key = key_of(a, answer, text);
+    uint32_t number = slice_set_find(&a->keys, key);
+
+    if (number == SLICE_SET_NONE) {
+        key = arena_copy(&a->arena, key);
+        if (!key.p || slice_set_add(&a->keys, key, &number) ||
+            !array_reserve(a->group, a->cap, a->groups + 1))
+            return err_nomem(e);
+        a->group[a->groups++] = (struct usage_group){ .key = key, .session = answer->session };
+    }
+    *out = &a->group[number];
+    return ERR_OK;
+}
+
+static bool is_in_time(const struct usage_answers *a, int64_t ms)
+{
+    if (ms == TIME_NONE)
+        return a->since_ms == TIME_NONE && a->before_ms == TIME_NONE;
+    return (a->since_ms == TIME_NONE || ms >= a->since_ms) &&
+           (a->before_ms == TIME_NONE || ms < a->before_ms);
+}
+
+static enum err_code make_groups(struct usage_answers *a, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; !rc && i < a->set.n; i++) {
+        const struct usage_answer *answer = &a->set.answer[i];
+        double cost = config_cost(&a->config, answer, a->set.models.text[answer->model]);
+        struct usage_group *group;
+
+        if (!is_in_time(a, answer->time_ms))
+            continue;
+        rc = group_of(a, answer, &group, e);
+        if (rc)
+            break;
+        usage_sum_add(&group->sum, answer, cost);
+        usage_sum_add(&a->all, answer, cost);
+    }
+    return rc;
+}
+
+static int compare_keys(const void *x, const void *y)
+{
+    const struct usage_group *a = x, *b = y;
+    size_t n = a->key.n < b->key.n ? a->key.n : b->key.n;
+    int order = n ? memcmp(a->key.p, b->key.p, n) : 0;
+
+    return order ? order : (a->key.n > b->key.n) - (a->key.n < b->key.n);
+}
+
+/* The one with more tokens first. */
+static int compare_totals(const void *x, const void *y)
+{
+    const struct usage_group *a = x, *b = y;
+    int64_t n = usage_sum_total(&a->sum), m = usage_sum_total(&b->sum);
+
+    return n != m ? (n < m) - (n > m) : compare_keys(x, y);
+}
+
+/* The one with the newer answer first. */
+static int compare_times(const void *x, const void *y)
+{
+    const struct usage_group *a = x, *b = y;
+    int64_t n = a->sum.last_ms, m = b->sum.last_ms;
+
+    return n != m ? (n < m) - (n > m) : compare_keys(x, y);
+}
+
+/* Groups without tokens and costs are left out: a program makes up answers for its own errors. */
+static void sort_groups(struct usage_answers *a)
+{
+    size_t n = 0, limit = a->in->options.limit > 0 ? (size_t)a->in->options.limit : SIZE_MAX;
+
+    for (size_t i = 0; i < a->groups; i++)
+        if (!usage_sum_is_empty(&a->group[i].sum))
+            a->group[n++] = a->group[i];
+    a->groups = n;
+    if (n)
+        qsort(a->group, n, sizeof *a->group,
+              a->by == BY_DAY       ? compare_keys
+              : a->by == BY_SESSION ? compare_times
+                                    : compare_totals);
+    if (n > limit && a->by == BY_DAY) /* the last days */
+        memmove(a->group, a->group + n - limit, limit * sizeof *a->group);
+    a->groups = n > limit ? limit : n;
+}
+
+/* ---- as JSON ---- */
+
+static void write_money(struct out *o, const char *key, double usd)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, "%.15g", usd);
+    jsonout_key(out_json(o), key);
+    jsonout_raw(out_json(o), slice_of(text));
+}
+
+static void write_time(struct out *o, const char *key, int64_t ms)
+{
+    if (ms != TIME_NONE)
+        out_int(o, key, ms);
+}
+
+static void write_key_json(const struct usage_answers *a, const struct usage_group *g)
+{
+    const struct counted_session *s = &a->session[g->session];
+    struct out *o = &a->in->out;
+
+    switch (a->by) {
+    case BY_DAY: out_member(o, "day", g->key); break;
+    case BY_MODEL: out_member(o, "model", g->key); break;
+    case BY_PROJECT: out_member(o, "project", g->key); break;
+    case BY_SESSION:
+        out_string(o, "system", s->ref.store->ops->name);
+        out_member(o, "session", s->ref.id);
+        out_member(o, "title", s->title);
+        out_member(o, "project", s->project);
+    }
+}
+
+static void write_group_json(const struct usage_answers *a, const struct usage_group *g)
+{
+    static const char *const names[USAGE_KINDS] = { "input", "output", "cacheWrite", "cacheRead" };
+    struct out *o = &a->in->out;
+
+    out_json_row(o);
+    out_open(o, NULL, '{');
+    write_key_json(a, g);
+    for (size_t i = 0; i < USAGE_KINDS; i++)
+        out_int(o, names[i], g->sum.tokens[i]);
+    out_int(o, "total", usage_sum_total(&g->sum));
+    out_int(o, "answers", g->sum.answers);
+    if (g->sum.has_cost)
+        write_money(o, "costUSD", g->sum.cost);
+    if (g->sum.without_a_price)
+        out_int(o, "answersWithoutCost", g->sum.without_a_price);
+    write_time(o, "first", g->sum.first_ms);
+    write_time(o, "last", g->sum.last_ms);
+    out_close(o, '}');
+}
+
+/* ---- as text ---- */
+
+enum { NUMBER_COLUMNS = 8, COST_COLUMNS = 10, KEY_MIN = 10, BAR_MIN = 6, BAR_MAX = 60, GAP = 2 };
+
+/* The columns of a line on a terminal. */
+struct usage_columns {
+    size_t key, bar;
+    bool kinds, cost;
+};
+
+static const struct {
+    enum usage_kind kind;
+    const char *name;
+} kinds[USAGE_KINDS] = { { USAGE_INPUT, "INPUT" },
+                         { USAGE_OUTPUT, "OUTPUT" },
+                         { USAGE_CACHE_WRITE, "WRITTEN" },
+                         { USAGE_CACHE_READ, "CACHED" } };
+
+static const char *const key_names[] = { "LOCAL DAY", "SESSION", "MODEL", "PROJECT" };
+
+static size_t key_width(const struct usage_answers *a, const struct usage_group *g)
+{
+    if (a->by == BY_SESSION)
+        return a->look.id_columns + GAP + clean_width(a->session[g->session].title);
+    return clean_width(g->key);
+}
+
+static struct usage_columns columns_of(const struct usage_answers *a)
+{
+    size_t width = a->in->out.columns, numbers = NUMBER_COLUMNS, key = KEY_MIN;
+    struct usage_columns c = { .cost = a->all.has_cost };
+
+    numbers += c.cost ? COST_COLUMNS : 0;
+    c.kinds = width >= KEY_MIN + USAGE_KINDS * NUMBER_COLUMNS + numbers;
+    numbers += c.kinds ? USAGE_KINDS * NUMBER_COLUMNS : 0;
+    for (size_t i = 0; i < a->groups; i++) {
+        size_t w = key_width(a, &a->group[i]);
+
+        key = w > key ? w : key;
+    }
+    size_t room = width > numbers + KEY_MIN ? width - numbers : KEY_MIN;
+    size_t most = room > KEY_MIN + GAP + BAR_MIN ? room - GAP - BAR_MIN : room;
+
+    c.key = key < most ? key : most;
+    c.bar = room >= c.key + GAP + BAR_MIN ? room - c.key - GAP : 0;
+    c.bar = c.bar > BAR_MAX ? BAR_MAX : c.bar;
+    return c;
+}
+
+static void write_header(const struct usage_answers *a, const struct usage_columns *c)
+{
+    struct out *o = &a->in->out;
+
+    out_style(o, OUT_AGE);
+    out_addf(o, "%-*s", (int)c->key, key_names[a->by]);
+    for (size_t i = 0; c->kinds && i < USAGE_KINDS; i++)
+        out_addf(o, "%*s", NUMBER_COLUMNS, kinds[i].name);
+    out_addf(o, "%*s", NUMBER_COLUMNS, "TOTAL");
+    if (c->cost)
+        out_addf(o, "%*s", COST_COLUMNS, "COST");
+    out_style(o, OUT_PLAIN);
+    out_addf(o, "\n");
+}
+
+static void write_key(const struct usage_answers *a, const struct usage_group *g, size_t width)
+{
+    struct out *o = &a->in->out;
+
+    if (a->by == BY_SESSION && width > a->look.id_columns + GAP) {
+        session_line_id(&a->session[g->session].ref, &a->look, o);
+        out_addf(o, "%*s", GAP, "");
+        session_line_column(a->session[g->session].title, width - a->look.id_columns - GAP, o);
+    } else if (a->by == BY_SESSION) {
+        session_line_column(a->session[g->session].ref.id, width, o);
+    } else {
+        session_line_column(g->key.n ? g->key : SLICE("not known"), width, o);
+    }
+}
+
+/* "$12.34"; with a + if the cost of some answers is not known. */
+static void write_cost(const struct usage_sum *sum, struct out *o)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, sum->cost < 0.995 ? "$%.4f%s" : "$%.2f%s", sum->cost,
+             sum->without_a_price ? "+" : "");
+    out_addf(o, "%*s", COST_COLUMNS, sum->has_cost ? text : "-");
+}
+
+static void write_numbers(const struct usage_answers *a, const struct usage_sum *sum,
+                          const struct usage_columns *c)
+{
+    struct out *o = &a->in->out;
+    char text[COUNT_TEXT];
+
+    for (size_t i = 0; c->kinds && i < USAGE_KINDS; i++) {
+        text_count(sum->tokens[kinds[i].kind], text);
+        out_addf(o, "%*s", NUMBER_COLUMNS, text);
+    }
+    text_count(usage_sum_total(sum), text);
+    out_addf(o, "%*s", NUMBER_COLUMNS, text);
+    if (c->cost)
+        write_cost(sum, o);
+}
+
+/* A bar in eighths of a column. */
+static void write_bar(const struct usage_answers *a, int64_t n, int64_t most, size_t width)
+{
+    static const char *const eighths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
+    struct out *o = &a->in->out;
+    size_t parts = o->ascii ? 1 : 8;
+    size_t fill = most > 0 ? (size_t)((double)n / (double)most * (double)(width * parts) + 0.5) : 0;
+
+    fill = n > 0 && fill == 0 ? 1 : fill;
+    out_addf(o, "%*s", GAP, "");
+    out_style(o, OUT_BRANCH);
+    for (size_t i = 0; i < fill / parts; i++)
+        out_addf(o, "%s", o->ascii ? "#" : "█");
+    if (fill % parts)
+        out_addf(o, "%s", eighths[fill % parts]);
+    out_style(o, OUT_PLAIN);
+}
+
+static enum err_code write_table(const struct usage_answers *a, struct err *e)
+{
+    struct usage_columns c = columns_of(a);
+    struct out *o = &a->in->out;
+    int64_t most = 0;
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < a->groups; i++) {
+        int64_t n = usage_sum_total(&a->group[i].sum);
+
+        most = n > most ? n : most;
+    }
+    write_header(a, &c);
+    for (size_t i = 0; !rc && i < a->groups; i++) {
+        write_key(a, &a->group[i], c.key);
+        write_numbers(a, &a->group[i].sum, &c);
+        if (c.bar)
+            write_bar(a, usage_sum_total(&a->group[i].sum), most, c.bar);
+        out_addf(o, "\n");
+        rc = out_row(o, e);
+    }
+    out_style(o, OUT_AGE);
+    out_addf(o, "%-*s", (int)c.key, "all");
+    write_numbers(a, &a->all, &c);
+    out_style(o, OUT_PLAIN);
+    out_addf(o, "\n");
+    return rc;
+}
+
+/* One group a line for other programs: exact numbers, then the group. */
+static void write_line(const struct usage_answers *a, const struct usage_group *g)
+{
+    struct out *o = &a->in->out;
+
+    for (size_t i = 0; i < USAGE_KINDS; i++)
+        out_addf(o, "%lld ", (long long)g->sum.tokens[kinds[i].kind]);
+    out_addf(o, "%lld ", (long long)usage_sum_total(&g->sum));
+    if (g->sum.has_cost)
+        out_addf(o, "%.6f ", g->sum.cost);
+    else
+        out_addf(o, "- ");
+    out_text(o, a->by == BY_SESSION ? a->session[g->session].ref.id
+                : g->key.n          ? g->key
+                                    : SLICE("-"));
+    out_addf(o, "\n");
+}
+
+static enum err_code write_answer(const struct usage_answers *a, struct err *e)
+{
+    struct out *o = &a->in->out;
+    enum err_code rc = ERR_OK;
+
+    if (!o->wants_json && o->columns && a->groups)
+        return write_table(a, e);
+    for (size_t i = 0; !rc && i < a->groups; i++) {
+        if (o->wants_json)
+            write_group_json(a, &a->group[i]);
+        else
+            write_line(a, &a->group[i]);
+        rc = out_row(o, e);
+    }
+    if (!rc && o->wants_json)
+        out_json_rows_end(o);
+    return rc;
+}
+
+/* ---- the command ---- */
+
+static enum err_code answer_usage(struct usage_answers *a, struct sessions *s, struct err *e)
+{
+    enum err_code rc = make_groups(a, e);
+
+    if (!rc)
+        rc = session_line_columns_open(s, &a->in->out, a->in->world->env.now_ms, &a->look, e);
+    if (rc)
+        return rc;
+    sort_groups(a);
+    for (size_t i = 0; a->by == BY_SESSION && i < a->groups; i++)
+        session_line_columns_fit(&a->look, &a->session[a->group[i].session].ref);
+    rc = write_answer(a, e);
+    session_line_columns_close(&a->look);
+    return rc;
+}
+
+static enum err_code count_scope(struct usage_answers *a, struct sessions *s,
+                                 const struct listing_query *q, struct err *e)
+{
+    enum err_code rc = usage_each(s->store, s->n, q, add_session, report_trouble, a, e);
+
+    if (!rc)
+        rc = answer_usage(a, s, e);
+    if (!rc && !a->groups)
+        command_warn(a->in, ERR_OK, NULL,
+                     s->scope.all
+                         ? "no session records tokens"
+                         : "no session here records tokens; --all counts those of all projects");
+    return rc;
+}
+
+/* One session: its own, with what it copied from another. */
+static enum err_code count_session(struct usage_answers *a, struct sessions *s, struct err *e)
+{
+    struct session_ref ref;
+    struct usage_list list;
+    enum err_code rc = sessions_find(s, a->in->argv[0], &ref, e);
+
+    if (!rc)
+        rc = usage_list_read(&ref, NULL, &list, e);
+    if (rc)
+        return rc;
+    rc = note_session(a, &ref, NULL, e);
+    for (size_t i = 0; !rc && i < list.n; i++)
+        if (usage_set_add(&a->set, 0, &list.record[i]))
+            rc = err_nomem(e);
+    if (!rc)
+        rc = answer_usage(a, s, e);
+    if (!rc && !a->groups)
+        command_warn(a->in, ERR_OK, NULL, "the session records no tokens");
+    usage_list_fini(&list);
+    return rc;
+}
+
+static enum err_code count_usage(struct usage_answers *a, struct sessions *s, struct err *e)
+{
+    struct listing_query q;
+    enum err_code rc = sessions_query(a->in, &s->scope, &q, e);
+
+    if (rc)
+        return rc;
+    a->since_ms = q.since_ms;
+    a->before_ms = q.before_ms;
+    return a->in->argc ? count_session(a, s, e) : count_scope(a, s, &q, e);
+}
+
+enum err_code usage_run(struct invocation *in, struct err *e)
+{
+    struct usage_answers a = { .in = in, .by = (enum usage_by)in->options.by };
+    struct sessions s;
+    enum err_code rc = command_config(in, &a.config, e);
+
+    if (rc)
+        return rc;
+    if (in->argc && !option_given(&in->options, OPTION_BY))
+        a.by = BY_MODEL;
+    rc = sessions_open(in, in->argc > 0, &s, e);
+    if (!rc) {
+        rc = count_usage(&a, &s, e);
+        sessions_close(&s);
+    }
+    usage_set_fini(&a.set);
+    slice_set_fini(&a.keys);
+    free(a.group);
+    arena_fini(&a.arena);
+    config_fini(&a.config);
+    return rc;
+}

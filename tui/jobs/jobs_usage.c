@@ -1,0 +1,180 @@
+#include <stdlib.h>
+
+#include "lite/base/array.h"
+#include "store/query/usage.h"
+#include "tui/jobs/jobs_internal.h"
+
+/* The tokens of one session, and of each turn of its conversation. */
+
+enum { TOO_LARGE = 512 << 20 }; /* bytes of a transcript that is not read for this */
+
+struct turn_walk {
+    const struct job_context *context;
+    const struct conversation *c;
+    struct usage_set *set;
+    struct conversation_usage *out;
+    size_t *first; /* owned; the first message of each turn */
+    size_t turns, cap;
+    struct idset ids;  /* of the messages ... */
+    uint32_t *message; /* owned; ... and which ones they are */
+};
+
+/* A prompt begins a turn; rows of the person with a tool's result do not. */
+static bool begins_turn(const struct conversation *c, size_t i, struct buf *row)
+{
+    const struct message *m = &c->transcript->message[i];
+    struct block_list list = { .n = 0 };
+    bool begins = false;
+
+    if (m->kind != MESSAGE_USER || m->flags & (MESSAGE_META | MESSAGE_SUMMARY) ||
+        transcript_read(c->transcript, i, row, NULL) ||
+        c->store->ops->blocks(c->store, buf_slice(row), &list, NULL))
+        return false;
+    for (size_t b = 0; b < list.n && !begins; b++)
+        begins = list.block[b].kind == BLOCK_PROMPT || list.block[b].kind == BLOCK_COMMAND;
+    transcript_blocks_fini(&list);
+    return begins;
+}
+
+static enum err_code find_turns(struct turn_walk *w, const atomic_bool *cancelled, struct err *e)
+{
+    const struct transcript *t = w->c->transcript;
+    struct buf row = { 0 };
+    enum err_code rc = ERR_OK;
+
+    w->message = calloc(t->n + 1, sizeof *w->message);
+    if (!w->message)
+        return err_nomem(e);
+    for (size_t i = 0; !rc && i < t->n; i++) {
+        uint32_t number;
+
+        if (atomic_load_explicit(cancelled, memory_order_relaxed))
+            rc = err_set(e, ERR_CANCELLED, NULL, "sum up tokens");
+        else if (idset_add(&w->ids, t->message[i].id, &number) ||
+                 !array_reserve(w->first, w->cap, w->turns + 1))
+            rc = err_nomem(e);
+        else if (begins_turn(w->c, i, &row))
+            w->first[w->turns++] = i;
+        if (!rc)
+            w->message[number] = (uint32_t)i;
+    }
+    buf_fini(&row);
+    return rc;
+}
+
+/* The last turn that begins at or before the message. */
+static size_t turn_of_message(const struct turn_walk *w, size_t message)
+{
+    size_t i = w->turns;
+
+    while (i > 0 && w->first[i - 1] > message)
+        i--;
+    return i - 1;
+}
+
+/* The turn that was running; of several with the same time the last. */
+static size_t turn_of_time(const struct turn_walk *w, int64_t ms)
+{
+    size_t i = w->turns;
+
+    while (i > 0 && w->c->transcript->message[w->first[i - 1]].time_ms > ms)
+        i--;
+    return i - 1;
+}
+
+/* SIZE_MAX: the answer is on another branch, or nothing is known of its place. */
+static size_t turn_of_answer(const struct turn_walk *w, const struct usage_answer *a)
+{
+    if (id128_none(a->message))
+        return a->time_ms == TIME_NONE ? SIZE_MAX : turn_of_time(w, a->time_ms);
+    uint32_t number = idset_find(&w->ids, a->message);
+
+    return number == IDSET_NONE ? SIZE_MAX : turn_of_message(w, w->message[number]);
+}
+
+static int compare_turns(const void *x, const void *y)
+{
+    int64_t a = ((const struct turn_usage *)x)->end, b = ((const struct turn_usage *)y)->end;
+
+    return (a > b) - (a < b);
+}
+
+static void keep_turns_with_tokens(struct turn_walk *w)
+{
+    struct conversation_usage *u = w->out;
+    const struct transcript *t = w->c->transcript;
+
+    for (size_t i = 0; i < w->turns; i++) {
+        size_t end = i + 1 < w->turns ? w->first[i + 1] : t->n;
+
+        u->turn[i].end = t->message[end - 1].offset;
+        if (!usage_sum_is_empty(&u->turn[i].sum))
+            u->turn[u->n++] = u->turn[i];
+    }
+    if (u->n)
+        qsort(u->turn, u->n, sizeof *u->turn, compare_turns);
+}
+
+static enum err_code sum_turns(struct turn_walk *w, const atomic_bool *cancelled, struct err *e)
+{
+    enum err_code rc = find_turns(w, cancelled, e);
+
+    if (!rc && !(w->out->turn = calloc(w->turns + 1, sizeof *w->out->turn)))
+        rc = err_nomem(e);
+    for (size_t i = 0; !rc && i < w->set->n; i++) {
+        size_t turn = turn_of_answer(w, &w->set->answer[i]);
+
+        if (turn < w->turns)
+            usage_sum_add(&w->out->turn[turn].sum, &w->set->answer[i], w->set->answer[i].cost);
+    }
+    if (!rc)
+        keep_turns_with_tokens(w);
+    idset_fini(&w->ids);
+    free(w->message);
+    free(w->first);
+    return rc;
+}
+
+static enum err_code sum_session(const struct job_context *d, const struct usage_list *list,
+                                 struct usage_set *set, struct conversation_usage *out,
+                                 struct err *e)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (usage_set_add(set, 0, &list->record[i]))
+            return err_nomem(e);
+    for (size_t i = 0; i < set->n; i++) {
+        struct usage_answer *a = &set->answer[i];
+
+        if (d->config)
+            a->cost = config_cost(d->config, a, set->models.text[a->model]);
+        usage_sum_add(&out->sum, a, a->cost);
+    }
+    return ERR_OK;
+}
+
+enum err_code jobs_usage(const struct job_context *d, const struct effect *q, const struct reply *r,
+                         struct err *e)
+{
+    const struct session_ref *ref = &q->refs->ref[0];
+    struct conversation_usage *out = calloc(1, sizeof *out);
+    struct usage_list list = { .n = 0 };
+    struct usage_set set = { .n = 0 };
+    enum err_code rc = out ? ERR_OK : err_nomem(e);
+
+    if (!rc && ref->file.size <= TOO_LARGE)
+        rc = usage_list_read(ref, r->cancelled, &list, e);
+    if (!rc)
+        rc = sum_session(d, &list, &set, out, e);
+    if (!rc && q->conversation && set.n) {
+        struct turn_walk w = { .context = d, .c = q->conversation, .set = &set, .out = out };
+
+        rc = sum_turns(&w, r->cancelled, e);
+    }
+    usage_list_fini(&list);
+    usage_set_fini(&set);
+    if (rc)
+        conversation_usage_free(out);
+    else
+        jobs_post(r, q, (struct msg){ .kind = MSG_USAGE, .u.token_usage = out });
+    return rc;
+}

@@ -1,0 +1,287 @@
+#include "tui/screens/blame/blame_view.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/app/view.h"
+#include "tui/screens/list/list.h"
+#include "tui/screens/rewind/rewind.h"
+#include "tui/screens/transcript/transcript.h"
+#include "tui/text/clean.h"
+#include "tui/text/when.h"
+
+enum { ROWS_Y = 2, AGE_W = WHEN_AGE_COLUMNS, ID_W = 8, DID_W = 7, COUNT_W = 12, WIDE = 100 };
+
+static size_t count_rows(const struct blame_view *v)
+{
+    return v->rows ? v->rows->n : 0;
+}
+
+static struct list_area rows_area(const struct blame_view *v, int rows, int cols)
+{
+    int h = rows - ROWS_Y - 1;
+
+    return (struct list_area){ { ROWS_Y, 0, h > 1 ? h : 1, cols }, count_rows(v) };
+}
+
+/* ---- how it looks ---- */
+
+static void draw_head(const struct model *m, struct frame *f)
+{
+    const struct blame_view *v = m->blame;
+    char path[512], text[64] = "";
+    int x = 1 + frame_puts(f, 0, 1, f->cols, STYLE_TITLE, v->by_line ? "lines of" : "touched") + 1;
+
+    if (v->rows)
+        snprintf(text, sizeof text, "%zu %s%s", v->rows->n, v->by_line ? "line" : "turn",
+                 v->rows->n == 1 ? "" : "s");
+    int w = frame_width(slice_of(text)), end = f->cols - w - 1;
+
+    frame_puts(f, 0, end, w, STYLE_DIM, text);
+    if (v->asked && frame_spinner_shows(v->asked_ms, m->now_ms))
+        frame_puts(f, 0, end - 2, 1, STYLE_KEY, frame_spinner_sign(m->now_ms, f->ascii));
+    frame_text_middle(f, 0, x, end - x - 3, STYLE_TEXT,
+                      text_path_short(buf_slice(&v->path), m->settings->home, path, sizeof path));
+}
+
+static int draw_age(const struct model *m, struct frame *f, int y, int x, int64_t time_ms)
+{
+    char age[WHEN_AGE];
+
+    when_age(m->now_ms, time_ms, age);
+    frame_puts(f, y, x + AGE_W - (int)strlen(age), AGE_W, STYLE_AGE, age);
+    return x + AGE_W + 2;
+}
+
+static void draw_turn(const struct model *m, struct frame *f, struct rect r,
+                      const struct blame_row *row)
+{
+    char counts[48];
+    int x = draw_age(m, f, r.y, 1, row->time_ms);
+
+    frame_text(f, r.y, x, ID_W, STYLE_DIM, row->session);
+    x += ID_W + 2;
+    frame_puts(f, r.y, x, DID_W, STYLE_TEXT, row->did);
+    x += DID_W + 1;
+    snprintf(counts, sizeof counts, "+%" PRIu64, row->added);
+    frame_puts(f, r.y, x, COUNT_W / 2, STYLE_ADD, counts);
+    snprintf(counts, sizeof counts, "-%" PRIu64, row->removed);
+    frame_puts(f, r.y, x + COUNT_W / 2, COUNT_W / 2, STYLE_DELETE, counts);
+    x += COUNT_W + 1;
+    frame_text_cut(f, r.y, x, r.w - x - 1, STYLE_PROMPT, row->prompt);
+}
+
+static void draw_line(const struct model *m, struct frame *f, struct rect r, size_t at,
+                      const struct blame_row *row)
+{
+    char number[24];
+    int prompt_w = f->cols >= WIDE ? 32 : 18, x = 1;
+
+    if (row->ref != BLAME_ROW_NONE) {
+        draw_age(m, f, r.y, x, row->time_ms);
+        frame_text_cut(f, r.y, x + AGE_W + 2, prompt_w, STYLE_PROMPT, row->prompt);
+    }
+    x += AGE_W + 2 + prompt_w + 1;
+    snprintf(number, sizeof number, "%5zu", at + 1);
+    frame_puts(f, r.y, x, 7, STYLE_DIM, number);
+    x += 6;
+    frame_text_cut(f, r.y, x, r.w - x - 1, STYLE_CODE, row->text);
+}
+
+static void draw_row(const void *arg, struct frame *f, struct rect r, size_t at)
+{
+    const struct model *m = arg;
+    const struct blame_row *row = &m->blame->rows->row[at];
+
+    if (m->blame->rows->by_line)
+        draw_line(m, f, r, at, row);
+    else
+        draw_turn(m, f, r, row);
+}
+
+static void draw_nothing(const struct blame_view *v, struct frame *f)
+{
+    char text[400];
+
+    f->cursor_y = ROWS_Y;
+    f->cursor_x = 0;
+    if (v->error.code) {
+        err_format(&v->error, text, sizeof text);
+        frame_text_cut(f, ROWS_Y + 1, 3, f->cols - 4, STYLE_ERROR, slice_of(text));
+    } else if (v->rows) {
+        frame_puts(f, ROWS_Y + 1, 3, f->cols - 4, STYLE_STRONG,
+                   v->by_line ? "The file is empty" : "No session touched it by its tools");
+    }
+}
+
+static void draw_blame(const struct model *m, struct frame *f)
+{
+    const struct blame_view *v = m->blame;
+
+    draw_head(m, f);
+    if (count_rows(v) == 0)
+        draw_nothing(v, f);
+    list_cursor_draw(&v->pick, rows_area(v, f->rows, f->cols), f, draw_row, m);
+}
+
+/* ---- what happens ---- */
+
+static void request_rows(struct model *m)
+{
+    struct blame_view *v = m->blame;
+    struct effect *e;
+
+    effect_cancel(&m->fx, REQUESTER_BLAME, &v->asked);
+    blame_rows_free(v->rows);
+    v->rows = NULL;
+    v->error = (struct err){ 0 };
+    v->pick = (struct list_cursor){ 0 };
+    e = effect_add(&m->fx, EFFECT_BLAME, REQUESTER_BLAME);
+    if (!e || buf_add(&e->text, buf_slice(&v->path))) {
+        toast_no_memory(&m->toast);
+        return;
+    }
+    e->n = v->by_line;
+    v->asked = e->generation;
+    v->asked_ms = m->now_ms;
+}
+
+void blame_view_open(struct model *m, struct slice path)
+{
+    struct blame_view *v = m->blame;
+
+    v->path.n = 0;
+    v->by_line = false;
+    if (buf_add(&v->path, path)) {
+        toast_no_memory(&m->toast);
+        return;
+    }
+    view_push(m, VIEW_BLAME);
+    request_rows(m);
+}
+
+void blame_view_fini(struct blame_view *v)
+{
+    blame_rows_free(v->rows);
+    buf_fini(&v->path);
+    *v = (struct blame_view){ 0 };
+}
+
+static bool blame_message(struct model *m, const struct msg *msg)
+{
+    struct blame_view *v = m->blame;
+
+    if (!msg_answers(msg, v->asked, MSG_BLAME))
+        return false;
+    v->asked = 0;
+    if (msg->kind == MSG_BLAME)
+        v->rows = msg->u.blame;
+    else
+        v->error = msg->u.error;
+    list_cursor_move(&v->pick, rows_area(v, m->rows, m->cols), 0);
+    return true;
+}
+
+/* There is one viewer: if it is below, its session is replaced. */
+static void leave_to_viewer(struct model *m)
+{
+    while (view_is_open(m, VIEW_TRANSCRIPT) && view_top(m) != VIEW_TRANSCRIPT) {
+        if (view_top(m) == VIEW_REWIND)
+            rewind_view_close(m->rewind, &m->fx);
+        view_pop(m);
+    }
+    if (view_top(m) != VIEW_TRANSCRIPT)
+        view_push(m, VIEW_TRANSCRIPT);
+}
+
+static void open_conversation(struct model *m)
+{
+    const struct blame_view *v = m->blame;
+    const struct blame_row *row = &v->rows->row[v->pick.at];
+    const struct session_ref *ref = &v->rows->refs->ref[row->ref];
+    uint32_t entry = session_table_find(&m->list->sessions, ref->path);
+    const struct session_entry *known =
+        entry == ENTRY_NONE ? NULL : &m->list->sessions.entry[entry];
+    struct slice title = known ? session_entry_title(known) : SLICE("");
+
+    if (!transcript_view_open(m->viewer, ref, title.n ? title : ref->id,
+                              known ? session_entry_cwd(known) : SLICE(""), &m->fx)) {
+        toast_no_memory(&m->toast);
+        return;
+    }
+    transcript_view_go_to_message(m->viewer, row->turn);
+    m->viewed = entry;
+    leave_to_viewer(m);
+}
+
+static bool has_session(const struct blame_view *v)
+{
+    return v->pick.at < count_rows(v) && v->rows->row[v->pick.at].ref != BLAME_ROW_NONE;
+}
+
+static void leave_view(struct model *m)
+{
+    effect_cancel(&m->fx, REQUESTER_BLAME, &m->blame->asked);
+    blame_view_fini(m->blame);
+    view_pop(m);
+}
+
+static bool blame_act(struct model *m, enum action a)
+{
+    struct blame_view *v = m->blame;
+
+    switch (a) {
+    case ACT_VIEW:
+        if (has_session(v))
+            open_conversation(m);
+        return true;
+    case ACT_PANE:
+        v->by_line = !v->by_line;
+        request_rows(m);
+        return true;
+    case ACT_REFRESH: request_rows(m); return true;
+    case ACT_BACK: leave_view(m); return true;
+    default: return list_cursor_act(&v->pick, rows_area(v, m->rows, m->cols), a);
+    }
+}
+
+static const char *blame_unavailable(const struct model *m, enum action a)
+{
+    if (a == ACT_VIEW && !has_session(m->blame))
+        return count_rows(m->blame) ? "no session wrote this line" : "nothing is selected";
+    return a == ACT_PANE || a == ACT_VIEW || a == ACT_REFRESH
+               ? NULL
+               : list_session_unavailable(m, a, LIST_NO_SESSION);
+}
+
+static void blame_mouse(struct model *m, struct mouse event)
+{
+    list_cursor_mouse(&m->blame->pick, rows_area(m->blame, m->rows, m->cols), event);
+}
+
+static void blame_resized(struct model *m)
+{
+    struct blame_view *v = m->blame;
+
+    list_cursor_move(&v->pick, rows_area(v, m->rows, m->cols), (int64_t)v->pick.at);
+}
+
+static int64_t blame_wake_ms(const struct model *m)
+{
+    const struct blame_view *v = m->blame;
+
+    return v->asked ? frame_spinner_wake_ms(v->asked_ms, m->now_ms) : TIME_NONE;
+}
+
+const struct view_ops view_blame = {
+    .name = "blame",
+    .context = IN_BLAME,
+    .draw = draw_blame,
+    .act = blame_act,
+    .unavailable = blame_unavailable,
+    .message = blame_message,
+    .mouse = blame_mouse,
+    .resized = blame_resized,
+    .wake_ms = blame_wake_ms,
+};

@@ -1,0 +1,328 @@
+#include "tui/screens/dialogs/export_view.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/app/view.h"
+#include "tui/screens/dialogs/dialog.h"
+#include "tui/screens/list/list.h"
+#include "tui/screens/transcript/transcript.h"
+#include "tui/text/clean.h"
+#include "tui/widgets/frame.h"
+#include "tui/widgets/list_cursor.h"
+
+enum { BOX_W = 72, LABEL_W = 14 };
+
+void export_view_fini(struct export_view *v)
+{
+    ref_list_free(v->session);
+    v->session = NULL;
+}
+
+/* ---- the rows ---- */
+
+static const struct store_ops *ops_of(const struct export_view *v)
+{
+    return v->session->ref[0].store->ops;
+}
+
+/* Why a row cannot be changed; NULL if it can. */
+static const char *fixed_reason(const struct export_view *v, enum export_row row)
+{
+    bool rows = v->format == EXPORT_JSONL;
+
+    switch (row) {
+    case EXPORT_ROW_TOOLS: return rows ? "as they are" : NULL;
+    case EXPORT_ROW_THINKING: return rows ? "as it is" : NULL;
+    case EXPORT_ROW_SUBAGENTS: return ops_of(v)->subagent ? NULL : "none in this system";
+    case EXPORT_ROW_MESSAGES: return id128_none(v->message) ? "all" : NULL;
+    default: return NULL;
+    }
+}
+
+static const char *value_of(const struct export_view *v, enum export_row row)
+{
+    static const char *const formats[] = { "Markdown", "HTML", "text", "JSONL: the rows" };
+    static const char *const tools[] = { "folded", "left out", "in full" };
+    static const char *const messages[] = { "all", "from this one on", "up to this one" };
+    const char *fixed = fixed_reason(v, row);
+
+    if (fixed)
+        return fixed;
+    switch (row) {
+    case EXPORT_ROW_FORMAT: return formats[v->format];
+    case EXPORT_ROW_TOOLS: return tools[v->tools];
+    case EXPORT_ROW_THINKING: return v->thinking ? "included" : "left out";
+    case EXPORT_ROW_SUBAGENTS: return v->subagents ? "included" : "left out";
+    case EXPORT_ROW_SECRETS: return v->redact ? "replaced" : "kept";
+    case EXPORT_ROW_MESSAGES: return messages[v->messages];
+    default: return "";
+    }
+}
+
+/* A name beside where reprise was started, unless the person chose one. */
+static void name_file(struct export_view *v)
+{
+    const struct session_ref *ref = &v->session->ref[0];
+    const struct store_env *env = ref->store->env;
+    struct arena a = { 0 };
+    char *name;
+
+    v->exists = false;
+    if (v->named)
+        return;
+    name = export_file_name(slice_of(v->title), ref->id, v->format, &a);
+    snprintf(v->path, sizeof v->path, "%s/%s", env && env->cwd && env->cwd[1] ? env->cwd : "",
+             name ? name : "session");
+    arena_fini(&a);
+}
+
+static unsigned step_value(unsigned value, unsigned n, int by)
+{
+    return (value + n + (unsigned)(by < 0 ? (int)n - 1 : 1)) % n;
+}
+
+static void change_value(struct export_view *v, int by)
+{
+    enum export_row row = (enum export_row)v->at;
+
+    if (fixed_reason(v, row))
+        return;
+    switch (row) {
+    case EXPORT_ROW_FORMAT:
+        v->format = (enum export_format)step_value(v->format, EXPORT_FORMATS, by);
+        name_file(v);
+        break;
+    case EXPORT_ROW_TOOLS: v->tools = (enum export_tools)step_value(v->tools, 3, by); break;
+    case EXPORT_ROW_THINKING: v->thinking = !v->thinking; break;
+    case EXPORT_ROW_SUBAGENTS: v->subagents = !v->subagents; break;
+    case EXPORT_ROW_SECRETS: v->redact = !v->redact; break;
+    case EXPORT_ROW_MESSAGES:
+        v->messages = (enum export_messages)step_value(v->messages, 3, by);
+        break;
+    default: break;
+    }
+}
+
+/* ---- the file ---- */
+
+/* "~/x" as a shell reads it. */
+static const char *take_path(struct model *m, struct slice text)
+{
+    struct export_view *v = m->export;
+    const struct store_env *env = v->session->ref[0].store->env;
+    bool tilde = text.n > 1 && text.p[0] == '~' && text.p[1] == '/' && env && env->home;
+
+    if (text.n == 0)
+        return "a name is needed";
+    if (memchr(text.p, '\0', text.n) || text.n + (tilde ? strlen(env->home) : 0) >= sizeof v->path)
+        return "this cannot be the name of a file";
+    if (tilde)
+        text = (struct slice){ text.p + 1, text.n - 1 };
+    snprintf(v->path, sizeof v->path, "%s%.*s", tilde ? env->home : "", SLICE_ARG(text));
+    v->named = true;
+    v->exists = false;
+    return NULL;
+}
+
+static void write_file(struct model *m)
+{
+    struct export_view *v = m->export;
+    struct effect *e = effect_add(&m->fx, EFFECT_EXPORT, REQUESTER_EXPORT);
+
+    e->refs = ref_list_new();
+    if (!e->refs || !ref_list_add(e->refs, &v->session->ref[0], 0) ||
+        buf_add(&e->text, slice_of(v->path)) || !buf_cstr(&e->text)) {
+        toast_no_memory(&m->toast);
+        return;
+    }
+    e->export = (struct export_request){ .format = v->format,
+                                         .tools = v->tools,
+                                         .thinking = v->thinking,
+                                         .subagents = v->subagents,
+                                         .redact = v->redact,
+                                         .leaf = v->leaf };
+    if (v->messages == EXPORT_FROM_MESSAGE)
+        e->export.first = v->message;
+    else if (v->messages == EXPORT_TO_MESSAGE)
+        e->export.last = v->message;
+    e->replaces = v->exists;
+    v->writing = e->generation;
+}
+
+static void accept(struct model *m)
+{
+    struct export_view *v = m->export;
+
+    if (v->writing)
+        return;
+    if (v->at == EXPORT_ROW_FILE)
+        dialog_prompt(m, "file", slice_of(v->path), take_path);
+    else if (v->at == EXPORT_ROW_WRITE)
+        write_file(m);
+    else
+        change_value(v, 1);
+}
+
+/* ---- the view ---- */
+
+static const char *write_label(const struct export_view *v)
+{
+    return v->writing ? "writing; Esc cancels" : v->exists ? "Replace the file" : "Write the file";
+}
+
+static void draw_row(const struct export_view *v, struct frame *f, struct rect r, size_t i)
+{
+    static const char *const labels[] = { "Format",  "Tools",    "Thinking", "Sub-agents",
+                                          "Secrets", "Messages", "File" };
+    int x = r.x + 2 + LABEL_W, w = r.w - LABEL_W - 3;
+    bool fixed = fixed_reason(v, (enum export_row)i) != NULL;
+
+    if (i == EXPORT_ROW_WRITE) {
+        frame_puts(f, r.y, r.x + 2, r.w - 3, v->exists ? STYLE_WARN : STYLE_STRONG, write_label(v));
+    } else {
+        frame_puts(f, r.y, r.x + 2, LABEL_W, STYLE_DIM, labels[i]);
+        if (i == EXPORT_ROW_FILE)
+            frame_text_middle(f, r.y, x, w, STYLE_TEXT, slice_of(v->path));
+        else
+            frame_puts(f, r.y, x, w, fixed ? STYLE_DIM : STYLE_TEXT,
+                       value_of(v, (enum export_row)i));
+    }
+    if (i == v->at)
+        frame_point(f, r);
+}
+
+static void draw_export(const struct model *m, struct frame *f)
+{
+    const struct export_view *v = m->export;
+    int w = f->cols - 4 < BOX_W ? f->cols - 4 : BOX_W;
+    struct rect r = frame_box(f, EXPORT_ROWS + 2, w, SLICE("Export the session"));
+    size_t fit = r.h > 0 ? (size_t)r.h : 1;
+    size_t top = list_cursor_top(0, v->at, EXPORT_ROWS, fit);
+
+    for (size_t i = 0; i < fit && top + i < EXPORT_ROWS; i++)
+        draw_row(v, f, (struct rect){ r.y + (int)i, r.x, 1, r.w }, top + i);
+    if (fit < EXPORT_ROWS + 2)
+        return;
+    frame_puts(f, r.y + EXPORT_ROWS + 1, r.x + 2, r.w - 3, v->exists ? STYLE_WARN : STYLE_DIM,
+               v->exists ? "The file exists. Writing again replaces it for good."
+                         : "Left and Right change a value; Enter chooses; Esc leaves.");
+}
+
+static bool export_act(struct model *m, enum action a)
+{
+    struct export_view *v = m->export;
+
+    if (list_cursor_wrap(&v->at, EXPORT_ROWS, a))
+        return true;
+    switch (a) {
+    case ACT_ACCEPT: accept(m); return true;
+    case ACT_BACK:
+        if (v->writing)
+            toast_note(&m->toast, m->now_ms, "cancelled: nothing was written");
+        effect_cancel(&m->fx, REQUESTER_EXPORT, &v->writing);
+        view_pop(m);
+        return true;
+    default: return false;
+    }
+}
+
+static bool export_takes(struct model *m, struct key key)
+{
+    struct export_view *v = m->export;
+
+    if (view_top(m) != VIEW_EXPORT || v->writing || key.mods != 0)
+        return false;
+    if (key.code != KEYCODE_LEFT && key.code != KEYCODE_RIGHT && key.code != ' ' &&
+        key.code != 'h' && key.code != 'l')
+        return false;
+    change_value(v, key.code == KEYCODE_LEFT || key.code == 'h' ? -1 : 1);
+    return true;
+}
+
+static void open_export(struct model *m)
+{
+    const struct session_entry *e = list_selection_session(m);
+    struct export_view *v = m->export;
+    const struct export_view before = *v;
+    struct ref_list *session = ref_list_new();
+    int64_t ignored;
+
+    if (!session || !ref_list_add(session, &e->ref, 0)) {
+        ref_list_free(session);
+        toast_no_memory(&m->toast);
+        return;
+    }
+    export_view_fini(v);
+    *v = (struct export_view){ .session = session,
+                               .format = before.format,
+                               .tools = before.tools,
+                               .thinking = before.thinking,
+                               .subagents = before.subagents,
+                               .redact = before.redact,
+                               .at = EXPORT_ROW_WRITE };
+    snprintf(v->title, sizeof v->title, "%.*s",
+             (int)(session_entry_title(e).n < 120 ? session_entry_title(e).n : 120),
+             session_entry_title(e).n ? session_entry_title(e).p : "");
+    if (view_base(m) == VIEW_TRANSCRIPT) {
+        v->leaf = transcript_view_leaf(m->viewer);
+        (void)transcript_view_message(m->viewer, &v->message, &ignored);
+    }
+    name_file(v);
+    view_push(m, VIEW_EXPORT);
+}
+
+static bool export_perform(struct model *m, enum action a)
+{
+    if (a != ACT_EXPORT)
+        return false;
+    open_export(m);
+    return true;
+}
+
+static void report_written(struct model *m, const struct msg *msg)
+{
+    const struct export_view *v = m->export;
+    const struct store_env *env = v->session->ref[0].store->env;
+    char path[PATH_MAX], secrets[64] = "";
+    struct slice shown = text_path_short(
+        slice_of(v->path), env && env->home ? slice_of(env->home) : SLICE(""), path, sizeof path);
+
+    if (v->redact)
+        snprintf(secrets, sizeof secrets, ", %zu secret%s replaced", msg->u.exported.secrets,
+                 msg->u.exported.secrets == 1 ? "" : "s");
+    toast_info(&m->toast, m->now_ms, "wrote %.*s, %" PRId64 " KB%s%s", SLICE_ARG(shown),
+               (msg->u.exported.bytes + 1023) / 1024, secrets,
+               msg->u.exported.unread ? ", without sub-agents that cannot be read" : "");
+}
+
+static bool export_message(struct model *m, const struct msg *msg)
+{
+    struct export_view *v = m->export;
+
+    if (!msg_answers(msg, v->writing, MSG_EXPORTED))
+        return false;
+    v->writing = 0;
+    if (msg->kind == MSG_EXPORTED) {
+        report_written(m, msg);
+        if (view_top(m) == VIEW_EXPORT)
+            view_pop(m);
+    } else if (msg->u.error.code == ERR_STALE && !v->exists) {
+        v->exists = true;
+    } else {
+        toast_error(&m->toast, &msg->u.error);
+    }
+    return true;
+}
+
+const struct view_ops view_export = {
+    .name = "export",
+    .overlay = true,
+    .context = IN_DIALOG,
+    .draw = draw_export,
+    .act = export_act,
+    .perform = export_perform,
+    .takes = export_takes,
+    .message = export_message,
+};

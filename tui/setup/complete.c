@@ -1,0 +1,380 @@
+#include <ctype.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/query/listing.h"
+#include "tui/commands/command.h"
+#include "tui/commands/session.h"
+
+/* What the shell may complete a word with, one candidate a line: the word, a tab, and what it is. A line ":files" or
+ * ":dirs" leaves it to the shell, which knows the names of files best. Everything comes from the tables of commands and
+ * options. Errors are not reported, because they would appear in the middle of the line that is being typed. */
+
+enum {
+    ROWS_MAX = 60,        /* sessions that are offered */
+    LOOKED_AT_MAX = 1000, /* sessions in which tags and branches are looked for */
+    WORDS_MAX = 64,       /* different tags or branches */
+};
+
+struct completing {
+    struct invocation *in; /* with the options that stand on the line before the word */
+    const char *word;      /* that is completed; of --sort=re the whole */
+    const char *typed;     /* its part behind the = */
+};
+
+static bool begins(struct slice text, const char *typed)
+{
+    size_t n = strlen(typed);
+
+    return text.n >= n && memcmp(text.p, typed, n) == 0;
+}
+
+/* Text from disk, and so is cleaned; `about` may be empty. */
+static void offer(const struct completing *c, struct slice value, struct slice about)
+{
+    struct out *o = &c->in->out;
+
+    if (!value.n || !begins(value, c->typed))
+        return;
+    out_add(o, (struct slice){ c->word, (size_t)(c->typed - c->word) });
+    out_text(o, value);
+    if (about.n) {
+        out_add(o, SLICE("\t"));
+        out_text(o, about);
+    }
+    out_add(o, SLICE("\n"));
+}
+
+/* The words of "auto|always|never". */
+static void offer_words(const struct completing *c, struct slice words)
+{
+    while (words.n) {
+        const char *bar = memchr(words.p, '|', words.n);
+        size_t n = bar ? (size_t)(bar - words.p) : words.n;
+
+        offer(c, (struct slice){ words.p, n }, (struct slice){ 0 });
+        words.p += bar ? n + 1 : n;
+        words.n -= bar ? n + 1 : n;
+    }
+}
+
+static void offer_commands(const struct completing *c)
+{
+    for (const struct command *row = commands_table + 1; row->run || row->on_session; row++)
+        if (row->summary)
+            offer(c, slice_of(row->name), slice_of(row->summary));
+}
+
+static void offer_options(const struct completing *c, option_bits allowed)
+{
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        struct option_about about = option_about((enum option_id)i);
+        char name[64] = "-";
+
+        if (!(allowed >> i & 1))
+            continue;
+        if (about.name)
+            snprintf(name, sizeof name, "--%s", about.name);
+        else
+            name[1] = about.letter;
+        offer(c, slice_of(name), slice_of(about.help));
+    }
+}
+
+/* ---- what only the stores know ---- */
+
+static void offer_systems(const struct completing *c, bool with_colon)
+{
+    struct config config;
+    char name[80];
+
+    for (size_t i = 0; store_systems[i]; i++) {
+        snprintf(name, sizeof name, "%s%s", store_systems[i]->name, with_colon ? ":" : "");
+        offer(c, slice_of(name), (struct slice){ 0 });
+    }
+    if (command_stores(c->in, &config, NULL))
+        return;
+    for (size_t i = 0; i < config.stores; i++)
+        offer(c, slice_of(config.store[i].name), SLICE("a store of the configuration"));
+    config_fini(&config);
+}
+
+typedef bool row_fn(const struct completing *c, const struct session_row *row, void *arg);
+
+/* Describes the sessions whose ids begin so, newest first, until the function returns false. */
+static void each_session(const struct completing *c, struct sessions *s, const char *id, row_fn *fn,
+                         void *arg)
+{
+    const struct listing_query q = { .scope = s->scope,
+                                     .since_ms = TIME_NONE,
+                                     .before_ms = TIME_NONE };
+    struct session_row *row = session_row_new();
+    struct listing *listing = NULL;
+    size_t n = 0;
+    bool more = row && listing_open(s->store, s->n, &q, &listing, NULL) == ERR_OK;
+    const struct session_ref *const *refs = more ? listing_refs(listing, &n) : NULL;
+
+    for (size_t i = 0; more && i < n && i < (id[0] ? n : LOOKED_AT_MAX); i++)
+        if (begins(refs[i]->id, id) &&
+            refs[i]->store->ops->describe(refs[i]->store, &s->scope, refs[i], row, NULL) ==
+                ERR_OK &&
+            row->hidden == HIDDEN_NOT)
+            more = fn(c, row, arg);
+    listing_close(listing);
+    session_row_free(row);
+}
+
+static bool offer_session(const struct completing *c, const struct session_row *row, void *arg)
+{
+    size_t *count = arg;
+
+    offer(c, row->ref.id, row->summary);
+    return ++*count < ROWS_MAX;
+}
+
+/* Those of this directory before a letter is typed, if there are any; else those of every project. */
+static void offer_sessions(const struct completing *c)
+{
+    const char *colon = strchr(c->typed, ':');
+    struct completing part = *c;
+    struct sessions s;
+    size_t count = 0;
+
+    part.typed = colon ? colon + 1 : c->typed;
+    for (bool everywhere = c->typed[0] != '\0'; !count; everywhere = true) {
+        if (sessions_open(c->in, everywhere, &s, NULL))
+            return;
+        each_session(&part, &s, part.typed, offer_session, &count);
+        sessions_close(&s);
+        if (everywhere)
+            break;
+    }
+    offer(c, SLICE("latest"), SLICE("the newest session"));
+}
+
+struct words {
+    struct slice (*of)(const struct session_row *row);
+    struct arena arena;
+    struct slice word[WORDS_MAX];
+    size_t n;
+};
+
+static struct slice tag_of(const struct session_row *row)
+{
+    return row->tag;
+}
+
+static struct slice branch_of(const struct session_row *row)
+{
+    return row->git_branch;
+}
+
+static bool offer_word_once(const struct completing *c, const struct session_row *row, void *arg)
+{
+    struct words *w = arg;
+    struct slice word = w->of(row);
+
+    for (size_t i = 0; i < w->n; i++)
+        if (slice_eq(w->word[i], word))
+            return true;
+    if (!word.n)
+        return true;
+    w->word[w->n++] = arena_copy(&w->arena, word);
+    offer(c, word, (struct slice){ 0 });
+    return w->n < WORDS_MAX && !w->arena.failed;
+}
+
+static void offer_words_of_sessions(const struct completing *c,
+                                    struct slice (*of)(const struct session_row *row))
+{
+    struct words w = { .of = of };
+    struct sessions s;
+
+    if (sessions_open(c->in, true, &s, NULL))
+        return;
+    each_session(c, &s, "", offer_word_once, &w);
+    sessions_close(&s);
+    arena_fini(&w.arena);
+}
+
+/* ---- which of them ---- */
+
+static bool is_word(struct slice token, const char *word)
+{
+    return slice_eq(token, slice_of(word));
+}
+
+/* The help names what an option or operand takes: "ID", "DIR", "auto|always|never". */
+static void offer_value(const struct completing *c, struct slice what)
+{
+    while (what.n && what.p[what.n - 1] == '.') /* ID... */
+        what.n--;
+    if (!what.n)
+        return;
+    if (islower((unsigned char)what.p[0]))
+        offer_words(c, what);
+    else if (is_word(what, "ID"))
+        offer_sessions(c);
+    else if (is_word(what, "TAG"))
+        offer_words_of_sessions(c, tag_of);
+    else if (is_word(what, "BRANCH"))
+        offer_words_of_sessions(c, branch_of);
+    else if (begins(what, "SYSTEM") || is_word(what, "STORE"))
+        offer_systems(c, !is_word(what, "SYSTEM"));
+    else if (is_word(what, "COMMAND"))
+        offer_commands(c);
+    else if (is_word(what, "DIR"))
+        out_add(&c->in->out, SLICE(":dirs\n"));
+    else if (begins(what, "FILE") || begins(what, "PATH"))
+        out_add(&c->in->out, SLICE(":files\n"));
+}
+
+/* The next word of an operands text, without brackets; false at the end of the text or of the alternative. */
+static bool next_token(const char **rest, struct slice *out)
+{
+    for (;;) {
+        const char *p = *rest + strspn(*rest, " []");
+        size_t n = strcspn(p, " []");
+
+        *rest = p + n;
+        *out = (struct slice){ p, n };
+        if (n == 0 || is_word(*out, "|"))
+            return false;
+        if (p[0] != '-')
+            return true;
+    }
+}
+
+/* Operand number `at` of "list | restore [--join] ID | empty", behind the operand `first`. */
+static void offer_operand(const struct completing *c, const char *operands, size_t at,
+                          const char *first)
+{
+    const char *rest = operands;
+
+    while (*rest) {
+        struct slice token = { 0 }, last = { 0 };
+        bool fits = true, more = true;
+        size_t i = 0;
+
+        for (; i <= at && (more = next_token(&rest, &token)); i++) {
+            last = token;
+            fits &=
+                i > 0 || at == 0 || !islower((unsigned char)token.p[0]) || is_word(token, first);
+        }
+        bool repeats = last.n > 3 && memcmp(last.p + last.n - 3, "...", 3) == 0;
+
+        if (fits && (i > at || repeats))
+            offer_value(c, last);
+        while (more && next_token(&rest, &token))
+            ;
+    }
+}
+
+/* The words of the line before the one that is completed. */
+struct line {
+    const struct command *command; /* NULL: none yet */
+    enum option_id open;           /* its value is the word; OPTION_COUNT: none */
+    const char *first;             /* operand */
+    size_t operands;
+    bool ended; /* by -- */
+};
+
+static const struct command *command_named(const char *word)
+{
+    for (const struct command *row = commands_table + 1; row->run || row->on_session; row++)
+        if (strcmp(row->name, word) == 0 || (row->alias && strcmp(row->alias, word) == 0))
+            return row;
+    return NULL;
+}
+
+static void read_word(struct line *l, const char *word)
+{
+    enum option_id which = l->ended ? OPTION_COUNT : option_of_word(word);
+
+    if (l->open != OPTION_COUNT) {
+        l->open = OPTION_COUNT;
+    } else if (which != OPTION_COUNT) {
+        bool whole = word[1] == '-' ? !strchr(word, '=') : word[2] == '\0';
+
+        if (whole && option_about(which).value != OPTION_WITHOUT_VALUE)
+            l->open = which;
+    } else if (strcmp(word, "--") == 0) {
+        l->ended = true;
+    } else if (!l->command && !l->ended && command_named(word)) {
+        l->command = command_named(word);
+    } else if (word[0] != '-' && l->operands++ == 0) {
+        l->first = word;
+    }
+}
+
+static void offer_for(struct completing *c, const struct line *l)
+{
+    option_bits own = (l->command ? l->command : commands_table)->options;
+    enum option_id of_word = l->ended ? OPTION_COUNT : option_of_word(c->word);
+    bool takes = of_word != OPTION_COUNT && option_about(of_word).value != OPTION_WITHOUT_VALUE;
+
+    if (l->open != OPTION_COUNT) {
+        const char *arg = option_about(l->open).arg;
+
+        offer_value(c, slice_of(l->open == OPTION_SYSTEM ? "SYSTEM" : arg));
+    } else if (takes && c->word[1] == '-' && strchr(c->word, '=')) {
+        c->typed = strchr(c->word, '=') + 1;
+        offer_value(c, slice_of(of_word == OPTION_SYSTEM ? "SYSTEM" : option_about(of_word).arg));
+    } else if (c->word[0] == '-' && !l->ended) {
+        offer_options(c, own);
+        offer_options(c, OPTION_GLOBALS & ~own);
+    } else if (l->command) {
+        offer_operand(c, l->command->operands, l->operands, l->first);
+    } else if (!l->ended && l->operands == 0) {
+        offer_commands(c);
+    }
+}
+
+/* The options that stand on the line already choose the stores and the project; a mistake in them ends the reading. */
+static void take_options(struct invocation *in, int argc, char **argv, struct process_env *world,
+                         char dir[PATH_MAX])
+{
+    option_bits all = 0;
+    int first;
+
+    for (int i = 0; i < OPTION_COUNT; i++)
+        all |= (option_bits)1 << i;
+    if (options_read(argc, argv, all, false, &in->options, &first, NULL))
+        return;
+    if (in->options.directory && chdir(in->options.directory) == 0 && getcwd(dir, PATH_MAX))
+        world->env.cwd = dir;
+    in->world = world;
+}
+
+/* reprise complete -- WORD...: the last one is completed. */
+enum err_code complete_run(struct invocation *in, struct err *e)
+{
+    int n = in->argc > 0 ? in->argc - 1 : 0;
+    struct completing c = { .in = in, .word = in->argc ? in->argv[n] : "" };
+    struct line line = { .open = OPTION_COUNT };
+    struct process_env world = *in->world;
+    struct arena arena = { 0 };
+    char dir[PATH_MAX];
+    char **argv = arena_zalloc(&arena, ((size_t)n + 2) * sizeof *argv);
+
+    if (!argv)
+        return err_nomem(e);
+    for (int i = 0; i < n; i++) {
+        argv[i + 1] = in->argv[i];
+        read_word(&line, in->argv[i]);
+    }
+    argv[0] = in->argv[n];
+    c.typed = c.word;
+    in->err_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    take_options(in, n + 1 - (line.open != OPTION_COUNT), argv, &world, dir);
+    in->out.wants_json = false;
+    offer_for(&c, &line);
+    if (in->err_fd >= 0)
+        close(in->err_fd);
+    in->err_fd = STDERR_FILENO;
+    arena_fini(&arena);
+    return ERR_OK;
+}
