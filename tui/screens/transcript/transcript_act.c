@@ -56,7 +56,10 @@ static void next_level(struct transcript_view *v)
 
     folds_level(&v->folds, (enum fold_level)((v->folds.level + 1) % FOLD_LEVELS));
     transcript_view_notify(v, says[v->folds.level]);
-    if (!end && transcript_view_nearest_line(v, &v->cursor)) {
+    if (end) {
+        /* The cursor goes to what appears below it, so that it stays at the end. */
+        v->placed = false;
+    } else if (transcript_view_nearest_line(v, &v->cursor)) {
         v->top = v->cursor;
         transcript_view_scroll_lines(v, -(long)(v->rows / 3));
     }

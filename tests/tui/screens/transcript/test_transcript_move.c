@@ -205,6 +205,23 @@ static void the_position_survives_resize_and_folding(void **state)
     drive_fini(&d);
 }
 
+static void the_cursor_stays_at_the_end_when_more_is_unfolded_below_it(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    open_long_conversation(&d, 50, REQUESTER_VIEWER, 14, 40);
+    drive_append(
+        &d, SLICE("{\"type\":\"system\",\"subtype\":\"turn_duration\",\"durationMs\":1500}\n"));
+    transcript_view_reload(d.view, &d.ref, &d.fx);
+    drive_answer_all(&d);
+    assert_cursor_on(&d, "answer 49");
+    assert_true(screen_holds(&d, "100/101"));
+    drive_act(&d, ACT_FOLD_LEVEL);
+    assert_true(screen_holds(&d, "101/101"));
+    drive_fini(&d);
+}
+
 static void a_preview_that_is_scrolled_up_gets_the_rest(void **state)
 {
     (void)state;
@@ -258,6 +275,7 @@ int main(void)
         cmocka_unit_test(going_to_the_beginning_waits_for_the_whole_conversation),
         cmocka_unit_test(new_messages_appear_at_the_end),
         cmocka_unit_test(the_position_survives_resize_and_folding),
+        cmocka_unit_test(the_cursor_stays_at_the_end_when_more_is_unfolded_below_it),
         cmocka_unit_test(a_preview_that_is_scrolled_up_gets_the_rest),
         cmocka_unit_test(completed_requests_are_not_cancelled_at_the_end),
         cmocka_unit_test(broken_lines_are_shown_in_their_place),
