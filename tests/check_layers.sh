@@ -94,7 +94,7 @@ grep -rnE --include='*.[ch]' '^[[:space:]]*#[[:space:]]*include[[:space:]]*"stor
 directions='text:
 filter: text
 widgets: text app/action.h app/key.h
-config: data text widgets
+config: data text widgets app/action.h app/key.h
 data: config filter
 app: config data widgets
 app/model.c: screens

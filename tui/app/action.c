@@ -13,6 +13,14 @@ const char *action_name(enum action a)
     return actions[a].name;
 }
 
+enum action action_named(struct slice name)
+{
+    for (int a = ACT_NONE + 1; a < ACT_COUNT; a++)
+        if (slice_eq(name, slice_of(actions[a].name)))
+            return (enum action)a;
+    return ACT_NONE;
+}
+
 const char *action_title(enum action a)
 {
     return actions[a].title;

@@ -1,6 +1,8 @@
 #ifndef TUI_APP_ACTION_H
 #define TUI_APP_ACTION_H
 
+#include "lite/base/slice.h"
+
 /* All actions in one list, so that the enum, the name in the configuration, the word in footer and
  * menu, and the line in help cannot drift apart. */
 #define ACTIONS(X)                                                                                 \
@@ -94,7 +96,9 @@ enum action {
         ACT_COUNT
 };
 
-const char *action_name(enum action a);  /* "page-up": in the configuration */
+const char *action_name(enum action a); /* "page-up": in the configuration */
+/* ACT_NONE: no action has this name. */
+enum action action_named(struct slice name);
 const char *action_title(enum action a); /* "page up": in footer and menu */
 const char *action_help(enum action a);  /* "one page up": in help */
 

@@ -3,59 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lite/base/utf8.h"
-
-static const struct {
-    uint32_t code;
-    const char *sign, *ascii;
-} key_names[] = {
-    { KEYCODE_ENTER, "Enter", "Enter" },
-    { KEYCODE_TAB, "Tab", "Tab" },
-    { KEYCODE_BACKSPACE, "Bksp", "Bksp" },
-    { KEYCODE_DELETE, "Del", "Del" },
-    { KEYCODE_ESC, "Esc", "Esc" },
-    { KEYCODE_UP, "↑", "Up" },
-    { KEYCODE_DOWN, "↓", "Down" },
-    { KEYCODE_LEFT, "←", "Left" },
-    { KEYCODE_RIGHT, "→", "Right" },
-    { KEYCODE_HOME, "Home", "Home" },
-    { KEYCODE_END, "End", "End" },
-    { KEYCODE_PAGE_UP, "PgUp", "PgUp" },
-    { KEYCODE_PAGE_DOWN, "PgDn", "PgDn" },
-    { KEYCODE_INSERT, "Ins", "Ins" },
-    { ' ', "Space", "Space" },
-};
-
-/* Named keys and the blank; NULL: the key is written as the character it is. */
-static const char *named_key(uint32_t code, bool ascii)
-{
-    for (size_t i = 0; i < sizeof key_names / sizeof *key_names; i++)
-        if (key_names[i].code == code)
-            return ascii ? key_names[i].ascii : key_names[i].sign;
-    return NULL;
-}
-
-void key_name(struct key k, bool ascii, char out[KEY_NAME])
-{
-    const char *word = named_key(k.code, ascii);
-    char own[8] = "";
-
-    if (k.code >= KEYCODE_F1 && k.code <= KEYCODE_F12)
-        snprintf(own, sizeof own, "F%u", (unsigned)(k.code - KEYCODE_F1 + 1));
-    else if (!word && k.code < KEYCODE_ENTER) {
-        bool letter = k.code >= 'a' && k.code <= 'z';
-        uint32_t shown = (k.mods & MOD_CTRL) && letter ? k.code - 'a' + 'A' : k.code;
-
-        own[utf8_encode(own, shown)] = '\0';
-    }
-    snprintf(out, KEY_NAME, "%s%s%s%s", k.mods & MOD_SHIFT ? "Shift+" : "",
-             k.mods & MOD_ALT ? "Alt+" : "",
-             !(k.mods & MOD_CTRL) ? ""
-             : word               ? "Ctrl+"
-                                  : "^",
-             word ? word : own);
-}
-
 enum { DEFAULT = 1 << KEYS_DEFAULT, VIM = 1 << KEYS_VIM, BOTH = DEFAULT | VIM };
 
 #define CTRL(c)                                                                                    \
@@ -387,73 +334,126 @@ static const struct {
 
 enum { KEYMAP_ROWS = sizeof keymap / sizeof *keymap };
 
-static bool row_fits(size_t i, enum key_scheme scheme, enum key_context place)
+static bool is_bound(const struct keymap *k, enum key_context place, enum action a)
+{
+    for (size_t i = 0; i < k->bounds; i++)
+        if (k->bound[i].place == place && k->bound[i].action == a)
+            return true;
+    return false;
+}
+
+static bool row_fits(const struct keymap *k, size_t i, enum key_context place)
 {
     int at = keymap[i].place;
 
-    return (at == (int)place || at == (int)set_of(place)) && (keymap[i].schemes & 1u << scheme);
+    if ((at != (int)place && at != (int)set_of(place)) || !(keymap[i].schemes & 1u << k->scheme))
+        return false;
+    return key_is_exit(keymap[i].key) || !is_bound(k, place, keymap[i].action);
 }
 
-static enum action find_at(enum key_scheme scheme, enum key_context place, struct key key)
+static enum action find_bound(const struct keymap *k, enum key_context place, struct key key)
+{
+    for (size_t i = 0; i < k->bounds; i++)
+        if (k->bound[i].place == place && key_eq(k->bound[i].key, key))
+            return k->bound[i].action;
+    return ACT_NONE;
+}
+
+static enum action find_at(const struct keymap *k, enum key_context place, struct key key)
 {
     for (size_t i = 0; i < KEYMAP_ROWS; i++)
-        if (row_fits(i, scheme, place) && key_eq(keymap[i].key, key))
+        if (row_fits(k, i, place) && key_eq(keymap[i].key, key))
             return keymap[i].action;
     return ACT_NONE;
 }
 
-enum action keymap_find(enum key_scheme scheme, enum key_context place, struct key key)
+enum action keymap_find(const struct keymap *k, enum key_context place, struct key key)
 {
-    enum action a = find_at(scheme, place, key);
+    enum action a = find_bound(k, place, key);
 
-    return a != ACT_NONE ? a : find_at(scheme, IN_ANY, key);
+    if (a == ACT_NONE)
+        a = find_bound(k, IN_ANY, key);
+    if (a == ACT_NONE)
+        a = find_at(k, place, key);
+    return a != ACT_NONE ? a : find_at(k, IN_ANY, key);
 }
 
-bool keymap_key_of(enum key_scheme scheme, enum key_context place, enum action a, struct key *out)
+/* The next key of an action in `at`, the context itself or IN_ANY, from *i on: those of the configuration first. Keys that
+ * the context uses otherwise are left out. */
+static bool next_key(const struct keymap *k, enum key_context place, enum key_context at,
+                     enum action a, size_t *i, struct key *out)
 {
-    const enum key_context places[] = { place, IN_ANY };
+    while (*i < k->bounds + KEYMAP_ROWS) {
+        size_t n = (*i)++;
+        bool bound = n < k->bounds;
+        size_t row = bound ? n : n - k->bounds;
 
-    for (size_t p = 0; p < 2; p++)
-        for (size_t i = 0; i < KEYMAP_ROWS; i++)
-            if (row_fits(i, scheme, places[p]) && keymap[i].action == a &&
-                keymap_find(scheme, place, keymap[i].key) ==
-                    a) { /* the context may use it otherwise */
-                *out = keymap[i].key;
-                return true;
-            }
+        if (bound ? k->bound[row].place != at || k->bound[row].action != a
+                  : keymap[row].action != a || !row_fits(k, row, at))
+            continue;
+        *out = bound ? k->bound[row].key : keymap[row].key;
+        if (out->code != KEYCODE_NONE && keymap_find(k, place, *out) == a)
+            return true;
+    }
     return false;
 }
 
-void keymap_menu_keys(enum key_scheme scheme, enum key_context place, enum action a, bool ascii,
+bool keymap_is_bound(const struct keymap *k, enum key_context place, enum action a)
+{
+    return is_bound(k, place, a) || is_bound(k, IN_ANY, a);
+}
+
+bool keymap_key_of(const struct keymap *k, enum key_context place, enum action a, struct key *out)
+{
+    size_t here = 0, anywhere = 0;
+
+    return next_key(k, place, place, a, &here, out) ||
+           next_key(k, place, IN_ANY, a, &anywhere, out);
+}
+
+bool keymap_has(enum key_context place, enum action a)
+{
+    bool menu = false, in_menu = false;
+
+    for (size_t i = 0; i < KEYMAP_ROWS; i++) {
+        bool here = keymap[i].place == (int)place || keymap[i].place == (int)set_of(place);
+
+        if (keymap[i].action == a && (here || keymap[i].place == IN_ANY))
+            return true;
+        menu |= here && keymap[i].action == ACT_MENU;
+        in_menu |= keymap[i].place == IN_MENU && keymap[i].action == a;
+    }
+    return menu && in_menu;
+}
+
+void keymap_menu_keys(const struct keymap *k, enum key_context place, enum action a, bool ascii,
                       char out[KEYMAP_MENU_KEYS])
 {
     struct key menu, letter;
     char name[KEY_NAME];
 
     out[0] = '\0';
-    if (!keymap_key_of(scheme, place, ACT_MENU, &menu) ||
-        !keymap_key_of(scheme, IN_MENU, a, &letter))
+    if (!keymap_key_of(k, place, ACT_MENU, &menu) || !keymap_key_of(k, IN_MENU, a, &letter))
         return;
-    key_name(menu, ascii, out);
-    key_name(letter, ascii, name);
+    key_label(menu, ascii, out);
+    key_label(letter, ascii, name);
     size_t n = strlen(out);
 
     out[n] = ' ';
     memcpy(out + n + 1, name, strlen(name) + 1);
 }
 
-void keymap_keys_of(enum key_scheme scheme, enum key_context place, enum action a, bool ascii,
+void keymap_keys_of(const struct keymap *k, enum key_context place, enum action a, bool ascii,
                     char *out, size_t cap)
 {
-    size_t n = 0;
+    size_t n = 0, i = 0;
+    struct key key;
 
     out[0] = '\0';
-    for (size_t i = 0; i < KEYMAP_ROWS; i++) {
+    while (next_key(k, place, place, a, &i, &key)) {
         char name[KEY_NAME];
 
-        if (!row_fits(i, scheme, place) || keymap[i].action != a)
-            continue;
-        key_name(keymap[i].key, ascii, name);
+        key_label(key, ascii, name);
         size_t len = strlen(name);
 
         if (n + len + 2 > cap)
@@ -463,6 +463,33 @@ void keymap_keys_of(enum key_scheme scheme, enum key_context place, enum action 
         memcpy(out + n, name, len + 1);
         n += len;
     }
+}
+
+const char *keymap_text(const struct keymap *k, enum key_context place, bool ascii,
+                        const char *text, char *out, size_t cap)
+{
+    size_t n = 0;
+
+    while (*text && n + KEY_NAME < cap) {
+        size_t len = strcspn(text, "{"), end = strcspn(text + len, "}");
+        struct key key;
+        char name[KEY_NAME] = "(no key)";
+
+        len = len < cap - n - 1 ? len : cap - n - 1;
+        memcpy(out + n, text, len);
+        n += len;
+        text += len;
+        if (*text != '{' || n + KEY_NAME >= cap)
+            break;
+        enum action a = action_named((struct slice){ text + 1, end - 1 });
+
+        if (keymap_key_of(k, place, a, &key))
+            key_label(key, ascii, name);
+        n += (size_t)snprintf(out + n, cap - n, "%s", name);
+        text += end + 1;
+    }
+    out[n] = '\0';
+    return out;
 }
 
 const char *keymap_context_name(enum key_context p)
@@ -475,14 +502,15 @@ const char *keymap_context_name(enum key_context p)
     return names[p];
 }
 
-bool keymap_is_text(enum key_scheme scheme, enum key_context place)
+bool keymap_is_text(const struct keymap *k, enum key_context place)
 {
     switch (place) {
-    case IN_LIST: return scheme == KEYS_DEFAULT;
+    case IN_LIST: return k->scheme == KEYS_DEFAULT;
     case IN_FILTER:
     case IN_SEARCH:
     case IN_PROMPT:
-    case IN_HELP: return true;
+    case IN_HELP:
+    case IN_ANY: return true;
     default: return false;
     }
 }

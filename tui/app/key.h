@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lite/base/slice.h"
 #include "tui/app/action.h"
-#include "tui/config/config.h"
 
 /* One key press, independent of how a terminal sends it. term/ makes these; keymaps and line
  * editors read them. (curses owns the names KEY_*.)
@@ -66,7 +66,9 @@ static inline bool key_is_text(struct key k)
 
 /* How the key is written in the footer and in help: "^A", "Alt+b", "Enter", "↑", "F1", "q". */
 enum { KEY_NAME = 24 };
-void key_name(struct key k, bool ascii, char out[KEY_NAME]);
+void key_label(struct key k, bool ascii, char out[KEY_NAME]);
+/* Reads such a name in any case, "ctrl-a", "alt+b" and "page-up" as well. If it returns false, *why says why not. */
+bool key_parse(struct slice word, struct key *out, const char **why);
 
 /* One table maps keys to actions by context. It is read from the top, and the first row that fits
  * wins; the rows of the context itself come before those that apply everywhere.
@@ -99,19 +101,50 @@ enum key_context {
 
 const char *keymap_context_name(enum key_context p);
 
+enum key_scheme { KEYS_DEFAULT, KEYS_VIM };
+
+/* A key that the configuration gives to an action in a context, instead of those of the table. KEYCODE_NONE: none. */
+struct key_binding {
+    enum key_context place;
+    enum action action;
+    struct key key;
+    int line; /* of the configuration */
+};
+
+/* The keys in force. A zeroed struct is the default. The bindings of the configuration come first: those of the context,
+ * then those that apply everywhere. */
+struct keymap {
+    enum key_scheme scheme;
+    const struct key_binding *bound;
+    size_t bounds;
+};
+
+/* Quits everywhere; it cannot be bound otherwise, so that there is always a way out. */
+static inline bool key_is_exit(struct key k)
+{
+    return k.code == 'c' && k.mods == MOD_CTRL;
+}
+
 /* ACT_NONE: the key does nothing here (and is text, where text is entered). */
-enum action keymap_find(enum key_scheme scheme, enum key_context place, struct key key);
+enum action keymap_find(const struct keymap *k, enum key_context place, struct key key);
 /* The first key of an action in a context, for the footer. Returns false if it has no key there. */
-bool keymap_key_of(enum key_scheme scheme, enum key_context place, enum action a, struct key *out);
+bool keymap_key_of(const struct keymap *k, enum key_context place, enum action a, struct key *out);
+/* Returns true if the configuration sets the keys of the action there. */
+bool keymap_is_bound(const struct keymap *k, enum key_context place, enum action a);
+/* Returns true if the action means something in a context, whether it has a key there or not. */
+bool keymap_has(enum key_context place, enum action a);
 /* The keys that reach an action through the menu: "^X x"; "" if the menu of this context lacks
  * it. */
 enum { KEYMAP_MENU_KEYS = 2 * KEY_NAME };
-void keymap_menu_keys(enum key_scheme scheme, enum key_context place, enum action a, bool ascii,
+void keymap_menu_keys(const struct keymap *k, enum key_context place, enum action a, bool ascii,
                       char out[KEYMAP_MENU_KEYS]);
 /* All keys of an action in a context, written out: "↑ ^P ^K". The text is cut to fit. */
-void keymap_keys_of(enum key_scheme scheme, enum key_context place, enum action a, bool ascii,
+void keymap_keys_of(const struct keymap *k, enum key_context place, enum action a, bool ascii,
                     char *out, size_t cap);
+/* "{back} goes back.": the text with the first key of each action in braces. Returns out. */
+const char *keymap_text(const struct keymap *k, enum key_context place, bool ascii,
+                        const char *text, char *out, size_t cap);
 /* Returns true if letters typed in the context are text. */
-bool keymap_is_text(enum key_scheme scheme, enum key_context place);
+bool keymap_is_text(const struct keymap *k, enum key_context place);
 
 #endif

@@ -64,11 +64,11 @@ static bool footer_key(const struct model *m, enum key_context place, enum actio
     const struct view_ops *top = m->views[view_top(m)];
     struct key key;
 
-    if (!keymap_key_of(m->settings->keys, place, a, &key))
+    if (!keymap_key_of(&m->settings->keys, place, a, &key))
         return false;
     if (a == ACT_HELP && top->sign_helps && top->sign_helps(m))
         key = (struct key){ '?', 0 };
-    key_name(key, ascii, out);
+    key_label(key, ascii, out);
     return true;
 }
 
@@ -115,7 +115,7 @@ static void draw_footer(const struct model *m, struct frame *f, struct rect r)
     enum key_context place = view_key_context(m);
     const enum action *actions = actions_of(place);
     int help_w = entry_width(m, place, ACT_HELP, f->ascii);
-    bool needs_menu = keymap_is_text(m->settings->keys, place) && is_in_actions(actions, ACT_MENU);
+    bool needs_menu = keymap_is_text(&m->settings->keys, place) && is_in_actions(actions, ACT_MENU);
     int menu_w = needs_menu ? entry_width(m, place, ACT_MENU, f->ascii) : 0;
     int x = r.x + 1, end = r.x + r.w - 1 + GAP; /* the last one needs none */
     char key[KEY_NAME];

@@ -54,7 +54,7 @@ static void handle_key(struct model *m, struct key key)
     m->resume_waits = false;
     if (top->takes && top->takes(m, key))
         return;
-    enum action a = keymap_find(m->settings->keys, view_key_context(m), key);
+    enum action a = keymap_find(&m->settings->keys, view_key_context(m), key);
 
     if (a != ACT_NONE)
         act_on_key(m, a);

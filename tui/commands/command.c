@@ -122,7 +122,7 @@ static void apply_options(const struct invocation *in, struct settings *s)
     const struct options *o = &in->options;
 
     if (option_given(o, OPTION_KEYS))
-        s->keys = (enum key_scheme)o->keys;
+        s->keys.scheme = (enum key_scheme)o->keys;
     if (option_given(o, OPTION_SORT))
         s->sort = (enum sort_kind)o->sort;
     if (option_given(o, OPTION_ALL))
@@ -146,9 +146,15 @@ enum err_code command_config(const struct invocation *in, struct config *out, st
         config_fini(out);
         return rc;
     }
+    apply_options(in, &out->settings);
+    const char *path = command_config_path(in, &out->arena);
+
+    if (!config_check_keys(out, path ? path : "")) {
+        config_fini(out);
+        return err_nomem(e);
+    }
     for (size_t i = 0; out->problems && i < out->problems->n; i++)
         out_report(in->err_fd, &out->problems->problem[i].err);
-    apply_options(in, &out->settings);
     return ERR_OK;
 }
 
@@ -209,8 +215,14 @@ enum err_code command_help_run(struct invocation *in, struct err *e)
     const struct command *command = word ? find_command(word) : NULL;
 
     if (word && strcmp(word, "keys") == 0) {
+        struct config config;
+        enum err_code rc = command_config(in, &config, e);
+
+        if (rc)
+            return rc;
         in->out.ascii |= !in->world->utf8;
-        help_keys_write(&in->out);
+        help_keys_write(&config.settings.keys, &in->out);
+        config_fini(&config);
         return ERR_OK;
     }
     if (word && !command)

@@ -75,8 +75,8 @@ MUST_CHECK enum err_code command_stores(const struct invocation *in, struct conf
 MUST_CHECK enum err_code command_with_session(struct invocation *in, command_session_fn *use,
                                               struct err *e);
 
-/* Every key of the screen, with what it does: `help keys`. */
-void help_keys_write(struct out *o);
+/* Every key of the screen with what it does, in both schemes: `help keys`. */
+void help_keys_write(const struct keymap *bound, struct out *o);
 
 /* The commands. */
 command_fn picker_run, list_run, messages_run, rewind_run, undo_run, rewinds_run, change_rename_run,

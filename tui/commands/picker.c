@@ -419,17 +419,36 @@ static void recover_unfinished(const struct invocation *in, struct model *model)
     update(model, &m);
 }
 
-static struct model *make_model(const struct invocation *in, const struct settings *settings,
+/* Shows the first mistake of the configuration: what was written on stderr is behind the screen. */
+static void show_mistakes(const struct invocation *in, const struct config *c, struct model *model)
+{
+    struct msg m = { .kind = MSG_NOTICE, .now_ms = in->world->env.now_ms };
+    size_t n = c->problems ? c->problems->n : 0;
+    char text[400];
+
+    if (n == 0)
+        return;
+    err_format(&c->problems->problem[0].err, text, sizeof text - 40);
+    if (n > 1)
+        snprintf(text + strlen(text), 40, " (%zu more: config --check)", n - 1);
+    m.u.notice.error = true;
+    m.u.notice.text = option_text(text);
+    update(model, &m);
+}
+
+static struct model *make_model(const struct invocation *in, const struct config *config,
                                 const struct session_row *rewind)
 {
-    struct model *model = model_new(settings, in->world->env.now_ms);
+    struct model *model = model_new(&config->settings, in->world->env.now_ms);
 
     if (model && rewind && !model_rewind(model, rewind)) {
         model_free(model);
         model = NULL;
     }
-    if (model)
+    if (model) {
+        show_mistakes(in, config, model);
         recover_unfinished(in, model);
+    }
     return model;
 }
 
@@ -451,7 +470,7 @@ static enum err_code run_screen(struct invocation *in, struct config *config, st
         .editor = world->editor,
     };
     fill_settings(in, s, &config->settings);
-    struct model *model = make_model(in, &config->settings, rewind);
+    struct model *model = make_model(in, config, rewind);
 
     if (!model)
         return err_nomem(e);

@@ -1,7 +1,8 @@
-#include "tui/config/config.h"
+#include "tui/config/config_internal.h"
 
 #include <fcntl.h>
 #include <ini.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ struct choice {
 /* clang-format off */
 #define AT(member) offsetof(struct settings, member)
 static const struct choice choices[] = {
-    { "keys",    "default|vim",               AT(keys),     false },
+    { "keys",    "default|vim",               AT(keys.scheme),   false },
     { "density", "auto|one-line|two-lines",   AT(density),  false },
     { "preview", "auto|on|off",               AT(preview),  false },
     { "scope",   "worktrees|here|all",        AT(scope),    false },
@@ -42,30 +43,30 @@ static const struct config_resume default_resume[] = {
 
 _Static_assert(sizeof(enum key_scheme) == sizeof(int), "choices are written as int");
 
-/* The argument of ini_parse_stream() and of its handler. */
-struct reading {
-    struct config *config;
-    const char *path;
-    struct slice rest; /* of the file */
-    int line;          /* the one being read, from 1 */
-    bool no_memory;
-};
-
-static void add_problem(struct reading *r, const char *what, const char *word)
+void config_add_problem(struct reading *r, const char *fmt, ...)
 {
     struct err e = { 0 };
-    char place[sizeof e.path];
+    char place[sizeof e.path], text[300];
+    va_list args;
 
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
     snprintf(place, sizeof place, "%s:%d", r->path, r->line);
-    err_set(&e, ERR_FORMAT, place, "read configuration: %s %s", what, word);
+    err_set(&e, ERR_FORMAT, place, "read configuration: %s", text);
     if (!r->config->problems)
         r->config->problems = problem_list_new();
     if (!r->config->problems || !problem_list_add(r->config->problems, NULL, &e))
         r->no_memory = true;
 }
 
+static void add_problem(struct reading *r, const char *what, const char *word)
+{
+    config_add_problem(r, "%s %s", what, word);
+}
+
 /* "unknown key pewview; did you mean preview?" */
-static void add_unknown(struct reading *r, const char *what, const char *typed, const char *near)
+void config_add_unknown(struct reading *r, const char *what, const char *typed, const char *near)
 {
     char text[200];
 
@@ -115,7 +116,7 @@ static void set_setting(struct reading *r, const char *name, const char *value)
     for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
         if (nearest_is_nearer(name, choices[i].name, &best))
             near = choices[i].name;
-    add_unknown(r, "unknown key", name, near);
+    config_add_unknown(r, "unknown key", name, near);
 }
 
 static const char *nearest_style(const char *typed)
@@ -134,7 +135,7 @@ static void set_style(struct reading *r, const char *name, const char *value)
     enum style style = theme_find_style(slice_of(name));
 
     if (style == STYLE_COUNT)
-        add_unknown(r, "unknown style", name, nearest_style(name));
+        config_add_unknown(r, "unknown style", name, nearest_style(name));
     else if (!theme_parse_style(slice_of(value), &r->config->theme.look[style]))
         add_problem(r, "not a style:", value);
 }
@@ -285,13 +286,14 @@ static void note_entry(struct reading *r, const char *section, const char *name,
 static void take_setting(struct reading *r, const char *section, const char *name,
                          const char *value)
 {
-
     if (section[0] == '\0' || strcmp(section, "screen") == 0)
         set_setting(r, name, value);
     else if (strcmp(section, "colors") == 0)
         set_style(r, name, value);
     else if (strncmp(section, STORE_SECTION, sizeof STORE_SECTION - 1) == 0)
         set_store(r, section + sizeof STORE_SECTION - 1, name, value);
+    else if (strncmp(section, KEYS_SECTION, sizeof KEYS_SECTION - 1) == 0)
+        config_set_keys(r, section + sizeof KEYS_SECTION - 1, name, value);
     else if (strcmp(section, "prices") == 0)
         set_price(r, name, value);
     else if (strcmp(name, "resume") == 0 && value[0])

@@ -9,12 +9,12 @@
 #include "lite/base/slice.h"
 #include "store/api/plugin.h"
 #include "store/query/usage.h"
+#include "tui/app/key.h"
 #include "tui/data/findings.h"
 #include "tui/widgets/theme.h"
 
 /* The settings of the screen, from the configuration and the command line. They are filled before the first update; a
  * zeroed struct is the default. Texts are borrowed and live as long as the program. */
-enum key_scheme { KEYS_DEFAULT, KEYS_VIM };
 /* AUTO: two lines on a narrow screen. */
 enum density { DENSITY_AUTO, DENSITY_ONE_LINE, DENSITY_TWO_LINES };
 enum preview_mode { PREVIEW_AUTO, PREVIEW_ON, PREVIEW_OFF };
@@ -23,7 +23,7 @@ enum scope_kind { SCOPE_WORKTREES, SCOPE_HERE, SCOPE_ALL };
 enum sort_kind { SORT_RECENT, SORT_CREATED, SORT_SIZE, SORT_TITLE, SORT_COUNT };
 
 struct settings {
-    enum key_scheme keys;
+    struct keymap keys;
     enum density density;
     enum preview_mode preview;
     enum colours colours; /* term/paint only */
@@ -56,6 +56,9 @@ struct settings {
  *     [claude]
  *     resume = claude --resume {id}
  *
+ *     [keys.list]             a section for each context of the key tables: the keys of an action in it
+ *     delete = del ctrl-d     one or more, or `none`
+ *
  *     [colors]
  *     title = bold bright-white
  *
@@ -74,7 +77,12 @@ struct config_resume {
     const char *command;
 };
 
-enum { CONFIG_SYSTEMS_MAX = 16, CONFIG_STORES_MAX = 8, CONFIG_PRICES_MAX = 64 };
+enum {
+    CONFIG_SYSTEMS_MAX = 16,
+    CONFIG_STORES_MAX = 8,
+    CONFIG_PRICES_MAX = 64,
+    CONFIG_KEYS_MAX = 256
+};
 
 /* What a model costs. A name that ends with * is the beginning of names. */
 struct config_price {
@@ -101,6 +109,7 @@ struct config {
     size_t stores;
     struct config_price price[CONFIG_PRICES_MAX];
     size_t prices;
+    struct key_binding *bound;  /* settings.keys borrows them; in the arena */
     struct config_entry *entry; /* those of the file that count, in the arena */
     size_t entries;
     struct problem_list *problems; /* owned; each names file:line; NULL without mistakes */
@@ -110,6 +119,9 @@ struct config {
 void config_init(struct config *c);
 /* Reads the file over the defaults. ERR_NOT_FOUND if it does not exist, which may be fine for the caller. */
 MUST_CHECK enum err_code config_read(struct config *c, const char *path, struct err *e);
+/* Removes the bindings of keys that cannot be and reports them, and those that leave another action without a key. Called
+ * when the key scheme is known. Returns false if out of memory. */
+MUST_CHECK bool config_check_keys(struct config *c, const char *path);
 void config_fini(struct config *c);
 /* The resume command of a system; NULL if it has no default and is not configured. */
 const char *config_resume_command(const struct config *c, const char *system);

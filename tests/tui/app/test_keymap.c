@@ -2,9 +2,11 @@
 
 #include "tui/app/key.h"
 
+static const struct keymap schemes[] = { { .scheme = KEYS_DEFAULT }, { .scheme = KEYS_VIM } };
+
 static enum action find(enum key_scheme scheme, enum key_context place, uint32_t code, uint8_t mods)
 {
-    return keymap_find(scheme, place, (struct key){ code, mods });
+    return keymap_find(&(struct keymap){ .scheme = scheme }, place, (struct key){ code, mods });
 }
 
 /* The first rule of the screen: where text is entered, no letter has another meaning. */
@@ -13,15 +15,15 @@ static void no_letter_acts_where_text_is_entered(void **state)
     (void)state;
     for (int scheme = KEYS_DEFAULT; scheme <= KEYS_VIM; scheme++)
         for (int place = 0; place < IN_ANY; place++) {
-            if (!keymap_is_text((enum key_scheme)scheme, (enum key_context)place))
+            if (!keymap_is_text(&schemes[scheme], (enum key_context)place))
                 continue;
             for (uint32_t c = ' '; c < 0x7f; c++)
                 assert_int_equal(find((enum key_scheme)scheme, (enum key_context)place, c, 0),
                                  ACT_NONE);
         }
-    assert_true(keymap_is_text(KEYS_DEFAULT, IN_LIST));
-    assert_false(keymap_is_text(KEYS_VIM, IN_LIST));
-    assert_true(keymap_is_text(KEYS_VIM, IN_FILTER));
+    assert_true(keymap_is_text(&schemes[KEYS_DEFAULT], IN_LIST));
+    assert_false(keymap_is_text(&schemes[KEYS_VIM], IN_LIST));
+    assert_true(keymap_is_text(&schemes[KEYS_VIM], IN_FILTER));
 }
 
 static void the_keys_of_the_list_are_the_documented_ones(void **state)
@@ -171,7 +173,7 @@ static void the_key_shown_for_an_action_performs_it(void **state)
     for (int scheme = KEYS_DEFAULT; scheme <= KEYS_VIM; scheme++)
         for (int place = 0; place <= IN_ANY; place++)
             for (int a = ACT_NONE + 1; a < ACT_COUNT; a++) {
-                enum key_scheme s = (enum key_scheme)scheme;
+                const struct keymap *s = &schemes[scheme];
                 enum key_context p = (enum key_context)place;
                 struct key key;
 
@@ -202,9 +204,9 @@ static void keys_are_named_as_people_write_them(void **state)
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         char out[KEY_NAME];
 
-        key_name(keys[i].key, false, out);
+        key_label(keys[i].key, false, out);
         assert_string_equal(out, keys[i].name);
-        key_name(keys[i].key, true, out);
+        key_label(keys[i].key, true, out);
         assert_string_equal(out, keys[i].ascii);
     }
 }
@@ -214,14 +216,97 @@ static void all_keys_of_an_action_are_listed(void **state)
     (void)state;
     char out[64], tight[8];
 
-    keymap_keys_of(KEYS_DEFAULT, IN_LIST, ACT_UP, false, out, sizeof out);
+    keymap_keys_of(&schemes[KEYS_DEFAULT], IN_LIST, ACT_UP, false, out, sizeof out);
     assert_string_equal(out, "↑ ^P ^K");
-    keymap_keys_of(KEYS_VIM, IN_LIST, ACT_UP, true, out, sizeof out);
+    keymap_keys_of(&schemes[KEYS_VIM], IN_LIST, ACT_UP, true, out, sizeof out);
     assert_string_equal(out, "Up ^P ^K k");
-    keymap_keys_of(KEYS_DEFAULT, IN_LIST, ACT_UP, false, tight, sizeof tight);
+    keymap_keys_of(&schemes[KEYS_DEFAULT], IN_LIST, ACT_UP, false, tight, sizeof tight);
     assert_string_equal(tight, "↑ ^P");
-    keymap_keys_of(KEYS_DEFAULT, IN_LIST, ACT_UNFOLD, false, out, sizeof out);
+    keymap_keys_of(&schemes[KEYS_DEFAULT], IN_LIST, ACT_UNFOLD, false, out, sizeof out);
     assert_string_equal(out, "");
+}
+
+static struct key parsed(const char *word)
+{
+    struct key key = { 0 };
+    const char *why;
+
+    assert_true(key_parse(slice_of(word), &key, &why));
+    return key;
+}
+
+/* Every key that help can show is read back as itself. */
+static void the_names_of_keys_are_read(void **state)
+{
+    static const char *const bad[] = { "",      "ctrl-", "ctrl-i", "^m",     "C-h", "shift-g",
+                                       "alt-[", "f13",   "ab",     "ctrl-1", "\xff" };
+    struct key key;
+    const char *why;
+
+    (void)state;
+    for (int scheme = KEYS_DEFAULT; scheme <= KEYS_VIM; scheme++)
+        for (int place = 0; place <= IN_ANY; place++)
+            for (int a = ACT_NONE + 1; a < ACT_COUNT; a++)
+                for (int ascii = 0; ascii < 2; ascii++) {
+                    char name[KEY_NAME];
+
+                    if (!keymap_key_of(&schemes[scheme], (enum key_context)place, (enum action)a,
+                                       &key))
+                        continue;
+                    key_label(key, ascii, name);
+                    assert_true(key_eq(parsed(name), key));
+                }
+    assert_true(key_eq(parsed("CTRL+X"), (struct key){ 'x', MOD_CTRL }));
+    assert_true(
+        key_eq(parsed("alt-shift-page-up"), (struct key){ KEYCODE_PAGE_UP, MOD_ALT | MOD_SHIFT }));
+    assert_true(key_eq(parsed("ctrl-space"), (struct key){ ' ', MOD_CTRL }));
+    assert_true(key_eq(parsed("^"), (struct key){ '^', 0 }));
+    assert_true(key_eq(parsed("-"), (struct key){ '-', 0 }));
+    assert_true(key_eq(parsed("Alt-ä"), (struct key){ 0xe4, MOD_ALT }));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(key_parse(slice_of(bad[i]), &key, &why));
+}
+
+/* The keys of the configuration take the place of the action's own, in one context or in all. */
+static void keys_can_be_bound_otherwise(void **state)
+{
+    static const struct key_binding bound[] = {
+        { IN_LIST, ACT_TRASH, { 'd', MOD_CTRL }, 1 },
+        { IN_LIST, ACT_TRASH, { 'e', MOD_CTRL }, 1 },
+        { IN_LIST, ACT_SCOPE, { KEYCODE_NONE, 0 }, 2 },
+        { IN_LIST, ACT_MENU, { 'r', MOD_CTRL }, 3 },
+        { IN_ANY, ACT_HELP, { KEYCODE_F1 + 1, 0 }, 4 },
+        { IN_ANY, ACT_QUIT, { 'q', MOD_CTRL }, 5 },
+        { IN_TRASH, ACT_DOWN, { 'd', 0 }, 6 },
+    };
+    const struct keymap k = { .bound = bound, .bounds = sizeof bound / sizeof *bound };
+    char out[64];
+    struct key key;
+
+    (void)state;
+    assert_int_equal(keymap_find(&k, IN_LIST, (struct key){ 'd', MOD_CTRL }), ACT_TRASH);
+    assert_int_equal(keymap_find(&k, IN_LIST, (struct key){ KEYCODE_DELETE, 0 }), ACT_NONE);
+    assert_int_equal(keymap_find(&k, IN_TRANSCRIPT, (struct key){ KEYCODE_DELETE, 0 }), ACT_TRASH);
+    keymap_keys_of(&k, IN_LIST, ACT_TRASH, false, out, sizeof out);
+    assert_string_equal(out, "^D ^E");
+    assert_int_equal(keymap_find(&k, IN_LIST, (struct key){ 'a', MOD_CTRL }), ACT_NONE);
+    assert_false(keymap_key_of(&k, IN_LIST, ACT_SCOPE, &key));
+    /* A key that is bound is no longer shown for the action that had it. */
+    keymap_keys_of(&k, IN_LIST, ACT_RENAME, false, out, sizeof out);
+    assert_string_equal(out, "");
+    keymap_menu_keys(&k, IN_LIST, ACT_RENAME, false, out);
+    assert_string_equal(out, "^R n");
+    /* Everywhere, and Ctrl+C in any case. */
+    assert_int_equal(keymap_find(&k, IN_REWIND, (struct key){ KEYCODE_F1, 0 }), ACT_NONE);
+    assert_int_equal(keymap_find(&k, IN_REWIND, (struct key){ KEYCODE_F1 + 1, 0 }), ACT_HELP);
+    assert_int_equal(keymap_find(&k, IN_REWIND, (struct key){ 'q', MOD_CTRL }), ACT_QUIT);
+    assert_int_equal(keymap_find(&k, IN_REWIND, (struct key){ 'c', MOD_CTRL }), ACT_QUIT);
+    /* Keys that several contexts share are changed in one of them. */
+    assert_int_equal(keymap_find(&k, IN_TRASH, (struct key){ 'j', 0 }), ACT_NONE);
+    assert_int_equal(keymap_find(&k, IN_DOCTOR, (struct key){ 'j', 0 }), ACT_DOWN);
+    assert_string_equal(
+        keymap_text(&k, IN_LIST, false, "{delete} or {scope}: {rename}.", out, sizeof out),
+        "^D or (no key): (no key).");
 }
 
 static void every_action_has_a_name_a_word_and_a_line(void **state)
@@ -242,6 +327,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_letter_acts_where_text_is_entered),
+        cmocka_unit_test(the_names_of_keys_are_read),
+        cmocka_unit_test(keys_can_be_bound_otherwise),
         cmocka_unit_test(the_keys_of_the_list_are_the_documented_ones),
         cmocka_unit_test(the_keys_of_the_other_contexts_are_the_documented_ones),
         cmocka_unit_test(one_letter_means_the_same_in_the_menu_and_in_the_vim_list),

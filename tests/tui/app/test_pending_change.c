@@ -223,7 +223,7 @@ static void no_letter_acts_while_a_title_is_typed(void **state)
     char key[2] = "";
 
     shop_ready(&x, 24, 80);
-    x.s.settings.keys = KEYS_VIM;
+    x.s.settings.keys.scheme = KEYS_VIM;
     screen_press(&x.s, "<Down><C-r><C-u>");
     for (char c = '!'; c < 0x7f; c++) {
         if (c == '<')

@@ -43,7 +43,7 @@ static void settings_in_the_file_take_effect(void **state)
                                "[colors]\ntitle = bold red\n"),
                      ERR_OK);
     assert_null(c.problems);
-    assert_int_equal(c.settings.keys, KEYS_VIM);
+    assert_int_equal(c.settings.keys.scheme, KEYS_VIM);
     assert_int_equal(c.settings.density, DENSITY_TWO_LINES);
     assert_int_equal(c.settings.preview, PREVIEW_OFF);
     assert_int_equal(c.settings.colours, COLOURS_NONE);
@@ -94,7 +94,7 @@ static void every_mistake_is_named_with_its_line(void **state)
                      ERR_OK);
     assert_non_null(c.problems);
     assert_true(c.settings.ascii);
-    assert_int_equal(c.settings.keys, KEYS_DEFAULT);
+    assert_int_equal(c.settings.keys.scheme, KEYS_DEFAULT);
 
     static const int lines[] = { 1, 2, 7, 8, 10, 5 };
 
@@ -103,6 +103,88 @@ static void every_mistake_is_named_with_its_line(void **state)
         snprintf(place, sizeof place, "%s:%d", path, lines[i]);
         assert_string_equal(c.problems->problem[i].err.path, place);
     }
+    config_fini(&c);
+}
+
+static void expect_problem(const struct config *c, size_t i, int line, const char *text)
+{
+    char want[400];
+
+    assert_true(c->problems && i < c->problems->n);
+    snprintf(want, sizeof want, "%s:%d", path, line);
+    assert_string_equal(c->problems->problem[i].err.path, want);
+    assert_non_null(strstr(c->problems->problem[i].err.text, text));
+}
+
+static void keys_are_read_by_context(void **state)
+{
+    struct config c;
+
+    (void)state;
+    assert_int_equal(read_text(&c,
+                               "[keys.list]\ndelete = ctrl-d\ndelete = Ctrl+D ^E f7\nfork = none\n"
+                               "menu = ctrl-x\n[keys.everywhere]\nhelp = f2\n"),
+                     ERR_OK);
+    assert_true(config_check_keys(&c, path));
+    assert_null(c.problems);
+    assert_int_equal(c.settings.keys.bounds, 6);
+    assert_int_equal(keymap_find(&c.settings.keys, IN_LIST, (struct key){ 'e', MOD_CTRL }),
+                     ACT_TRASH);
+    assert_int_equal(keymap_find(&c.settings.keys, IN_LIST, (struct key){ 'f', MOD_CTRL }),
+                     ACT_NONE);
+    config_fini(&c);
+}
+
+static void mistakes_in_keys_are_named(void **state)
+{
+    struct config c;
+
+    (void)state;
+    assert_int_equal(read_text(&c,
+                               "[keys.lits]\nfork = f7\n[keys.list]\nfrok = f7\nhunk = f7\nfork =\n"
+                               "fork = ctrl-m\nfork = alt-c ctrl-c\ndelete = f8\n"),
+                     ERR_OK);
+    expect_problem(&c, 0, 2, "unknown context lits; did you mean list?");
+    expect_problem(&c, 1, 4, "unknown action frok; did you mean fork?");
+    expect_problem(&c, 2, 5, "hunk is no action of [keys.list]");
+    expect_problem(&c, 3, 6, "no keys");
+    expect_problem(&c, 4, 7, "ctrl-m (in a terminal it is Enter)");
+    expect_problem(&c, 5, 8, "ctrl-c always quits");
+    assert_int_equal(c.problems->n, 6);
+    assert_int_equal(c.settings.keys.bounds, 1);
+    config_fini(&c);
+}
+
+static void conflicts_of_keys_are_named(void **state)
+{
+    static const char text[] = "[keys.list]\nfork = ctrl-g\nrename = ctrl-g f9\ndelete = d\n"
+                               "menu = f8\nsort = ctrl-x\nup = ctrl-t\npreview = none\n"
+                               "print = enter\n[keys.everywhere]\nhelp = ctrl-s\n";
+    struct config c;
+
+    (void)state;
+    assert_int_equal(read_text(&c, text), ERR_OK);
+    assert_null(c.problems);
+    assert_true(config_check_keys(&c, path));
+    expect_problem(&c, 0, 3, "^G in [keys.list] is bound to fork already, not to rename");
+    expect_problem(&c, 1, 4, "d is text that is typed in [keys.list]");
+    expect_problem(&c, 2, 11, "^S, now help, was the only key of sort in [keys.filter]");
+    assert_int_equal(c.problems->n, 3);
+    /* What cannot be is left out; the rest counts. */
+    assert_int_equal(keymap_find(&c.settings.keys, IN_LIST, (struct key){ KEYCODE_F1 + 8, 0 }),
+                     ACT_RENAME);
+    assert_int_equal(keymap_find(&c.settings.keys, IN_LIST, (struct key){ KEYCODE_DELETE, 0 }),
+                     ACT_TRASH);
+    config_fini(&c);
+
+    /* The other scheme has other keys: d is one of them. */
+    assert_int_equal(read_text(&c, "keys = vim\n[keys.list]\nfork = d\nup = /\n"), ERR_OK);
+    assert_true(config_check_keys(&c, path));
+    expect_problem(
+        &c, 0, 4,
+        "/, now up, was the only key of filter in [keys.list]; bind it, or filter = none");
+    assert_int_equal(c.problems->n, 1);
+    assert_int_equal(keymap_find(&c.settings.keys, IN_LIST, (struct key){ 'd', 0 }), ACT_FORK);
     config_fini(&c);
 }
 
@@ -153,6 +235,9 @@ int main(void)
         cmocka_unit_test(settings_in_the_file_take_effect),
         cmocka_unit_test(a_model_costs_what_the_longest_name_says),
         cmocka_unit_test(every_mistake_is_named_with_its_line),
+        cmocka_unit_test(keys_are_read_by_context),
+        cmocka_unit_test(mistakes_in_keys_are_named),
+        cmocka_unit_test(conflicts_of_keys_are_named),
         cmocka_unit_test(a_line_too_long_for_the_reader_is_not_cut),
         cmocka_unit_test(a_missing_file_is_distinguished),
     };

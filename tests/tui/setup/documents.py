@@ -48,15 +48,16 @@ def roff(text):
 
 
 def keys_section(p):
-    """From `help keys`, whose lines are "  KEYS   what they do"."""
+    """From `help keys`, whose lines are "  KEYS   ACTION   what it does"."""
     out = ['.SH KEYS', 'Keys that are other ones with', '.B \\-\\-keys=vim', 'are named behind the action. The menu',
-           '.RB ( ^X )', 'has a letter for each action of the list.']
+           '.RB ( ^X )', 'has a letter for each action of the list.', 'In brackets is the name of the action in the configuration',
+           '.RB ( reprise\\-config (5)),', 'which may bind other keys.']
     for line in p.run('help', 'keys').stdout.decode().splitlines():
         if line and not line.startswith(' '):
             out.append(f'.SS {line.rstrip(":").capitalize()}')
         elif line:
-            keys, text = line[2:20].strip(), line[20:].strip()
-            out += ['.TP', f'.B {roff(keys) or "(none)"}', roff(text)]
+            keys, action, text = line[2:20].strip(), line[22:37].strip(), line[39:].strip()
+            out += ['.TP', f'.B {roff(keys) or "(none)"}', f'{roff(text)} [{roff(action)}]']
     return out
 
 
@@ -94,6 +95,21 @@ def check_settings(p, source):
     for line in p.run('config').stdout.decode().splitlines():
         for word in re.findall(r'one of (\S+)', line):
             p.need(word.replace('|', ' | ') in page, f'reprise-config(5) does not give the values {word}')
+
+
+def check_keys(p, source):
+    page = plain(read(source, 'tui', 'reprise-config.5'))
+    contexts = [line[:-1] for line in p.run('help', 'keys').stdout.decode().splitlines() if line[:1].strip()]
+    p.need(', '.join(contexts) in page, f'reprise-config(5) does not name the contexts {contexts}')
+    path = os.path.join(p.home, 'k')
+    with open(path, 'w', encoding='utf-8') as f:
+        f.write('[keys.list]\ndelete = ^D alt-d\nfork = ctrl-d\nrename = none\n')
+    run = p.run('config', '--check', '--config', path)
+    p.same('conflicts are damage', (run.returncode, b'^D in [keys.list] is bound to delete already' in run.stderr, b'k:3' in run.stderr),
+           (5, True, True))
+    shown = p.run('help', 'keys', '--config', path).stdout.decode().split('\n\n')[0]
+    p.need(re.search(r'^  \^D Alt\+d +delete +move', shown, re.M), f'help keys shows the keys in force: {shown}')
+    p.need(re.search(r'^  \^X n +rename ', shown, re.M), f'help keys: a key that was taken away: {shown}')
 
 
 def check_config(p):
@@ -171,6 +187,7 @@ def main():
         subprocess.run([sys.argv[3], home], check=True)
         check_manual(p, sys.argv[2], '--write' in sys.argv)
         check_settings(p, sys.argv[2])
+        check_keys(p, sys.argv[2])
         check_config(p)
         check_json(p, sys.argv[2])
         print(f'{p.passed} passed, {p.failed} failed')

@@ -88,6 +88,7 @@ static void draw_dialog(const struct model *m, struct frame *f)
     int w = f->cols - 4 < DIALOG_W ? f->cols - 4 : DIALOG_W;
     struct rect r = frame_box(f, words_height(d, w) + 1 + answers, w, slice_of(d->title));
     int y = r.y + r.h - answers;
+    char hint[80];
 
     draw_words(d, f, (struct rect){ r.y, r.x, r.h - answers - (r.h > answers + 3), r.w });
     for (size_t i = 0; i < d->choices; i++)
@@ -95,7 +96,9 @@ static void draw_dialog(const struct model *m, struct frame *f)
     if (d->wants_yes) {
         int x = r.x + 5;
 
-        x += frame_puts(f, y, x, r.w - 5, STYLE_TEXT, "or type yes and press Enter: ");
+        x += frame_puts(f, y, x, r.w - 5, STYLE_TEXT,
+                        keymap_text(&m->settings->keys, IN_DIALOG, f->ascii,
+                                    "or type yes and press {accept}: ", hint, sizeof hint));
         frame_text(f, y, x, 3, STYLE_STRONG, (struct slice){ consent, d->typed });
     }
 }
@@ -173,9 +176,13 @@ void dialog_prompt(struct model *m, const char *label, struct slice text, prompt
     view_push(m, VIEW_PROMPT);
 }
 
-static int draw_note(const struct prompt *p, struct frame *f, int y)
+static int draw_note(const struct model *m, struct frame *f, int y)
 {
-    const char *text = p->note[0] ? p->note : "Enter: OK   Esc: cancel";
+    const struct prompt *p = m->prompt;
+    char hint[80];
+    const char *text = p->note[0] ? p->note
+                                  : keymap_text(&m->settings->keys, IN_PROMPT, f->ascii,
+                                                "{accept}: OK   {back}: cancel", hint, sizeof hint);
     enum style style = p->note[0] ? STYLE_WARN : STYLE_DIM;
     int w = frame_width(slice_of(text));
 
@@ -196,7 +203,7 @@ static void draw_prompt(const struct model *m, struct frame *f)
     int y = f->rows - 1, x = 1;
 
     frame_fill(f, (struct rect){ y, 0, 1, f->cols }, STYLE_TEXT);
-    int end = draw_note(p, f, y);
+    int end = draw_note(m, f, y);
 
     x += frame_puts(f, y, x, f->cols / 2, STYLE_PROMPT, p->label);
     x += frame_puts(f, y, x, 2, STYLE_PROMPT, f->ascii ? "> " : "› ");

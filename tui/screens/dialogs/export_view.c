@@ -169,7 +169,9 @@ static void accept(struct model *m)
 
 static const char *write_label(const struct export_view *v)
 {
-    return v->writing ? "writing; Esc cancels" : v->exists ? "Replace the file" : "Write the file";
+    return v->writing  ? "writing; going back cancels"
+           : v->exists ? "Replace the file"
+                       : "Write the file";
 }
 
 static void draw_row(const struct export_view *v, struct frame *f, struct rect r, size_t i)
@@ -200,14 +202,18 @@ static void draw_export(const struct model *m, struct frame *f)
     struct rect r = frame_box(f, EXPORT_ROWS + 2, w, SLICE("Export the session"));
     size_t fit = r.h > 0 ? (size_t)r.h : 1;
     size_t top = list_cursor_top(0, v->at, EXPORT_ROWS, fit);
+    char hint[100];
 
     for (size_t i = 0; i < fit && top + i < EXPORT_ROWS; i++)
         draw_row(v, f, (struct rect){ r.y + (int)i, r.x, 1, r.w }, top + i);
     if (fit < EXPORT_ROWS + 2)
         return;
     frame_puts(f, r.y + EXPORT_ROWS + 1, r.x + 2, r.w - 3, v->exists ? STYLE_WARN : STYLE_DIM,
-               v->exists ? "The file exists. Writing again replaces it for good."
-                         : "Left and Right change a value; Enter chooses; Esc leaves.");
+               v->exists
+                   ? "The file exists. Writing again replaces it for good."
+                   : keymap_text(&m->settings->keys, IN_DIALOG, f->ascii,
+                                 "Left and Right change a value; {accept} chooses; {back} leaves.",
+                                 hint, sizeof hint));
 }
 
 static bool export_act(struct model *m, enum action a)

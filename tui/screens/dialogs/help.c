@@ -17,21 +17,43 @@ static const enum action items[] = {
 
 enum { ITEMS = sizeof items / sizeof *items, LETTER_W = 4, TITLE_W = 16, MENU_W = 66 };
 
+static const char *item_key(const struct model *m, size_t i, char out[KEY_NAME])
+{
+    struct key key;
+
+    out[0] = '\0';
+    if (keymap_key_of(&m->settings->keys, IN_MENU, items[i], &key))
+        key_label(key, m->settings->ascii, out);
+    return out;
+}
+
+/* One letter for each, unless other keys are configured. */
+static int keys_width(const struct model *m)
+{
+    int most = LETTER_W;
+
+    for (size_t i = 0; i < ITEMS; i++) {
+        char name[KEY_NAME];
+        int w = frame_width(slice_of(item_key(m, i, name))) + 3;
+
+        most = w > most ? w : most;
+    }
+    return most;
+}
+
 static void draw_menu_item(const struct model *m, struct frame *f, struct rect r, size_t i)
 {
     enum action a = items[i];
     const char *why = view_unavailable(m, a);
-    struct key key;
-    char name[KEY_NAME] = "";
+    char name[KEY_NAME];
     enum style plain = why ? STYLE_DIM : STYLE_TEXT;
+    int keys_w = keys_width(m);
 
-    if (keymap_key_of(m->settings->keys, IN_MENU, a, &key))
-        key_name(key, f->ascii, name);
-    frame_puts(f, r.y, r.x + 1, LETTER_W, why ? STYLE_DIM : STYLE_KEY, name);
-    frame_puts(f, r.y, r.x + LETTER_W, TITLE_W, plain, action_title(a));
+    frame_puts(f, r.y, r.x + 1, keys_w, why ? STYLE_DIM : STYLE_KEY, item_key(m, i, name));
+    frame_puts(f, r.y, r.x + keys_w, TITLE_W, plain, action_title(a));
     const char *text = why ? why : action_help(a);
 
-    frame_text_cut(f, r.y, r.x + LETTER_W + TITLE_W, r.w - LETTER_W - TITLE_W, STYLE_DIM,
+    frame_text_cut(f, r.y, r.x + keys_w + TITLE_W, r.w - keys_w - TITLE_W, STYLE_DIM,
                    slice_of(text));
     if (i == m->menu->at)
         frame_point(f, r);
@@ -40,11 +62,11 @@ static void draw_menu_item(const struct model *m, struct frame *f, struct rect r
 /* As wide as the longest reason, which is longer than any help line. */
 static int width(const struct model *m)
 {
-    size_t most = MENU_W;
+    size_t most = MENU_W, keys_w = (size_t)keys_width(m);
 
     for (size_t i = 0; i < ITEMS; i++) {
         const char *why = view_unavailable(m, items[i]);
-        size_t n = why ? LETTER_W + TITLE_W + strlen(why) : 0;
+        size_t n = why ? keys_w + TITLE_W + strlen(why) : 0;
 
         most = n > most ? n : most;
     }
@@ -161,7 +183,7 @@ static const struct sign transcript_signs[] = {
 static const struct sign rewind_signs[] = {
     { "[x] [~] [ ]", NULL, "included, only some hunks, excluded" },
     { "M A D", NULL, "the file is modified, created again, deleted" },
-    { "held", NULL, "held back: the reason is shown below; Space asks where you may include it" },
+    { "held", NULL, "held back: the reason is shown below; including it asks first" },
     { "$", NULL, "shell commands ran in this turn: their changes are not covered" },
     { "✗", "x", "the turn cannot be restored" },
 };
@@ -260,7 +282,7 @@ static void walk_place(struct walk *w, enum key_context place)
     for (int a = ACT_NONE + 1; a < ACT_COUNT; a++) {
         char keys[KEYS_TEXT];
 
-        keymap_keys_of(w->settings->keys, place, (enum action)a, w->ascii, keys, sizeof keys);
+        keymap_keys_of(&w->settings->keys, place, (enum action)a, w->ascii, keys, sizeof keys);
         if (keys[0])
             emit_line(w, keys, help_here(place, (enum action)a), action_name((enum action)a));
     }
@@ -291,7 +313,7 @@ static const char *heading_of(enum key_context place)
 
 static void walk_section(struct walk *w, enum key_context place)
 {
-    if (place == IN_FILTER && w->settings->keys == KEYS_DEFAULT)
+    if (place == IN_FILTER && w->settings->keys.scheme == KEYS_DEFAULT)
         return;
     w->section = heading_of(place);
     walk_place(w, place);
@@ -381,13 +403,16 @@ static void draw_lines(const struct help *h, const struct settings *settings, st
         .rect = { r.y + 2, r.x, r.h - 2, r.w },
     };
     int x = r.x + frame_puts(f, r.y, r.x, r.w, STYLE_PROMPT, "/ ");
+    char hint[80];
 
     walk_all(&w);
     line_editor_draw(&h->query, f, (struct rect){ r.y, x, 1, r.w - 2 }, STYLE_STRONG, true);
     if (h->query.n == 0)
         frame_puts(f, r.y, x + 1, r.w - 3, STYLE_DIM, "type to search");
     if (w.n == 0)
-        frame_puts(f, r.y + 2, r.x, r.w, STYLE_DIM, "No matches. Esc goes back.");
+        frame_puts(f, r.y + 2, r.x, r.w, STYLE_DIM,
+                   keymap_text(&settings->keys, IN_HELP, f->ascii, "No matches. {back} goes back.",
+                               hint, sizeof hint));
 }
 
 /* --- as a view */

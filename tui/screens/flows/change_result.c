@@ -35,13 +35,15 @@ static struct change_text change_text_undo_key(const struct model *m, enum actio
     const char *dash = m->settings->ascii ? "-" : "—";
     struct change_text w;
     struct key key;
-    char name[KEY_NAME];
-    bool here = keymap_key_of(m->settings->keys, place, a, &key);
+    char name[KEYMAP_MENU_KEYS];
 
-    if (!here && !keymap_key_of(m->settings->keys, IN_MENU, a, &key))
+    if (keymap_key_of(&m->settings->keys, place, a, &key))
+        key_label(key, m->settings->ascii, name);
+    else
+        keymap_menu_keys(&m->settings->keys, place, a, m->settings->ascii, name);
+    if (!name[0])
         return (struct change_text){ "" };
-    key_name(key, m->settings->ascii, name);
-    snprintf(w.text, sizeof w.text, " %s %s%s %s", dash, here ? "" : "^X ", name, action_title(a));
+    snprintf(w.text, sizeof w.text, " %s %s %s", dash, name, action_title(a));
     return w;
 }
 

@@ -103,8 +103,8 @@ static void line_key(struct pen *pen, const struct list *l, enum action a, const
     struct key key;
     char name[KEY_NAME];
 
-    if (pen->y < pen->r.y + pen->r.h && keymap_key_of(l->settings->keys, IN_LIST, a, &key)) {
-        key_name(key, pen->f->ascii, name);
+    if (pen->y < pen->r.y + pen->r.h && keymap_key_of(&l->settings->keys, IN_LIST, a, &key)) {
+        key_label(key, pen->f->ascii, name);
         frame_puts(pen->f, pen->y, pen->r.x + 3, 6, STYLE_KEY, name);
         frame_puts(pen->f, pen->y, pen->r.x + 10, pen->r.w - 11, STYLE_TEXT, what);
     }
@@ -272,8 +272,12 @@ static void draw_title_line(const struct list *l, struct frame *f, struct rect r
 
 static void draw_query_hint(const struct list *l, struct frame *f, int y, int x, int w)
 {
-    if (l->settings->keys == KEYS_VIM && !l->typing)
-        frame_puts(f, y, x, w, STYLE_DIM, "/ to filter");
+    char hint[64];
+
+    if (l->settings->keys.scheme == KEYS_VIM && !l->typing)
+        frame_puts(f, y, x, w, STYLE_DIM,
+                   keymap_text(&l->settings->keys, IN_LIST, f->ascii, "{filter} to filter", hint,
+                               sizeof hint));
     else
         frame_puts(f, y, x + 1, w - 1, STYLE_DIM, "type to filter");
 }
@@ -286,7 +290,7 @@ static enum style damage_note(const struct list *l, char *out, size_t cap)
 
     if (n == 0)
         return STYLE_DIM;
-    keymap_menu_keys(l->settings->keys, IN_LIST, ACT_DAMAGED, l->settings->ascii, menu_keys);
+    keymap_menu_keys(&l->settings->keys, IN_LIST, ACT_DAMAGED, l->settings->ascii, menu_keys);
     snprintf(out, cap, "%zu damaged: %s", n, menu_keys);
     return problems + l->sessions.unlisted > 0 ? STYLE_WARN : STYLE_DIM;
 }
@@ -342,7 +346,7 @@ static void draw_query_note(const struct list *l, struct frame *f, struct rect r
  * text goes. */
 static void draw_query_line(const struct list *l, struct frame *f, struct rect r)
 {
-    bool text = l->settings->keys == KEYS_DEFAULT || l->typing;
+    bool text = l->settings->keys.scheme == KEYS_DEFAULT || l->typing;
     int x = r.x + frame_puts(f, r.y, r.x, 2, STYLE_PROMPT, "> ");
     int w = r.w - 3, used;
 

@@ -278,11 +278,12 @@ static bool list_view_act(struct model *m, enum action a)
 static bool list_view_takes(struct model *m, struct key key)
 {
     struct list *l = m->list;
-    bool text = keymap_is_text(m->settings->keys, list_key_context(m));
+    bool text = keymap_is_text(&m->settings->keys, list_key_context(m));
 
     if (key.mods != 0 || !text)
         return false;
-    if (key.code == '?' && l->query.n == 0) {
+    if (key.code == '?' && l->query.n == 0 &&
+        !keymap_is_bound(&m->settings->keys, list_key_context(m), ACT_HELP)) {
         update_perform(m, ACT_HELP);
         return true;
     }
@@ -295,7 +296,7 @@ static void list_view_key(struct model *m, struct key k)
     struct list *l = m->list;
     size_t before = l->query.n;
 
-    if (!keymap_is_text(m->settings->keys, list_key_context(m)))
+    if (!keymap_is_text(&m->settings->keys, list_key_context(m)))
         return;
     if (line_editor_key(&l->query, k) && (l->query.n != before || key_is_text(k)))
         list_query_changed(l, &m->fx);
@@ -303,7 +304,7 @@ static void list_view_key(struct model *m, struct key k)
 
 static void list_view_paste(struct model *m, struct slice text)
 {
-    if (!keymap_is_text(m->settings->keys, list_key_context(m)))
+    if (!keymap_is_text(&m->settings->keys, list_key_context(m)))
         m->list->typing = true; /* pasted text is never treated as keys */
     line_editor_insert(&m->list->query, text);
     list_query_changed(m->list, &m->fx);
@@ -398,7 +399,8 @@ static uint32_t list_view_entry(const struct model *m)
 
 static bool list_view_sign_helps(const struct model *m)
 {
-    return list_key_context(m) == IN_LIST && m->list->query.n == 0;
+    return list_key_context(m) == IN_LIST && m->list->query.n == 0 &&
+           !keymap_is_bound(&m->settings->keys, IN_LIST, ACT_HELP);
 }
 
 /* ---- what happens ---- */

@@ -405,8 +405,10 @@ static void draw_detail(const struct model *m, struct frame *f)
     const struct sweep_item *item = &c->sweep->item[line->item];
 
     if (line->head) {
-        frame_text_cut(f, r.y, r.x, r.w, STYLE_DIM,
-                       SLICE("Enter shows or hides its sessions; Space ticks all of them"));
+        keymap_text(&m->settings->keys, IN_CLEANUP, f->ascii,
+                    "{accept} shows or hides its sessions; {mark} ticks all of them", text,
+                    sizeof text);
+        frame_text_cut(f, r.y, r.x, r.w, STYLE_DIM, slice_of(text));
         return;
     }
     int n =
@@ -419,8 +421,9 @@ static void draw_detail(const struct model *m, struct frame *f)
         frame_text_cut(f, r.y, r.x, r.w, item->stays ? STYLE_WARN : STYLE_DIM, slice_of(text));
 }
 
-static void draw_cleanup_empty(const struct cleanup *c, struct frame *f)
+static void draw_cleanup_empty(const struct model *m, struct frame *f)
 {
+    const struct cleanup *c = m->cleanup;
     char text[400];
     int y = CLEANUP_LIST_Y + 1;
 
@@ -433,7 +436,10 @@ static void draw_cleanup_empty(const struct cleanup *c, struct frame *f)
                                     : "No session matches these rules");
         if (y + 2 < f->rows - 2)
             frame_puts(f, y + 2, 3, f->cols - 4, STYLE_DIM,
-                       "Left and right change a rule, Enter lets you type a value.");
+                       keymap_text(&m->settings->keys, IN_CLEANUP, f->ascii,
+                                   "{previous-value} and {next-value} change a rule, {accept} lets "
+                                   "you type a value.",
+                                   text, sizeof text));
     }
 }
 
@@ -445,5 +451,5 @@ void cleanup_draw(const struct model *m, struct frame *f)
     draw_cleanup_lines(m, f);
     draw_detail(m, f);
     if (m->cleanup->lines == 0)
-        draw_cleanup_empty(m->cleanup, f);
+        draw_cleanup_empty(m, f);
 }

@@ -384,9 +384,9 @@ static void draw_key(const struct model *m, struct frame *f, int y, enum action 
     struct key key;
     char name[KEY_NAME];
 
-    if (!keymap_key_of(m->settings->keys, IN_DAMAGED, a, &key))
+    if (!keymap_key_of(&m->settings->keys, IN_DAMAGED, a, &key))
         return;
-    key_name(key, f->ascii, name);
+    key_label(key, f->ascii, name);
     frame_puts(f, y, 3, 6, STYLE_KEY, name);
     frame_puts(f, y, 10, f->cols - 11, STYLE_TEXT, what);
 }
@@ -404,7 +404,7 @@ static void draw_damaged_empty(const struct model *m, struct frame *f)
         return;
     }
     frame_puts(f, r.y, r.x, r.w, STYLE_STRONG, "Nothing here is damaged");
-    keymap_menu_keys(m->settings->keys, IN_LIST, ACT_DOCTOR, f->ascii, menu_keys);
+    keymap_menu_keys(&m->settings->keys, IN_LIST, ACT_DOCTOR, f->ascii, menu_keys);
     snprintf(
         text, sizeof text,
         "The beginning and the end of %zu session%s were checked. %s in the list checks all of "

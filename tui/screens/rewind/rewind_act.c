@@ -387,7 +387,7 @@ static const char *no_tick(const struct rewind_view *v)
     if (why)
         return why;
     if (v->pane == PANE_TURNS)
-        return "press Tab to go to the files";
+        return "go to the files in the next pane first";
     const struct rewind_entry *x = rewind_file(v);
 
     return x->action == REWIND_REFUSED && !rewind_may_consent(x) ? x->why : NULL;
@@ -404,7 +404,7 @@ static const char *no_hunk(const struct rewind_view *v)
     if (v->changes.styled_text.n == 0)
         return "this file has no hunks";
     if (x->action == REWIND_REFUSED && !rewind_pick_at(v, v->file.at)->consent)
-        return "the file is held back: Space shows why";
+        return "the file is held back: including it shows why";
     return rewind_action_of(x) == REWIND_RESTORE ? NULL
                                                  : "the file is created or deleted as a whole";
 }

@@ -319,8 +319,6 @@ static void draw_empty(struct frame *f, struct rect r)
         "Agents keep copies of the files that they change, at each prompt. This session has none: "
         "it "
         "changed no files, the copies are turned off, or they were removed.",
-        "",
-        "Esc goes back.",
     };
     struct rect in = { r.y + 1, r.x + 2, r.h - 1, r.w - 4 };
 

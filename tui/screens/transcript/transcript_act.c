@@ -100,7 +100,7 @@ static enum transcript_view_result act_in_raw(struct transcript_view *v, enum ac
     case ACT_QUIT:
     case ACT_SUSPEND:
     case ACT_REDRAW: return TRANSCRIPT_IGNORED;
-    default: transcript_view_notify(v, "this is the raw entry: Esc goes back"); break;
+    default: transcript_view_notify(v, "this is the raw entry: go back first"); break;
     }
     return TRANSCRIPT_DONE;
 }

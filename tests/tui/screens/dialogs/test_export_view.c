@@ -163,7 +163,7 @@ static void esc_cancels_and_a_late_answer_is_dropped(void **state)
     (void)state;
     w->silent = true;
     screen_press(s, "<Enter>");
-    assert_true(screen_has(s, "writing; Esc cancels"));
+    assert_true(screen_has(s, "writing; going back cancels"));
     screen_press(s, "<Enter>"); /* is not asked twice */
     assert_int_equal(w->asks, 1);
     screen_press(s, "<Esc>");

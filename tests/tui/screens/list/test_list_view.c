@@ -165,7 +165,7 @@ static void vim_keys_act_and_a_slash_begins_the_filter(void **state)
     struct shop x;
 
     shop_begin(&x);
-    x.s.settings.keys = KEYS_VIM;
+    x.s.settings.keys.scheme = KEYS_VIM;
     screen_ready(&x.s, x.fake, SHOP, 24, 80);
     screen_press(&x.s, "jj");
     assert_non_null(strstr(screen_cursor_line(&x.s), "Refund flow"));
@@ -185,7 +185,7 @@ static void vim_keys_scroll_by_half_a_page(void **state)
     struct shop x;
 
     shop_begin(&x);
-    x.s.settings.keys = KEYS_VIM;
+    x.s.settings.keys.scheme = KEYS_VIM;
     x.s.settings.density = DENSITY_TWO_LINES; /* a page is three of four rows */
     screen_ready(&x.s, x.fake, SHOP, 12, 80);
     screen_press(&x.s, "<C-d>");

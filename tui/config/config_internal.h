@@ -1,0 +1,24 @@
+#ifndef TUI_CONFIG_CONFIG_INTERNAL_H
+#define TUI_CONFIG_CONFIG_INTERNAL_H
+
+#include "tui/config/config.h"
+
+/* Reading the configuration file: the argument of ini_parse_stream() and of its handler. */
+struct reading {
+    struct config *config;
+    const char *path;
+    struct slice rest; /* of the file */
+    int line;          /* the one being read, from 1 */
+    bool no_memory;
+};
+
+/* Notes a mistake in the line that is being read. */
+void config_add_problem(struct reading *r, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* "unknown key pewview; did you mean preview?"; near may be NULL. */
+void config_add_unknown(struct reading *r, const char *what, const char *typed, const char *near);
+
+/* A setting below [keys.CONTEXT]. */
+#define KEYS_SECTION "keys."
+void config_set_keys(struct reading *r, const char *context, const char *action, const char *keys);
+
+#endif

@@ -1,0 +1,217 @@
+#include <string.h>
+
+#include "tui/config/config_internal.h"
+#include "tui/text/nearest.h"
+
+/* The keys of an action in a context: [keys.list] delete = del ctrl-d */
+
+static enum key_context context_named(struct reading *r, const char *name)
+{
+    const char *near = NULL;
+    size_t best = nearest_limit(name);
+
+    for (int p = 0; p < IN_COUNT; p++) {
+        const char *known = keymap_context_name((enum key_context)p);
+
+        if (strcmp(known, name) == 0)
+            return (enum key_context)p;
+        if (nearest_is_nearer(name, known, &best))
+            near = known;
+    }
+    config_add_unknown(r, "unknown context", name, near);
+    return IN_COUNT;
+}
+
+static enum action action_in(struct reading *r, enum key_context place, const char *name)
+{
+    enum action a = action_named(slice_of(name));
+    const char *near = NULL;
+    size_t best = nearest_limit(name);
+
+    if (a != ACT_NONE && keymap_has(place, a))
+        return a;
+    for (int i = ACT_NONE + 1; i < ACT_COUNT; i++)
+        if (keymap_has(place, (enum action)i) &&
+            nearest_is_nearer(name, action_name((enum action)i), &best))
+            near = action_name((enum action)i);
+    if (a != ACT_NONE)
+        config_add_problem(r, "%s is no action of [keys.%s]", name, keymap_context_name(place));
+    else
+        config_add_unknown(r, "unknown action", name, near);
+    return ACT_NONE;
+}
+
+/* The keys of a later line take the place of those of an earlier one. */
+static void unset_keys(struct config *c, enum key_context place, enum action a)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < c->settings.keys.bounds; i++)
+        if (c->bound[i].place != place || c->bound[i].action != a)
+            c->bound[n++] = c->bound[i];
+    c->settings.keys.bounds = n;
+}
+
+static bool add_key(struct reading *r, struct key_binding binding)
+{
+    struct config *c = r->config;
+    size_t n = c->settings.keys.bounds;
+
+    if (n == CONFIG_KEYS_MAX) {
+        config_add_problem(r, "too many keys");
+        return false;
+    }
+    struct key_binding *more = arena_grow(&c->arena, c->bound, n, sizeof *more);
+
+    if (!more) {
+        r->no_memory = true;
+        return false;
+    }
+    c->bound = more;
+    c->bound[n] = binding;
+    c->settings.keys.bound = more;
+    c->settings.keys.bounds = n + 1;
+    return true;
+}
+
+static bool next_word(const char **text, struct slice *word)
+{
+    *text += strspn(*text, " \t");
+    *word = (struct slice){ *text, strcspn(*text, " \t") };
+    *text += word->n;
+    return word->n > 0;
+}
+
+static bool add_keys(struct reading *r, struct key_binding binding, const char *keys)
+{
+    struct slice word;
+    const char *why;
+    size_t n = 0;
+
+    while (next_word(&keys, &word)) {
+        n++;
+        if (!key_parse(word, &binding.key, &why)) {
+            config_add_problem(r, "not a key: %.*s (%s)", SLICE_ARG(word), why);
+            return false;
+        }
+        if (key_is_exit(binding.key) && binding.action != ACT_QUIT) {
+            config_add_problem(r, "%.*s always quits; it cannot be bound", SLICE_ARG(word));
+            return false;
+        }
+        if (!add_key(r, binding))
+            return false;
+    }
+    if (n == 0)
+        config_add_problem(r, "no keys; `none` unbinds the action");
+    return n > 0;
+}
+
+void config_set_keys(struct reading *r, const char *context, const char *action, const char *keys)
+{
+    enum key_context place = context_named(r, context);
+    enum action a = place == IN_COUNT ? ACT_NONE : action_in(r, place, action);
+    struct key_binding binding = { .place = place, .action = a, .line = r->line };
+
+    if (a == ACT_NONE)
+        return;
+    unset_keys(r->config, place, a);
+    if (strcmp(keys, "none") == 0)
+        add_key(r, binding);
+    else if (!add_keys(r, binding, keys))
+        unset_keys(r->config, place, a);
+}
+
+/* ---- conflicts ---- */
+
+static bool is_typed(const struct keymap *k, const struct key_binding *b)
+{
+    return key_is_text(b->key) && keymap_is_text(k, b->place);
+}
+
+/* Reports a binding that cannot be, given those before it. */
+static bool report_refused(struct reading *r, const struct keymap *before,
+                           const struct key_binding *b)
+{
+    const char *context = keymap_context_name(b->place), *action = action_name(b->action);
+    char key[KEY_NAME];
+
+    if (b->key.code == KEYCODE_NONE)
+        return false;
+    key_label(b->key, true, key);
+    if (is_typed(before, b)) {
+        config_add_problem(r, "%s is text that is typed in [keys.%s]; it cannot be bound to %s",
+                           key, context, action);
+        return true;
+    }
+    for (size_t i = 0; i < before->bounds; i++)
+        if (before->bound[i].place == b->place && key_eq(before->bound[i].key, b->key) &&
+            before->bound[i].action != b->action) {
+            config_add_problem(r, "%s in [keys.%s] is bound to %s already, not to %s", key, context,
+                               action_name(before->bound[i].action), action);
+            return true;
+        }
+    return false;
+}
+
+/* Returns true if `none` was set for the action. */
+static bool is_unbound(const struct keymap *k, enum key_context place, enum action a)
+{
+    for (size_t i = 0; i < k->bounds; i++)
+        if ((k->bound[i].place == place || k->bound[i].place == IN_ANY) &&
+            k->bound[i].action == a && k->bound[i].key.code == KEYCODE_NONE)
+            return true;
+    return false;
+}
+
+/* Returns true if the action can still be reached: by a key, through the menu, or not at all because that is wanted. */
+static bool is_reached(const struct keymap *k, enum key_context place, enum action a)
+{
+    char menu[KEYMAP_MENU_KEYS];
+    struct key key;
+
+    keymap_menu_keys(k, place, a, true, menu);
+    return menu[0] || keymap_key_of(k, place, a, &key) || is_unbound(k, place, a);
+}
+
+/* Reports the action that had no other key than this one, in the first context where it has none now. */
+static void report_lost(struct reading *r, const struct keymap *k, const struct key_binding *b)
+{
+    const struct keymap usual = { .scheme = k->scheme };
+    char key[KEY_NAME];
+
+    for (int p = 0; p < IN_ANY && b->key.code != KEYCODE_NONE; p++) {
+        enum key_context place = (enum key_context)p;
+        enum action lost = keymap_find(&usual, place, b->key);
+
+        if ((b->place != place && b->place != IN_ANY) || lost == ACT_NONE || lost == b->action ||
+            is_reached(k, place, lost))
+            continue;
+        key_label(b->key, true, key);
+        config_add_problem(r,
+                           "%s, now %s, was the only key of %s in [keys.%s]; bind it, or %s = none",
+                           key, action_name(b->action), action_name(lost),
+                           keymap_context_name(place), action_name(lost));
+        return;
+    }
+}
+
+bool config_check_keys(struct config *c, const char *path)
+{
+    struct reading r = { .config = c, .path = path };
+    struct keymap *k = &c->settings.keys;
+    struct keymap before = { .scheme = k->scheme, .bound = c->bound };
+
+    for (size_t i = 0; i < k->bounds; i++) {
+        const struct key_binding b = c->bound[i];
+
+        r.line = b.line;
+        if (!report_refused(&r, &before, &b))
+            c->bound[before.bounds++] = b;
+    }
+    k->bounds = before.bounds;
+    for (size_t i = 0; i < k->bounds; i++) {
+        r.line = c->bound[i].line;
+        report_lost(&r, k, &c->bound[i]);
+    }
+    return !r.no_memory;
+}
