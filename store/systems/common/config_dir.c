@@ -33,6 +33,17 @@ char *config_dir_absolute(const struct store_env *env, const char *path)
     return path[0] == '/' ? config_dir_join(path, "") : config_dir_join(env->cwd, path);
 }
 
+char *config_dir_data(const struct store_env *env, const char *name)
+{
+    if (env->xdg_data_home && env->xdg_data_home[0] == '/')
+        return config_dir_join(env->xdg_data_home, name);
+    char *data = env->home ? config_dir_join(env->home, ".local/share") : NULL,
+         *path = data ? config_dir_join(data, name) : NULL;
+
+    free(data);
+    return path;
+}
+
 enum err_code config_dir_default(const struct store_env *env, char **out, struct err *e)
 {
     struct arena a = { 0 };

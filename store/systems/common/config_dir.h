@@ -24,6 +24,8 @@ MUST_CHECK enum err_code config_dir_named(const struct store_env *env, const cha
 char *config_dir_absolute(const struct store_env *env, const char *path);
 /* dir/name with one slash between; NULL if out of memory. */
 char *config_dir_join(const char *dir, const char *name);
+/* $XDG_DATA_HOME/name, or ~/.local/share/name; NULL without a home, or if out of memory. */
+char *config_dir_data(const struct store_env *env, const char *name);
 /* Returns ERR_NOT_FOUND unless the path is a directory. */
 MUST_CHECK enum err_code config_dir_require(const char *path, struct err *e);
 

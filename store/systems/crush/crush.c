@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "lite/base/time.h"
 #include "lite/io/file.h"
@@ -28,13 +27,6 @@ int64_t crush_time(int64_t stored)
 
 /* ---- which databases ---- */
 
-static bool is_file(const char *path)
-{
-    struct stat st;
-
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
-}
-
 /* Adds the database in a data directory, if it is there. */
 static enum err_code add_database(struct sqlite_store *s, const char *data, const char *project,
                                   struct err *e)
@@ -42,7 +34,7 @@ static enum err_code add_database(struct sqlite_store *s, const char *data, cons
     char *path = config_dir_join(data, db_name);
     enum err_code rc = path ? ERR_OK : err_nomem(e);
 
-    if (!rc && is_file(path))
+    if (!rc && sqlite_store_is_file(path))
         rc = sqlite_store_add(s, path, project, e);
     free(path);
     return rc;
@@ -123,50 +115,28 @@ static enum err_code add_named(struct sqlite_store *s, struct err *e)
     return rc;
 }
 
-static char *default_path(const struct store_env *env)
-{
-    if (env->crush_global_data && env->crush_global_data[0] == '/')
-        return config_dir_join(env->crush_global_data, "");
-    if (env->xdg_data_home && env->xdg_data_home[0] == '/')
-        return config_dir_join(env->xdg_data_home, "crush");
-    return env->home ? config_dir_join(env->home, ".local/share/crush") : NULL;
-}
+/* ---- open ---- */
 
-/* ---- open, close ---- */
-
-static void crush_close(struct store *st)
+static enum err_code add_databases(struct sqlite_store *s, const char *named, struct err *e)
 {
-    sqlite_store_fini((struct sqlite_store *)st);
-    free(st);
+    enum err_code rc = config_dir_require(s->base.path, e);
+
+    if (!rc)
+        rc = named ? add_named(s, e) : read_projects(s, e);
+    return rc || s->places
+               ? rc
+               : err_set(e, ERR_NOT_FOUND, s->base.path, "open store: no project with a database");
 }
 
 static enum err_code crush_open(const struct store_env *env, const char *path, struct store **out,
                                 struct err *e)
 {
-    char *folder = path ? config_dir_absolute(env, path) : default_path(env);
-    struct sqlite_store *s = folder ? calloc(1, sizeof *s) : NULL;
+    const char *own = env->crush_global_data;
+    char *folder = path                   ? config_dir_absolute(env, path)
+                   : own && own[0] == '/' ? config_dir_join(own, "")
+                                          : config_dir_data(env, "crush");
 
-    if (!s) {
-        free(folder);
-        return path || folder || env->home
-                   ? err_nomem(e)
-                   : err_set(e, ERR_NOT_FOUND, "", "open store: HOME is not set");
-    }
-    enum err_code rc = sqlite_store_init(s, &crush_ops, env, folder, e);
-
-    s->gather = crush_gather;
-    s->id_name = "a Crush session id";
-    if (!rc)
-        rc = config_dir_require(folder, e);
-    if (!rc)
-        rc = path ? add_named(s, e) : read_projects(s, e);
-    if (!rc && s->places == 0)
-        rc = err_set(e, ERR_NOT_FOUND, folder, "open store: no project with a database");
-    if (rc)
-        crush_close(&s->base);
-    else
-        *out = &s->base;
-    return rc;
+    return sqlite_store_open(&crush_ops, &crush_format, env, path, folder, add_databases, out, e);
 }
 
 static const char *crush_cannot(unsigned ability)
@@ -194,18 +164,18 @@ const struct store_ops crush_ops = {
     .unsized = true,
     .resume_command = "crush --session {id}",
     .open = crush_open,
-    .close = crush_close,
+    .close = sqlite_store_close,
     .enumerate = sqlite_store_enumerate,
     .unreadable = sqlite_store_unreadable,
-    .describe = crush_describe,
+    .describe = sqlite_store_describe,
     .find = sqlite_store_find,
     .at_path = sqlite_store_at_path,
-    .tail = crush_tail,
-    .load = crush_load,
+    .tail = sqlite_store_tail,
+    .load = sqlite_store_load,
     .blocks = crush_blocks,
-    .messages = crush_messages,
+    .messages = sqlite_store_messages,
     .subagents = sqlite_store_agent_ids,
-    .describe_subagents = crush_describe_subagents,
+    .describe_subagents = sqlite_store_describe_agents,
     .subagent = sqlite_store_agent,
     .edits = tool_edits_loaded,
     .checkpoints = crush_checkpoints,

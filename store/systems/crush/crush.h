@@ -14,18 +14,12 @@ extern const struct store_ops crush_ops;
 /* Comments of Crush's schema say milliseconds, its triggers write seconds. TIME_NONE: not recorded. */
 int64_t crush_time(int64_t stored);
 
-/* ---- list.c ---- */
-
-sqlite_gather_fn crush_gather;
-store_describe_fn crush_describe;
-
-/* ---- show.c: a row is {"id": ..., "role": ..., "parts": <messages.parts>} ---- */
-
-store_load_fn crush_load;
-store_tail_fn crush_tail;
+/* A row of a conversation is {"id": ..., "role": ..., "parts": <messages.parts>}. */
+extern const struct sqlite_format crush_format; /* show.c */
 store_blocks_fn crush_blocks;
-store_messages_fn crush_messages;
-store_describe_subagents_fn crush_describe_subagents;
+sqlite_query_fn crush_sessions; /* list.c */
+bool crush_listed(const struct sqlite_row *row, const struct sqlite_place *place,
+                  const struct scope *scope, struct arena *a, struct sqlite_listed *out);
 /* The prompt in the parts of a user's message, in the arena or borrowed; may be empty. */
 struct slice crush_prompt(struct slice parts, struct arena *a);
 

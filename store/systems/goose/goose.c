@@ -1,38 +1,20 @@
 #include "store/systems/goose/goose.h"
 
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/edits/tool_edits.h"
 
-static bool is_file(const char *path)
-{
-    struct stat st;
-
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
-}
-
-static char *default_path(const struct store_env *env)
-{
-    if (env->goose_path_root && env->goose_path_root[0] == '/')
-        return config_dir_join(env->goose_path_root, "data/sessions");
-    if (env->xdg_data_home && env->xdg_data_home[0] == '/')
-        return config_dir_join(env->xdg_data_home, "goose/sessions");
-    return env->home ? config_dir_join(env->home, ".local/share/goose/sessions") : NULL;
-}
-
 /* The database: a file that was named, or the one in a directory. */
-static enum err_code add_database(struct sqlite_store *s, struct err *e)
+static enum err_code add_database(struct sqlite_store *s, const char *named, struct err *e)
 {
-    bool named = is_file(s->base.path);
-    char *path = config_dir_join(s->base.path, named ? "" : "sessions.db");
+    bool file = named && sqlite_store_is_file(s->base.path);
+    char *path = config_dir_join(s->base.path, file ? "" : "sessions.db");
     enum err_code rc = path ? ERR_OK : err_nomem(e);
 
-    if (!rc && !named)
+    if (!rc && !file)
         rc = config_dir_require(s->base.path, e);
-    if (!rc && !is_file(path))
+    if (!rc && !sqlite_store_is_file(path))
         rc = err_set(e, ERR_NOT_FOUND, path, "open store: no database of Goose");
     if (!rc)
         rc = sqlite_store_add(s, path, NULL, e);
@@ -40,35 +22,15 @@ static enum err_code add_database(struct sqlite_store *s, struct err *e)
     return rc;
 }
 
-static void goose_close(struct store *st)
-{
-    sqlite_store_fini((struct sqlite_store *)st);
-    free(st);
-}
-
 static enum err_code goose_open(const struct store_env *env, const char *path, struct store **out,
                                 struct err *e)
 {
-    char *folder = path ? config_dir_absolute(env, path) : default_path(env);
-    struct sqlite_store *s = folder ? calloc(1, sizeof *s) : NULL;
+    const char *own = env->goose_path_root;
+    char *folder = path                   ? config_dir_absolute(env, path)
+                   : own && own[0] == '/' ? config_dir_join(own, "data/sessions")
+                                          : config_dir_data(env, "goose/sessions");
 
-    if (!s) {
-        free(folder);
-        return path || folder || env->home
-                   ? err_nomem(e)
-                   : err_set(e, ERR_NOT_FOUND, "", "open store: HOME is not set");
-    }
-    enum err_code rc = sqlite_store_init(s, &goose_ops, env, folder, e);
-
-    s->gather = goose_gather;
-    s->id_name = "a Goose session id";
-    if (!rc)
-        rc = add_database(s, e);
-    if (rc)
-        goose_close(&s->base);
-    else
-        *out = &s->base;
-    return rc;
+    return sqlite_store_open(&goose_ops, &goose_format, env, path, folder, add_database, out, e);
 }
 
 static const char *goose_cannot(unsigned ability)
@@ -96,19 +58,19 @@ const struct store_ops goose_ops = {
     .unsized = true,
     .resume_command = "goose session --resume --session-id {id}",
     .open = goose_open,
-    .close = goose_close,
+    .close = sqlite_store_close,
     .enumerate = sqlite_store_enumerate,
     .unreadable = sqlite_store_unreadable,
-    .describe = goose_describe,
+    .describe = sqlite_store_describe,
     .find = sqlite_store_find,
     .at_path = sqlite_store_at_path,
-    .tail = goose_tail,
-    .load = goose_load,
+    .tail = sqlite_store_tail,
+    .load = sqlite_store_load,
     .blocks = goose_blocks,
     .edits = tool_edits_loaded,
-    .messages = goose_messages,
+    .messages = sqlite_store_messages,
     .subagents = sqlite_store_agent_ids,
-    .describe_subagents = goose_describe_subagents,
+    .describe_subagents = sqlite_store_describe_agents,
     .subagent = sqlite_store_agent,
     .unsupported = goose_cannot,
 };

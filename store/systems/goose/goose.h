@@ -7,18 +7,12 @@
  * $GOOSE_PATH_ROOT/data, $XDG_DATA_HOME/goose or ~/.local/share/goose. Goose keeps no copies of files. */
 extern const struct store_ops goose_ops;
 
-/* ---- list.c ---- */
-
-sqlite_gather_fn goose_gather;
-store_describe_fn goose_describe;
-
-/* ---- show.c: a row is {"id": ..., "role": ..., "content": <messages.content_json>} ---- */
-
-store_load_fn goose_load;
-store_tail_fn goose_tail;
+/* A row of a conversation is {"id": ..., "role": ..., "content": <messages.content_json>}. */
+extern const struct sqlite_format goose_format; /* show.c */
 store_blocks_fn goose_blocks;
-store_messages_fn goose_messages;
-store_describe_subagents_fn goose_describe_subagents;
+sqlite_query_fn goose_sessions; /* list.c */
+bool goose_listed(const struct sqlite_row *row, const struct sqlite_place *place,
+                  const struct scope *scope, struct arena *a, struct sqlite_listed *out);
 /* The prompt in the content of a user's message, in the arena or borrowed; may be empty. */
 struct slice goose_prompt(struct slice content, struct arena *a);
 

@@ -1,14 +1,10 @@
 #include <string.h>
 
-#include "lite/base/time.h"
 #include "lite/json/json.h"
-#include "lite/json/jsonout.h"
 #include "store/systems/opencode/opencode.h"
 
 /* The list as `opencode session list` has it: the last changed first, archived and empty sessions included, sub-agents
  * left out. */
-
-enum { PROMPT_MOST = 64 << 10 };
 
 /* Prompts are texts of a person; the other parts of a user's message are OpenCode's. Forks and archive marks are seen in
  * the row itself. JSON is only looked through for words here, because a damaged value would end the query. */
@@ -28,8 +24,12 @@ enum { PROMPT_MOST = 64 << 10 };
     "SELECT s.id, s.parent_id, s.title, s.directory, s.project_id, p.worktree, s.time_created, "   \
     "s.time_updated, s.time_archived, " PROMPT("ASC") ", " PROMPT("DESC") ", " NEWEST ", "
 
-static const char sql_with_model[] = COLUMNS "s.model" FROM;
-static const char sql_without_model[] = COLUMNS "NULL" FROM;
+const char *opencode_sessions(struct sqlite_db *db, struct arena *a)
+{
+    (void)a;
+    return sqlite_db_has_column(db, "session", "model") ? COLUMNS "s.model" FROM
+                                                        : COLUMNS "NULL" FROM;
+}
 
 enum column {
     COLUMN_ID,
@@ -75,23 +75,7 @@ static bool is_in_scope(const struct scope *scope, const struct sqlite_row *row)
     return false;
 }
 
-/* ---- gathering ---- */
-
-struct gathering {
-    const struct scope *scope;
-    struct sqlite_items *out;
-    struct buf told;
-    struct arena arena; /* of one row */
-};
-
-static void tell_prompt(struct jsonout *j, const char *key, struct slice part, struct arena *a)
-{
-    struct slice text = opencode_prompt(part, a);
-
-    if (text.n > PROMPT_MOST)
-        text.n = PROMPT_MOST;
-    jsonout_member(j, key, text);
-}
+/* ---- the row ---- */
 
 /* The turn was cut off: a prompt without an answer, or an answer that was never completed. */
 static bool is_interrupted(struct slice newest)
@@ -103,72 +87,6 @@ static bool is_interrupted(struct slice newest)
     return json_string_is(role, "user") ||
            (!json_at(newest, "time.completed", &done) && !json_get(newest, "error", &failed));
 }
-
-static void tell_flag(struct jsonout *j, const char *key, bool yes)
-{
-    if (!yes)
-        return;
-    jsonout_key(j, key);
-    jsonout_bool(j, true);
-}
-
-static void tell(struct jsonout *j, const struct sqlite_row *row, struct arena *a)
-{
-    struct slice model;
-
-    jsonout_open(j, '{');
-    jsonout_member(j, "title", sqlite_row_text(row, COLUMN_TITLE));
-    jsonout_member(j, "cwd", sqlite_row_text(row, COLUMN_DIRECTORY));
-    jsonout_member(j, "parent", sqlite_row_text(row, COLUMN_PARENT));
-    jsonout_key(j, "created");
-    jsonout_int(j, sqlite_row_int(row, COLUMN_CREATED));
-    jsonout_key(j, "updated");
-    jsonout_int(j, sqlite_row_int(row, COLUMN_UPDATED));
-    tell_flag(j, "archived", !sqlite_row_is_null(row, COLUMN_ARCHIVED));
-    tell_flag(j, "interrupted", is_interrupted(sqlite_row_text(row, COLUMN_NEWEST)));
-    tell_prompt(j, "first", sqlite_row_text(row, COLUMN_FIRST), a);
-    tell_prompt(j, "last", sqlite_row_text(row, COLUMN_LAST), a);
-    if (json_get_text(sqlite_row_text(row, COLUMN_MODEL), "id", a, &model))
-        jsonout_member(j, "model", model);
-    jsonout_close(j, '}');
-}
-
-static enum err_code gather_row(const struct sqlite_row *row, void *arg, struct err *e)
-{
-    struct gathering *g = arg;
-    struct sqlite_item item = { .id = sqlite_row_text(row, COLUMN_ID),
-                                .recent_ms = sqlite_row_int(row, COLUMN_UPDATED) };
-    struct jsonout j;
-
-    if (!sqlite_store_is_id(item.id) || !is_in_scope(g->scope, row))
-        return ERR_OK;
-    g->told.n = 0;
-    jsonout_init(&j, &g->told);
-    tell(&j, row, &g->arena);
-    item.told = buf_slice(&g->told);
-    enum err_code rc = j.rc || g->arena.failed ? ERR_NOMEM : sqlite_items_add(g->out, &item);
-
-    arena_reset(&g->arena);
-    return rc ? err_nomem(e) : ERR_OK;
-}
-
-enum err_code opencode_gather(const struct sqlite_store *s, const struct sqlite_place *place,
-                              struct sqlite_db *db, const struct scope *scope, struct slice id,
-                              struct sqlite_items *out, struct err *e)
-{
-    struct gathering g = { .scope = scope, .out = out };
-    bool model = sqlite_db_has_column(db, "session", "model");
-
-    (void)s, (void)place;
-    enum err_code rc =
-        sqlite_db_each(db, model ? sql_with_model : sql_without_model, &id, 1, gather_row, &g, e);
-
-    buf_fini(&g.told);
-    arena_fini(&g.arena);
-    return rc;
-}
-
-/* ---- describing ---- */
 
 /* "Invoice total (fork #1)": forks are marked by nothing else. */
 static bool is_fork(struct slice title)
@@ -184,54 +102,28 @@ static bool is_fork(struct slice title)
            memcmp(title.p + n - (sizeof mark - 1), mark, sizeof mark - 1) == 0;
 }
 
-static void take_times(struct slice told, struct session_row *row)
+static unsigned flags_of(const struct sqlite_row *row)
 {
-    struct slice value;
-    int64_t ms;
-
-    if (json_get(told, "created", &value) && json_int(value, &ms))
-        row->created_ms = ms;
-    if (json_get(told, "updated", &value) && json_int(value, &ms))
-        row->modified_ms = row->activity_ms = row->ref.recent_ms = ms;
+    return (sqlite_row_is_null(row, COLUMN_ARCHIVED)
+                ? 0u
+                : (unsigned)(SESSION_ARCHIVED | SESSION_ARCHIVED_KNOWN)) |
+           (is_interrupted(sqlite_row_text(row, COLUMN_NEWEST)) ? SESSION_INTERRUPTED : 0u) |
+           (is_fork(sqlite_row_text(row, COLUMN_TITLE)) ? SESSION_FORK : 0u);
 }
 
-static void take_texts(struct slice told, struct session_row *row, struct arena *a)
+bool opencode_listed(const struct sqlite_row *row, const struct sqlite_place *place,
+                     const struct scope *scope, struct arena *a, struct sqlite_listed *out)
 {
-    struct slice parent = SLICE("");
-
-    json_get_text(told, "title", a, &row->custom_title);
-    json_get_text(told, "cwd", a, &row->cwd);
-    json_get_text(told, "first", a, &row->first_prompt);
-    json_get_text(told, "last", a, &row->last_prompt);
-    json_get_text(told, "model", a, &row->model);
-    json_get_text(told, "parent", a, &parent);
-    row->summary = row->custom_title.n   ? row->custom_title
-                   : row->first_prompt.n ? row->first_prompt
-                                         : row->ref.id;
-    row->flags |=
-        (json_get_true(told, "archived") ? SESSION_ARCHIVED | SESSION_ARCHIVED_KNOWN : 0u) |
-        (json_get_true(told, "interrupted") ? SESSION_INTERRUPTED : 0u) |
-        (is_fork(row->custom_title) ? SESSION_FORK : 0u);
-    row->hidden = parent.n ? HIDDEN_SIDECHAIN : HIDDEN_NOT;
-}
-
-enum err_code opencode_describe(const struct store *st, const struct scope *scope,
-                                const struct session_ref *ref, struct session_row *row,
-                                struct err *e)
-{
-    struct arena a = { 0 };
-    struct slice told;
-    enum err_code rc = sqlite_store_told(ref, &a, &told, e);
-
-    (void)st, (void)scope;
-    if (!rc) {
-        sqlite_store_begin_row(ref, row);
-        take_times(told, row);
-        take_texts(told, row, &a);
-        row->can = CAN_RESUME | CAN_REWIND;
-        if (a.failed || !session_row_keep(row))
-            rc = err_nomem(e);
-    }
-    arena_fini(&a);
-    return rc;
+    (void)place;
+    out->id = sqlite_row_text(row, COLUMN_ID);
+    out->title = sqlite_row_text(row, COLUMN_TITLE);
+    out->cwd = sqlite_row_text(row, COLUMN_DIRECTORY);
+    out->first = opencode_prompt(sqlite_row_text(row, COLUMN_FIRST), a);
+    out->last = opencode_prompt(sqlite_row_text(row, COLUMN_LAST), a);
+    json_get_text(sqlite_row_text(row, COLUMN_MODEL), "id", a, &out->model);
+    out->created_ms = sqlite_row_int(row, COLUMN_CREATED);
+    out->modified_ms = sqlite_row_int(row, COLUMN_UPDATED);
+    out->flags = flags_of(row);
+    out->hidden = sqlite_row_text(row, COLUMN_PARENT).n ? HIDDEN_SIDECHAIN : HIDDEN_NOT;
+    return is_in_scope(scope, row);
 }

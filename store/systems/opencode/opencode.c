@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/edits/tool_edits.h"
@@ -66,20 +65,6 @@ static enum err_code add_file(struct sqlite_store *s, const char *file, struct e
     return rc;
 }
 
-static char *default_path(const struct store_env *env)
-{
-    if (env->xdg_data_home && env->xdg_data_home[0] == '/')
-        return config_dir_join(env->xdg_data_home, "opencode");
-    return env->home ? config_dir_join(env->home, ".local/share/opencode") : NULL;
-}
-
-static bool is_file(const char *path)
-{
-    struct stat st;
-
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
-}
-
 /* The folder of a database that was named. */
 static char *folder_of(char *file)
 {
@@ -90,34 +75,29 @@ static char *folder_of(char *file)
     return file;
 }
 
-/* *file: the only database, if one was named. */
-static char *data_folder(const struct store_env *env, const char *path, const char **file)
+static char *data_folder(const struct store_env *env, const char *named)
+{
+    char *path = named ? config_dir_absolute(env, named) : config_dir_data(env, "opencode");
+
+    return named && path && sqlite_store_is_file(path) ? folder_of(path) : path;
+}
+
+/* The only database, if one was named; NULL: all of the folder. */
+static const char *own_database(const struct store_env *env, const char *named, const char *folder)
 {
     const char *own = env->opencode_db;
-    char *given = path ? config_dir_absolute(env, path) : NULL;
+    char *path = named ? config_dir_absolute(env, named) : NULL;
+    bool is_folder = path && strcmp(path, folder) == 0;
 
-    *file = NULL;
-    if (!path) {
-        *file = own && own[0] == '/' ? own : NULL;
-        return default_path(env);
-    }
-    if (given && is_file(given)) {
-        *file = path;
-        return folder_of(given);
-    }
-    return given;
+    free(path);
+    return named ? is_folder ? NULL : named : own && own[0] == '/' ? own : NULL;
 }
 
-/* ---- open, close ---- */
+/* ---- open ---- */
 
-static void opencode_close(struct store *st)
+static enum err_code add_all(struct sqlite_store *s, const char *named, struct err *e)
 {
-    sqlite_store_fini((struct sqlite_store *)st);
-    free(st);
-}
-
-static enum err_code add_all(struct sqlite_store *s, const char *file, struct err *e)
-{
+    const char *file = own_database(s->base.env, named, s->base.path);
     enum err_code rc = file ? add_file(s, file, e) : config_dir_require(s->base.path, e);
 
     if (!rc && !file)
@@ -130,27 +110,8 @@ static enum err_code add_all(struct sqlite_store *s, const char *file, struct er
 static enum err_code opencode_open(const struct store_env *env, const char *path,
                                    struct store **out, struct err *e)
 {
-    const char *file;
-    char *folder = data_folder(env, path, &file);
-    struct opencode *o = folder ? calloc(1, sizeof *o) : NULL;
-
-    if (!o) {
-        free(folder);
-        return path || folder || env->home
-                   ? err_nomem(e)
-                   : err_set(e, ERR_NOT_FOUND, "", "open store: HOME is not set");
-    }
-    enum err_code rc = sqlite_store_init(&o->sqlite, &opencode_ops, env, folder, e);
-
-    o->sqlite.gather = opencode_gather;
-    o->sqlite.id_name = "an OpenCode session id";
-    if (!rc)
-        rc = add_all(&o->sqlite, file, e);
-    if (rc)
-        opencode_close(&o->sqlite.base);
-    else
-        *out = &o->sqlite.base;
-    return rc;
+    return sqlite_store_open(&opencode_ops, &opencode_format, env, path, data_folder(env, path),
+                             add_all, out, e);
 }
 
 static const char *opencode_cannot(unsigned ability)
@@ -179,18 +140,18 @@ const struct store_ops opencode_ops = {
     .resume_command = "opencode --session {id}",
     .fork_command = "opencode --session {id} --fork",
     .open = opencode_open,
-    .close = opencode_close,
+    .close = sqlite_store_close,
     .enumerate = sqlite_store_enumerate,
     .unreadable = sqlite_store_unreadable,
-    .describe = opencode_describe,
+    .describe = sqlite_store_describe,
     .find = sqlite_store_find,
     .at_path = sqlite_store_at_path,
-    .tail = opencode_tail,
-    .load = opencode_load,
+    .tail = sqlite_store_tail,
+    .load = sqlite_store_load,
     .blocks = opencode_blocks,
-    .messages = opencode_messages,
+    .messages = sqlite_store_messages,
     .subagents = sqlite_store_agent_ids,
-    .describe_subagents = opencode_describe_subagents,
+    .describe_subagents = sqlite_store_describe_agents,
     .subagent = sqlite_store_agent,
     .usage = opencode_usage,
     .edits = tool_edits_loaded,

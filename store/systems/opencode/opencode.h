@@ -10,11 +10,7 @@
  *                                        each step of the agent; its objects are partly those of the project's own .git
  *
  * <data> is $XDG_DATA_HOME/opencode; $OPENCODE_DB names another database. OpenCode is the only writer: sessions are read,
- * resumed and forked by its command, and their files are restored from its trees. */
-struct opencode {
-    struct sqlite_store sqlite; /* its path is <data> */
-};
-
+ * resumed and forked by its command, and their files are restored from its trees. The store's path is <data>. */
 extern const struct store_ops opencode_ops;
 
 /* A row of a conversation is made here, of one message and its parts:
@@ -25,17 +21,10 @@ extern const struct store_ops opencode_ops;
 #define OPENCODE_REVERTED                                                                          \
     "CASE WHEN json_valid(s.revert) THEN json_extract(s.revert, '$.messageID') END"
 
-/* ---- list.c ---- */
-
-sqlite_gather_fn opencode_gather;
-store_describe_fn opencode_describe;
-
-/* ---- show.c ---- */
-
-store_load_fn opencode_load;
-store_tail_fn opencode_tail;
-store_messages_fn opencode_messages;
-store_describe_subagents_fn opencode_describe_subagents;
+extern const struct sqlite_format opencode_format; /* show.c */
+sqlite_query_fn opencode_sessions;                 /* list.c */
+bool opencode_listed(const struct sqlite_row *row, const struct sqlite_place *place,
+                     const struct scope *scope, struct arena *a, struct sqlite_listed *out);
 
 /* ---- blocks.c ---- */
 

@@ -1,8 +1,6 @@
 #include <string.h>
 
-#include "lite/base/time.h"
 #include "lite/json/json.h"
-#include "store/systems/common/memory_rows.h"
 #include "store/systems/opencode/opencode.h"
 
 /* ---- rows ---- */
@@ -11,16 +9,6 @@
     "SELECT m.id, m.time_created, m.data, p.id, p.data, s.revert FROM message m JOIN session s "   \
     "ON s.id = m.session_id LEFT JOIN part p ON p.message_id = m.id WHERE m.session_id = ?1 "
 #define ORDER "ORDER BY m.time_created, m.id, p.id"
-
-static const char whole_sql[] = JOINED ORDER;
-/* The newest messages; whether there are more is asked for by one too many. */
-static const char tail_sql[] =
-    JOINED "AND m.id IN (SELECT id FROM message WHERE session_id = ?1 ORDER BY time_created DESC, "
-           "id DESC LIMIT 40) " ORDER;
-static const char count_sql[] = "SELECT count(*) FROM message WHERE session_id = ?1";
-static const char session_sql[] = "SELECT id FROM session WHERE id = ?1";
-
-enum { TAIL_MESSAGES = 40 };
 
 enum column {
     COLUMN_MESSAGE_ID,
@@ -31,19 +19,7 @@ enum column {
     COLUMN_REVERT,
 };
 
-/* A conversation that is being read. */
-struct loading {
-    const struct session_ref *ref;
-    bool tail;
-    struct memory_rows rows;
-    struct buf row; /* the message that its parts are added to */
-    struct buf id;  /* its id; empty: none yet */
-    struct message message;
-    bool parts; /* it has one already */
-    int64_t count;
-};
-
-static enum err_code finish_row(struct loading *l)
+static enum err_code finish(struct sqlite_conversation *l)
 {
     enum err_code rc = ERR_OK;
 
@@ -88,7 +64,8 @@ static enum message_kind kind_of(struct slice message)
                                                : MESSAGE_OTHER;
 }
 
-static enum err_code begin_row(struct loading *l, const struct sqlite_row *row, struct slice id)
+static enum err_code begin_row(struct sqlite_conversation *l, const struct sqlite_row *row,
+                               struct slice id)
 {
     struct slice data = sqlite_row_text(row, COLUMN_MESSAGE);
     enum err_code rc;
@@ -121,7 +98,7 @@ static bool is_compaction(struct slice part)
     return json_get(part, "type", &type) && json_string_is(type, "compaction");
 }
 
-static enum err_code add_part(struct loading *l, const struct sqlite_row *row)
+static enum err_code add_part(struct sqlite_conversation *l, const struct sqlite_row *row)
 {
     struct slice id = sqlite_row_text(row, COLUMN_PART_ID),
                  data = sqlite_row_text(row, COLUMN_PART);
@@ -141,108 +118,20 @@ static enum err_code add_part(struct loading *l, const struct sqlite_row *row)
     return rc ? rc : buf_add_byte(&l->row, '}');
 }
 
-static enum err_code load_row(const struct sqlite_row *row, void *arg, struct err *e)
+static enum err_code message(const struct sqlite_row *row, struct sqlite_conversation *l)
 {
-    struct loading *l = arg;
     struct slice id = sqlite_row_text(row, COLUMN_MESSAGE_ID);
     enum err_code rc = ERR_OK;
 
     if (!sqlite_store_is_id(id))
         return ERR_OK;
     if (!slice_eq(id, buf_slice(&l->id))) {
-        rc = finish_row(l);
+        rc = finish(l);
         if (!rc)
             rc = begin_row(l, row, id);
     }
     if (!rc && sqlite_store_is_id(sqlite_row_text(row, COLUMN_PART_ID)))
         rc = add_part(l, row);
-    return rc ? err_nomem(e) : ERR_OK;
-}
-
-/* ---- loading ---- */
-
-static enum err_code take_number(const struct sqlite_row *row, void *arg, struct err *e)
-{
-    (void)e;
-    *(int64_t *)arg = sqlite_row_int(row, 0);
-    return ERR_OK;
-}
-
-static enum err_code take_presence(const struct sqlite_row *row, void *arg, struct err *e)
-{
-    (void)row, (void)e;
-    *(int64_t *)arg = 1;
-    return ERR_OK;
-}
-
-/* Begins anew if it is called again. */
-static enum err_code read_rows(struct sqlite_db *db, void *arg, struct err *e)
-{
-    struct loading *l = arg;
-    int64_t there = 0;
-
-    memory_rows_reset(&l->rows);
-    l->id.n = 0;
-    enum err_code rc = sqlite_db_each(db, session_sql, &l->ref->id, 1, take_presence, &there, e);
-
-    if (!rc && !there)
-        return err_set(e, ERR_NOT_FOUND, l->ref->path.p, "load the conversation: no such session");
-    if (!rc)
-        rc = sqlite_db_each(db, count_sql, &l->ref->id, 1, take_number, &l->count, e);
-    if (!rc)
-        rc = sqlite_db_each(db, l->tail ? tail_sql : whole_sql, &l->ref->id, 1, load_row, l, e);
-    if (!rc && finish_row(l))
-        rc = err_nomem(e);
-    return rc;
-}
-
-static enum err_code load(const struct session_ref *ref, bool tail, const atomic_bool *cancel,
-                          struct transcript **out, struct err *e)
-{
-    struct loading l = { .ref = ref, .tail = tail };
-    enum err_code rc = sqlite_store_read(ref, cancel, read_rows, &l, e);
-
-    if (!rc)
-        rc = memory_rows_finish(&l.rows, ref, out, e);
-    if (!rc)
-        (*out)->partial = tail && l.count > TAIL_MESSAGES;
-    memory_rows_fini(&l.rows);
-    buf_fini(&l.row);
-    buf_fini(&l.id);
-    return rc;
-}
-
-enum err_code opencode_load(const struct store *st, const struct session_ref *ref,
-                            const atomic_bool *cancel, struct transcript **out, struct err *e)
-{
-    (void)st;
-    return load(ref, false, cancel, out, e);
-}
-
-enum err_code opencode_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
-                            struct transcript **out, struct err *e)
-{
-    (void)st, (void)bytes;
-    return load(ref, true, NULL, out, e);
-}
-
-enum err_code opencode_messages(const struct store *st, const struct session_ref *ref,
-                                const struct message_query *q, json_fn *fn, void *arg,
-                                struct err *e)
-{
-    struct arena a = { 0 };
-    struct session_ref agent = *ref;
-    struct transcript *t = NULL;
-    enum err_code rc = ERR_OK;
-
-    if (q->agent.n && !q->agent_alone)
-        rc = sqlite_store_agent(st, ref, q->agent, &a, &agent, e);
-    if (!rc)
-        rc = load(&agent, false, q->cancel, &t, e);
-    if (!rc)
-        rc = memory_rows_messages(st, t, ref->id, q, fn, arg, e);
-    transcript_free(t);
-    arena_fini(&a);
     return rc;
 }
 
@@ -257,10 +146,11 @@ static const char agents_sql[] =
     "1) "
     "FROM session s WHERE s.parent_id = ?1 ORDER BY s.time_created, s.id";
 
-struct agents {
-    const struct session_ref *ref;
-    struct subagent_list *list;
-};
+static const char *agents(struct sqlite_db *db, struct arena *a)
+{
+    (void)db, (void)a;
+    return agents_sql;
+}
 
 static enum subagent_end end_of(struct slice newest)
 {
@@ -271,51 +161,27 @@ static enum subagent_end end_of(struct slice newest)
     return json_at(newest, "time.completed", &value) ? SUBAGENT_DONE : SUBAGENT_OPEN;
 }
 
-static enum err_code take_agent(const struct sqlite_row *row, void *arg, struct err *e)
+static bool agent(const struct sqlite_row *row, struct arena *a, struct subagent *out)
 {
-    struct subagent_list *list = ((struct agents *)arg)->list;
-    struct arena *a = &list->arena;
-    struct slice id = sqlite_row_text(row, 0), text = SLICE("");
-
-    if (!sqlite_store_is_id(id))
-        return ERR_OK;
-    struct subagent *more = arena_grow(a, list->agent, list->n, sizeof *more);
-
-    if (!more)
-        return err_nomem(e);
-    list->agent = more;
-    json_get_text(sqlite_row_text(row, 4), "text", a, &text);
-    list->agent[list->n++] = (struct subagent){ .id = arena_copy(a, id),
-                                                .type = SLICE(""),
-                                                .task = arena_copy(a, sqlite_row_text(row, 1)),
-                                                .outcome = arena_copy(a, text),
-                                                .end = end_of(sqlite_row_text(row, 3)),
-                                                .time_ms = sqlite_row_int(row, 2) };
-    return a->failed ? err_nomem(e) : ERR_OK;
+    out->id = sqlite_row_text(row, 0);
+    out->task = sqlite_row_text(row, 1);
+    out->time_ms = sqlite_row_int(row, 2);
+    out->end = end_of(sqlite_row_text(row, 3));
+    json_get_text(sqlite_row_text(row, 4), "text", a, &out->outcome);
+    return true;
 }
 
-static enum err_code read_agents(struct sqlite_db *db, void *arg, struct err *e)
-{
-    struct agents *g = arg;
-
-    arena_reset(&g->list->arena);
-    g->list->agent = NULL;
-    g->list->n = 0;
-    return sqlite_db_each(db, agents_sql, &g->ref->id, 1, take_agent, g, e);
-}
-
-enum err_code opencode_describe_subagents(const struct store *st, const struct session_ref *ref,
-                                          const atomic_bool *cancel, struct subagent_list *out,
-                                          struct err *e)
-{
-    struct subagent_list list = { .n = 0 };
-    struct agents g = { ref, &list };
-    enum err_code rc = sqlite_store_read(ref, cancel, read_agents, &g, e);
-
-    (void)st;
-    if (rc)
-        subagent_list_fini(&list);
-    else
-        *out = list;
-    return rc;
-}
+const struct sqlite_format opencode_format = {
+    .id_name = "an OpenCode session id",
+    .sessions = opencode_sessions,
+    .listed = opencode_listed,
+    .messages = JOINED ORDER,
+    .tail = JOINED "AND m.id IN (SELECT id FROM message WHERE session_id = ?1 ORDER BY "
+                   "time_created DESC, id DESC LIMIT " SQLITE_TAIL_TEXT ") " ORDER,
+    .count = "SELECT (SELECT count(*) FROM message WHERE session_id = ?1) FROM session WHERE id = "
+             "?1",
+    .message = message,
+    .finish = finish,
+    .agents = agents,
+    .agent = agent,
+};

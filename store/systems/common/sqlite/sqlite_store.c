@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "lite/base/id.h"
 #include "lite/base/time.h"
@@ -20,18 +21,17 @@ const struct sqlite_store *sqlite_store_of(const struct store *st)
     return (const struct sqlite_store *)st;
 }
 
-enum err_code sqlite_store_init(struct sqlite_store *s, const struct store_ops *ops,
-                                const struct store_env *env, char *path, struct err *e)
+bool sqlite_store_is_file(const char *path)
 {
-    s->base = (struct store){ .ops = ops, .env = env, .path = path };
-    s->trouble = path ? calloc(1, sizeof *s->trouble) : NULL;
-    if (s->trouble)
-        pthread_mutex_init(&s->trouble->lock, NULL);
-    return s->trouble ? ERR_OK : err_nomem(e);
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-void sqlite_store_fini(struct sqlite_store *s)
+void sqlite_store_close(struct store *st)
 {
+    struct sqlite_store *s = (struct sqlite_store *)st;
+
     if (s->trouble) {
         pthread_mutex_destroy(&s->trouble->lock);
         free(s->trouble->of);
@@ -39,6 +39,36 @@ void sqlite_store_fini(struct sqlite_store *s)
     free(s->trouble);
     free(s->base.path);
     arena_fini(&s->arena);
+    free(s);
+}
+
+enum err_code sqlite_store_open(const struct store_ops *ops, const struct sqlite_format *format,
+                                const struct store_env *env, const char *named, char *folder,
+                                sqlite_add_fn *add, struct store **out, struct err *e)
+{
+    struct sqlite_store *s = calloc(1, sizeof *s);
+    struct sqlite_trouble *trouble = calloc(1, sizeof *trouble);
+
+    if (!s || !trouble || !folder) {
+        bool homeless = s && trouble && !named && !env->home;
+
+        free(s);
+        free(trouble);
+        free(folder);
+        return homeless ? err_set(e, ERR_NOT_FOUND, "", "open store: HOME is not set")
+                        : err_nomem(e);
+    }
+    pthread_mutex_init(&trouble->lock, NULL);
+    *s = (struct sqlite_store){ .base = { .ops = ops, .env = env, .path = folder },
+                                .format = format,
+                                .trouble = trouble };
+    enum err_code rc = add(s, named, e);
+
+    if (rc)
+        sqlite_store_close(&s->base);
+    else
+        *out = &s->base;
+    return rc;
 }
 
 enum err_code sqlite_store_add(struct sqlite_store *s, const char *path, const char *project,
@@ -74,19 +104,6 @@ bool sqlite_store_is_id(struct slice id)
 
 /* ---- items ---- */
 
-enum err_code sqlite_items_add(struct sqlite_items *list, const struct sqlite_item *item)
-{
-    struct sqlite_item *more = arena_grow(&list->arena, list->item, list->n, sizeof *more);
-
-    if (!more)
-        return ERR_NOMEM;
-    list->item = more;
-    list->item[list->n++] = (struct sqlite_item){ .id = arena_copy(&list->arena, item->id),
-                                                  .told = arena_copy(&list->arena, item->told),
-                                                  .recent_ms = item->recent_ms };
-    return list->arena.failed ? ERR_NOMEM : ERR_OK;
-}
-
 struct gathering {
     const struct sqlite_store *store;
     const struct sqlite_place *place;
@@ -103,7 +120,7 @@ static enum err_code gather(struct sqlite_db *db, void *arg, struct err *e)
     arena_reset(&g->items.arena);
     g->items.item = NULL;
     g->items.n = 0;
-    return g->store->gather(g->store, g->place, db, g->scope, g->id, &g->items, e);
+    return sqlite_items_gather(&g->items, g->store, g->place, db, g->scope, g->id, e);
 }
 
 /* ---- refs ---- */
@@ -276,7 +293,7 @@ enum err_code sqlite_store_find(const struct store *st, const struct scope *scop
     struct err problem;
 
     if (!sqlite_store_is_id(id))
-        return err_set(e, ERR_USAGE, "", "find session: not %s", g.store->id_name);
+        return err_set(e, ERR_USAGE, "", "find session: not %s", g.store->format->id_name);
     for (size_t i = 0; i < g.store->places && rc; i++) {
         g.place = &g.store->place[i];
         if (!may_have_sessions(g.place, scope))
@@ -336,46 +353,4 @@ enum err_code sqlite_store_told(const struct session_ref *ref, struct arena *a, 
     if (!rc)
         *out = found.told;
     return rc;
-}
-
-void sqlite_store_begin_row(const struct session_ref *ref, struct session_row *row)
-{
-    session_row_reset(row);
-    row->ref = *ref;
-    row->ref.told = (struct slice){ NULL, 0 };
-    row->modified_ms = ref->recent_ms;
-    row->activity_ms = ref->recent_ms;
-}
-
-/* ---- sub-agents ---- */
-
-enum err_code sqlite_store_agent_ids(const struct store *st, const struct session_ref *ref,
-                                     struct arena *a, struct slice **ids, size_t *n, struct err *e)
-{
-    struct subagent_list list;
-    enum err_code rc = st->ops->describe_subagents(st, ref, NULL, &list, e);
-
-    if (rc)
-        return rc;
-    *ids = NULL;
-    *n = 0;
-    for (size_t i = 0; i < list.n && !rc; i++)
-        if (!arena_add_copy(a, ids, n, list.agent[i].id))
-            rc = err_nomem(e);
-    subagent_list_fini(&list);
-    return rc;
-}
-
-enum err_code sqlite_store_agent(const struct store *st, const struct session_ref *ref,
-                                 struct slice agent, struct arena *a, struct session_ref *out,
-                                 struct err *e)
-{
-    struct slice *ids = NULL;
-    size_t n = 0;
-    enum err_code rc = sqlite_store_agent_ids(st, ref, a, &ids, &n, e);
-
-    for (size_t i = 0; i < n && !rc; i++)
-        if (slice_eq(ids[i], agent))
-            return sqlite_store_beside(ref, agent, a, out, e);
-    return rc ? rc : err_set(e, ERR_NOT_FOUND, ref->path.p, "no sub-agent %.*s", SLICE_ARG(agent));
 }

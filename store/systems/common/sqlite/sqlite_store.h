@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "store/api/store.h"
+#include "store/systems/common/memory_rows.h"
 #include "store/systems/common/sqlite/sqlite_db.h"
 
 /* A store whose sessions are rows of one or several databases. A session's path is that of its database, a slash and its id;
@@ -14,46 +15,75 @@ struct sqlite_place {
         project; /* the directory whose sessions are in it; NULL: of several, as each session says */
 };
 
-struct sqlite_item {
-    struct slice id;
-    struct slice told; /* what describe needs, in the system's own form */
-    int64_t recent_ms; /* when it was last changed */
+/* A session as a row of the database has it for the list. Texts are borrowed. */
+struct sqlite_listed {
+    struct slice id, title, cwd, model;
+    struct slice first, last;        /* prompts */
+    int64_t created_ms, modified_ms; /* TIME_NONE: not recorded */
+    unsigned flags;                  /* enum session_flags */
+    enum session_hidden hidden;
 };
 
-/* The sessions that a query found. */
-struct sqlite_items {
-    struct arena arena; /* owns everything */
-    struct sqlite_item *item;
-    size_t n;
+/* The query that suits the columns that this database has; a literal, or in the arena. NULL: it has no such rows, or out of
+ * memory. */
+typedef const char *sqlite_query_fn(struct sqlite_db *db, struct arena *a);
+
+/* The messages of a session that are being read. */
+struct sqlite_conversation {
+    struct memory_rows rows;
+    /* of the message that is being made; where several rows of the database make one */
+    struct buf row, id;
+    struct message message;
+    bool parts;
 };
 
-/* Adds copies. ERR_NOMEM. */
-MUST_CHECK enum err_code sqlite_items_add(struct sqlite_items *list,
-                                          const struct sqlite_item *item);
+/* Adds {"id": ..., "role": ..., "<member>": <json>}, a message of the kind that its role says. ERR_NOMEM. */
+MUST_CHECK enum err_code sqlite_conversation_add(struct sqlite_conversation *c, struct slice id,
+                                                 struct slice role, const char *member,
+                                                 struct slice json, int64_t time_ms);
 
-struct sqlite_store;
-/* Gathers the sessions of a database that are in the scope, or only the one with this id. */
-typedef enum err_code sqlite_gather_fn(const struct sqlite_store *s,
-                                       const struct sqlite_place *place, struct sqlite_db *db,
-                                       const struct scope *scope, struct slice id,
-                                       struct sqlite_items *out, struct err *e);
+/* What the tables of an agent are. Each query has the session's id as its parameter. */
+struct sqlite_format {
+    const char *id_name; /* "an OpenCode session id" */
+    /* Sessions, or the one with this id if it is not empty. `listed` returns false for one outside the scope. */
+    sqlite_query_fn *sessions;
+    bool (*listed)(const struct sqlite_row *row, const struct sqlite_place *place,
+                   const struct scope *scope, struct arena *a, struct sqlite_listed *out);
+    /* Messages: all, the last SQLITE_TAIL, and one row with their number, or none if there is no such session. */
+    const char *messages, *tail, *count;
+    /* ERR_NOMEM. */
+    enum err_code (*message)(const struct sqlite_row *row, struct sqlite_conversation *c);
+    enum err_code (*finish)(struct sqlite_conversation *c); /* NULL: each row is a message */
+    /* Sub-agents: sessions that this one began; `agent` returns false for one that is none. */
+    sqlite_query_fn *agents;
+    bool (*agent)(const struct sqlite_row *row, struct arena *a, struct subagent *out);
+};
+
+#define SQLITE_TAIL 40
+#define SQLITE_TAIL_TEXT "40"
 
 struct sqlite_store {
     struct store base;
     struct arena arena; /* owns the paths */
     struct sqlite_place *place;
     size_t places;
-    sqlite_gather_fn *gather;
-    const char *id_name;            /* "an OpenCode session id" */
+    const struct sqlite_format *format;
     struct sqlite_trouble *trouble; /* owned: what the last enumeration could not read */
 };
 
-/* Sets everything but the places; the path is taken over. */
-MUST_CHECK enum err_code sqlite_store_init(struct sqlite_store *s, const struct store_ops *ops,
-                                           const struct store_env *env, char *path, struct err *e);
-void sqlite_store_fini(struct sqlite_store *s);
+/* store_ops.open: makes the store and calls `add`, which adds its databases. The folder is taken over; NULL: HOME is not set,
+ * or out of memory. */
+typedef enum err_code sqlite_add_fn(struct sqlite_store *s, const char *named, struct err *e);
+MUST_CHECK enum err_code sqlite_store_open(const struct store_ops *ops,
+                                           const struct sqlite_format *format,
+                                           const struct store_env *env, const char *named,
+                                           char *folder, sqlite_add_fn *add, struct store **out,
+                                           struct err *e);
+void sqlite_store_close(struct store *st);
 MUST_CHECK enum err_code sqlite_store_add(struct sqlite_store *s, const char *path,
                                           const char *project, struct err *e);
+/* Returns true if the path is a regular file. */
+bool sqlite_store_is_file(const char *path);
 
 const struct sqlite_store *sqlite_store_of(const struct store *st);
 /* The database of a ref; NULL if the ref is of another store. */
@@ -61,25 +91,47 @@ const struct sqlite_place *sqlite_store_place(const struct session_ref *ref);
 /* Reads from the database of a ref. ERR_NOT_FOUND: it is gone. */
 MUST_CHECK enum err_code sqlite_store_read(const struct session_ref *ref, const atomic_bool *cancel,
                                            sqlite_read_fn *fn, void *arg, struct err *e);
-/* What describe needs of a session, in the arena: what enumerate told, or read now. ERR_NOT_FOUND: it is gone. */
-MUST_CHECK enum err_code sqlite_store_told(const struct session_ref *ref, struct arena *a,
-                                           struct slice *out, struct err *e);
 /* A ref of the session with this id in the database of another one: of a sub-agent. */
 MUST_CHECK enum err_code sqlite_store_beside(const struct session_ref *ref, struct slice id,
                                              struct arena *a, struct session_ref *out,
                                              struct err *e);
-/* Members for systems with `describe_subagents` whose sub-agents are sessions of the same database: their ids, and one of
- * them. */
-store_subagents_fn sqlite_store_agent_ids;
-store_subagent_fn sqlite_store_agent;
 /* Letters, digits, -, _ and $, a letter or a digit in front. */
 bool sqlite_store_is_id(struct slice id);
-/* Fills in the members of a row that are the same in all these systems. */
-void sqlite_store_begin_row(const struct session_ref *ref, struct session_row *row);
 
+/* The members of store_ops. */
 store_enumerate_fn sqlite_store_enumerate;
 store_unreadable_fn sqlite_store_unreadable;
 store_find_fn sqlite_store_find;
 store_at_path_fn sqlite_store_at_path;
+store_describe_fn sqlite_store_describe;
+store_load_fn sqlite_store_load;
+store_tail_fn sqlite_store_tail;
+store_messages_fn sqlite_store_messages;
+store_describe_subagents_fn sqlite_store_describe_agents;
+store_subagents_fn sqlite_store_agent_ids;
+store_subagent_fn sqlite_store_agent;
+
+/* ---- sqlite_session.c, for sqlite_store.c ---- */
+
+/* The sessions that a query found. */
+struct sqlite_items {
+    struct arena arena; /* owns everything */
+    struct sqlite_item {
+        struct slice id;
+        struct slice told; /* what describe needs, as JSON */
+        int64_t recent_ms; /* when it was last changed */
+    } * item;
+    size_t n;
+};
+
+/* Adds the sessions of a database that are in the scope, or only the one with this id. */
+MUST_CHECK enum err_code sqlite_items_gather(struct sqlite_items *list,
+                                             const struct sqlite_store *s,
+                                             const struct sqlite_place *place, struct sqlite_db *db,
+                                             const struct scope *scope, struct slice id,
+                                             struct err *e);
+/* What enumerate told of a session, or is read now, in the arena. ERR_NOT_FOUND: it is gone. */
+MUST_CHECK enum err_code sqlite_store_told(const struct session_ref *ref, struct arena *a,
+                                           struct slice *out, struct err *e);
 
 #endif

@@ -1,0 +1,370 @@
+#include "lite/base/time.h"
+#include "lite/json/json.h"
+#include "lite/json/jsonout.h"
+#include "store/systems/common/sqlite/sqlite_store.h"
+
+/* Sessions of a store in SQLite, as struct sqlite_format says: rows of the list, conversations, sub-agents. */
+
+enum { PROMPT_MOST = 64 << 10 };
+
+static const struct sqlite_format *format_of(const struct session_ref *ref)
+{
+    return sqlite_store_of(ref->store)->format;
+}
+
+/* ---- gathering: what the row says is told to describe as JSON ---- */
+
+struct gathering {
+    const struct sqlite_store *store;
+    const struct sqlite_place *place;
+    const struct scope *scope;
+    struct sqlite_items *out;
+    struct buf told;
+    struct arena arena; /* of one row */
+};
+
+static void tell_number(struct jsonout *j, const char *key, int64_t n)
+{
+    jsonout_key(j, key);
+    jsonout_int(j, n);
+}
+
+static void tell_prompt(struct jsonout *j, const char *key, struct slice text)
+{
+    jsonout_member(j, key, text.n > PROMPT_MOST ? (struct slice){ text.p, PROMPT_MOST } : text);
+}
+
+static void tell(struct jsonout *j, const struct sqlite_listed *x)
+{
+    jsonout_open(j, '{');
+    jsonout_member(j, "title", x->title);
+    jsonout_member(j, "cwd", x->cwd);
+    jsonout_member(j, "model", x->model);
+    tell_prompt(j, "first", x->first);
+    tell_prompt(j, "last", x->last);
+    tell_number(j, "created", x->created_ms);
+    tell_number(j, "modified", x->modified_ms);
+    tell_number(j, "flags", x->flags);
+    tell_number(j, "hidden", x->hidden);
+    jsonout_close(j, '}');
+}
+
+static enum err_code add_item(struct sqlite_items *list, const struct sqlite_item *item)
+{
+    struct sqlite_item *more = arena_grow(&list->arena, list->item, list->n, sizeof *more);
+
+    if (!more)
+        return ERR_NOMEM;
+    list->item = more;
+    list->item[list->n++] = (struct sqlite_item){ .id = arena_copy(&list->arena, item->id),
+                                                  .told = arena_copy(&list->arena, item->told),
+                                                  .recent_ms = item->recent_ms };
+    return list->arena.failed ? ERR_NOMEM : ERR_OK;
+}
+
+static enum err_code gather_row(const struct sqlite_row *row, void *arg, struct err *e)
+{
+    struct gathering *g = arg;
+    struct sqlite_listed x = { .created_ms = TIME_NONE, .modified_ms = TIME_NONE };
+    enum err_code rc = ERR_OK;
+    struct jsonout j;
+
+    if (g->store->format->listed(row, g->place, g->scope, &g->arena, &x) &&
+        sqlite_store_is_id(x.id)) {
+        g->told.n = 0;
+        jsonout_init(&j, &g->told);
+        tell(&j, &x);
+        const struct sqlite_item item = {
+            .id = x.id,
+            .told = buf_slice(&g->told),
+            .recent_ms = x.modified_ms == TIME_NONE ? 1 : x.modified_ms,
+        };
+
+        rc = j.rc ? j.rc : add_item(g->out, &item);
+    }
+    rc = g->arena.failed ? ERR_NOMEM : rc;
+    arena_reset(&g->arena);
+    return rc ? err_nomem(e) : ERR_OK;
+}
+
+enum err_code sqlite_items_gather(struct sqlite_items *list, const struct sqlite_store *s,
+                                  const struct sqlite_place *place, struct sqlite_db *db,
+                                  const struct scope *scope, struct slice id, struct err *e)
+{
+    struct gathering g = { .store = s, .place = place, .scope = scope, .out = list };
+    struct arena a = { 0 };
+    const char *sql = s->format->sessions(db, &a);
+    enum err_code rc = sql ? sqlite_db_each(db, sql, &id, 1, gather_row, &g, e) : err_nomem(e);
+
+    buf_fini(&g.told);
+    arena_fini(&g.arena);
+    arena_fini(&a);
+    return rc;
+}
+
+/* ---- describing ---- */
+
+static int64_t number_in(struct slice told, const char *name, int64_t none)
+{
+    struct slice value;
+    int64_t n;
+
+    return json_get(told, name, &value) && json_int(value, &n) ? n : none;
+}
+
+static void take(struct slice told, struct session_row *row, struct arena *a)
+{
+    int64_t modified = number_in(told, "modified", TIME_NONE);
+
+    json_get_text(told, "title", a, &row->custom_title);
+    json_get_text(told, "cwd", a, &row->cwd);
+    json_get_text(told, "first", a, &row->first_prompt);
+    json_get_text(told, "last", a, &row->last_prompt);
+    json_get_text(told, "model", a, &row->model);
+    row->summary = row->custom_title.n   ? row->custom_title
+                   : row->first_prompt.n ? row->first_prompt
+                                         : row->ref.id;
+    row->created_ms = number_in(told, "created", TIME_NONE);
+    if (modified != TIME_NONE)
+        row->modified_ms = row->activity_ms = row->ref.recent_ms = modified;
+    row->flags |= (unsigned)number_in(told, "flags", 0);
+    row->hidden = (enum session_hidden)number_in(told, "hidden", HIDDEN_NOT);
+    row->can = CAN_RESUME | (row->ref.store->ops->plan ? (unsigned)CAN_REWIND : 0u);
+}
+
+enum err_code sqlite_store_describe(const struct store *st, const struct scope *scope,
+                                    const struct session_ref *ref, struct session_row *row,
+                                    struct err *e)
+{
+    struct arena a = { 0 };
+    struct slice told;
+    enum err_code rc = sqlite_store_told(ref, &a, &told, e);
+
+    (void)st, (void)scope;
+    if (!rc) {
+        session_row_reset(row);
+        row->ref = *ref;
+        row->ref.told = (struct slice){ NULL, 0 };
+        row->modified_ms = row->activity_ms = ref->recent_ms;
+        take(told, row, &a);
+        if (a.failed || !session_row_keep(row))
+            rc = err_nomem(e);
+    }
+    arena_fini(&a);
+    return rc;
+}
+
+/* ---- conversations ---- */
+
+static enum message_kind kind_of(struct slice role)
+{
+    return slice_eq(role, SLICE("user"))        ? MESSAGE_USER
+           : slice_eq(role, SLICE("assistant")) ? MESSAGE_ASSISTANT
+           : slice_eq(role, SLICE("tool"))      ? MESSAGE_TOOL
+                                                : MESSAGE_SYSTEM;
+}
+
+enum err_code sqlite_conversation_add(struct sqlite_conversation *c, struct slice id,
+                                      struct slice role, const char *member, struct slice json,
+                                      int64_t time_ms)
+{
+    const struct message m = { .id = id128_of(id),
+                               .kind = (uint8_t)kind_of(role),
+                               .time_ms = time_ms };
+    struct jsonout j;
+
+    c->row.n = 0;
+    jsonout_init(&j, &c->row);
+    jsonout_open(&j, '{');
+    jsonout_member(&j, "id", id);
+    jsonout_member(&j, "role", role);
+    jsonout_key(&j, member);
+    enum err_code rc = j.rc ? j.rc : memory_rows_value(&c->row, json);
+
+    jsonout_close(&j, '}');
+    if (!rc)
+        rc = j.rc;
+    return rc ? rc : memory_rows_add(&c->rows, buf_slice(&c->row), m);
+}
+
+struct loading {
+    const struct session_ref *ref;
+    bool tail, there;
+    struct sqlite_conversation conversation;
+    int64_t count;
+};
+
+static enum err_code load_row(const struct sqlite_row *row, void *arg, struct err *e)
+{
+    struct loading *l = arg;
+
+    return format_of(l->ref)->message(row, &l->conversation) ? err_nomem(e) : ERR_OK;
+}
+
+static enum err_code take_count(const struct sqlite_row *row, void *arg, struct err *e)
+{
+    struct loading *l = arg;
+
+    (void)e;
+    l->there = true;
+    l->count = sqlite_row_int(row, 0);
+    return ERR_OK;
+}
+
+/* Begins anew if it is called again. */
+static enum err_code read_rows(struct sqlite_db *db, void *arg, struct err *e)
+{
+    struct loading *l = arg;
+    const struct sqlite_format *f = format_of(l->ref);
+
+    memory_rows_reset(&l->conversation.rows);
+    l->conversation.id.n = 0;
+    l->there = false;
+    enum err_code rc = sqlite_db_each(db, f->count, &l->ref->id, 1, take_count, l, e);
+
+    if (!rc && !l->there)
+        return err_set(e, ERR_NOT_FOUND, l->ref->path.p, "load the conversation: no such session");
+    if (!rc)
+        rc = sqlite_db_each(db, l->tail ? f->tail : f->messages, &l->ref->id, 1, load_row, l, e);
+    return !rc && f->finish && f->finish(&l->conversation) ? err_nomem(e) : rc;
+}
+
+static enum err_code load(const struct session_ref *ref, bool tail, const atomic_bool *cancel,
+                          struct transcript **out, struct err *e)
+{
+    struct loading l = { .ref = ref, .tail = tail };
+    enum err_code rc = sqlite_store_read(ref, cancel, read_rows, &l, e);
+
+    if (!rc)
+        rc = memory_rows_finish(&l.conversation.rows, ref, out, e);
+    if (!rc)
+        (*out)->partial = tail && l.count > SQLITE_TAIL;
+    memory_rows_fini(&l.conversation.rows);
+    buf_fini(&l.conversation.row);
+    buf_fini(&l.conversation.id);
+    return rc;
+}
+
+enum err_code sqlite_store_load(const struct store *st, const struct session_ref *ref,
+                                const atomic_bool *cancel, struct transcript **out, struct err *e)
+{
+    (void)st;
+    return load(ref, false, cancel, out, e);
+}
+
+enum err_code sqlite_store_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
+                                struct transcript **out, struct err *e)
+{
+    (void)st, (void)bytes;
+    return load(ref, true, NULL, out, e);
+}
+
+enum err_code sqlite_store_messages(const struct store *st, const struct session_ref *ref,
+                                    const struct message_query *q, json_fn *fn, void *arg,
+                                    struct err *e)
+{
+    struct arena a = { 0 };
+    struct session_ref agent = *ref;
+    struct transcript *t = NULL;
+    enum err_code rc = ERR_OK;
+
+    if (q->agent.n && !q->agent_alone)
+        rc = sqlite_store_agent(st, ref, q->agent, &a, &agent, e);
+    if (!rc)
+        rc = load(&agent, false, q->cancel, &t, e);
+    if (!rc)
+        rc = memory_rows_messages(st, t, ref->id, q, fn, arg, e);
+    transcript_free(t);
+    arena_fini(&a);
+    return rc;
+}
+
+/* ---- sub-agents ---- */
+
+struct agents {
+    const struct session_ref *ref;
+    struct subagent_list *list;
+};
+
+static enum err_code take_agent(const struct sqlite_row *row, void *arg, struct err *e)
+{
+    const struct agents *g = arg;
+    struct subagent_list *list = g->list;
+    struct arena *a = &list->arena;
+    struct subagent agent = { .type = SLICE("") }, *more;
+
+    if (!format_of(g->ref)->agent(row, a, &agent) || !sqlite_store_is_id(agent.id))
+        return a->failed ? err_nomem(e) : ERR_OK;
+    more = arena_grow(a, list->agent, list->n, sizeof *more);
+    if (!more)
+        return err_nomem(e);
+    agent.id = arena_copy(a, agent.id);
+    agent.task = arena_copy(a, agent.task);
+    agent.outcome = arena_copy(a, agent.outcome);
+    list->agent = more;
+    list->agent[list->n++] = agent;
+    return a->failed ? err_nomem(e) : ERR_OK;
+}
+
+static enum err_code read_agents(struct sqlite_db *db, void *arg, struct err *e)
+{
+    struct agents *g = arg;
+    struct arena a = { 0 };
+    const char *sql = format_of(g->ref)->agents(db, &a);
+    enum err_code rc = a.failed ? err_nomem(e) : ERR_OK;
+
+    arena_reset(&g->list->arena);
+    g->list->agent = NULL;
+    g->list->n = 0;
+    if (!rc && sql)
+        rc = sqlite_db_each(db, sql, &g->ref->id, 1, take_agent, g, e);
+    arena_fini(&a);
+    return rc;
+}
+
+enum err_code sqlite_store_describe_agents(const struct store *st, const struct session_ref *ref,
+                                           const atomic_bool *cancel, struct subagent_list *out,
+                                           struct err *e)
+{
+    struct subagent_list list = { .n = 0 };
+    struct agents g = { ref, &list };
+    enum err_code rc = sqlite_store_read(ref, cancel, read_agents, &g, e);
+
+    (void)st;
+    if (rc)
+        subagent_list_fini(&list);
+    else
+        *out = list;
+    return rc;
+}
+
+enum err_code sqlite_store_agent_ids(const struct store *st, const struct session_ref *ref,
+                                     struct arena *a, struct slice **ids, size_t *n, struct err *e)
+{
+    struct subagent_list list;
+    enum err_code rc = sqlite_store_describe_agents(st, ref, NULL, &list, e);
+
+    if (rc)
+        return rc;
+    *ids = NULL;
+    *n = 0;
+    for (size_t i = 0; i < list.n && !rc; i++)
+        if (!arena_add_copy(a, ids, n, list.agent[i].id))
+            rc = err_nomem(e);
+    subagent_list_fini(&list);
+    return rc;
+}
+
+enum err_code sqlite_store_agent(const struct store *st, const struct session_ref *ref,
+                                 struct slice agent, struct arena *a, struct session_ref *out,
+                                 struct err *e)
+{
+    struct slice *ids = NULL;
+    size_t n = 0;
+    enum err_code rc = sqlite_store_agent_ids(st, ref, a, &ids, &n, e);
+
+    for (size_t i = 0; i < n && !rc; i++)
+        if (slice_eq(ids[i], agent))
+            return sqlite_store_beside(ref, agent, a, out, e);
+    return rc ? rc : err_set(e, ERR_NOT_FOUND, ref->path.p, "no sub-agent %.*s", SLICE_ARG(agent));
+}
