@@ -32,7 +32,7 @@ static struct blame_text *text_of(struct replayed *r, const char *path)
     if (r->n == REPLAYED_MAX)
         return NULL;
     r->file[r->n].path = path;
-    r->file[r->n].text = (struct blame_text){ .keeps_states = true };
+    r->file[r->n].text = (struct blame_text){ .states = { .wanted = true } };
     return &r->file[r->n++].text;
 }
 
@@ -47,7 +47,7 @@ static enum err_code move_text(struct replayed *r, size_t i, const char *to, str
         return ERR_OK;
     blame_text_fini(target);
     *target = *from;
-    *from = (struct blame_text){ .keeps_states = true };
+    *from = (struct blame_text){ .states = { .wanted = true } };
     return blame_text_remove(from, e);
 }
 

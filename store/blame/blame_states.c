@@ -12,42 +12,42 @@ static struct id128 content_hash(struct slice content)
     return id128_of(content);
 }
 
-static void drop_state(struct blame_text *t)
+static void drop_state(struct blame_states *s)
 {
-    t->state_bytes -= t->state[0].text.n;
-    free(t->state[0].owner);
-    buf_fini(&t->state[0].text);
-    memmove(t->state, t->state + 1, --t->states * sizeof *t->state);
+    s->bytes -= s->state[0].text.n;
+    free(s->state[0].owner);
+    buf_fini(&s->state[0].text);
+    memmove(s->state, s->state + 1, --s->n * sizeof *s->state);
 }
 
-enum err_code blame_states_keep(struct blame_text *t, struct err *e)
+enum err_code blame_states_keep(struct blame_states *s, struct slice text, const uint32_t *owner,
+                                size_t lines, struct err *e)
 {
-    struct blame_state s = { .hash = content_hash(buf_slice(&t->text)), .lines = t->lines };
+    struct blame_state x = { .hash = content_hash(text), .lines = lines };
 
-    if (!t->keeps_states || !t->known || t->absent || !t->lines || t->text.n > STATE_BYTES_MAX)
+    if (!s->wanted || !lines || text.n > STATE_BYTES_MAX)
         return ERR_OK;
-    while (t->states && (t->states == STATES_MAX || t->state_bytes + t->text.n > STATE_BYTES_MAX))
-        drop_state(t);
-    s.owner = malloc(t->lines * sizeof *s.owner);
-    if (!s.owner || !array_reserve(t->state, t->state_cap, t->states + 1) ||
-        buf_add(&s.text, buf_slice(&t->text))) {
-        free(s.owner);
+    while (s->n && (s->n == STATES_MAX || s->bytes + text.n > STATE_BYTES_MAX))
+        drop_state(s);
+    x.owner = malloc(lines * sizeof *x.owner);
+    if (!x.owner || !array_reserve(s->state, s->cap, s->n + 1) || buf_add(&x.text, text)) {
+        free(x.owner);
         return err_nomem(e);
     }
-    memcpy(s.owner, t->owner, t->lines * sizeof *s.owner);
-    t->state_bytes += t->text.n;
-    t->state[t->states++] = s;
+    memcpy(x.owner, owner, lines * sizeof *x.owner);
+    s->bytes += text.n;
+    s->state[s->n++] = x;
     return ERR_OK;
 }
 
-const struct blame_state *blame_states_find(const struct blame_text *t, struct slice content,
+const struct blame_state *blame_states_find(const struct blame_states *s, struct slice content,
                                             size_t lines)
 {
-    struct id128 hash = t->states ? content_hash(content) : (struct id128){ 0, 0 };
+    struct id128 hash = s->n ? content_hash(content) : (struct id128){ 0, 0 };
 
-    for (size_t i = t->states; i-- > 0;)
-        if (id128_eq(t->state[i].hash, hash) && t->state[i].lines == lines)
-            return &t->state[i];
+    for (size_t i = s->n; i-- > 0;)
+        if (id128_eq(s->state[i].hash, hash) && s->state[i].lines == lines)
+            return &s->state[i];
     return NULL;
 }
 
@@ -94,7 +94,7 @@ enum err_code blame_states_lines(struct slice text, struct slice_set *out)
 }
 
 /* The newest of the former contents that is most like the text. */
-enum err_code blame_states_most_alike(const struct blame_text *t, const struct slice_set *lines,
+enum err_code blame_states_most_alike(const struct blame_states *s, const struct slice_set *lines,
                                       size_t *best, const struct blame_state **state)
 {
     size_t common;
@@ -102,11 +102,11 @@ enum err_code blame_states_most_alike(const struct blame_text *t, const struct s
 
     *best = 0;
     *state = NULL;
-    for (size_t i = t->states; i-- > 0 && !rc;) {
-        rc = blame_states_common(buf_slice(&t->state[i].text), lines, &common);
+    for (size_t i = s->n; i-- > 0 && !rc;) {
+        rc = blame_states_common(buf_slice(&s->state[i].text), lines, &common);
         if (!rc && common > *best) {
             *best = common;
-            *state = &t->state[i];
+            *state = &s->state[i];
         }
     }
     return rc;
@@ -132,18 +132,18 @@ static bool has_hash(struct slice text, const uint8_t sha256[SHA256_BYTES])
     return is;
 }
 
-const struct blame_state *blame_states_with_hash(const struct blame_text *t,
+const struct blame_state *blame_states_with_hash(const struct blame_states *s,
                                                  const uint8_t sha256[SHA256_BYTES])
 {
-    for (size_t i = t->states; i-- > 0;)
-        if (has_hash(buf_slice(&t->state[i].text), sha256))
-            return &t->state[i];
+    for (size_t i = s->n; i-- > 0;)
+        if (has_hash(buf_slice(&s->state[i].text), sha256))
+            return &s->state[i];
     return NULL;
 }
 
-void blame_states_fini(struct blame_text *t)
+void blame_states_fini(struct blame_states *s)
 {
-    while (t->states)
-        drop_state(t);
-    free(t->state);
+    while (s->n)
+        drop_state(s);
+    free(s->state);
 }

@@ -1,18 +1,42 @@
 #ifndef STORE_BLAME_BLAME_STATES_H
 #define STORE_BLAME_BLAME_STATES_H
 
-#include "store/blame/blame_text.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-/* The contents that a file had while its edits are replayed (blame_text.state). Private to store/blame/. */
+#include "lite/base/buf.h"
+#include "lite/base/err.h"
+#include "lite/base/id.h"
+#include "lite/base/slice.h"
+#include "store/fs/hasher.h"
 
-/* Remembers the present content, if it is known. */
-MUST_CHECK enum err_code blame_states_keep(struct blame_text *t, struct err *e);
-void blame_states_fini(struct blame_text *t);
+/* The contents that a file had while its edits are replayed. Private to store/blame/. */
+
+/* A content that the file had, and the owners of its lines. */
+struct blame_state {
+    struct id128 hash;
+    uint32_t *owner;
+    size_t lines;
+    struct buf text;
+};
+
+/* A zeroed struct has no state. */
+struct blame_states {
+    struct blame_state *state; /* owned; newest last */
+    size_t n, cap, bytes;
+    bool wanted; /* contents are remembered */
+};
+
+/* Remembers a content. */
+MUST_CHECK enum err_code blame_states_keep(struct blame_states *s, struct slice text,
+                                           const uint32_t *owner, size_t lines, struct err *e);
+void blame_states_fini(struct blame_states *s);
 
 /* The newest state with this content, or with this hash; NULL if the file never had it. */
-const struct blame_state *blame_states_find(const struct blame_text *t, struct slice content,
+const struct blame_state *blame_states_find(const struct blame_states *s, struct slice content,
                                             size_t lines);
-const struct blame_state *blame_states_with_hash(const struct blame_text *t,
+const struct blame_state *blame_states_with_hash(const struct blame_states *s,
                                                  const uint8_t sha256[SHA256_BYTES]);
 
 /* The lines of a text as a set. */
@@ -23,7 +47,7 @@ size_t blame_states_visible(struct slice s);
 MUST_CHECK enum err_code blame_states_common(struct slice text, const struct slice_set *lines,
                                              size_t *out);
 /* The newest of the states that have most in common with the lines, and how much; NULL: they have nothing in common. */
-MUST_CHECK enum err_code blame_states_most_alike(const struct blame_text *t,
+MUST_CHECK enum err_code blame_states_most_alike(const struct blame_states *s,
                                                  const struct slice_set *lines, size_t *best,
                                                  const struct blame_state **state);
 

@@ -248,6 +248,13 @@ static enum err_code set_text(struct blame_text *t, struct slice content, uint32
     return ERR_OK;
 }
 
+static enum err_code keep_state(struct blame_text *t, struct err *e)
+{
+    return t->known && !t->absent
+               ? blame_states_keep(&t->states, buf_slice(&t->text), t->owner, t->lines, e)
+               : ERR_OK;
+}
+
 static enum err_code take_state(struct blame_text *t, const struct blame_state *s, struct err *e)
 {
     uint32_t *owner = malloc((s->lines + 1) * sizeof *owner);
@@ -275,7 +282,7 @@ static enum err_code choose_base(struct blame_text *t, struct slice content, str
     if (!rc)
         rc = blame_states_common(buf_slice(&t->text), NULL, &was);
     if (!rc && left < all / 2)
-        rc = blame_states_most_alike(t, &lines, &best, &state);
+        rc = blame_states_most_alike(&t->states, &lines, &best, &state);
     slice_set_fini(&lines);
     if (rc)
         return err_nomem(e);
@@ -292,7 +299,7 @@ static enum err_code become(struct blame_text *t, struct slice content, uint32_t
 {
     size_t lines = count_lines(content);
     const struct blame_state *former =
-        owner == BLAME_NOBODY ? blame_states_find(t, content, lines) : NULL;
+        owner == BLAME_NOBODY ? blame_states_find(&t->states, content, lines) : NULL;
     uint32_t *now = malloc((lines + 1) * sizeof *now);
     enum err_code rc = now ? ERR_OK : err_nomem(e);
 
@@ -315,14 +322,14 @@ enum err_code blame_text_see(struct blame_text *t, struct slice content, struct 
     enum err_code rc = blame_text_plain(content, &b, &plain) ? err_nomem(e) : ERR_OK;
 
     if (!rc && !blame_text_is(t, EDIT_TEXT, plain)) {
-        if (!blame_states_find(t, plain, count_lines(plain)))
+        if (!blame_states_find(&t->states, plain, count_lines(plain)))
             rc = choose_base(t, plain, e);
         if (!rc)
             rc = become(t, plain, BLAME_NOBODY, e);
         if (!rc)
             rc = place_fragments(t, e);
         if (!rc)
-            rc = blame_states_keep(t, e);
+            rc = keep_state(t, e);
     }
     t->added = added; /* not by the edit */
     t->removed = removed;
@@ -333,7 +340,7 @@ enum err_code blame_text_see(struct blame_text *t, struct slice content, struct 
 enum err_code blame_text_restore(struct blame_text *t, const uint8_t sha256[SHA256_BYTES],
                                  struct err *e)
 {
-    const struct blame_state *s = blame_states_with_hash(t, sha256);
+    const struct blame_state *s = blame_states_with_hash(&t->states, sha256);
 
     t->fragments = 0;
     t->known = false;
@@ -585,12 +592,12 @@ enum err_code blame_text_edit(struct blame_text *t, const struct edit *edit, uin
         rc = edit_lines(t, edit, owner, e);
     if (!rc)
         t->absent = false;
-    return rc ? rc : blame_states_keep(t, e);
+    return rc ? rc : keep_state(t, e);
 }
 
 void blame_text_fini(struct blame_text *t)
 {
-    blame_states_fini(t);
+    blame_states_fini(&t->states);
     free(t->fragment);
     free(t->owner);
     buf_fini(&t->text);

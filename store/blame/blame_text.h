@@ -8,10 +8,9 @@
 #include "lite/base/arena.h"
 #include "lite/base/buf.h"
 #include "lite/base/err.h"
-#include "lite/base/id.h"
 #include "lite/base/slice.h"
 #include "store/api/edit.h"
-#include "store/fs/hasher.h"
+#include "store/blame/blame_states.h"
 
 /* One file while its edits are replayed: its text, and for each line which edit wrote it.
  *
@@ -34,14 +33,6 @@ struct blame_fragment {
     uint32_t owner;
 };
 
-/* A content that the file had, and the owners of its lines. */
-struct blame_state {
-    struct id128 hash;
-    uint32_t *owner;
-    size_t lines;
-    struct buf text;
-};
-
 /* A zeroed struct is a file of which nothing is known. */
 struct blame_text {
     struct buf text;
@@ -49,12 +40,10 @@ struct blame_text {
     size_t lines, cap;
     bool known;  /* the file had this text; otherwise it is out of date, or nothing is known */
     bool absent; /* known: there is no file */
-    bool keeps_states; /* contents are remembered */
 
     struct blame_fragment *fragment; /* owned */
     size_t fragments, fragment_cap;
-    struct blame_state *state; /* owned; newest last */
-    size_t states, state_cap, state_bytes;
+    struct blame_states states;
     struct arena arena; /* of the fragments */
 
     uint64_t added, removed; /* lines, by the last call of blame_text_edit */

@@ -7,7 +7,7 @@
 #include "store/export/export_text.h"
 #include "store/show/tool_call.h"
 
-/* Shared by the reader of the session (export.c) and the writers of the formats. */
+/* Shared by the reader of the session (export_session.c) and the writers of the formats. */
 
 /* The document being written. The first failure sticks, and later calls do nothing. */
 struct export_out {

@@ -39,7 +39,7 @@ static void write_all(struct blame_text *t, uint32_t owner, const char *content)
 
 static void lines_belong_to_the_edit_that_changed_them(void **state)
 {
-    struct blame_text t = { .keeps_states = true };
+    struct blame_text t = { .states = { .wanted = true } };
 
     (void)state;
     see(&t, "a\nb\nc\n");
@@ -99,7 +99,7 @@ static void everywhere_means_everywhere(void **state)
 
 static void hand_edits_belong_to_nobody(void **state)
 {
-    struct blame_text t = { .keeps_states = true };
+    struct blame_text t = { .states = { .wanted = true } };
 
     (void)state;
     write_all(&t, 1, "a\nb\nc\n");
@@ -112,7 +112,7 @@ static void hand_edits_belong_to_nobody(void **state)
 
 static void a_former_content_may_be_changed_after_it_was_put_back(void **state)
 {
-    struct blame_text t = { .keeps_states = true };
+    struct blame_text t = { .states = { .wanted = true } };
 
     (void)state;
     write_all(&t, 1, "first line\nsecond line\nthird line\n}\n");
@@ -218,7 +218,7 @@ static void what_a_person_changed_in_a_proposal_is_not_the_agents(void **state)
 
 static void a_removed_file_has_no_lines(void **state)
 {
-    struct blame_text t = { .keeps_states = true };
+    struct blame_text t = { .states = { .wanted = true } };
 
     (void)state;
     write_all(&t, 1, "a\n");
@@ -236,7 +236,7 @@ static void a_removed_file_has_no_lines(void **state)
 
 static void odd_texts_are_texts(void **state)
 {
-    struct blame_text t = { .keeps_states = true };
+    struct blame_text t = { .states = { .wanted = true } };
 
     (void)state;
     write_all(&t, 1, "");
