@@ -2,9 +2,7 @@
 #include <string.h>
 
 #include "lite/base/time.h"
-#include "store/fs/path.h"
-#include "store/rewind/plan/plan.h"
-#include "store/systems/common/saved_states.h"
+#include "store/systems/common/file_history.h"
 #include "store/systems/kimi/kimi.h"
 
 /* Going back with the file history of Kimi Code, which offers no rewind of files itself (docs/formats/kimi.md).
@@ -12,11 +10,6 @@
  * file_history.tracked names the copy of a file from before its first edit of a turn; file_history.checkpoint the files
  * after a turn, but it is missing where the program ended too soon. Every row counts, also those of undone turns, because
  * an undo leaves the files alone. */
-
-struct point {
-    struct slice id, prompt;
-    int64_t time_ms, turn;
-};
 
 /* A call of a tool that writes, until its result. */
 struct call {
@@ -28,16 +21,10 @@ struct call {
 };
 
 struct history {
-    const struct session_ref *ref;
-    struct saved_states states; /* its arena owns all texts */
-    const char *folder;         /* of the agent whose log is being read; contains file-history */
-    const char *cwd;            /* NULL: not recorded */
-    struct point *point;
-    size_t n;
+    struct file_history of;
+    const char *folder; /* of the agent whose log is being read; contains file-history */
     struct call *call;
     size_t calls;
-    int64_t *shell_ms;
-    size_t shells;
     bool agent; /* the log is that of a sub-agent */
 };
 
@@ -71,7 +58,7 @@ static const char *hash_in(struct slice entry, struct arena *a)
 
 static void read_entry(struct history *h, struct slice entry, struct saved_state *out)
 {
-    struct arena *a = &h->states.arena;
+    struct arena *a = &h->of.states.arena;
     struct slice key, value;
 
     out->content = SAVED_UNKNOWN;
@@ -88,26 +75,14 @@ static void read_entry(struct history *h, struct slice entry, struct saved_state
     }
 }
 
-/* NULL: no path, or out of memory. */
-static const char *path_in(struct history *h, struct slice name)
-{
-    struct arena *a = &h->states.arena;
-
-    if (!name.n || memchr(name.p, '\0', name.n) || (name.p[0] != '/' && !h->cwd))
-        return NULL;
-    const char *text = arena_copy(a, name).p;
-
-    return text ? path_normalize(h->cwd ? h->cwd : "/", text, a) : NULL;
-}
-
 /* The turn of the session that a sub-agent worked in: its log is read after that of the session. */
 static int64_t turn_at(const struct history *h, int64_t time_ms)
 {
-    int64_t turn = h->n ? h->point[0].turn : 0;
+    int64_t turn = h->of.n ? h->of.point[0].turn : 0;
 
-    for (size_t i = 0; i < h->n; i++)
-        if (h->point[i].time_ms <= time_ms)
-            turn = h->point[i].turn;
+    for (size_t i = 0; i < h->of.n; i++)
+        if (h->of.point[i].time_ms <= time_ms)
+            turn = h->of.point[i].turn;
     return turn;
 }
 
@@ -124,12 +99,12 @@ static int64_t turn_of(const struct history *h, struct slice row)
 static enum err_code add_entry(struct history *h, struct slice name, struct slice entry,
                                struct saved_state *x, struct err *e)
 {
-    const char *path = path_in(h, name);
+    const char *path = file_history_path(&h->of, name);
 
     read_entry(h, entry, x);
-    if (h->states.arena.failed)
+    if (h->of.states.arena.failed)
         return err_nomem(e);
-    return path ? saved_states_add(&h->states, path, x, e) : ERR_OK;
+    return path ? saved_states_add(&h->of.states, path, x, e) : ERR_OK;
 }
 
 static enum err_code take_tracked(struct history *h, struct slice row, struct err *e)
@@ -137,7 +112,7 @@ static enum err_code take_tracked(struct history *h, struct slice row, struct er
     struct saved_state x = { .time_ms = kimi_time(row), .turn = turn_of(h, row), .is_first = true };
     struct slice path, entry;
 
-    if (!json_get_text(row, "path", &h->states.arena, &path) || !json_get(row, "entry", &entry))
+    if (!json_get_text(row, "path", &h->of.states.arena, &path) || !json_get(row, "entry", &entry))
         return ERR_OK;
     return add_entry(h, path, entry, &x, e);
 }
@@ -156,24 +131,13 @@ static enum err_code take_checkpoint(struct history *h, struct slice row, struct
                                  .turn = turn_of(h, row),
                                  .is_write = true };
 
-        if (json_text(key, &h->states.arena, &path))
+        if (json_text(key, &h->of.states.arena, &path))
             rc = add_entry(h, path, entry, &x, e);
     }
     return rc;
 }
 
 /* ---- edits ---- */
-
-static enum err_code take_shell(struct history *h, struct slice row, struct err *e)
-{
-    int64_t *more = arena_grow(&h->states.arena, h->shell_ms, h->shells, sizeof *more);
-
-    if (!more)
-        return err_nomem(e);
-    h->shell_ms = more;
-    h->shell_ms[h->shells++] = kimi_time(row);
-    return ERR_OK;
-}
 
 static void keep_text(struct arena *a, struct slice object, const char *name, struct slice *out)
 {
@@ -185,7 +149,7 @@ static void keep_text(struct arena *a, struct slice object, const char *name, st
 
 static enum err_code keep_call(struct history *h, struct slice event, bool whole, struct err *e)
 {
-    struct arena *a = &h->states.arena;
+    struct arena *a = &h->of.states.arena;
     struct call c = { .whole = whole }, *more;
     struct slice args, path;
 
@@ -195,7 +159,7 @@ static enum err_code keep_call(struct history *h, struct slice event, bool whole
     keep_text(a, args, whole ? "content" : "new_string", &c.new);
     keep_text(a, args, "old_string", &c.old);
     c.all = json_get_true(args, "replace_all");
-    c.path = path_in(h, path);
+    c.path = file_history_path(&h->of, path);
     more = arena_grow(a, h->call, h->calls, sizeof *more);
     if (!more || a->failed)
         return err_nomem(e);
@@ -212,7 +176,7 @@ static enum err_code take_call(struct history *h, struct slice row, struct slice
     if (!json_get(event, "name", &name))
         return ERR_OK;
     if (json_string_is(name, "Bash") || json_string_is(name, "Shell"))
-        return take_shell(h, row, e);
+        return file_history_shell(&h->of, kimi_time(row), e);
     if (json_string_is(name, "Write"))
         return keep_call(h, event, !json_at(event, "args.mode", &mode), e);
     return json_string_is(name, "Edit") ? keep_call(h, event, false, e) : ERR_OK;
@@ -229,9 +193,9 @@ static enum err_code add_write(struct history *h, struct slice row, const struct
 
     if (!c->path)
         return ERR_OK;
-    if (!c->whole && saved_states_edit(&h->states, c->path, c->old, c->new, c->all, &x))
+    if (!c->whole && saved_states_edit(&h->of.states, c->path, c->old, c->new, c->all, &x))
         return err_nomem(e);
-    return saved_states_add(&h->states, c->path, &x, e);
+    return saved_states_add(&h->of.states, c->path, &x, e);
 }
 
 static enum err_code take_result(struct history *h, struct slice row, struct slice event,
@@ -239,7 +203,7 @@ static enum err_code take_result(struct history *h, struct slice row, struct sli
 {
     struct slice id, result;
 
-    if (!json_get_text(event, "toolCallId", &h->states.arena, &id) ||
+    if (!json_get_text(event, "toolCallId", &h->of.states.arena, &id) ||
         !json_get(event, "result", &result) || json_get_true(result, "isError"))
         return ERR_OK;
     for (size_t i = h->calls; i > 0; i--)
@@ -252,22 +216,14 @@ static enum err_code take_result(struct history *h, struct slice row, struct sli
 
 static enum err_code take_prompt(struct history *h, struct slice row, struct err *e)
 {
-    struct arena *a = &h->states.arena;
-    struct point p = { .prompt = kimi_prompt(row, a), .time_ms = kimi_time(row), .turn = -1 };
+    struct arena *a = &h->of.states.arena;
+    struct file_point p = { .prompt = kimi_prompt(row, a), .time_ms = kimi_time(row), .turn = -1 };
     struct slice value;
-    struct point *more;
 
     if (h->agent || !json_get_text(row, "promptId", a, &p.id) || !json_get(row, "turnId", &value) ||
         !json_int(value, &p.turn) || p.turn < 0)
         return a->failed ? err_nomem(e) : ERR_OK;
-    p.prompt = arena_copy(a, p.prompt);
-    p.id = arena_copy(a, p.id);
-    more = arena_grow(a, h->point, h->n, sizeof *more);
-    if (!more || a->failed)
-        return err_nomem(e);
-    h->point = more;
-    h->point[h->n++] = p;
-    return ERR_OK;
+    return file_history_point(&h->of, p, e);
 }
 
 static bool type_is(struct slice row, const char *type)
@@ -300,31 +256,26 @@ static enum err_code take_row(struct slice row, void *arg, bool *stop, struct er
 
 static enum err_code read_log(struct history *h, const char *path, struct err *e)
 {
-    h->folder =
-        arena_format(&h->states.arena, "%.*s", (int)(strlen(path) - strlen("/wire.jsonl")), path);
+    h->folder = arena_format(&h->of.states.arena, "%.*s",
+                             (int)(strlen(path) - strlen("/wire.jsonl")), path);
     return h->folder ? jsonl_each_row(path, &kimi_keys, NULL, take_row, h, e) : err_nomem(e);
 }
 
 /* A sub-agent whose log cannot be read changed nothing that we know of. */
 static enum err_code read_subagents(struct history *h, const struct store *st, struct err *e)
 {
-    struct arena *a = &h->states.arena;
+    struct arena *a = &h->of.states.arena;
     struct slice *ids;
     struct session_ref agent;
     size_t n;
-    enum err_code rc = kimi_subagents(st, h->ref, a, &ids, &n, e);
+    enum err_code rc = kimi_subagents(st, h->of.ref, a, &ids, &n, e);
 
     h->agent = true;
     for (size_t i = 0; !rc && i < n; i++)
-        if (!kimi_subagent(st, h->ref, ids[i], a, &agent, NULL) &&
+        if (!kimi_subagent(st, h->of.ref, ids[i], a, &agent, NULL) &&
             read_log(h, agent.path.p, NULL) == ERR_NOMEM)
             rc = err_nomem(e);
     return rc;
-}
-
-static void history_fini(struct history *h)
-{
-    saved_states_fini(&h->states);
 }
 
 static enum err_code history_read(struct history *h, const struct store *st,
@@ -332,154 +283,37 @@ static enum err_code history_read(struct history *h, const struct store *st,
 {
     struct kimi_state state;
 
-    *h = (struct history){ .ref = ref, .states = { .keeps_oldest = true } };
-    kimi_state_read(ref, &h->states.arena, &state);
+    *h = (struct history){ .of = { .ref = ref, .states = { .keeps_oldest = true } } };
+    kimi_state_read(ref, &h->of.states.arena, &state);
     if (state.cwd.n && state.cwd.p[0] == '/' && !memchr(state.cwd.p, '\0', state.cwd.n))
-        h->cwd = state.cwd.p;
-    enum err_code rc = h->states.arena.failed ? err_nomem(e) : read_log(h, ref->path.p, e);
+        h->of.cwd = state.cwd.p;
+    enum err_code rc = h->of.states.arena.failed ? err_nomem(e) : read_log(h, ref->path.p, e);
 
     if (!rc)
         rc = read_subagents(h, st, e);
     if (rc)
-        history_fini(h);
+        saved_states_fini(&h->of.states);
     return rc;
-}
-
-/* ---- the points ---- */
-
-static bool ran_shell(const struct history *h, int64_t from, int64_t to)
-{
-    for (size_t i = 0; i < h->shells; i++)
-        if (h->shell_ms[i] >= from && h->shell_ms[i] < to)
-            return true;
-    return false;
-}
-
-static enum err_code read_conversation(const struct store *st, const struct session_ref *ref,
-                                       struct idset *ids, struct err *e)
-{
-    struct transcript *t;
-    uint32_t number;
-    enum err_code rc = jsonl_load(st, ref, NULL, &t, e);
-
-    if (rc)
-        return rc;
-    for (size_t i = 0; !rc && i < t->n; i++)
-        if (!id128_none(t->message[i].id) && idset_add(ids, t->message[i].id, &number))
-            rc = err_nomem(e);
-    transcript_free(t);
-    return rc;
-}
-
-static void add_point(const struct history *h, size_t i, struct checkpoint_list *list)
-{
-    const struct point *p = &h->point[i];
-    int64_t next = i + 1 < h->n ? h->point[i + 1].time_ms : INT64_MAX;
-
-    list->checkpoint[list->n++] =
-        (struct checkpoint){ .id = p->id,
-                             .message = p->id,
-                             .prompt = p->prompt,
-                             .time_ms = p->time_ms,
-                             .kind = CHECKPOINT_TURN,
-                             .files = saved_states_written(&h->states, p->turn),
-                             .shell = ran_shell(h, p->time_ms, next) };
 }
 
 enum err_code kimi_checkpoints(const struct store *st, const struct session_ref *ref,
                                struct checkpoint_list *out, struct err *e)
 {
-    struct checkpoint_list list = { .n = 0 };
-    struct idset shown = { 0 };
     struct history h;
     enum err_code rc = history_read(&h, st, ref, e);
 
-    if (rc)
-        return rc;
-    rc = read_conversation(st, ref, &shown, e);
-    list.checkpoint = arena_zalloc(&h.states.arena, (h.n + 1) * sizeof *list.checkpoint);
-    if (!rc && !list.checkpoint)
-        rc = err_nomem(e);
-    for (size_t i = 0; !rc && i < h.n; i++)
-        if (idset_has(&shown, id128_of(h.point[i].id)))
-            add_point(&h, i, &list);
-    idset_fini(&shown);
-    if (rc) {
-        history_fini(&h);
-        return rc;
-    }
-    list.arena = h.states.arena; /* it owns the texts */
-    h.states.arena = (struct arena){ 0 };
-    history_fini(&h);
-    *out = list;
-    return ERR_OK;
-}
-
-/* ---- the plan ---- */
-
-static enum err_code find_point(const struct history *h, struct slice id, const struct point **out,
-                                struct err *e)
-{
-    size_t hits = 0;
-
-    for (size_t i = 0; i < h->n; i++) {
-        bool same = slice_eq(h->point[i].id, id);
-
-        if (!same && !jsonl_begins(h->point[i].id, id))
-            continue;
-        *out = &h->point[i];
-        hits = same ? 1 : hits + 1;
-        if (same)
-            break;
-    }
-    if (hits == 1)
-        return ERR_OK;
-    return hits ? err_set(e, ERR_USAGE, h->ref->path.p, "rewind: several prompts begin so")
-                : err_set(e, ERR_NOT_FOUND, h->ref->path.p, "rewind: no such prompt");
-}
-
-static enum err_code fill_plan(struct history *h, const struct store *st, const struct point *p,
-                               struct rewind_plan *plan, struct err *e)
-{
-    struct arena *a = &plan->arena;
-    const char *root =
-        h->cwd && kimi_is_folder_of(h->ref->folder, slice_of(h->cwd)) ? h->cwd : NULL;
-
-    plan->system = kimi_ops.name;
-    plan->session = arena_copy(a, h->ref->id).p;
-    plan->point = arena_copy(a, p->id).p;
-    plan->point_ms = p->time_ms;
-    if (!plan->session || !plan->point)
-        return err_nomem(e);
-    enum err_code rc = rewind_plan_root(st->env, plan, root, e);
-
-    if (!rc)
-        rc = saved_states_plan(&h->states, p->turn, plan, e);
-    if (!rc && ran_shell(h, p->time_ms, INT64_MAX))
-        rc = rewind_plan_note(plan,
-                              "shell commands ran since then: what they changed in other files is "
-                              "not covered",
-                              e);
-    return rc;
+    return rc ? rc : file_history_checkpoints(&h.of, out, e);
 }
 
 enum err_code kimi_plan(const struct store *st, const struct session_ref *ref, struct slice point,
                         struct rewind_plan *out, struct err *e)
 {
-    struct rewind_plan plan = { 0 };
-    const struct point *p = NULL;
     struct history h;
     enum err_code rc = history_read(&h, st, ref, e);
 
     if (rc)
         return rc;
-    rc = find_point(&h, point, &p, e);
-    if (!rc)
-        rc = fill_plan(&h, st, p, &plan, e);
-    history_fini(&h);
-    if (rc)
-        rewind_plan_fini(&plan);
-    else
-        *out = plan;
-    return rc;
+    bool in = h.of.cwd && kimi_is_folder_of(ref->folder, slice_of(h.of.cwd));
+
+    return file_history_plan(&h.of, point, in ? h.of.cwd : NULL, out, e);
 }

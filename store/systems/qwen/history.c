@@ -4,22 +4,14 @@
 
 #include "lite/base/time.h"
 #include "lite/json/json.h"
-#include "store/fs/path.h"
-#include "store/rewind/plan/plan.h"
 #include "store/systems/common/config_dir.h"
-#include "store/systems/common/saved_states.h"
+#include "store/systems/common/file_history.h"
 #include "store/systems/qwen/qwen.h"
 
 /* Going back with Qwen's file history (docs/formats/qwen.md).
  *
  * A snapshot names, for each tracked file, its saved copy from before the prompt's turn; its promptId ends with the
  * turn's number, which goes on after a rewind. Every record of the log counts here, also those of turns that were rewound, because they changed the same files: only the points are those of the present conversation. */
-
-struct point {
-    struct slice id, prompt;
-    int64_t time_ms;
-    int64_t turn; /* of its snapshot; -1: it has none */
-};
 
 /* A call of a tool that writes, until its result. The results of a sub-agent do not contain what was written. */
 struct call {
@@ -30,15 +22,9 @@ struct call {
 };
 
 struct history {
+    struct file_history of;
     const struct qwen *qwen;
-    const struct session_ref *ref;
-    struct saved_states states; /* its arena owns all texts */
-    const char *cwd;            /* NULL: not recorded */
-    struct point *point;
-    size_t n;
-    int64_t turn;  /* of the newest snapshot so far */
-    size_t shells; /* commands, in order of time */
-    int64_t *shell_ms;
+    int64_t turn; /* of the newest snapshot so far */
     struct call *call;
     size_t calls;
     bool awaits; /* the newest prompt has no snapshot yet */
@@ -84,7 +70,7 @@ static int64_t time_in(struct slice object, const char *name, struct arena *a)
 
 static void read_backup(struct history *h, struct slice entry, struct saved_state *out)
 {
-    struct arena *a = &h->states.arena;
+    struct arena *a = &h->of.states.arena;
     struct slice name, value;
     int64_t version = 0;
 
@@ -100,30 +86,18 @@ static void read_backup(struct history *h, struct slice entry, struct saved_stat
         out->why = "its saved copy has a name that Qwen Code does not write";
     else {
         out->content = SAVED_FILE;
-        out->file = arena_format(a, "%s/%.*s/%.*s", h->qwen->history, SLICE_ARG(h->ref->id),
+        out->file = arena_format(a, "%s/%.*s/%.*s", h->qwen->history, SLICE_ARG(h->of.ref->id),
                                  SLICE_ARG(name));
     }
-}
-
-/* The path of a tracked file; NULL: no path, or out of memory. */
-static const char *path_in(struct history *h, struct slice name)
-{
-    struct arena *a = &h->states.arena;
-
-    if (!name.n || memchr(name.p, '\0', name.n) || (name.p[0] != '/' && !h->cwd))
-        return NULL;
-    const char *text = arena_copy(a, name).p;
-
-    return text ? path_normalize(h->cwd ? h->cwd : "/", text, a) : NULL;
 }
 
 static enum err_code take_entry(struct history *h, struct slice key, struct slice entry,
                                 const struct saved_state *of, struct err *e)
 {
-    struct arena *a = &h->states.arena;
+    struct arena *a = &h->of.states.arena;
     struct saved_state x = *of;
     struct slice name;
-    const char *path = json_text(key, a, &name) ? path_in(h, name) : NULL;
+    const char *path = json_text(key, a, &name) ? file_history_path(&h->of, name) : NULL;
     int64_t saved = time_in(entry, "backupTime", a);
 
     if (a->failed)
@@ -133,12 +107,12 @@ static enum err_code take_entry(struct history *h, struct slice key, struct slic
     read_backup(h, entry, &x);
     if (saved != TIME_NONE && saved > x.time_ms)
         x.time_ms = saved;
-    return a->failed ? err_nomem(e) : saved_states_add(&h->states, path, &x, e);
+    return a->failed ? err_nomem(e) : saved_states_add(&h->of.states, path, &x, e);
 }
 
 static enum err_code take_snapshot(struct history *h, struct slice snapshot, struct err *e)
 {
-    struct arena *a = &h->states.arena;
+    struct arena *a = &h->of.states.arena;
     struct saved_state x = { .time_ms = time_in(snapshot, "timestamp", a) };
     struct slice id, files, key, entry;
     struct json_iter it;
@@ -169,7 +143,7 @@ static enum err_code take_snapshots(struct history *h, struct slice row, struct 
     while (!rc && json_iter_next(&it, &key, &snapshot))
         rc = take_snapshot(h, snapshot, e);
     if (h->awaits && h->turn > before)
-        h->point[h->n - 1].turn = h->turn;
+        h->of.point[h->of.n - 1].turn = h->turn;
     h->awaits = h->awaits && h->turn <= before;
     return rc;
 }
@@ -183,10 +157,10 @@ static int64_t turn_at(const struct history *h, int64_t time_ms)
 
     if (!h->agent)
         return h->awaits ? h->turn + 1 : h->turn;
-    for (size_t i = h->n; i > 0; i--)
-        if (h->point[i - 1].turn >= 0) {
-            turn = h->point[i - 1].turn;
-            if (h->point[i - 1].time_ms <= time_ms)
+    for (size_t i = h->of.n; i > 0; i--)
+        if (h->of.point[i - 1].turn >= 0) {
+            turn = h->of.point[i - 1].turn;
+            if (h->of.point[i - 1].time_ms <= time_ms)
                 break;
         }
     return turn;
@@ -197,14 +171,14 @@ static enum err_code add_write(struct history *h, const char *path, struct saved
 {
     x->is_write = true;
     x->turn = turn_at(h, x->time_ms);
-    return saved_states_add(&h->states, path, x, e);
+    return saved_states_add(&h->of.states, path, x, e);
 }
 
 /* {"originalContent", "newContent", "filePath"} of a tool that wrote a file. Returns false for other results. */
 static bool read_result(struct history *h, struct slice row, const char **path,
                         struct saved_state *x)
 {
-    struct arena *a = &h->states.arena;
+    struct arena *a = &h->of.states.arena;
     struct slice result, name, value;
 
     if (!json_at(row, "toolCallResult.resultDisplay", &result) ||
@@ -216,7 +190,7 @@ static bool read_result(struct history *h, struct slice row, const char **path,
     x->content = SAVED_BYTES;
     x->bytes = arena_copy(a, x->bytes);
     x->found = arena_copy(a, x->found);
-    *path = path_in(h, name);
+    *path = file_history_path(&h->of, name);
     return true;
 }
 
@@ -231,7 +205,7 @@ static bool read_success(struct history *h, struct slice row, const char **path,
         return false;
     while (json_iter_next(&parts, &key, &part)) {
         if (!json_get(part, "functionResponse", &response) ||
-            !json_get_text(response, "id", &h->states.arena, &id) ||
+            !json_get_text(response, "id", &h->of.states.arena, &id) ||
             json_at(response, "response.error", &value))
             continue;
         for (size_t i = h->calls; i > 0; i--)
@@ -247,29 +221,18 @@ static bool read_success(struct history *h, struct slice row, const char **path,
 
 static enum err_code take_result(struct history *h, struct slice row, struct err *e)
 {
-    struct saved_state x = { .time_ms = time_in(row, "timestamp", &h->states.arena) };
+    struct saved_state x = { .time_ms = time_in(row, "timestamp", &h->of.states.arena) };
     const char *path = NULL;
     bool wrote = read_result(h, row, &path, &x) || read_success(h, row, &path, &x);
 
-    if (h->states.arena.failed)
+    if (h->of.states.arena.failed)
         return err_nomem(e);
     return wrote && path ? add_write(h, path, &x, e) : ERR_OK;
 }
 
-static enum err_code take_shell(struct history *h, struct slice row, struct err *e)
-{
-    int64_t *more = arena_grow(&h->states.arena, h->shell_ms, h->shells, sizeof *more);
-
-    if (!more)
-        return err_nomem(e);
-    h->shell_ms = more;
-    h->shell_ms[h->shells++] = time_in(row, "timestamp", &h->states.arena);
-    return ERR_OK;
-}
-
 static enum err_code take_write_call(struct history *h, struct slice call, struct err *e)
 {
-    struct arena *a = &h->states.arena;
+    struct arena *a = &h->of.states.arena;
     struct slice args, path;
     struct call c = { .whole = false };
     struct call *more;
@@ -280,7 +243,7 @@ static enum err_code take_write_call(struct history *h, struct slice call, struc
     c.whole = json_get_text(args, "content", a, &c.content);
     c.content = arena_copy(a, c.content);
     c.id = arena_copy(a, c.id);
-    c.path = path_in(h, path);
+    c.path = file_history_path(&h->of, path);
     more = arena_grow(a, h->call, h->calls, sizeof *more);
     if (!more || a->failed)
         return err_nomem(e);
@@ -297,7 +260,7 @@ static enum err_code take_call(struct history *h, struct slice row, struct slice
     if (!json_get(call, "name", &name))
         return ERR_OK;
     if (json_string_is(name, "run_shell_command"))
-        return take_shell(h, row, e);
+        return file_history_shell(&h->of, time_in(row, "timestamp", &h->of.states.arena), e);
     return json_string_is(name, "write_file") || json_string_is(name, "edit")
                ? take_write_call(h, call, e)
                : ERR_OK;
@@ -321,34 +284,26 @@ static enum err_code take_calls(struct history *h, struct slice row, struct err 
 
 static enum err_code take_prompt(struct history *h, struct slice row, struct err *e)
 {
-    struct arena *a = &h->states.arena;
-    struct point p = { .prompt = qwen_prompt(row, a),
-                       .time_ms = time_in(row, "timestamp", a),
-                       .turn = -1 };
-    struct point *more;
+    struct arena *a = &h->of.states.arena;
+    struct file_point p = { .prompt = qwen_prompt(row, a),
+                            .time_ms = time_in(row, "timestamp", a),
+                            .turn = -1 };
 
     if (h->agent || !p.prompt.n || !json_get_text(row, "uuid", a, &p.id))
         return a->failed ? err_nomem(e) : ERR_OK;
-    p.prompt = arena_copy(a, p.prompt);
-    p.id = arena_copy(a, p.id);
-    more = arena_grow(a, h->point, h->n, sizeof *more);
-    if (!more || a->failed)
-        return err_nomem(e);
-    h->point = more;
-    h->point[h->n++] = p;
     h->awaits = true;
-    return ERR_OK;
+    return file_history_point(&h->of, p, e);
 }
 
 static enum err_code take_cwd(struct history *h, struct slice row, struct err *e)
 {
     struct slice cwd;
 
-    if (h->cwd || !json_get_text(row, "cwd", &h->states.arena, &cwd) || !cwd.n || cwd.p[0] != '/' ||
-        memchr(cwd.p, '\0', cwd.n))
+    if (h->of.cwd || !json_get_text(row, "cwd", &h->of.states.arena, &cwd) || !cwd.n ||
+        cwd.p[0] != '/' || memchr(cwd.p, '\0', cwd.n))
         return ERR_OK;
-    h->cwd = arena_copy(&h->states.arena, cwd).p;
-    return h->cwd ? ERR_OK : err_nomem(e);
+    h->of.cwd = arena_copy(&h->of.states.arena, cwd).p;
+    return h->of.cwd ? ERR_OK : err_nomem(e);
 }
 
 static enum err_code take_row(struct slice row, void *arg, bool *stop, struct err *e)
@@ -369,7 +324,7 @@ static enum err_code take_row(struct slice row, void *arg, bool *stop, struct er
         return take_calls(h, row, e);
     if (json_string_is(type, "tool_result"))
         return take_result(h, row, e);
-    return slice_eq(qwen_subtype(row, &h->states.arena), SLICE("file_history_snapshot"))
+    return slice_eq(qwen_subtype(row, &h->of.states.arena), SLICE("file_history_snapshot"))
                ? take_snapshots(h, row, e)
                : ERR_OK;
 }
@@ -383,16 +338,15 @@ static enum err_code take_subagent(const char *path, struct slice id, void *arg,
     return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
 }
 
-static void history_fini(struct history *h)
-{
-    saved_states_fini(&h->states);
-}
-
 static enum err_code history_read(struct history *h, const struct store *st,
                                   const struct session_ref *ref, struct err *e)
 {
     *h = (struct history){
-        .qwen = qwen_of(st), .ref = ref, .states = { .keeps_modes = true }, .turn = -1
+        .of = { .ref = ref,
+                .states = { .keeps_modes = true },
+                .no_turn = "Qwen Code keeps no file history of turns without its screen" },
+        .qwen = qwen_of(st),
+        .turn = -1,
     };
     enum err_code rc = jsonl_each_row(ref->path.p, &qwen_keys, NULL, take_row, h, e);
 
@@ -400,162 +354,31 @@ static enum err_code history_read(struct history *h, const struct store *st,
     if (!rc)
         rc = qwen_each_subagent(ref, take_subagent, h, e);
     if (rc)
-        history_fini(h);
+        saved_states_fini(&h->of.states);
     return rc;
-}
-
-/* ---- the points ---- */
-
-static bool ran_shell(const struct history *h, int64_t from, int64_t to)
-{
-    for (size_t i = 0; i < h->shells; i++)
-        if (h->shell_ms[i] >= from && h->shell_ms[i] < to)
-            return true;
-    return false;
-}
-
-/* The ids of the conversation's messages. */
-static enum err_code read_conversation(const struct store *st, const struct session_ref *ref,
-                                       struct idset *ids, struct err *e)
-{
-    struct transcript *t;
-    uint32_t number;
-    enum err_code rc = jsonl_load(st, ref, NULL, &t, e);
-
-    if (rc)
-        return rc;
-    for (size_t i = 0; !rc && i < t->n; i++)
-        if (idset_add(ids, t->message[i].id, &number))
-            rc = err_nomem(e);
-    transcript_free(t);
-    return rc;
-}
-
-static void add_point(const struct history *h, size_t i, struct checkpoint_list *list)
-{
-    const struct point *p = &h->point[i];
-    int64_t next = i + 1 < h->n ? h->point[i + 1].time_ms : INT64_MAX;
-
-    list->checkpoint[list->n++] = (struct checkpoint){
-        .id = p->id,
-        .message = p->id,
-        .prompt = p->prompt,
-        .time_ms = p->time_ms,
-        .kind = CHECKPOINT_TURN,
-        .files = p->turn < 0 ? 0 : saved_states_written(&h->states, p->turn),
-        .shell = ran_shell(h, p->time_ms, next),
-        .why = p->turn < 0 ? "Qwen Code keeps no file history of turns without its screen" : NULL,
-    };
 }
 
 enum err_code qwen_checkpoints(const struct store *st, const struct session_ref *ref,
                                struct checkpoint_list *out, struct err *e)
 {
-    struct checkpoint_list list = { .n = 0 };
-    struct idset shown = { 0 };
     struct history h;
     enum err_code rc = history_read(&h, st, ref, e);
 
-    if (rc)
-        return rc;
-    rc = read_conversation(st, ref, &shown, e);
-    list.checkpoint = arena_zalloc(&h.states.arena, (h.n + 1) * sizeof *list.checkpoint);
-    if (!rc && !list.checkpoint)
-        rc = err_nomem(e);
-    for (size_t i = 0; !rc && i < h.n; i++)
-        if (idset_has(&shown, id128_of(h.point[i].id)))
-            add_point(&h, i, &list);
-    idset_fini(&shown);
-    if (rc) {
-        history_fini(&h);
-        return rc;
-    }
-    list.arena = h.states.arena; /* it owns the texts */
-    h.states.arena = (struct arena){ 0 };
-    history_fini(&h);
-    *out = list;
-    return ERR_OK;
-}
-
-/* ---- the plan ---- */
-
-static enum err_code find_point(const struct history *h, struct slice id, const struct point **out,
-                                struct err *e)
-{
-    size_t hits = 0;
-
-    for (size_t i = 0; i < h->n; i++) {
-        bool same = slice_eq(h->point[i].id, id);
-
-        if (!same && !jsonl_begins(h->point[i].id, id))
-            continue;
-        *out = &h->point[i];
-        hits = same ? 1 : hits + 1;
-        if (same)
-            break;
-    }
-    if (hits == 1)
-        return (*out)->turn >= 0
-                   ? ERR_OK
-                   : err_set(e, ERR_NOT_FOUND, h->ref->path.p,
-                             "rewind: Qwen Code keeps no file history of turns without its screen");
-    return hits ? err_set(e, ERR_USAGE, h->ref->path.p, "rewind: several prompts begin so")
-                : err_set(e, ERR_NOT_FOUND, h->ref->path.p, "rewind: no such prompt");
-}
-
-/* The directory that the session's folder is named after: its own, or one above it. */
-static const char *root_of(struct history *h)
-{
-    return h->cwd ? config_dir_project_ancestor(h->ref->folder, slice_of(h->cwd), &h->states.arena)
-                  : NULL;
-}
-
-static enum err_code note_shell(const struct history *h, const struct point *p,
-                                struct rewind_plan *plan, struct err *e)
-{
-    return ran_shell(h, p->time_ms, INT64_MAX)
-               ? rewind_plan_note(plan,
-                                  "shell commands ran since then: what they changed in other files "
-                                  "is not covered",
-                                  e)
-               : ERR_OK;
-}
-
-static enum err_code fill_plan(struct history *h, const struct point *p, struct rewind_plan *plan,
-                               struct err *e)
-{
-    struct arena *a = &plan->arena;
-
-    plan->system = qwen_ops.name;
-    plan->session = arena_copy(a, h->ref->id).p;
-    plan->point = arena_copy(a, p->id).p;
-    plan->point_ms = p->time_ms;
-    if (!plan->session || !plan->point)
-        return err_nomem(e);
-    enum err_code rc = rewind_plan_root(h->qwen->jsonl.base.env, plan, root_of(h), e);
-
-    if (!rc)
-        rc = saved_states_plan(&h->states, p->turn, plan, e);
-    return rc ? rc : note_shell(h, p, plan, e);
+    return rc ? rc : file_history_checkpoints(&h.of, out, e);
 }
 
 enum err_code qwen_plan(const struct store *st, const struct session_ref *ref, struct slice point,
                         struct rewind_plan *out, struct err *e)
 {
-    struct rewind_plan plan = { 0 };
-    const struct point *p = NULL;
     struct history h;
     enum err_code rc = history_read(&h, st, ref, e);
 
     if (rc)
         return rc;
-    rc = find_point(&h, point, &p, e);
-    if (!rc)
-        rc = fill_plan(&h, p, &plan, e);
-    history_fini(&h);
-    if (rc)
-        rewind_plan_fini(&plan);
-    else
-        *out = plan;
-    return rc;
+    /* the directory that the session's folder is named after: its own, or one above it */
+    const char *root =
+        h.of.cwd ? config_dir_project_ancestor(ref->folder, slice_of(h.of.cwd), &h.of.states.arena)
+                 : NULL;
+
+    return file_history_plan(&h.of, point, root, out, e);
 }

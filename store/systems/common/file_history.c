@@ -1,0 +1,176 @@
+#include "store/systems/common/file_history.h"
+
+#include <string.h>
+
+#include "lite/base/id.h"
+#include "store/fs/path.h"
+#include "store/rewind/plan/plan.h"
+#include "store/systems/common/jsonl.h"
+
+const char *file_history_path(struct file_history *h, struct slice name)
+{
+    struct arena *a = &h->states.arena;
+
+    if (!name.n || memchr(name.p, '\0', name.n) || (name.p[0] != '/' && !h->cwd))
+        return NULL;
+    const char *text = arena_copy(a, name).p;
+
+    return text ? path_normalize(h->cwd ? h->cwd : "/", text, a) : NULL;
+}
+
+enum err_code file_history_point(struct file_history *h, struct file_point point, struct err *e)
+{
+    struct arena *a = &h->states.arena;
+    struct file_point *more = arena_grow(a, h->point, h->n, sizeof *more);
+
+    point.prompt = arena_copy(a, point.prompt);
+    point.id = arena_copy(a, point.id);
+    if (!more || a->failed)
+        return err_nomem(e);
+    h->point = more;
+    h->point[h->n++] = point;
+    return ERR_OK;
+}
+
+enum err_code file_history_shell(struct file_history *h, int64_t time_ms, struct err *e)
+{
+    int64_t *more = arena_grow(&h->states.arena, h->shell_ms, h->shells, sizeof *more);
+
+    if (!more)
+        return err_nomem(e);
+    h->shell_ms = more;
+    h->shell_ms[h->shells++] = time_ms;
+    return ERR_OK;
+}
+
+static bool ran_shell(const struct file_history *h, int64_t from, int64_t to)
+{
+    for (size_t i = 0; i < h->shells; i++)
+        if (h->shell_ms[i] >= from && h->shell_ms[i] < to)
+            return true;
+    return false;
+}
+
+/* ---- the checkpoints ---- */
+
+/* The ids of the conversation's messages. */
+static enum err_code read_conversation(const struct session_ref *ref, struct idset *ids,
+                                       struct err *e)
+{
+    struct transcript *t;
+    uint32_t number;
+    enum err_code rc = ref->store->ops->load(ref->store, ref, NULL, &t, e);
+
+    if (rc)
+        return rc;
+    for (size_t i = 0; !rc && i < t->n; i++)
+        if (!id128_none(t->message[i].id) && idset_add(ids, t->message[i].id, &number))
+            rc = err_nomem(e);
+    transcript_free(t);
+    return rc;
+}
+
+static struct checkpoint checkpoint_of(const struct file_history *h, size_t i)
+{
+    const struct file_point *p = &h->point[i];
+    int64_t next = i + 1 < h->n ? h->point[i + 1].time_ms : INT64_MAX;
+
+    return (struct checkpoint){
+        .id = p->id,
+        .message = p->id,
+        .prompt = p->prompt,
+        .time_ms = p->time_ms,
+        .kind = CHECKPOINT_TURN,
+        .files = p->turn < 0 ? 0 : saved_states_written(&h->states, p->turn),
+        .shell = ran_shell(h, p->time_ms, next),
+        .why = p->turn < 0 ? h->no_turn : NULL,
+    };
+}
+
+enum err_code file_history_checkpoints(struct file_history *h, struct checkpoint_list *out,
+                                       struct err *e)
+{
+    struct checkpoint_list list = { .n = 0 };
+    struct idset shown = { 0 };
+    enum err_code rc = read_conversation(h->ref, &shown, e);
+
+    list.checkpoint = arena_zalloc(&h->states.arena, (h->n + 1) * sizeof *list.checkpoint);
+    if (!rc && !list.checkpoint)
+        rc = err_nomem(e);
+    for (size_t i = 0; !rc && i < h->n; i++)
+        if (idset_has(&shown, id128_of(h->point[i].id)))
+            list.checkpoint[list.n++] = checkpoint_of(h, i);
+    idset_fini(&shown);
+    if (!rc) {
+        list.arena = h->states.arena; /* it owns the texts */
+        h->states.arena = (struct arena){ 0 };
+        *out = list;
+    }
+    saved_states_fini(&h->states);
+    return rc;
+}
+
+/* ---- the plan ---- */
+
+static enum err_code find_point(const struct file_history *h, struct slice id,
+                                const struct file_point **out, struct err *e)
+{
+    size_t hits = 0;
+
+    for (size_t i = 0; i < h->n; i++) {
+        bool same = slice_eq(h->point[i].id, id);
+
+        if (!same && !jsonl_begins(h->point[i].id, id))
+            continue;
+        *out = &h->point[i];
+        hits = same ? 1 : hits + 1;
+        if (same)
+            break;
+    }
+    if (hits == 1)
+        return (*out)->turn >= 0
+                   ? ERR_OK
+                   : err_set(e, ERR_NOT_FOUND, h->ref->path.p, "rewind: %s", h->no_turn);
+    return hits ? err_set(e, ERR_USAGE, h->ref->path.p, "rewind: several prompts begin so")
+                : err_set(e, ERR_NOT_FOUND, h->ref->path.p, "rewind: no such prompt");
+}
+
+static enum err_code fill_plan(struct file_history *h, const struct file_point *p, const char *root,
+                               struct rewind_plan *plan, struct err *e)
+{
+    struct arena *a = &plan->arena;
+
+    plan->system = h->ref->store->ops->name;
+    plan->session = arena_copy(a, h->ref->id).p;
+    plan->point = arena_copy(a, p->id).p;
+    plan->point_ms = p->time_ms;
+    if (!plan->session || !plan->point)
+        return err_nomem(e);
+    enum err_code rc = rewind_plan_root(h->ref->store->env, plan, root, e);
+
+    if (!rc)
+        rc = saved_states_plan(&h->states, p->turn, plan, e);
+    if (!rc && ran_shell(h, p->time_ms, INT64_MAX))
+        rc = rewind_plan_note(plan,
+                              "shell commands ran since then: what they changed in other files is "
+                              "not covered",
+                              e);
+    return rc;
+}
+
+enum err_code file_history_plan(struct file_history *h, struct slice point, const char *root,
+                                struct rewind_plan *out, struct err *e)
+{
+    struct rewind_plan plan = { 0 };
+    const struct file_point *p = NULL;
+    enum err_code rc = find_point(h, point, &p, e);
+
+    if (!rc)
+        rc = fill_plan(h, p, root, &plan, e);
+    saved_states_fini(&h->states);
+    if (rc)
+        rewind_plan_fini(&plan);
+    else
+        *out = plan;
+    return rc;
+}
