@@ -105,6 +105,40 @@ enum err_code usage_rows_of_file(const char *path, unsigned flags, const char *m
     return rc ? err_at(e, rc, path) : ERR_OK;
 }
 
+/* ---- a session ---- */
+
+struct walked {
+    const struct usage_walk *walk;
+    struct slice agent;
+    struct arena arena; /* of one row */
+};
+
+static enum err_code hand_over_record(struct slice row, void *arg, struct err *e)
+{
+    struct walked *x = arg;
+    struct usage_record u;
+    enum err_code rc = ERR_OK;
+
+    arena_reset(&x->arena);
+    if (x->walk->read(row, &x->arena, &u)) {
+        u.agent = x->agent;
+        u.aside = u.aside || x->agent.n > 0;
+        u.message = x->agent.n ? SLICE("") : u.message;
+        rc = x->arena.failed ? ERR_OK : x->walk->fn(&u, x->walk->arg, e);
+    }
+    return x->arena.failed ? err_nomem(e) : rc;
+}
+
+enum err_code usage_walk_file(const struct usage_walk *w, const char *path, unsigned flags,
+                              struct slice agent, struct err *e)
+{
+    struct walked x = { .walk = w, .agent = agent };
+    enum err_code rc = usage_rows_of_file(path, flags, w->mark, w->cancel, hand_over_record, &x, e);
+
+    arena_fini(&x.arena);
+    return agent.n && (rc == ERR_NOT_FOUND || rc == ERR_IO || rc == ERR_UNSAFE) ? ERR_OK : rc;
+}
+
 /* ---- one row ---- */
 
 static int64_t count_of(struct slice value)
@@ -121,7 +155,6 @@ int64_t usage_count(struct slice object, const char *name)
     return json_get(object, name, &value) ? count_of(value) : 0;
 }
 
-/* What Claude Code wrote until 2025, a number. */
 static double cost_of(struct slice value)
 {
     char text[COST_MAX];
@@ -133,6 +166,13 @@ static double cost_of(struct slice value)
     text[value.n] = '\0';
     cost = strtod(text, NULL);
     return isfinite(cost) && cost >= 0 ? cost : (double)NAN;
+}
+
+double usage_cost(struct slice object, const char *name)
+{
+    struct slice value;
+
+    return json_get(object, name, &value) ? cost_of(value) : (double)NAN;
 }
 
 static struct slice text_of(struct slice value, struct arena *a)

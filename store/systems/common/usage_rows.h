@@ -23,6 +23,25 @@ MUST_CHECK enum err_code usage_rows_of_file(const char *path, unsigned flags, co
 MUST_CHECK enum err_code usage_rows_of_bytes(struct slice bytes, const char *mark, usage_row_fn *fn,
                                              void *arg, struct err *e);
 
+/* Makes the record of a row, in which texts are in the arena or borrow from the row. Returns false for a row of another kind. */
+typedef bool usage_read_fn(struct slice row, struct arena *a, struct usage_record *out);
+
+/* A walk over the transcript of a session, and then those of its sub-agents. */
+struct usage_walk {
+    usage_read_fn *read;
+    const char *mark;
+    const atomic_bool *cancel;
+    usage_fn *fn;
+    void *arg;
+};
+
+/* Hands over the records of a file. agent: the sub-agent whose file it is, or empty; one that is gone or cannot be read is no
+ * reason to leave the others. */
+MUST_CHECK enum err_code usage_walk_file(const struct usage_walk *w, const char *path,
+                                         unsigned flags, struct slice agent, struct err *e);
+
+/* The dollars under this name; NAN if it is missing, negative or no number. */
+double usage_cost(struct slice object, const char *name);
 /* A number of tokens under this name; 0 if it is missing, negative or not a whole number. */
 int64_t usage_count(struct slice object, const char *name);
 

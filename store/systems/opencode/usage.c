@@ -1,6 +1,3 @@
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "lite/json/json.h"
 #include "store/systems/common/usage_rows.h"
 #include "store/systems/opencode/opencode.h"
@@ -21,18 +18,6 @@ struct counting {
         size_t n;
     } list;
 };
-
-static double number_of(struct slice object, const char *name, double none)
-{
-    struct slice value;
-    char text[48];
-
-    if (!json_get(object, name, &value) || json_type(value) != JSON_NUMBER ||
-        value.n >= sizeof text)
-        return none;
-    snprintf(text, sizeof text, "%.*s", SLICE_ARG(value));
-    return strtod(text, NULL);
-}
 
 /* Whether the output includes the thinking is seen from the total. */
 static int64_t output_of(struct slice tokens, const struct usage_record *u)
@@ -69,7 +54,7 @@ static bool read_answer(const struct sqlite_row *row, struct arena *a, struct us
         u->cache_write = usage_count(cache, "write");
     }
     u->output = output_of(tokens, u);
-    u->cost = number_of(message, "cost", u->cost);
+    u->cost = usage_cost(message, "cost");
     return u->input || u->output || u->cache_read || u->cache_write;
 }
 

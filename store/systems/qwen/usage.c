@@ -5,16 +5,6 @@
 
 /* The tokens of each answer, and the edits with the whole texts that their results record. */
 
-#define MARK "\"usageMetadata\""
-
-struct usage_walk {
-    const atomic_bool *cancel;
-    struct slice agent;
-    usage_fn *fn;
-    void *arg;
-    struct arena arena;
-};
-
 /* candidatesTokenCount contains the tokens of the thinking or not, depending on the model's vendor; the total shows it. */
 static void read_counts(struct slice usage, struct usage_record *u)
 {
@@ -46,43 +36,19 @@ static bool read_usage(struct slice row, struct arena *a, struct usage_record *u
     return true;
 }
 
-static enum err_code hand_over(struct slice row, void *arg, struct err *e)
-{
-    struct usage_walk *w = arg;
-    struct usage_record u;
-    enum err_code rc = ERR_OK;
-
-    arena_reset(&w->arena);
-    if (read_usage(row, &w->arena, &u)) {
-        u.agent = w->agent;
-        u.aside = w->agent.n > 0;
-        u.message = w->agent.n ? SLICE("") : u.message;
-        rc = w->arena.failed ? ERR_OK : w->fn(&u, w->arg, e);
-    }
-    return w->arena.failed ? err_nomem(e) : rc;
-}
-
 static enum err_code walk_agent(const char *path, struct slice id, void *arg, struct err *e)
 {
-    struct usage_walk *w = arg;
-
-    w->agent = id;
-    enum err_code rc = usage_rows_of_file(path, 0, MARK, w->cancel, hand_over, w, e);
-
-    return rc == ERR_NOT_FOUND || rc == ERR_IO || rc == ERR_UNSAFE ? ERR_OK : rc;
+    return usage_walk_file(arg, path, 0, id, e);
 }
 
 enum err_code qwen_usage(const struct store *st, const struct session_ref *ref,
                          const atomic_bool *cancel, usage_fn *fn, void *arg, struct err *e)
 {
-    struct usage_walk w = { .cancel = cancel, .fn = fn, .arg = arg };
-    enum err_code rc = usage_rows_of_file(ref->path.p, 0, MARK, cancel, hand_over, &w, e);
+    struct usage_walk w = { read_usage, "\"usageMetadata\"", cancel, fn, arg };
+    enum err_code rc = usage_walk_file(&w, ref->path.p, 0, SLICE(""), e);
 
     (void)st;
-    if (!rc)
-        rc = qwen_each_subagent(ref, walk_agent, &w, e);
-    arena_fini(&w.arena);
-    return rc;
+    return rc ? rc : qwen_each_subagent(ref, walk_agent, &w, e);
 }
 
 /* ---- edits ---- */
