@@ -250,9 +250,8 @@ static enum err_code set_text(struct blame_text *t, struct slice content, uint32
 
 static enum err_code keep_state(struct blame_text *t, struct err *e)
 {
-    return t->known && !t->absent
-               ? blame_states_keep(&t->states, buf_slice(&t->text), t->owner, t->lines, e)
-               : ERR_OK;
+    return blame_states_keep(&t->states, buf_slice(&t->text), t->owner,
+                             t->known && !t->absent ? t->lines : 0, e);
 }
 
 static enum err_code take_state(struct blame_text *t, const struct blame_state *s, struct err *e)

@@ -42,7 +42,7 @@ MUST_CHECK enum err_code sqlite_conversation_add(struct sqlite_conversation *c, 
                                                  struct slice role, const char *member,
                                                  struct slice json, int64_t time_ms);
 
-/* What the tables of an agent are. Each query has the session's id as its parameter. */
+/* How an agent uses its tables. Each query has the session's id as its parameter. */
 struct sqlite_format {
     const char *id_name; /* "an OpenCode session id" */
     /* Sessions, or the one with this id if it is not empty. `listed` returns false for one outside the scope. */
