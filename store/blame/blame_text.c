@@ -248,12 +248,6 @@ static enum err_code set_text(struct blame_text *t, struct slice content, uint32
     return ERR_OK;
 }
 
-static enum err_code keep_state(struct blame_text *t, struct err *e)
-{
-    return blame_states_keep(&t->states, buf_slice(&t->text), t->owner,
-                             t->known && !t->absent ? t->lines : 0, e);
-}
-
 static enum err_code take_state(struct blame_text *t, const struct blame_state *s, struct err *e)
 {
     uint32_t *owner = malloc((s->lines + 1) * sizeof *owner);
@@ -328,7 +322,7 @@ enum err_code blame_text_see(struct blame_text *t, struct slice content, struct 
         if (!rc)
             rc = place_fragments(t, e);
         if (!rc)
-            rc = keep_state(t, e);
+            rc = blame_states_keep(&t->states, buf_slice(&t->text), t->owner, t->lines, e);
     }
     t->added = added; /* not by the edit */
     t->removed = removed;
@@ -589,9 +583,10 @@ enum err_code blame_text_edit(struct blame_text *t, const struct edit *edit, uin
     }
     if (!rc)
         rc = edit_lines(t, edit, owner, e);
-    if (!rc)
-        t->absent = false;
-    return rc ? rc : keep_state(t, e);
+    t->absent = rc && t->absent;
+    return rc || !t->known
+               ? rc
+               : blame_states_keep(&t->states, buf_slice(&t->text), t->owner, t->lines, e);
 }
 
 void blame_text_fini(struct blame_text *t)
