@@ -36,6 +36,7 @@ if(TARGET postgresql)
 endif()
 script(plugin_store recorded commands/plugin_store.py $<TARGET_FILE:reprise> $<TARGET_FILE:example_store>
     ${CMAKE_CURRENT_SOURCE_DIR}/fixtures)
+script(further_stores recorded commands/further_stores.py $<TARGET_FILE:reprise>)
 script(goat recorded commands/goat_conformance.py $<TARGET_FILE:reprise>)
 script(goat_bad recorded commands/goat_bad_input.py $<TARGET_FILE:reprise>)
 # What a rewind may touch, whoever wrote the session.

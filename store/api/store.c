@@ -11,6 +11,31 @@ void store_close(struct store *st)
         st->ops->close(st);
 }
 
+enum err_code store_open_named(const struct store_ops *ops, const struct store_env *env,
+                               const char *path, const char *name, struct arena *a,
+                               struct store **out, struct err *e)
+{
+    struct store_ops *own = arena_alloc(a, sizeof *own);
+
+    if (!own)
+        return err_nomem(e);
+    *own = *ops;
+    own->name = arena_copy_text(a, name);
+    own->format = ops->name;
+    if (!own->name)
+        return err_nomem(e);
+    enum err_code rc = ops->open(env, path, out, e);
+
+    if (!rc)
+        (*out)->ops = own;
+    return rc;
+}
+
+const char *store_format(const struct store_ops *ops)
+{
+    return ops->format ? ops->format : ops->name;
+}
+
 const char *store_unsupported_reason(const struct store_ops *ops, unsigned ability)
 {
     return ops->unsupported ? ops->unsupported(ability) : NULL;

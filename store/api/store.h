@@ -386,8 +386,8 @@ typedef enum err_code store_host_row_fn(const struct store *st, struct slice row
  * store/query/listing.h and store/query/resolve.h work over any struct store; a list of systems
  * that also opens it by name is the host's own. */
 struct store_ops {
-    const char *name;
-    /* "claude" */
+    const char *name;   /* "claude"; its own, if the store was opened with store_open_named() */
+    const char *format; /* then "claude", else NULL */
     /* below a store's path: the folder in which folders with sessions appear, to be watched; NULL:
      * the path itself */
     const char *folders;
@@ -494,6 +494,13 @@ const struct store_ops *store_system(struct slice name); /* NULL: no such system
 /* False: the session's store is a remote one and does not know how large it is. */
 bool store_has_size(const struct session_ref *ref);
 void store_close(struct store *st); /* NULL is fine */
+/* Opens a store that has a name of its own, which stands wherever others name their system. The arena, in which its table
+ * of operations is, must live longer than the store. */
+MUST_CHECK enum err_code store_open_named(const struct store_ops *ops, const struct store_env *env,
+                                          const char *path, const char *name, struct arena *a,
+                                          struct store **out, struct err *e);
+/* "claude", however the store is called. */
+const char *store_format(const struct store_ops *ops);
 
 /* The reason why a system has no member for an ability (one bit of enum session_can), in its own
  * words; the screen and the error of a command show the same text. A literal; NULL if the system

@@ -335,7 +335,7 @@ const struct live_entry *live_host_of(const struct live_table *table, const stru
 
         if (entry->live.state > (best ? best->live.state : LIVE_QUIET) &&
             slice_eq(entry->session_id, ref->id) &&
-            slice_eq(entry->system, slice_of(ref->store->ops->name)))
+            slice_eq(entry->system, slice_of(store_format(ref->store->ops))))
             best = entry;
     }
     return best;

@@ -38,6 +38,8 @@ void listing_row_json_members(struct jsonout *j, const struct session_row *row)
     const char *system = row->ref.store->ops->name;
 
     jsonout_member(j, "system", slice_of(system));
+    if (row->ref.store->ops->format)
+        jsonout_member(j, "format", slice_of(row->ref.store->ops->format));
     if (row->dialect)
         jsonout_member(j, "dialect", slice_of(row->dialect));
     jsonout_member(j, "sessionId", row->ref.id);

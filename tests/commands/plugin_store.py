@@ -124,7 +124,7 @@ def goes_on_without(p, home):
     put(f'{home}/.claude/projects/-w/{ONE}.jsonl', fixture(FIXTURES, 'rewound.jsonl', ONE))
     config = f'{home}/config/reprise/config'
     for section, why in [('plugin = ./folder.so', b'needs an absolute path'), ('plugin = nothing', b'no plug-in'),
-                         ('path = /x', b'names no plug-in'), ('plugin = folder\npath = /nowhere', b'not a directory'),
+                         ('path = /x', b'names neither a plug-in nor a format'), ('plugin = folder\npath = /nowhere', b'not a directory'),
                          ('plugin = folder\npath = x://a:b@c/d', b'contains a password')]:
         put(config, f'[store.other]\n{section}\n')
         run = p.run('list', '--all')

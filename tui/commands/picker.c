@@ -99,10 +99,10 @@ static enum err_code retrieve_if_missing(struct invocation *in, const struct ses
 }
 
 /* With --fork: the agent forks the session itself. */
-static bool is_forked_by_agent(const struct invocation *in, const struct session_ref *ref)
+static bool is_forked_by_agent(const struct invocation *in, const struct config *config,
+                               const struct session_ref *ref)
 {
-    return option_given(&in->options, OPTION_AS_FORK) && !ref->store->ops->fork &&
-           ref->store->ops->fork_command;
+    return option_given(&in->options, OPTION_AS_FORK) && resume_agent_forks(config, ref);
 }
 
 /* Resumes the chosen session in dir (NULL: choose_dir decides), or with --print writes it to stdout as a line for a
@@ -115,8 +115,9 @@ static enum err_code use_choice(struct invocation *in, const struct config *conf
     enum err_code rc = dir ? ERR_OK : choose_dir(in, row, &arena, &dir, e);
 
     if (!rc)
-        rc = is_forked_by_agent(in, &row->ref) ? resume_make_fork(&row->ref, dir, &arena, &r, e)
-                                               : resume_make(config, &row->ref, dir, &arena, &r, e);
+        rc = is_forked_by_agent(in, config, &row->ref)
+                 ? resume_make_fork(config, &row->ref, dir, &arena, &r, e)
+                 : resume_make(config, &row->ref, dir, &arena, &r, e);
     /* The operands of the picker are words for the agent. */
     if (!rc && !in->command->name)
         rc = resume_add(&r, in->argv, (size_t)in->argc, &arena, e);
@@ -125,7 +126,7 @@ static enum err_code use_choice(struct invocation *in, const struct config *conf
     } else if (!rc) {
         rc = retrieve_if_missing(in, &row->ref, e);
         if (!rc)
-            rc = resume_exec(&r, row->ref.store->ops->name, e);
+            rc = resume_exec(&r, e);
     }
     arena_fini(&arena);
     return rc;
@@ -539,7 +540,8 @@ static enum err_code resume_named(struct invocation *in, const struct config *co
     struct session_ref ref;
     enum err_code rc = row ? find_named(s, id, &ref, e) : err_nomem(e);
 
-    if (!rc && option_given(&in->options, OPTION_AS_FORK) && !is_forked_by_agent(in, &ref)) {
+    if (!rc && option_given(&in->options, OPTION_AS_FORK) &&
+        !is_forked_by_agent(in, config, &ref)) {
         rc = change_fork(in, &ref, &s->arena, &id, e);
         if (!rc)
             rc = sessions_find(s, id, &ref, e);

@@ -1,6 +1,7 @@
 #include "tui/commands/session.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "store/api/host.h"
 #include "store/api/plugin.h"
@@ -53,20 +54,27 @@ static enum err_code read_name(const struct invocation *in, const char *named, s
     return *path ? ERR_OK : err_nomem(e);
 }
 
-/* ---- stores of plug-ins ---- */
+/* ---- stores of the configuration, and of plug-ins ---- */
+
+/* The store that "NAME" or "NAME:" names. */
+static const struct config_store *find_configured(const struct config *config, const char *named)
+{
+    size_t word = strcspn(named, ":");
+
+    return named[word] == '\0' || named[word + 1] == '\0'
+               ? config_store(config, (struct slice){ named, word })
+               : NULL;
+}
 
 /* The store that "NAME", "NAME:" or a URL names. Returns false if no plug-in keeps it. */
 static bool find_plugin(const struct config *config, const char *named, struct sessions *s,
                         struct plugin_config *out)
 {
-    size_t word = strcspn(named, ":");
-    const struct plugin_config *found = named[word] == '\0' || named[word + 1] == '\0'
-                                            ? config_store(config, (struct slice){ named, word })
-                                            : NULL;
+    const struct config_store *found = find_configured(config, named);
 
     if (found)
-        *out = *found;
-    return found || plugin_config_of_url(named, &s->arena, out);
+        *out = found->plugin;
+    return found ? !found->format : plugin_config_of_url(named, &s->arena, out);
 }
 
 static enum err_code open_plugin(const struct invocation *in, const struct plugin_config *plugin,
@@ -80,18 +88,71 @@ static enum err_code open_plugin(const struct invocation *in, const struct plugi
     return rc ? rc : note_looked_in(s, plugin->name, plugin->path ? plugin->path : "", e);
 }
 
-/* The stores of the configuration: what cannot be loaded is a warning, and the rest goes on. */
+/* Opens a store in the format of a system. */
+static enum err_code open_further(const struct invocation *in, const struct config_store *store,
+                                  struct sessions *s, struct err *e)
+{
+    const struct store_env *env = &in->world->env;
+    const char *name = store->plugin.name;
+
+    if (!is_wanted_system(in, name))
+        return ERR_OK;
+    if (!store->plugin.path)
+        return err_set(e, ERR_USAGE, name, "open store: the configuration names no path");
+    const char *path = absolute(env, store->plugin.path, &s->arena);
+    enum err_code rc =
+        path ? store_open_named(store->format, env, path, name, &s->arena, &s->store[s->n], e)
+             : err_nomem(e);
+
+    s->n += rc == ERR_OK;
+    return rc ? rc : note_looked_in(s, name, path, e);
+}
+
+static enum err_code open_configured_one(const struct invocation *in,
+                                         const struct config_store *store, bool connect,
+                                         struct sessions *s, struct err *e)
+{
+    return store->format ? open_further(in, store, s, e)
+                         : open_plugin(in, &store->plugin, connect, s, e);
+}
+
+/* If the newest store is a system's default one under a name of its own, only that name is used. */
+static void leave_same_default(struct sessions *s, size_t defaults)
+{
+    struct store *newest = s->store[s->n - 1];
+    struct stat a, b;
+
+    for (size_t i = 0; i < defaults; i++) {
+        struct store *st = s->store[i];
+
+        if (newest->ops->format == NULL || strcmp(newest->ops->format, st->ops->name) != 0 ||
+            stat(st->path, &a) != 0 || stat(newest->path, &b) != 0 || a.st_dev != b.st_dev ||
+            a.st_ino != b.st_ino)
+            continue;
+        store_close(st);
+        s->store[i] = newest;
+        s->n--;
+        return;
+    }
+}
+
+/* The stores of the configuration: what cannot be opened is a warning, and the rest goes on. */
 static enum err_code open_configured(const struct invocation *in, const struct config *config,
                                      struct sessions *s, struct err *e)
 {
+    const size_t defaults = s->n;
+
     for (size_t i = 0; i < config->stores && s->n < OPTION_STORES_MAX; i++) {
         struct err problem = { 0 };
-        enum err_code rc = open_plugin(in, &config->store[i], false, s, &problem);
+        size_t before = s->n;
+        enum err_code rc = open_configured_one(in, &config->store[i], false, s, &problem);
 
         if (rc == ERR_NOMEM)
             return err_nomem(e);
         if (rc)
             out_report(in->err_fd, &problem);
+        else if (s->n > before)
+            leave_same_default(s, defaults);
     }
     return ERR_OK;
 }
@@ -101,10 +162,14 @@ static enum err_code open_named(const struct invocation *in, const struct config
 {
     const struct store_ops *ops;
     const char *path;
+    const struct config_store *store = find_configured(config, named);
+    const bool connect = in->options.stores == 1;
     struct plugin_config plugin;
 
-    if (find_plugin(config, named, s, &plugin))
-        return open_plugin(in, &plugin, in->options.stores == 1, s, e);
+    if (store)
+        return open_configured_one(in, store, connect, s, e);
+    if (plugin_config_of_url(named, &s->arena, &plugin))
+        return open_plugin(in, &plugin, connect, s, e);
     enum err_code rc = read_name(in, named, s, &ops, &path, e);
 
     if (!rc && !path)

@@ -70,11 +70,24 @@ struct settings {
  *     path = postgresql://db.example.org/sessions
  *     timeout = 10            and whatever else the plug-in knows
  *
+ *     [store.work]            another store in the format of a system, called "work"
+ *     format = claude
+ *     path = ~/.claude-work
+ *     resume = claude-work --resume {id}   the commands of its agent; without them those of the system
+ *     fork = claude-work --resume {id} --fork-session
+ *
  * Mistakes are left out and reported with their line; the rest counts. */
 struct config_resume {
     const char *system;
     /* a line for shell_split with {id}, {cwd}, {path}; in the arena or static */
     const char *command;
+};
+
+/* A section [store.NAME]. */
+struct config_store {
+    struct plugin_config plugin;    /* its name and path, also if no plug-in keeps it */
+    const struct store_ops *format; /* a system's; NULL: a plug-in keeps it */
+    const char *resume, *fork;      /* as in config_resume; NULL: those of the system */
 };
 
 enum {
@@ -105,7 +118,7 @@ struct config {
     struct theme theme;
     struct config_resume resume[CONFIG_SYSTEMS_MAX];
     size_t resumes;
-    struct plugin_config store[CONFIG_STORES_MAX]; /* texts and options in the arena */
+    struct config_store store[CONFIG_STORES_MAX]; /* texts and options in the arena */
     size_t stores;
     struct config_price price[CONFIG_PRICES_MAX];
     size_t prices;
@@ -123,10 +136,10 @@ MUST_CHECK enum err_code config_read(struct config *c, const char *path, struct 
  * when the key scheme is known. Returns false if out of memory. */
 MUST_CHECK bool config_check_keys(struct config *c, const char *path);
 void config_fini(struct config *c);
-/* The resume command of a system; NULL if it has no default and is not configured. */
+/* The resume command of a system or of a store with a name of its own; NULL if it has no default and is not configured. */
 const char *config_resume_command(const struct config *c, const char *system);
-/* The store of a plug-in with this name; NULL if it is not configured. */
-const struct plugin_config *config_store(const struct config *c, struct slice name);
+/* The store with this name; NULL if it is not configured. */
+const struct config_store *config_store(const struct config *c, struct slice name);
 /* The cost of an answer in US dollars: the recorded one, else by the price of its model (its name, or the longest beginning
  * of it that has one); NAN: neither is known. */
 double config_cost(const struct config *c, const struct usage_answer *a, struct slice model);

@@ -10,8 +10,9 @@
 #include "store/api/store.h"
 #include "tui/config/shell.h"
 
-/* The words of the command, with the session's values in them. */
-static enum err_code make_from(const char *line, const char *system, const struct session_ref *ref,
+/* The words of the command, with the session's values in them. A command that is configured for the store alone finds it
+ * itself. */
+static enum err_code make_from(const char *line, bool own, const struct session_ref *ref,
                                const char *dir, struct arena *a, struct resume *out, struct err *e)
 {
     const struct store_ops *ops = ref->store->ops;
@@ -25,35 +26,64 @@ static enum err_code make_from(const char *line, const char *system, const struc
         shell_split(slice_of(line), values, sizeof values / sizeof values[0], a, &out->argv, e);
 
     if (rc)
-        return err_wrap(e, rc, "resume command of %s", system);
+        return err_wrap(e, rc, "resume command of %s", out->section);
     out->dir = dir;
     out->variable = out->value = NULL;
-    return ops->agent_variable ? ops->agent_variable(ref->store, &out->variable, &out->value, e)
-                               : ERR_OK;
+    return ops->agent_variable && !own
+               ? ops->agent_variable(ref->store, &out->variable, &out->value, e)
+               : ERR_OK;
+}
+
+/* The section of the configuration that names the store; NULL: it has the name of its system. */
+static const struct config_store *own_store(const struct config *c, const struct store_ops *ops)
+{
+    return ops->format ? config_store(c, slice_of(ops->name)) : NULL;
 }
 
 enum err_code resume_make(const struct config *c, const struct session_ref *ref, const char *dir,
                           struct arena *a, struct resume *out, struct err *e)
 {
     const struct store_ops *ops = ref->store->ops;
-    const char *agent = ops->agent ? ops->agent(ref->store, ref) : ops->name;
+    const char *agent = ops->agent ? ops->agent(ref->store, ref) : NULL;
     const char *system = agent ? agent : ops->name;
     const char *line = config_resume_command(c, system);
+    const struct config_store *store = own_store(c, ops);
 
-    return line ? make_from(line, system, ref, dir, a, out, e)
+    out->section = agent || !store ? system : arena_format(a, "store.%s", system);
+    if (!out->section)
+        return err_nomem(e);
+    return line ? make_from(line, store && store->resume, ref, dir, a, out, e)
                 : err_set(e, ERR_UNSUPPORTED, system,
                           "resume: no command is configured; set `resume = ...` under [%s] in the "
                           "configuration",
-                          system);
+                          out->section);
 }
 
-enum err_code resume_make_fork(const struct session_ref *ref, const char *dir, struct arena *a,
-                               struct resume *out, struct err *e)
+/* The command that forks sessions of the store instead of us. */
+static const char *fork_line(const struct config *c, const struct store_ops *ops)
+{
+    const struct config_store *store = own_store(c, ops);
+
+    return store && store->fork ? store->fork : ops->fork ? NULL : ops->fork_command;
+}
+
+bool resume_agent_forks(const struct config *c, const struct session_ref *ref)
+{
+    return fork_line(c, ref->store->ops) != NULL;
+}
+
+enum err_code resume_make_fork(const struct config *c, const struct session_ref *ref,
+                               const char *dir, struct arena *a, struct resume *out, struct err *e)
 {
     const struct store_ops *ops = ref->store->ops;
+    const struct config_store *store = own_store(c, ops);
+    const char *line = fork_line(c, ops);
 
-    return ops->fork_command ? make_from(ops->fork_command, ops->name, ref, dir, a, out, e)
-                             : store_unsupported_error(ref, CAN_FORK, "fork", e);
+    out->section = store ? arena_format(a, "store.%s", ops->name) : ops->name;
+    if (!out->section)
+        return err_nomem(e);
+    return line ? make_from(line, store && store->fork, ref, dir, a, out, e)
+                : store_unsupported_error(ref, CAN_FORK, "fork", e);
 }
 
 enum err_code resume_add(struct resume *r, char *const *words, size_t n, struct arena *a,
@@ -75,12 +105,12 @@ enum err_code resume_add(struct resume *r, char *const *words, size_t n, struct 
     return ERR_OK;
 }
 
-static enum err_code no_program(const struct resume *r, const char *system, struct err *e)
+static enum err_code no_program(const struct resume *r, struct err *e)
 {
     return err_set(e, ERR_IO, r->argv[0],
                    "resume: the program is not installed; set `resume = ...` under [%s] in the "
                    "configuration",
-                   system);
+                   r->section);
 }
 
 static bool is_program(const char *path)
@@ -114,10 +144,9 @@ static bool is_found(const struct resume *r, const char *path)
     return found;
 }
 
-enum err_code resume_check(const struct resume *r, const char *path, const char *system,
-                           struct err *e)
+enum err_code resume_check(const struct resume *r, const char *path, struct err *e)
 {
-    return is_found(r, path ? path : "/usr/bin:/bin") ? ERR_OK : no_program(r, system, e);
+    return is_found(r, path ? path : "/usr/bin:/bin") ? ERR_OK : no_program(r, e);
 }
 
 /* The part after "cd DIR &&". */
@@ -150,7 +179,7 @@ enum err_code resume_line(const struct resume *r, struct buf *out)
     return rc;
 }
 
-enum err_code resume_exec(const struct resume *r, const char *system, struct err *e)
+enum err_code resume_exec(const struct resume *r, struct err *e)
 {
     sigset_t none;
 
@@ -169,7 +198,7 @@ enum err_code resume_exec(const struct resume *r, const char *system, struct err
     }
     execvp(r->argv[0], r->argv);
     if (errno == ENOENT)
-        return no_program(r, system, e);
+        return no_program(r, e);
     err_sys(e, r->argv[0], "resume: start the program");
     return ERR_IO;
 }

@@ -15,6 +15,7 @@ struct resume {
     const char *dir; /* borrowed */
     const char *variable,
         *value; /* environment of the program; value NULL: unset it; variable NULL: no change */
+    const char *section; /* of the configuration, in which the command is or could be */
 };
 
 /* The command that is configured for the system of the session, with its id, directory and path filled in.
@@ -22,20 +23,23 @@ struct resume {
 MUST_CHECK enum err_code resume_make(const struct config *c, const struct session_ref *ref,
                                      const char *dir, struct arena *a, struct resume *out,
                                      struct err *e);
-/* The command with which the agent forks the session itself. ERR_UNSUPPORTED: it has none. */
-MUST_CHECK enum err_code resume_make_fork(const struct session_ref *ref, const char *dir,
-                                          struct arena *a, struct resume *out, struct err *e);
+/* Returns true if a command of the agent forks the session: one that is configured, or that of a system that has no fork
+ * of ours. */
+bool resume_agent_forks(const struct config *c, const struct session_ref *ref);
+/* That command. ERR_UNSUPPORTED if no such command exists. */
+MUST_CHECK enum err_code resume_make_fork(const struct config *c, const struct session_ref *ref,
+                                          const char *dir, struct arena *a, struct resume *out,
+                                          struct err *e);
 /* Appends arguments. */
 MUST_CHECK enum err_code resume_add(struct resume *r, char *const *words, size_t n, struct arena *a,
                                     struct err *e);
 /* ERR_IO if the program is not found in the path (like $PATH; NULL: the usual places); the text explains what to do. */
-MUST_CHECK enum err_code resume_check(const struct resume *r, const char *path, const char *system,
-                                      struct err *e);
+MUST_CHECK enum err_code resume_check(const struct resume *r, const char *path, struct err *e);
 /* "cd DIR && CLAUDE_CONFIG_DIR=STORE claude --resume ID", quoted for a shell, without a newline. */
 MUST_CHECK enum err_code resume_line(const struct resume *r, struct buf *out);
 /* The members "command": [WORD...] and, if a variable is set or unset, "env": {"CLAUDE_CONFIG_DIR": STORE or null}. */
 void resume_json(const struct resume *r, struct jsonout *j);
 /* Replaces the process by the program. Returns only if that failed: ERR_IO, with a text that explains what to do. */
-MUST_CHECK enum err_code resume_exec(const struct resume *r, const char *system, struct err *e);
+MUST_CHECK enum err_code resume_exec(const struct resume *r, struct err *e);
 
 #endif

@@ -326,15 +326,13 @@ static enum err_code fill_resume_dirs(const struct job_context *d, const char *d
 static enum err_code check_resume(const struct job_context *d, const struct session_ref *ref,
                                   const struct resume_dirs *p, struct err *e)
 {
-    const struct store_ops *ops = ref->store->ops;
-    const char *agent = ops->agent ? ops->agent(ref->store, ref) : ops->name;
     struct arena a = { 0 };
     struct resume r;
     enum err_code rc =
         resume_make(d->config, ref, p->missing ? p->present_dir : p->session_dir, &a, &r, e);
 
     if (!rc)
-        rc = resume_check(&r, d->path, agent ? agent : ops->name, e);
+        rc = resume_check(&r, d->path, e);
     arena_fini(&a);
     return rc;
 }

@@ -98,7 +98,7 @@ static void offer_systems(const struct completing *c, bool with_colon)
     if (command_stores(c->in, &config, NULL))
         return;
     for (size_t i = 0; i < config.stores; i++)
-        offer(c, slice_of(config.store[i].name), SLICE("a store of the configuration"));
+        offer(c, slice_of(config.store[i].plugin.name), SLICE("a store of the configuration"));
     config_fini(&config);
 }
 

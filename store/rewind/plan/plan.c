@@ -356,6 +356,7 @@ static enum err_code make(const struct session_ref *ref, struct slice point, enu
         rc = mode == REWIND_CONVERSATION ? begin_empty_plan(ref, point, &plan, e)
              : mode == REWIND_TURN       ? rewind_plan_single_turn(ref, point, &plan, e)
                                          : files(ref->store, ref, point, &plan, e);
+    plan.system = ref->store->ops->name;
     if (!rc && mode != REWIND_CONVERSATION && mode != REWIND_TURN)
         rc = rewind_concurrent_sessions(ref, &plan, e);
     if (!rc && (mode == REWIND_CONVERSATION || mode == REWIND_BOTH))

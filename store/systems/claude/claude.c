@@ -70,7 +70,7 @@ unsigned claude_abilities(const struct claude *c, const struct session_row *row)
 
 const struct claude *claude_of(const struct store *st)
 {
-    assert(st->ops == &claude_ops);
+    assert(st->ops->open == claude_ops.open);
     return (const struct claude *)st;
 }
 

@@ -12,7 +12,7 @@
 
 const struct codex *codex_of(const struct store *st)
 {
-    assert(st->ops == &codex_ops);
+    assert(st->ops->open == codex_ops.open);
     return (const struct codex *)st;
 }
 
@@ -25,9 +25,12 @@ static void codex_close(struct store *st)
     free(x);
 }
 
+static const char variable[] = "CODEX_HOME";
+
+/* NULL: not known, or out of memory. */
 static char *default_path(const struct store_env *env)
 {
-    const char *named = env_variable(env, "CODEX_HOME");
+    const char *named = env_variable(env, variable);
 
     if (named)
         return config_dir_absolute(env, named);
@@ -38,7 +41,7 @@ static enum err_code open_at(struct codex *x, const char *path, struct err *e)
 {
     const struct store_env *env = x->jsonl.base.env;
 
-    if (!path && !env->home && !env_variable(env, "CODEX_HOME"))
+    if (!path && !env->home && !env_variable(env, variable))
         return err_set(e, ERR_NOT_FOUND, "", "open store: HOME is not set");
     x->jsonl.base.path = path ? config_dir_absolute(env, path) : default_path(env);
     if (!x->jsonl.base.path)
@@ -71,6 +74,14 @@ static enum err_code codex_open(const struct store_env *env, const char *path, s
     else
         *out = &x->jsonl.base;
     return rc;
+}
+
+static enum err_code codex_variable(const struct store *st, const char **name, const char **value,
+                                    struct err *e)
+{
+    (void)e;
+    config_dir_variable(st, default_path(st->env), variable, name, value);
+    return ERR_OK;
 }
 
 /* ---- in use? ---- */
@@ -164,5 +175,6 @@ const struct store_ops codex_ops = {
     .live = codex_live,
     .checkpoints = codex_checkpoints,
     .plan = codex_plan,
+    .agent_variable = codex_variable,
     .unsupported = codex_cannot,
 };

@@ -11,6 +11,17 @@
 #include "lite/base/arena.h"
 #include "lite/base/utf8.h"
 #include "store/api/session.h"
+#include "store/api/store.h"
+
+void config_dir_variable(const struct store *st, char *usual, const char *variable,
+                         const char **name, const char **value)
+{
+    bool is_usual = usual && strcmp(usual, st->path) == 0;
+
+    free(usual);
+    *name = is_usual ? NULL : variable;
+    *value = is_usual ? NULL : st->path;
+}
 
 char *config_dir_join(const char *dir, const char *name)
 {

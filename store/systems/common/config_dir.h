@@ -9,6 +9,7 @@
 #include "store/api/env.h"
 
 struct scope; /* store/api/session.h */
+struct store; /* store/api/store.h */
 
 /* The configuration directory that Claude Code and the Go directory sessions share, and paths of stores. The
  * caller frees the returned paths. */
@@ -22,6 +23,10 @@ MUST_CHECK enum err_code config_dir_named(const struct store_env *env, const cha
 /* A relative path starts at the directory of the process; "" is that directory itself (dir-15).
  * NULL if out of memory. */
 char *config_dir_absolute(const struct store_env *env, const char *path);
+/* Fills in what store_ops.agent_variable returns, for agents that look in the path of a variable or else in the usual one.
+ * `usual` is freed here; it may be NULL. */
+void config_dir_variable(const struct store *st, char *usual, const char *variable,
+                         const char **name, const char **value);
 /* dir/name with one slash between; NULL if out of memory. */
 char *config_dir_join(const char *dir, const char *name);
 /* $XDG_DATA_HOME/name, or ~/.local/share/name; NULL without a home, or if out of memory. */

@@ -18,15 +18,25 @@ static void copilot_close(struct store *st)
     free(x);
 }
 
+static const char variable[] = "COPILOT_HOME";
+
+/* NULL: not known, or out of memory. */
+static char *default_path(const struct store_env *env)
+{
+    const char *named = env_variable(env, variable);
+
+    if (named)
+        return config_dir_absolute(env, named);
+    return env->home ? config_dir_join(env->home, ".copilot") : NULL;
+}
+
 static enum err_code open_at(struct copilot *x, const char *path, struct err *e)
 {
     const struct store_env *env = x->jsonl.base.env;
-    const char *named = path ? path : env_variable(env, "COPILOT_HOME");
 
-    if (!named && !env->home)
+    if (!path && !env->home && !env_variable(env, variable))
         return err_set(e, ERR_NOT_FOUND, "", "open store: HOME is not set");
-    x->jsonl.base.path =
-        named ? config_dir_absolute(env, named) : config_dir_join(env->home, ".copilot");
+    x->jsonl.base.path = path ? config_dir_absolute(env, path) : default_path(env);
     if (!x->jsonl.base.path)
         return err_nomem(e);
     x->jsonl.folder = config_dir_join(x->jsonl.base.path, "session-state");
@@ -56,6 +66,14 @@ static enum err_code copilot_open(const struct store_env *env, const char *path,
     else
         *out = &x->jsonl.base;
     return rc;
+}
+
+static enum err_code copilot_variable(const struct store *st, const char **name, const char **value,
+                                      struct err *e)
+{
+    (void)e;
+    config_dir_variable(st, default_path(st->env), variable, name, value);
+    return ERR_OK;
 }
 
 /* ---- in use? ---- */
@@ -142,5 +160,6 @@ const struct store_ops copilot_ops = {
     .live = copilot_live,
     .checkpoints = copilot_checkpoints,
     .plan = copilot_plan,
+    .agent_variable = copilot_variable,
     .unsupported = copilot_cannot,
 };

@@ -19,7 +19,7 @@ static const char store_name[] = ".exathena";
 
 const struct exathena *exathena_of(const struct store *st)
 {
-    assert(st->ops == &exathena_ops);
+    assert(st->ops->open == exathena_ops.open);
     return (const struct exathena *)st;
 }
 

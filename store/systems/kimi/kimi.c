@@ -18,7 +18,7 @@ static const char log_name[] = "/agents/main/wire.jsonl";
 
 static const struct kimi *kimi_of(const struct store *st)
 {
-    assert(st->ops == &kimi_ops);
+    assert(st->ops->open == kimi_ops.open);
     return (const struct kimi *)st;
 }
 
@@ -73,13 +73,8 @@ static enum err_code kimi_open(const struct store_env *env, const char *path, st
 static enum err_code kimi_variable(const struct store *st, const char **name, const char **value,
                                    struct err *e)
 {
-    char *usual = default_path(st->env);
-    bool is_usual = usual && strcmp(usual, st->path) == 0;
-
     (void)e;
-    free(usual);
-    *name = is_usual ? NULL : variable;
-    *value = is_usual ? NULL : st->path;
+    config_dir_variable(st, default_path(st->env), variable, name, value);
     return ERR_OK;
 }
 

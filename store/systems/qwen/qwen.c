@@ -8,7 +8,7 @@
 
 const struct qwen *qwen_of(const struct store *st)
 {
-    assert(st->ops == &qwen_ops);
+    assert(st->ops->open == qwen_ops.open);
     return (const struct qwen *)st;
 }
 
@@ -73,13 +73,8 @@ static enum err_code qwen_open(const struct store_env *env, const char *path, st
 static enum err_code qwen_variable(const struct store *st, const char **name, const char **value,
                                    struct err *e)
 {
-    char *usual = default_path(st->env);
-    bool is_usual = usual && strcmp(usual, st->path) == 0;
-
     (void)e;
-    free(usual);
-    *name = is_usual ? NULL : variable;
-    *value = is_usual ? NULL : st->path;
+    config_dir_variable(st, default_path(st->env), variable, name, value);
     return ERR_OK;
 }
 

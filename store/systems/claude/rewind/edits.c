@@ -262,7 +262,7 @@ enum err_code claude_edits(const struct store *st, const struct session_ref *ref
     struct counted counted = { fn, arg, 0 };
     enum err_code rc = tool_edits_files(&claude_ops, ref, q, fill, count_edit, &counted, e);
 
-    if (rc || !counted.n || !q->seen || st->ops != &claude_ops)
+    if (rc || !counted.n || !q->seen || st->ops->open != claude_ops.open)
         return rc;
     struct copies c = { .claude = claude_of(st),
                         .ref = ref,

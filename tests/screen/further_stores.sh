@@ -1,0 +1,36 @@
+#!/bin/sh
+# A second configuration directory of Claude Code, under a name of its own: listed, filtered, rewound and resumed beside
+# the first one.
+. "$(dirname "$0")/lib.sh"
+demo
+mkdir -p "$top/home/.config/reprise" "$top/home/work"
+cp -a "$config/projects" "$config/file-history" "$top/home/work/"
+printf '[store.work]\nformat = claude\npath = ~/work\nresume = claude --work {id}\n' >"$top/home/.config/reprise/config"
+keys=$project/src/keys.ts
+cp "$keys" "$top/keys.before"
+touched() { ! cmp -s "$keys" "$top/keys.before"; }
+untouched() { cmp -s "$keys" "$top/keys.before"; }
+
+open 140 40 --all
+match "Payments: idempotency keys +#?[a-z]* *work"
+match "Payments: idempotency keys +#?[a-z]* *claude"
+enter_text "system:work idempot"
+see " 1/"
+press C-x
+see "preview what a rewind would change"
+press w
+see "dry run: nothing has been changed" "[x] M src/keys.ts"
+press a
+see "an undo record is kept"
+press Down
+press Enter
+see "restored 1 file - u undo"
+touched || fail "no file was restored"
+press u
+see "restored 1 file - U redo"
+until_true "the file as it was" untouched
+press Escape
+see "system:work"
+press Enter
+see "agent: --work f3a97c58" "in $project"
+ended 0
