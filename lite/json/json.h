@@ -38,6 +38,9 @@ enum json_type {
 bool json_valid(struct slice text);
 /* The same byte by byte, which is as fast for short texts. For the engines of lite/scan/key_scan.h. */
 bool json_valid_plain(struct slice text);
+/* p is behind the opening quote. Returns the place behind the closing one, or NULL unless JSON.parse would accept the
+ * string. */
+const char *json_string_end(const char *p, const char *end);
 
 /* The type by the first byte only. An empty slice is JSON_NONE. */
 enum json_type json_type(struct slice value);

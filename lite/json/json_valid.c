@@ -1,7 +1,9 @@
 #include "lite/json/json.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "lite/base/simd_block_avx2.h"
 #include "lite/json/scan.h"
 #include "lite/scan/key_scan.h"
 
@@ -138,6 +140,71 @@ static const char *string_rest(const char *p, const char *end)
     return NULL;
 }
 
+#if defined(__x86_64__)
+/* The same for long strings, by masks: texts of several lines have an escape in almost every block, and each would be a
+ * branch. An escape that a block cuts is completed in the next one. */
+struct string_blocks {
+    bool escaped; /* the first byte of the next block is */
+    uint64_t hex; /* its first bytes that have to be digits */
+};
+
+/* Returns the closing quote, as a bit. *wrong: there is a fault before it. */
+WITH_AVX2 static inline uint64_t string_block(struct string_blocks *s, const char *p, bool *wrong)
+{
+    struct simd_block b = block_load(p);
+    uint64_t slashes = block_equal(b, '\\'), quotes = block_equal(b, '"'), close = quotes;
+    uint64_t bad = block_up_to(b, 0x1f);
+
+    if (slashes || s->escaped || s->hex) {
+        uint64_t escaped = block_escaped(slashes, BLOCK, &s->escaped);
+        uint64_t u = escaped & block_equal(b, 'u');
+        uint64_t digits = s->hex | u << 1 | u << 2 | u << 3 | u << 4;
+
+        close &= ~escaped;
+        bad |= escaped & ~(quotes | slashes | block_escape_letters(b));
+        if (digits)
+            bad |= digits & ~block_hex_digits(b);
+        s->hex = u >> 63 | u >> 62 | u >> 61 | u >> 60;
+    }
+    close &= -close;
+    *wrong = (bad & (close - 1)) != 0; /* all bytes count if no quote does */
+    return close;
+}
+
+WITH_AVX2 static const char *string_rest_by_blocks(const char *p, const char *end)
+{
+    struct string_blocks s = { 0 };
+    char last[BLOCK] = { 0 }; /* a zero is a fault: a string without an end has one */
+    uint64_t close = 0;
+    bool wrong = false;
+
+    for (; end - p >= BLOCK; p += BLOCK) {
+        close = string_block(&s, p, &wrong);
+        if (close || wrong)
+            return wrong ? NULL : p + __builtin_ctzll(close) + 1;
+    }
+    memcpy(last, p, (size_t)(end - p));
+    close = string_block(&s, last, &wrong);
+    return wrong || !close ? NULL : p + __builtin_ctzll(close) + 1;
+}
+#endif
+
+const char *json_string_end(const char *p, const char *end)
+{
+#if defined(__x86_64__)
+    /* Keys and short values end in the first block. */
+    if (end - p >= SCAN_BLOCK) {
+        uint32_t stops = scan_block(p);
+
+        if (stops && p[scan_first(stops)] == '"')
+            return p + scan_first(stops) + 1;
+        if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("pclmul"))
+            return string_rest_by_blocks(p, end);
+    }
+#endif
+    return string_rest(p, end);
+}
+
 static const char *digits(const char *p, const char *end)
 {
     if (p == end || !is_digit(*p))
@@ -173,7 +240,7 @@ static const char *word(const char *p, const char *end, struct slice want)
 static const char *scalar(const char *p, const char *end)
 {
     switch (*p) {
-    case '"': return string_rest(p + 1, end);
+    case '"': return json_string_end(p + 1, end);
     case 't': return word(p, end, SLICE("true"));
     case 'f': return word(p, end, SLICE("false"));
     case 'n': return word(p, end, SLICE("null"));
@@ -187,7 +254,7 @@ static const char *member_key(const char *p, const char *end)
     p = skip_blank_bytes(p, end);
     if (p == end || *p != '"')
         return NULL;
-    p = string_rest(p + 1, end);
+    p = json_string_end(p + 1, end);
     if (!p)
         return NULL;
     p = skip_blank_bytes(p, end);

@@ -131,6 +131,10 @@ typedef enum err_code store_load_branch_fn(const struct store *st, const struct 
 typedef enum err_code store_blocks_fn(const struct store *st, struct slice row,
                                       struct block_list *out, struct err *e);
 
+/* Optional. The texts that `blocks` would find in a row, without decoding them: for a search that only counts. Returns
+ * false if the row has to be decoded, as many may have to be: one that is not valid JSON, or in an unusual form. */
+typedef bool store_raw_texts_fn(struct slice row, struct raw_texts *out);
+
 /* The conversation that a resume would restore, oldest first, one JSON object for each message.
  * Messages that the agent adds when it loads a session are left to `restore`. */
 typedef enum err_code store_messages_fn(const struct store *st, const struct session_ref *ref,
@@ -430,6 +434,7 @@ struct store_ops {
     store_branches_fn *branches;
     store_load_branch_fn *load_branch;
     store_blocks_fn *blocks;
+    store_raw_texts_fn *raw_texts;
     store_messages_fn *messages;
     store_subagents_fn *subagents;
     store_describe_subagents_fn *describe_subagents;

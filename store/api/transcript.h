@@ -141,6 +141,19 @@ MUST_CHECK enum err_code transcript_block_add(struct block_list *list, const str
 void transcript_block_put(struct block_list *list, struct block b);
 void transcript_blocks_fini(struct block_list *list);
 
+/* Texts as a row has them between quotes, each with the kind of the block that it is text or input of. */
+enum { RAW_TEXTS = 64 };
+
+struct raw_text {
+    int kind; /* enum block_kind */
+    struct slice text;
+};
+
+struct raw_texts {
+    struct raw_text text[RAW_TEXTS];
+    size_t n;
+};
+
 /* A conversation that was continued from an earlier message is a tree. A resume continues one path
  * through it; a branch leaves that path and runs up to a last message of its own. */
 struct branch {

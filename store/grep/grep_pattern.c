@@ -22,6 +22,8 @@ struct grep_pattern {
     /* with raw: the longest part of it whose letters have no foreign forms, in small letters, for a quick search; empty: it
      * would be too short to leave many rows out */
     struct buf quick;
+    struct buf
+        whole; /* the pattern, if it is this text and nothing else, in small letters with raw; or empty */
 };
 
 struct grep_patterns {
@@ -269,6 +271,21 @@ static enum err_code find_quick(struct grep_pattern *p)
     return rc;
 }
 
+/* A text without anything that is special in an expression. */
+static enum err_code find_whole(struct slice pattern, bool fixed, struct grep_pattern *p)
+{
+    bool plain = true;
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; plain && i < pattern.n; i++)
+        plain =
+            is_written_plainly(pattern.p[i]) && (fixed || !strchr(".^$*+?()[]{}|", pattern.p[i]));
+    for (size_t i = 0; plain && !rc && i < pattern.n; i++)
+        rc = buf_add_byte(&p->whole,
+                          p->raw ? (char)tolower((unsigned char)pattern.p[i]) : pattern.p[i]);
+    return rc;
+}
+
 /* A letter behind a backslash is not one of the text. */
 static bool has_capital(struct slice pattern, bool fixed)
 {
@@ -313,6 +330,8 @@ static enum err_code compile_pattern(const struct grep_query *q, struct slice pa
         rc = compile_raw(p);
     if (!rc && p->raw)
         rc = find_quick(p);
+    if (!rc && !q->words && p->plain.n)
+        rc = find_whole(pattern, q->fixed, p);
     return rc ? err_nomem(e) : ERR_OK;
 }
 
@@ -345,6 +364,7 @@ void grep_patterns_free(struct grep_patterns *p)
         pcre2_code_free(p->pattern[i].raw);
         buf_fini(&p->pattern[i].plain);
         buf_fini(&p->pattern[i].quick);
+        buf_fini(&p->pattern[i].whole);
     }
     free(p);
 }
@@ -413,7 +433,7 @@ static const char *find_plain_at(struct grep_matcher *m, const struct grep_patte
 }
 
 /* An escape by number of a character that is plain: from \u0020 to \u007f, except the three that Go
- * writes like that, which are in no plain text. */
+ * writes like that, which are in no plain text. Or of a newline, for those who count lines. */
 static const char *find_numbered(const char *p, const char *end)
 {
     static const char *const go[] = { "3c", "3C", "3e", "3E", "26" };
@@ -421,7 +441,7 @@ static const char *find_numbered(const char *p, const char *end)
 
     for (; !ours && (p = slice_find(p, (size_t)(end - p), "\\u00", 4)) && end - p >= 6;
          p += ours ? 0 : 6) {
-        ours = p[4] >= '2' && p[4] <= '7';
+        ours = (p[4] >= '2' && p[4] <= '7') || (p[4] == '0' && (p[5] | 0x20) == 'a');
         for (size_t i = 0; ours && i < sizeof go / sizeof *go; i++)
             ours = memcmp(p + 4, go[i], 2) != 0;
     }
@@ -484,4 +504,73 @@ enum grep_match grep_match_next(struct grep_matcher *m, size_t i, struct slice t
 
     *out = (struct grep_range){ at[0], at[1] };
     return GREP_MATCH;
+}
+
+/* ---- counting without decoding ---- */
+
+bool grep_is_plain(const struct grep_matcher *m)
+{
+    return m->patterns->n == 1 && m->patterns->pattern[0].whole.n;
+}
+
+bool grep_is_plain_row(const struct grep_matcher *m, struct slice row)
+{
+    static const char *const foreign[] = { "\xc5\xbf", "\xe2\x84\xaa", "\\u017", "\\u212" };
+    const struct grep_pattern *p = &m->patterns->pattern[0];
+    bool plain = m->next[1] >= row.p + row.n, ambiguous = false;
+
+    for (size_t i = 0; p->raw && i < p->whole.n; i++)
+        ambiguous |= has_foreign_case(p->whole.p[i]);
+    for (size_t i = 0; plain && ambiguous && i < sizeof foreign / sizeof *foreign; i++)
+        plain = !slice_has(row, foreign[i]);
+    return plain;
+}
+
+/* Returns true if the byte is behind a backslash that is not escaped itself. */
+static bool is_behind_escape(struct slice raw, const char *at)
+{
+    const char *run = at;
+
+    while (run > raw.p && run[-1] == '\\')
+        run--;
+    return (at - run) % 2 != 0;
+}
+
+/* The letter of an escape, or a digit of one by number. */
+static bool is_in_escape(struct slice raw, const char *at)
+{
+    bool in = is_behind_escape(raw, at);
+
+    for (int i = 1; !in && i <= 4 && at - i > raw.p; i++)
+        in = at[-i] == 'u' && is_behind_escape(raw, at - i);
+    return in;
+}
+
+/* Behind the next newline, or NULL. */
+static const char *next_raw_line(struct slice raw, const char *p)
+{
+    const char *end = raw.p + raw.n;
+
+    while ((p = slice_find(p, (size_t)(end - p), "\\n", 2)) && is_behind_escape(raw, p))
+        p++;
+    return p ? p + 2 : NULL;
+}
+
+uint64_t grep_count_lines(const struct grep_matcher *m, struct slice raw)
+{
+    const struct grep_pattern *pattern = &m->patterns->pattern[0];
+    const char *p = raw.p, *end = raw.p + raw.n;
+    uint64_t lines = 0;
+
+    while (p) {
+        p = (pattern->raw ? slice_find_folded : slice_find)(p, (size_t)(end - p), pattern->whole.p,
+                                                            pattern->whole.n);
+        if (p && is_in_escape(raw, p)) {
+            p++;
+        } else if (p) {
+            lines++;
+            p = next_raw_line(raw, p + pattern->whole.n);
+        }
+    }
+    return lines;
 }

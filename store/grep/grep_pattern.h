@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
@@ -33,6 +34,15 @@ void grep_matcher_free(struct grep_matcher *m); /* NULL is fine */
  * decoded, from *rest on, which moves behind it. Begin with grep_rows. */
 void grep_rows(struct grep_matcher *m, struct slice bytes);
 bool grep_next_row(struct grep_matcher *m, struct slice *row);
+
+/* Returns true if the search is for one plain text, so that lines can be counted in texts as rows
+ * have them, between quotes and not decoded. */
+bool grep_is_plain(const struct grep_matcher *m);
+/* Returns true if this is so in the row that grep_next_row has just returned: each character of a
+ * match is written as itself there. */
+bool grep_is_plain_row(const struct grep_matcher *m, struct slice row);
+/* The lines of the decoded text that have a match. */
+uint64_t grep_count_lines(const struct grep_matcher *m, struct slice raw);
 
 enum grep_match { GREP_MATCH_NONE, GREP_MATCH, GREP_MATCH_TOO_LONG };
 

@@ -294,6 +294,7 @@ const struct store_ops claude_ops = {
     .subagent = claude_subagent,
     .usage = claude_usage,
     .blocks = claude_blocks,
+    .raw_texts = claude_raw_texts,
     .restore = claude_restore,
     .rename = claude_rename,
     .tag = claude_tag,

@@ -94,6 +94,7 @@ typedef enum err_code claude_agent_fn(struct slice id, const char *path, void *a
 MUST_CHECK enum err_code claude_each_agent(const struct session_ref *ref, claude_agent_fn *fn,
                                            void *arg, struct err *e);
 store_blocks_fn claude_blocks;
+store_raw_texts_fn claude_raw_texts;
 
 /* Changes. These only plan. */
 store_rename_fn claude_rename;
