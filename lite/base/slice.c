@@ -125,21 +125,74 @@ WITH_AVX2 static const char *find_avx2(const char *p, size_t places, struct part
 }
 #endif
 
+#if defined(__x86_64__)
+#define WITH_AVX512 __attribute__((target("avx512f,avx512bw,bmi")))
+
+/* The same with blocks twice as long, of 64 places or more. */
+WITH_AVX512 static const char *find_avx512(const char *p, size_t places, struct slice text,
+                                           const size_t at[2], bool folded)
+{
+    const struct part part = { .text = text, .folded = folded };
+    const char *end = p + places, *found = NULL;
+    __m512i byte[2], fold[2];
+
+    for (int i = 0; i < 2; i++) {
+        byte[i] = _mm512_set1_epi8(text.p[at[i]]);
+        fold[i] = _mm512_set1_epi8(folded && is_lower(text.p[at[i]]) ? 0x20 : 0);
+    }
+    for (; !found && p < end; p += BLOCK) {
+        p = end - p < BLOCK ? end - BLOCK : p;
+        __m512i a = _mm512_loadu_si512((const void *)(p + at[0]));
+        __m512i b = _mm512_loadu_si512((const void *)(p + at[1]));
+        uint64_t fit = _mm512_cmpeq_epi8_mask(_mm512_or_si512(a, fold[0]), byte[0]) &
+                       _mm512_cmpeq_epi8_mask(_mm512_or_si512(b, fold[1]), byte[1]);
+
+        if (fit)
+            found = first_whole(&part, p, fit);
+    }
+    return found;
+}
+
+/* Returns true if the machine can do it for a text of so many bytes. */
+static bool find_by_blocks(struct slice text, const char *part, size_t part_n, bool folded,
+                           const char **found)
+{
+    size_t at[2], places = text.n - part_n + 1;
+
+    if (part_n < 2 || text.n < part_n + 31 || !__builtin_cpu_supports("avx2"))
+        return false;
+    if (places < BLOCK || !__builtin_cpu_supports("avx512bw")) {
+        *found = find_avx2(text.p, places, part_of(part, part_n, folded));
+        return true;
+    }
+    choose_bytes((struct slice){ part, part_n }, at);
+    *found = find_avx512(text.p, places, (struct slice){ part, part_n }, at, folded);
+    return true;
+}
+#else
+static bool find_by_blocks(struct slice text, const char *part, size_t part_n, bool folded,
+                           const char **found)
+{
+    (void)text, (void)part, (void)part_n, (void)folded, (void)found;
+    return false;
+}
+#endif
+
 const char *slice_find(const char *p, size_t n, const char *part, size_t part_n)
 {
-#if defined(__x86_64__)
-    if (part_n >= 2 && n >= part_n + 31 && __builtin_cpu_supports("avx2"))
-        return find_avx2(p, n - part_n + 1, part_of(part, part_n, false));
-#endif
+    const char *found;
+
+    if (find_by_blocks((struct slice){ p, n }, part, part_n, false, &found))
+        return found;
     return n ? memmem(p, n, part, part_n) : NULL;
 }
 
 const char *slice_find_folded(const char *p, size_t n, const char *part, size_t part_n)
 {
-#if defined(__x86_64__)
-    if (part_n >= 2 && n >= part_n + 31 && __builtin_cpu_supports("avx2"))
-        return find_avx2(p, n - part_n + 1, part_of(part, part_n, true));
-#endif
+    const char *found;
+
+    if (find_by_blocks((struct slice){ p, n }, part, part_n, true, &found))
+        return found;
     for (size_t i = 0; part_n <= n && i <= n - part_n; i++)
         if (is_part_at(p + i, part, part_n))
             return p + i;

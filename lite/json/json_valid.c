@@ -167,7 +167,7 @@ WITH_AVX2 static inline uint64_t string_block(struct string_blocks *s, const cha
         s->hex = u >> 63 | u >> 62 | u >> 61 | u >> 60;
     }
     close &= -close;
-    *wrong = (bad & (close - 1)) != 0; /* all bytes count if no quote does */
+    *wrong = (bad & (close | (close - 1))) != 0; /* all bytes count if no quote does */
     return close;
 }
 

@@ -30,6 +30,7 @@ struct grep_patterns {
     struct grep_pattern pattern[GREP_PATTERNS];
     size_t n;
     bool all_rows; /* there is a pattern of which no text is known */
+    bool commands; /* there is one whose text may be joined from parts of a command */
 };
 
 /* ---- the text that every match contains ---- */
@@ -348,7 +349,10 @@ enum err_code grep_patterns_new(const struct grep_query *q, struct grep_patterns
 
         rc = pattern.n ? compile_pattern(q, pattern, &p->pattern[p->n], e)
                        : err_set(e, ERR_USAGE, "", "an empty pattern is in every text");
-        p->all_rows |= p->pattern[p->n].plain.n == 0;
+        const struct slice plain = buf_slice(&p->pattern[p->n].plain);
+
+        p->all_rows |= plain.n == 0;
+        p->commands |= plain.n && memchr(plain.p, ' ', plain.n);
     }
     if (rc)
         grep_patterns_free(p);
@@ -381,8 +385,9 @@ struct grep_matcher {
     pcre2_match_data *data;
     pcre2_match_context *context;
     pcre2_jit_stack *stack;
-    const char *rest, *end;              /* the rows that were not looked at */
-    const char *next[GREP_PATTERNS + 1]; /* of each plain text, and of an escape by number */
+    const char *rest, *end; /* the rows that were not looked at */
+    const char
+        *next[GREP_PATTERNS + 2]; /* of each plain text, of an escape by number, and of a command */
 };
 
 struct grep_matcher *grep_matcher_new(const struct grep_patterns *p)
@@ -455,6 +460,30 @@ void grep_rows(struct grep_matcher *m, struct slice bytes)
     memset(m->next, 0, sizeof m->next);
 }
 
+/* A command that Claude Code wrote down is shown as "/name arguments" or "! line", with a blank that
+ * is not in the row. */
+static const char *find_command(struct slice rest)
+{
+    const char *args = slice_find(rest.p, rest.n, "command-args>", 13);
+    size_t n = args ? (size_t)(args - rest.p) : rest.n;
+    const char *line = slice_find(rest.p, n, "bash-input>", 11);
+
+    return line ? line : rest.p + n;
+}
+
+/* The next place of what the i-th entry of `next` is about. */
+static const char *find_entry(struct grep_matcher *m, size_t i)
+{
+    const struct grep_patterns *ps = m->patterns;
+
+    if (i < ps->n)
+        return find_plain_at(m, &ps->pattern[i]);
+    if (i == ps->n)
+        return find_numbered(m->rest, m->end);
+    return ps->commands ? find_command((struct slice){ m->rest, (size_t)(m->end - m->rest) })
+                        : m->end;
+}
+
 /* The first place, in the rest, of what makes a row worth decoding. */
 static const char *next_place(struct grep_matcher *m)
 {
@@ -463,10 +492,9 @@ static const char *next_place(struct grep_matcher *m)
 
     if (ps->all_rows)
         return m->rest;
-    for (size_t i = 0; i <= ps->n; i++) {
+    for (size_t i = 0; i < ps->n + 2; i++) {
         if (!m->next[i] || m->next[i] < m->rest)
-            m->next[i] =
-                i < ps->n ? find_plain_at(m, &ps->pattern[i]) : find_numbered(m->rest, m->end);
+            m->next[i] = find_entry(m, i);
         if (m->next[i] < first)
             first = m->next[i];
     }
@@ -526,51 +554,8 @@ bool grep_is_plain_row(const struct grep_matcher *m, struct slice row)
     return plain;
 }
 
-/* Returns true if the byte is behind a backslash that is not escaped itself. */
-static bool is_behind_escape(struct slice raw, const char *at)
+struct slice grep_plain_text(const struct grep_matcher *m, bool *folded)
 {
-    const char *run = at;
-
-    while (run > raw.p && run[-1] == '\\')
-        run--;
-    return (at - run) % 2 != 0;
-}
-
-/* The letter of an escape, or a digit of one by number. */
-static bool is_in_escape(struct slice raw, const char *at)
-{
-    bool in = is_behind_escape(raw, at);
-
-    for (int i = 1; !in && i <= 4 && at - i > raw.p; i++)
-        in = at[-i] == 'u' && is_behind_escape(raw, at - i);
-    return in;
-}
-
-/* Behind the next newline, or NULL. */
-static const char *next_raw_line(struct slice raw, const char *p)
-{
-    const char *end = raw.p + raw.n;
-
-    while ((p = slice_find(p, (size_t)(end - p), "\\n", 2)) && is_behind_escape(raw, p))
-        p++;
-    return p ? p + 2 : NULL;
-}
-
-uint64_t grep_count_lines(const struct grep_matcher *m, struct slice raw)
-{
-    const struct grep_pattern *pattern = &m->patterns->pattern[0];
-    const char *p = raw.p, *end = raw.p + raw.n;
-    uint64_t lines = 0;
-
-    while (p) {
-        p = (pattern->raw ? slice_find_folded : slice_find)(p, (size_t)(end - p), pattern->whole.p,
-                                                            pattern->whole.n);
-        if (p && is_in_escape(raw, p)) {
-            p++;
-        } else if (p) {
-            lines++;
-            p = next_raw_line(raw, p + pattern->whole.n);
-        }
-    }
-    return lines;
+    *folded = m->patterns->pattern[0].raw != NULL;
+    return buf_slice(&m->patterns->pattern[0].whole);
 }

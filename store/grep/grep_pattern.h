@@ -3,7 +3,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
@@ -41,8 +40,8 @@ bool grep_is_plain(const struct grep_matcher *m);
 /* Returns true if this is so in the row that grep_next_row has just returned: each character of a
  * match is written as itself there. */
 bool grep_is_plain_row(const struct grep_matcher *m, struct slice row);
-/* The lines of the decoded text that have a match. */
-uint64_t grep_count_lines(const struct grep_matcher *m, struct slice raw);
+/* That text; folded: in small letters, which are found as capital ones, too. */
+struct slice grep_plain_text(const struct grep_matcher *m, bool *folded);
 
 enum grep_match { GREP_MATCH_NONE, GREP_MATCH, GREP_MATCH_TOO_LONG };
 

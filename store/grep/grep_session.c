@@ -269,30 +269,12 @@ static enum err_code search_one_text(struct grep_session *s, struct grep_row *ro
 
 /* ---- the texts of a row ---- */
 
-static unsigned place_of_kind(enum block_kind kind)
-{
-    switch (kind) {
-    case BLOCK_PROMPT:
-    case BLOCK_COMMAND: return GREP_IN_PROMPTS;
-    case BLOCK_TEXT: return GREP_IN_REPLIES;
-    case BLOCK_THINKING: return GREP_IN_THINKING;
-    case BLOCK_TOOL_CALL:
-    case BLOCK_TOOL_RESULT: return GREP_IN_TOOLS;
-    case BLOCK_NOTE: return GREP_IN_NOTES;
-    case BLOCK_RAW:
-    case BLOCK_IMAGE:
-    case BLOCK_DOCUMENT:
-    case BLOCK_SEAM: break;
-    }
-    return 0;
-}
-
 /* A damaged row is searched as it is, whatever it was; a row of unknown kind is not text. */
 static unsigned place_of(const struct block *b)
 {
     if (b->kind == BLOCK_RAW)
         return json_valid(b->text) ? 0 : GREP_IN_ALL;
-    return place_of_kind(b->kind);
+    return grep_place_of_kind(b->kind);
 }
 
 /* The texts in a tool's input, at any depth: its strings that are no keys. */
@@ -365,27 +347,10 @@ static enum err_code search_line(struct grep_session *s, struct slice line, int6
     return search_blocks(s, &row, e);
 }
 
-/* Returns false if the row has to be decoded. */
-static bool count_without_decoding(struct grep_session *s, struct slice row)
-{
-    store_raw_texts_fn *raw_texts = s->ref->store->ops->raw_texts;
-    struct raw_texts texts;
-
-    if (!raw_texts || s->q->want == GREP_WANT_HITS || !grep_is_plain(s->matcher) ||
-        (s->q->in & GREP_IN_NOTES) || !grep_is_plain_row(s->matcher, row) ||
-        !raw_texts(row, &texts))
-        return false;
-    for (size_t i = 0; i < texts.n; i++)
-        if (place_of_kind((enum block_kind)texts.text[i].kind) & s->q->in)
-            s->lines += grep_count_lines(s->matcher, texts.text[i].text);
-    s->seen |= s->lines > 0;
-    return true;
-}
-
 static enum err_code search_row(struct grep_session *s, struct slice row, int64_t offset,
                                 struct err *e)
 {
-    if (!count_without_decoding(s, row))
+    if (!grep_count_row(s, row))
         return search_line(s, row, offset, e);
     if (is_cancelled(s))
         return err_set(e, ERR_CANCELLED, s->ref->path.p, "search");

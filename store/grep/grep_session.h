@@ -45,6 +45,11 @@ struct grep_session {
 
 MUST_CHECK enum err_code grep_session_run(struct grep_session *s, const struct session_ref *ref,
                                           struct err *e);
+/* Counts the lines with a match in a row of a session that is only counted. Returns false if the row has
+ * to be decoded for it. */
+bool grep_count_row(struct grep_session *s, struct slice row);
+/* enum grep_in; 0: not searched, or decided by the text itself. */
+unsigned grep_place_of_kind(enum block_kind kind);
 void grep_session_fini(struct grep_session *s);
 
 #endif

@@ -200,6 +200,21 @@ def places_and_branches(p, top):
     p.same('--limit', len(p.run('search', '--all', '--limit', '2', 'marmalade').stdout.splitlines()), 2)
 
 
+def commands_are_found_as_they_are_shown(p, top):
+    """The blank between a command and its arguments, and that before a line of the shell, are not in the file."""
+    folder = f'{top}/config/projects/-c'
+    os.makedirs(folder)
+    s = Session(random.Random(5), 0xbbbbbbbb)
+    s.add('user', '<command-name>/paint</command-name>\n<command-args>walls blue</command-args>', [])
+    s.add('user', '<bash-input>mix paint</bash-input>', [])
+    with open(f'{folder}/{s.id}.jsonl', 'w', encoding='utf-8') as f:
+        f.write('\n'.join(s.rows) + '\n')
+    for pattern, line in (('/paint walls', '/paint walls blue'), ('paint walls', '/paint walls blue'), ('! mix', '! mix paint')):
+        for flags in ([], ['-s']):
+            hits = [json.loads(x) for x in p.run('search', '--all', '--json', *flags, pattern).stdout.splitlines()]
+            p.same(f'{pattern} {flags}', [h['line'] for h in hits], [line])
+
+
 def bad_requests(p):
     for args, code, said in ((['('], 2, b'not a pattern'), (['-e', ''], 2, b'empty'), ([], 2, b'pattern'),
                              (['--in', 'walls', 'x'], 2, b'not a place'), (['zzzzzzzz'], 0, b'no session has a match')):
@@ -253,6 +268,7 @@ def main():
         compare(p, sessions)
         several_must_all_occur(p, sessions)
         bad_requests(p)
+        commands_are_found_as_they_are_shown(p, top)
         places_and_branches(p, top)
         links_are_not_opened(p, top)
         a_pattern_that_takes_too_long_ends_the_search(p, top)

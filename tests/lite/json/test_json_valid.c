@@ -1,5 +1,6 @@
 #include "tests/test.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "lite/base/buf.h"
@@ -172,6 +173,38 @@ static void a_control_character_anywhere_in_a_long_string_is_found(void **state)
     }
 }
 
+/* Wherever the blocks that a string is read in end. */
+static void an_escape_anywhere_in_a_long_string_is_read(void **state)
+{
+    static const struct {
+        const char *escape;
+        bool valid;
+    } escapes[] = { { "\\n", true },      { "\\\"", true },     { "\\\\", true },
+                    { "\\u00e9", true },  { "\\\\\\/", true },  { "\\uD83D\\ude80", true },
+                    { "\\x", false },     { "\\u00g0", false }, { "\\u12\"", false },
+                    { "\\\\\\q", false }, { "\"", false },      { "\\u\\n12", false } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof escapes / sizeof *escapes; i++) {
+        for (size_t at = 0; at < 150; at++) {
+            char text[400];
+            int n = snprintf(
+                text, sizeof text, "\"%.*s%s%.*s\"", (int)at,
+                "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+                "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+                escapes[i].escape, (int)(150 - at) / 2 + 7,
+                "yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy");
+
+            if (json_valid_plain((struct slice){ text, (size_t)n }) != escapes[i].valid)
+                fail_msg("%s at %zu is %s", escapes[i].escape, at,
+                         escapes[i].valid ? "refused" : "accepted");
+            assert_false(json_valid_plain((struct slice){ text, (size_t)n - 1 }));
+            memcpy(text + n - 6, "\\u00e\"", 6); /* the quote is where a digit belongs */
+            assert_false(json_valid_plain((struct slice){ text, (size_t)n }));
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -180,6 +213,7 @@ int main(void)
         cmocka_unit_test(every_proper_prefix_of_a_row_is_invalid),
         cmocka_unit_test(depth_has_no_limit),
         cmocka_unit_test(a_control_character_anywhere_in_a_long_string_is_found),
+        cmocka_unit_test(an_escape_anywhere_in_a_long_string_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
