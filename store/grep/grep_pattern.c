@@ -22,8 +22,8 @@ struct grep_pattern {
     /* with raw: the longest part of it whose letters have no foreign forms, in small letters, for a quick search; empty: it
      * would be too short to leave many rows out */
     struct buf quick;
-    struct buf
-        whole; /* the pattern, if it is this text and nothing else, in small letters with raw; or empty */
+    /* the pattern, if it is this text and nothing else; with raw in small letters; or empty */
+    struct buf whole;
 };
 
 struct grep_patterns {
@@ -386,8 +386,8 @@ struct grep_matcher {
     pcre2_match_context *context;
     pcre2_jit_stack *stack;
     const char *rest, *end; /* the rows that were not looked at */
-    const char
-        *next[GREP_PATTERNS + 2]; /* of each plain text, of an escape by number, and of a command */
+    /* of each plain text, of an escape by number, and of a command */
+    const char *next[GREP_PATTERNS + 2];
 };
 
 struct grep_matcher *grep_matcher_new(const struct grep_patterns *p)

@@ -2,10 +2,10 @@
 #include "store/api/transcript.h"
 #include "store/systems/claude/claude.h"
 
-/* The texts of a row as they are written in it: what blocks.c says of rows in the form in which the
- * client writes them, in one pass that also validates them. Whatever is unusual (a blank between
- * tokens, a key twice or with escapes, a prompt with tags, a note) is left to blocks.c: `wrong` is
- * then set, and the walk ends at once. */
+/* Finds the texts of a row without decoding them, in one pass that also validates the row: the same
+ * texts as blocks.c, for rows in the form in which the client writes them. Whatever is unusual (a blank
+ * between tokens, a key twice or with escapes, a prompt with tags, a note) is left to blocks.c: `wrong`
+ * is then set, and the walk ends at once. */
 
 /* Before it is known what a text belongs to. */
 enum { ANY_TEXT = -1, NO_TEXT = -2 };
