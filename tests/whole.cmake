@@ -95,6 +95,7 @@ if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug" OR REPRISE_SANITIZE)
         script(screen_${name} screen ${file} $<TARGET_FILE:reprise> $<TARGET_FILE:demo_store>
             $<TARGET_FILE:example_store> $<TARGET_FILE:rude_store>)
     endforeach()
+    script(background screen tui/term/background.py $<TARGET_FILE:reprise> $<TARGET_FILE:demo_store>)
     script(completion screen tui/setup/completion.py $<TARGET_FILE:reprise> $<TARGET_FILE:demo_store>)
     script(documents screen tui/setup/documents.py $<TARGET_FILE:reprise> ${PROJECT_SOURCE_DIR} $<TARGET_FILE:demo_store>)
     foreach(shell bash zsh fish)

@@ -53,6 +53,7 @@ static void world_fill(struct process_env *w, struct arena *a)
 {
     const char *const *environment = (const char *const *)environ;
     const char *temp = filled("TMPDIR"), *editor = filled("VISUAL");
+    const char *colour = filled("COLORTERM");
 
     w->env = env_read(environment, present_dir(a), now_ms(), a);
     w->config_dir = env_base_dir(environment, "XDG_CONFIG_HOME", ".config", a);
@@ -60,6 +61,7 @@ static void world_fill(struct process_env *w, struct arena *a)
     w->term = filled("TERM");
     w->editor = editor ? editor : filled("EDITOR");
     w->temp_dir = temp && temp[0] == '/' ? temp : "/tmp";
+    w->true_colour = colour && (strcmp(colour, "truecolor") == 0 || strcmp(colour, "24bit") == 0);
     w->no_color = filled("NO_COLOR") != NULL;
     w->utf8 = clean_locale_is_utf8();
 }

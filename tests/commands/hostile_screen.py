@@ -25,6 +25,8 @@ PATIENCE = 60
 SEQUENCE = re.compile(rb'\x1b(?:\[(?:[?>]?\d{0,4}(?:;\d{1,3}){0,4}[hlmHJKABCDGdXPLMSTr@]|2[23];0;0t)|\([B0]|[=>78M]|\]104\x07)')
 NUMBER = re.compile(rb'313[0-9]{2}')
 PLAIN = set(range(0x20, 0x7f)) | set(b'\r\n\b')
+# Once, at the start: what its background is, and what it is.
+QUESTION = b'\x1b]11;?\x1b\\\x1b[c'
 HIDDEN = re.compile('[\u0080-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]')
 
 
@@ -75,7 +77,7 @@ def judge(program, name, said):
     """Any bytes left after removing everything that draws a screen come from the sessions."""
     sent = {found.group() for found in SEQUENCE.finditer(said) if NUMBER.search(found.group())}
     program.need(not sent, f'{name}: {sent} were sent')
-    text = SEQUENCE.sub(b'', said)
+    text = SEQUENCE.sub(b'', said.replace(QUESTION, b'', 1))
     raw = sorted({b for b in text if b < 0x80} - PLAIN)
     program.need(not raw, f'{name}: raw bytes {raw}: {[text[max(0, i - 20):i + 20] for i in (text.find(bytes([b])) for b in raw)]}')
     try:

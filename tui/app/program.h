@@ -20,6 +20,7 @@ struct process_env {
     const char *path;       /* $PATH */
     const char *temp_dir;   /* $TMPDIR, else /tmp */
     bool no_color;          /* NO_COLOR is set to something */
+    bool true_colour;       /* COLORTERM is truecolor or 24bit */
     bool utf8;              /* the locale's character set is UTF-8 */
 };
 

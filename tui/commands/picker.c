@@ -465,9 +465,10 @@ static enum err_code run_screen(struct invocation *in, struct config *config, st
         .context = &context,
         .term = { .type = world->term,
                   .theme = &config->theme,
-                  .colours = config->settings.colours,
-                  .no_color = world->no_color,
+                  .colours = { config->settings.colours, world->no_color, world->true_colour },
+                  .asks_background = config->settings.theme == THEME_AUTO,
                   .mouse = !config->settings.no_mouse },
+        .light = &config->light,
         .editor = world->editor,
     };
     fill_settings(in, s, &config->settings);

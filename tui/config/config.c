@@ -21,6 +21,7 @@ struct choice {
 };
 
 /* clang-format off */
+#define THEME_WORD(id, name) "|" name
 #define AT(member) offsetof(struct settings, member)
 static const struct choice choices[] = {
     { "keys",    "default|vim",               AT(keys.scheme),   false },
@@ -28,7 +29,8 @@ static const struct choice choices[] = {
     { "preview", "auto|on|off",               AT(preview),  false },
     { "scope",   "worktrees|here|all",        AT(scope),    false },
     { "sort",    "recent|created|size|title", AT(sort),     false },
-    { "colors",  "auto|none|16|256",          AT(colours),  false },
+    { "colors",  "auto|none|16|256|true",     AT(colours),  false },
+    { "theme",   "auto" THEMES(THEME_WORD),   AT(theme),    false },
     { "ascii",   "no|yes",                    AT(ascii),    true },
     { "mouse",   "yes|no",                    AT(no_mouse), true },
 };
@@ -136,8 +138,10 @@ static void set_style(struct reading *r, const char *name, const char *value)
 
     if (style == STYLE_COUNT)
         config_add_unknown(r, "unknown style", name, nearest_style(name));
-    else if (!theme_parse_style(slice_of(value), &r->config->theme.look[style]))
+    else if (!theme_parse_style(slice_of(value), &r->config->style[style]))
         add_problem(r, "not a style:", value);
+    else
+        r->config->styled[style] = true;
 }
 
 static void set_resume(struct reading *r, const char *system, const char *command)
@@ -404,10 +408,27 @@ static char *next_line(char *out, int cap, void *user)
     return NULL;
 }
 
+static void fill_theme(const struct config *c, enum theme_id id, struct theme *out)
+{
+    theme_fill(out, id);
+    for (int i = 0; i < STYLE_COUNT; i++)
+        if (c->styled[i])
+            out->look[i] = out->few[i] = c->style[i];
+}
+
+static void fill_themes(struct config *c)
+{
+    enum theme_choice chosen = c->settings.theme;
+
+    fill_theme(c, chosen == THEME_AUTO ? THEME_DARK : (enum theme_id)(chosen - THEME_FIRST),
+               &c->theme);
+    fill_theme(c, THEME_LIGHT, &c->light);
+}
+
 void config_init(struct config *c)
 {
     *c = (struct config){ 0 };
-    theme_default(&c->theme);
+    fill_themes(c);
     memcpy(c->resume, default_resume, sizeof default_resume);
     c->resumes = sizeof default_resume / sizeof default_resume[0];
 }
@@ -428,6 +449,7 @@ enum err_code config_read(struct config *c, const char *path, struct err *e)
     }
     buf_fini(&text);
     check_stores(&r);
+    fill_themes(c);
     return r.no_memory || bad_line < 0 ? err_nomem(e) : ERR_OK;
 }
 

@@ -18,7 +18,9 @@
 /* AUTO: two lines on a narrow screen. */
 enum density { DENSITY_AUTO, DENSITY_ONE_LINE, DENSITY_TWO_LINES };
 enum preview_mode { PREVIEW_AUTO, PREVIEW_ON, PREVIEW_OFF };
-enum colours { COLOURS_AUTO, COLOURS_NONE, COLOURS_16, COLOURS_256 };
+enum colours { COLOURS_AUTO, COLOURS_NONE, COLOURS_16, COLOURS_256, COLOURS_TRUE };
+/* AUTO: dark, or light if the terminal says that its background is light. Then enum theme_id. */
+enum theme_choice { THEME_AUTO, THEME_FIRST };
 enum scope_kind { SCOPE_WORKTREES, SCOPE_HERE, SCOPE_ALL };
 enum sort_kind { SORT_RECENT, SORT_CREATED, SORT_SIZE, SORT_TITLE, SORT_COUNT };
 
@@ -27,6 +29,7 @@ struct settings {
     enum density density;
     enum preview_mode preview;
     enum colours colours; /* term/paint only */
+    enum theme_choice theme;
     enum scope_kind scope;
     enum sort_kind sort;
     bool ascii;
@@ -49,7 +52,8 @@ struct settings {
  *     preview = off           auto | on | off
  *     scope = all             worktrees | here | all
  *     sort = created          recent | created | size | title
- *     colors = 256            auto | none | 16 | 256
+ *     colors = 256            auto | none | 16 | 256 | true
+ *     theme = light           auto | dark | light | gruvbox | nord | solarized | contrast
  *     ascii = yes             yes | no
  *     mouse = no              yes | no
  *
@@ -115,7 +119,10 @@ struct config_entry {
 struct config {
     struct arena arena;
     struct settings settings; /* only the members that the file sets */
-    struct theme theme;
+    struct theme theme,
+        light; /* light: for `auto`, once the terminal's background is known to be light */
+    struct theme_style style[STYLE_COUNT]; /* of [colors]; they replace those of the theme */
+    bool styled[STYLE_COUNT];
     struct config_resume resume[CONFIG_SYSTEMS_MAX];
     size_t resumes;
     struct config_store store[CONFIG_STORES_MAX]; /* texts and options in the arena */

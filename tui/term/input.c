@@ -4,7 +4,7 @@
 
 #include "lite/base/utf8.h"
 
-enum { ESC = 0x1b, BEL = 0x07, PARAMS_MAX = 4, SEQUENCE_MAX = 64 };
+enum { ESC = 0x1b, BEL = 0x07, PARAMS_MAX = 4, SEQUENCE_MAX = 64, ANSWER_MAX = 64 };
 
 static const char paste_end[] = "\x1b[201~";
 
@@ -227,6 +227,12 @@ static enum step control_key(struct input *in, struct slice text, int64_t now_ms
     }
     if (s.private == '<')
         return mouse_event(in, &s, now_ms, out);
+    if (s.private == '?' && s.final == 'c' && in->expects) {
+        in->at += s.length;
+        in->expects = false;
+        *out = (struct input_event){ .kind = INPUT_ANSWERED };
+        return STEP_EVENT;
+    }
     if (s.private)
         return skip_bytes(in, s.length); /* a reply to a query that another program made */
     if (s.final == 'M' && s.params == 1 && s.param[0] == 0)
@@ -237,16 +243,80 @@ static enum step control_key(struct input *in, struct slice text, int64_t now_ms
     return letter_key(in, &s, out);
 }
 
-/* OSC, DCS and the like: a string that ends with BEL or ESC \. They are skipped. */
-static enum step skip_string(struct input *in, struct slice text)
+/* The first two digits of "rgb:1d1d/2020/3030", "rgb:1d/20/30" and "rgba:...", as parts of 255. Returns false if it is none. */
+static bool read_rgb(struct slice text, int rgb[3])
 {
-    for (size_t i = 2; i < text.n; i++) {
-        if (text.p[i] == BEL)
-            return skip_bytes(in, i + 1);
-        if (text.p[i] == ESC && i + 1 < text.n && text.p[i + 1] == '\\')
-            return skip_bytes(in, i + 2);
+    const char *colon = memchr(text.p, ':', text.n);
+    size_t i = colon ? (size_t)(colon - text.p) + 1 : text.n;
+
+    if (text.n < 3 || memcmp(text.p, "rgb", 3) != 0)
+        return false;
+    for (int n = 0; n < 3; n++, i++) {
+        int value = 0, digits = 0;
+
+        for (; i < text.n && text.p[i] != '/'; i++, digits++) {
+            char c = text.p[i] | 0x20;
+            int digit = text.p[i] >= '0' && text.p[i] <= '9' ? text.p[i] - '0'
+                        : c >= 'a' && c <= 'f'               ? c - 'a' + 10
+                                                             : -1;
+
+            if (digit < 0)
+                return false;
+            value = digits < 2 ? value * 16 + digit : value;
+        }
+        if (digits == 0)
+            return false;
+        rgb[n] = digits == 1 ? value * 17 : value;
     }
-    return STEP_WAIT;
+    return true;
+}
+
+/* OSC, DCS and the like: a string that ends with BEL or ESC \. All are skipped except the background's colour. */
+static enum step string_event(struct input *in, struct slice text, struct input_event *out)
+{
+    static const char background[] = "\x1b]11;";
+    const size_t front = sizeof background - 1;
+    size_t end = 2, length = 0;
+    int rgb[3];
+
+    for (; end < text.n && !length; end += !length)
+        if (text.p[end] == BEL)
+            length = end + 1;
+        else if (text.p[end] == ESC && end + 1 < text.n && text.p[end + 1] == '\\')
+            length = end + 2;
+    if (!length)
+        return STEP_WAIT;
+    if (end < front || memcmp(text.p, background, front) != 0 ||
+        !read_rgb((struct slice){ text.p + front, end - front }, rgb))
+        return skip_bytes(in, length);
+    in->at += length;
+    *out = (struct input_event){
+        .kind = INPUT_BACKGROUND,
+        .light =
+            rgb[0] * 299 + rgb[1] * 587 + rgb[2] * 114 > 128 * 1000, /* as it looks to an eye */
+    };
+    return STEP_EVENT;
+}
+
+/* The rest of an answer whose beginning was given up. What cannot be part of one ends it. */
+static enum step skip_cut(struct input *in, struct slice text)
+{
+    static const char parts[] = "0123456789abcdefABCDEF:;/rgbo?]";
+    size_t i = 0;
+
+    while (i < text.n && i < in->cut && text.p[i] && strchr(parts, text.p[i]))
+        i++;
+    in->cut -= i;
+    if (i == text.n)
+        return skip_bytes(in, i);
+    if (text.p[i] == ESC && i + 1 == text.n)
+        return i ? skip_bytes(in, i) : STEP_WAIT;
+    in->cut = 0;
+    if (text.p[i] == ESC && text.p[i + 1] == '\\')
+        i += 2;
+    else if (text.p[i] == BEL || text.p[i] == 'c')
+        i++;
+    return skip_bytes(in, i);
 }
 
 /* One character at `from`, perhaps after an ESC that makes it an Alt key. */
@@ -280,7 +350,7 @@ static enum step escape_key(struct input *in, struct slice text, int64_t now_ms,
     if (next == '[')
         step = control_key(in, text, now_ms, out);
     else if (next == ']' || next == 'P' || next == '_' || next == '^')
-        step = skip_string(in, text);
+        step = string_event(in, text, out);
     else if (next == 'O' && text.n == 2)
         step = STEP_WAIT;
     else if (next == 'O' && by_letter(text.p[2]))
@@ -291,9 +361,15 @@ static enum step escape_key(struct input *in, struct slice text, int64_t now_ms,
     else
         return plain_key(in, text, 1, quiet, out);
     /* Nothing follows: Alt with this character, or a sequence that was cut off. */
-    if (step == STEP_WAIT && quiet)
-        return text.n == 2 ? plain_key(in, text, 1, quiet, out) : skip_bytes(in, text.n);
-    return step;
+    if (step != STEP_WAIT || !quiet)
+        return step;
+    bool background = text.n > 4 && memcmp(text.p, "\x1b]11;", 5) == 0;
+    bool answer = background || (in->expects && (next == ']' || next == '['));
+
+    if (text.n == 2 && !answer)
+        return plain_key(in, text, 1, quiet, out);
+    in->cut = answer ? ANSWER_MAX : 0;
+    return skip_bytes(in, text.n);
 }
 
 /* Inside a bracketed paste: everything up to the closing sequence, which may arrive in pieces. */
@@ -325,6 +401,10 @@ static enum step next_step(struct input *in, int64_t now_ms, bool quiet, struct 
         return STEP_WAIT;
     if (in->pasting)
         return paste_event(in, text, out);
+    if (in->cut && quiet && text.p[0] == ESC && text.n == 1)
+        in->cut = 0;
+    if (in->cut)
+        return skip_cut(in, text);
     if (text.p[0] == ESC)
         return escape_key(in, text, now_ms, quiet, out);
     return plain_key(in, text, 0, quiet, out);

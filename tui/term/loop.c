@@ -88,7 +88,9 @@ enum {
     ANSWERS_MS = 6, /* for replies of workers before a frame is drawn */
     FRAME_MS = 25,  /* between frames without a key */
     WAIT_MAX_MS = 3600000,
-    WORKER_THREADS = 3, /* one may search conversations for a while */
+    BACKGROUND_MS = 1000, /* in which a terminal answers; until then Esc is held back longer */
+    LEAVE_MS = 150,       /* since the question: a shell would read the answer as typed text */
+    WORKER_THREADS = 3,   /* one may search conversations for a while */
 };
 
 struct loop {
@@ -106,6 +108,7 @@ struct loop {
     int64_t painted_ms;
     /* when the held-back input becomes keys; TIME_NONE if nothing is held */
     int64_t esc_ms;
+    int64_t asked_ms; /* the terminal for its background */
     bool done;
     struct effect chosen;
 };
@@ -172,8 +175,31 @@ static void deliver_continue(struct loop *l)
     deliver(l, (struct msg){ .kind = MSG_CONTINUE });
 }
 
+/* Takes the terminal's answer before another program would read it. */
+static void await_answer(struct loop *l)
+{
+    struct pollfd fd = { .fd = term_input(l->term), .events = POLLIN };
+    int64_t left;
+
+    while (l->input.expects && (left = l->asked_ms + LEAVE_MS - now_ms()) > 0) {
+        struct input_event ignored;
+        char bytes[READ_BYTES];
+
+        if (poll(&fd, 1, (int)(left < LEAVE_MS ? left : LEAVE_MS)) <= 0)
+            continue;
+        ssize_t n = read(fd.fd, bytes, sizeof bytes);
+
+        if (n <= 0)
+            return;
+        input_feed(&l->input, (struct slice){ bytes, (size_t)n });
+        while (input_next(&l->input, now_ms(), false, &ignored))
+            ;
+    }
+}
+
 static void suspend(struct loop *l)
 {
+    await_answer(l);
     term_leave(l->term);
     term_signals_stop_here(&l->signals);
     deliver_continue(l);
@@ -200,6 +226,7 @@ static void edit_file(struct loop *l, struct effect *fx)
 
     if (!path)
         return;
+    await_answer(l);
     term_leave(l->term);
     enum err_code rc = editor_run(editor, path, term_output(l->term), &e);
 
@@ -304,6 +331,22 @@ static void read_signals(struct loop *l)
     }
 }
 
+/* The terminal's background: the first frame did not wait for it. */
+static void take_background(struct loop *l, bool light)
+{
+    if (!light || !l->setup->light || !term_background_asked(l->term))
+        return;
+    term_set_theme(l->term, l->setup->light);
+    l->stale = true;
+}
+
+/* A terminal that has not answered for so long does not. */
+static bool expects_answer(struct loop *l)
+{
+    l->input.expects = l->input.expects && now_ms() - l->asked_ms < BACKGROUND_MS;
+    return l->input.expects;
+}
+
 static void read_keys(struct loop *l, bool quiet)
 {
     struct input_event ev;
@@ -314,9 +357,13 @@ static void read_keys(struct loop *l, bool quiet)
         case INPUT_KEY: deliver(l, (struct msg){ .kind = MSG_KEY, .u.key = ev.key }); break;
         case INPUT_PASTE: deliver(l, (struct msg){ .kind = MSG_PASTE, .u.paste = ev.paste }); break;
         case INPUT_MOUSE: deliver(l, (struct msg){ .kind = MSG_MOUSE, .u.mouse = ev.mouse }); break;
+        case INPUT_BACKGROUND: take_background(l, ev.light); break;
+        case INPUT_ANSWERED: break;
         }
     }
-    l->esc_ms = input_pending(&l->input) ? now_ms() + INPUT_ESC_MS : TIME_NONE;
+    int hold = expects_answer(l) ? INPUT_ANSWER_MS : INPUT_ESC_MS;
+
+    l->esc_ms = input_pending(&l->input) ? now_ms() + hold : TIME_NONE;
 }
 
 /* Returns true if a key is waiting: keys go before everything else. */
@@ -481,6 +528,8 @@ static enum err_code open_all(struct loop *l, struct err *e)
     if (rc)
         return rc;
     rc = term_open(&l->setup->term, &l->term, e);
+    l->input.expects = rc == ERR_OK && term_background_asked(l->term);
+    l->asked_ms = now_ms();
     if (rc == ERR_OK)
         rc = workers_new(l->setup->context, WORKER_THREADS, &l->workers, e);
     return rc;
@@ -488,6 +537,8 @@ static enum err_code open_all(struct loop *l, struct err *e)
 
 static void close_all(struct loop *l)
 {
+    if (l->term)
+        await_answer(l);
     term_close(l->term); /* first: the rest may take a moment */
     jobs_interrupt(l->setup->context, true);
     workers_free(l->workers);

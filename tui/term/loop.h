@@ -13,6 +13,8 @@
 struct loop_setup {
     struct job_context *context;
     struct term_options term;
+    const struct theme
+        *light;         /* if the terminal says that its background is light, after it was asked */
     const char *editor; /* $VISUAL, $EDITOR; NULL: vi */
 };
 

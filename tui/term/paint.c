@@ -1,6 +1,7 @@
 #include "tui/term/paint.h"
 
 #include <curses.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
@@ -15,47 +16,101 @@ static int colours_of_terminal(void)
     return COLORS >= 256 ? 256 : COLORS >= 16 ? 16 : 8;
 }
 
-static int colours_to_use(enum colours wanted, bool no_color)
+static int colours_to_use(struct paint_colours c)
 {
     int can = colours_of_terminal();
 
-    switch (wanted) {
+    switch (c.wanted) {
     case COLOURS_NONE: return 0;
     case COLOURS_16: return can > 16 ? 16 : can;
-    case COLOURS_256: return can;
-    case COLOURS_AUTO: return no_color ? 0 : can;
+    case COLOURS_256:
+    case COLOURS_TRUE: return can;
+    case COLOURS_AUTO: return c.no_color ? 0 : can;
     }
     return 0;
 }
 
+/* The nearest of the 6x6x6 colours of a terminal, or of its greys. */
+static int nearest_of_256(int32_t rgb)
+{
+    static const int steps[] = { 0, 95, 135, 175, 215, 255 };
+    int best = 16, least = INT_MAX;
+
+    for (int i = 16; i < 256; i++) {
+        int n = i - 16, grey = 8 + 10 * (i - 232), off = 0;
+        const int want[] = { rgb >> 16 & 0xff, rgb >> 8 & 0xff, rgb & 0xff };
+        const int have[] = { i < 232 ? steps[n / 36] : grey, i < 232 ? steps[n / 6 % 6] : grey,
+                             i < 232 ? steps[n % 6] : grey };
+
+        for (int k = 0; k < 3; k++)
+            off += (want[k] - have[k]) * (want[k] - have[k]);
+        if (off < least) {
+            least = off;
+            best = i;
+        }
+    }
+    return best;
+}
+
+static const struct theme_style *look_of(const struct paint *p, size_t style)
+{
+    return p->colours < 256 ? &p->theme->few[style] : &p->theme->look[style];
+}
+
+static bool is_number_of_theme(const struct paint *p, int number)
+{
+    for (size_t i = 0; i < STYLE_COUNT; i++)
+        if (look_of(p, i)->fg == number || look_of(p, i)->bg == number)
+            return true;
+    return false;
+}
+
+/* The number that stands for a true colour: one that the theme does not use as itself. */
+static int slot_of(struct paint *p, int32_t rgb)
+{
+    for (int i = 255; i >= 16; i--) {
+        if (p->slot[i] == 0 && !is_number_of_theme(p, i))
+            p->slot[i] = rgb;
+        if (p->slot[i] == rgb)
+            return i;
+    }
+    return nearest_of_256(rgb);
+}
+
 /* A colour that the terminal has: if necessary, a bright colour becomes its plain one, and others
  * become the default. */
-static int colour(const struct paint *p, int wanted)
+static int colour(struct paint *p, int32_t wanted)
 {
+    if (wanted >= THEME_RGB && p->colours >= 256)
+        return p->true_colour ? slot_of(p, wanted) : nearest_of_256(wanted);
     if (wanted < p->colours)
         return wanted;
     return wanted < 16 ? wanted - 8 : THEME_DEFAULT_COLOUR;
 }
 
-static void make_pairs(struct paint *p)
+void paint_set_theme(struct paint *p, const struct theme *theme)
 {
+    p->theme = theme;
+    memset(p->slot, 0, sizeof p->slot);
     for (int i = 0; i < STYLE_COUNT && p->colours; i++) {
-        const struct theme_style *look = &p->theme->look[i];
+        const struct theme_style *look = look_of(p, (size_t)i);
         int pair = 0;
 
         if (look->fg != THEME_DEFAULT_COLOUR || look->bg != THEME_DEFAULT_COLOUR)
             pair = alloc_pair(colour(p, look->fg), colour(p, look->bg));
-        p->pair[i] = (short)(pair > 0 ? pair : 0);
+        p->pair[i] = pair > 0 ? pair : 0;
     }
+    paint_invalidate(p);
 }
 
-void paint_init(struct paint *p, const struct theme *theme, enum colours wanted, bool no_color)
+void paint_init(struct paint *p, const struct theme *theme, struct paint_colours c)
 {
-    *p = (struct paint){ .theme = theme, .utf8 = clean_locale_is_utf8() };
+    *p = (struct paint){ .utf8 = clean_locale_is_utf8() };
     start_color();
     use_default_colors();
-    p->colours = colours_to_use(wanted, no_color);
-    make_pairs(p);
+    p->colours = colours_to_use(c);
+    p->true_colour = c.wanted == COLOURS_TRUE || (c.wanted == COLOURS_AUTO && c.true_colour);
+    paint_set_theme(p, theme);
 }
 
 void paint_fini(struct paint *p)
@@ -102,9 +157,9 @@ static void make_cell(const struct paint *p, const struct cell *from, cchar_t *t
         text[n++] = L' ';
     text[n] = L'\0';
     /* The selected row has one colour: reversed colours next to each other are hard to read. */
-    short pair = p->pair[from->selected ? STYLE_TEXT : style];
+    int pair = p->pair[from->selected ? STYLE_TEXT : style];
 
-    setcchar(to, text, attributes(&p->theme->look[style], from->selected), pair, NULL);
+    setcchar(to, text, attributes(look_of(p, style), from->selected), (short)pair, &pair);
 }
 
 static void paint_row(const struct paint *p, const struct frame *f, int y, cchar_t *line)
@@ -152,4 +207,45 @@ void paint_frame(struct paint *p, const struct frame *f)
     refresh();
     keep_shown_frame(p, f);
     free(line);
+}
+
+/* "ESC [ 38 ; 5 ; N m" at the front, or 48, or with colons: returns its length and N; 0 if it is something else. */
+static size_t read_indexed(struct slice text, int *number)
+{
+    size_t i = 7;
+    int n = 0;
+
+    if (text.n < 9 || text.p[0] != '\x1b' || text.p[1] != '[' || !strchr("34", text.p[2]) ||
+        text.p[3] != '8' || !strchr(";:", text.p[4]) || text.p[5] != '5' || text.p[6] != text.p[4])
+        return 0;
+    for (; i < text.n && text.p[i] >= '0' && text.p[i] <= '9' && n < 256; i++)
+        n = n * 10 + (text.p[i] - '0');
+    *number = n;
+    return i > 7 && i < text.n && text.p[i] == 'm' && n < 256 ? i + 1 : 0;
+}
+
+enum err_code paint_expand(const struct paint *p, struct slice drawn, struct buf *out)
+{
+    enum err_code rc = ERR_OK;
+
+    while (!rc && drawn.n) {
+        const char *esc = memchr(drawn.p, '\x1b', drawn.n);
+        size_t plain = esc ? (size_t)(esc - drawn.p) : drawn.n;
+
+        rc = buf_add(out, (struct slice){ drawn.p, plain });
+        drawn = (struct slice){ drawn.p + plain, drawn.n - plain };
+        if (rc || !drawn.n)
+            break;
+        int number = 0;
+        size_t length = read_indexed(drawn, &number);
+        int32_t rgb = length ? p->slot[number] : 0;
+
+        if (rgb)
+            rc = buf_addf(out, "\x1b[%c8;2;%d;%d;%dm", drawn.p[2], rgb >> 16 & 0xff,
+                          rgb >> 8 & 0xff, rgb & 0xff);
+        else
+            rc = buf_add(out, (struct slice){ drawn.p, length = length ? length : 1 });
+        drawn = (struct slice){ drawn.p + length, drawn.n - length };
+    }
+    return rc;
 }

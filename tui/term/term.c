@@ -162,22 +162,26 @@ static void rescue_disarm(void)
 #define SYNC_ON "\x1b[?2026h"
 #define SYNC_OFF "\x1b[?2026l"
 
+/* OSC 11, and the primary attributes (DA1), which every terminal knows: its answer comes last and ends the waiting. */
+#define ASK_BACKGROUND "\x1b]11;?\x1b\\\x1b[c"
+
 /* The terminals in use accept at least 100 kB of base64 for their clipboard. */
 enum { COPY_MAX = 74994, SYNC_LEAST = 1024 };
 
 /* Curses writes into a file in memory, and its output for a frame is sent in one piece: left alone, it sends whenever its
  * buffer is full, and the user sees half frames. Curses therefore never sees a terminal, and we set the line discipline. */
 struct terminal {
-    int in;               /* a file description of its own: O_NONBLOCK affects no other program */
-    int out;              /* -1: not open */
-    FILE *drawn, *unused; /* what curses writes, and its input */
-    struct buf bytes;     /* on their way from drawn to out */
+    int in;                 /* a file description of its own: O_NONBLOCK affects no other program */
+    int out;                /* -1: not open */
+    FILE *drawn, *unused;   /* what curses writes, and its input */
+    struct buf bytes, sent; /* on their way from drawn to out */
     SCREEN *screen;
     struct paint paint;
     struct termios found; /* the line discipline to restore */
     bool private_modes;   /* it supports bracketed paste and the mouse */
     bool mouse;
     bool inside; /* the screen is ours now */
+    bool asked;  /* for its background */
 };
 
 static void write_terminal(const struct terminal *t, struct slice text)
@@ -227,7 +231,11 @@ static void send_drawn(struct terminal *t)
         memcpy(t->bytes.p + t->bytes.n, SYNC_OFF, sizeof SYNC_OFF - 1);
         t->bytes.n += sizeof SYNC_OFF - 1;
     }
-    write_terminal(t, buf_slice(&t->bytes));
+    t->sent.n = 0;
+    if (t->paint.true_colour && paint_expand(&t->paint, buf_slice(&t->bytes), &t->sent) == ERR_OK)
+        write_terminal(t, buf_slice(&t->sent));
+    else
+        write_terminal(t, buf_slice(&t->bytes));
     discard_output(t);
 }
 
@@ -316,7 +324,10 @@ static enum err_code open_screen(struct terminal *t, const struct term_options *
 
     t->private_modes = mouse && mouse != (const char *)-1;
     t->mouse = o->mouse;
-    paint_init(&t->paint, o->theme, o->colours, o->no_color);
+    struct paint_colours colours = o->colours;
+
+    colours.true_colour |= tigetflag("RGB") > 0 || tigetflag("Tc") > 0;
+    paint_init(&t->paint, o->theme, colours);
     return ERR_OK;
 }
 
@@ -339,6 +350,9 @@ enum err_code term_open(const struct term_options *o, struct terminal **out, str
     t->inside = true;
     set_raw(t);
     write_modes(t, true);
+    t->asked = o->asks_background && t->private_modes && t->paint.colours > 0;
+    if (t->asked)
+        write_terminal(t, SLICE(ASK_BACKGROUND));
     *out = t;
     return ERR_OK;
 }
@@ -352,6 +366,7 @@ void term_close(struct terminal *t)
     if (t->screen)
         delscreen(t->screen);
     buf_fini(&t->bytes);
+    buf_fini(&t->sent);
     if (t->drawn)
         fclose(t->drawn);
     if (t->unused)
@@ -413,6 +428,16 @@ void term_enter(struct terminal *t)
     refresh();
     send_drawn(t);
     write_modes(t, true);
+}
+
+void term_set_theme(struct terminal *t, const struct theme *theme)
+{
+    paint_set_theme(&t->paint, theme);
+}
+
+bool term_background_asked(const struct terminal *t)
+{
+    return t->asked;
 }
 
 void term_paint(struct terminal *t, const struct frame *f)

@@ -7,6 +7,7 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 #include "tui/config/config.h"
+#include "tui/term/paint.h"
 #include "tui/widgets/frame.h"
 #include "tui/widgets/theme.h"
 
@@ -37,9 +38,9 @@ struct terminal;
 struct term_options {
     const char *type; /* $TERM */
     const struct theme *theme;
-    enum colours colours;
-    bool no_color; /* with COLOURS_AUTO: none */
+    struct paint_colours colours;
     bool mouse;
+    bool asks_background; /* term_background_asked() */
 };
 
 /* ERR_USAGE if the process has no terminal, or the terminal cannot draw a screen. */
@@ -56,6 +57,11 @@ void term_size(struct terminal *t, int *rows, int *cols);
 /* Restores the terminal for another program, and takes it again. */
 void term_leave(struct terminal *t);
 void term_enter(struct terminal *t);
+/* Another theme from the next frame on. */
+void term_set_theme(struct terminal *t, const struct theme *theme);
+/* Returns true if the terminal was asked for its background: INPUT_BACKGROUND and INPUT_ANSWERED will follow, if it is one
+ * that answers. */
+bool term_background_asked(const struct terminal *t);
 /* Shows the frame: only the difference from the one before is sent. */
 void term_paint(struct terminal *t, const struct frame *f);
 /* Forgets what is on the screen: the next paint sends everything. */

@@ -56,11 +56,69 @@ static const struct {
 static const char *const colours[] = {
     "black", "red", "green", "yellow", "blue", "magenta", "cyan", "white",
 };
+/* The colours of a theme, in place of the terminal's. */
+struct palette {
+    uint32_t ground, text, dim;
+    uint32_t colour[WHITE]; /* RED to CYAN */
+    bool light, own_ground;
+};
+
+/* Every colour has a contrast of at least 4.5 with its ground (7 in `contrast`), that of `light` with white and with the
+ * ivory of common light terminals. */
+static const struct palette palettes[THEME_COUNT] = {
+    [THEME_LIGHT] = { .ground = 0xffffff, .text = 0x1f2328, .dim = 0x5b6067, .light = true,
+        .colour = { 0, 0xb0211a, 0x1c6b2a, 0x7d5200, 0x1a56b8, 0x8b2f97, 0x00646f } },
+    [THEME_GRUVBOX] = { .ground = 0x282828, .text = 0xebdbb2, .dim = 0xa89984, .own_ground = true,
+        .colour = { 0, 0xff7a66, 0xb8bb26, 0xfabd2f, 0x8fb3a8, 0xe09ab0, 0x8ec07c } },
+    [THEME_NORD] = { .ground = 0x2e3440, .text = 0xe5e9f0, .dim = 0xa3adc2, .own_ground = true,
+        .colour = { 0, 0xf0929b, 0xa9c797, 0xebcb8b, 0x93b4d8, 0xcfa8c8, 0x88c0d0 } },
+    [THEME_SOLARIZED] = { .ground = 0xfdf6e3, .text = 0x3b4d54, .dim = 0x5c6c72, .light = true, .own_ground = true,
+        .colour = { 0, 0xb8211e, 0x5a6a00, 0x836000, 0x1a6aa8, 0xb0276b, 0x17736b } },
+    [THEME_CONTRAST] = { .ground = 0x000000, .text = 0xffffff, .dim = 0xd0d0d0, .own_ground = true,
+        .colour = { 0, 0xff9c9c, 0x6cff6c, 0xffff5c, 0xa8c8ff, 0xffa8ff, 0x6cffff } },
+};
+
+/* The terminal's own yellow, green and cyan cannot be read on white. */
+static const int16_t on_white[] = { BLACK, RED, BLUE, MAGENTA, BLUE, MAGENTA, BLUE };
 /* clang-format on */
 
-void theme_default(struct theme *t)
+static struct theme_style with_palette(struct theme_style look, const struct palette *p)
 {
-    memcpy(t->look, defaults, sizeof defaults);
+    uint32_t ink = p->text;
+
+    if (look.fg != THEME_DEFAULT_COLOUR)
+        ink = p->colour[look.fg];
+    else if (look.attributes & THEME_DIM)
+        ink = p->dim;
+    look.attributes &= (uint8_t)~THEME_DIM;
+    /* Without a ground of its own, plain text has the terminal's own colour. */
+    look.fg = ink == p->text && !p->own_ground ? THEME_DEFAULT_COLOUR : (int32_t)ink | THEME_RGB;
+    look.bg = p->own_ground ? (int32_t)p->ground | THEME_RGB : THEME_DEFAULT_COLOUR;
+    return look;
+}
+
+void theme_fill(struct theme *t, enum theme_id id)
+{
+    const struct palette *p = &palettes[id];
+
+    for (int i = 0; i < STYLE_COUNT; i++) {
+        const struct theme_style look = defaults[i];
+
+        t->look[i] = id == THEME_DARK ? look : with_palette(look, p);
+        t->few[i] = look;
+        if (p->light && look.fg != THEME_DEFAULT_COLOUR)
+            t->few[i].fg = on_white[look.fg];
+    }
+}
+
+const char *theme_name(enum theme_id id)
+{
+    static const char *const names[] = {
+#define X(id, name) name,
+        THEMES(X)
+#undef X
+    };
+    return names[id];
 }
 
 enum style theme_find_style(struct slice name)
@@ -81,7 +139,27 @@ static bool is_style_word(struct slice text, const char *word)
     return slice_eq(text, slice_of(word));
 }
 
-static bool parse_number(struct slice word, int16_t *colour)
+/* "#ff8800" */
+static bool parse_rgb(struct slice word, int32_t *colour)
+{
+    static const char digits[] = "0123456789abcdef";
+    int32_t n = 0;
+
+    if (word.n != 7 || word.p[0] != '#')
+        return false;
+    for (size_t i = 1; i < word.n; i++) {
+        char c = word.p[i];
+        const char *at = memchr(digits, c >= 'A' && c <= 'F' ? c | 0x20 : c, sizeof digits - 1);
+
+        if (!at)
+            return false;
+        n = n << 4 | (int32_t)(at - digits);
+    }
+    *colour = n | THEME_RGB;
+    return true;
+}
+
+static bool parse_number(struct slice word, int32_t *colour)
 {
     int n = 0;
 
@@ -92,11 +170,11 @@ static bool parse_number(struct slice word, int16_t *colour)
             return false;
         n = n * 10 + (word.p[i] - '0');
     }
-    *colour = (int16_t)n;
+    *colour = n;
     return n < 256;
 }
 
-static bool parse_colour(struct slice word, int16_t *colour)
+static bool parse_colour(struct slice word, int32_t *colour)
 {
     static const char bright[] = "bright-";
     int16_t base = 0;
@@ -116,10 +194,10 @@ static bool parse_colour(struct slice word, int16_t *colour)
     }
     for (int i = 0; i < BRIGHT; i++)
         if (is_style_word(word, colours[i])) {
-            *colour = (int16_t)(base + i);
+            *colour = base + i;
             return true;
         }
-    return base == 0 && parse_number(word, colour);
+    return base == 0 && (parse_number(word, colour) || parse_rgb(word, colour));
 }
 
 static bool parse_attribute(struct slice word, uint8_t *set)
@@ -150,7 +228,7 @@ static bool next_style_word(struct slice *rest, struct slice *word)
 bool theme_parse_style(struct slice text, struct theme_style *look)
 {
     struct theme_style made = { THEME_DEFAULT_COLOUR, THEME_DEFAULT_COLOUR, 0 };
-    int16_t *next = &made.fg;
+    int32_t *next = &made.fg;
     struct slice word;
 
     while (next_style_word(&text, &word)) {

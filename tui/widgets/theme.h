@@ -7,9 +7,24 @@
 #include "lite/base/slice.h"
 #include "tui/widgets/frame.h"
 
-/* The look of each style. The default uses the 16 colours of the terminal's own palette and so
- * respects the person's choice; a configuration may name up to 256. Without colours, attributes
- * carry the meaning. */
+/* The look of each style. The theme `dark` uses the 16 colours of the terminal's own palette and so
+ * respects the person's choice; `light` has letters that can be read on white; the others bring their
+ * own background. Without colours, attributes carry the meaning. */
+#define THEMES(X)                                                                                  \
+    X(DARK, "dark")                                                                                \
+    X(LIGHT, "light")                                                                              \
+    X(GRUVBOX, "gruvbox")                                                                          \
+    X(NORD, "nord")                                                                                \
+    X(SOLARIZED, "solarized")                                                                      \
+    X(CONTRAST, "contrast")
+
+enum theme_id {
+#define X(id, name) THEME_##id,
+    THEMES(X)
+#undef X
+        THEME_COUNT
+};
+
 enum theme_attribute {
     THEME_BOLD = 1 << 0,
     THEME_DIM = 1 << 1,
@@ -18,19 +33,24 @@ enum theme_attribute {
     THEME_REVERSE = 1 << 4,
 };
 
-enum { THEME_DEFAULT_COLOUR = -1 }; /* the terminal's own foreground or background */
+enum {
+    THEME_DEFAULT_COLOUR = -1, /* the terminal's own foreground or background */
+    THEME_RGB = 1 << 24,       /* and 0xRRGGBB */
+};
 
 struct theme_style {
-    int16_t fg, bg; /* 0 to 255, or THEME_DEFAULT_COLOUR */
+    int32_t fg, bg; /* 0 to 255, THEME_RGB | 0xRRGGBB, or THEME_DEFAULT_COLOUR */
     uint8_t attributes;
 };
 
 struct theme {
     struct theme_style look[STYLE_COUNT];
+    struct theme_style few[STYLE_COUNT]; /* instead, on a terminal with fewer than 256 colours */
 };
 
-void theme_default(struct theme *t);
-/* "bold bright-cyan on black", "208 on 17", "underline", "default". Returns false, and leaves *look
+void theme_fill(struct theme *t, enum theme_id id);
+const char *theme_name(enum theme_id id);
+/* "bold bright-cyan on black", "208 on 17", "#ff8800", "underline", "default". Returns false, and leaves *look
  * unchanged, if a word is not one of these. */
 bool theme_parse_style(struct slice text, struct theme_style *look);
 /* The style with this name ("title"); STYLE_COUNT if no style has it. */

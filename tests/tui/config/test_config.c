@@ -188,6 +188,28 @@ static void conflicts_of_keys_are_named(void **state)
     config_fini(&c);
 }
 
+/* [colors] counts whatever the theme is and wherever it is set. */
+static void styles_replace_those_of_the_theme(void **state)
+{
+    struct config c;
+
+    (void)state;
+    config_init(&c);
+    assert_int_equal(c.theme.look[STYLE_MATCH].fg, 3);
+    assert_int_equal(c.light.look[STYLE_MATCH].fg & THEME_RGB, THEME_RGB);
+    assert_int_equal(
+        read_text(&c, "[colors]\ntitle = #010203\n[screen]\ntheme = nord\ncolors = true\n"),
+        ERR_OK);
+    assert_null(c.problems);
+    assert_int_equal(c.settings.theme, THEME_FIRST + THEME_NORD);
+    assert_int_equal(c.settings.colours, COLOURS_TRUE);
+    assert_int_equal(c.theme.look[STYLE_TITLE].fg, THEME_RGB | 0x010203);
+    assert_int_equal(c.theme.few[STYLE_TITLE].fg, THEME_RGB | 0x010203);
+    assert_int_equal(c.light.look[STYLE_TITLE].fg, THEME_RGB | 0x010203);
+    assert_int_equal(c.theme.look[STYLE_TEXT].bg, THEME_RGB | 0x2e3440);
+    config_fini(&c);
+}
+
 static void a_line_too_long_for_the_reader_is_not_cut(void **state)
 {
     struct config c;
@@ -238,6 +260,7 @@ int main(void)
         cmocka_unit_test(keys_are_read_by_context),
         cmocka_unit_test(mistakes_in_keys_are_named),
         cmocka_unit_test(conflicts_of_keys_are_named),
+        cmocka_unit_test(styles_replace_those_of_the_theme),
         cmocka_unit_test(a_line_too_long_for_the_reader_is_not_cut),
         cmocka_unit_test(a_missing_file_is_distinguished),
     };

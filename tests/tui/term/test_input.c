@@ -208,6 +208,86 @@ static void replies_of_the_terminal_are_no_keys(void **state)
 }
 
 /* For any bytes, parsing terminates and nothing is held back for ever. */
+static const char bright[] = "\x1b]11;rgb:ffff/fafa/f0f0\x1b\\";
+static const char answers[] = "\x1b]11;rgb:ffff/fafa/f0f0\x1b\\\x1b[?64;1;2;6;22c";
+
+static void the_background_is_told_from_its_colour(void **state)
+{
+    static const struct {
+        const char *bytes;
+        bool event, light;
+    } rows[] = {
+        { bright, true, true },
+        { "\x1b]11;rgb:ff/fa/f0\x07", true, true },
+        { "\x1b]11;rgb:f/f/f\x07", true, true },
+        { "\x1b]11;rgba:0000/2b2b/3636/ffff\x1b\\", true, false },
+        { "\x1b]11;rgb:1616/1818/2424\x1b\\", true, false },
+        { "\x1b]11;rgb:ff/ff\x07", false, false },
+        { "\x1b]11;rgb:ff//ff\x07", false, false },
+        { "\x1b]11;#ffffff\x07", false, false },
+        { "\x1b]10;rgb:ff/fa/f0\x07", false, false },
+        { "\x1b]11;\x07", false, false },
+    };
+    struct input_event ev;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct input in = { 0 };
+
+        input_feed(&in, slice_of(rows[i].bytes));
+        assert_int_equal(input_next(&in, 0, true, &ev), rows[i].event);
+        if (rows[i].event) {
+            assert_int_equal(ev.kind, INPUT_BACKGROUND);
+            assert_int_equal(ev.light, rows[i].light);
+        }
+        assert_false(input_next(&in, 0, true, &ev));
+        input_fini(&in);
+    }
+}
+
+/* An answer that arrives in two pieces, the second too late: no part of it becomes a key, and the key after it does. */
+static void a_cut_answer_is_no_keys(void **state)
+{
+    (void)state;
+    for (size_t cut = 2; cut < sizeof answers - 1; cut++) {
+        struct input in = { .expects = true };
+        struct input_event ev;
+        size_t keys = 0;
+
+        input_feed(&in, (struct slice){ answers, cut });
+        while (input_next(&in, 0, false, &ev))
+            keys += ev.kind == INPUT_KEY;
+        /* An ESC alone is held back by the caller for longer than an answer takes. */
+        while (answers[cut - 1] != '\x1b' && input_next(&in, 0, true, &ev))
+            keys += ev.kind == INPUT_KEY;
+        input_feed(&in, (struct slice){ answers + cut, sizeof answers - 1 - cut });
+        while (input_next(&in, 0, true, &ev))
+            keys += ev.kind == INPUT_KEY;
+        assert_int_equal(keys, 0);
+        input_feed(&in, SLICE("j"));
+        assert_true(input_next(&in, 0, true, &ev));
+        assert_int_equal(ev.key.code, 'j');
+        input_fini(&in);
+    }
+}
+
+/* After the second answer nothing is waited for. */
+static void the_last_answer_ends_the_waiting(void **state)
+{
+    struct input in = { .expects = true };
+    struct input_event ev;
+
+    (void)state;
+    input_feed(&in, slice_of(answers));
+    assert_true(input_next(&in, 0, false, &ev) && ev.kind == INPUT_BACKGROUND);
+    assert_true(in.expects);
+    assert_true(input_next(&in, 0, false, &ev) && ev.kind == INPUT_ANSWERED);
+    assert_false(in.expects);
+    input_feed(&in, SLICE("\x1b[?1;2c"));
+    assert_false(input_next(&in, 0, false, &ev));
+    input_fini(&in);
+}
+
 static void parsing_any_bytes_terminates(void **state)
 {
     uint32_t seed = 1;
@@ -245,6 +325,9 @@ int main(void)
         cmocka_unit_test(a_paste_is_one_event_and_no_keys),
         cmocka_unit_test(the_mouse_clicks_and_scrolls),
         cmocka_unit_test(replies_of_the_terminal_are_no_keys),
+        cmocka_unit_test(the_background_is_told_from_its_colour),
+        cmocka_unit_test(a_cut_answer_is_no_keys),
+        cmocka_unit_test(the_last_answer_ends_the_waiting),
         cmocka_unit_test(parsing_any_bytes_terminates),
     };
 

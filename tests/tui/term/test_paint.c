@@ -68,8 +68,8 @@ static void an_unchanged_frame_sends_nothing(void **state)
     struct frame f;
 
     (void)state;
-    theme_default(&theme);
-    paint_init(&p, &theme, COLOURS_AUTO, false);
+    theme_fill(&theme, THEME_DARK);
+    paint_init(&p, &theme, (struct paint_colours){ .wanted = COLOURS_AUTO });
     assert_true(frame_init(&f, 10, 40, false));
     fill(&f);
     paint_frame(&p, &f);
@@ -87,8 +87,8 @@ static void only_changed_cells_are_sent(void **state)
     struct frame f;
 
     (void)state;
-    theme_default(&theme);
-    paint_init(&p, &theme, COLOURS_AUTO, false);
+    theme_fill(&theme, THEME_DARK);
+    paint_init(&p, &theme, (struct paint_colours){ .wanted = COLOURS_AUTO });
     assert_true(frame_init(&f, 10, 40, false));
     fill(&f);
     paint_frame(&p, &f);
@@ -110,8 +110,8 @@ static void clusters_keep_their_columns(void **state)
     struct frame f;
 
     (void)state;
-    theme_default(&theme);
-    paint_init(&p, &theme, COLOURS_NONE, false);
+    theme_fill(&theme, THEME_DARK);
+    paint_init(&p, &theme, (struct paint_colours){ .wanted = COLOURS_NONE });
     assert_true(frame_init(&f, 10, 40, false));
     frame_clear(&f);
     frame_puts(&f, 8, 0, 2, STYLE_TEXT, "o\xcc\x81\xcc\x82\xcc\x83\xcc\x84");
@@ -132,8 +132,8 @@ static void another_locale_gets_ascii(void **state)
 
     (void)state;
     assert_non_null(setlocale(LC_CTYPE, "C"));
-    theme_default(&theme);
-    paint_init(&p, &theme, COLOURS_NONE, false);
+    theme_fill(&theme, THEME_DARK);
+    paint_init(&p, &theme, (struct paint_colours){ .wanted = COLOURS_NONE });
     assert_true(frame_init(&f, 10, 40, false));
     frame_clear(&f);
     frame_puts(&f, 5, 0, 40, STYLE_TEXT, "Gr\u00f6\u00dfer \u65e5\u672c \u201cx\u201d \u2026|");
@@ -152,8 +152,8 @@ static const char *paint_match(enum colours colours, bool no_color)
     struct paint p;
     struct frame f;
 
-    theme_default(&theme);
-    paint_init(&p, &theme, colours, no_color);
+    theme_fill(&theme, THEME_DARK);
+    paint_init(&p, &theme, (struct paint_colours){ colours, no_color, false });
     assert_true(frame_init(&f, 10, 40, false));
     frame_clear(&f);
     paint_frame(&p, &f);
@@ -174,6 +174,57 @@ static void without_colours_attributes_remain(void **state)
     assert_non_null(strstr(sent, "\x1b[0;1;4m"));
 }
 
+static const char *paint_in(enum theme_id id, struct paint_colours colours)
+{
+    static struct buf out;
+    struct theme theme, other;
+    struct paint p;
+    struct frame f;
+
+    theme_fill(&theme, id);
+    theme.look[STYLE_MARK].fg = 255; /* a number that a true colour must not take */
+    theme_fill(&other, THEME_DARK);
+    paint_init(&p, &other, colours);
+    assert_true(frame_init(&f, 10, 40, false));
+    frame_clear(&f);
+    paint_frame(&p, &f);
+    take_sent();
+    paint_set_theme(&p, &theme);
+    frame_puts(&f, 0, 0, 40, STYLE_MATCH, "match");
+    frame_puts(&f, 1, 0, 40, STYLE_MARK, "mark");
+    paint_frame(&p, &f);
+    out.n = 0;
+    assert_int_equal(paint_expand(&p, slice_of(take_sent()), &out), ERR_OK);
+    frame_fini(&f);
+    paint_fini(&p);
+    return buf_cstr(&out);
+}
+
+static void a_theme_is_drawn_in_as_many_colours_as_there_are(void **state)
+{
+    const char *painted;
+
+    (void)state;
+    painted = paint_in(THEME_NORD, (struct paint_colours){ .true_colour = true });
+    assert_non_null(strstr(painted, "\x1b[38;2;235;203;139m"));
+    assert_non_null(strstr(painted, "\x1b[48;2;46;52;64m"));
+    assert_non_null(strstr(painted, "\x1b[38;5;255m"));
+    assert_null(strstr(painted, "\x1b[48;5;"));
+    painted = paint_in(THEME_NORD, (struct paint_colours){ .wanted = COLOURS_TRUE });
+    assert_non_null(strstr(painted, "38;2;235;203;139"));
+    painted =
+        paint_in(THEME_NORD, (struct paint_colours){ .wanted = COLOURS_256, .true_colour = true });
+    assert_null(strstr(painted, ";2;"));
+    assert_non_null(strstr(painted, "\x1b[38;5;186m"));
+    painted =
+        paint_in(THEME_NORD, (struct paint_colours){ .wanted = COLOURS_16, .true_colour = true });
+    assert_non_null(strstr(painted, "\x1b[33m"));
+    assert_null(strstr(painted, "8;5;"));
+    painted = paint_in(THEME_NORD, (struct paint_colours){ .no_color = true, .true_colour = true });
+    assert_null(strstr(painted, "\x1b[3"));
+    assert_null(strstr(painted, "8;2;"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -181,6 +232,7 @@ int main(void)
         cmocka_unit_test(only_changed_cells_are_sent),
         cmocka_unit_test(clusters_keep_their_columns),
         cmocka_unit_test(without_colours_attributes_remain),
+        cmocka_unit_test(a_theme_is_drawn_in_as_many_colours_as_there_are),
         cmocka_unit_test(another_locale_gets_ascii),
     };
 

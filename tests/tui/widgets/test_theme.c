@@ -1,5 +1,7 @@
 #include "tests/test.h"
 
+#include <math.h>
+
 #include "tui/widgets/theme.h"
 
 static bool parse(const char *text, struct theme_style *look)
@@ -19,6 +21,9 @@ static void a_style_is_parsed_word_by_word(void **state)
     assert_true(parse("208 on 17 underline", &look));
     assert_int_equal(look.fg, 208);
     assert_int_equal(look.bg, 17);
+    assert_true(parse("#Ff8800 on #000001", &look));
+    assert_int_equal(look.fg, THEME_RGB | 0xff8800);
+    assert_int_equal(look.bg, THEME_RGB | 1);
     assert_true(parse("", &look));
     assert_int_equal(look.fg, THEME_DEFAULT_COLOUR);
     assert_int_equal(look.bg, THEME_DEFAULT_COLOUR);
@@ -26,9 +31,8 @@ static void a_style_is_parsed_word_by_word(void **state)
 
 static void an_unknown_word_leaves_the_style_unchanged(void **state)
 {
-    static const char *const wrong[] = {
-        "blod", "256", "bright-", "bright-7", "red onn black", "-1"
-    };
+    static const char *const wrong[] = { "blod",    "#ff880",   "#ff88zz",       "256",
+                                         "bright-", "bright-7", "red onn black", "-1" };
     struct theme_style look = { 3, 4, THEME_DIM };
 
     (void)state;
@@ -52,12 +56,82 @@ static void meaning_survives_without_colour(void **state)
     struct theme t;
 
     (void)state;
-    theme_default(&t);
+    theme_fill(&t, THEME_DARK);
     assert_true(t.look[STYLE_MATCH].attributes != 0);
     assert_true(t.look[STYLE_MARK].attributes != 0);
     assert_true(t.look[STYLE_ERROR].attributes != 0);
     assert_true(t.look[STYLE_PROMPT].attributes != 0);
     assert_true(t.look[STYLE_ADD_WORD].attributes != t.look[STYLE_ADD].attributes);
+}
+
+/* WCAG: the luminance of a colour. */
+static double luminance(int32_t rgb)
+{
+    static const double weight[] = { 0.2126, 0.7152, 0.0722 };
+    double sum = 0;
+
+    for (int i = 0; i < 3; i++) {
+        double c = (double)(rgb >> (16 - 8 * i) & 0xff) / 255;
+
+        sum += weight[i] * (c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4));
+    }
+    return sum;
+}
+
+static double contrast(int32_t a, int32_t b)
+{
+    double x = luminance(a), y = luminance(b);
+
+    return (fmax(x, y) + 0.05) / (fmin(x, y) + 0.05);
+}
+
+/* Every style of a theme can be read: on its own ground, or that of `light` on white and on ivory. */
+static void every_style_has_contrast(void **state)
+{
+    static const int32_t pale[] = { 0xffffff, 0xfdf6e3, 0xf5f2e8 };
+    struct theme t;
+
+    (void)state;
+    for (int id = THEME_LIGHT; id < THEME_COUNT; id++) {
+        theme_fill(&t, (enum theme_id)id);
+        double least = id == THEME_CONTRAST ? 7 : 4.5;
+
+        for (int i = 0; i < STYLE_COUNT; i++) {
+            struct theme_style look = t.look[i];
+
+            assert_int_equal(look.attributes & THEME_DIM, 0);
+            if (look.fg == THEME_DEFAULT_COLOUR) {
+                assert_int_equal(id, THEME_LIGHT);
+                continue;
+            }
+            assert_true(look.fg & THEME_RGB);
+            for (size_t k = 0; k < 3; k++)
+                assert_true(contrast(look.fg, id == THEME_LIGHT ? pale[k] : look.bg) >= least);
+        }
+    }
+}
+
+/* `dark` has the colours of the terminal, and so has every theme on a terminal with few of them; on white, no yellow,
+ * green or cyan. */
+static void few_colours_are_the_terminals_own(void **state)
+{
+    struct theme dark, t;
+
+    (void)state;
+    theme_fill(&dark, THEME_DARK);
+    for (int id = 0; id < THEME_COUNT; id++) {
+        theme_fill(&t, (enum theme_id)id);
+        bool light = id == THEME_LIGHT || id == THEME_SOLARIZED;
+
+        for (int i = 0; i < STYLE_COUNT; i++) {
+            assert_int_equal(dark.look[i].fg, dark.few[i].fg);
+            assert_true(t.few[i].fg < 8 && t.few[i].bg == THEME_DEFAULT_COLOUR);
+            assert_int_equal(t.few[i].attributes, dark.look[i].attributes);
+            if (light)
+                assert_true(t.few[i].fg != 2 && t.few[i].fg != 3 && t.few[i].fg != 6);
+        }
+        assert_string_not_equal(theme_name((enum theme_id)id), "");
+    }
 }
 
 int main(void)
@@ -67,6 +141,8 @@ int main(void)
         cmocka_unit_test(an_unknown_word_leaves_the_style_unchanged),
         cmocka_unit_test(every_style_has_a_name),
         cmocka_unit_test(meaning_survives_without_colour),
+        cmocka_unit_test(every_style_has_contrast),
+        cmocka_unit_test(few_colours_are_the_terminals_own),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
