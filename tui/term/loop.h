@@ -13,8 +13,8 @@
 struct loop_setup {
     struct job_context *context;
     struct term_options term;
-    const struct theme
-        *light;         /* if the terminal says that its background is light, after it was asked */
+    /* If the terminal says that its background is light, after it was asked. */
+    const struct theme *light;
     const char *editor; /* $VISUAL, $EDITOR; NULL: vi */
 };
 
