@@ -11,6 +11,7 @@ script(exathena recorded commands/exathena_conformance.py $<TARGET_FILE:reprise>
 # recorded(NAME): stores that the real agent wrote: what is shown of them and given back, and damage to them.
 function(recorded agent)
     script(recorded_${agent} recorded store/systems/recorded/recorded_agents.py $<TARGET_FILE:reprise> ${agent})
+    script(edits_${agent} recorded store/systems/recorded/recorded_edits.py $<TARGET_FILE:reprise> ${agent})
     if(REPRISE_SANITIZE) # only there: they run long, and what they look for are mistakes with memory
         script(damaged_${agent} recorded store/systems/recorded/damaged_agents.py $<TARGET_FILE:reprise> ${agent})
     endif()
@@ -24,6 +25,7 @@ recorded(copilot)
 recorded(gemini)
 # Sessions in a database: all of them are in one file, so damage is another matter (store/systems/opencode/).
 script(recorded_opencode recorded store/systems/recorded/recorded_agents.py $<TARGET_FILE:reprise> opencode)
+script(edits_opencode recorded store/systems/recorded/recorded_edits.py $<TARGET_FILE:reprise> opencode)
 script(crush_store recorded store/systems/crush/crush_store.py $<TARGET_FILE:reprise>)
 script(goose_store recorded store/systems/goose/goose_store.py $<TARGET_FILE:reprise>)
 script(opencode_store recorded store/systems/opencode/opencode_store.py $<TARGET_FILE:reprise>)

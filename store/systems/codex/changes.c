@@ -15,7 +15,9 @@ struct reading {
     struct arena scratch;
     struct slice turn; /* of the lines above, in the arena of the result */
     size_t turn_at, at;
-    bool items; /* commands are recorded as items: calls need not be looked at */
+    bool items;              /* commands are recorded as items: calls need not be looked at */
+    struct codex_change now; /* what the changes of a line have in common */
+    struct slice thread;
 };
 
 static struct slice text_of(struct slice object, const char *path, struct arena *a)
@@ -49,8 +51,14 @@ static void add_change(struct reading *r, enum codex_change_kind kind, const cha
     if (!list || !path)
         return;
     c->change = list;
-    list[c->changes++] =
-        (struct codex_change){ kind, path, other, arena_copy(&c->arena, text), r->at };
+    struct codex_change x = r->now;
+
+    x.kind = kind;
+    x.path = path;
+    x.other = other;
+    x.text = arena_copy(&c->arena, text);
+    x.at = r->at;
+    list[c->changes++] = x;
 }
 
 static void take_file(struct reading *r, struct slice key, struct slice change)
@@ -85,6 +93,9 @@ static void take_changes(struct reading *r, const struct codex_row *row)
         !json_get(row->item, "changes", &files) || json_type(files) != JSON_OBJECT ||
         !json_iter_open(&it, files))
         return;
+    r->now.call = arena_copy(&r->out->arena, codex_row_id(row, &r->scratch));
+    if (!time_parse(row->time, &r->now.time_ms))
+        r->now.time_ms = TIME_NONE;
     while (json_iter_next(&it, &key, &change))
         take_file(r, key, change);
 }
@@ -172,6 +183,15 @@ static void take_turn(struct reading *r, const struct codex_row *row)
     r->turn_at = r->at;
 }
 
+static void take_meta(struct reading *r, const struct codex_row *row)
+{
+    struct slice cwd = text_of(row->payload, "cwd", &r->scratch);
+
+    r->now.inherited = !slice_eq(text_of(row->payload, "id", &r->scratch), r->thread);
+    if (cwd.n && cwd.p[0] == '/' && !memchr(cwd.p, '\0', cwd.n))
+        r->out->cwd = arena_copy(&r->out->arena, cwd).p;
+}
+
 static void take_line(struct reading *r, struct slice line)
 {
     struct codex_row row;
@@ -180,13 +200,7 @@ static void take_line(struct reading *r, struct slice line)
     if (!codex_row_read(line, &r->scratch, &row))
         return;
     switch (row.kind) {
-    case CODEX_META: {
-        struct slice cwd = text_of(row.payload, "cwd", &r->scratch);
-
-        if (cwd.n && cwd.p[0] == '/' && !memchr(cwd.p, '\0', cwd.n))
-            r->out->cwd = arena_copy(&r->out->arena, cwd).p;
-        break;
-    }
+    case CODEX_META: take_meta(r, &row); break;
     case CODEX_BEGIN:
     case CODEX_CONTEXT: take_turn(r, &row); break;
     case CODEX_PROMPT: take_prompt(r, &row); break;
@@ -225,10 +239,10 @@ static enum err_code drop_points(const struct store *st, const struct session_re
 }
 
 enum err_code codex_changes_read(const struct store *st, const struct session_ref *ref,
-                                 struct codex_changes *out, struct err *e)
+                                 bool dropped, struct codex_changes *out, struct err *e)
 {
     struct codex_changes c = { .changes = 0 };
-    struct reading r = { .out = &c };
+    struct reading r = { .out = &c, .thread = ref->id };
     struct buf text = { 0 };
     struct slice rest, line;
     bool torn;
@@ -240,7 +254,7 @@ enum err_code codex_changes_read(const struct store *st, const struct session_re
         take_line(&r, line);
     if (!rc && (c.arena.failed || r.scratch.failed))
         rc = err_nomem(e);
-    if (!rc)
+    if (!rc && !dropped)
         rc = drop_points(st, ref, &c, e);
     arena_fini(&r.scratch);
     buf_fini(&text);

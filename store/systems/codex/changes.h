@@ -18,6 +18,9 @@ struct codex_change {
     const char *path, *other; /* absolute, lexically clean */
     struct slice text;
     size_t at; /* its line */
+    int64_t time_ms;
+    struct slice call; /* the id of its row */
+    bool inherited;    /* the line is one of the thread that this one was forked from */
 };
 
 struct codex_point {
@@ -37,8 +40,9 @@ struct codex_changes {
     const char *cwd; /* NULL: not known */
 };
 
+/* dropped: the prompts of reverted turns are points, too. */
 MUST_CHECK enum err_code codex_changes_read(const struct store *st, const struct session_ref *ref,
-                                            struct codex_changes *out, struct err *e);
+                                            bool dropped, struct codex_changes *out, struct err *e);
 void codex_changes_fini(struct codex_changes *c);
 bool codex_commands_between(const struct codex_changes *c, size_t from, size_t to);
 

@@ -54,5 +54,7 @@ store_subagent_fn codex_subagent;
 store_live_fn codex_live;
 store_checkpoints_fn codex_checkpoints;
 store_plan_fn codex_plan;
+store_edits_fn codex_edits;
+store_usage_fn codex_usage;
 
 #endif

@@ -268,7 +268,7 @@ enum err_code codex_checkpoints(const struct store *st, const struct session_ref
 {
     struct codex_changes c;
     struct checkpoint_list list = { .n = 0 };
-    enum err_code rc = codex_changes_read(st, ref, &c, e);
+    enum err_code rc = codex_changes_read(st, ref, false, &c, e);
 
     if (rc)
         return rc;
@@ -352,7 +352,7 @@ enum err_code codex_plan(const struct store *st, const struct session_ref *ref, 
 {
     struct planning p = { .from = 0 };
     const struct codex_point *at = NULL;
-    enum err_code rc = codex_changes_read(st, ref, &p.c, e);
+    enum err_code rc = codex_changes_read(st, ref, false, &p.c, e);
 
     if (rc)
         return rc;

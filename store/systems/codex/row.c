@@ -18,6 +18,7 @@ static const struct kind_name lines[] = {
     { "session_meta", CODEX_META },
     { "turn_context", CODEX_CONTEXT },
     { "compacted", CODEX_SUMMARY },
+    { "token_usage_record", CODEX_TOKENS },
 };
 
 static const struct kind_name events[] = {
@@ -34,6 +35,7 @@ static const struct kind_name events[] = {
     { "agent_reasoning", CODEX_THOUGHT },
     { "patch_apply_end", CODEX_CHANGE },
     { "exec_command_end", CODEX_COMMAND },
+    { "token_count", CODEX_TOTALS },
 };
 
 static const struct kind_name items[] = {

@@ -25,6 +25,8 @@ enum codex_kind {
     CODEX_TASK,     /* an agent writes to another */
     CODEX_NOTE,     /* an error, an aborted turn */
     CODEX_ROLLBACK, /* the last turns no longer count */
+    CODEX_TOKENS,   /* of one answer of the model */
+    CODEX_TOTALS,   /* tokens so far: the only record of older threads, and repeated */
 };
 
 struct codex_row {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lite/base/buf.h"
+#include "store/api/edit.h"
 
 /* ---- diffs ---- */
 
@@ -81,12 +82,12 @@ static bool enter_hunk(struct patching *p, struct slice header)
 }
 
 /* The line after a sign; a note behind it says that it has no line end. */
-static struct slice hunk_text(struct patching *p, struct slice line)
+static struct slice hunk_text(struct slice *diff, struct slice line)
 {
     struct slice text = { line.p + 1, line.n - 1 };
 
-    if (p->diff.n && p->diff.p[0] == '\\') {
-        take_line(&p->diff);
+    if (diff->n && diff->p[0] == '\\') {
+        take_line(diff);
         if (text.n && text.p[text.n - 1] == '\n')
             text.n--;
     }
@@ -96,7 +97,7 @@ static struct slice hunk_text(struct patching *p, struct slice line)
 static bool apply_hunk_line(struct patching *p, struct slice line)
 {
     char added = p->reverse ? '-' : '+', sign = line.p[0];
-    struct slice text = hunk_text(p, line);
+    struct slice text = hunk_text(&p->diff, line);
 
     if (sign == added)
         return !buf_add(&p->out, text);
@@ -137,6 +138,65 @@ enum err_code inferred_patch(struct slice text, struct slice diff, bool reverse,
     }
     buf_fini(&p.out);
     return ok ? ERR_OK : ERR_NOMEM;
+}
+
+struct hunk {
+    size_t line; /* in the file before the edit, from 1 */
+    struct buf old_text, new_text;
+};
+
+/* Reads the hunk behind its header. Returns false if it is none, or out of memory. */
+static bool read_hunk(struct slice header, struct slice *diff, struct hunk *h)
+{
+    size_t new, n;
+    bool ok = slice_starts(header, "@@") && read_range(&header, '-', &h->line, &n) &&
+              read_range(&header, '+', &new, &n);
+
+    h->old_text.n = h->new_text.n = 0;
+    while (ok && diff->n && strchr(" +-", diff->p[0])) {
+        struct slice line = take_line(diff), text = hunk_text(diff, line);
+
+        ok = (line.p[0] == '+' || !buf_add(&h->old_text, text)) &&
+             (line.p[0] == '-' || !buf_add(&h->new_text, text));
+    }
+    return ok;
+}
+
+/* Lines without any others around them say nothing about their place; only an empty file has nothing else. */
+static bool add_hunk(const struct hunk *h, struct arena *a, struct edit *out)
+{
+    struct edit_replacement *list;
+
+    if (!h->old_text.n) {
+        out->kind = EDIT_WRITE;
+        out->before_known = out->after_known = EDIT_TEXT;
+        out->after = arena_copy(a, buf_slice(&h->new_text));
+        return h->line == 0 && !out->replacements;
+    }
+    list = arena_grow(a, (void *)(uintptr_t)out->replacement, out->replacements, sizeof *list);
+    if (!list || out->kind == EDIT_WRITE)
+        return false;
+    list[out->replacements++] =
+        (struct edit_replacement){ .old_text = arena_copy(a, buf_slice(&h->old_text)),
+                                   .new_text = arena_copy(a, buf_slice(&h->new_text)),
+                                   .next = true,
+                                   .line = h->line };
+    out->replacement = list;
+    return true;
+}
+
+void inferred_edit(struct slice diff, struct arena *a, struct edit *out)
+{
+    struct edit edit = *out;
+    struct hunk h = { .line = 0 };
+    bool ok = true;
+
+    while (ok && diff.n)
+        ok = read_hunk(take_line(&diff), &diff, &h) && add_hunk(&h, a, &edit);
+    buf_fini(&h.old_text);
+    buf_fini(&h.new_text);
+    if (ok)
+        *out = edit;
 }
 
 /* ---- commands ---- */

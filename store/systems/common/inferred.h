@@ -5,6 +5,8 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 
+struct edit; /* store/api/edit.h */
+
 /* For agents that keep no copies of files: what a log proves about them. Whatever does not fit exactly proves nothing. */
 
 /* Applies a unified diff without file headers ("@@ -1,2 +1,3 @@" and lines) to a text, or takes it out of one (reverse). Each
@@ -12,6 +14,10 @@
  * *fits is false, and there is no result, if anything differs. The result is in the arena. */
 MUST_CHECK enum err_code inferred_patch(struct slice text, struct slice diff, bool reverse,
                                         struct arena *a, struct slice *out, bool *fits);
+
+/* The same diff as the replacements of an edit (EDIT_WRITE if it fills an empty file), for blame. Sets nothing if a hunk does
+ * not name what it replaces. Texts are in the arena, which has failed if out of memory. */
+void inferred_edit(struct slice diff, struct arena *a, struct edit *out);
 
 /* Returns true for a command of the shell that only reads: one of a few programs, without anything by which a shell could do
  * more (redirections, pipes, lists, substitutions). */

@@ -318,6 +318,7 @@ struct loading {
     const char *path;
     bool empty; /* the session has no log */
     struct logfile log;
+    bool all; /* lines that are no part of the conversation, too */
 };
 
 static enum err_code add_line(struct loading *l, size_t line, struct transcript *t, struct err *e)
@@ -346,7 +347,7 @@ static enum err_code add_line(struct loading *l, size_t line, struct transcript 
 static enum err_code choose_lines(struct loading *l, bool **shown, struct err *e)
 {
     *shown = NULL;
-    if (!l->format->choose)
+    if (!l->format->choose || l->all)
         return ERR_OK;
     *shown = calloc(l->log.index.n + 1, sizeof **shown);
     return *shown ? l->format->choose(&l->log, *shown, e) : err_nomem(e);
@@ -389,11 +390,12 @@ static enum err_code build_transcript(struct loading *l, struct transcript **out
 }
 
 /* tail 0: the whole file. */
-static enum err_code load_bytes(const struct store *st, const struct session_ref *ref, size_t tail,
-                                const atomic_bool *cancel, struct transcript **out, struct err *e)
+static enum err_code load_bytes(const struct store *st, const struct session_ref *ref, bool all,
+                                size_t tail, const atomic_bool *cancel, struct transcript **out,
+                                struct err *e)
 {
     const struct jsonl_format *format = jsonl_of(st)->format;
-    struct loading l = { format, ref->path.p, !has_log(format, ref), { .file.fd = -1 } };
+    struct loading l = { format, ref->path.p, !has_log(format, ref), { .file.fd = -1 }, all };
     struct logfile *log = &l.log;
     enum err_code rc = ERR_OK;
 
@@ -413,7 +415,7 @@ enum err_code jsonl_load_bytes(const struct jsonl_format *format, const struct s
                                struct buf *bytes, const atomic_bool *cancel,
                                struct transcript **out, struct err *e)
 {
-    struct loading l = { format, ref->path.p, false, { .file.fd = -1 } };
+    struct loading l = { format, ref->path.p, false, { .file.fd = -1 }, false };
     struct memory_file f;
     enum err_code rc = memory_file_open(&f, buf_slice(bytes), e);
 
@@ -437,7 +439,13 @@ enum err_code jsonl_load_bytes(const struct jsonl_format *format, const struct s
 enum err_code jsonl_load(const struct store *st, const struct session_ref *ref,
                          const atomic_bool *cancel, struct transcript **out, struct err *e)
 {
-    return load_bytes(st, ref, 0, cancel, out, e);
+    return load_bytes(st, ref, false, 0, cancel, out, e);
+}
+
+enum err_code jsonl_load_all(const struct store *st, const struct session_ref *ref,
+                             const atomic_bool *cancel, struct transcript **out, struct err *e)
+{
+    return load_bytes(st, ref, true, 0, cancel, out, e);
 }
 
 enum err_code jsonl_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
@@ -448,7 +456,7 @@ enum err_code jsonl_tail(const struct store *st, const struct session_ref *ref, 
 
     for (;;) {
         struct transcript *t;
-        enum err_code rc = load_bytes(st, ref, want, NULL, &t, e);
+        enum err_code rc = load_bytes(st, ref, false, want, NULL, &t, e);
 
         if (rc)
             return rc;

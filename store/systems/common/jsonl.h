@@ -112,6 +112,7 @@ store_describe_fn jsonl_describe;
 /* ---- the conversation ---- */
 
 store_load_fn jsonl_load;
+store_load_fn jsonl_load_all; /* with turns that were undone and branches that were left */
 /* The same of rows in memory, which the transcript takes: *bytes is then empty. The ref only names the session. */
 MUST_CHECK enum err_code jsonl_load_bytes(const struct jsonl_format *format,
                                           const struct session_ref *ref, struct buf *bytes,

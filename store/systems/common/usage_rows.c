@@ -121,9 +121,9 @@ static enum err_code hand_over_record(struct slice row, void *arg, struct err *e
 
     arena_reset(&x->arena);
     if (x->walk->read(row, &x->arena, &u)) {
-        u.agent = x->agent;
-        u.aside = u.aside || x->agent.n > 0;
-        u.message = x->agent.n ? SLICE("") : u.message;
+        u.agent = x->agent.n ? x->agent : u.agent;
+        u.aside = u.aside || u.agent.n > 0;
+        u.message = u.agent.n ? SLICE("") : u.message;
         rc = x->arena.failed ? ERR_OK : x->walk->fn(&u, x->walk->arg, e);
     }
     return x->arena.failed ? err_nomem(e) : rc;
@@ -155,7 +155,7 @@ int64_t usage_count(struct slice object, const char *name)
     return json_get(object, name, &value) ? count_of(value) : 0;
 }
 
-static double cost_of(struct slice value)
+double usage_cost_of(struct slice value)
 {
     char text[COST_MAX];
     double cost;
@@ -172,7 +172,7 @@ double usage_cost(struct slice object, const char *name)
 {
     struct slice value;
 
-    return json_get(object, name, &value) ? cost_of(value) : (double)NAN;
+    return json_get(object, name, &value) ? usage_cost_of(value) : (double)NAN;
 }
 
 static struct slice text_of(struct slice value, struct arena *a)
@@ -228,7 +228,7 @@ static bool read_row(struct slice row, struct arena *a, struct usage_record *out
     out->request = text_of(value[REQUEST], a);
     out->aside = json_type(value[ASIDE]) == JSON_TRUE;
     out->copied = json_type(value[FORK]) == JSON_OBJECT;
-    out->cost = cost_of(value[COST]);
+    out->cost = usage_cost_of(value[COST]);
     if (!time_parse(text_of(value[TIME], a), &out->time_ms))
         out->time_ms = TIME_NONE;
     return true;

@@ -42,6 +42,8 @@ MUST_CHECK enum err_code usage_walk_file(const struct usage_walk *w, const char 
 
 /* The dollars under this name; NAN if it is missing, negative or no number. */
 double usage_cost(struct slice object, const char *name);
+/* The same for a number that is there. */
+double usage_cost_of(struct slice number);
 /* A number of tokens under this name; 0 if it is missing, negative or not a whole number. */
 int64_t usage_count(struct slice object, const char *name);
 

@@ -153,6 +153,7 @@ const struct store_ops copilot_ops = {
     .tail = copilot_tail,
     .load = copilot_load,
     .blocks = copilot_blocks,
+    .usage = copilot_usage,
     .edits = tool_edits_loaded,
     .messages = copilot_messages,
     .subagents = copilot_subagents,

@@ -47,5 +47,6 @@ store_subagents_fn copilot_subagents;
 store_subagent_fn copilot_subagent;
 store_checkpoints_fn copilot_checkpoints;
 store_plan_fn copilot_plan;
+store_usage_fn copilot_usage;
 
 #endif

@@ -177,6 +177,7 @@ const struct store_ops crush_ops = {
     .subagents = sqlite_store_agent_ids,
     .describe_subagents = sqlite_store_describe_agents,
     .subagent = sqlite_store_agent,
+    .usage = sqlite_store_usage,
     .edits = tool_edits_loaded,
     .checkpoints = crush_checkpoints,
     .plan = crush_plan,

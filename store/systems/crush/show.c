@@ -1,4 +1,5 @@
 #include "lite/json/json.h"
+#include "store/systems/common/usage_rows.h"
 #include "store/systems/crush/crush.h"
 
 /* ---- rows ---- */
@@ -147,6 +148,29 @@ static bool agent(const struct sqlite_row *row, struct arena *a, struct subagent
     return true;
 }
 
+/* ---- costs: the tokens of a session are those of its last request only, and not of all ---- */
+
+static const char *answers(struct sqlite_db *db, struct arena *a)
+{
+    (void)a;
+    return sqlite_db_has_column(db, "sessions", "cost")
+               ? "SELECT s.id, s.cost, s.updated_at, (SELECT m.model FROM messages m WHERE "
+                 "m.session_id = s.id AND m.model <> '' ORDER BY m.created_at DESC, m.rowid DESC "
+                 "LIMIT 1) FROM sessions s WHERE s.id = ?1 AND s.cost > 0"
+               : NULL;
+}
+
+/* That of a session contains those of its sub-agents. */
+static bool answer(const struct sqlite_row *row, struct arena *a, struct usage_record *out)
+{
+    (void)a;
+    out->agent = sqlite_row_text(row, 0);
+    out->cost = usage_cost_of(sqlite_row_text(row, 1));
+    out->time_ms = crush_time(sqlite_row_int(row, 2));
+    out->model = sqlite_row_text(row, 3);
+    return true;
+}
+
 #define MESSAGES "SELECT id, role, parts, created_at FROM messages WHERE session_id = ?1 "
 
 const struct sqlite_format crush_format = {
@@ -162,4 +186,6 @@ const struct sqlite_format crush_format = {
     .message = message,
     .agents = agents,
     .agent = agent,
+    .answers = answers,
+    .answer = answer,
 };

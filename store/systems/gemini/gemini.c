@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "store/systems/common/config_dir.h"
-#include "store/systems/common/edits/tool_edits.h"
 
 static void gemini_close(struct store *st)
 {
@@ -85,7 +84,8 @@ const struct store_ops gemini_ops = {
     .tail = gemini_tail,
     .load = gemini_load,
     .blocks = gemini_blocks,
-    .edits = tool_edits_loaded,
+    .usage = gemini_usage,
+    .edits = gemini_edits,
     .messages = gemini_messages,
     .subagents = gemini_subagents,
     .subagent = gemini_subagent,

@@ -68,5 +68,7 @@ store_subagents_fn gemini_subagents;
 store_subagent_fn gemini_subagent;
 store_checkpoints_fn gemini_checkpoints;
 store_plan_fn gemini_plan;
+store_usage_fn gemini_usage;
+store_edits_fn gemini_edits;
 
 #endif

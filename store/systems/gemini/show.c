@@ -2,6 +2,7 @@
 
 #include "lite/json/json.h"
 #include "store/systems/common/block_messages.h"
+#include "store/systems/common/edits/tool_edits.h"
 #include "store/systems/gemini/gemini.h"
 
 /* The lines of a file are not the conversation. When they are applied, each message is one row: its bytes, with blanks for
@@ -50,21 +51,21 @@ static bool add_row(struct buf *out, struct slice raw)
     return true;
 }
 
-enum err_code gemini_load(const struct store *st, const struct session_ref *ref,
-                          const atomic_bool *cancel, struct transcript **out, struct err *e)
+static enum err_code load(const struct session_ref *ref, bool dropped, const atomic_bool *cancel,
+                          struct transcript **out, struct err *e)
 {
     struct gemini_chat c;
     struct arena a = { 0 };
     struct buf rows = { 0 };
     enum err_code rc = gemini_chat_read(ref->path.p, READ_MAX, &c, e);
 
-    (void)st;
     if (rc)
         return err_wrap(e, rc, "load the conversation");
-    for (size_t i = 0; i < c.n && !rc; i++) {
+    for (size_t i = 0; i < (dropped ? c.ever_n : c.n) && !rc; i++) {
+        struct slice raw = dropped ? c.ever[i].raw : c.message[i].raw;
+
         arena_reset(&a);
-        if (gemini_kind_of(c.message[i].raw, &a) != GEMINI_HIDDEN &&
-            !add_row(&rows, c.message[i].raw))
+        if (gemini_kind_of(raw, &a) != GEMINI_HIDDEN && !add_row(&rows, raw))
             rc = err_nomem(e);
     }
     if (!rc)
@@ -73,6 +74,13 @@ enum err_code gemini_load(const struct store *st, const struct session_ref *ref,
     arena_fini(&a);
     gemini_chat_fini(&c);
     return rc;
+}
+
+enum err_code gemini_load(const struct store *st, const struct session_ref *ref,
+                          const atomic_bool *cancel, struct transcript **out, struct err *e)
+{
+    (void)st;
+    return load(ref, false, cancel, out, e);
 }
 
 enum err_code gemini_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
@@ -178,4 +186,54 @@ enum err_code gemini_blocks(const struct store *st, struct slice row, struct blo
         transcript_block_put(
             out, (struct block){ .kind = BLOCK_NOTE, .name = type, .text = gemini_text(row, a) });
     return a->failed ? err_nomem(e) : ERR_OK;
+}
+
+/* ---- edits ---- */
+
+/* The call of a message with this id. */
+static bool find_call(struct slice row, struct slice id, struct arena *a, struct slice *call)
+{
+    struct slice list, key, own;
+    struct json_iter it;
+
+    if (json_get(row, "toolCalls", &list) && json_type(list) == JSON_ARRAY &&
+        json_iter_open(&it, list))
+        while (json_iter_next(&it, &key, call))
+            if (json_get_text(*call, "id", a, &own) && slice_eq(own, id))
+                return true;
+    return false;
+}
+
+/* The result of an edit has the whole file before and after it. */
+static void fill(struct slice row, struct arena *a, struct edit *edit, bool *counts)
+{
+    struct slice call, shown, text;
+
+    (void)counts;
+    if (edit->kind == EDIT_RENAME || edit->kind == EDIT_DELETE ||
+        !find_call(row, edit->call, a, &call) || !json_get(call, "resultDisplay", &shown) ||
+        json_type(shown) != JSON_OBJECT)
+        return;
+    if (json_get_text(shown, "originalContent", a, &text)) {
+        edit->before = text;
+        edit->before_known = EDIT_TEXT;
+    }
+    if (json_get_text(shown, "newContent", a, &text)) {
+        edit->after = text;
+        edit->after_known = EDIT_TEXT;
+    }
+}
+
+static enum err_code load_all(const struct store *st, const struct session_ref *ref,
+                              const atomic_bool *cancel, struct transcript **out, struct err *e)
+{
+    (void)st;
+    return load(ref, true, cancel, out, e);
+}
+
+/* Turns that were rewound changed files, too. */
+enum err_code gemini_edits(const struct store *st, const struct session_ref *ref,
+                           const struct edit_query *q, edit_fn *fn, void *arg, struct err *e)
+{
+    return tool_edits_rows(st, ref, load_all, q, fill, fn, arg, e);
 }

@@ -67,6 +67,7 @@ const struct store_ops goose_ops = {
     .tail = sqlite_store_tail,
     .load = sqlite_store_load,
     .blocks = goose_blocks,
+    .usage = sqlite_store_usage,
     .edits = tool_edits_loaded,
     .messages = sqlite_store_messages,
     .subagents = sqlite_store_agent_ids,

@@ -2,6 +2,7 @@
 
 #include "lite/base/time.h"
 #include "lite/json/json.h"
+#include "store/systems/common/usage_rows.h"
 #include "store/systems/goose/goose.h"
 
 /* ---- rows ---- */
@@ -170,6 +171,57 @@ static bool agent(const struct sqlite_row *row, struct arena *a, struct subagent
     return true;
 }
 
+/* ---- tokens: of each answer, or in older versions of a whole session; the input has what came from a cache ---- */
+
+static const char sums[] =
+    "SELECT s.id, CAST(strftime('%%s', s.updated_at) AS INTEGER), NULL, "
+    "s.accumulated_input_tokens, s.accumulated_output_tokens, 0, 0, NULL FROM sessions s WHERE %s "
+    "AND (s.accumulated_input_tokens > 0 OR s.accumulated_output_tokens > 0)";
+static const char ledger[] =
+    "SELECT s.id, u.created_timestamp, u.model, u.input_tokens, u.output_tokens, "
+    "u.cache_read_tokens, u.cache_write_tokens, u.cost FROM usage_ledger u JOIN sessions s ON "
+    "s.id = u.session_id WHERE %s UNION ALL %s AND NOT EXISTS (SELECT 1 FROM usage_ledger u WHERE "
+    "u.session_id = s.id) ORDER BY 2";
+
+static const char *answers(struct sqlite_db *db, struct arena *a)
+{
+    const char *of = sqlite_db_has_column(db, "sessions", "parent_session_id")
+                         ? "(s.id = ?1 OR s.parent_session_id = ?1)"
+                         : "s.id = ?1",
+               *sql;
+
+    if (!sqlite_db_has_column(db, "sessions", "accumulated_input_tokens"))
+        return NULL;
+    sql = arena_format(a, sums, of);
+    return sql && sqlite_db_has_column(db, "usage_ledger", "cache_read_tokens")
+               ? arena_format(a, ledger, of, sql)
+               : sql;
+}
+
+static int64_t count_in(const struct sqlite_row *row, int column)
+{
+    int64_t n = sqlite_row_int(row, column);
+
+    return n > 0 ? n : 0;
+}
+
+static bool answer(const struct sqlite_row *row, struct arena *a, struct usage_record *out)
+{
+    int64_t input = count_in(row, 3);
+
+    (void)a;
+    out->agent = sqlite_row_text(row, 0);
+    out->time_ms = time_of(sqlite_row_int(row, 1));
+    out->model = sqlite_row_text(row, 2);
+    out->cache_read = count_in(row, 5);
+    out->cache_write = count_in(row, 6);
+    out->input =
+        input > out->cache_read + out->cache_write ? input - out->cache_read - out->cache_write : 0;
+    out->output = count_in(row, 4);
+    out->cost = usage_cost_of(sqlite_row_text(row, 7));
+    return true;
+}
+
 #define MESSAGES                                                                                   \
     "SELECT id, role, content_json, created_timestamp FROM messages WHERE session_id = ?1 "
 
@@ -186,4 +238,6 @@ const struct sqlite_format goose_format = {
     .message = message,
     .agents = agents,
     .agent = agent,
+    .answers = answers,
+    .answer = answer,
 };

@@ -370,6 +370,6 @@ const struct store_ops kimi_ops = {
     .checkpoints = kimi_checkpoints,
     .plan = kimi_plan,
     .usage = kimi_usage,
-    .edits = tool_edits_loaded,
+    .edits = tool_edits_logged,
     .unsupported = kimi_cannot,
 };

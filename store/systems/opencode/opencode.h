@@ -34,7 +34,8 @@ struct slice opencode_prompt(struct slice part, struct arena *a);
 
 /* ---- usage.c ---- */
 
-store_usage_fn opencode_usage;
+sqlite_query_fn opencode_answers;
+bool opencode_answer(const struct sqlite_row *row, struct arena *a, struct usage_record *u);
 
 /* ---- steps.c: what the trees of a session are ---- */
 

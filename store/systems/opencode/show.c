@@ -184,4 +184,6 @@ const struct sqlite_format opencode_format = {
     .finish = finish,
     .agents = agents,
     .agent = agent,
+    .answers = opencode_answers,
+    .answer = opencode_answer,
 };

@@ -145,6 +145,6 @@ const struct store_ops pi_ops = {
     .blocks = pi_blocks,
     .messages = jsonl_messages,
     .usage = pi_usage,
-    .edits = tool_edits_loaded,
+    .edits = tool_edits_logged,
     .unsupported = pi_cannot,
 };

@@ -60,11 +60,15 @@ MUST_CHECK enum err_code tool_edits_files(const struct store_ops *ops,
                                           const struct session_ref *ref, const struct edit_query *q,
                                           tool_edits_fill_fn *fill, edit_fn *fn, void *arg,
                                           struct err *e);
-/* The same for sessions that are kept otherwise, through load and blocks: the conversation and its sub-agents. */
+/* The same for sessions that are kept otherwise, through blocks and a load that may have dropped turns, too: the conversation
+ * and its sub-agents. */
 MUST_CHECK enum err_code tool_edits_rows(const struct store *st, const struct session_ref *ref,
-                                         const struct edit_query *q, tool_edits_fill_fn *fill,
-                                         edit_fn *fn, void *arg, struct err *e);
+                                         store_load_fn *load, const struct edit_query *q,
+                                         tool_edits_fill_fn *fill, edit_fn *fn, void *arg,
+                                         struct err *e);
 /* That as a member, for systems whose calls have the usual forms and whose results record nothing else. */
 store_edits_fn tool_edits_loaded;
+/* The same for stores that begin with a struct jsonl_store, with turns that were undone and branches that were left. */
+store_edits_fn tool_edits_logged;
 
 #endif

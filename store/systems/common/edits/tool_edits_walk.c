@@ -9,6 +9,7 @@
 #include "store/log/chain.h"
 #include "store/log/logfile.h"
 #include "store/systems/common/edits/tool_edits.h"
+#include "store/systems/common/jsonl.h"
 
 /* Walks the rows of a session and hands their calls to tool_edits.c.
  *
@@ -393,18 +394,21 @@ struct loaded_walk {
     struct tool_edits edits;
     struct arena arena; /* of the turn */
     struct buf row;
+    store_load_fn *load;
 };
 
 static enum err_code walk_loaded_row(struct loaded_walk *l, const struct message *m, struct err *e)
 {
+    static const char *const names[] = { "uuid", "id", "promptId" };
     const struct store *st = l->ref->store;
     struct block_list blocks = { 0 };
     struct slice id = { NULL, 0 };
     const struct block *prompt;
     enum err_code rc = st->ops->blocks(st, buf_slice(&l->row), &blocks, e);
 
-    if (!json_get_text(buf_slice(&l->row), "uuid", &blocks.arena, &id))
-        json_get_text(buf_slice(&l->row), "id", &blocks.arena, &id);
+    for (size_t i = 0; i < 3 && !id.n; i++)
+        if (!json_get_text(buf_slice(&l->row), names[i], &blocks.arena, &id))
+            id = (struct slice){ NULL, 0 };
     prompt = rc || m->flags & MESSAGE_META ? NULL : prompt_in(&blocks);
     if (prompt) {
         arena_reset(&l->arena);
@@ -424,7 +428,7 @@ static enum err_code walk_loaded(struct loaded_walk *l, const struct session_ref
                                  struct err *e)
 {
     struct transcript *t = NULL;
-    enum err_code rc = ref->store->ops->load(ref->store, ref, l->edits.q->cancel, &t, e);
+    enum err_code rc = l->load(ref->store, ref, l->edits.q->cancel, &t, e);
 
     for (size_t i = 0; !rc && i < t->n; i++) {
         if (t->message[i].flags & MESSAGE_BROKEN || t->message[i].length > ROW_MOST)
@@ -459,11 +463,13 @@ static enum err_code walk_loaded_agents(struct loaded_walk *l, struct err *e)
 }
 
 enum err_code tool_edits_rows(const struct store *st, const struct session_ref *ref,
-                              const struct edit_query *q, tool_edits_fill_fn *fill, edit_fn *fn,
-                              void *arg, struct err *e)
+                              store_load_fn *load, const struct edit_query *q,
+                              tool_edits_fill_fn *fill, edit_fn *fn, void *arg, struct err *e)
 {
     const struct scope everywhere = { .all = true };
-    struct loaded_walk l = { .ref = ref, .edits = { .q = q, .fn = fn, .arg = arg, .fill = fill } };
+    struct loaded_walk l = { .ref = ref,
+                             .load = load,
+                             .edits = { .q = q, .fn = fn, .arg = arg, .fill = fill } };
     struct session_row *row = session_row_new();
     enum err_code rc = row ? ERR_OK : err_nomem(e);
 
@@ -480,8 +486,14 @@ enum err_code tool_edits_rows(const struct store *st, const struct session_ref *
     return rc;
 }
 
+enum err_code tool_edits_logged(const struct store *st, const struct session_ref *ref,
+                                const struct edit_query *q, edit_fn *fn, void *arg, struct err *e)
+{
+    return tool_edits_rows(st, ref, jsonl_load_all, q, NULL, fn, arg, e);
+}
+
 enum err_code tool_edits_loaded(const struct store *st, const struct session_ref *ref,
                                 const struct edit_query *q, edit_fn *fn, void *arg, struct err *e)
 {
-    return tool_edits_rows(st, ref, q, NULL, fn, arg, e);
+    return tool_edits_rows(st, ref, st->ops->load, q, NULL, fn, arg, e);
 }

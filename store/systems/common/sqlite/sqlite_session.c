@@ -279,6 +279,67 @@ enum err_code sqlite_store_messages(const struct store *st, const struct session
     return rc;
 }
 
+/* ---- tokens ---- */
+
+struct counting {
+    const struct session_ref *ref;
+    struct arena arena; /* owns the texts */
+    struct usage_record *record;
+    size_t n;
+};
+
+static enum err_code take_answer(const struct sqlite_row *row, void *arg, struct err *e)
+{
+    struct counting *c = arg;
+    struct arena *a = &c->arena;
+    struct usage_record u = usage_record_empty(), *more;
+
+    if (!format_of(c->ref)->answer(row, a, &u))
+        return a->failed ? err_nomem(e) : ERR_OK;
+    u.aside = !slice_eq(u.agent, c->ref->id);
+    u.agent = u.aside ? arena_copy(a, u.agent) : SLICE("");
+    u.message = u.aside ? SLICE("") : arena_copy(a, u.message);
+    u.model = arena_copy(a, u.model);
+    u.answer = arena_copy(a, u.answer);
+    u.request = arena_copy(a, u.request);
+    more = arena_grow(a, c->record, c->n, sizeof *more);
+    if (!more || a->failed)
+        return err_nomem(e);
+    c->record = more;
+    c->record[c->n++] = u;
+    return ERR_OK;
+}
+
+/* Begins anew if it is called again. */
+static enum err_code read_answers(struct sqlite_db *db, void *arg, struct err *e)
+{
+    struct counting *c = arg;
+    struct arena a = { 0 };
+    const char *sql = format_of(c->ref)->answers(db, &a);
+    enum err_code rc = a.failed ? err_nomem(e) : ERR_OK;
+
+    arena_reset(&c->arena);
+    c->record = NULL;
+    c->n = 0;
+    if (!rc && sql)
+        rc = sqlite_db_each(db, sql, &c->ref->id, 1, take_answer, c, e);
+    arena_fini(&a);
+    return rc;
+}
+
+enum err_code sqlite_store_usage(const struct store *st, const struct session_ref *ref,
+                                 const atomic_bool *cancel, usage_fn *fn, void *arg, struct err *e)
+{
+    struct counting c = { .ref = ref };
+    enum err_code rc = sqlite_store_read(ref, cancel, read_answers, &c, e);
+
+    (void)st;
+    for (size_t i = 0; i < c.n && !rc; i++)
+        rc = fn(&c.record[i], arg, e);
+    arena_fini(&c.arena);
+    return rc;
+}
+
 /* ---- sub-agents ---- */
 
 struct agents {

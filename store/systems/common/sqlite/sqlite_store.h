@@ -57,6 +57,9 @@ struct sqlite_format {
     /* Sub-agents: sessions that this one began; `agent` returns false for one that is none. */
     sqlite_query_fn *agents;
     bool (*agent)(const struct sqlite_row *row, struct arena *a, struct subagent *out);
+    /* Tokens, with those of sub-agents. Texts are borrowed; the agent's id is that of the session that spent them. */
+    sqlite_query_fn *answers;
+    bool (*answer)(const struct sqlite_row *row, struct arena *a, struct usage_record *out);
 };
 
 #define SQLITE_TAIL 40
@@ -107,6 +110,7 @@ store_describe_fn sqlite_store_describe;
 store_load_fn sqlite_store_load;
 store_tail_fn sqlite_store_tail;
 store_messages_fn sqlite_store_messages;
+store_usage_fn sqlite_store_usage;
 store_describe_subagents_fn sqlite_store_describe_agents;
 store_subagents_fn sqlite_store_agent_ids;
 store_subagent_fn sqlite_store_agent;

@@ -48,7 +48,7 @@ class World:
             json.dump({'projects': value}, f)
 
     def session(self, id, title, parent=None, scale=1):
-        self.db.execute('INSERT INTO sessions VALUES (?,?,?,0,?,?)', (id, parent, title, self.now * scale, T * scale))
+        self.db.execute('INSERT INTO sessions (id, parent_session_id, title, updated_at, created_at) VALUES (?,?,?,?,?)', (id, parent, title, self.now * scale, T * scale))
 
     def message(self, session, role, *parts, scale=1):
         self.now += 2
@@ -120,6 +120,11 @@ def check_list(w):
         run = w.p.run(command, '--all', 's1', *(['x'] if command == 'rename' else []))
         w.p.need(run.returncode != 0 and b'Crush' in run.stderr, f'{command}: {run.stderr!r}')
     w.p.need(snapshot(w.home) == before, 'reading changed something')
+    # its tokens are those of the last request, so only the cost of a session is a sum
+    w.db.execute('ALTER TABLE sessions ADD COLUMN cost REAL NOT NULL DEFAULT 0.0')
+    w.db.execute("UPDATE sessions SET cost = 0.5 WHERE id = 's1'")
+    rows = w.p.json('usage', '--all', '--by', 'session')
+    w.p.same('costs', [(r['session'], r['costUSD'], r['total']) for r in rows], [('s1', 0.5, 0)])
     w.projects({w.project: {'data_dir': '.crush'}})
     w.p.same('old projects.json', len(w.p.json('list', '--all')), 2)
     w.p.same('by the project', len(w.p.json('list', '--all', '--store', f'crush:{w.project}')), 2)

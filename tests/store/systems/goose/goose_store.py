@@ -23,6 +23,15 @@ CREATE TABLE sessions (id TEXT PRIMARY KEY, name TEXT NOT NULL DEFAULT '', descr
     session_type TEXT NOT NULL DEFAULT 'user', working_dir TEXT NOT NULL, created_at TIMESTAMP, updated_at TIMESTAMP,
     parent_session_id TEXT);
 """ + MESSAGES
+SUMS = """
+ALTER TABLE sessions ADD COLUMN accumulated_input_tokens INTEGER;
+ALTER TABLE sessions ADD COLUMN accumulated_output_tokens INTEGER;
+"""
+LEDGER = """
+CREATE TABLE usage_ledger (session_id TEXT NOT NULL, created_timestamp INTEGER NOT NULL, model TEXT, input_tokens INTEGER,
+    output_tokens INTEGER, total_tokens INTEGER, cache_read_tokens INTEGER, cache_write_tokens INTEGER, cost REAL,
+    cost_source TEXT, is_compaction INTEGER NOT NULL DEFAULT 0);
+"""
 OLD = """
 CREATE TABLE sessions (id TEXT PRIMARY KEY, description TEXT NOT NULL DEFAULT '', working_dir TEXT NOT NULL,
     created_at TIMESTAMP, updated_at TIMESTAMP);
@@ -114,13 +123,38 @@ def check(w):
     db.close()
 
 
+def check_usage(w):
+    """Each answer where there is a ledger, else the sums of a session; the input has what came from a cache."""
+    def sums(*args):
+        rows = w.p.json('usage', '--all', '--by', 'session', *args, missing=[])
+        return {r['session']: [r[k] for k in ('input', 'output', 'cacheRead', 'cacheWrite')] for r in rows}
+
+    db = w.open(NEW)
+    session(db, 'old', 1, name='Sums')
+    message(db, 'old', 'user', text('Add it up'))
+    w.p.same('no counts', w.p.run('usage', '--all', '--json').stdout.strip(), b'[]')
+    db.executescript(SUMS)
+    db.execute("UPDATE sessions SET accumulated_input_tokens = 700, accumulated_output_tokens = 30 WHERE id = 'old'")
+    w.p.same('sums', sums(), {'old': [700, 30, 0, 0]})
+    db.executescript(LEDGER)
+    session(db, 'new', 2, name='Ledger', accumulated_input_tokens=9999, accumulated_output_tokens=9999)
+    message(db, 'new', 'user', text('Count it'))
+    session(db, 'helper', 2, name='Helper', session_type='sub_agent', parent_session_id='new')
+    for id, tokens in ('new', (100, 5, 60, 10)), ('new', (200, 7, 0, 0)), ('helper', (40, 1, -3, None)):
+        db.execute("INSERT INTO usage_ledger VALUES (?, 1790000000, 'model-1', ?, ?, 0, ?, ?, 0.25, 'provider_reported', 0)", (id, *tokens))
+    w.p.same('a ledger', sums(), {'old': [700, 30, 0, 0], 'new': [100 - 70 + 200 + 40, 13, 60, 10]})
+    w.p.same('costs', [r['costUSD'] for r in w.p.json('usage', '--all', '--by', 'model') if r.get('model') == 'model-1'], [0.75])
+    db.close()
+
+
 def main():
     w = World(sys.argv[1])
     try:
         check(w)
+        check_usage(w)
     finally:
         shutil.rmtree(w.top)
-    w.p.finish(18)
+    w.p.finish(22)
 
 
 main()

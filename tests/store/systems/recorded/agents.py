@@ -91,6 +91,8 @@ class Agent:
     resume: str = ''  # the commands that resume and fork a session
     fork: str = ''
     answer: object = None  # (what makes it one answer, its output tokens) of a row, or None
+    answers: object = None  # the same for all rows of a file, with (input, output, cache read, cache write)
+    written: int = 0  # at least this many lines must be attributed to the turn that wrote them
 
     def verbatim(self, path):
         return any(fnmatch.fnmatch(path, p) for p in self.saved)
@@ -158,6 +160,35 @@ def pi_answer(row):
 def kimi_answer(row):
     usage = row['usage'] if row.get('type') == 'usage.record' else None
     return usage and (str(row['time']) + str(usage), usage['output'])
+
+
+def codex_answers(rows):
+    """Older threads have running totals only, which are repeated."""
+    exact = any(r['type'] == 'token_usage_record' for r in rows)
+    for r in rows:
+        p = r['payload']
+        u = p.get('usage') if r['type'] == 'token_usage_record' else None
+        if not exact and p.get('type') == 'token_count' and p.get('info'):
+            u = p['info']['last_token_usage']
+        if u:
+            cached, written = u['cached_input_tokens'], u.get('cache_write_input_tokens', 0)
+            yield (p.get('response_id') or json.dumps(p['info']['total_token_usage']) + rows[0]['payload']['id'],
+                   (u['input_tokens'] - cached - written, u['output_tokens'], cached, written))
+
+
+def copilot_answers(rows):
+    for r in rows:
+        if r['type'] == 'session.usage_record':
+            u = r['data']['usage']
+            cached, written = u['cacheReadTokens'], u['cacheWriteTokens']
+            yield u['apiCallId'], (u['inputTokens'] - cached - written, u['outputTokens'], cached, written)
+
+
+def gemini_answers(rows):
+    for r in rows:
+        if r.get('tokens'):
+            t = r['tokens']
+            yield r['id'], (t['input'] - t['cached'] + t['tool'], t['output'] + t['thoughts'], t['cached'], 0)
 
 
 def read_opencode(recorded):
@@ -245,17 +276,20 @@ def gemini_session(path):
 
 
 AGENTS = {a.name: a for a in (
-    Agent('gemini', read_gemini, ('.gemini/tmp/*/chats/session-*.jsonl',), given_back=17, damaged=gemini_session),
+    Agent('gemini', read_gemini, ('.gemini/tmp/*/chats/session-*.jsonl',), given_back=17, damaged=gemini_session,
+          answers=gemini_answers, written=24),
     Agent('copilot', read_copilot, ('.copilot/session-state/*/events.jsonl',), saved=('.copilot/session-state/*/rewind-file-snapshots/backups/*',),
-          damaged=lambda path: os.path.basename(os.path.dirname(path)), given_back=6),
-    Agent('codex', read_codex, ('.codex/sessions/*/*/*/*.jsonl',), damaged=lambda path: os.path.basename(path)[28:64], given_back=7),
+          damaged=lambda path: os.path.basename(os.path.dirname(path)), given_back=6,
+          answers=copilot_answers, written=10),
+    Agent('codex', read_codex, ('.codex/sessions/*/*/*/*.jsonl',), damaged=lambda path: os.path.basename(path)[28:64], given_back=7,
+          answers=codex_answers, written=17),
     Agent('kimi', read_kimi, ('.kimi-code/sessions/*/*/agents/main/wire.jsonl', '.kimi-code/sessions/*/*/state.json'),
-          given_back=3, damaged=lambda p: re.search('session_[^/]*', p).group(), saved=('*/file-history/*',), answer=kimi_answer,
+          given_back=3, written=4, damaged=lambda p: re.search('session_[^/]*', p).group(), saved=('*/file-history/*',), answer=kimi_answer,
           resume='kimi --session {id}', fork='kimi fork {id}'),
     Agent('pi', read_pi, ('.pi/agent/sessions/*/*.jsonl',), damaged=lambda p: re.search('_([^/_]*)[.]jsonl', p).group(1), answer=pi_answer,
           resume='pi --session {path}', fork='pi --fork {id}'),
-    Agent('qwen', read_qwen, ('.qwen/projects/*/chats/*.jsonl',), given_back=16, saved=('*/file-history/*',), answer=qwen_answer,
+    Agent('qwen', read_qwen, ('.qwen/projects/*/chats/*.jsonl',), given_back=16, written=26, saved=('*/file-history/*',), answer=qwen_answer,
           resume='qwen --resume {id}', fork='qwen --resume {id} --fork-session'),
-    Agent('opencode', read_opencode, (), given_back=7, saved=('*/objects/??/*', '*/objects/pack/*', '*/index'),
+    Agent('opencode', read_opencode, (), given_back=7, written=12, saved=('*/objects/??/*', '*/objects/pack/*', '*/index'),
           resume='opencode --session {id}', fork='opencode --session {id} --fork'),
 )}

@@ -15,6 +15,7 @@ A dry run changes nothing and names what an apply changes; undo gives every byte
 import glob
 import json
 import os
+import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -109,13 +110,24 @@ class Recorded:
 
     def check_usage(self):
         """Every answer counts once, also if a fork copied it."""
-        answers = {}
-        for path in glob.glob(f'{self.store.home}/.*/**/*.jsonl', recursive=True, include_hidden=True):
-            with open(path, encoding='utf-8') as f:
-                answers.update(x for x in map(self.store.agent.answer, map(json.loads, f)) if x)
+        agent, answers = self.store.agent, {}
+        for path in glob.glob(f'{self.store.home}/.*/**/*.jsonl*', recursive=True, include_hidden=True):
+            if path.endswith('.zst'):
+                data = subprocess.run(['zstd', '-dcq', path], check=True, capture_output=True).stdout
+            else:
+                with open(path, 'rb') as f:
+                    data = f.read()
+            rows = [json.loads(line) for line in data.splitlines() if line.strip()]
+            if agent.answers and rows and rows[0].get('type', rows[0].get('kind')):
+                answers.update(agent.answers(rows))
+            elif agent.answer:
+                answers.update(x for x in map(agent.answer, rows) if x)
         got = self.p.json('usage', '--all')
         self.p.same('answers', sum(r['answers'] for r in got), len(answers))
-        self.p.same('output tokens', sum(r['output'] for r in got), sum(answers.values()))
+        kinds = ('input', 'output', 'cacheRead', 'cacheWrite') if agent.answers else ('output',)
+        want = zip(*answers.values()) if agent.answers else [answers.values()]
+        for kind, numbers in zip(kinds, want):
+            self.p.same(f'{kind} tokens', sum(r[kind] for r in got), sum(numbers))
 
     # ---- a rewind ----
 
@@ -210,7 +222,7 @@ def main():
         r.check_lists()
         if store.agent.resume:
             r.check_commands()
-        if store.agent.answer:
+        if store.agent.answer or store.agent.answers:
             r.check_usage()
         r.check_rewinds()
         r.report()

@@ -1,0 +1,168 @@
+#include "lite/base/time.h"
+#include "lite/json/json.h"
+#include "store/systems/codex/codex.h"
+#include "store/systems/codex/rollout.h"
+#include "store/systems/codex/row.h"
+#include "store/systems/common/usage_rows.h"
+
+/* The tokens of each answer are in a row of their own, token_usage_record. Older threads have running totals only, token_count,
+ * which are repeated when something else in their row changes. Rows of both kinds describe the same answers, so the totals
+ * count as long as there was no record. */
+
+struct walk {
+    usage_fn *fn;
+    void *arg;
+    struct slice thread, agent;
+    struct arena arena, scratch; /* of the thread; of one row */
+    struct slice model, message; /* of the rows above */
+    int64_t total;               /* of the newest row with totals */
+    bool records, inherited;
+};
+
+static struct slice text_at(struct slice object, const char *name, struct arena *a)
+{
+    struct slice text;
+
+    return json_get_text(object, name, a, &text) ? text : SLICE("");
+}
+
+/* What came from a cache or went into one is part of input_tokens, as the thinking is of output_tokens. */
+static void read_counts(struct slice usage, struct usage_record *u)
+{
+    int64_t input = usage_count(usage, "input_tokens");
+
+    u->cache_read = usage_count(usage, "cached_input_tokens");
+    u->cache_write = usage_count(usage, "cache_write_input_tokens");
+    u->input = input > u->cache_read + u->cache_write ? input - u->cache_read - u->cache_write : 0;
+    u->output = usage_count(usage, "output_tokens");
+}
+
+static bool read_record(struct walk *w, const struct codex_row *row, struct usage_record *u)
+{
+    struct slice usage;
+
+    w->records = true;
+    if (!json_get(row->payload, "usage", &usage))
+        return false;
+    read_counts(usage, u);
+    u->answer = u->request = text_at(row->payload, "response_id", &w->scratch);
+    return true;
+}
+
+/* A thread that copied the rows of another one kept their times. */
+static bool read_totals(struct walk *w, const struct codex_row *row, struct usage_record *u)
+{
+    struct slice info, usage, sum;
+    int64_t before = w->total;
+
+    if (w->records || !json_get(row->payload, "info", &info) ||
+        !json_get(info, "last_token_usage", &usage) || !json_get(info, "total_token_usage", &sum))
+        return false;
+    w->total = usage_count(sum, "total_tokens");
+    if (w->total == before)
+        return false;
+    read_counts(usage, u);
+    u->answer = info;
+    u->request = row->time;
+    return true;
+}
+
+static enum err_code hand_over(struct walk *w, const struct codex_row *row, struct err *e)
+{
+    struct usage_record u = usage_record_empty();
+
+    if (!(row->kind == CODEX_TOKENS ? read_record(w, row, &u) : read_totals(w, row, &u)) ||
+        w->scratch.failed)
+        return ERR_OK;
+    if (!time_parse(row->time, &u.time_ms))
+        u.time_ms = TIME_NONE;
+    u.model = w->model;
+    u.agent = w->agent;
+    u.message = w->agent.n ? SLICE("") : w->message;
+    u.aside = w->agent.n > 0;
+    u.copied = w->inherited;
+    return w->fn(&u, w->arg, e);
+}
+
+static void keep(struct walk *w, struct slice text, struct slice *out)
+{
+    if (text.n && !slice_eq(text, *out))
+        *out = arena_copy(&w->arena, text);
+}
+
+static enum err_code take_line(struct walk *w, struct slice line, struct err *e)
+{
+    struct arena *a = &w->scratch;
+    struct codex_row row;
+
+    arena_reset(a);
+    if (!codex_row_read(line, a, &row))
+        return ERR_OK;
+    switch (row.kind) {
+    case CODEX_META: w->inherited = !slice_eq(text_at(row.payload, "id", a), w->thread); break;
+    case CODEX_BEGIN:
+    case CODEX_CONTEXT:
+        keep(w, text_at(row.payload, "turn_id", a), &w->message);
+        keep(w, text_at(row.payload, "model", a), &w->model);
+        break;
+    case CODEX_PROMPT: keep(w, codex_row_id(&row, a), &w->message); break;
+    case CODEX_TOKENS:
+    case CODEX_TOTALS: return hand_over(w, &row, e);
+    default: break;
+    }
+    return ERR_OK;
+}
+
+static enum err_code walk_thread(struct walk *w, const struct store *st,
+                                 const struct session_ref *ref, const atomic_bool *cancel,
+                                 struct err *e)
+{
+    struct buf text = { 0 };
+    struct slice rest, line;
+    bool torn;
+    enum err_code rc = rollout_compose_done(st->path, ref->path.p, &text, e);
+
+    w->thread = ref->id;
+    w->model = w->message = SLICE("");
+    w->records = false;
+    w->total = 0;
+    rest = buf_slice(&text);
+    while (!rc && slice_line(&rest, &line, &torn)) {
+        if (cancel && atomic_load_explicit(cancel, memory_order_relaxed))
+            rc = err_set(e, ERR_CANCELLED, ref->path.p, "read token usage");
+        else
+            rc = take_line(w, line, e);
+    }
+    if (!rc && (w->arena.failed || w->scratch.failed))
+        rc = err_nomem(e);
+    buf_fini(&text);
+    arena_reset(&w->arena);
+    return rc;
+}
+
+enum err_code codex_usage(const struct store *st, const struct session_ref *ref,
+                          const atomic_bool *cancel, usage_fn *fn, void *arg, struct err *e)
+{
+    struct walk w = { .fn = fn, .arg = arg };
+    struct arena a = { 0 };
+    struct slice *ids = NULL;
+    size_t n = 0;
+    enum err_code rc = walk_thread(&w, st, ref, cancel, e);
+
+    if (!rc)
+        rc = codex_subagents(st, ref, &a, &ids, &n, e);
+    for (size_t i = 0; i < n && !rc; i++) {
+        struct session_ref agent;
+
+        w.agent = ids[i];
+        if (codex_subagent(st, ref, ids[i], &a, &agent, NULL))
+            continue;
+        rc = walk_thread(&w, st, &agent, cancel, e);
+        if (rc == ERR_NOT_FOUND || rc == ERR_IO || rc == ERR_FORMAT)
+            rc = ERR_OK;
+    }
+    arena_fini(&w.arena);
+    arena_fini(&w.scratch);
+    arena_fini(&a);
+    return rc;
+}
