@@ -4,7 +4,7 @@
 #include "store/systems/common/inferred.h"
 
 /* The edits of a thread are those that its logs record as done: whole texts of files that were added or deleted, and diffs of
- * the rest. What commands of the shell did is not recorded. */
+ * the rest. The log does not record the work of shell commands. */
 
 struct walk {
     struct tool_edits edits;

@@ -26,7 +26,7 @@ static struct slice text_at(struct slice object, const char *name, struct arena 
     return json_get_text(object, name, a, &text) ? text : SLICE("");
 }
 
-/* What came from a cache or went into one is part of input_tokens, as the thinking is of output_tokens. */
+/* input_tokens contains the tokens of caches, and output_tokens those of the thinking. */
 static void read_counts(struct slice usage, struct usage_record *u)
 {
     int64_t input = usage_count(usage, "input_tokens");

@@ -162,7 +162,7 @@ static bool read_hunk(struct slice header, struct slice *diff, struct hunk *h)
     return ok;
 }
 
-/* Lines without any others around them say nothing about their place; only an empty file has nothing else. */
+/* Lines without others around them could be anywhere, unless the file is empty. */
 static bool add_hunk(const struct hunk *h, struct arena *a, struct edit *out)
 {
     struct edit_replacement *list;

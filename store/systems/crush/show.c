@@ -156,7 +156,8 @@ static const char *answers(struct sqlite_db *db, struct arena *a)
     return sqlite_db_has_column(db, "sessions", "cost")
                ? "SELECT s.id, s.cost, s.updated_at, (SELECT m.model FROM messages m WHERE "
                  "m.session_id = s.id AND m.model <> '' ORDER BY m.created_at DESC, m.rowid DESC "
-                 "LIMIT 1) FROM sessions s WHERE s.id = ?1 AND s.cost > 0"
+                 "LIMIT 1) FROM sessions s WHERE s.id = ?1 AND s.cost > 0 AND (s.parent_session_id "
+                 "IS NULL OR s.parent_session_id = '')"
                : NULL;
 }
 

@@ -4,7 +4,7 @@
 #include "store/systems/gemini/gemini.h"
 
 /* The tokens of an answer are in its message, {input, output, cached, thoughts, tool}, which is written several times: its id
- * makes one of them. Turns that were rewound cost as much. What came from a cache is part of the input. */
+ * makes one of them. Turns that were rewound cost as much. The input contains the tokens of caches. */
 
 enum { READ_MAX = 256 << 20 };
 

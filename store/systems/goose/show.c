@@ -175,26 +175,26 @@ static bool agent(const struct sqlite_row *row, struct arena *a, struct subagent
 
 static const char sums[] =
     "SELECT s.id, CAST(strftime('%%s', s.updated_at) AS INTEGER), NULL, "
-    "s.accumulated_input_tokens, s.accumulated_output_tokens, 0, 0, NULL FROM sessions s WHERE %s "
-    "AND (s.accumulated_input_tokens > 0 OR s.accumulated_output_tokens > 0)";
+    "s.accumulated_input_tokens, s.accumulated_output_tokens, 0, 0, NULL, 0, %s FROM sessions s "
+    "WHERE (s.id = ?1 OR %s = ?1) AND (s.accumulated_input_tokens > 0 OR "
+    "s.accumulated_output_tokens > 0)";
 static const char ledger[] =
     "SELECT s.id, u.created_timestamp, u.model, u.input_tokens, u.output_tokens, "
-    "u.cache_read_tokens, u.cache_write_tokens, u.cost FROM usage_ledger u JOIN sessions s ON "
-    "s.id = u.session_id WHERE %s UNION ALL %s AND NOT EXISTS (SELECT 1 FROM usage_ledger u WHERE "
-    "u.session_id = s.id) ORDER BY 2";
+    "u.cache_read_tokens, u.cache_write_tokens, u.cost, u.rowid, %s FROM usage_ledger u JOIN "
+    "sessions s ON s.id = u.session_id WHERE (s.id = ?1 OR %s = ?1) UNION ALL %s AND NOT EXISTS "
+    "(SELECT 1 FROM usage_ledger u WHERE u.session_id = s.id) ORDER BY 2";
 
 static const char *answers(struct sqlite_db *db, struct arena *a)
 {
-    const char *of = sqlite_db_has_column(db, "sessions", "parent_session_id")
-                         ? "(s.id = ?1 OR s.parent_session_id = ?1)"
-                         : "s.id = ?1",
-               *sql;
+    const char *sql, *parent = sqlite_db_has_column(db, "sessions", "parent_session_id")
+                                   ? "s.parent_session_id"
+                                   : "NULL";
 
     if (!sqlite_db_has_column(db, "sessions", "accumulated_input_tokens"))
         return NULL;
-    sql = arena_format(a, sums, of);
+    sql = arena_format(a, sums, parent, parent);
     return sql && sqlite_db_has_column(db, "usage_ledger", "cache_read_tokens")
-               ? arena_format(a, ledger, of, sql)
+               ? arena_format(a, ledger, parent, parent, sql)
                : sql;
 }
 
@@ -208,9 +208,14 @@ static int64_t count_in(const struct sqlite_row *row, int column)
 static bool answer(const struct sqlite_row *row, struct arena *a, struct usage_record *out)
 {
     int64_t input = count_in(row, 3);
+    const char *id = arena_format(a, "goose %.*s %lld", SLICE_ARG(sqlite_row_text(row, 0)),
+                                  (long long)sqlite_row_int(row, 8));
 
-    (void)a;
+    if (!id)
+        return false;
     out->agent = sqlite_row_text(row, 0);
+    out->answer = out->request = slice_of(id);
+    out->copied = sqlite_row_text(row, 9).n > 0;
     out->time_ms = time_of(sqlite_row_int(row, 1));
     out->model = sqlite_row_text(row, 2);
     out->cache_read = count_in(row, 5);

@@ -296,9 +296,11 @@ static enum err_code take_answer(const struct sqlite_row *row, void *arg, struct
 
     if (!format_of(c->ref)->answer(row, a, &u))
         return a->failed ? err_nomem(e) : ERR_OK;
-    u.aside = !slice_eq(u.agent, c->ref->id);
-    u.agent = u.aside ? arena_copy(a, u.agent) : SLICE("");
-    u.message = u.aside ? SLICE("") : arena_copy(a, u.message);
+    bool own = slice_eq(u.agent, c->ref->id);
+
+    u.copied = u.copied && own; /* a sub-agent's answers are those of its session */
+    u.agent = own ? SLICE("") : arena_copy(a, u.agent);
+    u.message = own ? arena_copy(a, u.message) : SLICE("");
     u.model = arena_copy(a, u.model);
     u.answer = arena_copy(a, u.answer);
     u.request = arena_copy(a, u.request);
