@@ -431,6 +431,8 @@ struct store_ops {
     store_facts_fn *facts;
     store_tail_fn *tail;
     store_load_fn *load;
+    /* Optional. The same rows without MESSAGE_LEFT_OUT, if that is quicker. */
+    store_load_fn *load_path;
     store_branches_fn *branches;
     store_load_branch_fn *load_branch;
     store_blocks_fn *blocks;

@@ -41,8 +41,10 @@ static int compare_offsets(const void *x, const void *y)
 /* Notes where the rows of the conversation are; whatever else has a match is on another branch. */
 static enum err_code load_path(struct grep_session *s, struct err *e)
 {
+    const struct store_ops *ops = s->ref->store->ops;
     struct transcript *t;
-    enum err_code rc = s->ref->store->ops->load(s->ref->store, s->ref, s->q->cancel, &t, e);
+    enum err_code rc =
+        (ops->load_path ? ops->load_path : ops->load)(s->ref->store, s->ref, s->q->cancel, &t, e);
 
     if (rc)
         return rc;

@@ -8,7 +8,7 @@
 #include "tui/jobs/jobs_internal.h"
 
 /* Searches the conversations of the list for the text that is typed. What is found goes to the
- * screen session by session, the first one at once and later ones a few times a second. */
+ * screen session by session, the first hit at once and later ones a few times a second. */
 
 enum { POST_MS = 60, PROGRESS_MS = 100, BEFORE = 48 };
 
@@ -22,6 +22,7 @@ struct grepping {
     struct buf agent; /* the first sub-agent with a hit */
     bool outside;     /* there is a hit in the conversation itself */
     bool chosen;      /* the snippet is one that was said, not the work of a tool */
+    bool shown;       /* something that was found is posted */
     int64_t posted_ms;
 };
 
@@ -39,6 +40,7 @@ static void post_content(struct grepping *g, bool done)
         g->list = content_hits_new();
     if (!g->list)
         return;
+    g->shown |= g->list->n > 0;
     g->list->done = done;
     g->list->bytes = atomic_load(&g->progress.bytes);
     g->list->sessions = atomic_load(&g->progress.sessions);
@@ -101,25 +103,24 @@ static void choose_snippet(struct grepping *g, const struct grep_hit *hit)
     keep_snippet(g, hit);
 }
 
-static enum err_code end_session(struct grepping *g, const struct grep_part *part, struct err *e)
+/* What is known of the session that is being searched. */
+static enum err_code add_session(struct grepping *g, size_t session, uint64_t lines, struct err *e)
 {
     struct content_hits *list = g->list ? g->list : content_hits_new();
 
     g->list = list;
     if (!list || !array_reserve(list->hit, list->cap, list->n + 1))
         return err_nomem(e);
-    g->hit.entry = g->question->refs->entry[part->session];
-    g->hit.lines = part->lines < UINT32_MAX ? (uint32_t)part->lines : UINT32_MAX;
-    g->hit.snippet = arena_copy(&list->arena, g->hit.snippet);
-    g->hit.agent = arena_copy(&list->arena, g->outside ? SLICE("") : buf_slice(&g->agent));
-    if (!g->hit.snippet.p || !g->hit.agent.p)
+    struct content_hit hit = g->hit;
+
+    hit.entry = g->question->refs->entry[session];
+    hit.lines = lines < UINT32_MAX ? (uint32_t)lines : UINT32_MAX;
+    hit.snippet = arena_copy(&list->arena, hit.snippet);
+    hit.agent = arena_copy(&list->arena, g->outside ? SLICE("") : buf_slice(&g->agent));
+    if (!hit.snippet.p || !hit.agent.p)
         return err_nomem(e);
-    g->agent.n = 0;
-    g->outside = false;
-    list->hit[list->n++] = g->hit;
-    g->hit = (struct content_hit){ 0 };
-    g->chosen = false;
-    if (clock_ms() - g->posted_ms >= POST_MS)
+    list->hit[list->n++] = hit;
+    if (!g->shown || clock_ms() - g->posted_ms >= POST_MS)
         post_content(g, false);
     return ERR_OK;
 }
@@ -127,6 +128,7 @@ static enum err_code end_session(struct grepping *g, const struct grep_part *par
 static enum err_code note_part(const struct grep_part *part, void *arg, struct err *e)
 {
     struct grepping *g = arg;
+    enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < part->n; i++) {
         const struct grep_hit *hit = &part->hit[i];
@@ -136,7 +138,16 @@ static enum err_code note_part(const struct grep_part *part, void *arg, struct e
         if (hit->agent.n && g->agent.n == 0 && buf_add(&g->agent, hit->agent))
             return err_nomem(e);
     }
-    return part->last && part->lines ? end_session(g, part, e) : ERR_OK;
+    if (part->last && part->lines) {
+        rc = add_session(g, part->session, part->lines, e);
+        g->agent.n = 0;
+        g->outside = g->chosen = false;
+        g->hit = (struct content_hit){ 0 };
+    } else if (part->n && !g->shown) {
+        /* The first one is shown before its session is read to the end; its lines are counted then. */
+        rc = add_session(g, part->session, part->n, e);
+    }
+    return rc;
 }
 
 /* Sessions that cannot be read are named by the list itself. */

@@ -286,6 +286,7 @@ const struct store_ops claude_ops = {
     .at_path = claude_at_path,
     .tail = claude_tail,
     .load = claude_load,
+    .load_path = claude_load_path,
     .branches = claude_branches,
     .load_branch = claude_load_branch,
     .messages = claude_messages,

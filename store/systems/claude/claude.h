@@ -83,6 +83,7 @@ store_tail_fn claude_tail;
 store_branches_fn claude_branches;
 store_load_branch_fn claude_load_branch;
 store_load_fn claude_load;
+store_load_fn claude_load_path;
 store_messages_fn claude_messages;
 store_subagents_fn claude_subagents;
 store_describe_subagents_fn claude_describe_subagents;

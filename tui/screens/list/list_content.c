@@ -7,7 +7,7 @@
 
 enum {
     TEXT_MIN = 2,  /* one letter is in every conversation */
-    PAUSE_MS = 90, /* of typing, before the conversations are searched */
+    PAUSE_MS = 30, /* of typing, before the conversations are searched */
 };
 
 struct slice list_content_text(const struct list *l)
@@ -124,11 +124,12 @@ static bool keep_hit(struct list *l, const struct content_hit *hit)
     if (!array_reserve(c->hit, c->cap, l->sessions.n))
         return false;
     memset(c->hit + before, 0, (c->cap - before) * sizeof *c->hit);
+    /* A session may come again when more of it was read. */
+    c->sessions += c->hit[hit->entry].lines == 0;
+    c->lines += hit->lines - c->hit[hit->entry].lines;
     c->hit[hit->entry] = *hit;
     c->hit[hit->entry].snippet = arena_copy(&c->arena, hit->snippet);
     c->hit[hit->entry].agent = arena_copy(&c->arena, hit->agent);
-    c->sessions++;
-    c->lines += hit->lines;
     return c->hit[hit->entry].snippet.p != NULL;
 }
 

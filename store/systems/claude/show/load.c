@@ -212,9 +212,9 @@ static enum err_code build_transcript(struct loading *l, uint32_t leaf, struct t
     return rc;
 }
 
-/* branch: the last message of another branch, or none. */
+/* branch: the last message of another branch, or none. marks: of what a resume leaves out, for which rows are read. */
 static enum err_code load(const struct session_ref *ref, const struct claude_log_want *want,
-                          struct id128 branch, struct transcript **out, struct err *e)
+                          struct id128 branch, bool marks, struct transcript **out, struct err *e)
 {
     struct loading l = { .aside = CHAIN_NONE };
     struct transcript *t = calloc(1, sizeof *t);
@@ -233,7 +233,7 @@ static enum err_code load(const struct session_ref *ref, const struct claude_log
         rc = err_set(e, ERR_NOT_FOUND, t->path, "load the branch: its last message does not exist");
     else
         rc = build_transcript(&l, leaf, t, e);
-    if (!rc && !t->partial)
+    if (!rc && !t->partial && marks)
         rc = mark_left_out(&l.walk, want->stop, t, e);
     claude_conversation_path_close(&l.walk);
     free(l.main);
@@ -251,13 +251,21 @@ enum err_code claude_load(const struct store *st, const struct session_ref *ref,
     return claude_load_branch(st, ref, (struct id128){ 0 }, cancel, out, e);
 }
 
+enum err_code claude_load_path(const struct store *st, const struct session_ref *ref,
+                               const atomic_bool *cancel, struct transcript **out, struct err *e)
+{
+    (void)st;
+    return load(ref, &(struct claude_log_want){ .kinds = CLAUDE_MAIN_KINDS, .stop = cancel },
+                (struct id128){ 0 }, false, out, e);
+}
+
 enum err_code claude_load_branch(const struct store *st, const struct session_ref *ref,
                                  struct id128 leaf, const atomic_bool *cancel,
                                  struct transcript **out, struct err *e)
 {
     (void)st;
     return load(ref, &(struct claude_log_want){ .kinds = CLAUDE_MAIN_KINDS, .stop = cancel }, leaf,
-                out, e);
+                true, out, e);
 }
 
 /* If one row is larger than the window, the window grows, up to a limit. */
@@ -270,7 +278,7 @@ enum err_code claude_tail(const struct store *st, const struct session_ref *ref,
     (void)st;
     for (;;) {
         struct transcript *t;
-        enum err_code rc = load(ref, &want, (struct id128){ 0 }, &t, e);
+        enum err_code rc = load(ref, &want, (struct id128){ 0 }, true, &t, e);
 
         if (rc)
             return rc;
