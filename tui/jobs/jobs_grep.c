@@ -103,7 +103,7 @@ static void choose_snippet(struct grepping *g, const struct grep_hit *hit)
     keep_snippet(g, hit);
 }
 
-/* What is known of the session that is being searched. */
+/* Adds the session that is being searched, as far as it was read. */
 static enum err_code add_session(struct grepping *g, size_t session, uint64_t lines, struct err *e)
 {
     struct content_hits *list = g->list ? g->list : content_hits_new();
