@@ -26,6 +26,7 @@ recorded(gemini)
 # Sessions in a database: all of them are in one file, so damage is another matter (store/systems/opencode/).
 script(recorded_opencode recorded store/systems/recorded/recorded_agents.py $<TARGET_FILE:reprise> opencode)
 script(edits_opencode recorded store/systems/recorded/recorded_edits.py $<TARGET_FILE:reprise> opencode)
+script(codex_index recorded store/systems/codex/codex_index.py $<TARGET_FILE:reprise>)
 script(crush_store recorded store/systems/crush/crush_store.py $<TARGET_FILE:reprise>)
 script(goose_store recorded store/systems/goose/goose_store.py $<TARGET_FILE:reprise>)
 script(opencode_store recorded store/systems/opencode/opencode_store.py $<TARGET_FILE:reprise>)

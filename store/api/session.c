@@ -111,6 +111,34 @@ const char *session_state_name(enum session_state state)
     return names[state];
 }
 
+void session_row_admit(struct session_row *row, const struct scope *scope)
+{
+    const enum session_hidden kind = row->hidden;
+    /* without a folder or a directory of its own, it belongs to every project */
+    const bool is_here = scope->all || row->cwd.n > 0 || row->ref.folder.n > 0;
+
+    if (!scope->all_kinds || !is_here || session_kind_name(kind)[0] == '\0')
+        return;
+    row->hidden = HIDDEN_NOT;
+    row->kind = kind;
+    if (row->modified_ms == TIME_NONE)
+        row->modified_ms = session_modified_ms(&row->ref.file);
+    if (row->activity_ms == TIME_NONE)
+        row->activity_ms = row->modified_ms;
+    if (kind == HIDDEN_SIDECHAIN) /* it is continued by its own agent alone */
+        row->can = 0;
+}
+
+const char *session_kind_name(enum session_hidden kind)
+{
+    switch (kind) {
+    case HIDDEN_SIDECHAIN: return "sub-agent";
+    case HIDDEN_EMPTY: return "empty";
+    case HIDDEN_COMMAND: return "command";
+    default: return "";
+    }
+}
+
 struct session_row *session_row_new(void)
 {
     struct session_row *row = calloc(1, sizeof *row);

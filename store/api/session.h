@@ -23,6 +23,7 @@ struct scope {
     size_t trees;             /* no others, or they were not asked for */
     bool leave_worktrees;     /* "latest" is that of the directory alone, also if all is set */
     bool leave_programmatic;  /* hide sessions that programs wrote */
+    bool all_kinds; /* also sessions that their agent's own list leaves out (session_row_admit) */
 };
 
 /* Makes the scope of one directory, texts in the arena and NUL-terminated. worktrees: includes
@@ -69,6 +70,7 @@ enum session_hidden {
     HIDDEN_UNREADABLE,   /* a link, not a regular file, or cannot be opened */
     HIDDEN_DUPLICATE,    /* a newer copy of the same id is listed */
     HIDDEN_DAMAGED,      /* the system's metadata cannot be used: `problem` contains the reason */
+    HIDDEN_COMMAND,      /* the agent's own list leaves it out, because no person typed in it */
 };
 
 enum session_flags {
@@ -140,6 +142,8 @@ struct session_row {
     struct arena arena;
     struct session_ref ref; /* texts copied */
     enum session_hidden hidden;
+    /* why the agent's own list leaves it out, if it is shown all the same; else HIDDEN_NOT */
+    enum session_hidden kind;
     unsigned flags;            /* enum session_flags */
     unsigned can;              /* enum session_can */
     struct slice summary;      /* its name in a list: never empty on a listed row */
@@ -190,6 +194,12 @@ int64_t session_recent_ns(const struct session_ref *ref);
 
 /* Returns true if the windows may have missed the session's title: store_ops.deep reads further. */
 bool session_wants_title(const struct session_row *row);
+
+/* With scope->all_kinds, a row is shown that is hidden as a sub-agent's, as empty, or as one that a command started: its
+ * `hidden` becomes `kind`. Called after describe. */
+void session_row_admit(struct session_row *row, const struct scope *scope);
+/* "sub-agent", "empty", "command"; "" for HIDDEN_NOT. A literal. */
+const char *session_kind_name(enum session_hidden kind);
 
 struct session_row *session_row_new(void);
 /* Empties a row for the next session and keeps its memory. */

@@ -135,10 +135,13 @@ static enum err_code describe_slot(struct grep_worker *w, const struct session_r
     s->found = !w->g->listing;
     if (s->found)
         return ERR_OK;
-    enum err_code rc = ref->store->ops->describe(ref->store, &w->q.sessions.scope, ref, s->row, e);
+    struct scope scope = w->q.sessions.scope;
+    enum err_code rc = ref->store->ops->describe(ref->store, &scope, ref, s->row, e);
 
     if (rc)
         return rc;
+    scope.all_kinds = true; /* what a list leaves out was said all the same */
+    session_row_admit(s->row, &scope);
     s->found = listing_wants_row(&w->q.sessions, s->row);
     return s->found ? ERR_OK : ERR_CANCELLED;
 }

@@ -270,6 +270,7 @@ static const char *hidden_why(const struct session_row *row)
     case HIDDEN_SIDECHAIN: return "not listed: it is a sub-agent's transcript";
     case HIDDEN_PROGRAMMATIC:
         return "the agent's own picker does not show it: a program wrote it (sdk or daemon)";
+    case HIDDEN_COMMAND: return "not listed without --all-kinds: a command started it";
     case HIDDEN_CONTINUED: return "not listed: another session continues it";
     case HIDDEN_COLLISION:
         return "not listed for this directory: it belongs to another one whose folder has "

@@ -84,6 +84,8 @@ static void make_row(struct describe_pool *c, size_t i)
     struct pool_slot *p = &c->place[i % RING];
 
     p->rc = ref->store->ops->describe(ref->store, c->scope, ref, p->row, &p->err);
+    if (!p->rc)
+        session_row_admit(p->row, c->scope);
     if (!p->rc && !live_show_host(&c->hosts, p->row))
         p->rc = err_nomem(&p->err);
 }

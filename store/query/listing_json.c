@@ -42,6 +42,7 @@ void listing_row_json_members(struct jsonout *j, const struct session_row *row)
         jsonout_member(j, "format", slice_of(row->ref.store->ops->format));
     if (row->dialect)
         jsonout_member(j, "dialect", slice_of(row->dialect));
+    jsonout_member(j, "kind", slice_of(session_kind_name(row->kind)));
     jsonout_member(j, "sessionId", row->ref.id);
     jsonout_member(j, "recordedId", row->recorded_id);
     jsonout_member(j, "summary", row->summary);

@@ -37,7 +37,7 @@ static bool is_counted(const struct listing_query *q, const struct session_row *
 {
     bool shown = row->hidden == HIDDEN_NOT || row->hidden == HIDDEN_EMPTY ||
                  row->hidden == HIDDEN_SIDECHAIN || row->hidden == HIDDEN_CONTINUED ||
-                 row->hidden == HIDDEN_DUPLICATE;
+                 row->hidden == HIDDEN_DUPLICATE || row->hidden == HIDDEN_COMMAND;
 
     return shown && (!q->tag.n || slice_eq(q->tag, row->tag)) &&
            (!q->branch.n || slice_eq(q->branch, row->git_branch)) &&

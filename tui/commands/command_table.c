@@ -5,14 +5,14 @@
 #define BIT OPTION_BIT
 #define FILTERS                                                                                    \
     (BIT(LIMIT) | BIT(OFFSET) | BIT(SYSTEM) | BIT(TAG) | BIT(BRANCH) | BIT(SINCE) | BIT(BEFORE) |  \
-     BIT(ARCHIVED) | BIT(NO_PROGRAMMATIC) | BIT(NO_WORKTREES) | BIT(SORT))
+     BIT(ARCHIVED) | BIT(NO_PROGRAMMATIC) | BIT(ALL_KINDS) | BIT(NO_WORKTREES) | BIT(SORT))
 
 /* clang-format off */
 const struct command commands_table[] = {
     { .operands = "[-- FLAGS]", .run = picker_run,
       .summary = "",
       .options = BIT(RESUME) | BIT(CONTINUE) | BIT(AS_FORK) | BIT(PRINT) | BIT(PRINT_DIRECTORY) | BIT(QUERY) | BIT(PLAIN) | BIT(NO_PROGRAMMATIC) |
-                 BIT(NO_WORKTREES) | BIT(SORT),
+                 BIT(ALL_KINDS) | BIT(NO_WORKTREES) | BIT(SORT),
       .help = "Opens the picker: type to filter, press Enter to resume the selected session.\n"
               "FLAGS are passed on to the agent's command. The screen is drawn on the terminal\n"
               "even if standard output is redirected.\n" },

@@ -238,7 +238,7 @@ static void write_info_text(const struct facts *f, int64_t now_ms, struct out *o
     out_addf(o, "%-14s %zu\n", "sub-agents", f->subagent_count);
     out_addf(o, "%-14s %zu\n", "damaged lines", f->transcript ? f->transcript->broken : 0);
     write_facts_text(&f->more, o);
-    session_line_flags(row->flags, flags);
+    session_line_flags(row, flags);
     if (flags[0])
         out_addf(o, "%-14s %s\n", "state", flags);
 }

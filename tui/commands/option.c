@@ -58,6 +58,7 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_BEFORE] = { "before", 0, KIND_TEXT, "WHEN|MSG", AT(before), "last active before WHEN; messages: those before MSG" },
     [OPTION_ARCHIVED] = { "archived", 0, KIND_FLAG, NULL, 0, "only archived sessions" },
     [OPTION_NO_PROGRAMMATIC] = { "no-programmatic", 0, KIND_FLAG, NULL, 0, "leave out sessions started by programs" },
+    [OPTION_ALL_KINDS] = { "all-kinds", 0, KIND_FLAG, NULL, 0, "also what an agent's own list leaves out: sub-agents, commands, empty ones" },
     [OPTION_NO_WORKTREES] = { "no-worktrees", 0, KIND_FLAG, NULL, 0, "leave out the repository's other worktrees" },
     [OPTION_SORT] = { "sort", 0, KIND_CHOICE, "recent|created|size|title", AT(sort), "sort order" },
     [OPTION_SYSTEM_MESSAGES] = { "system-messages", 0, KIND_FLAG, NULL, 0, "include system messages" },

@@ -366,6 +366,7 @@ static void fill_settings(const struct invocation *in, const struct sessions *s,
 
     out->demo = in->demo;
     out->print = prints_choice(in);
+    out->all_kinds = option_given(o, OPTION_ALL_KINDS);
     out->leave_programmatic = option_given(o, OPTION_NO_PROGRAMMATIC);
     out->query = option_text(o->query);
     out->project = option_text(o->project ? o->project : in->world->env.cwd);

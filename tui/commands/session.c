@@ -270,6 +270,7 @@ static enum err_code choose_scope(const struct invocation *in, bool everywhere, 
     else
         rc = session_scope_of(dir, worktrees, &s->arena, &s->scope, e);
     s->scope.leave_worktrees = !worktrees;
+    s->scope.all_kinds = option_given(o, OPTION_ALL_KINDS);
     s->scope.leave_programmatic = option_given(o, OPTION_NO_PROGRAMMATIC);
     return rc;
 }

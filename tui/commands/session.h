@@ -100,9 +100,9 @@ void session_line_write(const struct session_row *row, const struct session_line
 /* The start of an id, padded to the column. */
 void session_line_id(const struct session_ref *ref, const struct session_line_columns *look,
                      struct out *o);
-/* The words for enum session_flags: "archived, interrupted"; empty if no flag is set. */
+/* The words for the row's kind and flags: "sub-agent, archived, interrupted"; may be empty. */
 enum { SESSION_LINE_FLAGS = 128 };
-void session_line_flags(unsigned flags, char out[SESSION_LINE_FLAGS]);
+void session_line_flags(const struct session_row *row, char out[SESSION_LINE_FLAGS]);
 /* Text in at most w columns: cut with an ellipsis. */
 void session_line_cut(struct slice text, size_t w, struct out *o);
 /* Text in exactly w columns: padded, or cut with an ellipsis. */

@@ -29,11 +29,11 @@ static const struct {
     { SESSION_CHANGED, "changing now" },
 };
 
-void session_line_flags(unsigned flags, char out[SESSION_LINE_FLAGS])
+void session_line_flags(const struct session_row *row, char out[SESSION_LINE_FLAGS])
 {
-    size_t n = 0;
+    const unsigned flags = row->flags;
+    size_t n = (size_t)snprintf(out, SESSION_LINE_FLAGS, "%s", session_kind_name(row->kind));
 
-    out[0] = '\0';
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (flags & words[i].flag)
             n += (size_t)snprintf(out + n, SESSION_LINE_FLAGS - n, "%s%s", n ? ", " : "",
@@ -236,7 +236,7 @@ static size_t end_columns(const struct session_row *row)
     char flags[SESSION_LINE_FLAGS];
     size_t tag = 0;
 
-    session_line_flags(row->flags, flags);
+    session_line_flags(row, flags);
     if (row->tag.n) {
         fitting_bytes(row->tag, SIZE_MAX / 2, &tag);
         tag += sizeof "  #" - 1;
@@ -250,7 +250,7 @@ static void tag_and_flags(const struct session_row *row, struct out *o)
 {
     char flags[SESSION_LINE_FLAGS];
 
-    session_line_flags(row->flags, flags);
+    session_line_flags(row, flags);
     if (row->tag.n) {
         out_style(o, OUT_TAG);
         out_addf(o, "  #");

@@ -37,6 +37,7 @@ struct settings {
     bool demo;               /* the sessions are samples that no agent has */
     bool print;              /* Enter prints the choice (--print) */
     bool leave_programmatic; /* --no-programmatic */
+    bool all_kinds;          /* --all-kinds */
     struct slice query;      /* -q: the filter at the start */
     struct slice project;    /* the directory whose sessions are "here"; NUL-terminated */
     struct slice home;       /* shown as ~ */

@@ -15,6 +15,8 @@ static void describe_one(const struct scope *scope, const struct session_ref *re
     out->row = session_row_new();
     out->code =
         out->row ? ref->store->ops->describe(ref->store, scope, ref, out->row, NULL) : ERR_NOMEM;
+    if (!out->code)
+        session_row_admit(out->row, scope);
     if (!out->code && !live_show_host(hosts, out->row))
         out->code = ERR_NOMEM;
     if (out->code) {

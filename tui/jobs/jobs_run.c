@@ -48,6 +48,7 @@ static enum err_code resolve(struct job_context *d, enum scope_kind kind, struct
     else
         rc = session_scope_of(d->settings->project.p, kind == SCOPE_WORKTREES && !d->no_worktrees,
                               &d->arena, out, e);
+    out->all_kinds = d->settings->all_kinds;
     out->leave_programmatic = d->settings->leave_programmatic;
     return rc;
 }

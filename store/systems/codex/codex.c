@@ -22,6 +22,7 @@ static void codex_close(struct store *st)
 
     jsonl_store_fini(&x->jsonl);
     codex_names_free(x->names);
+    codex_threads_free(x->threads);
     free(x);
 }
 
@@ -55,7 +56,8 @@ static enum err_code open_at(struct codex *x, const char *path, struct err *e)
         return rc;
     x->jsonl.pool = window_pool_new();
     x->names = codex_names_new(x->jsonl.base.path);
-    return x->jsonl.pool && x->names ? ERR_OK : err_nomem(e);
+    x->threads = codex_threads_new(x->jsonl.base.path);
+    return x->jsonl.pool && x->names && x->threads ? ERR_OK : err_nomem(e);
 }
 
 static enum err_code codex_open(const struct store_env *env, const char *path, struct store **out,

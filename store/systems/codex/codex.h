@@ -12,16 +12,19 @@
  *   sessions/YYYY/MM/DD/rollout-<time>-<thread>_<rollout>.jsonl       the same thread after a revert
  *   archived_sessions/rollout-...                                     archived ones, without folders
  *   session_index.jsonl                                               names: the last line of a thread counts
+ *   state_5.sqlite                                                    the index: names, and when a thread was changed
  *   thread-writer-locks/<thread>.lock                                 locked by the program that has it open
  *
  * A fork, and a thread that was reverted, begin with a reference to the log that they continue (rollout.h). The index
  * of all this is a database of the program's, so nothing is ever written here. Immutable after open, except for the
- * names, which are read again when their file changes; threads may share it. */
+ * names and the index, which are read again when their files change; threads may share it. */
 struct codex_names;
+struct codex_threads;
 
 struct codex {
     struct jsonl_store jsonl; /* its folder is <path>/sessions */
     struct codex_names *names;
+    struct codex_threads *threads;
 };
 
 /* The store as this system's own; asserts that it is one. */
@@ -35,6 +38,21 @@ struct codex_names *codex_names_new(const char *store);
 void codex_names_free(struct codex_names *names); /* NULL is fine */
 /* The name of a thread, in the arena; empty if it has none. Any thread may ask. */
 struct slice codex_names_find(struct codex_names *names, struct slice thread, struct arena *a);
+
+/* The program's index of its threads (threads.c). Returns NULL if out of memory. Any thread may call them. */
+struct codex_thread {
+    struct slice name;  /* empty: none */
+    int64_t updated_ms; /* 0: not known */
+};
+struct codex_threads *codex_threads_new(const char *store);
+void codex_threads_free(struct codex_threads *t); /* NULL is fine */
+/* Reads the index if it has changed. */
+void codex_threads_refresh(struct codex_threads *t);
+/* A thread of the index as it was read; all zero if it is not there. The name is in the arena, which may be NULL if the name
+ * is not used. */
+struct codex_thread codex_threads_find(struct codex_threads *t, struct slice id, struct arena *a);
+/* Names the index if it could not be read. */
+void codex_threads_trouble(struct codex_threads *t, trouble_fn *fn, void *arg);
 
 extern const struct jsonl_format codex_format;
 extern const struct store_ops codex_ops;

@@ -27,7 +27,12 @@ enum {
 static struct session_ref ref_of(const struct store *st, const struct rollout *x)
 {
     return (struct session_ref){
-        .store = st, .id = x->thread, .path = x->path, .folder = SLICE(""), .file = x->file
+        .store = st,
+        .id = x->thread,
+        .path = x->path,
+        .folder = SLICE(""),
+        .file = x->file,
+        .recent_ms = codex_threads_find(codex_of(st)->threads, x->thread, NULL).updated_ms,
     };
 }
 
@@ -41,6 +46,8 @@ enum err_code codex_enumerate(const struct store *st, const struct scope *scope,
     (void)scope;
     if (rc)
         return rc;
+    if (all.n)
+        codex_threads_refresh(codex_of(st)->threads);
     for (size_t i = 0; i < all.n && more; i++) {
         struct session_ref ref = ref_of(st, &all.rollout[i]);
 
@@ -60,6 +67,7 @@ enum err_code codex_unreadable(const struct store *st, const struct scope *scope
     (void)scope;
     if (!rc)
         rollouts_fini(&all);
+    codex_threads_trouble(codex_of(st)->threads, fn, arg);
     return rc;
 }
 
@@ -83,6 +91,7 @@ enum err_code codex_find(const struct store *st, const struct scope *scope, stru
 
     if (rc)
         return rc;
+    codex_threads_refresh(codex_of(st)->threads);
     const struct rollout *x = rollouts_newest(&all, id);
 
     rc = x ? copy_ref(st, x, a, ref, e)
@@ -338,22 +347,28 @@ static bool ends_torn(const struct describing *d)
 static void set_hidden(struct describing *d, const struct scope *scope)
 {
     struct session_row *row = d->row;
+    const bool elsewhere = !config_dir_in_scope(scope, row->cwd, d->a);
 
-    if (d->sub_agent)
+    if (elsewhere && row->cwd.n)
+        row->hidden = HIDDEN_COLLISION;
+    else if (d->sub_agent)
         row->hidden = HIDDEN_SIDECHAIN;
     else if (!row->first_prompt.n && !row->parent_id.n && !row->custom_title.n)
         row->hidden = HIDDEN_EMPTY;
-    else if (scope->leave_programmatic && row->flags & SESSION_PROGRAMMATIC)
-        row->hidden = HIDDEN_PROGRAMMATIC;
-    else if (!config_dir_in_scope(scope, row->cwd, d->a))
+    else if (row->flags & SESSION_PROGRAMMATIC)
+        row->hidden = scope->leave_programmatic ? HIDDEN_PROGRAMMATIC : HIDDEN_COMMAND;
+    else if (elsewhere)
         row->hidden = HIDDEN_COLLISION;
 }
 
 static void complete_row(struct describing *d, const struct scope *scope)
 {
     struct session_row *row = d->row;
+    const struct codex *x = codex_of(row->ref.store);
 
-    row->custom_title = codex_names_find(codex_of(row->ref.store)->names, row->ref.id, d->a);
+    row->custom_title = codex_threads_find(x->threads, row->ref.id, d->a).name;
+    if (!row->custom_title.n)
+        row->custom_title = codex_names_find(x->names, row->ref.id, d->a);
     row->flags |= ends_torn(d) ? SESSION_TORN : 0U;
     row->flags |= d->open ? SESSION_INTERRUPTED : 0U;
     row->flags |= SESSION_ARCHIVED_KNOWN;

@@ -210,9 +210,13 @@ static enum err_code complete_row(const struct store *st, const struct scope *sc
     if (!row->summary.n)
         row->summary = w.name;
     row->can = CAN_RESUME | CAN_REWIND;
-    if (!row->first_prompt.n && !row->last_prompt.n && !w.named)
+    const bool elsewhere = !config_dir_in_scope(scope, row->cwd, a);
+
+    if (elsewhere && row->cwd.n)
+        row->hidden = HIDDEN_COLLISION;
+    else if (!row->first_prompt.n && !row->last_prompt.n && !w.named)
         row->hidden = HIDDEN_EMPTY;
-    else if (!config_dir_in_scope(scope, row->cwd, a))
+    else if (elsewhere)
         row->hidden = HIDDEN_COLLISION;
     return a->failed ? ERR_NOMEM : ERR_OK;
 }

@@ -68,6 +68,7 @@ struct slice gemini_project(const char *path, struct arena *a)
 struct found {
     struct slice id, path;
     struct file_id file;
+    int64_t updated_ms; /* as the session itself records it; 0: it does not */
 };
 
 struct folder {
@@ -85,20 +86,62 @@ static bool is_chat(const char *name)
             (n > 5 && strcmp(name + n - 5, ".json") == 0));
 }
 
-/* The id in the first bytes of a file. */
-static struct slice read_id(int dir, const char *name, struct arena *a)
+/* The newest of the times in these lines; 0: none. */
+static int64_t newest_update(struct slice lines)
+{
+    struct arena a = { 0 };
+    struct slice line, value, time;
+    int64_t ms = 0;
+    bool torn;
+
+    while (!ms && slice_last_line(&lines, &line, &torn)) {
+        bool is =
+            slice_has(line, "\"lastUpdated\"") &&
+            (json_at(line, "$set.lastUpdated", &value) || json_get(line, "lastUpdated", &value));
+
+        if (!is || json_type(value) != JSON_STRING || !json_text(value, &a, &time) ||
+            !time_parse(time, &ms) || ms < 0)
+            ms = 0;
+    }
+    arena_fini(&a);
+    return ms;
+}
+
+/* Gemini sorts its list by this time. Titles that it adds later, and a resume without a prompt, change the file all the same,
+ * and a resume repeats the whole conversation in one line. */
+static int64_t read_update(const struct file *f)
+{
+    static const int64_t tails[] = { 16 << 10, DESCRIBE_MAX };
+    struct buf text = { 0 };
+    int64_t ms = 0;
+
+    for (size_t i = 0; !ms && i < 2 && (i == 0 || f->id.size > tails[i - 1]); i++) {
+        int64_t from = f->id.size > tails[i] ? f->id.size - tails[i] : 0;
+
+        text.n = 0;
+        if (!file_read_part(f, from, (size_t)tails[i], &text, NULL))
+            ms = newest_update(buf_slice(&text));
+    }
+    buf_fini(&text);
+    return ms;
+}
+
+/* The id is in the first bytes of a file. */
+static bool read_head_and_end(int dir, const char *name, struct arena *a, struct found *out)
 {
     struct file f;
-    struct slice id = { NULL, 0 };
     struct buf text = { 0 };
 
+    out->id = (struct slice){ NULL, 0 };
     if (file_open(dir, name, 0, &f, NULL))
-        return id;
+        return false;
     if (!file_read_part(&f, 0, FIRST_LINE, &text, NULL))
-        id = arena_copy(a, text_at(buf_slice(&text), "sessionId", a));
+        out->id = arena_copy(a, text_at(buf_slice(&text), "sessionId", a));
+    if (gemini_is_id(out->id))
+        out->updated_ms = read_update(&f);
     file_close(&f);
     buf_fini(&text);
-    return gemini_is_id(id) ? id : (struct slice){ NULL, 0 };
+    return gemini_is_id(out->id);
 }
 
 static void add_file(struct folder *f, int dir, const char *path, const char *name)
@@ -108,8 +151,9 @@ static void add_file(struct folder *f, int dir, const char *path, const char *na
 
     if (!is_chat(name) || fstatat(dir, name, &sb, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(sb.st_mode))
         return;
-    x.id = read_id(dir, name, &f->arena);
-    x.path.p = x.id.n ? arena_format(&f->arena, "%s/%s", path, name) : NULL;
+    x.path.p = read_head_and_end(dir, name, &f->arena, &x)
+                   ? arena_format(&f->arena, "%s/%s", path, name)
+                   : NULL;
     list = x.path.p ? arena_grow(&f->arena, f->file, f->n, sizeof *list) : NULL;
     if (!list)
         return;
@@ -188,7 +232,8 @@ static bool visit_project(struct walk *w, const char *folder, const char *name)
                                              .id = f.file[i].id,
                                              .path = f.file[i].path,
                                              .folder = slice_of(name),
-                                             .file = f.file[i].file };
+                                             .file = f.file[i].file,
+                                             .recent_ms = f.file[i].updated_ms };
 
             w->more = w->fn(&ref, w->arg);
         }
@@ -266,12 +311,11 @@ enum err_code gemini_at_path(const struct store *st, struct slice path, struct a
 {
     const char *file = arena_copy(a, path).p;
     const char *name = file ? strrchr(file, '/') : NULL;
-    struct slice id = { NULL, 0 };
+    struct found x = { .updated_ms = 0 };
 
-    if (name && is_chat(name + 1))
-        id = read_id(AT_FDCWD, file, a);
-    return id.n ? jsonl_ref_at(st, file, id, a, ref, e)
-                : err_set(e, ERR_NOT_FOUND, path.p, "open session: no such session");
+    return name && is_chat(name + 1) && read_head_and_end(AT_FDCWD, file, a, &x)
+               ? jsonl_ref_at(st, file, x.id, a, ref, e)
+               : err_set(e, ERR_NOT_FOUND, path.p, "open session: no such session");
 }
 
 /* ---- describe ---- */
@@ -326,11 +370,15 @@ static void complete_row(const struct gemini_chat *c, const struct scope *scope,
                    : row->first_prompt.n ? row->first_prompt
                                          : row->ref.id;
     row->can = CAN_RESUME | CAN_REWIND;
-    if (c->sub_agent)
+    const bool elsewhere = !config_dir_in_scope(scope, row->cwd, a);
+
+    if (elsewhere && row->cwd.n)
+        row->hidden = HIDDEN_COLLISION;
+    else if (c->sub_agent)
         row->hidden = HIDDEN_SIDECHAIN;
     else if (!row->first_prompt.n)
         row->hidden = HIDDEN_EMPTY;
-    else if (!config_dir_in_scope(scope, row->cwd, a))
+    else if (elsewhere)
         row->hidden = HIDDEN_COLLISION;
 }
 

@@ -114,10 +114,10 @@ static enum err_code complete_row(const struct store *st, const struct scope *sc
     if (row->hidden)
         return ERR_OK;
     row->can = CAN_RESUME | CAN_REWIND;
-    if (!row->first_prompt.n && !row->custom_title.n && !row->last_prompt.n)
-        row->hidden = HIDDEN_EMPTY;
-    else if (project_logs_collides(scope, row->cwd))
+    if (project_logs_collides(scope, row->cwd))
         row->hidden = HIDDEN_COLLISION;
+    else if (!row->first_prompt.n && !row->custom_title.n && !row->last_prompt.n)
+        row->hidden = HIDDEN_EMPTY;
     return ERR_OK;
 }
 

@@ -36,7 +36,7 @@ struct describe_job {
     size_t left;         /* rows not answered yet */
 };
 
-enum { LIST_FLAGS = 5 };
+enum { LIST_FLAGS = 6 };
 
 struct list_widths {
     int dir, tag, branch, name, system; /* system: the name with its dialect */

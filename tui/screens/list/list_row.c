@@ -82,6 +82,8 @@ static void row_flags(const struct session_row *row, bool ascii, struct flag out
         { row->restorable > 0, STYLE_OK, NULL, NULL }, /* the number of files, "3f" */
         { row->flags & SESSION_FORK, STYLE_BRANCH, "⑂", "Y" },
         { row->flags & SESSION_ARCHIVED, STYLE_DIM, "zz", "zz" },
+        { row->kind != HIDDEN_NOT, STYLE_DIM, session_kind_name(row->kind),
+          session_kind_name(row->kind) },
     };
 
     for (size_t i = 0; i < LIST_FLAGS; i++) {

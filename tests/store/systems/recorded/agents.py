@@ -19,6 +19,8 @@ class Session:
     prompts: list  # of the conversation that a resume continues
     title: str = ''  # given by a person or the agent; empty: the list shows the first prompt
     listed: bool = True
+    lost: bool = False  # the agent's own list deletes it
+    command: bool = False  # started by a command: the agent's own list has it only on demand
     parent: str = ''  # the session whose rows this one continues, if they are not copied: damage to them shows in both
     store: str = ''  # SYSTEM:PATH below the home if it is not in the default place
 
@@ -36,7 +38,7 @@ class Expected:
     home: str
     sessions: list
     turns: list = field(default_factory=list)
-    orders: list = field(default_factory=list)  # (directory, ids as the agent's own list shows them)
+    orders: list = field(default_factory=list)  # (directory, ids as the agent's own list shows them, options of the list)
 
 
 def read_sessions(recorded):
@@ -107,7 +109,7 @@ def read_qwen(recorded):
     by_id = {s.id: s for s in out.sessions}
     for name, rows in recorded['lists_as_the_agent_shows_them'].items():
         if name.endswith('.jsonl') and rows:
-            out.orders.append((rows[0]['cwd'], [r['sessionId'] for r in rows]))
+            out.orders.append((rows[0]['cwd'], [r['sessionId'] for r in rows], ()))
             for r in rows:
                 by_id[r['sessionId']].title = r['customTitle'] or ''
     return out
@@ -127,7 +129,7 @@ def read_pi(recorded):
         titles = [m.group(1) for line in screen if (m := re.match(r'[\u203a ] (\S.*?) {4,}\d+ \d+m$', line))]
         if kind == 'picker.txt' and titles and all((project, t) in by_title for t in titles) and not any('├' in x for x in screen):
             rows = [by_title[project, t] for t in titles]
-            out.orders.append((rows[0].cwd, [s.id for s in rows]))
+            out.orders.append((rows[0].cwd, [s.id for s in rows], ()))
     assert out.orders
     return out
 
@@ -138,7 +140,7 @@ def read_kimi(recorded):
     by_id = {s.id: s for s in out.sessions}
     for name, rows in recorded['lists_as_the_agent_shows_them'].items():
         if name.endswith('.json') and rows:
-            out.orders.append((rows[0]['workDir'], [r['id'] for r in rows]))
+            out.orders.append((rows[0]['workDir'], [r['id'] for r in rows], ()))
             for r in rows:
                 by_id[r['id']].title = r.get('title', '')
     tui = next(s for s in out.sessions if s.name == 'tui')
@@ -211,7 +213,7 @@ def read_opencode(recorded):
             expected.turns.append(Turn(recorded['labels'][label], number - 1, f'trees/{label}/{t}', f'trees/{label}/{end}'))
     for directory, rows in recorded['session_list'].items():
         here = f'/home/dev/{directory}'
-        expected.orders.append((here, [r['id'] for r in rows if r['directory'] == here]))
+        expected.orders.append((here, [r['id'] for r in rows if r['directory'] == here], ()))
     return expected
 
 
@@ -228,13 +230,30 @@ def read_codex(recorded):
         if label == 'fork-tui':
             inherited -= 1  # the parent went on after the fork
         sessions.append(Session(label, s['id'], s['cwd'], prompts, title=s['name'] or (prompts[inherited] if parent else ''),
-                                parent=parent or ''))
+                                parent=parent or '', command=s['source'] == 'exec'))
     turns = tree_turns(recorded)
     for t in turns:
         s = next(s for s in recorded['sessions'].values() if s.get('id') == t.session)
         if s.get('forkedFromId'):
             t.number += len(prompts_of(s)) - 1  # the trees of a fork begin with its own prompt
-    return Expected('/home/dev', sessions, turns)
+    return Expected('/home/dev', sessions, turns, codex_orders(recorded, sessions))
+
+
+def codex_orders(recorded, sessions):
+    """As its picker sorts: by the last change, with or without what a command started. A thread that was reverted is twice
+    in the program's answers, and once in its picker."""
+    orders = []
+    for answer in recorded['lists']:
+        if answer['params'].get('sortKey') != 'updated_at':
+            continue
+        options = ('--all-kinds',) if 'sourceKinds' in answer['params'] else ()
+        shown = list(dict.fromkeys(answer['order']))
+        for cwd in sorted({s.cwd for s in sessions}):
+            ids = [i for i in shown if any(s.id == i and s.cwd == cwd for s in sessions)]
+            if ids:
+                orders.append((cwd, ids, options))
+    assert len(orders) > 4
+    return orders
 
 
 def read_copilot(recorded):
@@ -248,7 +267,31 @@ def read_copilot(recorded):
     for t in turns:
         if 'rewound-files' in t.before:
             t.end = t.before.replace('before-turn1', 'before-turn2')  # a hand edit came before the program's rewind
-    return Expected(read.home, read.sessions, turns)
+    return Expected(read.home, read.sessions, turns, copilot_orders(recorded, read.sessions))
+
+
+def copilot_orders(recorded, sessions):
+    """Its picker shows names, those of the present directory first; of two with one name the newer one is above."""
+    created = {s['id']: s['workspace']['created_at'] for s in recorded['sessions'].values()}
+    orders = []
+    for name in sorted({os.path.basename(s.cwd) for s in sessions}):
+        here = [s for s in sessions if os.path.basename(s.cwd) == name]
+        named = {}
+        for s in sorted(here, key=lambda s: created[s.id]):
+            named.setdefault(s.title or s.prompts[0], []).append(s.id)
+        if 'fork' in recorded['labels'] and name == 'proj':  # named by the program, and begins like its parent
+            fork = recorded['labels']['fork']
+            title = recorded['sessions']['fork']['workspace']['name']
+            named = {k: [i for i in v if i != fork] for k, v in named.items()} | {title: [fork]}
+        ids = []
+        for line in recorded['screens'].get(f'picker-{name}.txt', []):
+            m = re.match(r' +(?:\u276f )?\u25cb (.*?)(?: \([^()]+\))? {2,}', line)
+            if m and named.get(m.group(1)):
+                ids.append(named[m.group(1)].pop())
+        if ids:
+            orders.append((here[0].cwd, ids, ()))
+    assert orders
+    return orders
 
 
 def read_gemini(recorded):
@@ -262,8 +305,16 @@ def read_gemini(recorded):
     read = read_sessions({**recorded, 'sessions': sessions})
     for s in read.sessions:
         s.listed = s.name != 'lost'
+        s.lost = s.name == 'evening'
     # two prompts of it were typed as one, so the trees are not those of its prompts
     read.turns = [t for t in read.turns if not t.before.startswith('rwcode.')]
+    cwd_of = {s.id: s.cwd for s in read.sessions}
+    for name, lines in recorded['lists_as_the_agent_shows_them'].items():
+        ids = [m.group(1) for line in lines if (m := re.match(r' *[0-9]+[.] .* \[([0-9a-f-]+)\]$', line))]
+        known = [i for i in ids if i in cwd_of]
+        if known:  # it prints the newest last, and its screen shows it first
+            read.orders.append((cwd_of[known[0]], known[::-1], ()))
+    assert read.orders
     return read
 
 

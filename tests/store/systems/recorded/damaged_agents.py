@@ -164,7 +164,7 @@ class Damaged:
 
     def rows(self, what):
         return {r['sessionId']: {k: r.get(k) for k in ('summary', 'cwd', 'firstPrompt', 'path')}
-                for r in self.run(what, 'list', '--all', '--json') or []}
+                for r in self.run(what, 'list', '--all', '--all-kinds', '--json') or []}
 
     def check(self, what, path, change, whole):
         self.store.fill()

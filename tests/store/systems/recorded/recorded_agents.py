@@ -62,6 +62,7 @@ class Recorded:
         return prompts
 
     def check_row(self, s, row):
+        self.need(s, (row or {}).get('kind') == ('command' if s.command else None), f'kind {row}')
         if not row:
             return self.need(s, not s.listed, 'is not in the list')
         shown = ' '.join(s.prompts[0].split()) if s.prompts else ''
@@ -79,18 +80,25 @@ class Recorded:
 
     def check_lists(self):
         before = self.store.contents()
-        rows = {r['sessionId']: r for r in self.p.json('list', '--all', missing=[])}
+        listed = {r['sessionId'] for r in self.p.json('list', '--all', missing=[])}
+        rows = {r['sessionId']: r for r in self.p.json('list', '--all', '--all-kinds', missing=[])}
+        hidden = {i for i, r in rows.items() if r.get('kind')}
+        self.p.same('what only --all-kinds shows', hidden, set(rows) - listed)
+        rows = {i: r for i, r in rows.items() if r.get('kind') in (None, 'command')}
         for s in self.store.expected.sessions:
             own = rows if not s.store else {r['sessionId']: r for r in self.p.json('list', *self.session_args(s), '--all')}
             self.check_row(s, own.get(s.id))
             self.check_prompts(s)
         known = {s.id for s in self.store.expected.sessions if s.listed and not s.store}
         self.p.same('sessions in the list', sorted(rows), sorted(known))
-        for directory, ids in self.store.expected.orders:
+        lost = {s.id for s in self.store.expected.sessions if s.lost}
+        for directory, ids, options in self.store.expected.orders:
             directory = self.store.paths.text(directory)
-            rows = self.p.json('list', '--no-worktrees', '-C', directory, missing=[])
-            got = [r['sessionId'] for r in rows if not r.get('archived') or r['sessionId'] in ids]  # most agents hide those
-            self.p.same(f'order in {directory}', got, list(ids))
+            rows = self.p.json('list', '--no-worktrees', '-C', directory, *options, missing=[])
+            # most agents hide archived ones, and all of them hide those of the last two kinds
+            got = [r['sessionId'] for r in rows if (not r.get('archived') or r['sessionId'] in ids) and
+                   r['sessionId'] not in lost and r.get('kind') not in ('sub-agent', 'empty')]
+            self.p.same(f'order in {directory} {options}', got, list(ids))
         self.p.need(self.store.contents() == before, 'reading changed the store')
 
     # ---- the agent's own commands ----
@@ -98,7 +106,7 @@ class Recorded:
     def check_commands(self):
         agent = self.store.agent
         for s in (s for s in self.store.expected.sessions if s.listed and not s.store):
-            row = next(r for r in self.p.json('list', '--all') if r['sessionId'] == s.id)
+            row = next(r for r in self.p.json('list', '--all', '--all-kinds') if r['sessionId'] == s.id)
             for command, options in (agent.resume, ()), (agent.fork, ('--fork',)):
                 got = self.p.run('--all', '--print', '--json', *options, '--resume', f'{agent.name}:{s.id}')
                 want = command.format(id=s.id, path=row['path'])

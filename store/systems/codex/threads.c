@@ -1,0 +1,197 @@
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lite/io/file.h"
+#include "store/systems/codex/codex.h"
+#include "store/systems/common/config_dir.h"
+#include "store/systems/common/sqlite/sqlite_db.h"
+
+/* The index of the program's own list, a database: names of threads, and when each was last changed. The time of a rollout
+ * is not that: packing it away and copying it leave another one. */
+
+struct codex_threads {
+    pthread_mutex_t mutex;
+    char *store;
+    struct file_id seen, seen_wal; /* what was read; zero: nothing */
+    struct arena arena;            /* owns the rest but the set's own memory */
+    struct slice_set ids;
+    struct codex_thread *thread; /* by number */
+    struct err trouble;          /* code ERR_OK: it could be read, or is not there */
+};
+
+struct codex_threads *codex_threads_new(const char *store)
+{
+    struct codex_threads *t = calloc(1, sizeof *t);
+
+    if (t && pthread_mutex_init(&t->mutex, NULL) != 0) {
+        free(t);
+        return NULL;
+    }
+    if (t && !(t->store = strdup(store))) {
+        codex_threads_free(t);
+        return NULL;
+    }
+    return t;
+}
+
+static void forget(struct codex_threads *t)
+{
+    arena_fini(&t->arena);
+    slice_set_fini(&t->ids);
+    t->thread = NULL;
+    t->trouble = (struct err){ 0 };
+    t->seen = t->seen_wal = (struct file_id){ 0 };
+}
+
+void codex_threads_free(struct codex_threads *t)
+{
+    if (!t)
+        return;
+    forget(t);
+    pthread_mutex_destroy(&t->mutex);
+    free(t->store);
+    free(t);
+}
+
+/* ---- the database ---- */
+
+/* A newer program counts its tables up: state_5.sqlite. Returns the newest one's name, in the arena; NULL: none. */
+static const char *newest_database(const char *store, struct arena *a)
+{
+    DIR *dir = opendir(store);
+    unsigned newest = 0;
+    bool found = false;
+
+    for (struct dirent *d; dir && (d = readdir(dir));) {
+        unsigned number;
+        int end = 0;
+
+        if (sscanf(d->d_name, "state_%9u.sqlite%n", &number, &end) != 1 || !end || d->d_name[end] ||
+            (found && number <= newest))
+            continue;
+        newest = number;
+        found = true;
+    }
+    if (dir)
+        closedir(dir);
+    return found ? arena_format(a, "%s/state_%u.sqlite", store, newest) : NULL;
+}
+
+static struct file_id id_of(const char *path)
+{
+    struct stat sb;
+
+    return path && stat(path, &sb) == 0 && S_ISREG(sb.st_mode) ? file_id_of(&sb)
+                                                               : (struct file_id){ 0 };
+}
+
+static int64_t plausible_ms(int64_t ms)
+{
+    static const int64_t year_2200_ms = 7258118400000;
+
+    return ms > 0 && ms < year_2200_ms ? ms : 0;
+}
+
+static enum err_code take_thread(const struct sqlite_row *row, void *arg, struct err *e)
+{
+    struct codex_threads *t = arg;
+    struct slice id = sqlite_row_text(row, 0);
+    size_t before = t->ids.n;
+    uint32_t number;
+
+    if (!codex_is_id(id))
+        return ERR_OK;
+    id = arena_copy(&t->arena, id);
+    if (!id.p || slice_set_add(&t->ids, id, &number))
+        return err_nomem(e);
+    struct codex_thread *more =
+        number < before ? t->thread : arena_grow(&t->arena, t->thread, before, sizeof *more);
+
+    if (!more)
+        return err_nomem(e);
+    t->thread = more;
+    more[number] = (struct codex_thread){ arena_copy(&t->arena, sqlite_row_text(row, 1)),
+                                          plausible_ms(sqlite_row_int(row, 2)) };
+    return more[number].name.p ? ERR_OK : err_nomem(e);
+}
+
+/* Columns that old versions lack are replaced. Begins anew if it is called again. */
+static enum err_code read_threads(struct sqlite_db *db, void *arg, struct err *e)
+{
+    struct codex_threads *t = arg;
+    struct arena scratch = { 0 };
+    bool named = sqlite_db_has_column(db, "threads", "name"),
+         precise = sqlite_db_has_column(db, "threads", "updated_at_ms");
+
+    forget(t);
+    const char *sql =
+        arena_format(&scratch, "SELECT id, %s, %s FROM threads", named ? "name" : "''",
+                     precise ? "COALESCE(updated_at_ms, updated_at * 1000)" : "updated_at * 1000");
+    enum err_code rc = sql ? sqlite_db_each(db, sql, NULL, 0, take_thread, t, e) : err_nomem(e);
+
+    arena_fini(&scratch);
+    return rc;
+}
+
+/* Without SQLite on this machine the list is as it is for a store without the index. */
+static void read_database(struct codex_threads *t, const char *path)
+{
+    struct err problem = { 0 };
+    enum err_code rc = sqlite_db_read(path, NULL, read_threads, t, &problem);
+
+    if (rc)
+        forget(t);
+    if (rc && rc != ERR_UNSUPPORTED && rc != ERR_NOT_FOUND)
+        t->trouble = problem;
+}
+
+void codex_threads_refresh(struct codex_threads *t)
+{
+    struct arena a = { 0 };
+    const char *path = newest_database(t->store, &a);
+    const char *wal = path ? arena_format(&a, "%s-wal", path) : NULL;
+
+    pthread_mutex_lock(&t->mutex);
+    struct file_id now = id_of(path), now_wal = id_of(wal);
+
+    if (memcmp(&now, &t->seen, sizeof now) != 0 ||
+        memcmp(&now_wal, &t->seen_wal, sizeof now_wal) != 0) {
+        forget(t);
+        if (now.ino)
+            read_database(t, path);
+        t->seen = now;
+        t->seen_wal = now_wal;
+    }
+    pthread_mutex_unlock(&t->mutex);
+    arena_fini(&a);
+}
+
+struct codex_thread codex_threads_find(struct codex_threads *t, struct slice id, struct arena *a)
+{
+    struct codex_thread found = { .updated_ms = 0 };
+
+    pthread_mutex_lock(&t->mutex);
+    uint32_t number = slice_set_find(&t->ids, id);
+
+    if (number != SLICE_SET_NONE) {
+        found = t->thread[number];
+        if (a)
+            found.name = arena_copy(a, found.name);
+    }
+    pthread_mutex_unlock(&t->mutex);
+    return found;
+}
+
+void codex_threads_trouble(struct codex_threads *t, trouble_fn *fn, void *arg)
+{
+    struct err trouble;
+
+    pthread_mutex_lock(&t->mutex);
+    trouble = t->trouble;
+    pthread_mutex_unlock(&t->mutex);
+    if (trouble.code)
+        fn(&trouble, arg);
+}
