@@ -4,6 +4,7 @@
 #include "tests/test.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* The output of a command without its last newline. */
@@ -70,20 +71,39 @@ void entire_world_open(struct entire_world *w, const char *name)
     assert_int_equal(entire_ops.open(&w->env, w->repo, &w->store, NULL), ERR_OK);
 }
 
-void entire_world_build(const struct folder *f, const char *which)
+/* The repository as the script makes it, which is made once and kept; the result is freed by the caller. The name
+ * covers the script too, so that a changed one builds anew. */
+static char *built(const char *which)
 {
-    /* The name covers the script too, so that a changed one builds anew. Absolute paths are in states and at both ends
-     * of a linked work tree. */
     static const char script[] =
-        "set -e; C=%s/$(sha256sum '%s' | cut -c1-12)-%s; F='%s'; mkdir -p '%s'; "
+        "set -e; C=%s/$(sha256sum '%s' | cut -c1-12)-%s; mkdir -p '%s'; "
         "( flock 9; [ -d $C.made ] || { rm -rf $C; bash '%s' $C %s >/dev/null; mkdir $C.made; } ) "
-        "9>%s/lock; cp -a $C/. \"$F\"; "
-        "for x in $F/*/.git/entire-sessions/*.json $F/*/.git/worktrees/*/gitdir $F/wt/*/.git; do "
-        "[ ! -f \"$x\" ] || sed -i \"s|$C|$F|g\" \"$x\"; done";
+        "9>%s/lock; echo $C";
     char command[16384];
 
-    snprintf(command, sizeof command, script, ENTIRE_CACHE, ENTIRE_SCRIPT, which, f->path,
-             ENTIRE_CACHE, ENTIRE_SCRIPT, which, ENTIRE_CACHE);
+    snprintf(command, sizeof command, script, ENTIRE_CACHE, ENTIRE_SCRIPT, which, ENTIRE_CACHE,
+             ENTIRE_SCRIPT, which, ENTIRE_CACHE);
+    return run(command);
+}
+
+void entire_world_build(const struct folder *f, const char *which)
+{
+    /* Absolute paths are in states and at both ends of a linked work tree. A sweep copies one world thousands of times,
+     * so there are few processes in it. */
+    static const char script[] =
+        "cp -a '%s/.' '%s'; cd '%s'; set --; "
+        "for x in */.git/entire-sessions/*.json */.git/worktrees/*/gitdir wt/*/.git; do "
+        "[ ! -f \"$x\" ] || set -- \"$@\" \"$x\"; done; "
+        "[ $# = 0 ] || sed -i 's|%s|%s|g' \"$@\"";
+    static char name[64], *from;
+    char command[16384];
+
+    if (!from || strcmp(name, which) != 0) {
+        free(from);
+        from = built(which);
+        snprintf(name, sizeof name, "%s", which);
+    }
+    snprintf(command, sizeof command, script, from, f->path, f->path, from, f->path);
     free(run(command));
 }
 

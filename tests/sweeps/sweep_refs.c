@@ -1,6 +1,7 @@
 #include "tests/support/entire_world.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "store/maintenance/trash.h"
 #include "store/systems/entire/entire.h"
@@ -14,10 +15,13 @@
 
 static void make_repository(struct trial_dir *y)
 {
-    struct entire_world w = { .folder = y->folder };
+    char state[4096];
 
     entire_world_build(&y->folder, "two-sessions");
-    free(entire_world_sh(&w, "rm two-sessions/.git/entire-sessions/" NEIGHBOUR ".json"));
+    assert_int_equal(
+        unlink(
+            folder_path(&y->folder, "two-sessions/.git/entire-sessions/" NEIGHBOUR ".json", state)),
+        0);
     folder_path(&y->folder, "two-sessions/.git/refs", y->user);
 }
 
