@@ -14,7 +14,8 @@
     SYSTEM(gemini_ops)                                                                             \
     SYSTEM(opencode_ops)                                                                           \
     SYSTEM(crush_ops)                                                                              \
-    SYSTEM(goose_ops)
+    SYSTEM(goose_ops)                                                                              \
+    SYSTEM(vibe_ops)
 
 #define DECLARE(ops) extern const struct store_ops ops;
 #define ADDRESS(ops) &ops,

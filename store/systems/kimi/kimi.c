@@ -1,38 +1,21 @@
 #include "store/systems/kimi/kimi.h"
 
-#include <assert.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "lite/io/file.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/edits/tool_edits.h"
-#include "store/systems/common/project_logs.h"
+#include "store/systems/common/session_dirs.h"
 
 enum { HASH_DIGITS = 12, STATE_MOST = 256 << 10 };
-static const char log_name[] = "/agents/main/wire.jsonl";
-
-static const struct kimi *kimi_of(const struct store *st)
-{
-    assert(st->ops->open == kimi_ops.open);
-    return (const struct kimi *)st;
-}
 
 /* ---- open, close ---- */
 
 static const char variable[] = "KIMI_CODE_HOME";
-
-static void kimi_close(struct store *st)
-{
-    struct kimi *k = (struct kimi *)st;
-
-    jsonl_store_fini(&k->jsonl);
-    free(k);
-}
 
 /* NULL: not known, or out of memory. */
 static char *default_path(const struct store_env *env)
@@ -47,27 +30,8 @@ static char *default_path(const struct store_env *env)
 static enum err_code kimi_open(const struct store_env *env, const char *path, struct store **out,
                                struct err *e)
 {
-    struct kimi *k = calloc(1, sizeof *k);
-
-    if (!k)
-        return err_nomem(e);
-    k->jsonl.base = (struct store){ .ops = &kimi_ops, .env = env };
-    k->jsonl.format = &kimi_format;
-    k->jsonl.base.path = path ? config_dir_absolute(env, path) : default_path(env);
-    enum err_code rc = k->jsonl.base.path
-                           ? config_dir_require(k->jsonl.base.path, e)
-                           : err_set(e, ERR_NOT_FOUND, ".kimi-code", "open store: no home");
-
-    if (!rc) {
-        k->jsonl.folder = config_dir_join(k->jsonl.base.path, "sessions");
-        k->jsonl.pool = window_pool_new();
-        rc = k->jsonl.folder && k->jsonl.pool ? ERR_OK : err_nomem(e);
-    }
-    if (rc)
-        kimi_close(&k->jsonl.base);
-    else
-        *out = &k->jsonl.base;
-    return rc;
+    return session_dirs_open(&kimi_ops, &kimi_format, env, path, path ? NULL : default_path(env),
+                             "sessions", out, e);
 }
 
 static enum err_code kimi_variable(const struct store *st, const char **name, const char **value,
@@ -94,8 +58,11 @@ bool kimi_is_folder_of(struct slice folder, struct slice directory)
     return memcmp(folder.p + folder.n - HASH_DIGITS, hex, HASH_DIGITS) == 0;
 }
 
-static bool is_in_scope(const struct scope *scope, struct slice folder)
+static bool is_in_scope(const struct jsonl_store *s, const struct scope *scope, const char *name)
 {
+    struct slice folder = slice_of(name);
+
+    (void)s;
     if (scope->all || kimi_is_folder_of(folder, scope->project))
         return true;
     for (size_t i = 0; i < scope->trees; i++)
@@ -104,134 +71,35 @@ static bool is_in_scope(const struct scope *scope, struct slice folder)
     return false;
 }
 
-struct walk {
-    const struct kimi *kimi;
-    session_ref_fn *fn;
-    void *arg;
-    struct arena arena; /* of one folder */
-    bool more;
-};
-
-static enum err_code visit_session(struct walk *w, const char *folder, const char *id)
+static bool name_id(const char *name, struct slice *id)
 {
-    struct session_ref ref = { .store = &w->kimi->jsonl.base,
-                               .id = slice_of(id),
-                               .folder = slice_of(folder) };
-    struct stat sb;
-    const char *path;
-
-    if (!kimi_format.is_id(ref.id))
-        return ERR_OK;
-    path = arena_format(&w->arena, "%s/%s/%s%s", w->kimi->jsonl.folder, folder, id, log_name);
-    if (!path)
-        return ERR_NOMEM;
-    if (lstat(path, &sb) != 0 || S_ISDIR(sb.st_mode))
-        return ERR_OK;
-    ref.path = slice_of(path);
-    ref.file = file_id_of(&sb);
-    w->more = w->fn(&ref, w->arg);
-    return ERR_OK;
+    *id = slice_of(name);
+    return kimi_format.is_id(*id);
 }
 
-static enum err_code visit_folder(struct walk *w, const char *folder)
-{
-    const char *path = arena_format(&w->arena, "%s/%s", w->kimi->jsonl.folder, folder);
-    DIR *dir = path ? opendir(path) : NULL;
-    const struct dirent *entry;
-    enum err_code rc = path ? ERR_OK : ERR_NOMEM;
-
-    while (dir && !rc && w->more && (entry = readdir(dir)))
-        rc = visit_session(w, folder, entry->d_name);
-    if (dir)
-        closedir(dir);
-    arena_reset(&w->arena);
-    return rc;
-}
+static const struct session_dirs dirs = { .log = "/agents/main/wire.jsonl",
+                                          .name_id = name_id,
+                                          .in_scope = is_in_scope };
 
 static enum err_code kimi_enumerate(const struct store *st, const struct scope *scope,
                                     session_ref_fn *fn, void *arg, struct err *e)
 {
-    struct walk w = { .kimi = kimi_of(st), .fn = fn, .arg = arg, .more = true };
-    const struct dirent *entry;
-    enum err_code rc = ERR_OK;
-    DIR *dir = opendir(w.kimi->jsonl.folder);
-
-    while (dir && !rc && w.more && (entry = readdir(dir)))
-        if (strncmp(entry->d_name, "wd_", 3) == 0 && is_in_scope(scope, slice_of(entry->d_name)))
-            rc = visit_folder(&w, entry->d_name);
-    if (dir)
-        closedir(dir);
-    arena_fini(&w.arena);
-    return rc ? err_nomem(e) : ERR_OK;
-}
-
-/* ---- one session ---- */
-
-struct finding_session {
-    struct slice id;
-    struct arena *arena;
-    struct session_ref *ref;
-    bool found, failed;
-};
-
-static bool compare_ref(const struct session_ref *ref, void *arg)
-{
-    struct finding_session *f = arg;
-
-    if (!slice_eq(ref->id, f->id))
-        return true;
-    f->found = true;
-    f->failed = !session_ref_copy(f->arena, ref, f->ref);
-    return false;
+    return session_dirs_enumerate(st, &dirs, scope, fn, arg, e);
 }
 
 static enum err_code kimi_find(const struct store *st, const struct scope *scope, struct slice id,
                                struct arena *a, struct session_ref *ref, struct err *e)
 {
-    struct finding_session f = { .id = id, .arena = a, .ref = ref };
-
-    if (!kimi_format.is_id(id))
-        return err_set(e, ERR_USAGE, "", "find session: not %s", kimi_format.id_name);
-    enum err_code rc = kimi_enumerate(st, scope, compare_ref, &f, e);
-
-    if (rc || f.failed)
-        return err_nomem(e);
-    return f.found ? ERR_OK
-                   : err_set(e, ERR_NOT_FOUND, kimi_of(st)->jsonl.folder,
-                             "find session: no such session");
-}
-
-struct finding_path {
-    struct slice path;
-    struct finding_session found;
-};
-
-/* The path of the session's directory, or of a file in it. */
-static bool compare_path(const struct session_ref *ref, void *arg)
-{
-    struct finding_path *f = arg;
-    struct slice dir = kimi_session_dir(ref);
-
-    if (f->path.n < dir.n || memcmp(f->path.p, dir.p, dir.n) != 0 ||
-        (f->path.n > dir.n && f->path.p[dir.n] != '/'))
-        return true;
-    f->found.id = ref->id;
-    return compare_ref(ref, &f->found);
+    return session_dirs_find(st, &dirs, scope, id, a, ref, e);
 }
 
 static enum err_code kimi_at_path(const struct store *st, struct slice path, struct arena *a,
                                   struct session_ref *ref, struct err *e)
 {
-    const struct scope everywhere = { .all = true };
-    struct finding_path f = { .path = path, .found = { .arena = a, .ref = ref } };
-    enum err_code rc = kimi_enumerate(st, &everywhere, compare_path, &f, e);
-
-    if (rc || f.found.failed)
-        return err_nomem(e);
-    return f.found.found ? ERR_OK
-                         : err_set(e, ERR_NOT_FOUND, path.p, "open session: no such session");
+    return session_dirs_at_path(st, &dirs, path, a, ref, e);
 }
 
+/* The directory of the session of a log, which may be that of a sub-agent. */
 struct slice kimi_session_dir(const struct session_ref *ref)
 {
     static const char agents[] = "/agents/";
@@ -355,7 +223,7 @@ const struct store_ops kimi_ops = {
     .resume_command = "kimi --session {id}",
     .fork_command = "kimi fork {id}",
     .open = kimi_open,
-    .close = kimi_close,
+    .close = session_dirs_close,
     .enumerate = kimi_enumerate,
     .describe = jsonl_describe,
     .find = kimi_find,

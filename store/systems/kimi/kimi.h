@@ -11,10 +11,8 @@
  *   sessions/wd_<name>_<hash>/<id>/agents/main/wire.jsonl      the log; beside it those of sub-agents
  *   sessions/wd_<name>_<hash>/<id>/agents/main/file-history/   the files before they were edited
  *
- * <hash> is the beginning of the SHA-256 of the directory. Only read: the index of the sessions is elsewhere. */
-struct kimi {
-    struct jsonl_store jsonl; /* its folder is <path>/sessions */
-};
+ * <hash> is the beginning of the SHA-256 of the directory. Only read: the index of the sessions is elsewhere. The
+ * store is a struct jsonl_store with the folder <path>/sessions. */
 
 /* Kinds of rows, in the order of kimi_keys.kinds. */
 enum kimi_kind {

@@ -10,6 +10,8 @@ import os
 import re
 from dataclasses import dataclass, field
 
+from made_agents import make_vibe
+
 
 @dataclass
 class Session:
@@ -94,6 +96,7 @@ class Agent:
     fork: str = ''
     answer: object = None  # (what makes it one answer, its output tokens) of a row, or None
     answers: object = None  # the same for all rows of a file, with (input, output, cache read, cache write)
+    make: object = None  # writes the fixtures of an agent of which there is no recording (made_agents.py)
     written: int = 0  # at least this many lines must be attributed to the turn that wrote them
 
     def verbatim(self, path):
@@ -326,7 +329,14 @@ def gemini_session(path):
     return next(i for i in ids if i.startswith(os.path.basename(path).split('.')[0][-8:]))
 
 
+def read_made(made):
+    return Expected(made['home'], [Session(**s) for s in made['sessions']], [Turn(**t) for t in made['turns']],
+                    [tuple(o) for o in made['orders']])
+
+
 AGENTS = {a.name: a for a in (
+    Agent('vibe', read_made, ('.vibe/logs/session/*/messages.jsonl', '.vibe/logs/session/*/meta.json'), make=make_vibe,
+          damaged=lambda path: os.path.basename(os.path.dirname(path))[-8:], resume='vibe --resume {id}'),
     Agent('gemini', read_gemini, ('.gemini/tmp/*/chats/session-*.jsonl',), given_back=17, damaged=gemini_session,
           answers=gemini_answers, written=24),
     Agent('copilot', read_copilot, ('.copilot/session-state/*/events.jsonl',), saved=('.copilot/session-state/*/rewind-file-snapshots/backups/*',),

@@ -108,6 +108,8 @@ class Recorded:
         for s in (s for s in self.store.expected.sessions if s.listed and not s.store):
             row = next(r for r in self.p.json('list', '--all', '--all-kinds') if r['sessionId'] == s.id)
             for command, options in (agent.resume, ()), (agent.fork, ('--fork',)):
+                if not command:
+                    continue
                 got = self.p.run('--all', '--print', '--json', *options, '--resume', f'{agent.name}:{s.id}')
                 want = command.format(id=s.id, path=row['path'])
                 answer = json.loads(got.stdout or '{}')

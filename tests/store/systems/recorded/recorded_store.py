@@ -126,11 +126,15 @@ class RecordedStore:
 
     def __init__(self, agent, fixtures=FIXTURES):
         self.agent = agent
+        self.own = tempfile.mkdtemp(prefix='recorded-')
         self.fixtures = os.path.join(fixtures, agent.name)
+        if agent.make:
+            self.fixtures = f'{self.own}/made'
+            os.mkdir(self.fixtures)
+            agent.make(self.fixtures)
         with open(f'{self.fixtures}/expected.json', encoding='utf-8') as f:
             recorded = json.load(f)
         self.root = new_root()
-        self.own = tempfile.mkdtemp(prefix='recorded-')
         try:
             self.unpack(recorded)
         except BaseException:

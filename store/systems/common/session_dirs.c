@@ -1,0 +1,212 @@
+#include "store/systems/common/session_dirs.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lite/io/file.h"
+#include "lite/json/json.h"
+#include "store/systems/common/config_dir.h"
+
+/* ---- open, close ---- */
+
+void session_dirs_close(struct store *st)
+{
+    struct jsonl_store *s = (struct jsonl_store *)st;
+
+    jsonl_store_fini(s);
+    free(s);
+}
+
+enum err_code session_dirs_open(const struct store_ops *ops, const struct jsonl_format *format,
+                                const struct store_env *env, const char *named, char *usual,
+                                const char *inside, struct store **out, struct err *e)
+{
+    struct jsonl_store *s = calloc(1, sizeof *s);
+    char *path = named ? config_dir_absolute(env, named) : usual;
+
+    if (named)
+        free(usual);
+    if (!s || !path) {
+        bool homeless = s && !named;
+
+        free(s);
+        free(path);
+        return homeless ? err_set(e, ERR_NOT_FOUND, ops->name, "open store: no home")
+                        : err_nomem(e);
+    }
+    *s = (struct jsonl_store){ .base = { .ops = ops, .env = env, .path = path }, .format = format };
+    enum err_code rc = config_dir_require(path, e);
+
+    if (!rc) {
+        s->folder = config_dir_join(path, inside);
+        s->pool = window_pool_new();
+        rc = s->folder && s->pool ? ERR_OK : err_nomem(e);
+    }
+    if (rc)
+        session_dirs_close(&s->base);
+    else
+        *out = &s->base;
+    return rc;
+}
+
+/* ---- enumerate ---- */
+
+struct walk {
+    const struct jsonl_store *store;
+    const struct session_dirs *dirs;
+    const struct scope *scope;
+    session_ref_fn *fn;
+    void *arg;
+    struct arena arena; /* of one folder */
+    bool more;
+};
+
+static enum err_code visit_session(struct walk *w, const char *folder, const char *name)
+{
+    struct session_ref ref = { .store = &w->store->base, .folder = slice_of(folder) };
+    struct stat sb;
+    const char *path;
+
+    if (!w->dirs->name_id(name, &ref.id))
+        return ERR_OK;
+    path = arena_format(&w->arena, "%s%s%s/%s%s", w->store->folder, *folder ? "/" : "", folder,
+                        name, w->dirs->log);
+    if (!path)
+        return ERR_NOMEM;
+    if (lstat(path, &sb) != 0 || S_ISDIR(sb.st_mode))
+        return ERR_OK;
+    ref.path = slice_of(path);
+    ref.file = file_id_of(&sb);
+    w->more = w->fn(&ref, w->arg);
+    return ERR_OK;
+}
+
+static enum err_code visit_folder(struct walk *w, const char *folder)
+{
+    const char *path = arena_format(&w->arena, "%s/%s", w->store->folder, folder);
+    DIR *dir = path ? opendir(path) : NULL;
+    const struct dirent *entry;
+    enum err_code rc = path ? ERR_OK : ERR_NOMEM;
+
+    while (dir && !rc && w->more && (entry = readdir(dir)))
+        if (entry->d_name[0] != '.')
+            rc = visit_session(w, folder, entry->d_name);
+    if (dir)
+        closedir(dir);
+    arena_reset(&w->arena);
+    return rc;
+}
+
+static enum err_code visit_folders(struct walk *w)
+{
+    DIR *dir = opendir(w->store->folder);
+    const struct dirent *entry;
+    enum err_code rc = ERR_OK;
+
+    while (dir && !rc && w->more && (entry = readdir(dir)))
+        if (entry->d_name[0] != '.' && w->dirs->in_scope(w->store, w->scope, entry->d_name))
+            rc = visit_folder(w, entry->d_name);
+    if (dir)
+        closedir(dir);
+    return rc;
+}
+
+enum err_code session_dirs_enumerate(const struct store *st, const struct session_dirs *dirs,
+                                     const struct scope *scope, session_ref_fn *fn, void *arg,
+                                     struct err *e)
+{
+    struct walk w = {
+        .store = (const struct jsonl_store *)st,
+        .dirs = dirs,
+        .scope = scope,
+        .fn = fn,
+        .arg = arg,
+        .more = true,
+    };
+    enum err_code rc = dirs->in_scope ? visit_folders(&w) : visit_folder(&w, "");
+
+    arena_fini(&w.arena);
+    return rc ? err_nomem(e) : ERR_OK;
+}
+
+/* ---- one session ---- */
+
+struct finding_session {
+    const struct session_dirs *dirs;
+    struct slice id, path; /* path: looked for by it */
+    struct arena *arena;
+    struct session_ref *ref;
+    bool found, failed;
+};
+
+struct slice session_dirs_of(const struct session_ref *ref, const struct session_dirs *dirs)
+{
+    size_t n = strlen(dirs->log);
+
+    return (struct slice){ ref->path.p, ref->path.n > n ? ref->path.n - n : 0 };
+}
+
+static bool is_at(const struct session_ref *ref, const struct finding_session *f)
+{
+    struct slice dir = session_dirs_of(ref, f->dirs);
+
+    return f->path.n >= dir.n && memcmp(f->path.p, dir.p, dir.n) == 0 &&
+           (f->path.n == dir.n || f->path.p[dir.n] == '/');
+}
+
+static bool compare_ref(const struct session_ref *ref, void *arg)
+{
+    struct finding_session *f = arg;
+
+    if (f->path.n ? !is_at(ref, f) : !slice_eq(ref->id, f->id))
+        return true;
+    f->found = true;
+    f->failed = !session_ref_copy(f->arena, ref, f->ref);
+    return false;
+}
+
+enum err_code session_dirs_find(const struct store *st, const struct session_dirs *dirs,
+                                const struct scope *scope, struct slice id, struct arena *a,
+                                struct session_ref *ref, struct err *e)
+{
+    const struct jsonl_store *s = (const struct jsonl_store *)st;
+    struct finding_session f = { .dirs = dirs, .id = id, .arena = a, .ref = ref };
+
+    if (!s->format->is_id(id))
+        return err_set(e, ERR_USAGE, "", "find session: not %s", s->format->id_name);
+    enum err_code rc = session_dirs_enumerate(st, dirs, scope, compare_ref, &f, e);
+
+    if (rc || f.failed)
+        return err_nomem(e);
+    return f.found ? ERR_OK : err_set(e, ERR_NOT_FOUND, s->folder, "find session: no such session");
+}
+
+enum err_code session_dirs_at_path(const struct store *st, const struct session_dirs *dirs,
+                                   struct slice path, struct arena *a, struct session_ref *ref,
+                                   struct err *e)
+{
+    const struct scope everywhere = { .all = true };
+    struct finding_session f = { .dirs = dirs, .path = path, .arena = a, .ref = ref };
+    enum err_code rc = session_dirs_enumerate(st, dirs, &everywhere, compare_ref, &f, e);
+
+    if (rc || f.failed)
+        return err_nomem(e);
+    return f.found ? ERR_OK : err_set(e, ERR_NOT_FOUND, path.p, "open session: no such session");
+}
+
+enum err_code session_dirs_json(const struct session_ref *ref, const struct session_dirs *dirs,
+                                const char *name, size_t most, struct buf *out)
+{
+    struct arena a = { 0 };
+    struct slice dir = session_dirs_of(ref, dirs);
+    const char *path = arena_format(&a, "%.*s/%s", SLICE_ARG(dir), name);
+    enum err_code rc = path ? file_read_all(AT_FDCWD, path, 0, most, out, NULL) : ERR_NOMEM;
+
+    arena_fini(&a);
+    if (rc || !json_valid(buf_slice(out)) || json_type(buf_slice(out)) != JSON_OBJECT)
+        out->n = 0;
+    return rc == ERR_NOMEM ? rc : ERR_OK;
+}

@@ -1,0 +1,44 @@
+#ifndef STORE_SYSTEMS_COMMON_SESSION_DIRS_H
+#define STORE_SYSTEMS_COMMON_SESSION_DIRS_H
+
+#include "store/systems/common/jsonl.h"
+
+/* An agent that keeps each session as a directory with a log in it: directly in the folder of the store, or in folders of it
+ * for the projects. The functions work as the members of struct store_ops. */
+struct session_dirs {
+    const char *log; /* in the directory of a session: "/messages.jsonl" */
+    /* The id of the session in the name of its directory. Returns false for another directory. */
+    bool (*name_id)(const char *name, struct slice *id);
+    /* Returns true if a folder may have sessions of the scope; NULL: there are no folders of projects. */
+    bool (*in_scope)(const struct jsonl_store *s, const struct scope *scope, const char *folder);
+};
+
+/* store_ops.open and .close for a store that is a struct jsonl_store and nothing more: at the path that was named, else at
+ * `usual`, which is taken over (NULL: no home). Its sessions are in the folder `inside` of it. */
+MUST_CHECK enum err_code session_dirs_open(const struct store_ops *ops,
+                                           const struct jsonl_format *format,
+                                           const struct store_env *env, const char *named,
+                                           char *usual, const char *inside, struct store **out,
+                                           struct err *e);
+void session_dirs_close(struct store *st);
+
+MUST_CHECK enum err_code session_dirs_enumerate(const struct store *st,
+                                                const struct session_dirs *dirs,
+                                                const struct scope *scope, session_ref_fn *fn,
+                                                void *arg, struct err *e);
+MUST_CHECK enum err_code session_dirs_find(const struct store *st, const struct session_dirs *dirs,
+                                           const struct scope *scope, struct slice id,
+                                           struct arena *a, struct session_ref *ref, struct err *e);
+/* The path of a session's directory, or of a file in it. */
+MUST_CHECK enum err_code session_dirs_at_path(const struct store *st,
+                                              const struct session_dirs *dirs, struct slice path,
+                                              struct arena *a, struct session_ref *ref,
+                                              struct err *e);
+/* The directory of a session: the path of its log without the name of the log. */
+struct slice session_dirs_of(const struct session_ref *ref, const struct session_dirs *dirs);
+/* A file of this name in it, read whole; `out` is empty if it cannot be read, is longer, or is no valid JSON. ERR_NOMEM. */
+MUST_CHECK enum err_code session_dirs_json(const struct session_ref *ref,
+                                           const struct session_dirs *dirs, const char *name,
+                                           size_t most, struct buf *out);
+
+#endif

@@ -1,0 +1,248 @@
+#include <string.h>
+
+#include "lite/base/time.h"
+#include "lite/json/json.h"
+#include "store/systems/common/block_messages.h"
+#include "store/systems/common/config_dir.h"
+#include "store/systems/vibe/vibe.h"
+
+/* The rows of a log: {"role": "user" | "assistant" | "tool", "content", "message_id", "tool_calls", ...}. None of them has a
+ * time; those of the session are in meta.json, which is written anew after each turn. */
+
+enum { META_MOST = 16 << 20, ID_DIGITS = 8 };
+
+enum kind { KIND_OTHER, KIND_USER, KIND_ASSISTANT, KIND_TOOL };
+static const char *const kinds[] = { "user", "assistant", "tool", NULL };
+static const struct index_keys keys = { .type = "role", .id = "message_id", .kinds = kinds };
+
+static bool role_is(struct slice row, const char *role)
+{
+    struct slice value;
+
+    return json_get(row, "role", &value) && json_string_is(value, role);
+}
+
+/* A text, or in other versions a list of parts with texts. */
+static struct slice content_of(struct slice row, const char *name, struct arena *a)
+{
+    struct slice content, key, part, text, all = SLICE("");
+    struct json_iter it;
+
+    if (json_get_text(row, name, a, &text))
+        return text;
+    if (!json_get(row, name, &content) || json_type(content) != JSON_ARRAY ||
+        !json_iter_open(&it, content))
+        return all;
+    while (json_iter_next(&it, &key, &part))
+        if (json_get_text(part, "text", a, &text)) {
+            const struct slice both[] = { all, SLICE("\n"), text };
+            const char *joined = all.n ? arena_concat(a, both, 3) : NULL;
+
+            all = joined ? slice_of(joined) : text;
+        }
+    return all;
+}
+
+/* A person's prompt, and not what Vibe itself adds for the model. */
+static bool is_prompt(struct slice row)
+{
+    return role_is(row, "user") && !json_get_true(row, "injected");
+}
+
+/* ---- for lists ---- */
+
+static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_said *out)
+{
+    if (!json_valid(row) || json_type(row) != JSON_OBJECT)
+        return ERR_FORMAT;
+    out->time_ms = TIME_NONE;
+    out->waits = role_is(row, "user") || role_is(row, "tool");
+    out->speaks = out->waits || role_is(row, "assistant");
+    if (is_prompt(row))
+        out->prompt = content_of(row, "content", a);
+    return a->failed ? ERR_NOMEM : ERR_OK;
+}
+
+static int64_t time_in(struct slice meta, const char *name, struct arena *a)
+{
+    struct slice text;
+    int64_t ms;
+
+    return json_get_text(meta, name, a, &text) && time_parse(text, &ms) ? ms : TIME_NONE;
+}
+
+static void take_text(struct slice meta, const char *name, struct arena *a, struct slice *out)
+{
+    struct slice text;
+
+    if (json_get_text(meta, name, a, &text))
+        *out = arena_copy(a, text);
+}
+
+static void take_meta(struct slice meta, struct session_row *row, struct arena *a)
+{
+    struct slice environment, source;
+    int64_t end = time_in(meta, "end_time", a);
+
+    take_text(meta, "session_id", a, &row->recorded_id);
+    take_text(meta, "parent_session_id", a, &row->parent_id);
+    take_text(meta, "title", a, &row->custom_title);
+    take_text(meta, "git_branch", a, &row->git_branch);
+    if (json_get(meta, "environment", &environment))
+        take_text(environment, "working_directory", a, &row->cwd);
+    if (json_get(meta, "title_source", &source) && json_string_is(source, "auto"))
+        row->flags |= SESSION_AI_TITLE;
+    row->flags |= row->parent_id.n ? SESSION_FORK : 0u;
+    row->created_ms = time_in(meta, "start_time", a);
+    if (end != TIME_NONE)
+        row->activity_ms = end;
+}
+
+/* Vibe lists sessions that have messages and a metadata file. */
+static enum err_code complete_row(const struct store *st, const struct scope *scope,
+                                  struct session_row *row, struct arena *a, struct err *e)
+{
+    struct buf meta = { 0 };
+    enum err_code rc = session_dirs_json(&row->ref, &vibe_dirs, "meta.json", META_MOST, &meta);
+
+    (void)st;
+    if (!rc && meta.n)
+        take_meta(buf_slice(&meta), row, a);
+    if (!rc && !row->hidden) {
+        row->can = CAN_RESUME;
+        if (!meta.n || (!row->first_prompt.n && !row->custom_title.n && !row->last_prompt.n))
+            row->hidden = HIDDEN_EMPTY;
+        else if (!config_dir_in_scope(scope, row->cwd, a))
+            row->hidden = HIDDEN_COLLISION;
+    }
+    buf_fini(&meta);
+    return rc || a->failed ? err_nomem(e) : ERR_OK;
+}
+
+static enum err_code judge_row(struct logfile *log, size_t line, struct message *m, bool *keep,
+                               struct err *e)
+{
+    static const uint8_t kind_of[] = { [KIND_OTHER] = MESSAGE_SYSTEM,
+                                       [KIND_USER] = MESSAGE_USER,
+                                       [KIND_ASSISTANT] = MESSAGE_ASSISTANT,
+                                       [KIND_TOOL] = MESSAGE_TOOL };
+    const struct index_line *ix = &log->index.line[line];
+    struct slice row;
+
+    (void)keep;
+    m->kind = MESSAGE_OTHER;
+    m->flags = MESSAGE_BROKEN;
+    if (ix->state == LINE_BROKEN)
+        return ERR_OK;
+    m->kind = kind_of[ix->kind <= KIND_TOOL ? ix->kind : KIND_OTHER];
+    m->flags = 0;
+    if (m->kind != MESSAGE_USER)
+        return ERR_OK;
+    enum err_code rc = logfile_row(log, line, &row, e);
+
+    if (!rc && !is_prompt(row))
+        m->flags = MESSAGE_META;
+    return rc;
+}
+
+static struct slice row_id(struct slice row, struct arena *a)
+{
+    struct slice id;
+
+    return json_get_text(row, "message_id", a, &id) ? id : (struct slice){ NULL, 0 };
+}
+
+static bool is_id(struct slice id)
+{
+    for (size_t i = 0; i < id.n; i++)
+        if (!memchr("0123456789abcdef", id.p[i], 16))
+            return false;
+    return id.n == ID_DIGITS;
+}
+
+const struct jsonl_format vibe_format = { .keys = &keys,
+                                          .judge = judge_row,
+                                          .read = read_said,
+                                          .prompt_mark = "\"user\"",
+                                          .complete = complete_row,
+                                          .id = row_id,
+                                          .is_id = is_id,
+                                          .id_name = "the 8 digits of a Vibe session" };
+
+enum err_code vibe_messages(const struct store *st, const struct session_ref *ref,
+                            const struct message_query *q, json_fn *fn, void *arg, struct err *e)
+{
+    return block_messages(st, ref, q, row_id, fn, arg, e);
+}
+
+/* ---- blocks ---- */
+
+static void put_text(struct block_list *b, enum block_kind kind, struct slice text)
+{
+    if (text.n)
+        transcript_block_put(b, (struct block){ .kind = kind, .text = text });
+}
+
+static void put_calls(struct block_list *b, struct slice row)
+{
+    struct slice list, key, call, function;
+    struct json_iter it;
+
+    if (!json_get(row, "tool_calls", &list) || json_type(list) != JSON_ARRAY ||
+        !json_iter_open(&it, list))
+        return;
+    while (json_iter_next(&it, &key, &call)) {
+        struct block block = { .kind = BLOCK_TOOL_CALL, .input = SLICE("") };
+
+        json_get_text(call, "id", &b->arena, &block.call_id);
+        if (json_get(call, "function", &function)) {
+            json_get_text(function, "name", &b->arena, &block.name);
+            json_get_text(function, "arguments", &b->arena, &block.input); /* JSON in a text */
+        }
+        if (!json_valid(block.input))
+            block.input = SLICE("{}");
+        transcript_block_put(b, block);
+    }
+}
+
+static void put_images(struct block_list *b, struct slice row)
+{
+    struct slice list, key, image;
+    struct json_iter it;
+
+    if (json_get(row, "images", &list) && json_type(list) == JSON_ARRAY &&
+        json_iter_open(&it, list))
+        while (json_iter_next(&it, &key, &image))
+            transcript_block_put(b, (struct block){ .kind = BLOCK_IMAGE });
+}
+
+static void put_result(struct block_list *b, struct slice row)
+{
+    struct block block = { .kind = BLOCK_TOOL_RESULT };
+
+    json_get_text(row, "tool_call_id", &b->arena, &block.call_id);
+    json_get_text(row, "name", &b->arena, &block.name);
+    block.text = content_of(row, "content", &b->arena);
+    transcript_block_put(b, block);
+}
+
+enum err_code vibe_blocks(const struct store *st, struct slice row, struct block_list *out,
+                          struct err *e)
+{
+    struct arena *a = &out->arena;
+
+    (void)st;
+    if (!json_valid(row) || json_type(row) != JSON_OBJECT) {
+        transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
+    } else if (role_is(row, "tool")) {
+        put_result(out, row);
+    } else if (role_is(row, "assistant")) {
+        put_text(out, BLOCK_THINKING, content_of(row, "reasoning_content", a));
+        put_text(out, BLOCK_TEXT, content_of(row, "content", a));
+        put_calls(out, row);
+    } else {
+        put_text(out, is_prompt(row) ? BLOCK_PROMPT : BLOCK_NOTE, content_of(row, "content", a));
+        put_images(out, row);
+    }
+    return a->failed ? err_nomem(e) : ERR_OK;
+}

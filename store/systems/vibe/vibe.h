@@ -1,0 +1,20 @@
+#ifndef STORE_SYSTEMS_VIBE_VIBE_H
+#define STORE_SYSTEMS_VIBE_VIBE_H
+
+#include "store/systems/common/session_dirs.h"
+
+/* The sessions of Mistral Vibe (docs/formats/vibe.md): its path is $VIBE_HOME or ~/.vibe, with
+ *
+ *   logs/session/<prefix>_<day>_<time>_<id8>/messages.jsonl   the log: one message a line, without times
+ *   logs/session/<prefix>_<day>_<time>_<id8>/meta.json        id, title, directory, times, sums of tokens
+ *   logs/session/<prefix>_<day>_<time>_<id8>/agents/          sub-agents, each as such a directory
+ *
+ * A session goes by the 8 digits of its directory, which is how Vibe finds it. Only read. The store is a struct jsonl_store. */
+extern const struct store_ops vibe_ops;
+extern const struct jsonl_format vibe_format;
+extern const struct session_dirs vibe_dirs;
+
+store_blocks_fn vibe_blocks;
+store_messages_fn vibe_messages;
+
+#endif
