@@ -36,7 +36,7 @@ MUST_CHECK enum err_code session_dirs_at_path(const struct store *st,
                                               struct err *e);
 /* The directory of a session: the path of its log without the name of the log. */
 struct slice session_dirs_of(const struct session_ref *ref, const struct session_dirs *dirs);
-/* A file of this name in it, read whole; `out` is empty if it cannot be read, is longer, or is no valid JSON. ERR_NOMEM. */
+/* Reads a file in it; `out` is empty if it cannot be read, is longer, or is no valid JSON. ERR_NOMEM. */
 MUST_CHECK enum err_code session_dirs_json(const struct session_ref *ref,
                                            const struct session_dirs *dirs, const char *name,
                                            size_t most, struct buf *out);
