@@ -99,5 +99,5 @@ def make_vibe(folder):
     made.session(name='fence', id='33333333', prompts=['Paint the fence'], title='Paint the fence')
     made.session(name='empty', id='44444444', prompts=[], listed=False)
     made.session(name='elsewhere', id='55555555', prompts=['Anderswo: Übung'], cwd=HOME + '/Mein Projekt äöü')
-    made.expected['orders'].append([CWD, ['33333333', '11111111']])
+    made.expected['orders'].append([CWD, ['33333333', '11111111'], []])
     made.finish()
