@@ -16,6 +16,7 @@ archive = f12
 help = f2
 END
 open 120 30 --config "$top/keys"
+see "Fix the payment"
 see "^X in [keys.list] is bound to delete already, not to fork"
 press C-g
 see "title ›" "Enter: OK   Esc: cancel"

@@ -9,6 +9,7 @@
     X(NONE, "none", "", "")                                                                        \
     /* sessions */                                                                                 \
     X(RESUME, "resume", "resume", "resume the session")                                            \
+    X(RESUME_WITH, "resume-with", "resume with", "resume once with other flags")                   \
     X(VIEW, "view", "view", "read the conversation")                                               \
     X(MARK, "mark", "mark", "mark the session and move down")                                      \
     X(MARK_UP, "mark-up", "mark up", "mark the session and move up")                               \

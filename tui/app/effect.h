@@ -105,8 +105,9 @@ struct effect {
     struct preview_selection *selection; /* REWIND; owned */
     /* CHANGE; tui/data/change_request.h has what each request needs beside the refs */
     enum change_request request;
-    struct name_list *names; /* CHANGE, UNDO_REWIND; owned; may be NULL */
-    bool unsure;             /* CHANGE_TRASH: also sessions that an agent may be writing to */
+    /* CHANGE, UNDO_REWIND; RESUME, PRINT: flags for the agent; owned; may be NULL */
+    struct name_list *names;
+    bool unsure; /* CHANGE_TRASH: also sessions that an agent may be writing to */
     bool prints; /* RESUME_DIRS: the commands are printed and not run, wherever the sessions are */
     struct sweep_rule rule; /* SWEEP; the worker fills in scope and cancel */
     struct sweep *sweep;    /* CHANGE; owned */

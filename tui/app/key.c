@@ -114,6 +114,7 @@ static const struct {
     { CHOICES, BOTH, CTRL('n'), ACT_DOWN },
 
     { IN_LIST, BOTH, PLAIN(KEYCODE_ENTER), ACT_RESUME },
+    { IN_LIST, BOTH, ALT(KEYCODE_ENTER), ACT_RESUME_WITH },
     { IN_LIST, BOTH, PLAIN(KEYCODE_RIGHT), ACT_VIEW },
     { IN_LIST, BOTH, PLAIN(KEYCODE_TAB), ACT_MARK },
     { IN_LIST, BOTH, SHIFTED(KEYCODE_TAB), ACT_MARK_UP },
@@ -147,6 +148,7 @@ static const struct {
     { IN_LIST, VIM, PLAIN(' '), ACT_MARK },
     { IN_LIST, VIM, PLAIN('*'), ACT_MARK_ALL },
     { IN_LIST, VIM, PLAIN('r'), ACT_RESUME },
+    { IN_LIST, VIM, PLAIN('R'), ACT_RESUME_WITH },
     { IN_LIST, VIM, PLAIN('f'), ACT_FORK },
     { IN_LIST, VIM, PLAIN('w'), ACT_REWIND },
     { IN_LIST, VIM, PLAIN('n'), ACT_RENAME },
@@ -228,6 +230,7 @@ static const struct {
     { IN_MENU, BOTH, PLAIN(KEYCODE_HOME), ACT_FIRST },
     { IN_MENU, BOTH, PLAIN(KEYCODE_END), ACT_LAST },
     { IN_MENU, BOTH, PLAIN('r'), ACT_RESUME },
+    { IN_MENU, BOTH, PLAIN('R'), ACT_RESUME_WITH },
     { IN_MENU, BOTH, PLAIN('v'), ACT_VIEW },
     { IN_MENU, BOTH, PLAIN('f'), ACT_FORK },
     { IN_MENU, BOTH, PLAIN('w'), ACT_REWIND },

@@ -6,6 +6,7 @@
 #include "tui/screens/blame/blame_view.h"
 #include "tui/screens/dialogs/dialog.h"
 #include "tui/screens/dialogs/export_view.h"
+#include "tui/screens/dialogs/resume_view.h"
 #include "tui/screens/flows/flows.h"
 #include "tui/screens/list/list.h"
 #include "tui/screens/maintenance/cleanup.h"
@@ -31,6 +32,7 @@ static const struct view_ops *const views[VIEW_COUNT] = {
     [VIEW_PROMPT] = &view_prompt,
     [VIEW_HELP] = &view_help,
     [VIEW_EXPORT] = &view_export,
+    [VIEW_RESUME_OPTIONS] = &view_resume_options,
     [VIEW_CHANGE_FLOW] = &view_change_flow,
     [VIEW_RESUME_FLOW] = &view_resume_flow,
 };
@@ -48,6 +50,7 @@ struct whole {
     struct prompt prompt;
     struct help help;
     struct export_view export;
+    struct resume_view resume_view;
     struct pending_change pending_change;
     struct undo_flow undo_flow;
     struct resume_flow resume_flow;
@@ -71,6 +74,7 @@ static struct model *connect_views(struct whole *w)
         .prompt = &w->prompt,
         .help = &w->help,
         .export = &w->export,
+        .resume_view = &w->resume_view,
         .pending_change = &w->pending_change,
         .undo_flow = &w->undo_flow,
         .resume_flow = &w->resume_flow,

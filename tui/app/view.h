@@ -35,6 +35,7 @@ enum view_id {
     VIEW_PROMPT,
     VIEW_HELP,
     VIEW_EXPORT,
+    VIEW_RESUME_OPTIONS,
     VIEW_CHANGE_FLOW,
     VIEW_RESUME_FLOW,
     VIEW_COUNT
@@ -70,6 +71,7 @@ struct model {
     struct prompt *prompt;
     struct help *help;
     struct export_view *export;
+    struct resume_view *resume_view;
     struct pending_change *pending_change;
     struct undo_flow *undo_flow;
     struct resume_flow *resume_flow;

@@ -108,7 +108,8 @@ static bool is_forked_by_agent(const struct invocation *in, const struct config 
 /* Resumes the chosen session in dir (NULL: choose_dir decides), or with --print writes it to stdout as a line for a
  * shell or as JSON. Resuming returns only if it failed. */
 static enum err_code use_choice(struct invocation *in, const struct config *config,
-                                const struct session_row *row, const char *dir, struct err *e)
+                                const struct session_row *row, const char *dir,
+                                const struct name_list *words, struct err *e)
 {
     struct arena arena = { 0 };
     struct resume r;
@@ -121,6 +122,8 @@ static enum err_code use_choice(struct invocation *in, const struct config *conf
     /* The operands of the picker are words for the agent. */
     if (!rc && !in->command->name)
         rc = resume_add(&r, in->argv, (size_t)in->argc, &arena, e);
+    if (!rc && words)
+        rc = resume_set(&r, words->name, words->n, &arena, e);
     if (!rc && prints_choice(in)) {
         rc = print_choice(row, &r, option_given(&in->options, OPTION_PRINT_DIRECTORY), &in->out, e);
     } else if (!rc) {
@@ -304,7 +307,7 @@ static enum err_code choose_session(struct invocation *in, const struct config *
         row ? ref->store->ops->describe(ref->store, &s->scope, ref, row, e) : err_nomem(e);
 
     if (!rc)
-        rc = use_choice(in, config, row, NULL, e);
+        rc = use_choice(in, config, row, NULL, NULL, e);
     session_row_free(row);
     return rc;
 }
@@ -391,7 +394,7 @@ static enum err_code run_chosen_effect(struct invocation *in, const struct confi
     if (chosen->kind == EFFECT_PRINT)
         in->options.given |= OPTION_BIT(PRINT);
     for (size_t i = 0; !rc && i < chosen->row_count; i++)
-        rc = use_choice(in, config, chosen->rows[i], dir, e);
+        rc = use_choice(in, config, chosen->rows[i], dir, chosen->names, e);
     return rc;
 }
 
@@ -553,7 +556,7 @@ static enum err_code resume_named(struct invocation *in, const struct config *co
     if (!rc && (row->hidden == HIDDEN_UNREADABLE || row->hidden == HIDDEN_SIDECHAIN))
         rc = err_set(e, ERR_NOT_FOUND, id, "resume: this session cannot be resumed");
     if (!rc)
-        rc = use_choice(in, config, row, NULL, e);
+        rc = use_choice(in, config, row, NULL, NULL, e);
     session_row_free(row);
     return rc;
 }

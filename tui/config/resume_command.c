@@ -105,6 +105,76 @@ enum err_code resume_add(struct resume *r, char *const *words, size_t n, struct 
     return ERR_OK;
 }
 
+/* Finds "--flag VALUE" and "--flag=VALUE". Returns the index of the word that contains the value, or 0. */
+static size_t find_flag(char *const *argv, struct slice flag)
+{
+    for (size_t i = 1; argv[i]; i++) {
+        bool same = strncmp(argv[i], flag.p, flag.n) == 0;
+
+        if (same && argv[i][flag.n] == '=')
+            return i;
+        if (same && argv[i][flag.n] == '\0' && argv[i + 1] && argv[i + 1][0] != '-')
+            return i + 1;
+    }
+    return 0;
+}
+
+enum err_code resume_set(struct resume *r, const struct slice *words, size_t n, struct arena *a,
+                         struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; !rc && i < n; i++) {
+        bool pair = words[i].n > 2 && memcmp(words[i].p, "--", 2) == 0 && i + 1 < n &&
+                    words[i + 1].n && words[i + 1].p[0] != '-';
+        size_t at = pair ? find_flag(r->argv, words[i]) : 0;
+        bool joined = at && strncmp(r->argv[at], words[i].p, words[i].n) == 0;
+        char *word =
+            joined ? arena_format(a, "%.*s=%.*s", SLICE_ARG(words[i]), SLICE_ARG(words[i + 1]))
+                   : (char *)(uintptr_t)arena_copy(a, words[at ? i + 1 : i]).p;
+
+        if (!word)
+            return err_nomem(e);
+        if (at)
+            r->argv[at] = word;
+        else
+            rc = resume_add(r, &word, 1, a, e);
+        i += at != 0;
+    }
+    return rc;
+}
+
+/* From the documentation of the agents. */
+static const struct resume_choice choices[] = {
+    { "claude", "Permission mode", "--permission-mode",
+      "default|acceptEdits|plan|bypassPermissions", false },
+    { "claude", "Model", "--model", "opus|sonnet|haiku", true },
+    { "codex", "Sandbox", "--sandbox", "read-only|workspace-write|danger-full-access", false },
+    { "codex", "Approval", "--ask-for-approval", "untrusted|on-failure|on-request|never", false },
+    { "codex", "Model", "--model", "", true },
+    { "gemini", "Approval mode", "--approval-mode", "default|auto_edit|yolo", false },
+    { "gemini", "Model", "--model", "", true },
+    { "qwen", "Approval mode", "--approval-mode", "plan|default|auto-edit|yolo", false },
+    { "qwen", "Model", "--model", "", true },
+    { "opencode", "Model", "--model", "", true },
+    { "copilot", "Model", "--model", "", true },
+};
+
+size_t resume_choices(const struct session_ref *ref,
+                      const struct resume_choice *out[RESUME_CHOICES_MAX])
+{
+    const struct store_ops *ops = ref->store->ops;
+    const char *agent = ops->agent ? ops->agent(ref->store, ref) : NULL;
+    size_t n = 0;
+
+    if (!agent)
+        agent = store_format(ops);
+    for (size_t i = 0; i < sizeof choices / sizeof *choices && n < RESUME_CHOICES_MAX; i++)
+        if (strcmp(choices[i].agent, agent) == 0)
+            out[n++] = &choices[i];
+    return n;
+}
+
 static enum err_code no_program(const struct resume *r, struct err *e)
 {
     return err_set(e, ERR_IO, r->argv[0],

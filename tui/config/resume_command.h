@@ -33,6 +33,22 @@ MUST_CHECK enum err_code resume_make_fork(const struct config *c, const struct s
 /* Appends arguments. */
 MUST_CHECK enum err_code resume_add(struct resume *r, char *const *words, size_t n, struct arena *a,
                                     struct err *e);
+/* Appends flags, each with its value behind it; one that the command has already gets the new value instead, because not
+ * every agent takes a flag twice. */
+MUST_CHECK enum err_code resume_set(struct resume *r, const struct slice *words, size_t n,
+                                    struct arena *a, struct err *e);
+
+/* A flag that an agent is known to take when it resumes, with its values. */
+struct resume_choice {
+    const char *agent, *label, *flag;
+    const char *values; /* separated by | */
+    bool open;          /* others can be typed */
+};
+
+/* The choices of the agent of a session. Returns how many there are. */
+enum { RESUME_CHOICES_MAX = 4 };
+size_t resume_choices(const struct session_ref *ref,
+                      const struct resume_choice *out[RESUME_CHOICES_MAX]);
 /* ERR_IO if the program is not found in the path (like $PATH; NULL: the usual places); the text explains what to do. */
 MUST_CHECK enum err_code resume_check(const struct resume *r, const char *path, struct err *e);
 /* "cd DIR && CLAUDE_CONFIG_DIR=STORE claude --resume ID", quoted for a shell, without a newline. */

@@ -241,7 +241,8 @@ static void leave(struct loop *l, struct effect *fx)
         return;
     l->done = true;
     l->chosen = *fx;
-    fx->text = (struct buf){ 0 }; /* handed over */
+    fx->text = (struct buf){ 0 }; /* handed over, */
+    fx->names = NULL;             /* and so are the flags */
 }
 
 static void submit_effect(struct loop *l, struct effect *fx)

@@ -158,7 +158,7 @@ static void accept(struct model *m)
     if (v->writing)
         return;
     if (v->at == EXPORT_ROW_FILE)
-        dialog_prompt(m, "file", slice_of(v->path), take_path);
+        dialog_prompt(m, "file ", slice_of(v->path), take_path);
     else if (v->at == EXPORT_ROW_WRITE)
         write_file(m);
     else

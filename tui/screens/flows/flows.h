@@ -30,9 +30,12 @@ struct resume_flow {
     bool knows_live;                   /* the person knows that it is running */
     struct resume_dirs *place;         /* owned; the choices of the dialog */
     const struct session_row **chosen; /* owned: the rows of EFFECT_RESUME and EFFECT_PRINT */
+    struct name_list *words;           /* owned: flags for the agent, or NULL */
 };
 
 void resume_flow_begin(struct model *m, enum action a);
+/* Resumes with these flags besides those configured; takes them over. */
+void resume_flow_begin_with(struct model *m, struct name_list *words);
 /* Continues if what the flow waits for has arrived. */
 void resume_flow_retry(struct model *m);
 /* Called when entries get new numbers: the chosen one may now be another session, so the person has

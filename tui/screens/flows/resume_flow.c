@@ -22,6 +22,7 @@ static void resume_answer(struct model *m, enum dialog_choice choice);
 void resume_flow_fini(struct resume_flow *r)
 {
     msg_resume_dirs_free(r->place);
+    name_list_free(r->words);
     free(r->chosen);
     *r = (struct resume_flow){ .entry = ENTRY_NONE };
 }
@@ -75,6 +76,14 @@ static void fail_resume(struct model *m)
     resume_flow_cancel(m);
 }
 
+static struct name_list *take_words(struct model *m)
+{
+    struct name_list *words = m->resume_flow->words;
+
+    m->resume_flow->words = NULL;
+    return words;
+}
+
 /* The last step: the effect for which the loop leaves the screen. */
 static void leave_with_choice(struct model *m, const char *dir)
 {
@@ -91,6 +100,7 @@ static void leave_with_choice(struct model *m, const char *dir)
     e->rows = m->resume_flow->chosen;
     e->row_count = 1;
     e->text = text;
+    e->names = take_words(m);
     m->leaving = true;
 }
 
@@ -216,6 +226,7 @@ static void print_rows(struct model *m)
 
     e->rows = m->resume_flow->chosen;
     e->row_count = n;
+    e->names = take_words(m);
     m->leaving = true;
 }
 
@@ -259,11 +270,12 @@ static void act_on_row(struct model *m)
         resume_one(m);
 }
 
-void resume_flow_begin(struct model *m, enum action a)
+static void begin(struct model *m, enum action a, struct name_list *words)
 {
     const struct list *l = m->list;
 
     resume_flow_cancel(m);
+    m->resume_flow->words = words;
     m->resume_flow->action = m->settings->print ? ACT_PRINT : a;
     if (in_list(m) && l->marks > 1 && m->resume_flow->action == ACT_RESUME) {
         toast_note(&m->toast, m->now_ms,
@@ -280,6 +292,16 @@ void resume_flow_begin(struct model *m, enum action a)
         act_on_row(m);
     else
         m->resume_waits = !list_settled(l) || m->resume_flow->entry != ENTRY_NONE;
+}
+
+void resume_flow_begin(struct model *m, enum action a)
+{
+    begin(m, a, NULL);
+}
+
+void resume_flow_begin_with(struct model *m, struct name_list *words)
+{
+    begin(m, ACT_RESUME, words);
 }
 
 void resume_flow_retry(struct model *m)

@@ -49,7 +49,8 @@ bool list_selection_next(struct list_selection *s, uint32_t *entry)
 unsigned list_required_ability(enum action a)
 {
     switch (a) {
-    case ACT_RESUME: return CAN_RESUME;
+    case ACT_RESUME:
+    case ACT_RESUME_WITH: return CAN_RESUME;
     case ACT_FORK:
     case ACT_FORK_AT: return CAN_FORK;
     case ACT_RESUME_AT: return CAN_RESUME_AT;

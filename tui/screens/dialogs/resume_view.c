@@ -1,0 +1,255 @@
+#include "tui/screens/dialogs/resume_view.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "store/api/store.h"
+#include "tui/app/view.h"
+#include "tui/config/shell.h"
+#include "tui/screens/dialogs/dialog.h"
+#include "tui/screens/flows/flows.h"
+#include "tui/screens/list/list.h"
+#include "tui/widgets/frame.h"
+#include "tui/widgets/list_cursor.h"
+#include "tui/widgets/text_wrap.h"
+
+enum { BOX_W = 72, LABEL_W = 18, LINES_BELOW = 5 };
+
+static size_t flags_row(const struct resume_view *v)
+{
+    return v->choices;
+}
+
+static size_t rows_of(const struct resume_view *v)
+{
+    return v->choices + 2;
+}
+
+/* ---- values ---- */
+
+static size_t known_values(const struct resume_choice *c)
+{
+    size_t n = c->values[0] != '\0';
+
+    for (const char *p = c->values; *p; p++)
+        n += *p == '|';
+    return n;
+}
+
+static struct slice known_value(const struct resume_choice *c, size_t i)
+{
+    const char *p = c->values;
+
+    while (i-- > 0)
+        p += strcspn(p, "|") + 1;
+    return (struct slice){ p, strcspn(p, "|") };
+}
+
+/* Empty: as configured. */
+static struct slice value_of(const struct resume_view *v, size_t i)
+{
+    const struct resume_choice *c = v->choice[i];
+    size_t at = v->value[i];
+
+    if (at == 0)
+        return (struct slice){ 0 };
+    return at <= known_values(c) ? known_value(c, at - 1) : slice_of(v->typed[i]);
+}
+
+static void change_value(struct resume_view *v, int by)
+{
+    if (v->at >= v->choices)
+        return;
+    size_t n = known_values(v->choice[v->at]) + 1 + (v->typed[v->at][0] != '\0');
+
+    v->value[v->at] = (v->value[v->at] + n + (size_t)(by < 0 ? (int)n - 1 : 1)) % n;
+}
+
+/* ---- typed values ---- */
+
+static const char *take_value(struct model *m, struct slice text)
+{
+    struct resume_view *v = m->resume_view;
+
+    if (text.n >= RESUME_TEXT || memchr(text.p, '\0', text.n))
+        return "this is too long";
+    snprintf(v->typed[v->at], RESUME_TEXT, "%.*s", SLICE_ARG(text));
+    v->value[v->at] = text.n ? known_values(v->choice[v->at]) + 1 : 0;
+    return NULL;
+}
+
+static const char *take_flags(struct model *m, struct slice text)
+{
+    struct arena a = { 0 };
+    char **words;
+    bool ok = text.n == 0 || shell_split(text, NULL, 0, &a, &words, NULL) == ERR_OK;
+
+    arena_fini(&a);
+    if (!ok)
+        return "a quote is not closed";
+    if (text.n >= RESUME_TEXT || memchr(text.p, '\0', text.n))
+        return "this is too long";
+    snprintf(m->resume_view->flags, RESUME_TEXT, "%.*s", SLICE_ARG(text));
+    return NULL;
+}
+
+/* ---- resuming ---- */
+
+static bool add_words(const struct resume_view *v, struct name_list *words)
+{
+    struct arena a = { 0 };
+    char **flag = NULL;
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < v->choices; i++)
+        if (v->value[i])
+            ok = name_list_add(words, slice_of(v->choice[i]->flag)) &&
+                 name_list_add(words, value_of(v, i));
+    if (v->flags[0])
+        ok = ok && shell_split(slice_of(v->flags), NULL, 0, &a, &flag, NULL) == ERR_OK;
+    for (; ok && flag && *flag; flag++)
+        ok = name_list_add(words, slice_of(*flag));
+    arena_fini(&a);
+    return ok;
+}
+
+static void resume_so(struct model *m)
+{
+    const struct session_entry *e = list_selection_session(m);
+    struct name_list *words = name_list_new();
+
+    view_pop(m);
+    if (!words || !add_words(m->resume_view, words)) {
+        name_list_free(words);
+        toast_no_memory(&m->toast);
+    } else if (!e || !slice_eq(e->ref.id, slice_of(m->resume_view->session))) {
+        name_list_free(words);
+        toast_note(&m->toast, m->now_ms, "the list was reloaded meanwhile: please choose again");
+    } else {
+        resume_flow_begin_with(m, words);
+    }
+}
+
+/* ---- the view ---- */
+
+static void draw_value(const struct resume_view *v, struct frame *f, struct rect r, size_t i)
+{
+    struct slice value = i < v->choices ? value_of(v, i) : slice_of(v->flags);
+
+    frame_puts(f, r.y, r.x + 2, LABEL_W, STYLE_DIM,
+               i < v->choices ? v->choice[i]->label : "Other flags");
+    r.x += 2 + LABEL_W;
+    r.w -= 3 + LABEL_W;
+    if (value.n)
+        frame_text_cut(f, r.y, r.x, r.w, STYLE_TEXT, value);
+    else
+        frame_puts(f, r.y, r.x, r.w, STYLE_DIM, i < v->choices ? "as configured" : "none");
+}
+
+/* What is added to the configured command. */
+static void draw_added(const struct resume_view *v, struct frame *f, struct rect r)
+{
+    struct name_list *words = name_list_new();
+    struct buf text = { 0 };
+    bool ok = words && add_words(v, words) &&
+              buf_addf(&text, words->n ? "adds" : "as configured") == ERR_OK;
+
+    for (size_t i = 0; ok && i < words->n; i++)
+        ok = buf_addf(&text, " ") == ERR_OK && shell_quote(&text, words->name[i]) == ERR_OK;
+    if (ok)
+        text_wrap_draw(f, r, STYLE_DIM, buf_slice(&text));
+    name_list_free(words);
+    buf_fini(&text);
+}
+
+static void draw_resume(const struct model *m, struct frame *f)
+{
+    const struct resume_view *v = m->resume_view;
+    int n = (int)rows_of(v), w = f->cols - 4 < BOX_W ? f->cols - 4 : BOX_W;
+    struct rect r = frame_box(f, n + LINES_BELOW, w, SLICE("Resume once with other flags"));
+    char hint[120];
+
+    for (size_t i = 0; i < (size_t)n; i++) {
+        struct rect line = { r.y + (int)i, r.x, 1, r.w };
+
+        if (i + 1 < (size_t)n)
+            draw_value(v, f, line, i);
+        else
+            frame_puts(f, line.y, line.x + 2, line.w - 3, STYLE_STRONG,
+                       m->settings->print ? "Print the command" : "Resume");
+        if (i == v->at)
+            frame_point(f, line);
+    }
+    draw_added(v, f, (struct rect){ r.y + n, r.x + 2, LINES_BELOW - 2, r.w - 3 });
+    frame_puts(f, r.y + n + LINES_BELOW - 1, r.x + 2, r.w - 3, STYLE_DIM,
+               keymap_text(&m->settings->keys, IN_DIALOG, f->ascii,
+                           "Left and Right change a value; {accept} types one; {back} leaves.",
+                           hint, sizeof hint));
+}
+
+static void accept(struct model *m)
+{
+    struct resume_view *v = m->resume_view;
+
+    if (v->at == flags_row(v))
+        dialog_prompt(m, "flags ", slice_of(v->flags), take_flags);
+    else if (v->at < v->choices && v->choice[v->at]->open)
+        dialog_prompt(m, "value ", value_of(v, v->at), take_value);
+    else if (v->at < v->choices)
+        change_value(v, 1);
+    else
+        resume_so(m);
+}
+
+static bool resume_act(struct model *m, enum action a)
+{
+    struct resume_view *v = m->resume_view;
+
+    if (list_cursor_wrap(&v->at, rows_of(v), a))
+        return true;
+    if (a == ACT_ACCEPT)
+        accept(m);
+    else if (a == ACT_BACK)
+        view_pop(m);
+    return a == ACT_ACCEPT || a == ACT_BACK;
+}
+
+static bool resume_takes(struct model *m, struct key key)
+{
+    bool less = key.code == KEYCODE_LEFT || key.code == 'h';
+
+    if (view_top(m) != VIEW_RESUME_OPTIONS || key.mods != 0 ||
+        (!less && key.code != KEYCODE_RIGHT && key.code != 'l' && key.code != ' '))
+        return false;
+    change_value(m->resume_view, less ? -1 : 1);
+    return true;
+}
+
+static bool resume_perform(struct model *m, enum action a)
+{
+    const struct session_entry *e = a == ACT_RESUME_WITH ? list_selection_session(m) : NULL;
+    struct resume_view *v = m->resume_view;
+
+    if (!e)
+        return false;
+    if (e->ref.id.n >= sizeof v->session) {
+        toast_note(&m->toast, m->now_ms, "the id of this session is too long");
+        return true;
+    }
+    *v = (struct resume_view){ 0 };
+    v->choices = resume_choices(&e->ref, v->choice);
+    v->at = v->choices + 1;
+    snprintf(v->session, sizeof v->session, "%.*s", SLICE_ARG(e->ref.id));
+    view_push(m, VIEW_RESUME_OPTIONS);
+    return true;
+}
+
+const struct view_ops view_resume_options = {
+    .name = "resume with",
+    .overlay = true,
+    .context = IN_DIALOG,
+    .draw = draw_resume,
+    .act = resume_act,
+    .takes = resume_takes,
+    .perform = resume_perform,
+};
