@@ -78,22 +78,24 @@ struct session_line_columns {
     int64_t now_ms;
     struct short_ids *ids; /* owned */
     size_t id_columns;
-    size_t width;        /* of the terminal; 0: lines are not cut */
-    bool shows_projects; /* the list contains more than one project */
+    size_t width;         /* of the terminal; 0: lines are not cut */
+    bool shows_projects;  /* the list contains more than one project */
+    const char *agent;    /* of the rows that fitted so far; NULL: none */
+    size_t agent_columns; /* 0: all rows are of one agent */
 };
 
 MUST_CHECK enum err_code session_line_columns_open(const struct sessions *s, const struct out *o,
                                                    int64_t now_ms,
                                                    struct session_line_columns *look,
                                                    struct err *e);
-/* Makes room for an id in the column. */
+/* Makes room for an id in its column, and for the agent's name where rows of several agents are listed. */
 void session_line_columns_fit(struct session_line_columns *look, const struct session_ref *ref);
 void session_line_columns_close(struct session_line_columns *look);
 
 /* The names of the columns, `indent` blanks from the left. */
 void session_line_header(const struct session_line_columns *look, size_t indent, struct out *o);
-/* A session as one line: age, start of the id, project, branch, size, title, tag, and its flags. `indent` columns are
- * already used. Text from disk is cleaned. */
+/* A session as one line: age, start of the id, agent, project, branch, size, title, tag, and its flags. `indent` columns
+ * are already used. Text from disk is cleaned. */
 void session_line_write(const struct session_row *row, const struct session_line_columns *look,
                         size_t indent, struct out *o);
 

@@ -9,6 +9,7 @@
 enum {
     AGE_COLUMNS = 8,
     ID_COLUMNS = 8,
+    ID_COLUMNS_MOST = 12,
     PROJECT_COLUMNS = 14,
     BRANCH_COLUMNS = 16,
     SIZE_COLUMNS = 7,
@@ -106,16 +107,26 @@ enum err_code session_line_columns_open(const struct sessions *s, const struct o
     return rc;
 }
 
-/* Only a system in front of the id widens the column, not the bytes that tell it from another id. */
+/* A system in front of the id widens the column, and so does an id whose kind ("session_") is a part of it; the bytes
+ * that tell a long id from another do not. */
 void session_line_columns_fit(struct session_line_columns *look, const struct session_ref *ref)
 {
     char text[SHORT_ID];
     struct slice id = short_ids_of(look->ids, ref->store->ops, ref->id, text);
-    size_t system = strlen(ref->store->ops->name);
+    const char *agent = ref->store->ops->name;
+    size_t system = strlen(agent), columns = id.n;
 
-    if (id.n > system && id.p[system] == ':' && memcmp(id.p, ref->store->ops->name, system) == 0 &&
-        look->id_columns < system + 1 + ID_COLUMNS)
-        look->id_columns = system + 1 + ID_COLUMNS;
+    if (look->agent && (look->agent_columns || strcmp(look->agent, agent) != 0)) {
+        size_t first = strlen(look->agent), widest = system > first ? system : first;
+
+        look->agent_columns = widest > look->agent_columns ? widest : look->agent_columns;
+    }
+    look->agent = agent;
+    if (id.n > system && id.p[system] == ':' && memcmp(id.p, agent, system) == 0)
+        columns = system + 1 + ID_COLUMNS;
+    else if (!memchr(id.p, '_', id.n) || columns > ID_COLUMNS_MOST)
+        columns = 0;
+    look->id_columns = columns > look->id_columns ? columns : look->id_columns;
 }
 
 void session_line_columns_close(struct session_line_columns *look)
@@ -138,19 +149,20 @@ void session_line_id(const struct session_ref *ref, const struct session_line_co
 
 /* The columns of a line, and the remaining width for the title. */
 struct layout {
-    bool project, branch, size;
+    bool agent, project, branch, size;
     size_t title; /* SIZE_MAX: all of it */
 };
 
 static struct layout layout_of(const struct session_line_columns *look, size_t indent)
 {
-    struct layout l = { look->shows_projects, true, true, SIZE_MAX };
+    struct layout l = { look->agent_columns > 0, look->shows_projects, true, true, SIZE_MAX };
     struct {
         bool *shown;
         size_t columns;
     } optional[] = { { &l.project, PROJECT_COLUMNS + GAP },
                      { &l.branch, BRANCH_COLUMNS + GAP },
-                     { &l.size, SIZE_COLUMNS + GAP } };
+                     { &l.size, SIZE_COLUMNS + GAP },
+                     { &l.agent, look->agent_columns + GAP } };
     size_t used = indent + AGE_COLUMNS + GAP + look->id_columns + GAP;
 
     if (look->width == 0)
@@ -195,6 +207,8 @@ static void text_columns(const struct session_row *row, const struct session_lin
     age_column(row, look->now_ms, o);
     session_line_id(&row->ref, look, o);
     write_blanks(GAP, o);
+    if (l->agent)
+        styled_column(slice_of(row->ref.store->ops->name), look->agent_columns, OUT_AGE, o);
     if (l->project) {
         session_line_column(text_path_last(row->cwd), PROJECT_COLUMNS, o);
         write_blanks(GAP, o);
@@ -217,6 +231,8 @@ void session_line_header(const struct session_line_columns *look, size_t indent,
     write_blanks(indent, o);
     out_style(o, OUT_AGE);
     out_addf(o, "%*s  %-*s  ", AGE_COLUMNS, "AGE", (int)look->id_columns, "ID");
+    if (l.agent)
+        out_addf(o, "%-*s  ", (int)look->agent_columns, "AGENT");
     if (l.project)
         out_addf(o, "%-*s  ", PROJECT_COLUMNS, "PROJECT");
     if (l.branch)

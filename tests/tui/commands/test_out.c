@@ -336,6 +336,46 @@ static void an_id_that_needs_more_widens_only_itself(void **state)
     session_line_columns_close(&look);
 }
 
+static void an_id_with_its_kind_in_front_has_room(void **state)
+{
+    (void)state;
+    struct session_row row = touched;
+    struct session_line_columns look = { .ids = short_ids_new(), .id_columns = 8 };
+
+    row.ref.id = SLICE("ses_0a1b2c3d");
+    assert_true(short_ids_add(look.ids, &some, row.ref.id));
+    assert_true(short_ids_add(look.ids, &some, SLICE("ses_0a1b2d")));
+    short_ids_finish(look.ids);
+    session_line_columns_fit(&look, &row.ref);
+    assert_int_equal(look.id_columns, strlen("ses_0a1b2c"));
+    session_line_columns_close(&look);
+}
+
+static void agents_are_named_where_there_are_several(void **state)
+{
+    (void)state;
+    const struct store_ops long_name = { .name = "another" };
+    struct store other = { .ops = &long_name };
+    struct session_row row = touched;
+    struct session_line_columns look = { .ids = short_ids_new(), .id_columns = 8 };
+    struct out o;
+
+    assert_true(short_ids_add(look.ids, &some, touched.ref.id));
+    short_ids_finish(look.ids);
+    session_line_columns_fit(&look, &touched.ref);
+    session_line_columns_fit(&look, &touched.ref);
+    assert_int_equal(look.agent_columns, 0);
+    row.ref.store = &other;
+    session_line_columns_fit(&look, &row.ref);
+    session_line_columns_fit(&look, &touched.ref);
+    assert_int_equal(look.agent_columns, strlen("another"));
+    out_init(&o, -1);
+    session_line_write(&row, &look, 0, &o);
+    assert_non_null(strstr(buf_cstr(&o.buf), "  another  "));
+    out_fini(&o);
+    session_line_columns_close(&look);
+}
+
 static void the_columns_have_headings(void **state)
 {
     (void)state;
@@ -388,6 +428,8 @@ int main(void)
         cmocka_unit_test(age_branch_tag_and_state_have_colours_of_their_own),
         cmocka_unit_test(a_line_fits_the_terminal_it_is_written_to),
         cmocka_unit_test(an_id_that_needs_more_widens_only_itself),
+        cmocka_unit_test(an_id_with_its_kind_in_front_has_room),
+        cmocka_unit_test(agents_are_named_where_there_are_several),
         cmocka_unit_test(the_columns_have_headings),
     };
 
