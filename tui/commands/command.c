@@ -282,12 +282,13 @@ static bool wants_color(const struct invocation *in)
     return !w->no_color && w->term && strcmp(w->term, "dumb") != 0 && isatty(in->out.fd);
 }
 
-/* 0 if fd is not a terminal, or its width is not known. */
-static size_t terminal_columns(int fd)
+size_t command_terminal_size(int fd, size_t *rows)
 {
-    struct winsize size;
+    struct winsize size = { 0 };
+    bool known = isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0;
 
-    return isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+    *rows = known ? size.ws_row : 0;
+    return known ? size.ws_col : 0;
 }
 
 /* The version of the JSON answers (docs/json.md): raised when a member changes its meaning or goes away. */
@@ -342,10 +343,11 @@ static int report_failure(struct invocation *in, struct err *e, enum err_code rc
 int command_execute(struct invocation *in)
 {
     struct err e = { 0 }, unwritten;
+    size_t rows;
 
     in->out.wants_json = option_given(&in->options, OPTION_JSON);
     in->out.color = wants_color(in);
-    in->out.columns = terminal_columns(in->out.fd);
+    in->out.columns = command_terminal_size(in->out.fd, &rows);
     enum err_code rc = run_command(in, &e);
 
     if (rc && in->argc > 0)

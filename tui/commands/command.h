@@ -53,6 +53,8 @@ MUST_CHECK enum err_code command_parse(struct invocation *in, int argc, char **a
 int command_execute(struct invocation *in);
 /* The exit code of the program for an error of the library: the one place that maps them. */
 int command_exit_code(enum err_code rc);
+/* The columns of a terminal, and its rows; 0 if fd is none, or they are not known. */
+size_t command_terminal_size(int fd, size_t *rows);
 /* Writes one line on stderr; the command goes on. */
 void command_warn(const struct invocation *in, enum err_code code, const char *path,
                   const char *fmt, ...) PRINTF_LIKE(4, 5);

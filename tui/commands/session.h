@@ -80,6 +80,7 @@ struct session_line_columns {
     size_t id_columns;
     size_t width;         /* of the terminal; 0: lines are not cut */
     bool shows_projects;  /* the list contains more than one project */
+    bool without_ids;     /* sessions are chosen by number */
     const char *agent;    /* of the rows that fitted so far; NULL: none */
     size_t agent_columns; /* 0: all rows are of one agent */
 };
@@ -109,5 +110,11 @@ void session_line_flags(const struct session_row *row, char out[SESSION_LINE_FLA
 void session_line_cut(struct slice text, size_t w, struct out *o);
 /* Text in exactly w columns: padded, or cut with an ellipsis. */
 void session_line_column(struct slice text, size_t w, struct out *o);
+
+/* The picker for line readers and terminals that cannot draw: numbered lines on stderr. What is typed on stdin chooses a
+ * session (a number), narrows the list (words, as in the filter) or quits (an empty line, q). The ref is in the arena. */
+MUST_CHECK enum err_code plain_menu_choose(const struct invocation *in, const struct sessions *s,
+                                           enum sort_kind sort, struct arena *a,
+                                           struct session_ref *out, struct err *e);
 
 #endif

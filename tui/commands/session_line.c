@@ -149,27 +149,29 @@ void session_line_id(const struct session_ref *ref, const struct session_line_co
 
 /* The columns of a line, and the remaining width for the title. */
 struct layout {
-    bool agent, project, branch, size;
+    bool age, agent, project, branch, size;
     size_t title; /* SIZE_MAX: all of it */
 };
 
 static struct layout layout_of(const struct session_line_columns *look, size_t indent)
 {
-    struct layout l = { look->agent_columns > 0, look->shows_projects, true, true, SIZE_MAX };
+    struct layout l = { true, look->agent_columns > 0, look->shows_projects, true, true, SIZE_MAX };
     struct {
         bool *shown;
         size_t columns;
     } optional[] = { { &l.project, PROJECT_COLUMNS + GAP },
                      { &l.branch, BRANCH_COLUMNS + GAP },
                      { &l.size, SIZE_COLUMNS + GAP },
-                     { &l.agent, look->agent_columns + GAP } };
-    size_t used = indent + AGE_COLUMNS + GAP + look->id_columns + GAP;
+                     { &l.agent, look->agent_columns + GAP },
+                     { &l.age, AGE_COLUMNS + GAP } };
+    const size_t droppable = look->without_ids ? 5 : 4;
+    size_t used = indent + (look->without_ids ? 0 : look->id_columns + GAP);
 
     if (look->width == 0)
         return l;
     for (size_t i = 0; i < sizeof optional / sizeof *optional; i++)
         used += *optional[i].shown ? optional[i].columns : 0;
-    for (size_t i = 0; i < sizeof optional / sizeof *optional; i++)
+    for (size_t i = 0; i < droppable; i++)
         if (*optional[i].shown && used + SESSION_LINE_TITLE_MIN > look->width) {
             *optional[i].shown = false;
             used -= optional[i].columns;
@@ -204,9 +206,12 @@ static void text_columns(const struct session_row *row, const struct session_lin
 {
     char size[SIZE_TEXT];
 
-    age_column(row, look->now_ms, o);
-    session_line_id(&row->ref, look, o);
-    write_blanks(GAP, o);
+    if (l->age)
+        age_column(row, look->now_ms, o);
+    if (!look->without_ids) {
+        session_line_id(&row->ref, look, o);
+        write_blanks(GAP, o);
+    }
     if (l->agent)
         styled_column(slice_of(row->ref.store->ops->name), look->agent_columns, OUT_AGE, o);
     if (l->project) {
@@ -230,7 +235,10 @@ void session_line_header(const struct session_line_columns *look, size_t indent,
 
     write_blanks(indent, o);
     out_style(o, OUT_AGE);
-    out_addf(o, "%*s  %-*s  ", AGE_COLUMNS, "AGE", (int)look->id_columns, "ID");
+    if (l.age)
+        out_addf(o, "%*s  ", AGE_COLUMNS, "AGE");
+    if (!look->without_ids)
+        out_addf(o, "%-*s  ", (int)look->id_columns, "ID");
     if (l.agent)
         out_addf(o, "%-*s  ", (int)look->agent_columns, "AGENT");
     if (l.project)
