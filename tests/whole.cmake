@@ -22,6 +22,7 @@ function(made agent) # made from the agent's sources, because there is no record
         script(damaged_${agent} recorded store/systems/recorded/damaged_agents.py $<TARGET_FILE:reprise> ${agent})
     endif()
 endfunction()
+made(grok)
 made(vibe)
 recorded(kimi)
 recorded(pi)

@@ -15,7 +15,8 @@
     SYSTEM(opencode_ops)                                                                           \
     SYSTEM(crush_ops)                                                                              \
     SYSTEM(goose_ops)                                                                              \
-    SYSTEM(vibe_ops)
+    SYSTEM(vibe_ops)                                                                               \
+    SYSTEM(grok_ops)
 
 #define DECLARE(ops) extern const struct store_ops ops;
 #define ADDRESS(ops) &ops,

@@ -210,3 +210,32 @@ enum err_code session_dirs_json(const struct session_ref *ref, const struct sess
         out->n = 0;
     return rc == ERR_NOMEM ? rc : ERR_OK;
 }
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct slice *x = a, *y = b;
+
+    return strcmp(x->p, y->p);
+}
+
+enum err_code session_dirs_names(const struct session_ref *ref, const struct session_dirs *dirs,
+                                 const char *folder,
+                                 bool (*name_id)(const char *name, struct slice *id),
+                                 struct arena *a, struct slice **names, size_t *n, struct err *e)
+{
+    struct slice parent = session_dirs_of(ref, dirs), id;
+    const char *path = arena_format(a, "%.*s/%s", SLICE_ARG(parent), folder);
+    DIR *dir = path ? opendir(path) : NULL;
+    const struct dirent *entry;
+
+    *names = NULL;
+    *n = 0;
+    while (dir && !a->failed && (entry = readdir(dir)))
+        if (name_id(entry->d_name, &id))
+            arena_add_copy(a, names, n, slice_of(entry->d_name));
+    if (dir)
+        closedir(dir);
+    if (*n)
+        qsort(*names, *n, sizeof **names, compare_names);
+    return a->failed ? err_nomem(e) : ERR_OK;
+}

@@ -40,5 +40,11 @@ struct slice session_dirs_of(const struct session_ref *ref, const struct session
 MUST_CHECK enum err_code session_dirs_json(const struct session_ref *ref,
                                            const struct session_dirs *dirs, const char *name,
                                            size_t most, struct buf *out);
+/* For store_ops.subagents: the names in this folder of a session's directory that name_id takes, sorted. */
+MUST_CHECK enum err_code session_dirs_names(const struct session_ref *ref,
+                                            const struct session_dirs *dirs, const char *folder,
+                                            bool (*name_id)(const char *name, struct slice *id),
+                                            struct arena *a, struct slice **names, size_t *n,
+                                            struct err *e);
 
 #endif

@@ -1,6 +1,5 @@
 #include "store/systems/kimi/kimi.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <openssl/evp.h>
 #include <stdlib.h>
@@ -154,35 +153,17 @@ static bool is_agent_id(struct slice id)
     return id.n > 0 && id.n <= 128 && !slice_eq(id, SLICE("main"));
 }
 
-static int compare_id(const void *a, const void *b)
+static bool agent_name(const char *name, struct slice *id)
 {
-    const struct slice *x = a, *y = b;
-
-    return strcmp(x->p, y->p);
+    *id = slice_of(name);
+    return is_agent_id(*id);
 }
 
 enum err_code kimi_subagents(const struct store *st, const struct session_ref *ref, struct arena *a,
                              struct slice **ids, size_t *n, struct err *e)
 {
-    struct slice dir_path = kimi_session_dir(ref), *list = NULL;
-    const char *path = arena_format(a, "%.*s/agents", SLICE_ARG(dir_path));
-    DIR *dir = path ? opendir(path) : NULL;
-    const struct dirent *entry;
-    size_t count = 0;
-
     (void)st;
-    while (dir && !a->failed && (entry = readdir(dir)))
-        if (is_agent_id(slice_of(entry->d_name)))
-            arena_add_copy(a, &list, &count, slice_of(entry->d_name));
-    if (dir)
-        closedir(dir);
-    if (a->failed)
-        return err_nomem(e);
-    if (count)
-        qsort(list, count, sizeof *list, compare_id);
-    *ids = list;
-    *n = count;
-    return ERR_OK;
+    return session_dirs_names(ref, &dirs, "agents", agent_name, a, ids, n, e);
 }
 
 enum err_code kimi_subagent(const struct store *st, const struct session_ref *ref,

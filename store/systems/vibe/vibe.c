@@ -1,7 +1,5 @@
 #include "store/systems/vibe/vibe.h"
 
-#include <dirent.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lite/base/time.h"
@@ -82,35 +80,17 @@ static bool is_agent_id(struct slice id)
     return id.n > 0 && id.n <= NAME_MOST && id.p[0] != '.' && name_id(id.p, &digits);
 }
 
-static int compare_id(const void *a, const void *b)
+static bool name_agent(const char *name, struct slice *id)
 {
-    const struct slice *x = a, *y = b;
-
-    return strcmp(x->p, y->p);
+    *id = slice_of(name);
+    return is_agent_id(*id);
 }
 
 static enum err_code vibe_subagents(const struct store *st, const struct session_ref *ref,
                                     struct arena *a, struct slice **ids, size_t *n, struct err *e)
 {
-    struct slice parent = session_dirs_of(ref, &vibe_dirs), *list = NULL;
-    const char *path = arena_format(a, "%.*s/agents", SLICE_ARG(parent));
-    DIR *dir = path ? opendir(path) : NULL;
-    const struct dirent *entry;
-    size_t count = 0;
-
     (void)st;
-    while (dir && !a->failed && (entry = readdir(dir)))
-        if (is_agent_id(slice_of(entry->d_name)))
-            arena_add_copy(a, &list, &count, slice_of(entry->d_name));
-    if (dir)
-        closedir(dir);
-    if (a->failed)
-        return err_nomem(e);
-    if (count)
-        qsort(list, count, sizeof *list, compare_id);
-    *ids = list;
-    *n = count;
-    return ERR_OK;
+    return session_dirs_names(ref, &vibe_dirs, "agents", name_agent, a, ids, n, e);
 }
 
 static enum err_code vibe_subagent(const struct store *st, const struct session_ref *ref,

@@ -10,7 +10,7 @@ import os
 import re
 from dataclasses import dataclass, field
 
-from made_agents import make_vibe
+from made_agents import make_grok, make_vibe
 
 
 @dataclass
@@ -335,6 +335,9 @@ def read_made(made):
 
 
 AGENTS = {a.name: a for a in (
+    Agent('grok', read_made, ('.grok/sessions/%*/*/updates.jsonl', '.grok/sessions/%*/*/rewind_points.jsonl'), make=make_grok, given_back=3,
+          damaged=lambda path: os.path.basename(os.path.dirname(path)), resume='grok --resume {id}',
+          fork='grok --resume {id} --fork-session'),
     Agent('vibe', read_made, ('.vibe/logs/session/*/messages.jsonl', '.vibe/logs/session/*/meta.json'), make=make_vibe,
           damaged=lambda path: os.path.basename(os.path.dirname(path))[-8:], resume='vibe --resume {id}'),
     Agent('gemini', read_gemini, ('.gemini/tmp/*/chats/session-*.jsonl',), given_back=17, damaged=gemini_session,

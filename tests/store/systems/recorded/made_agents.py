@@ -8,6 +8,7 @@ import json
 import os
 import tarfile
 import tempfile
+from urllib.parse import quote
 
 HOME = '/home/dev'
 CWD = HOME + '/proj'
@@ -100,4 +101,99 @@ def make_vibe(folder):
     made.session(name='empty', id='44444444', prompts=[], listed=False)
     made.session(name='elsewhere', id='55555555', prompts=['Anderswo: Übung'], cwd=HOME + '/Mein Projekt äöü')
     made.expected['orders'].append([CWD, ['33333333', '11111111'], []])
+    made.finish()
+
+
+# ---- Grok ----
+
+class GrokLog:
+    """updates.jsonl and rewind_points.jsonl of a session."""
+
+    def __init__(self, id, minute):
+        self.id, self.at, self.rows, self.points = id, 1_780_000_000 + 60 * minute, [], []
+
+    def update(self, name, method='session/update', **more):
+        self.at += 1
+        self.rows.append({'timestamp': self.at, 'method': method, 'params': {
+            'sessionId': self.id, 'update': {'sessionUpdate': name, **more}, '_meta': {'eventId': f's-{len(self.rows)}'}}})
+
+    def text(self, name, *pieces, **meta):
+        for piece in pieces:
+            self.update(name, content={'type': 'text', 'text': piece}, **({'_meta': meta} if meta else {}))
+
+    def call(self, id, title, kind, output, status='completed', **more):
+        self.update('tool_call', toolCallId=id, title=title, kind=kind, status='pending', **more)
+        self.update('tool_call_update', toolCallId=id, status='in_progress')
+        self.update('tool_call_update', toolCallId=id, status=status, content=[{'type': 'content', 'content': {'type': 'text', 'text': output}}])
+
+    def point(self, index, before, after):
+        def shots(files):
+            return {p: {'path': p, 'content': c, 'captured_at': f'2026-05-28T20:26:{index * 2:02}Z'} for p, c in files.items()}
+        self.points.append({'prompt_index': index, 'created_at': f'2026-05-28T20:26:{index * 2:02}Z',
+                            'file_snapshots': shots(before), 'after_snapshots': shots(after)})
+
+
+def grok_session(made, log, minute, cwd=CWD, folder=None, **more):
+    where = f'.grok/sessions/{folder or quote(cwd, safe="")}/{log.id}'
+    at = f'2026-05-28T20:{minute:02}:00.123456Z'
+    made.lines(f'{where}/updates.jsonl', log.rows, minute)
+    if log.points:
+        made.lines(f'{where}/rewind_points.jsonl', log.points, minute)
+    made.put(f'{where}/summary.json', json.dumps({
+        'info': {'id': log.id, 'cwd': cwd}, 'session_summary': '', 'created_at': at, 'updated_at': at, 'last_active_at': at,
+        'num_messages': len(log.rows), 'current_model_id': 'grok-code', 'head_branch': 'main', **more}), minute)
+    return where
+
+
+def make_grok(folder):
+    made = Made(folder)
+    ids = [f'0197{n}000-aaaa-7000-8000-0123456789ab' for n in range(6)]
+    gate = GrokLog(ids[0], 5)
+    gate.text('user_message_chunk', 'Mend the gate', promptIndex=0)
+    gate.text('agent_thought_chunk', 'Hm', '.')
+    gate.text('agent_message_chunk', 'I ', 'look.')
+    gate.call('t1', 'Read `gate.txt`', 'read', 'open', rawInput={'path': 'gate.txt'})
+    gate.call('t2', 'Edit `gate.txt`', 'edit', 'written')
+    gate.text('agent_message_chunk', 'Done: größer.')
+    gate.text('user_message_chunk', 'Forget this', promptIndex=1)
+    gate.text('agent_message_chunk', 'Forgotten.')
+    gate.update('rewind_marker', '_x.ai/session/update', target_prompt_index=1, created_at='2026-05-28T20:26:00Z')
+    gate.text('user_message_chunk', 'Oil it\nwell', promptIndex=1)
+    gate.text('user_message_chunk', 'a phantom')
+    gate.call('t3', 'Edit `gate.txt`', 'edit', 'cannot', status='failed')
+    gate.text('agent_message_chunk', 'Oiled.')
+    gate.text('user_message_chunk', 'And ', 'paint it', promptIndex=2)
+    gate.text('agent_message_chunk', 'Painted.')
+    trees = [{'gate.txt': 'open\r\n', 'read.txt': 'read\n', 'old/hinge.txt': 'a hinge\n'},
+             {'gate.txt': 'shut\r\n', 'read.txt': 'read\n', 'old/hinge.txt': 'a hinge\n', 'new/größe.txt': 'ä\n'},
+             {'gate.txt': 'shut, oiled', 'read.txt': 'read\n', 'new/größe.txt': 'ä\n'},
+             {'gate.txt': 'shut, oiled, red', 'read.txt': 'read by hand\n', 'new/größe.txt': 'ä\n'}]
+    gate.point(0, {'gate.txt': 'open\r\n', 'read.txt': 'read\n', 'new/größe.txt': None},
+               {'gate.txt': 'shut\r\n', 'read.txt': 'read\n', 'new/größe.txt': 'ä\n'})
+    gate.point(1, {'gate.txt': 'shut\r\n', 'old/hinge.txt': 'a hinge\n'}, {'gate.txt': 'shut, oiled', 'old/hinge.txt': None})
+    gate.point(2, {'gate.txt': 'shut, oiled'}, {'gate.txt': 'shut, oiled, red'})
+    for i, tree in enumerate(trees):
+        made.tree(f'gate/{i}', {**tree, 'read.txt': trees[3]['read.txt']})
+    where = grok_session(made, gate, 5, generated_title='Gate', title_is_manual=True)
+    made.put(f'{where}/subagents/{ids[1]}/meta.json', '{}', 5)
+
+    helper = GrokLog(ids[1], 6)
+    helper.text('user_message_chunk', 'Look at it')
+    grok_session(made, helper, 6, session_kind='subagent', parent_session_id=ids[0])
+    fence = GrokLog(ids[2], 9)
+    fence.text('user_message_chunk', 'Paint the fence')
+    fence.text('agent_message_chunk', 'Painted.')
+    grok_session(made, fence, 9, generated_title='Fence, painted', session_kind='fork', parent_session_id=ids[0])
+    far = GrokLog(ids[3], 7)
+    far.text('user_message_chunk', 'Far away')
+    cwd = HOME + '/ä' + 'x' * 250
+    grok_session(made, far, 7, cwd, folder='x-0123456789abcdef')
+    made.put('.grok/sessions/x-0123456789abcdef/.cwd', cwd, 7)
+
+    made.session(name='gate', id=ids[0], prompts=['Mend the gate', 'Oil it\nwell', 'And paint it'], title='Gate')
+    made.session(name='helper', id=ids[1], prompts=['Look at it'], listed=False)
+    made.session(name='fence', id=ids[2], prompts=['Paint the fence'], title='Fence, painted')
+    made.session(name='far', id=ids[3], prompts=['Far away'], cwd=cwd)
+    made.expected['turns'] = [{'session': ids[0], 'number': i, 'before': f'gate/{i}', 'end': 'gate/3'} for i in range(3)]
+    made.expected['orders'].append([CWD, [ids[2], ids[0]], []])
     made.finish()

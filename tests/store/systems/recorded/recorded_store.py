@@ -58,7 +58,8 @@ class Paths:
     """Replaces the recorded paths, and hashes of them, by those of the test."""
 
     def __init__(self, root, known):
-        self.pairs = [(RECORDED, root), (RECORDED.replace('/', '-'), root.replace('/', '-'))]
+        self.pairs = [(RECORDED, root), (RECORDED.replace('/', '-'), root.replace('/', '-')),
+                      (RECORDED.replace('/', '%2F'), root.replace('/', '%2F'))]
         self.hashes = {}
         for path in known:
             for hashed in hashlib.sha256, hashlib.md5:

@@ -1,0 +1,191 @@
+#include "store/systems/grok/grok.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lite/io/file.h"
+#include "store/systems/common/config_dir.h"
+
+enum { NAME_MOST = 16 << 10 };
+
+static const char variable[] = "GROK_HOME";
+
+/* NULL: not known, or out of memory. */
+static char *default_path(const struct store_env *env)
+{
+    const char *named = env_value(env->environment, variable);
+
+    if (named && named[0])
+        return config_dir_absolute(env, named);
+    return env->home ? config_dir_join(env->home, ".grok") : NULL;
+}
+
+static enum err_code grok_open(const struct store_env *env, const char *path, struct store **out,
+                               struct err *e)
+{
+    return session_dirs_open(&grok_ops, &grok_format, env, path, path ? NULL : default_path(env),
+                             "sessions", out, e);
+}
+
+static enum err_code grok_variable(const struct store *st, const char **name, const char **value,
+                                   struct err *e)
+{
+    (void)e;
+    config_dir_variable(st, default_path(st->env), variable, name, value);
+    return ERR_OK;
+}
+
+/* ---- folders ---- */
+
+static int digit_of(char c)
+{
+    static const char digits[] = "0123456789ABCDEF0123456789abcdef";
+    const char *at = c ? strchr(digits, c) : NULL;
+
+    return at ? (int)(at - digits) & 15 : -1;
+}
+
+/* Empty: it is not the percent-encoded form of an absolute path. */
+static struct slice decode(const char *folder, struct arena *a)
+{
+    size_t n = strlen(folder), k = 0;
+    char *out = arena_alloc(a, n + 1);
+
+    for (size_t i = 0; out && i < n; i++) {
+        int high = folder[i] == '%' ? digit_of(folder[i + 1]) : -1;
+        int low = high >= 0 ? digit_of(folder[i + 2]) : -1;
+        char c = low >= 0 ? (char)(high * 16 + low) : folder[i];
+
+        if (!c)
+            return SLICE("");
+        out[k++] = c;
+        i += low >= 0 ? 2 : 0;
+    }
+    if (out)
+        out[k] = '\0';
+    return out && out[0] == '/' ? (struct slice){ out, k } : SLICE("");
+}
+
+struct slice grok_directory(const struct jsonl_store *s, const char *folder, struct arena *a)
+{
+    struct slice name = decode(folder, a);
+    struct buf text = { 0 };
+    const char *path = name.n ? NULL : arena_format(a, "%s/%s/.cwd", s->folder, folder);
+
+    if (path && !file_read_all(AT_FDCWD, path, 0, NAME_MOST, &text, NULL)) {
+        while (text.n && (unsigned char)text.p[text.n - 1] <= ' ')
+            text.n--;
+        name = arena_copy(a, buf_slice(&text));
+        if (!name.n || name.p[0] != '/' || memchr(name.p, '\0', name.n))
+            name = SLICE("");
+    }
+    buf_fini(&text);
+    return name;
+}
+
+static bool is_in_scope(const struct jsonl_store *s, const struct scope *scope, const char *folder)
+{
+    struct arena a = { 0 };
+    bool is = scope->all || config_dir_in_scope(scope, grok_directory(s, folder, &a), &a);
+
+    arena_fini(&a);
+    return is;
+}
+
+/* ---- the sessions ---- */
+
+static bool name_id(const char *name, struct slice *id)
+{
+    *id = slice_of(name);
+    return grok_format.is_id(*id);
+}
+
+const struct session_dirs grok_dirs = { .log = "/updates.jsonl",
+                                        .name_id = name_id,
+                                        .in_scope = is_in_scope };
+
+static enum err_code grok_enumerate(const struct store *st, const struct scope *scope,
+                                    session_ref_fn *fn, void *arg, struct err *e)
+{
+    return session_dirs_enumerate(st, &grok_dirs, scope, fn, arg, e);
+}
+
+static enum err_code grok_find(const struct store *st, const struct scope *scope, struct slice id,
+                               struct arena *a, struct session_ref *ref, struct err *e)
+{
+    return session_dirs_find(st, &grok_dirs, scope, id, a, ref, e);
+}
+
+static enum err_code grok_at_path(const struct store *st, struct slice path, struct arena *a,
+                                  struct session_ref *ref, struct err *e)
+{
+    return session_dirs_at_path(st, &grok_dirs, path, a, ref, e);
+}
+
+/* ---- sub-agents: sessions of their own, of which the session has the names ---- */
+
+static enum err_code grok_subagents(const struct store *st, const struct session_ref *ref,
+                                    struct arena *a, struct slice **ids, size_t *n, struct err *e)
+{
+    (void)st;
+    return session_dirs_names(ref, &grok_dirs, "subagents", name_id, a, ids, n, e);
+}
+
+static enum err_code grok_subagent(const struct store *st, const struct session_ref *ref,
+                                   struct slice agent, struct arena *a, struct session_ref *out,
+                                   struct err *e)
+{
+    const struct scope everywhere = { .all = true };
+    struct slice *ids = NULL;
+    size_t n = 0;
+    enum err_code rc = grok_subagents(st, ref, a, &ids, &n, e);
+
+    for (size_t i = 0; i < n && !rc; i++)
+        if (slice_eq(ids[i], agent))
+            return grok_find(st, &everywhere, agent, a, out, e);
+    return rc ? rc : err_set(e, ERR_NOT_FOUND, ref->path.p, "no such sub-agent");
+}
+
+static const char *grok_cannot(unsigned ability)
+{
+    switch (ability) {
+    case CAN_RENAME:
+    case CAN_NAME_FORK: return "Grok keeps its titles beside the logs: use /rename in it";
+    case CAN_TAG: return "Grok sessions have no tags";
+    case CAN_ARCHIVE: return "Grok sessions cannot be archived";
+    case CAN_DELETE: return "delete it in Grok, which keeps an index of its sessions";
+    case CAN_FORK: return "Grok forks itself: grok --resume ID --fork-session";
+    case CAN_RESUME_AT: return "Grok continues after the last message: use /rewind in it";
+    case CAN_TOMBSTONE: return "a Grok log is the only copy of its messages";
+    case CAN_REAPPEND: return "Grok keeps its titles beside the logs";
+    case CAN_RETRIEVE: return "Grok's logs already are where it looks for them";
+    case CAN_HAVE_BRANCHES: return "Grok logs have no branches: what is rewound is dropped";
+    case CAN_SET: return "Grok sessions have no settings that other programs may write";
+    default: return NULL;
+    }
+}
+
+const struct store_ops grok_ops = {
+    .name = "grok",
+    .folders = "sessions",
+    .resume_command = "grok --resume {id}",
+    .fork_command = "grok --resume {id} --fork-session",
+    .open = grok_open,
+    .close = session_dirs_close,
+    .enumerate = grok_enumerate,
+    .describe = jsonl_describe,
+    .find = grok_find,
+    .at_path = grok_at_path,
+    .tail = grok_tail,
+    .load = grok_load,
+    .blocks = grok_blocks,
+    .messages = grok_messages,
+    .subagents = grok_subagents,
+    .subagent = grok_subagent,
+    .agent_variable = grok_variable,
+    .checkpoints = grok_checkpoints,
+    .plan = grok_plan,
+    .unsupported = grok_cannot,
+};

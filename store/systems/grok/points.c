@@ -1,0 +1,201 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "lite/base/time.h"
+#include "lite/json/json.h"
+#include "store/systems/common/file_history.h"
+#include "store/systems/grok/grok.h"
+
+/* Going back with rewind_points.jsonl: for each prompt, by its number, the texts of the files that its turn read or wrote, from
+ * before and from after it. Grok's screen never uses them, because its rewind is one of the conversation only; it then adds the
+ * points of the dropped prompts to the one before, so the first text of a file still is the one from before all of them.
+ *
+ * A text of null before a turn says that there was no file. After a turn it may also be a file that is no text. Files that were
+ * read and never changed are left alone. */
+
+static int64_t time_in(struct slice object, const char *name, struct arena *a)
+{
+    struct slice text;
+    int64_t ms;
+
+    return json_get_text(object, name, a, &text) && time_parse(text, &ms) ? ms : TIME_NONE;
+}
+
+static void read_state(struct slice snapshot, bool after, struct arena *a, struct saved_state *x)
+{
+    struct slice value, text;
+
+    x->time_ms = time_in(snapshot, "captured_at", a);
+    x->content = SAVED_UNKNOWN;
+    x->why = "Grok did not record its text";
+    if (json_get_text(snapshot, "content", a, &text)) {
+        x->content = SAVED_BYTES;
+        x->bytes = arena_copy(a, text);
+    } else if (!after && json_get(snapshot, "content", &value) && json_type(value) == JSON_NULL) {
+        x->content = SAVED_ABSENT;
+    }
+}
+
+/* The same text before and after: the file was only read. */
+static bool is_unchanged(struct slice snapshot, struct slice others, struct slice key)
+{
+    struct arena a = { 0 };
+    struct slice name, other, x, y;
+    bool same = json_text(key, &a, &name) && name.n && !memchr(name.p, '\0', name.n);
+
+    if (same) {
+        const char *path = arena_copy(&a, name).p;
+
+        same = path && json_get(others, path, &other) && json_get(snapshot, "content", &x) &&
+               json_get(other, "content", &y) && json_type(x) == JSON_STRING && slice_eq(x, y);
+    }
+    arena_fini(&a);
+    return same;
+}
+
+static enum err_code add_state(struct file_history *h, struct slice key, struct slice snapshot,
+                               int64_t turn, bool after, struct err *e)
+{
+    struct arena *a = &h->states.arena;
+    struct saved_state x = { .turn = turn, .is_write = after, .is_first = !after };
+    struct slice name;
+    const char *path;
+
+    if (!json_text(key, a, &name))
+        return a->failed ? err_nomem(e) : ERR_OK;
+    path = file_history_path(h, name);
+    read_state(snapshot, after, a, &x);
+    if (a->failed)
+        return err_nomem(e);
+    return path ? saved_states_add(&h->states, path, &x, e) : ERR_OK;
+}
+
+static enum err_code add_states(struct file_history *h, struct slice befores, struct slice afters,
+                                int64_t turn, bool after, struct err *e)
+{
+    struct slice key, snapshot;
+    struct json_iter it;
+    enum err_code rc = ERR_OK;
+
+    if (json_type(after ? afters : befores) != JSON_OBJECT ||
+        !json_iter_open(&it, after ? afters : befores))
+        return ERR_OK;
+    while (!rc && json_iter_next(&it, &key, &snapshot)) {
+        if (!is_unchanged(snapshot, after ? befores : afters, key))
+            rc = add_state(h, key, snapshot, turn, after, e);
+    }
+    return rc;
+}
+
+static enum err_code take_point(struct slice row, void *arg, bool *stop, struct err *e)
+{
+    struct file_history *h = arg;
+    struct slice value, befores = SLICE(""), afters = SLICE("");
+    int64_t turn;
+
+    (void)stop;
+    if (!json_valid(row) || !json_get(row, "prompt_index", &value) || !json_int(value, &turn) ||
+        turn < 0 || turn > INT32_MAX)
+        return ERR_OK;
+    json_get(row, "file_snapshots", &befores);
+    json_get(row, "after_snapshots", &afters);
+    enum err_code rc = add_states(h, befores, afters, turn, false, e);
+
+    return rc ? rc : add_states(h, befores, afters, turn, true, e);
+}
+
+/* ---- the prompts ---- */
+
+static enum err_code take_row(struct file_history *h, struct slice row, struct err *e)
+{
+    struct arena *a = &h->states.arena;
+    struct file_point p = { .time_ms = time_in(row, "time", a), .turn = -1 };
+    struct slice kind, value;
+
+    if (!json_get(row, "kind", &kind))
+        return ERR_OK;
+    if (json_string_is(kind, "call"))
+        return json_at(row, "update.kind", &value) && json_string_is(value, "execute")
+                   ? file_history_shell(h, p.time_ms, e)
+                   : ERR_OK;
+    if (!json_string_is(kind, "user") || !json_get_text(row, "id", a, &p.id) ||
+        !json_get_text(row, "text", a, &p.prompt))
+        return a->failed ? err_nomem(e) : ERR_OK;
+    p.turn = (int64_t)h->n;
+    return file_history_point(h, p, e);
+}
+
+static enum err_code read_prompts(struct file_history *h, struct err *e)
+{
+    struct buf rows = { 0 };
+    struct slice rest, line;
+    bool torn;
+    enum err_code rc = grok_compose(h->ref->path.p, &rows, e);
+
+    rest = buf_slice(&rows);
+    while (!rc && slice_line(&rest, &line, &torn))
+        rc = take_row(h, line, e);
+    buf_fini(&rows);
+    return rc;
+}
+
+static enum err_code read_cwd(struct file_history *h, struct err *e)
+{
+    struct buf summary = { 0 };
+    struct arena *a = &h->states.arena;
+    struct slice cwd;
+    enum err_code rc = session_dirs_json(h->ref, &grok_dirs, "summary.json", 4 << 20, &summary);
+
+    if (!rc && summary.n && json_at(buf_slice(&summary), "info.cwd", &cwd) &&
+        json_text(cwd, a, &cwd) && cwd.n && cwd.p[0] == '/' && !memchr(cwd.p, '\0', cwd.n))
+        h->cwd = arena_copy(a, cwd).p;
+    buf_fini(&summary);
+    return rc || a->failed ? err_nomem(e) : ERR_OK;
+}
+
+static enum err_code history_read(struct file_history *h, const struct session_ref *ref,
+                                  struct err *e)
+{
+    static const struct index_keys keys = { .type = "prompt_index" };
+    struct slice dir = session_dirs_of(ref, &grok_dirs);
+
+    *h = (struct file_history){ .ref = ref };
+    const char *path = arena_format(&h->states.arena, "%.*s/rewind_points.jsonl", SLICE_ARG(dir));
+    enum err_code rc = path ? read_cwd(h, e) : err_nomem(e);
+
+    if (!rc)
+        rc = read_prompts(h, e);
+    if (!rc)
+        rc = jsonl_each_row(path, &keys, NULL, take_point, h, e);
+    if (rc == ERR_NOT_FOUND) /* no turn read or wrote a file */
+        rc = ERR_OK;
+    if (rc)
+        saved_states_fini(&h->states);
+    return rc;
+}
+
+enum err_code grok_checkpoints(const struct store *st, const struct session_ref *ref,
+                               struct checkpoint_list *out, struct err *e)
+{
+    struct file_history h;
+    enum err_code rc = history_read(&h, ref, e);
+
+    (void)st;
+    return rc ? rc : file_history_checkpoints(&h, out, e);
+}
+
+enum err_code grok_plan(const struct store *st, const struct session_ref *ref, struct slice point,
+                        struct rewind_plan *out, struct err *e)
+{
+    struct file_history h;
+    enum err_code rc = history_read(&h, ref, e);
+
+    if (rc)
+        return rc;
+    /* the directory must be the one that the session's folder is named after */
+    struct slice named =
+        grok_directory((const struct jsonl_store *)st, ref->folder.p, &h.states.arena);
+    bool is = h.cwd && slice_eq(named, slice_of(h.cwd));
+
+    return file_history_plan(&h, point, is ? h.cwd : NULL, out, e);
+}

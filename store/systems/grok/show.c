@@ -1,0 +1,259 @@
+#include <string.h>
+
+#include "lite/base/time.h"
+#include "lite/json/json.h"
+#include "store/systems/common/block_messages.h"
+#include "store/systems/common/config_dir.h"
+#include "store/systems/grok/grok.h"
+
+/* ---- the conversation, from rows that are made here ---- */
+
+enum kind { KIND_OTHER, KIND_USER, KIND_AGENT, KIND_THOUGHT, KIND_CALL, KIND_RESULT };
+static const char *const kinds[] = { "user", "agent", "thought", "call", "result", NULL };
+static const struct index_keys row_keys = {
+    .type = "kind", .id = "id", .time = "time", .kinds = kinds
+};
+
+static enum err_code judge_row(struct logfile *log, size_t line, struct message *m, bool *keep,
+                               struct err *e)
+{
+    static const uint8_t kind_of[] = {
+        [KIND_OTHER] = MESSAGE_SYSTEM,    [KIND_USER] = MESSAGE_USER,
+        [KIND_AGENT] = MESSAGE_ASSISTANT, [KIND_THOUGHT] = MESSAGE_ASSISTANT,
+        [KIND_CALL] = MESSAGE_ASSISTANT,  [KIND_RESULT] = MESSAGE_TOOL,
+    };
+    const struct index_line *ix = &log->index.line[line];
+
+    (void)keep, (void)e;
+    m->kind = kind_of[ix->kind <= KIND_RESULT ? ix->kind : KIND_OTHER];
+    m->flags = ix->state == LINE_BROKEN ? MESSAGE_BROKEN : 0;
+    return ERR_OK;
+}
+
+static const struct jsonl_format rows = { .keys = &row_keys, .judge = judge_row };
+
+enum err_code grok_load(const struct store *st, const struct session_ref *ref,
+                        const atomic_bool *cancel, struct transcript **out, struct err *e)
+{
+    struct buf bytes = { 0 };
+    enum err_code rc = grok_compose(ref->path.p, &bytes, e);
+
+    (void)st;
+    if (!rc)
+        rc = jsonl_load_bytes(&rows, ref, &bytes, cancel, out, e);
+    buf_fini(&bytes);
+    return rc ? err_wrap(e, rc, "load the conversation") : ERR_OK;
+}
+
+enum err_code grok_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
+                        struct transcript **out, struct err *e)
+{
+    (void)bytes;
+    return grok_load(st, ref, NULL, out, e);
+}
+
+static struct slice row_id(struct slice row, struct arena *a)
+{
+    struct slice id;
+
+    return json_get_text(row, "id", a, &id) ? id : (struct slice){ NULL, 0 };
+}
+
+enum err_code grok_messages(const struct store *st, const struct session_ref *ref,
+                            const struct message_query *q, json_fn *fn, void *arg, struct err *e)
+{
+    return block_messages(st, ref, q, row_id, fn, arg, e);
+}
+
+/* ---- blocks ---- */
+
+static void put_call(struct block_list *b, struct slice update)
+{
+    struct block block = { .kind = BLOCK_TOOL_CALL, .input = SLICE("{}") };
+    struct slice input;
+
+    json_get_text(update, "title", &b->arena, &block.name);
+    json_get_text(update, "toolCallId", &b->arena, &block.call_id);
+    if (json_get(update, "rawInput", &input) && json_type(input) == JSON_OBJECT)
+        block.input = input;
+    transcript_block_put(b, block);
+}
+
+/* The texts of a result's contents, and the names of files whose changes are among them. */
+static struct slice result_text(struct slice update, struct arena *a)
+{
+    struct slice list, key, item, inner, text, all = SLICE("");
+    struct json_iter it;
+
+    if (!json_get(update, "content", &list) || json_type(list) != JSON_ARRAY ||
+        !json_iter_open(&it, list))
+        return all;
+    while (json_iter_next(&it, &key, &item)) {
+        text = json_get(item, "content", &inner) ? grok_text(inner, a) : SLICE("");
+        if (!text.n && !json_get_text(item, "path", a, &text))
+            continue;
+        const struct slice both[] = { all, SLICE("\n"), text };
+        const char *joined = all.n ? arena_concat(a, both, 3) : NULL;
+
+        all = joined ? slice_of(joined) : text;
+    }
+    return all;
+}
+
+static void put_result(struct block_list *b, struct slice update)
+{
+    struct block block = { .kind = BLOCK_TOOL_RESULT };
+    struct slice status, raw;
+
+    json_get_text(update, "toolCallId", &b->arena, &block.call_id);
+    block.failed = json_get(update, "status", &status) && json_string_is(status, "failed");
+    block.text = result_text(update, &b->arena);
+    if (!block.text.n && json_get(update, "rawOutput", &raw) &&
+        !json_get_text(update, "rawOutput", &b->arena, &block.text))
+        block.text = raw;
+    transcript_block_put(b, block);
+}
+
+static void put_text(struct block_list *b, enum block_kind kind, struct slice row)
+{
+    struct block block = { .kind = kind };
+
+    if (json_get_text(row, "text", &b->arena, &block.text) && block.text.n)
+        transcript_block_put(b, block);
+}
+
+enum err_code grok_blocks(const struct store *st, struct slice row, struct block_list *out,
+                          struct err *e)
+{
+    static const char *const words[] = { "user", "agent", "thought", "call", "result", "seam" };
+    struct slice kind = SLICE(""), update = SLICE("{}");
+
+    (void)st;
+    if (json_valid(row)) {
+        json_get(row, "kind", &kind);
+        json_get(row, "update", &update);
+    }
+    switch (kind.n ? json_key_in(kind, words, 6) : 7) {
+    case 0: put_text(out, BLOCK_PROMPT, row); break;
+    case 1: put_text(out, BLOCK_TEXT, row); break;
+    case 2: put_text(out, BLOCK_THINKING, row); break;
+    case 3: put_call(out, update); break;
+    case 4: put_result(out, update); break;
+    case 5:
+        transcript_block_put(
+            out, (struct block){ .kind = BLOCK_SEAM,
+                                 .text = SLICE("the conversation above was summarised") });
+        break;
+    case 6: put_text(out, BLOCK_NOTE, row); break;
+    default: transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
+    }
+    return out->arena.failed ? err_nomem(e) : ERR_OK;
+}
+
+/* ---- for lists: the lines of the log, and summary.json ---- */
+
+enum { SUMMARY_MOST = 4 << 20 };
+
+static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_said *out)
+{
+    struct grok_line line;
+
+    if (!grok_line_read(row, &line))
+        return ERR_FORMAT;
+    out->time_ms = line.time_ms;
+    out->waits = line.kind == GROK_PROMPT || line.kind == GROK_RESULT;
+    out->speaks = out->waits || line.kind == GROK_ANSWER || line.kind == GROK_CALL;
+    if (line.kind == GROK_PROMPT)
+        out->prompt = grok_text(line.content, a);
+    return a->failed ? ERR_NOMEM : ERR_OK;
+}
+
+static struct slice text_in(struct slice summary, const char *path, struct arena *a)
+{
+    struct slice value, text;
+
+    return json_at(summary, path, &value) && json_text(value, a, &text) ? arena_copy(a, text)
+                                                                        : SLICE("");
+}
+
+static int64_t time_in(struct slice summary, const char *name, struct arena *a)
+{
+    int64_t ms;
+
+    return time_parse(text_in(summary, name, a), &ms) ? ms : TIME_NONE;
+}
+
+/* Sub-agents, unless the session says otherwise. */
+static bool is_hidden(struct slice summary, struct arena *a)
+{
+    struct slice hidden;
+
+    if (json_get(summary, "hidden", &hidden) && json_type(hidden) != JSON_NULL)
+        return json_type(hidden) == JSON_TRUE;
+    return slice_starts(text_in(summary, "session_kind", a), "subagent");
+}
+
+static void take_summary(struct slice summary, struct session_row *row, struct arena *a)
+{
+    int64_t active = time_in(summary, "last_active_at", a);
+
+    row->cwd = text_in(summary, "info.cwd", a);
+    row->custom_title = text_in(summary, "generated_title", a);
+    if (!row->custom_title.n)
+        row->custom_title = text_in(summary, "session_summary", a);
+    row->git_branch = text_in(summary, "head_branch", a);
+    row->model = text_in(summary, "current_model_id", a);
+    row->agent_name = text_in(summary, "agent_name", a);
+    row->parent_id = text_in(summary, "parent_session_id", a);
+    row->flags |= (row->parent_id.n ? SESSION_FORK : 0u) |
+                  (json_get_true(summary, "title_is_manual") ? 0u : SESSION_AI_TITLE);
+    row->created_ms = time_in(summary, "created_at", a);
+    if (active == TIME_NONE)
+        active = time_in(summary, "updated_at", a);
+    if (active != TIME_NONE)
+        row->modified_ms = row->activity_ms = row->ref.recent_ms = active;
+}
+
+static enum err_code complete_row(const struct store *st, const struct scope *scope,
+                                  struct session_row *row, struct arena *a, struct err *e)
+{
+    struct buf summary = { 0 };
+    enum err_code rc =
+        session_dirs_json(&row->ref, &grok_dirs, "summary.json", SUMMARY_MOST, &summary);
+
+    (void)st;
+    if (!rc && summary.n)
+        take_summary(buf_slice(&summary), row, a);
+    if (!rc && !row->hidden) {
+        row->can = CAN_RESUME | CAN_REWIND;
+        if (!summary.n || (!row->first_prompt.n && !row->custom_title.n && !row->last_prompt.n))
+            row->hidden = HIDDEN_EMPTY;
+        else if (is_hidden(buf_slice(&summary), a))
+            row->hidden = HIDDEN_SIDECHAIN;
+        else if (!config_dir_in_scope(scope, row->cwd, a))
+            row->hidden = HIDDEN_COLLISION;
+    }
+    buf_fini(&summary);
+    return rc || a->failed ? err_nomem(e) : ERR_OK;
+}
+
+static bool is_id(struct slice id)
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+
+    for (size_t i = 0; i < id.n; i++)
+        if (!memchr(letters, id.p[i], sizeof letters - 1))
+            return false;
+    return id.n > 0 && id.n <= 128 && id.p[0] != '-';
+}
+
+static const struct index_keys log_keys = { .type = "method" };
+const struct jsonl_format grok_format = { .keys = &log_keys,
+                                          .judge = judge_row,
+                                          .read = read_said,
+                                          .prompt_mark = "\"user_message_chunk\"",
+                                          .complete = complete_row,
+                                          .id = row_id,
+                                          .is_id = is_id,
+                                          .id_name = "a Grok session id" };
