@@ -78,6 +78,15 @@ MUST_CHECK enum err_code export_file(const struct session_ref *ref,
                                      const struct export_request *req, const char *path,
                                      bool replace, struct export_summary *out, struct err *e);
 
+/* Writes the document into a directory, which is created if it does not exist, under the name of export_file_name. A name
+ * that is taken gets a number, or is replaced if `replace` is set. path: the file. Other errors are those of
+ * export_file. */
+enum { EXPORT_PATH = 4096 };
+MUST_CHECK enum err_code export_into(const struct session_ref *ref,
+                                     const struct export_request *req, const char *dir,
+                                     bool replace, char path[EXPORT_PATH],
+                                     struct export_summary *out, struct err *e);
+
 /* A name for the file: the words of the title that are safe in a name, the beginning of the id, and the format. In the
  * arena; NULL if out of memory. */
 char *export_file_name(struct slice title, struct slice id, enum export_format format,

@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "store/export/export.h"
@@ -10,7 +11,7 @@
 
 /* Writing a document to a file. A session is private, so its export is too: mode 0600. */
 
-enum { NAME_WORDS = 48, NAME_ID = 8 };
+enum { NAME_WORDS = 48, NAME_ID = 8, NAMES_MAX = 1000 };
 
 struct target {
     char dir[PATH_MAX]; /* as realpath returns it */
@@ -152,4 +153,73 @@ char *export_file_name(struct slice title, struct slice id, enum export_format f
 
     return arena_format(a, "%.*s%s%.*s.%s", (int)w, words, w ? "-" : "session-", (int)s, start,
                         export_format_name(format));
+}
+
+/* "DIR/fix-the-login-0123abcd.md", and from the second number on "DIR/fix-the-login-0123abcd-2.md". */
+static enum err_code write_path(const char *dir, const char *name, unsigned number,
+                                char path[EXPORT_PATH], struct err *e)
+{
+    const char *dot = strrchr(name, '.'), *slash = dir[strlen(dir) - 1] == '/' ? "" : "/";
+    char numbered[16] = "";
+
+    if (number > 1)
+        snprintf(numbered, sizeof numbered, "-%u", number);
+    if (snprintf(path, EXPORT_PATH, "%s%s%.*s%s%s", dir, slash, (int)(dot - name), name, numbered,
+                 dot) >= EXPORT_PATH)
+        return err_set(e, ERR_UNSAFE, dir, "export: the name is too long");
+    return ERR_OK;
+}
+
+static enum err_code name_session(const struct session_ref *ref, enum export_format format,
+                                  struct arena *a, char **name, struct err *e)
+{
+    const struct scope everywhere = { .all = true };
+    struct session_row *row = session_row_new();
+    enum err_code rc = row ? ERR_OK : err_nomem(e);
+
+    if (!rc)
+        rc = ref->store->ops->describe(ref->store, &everywhere, ref, row, e);
+    if (!rc && !(*name = export_file_name(session_row_title(row), ref->id, format, a)))
+        rc = err_nomem(e);
+    session_row_free(row);
+    return rc;
+}
+
+static enum err_code make_target_dir(const struct session_ref *ref, const char *dir, struct err *e)
+{
+    const char *cwd = ref->store->env && ref->store->env->cwd ? ref->store->env->cwd : "/";
+    struct arena a = { 0 };
+    const char *full = *dir ? path_normalize(cwd, dir, &a) : NULL;
+    enum err_code rc = !*dir  ? err_set(e, ERR_USAGE, dir, "export: not the name of a directory")
+                       : full ? disk_make_dir(full, 0700, e)
+                              : err_nomem(e);
+
+    arena_fini(&a);
+    return rc;
+}
+
+enum err_code export_into(const struct session_ref *ref, const struct export_request *req,
+                          const char *dir, bool replace, char path[EXPORT_PATH],
+                          struct export_summary *out, struct err *e)
+{
+    struct arena a = { 0 };
+    char *name = NULL;
+    enum err_code rc;
+
+    *out = (struct export_summary){ .bytes = 0 };
+    *path = '\0';
+    rc = make_target_dir(ref, dir, e);
+    if (!rc)
+        rc = name_session(ref, req->format, &a, &name, e);
+    for (unsigned number = 1; !rc; number++) {
+        rc = write_path(dir, name, number, path, e);
+        if (!rc)
+            rc = export_file(ref, req, path, replace, out, e);
+        if (rc != ERR_STALE || replace || number == NAMES_MAX)
+            break;
+        export_summary_fini(out);
+        rc = ERR_OK;
+    }
+    arena_fini(&a);
+    return rc;
 }

@@ -11,6 +11,7 @@ import os
 import re
 import resource
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -234,13 +235,100 @@ def files(p, path):
     p.need(any(r['kind'] == 'github token' and r['count'] >= 2 for r in answer['redacted']), f'--json: {answer}')
     os.symlink(out, f'{p.home}/link')
     os.mkdir(f'{p.home}/folder')
-    for name, code in (('link', 4), ('folder', 4), ('none/x.md', 3), ('', 2), ('x/', 2), (path, 4),
+    for name, code in (('link', 4), ('folder', 4), ('none/x.md', 3), ('', 2), ('link/', 1), (path, 4),
                        (f'{os.path.dirname(path)}/{ID}/x.md', 4)):
         run = p.run('export', ID, '-o', name, '--force')
         p.need(run.returncode == code and run.stdout == b'', f'-o {name!r}: {run}')
     p.same('files that are left', sorted(n for n in os.listdir(p.home) if n not in ('config', 'state', 'data')), ['folder', 'link', 'out.html'])
     p.same('the store is untouched', snapshot(os.path.dirname(os.path.dirname(path))), before)
     p.same('-o -', p.run('export', ID, '-o', '-').stdout, p.run('export', ID).stdout)
+
+
+def several(p, path):
+    """Several sessions go into a directory, one file each; no file is replaced without a word."""
+    other, folder = ID[:-1] + '9', os.path.dirname(path)
+    with open(f'{folder}/{other}.jsonl', 'wb') as f:
+        t = Talk(other)
+        t.add('user', 'Another talk')
+        f.write(t.bytes())
+    out = f'{p.home}/several'
+    run = p.run('export', ID, other, ID, '-o', 'several/')
+    names = run.stdout.decode().split('\n')[:-1]
+    p.need(run.returncode == 0 and len(names) == 2, f'several: {run}')
+    p.same('several: files', sorted(os.listdir(out)), sorted(os.path.basename(n) for n in names))
+    p.need('another-talk-11111111.md' in os.listdir(out), f'several: names {names}')
+    p.same('several: mode', {stat.S_IMODE(os.stat(f'{out}/{n}').st_mode) for n in os.listdir(out)}, {0o600})
+    with open(f'{out}/another-talk-11111111.md', 'rb') as f:
+        p.same('several: the same document', f.read(), p.run('export', other).stdout)
+    with open(f'{out}/another-talk-11111111.md', 'wb') as f:
+        f.write(b'mine')
+    rows = p.json('export', other, ID, '-o', 'several')
+    p.same('several: --json', [r['sessionId'] for r in rows], [other, ID])
+    p.same('several: a name that is taken gets a number', rows[0]['file'], 'several/another-talk-11111111-2.md')
+    with open(f'{out}/another-talk-11111111.md', 'rb') as f:
+        p.same('several: the file that had it is kept', f.read(), b'mine')
+    p.same('one into a directory', p.run('export', other, '-o', 'several/').stdout, b'several/another-talk-11111111-3.md\n')
+    run = p.run('export', other, '-o', 'several/', '--force')
+    with open(f'{out}/another-talk-11111111.md', 'rb') as f:
+        p.need(run.returncode == 0 and f.read() != b'mine', f'several: --force: {run}')
+    count = len(os.listdir(out))
+    for args, code, why in (([ID, other], 2, 'need --output'), ([ID, other, '-o', '-'], 2, 'need --output'),
+                            ([ID, other, '-o', 'several', '--from', '#1'], 2, 'only one session'),
+                            ([ID, 'ffffffff', '-o', 'several'], 3, 'ffffffff'), ([ID, other, '-o', ''], 2, 'not the name')):
+        run = p.run('export', *args)
+        p.need(run.returncode == code and run.stdout == b'' and why in run.stderr.decode(), f'several {args}: {run}')
+    p.same('several: refused requests write nothing', len(os.listdir(out)), count)
+    # One for which there is no room is reported, and the other is written.
+    run = p.run('export', ID, other, '-o', 'rest', preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000)))
+    p.need(run.returncode == 1 and run.stderr and os.listdir(f'{p.home}/rest') == ['another-talk-11111111.md'], f'several: no room for one: {run}')
+    shutil.rmtree(f'{p.home}/rest')
+    os.remove(f'{folder}/{other}.jsonl')
+    shutil.rmtree(out)
+
+
+def documents_in(folder):
+    return [n for n in os.listdir(folder) if n.endswith('.md')]
+
+
+def writes_file(pid, folder):
+    """Whether the process is writing a file in the folder that does not have its name yet."""
+    for fd in os.listdir(f'/proc/{pid}/fd'):
+        try:
+            target = os.readlink(f'/proc/{pid}/fd/{fd}')
+            if target.startswith(folder + '/') and not target.endswith('.md') and os.stat(f'/proc/{pid}/fd/{fd}').st_size:
+                return True
+        except OSError:
+            pass
+    return False
+
+
+def interrupted(p, path):
+    """A signal in the middle of a long export leaves nothing of the file behind, and complete files as they are."""
+    long, folder, out = ID[:-1] + '8', os.path.dirname(path), f'{p.home}/long'
+    t = Talk(long)
+    for i in range(400):
+        t.add('user', f'prompt {i}')
+        t.add('assistant', [{'type': 'text', 'text': 'A *word* of `many`, and another.\n' * 5000}])
+    with open(f'{folder}/{long}.jsonl', 'wb') as f:
+        f.write(t.bytes())
+    os.mkdir(out)
+    for number, ids, want in ((signal.SIGINT, [long], []), (signal.SIGTERM, [ID, long], [f'-{ID[:8]}.md'])):
+        args = [p.path, 'export', *ids, '-o', 'long/' if len(ids) > 1 else 'long/long.md']
+        run = subprocess.Popen(args, cwd=p.home, env=p.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        done = len(want)
+        # Stopped while the file is being written, so that it cannot become complete before the signal is there.
+        while run.poll() is None and not (len(documents_in(out)) == done and writes_file(run.pid, out)):
+            pass
+        run.send_signal(signal.SIGSTOP)
+        p.need(run.poll() is None and len(documents_in(out)) == done, f'{number}: the export is not long enough')
+        run.send_signal(number)
+        run.send_signal(signal.SIGCONT)
+        said = run.communicate()
+        p.same(f'{number}: how it ends', (run.returncode, said[1]), (128 + number, b''))
+        names = os.listdir(out)
+        p.need(len(names) == done and all(n.endswith(w) for n, w in zip(names, want)), f'{number}: files {names}')
+    shutil.rmtree(out)
+    os.remove(f'{folder}/{long}.jsonl')
 
 
 def empty(p):
@@ -313,6 +401,8 @@ def main():
         markdown(p)
         parts(p, t, path)
         files(p, path)
+        several(p, path)
+        interrupted(p, path)
         empty(p)
         p.finish(300)
 

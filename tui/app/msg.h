@@ -121,6 +121,7 @@ struct msg {
         struct {
             int64_t bytes;
             size_t secrets, unread; /* replaced; sub-agents that could not be read */
+            size_t files, failed;   /* of several sessions */
         } exported;
         struct {
             int64_t done, total; /* bytes or things; total 0: not known */

@@ -84,11 +84,10 @@ void help_keys_write(const struct keymap *bound, struct out *o);
 command_fn picker_run, list_run, messages_run, rewind_run, undo_run, rewinds_run, change_rename_run,
     change_tag_run, change_archive_run, change_resume_at_run, change_tombstone_run, blame_run,
     touched_run, trash_delete_run, trash_run, undo_log_run, doctor_run, sweep_run, search_run,
-    usage_run, host_create_run, host_append_run, host_checkpoint_run, host_set_run, demo_run,
-    push_run, push_mirror_run, command_help_run, checkpoint_of_run, init_run, init_completion_run,
-    config_show_run, complete_run;
-command_session_fn export_session_run, files_session, info_session, info_subagents_session,
-    host_restore_session, change_retrieve_session, info_checkpoints_session, change_fork_session,
-    change_reappend_session;
+    usage_run, export_run, host_create_run, host_append_run, host_checkpoint_run, host_set_run,
+    demo_run, push_run, push_mirror_run, command_help_run, checkpoint_of_run, init_run,
+    init_completion_run, config_show_run, complete_run;
+command_session_fn files_session, info_session, info_subagents_session, host_restore_session,
+    change_retrieve_session, info_checkpoints_session, change_fork_session, change_reappend_session;
 
 #endif

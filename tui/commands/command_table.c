@@ -50,15 +50,17 @@ const struct command commands_table[] = {
               "only in a pattern with a capital letter. On a terminal the lines stand below\n"
               "their session; elsewhere each line begins with the session's id and its place\n"
               "(prompt, reply, thinking, tool, note). With --json there is one object a line.\n" },
-    { .name = "export", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = export_session_run,
-      .summary = "write a session as Markdown, HTML, text or JSONL",
+    { .name = "export", .operands = "ID...", .min_operands = 1, .max_operands = 10000, .run = export_run,
+      .summary = "write sessions as Markdown, HTML, text or JSONL",
       .options = BIT(FORMAT) | BIT(OUTPUT) | BIT(FORCE) | BIT(TOOLS) | BIT(THINKING) | BIT(WITH_SUBAGENTS) |
                  BIT(BRANCH) | BIT(FROM) | BIT(TO) | BIT(REDACT) | BIT(NO_WORKTREES),
       .help = "md is Markdown as GitHub renders it, html is one page without scripts, txt is for\n"
               "a pager, jsonl is the transcript's rows byte by byte. Nothing in a session can\n"
               "become markup of the document. FILE appears when it is complete and is readable\n"
               "by you alone; one that exists is kept (exit code 4) unless --force is given,\n"
-              "which replaces it for good. MSG is a message's id, the beginning of a UUID, or\n"
+              "which replaces it for good. Several sessions go into a directory, --output DIR/,\n"
+              "one file each, named by title and id; a name that is taken gets a number, or is\n"
+              "replaced with --force. MSG is a message's id, the beginning of a UUID, or\n"
               "its number in the document (#12). --redact replaces what looks like a secret, as\n"
               "in Entire's committed checkpoints; it does not find every one.\n" },
     { .name = "usage", .operands = "[ID]", .max_operands = 1, .run = usage_run,

@@ -1,5 +1,7 @@
 #include "store/export/export.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +9,7 @@
 #include "tui/commands/out.h"
 #include "tui/commands/session.h"
 
-/* `reprise export`: a session as a document, to standard output or into a file. */
+/* `reprise export`: a session as a document, to standard output or into a file; several, into a directory. */
 
 /* The format of a file's name: "notes.html". */
 static enum export_format format_of_file(const char *file)
@@ -86,6 +88,56 @@ static enum err_code write_stdout(struct invocation *in, const struct session_re
     return export_session(ref, req, write_piece, &in->out, sum, e);
 }
 
+/* ---- signals ----
+ *
+ * A signal ends the export of files in order, so that nothing half-written remains, whatever the file
+ * system can do: a thread waits for it and raises the flag that the export looks at. Writing to standard
+ * output ends at once, as in every command. */
+
+struct interrupt {
+    atomic_bool raised;
+    int signal;
+    sigset_t set, before;
+    pthread_t thread;
+    bool watching;
+};
+
+static void *wait_for_signal(void *arg)
+{
+    struct interrupt *i = arg;
+    int got;
+
+    if (sigwait(&i->set, &got) == 0) {
+        i->signal = got;
+        atomic_store(&i->raised, true);
+    }
+    return NULL;
+}
+
+static void interrupt_begin(struct interrupt *i)
+{
+    *i = (struct interrupt){ .signal = 0 };
+    sigemptyset(&i->set);
+    sigaddset(&i->set, SIGINT);
+    sigaddset(&i->set, SIGTERM);
+    sigaddset(&i->set, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &i->set, &i->before);
+    i->watching = pthread_create(&i->thread, NULL, wait_for_signal, i) == 0;
+    if (!i->watching)
+        pthread_sigmask(SIG_SETMASK, &i->before, NULL);
+}
+
+static void interrupt_end(struct interrupt *i, struct invocation *in, enum err_code rc)
+{
+    if (!i->watching)
+        return;
+    pthread_cancel(i->thread);
+    pthread_join(i->thread, NULL);
+    pthread_sigmask(SIG_SETMASK, &i->before, NULL);
+    if (rc == ERR_CANCELLED)
+        in->exit_code = 128 + i->signal;
+}
+
 /* ---- the report ---- */
 
 /* "reprise: 3 secrets were redacted: 2 github token, 1 random letters" */
@@ -106,10 +158,14 @@ static void report_redacted(const struct invocation *in, const struct redact_cou
         out_fini(&o);
 }
 
-static void write_summary_json(struct out *o, const char *file, const struct export_request *req,
+static void write_summary_json(struct invocation *in, const char *file,
+                               const struct session_ref *ref, const struct export_request *req,
                                const struct export_summary *sum)
 {
+    struct out *o = &in->out;
+
     out_open(o, NULL, '{');
+    out_member(o, "sessionId", ref->id);
     out_string(o, "file", file);
     out_string(o, "format", export_format_name(req->format));
     out_int(o, "bytes", (int64_t)sum->bytes);
@@ -124,41 +180,148 @@ static void write_summary_json(struct out *o, const char *file, const struct exp
         }
         out_close(o, ']');
     }
-    out_end(o, '}');
+    if (in->argc > 1)
+        out_close(o, '}'); /* one of an array */
+    else
+        out_end(o, '}');
 }
 
-static void write_summary(struct invocation *in, const struct export_request *req,
-                          const struct export_summary *sum)
+static void write_summary(struct invocation *in, const char *file, const struct session_ref *ref,
+                          const struct export_request *req, const struct export_summary *sum)
 {
-    const char *file = in->options.output;
-
     if (in->out.wants_json) {
-        write_summary_json(&in->out, file, req, sum);
+        write_summary_json(in, file, ref, req, sum);
         return;
     }
     out_text(&in->out, slice_of(file));
     out_addf(&in->out, "\n");
 }
 
-enum err_code export_session_run(struct invocation *in, struct sessions *s,
-                                 const struct session_ref *ref, struct err *e)
+/* file: NULL for standard output. */
+static void report_export(struct invocation *in, const char *file, const struct session_ref *ref,
+                          const struct export_request *req, const struct export_summary *sum)
+{
+    if (req->redact)
+        report_redacted(in, &sum->redacted);
+    if (sum->unread)
+        command_warn(in, ERR_IO, in->argv[0], "sub-agents that cannot be read: %zu", sum->unread);
+    if (file)
+        write_summary(in, file, ref, req, sum);
+}
+
+/* ---- several sessions ---- */
+
+/* If a session cannot be written, the others are written all the same. Returns the first failure, and reports further
+ * ones. */
+static enum err_code export_each(struct invocation *in, struct sessions *s,
+                                 const struct session_ref *refs, const struct export_request *req,
+                                 struct err *e)
+{
+    enum err_code failed = ERR_OK;
+
+    for (int i = 0; i < in->argc && failed != ERR_CANCELLED; i++) {
+        struct export_summary sum = { .bytes = 0 };
+        struct err problem = { 0 };
+        char path[EXPORT_PATH];
+        bool first = true;
+        enum err_code rc = sessions_is_first(s, &refs[i], &first, &problem);
+
+        if (!rc && !first)
+            continue;
+        if (!rc)
+            rc = export_into(&refs[i], req, in->options.output,
+                             option_given(&in->options, OPTION_FORCE), path, &sum, &problem);
+        if (!rc)
+            report_export(in, path, &refs[i], req, &sum);
+        else if (failed && rc != ERR_CANCELLED)
+            out_report(in->err_fd, &problem);
+        else
+            *e = problem;
+        failed = failed && rc != ERR_CANCELLED ? failed : rc;
+        export_summary_fini(&sum);
+    }
+    return failed;
+}
+
+static bool is_directory_name(const char *name)
+{
+    size_t n = name ? strlen(name) : 0;
+
+    return n > 0 && name[n - 1] == '/';
+}
+
+static enum err_code export_several(struct invocation *in, struct sessions *s,
+                                    const struct export_request *req, struct err *e)
 {
     const struct options *o = &in->options;
-    const struct export_request req = request_of(o);
-    struct export_summary sum = { .bytes = 0 };
-    enum err_code rc = check_request(o, &req, e);
+    const char *one = o->branch ? "--branch" : o->from ? "--from" : o->to ? "--to" : NULL;
+    struct session_ref *refs = NULL;
+    struct err unwritten;
+    enum err_code rc;
 
-    (void)s;
+    if (is_to_stdout(o))
+        return err_set(e, ERR_USAGE, "export", "several sessions need --output DIR/");
+    if (one && in->argc > 1)
+        return err_set(e, ERR_USAGE, one, "names a message, which only one session has");
+    rc = sessions_find_all(s, in->argv, (size_t)in->argc, &refs, e);
+    if (rc)
+        return rc;
+    if (in->argc > 1 && in->out.wants_json)
+        out_open(&in->out, NULL, '[');
+    rc = export_each(in, s, refs, req, e);
+    if (in->argc > 1 && in->out.wants_json)
+        out_end(&in->out, ']');
+    /* Files were written all the same. */
+    if (rc && out_flush(&in->out, &unwritten))
+        in->out.buf.n = 0;
+    return rc;
+}
+
+/* ---- one session ---- */
+
+static enum err_code export_one(struct invocation *in, struct sessions *s,
+                                const struct export_request *req, struct err *e)
+{
+    const struct options *o = &in->options;
+    struct export_summary sum = { .bytes = 0 };
+    struct session_ref ref;
+    enum err_code rc = sessions_find(s, in->argv[0], &ref, e);
+
     if (!rc && is_to_stdout(o))
-        rc = write_stdout(in, ref, &req, &sum, e);
+        rc = write_stdout(in, &ref, req, &sum, e);
     else if (!rc)
-        rc = export_file(ref, &req, o->output, option_given(o, OPTION_FORCE), &sum, e);
-    if (!rc && req.redact)
-        report_redacted(in, &sum.redacted);
-    if (!rc && sum.unread)
-        command_warn(in, ERR_IO, in->argv[0], "sub-agents that cannot be read: %zu", sum.unread);
-    if (!rc && !is_to_stdout(o))
-        write_summary(in, &req, &sum);
+        rc = export_file(&ref, req, o->output, option_given(o, OPTION_FORCE), &sum, e);
+    if (!rc)
+        report_export(in, is_to_stdout(o) ? NULL : o->output, &ref, req, &sum);
     export_summary_fini(&sum);
+    return rc;
+}
+
+static enum err_code export_sessions(struct invocation *in, const struct export_request *req,
+                                     struct err *e)
+{
+    struct sessions s;
+    enum err_code rc = sessions_open(in, true, &s, e);
+
+    if (rc)
+        return rc;
+    rc = in->argc > 1 || is_directory_name(in->options.output) ? export_several(in, &s, req, e)
+                                                               : export_one(in, &s, req, e);
+    sessions_close(&s);
+    return rc;
+}
+
+enum err_code export_run(struct invocation *in, struct err *e)
+{
+    struct export_request req = request_of(&in->options);
+    struct interrupt interrupt;
+    enum err_code rc = check_request(&in->options, &req, e);
+
+    if (rc || is_to_stdout(&in->options))
+        return rc ? rc : export_sessions(in, &req, e);
+    interrupt_begin(&interrupt);
+    req.cancel = &interrupt.raised;
+    rc = export_sessions(in, &req, e);
+    interrupt_end(&interrupt, in, rc);
     return rc;
 }

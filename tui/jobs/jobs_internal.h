@@ -77,7 +77,7 @@ MUST_CHECK enum err_code jobs_search(const struct conversation *c, struct slice 
                                      const atomic_bool *cancel, jobs_found_fn *fn, void *arg,
                                      struct err *e);
 
-/* EFFECT_EXPORT: writes the first session of the question to the file in its text. */
+/* EFFECT_EXPORT: writes the session of the question to the file in its text, or several into that directory. */
 MUST_CHECK enum err_code jobs_export(const struct effect *q, const struct reply *r, struct err *e);
 /* EFFECT_USAGE */
 MUST_CHECK enum err_code jobs_usage(const struct job_context *d, const struct effect *q,

@@ -20,11 +20,19 @@ void export_view_fini(struct export_view *v)
     v->session = NULL;
 }
 
+static bool is_several(const struct export_view *v)
+{
+    return v->session->n > 1;
+}
+
 /* ---- the rows ---- */
 
-static const struct store_ops *ops_of(const struct export_view *v)
+static bool has_subagents(const struct export_view *v)
 {
-    return v->session->ref[0].store->ops;
+    for (size_t i = 0; i < v->session->n; i++)
+        if (v->session->ref[i].store->ops->subagent)
+            return true;
+    return false;
 }
 
 /* Why a row cannot be changed; NULL if it can. */
@@ -35,7 +43,7 @@ static const char *fixed_reason(const struct export_view *v, enum export_row row
     switch (row) {
     case EXPORT_ROW_TOOLS: return rows ? "as they are" : NULL;
     case EXPORT_ROW_THINKING: return rows ? "as it is" : NULL;
-    case EXPORT_ROW_SUBAGENTS: return ops_of(v)->subagent ? NULL : "none in this system";
+    case EXPORT_ROW_SUBAGENTS: return has_subagents(v) ? NULL : "none in this system";
     case EXPORT_ROW_MESSAGES: return id128_none(v->message) ? "all" : NULL;
     default: return NULL;
     }
@@ -72,6 +80,10 @@ static void name_file(struct export_view *v)
     v->exists = false;
     if (v->named)
         return;
+    if (is_several(v)) {
+        snprintf(v->path, sizeof v->path, "%s/", env && env->cwd && env->cwd[1] ? env->cwd : "");
+        return;
+    }
     name = export_file_name(slice_of(v->title), ref->id, v->format, &a);
     snprintf(v->path, sizeof v->path, "%s/%s", env && env->cwd && env->cwd[1] ? env->cwd : "",
              name ? name : "session");
@@ -131,9 +143,8 @@ static void write_file(struct model *m)
     struct export_view *v = m->export;
     struct effect *e = effect_add(&m->fx, EFFECT_EXPORT, REQUESTER_EXPORT);
 
-    e->refs = ref_list_new();
-    if (!e->refs || !ref_list_add(e->refs, &v->session->ref[0], 0) ||
-        buf_add(&e->text, slice_of(v->path)) || !buf_cstr(&e->text)) {
+    e->refs = ref_list_copy(v->session);
+    if (!e->refs || buf_add(&e->text, slice_of(v->path)) || !buf_cstr(&e->text)) {
         toast_no_memory(&m->toast);
         return;
     }
@@ -158,7 +169,7 @@ static void accept(struct model *m)
     if (v->writing)
         return;
     if (v->at == EXPORT_ROW_FILE)
-        dialog_prompt(m, "file ", slice_of(v->path), take_path);
+        dialog_prompt(m, is_several(v) ? "directory " : "file ", slice_of(v->path), take_path);
     else if (v->at == EXPORT_ROW_WRITE)
         write_file(m);
     else
@@ -169,9 +180,10 @@ static void accept(struct model *m)
 
 static const char *write_label(const struct export_view *v)
 {
-    return v->writing  ? "writing; going back cancels"
-           : v->exists ? "Replace the file"
-                       : "Write the file";
+    return v->writing      ? "writing; going back cancels"
+           : v->exists     ? "Replace the file"
+           : is_several(v) ? "Write the files"
+                           : "Write the file";
 }
 
 static void draw_row(const struct export_view *v, struct frame *f, struct rect r, size_t i)
@@ -184,7 +196,8 @@ static void draw_row(const struct export_view *v, struct frame *f, struct rect r
     if (i == EXPORT_ROW_WRITE) {
         frame_puts(f, r.y, r.x + 2, r.w - 3, v->exists ? STYLE_WARN : STYLE_STRONG, write_label(v));
     } else {
-        frame_puts(f, r.y, r.x + 2, LABEL_W, STYLE_DIM, labels[i]);
+        frame_puts(f, r.y, r.x + 2, LABEL_W, STYLE_DIM,
+                   i == EXPORT_ROW_FILE && is_several(v) ? "Directory" : labels[i]);
         if (i == EXPORT_ROW_FILE)
             frame_text_middle(f, r.y, x, w, STYLE_TEXT, slice_of(v->path));
         else
@@ -199,7 +212,11 @@ static void draw_export(const struct model *m, struct frame *f)
 {
     const struct export_view *v = m->export;
     int w = f->cols - 4 < BOX_W ? f->cols - 4 : BOX_W;
-    struct rect r = frame_box(f, EXPORT_ROWS + 2, w, SLICE("Export the session"));
+    char heading[40] = "Export the session";
+
+    if (is_several(v))
+        snprintf(heading, sizeof heading, "Export %zu sessions", v->session->n);
+    struct rect r = frame_box(f, EXPORT_ROWS + 2, w, slice_of(heading));
     size_t fit = r.h > 0 ? (size_t)r.h : 1;
     size_t top = list_cursor_top(0, v->at, EXPORT_ROWS, fit);
     char hint[100];
@@ -226,7 +243,9 @@ static bool export_act(struct model *m, enum action a)
     case ACT_ACCEPT: accept(m); return true;
     case ACT_BACK:
         if (v->writing)
-            toast_note(&m->toast, m->now_ms, "cancelled: nothing was written");
+            toast_note(&m->toast, m->now_ms,
+                       is_several(v) ? "cancelled: files that were complete are kept"
+                                     : "cancelled: nothing was written");
         effect_cancel(&m->fx, REQUESTER_EXPORT, &v->writing);
         view_pop(m);
         return true;
@@ -247,21 +266,41 @@ static bool export_takes(struct model *m, struct key key)
     return true;
 }
 
+/* The marked sessions, or the one that is selected or read; *first is the first of them. NULL if out of memory. */
+static struct ref_list *selected_sessions(const struct model *m, const struct session_entry **first)
+{
+    struct list_selection selection = list_selection_of(m);
+    struct ref_list *sessions = ref_list_new();
+    uint32_t entry;
+
+    while (sessions && list_selection_next(&selection, &entry)) {
+        const struct session_entry *e = &m->list->sessions.entry[entry];
+
+        *first = sessions->n ? *first : e;
+        if (ref_list_add(sessions, &e->ref, 0))
+            continue;
+        ref_list_free(sessions);
+        sessions = NULL;
+    }
+    return sessions;
+}
+
 static void open_export(struct model *m)
 {
-    const struct session_entry *e = list_selection_session(m);
+    const struct session_entry *e = NULL;
     struct export_view *v = m->export;
     const struct export_view before = *v;
-    struct ref_list *session = ref_list_new();
+    struct ref_list *sessions = selected_sessions(m, &e);
     int64_t ignored;
 
-    if (!session || !ref_list_add(session, &e->ref, 0)) {
-        ref_list_free(session);
-        toast_no_memory(&m->toast);
+    if (!sessions || sessions->n == 0) {
+        ref_list_free(sessions);
+        if (!sessions)
+            toast_no_memory(&m->toast);
         return;
     }
     export_view_fini(v);
-    *v = (struct export_view){ .session = session,
+    *v = (struct export_view){ .session = sessions,
                                .format = before.format,
                                .tools = before.tools,
                                .thinking = before.thinking,
@@ -291,16 +330,21 @@ static void report_written(struct model *m, const struct msg *msg)
 {
     const struct export_view *v = m->export;
     const struct store_env *env = v->session->ref[0].store->env;
-    char path[PATH_MAX], secrets[64] = "";
+    char path[PATH_MAX], secrets[64] = "", what[64] = "";
     struct slice shown = text_path_short(
         slice_of(v->path), env && env->home ? slice_of(env->home) : SLICE(""), path, sizeof path);
 
     if (v->redact)
         snprintf(secrets, sizeof secrets, ", %zu secret%s replaced", msg->u.exported.secrets,
                  msg->u.exported.secrets == 1 ? "" : "s");
-    toast_info(&m->toast, m->now_ms, "wrote %.*s, %" PRId64 " KB%s%s", SLICE_ARG(shown),
+    if (msg->u.exported.failed)
+        snprintf(what, sizeof what, "%zu of %zu files into ", msg->u.exported.files, v->session->n);
+    else if (is_several(v))
+        snprintf(what, sizeof what, "%zu files into ", msg->u.exported.files);
+    toast_info(&m->toast, m->now_ms, "wrote %s%.*s, %" PRId64 " KB%s%s%s", what, SLICE_ARG(shown),
                (msg->u.exported.bytes + 1023) / 1024, secrets,
-               msg->u.exported.unread ? ", without sub-agents that cannot be read" : "");
+               msg->u.exported.unread ? ", without sub-agents that cannot be read" : "",
+               msg->u.exported.failed ? "; the other sessions cannot be read" : "");
 }
 
 static bool export_message(struct model *m, const struct msg *msg)

@@ -10,7 +10,7 @@
 #include "store/export/export.h"
 #include "tui/data/ref_list.h"
 
-/* Exporting a session: the choices of `reprise export` as rows, and the name of the file. The
+/* Exporting a session, or the marked ones into a directory: the choices of `reprise export` as rows, and the name of the file. The
  * dialog stays open while the file is written, and Esc cancels that. If the file exists, writing
  * again replaces it. */
 enum export_row {
@@ -28,7 +28,7 @@ enum export_row {
 enum export_messages { EXPORT_ALL_MESSAGES, EXPORT_FROM_MESSAGE, EXPORT_TO_MESSAGE };
 
 struct export_view {
-    struct ref_list *session; /* owned; NULL: never opened */
+    struct ref_list *session; /* owned; NULL: never opened; several: one file each */
     struct id128 leaf;        /* of the branch that is read; none: no branch */
     struct id128 message;     /* under the cursor; none: no such message */
     enum export_format format;

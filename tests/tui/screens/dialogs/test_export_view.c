@@ -15,6 +15,7 @@ struct worker {
     char path[512];
     bool replaces, silent;
     unsigned generation, asks;
+    size_t sessions, failed;
     struct err failure;
 };
 
@@ -24,10 +25,14 @@ static void serve(struct screen *s, const struct effect *e)
     struct msg m = { .kind = MSG_EXPORTED,
                      .generation = e->generation,
                      .u.exported = { .bytes = 5000, .secrets = 2 } };
+    size_t failed = w->failed;
 
     if (e->kind != EFFECT_EXPORT)
         return;
     w->asks++;
+    w->sessions = e->refs->n;
+    m.u.exported.files = e->refs->n - failed;
+    m.u.exported.failed = failed;
     w->asked = e->export;
     w->replaces = e->replaces;
     w->generation = e->generation;
@@ -142,6 +147,39 @@ static void another_name_is_typed(void **state)
     worker_close(w);
 }
 
+static void marked_sessions_go_into_a_directory(void **state)
+{
+    struct worker *w = calloc(1, sizeof *w);
+    struct screen *s = &w->shop.s;
+
+    (void)state;
+    assert_non_null(w);
+    shop_begin(&w->shop);
+    w->shop.s.answer = serve;
+    screen_ready(s, w->shop.fake, SHOP, 24, 80);
+    screen_press(s, "<Tab><Tab>"); /* marks two */
+    screen_press(s, "<C-x>e");
+    assert_true(screen_has(s, "Export 2 sessions"));
+    assert_true(screen_has(s, "Directory"));
+    screen_press(s, "<Up><Enter><C-u>/tmp/notes<Enter>");
+    assert_true(screen_has(s, "Write the files"));
+    w->silent = true;
+    screen_press(s, "<Down><Enter>");
+    assert_int_equal(w->sessions, 2);
+    assert_string_equal(w->path, "/tmp/notes");
+    screen_press(s, "<Esc>");
+    assert_true(screen_has(s, "cancelled: files that were complete are kept"));
+
+    w->silent = false;
+    screen_press(s, "<C-x>e<Enter>");
+    assert_int_equal(w->path[strlen(w->path) - 1], '/'); /* where reprise was started */
+    assert_true(screen_has(s, "wrote 2 files into "));
+    w->failed = 1;
+    screen_press(s, "<C-x>e<Enter>");
+    assert_true(screen_has(s, "wrote 1 of 2 files into "));
+    worker_close(w);
+}
+
 static void a_failure_keeps_the_dialog(void **state)
 {
     struct worker *w = worker_open(24, 80);
@@ -191,6 +229,7 @@ int main(void)
         cmocka_unit_test(rows_without_a_choice_stay),
         cmocka_unit_test(an_existing_file_is_replaced_on_demand),
         cmocka_unit_test(another_name_is_typed),
+        cmocka_unit_test(marked_sessions_go_into_a_directory),
         cmocka_unit_test(a_failure_keeps_the_dialog),
         cmocka_unit_test(esc_cancels_and_a_late_answer_is_dropped),
         cmocka_unit_test(it_fits_a_small_screen),
