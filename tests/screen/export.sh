@@ -23,11 +23,11 @@ enter_text e
 see "Export the session" "endless-talk-01234567.md"
 press Up
 press Enter
-see "file›"
+see "file ›"
 press C-u
 enter_text "$top/out.md"
 press Enter
-gone "file›"
+gone "file ›"
 see "out.md"
 press Down
 press Enter
@@ -46,11 +46,11 @@ enter_text e
 see "Export 2 sessions" "Directory"
 press Up
 press Enter
-see "directory›"
+see "directory ›"
 press C-u
 enter_text "$top/out"
 press Enter
-gone "directory›"
+gone "directory ›"
 press Down
 press Enter
 see "wrote 2 files into"
