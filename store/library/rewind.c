@@ -222,6 +222,8 @@ static enum err_code plan_point(struct reprise_rewind *w, const struct reprise_s
         rc = session_now(s, &w->arena, &now, e);
     if (!rc)
         rc = rewind_plan_make(&now, call_text(point), modes[o.mode], &w->plan, e);
+    if (!rc && o.mode != REPRISE_REWIND_TURN)
+        rc = rewind_other_stores(s->stores->store, s->stores->n, &now, NULL, &w->plan, e);
     return rc ? rc : look(w, e);
 }
 

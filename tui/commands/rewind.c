@@ -217,12 +217,17 @@ static enum err_code make_files(const struct invocation *in, const struct sessio
     return rc ? rc : rewind_plan_origin(ref, plan, e);
 }
 
-static enum err_code make_plan(const struct invocation *in, const struct session_ref *ref,
-                               struct rewind_plan *plan, struct err *e)
+static enum err_code make_plan(const struct invocation *in, const struct sessions *s,
+                               const struct session_ref *ref, struct rewind_plan *plan,
+                               struct err *e)
 {
     const struct store_ops *ops = ref->store->ops;
     enum err_code rc = make_files(in, ref, plan, e);
 
+    /* what came after a single turn stays */
+    if (!rc && !option_given(&in->options, OPTION_ONLY) &&
+        (rc = rewind_other_stores(s->store, s->n, ref, NULL, plan, e)))
+        rewind_plan_fini(plan);
     if (rc || !option_given(&in->options, OPTION_MOVE_BRANCH))
         return rc;
     rc = ops->plan_refs ? ops->plan_refs(ref->store, ref, plan, e)
@@ -247,7 +252,7 @@ static enum err_code rewind_session(struct invocation *in, struct sessions *s,
         rc = rewind_choose_files(in, &s->arena, &ro, e);
     if (rc)
         return rc;
-    rc = make_plan(in, ref, &plan, e);
+    rc = make_plan(in, s, ref, &plan, e);
     if (rc == ERR_NOT_FOUND && e) {
         struct err why = *e;
         enum err_code answered = rewind_answer_none(in, &why, e);

@@ -22,6 +22,7 @@ static bool changes(const struct rewind_entry *x)
 static void write_other_json(const struct rewind_other *other, struct out *o)
 {
     out_open(o, "alsoChangedBy", '{');
+    out_string(o, "system", other->system);
     out_string(o, "sessionId", other->session);
     out_string(o, "title", other->title);
     out_int(o, "at", other->at_ms);
@@ -184,7 +185,7 @@ static void write_entry_text(const struct rewind_entry *x, bool conflict, bool d
     if (other) {
         out_addf(o, "  (also changed by ");
         out_text(o, slice_of(other->title ? other->title : other->session));
-        out_addf(o, ")");
+        out_addf(o, other->system ? " of %s)" : ")", other->system);
     }
     out_addf(o, "\n");
 }

@@ -48,8 +48,8 @@ MUST_CHECK enum err_code jobs_undo_rewind(const struct store_env *env, const cha
 /* Adds the files that would stay and that a person may choose to undo anyway. */
 MUST_CHECK enum err_code jobs_undo_edited(const struct store_env *env, const char *record,
                                           struct name_list *out, struct err *e);
-MUST_CHECK enum err_code jobs_run_rewind(const struct effect *question, const struct reply *reply,
-                                         struct err *e);
+MUST_CHECK enum err_code jobs_run_rewind(const struct job_context *d, const struct effect *question,
+                                         const struct reply *reply, struct err *e);
 
 /* Rows of the list, and the trash. */
 

@@ -31,13 +31,16 @@ static enum err_code answer_checkpoints(const struct effect *q, const struct rep
     return ERR_OK;
 }
 
-static enum err_code answer_preview(const struct effect *q, const struct reply *r, struct err *e)
+static enum err_code answer_preview(const struct job_context *d, const struct effect *q,
+                                    const struct reply *r, struct err *e)
 {
     const struct session_ref *ref = &q->refs->ref[0];
     struct preview *p = preview_new();
     enum err_code rc =
         p ? rewind_plan_make(ref, buf_slice(&q->text), q->mode, &p->plan, e) : err_nomem(e);
 
+    if (!rc && q->mode != REWIND_TURN)
+        rc = rewind_other_stores(d->store, d->stores, ref, r->cancelled, &p->plan, e);
     if (!rc)
         rc = rewind_preview(&p->plan, &p->options, &p->preview, e);
     if (rc) {
@@ -279,12 +282,13 @@ static enum err_code answer_rewind(const struct effect *q, const struct reply *r
     return rc;
 }
 
-enum err_code jobs_run_rewind(const struct effect *q, const struct reply *r, struct err *e)
+enum err_code jobs_run_rewind(const struct job_context *d, const struct effect *q,
+                              const struct reply *r, struct err *e)
 {
     switch (q->kind) {
     case EFFECT_TURN_LINES:
     case EFFECT_CHECKPOINTS: return answer_checkpoints(q, r, e);
-    case EFFECT_PREVIEW: return answer_preview(q, r, e);
+    case EFFECT_PREVIEW: return answer_preview(d, q, r, e);
     case EFFECT_COMPARE: return answer_compare(q, r, e);
     default: return answer_rewind(q, r, e);
     }

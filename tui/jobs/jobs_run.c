@@ -454,7 +454,7 @@ void jobs_run(struct job_context *d, const struct effect *q, size_t piece, const
     case EFFECT_PREVIEW:
     case EFFECT_COMPARE:
     case EFFECT_REWIND:
-    case EFFECT_UNDO_REWIND: rc = jobs_run_rewind(q, r, &e); break;
+    case EFFECT_UNDO_REWIND: rc = jobs_run_rewind(d, q, r, &e); break;
     case EFFECT_ESTIMATE_DELETE: rc = answer_estimate_delete(q, r, &e); break;
     case EFFECT_SWEEP: rc = answer_sweep(d, q, r, &e); break;
     case EFFECT_TRASH: rc = jobs_trash(d, q, r, &e); break;

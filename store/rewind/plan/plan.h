@@ -1,6 +1,8 @@
 #ifndef STORE_REWIND_PLAN_PLAN_H
 #define STORE_REWIND_PLAN_PLAN_H
 
+#include <stdatomic.h>
+
 #include "store/api/session.h"
 #include "store/rewind/plan/rewind.h"
 
@@ -70,6 +72,13 @@ MUST_CHECK enum err_code rewind_plan_check_files(const struct rewind_plan *plan,
  * changed nothing that we know of. */
 MUST_CHECK enum err_code rewind_concurrent_sessions(const struct session_ref *ref,
                                                     struct rewind_plan *plan, struct err *e);
+
+/* The same for sessions of other stores, whatever agent's: one that changed a file of the plan after its point, as its
+ * records prove (store_ops.edits), is named with its system. cancel may be NULL. */
+MUST_CHECK enum err_code rewind_other_stores(struct store *const store[], size_t n,
+                                             const struct session_ref *ref,
+                                             const atomic_bool *cancel, struct rewind_plan *plan,
+                                             struct err *e);
 
 /* The id of a plan: 64 hex digits that depend on everything in it. Compared with the id of a later preview it shows
  * which file changed meanwhile, although nothing but the id is kept. */

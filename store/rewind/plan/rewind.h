@@ -92,7 +92,8 @@ enum rewind_want {
 /* Only the session's own copies are used; another session that worked on the file is reported. */
 struct rewind_other {
     const char *session;
-    const char *title; /* WTF-8; NULL if it has none */
+    const char *title;  /* WTF-8; NULL if it has none */
+    const char *system; /* its store's name, if that is another one than the plan's; else NULL */
     int64_t at_ms;
 };
 

@@ -39,7 +39,8 @@ static inline void rewind_screen_answer(struct screen *s, const struct effect *e
     }
     t->prospects += e->kind == EFFECT_PREVIEW;
     t->rewinds += e->kind == EFFECT_REWIND || e->kind == EFFECT_UNDO_REWIND;
-    enum err_code rc = jobs_run_rewind(e, &reply, &failed.u.error);
+    enum err_code rc =
+        jobs_run_rewind(&(struct job_context){ .stores = 0 }, e, &reply, &failed.u.error);
 
     if (rc)
         screen_send(s, failed);

@@ -199,6 +199,10 @@ static int draw_other(const struct rewind_view *v, struct frame *f, struct rect 
     int used = frame_puts(f, r.y, r.x, r.w, STYLE_WARN, "also changed by ");
 
     when_age(v->now_ms, other->at_ms, age);
+    if (other->system) {
+        used += frame_text_cut(f, r.y, r.x + used, r.w - used, STYLE_WARN, slice_of(other->system));
+        used += frame_puts(f, r.y, r.x + used, r.w - used, STYLE_WARN, ": ");
+    }
     used += frame_text_cut(f, r.y, r.x + used, r.w - used - 12, STYLE_WARN,
                            slice_of(other->title ? other->title : other->session));
     used += frame_puts(f, r.y, r.x + used, r.w - used, STYLE_WARN, ", ");
