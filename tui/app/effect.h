@@ -108,6 +108,7 @@ struct effect {
     /* CHANGE, UNDO_REWIND; RESUME, PRINT: flags for the agent; owned; may be NULL */
     struct name_list *names;
     bool unsure; /* CHANGE_TRASH: also sessions that an agent may be writing to */
+    bool forks;  /* RESUME, PRINT: the command that forks the session in its agent */
     bool prints; /* RESUME_DIRS: the commands are printed and not run, wherever the sessions are */
     struct sweep_rule rule; /* SWEEP; the worker fills in scope and cancel */
     struct sweep *sweep;    /* CHANGE; owned */

@@ -191,6 +191,8 @@ static enum err_code run_chosen_effect(struct invocation *in, const struct confi
     }
     if (chosen->kind == EFFECT_PRINT)
         in->options.given |= OPTION_BIT(PRINT);
+    if (chosen->forks)
+        in->options.given |= OPTION_BIT(AS_FORK);
     for (size_t i = 0; !rc && i < chosen->row_count; i++)
         rc = use_choice(in, config, chosen->rows[i], dir, chosen->names, e);
     return rc;

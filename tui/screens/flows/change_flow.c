@@ -517,6 +517,11 @@ static bool perform_change(struct model *m, enum action a)
 {
     switch (a) {
     case ACT_FORK:
+        if (list_session_forks_in_agent(m))
+            resume_flow_begin(m, a);
+        else
+            begin_change(m, a);
+        return true;
     case ACT_FORK_AT:
     case ACT_RESUME_AT:
     case ACT_RENAME:

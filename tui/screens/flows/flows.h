@@ -24,15 +24,17 @@ extern const struct view_ops view_resume_flow, view_change_flow;
  * worker is still checking whether its directory exists. (While the flow waits for the row,
  * `resume_waits` of the model is set.) */
 struct resume_flow {
-    enum action action;                /* ACT_RESUME, ACT_PRINT */
+    enum action action;                /* ACT_RESUME, ACT_FORK, ACT_PRINT */
     uint32_t entry;                    /* the session; ENTRY_NONE: the one that will be selected */
     unsigned question;                 /* generation of EFFECT_RESUME_DIRS; 0: none */
+    bool forks;                        /* the agent continues a fork of it */
     bool knows_live;                   /* the person knows that it is running */
     struct resume_dirs *place;         /* owned; the choices of the dialog */
     const struct session_row **chosen; /* owned: the rows of EFFECT_RESUME and EFFECT_PRINT */
     struct name_list *words;           /* owned: flags for the agent, or NULL */
 };
 
+/* ACT_RESUME; ACT_PRINT; ACT_FORK: for a session that only its agent can fork. */
 void resume_flow_begin(struct model *m, enum action a);
 /* Resumes with these flags besides those configured; takes them over. */
 void resume_flow_begin_with(struct model *m, struct name_list *words);

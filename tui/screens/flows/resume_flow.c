@@ -101,6 +101,7 @@ static void leave_with_choice(struct model *m, const char *dir)
     e->row_count = 1;
     e->text = text;
     e->names = take_words(m);
+    e->forks = m->resume_flow->forks;
     m->leaving = true;
 }
 
@@ -167,7 +168,7 @@ static void resume_one(struct model *m)
     const struct session_row *row = row_of(m, m->resume_flow->entry);
 
     m->resume_waits = false;
-    if ((row->flags & SESSION_LIVE) && !m->resume_flow->knows_live)
+    if ((row->flags & SESSION_LIVE) && !m->resume_flow->knows_live && !m->resume_flow->forks)
         confirm_live(m, row);
     else
         request_resume_dirs(m);
@@ -227,6 +228,7 @@ static void print_rows(struct model *m)
     e->rows = m->resume_flow->chosen;
     e->row_count = n;
     e->names = take_words(m);
+    e->forks = m->resume_flow->forks;
     m->leaving = true;
 }
 
@@ -276,10 +278,11 @@ static void begin(struct model *m, enum action a, struct name_list *words)
 
     resume_flow_cancel(m);
     m->resume_flow->words = words;
+    m->resume_flow->forks = a == ACT_FORK;
     m->resume_flow->action = m->settings->print ? ACT_PRINT : a;
-    if (in_list(m) && l->marks > 1 && m->resume_flow->action == ACT_RESUME) {
-        toast_note(&m->toast, m->now_ms,
-                   "only one session can be resumed at a time: %zu are marked", l->marks);
+    if (in_list(m) && l->marks > 1 && m->resume_flow->action != ACT_PRINT) {
+        toast_note(&m->toast, m->now_ms, "only one session can be %s at a time: %zu are marked",
+                   a == ACT_FORK ? "forked" : "resumed", l->marks);
         return;
     }
     if (m->settings->demo) {

@@ -247,6 +247,9 @@ bool list_selection_next(struct list_selection *s, uint32_t *entry);
 /* The one session that actions are about; NULL: none. */
 const struct session_entry *list_selection_session(const struct model *m);
 
+/* Returns true if that session can be forked, but only by a command of its agent. */
+bool list_session_forks_in_agent(const struct model *m);
+
 /* The ability (enum session_can) that an action needs; 0 if it needs none. */
 unsigned list_required_ability(enum action a);
 /* Why the selected sessions do not allow an action; NULL if they do. `none` is the reason to return

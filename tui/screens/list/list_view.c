@@ -104,6 +104,14 @@ static const char *change_reason(const struct model *m, enum action a)
     return why;
 }
 
+bool list_session_forks_in_agent(const struct model *m)
+{
+    const struct session_entry *e = list_selection_session(m);
+    const struct store_ops *ops = e && e->ref.store ? e->ref.store->ops : NULL;
+
+    return ops && !ops->fork && ops->fork_command;
+}
+
 static bool is_change(enum action a)
 {
     return a == ACT_RENAME || a == ACT_TAG || a == ACT_ARCHIVE || a == ACT_TRASH || a == ACT_FORK ||
@@ -115,6 +123,8 @@ const char *list_session_unavailable(const struct model *m, enum action a, const
     const struct session_entry *e = list_selection_session(m);
     unsigned ability = list_required_ability(a);
 
+    if (a == ACT_FORK && list_session_forks_in_agent(m))
+        return NULL;
     if (is_change(a))
         return change_reason(m, a);
     if (needs_session(a) && !e)
