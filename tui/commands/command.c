@@ -291,9 +291,6 @@ size_t command_terminal_size(int fd, size_t *rows)
     return known ? size.ws_col : 0;
 }
 
-/* The version of the JSON answers (docs/json.md): raised when a member changes its meaning or goes away. */
-enum { SCHEMA_VERSION = 1 };
-
 static void write_version(struct out *o)
 {
     if (!o->wants_json) {
@@ -304,7 +301,6 @@ static void write_version(struct out *o)
     out_string(o, "version", REPRISE_VERSION);
     out_string(o, "commit", REPRISE_COMMIT);
     out_string(o, "libraries", REPRISE_LIBRARIES);
-    out_int(o, "schemaVersion", SCHEMA_VERSION);
     out_end(o, '}');
 }
 

@@ -95,11 +95,16 @@ static struct jsonout *value_of(struct out *o, const char *key)
 
 void out_open(struct out *o, const char *key, char bracket)
 {
+    bool whole = o->depth++ == 0 && o->rows == 0 && !o->json_lines && bracket == '{';
+
     jsonout_open(value_of(o, key), bracket);
+    if (whole)
+        out_int(o, "schemaVersion", OUT_SCHEMA_VERSION);
 }
 
 void out_close(struct out *o, char bracket)
 {
+    o->depth--;
     jsonout_close(out_json(o), bracket);
 }
 

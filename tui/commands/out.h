@@ -27,7 +27,9 @@ struct out {
     struct err err;      /* the first failure; ERR_OK if there was none */
     struct jsonout json; /* out_json() */
     size_t rows;         /* begun with out_json_row() */
+    size_t depth;        /* of out_open() */
     bool wants_json;     /* --json */
+    bool json_lines;     /* the answer is one object a line, of which a reader may skip any */
     bool closed;
     bool ascii;     /* a terminal whose locale is not UTF-8 */
     bool color;     /* escape sequences for styles are allowed */
@@ -49,6 +51,10 @@ void out_text(struct out *o, struct slice text);
 /* The look of what follows, until OUT_PLAIN; nothing if `color` is off. Colours of the terminal's own palette. */
 enum out_style { OUT_PLAIN, OUT_AGE, OUT_BRANCH, OUT_TAG, OUT_FLAGS, OUT_MATCH };
 void out_style(struct out *o, enum out_style style);
+
+/* The version of the JSON answers (docs/json.md): raised when a member changes its meaning or goes away. It is the first
+ * member of an answer that is one object; rows of lists and lines have none. */
+enum { OUT_SCHEMA_VERSION = 1 };
 
 /* One JSON value: objects and arrays are opened and closed; out_end() closes the outermost and ends the line. Inside an
  * object every value has a key; in an array, and outermost, the key is NULL. */

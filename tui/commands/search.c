@@ -333,6 +333,7 @@ enum err_code search_run(struct invocation *in, struct err *e)
 
     if (rc)
         return rc;
+    in->out.json_lines = true;
     rc = run_search(in, &s, e);
     sessions_close(&s);
     return rc;

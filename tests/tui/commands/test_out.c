@@ -184,9 +184,10 @@ static void a_json_value_has_its_members_in_order(void **state)
     out_open(&o, "in", '{');
     out_close(&o, '}');
     out_end(&o, '}');
-    assert_string_equal(buf_cstr(&o.buf),
-                        "{\"id\":\"x1\",\"at\":-5,\"undone\":false,\"fixed\":true,"
-                        "\"names\":[\"a\",\"b\\\"\"],\"in\":{}}\n");
+    assert_string_equal(
+        buf_cstr(&o.buf),
+        "{\"schemaVersion\":1,\"id\":\"x1\",\"at\":-5,\"undone\":false,\"fixed\":true,"
+        "\"names\":[\"a\",\"b\\\"\"],\"in\":{}}\n");
     out_fini(&o);
 }
 
@@ -208,6 +209,30 @@ static void an_array_that_streams_has_a_row_a_line(void **state)
     }
     out_json_rows_end(&o);
     assert_string_equal(buf_cstr(&o.buf), "[{\"i\":0},\n{\"i\":1}]\n");
+    out_fini(&o);
+}
+
+/* Lines that are objects do not begin with the version, nor do the objects of an array. */
+static void only_one_object_has_the_version(void **state)
+{
+    struct out o;
+
+    (void)state;
+    out_init(&o, -1);
+    o.json_lines = true;
+    for (int i = 0; i < 2; i++) {
+        out_open(&o, NULL, '{');
+        out_int(&o, "i", i);
+        out_end(&o, '}');
+    }
+    assert_string_equal(buf_cstr(&o.buf), "{\"i\":0}\n{\"i\":1}\n");
+    out_fini(&o);
+    out_init(&o, -1);
+    out_open(&o, NULL, '[');
+    out_open(&o, NULL, '{');
+    out_close(&o, '}');
+    out_end(&o, ']');
+    assert_string_equal(buf_cstr(&o.buf), "[{}]\n");
     out_fini(&o);
 }
 
@@ -421,6 +446,7 @@ int main(void)
         cmocka_unit_test(the_first_failure_sticks),
         cmocka_unit_test(a_json_value_has_its_members_in_order),
         cmocka_unit_test(an_array_that_streams_has_a_row_a_line),
+        cmocka_unit_test(only_one_object_has_the_version),
         cmocka_unit_test(json_that_failed_is_not_written),
         cmocka_unit_test(text_from_disk_is_cleaned),
         cmocka_unit_test(a_failure_is_one_clean_line),

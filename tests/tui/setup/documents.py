@@ -168,8 +168,13 @@ def check_json(p, source):
         run = p.run(args[0], '--json', *args[1:])
         text = run.stdout.decode()
         lines = [text] if args[0] != 'search' else text.splitlines()
-        found = set(m for line in lines if line.strip() for m in members(json.loads(line)))
+        answers = [json.loads(line) for line in lines if line.strip()]
         command = args[0]
+        one = isinstance(answers[0], dict) and command != 'search'
+        p.same(f'{args}: the version of the answer', one and (next(iter(answers[0])), answers[0].pop('schemaVersion')), one and (
+            'schemaVersion', 1))
+        found = set(m for answer in answers for m in members(answer))
+        p.need('schemaVersion' not in [name for name, _ in found], f'{args}: rows have no version')
         section = next(t for title, t in sections.items() if command in re.split(', | |, and', title))
         p.need(found, f'{args}: no answer, exit {run.returncode}: {run.stderr[:300]}')
         for name, kind in sorted(found):
