@@ -439,6 +439,7 @@ def small(path):
         program = Program(path, w.cwd, {'CLAUDE_CONFIG_DIR': w.config})
         before = snapshot(w.config)
         forms(program, s)
+        scope(program, w)
         hostile(program, w)
         in_git(program, w)
         program.need(snapshot(w.config) == before, 'a read wrote into the store')
@@ -461,6 +462,16 @@ def forms(program, s):
     program.need('author claude' in porcelain and f'turn {s.turn}' in porcelain, repr(porcelain))
     for bad in ('a.c:9', 'a.c:3-2'):
         program.same(bad, program.run('blame', bad).returncode, 2)
+
+
+def scope(program, w):
+    """Sessions of all projects count, wherever the program is started: an agent edits files of other projects too."""
+    file, elsewhere = w.files[0].path, os.path.join(w.cwd, 'elsewhere')
+    os.mkdir(elsewhere)
+    for args, found in ((['-C', elsewhere], True), (['--project', w.cwd], True), (['--project', elsewhere], False)):
+        program.same(f'blame {args}', 'session' in program.json('blame', *args, file)[0], found)
+        program.same(f'touched {args}', len(program.json('touched', *args, file)), int(found))
+    os.rmdir(elsewhere)
 
 
 def hostile(program, w):

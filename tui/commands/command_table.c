@@ -81,8 +81,9 @@ const struct command commands_table[] = {
               "the file as it is now. A line that an edit left as it is belongs to its prompt; a\n"
               "line that a person changed since, or no session wrote, is shown without a\n"
               "session. Renames and removals by patches and by plain mv and rm\n"
-              "commands are followed. Sessions of all projects count, unless --project names\n"
-              "one. For a file in git, --json and --porcelain name the commit that came after.\n"
+              "commands are followed. Sessions of all projects count, because agents also edit\n"
+              "files elsewhere than where they were started; --project DIR limits it to one\n"
+              "project. For a file in git, --json and --porcelain name the commit that came after.\n"
               "Nothing is written.\n" },
     { .name = "touched", .operands = "PATH", .min_operands = 1, .max_operands = 1, .run = touched_run,
       .summary = "list the sessions and turns that changed a file or directory",

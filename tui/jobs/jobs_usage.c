@@ -6,8 +6,6 @@
 
 /* The tokens of one session, and of each turn of its conversation. */
 
-enum { TOO_LARGE = 512 << 20 }; /* bytes of a transcript that is not read for this */
-
 struct turn_walk {
     const struct job_context *context;
     const struct conversation *c;
@@ -161,7 +159,7 @@ enum err_code jobs_usage(const struct job_context *d, const struct effect *q, co
     struct usage_set set = { .n = 0 };
     enum err_code rc = out ? ERR_OK : err_nomem(e);
 
-    if (!rc && ref->file.size <= TOO_LARGE)
+    if (!rc)
         rc = usage_list_read(ref, r->cancelled, &list, e);
     if (!rc)
         rc = sum_session(d, &list, &set, out, e);

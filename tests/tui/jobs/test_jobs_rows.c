@@ -230,10 +230,39 @@ static void tokens_are_summed_by_session_and_by_turn(void **state)
     jobs_fixture_end(&w);
 }
 
+/* A transcript is read to its end, however large it is. */
+static void tokens_of_a_huge_session_are_summed(void **state)
+{
+    struct effect q = { .kind = EFFECT_USAGE, .generation = 7 };
+    struct jobs_fixture w;
+    const off_t huge = (off_t)520 << 20;
+
+    (void)state;
+    jobs_fixture_begin(&w);
+    transcript_writer_raw(&w.conversation, ANSWER("a1", "", "m1", "5"));
+    jobs_fixture_open(&w, 1, 1000);
+    FILE *f = fopen(w.ref.path.p, "r+");
+
+    assert_non_null(f);
+    assert_int_equal(fseeko(f, huge, SEEK_SET), 0); /* over a hole */
+    assert_true(fputs("\n" ANSWER("a2", "a1", "m2", "70"), f) >= 0);
+    assert_int_equal(fclose(f), 0);
+    w.ref.file.size = huge;
+    q.refs = ref_list_one(&w.ref, SLICE(""));
+    assert_true(workers_submit(w.workers, &q));
+    struct msg m = jobs_fixture_next(&w);
+
+    assert_int_equal(m.kind, MSG_USAGE);
+    assert_int_equal(m.u.token_usage->sum.tokens[USAGE_INPUT], 75);
+    msg_fini(&m);
+    jobs_fixture_end(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tokens_are_summed_by_session_and_by_turn),
+        cmocka_unit_test(tokens_of_a_huge_session_are_summed),
         cmocka_unit_test(disk_usage_includes_the_side_files),
         cmocka_unit_test(a_missing_session_uses_nothing_and_is_no_error),
         cmocka_unit_test(a_title_between_the_windows_arrives_as_a_complete_row),

@@ -431,15 +431,19 @@ static struct slice phase_of(const struct session_row *row)
 
 enum { LIST_TOKENS = 64 };
 
-/* "166k tokens, $0.93" */
+/* "166k tokens, $0.93"; of a session that takes a moment to read, that it is being read. */
 static struct slice tokens_of(const struct list *l, const struct session_entry *e,
                               char out[LIST_TOKENS])
 {
+    enum { LARGE = 128 << 20 };
     const struct usage_sum *sum = transcript_view_usage(l->view);
     char count[COUNT_TEXT], cost[32] = "";
 
-    if (!sum || l->viewed == ENTRY_NONE || e != &l->sessions.entry[l->viewed] ||
-        usage_sum_is_empty(sum))
+    if (l->viewed == ENTRY_NONE || e != &l->sessions.entry[l->viewed])
+        return (struct slice){ NULL, 0 };
+    if (!sum && transcript_view_sums_usage(l->view) && e->ref.file.size >= LARGE)
+        return SLICE("summing up tokens");
+    if (!sum || usage_sum_is_empty(sum))
         return (struct slice){ NULL, 0 };
     text_count(usage_sum_total(sum), count);
     if (sum->has_cost && sum->cost > 0)

@@ -65,6 +65,8 @@ void transcript_view_go_to_message(struct transcript_view *v, struct id128 messa
 void transcript_view_resize(struct transcript_view *v, int h, int w, struct effects *fx);
 /* The tokens of the session, once they are read; NULL: not known. Valid until the next call that takes `effects`. */
 const struct usage_sum *transcript_view_usage(const struct transcript_view *v);
+/* Returns true while they are being read. */
+bool transcript_view_sums_usage(const struct transcript_view *v);
 /* Returns true if the message answered a question of this view and was taken over. */
 bool transcript_view_msg(struct transcript_view *v, const struct msg *msg, struct effects *fx);
 

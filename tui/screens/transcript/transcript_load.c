@@ -166,6 +166,11 @@ const struct usage_sum *transcript_view_usage(const struct transcript_view *v)
     return v->usage ? &v->usage->sum : NULL;
 }
 
+bool transcript_view_sums_usage(const struct transcript_view *v)
+{
+    return v->asked_usage != 0;
+}
+
 static bool open_session(struct transcript_view *v, const struct session_ref *ref,
                          struct slice agent, struct id128 branch, struct slice title,
                          struct effects *fx)

@@ -132,9 +132,26 @@ static void a_row_warns_before_the_agent_removes_it(void **state)
     screen_close(&x.s);
 }
 
+/* The tokens of a large session take a moment to read. */
+static void that_tokens_are_being_read_is_shown(void **state)
+{
+    struct shop x;
+
+    (void)state;
+    shop_begin(&x);
+    x.fake[0].size = (int64_t)600 << 20;
+    screen_ready(&x.s, x.fake, SHOP, 30, 140);
+    assert_true(screen_has(&x.s, "summing up tokens"));
+    screen_press(&x.s, "<Down>");
+    screen_wait(&x.s, 1000);
+    assert_false(screen_has(&x.s, "summing up tokens"));
+    screen_close(&x.s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(that_tokens_are_being_read_is_shown),
         cmocka_unit_test(a_title_in_the_middle_of_a_long_file_appears_later),
         cmocka_unit_test(a_found_title_is_kept_while_the_file_grows),
         cmocka_unit_test(a_users_title_takes_precedence),
