@@ -16,7 +16,8 @@
     SYSTEM(crush_ops)                                                                              \
     SYSTEM(goose_ops)                                                                              \
     SYSTEM(vibe_ops)                                                                               \
-    SYSTEM(grok_ops)
+    SYSTEM(grok_ops)                                                                               \
+    SYSTEM(droid_ops)
 
 #define DECLARE(ops) extern const struct store_ops ops;
 #define ADDRESS(ops) &ops,

@@ -10,7 +10,7 @@ import os
 import re
 from dataclasses import dataclass, field
 
-from made_agents import make_grok, make_vibe
+from made_agents import make_droid, make_grok, make_vibe
 
 
 @dataclass
@@ -41,6 +41,7 @@ class Expected:
     sessions: list
     turns: list = field(default_factory=list)
     orders: list = field(default_factory=list)  # (directory, ids as the agent's own list shows them, options of the list)
+    edits: list = field(default_factory=list)  # turns that cannot be rewound to, whose edits are recorded
 
 
 def read_sessions(recorded):
@@ -331,10 +332,12 @@ def gemini_session(path):
 
 def read_made(made):
     return Expected(made['home'], [Session(**s) for s in made['sessions']], [Turn(**t) for t in made['turns']],
-                    [tuple(o) for o in made['orders']])
+                    edits=[Turn(**t) for t in made['edits']], orders=[tuple(o) for o in made['orders']])
 
 
 AGENTS = {a.name: a for a in (
+    Agent('droid', read_made, ('.factory/sessions/*/*.jsonl', '.factory/sessions/*/*.settings.json'), make=make_droid, written=2,
+          damaged=lambda path: os.path.basename(path).split('.')[0], resume='droid --resume {id}'),
     Agent('grok', read_made, ('.grok/sessions/%*/*/updates.jsonl', '.grok/sessions/%*/*/rewind_points.jsonl'), make=make_grok, given_back=3,
           damaged=lambda path: os.path.basename(os.path.dirname(path)), resume='grok --resume {id}',
           fork='grok --resume {id} --fork-session'),

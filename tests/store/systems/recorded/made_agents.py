@@ -20,7 +20,7 @@ class Made:
     def __init__(self, folder):
         self.folder = folder
         self.top = tempfile.mkdtemp(dir=folder)
-        self.expected = {'home': HOME, 'sessions': [], 'turns': [], 'orders': []}
+        self.expected = {'home': HOME, 'sessions': [], 'turns': [], 'orders': [], 'edits': []}
         for part in 'store', 'trees':
             os.mkdir(f'{self.top}/{part}')
 
@@ -196,4 +196,54 @@ def make_grok(folder):
     made.session(name='far', id=ids[3], prompts=['Far away'], cwd=cwd)
     made.expected['turns'] = [{'session': ids[0], 'number': i, 'before': f'gate/{i}', 'end': 'gate/3'} for i in range(3)]
     made.expected['orders'].append([CWD, [ids[2], ids[0]], []])
+    made.finish()
+
+
+# ---- Droid ----
+
+def droid_session(made, n, minute, messages, title, cwd=CWD, settings=True):
+    id = f'0000000{n}-aaaa-4000-8000-0123456789ab'
+    rows = [{'type': 'session_start', 'id': id, 'title': title, 'owner': 'dev', 'version': 2, 'cwd': cwd}]
+    for i, (role, content) in enumerate(messages):
+        rows.append({'type': 'message', 'id': f'm{n}-{i}', 'timestamp': f'2026-05-28T20:{minute:02}:{i:02}.123Z',
+                     'message': {'role': role, 'content': content}, **({'parentId': f'm{n}-{i - 1}'} if i else {})})
+    folder = '.factory/sessions/' + cwd.replace('/', '-')
+    made.lines(f'{folder}/{id}.jsonl', rows, minute)
+    if settings:
+        made.put(f'{folder}/{id}.settings.json', json.dumps({'model': 'claude-opus', 'tokenUsage': {
+            'inputTokens': 100, 'outputTokens': 50, 'cacheCreationTokens': 20, 'cacheReadTokens': 10, 'thinkingTokens': 5}}), minute)
+    return id
+
+
+def make_droid(folder):
+    made = Made(folder)
+
+    def said(text):
+        return [{'type': 'text', 'text': text}]
+    reminder = '<system-reminder>\nYou are in /home/dev/proj\n</system-reminder>'
+    gate = droid_session(made, 1, 5, [
+        ('user', said(reminder) + said('Mend the gate')),
+        ('assistant', [{'type': 'thinking', 'thinking': 'Hm.', 'signature': 'x'}, *said('I look.'),
+                       {'type': 'tool_use', 'id': 'c1', 'name': 'Create', 'input': {'file_path': CWD + '/gate.txt', 'content': 'shut\ntight\n'}},
+                       {'type': 'tool_use', 'id': 'c2', 'name': 'Edit', 'input': {'file_path': 'no.txt', 'old_str': 'a', 'new_str': 'b'}}]),
+        ('user', [{'type': 'tool_result', 'tool_use_id': 'c1', 'content': 'created'},
+                  {'type': 'tool_result', 'tool_use_id': 'c2', 'content': said('no such file'), 'is_error': True}]),
+        ('assistant', said('Done: größer.')), ('user', said(reminder + '\n\nOil it\nwell')),
+        ('assistant', [*said('Oiled.'), {'type': 'tool_use', 'id': 'c3', 'name': 'Edit', 'input': {
+            'file_path': CWD + '/gate.txt', 'old_str': 'tight', 'new_str': 'oiled'}}]),
+        ('user', [{'type': 'tool_result', 'tool_use_id': 'c3', 'content': 'edited'}])], 'Gate')
+    helper = droid_session(made, 2, 6, [('user', said('Look at it'))], '# Task Tool Invocation: look')
+    fence = droid_session(made, 3, 9, [('user', said('Paint the fence')), ('assistant', said('Painted.'))], 'Paint the fence', settings=False)
+    empty = droid_session(made, 4, 7, [], 'New Session')
+    far = droid_session(made, 5, 8, [('user', said('Anderswo'))], 'Anderswo', HOME + '/mein.projekt')
+    made.session(name='gate', id=gate, prompts=['Mend the gate', 'Oil it\nwell'], title='Gate')
+    made.session(name='helper', id=helper, prompts=['Look at it'], listed=False)
+    made.session(name='fence', id=fence, prompts=['Paint the fence'], title='Paint the fence')
+    made.session(name='empty', id=empty, prompts=[], listed=False)
+    made.session(name='far', id=far, prompts=['Anderswo'], title='Anderswo', cwd=HOME + '/mein.projekt')
+    made.expected['orders'].append([CWD, [fence, gate], []])
+    made.tree('gate/0', {})
+    made.tree('gate/1', {'gate.txt': 'shut\ntight\n'})
+    made.tree('gate/2', {'gate.txt': 'shut\noiled\n'})
+    made.expected['edits'] = [{'session': gate, 'number': i, 'before': f'gate/{i}', 'end': 'gate/2'} for i in range(2)]
     made.finish()

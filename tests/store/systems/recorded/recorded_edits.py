@@ -30,10 +30,11 @@ class Edits:
         self.store = store
         self.p = Program(program, store.home, {**store.environment(), 'REPRISE_PROC_DIR': store.trees})
         self.sessions = {s.id: s for s in store.expected.sessions}
+        self.all = store.expected.turns + store.expected.edits
         self.turns = {}  # (session, prompt): (tree before, tree after)
         self.right = 0
         self.ids = {}
-        for t in store.expected.turns:
+        for t in self.all:
             later = re.sub(r'\d+$', lambda m: str(int(m.group()) + 1), t.before)
             after = later if os.path.isdir(f'{store.trees}/{later}') else t.end
             key = t.session, self.sessions[t.session].prompts[t.number]
@@ -48,7 +49,7 @@ class Edits:
 
     def check_line(self, s, path, line):
         turn = self.turns.get((line['session'], line['prompt']))
-        if line.get('turn') not in self.points(line['session']):
+        if self.store.expected.turns and line.get('turn') not in self.points(line['session']):
             return  # the prompt was taken back and typed again
         text = line['text'].encode().rstrip(b'\r')
         if not turn or not text.strip():
@@ -75,7 +76,7 @@ class Edits:
 
     def check(self):
         ends = {}
-        for t in sorted(self.store.expected.turns, key=lambda t: t.number):
+        for t in sorted(self.all, key=lambda t: t.number):
             ends.setdefault((t.session, t.end), t.before)
         for (session, end), first in ends.items():
             self.check_end(self.sessions[session], first, end)

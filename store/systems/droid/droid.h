@@ -1,0 +1,21 @@
+#ifndef STORE_SYSTEMS_DROID_DROID_H
+#define STORE_SYSTEMS_DROID_DROID_H
+
+#include "store/systems/common/project_logs.h"
+
+/* The sessions of Factory's Droid (docs/formats/droid.md): its path is ~/.factory, with
+ *
+ *   sessions/<directory, flattened>/<id>.jsonl           the log: a first line about the session, then messages
+ *   sessions/<directory, flattened>/<id>.settings.json   model and sums of tokens
+ *
+ * Only read. The store is a struct jsonl_store. */
+extern const struct store_ops droid_ops;
+extern const struct jsonl_format droid_format;
+
+/* <id>.settings.json of a session; empty if it cannot be read. ERR_NOMEM. */
+MUST_CHECK enum err_code droid_settings(const struct session_ref *ref, struct buf *out);
+
+store_blocks_fn droid_blocks;
+store_messages_fn droid_messages;
+
+#endif

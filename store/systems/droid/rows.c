@@ -1,0 +1,262 @@
+#include <string.h>
+
+#include "lite/base/time.h"
+#include "lite/json/json.h"
+#include "store/systems/common/block_messages.h"
+#include "store/systems/common/config_dir.h"
+#include "store/systems/droid/droid.h"
+
+/* The rows of a log: session_start {id, title, cwd}, then message {id, timestamp, message{role, content[]}} with contents in the
+ * form of Anthropic's API. Results of tools, and reminders that Droid adds for the model, are messages of the user's role. */
+
+static const char *const kinds[] = { "session_start", "message", NULL };
+enum { KIND_START = 1, KIND_MESSAGE = 2 };
+static const struct index_keys keys = {
+    .type = "type", .id = "id", .time = "timestamp", .kinds = kinds
+};
+
+static bool type_is(struct slice object, const char *type)
+{
+    struct slice value;
+
+    return json_get(object, "type", &value) && json_string_is(value, type);
+}
+
+static bool role_is(struct slice row, const char *role)
+{
+    struct slice value;
+
+    return json_at(row, "message.role", &value) && json_string_is(value, role);
+}
+
+/* What a text contains behind Droid's reminders. */
+static struct slice without_reminder(struct slice text)
+{
+    static const char open[] = "<system-reminder>", end[] = "</system-reminder>";
+
+    while (slice_starts(text, open)) {
+        const char *at = slice_find(text.p, text.n, end, sizeof end - 1);
+
+        if (!at)
+            return SLICE("");
+        at += sizeof end - 1;
+        text = (struct slice){ at, (size_t)(text.p + text.n - at) };
+        while (text.n && (unsigned char)text.p[0] <= ' ')
+            text = (struct slice){ text.p + 1, text.n - 1 };
+    }
+    return text;
+}
+
+static bool parts_of(struct slice row, struct json_iter *it)
+{
+    struct slice content;
+
+    return json_at(row, "message.content", &content) && json_type(content) == JSON_ARRAY &&
+           json_iter_open(it, content);
+}
+
+/* The texts of a message, a line for each. */
+static struct slice prompt_of(struct slice row, struct arena *a)
+{
+    struct slice key, part, text, all = SLICE("");
+    struct json_iter it;
+
+    if (!role_is(row, "user"))
+        return all;
+    if (json_at(row, "message.content", &part) && json_type(part) == JSON_STRING)
+        return json_text(part, a, &text) ? without_reminder(text) : all;
+    if (!parts_of(row, &it))
+        return all;
+    while (json_iter_next(&it, &key, &part)) {
+        if (!type_is(part, "text") || !json_get_text(part, "text", a, &text))
+            continue;
+        const struct slice both[] = { all, SLICE("\n"), without_reminder(text) };
+        const char *joined = all.n && both[2].n ? arena_concat(a, both, 3) : NULL;
+
+        all = joined ? slice_of(joined) : all.n ? all : both[2];
+    }
+    return all;
+}
+
+/* ---- for lists ---- */
+
+static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_said *out)
+{
+    struct slice at;
+
+    if (!json_valid(row) || json_type(row) != JSON_OBJECT)
+        return ERR_FORMAT;
+    out->time_ms = TIME_NONE;
+    if (json_get_text(row, "timestamp", a, &at) && !time_parse(at, &out->time_ms))
+        out->time_ms = TIME_NONE;
+    if (type_is(row, "session_start")) {
+        out->names = json_get_text(row, "title", a, &out->title);
+        json_get_text(row, "cwd", a, &out->cwd);
+    } else if (type_is(row, "message")) {
+        out->waits = role_is(row, "user");
+        out->speaks = out->waits || role_is(row, "assistant");
+        out->prompt = prompt_of(row, a);
+    }
+    return a->failed ? ERR_NOMEM : ERR_OK;
+}
+
+/* Sub-agents have logs of their own, whose titles begin so. */
+static enum err_code complete_row(const struct store *st, const struct scope *scope,
+                                  struct session_row *row, struct arena *a, struct err *e)
+{
+    struct buf settings = { 0 };
+    struct slice model;
+    enum err_code rc = droid_settings(&row->ref, &settings);
+
+    (void)st;
+    if (!rc && settings.n && json_get_text(buf_slice(&settings), "model", a, &model))
+        row->model = arena_copy(a, model);
+    row->flags |= SESSION_AI_TITLE;
+    if (!rc && !row->hidden) {
+        row->can = CAN_RESUME;
+        if (slice_starts(row->custom_title, "# Task Tool Invocation"))
+            row->hidden = HIDDEN_SIDECHAIN;
+        else if (!row->first_prompt.n && !row->last_prompt.n)
+            row->hidden = HIDDEN_EMPTY;
+        else if (!config_dir_in_scope(scope, row->cwd, a))
+            row->hidden = HIDDEN_COLLISION;
+    }
+    buf_fini(&settings);
+    return rc || a->failed ? err_nomem(e) : ERR_OK;
+}
+
+static enum err_code judge_row(struct logfile *log, size_t line, struct message *m, bool *keep,
+                               struct err *e)
+{
+    const struct index_line *ix = &log->index.line[line];
+    struct arena a = { 0 };
+    struct slice row;
+
+    m->kind = MESSAGE_OTHER;
+    m->flags = MESSAGE_BROKEN;
+    if (ix->state == LINE_BROKEN)
+        return ERR_OK;
+    m->flags = 0;
+    *keep = ix->kind == KIND_MESSAGE;
+    enum err_code rc = *keep ? logfile_row(log, line, &row, e) : ERR_OK;
+
+    if (!rc && *keep) {
+        m->kind = role_is(row, "assistant") ? MESSAGE_ASSISTANT
+                  : !role_is(row, "user")   ? MESSAGE_SYSTEM
+                  : prompt_of(row, &a).n    ? MESSAGE_USER
+                                            : MESSAGE_TOOL;
+        rc = a.failed ? err_nomem(e) : ERR_OK;
+    }
+    arena_fini(&a);
+    return rc;
+}
+
+static struct slice row_id(struct slice row, struct arena *a)
+{
+    struct slice id;
+
+    return json_get_text(row, "id", a, &id) ? id : (struct slice){ NULL, 0 };
+}
+
+static bool is_id(struct slice id)
+{
+    for (size_t i = 0; i < id.n; i++)
+        if (!memchr("0123456789abcdef-", id.p[i], 17))
+            return false;
+    return id.n >= 32 && id.n <= 36;
+}
+
+const struct jsonl_format droid_format = { .keys = &keys,
+                                           .judge = judge_row,
+                                           .read = read_said,
+                                           .prompt_mark = "\"user\"",
+                                           .title_mark = "\"session_start\"",
+                                           .complete = complete_row,
+                                           .id = row_id,
+                                           .is_id = is_id,
+                                           .id_name = "a Droid session id" };
+
+enum err_code droid_messages(const struct store *st, const struct session_ref *ref,
+                             const struct message_query *q, json_fn *fn, void *arg, struct err *e)
+{
+    return block_messages(st, ref, q, row_id, fn, arg, e);
+}
+
+/* ---- blocks ---- */
+
+static void put_text(struct block_list *b, struct slice text, bool user)
+{
+    struct slice said = user ? without_reminder(text) : text;
+
+    if (said.n < text.n)
+        transcript_block_put(
+            b, (struct block){ .kind = BLOCK_NOTE, .text = { text.p, text.n - said.n } });
+    if (said.n)
+        transcript_block_put(
+            b, (struct block){ .kind = user ? BLOCK_PROMPT : BLOCK_TEXT, .text = said });
+}
+
+/* A text, or a list of parts with texts. */
+static struct slice result_text(struct slice part, struct arena *a)
+{
+    struct slice content, key, item, text, all = SLICE("");
+    struct json_iter it;
+
+    if (json_get_text(part, "content", a, &text))
+        return text;
+    if (json_get(part, "content", &content) && json_type(content) == JSON_ARRAY &&
+        json_iter_open(&it, content))
+        while (json_iter_next(&it, &key, &item))
+            if (json_get_text(item, "text", a, &text)) {
+                const struct slice both[] = { all, SLICE("\n"), text };
+                const char *joined = all.n ? arena_concat(a, both, 3) : NULL;
+
+                all = joined ? slice_of(joined) : text;
+            }
+    return all;
+}
+
+static void put_part(struct block_list *b, struct slice part, bool user)
+{
+    struct arena *a = &b->arena;
+    struct block x = { .kind = BLOCK_RAW, .text = part };
+
+    if (type_is(part, "text") && json_get_text(part, "text", a, &x.text)) {
+        put_text(b, x.text, user);
+        return;
+    }
+    if (type_is(part, "thinking") && json_get_text(part, "thinking", a, &x.text)) {
+        x.kind = BLOCK_THINKING;
+    } else if (type_is(part, "tool_use")) {
+        x = (struct block){ .kind = BLOCK_TOOL_CALL, .input = SLICE("{}") };
+        json_get_text(part, "id", a, &x.call_id);
+        json_get_text(part, "name", a, &x.name);
+        json_get(part, "input", &x.input);
+    } else if (type_is(part, "tool_result")) {
+        x = (struct block){ .kind = BLOCK_TOOL_RESULT, .failed = json_get_true(part, "is_error") };
+        json_get_text(part, "tool_use_id", a, &x.call_id);
+        x.text = result_text(part, a);
+    } else if (type_is(part, "image")) {
+        x = (struct block){ .kind = BLOCK_IMAGE };
+    }
+    transcript_block_put(b, x);
+}
+
+enum err_code droid_blocks(const struct store *st, struct slice row, struct block_list *out,
+                           struct err *e)
+{
+    bool user = json_valid(row) && role_is(row, "user");
+    struct slice key, part, text;
+    struct json_iter it;
+
+    (void)st;
+    if (!json_valid(row) || json_type(row) != JSON_OBJECT)
+        transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
+    else if (parts_of(row, &it))
+        while (json_iter_next(&it, &key, &part))
+            put_part(out, part, user);
+    else if (json_at(row, "message.content", &part) && json_type(part) == JSON_STRING &&
+             json_text(part, &out->arena, &text))
+        put_text(out, text, user);
+    return out->arena.failed ? err_nomem(e) : ERR_OK;
+}
