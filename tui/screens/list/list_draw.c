@@ -400,6 +400,8 @@ static void draw_disk_usage(const struct list *l, struct frame *f, struct rect r
     text_size(e->ref.file.size, own);
     if (e->ref.store->ops->remote)
         snprintf(text, sizeof text, "in %s", e->ref.store->ops->name);
+    else if (!store_has_size(&e->ref))
+        snprintf(text, sizeof text, "in a database");
     else if (e->bytes == 0)
         snprintf(text, sizeof text, "transcript %s", own);
     else if (strcmp(all, own) == 0 || r.w < BOTH_COLS)

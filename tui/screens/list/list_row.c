@@ -80,7 +80,7 @@ static void row_flags(const struct session_row *row, bool ascii, struct flag out
                                    : cut,
         { row->flags & damage, STYLE_WARN, "⚠", "X" },
         { row->restorable > 0, STYLE_OK, NULL, NULL }, /* the number of files, "3f" */
-        { row->flags & SESSION_FORK, STYLE_BRANCH, "⑂", "Y" },
+        { row->flags & SESSION_FORK, STYLE_BRANCH, "↳", "Y" },
         { row->flags & SESSION_ARCHIVED, STYLE_DIM, "zz", "zz" },
         { row->kind != HIDDEN_NOT, STYLE_DIM, session_kind_name(row->kind),
           session_kind_name(row->kind) },
