@@ -83,8 +83,8 @@ const struct command commands_table[] = {
               "session. Renames and removals by patches and by plain mv and rm\n"
               "commands are followed. Sessions of all projects count, because agents also edit\n"
               "files elsewhere than where they were started; --project DIR limits it to one\n"
-              "project. For a file in git, --json and --porcelain name the commit that came after.\n"
-              "Nothing is written.\n" },
+              "project. For a file in git, --json and --porcelain name the commit that came\n"
+              "after. Nothing is written.\n" },
     { .name = "touched", .operands = "PATH", .min_operands = 1, .max_operands = 1, .run = touched_run,
       .summary = "list the sessions and turns that changed a file or directory",
       .options = BIT(LIMIT) | BIT(SYSTEM) | BIT(TAG) | BIT(BRANCH) | BIT(SINCE) | BIT(BEFORE) | BIT(ARCHIVED) |
