@@ -392,6 +392,7 @@ typedef enum err_code store_host_row_fn(const struct store *st, struct slice row
 struct store_ops {
     const char *name;   /* "claude"; its own, if the store was opened with store_open_named() */
     const char *format; /* then "claude", else NULL */
+    const char *label;  /* "Claude Code"; NULL: the name will do */
     /* below a store's path: the folder in which folders with sessions appear, to be watched; NULL:
      * the path itself */
     const char *folders;

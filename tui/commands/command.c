@@ -225,6 +225,10 @@ enum err_code command_help_run(struct invocation *in, struct err *e)
         config_fini(&config);
         return ERR_OK;
     }
+    if (word && strcmp(word, "agents") == 0) {
+        help_agents_write(&in->out);
+        return ERR_OK;
+    }
     if (word && !command)
         return err_set(e, ERR_NOT_FOUND, word, "help: no such command");
     write_help(command, &in->out);

@@ -78,6 +78,8 @@ MUST_CHECK enum err_code command_with_session(struct invocation *in, command_ses
                                               struct err *e);
 
 /* Every key of the screen with what it does, in both schemes: `help keys`. */
+/* `help agents`: what can be done with the sessions of each agent. */
+void help_agents_write(struct out *o);
 void help_keys_write(const struct keymap *bound, struct out *o);
 
 /* The commands. */

@@ -314,8 +314,8 @@ const struct command commands_table[] = {
               "never go stale: commands, options, values, systems, tags, branches, sessions.\n" },
     /* For the scripts of completion; in no list of commands. */
     { .name = "complete", .operands = "-- WORD...", .max_operands = 10000, .run = complete_run },
-    { .name = "help", .operands = "[COMMAND | keys]", .max_operands = 1, .run = command_help_run,
-      .summary = "show this help, that of a command, or all keys" },
+    { .name = "help", .operands = "[COMMAND | keys | agents]", .max_operands = 1, .run = command_help_run,
+      .summary = "show this help, that of a command, all keys, or all agents" },
     { .run = NULL },
 };
 /* clang-format on */

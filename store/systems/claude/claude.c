@@ -272,6 +272,7 @@ static const char *claude_cannot(unsigned ability)
 
 const struct store_ops claude_ops = {
     .name = "claude",
+    .label = "Claude Code",
     .folders = "projects",
     .row_keys = &claude_index_keys,
     .names_others = true,

@@ -158,6 +158,7 @@ static const char *codex_cannot(unsigned ability)
 /* No rename, archive or delete: what they change is in a database that the program alone writes. */
 const struct store_ops codex_ops = {
     .name = "codex",
+    .label = "Codex CLI",
     .folders = "sessions",
     .resume_command = "codex resume {id}",
     .fork_command = "codex fork {id}",

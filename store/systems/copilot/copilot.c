@@ -142,6 +142,7 @@ static const char *copilot_cannot(unsigned ability)
 /* No rename, fork or delete: what they change is also in a database that the program alone writes. */
 const struct store_ops copilot_ops = {
     .name = "copilot",
+    .label = "Copilot CLI",
     .folders = "session-state",
     .resume_command = "copilot --resume={id}",
     .open = copilot_open,

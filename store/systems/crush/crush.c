@@ -161,6 +161,7 @@ static const char *crush_cannot(unsigned ability)
 /* Everything that writes is missing: the database is Crush's, and may be open. */
 const struct store_ops crush_ops = {
     .name = "crush",
+    .label = "Crush",
     .unsized = true,
     .resume_command = "crush --session {id}",
     .open = crush_open,

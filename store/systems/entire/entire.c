@@ -332,6 +332,7 @@ static const char *explain_unsupported(unsigned ability)
 
 const struct store_ops entire_ops = {
     .name = "entire",
+    .label = "Entire",
     .names_others = true,
     .keeps_tasks = true,
     .open = entire_open,

@@ -290,6 +290,7 @@ static const char *exathena_cannot(unsigned ability)
  * blanked rows. */
 const struct store_ops exathena_ops = {
     .name = "exathena",
+    .label = "ExAthena",
     .folders = NULL,
     .row_keys = &exathena_keys,
     .open = exathena_open,

@@ -73,6 +73,7 @@ static const char *gemini_cannot(unsigned ability)
 /* Read only: a list that Gemini itself makes deletes files that it takes for spoilt, so nothing is left to chance. */
 const struct store_ops gemini_ops = {
     .name = "gemini",
+    .label = "Gemini CLI",
     .folders = "tmp",
     .resume_command = "gemini --resume {id}",
     .open = gemini_open,

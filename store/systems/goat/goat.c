@@ -139,6 +139,7 @@ static const char *goat_cannot(unsigned ability)
 
 const struct store_ops goat_ops = {
     .name = "goat",
+    .label = "Go directory sessions (`goat`)",
     .folders = "projects",
     .row_keys = &goat_keys,
     .has_dialects = true,

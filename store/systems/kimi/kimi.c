@@ -199,6 +199,7 @@ static const char *kimi_cannot(unsigned ability)
 
 const struct store_ops kimi_ops = {
     .name = "kimi",
+    .label = "Kimi Code",
     .folders = "sessions",
     .row_keys = &kimi_keys,
     .resume_command = "kimi --session {id}",

@@ -136,6 +136,7 @@ static const char *opencode_cannot(unsigned ability)
 /* Everything that writes is missing: the database is OpenCode's, and may be open. */
 const struct store_ops opencode_ops = {
     .name = "opencode",
+    .label = "OpenCode",
     .unsized = true,
     .resume_command = "opencode --session {id}",
     .fork_command = "opencode --session {id} --fork",

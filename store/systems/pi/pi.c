@@ -131,6 +131,7 @@ static const char *pi_cannot(unsigned ability)
 
 const struct store_ops pi_ops = {
     .name = "pi",
+    .label = "pi",
     .row_keys = &pi_keys,
     .resume_command = "pi --session {path}",
     .fork_command = "pi --fork {id}",

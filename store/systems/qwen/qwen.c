@@ -136,6 +136,7 @@ static const char *qwen_cannot(unsigned ability)
 
 const struct store_ops qwen_ops = {
     .name = "qwen",
+    .label = "Qwen Code",
     .folders = "projects",
     .row_keys = &qwen_keys,
     .resume_command = "qwen --resume {id}",

@@ -180,6 +180,7 @@ static const char *vibe_cannot(unsigned ability)
 
 const struct store_ops vibe_ops = {
     .name = "vibe",
+    .label = "Mistral Vibe",
     .folders = "logs/session",
     .resume_command = "vibe --resume {id}",
     .open = vibe_open,

@@ -74,18 +74,23 @@ def options_section(p, names):
     return out
 
 
-def check_made(p, source, names, write):
-    path = os.path.join(source, 'tui', 'reprise.1')
-    begin, end = '.\\" made by tests/tui/setup/documents.py --write\n', '.\\" end of what is made\n'
+def check_part(p, path, begin, end, want, write):
     page = read(path)
-    front, _, rest = page.partition(begin)
-    made, _, back = rest.partition(end)
-    want = '\n'.join(keys_section(p) + options_section(p, names)) + '\n'
+    front, begins, rest = page.partition(begin)
+    made, ends, back = rest.partition(end)
+    p.need(begins and ends, f'{path} has no place for what is made')
     if write:
         with open(path, 'w', encoding='utf-8') as f:
             f.write(front + begin + want + end + back)
     else:
-        p.need(made == want, 'the manual is not up to date: documents.py PROGRAM SOURCE_DIR --write')
+        p.need(made == want, f'{path} is not up to date: documents.py PROGRAM SOURCE_DIR --write')
+
+
+def check_made(p, source, names, write):
+    check_part(p, os.path.join(source, 'tui', 'reprise.1'), '.\\" made by tests/tui/setup/documents.py --write\n',
+               '.\\" end of what is made\n', '\n'.join(keys_section(p) + options_section(p, names)) + '\n', write)
+    check_part(p, os.path.join(source, 'README.md'), '<!-- made of `reprise help agents` by tests/tui/setup/documents.py --write -->\n',
+               '<!-- end of what is made -->\n', p.run('help', 'agents').stdout.decode(), write)
 
 
 def check_settings(p, source):
