@@ -153,6 +153,7 @@ static const char *droid_cannot(unsigned ability)
 
 const struct store_ops droid_ops = {
     .name = "droid",
+    .label = "Factory Droid",
     .folders = "sessions",
     .resume_command = "droid --resume {id}",
     .open = droid_open,
