@@ -87,8 +87,8 @@ def width(char):
 
 
 def runs(line, style):
-    """(style, column, columns, text) for each run of one look. A wide character is a run of its own, so that what
-    follows stands in its column whatever the font."""
+    """(style, column, columns, text) for each run of one look. A wide character is a run of its own, and signs that are the
+    same, so that each character stands in its column whatever font a browser takes it from."""
     column, out = 0, []
     at = 0
     for found in list(SGR.finditer(line)) + [None]:
@@ -97,7 +97,8 @@ def runs(line, style):
             last = out[-1] if out else None
             if last and w == 0:
                 last[3] += char
-            elif last and w == 1 and last[0] == style.key() and last[2] == len(last[3]) and last[1] + last[2] == column:
+            elif (last and w == 1 and last[0] == style.key() and last[2] == len(last[3]) and last[1] + last[2] == column and
+                  (char == last[3][-1] or (char.isascii() and last[3].isascii()))):
                 last[2] += 1
                 last[3] += char
             else:
