@@ -7,7 +7,7 @@ screens=$(cd "$(dirname "$0")/../tests/screen" && pwd)
 . "$screens/lib.sh"
 
 picture() { # NAME COLUMNS
-    tm capture-pane -e -p | python3 "$svg" "$2" "reprise" >"$pictures/$1.svg"
+    tm capture-pane -N -e -p | python3 "$svg" "$2" "reprise" >"$pictures/$1.svg"
 }
 
 demo
@@ -40,7 +40,7 @@ picture transcript 120
 frames=
 frame() { # SECONDS
     set -- "$1" "$top/frame$(echo "$frames" | wc -w)"
-    tm capture-pane -e -p >"$2"
+    tm capture-pane -N -e -p >"$2"
     frames="$frames $1=$2"
 }
 close

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws a captured terminal screen as SVG.
 
-usage: tmux capture-pane -e -p | svg.py COLUMNS TITLE >picture.svg
+usage: tmux capture-pane -N -e -p | svg.py COLUMNS TITLE >picture.svg
        svg.py --film COLUMNS TITLE SECONDS=FRAME... >film.svg        captured screens, one after the other, over and over
        svg.py --text picture.svg      the words of a picture, line by line, to compare pictures
 """
