@@ -1,10 +1,11 @@
 # Drives the real program in a terminal of its own. Sourced by every script here:
-#   . "$(dirname "$0")/lib.sh"    with the arguments PROGRAM DEMO_STORE
+#   . "$(dirname "$0")/../lib.sh"    with the arguments PROGRAM DEMO_STORE
 # Tests wait for text on the screen, never for time: a slow machine makes a test slow, not wrong.
 # shellcheck shell=sh
 set -eu
 program=$(realpath "$1") demo_store=$(realpath "$2")
 screens=${screens:-$(cd "$(dirname "$0")" && pwd)}
+[ -f "$screens/lib.sh" ] || screens=${screens%/*} # the script is in a folder of its kind
 top=$(mktemp -d)
 patience=${PATIENCE:-60} # seconds to wait for a text before the test fails
 terminals=0

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Cleanup by rule: a rule, its list, one question, the trash; undo restores every byte.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 demo
 image >"$top/before"
 open 100 30

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Damaged sessions have a list of their own; the doctor checks one of them, repairs what can be repaired, and undo
 # reverts the repair.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 demo
 id=f3a97c58-04d2-4b61-8c9e-d15e7b20a6bb
 transcript=$(find "$config/projects" -name "$id.jsonl")

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Del asks and Enter keeps everything; after a yes the session goes to the trash completely, and undo restores every byte.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 demo
 id=f3a97c58-04d2-4b61-8c9e-d15e7b20a6bb
 parts() { find "$config" -name "*$id*" | sort; }

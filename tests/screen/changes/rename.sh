@@ -1,6 +1,6 @@
 #!/bin/sh
 # ^R sets a title that shows at once; undo from the menu restores the old one. The file contains both.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 demo
 open 80 24
 see "Payments: idempotency"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # r on a message of another branch resumes the session there, in place, after one question; undo reverts it.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 corpus 330
 image >"$top/before"
 open 100 30 --all

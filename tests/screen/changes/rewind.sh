@@ -1,6 +1,6 @@
 #!/bin/sh
 # A rewind on the screen: shown first, asked once, done, undone; and a rewind cut short by a crash is finished at the start.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 demo
 keys=$project/src/keys.ts
 cp "$keys" "$top/keys.before"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # A deleted session is in the trash; Enter restores it, every byte of it.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 demo
 id=f3a97c58-04d2-4b61-8c9e-d15e7b20a6bb
 transcript=$(find "$config/projects" -name "$id.jsonl")

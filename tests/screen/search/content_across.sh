@@ -1,7 +1,6 @@
 #!/bin/sh
 # n and N go on in the next session with a hit; a hit in a sub-agent alone opens the sub-agent; turns show their tokens.
-screens=$(cd "$(dirname "$0")/.." && pwd)
-. "$screens/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 demo
 open 100 30
 see "Payment page copy"

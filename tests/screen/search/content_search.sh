@@ -1,7 +1,6 @@
 #!/bin/sh
 # //text searches the conversations: sessions with a hit and its line are listed, and reading one begins at the hit.
-screens=$(cd "$(dirname "$0")/.." && pwd)
-. "$screens/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 demo
 open 100 30
 see "Payment page copy"

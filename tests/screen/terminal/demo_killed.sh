@@ -1,6 +1,6 @@
 #!/bin/sh
 # The directory of a killed demo is removed by the next demo; that of a running one stays.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 demo
 mkdir "$top/tmp"
 settings="TMPDIR=$top/tmp"

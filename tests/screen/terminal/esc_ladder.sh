@@ -1,6 +1,6 @@
 #!/bin/sh
 # Esc goes one step back at a time: menu, query, list, out.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 demo
 open 100 30
 see "Payment page copy"

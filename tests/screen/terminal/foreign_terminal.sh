@@ -1,6 +1,6 @@
 #!/bin/sh
 # A locale without UTF-8 gets ASCII only; a locale that is not installed and an unknown terminal work all the same.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 demo
 folder=$(dirname "$(ls "$config"/projects/*/f3a97c58-*.jsonl)")
 sed -i 's/Payments: idempotency keys/Größere Änderungen 日本/g' "$folder"/f3a97c58-*.jsonl

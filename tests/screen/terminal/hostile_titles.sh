@@ -1,6 +1,6 @@
 #!/bin/sh
 # Text that tries to act on the terminal has no effect: the screen stays intact and the window title is not set.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 demo
 folder=$(dirname "$(ls "$config"/projects/*/f3a97c58-*.jsonl)")
 evil='\\u001b]0;PWNED\\u0007\\u001b[2J\\u001b[31mred\\u009b2J\\r\\u202e'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Under tmux the background is the one that tmux answers: a light one gets the theme for it; a theme that is configured is not
 # asked about.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 demo
 colours() { tm capture-pane -e -p | grep -qF "$1"; }
 printf 'set -g window-style bg=#fdf6e3,fg=#222222\n' >"$top/tmux.conf"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # --plain: numbered lines and a question, no screen; a dumb terminal gets it automatically.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 demo
 touch "$(grep -l 'Payment page copy' "$config"/projects/*/*.jsonl)" # not an activity, so the order stays
 open 120 30 --plain

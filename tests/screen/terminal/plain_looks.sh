@@ -1,6 +1,6 @@
 #!/bin/sh
 # NO_COLOR: nothing on the screen has a colour. --ascii: only texts of people are drawn outside ASCII.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 demo
 settings=NO_COLOR=1
 open 100 30

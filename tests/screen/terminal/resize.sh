@@ -1,6 +1,6 @@
 #!/bin/sh
 # Every size works, the smallest and the largest, and the selection stays where it was.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 demo
 open 100 30
 see "Payment page copy"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # kill -TERM gives the terminal back.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 demo
 open 100 30
 see "Payment page copy"
