@@ -302,6 +302,22 @@ def writes_file(pid, folder):
     return False
 
 
+def stopped_in_the_middle(p, args, out, done, ignored):
+    """An export that was stopped while it writes a file, behind so many that are complete. One that is through before is repeated."""
+    while True:
+        for name in os.listdir(out):
+            os.remove(f'{out}/{name}')
+        run = subprocess.Popen(args, cwd=p.home, env=p.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               preexec_fn=(lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)) if ignored else None)
+        while run.poll() is None and not (len(documents_in(out)) == done and writes_file(run.pid, out)):
+            pass
+        run.send_signal(signal.SIGSTOP)
+        if run.poll() is None and len(documents_in(out)) == done:
+            return run
+        run.kill()
+        run.communicate()
+
+
 def interrupted(p, path):
     """A signal in the middle of a long export leaves nothing of the file behind, and complete files as they are."""
     long, folder, out = ID[:-1] + '8', os.path.dirname(path), f'{p.home}/long'
@@ -312,21 +328,17 @@ def interrupted(p, path):
     with open(f'{folder}/{long}.jsonl', 'wb') as f:
         f.write(t.bytes())
     os.mkdir(out)
-    for number, ids, want in ((signal.SIGINT, [long], []), (signal.SIGTERM, [ID, long], [f'-{ID[:8]}.md'])):
-        args = [p.path, 'export', *ids, '-o', 'long/' if len(ids) > 1 else 'long/long.md']
-        run = subprocess.Popen(args, cwd=p.home, env=p.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        done = len(want)
-        # Stopped while the file is being written, so that it cannot become complete before the signal is there.
-        while run.poll() is None and not (len(documents_in(out)) == done and writes_file(run.pid, out)):
-            pass
-        run.send_signal(signal.SIGSTOP)
-        p.need(run.poll() is None and len(documents_in(out)) == done, f'{number}: the export is not long enough')
+    for number, ids, want, ignored in ((signal.SIGINT, [long], [], False), (signal.SIGTERM, [ID, long], [f'-{ID[:8]}.md'], False),
+                                       (signal.SIGHUP, [long], [], True)):
+        run = stopped_in_the_middle(p, [p.path, 'export', *ids, '-o', 'long/' if len(ids) > 1 else 'long/long.md'], out, len(want), ignored)
         run.send_signal(number)
         run.send_signal(signal.SIGCONT)
-        said = run.communicate()
-        p.same(f'{number}: how it ends', (run.returncode, said[1]), (128 + number, b''))
-        names = os.listdir(out)
-        p.need(len(names) == done and all(n.endswith(w) for n, w in zip(names, want)), f'{number}: files {names}')
+        said, names = run.communicate(), sorted(os.listdir(out))
+        if ignored:  # as by nohup
+            p.same(f'{number}: ignored', (run.returncode, names), (0, ['long.md']))
+        else:
+            p.same(f'{number}: how it ends', (run.returncode, said[1]), (128 + number, b''))
+            p.need(len(names) == len(want) and all(n.endswith(w) for n, w in zip(names, want)), f'{number}: files {names}')
     shutil.rmtree(out)
     os.remove(f'{folder}/{long}.jsonl')
 

@@ -95,7 +95,7 @@ static enum err_code write_stdout(struct invocation *in, const struct session_re
  * output ends at once, as in every command. */
 
 struct interrupt {
-    atomic_bool raised;
+    atomic_bool raised, ending; /* a signal came; the next one is our own, SIGUSR2 */
     int signal;
     sigset_t set, before;
     pthread_t thread;
@@ -107,7 +107,7 @@ static void *wait_for_signal(void *arg)
     struct interrupt *i = arg;
     int got;
 
-    if (sigwait(&i->set, &got) == 0) {
+    if (sigwait(&i->set, &got) == 0 && !atomic_load(&i->ending)) {
         i->signal = got;
         atomic_store(&i->raised, true);
     }
@@ -116,11 +116,18 @@ static void *wait_for_signal(void *arg)
 
 static void interrupt_begin(struct interrupt *i)
 {
+    static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR2 };
+
     *i = (struct interrupt){ .signal = 0 };
     sigemptyset(&i->set);
-    sigaddset(&i->set, SIGINT);
-    sigaddset(&i->set, SIGTERM);
-    sigaddset(&i->set, SIGHUP);
+    for (size_t n = 0; n < sizeof signals / sizeof *signals; n++) {
+        struct sigaction now;
+
+        /* What nohup ignores stays ignored: waiting would accept it. */
+        if (signals[n] == SIGUSR2 ||
+            (sigaction(signals[n], NULL, &now) == 0 && now.sa_handler != SIG_IGN))
+            sigaddset(&i->set, signals[n]);
+    }
     pthread_sigmask(SIG_BLOCK, &i->set, &i->before);
     i->watching = pthread_create(&i->thread, NULL, wait_for_signal, i) == 0;
     if (!i->watching)
@@ -131,7 +138,8 @@ static void interrupt_end(struct interrupt *i, struct invocation *in, enum err_c
 {
     if (!i->watching)
         return;
-    pthread_cancel(i->thread);
+    atomic_store(&i->ending, true);
+    pthread_kill(i->thread, SIGUSR2);
     pthread_join(i->thread, NULL);
     pthread_sigmask(SIG_SETMASK, &i->before, NULL);
     if (rc == ERR_CANCELLED)
