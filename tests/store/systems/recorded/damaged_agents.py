@@ -184,6 +184,8 @@ class Damaged:
         self.run(what, 'messages', '--all', name)
         self.run(what, 'messages', '--all', '--json', name)
         self.run(what, 'search', '--all', 'price')
+        self.run(what, 'usage', '--all', '--json')
+        self.run(what, 'files', '--all', '--json', name)
         self.run(what, 'doctor', '--all', '--json', name)
         self.run(what, 'restore', '--all', '--json', name)
         for c in (self.run(what, 'checkpoints', '--all', '--json', name) or [])[:3]:
