@@ -116,6 +116,8 @@ static enum err_code create_file(const char *path, struct err *e)
     if (fd >= 0) {
         rc = disk_write(fd, buf_slice(&text), &done, path, e);
         close(fd);
+        if (rc)
+            unlink(path); /* it is ours: O_EXCL */
     }
     buf_fini(&text);
     return rc;

@@ -8,6 +8,7 @@ The sections KEYS and OPTIONS OF EACH COMMAND of the manual are made here, by --
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -136,8 +137,10 @@ def check_config(p):
     p.same('the answer is a configuration', (p.run('config', '--check', '--config', path).returncode, p.run(
         'config', '--check', '--config', path).stderr), (0, b''))
     p.env['VISUAL'] = 'touch'
-    p.same('a new file is edited', p.run('config', '--edit').returncode, 0)
     made = os.path.join(p.home, '.config', 'reprise', 'config')
+    run = p.run('config', '--edit', preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500)))
+    p.same('without room no file is begun', (run.returncode, os.path.exists(made)), (1, False))
+    p.same('a new file is edited', p.run('config', '--edit').returncode, 0)
     p.need('# keys = default' in read(made), 'the new file has every setting')
     before = read(made)
     p.same('and kept', (p.run('config', '--edit').returncode, read(made)), (0, before))
