@@ -46,7 +46,13 @@
     X(DELETE, "delete")                                                                            \
     X(HUNK, "hunk")                                                                                \
     X(ADD_WORD, "add-word")                                                                        \
-    X(DELETE_WORD, "delete-word")
+    X(DELETE_WORD, "delete-word")                                                                  \
+    X(AGENT_1, "agent-1")                                                                          \
+    X(AGENT_2, "agent-2")                                                                          \
+    X(AGENT_3, "agent-3")                                                                          \
+    X(AGENT_4, "agent-4")                                                                          \
+    X(AGENT_5, "agent-5")                                                                          \
+    X(AGENT_6, "agent-6")
 
 enum style {
 #define X(id, name) STYLE_##id,

@@ -36,6 +36,12 @@ static const struct theme_style defaults[STYLE_COUNT] = {
     [STYLE_HUNK] =        { CYAN,         THEME_DEFAULT_COLOUR, 0 },
     [STYLE_ADD_WORD] =    { GREEN,        THEME_DEFAULT_COLOUR, THEME_BOLD | THEME_UNDERLINE },
     [STYLE_DELETE_WORD] = { RED,          THEME_DEFAULT_COLOUR, THEME_BOLD | THEME_UNDERLINE },
+    [STYLE_AGENT_1] =     { CYAN,         THEME_DEFAULT_COLOUR, THEME_DIM },
+    [STYLE_AGENT_2] =     { GREEN,        THEME_DEFAULT_COLOUR, THEME_DIM },
+    [STYLE_AGENT_3] =     { MAGENTA,      THEME_DEFAULT_COLOUR, THEME_DIM },
+    [STYLE_AGENT_4] =     { YELLOW,       THEME_DEFAULT_COLOUR, THEME_DIM },
+    [STYLE_AGENT_5] =     { BLUE,         THEME_DEFAULT_COLOUR, THEME_DIM },
+    [STYLE_AGENT_6] =     { RED,          THEME_DEFAULT_COLOUR, THEME_DIM },
 };
 
 static const char *const style_names[STYLE_COUNT] = {

@@ -57,6 +57,19 @@ static struct slice system_text(const struct session_row *row, char out[SYSTEM_T
     return slice_of(out);
 }
 
+/* The first system has the style of all text of this kind; the others take turns with six colours. */
+static enum style system_style(const struct session_row *row)
+{
+    const char *format = store_format(row->ref.store->ops);
+    size_t i = 0;
+
+    while (store_systems[i] && strcmp(store_systems[i]->name, format) != 0)
+        i++;
+    return i == 0 || !store_systems[i]
+               ? STYLE_SYSTEM
+               : (enum style)(STYLE_AGENT_1 + (i - 1) % (STYLE_AGENT_6 - STYLE_AGENT_1 + 1));
+}
+
 /* The state of a session, each fact as a mark; "" if it does not apply. */
 struct flag {
     enum style style;
@@ -320,7 +333,7 @@ static void draw_system(struct frame *f, int y, int x, int w, const struct sessi
     char both[SYSTEM_TEXT];
     struct slice text = system_text(row, both);
 
-    frame_text_cut(f, y, x, w, STYLE_SYSTEM, frame_width(text) > w ? system_name(row) : text);
+    frame_text_cut(f, y, x, w, system_style(row), frame_width(text) > w ? system_name(row) : text);
 }
 
 static void draw_columns(const struct list *l, struct frame *f, struct rect r,
@@ -397,7 +410,7 @@ static void draw_second(const struct list *l, struct frame *f, struct rect r,
         x = draw_fact(f, r, x, STYLE_DIM,
                       text_path_short(row->cwd, l->settings->home, dir, sizeof dir));
     if (l->widths.several)
-        x = draw_fact(f, r, x, STYLE_SYSTEM, system_text(row, system));
+        x = draw_fact(f, r, x, system_style(row), system_text(row, system));
     x = draw_fact(f, r, x, STYLE_BRANCH, row->git_branch);
     if (row->tag.n > 0 && x + 4 < r.x + r.w) {
         x = draw_fact(f, r, x, STYLE_TAG, SLICE("#"));
