@@ -119,7 +119,7 @@ if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug" OR REPRISE_SANITIZE)
         script(key_binding_${shell} screen tui/setup/key_binding.sh $<TARGET_FILE:reprise> $<TARGET_FILE:demo_store> ${shell})
         set_tests_properties(key_binding_${shell}${suffix} PROPERTIES SKIP_RETURN_CODE 77)
     endforeach()
-    script(pictures screen pictures.py ${PROJECT_SOURCE_DIR}/screenshots)
+    script(pictures screen screen/pictures.py ${PROJECT_SOURCE_DIR}/screenshots)
     set_tests_properties(pictures${suffix} PROPERTIES SKIP_RETURN_CODE 77)
     if(NOT REPRISE_SANITIZE)
         script(screenshots screen check_screenshots.sh $<TARGET_FILE:reprise>

@@ -169,7 +169,7 @@ static const char *grok_cannot(unsigned ability)
 
 const struct store_ops grok_ops = {
     .name = "grok",
-    .label = "Grok CLI",
+    .label = "Grok Build",
     .folders = "sessions",
     .resume_command = "grok --resume {id}",
     .fork_command = "grok --resume {id} --fork-session",
