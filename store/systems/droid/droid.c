@@ -145,7 +145,7 @@ static const char *droid_cannot(unsigned ability)
     case CAN_TOMBSTONE: return "a Droid log is the only copy of its messages";
     case CAN_REAPPEND: return "Droid keeps its metadata in the first line of a log";
     case CAN_RETRIEVE: return "Droid's logs already are where it looks for them";
-    case CAN_HAVE_AGENTS: return "Droid's logs do not tell which session a sub-agent belongs to";
+    case CAN_HAVE_AGENTS: return "no link from a sub-agent to its session is known in Droid's logs";
     case CAN_HAVE_BRANCHES: return "no branches are known in the logs of Droid";
     case CAN_SET: return "Droid sessions have no settings that other programs may write";
     default: return NULL;
