@@ -97,7 +97,10 @@ def resumes_with_its_own_command(w):
     p.same('the fork, printed', answer(p, '--fork', '--print', '--resume', TWO),
            f'cd {w.project} && cl-work -r {TWO} -f {w.project}')
     p.same('its own command is of no other', answer(p, '--resume', ONE), f'claude --resume {ONE} --all {there} with no variable')
-    fork = p.json('fork', f'work:{BOTH}')
+    run = p.run('fork', f'work:{BOTH}')
+    p.need(run.returncode != 0 and run.stderr.count(b'\n') == 1 and f'reprise --fork --resume work:{BOTH}'.encode() in run.stderr,
+           f'its own fork is not ours: {run}')
+    fork = p.json('fork', f'work:{BOTH}', '--at', SECOND)
     p.need(fork['path'].startswith(f'{w.home}/work/projects/'), f'a fork is in its store: {fork}')
     p.same('undo of the fork', (p.run('undo').returncode, os.path.exists(fork['path'])), (0, False))
     put(w.config, get(w.config).replace('cl-work -r', 'cl-nothing -r'))

@@ -34,3 +34,15 @@ see "system:work"
 press Enter
 see "agent: --work f3a97c58" "in $project"
 ended 0
+
+# ^F runs the store's own command, which wins over a copy of ours
+sessions() { find "$top/home/work/projects" -name '*.jsonl' | wc -l; }
+before=$(sessions)
+printf 'fork = claude --work-fork {id}\n' >>"$top/home/.config/reprise/config"
+open 140 40 --all
+enter_text "system:work idempot"
+see " 1/"
+press C-f
+see "agent: --work-fork f3a97c58" "in $project"
+ended 0
+[ "$(sessions)" = "$before" ] || fail "a copy was made, too"

@@ -9,6 +9,7 @@
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
 #include "tui/commands/session.h"
+#include "tui/config/resume_command.h"
 
 /* Plans the change of one session; the operands are those of the invocation. */
 typedef enum err_code change_plan_fn(struct invocation *in, struct sessions *s,
@@ -369,14 +370,37 @@ static enum err_code check_fork(const struct invocation *in, const struct sessio
     return ERR_OK;
 }
 
+/* A configured command replaces our fork of a whole session; up to a message only ours can. */
+static enum err_code check_agent_fork(const struct invocation *in, const struct session_ref *ref,
+                                      struct err *e)
+{
+    struct config config;
+
+    if (in->options.at || !ref->store->ops->fork)
+        return ERR_OK;
+    enum err_code rc = command_stores(in, &config, e);
+
+    if (rc)
+        return rc;
+    if (resume_agent_forks(&config, ref))
+        rc = err_set(e, ERR_UNSUPPORTED, ref->path.p,
+                     "fork: [store.%s] sets the command that forks: use reprise --fork --resume "
+                     "%s:%.*s",
+                     ref->store->ops->name, ref->store->ops->name, SLICE_ARG(ref->id));
+    config_fini(&config);
+    return rc;
+}
+
 enum err_code change_fork_session(struct invocation *in, struct sessions *s,
                                   const struct session_ref *ref, struct err *e)
 {
     struct change *c = change_new("fork");
     struct fork_result fork;
-    enum err_code rc = c ? check_fork(in, ref, e) : err_nomem(e);
+    enum err_code rc = c ? check_agent_fork(in, ref, e) : err_nomem(e);
 
     (void)s;
+    if (!rc)
+        rc = check_fork(in, ref, e);
     if (!rc)
         rc = do_fork(in, ref, c, &fork, e);
     if (!rc) {

@@ -130,7 +130,9 @@ const struct command commands_table[] = {
       .options = BIT(AT) | BIT(ID) | BIT(TITLE) | BIT(WITH_FILES) | BIT(NO_WORKTREES),
       .help = "The original session is not changed. Prints the id of the new one, which --id\n"
               "gives for a Go session; otherwise it is generated. Without\n"
-              "--at the whole session is copied; after a resume-at, what a resume restores.\n" },
+              "--at the whole session is copied; after a resume-at, what a resume restores. If\n"
+              "the configuration sets `fork` for the store, only --at is possible: reprise\n"
+              "--fork --resume ID runs that command.\n" },
     { .name = "resume-at", .operands = "ID [MSG]", .min_operands = 1, .max_operands = 2, .run = change_resume_at_run,
       .summary = "make a session resume after one of its messages",
       .options = BIT(CLEAR) | BIT(NO_WORKTREES),

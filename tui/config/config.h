@@ -44,6 +44,7 @@ struct settings {
     /* The places that were searched, for an empty list: "claude  ~/.claude/projects". */
     const char *const *looked_in;
     size_t looked_in_count;
+    const struct config *config; /* the whole of it; NULL: the commands are those of the systems */
 };
 
 /* The configuration file:

@@ -37,7 +37,7 @@ static enum err_code make_from(const char *line, bool own, const struct session_
 /* The section of the configuration that names the store; NULL: it has the name of its system. */
 static const struct config_store *own_store(const struct config *c, const struct store_ops *ops)
 {
-    return ops->format ? config_store(c, slice_of(ops->name)) : NULL;
+    return c && ops->format ? config_store(c, slice_of(ops->name)) : NULL;
 }
 
 enum err_code resume_make(const struct config *c, const struct session_ref *ref, const char *dir,

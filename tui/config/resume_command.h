@@ -24,7 +24,7 @@ MUST_CHECK enum err_code resume_make(const struct config *c, const struct sessio
                                      const char *dir, struct arena *a, struct resume *out,
                                      struct err *e);
 /* Returns true if a command of the agent forks the session: one that is configured, or that of a system that has no fork
- * of ours. */
+ * of ours. c may be NULL. */
 bool resume_agent_forks(const struct config *c, const struct session_ref *ref);
 /* That command. ERR_UNSUPPORTED if no such command exists. */
 MUST_CHECK enum err_code resume_make_fork(const struct config *c, const struct session_ref *ref,

@@ -276,6 +276,7 @@ static enum err_code run_screen(struct invocation *in, struct config *config, st
         .editor = world->editor,
     };
     fill_settings(in, s, &config->settings);
+    config->settings.config = config;
     struct model *model = make_model(in, config, rewind);
 
     if (!model)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "tui/app/view.h"
+#include "tui/config/resume_command.h"
 #include "tui/screens/flows/flows.h"
 #include "tui/screens/list/list.h"
 #include "tui/widgets/list_cursor.h"
@@ -107,9 +108,8 @@ static const char *change_reason(const struct model *m, enum action a)
 bool list_session_forks_in_agent(const struct model *m)
 {
     const struct session_entry *e = list_selection_session(m);
-    const struct store_ops *ops = e && e->ref.store ? e->ref.store->ops : NULL;
 
-    return ops && !ops->fork && ops->fork_command;
+    return e && e->ref.store && resume_agent_forks(m->settings->config, &e->ref);
 }
 
 static bool is_change(enum action a)
