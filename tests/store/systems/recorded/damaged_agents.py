@@ -4,7 +4,8 @@
 usage: damaged_agents.py PROGRAM AGENT
 
 Whatever is done to a transcript: no command crashes or hangs, nothing in the store is written, no raw control byte is
-printed, and every other session is listed as before. REPRISE_SWEEP=long damages two transcripts instead of one.
+printed, and every other session is listed as before. Agents share the kinds of damage, because most of them are read by
+the same code; REPRISE_SWEEP=long does everything to two transcripts of each.
 """
 import glob
 import json
@@ -19,7 +20,9 @@ from recorded_store import RecordedStore
 
 from support.program import Program
 
-MOST = 2 if os.environ.get('REPRISE_SWEEP') == 'long' else 1  # transcripts that are damaged, the longest ones
+LONG = os.environ.get('REPRISE_SWEEP') == 'long'
+MOST = 2 if LONG else 1  # transcripts that are damaged, the longest ones
+SHARE = 1 if LONG else 3  # each agent gets every third kind of damage, and three agents get all of them
 
 
 def lines(data):
@@ -195,6 +198,7 @@ class Damaged:
 
 def main():
     store = RecordedStore(AGENTS[sys.argv[2]])
+    kinds = [*((n, put(c)) for n, c in DAMAGE.items()), *PLACES.items()][sorted(AGENTS).index(sys.argv[2]) % SHARE::SHARE]
     try:
         store.fill()
         d = Damaged(sys.argv[1], store)
@@ -202,12 +206,12 @@ def main():
         paths = {p for pattern in store.agent.transcripts for p in glob.glob(f'{store.master}/{pattern}', include_hidden=True)}
         longest = sorted(paths, key=lambda p: (-os.path.getsize(p), p))[:MOST]
         for path in longest:
-            for name, change in [*((n, put(c)) for n, c in DAMAGE.items()), *PLACES.items()]:
+            for name, change in kinds:
                 path = os.path.relpath(path, store.master) if path.startswith('/') else path
                 d.check(f'{os.path.basename(path)}: {name}', path, change, whole)
     finally:
         store.remove()
-    d.p.finish(MOST * len(DAMAGE))
+    d.p.finish(MOST * len(kinds))
 
 
 main()
