@@ -44,6 +44,13 @@ static bool is_counted(const struct listing_query *q, const struct session_row *
            (!q->archived || (row->flags & SESSION_ARCHIVED));
 }
 
+/* A sub-agent's answers count with the session that it worked for, if that has them. */
+static void leave_to_parent(struct usage_list *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        list->record[i].aside = list->record[i].copied = true;
+}
+
 static void read_session(struct usage_pool *p, size_t i)
 {
     const struct session_ref *ref = p->order[i];
@@ -55,6 +62,8 @@ static void read_session(struct usage_pool *p, size_t i)
     if (ops->usage && !s->rc && is_counted(p->q, s->row)) {
         s->rc = usage_list_read(ref, &p->stop, &s->list, &s->err);
         s->wanted = !s->rc;
+        if (s->wanted && s->row->hidden == HIDDEN_SIDECHAIN)
+            leave_to_parent(&s->list);
     }
 }
 

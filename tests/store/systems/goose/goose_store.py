@@ -139,7 +139,7 @@ def check_usage(w):
     db.executescript(LEDGER)
     session(db, 'new', 2, name='Ledger', accumulated_input_tokens=9999, accumulated_output_tokens=9999)
     message(db, 'new', 'user', text('Count it'))
-    session(db, 'helper', 2, name='Helper', session_type='sub_agent', parent_session_id='new')
+    session(db, 'helper', 3, name='Helper', session_type='sub_agent', parent_session_id='new')
     for id, tokens in ('new', (100, 5, 60, 10)), ('new', (200, 7, 0, 0)), ('helper', (40, 1, -3, None)):
         db.execute("INSERT INTO usage_ledger VALUES (?, 1790000000, 'model-1', ?, ?, 0, ?, ?, 0.25, 'provider_reported', 0)", (id, *tokens))
     w.p.same('a ledger', sums(), {'old': [700, 30, 0, 0], 'new': [100 - 70 + 200 + 40, 13, 60, 10]})

@@ -139,6 +139,12 @@ class Recorded:
         for kind, numbers in zip(kinds, want):
             self.p.same(f'{kind} tokens', sum(r[kind] for r in got), sum(numbers))
 
+    def check_parents(self):
+        """What a sub-agent used counts with its session."""
+        helpers = {r['sessionId'] for r in self.p.json('list', '--all', '--all-kinds') if r.get('kind') == 'sub-agent'}
+        counted = {r['session'] for r in self.p.json('usage', '--all', '--by', 'session', missing=[])}
+        self.p.same('sub-agents that count by themselves', counted & helpers, set())
+
     # ---- a rewind ----
 
     def point(self, s, number):
@@ -234,6 +240,7 @@ def main():
             r.check_commands()
         if store.agent.answer or store.agent.answers:
             r.check_usage()
+        r.check_parents()
         r.check_rewinds()
         r.report()
     finally:
