@@ -12,7 +12,7 @@ picture() { # NAME COLUMNS
 
 demo
 open 120 32
-see "Fix the payment" "All 152 tests pass" "on disk"
+see "Fix the payment" "All 152 tests pass" "on disk" "47.6k tokens"
 picture list 120
 enter_text idempot
 gone "Payment page copy"
@@ -45,7 +45,7 @@ frame() { # SECONDS
 }
 close
 open 100 28
-see "Fix the payment" "All 152 tests pass" "on disk"
+see "Fix the payment" "All 152 tests pass" "on disk" "47.6k tokens"
 frame 2.5
 typed=
 for letter in i d e m p o; do

@@ -9,3 +9,15 @@ older=$(screen | grep -n 'Payments: idemp' | head -1 | cut -d: -f1)
 [ "$newest" -lt "$older" ] || fail "not newest first"
 press Escape
 ended 130
+close
+
+# The tokens stay in the preview when the rest has to be shortened for them.
+open 80 32
+see "~/code/shop · fix/webhook-retry · 47.6k tokens · 20"
+press C-c
+ended 130
+close
+open 120 32
+see "│ shop · fix/webhook-retry · 47.6k tokens"
+press C-c
+ended 130

@@ -414,7 +414,15 @@ static void draw_disk_usage(const struct list *l, struct frame *f, struct rect r
     frame_puts(f, r.y, r.x + used, 1, STYLE_DIM, " ");
 }
 
-enum brevity { WITH_TIME, WITH_DAY, WITH_NAME, BREVITIES };
+enum brevity {
+    WITH_TIME,
+    WITH_DAY,
+    WITH_NAME,
+    WITHOUT_PULL_REQUEST,
+    WITHOUT_DAY,
+    WITHOUT_TOKENS,
+    BREVITIES
+};
 
 static struct slice last_part(struct slice path)
 {
@@ -464,14 +472,19 @@ static bool join_facts(const struct list *l, const struct session_entry *e, enum
     char room[512], date[WHEN_DATE], pr[LIST_PULL_REQUEST];
     struct slice dir = text_path_short(session_entry_cwd(e), l->settings->home, room, sizeof room);
     struct slice when = slice_of(when_date(session_entry_time(e), date));
+
+    if (brevity >= WITH_DAY && when.n > DAY)
+        when.n = DAY;
+
     struct slice fact[] = {
         e->row ? list_waits_for(e->row) : (struct slice){ 0 },
         brevity < WITH_NAME ? dir : last_part(dir),
         e->row ? e->row->git_branch : (struct slice){ 0 },
-        e->row && brevity < WITH_NAME ? list_pull_request(e->row, pr) : (struct slice){ 0 },
+        e->row && brevity < WITHOUT_PULL_REQUEST ? list_pull_request(e->row, pr)
+                                                 : (struct slice){ 0 },
         phase_of(e->row),
-        brevity < WITH_NAME ? tokens_of(l, e, tokens) : (struct slice){ 0 },
-        brevity < WITH_DAY || when.n < DAY ? when : (struct slice){ when.p, DAY },
+        brevity < WITHOUT_TOKENS ? tokens_of(l, e, tokens) : (struct slice){ 0 },
+        brevity == WITHOUT_DAY ? (struct slice){ 0 } : when,
     };
 
     out->n = 0;
@@ -482,7 +495,8 @@ static bool join_facts(const struct list *l, const struct session_entry *e, enum
 }
 
 /* The directory, branch, phase and time below the title: "~/code/shop - main - active - 2026-11-22 14:03". If that
- * needs a second line, the time and the parent directories are left out. */
+ * needs a second line, the time, the parent directories and the pull request are left out; then the day, which the list
+ * tells, too, or else the tokens. */
 static bool head_facts(const struct list *l, const struct session_entry *e, int w, struct buf *out)
 {
     for (enum brevity b = WITH_TIME; b < BREVITIES; b++) {
