@@ -442,20 +442,13 @@ static enum err_code grep_order(struct listing *listing, const struct session_re
     return rc;
 }
 
-enum err_code grep_run(struct store *const stores[], size_t n, const struct grep_query *q,
-                       grep_fn *fn, grep_trouble_fn *trouble, void *arg, struct err *e)
+enum err_code grep_run(struct listing *listing, const struct grep_query *q, grep_fn *fn,
+                       grep_trouble_fn *trouble, void *arg, struct err *e)
 {
-    struct listing *listing = NULL;
     size_t sessions;
-    enum err_code rc = listing_open(stores, n, &q->sessions, &listing, e);
-
-    if (rc)
-        return rc;
     const struct session_ref *const *order = listing_refs(listing, &sessions);
 
-    rc = grep_order(listing, order, sessions, q, fn, trouble, arg, e);
-    listing_close(listing);
-    return rc;
+    return grep_order(listing, order, sessions, q, fn, trouble, arg, e);
 }
 
 enum err_code grep_refs(const struct session_ref *const order[], size_t n,

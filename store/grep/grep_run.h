@@ -22,14 +22,13 @@ typedef enum err_code grep_fn(const struct grep_part *part, void *arg, struct er
 /* Called for a session that cannot be read; the others are searched. */
 typedef void grep_trouble_fn(const struct err *trouble, void *arg);
 
-/* Searches the sessions of some stores, newest first, on several threads, and delivers what is
- * found as it is found. Memory does not grow with the number of sessions or hits.
+/* Searches the sessions of a listing that was opened with q->sessions, newest first, on several threads, and delivers
+ * what is found as it is found. Memory does not grow with the number of sessions or hits.
  *
  * ERR_USAGE: a pattern is empty or wrong; the text has the reason and the place. ERR_UNSUPPORTED:
  * the patterns take too long on these texts. ERR_CANCELLED: the flag was raised, or fn said so. */
-MUST_CHECK enum err_code grep_run(struct store *const stores[], size_t n,
-                                  const struct grep_query *q, grep_fn *fn, grep_trouble_fn *trouble,
-                                  void *arg, struct err *e);
+MUST_CHECK enum err_code grep_run(struct listing *listing, const struct grep_query *q, grep_fn *fn,
+                                  grep_trouble_fn *trouble, void *arg, struct err *e);
 
 /* The same for sessions that are known already, in this order; they are not described, and q->sessions
  * does not count. */

@@ -144,6 +144,20 @@ static bool add_ref(const struct session_ref *ref, void *arg)
     return a->ok;
 }
 
+static enum err_code finish(struct adding *a, enum err_code rc, struct short_ids **out,
+                            struct err *e)
+{
+    if (!rc && !a->ok)
+        rc = err_nomem(e);
+    if (rc) {
+        short_ids_free(a->ids);
+        return rc;
+    }
+    short_ids_finish(a->ids);
+    *out = a->ids;
+    return ERR_OK;
+}
+
 enum err_code short_ids_of_stores(struct store *const stores[], size_t n, struct short_ids **out,
                                   struct err *e)
 {
@@ -154,13 +168,16 @@ enum err_code short_ids_of_stores(struct store *const stores[], size_t n, struct
     a.ok = a.ids != NULL;
     for (size_t i = 0; i < n && a.ok && !rc; i++)
         rc = stores[i]->ops->enumerate(stores[i], &everywhere, add_ref, &a, e);
-    if (!rc && !a.ok)
-        rc = err_nomem(e);
-    if (rc) {
-        short_ids_free(a.ids);
-        return rc;
-    }
-    short_ids_finish(a.ids);
-    *out = a.ids;
-    return ERR_OK;
+    return finish(&a, rc, out, e);
+}
+
+enum err_code short_ids_of_refs(const struct session_ref *const refs[], size_t n,
+                                struct short_ids **out, struct err *e)
+{
+    struct adding a = { .ids = short_ids_new() };
+
+    a.ok = a.ids != NULL;
+    for (size_t i = 0; i < n && a.ok; i++)
+        add_ref(refs[i], &a);
+    return finish(&a, ERR_OK, out, e);
 }

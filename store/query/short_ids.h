@@ -11,6 +11,7 @@
  * as make it unique, as git abbreviates. If several systems have the same id, its own is put in front:
  * "entire:a1b2c3d4". */
 
+struct session_ref;
 struct store;
 struct store_ops;
 struct short_ids;
@@ -31,5 +32,8 @@ struct slice short_ids_of(const struct short_ids *s, const struct store_ops *sys
 /* The short ids of all sessions of the stores, of every project. */
 MUST_CHECK enum err_code short_ids_of_stores(struct store *const stores[], size_t n,
                                              struct short_ids **out, struct err *e);
+/* The same from a listing of every project, whose stores are not read again. */
+MUST_CHECK enum err_code short_ids_of_refs(const struct session_ref *const refs[], size_t n,
+                                           struct short_ids **out, struct err *e);
 
 #endif

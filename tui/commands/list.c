@@ -75,7 +75,7 @@ static enum err_code choose_list_columns(const struct invocation *in, const stru
 {
     size_t n;
     const struct session_ref *const *refs = listing_refs(l, &n);
-    enum err_code rc = session_line_columns_open(s, &in->out, in->world->env.now_ms, look, e);
+    enum err_code rc = session_line_columns_open(s, l, &in->out, in->world->env.now_ms, look, e);
 
     for (size_t i = 0; i < n && !rc; i++)
         session_line_columns_fit(look, refs[i]);

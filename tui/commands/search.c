@@ -304,19 +304,28 @@ static void report_trouble(const struct err *trouble, void *arg)
     out_report(a->in->err_fd, trouble);
 }
 
+static bool shows_short_ids(const struct search_answer *a)
+{
+    return !a->out->wants_json && a->query->want != GREP_WANT_SESSIONS;
+}
+
 static enum err_code run_search(struct invocation *in, struct sessions *s, struct err *e)
 {
     struct slice pattern[GREP_PATTERNS];
     struct grep_query q;
     struct search_answer a = { .in = in, .out = &in->out, .query = &q };
+    struct listing *listing = NULL;
     enum err_code rc = make_grep_query(in, &s->scope, pattern, &q, e);
 
     if (rc)
         return rc;
-    rc = session_line_columns_open(s, &in->out, in->world->env.now_ms, &a.look, e);
+    rc = listing_open(s->store, s->n, &q.sessions, &listing, e);
+    if (!rc && shows_short_ids(&a))
+        rc = session_line_columns_open(s, listing, &in->out, in->world->env.now_ms, &a.look, e);
     if (!rc)
-        rc = grep_run(s->store, s->n, &q, write_part, report_trouble, &a, e);
+        rc = grep_run(listing, &q, write_part, report_trouble, &a, e);
     session_line_columns_close(&a.look);
+    listing_close(listing);
     if (rc == ERR_CANCELLED && !in->out.closed)
         rc = ERR_OK; /* the limit */
     if (!rc && !a.sessions)

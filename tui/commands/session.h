@@ -85,10 +85,10 @@ struct session_line_columns {
     size_t agent_columns; /* 0: all rows are of one agent */
 };
 
-MUST_CHECK enum err_code session_line_columns_open(const struct sessions *s, const struct out *o,
-                                                   int64_t now_ms,
-                                                   struct session_line_columns *look,
-                                                   struct err *e);
+/* all: a listing of these sessions; NULL if there is none. */
+MUST_CHECK enum err_code
+session_line_columns_open(const struct sessions *s, const struct listing *all, const struct out *o,
+                          int64_t now_ms, struct session_line_columns *look, struct err *e);
 /* Makes room for an id in its column, and for the agent's name where rows of several agents are listed. */
 void session_line_columns_fit(struct session_line_columns *look, const struct session_ref *ref);
 void session_line_columns_close(struct session_line_columns *look);

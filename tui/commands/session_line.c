@@ -92,16 +92,24 @@ void session_line_column(struct slice text, size_t w, struct out *o)
     write_blanks(w - write_cut(text, w, o), o);
 }
 
-enum err_code session_line_columns_open(const struct sessions *s, const struct out *o,
-                                        int64_t now_ms, struct session_line_columns *look,
-                                        struct err *e)
+enum err_code session_line_columns_open(const struct sessions *s, const struct listing *all,
+                                        const struct out *o, int64_t now_ms,
+                                        struct session_line_columns *look, struct err *e)
 {
     struct session_line_columns made = { .now_ms = now_ms,
                                          .id_columns = ID_COLUMNS,
                                          .width = o->columns,
                                          .shows_projects = s->scope.all };
-    enum err_code rc = short_ids_of_stores(s->store, s->n, &made.ids, e);
+    enum err_code rc;
 
+    if (all && s->scope.all) {
+        size_t n;
+        const struct session_ref *const *refs = listing_refs(all, &n);
+
+        rc = short_ids_of_refs(refs, n, &made.ids, e);
+    } else {
+        rc = short_ids_of_stores(s->store, s->n, &made.ids, e);
+    }
     if (!rc)
         *look = made;
     return rc;
@@ -134,6 +142,16 @@ void session_line_columns_close(struct session_line_columns *look)
     short_ids_free(look->ids);
 }
 
+/* The columns that this id takes, which are more than those of the column if it needs them to be unique. */
+static size_t columns_of_id(const struct session_ref *ref, const struct session_line_columns *look)
+{
+    char text[SHORT_ID];
+    size_t used;
+
+    fitting_bytes(short_ids_of(look->ids, ref->store->ops, ref->id, text), SHORT_ID, &used);
+    return used > look->id_columns ? used : look->id_columns;
+}
+
 void session_line_id(const struct session_ref *ref, const struct session_line_columns *look,
                      struct out *o)
 {
@@ -153,7 +171,8 @@ struct layout {
     size_t title; /* SIZE_MAX: all of it */
 };
 
-static struct layout layout_of(const struct session_line_columns *look, size_t indent)
+static struct layout layout_of(const struct session_line_columns *look, size_t id_columns,
+                               size_t indent)
 {
     struct layout l = { true, look->agent_columns > 0, look->shows_projects, true, true, SIZE_MAX };
     struct {
@@ -165,7 +184,7 @@ static struct layout layout_of(const struct session_line_columns *look, size_t i
                      { &l.agent, look->agent_columns + GAP },
                      { &l.age, AGE_COLUMNS + GAP } };
     const size_t droppable = look->without_ids ? 5 : 4;
-    size_t used = indent + (look->without_ids ? 0 : look->id_columns + GAP);
+    size_t used = indent + (look->without_ids ? 0 : id_columns + GAP);
 
     if (look->width == 0)
         return l;
@@ -231,7 +250,7 @@ static void text_columns(const struct session_row *row, const struct session_lin
 
 void session_line_header(const struct session_line_columns *look, size_t indent, struct out *o)
 {
-    struct layout l = layout_of(look, indent);
+    struct layout l = layout_of(look, look->id_columns, indent);
 
     write_blanks(indent, o);
     out_style(o, OUT_AGE);
@@ -308,7 +327,7 @@ static void title_and_end(const struct session_row *row, size_t room, struct out
 void session_line_write(const struct session_row *row, const struct session_line_columns *look,
                         size_t indent, struct out *o)
 {
-    struct layout l = layout_of(look, indent);
+    struct layout l = layout_of(look, columns_of_id(&row->ref, look), indent);
 
     text_columns(row, look, &l, o);
     title_and_end(row, l.title, o);

@@ -165,7 +165,8 @@ static enum err_code move_to_trash(struct invocation *in, struct answer *a, stru
 static enum err_code choose_sweep_columns(const struct invocation *in, const struct sessions *s,
                                           struct answer *a, struct err *e)
 {
-    enum err_code rc = session_line_columns_open(s, &in->out, in->world->env.now_ms, &a->look, e);
+    enum err_code rc =
+        session_line_columns_open(s, NULL, &in->out, in->world->env.now_ms, &a->look, e);
 
     for (size_t i = 0; i < a->sweep.n && !rc; i++)
         session_line_columns_fit(&a->look, &a->sweep.item[i].ref);

@@ -440,7 +440,7 @@ static enum err_code answer_usage(struct usage_answers *a, struct sessions *s, s
     enum err_code rc = make_groups(a, e);
 
     if (!rc)
-        rc = session_line_columns_open(s, &a->in->out, a->in->world->env.now_ms, &a->look, e);
+        rc = session_line_columns_open(s, NULL, &a->in->out, a->in->world->env.now_ms, &a->look, e);
     if (rc)
         return rc;
     sort_groups(a);

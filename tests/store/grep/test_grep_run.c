@@ -89,13 +89,18 @@ static void no_trouble(const struct err *trouble, void *arg)
 static enum err_code search(const struct world *w, struct grep_query q, struct seen *s)
 {
     static const struct slice word = { "marmalade", 9 };
+    struct listing *listing;
+    enum err_code rc;
 
     q.pattern = &word;
     q.n = 1;
     q.in = GREP_IN_DEFAULT;
     q.sessions =
         (struct listing_query){ .scope.all = true, .since_ms = TIME_NONE, .before_ms = TIME_NONE };
-    return grep_run(&w->store, 1, &q, see_part, no_trouble, s, NULL);
+    assert_int_equal(listing_open(&w->store, 1, &q.sessions, &listing, NULL), ERR_OK);
+    rc = grep_run(listing, &q, see_part, no_trouble, s, NULL);
+    listing_close(listing);
+    return rc;
 }
 
 static void every_hit_is_delivered_newest_session_first(void **state)

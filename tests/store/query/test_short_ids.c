@@ -99,6 +99,20 @@ static void an_unknown_id_is_shown_whole(void **state)
     short_ids_free(NULL);
 }
 
+static void sessions_that_are_known_are_not_looked_for(void **state)
+{
+    const struct store store = { .ops = &one }; /* which cannot enumerate */
+    const struct session_ref first = { .store = &store, .id = SLICE("c0ffee00-1") },
+                             second = { .store = &store, .id = SLICE("c0ffee00-2") };
+    const struct session_ref *const refs[] = { &first, &second };
+    struct short_ids *s;
+
+    (void)state;
+    assert_int_equal(short_ids_of_refs(refs, 2, &s, NULL), ERR_OK);
+    assert_shown(s, &one, "c0ffee00-1", "c0ffee00-1");
+    short_ids_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -107,6 +121,7 @@ int main(void)
         cmocka_unit_test(an_id_of_two_systems_is_shortened_within_its_own),
         cmocka_unit_test(a_character_is_not_split),
         cmocka_unit_test(an_unknown_id_is_shown_whole),
+        cmocka_unit_test(sessions_that_are_known_are_not_looked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

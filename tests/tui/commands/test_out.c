@@ -361,6 +361,41 @@ static void an_id_that_needs_more_widens_only_itself(void **state)
     session_line_columns_close(&look);
 }
 
+static void beside_a_long_id_the_title_is_shorter(void **state)
+{
+    (void)state;
+    struct session_row twin = touched;
+    struct session_line_columns look = {
+        .ids = short_ids_new(),
+        .id_columns = 8,
+        .shows_projects = true,
+        .now_ms = touched.activity_ms,
+    };
+    struct out o;
+
+    twin.ref.id = SLICE("0a1b2c3d-0000-4000-8000-000000000001");
+    twin.summary = SLICE("A title that is so long that it does not fit into any of the terminals "
+                         "that are tried here, "
+                         "not even into the widest of them, which has as many columns as this");
+    assert_true(short_ids_add(look.ids, &some, SLICE("0a1b2c3d-0000-4000-8000-000000000002")));
+    assert_true(short_ids_add(look.ids, &some, twin.ref.id));
+    short_ids_finish(look.ids);
+    session_line_columns_fit(&look, &twin.ref);
+    for (look.width = 60; look.width < 140; look.width++) {
+        out_init(&o, -1);
+        session_line_write(&twin, &look, 0, &o);
+        const char *line = buf_cstr(&o.buf), *end = strchr(line, '\n');
+        size_t n = 0;
+
+        for (const char *p = line; p < end; p++)
+            n += (*p & 0xc0) != 0x80;
+        if (n > look.width || !strstr(line, "A titl"))
+            fail_msg("%zu columns in %zu: %s", n, look.width, line);
+        out_fini(&o);
+    }
+    session_line_columns_close(&look);
+}
+
 static void an_id_with_its_kind_in_front_has_room(void **state)
 {
     (void)state;
@@ -454,6 +489,7 @@ int main(void)
         cmocka_unit_test(age_branch_tag_and_state_have_colours_of_their_own),
         cmocka_unit_test(a_line_fits_the_terminal_it_is_written_to),
         cmocka_unit_test(an_id_that_needs_more_widens_only_itself),
+        cmocka_unit_test(beside_a_long_id_the_title_is_shorter),
         cmocka_unit_test(an_id_with_its_kind_in_front_has_room),
         cmocka_unit_test(agents_are_named_where_there_are_several),
         cmocka_unit_test(the_columns_have_headings),

@@ -313,7 +313,7 @@ static enum err_code run_blame(struct blame_answer *a, struct sessions *s, struc
     if (!rc)
         rc = blame_commits_read(paths.path[paths.n - 1], oldest_edit(&a->blame), &a->commits, e);
     if (!rc)
-        rc = session_line_columns_open(s, a->out, a->in->world->env.now_ms, &a->look, e);
+        rc = session_line_columns_open(s, NULL, a->out, a->in->world->env.now_ms, &a->look, e);
     for (size_t i = 0; !rc && i < a->blame.history.refs; i++)
         session_line_columns_fit(&a->look, a->blame.history.ref[i]);
     if (!rc)

@@ -281,7 +281,8 @@ static enum err_code write_all_touched(struct invocation *in, struct sessions *s
 {
     struct session_line_columns look;
     int64_t limit = in->options.limit;
-    enum err_code rc = session_line_columns_open(s, &in->out, in->world->env.now_ms, &look, e);
+    enum err_code rc =
+        session_line_columns_open(s, NULL, &in->out, in->world->env.now_ms, &look, e);
 
     for (size_t i = 0; !rc && i < t->refs; i++)
         session_line_columns_fit(&look, t->ref[i]);

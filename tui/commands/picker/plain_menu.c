@@ -138,7 +138,7 @@ static enum err_code show_sessions(struct menu *m, const struct sessions *s, enu
     enum err_code rc = collect_sessions(m, s, sort, e);
 
     if (!rc)
-        rc = session_line_columns_open(s, m->out, m->world->env.now_ms, &m->look, e);
+        rc = session_line_columns_open(s, NULL, m->out, m->world->env.now_ms, &m->look, e);
     for (size_t i = 0; i < m->shown && !rc; i++)
         session_line_columns_fit(&m->look, m->fits[i].ref);
     m->look.without_ids = true;
