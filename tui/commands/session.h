@@ -85,7 +85,7 @@ struct session_line_columns {
     size_t agent_columns; /* 0: all rows are of one agent */
 };
 
-/* all: a listing of these sessions; NULL if there is none. */
+/* all: a listing of these sessions, or NULL. */
 MUST_CHECK enum err_code
 session_line_columns_open(const struct sessions *s, const struct listing *all, const struct out *o,
                           int64_t now_ms, struct session_line_columns *look, struct err *e);
