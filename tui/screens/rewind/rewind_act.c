@@ -284,10 +284,14 @@ void rewind_view_answer(struct rewind_view *v, bool yes, struct effects *fx)
 
 static void open_next_pane(struct rewind_view *v, struct toast *toast)
 {
+    const char *why = rewind_view_unavailable(v, ACT_APPLY);
+
     if (v->pane == PANE_TURNS && v->rows > 0)
         v->pane = PANE_FILES;
     else if (v->pane == PANE_FILES && v->changes.styled_text.n > 0)
         v->pane = PANE_CHANGES;
+    else if (why)
+        toast_note(toast, v->now_ms, "%s", why);
     else
         toast_info(toast, v->now_ms, "press a to rewind (asks first)");
 }

@@ -313,6 +313,9 @@ static void a_turn_that_cannot_be_restored_is_explained_and_not_previewed(void *
     assert_int_equal(t->prospects, before);
     screen_press(&t->s, "a");
     assert_true(screen_has(&t->s, "apply: this turn cannot be restored"));
+    screen_press(&t->s, "<Enter>");
+    assert_true(screen_has(&t->s, " this turn cannot be restored"));
+    assert_false(screen_has(&t->s, "apply: "));
 }
 
 static void turns_passed_over_are_not_previewed(void **state)
