@@ -13,7 +13,7 @@
 
 #define UPDATE(rest)                                                                               \
     "{\"timestamp\":1790000000,\"method\":\"session/update\",\"params\":{\"update\":{" rest "}}}"  \
-                                                                                            "\n"
+    "\n"
 #define PIECE(kind, text)                                                                          \
     UPDATE("\"sessionUpdate\":\"" kind "\",\"content\":{\"type\":\"text\",\"text\":\"" text "\"}")
 #define PROMPT(text) PIECE("user_message_chunk", text)
