@@ -92,6 +92,7 @@ if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug" OR REPRISE_SANITIZE)
     # Every system and every command, on all fixtures; the sanitizers run the screen's half.
     if(NOT REPRISE_SANITIZE)
         script(table corpus commands/table.py $<TARGET_FILE:reprise>)
+        script(answers corpus commands/answers.py $<TARGET_FILE:reprise>)
     endif()
     # Sessions of two versions of the real client.
     foreach(version 197 330)

@@ -1,5 +1,6 @@
 #include "store/blame/blame_touch.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -109,12 +110,13 @@ static enum err_code rename_text(struct touching *t, const struct edit *edit, st
     return blame_text_remove(from, e);
 }
 
-/* Returns true if an older session has the same edit. */
+/* Returns true if an older session has the same edit; some agents number the calls of each session alike. */
 static bool is_copy(struct touching *t, const struct edit *edit)
 {
-    const char *key = edit->call.n && t->q ? arena_format(&t->out->arena, "%.*s %s",
-                                                          SLICE_ARG(edit->call), edit->path)
-                                           : NULL;
+    const char *key = edit->call.n && t->q
+                          ? arena_format(&t->out->arena, "%.*s %" PRId64 " %s",
+                                         SLICE_ARG(edit->call), edit->time_ms, edit->path)
+                          : NULL;
     size_t before = t->calls.n;
     uint32_t number;
 

@@ -100,6 +100,9 @@ void session_line_header(const struct session_line_columns *look, size_t indent,
 void session_line_write(const struct session_row *row, const struct session_line_columns *look,
                         size_t indent, struct out *o);
 
+/* The columns that this id takes: more than the others if it needs them to be unique. */
+size_t session_line_id_columns(const struct session_ref *ref,
+                               const struct session_line_columns *look);
 /* The start of an id, padded to the column. */
 void session_line_id(const struct session_ref *ref, const struct session_line_columns *look,
                      struct out *o);

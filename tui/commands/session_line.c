@@ -142,8 +142,8 @@ void session_line_columns_close(struct session_line_columns *look)
     short_ids_free(look->ids);
 }
 
-/* The columns that this id takes, which are more than those of the column if it needs them to be unique. */
-static size_t columns_of_id(const struct session_ref *ref, const struct session_line_columns *look)
+size_t session_line_id_columns(const struct session_ref *ref,
+                               const struct session_line_columns *look)
 {
     char text[SHORT_ID];
     size_t used;
@@ -327,7 +327,7 @@ static void title_and_end(const struct session_row *row, size_t room, struct out
 void session_line_write(const struct session_row *row, const struct session_line_columns *look,
                         size_t indent, struct out *o)
 {
-    struct layout l = layout_of(look, columns_of_id(&row->ref, look), indent);
+    struct layout l = layout_of(look, session_line_id_columns(&row->ref, look), indent);
 
     text_columns(row, look, &l, o);
     title_and_end(row, l.title, o);

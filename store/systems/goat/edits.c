@@ -7,6 +7,7 @@
 #include "store/systems/goat/goat.h"
 #include "store/systems/goat/log.h"
 #include "store/systems/goat/manifest.h"
+#include "store/systems/goat/metadata.h"
 
 /* The results of tools record only whether they failed, so an edit is known by its call; what a file was is in the
  * checkpoints. */
@@ -66,17 +67,35 @@ static enum err_code put_points(const struct store *st, const struct session_ref
 }
 
 struct counted {
+    const struct session_ref *ref;
     edit_fn *fn;
     void *arg;
     size_t n;
+    int64_t forked_ms;
 };
 
+/* When a fork was made; TIME_NONE: the session is none. */
+static int64_t forked_ms(const struct session_ref *ref)
+{
+    struct arena a = { 0 };
+    struct goat_metadata m;
+    bool is = goat_metadata_of(ref, &a, &m) == ERR_OK && !m.why && m.text[GOAT_PARENT].n > 0;
+    int64_t ms = is ? m.created_ms : TIME_NONE;
+
+    arena_fini(&a);
+    return ms;
+}
+
+/* The rows that a fork copied are those that are older than it. */
 static enum err_code count_edit(const struct edit *edit, void *arg, struct err *e)
 {
     struct counted *c = arg;
+    struct edit marked = *edit;
 
+    c->forked_ms = c->n ? c->forked_ms : forked_ms(c->ref);
     c->n++;
-    return c->fn(edit, c->arg, e);
+    marked.copied = edit->time_ms < c->forked_ms;
+    return c->fn(&marked, c->arg, e);
 }
 
 /* The checkpoints are read if the session edited the file. */
@@ -84,7 +103,7 @@ enum err_code goat_edits(const struct store *st, const struct session_ref *ref,
                          const struct edit_query *q, edit_fn *fn, void *arg, struct err *e)
 {
     struct tool_edits t = { .q = q, .fn = fn, .arg = arg };
-    struct counted c = { fn, arg, 0 };
+    struct counted c = { .ref = ref, .fn = fn, .arg = arg };
     enum err_code rc =
         goat_has_log(ref) ? tool_edits_files(st->ops, ref, q, NULL, count_edit, &c, e) : ERR_OK;
 

@@ -9,6 +9,7 @@
 #include "tui/commands/blame/blame_answer.h"
 #include "tui/commands/command.h"
 #include "tui/commands/session.h"
+#include "tui/text/clean.h"
 #include "tui/text/when.h"
 
 /* `reprise files ID` and `reprise touched PATH`. */
@@ -152,13 +153,12 @@ static void write_file_json(struct out *o, const struct blame_touches *t,
 }
 
 /* A path below the directory is shown from there. */
-static void write_path(struct invocation *in, const char *path)
+static struct slice shown_path(const struct invocation *in, const char *path)
 {
     const char *cwd = in->world->env.cwd;
     size_t n = strlen(cwd);
 
-    out_text(&in->out,
-             slice_of(strncmp(path, cwd, n) == 0 && path[n] == '/' ? path + n + 1 : path));
+    return slice_of(strncmp(path, cwd, n) == 0 && path[n] == '/' ? path + n + 1 : path);
 }
 
 static void write_touch_text(struct invocation *in, const struct blame_touch *t, size_t used)
@@ -188,7 +188,7 @@ static void write_file_text(struct invocation *in, const struct blame_touches *t
 
     write_counts(o, file->added, file->removed);
     out_addf(o, "  ");
-    write_path(in, file->path);
+    out_text(&in->out, shown_path(in, file->path));
     out_addf(o, "\n");
     for (size_t i = 0; i < t->n; i++) {
         if (strcmp(t->touch[i].path, file->path) != 0)
@@ -258,28 +258,37 @@ static void write_touched(struct invocation *in, const struct blame_touches *all
         out_close(o, '}');
         return;
     }
+    struct slice path = one_file ? SLICE("") : shown_path(in, t->path);
+    size_t used = session_line_id_columns(ref, look) + COUNT_COLUMNS + 1;
+
     session_line_id(ref, look, o);
     write_counts(o, t->added, t->removed);
     out_addf(o, " ");
-    if (!one_file) {
-        write_path(in, t->path);
-        out_addf(o, " ");
-    }
-    write_touch_text(in, t, look->id_columns + COUNT_COLUMNS + 1);
+    out_text(o, path);
+    out_addf(o, "%s", path.n ? " " : "");
+    write_touch_text(in, t, used + (path.n ? clean_width(path) + 1 : 0));
 }
 
-static bool is_one_file(const struct blame_touches *t)
+/* Returns true if all is about the file that was asked for, so that its name need not be repeated. */
+static bool is_one_file(const struct blame_touches *t, const struct blame_paths *asked)
 {
-    for (size_t i = 1; i < t->n; i++)
-        if (strcmp(t->touch[i].path, t->touch[0].path) != 0)
+    for (size_t i = 0; i < t->n; i++) {
+        bool is = false;
+
+        for (size_t k = 0; k < asked->n; k++)
+            is = is || strcmp(t->touch[i].path, asked->path[k]) == 0;
+        if (!is)
             return false;
+    }
     return true;
 }
 
 static enum err_code write_all_touched(struct invocation *in, struct sessions *s,
-                                       const struct blame_touches *t, struct err *e)
+                                       const struct blame_touches *t,
+                                       const struct blame_paths *asked, struct err *e)
 {
     struct session_line_columns look;
+    bool one_file = is_one_file(t, asked);
     int64_t limit = in->options.limit;
     enum err_code rc =
         session_line_columns_open(s, NULL, &in->out, in->world->env.now_ms, &look, e);
@@ -287,7 +296,7 @@ static enum err_code write_all_touched(struct invocation *in, struct sessions *s
     for (size_t i = 0; !rc && i < t->refs; i++)
         session_line_columns_fit(&look, t->ref[i]);
     for (size_t i = 0; !rc && i < t->n && (limit <= 0 || i < (size_t)limit); i++) {
-        write_touched(in, t, &t->touch[i], &look, is_one_file(t));
+        write_touched(in, t, &t->touch[i], &look, one_file);
         rc = out_row(&in->out, e);
     }
     if (!rc && in->out.wants_json)
@@ -312,7 +321,7 @@ static enum err_code run_touched(struct invocation *in, struct sessions *s, stru
     if (!rc)
         rc = blame_touches_read(s->store, s->n, &q, &t, e);
     if (!rc)
-        rc = write_all_touched(in, s, &t, e);
+        rc = write_all_touched(in, s, &t, &paths, e);
     blame_touches_fini(&t);
     return rc;
 }
