@@ -1,12 +1,8 @@
 #include "store/plugins/postgresql/pg.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-
-enum { TICK_MS = 100 };
 
 /* ---- errors ---- */
 
@@ -49,44 +45,18 @@ static int fail_result(struct reprise_plugin_call *call, const PGconn *c, const 
                : REPRISE_PLUGIN_FAILED;
 }
 
-/* ---- waiting ---- */
+/* ---- connections ---- */
 
-static int64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-/* Waits until the socket is ready. */
 static int wait_for(const PGconn *c, short events, int64_t deadline,
                     struct reprise_plugin_call *call)
 {
-    for (;;) {
-        struct pollfd p = { .fd = PQsocket(c), .events = events };
-        int n = poll(&p, 1, TICK_MS);
-
-        if (n > 0)
-            return REPRISE_PLUGIN_OK;
-        if (n < 0 && errno != EINTR)
-            return pg_fail(call, REPRISE_PLUGIN_FAILED, strerror(errno));
-        if (call->stopped(call->arg))
-            return REPRISE_PLUGIN_STOPPED;
-        if (now_ms() > deadline) {
-            snprintf(call->error, sizeof call->error,
-                     "the server has not answered for %lld seconds",
-                     (long long)(call->timeout_ms / 1000));
-            return REPRISE_PLUGIN_FAILED;
-        }
-    }
+    return server_wait(PQsocket(c), events, deadline, call);
 }
 
-/* ---- connections ---- */
 
 static int finish_connecting(PGconn *c, struct reprise_plugin_call *call)
 {
-    int64_t deadline = now_ms() + call->timeout_ms;
+    int64_t deadline = server_now_ms() + call->timeout_ms;
     PostgresPollingStatusType next = PGRES_POLLING_WRITING;
 
     while (next != PGRES_POLLING_OK) {
@@ -129,37 +99,23 @@ static int connect_new(const struct pg *pg, struct reprise_plugin_call *call, PG
 
 int pg_acquire(struct pg *pg, struct reprise_plugin_call *call, PGconn **out)
 {
-    PGconn *c = NULL;
+    PGconn *c;
 
-    pthread_mutex_lock(&pg->lock);
-    while (pg->idles && !c) {
-        c = pg->idle[--pg->idles];
+    while ((c = server_pool_take(&pg->pool))) {
         PQconsumeInput(c); /* notices a server that is gone */
-        if (PQstatus(c) != CONNECTION_OK) {
-            PQfinish(c);
-            c = NULL;
+        if (PQstatus(c) == CONNECTION_OK) {
+            *out = c;
+            return REPRISE_PLUGIN_OK;
         }
+        PQfinish(c);
     }
-    pthread_mutex_unlock(&pg->lock);
-    if (!c)
-        return connect_new(pg, call, out);
-    *out = c;
-    return REPRISE_PLUGIN_OK;
+    return connect_new(pg, call, out);
 }
 
 void pg_release(struct pg *pg, PGconn *c)
 {
-    bool kept = false;
-
-    if (PQstatus(c) == CONNECTION_OK && PQtransactionStatus(c) == PQTRANS_IDLE) {
-        pthread_mutex_lock(&pg->lock);
-        if (pg->idles < PG_IDLE) {
-            pg->idle[pg->idles++] = c;
-            kept = true;
-        }
-        pthread_mutex_unlock(&pg->lock);
-    }
-    if (kept)
+    if (PQstatus(c) == CONNECTION_OK && PQtransactionStatus(c) == PQTRANS_IDLE &&
+        server_pool_keep(&pg->pool, c))
         return;
     PGcancel *cancel = PQtransactionStatus(c) == PQTRANS_ACTIVE ? PQgetCancel(c) : NULL;
     char why[64];
@@ -174,7 +130,7 @@ void pg_release(struct pg *pg, PGconn *c)
 
 static int flush_query(PGconn *c, struct reprise_plugin_call *call)
 {
-    int64_t deadline = now_ms() + call->timeout_ms;
+    int64_t deadline = server_now_ms() + call->timeout_ms;
     int left;
 
     while ((left = PQflush(c)) > 0) {
@@ -192,7 +148,7 @@ static int flush_query(PGconn *c, struct reprise_plugin_call *call)
 static int next_result(PGconn *c, struct reprise_plugin_call *call, PGresult **out)
 {
     while (PQisBusy(c)) {
-        int rc = wait_for(c, POLLIN, now_ms() + call->timeout_ms, call);
+        int rc = wait_for(c, POLLIN, server_now_ms() + call->timeout_ms, call);
 
         if (rc)
             return rc;

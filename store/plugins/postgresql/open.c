@@ -183,9 +183,9 @@ void pg_close(void *store)
 {
     struct pg *pg = store;
 
-    while (pg->idles)
-        PQfinish(pg->idle[--pg->idles]);
-    pthread_mutex_destroy(&pg->lock);
+    for (PGconn *c; (c = server_pool_take(&pg->pool));)
+        PQfinish(c);
+    server_pool_fini(&pg->pool);
     free(pg->path);
     free(pg);
 }
@@ -217,7 +217,7 @@ int pg_open(const char *path, const struct reprise_plugin_option *option, size_t
         free(pg);
         return REPRISE_PLUGIN_NO_MEMORY;
     }
-    pthread_mutex_init(&pg->lock, NULL);
+    server_pool_init(&pg->pool);
     rc = check_path(path, call);
     if (!rc)
         rc = read_options(pg, option, options, &create, call);

@@ -2,12 +2,11 @@
 #define STORE_PLUGINS_POSTGRESQL_PG_H
 
 #include <libpq-fe.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "store/api/reprise_plugin.h"
+#include "store/plugins/common/server.h"
 
 /* Sessions in PostgreSQL, in the tables of the two reference adapters of the agent's SDK (docs/formats/session-store.md). Which of
  * the two a table belongs to is read from its columns:
@@ -21,7 +20,7 @@
  *   table = NAME                  another table than those two
  *   create = python|typescript    creates the table if it does not exist */
 
-enum { PG_IDLE = 4, PG_TABLE = 63, PG_SQL = 6144, PG_PARAMS = 6 };
+enum { PG_TABLE = 63, PG_SQL = 6144, PG_PARAMS = 6 };
 
 /* One of the two schemas, as it appears in queries. */
 struct pg_schema {
@@ -40,9 +39,7 @@ struct pg {
     char *path;
     char table[PG_TABLE + 1]; /* "": one of the usual ones */
     const struct pg_schema *schema;
-    pthread_mutex_t lock; /* of the connections that are not in use */
-    PGconn *idle[PG_IDLE];
-    int idles;
+    struct server_pool pool;
 };
 
 /* ---- connection.c ---- */

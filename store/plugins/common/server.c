@@ -1,0 +1,75 @@
+#include "store/plugins/common/server.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { TICK_MS = 100 };
+
+int64_t server_now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+int server_wait(int fd, short events, int64_t deadline, struct reprise_plugin_call *call)
+{
+    for (;;) {
+        struct pollfd p = { .fd = fd, .events = events };
+        int n = poll(&p, 1, TICK_MS);
+
+        if (n > 0)
+            return REPRISE_PLUGIN_OK;
+        if (n < 0 && errno != EINTR) {
+            snprintf(call->error, sizeof call->error, "%s", strerror(errno));
+            return REPRISE_PLUGIN_FAILED;
+        }
+        if (call->stopped(call->arg))
+            return REPRISE_PLUGIN_STOPPED;
+        if (server_now_ms() > deadline) {
+            snprintf(call->error, sizeof call->error,
+                     "the server has not answered for %lld seconds",
+                     (long long)(call->timeout_ms / 1000));
+            return REPRISE_PLUGIN_FAILED;
+        }
+    }
+}
+
+void server_pool_init(struct server_pool *pool)
+{
+    pthread_mutex_init(&pool->lock, NULL);
+    pool->idles = 0;
+}
+
+void *server_pool_take(struct server_pool *pool)
+{
+    void *connection = NULL;
+
+    pthread_mutex_lock(&pool->lock);
+    if (pool->idles)
+        connection = pool->idle[--pool->idles];
+    pthread_mutex_unlock(&pool->lock);
+    return connection;
+}
+
+bool server_pool_keep(struct server_pool *pool, void *connection)
+{
+    bool kept = false;
+
+    pthread_mutex_lock(&pool->lock);
+    if (pool->idles < SERVER_POOL) {
+        pool->idle[pool->idles++] = connection;
+        kept = true;
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return kept;
+}
+
+void server_pool_fini(struct server_pool *pool)
+{
+    pthread_mutex_destroy(&pool->lock);
+}
