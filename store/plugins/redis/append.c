@@ -1,0 +1,279 @@
+#include "store/plugins/redis/rd.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* How many rows that are not JSON may be behind the newest one that is. */
+enum { BROKEN_MOST = 64 };
+
+struct appending {
+    struct rd_conn *c;
+    struct reprise_plugin_call *call;
+    const char *key, *index, *member; /* of the transcript; of the index and what it gets */
+    bool is_main;
+};
+
+static int64_t epoch_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* ---- before ---- */
+
+/* The newest row is the one at `after`: behind it is none, or only what is no row. */
+static bool is_newest(int64_t after, int64_t length, const redisReply *behind)
+{
+    if (length < after || length - after > (int64_t)behind->elements)
+        return false;
+    for (size_t i = 0; i < behind->elements; i++)
+        if (rd_is_row(behind->element[i]))
+            return false;
+    return true;
+}
+
+/* Types are looked at first, because a transaction of Redis does not take back what precedes a command that fails. */
+static int check(const struct appending *x, int64_t after)
+{
+    redisReply *watched = NULL, *length = NULL, *behind = NULL, *index = NULL;
+    int64_t from = after > 0 ? after : 0;
+    int rc = after < 0 ? rd_send(x->c, "UNWATCH") : rd_send(x->c, "WATCH %s", x->key);
+
+    if (!rc)
+        rc = rd_send(x->c, x->is_main ? "ZCARD %s" : "SCARD %s", x->index);
+    if (!rc)
+        rc = rd_send(x->c, "LLEN %s", x->key);
+    if (!rc)
+        rc = rd_send(x->c, "LRANGE %s %lld %lld", x->key, (long long)from,
+                     (long long)from + BROKEN_MOST - 1);
+    if (!rc)
+        rc = rd_expect(x->c, x->call, REDIS_REPLY_STATUS, &watched);
+    if (!rc)
+        rc = rd_expect(x->c, x->call, REDIS_REPLY_INTEGER, &index);
+    if (!rc)
+        rc = rd_expect(x->c, x->call, REDIS_REPLY_INTEGER, &length);
+    if (!rc)
+        rc = rd_expect(x->c, x->call, REDIS_REPLY_ARRAY, &behind);
+    if (!rc && after >= 0 && !is_newest(after, length->integer, behind))
+        rc = REPRISE_PLUGIN_CHANGED;
+    freeReplyObject(watched);
+    freeReplyObject(index);
+    freeReplyObject(length);
+    freeReplyObject(behind);
+    return rc;
+}
+
+/* ---- the transaction ---- */
+
+static int send_rows(const struct appending *x, const struct reprise_plugin_text *row, size_t rows)
+{
+    const char **text = calloc(rows + 2, sizeof *text);
+    size_t *size = calloc(rows + 2, sizeof *size);
+    int rc = text && size ? REPRISE_PLUGIN_OK : REPRISE_PLUGIN_NO_MEMORY;
+
+    if (!rc) {
+        text[0] = "RPUSH";
+        text[1] = x->key;
+        for (size_t i = 0; i < rows; i++) {
+            text[i + 2] = row[i].p;
+            size[i + 2] = row[i].n;
+        }
+        size[0] = strlen(text[0]);
+        size[1] = strlen(text[1]);
+        rc = rd_send_texts(x->c, (int)rows + 2, text, size);
+    }
+    free(text);
+    free(size);
+    return rc;
+}
+
+static int send_index(const struct appending *x)
+{
+    return x->is_main
+               ? rd_send(x->c, "ZADD %s %lld %s", x->index, (long long)epoch_ms(), x->member)
+               : rd_send(x->c, "SADD %s %s", x->index, x->member);
+}
+
+/* Reads the answers to MULTI, `commands` commands and EXEC. The array of the last one; NULL with OK: the key was changed. */
+static int finish(struct rd_conn *c, size_t commands, redisReply **out,
+                  struct reprise_plugin_call *call)
+{
+    int rc = REPRISE_PLUGIN_OK;
+    char why[REPRISE_PLUGIN_ERROR] = "";
+    int refused = REPRISE_PLUGIN_OK;
+
+    *out = NULL;
+    for (size_t i = 0; i < commands + 1 && !rc; i++) {
+        redisReply *r;
+
+        rc = rd_answer(c, call, &r);
+        if (!rc && r->type == REDIS_REPLY_ERROR && !refused) {
+            refused = rd_fail_answer(call, r);
+            memcpy(why, call->error, sizeof why);
+        }
+        freeReplyObject(r);
+    }
+    if (!rc)
+        rc = rd_answer(c, call, out);
+    if (rc)
+        return rc;
+    if (refused) /* the reason of EXEC is only that there was one */
+        return rd_fail(call, refused, why);
+    if ((*out)->type == REDIS_REPLY_ERROR)
+        return rd_fail_answer(call, *out);
+    for (size_t i = 0; i < (*out)->elements; i++)
+        if ((*out)->element[i]->type == REDIS_REPLY_ERROR)
+            return rd_fail_answer(call, (*out)->element[i]);
+    return REPRISE_PLUGIN_OK;
+}
+
+static int append_rows(const struct appending *x, int64_t after,
+                       const struct reprise_plugin_text *row, size_t rows, int64_t *last)
+{
+    redisReply *done = NULL;
+    int rc = check(x, after);
+
+    if (!rc)
+        rc = rd_send(x->c, "MULTI");
+    if (!rc)
+        rc = send_rows(x, row, rows);
+    if (!rc)
+        rc = send_index(x);
+    if (!rc)
+        rc = rd_send(x->c, "EXEC");
+    if (!rc)
+        rc = finish(x->c, 2, &done, x->call);
+    if (!rc && done->type != REDIS_REPLY_ARRAY)
+        rc = REPRISE_PLUGIN_CHANGED;
+    if (!rc && done->elements > 0)
+        *last = done->element[0]->integer;
+    freeReplyObject(done);
+    x->c->broken |= rc != REPRISE_PLUGIN_OK; /* it may still watch the key */
+    return rc;
+}
+
+/* A colon in an id, or a name that the references keep for themselves, would make one key of two. */
+static bool is_plain(const struct reprise_plugin_key *key)
+{
+    return !strchr(key->session, ':') && strcmp(key->session, RD_SESSIONS) != 0 &&
+           (!key->subpath || strcmp(key->subpath, RD_SUBKEYS) != 0);
+}
+
+int rd_append(void *store, const struct reprise_plugin_key *key, int64_t after,
+              const struct reprise_plugin_text *row, size_t rows, int64_t *last,
+              struct reprise_plugin_call *call)
+{
+    struct rd *rd = store;
+    struct arena a = { 0 };
+    struct appending x = { .call = call,
+                           .key = rd_key(rd, key, NULL, &a),
+                           .index = key->subpath ? rd_key(rd, key, RD_SUBKEYS, &a)
+                                                 : rd_index(rd, key->project, &a),
+                           .member = key->subpath ? key->subpath : key->session,
+                           .is_main = !key->subpath };
+    int rc = a.failed ? REPRISE_PLUGIN_NO_MEMORY : REPRISE_PLUGIN_OK;
+
+    *last = 0;
+    if (!rc && rows > 0) {
+        rc = is_plain(key) ? rd_acquire(rd, call, &x.c)
+                           : rd_fail(call, REPRISE_PLUGIN_FAILED, "its id cannot be a key");
+        if (!rc) {
+            rc = append_rows(&x, after, row, rows, last);
+            rd_release(rd, x.c);
+        }
+    }
+    arena_fini(&a);
+    return rc;
+}
+
+/* ---- deleting ---- */
+
+/* DEL of the transcript, of its subpaths and of their index, and the session's place in the other index. */
+static int send_cascade(const struct rd *rd, struct rd_conn *c,
+                        const struct reprise_plugin_key *key, const redisReply *subpaths,
+                        struct arena *a)
+{
+    const char *index = rd_index(rd, key->project, a);
+    const char *main = rd_key(rd, key, NULL, a), *subkeys = rd_key(rd, key, RD_SUBKEYS, a);
+    int rc = rd_send(c, "MULTI");
+
+    if (!main || !subkeys || !index)
+        return REPRISE_PLUGIN_NO_MEMORY;
+    if (!rc)
+        rc = rd_send(c, "DEL %s %s", main, subkeys);
+    for (size_t i = 0; i < subpaths->elements && !rc; i++) {
+        const redisReply *sub = subpaths->element[i];
+
+        rc = rd_send(c, "DEL %s:%b", main, sub->str, sub->len);
+    }
+    if (!rc)
+        rc = rd_send(c, "ZREM %s %s", index, key->session);
+    return rc ? rc : rd_send(c, "EXEC");
+}
+
+/* The index of the subpaths is watched, so that none is added meanwhile and left without a session. */
+static int remove_session(const struct rd *rd, struct rd_conn *c,
+                          const struct reprise_plugin_key *key, struct arena *a,
+                          struct reprise_plugin_call *call)
+{
+    const char *subkeys = rd_key(rd, key, RD_SUBKEYS, a);
+    redisReply *watched = NULL, *subpaths = NULL, *done = NULL;
+    int rc = subkeys ? rd_send(c, "WATCH %s", subkeys) : REPRISE_PLUGIN_NO_MEMORY;
+
+    if (!rc)
+        rc = rd_send(c, "SMEMBERS %s", subkeys);
+    if (!rc)
+        rc = rd_expect(c, call, REDIS_REPLY_STATUS, &watched);
+    if (!rc)
+        rc = rd_expect(c, call, REDIS_REPLY_ARRAY, &subpaths);
+    if (!rc)
+        rc = send_cascade(rd, c, key, subpaths, a);
+    if (!rc)
+        rc = finish(c, subpaths->elements + 2, &done, call);
+    if (!rc && done->type != REDIS_REPLY_ARRAY)
+        rc = rd_fail(call, REPRISE_PLUGIN_CHANGED, "another program is adding to it");
+    freeReplyObject(watched);
+    freeReplyObject(subpaths);
+    freeReplyObject(done);
+    return rc;
+}
+
+static int remove_subpath(const struct rd *rd, struct rd_conn *c,
+                          const struct reprise_plugin_key *key, struct arena *a,
+                          struct reprise_plugin_call *call)
+{
+    const char *name = rd_key(rd, key, NULL, a), *subkeys = rd_key(rd, key, RD_SUBKEYS, a);
+    redisReply *done = NULL;
+    int rc = name && subkeys ? rd_send(c, "MULTI") : REPRISE_PLUGIN_NO_MEMORY;
+
+    if (!rc)
+        rc = rd_send(c, "DEL %s", name);
+    if (!rc)
+        rc = rd_send(c, "SREM %s %s", subkeys, key->subpath);
+    if (!rc)
+        rc = rd_send(c, "EXEC");
+    if (!rc)
+        rc = finish(c, 2, &done, call);
+    freeReplyObject(done);
+    return rc;
+}
+
+int rd_remove(void *store, const struct reprise_plugin_key *key, struct reprise_plugin_call *call)
+{
+    struct rd *rd = store;
+    struct rd_conn *c;
+    struct arena a = { 0 };
+    int rc = rd_acquire(rd, call, &c);
+
+    if (!rc) {
+        rc = key->subpath ? remove_subpath(rd, c, key, &a, call)
+                          : remove_session(rd, c, key, &a, call);
+        c->broken |= rc != REPRISE_PLUGIN_OK;
+        rd_release(rd, c);
+    }
+    arena_fini(&a);
+    return rc;
+}

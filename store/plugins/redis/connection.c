@@ -1,0 +1,273 @@
+#include "store/plugins/redis/rd.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* ---- errors ---- */
+
+int rd_fail(struct reprise_plugin_call *call, int code, const char *text)
+{
+    snprintf(call->error, sizeof call->error, "%s", text);
+    return code;
+}
+
+static bool begins(const redisReply *r, const char *word)
+{
+    size_t n = strlen(word);
+
+    return r->len >= n && memcmp(r->str, word, n) == 0;
+}
+
+int rd_fail_answer(struct reprise_plugin_call *call, const redisReply *r)
+{
+    bool refused = begins(r, "NOAUTH") || begins(r, "WRONGPASS") || begins(r, "NOPERM");
+
+    if (begins(r, "WRONGTYPE"))
+        return rd_fail(call, REPRISE_PLUGIN_FAILED, "its key holds a value of another type");
+    if (begins(r, "NOAUTH"))
+        return rd_fail(call, REPRISE_PLUGIN_REFUSED,
+                       "the server needs a password; keep it in REDISCLI_AUTH or a password-file");
+    return rd_fail(call, refused ? REPRISE_PLUGIN_REFUSED : REPRISE_PLUGIN_FAILED,
+                   begins(r, "ERR ") ? r->str + 4 : r->str);
+}
+
+static int break_off(struct rd_conn *c, struct reprise_plugin_call *call, const char *why)
+{
+    c->broken = true;
+    return rd_fail(call, REPRISE_PLUGIN_FAILED, why);
+}
+
+/* ---- commands and answers ---- */
+
+static int add_command(struct rd_conn *c, char *command, int n)
+{
+    int rc = REPRISE_PLUGIN_NO_MEMORY;
+
+    if (c->sent == c->out.n)
+        c->sent = c->out.n = 0;
+    if (n > 0 && !buf_add(&c->out, (struct slice){ command, (size_t)n })) {
+        c->wanted++;
+        rc = REPRISE_PLUGIN_OK;
+    }
+    if (n > 0)
+        redisFreeCommand(command);
+    c->broken |= rc != REPRISE_PLUGIN_OK; /* a part of a transaction may be missing */
+    return rc;
+}
+
+int rd_send(struct rd_conn *c, const char *format, ...)
+{
+    char *command = NULL;
+    va_list ap;
+
+    va_start(ap, format);
+    int n = redisvFormatCommand(&command, format, ap);
+
+    va_end(ap);
+    return add_command(c, command, n);
+}
+
+int rd_send_texts(struct rd_conn *c, int n, const char *text[], const size_t size[])
+{
+    char *command = NULL;
+    int length = redisFormatCommandArgv(&command, n, text, size);
+
+    return add_command(c, command, length);
+}
+
+/* Not through hiredis, whose write() would raise SIGPIPE when the server is gone. */
+static int send_some(struct rd_conn *c, struct reprise_plugin_call *call, bool *moved)
+{
+    ssize_t n = send(c->c->fd, c->out.p + c->sent, c->out.n - c->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+    if (n < 0 && errno != EAGAIN && errno != EINTR)
+        return break_off(c, call, strerror(errno));
+    if (n > 0) {
+        c->sent += (size_t)n;
+        *moved = true;
+    }
+    return REPRISE_PLUGIN_OK;
+}
+
+static int receive_some(struct rd_conn *c, struct reprise_plugin_call *call, bool *moved)
+{
+    char bytes[16 << 10];
+    ssize_t n = recv(c->c->fd, bytes, sizeof bytes, MSG_DONTWAIT);
+
+    if (n == 0)
+        return break_off(c, call, "the server closed the connection");
+    if (n < 0 && errno != EAGAIN && errno != EINTR)
+        return break_off(c, call, strerror(errno));
+    if (n > 0) {
+        *moved = true;
+        if (redisReaderFeed(c->c->reader, bytes, (size_t)n) != REDIS_OK)
+            return break_off(c, call, c->c->reader->errstr);
+    }
+    return REPRISE_PLUGIN_OK;
+}
+
+/* Sends and receives what can be at the moment, so that a long pipeline never has both sides waiting. */
+static int exchange(struct rd_conn *c, int64_t *deadline, struct reprise_plugin_call *call)
+{
+    bool sending = c->sent < c->out.n, moved = false;
+    int rc = server_wait(c->c->fd, sending ? POLLIN | POLLOUT : POLLIN, *deadline, call);
+
+    if (!rc && sending)
+        rc = send_some(c, call, &moved);
+    if (!rc)
+        rc = receive_some(c, call, &moved);
+    if (rc)
+        c->broken = true;
+    else if (moved)
+        *deadline = server_now_ms() + call->timeout_ms;
+    return rc;
+}
+
+int rd_answer(struct rd_conn *c, struct reprise_plugin_call *call, redisReply **out)
+{
+    int64_t deadline = server_now_ms() + call->timeout_ms;
+    void *r = NULL;
+
+    *out = NULL;
+    for (;;) {
+        if (redisReaderGetReply(c->c->reader, &r) != REDIS_OK)
+            return break_off(c, call, c->c->reader->errstr);
+        if (r)
+            break;
+        int rc = exchange(c, &deadline, call);
+
+        if (rc)
+            return rc;
+    }
+    c->wanted--;
+    *out = r;
+    return REPRISE_PLUGIN_OK;
+}
+
+int rd_expect(struct rd_conn *c, struct reprise_plugin_call *call, int type, redisReply **out)
+{
+    int rc = rd_answer(c, call, out);
+
+    if (rc || (*out)->type == type)
+        return rc;
+    rc = (*out)->type == REDIS_REPLY_ERROR ? rd_fail_answer(call, *out)
+                                           : break_off(c, call, "the server's answer makes no sense");
+    freeReplyObject(*out);
+    *out = NULL;
+    return rc;
+}
+
+/* ---- connections ---- */
+
+void rd_disconnect(struct rd_conn *c)
+{
+    if (c->c)
+        redisFree(c->c);
+    if (c->out.n)
+        explicit_bzero(c->out.p, c->out.n); /* it began with the password */
+    buf_fini(&c->out);
+    free(c);
+}
+
+static int finish_connecting(struct rd_conn *c, struct reprise_plugin_call *call)
+{
+    int error = 0;
+    socklen_t size = sizeof error;
+    int rc = server_wait(c->c->fd, POLLOUT, server_now_ms() + call->timeout_ms, call);
+
+    if (rc)
+        return rc;
+    if (getsockopt(c->c->fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0)
+        error = errno;
+    return error ? rd_fail(call, REPRISE_PLUGIN_FAILED, strerror(error)) : REPRISE_PLUGIN_OK;
+}
+
+/* A server without passwords takes any; the reason that one gives may repeat what it was sent, so it is not shown. */
+static int check_password(struct rd_conn *c, struct reprise_plugin_call *call)
+{
+    redisReply *r;
+    int rc = rd_answer(c, call, &r);
+
+    if (!rc && r->type == REDIS_REPLY_ERROR && (begins(r, "WRONGPASS") || begins(r, "ERR invalid")))
+        rc = rd_fail(call, REPRISE_PLUGIN_REFUSED, "wrong password or user");
+    freeReplyObject(r);
+    return rc;
+}
+
+static int introduce(const struct rd *rd, struct rd_conn *c, struct reprise_plugin_call *call)
+{
+    redisReply *r = NULL;
+    int rc = REPRISE_PLUGIN_OK;
+
+    if (rd->password && rd->user)
+        rc = rd_send(c, "AUTH %s %s", rd->user, rd->password);
+    else if (rd->password)
+        rc = rd_send(c, "AUTH %s", rd->password);
+    if (!rc && rd->db)
+        rc = rd_send(c, "SELECT %d", rd->db);
+    if (!rc && rd->password)
+        rc = check_password(c, call);
+    if (!rc && rd->db)
+        rc = rd_expect(c, call, REDIS_REPLY_STATUS, &r);
+    freeReplyObject(r);
+    if (c->out.n)
+        explicit_bzero(c->out.p, c->out.n);
+    return rc;
+}
+
+static int connect_new(const struct rd *rd, struct reprise_plugin_call *call, struct rd_conn **out)
+{
+    struct rd_conn *c = calloc(1, sizeof *c);
+    int rc;
+
+    if (!c)
+        return REPRISE_PLUGIN_NO_MEMORY;
+    c->c = rd->socket ? redisConnectUnixNonBlock(rd->socket)
+                      : redisConnectNonBlock(rd->host, rd->port);
+    if (!c->c)
+        rc = REPRISE_PLUGIN_NO_MEMORY;
+    else if (c->c->err)
+        rc = rd_fail(call, REPRISE_PLUGIN_FAILED, c->c->errstr);
+    else
+        rc = finish_connecting(c, call);
+    if (!rc)
+        rc = introduce(rd, c, call);
+    if (rc)
+        rd_disconnect(c);
+    else
+        *out = c;
+    return rc;
+}
+
+/* Nothing is to come on a connection that is idle, except its end. */
+static bool is_gone(const struct rd_conn *c)
+{
+    struct pollfd p = { .fd = c->c->fd, .events = POLLIN };
+
+    return poll(&p, 1, 0) != 0;
+}
+
+int rd_acquire(struct rd *rd, struct reprise_plugin_call *call, struct rd_conn **out)
+{
+    struct rd_conn *c;
+
+    while ((c = server_pool_take(&rd->pool))) {
+        if (!is_gone(c)) {
+            *out = c;
+            return REPRISE_PLUGIN_OK;
+        }
+        rd_disconnect(c);
+    }
+    return connect_new(rd, call, out);
+}
+
+void rd_release(struct rd *rd, struct rd_conn *c)
+{
+    if (c->broken || c->wanted || !server_pool_keep(&rd->pool, c))
+        rd_disconnect(c);
+}

@@ -1,0 +1,298 @@
+#include "store/plugins/redis/rd.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lite/base/array.h"
+#include "lite/base/slice.h"
+
+/* Three steps: the names of the projects' indexes are looked for, the indexes are read in one round trip, and then the ends
+ * of all transcripts in one pipeline, newest first. */
+
+enum {
+    SCANNED = 5000, /* keys that the server looks at for one answer */
+    HEAD_ROWS = 8,
+    TAIL_ROWS = 12,
+    WINDOW = 256, /* sessions whose rows are under way */
+};
+
+struct item {
+    const char *project, *session;
+    int64_t mtime_ms;
+};
+
+struct listing {
+    const struct rd *rd;
+    struct rd_conn *c;
+    struct reprise_plugin_call *call;
+    const char *session; /* the only one that is looked for; NULL: all */
+    struct arena a;
+    struct slice_set seen; /* a scan may name a key twice */
+    const char **project;
+    size_t projects, project_cap;
+    struct item *item;
+    size_t items, item_cap;
+    int trouble; /* with an index: what it was */
+    char why[REPRISE_PLUGIN_ERROR];
+};
+
+/* ---- the projects ---- */
+
+/* A text as a part of a pattern, in which it matches only itself. */
+static const char *quote(struct arena *a, const char *text)
+{
+    char *quoted = arena_alloc(a, strlen(text) * 2 + 1), *to = quoted;
+
+    for (; quoted && *text; text++) {
+        if (strchr("*?[]\\^-", *text))
+            *to++ = '\\';
+        *to++ = *text;
+    }
+    if (quoted)
+        *to = '\0';
+    return quoted;
+}
+
+static int add_project(struct listing *l, const redisReply *key)
+{
+    static const char tail[] = ":" RD_SESSIONS;
+    size_t front = strlen(l->rd->prefix), back = strlen(tail);
+    uint32_t number;
+
+    if (key->type != REDIS_REPLY_STRING || key->len <= front + back || strlen(key->str) != key->len)
+        return REPRISE_PLUGIN_OK;
+    struct slice name = arena_copy(&l->a, (struct slice){ key->str + front, key->len - front - back });
+
+    if (!name.p || slice_set_add(&l->seen, name, &number) ||
+        !array_reserve(l->project, l->project_cap, l->projects + 1))
+        return REPRISE_PLUGIN_NO_MEMORY;
+    if (number == l->projects)
+        l->project[l->projects++] = name.p;
+    return REPRISE_PLUGIN_OK;
+}
+
+static int take_scanned(struct listing *l, const redisReply *r, char cursor[32])
+{
+    int rc = REPRISE_PLUGIN_OK;
+
+    if (r->elements != 2 || r->element[0]->type != REDIS_REPLY_STRING || r->element[0]->len > 31 ||
+        r->element[1]->type != REDIS_REPLY_ARRAY)
+        return rd_fail(l->call, REPRISE_PLUGIN_FAILED, "the server's answer makes no sense");
+    memcpy(cursor, r->element[0]->str, r->element[0]->len + 1);
+    for (size_t i = 0; i < r->element[1]->elements && !rc; i++)
+        rc = add_project(l, r->element[1]->element[i]);
+    return rc;
+}
+
+static int find_projects(struct listing *l)
+{
+    const char *prefix = quote(&l->a, l->rd->prefix);
+    char cursor[32] = "0";
+    int rc = prefix ? REPRISE_PLUGIN_OK : REPRISE_PLUGIN_NO_MEMORY;
+
+    while (!rc) {
+        redisReply *r = NULL;
+
+        rc = rd_send(l->c, "SCAN %s MATCH %s*:" RD_SESSIONS " COUNT %d", cursor, prefix, SCANNED);
+        if (!rc)
+            rc = rd_expect(l->c, l->call, REDIS_REPLY_ARRAY, &r);
+        if (!rc)
+            rc = take_scanned(l, r, cursor);
+        freeReplyObject(r);
+        if (strcmp(cursor, "0") == 0)
+            break;
+    }
+    return rc;
+}
+
+/* ---- the sessions ---- */
+
+static int add_item(struct listing *l, const char *project, const redisReply *name,
+                    const redisReply *score)
+{
+    double ms = score->type == REDIS_REPLY_STRING ? strtod(score->str, NULL) : 0;
+
+    if (name && (name->type != REDIS_REPLY_STRING || strlen(name->str) != name->len))
+        return REPRISE_PLUGIN_OK;
+    const char *session = name ? arena_copy_text(&l->a, name->str) : l->session;
+
+    if (!session || !array_reserve(l->item, l->item_cap, l->items + 1))
+        return REPRISE_PLUGIN_NO_MEMORY;
+    l->item[l->items++] =
+        (struct item){ project, session, ms > 0 && ms < 9e15 ? (int64_t)ms : 0 };
+    return REPRISE_PLUGIN_OK;
+}
+
+/* A key that happens to be named like an index, or that this user may not read, hides no other one. */
+static int take_index(struct listing *l, const char *project, const redisReply *r)
+{
+    int rc = REPRISE_PLUGIN_OK;
+
+    if (r->type == REDIS_REPLY_ERROR) {
+        l->trouble = rd_fail_answer(l->call, r);
+        memcpy(l->why, l->call->error, sizeof l->why);
+    } else if (l->session) {
+        if (r->type == REDIS_REPLY_STRING)
+            rc = add_item(l, project, NULL, r);
+    } else if (r->type == REDIS_REPLY_ARRAY) {
+        for (size_t i = 0; i + 1 < r->elements && !rc; i += 2)
+            rc = add_item(l, project, r->element[i], r->element[i + 1]);
+    }
+    return rc;
+}
+
+static int find_sessions(struct listing *l)
+{
+    int rc = REPRISE_PLUGIN_OK;
+
+    for (size_t i = 0; i < l->projects && !rc; i++) {
+        const char *index = rd_index(l->rd, l->project[i], &l->a);
+
+        if (!index)
+            rc = REPRISE_PLUGIN_NO_MEMORY;
+        else if (l->session)
+            rc = rd_send(l->c, "ZSCORE %s %s", index, l->session);
+        else
+            rc = rd_send(l->c, "ZREVRANGE %s 0 -1 WITHSCORES", index);
+    }
+    for (size_t i = 0; i < l->projects && !rc; i++) {
+        redisReply *r = NULL;
+
+        rc = rd_answer(l->c, l->call, &r);
+        if (!rc)
+            rc = take_index(l, l->project[i], r);
+        freeReplyObject(r);
+    }
+    if (!rc && l->items == 0 && l->trouble)
+        rc = rd_fail(l->call, l->trouble, l->why);
+    return rc;
+}
+
+/* ---- their rows ---- */
+
+static int ask_for_ends(struct listing *l, const struct item *item)
+{
+    const struct reprise_plugin_key key = { item->project, item->session, NULL };
+    const char *name = rd_key(l->rd, &key, NULL, &l->a);
+    int rc = name ? rd_send(l->c, "LLEN %s", name) : REPRISE_PLUGIN_NO_MEMORY;
+
+    if (!rc)
+        rc = rd_send(l->c, "LRANGE %s 0 %d", name, HEAD_ROWS - 1);
+    return rc ? rc : rd_send(l->c, "LRANGE %s -%d -1", name, TAIL_ROWS);
+}
+
+/* One row a line: a newline in a row can only be between its members. */
+static int add_rows(struct buf *out, const redisReply *r, size_t from)
+{
+    for (size_t i = from; i < r->elements; i++) {
+        size_t at = out->n;
+
+        if (!rd_is_row(r->element[i]))
+            continue;
+        if (buf_add(out, (struct slice){ r->element[i]->str, r->element[i]->len }))
+            return REPRISE_PLUGIN_NO_MEMORY;
+        for (; at < out->n; at++)
+            if (out->p[at] == '\n')
+                out->p[at] = ' ';
+        if (buf_add_byte(out, '\n'))
+            return REPRISE_PLUGIN_NO_MEMORY;
+    }
+    return REPRISE_PLUGIN_OK;
+}
+
+struct ends {
+    redisReply *length, *head, *tail;
+    struct buf head_text, tail_text;
+};
+
+/* A row that is added between the three answers is in neither end. */
+static int hand_session(const struct item *item, struct ends *x, reprise_plugin_session_fn *fn,
+                        void *arg)
+{
+    bool whole = x->head->elements < HEAD_ROWS;
+    int64_t between = x->length->integer - HEAD_ROWS - (int64_t)x->tail->elements;
+    int rc = add_rows(&x->head_text, x->head, 0);
+
+    if (!rc && !whole)
+        rc = add_rows(&x->tail_text, x->tail, between < 0 ? (size_t)-between : 0);
+    if (rc)
+        return rc;
+    const struct reprise_plugin_session s = {
+        .size = sizeof s,
+        .project = item->project,
+        .session = item->session,
+        .mtime_ms = item->mtime_ms,
+        .head = { x->head_text.p, x->head_text.n },
+        .tail = { x->tail_text.p, x->tail_text.n },
+        .whole = whole,
+    };
+
+    return fn(&s, arg) ? REPRISE_PLUGIN_STOPPED : REPRISE_PLUGIN_OK;
+}
+
+/* A session whose rows expired is in the index still. One whose key holds something else is listed, and reading it says why
+ * there is nothing to read. */
+static int take_ends(struct listing *l, const struct item *item, reprise_plugin_session_fn *fn,
+                     void *arg)
+{
+    struct ends x = { .length = NULL };
+    int rc = rd_answer(l->c, l->call, &x.length);
+
+    if (!rc)
+        rc = rd_answer(l->c, l->call, &x.head);
+    if (!rc)
+        rc = rd_answer(l->c, l->call, &x.tail);
+    if (!rc && (x.length->type == REDIS_REPLY_ERROR || x.head->type == REDIS_REPLY_ERROR ||
+                x.tail->type == REDIS_REPLY_ERROR)) {
+        const struct reprise_plugin_session s = { .size = sizeof s,
+                                                  .project = item->project,
+                                                  .session = item->session,
+                                                  .mtime_ms = item->mtime_ms };
+
+        rc = fn(&s, arg) ? REPRISE_PLUGIN_STOPPED : REPRISE_PLUGIN_OK;
+    } else if (!rc && x.head->elements > 0) {
+        rc = hand_session(item, &x, fn, arg);
+    }
+    freeReplyObject(x.length);
+    freeReplyObject(x.head);
+    freeReplyObject(x.tail);
+    buf_fini(&x.head_text);
+    buf_fini(&x.tail_text);
+    return rc;
+}
+
+static int list_items(struct listing *l, reprise_plugin_session_fn *fn, void *arg)
+{
+    size_t asked = 0;
+    int rc = REPRISE_PLUGIN_OK;
+
+    for (size_t i = 0; i < l->items && !rc; i++) {
+        for (; asked < l->items && asked - i < WINDOW && !rc; asked++)
+            rc = ask_for_ends(l, &l->item[asked]);
+        if (!rc)
+            rc = take_ends(l, &l->item[i], fn, arg);
+    }
+    return rc;
+}
+
+int rd_list(void *store, const struct reprise_plugin_query *query, reprise_plugin_session_fn *fn,
+            void *arg, struct reprise_plugin_call *call)
+{
+    struct rd *rd = store;
+    struct listing l = { .rd = rd, .call = call, .session = query->session };
+    int rc = rd_acquire(rd, call, &l.c);
+
+    if (rc)
+        return rc;
+    rc = find_projects(&l);
+    if (!rc)
+        rc = find_sessions(&l);
+    if (!rc)
+        rc = list_items(&l, fn, arg);
+    rd_release(rd, l.c);
+    slice_set_fini(&l.seen);
+    free(l.project);
+    free(l.item);
+    arena_fini(&l.a);
+    return rc;
+}

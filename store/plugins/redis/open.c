@@ -1,0 +1,261 @@
+#include "store/plugins/redis/rd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PORT = 6379, DATABASES = 1 << 20, PASSWORD_MOST = 4096 };
+
+/* ---- keys ---- */
+
+const char *rd_key(const struct rd *rd, const struct reprise_plugin_key *key, const char *tail,
+                   struct arena *a)
+{
+    if (!tail)
+        tail = key->subpath;
+    return arena_format(a, "%s%s:%s%s%s", rd->prefix, key->project, key->session, tail ? ":" : "",
+                        tail ? tail : "");
+}
+
+const char *rd_index(const struct rd *rd, const char *project, struct arena *a)
+{
+    return arena_format(a, "%s%s:" RD_SESSIONS, rd->prefix, project);
+}
+
+/* ---- the path ---- */
+
+static int digit_of(char c)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *at = c ? strchr(digits, c >= 'A' && c <= 'F' ? c - 'A' + 'a' : c) : NULL;
+
+    return at ? (int)(at - digits) : -1;
+}
+
+/* A part of a URL, with %XX decoded. */
+static const char *decode(struct arena *a, const char *p, size_t n)
+{
+    char *text = arena_alloc(a, n + 1), *to = text;
+
+    for (size_t i = 0; text && i < n; i++) {
+        bool coded = p[i] == '%' && i + 2 < n && digit_of(p[i + 1]) >= 0 &&
+                     digit_of(p[i + 2]) >= 0;
+
+        *to++ = coded ? (char)(digit_of(p[i + 1]) * 16 + digit_of(p[i + 2])) : p[i];
+        i += coded ? 2 : 0;
+    }
+    if (text)
+        *to = '\0';
+    return text;
+}
+
+static bool read_number(const char *p, size_t n, int most, int *out)
+{
+    int value = 0;
+
+    if (n == 0 || n > 9)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        if (p[i] < '0' || p[i] > '9')
+            return false;
+        value = value * 10 + (p[i] - '0');
+    }
+    *out = value;
+    return value <= most;
+}
+
+/* [USER@]HOST[:PORT], in which an IPv6 address has brackets. */
+static const char *read_server(struct rd *rd, const char *p, size_t n)
+{
+    const char *at = memchr(p, '@', n), *end = p + n;
+
+    if (at) {
+        if (memchr(p, ':', (size_t)(at - p)))
+            return "its path contains a password; keep that in REDISCLI_AUTH or a password-file";
+        rd->user = at > p ? decode(&rd->arena, p, (size_t)(at - p)) : NULL;
+        p = at + 1;
+    }
+    const char *close = *p == '[' ? memchr(p, ']', (size_t)(end - p)) : NULL;
+    const char *name = close ? p + 1 : p, *from = close ? close + 1 : p;
+    const char *colon = memchr(from, ':', (size_t)(end - from));
+
+    if (!close)
+        close = colon ? colon : end;
+    if (close > name)
+        rd->host = decode(&rd->arena, name, (size_t)(close - name));
+    if (colon && !read_number(colon + 1, (size_t)(end - colon - 1), 65535, &rd->port))
+        return "the port in its path is no number";
+    return NULL;
+}
+
+/* What an option or a parameter of the URL says. */
+static const char *take(struct rd *rd, const char *name, const char *value)
+{
+    size_t n = strlen(value);
+
+    if (strcmp(name, "prefix") == 0) {
+        while (n && value[n - 1] == ':')
+            n--;
+        rd->prefix = n ? arena_format(&rd->arena, "%.*s:", (int)n, value) : "";
+    } else if (strcmp(name, "user") == 0) {
+        rd->user = arena_copy_text(&rd->arena, value);
+    } else if (strcmp(name, "db") == 0 && !read_number(value, n, DATABASES, &rd->db)) {
+        return "db needs the number of a database";
+    }
+    return NULL;
+}
+
+static const char *read_parameters(struct rd *rd, const char *p)
+{
+    const char *why = NULL;
+
+    while (*p && !why) {
+        size_t n = strcspn(p, "&"), name = strcspn(p, "=&");
+        const char *value = name < n ? decode(&rd->arena, p + name + 1, n - name - 1) : "";
+        const char *text = decode(&rd->arena, p, name);
+
+        if (!value || !text)
+            break;
+        why = take(rd, text, value);
+        p += n + (p[n] == '&');
+    }
+    return why;
+}
+
+/* Returns what is wrong with it, or NULL. */
+static const char *read_path(struct rd *rd, const char *path)
+{
+    static const char scheme[] = "redis://";
+
+    if (strncmp(path, "rediss://", 9) == 0)
+        return "this plug-in has no TLS; connect through a tunnel";
+    if (strncmp(path, scheme, strlen(scheme)) != 0)
+        return "its path needs redis://HOST or redis:///PATH/OF/A/SOCKET";
+    const char *server = path + strlen(scheme);
+    const char *place = server + strcspn(server, "/?");
+    size_t n = strcspn(place, "?");
+    const char *why = read_server(rd, server, (size_t)(place - server));
+
+    if (!why && n > 1 && !read_number(place + 1, n - 1, DATABASES, &rd->db)) {
+        if (place > server && place[-1] != '@')
+            return "its path needs the number of a database behind the server";
+        rd->socket = decode(&rd->arena, place, n);
+    }
+    if (!why && place[n] == '?')
+        why = read_parameters(rd, place + n + 1);
+    return why;
+}
+
+/* ---- the password ---- */
+
+/* As other programs ask of a file with a password: nobody else can read it. */
+static const char *check_file(int fd)
+{
+    struct stat sb;
+
+    if (fstat(fd, &sb) != 0)
+        return strerror(errno);
+    if (!S_ISREG(sb.st_mode))
+        return "it is no file";
+    if ((sb.st_mode & 077) != 0)
+        return "others can read it (chmod 600)";
+    return NULL;
+}
+
+static int read_password(struct rd *rd, const char *name, struct reprise_plugin_call *call)
+{
+    char text[PASSWORD_MOST], path[PATH_MAX];
+    const char *home = getenv("HOME"), *why = NULL;
+    bool below = strncmp(name, "~/", 2) == 0 && home;
+
+    snprintf(path, sizeof path, "%s%s", below ? home : "", below ? name + 1 : name);
+    int fd = path[0] == '/' ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+    ssize_t n = 0;
+
+    if (fd < 0)
+        why = path[0] == '/' ? strerror(errno) : "it needs an absolute path";
+    else if (!(why = check_file(fd)) && (n = read(fd, text, sizeof text - 1)) < 0)
+        why = strerror(errno);
+    if (fd >= 0)
+        close(fd);
+    if (why) {
+        snprintf(call->error, sizeof call->error, "password-file: %s", why);
+        return REPRISE_PLUGIN_REFUSED;
+    }
+    text[n] = '\0';
+    text[strcspn(text, "\r\n")] = '\0';
+    rd->password = arena_copy_text(&rd->arena, text);
+    explicit_bzero(text, sizeof text);
+    return REPRISE_PLUGIN_OK;
+}
+
+static int find_password(struct rd *rd, const char *file, struct reprise_plugin_call *call)
+{
+    const char *given = getenv("REDISCLI_AUTH");
+
+    if (file)
+        return read_password(rd, file, call);
+    if (given && given[0])
+        rd->password = arena_copy_text(&rd->arena, given);
+    return REPRISE_PLUGIN_OK;
+}
+
+/* ---- opening ---- */
+
+void rd_close(void *store)
+{
+    struct rd *rd = store;
+
+    for (struct rd_conn *c; (c = server_pool_take(&rd->pool));)
+        rd_disconnect(c);
+    server_pool_fini(&rd->pool);
+    arena_fini(&rd->arena);
+    free(rd);
+}
+
+static int configure(struct rd *rd, const char *path, const struct reprise_plugin_option *option,
+                     size_t options, struct reprise_plugin_call *call)
+{
+    const char *file = NULL, *why = read_path(rd, path);
+
+    for (size_t i = 0; i < options && !why; i++) {
+        why = take(rd, option[i].name, option[i].value);
+        if (strcmp(option[i].name, "password-file") == 0)
+            file = option[i].value;
+    }
+    if (why)
+        return rd_fail(call, REPRISE_PLUGIN_REFUSED, why);
+    int rc = find_password(rd, file, call);
+
+    return !rc && rd->arena.failed ? REPRISE_PLUGIN_NO_MEMORY : rc;
+}
+
+int rd_open(const char *path, const struct reprise_plugin_option *option, size_t options,
+            struct reprise_plugin_call *call, void **store)
+{
+    struct rd *rd = calloc(1, sizeof *rd);
+    struct rd_conn *c;
+
+    if (!rd)
+        return REPRISE_PLUGIN_NO_MEMORY;
+    server_pool_init(&rd->pool);
+    rd->host = "localhost";
+    rd->port = PORT;
+    rd->prefix = "";
+    int rc = configure(rd, path, option, options, call);
+
+    if (!rc)
+        rc = rd_acquire(rd, call, &c);
+    if (rc) {
+        rd_close(rd);
+        return rc;
+    }
+    rd_release(rd, c);
+    *store = rd;
+    return rc;
+}

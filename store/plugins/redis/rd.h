@@ -1,0 +1,98 @@
+#ifndef STORE_PLUGINS_REDIS_RD_H
+#define STORE_PLUGINS_REDIS_RD_H
+
+#include <hiredis/hiredis.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lite/base/arena.h"
+#include "lite/base/buf.h"
+#include "store/plugins/common/server.h"
+
+/* Sessions in Redis, under the keys of the reference adapters of the agent's SDK:
+ *
+ *   PREFIX:PROJECT:SESSION               list of rows, the main transcript
+ *   PREFIX:PROJECT:SESSION:SUBPATH       list of rows
+ *   PREFIX:PROJECT:SESSION:__subkeys     set of subpaths
+ *   PREFIX:PROJECT:__sessions            sorted set of sessions by the time in ms of their newest row
+ *
+ * The path is redis://[USER@]HOST[:PORT][/DATABASE] or redis:///PATH/OF/A/SOCKET, each with ?db=N and &prefix=TEXT. The
+ * password is in REDISCLI_AUTH or in a file. Options:
+ *
+ *   prefix = TEXT             of all keys; none if it is left out
+ *   user = NAME
+ *   password-file = PATH      its first line is the password
+ *
+ * The position of a row is its place in the list, from 1. Rows that are not JSON are skipped, as the references skip them. */
+
+struct rd {
+    struct arena arena; /* of the texts */
+    const char *host, *socket, *user, *password;
+    const char *prefix; /* "" or with the colon */
+    int port, db;
+    struct server_pool pool;
+};
+
+struct rd_conn {
+    redisContext *c;
+    struct buf out; /* commands */
+    size_t sent;    /* of out */
+    size_t wanted;  /* answers that are still to come */
+    bool broken;    /* it is closed after use */
+};
+
+/* ---- connection.c ---- */
+
+/* The reason of a failure; returns the code. */
+int rd_fail(struct reprise_plugin_call *call, int code, const char *text);
+
+/* A connection for this thread: one that is idle, or a new one. */
+int rd_acquire(struct rd *rd, struct reprise_plugin_call *call, struct rd_conn **out);
+/* Ends its use. One with answers under way is closed. */
+void rd_release(struct rd *rd, struct rd_conn *c);
+void rd_disconnect(struct rd_conn *c);
+
+/* Puts a command behind those that are to be sent (hiredis's formats). Returns NO_MEMORY or OK. */
+int rd_send(struct rd_conn *c, const char *format, ...);
+/* The same of texts, which may be anything. */
+int rd_send_texts(struct rd_conn *c, int n, const char *text[], const size_t size[]);
+
+/* The answer to the oldest command that has none, which is freed with freeReplyObject(). An error is an answer. */
+int rd_answer(struct rd_conn *c, struct reprise_plugin_call *call, redisReply **out);
+/* The same, but an error is a failure, and so is an answer of another type. */
+int rd_expect(struct rd_conn *c, struct reprise_plugin_call *call, int type, redisReply **out);
+/* The failure that an error of the server means. */
+int rd_fail_answer(struct reprise_plugin_call *call, const redisReply *r);
+
+/* ---- open.c ---- */
+
+#define RD_SESSIONS "__sessions"
+#define RD_SUBKEYS "__subkeys"
+
+/* The key of a transcript; with a tail, the one below a session that is named so. NULL: out of memory. */
+const char *rd_key(const struct rd *rd, const struct reprise_plugin_key *key, const char *tail,
+                   struct arena *a);
+const char *rd_index(const struct rd *rd, const char *project, struct arena *a);
+
+int rd_open(const char *path, const struct reprise_plugin_option *option, size_t options,
+            struct reprise_plugin_call *call, void **store);
+void rd_close(void *store);
+
+/* ---- list.c ---- */
+
+int rd_list(void *store, const struct reprise_plugin_query *query, reprise_plugin_session_fn *fn,
+            void *arg, struct reprise_plugin_call *call);
+
+/* ---- rows.c ---- */
+
+bool rd_is_row(const redisReply *r);
+
+/* ---- append.c ---- */
+
+int rd_append(void *store, const struct reprise_plugin_key *key, int64_t after,
+              const struct reprise_plugin_text *row, size_t rows, int64_t *last,
+              struct reprise_plugin_call *call);
+int rd_remove(void *store, const struct reprise_plugin_key *key, struct reprise_plugin_call *call);
+
+#endif

@@ -1,0 +1,275 @@
+#include "store/plugins/redis/rd.h"
+
+#include <stdlib.h>
+
+#include "lite/base/array.h"
+#include "lite/json/json.h"
+
+enum {
+    FIRST_ROWS = 64, /* of the first answer; then as many as make CHUNK bytes */
+    MOST_ROWS = 4096,
+    CHUNK = 1 << 20,
+};
+
+bool rd_is_row(const redisReply *r)
+{
+    return r->type == REDIS_REPLY_STRING && r->len > 0 &&
+           json_valid((struct slice){ r->str, r->len });
+}
+
+static int read_length(struct rd_conn *c, const char *key, int64_t *out,
+                       struct reprise_plugin_call *call)
+{
+    redisReply *r = NULL;
+    int rc = rd_send(c, "LLEN %s", key);
+
+    if (!rc)
+        rc = rd_expect(c, call, REDIS_REPLY_INTEGER, &r);
+    if (!rc)
+        *out = r->integer;
+    freeReplyObject(r);
+    return rc;
+}
+
+/* The rows from..to-1, counted from 0. Fewer than these mean that the session was deleted meanwhile. */
+static int read_range(struct rd_conn *c, const char *key, int64_t from, int64_t to,
+                      redisReply **out, struct reprise_plugin_call *call)
+{
+    int rc = rd_send(c, "LRANGE %s %lld %lld", key, (long long)from, (long long)to - 1);
+
+    *out = NULL;
+    if (!rc)
+        rc = rd_expect(c, call, REDIS_REPLY_ARRAY, out);
+    if (!rc && (int64_t)(*out)->elements < to - from) {
+        freeReplyObject(*out);
+        *out = NULL;
+        rc = rd_fail(call, REPRISE_PLUGIN_FAILED, "the session was deleted while it was read");
+    }
+    return rc;
+}
+
+static int hand_rows(const redisReply *r, int64_t from, reprise_plugin_row_fn *fn, void *arg)
+{
+    for (size_t i = 0; i < r->elements; i++) {
+        const redisReply *row = r->element[i];
+
+        if (rd_is_row(row) && fn(from + (int64_t)i + 1,
+                                 (struct reprise_plugin_text){ row->str, row->len }, arg))
+            return REPRISE_PLUGIN_STOPPED;
+    }
+    return REPRISE_PLUGIN_OK;
+}
+
+static size_t bytes_of(const redisReply *r)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->elements; i++)
+        n += r->element[i]->len;
+    return n;
+}
+
+static int64_t least(int64_t x, int64_t y)
+{
+    return x < y ? x : y;
+}
+
+/* How many rows the next answer should have, after one with `rows` rows of `bytes` bytes. */
+static int64_t rows_of_chunk(int64_t rows, size_t bytes)
+{
+    int64_t next = rows * CHUNK / (int64_t)(bytes + 1);
+
+    return next < 1 ? 1 : least(next, MOST_ROWS);
+}
+
+static int read_all(struct rd_conn *c, const char *key, int64_t at, reprise_plugin_row_fn *fn,
+                    void *arg, struct reprise_plugin_call *call)
+{
+    int64_t end = 0, step = FIRST_ROWS;
+    int rc = read_length(c, key, &end, call);
+
+    while (!rc && at < end) {
+        int64_t to = least(at + step, end);
+        redisReply *r;
+
+        rc = read_range(c, key, at, to, &r, call);
+        if (rc)
+            break;
+        rc = hand_rows(r, at, fn, arg);
+        step = rows_of_chunk(to - at, bytes_of(r));
+        at = to;
+        freeReplyObject(r);
+    }
+    return rc;
+}
+
+static int rd_read(void *store, const struct reprise_plugin_key *key, int64_t after,
+                   reprise_plugin_row_fn *fn, void *arg, struct reprise_plugin_call *call)
+{
+    struct rd *rd = store;
+    struct rd_conn *c;
+    struct arena a = { 0 };
+    const char *name = rd_key(rd, key, NULL, &a);
+    int rc = name ? rd_acquire(rd, call, &c) : REPRISE_PLUGIN_NO_MEMORY;
+
+    if (!rc) {
+        rc = read_all(c, name, after, fn, arg, call);
+        rd_release(rd, c);
+    }
+    arena_fini(&a);
+    return rc;
+}
+
+/* ---- pages ---- */
+
+/* Answers from the end backwards. */
+struct page {
+    struct {
+        redisReply *r;
+        int64_t from;
+    } *part;
+    size_t n, cap;
+};
+
+/* Which rows of the oldest answer are wanted, when those behind it have `newer` bytes: as PostgreSQL's plug-in, a row is if those
+ * behind it have fewer than `bytes`. */
+static size_t first_wanted(const redisReply *r, size_t newer, size_t bytes)
+{
+    size_t i = r->elements;
+
+    while (i > 0 && newer < bytes)
+        newer += r->element[--i]->len;
+    return i;
+}
+
+/* What is no row gets no bytes, and is then not handed over. Returns the number of rows. */
+static size_t drop_broken(const redisReply *r)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->elements; i++) {
+        bool is_row = rd_is_row(r->element[i]);
+
+        n += is_row;
+        if (!is_row)
+            r->element[i]->len = 0;
+    }
+    return n;
+}
+
+static int collect(struct rd_conn *c, const char *key, int64_t end, size_t rows, size_t bytes,
+                   struct page *page, struct reprise_plugin_call *call)
+{
+    size_t got = 0, newer = 0;
+    int rc = REPRISE_PLUGIN_OK;
+
+    while (!rc && end > 0 && got < rows && newer < bytes) {
+        int64_t step = least(FIRST_ROWS, (int64_t)(rows - got < MOST_ROWS ? rows - got : MOST_ROWS));
+        int64_t from = end > step ? end - step : 0;
+        redisReply *r;
+
+        if (!array_reserve(page->part, page->cap, page->n + 1))
+            return REPRISE_PLUGIN_NO_MEMORY;
+        rc = read_range(c, key, from, end, &r, call);
+        if (rc)
+            break;
+        got += drop_broken(r);
+        size_t first = first_wanted(r, newer, bytes);
+
+        for (size_t i = 0; i < first; i++)
+            r->element[i]->len = 0;
+        newer += bytes_of(r);
+        page->part[page->n].r = r;
+        page->part[page->n++].from = from;
+        end = first ? 0 : from;
+    }
+    return rc;
+}
+
+static int read_page(struct rd_conn *c, const char *key, int64_t before, size_t rows, size_t bytes,
+                     reprise_plugin_row_fn *fn, void *arg, struct reprise_plugin_call *call)
+{
+    struct page page = { .part = NULL };
+    int64_t end = 0;
+    int rc = read_length(c, key, &end, call);
+
+    if (before > 0)
+        end = least(end, before - 1);
+    if (!rc)
+        rc = collect(c, key, end, rows, bytes, &page, call);
+    for (size_t i = page.n; i-- > 0;) {
+        if (!rc)
+            rc = hand_rows(page.part[i].r, page.part[i].from, fn, arg);
+        freeReplyObject(page.part[i].r);
+    }
+    free(page.part);
+    return rc;
+}
+
+static int rd_page(void *store, const struct reprise_plugin_key *key, int64_t before, size_t rows,
+                   size_t bytes, reprise_plugin_row_fn *fn, void *arg,
+                   struct reprise_plugin_call *call)
+{
+    struct rd *rd = store;
+    struct rd_conn *c;
+    struct arena a = { 0 };
+    const char *name = rd_key(rd, key, NULL, &a);
+    int rc = name ? rd_acquire(rd, call, &c) : REPRISE_PLUGIN_NO_MEMORY;
+
+    if (!rc) {
+        rc = read_page(c, name, before, rows, bytes, fn, arg, call);
+        rd_release(rd, c);
+    }
+    arena_fini(&a);
+    return rc;
+}
+
+/* ---- subpaths ---- */
+
+static int read_subkeys(struct rd_conn *c, const char *key, reprise_plugin_name_fn *fn, void *arg,
+                        struct reprise_plugin_call *call)
+{
+    redisReply *r = NULL;
+    int rc = rd_send(c, "SMEMBERS %s", key);
+
+    if (!rc)
+        rc = rd_expect(c, call, REDIS_REPLY_ARRAY, &r);
+    for (size_t i = 0; !rc && i < r->elements; i++)
+        if (r->element[i]->type == REDIS_REPLY_STRING && fn(r->element[i]->str, arg))
+            rc = REPRISE_PLUGIN_STOPPED;
+    freeReplyObject(r);
+    return rc;
+}
+
+static int rd_subkeys(void *store, const struct reprise_plugin_key *key, reprise_plugin_name_fn *fn,
+                      void *arg, struct reprise_plugin_call *call)
+{
+    struct rd *rd = store;
+    struct rd_conn *c;
+    struct arena a = { 0 };
+    const char *name = rd_key(rd, key, RD_SUBKEYS, &a);
+    int rc = name ? rd_acquire(rd, call, &c) : REPRISE_PLUGIN_NO_MEMORY;
+
+    if (!rc) {
+        rc = read_subkeys(c, name, fn, arg, call);
+        rd_release(rd, c);
+    }
+    arena_fini(&a);
+    return rc;
+}
+
+extern const struct reprise_plugin reprise_plugin;
+const struct reprise_plugin reprise_plugin = {
+    .abi = REPRISE_PLUGIN_ABI,
+    .flags = REPRISE_PLUGIN_THREADS,
+    .size = sizeof(struct reprise_plugin),
+    .name = "redis",
+    .open = rd_open,
+    .close = rd_close,
+    .list = rd_list,
+    .read = rd_read,
+    .page = rd_page,
+    .subkeys = rd_subkeys,
+    .append = rd_append,
+    .remove = rd_remove,
+};
