@@ -50,6 +50,11 @@ if(TARGET postgresql)
         $<TARGET_FILE:conformance> ${CMAKE_CURRENT_SOURCE_DIR}/fixtures)
     set_tests_properties(postgresql${suffix} PROPERTIES SKIP_RETURN_CODE 77)
 endif()
+if(TARGET redis)
+    script(redis recorded commands/redis.py $<TARGET_FILE:reprise> $<TARGET_FILE:redis> $<TARGET_FILE:conformance>
+        ${CMAKE_CURRENT_SOURCE_DIR}/fixtures)
+    set_tests_properties(redis${suffix} PROPERTIES SKIP_RETURN_CODE 77)
+endif()
 script(plugin_store recorded commands/plugin_store.py $<TARGET_FILE:reprise> $<TARGET_FILE:example_store>
     ${CMAKE_CURRENT_SOURCE_DIR}/fixtures)
 script(further_stores recorded commands/further_stores.py $<TARGET_FILE:reprise>)

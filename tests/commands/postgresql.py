@@ -1,7 +1,6 @@
 """Sessions in PostgreSQL, with a real server that this test starts in a temporary directory and stops again.
    usage: postgresql.py REPRISE PLUGIN CONFORMANCE FIXTURES    exit 77: no server is installed"""
 import glob
-import json
 import os
 import shutil
 import signal
@@ -12,20 +11,9 @@ import time
 
 from support.postgresql_server import Server
 from support.program import Program
+from support.team_store import ONE, TWO, large, make_local, put, read_rows
 
-ONE, TWO = '11111111-1111-4111-8111-111111111111', '22222222-1111-4111-8111-111111111111'
 PYTHON, TYPESCRIPT = 'claude_session_store', 'claude_session_entries'
-
-
-def put(path, text):
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    with open(path, 'w', encoding='utf-8') as f:
-        f.write(text)
-
-
-def read_rows(path):
-    with open(path, encoding='utf-8') as f:
-        return [json.loads(line) for line in f]
 
 
 def configure(home, plugin, server, *lines):
@@ -35,18 +23,6 @@ def configure(home, plugin, server, *lines):
 
 def clear(server):
     server.sql(f'DROP TABLE IF EXISTS {PYTHON}; DROP TABLE IF EXISTS {TYPESCRIPT};')
-
-
-def make_local(home, fixtures):
-    """A session with two sub-agents, one of them with a document about it."""
-    folder = f'{home}/.claude/projects/-home-dev-ws-beta'
-    with open(f'{fixtures}/claude/rewound.jsonl', encoding='utf-8') as f:
-        rows = f.read()
-    put(f'{folder}/{ONE}.jsonl', rows)
-    put(f'{folder}/{ONE}/subagents/agent-a1.jsonl', rows)
-    put(f'{folder}/{ONE}/subagents/agent-a1.meta.json', '{"agentType":"Explore","description":"Look around"}')
-    put(f'{folder}/{ONE}/subagents/nested/agent-b2.jsonl', rows)
-    return folder
 
 
 def conforms(p, server, conformance, plugin):
@@ -166,11 +142,6 @@ def faults(p, home, server, plugin, fixtures):
     run = p.run('list', '--all', '--store', 'team')
     p.need(run.returncode == 3 and b'no table' in run.stderr, f'the password of ~/.pgpass: {run}')
     gone_in_the_middle(p, home, server, plugin, fixtures)
-
-
-def large(path, session, rows):
-    row = '{"type":"user","uuid":"%08d","sessionId":"%s","cwd":"/w","message":{"role":"user","content":"%s"}}\n'
-    put(path, ''.join(row % (i, session, 'x' * 2000) for i in range(rows)))
 
 
 def gone_in_the_middle(p, home, server, plugin, fixtures):

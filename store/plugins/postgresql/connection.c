@@ -53,7 +53,6 @@ static int wait_for(const PGconn *c, short events, int64_t deadline,
     return server_wait(PQsocket(c), events, deadline, call);
 }
 
-
 static int finish_connecting(PGconn *c, struct reprise_plugin_call *call)
 {
     int64_t deadline = server_now_ms() + call->timeout_ms;

@@ -92,9 +92,8 @@ static int send_rows(const struct appending *x, const struct reprise_plugin_text
 
 static int send_index(const struct appending *x)
 {
-    return x->is_main
-               ? rd_send(x->c, "ZADD %s %lld %s", x->index, (long long)epoch_ms(), x->member)
-               : rd_send(x->c, "SADD %s %s", x->index, x->member);
+    return x->is_main ? rd_send(x->c, "ZADD %s %lld %s", x->index, (long long)epoch_ms(), x->member)
+                      : rd_send(x->c, "SADD %s %s", x->index, x->member);
 }
 
 /* Reads the answers to MULTI, `commands` commands and EXEC. The array of the last one; NULL with OK: the key was changed. */

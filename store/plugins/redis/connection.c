@@ -155,8 +155,9 @@ int rd_expect(struct rd_conn *c, struct reprise_plugin_call *call, int type, red
 
     if (rc || (*out)->type == type)
         return rc;
-    rc = (*out)->type == REDIS_REPLY_ERROR ? rd_fail_answer(call, *out)
-                                           : break_off(c, call, "the server's answer makes no sense");
+    rc = (*out)->type == REDIS_REPLY_ERROR
+             ? rd_fail_answer(call, *out)
+             : break_off(c, call, "the server's answer makes no sense");
     freeReplyObject(*out);
     *out = NULL;
     return rc;

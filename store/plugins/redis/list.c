@@ -61,7 +61,8 @@ static int add_project(struct listing *l, const redisReply *key)
 
     if (key->type != REDIS_REPLY_STRING || key->len <= front + back || strlen(key->str) != key->len)
         return REPRISE_PLUGIN_OK;
-    struct slice name = arena_copy(&l->a, (struct slice){ key->str + front, key->len - front - back });
+    struct slice name =
+        arena_copy(&l->a, (struct slice){ key->str + front, key->len - front - back });
 
     if (!name.p || slice_set_add(&l->seen, name, &number) ||
         !array_reserve(l->project, l->project_cap, l->projects + 1))
@@ -118,8 +119,7 @@ static int add_item(struct listing *l, const char *project, const redisReply *na
 
     if (!session || !array_reserve(l->item, l->item_cap, l->items + 1))
         return REPRISE_PLUGIN_NO_MEMORY;
-    l->item[l->items++] =
-        (struct item){ project, session, ms > 0 && ms < 9e15 ? (int64_t)ms : 0 };
+    l->item[l->items++] = (struct item){ project, session, ms > 0 && ms < 9e15 ? (int64_t)ms : 0 };
     return REPRISE_PLUGIN_OK;
 }
 

@@ -43,8 +43,7 @@ static const char *decode(struct arena *a, const char *p, size_t n)
     char *text = arena_alloc(a, n + 1), *to = text;
 
     for (size_t i = 0; text && i < n; i++) {
-        bool coded = p[i] == '%' && i + 2 < n && digit_of(p[i + 1]) >= 0 &&
-                     digit_of(p[i + 2]) >= 0;
+        bool coded = p[i] == '%' && i + 2 < n && digit_of(p[i + 1]) >= 0 && digit_of(p[i + 2]) >= 0;
 
         *to++ = coded ? (char)(digit_of(p[i + 1]) * 16 + digit_of(p[i + 2])) : p[i];
         i += coded ? 2 : 0;
@@ -235,11 +234,29 @@ static int configure(struct rd *rd, const char *path, const struct reprise_plugi
     return !rc && rd->arena.failed ? REPRISE_PLUGIN_NO_MEMORY : rc;
 }
 
+/* Notices a password that is missing, and a server that says nothing. Whoever may not ask may still read. */
+static int say_hello(struct rd *rd, struct reprise_plugin_call *call)
+{
+    struct rd_conn *c;
+    redisReply *r = NULL;
+    int rc = rd_acquire(rd, call, &c);
+
+    if (rc)
+        return rc;
+    rc = rd_send(c, "PING");
+    if (!rc)
+        rc = rd_answer(c, call, &r);
+    if (!rc && r->type == REDIS_REPLY_ERROR && strncmp(r->str, "NOPERM", 6) != 0)
+        rc = rd_fail_answer(call, r);
+    freeReplyObject(r);
+    rd_release(rd, c);
+    return rc;
+}
+
 int rd_open(const char *path, const struct reprise_plugin_option *option, size_t options,
             struct reprise_plugin_call *call, void **store)
 {
     struct rd *rd = calloc(1, sizeof *rd);
-    struct rd_conn *c;
 
     if (!rd)
         return REPRISE_PLUGIN_NO_MEMORY;
@@ -250,12 +267,10 @@ int rd_open(const char *path, const struct reprise_plugin_option *option, size_t
     int rc = configure(rd, path, option, options, call);
 
     if (!rc)
-        rc = rd_acquire(rd, call, &c);
-    if (rc) {
+        rc = say_hello(rd, call);
+    if (rc)
         rd_close(rd);
-        return rc;
-    }
-    rd_release(rd, c);
-    *store = rd;
+    else
+        *store = rd;
     return rc;
 }

@@ -53,8 +53,8 @@ static int hand_rows(const redisReply *r, int64_t from, reprise_plugin_row_fn *f
     for (size_t i = 0; i < r->elements; i++) {
         const redisReply *row = r->element[i];
 
-        if (rd_is_row(row) && fn(from + (int64_t)i + 1,
-                                 (struct reprise_plugin_text){ row->str, row->len }, arg))
+        if (rd_is_row(row) &&
+            fn(from + (int64_t)i + 1, (struct reprise_plugin_text){ row->str, row->len }, arg))
             return REPRISE_PLUGIN_STOPPED;
     }
     return REPRISE_PLUGIN_OK;
@@ -127,7 +127,7 @@ struct page {
     struct {
         redisReply *r;
         int64_t from;
-    } *part;
+    } * part;
     size_t n, cap;
 };
 
@@ -164,7 +164,8 @@ static int collect(struct rd_conn *c, const char *key, int64_t end, size_t rows,
     int rc = REPRISE_PLUGIN_OK;
 
     while (!rc && end > 0 && got < rows && newer < bytes) {
-        int64_t step = least(FIRST_ROWS, (int64_t)(rows - got < MOST_ROWS ? rows - got : MOST_ROWS));
+        int64_t step =
+            least(FIRST_ROWS, (int64_t)(rows - got < MOST_ROWS ? rows - got : MOST_ROWS));
         int64_t from = end > step ? end - step : 0;
         redisReply *r;
 
