@@ -24,7 +24,7 @@ struct server_pool {
 };
 
 void server_pool_init(struct server_pool *pool);
-/* NULL: there is none. */
+/* NULL: no connection is idle. */
 void *server_pool_take(struct server_pool *pool);
 /* Returns false if there are enough: the caller closes it. */
 bool server_pool_keep(struct server_pool *pool, void *connection);

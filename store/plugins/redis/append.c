@@ -35,7 +35,7 @@ static bool is_newest(int64_t after, int64_t length, const redisReply *behind)
     return true;
 }
 
-/* Types are looked at first, because a transaction of Redis does not take back what precedes a command that fails. */
+/* The types are checked first, because Redis does not roll back a transaction in which a command fails. */
 static int check(const struct appending *x, int64_t after)
 {
     redisReply *watched = NULL, *length = NULL, *behind = NULL, *index = NULL;
@@ -213,7 +213,7 @@ static int send_cascade(const struct rd *rd, struct rd_conn *c,
     return rc ? rc : rd_send(c, "EXEC");
 }
 
-/* The index of the subpaths is watched, so that none is added meanwhile and left without a session. */
+/* The index of the subpaths is watched: a sub-agent that is added meanwhile would stay without its session. */
 static int remove_session(const struct rd *rd, struct rd_conn *c,
                           const struct reprise_plugin_key *key, struct arena *a,
                           struct reprise_plugin_call *call)

@@ -152,7 +152,7 @@ static const char *read_path(struct rd *rd, const char *path)
 
 /* ---- the password ---- */
 
-/* As other programs ask of a file with a password: nobody else can read it. */
+/* A file with a password must be readable only by its owner. */
 static const char *check_file(int fd)
 {
     struct stat sb;
@@ -234,7 +234,7 @@ static int configure(struct rd *rd, const char *path, const struct reprise_plugi
     return !rc && rd->arena.failed ? REPRISE_PLUGIN_NO_MEMORY : rc;
 }
 
-/* Notices a password that is missing, and a server that says nothing. Whoever may not ask may still read. */
+/* Fails if a password is missing or the server does not answer. A user who may not PING may still read. */
 static int say_hello(struct rd *rd, struct reprise_plugin_call *call)
 {
     struct rd_conn *c;
