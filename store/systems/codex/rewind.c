@@ -294,27 +294,6 @@ enum err_code codex_checkpoints(const struct store *st, const struct session_ref
     return ERR_OK;
 }
 
-static enum err_code find_point(const struct codex_changes *c, const struct session_ref *ref,
-                                struct slice id, const struct codex_point **out, struct err *e)
-{
-    size_t hits = 0;
-
-    for (size_t i = 0; i < c->points; i++) {
-        bool same = slice_eq(c->point[i].id, id);
-
-        if (!same && !jsonl_begins(c->point[i].id, id))
-            continue;
-        *out = &c->point[i];
-        hits = same ? 1 : hits + 1;
-        if (same)
-            break;
-    }
-    if (hits == 1)
-        return ERR_OK;
-    return err_set(e, hits ? ERR_USAGE : ERR_NOT_FOUND, ref->path.p, "rewind: %s",
-                   hits ? "several messages begin so" : "no such message");
-}
-
 /* ---- the plan ---- */
 
 static enum err_code fill_plan(struct planning *p, const struct session_ref *ref,
@@ -351,14 +330,16 @@ enum err_code codex_plan(const struct store *st, const struct session_ref *ref, 
                          struct rewind_plan *out, struct err *e)
 {
     struct planning p = { .from = 0 };
-    const struct codex_point *at = NULL;
+    struct point_search search = { .id = point };
     enum err_code rc = codex_changes_read(st, ref, false, &p.c, e);
 
     if (rc)
         return rc;
-    rc = find_point(&p.c, ref, point, &at, e);
+    for (size_t i = 0; i < p.c.points; i++)
+        jsonl_point_offer(&search, p.c.point[i].id, i);
+    rc = jsonl_point_found(&search, ref, e);
     if (!rc)
-        rc = fill_plan(&p, ref, at, e);
+        rc = fill_plan(&p, ref, &p.c.point[search.at], e);
     for (size_t i = 0; !rc && i < p.c.changes; i++)
         if (p.c.change[i].at >= p.from && is_first(&p, i))
             rc = add_file(&p, i, e);

@@ -115,24 +115,17 @@ enum err_code file_history_checkpoints(struct file_history *h, struct checkpoint
 static enum err_code find_point(const struct file_history *h, struct slice id,
                                 const struct file_point **out, struct err *e)
 {
-    size_t hits = 0;
+    struct point_search search = { .id = id };
 
-    for (size_t i = 0; i < h->n; i++) {
-        bool same = slice_eq(h->point[i].id, id);
+    for (size_t i = 0; i < h->n; i++)
+        jsonl_point_offer(&search, h->point[i].id, i);
+    enum err_code rc = jsonl_point_found(&search, h->ref, e);
 
-        if (!same && !jsonl_begins(h->point[i].id, id))
-            continue;
-        *out = &h->point[i];
-        hits = same ? 1 : hits + 1;
-        if (same)
-            break;
-    }
-    if (hits == 1)
-        return (*out)->turn >= 0
-                   ? ERR_OK
-                   : err_set(e, ERR_NOT_FOUND, h->ref->path.p, "rewind: %s", h->no_turn);
-    return hits ? err_set(e, ERR_USAGE, h->ref->path.p, "rewind: several prompts begin so")
-                : err_set(e, ERR_NOT_FOUND, h->ref->path.p, "rewind: no such prompt");
+    if (!rc && h->point[search.at].turn < 0)
+        rc = err_set(e, ERR_NOT_FOUND, h->ref->path.p, "rewind: %s", h->no_turn);
+    if (!rc)
+        *out = &h->point[search.at];
+    return rc;
 }
 
 static enum err_code fill_plan(struct file_history *h, const struct file_point *p, const char *root,

@@ -134,6 +134,19 @@ MUST_CHECK enum err_code jsonl_find_row(struct logfile *log, const struct jsonl_
 /* Returns true if an id begins with a part that is long enough to name it. */
 bool jsonl_begins(struct slice id, struct slice part);
 
+/* The search for the message that a rewind goes back to: by its id, or by the beginning of a single one. The first of
+ * several with the same id counts. */
+struct point_search {
+    struct slice id; /* what is searched for; the rest begins zeroed */
+    size_t at, hits;
+    bool same;
+};
+/* Looks at a message and its number. */
+void jsonl_point_offer(struct point_search *s, struct slice id, size_t number);
+/* ERR_OK: it is the one with the number `at`. ERR_NOT_FOUND: there is none. ERR_USAGE: several ids begin so. */
+MUST_CHECK enum err_code jsonl_point_found(const struct point_search *s,
+                                           const struct session_ref *ref, struct err *e);
+
 /* Called for each row; set *stop to end the walk after it. */
 typedef enum err_code jsonl_row_fn(struct slice row, void *arg, bool *stop, struct err *e);
 /* All rows that are not blank, oldest first. ERR_CANCELLED if the flag is raised (it may be NULL). */

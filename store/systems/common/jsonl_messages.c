@@ -5,7 +5,27 @@
 #include "store/log/chain.h"
 #include "store/systems/common/jsonl.h"
 
-/* The conversation as JSON, and the lines of a log whose rows name the row before them. */
+/* The conversation as JSON, messages by their ids, and the lines of a log whose rows name the row before them. */
+
+void jsonl_point_offer(struct point_search *s, struct slice id, size_t number)
+{
+    bool same = slice_eq(id, s->id);
+
+    if (s->same || (!same && !jsonl_begins(id, s->id)))
+        return;
+    s->at = number;
+    s->hits = same ? 1 : s->hits + 1;
+    s->same = same;
+}
+
+enum err_code jsonl_point_found(const struct point_search *s, const struct session_ref *ref,
+                                struct err *e)
+{
+    if (s->hits == 1)
+        return ERR_OK;
+    return err_set(e, s->hits ? ERR_USAGE : ERR_NOT_FOUND, ref->path.p, "rewind: %s",
+                   s->hits ? "several messages begin so" : "no such message");
+}
 
 struct jsonl_page jsonl_page_of(const struct message_query *q, json_fn *fn, void *arg)
 {

@@ -246,22 +246,6 @@ static enum err_code add_files(struct rewind_plan *plan, const struct prompts *p
     return rc ? rc : add_notes(plan, p, at, s, e);
 }
 
-/* The prompt with this id, or with the only one that begins so. */
-static enum err_code find_point(const struct prompts *p, const struct session_ref *ref,
-                                struct slice id, size_t *at, struct err *e)
-{
-    size_t hits = 0;
-
-    *at = position(p, id);
-    for (size_t i = 0; *at == p->n && i < p->n; i++)
-        if (jsonl_begins(p->prompt[i].id, id) && ++hits == 1)
-            *at = i;
-    if (*at < p->n && hits < 2)
-        return ERR_OK;
-    return err_set(e, hits ? ERR_USAGE : ERR_NOT_FOUND, ref->path.p, "rewind: %s",
-                   hits ? "several messages begin so" : "no such message");
-}
-
 static enum err_code fill_plan(struct rewind_plan *plan, const struct session_ref *ref,
                                const struct prompt *point, struct err *e)
 {
@@ -291,20 +275,22 @@ enum err_code copilot_plan(const struct store *st, const struct session_ref *ref
     struct prompts p = { .n = 0 };
     struct copilot_snapshots s = { .n = 0 };
     struct rewind_plan plan = { 0 };
-    size_t at;
+    struct point_search search = { .id = point };
     enum err_code rc = read_prompts(ref, &p, e);
 
     (void)st;
+    for (size_t i = 0; i < p.n; i++)
+        jsonl_point_offer(&search, p.prompt[i].id, i);
     if (!rc)
-        rc = find_point(&p, ref, point, &at, e);
+        rc = jsonl_point_found(&search, ref, e);
     if (!rc)
         rc = copilot_snapshots_read(ref, &s, e);
     if (!rc && s.why)
         rc = err_set(e, ERR_FORMAT, ref->path.p, "rewind: %s", s.why);
     if (!rc)
-        rc = fill_plan(&plan, ref, &p.prompt[at], e);
+        rc = fill_plan(&plan, ref, &p.prompt[search.at], e);
     if (!rc)
-        rc = add_files(&plan, &p, at, &s, e);
+        rc = add_files(&plan, &p, search.at, &s, e);
     copilot_snapshots_fini(&s);
     arena_fini(&p.arena);
     if (rc)

@@ -335,26 +335,17 @@ static enum err_code add_notes(struct planning *p, struct err *e)
 static enum err_code find_point(const struct history *h, const struct session_ref *ref,
                                 struct slice id, const struct gemini_message **out, struct err *e)
 {
+    struct point_search search = { .id = id };
     struct arena a = { 0 };
-    size_t hits = 0;
 
-    *out = NULL;
-    for (size_t i = 0; i < h->chat.n; i++) {
-        const struct gemini_message *m = &h->chat.message[i];
-        bool same = slice_eq(m->id, id);
-
-        if ((same || jsonl_begins(m->id, id)) && gemini_kind_of(m->raw, &a) == GEMINI_PROMPT) {
-            *out = m;
-            hits = same ? 1 : hits + 1;
-            if (same)
-                break;
-        }
-    }
+    for (size_t i = 0; i < h->chat.n; i++)
+        if (gemini_kind_of(h->chat.message[i].raw, &a) == GEMINI_PROMPT)
+            jsonl_point_offer(&search, h->chat.message[i].id, i);
     arena_fini(&a);
-    if (hits == 1)
-        return ERR_OK;
-    return err_set(e, hits ? ERR_USAGE : ERR_NOT_FOUND, ref->path.p, "rewind: %s",
-                   hits ? "several messages begin so" : "no such message");
+    enum err_code rc = jsonl_point_found(&search, ref, e);
+
+    *out = rc ? NULL : &h->chat.message[search.at];
+    return rc;
 }
 
 static enum err_code fill_plan(struct planning *p, const struct session_ref *ref,
