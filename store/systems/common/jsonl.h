@@ -143,7 +143,7 @@ struct point_search {
 };
 /* Looks at a message and its number. */
 void jsonl_point_offer(struct point_search *s, struct slice id, size_t number);
-/* ERR_OK: it is the one with the number `at`. ERR_NOT_FOUND: there is none. ERR_USAGE: several ids begin so. */
+/* ERR_OK: it is the one with the number `at`. ERR_NOT_FOUND: no such message. ERR_USAGE: several ids begin so. */
 MUST_CHECK enum err_code jsonl_point_found(const struct point_search *s,
                                            const struct session_ref *ref, struct err *e);
 
