@@ -32,9 +32,15 @@ static const struct known {
 };
 
 /* For tools not known here: members that usually identify the subject of their input. */
-static const char *const telling[] = { "file_path", "path",  "command", "pattern", "query",
-                                       "url",       "title", "subject", "name",    "description",
-                                       "prompt",    "text",  "id" };
+static const char *const telling[] = { "file_path",   "filePath", "path",  "command", "pattern",
+                                       "query",       "url",      "title", "subject", "name",
+                                       "description", "prompt",   "text",  "id" };
+
+/* The text that is replaced and the one that replaces it, as agents name them. */
+static const char *const replaced[][2] = { { "old_string", "new_string" },
+                                           { "oldString", "newString" },
+                                           { "old_str", "new_str" },
+                                           { "oldText", "newText" } };
 
 static const struct known *known_tool(struct slice name)
 {
@@ -89,38 +95,53 @@ bool tool_call_counts_lines(const struct block *call)
     return k && k->counts_lines;
 }
 
+/* Adds the replacement that the object describes; false: it describes none. */
+static bool add_replacement(struct hunks *d, struct slice object)
+{
+    struct slice before, after;
+
+    for (size_t i = 0; i < sizeof replaced / sizeof replaced[0]; i++)
+        if (json_get_text(object, replaced[i][0], &d->arena, &before) &&
+            json_get_text(object, replaced[i][1], &d->arena, &after)) {
+            hunks_of_texts(d, before, after);
+            return true;
+        }
+    return false;
+}
+
+static bool writes_file(struct slice name)
+{
+    return slice_eq(name, SLICE("Write")) || slice_eq(name, SLICE("write")) ||
+           slice_eq(name, SLICE("write_file"));
+}
+
 void tool_call_hunks(struct hunks *d, const struct block *call, const struct block *result)
 {
     struct json_iter it;
-    struct slice key, edit, edits, before, after;
+    struct slice key, edit, edits, after;
 
     if (result && result->patch.n)
         hunks_of_patch(d, result->patch);
-    if (d->n > 0 || d->rc)
+    if (d->n > 0 || d->rc || add_replacement(d, call->input))
         return;
-    if (json_get_text(call->input, "old_string", &d->arena, &before) &&
-        json_get_text(call->input, "new_string", &d->arena, &after))
-        hunks_of_texts(d, before, after);
-    else if (json_get(call->input, "edits", &edits) && json_iter_open(&it, edits))
-        while (!d->rc && json_iter_next(&it, &key, &edit)) {
-            if (json_get_text(edit, "old_string", &d->arena, &before) &&
-                json_get_text(edit, "new_string", &d->arena, &after))
-                hunks_of_texts(d, before, after);
-        }
-    else if (slice_eq(call->name, SLICE("Write")) &&
-             json_get_text(call->input, "content", &d->arena, &after))
+    if (json_get(call->input, "edits", &edits) && json_iter_open(&it, edits))
+        while (!d->rc && json_iter_next(&it, &key, &edit))
+            add_replacement(d, edit);
+    else if (writes_file(call->name) && json_get_text(call->input, "content", &d->arena, &after))
         hunks_of_texts(d, (struct slice){ NULL, 0 }, after);
 }
 
 bool tool_call_shows(const struct block *call, struct slice key, bool has_diff)
 {
-    static const char *const in_diff[] = { "\"old_string\"", "\"new_string\"", "\"edits\"",
-                                           "\"content\"", "\"file_path\"" };
+    static const char *const in_diff[] = { "edits", "content", "file_path", "filePath" };
 
     if (slice_eq(call->name, SLICE("Bash")))
         return json_string_is(key, "command");
     for (size_t i = 0; has_diff && i < sizeof in_diff / sizeof in_diff[0]; i++)
-        if (slice_eq(key, slice_of(in_diff[i])))
+        if (json_string_is(key, in_diff[i]))
+            return true;
+    for (size_t i = 0; has_diff && i < sizeof replaced / sizeof replaced[0]; i++)
+        if (json_string_is(key, replaced[i][0]) || json_string_is(key, replaced[i][1]))
             return true;
     return false;
 }

@@ -290,7 +290,8 @@ size_t tool_count(const struct block *call, struct slice needle)
             n += search_count(d.line[i].text, needle);
     if (json_iter_open(&it, call->input))
         while (json_iter_next(&it, &key, &value))
-            if (d.n == 0 || json_string_is(key, "file_path") || !tool_call_shows(call, key, true))
+            if (d.n == 0 || json_string_is(key, "file_path") || json_string_is(key, "filePath") ||
+                !tool_call_shows(call, key, true))
                 n += count_value(value, needle, &scratch, 0);
     arena_fini(&scratch);
     hunks_fini(&d);

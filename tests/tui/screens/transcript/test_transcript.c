@@ -120,6 +120,34 @@ static void a_call_opens_into_its_diff_and_closes_again(void **state)
     drive_fini(&d);
 }
 
+/* Each agent has its own names for the same things. */
+static void the_edits_of_other_agents_are_changes_of_a_file_too(void **state)
+{
+    static const char *const inputs[][2] = {
+        { CALL("1", "edit",
+               "{\"filePath\":\"/p/a.c\",\"oldString\":\"one\",\"newString\":\"two\"}"),
+          "edit /p/a.c +1 -1" },
+        { CALL("1", "edit", "{\"path\":\"/p/a.c\",\"old_str\":\"one\",\"new_str\":\"two\"}"),
+          "edit /p/a.c +1 -1" },
+        { CALL("1", "edit",
+               "{\"path\":\"/p/a.c\",\"edits\":[{\"oldText\":\"one\",\"newText\":\"two\"}]}"),
+          "edit /p/a.c +1 -1" },
+        { CALL("1", "write", "{\"filePath\":\"/p/a.c\",\"content\":\"one\"}"), "write /p/a.c +1" },
+        { CALL("1", "write_file", "{\"file_path\":\"/p/a.c\",\"content\":\"one\"}"),
+          "write_file /p/a.c +1" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+        struct drive d;
+
+        drive_init(&d, slice_of(inputs[i][0]));
+        drive_open(&d, REQUESTER_VIEWER, 7, 60);
+        assert_true(screen_holds(&d, inputs[i][1]));
+        drive_fini(&d);
+    }
+}
+
 static void hostile_text_never_reaches_a_cell(void **state)
 {
     (void)state;
@@ -525,6 +553,7 @@ int main(void)
         cmocka_unit_test(a_vanished_transcript_is_reported),
         cmocka_unit_test(paths_are_relative_to_the_sessions_directory),
         cmocka_unit_test(a_call_opens_into_its_diff_and_closes_again),
+        cmocka_unit_test(the_edits_of_other_agents_are_changes_of_a_file_too),
         cmocka_unit_test(hostile_text_never_reaches_a_cell),
         cmocka_unit_test(search_follows_the_typed_text_and_counts),
         cmocka_unit_test(search_opens_the_fold_around_a_hit),
