@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Search, export, usage, files, touched and blame answer for the sessions of every system.
+"""Search, export, usage, files, touched and blame answer for the sessions of every system; the screen's half is screen/answers.sh.
 
 usage: answers.py PROGRAM
 """
