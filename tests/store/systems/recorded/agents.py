@@ -98,6 +98,7 @@ class Agent:
     answer: object = None  # (what makes it one answer, its output tokens) of a row, or None
     answers: object = None  # the same for all rows of a file, with (input, output, cache read, cache write)
     make: object = None  # writes the fixtures of an agent of which there is no recording (made_agents.py)
+    parents: bool = True  # the records tell which session a sub-agent works for
     written: int = 0  # at least this many lines must be attributed to the turn that wrote them
 
     def verbatim(self, path):
@@ -336,7 +337,7 @@ def read_made(made):
 
 
 AGENTS = {a.name: a for a in (
-    Agent('droid', read_made, ('.factory/sessions/*/*.jsonl', '.factory/sessions/*/*.settings.json'), make=make_droid, written=2,
+    Agent('droid', read_made, ('.factory/sessions/*/*.jsonl', '.factory/sessions/*/*.settings.json'), make=make_droid, written=2, parents=False,
           damaged=lambda path: os.path.basename(path).split('.')[0], resume='droid --resume {id}'),
     Agent('grok', read_made, ('.grok/sessions/%*/*/updates.jsonl', '.grok/sessions/%*/*/rewind_points.jsonl'), make=make_grok, given_back=3,
           damaged=lambda path: os.path.basename(os.path.dirname(path)), resume='grok --resume {id}',
