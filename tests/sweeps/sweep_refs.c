@@ -119,7 +119,7 @@ static void hold(const char *name, void (*make)(struct trial_dir *),
                        .blur = blur,
                        .thorough = true,
                        .gives_up = true,
-                       .stride = 23 };
+                       .stride = 47 };
 
     trial_must_hold(&s);
 }
