@@ -107,8 +107,9 @@ static inline const char *first_whole(const struct part *part, const char *p, ui
 
 /* The part could begin at each of `places` places, 32 or more; the last 32 are looked at together, some
  * of them for the second time. */
-WITH_AVX2 static const char *find_avx2(const char *p, size_t places, struct part part)
+WITH_AVX2 static const char *find_avx2(const char *p, size_t places, struct slice text, bool folded)
 {
+    const struct part part = part_of(text.p, text.n, folded);
     const char *end = p + places, *found = NULL;
 
     for (; !found && end - p >= BLOCK; p += BLOCK) {
@@ -162,7 +163,7 @@ static bool find_by_blocks(struct slice text, const char *part, size_t part_n, b
     if (part_n < 2 || text.n < part_n + 31 || !__builtin_cpu_supports("avx2"))
         return false;
     if (places < BLOCK || !__builtin_cpu_supports("avx512bw")) {
-        *found = find_avx2(text.p, places, part_of(part, part_n, folded));
+        *found = find_avx2(text.p, places, (struct slice){ part, part_n }, folded);
         return true;
     }
     choose_bytes((struct slice){ part, part_n }, at);
