@@ -11,8 +11,8 @@ mkdir -p "$prefix"
 prefix=$(cd "$prefix" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# Paths of this directory must not reach the binary, and unused functions are left out of it.
-CFLAGS="-O2 -ffunction-sections -fdata-sections -fPIE -ffile-prefix-map=$work=. -fstack-protector-strong"
+# Paths of this directory must not reach the binary; functions that are not used, and tables for exceptions, are left out.
+CFLAGS="-O2 -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables -fPIE -ffile-prefix-map=$work=. -fstack-protector-strong"
 export CFLAGS
 
 . /etc/os-release
@@ -67,9 +67,9 @@ quietly ./config no-shared no-tests no-dso no-engine no-sock no-legacy no-module
     no-err no-filenames no-comp no-ssl no-tls no-dtls no-ct no-cms no-cmp no-ocsp no-ts no-srp no-psk no-rfc3779 no-ec no-dh \
     no-dsa no-aria no-bf no-blake2 no-camellia no-cast no-chacha no-cmac no-des no-gost no-idea no-md4 no-mdc2 no-ocb \
     no-poly1305 no-rc2 no-rc4 no-rmd160 no-scrypt no-seed no-siphash no-siv no-sm2 no-sm3 no-sm4 no-whirlpool \
-    --prefix="$prefix" --libdir=lib $CFLAGS
+    --prefix=/usr --openssldir=/usr/lib/ssl --libdir=lib $CFLAGS
 quietly make -j"$(nproc)" build_generated libcrypto.a
-quietly make install_dev
+quietly make install_dev INSTALLTOP="$prefix" # its own prefix would be in the binary
 unpack ncurses
 cd "$work/ncurses"
 terminals= # of those below, the ones that this machine knows

@@ -2,7 +2,7 @@
 # Checks that each header compiles alone, can be included twice, and has a guard named for its path.
 #   usage: check_headers.sh SOURCE_DIR CC
 src=$1 cc=$2 bad=0 seen=0
-include="$(pkg-config --cflags cmocka libcjson ncursesw 2>/dev/null) $(pkg-config --cflags libpq hiredis 2>/dev/null)"
+include="$(pkg-config --cflags cmocka libcjson ncursesw 2>/dev/null) $(pkg-config --cflags libpq hiredis libcurl expat 2>/dev/null)"
 for header in $(cd "$src" && find lite store tui tests -name '*.h' | sort); do
     seen=$((seen + 1))
     guard=$(echo "$header" | tr 'a-z/.-' 'A-Z___')

@@ -66,7 +66,7 @@ rewind: api fs git journal log
 library: api fs host query rewind
 maintenance: api fs git journal log proc query rewind
 systems/common: api fs log rewind/plan
-api: fs git
+api: fs git proc/process.h
 systems: api
 demo: api fs git journal log systems/common systems/claude systems/entire systems/exathena systems/goat'
 system='api fs git proc journal log redact rewind/plan rewind/diff systems/common'
@@ -114,4 +114,14 @@ grep -rnE --include='*.[ch]' '^[[:space:]]*#[[:space:]]*include[[:space:]]*"tui/
             print "layer: tui/" $1 " includes tui/" $2; found = 1
         }
         END { exit found }' || bad=1
+# 10. What only Linux has stands in store/fs/*_linux.c and store/proc/*_linux.c, beside its second way (*_portable.c).
+only_linux() { # WHAT PATTERN: lines outside those files, other than comments, that have it
+    grep -rnE --include='*.[ch]' "$2" "$src/lite" "$src/store" "$src/tui" |
+        grep -vE '/store/(fs|proc)/[a-z_]*_(linux|portable)\.c:|^[^:]*:[0-9]*:[[:space:]]*(/\*|\*|#undef O_NOATIME|#define O_NOATIME)' |
+        grep -vE '/lite/io/file\.c:.*O_NOATIME' && say "$1 outside store/fs and store/proc"
+}
+only_linux "a header of Linux" '^[[:space:]]*#[[:space:]]*include[[:space:]]*<(linux/|asm/|sys/(inotify|fanotify|signalfd|eventfd|timerfd|epoll|pidfd|syscall|prctl|sendfile|vfs|sysmacros|sysinfo|capability|personality)\.h)'
+only_linux "a call of Linux" '\b(renameat2|memfd_create|inotify_[a-z0-9_]+|fanotify_[a-z]+|signalfd|eventfd|timerfd_[a-z]+|epoll_[a-z0-9_]+|statx|f?statfs|sync_file_range|pipe2|accept4|dup3|pidfd_[a-z_]+|gettid|syscall|prctl|getrandom|copy_file_range|sendfile|fallocate|readahead|mremap|getdents64|posix_spawn_file_actions_addclosefrom_np) *\('
+only_linux "a flag of Linux" '\b(O_TMPFILE|O_PATH|O_NOATIME|F_[GS]ETLEASE|F_SETSIG|F_SETOWN_EX|F_OFD_[A-Z]+|RENAME_(NOREPLACE|EXCHANGE|WHITEOUT)|AT_EMPTY_PATH|CLOCK_BOOTTIME|MAP_POPULATE|SOCK_NONBLOCK)\b'
+only_linux "/proc" '"/proc\b'
 exit $bad

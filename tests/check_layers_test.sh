@@ -90,6 +90,20 @@ planted "a set variable in a file" tui/x.c 'int level = 3;'
 planted "a hidden static" lite/x.c 'char *ring(int i) { static char r[4][8]; return r[i]; }'
 planted "getenv outside main" tui/term/term.c 'char *x(void) { return getenv("TERM"); }'
 
+planted "a header of Linux" store/x.c '#ifdef NEVER' '#include <linux/openat2.h>' '#endif'
+planted "inotify in the screen" tui/term/term.c '#ifdef NEVER' '#include <sys/inotify.h>' '#endif'
+planted "a call of Linux" store/x.c 'int memfd_create(const char *, unsigned); int m(void) { return memfd_create("x", 0); }'
+planted "a flag of Linux" store/x.c '#ifdef NEVER' 'int f = O_TMPFILE;' '#endif'
+planted "/proc" store/x.c 'const char *p(void) { return "/proc/self"; }'
+clean_tree
+mkdir_room
+echo 'int f = O_TMPFILE; const char *p = "/proc";' >"$top/src/store/fs/kernel_linux.c"
+verdict pass "the same where it belongs"
+clean_tree
+mkdir_room
+echo '/* the link of "/proc" that O_TMPFILE needs */' >"$top/src/store/fs/f.c"
+verdict pass "a comment about it"
+
 clean_tree
 printf '%s\n' 'static const char *const names[] = { "a", "b" }; const char *n(int i) { return names[i]; }' >>"$top/src/store/x.c"
 verdict pass "a constant table of pointers"

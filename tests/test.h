@@ -11,4 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Skips a test of what only Linux has: see docs/architecture.md, "Portability". */
+#ifdef REPRISE_PORTABLE
+#define NEEDS(what) (print_message("there is no such thing here: %s\n", what), skip())
+#else
+#define NEEDS(what) ((void)(what))
+#endif
+
 #endif

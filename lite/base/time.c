@@ -207,6 +207,10 @@ int64_t time_coarse_ms(void)
 {
     struct timespec t;
 
+#ifdef CLOCK_MONOTONIC_COARSE
     clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+#else
+    clock_gettime(CLOCK_MONOTONIC, &t);
+#endif
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }

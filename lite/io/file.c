@@ -7,6 +7,11 @@
 
 #include "lite/base/time.h"
 
+#if !defined(O_NOATIME) || defined(REPRISE_PORTABLE)
+#undef O_NOATIME
+#define O_NOATIME 0 /* then the kernel may note when a file was read */
+#endif
+
 enum {
     OPEN_FLAGS = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
     READ_ALL_STEP = 4096, /* for files whose size is reported as 0, as in /proc */

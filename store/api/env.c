@@ -1,6 +1,5 @@
 #include "store/api/env.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 #include <unistd.h>
 
 #include "lite/base/time.h"
+#include "store/proc/process.h"
 
 const char *env_value(const char *const *environment, const char *name)
 {
@@ -86,37 +86,13 @@ enum err_code env_data_path(const struct store_env *env, const char *name, char 
     return path_below(env->data_dir, name, out, "XDG_DATA_HOME", e);
 }
 
-/* Field 22 of proc(5), counted from the end of the program's name, which may contain anything. */
-static bool process_age_ms(int64_t *age)
-{
-    char text[1024];
-    struct timespec up;
-    int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-    long ticks = sysconf(_SC_CLK_TCK);
-
-    if (fd >= 0)
-        close(fd);
-    if (n <= 0 || ticks <= 0 || clock_gettime(CLOCK_BOOTTIME, &up))
-        return false;
-    text[n] = '\0';
-    const char *p = strrchr(text, ')');
-
-    for (int field = 2; p && field < 22; field++)
-        p = strchr(p + 1, ' ');
-    if (!p)
-        return false;
-    *age = time_ns(up) / 1000000 - strtoll(p, NULL, 10) * 1000 / ticks;
-    return true;
-}
-
 int64_t env_now_ms(const struct store_env *env)
 {
     enum { COARSE_MS = 2000 }; /* a host may have filled it in with whole seconds */
     struct timespec t;
     int64_t age;
 
-    if (clock_gettime(CLOCK_REALTIME, &t) || !process_age_ms(&age))
+    if (clock_gettime(CLOCK_REALTIME, &t) || !proc_age_ms(&age))
         return env->now_ms;
     int64_t now = time_ns(t) / 1000000;
 

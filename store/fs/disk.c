@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "store/fs/file_at.h"
+#include "store/fs/kernel.h"
 #include "store/fs/path.h"
 
 enum err_code disk_write(int fd, struct slice bytes, size_t *done, const char *path, struct err *e)
@@ -50,18 +51,17 @@ enum err_code disk_sync(int fd, const char *path, struct err *e)
 
 void disk_start_sync(int fd, int64_t at, int64_t n)
 {
-    /* Only a hint: the later sync does the rest and reports the errors. */
-    if (sync_file_range(fd, at, n, SYNC_FILE_RANGE_WRITE))
-        errno = 0;
+    fs_start_writeback(fd, at,
+                       n); /* only a hint: the later sync does the rest and reports the errors */
 }
 
 int disk_rename_new(int from_dir, const char *from, int to_dir, const char *to)
 {
     struct stat st;
 
-    if (renameat2(from_dir, from, to_dir, to, RENAME_NOREPLACE) == 0)
+    if (fs_rename_new(from_dir, from, to_dir, to) == 0)
         return 0;
-    if (errno != EINVAL && errno != ENOSYS)
+    if (!fs_is_lacking(errno))
         return -1;
     /* A name that is claimed first, with an empty file, would show that file after a crash. */
     if (fstatat(to_dir, to, &st, AT_SYMLINK_NOFOLLOW) == 0) {
@@ -184,7 +184,7 @@ static bool temp_name(char out[48])
 {
     unsigned char r[TEMP_RANDOM];
 
-    if (getrandom(r, sizeof r, 0) != (ssize_t)sizeof r)
+    if (getentropy(r, sizeof r))
         return false;
     int n = snprintf(out, 48, "%s", temp_start);
 
@@ -272,7 +272,7 @@ enum err_code disk_new_open(const char *dir, mode_t mode, struct disk_new *out, 
     f.dir = dir_open(dir);
     if (f.dir < 0)
         return err_sys(e, dir, "open directory");
-    f.fd = openat(f.dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+    f.fd = fs_open_nameless(f.dir, mode);
     enum err_code rc = ERR_OK;
 
     if (f.fd < 0)
@@ -302,15 +302,6 @@ void disk_new_discard(struct disk_new *f)
     new_close(f);
 }
 
-/* A nameless file gets a name through /proc, which needs no privilege (linkat with AT_EMPTY_PATH does). */
-static int name_tmpfile(const struct disk_new *f, const char *name)
-{
-    char self[64];
-
-    snprintf(self, sizeof self, "/proc/self/fd/%d", f->fd);
-    return linkat(AT_FDCWD, self, f->dir, name, AT_SYMLINK_FOLLOW);
-}
-
 /* File systems without links (exFAT, some FUSE) report different errors. */
 static bool no_links(int sys)
 {
@@ -320,10 +311,10 @@ static bool no_links(int sys)
 static int name_new(const struct disk_new *f, const char *name)
 {
     if (!f->temp[0])
-        return name_tmpfile(f, name);
-    if (renameat2(f->dir, f->temp, f->dir, name, RENAME_NOREPLACE) == 0)
+        return fs_name_nameless(f->fd, f->dir, name);
+    if (fs_rename_new(f->dir, f->temp, f->dir, name) == 0)
         return 0;
-    if (errno != EINVAL && errno != ENOSYS)
+    if (!fs_is_lacking(errno))
         return -1;
     if (linkat(f->dir, f->temp, f->dir, name, 0) == 0)
         return unlinkat(f->dir, f->temp, 0);
@@ -367,7 +358,7 @@ enum err_code disk_new_replace(struct disk_new *f, const char *name, struct err 
     /* Only a name can be renamed over another. */
     if (!rc && !f->temp[0]) {
         temp_hold(f->fd);
-        if (!temp_name(f->temp) || name_tmpfile(f, f->temp)) {
+        if (!temp_name(f->temp) || fs_name_nameless(f->fd, f->dir, f->temp)) {
             rc = err_sys(e, f->path, "name a new file");
             f->temp[0] = '\0';
         }

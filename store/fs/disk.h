@@ -60,7 +60,7 @@ struct disk_new {
     bool lazy_dir;   /* set by the caller if it syncs the directory later, once for many files */
     bool named;      /* the file is in its place, whatever else failed */
     int dir;         /* the directory of the name */
-    char temp[48];   /* "" with O_TMPFILE */
+    char temp[48];   /* "" if it has no name */
     char path[4096]; /* of the directory, for errors */
 };
 

@@ -2,14 +2,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "lite/base/time.h"
+#include "store/fs/kernel.h"
 
 void fs_signal_hold(struct signal_hold *h, int signo)
 {
@@ -23,32 +24,12 @@ void fs_signal_hold(struct signal_hold *h, int signo)
     pthread_sigmask(SIG_BLOCK, &set, &h->before);
 }
 
-/* A signal without a sender is one of the kernel's for which it had no memory: it is taken for ours, because sending it
- * again could end the host. */
-static bool is_of_another_fd(const siginfo_t *info, int fd)
-{
-    return fd >= 0 && info->si_fd != fd && !(info->si_code == SI_USER && info->si_pid == 0);
-}
-
-/* A signal sent to the thread comes before one sent to the process. */
-static void discard_pending(const struct signal_hold *h, int fd)
-{
-    const struct timespec now = { 0 };
-    siginfo_t info;
-    sigset_t set;
-
-    sigemptyset(&set);
-    sigaddset(&set, h->signo);
-    if (sigtimedwait(&set, &info, &now) == h->signo && is_of_another_fd(&info, fd))
-        syscall(SYS_rt_sigqueueinfo, getpid(), h->signo, &info);
-}
-
 void fs_signal_release(struct signal_hold *h, int fd)
 {
     int error = errno;
 
     if (!h->pending)
-        discard_pending(h, fd);
+        fs_signal_discard(h->signo, fd);
     pthread_sigmask(SIG_SETMASK, &h->before, NULL);
     errno = error;
 }
@@ -111,6 +92,31 @@ enum err_code file_at_open(const char *path, int *fd, struct stat *st, struct er
     if (rc)
         close(*fd);
     return rc;
+}
+
+int file_at_walk(int dir, const char *relative)
+{
+    char part[NAME_MAX + 1];
+    int at = fcntl(dir, F_DUPFD_CLOEXEC, 0);
+
+    while (at >= 0 && *relative) {
+        size_t n = strcspn(relative, "/");
+
+        if (n > NAME_MAX) {
+            close(at);
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+        memcpy(part, relative, n);
+        part[n] = '\0';
+        int next = openat(at, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), sys = errno;
+
+        close(at);
+        errno = sys;
+        at = next;
+        relative += n + (relative[n] == '/');
+    }
+    return at;
 }
 
 enum err_code file_at_holds(int fd, struct slice bytes, int64_t offset, bool *same,

@@ -37,6 +37,9 @@ MUST_CHECK enum err_code file_at_reject_link(const char *path, struct err *e);
 /* Opens a regular file for reading and writing and stats it; the caller closes it. ERR_UNSAFE for a link or anything
  * but a regular file. */
 MUST_CHECK enum err_code file_at_open(const char *path, int *fd, struct stat *st, struct err *e);
+/* Opens a directory below another, one step at a time: no part may be a link, and `relative` has no "..", so no step can
+ * leave it. -1 with errno. */
+int file_at_walk(int dir, const char *relative);
 /* Sets *same to whether the file has these bytes at the offset. A failure to read is an error, because much depends
  * on the result. */
 MUST_CHECK enum err_code file_at_holds(int fd, struct slice bytes, int64_t offset, bool *same,

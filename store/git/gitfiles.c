@@ -7,7 +7,6 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 #include <git2.h>
 
@@ -48,7 +47,9 @@ static bool put_name(struct look *l, size_t n, const char *name)
 
 static bool is_null_device(const struct stat *st)
 {
-    return S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3);
+    struct stat null;
+
+    return S_ISCHR(st->st_mode) && stat("/dev/null", &null) == 0 && st->st_rdev == null.st_rdev;
 }
 
 /* A file that is missing or cannot be examined is left for git to report. */

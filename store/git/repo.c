@@ -6,12 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <git2.h>
 
+#include "lite/io/file.h"
 #include "store/fs/disk.h"
+#include "store/fs/kernel.h"
 #include "store/git/gitfiles.h"
 
 enum { TREE_DEPTH_MAX = 512 };
@@ -291,7 +292,7 @@ static enum err_code unpack(git_odb_object *object, const char *hex, struct span
                             struct err *e)
 {
     struct slice bytes = { git_odb_object_data(object), git_odb_object_size(object) };
-    int fd = memfd_create("blob", MFD_CLOEXEC);
+    int fd = fs_open_memory("blob");
 
     if (fd < 0)
         return err_sys(e, hex, "make room for a blob");
@@ -415,4 +416,41 @@ void repo_ref_remove_before(const char *root, const char *id)
     if (repo_has_ref(repo, ref, &tip))
         (void)!repo_ref_move(repo, ref, &tip, NULL, "reprise: the rewind was undone", NULL);
     repo_close(repo);
+}
+
+/* ---- what git converts ---- */
+
+enum { CONVERTED_MOST = 32 << 20 };
+
+static bool converts(git_repository *repo, const char *path, git_filter_mode_t mode)
+{
+    git_filter_list *filters = NULL;
+
+    if (git_filter_list_load(&filters, repo, NULL, path, mode, 0))
+        filters = NULL;
+    bool yes = filters != NULL;
+
+    git_filter_list_free(filters);
+    return yes;
+}
+
+static bool has_crlf(const char *path)
+{
+    struct buf bytes = { 0 };
+    bool has = file_read_all(AT_FDCWD, path, 0, CONVERTED_MOST, &bytes, NULL) == ERR_OK &&
+               slice_has(buf_slice(&bytes), "\r\n");
+
+    buf_fini(&bytes);
+    return has;
+}
+
+bool repo_converts(git_repository *repo, const char *name, const char *path)
+{
+    const char *driver = NULL;
+
+    if (git_attr_get(&driver, repo, 0, name, "filter"))
+        driver = NULL;
+    return git_attr_value(driver) == GIT_ATTR_VALUE_STRING ||
+           converts(repo, name, GIT_FILTER_TO_WORKTREE) ||
+           (converts(repo, name, GIT_FILTER_TO_ODB) && has_crlf(path));
 }

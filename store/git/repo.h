@@ -70,6 +70,9 @@ MUST_CHECK enum err_code repo_blob_at(git_repository *repo, const git_tree *tree
                                       size_t max, struct buf *out, struct err *e);
 MUST_CHECK enum err_code repo_blob(git_repository *repo, const git_oid *id, size_t max,
                                    struct buf *out, struct err *e);
+/* Returns true if the blob of a file need not have the file's bytes, because git converts it (line ends, large files). name: in
+ * the work tree; path: the present file. */
+bool repo_converts(git_repository *repo, const char *name, const char *path);
 /* The size of a file of a tree, without reading it; 0 if there is no such file. */
 int64_t repo_size_at(git_repository *repo, const git_tree *tree, const char *path);
 /* Opens a blob as bytes that can be read at any offset: it is unpacked into a file without a name, which disappears when

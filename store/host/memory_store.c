@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,11 +14,12 @@
 #include "lite/json/jsonout.h"
 #include "store/api/host.h"
 #include "store/fs/disk.h"
+#include "store/fs/kernel.h"
 
 /* It does not move, and stays until the store is closed: refs point to its texts. */
 struct memory_session {
-    char *id;      /* owned */
-    char path[40]; /* of the descriptor */
+    char *id;              /* owned */
+    char path[FS_FD_PATH]; /* of the descriptor */
     struct buf title;
     struct idset ids; /* of its rows */
     int fd;
@@ -320,7 +320,7 @@ static enum err_code new_session(struct slice id, struct slice title, struct mem
 
     if (!s)
         return err_nomem(e);
-    s->fd = memfd_create("session", MFD_CLOEXEC);
+    s->fd = fs_open_memory("session");
     if (s->fd < 0) {
         enum err_code rc = err_sys(e, "", "create");
 
@@ -332,7 +332,7 @@ static enum err_code new_session(struct slice id, struct slice title, struct mem
         free_session(s);
         return err_nomem(e);
     }
-    snprintf(s->path, sizeof s->path, "/proc/self/fd/%d", s->fd);
+    fs_fd_path(s->fd, s->path);
     *out = s;
     return ERR_OK;
 }

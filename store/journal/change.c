@@ -212,7 +212,7 @@ static enum err_code id_make(struct change_log *log, char out[40], struct err *e
 
     if (rc)
         return rc;
-    if (getrandom(r, sizeof r, 0) != (ssize_t)sizeof r)
+    if (getentropy(r, sizeof r))
         return err_sys(e, log->dir, "draw a random name");
     snprintf(out, 40, "%015lld-%02x%02x%02x%02x", (long long)ms, r[0], r[1], r[2], r[3]);
     return ERR_OK;

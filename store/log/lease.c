@@ -7,16 +7,13 @@
 #include <time.h>
 #include <unistd.h>
 
-static bool take(struct lease *l, int fd, int kind)
-{
-    const struct f_owner_ex own = { .type = F_OWNER_TID, .pid = gettid() };
+#include "store/fs/kernel.h"
 
+static bool take(struct lease *l, int fd, enum fs_lease kind)
+{
     *l = (struct lease){ .fd = fd };
     fs_signal_hold(&l->hold, SIGIO);
-    /* An owner that is set before the lease stays. With F_SETSIG the kernel also reports the
-     * descriptor. */
-    if (fcntl(fd, F_SETOWN_EX, &own) == 0 && fcntl(fd, F_SETSIG, SIGIO) == 0 &&
-        fcntl(fd, F_SETLEASE, kind) == 0)
+    if (fs_lease_set(fd, kind) == 0)
         return true;
     fs_signal_release(&l->hold, fd);
     return false;
@@ -24,17 +21,17 @@ static bool take(struct lease *l, int fd, int kind)
 
 bool lease_acquire(struct lease *l, int fd)
 {
-    return take(l, fd, F_WRLCK);
+    return take(l, fd, FS_LEASE_WRITE);
 }
 
 bool lease_is_held(const struct lease *l)
 {
-    return fcntl(l->fd, F_GETLEASE) == F_WRLCK;
+    return fs_lease_is_held(l->fd);
 }
 
 void lease_release(struct lease *l)
 {
-    fcntl(l->fd, F_SETLEASE, F_UNLCK);
+    (void)fs_lease_set(l->fd, FS_LEASE_NONE);
     fs_signal_release(&l->hold, l->fd);
 }
 
@@ -42,7 +39,7 @@ enum lease_writer lease_writer(int fd)
 {
     struct lease lease;
 
-    if (!take(&lease, fd, F_RDLCK))
+    if (!take(&lease, fd, FS_LEASE_READ))
         return errno == EAGAIN ? LEASE_WRITER : LEASE_UNKNOWN;
     lease_release(&lease);
     return LEASE_NO_WRITER;

@@ -12,7 +12,9 @@
 #include <unistd.h>
 
 #include "lite/base/buf.h"
+#include "lite/base/time.h"
 #include "lite/io/file.h"
+#include "store/proc/spawn.h"
 
 enum {
     STALE_AFTER_MS = 1000,
@@ -26,6 +28,7 @@ struct process {
     pid_t pid;
     int64_t start_ms;
     char *cwd;
+    bool anywhere;     /* its directory cannot be known */
     struct slice args; /* each ends with a NUL */
 };
 
@@ -198,6 +201,83 @@ static bool add_agent(struct agents *a, int dir, pid_t pid, struct slice args, i
     return p->args.p != NULL;
 }
 
+/* ---- without a table of processes ---- */
+
+/* "[[days-]hours:]minutes:seconds" */
+static int64_t seconds_of(struct slice etime)
+{
+    int64_t number = 0, seconds = 0;
+
+    for (size_t i = 0; i < etime.n; i++) {
+        if (etime.p[i] >= '0' && etime.p[i] <= '9') {
+            number = number * 10 + (etime.p[i] - '0');
+            continue;
+        }
+        seconds = (seconds + number) * (etime.p[i] == '-' ? 24 : 60);
+        number = 0;
+    }
+    return seconds + number;
+}
+
+static struct slice next_word(struct slice *rest)
+{
+    const char *p = rest->p, *end = rest->p + rest->n;
+
+    while (p < end && *p == ' ')
+        p++;
+    struct slice word = { p, 0 };
+
+    while (p + word.n < end && p[word.n] != ' ')
+        word.n++;
+    *rest = (struct slice){ p + word.n, (size_t)(end - p) - word.n };
+    return word;
+}
+
+/* One line of ps: "  123   01:02:03 claude --resume ID". Its arguments are words, and where it runs is not known. */
+static bool add_listed(struct agents *a, struct slice line, int64_t now)
+{
+    long pid = strtol(next_word(&line).p, NULL, 10);
+    int64_t age = seconds_of(next_word(&line));
+    struct buf args = { 0 };
+    bool fine = true;
+
+    for (struct slice word = next_word(&line); word.n && fine; word = next_word(&line))
+        fine = !buf_add(&args, word) && !buf_add(&args, (struct slice){ "", 1 });
+    if (fine && pid > 0 && pid <= INT_MAX && pid != getpid() &&
+        is_agent(&a->of, buf_slice(&args))) {
+        struct process *all = arena_grow(&a->arena, a->process, a->n, sizeof *all);
+
+        fine = all != NULL;
+        a->process = fine ? all : a->process;
+        if (fine)
+            all[a->n++] = (struct process){ .pid = (pid_t)pid,
+                                            .anywhere = true,
+                                            .start_ms = now - age * 1000,
+                                            .args = arena_copy(&a->arena, buf_slice(&args)) };
+        fine = fine && all[a->n - 1].args.p;
+    }
+    buf_fini(&args);
+    return fine;
+}
+
+static bool ask_ps(struct agents *a)
+{
+    static const char *const argv[] = { "ps", "-A",     "-ww", "-o",    "pid=",
+                                        "-o", "etime=", "-o",  "args=", NULL };
+    const struct spawn ps = { .argv = argv, .dir = "/", .timeout_ms = 5000, .max = 64 << 20 };
+    struct buf text = { 0 };
+    struct slice rest, line;
+    struct timespec now;
+    bool torn, fine = true;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (spawn_read(&ps, &text, NULL) == ERR_OK)
+        for (rest = buf_slice(&text); fine && slice_line(&rest, &line, &torn);)
+            fine = add_listed(a, line, time_ns(now) / 1000000);
+    buf_fini(&text);
+    return fine;
+}
+
 /* ---- all of them ---- */
 
 static bool read_process(struct agents *a, int proc, const char *name, int64_t boot,
@@ -224,13 +304,16 @@ static bool read_process(struct agents *a, int proc, const char *name, int64_t b
 static bool read_processes(struct agents *a)
 {
     struct buf args = { 0 }, text = { 0 };
-    DIR *dir = opendir(a->of.proc);
     const struct dirent *d;
     bool fine = true;
 
     arena_fini(&a->arena);
     a->process = NULL;
     a->n = 0;
+    if (!a->of.proc)
+        return ask_ps(a);
+    DIR *dir = opendir(a->of.proc);
+
     if (!dir)
         return true; /* no process table: no evidence */
     int64_t boot = boot_ms(dirfd(dir), &text);
@@ -291,6 +374,8 @@ static enum agents_evidence sign_of(const struct agents *a, const struct process
 {
     if (args_name_session(&a->of, p, q->session))
         return AGENTS_NAMED;
+    if (p->anywhere)
+        return p->start_ms > q->written_ms + SLACK_MS ? AGENTS_ELSEWHERE : AGENTS_MAYBE;
     if (!p->cwd || p->start_ms > q->written_ms + SLACK_MS)
         return AGENTS_ELSEWHERE;
     if (!q->cwd)

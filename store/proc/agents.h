@@ -18,7 +18,7 @@ struct agents;
 /* How an agent of a system is recognised. A name without a slash is that of the program, or of the script that an
  * interpreter runs; a name with slashes is a part of its path. */
 struct agents_profile {
-    const char *proc;           /* the process table: "/proc" */
+    const char *proc;           /* the folder with the process table; NULL: ps(1) is asked */
     const char *const *program; /* NULL-terminated */
     /* an option with which the named session is only read; NULL if the agent has no such option */
     const char *forks;
@@ -42,7 +42,7 @@ struct agents_query {
 enum agents_evidence {
     AGENTS_NONE,      /* no agent runs */
     AGENTS_ELSEWHERE, /* one runs, and nothing shows that it has this session */
-    AGENTS_MAYBE,     /* cwd is not known, and would decide */
+    AGENTS_MAYBE,     /* cwd of the session or of the agent is not known, and would decide */
     AGENTS_IN_CWD, /* it runs in the session's directory, and the session was written to since it started */
     AGENTS_NAMED, /* it was started with the session's id */
 };

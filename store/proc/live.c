@@ -20,13 +20,11 @@
 #include "store/api/env.h"
 #include "store/api/store.h"
 #include "store/fs/disk.h"
+#include "store/proc/process.h"
 
 enum {
-    STAT_MAX = 4096,
-    MACHINE_ID_MAX = 64,
     ENTRIES_MAX = 10000,
     UUID_TEXT = 36,
-    START_FIELD = 19, /* index after the name in /proc/<pid>/stat; number 22 in proc(5) */
 };
 
 struct reading {
@@ -53,65 +51,14 @@ static pid_t pid_of_name(const char *name, bool hosts)
     return strcmp(name, ".json") == 0 ? (pid_t)pid : 0;
 }
 
-static void own_domain(struct buf *text, char *out, size_t cap)
-{
-    char space[64];
-    ssize_t n = readlink("/proc/self/ns/pid", space, sizeof space);
-    struct slice rest, id = { NULL, 0 };
-    bool torn;
-
-    out[0] = '\0';
-    text->n = 0;
-    if (n <= 0 || (size_t)n == sizeof space ||
-        file_read_all(AT_FDCWD, "/etc/machine-id", FILE_FOLLOW, MACHINE_ID_MAX, text, NULL))
-        return;
-    rest = buf_slice(text);
-    if (slice_line(&rest, &id, &torn) && id.n)
-        snprintf(out, cap, "linux:%.*s:%.*s", SLICE_ARG(id), (int)n, space);
-}
-
-struct process {
-    char state;
-    struct slice start; /* digits: ticks since boot */
-};
-
-/* Parses /proc/<pid>/stat: "1 (any )name) S 1 2 ...". The name may contain blanks and brackets, so
- * the fields are counted from the last bracket. */
-static bool process_parse(struct slice stat, struct process *p)
-{
-    const char *end = stat.p + stat.n;
-    const char *at = stat.n ? memrchr(stat.p, ')', stat.n) : NULL;
-
-    if (!at || end - at < 3)
-        return false;
-    at += 2;
-    p->state = *at;
-    for (int field = 0; field < START_FIELD; field++) {
-        at = memchr(at, ' ', (size_t)(end - at));
-        if (!at)
-            return false;
-        at++;
-    }
-    const char *stop = at;
-
-    while (stop < end && *stop >= '0' && *stop <= '9')
-        stop++;
-    p->start = (struct slice){ at, (size_t)(stop - at) };
-    return p->start.n > 0;
-}
-
 /* Checks an entry of our own domain against the process table; `start` is the start time in the
  * entry. */
-static struct live examine(pid_t pid, struct slice start, struct buf *text)
+static struct live examine(pid_t pid, struct slice start)
 {
     struct live live = { LIVE_UNKNOWN, pid, false, "its process cannot be examined" };
-    struct process process;
-    char path[64];
+    struct proc_look process;
 
-    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
-    text->n = 0;
-    if (file_read_all(AT_FDCWD, path, 0, STAT_MAX, text, NULL) ||
-        !process_parse(buf_slice(text), &process)) {
+    if (!proc_look(pid, &process)) {
         if (kill(pid, 0) != 0 && errno == ESRCH)
             live =
                 (struct live){ LIVE_QUIET, pid, false, "its process ended without unregistering" };
@@ -121,7 +68,7 @@ static struct live examine(pid_t pid, struct slice start, struct buf *text)
         live = (struct live){ LIVE_QUIET, pid, false, "its process has ended" };
     else if (!start.n)
         live.why = "it does not record when its process started";
-    else if (slice_eq(process.start, start))
+    else if (slice_eq(slice_of(process.start), start))
         live = (struct live){ LIVE_RUNNING, pid, false, "its process is running" };
     else
         live = (struct live){ LIVE_QUIET, pid, false,
@@ -134,16 +81,11 @@ static struct live examine(pid_t pid, struct slice start, struct buf *text)
 static bool cut_boot(struct slice *start)
 {
     const char *colon = start->n ? memchr(start->p, ':', start->n) : NULL;
-    struct buf boot = { 0 };
-    struct slice own;
 
     if (!colon)
         return true;
-    bool same = !file_read_all(AT_FDCWD, "/proc/sys/kernel/random/boot_id", 0, 64, &boot, NULL);
+    bool same = proc_is_boot((struct slice){ start->p, (size_t)(colon - start->p) });
 
-    own = (struct slice){ boot.p, boot.n && boot.p[boot.n - 1] == '\n' ? boot.n - 1 : boot.n };
-    same = same && slice_eq(own, (struct slice){ start->p, (size_t)(colon - start->p) });
-    buf_fini(&boot);
     *start = (struct slice){ colon + 1, (size_t)(start->p + start->n - colon) - 1 };
     return same;
 }
@@ -177,7 +119,7 @@ static struct live judge_entry(struct reading *r, pid_t pid, struct slice entry)
     start = arena_copy(a, start); /* the buffer is reused for the process */
     bool busy = json_get_text(entry, "status", a, &status) && slice_eq(status, SLICE("busy"));
 
-    live = examine(pid, start, &r->text);
+    live = examine(pid, start);
     live.busy = busy && live.state == LIVE_RUNNING;
     return live;
 }
@@ -253,7 +195,7 @@ static enum err_code read_all(struct reading *r, DIR *dir)
     enum err_code rc = ERR_OK;
     struct dirent *d;
 
-    own_domain(&r->text, r->domain, sizeof r->domain);
+    proc_domain(r->domain, sizeof r->domain);
     while (!rc && r->table->n < ENTRIES_MAX && (d = readdir(dir)))
         rc = read_registry_entry(r, dirfd(dir), d->d_name);
     return rc;
@@ -356,18 +298,15 @@ bool live_show_host(const struct live_table *table, struct session_row *row)
 
 void live_write_process(struct jsonout *j)
 {
-    struct buf text = { 0 };
-    struct process process;
+    struct proc_look self;
     char domain[PATH_MAX];
 
     jsonout_key(j, "pid");
     jsonout_int(j, getpid());
-    if (file_read_all(AT_FDCWD, "/proc/self/stat", 0, STAT_MAX, &text, NULL) == ERR_OK &&
-        process_parse(buf_slice(&text), &process))
-        jsonout_member(j, "procStart", process.start);
-    own_domain(&text, domain, sizeof domain);
+    if (proc_look(getpid(), &self))
+        jsonout_member(j, "procStart", slice_of(self.start));
+    proc_domain(domain, sizeof domain);
     jsonout_member(j, "pidDomain", slice_of(domain));
-    buf_fini(&text);
 }
 
 void live_sweep_hosts(const char *dir)
@@ -379,7 +318,7 @@ void live_sweep_hosts(const char *dir)
 
     if (!d)
         return;
-    own_domain(&r.text, r.domain, sizeof r.domain);
+    proc_domain(r.domain, sizeof r.domain);
     while ((entry = readdir(d))) {
         table = (struct live_table){ 0 };
         if (read_registry_entry(&r, dirfd(d), entry->d_name) == ERR_OK && table.n == 1 &&

@@ -8,17 +8,18 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { READ_STEP = 16384, FIRST_FREE_FD = 3 };
+#include "store/proc/process.h"
+
+enum { READ_STEP = 16384, FIRST_FREE_FD = 3, LOOK_MS = 10 };
 
 struct child {
     pid_t pid;
     int out;  /* what it prints */
-    int life; /* a pidfd: readable once the child has ended */
+    int life; /* readable once the child has ended; -1: it is looked up every LOOK_MS */
     bool eof;
     struct timespec deadline;
 };
@@ -62,7 +63,7 @@ static int set_actions(posix_spawn_file_actions_t *a, const struct spawn *s, int
     if (!rc)
         rc = posix_spawn_file_actions_addchdir_np(a, s->dir);
     if (!rc)
-        rc = posix_spawn_file_actions_addclosefrom_np(a, FIRST_FREE_FD);
+        rc = proc_spawn_close_from(a, FIRST_FREE_FD);
     return rc;
 }
 
@@ -134,7 +135,7 @@ static enum err_code open_child(const struct spawn *s, struct child *c, struct e
 
     if (!env)
         return err_set(e, ERR_NOMEM, "", "run %s", s->argv[0]);
-    if (pipe2(ends, O_CLOEXEC) != 0) {
+    if (proc_pipe(ends, false) != 0) {
         free(env);
         return err_sys(e, "", "make a pipe");
     }
@@ -147,7 +148,7 @@ static enum err_code open_child(const struct spawn *s, struct child *c, struct e
         return err_sys(e, s->dir, "run a program");
     }
     c->out = ends[0];
-    c->life = pidfd_open(c->pid, 0);
+    c->life = proc_end_fd(c->pid);
     c->deadline = in_ms(s->timeout_ms);
     return ERR_OK;
 }
@@ -170,26 +171,38 @@ static enum err_code read_output(struct child *c, size_t room, struct buf *out, 
     return ERR_OK;
 }
 
-/* Reads until the child has closed its output and ended. Without pidfds, the end of the output is
- * sufficient. */
+/* It is not reaped. */
+static bool has_ended(const struct child *c)
+{
+    siginfo_t info = { 0 };
+
+    return waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == c->pid;
+}
+
+/* Reads until the child has closed its output and ended. A grandchild may keep the pipe open for ever: then what is in it
+ * when the child has ended is all. */
 static enum err_code listen(struct child *c, size_t max, struct buf *out, struct err *e)
 {
     size_t before = out->n;
 
-    for (bool ended = c->life < 0; !c->eof || !ended;) {
+    for (bool ended = false; !c->eof || !ended;) {
         struct pollfd fds[2] = { { .fd = c->eof ? -1 : c->out, .events = POLLIN },
                                  { .fd = ended ? -1 : c->life, .events = POLLIN } };
-        int left = ms_until(c->deadline), n = poll(fds, 2, left);
+        int left = ms_until(c->deadline), wait = c->life < 0 && left > LOOK_MS ? LOOK_MS : left;
+        int n = poll(fds, 2, ended ? 0 : wait);
         enum err_code rc = ERR_OK;
 
         if (n < 0 && errno != EINTR)
             return err_sys(e, "", "wait for a program");
-        if (n == 0 && left == 0)
+        if (n == 0 && left == 0 && !ended)
             return err_set(e, ERR_IO, "", "a program did not answer in time");
         if (n > 0 && fds[0].revents)
             rc = read_output(c, max - (out->n - before), out, e);
-        else if (n > 0 && fds[1].revents)
-            ended = c->eof = true; /* a grandchild may keep the pipe open for ever */
+        else if (ended)
+            c->eof = true;
+        else
+            ended = has_ended(c);
         if (rc)
             return rc;
     }

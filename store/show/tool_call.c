@@ -6,7 +6,7 @@
 #include "lite/base/utf8.h"
 #include "lite/json/json.h"
 
-enum about { ABOUT_TEXT, ABOUT_PATH, ABOUT_COUNT };
+enum about { ABOUT_TEXT, ABOUT_PATH, ABOUT_COUNT, ABOUT_LIST };
 
 /* The member of the input that a call is about, and the unit in which its outcome is counted. */
 static const struct known {
@@ -29,6 +29,8 @@ static const struct known {
     { "Agent", "description", ABOUT_TEXT, false },
     { "Skill", "skill", ABOUT_TEXT, false },
     { "TodoWrite", "todos", ABOUT_COUNT, false },
+    { "run_commands", "commands", ABOUT_LIST, false },
+    { "spawn_agent", "task", ABOUT_TEXT, false },
 };
 
 /* For tools not known here: members that usually identify the subject of their input. */
@@ -37,10 +39,10 @@ static const char *const telling[] = { "file_path",   "filePath", "path",  "comm
                                        "description", "prompt",   "text",  "id" };
 
 /* The text that is replaced and the one that replaces it, as agents name them. */
-static const char *const replaced[][2] = { { "old_string", "new_string" },
-                                           { "oldString", "newString" },
-                                           { "old_str", "new_str" },
-                                           { "oldText", "newText" } };
+static const char *const replaced[][2] = {
+    { "old_string", "new_string" }, { "oldString", "newString" }, { "old_str", "new_str" },
+    { "oldText", "newText" },       { "old_text", "new_text" },   { "oldStr", "newStr" }
+};
 
 static const struct known *known_tool(struct slice name)
 {
@@ -62,6 +64,22 @@ static size_t count_members(struct slice array)
     return n;
 }
 
+static struct slice join_texts(struct slice array, struct arena *a)
+{
+    struct slice key, value, text, all = SLICE("");
+    struct json_iter it;
+
+    if (json_type(array) == JSON_ARRAY && json_iter_open(&it, array))
+        while (json_iter_next(&it, &key, &value))
+            if (json_text(value, a, &text)) {
+                const struct slice both[] = { all, SLICE("; "), text };
+                const char *joined = all.n ? arena_concat(a, both, 3) : NULL;
+
+                all = joined ? slice_of(joined) : all.n ? all : text;
+            }
+    return all;
+}
+
 static struct slice find_subject(const struct block *call, const struct known *k, struct arena *a)
 {
     struct slice text = { NULL, 0 }, value;
@@ -72,6 +90,8 @@ static struct slice find_subject(const struct block *call, const struct known *k
 
         return arena_copy(a, (struct slice){ count, (size_t)n });
     }
+    if (k && k->about == ABOUT_LIST && json_get(call->input, k->member, &value))
+        return join_texts(value, a);
     if (k && json_get_text(call->input, k->member, a, &text))
         return text;
     for (size_t i = 0; i < sizeof telling / sizeof telling[0] && text.n == 0; i++)
@@ -109,10 +129,17 @@ static bool add_replacement(struct hunks *d, struct slice object)
     return false;
 }
 
-static bool writes_file(struct slice name)
+/* The text that the call writes into a file, where it replaces none. */
+static bool written_text(const struct block *call, struct arena *a, struct slice *text)
 {
-    return slice_eq(name, SLICE("Write")) || slice_eq(name, SLICE("write")) ||
-           slice_eq(name, SLICE("write_file"));
+    struct slice name = call->name;
+
+    if (slice_eq(name, SLICE("editor")))
+        return json_get_text(call->input, "new_text", a, text);
+    return (slice_eq(name, SLICE("Write")) || slice_eq(name, SLICE("write")) ||
+            slice_eq(name, SLICE("write_file"))) &&
+           (json_get_text(call->input, "content", a, text) ||
+            json_get_text(call->input, "contents", a, text));
 }
 
 void tool_call_hunks(struct hunks *d, const struct block *call, const struct block *result)
@@ -127,13 +154,14 @@ void tool_call_hunks(struct hunks *d, const struct block *call, const struct blo
     if (json_get(call->input, "edits", &edits) && json_iter_open(&it, edits))
         while (!d->rc && json_iter_next(&it, &key, &edit))
             add_replacement(d, edit);
-    else if (writes_file(call->name) && json_get_text(call->input, "content", &d->arena, &after))
+    else if (written_text(call, &d->arena, &after))
         hunks_of_texts(d, (struct slice){ NULL, 0 }, after);
 }
 
 bool tool_call_shows(const struct block *call, struct slice key, bool has_diff)
 {
-    static const char *const in_diff[] = { "edits", "content", "file_path", "filePath" };
+    static const char *const in_diff[] = { "edits", "content", "contents", "file_path",
+                                           "filePath" };
 
     if (slice_eq(call->name, SLICE("Bash")))
         return json_string_is(key, "command");

@@ -17,7 +17,10 @@
     SYSTEM(goose_ops)                                                                              \
     SYSTEM(vibe_ops)                                                                               \
     SYSTEM(grok_ops)                                                                               \
-    SYSTEM(droid_ops)
+    SYSTEM(droid_ops)                                                                              \
+    SYSTEM(cline_ops)                                                                              \
+    SYSTEM(kiro_ops)                                                                               \
+    SYSTEM(cursor_ops)
 
 #define DECLARE(ops) extern const struct store_ops ops;
 #define ADDRESS(ops) &ops,

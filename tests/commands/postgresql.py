@@ -11,14 +11,9 @@ import time
 
 from support.postgresql_server import Server
 from support.program import Program
-from support.team_store import ONE, TWO, large, make_local, put, read_rows
+from support.team_store import ONE, TWO, Team, large, make_local, put, read_rows
 
 PYTHON, TYPESCRIPT = 'claude_session_store', 'claude_session_entries'
-
-
-def configure(home, plugin, server, *lines):
-    put(f'{home}/config/reprise/config',
-        '\n'.join(['[store.team]', f'plugin = {plugin}', f'path = {server.url()}', *lines, '']))
 
 
 def clear(server):
@@ -29,14 +24,14 @@ def conforms(p, server, conformance, plugin):
     for schema in ('python', 'typescript'):
         clear(server)
         run = subprocess.run([conformance, plugin, server.url(), 'r', f'create={schema}'], capture_output=True, check=False)
-        p.need(run.returncode == 0 and b'14 rules' in run.stdout, f'the rules of a store ({schema}): {run}')
+        p.need(run.returncode == 0 and b'15 rules' in run.stdout, f'the rules of a store ({schema}): {run}')
 
 
-def up_and_down(p, home, server, plugin, fixtures, schema, table):
+def up_and_down(p, server, team, fixtures, schema, table):
     """Pushed, listed, read, removed here, retrieved: the same rows."""
     clear(server)
-    configure(home, plugin, server, f'create = {schema}')
-    folder = make_local(home, fixtures)
+    team.configure(server.url(), f'create = {schema}')
+    folder = make_local(p.home, fixtures)
     want = {path: read_rows(path) for path in glob.glob(f'{folder}/**/*.json*', recursive=True)}
     p.same(f'{schema}: dry run', [r['rows'] > 0 for r in p.json('push', '--dry-run', 'team', ONE)], [True])
     p.same(f'{schema}: nothing was written', server.sql(f'SELECT count(*) FROM {table}'), ['0'])
@@ -66,31 +61,10 @@ def up_and_down(p, home, server, plugin, fixtures, schema, table):
     shutil.rmtree(folder)
 
 
-def newer_wins(p, home, server, plugin, fixtures):
+def bad_rows_are_named(p, server, team):
     clear(server)
-    configure(home, plugin, server, 'create = python', 'project = tenant')
-    folder = make_local(home, fixtures)
-    p.json('push', 'team', ONE)
-    p.same('the project of the configuration', server.sql(f'SELECT DISTINCT project_key FROM {PYTHON}'), ['tenant'])
-    p.run('rename', f'claude:{ONE}', 'A local title')
-    p.same('one row more', p.json('push', 'team', ONE)[0]['rows'], 1)
-    p.run('rename', f'team:{ONE}', 'A title of the team')
-    p.same('retrieved', [r['state'] for r in p.json('retrieve', f'team:{ONE}')][-1], 'checkpoint-newer')
-    p.same('its title', p.json('info', f'claude:{ONE}')['summary'], 'A title of the team')
-    p.run('rename', f'team:{ONE}', 'There')
-    p.run('rename', f'claude:{ONE}', 'Here')
-    run = p.run('push', 'team', ONE)
-    p.need(run.returncode == 4 and b'rows that are not here' in run.stderr, f'rows on both sides: push: {run}')
-    run = p.run('retrieve', f'team:{ONE}')
-    p.need(run.returncode == 4, f'rows on both sides: retrieve: {run}')
-    p.same('nothing was overwritten', p.json('info', f'claude:{ONE}')['summary'], 'Here')
-    shutil.rmtree(folder)
-
-
-def bad_rows_are_named(p, home, server, plugin):
-    clear(server)
-    configure(home, plugin, server, 'create = python')
-    folder = f'{home}/.claude/projects/-w'
+    team.configure(server.url(), 'create = python')
+    folder = f'{p.home}/.claude/projects/-w'
     row = '{"type":"user","uuid":"u%d","sessionId":"%s","message":{"role":"user","content":"%s"}}\n'
     for text in ('a \\u0000 b', 'a \\ud800 b'):
         put(f'{folder}/{TWO}.jsonl', row % (1, TWO, 'fine') + row % (2, TWO, text) + row % (3, TWO, 'fine'))
@@ -100,56 +74,56 @@ def bad_rows_are_named(p, home, server, plugin):
     shutil.rmtree(folder)
 
 
-def mirrors(p, home, server, plugin):
+def mirrors(p, server, team):
     clear(server)
-    configure(home, plugin, server, 'create = typescript')
+    team.configure(server.url(), 'create = typescript')
     row = '{"type":"user","uuid":"%s-%d","sessionId":"%s","cwd":"/w","message":{"role":"user","content":"Prompt %d"}}\n'
     ids = [f'{i:08d}-1111-4111-8111-111111111111' for i in range(20)]
     for i in ids:
-        put(f'{home}/.claude/projects/-w/{i}.jsonl', ''.join(row % (i, n, i, n) for n in range(30)))
+        put(f'{p.home}/.claude/projects/-w/{i}.jsonl', ''.join(row % (i, n, i, n) for n in range(30)))
     p.same('all sessions', len(p.json('mirror', '--all', 'team')), 20)
     p.same('all rows', server.sql(f'SELECT count(*) FROM {TYPESCRIPT}'), ['600'])
     p.same('again', {r['rows'] for r in p.json('mirror', '--all', 'team')}, {0})
-    put(f'{home}/.claude/projects/-w/{ids[3]}.jsonl', ''.join(row % (ids[3], n, ids[3], n) for n in range(40)))
+    put(f'{p.home}/.claude/projects/-w/{ids[3]}.jsonl', ''.join(row % (ids[3], n, ids[3], n) for n in range(40)))
     p.same('what was added', sum(r['rows'] for r in p.json('mirror', '--all', 'team')), 10)
     p.same('of one directory', len(p.json('mirror', '--project', '/nowhere', 'team')), 0)
     p.same('first rows', len([r for r in p.json('list', '--all', '--store', 'team') if r['firstPrompt'] == 'Prompt 0']), 20)
-    shutil.rmtree(f'{home}/.claude/projects/-w')
+    shutil.rmtree(f'{p.home}/.claude/projects/-w')
 
 
-def faults(p, home, server, plugin, fixtures):
+def faults(p, server, team, fixtures):
     clear(server)
-    configure(home, plugin, server)
+    team.configure(server.url())
     one_line = [(['list', '--all'], 0, b'no table'), (['list', '--all', '--store', 'team'], 3, b'no table')]
     for words, code, why in one_line:
         run = p.run(*words)
         p.need(run.returncode == code and why in run.stderr, f'table missing: {words}: {run}')
     server.sql('CREATE TABLE other (a int)')
-    configure(home, plugin, server, 'table = other')
+    team.configure(server.url(), 'table = other')
     run = p.run('list', '--all', '--store', 'team')
     p.need(run.returncode == 1 and b'none of the two known schemas' in run.stderr, f'another schema: {run}')
-    configure(home, plugin, server, 'table = x; DROP TABLE other')
+    team.configure(server.url(), 'table = x; DROP TABLE other')
     p.need(p.run('list', '--all', '--store', 'team').returncode == 1, 'a table name that is none')
     server.sql("DROP TABLE other; CREATE USER ann PASSWORD 'right'")
     for path, why in [(server.url('ann'), b'password'), (server.url('ann') + '&password=right', b'contains a password'),
                       (f'host={server.top} user=ann password=right', b'contains a password')]:
-        put(f'{home}/config/reprise/config', f'[store.team]\nplugin = {plugin}\npath = {path}\n')
+        put(f'{p.home}/config/reprise/config', f'[store.team]\nplugin = {team.plugin}\npath = {path}\n')
         run = p.run('list', '--all', '--store', 'team')
         p.need(run.returncode in (1, 4) and why in run.stderr and b'right' not in run.stderr, f'{path}: {run}')
-    put(f'{home}/.pgpass', '*:*:*:ann:right\n')
-    os.chmod(f'{home}/.pgpass', 0o600)
-    put(f'{home}/config/reprise/config', f'[store.team]\nplugin = {plugin}\npath = {server.url("ann")}\n')
+    put(f'{p.home}/.pgpass', '*:*:*:ann:right\n')
+    os.chmod(f'{p.home}/.pgpass', 0o600)
+    put(f'{p.home}/config/reprise/config', f'[store.team]\nplugin = {team.plugin}\npath = {server.url("ann")}\n')
     run = p.run('list', '--all', '--store', 'team')
     p.need(run.returncode == 3 and b'no table' in run.stderr, f'the password of ~/.pgpass: {run}')
-    gone_in_the_middle(p, home, server, plugin, fixtures)
+    gone_in_the_middle(p, server, team, fixtures)
 
 
-def gone_in_the_middle(p, home, server, plugin, fixtures):
+def gone_in_the_middle(p, server, team, fixtures):
     """The server is killed while rows go up and come down: nothing half-written is listed, and the next run goes on."""
-    configure(home, plugin, server, 'create = python')
-    path = f'{home}/.claude/projects/-w/{TWO}.jsonl'
+    team.configure(server.url(), 'create = python')
+    path = f'{p.home}/.claude/projects/-w/{TWO}.jsonl'
     large(path, TWO, 20000)
-    push = subprocess.Popen([p.path, 'push', 'team', TWO], env=p.env, cwd=home, stderr=subprocess.PIPE)
+    push = subprocess.Popen([p.path, 'push', 'team', TWO], env=p.env, cwd=p.home, stderr=subprocess.PIPE)
     while not server.sql(f"SELECT 1 FROM pg_class WHERE relname = '{PYTHON}'") or int(server.sql(f'SELECT count(*) FROM {PYTHON}')[0]) == 0:
         time.sleep(0.01)
         if push.poll() is not None:
@@ -166,7 +140,7 @@ def gone_in_the_middle(p, home, server, plugin, fixtures):
     p.same('it went on', before + pushed, 20000)
     p.same('no row twice', server.sql(f"SELECT count(*), count(DISTINCT entry->>'uuid') FROM {PYTHON}"), ['20000|20000'])
     os.remove(path)
-    pull = subprocess.Popen([p.path, 'retrieve', f'team:{TWO}'], env=p.env, cwd=home, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    pull = subprocess.Popen([p.path, 'retrieve', f'team:{TWO}'], env=p.env, cwd=p.home, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
     time.sleep(0.05)
     os.kill(server.pid(), signal.SIGQUIT)
     _, text = pull.communicate()
@@ -186,22 +160,18 @@ def main():
         os.chmod(top, 0o755)
         os.mkdir(f'{top}/pg')
         server = Server(f'{top}/pg')
-        home = f'{top}/home'
-        put(f'{home}/.claude/settings.json', '{}')
-        plugin = f'{home}/postgresql.so'
-        shutil.copy(sys.argv[2], plugin)
-        os.chmod(plugin, 0o700)
-        os.chmod(home, 0o700)
-        p = Program(sys.argv[1], home, {'XDG_CONFIG_HOME': f'{home}/config', 'XDG_DATA_HOME': f'{home}/data',
-                                        'XDG_STATE_HOME': f'{home}/state'})
+        team = Team(f'{top}/home', sys.argv[2])
+        p = Program(sys.argv[1], team.home, team.env)
         try:
-            conforms(p, server, sys.argv[3], plugin)
-            up_and_down(p, home, server, plugin, sys.argv[4], 'python', PYTHON)
-            up_and_down(p, home, server, plugin, sys.argv[4], 'typescript', TYPESCRIPT)
-            newer_wins(p, home, server, plugin, sys.argv[4])
-            bad_rows_are_named(p, home, server, plugin)
-            mirrors(p, home, server, plugin)
-            faults(p, home, server, plugin, sys.argv[4])
+            conforms(p, server, sys.argv[3], team.plugin)
+            up_and_down(p, server, team, sys.argv[4], 'python', PYTHON)
+            up_and_down(p, server, team, sys.argv[4], 'typescript', TYPESCRIPT)
+            clear(server)
+            team.newer_wins(p, server.url(), sys.argv[4], 'create = python')
+            p.same('the project of the configuration', server.sql(f'SELECT DISTINCT project_key FROM {PYTHON}'), ['tenant'])
+            bad_rows_are_named(p, server, team)
+            mirrors(p, server, team)
+            faults(p, server, team, sys.argv[4])
         finally:
             server.stop()
         print(f'{p.passed} passed, {p.failed} failed')

@@ -12,34 +12,25 @@ import time
 
 from support.program import Program
 from support.redis_server import Server
-from support.team_store import ONE, TWO, large, make_local, put, read_rows
+from support.team_store import ONE, TWO, Team, large, make_local, put, read_rows, row_of
 
 PROJECT = '-home-dev-ws-beta'
-
-
-def configure(home, plugin, path, *lines):
-    put(f'{home}/config/reprise/config', '\n'.join(['[store.team]', f'plugin = {plugin}', f'path = {path}', *lines, '']))
-
-
-def row_of(session, number, text):
-    return json.dumps({'type': 'user', 'uuid': f'{session[:8]}-{number}', 'parentUuid': f'{session[:8]}-{number - 1}' if number else None,
-                       'sessionId': session, 'cwd': '/w', 'message': {'role': 'user', 'content': text}}, separators=(',', ':'))
 
 
 def conforms(p, server, conformance, plugin):
     for option in ([], ['prefix=team'], ['prefix=odd*[x]:']):
         server.call('FLUSHALL')
         run = subprocess.run([conformance, plugin, server.url(), 'r', *option], capture_output=True, check=False)
-        p.need(run.returncode == 0 and b'14 rules' in run.stdout and b'left out' not in run.stdout, f'the rules of a store {option}: {run}')
+        p.need(run.returncode == 0 and b'15 rules' in run.stdout and b'left out' not in run.stdout, f'the rules of a store {option}: {run}')
         front = option[0][len('prefix='):].rstrip(':') + ':' if option else ''
         p.same(f'keys {option}', [key for key in server.keys() if not key.startswith(front + 'r-')], [])
 
 
-def up_and_down(p, home, server, plugin, fixtures):
+def up_and_down(p, server, team, fixtures):
     """Pushed, listed, read, removed here, retrieved: the same rows, under the keys of the reference."""
     server.call('FLUSHALL')
-    configure(home, plugin, server.url(), 'prefix = team:')
-    folder = make_local(home, fixtures)
+    team.configure(server.url(), 'prefix = team:')
+    folder = make_local(p.home, fixtures)
     want = {path: read_rows(path) for path in glob.glob(f'{folder}/**/*.json*', recursive=True)}
     p.same('dry run', [r['rows'] > 0 for r in p.json('push', '--dry-run', 'team', ONE)], [True])
     p.same('nothing was written', server.keys(), [])
@@ -73,50 +64,30 @@ def up_and_down(p, home, server, plugin, fixtures):
     shutil.rmtree(folder)
 
 
-def newer_wins(p, home, server, plugin, fixtures):
+def mirrors(p, server, team):
     server.call('FLUSHALL')
-    configure(home, plugin, server.url(), 'project = tenant')
-    folder = make_local(home, fixtures)
-    p.json('push', 'team', ONE)
-    p.same('the project of the configuration', server.call('ZCARD', 'tenant:__sessions'), ['1'])
-    p.run('rename', f'claude:{ONE}', 'A local title')
-    p.same('one row more', p.json('push', 'team', ONE)[0]['rows'], 1)
-    p.run('rename', f'team:{ONE}', 'A title of the team')
-    p.same('retrieved', [r['state'] for r in p.json('retrieve', f'team:{ONE}')][-1], 'checkpoint-newer')
-    p.same('its title', p.json('info', f'claude:{ONE}')['summary'], 'A title of the team')
-    p.run('rename', f'team:{ONE}', 'There')
-    p.run('rename', f'claude:{ONE}', 'Here')
-    run = p.run('push', 'team', ONE)
-    p.need(run.returncode == 4 and b'rows that are not here' in run.stderr, f'rows on both sides: push: {run}')
-    p.same('rows on both sides: retrieve', p.run('retrieve', f'team:{ONE}').returncode, 4)
-    p.same('nothing was overwritten', p.json('info', f'claude:{ONE}')['summary'], 'Here')
-    shutil.rmtree(folder)
-
-
-def mirrors(p, home, server, plugin):
-    server.call('FLUSHALL')
-    configure(home, plugin, server.url('?db=3'))
+    team.configure(server.url('?db=3'))
     ids = [f'{i:08d}-1111-4111-8111-111111111111' for i in range(300)]  # more than the list asks for at once
     for i in ids:
-        put(f'{home}/.claude/projects/-w/{i}.jsonl', ''.join(row_of(i, n, f'Prompt {n}') + '\n' for n in range(30)))
+        put(f'{p.home}/.claude/projects/-w/{i}.jsonl', ''.join(row_of(i, n, f'Prompt {n}') + '\n' for n in range(30)))
     p.same('all sessions', len(p.json('mirror', '--all', 'team')), 300)
     p.same('in the database of the URL', server.keys(), [])
     p.same('all rows', server.call('-n', '3', 'LLEN', f'-w:{ids[7]}'), ['30'])
     p.same('again', {r['rows'] for r in p.json('mirror', '--all', 'team')}, {0})
-    put(f'{home}/.claude/projects/-w/{ids[3]}.jsonl', ''.join(row_of(ids[3], n, f'Prompt {n}') + '\n' for n in range(40)))
+    put(f'{p.home}/.claude/projects/-w/{ids[3]}.jsonl', ''.join(row_of(ids[3], n, f'Prompt {n}') + '\n' for n in range(40)))
     p.same('what was added', sum(r['rows'] for r in p.json('mirror', '--all', 'team')), 10)
     listed = p.json('list', '--all', '--store', 'team')
     p.same('first rows', len([r for r in listed if r['firstPrompt'] == 'Prompt 0']), 300)
     pages = p.json('messages', f'team:{ids[3]}', '--tail', '4')
     older = p.json('messages', f'team:{ids[3]}', '--before', pages[0]['uuid'], '--limit', '4')
     p.same('pages backwards', [m['uuid'].split('-')[1] for m in older + pages], [str(n) for n in range(32, 40)])
-    shutil.rmtree(f'{home}/.claude/projects/-w')
+    shutil.rmtree(f'{p.home}/.claude/projects/-w')
 
 
-def what_others_wrote(p, home, server, plugin):
+def what_others_wrote(p, server, team):
     """Rows that are not JSON, keys of other types, sessions of which only the name is left."""
     server.call('FLUSHALL')
-    configure(home, plugin, server.url())
+    team.configure(server.url())
     for member in (row_of(TWO, 0, 'First'), 'not JSON', '{"torn":', row_of(TWO, 1, 'Second\u2028'), ''):
         server.call('RPUSH', f'-w:{TWO}', member)
     server.call('ZADD', '-w:__sessions', '1795400000000', TWO)
@@ -126,7 +97,7 @@ def what_others_wrote(p, home, server, plugin):
            [(TWO, 'First', 1795400000000)])
     p.same('its messages', len(p.json('messages', f'team:{TWO}')), 2)
     p.json('retrieve', f'team:{TWO}')
-    path = f'{home}/.claude/projects/-w/{TWO}.jsonl'
+    path = f'{p.home}/.claude/projects/-w/{TWO}.jsonl'
     p.same('retrieved without what is no row', len(read_rows(path)), 2)
     with open(path, 'a', encoding='utf-8') as f:
         f.write(row_of(TWO, 2, 'Third') + '\n')
@@ -150,7 +121,7 @@ def what_others_wrote(p, home, server, plugin):
     os.remove(path)
 
 
-def passwords(p, home, server, plugin):
+def passwords(p, server, team):
     server.call('FLUSHALL')
     server.call('RPUSH', f'-w:{TWO}', row_of(TWO, 0, 'First'))
     server.call('ZADD', '-w:__sessions', '1795400000000', TWO)
@@ -158,12 +129,12 @@ def passwords(p, home, server, plugin):
     server.call('ACL', 'SETUSER', 'default', 'resetpass', '>of all')
 
     def lists(code, why, *lines, path=server.url(), **env):
-        configure(home, plugin, path, *lines)
-        run = subprocess.run([p.path, 'list', '--all', '--store', 'team'], env={**p.env, **env}, cwd=home, capture_output=True, check=False)
+        team.configure(path, *lines)
+        run = subprocess.run([p.path, 'list', '--all', '--store', 'team'], env={**p.env, **env}, cwd=p.home, capture_output=True, check=False)
         text = run.stdout + run.stderr
         p.need(run.returncode == code and why in text and b'of all' not in text and b'of ann' not in text, f'{path} {lines} {env}: {run}')
 
-    secret = f'{home}/secret'
+    secret = f'{p.home}/secret'
     lists(1, b'needs a password')
     lists(1, b'wrong password', REDISCLI_AUTH='of all that')
     lists(0, b'First', REDISCLI_AUTH='of all')
@@ -175,7 +146,7 @@ def passwords(p, home, server, plugin):
     os.chmod(secret, 0o600)
     lists(0, b'First', f'password-file = {secret}')
     lists(0, b'First', 'password-file = ~/secret')
-    lists(1, b'password-file: No such file', f'password-file = {home}/nowhere')
+    lists(1, b'password-file: No such file', f'password-file = {p.home}/nowhere')
     for path in ('redis://ann:of%20ann@localhost', 'redis://localhost?password=of+ann'):
         lists(4, b'contains a password', path=path)
     server.call('ACL', 'SETUSER', 'default', 'nopass', user='of all')
@@ -185,13 +156,13 @@ def passwords(p, home, server, plugin):
         lists(1, why, path=path)
 
 
-def gone_in_the_middle(p, home, server, plugin):
+def gone_in_the_middle(p, server, team):
     """The server is killed while rows go up and come down: nothing half-written is listed, and the next run goes on."""
     server.call('FLUSHALL')
-    configure(home, plugin, server.url())
-    path, key = f'{home}/.claude/projects/-w/{TWO}.jsonl', f'-w:{TWO}'
+    team.configure(server.url())
+    path, key = f'{p.home}/.claude/projects/-w/{TWO}.jsonl', f'-w:{TWO}'
     large(path, TWO, 20000)
-    push = subprocess.Popen([p.path, 'push', 'team', TWO], env=p.env, cwd=home, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    push = subprocess.Popen([p.path, 'push', 'team', TWO], env=p.env, cwd=p.home, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
     while server.call('LLEN', key) == ['0'] and push.poll() is None:
         pass
     server.kill()
@@ -207,7 +178,7 @@ def gone_in_the_middle(p, home, server, plugin):
     rows = [json.loads(line)['uuid'] for line in server.call('LRANGE', key, '0', '-1')]
     p.same('no row twice, all in order', rows == [f'{i:08d}' for i in range(20000)], True)
     os.remove(path)
-    pull = subprocess.Popen([p.path, 'retrieve', f'team:{TWO}'], env=p.env, cwd=home, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    pull = subprocess.Popen([p.path, 'retrieve', f'team:{TWO}'], env=p.env, cwd=p.home, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
     time.sleep(0.03)
     server.kill()
     _, text = pull.communicate()
@@ -218,55 +189,36 @@ def gone_in_the_middle(p, home, server, plugin):
     if not whole:
         p.run('retrieve', f'team:{TWO}')
     p.same('then all of it', len(read_rows(path)), 20000)
-    silent(p, home, server, plugin)
+    silent(p, server, team)
 
 
-def silent(p, home, server, plugin):
+def silent(p, server, team):
     """A server that takes connections and says nothing."""
-    configure(home, plugin, server.url(), 'timeout = 1')
+    team.configure(server.url(), 'timeout = 1')
     server.process.send_signal(signal.SIGSTOP)
     run = p.run('list', '--all', '--store', 'team')
     server.process.send_signal(signal.SIGCONT)
     p.need(run.returncode == 1 and b'not answered for 1 second' in run.stderr, f'silent: {run}')
 
 
-def two_at_once(p, home, server, plugin):
-    """Two programs push the same session: each row is there once, in order."""
-    server.call('FLUSHALL')
-    configure(home, plugin, server.url())
-    path = f'{home}/.claude/projects/-w/{TWO}.jsonl'
-    large(path, TWO, 5000)
-    pushes = [subprocess.Popen([p.path, 'push', 'team', TWO], env=p.env, cwd=home, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
-              for _ in range(3)]
-    for push in pushes:
-        push.communicate()
-    p.json('push', 'team', TWO)
-    rows = [json.loads(line)['uuid'] for line in server.call('LRANGE', f'-w:{TWO}', '0', '-1')]
-    p.same('pushed by three at once', rows == [f'{i:08d}' for i in range(5000)], True)
-    os.remove(path)
-
-
 def main():
     with tempfile.TemporaryDirectory() as top:
         os.mkdir(f'{top}/redis')
         server = Server(f'{top}/redis')
-        home = f'{top}/home'
-        put(f'{home}/.claude/settings.json', '{}')
-        plugin = f'{home}/redis.so'
-        shutil.copy(sys.argv[2], plugin)
-        os.chmod(plugin, 0o700)
-        os.chmod(home, 0o700)
-        p = Program(sys.argv[1], home, {'XDG_CONFIG_HOME': f'{home}/config', 'XDG_DATA_HOME': f'{home}/data',
-                                        'XDG_STATE_HOME': f'{home}/state'})
+        team = Team(f'{top}/home', sys.argv[2])
+        p = Program(sys.argv[1], team.home, team.env)
         try:
-            conforms(p, server, sys.argv[3], plugin)
-            up_and_down(p, home, server, plugin, sys.argv[4])
-            newer_wins(p, home, server, plugin, sys.argv[4])
-            mirrors(p, home, server, plugin)
-            what_others_wrote(p, home, server, plugin)
-            passwords(p, home, server, plugin)
-            two_at_once(p, home, server, plugin)
-            gone_in_the_middle(p, home, server, plugin)
+            conforms(p, server, sys.argv[3], team.plugin)
+            up_and_down(p, server, team, sys.argv[4])
+            server.call('FLUSHALL')
+            team.newer_wins(p, server.url(), sys.argv[4])
+            p.same('the project of the configuration', server.call('ZCARD', 'tenant:__sessions'), ['1'])
+            mirrors(p, server, team)
+            what_others_wrote(p, server, team)
+            passwords(p, server, team)
+            server.call('FLUSHALL')
+            team.three_at_once(p, server.url(), lambda: server.call('LRANGE', f'-w:{TWO}', '0', '-1'))
+            gone_in_the_middle(p, server, team)
         finally:
             server.kill()
         print(f'{p.passed} passed, {p.failed} failed')

@@ -53,7 +53,12 @@ static void make(const struct folder *f)
 /* clang-format on */
 
 static const struct contract_session sessions[] = {
-    { .id = FIRST, .title = "Mend the gate", .rows = 4, .messages = 4 },
+    { .id = FIRST,
+      .title = "Mend the gate",
+      .rows = 4,
+      .messages = 4,
+      .at = "00000004",
+      .rows_to_at = 2 },
     { .id = SECOND, .title = "The green fence", .rows = 2, .messages = 2 },
     { .id = THIRD, .title = "Sell the house", .rows = 1, .messages = 1 },
 };
@@ -67,8 +72,7 @@ int main(void)
         .session = sessions,
         .n = sizeof sessions / sizeof *sessions,
         .unknown = "no-such-session",
-        .bare = true,
     };
 
-    return contract_run_reading(&pi);
+    return contract_run(&pi);
 }

@@ -80,4 +80,7 @@ if command -v lintian >/dev/null; then
     lintian --tag-display-limit 0 ./*.deb >"$top/log" 2>/dev/null || true
     ! grep -v 'maintscript-calls-ldconfig' "$top/log" || die "lintian has remarks"
 fi
+rm -rf "$build/packages"
+mkdir "$build/packages"
+cp ./*.deb "$build/packages" # bare_root.sh installs them
 echo "the packages are complete; $(command -v lintian >/dev/null || echo 'lintian is not installed and was not asked')"

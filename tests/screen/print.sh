@@ -15,22 +15,22 @@ grep -q 'f3a97c58-04d2-4b61-8c9e-d15e7b20a6bb' "$top/stdout" || fail "stdout: $(
 close
 
 # A session that only its agent can fork: the key prints, or runs, the agent's command.
-tar -xzf "$screens/../fixtures/agents/pi/store.tar.gz" -C "$top/home"
-printf '#!/bin/sh\necho "agent: pi $*"\n' >"$top/bin/pi"
-chmod +x "$top/bin/pi"
-open 100 30 --all --print --query 'system:pi Other project'
-see "Other project talk" "pi"
+tar -xzf "$screens/../fixtures/agents/kimi/store.tar.gz" -C "$top/home"
+printf '#!/bin/sh\necho "agent: kimi $*"\n' >"$top/bin/kimi"
+chmod +x "$top/bin/kimi"
+open 100 30 --all --print --query 'system:kimi Never end'
+see "Never end this" "kimi"
 gone "Payments: idemp"
 press C-f
 ended 0
-grep -qx 'cd .* && pi --fork my-own-id.1' "$top/stdout" || fail "stdout: $(cat "$top/stdout")"
+grep -qx 'cd .* && kimi fork session_0b6d0446-3cbb-44b6-8170-16ba6f744ed8' "$top/stdout" || fail "stdout: $(cat "$top/stdout")"
 close
 
-open 100 30 --all --query 'system:pi Other project'
-see "Other project talk"
+open 100 30 --all --query 'system:kimi Never end'
+see "Never end this"
 gone "Payments: idemp"
 press C-f
 see "no longer exists"
 press 2
 ended 0
-grep -qx 'agent: pi --fork my-own-id.1' "$top/stdout" || fail "stdout: $(cat "$top/stdout")"
+grep -qx 'agent: kimi fork session_0b6d0446-3cbb-44b6-8170-16ba6f744ed8' "$top/stdout" || fail "stdout: $(cat "$top/stdout")"

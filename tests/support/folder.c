@@ -11,6 +11,12 @@
 
 #include "lite/base/buf.h"
 
+void folder_in_memory(void)
+{
+    if (access("/dev/shm", W_OK) == 0)
+        setenv("TMPDIR", "/dev/shm", 1);
+}
+
 void folder_make(struct folder *f)
 {
     const char *base = getenv("TMPDIR");

@@ -13,6 +13,9 @@ struct folder {
     char path[256];
 };
 
+/* Folders are made in memory from now on, if there is a place for them, whatever TMPDIR says: for tests that rewind
+ * thousands of times, since a real fsync costs milliseconds. */
+void folder_in_memory(void);
 void folder_make(struct folder *f);
 void folder_remove(struct folder *f);
 /* "<folder>/<name>" in a buffer of the caller (4096 bytes). */

@@ -1,6 +1,8 @@
 """Sessions for tests of stores of a team."""
 import json
 import os
+import shutil
+import subprocess
 
 ONE, TWO = '11111111-1111-4111-8111-111111111111', '22222222-1111-4111-8111-111111111111'
 
@@ -31,3 +33,55 @@ def make_local(home, fixtures):
 def large(path, session, rows):
     row = '{"type":"user","uuid":"%08d","sessionId":"%s","cwd":"/w","message":{"role":"user","content":"%s"}}\n'
     put(path, ''.join(row % (i, session, 'x' * 2000) for i in range(rows)))
+
+
+def row_of(session, number, text):
+    return json.dumps({'type': 'user', 'uuid': f'{session[:8]}-{number}', 'parentUuid': f'{session[:8]}-{number - 1}' if number else None,
+                       'sessionId': session, 'cwd': '/w', 'message': {'role': 'user', 'content': text}}, separators=(',', ':'))
+
+
+class Team:
+    """A home with a plug-in, and what is the same for every server."""
+
+    def __init__(self, home, plugin):
+        put(f'{home}/.claude/settings.json', '{}')
+        self.home = home
+        self.plugin = shutil.copy(plugin, home)
+        os.chmod(self.plugin, 0o700)
+        os.chmod(home, 0o700)
+        self.env = {'XDG_CONFIG_HOME': f'{home}/config', 'XDG_DATA_HOME': f'{home}/data', 'XDG_STATE_HOME': f'{home}/state'}
+
+    def configure(self, path, *lines):
+        put(f'{self.home}/config/reprise/config', '\n'.join(['[store.team]', f'plugin = {self.plugin}', f'path = {path}', *lines, '']))
+
+    def newer_wins(self, p, url, fixtures, *lines):
+        """The store is empty."""
+        self.configure(url, 'project = tenant', *lines)
+        folder = make_local(self.home, fixtures)
+        p.json('push', 'team', ONE)
+        p.run('rename', f'claude:{ONE}', 'A local title')
+        p.same('one row more', p.json('push', 'team', ONE)[0]['rows'], 1)
+        p.run('rename', f'team:{ONE}', 'A title of the team')
+        p.same('retrieved', [r['state'] for r in p.json('retrieve', f'team:{ONE}')][-1], 'checkpoint-newer')
+        p.same('its title', p.json('info', f'claude:{ONE}')['summary'], 'A title of the team')
+        p.run('rename', f'team:{ONE}', 'There')
+        p.run('rename', f'claude:{ONE}', 'Here')
+        run = p.run('push', 'team', ONE)
+        p.need(run.returncode == 4 and b'rows that are not here' in run.stderr, f'rows on both sides: push: {run}')
+        p.same('rows on both sides: retrieve', p.run('retrieve', f'team:{ONE}').returncode, 4)
+        p.same('nothing was overwritten', p.json('info', f'claude:{ONE}')['summary'], 'Here')
+        shutil.rmtree(folder)
+
+    def three_at_once(self, p, url, lines):
+        """Three programs push the same session to an empty store: each row is there once, in order."""
+        self.configure(url)
+        path = f'{self.home}/.claude/projects/-w/{TWO}.jsonl'
+        large(path, TWO, 5000)
+        pushes = [subprocess.Popen([p.path, 'push', 'team', TWO], env=p.env, cwd=self.home, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+                  for _ in range(3)]
+        for push in pushes:
+            push.communicate()
+        p.json('push', 'team', TWO)
+        rows = [json.loads(line)['uuid'] for line in lines()]
+        p.same('pushed by three at once', rows == [f'{i:08d}' for i in range(5000)], True)
+        os.remove(path)

@@ -458,9 +458,11 @@ ssize_t fgetxattr(int fd, const char *name, void *value, size_t n)
     LOOK(ssize_t, SYS_fgetxattr, fd, name, value, n);
 }
 
-ssize_t getrandom(void *bytes, size_t n, unsigned flags)
+int getentropy(void *bytes, size_t n)
 {
-    LOOK(ssize_t, SYS_getrandom, bytes, n, flags);
+    if (strike(KIND_LOOK) == INJECT_ERROR)
+        return (int)fail();
+    return syscall(SYS_getrandom, bytes, n, 0) == (long)n ? 0 : -1;
 }
 
 int flock(int fd, int how)

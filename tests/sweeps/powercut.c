@@ -34,7 +34,7 @@ struct name {
     int dir[2]; /* from, to: descriptors, so that a directory may be renamed meanwhile */
     char name[2][NAME_MAX + 1];
     struct saved old; /* the file whose name was lost */
-    int gone;         /* DIR_GONE: the removed directory, still open */
+    int gone;         /* GONE, DIR_GONE: the removed file or directory, still open */
 };
 
 static struct dirty_file dirty[DIRTY_MAX];
@@ -135,6 +135,16 @@ static int open_dir(int dir, const char *path)
     return high;
 }
 
+static int open_path(int dir, const char *name)
+{
+    int fd = (int)syscall(SYS_openat, dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
+    int high = fd < 0 ? -1 : dup_high(fd);
+
+    if (fd >= 0)
+        syscall(SYS_close, fd);
+    return high;
+}
+
 /* Opens the directory that contains the last component of a path. */
 static int open_parent(int dir, const char *path, char name[NAME_MAX + 1])
 {
@@ -173,9 +183,11 @@ void powercut_name(enum name_change what, int from_dir, const char *from, int to
     *n = (struct name){ .what = what, .dir = { -1, -1 }, .gone = -1 };
     n->dir[0] = open_parent(from_dir, from, n->name[0]);
     n->dir[1] = to ? open_parent(to_dir, to, n->name[1]) : -1;
-    if (what == NAME_GONE)
+    if (what == NAME_GONE) {
         n->old = save_name(n->dir[0], n->name[0]);
-    else if (what == NAME_DIR_GONE)
+        n->gone = open_path(n->dir[0], n->name[0]);
+    }
+    if (what == NAME_DIR_GONE)
         n->gone = open_dir(n->dir[0], n->name[0]);
     else if (what == NAME_MOVED)
         n->old = save_name(n->dir[1], n->name[1]);
@@ -254,6 +266,16 @@ static void bring_back(int dir, const char *name, const struct saved *old)
     syscall(SYS_close, fd);
 }
 
+/* A file that has another name is the same one again. */
+static bool is_linked_back(const struct name *n)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", n->gone);
+    return n->gone >= 0 &&
+           syscall(SYS_linkat, AT_FDCWD, path, n->dir[0], n->name[0], AT_SYMLINK_FOLLOW) == 0;
+}
+
 /* It comes back as another directory: earlier operations in it are undone in that one. */
 static void bring_dir_back(int number)
 {
@@ -283,7 +305,10 @@ static void name_undo(const struct name *n, int number)
     switch (n->what) {
     case NAME_MADE: syscall(SYS_unlinkat, n->dir[0], n->name[0], 0); break;
     case NAME_DIR_MADE: lose_dir(n, number); break;
-    case NAME_GONE: bring_back(n->dir[0], n->name[0], &n->old); break;
+    case NAME_GONE:
+        if (!is_linked_back(n))
+            bring_back(n->dir[0], n->name[0], &n->old);
+        break;
     case NAME_DIR_GONE: bring_dir_back(number); break;
     case NAME_MOVED:
         syscall(SYS_renameat2, n->dir[1], n->name[1], n->dir[0], n->name[0], 0);

@@ -265,5 +265,9 @@ int main(void)
         cmocka_unit_test(undoing_sixty_files_is_complete_or_absent),
     };
 
+#ifdef REPRISE_PORTABLE /* the second ways once more: one plan shows them */
+    if (!trial_is_long())
+        cmocka_set_test_filter("six_*");
+#endif
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,14 +13,6 @@
 
 /* The directory in which an operation is broken: see trial.h. */
 
-/* In memory if possible: durability is simulated, and a real fsync costs milliseconds. */
-static void choose_place(void)
-{
-    if (access("/dev/shm", W_OK) == 0)
-        setenv("TMPDIR", "/dev/shm", 1);
-    signal(SIGIO, SIG_IGN); /* of leases */
-}
-
 /* Makes the times of two yards equal and long past, because a fresh torn tail is waited for. */
 static void age(const struct trial_dir *y)
 {
@@ -42,7 +34,8 @@ static void age(const struct trial_dir *y)
 
 void trial_dir_make(struct trial_dir *y, const struct trial *s)
 {
-    choose_place();
+    folder_in_memory();
+    signal(SIGIO, SIG_IGN); /* of leases */
     *y = (struct trial_dir){ .arg = s->arg };
     folder_make(&y->folder);
     folder_dir(&y->folder, "user");

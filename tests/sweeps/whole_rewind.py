@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Breaks the built program in `rewind --apply` and `undo` of a real session at every call that changes a file.
 
-usage: whole_rewind.py PROGRAM INJECTOR
+usage: whole_rewind.py PROGRAM INJECTOR [AGENT...]   (sessions of these agents instead, recorded or made)
 
 For each way and each call: the program runs with that call failing (see inject.h), the next command runs undisturbed,
 and then the work tree is the old one or the new one; the exit code was right (an unfinished rewind is reported);
@@ -9,6 +9,7 @@ no temporary file is left; and `undo` restores the old tree, times included.
 REPRISE_SWEEP=long: every call, else some.
 """
 import errno
+import json
 import os
 import shutil
 import struct
@@ -17,9 +18,11 @@ import sys
 import tempfile
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path[:0] = [TESTS, f'{TESTS}/commands']
+sys.path[:0] = [TESTS, f'{TESTS}/commands', f'{TESTS}/store/systems/recorded']
+from agents import AGENTS  # noqa: E402
+from recorded_store import RecordedStore  # noqa: E402
 from rewind_corpus import Case, tree  # noqa: E402
-from support.program import snapshot  # noqa: E402
+from support.program import Program, snapshot  # noqa: E402
 
 VERSION = '330'
 SECOND = 'f7b2415d-95eb-4e8c-8e74-3b725c0c2894'
@@ -40,12 +43,19 @@ class Stage:
     def __init__(self, program, injector, top):
         self.top = top
         self.injector = os.path.abspath(injector)
-        self.live = f'{top}/live'
-        os.mkdir(self.live)
-        self.case = Case(program, self.live, VERSION, CASE, SECOND)
-        self.program = self.case.program
+        self.place(program)
         self.counter = f'{top}/counter'
         self.tally = dict.fromkeys(('runs', 'old', 'new', 'torn', 'untrue', 'unrecovered', 'undo failed', 'temps'), 0)
+
+    def place(self, program):
+        self.live = f'{self.top}/live'
+        os.mkdir(self.live)
+        case = Case(program, self.live, VERSION, CASE, SECOND)
+        self.program, self.ws = case.program, case.ws
+        self.point, self.skip = (CASE['session'], '--to', CASE['to'], '--allow-outside'), ('--skip-refused',)
+
+    def rewind_args(self):
+        return 'rewind', *self.point, '--overwrite-edited', *self.skip, '--apply', '--json'
 
     def keep(self, name):
         shutil.copytree(self.live, f'{self.top}/{name}', symlinks=True)
@@ -69,15 +79,49 @@ class Stage:
             return struct.unpack('q', f.read(8))[0]
 
     def images(self):
-        return tree(self.case.ws), files_of(self.case.ws)
+        return tree(self.ws), files_of(self.ws)
 
 
-def rewind_args():
-    return ('rewind', CASE['session'], '--to', CASE['to'], '--allow-outside', '--overwrite-edited', '--skip-refused',
-            '--apply', '--json')
+class AgentStage(Stage):
+    """The turn of an agent whose rewind changes most files."""
+
+    def __init__(self, program, injector, top, agent):
+        self.store = RecordedStore(agent)
+        super().__init__(program, injector, top)
+
+    def place(self, program):
+        store = self.store
+        self.live = store.root
+        self.program = Program(program, store.home, {**store.environment(), 'XDG_STATE_HOME': f'{store.root}/state'})
+        by_id = {s.id: s for s in store.expected.sessions}
+        most, turn = 0, None
+        for t in store.expected.turns:
+            changes = len(self.look(by_id[t.session], t))
+            if changes > most:
+                most, turn = changes, t
+        self.look(by_id[turn.session], turn)
+        self.ws = by_id[turn.session].cwd
+
+    def look(self, s, t):
+        """Puts the session and the tree there, and returns the files that a rewind to the prompt would change."""
+        store = self.store
+        store.fill()
+        store.place(t.end, s.cwd)
+        name, more = f'{store.agent.name}:{s.id}', ('--all', '-C', s.cwd, *(['--store', s.store.format(home=store.home)] if s.store else []))
+        run = self.run(('checkpoints', '--json', *more, name))
+        same = [c['id'] for c in json.loads(run.stdout or '[]') if c.get('kind') == 'turn' and
+                c.get('prompt', '').split() == s.prompts[t.number].split()]
+        if not same:
+            return ()
+        self.point = name, '--to', same[0], *more
+        run = self.run(('rewind', *self.point, '--skip-refused', '--dry-run', '--json'))
+        answer = json.loads(run.stdout or '{}')
+        # A saved copy that cannot be read is held back, and then nothing is to change.
+        self.skip = ('--skip-refused',) if any(f['action'] == 'refused' for f in answer.get('files', ())) else ()
+        return answer.get('filesChanged', ())
 
 
-def sweep(stage, start, args, back):
+def sweep(stage, start, args, back, step):
     """args: the operation; back: the operation that undoes it."""
     long = os.environ.get('REPRISE_SWEEP') == 'long'
     stage.put_back(start)
@@ -89,7 +133,7 @@ def sweep(stage, start, args, back):
     if old == new or total < 20:
         sys.exit(f'{args}: {total} calls, nothing is tested')
     for number, (mode, error, stays) in enumerate(WAYS):
-        for nth in range(1 + number % 3, total + 50, 1 if long else 13):
+        for nth in range(1 + number % 3, total + 50, 1 if long else step):
             stage.put_back(start)
             run = stage.run(args, mode, nth, error, stays)
             if stage.calls() < nth:
@@ -107,7 +151,7 @@ def judge(stage, run, images, back, point):
     if stage.run(('rewinds', '--json')).returncode != 0:
         bad.append('unrecovered')
     now, _ = stage.images()
-    left = [p for top in (stage.case.ws, f'{stage.live}/state') for p in snapshot(top) if '.reprise' in p]
+    left = [p for top in (stage.ws, f'{stage.live}/state') for p in snapshot(top) if '.reprise' in p]
     if left:
         bad.append('temps')
     if now == old:
@@ -117,7 +161,7 @@ def judge(stage, run, images, back, point):
         tally['new'] += 1
         bad += ['untrue'] * (code == FAILED and b'unfinished' not in run.stderr)
         undo = stage.run(back())
-        if undo.returncode != 0 or files_of(stage.case.ws) != old_files or tree(stage.case.ws) != old:
+        if undo.returncode != 0 or files_of(stage.ws) != old_files or tree(stage.ws) != old:
             bad.append('undo failed')
     else:
         bad.append('torn')
@@ -130,21 +174,34 @@ def newest_record(stage):
     return os.path.basename(max(p for p in os.listdir(f'{stage.live}/state/reprise/rewinds') if p[0].isdigit()))
 
 
-def main():
-    program, injector = sys.argv[1:]
-    place = '/dev/shm' if os.access('/dev/shm', os.W_OK) else None
-    with tempfile.TemporaryDirectory(dir=place) as top:
-        stage = Stage(program, injector, top)
-        stage.keep('before')
-        calls = sweep(stage, 'before', rewind_args(), lambda: ('undo', '--all', '--json'))
-        stage.put_back('before')
-        stage.run(rewind_args())
-        stage.keep('rewound')
-        undone = sweep(stage, 'rewound', ('undo', '--all', '--json'), lambda: ('undo', newest_record(stage), '--json'))
+def sweep_both(stage, name, step, least):
+    stage.keep('before')
+    calls = sweep(stage, 'before', stage.rewind_args(), lambda: ('undo', '--all', '--json'), step)
+    stage.put_back('before')
+    stage.run(stage.rewind_args())
+    stage.keep('rewound')
+    undone = sweep(stage, 'rewound', ('undo', '--all', '--json'), lambda: ('undo', newest_record(stage), '--json'), step)
     tally = stage.tally
-    print(f'rewind --apply: {calls} calls, undo: {undone} calls; ' + ', '.join(f'{k} {v}' for k, v in tally.items()))
+    print(f'{name}: rewind --apply: {calls} calls, undo: {undone} calls; ' + ', '.join(f'{k} {v}' for k, v in tally.items()), flush=True)
     bad = sum(tally[k] for k in ('torn', 'untrue', 'unrecovered', 'undo failed', 'temps'))
-    sys.exit(1 if bad or tally['runs'] < 50 or not tally['old'] or not tally['new'] else 0)
+    return not bad and tally['runs'] >= least and tally['old'] and tally['new']
+
+
+def main():
+    program, injector, *names = sys.argv[1:]
+    place = '/dev/shm' if os.access('/dev/shm', os.W_OK) else None
+    good = True
+    if not names:
+        with tempfile.TemporaryDirectory(dir=place) as top:
+            good = sweep_both(Stage(program, injector, top), 'claude', 13, 50)
+    for name in names:
+        with tempfile.TemporaryDirectory(dir=place) as top:
+            stage = AgentStage(os.path.abspath(program), injector, top, AGENTS[name])
+            try:
+                good = sweep_both(stage, name, 97, 20) and good
+            finally:
+                stage.store.remove()
+    sys.exit(0 if good else 1)
 
 
 main()

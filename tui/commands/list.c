@@ -82,23 +82,40 @@ static enum err_code choose_list_columns(const struct invocation *in, const stru
     return rc;
 }
 
-static void report_listing_error(const struct err *problem, void *arg)
-{
-    const struct invocation *in = arg;
+/* What could not be listed. */
+struct problems {
+    const struct invocation *in;
+    bool is_failure;
+    struct err first; /* of a failure */
+};
 
-    out_report(in->err_fd, problem);
+static void take_problem(const struct err *problem, void *arg)
+{
+    struct problems *p = arg;
+
+    if (p->is_failure && !p->first.code)
+        p->first = *problem;
+    else
+        out_report(p->in->err_fd, problem);
 }
 
-/* Folders that cannot be read are warnings: the other sessions are listed. */
+/* Folders and servers that cannot be read are warnings: the other sessions are listed. If nothing else was asked for and
+ * nothing is listed, it is a failure. */
 static enum err_code report_unreadable(struct invocation *in, const struct sessions *s,
-                                       struct err *e)
+                                       const struct listing *l, struct err *e)
 {
+    size_t listed;
+    struct problems p = { .in = in };
     enum err_code rc = ERR_OK;
 
+    listing_refs(l, &listed);
+    p.is_failure = in->options.stores == 1 && listed == 0;
     for (size_t i = 0; !rc && i < s->n; i++)
         if (s->store[i]->ops->unreadable)
-            rc = s->store[i]->ops->unreadable(s->store[i], &s->scope, report_listing_error, in, e);
-    return rc;
+            rc = s->store[i]->ops->unreadable(s->store[i], &s->scope, take_problem, &p, e);
+    if (!rc && p.first.code)
+        *e = p.first;
+    return rc ? rc : p.first.code;
 }
 
 /* On stderr: every line of the answer is a session. */
@@ -126,7 +143,7 @@ enum err_code list_run(struct invocation *in, struct err *e)
     if (!rc)
         rc = listing_open(s.store, s.n, &q, &listing, e);
     if (!rc)
-        rc = report_unreadable(in, &s, e);
+        rc = report_unreadable(in, &s, listing, e);
     if (!rc && text)
         rc = choose_list_columns(in, &s, listing, &answer.look, e);
     if (!rc)

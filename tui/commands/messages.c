@@ -1,4 +1,5 @@
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lite/json/json.h"
@@ -96,11 +97,15 @@ static const char *agent_of(const struct invocation *in)
     return option_given(&in->options, OPTION_TRANSCRIPT) ? "transcript" : in->options.agent;
 }
 
+enum { NEWEST_MOST = 1000 }; /* that are kept */
+
 /* The part of the messages that is written. If the store cannot count the part itself (--spoken, --tail), the messages
- * are read twice: once to count, once to write. */
+ * are read twice: once to count, once to write; unless they are the newest ones, which are kept until all are read. */
 struct answer {
     struct out *out;
     bool spoken, counting;
+    struct buf *newest; /* a ring of newest_most */
+    size_t newest_most;
     size_t seen;     /* of those that count, in this pass */
     size_t from, to; /* of them, those to write */
     /* looking for the message of --before or --at: its id or a beginning of it; the id in the arena once found, and its
@@ -293,6 +298,44 @@ static enum err_code count_part(const struct options *o, const struct session_re
     return rc;
 }
 
+static enum err_code keep_message(struct slice json, void *arg, struct err *e)
+{
+    struct answer *a = arg;
+
+    if (a->spoken && !is_spoken_message(json))
+        return ERR_OK;
+    struct buf *to = &a->newest[a->seen++ % a->newest_most];
+
+    to->n = 0;
+    return buf_add(to, json) ? err_nomem(e) : ERR_OK;
+}
+
+static bool wants_newest(const struct options *o)
+{
+    return option_given(o, OPTION_TAIL) && o->tail <= NEWEST_MOST && !last_of(o) &&
+           !option_given(o, OPTION_LIMIT) && !option_given(o, OPTION_OFFSET);
+}
+
+static enum err_code write_newest(const struct session_ref *ref, const struct message_query *q,
+                                  size_t most, struct answer *a, struct err *e)
+{
+    a->newest = calloc(most, sizeof *a->newest);
+    a->newest_most = most;
+    if (!a->newest)
+        return err_nomem(e);
+    enum err_code rc = ref->store->ops->messages(ref->store, ref, q, keep_message, a, e);
+
+    for (size_t i = a->seen > most ? a->seen - most : 0; i < a->seen && !rc; i++) {
+        out_json_row(a->out);
+        out_add(a->out, buf_slice(&a->newest[i % most]));
+        rc = out_row(a->out, e);
+    }
+    for (size_t i = 0; i < most; i++)
+        buf_fini(&a->newest[i]);
+    free(a->newest);
+    return rc;
+}
+
 static enum err_code write_messages_json(const struct invocation *in, const struct session_ref *ref,
                                          struct arena *arena, struct out *out, struct err *e)
 {
@@ -305,6 +348,12 @@ static enum err_code write_messages_json(const struct invocation *in, const stru
     struct message_query q = query_of(in);
     enum err_code rc = find_cursor(in, ref, &a, e);
 
+    if (!rc && wants_newest(o)) {
+        rc = write_newest(ref, &q, (size_t)o->tail, &a, e);
+        if (!rc)
+            out_json_rows_end(out);
+        return rc;
+    }
     if (!rc && last_of(o)) {
         page_of(o, 0, &a.at, &a.from, &a.to);
     } else if (!rc) {

@@ -6,8 +6,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
+
+#include "store/proc/process.h"
 
 enum { THREADS_MAX = 8, SMALL_QUESTION = 2 };
 
@@ -21,7 +22,7 @@ struct job {
 
 struct workers {
     struct job_context *context;
-    int event; /* readable while answers wait */
+    int event[2]; /* a pipe with one byte while answers wait */
     pthread_t thread[THREADS_MAX];
     int threads;
 
@@ -96,13 +97,9 @@ static bool reserve(struct workers *w, size_t more)
 
 static void push_answer(struct workers *w, const struct msg *m)
 {
-    const uint64_t one = 1;
-
     w->answer[w->first + w->n++] = *m;
-    ssize_t n =
-        write(w->event, &one, sizeof one); /* fails only if it is full and therefore readable */
-
-    (void)n;
+    if (w->n == 1 && write(w->event[1], "", 1) != 1)
+        return; /* it is full, and so it is readable */
 }
 
 static void post_from_worker(void *arg, const struct msg *m)
@@ -219,10 +216,10 @@ enum err_code workers_new(struct job_context *context, int threads, struct worke
     if (!w)
         return err_nomem(e);
     w->context = context;
+    w->event[0] = w->event[1] = -1;
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->work, NULL);
-    w->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (w->event < 0) {
+    if (proc_pipe(w->event, true)) {
         enum err_code rc = err_sys(e, "", "start workers");
 
         workers_free(w);
@@ -257,8 +254,10 @@ void workers_free(struct workers *w)
     for (size_t i = 0; i < w->n; i++)
         msg_fini(&w->answer[w->first + i]);
     free(w->answer);
-    if (w->event >= 0)
-        close(w->event);
+    if (w->event[0] >= 0) {
+        close(w->event[0]);
+        close(w->event[1]);
+    }
     pthread_cond_destroy(&w->work);
     pthread_mutex_destroy(&w->lock);
     free(w);
@@ -266,7 +265,7 @@ void workers_free(struct workers *w)
 
 int workers_fd(const struct workers *w)
 {
-    return w->event;
+    return w->event[0];
 }
 
 /* A view that asks again no longer wants the older answer. */
@@ -332,7 +331,7 @@ void workers_cancel(struct workers *w, unsigned generation)
 
 bool workers_pop(struct workers *w, struct msg *out)
 {
-    uint64_t count;
+    char byte;
     bool found;
 
     pthread_mutex_lock(&w->lock);
@@ -342,8 +341,8 @@ bool workers_pop(struct workers *w, struct msg *out)
         w->n--;
     }
     if (w->n == 0) {
-        ssize_t n = read(w->event, &count, sizeof count); /* fails if it is not readable, which does
-                                                             no harm */
+        ssize_t n =
+            read(w->event[0], &byte, 1); /* fails if it is not readable, which does no harm */
 
         (void)n;
         w->first = 0;

@@ -344,7 +344,7 @@ static enum step escape_key(struct input *in, struct slice text, int64_t now_ms,
 {
     if (text.n == 1)
         return quiet ? key_event(in, 1, KEYCODE_ESC, 0, out) : STEP_WAIT;
-    char next = text.p[1];
+    unsigned char next = (unsigned char)text.p[1];
     enum step step;
 
     if (next == '[')
@@ -355,7 +355,7 @@ static enum step escape_key(struct input *in, struct slice text, int64_t now_ms,
         step = STEP_WAIT;
     else if (next == 'O' && by_letter(text.p[2]))
         return key_event(in, 3, by_letter(text.p[2]), 0, out);
-    else if (next == ESC || (next >= 0 && next < ' ' && next != '\r' && next != '\b'))
+    else if (next == ESC || (next < ' ' && next != '\r' && next != '\b'))
         return key_event(in, 1, KEYCODE_ESC, 0,
                          out); /* a quick Esc, then the next key: Ctrl+C stays Ctrl+C */
     else

@@ -45,7 +45,7 @@ static int spawn(char **argv, int tty, pid_t *child)
     return failed;
 }
 
-static enum err_code run_editor(char **argv, int tty, struct err *e)
+static enum err_code run_editor(struct term_signals *signals, char **argv, int tty, struct err *e)
 {
     pid_t child;
     int failed = spawn(argv, tty, &child);
@@ -55,7 +55,7 @@ static enum err_code run_editor(char **argv, int tty, struct err *e)
         err_sys(e, argv[0], "open in the editor");
         return ERR_IO;
     }
-    int status = term_signals_wait_for(child);
+    int status = term_signals_wait_for(signals, child);
 
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return ERR_OK;
@@ -64,7 +64,8 @@ static enum err_code run_editor(char **argv, int tty, struct err *e)
 
 /* Runs the user's editor ("vim", "code --wait") on a file, on the terminal tty, and waits for it. The screen was left
  * before. */
-static enum err_code editor_run(const char *editor, const char *path, int tty, struct err *e)
+static enum err_code editor_run(struct term_signals *signals, const char *editor, const char *path,
+                                int tty, struct err *e)
 {
     struct arena arena = { 0 };
     struct buf line = { 0 };
@@ -77,7 +78,7 @@ static enum err_code editor_run(const char *editor, const char *path, int tty, s
     else
         err_nomem(e);
     if (rc == ERR_OK)
-        rc = run_editor(argv, tty, e);
+        rc = run_editor(signals, argv, tty, e);
     buf_fini(&line);
     arena_fini(&arena);
     return rc;
@@ -228,7 +229,7 @@ static void edit_file(struct loop *l, struct effect *fx)
         return;
     await_answer(l);
     term_leave(l->term);
-    enum err_code rc = editor_run(editor, path, term_output(l->term), &e);
+    enum err_code rc = editor_run(&l->signals, editor, path, term_output(l->term), &e);
 
     deliver_continue(l);
     if (rc)
@@ -483,7 +484,7 @@ static void run_once(struct loop *l)
 {
     struct pollfd fds[] = {
         { .fd = term_input(l->term), .events = POLLIN },
-        { .fd = l->signals.fd, .events = POLLIN },
+        { .fd = l->signals.of.fd, .events = POLLIN },
         { .fd = workers_fd(l->workers), .events = POLLIN },
         { .fd = l->watch.fd, .events = POLLIN },
     };
@@ -554,7 +555,7 @@ enum err_code loop_run(const struct loop_setup *setup, struct model *model, stru
                        struct err *e)
 {
     struct loop l = {
-        .setup = setup, .model = model, .esc_ms = TIME_NONE, .signals.fd = -1, .watch.fd = -1
+        .setup = setup, .model = model, .esc_ms = TIME_NONE, .signals.of.fd = -1, .watch.fd = -1
     };
     enum err_code rc = open_all(&l, e);
 

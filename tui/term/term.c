@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <term.h>
 #include <termios.h>
@@ -19,6 +17,7 @@
 #include <curses.h>
 
 #include "lite/base/buf.h"
+#include "store/fs/kernel.h"
 #include "tui/term/paint.h"
 
 static const int held[] = { SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGWINCH, SIGTSTP };
@@ -35,32 +34,30 @@ enum err_code term_signals_block(struct term_signals *s, struct err *e)
     sigset_t set;
 
     held_set(&set);
-    s->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (s->fd < 0)
-        return err_sys(e, "", "wait for signals");
     sigprocmask(SIG_BLOCK, &set, &s->before);
+    if (proc_signals_open(&s->of, &set)) {
+        sigprocmask(SIG_SETMASK, &s->before, NULL);
+        return err_sys(e, "", "wait for signals");
+    }
     return ERR_OK;
 }
 
 void term_signals_unblock(struct term_signals *s)
 {
-    close(s->fd);
-    s->fd = -1;
+    proc_signals_close(&s->of);
     sigprocmask(SIG_SETMASK, &s->before, NULL);
 }
 
 int term_signals_next(const struct term_signals *s)
 {
-    struct signalfd_siginfo info;
-
-    return read(s->fd, &info, sizeof info) == (ssize_t)sizeof info ? (int)info.ssi_signo : 0;
+    return proc_signals_next(&s->of);
 }
 
-void term_signals_stop_here(const struct term_signals *s)
+void term_signals_stop_here(struct term_signals *s)
 {
     sigset_t stop, before;
 
-    (void)s;
+    proc_signals_pause(&s->of);
     signal(SIGTSTP, SIG_DFL); /* curses has installed its own handler */
     sigemptyset(&stop);
     sigaddset(&stop, SIGTSTP);
@@ -68,14 +65,16 @@ void term_signals_stop_here(const struct term_signals *s)
     kill(0, SIGTSTP);
     sigprocmask(SIG_UNBLOCK, &stop, &before);
     sigprocmask(SIG_SETMASK, &before, NULL);
+    proc_signals_continue(&s->of);
 }
 
-int term_signals_wait_for(pid_t child)
+int term_signals_wait_for(struct term_signals *s, pid_t child)
 {
     struct sigaction ignore = { .sa_handler = SIG_IGN }, interrupt, quit;
     sigset_t stop, before;
     int status = 0;
 
+    proc_signals_pause(&s->of);
     sigemptyset(&ignore.sa_mask);
     sigaction(SIGINT, &ignore, &interrupt);
     sigaction(SIGQUIT, &ignore, &quit);
@@ -88,6 +87,7 @@ int term_signals_wait_for(pid_t child)
     sigprocmask(SIG_SETMASK, &before, NULL);
     sigaction(SIGINT, &interrupt, NULL);
     sigaction(SIGQUIT, &quit, NULL);
+    proc_signals_continue(&s->of);
     return status;
 }
 
@@ -241,7 +241,7 @@ static void send_drawn(struct terminal *t)
 
 static FILE *open_memory(void)
 {
-    int fd = memfd_create("screen", MFD_CLOEXEC);
+    int fd = fs_open_memory("screen");
     FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
 
     if (!f && fd >= 0)

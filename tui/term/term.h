@@ -6,6 +6,7 @@
 
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
+#include "store/proc/signals.h"
 #include "tui/config/config.h"
 #include "tui/term/paint.h"
 #include "tui/widgets/frame.h"
@@ -15,8 +16,8 @@
  * SIGHUP, SIGINT, SIGQUIT, SIGWINCH and SIGTSTP. They are blocked before the first thread starts, so that every thread
  * blocks them. */
 struct term_signals {
-    int fd;          /* readable when a signal has come */
-    sigset_t before; /* restored by term_signals_unblock() */
+    struct proc_signals of; /* its descriptor is readable when a signal has come */
+    sigset_t before;        /* restored by term_signals_unblock() */
 };
 
 MUST_CHECK enum err_code term_signals_block(struct term_signals *s, struct err *e);
@@ -24,10 +25,10 @@ void term_signals_unblock(struct term_signals *s);
 /* The next signal that has come, or 0. */
 int term_signals_next(const struct term_signals *s);
 /* Stops the job as Ctrl+Z does, and returns when it continues. */
-void term_signals_stop_here(const struct term_signals *s);
+void term_signals_stop_here(struct term_signals *s);
 /* Waits for a child that has the terminal: signals from the keyboard are for the child only. Returns the status of
  * waitpid(). */
-int term_signals_wait_for(pid_t child);
+int term_signals_wait_for(struct term_signals *s, pid_t child);
 
 /* The user's terminal, opened as /dev/tty, so that stdin and stdout may go elsewhere. While it is open, the screen is
  * ours; term_close(), a crash and a suspension restore everything.

@@ -5,23 +5,18 @@
 #include <stdint.h>
 
 #include "store/api/session.h"
+#include "store/fs/watch.h"
 
-/* Notices when session files appear, grow or vanish (inotify on their folders). Many changes are reported as one: at the
+/* Notices when session files appear, grow or vanish (store/fs/watch.h). Many changes are reported as one: at the
  * earliest WATCH_QUIET_MS after the first, and at most once in WATCH_EVERY_MS. When the system has no watches left,
  * further folders are not watched. */
-enum { WATCH_QUIET_MS = 150, WATCH_EVERY_MS = 1000, WATCH_ROOTS_MAX = 32 };
-
-struct watch_root {
-    int id;     /* inotify's */
-    char *path; /* owned */
-};
+enum { WATCH_QUIET_MS = 150, WATCH_EVERY_MS = 1000 };
 
 struct watch {
-    int fd;              /* readable after a change; -1 if nothing is watched */
-    int64_t changed_ms;  /* the first change not yet reported, or TIME_NONE */
-    int64_t reported_ms; /* the last report, or TIME_NONE */
-    struct watch_root root[WATCH_ROOTS_MAX];
-    size_t roots;
+    int fd;                 /* readable after a change; -1 if nothing is watched */
+    int64_t changed_ms;     /* the first change not yet reported, or TIME_NONE */
+    int64_t reported_ms;    /* the last report, or TIME_NONE */
+    struct fs_watch *files; /* NULL if nothing can be watched */
 };
 
 void watch_init(struct watch *w);

@@ -16,6 +16,13 @@ int64_t server_now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+int server_silent(struct reprise_plugin_call *call)
+{
+    snprintf(call->error, sizeof call->error, "the server has not answered for %lld seconds",
+             (long long)(call->timeout_ms / 1000));
+    return REPRISE_PLUGIN_FAILED;
+}
+
 int server_wait(int fd, short events, int64_t deadline, struct reprise_plugin_call *call)
 {
     for (;;) {
@@ -30,12 +37,8 @@ int server_wait(int fd, short events, int64_t deadline, struct reprise_plugin_ca
         }
         if (call->stopped(call->arg))
             return REPRISE_PLUGIN_STOPPED;
-        if (server_now_ms() > deadline) {
-            snprintf(call->error, sizeof call->error,
-                     "the server has not answered for %lld seconds",
-                     (long long)(call->timeout_ms / 1000));
-            return REPRISE_PLUGIN_FAILED;
-        }
+        if (server_now_ms() > deadline)
+            return server_silent(call);
     }
 }
 

@@ -11,6 +11,8 @@
 
 int64_t server_now_ms(void);
 
+/* The failure of a server that did not answer in time. */
+int server_silent(struct reprise_plugin_call *call);
 /* Waits until the socket is ready. FAILED after the deadline, STOPPED if the answer is no longer wanted. */
 int server_wait(int fd, short events, int64_t deadline, struct reprise_plugin_call *call);
 

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* How many rows that are not JSON may be behind the newest one that is. */
 enum { BROKEN_MOST = 64 };
@@ -13,14 +12,6 @@ struct appending {
     const char *key, *index, *member; /* of the transcript; of the index and what it gets */
     bool is_main;
 };
-
-static int64_t epoch_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* ---- before ---- */
 
@@ -92,8 +83,9 @@ static int send_rows(const struct appending *x, const struct reprise_plugin_text
 
 static int send_index(const struct appending *x)
 {
-    return x->is_main ? rd_send(x->c, "ZADD %s %lld %s", x->index, (long long)epoch_ms(), x->member)
-                      : rd_send(x->c, "SADD %s %s", x->index, x->member);
+    return x->is_main
+               ? rd_send(x->c, "ZADD %s %lld %s", x->index, (long long)text_epoch_ms(), x->member)
+               : rd_send(x->c, "SADD %s %s", x->index, x->member);
 }
 
 /* Reads the answers to MULTI, `commands` commands and EXEC. The array of the last one; NULL with OK: the key was changed. */
@@ -120,7 +112,7 @@ static int finish(struct rd_conn *c, size_t commands, redisReply **out,
     if (rc)
         return rc;
     if (refused) /* the reason of EXEC is only that there was one */
-        return rd_fail(call, refused, why);
+        return text_fail(call, refused, why);
     if ((*out)->type == REDIS_REPLY_ERROR)
         return rd_fail_answer(call, *out);
     for (size_t i = 0; i < (*out)->elements; i++)
@@ -178,7 +170,7 @@ int rd_append(void *store, const struct reprise_plugin_key *key, int64_t after,
     *last = 0;
     if (!rc && rows > 0) {
         rc = is_plain(key) ? rd_acquire(rd, call, &x.c)
-                           : rd_fail(call, REPRISE_PLUGIN_FAILED, "its id cannot be a key");
+                           : text_fail(call, REPRISE_PLUGIN_FAILED, "its id cannot be a key");
         if (!rc) {
             rc = append_rows(&x, after, row, rows, last);
             rd_release(rd, x.c);
@@ -233,7 +225,7 @@ static int remove_session(const struct rd *rd, struct rd_conn *c,
     if (!rc)
         rc = finish(c, subpaths->elements + 2, &done, call);
     if (!rc && done->type != REDIS_REPLY_ARRAY)
-        rc = rd_fail(call, REPRISE_PLUGIN_CHANGED, "another program is adding to it");
+        rc = text_fail(call, REPRISE_PLUGIN_CHANGED, "another program is adding to it");
     freeReplyObject(watched);
     freeReplyObject(subpaths);
     freeReplyObject(done);

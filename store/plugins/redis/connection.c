@@ -10,12 +10,6 @@
 
 /* ---- errors ---- */
 
-int rd_fail(struct reprise_plugin_call *call, int code, const char *text)
-{
-    snprintf(call->error, sizeof call->error, "%s", text);
-    return code;
-}
-
 static bool begins(const redisReply *r, const char *word)
 {
     size_t n = strlen(word);
@@ -28,23 +22,24 @@ int rd_fail_answer(struct reprise_plugin_call *call, const redisReply *r)
     bool refused = begins(r, "NOAUTH") || begins(r, "WRONGPASS") || begins(r, "NOPERM");
 
     if (begins(r, "WRONGTYPE"))
-        return rd_fail(call, REPRISE_PLUGIN_FAILED, "its key holds a value of another type");
+        return text_fail(call, REPRISE_PLUGIN_FAILED, "its key holds a value of another type");
     if (begins(r, "NOAUTH"))
-        return rd_fail(call, REPRISE_PLUGIN_REFUSED,
-                       "the server needs a password; keep it in REDISCLI_AUTH or a password-file");
-    return rd_fail(call, refused ? REPRISE_PLUGIN_REFUSED : REPRISE_PLUGIN_FAILED,
-                   begins(r, "ERR ") ? r->str + 4 : r->str);
+        return text_fail(
+            call, REPRISE_PLUGIN_REFUSED,
+            "the server needs a password; keep it in REDISCLI_AUTH or a password-file");
+    return text_fail(call, refused ? REPRISE_PLUGIN_REFUSED : REPRISE_PLUGIN_FAILED,
+                     begins(r, "ERR ") ? r->str + 4 : r->str);
 }
 
 static int break_off(struct rd_conn *c, struct reprise_plugin_call *call, const char *why)
 {
     c->broken = true;
-    return rd_fail(call, REPRISE_PLUGIN_FAILED, why);
+    return text_fail(call, REPRISE_PLUGIN_FAILED, why);
 }
 
 /* ---- commands and answers ---- */
 
-static int add_command(struct rd_conn *c, char *command, int n)
+static int add_command(struct rd_conn *c, char *command, long long n)
 {
     int rc = REPRISE_PLUGIN_NO_MEMORY;
 
@@ -75,7 +70,7 @@ int rd_send(struct rd_conn *c, const char *format, ...)
 int rd_send_texts(struct rd_conn *c, int n, const char *text[], const size_t size[])
 {
     char *command = NULL;
-    int length = redisFormatCommandArgv(&command, n, text, size);
+    long long length = redisFormatCommandArgv(&command, n, text, size);
 
     return add_command(c, command, length);
 }
@@ -185,7 +180,7 @@ static int finish_connecting(struct rd_conn *c, struct reprise_plugin_call *call
         return rc;
     if (getsockopt(c->c->fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0)
         error = errno;
-    return error ? rd_fail(call, REPRISE_PLUGIN_FAILED, strerror(error)) : REPRISE_PLUGIN_OK;
+    return error ? text_fail(call, REPRISE_PLUGIN_FAILED, strerror(error)) : REPRISE_PLUGIN_OK;
 }
 
 /* A server without passwords takes any; the reason that one gives may repeat what it was sent, so it is not shown. */
@@ -195,7 +190,7 @@ static int check_password(struct rd_conn *c, struct reprise_plugin_call *call)
     int rc = rd_answer(c, call, &r);
 
     if (!rc && r->type == REDIS_REPLY_ERROR && (begins(r, "WRONGPASS") || begins(r, "ERR invalid")))
-        rc = rd_fail(call, REPRISE_PLUGIN_REFUSED, "wrong password or user");
+        rc = text_fail(call, REPRISE_PLUGIN_REFUSED, "wrong password or user");
     freeReplyObject(r);
     return rc;
 }
@@ -233,7 +228,7 @@ static int connect_new(const struct rd *rd, struct reprise_plugin_call *call, st
     if (!c->c)
         rc = REPRISE_PLUGIN_NO_MEMORY;
     else if (c->c->err)
-        rc = rd_fail(call, REPRISE_PLUGIN_FAILED, c->c->errstr);
+        rc = text_fail(call, REPRISE_PLUGIN_FAILED, c->c->errstr);
     else
         rc = finish_connecting(c, call);
     if (!rc)

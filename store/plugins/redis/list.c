@@ -78,7 +78,7 @@ static int take_scanned(struct listing *l, const redisReply *r, char cursor[32])
 
     if (r->elements != 2 || r->element[0]->type != REDIS_REPLY_STRING || r->element[0]->len > 31 ||
         r->element[1]->type != REDIS_REPLY_ARRAY)
-        return rd_fail(l->call, REPRISE_PLUGIN_FAILED, "the server's answer makes no sense");
+        return text_fail(l->call, REPRISE_PLUGIN_FAILED, "the server's answer makes no sense");
     memcpy(cursor, r->element[0]->str, r->element[0]->len + 1);
     for (size_t i = 0; i < r->element[1]->elements && !rc; i++)
         rc = add_project(l, r->element[1]->element[i]);
@@ -164,7 +164,7 @@ static int find_sessions(struct listing *l)
         freeReplyObject(r);
     }
     if (!rc && l->items == 0 && l->trouble)
-        rc = rd_fail(l->call, l->trouble, l->why);
+        rc = text_fail(l->call, l->trouble, l->why);
     return rc;
 }
 
@@ -181,23 +181,14 @@ static int ask_for_ends(struct listing *l, const struct item *item)
     return rc ? rc : rd_send(l->c, "LRANGE %s -%d -1", name, TAIL_ROWS);
 }
 
-/* One row a line: a newline in a row can only be between its members. */
 static int add_rows(struct buf *out, const redisReply *r, size_t from)
 {
-    for (size_t i = from; i < r->elements; i++) {
-        size_t at = out->n;
+    int rc = REPRISE_PLUGIN_OK;
 
-        if (!rd_is_row(r->element[i]))
-            continue;
-        if (buf_add(out, (struct slice){ r->element[i]->str, r->element[i]->len }))
-            return REPRISE_PLUGIN_NO_MEMORY;
-        for (; at < out->n; at++)
-            if (out->p[at] == '\n')
-                out->p[at] = ' ';
-        if (buf_add_byte(out, '\n'))
-            return REPRISE_PLUGIN_NO_MEMORY;
-    }
-    return REPRISE_PLUGIN_OK;
+    for (size_t i = from; i < r->elements && !rc; i++)
+        if (r->element[i]->type == REDIS_REPLY_STRING)
+            rc = text_add_row(out, (struct slice){ r->element[i]->str, r->element[i]->len });
+    return rc;
 }
 
 struct ends {

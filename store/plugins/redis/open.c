@@ -29,30 +29,6 @@ const char *rd_index(const struct rd *rd, const char *project, struct arena *a)
 
 /* ---- the path ---- */
 
-static int digit_of(char c)
-{
-    static const char digits[] = "0123456789abcdef";
-    const char *at = c ? strchr(digits, c >= 'A' && c <= 'F' ? c - 'A' + 'a' : c) : NULL;
-
-    return at ? (int)(at - digits) : -1;
-}
-
-/* A part of a URL, with %XX decoded. */
-static const char *decode(struct arena *a, const char *p, size_t n)
-{
-    char *text = arena_alloc(a, n + 1), *to = text;
-
-    for (size_t i = 0; text && i < n; i++) {
-        bool coded = p[i] == '%' && i + 2 < n && digit_of(p[i + 1]) >= 0 && digit_of(p[i + 2]) >= 0;
-
-        *to++ = coded ? (char)(digit_of(p[i + 1]) * 16 + digit_of(p[i + 2])) : p[i];
-        i += coded ? 2 : 0;
-    }
-    if (text)
-        *to = '\0';
-    return text;
-}
-
 static bool read_number(const char *p, size_t n, int most, int *out)
 {
     int value = 0;
@@ -76,7 +52,7 @@ static const char *read_server(struct rd *rd, const char *p, size_t n)
     if (at) {
         if (memchr(p, ':', (size_t)(at - p)))
             return "its path contains a password; keep that in REDISCLI_AUTH or a password-file";
-        rd->user = at > p ? decode(&rd->arena, p, (size_t)(at - p)) : NULL;
+        rd->user = at > p ? text_decode(&rd->arena, p, (size_t)(at - p)) : NULL;
         p = at + 1;
     }
     const char *close = *p == '[' ? memchr(p, ']', (size_t)(end - p)) : NULL;
@@ -86,15 +62,16 @@ static const char *read_server(struct rd *rd, const char *p, size_t n)
     if (!close)
         close = colon ? colon : end;
     if (close > name)
-        rd->host = decode(&rd->arena, name, (size_t)(close - name));
+        rd->host = text_decode(&rd->arena, name, (size_t)(close - name));
     if (colon && !read_number(colon + 1, (size_t)(end - colon - 1), 65535, &rd->port))
         return "the port in its path is no number";
     return NULL;
 }
 
 /* What an option or a parameter of the URL says. */
-static const char *take(struct rd *rd, const char *name, const char *value)
+static const char *take(void *store, const char *name, const char *value)
 {
+    struct rd *rd = store;
     size_t n = strlen(value);
 
     if (strcmp(name, "prefix") == 0) {
@@ -103,27 +80,12 @@ static const char *take(struct rd *rd, const char *name, const char *value)
         rd->prefix = n ? arena_format(&rd->arena, "%.*s:", (int)n, value) : "";
     } else if (strcmp(name, "user") == 0) {
         rd->user = arena_copy_text(&rd->arena, value);
+    } else if (strcmp(name, "password-file") == 0) {
+        rd->password_file = arena_copy_text(&rd->arena, value);
     } else if (strcmp(name, "db") == 0 && !read_number(value, n, DATABASES, &rd->db)) {
         return "db needs the number of a database";
     }
     return NULL;
-}
-
-static const char *read_parameters(struct rd *rd, const char *p)
-{
-    const char *why = NULL;
-
-    while (*p && !why) {
-        size_t n = strcspn(p, "&"), name = strcspn(p, "=&");
-        const char *value = name < n ? decode(&rd->arena, p + name + 1, n - name - 1) : "";
-        const char *text = decode(&rd->arena, p, name);
-
-        if (!value || !text)
-            break;
-        why = take(rd, text, value);
-        p += n + (p[n] == '&');
-    }
-    return why;
 }
 
 /* Returns what is wrong with it, or NULL. */
@@ -143,10 +105,10 @@ static const char *read_path(struct rd *rd, const char *path)
     if (!why && n > 1 && !read_number(place + 1, n - 1, DATABASES, &rd->db)) {
         if (place > server && place[-1] != '@')
             return "its path needs the number of a database behind the server";
-        rd->socket = decode(&rd->arena, place, n);
+        rd->socket = text_decode(&rd->arena, place, n);
     }
     if (!why && place[n] == '?')
-        why = read_parameters(rd, place + n + 1);
+        why = text_parameters(&rd->arena, place + n + 1, take, rd);
     return why;
 }
 
@@ -193,12 +155,12 @@ static int read_password(struct rd *rd, const char *name, struct reprise_plugin_
     return REPRISE_PLUGIN_OK;
 }
 
-static int find_password(struct rd *rd, const char *file, struct reprise_plugin_call *call)
+static int find_password(struct rd *rd, struct reprise_plugin_call *call)
 {
     const char *given = getenv("REDISCLI_AUTH");
 
-    if (file)
-        return read_password(rd, file, call);
+    if (rd->password_file)
+        return read_password(rd, rd->password_file, call);
     if (given && given[0])
         rd->password = arena_copy_text(&rd->arena, given);
     return REPRISE_PLUGIN_OK;
@@ -220,16 +182,13 @@ void rd_close(void *store)
 static int configure(struct rd *rd, const char *path, const struct reprise_plugin_option *option,
                      size_t options, struct reprise_plugin_call *call)
 {
-    const char *file = NULL, *why = read_path(rd, path);
+    const char *why = read_path(rd, path);
 
-    for (size_t i = 0; i < options && !why; i++) {
-        why = take(rd, option[i].name, option[i].value);
-        if (strcmp(option[i].name, "password-file") == 0)
-            file = option[i].value;
-    }
+    if (!why)
+        why = text_options(option, options, take, rd);
     if (why)
-        return rd_fail(call, REPRISE_PLUGIN_REFUSED, why);
-    int rc = find_password(rd, file, call);
+        return text_fail(call, REPRISE_PLUGIN_REFUSED, why);
+    int rc = find_password(rd, call);
 
     return !rc && rd->arena.failed ? REPRISE_PLUGIN_NO_MEMORY : rc;
 }

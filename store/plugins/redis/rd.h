@@ -6,9 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lite/base/arena.h"
-#include "lite/base/buf.h"
 #include "store/plugins/common/server.h"
+#include "store/plugins/common/text.h"
 
 /* Sessions in Redis, under the keys of the reference adapters of the agent's SDK:
  *
@@ -28,7 +27,7 @@
 
 struct rd {
     struct arena arena; /* of the texts */
-    const char *host, *socket, *user, *password;
+    const char *host, *socket, *user, *password, *password_file;
     const char *prefix; /* "" or with the colon */
     int port, db;
     struct server_pool pool;
@@ -43,9 +42,6 @@ struct rd_conn {
 };
 
 /* ---- connection.c ---- */
-
-/* The reason of a failure; returns the code. */
-int rd_fail(struct reprise_plugin_call *call, int code, const char *text);
 
 /* A connection for this thread: one that is idle, or a new one. */
 int rd_acquire(struct rd *rd, struct reprise_plugin_call *call, struct rd_conn **out);

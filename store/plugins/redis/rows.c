@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "lite/base/array.h"
-#include "lite/json/json.h"
 
 enum {
     FIRST_ROWS = 64, /* of the first answer; then as many as make CHUNK bytes */
@@ -13,8 +12,7 @@ enum {
 
 bool rd_is_row(const redisReply *r)
 {
-    return r->type == REDIS_REPLY_STRING && r->len > 0 &&
-           json_valid((struct slice){ r->str, r->len });
+    return r->type == REDIS_REPLY_STRING && text_is_row((struct slice){ r->str, r->len });
 }
 
 static int read_length(struct rd_conn *c, const char *key, int64_t *out,
@@ -43,7 +41,7 @@ static int read_range(struct rd_conn *c, const char *key, int64_t from, int64_t 
     if (!rc && (int64_t)(*out)->elements < to - from) {
         freeReplyObject(*out);
         *out = NULL;
-        rc = rd_fail(call, REPRISE_PLUGIN_FAILED, "the session was deleted while it was read");
+        rc = text_fail(call, REPRISE_PLUGIN_FAILED, "the session was deleted while it was read");
     }
     return rc;
 }

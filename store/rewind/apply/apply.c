@@ -264,7 +264,7 @@ static enum err_code make_record(const struct store_env *env, const char *rewind
 
     if (rc)
         return rc;
-    if (getrandom(r, sizeof r, 0) != (ssize_t)sizeof r)
+    if (getentropy(r, sizeof r))
         return err_sys(e, rewinds, "draw a random name");
     snprintf(id, 40, "%015lld-%02x%02x%02x%02x", (long long)ms, r[0], r[1], r[2], r[3]);
     rewind_tx_path(rewinds, id, dir);

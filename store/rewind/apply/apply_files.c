@@ -20,6 +20,7 @@ static enum err_code check_exchanged(const struct entry_files *at, enum rewind_o
                                      struct err *e)
 {
     enum entry_file came_out;
+    bool gone;
     enum err_code rc = entry_files_identify_moved(at, &came_out, e);
 
     if (rc)
@@ -29,11 +30,9 @@ static enum err_code check_exchanged(const struct entry_files *at, enum rewind_o
         return ERR_OK;
     }
     *out = REWIND_CONFLICT;
-    /* ENOENT: the file that was put in its place was removed already, so its own file is in the
-     * record now. */
-    if (renameat2(at->dir, at->temp, at->dir, at->name, RENAME_EXCHANGE) && errno != ENOENT)
-        return err_sys(e, at->x->path, "give a changed file back");
-    return ERR_OK;
+    /* If the file that was put in its place was removed already, its own file is in the record now. */
+    rc = entry_names_exchange(at, &gone, e);
+    return rc ? err_wrap(e, rc, "give a changed file back") : ERR_OK;
 }
 
 /* What is under the entry's own name, and under the temporary one. */
@@ -48,6 +47,7 @@ static enum err_code identify_both(const struct entry_files *at, enum entry_file
 static enum err_code restore(const struct entry_files *at, enum rewind_outcome *out, struct err *e)
 {
     enum entry_file here, there;
+    bool gone;
     enum err_code rc = identify_both(at, &here, &there, e);
 
     if (rc)
@@ -63,9 +63,10 @@ static enum err_code restore(const struct entry_files *at, enum rewind_outcome *
     *out = REWIND_CONFLICT;
     if (here != ENTRY_FILE_SEEN || there != ENTRY_FILE_WANTED)
         return ERR_OK;
-    if (renameat2(at->dir, at->temp, at->dir, at->name, RENAME_EXCHANGE))
-        return errno == ENOENT ? ERR_OK : err_sys(e, at->x->path, "put the old bytes in place");
-    return check_exchanged(at, out, e);
+    rc = entry_names_exchange(at, &gone, e);
+    if (rc)
+        return err_wrap(e, rc, "put the old bytes in place");
+    return gone ? ERR_OK : check_exchanged(at, out, e);
 }
 
 /* ---- mode, create, delete ---- */
@@ -104,7 +105,7 @@ static enum err_code create(const struct entry_files *at, enum rewind_outcome *o
     *out = here == ENTRY_FILE_WANTED && there == ENTRY_FILE_NONE ? REWIND_DONE : REWIND_CONFLICT;
     if (here != ENTRY_FILE_NONE || there != ENTRY_FILE_WANTED)
         return ERR_OK;
-    if (renameat2(at->dir, at->temp, at->dir, at->name, RENAME_NOREPLACE))
+    if (entry_names_place(at))
         return errno == EEXIST ? ERR_OK : err_sys(e, at->x->path, "put the file back");
     *out = REWIND_DONE;
     return ERR_OK;
@@ -122,13 +123,12 @@ static enum err_code remove_entry_file(const struct entry_files *at, enum rewind
     *out = there == ENTRY_FILE_SEEN ? REWIND_DONE : REWIND_CONFLICT;
     if (here != ENTRY_FILE_SEEN || there != ENTRY_FILE_NONE)
         return ERR_OK;
-    if (renameat2(at->dir, at->name, at->dir, at->temp, RENAME_NOREPLACE))
+    if (disk_rename_new(at->dir, at->name, at->dir, at->temp))
         return errno == ENOENT ? ERR_OK : err_sys(e, at->x->path, "take the file away");
     rc = entry_files_identify_moved(at, &there, e);
     *out = there == ENTRY_FILE_SEEN ? REWIND_DONE : REWIND_CONFLICT;
     /* EEXIST: a newer one was saved meanwhile and stays, this one goes into the record. */
-    if (!rc && there != ENTRY_FILE_SEEN &&
-        renameat2(at->dir, at->temp, at->dir, at->name, RENAME_NOREPLACE) && errno != EEXIST)
+    if (!rc && there != ENTRY_FILE_SEEN && entry_names_place(at) && errno != EEXIST)
         rc = err_sys(e, at->x->path, "give a changed file back");
     return rc;
 }

@@ -126,12 +126,15 @@ static bool is_adopted(const struct entry_files *at, const struct stat *st)
 enum err_code entry_files_release(const struct entry_files *at, struct err *e)
 {
     char path[TX_PATH_MAX];
-    struct stat st;
+    struct stat st, kept;
 
-    if (at->x->outcome != REWIND_DONE || fstatat(at->dir, at->name, &st, AT_SYMLINK_NOFOLLOW) ||
-        !is_adopted(at, &st))
+    if (at->x->outcome != REWIND_DONE || !at->x->adopts)
         return ERR_OK;
     rewind_tx_adopted(at->c->tx, at->x, path);
+    if (fstatat(at->dir, at->name, &st, AT_SYMLINK_NOFOLLOW) || lstat(path, &kept))
+        return errno == ENOENT ? ERR_OK : err_sys(e, at->x->path, "look at");
+    if (kept.st_dev != st.st_dev || kept.st_ino != st.st_ino)
+        return ERR_OK;
     if (unlink(path))
         return err_sys(e, path, "remove a name of the file that came back");
     *strrchr(path, '/') = '\0';
@@ -195,7 +198,14 @@ enum err_code entry_files_open(struct entry_files_context *c, size_t i, struct e
 {
     *at = (struct entry_files){ .c = c, .x = &c->tx->entry[i] };
     rewind_tx_temp_name(c->tx, i, at->temp);
-    return entry_reach_dir(&c->reach, at->x, &at->dir, &at->name, e);
+    enum err_code rc = entry_reach_dir(&c->reach, at->x, &at->dir, &at->name, e);
+
+    if (rc || at->x->mode_only)
+        return rc;
+    rc = entry_names_settle(at, e);
+    if (rc)
+        close(at->dir);
+    return rc;
 }
 
 void entry_files_fini(struct entry_files_context *c)

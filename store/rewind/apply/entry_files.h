@@ -44,6 +44,14 @@ enum entry_file { ENTRY_FILE_NONE, ENTRY_FILE_SEEN, ENTRY_FILE_WANTED, ENTRY_FIL
 /* Opens the directory of entry i; the caller closes it. Errors are those of beneath.h. */
 MUST_CHECK enum err_code entry_files_open(struct entry_files_context *c, size_t i,
                                           struct entry_files *at, struct err *e);
+/* The entry's own file and the one under the temporary name change places; *gone if its own file is gone. Where that is
+ * not possible in one step, the own name has no file for a moment. */
+MUST_CHECK enum err_code entry_names_exchange(const struct entry_files *at, bool *gone,
+                                              struct err *e);
+/* The file under the temporary name gets the own one, which must be free: -1 with EEXIST. */
+int entry_names_place(const struct entry_files *at);
+/* Ends what a crash interrupted in these two, forwards or backwards. entry_files_open does it. */
+MUST_CHECK enum err_code entry_names_settle(const struct entry_files *at, struct err *e);
 /* Identifies the file that has a name: by its inode and times if they are known, or else by its
  * bytes. */
 MUST_CHECK enum err_code entry_files_identify(const struct entry_files *at, const char *name,

@@ -10,6 +10,7 @@
 #include "store/fs/copy.h"
 #include "store/fs/disk.h"
 #include "store/fs/file_at.h"
+#include "store/fs/kernel.h"
 #include "store/rewind/apply/entry_files.h"
 #include "store/rewind/plan/beneath.h"
 #include "store/rewind/record/tx.h"
@@ -78,14 +79,6 @@ static enum err_code may_not(const struct work *w, int error, const char *verb, 
     return err_sys(e, w->x->path, verb);
 }
 
-static bool is_fixed(int fd)
-{
-    struct statx sx;
-
-    return statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &sx) == 0 &&
-           (sx.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND));
-}
-
 /* Checks that its name may be moved, or its mode set, which a temporary file beside it cannot show.
  * It is checked before INTENT, because a refusal after INTENT would leave the rewind unfinished for
  * ever. */
@@ -99,9 +92,9 @@ static enum err_code check_allowed(const struct work *w, struct err *e)
         return err_sys(e, w->x->path, "look at");
     if (fs.f_flag & ST_RDONLY)
         return may_not(w, EROFS, "change it", e);
-    if (!w->x->mode_only && beneath_is_mount(w->present, w->dir))
+    if (!w->x->mode_only && fs_is_mount(w->present, w->dir))
         return may_not(w, EBUSY, "replace it (it is a mount point)", e);
-    if (is_fixed(w->present) || (!w->x->mode_only && is_fixed(w->dir)))
+    if (fs_is_fixed(w->present) || (!w->x->mode_only && fs_is_fixed(w->dir)))
         return may_not(w, EPERM, "change it (it is immutable, or can only be appended to)", e);
     if (w->x->mode_only)
         return root || st.st_uid == geteuid() ? ERR_OK : may_not(w, EPERM, "set the mode", e);
@@ -203,7 +196,7 @@ static enum err_code stage_temp(struct stager *s, const struct work *w, const st
         return rc;
     }
     /* The disk may begin; whether that can be asked for does not matter. */
-    (void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+    disk_start_sync(fd, 0, 0);
     s->staged[s->n].fd = fd;
     s->staged[s->n++].entry = w->i;
     return s->n < BATCH ? ERR_OK : settle(s, e);
@@ -211,28 +204,36 @@ static enum err_code stage_temp(struct stager *s, const struct work *w, const st
 
 static enum err_code not_here(const struct work *w, struct err *e)
 {
-    if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP)
+    if (!fs_is_lacking(errno) && errno != EPERM && errno != EMLINK)
         return err_sys(e, w->x->path, "exchange names");
-    return err_set(e, ERR_UNSUPPORTED, w->x->path,
-                   "this file system or kernel cannot exchange files atomically; try --into");
+    return err_set(
+        e, ERR_UNSUPPORTED, w->x->path,
+        "this file system can neither exchange names nor give a file two of them; try --into");
 }
 
-/* Two files of our own change places, or one gets another name, as the entry will need. */
+static int move(const struct work *w, const char *from, const char *to)
+{
+    return w->x->action == REWIND_RESTORE ? fs_exchange(w->dir, from, to)
+                                          : fs_rename_new(w->dir, from, w->dir, to);
+}
+
+/* Two files of our own change places, or one gets another name, as the entry will need. The second way
+ * (entry_names.c) needs files with two names. */
 static enum err_code try_names(const struct work *w, const char *temp, const char *probe,
                                struct err *e)
 {
     char other[96];
     bool exchange = w->x->action == REWIND_RESTORE;
-    unsigned flags = exchange ? RENAME_EXCHANGE : RENAME_NOREPLACE;
 
     snprintf(other, sizeof other, "%s2", probe);
     const char *to = exchange ? temp : other;
 
-    if (renameat2(w->dir, probe, w->dir, to, flags))
+    if (move(w, probe, to) == 0)
+        return move(w, to, probe) ? err_sys(e, w->x->path, "give names back to files of ours")
+                                  : ERR_OK;
+    if (!fs_is_lacking(errno) || linkat(w->dir, probe, w->dir, other, 0))
         return not_here(w, e);
-    return renameat2(w->dir, to, w->dir, probe, flags)
-               ? err_sys(e, w->x->path, "give names back to files of ours")
-               : ERR_OK;
+    return unlinkat(w->dir, other, 0) ? err_sys(e, w->x->path, "remove a file of ours") : ERR_OK;
 }
 
 /* Checks that this file system can do what follows INTENT, before anything is decided. */

@@ -3,18 +3,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/sysmacros.h>
-#include <sys/vfs.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cjson/cJSON.h>
 
 #include "store/fs/disk.h"
+#include "store/fs/kernel.h"
 #include "store/journal/record.h"
 
 /* The newest first: files come directory by directory. */
@@ -148,45 +146,25 @@ enum err_code beneath_root_link(const char *root, int *fd, int64_t *link_ms, str
 enum err_code beneath_root_id(int fd, const char *root, struct root_id *out, struct err *e)
 {
     struct stat st;
-    struct statx sx;
-    struct statfs fs;
+    struct statvfs fs;
     struct root_id id = { 0 };
 
     if (fstat(fd, &st))
         return err_sys(e, root, "look at directory");
     id.dev = st.st_dev;
     id.ino = st.st_ino;
-    if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &sx) == 0 && (sx.stx_mask & STATX_BTIME))
-        id.born_ns = (int64_t)sx.stx_btime.tv_sec * 1000000000 + sx.stx_btime.tv_nsec;
-    if (fstatfs(fd, &fs) == 0)
-        memcpy(&id.fs, &fs.f_fsid, sizeof id.fs);
+    id.born_ns = fs_born_ns(fd);
+    if (fstatvfs(fd, &fs) == 0)
+        id.fs = fs.f_fsid;
     *out = id;
     return ERR_OK;
 }
 
-/* Kernels before 5.8 show only mounts of other file systems. */
-bool beneath_is_mount(int fd, int dir)
+struct beneath_at beneath_at(int dir, const char *path)
 {
-    struct statx file, parent;
+    struct beneath_at at;
 
-    if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &file))
-        return false;
-    if (file.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT)
-        return (file.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
-    return statx(dir, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &parent) == 0 &&
-           (file.stx_dev_major != parent.stx_dev_major ||
-            file.stx_dev_minor != parent.stx_dev_minor);
-}
-
-/* Kernels before 5.8 have no ids of mounts. */
-struct beneath_at beneath_at(int dir)
-{
-    struct statx sx;
-
-    if (statx(dir, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_MNT_ID, &sx))
-        return (struct beneath_at){ 0 };
-    return (struct beneath_at){ .mount = sx.stx_mask & STATX_MNT_ID ? sx.stx_mnt_id : 0,
-                                .dev = makedev(sx.stx_dev_major, sx.stx_dev_minor) };
+    return fs_mount_of(dir, path, &at.mount, &at.dev) ? at : (struct beneath_at){ 0 };
 }
 
 bool beneath_same_at(struct beneath_at a, struct beneath_at b)
@@ -215,54 +193,6 @@ enum err_code beneath_same_root(const char *root, const struct root_id *id, int 
     return rc;
 }
 
-/* One step at a time, for kernels before 5.6 and for filters that forbid openat2: no part may be a link, and .. does
- * not occur in a clean path, so no step can leave the root. */
-static int open_chain(int root, const char *relative)
-{
-    char part[NAME_MAX + 1];
-    int at = dup(root);
-
-    while (at >= 0 && *relative) {
-        size_t n = strcspn(relative, "/");
-
-        if (n > NAME_MAX) {
-            close(at);
-            errno = ENAMETOOLONG;
-            return -1;
-        }
-        memcpy(part, relative, n);
-        part[n] = '\0';
-        int next = openat(at, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), sys = errno;
-
-        close(at);
-        errno = sys;
-        at = next;
-        relative += n + (relative[n] == '/');
-    }
-    return at;
-}
-
-static int open_below(int root, const char *relative)
-{
-    struct open_how how = { .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
-                            .resolve =
-                                RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
-
-    if (!*relative)
-        return fcntl(root, F_DUPFD_CLOEXEC, 0);
-    for (int tries = 0; tries < 8; tries++) {
-        long fd = syscall(SYS_openat2, root, relative, &how, sizeof how);
-
-        if (fd >= 0)
-            return (int)fd;
-        if (errno == ENOSYS || errno == EPERM || errno == E2BIG)
-            return open_chain(root, relative);
-        if (errno != EAGAIN && errno != EINTR) /* EAGAIN: something was renamed during the lookup */
-            return -1;
-    }
-    return -1;
-}
-
 /* Splits path into the directories between the root and the last part, and that part. */
 static enum err_code split(const char *root, const char *path, char relative[PATH_MAX],
                            const char **name, struct err *e)
@@ -274,6 +204,9 @@ static enum err_code split(const char *root, const char *path, char relative[PAT
     if (strncmp(path, root, n) != 0 || path[n] != '/' || path[strlen(path) - 1] == '/')
         return err_set(e, ERR_UNSAFE, path, "not below %s", root);
     const char *slash = strrchr(path, '/');
+
+    if (strstr(path + n, "/../"))
+        return err_set(e, ERR_UNSAFE, path, "it leads out of its directory");
     size_t len = slash > path + n ? (size_t)(slash - (path + n + 1)) : 0;
 
     if (len >= PATH_MAX)
@@ -299,7 +232,7 @@ enum err_code beneath_parent(int root_fd, const char *root, const char *path, in
 
     if (rc)
         return rc;
-    *fd = open_below(root_fd, relative);
+    *fd = fs_open_below(root_fd, relative);
     return *fd < 0 ? refused(path, e) : ERR_OK;
 }
 

@@ -48,7 +48,7 @@ MUST_CHECK enum err_code beneath_root_link(const char *root, int *fd, int64_t *l
  * away. Device numbers change from boot to boot, so another device with the same file system id is accepted. */
 struct root_id {
     uint64_t dev, ino; /* ino 0: not known */
-    uint64_t fs;       /* of statfs; 0 if the file system has none */
+    uint64_t fs;       /* of statvfs; 0 if the file system has none */
     int64_t born_ns;   /* 0 if the file system does not know it */
 };
 
@@ -58,16 +58,13 @@ MUST_CHECK enum err_code beneath_root_id(int fd, const char *root, struct root_i
 MUST_CHECK enum err_code beneath_same_root(const char *root, const struct root_id *id, int *fd,
                                            struct err *e);
 
-/* Returns true if the open file is a mount point in its directory. It can neither be renamed nor removed then
- * (EBUSY). */
-bool beneath_is_mount(int fd, int dir);
-
 /* Where names can be moved to from a directory: within the same mount of the same file system. */
 struct beneath_at {
     uint64_t mount, dev; /* mount 0: not known */
 };
 
-struct beneath_at beneath_at(int dir);
+/* path "": the directory itself. All 0 if nothing is known of it. */
+struct beneath_at beneath_at(int dir, const char *path);
 bool beneath_same_at(struct beneath_at a, struct beneath_at b);
 
 /* Opens the directory of `path` (absolute, clean, under `root`) for use with the *at calls; *name points to path's

@@ -118,7 +118,7 @@ static const char *const trusted_ends[] = {
 };
 /* In these, only what steers the agent: its memory and plans are plain files. */
 static const char *const agent_dirs[] = { ".claude", ".gemini", ".codex", ".cursor", ".entire", ".exathena", ".qwen",
-                                          ".kimi-code", ".pi" };
+                                          ".kimi-code", ".pi", ".cline", ".clinerules", ".kiro" };
 static const char *const agent_parts[] = {
     "settings.json", "settings.local.json", "config.json", "config.toml", "hooks", "hooks.json", "mcp.json",
     "commands", "agents", "skills", "plugins",

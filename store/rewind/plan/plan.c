@@ -54,6 +54,7 @@ enum err_code rewind_plan_add(struct rewind_plan *plan, const struct rewind_targ
     copy.real_parent = arena_copy_text(a, t->real_parent);
     copy.adopts = arena_copy_text(a, t->adopts);
     copy.why = arena_copy_text(a, t->why);
+    copy.doubt = arena_copy_text(a, t->doubt);
     copy.left_sha256 = arena_copy_text(a, t->left_sha256);
     copy_source(a, &copy.source);
     copy_source(a, &copy.last);

@@ -72,6 +72,8 @@ static void require_consent(const struct worker *w, struct rewind_entry *x)
         refuse_entry(x, REWIND_RULE_EDITED,
                      x->seen.exists ? "changed since the last snapshot, not by the session"
                                     : "deleted since the last snapshot, not by the session");
+    else if (x->target->doubt && !o->allow_edited)
+        refuse_entry(x, REWIND_RULE_UNKNOWN, x->target->doubt);
     else if (x->unproven && !o->allow_edited)
         refuse_entry(x, REWIND_RULE_UNKNOWN,
                      "its present content is not known to be the session's work");
@@ -140,21 +142,23 @@ static enum err_code compare_with_last(struct worker *w, const struct rewind_ent
     *differs = t->has_last && t->last_absent == x->seen.exists;
     if (!t->has_last || t->last_absent || !x->seen.exists)
         return ERR_OK;
-    if (!t->last.file && !t->last.blob && !t->last.bytes.p && t->last.sha256) {
-        char hex[SHA256_BYTES * 2 + 1];
-
-        hasher_hex(w->look.present.sha256, hex);
-        *differs = strcmp(hex, t->last.sha256) != 0;
-        return ERR_OK;
-    }
     struct err why = { 0 };
-    enum err_code rc = source_read(&t->last, &w->look.present, &w->last, &why);
+    bool is_hash = !t->last.file && !t->last.blob && !t->last.bytes.p && t->last.sha256;
+    enum err_code rc =
+        is_hash ? ERR_NOT_FOUND : source_read(&t->last, &w->look.present, &w->last, &why);
 
     if (rc == ERR_NOMEM)
         return err_nomem(e);
     if (rc && err_is_exhausted(why.sys)) {
         errno = why.sys;
         return err_sys(e, t->path, "read the last saved copy");
+    }
+    if (rc && t->last.sha256) { /* the hash is known also of a copy that is gone */
+        char hex[SHA256_BYTES * 2 + 1];
+
+        hasher_hex(w->look.present.sha256, hex);
+        *differs = strcmp(hex, t->last.sha256) != 0;
+        return ERR_OK;
     }
     *known = rc == ERR_OK; /* unreadable knowledge is no knowledge */
     *differs = !rc && !source_content_same(&w->look.present, &w->last);

@@ -161,7 +161,8 @@ static struct left left_by_next(const struct next *next, const char *path)
         return (struct left){ .known = false };
     const struct rewind_target *t = &next->plan->target[next->first[number]];
 
-    return (struct left){ t->want != REWIND_UNKNOWN, t->want == REWIND_ABSENT, &t->source };
+    return (struct left){ t->want != REWIND_UNKNOWN && !t->doubt, t->want == REWIND_ABSENT,
+                          &t->source };
 }
 
 static enum err_code read_both(struct turn_removal *o, const struct rewind_target *found,
@@ -197,6 +198,8 @@ static enum err_code plan_file(struct turn_removal *o, const struct rewind_targe
 
     if (found->want == REWIND_UNKNOWN)
         return rewind_plan_add(o->plan, found, e);
+    if (found->doubt)
+        return add_conflict(o, found, found->doubt, e);
     if (!left->known)
         return add_conflict(o, found, "its content after this turn is unknown", e);
     enum err_code rc = read_both(o, found, left, &why, e);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lite/io/file.h"
+#include "store/fs/kernel.h"
 #include "store/git/repo.h"
 #include "store/log/lease.h"
 #include "store/rewind/plan/beneath.h"
@@ -165,21 +166,6 @@ static void take_stat(struct look *l, const struct stat *st)
                                     .mode = st->st_mode & 07777 };
 }
 
-/* Returns true if the directory is the one that was recorded, by the kernel's name of the
- * descriptor that is used. */
-static bool is_real_parent(int fd, const char *real_parent)
-{
-    char self[64], real[PATH_MAX];
-
-    snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
-    ssize_t n = readlink(self, real, sizeof real - 1);
-
-    if (n < 0)
-        return true; /* no /proc: then the walk without links must be enough */
-    real[n] = '\0';
-    return strcmp(real, real_parent) == 0;
-}
-
 static void judge_type(struct look *l, const struct stat *st)
 {
     if (S_ISLNK(st->st_mode))
@@ -204,8 +190,8 @@ static enum err_code read_present_file(int dir, const char *name, const char *pa
         set_rule(l, REWIND_RULE_ACCESS, "it cannot be read");
         return ERR_OK;
     }
-    l->is_mount = beneath_is_mount(fd, dir);
-    l->at = beneath_at(dir);
+    l->is_mount = fs_is_mount(fd, dir);
+    l->at = beneath_at(dir, "");
     enum err_code rc = span_of_file(fd, path, &l->file, e);
 
     if (!rc)
@@ -265,7 +251,7 @@ enum err_code rewind_look_at(int root_fd, const char *root, const char *path,
         set_rule(out, REWIND_RULE_ACCESS, "its directory cannot be opened");
     if (rc)
         return ERR_OK;
-    if (real_parent && !is_real_parent(dir, real_parent))
+    if (real_parent && !fs_is_at(dir, real_parent))
         set_rule(out, REWIND_RULE_PARENT, "its directory is not the original one");
     else
         rc = look_in(dir, name, path, out, e);

@@ -252,15 +252,12 @@ static enum err_code hold_targets(const struct store_env *env, struct held_paths
 static void find_record_at(const char *dir, struct rewind_plan *plan)
 {
     char path[PATH_MAX];
-    int fd;
 
     snprintf(path, sizeof path, "%s", dir);
-    while ((fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0 && strrchr(path, '/') > path)
+    for (plan->record_at = beneath_at(AT_FDCWD, path);
+         !plan->record_at.dev && strrchr(path, '/') > path;
+         plan->record_at = beneath_at(AT_FDCWD, path))
         *strrchr(path, '/') = '\0';
-    if (fd < 0)
-        return;
-    plan->record_at = beneath_at(fd);
-    close(fd);
 }
 
 enum err_code rewind_plan_hold(const struct store_env *env, struct rewind_plan *plan, struct err *e)

@@ -12,6 +12,7 @@
 #include "lite/base/utf8.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
+#include "store/proc/process.h"
 #include "store/systems/claude/chain/log.h"
 #include "store/systems/common/config_dir.h"
 
@@ -248,7 +249,7 @@ static enum err_code claude_open(const struct store_env *env, const char *path, 
     if (!rc)
         rc = config_dir_require(c->base.path, e);
     agents.config = c->base.path;
-    agents.proc = env->proc_dir ? env->proc_dir : "/proc";
+    agents.proc = env->proc_dir ? env->proc_dir : proc_table();
     if (!rc && (!(c->projects = config_dir_join(c->base.path, "projects")) ||
                 !(c->scratch = window_pool_new()) || !(c->live = live_cache_new(c->base.path)) ||
                 !(c->agents = agents_new(&agents)) || !(c->tables = claude_tables_new())))

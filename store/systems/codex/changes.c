@@ -15,7 +15,9 @@ struct reading {
     struct arena scratch;
     struct slice turn; /* of the lines above, in the arena of the result */
     size_t turn_at, at;
+    bool agents;             /* there are sub-agents */
     bool items;              /* commands are recorded as items: calls need not be looked at */
+    bool failed;             /* the patch of the line failed, perhaps after some of its files */
     struct codex_change now; /* what the changes of a line have in common */
     struct slice thread;
 };
@@ -53,7 +55,7 @@ static void add_change(struct reading *r, enum codex_change_kind kind, const cha
     c->change = list;
     struct codex_change x = r->now;
 
-    x.kind = kind;
+    x.kind = r->failed ? CODEX_UNSURE : kind;
     x.path = path;
     x.other = other;
     x.text = arena_copy(&c->arena, text);
@@ -89,7 +91,8 @@ static void take_changes(struct reading *r, const struct codex_row *row)
     struct slice status = text_of(row->item, "status", &r->scratch), files, key, change;
     struct json_iter it;
 
-    if ((status.n && !slice_eq(status, SLICE("completed"))) ||
+    r->failed = slice_eq(status, SLICE("failed"));
+    if ((status.n && !slice_eq(status, SLICE("completed")) && !r->failed) ||
         !json_get(row->item, "changes", &files) || json_type(files) != JSON_OBJECT ||
         !json_iter_open(&it, files))
         return;
@@ -132,6 +135,33 @@ static bool is_harmless(struct slice item, struct arena *a)
             return false;
     }
     return any;
+}
+
+/* A file that a command read was there. Only commands in the directory of the thread are considered, for paths are relative. */
+static void take_seen(struct reading *r, struct slice item)
+{
+    struct codex_changes *c = r->out;
+    struct slice dir = text_of(item, "cwd", &r->scratch), code, list, key, part;
+    size_t scheme = strlen("file://");
+    struct json_iter it;
+
+    if (slice_starts(dir, "file://"))
+        dir = (struct slice){ dir.p + scheme, dir.n - scheme };
+    if (!c->cwd || !slice_eq(dir, slice_of(c->cwd)) || !json_get(item, "exit_code", &code) ||
+        !slice_eq(code, SLICE("0")) || !json_get(item, "parsed_cmd", &list) ||
+        json_type(list) != JSON_ARRAY || !json_iter_open(&it, list))
+        return;
+    while (json_iter_next(&it, &key, &part)) {
+        struct codex_seen *seen = arena_grow(&c->arena, c->seen, c->seen_n, sizeof *seen);
+        const char *path = slice_eq(text_of(part, "type", &r->scratch), SLICE("read"))
+                               ? clean_path(r, text_of(part, "path", &r->scratch))
+                               : NULL;
+
+        if (!seen || !path)
+            continue;
+        c->seen = seen;
+        seen[c->seen_n++] = (struct codex_seen){ path, r->at };
+    }
 }
 
 static void take_call(struct reading *r, const struct codex_row *row)
@@ -190,6 +220,33 @@ static void take_meta(struct reading *r, const struct codex_row *row)
     r->now.inherited = !slice_eq(text_of(row->payload, "id", &r->scratch), r->thread);
     if (cwd.n && cwd.p[0] == '/' && !memchr(cwd.p, '\0', cwd.n))
         r->out->cwd = arena_copy(&r->out->arena, cwd).p;
+    r->out->commit =
+        arena_copy(&r->out->arena, text_of(row->payload, "git.commit_hash", &r->scratch));
+}
+
+static void take_time(struct reading *r, const struct codex_row *row)
+{
+    struct codex_changes *c = r->out;
+    int64_t *list = arena_grow(&c->arena, c->line_ms, c->lines, sizeof *list);
+    int64_t above = c->lines ? c->line_ms[c->lines - 1] : INT64_MIN, now;
+
+    if (!list)
+        return;
+    c->line_ms = list;
+    list[c->lines++] = row && time_parse(row->time, &now) && now > above ? now : above;
+}
+
+static void take_agent(struct reading *r, const struct codex_row *row)
+{
+    struct codex_changes *c = r->out;
+    struct slice id =
+        r->agents ? text_of(row->item, "agent_thread_id", &r->scratch) : (struct slice){ NULL, 0 };
+
+    for (size_t i = 0; i < c->agents; i++)
+        if (slice_eq(c->agent[i], id))
+            return;
+    if (id.n && !arena_add_copy(&c->arena, &c->agent, &c->agents, id))
+        c->arena.failed = true;
 }
 
 static void take_line(struct reading *r, struct slice line)
@@ -197,7 +254,10 @@ static void take_line(struct reading *r, struct slice line)
     struct codex_row row;
 
     arena_reset(&r->scratch);
-    if (!codex_row_read(line, &r->scratch, &row))
+    bool read = codex_row_read(line, &r->scratch, &row);
+
+    take_time(r, read ? &row : NULL);
+    if (!read)
         return;
     switch (row.kind) {
     case CODEX_META: take_meta(r, &row); break;
@@ -209,7 +269,9 @@ static void take_line(struct reading *r, struct slice line)
     case CODEX_COMMAND:
         if (!is_harmless(row.item, &r->scratch))
             add_command(r);
+        take_seen(r, row.item);
         break;
+    case CODEX_OTHER: take_agent(r, &row); break;
     default: break;
     }
 }
@@ -250,6 +312,7 @@ enum err_code codex_changes_read(const struct store *st, const struct session_re
 
     rest = buf_slice(&text);
     r.items = !rc && slice_has(rest, "\"CommandExecution\"");
+    r.agents = !rc && slice_has(rest, "\"SubAgentActivity\"");
     for (; !rc && slice_line(&rest, &line, &torn); r.at++)
         take_line(&r, line);
     if (!rc && (c.arena.failed || r.scratch.failed))

@@ -1,13 +1,11 @@
 #include "store/systems/codex/codex.h"
 
 #include <assert.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 
+#include "store/proc/process.h"
 #include "store/systems/common/config_dir.h"
 
 const struct codex *codex_of(const struct store *st)
@@ -28,23 +26,14 @@ static void codex_close(struct store *st)
 
 static const char variable[] = "CODEX_HOME";
 
-/* NULL: not known, or out of memory. */
-static char *default_path(const struct store_env *env)
-{
-    const char *named = env_variable(env, variable);
-
-    if (named)
-        return config_dir_absolute(env, named);
-    return env->home ? config_dir_join(env->home, ".codex") : NULL;
-}
-
 static enum err_code open_at(struct codex *x, const char *path, struct err *e)
 {
     const struct store_env *env = x->jsonl.base.env;
 
     if (!path && !env->home && !env_variable(env, variable))
         return err_set(e, ERR_NOT_FOUND, "", "open store: HOME is not set");
-    x->jsonl.base.path = path ? config_dir_absolute(env, path) : default_path(env);
+    x->jsonl.base.path =
+        path ? config_dir_absolute(env, path) : config_dir_usual(env, variable, ".codex");
     if (!x->jsonl.base.path)
         return err_nomem(e);
     x->jsonl.folder = config_dir_join(x->jsonl.base.path, "sessions");
@@ -82,39 +71,33 @@ static enum err_code codex_variable(const struct store *st, const char **name, c
                                     struct err *e)
 {
     (void)e;
-    config_dir_variable(st, default_path(st->env), variable, name, value);
+    config_dir_variable(st, config_dir_usual(st->env, variable, ".codex"), variable, name, value);
     return ERR_OK;
 }
 
 /* ---- in use? ---- */
 
 /* The program that has a thread open holds a lock on its lock file as long as it runs; a file that was left behind is
- * not locked. The kernel's table of locks shows it without touching the file. Some file systems report another device
- * there than stat does: then only the number of the file is evidence. */
-static struct live judge_lock(const struct stat *lock, const char *table)
+ * not locked. */
+static struct live judge_lock(const struct stat *lock, const char *proc)
 {
     struct live live = { .state = LIVE_QUIET };
-    char line[256];
-    FILE *f = fopen(table, "re");
 
-    while (f && live.state != LIVE_RUNNING && fgets(line, sizeof line, f)) {
-        unsigned major, minor;
-        uint64_t ino;
-        int pid;
-
-        if (sscanf(line, "%*s %*s %*s %*s %d %x:%x:%" SCNu64, &pid, &major, &minor, &ino) != 4 ||
-            ino != lock->st_ino)
-            continue;
-        bool same = major == major(lock->st_dev) && minor == minor(lock->st_dev);
-
-        live = (struct live){ .state = same ? LIVE_RUNNING : LIVE_UNKNOWN,
-                              .pid = pid > 0 ? pid : 0,
-                              .why = same ? "Codex has it open" : "Codex may have it open" };
+    switch (proc_lock_of(proc, lock, &live.pid)) {
+    case PROC_LOCK_HELD:
+        live.state = LIVE_RUNNING;
+        live.why = "Codex has it open";
+        break;
+    case PROC_LOCK_LIKELY:
+        live.state = LIVE_UNKNOWN;
+        live.why = "Codex may have it open";
+        break;
+    case PROC_LOCK_UNKNOWN:
+        live.state = LIVE_UNKNOWN;
+        live.why = "its lock cannot be looked up";
+        break;
+    case PROC_LOCK_NONE: break;
     }
-    if (!f)
-        live = (struct live){ .state = LIVE_UNKNOWN, .why = "its lock cannot be looked up" };
-    else
-        fclose(f);
     return live;
 }
 
@@ -123,16 +106,15 @@ enum err_code codex_live(const struct store *st, const struct session_ref *ref, 
 {
     struct arena a = { 0 };
     struct stat sb;
-    const char *proc = st->env->proc_dir ? st->env->proc_dir : "/proc";
+    const char *proc = st->env->proc_dir ? st->env->proc_dir : proc_table();
     const char *lock =
         arena_format(&a, "%s/thread-writer-locks/%.*s.lock", st->path, SLICE_ARG(ref->id));
-    const char *table = arena_format(&a, "%s/locks", proc);
 
     *out = (struct live){ .state = LIVE_QUIET };
-    if (lock && table && lstat(lock, &sb) == 0)
-        *out = judge_lock(&sb, table);
+    if (lock && lstat(lock, &sb) == 0)
+        *out = judge_lock(&sb, proc);
     arena_fini(&a);
-    return lock && table ? ERR_OK : err_nomem(e);
+    return lock ? ERR_OK : err_nomem(e);
 }
 
 static const char *codex_cannot(unsigned ability)

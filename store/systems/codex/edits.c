@@ -42,6 +42,7 @@ static enum err_code put(struct walk *w, const struct codex_change *x, struct er
         edit.before_known = EDIT_TEXT;
         edit.before = x->text;
         break;
+    case CODEX_UNSURE:
     case CODEX_LEFT: return ERR_OK; /* the other half has it all */
     case CODEX_ARRIVED:
         rename.kind = EDIT_RENAME;

@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lite/io/file.h"
 #include "store/rewind/plan/plan.h"
@@ -27,6 +28,7 @@ struct state {
 
 struct planning {
     struct codex_changes c;
+    struct codex_commit commit;
     struct rewind_plan plan;
     size_t from; /* the line of the point */
 };
@@ -83,7 +85,8 @@ static enum err_code go_forward(struct planning *p, const char *path, size_t fir
         else if (x->kind == CODEX_UPDATED)
             rc = patch_forward(p, *out, x->text, out);
         else
-            out->known = false; /* its text came from another file */
+            out->known =
+                false; /* its text came from another file, or part of a patch may be in it */
     }
     if (last < n && n < p->c.changes &&
         codex_commands_between(&p->c, p->c.change[last].at, p->c.change[n].at))
@@ -125,7 +128,8 @@ static bool follow(const struct planning *p, size_t i, struct trail *t)
 
         if (!is_of(x, t->path))
             continue;
-        if (t->n == sizeof t->step / sizeof *t->step || x->kind == CODEX_ADDED)
+        if (t->n == sizeof t->step / sizeof *t->step || x->kind == CODEX_ADDED ||
+            x->kind == CODEX_UNSURE)
             return false; /* another file took its place */
         if (x->kind == CODEX_ARRIVED &&
             !(t->n && p->c.change[t->step[t->n - 1]].kind == CODEX_LEFT))
@@ -180,61 +184,156 @@ static enum err_code go_back(struct planning *p, size_t i, struct state *out, bo
 
 /* ---- a file ---- */
 
-/* The state of a file before its first change since the point. */
+/* A patch adds a file, or moves one, over a file that is there, and records nothing of that one. Returns why the file before
+ * it is not known; NULL: nothing shows that there was one. */
+static const char *was_replaced(const struct planning *p, size_t i)
+{
+    static const char why[] = "it replaced a file of that name, whose text is not recorded";
+    const struct codex_change *x = &p->c.change[i], *y = NULL;
+
+    for (size_t k = 0; k < i; k++)
+        if (is_of(&p->c.change[k], x->path))
+            y = &p->c.change[k];
+    if (y && y->kind != CODEX_DELETED && y->kind != CODEX_LEFT)
+        return codex_commands_between(&p->c, y->at, x->at) ? command_ran : why;
+    for (size_t k = 0; k < p->c.seen_n; k++)
+        if (p->c.seen[k].at < x->at && (!y || p->c.seen[k].at > y->at) &&
+            strcmp(p->c.seen[k].path, x->path) == 0)
+            return why;
+    return !y && codex_commit_mode(&p->commit, x->path) ? why : NULL;
+}
+
+/* Whether the changes from i on found what the ones before them left. */
+static enum err_code agrees(struct planning *p, size_t i, struct state s, bool *out)
+{
+    const char *path = p->c.change[i].path;
+    enum err_code rc = ERR_OK;
+    size_t last = i;
+
+    *out = true;
+    for (; i < p->c.changes && *out && !rc; i++) {
+        const struct codex_change *x = &p->c.change[i];
+
+        if (!is_of(x, path))
+            continue;
+        if (codex_commands_between(&p->c, p->c.change[last].at, x->at))
+            break;
+        last = i;
+        if (x->kind == CODEX_DELETED)
+            *out = !s.absent && slice_eq(s.text, x->text);
+        if (x->kind != CODEX_UPDATED && x->kind != CODEX_LEFT)
+            break;
+        rc = patch_forward(p, s, x->text, &s);
+        *out = s.known;
+    }
+    return rc;
+}
+
+/* The state of a file before its first change since the point. *was_free: more than an addition shows that there was none. */
 static enum err_code state_before(struct planning *p, size_t i, struct state *out, bool *seen,
-                                  const char **why, struct err *e)
+                                  bool *was_free, const char **why, struct err *e)
 {
     const struct codex_change *x = &p->c.change[i];
     enum err_code rc = go_forward(p, x->path, 0, i, (struct state){ .known = false }, out);
+    bool sure = !codex_commands_between(&p->c, p->from, x->at), agree = true;
 
     *seen = false;
     *why = command_ran;
+    if (!rc && x->kind == CODEX_DELETED && sure)
+        *out = known(x->text);
+    if (!rc && out->known && sure)
+        rc = agrees(p, i, *out, &agree);
     if (rc)
         return err_nomem(e);
-    bool sure = !codex_commands_between(&p->c, p->from, x->at);
-
-    if (x->kind == CODEX_DELETED && sure)
-        *out = known(x->text);
-    if (out->known && sure)
+    if (out->known && sure && agree) {
+        *was_free = out->absent;
         return ERR_OK;
+    }
     out->known = false;
-    if (x->kind == CODEX_UPDATED || x->kind == CODEX_LEFT)
-        return go_back(p, i, out, seen, why, e);
-    if (!sure)
+    if (!agree) {
+        *why = "it was changed by hand between its patches";
         return ERR_OK;
-    *out = (struct state){ .known = true, .absent = true };
+    }
+    switch (x->kind) {
+    case CODEX_UPDATED:
+    case CODEX_LEFT: return go_back(p, i, out, seen, why, e);
+    case CODEX_ADDED:
+    case CODEX_ARRIVED:
+        *why = sure ? was_replaced(p, i) : command_ran;
+        out->known = out->absent = !*why;
+        *was_free = out->absent && p->commit.tree;
+        break;
+    case CODEX_UNSURE: *why = "a patch failed, perhaps after it had changed this file"; break;
+    case CODEX_DELETED: break;
+    }
     return ERR_OK;
 }
 
-/* The file as the session left it, if its patches give that. */
+/* Whether the present file is what became of the one that was moved to it in change i. */
+static enum err_code is_moved(struct planning *p, size_t i, bool *out, struct err *e)
+{
+    struct state source;
+    struct trail t;
+    const char *why;
+    bool seen = false, whole = i > 0 && p->c.change[i - 1].kind == CODEX_LEFT &&
+                               follow(p, i - 1, &t) && !t.ends && is_of(&p->c.change[i], t.path);
+    enum err_code rc = whole ? go_back(p, i - 1, &source, &seen, &why, e) : ERR_OK;
+
+    *out = whole && !rc && source.known && seen;
+    return rc;
+}
+
+/* The file as the session left it, if its patches give that. A file that was moved may have replaced one: unless its name is
+ * known to have been free, nothing shows that it may go. */
 static enum err_code set_last(struct planning *p, size_t i, struct state before, bool seen,
-                              struct rewind_target *t, struct err *e)
+                              bool was_free, struct rewind_target *t, struct err *e)
 {
     struct state last;
-    enum err_code rc = seen ? read_present(p, t->path, &last, e)
-                            : go_forward(p, t->path, i, p->c.changes, before, &last);
+    bool arrived = before.absent && p->c.change[i].kind == CODEX_ARRIVED;
+    enum err_code rc = ERR_OK;
 
+    if (arrived && was_free)
+        rc = is_moved(p, i, &seen, e);
+    if (!rc)
+        rc = seen ? read_present(p, t->path, &last, e)
+                  : go_forward(p, t->path, i, p->c.changes, before, &last);
     if (rc)
         return err_nomem(e);
-    t->has_last = last.known;
+    t->has_last = last.known && !(arrived && !was_free && !last.absent);
     t->last_absent = last.absent;
     t->last.bytes = last.text;
-    t->mixed = seen;
+    t->mixed = seen && !before.absent;
     return ERR_OK;
+}
+
+/* A file that comes back gets the mode that it had in the commit. */
+static void set_mode(const struct planning *p, struct rewind_target *t)
+{
+    enum { LINK = 0120000, RUN = 0100755 };
+    unsigned mode = t->want == REWIND_BYTES ? codex_commit_mode(&p->commit, t->path) : 0;
+
+    if (mode == LINK) {
+        t->want = REWIND_UNKNOWN;
+        t->why = "it was a symbolic link: only the text behind it is recorded";
+    } else if (mode == RUN && access(t->path, F_OK) != 0) {
+        t->has_mode = true;
+        t->mode = 0755;
+    }
 }
 
 static enum err_code add_file(struct planning *p, size_t i, struct err *e)
 {
     struct rewind_target t = { .path = p->c.change[i].path, .want = REWIND_UNKNOWN };
     struct state before;
-    bool seen;
-    enum err_code rc = state_before(p, i, &before, &seen, &t.why, e);
+    bool seen, was_free = false;
+    enum err_code rc = state_before(p, i, &before, &seen, &was_free, &t.why, e);
 
     if (!rc && before.known) {
         t.why = NULL;
         t.want = before.absent ? REWIND_ABSENT : REWIND_BYTES;
         t.source.bytes = before.text;
-        rc = set_last(p, i, before, seen, &t, e);
+        rc = set_last(p, i, before, seen, was_free, &t, e);
+        set_mode(p, &t);
     }
     return rc ? rc : rewind_plan_add(&p->plan, &t, e);
 }
@@ -270,6 +369,8 @@ enum err_code codex_checkpoints(const struct store *st, const struct session_ref
     struct checkpoint_list list = { .n = 0 };
     enum err_code rc = codex_changes_read(st, ref, false, &c, e);
 
+    if (!rc && (rc = codex_changes_add_agents(st, ref, &c, e)))
+        codex_changes_fini(&c);
     if (rc)
         return rc;
     list.arena = c.arena; /* it owns the texts */
@@ -333,11 +434,14 @@ enum err_code codex_plan(const struct store *st, const struct session_ref *ref, 
     struct point_search search = { .id = point };
     enum err_code rc = codex_changes_read(st, ref, false, &p.c, e);
 
-    if (rc)
-        return rc;
-    for (size_t i = 0; i < p.c.points; i++)
+    if (!rc)
+        rc = codex_changes_add_agents(st, ref, &p.c, e);
+    if (!rc)
+        codex_commit_open(&p.c, &p.commit);
+    for (size_t i = 0; !rc && i < p.c.points; i++)
         jsonl_point_offer(&search, p.c.point[i].id, i);
-    rc = jsonl_point_found(&search, ref, e);
+    if (!rc)
+        rc = jsonl_point_found(&search, ref, e);
     if (!rc)
         rc = fill_plan(&p, ref, &p.c.point[search.at], e);
     for (size_t i = 0; !rc && i < p.c.changes; i++)
@@ -345,6 +449,7 @@ enum err_code codex_plan(const struct store *st, const struct session_ref *ref, 
             rc = add_file(&p, i, e);
     if (!rc)
         rc = add_notes(&p, e);
+    codex_commit_close(&p.commit);
     codex_changes_fini(&p.c);
     if (rc)
         rewind_plan_fini(&p.plan);

@@ -262,7 +262,9 @@ const char *rollout_near(const char *store, struct slice id, struct arena *a)
         if (folder)
             found = find_in(folder, id, a);
     }
-    return found;
+    const char *archive = arena_format(a, "%s/archived_sessions", store);
+
+    return found || !archive || !codex_is_id(id) ? found : find_in(archive, id, a);
 }
 
 /* ---- the text ---- */

@@ -44,6 +44,15 @@ char *config_dir_absolute(const struct store_env *env, const char *path)
     return path[0] == '/' ? config_dir_join(path, "") : config_dir_join(env->cwd, path);
 }
 
+char *config_dir_usual(const struct store_env *env, const char *variable, const char *name)
+{
+    const char *named = env_variable(env, variable);
+
+    if (named)
+        return config_dir_absolute(env, named);
+    return env->home ? config_dir_join(env->home, name) : NULL;
+}
+
 char *config_dir_data(const struct store_env *env, const char *name)
 {
     if (env->xdg_data_home && env->xdg_data_home[0] == '/')

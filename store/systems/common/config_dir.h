@@ -27,6 +27,9 @@ char *config_dir_absolute(const struct store_env *env, const char *path);
  * `usual` is freed here; it may be NULL. */
 void config_dir_variable(const struct store *st, char *usual, const char *variable,
                          const char **name, const char **value);
+/* Returns the variable's path, made absolute, or home/name if the variable is empty or not set. NULL without a home, or
+ * if out of memory. */
+char *config_dir_usual(const struct store_env *env, const char *variable, const char *name);
 /* dir/name with one slash between; NULL if out of memory. */
 char *config_dir_join(const char *dir, const char *name);
 /* $XDG_DATA_HOME/name, or ~/.local/share/name; NULL without a home, or if out of memory. */

@@ -32,21 +32,18 @@ enum err_code file_history_point(struct file_history *h, struct file_point point
     return ERR_OK;
 }
 
-enum err_code file_history_shell(struct file_history *h, int64_t time_ms, struct err *e)
+enum err_code file_history_shell(struct file_history *h, int64_t time_ms, struct slice command,
+                                 const char *dir, struct err *e)
 {
-    int64_t *more = arena_grow(&h->states.arena, h->shell_ms, h->shells, sizeof *more);
+    const struct saved_shell x = { time_ms, command, dir ? dir : h->cwd };
 
-    if (!more)
-        return err_nomem(e);
-    h->shell_ms = more;
-    h->shell_ms[h->shells++] = time_ms;
-    return ERR_OK;
+    return saved_states_shell(&h->states, &x, e);
 }
 
 static bool ran_shell(const struct file_history *h, int64_t from, int64_t to)
 {
-    for (size_t i = 0; i < h->shells; i++)
-        if (h->shell_ms[i] >= from && h->shell_ms[i] < to)
+    for (size_t i = 0; i < h->states.shells; i++)
+        if (h->states.shell[i].time_ms >= from && h->states.shell[i].time_ms < to)
             return true;
     return false;
 }

@@ -21,8 +21,6 @@ struct file_history {
     const char *no_turn;
     struct file_point *point; /* in the order of the log */
     size_t n;
-    int64_t *shell_ms; /* when shell commands ran, whose changes are not recorded */
-    size_t shells;
 };
 
 /* The path of a file that the log names, in the arena; NULL: no path, or out of memory. */
@@ -30,7 +28,9 @@ const char *file_history_path(struct file_history *h, struct slice name);
 /* Adds a prompt; its texts are copied. */
 MUST_CHECK enum err_code file_history_point(struct file_history *h, struct file_point point,
                                             struct err *e);
-MUST_CHECK enum err_code file_history_shell(struct file_history *h, int64_t time_ms, struct err *e);
+/* Adds a command of the shell that ran in dir, or where the session runs (NULL). */
+MUST_CHECK enum err_code file_history_shell(struct file_history *h, int64_t time_ms,
+                                            struct slice command, const char *dir, struct err *e);
 
 /* store_ops.checkpoints and .plan, from a history that was read; both empty it. Points are those of the present conversation.
  * root: the directory of the session, NULL: none that its files could be in. */

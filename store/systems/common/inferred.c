@@ -4,6 +4,7 @@
 
 #include "lite/base/buf.h"
 #include "store/api/edit.h"
+#include "store/fs/path.h"
 
 /* ---- diffs ---- */
 
@@ -216,4 +217,206 @@ bool inferred_only_reads(struct slice command)
         if (slice_eq((struct slice){ command.p, word }, slice_of(readers[i])))
             return true;
     return false;
+}
+
+/* What a program does to the files that its words name. */
+enum effect { EFFECT_ANY, EFFECT_NONE, EFFECT_WORDS, EFFECT_SED, EFFECT_CD };
+
+struct command {
+    struct slice rest;
+    const char *dir, *path; /* where the command runs, and the file that is asked about */
+    struct arena *arena;
+    struct buf word;
+    bool is_open;    /* there is a word, perhaps an empty one */
+    bool redirected; /* it is the file that output goes to */
+    enum effect effect;
+    size_t words, operands; /* before it in this simple command */
+    bool may;               /* the answer, as soon as it is yes */
+};
+
+static enum effect effect_of(struct slice program)
+{
+    static const char *const readers[] = {
+        "ls",   "cat",  "head",   "tail",   "wc",  "pwd",      "grep",    "file",
+        "stat", "echo", "printf", "true",   "cmp", "diff",     "cut",     "sleep",
+        "date", "test", "du",     "whoami", "id",  "basename", "dirname", "which"
+    };
+    static const char *const writers[] = { "rm", "rmdir", "unlink", "mkdir", "touch",
+                                           "mv", "cp",    "chmod",  "ln",    "tee" };
+
+    if (slice_eq(program, SLICE("cd")))
+        return EFFECT_CD;
+    if (slice_eq(program, SLICE("sed")))
+        return EFFECT_SED;
+    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
+        if (slice_eq(program, slice_of(readers[i])))
+            return EFFECT_NONE;
+    for (size_t i = 0; i < sizeof writers / sizeof *writers; i++)
+        if (slice_eq(program, slice_of(writers[i])))
+            return EFFECT_WORDS;
+    return EFFECT_ANY;
+}
+
+/* Returns true for the file itself and for a directory that it is in. */
+static bool covers(struct command *c, const char *word)
+{
+    const char *named = path_normalize(c->dir, word, c->arena);
+    size_t n = named ? strlen(named) : 0;
+
+    return !named ||
+           (strncmp(c->path, named, n) == 0 && (n == 1 || c->path[n] == '\0' || c->path[n] == '/'));
+}
+
+/* Its script only replaces: others can write files and run programs. */
+static bool is_replacing(const char *script)
+{
+    size_t n = strlen(script);
+
+    return n > 3 && script[0] == 's' && !strpbrk(script, ";\n") &&
+           (script[n - 1] == script[1] || (script[n - 1] == 'g' && script[n - 2] == script[1]));
+}
+
+static void take_word(struct command *c, const char *word)
+{
+    bool option = word[0] == '-';
+
+    if (c->effect == EFFECT_CD && !(c->dir = path_normalize(c->dir, word, c->arena)))
+        c->may = true;
+    else if (c->effect == EFFECT_WORDS)
+        c->may |= !option && covers(c, word);
+    else if (c->effect == EFFECT_SED && option)
+        c->may |= strcmp(word, "-i") != 0 && strcmp(word, "-E") != 0 && strcmp(word, "-n") != 0;
+    else if (c->effect == EFFECT_SED)
+        c->may |= c->operands++ == 0 ? !is_replacing(word) : covers(c, word);
+}
+
+static void end_word(struct command *c)
+{
+    const char *word = c->is_open ? buf_cstr(&c->word) : NULL;
+
+    if (!c->is_open)
+        return;
+    if (!word)
+        c->may = true;
+    else if (c->redirected)
+        c->may |= covers(c, word);
+    else if (c->words++ == 0)
+        c->may |= (c->effect = effect_of(slice_of(word))) == EFFECT_ANY;
+    else
+        take_word(c, word);
+    c->is_open = c->redirected = false;
+    c->word.n = 0;
+}
+
+static void end_command(struct command *c)
+{
+    end_word(c);
+    c->words = c->operands = 0;
+    c->effect = EFFECT_ANY;
+}
+
+static void add_byte(struct command *c, char byte)
+{
+    c->may |= byte == '\0' || buf_add_byte(&c->word, byte);
+    c->is_open = true;
+}
+
+/* What is between quotes; an expansion in double ones could be anything. */
+static void take_quoted(struct command *c, char quote)
+{
+    c->is_open = true;
+    while (c->rest.n && c->rest.p[0] != quote) {
+        c->may |= quote == '"' && strchr("$`\\", c->rest.p[0]);
+        add_byte(c, c->rest.p[0]);
+        c->rest = (struct slice){ c->rest.p + 1, c->rest.n - 1 };
+    }
+    if (c->rest.n)
+        c->rest = (struct slice){ c->rest.p + 1, c->rest.n - 1 };
+    else
+        c->may = true;
+}
+
+/* The rest of a redirection, whose first byte was taken. */
+static void take_redirection(struct command *c, char byte)
+{
+    bool is_number = c->word.n == 1 && c->word.p[0] >= '0' && c->word.p[0] <= '9';
+
+    if (is_number) {
+        c->is_open = false;
+        c->word.n = 0;
+    }
+    end_word(c);
+    if (c->rest.n && c->rest.p[0] == '&') { /* a descriptor */
+        c->rest = (struct slice){ c->rest.p + 1, c->rest.n - 1 };
+        c->redirected = false;
+        c->may |= !c->rest.n || !strchr("012-", c->rest.p[0]);
+        if (c->rest.n)
+            c->rest = (struct slice){ c->rest.p + 1, c->rest.n - 1 };
+        return;
+    }
+    if (c->rest.n && c->rest.p[0] == byte)
+        c->rest = (struct slice){ c->rest.p + 1, c->rest.n - 1 };
+    else if (c->rest.n && strchr("<>|", c->rest.p[0]))
+        c->may = true;
+    c->redirected = true; /* a file that is only read counts, too */
+}
+
+static void take_byte(struct command *c)
+{
+    char byte = c->rest.p[0];
+
+    c->rest = (struct slice){ c->rest.p + 1, c->rest.n - 1 };
+    if (byte == '\'' || byte == '"')
+        take_quoted(c, byte);
+    else if (byte == ' ' || byte == '\t')
+        end_word(c);
+    else if (byte && strchr(";&|\n", byte))
+        end_command(c);
+    else if (byte == '>' || byte == '<')
+        take_redirection(c, byte);
+    else if (!byte || strchr("$`(){}*?[]~#!\\", byte) || (byte == '=' && c->words == 0))
+        c->may = true;
+    else
+        add_byte(c, byte);
+}
+
+bool inferred_may_change(struct slice text, const char *dir, const char *path)
+{
+    struct arena a = { 0 };
+    struct command c = { .rest = text, .dir = dir, .path = path, .arena = &a };
+
+    while (c.rest.n && !c.may)
+        take_byte(&c);
+    end_command(&c);
+    buf_fini(&c.word);
+    arena_fini(&a);
+    return c.may;
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+static bool has_word(struct slice text, struct slice word)
+{
+    for (size_t i = 0; i + word.n <= text.n; i++)
+        if (memcmp(text.p + i, word.p, word.n) == 0 && (i == 0 || !is_letter(text.p[i - 1])) &&
+            (i + word.n == text.n || !is_letter(text.p[i + word.n])))
+            return true;
+    return false;
+}
+
+bool inferred_may_remove(struct slice command, const char *dir, const char *path)
+{
+    static const char *const removers[] = { "rm",    "mv",     "unlink", "rmdir", "git", "rename",
+                                            "clean", "delete", "remove", "hg",    "jj",  "rsync" };
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+    if (!inferred_may_change(command, dir, path))
+        return false;
+    for (size_t i = 0; i < sizeof removers / sizeof *removers; i++)
+        if (has_word(command, slice_of(removers[i])))
+            return true;
+    return slice_find(command.p, command.n, name, strlen(name)) != NULL;
 }

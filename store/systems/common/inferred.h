@@ -23,4 +23,11 @@ void inferred_edit(struct slice diff, struct arena *a, struct edit *out);
  * more (redirections, pipes, lists, substitutions). */
 bool inferred_only_reads(struct slice command);
 
+/* Returns false if it is certain that a command of the shell, run in dir, left the file at the absolute path alone: it consists
+ * of a few programs whose plain words name other files. Links in directories are not followed. */
+bool inferred_may_change(struct slice command, const char *dir, const char *path);
+/* The same for a file that did not exist afterwards. A command of another kind counts only if it names the file or a program
+ * that removes files: builds and tests rarely remove one that an agent then makes. */
+bool inferred_may_remove(struct slice command, const char *dir, const char *path);
+
 #endif

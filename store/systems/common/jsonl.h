@@ -57,6 +57,7 @@ struct jsonl_format {
     enum err_code (*read)(struct slice row, struct arena *a, struct jsonl_said *out);
     /* Bytes that every row with a prompt contains: rows without them need not be read. */
     const char *prompt_mark;
+    bool in_pieces; /* rows with prompts that follow each other are one prompt */
     /* The same for rows that give a title; NULL: no row does. */
     const char *title_mark;
     /* Optional. Adds to a list's row what the log does not contain (abilities, directory, title);

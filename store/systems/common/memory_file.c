@@ -1,17 +1,16 @@
 #include "store/systems/common/memory_file.h"
 
-#include <stdio.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "store/fs/disk.h"
+#include "store/fs/kernel.h"
 
 enum err_code memory_file_open(struct memory_file *f, struct slice bytes, struct err *e)
 {
-    *f = (struct memory_file){ .fd = memfd_create("transcript", MFD_CLOEXEC) };
+    *f = (struct memory_file){ .fd = fs_open_memory("transcript") };
     if (f->fd < 0)
         return err_sys(e, "a transcript", "make room for it");
-    snprintf(f->path, sizeof f->path, "/proc/self/fd/%d", f->fd);
+    fs_fd_path(f->fd, f->path);
     enum err_code rc = disk_write(f->fd, bytes, NULL, f->path, e);
 
     if (rc)

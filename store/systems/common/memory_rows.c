@@ -13,7 +13,7 @@
 static void put_on_one_line(char *p, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (p[i] == '\n')
+        if (p[i] == '\n' || p[i] == '\r')
             p[i] = ' ';
 }
 
@@ -53,6 +53,24 @@ enum err_code memory_rows_value(struct buf *row, struct slice json)
     jsonout_init(&j, row);
     jsonout_text(&j, json);
     return j.rc;
+}
+
+enum err_code memory_rows_line(struct buf *lines, struct slice json)
+{
+    enum err_code rc = ERR_OK;
+    size_t at = lines->n;
+
+    while (!rc && json.n) {
+        const char *end = memchr(json.p, '\n', json.n);
+        size_t n = end ? (size_t)(end - json.p) : json.n;
+
+        rc = buf_add(lines, (struct slice){ json.p, n });
+        for (n += end != NULL; end && n < json.n && json.p[n] == ' ';) /* indentation */
+            n++;
+        json = (struct slice){ json.p + n, json.n - n };
+    }
+    put_on_one_line(lines->p ? lines->p + at : NULL, lines->n - at);
+    return rc ? rc : buf_add_byte(lines, '\n');
 }
 
 void memory_rows_reset(struct memory_rows *r)

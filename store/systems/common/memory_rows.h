@@ -15,6 +15,8 @@ struct memory_rows {
 MUST_CHECK enum err_code memory_rows_add(struct memory_rows *r, struct slice row, struct message m);
 /* Adds a text to a row as a JSON value, on one line: the value itself if it is valid JSON, else a string. */
 MUST_CHECK enum err_code memory_rows_value(struct buf *row, struct slice json);
+/* Adds a JSON text as one line, without the line ends and the indentation between its members. ERR_NOMEM. */
+MUST_CHECK enum err_code memory_rows_line(struct buf *lines, struct slice json);
 /* Makes the transcript and empties the rows. */
 MUST_CHECK enum err_code memory_rows_finish(struct memory_rows *r, const struct session_ref *ref,
                                             struct transcript **out, struct err *e);

@@ -5,7 +5,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lite/base/utf8.h"
 #include "lite/io/file.h"
+#include "store/fs/hasher.h"
+#include "store/systems/common/inferred.h"
 
 enum { COMPARED_MOST = 32 << 20 };
 
@@ -53,6 +56,20 @@ enum err_code saved_states_add(struct saved_states *s, const char *path,
     return ERR_OK;
 }
 
+enum err_code saved_states_shell(struct saved_states *s, const struct saved_shell *shell,
+                                 struct err *e)
+{
+    struct saved_shell *more = arena_grow(&s->arena, s->shell, s->shells, sizeof *more);
+    struct saved_shell x = *shell;
+
+    x.command = arena_copy(&s->arena, x.command);
+    if (!more || s->arena.failed)
+        return err_nomem(e);
+    s->shell = more;
+    s->shell[s->shells++] = x;
+    return ERR_OK;
+}
+
 /* ---- the state at a turn ---- */
 
 /* The copy of the turn itself, else the first one of a later turn. A later copy that is not the session's first one shows
@@ -85,14 +102,36 @@ static const struct saved_state *write_near(const struct saved_path *p, int64_t 
     return best;
 }
 
-static const struct saved_state *newest_of(const struct saved_path *p)
+/* The newest state that is not younger than the time; NULL: none. */
+static const struct saved_state *state_by(const struct saved_path *p, int64_t time_ms)
 {
-    const struct saved_state *best = &p->state[0];
+    const struct saved_state *best = NULL;
 
-    for (size_t i = 1; i < p->n; i++)
-        if (p->state[i].time_ms >= best->time_ms)
+    for (size_t i = 0; i < p->n; i++)
+        if (p->state[i].time_ms <= time_ms && (!best || p->state[i].time_ms >= best->time_ms))
             best = &p->state[i];
     return best;
+}
+
+bool saved_states_has(const struct saved_states *s, const char *path, int64_t turn)
+{
+    uint32_t number = slice_set_find(&s->number, slice_of(path));
+    const struct saved_path *p = number == SLICE_SET_NONE ? NULL : &s->path[number];
+
+    for (size_t i = 0; p && i < p->n; i++)
+        if (!p->state[i].is_write && p->state[i].turn == turn)
+            return true;
+    return false;
+}
+
+struct saved_state saved_states_newest(const struct saved_states *s, const char *path)
+{
+    uint32_t number = slice_set_find(&s->number, slice_of(path));
+
+    if (number != SLICE_SET_NONE)
+        return *state_by(&s->path[number], INT64_MAX);
+    return (struct saved_state){ .content = SAVED_UNKNOWN,
+                                 .why = "the session does not record what it contained then" };
 }
 
 /* ---- edits ---- */
@@ -124,11 +163,13 @@ enum err_code saved_states_edit(struct saved_states *s, const char *path, struct
                                 struct slice new, bool all, struct saved_state *out)
 {
     uint32_t number = slice_set_find(&s->number, slice_of(path));
+    const struct saved_state *base =
+        number != SLICE_SET_NONE ? state_by(&s->path[number], out->time_ms) : NULL;
     struct buf before = { 0 }, after = { 0 };
 
     out->content = SAVED_UNKNOWN;
     out->why = "the session does not record what its last edit left";
-    if (number != SLICE_SET_NONE && read_state(newest_of(&s->path[number]), &before) &&
+    if (base && read_state(base, &before) &&
         replace_text(buf_slice(&before), old, new, all, &after)) {
         out->content = SAVED_BYTES;
         out->bytes = arena_copy(&s->arena, buf_slice(&after));
@@ -145,24 +186,27 @@ static struct slice without_bom(struct slice text)
     return slice_starts(text, "\xef\xbb\xbf") ? (struct slice){ text.p + 3, text.n - 3 } : text;
 }
 
-/* Compares as an editor reads a file: without a byte order mark, and with any line ends. A byte that is not UTF-8 was
- * decoded to U+FFFD, so it equals that. */
+static bool is_passed(char byte, bool ascii)
+{
+    return byte == '\r' || (ascii && (byte & 0x80));
+}
+
+/* Compares as an editor reads a file: without a byte order mark, and with any line ends. A file that is not UTF-8 was decoded
+ * from another encoding, so only its ASCII is compared. */
 static bool is_same_text(struct slice file, struct slice text)
 {
+    const bool ascii = !utf8_valid(file);
     size_t i = 0, k = 0;
 
     file = without_bom(file);
     text = without_bom(text);
-    for (;;) {
-        while (i < file.n && file.p[i] == '\r')
+    for (;; i++, k++) {
+        while (i < file.n && is_passed(file.p[i], ascii))
             i++;
-        while (k < text.n && text.p[k] == '\r')
+        while (k < text.n && is_passed(text.p[k], ascii))
             k++;
-        if (i == file.n || k == text.n)
+        if (i == file.n || k == text.n || file.p[i] != text.p[k])
             return i == file.n && k == text.n;
-        if (file.p[i] != text.p[k])
-            return text.n - k >= 3 && memcmp(text.p + k, "\xef\xbf\xbd", 3) == 0;
-        i++, k++;
     }
 }
 
@@ -184,7 +228,8 @@ static bool copy_equals(const struct saved_state *copy, struct slice text)
 
 static bool is_one_copy(const struct saved_state *a, const struct saved_state *b)
 {
-    return a->content == b->content && a->file && b->file && strcmp(a->file, b->file) == 0;
+    return a->content == b->content && a->file && b->file && strcmp(a->file, b->file) == 0 &&
+           (!a->sha256 || !b->sha256 || strcmp(a->sha256, b->sha256) == 0);
 }
 
 /* The copy was made before the last write, which left something else. */
@@ -200,6 +245,15 @@ static bool is_outdated(const struct saved_path *p, const struct saved_state *co
     return false;
 }
 
+/* The write found what the copy contains: no other copy was made in between, as after a change by someone else. */
+static bool is_for(const struct saved_path *p, const struct saved_state *copy,
+                   const struct saved_state *write)
+{
+    const struct saved_state *own = copy_at(p, write->turn);
+
+    return !own || own->turn > write->turn || own == copy || is_one_copy(own, copy);
+}
+
 /* Why the copy cannot be the file's content at the turn; NULL: nothing contradicts it. */
 static const char *contradiction(const struct saved_path *p, const struct saved_state *copy,
                                  int64_t turn)
@@ -208,12 +262,64 @@ static const char *contradiction(const struct saved_path *p, const struct saved_
 
     if (copy->content == SAVED_UNKNOWN)
         return copy->why;
-    if (next && next->has_found)
+    if (next && next->has_found && is_for(p, copy, next))
         return copy_equals(copy, next->found)
                    ? NULL
                    : "its saved copy is not what the session's next edit found";
     return is_outdated(p, copy, turn) ? "its saved copy is from before the session's last edit"
                                       : NULL;
+}
+
+/* ---- doubts ---- */
+
+/* The copy is what the session's last edit left. */
+static bool is_what_was_left(const struct saved_state *copy, const struct saved_state *left)
+{
+    struct buf bytes = { 0 };
+
+    if (left->content == SAVED_BYTES)
+        return copy_equals(copy, left->bytes);
+    if (left->content == SAVED_ABSENT || copy->content == SAVED_ABSENT)
+        return left->content == copy->content;
+    if (left->sha256 && copy->sha256)
+        return strcmp(left->sha256, copy->sha256) == 0;
+    bool same = file_read_all(AT_FDCWD, left->file, 0, COMPARED_MOST, &bytes, NULL) == ERR_OK &&
+                copy_equals(copy, buf_slice(&bytes));
+
+    buf_fini(&bytes);
+    return same;
+}
+
+static bool shell_may_change(const struct saved_states *s, const char *path, int64_t from,
+                             const struct saved_state *copy)
+{
+    bool absent = copy->content == SAVED_ABSENT;
+
+    for (size_t i = 0; i < s->shells; i++) {
+        const struct saved_shell *x = &s->shell[i];
+
+        if (x->time_ms >= from && x->time_ms < copy->time_ms &&
+            (!x->dir || !x->command.n ||
+             (absent ? inferred_may_remove : inferred_may_change)(x->command, x->dir, path)))
+            return true;
+    }
+    return false;
+}
+
+/* Why a copy that was made after the turn had begun may not be what the file contained then; NULL: nothing speaks against
+ * it. */
+static const char *doubt(const struct saved_states *s, const struct saved_path *p,
+                         const struct saved_state *copy, int64_t turn, int64_t from)
+{
+    const struct saved_state *left = write_near(p, turn, true);
+
+    if (left && left->content != SAVED_UNKNOWN && is_what_was_left(copy, left))
+        return NULL;
+    if (shell_may_change(s, p->path, from, copy))
+        return "a shell command may have changed it before the session saved it";
+    return left && left->content != SAVED_UNKNOWN && copy->turn > turn
+               ? "it was changed before the session saved it, and when is not recorded"
+               : NULL;
 }
 
 /* ---- targets ---- */
@@ -228,18 +334,51 @@ static void set_source(const struct saved_state *x, bool *absent, struct rewind_
         source->bytes = SLICE("");
 }
 
-/* The newest state of the file in the session shows whether a person changed it since. */
-static void set_last(const struct saved_path *p, struct rewind_target *t)
+static bool has_hash(const struct saved_state *x, const char *sha256)
 {
-    const struct saved_state *newest = newest_of(p);
+    struct hasher h = { 0 };
+    struct buf bytes = { 0 };
+    uint8_t hash[SHA256_BYTES];
+    char hex[SHA256_BYTES * 2 + 1] = "";
+
+    if (read_state(x, &bytes) && !hasher_bytes(&h, buf_slice(&bytes), hash, NULL))
+        hasher_hex(hash, hex);
+    hasher_fini(&h);
+    buf_fini(&bytes);
+    return strcmp(hex, sha256) == 0;
+}
+
+/* An agent may delete old copies, and use their names again: what an edit left, or another copy, may be the same. */
+static const struct saved_state *still_there(const struct saved_path *p,
+                                             const struct saved_state *copy)
+{
+    if (copy->content != SAVED_FILE || !copy->sha256 || has_hash(copy, copy->sha256))
+        return copy;
+    for (size_t i = 0; i < p->n; i++)
+        if (has_hash(&p->state[i], copy->sha256))
+            return &p->state[i];
+    return copy;
+}
+
+/* The newest state of the file in the session shows whether a person changed it since. */
+static void set_last(struct saved_states *s, const struct saved_path *p, struct rewind_target *t)
+{
+    const struct saved_state *newest = state_by(p, INT64_MAX);
+    struct buf present = { 0 };
 
     t->has_last = newest->content != SAVED_UNKNOWN;
     if (t->has_last)
         set_source(newest, &t->last_absent, &t->last);
+    /* a program keeps the line ends of a file, which the text that it wrote does not show */
+    if (newest->content == SAVED_BYTES &&
+        !file_read_all(AT_FDCWD, p->path, 0, COMPARED_MOST, &present, NULL) && present.n &&
+        is_same_text(buf_slice(&present), newest->bytes))
+        t->last.bytes = arena_copy(&s->arena, buf_slice(&present));
+    buf_fini(&present);
 }
 
-static void set_wanted(const struct saved_path *p, bool modes, int64_t turn,
-                       struct rewind_target *t)
+static void set_wanted(const struct saved_states *s, const struct saved_path *p, int64_t turn,
+                       int64_t from, struct rewind_target *t)
 {
     const struct saved_state *copy = copy_at(p, turn);
     bool absent;
@@ -254,9 +393,14 @@ static void set_wanted(const struct saved_path *p, bool modes, int64_t turn,
         t->why = contradiction(p, copy, turn);
     if (t->why)
         return;
-    set_source(copy, &absent, &t->source);
+    set_source(still_there(p, copy), &absent, &t->source);
     t->want = absent ? REWIND_ABSENT : REWIND_BYTES;
-    if (modes && copy->file && stat(copy->file, &sb) == 0) {
+    t->doubt = doubt(s, p, copy, turn, from);
+    if (copy->runs && stat(p->path, &sb) != 0) {
+        t->has_mode = true;
+        t->mode = 0755;
+    }
+    if (s->keeps_modes && copy->file && stat(copy->file, &sb) == 0) {
         t->has_mode = true;
         t->mode = sb.st_mode & 07777;
     }
@@ -280,8 +424,8 @@ enum err_code saved_states_plan(struct saved_states *s, int64_t turn, struct rew
 
         if (!concerns(&s->path[i], turn))
             continue;
-        set_wanted(&s->path[i], s->keeps_modes, turn, &t);
-        set_last(&s->path[i], &t);
+        set_wanted(s, &s->path[i], turn, plan->point_ms, &t);
+        set_last(s, &s->path[i], &t);
         rc = rewind_plan_add(plan, &t, e);
     }
     return rc;

@@ -10,7 +10,9 @@
  * before they edit it. A reader adds states; saved_states_plan then chooses, for each file, its state at a turn.
  *
  * The copies are believed unless the session itself contradicts them: the text that the next edit found has to be that of
- * the copy, and a copy from before the last edit cannot be what that edit left. A contradicted file is held back. */
+ * the copy, and a copy from before the last edit cannot be what that edit left. A contradicted file is held back. So is one
+ * whose copy was made later than the turn, if a command could have changed it before, or if it is not what the session's
+ * edit before the turn left. */
 
 enum saved_content {
     SAVED_UNKNOWN, /* `why` contains the reason */
@@ -30,6 +32,7 @@ struct saved_state {
     enum saved_content content;
     const char *file, *sha256;
     struct slice bytes;
+    bool runs; /* SAVED_BYTES: the file could be executed */
     const char *why;
     bool has_found;     /* of a write: the text that it found, "" if there was no file */
     struct slice found; /* decoded, so line ends and broken UTF-8 may differ from the file's */
@@ -41,11 +44,20 @@ struct saved_path {
     size_t n;
 };
 
+/* A command of the shell, whose changes are not recorded. */
+struct saved_shell {
+    int64_t time_ms;
+    struct slice command; /* empty: not known */
+    const char *dir;      /* NULL: not known */
+};
+
 struct saved_states {
     struct arena arena; /* owns everything but `number`; readers may put their texts there */
     struct saved_path *path;
     size_t n;
     struct slice_set number;
+    struct saved_shell *shell;
+    size_t shells;
     bool keeps_modes; /* a copy has the mode of its original */
     /* of several copies of a turn the oldest counts; else the one that was added last */
     bool keeps_oldest;
@@ -54,12 +66,18 @@ struct saved_states {
 /* Adds a state of the file. Only one saved copy of a turn is kept. Texts and paths must live as long as the states. */
 MUST_CHECK enum err_code saved_states_add(struct saved_states *s, const char *path,
                                           const struct saved_state *state, struct err *e);
-/* What an edit leaves: the newest state of the file with `old` replaced, once or everywhere. SAVED_UNKNOWN if that state is
+/* Returns true if there is a saved copy of the turn. */
+bool saved_states_has(const struct saved_states *s, const char *path, int64_t turn);
+/* The newest state of the file; SAVED_UNKNOWN if nothing was added. */
+struct saved_state saved_states_newest(const struct saved_states *s, const char *path);
+/* What an edit at out->time_ms leaves: the newest state of the file until then with `old` replaced, once or everywhere. SAVED_UNKNOWN if that state is
  * not known or does not contain it. ERR_NOMEM. */
 MUST_CHECK enum err_code saved_states_edit(struct saved_states *s, const char *path,
                                            struct slice old, struct slice new, bool all,
                                            struct saved_state *out);
-/* Adds a target for each file that was saved or written from the turn on. */
+MUST_CHECK enum err_code saved_states_shell(struct saved_states *s, const struct saved_shell *shell,
+                                            struct err *e);
+/* Adds a target for each file that was saved or written from the turn on, which began at plan->point_ms. */
 MUST_CHECK enum err_code saved_states_plan(struct saved_states *s, int64_t turn,
                                            struct rewind_plan *plan, struct err *e);
 /* The number of files that were written in this turn. */

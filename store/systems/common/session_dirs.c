@@ -72,8 +72,8 @@ static enum err_code visit_session(struct walk *w, const char *folder, const cha
 
     if (!w->dirs->name_id(name, &ref.id))
         return ERR_OK;
-    path = arena_format(&w->arena, "%s%s%s/%s%s", w->store->folder, *folder ? "/" : "", folder,
-                        name, w->dirs->log);
+    path = arena_format(&w->arena, "%s%s%s/%s%s%s%s", w->store->folder, *folder ? "/" : "", folder,
+                        name, w->dirs->named ? "/" : "", w->dirs->named ? name : "", w->dirs->log);
     if (!path)
         return ERR_NOMEM;
     if (lstat(path, &sb) != 0 || S_ISDIR(sb.st_mode))
@@ -144,7 +144,7 @@ struct finding_session {
 
 struct slice session_dirs_of(const struct session_ref *ref, const struct session_dirs *dirs)
 {
-    size_t n = strlen(dirs->log);
+    size_t n = strlen(dirs->named ? strrchr(ref->path.p, '/') : dirs->log);
 
     return (struct slice){ ref->path.p, ref->path.n > n ? ref->path.n - n : 0 };
 }

@@ -7,6 +7,7 @@
  * for the projects. The functions work as the members of struct store_ops. */
 struct session_dirs {
     const char *log; /* in the directory of a session: "/messages.jsonl" */
+    bool named; /* before that the log has the name of the directory: <id>/<id>.messages.json */
     /* The id of the session in the name of its directory. Returns false for another directory. */
     bool (*name_id)(const char *name, struct slice *id);
     /* Returns true if a folder may have sessions of the scope; NULL: there are no folders of projects. */

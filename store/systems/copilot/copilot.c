@@ -1,12 +1,15 @@
 #include "store/systems/copilot/copilot.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "lite/io/file.h"
+#include "store/proc/process.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/edits/tool_edits.h"
 
@@ -20,23 +23,14 @@ static void copilot_close(struct store *st)
 
 static const char variable[] = "COPILOT_HOME";
 
-/* NULL: not known, or out of memory. */
-static char *default_path(const struct store_env *env)
-{
-    const char *named = env_variable(env, variable);
-
-    if (named)
-        return config_dir_absolute(env, named);
-    return env->home ? config_dir_join(env->home, ".copilot") : NULL;
-}
-
 static enum err_code open_at(struct copilot *x, const char *path, struct err *e)
 {
     const struct store_env *env = x->jsonl.base.env;
 
     if (!path && !env->home && !env_variable(env, variable))
         return err_set(e, ERR_NOT_FOUND, "", "open store: HOME is not set");
-    x->jsonl.base.path = path ? config_dir_absolute(env, path) : default_path(env);
+    x->jsonl.base.path =
+        path ? config_dir_absolute(env, path) : config_dir_usual(env, variable, ".copilot");
     if (!x->jsonl.base.path)
         return err_nomem(e);
     x->jsonl.folder = config_dir_join(x->jsonl.base.path, "session-state");
@@ -72,23 +66,25 @@ static enum err_code copilot_variable(const struct store *st, const char **name,
                                       struct err *e)
 {
     (void)e;
-    config_dir_variable(st, default_path(st->env), variable, name, value);
+    config_dir_variable(st, config_dir_usual(st->env, variable, ".copilot"), variable, name, value);
     return ERR_OK;
 }
 
 /* ---- in use? ---- */
 
-/* The process in the name of a hold file, if it still runs as a Copilot. */
+/* The process in the name of a hold file, if it still runs as a Copilot; without a table of processes, if it still runs. */
 static pid_t holder(const char *name, const char *proc)
 {
     struct arena a = { 0 };
     struct buf line = { 0 };
     char *end;
     long pid = strncmp(name, "inuse.", 6) == 0 ? strtol(name + 6, &end, 10) : 0;
-    const char *path =
-        pid > 0 && *end == '.' ? arena_format(&a, "%s/%ld/cmdline", proc, pid) : NULL;
-    bool is = path && !file_read_all(AT_FDCWD, path, FILE_FOLLOW, 64 << 10, &line, NULL) &&
-              slice_has(buf_slice(&line), "copilot");
+    bool named = pid > 0 && *end == '.';
+    const char *path = named && proc ? arena_format(&a, "%s/%ld/cmdline", proc, pid) : NULL;
+    bool is = named && !proc
+                  ? kill((pid_t)pid, 0) == 0 || errno == EPERM
+                  : path && !file_read_all(AT_FDCWD, path, FILE_FOLLOW, 64 << 10, &line, NULL) &&
+                        slice_has(buf_slice(&line), "copilot");
 
     buf_fini(&line);
     arena_fini(&a);
@@ -100,7 +96,7 @@ static enum err_code copilot_live(const struct store *st, const struct session_r
 {
     struct arena a = { 0 };
     const char *folder = copilot_directory(ref, &a);
-    const char *proc = st->env->proc_dir ? st->env->proc_dir : "/proc";
+    const char *proc = st->env->proc_dir ? st->env->proc_dir : proc_table();
     const struct dirent *entry;
     DIR *dir = folder ? opendir(folder) : NULL;
 
@@ -109,7 +105,8 @@ static enum err_code copilot_live(const struct store *st, const struct session_r
         pid_t pid = holder(entry->d_name, proc);
 
         if (pid)
-            *out = (struct live){ LIVE_RUNNING, pid, false, "Copilot has it open" };
+            *out = (struct live){ proc ? LIVE_RUNNING : LIVE_UNKNOWN, pid, false,
+                                  proc ? "Copilot has it open" : "Copilot may have it open" };
     }
     if (dir)
         closedir(dir);

@@ -2,6 +2,7 @@
 
 #include "lite/base/time.h"
 #include "lite/json/json.h"
+#include "store/fs/path.h"
 #include "store/rewind/plan/plan.h"
 #include "store/rewind/plan/rewind.h"
 #include "store/systems/copilot/copilot.h"
@@ -19,10 +20,17 @@ struct prompt {
     bool commands; /* ... or ran a command of the shell */
 };
 
+struct edited {
+    const char *path;
+    size_t prompt;
+};
+
 struct prompts {
     struct arena arena;
     struct prompt *prompt;
     size_t n;
+    struct edited *edited; /* files that tools changed */
+    size_t edited_n;
     struct slice cwd;
 };
 
@@ -51,13 +59,30 @@ static void add_prompt(struct prompts *p, struct slice row)
     list[p->n++] = x;
 }
 
-static void take_result(struct prompt *p, struct slice row)
+static void take_edit(struct prompts *p, struct slice edit)
 {
-    struct slice value;
+    struct arena *a = &p->arena;
+    struct edited *list = arena_grow(a, p->edited, p->edited_n, sizeof *list);
+    struct slice path = arena_copy(a, text_at(edit, "path", a));
 
-    p->edits |=
-        json_at(row, "data.fileEdits", &value) && json_type(value) == JSON_ARRAY && value.n > 2;
-    p->commands |= json_at(row, "data.shellExecution", &value);
+    p->prompt[p->n - 1].edits = true;
+    if (!list || !path.n || path.p[0] != '/' || memchr(path.p, '\0', path.n))
+        return;
+    p->edited = list;
+    list[p->edited_n++] = (struct edited){ path_normalize("", path.p, a), p->n - 1 };
+}
+
+static void take_result(struct prompts *p, struct slice row)
+{
+    struct slice list, key, edit;
+    struct json_iter it;
+
+    p->prompt[p->n - 1].commands |= json_at(row, "data.shellExecution", &list);
+    if (!json_at(row, "data.fileEdits", &list) || json_type(list) != JSON_ARRAY ||
+        !json_iter_open(&it, list))
+        return;
+    while (json_iter_next(&it, &key, &edit))
+        take_edit(p, edit);
 }
 
 static enum err_code read_prompts(const struct session_ref *ref, struct prompts *p, struct err *e)
@@ -77,7 +102,7 @@ static enum err_code read_prompts(const struct session_ref *ref, struct prompts 
         if (!rc && user)
             add_prompt(p, buf_slice(&row));
         else if (!rc && p->n)
-            take_result(&p->prompt[p->n - 1], buf_slice(&row));
+            take_result(p, buf_slice(&row));
     }
     buf_fini(&row);
     transcript_free(t);
@@ -196,8 +221,34 @@ static void set_wanted(struct rewind_target *t, const struct copilot_state *s)
     }
 }
 
+/* Its files were changed, and there is no snapshot. A turn that changed nothing has none either. */
+static bool is_lost(const struct copilot_snapshots *s, const struct prompt *p)
+{
+    return p->edits && !snapshot_of(s, p->id);
+}
+
+/* A turn that was killed, or that a fork inherited, has no snapshot: what a later one found may be the work of that turn. */
+static bool is_later(const struct prompts *p, size_t at, const struct copilot_snapshots *s,
+                     const struct copilot_snapshot *of, const char *path)
+{
+    size_t end = position(p, of->event);
+
+    for (size_t i = 0; end == p->n && i < p->n; i++)
+        if (p->prompt[i].time_ms > of->time_ms)
+            end = i;
+    for (size_t i = at; i < end; i++)
+        if (is_lost(s, &p->prompt[i]) && p->prompt[i].commands)
+            return true;
+    for (size_t i = 0; i < p->edited_n; i++)
+        if (p->edited[i].prompt >= at && p->edited[i].prompt < end &&
+            strcmp(p->edited[i].path, path) == 0 &&
+            !snapshot_of(s, p->prompt[p->edited[i].prompt].id))
+            return true;
+    return false;
+}
+
 static enum err_code add_file(struct rewind_plan *plan, const struct copilot_snapshots *s,
-                              const struct copilot_file *f, struct err *e)
+                              const struct copilot_file *f, bool later, struct err *e)
 {
     struct rewind_target t = { .path = f->path };
     const struct copilot_state *last = last_state(s, f->path);
@@ -205,6 +256,10 @@ static enum err_code add_file(struct rewind_plan *plan, const struct copilot_sna
     if (is_planned(plan, f->path))
         return ERR_OK;
     set_wanted(&t, &f->before);
+    if (later) {
+        t.want = REWIND_UNKNOWN;
+        t.why = "a turn before may have changed it, and Copilot kept no copies of that turn";
+    }
     if (last && last->was != COPILOT_UNKNOWN) {
         t.has_last = true;
         t.last_absent = last->was == COPILOT_ABSENT;
@@ -220,7 +275,7 @@ static enum err_code add_notes(struct rewind_plan *plan, const struct prompts *p
     enum err_code rc = ERR_OK;
 
     for (size_t i = at; i < p->n; i++) {
-        missing |= p->prompt[i].edits && !snapshot_of(s, p->prompt[i].id);
+        missing |= is_lost(s, &p->prompt[i]);
         commands |= p->prompt[i].commands;
     }
     if (missing)
@@ -235,14 +290,38 @@ static enum err_code add_notes(struct rewind_plan *plan, const struct prompts *p
     return rc;
 }
 
+/* Adds the files that tools changed in turns of which there is no snapshot. */
+static enum err_code add_lost(struct rewind_plan *plan, const struct prompts *p, size_t at,
+                              const struct copilot_snapshots *s, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < p->edited_n && !rc; i++) {
+        const struct edited *x = &p->edited[i];
+        struct rewind_target t = { .path = x->path,
+                                   .want = REWIND_UNKNOWN,
+                                   .why = "Copilot kept no copy of it" };
+
+        if (x->prompt >= at && !snapshot_of(s, p->prompt[x->prompt].id) &&
+            !is_planned(plan, x->path))
+            rc = rewind_plan_add(plan, &t, e);
+    }
+    return rc;
+}
+
 static enum err_code add_files(struct rewind_plan *plan, const struct prompts *p, size_t at,
                                const struct copilot_snapshots *s, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
-    for (size_t i = 0; i < s->n && !rc; i++)
-        for (size_t k = 0; k < s->snapshot[i].n && !rc && follows(p, at, &s->snapshot[i]); k++)
-            rc = add_file(plan, s, &s->snapshot[i].file[k], e);
+    for (size_t i = 0; i < s->n && !rc; i++) {
+        const struct copilot_snapshot *x = &s->snapshot[i];
+
+        for (size_t k = 0; k < x->n && !rc && follows(p, at, x); k++)
+            rc = add_file(plan, s, &x->file[k], is_later(p, at, s, x, x->file[k].path), e);
+    }
+    if (!rc)
+        rc = add_lost(plan, p, at, s, e);
     return rc ? rc : add_notes(plan, p, at, s, e);
 }
 

@@ -4,6 +4,7 @@
 #include "lite/json/json.h"
 #include "store/systems/common/block_messages.h"
 #include "store/systems/common/config_dir.h"
+#include "store/systems/common/content_blocks.h"
 #include "store/systems/droid/droid.h"
 
 /* The rows of a log: session_start {id, title, cwd}, then message {id, timestamp, message{role, content[]}} with contents in the
@@ -184,79 +185,27 @@ enum err_code droid_messages(const struct store *st, const struct session_ref *r
 
 /* ---- blocks ---- */
 
-static void put_text(struct block_list *b, struct slice text, bool user)
+/* Droid's reminders, and what follows them. */
+static void put_said(struct block_list *b, struct slice text)
 {
-    struct slice said = user ? without_reminder(text) : text;
+    struct slice said = without_reminder(text);
 
     if (said.n < text.n)
         transcript_block_put(
             b, (struct block){ .kind = BLOCK_NOTE, .text = { text.p, text.n - said.n } });
     if (said.n)
-        transcript_block_put(
-            b, (struct block){ .kind = user ? BLOCK_PROMPT : BLOCK_TEXT, .text = said });
-}
-
-/* A text, or a list of parts with texts. */
-static struct slice result_text(struct slice part, struct arena *a)
-{
-    struct slice content, key, item, text, all = SLICE("");
-    struct json_iter it;
-
-    if (json_get_text(part, "content", a, &text))
-        return text;
-    if (json_get(part, "content", &content) && json_type(content) == JSON_ARRAY &&
-        json_iter_open(&it, content))
-        while (json_iter_next(&it, &key, &item))
-            if (json_get_text(item, "text", a, &text)) {
-                const struct slice both[] = { all, SLICE("\n"), text };
-                const char *joined = all.n ? arena_concat(a, both, 3) : NULL;
-
-                all = joined ? slice_of(joined) : text;
-            }
-    return all;
-}
-
-static void put_part(struct block_list *b, struct slice part, bool user)
-{
-    struct arena *a = &b->arena;
-    struct block x = { .kind = BLOCK_RAW, .text = part };
-
-    if (type_is(part, "text") && json_get_text(part, "text", a, &x.text)) {
-        put_text(b, x.text, user);
-        return;
-    }
-    if (type_is(part, "thinking") && json_get_text(part, "thinking", a, &x.text)) {
-        x.kind = BLOCK_THINKING;
-    } else if (type_is(part, "tool_use")) {
-        x = (struct block){ .kind = BLOCK_TOOL_CALL, .input = SLICE("{}") };
-        json_get_text(part, "id", a, &x.call_id);
-        json_get_text(part, "name", a, &x.name);
-        json_get(part, "input", &x.input);
-    } else if (type_is(part, "tool_result")) {
-        x = (struct block){ .kind = BLOCK_TOOL_RESULT, .failed = json_get_true(part, "is_error") };
-        json_get_text(part, "tool_use_id", a, &x.call_id);
-        x.text = result_text(part, a);
-    } else if (type_is(part, "image")) {
-        x = (struct block){ .kind = BLOCK_IMAGE };
-    }
-    transcript_block_put(b, x);
+        transcript_block_put(b, (struct block){ .kind = BLOCK_PROMPT, .text = said });
 }
 
 enum err_code droid_blocks(const struct store *st, struct slice row, struct block_list *out,
                            struct err *e)
 {
-    bool user = json_valid(row) && role_is(row, "user");
-    struct slice key, part, text;
-    struct json_iter it;
+    struct slice content;
 
     (void)st;
     if (!json_valid(row) || json_type(row) != JSON_OBJECT)
         transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
-    else if (parts_of(row, &it))
-        while (json_iter_next(&it, &key, &part))
-            put_part(out, part, user);
-    else if (json_at(row, "message.content", &part) && json_type(part) == JSON_STRING &&
-             json_text(part, &out->arena, &text))
-        put_text(out, text, user);
+    else if (json_at(row, "message.content", &content))
+        content_blocks_put(out, content, role_is(row, "user") ? put_said : content_put_text);
     return out->arena.failed ? err_nomem(e) : ERR_OK;
 }

@@ -55,7 +55,7 @@ void exathena_generate_id(char *out, size_t n)
     assert(n < sizeof random);
     if (n >= sizeof random)
         n = sizeof random - 1;
-    if (getrandom(random, n, 0) < (ssize_t)n)
+    if (getentropy(random, n))
         memset(random, 0, n); /* the fixed id then exists already, which is reported */
     random[n - 1] &= (unsigned char)(63u >> spare << spare);
     for (size_t i = 0; i < n; i++)

@@ -52,15 +52,33 @@ static struct slice text_of(struct slice object, const char *name, struct arena 
     return text;
 }
 
+static bool is_type(struct slice raw, struct slice type)
+{
+    struct slice own;
+
+    return json_get(raw, "type", &own) && slice_eq(own, type);
+}
+
+/* A list is what the program goes on with: the messages of before have lost their calls and tokens there, and results of
+ * tools have the id of the message that called them. */
+static bool is_complete(struct slice raw, struct slice other)
+{
+    struct slice value, type;
+
+    return json_get(raw, "toolCalls", &value) || json_get(raw, "tokens", &value) ||
+           (json_get(other, "type", &type) && !is_type(raw, type));
+}
+
 static bool upsert(struct arena *a, struct slice_set *ids, struct gemini_message **list, size_t *n,
-                   struct gemini_message m)
+                   struct gemini_message m, bool listed)
 {
     uint32_t number;
 
     if (slice_set_add(ids, m.id, &number))
         return false;
     if (number < *n) {
-        (*list)[number].raw = m.raw;
+        if (!listed || !is_complete((*list)[number].raw, m.raw))
+            (*list)[number].raw = m.raw;
         return true;
     }
     struct gemini_message *grown = arena_grow(a, *list, *n, sizeof *grown);
@@ -72,15 +90,20 @@ static bool upsert(struct arena *a, struct slice_set *ids, struct gemini_message
     return true;
 }
 
-static void put_message(struct reading *r, struct slice raw)
+static void put_message(struct reading *r, struct slice raw, bool listed)
 {
     struct gemini_chat *c = r->chat;
     struct gemini_message m = { .id = text_of(raw, "id", &c->arena), .raw = raw };
 
     if (!m.id.n || m.id.n > ID_MAX)
         return;
-    if (!upsert(&c->arena, &r->now, &c->message, &c->n, m) ||
-        !upsert(&c->arena, &r->ever, &c->ever, &c->ever_n, m))
+    if (!upsert(&c->arena, &r->ever, &c->ever, &c->ever_n, m, listed)) {
+        c->arena.failed = true;
+        return;
+    }
+    if (listed) /* one that a rewind dropped comes back whole */
+        m.raw = c->ever[slice_set_find(&r->ever, m.id)].raw;
+    if (!upsert(&c->arena, &r->now, &c->message, &c->n, m, listed))
         c->arena.failed = true;
 }
 
@@ -109,7 +132,7 @@ static void put_list(struct reading *r, struct slice list)
         return;
     while (json_iter_next(&it, &key, &raw))
         if (json_type(raw) == JSON_OBJECT)
-            put_message(r, raw);
+            put_message(r, raw, true);
 }
 
 static void apply_set(struct reading *r, struct slice set)
@@ -161,7 +184,7 @@ static void apply_line(struct reading *r, struct slice line)
     else if (json_get(line, "$rewindTo", &value))
         apply_rewind(r, text_of(line, "$rewindTo", &r->chat->arena));
     else if (json_get(line, "type", &value))
-        put_message(r, line);
+        put_message(r, line, false);
     else
         apply_metadata(r, line);
 }
@@ -214,12 +237,14 @@ void gemini_chat_fini(struct gemini_chat *c)
 
 /* ---- one message ---- */
 
-static bool add_part(struct buf *all, struct slice part, struct arena *a)
+/* The contents of files that a prompt names follow it as parts of their own. */
+static bool add_part(struct buf *all, struct slice part, bool *end, struct arena *a)
 {
     struct slice text =
         json_type(part) == JSON_OBJECT ? text_of(part, "text", a) : (struct slice){ NULL, 0 };
 
-    return !text.n || ((!all->n || !buf_add_byte(all, '\n')) && !buf_add(all, text));
+    *end = all->n && slice_starts(text, "\n--- Content from referenced files ---");
+    return !text.n || *end || ((!all->n || !buf_add_byte(all, '\n')) && !buf_add(all, text));
 }
 
 static struct slice parts_text(struct slice list, struct arena *a)
@@ -227,11 +252,11 @@ static struct slice parts_text(struct slice list, struct arena *a)
     struct slice key, part, text = { NULL, 0 };
     struct buf all = { 0 };
     struct json_iter it;
-    bool ok = true;
+    bool ok = true, end = false;
 
     if (json_iter_open(&it, list))
-        while (ok && json_iter_next(&it, &key, &part))
-            ok = add_part(&all, part, a);
+        while (ok && !end && json_iter_next(&it, &key, &part))
+            ok = add_part(&all, part, &end, a);
     a->failed |= !ok;
     if (all.n)
         text = arena_copy(a, buf_slice(&all));
@@ -259,15 +284,22 @@ static bool has_items(struct slice raw, const char *name)
     return json_get(raw, name, &list) && json_type(list) == JSON_ARRAY && list.n > 2;
 }
 
+static enum gemini_kind kind_of_user(struct slice text)
+{
+    if (slice_starts(text, "<state_snapshot>"))
+        return GEMINI_NOTE; /* what a compression left */
+    return !text.n || slice_starts(text, "<session_context>") ||
+                   slice_starts(text, "<hook_context>")
+               ? GEMINI_HIDDEN
+               : GEMINI_PROMPT;
+}
+
 enum gemini_kind gemini_kind_of(struct slice raw, struct arena *a)
 {
     struct slice type = text_of(raw, "type", a), text = gemini_text(raw, a);
 
     if (slice_eq(type, SLICE("user")))
-        return !text.n || slice_starts(text, "<session_context>") ||
-                       slice_starts(text, "<hook_context>")
-                   ? GEMINI_HIDDEN
-                   : GEMINI_PROMPT;
+        return kind_of_user(text);
     if (slice_eq(type, SLICE("gemini")))
         return text.n || has_items(raw, "toolCalls") || has_items(raw, "thoughts") ? GEMINI_ANSWER
                                                                                    : GEMINI_HIDDEN;

@@ -3,6 +3,7 @@
 #include "lite/json/json.h"
 #include "store/systems/common/block_messages.h"
 #include "store/systems/common/edits/tool_edits.h"
+#include "store/systems/common/memory_rows.h"
 #include "store/systems/gemini/gemini.h"
 
 /* The lines of a file are not the conversation. When they are applied, each message is one row: its bytes, with blanks for
@@ -38,19 +39,6 @@ static enum err_code judge(struct logfile *log, size_t line, struct message *m, 
 
 const struct jsonl_format gemini_format = { .keys = &keys, .judge = judge };
 
-/* Raw line ends are blanks between members: in a text they would be escaped. */
-static bool add_row(struct buf *out, struct slice raw)
-{
-    size_t from = out->n;
-
-    if (buf_add(out, raw) || buf_add_byte(out, '\n'))
-        return false;
-    for (size_t i = from; i + 1 < out->n; i++)
-        if (out->p[i] == '\n' || out->p[i] == '\r')
-            out->p[i] = ' ';
-    return true;
-}
-
 static enum err_code load(const struct session_ref *ref, bool dropped, const atomic_bool *cancel,
                           struct transcript **out, struct err *e)
 {
@@ -65,7 +53,7 @@ static enum err_code load(const struct session_ref *ref, bool dropped, const ato
         struct slice raw = dropped ? c.ever[i].raw : c.message[i].raw;
 
         arena_reset(&a);
-        if (gemini_kind_of(raw, &a) != GEMINI_HIDDEN && !add_row(&rows, raw))
+        if (gemini_kind_of(raw, &a) != GEMINI_HIDDEN && memory_rows_line(&rows, raw))
             rc = err_nomem(e);
     }
     if (!rc)
@@ -174,7 +162,8 @@ enum err_code gemini_blocks(const struct store *st, struct slice row, struct blo
     if (!type.n) {
         transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
     } else if (slice_eq(type, SLICE("user"))) {
-        put_text(out, BLOCK_PROMPT, gemini_text(row, a));
+        put_text(out, gemini_kind_of(row, a) == GEMINI_PROMPT ? BLOCK_PROMPT : BLOCK_NOTE,
+                 gemini_text(row, a));
     } else if (slice_eq(type, SLICE("gemini"))) {
         put_thoughts(out, row);
         put_text(out, BLOCK_TEXT, gemini_text(row, a));

@@ -12,28 +12,19 @@ enum { NAME_MOST = 16 << 10 };
 
 static const char variable[] = "GROK_HOME";
 
-/* NULL: not known, or out of memory. */
-static char *default_path(const struct store_env *env)
-{
-    const char *named = env_value(env->environment, variable);
-
-    if (named && named[0])
-        return config_dir_absolute(env, named);
-    return env->home ? config_dir_join(env->home, ".grok") : NULL;
-}
-
 static enum err_code grok_open(const struct store_env *env, const char *path, struct store **out,
                                struct err *e)
 {
-    return session_dirs_open(&grok_ops, &grok_format, env, path, path ? NULL : default_path(env),
-                             "sessions", out, e);
+    return session_dirs_open(&grok_ops, &grok_format, env, path,
+                             path ? NULL : config_dir_usual(env, variable, ".grok"), "sessions",
+                             out, e);
 }
 
 static enum err_code grok_variable(const struct store *st, const char **name, const char **value,
                                    struct err *e)
 {
     (void)e;
-    config_dir_variable(st, default_path(st->env), variable, name, value);
+    config_dir_variable(st, config_dir_usual(st->env, variable, ".grok"), variable, name, value);
     return ERR_OK;
 }
 

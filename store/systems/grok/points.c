@@ -116,7 +116,7 @@ static enum err_code take_row(struct file_history *h, struct slice row, struct e
         return ERR_OK;
     if (json_string_is(kind, "call"))
         return json_at(row, "update.kind", &value) && json_string_is(value, "execute")
-                   ? file_history_shell(h, p.time_ms, e)
+                   ? file_history_shell(h, p.time_ms, SLICE(""), NULL, e)
                    : ERR_OK;
     if (!json_string_is(kind, "user") || !json_get_text(row, "id", a, &p.id) ||
         !json_get_text(row, "text", a, &p.prompt))

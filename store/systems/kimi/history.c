@@ -168,6 +168,18 @@ static enum err_code keep_call(struct history *h, struct slice event, bool whole
     return ERR_OK;
 }
 
+static enum err_code take_shell(struct history *h, struct slice row, struct slice event,
+                                struct err *e)
+{
+    struct arena *a = &h->of.states.arena;
+    struct slice command = { NULL, 0 }, dir;
+
+    if (!json_at(event, "args.cwd", &dir) && json_at(event, "args.command", &command) &&
+        !json_text(command, a, &command))
+        command = (struct slice){ NULL, 0 };
+    return a->failed ? err_nomem(e) : file_history_shell(&h->of, kimi_time(row), command, NULL, e);
+}
+
 static enum err_code take_call(struct history *h, struct slice row, struct slice event,
                                struct err *e)
 {
@@ -176,7 +188,7 @@ static enum err_code take_call(struct history *h, struct slice row, struct slice
     if (!json_get(event, "name", &name))
         return ERR_OK;
     if (json_string_is(name, "Bash") || json_string_is(name, "Shell"))
-        return file_history_shell(&h->of, kimi_time(row), e);
+        return take_shell(h, row, event, e);
     if (json_string_is(name, "Write"))
         return keep_call(h, event, !json_at(event, "args.mode", &mode), e);
     return json_string_is(name, "Edit") ? keep_call(h, event, false, e) : ERR_OK;

@@ -16,20 +16,11 @@ enum { HASH_DIGITS = 12, STATE_MOST = 256 << 10 };
 
 static const char variable[] = "KIMI_CODE_HOME";
 
-/* NULL: not known, or out of memory. */
-static char *default_path(const struct store_env *env)
-{
-    const char *named = env_value(env->environment, variable);
-
-    if (named && named[0])
-        return config_dir_absolute(env, named);
-    return env->home ? config_dir_join(env->home, ".kimi-code") : NULL;
-}
-
 static enum err_code kimi_open(const struct store_env *env, const char *path, struct store **out,
                                struct err *e)
 {
-    return session_dirs_open(&kimi_ops, &kimi_format, env, path, path ? NULL : default_path(env),
+    return session_dirs_open(&kimi_ops, &kimi_format, env, path,
+                             path ? NULL : config_dir_usual(env, variable, ".kimi-code"),
                              "sessions", out, e);
 }
 
@@ -37,7 +28,8 @@ static enum err_code kimi_variable(const struct store *st, const char **name, co
                                    struct err *e)
 {
     (void)e;
-    config_dir_variable(st, default_path(st->env), variable, name, value);
+    config_dir_variable(st, config_dir_usual(st->env, variable, ".kimi-code"), variable, name,
+                        value);
     return ERR_OK;
 }
 

@@ -3,7 +3,7 @@
 
 /* The tokens of each answer, in rows usage.record {model, usage{inputOther, output, inputCacheRead, inputCacheCreation}}. */
 
-/* The rows have no ids: a fork copies their times and counts. */
+/* The rows have no ids: a fork copies them. The counts alone may be those of several sub-agents. */
 static bool read_usage(struct slice row, struct arena *a, struct usage_record *u)
 {
     struct slice usage;
@@ -13,7 +13,7 @@ static bool read_usage(struct slice row, struct arena *a, struct usage_record *u
         return false;
     json_get_text(row, "model", a, &u->model);
     json_get(row, "time", &u->request);
-    u->answer = usage;
+    u->answer = (struct slice){ usage.p, (size_t)(row.p + row.n - usage.p) }; /* with the time */
     u->time_ms = kimi_time(row);
     u->input = usage_count(usage, "inputOther");
     u->output = usage_count(usage, "output");

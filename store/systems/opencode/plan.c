@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 
 #include "lite/base/time.h"
-#include "lite/io/file.h"
 #include "store/git/repo.h"
 #include "store/rewind/plan/plan.h"
 #include "store/systems/opencode/trees.h"
@@ -15,7 +14,7 @@
  * OpenCode notes: a renamed file is noted by its new name only, and its own revert loses the old one. Changes between
  * two turns are a person's work and stay. Turns that OpenCode's own revert undid count only for their own prompts. */
 
-enum { PREFIX_SHORTEST = 4, SAVED_MOST = 2 << 20 /* OpenCode's trees leave out larger files */ };
+enum { PREFIX_SHORTEST = 4 };
 
 static const char why_gone[] = "OpenCode has pruned this snapshot";
 static const char why_none[] =
@@ -174,6 +173,14 @@ static bool is_in_tree(const struct planning *p, struct slice tree, const char *
     return at < p->trees.n && opencode_trees_entry(p->trees.in[at].repo, &id, path, &x) && x.exists;
 }
 
+/* Git quotes a name that has quotes, backslashes or control characters, and OpenCode takes that for the name. */
+static bool is_quoted(const char *path)
+{
+    size_t n = strlen(path);
+
+    return n > 1 && path[0] == '"' && path[n - 1] == '"';
+}
+
 /* A file that was named, and is in no tree of the step: ignored by git, large, or outside of the project. One that is in
  * both and the same was not changed. */
 static enum err_code take_named(struct planning *p, const struct opencode_step *step, bool compared)
@@ -185,7 +192,8 @@ static enum err_code take_named(struct planning *p, const struct opencode_step *
         bool is_new;
 
         if (compared && path[0] != '/' &&
-            (is_in_tree(p, step->before, path) || is_in_tree(p, step->after, path)))
+            (is_quoted(path) || is_in_tree(p, step->before, path) ||
+             is_in_tree(p, step->after, path)))
             continue;
         struct changed *c = file_at(p, path, &is_new);
 
@@ -241,41 +249,6 @@ static bool name_blob(struct planning *p, size_t in, const git_oid *blob, struct
     return out->blob != NULL;
 }
 
-static bool converts(git_repository *repo, const char *path, git_filter_mode_t mode)
-{
-    git_filter_list *filters = NULL;
-
-    if (git_filter_list_load(&filters, repo, NULL, path, mode, 0))
-        filters = NULL;
-    bool yes = filters != NULL;
-
-    git_filter_list_free(filters);
-    return yes;
-}
-
-static bool has_crlf(const char *path)
-{
-    struct buf bytes = { 0 };
-    bool has = file_read_all(AT_FDCWD, path, 0, SAVED_MOST, &bytes, NULL) == ERR_OK &&
-               slice_has(buf_slice(&bytes), "\r\n");
-
-    buf_fini(&bytes);
-    return has;
-}
-
-/* Returns true if the blob need not have the bytes of the file: git converted it (line ends, large files). */
-static bool is_converted(const struct planning *p, const char *name, const char *path)
-{
-    git_repository *repo = p->trees.in[p->at].repo;
-    const char *driver = NULL;
-
-    if (git_attr_get(&driver, repo, 0, name, "filter"))
-        driver = NULL;
-    return git_attr_value(driver) == GIT_ATTR_VALUE_STRING ||
-           converts(repo, name, GIT_FILTER_TO_WORKTREE) ||
-           (converts(repo, name, GIT_FILTER_TO_ODB) && has_crlf(path));
-}
-
 static unsigned depth_of(const char *path)
 {
     unsigned n = 0;
@@ -304,9 +277,11 @@ static enum err_code take_wanted(struct planning *p, const struct changed *c,
         return want_nothing(t, "it is outside of the project, and OpenCode keeps no copy of it");
     if (!p->has_tree || !opencode_trees_entry(p->trees.in[p->at].repo, &p->tree, c->path, &x))
         return want_nothing(t, why_missing(&p->steps, &p->trees, p->prompt));
+    if (x.exists && (x.mode & 0170000) == 0040000)
+        return want_nothing(t, "it was a directory");
     if (x.exists && !x.plain)
         return want_nothing(t, "it was a link or a submodule, which stays as it is");
-    if (x.exists && is_converted(p, c->path, t->path))
+    if (x.exists && repo_converts(p->trees.in[p->at].repo, c->path, t->path))
         return want_nothing(t, "git converts this file, so the snapshot need not have its bytes");
     if (x.exists) {
         t->want = REWIND_BYTES;

@@ -116,8 +116,6 @@ static const char *pi_cannot(unsigned ability)
     case CAN_ARCHIVE: return "pi sessions cannot be archived";
     case CAN_DELETE: return "pi deletes its sessions itself: ctrl+d in its list";
     case CAN_TAG: return "pi sessions have no tags: it has labels on messages";
-    case CAN_FORK: return "pi forks itself: pi --fork ID";
-    case CAN_RESUME_AT: return "pi continues after the last entry: use its own /tree";
     case CAN_REWIND: return "pi keeps no file history";
     case CAN_TOMBSTONE: return "a pi log is the only copy of its messages";
     case CAN_REAPPEND: return "pi reads the whole log for a name";
@@ -134,7 +132,6 @@ const struct store_ops pi_ops = {
     .label = "pi",
     .row_keys = &pi_keys,
     .resume_command = "pi --session {path}",
-    .fork_command = "pi --fork {id}",
     .open = pi_open,
     .close = pi_close,
     .enumerate = pi_enumerate,
@@ -145,6 +142,8 @@ const struct store_ops pi_ops = {
     .load = jsonl_load,
     .blocks = pi_blocks,
     .messages = jsonl_messages,
+    .resume_at = pi_resume_at,
+    .fork = pi_fork,
     .usage = pi_usage,
     .edits = tool_edits_logged,
     .unsupported = pi_cannot,

@@ -25,5 +25,7 @@ bool pi_name_id(const char *name, struct slice *id);
 
 store_blocks_fn pi_blocks;
 store_usage_fn pi_usage;
+store_resume_at_fn pi_resume_at;
+store_fork_fn pi_fork;
 
 #endif

@@ -105,7 +105,7 @@ static enum err_code complete_row(const struct store *st, const struct scope *sc
     (void)st, (void)a, (void)e;
     if (row->hidden)
         return ERR_OK;
-    row->can = CAN_RESUME;
+    row->can = CAN_RESUME | CAN_FORK | CAN_RESUME_AT;
     if (project_logs_collides(scope, row->cwd))
         row->hidden = HIDDEN_COLLISION;
     else if (!row->first_prompt.n && !row->custom_title.n && !row->last_prompt.n)

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/proc/process.h"
 #include "store/systems/plugin/plugin.h"
 
 /* A plug-in runs with the rights of the user, so its file and the directory of it must be such that only the user or the
@@ -105,11 +106,9 @@ static enum err_code load_file(struct plugin_store *p, const char *path, struct 
 static const char *installed_folder(struct arena *a)
 {
     char exe[4096];
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
 
-    if (n <= 0)
+    if (!proc_program(exe, sizeof exe))
         return NULL;
-    exe[n] = '\0';
     for (int up = 0; up < 2; up++) {
         char *slash = strrchr(exe, '/');
 

@@ -54,16 +54,24 @@ static enum err_code read_timeout(struct plugin_store *p, struct err *e)
 /* The part of a path that must not be shown; NULL: it contains no password. */
 static const char *password_in(const char *path)
 {
-    const char *host = strstr(path, "://"), *at, *colon, *named = strstr(path, "password=");
+    static const char *const names[] = { "password=", "secret_access_key=", "session_token=" };
 
-    if (named) /* "?password=…", "host=… password=…" */
-        return named;
-    if (!host)
-        return NULL;
-    host += 3;
-    at = memchr(host, '@', strcspn(host, "/?"));
-    colon = at ? memchr(host, ':', (size_t)(at - host)) : NULL;
-    return colon && colon + 1 < at ? colon + 1 : NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *named = strstr(path, names[i]); /* "?password=…", "host=… password=…" */
+
+        if (named)
+            return named;
+    }
+    for (const char *host = path;
+         (host = strstr(host, "://"));) { /* a parameter may be another URL */
+        host += 3;
+        const char *at = memchr(host, '@', strcspn(host, "/?"));
+        const char *colon = at ? memchr(host, ':', (size_t)(at - host)) : NULL;
+
+        if (colon && colon + 1 < at)
+            return colon + 1;
+    }
+    return NULL;
 }
 
 static enum err_code take_config(struct plugin_store *p, const struct plugin_config *config,

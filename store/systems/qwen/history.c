@@ -10,21 +10,30 @@
 
 /* Going back with Qwen's file history (docs/formats/qwen.md).
  *
- * A snapshot names, for each tracked file, its saved copy from before the prompt's turn; its promptId ends with the
- * turn's number, which goes on after a rewind. Every record of the log counts here, also those of turns that were rewound, because they changed the same files: only the points are those of the present conversation. */
+ * A snapshot names, for each tracked file, its saved copy from before the prompt's turn. Every record of the log counts here, also those of turns that were rewound, because they changed the same files: only the points are those of the present conversation. */
 
-/* A call of a tool that writes, until its result. The results of a sub-agent do not contain what was written. */
+/* A call of a tool that writes, until its result. The results of a sub-agent do not contain what was written, and those of
+ * large files only its beginning and end. */
 struct call {
     struct slice id;
     const char *path;
-    bool whole; /* content is all of the file */
-    struct slice content;
+    bool whole; /* `new` is all of the file; else it replaces `old` */
+    bool all;
+    struct slice old, new;
+};
+
+/* A snapshot is written again for each file that is added to it, and after a rewind. */
+struct snapshot {
+    struct slice prompt_id;
+    int64_t time_ms, turn;
 };
 
 struct history {
     struct file_history of;
     const struct qwen *qwen;
-    int64_t turn; /* of the newest snapshot so far */
+    int64_t turn; /* the number of the newest one, from 0; -1: none yet */
+    struct snapshot *snapshot;
+    size_t snapshots;
     struct call *call;
     size_t calls;
     bool awaits; /* the newest prompt has no snapshot yet */
@@ -33,15 +42,33 @@ struct history {
 
 /* ---- snapshots ---- */
 
-/* "<session id>########<n>". */
-static bool turn_of(struct slice prompt_id, int64_t *turn)
+/* The number in a promptId ("<session id>########<n>") goes on after a rewind, but after a resume it is counted anew among
+ * the turns that are left: only with its time it names one turn. */
+static enum err_code turn_of(struct history *h, struct slice prompt_id, int64_t time_ms,
+                             int64_t *turn, struct err *e)
 {
-    const char *mark = slice_find(prompt_id.p, prompt_id.n, "########", 8);
+    struct arena *a = &h->of.states.arena;
 
-    return mark &&
-           json_int((struct slice){ mark + 8, (size_t)(prompt_id.p + prompt_id.n - mark) - 8 },
-                    turn) &&
-           *turn >= 0 && *turn < INT32_MAX;
+    for (size_t i = h->snapshots; i > 0; i--)
+        if (h->snapshot[i - 1].time_ms == time_ms &&
+            slice_eq(h->snapshot[i - 1].prompt_id, prompt_id)) {
+            *turn = h->snapshot[i - 1].turn;
+            return ERR_OK;
+        }
+    struct snapshot *more = arena_grow(a, h->snapshot, h->snapshots, sizeof *more);
+    struct slice own = arena_copy(a, prompt_id);
+
+    if (!more || a->failed)
+        return err_nomem(e);
+    if (h->awaits)
+        h->of.point[h->of.n - 1].turn = h->turn;
+    else
+        h->turn++;
+    h->awaits = false;
+    h->snapshot = more;
+    h->snapshot[h->snapshots++] = (struct snapshot){ own, time_ms, h->turn };
+    *turn = h->turn;
+    return ERR_OK;
 }
 
 static bool is_backup_name(struct slice name)
@@ -118,33 +145,28 @@ static enum err_code take_snapshot(struct history *h, struct slice snapshot, str
     struct json_iter it;
     enum err_code rc = ERR_OK;
 
-    if (!json_get_text(snapshot, "promptId", a, &id) || !turn_of(id, &x.turn))
+    if (!json_get_text(snapshot, "promptId", a, &id))
         return a->failed ? err_nomem(e) : ERR_OK;
-    h->turn = x.turn;
-    if (!json_get(snapshot, "trackedFileBackups", &files) || json_type(files) != JSON_OBJECT ||
-        !json_iter_open(&it, files))
-        return ERR_OK;
+    rc = turn_of(h, id, x.time_ms, &x.turn, e);
+    if (rc || !json_get(snapshot, "trackedFileBackups", &files) ||
+        json_type(files) != JSON_OBJECT || !json_iter_open(&it, files))
+        return rc;
     while (!rc && json_iter_next(&it, &key, &entry))
         rc = take_entry(h, key, entry, &x, e);
     return rc;
 }
 
-/* The first snapshot after a prompt is that of its turn. */
 static enum err_code take_snapshots(struct history *h, struct slice row, struct err *e)
 {
     struct slice list, key, snapshot;
     struct json_iter it;
     enum err_code rc = ERR_OK;
-    int64_t before = h->turn;
 
     if (!json_at(row, "systemPayload.snapshots", &list) || json_type(list) != JSON_ARRAY ||
         !json_iter_open(&it, list))
         return ERR_OK;
     while (!rc && json_iter_next(&it, &key, &snapshot))
         rc = take_snapshot(h, snapshot, e);
-    if (h->awaits && h->turn > before)
-        h->of.point[h->of.n - 1].turn = h->turn;
-    h->awaits = h->awaits && h->turn <= before;
     return rc;
 }
 
@@ -156,7 +178,7 @@ static int64_t turn_at(const struct history *h, int64_t time_ms)
     int64_t turn = h->turn;
 
     if (!h->agent)
-        return h->awaits ? h->turn + 1 : h->turn;
+        return turn;
     for (size_t i = h->of.n; i > 0; i--)
         if (h->of.point[i - 1].turn >= 0) {
             turn = h->of.point[i - 1].turn;
@@ -182,16 +204,27 @@ static bool read_result(struct history *h, struct slice row, const char **path,
     struct slice result, name, value;
 
     if (!json_at(row, "toolCallResult.resultDisplay", &result) ||
-        json_type(result) != JSON_OBJECT || !json_get_text(result, "filePath", a, &name) ||
+        json_type(result) != JSON_OBJECT || json_get_true(result, "newContentTruncated") ||
+        !json_get_text(result, "filePath", a, &name) ||
         !json_get_text(result, "newContent", a, &x->bytes))
         return false;
-    x->has_found = json_get_text(result, "originalContent", a, &x->found) ||
-                   (json_get(result, "originalContent", &value) && json_type(value) == JSON_NULL);
+    x->has_found = !json_get_true(result, "originalContentTruncated") &&
+                   (json_get_text(result, "originalContent", a, &x->found) ||
+                    (json_get(result, "originalContent", &value) && json_type(value) == JSON_NULL));
     x->content = SAVED_BYTES;
     x->bytes = arena_copy(a, x->bytes);
     x->found = arena_copy(a, x->found);
     *path = file_history_path(&h->of, name);
     return true;
+}
+
+static void take_written(struct history *h, const struct call *c, struct saved_state *x)
+{
+    x->content = SAVED_BYTES;
+    x->bytes = c->new;
+    if (!c->whole && c->path &&
+        saved_states_edit(&h->of.states, c->path, c->old, c->new, c->all, x))
+        x->content = SAVED_UNKNOWN; /* the arena has failed */
 }
 
 /* The same from the call, for a result that only says that it succeeded. */
@@ -210,8 +243,7 @@ static bool read_success(struct history *h, struct slice row, const char **path,
             continue;
         for (size_t i = h->calls; i > 0; i--)
             if (slice_eq(h->call[i - 1].id, id)) {
-                x->content = h->call[i - 1].whole ? SAVED_BYTES : SAVED_UNKNOWN;
-                x->bytes = h->call[i - 1].content;
+                take_written(h, &h->call[i - 1], x);
                 *path = h->call[i - 1].path;
                 return true;
             }
@@ -240,8 +272,13 @@ static enum err_code take_write_call(struct history *h, struct slice call, struc
     if (!json_get(call, "args", &args) || !json_get_text(args, "file_path", a, &path) ||
         !json_get_text(call, "id", a, &c.id))
         return a->failed ? err_nomem(e) : ERR_OK;
-    c.whole = json_get_text(args, "content", a, &c.content);
-    c.content = arena_copy(a, c.content);
+    c.whole = json_get_text(args, "content", a, &c.new);
+    c.all = json_get_true(args, "replace_all");
+    if (!c.whole && (!json_get_text(args, "old_string", a, &c.old) ||
+                     !json_get_text(args, "new_string", a, &c.new)))
+        c.old = c.new = (struct slice){ NULL, 0 };
+    c.old = arena_copy(a, c.old);
+    c.new = arena_copy(a, c.new);
     c.id = arena_copy(a, c.id);
     c.path = file_history_path(&h->of, path);
     more = arena_grow(a, h->call, h->calls, sizeof *more);
@@ -252,6 +289,19 @@ static enum err_code take_write_call(struct history *h, struct slice call, struc
     return ERR_OK;
 }
 
+static enum err_code take_shell(struct history *h, struct slice row, struct slice call,
+                                struct err *e)
+{
+    struct arena *a = &h->of.states.arena;
+    struct slice args = { NULL, 0 }, command = { NULL, 0 }, dir;
+    bool moved = json_get(call, "args", &args) && json_get_text(args, "directory", a, &dir);
+
+    if (!moved && args.n)
+        json_get_text(args, "command", a, &command);
+    return a->failed ? err_nomem(e)
+                     : file_history_shell(&h->of, time_in(row, "timestamp", a), command, NULL, e);
+}
+
 static enum err_code take_call(struct history *h, struct slice row, struct slice call,
                                struct err *e)
 {
@@ -260,7 +310,7 @@ static enum err_code take_call(struct history *h, struct slice row, struct slice
     if (!json_get(call, "name", &name))
         return ERR_OK;
     if (json_string_is(name, "run_shell_command"))
-        return file_history_shell(&h->of, time_in(row, "timestamp", &h->of.states.arena), e);
+        return take_shell(h, row, call, e);
     return json_string_is(name, "write_file") || json_string_is(name, "edit")
                ? take_write_call(h, call, e)
                : ERR_OK;
@@ -289,9 +339,11 @@ static enum err_code take_prompt(struct history *h, struct slice row, struct err
                             .time_ms = time_in(row, "timestamp", a),
                             .turn = -1 };
 
-    if (h->agent || !p.prompt.n || !json_get_text(row, "uuid", a, &p.id))
+    /* what was typed while the agent worked is part of its turn */
+    if (h->agent || !p.prompt.n || qwen_subtype(row, a).n || !json_get_text(row, "uuid", a, &p.id))
         return a->failed ? err_nomem(e) : ERR_OK;
-    h->awaits = true;
+    h->awaits = true; /* the first new snapshot after a prompt is that of its turn */
+    h->turn++;
     return file_history_point(&h->of, p, e);
 }
 

@@ -26,16 +26,6 @@ static void qwen_close(struct store *st)
 
 static const char variable[] = "QWEN_RUNTIME_DIR";
 
-/* NULL: not known, or out of memory. */
-static char *default_path(const struct store_env *env)
-{
-    const char *named = env_value(env->environment, variable);
-
-    if (named && named[0])
-        return config_dir_absolute(env, named);
-    return env->home ? config_dir_join(env->home, ".qwen") : NULL;
-}
-
 static bool name_places(struct qwen *q)
 {
     const char *path = q->jsonl.base.path;
@@ -56,7 +46,8 @@ static enum err_code qwen_open(const struct store_env *env, const char *path, st
         return err_nomem(e);
     q->jsonl.base = (struct store){ .ops = &qwen_ops, .env = env };
     q->jsonl.format = &qwen_format;
-    q->jsonl.base.path = path ? config_dir_absolute(env, path) : default_path(env);
+    q->jsonl.base.path =
+        path ? config_dir_absolute(env, path) : config_dir_usual(env, variable, ".qwen");
     enum err_code rc = q->jsonl.base.path
                            ? config_dir_require(q->jsonl.base.path, e)
                            : err_set(e, ERR_NOT_FOUND, ".qwen", "open store: no home");
@@ -74,7 +65,7 @@ static enum err_code qwen_variable(const struct store *st, const char **name, co
                                    struct err *e)
 {
     (void)e;
-    config_dir_variable(st, default_path(st->env), variable, name, value);
+    config_dir_variable(st, config_dir_usual(st->env, variable, ".qwen"), variable, name, value);
     return ERR_OK;
 }
 

@@ -28,13 +28,15 @@ struct slice qwen_subtype(struct slice row, struct arena *a)
 
 /* ---- prompts ---- */
 
-/* Older versions do not record who wrote a row; then everything of the user's counts but the work of sub-agents. */
+/* Older versions do not record who wrote a row; then everything of the user's counts but the work of sub-agents. A person
+ * may also write while the agent works. */
 static bool is_typed(struct slice row)
 {
     struct slice type, provenance, subtype;
 
     return json_get(row, "type", &type) && json_string_is(type, "user") &&
-           !json_get(row, "subtype", &subtype) &&
+           (!json_get(row, "subtype", &subtype) ||
+            json_string_is(subtype, "mid_turn_user_message")) &&
            (!json_get(row, "provenance", &provenance) || json_string_is(provenance, "real_user"));
 }
 

@@ -62,6 +62,9 @@ static void fill(struct slice row, struct arena *a, struct edit *edit, bool *cou
     if (!json_at(row, "toolCallResult.resultDisplay", &result) ||
         json_type(result) != JSON_OBJECT || edit->kind == EDIT_RENAME || edit->kind == EDIT_DELETE)
         return;
+    if (json_get_true(result, "originalContentTruncated") ||
+        json_get_true(result, "newContentTruncated"))
+        return; /* of a large file: what the call replaced is known */
     if (json_get_text(result, "originalContent", a, &text)) {
         edit->before = text;
         edit->before_known = EDIT_TEXT;

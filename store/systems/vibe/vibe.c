@@ -11,28 +11,19 @@ enum { ID_DIGITS = 8, NAME_MOST = 200, META_MOST = 16 << 20 };
 
 static const char variable[] = "VIBE_HOME";
 
-/* NULL: not known, or out of memory. */
-static char *default_path(const struct store_env *env)
-{
-    const char *named = env_value(env->environment, variable);
-
-    if (named && named[0])
-        return config_dir_absolute(env, named);
-    return env->home ? config_dir_join(env->home, ".vibe") : NULL;
-}
-
 static enum err_code vibe_open(const struct store_env *env, const char *path, struct store **out,
                                struct err *e)
 {
-    return session_dirs_open(&vibe_ops, &vibe_format, env, path, path ? NULL : default_path(env),
-                             "logs/session", out, e);
+    return session_dirs_open(&vibe_ops, &vibe_format, env, path,
+                             path ? NULL : config_dir_usual(env, variable, ".vibe"), "logs/session",
+                             out, e);
 }
 
 static enum err_code vibe_variable(const struct store *st, const char **name, const char **value,
                                    struct err *e)
 {
     (void)e;
-    config_dir_variable(st, default_path(st->env), variable, name, value);
+    config_dir_variable(st, config_dir_usual(st->env, variable, ".vibe"), variable, name, value);
     return ERR_OK;
 }
 

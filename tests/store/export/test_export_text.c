@@ -400,8 +400,8 @@ static void spans_end_as_they_began(void **state)
 static void addresses_stay_whole(void **state)
 {
     (void)state;
-    assert_written(export_markdown_to_md, "see https://a.test/~b_c, or [d](https://e.test/)",
-                   "see <https://a.test/~b_c>, or [d](<https://e.test/>)\n");
+    assert_written(export_markdown_to_md, "see https://a.test/b_c, or [d](https://e.test/)",
+                   "see <https://a.test/b_c>, or [d](<https://e.test/>)\n");
     assert_written(export_markdown_to_md, "![a](https://b.test/c.png) [d](javascript:e)",
                    "\\[image: a\\] (`https://b.test/c.png`) \\[d\\] (`javascript:e`)\n");
     assert_written(md_prompt, "(https://a.test/~b?c=d&e), www.f.test and http://[g",

@@ -73,6 +73,20 @@ static void a_new_file_gets_its_name(void **state)
     }
 }
 
+static void a_new_file_needs_no_proc(void **state)
+{
+    NEEDS("a file without a name");
+    struct disk_new f;
+    struct err e = { 0 };
+
+    syscall_hook_arm(&(struct syscall_hook){ .call = "stat64", .name = "fd", .error = ENOENT });
+    assert_int_equal(disk_new_open(*state, 0600, &f, &e), ERR_OK);
+    assert_true(syscall_hook_fired());
+    assert_int_equal(names_in(*state), 1); /* it has a temporary name */
+    assert_int_equal(disk_new_publish(&f, "name", &e), ERR_OK);
+    assert_int_equal(names_in(*state), 1);
+}
+
 static void an_existing_name_is_not_replaced(void **state)
 {
     struct err e = { 0 };
@@ -102,6 +116,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(a_new_file_gets_its_name),
+        CASE(a_new_file_needs_no_proc),
         CASE(an_existing_name_is_not_replaced),
         CASE(a_failing_link_call_is_an_error),
     };

@@ -7,8 +7,8 @@
 #include "lite/base/arena.h"
 #include "store/systems/plugin/compare.h"
 
-/* The 14 rules that the agent's SDK demands of a session store (its public conformance suite), through the table of a plug-in; the
- * rules for members that are NULL are left out and named.
+/* The 14 rules that the agent's SDK demands of a session store (its public conformance suite), and one of ours, through the table of
+ * a plug-in; the rules for members that are NULL are left out and named.
  *   usage: conformance PLUGIN PATH RUN [OPTION=VALUE...]    RUN: a word that is new each time: names begin with it
  * Prints "N rules" and ends with 1 after the first that fails. */
 
@@ -326,8 +326,57 @@ static void subkeys_do_not_name_the_main_transcript(struct suite *s)
     NEED(subkeys(s, key(s, "proj", "never", NULL)).n == 0);
 }
 
-/* Rule 14 is about the summaries that a store keeps; this interface has none, and the time in a list is what it compares. Instead:
- * what the interface promises beyond the 14. */
+/* What a list says of one session. */
+struct summary {
+    struct suite *s;
+    const char *id, *rows; /* of both ends */
+    int64_t mtime_ms;
+};
+
+static int take_summary(const struct reprise_plugin_session *x, void *arg)
+{
+    struct summary *found = arg;
+
+    if (strcmp(x->session, found->id) == 0) {
+        found->rows = arena_format(&found->s->a, "%.*s%.*s", (int)x->head.n, x->head.p,
+                                   (int)x->tail.n, x->tail.p);
+        found->mtime_ms = x->mtime_ms;
+    }
+    return 0;
+}
+
+static struct summary summary(struct suite *s, const char *session)
+{
+    struct summary found = { .s = s, .id = name(s, session) };
+    const struct reprise_plugin_query q = { sizeof q, NULL };
+
+    NEED(s->t->list(s->store, &q, take_summary, &found, &call) == REPRISE_PLUGIN_OK);
+    return found;
+}
+
+/* Rule 14 is about summaries that a store keeps beside its rows, which none of the reference adapters does. A list that brings
+ * the ends of sessions along has to keep the same promises. */
+static void a_list_brings_what_is_new(struct suite *s)
+{
+    struct reprise_plugin_key k = key(s, "proj", "summ", NULL);
+    struct summary first, second, third;
+
+    APPEND(s, k, "{\"type\":\"custom-title\",\"customTitle\":\"first\"}");
+    first = summary(s, "summ");
+    NEED(first.rows && (!first.rows[0] || strstr(first.rows, "first")));
+    APPEND(s, k, "{\"type\":\"custom-title\",\"customTitle\":\"second\"}");
+    second = summary(s, "summ");
+    NEED(!first.rows[0] || strstr(second.rows, "second"));
+    NEED(second.mtime_ms >= first.mtime_ms);
+    APPEND(s, key(s, "proj", "summ", SUB1),
+           "{\"type\":\"custom-title\",\"customTitle\":\"sub-agent\"}");
+    third = summary(s, "summ");
+    NEED(strcmp(third.rows, second.rows) == 0 && third.mtime_ms == second.mtime_ms);
+    delete_key(s, k);
+    NEED(!summary(s, "summ").rows);
+}
+
+/* What the interface promises beyond the 14. */
 static void pages_and_positions(struct suite *s)
 {
     struct reprise_plugin_key k = key(s, "proj", "sess", NULL);
@@ -367,6 +416,7 @@ static const struct rule {
     { a_subpath_is_deleted_alone, true, true },
     { subkeys_are_those_of_the_session, false, true },
     { subkeys_do_not_name_the_main_transcript, false, true },
+    { a_list_brings_what_is_new, true, false },
     { pages_and_positions, false, false },
 };
 

@@ -99,6 +99,8 @@ static void files_that_programs_trust_need_consent(void **state)
         "/p/.mcp.json",
         "/home/u/.gitconfig",
         "/p/.gemini/settings.json",
+        "/p/.clinerules/hooks/x.sh",
+        "/p/.kiro/settings/mcp.json",
         "/home/u/.claude.json",
         "/home/u/.config/reprise/config",
         "/home/u/.config/git/config",

@@ -235,7 +235,8 @@ static void nothing_is_done_if_the_file_system_reports_no_flags(void **state)
 
         assert_int_equal(set_up((void **)&p), 0);
         want_in_way(p, way);
-        syscall_hook_arm(&(struct syscall_hook){ .call = "fstatvfs64", .error = EIO });
+        syscall_hook_arm(
+            &(struct syscall_hook){ .call = "fstatvfs64", .stays = true, .error = EIO });
         bool refused = is_refused(p);
         int why = p->e.sys;
 
@@ -243,6 +244,30 @@ static void nothing_is_done_if_the_file_system_reports_no_flags(void **state)
         tear_down((void **)&p);
         assert_true(refused);
         assert_int_equal(why, EIO);
+    }
+}
+
+/* Names cannot be exchanged, and a file cannot have two of them (exFAT). */
+static void nothing_is_done_if_names_cannot_be_moved(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 2; way++) {
+        struct rewind_case *p;
+
+        assert_int_equal(set_up((void **)&p), 0);
+        want_in_way(p, way);
+        syscall_hook_arm(
+            &(struct syscall_hook){ .call = "renameat2", .name = "*probe", .error = EINVAL });
+        syscall_hook_arm_also(
+            &(struct syscall_hook){ .call = "linkat", .name = "*probe2", .error = EPERM });
+        (void)!rewind_preview(&p->plan, &everything, &p->preview, &p->e);
+        enum err_code rc = apply(p);
+        bool clean = folder_is(&p->folder, "ws/d/f", "present\n") && nothing_of_ours_is_left(p);
+
+        assert_true(syscall_hook_fired());
+        tear_down((void **)&p);
+        assert_int_equal(rc, ERR_UNSUPPORTED);
+        assert_true(clean);
     }
 }
 
@@ -300,6 +325,7 @@ int main(void)
         CASE(files_owned_by_the_user_are_changed),
         CASE(files_outside_the_project_may_be_read_only),
         CASE(nothing_is_done_if_the_file_system_reports_no_flags),
+        CASE(nothing_is_done_if_names_cannot_be_moved),
         CASE(a_file_system_without_block_counts_has_room),
         CASE(records_are_readable_on_a_read_only_file_system),
     };

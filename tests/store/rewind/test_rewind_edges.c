@@ -469,7 +469,6 @@ int main(void)
         CASE(more_files_than_one_batch_are_restored),
     };
 
-    if (access("/dev/shm", W_OK) == 0)
-        setenv("TMPDIR", "/dev/shm", 0);
+    folder_in_memory();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

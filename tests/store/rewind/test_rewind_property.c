@@ -343,8 +343,7 @@ int main(void)
         cmocka_unit_test(partial_rewinds_add_up_and_can_be_undone),
     };
 
-    if (access("/dev/shm", W_OK) == 0)
-        setenv("TMPDIR", "/dev/shm", 0);
+    folder_in_memory();
     umask(022);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -475,7 +475,6 @@ int main(void)
         cmocka_unit_test(a_staged_file_removed_by_a_cleaner_does_no_harm),
     };
 
-    if (access("/dev/shm", W_OK) == 0)
-        setenv("TMPDIR", "/dev/shm", 0);
+    folder_in_memory();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

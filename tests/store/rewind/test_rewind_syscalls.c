@@ -341,7 +341,6 @@ int main(void)
                                         tear_down),
     };
 
-    if (access("/dev/shm", W_OK) == 0)
-        setenv("TMPDIR", "/dev/shm", 0);
+    folder_in_memory();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

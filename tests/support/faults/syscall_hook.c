@@ -151,7 +151,7 @@ BY_FD(int, faccessat, (int fd, const char *path, int mode, int flags), (fd, path
 BY_FD(int, fstatvfs64, (int fd, struct statvfs *fs), (fd, fs))
 BY_FD(int, statx, (int fd, const char *path, int flags, unsigned mask, struct statx *stx), (fd, path, flags, mask, stx))
 BY_FD(int, fcntl64, (int fd, int what, long arg), (fd, what, arg))
-WRAP(ssize_t, getrandom, (void *p, size_t n, unsigned flags), (p, n, flags), strikes("getrandom", "", ""))
+WRAP(int, getentropy, (void *p, size_t n), (p, n), strikes("getentropy", "", ""))
 BY_FD(ssize_t, write, (int fd, const void *p, size_t n), (fd, p, n))
 /* clang-format on */
 

@@ -1,29 +1,31 @@
 #!/bin/sh
 # The key binding of `init` puts the command that resumes the choice on the prompt; rcd goes to a session's directory; the
-# completions complete in a real shell.
-#   usage: key_binding.sh PROGRAM DEMO_STORE SHELL        77: the shell is not installed
+# completions complete in a real shell. With `packaged`, only the completions are tried, those that a package installed.
+#   usage: key_binding.sh PROGRAM DEMO_STORE SHELL [packaged]        77: the shell is not installed
 screens=$(cd "$(dirname "$0")/../../screen" && pwd)
-shell=$3
+shell=$3 packaged=${4-}
 command -v "$shell" >/dev/null || exit 77
 . "$screens/lib.sh"
 demo
 ln -s "$program" "$top/bin/reprise"
+load="eval \"\$(reprise init $shell)\""
+[ $shell != fish ] || load="reprise init fish | source"
+[ -z "$packaged" ] || load=
+[ $shell$packaged != bashpackaged ] || load=". /usr/share/bash-completion/bash_completion"
 case $shell in
 bash)
-    # shellcheck disable=SC2016
-    printf 'PS1="ready> "\neval "$(reprise init bash)"\n' >"$top/home/rc"
+    printf 'PS1="ready> "\n%s\n' "$load" >"$top/home/rc"
     start="bash --noprofile --rcfile $top/home/rc"
     ;;
 zsh)
     mkdir "$top/home/zsh"
-    # shellcheck disable=SC2016
-    printf 'PROMPT="ready> "\nautoload -U compinit && compinit -u -D\neval "$(reprise init zsh)"\n' >"$top/home/zsh/.zshrc"
+    printf 'PROMPT="ready> "\nautoload -U compinit && compinit -u -D\n%s\n' "$load" >"$top/home/zsh/.zshrc"
     start="env ZDOTDIR=$top/home/zsh zsh -d"
     ;;
 fish)
     # Without this folder fish makes completions of all manuals, in the background.
     mkdir -p "$top/home/.config/fish" "$top/home/.local/share/fish/generated_completions"
-    printf 'function fish_prompt\n printf "ready> "\nend\nset -g fish_greeting\nreprise init fish | source\n' \
+    printf 'function fish_prompt\n printf "ready> "\nend\nset -g fish_greeting\n%s\n' "$load" \
         >"$top/home/.config/fish/config.fish"
     start=fish
     ;;
@@ -33,22 +35,24 @@ chmod +x "$top/bin/shell"
 program=$top/bin/shell
 open 100 30
 see "ready>"
-press M-r
-see "Payments: idemp"
-enter_text idempot
-gone "Payment page copy"
-press Enter
-see "claude --resume f3a97c58-04d2-4b61-8c9e-d15e7b20a6bb"
-hides "agent:" || fail "the command ran before anybody pressed Enter"
-press Enter
-see "agent: --resume f3a97c58-04d2-4b61-8c9e-d15e7b20a6bb in $project"
-press M-r
-see "type to filter"
-press Escape
-gone "type to filter"
-enter_text "cd /; rcd f3a97c58; pwd"
-press Enter
-match "^$project *$"
+if [ -z "$packaged" ]; then
+    press M-r
+    see "Payments: idemp"
+    enter_text idempot
+    gone "Payment page copy"
+    press Enter
+    see "claude --resume f3a97c58-04d2-4b61-8c9e-d15e7b20a6bb"
+    hides "agent:" || fail "the command ran before anybody pressed Enter"
+    press Enter
+    see "agent: --resume f3a97c58-04d2-4b61-8c9e-d15e7b20a6bb in $project"
+    press M-r
+    see "type to filter"
+    press Escape
+    gone "type to filter"
+    enter_text "cd /; rcd f3a97c58; pwd"
+    press Enter
+    match "^$project *$"
+fi
 press C-l
 enter_text "reprise unarch"
 press Tab

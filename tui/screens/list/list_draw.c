@@ -460,7 +460,7 @@ static struct slice tokens_of(const struct list *l, const struct session_entry *
         snprintf(cost, sizeof cost, sum->cost < 0.995 ? ", $%.4f%s" : ", $%.2f%s", sum->cost,
                  sum->without_a_price ? "+" : "");
     snprintf(out, LIST_TOKENS, "%s tokens%s", count, cost);
-    return slice_of(out);
+    return slice_of(usage_sum_total(sum) == 0 && cost[0] ? strchr(out, '$') : out);
 }
 
 static bool join_facts(const struct list *l, const struct session_entry *e, enum brevity brevity,

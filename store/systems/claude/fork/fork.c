@@ -242,16 +242,16 @@ static enum err_code choose_rows(struct fork *f, struct err *e)
     return ERR_OK;
 }
 
-/* Random bytes are drawn for many ids at a time: a large session has hundreds of thousands. */
+/* Random bytes are drawn for many ids at a time: a large session has hundreds of thousands. getentropy gives at most 256. */
 struct ids {
-    uuid_t id[64];
+    uuid_t id[16];
     size_t left;
 };
 
 static void generate_uuid(struct ids *ids, uuid_t out)
 {
     if (ids->left == 0) {
-        if (getrandom(ids->id, sizeof ids->id, 0) != (ssize_t)sizeof ids->id) {
+        if (getentropy(ids->id, sizeof ids->id)) {
             uuid_generate_random(out);
             return;
         }

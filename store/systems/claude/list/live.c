@@ -1,8 +1,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
+#include "store/fs/kernel.h"
 #include "store/log/lease.h"
 #include "store/systems/claude/claude.h"
 
@@ -17,21 +17,6 @@ const struct agents_profile claude_agents_profile = {
     .config_variable = "CLAUDE_CONFIG_DIR",
     .config_at_home = ".claude",
 };
-
-/* File systems on which a lease does not show writers on other machines. fd -1: the file could not be opened. */
-static bool is_shared(const char *path, int fd)
-{
-    static const uint32_t kinds[] = { 0x6969 /* NFS */, 0xff534d42 /* CIFS */,
-                                      0xfe534d42 /* SMB2 */, 0x65735546 /* FUSE */ };
-    struct statfs fs;
-
-    if ((fd >= 0 ? fstatfs(fd, &fs) : statfs(path, &fs)) != 0)
-        return false;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if ((uint32_t)fs.f_type == kinds[i])
-            return true;
-    return false;
-}
 
 /* The directory is in the transcript, which is read only if an agent is running that may have written to it. */
 static enum agents_evidence lookup_with_cwd(const struct store *st, const struct session_ref *ref,
@@ -67,6 +52,7 @@ static struct live look_around(const struct store *st, const struct session_ref 
     case AGENTS_NAMED:
         return (struct live){ LIVE_UNKNOWN, pid, false, "it was started with the session's id" };
     case AGENTS_MAYBE:
+        return (struct live){ LIVE_UNKNOWN, pid, false, "it may run in the session's directory" };
     case AGENTS_IN_CWD:
         return (struct live){ LIVE_UNKNOWN, pid, false, "it runs in the session's directory" };
     case AGENTS_ELSEWHERE:
@@ -79,7 +65,7 @@ static struct live look_around(const struct store *st, const struct session_ref 
 static struct live look_at_file(const struct session_ref *ref, struct stat *sb, bool *known)
 {
     int fd = open(ref->path.p, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-    bool shared = is_shared(ref->path.p, fd);
+    bool shared = fs_is_shared(fd, ref->path.p);
 
     *known = (fd >= 0 ? fstat(fd, sb) : stat(ref->path.p, sb)) == 0;
     /* The only evidence of a program that is not in the registry. */

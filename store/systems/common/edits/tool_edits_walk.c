@@ -389,13 +389,47 @@ enum err_code tool_edits_files(const struct store_ops *ops, const struct session
 
 /* ---- sessions that are not files of rows ---- */
 
+struct loaded_turn {
+    int64_t time_ms;
+    struct slice id, prompt;
+};
+
 struct loaded_walk {
     const struct session_ref *ref;
     struct tool_edits edits;
-    struct arena arena; /* of the turn */
+    struct arena arena; /* of the turns */
     struct buf row;
     store_load_fn *load;
+    struct loaded_turn *turn; /* of the session */
+    size_t turns;
+    bool in_agent; /* what a sub-agent was told is no turn of the session */
 };
+
+static bool begin_loaded_turn(struct loaded_walk *l, struct slice id, struct slice prompt,
+                              int64_t time_ms)
+{
+    struct loaded_turn *more = arena_grow(&l->arena, l->turn, l->turns, sizeof *more);
+
+    l->edits.now.turn = arena_copy(&l->arena, id);
+    l->edits.now.prompt = arena_copy(&l->arena, prompt);
+    if (!more || l->arena.failed)
+        return false;
+    l->turn = more;
+    l->turn[l->turns++] = (struct loaded_turn){ time_ms, l->edits.now.turn, l->edits.now.prompt };
+    return true;
+}
+
+/* The turn that was running then. */
+static bool enter_loaded_turn(struct loaded_walk *l, int64_t time_ms)
+{
+    for (size_t i = l->turns; i > 0 && time_ms != TIME_NONE; i--)
+        if (l->turn[i - 1].time_ms != TIME_NONE && l->turn[i - 1].time_ms <= time_ms) {
+            l->edits.now.turn = l->turn[i - 1].id;
+            l->edits.now.prompt = l->turn[i - 1].prompt;
+            return true;
+        }
+    return false;
+}
 
 static enum err_code walk_loaded_row(struct loaded_walk *l, const struct message *m, struct err *e)
 {
@@ -409,12 +443,9 @@ static enum err_code walk_loaded_row(struct loaded_walk *l, const struct message
     for (size_t i = 0; i < 3 && !id.n; i++)
         if (!json_get_text(buf_slice(&l->row), names[i], &blocks.arena, &id))
             id = (struct slice){ NULL, 0 };
-    prompt = rc || m->flags & MESSAGE_META ? NULL : prompt_in(&blocks);
-    if (prompt) {
-        arena_reset(&l->arena);
-        l->edits.now.turn = arena_copy(&l->arena, id);
-        l->edits.now.prompt = arena_copy(&l->arena, prompt->text);
-    }
+    prompt = rc || l->in_agent || m->flags & MESSAGE_META ? NULL : prompt_in(&blocks);
+    if (prompt && !begin_loaded_turn(l, id, prompt->text, m->time_ms))
+        rc = err_nomem(e);
     l->edits.now.message = id;
     l->edits.now.time_ms = m->time_ms;
     l->edits.row = buf_slice(&l->row);
@@ -430,6 +461,8 @@ static enum err_code walk_loaded(struct loaded_walk *l, const struct session_ref
     struct transcript *t = NULL;
     enum err_code rc = l->load(ref->store, ref, l->edits.q->cancel, &t, e);
 
+    l->in_agent =
+        !rc && l->edits.now.agent.n && t->n && enter_loaded_turn(l, t->message[0].time_ms);
     for (size_t i = 0; !rc && i < t->n; i++) {
         if (t->message[i].flags & MESSAGE_BROKEN || t->message[i].length > ROW_MOST)
             continue;

@@ -46,12 +46,14 @@ static bool is_true(struct slice object, const char *const names[])
 
 /* ---- texts that replace others ---- */
 
-static const char *const old_names[] = { "old_string", "oldString", "old_str", "oldText", NULL };
-static const char *const new_names[] = { "new_string", "newString", "new_str", "newText", NULL };
+static const char *const old_names[] = { "old_string", "oldString", "old_str", "oldText",
+                                         "old_text",   "oldStr",    NULL };
+static const char *const new_names[] = { "new_string", "newString", "new_str", "newText",
+                                         "new_text",   "newStr",    NULL };
 static const char *const all_names[] = { "replace_all", "replaceAll", "allow_multiple", NULL };
 static const char *const path_names[] = { "file_path",   "filePath", "path", "absolute_path",
                                           "target_file", "filename", "file", NULL };
-static const char *const content_names[] = { "content", "contents", "file_text", NULL };
+static const char *const content_names[] = { "content", "contents", "file_text", "new_text", NULL };
 
 /* An empty old text creates the file. */
 static bool read_replacement(struct slice object, struct arena *a, struct edit_replacement *out)
@@ -90,9 +92,21 @@ static bool writes(struct slice name)
            name_has(name, "replace");
 }
 
+/* A text for a place between the lines of a file. */
+static bool inserts(struct slice input)
+{
+    struct slice value;
+
+    return (json_get(input, "insert_line", &value) && json_type(value) != JSON_NULL) ||
+           (json_get(input, "command", &value) &&
+            (json_string_is(value, "insert") || json_string_is(value, "append")));
+}
+
 static bool take_content(struct tool_inputs *t, struct slice name, struct slice input,
                          struct edit *edit)
 {
+    if (inserts(input))
+        return false;
     if (edit->replacements == 1 && !edit->replacement->old_text.n)
         edit->after = edit->replacement->new_text;
     else if (edit->replacements || !writes(name) ||
@@ -456,7 +470,8 @@ static bool command_text(struct slice input, struct arena *a, struct slice *out)
 void tool_inputs_read(struct slice name, struct slice input, struct tool_inputs *out)
 {
     static const char *const patch_names[] = { "patch", "input", "patchText", NULL };
-    struct slice text;
+    struct slice text, list, key, value;
+    struct json_iter it;
 
     if (json_type(input) != JSON_OBJECT) {
         if (slice_has(input, "*** Begin Patch"))
@@ -467,6 +482,11 @@ void tool_inputs_read(struct slice name, struct slice input, struct tool_inputs 
         if (slice_has(text, "*** Begin Patch"))
             return;
         tool_inputs_shell(text, out);
+    } else if (is_shell(name) && json_get(input, "commands", &list) &&
+               json_type(list) == JSON_ARRAY && json_iter_open(&it, list)) {
+        while (json_iter_next(&it, &key, &value))
+            if (json_text(value, out->a, &text))
+                tool_inputs_shell(text, out);
     } else {
         read_file_call(out, name, input);
     }

@@ -40,7 +40,7 @@ enum err_code committed_generate_id(char out[13], struct err *e)
 {
     unsigned char r[6];
 
-    if (getrandom(r, sizeof r, 0) != (ssize_t)sizeof r)
+    if (getentropy(r, sizeof r))
         return err_sys(e, "a checkpoint", "draw an id");
     for (size_t i = 0; i < sizeof r; i++)
         snprintf(out + 2 * i, 3, "%02x", r[i]);

@@ -210,6 +210,20 @@ static void of_two_files_of_a_rollout_the_plain_one_counts(void **state)
     rollouts_fini(&all);
 }
 
+static void a_log_is_found_by_its_id_also_when_it_is_archived(void **state)
+{
+    struct arena a = { 0 };
+
+    (void)state;
+    folder_put(&folder, DAY A ".jsonl", SLICE("x"));
+    folder_put(&folder, "archived_sessions/rollout-2026-11-22T16-17-16-" B ".jsonl.zst",
+               SLICE("x"));
+    assert_non_null(strstr(rollout_near(folder.path, SLICE(A), &a), "/sessions/2026/"));
+    assert_non_null(strstr(rollout_near(folder.path, SLICE(B), &a), "/archived_sessions/"));
+    assert_null(rollout_near(folder.path, SLICE(C), &a));
+    arena_fini(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +238,8 @@ int main(void)
                                         remove_folder),
         cmocka_unit_test_setup_teardown(of_two_files_of_a_rollout_the_plain_one_counts, make_folder,
                                         remove_folder),
+        cmocka_unit_test_setup_teardown(a_log_is_found_by_its_id_also_when_it_is_archived,
+                                        make_folder, remove_folder),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

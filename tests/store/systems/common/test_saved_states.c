@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "store/systems/common/inferred.h"
 #include "tests/support/folder.h"
 #include "tests/test.h"
 
@@ -189,6 +190,162 @@ static void of_two_copies_of_a_turn_one_counts(void **state)
     assert_int_equal(target(w, 1)->want, REWIND_ABSENT);
 }
 
+/* ---- what was changed without a record ---- */
+
+static const char *doubt_after(struct world *w, const char *command, const char *dir)
+{
+    const struct saved_shell shell = { .time_ms = 1500, .command = slice_of(command), .dir = dir };
+
+    assert_int_equal(saved_states_shell(&w->states, &shell, NULL), ERR_OK);
+    w->plan.point_ms = 1000;
+    return target(w, 1)->doubt;
+}
+
+static void a_copy_from_after_a_command_is_doubted(void **state)
+{
+    struct world *w = *state;
+
+    add(w, (struct saved_state){ .turn = 2, .is_first = true, .content = SAVED_BYTES });
+    assert_string_equal(doubt_after(w, "make", "/p"),
+                        "a shell command may have changed it before the session saved it");
+}
+
+static void a_command_on_other_files_raises_no_doubt(void **state)
+{
+    struct world *w = *state;
+
+    add(w, (struct saved_state){ .turn = 2, .is_first = true, .content = SAVED_BYTES });
+    assert_null(doubt_after(w, "rm b.txt && ls", "/p"));
+}
+
+static void a_new_file_is_doubted_only_if_a_command_may_have_removed_it(void **state)
+{
+    struct world *w = *state;
+
+    add(w, (struct saved_state){ .turn = 2, .is_first = true, .content = SAVED_ABSENT });
+    assert_null(doubt_after(w, "make test", "/p"));
+    rewind_plan_fini(&w->plan);
+    w->plan = (struct rewind_plan){ .n = 0 };
+    assert_non_null(doubt_after(w, "rm a.*", "/p"));
+}
+
+static void a_copy_that_the_last_edit_left_is_certain(void **state)
+{
+    struct world *w = *state;
+
+    add_write(w, 0, "", "one\n");
+    add_copy(w, 2, "v1", "one\n");
+    w->states.path[0].state[1].is_first = true;
+    assert_null(doubt_after(w, "make", "/p"));
+}
+
+static void a_change_between_an_edit_and_a_later_copy_is_doubted(void **state)
+{
+    struct world *w = *state;
+
+    add_write(w, 0, "", "one\n");
+    add_copy(w, 2, "v1", "by hand\n");
+    w->states.path[0].state[1].is_first = true;
+    assert_string_equal(target(w, 1)->doubt,
+                        "it was changed before the session saved it, and when is not recorded");
+}
+
+static void a_copy_of_the_turn_is_not_judged_by_edits_of_later_copies(void **state)
+{
+    struct world *w = *state;
+
+    add_copy(w, 1, "v1", "one\n");
+    add_copy(w, 2, "v2", "by hand\n");
+    add_write(w, 2, "by hand\n", "two\n");
+    assert_int_equal(target(w, 1)->want, REWIND_BYTES);
+}
+
+static void a_file_of_another_encoding_contradicts_nothing(void **state)
+{
+    struct world *w = *state;
+
+    add_copy(w, 1, "v1",
+             "stra\xdf"
+             "e\n");
+    add_write(w, 1,
+              "stra\xc3\x9f"
+              "e\n",
+              "road\n");
+    assert_int_equal(target(w, 1)->want, REWIND_BYTES);
+}
+
+static void a_copy_that_is_gone_is_found_by_its_hash(void **state)
+{
+    static const char hash[] = "2c8b08da5ce60398e1f19af0e5dccc744df274b826abe585eaba68c525434806";
+    struct world *w = *state;
+
+    add_write(w, 0, "", "one\n");
+    add(w, (struct saved_state){
+               .turn = 1, .content = SAVED_FILE, .file = "/p/gone", .sha256 = hash });
+    const struct rewind_target *t = target(w, 1);
+
+    assert_int_equal(t->want, REWIND_BYTES);
+    assert_null(t->source.file);
+    assert_true(slice_eq(t->source.bytes, SLICE("one\n")));
+}
+
+static void the_last_state_has_the_line_ends_of_the_file(void **state)
+{
+    struct world *w = *state;
+    struct saved_state x = {
+        .turn = 1, .is_write = true, .content = SAVED_BYTES, .bytes = SLICE("a\nb\n")
+    };
+    char buffer[4096];
+
+    folder_put(&w->folder, "a.txt", SLICE("a\r\nb\r\n"));
+    assert_int_equal(
+        saved_states_add(&w->states, folder_path(&w->folder, "a.txt", buffer), &x, NULL), ERR_OK);
+    const struct rewind_target *t = target(w, 1);
+
+    assert_int_equal(t->last.bytes.n, 6);
+    assert_memory_equal(t->last.bytes.p, "a\r\nb\r\n", 6);
+}
+
+static void commands_are_judged_by_the_files_that_they_name(void **state)
+{
+    static const struct {
+        const char *command;
+        bool may;
+    } cases[] = {
+        { "ls -R", false },
+        { "rm b.txt", false },
+        { "rm -rf b 'c d'", false },
+        { "rm a.txt", true },
+        { "rm ./x/../a.txt", true },
+        { "rm -r /p", true },
+        { "rm *.txt", true },
+        { "cd x && rm a.txt", false },
+        { "cd x; rm ../a.txt", true },
+        { "mv b.txt c.txt && cat c.txt | wc -l", false },
+        { "mv b.txt .", true },
+        { "echo x > b.txt 2>&1", false },
+        { "echo x >> a.txt", true },
+        { "printf '%s' \"$X\" > b.txt", true },
+        { "sed -i s/a/b/ b.txt", false },
+        { "sed -i 's/a/b/g' a.txt", true },
+        { "sed -n 'w a.txt' b.txt", true },
+        { "python3 x.py", true },
+        { "make", true },
+        { "X=1 ls", true },
+        { "cat <<E\nrm\nE", true },
+        { "'a", true },
+        { "", false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (inferred_may_change(slice_of(cases[i].command), "/p", "/p/a.txt") != cases[i].may)
+            fail_msg("%s", cases[i].command);
+    assert_false(inferred_may_remove(SLICE("npm run format"), "/p", "/p/a.txt"));
+    assert_true(inferred_may_remove(SLICE("git stash"), "/p", "/p/a.txt"));
+    assert_true(inferred_may_remove(SLICE("node x.js a.txt"), "/p", "/p/a.txt"));
+}
+
 static void the_mode_is_that_of_the_copy_if_copies_have_it(void **state)
 {
     struct world *w = *state;
@@ -204,7 +361,7 @@ static void the_mode_is_that_of_the_copy_if_copies_have_it(void **state)
 static void an_edit_leaves_the_newest_state_with_the_text_replaced(void **state)
 {
     struct world *w = *state;
-    struct saved_state x = { .turn = 1 };
+    struct saved_state x = { .turn = 1, .time_ms = 1001 };
 
     add_copy(w, 1, "v1", "a b a\n");
     assert_int_equal(saved_states_edit(&w->states, "/p/a.txt", SLICE("a"), SLICE("c"), false, &x),
@@ -249,6 +406,16 @@ int main(void)
         TEST(a_copy_that_failed_is_held_back_with_its_reason),
         TEST(of_two_copies_of_a_turn_one_counts),
         TEST(the_mode_is_that_of_the_copy_if_copies_have_it),
+        TEST(a_copy_from_after_a_command_is_doubted),
+        TEST(a_command_on_other_files_raises_no_doubt),
+        TEST(a_new_file_is_doubted_only_if_a_command_may_have_removed_it),
+        TEST(a_copy_that_the_last_edit_left_is_certain),
+        TEST(a_change_between_an_edit_and_a_later_copy_is_doubted),
+        TEST(a_copy_of_the_turn_is_not_judged_by_edits_of_later_copies),
+        TEST(a_file_of_another_encoding_contradicts_nothing),
+        TEST(a_copy_that_is_gone_is_found_by_its_hash),
+        TEST(the_last_state_has_the_line_ends_of_the_file),
+        TEST(commands_are_judged_by_the_files_that_they_name),
         TEST(an_edit_leaves_the_newest_state_with_the_text_replaced),
         TEST(the_files_of_a_turn_are_counted),
     };

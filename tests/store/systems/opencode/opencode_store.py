@@ -275,6 +275,11 @@ def check_rewind(w):
     w.p.need('Other work' in json.dumps(files['a.txt']), f'the other session is named: {files["a.txt"]}')
     put(w, 'a.txt', b'three\n')
 
+    w.session('ses_q', 'Quotes')
+    quoted = turn(w, s, 'ses_q', 'Names', (lambda: put(w, 'it "is".txt', b'x'), ['"it /"is/".txt"']))  # what OpenCode makes of git's quoting
+    w.p.same('a name that git quotes', actions(w, rewind(w, 'ses_q', quoted, '--dry-run')), {'it "is".txt': 'delete'})
+    os.unlink(f'{w.project}/it "is".txt')
+
     put(w, '.gitattributes', b'*.txt text eol=crlf\n')
     w.p.same('files that git converts', actions(w, rewind(w, 'ses_w', two, '--dry-run')), {'a.txt': 'refused', 'person.txt': 'refused'})
     os.unlink(f'{w.project}/.gitattributes')

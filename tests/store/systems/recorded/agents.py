@@ -10,7 +10,7 @@ import os
 import re
 from dataclasses import dataclass, field
 
-from made_agents import make_droid, make_grok, make_vibe
+from made_agents import make_droid, make_grok, make_kiro, make_vibe
 
 
 @dataclass
@@ -42,6 +42,8 @@ class Expected:
     turns: list = field(default_factory=list)
     orders: list = field(default_factory=list)  # (directory, ids as the agent's own list shows them, options of the list)
     edits: list = field(default_factory=list)  # turns that cannot be rewound to, whose edits are recorded
+    given_back: int = 0  # at least this many turns must be given back whole; 0: as many as of the agent
+    written: int = 0  # at least this many lines must be attributed to the turn that wrote them; 0: as many as of the agent
 
 
 def read_sessions(recorded):
@@ -162,6 +164,10 @@ def qwen_answer(row):
 def pi_answer(row):
     usage = row.get('message', row).get('usage')
     return usage and (row['id'] + row['timestamp'], usage['output'])
+
+
+def cline_answer(row):
+    return row.get('metrics') and (row['id'], row['metrics']['outputTokens'])
 
 
 def kimi_answer(row):
@@ -333,15 +339,26 @@ def gemini_session(path):
 
 def read_made(made):
     return Expected(made['home'], [Session(**s) for s in made['sessions']], [Turn(**t) for t in made['turns']],
-                    edits=[Turn(**t) for t in made['edits']], orders=[tuple(o) for o in made['orders']])
+                    edits=[Turn(**t) for t in made['edits']], orders=[tuple(o) for o in made['orders']],
+                    given_back=made.get('given_back', 0), written=made.get('written', 0))
+
+
+def read_expected(agent, recorded):
+    """Later recordings, in fixtures/agents/more, are described as the stores that were made."""
+    return (read_made if 'orders' in recorded else agent.read)(recorded)
 
 
 AGENTS = {a.name: a for a in (
+    Agent('cline', read_made, ('.cline/data/sessions/*/*.json',), written=3, given_back=3, saved=('*/objects/*', '*/index'), answer=cline_answer,
+          damaged=lambda path: os.path.basename(os.path.dirname(path)), resume='cline --id {id}'),
     Agent('droid', read_made, ('.factory/sessions/*/*.jsonl', '.factory/sessions/*/*.settings.json'), make=make_droid, written=2, parents=False,
           damaged=lambda path: os.path.basename(path).split('.')[0], resume='droid --resume {id}'),
     Agent('grok', read_made, ('.grok/sessions/%*/*/updates.jsonl', '.grok/sessions/%*/*/rewind_points.jsonl'), make=make_grok, given_back=3,
           damaged=lambda path: os.path.basename(os.path.dirname(path)), resume='grok --resume {id}',
           fork='grok --resume {id} --fork-session'),
+    Agent('kiro', read_made, ('.kiro/sessions/cli/*.json*', '.kiro/sessions/*/sess_*/*.json*'), make=make_kiro, written=2, parents=False,
+          damaged=lambda path: os.path.basename(path).split('.')[0] if '/cli/' in path else os.path.basename(os.path.dirname(path)),
+          resume='kiro-cli chat --resume-id {id}'),
     Agent('vibe', read_made, ('.vibe/logs/session/*/messages.jsonl', '.vibe/logs/session/*/meta.json'), make=make_vibe,
           damaged=lambda path: os.path.basename(os.path.dirname(path))[-8:], resume='vibe --resume {id}'),
     Agent('gemini', read_gemini, ('.gemini/tmp/*/chats/session-*.jsonl',), given_back=17, damaged=gemini_session,
@@ -355,7 +372,7 @@ AGENTS = {a.name: a for a in (
           given_back=3, written=4, damaged=lambda p: re.search('session_[^/]*', p).group(), saved=('*/file-history/*',), answer=kimi_answer,
           resume='kimi --session {id}', fork='kimi fork {id}'),
     Agent('pi', read_pi, ('.pi/agent/sessions/*/*.jsonl',), damaged=lambda p: re.search('_([^/_]*)[.]jsonl', p).group(1), answer=pi_answer,
-          resume='pi --session {path}', fork='pi --fork {id}'),
+          resume='pi --session {path}'),
     Agent('qwen', read_qwen, ('.qwen/projects/*/chats/*.jsonl',), given_back=16, written=26, saved=('*/file-history/*',), answer=qwen_answer,
           resume='qwen --resume {id}', fork='qwen --resume {id} --fork-session'),
     Agent('opencode', read_opencode, (), given_back=7, written=12, saved=('*/objects/??/*', '*/objects/pack/*', '*/index'),

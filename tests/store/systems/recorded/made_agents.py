@@ -185,7 +185,7 @@ def make_grok(folder):
     fence.text('agent_message_chunk', 'Painted.')
     grok_session(made, fence, 9, generated_title='Fence, painted', session_kind='fork', parent_session_id=ids[0])
     far = GrokLog(ids[3], 7)
-    far.text('user_message_chunk', 'Far away')
+    far.text('user_message_chunk', 'Far', ' away')
     cwd = HOME + '/ä' + 'x' * 250
     grok_session(made, far, 7, cwd, folder='x-0123456789abcdef')
     made.put('.grok/sessions/x-0123456789abcdef/.cwd', cwd, 7)
@@ -242,6 +242,87 @@ def make_droid(folder):
     made.session(name='empty', id=empty, prompts=[], listed=False)
     made.session(name='far', id=far, prompts=['Anderswo'], title='Anderswo', cwd=HOME + '/mein.projekt')
     made.expected['orders'].append([CWD, [fence, gate], []])
+    made.tree('gate/0', {})
+    made.tree('gate/1', {'gate.txt': 'shut\ntight\n'})
+    made.tree('gate/2', {'gate.txt': 'shut\noiled\n'})
+    made.expected['edits'] = [{'session': gate, 'number': i, 'before': f'gate/{i}', 'end': 'gate/2'} for i in range(2)]
+    made.finish()
+
+
+# ---- Kiro ----
+
+def kiro_flat(made, n, minute, rows, title, cwd=CWD, **more):
+    """Engine v2. Each row is (kind, parts)."""
+    id = f'0000000{n}-bbbb-4000-8000-0123456789ab'
+    at = f'2026-05-28T20:{minute:02}'
+    made.put(f'.kiro/sessions/cli/{id}.json', json.dumps({
+        'session_id': id, 'cwd': cwd, 'created_at': f'{at}:00.123456Z', 'updated_at': f'{at}:30.5Z', 'title': title,
+        'session_created_reason': 'subagent', 'parent_session_id': None, **more, 'session_state': {
+            'version': 'v1', 'rts_model_state': {'model_info': {'model_id': 'claude-sonnet', 'context_window_tokens': 200000}}}}), minute)
+    made.lines(f'.kiro/sessions/cli/{id}.jsonl', [{'version': 'v1', 'kind': kind, 'data': {
+        'message_id': f'k{n}-{i}', 'content': parts, **({'meta': {'timestamp': 1_780_000_000 + 60 * minute + i}} if kind == 'Prompt' else {})}}
+        for i, (kind, parts) in enumerate(rows)], minute)
+    made.put(f'.kiro/sessions/cli/{id}.history', 'typed\n', minute)
+    return id
+
+
+def kiro_directory(made, n, minute, payloads, title, cwd=CWD, **more):
+    """Engine v3."""
+    id = f'sess_0000000{n}-cccc-4000-8000-0123456789ab'
+    at = f'2026-05-28T20:{minute:02}'
+    where = f'.kiro/sessions/9f3c1d0b7a4e2856/{id}'
+    made.put(f'{where}/session.json', json.dumps({
+        'schemaVersion': '1.0.0', 'dataModelVersion': 1, 'id': id, 'title': title, 'agentMode': 'vibe', 'modelId': 'auto', 'status': 'idle',
+        'workspacePaths': [cwd], 'createdAt': f'{at}:00.123Z', 'lastModifiedAt': f'{at}:30.123Z', **more}, indent=2), minute)
+    made.lines(f'{where}/messages.jsonl', [{'id': f's{n}-{i}', 'timestamp': f'{at}:{i:02}.123Z', 'payload': p} for i, p in enumerate(payloads)], minute)
+    return id
+
+
+def make_kiro(folder):
+    made = Made(folder)
+
+    def said(*texts):
+        return [{'kind': 'text', 'data': text} for text in texts]
+
+    def use(id, name, **given):
+        return {'kind': 'toolUse', 'data': {'toolUseId': id, 'name': name, 'input': {**given, '__tool_use_purpose': 'to help'}}}
+
+    def used(id, content, status='success'):
+        return ('ToolResults', [{'kind': 'toolResult', 'data': {'toolUseId': id, 'content': content, 'status': status}}])
+    gate = kiro_flat(made, 1, 5, [
+        ('Prompt', said('Mend the gate')),
+        ('AssistantMessage', [{'kind': 'thinking', 'data': {'text': 'Hm.'}}, *said('I look.'),
+                              use('t1', 'write', command='create', path=CWD + '/gate.txt', content='shut\ntight\n')]),
+        used('t1', said('written')),
+        ('AssistantMessage', [*said(''), use('t2', 'shell', command='ls'), use('t3', 'write', command='strReplace', path='no.txt', oldStr='a', newStr='b')]),
+        used('t2', [{'kind': 'json', 'data': {'exit_status': 'exit status: 0', 'stdout': 'gate.txt', 'stderr': ''}}]),
+        used('t3', said('no such file'), 'error'),
+        ('AssistantMessage', said('Done: größer.')), ('Prompt', said('Oil it\nwell')),
+        ('AssistantMessage', [use('t4', 'write', command='strReplace', path=CWD + '/gate.txt', oldStr='tight', newStr='oiled')]),
+        used('t4', said('written')), ('AssistantMessage', said('Oiled.'))], 'Mend the gate')
+    helper = kiro_flat(made, 2, 6, [('Prompt', said('Look at it'))], 'Look at it', parent_session_id=gate)
+    empty = kiro_flat(made, 4, 7, [], 'New Session')
+    far = kiro_flat(made, 5, 8, [('Prompt', said('Anderswo'))], 'Far away', HOME + '/mein.projekt')
+    fence = kiro_directory(made, 3, 9, [
+        {'type': 'session_start', 'content': 'You are Kiro CLI'},
+        {'type': 'user', 'content': 'Paint the fence', 'images': [], 'documents': []}, {'type': 'turn_start', 'executionId': 'x'},
+        {'type': 'assistant', 'operationType': 'Reasoning', 'content': 'Which colour?'},
+        {'type': 'tool_call', 'toolCallId': 'c1', 'toolName': 'fs_write', 'args': {'path': CWD + '/fence.txt'}, 'status': 'approved'},
+        {'type': 'tool_result', 'toolCallId': 'c1', 'success': True, 'content': 'written'},
+        {'type': 'assistant', 'operationType': 'Say', 'content': 'Painted.'},
+        {'type': 'usage_summary', 'promptTurnSummaries': [{'unit': 'credit', 'usage': 0.1}]}, {'type': 'turn_end', 'executionId': 'x'},
+        {'type': 'user', 'content': [{'type': 'text', 'text': 'And dry it'}]},
+        {'type': 'assistant', 'operationType': 'Say', 'content': 'Dried.'}], 'A fence in green')
+    aside = kiro_directory(made, 6, 10, [{'type': 'user', 'content': 'By the way'}], 'Aside', parentSessionId=fence, createdReason='tangent')
+    agent = kiro_directory(made, 7, 11, [{'type': 'user', 'content': 'Count the posts'}], 'Counting', parentSessionId=fence, createdReason='subagent')
+    made.session(name='gate', id=gate, prompts=['Mend the gate', 'Oil it\nwell'])
+    made.session(name='helper', id=helper, prompts=['Look at it'], listed=False)
+    made.session(name='empty', id=empty, prompts=[], listed=False)
+    made.session(name='far', id=far, prompts=['Anderswo'], title='Far away', cwd=HOME + '/mein.projekt')
+    made.session(name='fence', id=fence, prompts=['Paint the fence', 'And dry it'], title='A fence in green')
+    made.session(name='aside', id=aside, prompts=['By the way'], title='Aside')
+    made.session(name='agent', id=agent, prompts=['Count the posts'], listed=False)
+    made.expected['orders'].append([CWD, [aside, fence, gate], []])
     made.tree('gate/0', {})
     made.tree('gate/1', {'gate.txt': 'shut\ntight\n'})
     made.tree('gate/2', {'gate.txt': 'shut\noiled\n'})

@@ -17,6 +17,7 @@ import subprocess
 import tarfile
 import tempfile
 
+from agents import read_expected
 from support.program import snapshot
 
 FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', '..', 'fixtures', 'agents')
@@ -150,7 +151,7 @@ class RecordedStore:
             with tarfile.open(archive) as tar:
                 tar.extractall(place)
         self.paths = Paths(self.root, self.known_paths(recorded))
-        self.expected = self.agent.read(recorded)
+        self.expected = read_expected(self.agent, recorded)
         self.home = self.paths.text(self.expected.home)
         self.move()
         for s in self.expected.sessions:
@@ -158,7 +159,7 @@ class RecordedStore:
 
     def known_paths(self, recorded):
         """The directories that the recording names, and the files of its trees in each of them."""
-        read = self.agent.read(recorded)
+        read = read_expected(self.agent, recorded)
         known = {s.cwd for s in read.sessions} | {read.home}
         inside = set()
         for folder, _, files in os.walk(self.trees):

@@ -456,7 +456,7 @@ static void undoing_a_fork_with_files_removes_them(void **state)
 static void ids_are_new_even_without_random_bytes_from_the_kernel(void **state)
 {
     struct place *p = *state;
-    const struct syscall_hook none = { .call = "getrandom", .error = EAGAIN };
+    const struct syscall_hook none = { .call = "getentropy", .error = EAGAIN };
     char first[37] = "", second[37] = "";
 
     syscall_hook_arm(&none);

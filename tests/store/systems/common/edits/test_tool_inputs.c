@@ -46,6 +46,15 @@ static void files_are_edited_and_written(void **state)
     expect("Write", "{\"file_path\":\"/a\",\"content\":\"x\"}", "write /a =x;");
     expect("replace", "{\"file_path\":\"/a\",\"old_string\":\"\",\"new_string\":\"new\"}",
            "write /a =new;");
+    expect("editor", "{\"path\":\"/a\",\"old_text\":\"x\",\"new_text\":\"y\"}",
+           "replace /a [x|y];");
+    expect("editor", "{\"path\":\"/a\",\"new_text\":\"y\",\"insert_line\":null}", "write /a =y;");
+    expect("editor", "{\"path\":\"/a\",\"new_text\":\"y\",\"insert_line\":3}", "replace /a;");
+    expect("write", "{\"command\":\"create\",\"path\":\"/a\",\"content\":\"x\"}", "write /a =x;");
+    expect("write",
+           "{\"command\":\"strReplace\",\"path\":\"/a\",\"oldStr\":\"x\",\"newStr\":\"y\"}",
+           "replace /a [x|y];");
+    expect("write", "{\"command\":\"insert\",\"path\":\"/a\",\"content\":\"x\"}", "replace /a;");
     expect("Write", "{\"file_path\":\"/a\"}", "replace /a;");
     expect("MultiEdit", "{\"file_path\":\"/a\",\"edits\":7}", "replace /a;");
     expect("NotebookEdit", "{\"notebook_path\":\"/a.ipynb\",\"new_source\":\"x\"}",
@@ -83,6 +92,8 @@ static void plain_shell_commands_are_read(void **state)
 {
     (void)state;
     expect("Bash", "{\"command\":\"mv a b\"}", "rename a > b;");
+    expect("run_commands", "{\"commands\":[\"cd c && mv a b\",7,\"rm d\"]}",
+           "rename c/a > c/b;delete d;");
     expect("Bash", "{\"command\":\"git mv -f 'a b' c/ && rm -rf x y\"}",
            "rename a b > c//a b;delete x;delete y;");
     expect("Bash", "{\"command\":\"cd src && mv a ../b; rm /tmp/x\"}",

@@ -1,0 +1,200 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "store/fs/file_at.h"
+#include "store/fs/kernel.h"
+
+int fs_rename_new(int from_dir, const char *from, int to_dir, const char *to)
+{
+    return renameat2(from_dir, from, to_dir, to, RENAME_NOREPLACE);
+}
+
+int fs_exchange(int dir, const char *a, const char *b)
+{
+    return renameat2(dir, a, dir, b, RENAME_EXCHANGE);
+}
+
+/* Kernels before 5.6 and filters that forbid openat2 leave the walk. */
+int fs_open_below(int root, const char *relative)
+{
+    struct open_how how = { .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
+                            .resolve =
+                                RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
+
+    if (!*relative)
+        return fcntl(root, F_DUPFD_CLOEXEC, 0);
+    for (int tries = 0; tries < 8; tries++) {
+        long fd = syscall(SYS_openat2, root, relative, &how, sizeof how);
+
+        if (fd >= 0)
+            return (int)fd;
+        if (errno == ENOSYS || errno == EPERM || errno == E2BIG)
+            return file_at_walk(root, relative);
+        if (errno != EAGAIN && errno != EINTR) /* EAGAIN: something was renamed during the lookup */
+            return -1;
+    }
+    return -1;
+}
+
+/* By the kernel's name of the descriptor. Without /proc it is not known. */
+bool fs_is_at(int dir, const char *path)
+{
+    char self[FS_FD_PATH], real[PATH_MAX];
+
+    fs_fd_path(dir, self);
+    ssize_t n = readlink(self, real, sizeof real - 1);
+
+    if (n < 0)
+        return true;
+    real[n] = '\0';
+    return strcmp(real, path) == 0;
+}
+
+/* It gets its name through /proc, which an empty root does not have. */
+int fs_open_nameless(int dir, mode_t mode)
+{
+    struct stat st;
+
+    return stat("/proc/self/fd", &st) ? -1 : openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+}
+
+/* Through /proc, which needs no privilege (linkat with AT_EMPTY_PATH does). */
+int fs_name_nameless(int fd, int dir, const char *name)
+{
+    char self[FS_FD_PATH];
+
+    fs_fd_path(fd, self);
+    return linkat(AT_FDCWD, self, dir, name, AT_SYMLINK_FOLLOW);
+}
+
+int fs_open_memory(const char *what)
+{
+    return memfd_create(what, MFD_CLOEXEC);
+}
+
+void fs_fd_path(int fd, char out[FS_FD_PATH])
+{
+    snprintf(out, FS_FD_PATH, "/proc/self/fd/%d", fd);
+}
+
+void fs_start_writeback(int fd, int64_t at, int64_t n)
+{
+    int error = errno;
+
+    (void)sync_file_range(fd, at, n, SYNC_FILE_RANGE_WRITE);
+    errno = error;
+}
+
+/* ---- what is known of an open file ---- */
+
+static bool look_at(int fd, unsigned mask, struct statx *out)
+{
+    return statx(fd, "", AT_EMPTY_PATH, mask, out) == 0;
+}
+
+/* Kernels before 5.8 show only mounts of other file systems. */
+bool fs_is_mount(int fd, int dir)
+{
+    struct statx file, parent;
+
+    if (!look_at(fd, STATX_BASIC_STATS, &file))
+        return false;
+    if (file.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT)
+        return (file.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+    return look_at(dir, STATX_BASIC_STATS, &parent) &&
+           (file.stx_dev_major != parent.stx_dev_major ||
+            file.stx_dev_minor != parent.stx_dev_minor);
+}
+
+/* Kernels before 5.8 have no numbers of mounts. */
+bool fs_mount_of(int dir, const char *path, uint64_t *mount, uint64_t *dev)
+{
+    struct statx sx;
+
+    if (statx(dir, path, AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_MNT_ID, &sx))
+        return false;
+    *mount = sx.stx_mask & STATX_MNT_ID ? sx.stx_mnt_id : 0;
+    *dev = makedev(sx.stx_dev_major, sx.stx_dev_minor);
+    return true;
+}
+
+bool fs_is_fixed(int fd)
+{
+    struct statx sx;
+
+    return look_at(fd, STATX_BASIC_STATS, &sx) &&
+           (sx.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND));
+}
+
+int64_t fs_born_ns(int fd)
+{
+    struct statx sx;
+
+    if (!look_at(fd, STATX_BTIME, &sx) || !(sx.stx_mask & STATX_BTIME))
+        return 0;
+    return (int64_t)sx.stx_btime.tv_sec * 1000000000 + sx.stx_btime.tv_nsec;
+}
+
+bool fs_is_shared(int fd, const char *path)
+{
+    static const uint32_t kinds[] = { 0x6969 /* NFS */, 0xff534d42 /* CIFS */,
+                                      0xfe534d42 /* SMB2 */, 0x65735546 /* FUSE */ };
+    struct statfs fs;
+
+    if ((fd >= 0 ? fstatfs(fd, &fs) : statfs(path, &fs)) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if ((uint32_t)fs.f_type == kinds[i])
+            return true;
+    return false;
+}
+
+/* ---- leases ---- */
+
+/* An owner that is set before the lease stays. With F_SETSIG the kernel also reports the descriptor. */
+int fs_lease_set(int fd, enum fs_lease kind)
+{
+    static const int kinds[] = { F_UNLCK, F_RDLCK, F_WRLCK };
+    const struct f_owner_ex own = { .type = F_OWNER_TID, .pid = gettid() };
+
+    if (kind && (fcntl(fd, F_SETOWN_EX, &own) || fcntl(fd, F_SETSIG, SIGIO)))
+        return -1;
+    return fcntl(fd, F_SETLEASE, kinds[kind]);
+}
+
+bool fs_lease_is_held(int fd)
+{
+    return fcntl(fd, F_GETLEASE) == F_WRLCK;
+}
+
+/* A signal without a sender is one of the kernel's for which it had no memory: it is taken for ours, because sending it
+ * again could end the host. */
+static bool is_of_another_fd(const siginfo_t *info, int fd)
+{
+    return fd >= 0 && info->si_fd != fd && !(info->si_code == SI_USER && info->si_pid == 0);
+}
+
+/* A signal sent to the thread comes before one sent to the process. */
+void fs_signal_discard(int signo, int fd)
+{
+    const struct timespec now = { 0 };
+    siginfo_t info;
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, signo);
+    if (sigtimedwait(&set, &info, &now) == signo && is_of_another_fd(&info, fd))
+        syscall(SYS_rt_sigqueueinfo, getpid(), signo, &info);
+}

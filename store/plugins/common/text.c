@@ -1,0 +1,95 @@
+#include "store/plugins/common/text.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "lite/json/json.h"
+
+int text_fail(struct reprise_plugin_call *call, int code, const char *why)
+{
+    snprintf(call->error, sizeof call->error, "%s", why);
+    return code;
+}
+
+int64_t text_epoch_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* ---- URLs ---- */
+
+static int digit_of(char c)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *at = c ? strchr(digits, c >= 'A' && c <= 'F' ? c - 'A' + 'a' : c) : NULL;
+
+    return at ? (int)(at - digits) : -1;
+}
+
+const char *text_decode(struct arena *a, const char *p, size_t n)
+{
+    char *text = arena_alloc(a, n + 1), *to = text;
+
+    for (size_t i = 0; text && i < n; i++) {
+        bool coded = p[i] == '%' && i + 2 < n && digit_of(p[i + 1]) >= 0 && digit_of(p[i + 2]) >= 0;
+
+        *to++ = coded ? (char)(digit_of(p[i + 1]) * 16 + digit_of(p[i + 2])) : p[i];
+        i += coded ? 2 : 0;
+    }
+    if (text)
+        *to = '\0';
+    return text;
+}
+
+const char *text_parameters(struct arena *a, const char *p, text_option_fn *take, void *store)
+{
+    const char *why = NULL;
+
+    while (*p && !why) {
+        size_t n = strcspn(p, "&"), name = strcspn(p, "=&");
+        const char *value = name < n ? text_decode(a, p + name + 1, n - name - 1) : "";
+        const char *text = text_decode(a, p, name);
+
+        if (!value || !text)
+            break;
+        why = take(store, text, value);
+        p += n + (p[n] == '&');
+    }
+    return why;
+}
+
+const char *text_options(const struct reprise_plugin_option *option, size_t options,
+                         text_option_fn *take, void *store)
+{
+    const char *why = NULL;
+
+    for (size_t i = 0; i < options && !why; i++)
+        why = take(store, option[i].name, option[i].value);
+    return why;
+}
+
+/* ---- rows ---- */
+
+bool text_is_row(struct slice row)
+{
+    return row.n > 0 && json_valid(row);
+}
+
+/* A newline in a row can only be between its members. */
+int text_add_row(struct buf *out, struct slice row)
+{
+    size_t at = out->n;
+
+    if (!text_is_row(row))
+        return REPRISE_PLUGIN_OK;
+    if (buf_reserve(out, row.n + 1) || buf_add(out, row) || buf_add_byte(out, '\n'))
+        return REPRISE_PLUGIN_NO_MEMORY;
+    for (; at + 1 < out->n; at++)
+        if (out->p[at] == '\n')
+            out->p[at] = ' ';
+    return REPRISE_PLUGIN_OK;
+}

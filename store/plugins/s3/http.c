@@ -1,0 +1,373 @@
+#include <curl/curl.h>
+#include <openssl/evp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/plugins/s3/s3.h"
+
+enum {
+    TICK_MS = 100,
+    TRIES = 4, /* of a server that is busy */
+    PAUSE_MS = 100,
+    ANSWER_MOST = 1 << 30,
+};
+
+struct slot {
+    CURL *easy;
+    struct curl_slist *header;
+    struct s3_request *request; /* NULL: free */
+    char why[CURL_ERROR_SIZE];
+};
+
+struct s3_conn {
+    const struct s3 *s3;
+    CURLM *multi;
+    struct slot slot[S3_REQUESTS];
+    size_t active;
+    bool broken;
+};
+
+/* ---- connections ---- */
+
+static size_t take_bytes(char *bytes, size_t size, size_t n, void *arg)
+{
+    struct s3_request *r = arg;
+
+    if (r->answer.n + size * n > ANSWER_MOST || buf_add(&r->answer, (struct slice){ bytes, n }))
+        return 0;
+    return n;
+}
+
+static void end_slot(struct s3_conn *c, struct slot *slot)
+{
+    curl_multi_remove_handle(c->multi, slot->easy);
+    curl_slist_free_all(slot->header);
+    slot->header = NULL;
+    slot->request = NULL;
+    c->active--;
+}
+
+void s3_drop(struct s3_conn *c)
+{
+    for (size_t i = 0; i < S3_REQUESTS; i++)
+        if (c->slot[i].request)
+            end_slot(c, &c->slot[i]);
+}
+
+void s3_disconnect(struct s3_conn *c)
+{
+    s3_drop(c);
+    for (size_t i = 0; i < S3_REQUESTS; i++)
+        curl_easy_cleanup(c->slot[i].easy);
+    curl_multi_cleanup(c->multi);
+    free(c);
+}
+
+static int connect_new(const struct s3 *s3, struct s3_conn **out)
+{
+    struct s3_conn *c = calloc(1, sizeof *c);
+
+    if (!c)
+        return REPRISE_PLUGIN_NO_MEMORY;
+    c->s3 = s3;
+    c->multi = curl_multi_init();
+    if (!c->multi) {
+        free(c);
+        return REPRISE_PLUGIN_NO_MEMORY;
+    }
+    curl_multi_setopt(c->multi, CURLMOPT_MAXCONNECTS, (long)S3_REQUESTS);
+    *out = c;
+    return REPRISE_PLUGIN_OK;
+}
+
+int s3_acquire(struct s3 *s3, struct reprise_plugin_call *call, struct s3_conn **out)
+{
+    (void)call;
+    *out = server_pool_take(&s3->pool);
+    return *out ? REPRISE_PLUGIN_OK : connect_new(s3, out);
+}
+
+void s3_release(struct s3 *s3, struct s3_conn *c)
+{
+    s3_drop(c);
+    if (c->broken || !server_pool_keep(&s3->pool, c))
+        s3_disconnect(c);
+}
+
+/* ---- a request ---- */
+
+int s3_encode(struct buf *out, const char *text, bool slashes)
+{
+    static const char plain[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+
+    for (; *text; text++)
+        if (strchr(plain, *text) || (slashes && *text == '/')
+                ? buf_add_byte(out, *text)
+                : buf_addf(out, "%%%02X", (unsigned)(unsigned char)*text))
+            return REPRISE_PLUGIN_NO_MEMORY;
+    return REPRISE_PLUGIN_OK;
+}
+
+/* Returns true if libcurl would take a segment "." or ".." out of the path. */
+static bool has_dot_segment(const char *url)
+{
+    for (const char *dot = strstr(url, "/."); dot; dot = strstr(dot + 1, "/.")) {
+        size_t n = strspn(dot + 1, ".");
+
+        if (n <= 2 && strchr("/?", dot[1 + n])) /* or the end */
+            return true;
+    }
+    return false;
+}
+
+/* libcurl 7.88 signs the path and the query as they are, so they have to be in the form that is signed. */
+static int set_url(CURL *easy, const struct s3 *s3, const struct s3_request *r)
+{
+    struct buf url = { 0 };
+    bool ok = !buf_add(&url, slice_of(s3->url)) &&
+              (!r->key || (!buf_add_byte(&url, '/') && !s3_encode(&url, r->key, true))) &&
+              (!r->query || (!buf_add_byte(&url, '?') && !buf_add(&url, slice_of(r->query)))) &&
+              buf_cstr(&url) && curl_easy_setopt(easy, CURLOPT_URL, url.p) == CURLE_OK;
+
+    if (ok) /* libcurl 8.14 refuses to sign a path as it is */
+        curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, (long)has_dot_segment(url.p));
+    buf_fini(&url);
+    return ok ? REPRISE_PLUGIN_OK : REPRISE_PLUGIN_NO_MEMORY;
+}
+
+static bool add_header(struct slot *slot, const char *name, const char *value)
+{
+    struct buf text = { 0 };
+    struct curl_slist *more = NULL;
+
+    if (!buf_addf(&text, "%s: ", name) && !buf_add(&text, slice_of(value)) && buf_cstr(&text))
+        more = curl_slist_append(slot->header, text.p);
+    if (more)
+        slot->header = more;
+    buf_fini(&text);
+    return more != NULL;
+}
+
+/* libcurl 7.88 leaves out the sum of the contents, which S3 asks for, and knows no session token; it signs both if they are
+ * among the headers. */
+static int set_headers(struct slot *slot, const struct s3 *s3, const struct s3_request *r)
+{
+    struct slice body = r->put ? buf_slice(r->put) : SLICE("");
+    unsigned char sum[EVP_MAX_MD_SIZE];
+    char hex[2 * EVP_MAX_MD_SIZE + 1];
+    unsigned n = 0;
+
+    if (!EVP_Digest(body.p, body.n, sum, &n, EVP_sha256(), NULL))
+        return REPRISE_PLUGIN_NO_MEMORY;
+    for (unsigned i = 0; i < n; i++)
+        snprintf(hex + (size_t)i * 2, 3, "%02x", sum[i]);
+    bool ok = add_header(slot, "x-amz-content-sha256", hex);
+
+    if (ok && s3->token)
+        ok = add_header(slot, "x-amz-security-token", s3->token);
+    if (ok && r->put)
+        ok = add_header(slot, "Content-Type", "application/x-ndjson");
+    if (ok && r->put && !s3->no_conditions) /* a part is never replaced */
+        ok = add_header(slot, "If-None-Match", "*");
+    curl_easy_setopt(slot->easy, CURLOPT_HTTPHEADER, slot->header);
+    return ok ? REPRISE_PLUGIN_OK : REPRISE_PLUGIN_NO_MEMORY;
+}
+
+static CURL *new_easy(const struct s3 *s3, struct slot *slot)
+{
+    CURL *easy = curl_easy_init();
+
+    if (!easy)
+        return NULL;
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 256L << 10);
+    curl_easy_setopt(easy, CURLOPT_USERAGENT, "reprise");
+    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, slot->why);
+    curl_easy_setopt(easy, CURLOPT_PRIVATE, (char *)slot);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_bytes);
+    curl_easy_setopt(easy, CURLOPT_USERNAME, s3->key);
+    curl_easy_setopt(easy, CURLOPT_PASSWORD, s3->secret);
+    curl_easy_setopt(easy, CURLOPT_AWS_SIGV4, s3->signing);
+    if (s3->ca_file)
+        curl_easy_setopt(easy, CURLOPT_CAINFO, s3->ca_file);
+    return easy;
+}
+
+static int begin(struct s3_conn *c, struct slot *slot, struct s3_request *r)
+{
+    CURL *easy = slot->easy;
+    int rc = set_url(easy, c->s3, r);
+
+    if (!rc)
+        rc = set_headers(slot, c->s3, r);
+    curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
+    if (r->put) {
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->put->n);
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDS, r->put->p);
+    }
+    curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, r->method);
+    curl_easy_setopt(easy, CURLOPT_RANGE, r->range);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, r);
+    if (!rc && curl_multi_add_handle(c->multi, easy) != CURLM_OK)
+        rc = REPRISE_PLUGIN_NO_MEMORY;
+    if (rc) {
+        curl_slist_free_all(slot->header);
+        slot->header = NULL;
+        return rc;
+    }
+    slot->request = r;
+    c->active++;
+    return REPRISE_PLUGIN_OK;
+}
+
+int s3_start(struct s3_conn *c, struct s3_request *r)
+{
+    size_t i = 0;
+
+    while (i < S3_REQUESTS && c->slot[i].request)
+        i++;
+    if (i == S3_REQUESTS)
+        return REPRISE_PLUGIN_FAILED;
+    struct slot *slot = &c->slot[i];
+
+    if (!slot->easy && !(slot->easy = new_easy(c->s3, slot)))
+        return REPRISE_PLUGIN_NO_MEMORY;
+    r->answer.n = 0;
+    r->status = 0;
+    return begin(c, slot, r);
+}
+
+/* ---- answers ---- */
+
+/* While a server is busy, nothing else is asked of it. */
+static int pause_for(int64_t ms, struct reprise_plugin_call *call)
+{
+    int64_t until = server_now_ms() + ms;
+
+    while (server_now_ms() < until) {
+        if (call->stopped(call->arg))
+            return REPRISE_PLUGIN_STOPPED;
+        poll(NULL, 0, TICK_MS / 2);
+    }
+    return REPRISE_PLUGIN_OK;
+}
+
+static bool is_busy(long status)
+{
+    return status == 429 || status == 500 || (status >= 502 && status <= 504);
+}
+
+/* *done stays NULL if it is begun again. */
+static int take_done(struct s3_conn *c, const CURLMsg *m, struct reprise_plugin_call *call,
+                     struct s3_request **done)
+{
+    struct slot *slot = NULL;
+    CURLcode result = m->data.result;
+
+    curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)&slot);
+    struct s3_request *r = slot->request;
+
+    curl_easy_getinfo(slot->easy, CURLINFO_RESPONSE_CODE, &r->status);
+    end_slot(c, slot);
+    if (result != CURLE_OK) {
+        c->broken = true;
+        return result == CURLE_OUT_OF_MEMORY
+                   ? REPRISE_PLUGIN_NO_MEMORY
+                   : text_fail(call, REPRISE_PLUGIN_FAILED,
+                               slot->why[0] ? slot->why : curl_easy_strerror(result));
+    }
+    if (is_busy(r->status) && ++r->tries < TRIES) {
+        int rc = pause_for((int64_t)PAUSE_MS << r->tries, call);
+
+        return rc ? rc : s3_start(c, r);
+    }
+    *done = r;
+    return REPRISE_PLUGIN_OK;
+}
+
+/* A server is silent if nothing happens on any connection to it. */
+static int wait_for_any(struct s3_conn *c, int64_t *deadline, struct reprise_plugin_call *call)
+{
+    int ready = 0;
+
+    if (call->stopped(call->arg))
+        return REPRISE_PLUGIN_STOPPED;
+    if (curl_multi_poll(c->multi, NULL, 0, TICK_MS, &ready) != CURLM_OK)
+        return text_fail(call, REPRISE_PLUGIN_FAILED, "libcurl failed");
+    if (ready > 0)
+        *deadline = server_now_ms() + call->timeout_ms;
+    else if (server_now_ms() > *deadline)
+        return server_silent(call);
+    return REPRISE_PLUGIN_OK;
+}
+
+int s3_finish(struct s3_conn *c, struct reprise_plugin_call *call, struct s3_request **done)
+{
+    int64_t deadline = server_now_ms() + call->timeout_ms;
+    int rc = REPRISE_PLUGIN_OK, count;
+
+    *done = NULL;
+    while (!rc && !*done && c->active) {
+        const CURLMsg *m;
+
+        if (curl_multi_perform(c->multi, &count) != CURLM_OK)
+            rc = text_fail(call, REPRISE_PLUGIN_FAILED, "libcurl failed");
+        else if (!(m = curl_multi_info_read(c->multi, &count)))
+            rc = wait_for_any(c, &deadline, call);
+        else if (m->msg == CURLMSG_DONE)
+            rc = take_done(c, m, call, done);
+    }
+    return rc;
+}
+
+static int refuse(const struct s3_complaint *x, struct reprise_plugin_call *call)
+{
+    if (strcmp(x->code, "InvalidAccessKeyId") == 0 || strcmp(x->code, "SignatureDoesNotMatch") == 0)
+        return text_fail(call, REPRISE_PLUGIN_REFUSED, "wrong access key or secret");
+    snprintf(call->error, sizeof call->error, "%s", x->message[0] ? x->message : "access denied");
+    return REPRISE_PLUGIN_REFUSED;
+}
+
+/* A redirection is not followed: it would carry the signature elsewhere. */
+int s3_check(const struct s3_request *r, struct reprise_plugin_call *call)
+{
+    struct s3_complaint x;
+
+    if (r->status >= 200 && r->status < 300)
+        return REPRISE_PLUGIN_OK;
+    s3_read_complaint(&r->answer, &x);
+    if (x.region[0])
+        snprintf(call->error, sizeof call->error, "the bucket is in another region: region = %s",
+                 x.region);
+    else if (r->status == 401 || r->status == 403)
+        return refuse(&x, call);
+    else if (strcmp(x.code, "NoSuchBucket") == 0)
+        snprintf(call->error, sizeof call->error, "there is no such bucket");
+    else if (r->status >= 300 && r->status < 400)
+        snprintf(call->error, sizeof call->error,
+                 "the server says that the bucket is elsewhere; set endpoint or region");
+    else
+        snprintf(call->error, sizeof call->error, "the server answers %ld%s%s", r->status,
+                 x.code[0] ? ": " : "", x.message[0] ? x.message : x.code);
+    return REPRISE_PLUGIN_FAILED;
+}
+
+int s3_run(struct s3 *s3, struct s3_request *r, struct reprise_plugin_call *call)
+{
+    struct s3_conn *c;
+    struct s3_request *done;
+    int rc = s3_acquire(s3, call, &c);
+
+    if (rc)
+        return rc;
+    rc = s3_start(c, r);
+    if (!rc)
+        rc = s3_finish(c, call, &done);
+    s3_release(s3, c);
+    return rc;
+}

@@ -1,0 +1,409 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "lite/base/array.h"
+#include "store/plugins/s3/s3.h"
+
+/* Three steps: the projects are the folders below the prefix; the names of all their parts are read, the projects side by side; and
+ * then the ends of the transcripts, newest first, many at a time. A row in the list needs one or two small requests. */
+
+enum {
+    HEAD_PARTS = 8,
+    TAIL_PARTS = 12,
+    PIECES = HEAD_PARTS + TAIL_PARTS,
+    HEAD_BYTES = 8 << 10, /* as many parts as have these */
+    TAIL_BYTES = 16 << 10,
+    PIECE_BYTES = 32 << 10, /* of a part that is larger than two of them, at each end */
+};
+
+struct session {
+    const char *project, *name;
+    struct s3_part *part; /* of the listing's array */
+    size_t parts;
+    int64_t mtime_ms;
+};
+
+/* A part as it comes. */
+struct found {
+    const char *project, *session;
+    struct s3_part part;
+};
+
+struct listing {
+    struct s3 *s3;
+    struct reprise_plugin_call *call;
+    const char *only; /* the session that is looked for; NULL: all */
+    struct arena a;
+    const char **project;
+    size_t projects;
+    struct found *found;
+    size_t n, cap;
+    struct s3_part *part; /* those of found, in order */
+    struct session *session;
+    size_t sessions;
+    reprise_plugin_session_fn *fn;
+    void *arg;
+};
+
+/* ---- names ---- */
+
+static int add_project(const struct s3_object *o, void *arg)
+{
+    struct listing *l = arg;
+    const char *name =
+        o->folder ? arena_format(&l->a, "%.*s", (int)strlen(o->name) - 1, o->name) : NULL;
+
+    if (!o->folder || (name && !s3_is_plain(name, false)))
+        return 0;
+    return !name || !arena_add_text(&l->a, &l->project, &l->projects, name);
+}
+
+/* Where the objects are that are asked for. */
+struct place {
+    struct listing *l;
+    const char *project; /* NULL: of any */
+};
+
+/* Cuts the first folder off a name. It is usually the same one as before. */
+static const char *take_folder(struct listing *l, const char **rest, const char *before)
+{
+    const char *slash = strchr(*rest, '/');
+    struct slice name = { *rest, slash ? (size_t)(slash - *rest) : 0 };
+
+    *rest = slash ? slash + 1 : "";
+    return before && slice_eq(name, slice_of(before)) ? before : arena_copy(&l->a, name).p;
+}
+
+/* PROJECT/SESSION/PART; deeper are the parts of sub-agents. */
+static int add_part(const struct s3_object *o, void *arg)
+{
+    const struct place *place = arg;
+    struct listing *l = place->l;
+    const struct found *last = l->n ? &l->found[l->n - 1] : NULL;
+    const char *rest = o->name, *project = place->project, *session = l->only;
+
+    if (!project)
+        project = take_folder(l, &rest, last ? last->project : NULL);
+    if (!place->project || !session)
+        session = take_folder(l, &rest, last ? last->session : NULL);
+    if (l->a.failed)
+        return 1;
+    if (o->folder || !rest[0] || strchr(rest, '/') || !s3_is_plain(project, false) ||
+        !s3_is_plain(session, false) || (l->only && strcmp(session, l->only) != 0))
+        return 0;
+    const char *name = arena_copy_text(&l->a, rest);
+
+    if (!name || !array_reserve(l->found, l->cap, l->n + 1))
+        return 1;
+    l->found[l->n++] = (struct found){
+        .project = project,
+        .session = session,
+        .part = { .name = name, .size = o->size, .modified_ms = o->modified_ms },
+    };
+    return 0;
+}
+
+/* Some servers make no folders of what is two levels down. */
+static int find_everywhere(struct listing *l)
+{
+    struct place place = { l, NULL };
+    struct s3_question q = { .prefix = l->s3->prefix, .deep = true, .fn = add_part, .arg = &place };
+
+    return s3_ask(l->s3, &q, 1, l->call);
+}
+
+static int find_parts(struct listing *l)
+{
+    struct s3_question projects = { .prefix = l->s3->prefix, .fn = add_project, .arg = l };
+    int rc = s3_ask(l->s3, &projects, 1, l->call);
+    struct s3_question *q = calloc(l->projects + 1, sizeof *q);
+    struct place *place = calloc(l->projects + 1, sizeof *place);
+
+    if (!rc && (!q || !place))
+        rc = REPRISE_PLUGIN_NO_MEMORY;
+    for (size_t i = 0; i < l->projects && !rc; i++) {
+        const char *project = l->project[i], *only = l->only ? l->only : "";
+
+        place[i] = (struct place){ l, project };
+        q[i] = (struct s3_question){ .prefix = arena_format(&l->a, "%s%s/%s%s", l->s3->prefix,
+                                                            project, only, l->only ? "/" : ""),
+                                     .deep = !l->only,
+                                     .fn = add_part,
+                                     .arg = &place[i] };
+        if (!q[i].prefix)
+            rc = REPRISE_PLUGIN_NO_MEMORY;
+    }
+    if (!rc)
+        rc = l->projects ? s3_ask(l->s3, q, l->projects, l->call) : find_everywhere(l);
+    free(q);
+    free(place);
+    return rc;
+}
+
+/* ---- sessions ---- */
+
+static int compare_keys(const struct found *x, const struct found *y)
+{
+    int order = strcmp(x->project, y->project);
+
+    return order ? order : strcmp(x->session, y->session);
+}
+
+static int by_key(const void *x, const void *y)
+{
+    return compare_keys(x, y);
+}
+
+static int newest_first(const void *x, const void *y)
+{
+    const struct session *p = x, *q = y;
+
+    return (p->mtime_ms < q->mtime_ms) - (p->mtime_ms > q->mtime_ms);
+}
+
+static void add_session(struct listing *l, size_t from, size_t to)
+{
+    struct session *s = &l->session[l->sessions++];
+
+    *s = (struct session){ .project = l->found[from].project,
+                           .name = l->found[from].session,
+                           .part = &l->part[from],
+                           .parts = to - from };
+    for (size_t i = from; i < to; i++) {
+        int64_t ms = s3_part_ms(l->found[i].part.name);
+
+        l->part[i] = l->found[i].part;
+        ms = ms < 0 ? l->part[i].modified_ms : ms;
+        s->mtime_ms = ms > s->mtime_ms ? ms : s->mtime_ms;
+    }
+    s3_parts_sort(s->part, s->parts);
+}
+
+static int make_sessions(struct listing *l)
+{
+    size_t from = 0;
+
+    l->part = calloc(l->n + 1, sizeof *l->part);
+    l->session = calloc(l->n + 1, sizeof *l->session);
+    if (!l->part || !l->session)
+        return REPRISE_PLUGIN_NO_MEMORY;
+    if (l->n > 1)
+        qsort(l->found, l->n, sizeof *l->found, by_key);
+    for (size_t i = 1; i <= l->n; i++)
+        if (i == l->n || compare_keys(&l->found[i], &l->found[from]) != 0) {
+            add_session(l, from, i);
+            from = i;
+        }
+    if (l->sessions > 1)
+        qsort(l->session, l->sessions, sizeof *l->session, newest_first);
+    return REPRISE_PLUGIN_OK;
+}
+
+/* ---- their ends ---- */
+
+enum piece_kind { WHOLE, FRONT, BACK };
+
+/* The ends of one session, as far as they have come. */
+struct ends {
+    const struct session *session;
+    struct arena a;
+    struct s3_request request[PIECES];
+    enum piece_kind kind[PIECES];
+    size_t heads, n, begun, arrived; /* pieces; the heads are in front */
+    bool all;                        /* the pieces are the session */
+};
+
+static void add_piece(struct ends *x, const struct s3 *s3, const struct s3_part *part,
+                      enum piece_kind kind)
+{
+    static const char *const ranges[] = { NULL, "0-32767", "-32768" };
+    const struct session *s = x->session;
+    struct s3_request *r = &x->request[x->n];
+
+    x->kind[x->n++] = kind;
+    r->key = arena_format(&x->a, "%s%s/%s/%s", s3->prefix, s->project, s->name, part->name);
+    r->range = ranges[kind];
+    r->owner = x;
+}
+
+static bool is_large(const struct s3_part *part)
+{
+    return part->size > 2 * PIECE_BYTES;
+}
+
+static void plan(struct ends *x, const struct s3 *s3)
+{
+    const struct session *s = x->session;
+    size_t head = 0, tail = s->parts;
+    int64_t bytes = 0;
+
+    x->all = true;
+    while (head < s->parts && head < HEAD_PARTS && bytes < HEAD_BYTES) {
+        const struct s3_part *part = &s->part[head++];
+
+        bytes += part->size;
+        x->all &= !is_large(part);
+        add_piece(x, s3, part, is_large(part) ? FRONT : WHOLE);
+    }
+    x->heads = x->n;
+    for (bytes = 0; tail > head && s->parts - tail < TAIL_PARTS && bytes < TAIL_BYTES;)
+        bytes += s->part[--tail].size;
+    if (tail == s->parts && s->parts && is_large(&s->part[s->parts - 1]))
+        add_piece(x, s3, &s->part[s->parts - 1], BACK); /* of the only one */
+    x->all &= tail == head;
+    for (; tail < s->parts; tail++) {
+        x->all &= !is_large(&s->part[tail]);
+        add_piece(x, s3, &s->part[tail], is_large(&s->part[tail]) ? BACK : WHOLE);
+    }
+}
+
+/* The rows of a piece; of one that is cut, those that are not. */
+static int add_rows(struct buf *out, struct slice rest, bool cut, enum piece_kind kind)
+{
+    struct slice line;
+    bool torn;
+    int rc = REPRISE_PLUGIN_OK;
+
+    if (cut && kind == BACK)
+        (void)slice_line(&rest, &line, &torn);
+    while (!rc && slice_line(&rest, &line, &torn))
+        if (!(cut && kind == FRONT && torn))
+            rc = text_add_row(out, line);
+    return rc;
+}
+
+/* Without a row in front, because the first one is too long, the program reads the rows itself. */
+static int hand_session(const struct listing *l, const struct ends *x)
+{
+    struct buf text[2] = { { 0 } };
+    int rc = REPRISE_PLUGIN_OK;
+
+    for (size_t i = 0; i < x->n && !rc; i++) {
+        const struct s3_request *r = &x->request[i];
+
+        if (r->status != 404)
+            rc = s3_check(r, l->call);
+        if (!rc && r->status != 404) /* 404: it is being deleted */
+            rc = add_rows(&text[!x->all && i >= x->heads], buf_slice(&r->answer), r->status == 206,
+                          x->kind[i]);
+    }
+    bool empty = text[0].n == 0;
+    const struct reprise_plugin_session s = {
+        .size = sizeof s,
+        .project = x->session->project,
+        .session = x->session->name,
+        .mtime_ms = x->session->mtime_ms,
+        .head = { text[0].p, text[0].n },
+        .tail = { text[1].p, empty ? 0 : text[1].n },
+        .whole = x->all && !empty,
+    };
+
+    if (!rc && l->fn(&s, l->arg))
+        rc = REPRISE_PLUGIN_STOPPED;
+    buf_fini(&text[0]);
+    buf_fini(&text[1]);
+    return rc;
+}
+
+static void ends_free(struct ends *x)
+{
+    for (size_t i = 0; i < PIECES; i++)
+        buf_fini(&x->request[i].answer);
+    arena_fini(&x->a);
+    free(x);
+}
+
+/* As many sessions as have requests under way. */
+struct window {
+    struct ends *ends[S3_REQUESTS + 1];
+    size_t n, requests, next; /* next: session */
+};
+
+static struct ends *last_of(const struct window *w)
+{
+    return w->n ? w->ends[w->n - 1] : NULL;
+}
+
+static int fill(const struct listing *l, struct s3_conn *c, struct window *w)
+{
+    int rc = REPRISE_PLUGIN_OK;
+
+    while (!rc && w->requests < S3_REQUESTS) {
+        struct ends *x = last_of(w);
+
+        if (!x || x->begun == x->n) {
+            if (w->next == l->sessions)
+                break;
+            x = calloc(1, sizeof *x);
+            if (!x)
+                return REPRISE_PLUGIN_NO_MEMORY;
+            x->session = &l->session[w->next++];
+            w->ends[w->n++] = x;
+            plan(x, l->s3);
+            if (x->a.failed)
+                return REPRISE_PLUGIN_NO_MEMORY;
+        }
+        rc = s3_start(c, &x->request[x->begun++]);
+        w->requests++;
+    }
+    return rc;
+}
+
+static int take_piece(const struct listing *l, struct window *w, struct ends *x)
+{
+    int rc = REPRISE_PLUGIN_OK;
+
+    w->requests--;
+    if (++x->arrived < x->n)
+        return rc;
+    rc = hand_session(l, x);
+    for (size_t i = 0; i < w->n; i++)
+        if (w->ends[i] == x) {
+            memmove(&w->ends[i], &w->ends[i + 1], (w->n - i - 1) * sizeof *w->ends);
+            w->n--;
+            break;
+        }
+    ends_free(x);
+    return rc;
+}
+
+static int list_sessions(const struct listing *l, struct s3_conn *c)
+{
+    struct window w = { .n = 0 };
+    struct s3_request *done;
+    int rc;
+
+    do {
+        rc = fill(l, c, &w);
+        if (!rc)
+            rc = s3_finish(c, l->call, &done);
+        if (!rc && done)
+            rc = take_piece(l, &w, done->owner);
+    } while (!rc && done);
+    s3_drop(c); /* before the requests go */
+    while (w.n)
+        ends_free(w.ends[--w.n]);
+    return rc;
+}
+
+int s3_list(void *store, const struct reprise_plugin_query *query, reprise_plugin_session_fn *fn,
+            void *arg, struct reprise_plugin_call *call)
+{
+    struct listing l = { .s3 = store, .call = call, .only = query->session, .fn = fn, .arg = arg };
+    struct s3_conn *c = NULL;
+    int rc = l.only && !s3_is_plain(l.only, false) ? REPRISE_PLUGIN_OK : find_parts(&l);
+
+    if (!rc)
+        rc = make_sessions(&l);
+    if (!rc)
+        rc = s3_acquire(store, call, &c);
+    if (!rc)
+        rc = list_sessions(&l, c);
+    if (c)
+        s3_release(store, c);
+    free(l.found);
+    free(l.part);
+    free(l.session);
+    arena_fini(&l.a);
+    return rc;
+}

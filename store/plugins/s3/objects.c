@@ -1,0 +1,283 @@
+#include <expat.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lite/base/array.h"
+#include "lite/base/time.h"
+#include "store/plugins/s3/s3.h"
+
+/* ---- documents ---- */
+
+enum { ELEMENT_MOST = 64 << 10 };
+
+/* Called where an element begins, without a text, and where it ends. */
+typedef void element_fn(const char *name, const char *text, void *arg);
+
+struct document {
+    XML_Parser parser;
+    struct buf text;
+    element_fn *fn;
+    void *arg;
+};
+
+static void on_start(void *arg, const XML_Char *name, const XML_Char **attribute)
+{
+    struct document *d = arg;
+
+    (void)attribute;
+    d->text.n = 0;
+    d->fn(name, NULL, d->arg);
+}
+
+static void on_text(void *arg, const XML_Char *text, int n)
+{
+    struct document *d = arg;
+
+    if (d->text.n > ELEMENT_MOST || buf_add(&d->text, (struct slice){ text, (size_t)n }))
+        XML_StopParser(d->parser, XML_FALSE);
+}
+
+static void on_end(void *arg, const XML_Char *name)
+{
+    struct document *d = arg;
+
+    if (buf_cstr(&d->text))
+        d->fn(name, d->text.p, d->arg);
+    else
+        XML_StopParser(d->parser, XML_FALSE);
+    d->text.n = 0;
+}
+
+static bool read_document(struct slice xml, element_fn *fn, void *arg)
+{
+    struct document d = { .parser = XML_ParserCreate(NULL), .fn = fn, .arg = arg };
+    bool ok = d.parser != NULL;
+
+    if (ok) {
+        XML_SetUserData(d.parser, &d);
+        XML_SetElementHandler(d.parser, on_start, on_end);
+        XML_SetCharacterDataHandler(d.parser, on_text);
+        ok = xml.n < INT32_MAX && XML_Parse(d.parser, xml.p, (int)xml.n, 1) == XML_STATUS_OK;
+        XML_ParserFree(d.parser);
+    }
+    buf_fini(&d.text);
+    return ok;
+}
+
+static void take_complaint(const char *name, const char *text, void *arg)
+{
+    struct s3_complaint *x = arg;
+
+    if (!text)
+        return;
+    if (strcmp(name, "Code") == 0)
+        snprintf(x->code, sizeof x->code, "%s", text);
+    else if (strcmp(name, "Message") == 0)
+        snprintf(x->message, sizeof x->message, "%s", text);
+    else if (strcmp(name, "Region") == 0)
+        snprintf(x->region, sizeof x->region, "%s", text);
+}
+
+void s3_read_complaint(const struct buf *xml, struct s3_complaint *out)
+{
+    *out = (struct s3_complaint){ .code = "" };
+    if (!read_document(buf_slice(xml), take_complaint, out))
+        *out = (struct s3_complaint){ .code = "" };
+}
+
+/* ---- one page of a list ---- */
+
+struct page {
+    struct arena *a;
+    struct s3_object now, *object;
+    size_t n, cap;
+    const char *token;
+    bool encoded, more, is_list, no_memory;
+};
+
+/* Where it begins and where it ends. */
+static void add_object(struct page *p, bool ends, bool folder)
+{
+    p->now.folder = folder;
+    if (ends && p->now.name) {
+        if (array_reserve(p->object, p->cap, p->n + 1))
+            p->object[p->n++] = p->now;
+        else
+            p->no_memory = true;
+    }
+    p->now = (struct s3_object){ .name = NULL };
+}
+
+static void take_element(const char *name, const char *text, void *arg)
+{
+    struct page *p = arg;
+
+    bool object = strcmp(name, "Contents") == 0, folder = strcmp(name, "CommonPrefixes") == 0;
+
+    if (!text)
+        p->is_list |= strcmp(name, "ListBucketResult") == 0;
+    if (object || folder)
+        add_object(p, text, folder);
+    else if (!text)
+        return;
+    else if (strcmp(name, "Key") == 0 || strcmp(name, "Prefix") == 0)
+        p->now.name = arena_copy_text(p->a, text);
+    else if (strcmp(name, "Size") == 0)
+        p->now.size = strtoll(text, NULL, 10);
+    else if (strcmp(name, "LastModified") == 0)
+        p->now.modified_ms =
+            time_parse(slice_of(text), &p->now.modified_ms) ? p->now.modified_ms : 0;
+    else if (strcmp(name, "IsTruncated") == 0)
+        p->more = strcmp(text, "true") == 0;
+    else if (strcmp(name, "NextContinuationToken") == 0)
+        p->token = arena_copy_text(p->a, text);
+    else if (strcmp(name, "EncodingType") == 0)
+        p->encoded = strcmp(text, "url") == 0;
+}
+
+/* In the names of a list, unlike those of a path, a blank is a plus. */
+static const char *decode_name(struct arena *a, const char *name)
+{
+    char *copy = arena_format(a, "%s", name);
+
+    for (char *plus = copy; plus && (plus = strchr(plus, '+'));)
+        *plus = ' ';
+    return copy ? text_decode(a, copy, strlen(copy)) : NULL;
+}
+
+/* Keys that do not begin with the prefix were not asked for. */
+static int hand_page(const struct s3_question *q, struct page *p)
+{
+    size_t front = strlen(q->prefix);
+
+    for (size_t i = 0; i < p->n; i++) {
+        struct s3_object *o = &p->object[i];
+        const char *key = p->encoded ? decode_name(p->a, o->name) : o->name;
+
+        if (!key)
+            return REPRISE_PLUGIN_NO_MEMORY;
+        if (strncmp(key, q->prefix, front) != 0)
+            continue;
+        o->name = key + front;
+        if (o->name[0] && q->fn(o, q->arg))
+            return REPRISE_PLUGIN_NO_MEMORY;
+    }
+    return REPRISE_PLUGIN_OK;
+}
+
+static int make_no_sense(struct reprise_plugin_call *call)
+{
+    return text_fail(call, REPRISE_PLUGIN_FAILED, "the server's answer makes no sense");
+}
+
+/* A server that repeats a page would keep us forever. */
+static int take_token(struct s3_question *q, const struct page *p, struct reprise_plugin_call *call)
+{
+    char *old = (char *)q->token;
+
+    q->token = p->more && p->token ? strdup(p->token) : NULL;
+    bool lost = p->more && !p->token, again = old && q->token && strcmp(old, q->token) == 0;
+    bool no_memory = p->more && p->token && !q->token;
+
+    free(old);
+    if (lost || again)
+        return make_no_sense(call);
+    return no_memory ? REPRISE_PLUGIN_NO_MEMORY : REPRISE_PLUGIN_OK;
+}
+
+static int take_page(struct s3_question *q, struct reprise_plugin_call *call)
+{
+    struct page p = { .a = &q->a };
+    int rc = s3_check(&q->request, call);
+
+    if (!rc && (!read_document(buf_slice(&q->request.answer), take_element, &p) || !p.is_list))
+        rc = make_no_sense(call);
+    if (p.no_memory || q->a.failed)
+        rc = REPRISE_PLUGIN_NO_MEMORY;
+    if (!rc)
+        rc = hand_page(q, &p);
+    if (!rc)
+        rc = take_token(q, &p, call);
+    free(p.object);
+    arena_reset(&q->a);
+    return rc;
+}
+
+/* ---- questions ---- */
+
+/* In the order of the names. */
+static int add_parameter(struct buf *out, const char *name, const char *value)
+{
+    if (!value)
+        return REPRISE_PLUGIN_OK;
+    if (buf_addf(out, "%s%s=", out->n ? "&" : "", name))
+        return REPRISE_PLUGIN_NO_MEMORY;
+    return s3_encode(out, value, false);
+}
+
+static int ask_page(struct s3_conn *c, struct s3_question *q)
+{
+    struct buf query = { 0 };
+    int rc = add_parameter(&query, "continuation-token", q->token);
+
+    if (!rc && !q->deep)
+        rc = add_parameter(&query, "delimiter", "/");
+    if (!rc)
+        rc = add_parameter(&query, "encoding-type", "url");
+    if (!rc)
+        rc = add_parameter(&query, "list-type", "2");
+    if (!rc)
+        rc = add_parameter(&query, "prefix", q->prefix);
+    if (!rc)
+        rc = add_parameter(&query, "start-after", q->token ? NULL : q->after);
+    q->request.owner = q;
+    q->request.tries = 0;
+    q->request.query = rc ? NULL : arena_copy(&q->a, buf_slice(&query)).p;
+    if (!q->request.query)
+        rc = REPRISE_PLUGIN_NO_MEMORY;
+    buf_fini(&query);
+    return rc ? rc : s3_start(c, &q->request);
+}
+
+static int ask_all(struct s3_conn *c, struct s3_question *q, size_t n,
+                   struct reprise_plugin_call *call)
+{
+    struct s3_request *done;
+    size_t begun = 0, open = 0;
+    int rc = REPRISE_PLUGIN_OK;
+
+    for (;;) {
+        for (; !rc && begun < n && open < S3_REQUESTS; open++)
+            rc = ask_page(c, &q[begun++]);
+        if (!rc)
+            rc = s3_finish(c, call, &done);
+        if (rc || !done)
+            return rc;
+        struct s3_question *x = done->owner;
+
+        rc = take_page(x, call);
+        if (!rc && x->token)
+            rc = ask_page(c, x);
+        else
+            open--;
+    }
+}
+
+int s3_ask(struct s3 *s3, struct s3_question *q, size_t n, struct reprise_plugin_call *call)
+{
+    struct s3_conn *c;
+    int rc = s3_acquire(s3, call, &c);
+
+    if (rc)
+        return rc;
+    rc = ask_all(c, q, n, call);
+    s3_release(s3, c);
+    for (size_t i = 0; i < n; i++) {
+        free((char *)q[i].token);
+        q[i].token = NULL;
+        buf_fini(&q[i].request.answer);
+        arena_fini(&q[i].a);
+    }
+    return rc;
+}

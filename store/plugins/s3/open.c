@@ -1,0 +1,173 @@
+#include <curl/curl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/plugins/s3/s3.h"
+
+/* ---- keys ---- */
+
+const char *s3_folder(const struct s3 *s3, const struct reprise_plugin_key *key, struct arena *a)
+{
+    return arena_format(a, "%s%s/%s/%s%s", s3->prefix, key->project, key->session,
+                        key->subpath ? key->subpath : "", key->subpath ? "/" : "");
+}
+
+bool s3_is_plain(const char *name, bool with_slashes)
+{
+    if (!with_slashes && strchr(name, '/'))
+        return false;
+    for (;; name++) {
+        size_t n = strcspn(name, "/");
+
+        if (n == 0 || (n == 1 && name[0] == '.') || (n == 2 && strncmp(name, "..", 2) == 0))
+            return false;
+        name += n;
+        if (!*name)
+            return true;
+    }
+}
+
+/* ---- the path ---- */
+
+static const char *take(void *store, const char *name, const char *value)
+{
+    struct s3 *s3 = store;
+    const char **to = strcmp(name, "endpoint") == 0  ? &s3->endpoint
+                      : strcmp(name, "region") == 0  ? &s3->region
+                      : strcmp(name, "profile") == 0 ? &s3->profile
+                                                     : NULL;
+
+    if (to && value[0])
+        *to = arena_copy_text(&s3->arena, value);
+    if (strstr(name, "secret") || strstr(name, "access") || strstr(name, "token"))
+        return "its section contains a key; keep that in AWS_SECRET_ACCESS_KEY or "
+               "~/.aws/credentials";
+    return NULL;
+}
+
+static bool is_bucket(const char *name, size_t n)
+{
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
+
+    return n >= 3 && n <= 255 && strspn(name, letters) >= n && name[0] != '.';
+}
+
+/* As in the references, the prefix of the keys ends in one slash. */
+static const char *read_path(struct s3 *s3, const char *path)
+{
+    static const char scheme[] = "s3://";
+
+    if (strncmp(path, scheme, strlen(scheme)) != 0)
+        return "its path needs s3://BUCKET/PREFIX";
+    const char *bucket = path + strlen(scheme), *prefix = bucket + strcspn(bucket, "/?");
+    size_t n = (size_t)(prefix - bucket);
+
+    if (!is_bucket(bucket, n))
+        return "its path needs the name of a bucket behind s3://";
+    s3->bucket = arena_format(&s3->arena, "%.*s", (int)n, bucket);
+    prefix += *prefix == '/';
+    n = strcspn(prefix, "?");
+    const char *parameters = prefix[n] ? prefix + n + 1 : "";
+
+    while (n && prefix[n - 1] == '/')
+        n--;
+    prefix = n ? text_decode(&s3->arena, prefix, n) : "";
+    s3->prefix = prefix && prefix[0] ? arena_format(&s3->arena, "%s/", prefix) : "";
+    return text_parameters(&s3->arena, parameters, take, s3);
+}
+
+/* ---- where the bucket is ---- */
+
+static bool is_region(const char *name)
+{
+    return name[0] && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(name);
+}
+
+/* At Amazon a bucket has a host of its own; a dot in its name would not be covered by the certificate. */
+static const char *find_bucket(struct s3 *s3)
+{
+    const char *given = s3->endpoint;
+
+    if (!s3->region)
+        s3->region = "us-east-1";
+    if (!is_region(s3->region))
+        return "region needs a name such as eu-central-1";
+    s3->signing = arena_format(&s3->arena, "aws:amz:%s:s3", s3->region);
+    if (given) {
+        size_t n = strlen(given);
+
+        if ((strncmp(given, "http://", 7) != 0 && strncmp(given, "https://", 8) != 0) ||
+            strpbrk(given, "@?# \t\r\n"))
+            return "endpoint needs http://HOST or https://HOST";
+        while (n && given[n - 1] == '/')
+            n--;
+        s3->url = arena_format(&s3->arena, "%.*s/%s", (int)n, given, s3->bucket);
+        return NULL;
+    }
+    const char *domain = strncmp(s3->region, "cn-", 3) == 0 ? "amazonaws.com.cn" : "amazonaws.com";
+
+    s3->url = strchr(s3->bucket, '.')
+                  ? arena_format(&s3->arena, "https://s3.%s.%s/%s", s3->region, domain, s3->bucket)
+                  : arena_format(&s3->arena, "https://%s.s3.%s.%s", s3->bucket, s3->region, domain);
+    return NULL;
+}
+
+/* ---- opening ---- */
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void init_library(void)
+{
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+void s3_close(void *store)
+{
+    struct s3 *s3 = store;
+
+    for (struct s3_conn *c; (c = server_pool_take(&s3->pool));)
+        s3_disconnect(c);
+    server_pool_fini(&s3->pool);
+    pthread_mutex_destroy(&s3->lock);
+    free(s3->known_part);
+    arena_fini(&s3->arena);
+    free(s3);
+}
+
+static int configure(struct s3 *s3, const char *path, const struct reprise_plugin_option *option,
+                     size_t options, struct reprise_plugin_call *call)
+{
+    const char *why = read_path(s3, path);
+    int rc = REPRISE_PLUGIN_OK;
+
+    if (!why)
+        why = text_options(option, options, take, s3);
+    if (!why)
+        rc = s3_find_credentials(s3, call);
+    if (!why && !rc)
+        why = find_bucket(s3);
+    if (s3->arena.failed)
+        return REPRISE_PLUGIN_NO_MEMORY;
+    return why ? text_fail(call, REPRISE_PLUGIN_REFUSED, why) : rc;
+}
+
+int s3_open(const char *path, const struct reprise_plugin_option *option, size_t options,
+            struct reprise_plugin_call *call, void **store)
+{
+    struct s3 *s3 = calloc(1, sizeof *s3);
+
+    if (!s3)
+        return REPRISE_PLUGIN_NO_MEMORY;
+    pthread_once(&once, init_library);
+    server_pool_init(&s3->pool);
+    pthread_mutex_init(&s3->lock, NULL);
+    int rc = configure(s3, path, option, options, call);
+
+    if (rc)
+        s3_close(s3);
+    else
+        *store = s3;
+    return rc;
+}

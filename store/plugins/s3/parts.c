@@ -1,0 +1,200 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "lite/base/array.h"
+#include "store/plugins/s3/s3.h"
+
+enum { MS_DIGITS = 13, AHEAD_BYTES = 64 << 20 };
+
+/* ---- names ---- */
+
+int64_t s3_part_ms(const char *name)
+{
+    static const char front[] = "part-";
+    int64_t ms = 0;
+
+    if (strncmp(name, front, sizeof front - 1) != 0)
+        return -1;
+    name += sizeof front - 1;
+    for (int i = 0; i < MS_DIGITS; i++) {
+        if (name[i] < '0' || name[i] > '9')
+            return -1;
+        ms = ms * 10 + (name[i] - '0');
+    }
+    return name[MS_DIGITS] == '-' ? ms : -1;
+}
+
+static int by_name(const void *x, const void *y)
+{
+    const struct s3_part *p = x, *q = y;
+
+    return strcmp(p->name, q->name);
+}
+
+void s3_parts_sort(struct s3_part *part, size_t n)
+{
+    int64_t ms = 0;
+
+    if (n > 1)
+        qsort(part, n, sizeof *part, by_name);
+    for (size_t i = 0; i < n; i++) {
+        int64_t own = s3_part_ms(part[i].name);
+
+        ms = own > ms ? own : ms;
+        part[i].ms = ms;
+    }
+}
+
+/* ---- which there are ---- */
+
+static int add_part(const struct s3_object *o, void *arg)
+{
+    struct s3_parts *p = arg;
+    const char *name = o->folder || strchr(o->name, '/') ? NULL : arena_copy_text(&p->a, o->name);
+
+    if (!name)
+        return p->a.failed;
+    if (!array_reserve(p->part, p->cap, p->n + 1))
+        return 1;
+    p->part[p->n++] =
+        (struct s3_part){ .name = name, .size = o->size, .modified_ms = o->modified_ms };
+    return 0;
+}
+
+int s3_parts_load(struct s3 *s3, const char *folder, int64_t ms, struct s3_parts *out,
+                  struct reprise_plugin_call *call)
+{
+    struct s3_question q = { .prefix = folder, .fn = add_part, .arg = out };
+    int rc;
+
+    *out = (struct s3_parts){ .folder = folder };
+    if (ms > 0)
+        q.after = arena_format(&out->a, "%spart-%0*lld", folder, MS_DIGITS, (long long)ms);
+    if (out->a.failed)
+        return REPRISE_PLUGIN_NO_MEMORY;
+    rc = s3_ask(s3, &q, 1, call);
+    if (!rc)
+        s3_parts_sort(out->part, out->n);
+    return rc;
+}
+
+void s3_parts_fini(struct s3_parts *p)
+{
+    free(p->part);
+    arena_fini(&p->a);
+}
+
+/* ---- their rows ---- */
+
+struct reading {
+    const struct s3_parts *p;
+    struct s3_conn *c;
+    struct reprise_plugin_call *call;
+    s3_row_fn *fn;
+    void *arg;
+    struct s3_request *request; /* a ring of S3_REQUESTS: part i is in i % S3_REQUESTS */
+    bool arrived[S3_REQUESTS];
+    int64_t ms, line; /* of the last row */
+};
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+static struct slice trim(struct slice line)
+{
+    while (line.n && is_blank(line.p[0]))
+        line = (struct slice){ line.p + 1, line.n - 1 };
+    while (line.n && is_blank(line.p[line.n - 1]))
+        line.n--;
+    return line;
+}
+
+static int hand_rows(struct reading *r, const struct s3_part *part, struct slice rest)
+{
+    struct slice line;
+    bool torn;
+
+    if (part->ms != r->ms)
+        r->line = 0;
+    r->ms = part->ms;
+    while (slice_line(&rest, &line, &torn)) {
+        if (++r->line >= S3_LINES)
+            return text_fail(r->call, REPRISE_PLUGIN_FAILED, "one of its parts has too many rows");
+        line = trim(line);
+        if (text_is_row(line) && r->fn(r->ms << S3_LINE_BITS | r->line, line, r->arg))
+            return REPRISE_PLUGIN_STOPPED;
+    }
+    return REPRISE_PLUGIN_OK;
+}
+
+static int take_part(struct reading *r, size_t i)
+{
+    struct s3_request *request = &r->request[i % S3_REQUESTS];
+    int rc;
+
+    if (request->status == 404)
+        rc = text_fail(r->call, REPRISE_PLUGIN_FAILED, "the session was deleted while it was read");
+    else
+        rc = s3_check(request, r->call);
+    if (!rc)
+        rc = hand_rows(r, &r->p->part[i], buf_slice(&request->answer));
+    buf_fini(&request->answer);
+    r->arrived[i % S3_REQUESTS] = false;
+    return rc;
+}
+
+static int ask_for(struct reading *r, size_t i, struct arena *a)
+{
+    struct s3_request *request = &r->request[i % S3_REQUESTS];
+    const char *key = arena_format(a, "%s%s", r->p->folder, r->p->part[i].name);
+
+    *request = (struct s3_request){ .key = key };
+    return key ? s3_start(r->c, request) : REPRISE_PLUGIN_NO_MEMORY;
+}
+
+/* As many are under way as there are requests, unless that were too many bytes. */
+static int read_range(struct reading *r, size_t from, size_t to, struct arena *a)
+{
+    size_t asked = from;
+    int64_t bytes = 0;
+    int rc = REPRISE_PLUGIN_OK;
+
+    for (size_t i = from; i < to && !rc; i++) {
+        struct s3_request *done;
+
+        for (; !rc && asked < to && asked - i < S3_REQUESTS && (asked == i || bytes < AHEAD_BYTES);
+             asked++) {
+            rc = ask_for(r, asked, a);
+            bytes += r->p->part[asked].size;
+        }
+        while (!rc && !r->arrived[i % S3_REQUESTS]) {
+            rc = s3_finish(r->c, r->call, &done);
+            if (!rc)
+                r->arrived[done - r->request] = true;
+        }
+        bytes -= r->p->part[i].size;
+        if (!rc)
+            rc = take_part(r, i);
+    }
+    return rc;
+}
+
+int s3_parts_read(struct s3 *s3, const struct s3_parts *p, size_t from, size_t to, s3_row_fn *fn,
+                  void *arg, struct reprise_plugin_call *call)
+{
+    struct s3_request request[S3_REQUESTS] = { { .method = NULL } };
+    struct reading r = { .p = p, .call = call, .fn = fn, .arg = arg, .request = request, .ms = -1 };
+    struct arena a = { 0 };
+    int rc = from < to ? s3_acquire(s3, call, &r.c) : REPRISE_PLUGIN_OK;
+
+    if (rc || from >= to)
+        return rc;
+    rc = read_range(&r, from, to, &a);
+    s3_release(s3, r.c);
+    for (size_t i = 0; i < S3_REQUESTS; i++)
+        buf_fini(&request[i].answer);
+    arena_fini(&a);
+    return rc;
+}

@@ -1,0 +1,144 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lite/io/file.h"
+#include "store/plugins/s3/s3.h"
+
+/* Not libinih: it cuts lines at 200 bytes, and a session token has more than a thousand. */
+
+enum { FILE_MOST = 1 << 20 };
+
+static const char *from_environment(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value && value[0] ? value : NULL;
+}
+
+static struct slice trim(struct slice s)
+{
+    while (s.n && strchr(" \t\r", s.p[0]))
+        s = (struct slice){ s.p + 1, s.n - 1 };
+    while (s.n && strchr(" \t\r", s.p[s.n - 1]))
+        s.n--;
+    return s;
+}
+
+/* "[NAME]", in the configuration "[profile NAME]" except for "default". */
+static bool is_section(struct slice line, const char *profile)
+{
+    struct slice name = trim((struct slice){ line.p + 1, line.n - 1 });
+
+    if (!name.n || name.p[name.n - 1] != ']')
+        return false;
+    name = trim((struct slice){ name.p, name.n - 1 });
+    if (slice_starts(name, "profile "))
+        name = trim((struct slice){ name.p + 8, name.n - 8 });
+    return slice_eq(name, slice_of(profile));
+}
+
+static void take_setting(struct s3 *s3, struct slice name, struct slice value)
+{
+    const struct {
+        const char *name, **to;
+    } known[] = {
+        { "aws_access_key_id", &s3->key },   { "aws_secret_access_key", &s3->secret },
+        { "aws_session_token", &s3->token }, { "region", &s3->region },
+        { "endpoint_url", &s3->endpoint },   { "ca_bundle", &s3->ca_file },
+    };
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (slice_eq(name, slice_of(known[i].name)) && !*known[i].to && value.n)
+            *known[i].to = arena_copy(&s3->arena, value).p;
+}
+
+/* A line that begins with a blank belongs to a group of settings that is nothing to us. */
+static void take_lines(struct s3 *s3, struct slice text)
+{
+    struct slice line;
+    bool torn, wanted = false;
+
+    while (slice_line(&text, &line, &torn)) {
+        if (!line.n || strchr("#; \t", line.p[0]))
+            continue;
+        const char *equals = memchr(line.p, '=', line.n);
+
+        line = trim(line);
+        if (line.n && line.p[0] == '[')
+            wanted = is_section(line, s3->profile);
+        else if (wanted && equals)
+            take_setting(
+                s3, trim((struct slice){ line.p, (size_t)(equals - line.p) }),
+                trim((struct slice){ equals + 1, line.n - (size_t)(equals + 1 - line.p) }));
+    }
+}
+
+static int read_file(struct s3 *s3, const char *variable, const char *usual,
+                     struct reprise_plugin_call *call)
+{
+    const char *home = getenv("HOME"), *path = from_environment(variable);
+    struct buf text = { 0 };
+
+    if (!path && home)
+        path = arena_format(&s3->arena, "%s/.aws/%s", home, usual);
+    if (!path)
+        return s3->arena.failed ? REPRISE_PLUGIN_NO_MEMORY : REPRISE_PLUGIN_OK;
+    enum err_code rc = file_read_all(AT_FDCWD, path, 0, FILE_MOST, &text, NULL);
+
+    if (!rc)
+        take_lines(s3, buf_slice(&text));
+    buf_fini(&text);
+    if (rc && rc != ERR_NOT_FOUND) {
+        snprintf(call->error, sizeof call->error, "cannot read the file \"%s\" of AWS", usual);
+        return rc == ERR_NOMEM ? REPRISE_PLUGIN_NO_MEMORY : REPRISE_PLUGIN_REFUSED;
+    }
+    return REPRISE_PLUGIN_OK;
+}
+
+static void take_first(const char **to, const char *name)
+{
+    if (!*to)
+        *to = from_environment(name);
+}
+
+/* A profile that the store names counts more than the keys of the environment, one of the environment counts less. */
+static void take_environment(struct s3 *s3)
+{
+    if (!s3->profile) {
+        take_first(&s3->key, "AWS_ACCESS_KEY_ID");
+        take_first(&s3->secret, "AWS_SECRET_ACCESS_KEY");
+        take_first(&s3->token, "AWS_SESSION_TOKEN");
+        take_first(&s3->profile, "AWS_PROFILE");
+    }
+    take_first(&s3->region, "AWS_REGION");
+    take_first(&s3->region, "AWS_DEFAULT_REGION");
+    take_first(&s3->endpoint, "AWS_ENDPOINT_URL_S3");
+    take_first(&s3->endpoint, "AWS_ENDPOINT_URL");
+    take_first(&s3->ca_file, "AWS_CA_BUNDLE");
+    if (!s3->profile)
+        s3->profile = "default";
+}
+
+int s3_find_credentials(struct s3 *s3, struct reprise_plugin_call *call)
+{
+    static const char none[] = "";
+    int rc;
+
+    take_environment(s3);
+    if (s3->key && s3->secret && !s3->token)
+        s3->token = none; /* that of a file belongs to another key */
+    rc = read_file(s3, "AWS_SHARED_CREDENTIALS_FILE", "credentials", call);
+    if (!rc)
+        rc = read_file(s3, "AWS_CONFIG_FILE", "config", call);
+    if (s3->token == none)
+        s3->token = NULL;
+    if (!rc && (!s3->key || !s3->secret))
+        rc = text_fail(call, REPRISE_PLUGIN_REFUSED,
+                       "no access key: neither in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY nor "
+                       "in ~/.aws/credentials");
+    return rc;
+}

@@ -1,0 +1,167 @@
+#ifndef STORE_PLUGINS_S3_S3_H
+#define STORE_PLUGINS_S3_S3_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store/plugins/common/server.h"
+#include "store/plugins/common/text.h"
+
+/* Sessions in S3 or a server like it, under the keys of the reference adapters of the agent's SDK:
+ *
+ *   PREFIX/PROJECT/SESSION/part-MS-HEX.jsonl            rows of the main transcript
+ *   PREFIX/PROJECT/SESSION/SUBPATH/part-MS-HEX.jsonl    rows of a sub-agent
+ *
+ * MS is the time in milliseconds since 1970, 13 digits; HEX are 6 random digits. Each append adds one part, which is never changed;
+ * the order of the parts is that of their names. Parts with other names are read, too. The path is
+ * s3://BUCKET/PREFIX?endpoint=URL&region=NAME&profile=NAME, each of them also an option. The rest is found where other
+ * programs for S3 look for it: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_REGION, AWS_DEFAULT_REGION, AWS_PROFILE, AWS_CA_BUNDLE,
+ * ~/.aws/config. The keys are in AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, or in ~/.aws/credentials.
+ *
+ * The position of a row is the time of its part, and the number of its line among those of the parts with this time. */
+
+enum { S3_LINE_BITS = 19 };
+#define S3_LINES ((int64_t)1 << S3_LINE_BITS)
+
+struct s3 {
+    struct arena arena; /* of the texts */
+    const char *bucket;
+    const char *prefix; /* of all keys: "" or with the slash */
+    const char *endpoint, *region, *profile;
+    const char *key, *secret, *token, *ca_file;
+    const char *url;     /* of the bucket */
+    const char *signing; /* for libcurl */
+    struct server_pool pool;
+    atomic_bool no_conditions; /* the server does not know If-None-Match */
+    pthread_mutex_t lock;      /* of everything below */
+    int64_t last_ms;           /* of the newest part that this program added */
+    char *
+        known_part; /* a key, and the position of its last row: the newest of a transcript, last time */
+    int64_t known_position;
+};
+
+/* ---- profile.c ---- */
+
+/* Completes what is NULL from the environment and from the files of the profile. */
+int s3_find_credentials(struct s3 *s3, struct reprise_plugin_call *call);
+
+/* ---- open.c ---- */
+
+/* What the keys of a transcript's parts begin with, up to the slash. NULL: out of memory. */
+const char *s3_folder(const struct s3 *s3, const struct reprise_plugin_key *key, struct arena *a);
+/* Nothing in it may lead elsewhere: no empty part, no dots. */
+bool s3_is_plain(const char *name, bool with_slashes);
+int s3_open(const char *path, const struct reprise_plugin_option *option, size_t options,
+            struct reprise_plugin_call *call, void **store);
+void s3_close(void *store);
+
+/* ---- http.c ---- */
+
+enum { S3_REQUESTS = 32 }; /* at the same time on one connection */
+
+struct s3_request {
+    const char *method;    /* NULL: GET */
+    const char *key;       /* NULL: of the bucket */
+    const char *query;     /* encoded, sorted; may be NULL */
+    const char *range;     /* of the bytes; NULL: all */
+    const struct buf *put; /* the bytes of a PUT */
+    void *owner;
+    long status;
+    struct buf answer;
+    int tries;
+};
+
+/* Several connections in libcurl's sense. */
+struct s3_conn;
+
+int s3_acquire(struct s3 *s3, struct reprise_plugin_call *call, struct s3_conn **out);
+/* Ends the requests that are under way, whose memory is then the caller's again. */
+void s3_drop(struct s3_conn *c);
+/* The same, and ends the use of the connection. */
+void s3_release(struct s3 *s3, struct s3_conn *c);
+void s3_disconnect(struct s3_conn *c);
+/* Begins a request, of at most S3_REQUESTS. It and its texts stay where they are until it is finished. */
+int s3_start(struct s3_conn *c, struct s3_request *r);
+/* Waits for one of them, in any order; *done is NULL if all are finished. Any status is an answer. */
+int s3_finish(struct s3_conn *c, struct reprise_plugin_call *call, struct s3_request **done);
+/* The failure that a status means. */
+int s3_check(const struct s3_request *r, struct reprise_plugin_call *call);
+/* One request alone. */
+int s3_run(struct s3 *s3, struct s3_request *r, struct reprise_plugin_call *call);
+/* Adds a text as a part of a URL; slashes stay. Returns NO_MEMORY or OK. */
+int s3_encode(struct buf *out, const char *text, bool slashes);
+
+/* ---- objects.c ---- */
+
+struct s3_object {
+    const char *name; /* behind the prefix */
+    int64_t size, modified_ms;
+    bool folder; /* the name ends in a slash, and several objects begin with it */
+};
+
+/* Valid during the call. */
+typedef int s3_object_fn(const struct s3_object *object, void *arg);
+
+/* Which objects are asked for. */
+struct s3_question {
+    const char *prefix;
+    const char *after; /* names that are greater; may be NULL */
+    bool deep;         /* no folders: the objects in them */
+    s3_object_fn *fn;
+    void *arg;
+    /* Used by s3_ask. */
+    struct arena a;
+    struct s3_request request;
+    const char *token; /* of the next page */
+};
+
+/* Asks all of them side by side. */
+int s3_ask(struct s3 *s3, struct s3_question *q, size_t n, struct reprise_plugin_call *call);
+/* The texts of a document about an error; "" if it is not there. */
+struct s3_complaint {
+    char code[64], message[128], region[32];
+};
+void s3_read_complaint(const struct buf *xml, struct s3_complaint *out);
+
+/* ---- parts.c ---- */
+
+struct s3_part {
+    const char *name;
+    int64_t size, modified_ms;
+    int64_t ms; /* of its name; a name without one belongs to the part before it */
+};
+
+struct s3_parts {
+    struct arena a;
+    const char *folder;
+    struct s3_part *part; /* sorted */
+    size_t n, cap;
+};
+
+/* The time in the name of a part; -1: none. */
+int64_t s3_part_ms(const char *name);
+/* Sorts them and sets the times. */
+void s3_parts_sort(struct s3_part *part, size_t n);
+/* Those of a transcript, from a time on. */
+int s3_parts_load(struct s3 *s3, const char *folder, int64_t ms, struct s3_parts *out,
+                  struct reprise_plugin_call *call);
+void s3_parts_fini(struct s3_parts *p);
+
+typedef int s3_row_fn(int64_t position, struct slice row, void *arg);
+/* Hands over the rows of the parts from..to-1 in their order. `from` is the first one with its time. Several are read side by side. */
+int s3_parts_read(struct s3 *s3, const struct s3_parts *p, size_t from, size_t to, s3_row_fn *fn,
+                  void *arg, struct reprise_plugin_call *call);
+
+/* ---- rows.c, list.c, append.c ---- */
+
+int s3_list(void *store, const struct reprise_plugin_query *query, reprise_plugin_session_fn *fn,
+            void *arg, struct reprise_plugin_call *call);
+int s3_append(void *store, const struct reprise_plugin_key *key, int64_t after,
+              const struct reprise_plugin_text *row, size_t rows, int64_t *last,
+              struct reprise_plugin_call *call);
+int s3_remove(void *store, const struct reprise_plugin_key *key, struct reprise_plugin_call *call);
+
+#endif

@@ -1,0 +1,91 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "store/proc/process.h"
+
+enum { FDS_MAX = 65536 };
+
+const char *proc_table(void)
+{
+    return NULL;
+}
+
+bool proc_look(pid_t pid, struct proc_look *out)
+{
+    (void)pid, (void)out;
+    return false;
+}
+
+void proc_domain(char *out, size_t cap)
+{
+    if (cap)
+        out[0] = '\0';
+}
+
+bool proc_is_boot(struct slice id)
+{
+    (void)id;
+    return true; /* then the process is looked up, and counts as running if it exists */
+}
+
+bool proc_age_ms(int64_t *age)
+{
+    (void)age;
+    return false;
+}
+
+bool proc_program(char *out, size_t cap)
+{
+    (void)out, (void)cap;
+    return false;
+}
+
+enum proc_lock proc_lock_of(const char *table, const struct stat *file, pid_t *pid)
+{
+    (void)table, (void)file, (void)pid;
+    return PROC_LOCK_UNKNOWN;
+}
+
+int proc_end_fd(pid_t child)
+{
+    (void)child;
+    return -1;
+}
+
+static bool prepare(int fd, bool nonblocking)
+{
+    return fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 &&
+           (!nonblocking || fcntl(fd, F_SETFL, O_NONBLOCK) == 0);
+}
+
+/* A program that another thread starts in between inherits it: it then only keeps the pipe open. */
+int proc_pipe(int ends[2], bool nonblocking)
+{
+    if (pipe(ends))
+        return -1;
+    if (prepare(ends[0], nonblocking) && prepare(ends[1], nonblocking))
+        return 0;
+    int error = errno;
+
+    close(ends[0]);
+    close(ends[1]);
+    errno = error;
+    return -1;
+}
+
+/* One by one, those that are open now and are not closed anyway. */
+int proc_spawn_close_from(posix_spawn_file_actions_t *actions, int first)
+{
+    long end = sysconf(_SC_OPEN_MAX);
+    int rc = 0;
+
+    end = end < 0 || end > FDS_MAX ? FDS_MAX : end;
+    for (int fd = first; fd < end && !rc; fd++) {
+        int flags = fcntl(fd, F_GETFD);
+
+        if (flags >= 0 && !(flags & FD_CLOEXEC))
+            rc = posix_spawn_file_actions_addclose(actions, fd);
+    }
+    return rc;
+}

@@ -1,0 +1,139 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/fs/disk.h"
+#include "store/fs/kernel.h"
+#include "store/rewind/apply/entry_files.h"
+
+/* Moving the files of an entry between its names. Where two names cannot change places in one step, the entry's own file
+ * goes to a third name first. No step replaces a file that others could have made, and every state in between shows by
+ * the names alone how it goes on. */
+
+static void third_name(const struct entry_files *at, char out[80])
+{
+    snprintf(out, 80, "%s.old", at->temp);
+}
+
+static enum err_code look(const struct entry_files *at, const char *name, bool *there,
+                          struct stat *out, struct err *e)
+{
+    *there = fstatat(at->dir, name, out, AT_SYMLINK_NOFOLLOW) == 0;
+    return *there || errno == ENOENT ? ERR_OK : err_sys(e, at->x->path, "look at");
+}
+
+/* One file under two names, while it moves. */
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    return S_ISREG(a->st_mode) && a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* The file gets the name, which must be free, and is not without a name at any moment, also after a power cut. */
+static int move_by_link(const struct entry_files *at, const char *from, const char *to)
+{
+    if (linkat(at->dir, from, at->dir, to, 0))
+        return -1;
+    return disk_sync(at->dir, at->x->path, NULL) ? -1 : unlinkat(at->dir, from, 0);
+}
+
+int entry_names_place(const struct entry_files *at)
+{
+    if (fs_rename_new(at->dir, at->temp, at->dir, at->name) == 0)
+        return 0;
+    return fs_is_lacking(errno) ? move_by_link(at, at->temp, at->name) : -1;
+}
+
+/* Both the own name and the third one have a file, so one of the three must go: that of ours, or one that the record has.
+ * If another program made all of them within a moment, nothing is done. */
+static enum err_code drop_ours(const struct entry_files *at, const char *third, struct err *e)
+{
+    enum entry_file incoming, outgoing;
+    enum err_code rc = entry_files_identify(at, at->temp, &incoming, e);
+
+    if (!rc)
+        rc = entry_files_identify(at, third, &outgoing, e);
+    if (rc)
+        return rc;
+    if (incoming == ENTRY_FILE_OTHER) {
+        if (outgoing == ENTRY_FILE_OTHER)
+            return err_set(e, ERR_IO, at->x->path,
+                           "it was saved twice meanwhile; the older file stays beside it, as %s",
+                           third);
+        return unlinkat(at->dir, third, 0) ? err_sys(e, at->x->path, "remove a temporary file")
+                                           : ERR_OK;
+    }
+    return renameat(at->dir, third, at->dir, at->temp) ? err_sys(e, at->x->path, "exchange names")
+                                                       : ERR_OK;
+}
+
+/* The file under the third name: back to its own name if that is free, or else under the temporary one. */
+static enum err_code settle_third(const struct entry_files *at, const char *third,
+                                  const struct stat *own, const struct stat *old, struct err *e)
+{
+    if (!own && move_by_link(at, third, at->name) == 0)
+        return ERR_OK;
+    if (!own && errno != EEXIST)
+        return err_sys(e, at->x->path, "give its name back");
+    if (own && is_same(old, own))
+        return unlinkat(at->dir, third, 0) ? err_sys(e, at->x->path, "remove a second name")
+                                           : ERR_OK;
+    return drop_ours(at, third, e);
+}
+
+/* The own name is durable before the other one goes. */
+static enum err_code drop_second(const struct entry_files *at, struct err *e)
+{
+    enum err_code rc = disk_sync(at->dir, at->x->path, e);
+
+    if (!rc && unlinkat(at->dir, at->temp, 0))
+        rc = err_sys(e, at->x->path, "remove a second name");
+    return rc;
+}
+
+enum err_code entry_names_settle(const struct entry_files *at, struct err *e)
+{
+    char third[80];
+    struct stat own, temp, old;
+    bool has_own, has_temp, has_old;
+    enum err_code rc = look(at, at->name, &has_own, &own, e);
+
+    third_name(at, third);
+    if (!rc)
+        rc = look(at, at->temp, &has_temp, &temp, e);
+    if (!rc)
+        rc = look(at, third, &has_old, &old, e);
+    if (!rc && has_own && has_temp && is_same(&own, &temp))
+        rc = drop_second(at, e);
+    return rc || !has_old ? rc : settle_third(at, third, has_own ? &own : NULL, &old, e);
+}
+
+/* A file that another program makes meanwhile under the entry's own name stays: then it is as if it had been saved right
+ * after the exchange. */
+static enum err_code exchange_by_steps(const struct entry_files *at, struct err *e)
+{
+    char third[80];
+
+    third_name(at, third);
+    if (renameat(at->dir, at->name, at->dir, third))
+        return err_sys(e, at->x->path, "exchange names");
+    if (linkat(at->dir, at->temp, at->dir, at->name, 0) && errno != EEXIST) {
+        enum err_code rc = err_sys(e, at->x->path, "exchange names");
+
+        (void)move_by_link(at, third, at->name);
+        return rc;
+    }
+    return entry_names_settle(at, e);
+}
+
+enum err_code entry_names_exchange(const struct entry_files *at, bool *gone, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    if (fs_exchange(at->dir, at->temp, at->name))
+        rc = fs_is_lacking(errno) ? exchange_by_steps(at, e)
+                                  : err_sys(e, at->x->path, "exchange names");
+    *gone = rc == ERR_NOT_FOUND;
+    return *gone ? ERR_OK : rc;
+}

@@ -1,0 +1,164 @@
+#include "store/systems/cline/cline.h"
+
+#include <string.h>
+
+#include "store/systems/common/config_dir.h"
+
+static const char variable[] = "CLINE_DATA_DIR", suffix[] = ".messages.json";
+enum { SUFFIX = sizeof suffix - 1, ID_MOST = 200 };
+
+/* NULL: not known, or out of memory. */
+static char *default_path(const struct store_env *env)
+{
+    const char *data = env_value(env->environment, variable);
+    const char *dir = env_value(env->environment, "CLINE_DIR");
+
+    if (data && data[0])
+        return config_dir_absolute(env, data);
+    if (dir && dir[0] == '/')
+        return config_dir_join(dir, "data");
+    return env->home ? config_dir_join(env->home, ".cline/data") : NULL;
+}
+
+static bool is_id(struct slice id)
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.";
+
+    for (size_t i = 0; i < id.n; i++)
+        if (!memchr(letters, id.p[i], sizeof letters - 1))
+            return false;
+    return id.n > 0 && id.n <= ID_MOST && id.p[0] != '-' && id.p[0] != '.';
+}
+
+static const struct jsonl_format format = { .is_id = is_id, .id_name = "a Cline session id" };
+
+static enum err_code cline_open(const struct store_env *env, const char *path, struct store **out,
+                                struct err *e)
+{
+    return session_dirs_open(&cline_ops, &format, env, path, path ? NULL : default_path(env),
+                             "sessions", out, e);
+}
+
+static enum err_code cline_variable(const struct store *st, const char **name, const char **value,
+                                    struct err *e)
+{
+    (void)e;
+    config_dir_variable(st, default_path(st->env), variable, name, value);
+    return ERR_OK;
+}
+
+/* ---- the sessions ---- */
+
+static bool name_id(const char *name, struct slice *id)
+{
+    *id = slice_of(name);
+    return is_id(*id);
+}
+
+const struct session_dirs cline_dirs = { .log = suffix, .named = true, .name_id = name_id };
+
+static enum err_code cline_enumerate(const struct store *st, const struct scope *scope,
+                                     session_ref_fn *fn, void *arg, struct err *e)
+{
+    return session_dirs_enumerate(st, &cline_dirs, scope, fn, arg, e);
+}
+
+static enum err_code cline_find(const struct store *st, const struct scope *scope, struct slice id,
+                                struct arena *a, struct session_ref *ref, struct err *e)
+{
+    return session_dirs_find(st, &cline_dirs, scope, id, a, ref, e);
+}
+
+static enum err_code cline_at_path(const struct store *st, struct slice path, struct arena *a,
+                                   struct session_ref *ref, struct err *e)
+{
+    return session_dirs_at_path(st, &cline_dirs, path, a, ref, e);
+}
+
+/* ---- sub-agents: the other documents in the directory of a session ---- */
+
+static bool name_document(const char *name, struct slice *id)
+{
+    size_t n = strlen(name);
+
+    *id = (struct slice){ name, n > SUFFIX ? n - SUFFIX : 0 };
+    return n > SUFFIX && strcmp(name + n - SUFFIX, suffix) == 0 && is_id(*id);
+}
+
+enum err_code cline_subagents(const struct store *st, const struct session_ref *ref,
+                              struct arena *a, struct slice **ids, size_t *n, struct err *e)
+{
+    struct slice *name = NULL;
+    size_t names = 0;
+    enum err_code rc = session_dirs_names(ref, &cline_dirs, "", name_document, a, &name, &names, e);
+
+    (void)st;
+    *ids = name;
+    *n = 0;
+    for (size_t i = 0; i < names && !rc; i++) {
+        const struct slice id = { name[i].p, name[i].n - SUFFIX };
+
+        if (!slice_eq(id, ref->id))
+            name[(*n)++] = id;
+    }
+    return rc;
+}
+
+enum err_code cline_subagent(const struct store *st, const struct session_ref *ref,
+                             struct slice agent, struct arena *a, struct session_ref *out,
+                             struct err *e)
+{
+    struct slice dir = session_dirs_of(ref, &cline_dirs);
+
+    if (!is_id(agent) || slice_eq(agent, ref->id))
+        return err_set(e, ERR_NOT_FOUND, ref->path.p, "no such sub-agent");
+    return jsonl_ref_at(st,
+                        arena_format(a, "%.*s/%.*s%s", SLICE_ARG(dir), SLICE_ARG(agent), suffix),
+                        agent, a, out, e);
+}
+
+static const char *cline_cannot(unsigned ability)
+{
+    switch (ability) {
+    case CAN_RENAME: return "Cline keeps its titles in a database, too: cline history update";
+    case CAN_DELETE: return "Cline keeps its sessions in a database, too: cline history delete";
+    case CAN_ARCHIVE: return "Cline sessions cannot be archived";
+    case CAN_TAG: return "Cline sessions have no tags";
+    case CAN_FORK:
+    case CAN_NAME_FORK: return "Cline forks a session on its screen only: /fork";
+    case CAN_RESUME_AT: return "Cline continues after the last message: use its own checkpoints";
+    case CAN_TOMBSTONE: return "a Cline document is the only copy of its messages";
+    case CAN_REAPPEND: return "Cline keeps its metadata beside the messages";
+    case CAN_RETRIEVE: return "Cline's sessions already are where it looks for them";
+    case CAN_HAVE_BRANCHES: return "Cline sessions have no branches";
+    case CAN_SET: return "Cline sessions have no settings that other programs may write";
+    default: return NULL;
+    }
+}
+
+const struct store_ops cline_ops = {
+    .name = "cline",
+    .label = "Cline",
+    .folders = "sessions",
+    .resume_command = "cline --id {id}",
+    .open = cline_open,
+    .close = session_dirs_close,
+    .enumerate = cline_enumerate,
+    .describe = cline_describe,
+    .find = cline_find,
+    .at_path = cline_at_path,
+    .tail = cline_tail,
+    .load = cline_load,
+    .blocks = cline_blocks,
+    .messages = cline_messages,
+    .subagents = cline_subagents,
+    .subagent = cline_subagent,
+    .describe_subagents = cline_describe_subagents,
+    .agent_variable = cline_variable,
+    .usage = cline_usage,
+    .edits = cline_edits,
+    .checkpoints = cline_checkpoints,
+    .plan = cline_plan,
+    .unsupported = cline_cannot,
+};

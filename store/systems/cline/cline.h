@@ -1,0 +1,63 @@
+#ifndef STORE_SYSTEMS_CLINE_CLINE_H
+#define STORE_SYSTEMS_CLINE_CLINE_H
+
+#include "store/systems/common/session_dirs.h"
+
+/* The sessions of the Cline CLI (docs/formats/cline.md): its path is $CLINE_DATA_DIR, $CLINE_DIR/data or ~/.cline/data, with
+ *
+ *   sessions/<id>/<id>.json                 the session: directory, title, times, checkpoints
+ *   sessions/<id>/<id>.messages.json        the whole conversation as one document, which is written anew each time
+ *   sessions/<id>/<agent>.messages.json     those of its sub-agents
+ *
+ * Only read. The store is a struct jsonl_store. */
+extern const struct store_ops cline_ops;
+extern const struct session_dirs cline_dirs;
+
+/* ---- chat.c: the messages of a document ---- */
+
+enum { CLINE_CHAT_MOST = 256 << 20 };
+
+struct cline_chat {
+    struct buf lines; /* one message a line */
+    bool damaged;     /* a part of the document is no message */
+    bool torn;        /* the document does not end */
+};
+
+/* The document about a session, or an empty one. ERR_NOMEM. */
+MUST_CHECK enum err_code cline_session_read(const struct session_ref *ref, struct buf *out);
+/* Reads at most `most` bytes of the beginning of a document and as many of its end. A prompt whose answer was cut off is not
+ * in it: that of the session counts. */
+MUST_CHECK enum err_code cline_chat_read(const struct session_ref *ref, size_t most,
+                                         struct cline_chat *out, struct err *e);
+void cline_chat_fini(struct cline_chat *c);
+
+/* What a person wrote, without what Cline adds for the model; empty: the message is not a person's. In the arena or
+ * borrowed. */
+struct slice cline_prompt(struct slice message, struct arena *a);
+/* The same of a text. */
+struct slice cline_typed(struct slice text, struct arena *a);
+/* Returns true if the message has the result of a tool. */
+bool cline_is_result(struct slice message);
+bool cline_role_is(struct slice message, const char *role);
+/* The time of a message; TIME_NONE: not recorded. */
+int64_t cline_time(struct slice message);
+
+/* ---- list.c, show.c: members ---- */
+
+store_describe_fn cline_describe;
+store_load_fn cline_load;
+store_tail_fn cline_tail;
+store_blocks_fn cline_blocks;
+store_messages_fn cline_messages;
+store_usage_fn cline_usage;
+store_subagents_fn cline_subagents;
+store_subagent_fn cline_subagent;
+store_describe_subagents_fn cline_describe_subagents;
+
+/* ---- points.c: members ---- */
+
+store_edits_fn cline_edits;
+store_checkpoints_fn cline_checkpoints;
+store_plan_fn cline_plan;
+
+#endif

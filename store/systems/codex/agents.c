@@ -1,0 +1,154 @@
+#include <string.h>
+
+#include "store/systems/codex/changes.h"
+#include "store/systems/codex/codex.h"
+
+/* A sub-agent writes a log of its own while the log of its thread waits. The times of the lines give the order of
+ * their work: each line gets the number that it would have if all of them were in one log. */
+
+enum { AGENTS_MAX = 64 };
+
+struct logs {
+    struct codex_changes log[AGENTS_MAX + 1]; /* the thread's own is first */
+    size_t n;
+};
+
+/* How many lines of a log come before something of that time in another one. At the same time the thread's own line
+ * is first, for it starts the agents. */
+static size_t lines_before(const struct codex_changes *c, int64_t ms, bool own)
+{
+    size_t low = 0, high = c->lines;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+
+        if (c->line_ms[mid] < ms || (own && c->line_ms[mid] == ms))
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+static size_t number(const struct logs *l, size_t of, size_t line)
+{
+    size_t sum = line;
+    int64_t ms = l->log[of].line_ms[line];
+
+    for (size_t i = 0; i < l->n; i++)
+        if (i != of)
+            sum += lines_before(&l->log[i], ms, i < of);
+    return sum;
+}
+
+static void count_anew(struct logs *l, size_t of)
+{
+    struct codex_changes *c = &l->log[of];
+
+    for (size_t i = 0; i < c->changes; i++)
+        c->change[i].at = number(l, of, c->change[i].at);
+    for (size_t i = 0; i < c->points; i++)
+        c->point[i].at = number(l, of, c->point[i].at);
+    for (size_t i = 0; i < c->commands; i++)
+        c->command[i] = number(l, of, c->command[i]);
+    for (size_t i = 0; i < c->seen_n; i++)
+        c->seen[i].at = number(l, of, c->seen[i].at);
+}
+
+static void *join(struct arena *a, const void *x, size_t n, const void *y, size_t m, size_t size)
+{
+    char *list = arena_alloc(a, (n + m) * size);
+
+    if (list && n)
+        memcpy(list, x, n * size);
+    if (list && m)
+        memcpy(list + n * size, y, m * size);
+    return list;
+}
+
+static struct codex_change copy_change(struct arena *a, const struct codex_change *x)
+{
+    struct codex_change out = *x;
+
+    out.path = arena_copy(a, slice_of(x->path)).p;
+    out.other = x->other ? arena_copy(a, slice_of(x->other)).p : NULL;
+    out.text = arena_copy(a, x->text);
+    out.call = arena_copy(a, x->call);
+    return out;
+}
+
+/* Takes the changes of an agent in, each behind those with a smaller number. */
+static void take_in(struct codex_changes *c, const struct codex_changes *agent)
+{
+    struct arena *a = &c->arena;
+    size_t n = c->changes;
+
+    c->change = join(a, c->change, n, agent->change, agent->changes, sizeof *c->change);
+    c->command =
+        join(a, c->command, c->commands, agent->command, agent->commands, sizeof *c->command);
+    c->seen = join(a, c->seen, c->seen_n, agent->seen, agent->seen_n, sizeof *c->seen);
+    if (a->failed)
+        return;
+    c->commands += agent->commands;
+    c->seen_n += agent->seen_n;
+    for (size_t i = c->seen_n - agent->seen_n; i < c->seen_n; i++)
+        c->seen[i].path = arena_copy(a, slice_of(c->seen[i].path)).p;
+    for (size_t i = 0; i < agent->changes; i++) {
+        struct codex_change x = copy_change(a, &agent->change[i]);
+        size_t to = c->changes++;
+
+        for (; to > 0 && c->change[to - 1].at > x.at; to--)
+            c->change[to] = c->change[to - 1];
+        c->change[to] = x;
+    }
+}
+
+static bool is_read(const struct slice *id, size_t n, struct slice which)
+{
+    for (size_t i = 0; i < n; i++)
+        if (slice_eq(id[i], which))
+            return true;
+    return false;
+}
+
+/* Agents may have agents of their own. One whose log cannot be read did nothing that we know of. */
+static void read_agents(const struct store *st, const struct session_ref *ref, struct arena *a,
+                        struct logs *l)
+{
+    struct slice id[AGENTS_MAX + 1] = { ref->id };
+
+    for (size_t of = 0; of < l->n; of++)
+        for (size_t i = 0; i < l->log[of].agents && l->n <= AGENTS_MAX; i++) {
+            struct slice which = l->log[of].agent[i];
+            struct session_ref agent;
+
+            if (!is_read(id, l->n, which) && !codex_subagent(st, ref, which, a, &agent, NULL) &&
+                !codex_changes_read(st, &agent, true, &l->log[l->n], NULL))
+                id[l->n++] = which;
+        }
+}
+
+enum err_code codex_changes_add_agents(const struct store *st, const struct session_ref *ref,
+                                       struct codex_changes *c, struct err *e)
+{
+    struct arena a = { 0 };
+
+    if (!c->agents)
+        return ERR_OK;
+    struct logs *l = arena_zalloc(&a, sizeof *l);
+
+    if (l) {
+        l->log[l->n++] = *c;
+        read_agents(st, ref, &a, l);
+        for (size_t i = 0; i < l->n; i++)
+            count_anew(l, i);
+        for (size_t i = 1; i < l->n; i++) {
+            take_in(c, &l->log[i]);
+            codex_changes_fini(&l->log[i]);
+        }
+    }
+    bool failed = a.failed || c->arena.failed;
+
+    arena_fini(&a);
+    return failed ? err_nomem(e) : ERR_OK;
+}

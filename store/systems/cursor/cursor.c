@@ -1,0 +1,222 @@
+#include "store/systems/cursor/cursor.h"
+
+#include <openssl/evp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "store/systems/common/config_dir.h"
+#include "store/systems/common/edits/tool_edits.h"
+
+enum { HASH_BYTES = 16 };
+
+static const char variable[] = "CURSOR_CONFIG_DIR";
+
+/* Takes over the path: NULL unless chats are in it. */
+static char *with_chats(char *path)
+{
+    char *chats = path ? config_dir_join(path, "chats") : NULL;
+    struct stat sb;
+    bool is = chats && stat(chats, &sb) == 0 && S_ISDIR(sb.st_mode);
+
+    free(chats);
+    if (is)
+        return path;
+    free(path);
+    return NULL;
+}
+
+/* NULL: not known, or out of memory. */
+static char *default_path(const struct store_env *env)
+{
+    const char *named = env_value(env->environment, variable);
+    const char *config = env_value(env->environment, "XDG_CONFIG_HOME");
+    char *path;
+
+    if (named && named[0])
+        return config_dir_absolute(env, named);
+    if (config && config[0] == '/')
+        path = with_chats(config_dir_join(config, "cursor"));
+    else
+        path = env->home ? with_chats(config_dir_join(env->home, ".config/cursor")) : NULL;
+    return path || !env->home ? path : config_dir_join(env->home, ".cursor");
+}
+
+static bool is_id(struct slice id)
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+
+    for (size_t i = 0; i < id.n; i++)
+        if (!memchr(letters, id.p[i], sizeof letters - 1))
+            return false;
+    return id.n >= 8 && id.n <= 128 && id.p[0] != '-';
+}
+
+static const struct jsonl_format format = { .is_id = is_id, .id_name = "a Cursor session id" };
+
+/* Cursor's editor keeps its own files below ~/.cursor. */
+static enum err_code cursor_open(const struct store_env *env, const char *path, struct store **out,
+                                 struct err *e)
+{
+    struct store *st = NULL;
+    enum err_code rc = session_dirs_open(&cursor_ops, &format, env, path,
+                                         path ? NULL : default_path(env), "chats", &st, e);
+
+    if (!rc)
+        rc = config_dir_require(((const struct jsonl_store *)st)->folder, e);
+    if (rc && st)
+        session_dirs_close(st);
+    else
+        *out = st;
+    return rc;
+}
+
+static enum err_code cursor_variable(const struct store *st, const char **name, const char **value,
+                                     struct err *e)
+{
+    (void)e;
+    config_dir_variable(st, default_path(st->env), variable, name, value);
+    return ERR_OK;
+}
+
+/* ---- folders ---- */
+
+static bool is_named_after(const char *folder, struct slice directory)
+{
+    unsigned char hash[EVP_MAX_MD_SIZE];
+    unsigned n = 0;
+
+    if (strlen(folder) != 2 * HASH_BYTES ||
+        EVP_Digest(directory.p, directory.n, hash, &n, EVP_md5(), NULL) != 1 || n != HASH_BYTES)
+        return false;
+    for (size_t i = 0; i < 2 * HASH_BYTES; i++)
+        if (folder[i] != "0123456789abcdef"[i % 2 ? hash[i / 2] & 15 : hash[i / 2] >> 4])
+            return false;
+    return true;
+}
+
+struct slice cursor_directory(const struct scope *scope, const char *folder)
+{
+    if (!scope->all && is_named_after(folder, scope->project))
+        return scope->project;
+    for (size_t i = 0; !scope->all && i < scope->trees; i++)
+        if (is_named_after(folder, scope->tree[i]))
+            return scope->tree[i];
+    return SLICE("");
+}
+
+static bool is_in_scope(const struct jsonl_store *s, const struct scope *scope, const char *folder)
+{
+    (void)s;
+    return scope->all || cursor_directory(scope, folder).n;
+}
+
+/* ---- the sessions ---- */
+
+static bool name_id(const char *name, struct slice *id)
+{
+    *id = slice_of(name);
+    return is_id(*id);
+}
+
+const struct session_dirs cursor_dirs = { .log = "/store.db",
+                                          .name_id = name_id,
+                                          .in_scope = is_in_scope };
+
+struct walk {
+    session_ref_fn *fn;
+    void *arg;
+    struct arena arena;
+};
+
+static void take_newer(struct session_ref *ref, const char *path)
+{
+    struct stat sb;
+
+    if (!path || lstat(path, &sb) != 0)
+        return;
+    const struct file_id file = file_id_of(&sb);
+    int64_t ms = session_modified_ms(&file);
+
+    if (ms > ref->recent_ms)
+        ref->recent_ms = ms;
+}
+
+/* While Cursor runs, it writes beside the database. */
+static bool visit(const struct session_ref *found, void *arg)
+{
+    struct session_ref ref = *found;
+    struct walk *w = arg;
+    struct slice dir = session_dirs_of(found, &cursor_dirs);
+
+    ref.recent_ms = session_modified_ms(&ref.file);
+    take_newer(&ref, arena_format(&w->arena, "%.*s/meta.json", SLICE_ARG(dir)));
+    take_newer(&ref, arena_format(&w->arena, "%.*s-wal", SLICE_ARG(ref.path)));
+    arena_reset(&w->arena);
+    return w->fn(&ref, w->arg);
+}
+
+static enum err_code cursor_enumerate(const struct store *st, const struct scope *scope,
+                                      session_ref_fn *fn, void *arg, struct err *e)
+{
+    struct walk w = { .fn = fn, .arg = arg };
+    enum err_code rc = session_dirs_enumerate(st, &cursor_dirs, scope, visit, &w, e);
+
+    arena_fini(&w.arena);
+    return rc;
+}
+
+static enum err_code cursor_find(const struct store *st, const struct scope *scope, struct slice id,
+                                 struct arena *a, struct session_ref *ref, struct err *e)
+{
+    return session_dirs_find(st, &cursor_dirs, scope, id, a, ref, e);
+}
+
+static enum err_code cursor_at_path(const struct store *st, struct slice path, struct arena *a,
+                                    struct session_ref *ref, struct err *e)
+{
+    return session_dirs_at_path(st, &cursor_dirs, path, a, ref, e);
+}
+
+static const char *cursor_cannot(unsigned ability)
+{
+    switch (ability) {
+    case CAN_RENAME: return "Cursor keeps the titles in databases that only it writes";
+    case CAN_DELETE: return "Cursor keeps its sessions in databases that only it writes";
+    case CAN_TAG: return "Cursor sessions have no tags";
+    case CAN_ARCHIVE: return "archive it in Cursor";
+    case CAN_FORK:
+    case CAN_NAME_FORK: return "no command of Cursor that forks a session is known";
+    case CAN_RESUME_AT: return "Cursor continues after the last message";
+    case CAN_REWIND: return "no copies of files are known that Cursor's CLI keeps";
+    case CAN_TOMBSTONE: return "Cursor keeps its messages in databases that only it writes";
+    case CAN_REAPPEND: return "Cursor sessions have no metadata to append again";
+    case CAN_RETRIEVE: return "Cursor's databases already are where it looks for them";
+    case CAN_HAVE_AGENTS:
+        return "no link from a sub-agent to its session is known in Cursor's files";
+    case CAN_HAVE_BRANCHES: return "Cursor sessions have no branches";
+    case CAN_SET: return "Cursor keeps its settings in databases that only it writes";
+    default: return NULL;
+    }
+}
+
+const struct store_ops cursor_ops = {
+    .name = "cursor",
+    .label = "Cursor CLI",
+    .folders = "chats",
+    .resume_command = "cursor-agent --resume {id}",
+    .open = cursor_open,
+    .close = session_dirs_close,
+    .enumerate = cursor_enumerate,
+    .describe = cursor_describe,
+    .find = cursor_find,
+    .at_path = cursor_at_path,
+    .tail = cursor_tail,
+    .load = cursor_load,
+    .blocks = cursor_blocks,
+    .messages = cursor_messages,
+    .agent_variable = cursor_variable,
+    .edits = tool_edits_loaded,
+    .unsupported = cursor_cannot,
+};

@@ -1,0 +1,190 @@
+#include <stdio.h>
+
+#include "lite/base/time.h"
+#include "lite/json/json.h"
+#include "lite/json/jsonout.h"
+#include "store/systems/common/memory_rows.h"
+#include "store/systems/cursor/cursor.h"
+
+/* A row of a conversation is {"id": ..., "message": <blob>}. The same words are the same blob, so an id is the number of the
+ * message and the beginning of its blob's name. */
+
+struct loading {
+    struct memory_rows rows;
+    struct buf row, message;
+};
+
+static enum message_kind kind_of(struct slice message, struct arena *a)
+{
+    return cursor_role_is(message, "assistant") ? MESSAGE_ASSISTANT
+           : cursor_role_is(message, "tool")    ? MESSAGE_TOOL
+           : cursor_prompt(message, a).n        ? MESSAGE_USER
+                                                : MESSAGE_SYSTEM;
+}
+
+static enum err_code add_message(struct loading *l, size_t number, struct slice name)
+{
+    struct message m = { .time_ms = TIME_NONE };
+    struct slice json = buf_slice(&l->message);
+    struct arena a = { 0 };
+    struct jsonout j;
+    char id[64];
+
+    if (!json_valid(json)) /* damaged, or not there */
+        return memory_rows_add(&l->rows, json.n ? json : SLICE("?"), m);
+    if (cursor_role_is(json, "system"))
+        return ERR_OK;
+    snprintf(id, sizeof id, "%zu-%.*s", number, (int)(name.n < 16 ? name.n : 16), name.p);
+    m.id = id128_of(slice_of(id));
+    m.kind = (uint8_t)kind_of(json, &a);
+    l->row.n = 0;
+    jsonout_init(&j, &l->row);
+    jsonout_open(&j, '{');
+    jsonout_member(&j, "id", slice_of(id));
+    jsonout_key(&j, "message");
+    jsonout_raw(&j, json);
+    jsonout_close(&j, '}');
+    enum err_code rc = a.failed ? ERR_NOMEM : j.rc;
+
+    arena_fini(&a);
+    return rc ? rc : memory_rows_add(&l->rows, buf_slice(&l->row), m);
+}
+
+/* Begins anew if it is called again. */
+static enum err_code read_messages(struct sqlite_db *db, void *arg, struct err *e)
+{
+    struct loading *l = arg;
+    struct cursor_state s;
+    enum err_code rc = cursor_state_read(db, &s, e);
+
+    if (rc)
+        return rc;
+    memory_rows_reset(&l->rows);
+    for (size_t i = 0; i < s.n && !rc; i++) {
+        rc = cursor_blob_read(db, s.message[i], &l->message, e);
+        if (!rc && add_message(l, i, s.message[i]))
+            rc = err_nomem(e);
+    }
+    cursor_state_fini(&s);
+    return rc;
+}
+
+enum err_code cursor_load(const struct store *st, const struct session_ref *ref,
+                          const atomic_bool *cancel, struct transcript **out, struct err *e)
+{
+    struct loading l = { .rows = { .n = 0 } };
+    enum err_code rc = sqlite_db_read(ref->path.p, cancel, read_messages, &l, e);
+
+    (void)st;
+    if (!rc)
+        rc = memory_rows_finish(&l.rows, ref, out, e);
+    memory_rows_fini(&l.rows);
+    buf_fini(&l.row);
+    buf_fini(&l.message);
+    return rc ? err_wrap(e, rc, "load the conversation") : ERR_OK;
+}
+
+enum err_code cursor_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
+                          struct transcript **out, struct err *e)
+{
+    (void)bytes;
+    return cursor_load(st, ref, NULL, out, e);
+}
+
+enum err_code cursor_messages(const struct store *st, const struct session_ref *ref,
+                              const struct message_query *q, json_fn *fn, void *arg, struct err *e)
+{
+    struct transcript *t;
+    enum err_code rc = cursor_load(st, ref, q->cancel, &t, e);
+
+    if (rc)
+        return rc;
+    rc = memory_rows_messages(st, t, ref->id, q, fn, arg, e);
+    transcript_free(t);
+    return rc;
+}
+
+/* ---- blocks ---- */
+
+static bool type_is(struct slice part, const char *type)
+{
+    struct slice value;
+
+    return json_get(part, "type", &value) && json_string_is(value, type);
+}
+
+static void put_text(struct block_list *b, struct slice text, bool user)
+{
+    struct slice typed = user ? cursor_typed(text, &b->arena) : text;
+
+    if (typed.n)
+        transcript_block_put(
+            b, (struct block){ .kind = user ? BLOCK_PROMPT : BLOCK_TEXT, .text = typed });
+    else if (text.n)
+        transcript_block_put(b, (struct block){ .kind = BLOCK_NOTE, .text = text });
+}
+
+/* A text, or JSON; another version keeps it as {"type", "value"}. */
+static void put_result(struct block_list *b, struct slice part)
+{
+    struct block x = { .kind = BLOCK_TOOL_RESULT, .failed = json_get_true(part, "isError") };
+    struct slice value;
+
+    json_get_text(part, "toolCallId", &b->arena, &x.call_id);
+    json_get_text(part, "toolName", &b->arena, &x.name);
+    if ((json_get(part, "result", &value) || json_at(part, "output.value", &value)) &&
+        !json_text(value, &b->arena, &x.text))
+        x.text = value;
+    transcript_block_put(b, x);
+}
+
+static void put_part(struct block_list *b, struct slice part, bool user)
+{
+    struct arena *a = &b->arena;
+    struct block x = { .kind = BLOCK_RAW, .text = part };
+
+    if (type_is(part, "redacted-reasoning"))
+        return;
+    if (type_is(part, "text") && json_get_text(part, "text", a, &x.text)) {
+        put_text(b, x.text, user);
+        return;
+    }
+    if (type_is(part, "tool-result")) {
+        put_result(b, part);
+        return;
+    }
+    if (type_is(part, "reasoning") && json_get_text(part, "text", a, &x.text)) {
+        x.kind = BLOCK_THINKING;
+    } else if (type_is(part, "tool-call")) {
+        x = (struct block){ .kind = BLOCK_TOOL_CALL, .input = SLICE("{}") };
+        json_get_text(part, "toolCallId", a, &x.call_id);
+        json_get_text(part, "toolName", a, &x.name);
+        json_get(part, "args", &x.input);
+    } else if (type_is(part, "image")) {
+        x = (struct block){ .kind = BLOCK_IMAGE };
+    }
+    transcript_block_put(b, x);
+}
+
+enum err_code cursor_blocks(const struct store *st, struct slice row, struct block_list *out,
+                            struct err *e)
+{
+    struct slice message, content, key, part, text;
+    struct json_iter it;
+    bool user;
+
+    (void)st;
+    if (!json_valid(row) || !json_get(row, "message", &message)) {
+        transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
+        return out->arena.failed ? err_nomem(e) : ERR_OK;
+    }
+    user = cursor_role_is(message, "user");
+    if (!json_get(message, "content", &content))
+        content = SLICE("");
+    if (json_type(content) == JSON_ARRAY && json_iter_open(&it, content))
+        while (json_iter_next(&it, &key, &part))
+            put_part(out, part, user);
+    else if (json_type(content) == JSON_STRING && json_text(content, &out->arena, &text))
+        put_text(out, text, user);
+    return out->arena.failed ? err_nomem(e) : ERR_OK;
+}

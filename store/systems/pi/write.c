@@ -1,0 +1,569 @@
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "lite/base/time.h"
+#include "lite/json/jsonout.h"
+#include "store/fs/disk.h"
+#include "store/fs/file_at.h"
+#include "store/journal/change.h"
+#include "store/log/chain.h"
+#include "store/systems/pi/pi.h"
+
+/* The two ways in which pi's own session manager goes back (0.87.1): a branch is an appended entry whose parent is an
+ * earlier one, and a fork is a new file with the path to an entry, its labels written again behind it. No byte of a log
+ * changes. The entry that is appended here is of the type that pi keeps for programs like this one: it is part of the
+ * tree, but of neither the conversation nor the model's context. */
+
+enum { ENTRY_ID = 8, SESSION_ID = 36, PIECE = 256 << 10, VERSION = 3, COPIED = 1 };
+
+struct tree {
+    struct logfile log;
+    struct chain chain;
+    struct arena arena;
+    uint32_t leaf;    /* where pi would continue; CHAIN_NONE: with an empty conversation */
+    struct slice cwd; /* raw JSON; may be empty */
+};
+
+static void tree_close(struct tree *t)
+{
+    chain_fini(&t->chain);
+    logfile_close(&t->log);
+    arena_fini(&t->arena);
+}
+
+static bool has_type(struct slice row, const char *name)
+{
+    struct slice type;
+
+    return json_get(row, "type", &type) && json_string_is(type, name);
+}
+
+/* Logs of older versions are rewritten when pi opens them, with new ids; others of the family may begin otherwise. */
+static enum err_code read_header(struct tree *t, const struct session_ref *ref, struct err *e)
+{
+    struct slice row = { NULL, 0 }, version, cwd;
+    size_t line = 0;
+
+    while (line < t->log.index.n && t->log.index.line[line].state != LINE_OK)
+        line++;
+    enum err_code rc = line < t->log.index.n
+                           ? logfile_row(&t->log, line, &row, e)
+                           : err_set(e, ERR_NOT_FOUND, ref->path.p, "the session has no entries");
+
+    if (rc)
+        return rc;
+    if (!has_type(row, "session") || !json_get(row, "version", &version) ||
+        !slice_eq(version, SLICE("3")))
+        return err_set(e, ERR_UNSUPPORTED, ref->path.p,
+                       "the log is not of version %d of pi's format: open it in pi first", VERSION);
+    if (json_get(row, "cwd", &cwd) && json_type(cwd) == JSON_STRING)
+        t->cwd = arena_copy(&t->arena, cwd);
+    return t->arena.failed ? err_nomem(e) : ERR_OK;
+}
+
+/* The last entry, whatever its type. The header has an id, too, but is no entry. */
+static enum err_code find_leaf(struct tree *t, struct err *e)
+{
+    const struct index *ix = &t->log.index;
+    struct slice row;
+
+    t->leaf = CHAIN_NONE;
+    for (size_t i = ix->n; i > 0 && t->leaf == CHAIN_NONE; i--) {
+        if (ix->line[i - 1].state != LINE_OK || id128_none(ix->line[i - 1].id))
+            continue;
+        enum err_code rc = logfile_row(&t->log, i - 1, &row, e);
+
+        if (rc)
+            return rc;
+        if (has_type(row, "session"))
+            break;
+        t->leaf = chain_find(&t->chain, ix->line[i - 1].id);
+    }
+    return ERR_OK;
+}
+
+static enum err_code tree_open(struct tree *t, const struct session_ref *ref, struct err *e)
+{
+    *t = (struct tree){ .leaf = CHAIN_NONE };
+    enum err_code rc = logfile_open(&t->log, ref->path.p, 0, &pi_keys, NULL, e);
+
+    if (rc)
+        return rc;
+    rc = chain_build(&t->chain, &t->log.index, 0, UINT64_MAX, e);
+    if (rc) {
+        logfile_close(&t->log);
+        return rc;
+    }
+    rc = read_header(t, ref, e);
+    if (!rc)
+        rc = find_leaf(t, e);
+    if (rc)
+        tree_close(t);
+    return rc;
+}
+
+/* The entry with this id, or with the only one that begins so. */
+static enum err_code find_entry(struct tree *t, const struct session_ref *ref, struct slice id,
+                                uint32_t *node, struct err *e)
+{
+    struct slice row;
+    size_t line;
+    enum err_code rc = jsonl_find_row(&t->log, &pi_format, id, &line, e);
+
+    if (!rc)
+        rc = logfile_row(&t->log, line, &row, e);
+    if (rc)
+        return rc;
+    *node = chain_find(&t->chain, t->log.index.line[line].id);
+    return has_type(row, "session") || *node == CHAIN_NONE
+               ? err_set(e, ERR_NOT_FOUND, ref->path.p, "no such message")
+               : ERR_OK;
+}
+
+/* The id as it is written, in the tree's arena; empty for CHAIN_NONE. */
+static enum err_code entry_text(struct tree *t, uint32_t node, struct slice *id, struct err *e)
+{
+    struct slice row;
+
+    *id = (struct slice){ NULL, 0 };
+    if (node == CHAIN_NONE)
+        return ERR_OK;
+    enum err_code rc = logfile_row(&t->log, t->chain.node[node].line, &row, e);
+
+    if (!rc && json_get_text(row, "id", &t->arena, id))
+        *id = arena_copy(&t->arena, *id);
+    return rc || !t->arena.failed ? rc : err_nomem(e);
+}
+
+/* ---- new ids ---- */
+
+static bool draw_hex(char *out, size_t digits)
+{
+    unsigned char random[SESSION_ID];
+
+    if (getentropy(random, digits))
+        return false;
+    for (size_t i = 0; i < digits; i++)
+        out[i] = "0123456789abcdef"[random[i] & 15];
+    out[digits] = '\0';
+    return true;
+}
+
+/* The id is remembered in the chain, so that no other gets it. */
+static enum err_code draw_entry_id(struct tree *t, char id[ENTRY_ID + 1], struct err *e)
+{
+    uint32_t node;
+
+    do {
+        if (!draw_hex(id, ENTRY_ID))
+            return err_sys(e, "", "draw an id");
+    } while (chain_find(&t->chain, id128_of(slice_of(id))) != CHAIN_NONE);
+    return chain_add_id(&t->chain, id128_of(slice_of(id)), &node) ? err_nomem(e) : ERR_OK;
+}
+
+/* A UUID of version 7, as pi generates them. */
+static bool draw_session_id(int64_t now_ms, char id[SESSION_ID + 1])
+{
+    char hex[19 + 1];
+
+    if (!draw_hex(hex, 19))
+        return false;
+    snprintf(id, SESSION_ID + 1, "%08llx-%04llx-7%.3s-%c%.3s-%.12s",
+             (unsigned long long)(now_ms >> 16 & 0xffffffff), (unsigned long long)now_ms & 0xffff,
+             hex, "89ab"[hex[3] & 3], hex + 4, hex + 7);
+    return true;
+}
+
+/* ---- entries ---- */
+
+/* The members that all entries have. */
+static void put_base(struct jsonout *j, const char *id, struct slice parent, struct slice at)
+{
+    jsonout_member(j, "id", slice_of(id));
+    jsonout_text_or_null(j, "parentId", parent);
+    jsonout_member(j, "timestamp", at);
+}
+
+static enum err_code write_branch(struct tree *t, struct slice parent, struct slice now,
+                                  struct buf *out, struct err *e)
+{
+    char id[ENTRY_ID + 1];
+    struct jsonout j;
+    enum err_code rc = draw_entry_id(t, id, e);
+
+    if (rc)
+        return rc;
+    jsonout_init(&j, out);
+    jsonout_open(&j, '{');
+    jsonout_member(&j, "type", SLICE("custom"));
+    jsonout_member(&j, "customType", SLICE("reprise"));
+    put_base(&j, id, parent, now);
+    jsonout_close(&j, '}');
+    return j.rc || buf_add_byte(out, '\n') ? err_nomem(e) : ERR_OK;
+}
+
+enum err_code pi_resume_at(const struct store *st, const struct session_ref *ref,
+                           struct slice message, struct change *c, struct err *e)
+{
+    struct tree t;
+    struct buf row = { 0 }, opposite = { 0 };
+    struct slice parent, before;
+    char now[TIME_TEXT];
+    uint32_t node = CHAIN_NONE;
+    enum err_code rc = tree_open(&t, ref, e);
+
+    if (rc)
+        return rc;
+    time_format(env_now_ms(st->env), now);
+    if (message.n)
+        rc = find_entry(&t, ref, message, &node, e);
+    if (!rc)
+        rc = entry_text(&t, node, &parent, e);
+    if (!rc)
+        rc = entry_text(&t, t.leaf, &before, e);
+    if (!rc)
+        rc = write_branch(&t, parent, slice_of(now), &row, e);
+    if (!rc)
+        rc = write_branch(&t, before, slice_of(now), &opposite, e);
+    if (!rc)
+        rc = change_add(c,
+                        &(struct step){ .kind = STEP_APPEND,
+                                        .path = ref->path.p,
+                                        .bytes = buf_slice(&row),
+                                        .opposite = buf_slice(&opposite),
+                                        .mtime_ns = MTIME_NOW },
+                        e);
+    buf_fini(&row);
+    buf_fini(&opposite);
+    tree_close(&t);
+    return rc;
+}
+
+/* ---- a fork ---- */
+
+struct forking {
+    struct tree tree;
+    const struct session_ref *ref;
+    const struct fork_request *req;
+    const char *dir, *name;
+    char id[SESSION_ID + 1], now[TIME_TEXT];
+    struct fork_result made;
+    uint32_t *path; /* from the root; owned */
+    size_t n;
+    size_t *label;       /* 1 + the line of each node's label, or 0; owned */
+    size_t nodes;        /* of the log, without ids that were drawn since */
+    struct slice title;  /* the last name in the log; may be empty */
+    struct slice parent; /* the entry before the next one that is written */
+    struct disk_new to;
+    struct buf out;
+};
+
+static enum err_code flush(struct forking *f, bool all, struct err *e)
+{
+    if (!all && f->out.n < PIECE)
+        return ERR_OK;
+    enum err_code rc = disk_write(f->to.fd, buf_slice(&f->out), NULL, f->to.path, e);
+
+    f->out.n = 0;
+    return rc;
+}
+
+/* The last label of an entry counts, and an empty one removes it. */
+static void note_label(struct forking *f, size_t line, struct slice row)
+{
+    struct arena *a = &f->tree.arena;
+    struct slice target, text = { NULL, 0 };
+    uint32_t node = json_get_text(row, "targetId", a, &target)
+                        ? chain_find(&f->tree.chain, id128_of(target))
+                        : CHAIN_NONE;
+
+    json_get_text(row, "label", a, &text);
+    if (node != CHAIN_NONE)
+        f->label[node] = text.n ? line + 1 : 0;
+}
+
+/* Labels and the name count wherever in the tree they are. */
+static enum err_code read_marks(struct forking *f, struct err *e)
+{
+    struct logfile *log = &f->tree.log;
+    struct slice row;
+    enum err_code rc = ERR_OK;
+
+    f->label = calloc(f->nodes, sizeof *f->label);
+    if (!f->label)
+        return err_nomem(e);
+    for (size_t i = 0; !rc && i < log->index.n; i++) {
+        if (log->index.line[i].state != LINE_OK || log->index.line[i].kind != PI_OTHER)
+            continue;
+        rc = logfile_row(log, i, &row, e);
+        if (!rc && has_type(row, "label"))
+            note_label(f, i, row);
+        else if (!rc && has_type(row, "session_info"))
+            f->title = json_get_text(row, "name", &f->tree.arena, &f->title)
+                           ? arena_copy(&f->tree.arena, f->title)
+                           : (struct slice){ NULL, 0 };
+    }
+    return rc;
+}
+
+static enum err_code write_header(struct forking *f, struct err *e)
+{
+    struct jsonout j;
+
+    jsonout_init(&j, &f->out);
+    jsonout_open(&j, '{');
+    jsonout_member(&j, "type", SLICE("session"));
+    jsonout_key(&j, "version");
+    jsonout_int(&j, VERSION);
+    jsonout_member(&j, "id", slice_of(f->id));
+    jsonout_member(&j, "timestamp", slice_of(f->now));
+    if (f->tree.cwd.n) {
+        jsonout_key(&j, "cwd");
+        jsonout_raw(&j, f->tree.cwd);
+    }
+    jsonout_member(&j, "parentSession", f->ref->path);
+    jsonout_close(&j, '}');
+    return j.rc || buf_add_byte(&f->out, '\n') ? err_nomem(e) : ERR_OK;
+}
+
+/* A compaction may keep the entries from a label on, which is not copied: then those from the next entry on. Empty: as
+ * it says itself. */
+static enum err_code kept_from(struct forking *f, struct slice first, size_t at, struct slice *kept,
+                               struct err *e)
+{
+    struct tree *t = &f->tree;
+    uint32_t node = first.n ? chain_find(&t->chain, id128_of(first)) : CHAIN_NONE;
+    struct slice row;
+    size_t i = 0;
+
+    *kept = (struct slice){ NULL, 0 };
+    while (i < at && f->path[i] != node)
+        i++;
+    for (size_t from = i; i < at; i++) {
+        enum err_code rc = logfile_row(&t->log, t->chain.node[f->path[i]].line, &row, e);
+
+        if (rc)
+            return rc;
+        if (!has_type(row, "label"))
+            return i == from ? ERR_OK : entry_text(t, f->path[i], kept, e);
+    }
+    return ERR_OK;
+}
+
+/* null if the text is empty. */
+static enum err_code quote(struct slice text, struct buf *out)
+{
+    struct jsonout j;
+
+    jsonout_init(&j, out);
+    if (text.n)
+        jsonout_text(&j, text);
+    else
+        jsonout_null(&j);
+    return j.rc;
+}
+
+/* Copies the row's bytes; only ids of labels are replaced. */
+static enum err_code write_copy(struct forking *f, struct slice row, struct slice kept)
+{
+    struct buf parent = { 0 }, first = { 0 };
+    struct json_edit edit[2];
+    struct slice is = { NULL, 0 };
+    size_t n = 0;
+    enum err_code rc = quote(f->parent, &parent);
+
+    json_get_text(row, "parentId", &f->tree.arena, &is);
+    if (!rc && !slice_eq(is, f->parent))
+        edit[n++] = (struct json_edit){ .name = "parentId", .value = buf_slice(&parent) };
+    if (!rc && kept.n) {
+        rc = quote(kept, &first);
+        edit[n++] = (struct json_edit){ .name = "firstKeptEntryId", .value = buf_slice(&first) };
+    }
+    if (!rc)
+        rc = n ? json_edit(&f->out, row, edit, n) : buf_add(&f->out, row);
+    buf_fini(&parent);
+    buf_fini(&first);
+    return rc ? rc : buf_add_byte(&f->out, '\n');
+}
+
+static enum err_code copy_entry(struct forking *f, size_t at, struct err *e)
+{
+    struct tree *t = &f->tree;
+    size_t line = t->chain.node[f->path[at]].line;
+    struct slice row, first = { NULL, 0 }, kept;
+    enum err_code rc = logfile_row(&t->log, line, &row, e);
+
+    if (rc || has_type(row, "label"))
+        return rc;
+    if (json_get_text(row, "firstKeptEntryId", &t->arena, &first))
+        first = arena_copy(&t->arena, first);
+    rc = kept_from(f, first, at, &kept, e);
+    if (!rc)
+        rc = logfile_row(&t->log, line, &row, e);
+    if (!rc && write_copy(f, row, kept))
+        rc = err_nomem(e);
+    if (!rc)
+        rc = entry_text(t, f->path[at], &f->parent, e);
+    return rc ? rc : flush(f, false, e);
+}
+
+/* A label, or a name: {type, id, parentId, timestamp, targetId?, key: text}. */
+static enum err_code write_mark(struct forking *f, const char *type, struct slice at,
+                                struct slice target, const char *key, struct slice text,
+                                struct err *e)
+{
+    char id[ENTRY_ID + 1];
+    struct jsonout j;
+    enum err_code rc = draw_entry_id(&f->tree, id, e);
+
+    if (rc)
+        return rc;
+    jsonout_init(&j, &f->out);
+    jsonout_open(&j, '{');
+    jsonout_member(&j, "type", slice_of(type));
+    put_base(&j, id, f->parent, at);
+    jsonout_member(&j, "targetId", target);
+    jsonout_member(&j, key, text);
+    jsonout_close(&j, '}');
+    f->parent = arena_copy(&f->tree.arena, slice_of(id));
+    return j.rc || !f->parent.p || buf_add_byte(&f->out, '\n') ? err_nomem(e) : ERR_OK;
+}
+
+static enum err_code write_label(struct forking *f, size_t line, struct err *e)
+{
+    struct arena *a = &f->tree.arena;
+    struct slice row, at = { NULL, 0 }, target, text;
+    enum err_code rc = logfile_row(&f->tree.log, line, &row, e);
+
+    if (rc || !json_get_text(row, "targetId", a, &target) || !json_get_text(row, "label", a, &text))
+        return rc;
+    json_get_text(row, "timestamp", a, &at);
+    return write_mark(f, "label", at, target, "label", text, e);
+}
+
+/* The title of the request, else the name of the source and " (fork)". Without either, pi shows the first prompt. */
+static enum err_code write_title(struct forking *f, struct err *e)
+{
+    struct slice title = f->req->title;
+    const char *own =
+        f->title.n ? arena_format(&f->tree.arena, "%.*s (fork)", SLICE_ARG(f->title)) : NULL;
+
+    if (f->title.n && !own)
+        return err_nomem(e);
+    if (!title.n && own)
+        title = slice_of(own);
+    return title.n ? write_mark(f, "session_info", slice_of(f->now), (struct slice){ NULL, 0 },
+                                "name", title, e)
+                   : ERR_OK;
+}
+
+static enum err_code write_all(struct forking *f, struct err *e)
+{
+    enum err_code rc = write_header(f, e);
+
+    for (size_t i = 0; !rc && i < f->n; i++)
+        rc = copy_entry(f, i, e);
+    for (size_t i = 0; !rc && i < f->nodes; i++)
+        if (f->label[i] && f->tree.chain.mark[i] & COPIED)
+            rc = write_label(f, f->label[i] - 1, e);
+    if (!rc)
+        rc = write_title(f, e);
+    return rc ? rc : flush(f, true, e);
+}
+
+/* The path from the root to the chosen entry, else to where pi would continue. */
+static enum err_code choose_entries(struct forking *f, struct err *e)
+{
+    struct tree *t = &f->tree;
+    uint32_t node = t->leaf;
+    bool speaks = false;
+    enum err_code rc = f->req->at.n ? find_entry(t, f->ref, f->req->at, &node, e) : ERR_OK;
+
+    if (!rc && node != CHAIN_NONE)
+        rc = chain_walk(&t->chain, node, COPIED, &f->path, &f->n, e);
+    for (size_t i = 0; !rc && i < f->n; i++)
+        speaks = speaks || t->log.index.line[t->chain.node[f->path[i]].line].kind != PI_OTHER;
+    return rc || speaks ? rc
+                        : err_set(e, ERR_NOT_FOUND, f->ref->path.p,
+                                  "fork: there are no messages up to there");
+}
+
+static enum err_code stage(struct forking *f, struct err *e)
+{
+    enum err_code rc = tree_open(&f->tree, f->ref, e);
+
+    if (rc)
+        return rc;
+    f->nodes = f->tree.chain.n;
+    rc = choose_entries(f, e);
+    if (!rc)
+        rc = read_marks(f, e);
+    if (!rc)
+        rc = disk_private_dir(f->dir, e);
+    if (!rc)
+        rc = disk_new_open(f->dir, 0644, &f->to, e);
+    if (!rc) {
+        rc = write_all(f, e);
+        if (rc)
+            disk_new_discard(&f->to);
+        else
+            rc = disk_new_publish(&f->to, f->name, e);
+    }
+    free(f->path);
+    free(f->label);
+    buf_fini(&f->out);
+    tree_close(&f->tree);
+    return rc;
+}
+
+/* Beside its source: <time>_<id>.jsonl. */
+static enum err_code name_places(struct forking *f, const struct store *st, struct arena *a,
+                                 struct err *e)
+{
+    char forks[PATH_MAX];
+    const char *slash = strrchr(f->ref->path.p, '/');
+    int64_t now_ms = env_now_ms(st->env);
+    enum err_code rc = env_data_path(st->env, "forks", forks, e);
+
+    if (rc)
+        return rc;
+    time_format(now_ms, f->now);
+    if (!draw_session_id(now_ms, f->id))
+        return err_sys(e, "", "draw an id");
+    char *time = arena_format(a, "%s", f->now);
+
+    for (char *c = time; c && *c; c++)
+        if (*c == ':' || *c == '.')
+            *c = '-';
+    f->dir = arena_format(a, "%s", forks);
+    f->name = time ? arena_format(a, "%s_%s" JSONL_SUFFIX, time, f->id) : NULL;
+    f->made.id = arena_copy(a, slice_of(f->id));
+    f->made.staged = f->name ? arena_format(a, "%s/%s", forks, f->name) : NULL;
+    f->made.path =
+        f->name ? arena_format(a, "%.*s/%s", (int)(slash - f->ref->path.p), f->ref->path.p, f->name)
+                : NULL;
+    return f->dir && f->made.id.p && f->made.staged && f->made.path ? ERR_OK : err_nomem(e);
+}
+
+enum err_code pi_fork(const struct store *st, const struct session_ref *ref,
+                      const struct fork_request *req, struct change *c, struct fork_result *out,
+                      struct err *e)
+{
+    struct forking f = { .ref = ref, .req = req };
+    enum err_code rc = name_places(&f, st, &c->arena, e);
+
+    if (!rc)
+        rc = stage(&f, e);
+    if (rc)
+        return rc;
+    rc = change_add(
+        c, &(struct step){ .kind = STEP_MOVE, .path = f.made.staged, .to = f.made.path }, e);
+    if (rc)
+        change_discard_fork(&f.made);
+    else
+        *out = f.made;
+    return rc;
+}

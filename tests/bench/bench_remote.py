@@ -1,0 +1,196 @@
+"""Compares reprise with the server's own client on servers that this program starts: the list of many sessions with reading the rows
+that it is made from, and a retrieve with writing the same rows to a file.
+   usage: bench_remote.py postgresql|redis|s3 REPRISE PLUGIN SESSIONS BYTES ROUNDS"""
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+from support import postgresql_server, redis_server, s3_server
+from support.program import Program
+from support.team_store import Team
+
+SESSION = '11111111-1111-4111-8111-111111111111'
+ROWS = 20  # of a session in the list
+SQL = """INSERT INTO claude_session_store (project_key, session_id, entry, mtime)
+SELECT '-w', lpad(s::text, 8, '0') || '-1111-4111-8111-111111111111',
+  CASE WHEN mod(r, 2) = 1 THEN jsonb_build_object('type', 'user', 'uuid', s || '-' || r, 'cwd', '/w', 'gitBranch', 'main',
+    'timestamp', '2026-02-09T02:48:28.000Z', 'message', jsonb_build_object('role', 'user', 'content', 'Prompt ' || r || ' of ' || s))
+  ELSE jsonb_build_object('type', 'assistant', 'uuid', s || '-' || r, 'timestamp', '2026-02-09T02:48:29.000Z', 'message',
+    jsonb_build_object('role', 'assistant', 'content', jsonb_build_array(jsonb_build_object('type', 'text', 'text', repeat('word ', %d))))) END,
+  1795400000000 + s FROM generate_series(%d, %d) s, generate_series(1, %d) r;"""
+
+
+def row(session, number, words):
+    """The same row as that of the SQL."""
+    if number % 2:
+        made = {'type': 'user', 'uuid': f'{session}-{number}', 'cwd': '/w', 'gitBranch': 'main', 'timestamp': '2026-02-09T02:48:28.000Z',
+                'message': {'role': 'user', 'content': f'Prompt {number} of {session}'}}
+    else:
+        made = {'type': 'assistant', 'uuid': f'{session}-{number}', 'timestamp': '2026-02-09T02:48:29.000Z',
+                'message': {'role': 'assistant', 'content': [{'type': 'text', 'text': 'word ' * words}]}}
+    return json.dumps(made, separators=(',', ':')).encode()
+
+
+def id_of(session):
+    return f'{session:08d}-1111-4111-8111-111111111111'
+
+
+class PostgreSQL:
+    create = ['create = python']
+
+    def __init__(self, top):
+        self.server = postgresql_server.Server(top)
+        self.url = self.server.url()
+        self.env = {}
+
+    def put_sessions(self, sessions):
+        self.server.sql(SQL % (100, 1, sessions, ROWS) + 'ANALYZE claude_session_store;')
+
+    def read_sessions(self, _sessions):
+        self.server.sql("SELECT k.session_id, e.entry FROM (SELECT DISTINCT project_key, session_id FROM claude_session_store) k CROSS JOIN LATERAL "
+                        "(SELECT entry FROM claude_session_store c WHERE c.project_key = k.project_key AND c.session_id = k.session_id "
+                        f"AND subpath = '' ORDER BY seq LIMIT {ROWS}) e;")
+
+    def put_large(self, rows):
+        self.server.sql('TRUNCATE claude_session_store;' + (SQL % (1000, 1, 1, rows)).replace("lpad(s::text, 8, '0')", "'11111111'"))
+
+    def copy_large(self, path):
+        subprocess.run([f'{self.server.bin}/psql', '-h', self.server.top, '-U', 'me', '-d', 'postgres', '-qc',
+                        f'\\copy (SELECT entry FROM claude_session_store ORDER BY seq) to {path}'], check=True)
+
+    def stop(self):
+        self.server.stop()
+
+
+class Redis:
+    create = []
+
+    def __init__(self, top):
+        self.server = redis_server.Server(top)
+        self.url = self.server.url()
+        self.env = {}
+
+    def put(self, session, rows):
+        """The commands in the form in which redis-cli takes them fastest."""
+        words = [[b'RPUSH', b'-w:' + session.encode(), *rows], [b'ZADD', b'-w:__sessions', b'1795400000000', session.encode()]]
+        return b''.join(b'*%d\r\n' % len(w) + b''.join(b'$%d\r\n%s\r\n' % (len(x), x) for x in w) for w in words)
+
+    def pipe(self, text):
+        subprocess.run(['redis-cli', '-s', self.server.socket, '--pipe'], input=text, check=True, stdout=subprocess.DEVNULL)
+
+    def put_sessions(self, sessions):
+        self.pipe(b''.join(self.put(id_of(s), [row(s, r, 100) for r in range(1, ROWS + 1)]) for s in range(sessions)))
+
+    def read_sessions(self, sessions):
+        self.server.call(text=b''.join(b'LRANGE -w:%s 0 -1\n' % id_of(s).encode() for s in range(sessions)))
+
+    def put_large(self, rows):
+        self.server.call('FLUSHALL')
+        for first in range(1, rows, 500):
+            self.pipe(self.put(SESSION, [row(1, r, 1000) for r in range(first, min(first + 500, rows + 1))]))
+
+    def copy_large(self, path):
+        with open(path, 'wb') as f:
+            subprocess.run(['redis-cli', '-s', self.server.socket, 'LRANGE', f'-w:{SESSION}', '0', '-1'], check=True, stdout=f)
+
+    def stop(self):
+        self.server.kill()
+
+
+class S3:
+    """The server is a program in Python, which takes most of the time of both."""
+    create = []
+
+    def __init__(self, top):
+        if not shutil.which('curl'):
+            print('skipped: curl is not installed')
+            sys.exit(77)
+        self.top = top
+        self.server = s3_server.Server()
+        self.url = self.server.url()
+        self.env = self.server.env()
+
+    def put_sessions(self, sessions):
+        for s in range(sessions):
+            self.server.objects[f'-w/{id_of(s)}/part-1795400000000-0000aa.jsonl'] = b'\n'.join(row(s, r, 100) for r in range(1, ROWS + 1)) + b'\n'
+
+    def fetch(self, path):
+        with open(f'{self.top}/curl', 'w', encoding='utf-8') as f:
+            for key in self.server.keys():
+                f.write(f'url = "http://127.0.0.1:{self.server.port}/team/{key}"\noutput = "{path}"\n')
+        subprocess.run(['curl', '-sfZ', '--no-progress-meter', '--parallel-max', '32', '--aws-sigv4', f'aws:amz:{s3_server.REGION}:s3', '--user',
+                        f'{s3_server.KEY}:{s3_server.SECRET}', '-H', f'x-amz-content-sha256: {hashlib.sha256(b"").hexdigest()}', '-K',
+                        f'{self.top}/curl'], check=True)
+
+    def read_sessions(self, _sessions):
+        self.fetch('/dev/null')
+
+    def put_large(self, rows):
+        self.server.objects.clear()
+        for first in range(1, rows, 500):
+            text = b'\n'.join(row(1, r, 1000) for r in range(first, min(first + 500, rows + 1))) + b'\n'
+            self.server.objects[f'-w/{SESSION}/part-{1795400000000 + first}-0000aa.jsonl'] = text
+
+    def copy_large(self, path):
+        self.fetch(path)
+
+    def stop(self):
+        self.server.kill()
+
+
+def best(rounds, call):
+    times = []
+    for _ in range(rounds):
+        began = time.monotonic()
+        call()
+        times.append(time.monotonic() - began)
+    return min(times)
+
+
+def show(what, ours, theirs):
+    print(f'{what:45} {ours * 1000:9.0f} ms {theirs * 1000:9.0f} ms {ours / theirs:6.2f}')
+
+
+def measure(p, kind, at, top, sessions, size, rounds):
+    p.run('list', '--all', '--store', 'team')  # which makes the table
+    at.put_sessions(sessions)
+    found = len(p.json('list', '--all', '--store', 'team'))
+    if found != sessions:
+        sys.exit(f'{found} sessions instead of {sessions}')
+    show(f'{kind}: list {sessions} sessions / their rows', best(rounds, lambda: p.run('list', '--all', '--json', '--store', 'team', timeout=600)),
+         best(rounds, lambda: at.read_sessions(sessions)))
+    at.put_large(size // 2600)
+
+    def retrieve():
+        shutil.rmtree(f'{p.home}/.claude', ignore_errors=True)
+        shutil.rmtree(f'{p.home}/state', ignore_errors=True)
+        run = p.run('retrieve', f'team:{SESSION}', timeout=600)
+        if run.returncode:
+            sys.exit(f'{run}')
+
+    ours = best(rounds, retrieve)
+    written = os.path.getsize(f'{p.home}/.claude/projects/-w/{SESSION}.jsonl')
+    show(f'{kind}: retrieve {written / 1e6:.0f} MB / copy to a file', ours, best(rounds, lambda: at.copy_large(f'{top}/copy')))
+
+
+def main():
+    kind, reprise, plugin = sys.argv[1:4]
+    sessions, size, rounds = (int(text) for text in sys.argv[4:7])
+    with tempfile.TemporaryDirectory() as top:
+        os.chmod(top, 0o755)
+        os.mkdir(f'{top}/server')
+        at = {'postgresql': PostgreSQL, 'redis': Redis, 's3': S3}[kind](f'{top}/server')
+        try:
+            team = Team(f'{top}/home', plugin)
+            team.configure(at.url, *at.create)
+            measure(Program(reprise, team.home, {**team.env, **at.env}), kind, at, top, sessions, size, rounds)
+        finally:
+            at.stop()
+
+
+main()

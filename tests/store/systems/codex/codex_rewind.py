@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+"""What the patches of Codex do not prove is held back: files that a patch replaced, that were changed by hand between patches, or
+that a patch changed before it failed. The work of sub-agents belongs to the turn. The rows are those that Codex 0.169.0 writes.
+
+usage: codex_rewind.py PROGRAM
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, '..', '..', '..')]
+
+from support.program import Program
+
+THREAD = '01a20a10-4e0a-7153-911c-f3fe4c56d{:03}'
+
+
+def added(text):
+    return {'type': 'add', 'content': text}
+
+
+def deleted(text):
+    return {'type': 'delete', 'content': text}
+
+
+def updated(diff, to=None):
+    return {'type': 'update', 'unified_diff': diff, 'move_path': to}
+
+
+class Threads:
+    def __init__(self, program, home):
+        self.p = Program(program, home, {'XDG_STATE_HOME': f'{home}/state'})
+        self.home = home
+        self.number = self.second = 0
+
+    def project(self, files):
+        """A new project with these files as they are in the end."""
+        self.number += 1
+        self.cwd = f'{self.home}/project{self.number}'
+        os.mkdir(self.cwd)
+        for name, text in files.items():
+            with open(f'{self.cwd}/{name}', 'w', encoding='utf-8') as f:
+                f.write(text)
+
+    def item(self, type_, **more):
+        self.second += 1
+        return 'event_msg', {'type': 'item_completed', 'turn_id': 't', 'item': {'type': type_, 'id': f'i{self.second}', **more}}, self.second
+
+    def prompt(self, text):
+        return self.item('UserMessage', content=[{'type': 'text', 'text': text}])
+
+    def patch(self, status='completed', **changes):
+        return self.item('FileChange', status=status, changes={f'{self.cwd}/{name.replace("_", ".")}': c for name, c in changes.items()})
+
+    def command(self, text, kind, **part):
+        return self.item('CommandExecution', command=['sh', '-c', text], cwd=f'file://{self.cwd}', status='completed', exit_code=0,
+                         parsed_cmd=[{'type': kind, 'cmd': text, **part}])
+
+    def started(self, ahead):
+        return self.item('SubAgentActivity', kind='started', agent_thread_id=THREAD.format(self.number + ahead))
+
+    def write(self, rows, parent=None, commit=None):
+        self.number += 1
+        sid = THREAD.format(self.number)
+        meta = {'id': sid, 'session_id': parent or sid, 'cwd': self.cwd, 'source': 'cli', 'history_mode': 'paginated'}
+        if parent:
+            meta.update(parent_thread_id=parent, source={'subagent': {'thread_spawn': {'parent_thread_id': parent}}})
+        if commit:
+            meta['git'] = {'commit_hash': commit}
+        folder = f'{self.home}/.codex/sessions/2026/11/23'
+        os.makedirs(folder, exist_ok=True)
+        with open(f'{folder}/rollout-2026-11-23T21-21-43-{sid}.jsonl', 'w', encoding='utf-8') as f:
+            for n, (kind, payload, second) in enumerate([('session_meta', meta, 0), *rows]):
+                time = f'2026-11-23T20:{second // 60:02}:{second % 60:02}.000Z'
+                f.write(json.dumps({'timestamp': time, 'ordinal': n, 'type': kind, 'payload': payload}) + '\n')
+        return sid
+
+    def plan(self, sid, turn):
+        """{name: action, or the reason why it stays} of a rewind to the prompt with this number, and the answer."""
+        points = self.p.json('checkpoints', '--all', f'codex:{sid}')
+        answer = self.p.json('rewind', '--dry-run', '--all', '-C', self.cwd, f'codex:{sid}', '--to', points[turn]['id'])
+        return {os.path.relpath(f['path'], self.cwd): f.get('why') or f['action'] for f in answer['files'] if f['action'] != 'unchanged'}, points[turn], answer
+
+    def says(self, what, sid, turn, want):
+        self.p.same(what, self.plan(sid, turn)[0], want)
+
+    def text(self, name):
+        with open(f'{self.cwd}/{name}', encoding='utf-8') as f:
+            return f.read()
+
+    # ---- the cases ----
+
+    def git(self, *args):
+        run = subprocess.run(['git', '-C', self.cwd, '-c', 'user.name=x', '-c', 'user.email=x@example.invalid', *args],
+                             capture_output=True, text=True, check=True, env={**self.p.env, 'GIT_CONFIG_GLOBAL': '/dev/null'})
+        return run.stdout.strip()
+
+    def replaced(self):
+        """A patch that adds a file replaces one that is there, with the same record."""
+        self.project({'of-git': 'old', 'run': '#!/bin/sh\n'})
+        os.chmod(f'{self.cwd}/run', 0o755)
+        os.symlink('of-git', f'{self.cwd}/link')
+        self.git('init', '-q')
+        self.git('add', '.')
+        self.git('commit', '-qm', 'first')
+        commit = self.git('rev-parse', 'HEAD')
+        for name in 'run', 'link':
+            os.unlink(f'{self.cwd}/{name}')
+        for name, text in ('of-git', 'new\n'), ('read', 'new\n'), ('new', 'new\n'), ('edited', 'again\n'):
+            with open(f'{self.cwd}/{name}', 'w', encoding='utf-8') as f:
+                f.write(text)
+        rows = [self.prompt('First'), self.patch(edited=updated('@@ -1 +1 @@\n-a\n+b\n')),
+                self.prompt('Second'), self.command('cat read', 'read', name='read', path='read'),
+                self.patch(**{'of-git': added('new\n'), 'read': added('new\n'), 'new': added('new\n'), 'edited': added('again\n'),
+                              'run': deleted('#!/bin/sh\n'), 'link': deleted('old')})]
+        why = 'it replaced a file of that name, whose text is not recorded'
+        sid = self.write(rows, commit=commit)
+        self.says('files that were replaced', sid, 1,
+                  {'of-git': why, 'read': why, 'new': 'delete', 'edited': why, 'run': 'create',
+                   'link': 'it was a symbolic link: only the text behind it is recorded'})
+        plan = self.plan(sid, 1)
+        self.p.json('rewind', '--all', '--apply', '--skip-refused', '-C', self.cwd, f'codex:{sid}', '--to', plan[1]['id'], '--plan',
+                    plan[2]['plan'])
+        self.p.same('the mode of a script', os.stat(f'{self.cwd}/run').st_mode & 0o777, 0o755)
+
+    def moved_over(self):
+        self.project({'to': 'third\n'})
+        sid = self.write([self.prompt('First'), self.patch(**{'from': updated('@@ -1 +1 @@\n-a\n+b\n', f'{self.cwd}/to')}),
+                          self.prompt('Second'), self.patch(to=deleted('b\n')), self.patch(to=added('third\n'))])
+        plan = self.plan(sid, 0)[0]
+        self.p.same('what a file was moved to', plan['to'], "its present content is not known to be the session's work")
+
+    def by_hand(self):
+        """The text that was deleted is not the one that the patches made."""
+        lines = ''.join(f'{n}\n' for n in range(1, 21))
+        self.project({})
+        sid = self.write([self.prompt('First'), self.patch(a=added(lines)), self.prompt('Second'),
+                          self.patch(a=updated('@@ -18,3 +18,3 @@\n 18\n-19\n+x\n 20\n')), self.prompt('Third'),
+                          self.patch(a=deleted(lines.replace('3\n', '3 by hand\n', 1).replace('19\n', 'x\n')))])
+        self.says('changed by hand', sid, 1, {'a': 'it was changed by hand between its patches'})
+        self.says('deleted', sid, 2, {'a': 'create'})
+
+    def failed(self):
+        """A patch failed after its first file."""
+        lines = ''.join(f'{n}\n' for n in range(1, 21))
+        self.project({'b': 'B\n'})
+        part = self.patch('failed', a=updated('@@ -1,2 +1,2 @@\n-1\n+x\n 2\n'), b=updated('@@ -1 +1 @@\n-b\n+B\n'))
+        done = lines.replace('1\n', 'x\n', 1)
+        sid = self.write([self.prompt('First'), self.patch(a=added(lines)), part, self.prompt('Second'),
+                          self.patch(a=updated('@@ -18,3 +18,3 @@\n 18\n-19\n+y\n 20\n')), self.patch(a=deleted(done.replace('19\n', 'y\n'))),
+                          self.patch('declined', b=updated('@@ -1 +1 @@\n-B\n+c\n'))])
+        self.says('a patch that failed', sid, 0, {'b': 'a patch failed, perhaps after it had changed this file'})
+        plan = self.plan(sid, 1)
+        self.p.same('after it', plan[0], {'a': 'create'})
+        self.p.json('rewind', '--all', '--apply', '-C', self.cwd, f'codex:{sid}', '--to', plan[1]['id'], '--plan', plan[2]['plan'])
+        self.p.same('what the failed patch did is there', self.text('a'), done)
+
+    def agents(self):
+        """A sub-agent, one that it started, and their thread change one file."""
+        self.project({'a': 'x\n2\n3\n4\n5\n6\n7\n8\ny\n', 'new': 'n\n'})
+        parent = THREAD.format(self.number + 1)
+        rows = [self.prompt('First'), self.started(2)]
+        one = [self.started(3), self.patch(a=updated('@@ -1,2 +1,2 @@\n-1\n+one\n 2\n')), self.patch(gone=deleted('g\n'))]
+        two = [self.patch(a=updated('@@ -8,2 +8,2 @@\n 8\n-9\n+y\n')), self.patch(new=added('n\n'))]
+        rows += [self.patch(a=updated('@@ -1,2 +1,2 @@\n-one\n+x\n 2\n')), self.prompt('Second')]
+        self.p.same('id of the thread', self.write(rows), parent)
+        self.write(one, parent)
+        self.write(two, parent)
+        plan, point, answer = self.plan(parent, 0)
+        self.p.same('with the work of sub-agents', plan, {'a': 'restore', 'gone': 'create', 'new': 'delete'})
+        self.p.same('files of the turn', point['files'], 3)
+        self.says('after them', parent, 1, {})
+        self.p.json('rewind', '--all', '--apply', '-C', self.cwd, f'codex:{parent}', '--to', point['id'], '--plan', answer['plan'])
+        self.p.same('their edits are taken out', self.text('a'), '1\n2\n3\n4\n5\n6\n7\n8\n9\n')
+
+    def moved(self):
+        """What a file was moved to may go if its name was free, and if it is what the patches made of it."""
+        self.project({'a': 'A\n2\nC\n'})
+        there = updated('@@ -1,3 +1,3 @@\n-a\n+A\n 2\n 3\n', f'{self.cwd}/b')
+        back = updated('@@ -1,3 +1,3 @@\n A\n 2\n-3\n+C\n', f'{self.cwd}/a')
+        sid = self.write([self.prompt('First'), self.patch(a=there), self.prompt('Second'), self.patch(b=back)])
+        self.says('moved there and back', sid, 1, {'a': 'delete', 'b': 'create'})
+        with open(f'{self.cwd}/a', 'w', encoding='utf-8') as f:
+            f.write('A\n2 by hand\nC\n')
+        self.says('moved and changed by hand', sid, 1, {'a': "its present content is not known to be the session's work",
+                                              'b': 'the patches since do not fit its present text: it was changed by hand'})
+
+    def agents_commands(self):
+        """A command of a sub-agent may have changed its file, although the log of the thread has no line in between."""
+        self.project({'a': 'x\n'})
+        parent = THREAD.format(self.number + 1)
+        rows = [self.prompt('First'), self.started(2)]
+        agent = [self.patch(a=added('1\n')), self.command('sed -i s/1/2/ a', 'unknown'), self.patch(a=updated('@@ -1 +1 @@\n-2\n+x\n'))]
+        self.write(rows + [self.prompt('Second')])
+        self.write(agent, parent)
+        self.says('a command of a sub-agent', parent, 0, {'a': "its present content is not known to be the session's work"})
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix='codex-rewind-') as home:
+        t = Threads(sys.argv[1], home)
+        for case in t.replaced, t.moved_over, t.by_hand, t.failed, t.moved, t.agents, t.agents_commands:
+            case()
+    t.p.finish(12)
+
+
+main()
