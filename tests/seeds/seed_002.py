@@ -485,7 +485,7 @@ def pages(place):
     place.holds('the oldest page is short', texts(oldest) == ['0', '1'])
 
 
-@row(44, 'SessionStore adapters', reason='PostgreSQL and Redis work (tests postgresql, redis); S3 is to follow as a plug-in')
+@row(44, 'SessionStore adapters')
 def adapters(place):
     place.write(f'{place.home}/.config/reprise/config', '[store.team]\nplugin = postgresql\npath = host=/nowhere\n')
     run = place.run('list', '--all')
