@@ -20,11 +20,11 @@ PART = re.compile(r'part-(\d{13})-[0-9a-f]{6}\.jsonl')
 
 
 def conforms(p, server, conformance, plugin):
-    for prefix in ('', 'team', 'pre fix/%C3%BC+%2B//'):
+    for prefix in ('', 'team', 'pre fix/%C3%BC+%2B//', 'a/./b/../%2e%2e/.c'):
         server.objects.clear()
         run = subprocess.run([conformance, plugin, server.url(prefix), 'r'], capture_output=True, check=False, env=p.env)
         p.need(run.returncode == 0 and b'15 rules' in run.stdout and b'left out' not in run.stdout, f'the rules of a store {prefix}: {run}')
-        front = {'': '', 'team': 'team/'}.get(prefix, 'pre fix/ü++/')
+        front = {'': '', 'team': 'team/', 'pre fix/%C3%BC+%2B//': 'pre fix/ü++/'}.get(prefix, 'a/./b/../../.c/')
         p.same(f'keys {prefix}', [key for key in server.keys() if not re.match(re.escape(front) + r'r-\d+-[^/]+/r-\d+-[^/]+/', key)], [])
         p.same('type', server.types, {'application/x-ndjson'})
 

@@ -1,9 +1,9 @@
 #include <curl/curl.h>
-#include <openssl/evp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "store/plugins/s3/s3.h"
 
@@ -111,31 +111,23 @@ int s3_encode(struct buf *out, const char *text, bool slashes)
     return REPRISE_PLUGIN_OK;
 }
 
-/* Returns true if libcurl would take a segment "." or ".." out of the path. */
-static bool has_dot_segment(const char *url)
+/* What is signed is the path as it is sent. */
+static int set_url(CURL *easy, const struct s3 *s3, const struct s3_request *r, struct arena *a,
+                   const char **path)
 {
-    for (const char *dot = strstr(url, "/."); dot; dot = strstr(dot + 1, "/.")) {
-        size_t n = strspn(dot + 1, ".");
+    struct buf b = { 0 };
+    bool ok = !buf_add(&b, slice_of(s3->path)) &&
+              (!r->key || (!buf_add_byte(&b, '/') && !s3_encode(&b, r->key, true))) &&
+              (b.n || !buf_add_byte(&b, '/'));
 
-        if (n <= 2 && strchr("/?", dot[1 + n])) /* or the end */
-            return true;
-    }
-    return false;
-}
+    *path = ok ? arena_copy(a, buf_slice(&b)).p : NULL;
+    buf_fini(&b);
+    const char *url = *path ? arena_format(a, "%s%s%s%s", s3->origin, *path, r->query ? "?" : "",
+                                           r->query ? r->query : "")
+                            : NULL;
 
-/* libcurl 7.88 signs the path and the query as they are, so they have to be in the form that is signed. */
-static int set_url(CURL *easy, const struct s3 *s3, const struct s3_request *r)
-{
-    struct buf url = { 0 };
-    bool ok = !buf_add(&url, slice_of(s3->url)) &&
-              (!r->key || (!buf_add_byte(&url, '/') && !s3_encode(&url, r->key, true))) &&
-              (!r->query || (!buf_add_byte(&url, '?') && !buf_add(&url, slice_of(r->query)))) &&
-              buf_cstr(&url) && curl_easy_setopt(easy, CURLOPT_URL, url.p) == CURLE_OK;
-
-    if (ok) /* libcurl 8.14 refuses to sign a path as it is */
-        curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, (long)has_dot_segment(url.p));
-    buf_fini(&url);
-    return ok ? REPRISE_PLUGIN_OK : REPRISE_PLUGIN_NO_MEMORY;
+    return url && curl_easy_setopt(easy, CURLOPT_URL, url) == CURLE_OK ? REPRISE_PLUGIN_OK
+                                                                       : REPRISE_PLUGIN_NO_MEMORY;
 }
 
 static bool add_header(struct slot *slot, const char *name, const char *value)
@@ -151,23 +143,31 @@ static bool add_header(struct slot *slot, const char *name, const char *value)
     return more != NULL;
 }
 
-/* libcurl 7.88 leaves out the sum of the contents, which S3 asks for, and knows no session token; it signs both if they are
- * among the headers. */
-static int set_headers(struct slot *slot, const struct s3 *s3, const struct s3_request *r)
+static bool add_signature(struct slot *slot, const struct s3 *s3, const struct s3_request *r,
+                          const char *path, struct arena *a)
 {
-    struct slice body = r->put ? buf_slice(r->put) : SLICE("");
-    unsigned char sum[EVP_MAX_MD_SIZE];
-    char hex[2 * EVP_MAX_MD_SIZE + 1];
-    unsigned n = 0;
+    char sum[S3_SUM], date[S3_DATE];
+    time_t now = time(NULL);
+    struct tm tm;
 
-    if (!EVP_Digest(body.p, body.n, sum, &n, EVP_sha256(), NULL))
-        return REPRISE_PLUGIN_NO_MEMORY;
-    for (unsigned i = 0; i < n; i++)
-        snprintf(hex + (size_t)i * 2, 3, "%02x", sum[i]);
-    bool ok = add_header(slot, "x-amz-content-sha256", hex);
+    if (s3_sum(r->put ? buf_slice(r->put) : SLICE(""), sum) || !gmtime_r(&now, &tm) ||
+        !strftime(date, sizeof date, "%Y%m%dT%H%M%SZ", &tm))
+        return false;
+    const struct s3_signed x = { r->method ? r->method : "GET", path, r->query ? r->query : "", sum,
+                                 date };
+    const char *authorization = s3_sign(s3, &x, a);
 
-    if (ok && s3->token)
-        ok = add_header(slot, "x-amz-security-token", s3->token);
+    return authorization && add_header(slot, "Host", s3->host) &&
+           add_header(slot, "x-amz-content-sha256", sum) && add_header(slot, "x-amz-date", date) &&
+           (!s3->token || add_header(slot, "x-amz-security-token", s3->token)) &&
+           add_header(slot, "Authorization", authorization);
+}
+
+static int set_headers(struct slot *slot, const struct s3 *s3, const struct s3_request *r,
+                       const char *path, struct arena *a)
+{
+    bool ok = add_signature(slot, s3, r, path, a);
+
     if (ok && r->put)
         ok = add_header(slot, "Content-Type", "application/x-ndjson");
     if (ok && r->put && !s3->no_conditions) /* a part is never replaced */
@@ -190,9 +190,7 @@ static CURL *new_easy(const struct s3 *s3, struct slot *slot)
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, slot->why);
     curl_easy_setopt(easy, CURLOPT_PRIVATE, (char *)slot);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_bytes);
-    curl_easy_setopt(easy, CURLOPT_USERNAME, s3->key);
-    curl_easy_setopt(easy, CURLOPT_PASSWORD, s3->secret);
-    curl_easy_setopt(easy, CURLOPT_AWS_SIGV4, s3->signing);
+    curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
     if (s3->ca_file)
         curl_easy_setopt(easy, CURLOPT_CAINFO, s3->ca_file);
     return easy;
@@ -201,10 +199,13 @@ static CURL *new_easy(const struct s3 *s3, struct slot *slot)
 static int begin(struct s3_conn *c, struct slot *slot, struct s3_request *r)
 {
     CURL *easy = slot->easy;
-    int rc = set_url(easy, c->s3, r);
+    struct arena a = { 0 };
+    const char *path;
+    int rc = set_url(easy, c->s3, r, &a, &path);
 
     if (!rc)
-        rc = set_headers(slot, c->s3, r);
+        rc = set_headers(slot, c->s3, r, path, &a);
+    arena_fini(&a);
     curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
     if (r->put) {
         curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->put->n);

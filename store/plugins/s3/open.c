@@ -85,16 +85,28 @@ static bool is_region(const char *name)
     return name[0] && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(name);
 }
 
+/* The port of the scheme is not in the header. */
+static void set_url(struct s3 *s3, const char *url)
+{
+    const char *host = strstr(url, "//") + 2, *port = url[4] == 's' ? ":443" : ":80";
+    size_t n = strcspn(host, "/"), front = (size_t)(host - url) + n, own = strlen(port);
+
+    s3->origin = arena_format(&s3->arena, "%.*s", (int)front, url);
+    s3->path = arena_copy_text(&s3->arena, host + n);
+    if (n > own && strncmp(host + n - own, port, own) == 0)
+        n -= own;
+    s3->host = arena_format(&s3->arena, "%.*s", (int)n, host);
+}
+
 /* At Amazon a bucket has a host of its own; a dot in its name would not be covered by the certificate. */
 static const char *find_bucket(struct s3 *s3)
 {
-    const char *given = s3->endpoint;
+    const char *given = s3->endpoint, *url;
 
     if (!s3->region)
         s3->region = "us-east-1";
     if (!is_region(s3->region))
         return "region needs a name such as eu-central-1";
-    s3->signing = arena_format(&s3->arena, "aws:amz:%s:s3", s3->region);
     if (given) {
         size_t n = strlen(given);
 
@@ -103,14 +115,17 @@ static const char *find_bucket(struct s3 *s3)
             return "endpoint needs http://HOST or https://HOST";
         while (n && given[n - 1] == '/')
             n--;
-        s3->url = arena_format(&s3->arena, "%.*s/%s", (int)n, given, s3->bucket);
-        return NULL;
-    }
-    const char *domain = strncmp(s3->region, "cn-", 3) == 0 ? "amazonaws.com.cn" : "amazonaws.com";
+        url = arena_format(&s3->arena, "%.*s/%s", (int)n, given, s3->bucket);
+    } else {
+        const char *domain =
+            strncmp(s3->region, "cn-", 3) == 0 ? "amazonaws.com.cn" : "amazonaws.com";
 
-    s3->url = strchr(s3->bucket, '.')
+        url = strchr(s3->bucket, '.')
                   ? arena_format(&s3->arena, "https://s3.%s.%s/%s", s3->region, domain, s3->bucket)
                   : arena_format(&s3->arena, "https://%s.s3.%s.%s", s3->bucket, s3->region, domain);
+    }
+    if (url) /* else the arena says so */
+        set_url(s3, url);
     return NULL;
 }
 

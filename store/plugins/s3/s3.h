@@ -32,8 +32,9 @@ struct s3 {
     const char *prefix; /* of all keys: "" or with the slash */
     const char *endpoint, *region, *profile;
     const char *key, *secret, *token, *ca_file;
-    const char *url;     /* of the bucket */
-    const char *signing; /* for libcurl */
+    const char *origin; /* https://HOST[:PORT] */
+    const char *host;   /* the header */
+    const char *path;   /* of the bucket: "" or without a slash at the end */
     struct server_pool pool;
     atomic_bool no_conditions; /* the server does not know If-None-Match */
     pthread_mutex_t lock;      /* of everything below */
@@ -57,6 +58,24 @@ bool s3_is_plain(const char *name, bool with_slashes);
 int s3_open(const char *path, const struct reprise_plugin_option *option, size_t options,
             struct reprise_plugin_call *call, void **store);
 void s3_close(void *store);
+
+/* ---- sign.c ---- */
+
+/* What is signed of a request, as it is sent. Path and query are encoded as by s3_encode; the query is sorted, or "". */
+struct s3_signed {
+    const char *method, *path, *query;
+    const char *sum;  /* of the contents */
+    const char *date; /* YYYYMMDDTHHMMSSZ */
+};
+
+enum { S3_SUM = 65, S3_DATE = 17 };
+
+/* The SHA-256 in hexadecimal digits. Returns NO_MEMORY or OK. */
+int s3_sum(struct slice bytes, char out[S3_SUM]);
+/* The header Authorization that goes with the headers Host, x-amz-content-sha256, x-amz-date, and x-amz-security-token if there
+ * is a token (AWS Signature Version 4). libcurl could do this, but versions differ in what they sign of a path and of a query:
+ * 8.14 refuses a path with dots, and signs a plus as a blank. NULL: out of memory. */
+const char *s3_sign(const struct s3 *s3, const struct s3_signed *x, struct arena *a);
 
 /* ---- http.c ---- */
 
