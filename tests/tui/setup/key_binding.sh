@@ -63,4 +63,4 @@ see "reprise unarchive 1d82c5f4-90ab-4e63-a7c8-b3f60e5d2499"
 press C-c
 enter_text "exit 0"
 press Enter
-see "exit 0"
+match '^exit 0' # it has ended, and writes no more into its home, which is removed
