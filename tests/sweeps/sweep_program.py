@@ -157,4 +157,5 @@ def main():
         program.finish(400)
 
 
-main()
+if __name__ == '__main__':
+    main()

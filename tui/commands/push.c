@@ -96,6 +96,8 @@ enum err_code push_run(struct invocation *in, struct err *e)
     }
     if (in->out.wants_json)
         out_end(&in->out, ']');
+    if (rc) /* of the next session, not of the answer */
+        in->done = false;
     sessions_close(&s);
     return rc;
 }
@@ -139,9 +141,11 @@ enum err_code push_mirror_run(struct invocation *in, struct err *e)
         out_end(&in->out, ']');
     else if (!rc && !run.failed)
         out_addf(&in->out, "%zu session%s\n", run.done, run.done == 1 ? "" : "s");
-    if (!rc && run.failed)
+    if (!rc && run.failed) {
+        in->done = false;
         rc = err_set(e, ERR_IO, run.to->path, "mirror: %zu of %zu sessions were not pushed",
                      run.failed, run.failed + run.done);
+    }
     sessions_close(&s);
     return rc;
 }
