@@ -443,6 +443,17 @@ static enum err_code append_locked(struct memory_session *s, const struct host_a
     return rc;
 }
 
+static enum err_code check_rows(const struct host_append *req, struct err *e)
+{
+    struct slice role, text;
+
+    for (size_t i = 0; i < req->n; i++)
+        if (!json_get(req->row[i], "role", &role) || !json_get(req->row[i], "text", &text) ||
+            json_type(role) != JSON_STRING || json_type(text) != JSON_STRING)
+            return err_set(e, ERR_USAGE, "", "append: row %zu needs a role and a text", i + 1);
+    return ERR_OK;
+}
+
 static enum err_code memory_append(const struct store *st, const struct session_ref *ref,
                                    const struct host_append *req, struct arena *a,
                                    struct host_appended *out, struct err *e)
@@ -453,6 +464,8 @@ static enum err_code memory_append(const struct store *st, const struct session_
     struct memory_session *s;
     enum err_code rc = id ? find_session(st, ref->id, &s, e) : err_nomem(e);
 
+    if (!rc)
+        rc = check_rows(req, e);
     if (rc)
         return rc;
     pthread_mutex_lock(&m->lock);

@@ -94,8 +94,8 @@ enum reprise_open_flags {
 
 struct reprise_options {
     size_t size;
-    /* "claude", "goat", "exathena" or "entire"; "memory": sessions that end with the store; "noop": calls succeed, and
-     * nothing is kept; NULL: every system whose default store exists */
+    /* "claude", "goat", "exathena" or "entire"; "memory": sessions that end with the store, with rows that have a "role"
+     * and a "text"; "noop": calls succeed, and nothing is kept; NULL: every system whose default store exists */
     const char *system;
     /* the absolute path of the store: a configuration directory, a directory of sessions, a repository; NULL: where
      * the system keeps its sessions by default */

@@ -4,7 +4,8 @@ import json
 import os
 import re
 
-from seeds.seed_library import background
+from installed import ffi
+from seeds.seed_library import Store, background, plugin_store
 from support.seed_rows import seed
 
 row, not_sensible = seed('001')
@@ -272,3 +273,19 @@ def inferred(place):
 @row(9, 'buffered flush')
 def queue(place):
     background(place, 'exathena', lambda i: {'role': 'user', 'content': f'row {i}'})
+
+
+@row(7, 'Stores.InMemory')
+def in_memory(place):
+    store = Store(place, 'memory')
+    session = store.create()
+    for i in range(3):
+        ffi.append(store.lib, session, {'role': 'user', 'text': f'row {i}'})
+    place.holds('rows are kept in order', [m['message']['content'] for m in store.messages(session)] == [f'row {i}' for i in range(3)])
+    place.holds('nothing is on a disk', place.files() == [])
+
+
+@row(30, 'a custom store')
+def custom(place):
+    plugin_store(place)
+    place.holds('a plug-in is one', place.run('list', '--all', '--store', 'team').returncode == 0)

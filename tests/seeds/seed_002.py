@@ -5,8 +5,8 @@ import stat
 import subprocess
 import uuid
 
-from seeds.seed_library import background
-from support.seed_rows import Missing, answer, attachment, call, prompt, result, seed
+from seeds.seed_library import background, plugin_store
+from support.seed_rows import answer, attachment, call, prompt, result, seed
 
 row, not_sensible = seed('002')
 
@@ -468,9 +468,26 @@ def state(place):
     place.holds('a killed host does not count', 'state' not in place.json('list')[0])
 
 
-@row(42, 'hydrate from the remote, session ingress', reason='comes with the stores of a team (pull, push)')
-def hydrate(_place):
-    raise Missing('nothing remote')
+@row(42, 'hydrate from the remote, session ingress')
+def hydrate(place):
+    team, session = plugin_store(place), place.claude(prompt('asked elsewhere'), answer('answered there'))
+    here, there = place.claude_path(session), f'{team}/tenant/{session}.jsonl'
+    os.mkdir(f'{team}/tenant')
+    os.rename(here, there)
+    place.holds('a remote session is listed and read', place.json('list')[0]['system'] == 'team' and
+                texts(place.json('messages', session)) == ['asked elsewhere', 'answered there'])
+    resumed = place.run(f'--resume={session}', env=fake_agent(place))
+    place.holds('resumed from a local copy, byte by byte', resumed.stdout == f'--resume {session}\n' and
+                place.read(here) == place.read(there))
+    place.append(f'claude:{session}', prompt('went on here'))
+    place.text('push', 'team', session)
+    place.holds('what was said here goes up, once', place.read(there) == place.read(here) and
+                place.json('push', 'team', session)[0]['rows'] == 0)
+    rows = place.read(there)
+    place.write(there, rows + rows.split(b'\n')[1].replace(b'"uuid":"', b'"uuid":"1') + b'\n')
+    place.holds('rows of another machine are not lost', place.run('push', 'team', session).returncode == 4)
+    place.text('retrieve', f'team:{session}')
+    place.holds('but come down', place.read(here) == place.read(there))
 
 
 @row(43, 'history in pages: newest first, then before a cursor')

@@ -1,13 +1,15 @@
 """Seed 004: the Go session store of the document."""
+import ctypes
 import fcntl
 import json
 import os
 import stat
 import subprocess
 
+from installed import ffi
 from seeds.seed_000 import ROWS, begin, checkpointed, lines, metadata
-from seeds.seed_library import background
-from support.seed_rows import seed
+from seeds.seed_library import Store, background, plugin_store
+from support.seed_rows import answer, prompt, seed
 
 row, not_sensible = seed('004')
 
@@ -227,3 +229,34 @@ def lock_mode(place):
 @row(5, 'AppendMessage returns at once; one writer drains a queue')
 def queue(place):
     background(place, 'goat', lambda i: {'uuid': f'r-{i}', 'role': 'user', 'content': 'x'})
+
+
+@row(6, 'flush when the session is closed')
+def flushed(place):
+    store = Store(place, 'goat')
+    session, options = store.create(), ffi.WriterOptions(flags=ffi.REPRISE_WRITER_BACKGROUND, interval_ms=600_000)
+    w = store.lib.make('reprise_writer_open', session, ctypes.byref(options))
+    for i in range(300):  # more than its queue of 256
+        ffi.append(store.lib, w, {'uuid': f'r-{i}', 'role': 'user', 'content': 'x'}, call='reprise_writer_append')
+    store.lib.call('reprise_writer_close', w)
+    place.holds('all rows that waited are written', [m['uuid'] for m in store.messages(session)] == [f'r-{i}' for i in range(300)])
+
+
+@row(22, 'SessionStore: stores of others behind one interface')
+def interface(place):
+    team, session = plugin_store(place), place.claude(prompt('a'), answer('b'))
+    os.mkdir(f'{team}/tenant')
+    os.rename(place.claude_path(session), f'{team}/tenant/{session}.jsonl')
+    place.holds('the program lists and reads it', [r['sessionId'] for r in place.json('list')] == [session] and
+                len(place.json('messages', session)) == 2)
+    store = Store(place, 'team', path=team, plugin=f'{place.home}/.local/share/reprise/stores/folder.so')
+    place.holds('a host opens the same', len(store.messages(store.open(session))) == 2)
+
+
+@row(23, 'NoOp store')
+def noop(place):
+    store = Store(place, 'noop')
+    session = store.create()
+    ffi.append(store.lib, session, {'role': 'user', 'content': 'x'})
+    place.holds('an append succeeds', True)
+    place.holds('nothing is kept', store.messages(session) == [] and not os.path.exists(store.path))

@@ -12,6 +12,7 @@ from support.seed_rows import Missing, seed
 
 row, _ = seed('library')
 SOURCES = f'{os.path.dirname(__file__)}/../installed'
+EXAMPLE = f'{os.path.dirname(__file__)}/../../docs/example_store.c'
 WARNINGS = ('-Wall', '-Wextra', '-Wpedantic', '-Werror')
 
 
@@ -52,20 +53,37 @@ def host(place, name):
                env={**place.env, 'LD_LIBRARY_PATH': libdir(place)})
 
 
+def plugin_store(place):
+    """The documentation's plug-in, compiled against the installed header alone and configured as the store "team"; returns the
+    folder in which it keeps its sessions."""
+    folder, stores = f'{place.home}/team', f'{place.home}/.local/share/reprise/stores'
+    for path in (folder, stores):
+        os.makedirs(path, mode=0o700)
+    place.holds('a plug-in needs the installed header alone', run(
+        'cc', '-shared', '-fPIC', '-std=c99', *WARNINGS, f'-I{place.prefix}/include', '-o', f'{stores}/folder.so', EXAMPLE).returncode == 0)
+    for path in (stores, f'{stores}/folder.so'):
+        os.chmod(path, 0o700)
+    place.write(f'{place.home}/.config/reprise/config', f'[store.team]\nplugin = folder\npath = {folder}\n')
+    return folder
+
+
 class Store:
     """A store opened through ctypes."""
 
-    def __init__(self, place, system, **options):
+    def __init__(self, place, system, path='', plugin=None, **options):
         self.lib = ffi.Library(f'{libdir(place)}/libreprise.so')
         environment = (ctypes.c_char_p * 2)(f'HOME={place.home}'.encode(), None)
-        path = f'{place.top}/{system}'.encode()
+        path = None if system == 'memory' else (path or f'{place.top}/{system}').encode()
         asked = ffi.Options(system=system.encode(), path=path, directory=place.dir.encode(), environment=environment,
-                            flags=ffi.REPRISE_OPEN_CREATE, **options)
+                            flags=0 if plugin else ffi.REPRISE_OPEN_CREATE, plugin=plugin and plugin.encode(), **options)
         self.r = self.lib.make('reprise_open', ctypes.byref(asked))
-        self.path = path.decode()
+        self.path = path and path.decode()
 
     def create(self, **request):
         return self.lib.make('reprise_create', self.r, ctypes.byref(ffi.CreateRequest(**request)))
+
+    def open(self, name):
+        return self.lib.make('reprise_session_open', self.r, name.encode())
 
     def messages(self, session):
         return [json.loads(text) for text in self.lib.texts(self.lib.make('reprise_messages', session, None))]

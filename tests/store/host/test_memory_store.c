@@ -91,6 +91,21 @@ static void a_row_without_an_id_gets_one(void **state)
     assert_int_equal(messages(o), 2);
 }
 
+static void a_row_that_says_nothing_is_refused(void **state)
+{
+    static const struct slice rows[] = { SLICE("{\"role\":\"user\",\"content\":\"a\"}"),
+                                         SLICE("{\"role\":1,\"text\":\"a\"}") };
+    struct opened *o = *state;
+    struct host_appended done;
+
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(host_append(o->st, &o->ref,
+                                     &(struct host_append){ .row = &rows[i], .n = 1 }, &o->arena,
+                                     &done, NULL),
+                         ERR_USAGE);
+    assert_int_equal(messages(o), 0);
+}
+
 struct writer {
     struct opened *o;
     int number;
@@ -144,6 +159,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_repeated_row_is_there_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_row_that_says_nothing_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_row_without_an_id_gets_one, set_up, tear_down),
         cmocka_unit_test_setup_teardown(threads_share_a_session, set_up, tear_down),
     };
