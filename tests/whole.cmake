@@ -63,17 +63,17 @@ script(opencode_store recorded store/systems/opencode/opencode_store.py $<TARGET
 
 # Go directory sessions: the conformance lists of the format.
 if(TARGET postgresql)
-    script(postgresql recorded commands/postgresql.py $<TARGET_FILE:reprise> $<TARGET_FILE:postgresql>
+    script(postgresql recorded store/plugins/postgresql.py $<TARGET_FILE:reprise> $<TARGET_FILE:postgresql>
         $<TARGET_FILE:conformance> ${CMAKE_CURRENT_SOURCE_DIR}/fixtures)
     set_tests_properties(postgresql${suffix} PROPERTIES SKIP_RETURN_CODE 77)
 endif()
 if(TARGET redis)
-    script(redis recorded commands/redis.py $<TARGET_FILE:reprise> $<TARGET_FILE:redis> $<TARGET_FILE:conformance>
+    script(redis recorded store/plugins/redis.py $<TARGET_FILE:reprise> $<TARGET_FILE:redis> $<TARGET_FILE:conformance>
         ${CMAKE_CURRENT_SOURCE_DIR}/fixtures)
     set_tests_properties(redis${suffix} PROPERTIES SKIP_RETURN_CODE 77)
 endif()
 if(TARGET s3)
-    script(s3 recorded commands/s3.py $<TARGET_FILE:reprise> $<TARGET_FILE:s3> $<TARGET_FILE:conformance>
+    script(s3 recorded store/plugins/s3.py $<TARGET_FILE:reprise> $<TARGET_FILE:s3> $<TARGET_FILE:conformance>
         ${CMAKE_CURRENT_SOURCE_DIR}/fixtures)
 endif()
 script(plugin_store recorded commands/plugin_store.py $<TARGET_FILE:reprise> $<TARGET_FILE:example_store>
