@@ -80,7 +80,7 @@ enum err_code err_set(struct err *e, enum err_code code, const char *path, const
 
 enum err_code err_nomem(struct err *e)
 {
-    return err_set(e, ERR_NOMEM, "", "out of memory");
+    return err_set(e, ERR_NOMEM, "", ERR_NOMEM_TEXT);
 }
 
 enum err_code err_wrap(struct err *e, enum err_code code, const char *fmt, ...)

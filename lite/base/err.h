@@ -48,6 +48,7 @@ struct err {
 enum err_code err_sys(struct err *e, const char *path, const char *verb);
 enum err_code err_set(struct err *e, enum err_code code, const char *path, const char *fmt, ...)
     PRINTF_LIKE(4, 5);
+#define ERR_NOMEM_TEXT "out of memory"
 enum err_code err_nomem(struct err *e);
 enum err_code err_wrap(struct err *e, enum err_code code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 

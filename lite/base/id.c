@@ -118,7 +118,7 @@ static uint32_t *find_slot(const struct idset *set, struct id128 id)
     return &set->slot[i];
 }
 
-static bool grow_slots(struct idset *set)
+static bool double_slots(struct idset *set)
 {
     if (!array_double_slots(&set->slot, &set->slots))
         return false;
@@ -146,7 +146,7 @@ enum err_code idset_add(struct idset *set, struct id128 id, uint32_t *number)
         return ERR_OK;
     }
     if (set->n + 1 >= IDSET_NONE || !array_reserve(set->id, set->cap, set->n + 1) ||
-        (set->n + 1 > set->slots / 2 && !grow_slots(set)))
+        (set->n + 1 > set->slots / 2 && !double_slots(set)))
         return ERR_NOMEM;
     set->id[set->n] = id;
     *number = *find_slot(set, id) = (uint32_t)set->n++;

@@ -235,7 +235,7 @@ static uint32_t *find_slot(const struct slice_set *set, struct slice text)
 }
 
 /* Half of the slots stay empty. */
-static bool grow_slots(struct slice_set *set)
+static bool double_slots(struct slice_set *set)
 {
     if (!array_double_slots(&set->slot, &set->slots))
         return false;
@@ -247,7 +247,7 @@ static bool grow_slots(struct slice_set *set)
 enum err_code slice_set_add(struct slice_set *set, struct slice text, uint32_t *number)
 {
     if (set->n + 1 >= SLICE_SET_NONE || !array_reserve(set->text, set->cap, set->n + 1) ||
-        (set->n + 1 > set->slots / 2 && !grow_slots(set)))
+        (set->n + 1 > set->slots / 2 && !double_slots(set)))
         return ERR_NOMEM;
     uint32_t *slot = find_slot(set, text);
 

@@ -9,7 +9,7 @@ static void set_torn_tail(struct window *w)
 }
 
 /* Reads on from the end of the head until it has n bytes. */
-static enum err_code grow_head(struct window *w, size_t n, struct err *e)
+static enum err_code extend_head(struct window *w, size_t n, struct err *e)
 {
     size_t want = n - w->head.n, got;
     enum err_code rc = file_read(&w->file, (int64_t)w->head.n, w->bytes + w->head.n, want, &got, e);
@@ -69,7 +69,7 @@ static void reset_window(struct window *w)
 /* A file that fits in one window is read whole at once. */
 static enum err_code read_whole(struct window *w, struct err *e)
 {
-    enum err_code rc = grow_head(w, (size_t)w->file.id.size, e);
+    enum err_code rc = extend_head(w, (size_t)w->file.id.size, e);
 
     w->tail = w->head;
     w->wide = true;
@@ -83,7 +83,7 @@ static enum err_code read_first_stage(struct window *w, bool brief, struct err *
     if (w->file.id.size <= (brief ? WINDOW_BRIEF_WHOLE : WINDOW_BYTES)) {
         rc = read_whole(w, e);
     } else {
-        rc = grow_head(w, WINDOW_FIRST_BYTES, e);
+        rc = extend_head(w, WINDOW_FIRST_BYTES, e);
         if (!rc)
             rc = read_window_tail(w, brief ? WINDOW_BRIEF_BYTES : WINDOW_BYTES, e);
     }
@@ -112,7 +112,7 @@ static enum err_code widen_window(struct window *w, struct err *e)
 
     if (w->file.id.size <= WINDOW_BYTES)
         return read_whole(w, e);
-    rc = grow_head(w, WINDOW_BYTES, e);
+    rc = extend_head(w, WINDOW_BYTES, e);
     if (!rc && w->tail.n < WINDOW_BYTES && !w->shrank)
         rc = read_window_tail(w, WINDOW_BYTES, e);
     return rc;

@@ -11,13 +11,13 @@
 /* Reads values in a row of JSON without building a tree, so that a row can be read, cut and spliced without ever
  * being printed again. What holds everywhere here:
  *
- * - nothing recurses: a text nested 100,000 deep costs a bit of heap per level and no stack; - "valid" is what
- * JavaScript's JSON.parse accepts after decoding the bytes as UTF-8 (a broken
- *    byte becomes U+FFFD, which is fine inside a string and wrong outside); a BOM is not valid;
- * - the last of duplicate keys counts, and keys are compared decoded ("\u0074ype" is "type"); - values are slices of
- * the given text, with their quotes or brackets, without blanks around them; - decoded strings are WTF-8: "\u0000" is
- * a NUL byte, a lone "\ud800" the three bytes ED A0 80, a
- *    surrogate pair one character; each maximal broken part of the input is one U+FFFD (WHATWG).
+ * - Nothing recurses: a text nested 100,000 deep costs a bit of heap per level and no stack.
+ * - "Valid" is what JavaScript's JSON.parse accepts after decoding the bytes as UTF-8: a broken byte becomes U+FFFD,
+ *   which is fine inside a string and wrong outside. A BOM is not valid.
+ * - The last of duplicate keys counts, and keys are compared decoded ("\u0074ype" is "type").
+ * - Values are slices of the given text, with their quotes or brackets, without blanks around them.
+ * - Decoded strings are WTF-8: "\u0000" is a NUL byte, a lone "\ud800" the three bytes ED A0 80, a surrogate pair one
+ *   character. Each maximal broken part of the input is one U+FFFD (WHATWG).
  *
  * The readers (iter, get) are tolerant: from a cut or broken text they return what precedes the fault. Callers that
  * need to know use json_valid first. */

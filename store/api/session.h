@@ -54,7 +54,7 @@ struct session_ref {
     bool alone;
     /* Another store that has the session, too: a local one, or that of a team. Set by listings; NULL if unknown. */
     const struct store *also;
-    /* The path is a link of /proc to a file without a name (store/systems/common/memory_file.h), so it is followed. Not set
+    /* The path is a link of /proc to a file without a name (store/fs/memory_file.h), so it is followed. Not set
      * in copies. */
     bool nameless;
 };

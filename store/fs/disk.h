@@ -13,11 +13,11 @@
 /* The few ways in which this library changes a disk. Every write path is made of them, so that their promises hold
  * everywhere:
  *
- * - plain system calls, no stdio: each can fail by itself, and each is checked; - EINTR and short writes are looped
- * over; an fsync that failed is never repeated on the same
- *    descriptor (the kernel may have dropped the pages and forgotten the error);
- * - a name shows either nothing or the whole file, also after a power cut; - symlinks are never followed in the last
- * part of a name. */
+ * - They are plain system calls, no stdio: each can fail by itself, and each is checked.
+ * - EINTR and short writes are looped over. An fsync that failed is never repeated on the same descriptor, because the
+ *   kernel may have dropped the pages and forgotten the error.
+ * - A name shows either nothing or the whole file, also after a power cut.
+ * - Links are never followed in the last part of a name. */
 
 /* Writes all bytes at the present offset. After an error some bytes may have been written; *done (may be NULL) is how
  * many. */

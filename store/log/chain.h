@@ -11,11 +11,11 @@
 
 /* The parent chain of a log whose rows have an id and name the row before them.
  *
- * - Every id is one node, however often a row with it was written: the last row is the content of
- *    the id, the first one is its place in the order of ids.
- * - An id that is only named, as a parent that is not in the file, is a node without a row. - Rows may come before
- * their parents, name themselves, or form circles: every walk here takes each
- *    node at most once, and nothing recurses.
+ * - Every id is one node, however often a row with it was written: the last row is the content of the id, the first
+ *   one is its place in the order of ids.
+ * - An id that is only named, as a parent that is not in the file, is a node without a row.
+ * - Rows may come before their parents, name themselves, or form circles: every walk here takes each node at most
+ *   once, and nothing recurses.
  *
  * Cost: 41 bytes a node and up to 16 for the look-up. */
 #define CHAIN_NONE UINT32_MAX

@@ -41,6 +41,38 @@ static enum err_code take_refs(struct arena *a, const struct trash_request *r,
     return ERR_OK;
 }
 
+/* The parts that are there, as the item that will be number n of the batch names them. */
+static enum err_code take_parts(struct arena *a, const struct trash_request *r, const char *dir,
+                                size_t n, struct presence *presence, struct trash_item *item,
+                                struct err *e)
+{
+    struct disk_usage usage = { 0 };
+    enum err_code rc = ERR_OK;
+
+    for (size_t k = 0; k < r->parts && !rc; k++) {
+        struct stat st;
+        bool there;
+
+        rc = path_presence_lookup(presence, r->part[k], &there, &st, e);
+        if (rc || (!there && k == 0))
+            return rc ? rc : err_set(e, ERR_NOT_FOUND, r->part[k], "delete: no such session");
+        if (!there)
+            continue;
+        item->from[item->parts] = arena_copy(a, slice_of(r->part[k])).p;
+        item->part[item->parts] = trash_part_path(a, dir, n, item->parts, item->session);
+        if (!item->from[item->parts] || !item->part[item->parts])
+            return err_nomem(e);
+        item->parts++;
+        if (S_ISDIR(st.st_mode))
+            rc = disk_usage_add(r->part[k], &usage, e);
+        else
+            disk_usage_add_file(&st, &usage);
+    }
+    item->files = usage.files;
+    item->bytes = usage.bytes;
+    return rc;
+}
+
 static enum err_code item_make(struct trash_list *list, const struct trash_request *r,
                                const char *dir, const char *batch, int64_t now_ms,
                                struct presence *presence, struct err *e)
@@ -56,36 +88,14 @@ static enum err_code item_make(struct trash_list *list, const struct trash_reque
                                .stays = r->stays,
                                .part = arena_zalloc(a, sizeof *item.part * (r->parts + 1)),
                                .from = arena_zalloc(a, sizeof *item.from * (r->parts + 1)) };
-    struct disk_usage usage = { 0 };
-    enum err_code rc = ERR_OK;
-
     item.dir = r->dir ? arena_copy(a, slice_of(r->dir)).p : NULL;
     if (!item.trash_id || (r->dir && !item.dir) || !item.system || !item.store || !item.session ||
         !item.title || !item.part || !item.from)
         return err_nomem(e);
-    for (size_t k = 0; k < r->parts && !rc; k++) {
-        struct stat st;
-        bool there;
+    enum err_code rc = take_parts(a, r, dir, n, presence, &item, e);
 
-        rc = path_presence_lookup(presence, r->part[k], &there, &st, e);
-        if (rc || (!there && k == 0))
-            return rc ? rc : err_set(e, ERR_NOT_FOUND, r->part[k], "delete: no such session");
-        if (!there)
-            continue;
-        item.from[item.parts] = arena_copy(a, slice_of(r->part[k])).p;
-        item.part[item.parts] = trash_part_path(a, dir, n, item.parts, item.session);
-        if (!item.from[item.parts] || !item.part[item.parts])
-            return err_nomem(e);
-        item.parts++;
-        if (S_ISDIR(st.st_mode))
-            rc = disk_usage_add(r->part[k], &usage, e);
-        else
-            disk_usage_add_file(&st, &usage);
-    }
     if (!rc)
         rc = take_refs(a, r, &item, e);
-    item.files = usage.files;
-    item.bytes = usage.bytes;
     item.path = item.parts ? item.from[0] : item.store;
     list->item[list->n++] = item;
     return rc;

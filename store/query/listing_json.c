@@ -33,18 +33,22 @@ static void can_member(struct jsonout *j, unsigned can)
     jsonout_close(j, ']');
 }
 
-void listing_row_json_members(struct jsonout *j, const struct session_row *row)
+static void origin_members(struct jsonout *j, const struct session_row *row)
 {
-    const char *system = row->ref.store->ops->name;
+    const struct store_ops *ops = row->ref.store->ops;
 
-    jsonout_member(j, "system", slice_of(system));
-    if (row->ref.store->ops->format)
-        jsonout_member(j, "format", slice_of(row->ref.store->ops->format));
+    jsonout_member(j, "system", slice_of(ops->name));
+    if (ops->format)
+        jsonout_member(j, "format", slice_of(ops->format));
     if (row->dialect)
         jsonout_member(j, "dialect", slice_of(row->dialect));
     jsonout_member(j, "kind", slice_of(session_kind_name(row->kind)));
     jsonout_member(j, "sessionId", row->ref.id);
     jsonout_member(j, "recordedId", row->recorded_id);
+}
+
+static void described_members(struct jsonout *j, const struct session_row *row)
+{
     jsonout_member(j, "summary", row->summary);
     jsonout_member(j, "customTitle", row->custom_title);
     jsonout_member(j, "firstPrompt", row->first_prompt);
@@ -66,6 +70,10 @@ void listing_row_json_members(struct jsonout *j, const struct session_row *row)
     }
     if (row->phase)
         jsonout_member(j, "phase", slice_of(row->phase));
+}
+
+static void state_members(struct jsonout *j, const struct session_row *row)
+{
     time_member(j, "createdAt", row->created_ms);
     time_member(j, "lastModified", row->modified_ms);
     time_member(j, "lastActivity", row->activity_ms);
@@ -85,6 +93,13 @@ void listing_row_json_members(struct jsonout *j, const struct session_row *row)
         jsonout_member(j, "alsoIn", slice_of(row->ref.also->ops->name));
     jsonout_member(j, "path", row->ref.path);
     can_member(j, row->can);
+}
+
+void listing_row_json_members(struct jsonout *j, const struct session_row *row)
+{
+    origin_members(j, row);
+    described_members(j, row);
+    state_members(j, row);
 }
 
 void listing_row_json(struct jsonout *j, const struct session_row *row)

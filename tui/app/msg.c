@@ -17,6 +17,31 @@ bool msg_answers(const struct msg *m, unsigned asked, enum msg_kind kind)
     return asked != 0 && m->generation == asked && (m->kind == kind || m->kind == MSG_FAILED);
 }
 
+static void free_subagents(struct subagent_list *list)
+{
+    subagent_list_fini(list);
+    free(list);
+}
+
+static void free_branches(struct branch_list *list)
+{
+    branch_list_fini(list);
+    free(list);
+}
+
+static void free_sweep(struct sweep *sweep)
+{
+    sweep_fini(sweep);
+    free(sweep);
+}
+
+static void free_trash(struct trash_list *list, struct ref_list *refs)
+{
+    trash_list_fini(list);
+    free(list);
+    ref_list_free(refs);
+}
+
 void msg_fini(struct msg *m)
 {
     switch (m->kind) {
@@ -30,27 +55,14 @@ void msg_fini(struct msg *m)
     case MSG_FOUND: search_hits_free(m->u.found); break;
     case MSG_CONTENT: content_hits_free(m->u.content); break;
     case MSG_USAGE: conversation_usage_free(m->u.token_usage); break;
-    case MSG_SUBAGENTS:
-        subagent_list_fini(m->u.subagents);
-        free(m->u.subagents);
-        break;
-    case MSG_BRANCHES:
-        branch_list_fini(m->u.branches);
-        free(m->u.branches);
-        break;
+    case MSG_SUBAGENTS: free_subagents(m->u.subagents); break;
+    case MSG_BRANCHES: free_branches(m->u.branches); break;
     case MSG_RESUME_DIRS: msg_resume_dirs_free(m->u.place); break;
     case MSG_CHECKPOINTS: preview_checkpoints_free(m->u.checkpoints); break;
     case MSG_PREVIEW: preview_free(m->u.preview); break;
     case MSG_COMPARISON: preview_comparison_free(m->u.comparison); break;
-    case MSG_SWEEP:
-        sweep_fini(m->u.sweep);
-        free(m->u.sweep);
-        break;
-    case MSG_TRASH:
-        trash_list_fini(m->u.trash.list);
-        free(m->u.trash.list);
-        ref_list_free(m->u.trash.refs);
-        break;
+    case MSG_SWEEP: free_sweep(m->u.sweep); break;
+    case MSG_TRASH: free_trash(m->u.trash.list, m->u.trash.refs); break;
     case MSG_BLAME: blame_rows_free(m->u.blame); break;
     case MSG_FINDINGS: findings_free(m->u.findings); break;
     case MSG_CHANGED: change_result_free(m->u.changed); break;

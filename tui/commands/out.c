@@ -298,7 +298,7 @@ void out_report(int fd, const struct err *e)
 {
     char raw[512];
     struct buf line = { 0 };
-    struct slice text = SLICE("reprise: out of memory\n");
+    struct slice text = SLICE("reprise: " ERR_NOMEM_TEXT "\n");
 
     err_format(e, raw, sizeof raw);
     bool ascii = !clean_locale_is_utf8() && isatty(fd);

@@ -52,7 +52,7 @@ void toast_error_text(struct toast *t, struct slice text)
 
 void toast_no_memory(struct toast *t)
 {
-    toast_error_text(t, SLICE("out of memory"));
+    toast_error_text(t, SLICE(ERR_NOMEM_TEXT));
 }
 
 void toast_dismiss(struct toast *t)

@@ -22,7 +22,7 @@ static enum err_code failed(struct err *e)
     const git_error *why = git_error_last();
 
     return err_set(e, ERR_NOMEM, NULL, "compare: %s",
-                   why && why->message ? why->message : "out of memory");
+                   why && why->message ? why->message : ERR_NOMEM_TEXT);
 }
 
 static enum err_code no_libgit2(struct err *e)

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lite/base/array.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
 #include "store/systems/codex/codex.h"
@@ -58,24 +59,12 @@ void codex_names_free(struct codex_names *n)
     free(n);
 }
 
-static bool grow(struct codex_names *n)
-{
-    size_t cap = n->cap ? n->cap * 2 : 64;
-    struct slice *grown = realloc(n->name, cap * sizeof *grown);
-
-    if (!grown)
-        return false;
-    n->name = grown;
-    n->cap = cap;
-    return true;
-}
-
 static bool put_name(struct codex_names *n, struct slice id, struct slice name)
 {
     uint32_t number = slice_set_find(&n->threads, id);
 
     name = arena_copy(&n->arena, name);
-    if (!name.p || (n->threads.n == n->cap && !grow(n)))
+    if (!name.p || !array_reserve(n->name, n->cap, n->threads.n + 1))
         return false;
     if (number == SLICE_SET_NONE) {
         id = arena_copy(&n->arena, id);

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "lite/base/time.h"
-#include "store/systems/common/memory_file.h"
+#include "store/fs/memory_file.h"
 
 enum { SUFFIX = sizeof JSONL_SUFFIX - 1 };
 

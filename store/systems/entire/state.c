@@ -133,7 +133,7 @@ static bool parse_state(struct slice json, struct arena *a, struct entire_state 
     if (!json_valid(json) || json_type(json.n ? json : SLICE(" ")) == JSON_NONE)
         return false;
     if (!read_texts(json, a, &s)) {
-        *why = "out of memory";
+        *why = ERR_NOMEM_TEXT;
         return false;
     }
     *why = "the session id cannot be the name of a file";
@@ -142,7 +142,7 @@ static bool parse_state(struct slice json, struct arena *a, struct entire_state 
     json_get_text(json, "phase", a, &phase);
     s.phase = entire_phase_parse(phase);
     if (!read_usage(json, a, &s)) {
-        *why = "out of memory";
+        *why = ERR_NOMEM_TEXT;
         return false;
     }
     read_numbers(json, &s);

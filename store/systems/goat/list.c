@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lite/base/array.h"
 #include "lite/base/buf.h"
 #include "lite/base/slice.h"
 #include "store/fs/file_at.h"
@@ -217,21 +218,12 @@ static bool is_real_dir(int dirfd, const struct dirent *entry)
 
 static bool add_session_name(struct names *names, const char *name)
 {
-    size_t cap = names->cap ? names->cap * 2 : 64;
-
-    if (names->n == names->cap) {
-        struct slice *id = realloc(names->id, cap * sizeof *id);
-
-        if (!id)
-            return false;
-        names->id = id;
-        names->cap = cap;
-    }
     struct slice copy = arena_copy(&names->arena, slice_of(name));
 
-    names->id[names->n] = copy;
-    names->n += copy.p != NULL;
-    return copy.p != NULL;
+    if (!copy.p || !array_reserve(names->id, names->cap, names->n + 1))
+        return false;
+    names->id[names->n++] = copy;
+    return true;
 }
 
 static bool read_session_names(DIR *dir, struct names *names)

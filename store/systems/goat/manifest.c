@@ -71,7 +71,7 @@ static const char *read_manifest_file(struct slice object, struct arena *a, stru
         return "its manifest has a hash that is no text";
     if (!json_text(value[0], a, &out->path) ||
         (json_type(value[2]) == JSON_STRING && !json_text(value[2], a, &hash)))
-        return "out of memory";
+        return ERR_NOMEM_TEXT;
     judge_saved_file(value[1], hash, out);
     return NULL;
 }

@@ -8,11 +8,11 @@
 #include "store/api/plugin.h"
 #include "store/api/reprise_plugin.h"
 #include "store/api/store.h"
-#include "store/systems/common/memory_file.h"
+#include "store/fs/memory_file.h"
 
 /* Stores of plug-ins (store/api/reprise_plugin.h). A plug-in moves rows; this folder makes a struct store of it. The rows
  * are those of Claude Code, and its system reads them: a session's rows go into a file without a name
- * (store/systems/common/memory_file.h) and from there through `claude_ops`. This header is private to the folder. */
+ * (store/fs/memory_file.h) and from there through `claude_ops`. This header is private to the folder. */
 
 struct plugin_catalog;
 

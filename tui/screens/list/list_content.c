@@ -88,7 +88,7 @@ static void ask(struct list *l, struct effects *fx)
     c->problem[0] = '\0';
     if (!refs || buf_add(&c->text, text) || buf_add(&asked, text)) {
         ref_list_free(refs);
-        snprintf(c->problem, sizeof c->problem, "out of memory");
+        snprintf(c->problem, sizeof c->problem, ERR_NOMEM_TEXT);
         return;
     }
     struct effect *e = effect_add(fx, EFFECT_GREP, REQUESTER_LIST);
@@ -145,7 +145,7 @@ static void keep_hits(struct list *l, const struct content_hits *list)
     for (size_t i = 0; kept && i < list->n; i++)
         kept = keep_hit(l, &list->hit[i]);
     if (!kept)
-        snprintf(c->problem, sizeof c->problem, "out of memory");
+        snprintf(c->problem, sizeof c->problem, ERR_NOMEM_TEXT);
     if (list->done) {
         c->asked = 0;
         c->complete = true;

@@ -224,7 +224,7 @@ static void tick_hunk(struct rewind_view *v, struct toast *toast)
 
 static void report_no_memory(struct rewind_view *v)
 {
-    snprintf(v->result, sizeof v->result, "out of memory: nothing was changed");
+    snprintf(v->result, sizeof v->result, ERR_NOMEM_TEXT ": nothing was changed");
     v->went_wrong = true;
 }
 

@@ -40,7 +40,7 @@ void transcript_view_notify(struct transcript_view *v, const char *text)
 
 void transcript_view_notify_no_memory(struct transcript_view *v)
 {
-    transcript_view_notify(v, "out of memory");
+    transcript_view_notify(v, ERR_NOMEM_TEXT);
 }
 
 struct transcript_view *transcript_view_new(const struct settings *settings,

@@ -2,7 +2,7 @@
 #define STORE_SYSTEMS_ENTIRE_READ_CONVERSATION_H
 
 #include "store/rewind/plan/rewind.h"
-#include "store/systems/common/memory_file.h"
+#include "store/fs/memory_file.h"
 #include "store/systems/entire/entire.h"
 
 struct view;

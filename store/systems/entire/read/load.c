@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lite/base/array.h"
 #include "lite/base/time.h"
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
@@ -20,15 +21,8 @@ static enum err_code append_message(struct transcript *t, struct slice row, bool
 {
     struct arena a = { 0 };
 
-    if (t->n == *cap) {
-        size_t more = *cap ? *cap * 2 : 256;
-        struct message *rows = realloc(t->message, more * sizeof *rows);
-
-        if (!rows)
-            return err_nomem(e);
-        t->message = rows;
-        *cap = more;
-    }
+    if (!array_reserve(t->message, *cap, t->n + 1))
+        return err_nomem(e);
     struct slice id = broken ? SLICE("") : plain_id(row, &a);
 
     t->message[t->n++] = (struct message){

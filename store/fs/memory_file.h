@@ -1,5 +1,5 @@
-#ifndef STORE_SYSTEMS_COMMON_MEMORY_FILE_H
-#define STORE_SYSTEMS_COMMON_MEMORY_FILE_H
+#ifndef STORE_FS_MEMORY_FILE_H
+#define STORE_FS_MEMORY_FILE_H
 
 #include "lite/base/err.h"
 #include "lite/base/slice.h"

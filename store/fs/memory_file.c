@@ -1,4 +1,4 @@
-#include "store/systems/common/memory_file.h"
+#include "store/fs/memory_file.h"
 
 #include <unistd.h>
 
